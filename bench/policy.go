@@ -100,7 +100,7 @@ func (s *study) noise() error {
 	sums := make([]float64, 3)
 	source := ""
 	for _, t := range s.trees {
-		all, most := evaluation.ChanceIn(t.Table, 1), evaluation.ChanceIn(t.Table, 0.75)
+		all, most := evaluation.EstimateNoise(t.Table, 1), evaluation.EstimateNoise(t.Table, 0.75)
 		source = all.Source
 		for k, v := range []float64{all.Noise, all.Floor, most.Floor} {
 			rows[k+1] = append(rows[k+1], fmt.Sprintf("%.2f", v))

@@ -53,7 +53,7 @@ func (l *Learning) check(fsys files.FS, r *decode.Reading) {
 		return nil
 	})
 	r.Attempt("table.network", n != nil && l.table != nil && l.words != nil, func() (err error) {
-		l.tree, err = learn.NewPolicyTree(l.table, n, learn.TreeOptions{Surgery: net2net.Options{Compat: l.Table.Compat}, Tokens: learn.VocabularyTokens(l.words, l.Table.Prefix), Waste: l.Table.DiscardDraws})
+		l.tree, err = learn.NewPolicyTree(l.table, n, learn.TreeOptions{Surgery: net2net.Options{Compat: l.Table.Compat}, Tokens: learn.VocabularyTokens(l.words, l.Table.Prefix), Discard: l.Table.DiscardDraws})
 		return err
 	})
 	r.Attempt("policy.weights", l.Policy.Weights != "", func() (err error) {

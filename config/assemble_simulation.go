@@ -38,7 +38,7 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 	p := grid.Plan{Scenario: tables.Scenario{Name: m.Simulate.Name, Decisions: m.decisions()}, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds,
 		Seeds: m.seeds(), Design: m.Simulate.design()}
 	ground := m.ground(m.network)
-	if err := p.Fits(ground); err != nil {
+	if _, _, err := p.Fits(ground); err != nil {
 		return 0, 0, err
 	}
 	if err := m.coveredFrom(ground); err != nil {

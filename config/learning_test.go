@@ -30,7 +30,7 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	require.Equal(t, "made-up", table.Name)
 	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:2", "none"}, table.Actions)
 	require.Len(t, tree.States, 5)
-	require.Positive(t, tree.Waste)
+	require.Positive(t, tree.Discarded)
 	require.Equal(t, 16, l.Embedding().Width)
 	require.Nil(t, l.InitialPolicy())
 	require.Equal(t, learn.Exact, l.Learn.Rule)

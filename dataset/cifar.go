@@ -27,7 +27,6 @@ type cifarFormat struct {
 	parse           func(c *cifar, r io.Reader, size int64, into block) error
 }
 
-// cifarFile holds a number of images.
 type cifarFile struct {
 	name string
 	rows int
@@ -83,22 +82,28 @@ func (c *cifar) read(fsys files.FS, o Options) (*source, error) {
 	for _, format := range c.formats {
 		for _, folder := range []string{o.Path, filepath.Join(o.Path, format.folder)} {
 			found, err := format.present(fsys, folder)
-			if err != nil || found {
-				return c.readFolder(fsys, folder, format, err)
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				return c.readFolder(fsys, folder, format)
 			}
 		}
 	}
 	for _, format := range c.formats {
 		path := filepath.Join(o.Path, format.archive)
-		if there, err := isFile(fsys, path); err != nil || there {
-			return c.readFormat(fsys, path, format, err)
+		there, err := isFile(fsys, path)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			return c.readFormat(fsys, path, format)
 		}
 	}
 	return nil, missing(o, c.formats[0].archive+" or the files "+strings.Join(c.formats[0].readers(c, nil, nil).names(), ", "))
 }
 
-// present reports whether any of the files are in a folder, and returns an error if only
-// some are.
+// present reports whether the files are in a folder; only some of them are an error.
 func (f cifarFormat) present(fsys files.FS, folder string) (bool, error) {
 	var absent []string
 	for _, file := range f.files {
@@ -123,7 +128,6 @@ func lacks(path string, absent []string) error {
 	return fmt.Errorf("read %s: %w in full: it lacks %s; add them, or fetch it again", path, ErrMissing, strings.Join(absent, ", "))
 }
 
-// readers fill the splits from the files.
 func (f cifarFormat) readers(c *cifar, train, test *block) readers {
 	all := make(readers)
 	starts := map[bool]int{}
@@ -155,10 +159,7 @@ func (c *cifar) source(train, test block) *source {
 		train: held(train.images, train.labels), test: held(test.images, test.labels)}
 }
 
-func (c *cifar) readFolder(fsys files.FS, folder string, f cifarFormat, err error) (*source, error) {
-	if err != nil {
-		return nil, err
-	}
+func (c *cifar) readFolder(fsys files.FS, folder string, f cifarFormat) (*source, error) {
 	train, test := f.blocks()
 	if err := f.readers(c, &train, &test).readFiles(fsys, folder); err != nil {
 		return nil, err
@@ -166,10 +167,7 @@ func (c *cifar) readFolder(fsys files.FS, folder string, f cifarFormat, err erro
 	return c.source(train, test), nil
 }
 
-func (c *cifar) readFormat(fsys files.FS, path string, f cifarFormat, err error) (*source, error) {
-	if err != nil {
-		return nil, err
-	}
+func (c *cifar) readFormat(fsys files.FS, path string, f cifarFormat) (*source, error) {
 	train, test := f.blocks()
 	absent, err := f.readers(c, &train, &test).readArchive(fsys, path)
 	if err != nil {
@@ -178,7 +176,10 @@ func (c *cifar) readFormat(fsys files.FS, path string, f cifarFormat, err error)
 	if len(absent) == len(f.files) {
 		return nil, fmt.Errorf("read %s: %w: it holds none of the files of %s", path, errOtherFormat, f.archive)
 	}
-	return c.source(train, test), lacks(path, absent)
+	if err := lacks(path, absent); err != nil {
+		return nil, err
+	}
+	return c.source(train, test), nil
 }
 
 var errOtherFormat = errors.New("not this format")
@@ -186,12 +187,8 @@ var errOtherFormat = errors.New("not this format")
 // readArchive reads an archive under any name, in the format that it is in.
 func (c *cifar) readArchive(fsys files.FS, o Options) (*source, error) {
 	for _, format := range c.formats {
-		found, err := c.readFormat(fsys, o.Path, format, nil)
-		if !errors.Is(err, errOtherFormat) {
-			if err != nil {
-				return nil, err
-			}
-			return found, nil
+		if found, err := c.readFormat(fsys, o.Path, format); !errors.Is(err, errOtherFormat) {
+			return found, err
 		}
 	}
 	return nil, fmt.Errorf("read %s: it is an archive without the files of %s; name %s or %s", o.Path, c.name, c.formats[0].archive, c.formats[1].archive)

@@ -45,8 +45,7 @@ func (c *cifar) check(label int64, k int) error {
 // and their storage.
 const perRow = 1 << 10
 
-// parsePickle reads a dict with an array of images, a row each, and a list of labels. It
-// runs nothing.
+// parsePickle reads a dict with an array of images and a list of labels. It runs nothing.
 func parsePickle(c *cifar, r io.Reader, _ int64, into block) error {
 	rows := len(into.labels)
 	bytes := int64(rows)*(cifarImage+perRow) + perRow*perRow

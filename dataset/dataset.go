@@ -4,6 +4,8 @@
 package dataset
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	"graft/files"
@@ -65,7 +67,8 @@ func (src *source) load(s *torch.Scope, d torch.Device, o Options) (*Set, error)
 		return nil, err
 	}
 	set := &Set{Name: src.name, Classes: src.classes, Shape: src.shape}
-	digest := newDigest(src)
+	digest := digest{sha256.New()}
+	digest.number(src.shape[0], src.shape[1], src.shape[2], len(src.classes))
 	if set.Train, err = src.move(s, d, parts.train, func(images []byte, labels []int64) {
 		digest.add(images, labels)
 		set.Mean, set.Deviation = moments(images, src.shape)
@@ -84,7 +87,7 @@ func (src *source) load(s *torch.Scope, d torch.Device, o Options) (*Set, error)
 	if err := set.normalise(o, digest); err != nil {
 		return nil, err
 	}
-	set.Digest = digest.hex()
+	set.Digest = hex.EncodeToString(digest.Sum(nil))
 	return set, nil
 }
 

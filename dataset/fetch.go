@@ -95,7 +95,6 @@ func fetch(ctx context.Context, client *http.Client, fsys files.FS, list []remot
 	return nil
 }
 
-// download fetches one file.
 type download struct {
 	remote
 	client *http.Client
@@ -206,7 +205,6 @@ func (d download) discard() error {
 	return nil
 }
 
-// receive appends the response to the part.
 func (d download) receive(body io.Reader, sum hash.Hash, have int64) (err error) {
 	file, err := d.fsys.Append(d.part())
 	if err != nil {

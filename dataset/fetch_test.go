@@ -22,7 +22,6 @@ import (
 	"graft/files/faults"
 )
 
-// content is a file to fetch, of a few buffers' length.
 func content(seed byte) []byte {
 	out := make([]byte, 200_000)
 	for k := range out {
@@ -36,7 +35,6 @@ func remoteOf(server *httptest.Server, name string, data []byte) remote {
 	return remote{name, server.URL + "/" + name, hex.EncodeToString(sum[:]), int64(len(data))}
 }
 
-// serve sends data, and supports ranges.
 func serve(data []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
@@ -52,7 +50,6 @@ func cutAfter(data []byte, bytes int) http.HandlerFunc {
 	}
 }
 
-// ignoringRanges sends all of the data for any request.
 func ignoringRanges(data []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(data) }
 }

@@ -17,7 +17,6 @@ var endings = []string{".png", ".jpg", ".jpeg", ".gif"}
 // maxImages bounds the images of a folder.
 const maxImages = 10_000_000
 
-// picture is an image on the disk.
 type picture struct {
 	path  string
 	label int64

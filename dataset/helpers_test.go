@@ -45,7 +45,6 @@ func cifarBatch(c *cifar, number int) block {
 	return b
 }
 
-// binaryBatch is a batch as the binary format has it.
 func binaryBatch(c *cifar, b block) []byte {
 	var out []byte
 	for k, label := range b.labels {
@@ -97,7 +96,6 @@ func byColumns(b block) []byte {
 	return out
 }
 
-// batchFiles are all files of a tiny CIFAR, by name.
 func batchFiles(c *cifar, f cifarFormat, fortran bool) map[string][]byte {
 	all := make(map[string][]byte)
 	for k, file := range f.files {
@@ -152,7 +150,6 @@ func zipped(t testing.TB, data []byte) []byte {
 	return out.Bytes()
 }
 
-// idxFile is a file of MNIST with these sizes.
 func idxFile(magic uint32, data []byte, sizes ...uint32) []byte {
 	out := binary.BigEndian.AppendUint32(nil, magic)
 	for _, size := range sizes {
@@ -178,7 +175,6 @@ func idxFiles() map[string][]byte {
 	return all
 }
 
-// within runs body in a scope.
 func within(t testing.TB, body func(s *torch.Scope)) {
 	t.Helper()
 	require.NoError(t, torch.With(func(s *torch.Scope) error { body(s); return s.Err() }))
@@ -213,7 +209,6 @@ func loadFor(t testing.TB, o Options) loaded {
 	return l
 }
 
-// loadError is the error of Load.
 func loadError(o Options) error {
 	return torch.With(func(s *torch.Scope) error {
 		_, err := Load(s, torch.CPU, files.OS{}, o)

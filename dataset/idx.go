@@ -32,7 +32,6 @@ const (
 	maxIDX = 1 << 20
 )
 
-// idxPair is the two files of a split.
 type idxPair struct{ images, labels string }
 
 var idxTrain, idxTest = idxPair{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}, idxPair{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
@@ -59,8 +58,7 @@ func idxNames() []string {
 	return []string{idxTrain.images, idxTrain.labels, idxTest.images, idxTest.labels}
 }
 
-// findIDX returns the paths of the files in a folder, and the names of those that are
-// missing.
+// findIDX returns the paths of the files in a folder, and the names of missing ones.
 func findIDX(fsys files.FS, folder string) (paths map[string]string, absent []string, err error) {
 	paths = make(map[string]string)
 	for _, name := range idxNames() {

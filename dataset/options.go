@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -33,9 +34,6 @@ var kinds = map[string]func(files.FS, Options) (*source, error){
 
 // Kinds lists the names of all kinds in order.
 func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
-
-// defaultShare is the default ValidationShare.
-const defaultShare = 0.1
 
 // defaultSize is the default Size, that of CIFAR, in pixels.
 const defaultSize = 32
@@ -76,15 +74,8 @@ func unusable(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
-	if o.Kind == "" {
-		o.Kind = KindSynthetic
-	}
-	if o.ValidationShare == 0 {
-		o.ValidationShare = defaultShare
-	}
-	if o.Size == 0 {
-		o.Size = defaultSize
-	}
+	o.Kind, o.Size = cmp.Or(o.Kind, KindSynthetic), cmp.Or(o.Size, defaultSize)
+	o.ValidationShare = cmp.Or(o.ValidationShare, 0.1)
 	o.Synthetic.EnsureDefaults()
 }
 

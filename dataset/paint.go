@@ -55,10 +55,6 @@ type canvas struct {
 	channels, side int
 }
 
-func newCanvas(c SyntheticOptions, pixels []byte) canvas {
-	return canvas{pixels, c.Channels, c.Size}
-}
-
 // patch is a shape with two colours in a texture.
 type patch struct {
 	look
@@ -88,7 +84,7 @@ func (c canvas) background(random *rand.Rand) {
 	from, to := anyColour(random), anyColour(random)
 	down := random.IntN(2) == 0
 	for channel := range c.channels {
-		plane := c.plane(channel)
+		plane := c.pixels[channel*c.side*c.side : (channel+1)*c.side*c.side]
 		for k := range plane {
 			at := k % c.side
 			if down {
@@ -97,11 +93,6 @@ func (c canvas) background(random *rand.Rand) {
 			plane[k] = byte(from[channel] + (to[channel]-from[channel])*at/(2*c.side))
 		}
 	}
-}
-
-func (c canvas) plane(channel int) []byte {
-	size := c.side * c.side
-	return c.pixels[channel*size : (channel+1)*size]
 }
 
 func anyColour(random *rand.Rand) (c colour) {

@@ -43,7 +43,6 @@ type readers map[string]func(r io.Reader, size int64) error
 
 func (all readers) names() []string { return slices.Sorted(maps.Keys(all)) }
 
-// readFiles passes each reader its file of a folder.
 func (all readers) readFiles(fsys files.FS, folder string) error {
 	for _, name := range all.names() {
 		if err := readFile(fsys, filepath.Join(folder, name), all[name]); err != nil {
@@ -140,8 +139,7 @@ func unzipped(r io.Reader) (io.Reader, error) {
 	return gzip.NewReader(buffered)
 }
 
-// isFile reports whether there is a file at a path, or returns an error if that cannot be
-// determined.
+// isFile reports whether there is a regular file at a path.
 func isFile(fsys files.FS, path string) (bool, error) {
 	info, err := fsys.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -164,4 +162,22 @@ func ended(r io.Reader) error {
 		return nil
 	}
 	return err
+}
+
+// Damage is the error for a file that is truncated, altered or not what its name says. It
+// has the text of the error inside.
+type Damage struct{ error }
+
+// Damaged tells callers that know no datasets.
+func (Damage) Damaged() bool { return true }
+
+// Unwrap returns the error inside.
+func (d Damage) Unwrap() error { return d.error }
+
+// damaged marks an error of a file's content as Damage, and keeps errors of the file system.
+func damaged(err error) error {
+	if err == nil || errors.As(err, new(*fs.PathError)) {
+		return err
+	}
+	return Damage{err}
 }

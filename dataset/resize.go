@@ -80,8 +80,7 @@ func shrink(from []byte, stride, side int, into []byte, size int) {
 	}
 }
 
-// cover adds up the values that the new place at covers, each times the units it
-// has in it.
+// cover adds up the values that a new place covers, each times its units there.
 func cover(at, side, size int, value func(k int) uint64) uint64 {
 	start, end := at*side, (at+1)*side
 	var sum uint64

@@ -1,9 +1,7 @@
 package dataset
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"hash"
 	"math"
@@ -46,7 +44,6 @@ type part struct {
 	rows []int
 }
 
-// parts are the splits of a source.
 type parts struct{ train, validation, test part }
 
 // Random streams of the seed, one for each purpose.
@@ -144,12 +141,6 @@ func quotas(byClass map[int64][]int, total, want int) []quota {
 // digest is the identity of a set.
 type digest struct{ hash.Hash }
 
-func newDigest(src *source) digest {
-	d := digest{sha256.New()}
-	d.number(src.shape[0], src.shape[1], src.shape[2], len(src.classes))
-	return d
-}
-
 func (d digest) number(values ...int) {
 	for _, v := range values {
 		_, _ = d.Write(binary.LittleEndian.AppendUint64(nil, uint64(v))) // a hash never fails
@@ -172,8 +163,6 @@ func (d digest) moments(name string, values []float64) {
 		d.number(int(math.Float64bits(v)))
 	}
 }
-
-func (d digest) hex() string { return hex.EncodeToString(d.Sum(nil)) }
 
 // moments are the mean and deviation of each channel with pixels from 0 to 1. They are
 // counted in integers, so the order does not matter.

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -24,14 +25,8 @@ type SyntheticOptions struct {
 
 // EnsureDefaults fills unset options.
 func (o *SyntheticOptions) EnsureDefaults() {
-	for _, d := range []struct {
-		value *int
-		zero  int
-	}{{&o.Classes, 10}, {&o.Channels, 3}, {&o.Size, defaultSize}, {&o.Train, 10_000}, {&o.Test, 2_000}, {&o.Noise, 40}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
+	o.Classes, o.Channels, o.Size = cmp.Or(o.Classes, 10), cmp.Or(o.Channels, 3), cmp.Or(o.Size, defaultSize)
+	o.Train, o.Test, o.Noise = cmp.Or(o.Train, 10_000), cmp.Or(o.Test, 2_000), cmp.Or(o.Noise, 40)
 }
 
 // Validate returns all faults.
@@ -80,7 +75,7 @@ func painted(c SyntheticOptions, count int, seed int64, stream uint64) pool {
 		parallel.Do(len(rows), 0, func(k int) {
 			// A stream for each image, so that order and workers do not matter.
 			random := rand.NewPCG(uint64(seed)^stream<<56, uint64(rows[k])*0x9E3779B97F4A7C15)
-			newCanvas(c, out[k*size:(k+1)*size]).paint(looks(int(labels[rows[k]])), c.Noise, random)
+			canvas{out[k*size : (k+1)*size], c.Channels, c.Size}.paint(looks(int(labels[rows[k]])), c.Noise, random)
 		})
 		return out, nil
 	}}

@@ -81,8 +81,7 @@ func Likeliest[F float32 | float64](probabilities []F) int {
 // usualKinds are the default kinds of actions.
 var usualKinds = []net2net.Kind{"deepen", "widen"}
 
-// Random chooses uniformly among the actions that fit and none. The zero value has seed zero and
-// deepens and widens.
+// Random chooses uniformly among the actions that fit and none.
 type Random struct {
 	Seed  uint64
 	Kinds []net2net.Kind // allowed kinds; nil means deepen and widen
@@ -97,7 +96,6 @@ func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide at random: %w", err)
 	}
-	actions = append(actions, net2net.Action{})
 	random := rand.New(rand.NewPCG(r.Seed, uint64(s.Decisions)))
 	probabilities := make([]float64, len(actions))
 	for k := range probabilities {
@@ -106,19 +104,26 @@ func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 	return Decision{Action: actions[random.IntN(len(actions))], Probabilities: probabilities}, nil
 }
 
-// choices are the allowed actions.
 func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
-	if r.Original {
-		var actions []net2net.Action
-		for k := range net2net.OriginalBlocks(n) {
-			actions = append(actions, net2net.Action{Kind: "deepen", Target: fmt.Sprint(k)})
-		}
-		return actions, nil
+	if !r.Original {
+		return Proposals(n, r.Kinds)
 	}
-	kinds := r.Kinds
+	var actions []net2net.Action
+	for k := range net2net.OriginalBlocks(n) {
+		actions = append(actions, net2net.Action{Kind: "deepen", Target: fmt.Sprint(k)})
+	}
+	return append(actions, net2net.Action{}), nil
+}
+
+// Proposals returns the actions of some kinds that fit a network, and last, no action.
+func Proposals(n *model.Network, kinds []net2net.Kind) ([]net2net.Action, error) {
 	if kinds == nil {
 		kinds = usualKinds
 	}
 	actions, err := net2net.Proposals(n)
-	return slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) }), err
+	if err != nil {
+		return nil, err
+	}
+	actions = slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) })
+	return append(actions, net2net.Action{}), nil
 }

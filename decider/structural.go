@@ -1,6 +1,7 @@
 package decider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -60,10 +61,8 @@ func NewStructural(shape StructuralShape, seed uint64) (*Structural, error) {
 	return p, nil
 }
 
-func (p *Structural) tokenNames() []string { return vocab.Names() }
-
 func (p *Structural) slots() []encoder.Slot {
-	return p.StructuralShape.slots(len(p.tokenNames()), len(features))
+	return p.StructuralShape.slots(len(vocab.Names()), len(features))
 }
 
 // JoinStructural makes an ensemble of policies that learned from the same tables with different
@@ -111,35 +110,17 @@ func (p *Structural) BatchProbabilities(c *Batch) ([][]float64, error) {
 			var logits []float64
 			s.NoGrad(func() { logits, err = torch.Values[float64](p.member(s, values).logits(s, b)) })
 			if s.Err() != nil || err != nil {
-				return fmt.Errorf("weigh actions: %w", firstOf(s.Err(), err))
+				return fmt.Errorf("weigh actions: %w", cmp.Or(s.Err(), err))
 			}
-			p.addShares(sums, logits, c.Starts)
+			for k := range sums {
+				for j, share := range Softmax(logits[c.Starts[k]:c.Starts[k+1]], cmp.Or(p.Temperature, 1)) {
+					sums[k][j] += share / float64(len(p.Members))
+				}
+			}
 		}
 		return nil
 	})
 	return sums, err
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addShares adds a member's part to the mean probabilities.
-func (p *Structural) addShares(sums [][]float64, logits []float64, starts []int) {
-	temperature := p.Temperature
-	if temperature == 0 {
-		temperature = 1
-	}
-	for k := range sums {
-		for j, share := range Softmax(logits[starts[k]:starts[k+1]], temperature) {
-			sums[k][j] += share / float64(len(p.Members))
-		}
-	}
 }
 
 // Softmax is the softmax of logits divided by a temperature, computed in float64.
@@ -157,12 +138,12 @@ func Softmax[F float32 | float64](logits []F, temperature float64) []F {
 	return shares
 }
 
-// kinds are the kinds of candidate actions.
 func (p *Structural) kinds() []net2net.Kind {
-	for _, kinds := range [][]net2net.Kind{p.Kinds, p.Learned} {
-		if kinds != nil {
-			return kinds
-		}
+	switch {
+	case p.Kinds != nil:
+		return p.Kinds
+	case p.Learned != nil:
+		return p.Learned
 	}
 	return usualKinds
 }
@@ -192,17 +173,11 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	chosen := p.choose(weighed[0], s.Decisions)
-	return Decision{Action: seen.Choices[chosen].Action, Probabilities: weighed[0]}, nil
-}
-
-// choose returns the first of the likeliest, or samples from a stream of the seed and the number
-// of the decision.
-func (p *Structural) choose(probabilities []float64, decision int) int {
-	if !p.Sample {
-		return Likeliest(probabilities)
+	chosen := Likeliest(weighed[0])
+	if p.Sample { // from a stream of the seed and the number of the decision
+		chosen = SampleIndex(weighed[0], rand.New(rand.NewPCG(p.Seed, uint64(s.Decisions))))
 	}
-	return SampleIndex(probabilities, rand.New(rand.NewPCG(p.Seed, uint64(decision))))
+	return Decision{Action: seen.Choices[chosen].Action, Probabilities: weighed[0]}, nil
 }
 
 // SampleIndex samples an index from probabilities, which add up to one.

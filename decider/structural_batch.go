@@ -59,7 +59,6 @@ func (p *Structural) Batch(situations []Situation) (*Batch, error) {
 	return c, nil
 }
 
-// drawing converts the portrait for the encoder.
 func (p *Observation) drawing(scale Scale) encoder.Drawing {
 	d := encoder.Drawing{Before: p.Structure.Before, Picks: [][]int{nil, nil}}
 	for k, t := range p.Structure.Tokens {
@@ -93,7 +92,6 @@ func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	return newScale(allTokens), newScale(allRows), nil
 }
 
-// tensors are cases as tensors.
 type tensors struct {
 	drawings       *encoder.Drawings
 	rows           *torch.Tensor

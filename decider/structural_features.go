@@ -7,8 +7,7 @@ import (
 	"graft/net2net"
 )
 
-// Situation is the input of a structural policy: a portrait of the network and the state. The
-// state's network is not used.
+// Situation is the input of a structural policy. The state's network is not used.
 type Situation struct {
 	*Observation
 	State
@@ -75,8 +74,7 @@ func (s Situation) share() float64 {
 	return s.Left.Seconds() / s.Budget.Seconds()
 }
 
-// steps is the number of steps of training in the time left; zero if the time of a step is
-// unknown.
+// steps is the number of training steps in the time left; zero if unknown.
 func (s Situation) steps() float64 {
 	if s.Step <= 0 {
 		return 0
@@ -84,7 +82,6 @@ func (s Situation) steps() float64 {
 	return math.Max(0, s.Left.Seconds()/s.Step.Seconds())
 }
 
-// featureNames are the names of the values of a row, in order.
 func featureNames() []string {
 	names := make([]string, len(features))
 	for k, f := range features {
@@ -93,7 +90,6 @@ func featureNames() []string {
 	return names
 }
 
-// rows returns the features of each choice.
 func (s Situation) rows() [][]float64 {
 	rows := make([][]float64, len(s.Choices))
 	for k, c := range s.Choices {

@@ -2,6 +2,7 @@ package decider
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"graft/files"
 	"graft/net2net"
 	"graft/torch/weights"
+	"graft/vocab"
 )
 
 // The header of a policy's file is JSON under this name in the metadata of a
@@ -24,7 +26,6 @@ const (
 	structuralVersion = 1
 )
 
-// structuralHeader is the header of a policy's file.
 type structuralHeader struct {
 	Format  string            `json:"format"`
 	Version int               `json:"version"`
@@ -43,13 +44,19 @@ type structuralInputs struct {
 	Scale
 }
 
+// IsStructural reports whether a file of weights is a structural policy.
+func IsStructural(set *weights.Set) bool {
+	_, marked := set.Metadata[structuralKey]
+	return marked
+}
+
 // ErrNotStructural means that a valid file is not a structural policy.
 var ErrNotStructural = errors.New("it is no structural policy")
 
 // Set returns the policy for a file, without its options.
 func (p *Structural) Set() (*weights.Set, error) {
 	text, err := json.Marshal(structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members),
-		structuralInputs{p.tokenNames(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Notes})
+		structuralInputs{vocab.Names(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Notes})
 	if err != nil {
 		return nil, fmt.Errorf("save a policy: %w", err)
 	}
@@ -144,8 +151,7 @@ func parseStructural(set *weights.Set) (*structuralHeader, error) {
 
 // validate lists all faults of a header of this version.
 func (h *structuralHeader) validate() error {
-	p := &Structural{}
-	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", p.tokenNames()), h.Rows.validate("rows", featureNames())}
+	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", vocab.Names()), h.Rows.validate("rows", featureNames())}
 	if h.Members < 1 || h.Members > mostMembers {
 		faults = append(faults, fmt.Errorf("it has %d members; there are between 1 and %d", h.Members, mostMembers))
 	}
@@ -181,12 +187,7 @@ func floats(name string, shape []int, values []float64) weights.Tensor {
 	for _, size := range shape {
 		t.Shape = append(t.Shape, int64(size))
 	}
-	for _, v := range values {
-		bits := math.Float64bits(v)
-		for shift := 0; shift < 64; shift += 8 {
-			t.Data = append(t.Data, byte(bits>>shift))
-		}
-	}
+	t.Data, _ = binary.Append(nil, binary.LittleEndian, values) // numbers cannot fail
 	return t
 }
 

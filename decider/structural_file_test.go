@@ -2,7 +2,6 @@ package decider_test
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"path/filepath"
 	"strings"
@@ -12,20 +11,18 @@ import (
 
 	"graft/decider"
 	"graft/files"
-	"graft/files/faults"
 	"graft/net2net"
 	"graft/torch/weights"
 )
 
-// learnedPolicy makes a policy with two members and scales.
 func learnedPolicy(t testing.TB) *decider.Structural {
-	portrait, err := decider.ProposedObservation(zoo(t, "ConvSmall"), nil, net2net.Options{})
+	observation, err := decider.ProposedObservation(zoo(t, "ConvSmall"), nil, net2net.Options{})
 	require.NoError(t, err)
 	later := halfTime
 	later.Left /= 3
 	p, err := decider.JoinStructural(fresh(t, 1), fresh(t, 2))
 	require.NoError(t, err)
-	p.Tokens, p.Rows, err = decider.MeasureScales([]decider.Situation{{Observation: portrait, State: halfTime}, {Observation: portrait, State: later}})
+	p.Tokens, p.Rows, err = decider.MeasureScales([]decider.Situation{{Observation: observation, State: halfTime}, {Observation: observation, State: later}})
 	require.NoError(t, err)
 	p.Learned, p.Notes = []net2net.Kind{"deepen", "widen"}, map[string]string{"tables": "none"}
 	return p
@@ -39,6 +36,12 @@ func TestPolicyFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 	require.Equal(t, decide(t, want, halfTime), decide(t, got, halfTime))
+
+	set, err := want.Set()
+	require.NoError(t, err)
+	require.True(t, decider.IsStructural(set))
+	set.Metadata = map[string]string{"format": "pt"}
+	require.False(t, decider.IsStructural(set))
 
 	path = filepath.Join(t.TempDir(), "fresh.safetensors")
 	require.NoError(t, fresh(t, 9).Write(files.OS{}, path))
@@ -111,30 +114,6 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 	}
 	_, err := decider.ReadStructural(files.OS{}, filepath.Join(t.TempDir(), "absent"))
 	require.ErrorContains(t, err, "read policy")
-}
-
-// At any fault while a policy is written the one before it stays, or the new one is
-// whole.
-func TestPolicyIsWrittenWhole(t *testing.T) {
-	before, after := fresh(t, 1), fresh(t, 2)
-	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
-		for at := 1; ; at++ {
-			path := filepath.Join(t.TempDir(), "policy.safetensors")
-			require.NoError(t, before.Write(files.OS{}, path))
-			fsys := faults.New(files.OS{}, at, kind)
-			err := after.Write(fsys, path)
-			got, readErr := decider.ReadStructural(files.OS{}, path)
-			require.NoError(t, readErr)
-			if err == nil || errors.Is(err, files.ErrNotDurable) {
-				require.Equal(t, after, got)
-			} else {
-				require.Equal(t, before, got)
-			}
-			if !fsys.Fired() {
-				break
-			}
-		}
-	}
 }
 
 // Whatever a header says, reading it ends in a policy that decides or in an error.

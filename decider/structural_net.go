@@ -1,13 +1,16 @@
 package decider
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"graft/encoder"
+	"graft/model"
 	"graft/torch"
+	"graft/vocab"
 )
 
 // StructuralShape holds the sizes of a structural policy.
@@ -18,12 +21,7 @@ type StructuralShape struct {
 
 // EnsureDefaults fills unset sizes.
 func (o *StructuralShape) EnsureDefaults() {
-	if o.Hidden == 0 {
-		o.Hidden = 32
-	}
-	if o.Rounds == 0 {
-		o.Rounds = 2
-	}
+	o.Hidden, o.Rounds = cmp.Or(o.Hidden, 32), cmp.Or(o.Rounds, 2)
 }
 
 // Bounds of shapes, far beyond useful sizes, against damaged files.
@@ -62,21 +60,13 @@ func (o StructuralShape) slots(values, rows int) []encoder.Slot {
 // scorers is the number of the scorer's slots.
 const scorers = 7
 
-func count(shape []int) int {
-	n := 1
-	for _, size := range shape {
-		n *= size
-	}
-	return n
-}
-
 // drawMember draws a member's values: uniform within one over the square root of the fan-in, as
 // PyTorch does. Biases are zero.
 func drawMember(slots []encoder.Slot, seed uint64) [][]float64 {
 	random := rand.New(rand.NewPCG(seed, 0x706f6c696379)) // a stream for policies alone
 	values := make([][]float64, len(slots))
 	for k, slot := range slots {
-		values[k] = make([]float64, count(slot.Shape))
+		values[k] = make([]float64, model.Shape(slot.Shape).Count())
 		if len(slot.Shape) < 2 {
 			continue
 		}
@@ -99,12 +89,11 @@ func (p *Structural) member(s *torch.Scope, values [][]float64) *member {
 	for k, slot := range p.slots() {
 		m.tensors = append(m.tensors, torch.From(s, values[k], slot.Shape...))
 	}
-	m.graph = p.graph(len(p.tokenNames())).Bind(m.tensors[:len(m.tensors)-scorers])
+	m.graph = p.graph(len(vocab.Names())).Bind(m.tensors[:len(m.tensors)-scorers])
 	return m
 }
 
-// logits scores every choice from the encoding of its tokens, the encoding of the whole network,
-// and its row.
+// logits scores each choice from the encodings of its tokens and of the network, and its row.
 func (m *member) logits(s *torch.Scope, b *tensors) *torch.Tensor {
 	w := m.tensors[len(m.tensors)-scorers:]
 	encoded := m.graph.Encode(s, b.drawings)

@@ -28,28 +28,23 @@ type Choice struct {
 	Operations int64 // that it adds, forward, for one example
 }
 
-// NewObservation observes a network and candidate actions with their options. An impossible action
-// is an error.
+// NewObservation observes a network and candidate actions, all of which must be possible.
 func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Observation, error) {
-	return newPortrait(n, actions, surgery, func(_ net2net.Action, err error) error { return err })
+	return observe(n, actions, surgery, false)
 }
 
 // ProposedObservation observes a network and all actions of some kinds that fit it, and no action.
 // Nil kinds mean deepen and widen.
 func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Observation, error) {
-	if kinds == nil {
-		kinds = usualKinds
-	}
-	actions, err := net2net.Proposals(n)
+	actions, err := Proposals(n, kinds)
 	if err != nil {
 		return nil, err
 	}
-	actions = slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) })
-	return newPortrait(n, append(actions, net2net.Action{}), surgery, func(net2net.Action, error) error { return nil })
+	return observe(n, actions, surgery, true)
 }
 
-// newPortrait skips impossible actions, unless refuse returns an error.
-func newPortrait(n *model.Network, actions []net2net.Action, surgery net2net.Options, refuse func(net2net.Action, error) error) (*Observation, error) {
+// observe fails on an impossible action, or skips it.
+func observe(n *model.Network, actions []net2net.Action, surgery net2net.Options, skip bool) (*Observation, error) {
 	trace, err := tracing.Read(bare(n))
 	if err != nil {
 		return nil, err
@@ -64,13 +59,11 @@ func newPortrait(n *model.Network, actions []net2net.Action, surgery net2net.Opt
 	surgery.Batch = nil
 	for _, a := range actions {
 		c, err := p.choice(trace, a, surgery)
-		if err != nil {
-			if err := refuse(a, err); err != nil {
-				return nil, err
-			}
-			continue
+		if err == nil {
+			p.Choices = append(p.Choices, c)
+		} else if !skip {
+			return nil, err
 		}
-		p.Choices = append(p.Choices, c)
 	}
 	return p, nil
 }
@@ -102,7 +95,7 @@ func (p *Observation) choice(t *tracing.Trace, a net2net.Action, surgery net2net
 	if a.Kind == net2net.None {
 		return c, nil
 	}
-	layers, err := concerned(t, a, surgery.Compat)
+	layers, err := changedLayers(t, a, surgery.Compat)
 	if err != nil {
 		return c, fmt.Errorf("%s: %w", a, err)
 	}
@@ -121,9 +114,8 @@ func (p *Observation) choice(t *tracing.Trace, a net2net.Action, surgery net2net
 	return c, err
 }
 
-// concerned returns the layers that an action changes: those of its block, or all that use its
-// channels.
-func concerned(t *tracing.Trace, a net2net.Action, compat net2net.Compat) ([]*tracing.Layer, error) {
+// changedLayers returns the layers of an action's block, or those that use its channels.
+func changedLayers(t *tracing.Trace, a net2net.Action, compat net2net.Compat) ([]*tracing.Layer, error) {
 	if a.Kind == "widen" {
 		space, _, err := t.SpaceAt(a.Target)
 		if err != nil {

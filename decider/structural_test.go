@@ -2,9 +2,7 @@ package decider_test
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,14 +16,6 @@ import (
 	"graft/net2net"
 	"graft/torch"
 )
-
-func TestMain(m *testing.M) {
-	if err := torch.Load(); err != nil {
-		fmt.Fprintln(os.Stderr, "decider: nothing can be tested:", err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
 
 func fresh(t testing.TB, seed uint64) *decider.Structural {
 	p, err := decider.NewStructural(decider.StructuralShape{}, seed)
@@ -44,17 +34,17 @@ func TestPolicyReadsTheZoo(t *testing.T) {
 	for _, entry := range model.ZooEntries() {
 		n, err := model.Zoo(entry.Name, model.ZooOptions{})
 		require.NoError(t, err)
-		portrait, err := decider.ProposedObservation(n, kinds, net2net.Options{})
+		observation, err := decider.ProposedObservation(n, kinds, net2net.Options{})
 		require.NoError(t, err, entry.Name)
 		proposals, err := net2net.Proposals(n)
 		require.NoError(t, err)
-		require.Len(t, portrait.Choices, len(proposals)+1, "%s: all that is proposed can be done", entry.Name)
-		for _, c := range portrait.Choices[:len(proposals)] {
+		require.Len(t, observation.Choices, len(proposals)+1, "%s: all that is proposed can be done", entry.Name)
+		for _, c := range observation.Choices[:len(proposals)] {
 			require.NotEmpty(t, c.Tokens, "%s %v", entry.Name, c.Action)
 			require.Positive(t, c.Parameters, "%s %v", entry.Name, c.Action)
 			require.Positive(t, c.Operations, "%s %v", entry.Name, c.Action)
 		}
-		all = append(all, decider.Situation{Observation: portrait, State: halfTime})
+		all = append(all, decider.Situation{Observation: observation, State: halfTime})
 	}
 	weighed, err := p.Probabilities(all...)
 	require.NoError(t, err)
@@ -94,11 +84,11 @@ func TestDecisions(t *testing.T) {
 	p.Sample = true
 	seen, probabilities := map[string]float64{}, map[string]float64{}
 	const draws = 300
-	portrait, err := decider.ProposedObservation(zoo(t, "ConvNet2"), nil, net2net.Options{})
+	observation, err := decider.ProposedObservation(zoo(t, "ConvNet2"), nil, net2net.Options{})
 	require.NoError(t, err)
 	s := halfTime
 	s.Decisions = 7
-	for k, c := range portrait.Choices {
+	for k, c := range observation.Choices {
 		probabilities[c.Action.String()] = decide(t, p, s).Probabilities[k]
 	}
 	for seed := range uint64(draws) {
@@ -163,7 +153,7 @@ func TestPoliciesThatCannotBe(t *testing.T) {
 }
 
 // In the original's way blocks are numbered as it did: grown ones do not count.
-func TestPortraitsInTheOriginalsWay(t *testing.T) {
+func TestObservationsInTheOriginalsWay(t *testing.T) {
 	n := zoo(t, "ConvNet2")
 	o := net2net.Options{Compat: net2net.Original}
 	_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: "0"}, o)
@@ -218,9 +208,9 @@ func (d drawn) network() *model.Network {
 	return &model.Network{Input: model.Shape{3, 8, 8}, Root: chain(cat, sum, leaf(model.AdaptiveAvgPool2d{Size: model.Both(1)}), leaf(model.Flatten{}), leaf(model.NewLinear(18, 4)))}
 }
 
-// fates are the probabilities of what could be done, by what it is about and not by
+// distribution is the probabilities of what could be done, by what it is about and not by
 // what that is called.
-func fates(t require.TestingT, p *decider.Structural, n *model.Network) []float64 {
+func distribution(t require.TestingT, p *decider.Structural, n *model.Network) []float64 {
 	d, err := p.Decide(context.Background(), decider.State{Network: n, Left: time.Second, Budget: 2 * time.Second})
 	require.NoError(t, err)
 	return slices.Sorted(slices.Values(d.Probabilities))
@@ -231,11 +221,11 @@ func fates(t require.TestingT, p *decider.Structural, n *model.Network) []float6
 func TestOrderAndNamesDoNotCount(t *testing.T) {
 	plain := drawn{names: []string{"0", "1", "2", "3", "4"}, branches: []int{0, 1, 2}}
 	p := fresh(t, 5)
-	want := fates(t, p, plain.network())
+	want := distribution(t, p, plain.network())
 	require.Greater(t, len(slices.Compact(slices.Clone(want))), 6, "different things to do have different probabilities")
 	rapid.Check(t, func(t *rapid.T) {
 		other := drawn{names: rapid.SliceOfNDistinct(rapid.StringMatching("[a-z]{1,6}"), 5, 5, rapid.ID).Draw(t, "names"),
 			branches: rapid.Permutation([]int{0, 1, 2}).Draw(t, "branches"), swapped: rapid.Bool().Draw(t, "swapped")}
-		require.InDeltaSlice(t, want, fates(t, p, other.network()), 1e-12)
+		require.InDeltaSlice(t, want, distribution(t, p, other.network()), 1e-12)
 	})
 }

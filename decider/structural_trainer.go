@@ -1,6 +1,7 @@
 package decider
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,8 +11,7 @@ import (
 	"graft/torch/weights"
 )
 
-// MemberTrainer trains the first member of a policy on fixed cases. Each step is Logits, then Step. Its
-// scope owns its tensors.
+// MemberTrainer trains a policy's first member on fixed cases, each step by Logits and Step.
 type MemberTrainer struct {
 	Policy *Structural // whose first member learns
 
@@ -55,19 +55,13 @@ func (p *MemberTrainer) Step(gradient []float64) error {
 		return errors.New("learn: a gradient for each logit is needed, and the logits before it")
 	}
 	s := p.step
-	p.push(s, gradient)
+	s.Backward(s.Neg(s.Sum(s.Mul(p.logits, torch.From(s, gradient, len(gradient))))))
 	if s.Err() != nil {
 		return fmt.Errorf("learn: %w", s.Err())
 	}
-	return firstOf(p.optimizer.Step(), p.optimizer.ZeroGrad())
+	return cmp.Or(p.optimizer.Step(), p.optimizer.ZeroGrad())
 }
 
-// push propagates the gradient back to the tensors.
-func (p *MemberTrainer) push(s *torch.Scope, gradient []float64) {
-	s.Backward(s.Neg(s.Sum(s.Mul(p.logits, torch.From(s, gradient, len(gradient))))))
-}
-
-// end frees the tensors of a step.
 func (p *MemberTrainer) end() {
 	if p.step != nil {
 		_ = p.step.Close()

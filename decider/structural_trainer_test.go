@@ -13,14 +13,14 @@ import (
 	"graft/torch/weights"
 )
 
-// lessons are situations on two networks.
-func lessons(t testing.TB) (all []decider.Situation) {
+// situations are those on two networks.
+func situations(t testing.TB) (all []decider.Situation) {
 	for _, name := range []string{"ConvSmall", "CIFARResNet20"} {
-		portrait, err := decider.ProposedObservation(zoo(t, name), nil, net2net.Options{})
+		observation, err := decider.ProposedObservation(zoo(t, name), nil, net2net.Options{})
 		require.NoError(t, err)
 		for k := range 3 {
 			s := decider.State{Left: time.Duration(k+1) * 10 * time.Second, Budget: time.Minute, Step: time.Millisecond, Decisions: k}
-			all = append(all, decider.Situation{Observation: portrait, State: s})
+			all = append(all, decider.Situation{Observation: observation, State: s})
 		}
 	}
 	return all
@@ -44,11 +44,11 @@ func scored(t *testing.T, p *decider.Structural, c *decider.Batch, o torch.Optim
 	return value, moved
 }
 
-// A pupil moves up the gradient that it is given, through the whole policy: it is that
+// A member moves up the gradient that it is given, through the whole policy: it is that
 // of finite differences for every tensor.
-func TestPupilFollowsTheGradient(t *testing.T) {
+func TestMemberFollowsTheGradient(t *testing.T) {
 	p := fresh(t, 4)
-	all := lessons(t)
+	all := situations(t)
 	var err error
 	p.Tokens, p.Rows, err = decider.MeasureScales(all)
 	require.NoError(t, err)
@@ -75,10 +75,10 @@ func TestPupilFollowsTheGradient(t *testing.T) {
 	}
 }
 
-// A pupil that is restored takes the same steps to the bit.
-func TestPupilGoesOn(t *testing.T) {
+// Training that is restored takes the same steps to the bit.
+func TestTrainingGoesOn(t *testing.T) {
 	p, adam := fresh(t, 4), torch.OptimizerOptions{Rule: torch.AdamW, LR: 0.01, WeightDecay: 0.1, Fused: true}
-	cases, err := p.Batch(lessons(t))
+	cases, err := p.Batch(situations(t))
 	require.NoError(t, err)
 	steps := func(u *decider.MemberTrainer, n int) {
 		for range n {

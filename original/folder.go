@@ -38,8 +38,7 @@ type Row struct {
 	Value   Value   // the measured value
 }
 
-// Value is a value as Python has printed it. The zero value is an empty
-// list.
+// Value is a value as Python has printed it. The zero value is an empty list.
 type Value struct {
 	None    bool      // there is no value
 	Single  bool      // the value is a number, not a list
@@ -95,7 +94,6 @@ func ReadRuntimes(fsys files.FS, path string) ([]Row, error) {
 	return rows, nil
 }
 
-// read reads one file of the folder.
 func (l *Folder) read(fsys files.FS, entry fs.DirEntry) (err error) {
 	name := entry.Name()
 	path := filepath.Join(l.Path, name)
@@ -136,39 +134,11 @@ func metricOf(file string) (Metric, bool) {
 	if file == runtimesName {
 		return Metric{File: file, Metric: file}, true
 	}
-	rest, metric, _ := cutLast(file)
-	prefix, granularity, ok := cutLast(rest)
-	if !ok || metric == "" || prefix == "" || !granularities[granularity] {
+	parts := strings.Split(file, ".")
+	n := len(parts)
+	if n < 3 || parts[n-1] == "" || !granularities[parts[n-2]] {
 		return Metric{}, false
 	}
-	return Metric{File: file, Prefix: prefix, Granularity: granularity, Metric: metric}, true
-}
-
-// cutLast cuts at the last dot.
-func cutLast(text string) (before, after string, found bool) {
-	at := strings.LastIndexByte(text, '.')
-	if at < 0 {
-		return text, "", false
-	}
-	return text[:at], text[at+1:], true
-}
-
-// Metric finds a metric, such as "training00", "epoch", "test_acc"; nil if there
-// is none.
-func (l *Folder) Metric(prefix, granularity, metric string) *Metric {
-	for k := range l.Metrics {
-		m := &l.Metrics[k]
-		if m.Prefix == prefix && m.Granularity == granularity && m.Metric == metric {
-			return m
-		}
-	}
-	return nil
-}
-
-// Runtimes are the rows of the file runtimes; nil if there is none.
-func (l *Folder) Runtimes() []Row {
-	if m := l.Metric("", "", runtimesName); m != nil {
-		return m.Rows
-	}
-	return nil
+	m := Metric{File: file, Prefix: strings.Join(parts[:n-2], "."), Granularity: parts[n-2], Metric: parts[n-1]}
+	return m, m.Prefix != ""
 }

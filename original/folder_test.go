@@ -34,19 +34,29 @@ func readPublished(t testing.TB, name string) *original.Folder {
 	return l
 }
 
+// metric is the metric of a file; nil if there is none.
+func metric(l *original.Folder, file string) *original.Metric {
+	for k := range l.Metrics {
+		if l.Metrics[k].File == file {
+			return &l.Metrics[k]
+		}
+	}
+	return nil
+}
+
 func TestLegacySamples(t *testing.T) {
 	l := readPublished(t, "samples")
 	const prefix = "simulation_early2.training00"
-	acc := l.Metric(prefix, "epoch", "test_acc")
+	acc := metric(l, prefix+".epoch.test_acc")
 	require.NotNil(t, acc)
 	require.Len(t, acc.Rows, 27)
 	assert.Equal(t, original.Row{Index: 26, Seconds: 329.99497151374817,
 		Value: original.Value{Single: true, Numbers: []float64{0.7194}}}, acc.Rows[26])
 	assert.False(t, acc.Torn)
-	probabilities := l.Metric(prefix, "epoch", "probabilities")
+	probabilities := metric(l, prefix+".epoch.probabilities")
 	require.Len(t, probabilities.Rows, 28)
 	assert.Equal(t, original.Value{Numbers: []float64{0, 0, 0, 1}}, probabilities.Rows[3].Value)
-	objective := l.Metric("simulation_early2.agent", "episode", "objective")
+	objective := metric(l, "simulation_early2.agent.episode.objective")
 	require.Len(t, objective.Rows, 64)
 	assert.Equal(t, original.Value{None: true}, objective.Rows[63].Value)
 	require.Len(t, l.Logs, 2)
@@ -61,9 +71,9 @@ func TestLegacyStartingWeights(t *testing.T) {
 	l := readPublished(t, "starting_weights/small_early2")
 	assert.Contains(t, l.Config, `folder = "small_early2"`)
 	assert.Equal(t, []string{"weights.pth"}, l.Others)
-	require.Len(t, l.Runtimes(), 6)
-	assert.Equal(t, []float64{9.551308870315552}, l.Runtimes()[5].Value.Numbers)
-	require.Len(t, l.Metric("training0", "epoch", "test_acc").Rows, 6)
+	require.Len(t, metric(l, "runtimes").Rows, 6)
+	assert.Equal(t, []float64{9.551308870315552}, metric(l, "runtimes").Rows[5].Value.Numbers)
+	require.Len(t, metric(l, "training0.epoch.test_acc").Rows, 6)
 }
 
 // legacyFolder is a small folder such as the original leaves.
@@ -92,24 +102,23 @@ func TestLegacyFolder(t *testing.T) {
 	assert.Equal(t, "[runner]\nseed = 42\n", l.Config)
 	assert.Equal(t, "a try", l.Description)
 	assert.Equal(t, []string{"training00.finalmodel.pth"}, l.Others)
-	assert.Len(t, l.Runtimes(), 2)
-	acc := l.Metric("training00", "epoch", "test_acc")
+	assert.Len(t, metric(l, "runtimes").Rows, 2)
+	acc := metric(l, "training00.epoch.test_acc")
 	assert.Len(t, acc.Rows, 2)
 	assert.True(t, acc.Torn)
-	action := l.Metric("training00", "epoch", "action")
+	action := metric(l, "training00.epoch.action")
 	assert.Empty(t, action.Rows, "of a run that crashed")
-	assert.Nil(t, l.Metric("training01", "epoch", "action"))
 	assert.Equal(t, []original.Value{
-		{None: true}, {Single: true, Numbers: l.Metric("agent", "episode", "objective").Rows[1].Value.Numbers},
+		{None: true}, {Single: true, Numbers: metric(l, "agent.episode.objective").Rows[1].Value.Numbers},
 		{}, {Numbers: []float64{1, 2, -3e-7}},
-	}, valuesOf(l.Metric("agent", "episode", "objective")))
+	}, valuesOf(metric(l, "agent.episode.objective")))
 	require.Len(t, l.Logs, 1)
 	at := time.Date(2023, 12, 15, 0, 56, 0, 150e6, time.UTC)
 	assert.Equal(t, []original.LogLine{{Text: "Traceback:"}, {Time: at, Level: "INFO", Text: "a : b\n  more\n"},
 		{Time: at.Add(850 * time.Millisecond), Level: "DEBUG", Text: "end"}}, l.Logs[0].Rows)
 	runtimes, err := original.ReadRuntimes(files.OS{}, filepath.Join(l.Path, "runtimes"))
 	require.NoError(t, err)
-	assert.Equal(t, l.Runtimes(), runtimes)
+	assert.Equal(t, metric(l, "runtimes").Rows, runtimes)
 	_, err = original.ReadRuntimes(files.OS{}, filepath.Join(l.Path, "config.toml"))
 	assert.ErrorContains(t, err, "config.toml:1: ")
 	_, err = original.ReadFolder(files.OS{}, filepath.Join(l.Path, "none"))

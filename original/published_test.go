@@ -16,6 +16,7 @@ import (
 	"graft/simulation/evaluation"
 	"graft/simulation/learning"
 	"graft/simulation/tables"
+	"graft/simulation/treetest"
 	"graft/trainer"
 )
 
@@ -31,7 +32,7 @@ func publishedTrees(t testing.TB) []*simulation.Tree {
 		network := regexp.MustCompile(`model = "(\w+)"`).FindSubmatch(job)
 		f, err := os.Open(path)
 		require.NoError(t, err)
-		s := tables.Scenario{Name: filepath.Base(filepath.Dir(path)), Network: string(network[1]), Actions: fourActions}
+		s := tables.Scenario{Name: filepath.Base(filepath.Dir(path)), Network: string(network[1]), Actions: treetest.FourActions}
 		table, err := original.ReadTable(f, s, 42)
 		require.NoError(t, err)
 		require.NoError(t, f.Close())

@@ -2,6 +2,8 @@ package original
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +11,7 @@ import (
 
 	"graft/model"
 	"graft/net2net"
+	"graft/simulation"
 	"graft/simulation/evaluation"
 	"graft/simulation/tables"
 )
@@ -20,37 +23,70 @@ func ScenarioActions(n *model.Network) []string {
 	for k := range net2net.OriginalBlocks(n) {
 		actions = append(actions, net2net.Action{Kind: "deepen", Target: fmt.Sprint(k)}.String())
 	}
-	return append(actions, net2net.Action{}.String())
+	return append(actions, tables.None)
+}
+
+// Evaluation is the path of a policy that takes the likeliest action at each decision.
+type Evaluation struct {
+	Table  *tables.Table
+	Steps  []evaluation.Step
+	Chosen *tables.Record
+	// Ranking is the table's records by mean accuracy, the best first; equals are in
+	// the table's order.
+	Ranking []*tables.Record
+}
+
+// Evaluate follows a policy through a table whose sequences begin with a network, which is
+// not changed. The table must be complete, and is of the original's surgery.
+func Evaluate(ctx context.Context, t *tables.Table, n *model.Network, p evaluation.StepPolicy) (*Evaluation, error) {
+	tree, err := simulation.NewTree(t, simulation.TreeOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}})
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	e := &Evaluation{Table: t}
+	if e.Steps, err = evaluation.Steps(tree, evaluation.Stepwise(ctx, "the policy", p)); err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	var sequence []string
+	for _, s := range e.Steps {
+		sequence = append(sequence, s.Action)
+	}
+	e.Chosen = t.Find(sequence...)
+	for k := range t.Records {
+		e.Ranking = append(e.Ranking, &t.Records[k])
+	}
+	slices.SortStableFunc(e.Ranking, func(a, b *tables.Record) int { return -cmp.Compare(a.Mean(), b.Mean()) })
+	return e, nil
 }
 
 // WriteReport writes the report that the original printed: the network, the folders
 // of the policy and of the table, each decision, and the ranking, in which the chosen
 // sequence and the one without adaptation are marked.
-func WriteReport(e *evaluation.Path, w io.Writer, n *model.Network, policy, table string) error {
+func (e *Evaluation) WriteReport(w io.Writer, n *model.Network, policy, table string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n=== Model Folder ===\n%s\n\n=== Evaluation Folder ===\n%s\n", n, policy, table)
 	for k, s := range e.Steps {
 		var shares []string
-		for _, p := range s.Probabilities {
-			shares = append(shares, fmt.Sprintf("%.4f", p))
+		for _, a := range e.Table.Actions { // a pickle may have its sequences in any order
+			shares = append(shares, fmt.Sprintf("%.4f", s.Probabilities[slices.Index(s.Actions, a)]))
 		}
-		fmt.Fprintf(&b, "=== Step %d ===\nAction: %d\nProbabilities: %s\n\n", k+1, s.Number, strings.Join(shares, " "))
+		fmt.Fprintf(&b, "=== Step %d ===\nAction: %d\nProbabilities: %s\n\n", k+1, slices.Index(e.Table.Actions, s.Action), strings.Join(shares, " "))
 	}
 	b.WriteString("=== Ranking ===\n")
-	last, idle := len(e.Ranking)-1, e.NoAdaptation()
+	last, idle := len(e.Ranking)-1, e.Table.Repeated(tables.None)
 	for k, r := range e.Ranking {
 		mark := ""
 		if r == e.Chosen || r == idle {
 			mark = " ***"
 		}
-		fmt.Fprintf(&b, "rank %0*d: %s %s%s\n", len(fmt.Sprint(last)), k+1, legacyTuple(e.Table, r.Sequence), model.PythonFloat(r.Mean()), mark)
+		fmt.Fprintf(&b, "rank %0*d: %s %s%s\n", len(fmt.Sprint(last)), k+1, numbered(e.Table, r.Sequence), model.PythonFloat(r.Mean()), mark)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-// legacyTuple is a sequence by the original's numbers, as Python prints it.
-func legacyTuple(t *tables.Table, sequence []string) string {
+// numbered is a sequence by the original's numbers, as Python prints it.
+func numbered(t *tables.Table, sequence []string) string {
 	var numbers []string
 	for _, a := range sequence {
 		numbers = append(numbers, fmt.Sprint(slices.Index(t.Actions, a)))

@@ -12,7 +12,6 @@ import (
 	"graft/results"
 )
 
-// readRows reads a metric file.
 func readRows(fsys files.FS, path string) (rows []Row, torn bool, err error) {
 	err = results.ReadTable(fsys, path, func(r io.Reader) (err error) {
 		torn, err = results.EachLine(r, func(n int, line []byte) error {
@@ -80,8 +79,7 @@ func parseValue(text string) (Value, error) {
 	return v, nil
 }
 
-// parsePythonFloat reads a number as Python's repr writes it: in decimal, nan,
-// inf or -inf.
+// parsePythonFloat reads a number as Python's repr writes it.
 func parsePythonFloat(text string) (float64, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || strings.ContainsAny(text, "xXpP_") {

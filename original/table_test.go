@@ -12,11 +12,9 @@ import (
 
 	"graft/original"
 	"graft/simulation/tables"
+	"graft/simulation/treetest"
 	"graft/torch/pickle"
 )
-
-// fourActions lists the actions of the original's tables.
-var fourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // published are the original's tables, or none where they are not at hand.
 func published(t testing.TB) []string {
@@ -33,7 +31,7 @@ func TestPublishedTables(t *testing.T) {
 		f, err := os.Open(path)
 		require.NoError(t, err)
 		name := filepath.Base(filepath.Dir(path))
-		table, err := original.ReadTable(f, tables.Scenario{Name: name, Actions: fourActions}, 42)
+		table, err := original.ReadTable(f, tables.Scenario{Name: name, Actions: treetest.FourActions}, 42)
 		require.NoError(t, err, f.Close())
 		require.NoError(t, table.Complete())
 		var want struct {
@@ -52,7 +50,7 @@ func TestPublishedTables(t *testing.T) {
 			require.Equal(t, w.TimeLeft, r.Left)
 			require.Equal(t, w.Acc, r.Mean())
 			for step, a := range w.Actions {
-				require.Equal(t, fourActions[a], r.Sequence[step])
+				require.Equal(t, treetest.FourActions[a], r.Sequence[step])
 			}
 			require.Same(t, &table.Records[k], table.Find(r.Sequence...))
 		}
@@ -97,7 +95,7 @@ func TestFaultyLegacyTables(t *testing.T) {
 		"accuracy is NaN":   {set("acc", math.NaN()), "an accuracy of NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := original.ReadTable(legacy(t, c.change), tables.Scenario{Name: "small", Actions: fourActions}, 1)
+			_, err := original.ReadTable(legacy(t, c.change), tables.Scenario{Name: "small", Actions: treetest.FourActions}, 1)
 			if c.says == "" {
 				require.NoError(t, err)
 				return
@@ -109,7 +107,7 @@ func TestFaultyLegacyTables(t *testing.T) {
 	whole := legacy(t, func(pickle.Tuple, *pickle.Dict) {}).Bytes()
 	const head, tail = 4, 2
 	twice := append(bytes.Clone(whole[:len(whole)-tail]), whole[head:]...)
-	_, err := original.ReadTable(bytes.NewReader(twice), tables.Scenario{Name: "small", Actions: fourActions}, 1)
+	_, err := original.ReadTable(bytes.NewReader(twice), tables.Scenario{Name: "small", Actions: treetest.FourActions}, 1)
 	require.ErrorContains(t, err, "2 of its sequences are there twice")
 	_, err = original.ReadTable(bytes.NewBufferString("no pickle"), tables.Scenario{Name: "small"}, 1)
 	require.ErrorContains(t, err, "read table small")

@@ -183,8 +183,7 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 		for k, table := range r.Tables {
 			legacy, n, err := published.ReadTable(files.OS{}, tables[k])
 			require.NoError(t, err)
-			e, err := evaluation.Follow(context.Background(), legacy, n, original.StepPolicy{Policy: p},
-				evaluation.FollowOptions{Surgery: net2net.Options{Compat: net2net.Original}})
+			e, err := original.Evaluate(context.Background(), legacy, n, original.StepPolicy{Policy: p})
 			require.NoError(t, err)
 			chosen := verdictOf(t, table, filepath.Base(filepath.Dir(policy)))
 			require.Equal(t, e.Chosen.Sequence, chosen.Sequence)
@@ -197,7 +196,7 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 			require.Equal(t, rank, chosen.Rank)
 			require.InDelta(t, 100*(e.Ranking[0].Mean()-e.Chosen.Mean()), chosen.Regret, 1e-9)
 			require.Equal(t, e.Ranking[0].Sequence, verdictOf(t, table, "optimum").Sequence)
-			require.Equal(t, e.NoAdaptation().Sequence, verdictOf(t, table, "never").Sequence)
+			require.Equal(t, legacy.Repeated("none").Sequence, verdictOf(t, table, "never").Sequence)
 			require.InDelta(t, sum/float64(len(e.Ranking)), verdictOf(t, table, "random").Accuracy, 1e-12)
 			for at, step := range table.Steps[0].Steps {
 				require.InDelta(t, e.Steps[at].Left, step.Left, 1e-9)

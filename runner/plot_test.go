@@ -319,13 +319,13 @@ func writeStudy(t *testing.T, dir, way string, seed uint64, rise float64) {
 	require.NoError(t, err)
 	const each = 20
 	for row := range 12 {
-		var lesson learn.Lesson
+		var lesson learn.EpisodeResults
 		for k := range each {
 			share := min(1, (float64(row*each+k)+0.5)/240*rise)
 			end := min(15, int(16*share*(0.7+0.3*math.Sin(float64(row*each+k+int(seed))))))
 			lesson.Ends, lesson.Objectives = append(lesson.Ends, int32(end)), append(lesson.Objectives, share-0.1*float64(k%3))
 		}
-		require.NoError(t, book.Lesson(row*each, lesson))
+		require.NoError(t, book.Episodes(row*each, lesson))
 		require.NoError(t, book.Row(learn.Row{Episodes: each * (row + 1), Objective: 0.1, Accuracy: 0.5, Expected: 0.5 + 0.2*rise*float64(row+1)/12 + float64(seed)/100, Temperature: 2}))
 	}
 	require.NoError(t, run.Close())

@@ -96,7 +96,7 @@ func TestSimulate(t *testing.T) {
 	object := out.String()[:1+strings.LastIndex(out.String(), "}")]
 	holdToPage([]string{"simulate", "--json"}, object)
 	require.NoError(t, json.Unmarshal([]byte(object), &report))
-	require.Equal(t, []int{9, 9, 13, 13, 0}, []int{report.State.Sequences, report.State.Ended, report.State.Legs, report.State.Done, report.State.Failed})
+	require.Equal(t, []int{9, 9, 13, 13, 0}, []int{report.State.Sequences, report.State.Ended, report.State.Segments, report.State.Done, report.State.Failed})
 	require.Equal(t, 9, report.Outcome.Sequences)
 
 	before := listing(t, folder)

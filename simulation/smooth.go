@@ -19,8 +19,7 @@ func MeanAccuracies(t *tables.Table) []float64 {
 	return values
 }
 
-// ridge is the penalty that keeps the fit of Smoothed stable where measures depend on
-// each other.
+// ridge is the penalty that keeps the fit of Smoothed stable.
 const ridge = 0.1
 
 // Smoothed returns the accuracies that a simple law of the table predicts for its
@@ -36,7 +35,6 @@ func Smoothed(t *tables.Table) []float64 {
 	return stat.Ridge(rows, MeanAccuracies(t), ridge)
 }
 
-// actionNames returns all actions but none, sorted.
 func actionNames(t *tables.Table) []string {
 	var names []string
 	for k := range t.Records {

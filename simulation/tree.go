@@ -1,6 +1,9 @@
 package simulation
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,11 +40,7 @@ type TreeOptions struct {
 }
 
 // EnsureDefaults fills unset options.
-func (o *TreeOptions) EnsureDefaults() {
-	if o.Batch == 0 {
-		o.Batch = 64
-	}
-}
+func (o *TreeOptions) EnsureDefaults() { o.Batch = cmp.Or(o.Batch, 64) }
 
 // Validate lists all faults.
 func (o TreeOptions) Validate() error {
@@ -84,7 +83,7 @@ func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 		}
 		o.Network = n
 	}
-	p := &treeBuilder{TreeOptions: o, tree: &Tree{Table: t}, portraits: map[string]*decider.Observation{}}
+	p := &treeBuilder{TreeOptions: o, tree: &Tree{Table: t}, observations: map[string]*decider.Observation{}}
 	all := make([]int, len(t.Records))
 	for k := range all {
 		all[k] = k
@@ -95,18 +94,18 @@ func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 	return p.tree, nil
 }
 
-// treeBuilder makes a tree. Equal networks share one portrait.
+// treeBuilder makes a tree. Equal networks share one observation.
 type treeBuilder struct {
 	TreeOptions
-	tree      *Tree
-	portraits map[string]*decider.Observation // by what is offered on which network
+	tree         *Tree
+	observations map[string]*decider.Observation // by what is offered on which network
 }
 
 // plant adds the node of a prefix that these records share, and everything below it.
 func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (int, error) {
 	t, at := p.tree.Table, len(prefix)
 	order, groups := p.split(records, at)
-	portrait, err := p.portrait(n, order)
+	observation, err := p.observation(n, order)
 	if err != nil {
 		return 0, fmt.Errorf("after %s: %w", tables.Tuple(prefix), err)
 	}
@@ -122,12 +121,12 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 		state.Step = p.Profile.Cost(trainer.Work{Kind: trainer.Steps, Count: 1, Rows: p.Batch, Network: n})
 	}
 	place := len(p.tree.Nodes)
-	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Observation: portrait, State: state}, Prefix: prefix, Last: at == t.Decisions-1})
+	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Observation: observation, State: state}, Prefix: prefix, Last: at == t.Decisions-1})
 	for k, action := range order {
 		next := groups[action][0]
 		if at < t.Decisions-1 {
 			grown := n.Sketch()
-			if _, err := net2net.Apply(grown, portrait.Choices[k].Action, p.Surgery); err != nil {
+			if _, err := net2net.Apply(grown, observation.Choices[k].Action, p.Surgery); err != nil {
 				return 0, fmt.Errorf("after %s: %w", tables.Tuple(prefix), err)
 			}
 			if next, err = p.plant(grown, append(slices.Clone(prefix), action), groups[action]); err != nil {
@@ -163,9 +162,9 @@ func (p *treeBuilder) split(records []int, at int) (order []string, groups map[s
 	return order, groups
 }
 
-func (p *treeBuilder) portrait(n *model.Network, actions []string) (*decider.Observation, error) {
+func (p *treeBuilder) observation(n *model.Network, actions []string) (*decider.Observation, error) {
 	key := net2net.Fingerprint(n) + tables.Tuple(actions)
-	if known := p.portraits[key]; known != nil {
+	if known := p.observations[key]; known != nil {
 		return known, nil
 	}
 	parsed := make([]net2net.Action, len(actions))
@@ -175,12 +174,12 @@ func (p *treeBuilder) portrait(n *model.Network, actions []string) (*decider.Obs
 			return nil, err
 		}
 	}
-	portrait, err := decider.NewObservation(n, parsed, p.Surgery)
+	observation, err := decider.NewObservation(n, parsed, p.Surgery)
 	if err != nil {
 		return nil, err
 	}
-	p.portraits[key] = portrait
-	return portrait, nil
+	p.observations[key] = observation
+	return observation, nil
 }
 
 // Situations returns those of all trees, one tree after the other.
@@ -208,8 +207,7 @@ func OfferedKinds(trees []*Tree) []net2net.Kind {
 	return kinds
 }
 
-// Follow takes the choice that pick returns at each node, from the root, and returns the
-// record at the end.
+// Follow takes the choice that pick returns at each node, and returns the record at the end.
 func (t *Tree) Follow(pick func(node int) int) int {
 	at := 0
 	for !t.Nodes[at].Last {
@@ -251,4 +249,26 @@ func (n Node) Actions() []string {
 		actions[k] = c.Action.String()
 	}
 	return actions
+}
+
+// Digest is a SHA-256 in hexadecimal of everything that learning from the tree depends
+// on: sequences, accuracies, and what a policy sees at each decision.
+func (t *Tree) Digest() string {
+	h := sha256.New()
+	scenario := t.Scenario
+	scenario.Origin = nil // is a pointer, whose target counts
+	fmt.Fprintf(h, "%+v\n", scenario)
+	if t.Origin != nil {
+		fmt.Fprintf(h, "%s %s %s %d\n", t.Origin.Form, t.Origin.Deepen, t.Origin.Compat, t.Origin.Batch)
+	}
+	for _, r := range t.Records {
+		fmt.Fprintln(h, r.Sequence, r.Left, r.Accuracy)
+	}
+	for _, n := range t.Nodes {
+		fmt.Fprintln(h, n.Left, n.Budget, n.Step, n.Parameters, n.Operations, n.Layers, n.Structure.Tokens, n.Structure.Before, n.Structure.After, n.Next)
+		for _, c := range n.Choices {
+			fmt.Fprintln(h, c.Action, c.Tokens, c.Parameters, c.Operations)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

@@ -19,7 +19,7 @@ import (
 // A tree has a node for every beginning of a sequence, with the network that grew so
 // far, and the records at its ends.
 func TestTreesFollowTheirTables(t *testing.T) {
-	tree := treetest.Grove(t, 1)[0]
+	tree := treetest.RandomTrees(t, 1)[0]
 	require.Len(t, tree.Nodes, 4)
 	seen := map[int]bool{}
 	for at, n := range tree.Nodes {
@@ -88,6 +88,14 @@ func TestATreeOfATableThatKnows(t *testing.T) {
 	out, err := root.Network.Output()
 	require.NoError(t, err)
 	require.Equal(t, 3, out[0])
+	digest := func(o tables.Origin) string { // of what the origin says, wherever it lies in memory
+		table.Origin = &o
+		tree, err := simulation.NewTree(table, simulation.TreeOptions{})
+		require.NoError(t, err)
+		return tree.Digest()
+	}
+	require.Equal(t, digest(tables.Origin{Form: form, Batch: 64}), digest(tables.Origin{Form: slices.Clone(form), Batch: 64}))
+	require.NotEqual(t, digest(tables.Origin{Form: form, Batch: 64}), digest(tables.Origin{Form: form, Batch: 32}))
 	s.Origin = &tables.Origin{Form: []byte(`{"layers": 3}`)}
 	table.Scenario = s
 	_, err = simulation.NewTree(table, simulation.TreeOptions{})

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
 	"graft/model"
 	"graft/torch"
 	"graft/trainer"
@@ -162,15 +161,12 @@ func resumesFromItsCheckpoints(t *testing.T, o trainer.Options) {
 	o.Checkpoint.Every = 20 * ms // of the ticking clock
 	book := &memory{}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, n := small(t, s, 1)
-		parts := func(at time.Duration) trainer.Parts {
+		at := func(time time.Duration) trainer.Parts {
 			clock := steady(t)
-			clock.Time = at
-			return trainer.Parts{Data: set, Clock: clock, Decider: script(t, "deepen:conv1", "widen:conv2:12"), Recorder: book, Now: ticking()}
+			clock.Time = time
+			return parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: ticking()}, "deepen:conv1", "widen:conv2:12")
 		}
-		first := parts(0)
-		first.Network = n
-		j, err := trainer.New(s, first, o)
+		j, err := trainer.New(s, at(0), o)
 		require.NoError(t, err)
 		want, err := j.Run(context.Background())
 		require.NoError(t, err)
@@ -181,13 +177,9 @@ func resumesFromItsCheckpoints(t *testing.T, o trainer.Options) {
 			step = 3
 		}
 		for k := step / 2; k < len(saves); k += step {
-			sections := map[string][]byte{}
-			for _, section := range saves[k] {
-				sections[section.Name] = section.Data
-			}
-			stopped, err := trainer.ReadSavedJob(sections)
+			stopped, err := trainer.ReadSavedJob(sections(saves[k]))
 			require.NoError(t, err)
-			j, err := trainer.Resume(s, stopped, parts(stopped.Time), model.Placement{}, o)
+			j, err := trainer.Resume(s, stopped, at(stopped.Time), model.Placement{}, o)
 			require.NoError(t, err)
 			got, err := j.Run(context.Background())
 			require.NoError(t, err)
@@ -196,17 +188,6 @@ func resumesFromItsCheckpoints(t *testing.T, o trainer.Options) {
 			require.Equal(t, want.Test, got.Test)
 			require.Equal(t, want.Steps, got.Steps)
 		}
-		return nil
-	}))
-}
-
-func TestADivisorIsPositive(t *testing.T) {
-	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, n := small(t, s, 1)
-		o := plan()
-		o.Adapt.Divide = -1
-		_, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: decider.None{}, Now: time.Now}, o)
-		require.ErrorContains(t, err, "divide is -1")
 		return nil
 	}))
 }

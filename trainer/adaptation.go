@@ -3,7 +3,6 @@ package trainer
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"graft/decider"
@@ -32,7 +31,6 @@ type growth struct {
 	Operating time.Duration     `json:"operating_ns"`
 }
 
-// reallocate follows a change of the allocation.
 func (a *adaptation) reallocate(to Allocation) error {
 	a.Devices = to.Devices
 	switch to.Change {
@@ -51,11 +49,6 @@ func (a *adaptation) reallocate(to Allocation) error {
 		return a.reset(-1)
 	}
 	return a.Book.Note(a.note(results.EventDevices))
-}
-
-// nextEpoch asks again after an up, with Adapt.Every.
-func (a *adaptation) nextEpoch() {
-	a.Asking = a.Asked > 0 && a.Asked < a.Adapt.MaxDecisions && a.Adapt.Every
 }
 
 // adapt asks the decider and applies its action. Both take time of the budget.
@@ -85,7 +78,6 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	return a.Book.Note(note)
 }
 
-// operate applies an action to the network and the optimizer.
 func (a *adaptation) operate(action net2net.Action) error {
 	if action.Kind != net2net.None {
 		a.show(Operates)
@@ -106,8 +98,7 @@ func (a *adaptation) operate(action net2net.Action) error {
 	return a.reset(1)
 }
 
-// reset divides the learning rate once more, or once less for -1, and with Adapt.Reset
-// begins a new optimizer and schedule.
+// reset counts a division of the learning rate, and renews the optimizer with Adapt.Reset.
 func (a *adaptation) reset(divide int) error {
 	a.Divided += divide
 	if !a.Adapt.Reset {
@@ -115,11 +106,6 @@ func (a *adaptation) reset(divide int) error {
 	}
 	a.Rate = 0
 	return a.renew()
-}
-
-// learningRate is the rate that the schedule begins with.
-func (a *adaptation) learningRate() float64 {
-	return a.Optimizer.LR / math.Pow(a.Adapt.Divide, float64(a.Divided))
 }
 
 // calibrated applies an action with training images for new normalizations.
@@ -150,7 +136,6 @@ func (a *adaptation) follow(c *net2net.Change) (err error) {
 	return a.stale()
 }
 
-// renew begins a new optimizer.
 func (a *adaptation) renew() (err error) {
 	a.revision++
 	a.optimizer.Close()
@@ -166,8 +151,7 @@ func (a *adaptation) renew() (err error) {
 	return err
 }
 
-// shrink reverts to the network of before the last up, which then learns from the larger
-// one.
+// shrink reverts to the network before the last up, which then learns from the larger one.
 func (a *adaptation) shrink() error {
 	if len(a.Levels) == 0 {
 		return nil // it never grew

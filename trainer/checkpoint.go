@@ -39,7 +39,6 @@ func (j *Job) saveIfDue() error {
 	return j.save()
 }
 
-// save writes a checkpoint.
 func (j *Job) save() error {
 	began := j.Now()
 	sections, err := j.sections()
@@ -92,13 +91,11 @@ type origin struct {
 	Data      string  `json:"data"`      // digest of the data
 }
 
-// positionKeys are the keys of position.json in the order of the file, so that equal jobs
-// write equal bytes whichever part of the job owns a key.
+// positionKeys are the keys of position.json in order, so that equal jobs write equal bytes.
 var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "used", "time_ns", "spent_ns", "past", "live", "devices", "asked", "asking",
 	"decisions", "loss", "correct", "seen", "fresh", "validation", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
 	"deciding_ns", "operating_ns", "started", "over", "ended", "generator", "counts", "options", "data"}
 
-// position is the text of position.json.
 func (j *Job) position() ([]byte, error) {
 	j.Time = j.Clock.Now()
 	o := origin{Options: Digest(j.Options), Data: j.Data.Digest}

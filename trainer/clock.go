@@ -61,8 +61,7 @@ func (v *Virtual) Cost(w Work) time.Duration {
 // Knows returns an error if the profile has no cost for work.
 func (v *Virtual) Knows(w Work) error { return v.Profile.Knows(w) }
 
-// knows returns an error if a clock needs the cost of work beforehand and does not have
-// it.
+// knows returns an error if a clock that needs the cost of work does not have it.
 func knows(c Clock, work ...Work) error {
 	v, ok := c.(interface{ Knows(Work) error })
 	if !ok {

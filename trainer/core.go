@@ -51,7 +51,6 @@ type Score struct {
 	Accuracy float64 `json:"accuracy"` // between 0 and 1
 }
 
-// perEpoch is the number of steps in an epoch.
 func (c *core) perEpoch() int { return (c.Data.Train.Count + c.Batch - 1) / c.Batch }
 
 // work is so many steps, for the clock.
@@ -59,7 +58,6 @@ func (c *core) work(steps int) Work {
 	return Work{Kind: Steps, Count: steps, Rows: c.Batch, Network: c.Network, Devices: c.Devices}
 }
 
-// evaluating is the evaluation of a split, for the clock.
 func (c *core) evaluating(split dataset.Split) Work {
 	return Work{Kind: Batches, Count: (split.Count + c.EvalBatch - 1) / c.EvalBatch, Rows: c.EvalBatch, Network: c.Network, Devices: c.Devices}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"graft/model"
 )
 
 // Costs are the times of work that was not measured.
@@ -38,22 +40,15 @@ func (r Rates) List() [rateCount]float64 {
 	return [rateCount]float64{r.CallSeconds, r.ExampleSeconds, r.LayerSeconds, r.OperationSeconds, r.GroupedSeconds, r.ByteSeconds, r.ParameterSeconds}
 }
 
-func ratesOf(x [rateCount]float64) Rates { return Rates{x[0], x[1], x[2], x[3], x[4], x[5], x[6]} }
-
-// counts returns the amount that each rate is multiplied by.
 func (s Size) counts(rows int) [rateCount]float64 {
 	n := float64(rows)
 	return [rateCount]float64{1, n, float64(s.Layers), n * float64(s.Operations), n * float64(s.Grouped), n * float64(s.Bytes), float64(s.Parameters)}
 }
 
-// seconds is the time of a step or a batch.
 func (r Rates) seconds(of Size, rows int) float64 {
 	rates, counts := r.List(), of.counts(rows)
 	return dot(rates[:], counts[:])
 }
-
-// usable reports whether both a step and a batch have rates.
-func (c Costs) usable() bool { return c.Step != Rates{} && c.Batch != Rates{} }
 
 // Validate lists all invalid values.
 func (c Costs) Validate() error {
@@ -74,7 +69,6 @@ func RateNames() []string {
 	return []string{"call_seconds", "example_seconds", "layer_seconds", "operation_seconds", "grouped_seconds", "byte_seconds", "parameter_seconds"}
 }
 
-// faults lists the invalid rates of a table.
 func (r Rates) faults(table string) (found []error) {
 	for k, name := range RateNames() {
 		found = append(found, positive(table+"."+name, r.List()[k]))
@@ -101,4 +95,42 @@ func scale(v []float64, by float64) {
 	for k := range v {
 		v[k] *= by
 	}
+}
+
+// Size holds the quantities of a network that determine its costs, for one example.
+type Size struct {
+	Layers     int   // with weights, counted each time they run
+	Operations int64 // floating-point, forward, of linear layers and of convolutions over all channels; a multiply-add is two
+	Grouped    int64 // the same of grouped convolutions, such as depthwise ones, which processors run far slower
+	Bytes      int64 // of the input and the activations as float32, without those of flattening
+	Parameters int64 // that an optimizer trains
+}
+
+// SizeOf sums the sizes of a network's layers.
+func SizeOf(n *model.Network) (Size, error) {
+	rows, err := n.Sheet()
+	if err != nil {
+		return Size{}, err
+	}
+	size := Size{Bytes: 4 * int64(n.Input.Count())}
+	for _, r := range rows {
+		size.Parameters += int64(r.Parameters)
+		if len(r.Leaf.Layer.Slots()) > 0 {
+			size.Layers++
+		}
+		switch layer := r.Leaf.Layer.(type) {
+		case model.Flatten:
+			continue
+		case model.Conv2d:
+			if layer.Groups > 1 {
+				size.Grouped += r.Operations
+			} else {
+				size.Operations += r.Operations
+			}
+		case model.Linear:
+			size.Operations += r.Operations
+		}
+		size.Bytes += r.ActivationBytes
+	}
+	return size, nil
 }

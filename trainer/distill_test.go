@@ -1,10 +1,9 @@
-package trainer
+package trainer_test
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -13,67 +12,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/dataset"
-	"graft/decider"
 	"graft/files"
 	"graft/model"
-	"graft/net2net"
 	"graft/torch"
+	"graft/trainer"
 )
-
-// long is set where tests may take minutes.
-var long = os.Getenv("GRAFT_LONG") != ""
-
-// smallStudent is a small network for images of 16 pixels in ten classes.
-func smallStudent() *model.Network {
-	block := func(name string, from, to int) model.Child {
-		layers := &model.Container{}
-		for k, l := range []model.Layer{model.NewConv2d(from, to, 3), model.NewBatchNorm2d(to), model.Activate(torch.ReLU)} {
-			layers.Children = append(layers.Children, model.Child{Name: fmt.Sprint(k), Module: &model.Leaf{Layer: l}})
-		}
-		return model.Child{Name: name, Module: &model.Container{Mark: model.Original, Children: []model.Child{{Name: "layers", Module: layers}}}}
-	}
-	leaf := func(name string, l model.Layer) model.Child {
-		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
-	}
-	return &model.Network{Input: model.Shape{3, 16, 16}, Root: &model.Container{Class: "Student", Children: []model.Child{
-		block("conv1", 3, 12), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
-		block("conv2", 12, 16), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}),
-		leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(16, 10))}}}
-}
 
 // stoppingClock is a virtual clock that calls stop when it comes to a time.
 type stoppingClock struct {
-	Virtual
+	*trainer.Virtual
 	at   time.Duration
 	stop func()
 }
 
-func (h *stoppingClock) Spend(w Work) {
+func (h *stoppingClock) Spend(w trainer.Work) {
 	h.Virtual.Spend(w)
 	if h.Time >= h.at {
 		h.stop()
 	}
 }
 
-// lastCheckpoint is a book that keeps the last checkpoint alone.
-type lastCheckpoint struct {
-	discard
-	last map[string][]byte
-}
-
-func (b *lastCheckpoint) Save(sections []Section) error {
-	b.last = map[string][]byte{}
-	for _, s := range sections {
-		b.last[s.Name] = s.Data
-	}
-	return nil
-}
-
 // growAndShrink is a job that grows to fourteen times its size, learns, and returns to its
 // first size for the last fifth of its budget.
-func growAndShrink(t testing.TB, seed int64) Options {
-	o := Options{Seed: seed, Batch: 32, Augment: torch.Augment{Pad: 1, Flip: true}, Timeline: Timeline{Budget: 24 * time.Second,
-		Events: []Event{{At: 1600 * time.Millisecond, Change: Up}, {At: 20 * time.Second, Change: Down}}}, Adapt: Adapt{Every: true}}
+func growAndShrink(seed int64) trainer.Options {
+	o := trainer.Options{Seed: seed, Batch: 32, Augment: torch.Augment{Pad: 1, Flip: true}, Adapt: trainer.Adapt{Every: true}, Timeline: trainer.Timeline{Budget: 24 * time.Second,
+		Events: []trainer.Event{{At: 1600 * time.Millisecond, Change: trainer.Up}, {At: 20 * time.Second, Change: trainer.Down}}}}
 	o.Adapt.Surgery.Noise = 0.1 // so that copied channels part
 	o.Schedule.Decay = 0.95
 	return o
@@ -83,43 +46,31 @@ func growAndShrink(t testing.TB, seed int64) Options {
 // they had to shrink, and then learned from the larger network or did not.
 func returned(t testing.TB, seed int64) (with, without float64, err error) {
 	err = torch.With(func(s *torch.Scope) error {
-		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: 16, Classes: 10, Train: 3000, Test: 2000}})
+		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 10, Train: 3000, Test: 2000}})
 		if err != nil {
 			return err
 		}
-		n, place := smallStudent(), model.Placement{Random: s.NewGenerator(torch.CPU, seed)}
+		n, place := twoBlocks(torch.ReLU, 12, 16, leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(16, 10))), model.Placement{Random: s.NewGenerator(torch.CPU, seed)}
 		if err := n.Materialize(s, place); err != nil {
 			return err
 		}
-		o, book := growAndShrink(t, seed), &lastCheckpoint{}
+		o, book := growAndShrink(seed), &memory{}
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		profile, err := FindProfile("steady")
+		p := parts(t, s, trainer.Parts{Network: n, Data: set, Clock: &stoppingClock{steady(t), o.Timeline.Events[1].At, cancel}, Recorder: book}, "widen:conv1:24", "widen:conv2:48", "deepen:conv2")
+		j, err := trainer.New(s, p, o)
 		if err != nil {
 			return err
 		}
-		script := &decider.Script{}
-		for _, text := range []string{"widen:conv1:24", "widen:conv2:48", "deepen:conv2"} {
-			a, err := net2net.ParseAction(text)
-			if err != nil {
-				return err
-			}
-			script.Actions = append(script.Actions, a)
-		}
-		clock := &stoppingClock{Virtual{Profile: profile}, o.Timeline.Events[1].At, cancel}
-		parts := Parts{Network: n, Data: set, Clock: clock, Decider: script, Recorder: book, Now: time.Now}
-		j, err := New(s, parts, o)
-		if err != nil {
-			return err
-		}
-		if _, err := j.Run(ctx); err != ErrStopped && ctx.Err() == nil {
+		if _, err := j.Run(ctx); !errors.Is(err, trainer.ErrStopped) {
 			return err
 		}
 		finish := func(off bool) float64 {
-			last, err := ReadSavedJob(book.last)
+			last, err := trainer.ReadSavedJob(sections(book.saves[len(book.saves)-1]))
 			require.NoError(t, err)
-			parts := Parts{Data: set, Clock: &Virtual{Profile: profile, Time: last.Time}, Decider: script, Now: time.Now}
-			j, err := Resume(s, last, parts, place, o)
+			clock := steady(t)
+			clock.Time, p.Clock, p.Recorder = last.Time, clock, nil
+			j, err := trainer.Resume(s, last, p, place, o)
 			require.NoError(t, err)
 			j.Distill.Off = off
 			outcome, err := j.Run(context.Background())

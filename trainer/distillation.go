@@ -47,7 +47,6 @@ func (d *distillation) ask() error {
 	return nil
 }
 
-// compute sets the logits.
 func (d *distillation) compute(s *torch.Scope) error {
 	var parts []*torch.Tensor
 	s.NoGrad(func() {

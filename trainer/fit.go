@@ -8,12 +8,10 @@ import (
 	"graft/stat"
 )
 
-// fewest is the number of measured networks from which rates are fitted; fewer do not
-// determine them.
+// fewest is the number of measured networks that determine the rates.
 const fewest = 5
 
-// Fit is the agreement of rates with measurements. The zero Fit means that they were not
-// fitted.
+// Fit is the agreement of rates with measurements; zero means that they were not fitted.
 type Fit struct {
 	Networks int // to which the rates were fitted; zero means none
 	// Step and Batch are errors on networks that were left out of the fit one by one:
@@ -31,11 +29,14 @@ type FitError struct {
 	Network string // with the worst error; empty means none
 }
 
-// fitCosts returns the rates that fit measurements best, and their errors. All are zero
-// if there are too few networks.
+// fitCosts returns the best rates and their errors; zeros if there are too few networks.
 func fitCosts(measured []Measurement) (step, batch Rates, fit Fit) {
 	measured = slices.DeleteFunc(slices.Clone(measured), func(m Measurement) bool { return m.Size == Size{} })
-	if fit.Networks = len(architectures(measured)); fit.Networks < fewest {
+	prints := map[string]bool{}
+	for _, m := range measured {
+		prints[m.Fingerprint] = true
+	}
+	if fit.Networks = len(prints); fit.Networks < fewest {
 		return Rates{}, Rates{}, Fit{}
 	}
 	alone := func(a, b Measurement) bool { return a.Fingerprint == b.Fingerprint }
@@ -47,16 +48,6 @@ func fitCosts(measured []Measurement) (step, batch Rates, fit Fit) {
 
 func stepTime(m Measurement) float64  { return m.StepSeconds }
 func batchTime(m Measurement) float64 { return m.BatchSeconds }
-
-// architectures returns the distinct fingerprints.
-func architectures(measured []Measurement) []string {
-	var prints []string
-	for _, m := range measured {
-		prints = append(prints, m.Fingerprint)
-	}
-	slices.Sort(prints)
-	return slices.Compact(prints)
-}
 
 // fitRates returns the non-negative rates with the least sum of squared relative errors,
 // so that small networks count as much as large ones.
@@ -72,7 +63,7 @@ func fitRates(measured []Measurement, time func(Measurement) float64) Rates {
 	for k, rate := range stat.NonNegative(a, ones) {
 		x[k] = digits(rate)
 	}
-	return ratesOf(x)
+	return Rates{x[0], x[1], x[2], x[3], x[4], x[5], x[6]}
 }
 
 // miss is the error of cross-validation: it leaves measurements that belong together out

@@ -76,22 +76,25 @@ func (f *Folder) Last() (*SavedJob, error) {
 	if err := f.Run.Rewind(c); err != nil {
 		return nil, err
 	}
-	sections := map[string][]byte{}
+	sections, err := ReadSections(c)
+	if err != nil {
+		return nil, err
+	}
+	return ReadSavedJob(sections)
+}
+
+// ReadSections reads all sections of a checkpoint.
+func ReadSections(c *results.Checkpoint) (sections map[string][]byte, err error) {
+	sections = map[string][]byte{}
 	for _, name := range c.Sections() {
 		if sections[name], err = c.ReadSection(name); err != nil {
 			return nil, err
 		}
 	}
-	return ReadSavedJob(sections)
+	return sections, nil
 }
 
-// History reads all epochs and events recorded so far.
-func (f *Folder) History(fsys files.FS) ([]Row, []Note, error) {
-	return ReadHistory(fsys, f.Run.Path(""))
-}
-
-// ReadHistory reads all epochs and events that a job has recorded in a run folder so
-// far, also while the job runs.
+// ReadHistory reads a job's epochs and events so far, also while the job runs.
 func ReadHistory(fsys files.FS, folder string) ([]Row, []Note, error) {
 	notes, err := results.ReadJSONLines[Note](fsys, filepath.Join(folder, eventLog+".jsonl"))
 	if err != nil {
@@ -114,7 +117,6 @@ func ReadLastRows(fsys files.FS, folder string, epochs int) ([]Row, error) {
 	return rowsOf(table)
 }
 
-// rowsOf converts a table of epochs.
 func rowsOf(table *results.Table) (_ []Row, err error) {
 	columns := map[string][]float64{}
 	for _, c := range epochColumns {

@@ -1,6 +1,8 @@
 package trainer_test
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
+	"graft/model"
 	"graft/results"
 	"graft/trainer"
 )
@@ -19,7 +22,7 @@ func TestFolderHistory(t *testing.T) {
 	defer func() { require.NoError(t, run.Close()) }()
 	folder, err := trainer.OpenFolder(run)
 	require.NoError(t, err)
-	rows, notes, err := folder.History(files.OS{})
+	rows, notes, err := trainer.ReadHistory(files.OS{}, run.Path(""))
 	require.NoError(t, err)
 	require.Empty(t, rows)
 	require.Empty(t, notes)
@@ -31,7 +34,7 @@ func TestFolderHistory(t *testing.T) {
 		require.NoError(t, folder.Note(note))
 		rows, notes = append(rows, row), append(notes, note)
 	}
-	gotRows, gotNotes, err := folder.History(files.OS{})
+	gotRows, gotNotes, err := trainer.ReadHistory(files.OS{}, run.Path(""))
 	require.NoError(t, err)
 	require.Equal(t, rows, gotRows)
 	require.Equal(t, notes, gotNotes)
@@ -40,4 +43,36 @@ func TestFolderHistory(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, append([]trainer.Row{}, rows[max(0, 3-n):]...), last)
 	}
+}
+
+// The network of the newest whole checkpoint is read without its tensors, and without
+// the run being opened.
+func TestSavedNetwork(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	fsys := files.ReadOnly{FS: files.OS{}}
+	_, err := trainer.SavedNetwork(fsys, dir)
+	require.NoError(t, err, "no folder has no network")
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{}, results.Manifest{})
+	require.NoError(t, err)
+	n, err := trainer.SavedNetwork(fsys, dir)
+	require.NoError(t, err)
+	require.Nil(t, n)
+	for _, name := range []string{"ConvSmall", "ConvNet2"} {
+		zoo, err := model.Zoo(name, model.ZooOptions{})
+		require.NoError(t, err)
+		form, err := json.Marshal(zoo.Form().Plain())
+		require.NoError(t, err)
+		require.NoError(t, run.SaveCheckpoint("job", func(w *results.CheckpointWriter) error { return w.Bytes("network.json", form) }))
+		n, err := trainer.SavedNetwork(fsys, dir) // while the run is open
+		require.NoError(t, err)
+		require.Equal(t, zoo.String(), n.String())
+	}
+	require.NoError(t, run.Close())
+	paths, err := filepath.Glob(filepath.Join(dir, "checkpoints", "*.ckpt"))
+	require.NoError(t, err)
+	require.Len(t, paths, 2)
+	require.NoError(t, os.Truncate(paths[1], 30))
+	n, err = trainer.SavedNetwork(fsys, dir)
+	require.NoError(t, err)
+	require.Equal(t, "ConvSmall", n.Name(), "the one before the damaged one")
 }

@@ -31,7 +31,6 @@ func Follow(load func() (*dataset.Set, error), orders io.Reader, answers io.Writ
 	return fmt.Errorf("follow the job's leader: %w", err)
 }
 
-// follower is the state of a process that follows.
 type follower struct {
 	out     *json.Encoder
 	data    *dataset.Set
@@ -101,7 +100,6 @@ func (f *follower) meet(m rendezvous) error {
 	return f.scope.Err()
 }
 
-// copy makes the replica a copy of the leader's.
 func (f *follower) copy(c snapshot) error {
 	f.drop()
 	f.replica = &replica{Options: c.Options, Data: f.data, scope: torch.NewScope()}
@@ -131,7 +129,6 @@ func (f *follower) train(o trainOrder) error {
 	return err
 }
 
-// leave leaves the group.
 func (f *follower) leave() {
 	if f.scope != nil {
 		_ = f.scope.Close()
@@ -139,7 +136,6 @@ func (f *follower) leave() {
 	f.scope, f.peers = nil, nil
 }
 
-// drop frees the replica.
 func (f *follower) drop() {
 	if f.replica != nil {
 		f.replica.close()

@@ -159,14 +159,12 @@ func (g *group) meet(r rendezvous) error {
 	return nil
 }
 
-// formed records the number of processes.
 func (g *group) formed() error {
 	n := g.note(results.EventProcesses)
 	n.Processes = g.size
 	return g.Book.Note(n)
 }
 
-// share is a process's threads.
 func (g *group) share() int {
 	if g.size > 1 && g.Parallel.Threads > 0 {
 		return g.Parallel.Threads

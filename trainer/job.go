@@ -13,8 +13,7 @@ import (
 	"graft/torch"
 )
 
-// Parts are the inputs of a job. Scheduler, Book, Watch, Given, Starter and Files are
-// optional.
+// Parts are the inputs of a job.
 type Parts struct {
 	Network   *model.Network // with weights; the job changes it
 	Data      *dataset.Set   // on the network's device
@@ -35,8 +34,7 @@ type Parts struct {
 	Pretrained    *Pretrained // results of earlier training of the network; nil means none
 	// Starter starts the processes of a job with Options.Parallel; required there.
 	Starter Starter
-	// Files is the file system in whose temporary folder processes meet; required with
-	// Starter.
+	// Files is the file system for the rendezvous of processes; required with Starter.
 	Files files.FS
 }
 
@@ -133,5 +131,6 @@ func (j *Job) close() {
 	j.team.close()
 	j.chooser.close()
 	j.replica.close()
-	j.evaluation.close()
+	j.evaluation.kept.close()
+	j.evaluation.kept = nil
 }

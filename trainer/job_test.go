@@ -1,6 +1,7 @@
 package trainer_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 // long is set where tests may take minutes.
 var long = os.Getenv("GRAFT_LONG") != ""
 
-// memory is a book that can be looked into.
+// memory records a job in memory.
 type memory struct {
 	rows  []trainer.Row
 	notes []trainer.Note
@@ -74,21 +75,25 @@ func small(t testing.TB, s *torch.Scope, seed int64) (*dataset.Set, *model.Netwo
 func smallNetwork() *model.Network { return networkOf(torch.ReLU) }
 
 func networkOf(activation torch.Activation) *model.Network {
-	block := func(name string, layers ...model.Layer) model.Child {
-		c := &model.Container{}
-		for k, l := range layers {
-			c.Children = append(c.Children, model.Child{Name: fmt.Sprint(k), Module: &model.Leaf{Layer: l}})
+	return twoBlocks(activation, 6, 8, leaf("drop", model.Dropout{P: 0.1}), leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(8, 4)))
+}
+
+func leaf(name string, l model.Layer) model.Child {
+	return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
+}
+
+// twoBlocks is a network of two blocks of these channels, and a tail.
+func twoBlocks(activation torch.Activation, first, second int, tail ...model.Child) *model.Network {
+	block := func(name string, from, to int) model.Child {
+		layers := &model.Container{}
+		for k, l := range []model.Layer{model.NewConv2d(from, to, 3), model.NewBatchNorm2d(to), model.Activate(activation)} {
+			layers.Children = append(layers.Children, leaf(fmt.Sprint(k), l))
 		}
-		return model.Child{Name: name, Module: &model.Container{Mark: model.Original, Children: []model.Child{{Name: "layers", Module: c}}}}
+		return model.Child{Name: name, Module: &model.Container{Mark: model.Original, Children: []model.Child{{Name: "layers", Module: layers}}}}
 	}
-	leaf := func(name string, l model.Layer) model.Child {
-		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
-	}
-	relu := model.Activate(activation)
-	return &model.Network{Input: model.Shape{3, side, side}, Root: &model.Container{Class: "Small", Children: []model.Child{
-		block("conv1", model.NewConv2d(3, 6, 3), model.NewBatchNorm2d(6), relu), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
-		block("conv2", model.NewConv2d(6, 8, 3), model.NewBatchNorm2d(8), relu), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}),
-		leaf("drop", model.Dropout{P: 0.1}), leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(8, 4))}}}
+	return &model.Network{Input: model.Shape{3, side, side}, Root: &model.Container{Class: "Small", Children: append([]model.Child{
+		block("conv1", 3, first), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
+		block("conv2", first, second), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)})}, tail...)}}
 }
 
 // plan is a job that gains devices, adapts, and loses them again.
@@ -115,19 +120,56 @@ func steady(t testing.TB) *trainer.Virtual {
 	return &trainer.Virtual{Profile: p}
 }
 
-// run runs a job on a virtual clock.
-func run(t testing.TB, o trainer.Options, book trainer.Recorder, actions ...string) (outcome *trainer.Outcome) {
-	t.Helper()
-	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, n := small(t, s, 1)
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Recorder: book, Now: time.Now}, o)
+// runJob runs a job. Parts that are not given are the small data and network, the steady
+// virtual clock, and a decider that takes the actions.
+func runJob(t testing.TB, o trainer.Options, p trainer.Parts, actions ...string) (outcome *trainer.Outcome, err error) {
+	err = torch.With(func(s *torch.Scope) error {
+		j, err := trainer.New(s, parts(t, s, p, actions...), o)
 		if err != nil {
 			return err
 		}
 		outcome, err = j.Run(context.Background())
 		return err
-	}))
+	})
+	return outcome, err
+}
+
+// parts fills in the parts that are not given.
+func parts(t testing.TB, s *torch.Scope, p trainer.Parts, actions ...string) trainer.Parts {
+	p.Network = cmp.Or(p.Network, smallNetwork())
+	if p.Network.Scope() == nil {
+		require.NoError(t, p.Network.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+	}
+	if p.Data == nil {
+		p.Data, _ = small(t, s, 1)
+	}
+	if p.Clock == nil {
+		p.Clock = steady(t)
+	}
+	if p.Decider == nil {
+		p.Decider = script(t, actions...)
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	return p
+}
+
+// run runs a job that must end.
+func run(t testing.TB, o trainer.Options, book trainer.Recorder, actions ...string) *trainer.Outcome {
+	t.Helper()
+	outcome, err := runJob(t, o, trainer.Parts{Recorder: book}, actions...)
+	require.NoError(t, err)
 	return outcome
+}
+
+// sections are those of a checkpoint, by name.
+func sections(saved []trainer.Section) map[string][]byte {
+	all := map[string][]byte{}
+	for _, section := range saved {
+		all[section.Name] = section.Data
+	}
+	return all
 }
 
 // A job grows when it gains devices, shrinks when it loses them, keeps within its
@@ -222,10 +264,8 @@ func TestUpsAndDowns(t *testing.T) {
 
 func TestRefusedJobs(t *testing.T) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, n := small(t, s, 1)
-		parts := trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: decider.None{}, Now: time.Now}
 		refused := func(word string, change func(p *trainer.Parts, o *trainer.Options)) {
-			p, o := parts, plan()
+			p, o := parts(t, s, trainer.Parts{}), plan()
 			change(&p, &o)
 			_, err := trainer.New(s, p, o)
 			require.ErrorContains(t, err, word)
@@ -233,6 +273,7 @@ func TestRefusedJobs(t *testing.T) {
 		refused("a budget of 0s", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline = trainer.Timeline{} })
 		refused("put them in order", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[1].At = 0 })
 		refused("up and down", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[0].Change = "sideways" })
+		refused("divide is -1", func(_ *trainer.Parts, o *trainer.Options) { o.Adapt.Divide = -1 })
 		refused("not negative", func(_ *trainer.Parts, o *trainer.Options) { o.Batch = -1 })
 		refused("needs a network", func(p *trainer.Parts, _ *trainer.Options) { p.Network = nil })
 		refused("4 classes", func(p *trainer.Parts, _ *trainer.Options) {
@@ -249,8 +290,8 @@ func TestRefusedJobs(t *testing.T) {
 func TestStopSaves(t *testing.T) {
 	book := &memory{}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, n := small(t, s, 1)
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: decider.None{}, Recorder: book, Now: time.Now}, plan())
+		p := parts(t, s, trainer.Parts{Recorder: book})
+		j, err := trainer.New(s, p, plan())
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -258,18 +299,14 @@ func TestStopSaves(t *testing.T) {
 		require.True(t, errors.Is(err, trainer.ErrStopped))
 		require.Len(t, book.saves, 1)
 
-		sections := map[string][]byte{}
-		for _, section := range book.saves[0] {
-			sections[section.Name] = section.Data
-		}
-		stopped, err := trainer.ReadSavedJob(sections)
+		stopped, err := trainer.ReadSavedJob(sections(book.saves[0]))
 		require.NoError(t, err)
-		parts := trainer.Parts{Data: set, Clock: steady(t), Decider: decider.None{}, Recorder: book, Now: time.Now}
+		p.Clock = steady(t)
 		other := plan()
 		other.Batch = 16
-		_, err = trainer.Resume(s, stopped, parts, model.Placement{}, other)
+		_, err = trainer.Resume(s, stopped, p, model.Placement{}, other)
 		require.ErrorContains(t, err, "not those that it began with")
-		j, err = trainer.Resume(s, stopped, parts, model.Placement{}, plan())
+		j, err = trainer.Resume(s, stopped, p, model.Placement{}, plan())
 		require.NoError(t, err)
 		_, err = j.Run(context.Background())
 		require.NoError(t, err)

@@ -37,8 +37,7 @@ type Request struct {
 // Done is closed when the job has made and saved the change, or has refused it.
 func (r *Request) Done() <-chan struct{} { return r.done }
 
-// Outcome returns when the job took the change, or why it did not. Call it after Done is
-// closed.
+// Outcome returns when the job took the change, or why it did not, after Done is closed.
 func (r *Request) Outcome() (time.Duration, error) { return r.at, r.err }
 
 func (r *Request) finish(err error) {
@@ -127,8 +126,7 @@ func (l *Live) expected() int {
 	return have
 }
 
-// Pending returns the requests that are not made and saved yet, in order. It does not
-// block.
+// Pending returns the requests that are not saved yet, in order. It does not block.
 func (l *Live) Pending() []*Request { return *l.waiting.Load() }
 
 func (l *Live) publish() {
@@ -136,8 +134,7 @@ func (l *Live) publish() {
 	l.waiting.Store(&list)
 }
 
-// Allocation takes the next event of the timeline if its time has come, or else the first
-// request.
+// Allocation takes the timeline's next event if it is due, or else the first request.
 func (l *Live) Allocation() Allocation {
 	now := l.clock.Now()
 	l.mu.Lock()

@@ -14,10 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/dataset"
 	"graft/files"
 	"graft/model"
-	"graft/results"
 	"graft/torch"
 	"graft/trainer"
 )
@@ -43,25 +41,9 @@ func steered(t testing.TB, o trainer.Options, book trainer.Recorder, list []aske
 			list = list[1:]
 		}
 	}
-	outcome, err := scheduled(t, o, book, clock, live, watch, actions...)
+	outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Clock: clock, Scheduler: live, Watch: watch}, actions...)
 	require.NoError(t, err)
 	return outcome, live.Standing().Live
-}
-
-// scheduled runs a job with a scheduler of its own.
-func scheduled(t testing.TB, o trainer.Options, book trainer.Recorder, clock trainer.Clock, scheduler trainer.Scheduler, watch func(trainer.Progress),
-	actions ...string) (outcome *trainer.Outcome, err error) {
-	err = torch.With(func(s *torch.Scope) error {
-		set, n := small(t, s, 1)
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Scheduler: scheduler, Decider: script(t, actions...), Recorder: book, Now: time.Now, Watch: watch}
-		j, err := trainer.New(s, parts, o)
-		if err != nil {
-			return err
-		}
-		outcome, err = j.Run(context.Background())
-		return err
-	})
-	return outcome, err
 }
 
 // merged is a timeline in which what was asked for stood from the start.
@@ -148,7 +130,7 @@ func TestLiveChangesAtRandom(t *testing.T) {
 				}
 			})
 		}
-		outcome, err := scheduled(t, o, book, clock, live, nil, someActions...)
+		outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Clock: clock, Scheduler: live}, someActions...)
 		require.NoError(t, err)
 		posters.Wait()
 		taken := live.Standing().Live
@@ -186,14 +168,14 @@ func TestLiveChangesWaitForTheClock(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	outcome, err := scheduled(t, o, book, clock, live, watch, someActions...)
+	outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Clock: clock, Scheduler: live, Watch: watch}, someActions...)
 	require.NoError(t, err)
 	taken := live.Standing().Live
 	require.Len(t, taken, 1)
 	require.Greater(t, taken[0].At, at)
 	o.Timeline = merged(o.Timeline, taken)
 	want := &memory{}
-	planned, err := scheduled(t, o, want, free{steady(t)}, nil, nil, someActions...)
+	planned, err := runJob(t, o, trainer.Parts{Recorder: want, Clock: free{steady(t)}}, someActions...)
 	require.NoError(t, err)
 	require.Equal(t, planned.Digest, outcome.Digest)
 	require.Equal(t, want.notes, book.notes)
@@ -203,18 +185,13 @@ func TestLiveChangesWaitForTheClock(t *testing.T) {
 func TestLiveChangesStay(t *testing.T) {
 	book := &memory{}
 	outcome, taken := steered(t, quick(), book, []asked{{100 * ms, trainer.Up, 2}}, someActions...)
-	sections := map[string][]byte{}
-	for _, section := range book.saves[0] { // when the change was taken
-		sections[section.Name] = section.Data
-	}
-	stopped, err := trainer.ReadSavedJob(sections)
+	stopped, err := trainer.ReadSavedJob(sections(book.saves[0])) // when the change was taken
 	require.NoError(t, err)
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, _ := small(t, s, 1)
 		clock := steady(t)
 		clock.Time = stopped.Time
 		later := &memory{}
-		j, err := trainer.Resume(s, stopped, trainer.Parts{Data: set, Clock: clock, Decider: script(t, someActions...), Recorder: later, Now: time.Now}, model.Placement{}, quick())
+		j, err := trainer.Resume(s, stopped, parts(t, s, trainer.Parts{Clock: clock, Recorder: later}, someActions...), model.Placement{}, quick())
 		require.NoError(t, err)
 		again, err := j.Run(context.Background())
 		require.NoError(t, err)
@@ -226,7 +203,7 @@ func TestLiveChangesStay(t *testing.T) {
 	}))
 }
 
-// keeper is a book in which what the job does while it saves can be seen.
+// keeper is a recorder in which what the job does while it saves can be seen.
 type keeper struct {
 	memory
 	saving func([]trainer.Section) error
@@ -259,7 +236,7 @@ func TestLiveChangesAreSavedFirst(t *testing.T) {
 			return fails
 		}}
 		var devices int
-		_, err = scheduled(t, o, book, clock, live, func(p trainer.Progress) { devices = p.Devices }, someActions...)
+		_, err = runJob(t, o, trainer.Parts{Recorder: book, Clock: clock, Scheduler: live, Watch: func(p trainer.Progress) { devices = p.Devices }}, someActions...)
 		require.ErrorIs(t, err, fails)
 		<-request.Done()
 		_, err = request.Outcome()
@@ -327,7 +304,7 @@ func TestLiveRefusesAtTheEnd(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	outcome, err := scheduled(t, o, &memory{}, clock, live, watch)
+	outcome, err := runJob(t, o, trainer.Parts{Clock: clock, Scheduler: live, Watch: watch})
 	require.NoError(t, err)
 	<-late.Done()
 	_, err = late.Outcome()
@@ -340,63 +317,40 @@ func TestLiveRefusesAtTheEnd(t *testing.T) {
 // resumes the run in a folder and ends it, or is killed. It adds each promised change to
 // promised at once.
 func runSteered(t testing.TB, path string, looks int, asks []asked, promised *[]int) (outcome *trainer.Outcome, taken []trainer.LiveChange) {
-	run, err := results.Open(files.OS{}, path)
-	if err != nil {
-		run, err = results.Create(files.OS{}, path, results.CreateOptions{}, results.Manifest{})
+	clock := &killingClock{Virtual: *steady(t), looks: -1}
+	live := trainer.NewLive(quick().Timeline, clock)
+	var requests []*trainer.Request
+	watch := func(p trainer.Progress) {
+		if len(*promised) > 0 {
+			require.GreaterOrEqual(t, len(p.Live), slices.Max(*promised), "what was promised is there")
+		}
+		for n := len(p.Live) + len(live.Pending()); n < len(asks) && p.Time >= asks[n].after; n++ {
+			r, err := live.Post(asks[n].change, asks[n].devices)
+			require.NoError(t, err)
+			require.Equal(t, n+1, r.ID)
+			requests = append(requests, r)
+		}
+		requests = slices.DeleteFunc(requests, func(r *trainer.Request) bool {
+			select {
+			case <-r.Done():
+				*promised = append(*promised, r.ID)
+				return true
+			default:
+				return false
+			}
+		})
 	}
-	require.NoError(t, err)
-	defer func() {
-		_ = run.Close()
-		if cause := recover(); cause != nil {
-			require.IsType(t, killed{}, cause)
+	err := inFolder(t, files.OS{}, path, func(s *torch.Scope, folder *trainer.Folder) error {
+		j, err := goOn(t, s, folder, clock, trainer.Parts{Data: fewImages(t, s), Scheduler: live, Decider: script(t, someActions...), Recorder: folder, Watch: watch}, quick())
+		if err != nil {
+			return err
 		}
-	}()
-	folder, err := trainer.OpenFolder(run)
-	require.NoError(t, err)
-	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
-		require.NoError(t, err)
-		clock := &killingClock{Virtual: *steady(t), looks: -1}
-		live := trainer.NewLive(quick().Timeline, clock)
-		parts := trainer.Parts{Data: set, Clock: clock, Scheduler: live, Decider: script(t, someActions...), Recorder: folder, Now: ticking()}
-		var requests []*trainer.Request
-		parts.Watch = func(p trainer.Progress) {
-			if len(*promised) > 0 {
-				require.GreaterOrEqual(t, len(p.Live), slices.Max(*promised), "what was promised is there")
-			}
-			for n := len(p.Live) + len(live.Pending()); n < len(asks) && p.Time >= asks[n].after; n++ {
-				r, err := live.Post(asks[n].change, asks[n].devices)
-				require.NoError(t, err)
-				require.Equal(t, n+1, r.ID)
-				requests = append(requests, r)
-			}
-			requests = slices.DeleteFunc(requests, func(r *trainer.Request) bool {
-				select {
-				case <-r.Done():
-					*promised = append(*promised, r.ID)
-					return true
-				default:
-					return false
-				}
-			})
-		}
-		last, err := folder.Last()
-		require.NoError(t, err)
-		var j *trainer.Job
-		if last != nil {
-			clock.Time = last.Time
-			j, err = trainer.Resume(s, last, parts, model.Placement{}, quick())
-		} else {
-			parts.Network = smallNetwork()
-			require.NoError(t, parts.Network.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
-			j, err = trainer.New(s, parts, quick())
-		}
-		require.NoError(t, err)
 		clock.looks = looks
 		outcome, err = j.Run(context.Background())
 		taken = live.Standing().Live
 		return err
-	}))
+	})
+	require.NoError(t, err)
 	return outcome, taken
 }
 
@@ -430,11 +384,7 @@ func requireSameAsPlanned(t *testing.T, got *trainer.Outcome, taken []trainer.Li
 	o := quick()
 	o.Timeline = merged(o.Timeline, taken)
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
-		require.NoError(t, err)
-		n := smallNetwork()
-		require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, someActions...), Now: time.Now}, o)
+		j, err := trainer.New(s, parts(t, s, trainer.Parts{Data: fewImages(t, s)}, someActions...), o)
 		require.NoError(t, err)
 		want, err := j.Run(context.Background())
 		require.NoError(t, err)
@@ -448,8 +398,7 @@ func TestProgress(t *testing.T) {
 	o := plan()
 	book := &memory{}
 	var all []trainer.Progress
-	clock := steady(t)
-	outcome, err := scheduled(t, o, book, clock, nil, func(p trainer.Progress) { all = append(all, p) }, "deepen:conv1", "widen:conv2:12")
+	outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Watch: func(p trainer.Progress) { all = append(all, p) }}, "deepen:conv1", "widen:conv2:12")
 	require.NoError(t, err)
 	require.Equal(t, outcome.Digest, run(t, o, nil, "deepen:conv1", "widen:conv2:12").Digest, "to be watched changes nothing")
 	seen := map[trainer.Phase]int{}

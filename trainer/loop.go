@@ -41,7 +41,6 @@ func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
 	return j.finish()
 }
 
-// start records the beginning, once in the life of a job.
 func (j *Job) start() error {
 	j.show(Starts)
 	j.saves.last = j.Now()
@@ -74,8 +73,7 @@ func (j *Job) turn(ctx context.Context) error {
 	return j.train(n)
 }
 
-// reallocate follows a change of the allocation, and saves the job if somebody waits for
-// that.
+// reallocate follows a change of the allocation, and saves if a request waits for that.
 func (j *Job) reallocate(a Allocation) error {
 	standing := j.Scheduler.Standing()
 	j.Past, j.Live = standing.Past, standing.Live
@@ -90,8 +88,7 @@ func (j *Job) reallocate(a Allocation) error {
 	return nil
 }
 
-// abandon drops the epoch under way, if the options ask for it: its steps stay in the
-// weights, and nothing else of it.
+// abandon drops the epoch under way, with Abandon. Its steps stay in the weights.
 func (j *Job) abandon() error {
 	if !j.Abandon || j.Step == 0 {
 		return nil
@@ -112,7 +109,8 @@ func (j *Job) endEpoch() error {
 	j.Epoch, j.Step, j.Loss, j.Correct, j.Seen = j.Epoch+1, 0, 0, 0, 0
 	j.Rate++
 	j.Used = float64(j.Clock.Now()) / float64(j.Scheduler.Budget())
-	j.adaptation.nextEpoch()
+	a := &j.adaptation
+	a.Asking = j.Adapt.Every && a.Asked > 0 && a.Asked < j.Adapt.MaxDecisions // again after an up
 	j.distillation.Age++
 	if j.Epochs > 0 && j.Epoch >= j.Epochs {
 		j.Over = true

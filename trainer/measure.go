@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,15 +37,8 @@ func (o *MeasureOptions) EnsureDefaults() {
 	if o.Batches == nil {
 		o.Batches = []int{64, 128}
 	}
-	if o.Rounds == 0 {
-		o.Rounds = 7
-	}
-	if o.Burst == 0 {
-		o.Burst = 40 * time.Millisecond
-	}
-	if o.Optimizer.Rule == 0 {
-		o.Optimizer.Rule = torch.Adam
-	}
+	o.Rounds, o.Burst = cmp.Or(o.Rounds, 7), cmp.Or(o.Burst, 40*time.Millisecond)
+	o.Optimizer.Rule = cmp.Or(o.Optimizer.Rule, torch.Adam)
 	o.Optimizer.LR = 1e-4 // small, since training on random labels must not diverge
 	if o.Decider == nil {
 		o.Decider = decider.Random{}

@@ -12,7 +12,6 @@ import (
 	"graft/decider"
 	"graft/model"
 	"graft/net2net"
-	"graft/torch"
 	"graft/trainer"
 )
 
@@ -106,26 +105,12 @@ func TestAJobIsChargedWhatWasMeasured(t *testing.T) {
 	o.Timeline.Events = []trainer.Event{{At: o.Timeline.Budget / 10, Change: trainer.Up}}
 	o.Timeline.Budget += time.Duration(1e9 * (p.Costs.DecisionSeconds + p.Costs.SurgerySeconds))
 	clock := &counting{Virtual: &trainer.Virtual{Profile: p}, t: t}
-	outcome, err := runOn(t, clock, o, "deepen:conv1")
+	outcome, err := runJob(t, o, trainer.Parts{Clock: clock}, "deepen:conv1")
 	require.NoError(t, err)
 	require.Equal(t, clock.sum, outcome.Used)
 	require.Equal(t, clock.steps, outcome.Steps)
 	require.Equal(t, 1, outcome.Decisions)
 	require.Greater(t, outcome.Steps, int64(10))
-}
-
-// runOn runs a job on a clock.
-func runOn(t testing.TB, clock trainer.Clock, o trainer.Options, actions ...string) (outcome *trainer.Outcome, err error) {
-	err = torch.With(func(s *torch.Scope) error {
-		set, n := small(t, s, 1)
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Now: time.Now}, o)
-		if err != nil {
-			return err
-		}
-		outcome, err = j.Run(context.Background())
-		return err
-	})
-	return outcome, err
 }
 
 // A profile without rates is of use for what was measured; what it does not know is
@@ -150,14 +135,14 @@ func TestAProfileWithoutRatesKnowsWhatWasMeasured(t *testing.T) {
 
 	short := plan()
 	short.Timeline = trainer.Timeline{Budget: 300 * time.Millisecond, Events: []trainer.Event{{At: 100 * time.Millisecond, Change: trainer.Up}}}
-	_, err = runOn(t, &trainer.Virtual{Profile: p}, short)
+	_, err = runJob(t, short, trainer.Parts{Clock: &trainer.Virtual{Profile: p}})
 	require.NoError(t, err)
-	_, err = runOn(t, &trainer.Virtual{Profile: p}, short, "deepen:conv1")
+	_, err = runJob(t, short, trainer.Parts{Clock: &trainer.Virtual{Profile: p}}, "deepen:conv1")
 	require.ErrorContains(t, err, "has no measurement of this Small")
 
 	p.Costs.Step.CallSeconds, p.Costs.Batch.CallSeconds = 0.01, 0.01
 	require.NoError(t, p.Covers(smallNetwork(), plan(), deepened.Actions))
-	_, err = runOn(t, &trainer.Virtual{Profile: p}, short, "deepen:conv1")
+	_, err = runJob(t, short, trainer.Parts{Clock: &trainer.Virtual{Profile: p}}, "deepen:conv1")
 	require.NoError(t, err)
 }
 

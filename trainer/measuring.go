@@ -13,7 +13,6 @@ import (
 	"graft/torch"
 )
 
-// measuring is the state of Measure.
 type measuring struct {
 	MeasureOptions
 	scope      *torch.Scope
@@ -36,8 +35,7 @@ type burst struct {
 	step, evaluation      []float64    // seconds of one, a value for each round
 }
 
-// prepare makes the candidates and warms each of them up. Of equal networks the first is
-// measured.
+// prepare makes a candidate of each network, once, and warms it up.
 func (m *measuring) prepare(ctx context.Context, subjects []Subject) error {
 	seen := map[string]bool{}
 	for k, subject := range subjects {
@@ -60,7 +58,6 @@ func (m *measuring) prepare(ctx context.Context, subjects []Subject) error {
 	return nil
 }
 
-// add makes a job of a network and warms it up.
 func (m *measuring) add(of Subject) error {
 	n := of.Network.Sketch()
 	set, err := m.set(n)
@@ -70,7 +67,8 @@ func (m *measuring) add(of Subject) error {
 	if err := n.Materialize(m.scope, model.Placement{Device: m.Device, Random: m.scope.NewGenerator(torch.CPU, 1)}); err != nil {
 		return err
 	}
-	c := &candidate{Subject: of, meter: newMeter(m.Now)}
+	began := m.Now()
+	c := &candidate{Subject: of, meter: &meter{now: m.Now, zero: began, last: began, took: map[Kind][]float64{}}}
 	c.job, err = New(m.scope, Parts{Network: n, Data: set, Clock: c.meter, Decider: m.Decider, Now: m.Now},
 		Options{Seed: 1, Exact: m.Exact, Steady: m.Steady, Optimizer: m.Optimizer, Schedule: Schedule{Rule: Constant}, Adapt: m.Adapt, Timeline: Timeline{Budget: time.Hour}})
 	if err != nil {
@@ -123,8 +121,7 @@ func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
 // longest is the most steps, or batches, in a burst.
 const longest = 64
 
-// warm runs a network for the first time, and sets how many steps and batches fill a
-// burst.
+// warm runs a network first, and sets the steps and batches of a burst.
 func (m *measuring) warm(c *candidate, b *burst) error {
 	for range 2 { // the first call also allocates and compiles
 		if err := m.fill(c, b); err != nil {

@@ -14,11 +14,6 @@ type meter struct {
 	took       map[Kind][]float64 // seconds of a piece, in the order of the calls
 }
 
-func newMeter(now func() time.Time) *meter {
-	t := now()
-	return &meter{now: now, zero: t, last: t, took: map[Kind][]float64{}}
-}
-
 // Now is the time since the meter was made.
 func (m *meter) Now() time.Duration { return m.now().Sub(m.zero) }
 

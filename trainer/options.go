@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -86,42 +87,27 @@ type Distill struct {
 // Checkpoint are the options of saving a job.
 type Checkpoint struct {
 	Every time.Duration // minimum time between two checkpoints, on the machine's clock; zero means a minute
-	Off   bool          // save only at the end, when stopped and where somebody waits for it
+	Off   bool          // save only at the end, when stopped and when a request waits for it
 }
 
 // EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
-	whole := func(v *int, zero int) {
-		if *v == 0 {
-			*v = zero
-		}
-	}
-	share := func(v *float64, zero float64) {
-		if *v == 0 {
-			*v = zero
-		}
-	}
-	whole(&o.Batch, 64)
-	whole(&o.EvalBatch, 128)
-	whole(&o.Adapt.Rows, 256)
-	share(&o.Distill.Temperature, 4)
-	share(&o.Distill.Share, 0.9)
-	share(&o.Distill.Span, 1)
-	share(&o.Adapt.Divide, 1)
+	o.Batch, o.EvalBatch = cmp.Or(o.Batch, 64), cmp.Or(o.EvalBatch, 128)
+	o.Adapt.Rows, o.Adapt.Divide = cmp.Or(o.Adapt.Rows, 256), cmp.Or(o.Adapt.Divide, 1)
+	d := &o.Distill
+	d.Temperature, d.Share, d.Span = cmp.Or(d.Temperature, 4), cmp.Or(d.Share, 0.9), cmp.Or(d.Span, 1)
 	if o.Adapt.Every {
-		whole(&o.Adapt.MaxDecisions, 3)
+		o.Adapt.MaxDecisions = cmp.Or(o.Adapt.MaxDecisions, 3)
 	}
-	whole(&o.Adapt.MaxDecisions, 1)
+	o.Adapt.MaxDecisions = cmp.Or(o.Adapt.MaxDecisions, 1)
 	if o.Optimizer.Rule == 0 {
 		o.Optimizer.Rule = torch.Adam
-		share(&o.Optimizer.LR, 0.01)
+		o.Optimizer.LR = cmp.Or(o.Optimizer.LR, 0.01)
 	}
 	o.Optimizer.EnsureDefaults()
 	o.Schedule.EnsureDefaults()
 	o.Parallel.EnsureDefaults()
-	if o.Checkpoint.Every == 0 {
-		o.Checkpoint.Every = time.Minute
-	}
+	o.Checkpoint.Every = cmp.Or(o.Checkpoint.Every, time.Minute)
 }
 
 // Validate lists all invalid options.

@@ -23,8 +23,7 @@ type Outcome struct {
 	Changes    []*net2net.Change `json:"-"`            // that the network went through and still has
 }
 
-// finish evaluates on the test split, which takes no time of the budget, and records the
-// end, once in the life of a job.
+// finish evaluates on the test split at no cost of time, and records the end once.
 func (j *Job) finish() (*Outcome, error) {
 	j.Scheduler.End(nil)
 	j.show(Evaluates)

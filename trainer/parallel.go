@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -21,12 +22,7 @@ type Parallel struct {
 
 // EnsureDefaults fills unset options.
 func (p *Parallel) EnsureDefaults() {
-	if p.Timeout == 0 {
-		p.Timeout = time.Minute
-	}
-	if p.Start == 0 {
-		p.Start = 10 * time.Minute
-	}
+	p.Timeout, p.Start = cmp.Or(p.Timeout, time.Minute), cmp.Or(p.Start, 10*time.Minute)
 }
 
 // Validate lists all invalid options.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
 	"graft/model"
 	"graft/torch"
 	"graft/trainer"
@@ -31,8 +30,7 @@ func TestAJobGoesOnFromATrainedNetwork(t *testing.T) {
 		require.Equal(t, score, again, "nothing in the network moved")
 
 		book := &memory{}
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: decider.None{}, Recorder: book, Now: time.Now, Pretrained: &trainer.Pretrained{Epochs: 6, Score: score}}
-		j, err := trainer.New(s, parts, o)
+		j, err := trainer.New(s, parts(t, s, trainer.Parts{Network: n, Data: set, Clock: clock, Recorder: book, Pretrained: &trainer.Pretrained{Epochs: 6, Score: score}}), o)
 		require.NoError(t, err)
 		outcome, err := j.Run(context.Background())
 		require.NoError(t, err)
@@ -51,35 +49,24 @@ func TestAJobGoesOnFromATrainedNetwork(t *testing.T) {
 
 // Weights at the end of their budget are told with the accuracy that they have.
 func TestNoTimeToGoOn(t *testing.T) {
-	o := plan()
+	o, clock, book := plan(), steady(t), &memory{}
 	o.Timeline = trainer.Timeline{Budget: time.Second, Start: time.Second - time.Millisecond}
-	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, n := small(t, s, 1)
-		clock := steady(t)
-		clock.Time = o.Timeline.Start
-		score, err := trainer.EvaluatePretrained(n, set, o)
-		require.NoError(t, err)
-		book := &memory{}
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: decider.None{}, Recorder: book, Now: time.Now, Pretrained: &trainer.Pretrained{Epochs: 6, Score: score}}
-		j, err := trainer.New(s, parts, o)
-		require.NoError(t, err)
-		outcome, err := j.Run(context.Background())
-		require.NoError(t, err)
-		require.Equal(t, score, outcome.Validation)
-		require.Empty(t, book.rows)
-		require.Zero(t, outcome.Steps)
-		return nil
-	}))
+	clock.Time = o.Timeline.Start
+	score := trainer.Score{Loss: 1.25, Accuracy: 0.375}
+	outcome, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book, Pretrained: &trainer.Pretrained{Epochs: 6, Score: score}})
+	require.NoError(t, err)
+	require.Equal(t, score, outcome.Validation)
+	require.Empty(t, book.rows)
+	require.Zero(t, outcome.Steps)
 }
 
 func TestNetworksThatCannotGoOn(t *testing.T) {
+	o := plan()
+	o.Epochs = 6
+	_, err := runJob(t, o, trainer.Parts{Pretrained: &trainer.Pretrained{Epochs: 6}})
+	require.ErrorContains(t, err, "trained for 6 epochs already, and the job ends after 6")
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := small(t, s, 1)
-		o := plan()
-		o.Epochs = 6
-		parts := trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: decider.None{}, Now: time.Now, Pretrained: &trainer.Pretrained{Epochs: 6}}
-		_, err := trainer.New(s, parts, o)
-		require.ErrorContains(t, err, "trained for 6 epochs already, and the job ends after 6")
 		n.Input = model.Shape{3, 8, 8}
 		_, err = trainer.EvaluatePretrained(n, set, o)
 		require.ErrorContains(t, err, "give the network that input")
@@ -89,20 +76,11 @@ func TestNetworksThatCannotGoOn(t *testing.T) {
 
 // A rate that follows the budget goes on from where the budget is.
 func TestACosineGoesOn(t *testing.T) {
-	o := plan()
+	o, clock, book := plan(), steady(t), &memory{}
 	o.Timeline = trainer.Timeline{Budget: 2 * time.Second, Start: time.Second}
 	o.Schedule = trainer.Schedule{Rule: trainer.Cosine}
-	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, n := small(t, s, 1)
-		clock := steady(t)
-		clock.Time = o.Timeline.Start
-		book := &memory{}
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: decider.None{}, Recorder: book, Now: time.Now, Pretrained: &trainer.Pretrained{Epochs: 2}}
-		j, err := trainer.New(s, parts, o)
-		require.NoError(t, err)
-		_, err = j.Run(context.Background())
-		require.NoError(t, err)
-		require.InDelta(t, 0.005, book.rows[0].Rate, 1e-9)
-		return nil
-	}))
+	clock.Time = o.Timeline.Start
+	_, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book, Pretrained: &trainer.Pretrained{Epochs: 2}})
+	require.NoError(t, err)
+	require.InDelta(t, 0.005, book.rows[0].Rate, 1e-9)
 }

@@ -67,7 +67,10 @@ func (p Program) Start(device int) (Process, error) {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", p.Path, err), read.Close())
 	}
 	started := &programProcess{command: c, orders: orders, answers: read, ended: make(chan struct{})}
-	go started.watch()
+	go func() {
+		started.err = c.Wait()
+		close(started.ended)
+	}()
 	return started, nil
 }
 
@@ -78,11 +81,6 @@ type programProcess struct {
 	answers *os.File
 	ended   chan struct{} // closed when err is set
 	err     error
-}
-
-func (p *programProcess) watch() {
-	p.err = p.command.Wait()
-	close(p.ended)
 }
 
 func (p *programProcess) Write(b []byte) (int, error) { return p.orders.Write(b) }

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -55,11 +56,7 @@ type Measurement struct {
 func (m Measurement) String() string { return subjectText(m.Network, m.Actions) }
 
 // EnsureDefaults fills unset fields.
-func (p *Profile) EnsureDefaults() {
-	if p.Version == 0 {
-		p.Version = profileVersion
-	}
-}
+func (p *Profile) EnsureDefaults() { p.Version = cmp.Or(p.Version, profileVersion) }
 
 // Validate lists all invalid values. A fault of a measurement is an ItemFault.
 func (p *Profile) Validate() error {
@@ -75,9 +72,7 @@ func (p *Profile) Validate() error {
 		faults = append(faults, errors.New("a step of training and a batch of evaluation cost nothing, and no network was measured"))
 	}
 	for k, m := range p.Measured {
-		for _, f := range m.faults() {
-			faults = append(faults, &ItemFault{List: "measured", Index: k, Key: f.key, Text: f.text})
-		}
+		faults = append(faults, m.faults(k)...)
 		for _, other := range p.Measured[:k] {
 			if m.Fingerprint == other.Fingerprint && m.Batch == other.Batch {
 				faults = append(faults, &ItemFault{List: "measured", Index: k, Key: "fingerprint", Text: fmt.Sprintf("%s was measured with a batch of %d before; leave one out", m.String(), m.Batch)})
@@ -99,12 +94,9 @@ type ItemFault struct {
 // Error names the place and the fault.
 func (f *ItemFault) Error() string { return fmt.Sprintf("%s[%d]: %s", f.List, f.Index, f.Text) }
 
-// keyFault is an invalid value of a key.
-type keyFault struct{ key, text string }
-
-func (m Measurement) faults() (found []keyFault) {
+func (m Measurement) faults(at int) (found []error) {
 	bad := func(key, format string, args ...any) {
-		found = append(found, keyFault{key, fmt.Sprintf(format, args...)})
+		found = append(found, &ItemFault{List: "measured", Index: at, Key: key, Text: fmt.Sprintf(format, args...)})
 	}
 	if m.Fingerprint == "" {
 		bad("fingerprint", "a measurement says of which network it is")
@@ -157,7 +149,7 @@ func (p *Profile) Knows(w Work) error {
 // job: of its network, and of the network after each of the actions. The network needs no
 // weights and is not changed.
 func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) error {
-	if p.Costs.usable() {
+	if !p.Closed() {
 		return nil
 	}
 	o.EnsureDefaults()
@@ -168,9 +160,11 @@ func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) 
 				return err
 			}
 		}
-		if err := errors.Join(p.Knows(Work{Kind: Steps, Rows: o.Batch, Network: n}), p.Knows(Work{Kind: Batches, Rows: o.EvalBatch, Network: n})); err != nil && k >= 0 {
-			return fmt.Errorf("after %s: %w", actions[k], err)
-		} else if err != nil {
+		err := errors.Join(p.Knows(Work{Kind: Steps, Rows: o.Batch, Network: n}), p.Knows(Work{Kind: Batches, Rows: o.EvalBatch, Network: n}))
+		if err != nil && k >= 0 {
+			err = fmt.Errorf("after %s: %w", actions[k], err)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -178,7 +172,7 @@ func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) 
 }
 
 // Closed reports whether the profile knows the measured networks only.
-func (p *Profile) Closed() bool { return !p.Costs.usable() }
+func (p *Profile) Closed() bool { return p.Costs.Step == Rates{} || p.Costs.Batch == Rates{} }
 
 func (p *Profile) seconds(w Work) (float64, error) {
 	time, rates := stepTime, p.Costs.Step

@@ -59,7 +59,6 @@ func (c *core) Progress() Progress {
 	return *p
 }
 
-// show passes the progress to Watch.
 func (c *core) show(phase Phase) {
 	if c.Watch != nil {
 		c.shown.Phase = phase

@@ -24,8 +24,7 @@ type rendezvous struct {
 	Timeout time.Duration `json:"timeout_ns"`
 }
 
-// snapshot is the leader's state but for the values of its tensors, which are broadcast
-// after it.
+// snapshot is the leader's state without its tensors, which are broadcast after it.
 type snapshot struct {
 	Options   Options        `json:"options"`
 	DType     torch.DType    `json:"dtype"`

@@ -54,7 +54,6 @@ type Recorder interface {
 	Save(sections []Section) error
 }
 
-// discard records nothing.
 type discard struct{}
 
 func (discard) Epoch(Row) error      { return nil }

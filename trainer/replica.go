@@ -36,7 +36,6 @@ func (r *replica) setUp() error {
 	return r.loadNormalization()
 }
 
-// loadNormalization puts the mean and deviation of images on the device.
 func (r *replica) loadNormalization() error {
 	device, channels := r.Network.Placement().Device, len(r.Data.Mean)
 	r.mean = r.scope.To(torch.From(r.scope, r.Data.Mean, channels, 1, 1), torch.Float32, device)

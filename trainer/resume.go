@@ -105,7 +105,6 @@ func (st *SavedJob) tensors(section string) (*weights.Set, error) {
 	return set, nil
 }
 
-// optimizer restores the optimizer's moments.
 func (st *SavedJob) optimizer(r *replica, counts []int64) error {
 	set, err := st.tensors(optimizerSection)
 	if err != nil {

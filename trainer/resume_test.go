@@ -56,14 +56,15 @@ func brief() trainer.Options {
 	return o
 }
 
-// runProcess begins or resumes the run in a folder, and ends it, or is killed. The outcome is
-// nil then.
-func runProcess(t testing.TB, fsys files.FS, path string, looks int) (outcome *trainer.Outcome, digest string, err error) {
+// inFolder opens or creates the run in a folder and works in it. The work may be killed,
+// which is no error.
+func inFolder(t testing.TB, fsys files.FS, path string, work func(s *torch.Scope, folder *trainer.Folder) error) error {
 	run, err := results.Open(fsys, path)
 	if err != nil {
-		if run, err = results.Create(fsys, path, results.CreateOptions{}, results.Manifest{}); err != nil {
-			return nil, "", err
-		}
+		run, err = results.Create(fsys, path, results.CreateOptions{}, results.Manifest{})
+	}
+	if err != nil {
+		return err
 	}
 	defer func() {
 		_ = run.Close()
@@ -73,35 +74,46 @@ func runProcess(t testing.TB, fsys files.FS, path string, looks int) (outcome *t
 	}()
 	folder, err := trainer.OpenFolder(run)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
-	err = torch.With(func(s *torch.Scope) error {
-		j, err := continued(t, s, folder, looks)
+	return torch.With(func(s *torch.Scope) error { return work(s, folder) })
+}
+
+// goOn resumes the job of a folder, or begins it.
+func goOn(t testing.TB, s *torch.Scope, folder *trainer.Folder, clock *killingClock, p trainer.Parts, o trainer.Options) (*trainer.Job, error) {
+	last, err := folder.Last()
+	if err != nil {
+		return nil, err
+	}
+	p.Clock, p.Now = clock, ticking()
+	if last == nil {
+		return trainer.New(s, parts(t, s, p), o)
+	}
+	clock.Time = last.Time
+	return trainer.Resume(s, last, p, model.Placement{}, o)
+}
+
+// fewImages are half as many as the small dataset has.
+func fewImages(t testing.TB, s *torch.Scope) *dataset.Set {
+	set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
+	require.NoError(t, err)
+	return set
+}
+
+// runProcess begins or resumes the run in a folder, and ends it, or is killed. The outcome is
+// nil then.
+func runProcess(t testing.TB, fsys files.FS, path string, looks int) (outcome *trainer.Outcome, digest string, err error) {
+	err = inFolder(t, fsys, path, func(s *torch.Scope, folder *trainer.Folder) error {
+		defer func() { digest = folder.Digest() }()
+		clock := &killingClock{Virtual: *steady(t), looks: looks}
+		j, err := goOn(t, s, folder, clock, trainer.Parts{Data: fewImages(t, s), Decider: script(t, "deepen:conv1", "widen:conv2:12"), Recorder: folder}, brief())
 		if err != nil {
 			return err
 		}
 		outcome, err = j.Run(context.Background())
 		return err
 	})
-	return outcome, folder.Digest(), err
-}
-
-func continued(t testing.TB, s *torch.Scope, folder *trainer.Folder, looks int) (*trainer.Job, error) {
-	set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
-	require.NoError(t, err)
-	clock := &killingClock{Virtual: *steady(t), looks: looks}
-	parts := trainer.Parts{Data: set, Clock: clock, Decider: script(t, "deepen:conv1", "widen:conv2:12"), Recorder: folder, Now: ticking()}
-	last, err := folder.Last()
-	if err != nil {
-		return nil, err
-	}
-	if last != nil {
-		clock.Time = last.Time
-		return trainer.Resume(s, last, parts, model.Placement{}, brief())
-	}
-	parts.Network = smallNetwork()
-	require.NoError(t, parts.Network.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
-	return trainer.New(s, parts, brief())
+	return outcome, digest, err
 }
 
 // A run that is killed at any moment and resumed ends in the bits of one that was

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -31,21 +32,9 @@ type Schedule struct {
 
 // EnsureDefaults fills unset options.
 func (s *Schedule) EnsureDefaults() {
-	if s.Rule == "" {
-		s.Rule = Exponential
-	}
-	if s.Decay == 0 {
-		s.Decay = map[Rule]float64{StepDown: 0.1}[s.Rule]
-	}
-	if s.Decay == 0 {
-		s.Decay = 0.9
-	}
-	if s.Every == 0 {
-		s.Every = 10
-	}
-	if s.MinLR == 0 {
-		s.MinLR = 1e-8
-	}
+	s.Rule = cmp.Or(s.Rule, Exponential)
+	s.Decay = cmp.Or(s.Decay, map[Rule]float64{StepDown: 0.1}[s.Rule], 0.9)
+	s.Every, s.MinLR = cmp.Or(s.Every, 10), cmp.Or(s.MinLR, 1e-8)
 }
 
 // Validate lists all invalid options.

@@ -18,8 +18,7 @@ type pace struct {
 // to notice stops and changes soon.
 const callTime = 200 * time.Millisecond
 
-// next is the number of steps that take about callTime: one at first, and at most twice as
-// many as in the last call.
+// next is the number of steps of about callTime: one at first, then at most twice the last.
 func (p pace) next() int {
 	if p.steps == 0 {
 		return 1
@@ -28,8 +27,7 @@ func (p pace) next() int {
 	return max(1, min(fit, 2*p.steps))
 }
 
-// allowed is the number of steps until something else is due: the end of the epoch, a change
-// of the allocation, or the final evaluation.
+// allowed is the number of steps until the epoch, the allocation or the evaluation is due.
 func (j *Job) allowed() int {
 	n := min(j.perEpoch()-j.Step, j.pace.next())
 	if j.Steps < int64(j.Schedule.WarmUp) {
@@ -44,8 +42,7 @@ func (j *Job) allowed() int {
 	return max(0, min(n, fit, max(1, due)))
 }
 
-// fitting is the number of steps that end by the deadline or, with Overrun, begin before it.
-// A step of unknown cost is tried alone.
+// fitting is the number of steps before the deadline. A step of unknown cost is tried alone.
 func (j *Job) fitting(one time.Duration) int {
 	left := j.deadline() - j.Clock.Now()
 	switch {
@@ -59,14 +56,14 @@ func (j *Job) fitting(one time.Duration) int {
 	return int(left / one)
 }
 
-// train runs n steps in one call.
 func (j *Job) train(n int) error {
 	if err := j.prepare(); err != nil {
 		return err
 	}
 	j.show(Trains)
 	o := j.optimizer.Options(0)
-	j.LR = j.Schedule.Rate(j.adaptation.learningRate(), j.Rate, j.Steps, j.Used)
+	first := j.Optimizer.LR / math.Pow(j.Adapt.Divide, float64(j.adaptation.Divided))
+	j.LR = j.Schedule.Rate(first, j.Rate, j.Steps, j.Used)
 	o.LR = j.LR
 	if err := j.optimizer.Configure(0, o); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/model"
+	"graft/stat"
 	"graft/torch"
 	"graft/trainer"
 )
@@ -41,8 +42,7 @@ func TestJobWithStructuralPolicy(t *testing.T) {
 		n, err := model.Zoo("ConvSmall", model.ZooOptions{})
 		require.NoError(t, err)
 		before = n.Parameters()
-		require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: spy, Recorder: book, Now: time.Now}, o)
+		j, err := trainer.New(s, parts(t, s, trainer.Parts{Network: n, Data: set, Decider: spy, Recorder: book}), o)
 		require.NoError(t, err)
 		_, err = j.Run(context.Background())
 		return err
@@ -50,17 +50,10 @@ func TestJobWithStructuralPolicy(t *testing.T) {
 	require.Len(t, spy.states, 2)
 	require.Equal(t, []string{"start", "up", "decision", "decision", "end"}, book.events())
 	for k, note := range book.notes[2:4] {
-		require.InDelta(t, 1, sumOf(note.Probabilities), 1e-12)
+		require.InDelta(t, 1, stat.Mean(note.Probabilities)*float64(len(note.Probabilities)), 1e-12)
 		require.Positive(t, spy.states[k].Step)
 		require.Equal(t, k, spy.states[k].Decisions)
 	}
 	require.NotEqual(t, "none", book.notes[2].Action, "the seed is one that adapts")
 	require.Greater(t, book.notes[2].Parameters, before)
-}
-
-func sumOf(values []float64) (total float64) {
-	for _, v := range values {
-		total += v
-	}
-	return total
 }

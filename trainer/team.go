@@ -12,8 +12,7 @@ import (
 	"graft/torch"
 )
 
-// team is the leader's set of followers, which train with it on copies of its replica. A
-// nil team is the leader alone.
+// team is the leader's set of followers. A nil team is the leader alone.
 type team struct {
 	*core
 	starter Starter
@@ -128,7 +127,6 @@ func (t *team) await(ctx context.Context, m *member) error {
 	return t.remove(results.EventPeerMissing, m, err)
 }
 
-// sorted is the members by device.
 func (t *team) sorted() []*member {
 	var all []*member
 	for _, m := range t.members {
@@ -138,7 +136,6 @@ func (t *team) sorted() []*member {
 	return all
 }
 
-// ready is the members that wait for orders, by device.
 func (t *team) ready() []*member {
 	return slices.DeleteFunc(t.sorted(), func(m *member) bool { return !m.ready })
 }
@@ -192,7 +189,6 @@ func (t *team) drop(m *member) {
 	}
 }
 
-// report records an event about a member.
 func (t *team) report(event results.JobEvent, device int, why error) error {
 	n := t.note(event)
 	n.Why = fmt.Sprintf("the process of device %d: %v", device, why)

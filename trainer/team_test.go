@@ -170,29 +170,17 @@ func changing() trainer.Options {
 	return o
 }
 
-// smooth is a dataset and a network without kinks. Where there are some, a value that
-// rounding takes from one side to the other makes rounding grow, from step to step,
-// in one process that sums in another order as in several.
-func smooth(t testing.TB, s *torch.Scope) (*dataset.Set, *model.Network) {
-	set, _ := small(t, s, 1)
-	n := networkOf(torch.SiLU)
-	require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
-	return set, n
-}
+// smooth is a network without kinks. Where there are some, a value that rounding takes
+// from one side to the other makes rounding grow, from step to step, in one process that
+// sums in another order as in several.
+func smooth() *model.Network { return networkOf(torch.SiLU) }
 
 // perform runs a job, with processes from a starter or alone.
-func perform(t testing.TB, o trainer.Options, book trainer.Recorder, starter trainer.Starter, actions ...string) (outcome *trainer.Outcome) {
+func perform(t testing.TB, o trainer.Options, book trainer.Recorder, starter trainer.Starter, actions ...string) *trainer.Outcome {
 	t.Helper()
 	o.Parallel.On = starter != nil
-	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, n := smooth(t, s)
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Recorder: book, Now: time.Now, Starter: starter, Files: files.OS{}}, o)
-		if err != nil {
-			return err
-		}
-		outcome, err = j.Run(context.Background())
-		return err
-	}))
+	outcome, err := runJob(t, o, trainer.Parts{Network: smooth(), Recorder: book, Starter: starter, Files: files.OS{}}, actions...)
+	require.NoError(t, err)
 	return outcome
 }
 
@@ -363,16 +351,12 @@ func TestProcessesThatCannotStart(t *testing.T) {
 		require.Contains(t, book.why("peer missing")[0], "the process of device 1")
 		require.Empty(t, book.processes())
 	}
-	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, n := small(t, s, 1)
-		o.Parallel.On = true
-		_, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t), Now: time.Now}, o)
-		require.ErrorContains(t, err, "nothing to start them with")
-		o.Parallel.MaxProcesses = -1
-		_, err = trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t), Now: time.Now}, o)
-		require.ErrorContains(t, err, "parallel")
-		return nil
-	}))
+	o.Parallel.On = true
+	_, err := runJob(t, o, trainer.Parts{})
+	require.ErrorContains(t, err, "nothing to start them with")
+	o.Parallel.MaxProcesses = -1
+	_, err = runJob(t, o, trainer.Parts{})
+	require.ErrorContains(t, err, "parallel")
 }
 
 // elusive is a process that is there, says that others are lost, and never comes.
@@ -407,7 +391,7 @@ func TestAGroupThatNeverMeets(t *testing.T) {
 	e := &elusive{}
 	e.PipeReader, e.answers = io.Pipe()
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, _ := smooth(t, s)
+		set, _ := small(t, s, 1)
 		e.digest = set.Digest
 		return nil
 	}))
@@ -430,7 +414,7 @@ func (h *held) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// gated is a book that opens a gate at an epoch, and a starter of held processes.
+// gated is a recorder that opens a gate at an epoch, and a starter of held processes.
 type gated struct {
 	memory
 	*starter
@@ -510,39 +494,20 @@ func (t *telling) Save(s []trainer.Section) error { return t.Folder.Save(s) }
 // oneLife runs the job in a folder until it ends, or until the clock was looked at
 // so often.
 func oneLife(t *testing.T, path string, o trainer.Options, together bool, looks int, actions []string) (outcome *trainer.Outcome, rows []trainer.Row) {
-	run, err := results.Open(files.OS{}, path)
-	if err != nil {
-		run, err = results.Create(files.OS{}, path, results.CreateOptions{}, results.Manifest{})
-		require.NoError(t, err)
-	}
-	folder, err := trainer.OpenFolder(run)
-	require.NoError(t, err)
-	book := &telling{Folder: folder}
-	defer func() {
-		require.NoError(t, run.Close())
-		if cause := recover(); cause != nil {
-			require.IsType(t, killed{}, cause)
-		}
-		rows = book.rows
-		require.Equal(t, together, len(book.processes()) > 0, "it was in processes before it was killed")
-	}()
+	book := &telling{}
 	o.Parallel.On = together
-	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, n := smooth(t, s)
+	require.NoError(t, inFolder(t, files.OS{}, path, func(s *torch.Scope, folder *trainer.Folder) error {
+		book.Folder = folder
 		clock := &killingClock{Virtual: *steady(t), looks: looks}
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Recorder: book, Now: ticking(), Starter: newTestStarter(t, smallData(1)), Files: files.OS{}}
-		last, err := folder.Last()
-		require.NoError(t, err)
-		j, err := trainer.New(s, parts, o)
-		if last != nil {
-			clock.Time = last.Time
-			j, err = trainer.Resume(s, last, parts, model.Placement{}, o)
-		}
+		p := trainer.Parts{Network: smooth(), Decider: script(t, actions...), Recorder: book, Starter: newTestStarter(t, smallData(1)), Files: files.OS{}}
+		p.Data, _ = small(t, s, 1)
+		j, err := goOn(t, s, folder, clock, p, o)
 		require.NoError(t, err)
 		outcome, err = j.Run(context.Background())
 		return err
 	}))
-	return outcome, nil
+	require.Equal(t, together, len(book.processes()) > 0, "it was in processes before it was killed")
+	return outcome, book.rows
 }
 
 // leaderVariable is set in a process that leads; it names the folder in which its

@@ -59,7 +59,7 @@ type Allocation struct {
 	Change  Change // since the last call
 	Devices int    // at least one
 	// Settled is called when the change has been made and saved; the job then saves at
-	// once, since somebody waits for it. Nil means that nobody does.
+	// once, since a request waits for it. Nil means that none does.
 	Settled func()
 }
 

@@ -37,8 +37,7 @@ func (w *Wall) Begin() {
 	w.last = t
 }
 
-// usuallyLost is the median time between pieces of work, which a single stall does not
-// move.
+// usuallyLost is the median time between pieces of work, robust against a single stall.
 func (w *Wall) usuallyLost() time.Duration {
 	if len(w.lost) == 0 {
 		return 0

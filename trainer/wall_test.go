@@ -68,18 +68,10 @@ func operations(t testing.TB, n *model.Network) (total int64) {
 }
 
 // onWall runs the small job on an acted clock.
-func onWall(t testing.TB, o trainer.Options, clock *acted, book trainer.Recorder, actions ...string) (outcome *trainer.Outcome) {
+func onWall(t testing.TB, o trainer.Options, clock *acted, book trainer.Recorder, actions ...string) *trainer.Outcome {
 	t.Helper()
-	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, n := small(t, s, 1)
-		now := func() time.Time { return *clock.time }
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Recorder: book, Now: now}, o)
-		if err != nil {
-			return err
-		}
-		outcome, err = j.Run(context.Background())
-		return err
-	}))
+	outcome, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book, Now: func() time.Time { return *clock.time }}, actions...)
+	require.NoError(t, err)
 	return outcome
 }
 
@@ -231,7 +223,6 @@ func TestTheWallClockGoesOn(t *testing.T) {
 	for _, stop := range []time.Duration{0, 150 * ms, 300 * ms, 520 * ms} {
 		book := &memory{}
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
-			set, n := small(t, s, 1)
 			ctx, cancel := context.WithCancel(context.Background())
 			clock := act(0, nil, ms)
 			clock.cost = func(w trainer.Work, at time.Duration) time.Duration {
@@ -240,24 +231,20 @@ func TestTheWallClockGoesOn(t *testing.T) {
 				}
 				return even(w, at)
 			}
-			parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, "deepen:conv1"), Recorder: book, Now: func() time.Time { return *clock.time }}
-			j, err := trainer.New(s, parts, o)
+			p := parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: func() time.Time { return *clock.time }}, "deepen:conv1")
+			j, err := trainer.New(s, p, o)
 			require.NoError(t, err)
 			_, err = j.Run(ctx)
 			require.ErrorIs(t, err, trainer.ErrStopped)
-			sections := map[string][]byte{}
-			for _, section := range book.saves[len(book.saves)-1] {
-				sections[section.Name] = section.Data
-			}
-			stopped, err := trainer.ReadSavedJob(sections)
+			stopped, err := trainer.ReadSavedJob(sections(book.saves[len(book.saves)-1]))
 			require.NoError(t, err)
 			require.Equal(t, clock.Now(), stopped.Time)
 			require.Less(t, stopped.Time-stop, 60*ms)
 
 			later := act(stopped.Time, even, ms)
 			require.Equal(t, stopped.Time, later.Now(), "the time in between is nobody's")
-			parts.Clock, parts.Network, parts.Now = later, nil, func() time.Time { return *later.time }
-			j, err = trainer.Resume(s, stopped, parts, model.Placement{}, o)
+			p.Clock, p.Network, p.Now = later, nil, func() time.Time { return *later.time }
+			j, err = trainer.Resume(s, stopped, p, model.Placement{}, o)
 			require.NoError(t, err)
 			outcome, err := j.Run(context.Background())
 			require.NoError(t, err)

@@ -8,8 +8,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Encoder is made by New and has no useful zero value. It can be used by several
-// goroutines at a time.
+// Encoder is made by NewEncoder. Several goroutines may use it.
 type Encoder struct {
 	vocabulary        *vocab.Vocabulary
 	forward, backward *LSTM

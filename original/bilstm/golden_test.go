@@ -136,19 +136,6 @@ func TestLegacyForward(t *testing.T) {
 	t.Logf("measured: %d forward passes of the original are met within %.1g", compared, largest)
 }
 
-func TestLegacyForwardOfOneCaseInFull(t *testing.T) {
-	var want struct {
-		thought
-		Policy string
-	}
-	published(t, "golden/convnet2_t330_early_learn2.json", &want)
-	p, err := bilstm.Read(files.OS{}, filepath.Join(reference, "policies", want.Policy), publishedVocabulary(t), bilstm.Options{Prefix: bilstm.Never})
-	require.NoError(t, err)
-	got, err := p.Forward(deepened(t, "ConvNet2", "base"), want.Left, want.Budget)
-	require.NoError(t, err)
-	want.compare(t, got)
-}
-
 // Every network of the original has its tokens, before and after deepening.
 func TestLegacyTokens(t *testing.T) {
 	type shape struct {

@@ -3,6 +3,7 @@ package bilstm
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"graft/torch/weights"
 )
@@ -14,8 +15,7 @@ type LSTM struct {
 	input, state *Affine // rows: the input, forget, cell and output gates
 }
 
-// ReadLSTM takes NAME.weight_ih_l0, weight_hh_l0, bias_ih_l0 and bias_hh_l0 with an
-// ending out of a set.
+// ReadLSTM takes the weights and biases of a name out of a set; ending follows their names.
 func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 	input, err := ReadAffine(set, name+".weight_ih_l0"+ending, name+".bias_ih_l0"+ending)
 	if err != nil {
@@ -40,8 +40,7 @@ func (l *LSTM) In() int { return l.input.In }
 // Hidden returns the size of the state.
 func (l *LSTM) Hidden() int { return l.state.In }
 
-// Run reads a sequence from the state zero. It returns the state after each step,
-// and the cells after the last one.
+// Run reads a sequence from zero; it returns the state after each step and the last cells.
 func (l *LSTM) Run(sequence [][]float32) (states [][]float32, cells []float32) {
 	state, cells := make([]float32, l.Hidden()), make([]float32, l.Hidden())
 	for _, x := range sequence {
@@ -64,3 +63,57 @@ func (l *LSTM) step(x, state, cells []float32) []float32 {
 }
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// Affine is a weight times its input, plus a bias. It is made by ReadAffine.
+type Affine struct {
+	In, Out      int // how many numbers it takes, and makes
+	weight, bias []float32
+}
+
+// ReadAffine takes a weight and its bias out of a set.
+func ReadAffine(set *weights.Set, weight, bias string) (*Affine, error) {
+	w, shape, err := tensor(set, weight, 2)
+	if err != nil {
+		return nil, err
+	}
+	b, length, err := tensor(set, bias, 1)
+	if err != nil {
+		return nil, err
+	}
+	if length[0] != shape[0] {
+		return nil, fmt.Errorf("%s has %d numbers for the %d rows of %s", bias, length[0], shape[0], weight)
+	}
+	return &Affine{In: int(shape[1]), Out: int(shape[0]), weight: w, bias: b}, nil
+}
+
+// tensor finds finite numbers in so many dimensions, none of them empty.
+func tensor(set *weights.Set, name string, dimensions int) ([]float32, []int64, error) {
+	t, ok := set.Find(name)
+	if !ok {
+		return nil, nil, fmt.Errorf("there is no tensor %s, which a policy has", name)
+	}
+	if t.DType != weights.Float32 || len(t.Shape) != dimensions || t.Count() == 0 {
+		return nil, nil, fmt.Errorf("%s is %s%v; a policy has float32 in %d dimensions there", name, t.DType, t.Shape, dimensions)
+	}
+	values, err := t.Float32s()
+	if err != nil {
+		return nil, nil, err
+	}
+	if slices.ContainsFunc(values, func(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }) {
+		return nil, nil, fmt.Errorf("%s has numbers that are not finite", name)
+	}
+	return values, t.Shape, nil
+}
+
+// Apply is the weight times x, plus the bias. x must have In numbers.
+func (a *Affine) Apply(x []float32) []float32 {
+	out := make([]float32, a.Out)
+	for row := range out {
+		sum := float64(a.bias[row])
+		for k, w := range a.weight[row*a.In : (row+1)*a.In] {
+			sum += float64(w) * float64(x[k])
+		}
+		out[row] = float32(sum)
+	}
+	return out
+}

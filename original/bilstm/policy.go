@@ -39,8 +39,7 @@ type Policy struct {
 	rows    int // of the vectors in its file
 }
 
-// Activations holds everything that a policy computes from a network and a time, step by
-// step.
+// Activations holds everything that a policy computes, step by step.
 type Activations struct {
 	Tokens        []int
 	Vectors       [][]float32 // of the tokens
@@ -52,8 +51,7 @@ type Activations struct {
 	Probabilities []float32 // of the actions
 }
 
-// Forward evaluates the policy on a network, which it does not change. The times are of
-// any one unit.
+// Forward evaluates the policy on a network. The times are of any one unit.
 func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, error) {
 	if !(budget > 0) || math.IsInf(budget, 0) || math.IsNaN(left) || math.IsInf(left, 0) {
 		return nil, fmt.Errorf("policy: %v of a budget of %v is no time", left, budget)
@@ -133,8 +131,7 @@ func Actions(n *model.Network) []net2net.Action {
 	return append(actions, net2net.Action{})
 }
 
-// FitsBlocks says why the policy's actions are not those of a network; nil where they
-// are.
+// FitsBlocks returns an error if the policy's actions are not those of a network.
 func (p *Policy) FitsBlocks(n *model.Network) error {
 	if blocks := len(net2net.OriginalBlocks(n)); blocks+1 != p.Shape().Actions {
 		return fmt.Errorf("the policy chooses among %d actions, and %s has %d, one for each of its %d marked blocks and none; take another policy or another network",
@@ -170,8 +167,7 @@ func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	return nil
 }
 
-// Decide takes the likeliest action, or draws one from a stream of the seed and the
-// number of decisions before.
+// Decide takes the likeliest action, or samples by the seed and the number of the decision.
 func (p *Policy) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
 	if s.Network == nil {
 		return decider.Decision{}, errors.New("policy: there is no network to decide about")

@@ -40,7 +40,6 @@ func small(t *testing.T, o bilstm.Options) *bilstm.Policy {
 	return p
 }
 
-// decide asks a policy that must answer.
 func decide(t *testing.T, p *bilstm.Policy, s decider.State) decider.Decision {
 	t.Helper()
 	decision, err := p.Decide(context.Background(), s)
@@ -62,19 +61,6 @@ func TestTemperatures(t *testing.T) {
 		require.InDelta(t, want[0], float64(got[0]), 1e-4, "at %v", temperature)
 		require.InDelta(t, want[1], float64(got[3]), 1e-4, "at %v", temperature)
 	}
-}
-
-func TestDrawing(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 0))
-	counts := make([]float64, 3)
-	const draws = 20000
-	for range draws {
-		counts[decider.SampleIndex([]float64{0.5, 0, 0.5}, random)]++
-	}
-	require.Zero(t, counts[1])
-	require.InDelta(t, draws/2, counts[0], 5*math.Sqrt(draws)/2)
-	require.Equal(t, 1, decider.SampleIndex([]float32{0, 0}, random), "what is left over is the last one's")
-	require.Equal(t, 1, decider.Likeliest([]float64{0.2, 0.4, 0.4}), "the first of equals")
 }
 
 func TestGreedyDecisions(t *testing.T) {
@@ -180,6 +166,12 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 	put := func(name string, to weights.Tensor) func(*weights.Set) {
 		return func(set *weights.Set) { policytest.Put(set, name, to) }
 	}
+	zeros := func(name string, shape ...int64) func(*weights.Set) {
+		return put(name, policytest.Zeros(name, shape...))
+	}
+	infinite := policytest.Zeros("encoder.encoder.bias_hh_l0_reverse", 12)
+	copy(infinite.Data, []byte{0, 0, 0x80, 0x7f})
+	double := weights.Tensor{Name: "encoder.encoder.bias_ih_l0", DType: weights.Float64, Shape: []int64{1}, Data: make([]byte, 8)}
 	other := smallVocabulary(t)
 	other.Vectors[2] = []float32{1, 2, 3, 4}
 	want := func(change func(*bilstm.Shape)) bilstm.Options {
@@ -192,15 +184,26 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 		o      bilstm.Options
 		says   string
 	}{
-		"all is well":           {o: want(func(*bilstm.Shape) {})},
-		"another network's":     {put("decider.lstm.weight_ih_l0", policytest.Zeros("conv1.weight", 1)), bilstm.Options{}, "there is no tensor decider.lstm.weight_ih_l0, which a policy has"},
-		"no vectors":            {put("encoder.embedder.weight", policytest.Zeros("other", 1)), bilstm.Options{}, "no tensor encoder.embedder.weight of rows of 4 numbers"},
-		"other vectors":         {put("encoder.embedder.weight", policytest.Vectors(other)), bilstm.Options{}, "another vector for token 2"},
-		"memory of another":     {put("decider.lstm.weight_ih_l0", policytest.Zeros("decider.lstm.weight_ih_l0", 8, 10)), bilstm.Options{}, "decider.lstm takes 10 numbers, and what is before it makes 6"},
-		"second of another":     {put("decider.linear2.weight", policytest.Zeros("decider.linear2.weight", 5, 6)), bilstm.Options{}, "decider.linear2 takes 6 numbers, and what is before it makes 5"},
-		"third of another":      {put("decider.linear3.weight", policytest.Zeros("decider.linear3.weight", 4, 6)), bilstm.Options{}, "decider.linear3 takes 6 numbers, and what is before it makes 5"},
-		"no room for the time":  {put("decider.linear1.weight", policytest.Zeros("decider.linear1.weight", 5, 2)), bilstm.Options{}, "and the time none"},
-		"a bias too short":      {put("decider.linear1.bias", policytest.Zeros("decider.linear1.bias", 4)), bilstm.Options{}, "decider.linear1.bias has 4 numbers for the 5 rows"},
+		"all is well":          {o: want(func(*bilstm.Shape) {})},
+		"another network's":    {put("decider.lstm.weight_ih_l0", policytest.Zeros("conv1.weight", 1)), bilstm.Options{}, "there is no tensor decider.lstm.weight_ih_l0, which a policy has"},
+		"no vectors":           {put("encoder.embedder.weight", policytest.Zeros("other", 1)), bilstm.Options{}, "no tensor encoder.embedder.weight of rows of 4 numbers"},
+		"other vectors":        {put("encoder.embedder.weight", policytest.Vectors(other)), bilstm.Options{}, "another vector for token 2"},
+		"memory of another":    {zeros("decider.lstm.weight_ih_l0", 8, 10), bilstm.Options{}, "decider.lstm takes 10 numbers, and what is before it makes 6"},
+		"second of another":    {zeros("decider.linear2.weight", 5, 6), bilstm.Options{}, "decider.linear2 takes 6 numbers, and what is before it makes 5"},
+		"third of another":     {zeros("decider.linear3.weight", 4, 6), bilstm.Options{}, "decider.linear3 takes 6 numbers, and what is before it makes 5"},
+		"no room for the time": {zeros("decider.linear1.weight", 5, 2), bilstm.Options{}, "and the time none"},
+		"a bias too short":     {zeros("decider.linear1.bias", 4), bilstm.Options{}, "decider.linear1.bias has 4 numbers for the 5 rows"},
+		"another vocabulary": {func(set *weights.Set) {
+			zeros("encoder.encoder.weight_ih_l0", 12, 5)(set)
+			zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5)(set)
+		}, bilstm.Options{}, "reads vectors of 5 numbers, and the vocabulary  has 4"},
+		"a row too few":         {zeros("encoder.encoder.weight_ih_l0", 11, 4), bilstm.Options{}, "bias_ih_l0 has 12 numbers for the 11 rows"},
+		"directions differ":     {zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5), bilstm.Options{}, "must be alike"},
+		"a state too small":     {zeros("encoder.encoder.weight_hh_l0", 12, 2), bilstm.Options{}, "four times the state"},
+		"another dimension":     {zeros("encoder.encoder.weight_hh_l0", 36), bilstm.Options{}, "weight_hh_l0 is float32[36]; a policy has float32 in 2 dimensions there"},
+		"empty":                 {zeros("encoder.encoder.bias_hh_l0", 0), bilstm.Options{}, "bias_hh_l0 is float32[0]"},
+		"another type":          {put(double.Name, double), bilstm.Options{}, "bias_ih_l0 is float64[1]"},
+		"a number is infinite":  {put(infinite.Name, infinite), bilstm.Options{}, "numbers that are not finite"},
 		"configured otherwise":  {o: want(func(s *bilstm.Shape) { s.Actions = 5 }), says: "says max_actions = 5, and its weights have 4"},
 		"configured otherwise2": {o: want(func(s *bilstm.Shape) { s.Time = 4 }), says: "says time_encoding_size = 4, and its weights have 8"},
 		"a prefix of its own":   {o: bilstm.Options{Prefix: "some"}, says: `the prefix is "some"; there are always, never and none`},

@@ -30,8 +30,7 @@ const (
 	Never     Prefix = "never"  // as the original's last code
 )
 
-// prefixedRows is the number of vectors in the vocabulary of policies that learned with
-// token 0.
+// prefixedRows is the vocabulary size of policies that learned with token 0.
 const prefixedRows = 13
 
 // embedder is the tensor of a policy's file whose rows tell its time. Its values are
@@ -174,8 +173,7 @@ func (p *Policy) Early(n *model.Network) bool {
 	return true
 }
 
-// Read reads the weights of a policy: a file, or the one of a run's
-// folder.
+// Read reads the weights of a policy from a file or a run's folder.
 func Read(fsys files.FS, path string, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	p, err := read(fsys, path, v, o)
 	if errors.Is(err, fs.ErrNotExist) {

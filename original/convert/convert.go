@@ -62,7 +62,6 @@ func translate(path string, text []byte) (*Translation, error) {
 	return c.finish(path)
 }
 
-// converter translates one file.
 type converter struct {
 	*published.Source
 	settings []setting
@@ -91,7 +90,6 @@ func (c *converter) set(path string, value any, comment string) {
 	c.settings = append(c.settings, setting{section, key, value, comment})
 }
 
-// key translates one key.
 func (c *converter) key(key string) {
 	if translate, known := jobKeys[key]; known {
 		translate(c, key, c.Keys[key])
@@ -185,10 +183,10 @@ func (c *converter) text(what, path string, sections []string) string {
 	return b.String()
 }
 
-// finish writes the file and reads it again.
 func (c *converter) finish(path string) (*Translation, error) {
 	if c.simulates() {
-		return c.finishSimulation(path)
+		t := &Translation{Text: c.text("A scenario of graft", path, sectionOrder), Warnings: c.warnings, Simulation: true}
+		return t, config.Parse("the scenario made of "+path, []byte(t.Text), config.NewSimulation())
 	}
 	t := &Translation{Text: c.text("A job of graft", path, sectionOrder), Warnings: c.warnings}
 	return t, config.Parse("the job made of "+path, []byte(t.Text), config.NewJob())

@@ -73,17 +73,8 @@ func TestFilesThatAreNotTheOriginals(t *testing.T) {
 	}
 }
 
-func TestARandomAgentIsAskedAfterAnUp(t *testing.T) {
-	made, err := translate("a.toml", []byte("[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 4\ngpu_changes = [{time = 1.5, change = \"up\"}]\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n"))
-	require.NoError(t, err)
-	j, err := parseJob("a.toml", made.Text)
-	require.NoError(t, err)
-	assert.Equal(t, config.DecideRandom, j.Adapt.Decider)
-	assert.Equal(t, []trainer.Event{{At: 1500 * time.Millisecond, Change: trainer.Up}}, j.Time.Events)
-}
-
 func TestWeightsOfTheOriginal(t *testing.T) {
-	job := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 4\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[trainer]\n"
+	job := originalWith("", "", "[trainer]\n")
 	made, err := translate("a.toml", []byte(job+"weights = \"a/weights.pth\"\nruntimes = \"a/runtimes\"\n"))
 	require.NoError(t, err)
 	j, err := parseJob("a.toml", made.Text)

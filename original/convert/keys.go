@@ -17,13 +17,13 @@ import (
 	"graft/torch/weights"
 )
 
-// translator translates the value of one of the original's keys.
 type translator func(c *converter, key string, value any)
 
-// jobKeys are the keys that the original read, from the tables in which it looked
-// for them.
+const fromTheTop = ", which the original took from the top of the file only"
+
+// jobKeys are the keys that the original read for a job.
 var jobKeys = map[string]translator{
-	"runner.seed":           whole(func(c *converter, key string, n int64) { c.set("run.seed", n, "was "+key) }),
+	"runner.seed":           wholeTo("run.seed"),
 	"runner.folder":         text(folderKey),
 	"runner.agent":          text(agentKey),
 	"runner.total_episodes": whole(episodesKey),
@@ -40,7 +40,7 @@ var jobKeys = map[string]translator{
 
 	"job.model":     text(modelKey),
 	"job.dataset":   text(datasetKey),
-	"job.batchsize": whole(func(c *converter, key string, n int64) { c.set("train.batch", n, "was "+key) }),
+	"job.batchsize": wholeTo("train.batch"),
 
 	"agent.device": whole(func(c *converter, key string, n int64) {
 		c.set("run.device", fmt.Sprintf("cuda:%d", n), "was "+key+"; the original took the CPU where there was no CUDA: --set run.device=cpu")
@@ -52,38 +52,39 @@ var jobKeys = map[string]translator{
 
 	"optimizer":               text(optimizerKey),
 	"optimizer_args":          argumentsKey,
-	"learning_rate_decay":     number("schedule.decay"),
-	"min_lr":                  number("schedule.min_lr"), // brought to where the original stopped by settle
-	"lr_scale":                number("adapt.divide"),
+	"learning_rate_decay":     number("schedule.decay", fromTheTop),
+	"min_lr":                  number("schedule.min_lr", fromTheTop), // brought to where the original stopped by settle
+	"lr_scale":                number("adapt.divide", fromTheTop),
 	"T":                       untaught,
 	"soft_target_loss_weight": untaught,
 	"kd_weight_decay":         untaught,
 }
 
-func text(then func(*converter, string, string)) translator {
+// typed translates a value of a type, by which faults call it.
+func typed[T any](wants string, then func(*converter, string, T)) translator {
 	return func(c *converter, key string, value any) {
-		if s, ok := value.(string); ok {
-			then(c, key, s)
+		if v, ok := value.(T); ok {
+			then(c, key, v)
 			return
 		}
-		c.Fault(key, "must be a text, and not %s", decode.Describe(value))
+		c.Fault(key, "must be %s, and not %s", wants, decode.Describe(value))
 	}
 }
 
-func whole(then func(*converter, string, int64)) translator {
-	return func(c *converter, key string, value any) {
-		if n, ok := value.(int64); ok {
-			then(c, key, n)
-			return
-		}
-		c.Fault(key, "must be a whole number, and not %s", decode.Describe(value))
-	}
+func text(then func(*converter, string, string)) translator { return typed("a text", then) }
+
+func whole(then func(*converter, string, int64)) translator { return typed("a whole number", then) }
+
+// wholeTo translates a whole number to a key.
+func wholeTo(to string) translator {
+	return whole(func(c *converter, key string, n int64) { c.set(to, n, "was "+key) })
 }
 
-func number(to string) translator {
+// number translates a number to a key; also is added to the comment.
+func number(to, also string) translator {
 	return func(c *converter, key string, value any) {
 		if f, ok := published.Number(value); ok {
-			c.set(to, f, "was "+key+", which the original took from the top of the file only")
+			c.set(to, f, "was "+key+also)
 			return
 		}
 		c.Fault(key, "must be a number, and not %s", decode.Describe(value))
@@ -183,7 +184,7 @@ func datasetKey(c *converter, key, name string) {
 	c.set("data.path", "data", "where its files are; the original fetched them by itself")
 }
 
-// agentKey says who decides.
+// agentKey translates the agent to a decider.
 func agentKey(c *converter, key, agent string) {
 	up := len(c.changes()) > 0
 	switch agent {
@@ -246,8 +247,7 @@ func changesKey(c *converter, key string, value any) {
 	c.set("time.events", events, "was "+key)
 }
 
-// sequenceKey translates the actions of a DeterministicAgent, which are numbers
-// of blocks.
+// sequenceKey translates the actions of a DeterministicAgent, numbers of blocks.
 func sequenceKey(c *converter, key string, value any) {
 	if c.Keys["runner.agent"] != "DeterministicAgent" {
 		c.warn("%s had no effect: only the original's DeterministicAgent read it", key)
@@ -284,14 +284,13 @@ func optimizerKey(c *converter, key, name string) {
 		c.Fault(key, "must be Adam, AdamW or SGD; there is no %s here", decode.Quote(name))
 		return
 	}
-	c.set("optimizer.rule", rule, "was "+key+", which the original took from the top of the file only")
+	c.set("optimizer.rule", rule, "was "+key+fromTheTop)
 	arguments, _ := c.Keys["optimizer_args"].(map[string]any)
 	if _, given := arguments["weight_decay"]; name == "AdamW" && !given {
 		c.set("optimizer.weight_decay", 0.01, "PyTorch's default for AdamW")
 	}
 }
 
-// argumentsKey reads the arguments of the optimizer.
 func argumentsKey(c *converter, key string, value any) {
 	table, ok := value.(map[string]any)
 	if !ok {

@@ -8,17 +8,15 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
-	"graft/original/published"
 )
 
-// learningKeys are the keys that the original read where a policy learned from a
-// table.
+// learningKeys are the keys that the original read for learning from a table.
 var learningKeys = map[string]translator{
-	"runner.seed":           whole(func(c *converter, key string, n int64) { c.set("run.seed", n, "was "+key) }),
+	"runner.seed":           wholeTo("run.seed"),
 	"runner.folder":         text(folderKey),
 	"runner.agent":          func(*converter, string, any) {}, // which made it a file of this kind
-	"runner.total_episodes": whole(func(c *converter, key string, n int64) { c.set("learn.episodes", n, "was "+key) }),
-	"runner.log_freq":       whole(func(c *converter, key string, n int64) { c.set("run.every", n, "was "+key) }),
+	"runner.total_episodes": wholeTo("learn.episodes"),
+	"runner.log_freq":       wholeTo("run.every"),
 	"runner.desc":           without("a run has no description; write it as a comment"),
 	"runner.save":           without("where it was true the original failed: it had no table to keep"),
 
@@ -37,33 +35,22 @@ var learningKeys = map[string]translator{
 		c.warn("%s = %s was loaded and not used: a table holds what became of it", key, decode.Quote(name))
 	}),
 
-	"agent.embedding_size":      whole(func(c *converter, key string, n int64) { c.set("policy.embedding", n, "was "+key) }),
-	"agent.hidden_size":         whole(func(c *converter, key string, n int64) { c.set("policy.hidden", n, "was "+key) }),
-	"agent.decider_lstm_size":   whole(func(c *converter, key string, n int64) { c.set("policy.memory", n, "was "+key) }),
-	"agent.decider_linear_size": whole(func(c *converter, key string, n int64) { c.set("policy.linear", n, "was "+key) }),
-	"agent.time_encoding_size":  whole(func(c *converter, key string, n int64) { c.set("policy.time", n, "was "+key) }),
+	"agent.embedding_size":      wholeTo("policy.embedding"),
+	"agent.hidden_size":         wholeTo("policy.hidden"),
+	"agent.decider_lstm_size":   wholeTo("policy.memory"),
+	"agent.decider_linear_size": wholeTo("policy.linear"),
+	"agent.time_encoding_size":  wholeTo("policy.time"),
 	"agent.max_actions":         whole(actionsKey),
 
-	"agent.alpha":               plainNumber("learn.lr"),
-	"agent.learning_rate_decay": plainNumber("learn.lr_decay"),
-	"agent.lr_decay_freq":       whole(func(c *converter, key string, n int64) { c.set("learn.lr_every", n, "was "+key) }),
-	"agent.temperature":         plainNumber("learn.temperature"),
-	"agent.temp_decay_rate":     plainNumber("learn.temperature_decay"),
-	"agent.temp_decay_freq":     whole(func(c *converter, key string, n int64) { c.set("learn.temperature_every", n, "was "+key) }),
+	"agent.alpha":               number("learn.lr", ""),
+	"agent.learning_rate_decay": number("learn.lr_decay", ""),
+	"agent.lr_decay_freq":       wholeTo("learn.lr_every"),
+	"agent.temperature":         number("learn.temperature", ""),
+	"agent.temp_decay_rate":     number("learn.temperature_decay", ""),
+	"agent.temp_decay_freq":     wholeTo("learn.temperature_every"),
 	"agent.gamma": func(c *converter, key string, value any) {
 		c.warn("%s = %s had no effect: the original kept it and never discounted", key, decode.OneLine(plain(value)))
 	},
-}
-
-// plainNumber translates a number of [agent].
-func plainNumber(to string) translator {
-	return func(c *converter, key string, value any) {
-		if f, ok := published.Number(value); ok {
-			c.set(to, f, "was "+key)
-			return
-		}
-		c.Fault(key, "must be a number, and not %s", decode.Describe(value))
-	}
 }
 
 func tableKey(c *converter, key, path string) {
@@ -116,7 +103,6 @@ func actionsKey(c *converter, key string, n int64) {
 // learningOrder is the order of the sections in the file of a policy.
 var learningOrder = []string{"run", "table", "policy", "learn"}
 
-// learning translates a file about a policy that learns from a table.
 func (c *converter) learning(path string) (*Translation, error) {
 	c.Require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "job.model", "job.dataset", "agent.vocab", "agent.max_actions"})
 	_, first := c.Keys["simulation.datafile"]
@@ -134,7 +120,6 @@ func (c *converter) learning(path string) (*Translation, error) {
 	return t, config.Parse("the file made of "+path, []byte(t.Text), config.NewLearning())
 }
 
-// learningKey translates one key.
 func (c *converter) learningKey(key string) {
 	if translate, known := learningKeys[key]; known {
 		translate(c, key, c.Keys[key])

@@ -3,21 +3,18 @@ package convert
 import (
 	"math"
 
-	"graft/config"
 	"graft/config/decode"
 )
 
 // simulationAgent is the original's that ran all sequences of actions.
 const simulationAgent = "SimulationAgent"
 
-// simulates says whether the file is one of the original's simulations.
 func (c *converter) simulates() bool { return c.Keys["runner.agent"] == simulationAgent }
 
 // mostLegacyChoices is above every number of blocks that the original could deepen.
 const mostLegacyChoices = 1000
 
-// choicesKey lists the actions of each decision: the original numbered them, with
-// none behind the last block.
+// choicesKey lists the actions of each decision: blocks by number, and last, none.
 func choicesKey(c *converter, key string, n int64) {
 	if !c.simulates() {
 		c.ofGrid(key)
@@ -70,10 +67,4 @@ func (c *converter) grid() float64 {
 		return 0
 	}
 	return math.Pow(float64(size), float64(count))
-}
-
-// finishSimulation writes the file of a scenario and reads it again.
-func (c *converter) finishSimulation(path string) (*Translation, error) {
-	t := &Translation{Text: c.text("A scenario of graft", path, sectionOrder), Warnings: c.warnings, Simulation: true}
-	return t, config.Parse("the scenario made of "+path, []byte(t.Text), config.NewSimulation())
 }

@@ -9,6 +9,7 @@ import (
 	"graft/results"
 	"graft/simulation/tables"
 	"graft/torch/weights"
+	"graft/trainer"
 )
 
 // The tables of a study's run folder, its checkpoints and their sections.
@@ -30,7 +31,7 @@ var episodeColumns = []results.Column{
 	{Name: "episode", Kind: results.Int}, {Name: "sequence", Kind: results.String}, {Name: "accuracy"}, {Name: "objective"},
 }
 
-// Folder is a book in a run folder.
+// Folder records a study in a run folder.
 type Folder struct {
 	Run   *results.Run
 	Table *tables.Table // that is learned from
@@ -59,8 +60,8 @@ func (f *Folder) Row(r Row) error {
 	return f.rows.Append(r.Episodes, r.Objective, r.Accuracy, r.Expected, tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
 }
 
-// Lesson adds rows to the table episodes. With the rule exact there are none.
-func (f *Folder) Lesson(first int, l Lesson) error {
+// Episodes adds rows to the table episodes. With the rule exact there are none.
+func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	for k, end := range l.Ends {
 		r := &f.Table.Records[end]
 		if err := f.episodes.Append(first+k, tables.Sequence(r.Sequence), r.Mean(), l.Objectives[k]); err != nil {
@@ -74,7 +75,7 @@ func (f *Folder) Lesson(first int, l Lesson) error {
 func (f *Folder) Save(l *Learner) error {
 	set, position, err := l.Save()
 	if err != nil {
-		return err
+		return fmt.Errorf("save the policy: %w", err)
 	}
 	var tensors bytes.Buffer
 	if err := weights.WriteSafetensors(&tensors, set); err != nil {
@@ -100,11 +101,9 @@ func (f *Folder) Restore(l *Learner) (bool, error) {
 		return false, err
 	}
 	defer c.Close()
-	sections := map[string][]byte{}
-	for _, name := range []string{studyCondition, studyPosition, studyTensors} {
-		if sections[name], err = c.ReadSection(name); err != nil {
-			return false, err
-		}
+	sections, err := trainer.ReadSections(c)
+	if err != nil {
+		return false, err
 	}
 	var conditions string
 	if err := json.Unmarshal(sections[studyCondition], &conditions); err != nil || conditions != f.Conditions {

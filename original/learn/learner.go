@@ -3,8 +3,8 @@ package learn
 import (
 	"errors"
 	"fmt"
-	"math"
 
+	"graft/decider"
 	"graft/torch"
 )
 
@@ -20,8 +20,8 @@ type Learner struct {
 	at        torch.PolicyProgress
 }
 
-// Lesson holds the results of episodes, one value for each.
-type Lesson struct {
+// EpisodeResults holds the results of episodes, one value for each.
+type EpisodeResults struct {
 	// Ends are those of the episodes; nil with the rule exact, which plays none.
 	Ends []int32
 	// Objectives are what was descended: the mean over the decisions of minus the log
@@ -79,16 +79,15 @@ func (l *Learner) Heat() float64 { return l.at.Temperature }
 // Done says whether all episodes were learned from.
 func (l *Learner) Done() bool { return l.Episodes() >= l.Options.Episodes }
 
-// Learn learns from so many more episodes, which are whole batches, or from as many as
-// are left.
-func (l *Learner) Learn(episodes int) (Lesson, error) {
+// Learn learns from so many more episodes, in whole batches, or from those that are left.
+func (l *Learner) Learn(episodes int) (EpisodeResults, error) {
 	episodes = min(episodes, l.Options.Episodes-l.Episodes())
 	if l.Rule == Exact {
 		rewards, err := l.policy.Ascend(episodes, l.rule(), &l.at)
-		return Lesson{Objectives: rewards}, err
+		return EpisodeResults{Objectives: rewards}, err
 	}
 	e, err := l.policy.Learn(episodes, l.random, l.rule(), &l.at)
-	return Lesson{Ends: e.Ends, Objectives: e.Objectives}, err
+	return EpisodeResults{Ends: e.Ends, Objectives: e.Objectives}, err
 }
 
 // Expectation is the expected result of a policy.
@@ -115,20 +114,9 @@ func (l *Learner) Expect() (Expectation, error) {
 		return o, err
 	}
 	for state := int32(0); state >= 0; o.Greedy = int(-1 - state) {
-		state = l.Tree.States[state].Children[likeliest(rows[state])]
+		state = l.Tree.States[state].Children[decider.Likeliest(rows[state])]
 	}
 	return o, nil
-}
-
-// likeliest is the first of the largest values.
-func likeliest(values []float64) int {
-	best := 0
-	for k, v := range values {
-		if v > values[best] {
-			best = k
-		}
-	}
-	return best
 }
 
 // Probabilities of the actions in all states of the tree, at a temperature.
@@ -138,39 +126,4 @@ func (l *Learner) Probabilities(temperature float64) ([][]float64, error) {
 		all[k] = int32(k)
 	}
 	return l.policy.Probabilities(all, temperature)
-}
-
-// Force learns from one sequence of actions as if they had been drawn, and returns
-// the objective.
-func (l *Learner) Force(actions []int) (float64, error) {
-	var states []int32
-	var coefficients [][]float64
-	state := int32(0)
-	for _, a := range actions {
-		if state < 0 || a < 0 || a >= l.Tree.Actions {
-			return 0, fmt.Errorf("force a policy to %v: the tree has no such sequence", actions)
-		}
-		states, coefficients = append(states, state), append(coefficients, make([]float64, l.Tree.Actions))
-		state = l.Tree.States[state].Children[a]
-	}
-	if state >= 0 {
-		return 0, fmt.Errorf("force a policy to %v: the sequence has no end", actions)
-	}
-	return l.force(actions, states, coefficients, l.Tree.rewards(l.Reward)[-1-state])
-}
-
-func (l *Learner) force(actions []int, states []int32, coefficients [][]float64, reward float64) (float64, error) {
-	rows, err := l.policy.Probabilities(states, l.at.Temperature)
-	if err != nil {
-		return 0, err
-	}
-	objective, share := 0.0, 1/float64(len(actions))
-	for k, a := range actions {
-		coefficients[k][a] = -reward * share
-		objective -= share * reward * math.Log(rows[k][a])
-	}
-	if err := l.policy.Gradient(states, coefficients, l.at.Temperature); err != nil {
-		return 0, err
-	}
-	return objective, l.policy.Step(l.rule(), &l.at)
 }

@@ -31,42 +31,32 @@ func (p parameter) count() int {
 	return n
 }
 
-// recurrent and linear layers of a policy, in PyTorch's order.
-type (
-	recurrentLayer struct {
-		name, suffix string
-		in, units    int
-	}
-	linearLayer struct {
-		name    string
-		in, out int
-	}
-)
-
-func layersOf(p torch.PolicyShape) ([]recurrentLayer, []linearLayer) {
-	return []recurrentLayer{{"encoder.encoder", "", p.Embedding, p.Hidden}, {"encoder.encoder", "_reverse", p.Embedding, p.Hidden},
-			{"decider.lstm", "", 2 * p.Hidden, p.Memory}},
-		[]linearLayer{{"decider.linear1", p.Time + p.Memory, p.Linear}, {"decider.linear2", p.Linear, p.Linear}, {"decider.linear3", p.Linear, p.Actions}}
+// layer is a recurrent or linear layer of a policy.
+type layer struct {
+	name, suffix string
+	in, out      int
+	recurrent    bool
 }
 
-func (l recurrentLayer) parameters() []parameter {
-	g, n := int64(4*l.units), int64(l.units)
-	return []parameter{{l.name + ".weight_ih_l0" + l.suffix, []int64{g, int64(l.in)}}, {l.name + ".weight_hh_l0" + l.suffix, []int64{g, n}},
-		{l.name + ".bias_ih_l0" + l.suffix, []int64{g}}, {l.name + ".bias_hh_l0" + l.suffix, []int64{g}}}
+// layersOf returns the layers of a policy in PyTorch's order.
+func layersOf(p torch.PolicyShape) []layer {
+	return []layer{{"encoder.encoder", "", p.Embedding, p.Hidden, true}, {"encoder.encoder", "_reverse", p.Embedding, p.Hidden, true},
+		{"decider.lstm", "", 2 * p.Hidden, p.Memory, true}, {"decider.linear1", "", p.Time + p.Memory, p.Linear, false},
+		{"decider.linear2", "", p.Linear, p.Linear, false}, {"decider.linear3", "", p.Linear, p.Actions, false}}
 }
 
-func (l linearLayer) parameters() []parameter {
-	return []parameter{{l.name + ".weight", []int64{int64(l.out), int64(l.in)}}, {l.name + ".bias", []int64{int64(l.out)}}}
+func (l layer) parameters() []parameter {
+	in, out, gates := int64(l.in), int64(l.out), int64(4*l.out)
+	if !l.recurrent {
+		return []parameter{{l.name + ".weight", []int64{out, in}}, {l.name + ".bias", []int64{out}}}
+	}
+	return []parameter{{l.name + ".weight_ih_l0" + l.suffix, []int64{gates, in}}, {l.name + ".weight_hh_l0" + l.suffix, []int64{gates, out}},
+		{l.name + ".bias_ih_l0" + l.suffix, []int64{gates}}, {l.name + ".bias_hh_l0" + l.suffix, []int64{gates}}}
 }
 
 // parameters returns the parameters of a policy without the embedding.
-func (l *Learner) parameters() []parameter {
-	var all []parameter
-	recurrent, linear := layersOf(l.policy.Shape())
-	for _, layer := range recurrent {
-		all = append(all, layer.parameters()...)
-	}
-	for _, layer := range linear {
+func (l *Learner) parameters() (all []parameter) {
+	for _, layer := range layersOf(l.policy.Shape()) {
 		all = append(all, layer.parameters()...)
 	}
 	return all
@@ -90,23 +80,23 @@ func (l *Learner) draw(s *torch.Scope) error {
 	lost := s.Zeros(torch.Float32, torch.CPU, l.embedding.Rows(), l.embedding.Width)
 	s.Normal(lost, 0, 1, l.random)
 	s.Free(lost)
-	recurrent, linear := layersOf(l.policy.Shape())
-	for _, layer := range recurrent {
-		bound := 1 / math.Sqrt(float64(layer.units))
+	for _, layer := range layersOf(l.policy.Shape()) {
+		if !layer.recurrent {
+			for _, t := range model.Fresh(s, model.NewLinear(layer.in, layer.out), model.Placement{DType: torch.Float32, Random: l.random}) {
+				take(t)
+			}
+			continue
+		}
+		bound := 1 / math.Sqrt(float64(layer.out))
 		for _, p := range layer.parameters() {
 			t := s.Zeros(torch.Float32, torch.CPU, p.count())
 			s.Uniform(t, -bound, bound, l.random)
 			take(t)
 		}
 	}
-	for _, layer := range linear {
-		for _, t := range model.Fresh(s, model.NewLinear(layer.in, layer.out), model.Placement{DType: torch.Float32, Random: l.random}) {
-			take(t)
-		}
-	}
-	waste := s.Zeros(torch.Float32, torch.CPU, l.Tree.Waste)
-	s.Uniform(waste, 0, 1, l.random)
-	s.Free(waste)
+	discarded := s.Zeros(torch.Float32, torch.CPU, l.Tree.Discarded)
+	s.Uniform(discarded, 0, 1, l.random)
+	s.Free(discarded)
 	if s.Err() != nil {
 		return s.Err()
 	}
@@ -121,12 +111,6 @@ func (l *Learner) Weights() (*weights.Set, error) {
 	}
 	set := &weights.Set{Tensors: []weights.Tensor{embedding}}
 	return set, l.add(set, "", torch.PolicyParameters)
-}
-
-// Gradient returns the gradient of the last step, under the names of the parameters.
-func (l *Learner) Gradient() (*weights.Set, error) {
-	set := &weights.Set{}
-	return set, l.add(set, "", torch.PolicyGradient)
 }
 
 // add adds one of the policy's vectors to a set, tensor by tensor.
@@ -200,13 +184,13 @@ func (l *Learner) Save() (*weights.Set, []byte, error) {
 	set := &weights.Set{}
 	for prefix, part := range savedParts {
 		if err := l.add(set, prefix, part); err != nil {
-			return nil, nil, fmt.Errorf("save the policy: %w", err)
+			return nil, nil, err
 		}
 	}
 	slices.SortStableFunc(set.Tensors, func(a, b weights.Tensor) int { return strings.Compare(a.Name, b.Name) })
 	state, err := l.random.State()
 	if err != nil {
-		return nil, nil, fmt.Errorf("save the policy: %w", err)
+		return nil, nil, err
 	}
 	set.Tensors = append(set.Tensors, weights.Tensor{Name: generatorTensor, DType: weights.Uint8, Shape: []int64{int64(len(state))}, Data: state})
 	text, err := json.Marshal(l.at)
@@ -217,9 +201,16 @@ var savedParts = map[string]torch.PolicyPart{policyPrefix: torch.PolicyParameter
 
 // Restore restores the state of Save. The tree and the options must be the same.
 func (l *Learner) Restore(set *weights.Set, text []byte) error {
+	if err := l.restore(set, text); err != nil {
+		return fmt.Errorf("restore the policy: %w", err)
+	}
+	return nil
+}
+
+func (l *Learner) restore(set *weights.Set, text []byte) error {
 	at := l.at
 	if err := json.Unmarshal(text, &at); err != nil {
-		return fmt.Errorf("restore the policy: %w", err)
+		return err
 	}
 	for prefix, part := range savedParts {
 		values, err := l.find(set, prefix)
@@ -227,16 +218,13 @@ func (l *Learner) Restore(set *weights.Set, text []byte) error {
 			err = l.policy.Write(part, values)
 		}
 		if err != nil {
-			return fmt.Errorf("restore the policy: %w", err)
+			return err
 		}
 	}
 	state, ok := set.Find(generatorTensor)
 	if !ok {
-		return fmt.Errorf("restore the policy: it has no tensor %s", generatorTensor)
-	}
-	if err := l.random.Restore(state.Data); err != nil {
-		return fmt.Errorf("restore the policy: %w", err)
+		return fmt.Errorf("it has no tensor %s", generatorTensor)
 	}
 	l.at = at
-	return nil
+	return l.random.Restore(state.Data)
 }

@@ -195,8 +195,6 @@ func TestLearnersLearn(t *testing.T) {
 		after, err := plain.Expect()
 		require.NoError(t, err)
 		require.Greater(t, after.Accuracy, before.Accuracy)
-		require.Len(t, tree.Path(int(lesson.Ends[0])), 3)
-		require.Nil(t, tree.Path(64))
 	})
 }
 

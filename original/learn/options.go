@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -12,24 +13,18 @@ import (
 // PolicyOptions are the sizes of a policy that learns. Those of its vocabulary and
 // the number of its actions are given with what it learns from.
 type PolicyOptions struct {
-	Hidden int // units of each direction in which layers are read; zero means 50
-	Memory int // units of what remembers the layers; zero means 16
+	Hidden int // units of each direction of the biLSTM over layers; zero means 50
+	Memory int // units of the LSTM after it; zero means 16
 	Linear int // values between the linear layers; zero means 128
-	Time   int // values that say how much time is left; zero means 8
+	Time   int // values of the encoding of the time left; zero means 8
 	// Precise computes in float64; false is float32, as the original.
 	Precise bool
 }
 
 // EnsureDefaults fills in what zero stands for.
 func (o *PolicyOptions) EnsureDefaults() {
-	for _, d := range []struct {
-		value *int
-		zero  int
-	}{{&o.Hidden, 50}, {&o.Memory, 16}, {&o.Linear, 128}, {&o.Time, 8}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
+	o.Hidden, o.Memory = cmp.Or(o.Hidden, 50), cmp.Or(o.Memory, 16)
+	o.Linear, o.Time = cmp.Or(o.Linear, 128), cmp.Or(o.Time, 8)
 }
 
 // largestSize bounds sizes: more is a slip of the hand.
@@ -68,44 +63,26 @@ type Options struct {
 	Episodes int     // in all; with the rule exact a step counts as one; zero means 10,000
 	Reward   string  // empty means tangent
 	LR       float64 // Adam's rate; zero means 0.0001
-	LRDecay  float64 // what the rate is multiplied by; zero means 0.99
-	LREvery  int     // episodes after which it is; zero means 500
-	LRLeast  float64 // a rate below it falls no more; zero means 1e-9
+	LRDecay  float64 // factor of the rate at each decay; zero means 0.99
+	LREvery  int     // episodes between decays of the rate; zero means 500
+	LRLeast  float64 // rate at which decays end; zero means 1e-9
 	// Temperature above 1 makes actions more equally likely while a policy learns: they
 	// have the softmax of the policy's probabilities, and not of its logits, over it.
 	// Zero means 1.
 	Temperature      float64
-	TemperatureDecay float64 // what it is multiplied by, down to 1; zero means 0.9
-	TemperatureEvery int     // episodes after which it is; zero means 1
-	Baseline         float64 // share of each reward in a running mean that is taken off rewards; zero takes off nothing
-	Entropy          float64 // weight of the entropy of each decision beside its reward; zero is none
+	TemperatureDecay float64 // factor of the temperature at each decay, down to 1; zero means 0.9
+	TemperatureEvery int     // episodes between decays of the temperature; zero means 1
+	Baseline         float64 // share of each reward in the running mean that is subtracted from rewards; zero means no baseline
+	Entropy          float64 // weight of the entropy of each decision beside its reward; zero means none
 	Batch            int     // episodes for each step; zero means 1
 }
 
 // EnsureDefaults fills in what zero stands for.
 func (o *Options) EnsureDefaults() {
-	if o.Rule == "" {
-		o.Rule = Reinforce
-	}
-	if o.Reward == "" {
-		o.Reward = RewardTangent
-	}
-	for _, d := range []struct {
-		value *int
-		zero  int
-	}{{&o.Episodes, 10_000}, {&o.LREvery, 500}, {&o.TemperatureEvery, 1}, {&o.Batch, 1}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
-	for _, d := range []struct {
-		value *float64
-		zero  float64
-	}{{&o.LR, 1e-4}, {&o.LRDecay, 0.99}, {&o.LRLeast, 1e-9}, {&o.Temperature, 1}, {&o.TemperatureDecay, 0.9}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
+	o.Rule, o.Reward = cmp.Or(o.Rule, Reinforce), cmp.Or(o.Reward, RewardTangent)
+	o.Episodes, o.Batch = cmp.Or(o.Episodes, 10_000), cmp.Or(o.Batch, 1)
+	o.LR, o.LRDecay, o.LREvery, o.LRLeast = cmp.Or(o.LR, 1e-4), cmp.Or(o.LRDecay, 0.99), cmp.Or(o.LREvery, 500), cmp.Or(o.LRLeast, 1e-9)
+	o.Temperature, o.TemperatureDecay, o.TemperatureEvery = cmp.Or(o.Temperature, 1), cmp.Or(o.TemperatureDecay, 0.9), cmp.Or(o.TemperatureEvery, 1)
 }
 
 // Validate lists all that is wrong.
@@ -137,7 +114,6 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// rule converts the options for the kernel.
 func (o Options) rule() torch.PolicyRule {
 	return torch.PolicyRule{LRDecay: o.LRDecay, LRLeast: o.LRLeast, LREvery: o.LREvery, HeatDecay: o.TemperatureDecay, HeatEvery: o.TemperatureEvery,
 		Baseline: o.Baseline, Entropy: o.Entropy, Batch: o.Batch, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}

@@ -3,6 +3,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ type Study struct {
 	Every      int              // episodes that a row of figures is about; zero means 100
 	Checkpoint time.Duration    // of the machine's time between checkpoints; zero means 30 s
 	Now        func() time.Time // when checkpoints are due; nil saves in the end only
-	Book       Book             // where figures go
+	Recorder   Recorder         // where figures go
 
 	saved time.Time
 }
@@ -36,28 +37,18 @@ type Row struct {
 	Rate        float64 // of the next step
 }
 
-// Book records a study.
-type Book interface {
+// Recorder records a study.
+type Recorder interface {
 	// Row adds figures.
 	Row(r Row) error
-	// Lesson adds episodes, of which the first has a number from 0.
-	Lesson(first int, l Lesson) error
+	// Episodes adds episodes, of which the first has a number from 0.
+	Episodes(first int, l EpisodeResults) error
 	// Save keeps a checkpoint that belongs to the rows and lessons so far, whole or
 	// not at all.
 	Save(l *Learner) error
 }
 
-// chunk returns the number of episodes of a row: whole batches.
-func (s *Study) chunk() int {
-	every := s.Every
-	if every == 0 {
-		every = 100
-	}
-	return (every + s.Batch - 1) / s.Batch * s.Batch
-}
-
-// Run learns until all episodes are done. Where ctx ends it saves the policy and
-// returns ErrStopped.
+// Run learns until all episodes are done. When ctx ends it saves and returns ErrStopped.
 func (s *Study) Run(ctx context.Context) (*StudyOutcome, error) {
 	s.saved = s.now()
 	for !s.Done() {
@@ -83,34 +74,31 @@ func (s *Study) now() time.Time {
 
 func (s *Study) save() error {
 	s.saved = s.now()
-	return s.Book.Save(s.Learner)
+	return s.Recorder.Save(s.Learner)
 }
 
 // lesson learns as much as a row is about, and saves where it is time.
 func (s *Study) lesson() error {
-	first, size := s.Episodes(), s.chunk()
+	first := s.Episodes()
+	size := (cmp.Or(s.Every, 100) + s.Batch - 1) / s.Batch * s.Batch // whole batches
 	l, err := s.Learn(size - first%size)
 	if err != nil {
 		return err
 	}
 	row, err := s.row(l)
 	if err == nil {
-		err = s.Book.Lesson(first, l)
+		err = s.Recorder.Episodes(first, l)
 	}
 	if err == nil {
-		err = s.Book.Row(row)
+		err = s.Recorder.Row(row)
 	}
-	every := s.Checkpoint
-	if every == 0 {
-		every = 30 * time.Second
-	}
-	if err == nil && s.now().Sub(s.saved) >= every {
+	if err == nil && s.now().Sub(s.saved) >= cmp.Or(s.Checkpoint, 30*time.Second) {
 		err = s.save()
 	}
 	return err
 }
 
-func (s *Study) row(l Lesson) (Row, error) {
+func (s *Study) row(l EpisodeResults) (Row, error) {
 	o, err := s.Expect()
 	r := Row{Episodes: s.Episodes(), Expected: o.Accuracy, Accuracy: o.Accuracy, Greedy: o.Greedy, Temperature: s.Heat(), Rate: s.Rate()}
 	for _, v := range l.Objectives {

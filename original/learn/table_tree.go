@@ -36,10 +36,10 @@ func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
 type TreeOptions struct {
 	Surgery net2net.Options // how actions are done; they need no batch without weights
 	Tokens  Tokens          // must be given; nil is no reader
-	// Waste throws as many random numbers away as the original drew for the weights of
-	// its networks, so that a policy draws the actions that the original's drew on a
-	// CPU. False throws away none.
-	Waste bool
+	// Discard skips as many random numbers as the original drew for the weights of its
+	// networks, so that a policy samples the actions that the original's did on a CPU.
+	// False skips none.
+	Discard bool
 }
 
 // NewPolicyTree is a table as a policy learns from it. Its states are the networks that the
@@ -56,8 +56,8 @@ func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, err
 	for k := range t.Records {
 		tree.Accuracy = append(tree.Accuracy, t.Records[k].Mean())
 	}
-	if o.Waste {
-		tree.Waste = drawn(n)
+	if o.Discard {
+		tree.Discarded = drawn(n)
 	}
 	all := []grown{{net: n}}
 	for k := 0; k < len(all); k++ {
@@ -76,11 +76,9 @@ type grown struct {
 	net    *model.Network
 }
 
-// addState adds a state to the tree and returns those behind it, the first of which has
-// the place next.
+// addState adds a state to the tree and returns its children; next is the first one's place.
 func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]grown, error) {
-	first := firstWith(t, g.prefix)
-	s := TreeState{Left: t.Records[first].Left[len(g.prefix)], Budget: t.Budget}
+	s := TreeState{Left: t.LeftAfter(g.prefix), Budget: t.Budget}
 	var err error
 	if s.Tokens, err = o.Tokens(g.net); err != nil {
 		return nil, fmt.Errorf("after %s: %w", tables.Tuple(g.prefix), err)
@@ -92,8 +90,8 @@ func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]
 		if err != nil {
 			return nil, fmt.Errorf("after %s: %w", tables.Tuple(g.prefix), err)
 		}
-		if o.Waste {
-			s.Waste = append(s.Waste, int32(wasted(g.net, net)))
+		if o.Discard {
+			s.Discarded = append(s.Discarded, int32(discarded(g.net, net)))
 		}
 		if len(prefix) == t.Decisions {
 			s.Children = append(s.Children, int32(-1-t.Index(prefix...)))
@@ -104,16 +102,6 @@ func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]
 	}
 	tree.States = append(tree.States, s)
 	return more, nil
-}
-
-// firstWith is the place of the sequence that goes on from a beginning with the first
-// action each time: its times stand for those of all that begin so.
-func firstWith(t *tables.Table, prefix []string) int {
-	sequence := slices.Clone(prefix)
-	for len(sequence) < t.Decisions {
-		sequence = append(sequence, t.Actions[0])
-	}
-	return t.Index(sequence...)
 }
 
 func grow(n *model.Network, text string, o net2net.Options) (*model.Network, error) {
@@ -148,9 +136,9 @@ func hasWeight(l model.Layer) bool {
 // the weights.
 const madeOfOne = 2
 
-// wasted counts the random numbers that the original drew for a new layer before it
+// discarded counts the random numbers that the original drew for a new layer before it
 // replaced the weights with an identity.
-func wasted(before, after *model.Network) int {
+func discarded(before, after *model.Network) int {
 	had := map[string]int{}
 	for _, leaf := range before.Leaves() {
 		had[leaf.Layer.String()]++

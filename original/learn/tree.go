@@ -8,6 +8,7 @@ import (
 
 	"graft/original/bilstm"
 	"graft/original/vocab"
+	"graft/stat"
 	"graft/torch"
 )
 
@@ -17,9 +18,9 @@ type Tree struct {
 	States   []TreeState
 	Accuracy []float64 // of each end, between 0 and 1
 	Actions  int       // that there are in each state
-	// Waste is how many numbers of the random stream are thrown away before the first
-	// action is drawn: the original drew weights for a network then. Zero is none.
-	Waste int
+	// Discarded is the number of random numbers skipped before the first action is drawn:
+	// the original drew a network's weights there. Zero means none.
+	Discarded int
 }
 
 // TreeState is a moment at which a decision is made.
@@ -30,10 +31,9 @@ type TreeState struct {
 	// Children are where each action leads: a state behind this one, or -1 - k for end
 	// k of the tree. All ends are equally many decisions away.
 	Children []int32
-	// Waste is how many numbers of the random stream each action throws away: the
-	// original's surgery drew first weights for a new layer, and then set them. Nil is
-	// none.
-	Waste []int32
+	// Discarded is the number of random numbers skipped for each action: the original's
+	// surgery drew weights for a new layer before it set them. Nil means none.
+	Discarded []int32
 }
 
 // Embedding is a fixed vector for each token. The zero value has none.
@@ -55,33 +55,18 @@ func (e Embedding) Rows() int {
 	return len(e.Values) / e.Width
 }
 
-// reward transforms an accuracy; mean and deviation are those of the table.
-func reward(kind string, accuracy, mean, deviation float64) float64 {
-	switch kind {
-	case RewardAccuracy:
-		return accuracy
-	case RewardStandard:
-		if deviation == 0 {
-			return 0
-		}
-		return (accuracy - mean) / deviation
-	default:
-		return 100 * math.Tan(accuracy*math.Pi/2)
-	}
-}
-
-// rewards returns the rewards of all ends.
 func (t *Tree) rewards(kind string) []float64 {
-	mean, squares := 0.0, 0.0
-	for _, a := range t.Accuracy {
-		mean += a / float64(len(t.Accuracy))
-	}
-	for _, a := range t.Accuracy {
-		squares += (a - mean) * (a - mean) / float64(len(t.Accuracy))
-	}
+	mean, deviation := stat.Population(t.Accuracy)
 	all := make([]float64, len(t.Accuracy))
 	for k, a := range t.Accuracy {
-		all[k] = reward(kind, a, mean, math.Sqrt(squares))
+		switch {
+		case kind == RewardTangent:
+			all[k] = 100 * math.Tan(a*math.Pi/2)
+		case kind == RewardAccuracy:
+			all[k] = a
+		case deviation > 0:
+			all[k] = (a - mean) / deviation
+		}
 	}
 	return all
 }
@@ -111,32 +96,9 @@ func (t *Tree) policyTree(kind string, time int) (*torch.PolicyTree, error) {
 	for _, s := range t.States {
 		p.Tokens, p.Children = append(p.Tokens, s.Tokens), append(p.Children, s.Children)
 		p.Time = append(p.Time, bilstm.TimeCode(s.Left, s.Budget, time))
-		if s.Waste != nil {
-			p.Waste = append(p.Waste, s.Waste)
+		if s.Discarded != nil {
+			p.Waste = append(p.Waste, s.Discarded)
 		}
 	}
 	return p, nil
-}
-
-// Path is the actions from the beginning to an end; nil where nothing leads there.
-func (t *Tree) Path(end int) []int {
-	var walk func(state int32, path []int) []int
-	walk = func(state int32, path []int) []int {
-		for a, child := range t.States[state].Children {
-			here := append(path[:len(path):len(path)], a)
-			if child < 0 && int(-1-child) == end {
-				return here
-			}
-			if child > state {
-				if found := walk(child, here); found != nil {
-					return found
-				}
-			}
-		}
-		return nil
-	}
-	if len(t.States) == 0 {
-		return nil
-	}
-	return walk(0, nil)
 }

@@ -49,8 +49,7 @@ func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string, 
 	return p, nil
 }
 
-// beside resolves a path of the original's from a folder that was moved together with
-// its neighbours.
+// beside resolves a path of the original's from a folder moved with its neighbours.
 func beside(folder, path string) string {
 	return filepath.Join(folder, "..", filepath.Base(filepath.Dir(path)), filepath.Base(path))
 }

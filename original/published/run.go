@@ -31,8 +31,7 @@ type Run struct {
 	Policy     bilstm.Shape
 }
 
-// Scenario returns the scenario of a table. It has no actions: the file states only
-// their number.
+// Scenario returns the scenario of a table, without actions: the file has only their number.
 func (r *Run) Scenario() tables.Scenario {
 	return tables.Scenario{Name: r.Folder, Network: r.Network, Dataset: r.Dataset, Budget: r.Budget, Start: r.Start, Decisions: r.Decisions}
 }
@@ -89,7 +88,6 @@ func (c *Source) requireZoo() {
 	}
 }
 
-// places maps the keys of a file to fields.
 func (r *Run) places() map[string]any {
 	return map[string]any{
 		"runner.seed": &r.Seed, "runner.folder": &r.Folder, "job.model": &r.Network, "job.dataset": &r.Dataset,

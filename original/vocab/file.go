@@ -103,8 +103,7 @@ func readFile(fsys files.FS, path string) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Parse reads the text of a file of our own. What a file should not hold is an
-// error.
+// Parse reads the text of a file of our own, and rejects anything beyond it.
 func Parse(data []byte) (*Vocabulary, error) {
 	var f file
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -124,33 +123,24 @@ func Parse(data []byte) (*Vocabulary, error) {
 // Format writes the text of a file of our own, with a line for each key and vector.
 // Parse makes the same vocabulary of it, to the bit.
 func (v *Vocabulary) Format(w io.Writer) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "{\n  \"format\": %q,\n  \"version\": %d,\n  \"keys\": [", fileFormat, fileVersion)
-	for k, e := range v.Entries {
+	var keys, vectors []string
+	for _, e := range v.Entries {
 		key, err := quote(e.Key)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&b, "%s\n    {\"key\": %s, \"id\": %d}", comma(k), key, e.ID)
+		keys = append(keys, fmt.Sprintf("\n    {\"key\": %s, \"id\": %d}", key, e.ID))
 	}
-	b.WriteString("\n  ],\n  \"vectors\": [")
-	for id, vector := range v.Vectors {
+	for _, vector := range v.Vectors {
 		var numbers []string
 		for _, x := range vector {
 			numbers = append(numbers, strconv.FormatFloat(float64(x), 'g', -1, 32))
 		}
-		fmt.Fprintf(&b, "%s\n    [%s]", comma(id), strings.Join(numbers, ", "))
+		vectors = append(vectors, "\n    ["+strings.Join(numbers, ", ")+"]")
 	}
-	b.WriteString("\n  ]\n}\n")
-	_, err := w.Write(b.Bytes())
+	_, err := fmt.Fprintf(w, "{\n  \"format\": %q,\n  \"version\": %d,\n  \"keys\": [%s\n  ],\n  \"vectors\": [%s\n  ]\n}\n",
+		fileFormat, fileVersion, strings.Join(keys, ","), strings.Join(vectors, ","))
 	return err
-}
-
-func comma(k int) string {
-	if k == 0 {
-		return ""
-	}
-	return ","
 }
 
 // quote writes a string without hiding < and >.

@@ -25,7 +25,6 @@ func PickleFiles(stem string) []string { return []string{stem + idsSuffix, stem 
 // vectorsTensor is the one tensor of the original's vectors, an embedding's.
 const vectorsTensor = "weight"
 
-// readPickles reads the original's ids, and the vectors beside them.
 func readPickles(fsys files.FS, path string) (*Vocabulary, error) {
 	entries, err := readIDs(fsys, path)
 	if err != nil {

@@ -153,34 +153,23 @@ func TestBothNotationsReadBack(t *testing.T) {
 // or the new one, and never the tokens of one with the vectors of the other.
 func TestReplacingIsWholeOrNot(t *testing.T) {
 	before, after := built(t, "ConvNet2"), built(t, "FeedForwardNet", "ConvNet2")
-	for notation, write := range map[string]func(*vocab.Vocabulary, files.FS, string) error{
-		"legacy": func(v *vocab.Vocabulary, fsys files.FS, folder string) error {
-			return v.WritePickles(fsys, filepath.Join(folder, "a"))
-		},
-		"ours": func(v *vocab.Vocabulary, fsys files.FS, folder string) error {
-			return v.Write(fsys, filepath.Join(folder, vocab.FileName))
-		},
-	} {
-		for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
-			for at := 1; ; at++ {
-				folder := t.TempDir()
-				require.NoError(t, write(before, files.OS{}, folder))
-				broken := faults.New(files.OS{}, at, kind)
-				failed := write(after, broken, folder)
-				v, err := vocab.Read(files.OS{}, folder)
-				switch {
-				case failed == nil:
-					equal(t, after, v)
-				case err != nil:
-					require.ErrorIs(t, err, fs.ErrNotExist, "%s, %s at %d", notation, kind, at)
-				case len(v.Entries) == len(before.Entries):
-					equal(t, before, v)
-				default:
-					equal(t, after, v)
-				}
-				if !broken.Fired() {
-					break
-				}
+	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
+		for at, fired := 1, true; fired; at++ {
+			folder := t.TempDir()
+			require.NoError(t, before.WritePickles(files.OS{}, filepath.Join(folder, "a")))
+			broken := faults.New(files.OS{}, at, kind)
+			failed := after.WritePickles(broken, filepath.Join(folder, "a"))
+			fired = broken.Fired()
+			v, err := vocab.Read(files.OS{}, folder)
+			switch {
+			case failed == nil:
+				equal(t, after, v)
+			case err != nil:
+				require.ErrorIs(t, err, fs.ErrNotExist, "%s at %d", kind, at)
+			case len(v.Entries) == len(before.Entries):
+				equal(t, before, v)
+			default:
+				equal(t, after, v)
 			}
 		}
 	}
@@ -235,7 +224,6 @@ func TestFaultyFiles(t *testing.T) {
 	}
 }
 
-// set is weights of one tensor.
 func set(t *testing.T, name string, shape []int64, values ...float32) func(io.Writer) error {
 	w, err := weights.FromFloat32s(name, shape, values)
 	require.NoError(t, err)

@@ -40,7 +40,7 @@ func comparisonOf(r *runs.EvaluationReport) *evaluation.Comparison {
 // writeVerdicts adds the results of all choosers in a table.
 func writeVerdicts(d *document.Document, t runs.EvaluatedTable, standings []evaluation.Standing) {
 	d.Show(verdictTable(t.TableScores, standings))
-	d.Say(chanceText(t.Chance))
+	d.Say(chanceText(t.NoiseEstimate))
 }
 
 // policyText describes a policy.
@@ -132,7 +132,7 @@ func rankCell(rank float64) document.Cell {
 }
 
 // chanceText describes the noise of a table.
-func chanceText(c evaluation.Chance) string {
+func chanceText(c evaluation.NoiseEstimate) string {
 	from := ""
 	switch c.Source {
 	case evaluation.NoiseUnknown:

@@ -11,7 +11,6 @@ import (
 	"graft/simulation/tables"
 )
 
-// named is a policy made of a function.
 type named struct {
 	name   string
 	choose func(t *simulation.Tree) ([]float64, error)
@@ -133,7 +132,7 @@ func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, er
 	}}, nil
 }
 
-// The names of the rivals; an action that is always taken has its own behind the last.
+// The names of the baselines; an action that is always taken has its own behind the last.
 const (
 	nameNever    = "never"
 	nameRandom   = "random"
@@ -151,11 +150,11 @@ func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	if len(learn) == 0 {
 		return nil, errors.New("compare: there is no table; give some")
 	}
-	rivals := []Policy{Constant(nameNever, tables.None), Uniform()}
+	baselines := []Policy{Constant(nameNever, tables.None), Uniform()}
 	for _, action := range repeatable(learn) {
-		rivals = append(rivals, Constant(nameAlways+action, action))
+		baselines = append(baselines, Constant(nameAlways+action, action))
 	}
-	rivals = append(rivals, OneStep())
+	baselines = append(baselines, OneStep())
 	for _, smoothed := range []bool{false, true} {
 		name := nameFixed
 		if smoothed {
@@ -168,9 +167,9 @@ func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 		if err != nil {
 			return nil, err
 		}
-		rivals = append(rivals, fixed)
+		baselines = append(baselines, fixed)
 	}
-	return append(rivals, Oracle()), nil
+	return append(baselines, Oracle()), nil
 }
 
 // repeatable are the actions of trees that can be taken each time, but for none.

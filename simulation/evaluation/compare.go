@@ -9,7 +9,7 @@ import (
 	"graft/stat"
 )
 
-// Role says what an entrant of a comparison is.
+// Role is the kind of a candidate in a comparison.
 type Role string
 
 // The roles.
@@ -19,7 +19,7 @@ const (
 	RoleBaseline Role = "rival"  // needs no learning
 )
 
-// What entrants have seen of the tables before they choose.
+// What candidates have seen of the tables before they choose.
 const (
 	SeenThis   = "this table"
 	SeenThese  = "these tables"
@@ -35,12 +35,11 @@ type Candidate struct {
 	Policies []Policy
 }
 
-// BaselineCandidates returns the baselines; seen says which trees the fixed sequences
-// were chosen on.
+// BaselineCandidates returns the baselines; seen says how fixed sequences were chosen.
 func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, error) {
-	rivals, err := Baselines(learn)
-	var entrants []Candidate
-	for _, r := range rivals {
+	baselines, err := Baselines(learn)
+	var candidates []Candidate
+	for _, r := range baselines {
 		e := Candidate{Name: r.Name(), Role: RoleBaseline, Policies: []Policy{r}}
 		switch r.Name() {
 		case nameOneStep, nameOptimum:
@@ -48,9 +47,9 @@ func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, err
 		case nameFixed, nameSmoothed:
 			e.Seen = seen
 		}
-		entrants = append(entrants, e)
+		candidates = append(candidates, e)
 	}
-	return entrants, err
+	return candidates, err
 }
 
 // TableScores holds the scores of all candidates on a table.
@@ -59,13 +58,13 @@ type TableScores struct {
 	Network   string `json:"network"`         // of the table
 	Group     string `json:"group,omitempty"` // that was left out together; empty where nothing was
 	Sequences int    `json:"sequences"`       // of the table
-	Chance
-	// Verdicts are one for each entrant, the mean over its seeds. A rival whose
+	NoiseEstimate
+	// Scores are one for each candidate, the mean over its seeds. A baseline whose
 	// sequence the table has not is left out.
 	Scores []Score `json:"verdicts"`
-	// Each are the verdicts on each seed of the entrants, by their names.
+	// Each are the scores on each seed of the candidates, by their names.
 	Each map[string][]Score `json:"-"`
-	// Runs are the accuracies of all runs of the sequence that an entrant is certain of,
+	// Runs are the accuracies of all runs of the sequence that a candidate is certain of,
 	// where it ran more than once, by its name.
 	Runs map[string][]float64 `json:"-"`
 }
@@ -89,52 +88,51 @@ type Standing struct {
 	LowHalf    int            `json:"in_lower_half"`  // tables and seeds whose rank is in the lower half
 	Worst      float64        `json:"worst_points"`   // the most regret of all
 	WorstOne   string         `json:"worst_scenario"` // and where
-	// Difference is to who the comparison is against; null for that one itself, and
-	// where one of them could not choose in all tables.
+	// Difference is to the candidate that the comparison is against; null for that one
+	// itself, and where one of them could not choose in all tables.
 	Difference *Difference `json:"difference"`
 }
 
 // Comparison is the result of candidates over tables.
 type Comparison struct {
-	Against   string        `json:"against"`      // whom differences are to
-	Floor     float64       `json:"floor_points"` // what knowing the truth would leave to be regretted
-	Tables    []TableScores `json:"tables"`       // each table, and how all fared there
-	Standings []Standing    `json:"standings"`    // in the entrants' order, which is no ranking
+	Against   string        `json:"against"`      // the candidate that differences are to
+	Floor     float64       `json:"floor_points"` // expected regret of an oracle, mean over the tables
+	Tables    []TableScores `json:"tables"`       // each table with its scores
+	Standings []Standing    `json:"standings"`    // in the candidates' order, which is no ranking
 }
 
 // Compare scores candidates on trees; differences are to the one named against.
-func Compare(trees []*simulation.Tree, entrants []Candidate, against string) (*Comparison, error) {
+func Compare(trees []*simulation.Tree, candidates []Candidate, against string) (*Comparison, error) {
 	c := &comparer{}
 	for _, t := range trees {
-		if err := c.add(t, "", entrants); err != nil {
+		if err := c.add(t, "", candidates); err != nil {
 			return nil, err
 		}
 	}
 	return c.result(against)
 }
 
-// comparer collects scores.
 type comparer struct {
-	trials   []TableScores
-	scores   []map[string]*scored // of each trial's entrants, by name
-	entrants []Candidate          // in the order of their first trial
+	trials     []TableScores
+	scores     []map[string]*scored // of each trial's candidates, by name
+	candidates []Candidate          // in the order of their first trial
 }
 
 // scored is the result of a candidate on a tree.
 type scored struct {
-	each   []Score // of its choosers
+	each   []Score // of its policies
 	mean   Score
-	shares []float64 // of the records, the mean over its choosers
+	shares []float64 // of the records, the mean over its policies
 }
 
-// add lets entrants choose in a tree.
-func (c *comparer) add(t *simulation.Tree, group string, entrants []Candidate) error {
-	j := newJudge(t)
-	trial := TableScores{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records), Chance: ChanceIn(t.Table, 1), Each: map[string][]Score{}, Runs: map[string][]float64{}}
+// add lets candidates choose in a tree.
+func (c *comparer) add(t *simulation.Tree, group string, candidates []Candidate) error {
+	j := newScorer(t)
+	trial := TableScores{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records), NoiseEstimate: EstimateNoise(t.Table, 1), Each: map[string][]Score{}, Runs: map[string][]float64{}}
 	scores := map[string]*scored{}
-	for _, e := range entrants {
-		if !slices.ContainsFunc(c.entrants, func(o Candidate) bool { return o.Name == e.Name }) {
-			c.entrants = append(c.entrants, e)
+	for _, e := range candidates {
+		if !slices.ContainsFunc(c.candidates, func(o Candidate) bool { return o.Name == e.Name }) {
+			c.candidates = append(c.candidates, e)
 		}
 		m, err := j.score(e)
 		if errors.As(err, new(noSequence)) {
@@ -156,31 +154,30 @@ func (c *comparer) add(t *simulation.Tree, group string, entrants []Candidate) e
 
 func (j *scorer) score(e Candidate) (*scored, error) {
 	m := &scored{shares: make([]float64, len(j.Records))}
-	for _, chooser := range e.Policies {
-		shares, err := chooser.Distribution(j.Tree)
+	for _, policy := range e.Policies {
+		shares, err := policy.Distribution(j.Tree)
 		if err != nil {
 			return nil, err
 		}
-		m.each = append(m.each, j.verdict(chooser.Name(), shares))
+		m.each = append(m.each, j.scoreOf(policy.Name(), shares))
 		for k, share := range shares {
 			m.shares[k] += share / float64(len(e.Policies))
 		}
 	}
-	m.mean = j.verdict(e.Name, m.shares)
+	m.mean = j.scoreOf(e.Name, m.shares)
 	m.mean.Certain = !slices.ContainsFunc(m.each, func(v Score) bool { return !v.Certain || !slices.Equal(v.Sequence, m.mean.Sequence) })
 	return m, nil
 }
 
-// result summarizes what was gathered.
 func (c *comparer) result(against string) (*Comparison, error) {
-	if len(c.trials) == 0 || len(c.entrants) == 0 {
+	if len(c.trials) == 0 || len(c.candidates) == 0 {
 		return nil, errors.New("compare: there is no table, or nobody to choose in it")
 	}
 	r := &Comparison{Against: against, Tables: c.trials}
 	for _, t := range c.trials {
 		r.Floor += t.Floor / float64(len(c.trials))
 	}
-	for _, e := range c.entrants {
+	for _, e := range c.candidates {
 		s := c.standing(e)
 		if e.Name != against && s.Tables == len(c.trials) {
 			s.Difference = c.difference(e.Name, against)
@@ -190,7 +187,6 @@ func (c *comparer) result(against string) (*Comparison, error) {
 	return r, nil
 }
 
-// standing summarizes an entrant's scores.
 func (c *comparer) standing(e Candidate) Standing {
 	s := Standing{Policy: e.Name, Role: e.Role, Seen: e.Seen, Seeds: len(e.Policies)}
 	each, groups := make([][]Score, len(e.Policies)), newGroups()
@@ -219,24 +215,24 @@ func (c *comparer) standing(e Candidate) Standing {
 	return s
 }
 
-// Standing is the standing of a chooser; nil where it is not compared.
-func (c *Comparison) Standing(chooser string) *Standing {
-	k := slices.IndexFunc(c.Standings, func(s Standing) bool { return s.Policy == chooser })
+// Standing is the standing of a policy; nil where it is not compared.
+func (c *Comparison) Standing(policy string) *Standing {
+	k := slices.IndexFunc(c.Standings, func(s Standing) bool { return s.Policy == policy })
 	if k < 0 {
 		return nil
 	}
 	return &c.Standings[k]
 }
 
-// Mean is a chooser's mean regret, in points, over the tables that were left out with
+// Mean is a policy's mean regret, in points, over the tables that were left out with
 // a group; false where it did not choose in all of them.
-func (c *Comparison) Mean(chooser, group string) (float64, bool) {
+func (c *Comparison) Mean(policy, group string) (float64, bool) {
 	sum, count := 0.0, 0
 	for _, t := range c.Tables {
 		if t.Group != group {
 			continue
 		}
-		k := slices.IndexFunc(t.Scores, func(v Score) bool { return v.Policy == chooser })
+		k := slices.IndexFunc(t.Scores, func(v Score) bool { return v.Policy == policy })
 		if k < 0 {
 			return 0, false
 		}

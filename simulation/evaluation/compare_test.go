@@ -18,9 +18,9 @@ import (
 	"graft/stat"
 )
 
-// entrant is somebody with these choosers.
-func entrant(name string, choosers ...Policy) Candidate {
-	return Candidate{Name: name, Role: RolePolicy, Policies: choosers}
+// candidate is somebody with these policies.
+func candidate(name string, policies ...Policy) Candidate {
+	return Candidate{Name: name, Role: RolePolicy, Policies: policies}
 }
 
 // noisy is a tree whose sequences each ran with two seeds that are 2 points apart, so
@@ -30,7 +30,7 @@ func noisy(t *testing.T, name string, means ...float64) *simulation.Tree {
 	for _, m := range means {
 		lists = append(lists, []float64{m - 1, m + 1})
 	}
-	return treetest.Plain(t, name, lists...)
+	return treetest.FromAccuracies(t, name, lists...)
 }
 
 // What is compared is told apart only where neither tables nor noise could have made
@@ -39,7 +39,7 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 63, 50), noisy(t, "b", 60, 65, 63.5, 49), noisy(t, "c", 61, 64, 63, 52)}
 	near := named{"near", func(t *simulation.Tree) ([]float64, error) { return only(t, 2), nil }}
 	both := named{"both", func(t *simulation.Tree) ([]float64, error) { return only(t, 1), nil }}
-	c, err := Compare(trees, []Candidate{entrant("best", Oracle()), entrant("both", both), entrant("near", near), entrant("never", Constant("never", tables.None)), entrant("draws", Uniform())}, "best")
+	c, err := Compare(trees, []Candidate{candidate("best", Oracle()), candidate("both", both), candidate("near", near), candidate("never", Constant("never", tables.None)), candidate("draws", Uniform())}, "best")
 	require.NoError(t, err)
 	require.Nil(t, c.Standing("best").Difference)
 	require.Nil(t, c.Standing("nobody"))
@@ -59,12 +59,12 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 	require.InDelta(t, math.Sqrt(3*(0.75*0.75+3*0.0625))/3, c.Standing("draws").Difference.Noise, 1e-9)
 	require.InDelta(t, c.Floor, (c.Tables[0].Floor+c.Tables[1].Floor+c.Tables[2].Floor)/3, 1e-12)
 
-	alone, err := Compare(trees[:1], []Candidate{entrant("best", Oracle()), entrant("near", near), entrant("never", Constant("never", tables.None))}, "best")
+	alone, err := Compare(trees[:1], []Candidate{candidate("best", Oracle()), candidate("near", near), candidate("never", Constant("never", tables.None))}, "best")
 	require.NoError(t, err)
 	require.True(t, alone.Standing("near").Difference.Inside)
 	require.False(t, alone.Standing("never").Difference.Inside)
 	require.Nil(t, alone.Standing("near").OverTables)
-	unknown, err := Compare([]*simulation.Tree{treetest.Plain(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{90})}, []Candidate{entrant("best", Oracle()), entrant("first", both)}, "best")
+	unknown, err := Compare([]*simulation.Tree{treetest.FromAccuracies(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{90})}, []Candidate{candidate("best", Oracle()), candidate("first", both)}, "best")
 	require.NoError(t, err)
 	require.Equal(t, NoiseUnknown, unknown.Tables[0].Source)
 	require.True(t, unknown.Standing("first").Difference.Inside, "without noise one table tells nothing")
@@ -75,7 +75,7 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 // Several seeds are one line: the mean of what they do, and how far they differ.
 func TestSeedsAreOneLine(t *testing.T) {
 	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 62, 50), noisy(t, "b", 60, 64, 62, 50)}
-	c, err := Compare(trees, []Candidate{entrant("policy", Oracle(), Constant("", "deepen:0")), entrant("one", Oracle())}, "one")
+	c, err := Compare(trees, []Candidate{candidate("policy", Oracle(), Constant("", "deepen:0")), candidate("one", Oracle())}, "one")
 	require.NoError(t, err)
 	s := c.Standing("policy")
 	require.InDelta(t, 2, s.Regret, 1e-9)
@@ -93,17 +93,17 @@ func TestSeedsAreOneLine(t *testing.T) {
 // Tables need not offer the same actions: who cannot choose in one is not compared over
 // all.
 func TestRivalsOfUnequalTables(t *testing.T) {
-	a := treetest.Plain(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
-	b := treetest.Made(t, "b", 3, rand.New(rand.NewPCG(5, 7)), 0)
-	entrants, err := BaselineCandidates([]*simulation.Tree{a, b}, SeenThese)
+	a := treetest.FromAccuracies(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
+	b := treetest.Random(t, "b", 3, rand.New(rand.NewPCG(5, 7)), 0)
+	candidates, err := BaselineCandidates([]*simulation.Tree{a, b}, SeenThese)
 	require.NoError(t, err)
 	var names []string
-	for _, e := range entrants {
+	for _, e := range candidates {
 		names = append(names, e.Name)
 	}
 	require.Equal(t, []string{"never", "random", "always deepen:0", "always deepen:2", "one step ahead", "optimum"}, names, "no sequence is in both")
-	require.Equal(t, SeenThis, entrants[4].Seen)
-	c, err := Compare([]*simulation.Tree{a, b}, entrants, "optimum")
+	require.Equal(t, SeenThis, candidates[4].Seen)
+	c, err := Compare([]*simulation.Tree{a, b}, candidates, "optimum")
 	require.NoError(t, err)
 	require.Equal(t, 1, c.Standing("always deepen:2").Tables)
 	require.Nil(t, c.Standing("always deepen:2").Difference)
@@ -129,7 +129,7 @@ func TestIntervalsOverGroups(t *testing.T) {
 
 // What noise is read from has an order, so the same table gives the same bits.
 func TestNoiseHasTheSameBits(t *testing.T) {
-	tree := treetest.Made(t, "a", 4, rand.New(rand.NewPCG(5, 7)), 0)
+	tree := treetest.Random(t, "a", 4, rand.New(rand.NewPCG(5, 7)), 0)
 	for k := range tree.Records {
 		tree.Records[k].Accuracy[0] = math.Mod(0.137*float64(k*k+1), 1)
 	}
@@ -138,8 +138,8 @@ func TestNoiseHasTheSameBits(t *testing.T) {
 		again, _ := Noise(tree.Table)
 		require.Equal(t, math.Float64bits(first), math.Float64bits(again))
 	}
-	require.Equal(t, ChanceIn(tree.Table, 0), ChanceIn(tree.Table, 1))
-	require.InDelta(t, first/2, ChanceIn(tree.Table, 0.5).Noise, 1e-12)
+	require.Equal(t, EstimateNoise(tree.Table, 0), EstimateNoise(tree.Table, 1))
+	require.InDelta(t, first/2, EstimateNoise(tree.Table, 0.5).Noise, 1e-12)
 }
 
 func twoSeeds(by By) LeaveOutOptions {
@@ -148,9 +148,9 @@ func twoSeeds(by By) LeaveOutOptions {
 	return LeaveOutOptions{By: by, Ways: []Way{{Options: []learning.Options{o}}}, Seeds: []uint64{4, 7}, AtOnce: 2}
 }
 
-// Each table is judged once, by policies and rivals that have seen the other groups.
+// Each table is judged once, by policies and baselines that have seen the other groups.
 func TestCompareLeftOut(t *testing.T) {
-	trees := treetest.Grove(t, 4)
+	trees := treetest.RandomTrees(t, 4)
 	trees[3].Network = "another"
 	for name, by := range map[string]By{"scenario": ByScenario, "network": ByNetwork} {
 		t.Run(name, func(t *testing.T) {
@@ -173,22 +173,20 @@ func TestCompareLeftOut(t *testing.T) {
 			require.Equal(t, SeenOthers, r.Standing("best fixed").Seen)
 			require.NotNil(t, r.Standing("policies, voting").Difference)
 			require.Equal(t, name == "network", r.Standing("policies, voting").OverGroups != nil)
-			want, err := LeaveOut(context.Background(), trees, by, func(ctx context.Context, inside []*simulation.Tree) ([]Policy, error) {
-				policies, err := learning.Learn(ctx, inside, nil, o.Ways[0].Options[0], o.Seeds, 1)
-				require.NoError(t, err)
-				fixed, err := BestFixed("fixed", inside, false)
-				return append(ofPolicies(policies), fixed), err
-			})
-			require.NoError(t, err)
-			seeds, fixed := (want[0].Regret+want[1].Regret)/2, want[2].Regret
-			got, ok := r.Mean("policies, each seed", r.Tables[0].Group)
-			require.True(t, ok)
 			if name == "scenario" {
-				require.InDelta(t, seeds, got, 1e-9)
+				learned, err := learning.Learn(context.Background(), trees[1:], nil, o.Ways[0].Options[0], o.Seeds, 1)
+				require.NoError(t, err)
+				fixed, err := BestFixed("fixed", trees[1:], false)
+				require.NoError(t, err)
+				want, err := Evaluate(trees[:1], Structural("a", learned[0]), Structural("b", learned[1]), fixed)
+				require.NoError(t, err)
+				got, ok := r.Mean("policies, each seed", "tree 0")
+				require.True(t, ok)
+				require.InDelta(t, (want[0].Regret+want[1].Regret)/2, got, 1e-9)
 				got, _ = r.Mean("best fixed", "tree 0")
-				require.InDelta(t, fixed, got, 1e-9)
+				require.InDelta(t, want[2].Regret, got, 1e-9)
 			}
-			_, ok = r.Mean("nobody", r.Tables[0].Group)
+			_, ok := r.Mean("nobody", r.Tables[0].Group)
 			require.False(t, ok)
 		})
 	}
@@ -203,7 +201,7 @@ func TestCompareLeftOutTunes(t *testing.T) {
 	o.Ways = []Way{{Name: "tuned", Options: []learning.Options{idle, quick}}}
 	o.Together = 1
 	o.Seeds = []uint64{1, 2}
-	trees := treetest.Grove(t, 4)
+	trees := treetest.RandomTrees(t, 4)
 	r, err := CompareLeftOut(context.Background(), trees, o)
 	require.NoError(t, err)
 	for k, g := range r.Groups {
@@ -219,13 +217,13 @@ func TestCompareLeftOutStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	o := twoSeeds(nil)
 	o.Tell = func(LeaveOutProgress) { cancel() }
-	_, err := CompareLeftOut(ctx, treetest.Grove(t, 3), o)
+	_, err := CompareLeftOut(ctx, treetest.RandomTrees(t, 3), o)
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "leave tree 1 out")
 }
 
 func TestWhatCannotBeLeftOut(t *testing.T) {
-	trees := treetest.Grove(t, 2)
+	trees := treetest.RandomTrees(t, 2)
 	_, err := CompareLeftOut(context.Background(), trees[:1], twoSeeds(nil))
 	require.ErrorContains(t, err, "give more tables")
 	bad := twoSeeds(nil)
@@ -242,7 +240,7 @@ func TestWhatCannotBeLeftOut(t *testing.T) {
 
 // A policy that has not learned of what a table offers would choose by chance.
 func TestPoliciesOfOtherKinds(t *testing.T) {
-	tree := treetest.Grove(t, 1)[0]
+	tree := treetest.RandomTrees(t, 1)[0]
 	p, err := decider.NewStructural(decider.StructuralShape{}, 1)
 	require.NoError(t, err)
 	p.Learned = []net2net.Kind{"branch", "widen"}

@@ -19,11 +19,10 @@ type Difference struct {
 	Inside bool `json:"inside_noise"`
 }
 
-// surely is the number of standard deviations within which 95% of a normal distribution
-// lie.
+// surely is the two-sided 95% quantile of a standard normal distribution.
 const surely = 1.96
 
-// difference compares two entrants; nil where one of them could not choose in a table.
+// difference compares two candidates; nil where one of them could not choose in a table.
 func (c *comparer) difference(name, against string) *Difference {
 	var values []float64
 	variance, known := 0.0, true
@@ -50,8 +49,7 @@ func (c *comparer) difference(name, against string) *Difference {
 	return d
 }
 
-// apart is the variance of the difference of two means of records that each have a
-// variance of one.
+// apart is the variance of the difference of two means of records with a variance of one.
 func apart(a, b []float64) float64 {
 	sum := 0.0
 	for k := range a {
@@ -77,8 +75,7 @@ func (g *groups) add(t TableScores, value float64) {
 	g.all = append(g.all, value)
 }
 
-// intervals returns the intervals over tables and over groups; nil below two, or if each
-// group is a table.
+// intervals are nil below two values; that over groups also if each group is a table.
 func (g *groups) intervals() (tables, groups *stat.Interval) {
 	if len(g.all) < 2 {
 		return nil, nil

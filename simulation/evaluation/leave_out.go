@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ type LeaveOutOptions struct {
 	Seeds    []uint64 // one policy learns of each; none means 1 to 10
 	Together int      // so many seeds vote together; zero means all, 1 lets none vote
 	AtOnce   int      // policies that learn at a time; zero means 1
-	// Tell is told each time that some policies have learned; nil tells nobody.
+	// Tell is called each time that some policies have learned; nil means no callback.
 	Tell func(LeaveOutProgress)
 }
 
@@ -48,19 +49,12 @@ func (o *LeaveOutOptions) EnsureDefaults() {
 		o.Ways = []Way{{Options: []learning.Options{learning.NewTransferOptions()}}}
 	}
 	for k := range o.Ways {
-		if o.Ways[k].Name == "" {
-			o.Ways[k].Name = "policies"
-		}
+		o.Ways[k].Name = cmp.Or(o.Ways[k].Name, "policies")
 	}
 	if len(o.Seeds) == 0 {
 		o.Seeds = []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	}
-	if o.Together == 0 {
-		o.Together = len(o.Seeds)
-	}
-	if o.AtOnce == 0 {
-		o.AtOnce = 1
-	}
+	o.Together, o.AtOnce = cmp.Or(o.Together, len(o.Seeds)), cmp.Or(o.AtOnce, 1)
 }
 
 // Validate lists all that is wrong.
@@ -97,15 +91,14 @@ type LeftOut struct {
 	Tuned []int `json:"tuned"`
 }
 
-// LeaveOutReport compares policies on tables that they did not learn from with baselines
-// that have seen the same others.
+// LeaveOutReport compares policies and baselines on tables that they have not seen.
 type LeaveOutReport struct {
 	Groups []LeftOut `json:"groups"` // what was left out in turn
 	*Comparison
 }
 
 // CompareLeftOut leaves each group of trees out in turn, lets policies learn from all
-// others, and compares them on the group with rivals who know the others. Differences
+// others, and compares them on the group with baselines chosen on the others. Differences
 // are to the best fixed sequence of the others.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
@@ -121,25 +114,27 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 	if err != nil {
 		return nil, err
 	}
-	comparison, err := l.contest.result(nameFixed)
+	comparison, err := l.comparer.result(nameFixed)
 	return &LeaveOutReport{l.groups, comparison}, err
 }
 
-// leaving is groups being left out.
 type leaving struct {
 	LeaveOutOptions
-	contest comparer
-	groups  []LeftOut
-	now     LeaveOutProgress
+	comparer comparer
+	groups   []LeftOut
+	now      LeaveOutProgress
 }
 
 // group lets policies learn from the trees inside, and judges them by those outside.
 func (l *leaving) group(ctx context.Context, group string, inside, outside []*simulation.Tree) error {
 	l.now.Group = group
 	left := LeftOut{Group: group, Tables: treeNames(outside), Learned: treeNames(inside)}
-	var entrants []Candidate
+	var candidates []Candidate
 	for _, way := range l.Ways {
-		best, err := l.tune(ctx, inside, way)
+		best, err := 0, error(nil)
+		if len(way.Options) > 1 { // by the first seed
+			best, _, err = Tune(ctx, inside, way.Options, l.Seeds[:1], l.AtOnce)
+		}
 		if err != nil {
 			return err
 		}
@@ -148,29 +143,20 @@ func (l *leaving) group(ctx context.Context, group string, inside, outside []*si
 		if err != nil {
 			return err
 		}
-		entrants = append(entrants, more...)
+		candidates = append(candidates, more...)
 	}
-	rivals, err := BaselineCandidates(inside, SeenOthers)
+	baselines, err := BaselineCandidates(inside, SeenOthers)
 	if err != nil {
 		return err
 	}
 	for _, t := range outside {
-		if err := l.contest.add(t, group, append(entrants, rivals...)); err != nil {
+		if err := l.comparer.add(t, group, append(candidates, baselines...)); err != nil {
 			return err
 		}
 	}
 	l.groups = append(l.groups, left)
 	l.now.Groups++
 	return nil
-}
-
-// tune picks the options that do best inside, by the first seed.
-func (l *leaving) tune(ctx context.Context, inside []*simulation.Tree, way Way) (int, error) {
-	if len(way.Options) == 1 {
-		return 0, nil
-	}
-	best, _, err := Tune(ctx, inside, way.Options, l.Seeds[:1], l.AtOnce)
-	return best, err
 }
 
 // learn makes policies of each seed, and lets them vote.

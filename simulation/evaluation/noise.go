@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -28,7 +29,7 @@ func Noise(t *tables.Table) (points float64, source string) {
 		seeds.add(t.Records[k].Accuracy)
 	}
 	if seeds.freedom >= leastFreedom {
-		return simulation.Points * seeds.deviation() / math.Sqrt(seeds.size()), NoiseOfSeeds
+		return simulation.Points * seeds.deviation() / math.Sqrt(seeds.values/seeds.groups), NoiseOfSeeds
 	}
 	var orders pooled
 	for _, group := range sameActions(t) {
@@ -70,13 +71,10 @@ func (s *pooled) add(group []float64) {
 
 func (s *pooled) deviation() float64 { return math.Sqrt(s.squares / s.freedom) }
 
-// size returns the mean number of values in a group.
-func (s *pooled) size() float64 { return s.values / s.groups }
-
-// Floor is the regret, in points, that even whoever knows the truth must expect from
-// a table of single runs: as if the smoothed table were the truth, the best sequence
-// of it is taken, and tables are drawn with normal noise of a deviation in points.
-func Floor(t *tables.Table, noise float64, draws int, random *rand.Rand) float64 {
+// OracleRegret returns the expected regret of an oracle on a table of single runs, in
+// points: it takes the best sequence of the smoothed table, which counts as the truth,
+// and tables are drawn around it with normal noise of a deviation in points.
+func OracleRegret(t *tables.Table, noise float64, draws int, random *rand.Rand) float64 {
 	truth := simulation.Smoothed(t)
 	best := slices.Index(truth, slices.Max(truth))
 	sum := 0.0
@@ -93,14 +91,14 @@ func Floor(t *tables.Table, noise float64, draws int, random *rand.Rand) float64
 	return simulation.Points * sum / float64(draws)
 }
 
-// Chance is the noise of a table.
-type Chance struct {
+// NoiseEstimate is the noise of a table.
+type NoiseEstimate struct {
 	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy
 	Source string  `json:"noise_source"` // what it was read from
-	Floor  float64 `json:"floor_points"` // the regret that knowing the truth would still have
+	Floor  float64 `json:"floor_points"` // expected regret of an oracle
 }
 
-// Draws of tables from which a floor is read: as many as make so many records, within
+// Draws of tables for an oracle's regret: as many as make so many records, within
 // bounds.
 const (
 	floorRecords = 2000000
@@ -108,16 +106,13 @@ const (
 	mostDraws    = 4000
 )
 
-// ChanceIn reads the noise of a table, and the floor that a share of it leaves: less
-// than one where the noise is too high, zero means one.
-func ChanceIn(t *tables.Table, share float64) Chance {
-	if share == 0 {
-		share = 1
-	}
-	c := Chance{}
+// EstimateNoise measures the noise of a table, and an oracle's regret under a share of
+// it: less than one where the noise is too high, zero means one.
+func EstimateNoise(t *tables.Table, share float64) NoiseEstimate {
+	c := NoiseEstimate{}
 	c.Noise, c.Source = Noise(t)
-	c.Noise *= share
+	c.Noise *= cmp.Or(share, 1)
 	draws := min(max(floorRecords/max(1, len(t.Records)), fewestDraws), mostDraws)
-	c.Floor = Floor(t, c.Noise, draws, rand.New(rand.NewPCG(1, 1)))
+	c.Floor = OracleRegret(t, c.Noise, draws, rand.New(rand.NewPCG(1, 1)))
 	return c
 }

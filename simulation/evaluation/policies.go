@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,21 +10,45 @@ import (
 	"strings"
 
 	"graft/decider"
+	"graft/model"
 	"graft/net2net"
 	"graft/simulation"
 )
 
+// StepPolicy returns the probability of each action at a point, in the point's order.
+type StepPolicy interface {
+	Weigh(ctx context.Context, m Point) ([]float64, error)
+}
+
+// Point is a decision in a sequence.
+type Point struct {
+	Prefix  []string       // the actions so far
+	Actions []string       // to choose from, in the table's order
+	Left    float64        // seconds of the budget
+	Budget  float64        // seconds
+	Network *model.Network // as the prefix has made it, without weights; not to be changed
+}
+
+// Step is a decision along the way.
+type Step struct {
+	Action        string    `json:"action"`        // that was taken, the likeliest
+	Number        int       `json:"number"`        // its place among the table's actions
+	Left          float64   `json:"left_s"`        // seconds
+	Actions       []string  `json:"actions"`       // that it could choose from
+	Probabilities []float64 `json:"probabilities"` // of Actions
+}
+
 // follower takes the likeliest action at each decision.
 type follower struct {
 	name string
-	// weigh makes ready for a tree what weighs the choices of its nodes.
+	// weigh returns the function that weighs the choices of a tree's nodes.
 	weigh func(t *simulation.Tree) (func(node int) ([]float64, error), error)
 }
 
 // Name returns its name.
 func (f follower) Name() string { return f.name }
 
-// Distribution goes from the root to a record.
+// Distribution returns the record at the end.
 func (f follower) Distribution(t *simulation.Tree) ([]float64, error) {
 	record, _, err := f.walk(t)
 	if err != nil {
@@ -56,8 +81,7 @@ func (f follower) walk(t *simulation.Tree) (record int, steps []Step, err error)
 	}
 }
 
-// Steps returns the decisions of a policy in a tree; none for one that does not take the
-// likeliest action each time.
+// Steps returns the decisions of a policy that takes the likeliest actions; else none.
 func Steps(t *simulation.Tree, c Policy) ([]Step, error) {
 	f, ok := c.(follower)
 	if !ok {
@@ -81,55 +105,42 @@ func Structural(name string, p *decider.Structural) Policy {
 	}}
 }
 
-// judges says why a policy cannot judge a tree: that would be by chance where it has
-// not learned from actions of its kinds. One that has learned nothing may.
+// judges returns an error if the tree offers kinds of actions that the policy has not
+// learned from, so that it would choose by chance. An untrained policy may.
 func judges(p *decider.Structural, t *simulation.Tree) error {
 	if p.Learned == nil {
 		return nil
 	}
-	var strange []string
-	for _, kind := range simulation.OfferedKinds([]*simulation.Tree{t}) {
-		if !slices.Contains(p.Learned, kind) {
-			strange = append(strange, string(kind))
-		}
-	}
+	strange := slices.DeleteFunc(simulation.OfferedKinds([]*simulation.Tree{t}), func(k net2net.Kind) bool { return slices.Contains(p.Learned, k) })
 	if len(strange) == 0 {
 		return nil
 	}
 	return fmt.Errorf("the policy has learned to judge %s, and the table offers to %s; take a policy that learned from such tables, or another table",
-		kindList(p.Learned), strings.Join(strange, " and "))
+		cmp.Or(kindList(p.Learned), "nothing"), kindList(strange))
 }
 
 func kindList(kinds []net2net.Kind) string {
-	if len(kinds) == 0 {
-		return "nothing"
-	}
-	var names []string
-	for _, k := range kinds {
-		names = append(names, string(k))
-	}
-	return strings.Join(names, " and ")
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(kinds), "[]"), " ", " and ")
 }
 
-// Stepwise takes the likeliest action of a step policy at each decision, such as one of
-// the original's.
+// Stepwise takes the likeliest action of a step policy at each decision.
 func Stepwise(ctx context.Context, name string, w StepPolicy) Policy {
 	return follower{name, func(t *simulation.Tree) (func(int) ([]float64, error), error) {
 		return func(node int) ([]float64, error) { return weigh(ctx, t, node, w) }, nil
 	}}
 }
 
-// weigh shows somebody a node as Evaluate does: actions in the table's order, and the
+// weigh asks a step policy about a node: with the actions in the table's order, and the
 // time of the sequence that goes on with the first action each time.
 func weigh(ctx context.Context, t *simulation.Tree, node int, w StepPolicy) ([]float64, error) {
 	n := t.Nodes[node]
 	m := Point{Prefix: n.Prefix, Actions: t.Choices(n.Prefix), Left: t.LeftAfter(n.Prefix), Budget: t.Budget, Network: n.Network}
 	weighed, err := w.Weigh(ctx, m)
-	if err == nil {
-		err = m.fits(weighed)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if len(weighed) != len(m.Actions) {
+		return nil, fmt.Errorf("it weighs %d actions, and the table has %d; take another policy or another table", len(weighed), len(m.Actions))
 	}
 	shares := make([]float64, len(n.Choices))
 	for k, action := range n.Actions() {

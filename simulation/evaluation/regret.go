@@ -15,10 +15,9 @@ import (
 
 // Policy chooses sequences of a tree: a learned policy, a baseline or the oracle.
 type Policy interface {
-	// Name is what a list calls it.
+	// Name is the name in lists.
 	Name() string
-	// Choose gives the probability with which each of the tree's records comes out;
-	// they sum to one.
+	// Distribution returns the probability of each of the tree's records; they sum to one.
 	Distribution(t *simulation.Tree) ([]float64, error)
 }
 
@@ -32,9 +31,9 @@ type Score struct {
 	Sequence []string `json:"sequence"`      // the likeliest
 	Certain  bool     `json:"certain"`       // it is the only one
 	Accuracy float64  `json:"accuracy"`      // that the table has for the sequence
-	Regret   float64  `json:"regret_points"` // what the best sequence of the table has more
-	// Smoothed is the regret by the table's law in place of its single runs: with less
-	// of their noise, and blind to what the law cannot say.
+	Regret   float64  `json:"regret_points"` // accuracy of the table's best sequence above it
+	// Smoothed is the regret by the smoothed table in place of its single runs: with less
+	// of their noise, and without what the smoothing cannot express.
 	Smoothed float64 `json:"smoothed_regret_points"`
 	Gain     float64 `json:"gain_points"` // over never adapting; zero where the table has no such sequence
 	Rank     float64 `json:"rank"`        // among the table's sequences, the best being 1; equal ones share the first
@@ -51,19 +50,19 @@ type Score struct {
 }
 
 // Evaluate scores each policy on each tree.
-func Evaluate(trees []*simulation.Tree, choosers ...Policy) ([]Score, error) {
-	var verdicts []Score
+func Evaluate(trees []*simulation.Tree, policies ...Policy) ([]Score, error) {
+	var scores []Score
 	for _, t := range trees {
-		j := newJudge(t)
-		for _, c := range choosers {
+		j := newScorer(t)
+		for _, c := range policies {
 			shares, err := c.Distribution(t)
 			if err != nil {
 				return nil, fmt.Errorf("%s in %s: %w", c.Name(), t.Name, err)
 			}
-			verdicts = append(verdicts, j.verdict(c.Name(), shares))
+			scores = append(scores, j.scoreOf(c.Name(), shares))
 		}
 	}
-	return verdicts, nil
+	return scores, nil
 }
 
 // scorer holds what all scores on a tree share.
@@ -75,16 +74,16 @@ type scorer struct {
 	source string    // of the noise
 }
 
-func newJudge(t *simulation.Tree) *scorer {
+func newScorer(t *simulation.Tree) *scorer {
 	j := &scorer{Tree: t, values: simulation.MeanAccuracies(t.Table), law: simulation.Smoothed(t.Table)}
 	j.noise, j.source = Noise(t.Table)
 	return j
 }
 
-// verdict compares the records that came out with all of the table.
-func (j *scorer) verdict(chooser string, shares []float64) Score {
+// scoreOf scores a distribution over the table's records.
+func (j *scorer) scoreOf(policy string, shares []float64) Score {
 	likeliest := slices.Index(shares, slices.Max(shares))
-	v := Score{Scenario: j.Name, Network: j.Network, Policy: chooser, Sequence: j.Records[likeliest].Sequence, Certain: shares[likeliest] == 1,
+	v := Score{Scenario: j.Name, Network: j.Network, Policy: policy, Sequence: j.Records[likeliest].Sequence, Certain: shares[likeliest] == 1,
 		Of: len(j.values), Noise: j.noise, Source: j.source, Best: slices.Max(j.values)}
 	v.Mean = stat.DividedMean(j.values)
 	v.Smoothed = simulation.Points * slices.Max(j.law)
@@ -100,39 +99,64 @@ func (j *scorer) verdict(chooser string, shares []float64) Score {
 	}
 	tie := math.Sqrt2 * j.noise / simulation.Points // a difference has the noise of both
 	v.From = rankOf(j.values, v.Accuracy+tie)
-	v.To = max(v.From, len(j.values)-lower(j.values, v.Accuracy-tie))
+	v.To = max(v.From, len(j.values)-count(j.values, func(other float64) bool { return other < v.Accuracy-tie }))
 	return v
 }
 
 // rankOf returns the rank of an accuracy: one more than the number of higher ones.
 func rankOf(values []float64, value float64) int {
-	higher := 1
-	for _, other := range values {
-		higher += truth(other > value)
-	}
-	return higher
+	return 1 + count(values, func(other float64) bool { return other > value })
 }
 
-// lower counts the accuracies below one.
-func lower(values []float64, value float64) int {
-	n := 0
-	for _, other := range values {
-		n += truth(other < value)
+func count(values []float64, is func(float64) bool) (n int) {
+	for _, v := range values {
+		if is(v) {
+			n++
+		}
 	}
 	return n
 }
 
-func truth(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+// same returns the place of the record of one repeated action; less than zero without one.
+func same(t *simulation.Tree, action string) int {
+	return t.Index(slices.Repeat([]string{action}, t.Decisions)...)
 }
 
-// same is the record whose actions are all the same one; less than zero where there
-// is none.
-func same(t *simulation.Tree, action string) int {
-	return slices.IndexFunc(t.Records, func(r tables.Record) bool {
-		return !slices.ContainsFunc(r.Sequence, func(a string) bool { return a != action })
-	})
+// Summary holds the results of several policies that differ only in their seed, in the
+// same scenarios, or of one policy without a seed.
+type Summary struct {
+	Policy   string        `json:"chooser"`        // its name
+	Seeds    int           `json:"seeds"`          // how many there are
+	Regret   stat.Interval `json:"regret_points"`  // mean over scenarios, and its interval over seeds
+	TopFive  float64       `json:"top_five"`       // share of scenarios and seeds whose rank is 5 or better
+	LowHalf  int           `json:"in_lower_half"`  // scenarios and seeds whose rank is in the lower half
+	Worst    float64       `json:"worst_points"`   // the most regret of all
+	WorstOne string        `json:"worst_scenario"` // and where
+}
+
+// Summarize takes the scores of each seed, on the same trees.
+func Summarize(policy string, seeds [][]Score) Summary {
+	s := Summary{Policy: policy, Seeds: len(seeds), Worst: -1}
+	var each []float64
+	count := 0.0
+	for _, scores := range seeds {
+		sum := 0.0
+		for _, v := range scores {
+			sum += v.Regret
+			count++
+			if v.Rank <= 5 {
+				s.TopFive++
+			}
+			if v.Rank > float64(v.Of)/2 {
+				s.LowHalf++
+			}
+			if v.Regret > s.Worst {
+				s.Worst, s.WorstOne = v.Regret, v.Scenario
+			}
+		}
+		each = append(each, sum/float64(len(scores)))
+	}
+	s.TopFive /= count
+	s.Regret = stat.MeanInterval(each, 1)
+	return s
 }

@@ -17,13 +17,13 @@ import (
 )
 
 func TestVerdicts(t *testing.T) {
-	tree := treetest.Plain(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
-	choosers, err := Baselines([]*simulation.Tree{tree})
+	tree := treetest.FromAccuracies(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
+	policies, err := Baselines([]*simulation.Tree{tree})
 	require.NoError(t, err)
-	verdicts, err := Evaluate([]*simulation.Tree{tree}, choosers...)
+	scores, err := Evaluate([]*simulation.Tree{tree}, policies...)
 	require.NoError(t, err)
 	got := map[string][]float64{}
-	for _, v := range verdicts {
+	for _, v := range scores {
 		require.InDelta(t, 0.64, v.Best, 1e-12)
 		require.InDelta(t, 0.5875, v.Mean, 1e-12)
 		require.InDelta(t, 0.50, v.Never, 1e-12)
@@ -41,25 +41,25 @@ func TestVerdicts(t *testing.T) {
 // One step ahead is not the optimum where what is good alone is not good before
 // something else.
 func TestOneStepIsGreedy(t *testing.T) {
-	tree := treetest.Plain(t, "a", []float64{55}, []float64{60}, []float64{70}, []float64{58})
-	verdicts, err := Evaluate([]*simulation.Tree{tree}, OneStep())
+	tree := treetest.FromAccuracies(t, "a", []float64{55}, []float64{60}, []float64{70}, []float64{58})
+	scores, err := Evaluate([]*simulation.Tree{tree}, OneStep())
 	require.NoError(t, err)
-	require.Equal(t, []string{"deepen:0", "none"}, verdicts[0].Sequence)
-	require.InDelta(t, 10, verdicts[0].Regret, 1e-9)
+	require.Equal(t, []string{"deepen:0", "none"}, scores[0].Sequence)
+	require.InDelta(t, 10, scores[0].Regret, 1e-9)
 }
 
 // Ranks that the noise could exchange are shown as such.
 func TestTiesInsideTheNoise(t *testing.T) {
 	// The deviation of the seeds is one point, so a mean of two has 0.71 and a
 	// difference of means 1.
-	tree := treetest.Plain(t, "a", []float64{59.3, 60.7071}, []float64{61.8, 63.2071}, []float64{60.1, 61.5071}, []float64{49.3, 50.7071})
+	tree := treetest.FromAccuracies(t, "a", []float64{59.3, 60.7071}, []float64{61.8, 63.2071}, []float64{60.1, 61.5071}, []float64{49.3, 50.7071})
 	noise, source := Noise(tree.Table)
 	require.Equal(t, NoiseOfSeeds, source)
 	require.InDelta(t, 1/math.Sqrt2, noise, 0.01)
-	verdicts, err := Evaluate([]*simulation.Tree{tree}, Constant("both", "deepen:0"), Constant("never", tables.None), Oracle())
+	scores, err := Evaluate([]*simulation.Tree{tree}, Constant("both", "deepen:0"), Constant("never", tables.None), Oracle())
 	require.NoError(t, err)
 	for k, want := range [][3]int{{3, 2, 3}, {4, 4, 4}, {1, 1, 1}} {
-		v := verdicts[k]
+		v := scores[k]
 		require.Equal(t, want, [3]int{int(v.Rank), v.From, v.To}, v.Policy)
 	}
 }
@@ -68,7 +68,7 @@ func TestTiesInsideTheNoise(t *testing.T) {
 // are none, it is said so.
 func TestNoiseOfOrders(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 8))
-	tree := treetest.Made(t, "a", 4, random, 0)
+	tree := treetest.Random(t, "a", 4, random, 0)
 	for k := range tree.Records {
 		r := &tree.Records[k]
 		r.Accuracy[0] = 0.5 + 0.02*random.NormFloat64()
@@ -76,15 +76,15 @@ func TestNoiseOfOrders(t *testing.T) {
 	noise, source := Noise(tree.Table)
 	require.Equal(t, NoiseOfOrders, source)
 	require.InDelta(t, 2, noise, 0.4)
-	_, source = Noise(treetest.Plain(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{4}).Table)
+	_, source = Noise(treetest.FromAccuracies(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{4}).Table)
 	require.Equal(t, NoiseUnknown, source)
 }
 
 // The floor is nothing without noise and grows with it.
 func TestFloor(t *testing.T) {
-	tree, random := treetest.Made(t, "a", 3, rand.New(rand.NewPCG(2, 8)), 0.01), rand.New(rand.NewPCG(3, 8))
-	require.Zero(t, Floor(tree.Table, 0, 10, random))
-	low, high := Floor(tree.Table, 0.5, 2000, random), Floor(tree.Table, 2, 2000, random)
+	tree, random := treetest.Random(t, "a", 3, rand.New(rand.NewPCG(2, 8)), 0.01), rand.New(rand.NewPCG(3, 8))
+	require.Zero(t, OracleRegret(tree.Table, 0, 10, random))
+	low, high := OracleRegret(tree.Table, 0.5, 2000, random), OracleRegret(tree.Table, 2, 2000, random)
 	require.Positive(t, low)
 	require.Greater(t, high, 2*low)
 	require.Less(t, high, 2*math.Sqrt(2*math.Log(27))+0.2, "no more than the most of so many draws")
@@ -97,41 +97,12 @@ func TestSummaries(t *testing.T) {
 	require.Equal(t, []any{2, 0.75, 1, 3.0, "b"}, []any{s.Seeds, s.TopFive, s.LowHalf, s.Worst, s.WorstOne})
 }
 
-// Whoever is assessed on a group has not seen it, and every tree is assessed once.
-func TestLeaveOut(t *testing.T) {
-	trees := treetest.Grove(t, 4)
-	trees[3].Network = "another"
-	for name, by := range map[string]By{"scenario": ByScenario, "network": ByNetwork} {
-		t.Run(name, func(t *testing.T) {
-			var last []*simulation.Tree
-			verdicts, err := LeaveOut(context.Background(), trees, by, func(_ context.Context, inside []*simulation.Tree) ([]Policy, error) {
-				last = inside
-				return []Policy{named{"spy", func(outside *simulation.Tree) ([]float64, error) {
-					for _, t2 := range last {
-						require.NotEqual(t, by(outside), by(t2))
-					}
-					return only(outside, 0), nil
-				}}}, nil
-			})
-			require.NoError(t, err)
-			var names []string
-			for _, v := range verdicts {
-				names = append(names, v.Scenario)
-			}
-			slices.Sort(names)
-			require.Equal(t, []string{"tree 0", "tree 1", "tree 2", "tree 3"}, names)
-		})
-	}
-	_, err := LeaveOut(context.Background(), trees[:1], ByScenario, nil)
-	require.ErrorContains(t, err, "give more tables")
-}
-
 // Tuning finds the options that learn something.
 func TestTune(t *testing.T) {
 	o := quick()
 	idle := o
 	idle.Steps, idle.Rate = 1, 1e-9
-	best, regrets, err := Tune(context.Background(), treetest.Grove(t, 4), []learning.Options{idle, o}, []uint64{1, 2}, 2)
+	best, regrets, err := Tune(context.Background(), treetest.RandomTrees(t, 4), []learning.Options{idle, o}, []uint64{1, 2}, 2)
 	require.NoError(t, err)
 	require.Len(t, regrets, 2)
 	require.Equal(t, 1, best, regrets)
@@ -140,7 +111,7 @@ func TestTune(t *testing.T) {
 // A policy is followed from the root, and what it would draw is as likely as its
 // probabilities say.
 func TestChoosersOfPolicies(t *testing.T) {
-	tree := treetest.Grove(t, 1)[0]
+	tree := treetest.RandomTrees(t, 1)[0]
 	p, err := decider.NewStructural(decider.StructuralShape{}, 1)
 	require.NoError(t, err)
 	weighed, err := p.Probabilities(simulation.Situations([]*simulation.Tree{tree})...)

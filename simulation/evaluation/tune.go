@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"graft/decider"
 	"graft/simulation"
 	"graft/simulation/learning"
 )
 
-// By says what is left out together.
+// By is the name of the group that a tree is left out with.
 type By func(t *simulation.Tree) string
 
 // ByScenario leaves one tree out at a time.
@@ -19,23 +18,6 @@ func ByScenario(t *simulation.Tree) string { return t.Name }
 
 // ByNetwork leaves all trees of a network out at a time.
 func ByNetwork(t *simulation.Tree) string { return t.Network }
-
-// LeaveOut says how choosers do in scenarios that they did not learn from: for each
-// group of trees, learn makes choosers from all others, and they are assessed on the
-// group. Learn never sees the group, so what it tunes, it tunes on the others.
-func LeaveOut(ctx context.Context, trees []*simulation.Tree, by By, learn func(ctx context.Context, trees []*simulation.Tree) ([]Policy, error)) ([]Score, error) {
-	var all []Score
-	err := leaveOut(trees, by, func(_ string, inside, outside []*simulation.Tree) error {
-		choosers, err := learn(ctx, inside)
-		if err != nil {
-			return err
-		}
-		verdicts, err := Evaluate(outside, choosers...)
-		all = append(all, verdicts...)
-		return err
-	})
-	return all, err
-}
 
 // leaveOut visits each group of trees with all others.
 func leaveOut(trees []*simulation.Tree, by By, visit func(group string, inside, outside []*simulation.Tree) error) error {
@@ -74,31 +56,30 @@ func groupsOf(trees []*simulation.Tree, by By) (names []string) {
 // tables, which are less noisy. The regrets are means over trees and seeds, in points.
 func Tune(ctx context.Context, trees []*simulation.Tree, options []learning.Options, seeds []uint64, atOnce int) (best int, regrets []float64, err error) {
 	for k, o := range options {
-		verdicts, err := LeaveOut(ctx, trees, ByScenario, func(ctx context.Context, inside []*simulation.Tree) ([]Policy, error) {
-			policies, err := learning.Learn(ctx, inside, nil, o, seeds, atOnce)
+		var all []Score
+		err := leaveOut(trees, ByScenario, func(_ string, inside, outside []*simulation.Tree) error {
+			learned, err := learning.Learn(ctx, inside, nil, o, seeds, atOnce)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			return ofPolicies(policies), nil
+			var policies []Policy
+			for k, p := range learned {
+				policies = append(policies, Structural(fmt.Sprintf("policy %d", k), p))
+			}
+			scores, err := Evaluate(outside, policies...)
+			all = append(all, scores...)
+			return err
 		})
 		if err != nil {
 			return 0, nil, fmt.Errorf("tune, options %d: %w", k, err)
 		}
 		sum := 0.0
-		for _, v := range verdicts {
-			sum += v.Smoothed / float64(len(verdicts))
+		for _, s := range all {
+			sum += s.Smoothed / float64(len(all))
 		}
 		if regrets = append(regrets, sum); sum < regrets[best] {
 			best = k
 		}
 	}
 	return best, regrets, nil
-}
-
-func ofPolicies(policies []*decider.Structural) []Policy {
-	var choosers []Policy
-	for k, p := range policies {
-		choosers = append(choosers, Structural(fmt.Sprintf("policy %d", k), p))
-	}
-	return choosers
 }

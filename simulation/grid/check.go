@@ -20,8 +20,8 @@ type Expected struct {
 	Budget    float64 // seconds; zero checks no time against it
 }
 
-// check finds values that the segment cannot have led to. It trusts the fields that
-// change no record: steps, loss and machine time need only be finite and not negative.
+// check finds values that the segment cannot have produced. Fields that change no record
+// (steps, loss and machine time) need only be finite and not negative.
 func (o *Outcome) check(want Expected) error {
 	err := errors.Join(o.checkShape(want), o.checkNumbers(want.Budget), o.checkTexts())
 	if err == nil {

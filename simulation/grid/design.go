@@ -44,15 +44,7 @@ type Design struct {
 
 // EnsureDefaults fills unset options.
 func (d *Design) EnsureDefaults() {
-	if d.Which == "" {
-		d.Which = All
-	}
-	if d.Most == 0 {
-		d.Most = 10000
-	}
-	if d.Keep == 0 {
-		d.Keep = 0.5
-	}
+	d.Which, d.Most, d.Keep = cmp.Or(d.Which, All), cmp.Or(d.Most, 10000), cmp.Or(d.Keep, 0.5)
 }
 
 // Validate lists all faults.
@@ -70,11 +62,11 @@ func (d Design) Validate() error {
 	return errors.Join(faults...)
 }
 
-// visitor is shown the branches that a design wants, each after the one that leads to
-// it. It makes known what is, and may end the walk with an error.
+// visitor receives the nodes of a design, each after its parent. It reads their outcomes,
+// and may end the walk with an error.
 type visitor func(b *node) error
 
-// walk shows a visitor the branches that are wanted, as far as what is known tells.
+// walk visits the nodes of the design, as far as the known outcomes determine them.
 func (g *Grid) walk(visit visitor) error {
 	switch g.Design.Which {
 	case Sampled:
@@ -103,9 +95,9 @@ func (g *Grid) walkAll(b *node, visit visitor) error {
 	return err
 }
 
-// walkSample spreads n sequences over what can follow, in an order that is drawn for
-// the branch. A choice gets no more than there are sequences behind it, taken that
-// further decisions have as many choices as this one.
+// walkSample spreads n sequences over the choices of a node, in an order drawn for the node.
+// A choice gets at most the number of sequences behind it, if later decisions have as many
+// choices as this one.
 func (g *Grid) walkSample(b *node, n int, visit visitor) error {
 	if err := visit(b); err != nil || !g.leads(b) {
 		return err
@@ -115,7 +107,9 @@ func (g *Grid) walkSample(b *node, n int, visit visitor) error {
 		return err
 	}
 	room := math.Pow(float64(len(next)), float64(g.Space.Decisions-len(b.sequence)-1))
-	lots := rand.New(rand.NewPCG(g.Design.Seed, spelling(b.sequence))).Perm(len(next))
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(tables.Tuple(b.sequence))) // a hash takes everything
+	lots := rand.New(rand.NewPCG(g.Design.Seed, h.Sum64())).Perm(len(next))
 	for place, k := range lots {
 		share := n / len(next)
 		if place < n%len(next) {
@@ -131,15 +125,7 @@ func (g *Grid) walkSample(b *node, n int, visit visitor) error {
 	return nil
 }
 
-// spelling is a number for a sequence.
-func spelling(sequence []string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(tables.Tuple(sequence))) // a hash takes everything
-	return h.Sum64()
-}
-
-// walkHalves goes from decision to decision: when all branches of one are known, the
-// best of them are followed.
+// walkHalves follows the best nodes of each decision once all of them are known.
 func (g *Grid) walkHalves(visit visitor) error {
 	level := []*node{g.root}
 	for len(level) > 0 {
@@ -170,9 +156,9 @@ func (g *Grid) walkHalves(visit visitor) error {
 	return nil
 }
 
-// walkLikely follows the likeliest branch of all, until there were enough sequences.
-// One whose outcome is not known yet may become a sequence, and counts as one, so that
-// others can be run meanwhile: which sequences are taken does not depend on that.
+// walkLikely follows the likeliest node of all until there are enough sequences. A node
+// without an outcome yet counts as a sequence, so that others can run meanwhile: this does
+// not change which sequences are taken.
 func (g *Grid) walkLikely(visit visitor) error {
 	var ahead events.Heap[prospect]
 	ahead.Push(likeliestFirst(1, 0), prospect{g.root, 1})
@@ -203,7 +189,6 @@ func (g *Grid) walkLikely(visit visitor) error {
 	return nil
 }
 
-// weigh asks the policy for the probability of each next node.
 func (g *Grid) weigh(b *node, next []*node) ([]float64, error) {
 	if g.dry && b.shares == nil {
 		b.shares = slices.Repeat([]float64{1 / float64(len(next))}, len(next))
@@ -219,12 +204,12 @@ func (g *Grid) weigh(b *node, next []*node) ([]float64, error) {
 		}
 		actions = append(actions, a)
 	}
-	portrait, err := decider.NewObservation(b.network, actions, g.Space.Surgery)
+	observation, err := decider.NewObservation(b.network, actions, g.Space.Surgery)
 	if err != nil {
 		return nil, err
 	}
 	o, at := b.first(), len(b.sequence)
-	weighed, err := g.Policy.Probabilities(decider.Situation{Observation: portrait, State: decider.State{Network: b.network, Left: tables.Seconds(o.Left[at]),
+	weighed, err := g.Policy.Probabilities(decider.Situation{Observation: observation, State: decider.State{Network: b.network, Left: tables.Seconds(o.Left[at]),
 		Budget: tables.Seconds(g.Scenario.Budget), Decisions: at, Accuracy: b.before(), Step: tables.Seconds(o.Step[at])}})
 	if err != nil {
 		return nil, fmt.Errorf("weigh what follows %s: %w", tables.Tuple(b.sequence), err)

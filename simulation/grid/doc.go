@@ -16,5 +16,5 @@
 // costs at most its segment; two that run the same segment produce the same outcome, of
 // which the first stays. An outcome that is damaged or impossible is moved aside and run
 // again. A table is collected from outcomes in the order of the tree, so its bytes do
-// not depend on who ran what, or when.
+// not depend on which worker ran what, or when.
 package grid

@@ -4,16 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"graft/files"
+	"graft/simulation/tables"
 )
 
-// Failures records why segments failed, one file per attempt, in a folder that all
-// workers share.
+// Failures records failed attempts at segments, a file each, in a shared folder.
 type Failures struct {
 	fsys files.FS
 	dir  string
@@ -56,16 +55,13 @@ func (t *Failures) Count(key string) int {
 }
 
 // Add records a failed attempt.
-func (t *Failures) Add(key string, leg Segment, why error) error {
+func (t *Failures) Add(key string, segment Segment, why error) error {
 	for attempt := t.Count(key) + 1; ; attempt++ {
-		text, err := json.MarshalIndent(Failure{key, leg.Sequence, leg.Seed, attempt, why.Error()}, "", "  ")
+		text, err := json.MarshalIndent(Failure{key, segment.Sequence, segment.Seed, attempt, why.Error()}, "", "  ")
 		if err != nil {
 			return err
 		}
-		err = files.WriteNew(t.fsys, t.path(key, attempt), func(w io.Writer) error {
-			_, err := w.Write(append(text, '\n'))
-			return err
-		})
+		err = tables.WriteNew(t.fsys, t.path(key, attempt), append(text, '\n'))
 		if !errors.Is(err, fs.ErrExist) || attempt > mostAttempts {
 			return err
 		}

@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,9 @@ type Grid struct {
 	Failures *Failures
 
 	root   *node
-	extent []int           // legs of each depth, for all seeds; nil before they were counted
-	last   map[string]memo // states that this process has made of late
-	dry    bool            // only counted: as if all were known
+	extent []int           // segments of each depth, for all seeds; nil before they were counted
+	last   map[string]memo // recent states of this process
+	dry    bool            // counts only, as if all outcomes were known
 }
 
 // Plan is the data that all processes working on a grid share.
@@ -63,7 +64,7 @@ func (p *Plan) CountSequences() error {
 		return err
 	}
 	p.Scenario.Actions, p.Scenario.Expected = nil, 0
-	sequences, choices, err := p.fits(g)
+	sequences, choices, err := p.Fits(g)
 	switch {
 	case err != nil:
 		return err
@@ -78,17 +79,8 @@ func (p *Plan) CountSequences() error {
 	return p.Scenario.Validate()
 }
 
-// Fits is an error where a tree has more sequences than the design takes; it states
-// their number.
-func (p *Plan) Fits(g Space) error {
-	_, _, err := p.fits(g)
-	return err
-}
-
-// fits counts the sequences, and those that there were if all actions did fit; it is
-// not for more than the design takes. For designs that take some of them only the
-// beginning of the tree is looked at.
-func (p *Plan) fits(g Space) (sequences int, choices float64, err error) {
+// Fits counts the sequences, of a partial design the first decision's; too many are an error.
+func (p *Plan) Fits(g Space) (sequences int, choices float64, err error) {
 	p.Design.EnsureDefaults()
 	all := p.Design.Which == All
 	choices = math.Pow(float64(len(g.Actions)), float64(g.Decisions))
@@ -114,7 +106,7 @@ func (p *Plan) fits(g Space) (sequences int, choices float64, err error) {
 // layers that decisions add to each network.
 const mostWork = 2_000_000
 
-// plannable refuses a design whose sequences are too many and too long to be planned.
+// plannable returns an error if the design has too many sequences of too many decisions.
 func (p *Plan) plannable() error {
 	squared := max(1, p.Scenario.Decisions*p.Scenario.Decisions)
 	if p.Design.Which == Halved || p.Design.Most <= mostWork/squared {
@@ -129,24 +121,22 @@ func (p *Plan) tooLarge(count string) error {
 }
 
 // NewGrid returns a grid whose outcomes have not been read yet.
-func NewGrid(p Plan, ground Space, store *Store, log *Failures) *Grid {
+func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	p.Design.EnsureDefaults()
-	if p.Tries == 0 {
-		p.Tries = 2
-	}
-	g := &Grid{Plan: p, Space: ground, Store: store, Failures: log, last: map[string]memo{}}
-	g.root = g.plant(&node{network: ground.Network})
+	p.Tries = cmp.Or(p.Tries, 2)
+	g := &Grid{Plan: p, Space: space, Store: store, Failures: log, last: map[string]memo{}}
+	g.root = g.plant(&node{network: space.Network})
 	return g
 }
 
 // Key returns the digest of a segment's cause, under which its outcome is kept.
-func (g *Grid) Key(leg Segment) string {
+func (g *Grid) Key(segment Segment) string {
 	c := g.Cause
-	c.Sequence, c.Seeds = append([]string{}, leg.Sequence...), []int64{leg.Seed}
+	c.Sequence, c.Seeds = append([]string{}, segment.Sequence...), []int64{segment.Seed}
 	return c.Key()
 }
 
-// plant gives a branch what it has for each seed.
+// plant sets a node's keys, and makes room for its outcomes.
 func (g *Grid) plant(b *node) *node {
 	b.outcomes, b.failed = make([]*Outcome, len(g.Seeds)), make([]bool, len(g.Seeds))
 	for _, seed := range g.Seeds {
@@ -155,7 +145,6 @@ func (g *Grid) plant(b *node) *node {
 	return b
 }
 
-// next returns the nodes that can follow a node.
 func (g *Grid) next(b *node) ([]*node, error) {
 	fresh := b.children == nil
 	next, err := g.Space.follow(b)
@@ -169,17 +158,17 @@ func (g *Grid) next(b *node) ([]*node, error) {
 
 // Size returns the numbers of sequences and of segments that the design takes, for all
 // seeds, as far as the networks alone determine them.
-func (g *Grid) Size() (sequences, legs int, err error) {
+func (g *Grid) Size() (sequences, segments int, err error) {
 	if err := g.measure(); err != nil {
 		return 0, 0, err
 	}
 	for _, n := range g.extent {
-		legs += n
+		segments += n
 	}
-	return g.extent[g.Space.Decisions], legs, nil
+	return g.extent[g.Space.Decisions], segments, nil
 }
 
-// measure counts the legs of each depth in the tree.
+// measure counts the segments of each depth in the tree.
 func (g *Grid) measure() error {
 	if g.extent != nil {
 		return nil
@@ -197,53 +186,46 @@ func (g *Grid) measure() error {
 	return err
 }
 
-// Left returns the number of segments that can run, or are running.
-func (g *Grid) Left() (int, error) {
-	ready, err := g.Ready()
-	return len(ready), err
-}
-
 // Ready returns the segments that can run, or are running.
-func (g *Grid) Ready() (legs []Segment, err error) {
+func (g *Grid) Ready() (segments []Segment, err error) {
 	err = g.survey(func(b *node) error {
 		for k, seed := range g.Seeds {
 			if !b.settled(k) && (b.parent == nil || b.parent.outcomes[k] != nil) {
-				legs = append(legs, Segment{b.sequence, seed})
+				segments = append(segments, Segment{b.sequence, seed})
 			}
 		}
 		return nil
 	})
-	return legs, err
+	return segments, err
 }
 
-// task is a segment that can run.
 type task struct {
 	*node
 	seed    int             // its place in Seeds
-	work    context.Context // ends when the leg is not this worker's any more
+	work    context.Context // cancelled when the lease is lost
 	release func()
 }
 
 func (t task) key() string { return t.keys[t.seed] }
 
 // errTaken ends a walk that has found a task.
-var errTaken = errors.New("a leg was taken")
+var errTaken = errors.New("a segment was taken")
 
-// Leases grants a segment to one worker at a time. Two workers with the same segment do
-// the work twice, and no harm.
+// Leases grants a segment to one worker at a time. Two workers with the same segment
+// repeat the work and produce the same outcome.
 type Leases interface {
-	// Take gives the leg of a key, to be given back by calling what it returns, and a
-	// context for the work that ends should the leg be lost to another; an error that
-	// wraps ErrTaken where another has it.
+	// Take leases the segment of a key. It returns a context that is cancelled if the lease
+	// is lost, and a function that releases the lease. The error wraps ErrTaken if another
+	// worker holds the lease.
 	Take(ctx context.Context, key string) (work context.Context, release func(), err error)
 }
 
 // ErrTaken says that another worker holds the lease.
 var ErrTaken = errors.New("another worker has it")
 
-// find takes a leg that can be run. Without one it says how many are left to do, all
-// of which others have.
-func (g *Grid) find(ctx context.Context, taker Leases) (found *task, left int, err error) {
+// find leases a segment that can run. Without one it returns the number of segments that
+// other workers hold.
+func (g *Grid) find(ctx context.Context, leases Leases) (found *task, left int, err error) {
 	err = g.walk(func(b *node) error {
 		if err := g.look(b); err != nil {
 			return err
@@ -253,7 +235,7 @@ func (g *Grid) find(ctx context.Context, taker Leases) (found *task, left int, e
 				continue
 			}
 			left++
-			work, release, err := taker.Take(ctx, b.keys[k])
+			work, release, err := leases.Take(ctx, b.keys[k])
 			if errors.Is(err, ErrTaken) {
 				continue
 			}
@@ -275,7 +257,7 @@ func (g *Grid) find(ctx context.Context, taker Leases) (found *task, left int, e
 	return found, left, err
 }
 
-// look reads the outcomes of a node. What follows a failed segment cannot run.
+// look reads the outcomes of a node. Segments after a failed one cannot run.
 func (g *Grid) look(b *node) error {
 	for k, seed := range g.Seeds {
 		if b.settled(k) {
@@ -286,24 +268,20 @@ func (g *Grid) look(b *node) error {
 			return err
 		}
 		b.outcomes[k] = o
-		b.failed[k] = o == nil && (b.parent != nil && b.parent.failed[k] || g.failed(b.keys[k]))
+		b.failed[k] = o == nil && (b.parent != nil && b.parent.failed[k] || g.Failures.Count(b.keys[k]) >= g.Tries)
 	}
 	return nil
 }
 
 func (g *Grid) expected(s Segment) Expected { return Expected{s, g.Space.Decisions, g.Scenario.Budget} }
 
-func (g *Grid) failed(key string) bool { return g.Failures.Count(key) >= g.Tries }
-
 // Worker runs segments.
 type Worker struct {
 	Executor *Executor
 	Leases   Leases
-	// Rest passes some time, after which it is looked again for a leg that others have
-	// left, or until ctx is cancelled.
+	// Wait waits before the next search for a segment, or until ctx is cancelled.
 	Wait func(ctx context.Context)
-	// Tell is called when a leg begins, and with its outcome or error when it ends; nil
-	// tells nobody.
+	// Tell is called when a segment begins and ends; nil means no callback.
 	Tell func(Segment, *Outcome, error)
 }
 
@@ -335,56 +313,48 @@ func (g *Grid) Work(ctx context.Context, w Worker) error {
 	}
 }
 
-// perform runs a segment. A failure of the segment is recorded and no error; a failure
-// to record it is one.
+// perform runs a segment. A failed segment is recorded, and is no error.
 func (g *Grid) perform(w Worker, t task) error {
-	leg, tell := Segment{t.sequence, g.Seeds[t.seed]}, w.Tell
+	segment, tell := Segment{t.sequence, g.Seeds[t.seed]}, w.Tell
 	if tell == nil {
 		tell = func(Segment, *Outcome, error) {}
 	}
-	tell(leg, nil, nil)
+	tell(segment, nil, nil)
 	o, err := g.run(t.work, w.Executor, t)
-	var failure *legFailure
+	var failure *segmentFailure
 	if errors.As(err, &failure) {
-		tell(leg, nil, err)
-		return g.Failures.Add(failure.key, failure.leg, failure.cause)
+		tell(segment, nil, err)
+		return g.Failures.Add(failure.key, failure.segment, failure.error)
 	}
 	if err != nil {
 		return err
 	}
-	tell(leg, o, nil)
+	tell(segment, o, nil)
 	t.outcomes[t.seed] = o
 	g.forget(t)
 	return nil
 }
 
-// legFailure is why a leg could not be gone, whoever goes it.
-type legFailure struct {
-	key   string
-	leg   Segment
-	cause error
+// segmentFailure is the failure of a segment, whichever worker runs it.
+type segmentFailure struct {
+	key     string
+	segment Segment
+	error
 }
 
-// Error says which leg it was.
-func (f *legFailure) Error() string { return f.cause.Error() }
-
-// Unwrap is the cause.
-func (f *legFailure) Unwrap() error { return f.cause }
-
-// run goes a leg from the state before it, and commits what it led to: first the
-// state, so that there is one wherever there is an outcome.
-func (g *Grid) run(ctx context.Context, lab *Executor, t task) (*Outcome, error) {
-	leg := Segment{t.sequence, g.Seeds[t.seed]}
-	from, before, err := g.start(ctx, lab, t)
+// run runs a segment, and commits its state before its outcome.
+func (g *Grid) run(ctx context.Context, x *Executor, t task) (*Outcome, error) {
+	segment := Segment{t.sequence, g.Seeds[t.seed]}
+	from, before, err := g.start(ctx, x, t)
 	if err != nil {
 		return nil, err
 	}
-	o, st, err := lab.run(ctx, leg, g.Space.Decisions, before, from)
+	o, st, err := x.run(ctx, segment, g.Space.Decisions, before, from)
 	if errors.Is(err, trainer.ErrStopped) && st != nil {
 		return nil, errors.Join(err, g.Store.saveState(t.key(), stoppedSuffix, st))
 	}
 	if err != nil {
-		return nil, &legFailure{t.key(), leg, err}
+		return nil, &segmentFailure{t.key(), segment, err}
 	}
 	o.Key = t.key()
 	if st != nil {
@@ -400,9 +370,9 @@ func (g *Grid) run(ctx context.Context, lab *Executor, t task) (*Outcome, error)
 	return o, nil
 }
 
-// start is the state that a leg begins in, and the outcome of the one before. Nil is
-// the beginning of a run. A state that is not there is made again.
-func (g *Grid) start(ctx context.Context, lab *Executor, t task) (state, *Outcome, error) {
+// start returns the state that a segment begins in, and the outcome of the segment before;
+// both are nil at the beginning of a run. A missing state is made again.
+func (g *Grid) start(ctx context.Context, x *Executor, t task) (state, *Outcome, error) {
 	var before *Outcome
 	if t.parent != nil {
 		before = t.parent.outcomes[t.seed]
@@ -421,24 +391,23 @@ func (g *Grid) start(ctx context.Context, lab *Executor, t task) (state, *Outcom
 	if err != nil || st != nil {
 		return st, before, err
 	}
-	if _, err := g.run(ctx, lab, up); err != nil {
+	if _, err := g.run(ctx, x, up); err != nil {
 		return nil, nil, err
 	}
 	st, err = g.Store.state(up.key(), stateSuffix)
 	if err == nil && st == nil {
-		err = fmt.Errorf("the state before %s was just saved and is gone: see who deletes in the cache: %w", tables.Tuple(t.sequence), fs.ErrNotExist)
+		err = fmt.Errorf("the state before %s was just saved and is gone: see which program deletes files in the cache: %w", tables.Tuple(t.sequence), fs.ErrNotExist)
 	}
 	return st, before, err
 }
 
-// memo is a state that this process made, and its depth in the tree.
+// memo is a state made by this process, and its depth in the tree.
 type memo struct {
 	state state
 	depth int
 }
 
-// remember keeps a state, so that what follows need not read it. Of each depth there
-// is one: a worker goes deep first.
+// remember keeps a state in memory for the next segments, one for each depth.
 func (g *Grid) remember(t task, st state) {
 	for key, m := range g.last {
 		if m.depth >= len(t.sequence) {
@@ -448,8 +417,7 @@ func (g *Grid) remember(t task, st state) {
 	g.last[t.key()] = memo{st, len(t.sequence)}
 }
 
-// forget deletes the state that a leg began in once nothing else begins there, where
-// that is known: where all sequences are run.
+// forget deletes a state at which no other segment begins, which only design All knows.
 func (g *Grid) forget(t task) {
 	up := t.parent
 	if up == nil || g.Design.Which != All {

@@ -27,7 +27,7 @@ import (
 	"graft/trainer"
 )
 
-// claims lets one worker of this process have a leg at a time.
+// claims lets one worker of this process have a segment at a time.
 type claims struct{ taken sync.Map }
 
 func (c *claims) Take(ctx context.Context, key string) (context.Context, func(), error) {
@@ -37,23 +37,24 @@ func (c *claims) Take(ctx context.Context, key string) (context.Context, func(),
 	return ctx, func() { c.taken.Delete(key) }, nil
 }
 
-// plot is a small scenario whose legs take milliseconds, and all that is needed to run
+// testScenario is a small scenario whose segments take milliseconds, and all that is needed to run
 // it.
-type plot struct {
-	t     testing.TB
-	fsys  files.FS
-	dir   string
-	plan  Plan
-	lab   *Executor
-	paths []string // that sequences took, as they were told
-	mu    sync.Mutex
+type testScenario struct {
+	t        testing.TB
+	fsys     files.FS
+	dir      string
+	plan     Plan
+	executor *Executor
+	policy   *decider.Structural // of the design likely
+	paths    []string            // that sequences took, as they were told
+	mu       sync.Mutex
 }
 
-const plotSide = 16
+const imageSide = 16
 
-func newPlot(t testing.TB, s *torch.Scope, decisions int, seeds ...int64) *plot {
+func newScenario(t testing.TB, s *torch.Scope, decisions int, seeds ...int64) *testScenario {
 	ms := time.Millisecond
-	data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: plotSide, Classes: 4, Train: 200, Test: 80}})
+	data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: imageSide, Classes: 4, Train: 200, Test: 80}})
 	require.NoError(t, err)
 	profile, err := trainer.FindProfile("steady")
 	require.NoError(t, err)
@@ -61,11 +62,11 @@ func newPlot(t testing.TB, s *torch.Scope, decisions int, seeds ...int64) *plot 
 	o.Timeline = trainer.Timeline{Budget: time.Duration(300+60*decisions) * ms, Events: []trainer.Event{{At: 100 * ms, Change: trainer.Up}}}
 	o.EnsureDefaults()
 	require.NoError(t, o.Validate())
-	p := &plot{t: t, fsys: files.OS{}, dir: t.TempDir()}
+	p := &testScenario{t: t, fsys: files.OS{}, dir: t.TempDir()}
 	p.plan = Plan{Seeds: seeds, Cause: tables.Cause{Code: "test"}, Scenario: tables.Scenario{Name: "plot", Network: "Small", Dataset: data.Name, Budget: o.Timeline.Budget.Seconds(), Start: 0.1,
 		Decisions: decisions, Actions: []string{"deepen:conv1", "deepen:conv2", "none"}}}
 	p.plan.Design.EnsureDefaults()
-	p.lab = &Executor{Options: o, Data: data, Now: time.Now, Clock: func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} },
+	p.executor = &Executor{Options: o, Data: data, Now: time.Now, Clock: func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} },
 		Begin: func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 			n := p.network()
 			return n, nil, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, seed)})
@@ -74,7 +75,7 @@ func newPlot(t testing.TB, s *torch.Scope, decisions int, seeds ...int64) *plot 
 }
 
 // network is as small as one with blocks of each kind can be.
-func (p *plot) network() *model.Network {
+func (p *testScenario) network() *model.Network {
 	block := func(name string, layers ...model.Layer) model.Child {
 		c := &model.Container{}
 		for k, l := range layers {
@@ -86,13 +87,13 @@ func (p *plot) network() *model.Network {
 		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
 	}
 	relu := model.Activate(torch.ReLU)
-	return &model.Network{Input: model.Shape{3, plotSide, plotSide}, Root: &model.Container{Class: "Small", Children: []model.Child{
+	return &model.Network{Input: model.Shape{3, imageSide, imageSide}, Root: &model.Container{Class: "Small", Children: []model.Child{
 		block("conv1", model.NewConv2d(3, 4, 3), model.NewBatchNorm2d(4), relu), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
 		block("conv2", model.NewConv2d(4, 6, 3), model.NewBatchNorm2d(6), relu), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}),
 		leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(6, 4))}}}
 }
 
-func (p *plot) ground() Space {
+func (p *testScenario) space() Space {
 	g := Space{Network: p.network(), Decisions: p.plan.Scenario.Decisions}
 	for _, text := range p.plan.Scenario.Actions {
 		a, err := net2net.ParseAction(text)
@@ -102,18 +103,20 @@ func (p *plot) ground() Space {
 	return g
 }
 
-// grid looks at the plot's files anew, as another process would.
-func (p *plot) grid() *Grid {
+// grid reads the scenario's files anew, as another process would.
+func (p *testScenario) grid() *Grid {
 	store, err := OpenStore(p.fsys, filepath.Join(p.dir, "cache"))
 	require.NoError(p.t, err)
 	log, err := OpenFailures(p.fsys, filepath.Join(p.dir, "failures"))
 	require.NoError(p.t, err)
-	return NewGrid(p.plan, p.ground(), store, log)
+	g := NewGrid(p.plan, p.space(), store, log)
+	g.Policy = p.policy
+	return g
 }
 
 // worker notes what it runs.
-func (p *plot) worker(taker Leases) Worker {
-	return Worker{Executor: p.lab, Leases: taker, Wait: func(context.Context) { time.Sleep(time.Millisecond) }, Tell: func(l Segment, o *Outcome, err error) {
+func (p *testScenario) worker(leases Leases) Worker {
+	return Worker{Executor: p.executor, Leases: leases, Wait: func(context.Context) { time.Sleep(time.Millisecond) }, Tell: func(l Segment, o *Outcome, err error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if o != nil || err != nil {
@@ -122,8 +125,8 @@ func (p *plot) worker(taker Leases) Worker {
 	}}
 }
 
-// harvest is the bytes of the table.
-func (p *plot) harvest() map[string]string {
+// table is the bytes of the table.
+func (p *testScenario) table() map[string]string {
 	dir := filepath.Join(p.dir, "table")
 	_, err := p.grid().WriteTable(files.OS{}, dir)
 	require.NoError(p.t, err)
@@ -145,7 +148,7 @@ func (p *plot) harvest() map[string]string {
 }
 
 // alone runs a sequence from its beginning to its end, without a tree.
-func (p *plot) alone(sequence []string, seed int64) (*trainer.Outcome, int64) {
+func (p *testScenario) alone(sequence []string, seed int64) (*trainer.Outcome, int64) {
 	var outcome *trainer.Outcome
 	var steps int64
 	require.NoError(p.t, torch.With(func(s *torch.Scope) error {
@@ -155,7 +158,7 @@ func (p *plot) alone(sequence []string, seed int64) (*trainer.Outcome, int64) {
 			require.NoError(p.t, err)
 			script.Actions = append(script.Actions, a)
 		}
-		job, err := p.lab.job(s, seed, trainer.Parts{Data: p.lab.Data, Decider: script, Now: time.Now}, nil)
+		job, err := p.executor.job(s, seed, trainer.Parts{Data: p.executor.Data, Decider: script, Now: time.Now}, nil)
 		if err != nil {
 			return err
 		}
@@ -166,27 +169,27 @@ func (p *plot) alone(sequence []string, seed int64) (*trainer.Outcome, int64) {
 	return outcome, steps
 }
 
-func onPlot(t testing.TB, decisions int, seeds []int64, do func(p *plot)) {
-	require.NoError(t, torch.SetThreads(1)) // legs are too short for more
+func inScenario(t testing.TB, decisions int, seeds []int64, do func(p *testScenario)) {
+	require.NoError(t, torch.SetThreads(1)) // segments are too short for more
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		do(newPlot(t, s, decisions, seeds...))
+		do(newScenario(t, s, decisions, seeds...))
 		return nil
 	}))
 }
 
 // Every sequence has the bits that it has when it is run alone, and nothing is trained
 // twice.
-func TestTheTreeTrainsEachLegOnce(t *testing.T) {
-	onPlot(t, 3, []int64{1}, func(p *plot) {
+func TestTheTreeTrainsEachSegmentOnce(t *testing.T) {
+	inScenario(t, 3, []int64{1}, func(p *testScenario) {
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
 		state, err := p.grid().Progress()
 		require.NoError(t, err)
-		require.Equal(t, []int{27, 27, 1 + 3 + 9 + 27, 1 + 3 + 9 + 27}, []int{state.Sequences, state.Ended, state.Legs, state.Done})
-		require.Len(t, p.paths, state.Legs)
+		require.Equal(t, []int{27, 27, 1 + 3 + 9 + 27, 1 + 3 + 9 + 27}, []int{state.Sequences, state.Ended, state.Segments, state.Done})
+		require.Len(t, p.paths, state.Segments)
 		slices.Sort(p.paths)
-		require.Len(t, slices.Compact(p.paths), state.Legs, "each once")
+		require.Len(t, slices.Compact(p.paths), state.Segments, "each once")
 
-		table := p.harvest()
+		table := p.table()
 		require.Equal(t, 27+2, strings.Count(table["grid-1.jsonl"], "\n"))
 		read, err := tables.Read(files.OS{}, filepath.Join(p.dir, "table"))
 		require.NoError(t, err)
@@ -216,17 +219,17 @@ func TestTheTreeTrainsEachLegOnce(t *testing.T) {
 func TestWorkersAgree(t *testing.T) {
 	var want map[string]string
 	for _, workers := range []int{1, 2, 4} {
-		onPlot(t, 2, []int64{1, 2}, func(p *plot) {
-			taker := &claims{}
+		inScenario(t, 2, []int64{1, 2}, func(p *testScenario) {
+			leases := &claims{}
 			var group sync.WaitGroup
 			faults := make([]error, workers)
 			for k := range workers {
-				group.Go(func() { faults[k] = p.grid().Work(context.Background(), p.worker(taker)) })
+				group.Go(func() { faults[k] = p.grid().Work(context.Background(), p.worker(leases)) })
 			}
 			group.Wait()
 			require.NoError(t, errors.Join(faults...))
 			require.Len(t, p.paths, 2*(1+3+9))
-			got := p.harvest()
+			got := p.table()
 			if want == nil {
 				want = got
 			}
@@ -236,11 +239,11 @@ func TestWorkersAgree(t *testing.T) {
 }
 
 // What is known is not run again, what is damaged is, and a stop in the middle of a
-// leg costs nothing.
+// segment costs nothing.
 func TestNothingIsLostAndNothingDoneTwice(t *testing.T) {
-	onPlot(t, 2, []int64{1}, func(p *plot) {
+	inScenario(t, 2, []int64{1}, func(p *testScenario) {
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
-		want := p.harvest()
+		want := p.table()
 		p.paths = nil
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
 		require.Empty(t, p.paths)
@@ -255,7 +258,7 @@ func TestNothingIsLostAndNothingDoneTwice(t *testing.T) {
 		}
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
 		require.Equal(t, []string{"(none) seed 1", "(none, none) seed 1"}, p.paths)
-		require.Equal(t, want, p.harvest())
+		require.Equal(t, want, p.table())
 		damaged, err := g.Store.Damaged()
 		require.NoError(t, err)
 		require.Len(t, damaged, 2)
@@ -264,7 +267,7 @@ func TestNothingIsLostAndNothingDoneTwice(t *testing.T) {
 		for stops := 0; ; stops++ {
 			ctx, cancel := context.WithCancel(context.Background())
 			looks := 0
-			p.lab.Watch = func(trainer.Progress) {
+			p.executor.Watch = func(trainer.Progress) {
 				if looks++; looks == 5+stops%7 {
 					cancel()
 				}
@@ -277,17 +280,17 @@ func TestNothingIsLostAndNothingDoneTwice(t *testing.T) {
 			require.True(t, errors.Is(err, trainer.ErrStopped) || errors.Is(err, context.Canceled), err)
 			require.Less(t, stops, 300)
 		}
-		p.lab.Watch = nil
-		require.Equal(t, want, p.harvest())
+		p.executor.Watch = nil
+		require.Equal(t, want, p.table())
 	})
 }
 
-// A leg that fails is tried again, then left out with what follows it; the others are
+// A segment that fails is tried again, then left out with what follows it; the others are
 // run.
-func TestLegsThatFail(t *testing.T) {
-	onPlot(t, 2, []int64{1, 2}, func(p *plot) {
-		begin, tried := p.lab.Begin, 0
-		p.lab.Begin = func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
+func TestSegmentsThatFail(t *testing.T) {
+	inScenario(t, 2, []int64{1, 2}, func(p *testScenario) {
+		begin, tried := p.executor.Begin, 0
+		p.executor.Begin = func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 			if seed == 2 {
 				tried++
 				return nil, nil, errors.New("no such seed here")
@@ -303,9 +306,9 @@ func TestLegsThatFail(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, list, 2)
 		require.Equal(t, "simulate () seed 2: no such seed here", list[1].Why)
-		require.Len(t, p.harvest(), 2)
+		require.Len(t, p.table(), 2)
 		require.NoError(t, p.grid().Failures.Clear())
-		p.lab.Begin = begin
+		p.executor.Begin = begin
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
 		state, err = p.grid().Progress()
 		require.NoError(t, err)
@@ -315,7 +318,7 @@ func TestLegsThatFail(t *testing.T) {
 
 // A job whose time is over before all decisions says so.
 func TestTooFewDecisions(t *testing.T) {
-	onPlot(t, 2, []int64{1}, func(p *plot) {
+	inScenario(t, 2, []int64{1}, func(p *testScenario) {
 		p.plan.Scenario.Decisions = 3
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
 		list, err := p.grid().Failures.List()
@@ -336,9 +339,9 @@ func faultStep() int {
 // Whatever goes wrong with a write, a worker on a disk that is well again ends with
 // the same table.
 func TestGridsSurviveFaults(t *testing.T) {
-	onPlot(t, 1, []int64{1}, func(p *plot) {
+	inScenario(t, 1, []int64{1}, func(p *testScenario) {
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
-		want := p.harvest()
+		want := p.table()
 		for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
 			for at := 1; at < 60; at += faultStep() {
 				p.dir = t.TempDir()
@@ -347,13 +350,13 @@ func TestGridsSurviveFaults(t *testing.T) {
 				p.fsys = faults.New(files.OS{}, at, kind)
 				func() {
 					store := &Store{p.fsys, filepath.Join(p.dir, "cache")}
-					g := NewGrid(p.plan, p.ground(), store, &Failures{p.fsys, filepath.Join(p.dir, "failures")})
+					g := NewGrid(p.plan, p.space(), store, &Failures{p.fsys, filepath.Join(p.dir, "failures")})
 					_ = g.Work(context.Background(), p.worker(&claims{}))
 				}()
 				p.fsys = files.OS{}
 				require.NoError(t, p.grid().Failures.Clear())
 				require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})), "%v at %d", kind, at)
-				require.Equal(t, want, p.harvest(), "%v at %d", kind, at)
+				require.Equal(t, want, p.table(), "%v at %d", kind, at)
 			}
 		}
 	})
@@ -382,33 +385,23 @@ func TestDesigns(t *testing.T) {
 				counts = counts[1:] // the whole tree, once
 			}
 			for _, workers := range counts {
-				onPlot(t, 3, []int64{1}, func(p *plot) {
-					p.plan.Design = c.design
-					grid := func() *Grid {
-						g := p.grid()
-						g.Policy = policy
-						return g
-					}
-					taker := &claims{}
+				inScenario(t, 3, []int64{1}, func(p *testScenario) {
+					p.plan.Design, p.policy = c.design, policy
+					leases := &claims{}
 					var group sync.WaitGroup
 					for range workers {
-						group.Go(func() { require.NoError(t, grid().Work(context.Background(), p.worker(taker))) })
+						group.Go(func() { require.NoError(t, p.grid().Work(context.Background(), p.worker(leases))) })
 					}
 					group.Wait()
-					state, err := grid().Progress()
+					state, err := p.grid().Progress()
 					require.NoError(t, err)
 					require.Equal(t, c.sequences, state.Ended)
 					require.Equal(t, c.sequences, state.Sequences)
-					require.NoError(t, grid().Sweep())
+					require.NoError(t, p.grid().Sweep())
 					states, err := filepath.Glob(filepath.Join(p.dir, "cache/states/*/*"))
 					require.NoError(t, err)
 					require.Empty(t, states)
-					dir := filepath.Join(p.dir, "table")
-					_, err = grid().WriteTable(files.OS{}, dir)
-					require.NoError(t, err)
-					text, err := os.ReadFile(filepath.Join(dir, "grid-1.jsonl"))
-					require.NoError(t, err)
-					got := map[string]string{"": string(text)}
+					got := p.table()
 					if want == nil {
 						want = got
 					}
@@ -421,11 +414,11 @@ func TestDesigns(t *testing.T) {
 
 // Of choices that follow from the network there are as many as fit it.
 func TestGroundOfKinds(t *testing.T) {
-	onPlot(t, 2, []int64{1}, func(p *plot) {
-		g := p.ground()
-		sequences, legs, err := g.Count(1000)
+	inScenario(t, 2, []int64{1}, func(p *testScenario) {
+		g := p.space()
+		sequences, segments, err := g.Count(1000)
 		require.NoError(t, err)
-		require.Equal(t, []int{9, 1 + 3 + 9}, []int{sequences, legs})
+		require.Equal(t, []int{9, 1 + 3 + 9}, []int{sequences, segments})
 		g.Actions, g.Kinds = nil, []net2net.Kind{"deepen"}
 		sequences, _, err = g.Count(1000)
 		require.NoError(t, err)
@@ -436,7 +429,7 @@ func TestGroundOfKinds(t *testing.T) {
 		networks := 0
 		require.NoError(t, g.EachNetwork(func(*model.Network) error { networks++; return nil }))
 		require.Greater(t, networks, 3)
-		g = p.ground()
+		g = p.space()
 		g.Actions[0], err = net2net.ParseAction("widen:conv2:8")
 		require.NoError(t, err)
 		sequences, _, err = g.Count(1000)
@@ -450,15 +443,15 @@ func TestGroundOfKinds(t *testing.T) {
 
 // A tree of a hundred decisions is refused by its top, whatever design takes of it.
 func TestDeepTreesAreRefused(t *testing.T) {
-	onPlot(t, 100, []int64{1}, func(p *plot) {
+	inScenario(t, 100, []int64{1}, func(p *testScenario) {
 		p.plan.Scenario.Actions = nil
 		for _, which := range []DesignKind{All, Sampled, Halved, Likely} {
 			p.plan.Design = Design{Which: which, Most: 300}
-			ground := p.ground()
-			ground.Actions = nil
-			err := p.plan.Fits(ground)
+			space := p.space()
+			space.Actions = nil
+			_, _, err := p.plan.Fits(space)
 			if err == nil {
-				_, _, err = NewGrid(p.plan, ground, nil, nil).Size()
+				_, _, err = NewGrid(p.plan, space, nil, nil).Size()
 			}
 			require.Error(t, err, which)
 			require.Regexp(t, "more than 300 sequences of 100|too many to plan; lower simulate.max_sequences to 200 or less", err.Error(), which)
@@ -470,9 +463,9 @@ func TestDeepTreesAreRefused(t *testing.T) {
 // its segment runs again.
 func TestOutcomesThatAreImpossible(t *testing.T) {
 	inTheMiddle, atTheEnd := []string{"none"}, []string{"none", "none"}
-	onPlot(t, 2, []int64{1}, func(p *plot) {
+	inScenario(t, 2, []int64{1}, func(p *testScenario) {
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
-		want, asides := p.harvest(), 0
+		want, asides := p.table(), 0
 		for name, c := range map[string]struct {
 			sequence []string
 			spoil    func(o *Outcome)
@@ -518,7 +511,7 @@ func TestOutcomesThatAreImpossible(t *testing.T) {
 			require.ErrorContains(t, err, path+".")
 			require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
 			require.Equal(t, []string{segment.String()}, p.paths, name)
-			require.Equal(t, want, p.harvest(), name)
+			require.Equal(t, want, p.table(), name)
 			damaged, err := g.Store.Damaged()
 			require.NoError(t, err)
 			asides++

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"graft/simulation/tables"
-	"graft/trainer"
 )
 
 // Segment is the part of a run between two decisions: the last action of its sequence,
@@ -18,7 +17,7 @@ type Segment struct {
 	Seed     int64    // of the run
 }
 
-// String is the leg as people read it.
+// String is the segment as people read it.
 func (l Segment) String() string { return fmt.Sprintf("%s seed %d", tables.Tuple(l.Sequence), l.Seed) }
 
 // Outcome is the result of a segment.
@@ -42,7 +41,7 @@ type Outcome struct {
 	Profile  string    `json:"profile"`  // of the device whose time was counted; empty is the machine's own
 }
 
-// Epoch is a row of a leg's history.
+// Epoch is a row of a segment's history.
 type Epoch struct {
 	Time     float64 `json:"time_s"`   // of the budget
 	Loss     float64 `json:"loss"`     // of training, in nats
@@ -52,17 +51,9 @@ type Epoch struct {
 // Segment returns the segment of the outcome.
 func (o *Outcome) Segment() Segment { return Segment{o.Sequence, o.Seed} }
 
-// record is the outcome of a whole sequence as a table has it.
 func (o *Outcome) record() tables.Record {
 	return tables.Record{Sequence: o.Sequence, Left: o.Left, Accuracy: []float64{o.Accuracy}, Seeds: []int64{o.Seed}, Step: o.Step, Before: o.Before,
 		Networks: o.Networks, Profile: o.Profile, Graft: o.Graft, LibTorch: o.LibTorch}
-}
-
-// addRows takes the epochs of a job's book.
-func (o *Outcome) addRows(rows []trainer.Row) {
-	for _, r := range rows {
-		o.Epochs = append(o.Epochs, Epoch{r.Time.Seconds(), r.Loss, r.Validation.Accuracy})
-	}
 }
 
 // outcomeKind begins the body of an outcome's line.

@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,13 +17,13 @@ type Progress struct {
 	Sequences int     `json:"sequences"`        // to be run, for all seeds, as far as is known
 	Ended     int     `json:"sequences_ended"`  // of them
 	Failed    int     `json:"sequences_failed"` // of them, too often
-	Legs      int     `json:"legs"`             // they consist of
+	Segments  int     `json:"legs"`             // they consist of
 	Done      int     `json:"legs_done"`        // of them
 	Steps     int64   `json:"steps"`            // of training that were taken
 	Alone     int64   `json:"steps_alone"`      // that the sequences that ended would have taken, each from the beginning
 	Seconds   float64 `json:"machine_seconds"`  // that the machine took for them
 	Best      []Best  `json:"best"`             // sequences so far
-	// Ahead is what the machine will take for what is left, by what legs as deep in
+	// Ahead is what the machine will take for what is left, by what segments as deep in
 	// the tree took: in seconds, of one worker. Zero where nothing is known.
 	Ahead float64 `json:"machine_seconds_left"`
 }
@@ -37,7 +38,7 @@ type Best struct {
 // mostBest bounds the best sequences that a progress names.
 const mostBest = 3
 
-// survey goes through what is known of the grid.
+// survey visits the known nodes of the grid.
 func (g *Grid) survey(visit visitor) error {
 	return g.walk(func(b *node) error {
 		if err := g.look(b); err != nil {
@@ -51,14 +52,13 @@ func (g *Grid) survey(visit visitor) error {
 func (g *Grid) Progress() (Progress, error) {
 	var s Progress
 	var err error
-	if s.Sequences, s.Legs, err = g.Size(); err != nil {
+	if s.Sequences, s.Segments, err = g.Size(); err != nil {
 		return s, err
 	}
 	depths := make([]depth, g.Space.Decisions+1)
 	err = g.survey(func(b *node) error {
 		for k := range g.Seeds {
-			s.count(b, k)
-			depths[len(b.sequence)].count(b.outcomes[k])
+			s.count(b, k, &depths[len(b.sequence)])
 			if b.failed[k] && (b.parent == nil || !b.parent.failed[k]) {
 				n, err := g.below(b)
 				if err != nil {
@@ -90,14 +90,14 @@ func (g *Grid) below(b *node) (n int, err error) {
 	return n, err
 }
 
-func (s *Progress) count(b *node, seed int) {
+func (s *Progress) count(b *node, seed int, d *depth) {
 	o := b.outcomes[seed]
 	if o == nil {
 		return
 	}
-	s.Done++
+	s.Done, d.done = s.Done+1, d.done+1
 	s.Steps += o.Steps
-	s.Seconds += o.Seconds
+	s.Seconds, d.seconds = s.Seconds+o.Seconds, d.seconds+o.Seconds
 	if !o.Ended {
 		return
 	}
@@ -109,7 +109,6 @@ func (s *Progress) count(b *node, seed int) {
 	}
 }
 
-// rank keeps the best sequences.
 func (s *Progress) rank(b *node) {
 	one := Best{Sequence: b.sequence}
 	for _, o := range b.outcomes {
@@ -123,29 +122,14 @@ func (s *Progress) rank(b *node) {
 	}
 	one.Accuracy /= float64(one.Seeds)
 	s.Best = append(s.Best, one)
-	slices.SortStableFunc(s.Best, func(a, b Best) int {
-		switch {
-		case a.Accuracy > b.Accuracy:
-			return -1
-		case a.Accuracy < b.Accuracy:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(s.Best, func(a, b Best) int { return cmp.Compare(b.Accuracy, a.Accuracy) })
 	s.Best = s.Best[:min(len(s.Best), mostBest)]
 }
 
-// depth is the legs of a depth in the tree.
+// depth is the segments of a depth in the tree.
 type depth struct {
 	done    int
 	seconds float64
-}
-
-func (d *depth) count(o *Outcome) {
-	if o != nil {
-		d.done++
-		d.seconds += o.Seconds
-	}
 }
 
 // ahead estimates the machine seconds of the remaining segments. A depth without any
@@ -161,11 +145,11 @@ func (g *Grid) ahead(depths []depth) float64 {
 	return sum
 }
 
-// harvestWriter is the name of a harvest's file of records.
-const harvestWriter = "grid"
+// tableWriter is the name of the file of records.
+const tableWriter = "grid"
 
 // WriteTable writes the table of all sequences that ended into a folder, in place of the
-// one that is there: the same outcomes give the same bytes, whoever ran them and when.
+// one that is there: the same outcomes give the same bytes, whichever workers ran them.
 func (g *Grid) WriteTable(fsys files.FS, dir string) (records int, err error) {
 	var found []*Outcome
 	err = g.survey(func(b *node) error {
@@ -184,13 +168,13 @@ func (g *Grid) WriteTable(fsys files.FS, dir string) (records int, err error) {
 		return slices.Compare(place(a), place(b))
 	})
 	fresh, old := dir+".new", dir+".old"
-	if err := errors.Join(removeTable(fsys, fresh), g.write(fsys, fresh, found)); err != nil {
+	if err := errors.Join(files.RemoveAll(fsys, fresh), g.write(fsys, fresh, found)); err != nil {
 		return 0, err
 	}
 	return len(found), swap(fsys, dir, fresh, old)
 }
 
-// places gives the place of an outcome: its choices at each decision, and its seed.
+// places returns the sort key of an outcome: its choices at each decision, and its seed.
 func (g *Grid) places() func(o *Outcome) []int {
 	return func(o *Outcome) []int {
 		var at []int
@@ -203,12 +187,11 @@ func (g *Grid) places() func(o *Outcome) []int {
 	}
 }
 
-// write makes a table of outcomes.
 func (g *Grid) write(fsys files.FS, dir string, found []*Outcome) error {
 	if err := tables.Create(fsys, dir, g.Scenario, tables.CreateOptions{}); err != nil {
 		return err
 	}
-	w, err := tables.Open(fsys, dir, tables.WriterOptions{Name: harvestWriter, Lazy: true})
+	w, err := tables.Open(fsys, dir, tables.WriterOptions{Name: tableWriter, Lazy: true})
 	if err != nil {
 		return err
 	}
@@ -221,9 +204,9 @@ func (g *Grid) write(fsys files.FS, dir string, found []*Outcome) error {
 }
 
 // swap puts a new table in the place of an old one. A kill in between leaves the new
-// one beside it, and the next harvest begins anew.
+// one beside it, and the next call begins anew.
 func swap(fsys files.FS, dir, fresh, old string) error {
-	if err := removeTable(fsys, old); err != nil {
+	if err := files.RemoveAll(fsys, old); err != nil {
 		return err
 	}
 	if err := fsys.Rename(dir, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -232,20 +215,5 @@ func swap(fsys files.FS, dir, fresh, old string) error {
 	if err := fsys.Rename(fresh, dir); err != nil {
 		return fmt.Errorf("replace table %s: %w", dir, err)
 	}
-	return errors.Join(fsys.SyncDir(filepath.Dir(dir)), removeTable(fsys, old))
-}
-
-// removeTable deletes a folder that a harvest has made.
-func removeTable(fsys files.FS, dir string) error {
-	entries, err := fsys.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, entry := range entries {
-		err = errors.Join(err, fsys.Remove(filepath.Join(dir, entry.Name())))
-	}
-	if err != nil {
-		return fmt.Errorf("delete an old table: %w", err)
-	}
-	return fsys.Remove(dir)
+	return errors.Join(fsys.SyncDir(filepath.Dir(dir)), files.RemoveAll(fsys, old))
 }

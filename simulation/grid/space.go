@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"graft/decider"
 	"graft/model"
 	"graft/net2net"
 	"graft/simulation/tables"
@@ -26,31 +27,21 @@ type node struct {
 	network  *model.Network
 	children []*node // nil before they were looked at, and at the end of a sequence
 
-	keys     []string   // of its leg's causes, one for each seed
+	keys     []string   // of its segment's causes, one for each seed
 	outcomes []*Outcome // nil where not known
 	failed   []bool     // too often
-	shares   []float64  // that a policy gives what follows; nil before it was asked
+	shares   []float64  // a policy's probabilities of the children; nil before it was asked
 }
 
-// choices returns the actions that fit a network.
 func (g Space) choices(n *model.Network) ([]net2net.Action, error) {
 	if len(g.Actions) > 0 {
 		return g.Actions, nil
 	}
-	kinds := g.Kinds
-	if kinds == nil {
-		kinds = []net2net.Kind{"deepen", "widen"}
-	}
-	actions, err := net2net.Proposals(n)
-	if err != nil {
-		return nil, err
-	}
-	actions = slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) })
-	return append(actions, net2net.Action{}), nil
+	return decider.Proposals(n, g.Kinds)
 }
 
-// follow looks at what can follow a branch. An action that does not fit is left out;
-// one that was asked for by name and does not fit at the beginning is an error.
+// follow makes the nodes after a node. An action that does not fit is left out; a named
+// action that does not fit at the root is an error.
 func (g Space) follow(b *node) ([]*node, error) {
 	if b.children != nil || len(b.sequence) == g.Decisions {
 		return b.children, nil

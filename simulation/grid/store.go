@@ -3,7 +3,6 @@ package grid
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -13,9 +12,10 @@ import (
 	"graft/files"
 	"graft/results"
 	"graft/simulation/tables"
+	"graft/trainer"
 )
 
-// Store keeps the outcomes of legs, and the states of jobs in between, by the keys of
+// Store keeps the outcomes of segments, and the states of jobs in between, by the keys of
 // their causes: what was run once for one scenario is there for every other. Several
 // processes may use it, on several machines. An outcome is committed once: it is
 // written under another name, synced and linked to its own, which a second cannot take
@@ -82,21 +82,16 @@ func (s *Store) Commit(o *Outcome) error {
 	if err := s.fsys.MkdirAll(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("commit %s: %w", o.Segment(), err)
 	}
-	err = files.WriteNew(s.fsys, path, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err = tables.WriteNew(s.fsys, path, text); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("commit %s: %w", o.Segment(), err)
 	}
 	return nil
 }
 
-// state is a job that stands before a decision, or was stopped on its way there.
+// state is the checkpoint of a job before a decision, or of a stopped job.
 type state map[string][]byte
 
-// saveState keeps a job's state, that of a leg's end or, with a suffix of its own, of
-// one that was stopped.
+// saveState keeps a job's state under the suffix of a segment's end or of a stopped job.
 func (s *Store) saveState(key, suffix string, st state) error {
 	path := s.place(statesName, key, suffix)
 	if err := s.fsys.MkdirAll(filepath.Dir(path)); err != nil {
@@ -122,16 +117,10 @@ func (s *Store) state(key, suffix string) (state, error) {
 		return nil, err
 	}
 	defer func() { _ = c.Close() }()
-	st := state{}
-	for _, name := range c.Sections() {
-		if st[name], err = c.ReadSection(name); err != nil {
-			return nil, err
-		}
-	}
-	return st, nil
+	return trainer.ReadSections(c)
 }
 
-// dropState forgets a job's state. What cannot be deleted does no harm.
+// dropState deletes a job's state. A state that cannot be deleted does no harm.
 func (s *Store) dropState(key, suffix string) {
 	_ = s.fsys.Remove(s.place(statesName, key, suffix))
 }

@@ -27,7 +27,7 @@ var treeColumns = []results.Column{
 	{Name: "held_out"}, {Name: "regret", Unit: "points"},
 }
 
-// Folder is the book of a study in a run folder: a table of figures, and a file for
+// Folder records a study in a run folder: a table of figures, and a file for
 // each learner. It is made by OpenFolder.
 type Folder struct {
 	run  *results.Run

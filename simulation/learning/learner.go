@@ -27,8 +27,8 @@ type Learner struct {
 	rewards [][]float64 // of each tree's records
 	held    *heldOut    // nil where nothing is held out
 	policy  *decider.Structural
-	pupil   *decider.MemberTrainer
-	best    decider.Member // of all looks at what is held out; nil before the first
+	trainer *decider.MemberTrainer
+	best    decider.Member // on the held-out trees; nil before they were first evaluated
 }
 
 // progress is the state of learning beside the weights.
@@ -82,7 +82,7 @@ func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Lea
 		return nil, err
 	}
 	rule := torch.OptimizerOptions{Rule: torch.AdamW, LR: o.Rate, WeightDecay: o.WeightDecay, Fused: true}
-	l.pupil, err = decider.NewMemberTrainer(s, l.policy, cases, rule)
+	l.trainer, err = decider.NewMemberTrainer(s, l.policy, cases, rule)
 	return l, err
 }
 
@@ -104,17 +104,17 @@ func (l *Learner) Advance() error {
 	if l.Why != "" {
 		return nil
 	}
-	logits, err := l.pupil.Logits()
+	logits, err := l.trainer.Logits()
 	if err != nil {
 		return err
 	}
 	gradient := make([]float64, len(logits))
 	l.Value = l.aim(logits, gradient)
-	if err := l.pupil.Step(gradient); err != nil {
+	if err := l.trainer.Step(gradient); err != nil {
 		return err
 	}
 	l.Step++
-	return l.judge()
+	return l.checkEnd()
 }
 
 // aim is the mean over the trees, and its gradient.
@@ -137,13 +137,13 @@ func (l *Learner) aim(logits, gradient []float64) float64 {
 	return value / float64(len(l.trees))
 }
 
-// judge says whether there is more to learn.
-func (l *Learner) judge() error {
+// checkEnd sets Why when learning is over.
+func (l *Learner) checkEnd() error {
 	if l.Step == 1 || l.Value > l.Top+l.Tolerance {
 		l.Top, l.Grown = l.Value, l.Step
 	}
 	if l.held != nil && l.Step%l.Every == 0 {
-		if err := l.look(); err != nil {
+		if err := l.evaluateHeldOut(); err != nil {
 			return err
 		}
 	}
@@ -158,8 +158,8 @@ func (l *Learner) judge() error {
 	return nil
 }
 
-// look measures what is held out, and remembers the best.
-func (l *Learner) look() error {
+// evaluateHeldOut keeps the policy if it is the best on the held-out trees so far.
+func (l *Learner) evaluateHeldOut() error {
 	value, now, err := l.outside()
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (l *Learner) look() error {
 	return nil
 }
 
-// outside is the expected reward in what is held out, and whose it is.
+// outside returns the expected reward on the held-out trees, and the policy that has it.
 func (l *Learner) outside() (value float64, now *decider.Structural, err error) {
 	if now, err = l.current(); err != nil {
 		return 0, nil, err
@@ -199,16 +199,14 @@ func (l *Learner) Policy() (*decider.Structural, error) {
 	return &p, nil
 }
 
-// current returns the policy after the last step.
 func (l *Learner) current() (*decider.Structural, error) {
 	p := *l.policy
-	values, err := l.pupil.Values()
+	values, err := l.trainer.Values()
 	p.Members = []decider.Member{values}
 	return &p, err
 }
 
-// Learn learns one policy for each seed, all from the same trees, so many at a
-// time. Held is as in NewLearner.
+// Learn learns one policy for each seed, so many at a time. Held is as in NewLearner.
 func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64, most int) ([]*decider.Structural, error) {
 	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}
 	learned, err := study.Run(ctx)
@@ -219,8 +217,8 @@ func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds
 	return policies, err
 }
 
-// atOnce does something for each of so many places, so many at a time, on threads that
-// work alone. Of a place whose turn has not come when ctx ends nothing is done.
+// atOnce calls body for each place, at most so many at a time, each on a thread of its own.
+// Places that have not begun when ctx ends are skipped.
 func atOnce(ctx context.Context, places, most int, body func(place int) error) ([]error, error) {
 	had, err := torch.Describe()
 	if err != nil {

@@ -3,8 +3,6 @@ package learning
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -18,14 +16,6 @@ import (
 	"graft/torch"
 	"graft/torch/weights"
 )
-
-func TestMain(m *testing.M) {
-	if err := torch.Load(); err != nil {
-		fmt.Fprintln(os.Stderr, "simulation/learning: nothing can be tested:", err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
 
 // quick is options for few steps.
 func quick() Options {
@@ -69,7 +59,7 @@ func toTheEnd(t *testing.T, l *Learner) {
 // Learning finds the best sequence, exactly as well as by drawing, and says why it
 // ended.
 func TestLearningFindsTheBest(t *testing.T) {
-	trees := treetest.Grove(t, 1)
+	trees := treetest.RandomTrees(t, 1)
 	for name, change := range map[string]func(o *Options){
 		"exact":       func(*Options) {},
 		"expectation": func(o *Options) { o.Beta, o.Steps = 0, 100 },
@@ -97,21 +87,21 @@ func TestLearningFindsTheBest(t *testing.T) {
 func TestLearningConverges(t *testing.T) {
 	o := quick()
 	o.Steps, o.Window = 2000, 20
-	learn(t, treetest.Grove(t, 2), nil, o, func(l *Learner) {
+	learn(t, treetest.RandomTrees(t, 2), nil, o, func(l *Learner) {
 		toTheEnd(t, l)
 		require.Less(t, l.Step, 500)
 		require.Contains(t, l.Why, "has not grown")
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := Learn(ctx, treetest.Grove(t, 1), nil, o, []uint64{1}, 1)
+	_, err := Learn(ctx, treetest.RandomTrees(t, 1), nil, o, []uint64{1}, 1)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 // A learner that is restored takes the same steps to the bit, drawn or exact, with
 // something held out or without.
 func TestLearningGoesOnToTheBit(t *testing.T) {
-	all := treetest.Grove(t, 3)
+	all := treetest.RandomTrees(t, 3)
 	for name, change := range map[string]func(o *Options) []*simulation.Tree{
 		"exact":    func(*Options) []*simulation.Tree { return nil },
 		"drawn":    func(o *Options) []*simulation.Tree { o.Sampled = 4; return nil },
@@ -163,7 +153,7 @@ func bytesOf(t *testing.T, l *Learner) []byte {
 
 // What is held out is not learned from; the best look at it is the result.
 func TestHeldOut(t *testing.T) {
-	all := treetest.Grove(t, 3)
+	all := treetest.RandomTrees(t, 3)
 	o := quick()
 	o.Every, o.Patience, o.Steps = 1, 3, 300
 	learn(t, all[:2], all[2:], o, func(l *Learner) {
@@ -180,7 +170,7 @@ func TestHeldOut(t *testing.T) {
 
 // The same seed learns the same, however many learn at once.
 func TestLearnTreesAtOnce(t *testing.T) {
-	trees := treetest.Grove(t, 2)
+	trees := treetest.RandomTrees(t, 2)
 	o := quick()
 	o.Steps = 15
 	one, err := Learn(context.Background(), trees, nil, o, []uint64{1, 2, 3}, 1)

@@ -121,7 +121,6 @@ func (f *flow) entropy(price float64, gradient []float64) float64 {
 	return sum
 }
 
-// of is the shares of a node's choices.
 func (f *flow) of(node int) []float64 {
 	return f.shares[f.starts[node] : f.starts[node]+len(f.tree.Nodes[node].Next)]
 }

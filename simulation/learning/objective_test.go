@@ -24,7 +24,7 @@ func drawLogits(t *simulation.Tree, random *rand.Rand) []float64 {
 // The gradient of the aim is that of finite differences, whatever beta and entropy.
 func TestExactGradient(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	tree := treetest.Made(t, "a", 3, random, 0.01)
+	tree := treetest.Random(t, "a", 3, random, 0.01)
 	rewards := Standard.rewards(tree.Table, 0)
 	for _, a := range []objective{{}, {beta: 0.5}, {beta: 8}, {beta: 300}, {entropy: 0.7}, {beta: 4, entropy: 0.2}} {
 		t.Run(fmt.Sprintf("%+v", a), func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestExactGradient(t *testing.T) {
 // The aim is what its definition says, summed over all sequences.
 func TestAimIsByDefinition(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 1))
-	tree := treetest.Made(t, "a", 3, random, 0.01)
+	tree := treetest.Random(t, "a", 3, random, 0.01)
 	rewards, logits := Tangent.rewards(tree.Table, 0.5), drawLogits(tree, random)
 	f := newFlow(tree, logits)
 	var probabilities [][]float64
@@ -71,7 +71,7 @@ func TestAimIsByDefinition(t *testing.T) {
 // mean reward.
 func TestSampledGradientIsUnbiased(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
-	tree := treetest.Made(t, "a", 2, random, 0.05)
+	tree := treetest.Random(t, "a", 2, random, 0.05)
 	rewards, logits := Standard.rewards(tree.Table, 0), drawLogits(tree, random)
 	exact := make([]float64, len(logits))
 	value := objective{}.value(tree, logits, rewards, exact)
@@ -98,8 +98,8 @@ func TestSampledGradientIsUnbiased(t *testing.T) {
 // The law of a table is found where accuracies follow it, and noise is taken out.
 func TestSmoothedTables(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 1))
-	clean := treetest.Made(t, "a", 4, rand.New(rand.NewPCG(9, 9)), 0)
-	noisy := treetest.Made(t, "a", 4, rand.New(rand.NewPCG(9, 9)), 0)
+	clean := treetest.Random(t, "a", 4, rand.New(rand.NewPCG(9, 9)), 0)
+	noisy := treetest.Random(t, "a", 4, rand.New(rand.NewPCG(9, 9)), 0)
 	before, after := 0.0, 0.0
 	for k := range noisy.Records {
 		noisy.Records[k].Accuracy[0] += 0.01 * random.NormFloat64()
@@ -116,7 +116,7 @@ func TestSmoothedTables(t *testing.T) {
 
 // Rewards have a mean of zero and a deviation of one, in the order of accuracies.
 func TestRewards(t *testing.T) {
-	tree := treetest.Made(t, "a", 3, rand.New(rand.NewPCG(5, 1)), 0.02)
+	tree := treetest.Random(t, "a", 3, rand.New(rand.NewPCG(5, 1)), 0.02)
 	for _, r := range []Reward{Standard, Tangent} {
 		rewards := r.rewards(tree.Table, 0)
 		mean, deviation := stat.Population(rewards)
@@ -132,6 +132,6 @@ func TestRewards(t *testing.T) {
 	require.Equal(t, []float64{0, 0}, standardized([]float64{3, 3}))
 
 	o := Options{Pool: 1}
-	all := o.allRewards([]*simulation.Tree{tree, treetest.Made(t, "b", 3, rand.New(rand.NewPCG(6, 1)), 0.02)})
+	all := o.allRewards([]*simulation.Tree{tree, treetest.Random(t, "b", 3, rand.New(rand.NewPCG(6, 1)), 0.02)})
 	require.InDeltaSlice(t, all[0], all[1], 1e-12, "pooled wholly, all tables say the same")
 }

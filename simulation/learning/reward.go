@@ -9,8 +9,7 @@ import (
 	"graft/stat"
 )
 
-// Reward names the transformation of accuracies into rewards. The zero Reward is
-// Standard.
+// Reward names the transformation of accuracies into rewards; zero is Standard.
 type Reward string
 
 // The rewards. Both are brought to a mean of zero and a deviation of one over the
@@ -45,8 +44,7 @@ func (r Reward) rewards(t *tables.Table, smooth float64) []float64 {
 	return standardized(values)
 }
 
-// standardized has a mean of zero and a deviation of one, or zeros where all are
-// equal.
+// standardized has a mean of zero and a deviation of one; equal values become zeros.
 func standardized(values []float64) []float64 {
 	mean, deviation := stat.Population(values)
 	out := make([]float64, len(values))

@@ -36,10 +36,8 @@ func sampled(t *simulation.Tree, logits, rewards []float64, draws int, random *r
 	return sum / float64(draws)
 }
 
-// visit is a choice that was drawn.
 type visit struct{ node, choice int }
 
-// walk draws a sequence.
 func (f *flow) walk(rewards []float64, random *rand.Rand) (way []visit, reward float64) {
 	end := f.tree.Follow(func(at int) int {
 		n := f.tree.Nodes[at]

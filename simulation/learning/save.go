@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// A safetensors file holds a learner's state: the pupil's tensors, the best member if
+// A safetensors file holds a learner's state: the trainer's tensors, the best member if
 // any, and the learning state as JSON under learnerKey.
 const (
 	learnerKey     = "graft.learner"
@@ -33,15 +33,14 @@ func origin(trees, held []*simulation.Tree, o Options) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Set returns everything that the learner's future depends on: a restored learner takes
-// the same steps to the bit.
+// Set returns the whole state of learning: a restored learner takes the same steps to the bit.
 func (l *Learner) Set() (*weights.Set, error) {
 	text, err := json.Marshal(l.progress)
 	if err != nil {
 		return nil, fmt.Errorf("save learning: %w", err)
 	}
 	set := &weights.Set{Metadata: map[string]string{learnerKey: string(text)}}
-	if err := l.pupil.Save(set); err != nil {
+	if err := l.trainer.Save(set); err != nil {
 		return nil, err
 	}
 	if l.best == nil {
@@ -62,25 +61,24 @@ func (l *Learner) Set() (*weights.Set, error) {
 	return set, nil
 }
 
-// Restore goes on where Set was taken. The learner must be made of the same trees and
-// options.
+// Restore goes on where Set was taken, with the same trees and options.
 func (l *Learner) Restore(set *weights.Set) error {
 	text, ok := set.Metadata[learnerKey]
 	if !ok {
 		return errors.New("go on learning: the file holds no learning that was interrupted")
 	}
-	var p progress
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
+	var now progress
+	if err := json.Unmarshal([]byte(text), &now); err != nil {
 		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
 	}
-	if p.Version != learnerVersion || p.Origin != l.Origin {
+	if now.Version != learnerVersion || now.Origin != l.Origin {
 		return errors.New("go on learning: the file is of other tables, other options or another version; begin anew, or give those that it began with")
 	}
-	if err := l.pupil.Restore(set); err != nil {
+	if err := l.trainer.Restore(set); err != nil {
 		return err
 	}
-	l.progress, l.best = p, nil
-	if p.BestStep == 0 {
+	l.progress, l.best = now, nil
+	if now.BestStep == 0 {
 		return nil
 	}
 	best, err := l.policy.Set()
@@ -95,12 +93,7 @@ func (l *Learner) Restore(set *weights.Set) error {
 		t.Name = best.Tensors[k].Name
 		best.Tensors[k] = t
 	}
-	return l.take(best)
-}
-
-// take reads the best member back.
-func (l *Learner) take(set *weights.Set) error {
-	p, err := decider.StructuralOf(set)
+	p, err := decider.StructuralOf(best)
 	if err != nil {
 		return fmt.Errorf("go on learning: %w", err)
 	}

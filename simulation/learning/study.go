@@ -28,14 +28,14 @@ type Study struct {
 	Every      int                // steps between rows of figures; zero means 10
 	Checkpoint time.Duration      // of the machine's time between two of a seed; zero means 30 s
 	Now        func() time.Time   // when checkpoints are due; nil saves at stops and in the end only
-	Book       Book               // where figures and learners go; nil is nowhere, and nothing is saved
+	Recorder   Recorder           // where figures and learners go; nil is nowhere, and nothing is saved
 }
 
 // ErrStopped says that a study was asked to stop and has saved all that it did.
 var ErrStopped = errors.New("the study was stopped, and its progress is saved")
 
-// Book records a study. Several goroutines call it.
-type Book interface {
+// Recorder records a study. Several goroutines call it.
+type Recorder interface {
 	// Step tells where a seed stands after a step. All that learns waits for it.
 	Step(p Progress)
 	// Row adds figures. Those of a seed that goes on are told again, from its first.
@@ -78,7 +78,7 @@ type Result struct {
 var errUndone = errors.New("stopped")
 
 // Run learns to the end of all seeds. Where ctx ends it saves what it has and returns
-// ErrStopped or, without a book, what ctx says. The first fault stops all seeds.
+// ErrStopped or, without a recorder, what ctx says. The first fault stops all seeds.
 func (s *Study) Run(ctx context.Context) ([]Result, error) {
 	inner, fail := context.WithCancel(ctx)
 	defer fail()
@@ -112,7 +112,7 @@ func (s *Study) verdict(ctx context.Context, faults []error) error {
 		return err
 	case !undone:
 		return nil
-	case s.Book == nil:
+	case s.Recorder == nil:
 		return ctx.Err()
 	}
 	return ErrStopped
@@ -120,7 +120,7 @@ func (s *Study) verdict(ctx context.Context, faults []error) error {
 
 // learn goes through the steps of a seed, those that are left where it was saved.
 func (s *Study) learn(ctx context.Context, scope *torch.Scope, seed uint64) (Result, error) {
-	p, err := s.pupil(scope, seed)
+	p, err := s.learner(scope, seed)
 	if err != nil {
 		return Result{}, err
 	}
@@ -143,7 +143,6 @@ func (s *Study) learn(ctx context.Context, scope *torch.Scope, seed uint64) (Res
 	return Result{Seed: seed, Policy: policy, Steps: p.Step, Why: p.Why, Rows: p.rows}, nil
 }
 
-// seedLearner is the learner of a seed.
 type seedLearner struct {
 	*Learner
 	study   *Study
@@ -152,8 +151,8 @@ type seedLearner struct {
 	savedAt int // step; less than zero before the first time
 }
 
-// pupil makes a seed's learner anew or, where it was saved, as it was.
-func (s *Study) pupil(scope *torch.Scope, seed uint64) (*seedLearner, error) {
+// learner makes a seed's learner anew or, where it was saved, as it was.
+func (s *Study) learner(scope *torch.Scope, seed uint64) (*seedLearner, error) {
 	o := s.Options
 	o.Seed = seed
 	l, err := NewLearner(scope, s.Trees, s.Held, o)
@@ -161,10 +160,10 @@ func (s *Study) pupil(scope *torch.Scope, seed uint64) (*seedLearner, error) {
 		return nil, err
 	}
 	p := &seedLearner{Learner: l, study: s, saved: s.now(), savedAt: -1}
-	if s.Book == nil {
+	if s.Recorder == nil {
 		return p, nil
 	}
-	set, err := s.Book.Load(seed)
+	set, err := s.Recorder.Load(seed)
 	if err != nil || set == nil {
 		return p, err
 	}
@@ -176,11 +175,11 @@ func (s *Study) pupil(scope *torch.Scope, seed uint64) (*seedLearner, error) {
 	}
 	p.savedAt = p.Step
 	for _, r := range p.rows {
-		if err := s.Book.Row(r); err != nil {
+		if err := s.Recorder.Row(r); err != nil {
 			return nil, err
 		}
 	}
-	s.Book.Step(p.stands())
+	s.Recorder.Step(p.standing())
 	return p, nil
 }
 
@@ -191,7 +190,7 @@ func (s *Study) now() time.Time {
 	return s.Now()
 }
 
-func (p *seedLearner) stands() Progress {
+func (p *seedLearner) standing() Progress {
 	outside := math.NaN()
 	if p.BestStep > 0 {
 		outside = p.Best
@@ -201,29 +200,21 @@ func (p *seedLearner) stands() Progress {
 
 // step takes one, and tells and saves what is due.
 func (p *seedLearner) step() error {
-	if err := p.Advance(); err != nil || p.study.Book == nil {
+	if err := p.Advance(); err != nil || p.study.Recorder == nil {
 		return err
 	}
-	every := p.study.Every
-	if every == 0 {
-		every = 10
-	}
-	if p.Step%every == 0 || p.Why != "" {
+	if p.Step%cmp.Or(p.study.Every, 10) == 0 || p.Why != "" {
 		row, err := p.Figures()
 		if err != nil {
 			return err
 		}
 		p.rows = append(p.rows, row)
-		if err := p.study.Book.Row(row); err != nil {
+		if err := p.study.Recorder.Row(row); err != nil {
 			return err
 		}
 	}
-	p.study.Book.Step(p.stands())
-	wait := p.study.Checkpoint
-	if wait == 0 {
-		wait = 30 * time.Second
-	}
-	if p.study.now().Sub(p.saved) < wait {
+	p.study.Recorder.Step(p.standing())
+	if p.study.now().Sub(p.saved) < cmp.Or(p.study.Checkpoint, 30*time.Second) {
 		return nil
 	}
 	return p.save()
@@ -231,7 +222,7 @@ func (p *seedLearner) step() error {
 
 // save keeps the learner, unless it was kept after this step.
 func (p *seedLearner) save() error {
-	if p.study.Book == nil || p.savedAt == p.Step {
+	if p.study.Recorder == nil || p.savedAt == p.Step {
 		return nil
 	}
 	set, err := p.Set()
@@ -239,7 +230,7 @@ func (p *seedLearner) save() error {
 		return err
 	}
 	set.Tensors = append(set.Tensors, rowsTensor(p.rows))
-	if err := p.study.Book.Save(p.Seed, set); err != nil {
+	if err := p.study.Recorder.Save(p.Seed, set); err != nil {
 		return fmt.Errorf("save what seed %d learned: %w", p.Seed, err)
 	}
 	p.saved, p.savedAt = p.study.now(), p.Step
@@ -249,7 +240,7 @@ func (p *seedLearner) save() error {
 // Figures computes the figures of the current policy. It changes nothing.
 func (l *Learner) Figures() (Row, error) {
 	r := Row{Seed: l.Seed, Step: l.Step, HeldOut: math.NaN()}
-	logits, err := l.pupil.Logits()
+	logits, err := l.trainer.Logits()
 	if err != nil {
 		return r, err
 	}

@@ -23,7 +23,7 @@ import (
 	"graft/torch/weights"
 )
 
-// memory is a book that forgets nothing, unless it is told to fail.
+// memory records all, unless it is told to fail.
 type memory struct {
 	mu    sync.Mutex
 	kept  map[uint64][]byte
@@ -89,7 +89,7 @@ func ticking() func() time.Time {
 
 // classes are studies that differ in what has to be restored.
 func classes(t *testing.T) map[string]*Study {
-	all := treetest.Grove(t, 3)
+	all := treetest.RandomTrees(t, 3)
 	exact, drawn, stopped := quick(), quick(), quick()
 	drawn.Sampled, drawn.Entropy = 3, 0.01
 	stopped.Every, stopped.Patience = 2, 4
@@ -124,10 +124,10 @@ func TestTreeStudiesGoOnToTheBit(t *testing.T) {
 					looked++
 				}
 			}
-			study.Book = told
+			study.Recorder = told
 			one, err := study.Run(context.Background())
 			require.NoError(t, err)
-			for k := range whole { // without a book there are no rows
+			for k := range whole { // without a recorder there are no rows
 				whole[k].Rows = one[k].Rows
 			}
 			want := policiesOf(t, whole)
@@ -154,7 +154,7 @@ func cutShort(t *testing.T, study *Study, book *memory, random *rand.Rand) ([]Re
 	for ended := 0; ; ended++ {
 		require.Less(t, ended, 500, "it gets nowhere")
 		s := *study
-		s.Book, s.Now, s.Checkpoint, s.AtOnce = book, ticking(), time.Duration(1+random.IntN(9))*time.Second, 1+random.IntN(3)
+		s.Recorder, s.Now, s.Checkpoint, s.AtOnce = book, ticking(), time.Duration(1+random.IntN(9))*time.Second, 1+random.IntN(3)
 		ctx, cancel := context.WithCancel(context.Background())
 		left, kill, gone := 1+random.IntN(30), random.IntN(2) == 0, false
 		book.step = func(Progress) {
@@ -187,7 +187,7 @@ func TestTreeStudiesSaveWhenItIsTime(t *testing.T) {
 	study.Seeds, study.AtOnce = study.Seeds[:1], 1
 	saves := func(every time.Duration, now func() time.Time) int {
 		book := newMemory()
-		study.Book, study.Now, study.Checkpoint = book, now, every
+		study.Recorder, study.Now, study.Checkpoint = book, now, every
 		_, err := study.Run(context.Background())
 		require.NoError(t, err)
 		return book.saves
@@ -198,14 +198,14 @@ func TestTreeStudiesSaveWhenItIsTime(t *testing.T) {
 	require.Less(t, saves(10*time.Second, ticking()), 5)
 }
 
-// The first fault stops all seeds, and is told; without a book ctx is what stopped.
+// The first fault stops all seeds, and is told; without a recorder ctx is what stopped.
 func TestTreeStudiesFail(t *testing.T) {
 	study := classes(t)["exact"]
 	book, full := newMemory(), errors.New("the disk is full")
 	steps := 0
 	book.step = func(Progress) { steps++ }
 	book.fail = func() error { return full }
-	study.Book, study.Options.Steps, study.Every = book, 5000, 2
+	study.Recorder, study.Options.Steps, study.Every = book, 5000, 2
 	study.Options.Tolerance = -1
 	_, err := study.Run(context.Background())
 	require.ErrorIs(t, err, full)
@@ -228,7 +228,7 @@ func TestTreeStudiesFail(t *testing.T) {
 	_, err = study.Run(later)
 	require.ErrorIs(t, err, full, "what was learned could not be saved")
 	require.NotErrorIs(t, err, ErrStopped)
-	study.Book = nil
+	study.Recorder = nil
 	_, err = study.Run(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, ErrStopped)
@@ -238,7 +238,7 @@ func TestTreeStudiesFail(t *testing.T) {
 
 // Figures are of the policy as it is, and to ask for them changes nothing.
 func TestFiguresAreThePolicys(t *testing.T) {
-	trees := treetest.Grove(t, 3)
+	trees := treetest.RandomTrees(t, 3)
 	o := quick()
 	o.Entropy = 0.1
 	learn(t, trees[:2], trees[2:], o, func(l *Learner) {
@@ -264,7 +264,7 @@ func TestFiguresAreThePolicys(t *testing.T) {
 			advance(t, l, 1)
 			require.Equal(t, row.Aim, l.Value, "the next step begins with it")
 		}
-		require.NoError(t, l.look())
+		require.NoError(t, l.evaluateHeldOut())
 		row, err := l.Figures()
 		require.NoError(t, err)
 		require.InDelta(t, l.Best, row.HeldOut, 1)
@@ -286,7 +286,7 @@ func diskStudy(t *testing.T, fsys files.FS, study *Study, path string) ([]Result
 		return nil, err
 	}
 	s := *study
-	s.Book, s.Now, s.Checkpoint = book, ticking(), 4*time.Second
+	s.Recorder, s.Now, s.Checkpoint = book, ticking(), 4*time.Second
 	all, err := s.Run(context.Background())
 	if err != nil {
 		return nil, err

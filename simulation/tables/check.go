@@ -3,6 +3,7 @@ package tables
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"graft/files"
 )
@@ -38,7 +39,7 @@ func Check(fsys files.FS, dir string) (*Report, error) {
 		if f != nil {
 			report.Faults = append(report.Faults, *f)
 		} else {
-			all = append(all, newFound(e, number))
+			all = append(all, found{Entry: e, number: number, path: strings.Join(e.Sequence, ",")})
 		}
 	})
 	if err := r.all(); err != nil {

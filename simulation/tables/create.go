@@ -25,7 +25,10 @@ func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	dir = filepath.Clean(dir)
 	text, err := formatScenario(s)
 	if err == nil {
-		err = makeRoom(fsys, dir, o.Force)
+		err = takeable(fsys, dir)
+	}
+	if o.Force && errors.Is(err, ErrExists) {
+		err = moveAside(fsys, dir)
 	}
 	if err == nil {
 		err = fsys.MkdirAll(dir)
@@ -34,7 +37,7 @@ func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 		err = fsys.SyncDir(filepath.Dir(dir))
 	}
 	if err == nil {
-		err = writeNew(fsys, filepath.Join(dir, scenarioName), text)
+		err = WriteNew(fsys, filepath.Join(dir, scenarioName), text)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%w: another has just created it", ErrExists)
@@ -45,24 +48,15 @@ func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	return nil
 }
 
-func writeNew(fsys files.FS, path string, text []byte) error {
+// WriteNew writes a file that must not be there yet.
+func WriteNew(fsys files.FS, path string, text []byte) error {
 	return files.WriteNew(fsys, path, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})
 }
 
-// makeRoom sees to it that a table may be created in a folder.
-func makeRoom(fsys files.FS, dir string, force bool) error {
-	err := takeable(fsys, dir)
-	if err == nil || !force || !errors.Is(err, ErrExists) {
-		return err
-	}
-	return moveAside(fsys, dir)
-}
-
-// takeable says whether there is nothing, or an empty folder, or one that Create began
-// and did not finish.
+// takeable returns an error unless Create may use the folder: missing, empty or half made.
 func takeable(fsys files.FS, dir string) error {
 	entries, err := files.Entries(fsys, dir)
 	if err != nil {
@@ -79,8 +73,7 @@ func takeable(fsys files.FS, dir string) error {
 	return nil
 }
 
-// moveAside renames a folder. The files of its writers are locked meanwhile, lest they
-// be moved under the hands of their processes.
+// moveAside renames a folder, and locks its files meanwhile, so that no process writes them.
 func moveAside(fsys files.FS, dir string) (err error) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {

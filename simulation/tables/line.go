@@ -14,8 +14,7 @@ const (
 	sumTail   = `",`
 	sumDigits = 8
 	bodyAt    = len(sumHead) + sumDigits + len(sumTail)
-	// MaxLine bounds a line, so that a damaged file takes no more memory than a
-	// sound one.
+	// MaxLine bounds a line, so that a damaged file takes no more memory than a sound one.
 	MaxLine = 1 << 20
 )
 
@@ -36,7 +35,6 @@ type headLine struct {
 	scenarioFile
 }
 
-// recordLine is a record in a file.
 type recordLine struct {
 	Line int    `json:"line"`
 	Key  string `json:"key"`

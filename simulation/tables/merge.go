@@ -3,7 +3,6 @@ package tables
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // found is a record that was read.
@@ -13,12 +12,7 @@ type found struct {
 	path   string // its sequence
 }
 
-func newFound(e *Entry, number int32) found {
-	return found{Entry: e, number: number, path: strings.Join(e.Sequence, ",")}
-}
-
-// beginnings calls do for the network at each decision and the actions that led to it,
-// until do says false.
+// beginnings calls do for the network at each decision, until do returns false.
 func (f *found) beginnings(do func(actions int, r reached) bool) {
 	end := 0
 	for n := range min(len(f.Sequence), len(f.Networks)) {
@@ -32,8 +26,7 @@ func (f *found) beginnings(do func(actions int, r reached) bool) {
 // reached is a network, and the actions that led to it.
 type reached struct{ path, network string }
 
-// agreeing leaves out the records whose networks are not what the same actions led to
-// in most records.
+// agreeing drops records whose networks differ from those of most records that begin alike.
 func agreeing(all []found) ([]found, Faults) {
 	votes, voters := map[reached]int{}, map[string]int{}
 	for k := range all {
@@ -66,8 +59,7 @@ type merging struct {
 	faults  Faults
 }
 
-// merge makes the records of a table, in the order of choices, and says which they were
-// made of.
+// merge makes a table's records in the order of choices, and returns their entries.
 func merge(s Scenario, all []found) (records []Record, entries []*Entry, faults Faults) {
 	m := merging{records: make([]Record, 0, len(all)), at: make(map[string]int, len(all))}
 	for k := range all {
@@ -140,8 +132,7 @@ func pick[T any](list []T, order []int) []T {
 	return picked
 }
 
-// sortByChoice brings records into the order of their actions, which is the alphabet's
-// where the scenario has no list of them.
+// sortByChoice sorts records by their actions, alphabetically without a list of actions.
 func sortByChoice(s Scenario, records []Record) {
 	place := map[string]int{}
 	for k, a := range s.Actions {

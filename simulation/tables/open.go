@@ -15,8 +15,7 @@ const mostWriters = 10_000
 
 // Errors of writers.
 var (
-	// ErrConflict says that a table has a run already, with another outcome or under
-	// another key.
+	// ErrConflict says that a table has a run with another outcome or under another key.
 	ErrConflict = errors.New("the table has it otherwise")
 	// ErrUnsound says that a table's scenario is damaged, or not that of its records.
 	ErrUnsound = errors.New("the table is not sound")
@@ -98,8 +97,7 @@ func (w *Writer) open(name string) error {
 	return err
 }
 
-// checkScenario reads the scenario and checks all files of records against it, before the
-// writer adds a file.
+// checkScenario reads the scenario and checks all files of records against it.
 func (w *Writer) checkScenario() error {
 	s, err := readScenario(w.fsys, w.dir)
 	var f Fault
@@ -143,13 +141,13 @@ func (w *Writer) peek(name string) (bool, error) {
 	return s.ours, errors.Join(err, unsound)
 }
 
-// segment is a file of the table that is to be read without a word.
+// segment is a file of the table to be read without reporting faults.
 func (w *Writer) segment(name string) *segment {
 	return &segment{name: name, parser: &parser{}, scenario: w.scenario, digest: w.scenario.Digest(),
 		visit: func(*Entry, *Fault) bool { return true }}
 }
 
-// take finds the first file of a name that is nobody's.
+// take locks the first file of a name that no other process has.
 func (w *Writer) take(name string) error {
 	for n := 1; n <= mostWriters; n++ {
 		base := fmt.Sprintf("%s-%d", name, n)
@@ -185,8 +183,7 @@ func (w *Writer) makeOrPeek(name string) (bool, error) {
 	return w.peek(name)
 }
 
-// sweep deletes what a kill has left of a file that was not finished. What cannot be
-// deleted does no harm.
+// sweep deletes the leftovers of an unfinished file; one that stays does no harm.
 func (w *Writer) sweep(name string) {
 	entries, err := w.fsys.ReadDir(w.dir)
 	if err != nil {
@@ -206,7 +203,7 @@ func (w *Writer) begin(name string) error {
 	if err != nil {
 		return err
 	}
-	return writeNew(w.fsys, filepath.Join(w.dir, name), line)
+	return WriteNew(w.fsys, filepath.Join(w.dir, name), line)
 }
 
 // learn reads which records the table has.

@@ -25,8 +25,6 @@ type slab[T any] struct{ free, list []T }
 // slabItems is the number of items that are allocated at once.
 const slabItems = 4096
 
-func (s *slab[T]) add(item T) { s.list = append(s.list, item) }
-
 // cut ends a list and begins the next.
 func (s *slab[T]) cut() []T {
 	if len(s.free) < len(s.list) {
@@ -38,8 +36,7 @@ func (s *slab[T]) cut() []T {
 	return list
 }
 
-// parseRecord reads the body of a record's line. What a writer of this version
-// has written is read quickly, anything else as JSON.
+// parseRecord reads a record's line quickly if this version wrote it, else as JSON.
 func (p *parser) parseRecord(body []byte) (recordLine, error) {
 	p.rest, p.wrong = body, false
 	r := p.record()
@@ -113,7 +110,7 @@ func (p *parser) expect(text string) {
 func list[T any](p *parser, s *slab[T], item func() T) []T {
 	p.expect("[")
 	for more := !p.wrong && !p.next("]"); more; more = !p.wrong && p.next(",") {
-		s.add(item())
+		s.list = append(s.list, item())
 	}
 	if len(s.list) == 0 {
 		p.wrong = true
@@ -142,8 +139,7 @@ func (p *parser) textLike(last string) string {
 	return last
 }
 
-// quoted reads a text. One with an escape, or of other than Printable ASCII, is left
-// to JSON.
+// quoted reads a text; escapes and characters beyond printable ASCII are left to JSON.
 func (p *parser) quoted() []byte {
 	p.expect(`"`)
 	for k := 0; k < len(p.rest) && !p.wrong; k++ {

@@ -42,8 +42,7 @@ func (t *Table) LeftAfter(prefix []string) float64 {
 	return t.Find(sequence...).Left[len(prefix)]
 }
 
-// Repeated returns the record of one action taken at every decision; nil where there is
-// none.
+// Repeated returns the record of one action at every decision; nil without one.
 func (t *Table) Repeated(action string) *Record {
 	return t.Find(slices.Repeat([]string{action}, t.Decisions)...)
 }

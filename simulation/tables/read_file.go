@@ -67,7 +67,6 @@ func (s *segment) readFrom(r io.Reader, lines int) error {
 	return err
 }
 
-// fault reports what is wrong with the line.
 func (s *segment) fault(kind FaultKind, format string, args ...any) error {
 	f := NewFault(kind, format, args...)
 	return s.found(f, s.at)
@@ -113,7 +112,6 @@ func (s *segment) settle(part piece, last bool, l textLine) {
 	}
 }
 
-// takePiece takes one line.
 func (s *segment) takePiece(part piece, last, ended bool) error {
 	if part.body == nil {
 		return s.takeDamaged(part, last && !ended)
@@ -165,8 +163,7 @@ func kindOf(text []byte) (kind string, value []byte, err error) {
 	return "", nil, fmt.Errorf("its checksum holds, but it is no line of a table: %.40q", text)
 }
 
-// number holds a line against the number that it should have. It says whether the
-// line stands for the first time.
+// number checks a line's number, and reports whether the line is new.
 func (s *segment) number(n int) (first bool, err error) {
 	if n < s.next {
 		return false, s.fault(Doubled, "it is line %d, which was there already", n)

@@ -52,8 +52,7 @@ func newReading(fsys files.FS, dir string, visit func(e *Entry, number int32, f 
 	return &reading{fsys: fsys, dir: filepath.Clean(dir), visit: visit, seen: newSeenRecords()}
 }
 
-// all reads the folder: an error means that there is no table in it, anything else
-// that is wrong is a fault.
+// all reads the folder. Only a folder without a table is an error; the rest are faults.
 func (r *reading) all() error {
 	entries, err := r.fsys.ReadDir(r.dir)
 	if err != nil {
@@ -105,11 +104,9 @@ func isLeftover(name string) bool {
 	return files.IsLeftover(name) || strings.HasPrefix(name, ".nfs")
 }
 
-// fault hands a fault over.
 func (r *reading) fault(f Fault) { r.visit(nil, 0, &f) }
 
-// learn reads the scenario; where it is damaged, the heads of the files of records
-// tell what it was if they agree.
+// learn reads the scenario, or takes it from the heads of files if they agree.
 func (r *reading) learn(segments []string) {
 	s, err := readScenario(r.fsys, r.dir)
 	if err == nil {
@@ -151,7 +148,6 @@ func (r *reading) heads(segments []string) []scenarioFile {
 	return found
 }
 
-// file reads a file of records.
 func (r *reading) file(name string) {
 	s := segment{name: name, parser: &r.parser, scenario: r.scenario, digest: r.digest}
 	s.visit = func(e *Entry, f *Fault) bool {

@@ -20,8 +20,7 @@ type textLine struct {
 // cut says whether the text is only the beginning of the line.
 func (l textLine) cut() bool { return l.size > int64(len(l.text))+1 }
 
-// EachLine calls do for each line until do returns an error. The text is valid
-// during the call only.
+// eachLine calls do for each line, whose text is valid during the call only.
 func eachLine(r io.Reader, do func(textLine) error) error {
 	in := bufio.NewReaderSize(r, readBuffer)
 	var long []byte // what the line has before the buffer

@@ -74,8 +74,7 @@ func isAction(text string) bool {
 	return text != "" && Printable(text) && !strings.Contains(text, ",")
 }
 
-// Digest is the SHA-256 of the scenario, in hexadecimal: what its tables are told
-// apart by.
+// Digest is the SHA-256 of the scenario, in hexadecimal, which identifies its tables.
 func (s Scenario) Digest() string {
 	text, err := json.Marshal(s)
 	if err != nil { // a number that is none; such a scenario is in no table
@@ -94,8 +93,7 @@ func formatScenario(s Scenario) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// parseScenario reads the text of scenario.json. What is wrong with it is a Fault
-// without its file.
+// parseScenario reads scenario.json. Defects are Faults without a file.
 func parseScenario(text []byte) (Scenario, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	var version struct {
@@ -139,8 +137,7 @@ func futureFault(format int) error {
 	return NewFault(Future, "its format is %d and this graft reads up to %d", format, tableFormat)
 }
 
-// readScenario reads scenario.json of a table's folder. Where it can be read but
-// is not as it was written the error is a Fault.
+// readScenario reads scenario.json of a folder. Defects of a readable file are Faults.
 func readScenario(fsys files.FS, dir string) (Scenario, error) {
 	text, err := files.ReadAll(fsys, filepath.Join(dir, scenarioName), largestScenario)
 	if err != nil {

@@ -15,7 +15,7 @@ func markOf(text []byte) mark {
 	return mark(sum[:16])
 }
 
-// outcome is a digest of a record's results of some seeds, without who ran them.
+// outcome is a digest of a record's results of some seeds, without versions.
 func (r *Record) outcome(accuracy []float64, seeds []int64) mark {
 	b := r.appendRun(make([]byte, 0, 512), seeds)
 	for _, list := range [][]float64{r.Left, accuracy} {
@@ -26,7 +26,7 @@ func (r *Record) outcome(accuracy []float64, seeds []int64) mark {
 	return markOf(appendTexts(appendTexts(b, r.Networks), []string{r.Profile}))
 }
 
-// appendRun adds what tells runs apart.
+// appendRun adds the identity of runs: sequence and seeds.
 func (r *Record) appendRun(b []byte, seeds []int64) []byte {
 	b = appendTexts(b, r.Sequence)
 	for _, seed := range seeds {
@@ -77,9 +77,8 @@ func (s *seenRecords) place(record int32) (file string, line int32) {
 	return s.files[r.file], r.line
 }
 
-// meet holds a record against those before it and says whether it is known already.
-// A fault says what is wrong with there being two. Of two that disagree the first is
-// refuted.
+// meet compares a record with those before it, and reports whether it is known already. A
+// fault describes a conflict of two records; the first of the two is then refuted.
 func (s *seenRecords) meet(e *Entry) (known bool, fault *Fault) {
 	if k, ok := s.byKey[e.key()]; ok {
 		if s.records[k].outcome == e.outcome(e.Accuracy, e.Seeds) {
@@ -127,7 +126,6 @@ func (s *seenRecords) add(e *Entry) int32 {
 	return number
 }
 
-// key is the record's key as bytes.
 func (e *Entry) key() (key [sha256.Size]byte) {
 	_, _ = hex.Decode(key[:], []byte(e.Key)) // which checkKey has looked at
 	return key
@@ -138,7 +136,6 @@ func (e *Entry) run(k int) mark {
 	return markOf(e.appendRun(make([]byte, 0, 256), e.Seeds[k:k+1]))
 }
 
-// fault returns a fault at the record's line.
 func (e *Entry) fault(kind FaultKind, format string, args ...any) *Fault {
 	f := NewFault(kind, format, args...).of(e.File)
 	f.Line, f.Offset = e.Line, e.Offset

@@ -177,8 +177,7 @@ func (t *Table) Find(sequence ...string) *Record {
 	return nil
 }
 
-// Index returns the place of a sequence in Records; less than zero where the table has
-// none.
+// Index returns the place of a sequence in Records; less than zero without one.
 func (t *Table) Index(sequence ...string) int {
 	if k, ok := t.index[Tuple(sequence)]; ok {
 		return k

@@ -55,7 +55,7 @@ func (w *Writer) ready() error {
 }
 
 // heal takes a torn line away. After a failure the whole file is written anew, since
-// nobody knows what of it is on the disk.
+// it is unknown what of it is on the disk.
 func (w *Writer) heal(s *segment) error {
 	if s.keep == s.size && !s.unended && !w.failed {
 		return nil
@@ -117,7 +117,6 @@ func (w *Writer) append(e *Entry) error {
 	return err
 }
 
-// write adds a line.
 func (w *Writer) write(line []byte) error {
 	_, err := w.file.Write(line)
 	if err == nil && !w.lazy {

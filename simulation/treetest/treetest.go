@@ -15,9 +15,9 @@ import (
 	"graft/trainer"
 )
 
-// Made is a table of so many decisions about ConvSmall, whose accuracies follow a law,
+// Random is a table of so many decisions about ConvSmall, whose accuracies follow a law,
 // with noise of a deviation.
-func Made(t testing.TB, name string, decisions int, random *rand.Rand, noise float64) *simulation.Tree {
+func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 100, Decisions: decisions, Actions: []string{"deepen:0", "deepen:2", "none"}}
 	worth := map[string]float64{"deepen:0": 0.02 + 0.04*random.Float64(), "deepen:2": 0.02 + 0.04*random.Float64()}
 	var records []tables.Record
@@ -46,17 +46,33 @@ func Made(t testing.TB, name string, decisions int, random *rand.Rand, noise flo
 	return tree
 }
 
-// Grove is some trees that differ.
-func Grove(t testing.TB, count int) (trees []*simulation.Tree) {
+// FourActions are the actions of the original's tables about ConvNet2.
+var FourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
+
+// ConvNet2Table is a table of all sequences of two decisions among FourActions, in their
+// order; the times left tell the sequences apart.
+func ConvNet2Table(t testing.TB, accuracies ...float64) *tables.Table {
+	var records []tables.Record
+	for k, accuracy := range accuracies {
+		records = append(records, tables.Record{Sequence: []string{FourActions[k/4], FourActions[k%4]}, Left: []float64{300 - float64(k), 200 - float64(k)},
+			Accuracy: []float64{accuracy}, Seeds: []int64{42}})
+	}
+	table, err := tables.New(tables.Scenario{Name: "small", Network: "ConvNet2", Budget: 400, Decisions: 2, Actions: FourActions}, records)
+	require.NoError(t, err)
+	return table
+}
+
+// RandomTrees is some trees that differ.
+func RandomTrees(t testing.TB, count int) (trees []*simulation.Tree) {
 	for k := range count {
-		trees = append(trees, Made(t, fmt.Sprint("tree ", k), 2, rand.New(rand.NewPCG(uint64(k), 7)), 0.02))
+		trees = append(trees, Random(t, fmt.Sprint("tree ", k), 2, rand.New(rand.NewPCG(uint64(k), 7)), 0.02))
 	}
 	return trees
 }
 
-// Plain is a table of two decisions between two actions, with these accuracies in
+// FromAccuracies is a table of two decisions between two actions, with these accuracies in
 // points, one list for each sequence.
-func Plain(t testing.TB, name string, accuracies ...[]float64) *simulation.Tree {
+func FromAccuracies(t testing.TB, name string, accuracies ...[]float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2, Actions: []string{"deepen:0", "none"}}
 	var records []tables.Record
 	for k, list := range accuracies {

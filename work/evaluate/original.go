@@ -5,13 +5,11 @@ import (
 	"io"
 
 	"graft/model"
-	"graft/net2net"
 	"graft/original"
 	"graft/original/bilstm"
 	"graft/original/published"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation/evaluation"
 	"graft/work"
 )
 
@@ -27,13 +25,13 @@ type OriginalOptions struct {
 // OriginalReport is the evaluation of one policy as the original did it.
 type OriginalReport struct {
 	o          OriginalOptions
-	evaluation *evaluation.Path
+	evaluation *original.Evaluation
 	network    *model.Network
 }
 
 // Write writes the report to the byte as the original did.
 func (r *OriginalReport) Write(w io.Writer) error {
-	return original.WriteReport(r.evaluation, w, r.network, r.o.Policy, r.o.Table)
+	return r.evaluation.WriteReport(w, r.network, r.o.Policy, r.o.Table)
 }
 
 // Original evaluates one policy as the original did.
@@ -55,8 +53,7 @@ func Original(ctx context.Context, env *work.Env, o OriginalOptions) (*OriginalR
 	if o.Prefix == "" && !reportedWithToken(p, run, n) {
 		p.Prefix = bilstm.Never
 	}
-	surgery := net2net.Options{Compat: net2net.Original}
-	e, err := evaluation.Follow(ctx, table, n, original.StepPolicy{Policy: p}, evaluation.FollowOptions{Surgery: surgery})
+	e, err := original.Evaluate(ctx, table, n, original.StepPolicy{Policy: p})
 	return &OriginalReport{o, e, n}, err
 }
 

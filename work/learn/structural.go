@@ -124,7 +124,7 @@ func (st *structural) checkSame() error {
 func (st *structural) train(ctx context.Context, seeds *seedLog) ([]learning.Result, error) {
 	trees, held := st.Trees()
 	study := &learning.Study{Trees: trees, Held: held, Options: st.Options(), Seeds: st.Run.All(), AtOnce: cmp.Or(st.Run.Workers, runtime.GOMAXPROCS(0)),
-		Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Book: seeds}
+		Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Recorder: seeds}
 	seeds.pace, seeds.drawn = work.NewProgressLimiter(st.env.Now), st.env.Show != nil
 	if seeds.drawn {
 		defer st.env.Show(seeds.scene())()

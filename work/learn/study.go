@@ -82,7 +82,7 @@ func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := (&learn.Study{Learner: learner, Table: table, Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Book: log}).Run(ctx)
+	outcome, err := (&learn.Study{Learner: learner, Table: table, Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Recorder: log}).Run(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -33,10 +33,10 @@ func (x *monitor) countLeft() (int, error) {
 	if !x.countedAt.IsZero() && began.Sub(x.countedAt) < countInterval*x.countTook {
 		return x.legsLeft, nil
 	}
-	n, err := x.grid.Left()
-	x.legsLeft, x.countedAt = n, x.env.Now()
+	ready, err := x.grid.Ready()
+	x.legsLeft, x.countedAt = len(ready), x.env.Now()
 	x.countTook = x.countedAt.Sub(began)
-	return n, err
+	return x.legsLeft, err
 }
 
 // recount counts the legs that are left now, whatever the age of the last count.
@@ -51,7 +51,7 @@ func (x *monitor) recount() (int, error) {
 func (x *monitor) refreshState() (grid.Progress, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if since := x.env.Now().Sub(x.stateAt); x.state.Legs > 0 && (since < time.Second || since < countInterval*x.countTook) {
+	if since := x.env.Now().Sub(x.stateAt); x.state.Segments > 0 && (since < time.Second || since < countInterval*x.countTook) {
 		return x.state, nil
 	}
 	s, err := x.grid.Progress()

@@ -45,7 +45,7 @@ func (x *monitor) legs() []RunningLeg {
 
 func (x *monitor) progress() (done, all int64) {
 	s := x.lastState()
-	return int64(s.Done), int64(s.Legs)
+	return int64(s.Done), int64(s.Segments)
 }
 
 func (x *monitor) progressText() string {

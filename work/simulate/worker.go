@@ -102,9 +102,9 @@ func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*grid.Executor, er
 	}
 	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now, ChooseThreads: cmp.Or(o.Threads, s.Run.Threads) == 0,
 		Clock: func(at time.Duration) trainer.Clock { return trainer.NewWall(s.env.Now, at) }}
-	l.Signed.Graft, l.Signed.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
+	l.Provenance.Graft, l.Provenance.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
 	if profile != nil {
-		l.Options.Steady, l.Signed.Profile = true, profile.Name
+		l.Options.Steady, l.Provenance.Profile = true, profile.Name
 		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
 	}
 	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {

@@ -147,7 +147,7 @@ func (j *job) logEnd(err error) {
 
 // perform runs a job and shows its progress.
 func (j *job) perform(ctx context.Context, made *trainer.Job) (*trainer.Outcome, error) {
-	rows, notes, err := j.record.History(j.env.Files)
+	rows, notes, err := trainer.ReadHistory(j.env.Files, j.record.Run.Path(""))
 	if err != nil {
 		return nil, err
 	}

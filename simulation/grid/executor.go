@@ -15,26 +15,23 @@ import (
 	"graft/trainer"
 )
 
-// SegmentVersion is raised with every change after which a segment leads to another
-// outcome.
+// SegmentVersion is raised with every change of what a segment computes.
 const SegmentVersion = 1
 
-// Executor runs segments: it holds what the jobs of all sequences have in common. All
-// fields but Given are required.
+// Executor runs segments. All fields but Watch are required.
 type Executor struct {
 	Options trainer.Options // of every job; the seed is the run's
 	Data    *dataset.Set    // on the device
 	Device  torch.Device
-	// Begin makes the network of a run of a seed, with its first weights. The scope
-	// owns it.
+	// Begin makes the network of a run of a seed, with weights, in the scope.
 	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
 	// Clock is a job's, which shows a time at first.
 	Clock func(at time.Duration) trainer.Clock
-	// Now is the machine's clock, which nothing is decided by.
+	// Now is the machine's clock. No result depends on it.
 	Now func() time.Time
-	// Signed is what outcomes say of where they come from: versions and profile.
-	Signed Outcome
-	// Watch is called with where a job stands, as Parts.Watch; nil is nobody.
+	// Provenance is copied to each outcome: versions and profile.
+	Provenance Outcome
+	// Watch receives each job's progress, as Parts.Watch; nil means no callback.
 	Watch func(trainer.Progress)
 	// ChooseThreads is Parts.ChooseThreads.
 	ChooseThreads bool
@@ -46,7 +43,7 @@ type Executor struct {
 type sequenceDecider struct {
 	actions   []net2net.Action
 	decisions int
-	seen      *Outcome // what is noted of each decision
+	seen      *Outcome // records each decision
 }
 
 // Decide takes the next action, or leaves it open.
@@ -54,7 +51,7 @@ func (c *sequenceDecider) Decide(_ context.Context, s decider.State) (decider.De
 	if s.Decisions >= c.decisions {
 		return decider.Decision{}, nil
 	}
-	if s.Decisions == len(c.seen.Left) { // otherwise an earlier leg has noted it
+	if s.Decisions == len(c.seen.Left) { // otherwise an earlier segment has noted it
 		c.seen.Left = append(c.seen.Left, s.Left.Seconds())
 		c.seen.Step = append(c.seen.Step, s.Step.Seconds())
 		c.seen.Before = append(c.seen.Before, s.Accuracy)
@@ -66,7 +63,7 @@ func (c *sequenceDecider) Decide(_ context.Context, s decider.State) (decider.De
 	return decider.Decision{}, decider.ErrOpen
 }
 
-// memoryBook is a job's book in memory.
+// memoryBook records a job in memory.
 type memoryBook struct {
 	rows  []trainer.Row
 	saved state
@@ -78,7 +75,7 @@ func (b *memoryBook) Epoch(r trainer.Row) error {
 	return nil
 }
 
-// Note does nothing: what counts is in the sequence.
+// Note does nothing: the sequence holds all decisions.
 func (b *memoryBook) Note(trainer.Note) error { return nil }
 
 // Save remembers a checkpoint.
@@ -90,26 +87,26 @@ func (b *memoryBook) Save(sections []trainer.Section) error {
 	return nil
 }
 
-// run goes a leg, from where the one before it led to: its outcome and the state it
-// ended in. Decisions is how many a sequence has. A leg that was stopped gives the
-// state that it can go on from with an error that wraps trainer.ErrStopped.
-func (l *Executor) run(ctx context.Context, leg Segment, decisions int, before *Outcome, from state) (*Outcome, state, error) {
-	o, book := l.outcome(leg, before), &memoryBook{}
+// run runs a segment from the state before it, and returns its outcome and its last state.
+// Decisions is the number of decisions in a sequence. A stopped segment returns the state
+// to resume from, and an error that wraps trainer.ErrStopped.
+func (l *Executor) run(ctx context.Context, segment Segment, decisions int, before *Outcome, from state) (*Outcome, state, error) {
+	o, book := l.outcome(segment, before), &memoryBook{}
 	if err := o.goOn(from); err != nil {
 		return nil, nil, err
 	}
-	roads := &sequenceDecider{decisions: decisions, seen: o}
-	for _, text := range leg.Sequence {
+	choices := &sequenceDecider{decisions: decisions, seen: o}
+	for _, text := range segment.Sequence {
 		a, err := net2net.ParseAction(text)
 		if err != nil {
 			return nil, nil, err
 		}
-		roads.actions = append(roads.actions, a)
+		choices.actions = append(choices.actions, a)
 	}
 	began := l.Now()
 	var end *trainer.Outcome
 	err := torch.With(func(s *torch.Scope) error {
-		job, err := l.job(s, leg.Seed, trainer.Parts{Data: l.Data, Decider: roads, Recorder: book, Now: l.Now, Watch: l.Watch, ChooseThreads: l.ChooseThreads}, from)
+		job, err := l.job(s, segment.Seed, trainer.Parts{Data: l.Data, Decider: choices, Recorder: book, Now: l.Now, Watch: l.Watch, ChooseThreads: l.ChooseThreads}, from)
 		if err != nil {
 			return err
 		}
@@ -122,42 +119,44 @@ func (l *Executor) run(ctx context.Context, leg Segment, decisions int, before *
 		return err
 	})
 	o.Seconds += l.Now().Sub(began).Seconds()
-	o.addRows(book.rows)
+	for _, r := range book.rows {
+		o.Epochs = append(o.Epochs, Epoch{r.Time.Seconds(), r.Loss, r.Validation.Accuracy})
+	}
 	switch {
 	case errors.Is(err, decider.ErrOpen):
 		return o, book.saved, nil
 	case errors.Is(err, trainer.ErrStopped) && book.saved != nil:
 		return nil, book.saved, errors.Join(err, o.interrupt(book.saved))
 	case err != nil:
-		return nil, nil, fmt.Errorf("simulate %s: %w", leg, err)
+		return nil, nil, fmt.Errorf("simulate %s: %w", segment, err)
 	}
 	return o, nil, o.end(end, decisions)
 }
 
-// legSection is of a state that was stopped: what its leg had come to.
-const legSection = "leg.json"
+// segmentSection is the section of a stopped state with the outcome so far.
+const segmentSection = "leg.json"
 
-// interrupt writes into a state what the leg has come to.
+// interrupt adds the outcome so far to a stopped state.
 func (o *Outcome) interrupt(st state) (err error) {
-	st[legSection], err = json.Marshal(o)
+	st[segmentSection], err = json.Marshal(o)
 	return err
 }
 
-// goOn takes over what a leg had come to when it was stopped.
+// goOn continues from the outcome in a stopped state.
 func (o *Outcome) goOn(st state) error {
-	if st[legSection] == nil {
+	if st[segmentSection] == nil {
 		return nil
 	}
-	if err := json.Unmarshal(st[legSection], o); err != nil {
+	if err := json.Unmarshal(st[segmentSection], o); err != nil {
 		return fmt.Errorf("go on with a leg that was stopped: %w", err)
 	}
 	return nil
 }
 
 // outcome returns the outcome of a segment before it begins.
-func (l *Executor) outcome(leg Segment, before *Outcome) *Outcome {
-	o := l.Signed
-	o.Sequence, o.Seed = append([]string{}, leg.Sequence...), leg.Seed
+func (l *Executor) outcome(segment Segment, before *Outcome) *Outcome {
+	o := l.Provenance
+	o.Sequence, o.Seed = append([]string{}, segment.Sequence...), segment.Seed
 	o.Left, o.Step, o.Before, o.Networks, o.Epochs = []float64{}, []float64{}, []float64{}, []string{}, []Epoch{}
 	if before != nil {
 		o.Left, o.Step, o.Before = append(o.Left, before.Left...), append(o.Step, before.Step...), append(o.Before, before.Before...)
@@ -166,7 +165,6 @@ func (l *Executor) outcome(leg Segment, before *Outcome) *Outcome {
 	return &o
 }
 
-// end fills in how a job ended.
 func (o *Outcome) end(e *trainer.Outcome, decisions int) error {
 	if n := len(o.Sequence); n != decisions || len(o.Left) != decisions {
 		return fmt.Errorf("simulate %s: the budget ended after %d of %d decisions; let devices come earlier, or give simulate.decisions", o.Segment(), len(o.Left), decisions)
@@ -175,11 +173,10 @@ func (o *Outcome) end(e *trainer.Outcome, decisions int) error {
 	return nil
 }
 
-// job begins a run, or goes on with one.
 func (l *Executor) job(s *torch.Scope, seed int64, p trainer.Parts, from state) (*trainer.Job, error) {
 	o := l.Options
 	o.Seed = seed
-	o.Checkpoint.Off = true // a leg is saved at its end, and when it is stopped
+	o.Checkpoint.Off = true // a segment is saved at its end, and when it is stopped
 	if from == nil {
 		var err error
 		if p.Network, p.Pretrained, err = l.Begin(s, seed); err != nil {

@@ -10,42 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/model"
-	"graft/net2net"
 	"graft/original"
 	"graft/original/bilstm"
 	"graft/original/bilstm/policytest"
 	"graft/original/vocab"
 	"graft/simulation/evaluation"
 	"graft/simulation/tables"
+	"graft/simulation/treetest"
 )
 
-// scripted weighs as it is told, and keeps the moments.
-type scripted struct {
-	shares  [][]float64 // for each decision
-	moments []evaluation.Point
-	prints  []string // of the moments' networks, which go on growing
-	err     error
-}
+// scripted returns the shares of each decision.
+type scripted [][]float64
 
-func (s *scripted) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
-	s.moments, s.prints = append(s.moments, m), append(s.prints, m.Network.String())
-	return s.shares[len(m.Prefix)], s.err
-}
-
-// product is a table of all sequences of two decisions among four actions, whose
-// accuracies are given in the order of the product, and whose times say the sequence.
-func product(t *testing.T, accuracy ...float64) *tables.Table {
-	var records []tables.Record
-	for a := range fourActions {
-		for b := range fourActions {
-			k := 4*a + b
-			records = append(records, tables.Record{Sequence: []string{fourActions[a], fourActions[b]}, Left: []float64{300 - float64(k), 200 - float64(k)},
-				Accuracy: []float64{accuracy[k]}, Seeds: []int64{42}})
-		}
-	}
-	table, err := tables.New(tables.Scenario{Name: "small", Network: "ConvNet2", Budget: 400, Decisions: 2, Actions: fourActions}, records)
-	require.NoError(t, err)
-	return table
+func (s scripted) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
+	return s[len(m.Prefix)], nil
 }
 
 // falling are sixteen accuracies of which the fifth is the best and two are equal.
@@ -57,15 +35,12 @@ func convNet2(t *testing.T) *model.Network {
 	return n
 }
 
-var asOriginal = evaluation.FollowOptions{Surgery: net2net.Options{Compat: net2net.Original}}
-
 func TestTheOriginalsReport(t *testing.T) {
-	w := &scripted{shares: [][]float64{{0.123449, 0.5, 0.3, 0.0765}, {0, 0, 1, 0}}}
 	n := convNet2(t)
-	e, err := evaluation.Follow(context.Background(), product(t, falling...), n, w, asOriginal)
+	e, err := original.Evaluate(context.Background(), treetest.ConvNet2Table(t, falling...), n, scripted{{0.123449, 0.5, 0.3, 0.0765}, {0, 0, 1, 0}})
 	require.NoError(t, err)
 	var b bytes.Buffer
-	require.NoError(t, original.WriteReport(e, &b, n, "runs/one", "tables/two"))
+	require.NoError(t, e.WriteReport(&b, n, "runs/one", "tables/two"))
 	_, body, found := strings.Cut(b.String(), n.String()+"\n")
 	require.True(t, found)
 	require.Equal(t, `=== Model Folder ===
@@ -103,39 +78,42 @@ rank 16: (3, 3) 1e-05 ***
 
 func TestOneDecisionIsATupleOfOne(t *testing.T) {
 	var records []tables.Record
-	for k, a := range fourActions {
+	for k, a := range treetest.FourActions {
 		records = append(records, tables.Record{Sequence: []string{a}, Left: []float64{9}, Accuracy: []float64{float64(k) / 4}, Seeds: []int64{1}})
 	}
-	table, err := tables.New(tables.Scenario{Name: "one", Budget: 10, Decisions: 1, Actions: fourActions}, records)
+	table, err := tables.New(tables.Scenario{Name: "one", Budget: 10, Decisions: 1, Actions: treetest.FourActions}, records)
 	require.NoError(t, err)
 	n := convNet2(t)
-	e, err := evaluation.Follow(context.Background(), table, n, &scripted{shares: [][]float64{{1, 0, 0, 0}}}, asOriginal)
+	e, err := original.Evaluate(context.Background(), table, n, scripted{{1, 0, 0, 0}})
 	require.NoError(t, err)
 	var b bytes.Buffer
-	require.NoError(t, original.WriteReport(e, &b, n, "", ""))
+	require.NoError(t, e.WriteReport(&b, n, "", ""))
 	require.Contains(t, b.String(), "rank 1: (3,) 0.75 ***\nrank 2: (2,) 0.5\nrank 3: (1,) 0.25\nrank 4: (0,) 0.0 ***\n")
 }
 
 func TestPoliciesThatDoNotFitATable(t *testing.T) {
-	whole := product(t, falling...)
-	widening := tables.Scenario{Name: "wide", Network: "ConvNet2", Budget: 400, Decisions: 1, Actions: []string{"deepen:0", "deepen:1", "widen:conv1:48", "none"}}
-	var wider []tables.Record
-	for _, a := range widening.Actions {
-		wider = append(wider, tables.Record{Sequence: []string{a}, Left: []float64{9}, Accuracy: []float64{0.5}, Seeds: []int64{1}})
+	whole := treetest.ConvNet2Table(t, falling...)
+	swapped := tables.Scenario{Name: "other", Network: "ConvNet2", Budget: 400, Decisions: 1, Actions: []string{"deepen:1", "deepen:0", "deepen:2", "none"}}
+	var records []tables.Record
+	for _, a := range swapped.Actions {
+		records = append(records, tables.Record{Sequence: []string{a}, Left: []float64{9}, Accuracy: []float64{0.5}, Seeds: []int64{1}})
 	}
-	wide, err := tables.New(widening, wider)
+	other, err := tables.New(swapped, records)
+	require.NoError(t, err)
+	part, err := tables.New(whole.Scenario, whole.Records[1:])
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		table *tables.Table
 		w     evaluation.StepPolicy
 		says  string
 	}{
+		"a sequence is missing":       {part, scripted{{1, 0, 0, 0}, {1, 0, 0, 0}}, "1 of its sequences are missing, such as (deepen:0, deepen:0); simulate them"},
 		"a policy of another network": {whole, legacyPolicy(t, "ConvNet3", 4), "has no token in the vocabulary"},
-		"other actions":               {wide, legacyPolicy(t, "ConvNet2", 4), "the policy chooses among deepen:0, deepen:1, deepen:2, none, and the table among deepen:0, deepen:1, widen:conv1:48, none; take"},
+		"other actions":               {other, legacyPolicy(t, "ConvNet2", 4), "the policy chooses among deepen:0, deepen:1, deepen:2, none, and the table among deepen:1, deepen:0, deepen:2, none; take"},
 		"a policy of more actions":    {whole, legacyPolicy(t, "ConvNet2", 5), "the policy chooses among 5 actions, and the table has 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := evaluation.Follow(context.Background(), c.table, convNet2(t), c.w, asOriginal)
+			_, err := original.Evaluate(context.Background(), c.table, convNet2(t), c.w)
 			require.ErrorContains(t, err, c.says)
 		})
 	}
