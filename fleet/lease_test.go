@@ -237,6 +237,49 @@ func TestADeadProcessOfTheSameHostIsSeenAtOnce(t *testing.T) {
 	require.Empty(t, names(t, dir))
 }
 
+// duringLock calls a function while a lock is tested.
+type duringLock struct {
+	files.FS
+	call func()
+}
+
+func (d *duringLock) Lock(path, holder string) (io.Closer, error) {
+	lock, err := d.FS.Lock(path, holder)
+	d.call()
+	return lock, err
+}
+
+func (d *duringLock) Locked(path string) (bool, error) {
+	held, err := d.FS.Locked(path)
+	d.call()
+	return held, err
+}
+
+// Processes that test the lock of a dead holder at the same time all find it dead.
+func TestADeadHolderIsSeenByAllAtOnce(t *testing.T) {
+	dir, o := t.TempDir(), LeaseOptions{Clock: newHandClock(), Host: "here"}
+	dying := openLeases(t, files.OS{}, dir, o)
+	_, err := dying.Take("t")
+	require.NoError(t, err)
+	second := openLeases(t, files.OS{}, dir, o)
+	tested, disk := 0, &duringLock{files.OS{}, func() {}}
+	first := openLeases(t, disk, dir, o)
+	require.NoError(t, dying.lock.Close())
+	disk.call = func() {
+		tested++
+		held, err := second.Holders()
+		require.NoError(t, err)
+		require.Len(t, held, 1)
+		require.True(t, held[0].Dead)
+	}
+	held, err := first.Holders()
+	require.NoError(t, err)
+	require.True(t, held[0].Dead)
+	first.sweepLock(dying.id)
+	require.Equal(t, 2, tested)
+	require.NoFileExists(t, dying.lockPath(dying.id))
+}
+
 func TestThisHostHasAName(t *testing.T) {
 	require.NotEmpty(t, ThisHost(files.OS{}))
 	require.Equal(t, ThisHost(files.OS{}), ThisHost(files.OS{}))

@@ -213,6 +213,14 @@ func (f *FS) Lock(path, holder string) (io.Closer, error) {
 	return f.inner.Lock(path, holder)
 }
 
+// Locked tests a lock.
+func (f *FS) Locked(path string) (bool, error) {
+	if err := f.step("locked", path); err != nil {
+		return false, err
+	}
+	return f.inner.Locked(path)
+}
+
 // file counts the operations on an open file.
 type file struct {
 	inner files.File
