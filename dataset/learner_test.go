@@ -31,7 +31,7 @@ func (n *learner) param(p *torch.Tensor) *torch.Tensor {
 // layer is a convolution, a BatchNorm and a ReLU.
 func (n *learner) layer(x torch.Value, in, out int) torch.Value {
 	full := func(v float64) *torch.Tensor { return n.s.Full(v, torch.Float32, torch.CPU, out) }
-	x = n.Conv2D(x, n.weight(9*in, out, in, 3, 3), nil, torch.Window{Padding: 1}.Plane())
+	x = n.Conv2D(x, n.weight(9*in, out, in, 3, 3), nil, torch.Plane{Padding: [2]int{1, 1}})
 	x = n.BatchNorm(x, torch.BatchNorm{Weight: n.param(full(1)), Bias: n.param(full(0)), Mean: full(0), Var: full(1),
 		Seen: n.s.Zeros(torch.Int64, torch.CPU), Momentum: 0.1, Eps: 1e-5})
 	return n.Activate(x, torch.ReLU, 0)
@@ -46,7 +46,7 @@ func (n *learner) program(set *Set, width int) *torch.Program {
 	x, features := n.Normalize(n.Input(), 1.0/255, pixel(set.Mean), pixel(set.Deviation)), set.Shape[0]*set.Shape[1]*set.Shape[2]
 	fan := 100 * features
 	if width > 0 {
-		half := torch.Window{Kernel: 2}.Plane()
+		half := torch.Plane{Kernel: [2]int{2, 2}}
 		x = n.MaxPool2D(n.layer(x, set.Shape[0], width), half)
 		x = n.MaxPool2D(n.layer(x, width, 2*width), half)
 		x = n.AdaptiveAvgPool2D(n.layer(x, 2*width, 4*width), 1, 1)

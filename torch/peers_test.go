@@ -145,8 +145,8 @@ func learner(t *testing.T, s *Scope, l peerLesson) (*testNet, *Program) {
 	n.layers = func(b_ *Builder, x Value) Value {
 		x = b_.Normalize(x, 1, From(s, []float32{0.1, 0, 0.2}, 3, 1, 1), From(s, []float32{1, 2, 1}, 3, 1, 1))
 		logits := first(b_, x)
-		y := b_.BatchNorm(b_.Conv2D(x, n.params[0], nil, Window{}.Plane()), own)
-		y = b_.MaxPool2D(b_.Dropout(b_.Activate(y, Tanh, 0), 0.2), Window{Kernel: 2}.Plane())
+		y := b_.BatchNorm(b_.Conv2D(x, n.params[0], nil, Plane{}), own)
+		y = b_.MaxPool2D(b_.Dropout(b_.Activate(y, Tanh, 0), 0.2), square(2))
 		y = b_.Dropout(b_.Flatten(b_.AdaptiveAvgPool2D(y, 1, 1), 1, -1), 0.3)
 		return b_.Add(logits, b_.Linear(y, w, b))
 	}

@@ -24,8 +24,8 @@ type PolicyShape struct {
 }
 
 func (p PolicyShape) code() C.graft_policy_shape {
-	return C.graft_policy_shape{tokens: C.int32_t(p.Tokens), embedding: C.int32_t(p.Embedding), hidden: C.int32_t(p.Hidden), memory: C.int32_t(p.Memory),
-		linear: C.int32_t(p.Linear), time: C.int32_t(p.Time), actions: C.int32_t(p.Actions), precise: C.int32_t(flag(p.Precise))}
+	return C.graft_policy_shape{tokens: C.int64_t(p.Tokens), embedding: C.int64_t(p.Embedding), hidden: C.int64_t(p.Hidden), memory: C.int64_t(p.Memory),
+		linear: C.int64_t(p.Linear), time: C.int64_t(p.Time), actions: C.int64_t(p.Actions), precise: C.int32_t(flag(p.Precise))}
 }
 
 // PolicyTree holds the states in which a policy decides, and the successors of actions.
@@ -37,9 +37,9 @@ type PolicyTree struct {
 	// if the episode ends with reward k.
 	Children [][]int32
 	Rewards  []float64
-	// Waste is the number of random numbers that each action of each state skips in
-	// Learn. Nil means none.
-	Waste [][]int32
+	// Skips are the random numbers that Learn discards after each action of each state.
+	// Nil means none.
+	Skips [][]int32
 }
 
 // PolicyRule are the options of training a policy, without defaults.
@@ -192,7 +192,7 @@ func (p *Policy) Grow(t *PolicyTree) error {
 		return &Error{Op: op, Cause: err, kind: ErrShape}
 	}
 	message := C.graft_policy_grow(p.handle, C.int64_t(len(t.Tokens)), C.int64_t(len(t.Rewards)), unsafe.SliceData(flat.tokens),
-		unsafe.SliceData(flat.offsets), unsafe.SliceData(flat.time), unsafe.SliceData(flat.children), unsafe.SliceData(flat.rewards), flat.wasted())
+		unsafe.SliceData(flat.offsets), doubles(flat.time), unsafe.SliceData(flat.children), doubles(t.Rewards), unsafe.SliceData(flat.skips))
 	if err := take(op, message); err != nil {
 		return err
 	}
@@ -202,52 +202,32 @@ func (p *Policy) Grow(t *PolicyTree) error {
 
 // flatTree is a tree in C's arrays.
 type flatTree struct {
-	tokens, children, waste []C.int32_t
+	tokens, children, skips []C.int32_t
 	offsets                 []C.int64_t
-	time, rewards           []C.double
-}
-
-func (f *flatTree) wasted() *C.int32_t {
-	if len(f.waste) == 0 {
-		return nil
-	}
-	return unsafe.SliceData(f.waste)
+	time                    []float64
 }
 
 func (t *PolicyTree) flatten(shape PolicyShape) (*flatTree, error) {
 	f := &flatTree{offsets: []C.int64_t{0}}
-	if t.Waste != nil && len(t.Waste) != len(t.Tokens) {
-		return nil, fmt.Errorf("%d lists of what is thrown away for %d states", len(t.Waste), len(t.Tokens))
-	}
-	if len(t.Tokens) == 0 || len(t.Time) != len(t.Tokens) || len(t.Children) != len(t.Tokens) {
-		return nil, fmt.Errorf("%d lists of tokens, %d times and %d lists of children", len(t.Tokens), len(t.Time), len(t.Children))
+	if len(t.Tokens) == 0 || len(t.Time) != len(t.Tokens) || len(t.Children) != len(t.Tokens) || t.Skips != nil && len(t.Skips) != len(t.Tokens) {
+		return nil, fmt.Errorf("%d lists of tokens, %d times, %d lists of children and %d of skipped numbers", len(t.Tokens), len(t.Time), len(t.Children), len(t.Skips))
 	}
 	for k, tokens := range t.Tokens {
 		if len(t.Time[k]) != shape.Time || len(t.Children[k]) != shape.Actions {
 			return nil, fmt.Errorf("state %d has %d values of time and %d children; the policy takes %d and has %d actions",
 				k, len(t.Time[k]), len(t.Children[k]), shape.Time, shape.Actions)
 		}
-		for _, token := range tokens {
-			f.tokens = append(f.tokens, C.int32_t(token))
-		}
+		f.tokens = append(f.tokens, int32s(tokens)...)
 		f.offsets = append(f.offsets, C.int64_t(len(f.tokens)))
-		for _, v := range t.Time[k] {
-			f.time = append(f.time, C.double(v))
+		f.time = append(f.time, t.Time[k]...)
+		f.children = append(f.children, int32s(t.Children[k])...)
+		if t.Skips == nil {
+			continue
 		}
-		for _, child := range t.Children[k] {
-			f.children = append(f.children, C.int32_t(child))
+		if len(t.Skips[k]) != shape.Actions {
+			return nil, fmt.Errorf("state %d skips random numbers of %d actions; there are %d", k, len(t.Skips[k]), shape.Actions)
 		}
-		if t.Waste != nil && len(t.Waste[k]) != shape.Actions {
-			return nil, fmt.Errorf("state %d throws away numbers for %d actions; there are %d", k, len(t.Waste[k]), shape.Actions)
-		}
-		if t.Waste != nil {
-			for _, n := range t.Waste[k] {
-				f.waste = append(f.waste, C.int32_t(n))
-			}
-		}
-	}
-	for _, r := range t.Rewards {
-		f.rewards = append(f.rewards, C.double(r))
+		f.skips = append(f.skips, int32s(t.Skips[k])...)
 	}
 	return f, nil
 }

@@ -56,8 +56,8 @@ func TestBrainRoundsWhatIsMultiplied(t *testing.T) {
 			s.Normal(x, 0, 1, n.random)
 			if conv {
 				w, bias := n.param(0.3, 8, 3, 3, 3), n.param(0.3, 8)
-				out = b.Conv2D(b.Input(), w, bias, Window{Padding: 1}.Plane())
-				want = s.Conv2D(rounded(s, x), rounded(s, w), rounded(s, bias), Window{Padding: 1})
+				out = b.Conv2D(b.Input(), w, bias, padded)
+				want = conv2D(s, rounded(s, x), rounded(s, w), rounded(s, bias), 1)
 			} else {
 				w, bias := n.param(0.3, 8, 24), n.param(0.3, 8)
 				out = b.Linear(b.Input(), w, bias)

@@ -112,7 +112,7 @@ func (t *Tree) policyTree(kind string, time int) (*torch.PolicyTree, error) {
 		p.Tokens, p.Children = append(p.Tokens, s.Tokens), append(p.Children, s.Children)
 		p.Time = append(p.Time, bilstm.TimeCode(s.Left, s.Budget, time))
 		if s.Waste != nil {
-			p.Waste = append(p.Waste, s.Waste)
+			p.Skips = append(p.Skips, s.Waste)
 		}
 	}
 	return p, nil

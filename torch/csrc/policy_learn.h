@@ -146,7 +146,7 @@ double Net<T>::play(PolicyRandom &random, const PolicyRule &rule, PolicyProgress
     const int32_t action = choose(slot, random.uniform());
     path_.push_back(slot);
     path_.push_back(action);
-    if (!waste_.empty()) random.skip(waste_[state * shape_.actions + action]);
+    if (!skips_.empty()) random.skip(skips_[state * shape_.actions + action]);
     state = children_[state * shape_.actions + action];
   }
   *leaf = -1 - state;

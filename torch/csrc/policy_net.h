@@ -180,7 +180,7 @@ class Net final : public Policy {
   std::vector<Sequence> sequences_;
   std::vector<int32_t> tokens_;      // that occur
   std::vector<int32_t> sequence_;    // of each state
-  std::vector<int32_t> children_, waste_;
+  std::vector<int32_t> children_, skips_;
   std::vector<double> rewards_;
   Buffer<T> time_;
   int64_t depth_ = 0;  // decisions up to every end

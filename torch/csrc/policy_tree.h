@@ -157,7 +157,7 @@ void Net<T>::grow(const PolicyTree &tree) {
   tokens_.erase(std::unique(tokens_.begin(), tokens_.end()), tokens_.end());
   const int64_t edges = tree.states * shape_.actions;
   children_.assign(tree.children, tree.children + edges);
-  waste_.assign(tree.waste, tree.waste == nullptr ? nullptr : tree.waste + edges);
+  skips_.assign(tree.skips, tree.skips == nullptr ? nullptr : tree.skips + edges);
   rewards_.assign(tree.rewards, tree.rewards + tree.leaves);
   allocate();
   for (int64_t k = 0; k < tree.states * shape_.time; k++) time_[k] = static_cast<T>(tree.time[k]);
