@@ -182,9 +182,6 @@ type Lease struct {
 	kept    sync.WaitGroup
 }
 
-// Task is the name of the task.
-func (l *Lease) Task() string { return l.task }
-
 // Held reports whether the lease is held for sure: no other process can have taken it
 // over.
 func (l *Lease) Held() bool {

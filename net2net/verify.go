@@ -55,7 +55,7 @@ func Apart(x, y []float64) Drift {
 
 // Logits runs a copy of a network without dropout; the network itself is not changed.
 func Logits(n *model.Network, inputs *torch.Tensor, training bool) (values []float64, err error) {
-	return values, torch.With(func(s *torch.Scope) error {
+	err = torch.With(func(s *torch.Scope) error {
 		twin, err := n.Clone(s)
 		if err != nil {
 			return err
@@ -78,4 +78,5 @@ func Logits(n *model.Network, inputs *torch.Tensor, training bool) (values []flo
 		}
 		return err
 	})
+	return values, err
 }

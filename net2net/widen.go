@@ -142,7 +142,7 @@ func (e *edit) resize(space *tracing.Space, mapping []int, now, want int) error 
 		}
 		done[l.Leaf] = true
 		old := l.Leaf.Layer
-		l.Leaf.Layer = old.Resize(x.width(l.In), x.width(l.Out))
+		l.Leaf.Layer = model.Resized(old, x.width(l.In), x.width(l.Out))
 		e.rewire(l.Leaf, old, in, out, want < now)
 	}
 	return nil
