@@ -213,6 +213,7 @@ at::Tensor Program::forward(const at::Tensor &input, bool training, c10::optiona
   // A goroutine may run on a thread that is new to LibTorch. Reading the number of threads
   // sets it up, before a convolution would use all there are.
   at::get_num_threads();
+  const Narrow threads(steady_);
   Pass pass{std::vector<at::Tensor>(registers_), std::vector<at::Tensor>(tensors_.size()), training, generator};
   std::vector<at::Tensor> &regs = pass.regs;
   regs[0] = fast_ && input.dim() == 4 && input.is_floating_point() ? input.contiguous(at::MemoryFormat::ChannelsLast) : input;
@@ -237,7 +238,7 @@ at::Tensor Program::fused_norm(const graft_instr &c, const at::Tensor &x, bool t
   NormWeights w{weight(c, 0), weight(c, 1), weight(c, 2), weight(c, 3), weight(c, kBefore)};
   NormOptions o{c.ints[0], c.ints[1], c.ints[2] != 0, training, c.doubles[0], c.doubles[1]};
   bool differentiable = training || !c10::GradMode::is_enabled();
-  if (differentiable && can_fuse(x, w, o)) return graft::fused_norm(x, w, o);
+  if (differentiable && can_fuse(x, w, o)) return on_all_threads([&] { return graft::fused_norm(x, w, o); });
   at::Tensor y = batch_norm(c, w.before.defined() ? x + w.before.view({1, -1, 1, 1}) : x, training);
   if (o.relu) y = at::relu(y);
   if (o.window_height == 0) return at::adaptive_avg_pool2d(y, {1, 1});
@@ -289,18 +290,42 @@ at::Tensor Program::multiply(const graft_instr &c, Pass &pass) const {
   return bfloat16_ ? y.to(given.scalar_type()) : y;
 }
 
+// Layers that compute each value by itself, exactly, or whose sums do not depend on the
+// number of threads, forward and backward.
+bool any_threads(const graft_instr &c, const at::Tensor &x) {
+  switch (c.op) {
+    case GRAFT_LAYER_BATCH_NORM: return x.dim() == 4 && x.is_contiguous();
+    case GRAFT_LAYER_ACTIVATION: return c.ints[0] == GRAFT_ACT_RELU || c.ints[0] == GRAFT_ACT_RELU6 || c.ints[0] == GRAFT_ACT_LEAKY_RELU;
+    case GRAFT_LAYER_AVG_POOL:
+    case GRAFT_LAYER_RELU_POOL:
+    case GRAFT_LAYER_MAX_POOL:
+    case GRAFT_LAYER_ADAPTIVE_AVG_POOL:
+    case GRAFT_LAYER_ADD:
+    case GRAFT_LAYER_CAT: return true;
+    default: return false;
+  }
+}
+
 at::Tensor Program::run(const graft_instr &c, Pass &pass) const {
+  const at::Tensor &x = pass.regs[c.in[0]];
+  if (!steady_ || !x.is_cpu() || !any_threads(c, x)) return compute(c, pass);
+  return on_all_threads([&] { return compute(c, pass); });
+}
+
+at::Tensor Program::compute(const graft_instr &c, Pass &pass) const {
   const std::vector<at::Tensor> &regs = pass.regs;
   const at::Tensor &x = regs[c.in[0]];
   const int64_t *i = c.ints;
+  const at::IntArrayRef sizes(i + 1, c.op == GRAFT_LAYER_LAYER_NORM ? i[0] : 0);
   switch (c.op) {
     case GRAFT_LAYER_CONV2D:
     case GRAFT_LAYER_LINEAR: return multiply(c, pass);
     case GRAFT_LAYER_BATCH_NORM:
     case GRAFT_LAYER_FUSED_NORM: return run_norm(c, x, pass.training);
     case GRAFT_LAYER_LAYER_NORM:
-      return at::layer_norm(x, at::IntArrayRef(i + 1, i[0]), weight(c, 0), weight(c, 1), c.doubles[1]);
-    case GRAFT_LAYER_GROUP_NORM: return at::group_norm(x, i[0], weight(c, 0), weight(c, 1), c.doubles[1]);
+      return steady_ ? steady_layer_norm(x, sizes, weight(c, 0), weight(c, 1), c.doubles[1]) : at::layer_norm(x, sizes, weight(c, 0), weight(c, 1), c.doubles[1]);
+    case GRAFT_LAYER_GROUP_NORM:
+      return steady_ ? steady_group_norm(x, i[0], weight(c, 0), weight(c, 1), c.doubles[1]) : at::group_norm(x, i[0], weight(c, 0), weight(c, 1), c.doubles[1]);
     case GRAFT_LAYER_ACTIVATION: return activation(x, i[0], c.doubles[0]);
     case GRAFT_LAYER_AVG_POOL: return avg_pool(c, x, false);
     case GRAFT_LAYER_RELU_POOL: return avg_pool(c, x, true);

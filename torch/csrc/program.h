@@ -16,6 +16,7 @@ class Program {
 
   at::Tensor forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator) const;
   int32_t fused() const { return fused_; }
+  bool steady() const { return steady_; }
   const std::vector<at::Tensor> &tensors() const { return tensors_; }
 
  private:
@@ -43,6 +44,7 @@ class Program {
   };
 
   at::Tensor run(const graft_instr &c, Pass &pass) const;
+  at::Tensor compute(const graft_instr &c, Pass &pass) const;
   at::Tensor multiply(const graft_instr &c, Pass &pass) const;
   at::Tensor operand(const graft_instr &c, int k, Pass &pass) const;
   at::Tensor normalize(const graft_instr &c, const at::Tensor &x) const;

@@ -67,7 +67,7 @@ char *graft_set_threads(int32_t threads) {
   return guarded([&] {
     TORCH_CHECK(threads > 0, "the number of threads must be positive, not ", threads);
     at::set_num_threads(threads);
-    if (openblas_set_num_threads) openblas_set_num_threads(threads);
+    if (openblas_set_num_threads) openblas_set_num_threads(1);
   });
 }
 

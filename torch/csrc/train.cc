@@ -4,6 +4,7 @@
 #include "optim.h"
 #include "peers.h"
 #include "program.h"
+#include "steady.h"
 
 namespace graft {
 namespace {
@@ -127,6 +128,7 @@ void train(Program &program, Optimizer &optimizer, const graft_batches &b, doubl
   Tally tally(b.steps, feed.inputs.device());
   auto generator = generator_of(b.generator);
   at::AutoGradMode grad(true);
+  const Narrow threads(program.steady());
   for (int64_t k = 0; k < b.steps; k++) {
     optimizer.zero_grad();
     const Share share = feed.share(k);
@@ -161,6 +163,7 @@ void evaluate(const Program &program, const graft_batches &b, double *losses, in
   Feed feed(b);
   Tally tally(b.steps, feed.inputs.device());
   c10::NoGradGuard guard;
+  const Narrow threads(program.steady());
   const Share steps = Share::of(feed.peers, b.steps);  // whole batches: their figures have the same bits
   feed.peers = nullptr;
   for (int64_t k = steps.start; !steps.idle && k < steps.start + steps.count; k++) {
