@@ -181,20 +181,6 @@ func TestThreadsDoNotChangeImages(t *testing.T) {
 	})
 }
 
-func TestARestoredGeneratorGivesTheSameImages(t *testing.T) {
-	within(t, func(s *Scope) {
-		x, a := From(s, numbered(16, 1, 8, 8), 16, 1, 8, 8), Augment{Pad: 2, Flip: true}
-		g := s.NewGenerator(CPU, 4)
-		first := bytesOf(t, s.Augment(x, nil, a, g))
-		state, err := g.State()
-		require.NoError(t, err)
-		second := bytesOf(t, s.Augment(x, nil, a, g))
-		require.NotEqual(t, first, second)
-		require.NoError(t, g.Restore(state))
-		require.Equal(t, second, bytesOf(t, s.Augment(x, nil, a, g)))
-	})
-}
-
 // Training in two calls, the generator saved between them, is training in one.
 func TestTrainingWithAugmentationResumes(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
