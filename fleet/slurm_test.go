@@ -150,7 +150,7 @@ func TestSubmitStartsWhatDoesNotLive(t *testing.T) {
 	}
 }
 
-func TestARefusalIsToldWithARemedy(t *testing.T) {
+func TestARefusalHasARemedy(t *testing.T) {
 	a := &answers{squeue: []any{""}, sbatch: []any{errors.New("sbatch: exit status 1\nsbatch: error: Batch job submission failed: Invalid partition name specified")}}
 	_, err := a.engine().Submit(context.Background(), slurmBatch(t, 2))
 	require.ErrorContains(t, err, "Invalid partition name")
@@ -158,10 +158,10 @@ func TestARefusalIsToldWithARemedy(t *testing.T) {
 	a = &answers{squeue: []any{errors.New("Unable to contact slurm controller")}}
 	_, err = a.engine().Submit(context.Background(), slurmBatch(t, 2))
 	require.ErrorContains(t, err, "Unable to contact")
-	require.Zero(t, a.count("sbatch"), "who cannot ask does not start a second one")
+	require.Zero(t, a.count("sbatch"), "without an answer no job is submitted")
 }
 
-func TestPollReadsWhatSlurmSays(t *testing.T) {
+func TestPollTranslatesStates(t *testing.T) {
 	line := func(state, exit string) string { return "7|0|" + state + "|" + exit + "|n1|None|k|\n" }
 	for text, want := range map[string]State{
 		"":                                      Unknown,
@@ -193,7 +193,7 @@ func TestPollReadsWhatSlurmSays(t *testing.T) {
 		require.Equal(t, want, states[0].State, text)
 		require.Equal(t, "/f/logs/worker-0.log", states[0].Log)
 	}
-	for _, wrong := range []string{"slurm is drunk\n", "x|0|RUNNING|0|n1|None|k|\n"} {
+	for _, wrong := range []string{"not a line of squeue\n", "x|0|RUNNING|0|n1|None|k|\n"} {
 		_, err := (&answers{squeue: []any{wrong}}).engine().Poll(context.Background(), Handle{Key: "k", Workers: 1})
 		require.ErrorContains(t, err, "squeue answered")
 	}
@@ -209,13 +209,13 @@ func TestCancelNamesNumberAndKey(t *testing.T) {
 	require.Contains(t, strings.Join(a.asked, "\n"), "scancel --user="+user()+" --name=k 7")
 }
 
-func TestCommandsHaveATimeAndSayWhatTheySaid(t *testing.T) {
+func TestCommandsHaveATimeoutAndReturnTheirErrors(t *testing.T) {
 	run := runner(100 * time.Millisecond)
 	_, err := run(context.Background(), "", "sleep", "20")
 	require.ErrorContains(t, err, "no answer within 100ms")
 	run = runner(10 * time.Second)
-	_, err = run(context.Background(), "", "sh", "-c", "echo alas >&2; exit 3")
-	require.ErrorContains(t, err, "alas")
+	_, err = run(context.Background(), "", "sh", "-c", "echo no such node >&2; exit 3")
+	require.ErrorContains(t, err, "no such node")
 	out, err := run(context.Background(), "text", "cat")
 	require.NoError(t, err)
 	require.Equal(t, "text", out)
@@ -285,7 +285,7 @@ func lefts(counts ...int) func() (int, error) {
 	}
 }
 
-func TestTendStartsAgainWhomItShould(t *testing.T) {
+func TestSuperviseRestartsWorkers(t *testing.T) {
 	for name, c := range map[string]struct {
 		state State
 		left  func() (int, error)
@@ -313,8 +313,8 @@ func TestTendStartsAgainWhomItShould(t *testing.T) {
 	}
 }
 
-// Workers that do not end after Cancel do not block Tend once all tasks are done.
-func TestTendLeavesAloneWhoDoesNotEnd(t *testing.T) {
+// Workers that do not end after Cancel do not block Supervise once all tasks are done.
+func TestSuperviseEndsBesideHungWorkers(t *testing.T) {
 	s := &stage{stubborn: true}
 	f := onStage(t, s)
 	var notes []string
@@ -324,7 +324,7 @@ func TestTendLeavesAloneWhoDoesNotEnd(t *testing.T) {
 }
 
 // Missing programs are an error at once, without Patience.
-func TestTendDoesNotWaitForMissingPrograms(t *testing.T) {
+func TestSuperviseFailsAtOnceWithoutPrograms(t *testing.T) {
 	s := &stage{}
 	f := onStage(t, s)
 	s.pollError = fmt.Errorf("ask: %w", exec.ErrNotFound)
@@ -333,7 +333,7 @@ func TestTendDoesNotWaitForMissingPrograms(t *testing.T) {
 
 // Another engine may continue a batch if none of its workers lives, or if its engine
 // cannot be asked and has not started any.
-func TestAnotherEngineGoesOn(t *testing.T) {
+func TestAnotherEngineContinuesABatch(t *testing.T) {
 	s := &stage{}
 	f := onStage(t, s)
 	require.NoError(t, f.Close())
@@ -358,7 +358,7 @@ func TestAnotherEngineGoesOn(t *testing.T) {
 
 // Workers that ended after the last task, which was done after the count, are not
 // restarted.
-func TestTendCountsAgainWhenWorkersHaveEnded(t *testing.T) {
+func TestSuperviseCountsAgainWhenWorkersHaveEnded(t *testing.T) {
 	s := &stage{}
 	f := onStage(t, s)
 	s.states[0].State, s.states[1].State = Done, Done

@@ -215,8 +215,8 @@ func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 			return err
 		}
 	case recorded && len(e.replay.Calibration.Mean) == b.Out.Shape[0]:
-		e.recall(norm.Mean, e.replay.Calibration.Mean)
-		e.recall(norm.Var, e.replay.Calibration.Var)
+		e.restore(norm.Mean, e.replay.Calibration.Mean)
+		e.restore(norm.Var, e.replay.Calibration.Var)
 	default:
 		return errors.New("a new batch normalisation is calibrated on a batch of inputs; give one, or choose the residual form")
 	}

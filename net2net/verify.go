@@ -31,11 +31,11 @@ func Compare(before, after *model.Network, inputs *torch.Tensor, training bool) 
 	if len(x) != len(y) {
 		return Drift{}, fmt.Errorf("compare networks: one gives %d values, the other %d", len(x), len(y))
 	}
-	return Apart(x, y), nil
+	return DriftBetween(x, y), nil
 }
 
-// Apart is the difference of two lists of equal length, relative to the first.
-func Apart(x, y []float64) Drift {
+// DriftBetween is the difference of two lists of equal length, relative to the first.
+func DriftBetween(x, y []float64) Drift {
 	var d Drift
 	scale, gap, size := 1.0, 0.0, 0.0
 	for k := range x {

@@ -212,7 +212,7 @@ func (e *edit) rewire(leaf *model.Leaf, old model.Layer, in, out []int, merge bo
 		}
 		t := e.carry(m, leaf.Weights[k], value)
 		if e.Noise > 0 && !merge && slot.Role == model.Weight && m.Rows != nil {
-			t = e.shake(t, m.Rows)
+			t = e.addNoise(t, m.Rows)
 		}
 		leaf.Weights[k] = e.s.RequireGrad(t, slot.Role.Trained())
 	}
@@ -235,8 +235,8 @@ func moveOf(slot model.Slot, in, out []int, merge bool) Move {
 	return m
 }
 
-// shake adds noise to copied rows.
-func (e *edit) shake(t *torch.Tensor, rows []int) *torch.Tensor {
+// addNoise adds noise to copied rows.
+func (e *edit) addNoise(t *torch.Tensor, rows []int) *torch.Tensor {
 	mask := make([]float64, len(rows))
 	seen := map[int]bool{}
 	for k, source := range rows {

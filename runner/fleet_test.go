@@ -42,7 +42,7 @@ func TestFleetOfThisMachine(t *testing.T) {
 	require.Equal(t, r.State.Sequences, r.Left+r.State.Ended)
 	busy := graft("fleet", "attach", g.run)
 	require.Equal(t, failure.Failed, busy.code)
-	require.Contains(t, busy.stderr, "tend batch", "its coordinator lives")
+	require.Contains(t, busy.stderr, "supervise batch", "its coordinator lives")
 
 	_, leg := g.killHolder()
 	require.Less(t, g.mustTakeOver(leg), soon, "a lock says on one machine who is dead")

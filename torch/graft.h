@@ -215,15 +215,15 @@ typedef struct {
   int64_t batch;     // rows a step
   int64_t steps;
   graft_generator generator;
-  int64_t pad;       // training only: random shifts of up to so many pixels
+  int64_t pad;       // training only: the largest random shift, in pixels
   int64_t cutout;    // training only: side of a random hole, in pixels
   int32_t flip;      // training only: mirror every other image
-  // training only: logits to learn from as well, one row an input, or NULL, at a
-  // temperature and with so large a share of the loss, which each step makes smaller
-  graft_t lessons;
+  // training only: a teacher's logits, one row an input, or NULL; the temperature that
+  // divides logits; the teacher's share of the loss, and its decrease with each step
+  graft_t teacher_logits;
   double temperature;
-  double soft;
-  double soft_fall;
+  double teacher_share;
+  double teacher_fall;
   // The processes that share the work, or NULL: of every batch each trains its part
   // of the rows, and evaluates its part of the batches. All give the same figures,
   // those of whole batches. Training that fails changes nothing then.

@@ -178,8 +178,8 @@ void Net<T>::allocate() {
     d.done.assign(longest_, 0);
     d.inputs.reset(shape_.tokens * d.layer.cells.gate_stride);
     d.token_grad.reset(shape_.tokens * d.layer.cells.gate_stride);
-    d.said.reset(rows * heads);
-    d.said_grad.reset(rows * heads);
+    d.projected.reset(rows * heads);
+    d.projected_grad.reset(rows * heads);
   }
   memory_.prepare(shape_.memory, cells);
   time_.reset(states * shape_.time);
@@ -189,7 +189,7 @@ void Net<T>::allocate() {
   input_.reset(states * padded<T>(shape_.time + shape_.memory));
   for (Buffer<T> *b : {&one_, &two_, &one_grad_, &two_grad_}) b->reset(states * wide);
   input_grad_.reset(states * padded<T>(shape_.memory));
-  for (Buffer<T> *b : {&logits_, &chances_, &heated_, &log_grad_, &logit_grad_}) b->reset(states * act);
+  for (Buffer<T> *b : {&logits_, &probabilities_, &tempered_, &log_grad_, &logit_grad_}) b->reset(states * act);
   const int64_t rows = std::max<int64_t>(directions_[0].nodes.size(), directions_[1].nodes.size());
   spare_.reset(std::max(rows, static_cast<int64_t>(sequences_.size())) * padded<T>(std::max(shape_.hidden, shape_.memory)));
 }

@@ -1,7 +1,7 @@
 package pickle
 
-// weight is the memory, in bytes, that a call may have made for a value.
-func weight(value any) int {
+// bytesMade is the memory, in bytes, that a call may have made for a value.
+func bytesMade(value any) int {
 	switch v := value.(type) {
 	case []byte:
 		return len(v)

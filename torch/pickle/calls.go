@@ -85,7 +85,7 @@ func (m *machine) call(callable any, args Tuple) {
 	if err != nil {
 		m.err = fmt.Errorf("%s: %w", g, err)
 	}
-	m.charge(weight(value))
+	m.charge(bytesMade(value))
 	m.push(value)
 }
 
@@ -125,7 +125,7 @@ func (m *machine) build() {
 	if err := builder.Build(state); err != nil {
 		m.fail(fmt.Errorf("attaching its state to a %T: %w", value, err))
 	}
-	m.charge(weight(value))
+	m.charge(bytesMade(value))
 }
 
 // persistent pushes the value of a persistent id.

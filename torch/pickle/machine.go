@@ -7,7 +7,7 @@ import "io"
 // row; other readers are buffered. Every error is an *Error.
 //
 // Dicts, lists and tuples may hold one another more than once, and lists, dicts
-// and sets themselves: whoever walks the value has to bound the walk.
+// and sets themselves: the caller has to bound a walk over the value.
 func Read(r io.Reader, opt Options) (any, error) {
 	m := &machine{src: asSource(r), opt: opt.withDefaults(), memo: make(map[uint64]any)}
 	return m.run()
