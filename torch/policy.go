@@ -6,6 +6,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 )
 
@@ -153,6 +154,8 @@ func (p *Policy) grown(op string) error {
 
 func doubles(values []float64) *C.double { return (*C.double)(unsafe.SliceData(values)) }
 
+func int32s(values []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(values)) }
+
 // Shape returns the policy's sizes.
 func (p *Policy) Shape() PolicyShape { return p.shape }
 
@@ -187,12 +190,15 @@ func (p *Policy) Grow(t *PolicyTree) error {
 	if err := p.ready(op); err != nil {
 		return err
 	}
-	flat, err := t.flatten(p.shape)
-	if err != nil {
+	if err := t.check(p.shape); err != nil {
 		return &Error{Op: op, Cause: err, kind: ErrShape}
 	}
-	message := C.graft_policy_grow(p.handle, C.int64_t(len(t.Tokens)), C.int64_t(len(t.Rewards)), unsafe.SliceData(flat.tokens),
-		unsafe.SliceData(flat.offsets), doubles(flat.time), unsafe.SliceData(flat.children), doubles(t.Rewards), unsafe.SliceData(flat.skips))
+	offsets := make([]C.int64_t, len(t.Tokens)+1)
+	for k, tokens := range t.Tokens {
+		offsets[k+1] = offsets[k] + C.int64_t(len(tokens))
+	}
+	message := C.graft_policy_grow(p.handle, C.int64_t(len(t.Tokens)), C.int64_t(len(t.Rewards)), int32s(slices.Concat(t.Tokens...)), unsafe.SliceData(offsets),
+		doubles(slices.Concat(t.Time...)), int32s(slices.Concat(t.Children...)), doubles(t.Rewards), int32s(slices.Concat(t.Skips...)))
 	if err := take(op, message); err != nil {
 		return err
 	}
@@ -200,36 +206,21 @@ func (p *Policy) Grow(t *PolicyTree) error {
 	return nil
 }
 
-// flatTree is a tree in C's arrays.
-type flatTree struct {
-	tokens, children, skips []C.int32_t
-	offsets                 []C.int64_t
-	time                    []float64
-}
-
-func (t *PolicyTree) flatten(shape PolicyShape) (*flatTree, error) {
-	f := &flatTree{offsets: []C.int64_t{0}}
+// check compares the lists of a tree with each other and with the policy's sizes.
+func (t *PolicyTree) check(shape PolicyShape) error {
 	if len(t.Tokens) == 0 || len(t.Time) != len(t.Tokens) || len(t.Children) != len(t.Tokens) || t.Skips != nil && len(t.Skips) != len(t.Tokens) {
-		return nil, fmt.Errorf("%d lists of tokens, %d times, %d lists of children and %d of skipped numbers", len(t.Tokens), len(t.Time), len(t.Children), len(t.Skips))
+		return fmt.Errorf("%d lists of tokens, %d times, %d lists of children and %d of skipped numbers", len(t.Tokens), len(t.Time), len(t.Children), len(t.Skips))
 	}
-	for k, tokens := range t.Tokens {
+	for k := range t.Tokens {
 		if len(t.Time[k]) != shape.Time || len(t.Children[k]) != shape.Actions {
-			return nil, fmt.Errorf("state %d has %d values of time and %d children; the policy takes %d and has %d actions",
+			return fmt.Errorf("state %d has %d values of time and %d children; the policy takes %d and has %d actions",
 				k, len(t.Time[k]), len(t.Children[k]), shape.Time, shape.Actions)
 		}
-		f.tokens = append(f.tokens, int32s(tokens)...)
-		f.offsets = append(f.offsets, C.int64_t(len(f.tokens)))
-		f.time = append(f.time, t.Time[k]...)
-		f.children = append(f.children, int32s(t.Children[k])...)
-		if t.Skips == nil {
-			continue
+		if t.Skips != nil && len(t.Skips[k]) != shape.Actions {
+			return fmt.Errorf("state %d skips random numbers of %d actions; there are %d", k, len(t.Skips[k]), shape.Actions)
 		}
-		if len(t.Skips[k]) != shape.Actions {
-			return nil, fmt.Errorf("state %d skips random numbers of %d actions; there are %d", k, len(t.Skips[k]), shape.Actions)
-		}
-		f.skips = append(f.skips, int32s(t.Skips[k])...)
 	}
-	return f, nil
+	return nil
 }
 
 // Probabilities returns those of the actions in distinct states.
@@ -239,8 +230,7 @@ func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64
 		return nil, err
 	}
 	flat := make([]float64, len(states)*p.shape.Actions)
-	list := int32s(states)
-	if err := take(op, C.graft_policy_probabilities(p.handle, C.int64_t(len(list)), unsafe.SliceData(list), C.double(temperature), doubles(flat))); err != nil {
+	if err := take(op, C.graft_policy_probabilities(p.handle, C.int64_t(len(states)), int32s(states), C.double(temperature), doubles(flat))); err != nil {
 		return nil, err
 	}
 	rows := make([][]float64, len(states))
@@ -250,14 +240,6 @@ func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64
 	return rows, nil
 }
 
-func int32s(values []int32) []C.int32_t {
-	out := make([]C.int32_t, len(values))
-	for k, v := range values {
-		out[k] = C.int32_t(v)
-	}
-	return out
-}
-
 // Gradient computes the gradient of the sum over states and actions of coefficient times log
 // probability; Read returns it, Step descends along it.
 func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature float64) error {
@@ -265,15 +247,11 @@ func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature 
 	if err := p.grown(op); err != nil {
 		return err
 	}
-	var flat []float64
-	for _, row := range coefficients {
-		flat = append(flat, row...)
-	}
+	flat := slices.Concat(coefficients...)
 	if len(coefficients) != len(states) || len(flat) != len(states)*p.shape.Actions {
 		return &Error{Op: op, Cause: fmt.Errorf("%d coefficients for %d states with %d actions each", len(flat), len(states), p.shape.Actions), kind: ErrShape}
 	}
-	list := int32s(states)
-	return take(op, C.graft_policy_gradient(p.handle, C.int64_t(len(list)), unsafe.SliceData(list), C.double(temperature), doubles(flat)))
+	return take(op, C.graft_policy_gradient(p.handle, C.int64_t(len(states)), int32s(states), C.double(temperature), doubles(flat)))
 }
 
 // Expect returns the expected reward and the probability of each end. It computes the exact
@@ -321,7 +299,7 @@ func (p *Policy) Learn(episodes int, random *Generator, rule PolicyRule, at *Pol
 	}
 	e := Episodes{Ends: make([]int32, episodes), Objectives: make([]float64, episodes)}
 	r, c := rule.code(), at.code()
-	message := C.graft_policy_learn(p.handle, random.pointer(), C.int64_t(episodes), &r, &c, (*C.int32_t)(unsafe.Pointer(unsafe.SliceData(e.Ends))), doubles(e.Objectives))
+	message := C.graft_policy_learn(p.handle, random.pointer(), C.int64_t(episodes), &r, &c, int32s(e.Ends), doubles(e.Objectives))
 	at.take(c)
 	return e, take(op, message)
 }
