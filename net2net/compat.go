@@ -2,6 +2,7 @@ package net2net
 
 import (
 	"fmt"
+	"strings"
 
 	"graft/model"
 	"graft/torch"
@@ -53,7 +54,7 @@ func (e *edit) originalBlock(target string) (*tracing.Block, error) {
 		e.note("no layers were added: %s is one past the last block", target)
 		return nil, nil
 	}
-	return nil, fmt.Errorf("there is no marked block %q; %s has %d: %s", target, e.net.Name(), len(paths), listed(paths))
+	return nil, fmt.Errorf("there is no marked block %q; %s has %d: %s", target, e.net.Name(), len(paths), strings.Join(paths, ", "))
 }
 
 func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {

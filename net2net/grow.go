@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"graft/model"
 	"graft/torch"
@@ -132,6 +131,3 @@ func (c *Change) Remember(n *model.Network) error {
 		return errors.Join(s.Err(), err)
 	})
 }
-
-// listed joins names for a sentence.
-func listed(names []string) string { return strings.Join(names, ", ") }

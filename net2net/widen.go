@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"graft/model"
 	"graft/torch"
@@ -56,7 +57,7 @@ func widen(e *edit, a Action) error {
 		return err
 	}
 	if joint := others(space, a.Target); len(joint) > 0 {
-		e.note("changes along: %s", listed(joint))
+		e.note("changes along: %s", strings.Join(joint, ", "))
 	}
 	return e.resize(space, e.change.Units, space.Units, units)
 }
