@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"graft/files"
+	"graft/results"
 )
 
 // Write writes the tables of an outcome into a folder, which it makes if it is missing: jobs.csv
@@ -19,7 +20,7 @@ func (o *Outcome) Write(fsys files.FS, dir string, every int64) error {
 	if err := o.WriteJobs(fsys, filepath.Join(dir, "jobs.csv")); err != nil || every == 0 {
 		return err
 	}
-	return o.WriteUsage(fsys, filepath.Join(dir, "usage.csv"), every)
+	return o.WriteUsage(fsys, filepath.Join(dir, results.UsageFile), every)
 }
 
 // sweep deletes what a kill left of unfinished files. What cannot be deleted does no harm.

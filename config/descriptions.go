@@ -100,7 +100,7 @@ var descriptions = map[string]string{
 	"graft/config.RunOptions.Listen":                "The address of the HTTP server that shows and steers the running job, such as 127.0.0.1:0, where port 0 picks a free one; empty means no server.",
 	"graft/config.RunOptions.Seed":                  "Seed of all random numbers but the data's; default 1, and 0 is a seed like any other.",
 	"graft/config.RunOptions.Tensorboard":           "Whether event files for TensorBoard are written beside the tables; false writes none.",
-	"graft/config.RunOptions.Threads":               "Threads of LibTorch; zero means one for each processor.",
+	"graft/config.RunOptions.Threads":               "Threads of LibTorch; zero finds the fastest number by trying, up to one for each processor, where results do not depend on it.",
 	"graft/config.SimulateOptions.Actions":          "The choices of every decision, in order, such as deepen:0, widen:conv2:48 and none; one that does not fit a network is left out there. Empty takes kinds.",
 	"graft/config.SimulateOptions.Cache":            "The folder of outcomes, shared by all scenarios; empty means the folder cache beside the run folder.",
 	"graft/config.SimulateOptions.Decisions":        "Decisions of a sequence, after which the network stays as it is; zero means all that the timeline leads to.",

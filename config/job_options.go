@@ -20,7 +20,7 @@ type RunOptions struct {
 	Seed    int64  // seed of all random numbers but the data's; default 1, and 0 is a seed like any other
 	Folder  string `result:"none"`     // path of the run folder; empty lets the command choose
 	Device  string `result:"rounding"` // device of all tensors: cpu or cuda:N; empty means cpu
-	Threads int    `result:"rounding"` // threads of LibTorch; zero means one for each processor
+	Threads int    `result:"rounding"` // threads of LibTorch; zero finds the fastest number by trying, up to one for each processor, where results do not depend on it
 	// Listen is the address of the HTTP server that shows and steers the running job, such
 	// as 127.0.0.1:0, where port 0 picks a free one; empty means no server.
 	Listen string `result:"none"`
@@ -49,7 +49,7 @@ func (o RunOptions) Validate() error {
 		faults = append(faults, fmt.Errorf("device is %q; must be cpu or cuda:N", o.Device))
 	}
 	if o.Threads < 0 || o.Threads > mostThreads {
-		faults = append(faults, fmt.Errorf("threads is %d; must be between 0, which means all processors, and %d", o.Threads, mostThreads))
+		faults = append(faults, fmt.Errorf("threads is %d; must be between 0, which finds the fastest number, and %d", o.Threads, mostThreads))
 	}
 	if _, port, err := net.SplitHostPort(o.Listen); o.Listen != "" && (err != nil || !isPort(port)) {
 		faults = append(faults, fmt.Errorf("listen is %q; write an address and a port, such as 127.0.0.1:8080, where port 0 takes a free one", o.Listen))

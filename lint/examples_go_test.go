@@ -13,7 +13,7 @@ var roomExamples = map[string]example{
 	"a room imports another module":        {"results/a.go", `import _ "example.com/model"`, nil},
 	"a room imports one above":             {"model/a.go", `import _ "graft/tracing"`, []int{3}},
 	"a room imports one beside":            {"cluster/a.go", `import _ "graft/torch"`, []int{3}},
-	"a subpackage of its own row":          {"results/page/a.go", `import _ "graft/results/cell"`, nil},
+	"a subpackage of its own row":          {"results/page/a.go", `import _ "graft/results/document"`, nil},
 	"one room of a folder imports another": {"results/figure/a.go", `import _ "graft/results/page"`, []int{3}},
 	"the base imports what stands on it":   {"results/a.go", `import _ "graft/results/report"`, []int{3}},
 	"what came out stands on worlds":       {"results/runs/a.go", `import _ "graft/cluster"`, nil},

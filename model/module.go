@@ -94,6 +94,9 @@ func (c *Container) body() []string {
 	return names
 }
 
+// Steps are the children and steps of a lane, in the order in which they run.
+func (c *Container) Steps(l Lane) []string { return lane(c, l) }
+
 // Child finds a child by name; nil if there is none.
 func (c *Container) Child(name string) Module {
 	if k := c.index(name); k >= 0 {

@@ -20,7 +20,7 @@ type Network struct {
 }
 
 // Name is the printed class of the network.
-func (n *Network) Name() string { return className(n.Root) }
+func (n *Network) Name() string { return ClassName(n.Root) }
 
 // String is the network as PyTorch prints it.
 func (n *Network) String() string {
@@ -29,7 +29,8 @@ func (n *Network) String() string {
 	return b.String()
 }
 
-func className(c *Container) string {
+// ClassName is the class that a container prints.
+func ClassName(c *Container) string {
 	switch {
 	case c.Class != "":
 		return c.Class
@@ -46,7 +47,7 @@ func printModule(b *strings.Builder, m Module, depth int) {
 		b.WriteString(m.(*Leaf).Layer.String())
 		return
 	}
-	b.WriteString(className(c) + "(")
+	b.WriteString(ClassName(c) + "(")
 	for _, child := range c.Children {
 		fmt.Fprintf(b, "\n%s(%s): ", strings.Repeat("  ", depth+1), child.Name)
 		printModule(b, child.Module, depth+1)

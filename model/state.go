@@ -151,11 +151,7 @@ func (n *Network) Load(set *weights.Set) error {
 	if n.scope == nil {
 		return errors.New("load weights: the network has no tensors to load into")
 	}
-	byName := make(map[string]weights.Tensor, len(set.Tensors))
-	for _, t := range set.Tensors {
-		byName[t.Name] = t
-	}
-	entries := n.State()
+	byName, entries := byName(set), n.State()
 	if err := fits(n.Name(), entries, byName); err != nil {
 		return err
 	}
@@ -169,6 +165,18 @@ func (n *Network) Load(set *weights.Set) error {
 		}
 		return s.Err()
 	})
+}
+
+// Fits reports how weights differ from the network's in names and shapes, as Load does, without
+// loading them.
+func (n *Network) Fits(set *weights.Set) error { return fits(n.Name(), n.State(), byName(set)) }
+
+func byName(set *weights.Set) map[string]weights.Tensor {
+	tensors := make(map[string]weights.Tensor, len(set.Tensors))
+	for _, t := range set.Tensors {
+		tensors[t.Name] = t
+	}
+	return tensors
 }
 
 // fits lists the differences between weights and the network.

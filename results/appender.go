@@ -31,6 +31,25 @@ type appender struct {
 	err     error  // the first failure, after which nothing is written
 }
 
+// rows are the methods that tables and logs share.
+type rows struct{ a *appender }
+
+// Rows is the number of rows or lines.
+func (r rows) Rows() int { return r.a.now().Rows }
+
+// Digest is the SHA-256 of all rows, in hexadecimal. Files with the same one and the same columns
+// are equal to the bit.
+func (r rows) Digest() string { return r.a.now().SHA256 }
+
+// Truncate keeps the first rows and drops the others, atomically. Fewer rows than that are an error.
+func (r rows) Truncate(rows int) error { return r.a.truncate(rows, "") }
+
+// Sync syncs all rows.
+func (r rows) Sync() error {
+	_, err := r.a.mark()
+	return err
+}
+
 // position is a place between two rows, with what comes before it.
 type position struct {
 	head  string // the line before the rows, with its end; empty if there is none
@@ -44,7 +63,8 @@ type position struct {
 // where absent. A new table needs a head; for an old one the empty head stands for any.
 func openAppender(fsys files.FS, path string, heads int, head string) (*appender, error) {
 	a := &appender{fsys: fsys, path: path, heads: heads}
-	torn, err := a.measure()
+	at, torn, err := measure(fsys, path, heads, -1)
+	a.at = at
 	if errors.Is(err, fs.ErrNotExist) || err == nil && heads == 1 && a.at.head == "" {
 		err = a.begin(head)
 	} else if err == nil && torn {
@@ -77,12 +97,6 @@ func (a *appender) checkHead(head string) error {
 func (a *appender) begin(head string) error {
 	a.at = position{head: head, bytes: int64(len(head)), sum: sha256.New()}
 	return writeBytes(a.fsys, a.path, []byte(head))
-}
-
-// measure finds the end of the last whole row; torn means that more follows.
-func (a *appender) measure() (torn bool, err error) {
-	a.at, torn, err = measure(a.fsys, a.path, a.heads, -1)
-	return torn, err
 }
 
 // measure reads a file up to so many rows; a negative number reads all.

@@ -190,14 +190,14 @@ func TestRewind(t *testing.T) {
 		s, err := run.Stream("epochs", columns)
 		require.NoError(t, err)
 		require.NoError(t, s.Append(k, float64(k), "", true))
-		require.NoError(t, run.AppendJSON("events", k))
-		require.NoError(t, run.AppendJSON("log", k))
+		require.NoError(t, appendJSON(run, "events", k))
+		require.NoError(t, appendJSON(run, "log", k))
 	}
 	step(1)
 	require.NoError(t, run.SaveCheckpoint("one", sections("one")))
 	table, events := read(t, run.Path("epochs.csv")), read(t, run.Path("events.jsonl"))
 	step(2)
-	require.NoError(t, run.AppendJSON("later", "gone"))
+	require.NoError(t, appendJSON(run, "later", "gone"))
 	write(t, "a,b", run.Path("users.csv"))
 
 	run = reopen(t, run)

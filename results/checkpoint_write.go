@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 )
 
 // The format of a checkpoint; the package comment describes it.
@@ -55,7 +56,11 @@ func writeCheckpoint(out io.Writer, marks map[string]Mark, parts func(*Checkpoin
 	if err := w.write(head); err != nil {
 		return err
 	}
-	if err := w.json(marksSection, marks); err != nil {
+	text, err := json.Marshal(marks)
+	if err == nil {
+		err = w.bytes(marksSection, text)
+	}
+	if err != nil {
 		return err
 	}
 	if err := parts(w); err != nil {
@@ -99,10 +104,8 @@ func (w *CheckpointWriter) section(name string) (io.Writer, error) {
 	if name == "" || len(name) > maxSectionName {
 		return nil, fmt.Errorf("section %q: a name has 1 to %d bytes", name, maxSectionName)
 	}
-	for _, s := range w.index.Sections {
-		if s.Name == name {
-			return nil, fmt.Errorf("section %q exists already", name)
-		}
+	if slices.ContainsFunc(w.index.Sections, func(s sectionEntry) bool { return s.Name == name }) {
+		return nil, fmt.Errorf("section %q exists already", name)
 	}
 	w.index.Sections = append(w.index.Sections, sectionEntry{Name: name})
 	return &sectionWriter{w, len(w.index.Sections) - 1}, nil
@@ -110,7 +113,15 @@ func (w *CheckpointWriter) section(name string) (io.Writer, error) {
 
 // Bytes writes a whole section.
 func (w *CheckpointWriter) Bytes(name string, data []byte) error {
-	out, err := w.Section(name)
+	if name == marksSection {
+		_, err := w.Section(name)
+		return err
+	}
+	return w.bytes(name, data)
+}
+
+func (w *CheckpointWriter) bytes(name string, data []byte) error {
+	out, err := w.section(name)
 	if err == nil {
 		_, err = out.Write(data)
 	}
@@ -119,22 +130,11 @@ func (w *CheckpointWriter) Bytes(name string, data []byte) error {
 
 // JSON writes a value as a section.
 func (w *CheckpointWriter) JSON(name string, v any) error {
-	if name == marksSection {
-		return w.Bytes(name, nil) // to get its error
-	}
-	return w.json(name, v)
-}
-
-func (w *CheckpointWriter) json(name string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("section %q: %w", name, err)
 	}
-	out, err := w.section(name)
-	if err == nil {
-		_, err = out.Write(text)
-	}
-	return err
+	return w.Bytes(name, text)
 }
 
 // sectionWriter counts the bytes of a section.

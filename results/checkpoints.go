@@ -111,20 +111,17 @@ func (r *Run) save(name string, parts func(w *CheckpointWriter) error) error {
 	if err != nil {
 		return err
 	}
-	path := r.Path(filepath.Join(checkpointsName, fmt.Sprintf("%06d-%s%s", nextNumber(list), name, checkpointSuffix)))
+	next := 1
+	if len(list) > 0 {
+		next = list[len(list)-1].Number + 1
+	}
+	path := r.Path(filepath.Join(checkpointsName, fmt.Sprintf("%06d-%s%s", next, name, checkpointSuffix)))
 	err = files.WriteAtomic(r.fsys, path, func(w io.Writer) error { return writeCheckpoint(w, marks, parts) })
 	if err != nil {
 		return err
 	}
 	r.good[path] = true
 	return r.prune(append(list, checkpointInfo(path)))
-}
-
-func nextNumber(list []CheckpointInfo) int {
-	if len(list) == 0 {
-		return 1
-	}
-	return list[len(list)-1].Number + 1
 }
 
 // prune deletes all but the last good checkpoints.

@@ -2,8 +2,10 @@ package results_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,7 +109,7 @@ func (j *job) step() error {
 		return err
 	}
 	j.rows++
-	if err := j.run.AppendJSON("events", []int{j.epoch}); err != nil {
+	if err := appendJSON(j.run, "events", []int{j.epoch}); err != nil {
 		return err
 	}
 	if (j.epoch+1)%every != 0 {
@@ -245,15 +247,10 @@ func TestForceSurvivesEveryFault(t *testing.T) {
 			if run != nil {
 				_ = run.Close()
 			}
-			list, err := results.List(files.OS{}, filepath.Dir(path))
-			require.NoError(t, err)
-			var seeds []uint64
-			for _, l := range list {
-				seeds = append(seeds, l.Manifest.Seed)
-			}
-			require.Contains(t, seeds, uint64(1), "%s at %d", kind, at)
+			seeds := seedsIn(t, filepath.Dir(path))
+			require.Contains(t, slices.Collect(maps.Values(seeds)), uint64(1), "%s at %d", kind, at)
 			if run != nil {
-				require.Equal(t, []uint64{2, 1}, seeds, "%s at %d", kind, at)
+				require.Equal(t, map[string]uint64{"run": 2, "run.1": 1}, seeds, "%s at %d", kind, at)
 			}
 			reached = fsys.Fired()
 		}
@@ -361,12 +358,12 @@ func TestRunsWithoutAProgramLog(t *testing.T) {
 		run, err := results.Create(&muted{lines: lines}, path, options, manifest)
 		require.NoError(t, err)
 		for range 3 {
-			err = run.AppendJSON("log", "a line")
+			err = appendJSON(run, "log", "a line")
 		}
 		require.ErrorIs(t, err, faults.ErrInjected)
-		require.NoError(t, run.AppendJSON("events", 1))
+		require.NoError(t, appendJSON(run, "events", 1))
 		require.NoError(t, run.SaveCheckpoint("one", sections("one")))
-		require.NoError(t, run.AppendJSON("events", 2))
+		require.NoError(t, appendJSON(run, "events", 2))
 		c, err := run.LoadCheckpoint()
 		require.NoError(t, err)
 		require.NoError(t, run.Rewind(c))
@@ -377,7 +374,7 @@ func TestRunsWithoutAProgramLog(t *testing.T) {
 
 		run, err = results.Open(files.OS{}, path)
 		require.NoError(t, err)
-		require.NoError(t, run.AppendJSON("log", "again"))
+		require.NoError(t, appendJSON(run, "log", "again"))
 		require.Equal(t, strings.Repeat("\"a line\"\n", max(0, lines))+"\"again\"\n", read(t, run.Path("log.jsonl")))
 		require.NoError(t, run.Close())
 	}

@@ -93,10 +93,6 @@ func checkColumn(t *testing.T, table *Table, c Column) {
 		values, err := table.Strings(c.Name)
 		require.NoError(t, err)
 		require.Len(t, values, table.Rows)
-	case Bool:
-		if values, err := table.Bools(c.Name); err == nil {
-			require.Len(t, values, table.Rows)
-		}
 	}
 }
 

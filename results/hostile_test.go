@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -91,13 +90,6 @@ func TestOpenLeavesWhatOthersAreWriting(t *testing.T) {
 		assert.NoFileExists(t, filepath.Join(folder, name))
 	}
 	assert.FileExists(t, filepath.Join(folder, "fleet.json"))
-}
-
-func TestAnEnvironmentMakesTheManifest(t *testing.T) {
-	at := time.Date(2024, 5, 6, 9, 8, 9, 0, time.FixedZone("CEST", 7200))
-	e := results.Environment{Graft: "1.2.3", Host: "here", Command: []string{"graft", "train"}, Now: func() time.Time { return at }}
-	assert.Equal(t, results.Manifest{Created: at.UTC(), Graft: "1.2.3", Host: "here", CommandLine: []string{"graft", "train"}}, e.Manifest())
-	assert.Equal(t, results.Manifest{}, results.Environment{}.Manifest())
 }
 
 func TestEventsOfJobs(t *testing.T) {

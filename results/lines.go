@@ -12,7 +12,7 @@ import (
 // Lines is a log of a run, a JSON value in each line. It is made by Run.Lines and has no
 // useful zero value. It may be used by several goroutines. After a failed write it
 // accepts no more, since the file may end in a torn line.
-type Lines struct{ a *appender }
+type Lines struct{ rows }
 
 // Lines opens a log, NAME.jsonl, and makes it where absent. Opening it twice returns the
 // same log.
@@ -21,16 +21,7 @@ func (r *Run) Lines(name string) (*Lines, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log %s: %w", name, err)
 	}
-	return &Lines{a}, nil
-}
-
-// AppendJSON adds a value to a log, and opens it if need be.
-func (r *Run) AppendJSON(name string, v any) error {
-	lines, err := r.Lines(name)
-	if err != nil {
-		return err
-	}
-	return lines.Append(v)
+	return &Lines{rows{a}}, nil
 }
 
 // Append adds a value as one line, which is written at once.
@@ -53,23 +44,6 @@ func (l *Lines) Write(line []byte) (int, error) {
 		return 0, err
 	}
 	return len(line), nil
-}
-
-// Rows is the number of lines.
-func (l *Lines) Rows() int { return l.a.now().Rows }
-
-// Digest is the SHA-256 of all lines, in hexadecimal. Logs with the same one are equal to
-// the bit.
-func (l *Lines) Digest() string { return l.a.now().SHA256 }
-
-// Truncate keeps the first rows and drops the others, atomically. Fewer rows than that
-// are an error.
-func (l *Lines) Truncate(rows int) error { return l.a.truncate(rows, "") }
-
-// Sync syncs all lines.
-func (l *Lines) Sync() error {
-	_, err := l.a.mark()
-	return err
 }
 
 // ReadJSONLines reads a log, also while it is written: a torn last line is skipped. No

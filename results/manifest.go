@@ -36,8 +36,8 @@ type Manifest struct {
 	CommandLine   []string  `json:"command_line,omitempty"`   // program and arguments; empty is unknown
 }
 
-// readManifest reads the manifest of the run at path.
-func readManifest(fsys files.FS, path string) (Manifest, error) {
+// ReadManifest reads the manifest of the run in a folder, also while it is written.
+func ReadManifest(fsys files.FS, path string) (Manifest, error) {
 	name := filepath.Join(path, ManifestFile)
 	var m Manifest
 	if err := readJSON(fsys, name, &m); err != nil {
@@ -48,6 +48,12 @@ func readManifest(fsys files.FS, path string) (Manifest, error) {
 			name, m.Format, manifestFormat, m.Graft)
 	}
 	return m, nil
+}
+
+// ReadOutcome reads the outcome of the run in a folder. If the run has not ended, the
+// error wraps fs.ErrNotExist.
+func ReadOutcome(fsys files.FS, path string, into any) error {
+	return readJSON(fsys, filepath.Join(path, OutcomeFile), into)
 }
 
 // readJSON reads a file that holds one JSON value.

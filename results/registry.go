@@ -133,12 +133,9 @@ func (r *Run) all() (map[string]*appender, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		_, heads := splitStream(file)
-		a, err := openAppender(r.fsys, r.Path(file), heads, "")
-		if err != nil {
+		if _, err := r.opened(file, ""); err != nil {
 			return nil, err
 		}
-		r.open[file] = a
 	}
 	all := maps.Clone(r.open)
 	delete(all, programLog)

@@ -54,7 +54,7 @@ func Open(fsys files.FS, path string) (*Run, error) {
 		return nil, fmt.Errorf("open run %s: %w", path, err)
 	}
 	run := newRun(fsys, path, lock)
-	run.manifest, err = readManifest(fsys, path)
+	run.manifest, err = ReadManifest(fsys, path)
 	if err == nil {
 		err = fsys.MkdirAll(run.Path(checkpointsName)) // a copy may lack empty folders
 	}

@@ -24,7 +24,7 @@ func (c Column) String() string {
 // useful zero value. It may be used by several goroutines. After a failed write it
 // accepts no more rows, since the file may end in a torn one.
 type Stream struct {
-	a       *appender
+	rows
 	columns []Column
 }
 
@@ -38,7 +38,7 @@ func (r *Run) Stream(name string, columns []Column) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open table %s: %w", name, err)
 	}
-	s := &Stream{a: a, columns: columns}
+	s := &Stream{rows: rows{a}, columns: columns}
 	if err := s.checkKinds(); err != nil {
 		return nil, fmt.Errorf("open table %s: %s:2: %w", name, a.path, err)
 	}
@@ -108,20 +108,3 @@ func (s *Stream) Append(values ...any) error {
 // write each row at once, the default. Checkpoints, Sync and Close write all buffered
 // rows.
 func (s *Stream) Buffer(rows int) error { return s.a.group(rows) }
-
-// Rows is the number of rows.
-func (s *Stream) Rows() int { return s.a.now().Rows }
-
-// Digest is the SHA-256 of all rows, in hexadecimal. Tables with the same columns and
-// digest are equal to the bit.
-func (s *Stream) Digest() string { return s.a.now().SHA256 }
-
-// Truncate keeps the first rows and drops the others, atomically. Fewer rows than that
-// are an error.
-func (s *Stream) Truncate(rows int) error { return s.a.truncate(rows, "") }
-
-// Sync syncs all rows.
-func (s *Stream) Sync() error {
-	_, err := s.a.mark()
-	return err
-}

@@ -116,26 +116,6 @@ func (t *Table) series(name string) (*series, error) {
 	return s, nil
 }
 
-// exactly returns a column that has a value of this kind in each row.
-func (t *Table) exactly(name string, kind Kind) (*series, error) {
-	s, err := t.series(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case s.known && s.kind != kind:
-		return nil, fmt.Errorf("column %s is of kind %s, not %s", name, s.kind, kind)
-	case len(s.missing) > 0 && kind != String:
-		return nil, fmt.Errorf("column %s lacks values in %d of %d rows", name, len(s.missing), t.Rows)
-	}
-	return s, nil
-}
-
-// Missing reports whether a row has no value in a column, which need not exist.
-func (t *Table) Missing(name string, row int) bool {
-	s := t.data[name]
-	return s == nil || s.missing[row]
-}
-
 // Floats returns a column of numbers, ints included. A missing one is NaN.
 func (t *Table) Floats(name string) ([]float64, error) {
 	s, err := t.series(name)
@@ -159,39 +139,29 @@ func (t *Table) Floats(name string) ([]float64, error) {
 	return values, nil
 }
 
-// Ints returns a column of ints. A missing one is an error; see Floats.
-func (t *Table) Ints(name string) ([]int64, error) {
-	s, err := t.exactly(name, Int)
-	if err != nil {
-		return nil, err
+// Numbers returns columns of numbers by their names, as Floats does.
+func (t *Table) Numbers(names ...string) (map[string][]float64, error) {
+	columns := map[string][]float64{}
+	for _, name := range names {
+		values, err := t.Floats(name)
+		if err != nil {
+			return nil, err
+		}
+		columns[name] = values
 	}
-	values := make([]int64, t.Rows)
-	for row, bits := range s.bits {
-		values[row] = int64(bits)
-	}
-	return values, nil
+	return columns, nil
 }
 
-// Strings returns a column of strings. A missing one is empty; see Missing.
+// Strings returns a column of strings. A missing one is empty.
 func (t *Table) Strings(name string) ([]string, error) {
-	s, err := t.exactly(name, String)
+	s, err := t.series(name)
 	if err != nil {
 		return nil, err
+	}
+	if s.known && s.kind != String {
+		return nil, fmt.Errorf("column %s is of kind %s, not string", name, s.kind)
 	}
 	values := make([]string, t.Rows)
 	copy(values, s.texts)
-	return values, nil
-}
-
-// Bools returns a column of bools. A missing one is an error.
-func (t *Table) Bools(name string) ([]bool, error) {
-	s, err := t.exactly(name, Bool)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]bool, t.Rows)
-	for row, bits := range s.bits {
-		values[row] = bits == 1
-	}
 	return values, nil
 }

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -59,25 +60,18 @@ func readTail(file files.File, rows int) (*Table, error) {
 
 // firstLine is the line of the columns, with its end.
 func firstLine(file io.ReaderAt, size int64) ([]byte, error) {
-	for block := int64(tailBlock); ; block *= 2 {
-		text, err := readRange(file, 0, min(block, size))
-		if err != nil {
-			return nil, err
-		}
-		if end := bytes.IndexByte(text, '\n'); end >= 0 {
-			return text[:end+1], nil
-		}
-		if block >= size || block > maxLine {
-			return nil, errors.New("the line that names the columns is missing")
-		}
+	line, err := bufio.NewReader(io.NewSectionReader(file, 0, min(size, maxLine))).ReadBytes('\n')
+	if errors.Is(err, io.EOF) {
+		err = errors.New("the line that names the columns is missing")
 	}
+	return line, err
 }
 
 // lastLines are the last whole lines between two places of a file, without their ends.
 func lastLines(file io.ReaderAt, from, to int64, rows int) (lines [][]byte, torn bool, err error) {
 	for block := int64(tailBlock); ; block *= 4 {
 		start := max(from, to-block)
-		text, err := readRange(file, start, to)
+		text, err := io.ReadAll(io.NewSectionReader(file, start, to-start)) // less if the file was cut meanwhile
 		if err != nil {
 			return nil, false, err
 		}
@@ -95,13 +89,4 @@ func lastLines(file io.ReaderAt, from, to int64, rows int) (lines [][]byte, torn
 			return nil, false, fmt.Errorf("a line is longer than %d bytes", maxLine)
 		}
 	}
-}
-
-func readRange(file io.ReaderAt, from, to int64) ([]byte, error) {
-	text := make([]byte, to-from)
-	n, err := file.ReadAt(text, from)
-	if errors.Is(err, io.EOF) { // the file was cut meanwhile
-		err = nil
-	}
-	return text[:n], err
 }

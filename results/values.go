@@ -22,17 +22,7 @@ const (
 
 // String names the kind; an unknown one has the empty name.
 func (k Kind) String() string {
-	switch k {
-	case Float:
-		return "float"
-	case Int:
-		return "int"
-	case String:
-		return "string"
-	case Bool:
-		return "bool"
-	}
-	return ""
+	return map[Kind]string{Float: "float", Int: "int", String: "string", Bool: "bool"}[k]
 }
 
 // cell is a value of a table that is read.

@@ -42,12 +42,12 @@ func historyText(r *estimates.DurationReport) string {
 
 // windowTable has a line for each window with jobs.
 func windowTable(windows []estimates.Window) *document.Table {
-	t := document.NewTable("FROM", ">LEARNED FROM", ">JOBS", ">MAE [s]", ">95%", ">R²", ">95%")
+	t := document.NewTable("from").Numbers("", "", "learned from", "jobs").Numbers(document.UnitSeconds, "", "mae").Numbers("", "", "95%", "r²", "95%")
 	for _, w := range windows {
 		if w.Jobs == 0 {
 			continue
 		}
-		cells := []string{w.From, fmt.Sprint(w.Learned), fmt.Sprint(w.Jobs), "-", "-", "-", "-"}
+		cells := []any{w.From, w.Learned, w.Jobs, "-", "-", "-", "-"}
 		if s := w.Scores; s != nil {
 			cells = append(cells[:3], estimates.Digits(runs.Value(s.MAE.Value)), intervalText(s.MAE), estimates.Digits(runs.Value(s.R2.Value)), intervalText(s.R2))
 		}
@@ -74,13 +74,13 @@ func intervalText(m estimates.Measure) string {
 
 // termTable has a line for each term.
 func termTable(terms []estimates.Term, unit string) *document.Table {
-	t := document.NewTable("TERM", ">IMPORTANCE ["+unit+"]", ">SHARE")
+	t := document.NewTable("term").Numbers(unit, "", "importance").Numbers(document.UnitShare, "%.1f%%", "share")
 	sum := 0.0
 	for _, term := range terms {
 		sum += term.Importance
 	}
 	for _, term := range terms {
-		t.Add(document.Printable(term.Name), estimates.Digits(term.Importance), fmt.Sprintf("%.1f%%", 100*term.Importance/max(sum, 1e-300)))
+		t.Add(term.Name, estimates.Digits(term.Importance), term.Importance/max(sum, 1e-300))
 	}
 	return t
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -81,11 +80,11 @@ func printShapes(w io.Writer, s *estimates.Shaped, asked bool) error {
 
 // shapeTable has a line for each bin, or cell of a map, in which there were rows.
 func shapeTable(s estimate.Shape) *document.Table {
-	var head []string
+	t := document.NewTable()
 	for _, a := range s.Axes {
-		head = append(head, strings.ToUpper(a.Feature))
+		t.Texts(a.Feature)
 	}
-	t := document.NewTable(append(head, ">VALUE", ">DEVIATION", ">ROWS")...)
+	t.Numbers("", "", "value", "deviation", "rows")
 	for k, c := range s.Cells {
 		if c.Weight == 0 {
 			continue
@@ -96,11 +95,11 @@ func shapeTable(s estimate.Shape) *document.Table {
 }
 
 // binsOf names the bins of a cell.
-func binsOf(s estimate.Shape, cell int) []string {
+func binsOf(s estimate.Shape, cell int) []any {
 	last := s.Axes[len(s.Axes)-1]
-	names := []string{document.Printable(last.Bins[cell%len(last.Bins)].String())}
+	names := []any{last.Bins[cell%len(last.Bins)]}
 	if len(s.Axes) > 1 {
-		names = append([]string{document.Printable(s.Axes[0].Bins[cell/len(last.Bins)].String())}, names...)
+		names = append([]any{s.Axes[0].Bins[cell/len(last.Bins)]}, names...)
 	}
 	return names
 }

@@ -13,7 +13,7 @@ import (
 	"graft/files"
 	"graft/fleet"
 	"graft/model"
-	"graft/results"
+	"graft/results/runs"
 	"graft/torch"
 	"graft/trainer"
 	"graft/work/traces"
@@ -154,15 +154,11 @@ func runFolders(_ *cobra.Command, _ []string, begun string) ([]string, cobra.She
 	if begun == "" {
 		dir = "runs"
 	}
-	found, err := results.List(files.OS{}, dir)
+	found, err := runs.Find(files.OS{}, dir)
 	if err != nil { // there is no such folder
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
-	var list []string
-	for _, run := range found {
-		list = append(list, run.Path)
-	}
-	return list, cobra.ShellCompDirectiveDefault
+	return found, cobra.ShellCompDirectiveDefault
 }
 
 // keys completes what can be set, by the file that is named before.

@@ -175,14 +175,14 @@ func showConfig(w io.Writer, path string, f config.File, o showOptions) error {
 		return err
 	}
 	report := configReport{File: path, Digest: config.Digest(f)}
-	t := document.NewTable("KEY", "VALUE", "FROM")
+	t := document.NewTable("key", "value", "from")
 	for _, v := range config.Values(f) {
 		value := configValue{Key: v.Key, Value: v.Plain, From: v.Source.String()}
 		if o.describe {
 			value.Description = v.About
 		}
 		report.Values = append(report.Values, value)
-		t.Add(v.Key, v.Text, v.Source.String())
+		t.Add(v.Key, v.Text, v.Source)
 	}
 	if o.json {
 		return document.PrintJSON(w, report)

@@ -47,7 +47,7 @@ with NAME.ids.pkl and NAME.embeddings.pkl or what 'graft vocab build' wrote. A t
 folder of graft's own, or one of the original's with data.pkl and config.toml.
 
 With --leave-out there is no --policy: in turn each scenario, or all tables of a network,
-are left out, policies learn from the others and are judged by what was left out.
+are left out, policies learn from the others and are evaluated on those.
 
 With --out what came out is kept as well, in a run folder: what was compared, each seed in
 each table, and all that is printed. 'graft report' and 'graft plot' read it.

@@ -81,12 +81,12 @@ func printLegs(r *simulate.Status, w io.Writer) error {
 	if len(r.Legs) == 0 {
 		return nil
 	}
-	t := document.NewTable("under way", ">seed", "by")
+	t := (&document.Table{}).Given("under way", false).Given("seed", true).Given("by", false)
 	for _, l := range r.Legs {
 		if l.Dead {
 			l.Owner += ", which has died"
 		}
-		t.Add(fmt.Sprint(tables.Sequence(l.Sequence)), fmt.Sprint(l.Seed), l.Owner)
+		t.Add(tables.Sequence(l.Sequence), l.Seed, l.Owner)
 	}
 	return afterBlank(w, t)
 }
@@ -96,13 +96,13 @@ func printWorkers(r *simulate.Status, w io.Writer) error {
 		_, err := fmt.Fprintln(w, "\nno workers were started from here")
 		return err
 	}
-	t := document.NewTable(">worker", "state", "host", "detail", "log")
+	t := (&document.Table{}).Given("worker", true).Given("state", false).Given("host", false).Given("detail", false).Given("log", false)
 	for _, s := range r.Workers {
 		detail := s.Detail
 		if s.Exit != 0 {
 			detail = strings.TrimPrefix(fmt.Sprintf("%s, exit code %d", detail, s.Exit), ", ")
 		}
-		t.Add(fmt.Sprint(s.Worker), string(s.State), cmp.Or(s.Host, "-"), cmp.Or(detail, "-"), s.Log)
+		t.Add(s.Worker, s.State, cmp.Or(s.Host, "-"), cmp.Or(detail, "-"), s.Log)
 	}
 	about := "batch " + r.Batch + " of " + r.Engine
 	if r.Cancelled {

@@ -26,6 +26,7 @@ import (
 	"graft/work/describe"
 	"graft/work/doctor"
 	"graft/work/estimates"
+	"graft/work/export"
 	"graft/work/learn"
 	"graft/work/pipeline"
 	"graft/work/profile"
@@ -45,6 +46,7 @@ var jsonReports = map[string][]any{
 	"graft config show":   {configReport{}},
 	"graft demo":          {train.Result{}},
 	"graft doctor":        {doctor.Report{}},
+	"graft export":        {export.Report{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveOutReport{}},
 	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}},
 	"graft model list":    {modelList{}},

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -105,9 +104,9 @@ func describeEntry(e model.ZooEntry) (modelEntry, error) {
 }
 
 func (l modelList) print(w io.Writer) error {
-	t := document.NewTable("NAME", ">INPUT", ">CLASSES", ">PARAMETERS", ">FLOP", ">BLOCKS", "WHAT IT IS")
+	t := document.NewTable("name").Numbers("", "", "input", "classes", "parameters", "flop", "blocks").Texts("what it is")
 	for _, e := range l.Networks {
-		t.Add(e.Name, e.Input.String(), strconv.Itoa(e.Classes), shortText(int64(e.Parameters)), shortText(e.FLOP), strconv.Itoa(e.Blocks), e.About)
+		t.Add(e.Name, e.Input, e.Classes, shortText(int64(e.Parameters)), shortText(e.FLOP), e.Blocks, e.About)
 	}
 	if err := t.Print(w); err != nil {
 		return err

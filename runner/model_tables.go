@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"graft/results/document"
@@ -37,38 +36,38 @@ func printNetwork(r describe.Network, w io.Writer) error {
 }
 
 func layerTable(r describe.Network) *document.Table {
-	t := document.NewTable("PATH", "LAYER", ">OUTPUT", ">PARAMETERS", ">FLOP", ">MEMORY", "SPACE", ">BLOCK")
+	t := document.NewTable("path", "layer").Numbers("", "", "output", "parameters", "flop", "memory").Texts("space").Numbers("", "", "block")
 	for _, l := range r.Layers {
-		block := "-"
+		block := document.Missing()
 		if l.Block != nil {
-			block = strconv.Itoa(*l.Block)
+			block = document.Value(float64(*l.Block), "")
 		}
-		t.Add(document.Printable(l.Path), l.Caption, l.Output.String(), shortText(int64(l.Parameters)), shortText(l.FLOP), bytesText(l.ActivationBytes), spaceText(l.Spaces), block)
+		t.Add(l.Path, l.Caption, l.Output, shortText(int64(l.Parameters)), shortText(l.FLOP), bytesText(l.ActivationBytes), spaceText(l.Spaces), block)
 	}
 	return t
 }
 
 func blockTable(r describe.Network) *document.Table {
-	t := document.NewTable(">NUMBER", "NAME", "ORIGIN", "LAYERS")
+	t := (&document.Table{}).Numbers("", "", "number").Texts("name", "origin", "layers")
 	for _, b := range r.Blocks {
-		t.Add(strconv.Itoa(b.Number), document.Printable(b.Name), b.Origin, document.SomeOf(b.Kinds, 8))
+		t.Add(b.Number, b.Name, b.Origin, document.SomeOf(b.Kinds, 8))
 	}
 	return t
 }
 
 func spaceTable(r describe.Network) *document.Table {
-	t := document.NewTable("SPACE", ">CHANNELS", ">UNITS", "MADE BY", "ALSO CHANGES", "CAN BE WIDENED")
+	t := document.NewTable("space").Numbers("", "", "channels", "units").Texts("made by", "also changes", "can be widened")
 	for k, s := range r.Spaces {
-		units := "-"
+		units := document.Missing()
 		if s.Units < s.Channels {
-			units = strconv.Itoa(s.Units)
+			units = document.Value(float64(s.Units), "")
 		}
 		makers := document.SomeOf(s.Makers, 3)
 		if k == 0 {
 			makers = "input"
 		}
 		also := slices.DeleteFunc(slices.Concat(s.Keepers, s.Users), func(path string) bool { return slices.Contains(s.Makers, path) })
-		t.Add(s.ID, strconv.Itoa(s.Channels), units, makers, document.SomeOf(also, 4), wideningText(s))
+		t.Add(s.ID, s.Channels, units, makers, document.SomeOf(also, 4), wideningText(s))
 	}
 	return t
 }

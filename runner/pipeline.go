@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -61,11 +62,12 @@ func runPipeline(ctx context.Context, w io.Writer, path string, o pipeline.Optio
 }
 
 func printPipeline(w io.Writer, r *pipeline.Result) error {
-	p := &document.Printer{W: w}
-	report.PrintPipeline(r.Outcome, p)
+	d := report.Pipeline(r.Outcome)
 	if skipped := r.Skipped(); skipped != "" {
-		p.Line("\nskipped: %s: nothing has changed", document.Printable(skipped))
+		d.Break()
+		d.Say(fmt.Sprintf("skipped: %s: nothing has changed", skipped))
 	}
-	p.Line("\nresults in %s, the policy in %s", r.Folder, r.Policy)
-	return p.Err
+	d.Break()
+	d.Say(fmt.Sprintf("results in %s, the policy in %s", r.Folder, r.Policy))
+	return d.PrintCompact(w)
 }

@@ -98,8 +98,8 @@ func TestPipeline(t *testing.T) {
 	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200), filepath.Join(t.TempDir(), "run")
 	o := graft("pipeline", path, "--folder", folder)
 	require.Equal(t, failure.Done, o.code, o.stderr)
-	require.Regexp(t, `(?s)^SCENARIO +SEQUENCES +WHAT WAS LEARNED +LEARNED +NEVER +RANDOM +BEST FIXED +OPTIMUM\nat100 +4 +\S+, \S+ +[0-9.]+% \([0-9.]+\) .*\nat200 .*`+
-		`over 2 tables; .*\npolicy, voting +[0-9.]+ .*\npolicy, each seed .*\nnever .*Judged by what was not:\n\none scenario left out at a time; 2 policies learn.*`+
+	require.Regexp(t, `(?s)^SCENARIO +SEQUENCES +LEARNED SEQUENCE +LEARNED +NEVER +RANDOM +BEST FIXED +OPTIMUM\nat100 +4 +\S+, \S+ +[0-9.]+% \([0-9.]+\) .*\nat200 .*`+
+		`over 2 tables; .*\npolicy, voting +[0-9.]+ .*\npolicy, each seed .*\nnever .*On tables that were left out:\n\none scenario left out at a time; 2 policies learn.*`+
 		`\nresults in .*run, the policy in .*policy\.safetensors\n$`, o.stdout)
 	require.NotContains(t, o.stdout, "skipped")
 	want := assembled(t, folder, "at100", "at200")

@@ -126,9 +126,9 @@ func tellPlots(w, stderr io.Writer, r *plot.Report, json bool) error {
 	if json {
 		err = document.PrintJSON(w, r)
 	} else {
-		t := document.NewTable("FIGURE", "RUNS", "FILE")
+		t := document.NewTable("figure", "runs", "file")
 		for _, f := range r.Written {
-			t.Add(f.Figure, document.Printable(strings.Join(f.Runs, ", ")), document.Printable(f.File))
+			t.Add(f.Figure, strings.Join(f.Runs, ", "), f.File)
 		}
 		err = t.Print(w)
 	}

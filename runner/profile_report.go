@@ -59,18 +59,18 @@ func profileHead(r *profile.Report) string {
 }
 
 func profileNetworks(r *profile.Report) *document.Table {
-	t := document.NewTable("NETWORK", ">BATCH", ">STEP ms", ">±", ">FITTED", ">OFF", ">EVALUATION ms", ">±", ">FITTED", ">OFF")
+	t := document.NewTable("network").Numbers("", "", "batch").Numbers("ms", "", "step").Numbers("", "", "±", "fitted", "off").Numbers("ms", "", "evaluation").Numbers("", "", "±", "fitted", "off")
 	for _, n := range r.Networks {
-		t.Add(append(append([]string{document.Printable(n.Network), strconv.Itoa(n.Batch)}, profileTimeCells(n.Step)...), profileTimeCells(n.Evaluation)...)...)
+		t.Add(append(append([]any{n.Network, n.Batch}, profileTimeCells(n.Step)...), profileTimeCells(n.Evaluation)...)...)
 	}
 	return t
 }
 
-func profileTimeCells(t profile.Time) []string {
+func profileTimeCells(t profile.Time) []any {
 	if t.Fitted == nil {
-		return []string{milliseconds(t.Seconds), milliseconds(t.Spread), "-", "-"}
+		return []any{milliseconds(t.Seconds), milliseconds(t.Spread), document.Missing(), document.Missing()}
 	}
-	return []string{milliseconds(t.Seconds), milliseconds(t.Spread), milliseconds(*t.Fitted), fmt.Sprintf("%+.0f%%", 100**t.Off)}
+	return []any{milliseconds(t.Seconds), milliseconds(t.Spread), milliseconds(*t.Fitted), document.Value(*t.Off, document.UnitShare).As("%+.0f%%")}
 }
 
 // milliseconds has three digits, and no more decimals than they need.
@@ -85,7 +85,7 @@ func milliseconds(seconds float64) string {
 
 // profileRates shows rates for as much of each as takes a time that can be read.
 func profileRates(r *profile.Report) *document.Table {
-	t := document.NewTable("RATE", ">STEP ms", ">EVALUATION ms")
+	t := document.NewTable("rate").Numbers("ms", "", "step", "evaluation")
 	step, batch := r.Profile.Costs.Step.List(), r.Profile.Costs.Batch.List()
 	for k, unit := range []struct {
 		text string

@@ -55,7 +55,7 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	out := filepath.Join(folder, "here.toml")
 	o := graft(quickly(network, "--out", out)...)
 	require.Equal(t, failure.Done, o.code, o.stderr)
-	for _, words := range []string{"here: ", "STEP ms", "Tiny deepen:", "Tiny widen:", "There are no rates", "wrote " + out} {
+	for _, words := range []string{"here: ", "STEP [ms]", "Tiny deepen:", "Tiny widen:", "There are no rates", "wrote " + out} {
 		require.Contains(t, o.stdout, words)
 	}
 	p, err := config.ReadProfile(files.OS{}, out)
@@ -172,7 +172,7 @@ func TestAProfileThatCannotBeWrittenIsPrinted(t *testing.T) {
 	long := filepath.Join(folder, strings.Repeat("x", 245)+".toml") // too long with the ending of a temporary file
 	o := graft(quickly(tiny(t), "--plain", "--out", long)...)
 	require.Equal(t, failure.Failed, o.code)
-	require.Contains(t, o.stdout, "STEP ms")
+	require.Contains(t, o.stdout, "STEP [ms]")
 	require.NotContains(t, o.stdout, "wrote")
 	require.Contains(t, o.stderr, "file name too long")
 	left, err := os.ReadDir(folder)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -23,15 +24,11 @@ func writePage(w io.Writer, list []*runs.Run, skipped []runs.SkippedRun, o repor
 	if err := report.CheckReplace(files.OS{}, o.html, o.force); err != nil {
 		return err
 	}
-	var size int64
-	err = files.WriteAtomic(files.OS{}, o.html, func(w io.Writer) error {
-		c := &report.CountingWriter{W: w}
-		defer func() { size = c.Bytes }()
-		return p.Render(c)
-	})
+	var text bytes.Buffer
+	err = files.WriteAtomic(files.OS{}, o.html, func(w io.Writer) error { return p.Render(io.MultiWriter(w, &text)) })
 	if err != nil {
 		return fmt.Errorf("report --html: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s, %s, %d kB\n", document.Printable(o.html), document.Plural(len(list), "run"), document.Plural(report.CountFigures(p), "figure"), (size+999)/1000)
+	_, err = fmt.Fprintf(w, "wrote %s: %s, %s, %d kB\n", document.Printable(o.html), document.Plural(len(list), "run"), document.Plural(report.CountFigures(p), "figure"), (text.Len()+999)/1000)
 	return errors.Join(err, r.Err())
 }

@@ -22,6 +22,7 @@ import (
 	"graft/results/failure"
 	"graft/results/report"
 	"graft/results/runs"
+	"graft/stat"
 	"graft/trainer"
 )
 
@@ -162,7 +163,7 @@ func TestReportsSayTheSame(t *testing.T) {
 					require.Equal(t, *want, value)
 				}
 				require.Len(t, q.Values, q.N)
-				require.InDelta(t, *runs.Mean(q.Values), q.Mean, 0)
+				require.InDelta(t, stat.Mean(q.Values), q.Mean, 0)
 			}
 		}
 		require.Empty(t, rows)

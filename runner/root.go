@@ -28,6 +28,7 @@ func commands() []*cobra.Command {
 		newServeCommand(),
 		newPlotCommand(),
 		newWeightsCommand(),
+		newExportCommand(),
 		newConfigCommand(),
 		newProfileCommand(),
 		newDoctorCommand(),

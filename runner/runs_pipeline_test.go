@@ -96,7 +96,7 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 		require.Equal(t, failure.Done, got.code, got.stderr)
 		require.Regexp(t, says, got.stdout)
 		require.Contains(t, got.stdout, "state          not ended")
-		require.Contains(t, got.stdout, "the same pipeline in the same folder goes on")
+		require.Contains(t, got.stdout, "run the same pipeline in the same folder to go on")
 	}
 	for name, c := range map[string]struct {
 		spoil func(dir string) error

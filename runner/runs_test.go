@@ -22,6 +22,7 @@ import (
 	"graft/simulation/grid"
 	"graft/simulation/learning"
 	"graft/simulation/tables"
+	"graft/stat"
 	"graft/trainer"
 )
 
@@ -199,7 +200,7 @@ func valueOf(r *runs.Run, t *testing.T, name string) float64 {
 	t.Helper()
 	for _, q := range r.Quantities {
 		if q.Name == name {
-			return *runs.Mean(q.Values)
+			return stat.Mean(q.Values)
 		}
 	}
 	require.Fail(t, "no quantity "+name, "%v", r.Quantities)

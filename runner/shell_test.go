@@ -40,7 +40,7 @@ func TestCompletionKnowsWhatArgumentsCanBe(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	require.NoError(t, os.MkdirAll("runs/mine", 0o700))
-	require.NoError(t, os.WriteFile("runs/mine/manifest.json", []byte("{}"), 0o600))
+	require.NoError(t, os.WriteFile("runs/mine/manifest.json", []byte(`{"format": 1}`), 0o600))
 	require.NoError(t, os.WriteFile("learn.toml", []byte("[table]\nfile = \"x\"\n"), 0o600))
 	for line, want := range map[string]string{
 		"model show Conv":                 "ConvNet2",

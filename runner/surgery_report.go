@@ -12,10 +12,10 @@ import (
 
 // printSurgery writes what was done, and by how much the logits moved.
 func printSurgery(r *surgery.Report, w io.Writer) error {
-	done := document.NewTable("ACTION", ">PARAMETERS", "TENSORS")
-	done.Add(r.Model, fmt.Sprint(r.ParametersBefore), "")
+	done := document.NewTable("action").Numbers("", "", "parameters").Texts("tensors")
+	done.Add(r.Model, r.ParametersBefore, "")
 	for _, c := range r.Changes {
-		done.Add(c.Action, fmt.Sprint(c.Parameters), fates(c.Tensors))
+		done.Add(c.Action, c.Parameters, fates(c.Tensors))
 	}
 	if err := done.Print(w); err != nil {
 		return err
@@ -42,7 +42,7 @@ func printVerified(r *surgery.Report, w io.Writer) error {
 	if len(r.Verified) == 0 {
 		return nil
 	}
-	verified := document.NewTable("MODE", "INPUTS", ">LOGITS MOVE BY", ">IN L2", "ALLOWED", "")
+	verified := document.NewTable("mode", "inputs").Numbers("", "", "logits move by", "in l2").Texts("allowed", "")
 	for _, row := range r.Verified {
 		allowed, verdict := surgery.PercentText(row.Tolerance), "kept"
 		if row.ByL2 {

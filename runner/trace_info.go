@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,32 +124,25 @@ func (r traceInfo) moment(second int64) string {
 
 // vcTable has a line for each virtual cluster.
 func (r traceInfo) vcTable() *document.Table {
-	t := document.NewTable("NAME", ">NODES", ">JOBS", ">GPU HOURS", ">MOST GPUS", ">LOAD")
+	t := document.NewTable("name").Numbers("", "%.0f", "nodes", "jobs", "gpu hours", "most gpus").Numbers("", "%.2f", "load")
 	for _, vc := range r.VCs {
-		name, nodes, load := document.Printable(vc.Name), "-", "-"
-		if name == "" {
-			name = "-"
-		}
+		nodes := document.Missing()
 		if vc.Nodes > 0 {
-			nodes = fmt.Sprint(vc.Nodes)
+			nodes = document.Value(float64(vc.Nodes), "")
 		}
-		if vc.Load != nil {
-			load = fmt.Sprintf("%.2f", *vc.Load)
-		}
-		t.Add(name, nodes, fmt.Sprint(vc.Jobs), fmt.Sprintf("%.0f", vc.GPUHours), fmt.Sprint(vc.MostGPUs), load)
+		t.Add(cmp.Or(vc.Name, "-"), nodes, vc.Jobs, vc.GPUHours, vc.MostGPUs, vc.Load)
 	}
 	return t
 }
 
 // sizeTable has a line for each number of GPUs, and one for all jobs.
 func (r traceInfo) sizeTable() *document.Table {
-	t := document.NewTable(">GPUS", ">JOBS", ">SHARE", ">GPU HOURS", ">MEAN", ">P10", ">P50", ">P90", ">P99", ">MAX")
-	add := func(name string, jobs int, share, hours float64, s trace.Spread) {
-		t.Add(name, fmt.Sprint(jobs), fmt.Sprintf("%.1f%%", 100*share), fmt.Sprintf("%.0f", hours), fmt.Sprintf("%.0f", s.Mean),
-			fmt.Sprint(s.P10), fmt.Sprint(s.P50), fmt.Sprint(s.P90), fmt.Sprint(s.P99), fmt.Sprint(s.Max))
+	t := (&document.Table{}).Numbers("", "", "gpus", "jobs").Numbers(document.UnitShare, "%.1f%%", "share").Numbers("", "%.0f", "gpu hours", "mean", "p10", "p50", "p90", "p99", "max")
+	add := func(name any, jobs int, share, hours float64, s trace.Spread) {
+		t.Add(name, jobs, share, hours, s.Mean, s.P10, s.P50, s.P90, s.P99, s.Max)
 	}
 	for _, size := range r.Sizes {
-		add(fmt.Sprint(size.GPUs), size.Jobs, size.Share, size.GPUHours, size.Duration)
+		add(size.GPUs, size.Jobs, size.Share, size.GPUHours, size.Duration)
 	}
 	add("all", r.Jobs, 1, r.GPUHours, r.Duration)
 	return t

@@ -121,7 +121,7 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 
 // eventTable shows the events of a job between its start and its end.
 func eventTable(r *train.Result) *document.Table {
-	events := document.NewTable(">TIME", "EVENT", "WHAT", ">PARAMETERS", ">ACCURACY BEFORE", ">AFTER", ">TOOK")
+	events := (&document.Table{}).Numbers(document.UnitSeconds, "%.1f s", "time").Texts("event", "what").Numbers("", "", "parameters").Numbers(document.UnitShare, "%.1f%%", "accuracy before", "after").Numbers("", "", "took")
 	for _, n := range r.Events {
 		traits := n.Event.Traits()
 		if traits.Notice == results.Silent {
@@ -133,17 +133,17 @@ func eventTable(r *train.Result) *document.Table {
 		} else if n.Processes > 0 {
 			what = fmt.Sprintf("%d of %d devices", n.Processes, n.Devices)
 		}
-		events.Add(document.SecondsText(n.Time), string(n.Event), what, fmt.Sprint(n.Parameters), document.AccuracyText(n.Accuracy), accuracyAfter(r, n), document.DurationText(n.Took))
+		events.Add(n.Time.Seconds(), n.Event, what, n.Parameters, n.Accuracy, accuracyAfter(r, n), document.DurationText(n.Took))
 	}
 	return events
 }
 
 // accuracyAfter is the accuracy at the next evaluation.
-func accuracyAfter(r *train.Result, n trainer.Note) string {
+func accuracyAfter(r *train.Result, n trainer.Note) *float64 {
 	for _, row := range r.Epochs {
 		if row.Time > n.Time {
-			return document.AccuracyText(row.Validation.Accuracy)
+			return &row.Validation.Accuracy
 		}
 	}
-	return "-"
+	return nil
 }

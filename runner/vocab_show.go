@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,7 +46,7 @@ func runVocabShow(w io.Writer, path string, asJSON bool) error {
 		return work.ReadFault(err)
 	}
 	report := vocabReport{File: v.Source, Keys: v.Entries, Vectors: v.Vectors, Collisions: append([]vocab.Collision{}, v.Collisions()...), Unused: []int{}}
-	t := document.NewTable(">TOKEN", "VECTOR", "KEY")
+	t := (&document.Table{}).Numbers("", "", "token").Texts("vector", "key")
 	for id, vector := range v.Vectors {
 		keys := v.Keys(id)
 		if len(keys) == 0 {
@@ -55,7 +54,7 @@ func runVocabShow(w io.Writer, path string, asJSON bool) error {
 			keys = []string{"-"}
 		}
 		for _, key := range keys {
-			t.Add(strconv.Itoa(id), vectorText(vector), document.Printable(key))
+			t.Add(id, vectorText(vector), key)
 		}
 	}
 	if asJSON {

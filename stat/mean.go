@@ -28,7 +28,7 @@ func Deviation(values []float64) float64 {
 	for _, v := range values {
 		sum += float64((v - mean) * (v - mean)) // rounded alike on every processor
 	}
-	return math.Sqrt(sum / float64(len(values)-1))
+	return math.Sqrt(sum / float64(max(0, len(values)-1)))
 }
 
 // Population returns the mean, as [DividedMean] has it, and the standard deviation of

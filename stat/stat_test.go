@@ -22,7 +22,7 @@ func TestMeansOfKnownValues(t *testing.T) {
 	mean, deviation := stat.Population(v)
 	require.Equal(t, []float64{5, 5, 5, 2}, []float64{stat.Mean(v), stat.DividedMean(v), mean, deviation})
 	require.InDelta(t, math.Sqrt(32./7), stat.Deviation(v), 1e-15)
-	require.True(t, math.IsNaN(stat.Mean(nil)) && math.IsNaN(stat.Deviation([]float64{1})) && math.IsNaN(stat.Jain(nil)))
+	require.True(t, math.IsNaN(stat.Mean(nil)) && math.IsNaN(stat.Deviation(nil)) && math.IsNaN(stat.Deviation([]float64{1})) && math.IsNaN(stat.Jain(nil)))
 	require.Zero(t, stat.DividedMean(nil))
 	require.InDelta(t, 1./4, stat.Jain([]float64{3, 0, 0, 0}), 1e-15)
 	require.InDelta(t, 1, stat.Jain([]float64{3, 3, 3}), 1e-15)

@@ -16,7 +16,8 @@ type core struct {
 	Book      Recorder
 	Watch     func(Progress)
 	Now       func() time.Time
-	shown     Progress // last passed to Watch
+	chooser   *threadChooser // nil leaves the number of threads as it is
+	shown     Progress       // last passed to Watch
 }
 
 // progress is the loop's part of a checkpoint's position.

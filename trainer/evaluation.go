@@ -31,9 +31,11 @@ func (e *evaluation) evaluate(test bool) (Score, error) {
 	}
 	var f torch.Figures
 	split := e.split(test)
-	err := e.team.call(order{Evaluate: &splitOrder{Test: test}}, func(peers *torch.Peers) (err error) {
-		f, err = e.measure(split, peers)
-		return err
+	err := e.team.call(order{Evaluate: &splitOrder{Test: test}}, func(peers *torch.Peers) error {
+		return e.chooser.evaluate(func() (err error) {
+			f, err = e.measure(split, peers)
+			return err
+		})
 	})
 	return e.score(f, split, err)
 }

@@ -27,8 +27,12 @@ type Parts struct {
 	Watch func(Progress)
 	// Now is the machine's clock. It sets how often the job saves and reports; on a
 	// virtual clock no result depends on it.
-	Now        func() time.Time
-	Pretrained *Pretrained // results of earlier training of the network; nil means none
+	Now func() time.Time
+	// ChooseThreads finds the fastest number of LibTorch's threads by trying, up to the
+	// number that is set. It applies to steady jobs of one process on the CPU, whose results
+	// do not depend on it; false leaves the number as it is.
+	ChooseThreads bool
+	Pretrained    *Pretrained // results of earlier training of the network; nil means none
 	// Starter starts the processes of a job with Options.Parallel; required there.
 	Starter Starter
 	// Files is the file system in whose temporary folder processes meet; required with
@@ -87,6 +91,11 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	j.distillation = distillation{core: &j.core}
 	j.adaptation = adaptation{core: &j.core, decider: p.Decider, distillation: &j.distillation}
 	j.evaluation = evaluation{core: &j.core, team: j.team}
+	if p.ChooseThreads && o.Steady && j.team == nil && p.Network.Placement().Device == torch.CPU {
+		if j.chooser, err = chooseThreads(p.Now); err != nil {
+			return nil, err
+		}
+	}
 	return j, j.setUp()
 }
 
@@ -122,6 +131,7 @@ func (j *Job) Saving() (checkpoints int, took time.Duration) { return j.saves.co
 
 func (j *Job) close() {
 	j.team.close()
+	j.chooser.close()
 	j.replica.close()
 	j.evaluation.close()
 }

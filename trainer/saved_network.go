@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -12,14 +13,57 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/results"
+	"graft/torch/weights"
 )
 
 // SavedNetwork returns the network of a job's newest complete checkpoint, without tensors,
 // or nil without a checkpoint. The folder is not changed.
-func SavedNetwork(fsys files.FS, folder string) (*model.Network, error) {
-	paths, err := savedIn(fsys, folder)
+func SavedNetwork(fsys files.FS, folder string) (n *model.Network, err error) {
+	err = newest(fsys, folder, func(c *results.Checkpoint) error {
+		n, err = networkIn(c, networkSection)
+		return err
+	})
+	return n, err
+}
+
+// SavedResult returns the network that a job's newest complete checkpoint holds as its result
+// so far, and its weights, which are not in it. Both are nil without a checkpoint.
+func SavedResult(fsys files.FS, folder string) (n *model.Network, set *weights.Set, err error) {
+	err = newest(fsys, folder, func(c *results.Checkpoint) error {
+		shape, tensors := networkSection, weightsSection
+		if slices.Contains(c.Sections(), keptSection) {
+			shape, tensors = keptSection, keptWeights
+		}
+		if n, err = networkIn(c, shape); err != nil {
+			return err
+		}
+		data, err := c.ReadSection(tensors)
+		if err != nil {
+			return err
+		}
+		set, err = weights.ReadFrom(bytes.NewReader(data), int64(len(data)), weights.Options{})
+		return err
+	})
+	return n, set, err
+}
+
+func networkIn(c *results.Checkpoint, section string) (*model.Network, error) {
+	text, err := c.ReadSection(section)
 	if err != nil {
 		return nil, err
+	}
+	var form map[string]any
+	if err := json.Unmarshal(text, &form); err != nil {
+		return nil, fmt.Errorf("the network in %s: %w", c.Path, err)
+	}
+	return model.FromForm(form)
+}
+
+// newest reads the newest complete checkpoint of a folder, if there is one.
+func newest(fsys files.FS, folder string, read func(*results.Checkpoint) error) error {
+	paths, err := savedIn(fsys, folder)
+	if err != nil {
+		return err
 	}
 	for _, path := range paths {
 		c, err := results.ReadCheckpoint(fsys, path)
@@ -27,19 +71,11 @@ func SavedNetwork(fsys files.FS, folder string) (*model.Network, error) {
 			continue // it was replaced meanwhile, or an older one will do
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		text, err := c.ReadSection(networkSection)
-		if err := errors.Join(err, c.Close()); err != nil {
-			return nil, err
-		}
-		var form map[string]any
-		if err := json.Unmarshal(text, &form); err != nil {
-			return nil, fmt.Errorf("the network in %s: %w", path, err)
-		}
-		return model.FromForm(form)
+		return errors.Join(read(c), c.Close())
 	}
-	return nil, nil
+	return nil
 }
 
 // savedIn returns the paths of a folder's checkpoints, newest first.

@@ -78,9 +78,11 @@ func (j *Job) train(n int) error {
 	began := j.Now()
 	j.Clock.Begin()
 	var f torch.Figures
-	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) (err error) {
-		f, err = j.replica.train(from, rows, t, peers)
-		return err
+	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) error {
+		return j.chooser.train(j.Network.Parameters(), rows, func() (err error) {
+			f, err = j.replica.train(from, rows, t, peers)
+			return err
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("train step %d of epoch %d: %w", j.Step, j.Epoch, err)

@@ -2,7 +2,6 @@ package work
 
 import (
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,17 +10,21 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch/weights"
 )
 
-// LoadNetwork makes the network that an argument names, without tensors: a network file
-// where the argument looks like a path, else a network of the zoo. Nil input and zero
+// LoadNetwork makes the network that an argument names, without tensors: of a network file or
+// a run folder where the argument looks like a path, else a network of the zoo. Nil input and zero
 // classes keep the network's own. The classes of a file cannot be changed.
 func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
 	if IsNetworkFile(arg) {
 		return loadNetworkFile(fsys, arg, input, classes)
 	}
 	n, err := model.Zoo(arg, model.ZooOptions{Classes: classes, Input: input})
+	if err != nil && IsFolder(fsys, arg) {
+		return loadNetworkFile(fsys, arg, input, classes)
+	}
 	return n, failure.With(failure.Usage, err)
 }
 
@@ -35,7 +38,13 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 	if classes != 0 {
 		return nil, failure.Usagef("--classes is for networks of the zoo; the file %s sets the classes of its network", path)
 	}
-	n, err := config.ReadNetwork(fsys, path)
+	var n *model.Network
+	var err error
+	if IsFolder(fsys, path) {
+		n, _, err = Trained(fsys, path)
+	} else {
+		n, err = config.ReadNetwork(fsys, path)
+	}
 	var faults config.Faults
 	if errors.As(err, &faults) {
 		return nil, failure.With(failure.Configuration, err)
@@ -50,13 +59,11 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 	return n, nil
 }
 
-// ReadWeights reads a file of weights. A file that opens and cannot be parsed is an error with the
-// exit code Damaged.
+// ReadWeights reads a file of weights, or the trained weights of a run folder.
 func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
-	set, err := weights.Read(fsys, path, weights.Options{})
-	var system *fs.PathError
-	if err != nil && !errors.As(err, &system) {
-		err = failure.With(failure.Damaged, err)
+	if IsFolder(fsys, path) {
+		_, set, err := Trained(fsys, path)
+		return set, err
 	}
-	return set, err
+	return runs.ReadWeights(fsys, path)
 }

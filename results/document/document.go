@@ -3,6 +3,7 @@
 package document
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -14,6 +15,7 @@ type Document struct{ Blocks []block }
 
 // block holds one part: exactly one of its fields is not zero.
 type block struct {
+	Break   bool // a blank line, in compact form only
 	Heading string
 	Lines   []string // a sentence each
 	Facts   [][2]string
@@ -55,115 +57,88 @@ func (d *Document) Know(pairs ...string) {
 
 // Show adds a table, if it has rows.
 func (d *Document) Show(t *Table) {
-	if t != nil && len(t.Rows) > 1 {
+	if t != nil && len(t.Rows) > 0 {
 		d.Blocks = append(d.Blocks, block{Table: t})
 	}
 }
 
-// Print writes the document for a terminal, without control characters.
-func (d *Document) Print(w io.Writer) error {
-	for k, b := range d.Blocks {
-		if k > 0 {
-			if _, err := io.WriteString(w, "\n"); err != nil {
-				return err
-			}
-		}
-		if err := b.print(w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// Break adds a blank line to the compact form.
+func (d *Document) Break() { d.Blocks = append(d.Blocks, block{Break: true}) }
 
-func (b block) print(w io.Writer) error {
-	var err error
-	switch {
-	case b.Heading != "":
-		_, err = fmt.Fprintln(w, strings.ToUpper(Printable(b.Heading[:1]))+Printable(b.Heading[1:]))
-	case b.Lines != nil:
-		_, err = fmt.Fprintln(w, PrintableLines(strings.Join(b.Lines, "\n")))
-	case b.Facts != nil:
-		t := &Table{}
-		for _, fact := range b.Facts {
-			t.Add(fact[0], fact[1])
-		}
-		err = t.clean(Printable).Print(w)
-	case b.Table != nil:
-		err = b.Table.clean(Printable).Print(w)
-	}
-	return err
-}
+// Print writes the document for a terminal, without control characters, with a blank line
+// between blocks.
+func (d *Document) Print(w io.Writer) error { return d.write(w, block.text) }
 
-// Markdown writes the document as GitHub reads it.
-func (d *Document) Markdown(w io.Writer) error {
+// PrintCompact writes the document for a terminal with blank lines only before headings and at
+// breaks. Headings are not capitalized.
+func (d *Document) PrintCompact(w io.Writer) error {
 	var text strings.Builder
 	for k, b := range d.Blocks {
-		if k > 0 {
+		switch {
+		case b.Heading == "":
+			text.WriteString(b.text())
+			continue
+		case k > 0:
 			text.WriteString("\n")
 		}
-		text.WriteString(b.markdown())
+		text.WriteString(Printable(b.Heading) + "\n")
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
-func (b block) markdown() string {
-	var text strings.Builder
+// write writes the blocks but for breaks, with a blank line between them.
+func (d *Document) write(w io.Writer, form func(block) string) error {
+	var texts []string
+	for _, b := range d.Blocks {
+		if !b.Break {
+			texts = append(texts, form(b))
+		}
+	}
+	_, err := io.WriteString(w, strings.Join(texts, "\n"))
+	return err
+}
+
+// text is the block for a terminal.
+func (b block) text() string {
 	switch {
 	case b.Heading != "":
-		text.WriteString("## " + markdownText(strings.ToUpper(b.Heading[:1])+b.Heading[1:]) + "\n")
+		return Capitalized(b.Heading) + "\n"
 	case b.Lines != nil:
+		return PrintableLines(strings.Join(b.Lines, "\n")) + "\n"
+	case b.Facts != nil:
+		return aligned(b.facts(), make([]bool, 2))
+	case b.Table != nil:
+		return aligned(b.Table.texts())
+	}
+	return "\n" // a break
+}
+
+// facts are the facts as lines of two texts.
+func (b block) facts() (lines [][]string) {
+	for _, fact := range b.Facts {
+		lines = append(lines, []string{Printable(fact[0]), Printable(fact[1])})
+	}
+	return lines
+}
+
+// Markdown writes the document as GitHub reads it.
+func (d *Document) Markdown(w io.Writer) error { return d.write(w, block.markdown) }
+
+func (b block) markdown() string {
+	switch {
+	case b.Heading != "":
+		return "## " + markdownText(Capitalized(b.Heading)) + "\n"
+	case b.Lines != nil:
+		var text strings.Builder
 		for _, line := range b.Lines {
 			text.WriteString("- " + markdownText(line) + "\n")
 		}
+		return text.String()
 	case b.Facts != nil:
-		t := NewTable("", "")
-		for _, fact := range b.Facts {
-			t.Add(fact[0], fact[1])
-		}
-		text.WriteString(t.markdown())
-	case b.Table != nil:
-		text.WriteString(b.Table.markdown())
+		return markdown(append([][]string{{"", ""}}, b.facts()...), make([]bool, 2))
 	}
-	return text.String()
-}
-
-// clean copies the table and applies a function to each cell.
-func (t *Table) clean(cell func(string) string) *Table {
-	rows := make([][]string, len(t.Rows))
-	for k, row := range t.Rows {
-		rows[k] = make([]string, len(row))
-		for c, text := range row {
-			rows[k][c] = cell(text)
-		}
-	}
-	return &Table{rows}
-}
-
-// markdown formats the table as a Markdown table.
-func (t *Table) markdown() string {
-	var text strings.Builder
-	rule := "|"
-	for k, row := range t.Rows {
-		text.WriteString("|")
-		for _, cell := range row {
-			name, right := strings.CutPrefix(cell, ">")
-			switch {
-			case k > 0:
-				name = cell
-			case right:
-				rule += " ---: |"
-			default:
-				rule += " --- |"
-			}
-			text.WriteString(" " + markdownText(strings.TrimRight(name, " ")) + " |")
-		}
-		text.WriteString("\n")
-		if k == 0 {
-			text.WriteString(rule + "\n")
-		}
-	}
-	return text.String()
+	return markdown(b.Table.texts())
 }
 
 // markdownSigns escapes the characters that Markdown interprets.
@@ -171,3 +146,10 @@ var markdownSigns = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `
 
 // markdownText escapes text so that Markdown shows it literally.
 func markdownText(text string) string { return markdownSigns.Replace(Printable(text)) }
+
+// PrintJSON writes one value as one line of JSON.
+func PrintJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}

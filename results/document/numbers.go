@@ -2,9 +2,7 @@ package document
 
 import (
 	"fmt"
-	"math"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -16,58 +14,13 @@ const (
 	UnitNats    = "nats"
 )
 
-// NumberCell formats a number for a table; nil gives a dash.
-func NumberCell(v *float64, format string) string {
-	if v == nil {
-		return "-"
-	}
-	return fmt.Sprintf(format, *v)
-}
-
-// SecondsCell formats seconds with one decimal; nil gives a dash.
-func SecondsCell(v *float64) string { return NumberCell(v, "%.1f") }
-
-// RatioCell formats a ratio with three decimals; nil gives a dash.
-func RatioCell(v *float64) string { return NumberCell(v, "%.3f") }
-
-// PercentCell formats a share as percent with one decimal; nil gives a dash.
-func PercentCell(share *float64) string { return NumberCell(scaled(share), "%.1f%%") }
-
-// ShareCell formats a share as percent with two decimals and no sign; nil gives a dash.
-func ShareCell(share *float64) string { return NumberCell(scaled(share), "%.2f") }
-
 // ShareText formats a share as percent with two decimals; nil gives a dash.
-func ShareText(share *float64) string { return NumberCell(scaled(share), "%.2f%%") }
-
-// SignedCell formats a difference with its sign and one decimal; nil gives a dash.
-func SignedCell(v *float64) string {
-	if v == nil {
+func ShareText(share *float64) string {
+	if share == nil {
 		return "-"
 	}
-	return Plain("%+.1f", *v)
+	return PercentText(*share)
 }
-
-// scaled converts a share to percent; nil stays nil.
-func scaled(share *float64) *float64 {
-	if share == nil {
-		return nil
-	}
-	percent := 100 * *share
-	return &percent
-}
-
-// Plain formats a number; a zero has no sign.
-func Plain(format string, x float64) string {
-	text := fmt.Sprintf(format, x)
-	if strings.Trim(text, "+-0.") == "" {
-		return strings.TrimLeft(text, "+-")
-	}
-	return text
-}
-
-// PointsText formats points of accuracy with two decimals. Negative values that round to
-// zero have no sign.
-func PointsText(v float64) string { return fmt.Sprintf("%.2f", math.Round(100*v)/100+0) }
 
 // PercentText formats a share as percent with two decimals.
 func PercentText(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
@@ -85,20 +38,7 @@ func Thousands(n int) string {
 }
 
 // ValueText formats a value for people, without its unit.
-func ValueText(v float64, unit string) string {
-	switch unit {
-	case UnitShare:
-		return fmt.Sprintf("%.2f", 100*v)
-	case UnitPoints, UnitSeconds:
-		return fmt.Sprintf("%.2f", v)
-	case UnitNats:
-		return fmt.Sprintf("%.4f", v)
-	}
-	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.4g", v)
-}
+func ValueText(v float64, unit string) string { return Value(v, unit).String() }
 
 // UnitText is the unit of what [ValueText] formats.
 func UnitText(unit string) string {
@@ -113,23 +53,6 @@ func ShortText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Exact is the shortest text that reads back as the same number.
 func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// ExactOrEmpty is [Exact]; nil gives an empty text.
-func ExactOrEmpty(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return Exact(*v)
-}
-
-// ExactAll applies [Exact] to each value.
-func ExactAll(values []float64) []string {
-	texts := make([]string, len(values))
-	for k, v := range values {
-		texts[k] = Exact(v)
-	}
-	return texts
-}
 
 // RoughDurationText formats a duration of any length: seconds with one decimal below ten
 // minutes, else hours, minutes and whole seconds.

@@ -1,43 +1,222 @@
 package document
 
 import (
+	"cmp"
+	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Table holds text cells in columns; the first row holds the column names. A column whose name
-// begins with ">" is aligned to the right.
-type Table struct{ Rows [][]string }
+// Column is a column of a table.
+type Column struct {
+	Name   string // lower-case words; a terminal shows capitals
+	Unit   string // of its numbers; empty for none, or if cells have their own
+	Format string // of its numbers, as in [Cell]
+	Number bool   // its cells are numbers, aligned at the right
+	Given  bool   // the name is data, such as a run's, and shown as it is
+}
 
-// NewTable makes a table without rows.
-func NewTable(columns ...string) *Table { return &Table{Rows: [][]string{columns}} }
+// Table holds rows of cells, one for each column.
+type Table struct {
+	Columns []Column
+	Rows    [][]Cell
+}
 
-// Add adds a row with one cell for each column.
-func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
+// NewTable makes a table of text columns without rows.
+func NewTable(texts ...string) *Table { return (&Table{}).Texts(texts...) }
 
-// Print writes the column names and the rows, aligned for a terminal.
+// Texts adds columns of texts.
+func (t *Table) Texts(names ...string) *Table {
+	for _, name := range names {
+		t.Columns = append(t.Columns, Column{Name: name})
+	}
+	return t
+}
+
+// Numbers adds columns of numbers of a unit. Their head names the unit, unless the format does.
+func (t *Table) Numbers(unit, format string, names ...string) *Table {
+	for _, name := range names {
+		t.Columns = append(t.Columns, Column{Name: name, Unit: unit, Format: format, Number: true})
+	}
+	return t
+}
+
+// Given adds a column whose name is data.
+func (t *Table) Given(name string, number bool) *Table {
+	t.Columns = append(t.Columns, Column{Name: name, Number: number, Given: true})
+	return t
+}
+
+// Add adds a row: a cell, text or number for each column. A nil number is missing, values that are
+// left out at the end are empty, and those beyond the columns are dropped.
+func (t *Table) Add(values ...any) {
+	row := make([]Cell, len(t.Columns))
+	for k, v := range values[:min(len(values), len(row))] {
+		row[k] = t.Columns[k].cell(v)
+	}
+	t.Rows = append(t.Rows, row)
+}
+
+// Anys are values for [Table.Add].
+func Anys[T any](values []T) []any {
+	list := make([]any, len(values))
+	for k, v := range values {
+		list[k] = v
+	}
+	return list
+}
+
+func (c Column) cell(value any) Cell {
+	number := func(v float64, format string) Cell { return Cell{Number: &v, Unit: c.Unit, Format: format} }
+	switch v := value.(type) {
+	case Cell:
+		if v.Unit == "" {
+			v.Unit, v.Format = c.Unit, cmp.Or(v.Format, c.Format)
+		}
+		return v
+	case int:
+		return c.cell(int64(v))
+	case int64:
+		if max(v, -v) > 1<<53 || v == math.MinInt64 { // a float64 would lose digits
+			return Text(fmt.Sprint(v))
+		}
+		return number(float64(v), cmp.Or(c.Format, wholeFormat))
+	case float64:
+		return number(v, c.Format)
+	case *float64:
+		if v == nil {
+			return Missing()
+		}
+		return number(*v, c.Format)
+	}
+	return Text(fmt.Sprint(value))
+}
+
+// ShownUnit is the unit in the head for people: empty where the format has it.
+func (c Column) ShownUnit() string {
+	unit := UnitText(c.Unit)
+	if strings.HasSuffix(c.Format, unit) {
+		return ""
+	}
+	return unit
+}
+
+// Label is the name in running text: "Train loss".
+func (c Column) Label() string {
+	if c.Given || c.Name == "" {
+		return Printable(c.Name)
+	}
+	return Capitalized(c.Name)
+}
+
+// head is the name on a terminal and in Markdown: "TRAIN LOSS [nats]".
+func (c Column) head() string {
+	if c.Given {
+		return Printable(c.Name)
+	}
+	return strings.ToUpper(Printable(c.Name)) + inBrackets(c.ShownUnit())
+}
+
+func inBrackets(unit string) string {
+	if unit == "" {
+		return ""
+	}
+	return " [" + unit + "]"
+}
+
+// texts are the heads and the rows for people, and which columns are aligned at the right.
+func (t *Table) texts() (lines [][]string, right []bool) {
+	lines = append(lines, nil)
+	for _, c := range t.Columns {
+		lines[0], right = append(lines[0], c.head()), append(right, c.Number)
+	}
+	for _, row := range t.Rows {
+		var line []string
+		for _, c := range row {
+			line = append(line, c.String())
+		}
+		lines = append(lines, line)
+	}
+	return lines, right
+}
+
+// Print writes the heads and the rows, aligned for a terminal.
 func (t *Table) Print(w io.Writer) error {
-	widths, right := make([]int, len(t.Rows[0])), make([]bool, len(t.Rows[0]))
-	for k, name := range t.Rows[0] {
-		t.Rows[0][k], right[k] = strings.CutPrefix(name, ">")
-		for _, row := range t.Rows {
-			widths[k] = max(widths[k], utf8.RuneCountInString(row[k]))
+	_, err := io.WriteString(w, aligned(t.texts()))
+	return err
+}
+
+// aligned lays lines of texts out in columns.
+func aligned(lines [][]string, right []bool) string {
+	widths := make([]int, len(right))
+	for _, line := range lines {
+		for k, text := range line {
+			widths[k] = max(widths[k], utf8.RuneCountInString(text))
 		}
 	}
 	var b strings.Builder
-	for _, row := range t.Rows {
-		var text strings.Builder
-		for k, cell := range row {
-			blanks := strings.Repeat(" ", widths[k]-utf8.RuneCountInString(cell))
+	for _, line := range lines {
+		var row strings.Builder
+		for k, text := range line {
+			blanks := strings.Repeat(" ", widths[k]-utf8.RuneCountInString(text))
 			if right[k] {
-				cell, blanks = blanks+cell, ""
+				text, blanks = blanks+text, ""
 			}
-			text.WriteString(cell + blanks + "  ")
+			row.WriteString(text + blanks + "  ")
 		}
-		b.WriteString(strings.TrimRight(text.String(), " ") + "\n")
+		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
 	}
-	_, err := fmt.Fprint(w, b.String())
-	return err
+	return b.String()
+}
+
+// markdown lays lines of texts out as a Markdown table.
+func markdown(lines [][]string, right []bool) string {
+	var b strings.Builder
+	for k, line := range lines {
+		b.WriteString("|")
+		for _, text := range line {
+			b.WriteString(" " + markdownText(strings.TrimRight(text, " ")) + " |")
+		}
+		b.WriteString("\n")
+		for c := 0; k == 0 && c < len(right); c++ {
+			b.WriteString(map[bool]string{true: "| ---: ", false: "| --- "}[right[c]])
+		}
+		if k == 0 {
+			b.WriteString("|\n")
+		}
+	}
+	return b.String()
+}
+
+// CSV writes the exact values, in the units that they were measured in. A missing one is empty.
+func (t *Table) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	head := make([]string, len(t.Columns))
+	for k, c := range t.Columns {
+		head[k] = c.Name + inBrackets(c.Unit)
+	}
+	_ = out.Write(head) // Error returns the first error
+	for _, row := range t.Rows {
+		line := make([]string, len(row))
+		for k, c := range row {
+			line[k] = c.exact()
+		}
+		_ = out.Write(line)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// Middle returns the table without the middle of its rows if it has more than most, and the number
+// of rows left out. With most zero it keeps all.
+func (t *Table) Middle(most int) (*Table, int) {
+	left := len(t.Rows) - most
+	if most == 0 || left <= 0 {
+		return t, 0
+	}
+	return &Table{t.Columns, slices.Concat(t.Rows[:most/2], t.Rows[len(t.Rows)-most/2:])}, left
 }

@@ -15,6 +15,11 @@ func PrintableLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// Capitalized is a printable text whose first letter is a capital.
+func Capitalized(text string) string {
+	return strings.ToUpper(Printable(text[:1])) + Printable(text[1:])
+}
+
 // SomeOf lists the first few names and counts the others; none give a dash.
 func SomeOf(names []string, few int) string {
 	if len(names) == 0 {

@@ -39,7 +39,7 @@ const (
 
 // Layout puts the bars on a width.
 func (b *Bars) Layout(width float64) *Picture {
-	p := newPicture(width, 0, b.Title, b.told()...)
+	p := newPicture(width, 0, b.Title, b.sentences()...)
 	values := nothing()
 	for _, g := range b.Groups {
 		for _, bar := range g.Bars {
@@ -57,14 +57,11 @@ func (b *Bars) Layout(width float64) *Picture {
 	x.from, x.to = b.sides(p, x)
 	bottom := b.rows(p, x, dots)
 	top := p.lower(b.X, x, lying(x.low, x.high, x.to-x.from), bottom)
-	top = p.legend(b.entries(dots), margin, top+2, width-2*margin)
-	top = p.note(b.Note, margin, top, width-2*margin)
-	p.Height = math.Ceil(top + margin)
-	return p
+	return p.finish(b.entries(dots), b.Note, top+2)
 }
 
-// told describes the bars in sentences.
-func (b *Bars) told() []string {
+// sentences describe the bars in sentences.
+func (b *Bars) sentences() []string {
 	var all []string
 	for _, g := range b.Groups {
 		line := g.Name + ":"
@@ -200,9 +197,5 @@ func (b *Bars) entries(dots bool) []entry {
 	if dots {
 		shape = dotted
 	}
-	var all []entry
-	for k, name := range b.Names {
-		all = append(all, entry{name, seriesInk(k).plain(), shape})
-	}
-	return all
+	return seriesEntries(b.Names, shape)
 }

@@ -95,7 +95,7 @@ type plot struct {
 
 // Layout puts the chart on a width.
 func (c *Chart) Layout(width float64) *Picture {
-	a := &chartLayout{Chart: c, p: newPicture(width, 0, c.Title, c.told()...), inks: map[string]ink{}, first: true}
+	a := &chartLayout{Chart: c, p: newPicture(width, 0, c.Title, c.sentences()...), inks: map[string]ink{}, first: true}
 	a.measure()
 	top := a.placeEvents(margin)
 	for k := range a.plots {
@@ -108,8 +108,8 @@ func (c *Chart) Layout(width float64) *Picture {
 	return a.p
 }
 
-// told describes the chart in sentences.
-func (c *Chart) told() []string {
+// sentences describe the chart in sentences.
+func (c *Chart) sentences() []string {
 	var all []string
 	for _, panel := range c.Panels {
 		var names []string

@@ -1,7 +1,6 @@
 package figure
 
 import (
-	"math"
 	"strconv"
 )
 
@@ -48,10 +47,7 @@ func (h *Heat) Layout(width float64) *Picture {
 	}
 	bottom := margin + height*float64(len(h.Rows))
 	top := h.numbers(p, left, cell, bottom)
-	top = p.legend(h.entries(), margin, top+2, width-2*margin)
-	top = p.note(h.Note, margin, top, width-2*margin)
-	p.Height = math.Ceil(top + margin)
-	return p
+	return p.finish(seriesEntries(h.Kinds, filled), h.Note, top+2)
 }
 
 // strength is the opacity for a share: even the weakest is visible.
@@ -82,12 +78,4 @@ func (h *Heat) numbers(p *Picture, left, cell, bottom float64) float64 {
 	}
 	x := scale{0, 1, left, p.Width - margin}
 	return p.lower(h.X, x, nil, bottom)
-}
-
-func (h *Heat) entries() []entry {
-	var all []entry
-	for k, name := range h.Kinds {
-		all = append(all, entry{name, seriesInk(k).plain(), filled})
-	}
-	return all
 }

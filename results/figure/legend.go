@@ -1,5 +1,7 @@
 package figure
 
+import "math"
+
 // sign selects the symbol that a line of a legend shows.
 type sign int
 
@@ -15,6 +17,14 @@ type entry struct {
 	name  string
 	paint paint
 	sign  sign
+}
+
+// seriesEntries are the entries of series by their names.
+func seriesEntries(names []string, shape sign) (all []entry) {
+	for k, name := range names {
+		all = append(all, entry{name, seriesInk(k).plain(), shape})
+	}
+	return all
 }
 
 const (
@@ -55,6 +65,13 @@ func (p *Picture) sign(e entry, x, base float64) {
 			m.dash = dashes
 		}
 	}
+}
+
+// finish writes the legend and the remark below a figure, and sets the height.
+func (p *Picture) finish(entries []entry, remark string, top float64) *Picture {
+	top = p.note(remark, margin, p.legend(entries, margin, top, p.Width-2*margin), p.Width-2*margin)
+	p.Height = math.Ceil(top + margin)
+	return p
 }
 
 // note writes a remark below a figure, and returns where it ends.

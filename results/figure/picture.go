@@ -44,8 +44,8 @@ const (
 	end
 )
 
-func newPicture(width, height float64, title string, told ...string) *Picture {
-	return &Picture{Width: width, Height: height, Title: title, Description: strings.Join(told, " ")}
+func newPicture(width, height float64, title string, sentences ...string) *Picture {
+	return &Picture{Width: width, Height: height, Title: title, Description: strings.Join(sentences, " ")}
 }
 
 // line draws through points.

@@ -2,7 +2,6 @@ package figure
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
 
@@ -63,10 +62,7 @@ func (s *Surgery) Layout(width float64) *Picture {
 		s.column(p, column, rows, left, half, k == 1)
 	}
 	top := margin + 24 + float64(len(rows))*(layerHeight+layerGap)
-	top = p.legend(s.entries(rows), margin, top, width-2*margin)
-	top = p.note(s.Note, margin, top, width-2*margin)
-	p.Height = math.Ceil(top + margin)
-	return p
+	return p.finish(s.entries(rows), s.Note, top)
 }
 
 // pairs puts layers of one key next to each other.

@@ -2,7 +2,6 @@ package figure
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 )
@@ -78,10 +77,7 @@ func (t *Tree) Layout(width float64) *Picture {
 		a.draw()
 	}
 	top := a.scale(a.top + a.height + 6)
-	top = a.p.legend(a.entries(), margin, top+2, width-2*margin)
-	top = a.p.note(a.remark(), margin, top, width-2*margin)
-	a.p.Height = math.Ceil(top + margin)
-	return a.p
+	return a.p.finish(a.entries(), a.remark(), top+2)
 }
 
 func (n *Node) leaves() int {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"graft/results/failure"
 )
@@ -66,3 +67,26 @@ func HostOf(header string) string {
 	}
 	return strings.TrimSuffix(host, ".")
 }
+
+// Refusal is the error response to a request.
+type Refusal struct {
+	Status int    `json:"-"`      // HTTP status
+	Wrong  string `json:"error"`  // what was wrong
+	Remedy string `json:"remedy"` // what to do
+}
+
+// Error is the text of Wrong.
+func (r *Refusal) Error() string { return r.Wrong }
+
+// Refuse makes a refusal with a formatted error text.
+func Refuse(status int, remedy, format string, args ...any) *Refusal {
+	return &Refusal{Status: status, Wrong: fmt.Sprintf(format, args...), Remedy: remedy}
+}
+
+// Timeouts of every HTTP server, so that slow clients hold no connection for long.
+const (
+	HeaderTimeout   = 5 * time.Second  // for the head of a request
+	RequestTimeout  = 10 * time.Second // for a whole request
+	IdleTimeout     = 30 * time.Second // between two requests
+	ShutdownTimeout = 2 * time.Second  // for the answers under way when the server ends
+)

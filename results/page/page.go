@@ -1,6 +1,11 @@
 package page
 
-import "time"
+import (
+	"time"
+
+	"graft/results"
+	"graft/results/document"
+)
 
 // Page is a report. The zero value is an empty one.
 type Page struct {
@@ -52,12 +57,11 @@ type Fact struct {
 	Code bool // the text is set as code: a digest, a path
 }
 
-// Table is rows of cells. Its first column names the rows if it holds no numbers.
+// Table is a table that readers can sort. Its first column names the rows if it holds no numbers.
 type Table struct {
+	document.Table
 	Caption string // description for readers who cannot see the heading above
-	Columns []Column
-	Rows    [][]Cell // one cell for each column
-	Pick    *Pick    // lets readers select rows and open a page about them; nil for none
+	Pick    *Pick  // lets readers select rows and open a page about them; nil for none
 }
 
 // Pick lets readers select rows of a table. A plain form requests the page about them.
@@ -67,22 +71,6 @@ type Pick struct {
 	Values  []string // its value for each row; rows with an empty one cannot be selected
 	Button  string   // label of the button
 	About   string   // a sentence beside the button; empty for none
-}
-
-// Column is a column of a table.
-type Column struct {
-	Name   string
-	Unit   string // unit of all its numbers; empty for none, or if cells have units of their own
-	Number bool   // its cells are numbers, aligned at the right
-}
-
-// Cell is a cell of a table.
-type Cell struct {
-	Text  string
-	Link  string   // path that the text links to; empty for no link
-	Kind  Kind     // look of the text; zero is Plain
-	Value *float64 // sort key; cells without one follow, sorted by text
-	Unit  string   // unit of the value, in columns of several; values are sorted within their unit
 }
 
 // Figure is a picture.
@@ -105,19 +93,8 @@ type Event struct {
 	At     float64
 	Name   string
 	Detail string // further text, one line
-	Kind   Kind
+	Look   results.Look
 }
-
-// Kind is the look of an event or text.
-type Kind int
-
-// The looks of events and texts.
-const (
-	Plain    Kind = iota // the usual look
-	Up                   // a gain
-	Down                 // a loss
-	Decision             // a decision
-)
 
 // Folded is a text that is hidden until the reader opens it.
 type Folded struct {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/results"
+	"graft/results/document"
 	"graft/results/page"
 	"graft/results/page/pagetest"
 )
@@ -26,23 +28,16 @@ var update = flag.Bool("update", false, "write the golden files")
 // picture is a figure as small as one can be.
 const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="90pt" height="45pt" viewBox="0 0 90 45" role="img" aria-label="A line"><style>.graft-line-blue{stroke:#0072b2}</style><path class="graft-line-blue" d="M0 0L90 45" fill="none"/></svg>`
 
-func value(v float64) *float64 { return &v }
-
 // sample is a page with every part.
 func sample() *page.Page {
-	table := &page.Table{Caption: "outcomes", Columns: []page.Column{{Name: "Outcome"}, {Name: "Value", Number: true}, {Name: "Unit"}, {Name: "Took", Unit: "s", Number: true}}}
-	for _, row := range []struct {
-		name, text, unit string
-		value            float64
-	}{{"accuracy", "9.50 [9, 10]", "%", 9.5}, {"regret", "100", "points", 100}, {"best", "41.50 ~", "%", 41.5}, {"steps", "-", "", math.NaN()}, {"worst", "-3", "%", -3}} {
-		cell := page.Cell{Text: row.text, Unit: row.unit}
-		if row.value == row.value {
-			cell.Value = value(row.value)
-		}
-		table.Rows = append(table.Rows, []page.Cell{{Text: row.name}, cell, {Text: row.unit}, {Text: "1.5", Value: value(1.5)}})
-	}
-	line := &page.Timeline{Title: "Events of a job", Unit: "s", End: 2, Events: []page.Event{{At: 0, Name: "start"}, {At: 0.5, Name: "up", Kind: page.Up, Detail: "2 devices"},
-		{At: 0.51, Name: "decision widen:conv1", Kind: page.Decision}, {At: 1.5, Name: "down", Kind: page.Down}, {At: 2, Name: "end"}}}
+	table := &page.Table{Caption: "outcomes", Table: *document.NewTable("outcome").Numbers("", "", "value").Texts("unit").Numbers("s", "", "took")}
+	table.Add("accuracy", document.Cell{Number: new(0.095), Low: new(0.09), High: new(0.1), Unit: "share"}, "%", 1.5)
+	table.Add("regret", document.Value(100, "updates"), "updates", 1.5)
+	table.Add("best", document.Value(0.415, "share").Then(" ~"), "%", 1.5)
+	table.Add("steps", document.Missing(), "", 1.5)
+	table.Add("worst", document.Value(-0.03, "share"), "%", 1.5)
+	line := &page.Timeline{Title: "Events of a job", Unit: "s", End: 2, Events: []page.Event{{At: 0, Name: "start"}, {At: 0.5, Name: "up", Look: results.Up, Detail: "2 devices"},
+		{At: 0.51, Name: "decision widen:conv1", Look: results.Choice}, {At: 1.5, Name: "down", Look: results.Down}, {At: 2, Name: "end"}}}
 	return &page.Page{Title: "Report of 2 runs", Lead: "Nothing is ranked.", Version: "v0.1.0", Sections: []page.Section{
 		{Title: "Job a", Parts: []page.Part{{Facts: []page.Fact{{Name: "state", Text: "ended"}, {Name: "images", Text: "abcdef", Code: true}}}, {Table: table}, {Heading: "Time line"}, {Timeline: line},
 			{Heading: "Figures"}, {Figures: []page.Figure{{Caption: "A line", Description: "It goes down.", SVG: []byte(picture)}, {Caption: "Another", SVG: []byte(picture)}}}}},
@@ -55,10 +50,10 @@ func served(tag string, rows ...string) *page.Page {
 	p := sample()
 	p.Links = []page.Link{{Text: "All runs", Address: "/"}, {Text: "a b", Address: "/run/a%20b"}}
 	p.Live = &page.Live{Tag: tag, Every: 50 * time.Millisecond, Rarely: 100 * time.Millisecond}
-	list := &page.Table{Caption: "runs", Columns: []page.Column{{Name: "Run"}, {Name: "State"}, {Name: "Value", Number: true}},
+	list := &page.Table{Caption: "runs", Table: *document.NewTable("run", "state").Numbers("", "", "value"),
 		Pick: &page.Pick{Address: "/compare", Name: "run", Button: "Compare", About: "Choose runs."}}
 	for k, name := range rows {
-		list.Rows = append(list.Rows, []page.Cell{{Text: name, Link: "/run/" + name}, {Text: "running", Kind: page.Up}, {Text: strconv.Itoa(10 - k)}})
+		list.Add(document.Cell{Text: name, Link: "/run/" + name}, document.Cell{Text: "running", Look: results.Up}, 10-k)
 		list.Pick.Values = append(list.Pick.Values, map[bool]string{true: name}[k != 1])
 	}
 	p.Sections = append(p.Sections, page.Section{Title: strconv.Itoa(len(rows)) + " runs", Parts: []page.Part{{Table: list}}})
@@ -136,7 +131,8 @@ func sampleOf(text string) *page.Page {
 	text = text + "0" + text
 	return &page.Page{Title: text, Lead: text, Version: text, Links: []page.Link{{Text: text, Address: text}}, Live: &page.Live{Tag: text}, Sections: []page.Section{{Title: text, Parts: []page.Part{
 		{Heading: text}, {Sentences: []string{text}}, {Facts: []page.Fact{{Name: text, Text: text}, {Name: text, Text: text, Code: true}}},
-		{Table: &page.Table{Caption: text, Columns: []page.Column{{Name: text, Unit: text}, {Name: text, Number: true}}, Rows: [][]page.Cell{{{Text: text, Unit: text, Value: value(1), Link: text}, {Text: text, Unit: text, Value: value(2)}}},
+		{Table: &page.Table{Caption: text, Table: document.Table{Columns: []document.Column{{Name: text, Unit: text, Given: true}, {Name: text, Number: true, Given: true}},
+			Rows: [][]document.Cell{{{Text: text, Link: text}, {Number: new(2.0), Unit: text, After: text}}}},
 			Pick: &page.Pick{Address: text, Name: text, Values: []string{text}, Button: text, About: text}}},
 		{Figures: []page.Figure{{Caption: text, Description: text, SVG: []byte(picture)}}}, {Timeline: &page.Timeline{Title: text, Unit: text, Events: []page.Event{{Name: text, Detail: text}}}},
 		{Folded: &page.Folded{Title: text, Text: text}}, {Code: text},
@@ -158,7 +154,7 @@ func TestFiguresAreLookedAt(t *testing.T) {
 		p := &page.Page{Sections: []page.Section{{Parts: []page.Part{{Figures: []page.Figure{{SVG: []byte(text)}}}}}}}
 		require.ErrorContains(t, p.Render(io.Discard), "no SVG", text)
 	}
-	require.ErrorContains(t, (&page.Page{Sections: []page.Section{{Parts: []page.Part{{Table: &page.Table{Columns: make([]page.Column, 2), Rows: make([][]page.Cell, 1)}}}}}}).Render(io.Discard), "row 1 has 0 cells for 2 columns")
+	require.ErrorContains(t, (&page.Page{Sections: []page.Section{{Parts: []page.Part{{Table: &page.Table{Table: document.Table{Columns: make([]document.Column, 2), Rows: make([][]document.Cell, 1)}}}}}}}).Render(io.Discard), "row 1 has 0 cells for 2 columns")
 }
 
 // An empty page and odd time lines are pages too.
@@ -167,7 +163,7 @@ func TestOddPages(t *testing.T) {
 		"empty":            {},
 		"no events":        {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{}}}}}},
 		"all at once":      {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{Events: make([]page.Event, 40)}}}}}},
-		"an unknown kind":  {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{Events: []page.Event{{At: 3, Kind: 99}}}}}}}},
+		"an unknown kind":  {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{Events: []page.Event{{At: 3, Look: 99}}}}}}}},
 		"an endless axis":  {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{End: math.Inf(1), Events: make([]page.Event, 1)}}}}}},
 		"a very long axis": {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{End: 1e12}}}}}},
 	} {

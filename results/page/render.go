@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"graft/results"
+	"graft/results/document"
 )
 
 var (
@@ -99,7 +101,7 @@ type (
 	}
 	tableView struct {
 		Name    string
-		Columns []Column
+		Columns []document.Column
 		Rows    []rowView
 		Pick    *Pick
 	}
@@ -114,8 +116,8 @@ type (
 		Class                   string
 	}
 	figureView struct {
-		Caption, Words string
-		SVG            template.HTML
+		Caption, Description string
+		SVG                  template.HTML
 	}
 )
 
@@ -202,39 +204,31 @@ func (t *Table) view() (*tableView, error) {
 		}
 		shown := rowView{Cells: make([]cellView, len(row))}
 		for c, cell := range row {
-			shown.Cells[c] = cell.view(t.Columns[c].Number)
+			shown.Cells[c] = viewOf(cell, t.Columns[c])
 			shown.Cells[c].Head = c == 0 && !t.Columns[0].Number
 		}
 		if t.Pick != nil && t.Pick.Values[k] != "" {
-			shown.Chosen, shown.Label = t.Pick.Values[k], t.Pick.Button+" "+row[0].Text
+			shown.Chosen, shown.Label = t.Pick.Values[k], t.Pick.Button+" "+shown.Cells[0].Text
 		}
 		view.Rows = append(view.Rows, shown)
 	}
 	return view, nil
 }
 
-// kindClasses are the CSS classes of kinds.
-var kindClasses = map[Kind]string{Up: " up", Down: " down", Decision: " pick"}
+// lookClasses are the CSS classes of looks.
+var lookClasses = map[results.Look]string{results.Up: " up", results.Down: " down", results.Choice: " pick"}
 
-func (c Cell) view(number bool) cellView {
-	v := cellView{Text: c.Text, Link: c.Link, Unit: c.Unit}
+func viewOf(c document.Cell, column document.Column) cellView {
+	v := cellView{Text: strings.TrimRight(c.String(), " "), Link: c.Link}
 	switch {
-	case number:
-		v.Class = "n"
-	case len(c.Text) > longCell:
+	case column.Number:
+		v.Class, v.Value = "n", c.SortKey()
+		if c.Number != nil && column.Unit == "" {
+			v.Unit = cmp.Or(c.Group, c.Unit)
+		}
+	case len(v.Text) > longCell:
 		v.Class = "long" // its words wrap
 	}
-	v.Class = strings.TrimSpace(v.Class + kindClasses[c.Kind])
-	if c.Value != nil {
-		v.Value = sortKey(*c.Value, c.Text)
-	}
+	v.Class = strings.TrimSpace(v.Class + lookClasses[c.Look])
 	return v
-}
-
-// sortKey is empty if the text itself is that number.
-func sortKey(value float64, text string) string {
-	if v, err := strconv.ParseFloat(text, 64); err == nil && v == value {
-		return ""
-	}
-	return strconv.FormatFloat(value, 'g', -1, 64)
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"graft/results"
 )
 
 // A time line is as wide as the page lets it be, so places on it are shares of its
@@ -17,12 +19,11 @@ const (
 )
 
 type timelineView struct {
-	Title, Unit       string
-	Height, Axis      int
-	Ticks             []tickView
-	Marks             []markView
-	HasUp, HasDown    bool
-	HasPlain, HasPick bool
+	Title, Unit  string
+	Height, Axis int
+	Ticks        []tickView
+	Marks        []markView
+	Has          map[string]bool // classes of the marks
 }
 
 type tickView struct{ X, Text, Anchor string }
@@ -35,12 +36,12 @@ type markView struct {
 	Path   string
 }
 
-// marks are the shapes of events, around zero, by kind.
-var marks = map[Kind]struct{ class, path string }{
-	Plain:    {"plain", "M-6-6H6V6H-6Z"},
-	Up:       {"up", "M0-8L8 6H-8Z"},
-	Down:     {"down", "M0 8L8-6H-8Z"},
-	Decision: {"pick", "M0-9L9 0L0 9L-9 0Z"},
+// marks are the shapes of events, around zero, by look.
+var marks = map[results.Look]struct{ class, path string }{
+	results.Plain:  {"plain", "M-6-6H6V6H-6Z"},
+	results.Up:     {"up", "M0-8L8 6H-8Z"},
+	results.Down:   {"down", "M0 8L8-6H-8Z"},
+	results.Choice: {"pick", "M0-9L9 0L0 9L-9 0Z"},
 }
 
 func (t *Timeline) view() *timelineView {
@@ -53,7 +54,7 @@ func (t *Timeline) view() *timelineView {
 	}
 	events := slices.Clone(t.Events)
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
-	v := &timelineView{Title: t.Title, Unit: t.Unit}
+	v := &timelineView{Title: t.Title, Unit: t.Unit, Has: map[string]bool{}}
 	lanes := lanesOf(events, end)
 	count := 1
 	for _, lane := range lanes {
@@ -88,25 +89,16 @@ func lanesOf(events []Event, end float64) []int {
 }
 
 func (v *timelineView) mark(e Event, x float64, y int, unit string) {
-	look, known := marks[e.Kind]
+	look, known := marks[e.Look]
 	if !known {
-		look = marks[Plain]
+		look = marks[results.Plain]
 	}
 	title := short(e.At) + " " + unit + ": " + e.Name
 	if e.Detail != "" {
 		title += ", " + e.Detail
 	}
 	v.Marks = append(v.Marks, markView{X: percent(x), Y: y, End: v.Axis, Title: title, Class: look.class, Path: look.path})
-	switch e.Kind {
-	case Up:
-		v.HasUp = true
-	case Down:
-		v.HasDown = true
-	case Decision:
-		v.HasPick = true
-	default:
-		v.HasPlain = true
-	}
+	v.Has[look.class] = true
 }
 
 // ticksOf are about five round numbers along the axis.

@@ -1,26 +1,30 @@
 package plot
 
 import (
-	"encoding/csv"
-	"errors"
-	"fmt"
-	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 
+	"graft/results"
 	"graft/results/failure"
 	"graft/results/figure"
 	"graft/results/runs"
 )
 
+// withOutcome draws a figure of each run that has ended.
+func withOutcome[T any](draw func(r *runs.Run, outcome *T) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
+	return single(func(r *runs.Run) ([]drawing, error) {
+		o, err := runs.OutcomeOf[T](r)
+		if o == nil || err != nil {
+			return nil, err
+		}
+		return draw(r, o)
+	})
+}
+
 // plotCompletions draws the distribution of completion times under each scheduler.
-func plotCompletions(r *runs.Run) ([]drawing, error) {
-	report, err := runs.ReadCluster(r)
-	if report == nil || err != nil {
-		return nil, err
-	}
+func plotCompletions(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
 	panel := figure.Panel{Y: figure.Axis{Name: "jobs that took no longer", Unit: "%", Low: 0, High: 100}}
 	for _, c := range report.Cells {
 		curve := figure.Curve{Name: c.Name(), Steps: true}
@@ -34,11 +38,7 @@ func plotCompletions(r *runs.Run) ([]drawing, error) {
 }
 
 // plotClusterBars draws the mean completion time under each scheduler.
-func plotClusterBars(r *runs.Run) ([]drawing, error) {
-	report, err := runs.ReadCluster(r)
-	if report == nil || err != nil {
-		return nil, err
-	}
+func plotClusterBars(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
 	b := &figure.Bars{Title: "Mean completion time of " + r.Base(), X: figure.Axis{Name: "mean completion time", Unit: "h", Zero: true}, Values: len(report.Cells) <= 8,
 		Note: "From submission to end. The line is the 95% interval by a bootstrap over days of submission."}
 	for _, c := range report.Cells {
@@ -52,10 +52,9 @@ func plotClusterBars(r *runs.Run) ([]drawing, error) {
 }
 
 // plotQueues draws the mean queueing time in each virtual cluster, under each scheduler.
-func plotQueues(r *runs.Run) ([]drawing, error) {
-	report, err := runs.ReadCluster(r)
-	if report == nil || err != nil || len(report.Cells) == 0 {
-		return nil, err
+func plotQueues(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
+	if len(report.Cells) == 0 {
+		return nil, nil
 	}
 	b := &figure.Bars{Title: "Waiting by virtual cluster of " + r.Base(), X: figure.Axis{Name: "mean time of waiting", Unit: "h", Zero: true}}
 	for _, c := range report.Cells {
@@ -72,11 +71,7 @@ func plotQueues(r *runs.Run) ([]drawing, error) {
 }
 
 // plotUsage draws used devices and queued jobs over time, if usage.csv was written.
-func plotUsage(r *runs.Run) ([]drawing, error) {
-	report, err := runs.ReadCluster(r)
-	if report == nil || err != nil {
-		return nil, err
-	}
+func plotUsage(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
 	used, waiting := figure.Panel{Y: figure.Axis{Name: "GPUs with a job", Unit: "%", Low: 0, High: 100}}, figure.Panel{Y: figure.Axis{Name: "waiting", Unit: "jobs", Zero: true}}
 	for _, c := range report.Cells {
 		u, err := readUsage(r, c.Name(), report.Begin)
@@ -100,74 +95,33 @@ type usageCurves struct{ days, used, waiting []float64 }
 
 // readUsage sums the rows of all virtual clusters at each time that all of them have.
 func readUsage(r *runs.Run, name string, begin int64) (*usageCurves, error) {
-	path := filepath.Join(r.Path, name, "usage.csv")
-	f, err := r.Files.Open(path)
+	sums, pools := map[int64]*usageSum{}, map[string]bool{}
+	err := results.EachUsage(r.Files, filepath.Join(r.Path, name, results.UsageFile), func(row results.UsageRow) error {
+		sum := sums[row.At]
+		if sum == nil {
+			sum = &usageSum{}
+			sums[row.At] = sum
+		}
+		pools[row.Pool] = true
+		*sum = usageSum{sum.pools + 1, sum.gpus + row.GPUs, sum.idle + row.Idle, sum.waiting + row.Waiting}
+		return nil
+	})
 	if err != nil {
-		return nil, err
+		return nil, failure.AsDamage(err)
 	}
-	defer f.Close()
-	sums := map[int64]*[4]float64{} // devices, idle ones, jobs that wait, rows
-	rows := csv.NewReader(f)
-	rows.ReuseRecord = true
-	pools := map[string]bool{}
-	for line := 0; ; line++ {
-		row, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, failure.AsDamage(fmt.Errorf("read %s: %w", path, err))
-		}
-		if line == 0 {
-			continue
-		}
-		pools[row[0]] = true
-		if err := addUsage(sums, row); err != nil {
-			return nil, failure.AsDamage(fmt.Errorf("read %s:%d: %w", path, line+1, err))
-		}
-	}
-	return usageOf(sums, len(pools), begin), nil
-}
-
-// addUsage adds a row: virtual cluster, second, devices, idle devices, running and queued jobs.
-func addUsage(sums map[int64]*[4]float64, row []string) error {
-	if len(row) < 6 {
-		return errors.New("it has fewer than six columns")
-	}
-	at, err := strconv.ParseInt(row[1], 10, 64)
-	if err != nil {
-		return err
-	}
-	sum := sums[at]
-	if sum == nil {
-		sum = &[4]float64{}
-		sums[at] = sum
-	}
-	sum[3]++
-	for k, column := range []int{2, 3, 5} {
-		x, err := strconv.ParseFloat(row[column], 64)
-		if err != nil {
-			return err
-		}
-		sum[k] += x
-	}
-	return nil
-}
-
-func usageOf(sums map[int64]*[4]float64, pools int, begin int64) *usageCurves {
-	var times []int64
-	for at, sum := range sums {
-		if int(sum[3]) == pools {
-			times = append(times, at)
-		}
-	}
-	slices.Sort(times)
+	maps.DeleteFunc(sums, func(_ int64, sum *usageSum) bool { return sum.pools < len(pools) })
 	u := &usageCurves{}
-	for _, at := range times {
+	for _, at := range slices.Sorted(maps.Keys(sums)) {
 		sum := sums[at]
 		u.days = append(u.days, float64(at-begin)/runs.SecondsOfDay)
-		u.used = append(u.used, 100*(sum[0]-sum[1])/sum[0])
-		u.waiting = append(u.waiting, sum[2])
+		u.used = append(u.used, 100*float64(sum.gpus-sum.idle)/float64(sum.gpus))
+		u.waiting = append(u.waiting, float64(sum.waiting))
 	}
-	return u
+	return u, nil
+}
+
+// usageSum holds the use of several virtual clusters at a second.
+type usageSum struct {
+	pools               int
+	gpus, idle, waiting int64
 }

@@ -17,16 +17,18 @@ import (
 // maxPolicies is the number of policies with bars of their own.
 const maxPolicies = 3
 
-// plotEvaluationBars draws the accuracies of an evaluation that ended.
-func plotEvaluationBars(r *runs.Run) ([]drawing, error) {
-	if !r.Ended {
-		return nil, nil
+// plotEvaluation draws an evaluation that has ended, or those of a pipeline.
+func plotEvaluation(draw func(o *runs.EvaluationOutcome, of string) []drawing) func(r *runs.Run) ([]drawing, error) {
+	return func(r *runs.Run) ([]drawing, error) {
+		if r.Ended && r.Kind == runs.PipelineKind {
+			return drawEvaluations(r, draw)
+		}
+		o, err := runs.OutcomeOf[runs.EvaluationOutcome](r)
+		if o == nil || err != nil {
+			return nil, err
+		}
+		return draw(o, r.Base()), nil
 	}
-	o, err := runs.ReadEvaluation(r)
-	if err != nil {
-		return nil, err
-	}
-	return evaluationBars(o, r.Base()), nil
 }
 
 // evaluationBars has a group for each table with policies and baselines.
@@ -68,21 +70,6 @@ func barOfChooser(o *runs.EvaluationOutcome, table int, chooser string) figure.B
 	return figure.Bar{Value: 100 * verdicts[k].Accuracy}
 }
 
-// plotRegret draws the regret of all choosers over the tables.
-func plotRegret(r *runs.Run) ([]drawing, error) {
-	if !r.Ended {
-		return nil, nil
-	}
-	if r.Kind == runs.PipelineKind {
-		return drawEvaluations(r, func(o *runs.EvaluationOutcome, of string) []drawing { return regretBars(o, of) })
-	}
-	o, err := runs.ReadEvaluation(r)
-	if err != nil {
-		return nil, err
-	}
-	return regretBars(o, r.Base()), nil
-}
-
 // regretBars has a line for each chooser that could choose in all tables.
 func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
@@ -105,14 +92,6 @@ func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 	return []drawing{{Figure: b}}
 }
 
-// plotPipelineBars draws the accuracies of a pipeline that ended.
-func plotPipelineBars(r *runs.Run) ([]drawing, error) {
-	if !r.Ended {
-		return nil, nil
-	}
-	return drawEvaluations(r, evaluationBars)
-}
-
 // drawEvaluations draws the evaluation of a pipeline's policies, in tables that they learned from
 // and in tables left out. If an evaluation's folder cannot be read it draws the pipeline's outcome,
 // without intervals, and returns the error.
@@ -121,15 +100,13 @@ func drawEvaluations(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string
 	if err != nil {
 		return nil, err
 	}
-	parts := []struct {
+	type part struct {
 		folder, name string
 		instead      *runs.EvaluationOutcome
-	}{{runs.EvaluationFolder, "", &runs.EvaluationOutcome{Compared: outcome.AsEvaluation()}}}
+	}
+	parts := []part{{runs.EvaluationFolder, "", &runs.EvaluationOutcome{Compared: outcome.AsEvaluation()}}}
 	if outcome.LeftOut != nil {
-		parts = append(parts, struct {
-			folder, name string
-			instead      *runs.EvaluationOutcome
-		}{runs.LeftOutFolder, runs.LeftOutFolder, &runs.EvaluationOutcome{LeftOut: outcome.LeftOut}})
+		parts = append(parts, part{runs.LeftOutFolder, runs.LeftOutFolder, &runs.EvaluationOutcome{LeftOut: outcome.LeftOut}})
 	}
 	var all []drawing
 	var faults error
@@ -162,7 +139,7 @@ func readEndedEvaluation(fsys files.FS, folder string) (*runs.EvaluationOutcome,
 	if r.Kind != runs.EvaluationKind || !r.Ended {
 		return nil, fmt.Errorf("%s: it is no evaluation that has ended", folder)
 	}
-	return runs.ReadEvaluation(r)
+	return runs.OutcomeOf[runs.EvaluationOutcome](r)
 }
 
 // plotStages draws the duration of a pipeline's stages.

@@ -33,26 +33,23 @@ var (
 
 // Validate lists every fault of the options.
 func (o Options) Validate() error {
-	var faults []error
-	if !slices.Contains(figure.Formats(), figure.Format(o.Format)) {
-		faults = append(faults, fmt.Errorf("--format: there is no %q; there are svg, png and pdf", o.Format))
-	}
-	if _, known := plotWidths[o.Width]; !known {
-		faults = append(faults, fmt.Errorf("--width: there is no %q; there are column and page", o.Width))
-	}
-	if _, known := plotThemes[o.Theme]; !known {
-		faults = append(faults, fmt.Errorf("--theme: there is no %q; there are light, dark and page", o.Theme))
-	}
 	var names []string
 	for _, k := range Kinds(Given{}) {
 		names = append(names, k.Name)
 	}
+	faults := []error{oneOf("--format", o.Format, "svg", "png", "pdf"), oneOf("--width", o.Width, "column", "page"), oneOf("--theme", o.Theme, "light", "dark", "page")}
 	for _, kind := range o.Kinds {
-		if !slices.Contains(names, kind) {
-			faults = append(faults, fmt.Errorf("--kind: there is no %q; there are %s", kind, strings.Join(names, ", ")))
-		}
+		faults = append(faults, oneOf("--kind", kind, names...))
 	}
 	return errors.Join(faults...)
+}
+
+func oneOf(flag, value string, known ...string) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	last := len(known) - 1
+	return fmt.Errorf("%s: there is no %q; there are %s and %s", flag, value, strings.Join(known[:last], ", "), known[last])
 }
 
 // Report lists the files of `graft plot`; --json prints it.
@@ -94,20 +91,13 @@ func folders(fsys files.FS, paths []string) []string {
 	var all []string
 	for _, path := range paths {
 		f, err := runs.ReadFolder(fsys, path)
-		if err != nil {
-			all = append(all, path)
-			continue
-		}
-		kind := f.Kind()
-		if kind != runs.PipelineKind && (kind != nil || f.Has(runs.ManifestFile) || f.Has(runs.LockFile)) {
+		if err != nil || f.Kind() != runs.PipelineKind && f.IsRun() {
 			all = append(all, path)
 			continue
 		}
 		below := runsIn(f)
-		if kind == runs.PipelineKind {
-			below = append([]string{path}, slices.DeleteFunc(below, func(folder string) bool { return isEvaluation(fsys, folder) })...)
-		} else if below == nil {
-			below = []string{path} // whose error says what it is not
+		if f.Kind() == runs.PipelineKind || below == nil { // whose error says what it is not
+			all = append(all, path)
 		}
 		all = append(all, below...)
 	}
@@ -117,16 +107,13 @@ func folders(fsys files.FS, paths []string) []string {
 // runsIn lists the run folders directly in a folder.
 func runsIn(f *runs.Folder) (below []string) {
 	for _, entry := range f.Entries {
-		if inside, err := runs.ReadFolder(f.Files, f.At(entry.Name())); entry.IsDir() && err == nil && (inside.Kind() != nil || inside.Has(runs.LockFile)) {
-			below = append(below, f.At(entry.Name()))
+		inside, err := runs.ReadFolder(f.Files, f.At(entry.Name()))
+		if err != nil || !entry.IsDir() || !inside.IsRun() || f.Kind() == runs.PipelineKind && inside.Kind() == runs.EvaluationKind {
+			continue
 		}
+		below = append(below, inside.Path)
 	}
 	return below
-}
-
-func isEvaluation(fsys files.FS, folder string) bool {
-	f, err := runs.ReadFolder(fsys, folder)
-	return err == nil && f.Kind() == runs.EvaluationKind
 }
 
 // plotter writes figure files.

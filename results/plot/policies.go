@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 	"graft/config"
 	"graft/decider"
 	"graft/original/learn"
-	"graft/results"
 	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
@@ -59,11 +59,8 @@ var ChooserNames = []string{"learned", "none", "random", "best fixed", "optimum"
 
 // plotBars draws the accuracy of policies and baselines in each table.
 func plotBars(r *runs.Run) ([]drawing, error) {
-	switch r.Kind {
-	case runs.EvaluationKind:
-		return plotEvaluationBars(r)
-	case runs.PipelineKind:
-		return plotPipelineBars(r)
+	if r.Kind != runs.PoliciesKind {
+		return plotEvaluation(evaluationBars)(r)
 	}
 	l, err := readLearned(r)
 	if l == nil || err != nil {
@@ -166,12 +163,9 @@ func chosenBar(t *simulation.Tree, c evaluation.Policy) figure.Bar {
 
 // barsOfOutcome draws the outcome where tables or policies cannot be read, and returns the reason.
 func barsOfOutcome(r *runs.Run, why error) ([]drawing, error) {
-	o := &runs.PoliciesOutcome{}
-	if !r.Ended {
-		return nil, why
-	}
-	if err := results.ReadOutcome(r.Files, r.Path, o); err != nil {
-		return nil, err
+	o, err := runs.OutcomeOf[runs.PoliciesOutcome](r)
+	if o == nil {
+		return nil, cmp.Or(err, why)
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: []string{"vote of all seeds", "none", "random", "optimum"},
 		Note: "From the outcome, without intervals. random: the mean of all sequences."}
@@ -206,11 +200,8 @@ func plotPolicyTrees(r *runs.Run) ([]drawing, error) {
 
 // plotLearnedTree draws the tree that a policy of the original's learned from.
 func plotLearnedTree(r *runs.Run) ([]drawing, error) {
-	if !r.Ended {
-		return nil, nil
-	}
-	o := &learn.StudyOutcome{}
-	if err := results.ReadOutcome(r.Files, r.Path, o); err != nil {
+	o, err := runs.OutcomeOf[learn.StudyOutcome](r)
+	if o == nil {
 		return nil, err
 	}
 	l, err := config.ReadLearning(r.Files, filepath.Join(r.Path, runs.ResolvedFile), nil)

@@ -124,7 +124,7 @@ func plotRanks(r *runs.Run) ([]drawing, error) {
 	note := fmt.Sprintf("%s: %s, %s. Band: from the worst to the best seed of each sequence.", table.Name, document.Plural(len(table.Records), "sequence"), document.SeedsText(report.Seeds))
 	if report.SeedSpread == nil {
 		c.Name, c.Low, c.High = "one run of each sequence", nil, nil
-		note = fmt.Sprintf("%s: %s, each with one seed, so that how far a rank is chance cannot be told.", table.Name, document.Plural(len(table.Records), "sequence"))
+		note = fmt.Sprintf("%s: %s, each with one seed, so the noise of the ranks is unknown.", table.Name, document.Plural(len(table.Records), "sequence"))
 	}
 	panel := figure.Panel{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{c}}
 	if report.NoAction != nil {

@@ -48,15 +48,9 @@ func treeFigure(t *tables.Table, policy []string) *figure.Tree {
 func noiseText(t *tables.Table) string {
 	r := runs.NewTableReport(t)
 	if r.SeedSpread == nil {
-		return "Each ran once: how far the optimum is chance cannot be told."
+		return "Each ran once: the noise of the optimum is unknown."
 	}
-	near := -1 // not itself
-	for _, row := range r.Rows {
-		if r.Best.Accuracy-row.Accuracy <= *r.SeedSpread {
-			near++
-		}
-	}
-	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; %d others are within that of the optimum.", document.ShareText(r.SeedSpread), near)
+	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; %d others are within that of the optimum.", document.ShareText(r.SeedSpread), r.Near())
 }
 
 func percentOf(r *tables.Record) string {

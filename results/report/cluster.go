@@ -5,8 +5,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"graft/config"
@@ -47,20 +47,17 @@ func writeCluster(r *runs.ClusterOutcome, d *document.Document, all bool) {
 
 // overviewTable has a line for each simulation.
 func overviewTable(r *runs.ClusterOutcome) *document.Table {
-	t := document.NewTable("SCHEDULER", ">COMPLETION [s]", ">95%", ">MEDIAN [s]", ">P99 [s]", ">QUEUE [s]", ">P99.9 [s]", ">SLOWDOWN", ">FAIRNESS", ">LAST END [s]", ">USED", ">PREEMPTED")
+	t := document.NewTable("scheduler").Numbers(document.UnitSeconds, "%.1f", "completion").Numbers("", "%.0f", "95%").Numbers(document.UnitSeconds, "%.1f", "median", "p99", "queue", "p99.9").
+		Numbers("", "%.1f", "slowdown").Numbers("", "%.3f", "fairness").Numbers(document.UnitSeconds, "%.0f", "last end").Numbers(document.UnitShare, "%.1f%%", "used").Numbers("", "", "preempted")
 	for _, c := range r.Cells {
 		f := c.All
-		t.Add(c.Name(), document.SecondsCell(f.Completion.Mean), daysText(c.Mean), document.SecondsCell(f.Completion.Median), document.SecondsCell(f.Completion.P99), document.SecondsCell(f.Queue.Mean), document.SecondsCell(f.Queue.P999),
-			document.SecondsCell(f.Slowdown), document.RatioCell(f.Fairness), strconv.FormatInt(f.Last, 10), document.PercentCell(c.Used), strconv.Itoa(f.Preemptions))
+		t.Add(c.Name(), f.Completion.Mean, overDays(c.Mean), f.Completion.Median, f.Completion.P99, f.Queue.Mean, f.Queue.P999, f.Slowdown, f.Fairness, f.Last, c.Used, f.Preemptions)
 	}
 	return t
 }
 
-func daysText(i runs.ClusterInterval) string {
-	if i.Low == nil {
-		return "-"
-	}
-	return "[" + document.Plain("%.0f", *i.Low) + ", " + document.Plain("%.0f", *i.High) + "]"
+func overDays(i runs.ClusterInterval) document.Cell {
+	return document.Between(i.Low, i.High, document.UnitSeconds).As("%.0f")
 }
 
 // clusterDifferences has a line for each simulation, with its difference from the first scheduler.
@@ -89,10 +86,17 @@ func intervalWords(i runs.ClusterInterval) string {
 
 // fixesTable lists the corrected faults and the effect of each correction.
 func fixesTable(r *runs.ClusterOutcome) *document.Table {
-	t := document.NewTable("SCHEDULER", "CORRECTED: NOW", ">COMPLETION [s]", ">95%")
+	t := document.NewTable("scheduler", "correction").Numbers(document.UnitSeconds, "", "completion").Numbers("", "", "95%")
 	for _, c := range r.Cells {
 		for _, f := range c.Fixes {
-			t.Add(c.Name(), f.What, document.SignedCell(f.Worth.Mean), daysText(f.Worth))
+			worth := document.Missing()
+			if m := f.Effect.Mean; m != nil {
+				worth = document.Value(*m, "").As("%+.1f")
+				if math.Abs(*m) < 0.05 { // zero has no sign
+					worth.Format = "%.1f"
+				}
+			}
+			t.Add(c.Name(), f.What, worth, overDays(f.Effect))
 		}
 	}
 	return t
@@ -100,10 +104,10 @@ func fixesTable(r *runs.ClusterOutcome) *document.Table {
 
 // dividedTable has a line for each size and virtual cluster.
 func dividedTable(c *runs.ClusterCell) *document.Table {
-	t := document.NewTable("JOBS OF", ">JOBS", ">COMPLETION [s]", ">MEDIAN [s]", ">P99 [s]", ">QUEUE [s]", ">P99.9 [s]", ">SLOWDOWN", ">USED", ">PREEMPTED")
+	t := document.NewTable("group").Numbers("", "", "jobs").Numbers(document.UnitSeconds, "%.1f", "completion", "median", "p99", "queue", "p99.9").
+		Numbers("", "%.1f", "slowdown").Numbers(document.UnitShare, "%.1f%%", "used").Numbers("", "", "preempted")
 	for _, p := range slices.Concat(c.Sizes, c.Pools) {
-		t.Add(p.Name, strconv.Itoa(p.Jobs), document.SecondsCell(p.Completion.Mean), document.SecondsCell(p.Completion.Median), document.SecondsCell(p.Completion.P99), document.SecondsCell(p.Queue.Mean), document.SecondsCell(p.Queue.P999),
-			document.SecondsCell(p.Slowdown), document.PercentCell(p.Used), strconv.Itoa(p.Preemptions))
+		t.Add(p.Name, p.Jobs, p.Completion.Mean, p.Completion.Median, p.Completion.P99, p.Queue.Mean, p.Queue.P999, p.Slowdown, p.Used, p.Preemptions)
 	}
 	return t
 }
@@ -115,7 +119,7 @@ type clusterDetail struct {
 }
 
 func readClusterDetail(r *runs.Run, all bool) (Detail, error) {
-	report, err := runs.ReadCluster(r)
+	report, err := runs.OutcomeOf[runs.ClusterOutcome](r)
 	if report == nil || err != nil {
 		return nil, err
 	}

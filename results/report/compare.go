@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/parallel"
 	"graft/results/document"
 	"graft/results/runs"
 	"graft/stat"
@@ -69,7 +70,7 @@ type summary struct {
 }
 
 func summarize(values []float64) summary {
-	s := summary{Mean: *runs.Mean(values), N: len(values)}
+	s := summary{Mean: stat.Mean(values), N: len(values)}
 	if len(values) > 1 {
 		i := stat.MeanInterval(values, 1)
 		s.Low, s.High = &i.Low, &i.High
@@ -204,7 +205,7 @@ func (c *comparison) compareQuantities() {
 			}
 		}
 	}
-	runs.Parallel(len(c.Rows), func(k int) { c.Rows[k].test() })
+	parallel.Do(len(c.Rows), 0, func(k int) { c.Rows[k].test() })
 }
 
 func (q *comparedQuantity) add(column int, values []float64) {
@@ -242,25 +243,11 @@ func constant(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
 }
 
-// seedsNeeded is the least number of seeds in each of two columns with which any difference can be
-// significant.
-func seedsNeeded(others int) int {
-	for n := 2; ; n++ {
-		ways := 1.0
-		for k := range n {
-			ways = ways * float64(2*n-k) / float64(k+1)
-		}
-		if 2/ways <= significance/float64(max(others, 1)) {
-			return n
-		}
-	}
-}
-
-// shown formats the mean, with its interval where the values differ.
-func (s summary) shown(unit string) string {
-	text := document.ValueText(s.Mean, unit)
+// cell is the mean, with its interval where the values differ.
+func (s summary) cell(unit string) document.Cell {
+	c := document.Value(s.Mean, unit)
 	if s.Low != nil && *s.Low < *s.High {
-		text += fmt.Sprintf(" [%s, %s]", document.ValueText(*s.Low, unit), document.ValueText(*s.High, unit))
+		c.Low, c.High = s.Low, s.High
 	}
-	return text
+	return c
 }

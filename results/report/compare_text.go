@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"graft/results/document"
+	"graft/stat"
 )
 
 // maxColumns is the largest number of columns side by side; of more each has a line.
@@ -40,13 +41,12 @@ func (c *comparison) count() (n int) {
 
 // settingsTable has a line for each configuration key that differs between columns.
 func (c *comparison) settingsTable() *document.Table {
-	head := []string{"DIFFERS IN"}
+	t := document.NewTable("differs in")
 	for _, col := range c.Columns {
-		head = append(head, col.Name)
+		t.Given(col.Name, false)
 	}
-	t := document.NewTable(head...)
 	for _, diff := range c.Differs {
-		cells := []string{diff.Key}
+		cells := []any{diff.Key}
 		for _, v := range diff.Values {
 			cells = append(cells, settingCell(v))
 		}
@@ -55,44 +55,56 @@ func (c *comparison) settingsTable() *document.Table {
 	return t
 }
 
-func settingCell(v *string) string {
+func settingCell(v *string) document.Cell {
 	switch {
 	case v == nil:
-		return "-"
+		return document.Missing()
 	case *v == "":
-		return `""`
+		return document.Text(`""`)
 	}
-	return *v
+	return document.Text(*v)
 }
 
 // outcomeTable has a line for each quantity.
 func (c *comparison) outcomeTable() *document.Table {
-	head := []string{"OUTCOME", "UNIT"}
-	seeds, ended := []string{"seeds", ""}, []string{"", ""}
-	open := false
+	t := document.NewTable("outcome", "unit")
+	seeds, ended := []any{"seeds", ""}, []any{"state", ""}
 	for _, col := range c.Columns {
-		head = append(head, ">"+col.Name)
-		seeds = append(seeds, fmt.Sprint(len(col.Seeds)))
-		ended = append(ended, StateWord(col.Ended))
-		open = open || !col.Ended
+		t.Given(col.Name, true)
+		seeds, ended = append(seeds, len(col.Seeds)), append(ended, StateWord(col.Ended))
 	}
-	t := document.NewTable(head...)
 	t.Add(seeds...)
-	if open {
-		ended[0] = "state"
+	if c.open() {
 		t.Add(ended...)
 	}
 	for _, q := range c.Rows {
 		if q.everywhere() {
 			continue
 		}
-		cells := []string{strings.ReplaceAll(q.Quantity, "_", " "), document.UnitText(q.Unit)}
+		cells := []any{words(q.Quantity), document.UnitText(q.Unit)}
 		for _, one := range q.Cells {
-			cells = append(cells, q.cellText(one))
+			cell := q.cell(one)
+			if cell.After == "" { // aligned with those that have a mark
+				cell.After = strings.Repeat(" ", len(noiseMark))
+			}
+			cells = append(cells, cell)
 		}
-		t.Add(padded(cells)...)
+		t.Add(cells...)
 	}
 	return t
+}
+
+// open reports whether the runs of a column have not ended.
+func (c *comparison) open() bool {
+	return slices.ContainsFunc(c.Columns, func(col comparedColumn) bool { return !col.Ended })
+}
+
+// words is the name of a quantity in words.
+func words(quantity string) string { return strings.ReplaceAll(quantity, "_", " ") }
+
+// quantityText is a quantity with its value and unit.
+func quantityText(name string, v float64, unit string) string {
+	return strings.TrimSpace(words(name) + " " + document.ValueText(v, unit) + " " + document.UnitText(unit))
 }
 
 // everywhere reports whether a quantity is the same in all of several columns.
@@ -112,7 +124,7 @@ func (c *comparison) shared() string {
 	var list []string
 	for k := range c.Rows {
 		if q := &c.Rows[k]; q.everywhere() {
-			list = append(list, strings.TrimSpace(strings.ReplaceAll(q.Quantity, "_", " ")+" "+document.ValueText(q.Cells[0].Mean, q.Unit)+" "+document.UnitText(q.Unit)))
+			list = append(list, quantityText(q.Quantity, q.Cells[0].Mean, q.Unit))
 		}
 	}
 	if len(list) == 0 {
@@ -121,28 +133,18 @@ func (c *comparison) shared() string {
 	return "the same in all: " + strings.Join(list, ", ")
 }
 
-// padded aligns numbers without a mark with those that have one.
-func padded(cells []string) []string {
-	for k, text := range cells[2:] {
-		if !strings.HasSuffix(text, noiseMark) {
-			cells[2+k] = text + strings.Repeat(" ", len(noiseMark))
-		}
-	}
-	return cells
-}
-
 // noiseMark follows values that do not differ significantly from the first column.
 const noiseMark = " ~"
 
-func (q *comparedQuantity) cellText(one *comparedValue) string {
+func (q *comparedQuantity) cell(one *comparedValue) document.Cell {
 	if one == nil {
-		return "-"
+		return document.Missing()
 	}
-	text := one.shown(q.Unit)
+	cell := one.cell(q.Unit)
 	if one.Inside && !one.same {
-		text += noiseMark
+		cell.After = noiseMark
 	}
-	return text
+	return cell
 }
 
 // StateWord is the state of a run in reports.
@@ -155,28 +157,27 @@ func StateWord(ended bool) string {
 
 // writeLines adds a line for each column, with settings and quantities.
 func (c *comparison) writeLines(d *document.Document, all bool) {
-	open := slices.ContainsFunc(c.Columns, func(col comparedColumn) bool { return !col.Ended })
-	head := []string{"RUNS", ">SEEDS"}
+	t := document.NewTable("runs").Numbers("", "", "seeds")
+	open := c.open()
 	if open {
-		head = append(head, "STATE")
+		t.Texts("state")
 	}
 	for _, diff := range c.Differs {
-		head = append(head, diff.Key)
+		t.Given(diff.Key, false)
 	}
 	var rows []*comparedQuantity
 	for k := range c.Rows {
 		if q := &c.Rows[k]; q.Better != "" && !q.everywhere() {
 			rows = append(rows, q)
-			head = append(head, ">"+strings.ToUpper(strings.ReplaceAll(q.Quantity, "_", " "))+unitInHead(q.Unit))
+			t.Numbers(q.Unit, "", words(q.Quantity))
 		}
 	}
-	t := document.NewTable(head...)
 	for k, col := range c.Columns {
 		if k == maxLines && !all {
-			t.Add(slices.Insert(make([]string, len(head)-1), 0, fmt.Sprintf("… %d more", len(c.Columns)-k))...)
+			t.Add(fmt.Sprintf("… %d more", len(c.Columns)-k))
 			break
 		}
-		cells := []string{col.Name, fmt.Sprint(len(col.Seeds))}
+		cells := []any{col.Name, len(col.Seeds)}
 		if open {
 			cells = append(cells, StateWord(col.Ended))
 		}
@@ -184,18 +185,11 @@ func (c *comparison) writeLines(d *document.Document, all bool) {
 			cells = append(cells, settingCell(diff.Values[k]))
 		}
 		for _, q := range rows {
-			cells = append(cells, q.cellText(q.Cells[k]))
+			cells = append(cells, q.cell(q.Cells[k]))
 		}
 		t.Add(cells...)
 	}
 	d.Show(t)
-}
-
-func unitInHead(unit string) string {
-	if unit == "" {
-		return ""
-	}
-	return " [" + document.UnitText(unit) + "]"
 }
 
 // remarks explain the marks in the tables and name the copies of runs.
@@ -238,7 +232,7 @@ func (c *comparison) noise() string {
 		fewest = min(fewest, len(col.Seeds))
 	}
 	text := fmt.Sprintf("~ is no significant difference from %s: chance alone separates the values as much in more than 1 of %.0f cases", first.Name, float64(len(c.Columns)-1)/significance)
-	if n := seedsNeeded(len(c.Columns) - 1); fewest < n {
+	if n := stat.SamplesNeeded(significance / float64(len(c.Columns)-1)); fewest < n {
 		text += fmt.Sprintf("; with fewer than %d seeds in each column no difference is significant", n)
 	}
 	return text

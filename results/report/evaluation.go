@@ -1,12 +1,10 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"graft/results/document"
@@ -16,24 +14,33 @@ import (
 
 // PrintEvaluation writes the report for people.
 func PrintEvaluation(r *runs.EvaluationReport, w io.Writer) error {
-	p := &document.Printer{W: w}
+	d := &document.Document{}
 	for _, policy := range r.Policies {
-		p.Line("policy  %s", policyText(policy))
+		d.Say("policy  " + policyText(policy))
 	}
 	for _, t := range r.Tables {
-		p.Line("\n%s", tableTitle(t))
+		d.Head("%s", tableTitle(t))
 		if len(r.Tables) == 1 {
-			printSteps(p, t.Steps)
+			writeSteps(d, t.Steps)
 		}
-		p.Table(verdictTable(t.TableScores, r.Standings))
-		p.Line("%s", chanceText(t.Chance))
+		writeVerdicts(d, t, r.Standings)
 	}
 	if len(r.Tables) > 1 || slices.ContainsFunc(r.Standings, func(s evaluation.Standing) bool { return s.Seeds > 1 }) {
-		p.Line("\nover %s; expected regret of an oracle: %.2f points", document.Plural(len(r.Tables), "table"), r.Floor)
-		printStandings(p, r.Standings, r.Against)
+		writeStandings(d, comparisonOf(r), "")
 	}
-	printRemarks(p, r.Standings, len(r.Tables))
-	return p.Err
+	d.Break()
+	d.Say(trustRemarks(r.Standings, len(r.Tables))...)
+	return d.PrintCompact(w)
+}
+
+func comparisonOf(r *runs.EvaluationReport) *evaluation.Comparison {
+	return (&runs.EvaluationOutcome{Compared: r}).Comparison()
+}
+
+// writeVerdicts adds the results of all choosers in a table.
+func writeVerdicts(d *document.Document, t runs.EvaluatedTable, standings []evaluation.Standing) {
+	d.Show(verdictTable(t.TableScores, standings))
+	d.Say(chanceText(t.Chance))
 }
 
 // policyText describes a policy.
@@ -78,28 +85,28 @@ func tableTitle(t runs.EvaluatedTable) string {
 		document.Plural(t.Decisions, "decision"), document.ShortText(t.Start), document.ShortText(t.Budget))
 }
 
-// printSteps prints the decisions of each policy.
-func printSteps(p *document.Printer, all []runs.EvaluatedSteps) {
+// writeSteps adds the decisions of each policy.
+func writeSteps(d *document.Document, all []runs.EvaluatedSteps) {
 	for _, one := range all {
 		if len(all) > 1 {
-			p.Line("\n%s", document.Printable(one.Chooser))
+			d.Head("%s", one.Chooser)
 		}
-		t := document.NewTable(">DECISION", ">TIME LEFT", "ACTION", "PROBABILITIES")
+		t := (&document.Table{}).Numbers("", "", "decision").Numbers(document.UnitSeconds, "%.1f s", "time left").Texts("action", "probabilities")
 		for k, s := range one.Steps {
 			var shares []string
 			for at, share := range s.Probabilities {
 				shares = append(shares, fmt.Sprintf("%s %.1f%%", s.Actions[at], 100*share))
 			}
-			t.Add(strconv.Itoa(k+1), fmt.Sprintf("%.1f s", s.Left), document.Printable(s.Action), document.Printable(strings.Join(shares, ", ")))
+			t.Add(k+1, s.Left, s.Action, strings.Join(shares, ", "))
 		}
-		p.Table(t)
+		d.Show(t)
 	}
-	p.Line("")
+	d.Break()
 }
 
 // verdictTable has a line for each chooser in a table.
 func verdictTable(trial evaluation.TableScores, standings []evaluation.Standing) *document.Table {
-	t := document.NewTable("CHOOSER", ">ACCURACY", ">REGRET", ">RANK", ">TIES", "HAS SEEN", "SEQUENCE")
+	t := document.NewTable("chooser").Numbers(document.UnitShare, "%.2f%%", "accuracy").Numbers("", "", "regret", "rank", "ties").Texts("has seen", "sequence")
 	for _, v := range trial.Scores {
 		seen := "-"
 		for _, s := range standings {
@@ -107,21 +114,21 @@ func verdictTable(trial evaluation.TableScores, standings []evaluation.Standing)
 				seen = s.Seen
 			}
 		}
-		sequence := document.Printable(strings.Join(v.Sequence, ", "))
+		sequence := strings.Join(v.Sequence, ", ")
 		if !v.Certain {
 			sequence = "several"
 		}
-		t.Add(document.Printable(v.Policy), fmt.Sprintf("%.2f%%", 100*v.Accuracy), document.PointsText(v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
+		t.Add(v.Policy, v.Accuracy, points(v.Regret), rankCell(v.Rank), document.Value(float64(v.From), "").Then("-%d", v.To), seen, sequence)
 	}
 	return t
 }
 
-// rankText formats a rank; a mean that is not whole has one decimal.
-func rankText(rank float64) string {
-	if rounded := math.Round(rank); math.Abs(rank-rounded) < 1e-9 {
-		return strconv.Itoa(int(rounded))
+// rankCell is a rank; a mean that is not whole has one decimal.
+func rankCell(rank float64) document.Cell {
+	if math.Abs(rank-math.Round(rank)) < 1e-9 {
+		return document.Value(rank, "").As("%.0f")
 	}
-	return fmt.Sprintf("%.1f", rank)
+	return document.Value(rank, "").As("%.1f")
 }
 
 // chanceText describes the noise of a table.
@@ -140,19 +147,16 @@ func chanceText(c evaluation.Chance) string {
 
 // PrintVerdicts writes a row for each table and chooser.
 func PrintVerdicts(w io.Writer, c *evaluation.Comparison) error {
-	out := csv.NewWriter(w)
-	_ = out.Write([]string{"scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence", "certain", "accuracy", "regret [points]", // the first error is kept
-		"smoothed_regret [points]", "gain [points]", "rank", "rank_from", "rank_to", "rank_of", "noise [points]", "noise_source", "floor [points]"})
-	for _, t := range c.Tables {
-		for _, v := range t.Scores {
+	t := document.NewTable("scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence", "certain", "accuracy").Numbers(document.UnitPoints, "", "regret", "smoothed_regret", "gain").
+		Texts("rank", "rank_from", "rank_to", "rank_of").Numbers(document.UnitPoints, "", "noise").Texts("noise_source").Numbers(document.UnitPoints, "", "floor")
+	for _, trial := range c.Tables {
+		for _, v := range trial.Scores {
 			s := c.Standing(v.Policy)
-			_ = out.Write([]string{t.Scenario, t.Network, t.Group, v.Policy, string(s.Role), s.Seen, strconv.Itoa(s.Seeds), strings.Join(v.Sequence, " "),
-				strconv.FormatBool(v.Certain), document.Exact(v.Accuracy), document.Exact(v.Regret), document.Exact(v.Smoothed), document.Exact(v.Gain), document.Exact(v.Rank), strconv.Itoa(v.From),
-				strconv.Itoa(v.To), strconv.Itoa(v.Of), document.Exact(t.Noise), t.Source, document.Exact(t.Floor)})
+			t.Add(trial.Scenario, trial.Network, trial.Group, v.Policy, s.Role, s.Seen, s.Seeds, strings.Join(v.Sequence, " "), v.Certain, v.Accuracy, v.Regret, v.Smoothed, v.Gain,
+				v.Rank, v.From, v.To, v.Of, trial.Noise, trial.Source, trial.Floor)
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return t.CSV(w)
 }
 
 // EvaluationDetail holds the outcome of an evaluation.
@@ -161,21 +165,17 @@ type EvaluationDetail struct {
 }
 
 func readEvaluationDetail(r *runs.Run, _ bool) (Detail, error) {
-	d := &EvaluationDetail{}
-	if !r.Ended {
-		return d, nil
-	}
-	var err error
-	d.Outcome, err = runs.ReadEvaluation(r)
-	return d, err
+	o, err := runs.OutcomeOf[runs.EvaluationOutcome](r)
+	return &EvaluationDetail{o}, err
 }
 
 func (e *EvaluationDetail) write(d *document.Document) {
 	switch {
 	case e.Outcome == nil:
-		d.Say("It has come to no outcome: it is under way, or was killed; begin it again, in another folder or with --force.")
+		d.Say("No outcome yet: the evaluation is running, or was killed; run it again in another folder or with --force.")
 	case e.Outcome.LeftOut != nil:
-		writeLeftOut(e.Outcome.LeftOut, d)
+		d.Head(leftOutHead)
+		writeLeftOut(e.Outcome.LeftOut, d, " left out")
 	case e.Outcome.Compared != nil:
 		writeEvaluation(e.Outcome.Compared, d)
 	}
@@ -189,11 +189,10 @@ func writeEvaluation(r *runs.EvaluationReport, d *document.Document) {
 		lines = append(lines, policyText(p))
 	}
 	d.Say(lines...)
-	writeStandings(d, document.Plural(len(r.Tables), "table"), r.Floor, r.Standings, r.Against)
+	writeStandings(d, comparisonOf(r), "")
 	for _, t := range r.Tables {
 		d.Head("%s", strings.Join(strings.Fields(tableTitle(t)), " "))
-		d.Show(verdictTable(t.TableScores, r.Standings))
-		d.Say(chanceText(t.Chance))
+		writeVerdicts(d, t, r.Standings)
 	}
 	d.Say(trustRemarks(r.Standings, len(r.Tables))...)
 }

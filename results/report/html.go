@@ -51,16 +51,3 @@ func CheckReplace(fsys files.FS, path string, force bool) error {
 	}
 	return nil
 }
-
-// CountingWriter counts the bytes written through it.
-type CountingWriter struct {
-	W     io.Writer
-	Bytes int64
-}
-
-// Write writes to W.
-func (c *CountingWriter) Write(p []byte) (int, error) {
-	n, err := c.W.Write(p)
-	c.Bytes += int64(n)
-	return n, err
-}

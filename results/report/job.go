@@ -6,6 +6,7 @@ import (
 
 	"graft/results"
 	"graft/results/document"
+	"graft/results/page"
 	"graft/results/runs"
 	"graft/trainer"
 )
@@ -14,7 +15,7 @@ import (
 type JobDetail struct {
 	Events []eventRow `json:"events"` // in the order of time
 	Epochs []epochRow `json:"epochs"` // the last ones; with --all every one
-	// Skipped is how many epochs came before them.
+	// Skipped counts the epochs before them.
 	Skipped int `json:"epochs_before"`
 }
 
@@ -89,13 +90,10 @@ func eventRows(rows []trainer.Row, notes []trainer.Note) []eventRow {
 const timelineHead = "time line"
 
 func (j *JobDetail) write(d *document.Document) {
-	events := document.NewTable(">TIME [s]", "EVENT", "ACTION", ">DEVICES", ">PARAMETERS BEFORE", ">AFTER", ">ACCURACY BEFORE [%]", ">AFTER [%]", ">TOOK [s]")
+	events := (&document.Table{}).Numbers(document.UnitSeconds, "", "time").Texts("event", "action").Numbers("", "", "devices", "parameters before", "after").
+		Numbers(document.UnitShare, "", "accuracy before", "after").Numbers(document.UnitSeconds, "%.4f", "took")
 	for _, e := range j.Events {
-		took := "-"
-		if e.Took > 0 {
-			took = fmt.Sprintf("%.4f", e.Took)
-		}
-		events.Add(document.ValueText(e.Time, document.UnitSeconds), string(e.Event), e.what(), fmt.Sprint(e.Devices), fmt.Sprint(e.Before), fmt.Sprint(e.Parameters), document.ShareCell(e.Accuracy), document.ShareCell(e.After), took)
+		events.Add(e.Time, e.Event, e.what(), e.Devices, e.Before, e.Parameters, e.Accuracy, e.After, orMissing(e.Took))
 	}
 	d.Head(timelineHead)
 	d.Show(events)
@@ -104,12 +102,20 @@ func (j *JobDetail) write(d *document.Document) {
 	} else {
 		d.Head("%s", document.Plural(len(j.Epochs), "epoch"))
 	}
-	epochs := document.NewTable(">EPOCH", ">TIME [s]", ">STEPS", ">TRAIN LOSS [nats]", ">ACCURACY [%]", ">VALIDATION LOSS [nats]", ">ACCURACY [%]", ">RATE", ">PARAMETERS", ">DEVICES")
+	epochs := (&document.Table{}).Numbers("", "", "epoch").Numbers(document.UnitSeconds, "", "time").Numbers("", "", "steps").Numbers(document.UnitNats, "", "train loss").Numbers(document.UnitShare, "", "accuracy").
+		Numbers(document.UnitNats, "", "validation loss").Numbers(document.UnitShare, "", "accuracy").Numbers("", "%.3g", "rate").Numbers("", "", "parameters", "devices")
 	for _, e := range j.Epochs {
-		epochs.Add(fmt.Sprint(e.Epoch), document.ValueText(e.Time, document.UnitSeconds), fmt.Sprint(e.Steps), document.ValueText(e.Loss, document.UnitNats), document.ValueText(e.Accuracy, document.UnitShare),
-			document.ValueText(e.Validation, document.UnitNats), document.ValueText(e.Share, document.UnitShare), fmt.Sprintf("%.3g", e.Rate), fmt.Sprint(e.Parameters), fmt.Sprint(e.Devices))
+		epochs.Add(e.Epoch, e.Time, e.Steps, e.Loss, e.Accuracy, e.Validation, e.Share, e.Rate, e.Parameters, e.Devices)
 	}
 	d.Show(epochs)
+}
+
+// orMissing is a number above zero; otherwise it is missing.
+func orMissing(v float64) *float64 {
+	if v > 0 {
+		return &v
+	}
+	return nil
 }
 
 // what is the action of the event or its cause.
@@ -129,3 +135,41 @@ func GivenText(g *runs.GivenReport) string {
 	}
 	return text
 }
+
+// hasTimeline is implemented by details with events.
+type hasTimeline interface{ timeline() *page.Timeline }
+
+func (j *JobDetail) timeline() *page.Timeline {
+	t := &page.Timeline{Title: "Events of the job over its time", Unit: "s"}
+	for _, e := range j.Events {
+		name := string(e.Event)
+		if what := e.what(); what != "" {
+			name += " " + what
+		}
+		t.Events = append(t.Events, page.Event{At: e.Time, Name: document.Printable(name), Detail: document.Printable(e.consequences()), Look: e.Event.Traits().Look})
+	}
+	return t
+}
+
+// consequences describes the changes of an event in words.
+func (e *eventRow) consequences() string {
+	list := []string{document.Plural(e.Devices, "device")}
+	if e.Before != e.Parameters {
+		list = append(list, fmt.Sprintf("%s parameters, %s before", whole(e.Parameters), whole(e.Before)))
+	} else {
+		list = append(list, whole(e.Parameters)+" parameters")
+	}
+	switch {
+	case e.Accuracy != nil && e.After != nil:
+		list = append(list, fmt.Sprintf("accuracy %s%% before and %s%% after it", document.ValueText(*e.Accuracy, document.UnitShare), document.ValueText(*e.After, document.UnitShare)))
+	case e.Accuracy != nil:
+		list = append(list, fmt.Sprintf("accuracy %s%%", document.ValueText(*e.Accuracy, document.UnitShare)))
+	}
+	if e.Took > 0 {
+		list = append(list, fmt.Sprintf("took %.4f s", e.Took))
+	}
+	return strings.Join(list, ", ")
+}
+
+// whole separates thousands by no-break spaces.
+func whole(n int) string { return strings.ReplaceAll(document.Thousands(n), " ", "\u00a0") }

@@ -20,5 +20,5 @@ func TestRegisteredAndUnknownEventsAreShown(t *testing.T) {
 	require.NoError(t, d.Print(text))
 	require.Contains(t, text.String(), "lent out")
 	require.Contains(t, text.String(), "unheard of")
-	require.Equal(t, []page.Event{{Name: "lent out", Kind: page.Down, Detail: "1 device, 0 parameters"}, {Name: "unheard of", Kind: page.Plain, Detail: "2 devices, 0 parameters"}}, job.timeline().Events)
+	require.Equal(t, []page.Event{{Name: "lent out", Look: results.Down, Detail: "1 device, 0 parameters"}, {Name: "unheard of", Detail: "2 devices, 0 parameters"}}, job.timeline().Events)
 }

@@ -15,26 +15,27 @@ import (
 
 // VerdictTable has a line for each table with the sequence of the vote.
 func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
-	t := document.NewTable("TABLE", "THE VOTE'S SEQUENCE", ">ACCURACY", ">REGRET", ">RANK", ">TIES", ">NEVER", ">RANDOM", ">BEST")
+	t := document.NewTable("table", "the vote's sequence").Numbers(document.UnitShare, "%.2f%%", "accuracy").Numbers("", "", "regret", "rank", "ties").
+		Numbers(document.UnitShare, "%.2f%%", "never", "random", "best")
 	for k, v := range slices.Concat(o.Tables, o.HeldOut) {
-		name, never := document.Printable(v.Scenario), "-"
+		name := v.Scenario
 		if k >= len(o.Tables) {
 			name += ", held out"
 		}
-		if v.Never > 0 {
-			never = document.PercentText(v.Never)
-		}
-		t.Add(name, strings.Join(v.Sequence, ", "), document.PercentText(v.Accuracy), fmt.Sprintf("%.2f", v.Regret), fmt.Sprintf("%.0f of %d", v.Rank, v.Of),
-			fmt.Sprintf("%d–%d", v.From, v.To), never, document.PercentText(v.Mean), document.PercentText(v.Best))
+		t.Add(name, strings.Join(v.Sequence, ", "), v.Accuracy, points(v.Regret), document.Value(v.Rank, "").As("%.0f").Then(" of %d", v.Of),
+			document.Value(float64(v.From), "").Then("–%d", v.To), orMissing(v.Never), v.Mean, v.Best)
 	}
 	return t
 }
 
+// points is a cell of points of accuracy, in a column whose head does not say so.
+func points(v float64) document.Cell { return document.Value(v, document.UnitPoints) }
+
 // SeedTable has a line for each seed.
 func SeedTable(o *runs.PoliciesOutcome) *document.Table {
-	t := document.NewTable(">SEED", ">STEPS", ">MEAN REGRET", "ENDED, AS")
+	t := (&document.Table{}).Numbers("", "", "seed", "steps", "mean regret").Texts("stop reason")
 	for _, s := range o.Seeds {
-		t.Add(fmt.Sprint(s.Seed), fmt.Sprint(s.Steps), fmt.Sprintf("%.3f", s.Regret), s.Ended)
+		t.Add(s.Seed, s.Steps, points(s.Regret).As("%.3f"), s.Ended)
 	}
 	return t
 }
@@ -50,7 +51,7 @@ func SummaryText(o *runs.PoliciesOutcome) string {
 
 func summaryText(where string, s evaluation.Summary, vote float64) string {
 	return fmt.Sprintf("mean regret %s: %.3f points, 95%% interval over %s [%.3f, %.3f]; the vote's is %.3f\n"+
-		"%.0f%% of what they chose is in a table's top five; the worst regret is %.2f points, in %s\n",
+		"%.0f%% of their sequences are in a table's top five; the worst regret is %.2f points, in %s\n",
 		where, s.Regret.Mean, document.Plural(s.Seeds, "seed"), s.Regret.Low, s.Regret.High, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
 }
 
@@ -61,12 +62,9 @@ type PoliciesDetail struct {
 }
 
 func readPoliciesDetail(r *runs.Run, _ bool) (Detail, error) {
-	d := &PoliciesDetail{Rows: []runs.LearnedRow{}}
-	if r.Ended {
-		d.Outcome = &runs.PoliciesOutcome{}
-		if err := results.ReadOutcome(r.Files, r.Path, d.Outcome); err != nil {
-			return nil, err
-		}
+	o, err := runs.OutcomeOf[runs.PoliciesOutcome](r)
+	if err != nil {
+		return nil, err
 	}
 	t, err := results.ReadStream(r.Files, filepath.Join(r.Path, runs.LearningFile))
 	if err != nil {
@@ -76,8 +74,7 @@ func readPoliciesDetail(r *runs.Run, _ bool) (Detail, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", runs.LearningFile, err)
 	}
-	d.Rows = append(d.Rows, last...)
-	return d, nil
+	return &PoliciesDetail{o, append([]runs.LearnedRow{}, last...)}, nil
 }
 
 func (p *PoliciesDetail) write(d *document.Document) {
@@ -90,9 +87,9 @@ func (p *PoliciesDetail) write(d *document.Document) {
 		return
 	}
 	d.Head("seeds")
-	t := document.NewTable(">SEED", ">STEP", ">AIM", ">ENTROPY [nats]", ">REGRET [points]")
+	t := (&document.Table{}).Numbers("", "", "seed", "step").Numbers("", "%.4f", "aim").Numbers(document.UnitNats, "", "entropy").Numbers(document.UnitPoints, "", "regret")
 	for _, row := range p.Rows {
-		t.Add(fmt.Sprint(row.Seed), fmt.Sprint(row.Step), fmt.Sprintf("%.4f", row.Aim), document.ValueText(row.Entropy, document.UnitNats), document.ValueText(row.Regret, document.UnitPoints))
+		t.Add(row.Seed, row.Step, row.Aim, row.Entropy, row.Regret)
 	}
 	d.Show(t)
 }
@@ -115,50 +112,31 @@ type learningRow struct {
 }
 
 func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
-	d := &PolicyDetail{Rows: []learningRow{}}
-	if r.Ended {
-		d.Outcome = &learn.StudyOutcome{}
-		if err := results.ReadOutcome(r.Files, r.Path, d.Outcome); err != nil {
-			return nil, err
-		}
+	o, err := runs.OutcomeOf[learn.StudyOutcome](r)
+	if err != nil {
+		return nil, err
 	}
+	d := &PolicyDetail{Outcome: o, Rows: []learningRow{}}
 	t, err := results.ReadStream(r.Files, filepath.Join(r.Path, runs.LearningFile))
 	if err != nil {
 		return nil, err
 	}
-	s, err := runs.SeriesOf("learning", t)
+	c, err := t.Numbers("episodes", "objective", "accuracy", "expected_accuracy", "temperature", "learning_rate")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", runs.LearningFile, err)
+	}
+	greedy, err := t.Strings("greedy")
+	if err != nil {
+		greedy = make([]string, t.Rows)
 	}
 	from := 0
 	if !all {
 		from = max(0, t.Rows-lastEpochs)
 	}
-	for row := from; row < t.Rows; row++ {
-		one, err := learningRowAt(&s, row)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", runs.LearningFile, err)
-		}
-		d.Rows = append(d.Rows, one)
+	for k := from; k < t.Rows; k++ {
+		d.Rows = append(d.Rows, learningRow{int64(c["episodes"][k]), c["objective"][k], c["accuracy"][k], c["expected_accuracy"][k], greedy[k], c["temperature"][k], c["learning_rate"][k]})
 	}
 	return d, nil
-}
-
-// learningRowAt reads a row of the learning metrics.
-func learningRowAt(s *runs.Series, row int) (r learningRow, err error) {
-	value := func(name string) float64 {
-		c := s.Column(name)
-		if c == nil || c.Values == nil {
-			err = fmt.Errorf("it has no numbers %s", name)
-			return 0
-		}
-		return c.Values[row]
-	}
-	r = learningRow{int64(value("episodes")), value("objective"), value("accuracy"), value("expected_accuracy"), "", value("temperature"), value("learning_rate")}
-	if c := s.Column("greedy"); c != nil && c.Texts != nil {
-		r.Greedy = c.Texts[row]
-	}
-	return r, err
 }
 
 func (p *PolicyDetail) write(d *document.Document) {
@@ -167,11 +145,10 @@ func (p *PolicyDetail) write(d *document.Document) {
 			fmt.Sprintf("the table's best is %s: %s", strings.Join(o.Best, ", "), document.PercentText(o.Most)),
 			fmt.Sprintf("what the policy draws has %s on average", document.PercentText(o.Expected)))
 	}
-	d.Head("last figures")
-	t := document.NewTable(">EPISODES", ">OBJECTIVE", ">ACCURACY [%]", ">EXPECTED ACCURACY [%]", "LIKELIEST SEQUENCE", ">TEMPERATURE", ">RATE")
+	d.Head("last metrics")
+	t := (&document.Table{}).Numbers("", "", "episodes").Numbers("", "%.4f", "objective").Numbers(document.UnitShare, "", "accuracy", "expected accuracy").Texts("likeliest sequence").Numbers("", "%.3g", "temperature", "rate")
 	for _, row := range p.Rows {
-		t.Add(fmt.Sprint(row.Episodes), fmt.Sprintf("%.4f", row.Objective), document.ValueText(row.Accuracy, document.UnitShare), document.ValueText(row.Expected, document.UnitShare), row.Greedy,
-			fmt.Sprintf("%.3g", row.Temperature), fmt.Sprintf("%.3g", row.Rate))
+		t.Add(row.Episodes, row.Objective, row.Accuracy, row.Expected, row.Greedy, row.Temperature, row.Rate)
 	}
 	d.Show(t)
 }

@@ -8,27 +8,17 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 )
 
 // PrintLeftOut writes the report for people.
 func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
-	p := &document.Printer{W: w}
-	p.Line("%s\n", leftOutLead(r))
-	p.Table(groupTable(r))
-	p.Line("\nover %s; expected regret of an oracle: %.2f points", document.Plural(len(r.Tables), "table"), r.Floor)
-	printStandings(p, r.Standings, r.Against)
-	p.Line("")
-	for _, line := range leftOutSentences(r) {
-		p.Line("%s", line)
-	}
-	p.Line("\n%s", leaveRemark)
-	printTooFew(p, len(r.Groups), r.LeaveOut+"s")
-	return p.Err
+	d := &document.Document{}
+	writeLeftOut(&r, d, "")
+	return d.PrintCompact(w)
 }
 
 // leaveRemark explains regret and what each chooser has seen.
-const leaveRemark = "Regret is in points of accuracy below the best of the table. Of each table the best fixed sequence and the policies have seen the others only."
+const leaveRemark = "Regret is in points of accuracy below the best of the table. The best fixed sequence and the policies have seen only the other tables."
 
 // leftOutLead describes what is left out and how many policies learn.
 func leftOutLead(r runs.LeaveOutReport) string {
@@ -59,14 +49,14 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 		more = "less"
 	}
 	text := fmt.Sprintf("%s: %.2f points %s regret than the best fixed sequence of the other tables, 95%% interval over tables %s: ", document.Printable(s.Policy),
-		math.Abs(d.Mean), more, intervalText(d.OverTables))
+		math.Abs(d.Mean), more, intervalCell(d.OverTables))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
-		return text + "zero lies inside, so these tables do not tell the two apart"
+		return text + "zero lies inside, so the difference is not significant"
 	case d.Inside:
-		return text + fmt.Sprintf("zero lies outside, but the noise of the tables, as it was read, alone makes a standard deviation of %.2f: they are not told apart", d.Noise)
+		return text + fmt.Sprintf("zero lies outside, but the noise of the tables alone has a standard deviation of %.2f: the difference is not significant", d.Noise)
 	}
-	return text + fmt.Sprintf("zero lies outside, and the noise of the tables alone makes a standard deviation of no more than %.2f", d.Noise)
+	return text + fmt.Sprintf("zero lies outside, and the noise of the tables alone has a standard deviation of no more than %.2f", d.Noise)
 }
 
 // groupTable has a line for each group.
@@ -77,32 +67,34 @@ func groupTable(r runs.LeaveOutReport) *document.Table {
 			names = append(names, s.Policy)
 		}
 	}
-	columns := []string{"LEFT OUT"}
-	for _, name := range append(names, "noise", "floor") {
-		columns = append(columns, ">"+strings.ToUpper(name))
-	}
-	t := document.NewTable(columns...)
+	t := document.NewTable("left out").Numbers("", "", append(names, "noise", "floor")...)
 	for _, g := range r.Groups {
-		cells := []string{document.Printable(g.Group)}
+		cells := []any{g.Group}
 		for _, name := range names {
-			cell := "-"
 			if regret, ok := r.Mean(name, g.Group); ok {
-				cell = document.PointsText(regret)
+				cells = append(cells, points(regret))
+			} else {
+				cells = append(cells, document.Missing())
 			}
-			cells = append(cells, cell)
 		}
 		noise, floor := r.MeanNoise(g.Group)
-		t.Add(append(cells, fmt.Sprintf("%.2f", noise), fmt.Sprintf("%.2f", floor))...)
+		t.Add(append(cells, points(noise), points(floor))...)
 	}
 	return t
 }
 
-// writeLeftOut adds the report of policies that learned from other tables.
-func writeLeftOut(r *runs.LeaveOutReport, d *document.Document) {
-	d.Head("judged by what was left out")
+// leftOutHead is the heading of what policies learned from other tables are worth.
+const leftOutHead = "on tables that were left out"
+
+// writeLeftOut adds the report of policies that learned from other tables, which are named with
+// the suffix.
+func writeLeftOut(r *runs.LeaveOutReport, d *document.Document, suffix string) {
 	d.Say(leftOutLead(*r))
+	d.Break()
 	d.Show(groupTable(*r))
-	writeStandings(d, document.Plural(len(r.Tables), "table")+" left out", r.Floor, r.Standings, r.Against)
+	writeStandings(d, r.Comparison, suffix)
+	d.Break()
 	d.Say(leftOutSentences(*r)...)
+	d.Break()
 	d.Say(leaveRemark, tooFew(len(r.Groups), r.LeaveOut+"s"))
 }

@@ -10,19 +10,17 @@ import (
 
 // OriginalDetail holds the contents of a result folder of the original.
 type OriginalDetail struct {
-	Description string            `json:"description"` // as it was written; empty for none
-	Metrics     []metricReport    `json:"metrics"`     // one for each file
-	Table       *runs.TableReport `json:"table"`       // null where there is none
-	Logs        []logReport       `json:"logs"`
-	Others      []string          `json:"others"` // files that are neither
-
-	all bool
+	Description string         `json:"description"` // as it was written; empty for none
+	Metrics     []metricReport `json:"metrics"`     // one for each file
+	rankedDetail
+	Logs   []logReport `json:"logs"`
+	Others []string    `json:"others"` // files that are neither
 }
 
 // metricReport describes a metric file.
 type metricReport struct {
 	File  string   `json:"file"`
-	Of    string   `json:"of"` // whose it is; empty for none
+	Of    string   `json:"of"` // owner of the metric, such as a job; empty for none
 	Per   string   `json:"per"`
 	What  string   `json:"metric"`
 	Rows  int      `json:"rows"`
@@ -45,7 +43,7 @@ func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
 	if l == nil {
 		return nil, err
 	} // what cannot be read is among the run's faults already
-	d := &OriginalDetail{Description: l.Description, Metrics: []metricReport{}, Logs: []logReport{}, Others: append([]string{}, l.Others...), all: all}
+	d := &OriginalDetail{Description: l.Description, Metrics: []metricReport{}, Logs: []logReport{}, Others: append([]string{}, l.Others...), rankedDetail: rankedDetail{all: all}}
 	for _, m := range l.Metrics {
 		d.Metrics = append(d.Metrics, reportMetric(m))
 	}
@@ -86,19 +84,17 @@ const maxFiles = 20
 
 func (o *OriginalDetail) write(d *document.Document) {
 	d.Say(o.Description)
-	if o.Table != nil {
-		writeRanks(d, o.Table, o.all)
-	}
+	o.rankedDetail.write(d)
 	if len(o.Metrics) > 0 {
 		d.Head("%s", document.Plural(len(o.Metrics), "metric file"))
 	}
-	t := document.NewTable("OF", "PER", "METRIC", ">ROWS", ">FROM [s]", ">TO [s]", ">FIRST", ">LAST")
+	t := document.NewTable("of", "per", "metric").Numbers("", "", "rows").Numbers(document.UnitSeconds, "%.1f", "from", "to").Numbers("", "%.4g", "first", "last")
 	for k, m := range o.Metrics {
 		if k == maxFiles && !o.all {
-			t.Add(fmt.Sprintf("… %d more", len(o.Metrics)-k), "", "", "", "", "", "", "")
+			t.Add(fmt.Sprintf("… %d more", len(o.Metrics)-k))
 			break
 		}
-		t.Add(m.Of, m.Per, m.What, fmt.Sprint(m.Rows), document.NumberCell(m.From, "%.1f"), document.NumberCell(m.To, "%.1f"), document.NumberCell(m.First, "%.4g"), document.NumberCell(m.Last, "%.4g"))
+		t.Add(m.Of, m.Per, m.What, m.Rows, m.From, m.To, m.First, m.Last)
 	}
 	d.Show(t)
 	if len(o.Others) > 0 {

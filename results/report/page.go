@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"graft/parallel"
 	"graft/results/document"
 	"graft/results/page"
 	"graft/results/runs"
@@ -44,7 +45,7 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 		return p, r, nil
 	}
 	sections := make([][]page.Section, len(found))
-	runs.Parallel(len(found), func(k int) { sections[k] = b.run(k, found[k]) })
+	parallel.Do(len(found), 0, func(k int) { sections[k] = b.run(k, found[k]) })
 	for _, list := range sections {
 		p.Sections = append(p.Sections, list...)
 	}
@@ -74,21 +75,16 @@ func (b *pageBuilder) leftOut() []page.Section {
 func (b *pageBuilder) comparison(c *comparison) page.Section {
 	d := &document.Document{}
 	c.write(d, true)
-	names := map[string]bool{}
 	var list []*runs.Run
 	for _, col := range c.Columns {
-		names[col.Name] = true
 		list = append(list, col.runs...)
-	}
-	for _, diff := range c.Differs {
-		names[diff.Key] = true
 	}
 	s := page.Section{Title: "Comparison"}
 	if len(d.Blocks) > 0 && d.Blocks[0].Heading != "" {
 		s.Title = "Comparison of " + document.Printable(d.Blocks[0].Heading)
 		d.Blocks = d.Blocks[1:]
 	}
-	s.Parts = append(b.parts(d, names, nil), figureParts(list, true)...)
+	s.Parts = append(b.parts(d, nil), figureParts(list, true)...)
 	return s
 }
 
@@ -109,7 +105,7 @@ func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err e
 	about := &document.Document{}
 	report.write(about)
 	about.Blocks = about.Blocks[1:] // the section has this title
-	parts := b.parts(about, nil, nil)
+	parts := b.parts(about, nil)
 	if err != nil {
 		parts = append(parts, page.Part{Sentences: strings.Split("Not all of it can be read: "+document.PrintableLines(err.Error()), "\n")})
 	}
@@ -118,7 +114,7 @@ func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err e
 		seen := &document.Document{}
 		detail.write(seen)
 		line, _ := detail.(hasTimeline)
-		parts = append(parts, b.parts(seen, nil, line)...)
+		parts = append(parts, b.parts(seen, line)...)
 	}
 	return append(parts, repeatParts(report, r)...)
 }

@@ -1,24 +1,24 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"graft/results/document"
 	"graft/results/page"
+	"graft/results/runs"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// parts converts the blocks of a document. Columns in names keep their names; a timeline precedes
-// its table.
-func (b *pageBuilder) parts(d *document.Document, names map[string]bool, line hasTimeline) []page.Part {
+// parts converts the blocks of a document. A timeline precedes its table.
+func (b *pageBuilder) parts(d *document.Document, line hasTimeline) []page.Part {
 	var list []page.Part
 	caption := ""
 	for _, block := range d.Blocks {
 		switch {
 		case block.Heading != "":
-			caption = strings.ToUpper(document.Printable(block.Heading[:1])) + document.Printable(block.Heading[1:])
+			caption = document.Capitalized(block.Heading)
 			list = append(list, page.Part{Heading: caption})
 			if line != nil && block.Heading == timelineHead {
 				if t := line.timeline(); len(t.Events) > 0 {
@@ -30,11 +30,12 @@ func (b *pageBuilder) parts(d *document.Document, names map[string]bool, line ha
 		case block.Facts != nil:
 			list = append(list, page.Part{Facts: factsOf(block.Facts)})
 		case block.Table != nil:
-			table, left := pageTable(block.Table, names, b.all)
-			if table.Caption = caption; caption == "" {
-				table.Caption = strings.ToLower(table.Columns[0].Name)
+			most := maxPageRows
+			if b.all {
+				most = 0
 			}
-			list = append(list, page.Part{Table: table})
+			table, left := block.Table.Middle(most)
+			list = append(list, page.Part{Table: &page.Table{Table: *table, Caption: cmp.Or(caption, strings.ToLower(table.Columns[0].Name))}})
 			if left > 0 {
 				list = append(list, page.Part{Sentences: []string{fmt.Sprintf("%d rows in the middle are left out; %s shows every one.", left, b.more)}})
 			}
@@ -54,60 +55,44 @@ func factsOf(pairs [][2]string) []page.Fact {
 	return list
 }
 
-// pageTable converts a table of texts to typed cells. It also returns the number of rows left out
-// of its middle.
-func pageTable(t *document.Table, names map[string]bool, all bool) (*page.Table, int) {
-	p := &page.Table{}
-	unit := -1
-	for k, head := range t.Rows[0] {
-		name, number := strings.CutPrefix(head, ">")
-		c := page.Column{Name: document.Printable(name), Number: number}
-		if !names[name] {
-			c.Name, c.Unit = headWords(c.Name)
+// repeatParts lists command, versions, seed and digests that reproduce a run.
+func repeatParts(report *RunReport, r *runs.Run) []page.Part {
+	parts := []page.Part{{Heading: "How to reproduce it"}}
+	if len(report.Command) > 0 {
+		words := make([]string, len(report.Command))
+		for k, word := range report.Command {
+			words[k] = shellWord(document.Printable(word))
 		}
-		if name == "UNIT" {
-			unit = k
+		parts = append(parts, page.Part{Code: strings.Join(words, " ")})
+	}
+	facts := []page.Fact{}
+	know := func(name, text string, code bool) {
+		if text != "" {
+			facts = append(facts, page.Fact{Name: name, Text: document.Printable(text), Code: code})
 		}
-		p.Columns = append(p.Columns, c)
 	}
-	rows, left := t.Rows[1:], 0
-	if len(rows) > maxPageRows && !all {
-		left = len(rows) - maxPageRows
-		rows = slices.Concat(rows[:maxPageRows/2], rows[len(rows)-maxPageRows/2:])
+	know("graft", report.Graft, false)
+	if report.Seed != nil {
+		know("seed", fmt.Sprint(*report.Seed), false)
 	}
-	for _, row := range rows {
-		cells := make([]page.Cell, len(row))
-		for k, text := range row {
-			cells[k] = page.Cell{Text: document.Printable(strings.TrimRight(text, " "))}
-			if p.Columns[k].Number {
-				if cells[k].Value = leadingNumber(text); unit >= 0 {
-					cells[k].Unit = document.Printable(row[unit])
-				}
-			}
-		}
-		p.Rows = append(p.Rows, cells)
+	know("device", report.where(), false)
+	know("host", report.Host, false)
+	know("configuration, SHA-256", report.Config, true)
+	know("images, SHA-256", report.Data, true)
+	know("folder", report.Path, true)
+	parts = append(parts, page.Part{Facts: facts})
+	if text := r.Configuration(); text != "" {
+		parts = append(parts, page.Part{Folded: &page.Folded{Title: "Configuration, resolved", Text: text}})
 	}
-	return p, left
+	return parts
 }
 
-// headWords splits a heading into the name of a column and its unit: "TIME [s]" is Time in s.
-func headWords(head string) (name, unit string) {
-	if before, rest, found := strings.Cut(head, " ["); found {
-		head, unit = before, strings.TrimSuffix(rest, "]")
-	}
-	if head == "" || head != strings.ToUpper(head) {
-		return head, unit
-	}
-	return head[:1] + strings.ToLower(head[1:]), unit
-}
+// plainWord matches words that a shell takes without quotes.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
 
-// number matches the number at the beginning of a cell.
-var number = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?`)
-
-func leadingNumber(text string) *float64 {
-	v, err := strconv.ParseFloat(number.FindString(strings.TrimSpace(text)), 64)
-	if err != nil {
-		return nil
+func shellWord(word string) string {
+	if plainWord.MatchString(word) {
+		return word
 	}
-	return &v
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,52 +9,38 @@ import (
 	"graft/results/document"
 	"graft/results/runs"
 	"graft/simulation/evaluation"
+	"graft/stat"
 )
 
-// PrintPipeline writes the evaluation of a pipeline's policies.
-func PrintPipeline(o *runs.PipelineOutcome, p *document.Printer) {
-	p.Table(scenarioTable(o))
-	p.Line("In parentheses: regret, in points of accuracy below the best of the table.\n\nover %s; expected regret of an oracle: %.2f points",
-		document.Plural(len(o.Tables), "table"), o.Floor)
-	printStandings(p, o.Standings, o.Against)
-	if o.LeftOut == nil {
-		p.Line("\n%s", seenAll)
-		printTooFew(p, len(o.Tables), "tables")
-		return
-	}
-	p.Line("\nThese tables were learned from. Judged by what was not:\n")
-	if p.Err == nil {
-		p.Err = PrintLeftOut(*o.LeftOut, p.W)
-	}
+// Pipeline is the evaluation of a pipeline's policies, to be printed compact.
+func Pipeline(o *runs.PipelineOutcome) *document.Document {
+	d := &document.Document{}
+	writePipeline(o, d, "The policies learned from these tables. On tables that were left out:", "")
+	return d
 }
 
 // seenAll remarks that no table was left out.
-const seenAll = "The policies and the best fixed sequence have seen all these tables: for neither is this a test; evaluate.leave_out makes one."
+const seenAll = "The policies and the best fixed sequence have seen all these tables: this is no test of either; evaluate.leave_out makes one."
 
 // shownBaselines lists the baselines shown beside the learned policy.
 var shownBaselines = []string{"never", "random", "best fixed", "optimum"}
 
 // scenarioTable has a line for each table.
 func scenarioTable(o *runs.PipelineOutcome) *document.Table {
-	columns := []string{"SCENARIO", ">SEQUENCES", "LEARNED", ">LEARNED"}
-	for _, name := range shownBaselines {
-		columns = append(columns, ">"+strings.ToUpper(name))
-	}
-	columns[2] = "WHAT WAS LEARNED"
-	t := document.NewTable(columns...)
+	t := document.NewTable("scenario").Numbers("", "", "sequences").Texts("learned sequence").Numbers(document.UnitShare, "%.2f%%", "learned").Numbers(document.UnitShare, "%.2f%%", shownBaselines...)
 	for _, trial := range o.Tables {
-		cells := []string{document.Printable(trial.Scenario), fmt.Sprint(trial.Sequences), "-"}
+		cells := []any{trial.Scenario, trial.Sequences, "-"}
 		for _, name := range append([]string{o.Learned}, shownBaselines...) {
 			k := slices.IndexFunc(trial.Scores, func(v evaluation.Score) bool { return v.Policy == name })
 			if k < 0 {
-				cells = append(cells, "-")
+				cells = append(cells, document.Missing())
 				continue
 			}
 			v := trial.Scores[k]
 			if name == o.Learned {
-				cells[2] = document.Printable(strings.Join(v.Sequence, ", "))
+				cells[2] = strings.Join(v.Sequence, ", ")
 			}
-			cells = append(cells, fmt.Sprintf("%s (%.2f)", document.PercentText(v.Accuracy), v.Regret))
+			cells = append(cells, document.Value(v.Accuracy, "").Then(" (%.2f)", v.Regret))
 		}
 		t.Add(cells...)
 	}
@@ -126,7 +111,7 @@ func partWords(p runs.Part) string {
 	}
 	var list []string
 	for _, q := range p.Run.Quantities[:min(maxPartFigures, len(p.Run.Quantities))] {
-		list = append(list, strings.TrimSpace(strings.ReplaceAll(q.Name, "_", " ")+" "+document.ValueText(*runs.Mean(q.Values), q.Unit)+" "+document.UnitText(q.Unit)))
+		list = append(list, quantityText(q.Name, stat.Mean(q.Values), q.Unit))
 	}
 	if !p.Run.Ended {
 		list = append(list, "not ended")
@@ -147,17 +132,13 @@ func (s *pipelineStage) stateWords() string {
 
 func (p *PipelineDetail) write(d *document.Document) {
 	d.Head("stages")
-	t := document.NewTable("STAGE", "STATE", ">TOOK [s]", ">REUSED", "RUN", "WHAT IT MADE")
+	t := document.NewTable("stage", "state").Numbers(document.UnitSeconds, "", "took").Numbers("", "", "reused").Texts("run", "outcome")
 	var failed []string
 	for _, s := range p.Stages {
-		took := "-"
-		if s.Seconds > 0 {
-			took = document.ValueText(s.Seconds, document.UnitSeconds)
-		}
-		cells := []string{s.Stage, s.stateWords(), took, fmt.Sprint(s.Reused)}
+		cells := []any{s.Stage, s.stateWords(), orMissing(s.Seconds), s.Reused}
 		for k, path := range s.Parts {
 			t.Add(append(cells, path, s.Made[k])...)
-			cells = []string{"", "", "", ""}
+			cells = []any{"", "", "", ""}
 		}
 		if s.Why != "" {
 			failed = append(failed, s.Stage+" failed: "+s.Why)
@@ -167,21 +148,25 @@ func (p *PipelineDetail) write(d *document.Document) {
 	d.Say("REUSED is how often a stage was skipped since it was done, as nothing had changed; TOOK is of the process that ended it.")
 	d.Say(failed...)
 	if p.Outcome == nil {
-		d.Say("It has come to no outcome yet: the same pipeline in the same folder goes on.")
+		d.Say("No outcome yet: run the same pipeline in the same folder to go on.")
 		return
 	}
-	writePipeline(p.Outcome, d)
+	d.Head("scenarios that were learned from")
+	writePipeline(p.Outcome, d, leftOutHead, " left out")
 }
 
-// writePipeline adds the evaluation of the policies.
-func writePipeline(o *runs.PipelineOutcome, d *document.Document) {
-	d.Head("scenarios that were learned from")
+// writePipeline adds the evaluation of the policies; below the heading leftOut that of what was
+// left out, whose tables are named with the suffix.
+func writePipeline(o *runs.PipelineOutcome, d *document.Document, leftOut, suffix string) {
 	d.Show(scenarioTable(o))
 	d.Say("In parentheses: regret, in points of accuracy below the best of the table.")
-	writeStandings(d, document.Plural(len(o.Tables), "table"), o.Floor, o.Standings, o.Against)
-	if o.LeftOut != nil {
-		writeLeftOut(o.LeftOut, d)
+	writeStandings(d, o.Comparison, "")
+	if o.LeftOut == nil {
+		d.Break()
+		d.Say(seenAll, tooFew(len(o.Tables), "tables"))
 		return
 	}
-	d.Say(seenAll, tooFew(len(o.Tables), "tables"))
+	d.Head("%s", leftOut)
+	d.Break()
+	writeLeftOut(o.LeftOut, d, suffix)
 }

@@ -2,13 +2,13 @@ package report
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"graft/parallel"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
@@ -51,7 +51,7 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 // includes every row of the detail.
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
 	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...), Comparisons: []*comparison{}, all: all}
-	runs.Parallel(len(list), func(k int) { r.Runs[k] = NewRunReport(list[k]) })
+	parallel.Do(len(list), 0, func(k int) { r.Runs[k] = NewRunReport(list[k]) })
 	for _, run := range list {
 		if run.Faults != nil {
 			r.Skipped = append(r.Skipped, runs.SkippedRun{Path: run.Path, Why: "in part: " + run.Faults.Error(), Err: failure.With(failure.Partial, run.Faults)})
@@ -123,7 +123,7 @@ func (r *Report) Write(w io.Writer, form Form) error {
 		}
 		return document.PrintJSON(w, r)
 	case CSV:
-		return r.printCSV(w)
+		return r.table().CSV(w)
 	case Markdown:
 		return r.document().Markdown(w)
 	}
@@ -146,19 +146,17 @@ func (r *Report) document() *document.Document {
 	return d
 }
 
-// printCSV writes a row for each run and quantity.
-func (r *Report) printCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	_ = out.Write([]string{"run", "kind", "ended", "seed", "config_sha256", "quantity", "unit", "value", "low", "high", "n"}) // the first error is kept
+// table has a row for each run and quantity.
+func (r *Report) table() *document.Table {
+	t := document.NewTable("run", "kind", "ended", "seed", "config_sha256", "quantity", "unit").Numbers("", "", "value", "low", "high", "n")
 	for _, run := range r.Runs {
 		seed := ""
 		if run.Seed != nil {
 			seed = fmt.Sprint(*run.Seed)
 		}
 		for _, q := range run.Quantities {
-			_ = out.Write([]string{run.Path, run.Kind, fmt.Sprint(run.Ended), seed, run.Config, q.Quantity, q.Unit, document.Exact(q.Mean), document.ExactOrEmpty(q.Low), document.ExactOrEmpty(q.High), fmt.Sprint(q.N)})
+			t.Add(run.Path, run.Kind, run.Ended, seed, run.Config, q.Quantity, q.Unit, q.Mean, q.Low, q.High, q.N)
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return t
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"graft/results/document"
 	"graft/results/runs"
@@ -19,7 +18,7 @@ type RunReport struct {
 	Graft      string           `json:"graft"`          // the version
 	Seed       *uint64          `json:"seed"`           // null where there is none for the whole
 	Device     string           `json:"device"`         // what computes, such as cpu; empty is unknown
-	Profile    string           `json:"profile"`        // whose time was counted; empty is the machine's own
+	Profile    string           `json:"profile"`        // device profile of the clock; empty is the wall clock
 	Network    string           `json:"network"`        // that it began with; empty is unknown
 	Host       string           `json:"host"`           // machine that it began on; empty is unknown
 	Command    []string         `json:"command_line"`   // program and arguments; empty is unknown
@@ -37,7 +36,7 @@ type QuantityReport struct {
 	Better   string `json:"better"`   // more or less; empty where neither is
 	summary
 	Seeds  []int64   `json:"seeds"`  // of the values; empty where the value is of no seed
-	Values []float64 `json:"values"` // whose mean is the value
+	Values []float64 `json:"values"` // of the seeds, in their order
 }
 
 // NewRunReport makes the report of one run, without its detail.
@@ -75,25 +74,18 @@ func (r *RunReport) write(d *document.Document) {
 // outcomeTable has a line for each quantity, with intervals where one has several values.
 func (r *RunReport) outcomeTable() *document.Table {
 	spread := slices.ContainsFunc(r.Quantities, func(q QuantityReport) bool { return q.Low != nil })
-	t := document.NewTable("OUTCOME", ">VALUE", "UNIT")
+	t := document.NewTable("outcome").Numbers("", "", "value").Texts("unit")
 	if spread {
-		t = document.NewTable("OUTCOME", ">VALUE", "UNIT", "95% INTERVAL", ">SEEDS")
+		t.Texts("95% interval").Numbers("", "", "seeds")
 	}
 	for _, q := range r.Quantities {
-		cells := []string{strings.ReplaceAll(q.Quantity, "_", " "), document.ValueText(q.Mean, q.Unit), document.UnitText(q.Unit)}
+		cells := []any{words(q.Quantity), document.Value(q.Mean, q.Unit), document.UnitText(q.Unit)}
 		if spread {
-			cells = append(cells, q.interval(), cmp.Or(strings.TrimPrefix(fmt.Sprint(len(q.Seeds)), "0"), "-"))
+			cells = append(cells, document.Between(q.Low, q.High, q.Unit), orMissing(float64(len(q.Seeds))))
 		}
 		t.Add(cells...)
 	}
 	return t
-}
-
-func (q *QuantityReport) interval() string {
-	if q.Low == nil {
-		return "-"
-	}
-	return fmt.Sprintf("[%s, %s]", document.ValueText(*q.Low, q.Unit), document.ValueText(*q.High, q.Unit))
 }
 
 func (r *RunReport) began() string {

@@ -10,35 +10,26 @@ import (
 	"strings"
 )
 
-// printStandings prints the results of all choosers over the tables, in the order of the entrants.
-func printStandings(p *document.Printer, all []evaluation.Standing, against string) {
-	p.Table(standingTable(all))
-	for _, line := range standingRemarks(all, against) {
-		p.Line("%s", line)
-	}
-}
-
 // standingTable has a line for each chooser that could choose in all tables.
 func standingTable(all []evaluation.Standing) *document.Table {
-	over := "OVER GROUPS"
 	grouped := slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.OverGroups != nil })
-	columns := []string{"CHOOSER", ">REGRET", ">OVER TABLES", ">" + over, ">OVER SEEDS", ">TOP FIVE", ">LOWER HALF", ">WORST", ">DIFFERENCE", "WORST IN"}
-	if !grouped {
-		columns = slices.DeleteFunc(columns, func(c string) bool { return c == ">"+over })
+	t := document.NewTable("chooser").Numbers("", "", "regret", "over tables")
+	if grouped {
+		t.Numbers("", "", "over groups")
 	}
-	t := document.NewTable(columns...)
+	t.Numbers("", "", "over seeds").Numbers(document.UnitShare, "%.0f%%", "top five").Numbers("", "", "lower half", "worst", "difference").Texts("worst in")
 	whole, _ := runs.SplitStandings(all)
 	for _, s := range whole {
-		cells := []string{document.Printable(s.Policy), document.PointsText(s.Regret), intervalText(s.OverTables)}
+		cells := []any{s.Policy, points(s.Regret), intervalCell(s.OverTables)}
 		if grouped {
-			cells = append(cells, intervalText(s.OverGroups))
+			cells = append(cells, intervalCell(s.OverGroups))
 		}
 		worst := "-"
 		if s.Worst > 0 {
-			worst = document.Printable(s.WorstOne)
+			worst = s.WorstOne
 		}
-		t.Add(append(cells, intervalText(s.OverSeeds), fmt.Sprintf("%.0f%%", 100*s.TopFive), fmt.Sprintf("%d of %d", s.LowHalf, s.Tables*s.Seeds),
-			document.PointsText(s.Worst), differenceText(s.Difference), worst)...)
+		t.Add(append(cells, intervalCell(s.OverSeeds), s.TopFive, document.Value(float64(s.LowHalf), "").Then(" of %d", s.Tables*s.Seeds),
+			points(s.Worst), differenceCell(s.Difference), worst)...)
 	}
 	return t
 }
@@ -54,25 +45,25 @@ func standingRemarks(all []evaluation.Standing, against string) (lines []string)
 	return append(lines, fmt.Sprintf("DIFFERENCE is the regret above that of %s; ~ marks differences that are not significant. Rows are not ranked", document.Printable(against)))
 }
 
-func intervalText(i *stat.Interval) string {
+func intervalCell(i *stat.Interval) document.Cell {
 	if i == nil {
-		return "-"
+		return document.Missing()
 	}
-	return fmt.Sprintf("[%s, %s]", document.PointsText(i.Low), document.PointsText(i.High))
+	return document.Between(&i.Low, &i.High, document.UnitPoints)
 }
 
-func differenceText(d *evaluation.Difference) string {
+func differenceCell(d *evaluation.Difference) document.Cell {
 	if d == nil {
-		return "-"
+		return document.Missing()
 	}
-	text := fmt.Sprintf("%+.2f", d.Mean)
-	if d.Inside {
-		text = "~ " + text
-	}
+	c := points(d.Mean).As("%+.2f")
 	if d.OverTables != nil {
-		text += " " + intervalText(d.OverTables)
+		c.Low, c.High = &d.OverTables.Low, &d.OverTables.High
 	}
-	return text
+	if d.Inside {
+		c.Before = "~ "
+	}
+	return c
 }
 
 // minResamples is the number of tables or groups below which a bootstrap interval is too narrow.
@@ -81,7 +72,7 @@ const minResamples = 5
 func trustRemarks(all []evaluation.Standing, tables int) []string {
 	lines := []string{"Regret is in points of accuracy below the best of the table, TIES are the ranks that noise could exchange."}
 	if slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Seen == evaluation.SeenThese }) {
-		lines = append(lines, "The best fixed sequence has seen all these tables, as has a policy that learned from them: for neither is this a test;")
+		lines = append(lines, "The best fixed sequence has seen all these tables, as has a policy that learned from them: this is no test of either;")
 	} else {
 		lines = append(lines, "A policy that learned from these tables has seen them, which makes this no test of it;")
 	}
@@ -100,24 +91,9 @@ func tooFew(count int, what string) string {
 	return fmt.Sprintf("Intervals over %d %s are too narrow: there are too few of them.", count, what)
 }
 
-// printTooFew warns of intervals over too few.
-func printTooFew(p *document.Printer, count int, what string) {
-	if text := tooFew(count, what); text != "" {
-		p.Line("%s", text)
-	}
-}
-
-// printRemarks prints the remarks on how far the numbers can be trusted.
-func printRemarks(p *document.Printer, all []evaluation.Standing, tables int) {
-	p.Line("")
-	for _, line := range trustRemarks(all, tables) {
-		p.Line("%s", line)
-	}
-}
-
-// writeStandings adds the results of all choosers over the tables.
-func writeStandings(d *document.Document, tables string, floor float64, all []evaluation.Standing, against string) {
-	d.Head("over %s; expected regret of an oracle: %.2f points", tables, floor)
-	d.Show(standingTable(all))
-	d.Say(standingRemarks(all, against)...)
+// writeStandings adds the results of all choosers over the tables, which are named with the suffix.
+func writeStandings(d *document.Document, c *evaluation.Comparison, suffix string) {
+	d.Head("over %s%s; expected regret of an oracle: %.2f points", document.Plural(len(c.Tables), "table"), suffix, c.Floor)
+	d.Show(standingTable(c.Standings))
+	d.Say(standingRemarks(c.Standings, c.Against)...)
 }

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"graft/results/document"
@@ -15,20 +13,18 @@ import (
 
 // SimulationDetail holds table, failures and progress of a simulation.
 type SimulationDetail struct {
-	Table    *runs.TableReport `json:"table"`    // null before the first collection
-	Failures []grid.Failure    `json:"failures"` // every attempt that failed
-	State    *grid.Progress    `json:"state"`    // progress; null where the cache is missing
+	rankedDetail
+	Failures []grid.Failure `json:"failures"` // every attempt that failed
+	State    *grid.Progress `json:"state"`    // progress; null where the cache is missing
 	// Saved is the share of the steps that sequences of a common beginning saved; null
 	// where that is not known.
 	Saved *float64 `json:"steps_saved_share"`
 	Note  string   `json:"note"` // why State is not known; empty where it is
-
-	all bool
 }
 
 func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
 	f := &runs.Folder{Path: r.Path, Files: r.Files}
-	d := &SimulationDetail{Failures: []grid.Failure{}, all: all}
+	d := &SimulationDetail{Failures: []grid.Failure{}, rankedDetail: rankedDetail{all: all}}
 	table, err := r.CollectedTable()
 	if err != nil {
 		return nil, err
@@ -41,12 +37,12 @@ func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
 		return nil, err
 	}
 	d.Failures = append(d.Failures, failed...)
-	d.look(r)
+	d.readState(r)
 	return d, nil
 }
 
-// look reads the progress from the simulation's cache.
-func (s *SimulationDetail) look(r *runs.Run) {
+// readState reads the progress from the simulation's cache.
+func (s *SimulationDetail) readState(r *runs.Run) {
 	state, err := runs.SimulationState(r)
 	if err != nil {
 		s.Note = err.Error()
@@ -60,9 +56,7 @@ func (s *SimulationDetail) look(r *runs.Run) {
 }
 
 func (s *SimulationDetail) write(d *document.Document) {
-	if s.Table != nil {
-		writeRanks(d, s.Table, s.all)
-	}
+	s.rankedDetail.write(d)
 	if st := s.State; st != nil {
 		text := fmt.Sprintf("%d of %d runs ended, of %d legs: %d steps of training", st.Ended, st.Sequences, st.Legs, st.Steps)
 		if s.Saved != nil {
@@ -75,13 +69,13 @@ func (s *SimulationDetail) write(d *document.Document) {
 		return
 	}
 	d.Head("%s", document.Plural(len(s.Failures), "failed attempt"))
-	t := document.NewTable("SEQUENCE", ">SEED", ">ATTEMPT", "WHY")
+	t := document.NewTable("sequence").Numbers("", "", "seed", "attempt").Texts("why")
 	for k, f := range s.Failures {
 		if k == maxFailures && !s.all {
-			t.Add(fmt.Sprintf("… %d more", len(s.Failures)-k), "", "", "")
+			t.Add(fmt.Sprintf("… %d more", len(s.Failures)-k))
 			break
 		}
-		t.Add(tables.Sequence(f.Sequence), fmt.Sprint(f.Seed), fmt.Sprint(f.Attempt), f.Why)
+		t.Add(tables.Sequence(f.Sequence), f.Seed, f.Attempt, f.Why)
 	}
 	d.Show(t)
 }
@@ -91,7 +85,6 @@ const maxFailures = 10
 
 // writeRanks adds the ranks of a table.
 func writeRanks(d *document.Document, r *runs.TableReport, all bool) {
-	d.Head("sequences")
 	d.Say(rankTitle(r))
 	if len(r.Rows) > 0 {
 		d.Show(rankTable(r, all))
@@ -100,10 +93,22 @@ func writeRanks(d *document.Document, r *runs.TableReport, all bool) {
 }
 
 // TableDetail holds the sequences of a table by rank.
-type TableDetail struct {
-	Table *runs.TableReport `json:"table"`
+type TableDetail struct{ rankedDetail }
+
+// rankedDetail is the part of details with a table. JSON contains its rows only with --all.
+type rankedDetail struct {
+	Table *runs.TableReport `json:"table"` // null where there is none
 
 	all bool
+}
+
+func (r *rankedDetail) ranks() *runs.TableReport { return r.Table }
+
+func (r *rankedDetail) write(d *document.Document) {
+	if r.Table != nil {
+		d.Head("sequences")
+		writeRanks(d, r.Table, r.all)
+	}
 }
 
 func readTableDetail(r *runs.Run, all bool) (Detail, error) {
@@ -111,41 +116,25 @@ func readTableDetail(r *runs.Run, all bool) (Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &TableDetail{runs.NewTableReport(table), all}, nil
+	return &TableDetail{rankedDetail{runs.NewTableReport(table), all}}, nil
 }
 
-func (t *TableDetail) write(d *document.Document) { writeRanks(d, t.Table, t.all) }
-
-// hasRanks is implemented by details with a table, whose rows JSON contains only with --all.
+// hasRanks is implemented by details with a table.
 type hasRanks interface{ ranks() *runs.TableReport }
-
-func (s *SimulationDetail) ranks() *runs.TableReport { return s.Table }
-
-func (t *TableDetail) ranks() *runs.TableReport { return t.Table }
-
-func (o *OriginalDetail) ranks() *runs.TableReport { return o.Table }
 
 // shownRanks is the number of best and of worst sequences printed without --all.
 const shownRanks = 5
 
 // PrintTable writes the report for people.
 func PrintTable(r *runs.TableReport, w io.Writer, all bool) error {
-	if _, err := io.WriteString(w, rankTitle(r)+"\n"); err != nil {
-		return err
-	}
-	if len(r.Rows) == 0 {
-		return nil
-	}
-	if err := rankTable(r, all).Print(w); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, rankSummary(r))
-	return err
+	d := &document.Document{}
+	writeRanks(d, r, all)
+	return d.PrintCompact(w)
 }
 
 // rankTable has a line for each sequence, or for the best and the worst.
 func rankTable(r *runs.TableReport, all bool) *document.Table {
-	t := document.NewTable(">RANK", "SEQUENCE", ">ACCURACY", ">SPREAD", ">LEFT", "")
+	t := (&document.Table{}).Numbers("", "", "rank").Texts("sequence").Numbers("", "", "accuracy", "spread", "left").Texts("")
 	last := 0
 	for k := range r.Rows {
 		row := &r.Rows[k]
@@ -153,24 +142,37 @@ func rankTable(r *runs.TableReport, all bool) *document.Table {
 			continue
 		}
 		if row.Rank > last+1 {
-			t.Add("…", "", "", "", "", "")
+			t.Add("…")
 		}
 		last = row.Rank
-		t.Add(rankCells(r, row)...)
+		remark := ""
+		if row == r.NoAction {
+			remark = "no adaptation"
+		}
+		t.Add(row.Rank, strings.Join(row.Sequence, ", "), shareCell(&row.Accuracy), shareCell(row.Spread), leftCell(row.Left), remark)
 	}
 	return t
 }
 
-func rankCells(r *runs.TableReport, row *runs.RankRow) []string {
-	remark := ""
-	if row == r.NoAction {
-		remark = "no adaptation"
+// shareCell is a share with its unit, in a column whose head does not say it.
+func shareCell(share *float64) document.Cell {
+	if share == nil {
+		return document.Missing()
 	}
-	left := make([]string, len(row.Left))
-	for k, s := range row.Left {
-		left[k] = fmt.Sprintf("%.1f", s)
+	return document.Value(*share, document.UnitShare).As("%.2f%%")
+}
+
+// leftCell is the time left at each decision.
+func leftCell(seconds []float64) document.Cell {
+	if len(seconds) == 0 {
+		return document.Missing()
 	}
-	return []string{strconv.Itoa(row.Rank), document.Printable(strings.Join(row.Sequence, ", ")), document.ShareText(&row.Accuracy), document.ShareText(row.Spread), strings.Join(left, "  ") + " s", remark}
+	c := document.Value(seconds[0], document.UnitSeconds).As("%.1f")
+	for _, s := range seconds[1:] {
+		c.After += fmt.Sprintf("  %.1f", s)
+	}
+	c.After += " s"
+	return c
 }
 
 // rankTitle describes the scenario of a table.
@@ -201,14 +203,9 @@ func rankSummary(r *runs.TableReport) string {
 		text += fmt.Sprintf("\nagainst no adaptation the best has %+.2f points, the worst %+.2f", 100*(r.Best.Accuracy-r.NoAction.Accuracy), 100*(r.Worst.Accuracy-r.NoAction.Accuracy))
 	}
 	if r.SeedSpread == nil {
-		return text + "\neach sequence has one seed: how far a rank is chance cannot be told\n"
+		return text + "\neach sequence has one seed: the noise of the ranks is unknown\n"
 	}
-	near := 0
-	for k := range r.Rows[1:] {
-		if r.Best.Accuracy-r.Rows[k+1].Accuracy <= *r.SeedSpread {
-			near++
-		}
-	}
+	near := r.Near()
 	others := map[int]string{0: "no other sequence is", 1: "1 other sequence is"}[near]
 	if others == "" {
 		others = fmt.Sprintf("%d other sequences are", near)
@@ -218,20 +215,12 @@ func rankSummary(r *runs.TableReport) string {
 
 // PrintRankCSV writes a row for each sequence.
 func PrintRankCSV(r *runs.TableReport, w io.Writer) error {
-	out := csv.NewWriter(w)
-	head := []string{"rank"}
-	head = append(head, document.Numbered("action_%d", 1, r.Decisions)...)
-	head = append(head, "accuracy", "spread", "seeds")
-	_ = out.Write(append(head, document.Numbered("left_%d [s]", 1, r.Decisions)...)) // the first error is kept
+	t := (&document.Table{}).Numbers("", "", "rank").Texts(document.Numbered("action_%d", 1, r.Decisions)...).Numbers("", "", "accuracy", "spread", "seeds").
+		Numbers(document.UnitSeconds, "", document.Numbered("left_%d", 1, r.Decisions)...)
 	for _, row := range r.Rows {
-		spread := ""
-		if row.Spread != nil {
-			spread = document.Exact(*row.Spread)
-		}
-		line := append([]string{strconv.Itoa(row.Rank)}, row.Sequence...)
-		line = append(line, document.Exact(row.Accuracy), spread, strconv.Itoa(row.Seeds))
-		_ = out.Write(append(line, document.ExactAll(row.Left)...))
+		line := append([]any{row.Rank}, document.Anys(row.Sequence)...)
+		line = append(line, row.Accuracy, row.Spread, row.Seeds)
+		t.Add(append(line, document.Anys(row.Left)...)...)
 	}
-	out.Flush()
-	return out.Error()
+	return t.CSV(w)
 }

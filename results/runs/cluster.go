@@ -35,44 +35,44 @@ type ClusterRefusals struct {
 
 // ClusterCell holds the metrics of one simulation: a scheduler at a load.
 type ClusterCell struct {
-	Scheduler string            `json:"scheduler"`               // who scheduled
-	Load      float64           `json:"load"`                    // how much faster than in the trace jobs were submitted
-	All       ClusterFigures    `json:"all"`                     // of all jobs
-	Mean      ClusterInterval   `json:"completion_mean"`         // of all jobs, with an interval over days of submission
-	Against   *ClusterInterval  `json:"against_first"`           // completion less that under the first scheduler, job by job; null for that one
-	Used      *float64          `json:"used_share"`              // of the devices' time until the last submission in which they had a job; null if there is none
-	Scalings  int               `json:"profiler_scalings"`       // how often a profiler grew or shrank
-	Events    int64             `json:"events"`                  // arrivals and ends
-	Pools     []ClusterPart     `json:"pools"`                   // virtual cluster by virtual cluster
-	Sizes     []ClusterPart     `json:"sizes"`                   // by how many devices jobs ask for
-	Fixes     []ClusterFix      `json:"fixes"`                   // faults of the first simulator that are corrected; empty where they are kept or there are none
-	CDF       []ClusterQuantile `json:"completion_distribution"` // how long the quickest share of the jobs takes
-	Refused   []cluster.Refusal `json:"-"`                       // jobs that were left out
+	Scheduler        string              `json:"scheduler"`               // name of the scheduler
+	Load             float64             `json:"load"`                    // rate of submissions, in multiples of the trace's
+	All              ClusterMetrics      `json:"all"`                     // of all jobs
+	Mean             ClusterInterval     `json:"completion_mean"`         // of all jobs, with an interval over days of submission
+	Against          *ClusterInterval    `json:"against_first"`           // completion less that under the first scheduler, job by job; null for that one
+	Used             *float64            `json:"used_share"`              // of the devices' time until the last submission in which they had a job; null if there is none
+	ProfilerScalings int                 `json:"profiler_scalings"`       // times that a profiler's share of the nodes grew or shrank
+	Events           int64               `json:"events"`                  // arrivals and ends
+	Pools            []ClusterPart       `json:"pools"`                   // virtual cluster by virtual cluster
+	Sizes            []ClusterPart       `json:"sizes"`                   // by how many devices jobs ask for
+	Fixes            []ClusterCorrection `json:"fixes"`                   // faults of the first simulator that are corrected; empty where they are kept or there are none
+	CDF              []ClusterQuantile   `json:"completion_distribution"` // how long the quickest share of the jobs takes
+	Refused          []cluster.Refusal   `json:"-"`                       // jobs that were left out
 }
 
 // ClusterPart holds the metrics of some of the jobs.
 type ClusterPart struct {
 	Name string `json:"name"` // of the virtual cluster, or the sizes
-	ClusterFigures
+	ClusterMetrics
 	Used *float64 `json:"used_share"` // as of all; null for sizes
 }
 
-// ClusterFigures holds metrics of jobs; null where there are no jobs.
-type ClusterFigures struct {
-	Jobs        int           `json:"jobs"`              // that were simulated
-	Completion  ClusterSpread `json:"completion"`        // from submission to end
-	Queue       ClusterSpread `json:"queue"`             // of all waiting
-	Slowdown    *float64      `json:"slowdown"`          // mean of completion over duration, of which 10 s count at least
-	Fairness    *float64      `json:"fairness"`          // Jain's index over the users' mean slowdowns: 1 where all are equal
-	Preemptions int           `json:"preemptions"`       // in all
-	Packed      int           `json:"packed"`            // jobs that were put onto another's devices
-	Profiled    int           `json:"profiled"`          // jobs that a profiler saw
-	Skipped     int           `json:"ended_in_profiler"` // jobs that ended there
-	Last        int64         `json:"last_end_s"`        // second at which the last one ended, since simulations began
+// ClusterMetrics holds metrics of jobs; null where there are no jobs.
+type ClusterMetrics struct {
+	Jobs            int          `json:"jobs"`              // that were simulated
+	Completion      ClusterTimes `json:"completion"`        // from submission to end
+	Queue           ClusterTimes `json:"queue"`             // of all waiting
+	Slowdown        *float64     `json:"slowdown"`          // mean of completion over duration, of which 10 s count at least
+	Fairness        *float64     `json:"fairness"`          // Jain's index over the users' mean slowdowns: 1 where all are equal
+	Preemptions     int          `json:"preemptions"`       // in all
+	Colocated       int          `json:"packed"`            // jobs that shared the devices of another
+	Profiled        int          `json:"profiled"`          // jobs that ran on a profiler's devices first
+	EndedInProfiler int          `json:"ended_in_profiler"` // jobs that ended on those devices
+	Last            int64        `json:"last_end_s"`        // second at which the last one ended, since simulations began
 }
 
-// ClusterSpread holds mean and percentiles of times, in seconds; null where there are none.
-type ClusterSpread struct {
+// ClusterTimes holds mean and percentiles of times, in seconds; null where there are none.
+type ClusterTimes struct {
 	Mean   *float64 `json:"mean_s"`   // of all jobs
 	Median *float64 `json:"median_s"` // half of the jobs take no longer
 	P90    *float64 `json:"p90_s"`    // nine in ten take no longer
@@ -90,10 +90,10 @@ type ClusterInterval struct {
 	Days int      `json:"days"`   // of submission, whose jobs were drawn together
 }
 
-// ClusterFix is a corrected fault of the first simulator and the effect of the correction.
-type ClusterFix struct {
-	What  string          `json:"what"`       // is so now
-	Worth ClusterInterval `json:"completion"` // less that with the fault, job by job
+// ClusterCorrection is a corrected fault of the first simulator and the effect of the correction.
+type ClusterCorrection struct {
+	What   string          `json:"what"`       // is so now
+	Effect ClusterInterval `json:"completion"` // less that with the fault, job by job
 }
 
 // ClusterQuantile is a point of a distribution.
@@ -175,18 +175,4 @@ func readClusterRun(f *Folder, r *Run) error {
 		r.Quantities = append(r.Quantities, seedless(c.Name()+"_preemptions", "", Neutral, float64(c.All.Preemptions)))
 	}
 	return nil
-}
-
-// ReadCluster reads the outcome of a cluster simulation; nil before its end.
-func ReadCluster(r *Run) (*ClusterOutcome, error) {
-	f := &Folder{Path: r.Path, Files: r.Files}
-	var err error
-	if f.Entries, err = r.Files.ReadDir(r.Path); err != nil {
-		return nil, fmt.Errorf("read the outcome of %s: %w", r.Path, err)
-	}
-	if !f.Has(OutcomeFile) {
-		return nil, nil
-	}
-	report := &ClusterOutcome{}
-	return report, f.readOwn(&Run{}, report)
 }

@@ -35,7 +35,7 @@ func (r *Run) ColumnSettings() map[string]string {
 	if digest := r.Manifest.DatasetSHA256; digest != "" { // of which the configuration has the name only
 		all["(images)"] = document.ShortDigest(digest)
 	}
-	if r.Settings == nil { // a table that lies alone: what it is called is all that tells it
+	if r.Settings == nil { // a table outside of a run is known by its path alone
 		all["(folder)"] = r.Path
 	}
 	return all

@@ -15,7 +15,7 @@ type EvaluationOutcome struct {
 // repeatedRuns holds the accuracies of several runs of the sequence that a chooser always takes.
 type repeatedRuns struct {
 	Table      int       `json:"table"`      // place among the tables that were compared in, from 0
-	Chooser    string    `json:"chooser"`    // who takes the sequence
+	Chooser    string    `json:"chooser"`    // name of the chooser of the sequence
 	Accuracies []float64 `json:"accuracies"` // of its runs, between 0 and 1
 }
 
@@ -121,7 +121,7 @@ const (
 // EvaluationReport compares policies with baselines in tables; `graft evaluate --json` prints it.
 type EvaluationReport struct {
 	Policies  []EvaluatedPolicy     `json:"policies"`     // that were given
-	Against   string                `json:"against"`      // the first policy, to whom differences are
+	Against   string                `json:"against"`      // the first policy, to which differences are
 	Floor     float64               `json:"floor_points"` // mean over the tables
 	Tables    []EvaluatedTable      `json:"tables"`       // that were given
 	Standings []evaluation.Standing `json:"standings"`    // over all tables

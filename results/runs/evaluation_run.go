@@ -2,7 +2,6 @@ package runs
 
 import (
 	"errors"
-	"graft/results"
 	"graft/results/document"
 	"graft/simulation/evaluation"
 	"slices"
@@ -78,10 +77,4 @@ func memberRegrets(o *EvaluationOutcome, c *evaluation.Comparison, chooser strin
 		}
 	}
 	return q
-}
-
-// ReadEvaluation reads the outcome of an evaluation that has ended.
-func ReadEvaluation(r *Run) (*EvaluationOutcome, error) {
-	o := &EvaluationOutcome{}
-	return o, results.ReadOutcome(r.Files, r.Path, o)
 }

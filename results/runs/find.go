@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"graft/files"
+	"graft/parallel"
 	"graft/results/failure"
 )
 
@@ -42,14 +41,9 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 		}
 		paths = append(paths, found...)
 	}
-	seen := map[string]bool{}
-	paths = slices.DeleteFunc(paths, func(path string) bool {
-		twice := seen[path]
-		seen[path] = true
-		return twice
-	})
+	paths = Unique(paths)
 	all, errs := make([]*Run, len(paths)), make([]error, len(paths))
-	Parallel(len(paths), func(k int) { all[k], errs[k] = Open(fsys, paths[k]) })
+	parallel.Do(len(paths), 0, func(k int) { all[k], errs[k] = Open(fsys, paths[k]) })
 	for k, err := range errs {
 		if err != nil {
 			skipped = append(skipped, SkippedRun{paths[k], err.Error(), err})
@@ -60,22 +54,14 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 	return runs, skipped
 }
 
-// Parallel calls do for 0 to n-1, at most as many at once as there are processors.
-func Parallel(n int, do func(k int)) {
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wait.Go(func() {
-			for k := range next {
-				do(k)
-			}
-		})
-	}
-	for k := range n {
-		next <- k
-	}
-	close(next)
-	wait.Wait()
+// Unique drops repeated texts.
+func Unique(list []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(text string) bool {
+		again := seen[text]
+		seen[text] = true
+		return again
+	})
 }
 
 // Find lists the run folders that an argument names. A folder without any run is listed itself:

@@ -117,12 +117,9 @@ func lastQuantities(t *results.Table) ([]Quantity, error) {
 
 // LastRows returns the last metrics of each seed, in the order in which seeds first appear.
 func LastRows(t *results.Table) ([]LearnedRow, error) {
-	columns := map[string][]float64{}
-	for _, name := range []string{"seed", "step", "aim", "entropy", "held_out", "regret"} {
-		var err error
-		if columns[name], err = t.Floats(name); err != nil {
-			return nil, err
-		}
+	columns, err := t.Numbers("seed", "step", "aim", "entropy", "held_out", "regret")
+	if err != nil {
+		return nil, err
 	}
 	var list []LearnedRow
 	place := map[int64]int{}

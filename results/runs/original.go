@@ -12,6 +12,7 @@ import (
 	"graft/config"
 	"graft/original"
 	"graft/results/document"
+	"graft/stat"
 )
 
 // OriginalKind covers result folders of the original system: trainings, tables and policies.
@@ -91,10 +92,10 @@ func trainingQuantities(l *original.Folder, seed int64) []Quantity {
 	case len(test) == 1:
 		list = append(list, seeded("test_accuracy", document.UnitShare, Higher, seed, test[0]))
 	case len(test) > 1:
-		list = append(list, seeded("mean_test_accuracy", document.UnitShare, Higher, seed, *Mean(test)), seeded("best_test_accuracy", document.UnitShare, Higher, seed, slices.Max(test)))
+		list = append(list, seeded("mean_test_accuracy", document.UnitShare, Higher, seed, stat.Mean(test)), seeded("best_test_accuracy", document.UnitShare, Higher, seed, slices.Max(test)))
 	}
 	if len(train) > 0 {
-		list = append(list, seeded("train_accuracy", document.UnitShare, Higher, seed, *Mean(train)))
+		list = append(list, seeded("train_accuracy", document.UnitShare, Higher, seed, stat.Mean(train)))
 	}
 	if len(test) > 0 {
 		list = append(list, seeded("trainings", "", Neutral, seed, float64(len(test))), seeded("epochs", "", Neutral, seed, float64(epochs)))
@@ -128,10 +129,7 @@ func lastMean(rows []original.Row) float64 {
 			values = append(values, row.Value.Numbers[0])
 		}
 	}
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	return *Mean(values)
+	return stat.Mean(values)
 }
 
 // originalSeries makes a series of each metric file: index, seconds and values.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"graft/decider"
 	"graft/files"
+	"graft/results/failure"
 	"graft/torch/weights"
 	"io"
 	"io/fs"
@@ -15,25 +16,24 @@ import (
 	"strings"
 )
 
-// ReadSet reads a file of policy weights; its errors name the remedy.
-func ReadSet(fsys files.FS, path string) (*weights.Set, error) {
+// ReadWeights reads a file of weights. One that opens and cannot be parsed is an error with the exit
+// code Damaged.
+func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 	set, err := weights.Read(fsys, path, weights.Options{})
 	switch {
-	case err == nil:
-		return set, nil
-	case errors.As(err, new(*fs.PathError)):
-		return nil, fmt.Errorf("read policy: %w", err)
+	case err == nil || errors.As(err, new(*fs.PathError)):
+		return set, err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fmt.Errorf("read policy: %w: it is cut short; copy the file again", err)
+		err = fmt.Errorf("%w: it is cut short", err)
 	}
-	return nil, fmt.Errorf("read policy: %w; copy the file again", err)
+	return nil, failure.With(failure.Damaged, fmt.Errorf("%w; copy the file again", err))
 }
 
 // ReadStructuralFile reads one structural policy.
 func ReadStructuralFile(fsys files.FS, path string) (*decider.Structural, error) {
-	set, err := ReadSet(fsys, path)
+	set, err := ReadWeights(fsys, path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read policy: %w", err)
 	}
 	p, err := decider.StructuralOf(set)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"graft/simulation/tables"
+	"graft/stat"
 )
 
 // TableReport holds the sequences of a table by rank; `graft table show --json` prints it.
@@ -44,7 +45,7 @@ func NewTableReport(t *tables.Table) *TableReport {
 	var means, variances []float64
 	for k := range t.Records {
 		record := &t.Records[k]
-		row := RankRow{Sequence: record.Sequence, Accuracy: record.Mean(), Spread: deviation(record.Accuracy), Seeds: len(record.Seeds), Left: record.Left}
+		row := RankRow{Sequence: record.Sequence, Accuracy: record.Mean(), Spread: FiniteOrNil(stat.Deviation(record.Accuracy)), Seeds: len(record.Seeds), Left: record.Left}
 		r.Rows = append(r.Rows, row)
 		means = append(means, row.Accuracy)
 		if row.Spread != nil {
@@ -58,11 +59,8 @@ func NewTableReport(t *tables.Table) *TableReport {
 	slices.Sort(r.Seeds)
 	slices.Sort(r.Profiles)
 	r.Seeds, r.Profiles = slices.Compact(r.Seeds), slices.Compact(r.Profiles)
-	r.Mean, r.Spread = Mean(means), deviation(means)
-	if m := Mean(variances); m != nil {
-		pooled := math.Sqrt(*m)
-		r.SeedSpread = &pooled
-	}
+	r.Mean, r.Spread = FiniteOrNil(stat.Mean(means)), FiniteOrNil(stat.Deviation(means))
+	r.SeedSpread = FiniteOrNil(math.Sqrt(stat.Mean(variances)))
 	r.rank()
 	return r
 }
@@ -82,28 +80,13 @@ func (r *TableReport) rank() {
 	}
 }
 
-// Mean is the mean of values; nil without any.
-func Mean(values []float64) *float64 {
-	if len(values) == 0 {
-		return nil
+// Near counts the other sequences whose accuracy is within the noise of the best, a standard
+// deviation over seeds.
+func (r *TableReport) Near() (count int) {
+	for _, row := range r.Rows[1:] {
+		if r.Best.Accuracy-row.Accuracy <= *r.SeedSpread {
+			count++
+		}
 	}
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	sum /= float64(len(values))
-	return &sum
-}
-
-// deviation is the sample standard deviation; nil below two values.
-func deviation(values []float64) *float64 {
-	if len(values) < 2 {
-		return nil
-	}
-	m, sum := *Mean(values), 0.0
-	for _, v := range values {
-		sum += float64((v - m) * (v - m)) // rounded alike on every processor
-	}
-	d := math.Sqrt(sum / float64(len(values)-1))
-	return &d
+	return count
 }

@@ -103,5 +103,17 @@ func (f *Folder) open() (*Run, error) {
 	return r, err
 }
 
+// OutcomeOf reads the outcome of a run, as the type that runs of its kind have; nil before the end.
+func OutcomeOf[T any](r *Run) (*T, error) {
+	if !r.Ended {
+		return nil, nil
+	}
+	o := new(T)
+	if err := results.ReadOutcome(r.Files, r.Path, o); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
 // OpenPart opens a run that is a part of this one, such as a stage of a pipeline.
 func (r *Run) OpenPart(folder string) (*Run, error) { return Open(r.Files, folder) }

@@ -148,9 +148,3 @@ func (p *pageCache) evict() {
 		delete(p.pages, oldest)
 	}
 }
-
-func (p *pageCache) waitingNow() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.waiting
-}

@@ -68,8 +68,10 @@ func TestPageCache(t *testing.T) {
 	stuck := make(chan struct{})
 	hold := func() (*page.Page, error) { <-stuck; return &page.Page{}, nil }
 	for k := range maxWaiting + 1 {
-		for p.waitingNow() != k-min(k, 1) { // the first has the place
-			runtime.Gosched()
+		for waiting := -1; waiting != k-min(k, 1); runtime.Gosched() { // the first has the place
+			p.mu.Lock()
+			waiting = p.waiting
+			p.mu.Unlock()
 		}
 		_, err = p.get(left, fmt.Sprint("hold", k), "1", hold)
 		require.ErrorIs(t, err, context.Canceled)

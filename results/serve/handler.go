@@ -39,6 +39,20 @@ func New(o Options) *Handler {
 	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(maxCacheBytes, maxRenderings, o.Now), hosts: o.Hosts, version: o.Version, began: o.Now().UnixNano()}
 }
 
+// Limits of the server, which bound its memory under any load.
+const (
+	MaxConnections  = 256              // connections at once; more wait
+	MaxRequestBytes = 64 << 10         // bytes of a request, which names runs to compare
+	RenderTimeout   = 90 * time.Second // time to render and send a page
+	maxCacheBytes   = 32 << 20         // bytes of cached pages
+	maxRenderings   = 2                // renderings at once, each on all processors
+	maxWaiting      = 64               // requests that wait for a rendering
+	maxRuns         = 10_000           // runs that are indexed
+	maxListed       = 1_000            // runs on the list
+	MaxCompared     = 200              // runs in a comparison
+	maxOthers       = 100              // folders without a run on the list
+)
+
 // Addresses of pages.
 const (
 	runAddress     = "/run/"
@@ -92,7 +106,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal 
 	if refused != nil {
 		return refused
 	}
-	v, err := h.index.look(want.names, want.all)
+	v, err := h.index.snapshot(want.names, want.all)
 	if err != nil {
 		return refusalOfPage(err)
 	}
@@ -120,20 +134,8 @@ func (h *Handler) parse(at *url.URL) (*request, *listen.Refusal) {
 	case len(names) > MaxCompared:
 		return nil, listen.Refuse(http.StatusBadRequest, "Choose fewer, or compare them with graft report.", "%d runs are more than the %d that are compared on a page.", len(names), MaxCompared)
 	}
-	names = unique(names)
+	names = runs.Unique(names)
 	return &request{key: fmt.Sprintf("compare %q", names), names: names, render: h.runs}, nil
-}
-
-// unique drops repeated names.
-func unique(names []string) []string {
-	var list []string
-	seen := map[string]bool{}
-	for _, name := range names {
-		if !seen[name] {
-			seen[name], list = true, append(list, name)
-		}
-	}
-	return list
 }
 
 // answer sends a page, or Not Modified if the client has it.

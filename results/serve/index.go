@@ -77,8 +77,8 @@ type snapshot struct {
 	over    int               // number of runs above the limit to be listed at all
 }
 
-// look returns the state of the named runs, or of all.
-func (g *index) look(names []string, all bool) (*snapshot, error) {
+// snapshot returns the state of the named runs, or of all.
+func (g *index) snapshot(names []string, all bool) (*snapshot, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()

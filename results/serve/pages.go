@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"graft/files"
+	"graft/parallel"
+	"graft/results"
 	"graft/results/document"
 	"graft/results/page"
 	"graft/results/report"
@@ -42,7 +44,7 @@ func (h *Handler) tag(want *request, v *snapshot) string {
 // runs builds the page of a run, or of several side by side. It names what cannot be read.
 func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
 	opened, errs := make([]*runs.Run, len(v.states)), make([]error, len(v.states))
-	runs.Parallel(len(v.states), func(k int) { opened[k], errs[k] = runs.Open(h.index.fsys, v.states[k].path) })
+	parallel.Do(len(v.states), 0, func(k int) { opened[k], errs[k] = runs.Open(h.index.fsys, v.states[k].path) })
 	var list []*runs.Run
 	var skipped []runs.SkippedRun
 	for _, name := range v.missing {
@@ -100,7 +102,7 @@ func (h *Handler) lines(sights []runState) []*runLine {
 		}
 	}
 	h.index.mu.Unlock()
-	runs.Parallel(len(sights), func(k int) {
+	parallel.Do(len(sights), 0, func(k int) {
 		if list[k] == nil {
 			list[k] = readLine(h.index.fsys, sights[k].path)
 			h.index.note(sights[k].name, sights[k].tag, list[k].ended, list[k])
@@ -141,16 +143,16 @@ func shortReason(text string) string {
 }
 
 // state is the state of a run and its mark.
-func (e *runLine) state(quiet bool) (string, page.Kind) {
+func (e *runLine) state(quiet bool) (string, results.Look) {
 	switch {
 	case !e.said:
-		return "-", page.Plain
+		return "-", results.Plain
 	case e.ended:
-		return report.StateWord(true), page.Plain
+		return report.StateWord(true), results.Plain
 	case quiet:
-		return report.StateWord(false), page.Down
+		return report.StateWord(false), results.Down
 	}
-	return runningWord, page.Up
+	return runningWord, results.Up
 }
 
 // runningWord is the state of a run that is written to.
@@ -223,24 +225,22 @@ const listTime = "2006-01-02 15:04:05"
 
 func listTable(runs []listedRun) *page.Table {
 	t := &page.Table{Caption: "all", Pick: &page.Pick{Address: compareAddress, Name: "run", Button: "Compare", About: "those that are chosen, side by side."},
-		Columns: []page.Column{{Name: "Run"}, {Name: "Kind"}, {Name: "State"}, {Name: "Figure"}, {Name: "Value", Number: true}, {Name: "Unit"}, {Name: "Network"}, {Name: "Seed", Number: true}, {Name: "Began", Unit: "UTC"}, {Name: "Written", Unit: "UTC"}}}
+		Table: *document.NewTable("run", "kind", "state", "figure").Numbers("", "", "value").Texts("unit", "network").Numbers("", "", "seed")}
+	t.Columns = append(t.Columns, document.Column{Name: "began", Unit: "UTC"}, document.Column{Name: "written", Unit: "UTC"})
 	for _, r := range runs {
 		state, look := r.state(r.quiet)
 		began := "-"
 		if !r.began.IsZero() {
 			began = r.began.UTC().Format(listTime)
 		}
-		figure, value := page.Cell{Text: "-"}, page.Cell{Text: "-"}
+		figure, unit, value := "-", "-", document.Missing()
 		if q := r.figure; q != nil {
-			figure.Text = strings.ReplaceAll(q.Quantity, "_", " ")
-			value = page.Cell{Text: document.ValueText(q.Mean, q.Unit), Value: &q.Mean, Unit: q.Quantity + " " + q.Unit}
+			figure, unit = strings.ReplaceAll(q.Quantity, "_", " "), cmp.Or(document.UnitText(q.Unit), "-")
+			value = document.Value(q.Mean, q.Unit)
+			value.Group = q.Quantity + " " + q.Unit
 		}
-		unit := "-"
-		if r.figure != nil {
-			unit = cmp.Or(document.UnitText(r.figure.Unit), "-")
-		}
-		t.Rows = append(t.Rows, []page.Cell{{Text: document.Printable(r.name), Link: AddressOf(r.name)}, {Text: r.kind}, {Text: state, Kind: look}, figure, value, {Text: unit},
-			{Text: cmp.Or(document.Printable(r.network), "-")}, {Text: cmp.Or(r.seed, "-")}, {Text: began}, {Text: r.written.UTC().Format(listTime)}})
+		t.Add(document.Cell{Text: r.name, Link: AddressOf(r.name)}, r.kind, document.Cell{Text: state, Look: look}, figure, value, unit,
+			cmp.Or(r.network, "-"), cmp.Or(r.seed, "-"), began, r.written.UTC().Format(listTime))
 		chosen := r.name
 		if document.Printable(r.name) != r.name { // a form sends it otherwise
 			chosen = ""
@@ -252,12 +252,12 @@ func listTable(runs []listedRun) *page.Table {
 
 // leftOutTable lists the runs that cannot be read and the folders without runs.
 func leftOutTable(broken []listedRun, others []runs.SkippedRun) []page.Part {
-	t := &page.Table{Caption: "folders", Columns: []page.Column{{Name: "Folder"}, {Name: "Why"}}}
+	t := &page.Table{Caption: "folders", Table: *document.NewTable("folder", "why")}
 	for _, b := range broken {
-		t.Rows = append(t.Rows, []page.Cell{{Text: document.Printable(b.name), Link: AddressOf(b.name)}, {Text: b.why, Kind: page.Down}})
+		t.Add(document.Cell{Text: b.name, Link: AddressOf(b.name)}, document.Cell{Text: b.why, Look: results.Down})
 	}
 	for _, o := range others[:min(len(others), maxOthers)] {
-		t.Rows = append(t.Rows, []page.Cell{{Text: document.Printable(o.Path)}, {Text: shortReason(o.Why)}})
+		t.Add(o.Path, shortReason(o.Why))
 	}
 	if len(t.Rows) == 0 {
 		return nil

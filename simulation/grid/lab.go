@@ -36,6 +36,8 @@ type Executor struct {
 	Signed Outcome
 	// Watch is called with where a job stands, as Parts.Watch; nil is nobody.
 	Watch func(trainer.Progress)
+	// ChooseThreads is Parts.ChooseThreads.
+	ChooseThreads bool
 }
 
 // sequenceDecider takes the actions of a sequence one by one and leaves the next
@@ -107,7 +109,7 @@ func (l *Executor) run(ctx context.Context, leg Segment, decisions int, before *
 	began := l.Now()
 	var end *trainer.Outcome
 	err := torch.With(func(s *torch.Scope) error {
-		job, err := l.job(s, leg.Seed, trainer.Parts{Data: l.Data, Decider: roads, Recorder: book, Now: l.Now, Watch: l.Watch}, from)
+		job, err := l.job(s, leg.Seed, trainer.Parts{Data: l.Data, Decider: roads, Recorder: book, Now: l.Now, Watch: l.Watch, ChooseThreads: l.ChooseThreads}, from)
 		if err != nil {
 			return err
 		}

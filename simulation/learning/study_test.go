@@ -334,7 +334,7 @@ func TestTreeFolder(t *testing.T) {
 	require.NoError(t, err)
 	table, err := results.ReadStream(files.OS{}, filepath.Join(path, "learning.csv"))
 	require.NoError(t, err)
-	seeds, err := table.Ints("seed")
+	seeds, err := table.Floats("seed")
 	require.NoError(t, err)
 	regrets, err := table.Floats("regret")
 	require.NoError(t, err)

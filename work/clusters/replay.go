@@ -119,7 +119,7 @@ func (r *replay) fixes(ctx context.Context, cell *runs.ClusterCell, study *clust
 		if err != nil {
 			return err
 		}
-		cell.Fixes = append(cell.Fixes, runs.ClusterFix{What: q.Fixed, Worth: intervalOf(cluster.Compare(study.Jobs, completions, with.Completions()))})
+		cell.Fixes = append(cell.Fixes, runs.ClusterCorrection{What: q.Fixed, Effect: intervalOf(cluster.Compare(study.Jobs, completions, with.Completions()))})
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ var columns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name:
 func table(stream *results.Stream, outcome *runs.ClusterOutcome) error {
 	for _, c := range outcome.Cells {
 		for _, p := range c.Parts() {
-			f := p.ClusterFigures
+			f := p.ClusterMetrics
 			err := stream.Append(c.Scheduler, c.Load, p.Name, f.Jobs, runs.Value(f.Completion.Mean), runs.Value(f.Completion.Median), runs.Value(f.Completion.P99),
 				runs.Value(f.Queue.Mean), runs.Value(f.Queue.P999), runs.Value(f.Slowdown), runs.Value(p.Used), f.Preemptions)
 			if err != nil {

@@ -62,7 +62,7 @@ func TestEvaluationsSurviveFaults(t *testing.T) {
 				o.Out, o.Force = folder, again
 				_, err := Run(context.Background(), env, o)
 				if r, open := runs.Open(env.Files, folder); err != nil && open == nil && r.Ended {
-					_, read := runs.ReadEvaluation(r)
+					_, read := runs.OutcomeOf[runs.EvaluationOutcome](r)
 					require.NoError(t, read, "what has an outcome is whole")
 				}
 				return err

@@ -93,9 +93,9 @@ func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
 		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, runs.VoteFile, bilstm.FileName)
 	}
 	if !info.IsDir() {
-		set, err := runs.ReadSet(fsys, path)
+		set, err := runs.ReadWeights(fsys, path)
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("read policy: %w", err)
 		}
 		if decider.IsStructural(set) {
 			return runs.StructuralPolicy, nil

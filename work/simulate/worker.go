@@ -100,7 +100,7 @@ func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*grid.Executor, er
 	if err != nil {
 		return nil, err
 	}
-	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now,
+	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now, ChooseThreads: cmp.Or(o.Threads, s.Run.Threads) == 0,
 		Clock: func(at time.Duration) trainer.Clock { return trainer.NewWall(s.env.Now, at) }}
 	l.Signed.Graft, l.Signed.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
 	if profile != nil {

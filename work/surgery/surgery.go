@@ -9,6 +9,7 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch"
 	"graft/torch/weights"
 	"graft/work"
@@ -109,7 +110,7 @@ func (t *session) readBatch() (*torch.Tensor, error) {
 	if t.BatchFile == "" {
 		return t.random(t.Rows, 0), t.s.Err()
 	}
-	set, err := work.ReadWeights(t.env.Files, t.BatchFile)
+	set, err := runs.ReadWeights(t.env.Files, t.BatchFile)
 	if err != nil {
 		return nil, err
 	}

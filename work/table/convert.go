@@ -1,10 +1,8 @@
 package table
 
 import (
-	"encoding/csv"
 	"errors"
 	"io"
-	"strconv"
 
 	"graft/files"
 	"graft/results/document"
@@ -46,26 +44,20 @@ func WriteCSV(w io.Writer, t *tables.Table) error {
 	for k := range t.Records {
 		networks = max(networks, len(t.Records[k].Networks))
 	}
-	out := csv.NewWriter(w)
-	head := append(document.Numbered("action_%d", 1, t.Decisions), "seed", "accuracy")
-	head = append(head, document.Numbered("left_%d [s]", 1, t.Decisions)...)
-	head = append(head, document.Numbered("network_%d", 0, networks-1)...)
-	_ = out.Write(append(head, "profile", "graft", "libtorch")) // the first error is kept
+	d := document.NewTable(document.Numbered("action_%d", 1, t.Decisions)...).Texts("seed", "accuracy").Numbers(document.UnitSeconds, "", document.Numbered("left_%d", 1, t.Decisions)...).
+		Texts(document.Numbered("network_%d", 0, networks-1)...).Texts("profile", "graft", "libtorch")
 	for k := range t.Records {
 		for n := range t.Records[k].Seeds {
-			_ = out.Write(runCells(&t.Records[k], n, networks))
+			d.Add(runCells(&t.Records[k], n, networks)...)
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return d.CSV(w)
 }
 
 // runCells is the row of a record's run of one of its seeds.
-func runCells(r *tables.Record, n, networks int) []string {
-	cells := append([]string{}, r.Sequence...)
-	cells = append(cells, strconv.FormatInt(r.Seeds[n], 10), document.Exact(r.Accuracy[n]))
-	cells = append(cells, document.ExactAll(r.Left)...)
+func runCells(r *tables.Record, n, networks int) []any {
 	named := make([]string, networks)
 	copy(named, r.Networks)
-	return append(append(cells, named...), r.Profile, r.Graft, r.LibTorch)
+	cells := append(document.Anys(r.Sequence), r.Seeds[n], r.Accuracy[n])
+	return append(append(append(cells, document.Anys(r.Left)...), document.Anys(named)...), r.Profile, r.Graft, r.LibTorch)
 }

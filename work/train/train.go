@@ -98,6 +98,7 @@ type job struct {
 	given  *runs.GivenReport // nil where the first weights are drawn
 	record *recorder
 	stored *results.Run
+	images *dataset.Set
 	server *control.Server // nil without an address
 	live   *trainer.Live   // nil without an address
 }
@@ -121,6 +122,9 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 	}
 	outcome, err := j.perform(ctx, made)
 	if err != nil {
+		return nil, err
+	}
+	if err := work.WriteTrained(j.env.Files, j.folder, j.images.Mean, j.images.Deviation); err != nil {
 		return nil, err
 	}
 	o := &runs.JobOutcome{Outcome: outcome}
@@ -167,13 +171,14 @@ func (j *job) prepare() (*trainer.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := trainer.Parts{Now: j.env.Now, Files: j.env.Files}
+	parts := trainer.Parts{Now: j.env.Now, Files: j.env.Files, ChooseThreads: j.Run.Threads == 0}
 	if parts.Decider, err = j.Decider(); err != nil {
 		return nil, err
 	}
 	if parts.Data, err = dataset.Load(j.scope, device, j.env.Files, j.Data); err != nil {
 		return nil, err
 	}
+	j.images = parts.Data
 	j.env.Log.Info("images are on the device", zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
 		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))
 	if parts.Starter, err = j.starter(device); err != nil {

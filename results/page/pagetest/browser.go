@@ -412,15 +412,6 @@ func (b *Browser) Complaints() []string {
 	return append([]string(nil), b.complaints...)
 }
 
-// Screenshot is the whole page as PNG.
-func (b *Browser) Screenshot() ([]byte, error) {
-	var answer struct{ Data string }
-	if err := b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &answer); err != nil {
-		return nil, err
-	}
-	return base64.StdEncoding.DecodeString(answer.Data)
-}
-
 // PDF is the page as it is printed.
 func (b *Browser) PDF() ([]byte, error) {
 	var answer struct{ Data string }

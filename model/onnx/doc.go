@@ -1,0 +1,2 @@
+// Package onnx writes networks with their weights as ONNX models.
+package onnx

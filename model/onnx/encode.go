@@ -1,0 +1,129 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+
+	"graft/model"
+	"graft/torch/weights"
+)
+
+const (
+	irVersion = 8  // of ONNX 1.12 and later
+	opset     = 17 // the first with LayerNormalization
+
+	// largest is the size of a protocol buffer that all readers take.
+	largest = 1<<31 - 1
+)
+
+// Encode is a network with its weights as an ONNX model in eval mode, with one input and one
+// output of float32, "input" and "output", of any batch size. The set has the network's
+// tensors by name, as model.Network.Save returns them.
+func Encode(n *model.Network, set *weights.Set, producer string) ([]byte, error) {
+	e := &encoder{weights: map[string]weights.Tensor{}}
+	for _, t := range set.Tensors {
+		e.weights[t.Name] = t
+	}
+	in := value{"input", n.Input}
+	out, err := model.Run(n, in, e)
+	if err != nil {
+		return nil, fmt.Errorf("write %s as ONNX: %w", n.Name(), err)
+	}
+	e.nodes = append(e.nodes, named("Identity", out.name, "output"))
+	out.name = "output"
+	var body, m message
+	for _, node := range e.nodes {
+		body.bytes(1, node)
+	}
+	body.text(2, n.Name())
+	for _, t := range e.initializers {
+		body.bytes(5, t)
+	}
+	body.bytes(11, described(in))
+	body.bytes(12, described(out))
+	m.number(1, irVersion)
+	m.text(2, producer)
+	m.bytes(7, body)
+	var version message
+	version.text(1, "")
+	version.number(2, opset)
+	m.bytes(8, version)
+	if len(m) > largest {
+		return nil, errors.New("write ONNX: the model has more than 2 GiB, which ONNX does not take in one file; export .safetensors and .py")
+	}
+	return m, nil
+}
+
+// named is a node whose result has a given name.
+func named(operator, in, out string) (m message) {
+	m.text(1, in)
+	m.text(2, out)
+	m.text(4, operator)
+	return m
+}
+
+// encoder is the algebra of ONNX graphs.
+type encoder struct {
+	graph
+	weights map[string]weights.Tensor
+}
+
+// Sum adds.
+func (e *encoder) Sum(_ string, body, shortcut value) (value, error) {
+	return value{e.node("Add", []string{body.name, shortcut.name}), body.shape}, nil
+}
+
+// Cat joins channels.
+func (e *encoder) Cat(_ string, parts []value) (value, error) {
+	names, shape := []string{}, append(model.Shape{}, parts[0].shape...)
+	shape[0] = 0
+	for _, p := range parts {
+		names = append(names, p.name)
+		shape[0] += p.shape[0]
+	}
+	return value{e.node("Concat", names, attribute{"axis", 1}), shape}, nil
+}
+
+// Layer adds a layer.
+func (e *encoder) Layer(at model.Place, leaf *model.Leaf, x value) (value, error) {
+	shape, err := leaf.Layer.Infer(x.shape)
+	if err != nil {
+		return x, err
+	}
+	var given []string
+	for _, slot := range leaf.Layer.Slots() {
+		if slot.Role == model.Seen {
+			continue
+		}
+		name, err := e.weight(at.Path + "." + slot.Name)
+		if err != nil {
+			return x, err
+		}
+		given = append(given, name)
+	}
+	name, err := e.layer(leaf.Layer, x, shape, given)
+	if err != nil {
+		return x, fmt.Errorf("%s: %w", at.Path, err)
+	}
+	return value{name, shape}, nil
+}
+
+// weight adds a tensor of the network.
+func (e *encoder) weight(name string) (string, error) {
+	t, ok := e.weights[name]
+	if !ok {
+		return "", fmt.Errorf("the weights have no %s", name)
+	}
+	values, err := t.Float32s()
+	if err != nil {
+		return "", err
+	}
+	wide, dims := make([]float64, len(values)), make([]int, len(t.Shape))
+	for k, v := range values {
+		wide[k] = float64(v)
+	}
+	for k, d := range t.Shape {
+		dims[k] = int(d)
+	}
+	return e.floats(wide, dims...), nil
+}

@@ -1,0 +1,136 @@
+package document
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"graft/results"
+)
+
+// Cell is a value of a table: a number, an interval or a text. The zero value is an empty text.
+type Cell struct {
+	Text      string       // shown if there is neither a number nor an interval
+	None      bool         // there is no value: a dash
+	Number    *float64     // in Unit; nil for an interval alone, and for a text
+	Low, High *float64     // ends of the interval in Unit, both or none
+	Unit      string       // such as share or s; empty is a count, a ratio, or the unit of the column
+	Format    string       // verb of fmt for the shown numbers, and a unit behind it; empty follows the unit
+	Before    string       // mark before the number
+	After     string       // mark behind the number
+	Group     string       // a page sorts numbers within their group; empty is Unit
+	Look      results.Look // on a page
+	Link      string       // path that the text of a page links to; empty for none
+}
+
+// Text is a cell of text.
+func Text(text string) Cell { return Cell{Text: text} }
+
+// Missing is a cell without a value.
+func Missing() Cell { return Cell{None: true} }
+
+// Value is a cell of a number.
+func Value(v float64, unit string) Cell { return Cell{Number: &v, Unit: unit} }
+
+// Between is a cell of an interval alone, or Missing if an end is nil.
+func Between(low, high *float64, unit string) Cell {
+	if low == nil || high == nil {
+		return Missing()
+	}
+	return Cell{Low: low, High: high, Unit: unit}
+}
+
+// As returns the cell with a format.
+func (c Cell) As(format string) Cell {
+	c.Format = format
+	return c
+}
+
+// Then returns the cell with a text behind its number.
+func (c Cell) Then(format string, args ...any) Cell {
+	c.After = fmt.Sprintf(format, args...)
+	return c
+}
+
+// String is the cell for people, without control characters.
+func (c Cell) String() string {
+	switch {
+	case c.None:
+		return "-" + c.After
+	case c.Number == nil && c.Low == nil:
+		return Printable(c.Text)
+	case c.Number == nil:
+		return c.interval()
+	}
+	text := c.Before + c.shown(*c.Number, c.Format)
+	if c.Low != nil {
+		text += " " + c.interval()
+	}
+	return text + c.After
+}
+
+func (c Cell) interval() string {
+	format := strings.ReplaceAll(c.Format, "+", "")
+	return "[" + c.shown(*c.Low, format) + ", " + c.shown(*c.High, format) + "]"
+}
+
+// shown formats a number for people. Halves of points are rounded away from zero, and what is
+// rounded to zero has no minus.
+func (c Cell) shown(v float64, format string) string {
+	format = cmp.Or(format, verb(v, c.Unit))
+	switch {
+	case c.Unit == UnitShare:
+		v *= 100
+	case c.Unit == UnitPoints && strings.HasSuffix(format, ".2f"):
+		v = math.Round(100*v) / 100
+	}
+	text := fmt.Sprintf(format, v)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return text
+}
+
+// wholeBelow is the size below which every whole float64 is written with all digits.
+const wholeBelow = 1e15
+
+// verb is the format of numbers of a unit.
+func verb(v float64, unit string) string {
+	switch {
+	case unit == UnitShare || unit == UnitPoints || unit == UnitSeconds:
+		return "%.2f"
+	case unit == UnitNats:
+		return "%.4f"
+	case v == math.Trunc(v) && math.Abs(v) < wholeBelow:
+		return wholeFormat
+	}
+	return "%.4g"
+}
+
+// wholeFormat is the format of counts.
+const wholeFormat = "%.0f"
+
+// exact is the value as data: a text, or the shortest number that reads back as the same bits.
+func (c Cell) exact() string {
+	switch {
+	case c.Number == nil:
+		return c.Text
+	case c.Format == wholeFormat:
+		return ShortText(*c.Number)
+	}
+	return Exact(*c.Number)
+}
+
+// SortKey is the number by which a page sorts the cell, where the shown text is not that number;
+// otherwise empty.
+func (c Cell) SortKey() string {
+	if c.Number == nil || math.IsNaN(*c.Number) {
+		return ""
+	}
+	if v, err := strconv.ParseFloat(strings.TrimSpace(c.String()), 64); err == nil && v == *c.Number {
+		return ""
+	}
+	return Exact(*c.Number)
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/work/export"
+)
+
+// newExportCommand is `graft export`. It needs no LibTorch.
+func newExportCommand() *cobra.Command {
+	var o export.Options
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "export RUN --out FILE",
+		Short: "Write a trained network for other programs",
+		Long: `export writes the trained network of a job's run folder: the result of a finished
+job, or that of the newest checkpoint. With --weights it takes a network of the zoo or
+a network file as well. The extension of FILE selects the form:
+
+` + export.Forms() + `
+A .py file is self-contained: it needs PyTorch alone, prints the network as PyTorch
+does, and load() returns it with its weights, in eval mode. Its normalize() prepares
+images as the job did, where the run folder records how.`,
+		Example: `  graft export runs/job --out net.py
+  graft export runs/job --out net.onnx
+  graft export ConvNet2 --weights weights.pth --out net.onnx`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if o.Out == "" {
+				return failure.Usagef("--out names the file to write, such as net.py or net.onnx")
+			}
+			report, err := export.Run(environment(command.Context()), args[0], o)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return document.PrintJSON(command.OutOrStdout(), report)
+			}
+			_, err = fmt.Fprintf(command.OutOrStdout(), "wrote %s: %s, %d parameters\n", strings.Join(report.Files, " and "), report.Network, report.Parameters)
+			return err
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.Out, "out", "", "the `FILE` to write")
+	flags.StringVar(&o.Weights, "weights", "", "a `FILE` of weights, in place of the run's")
+	flags.BoolVar(&o.Force, "force", false, "replace files that are there")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
+	return command
+}
