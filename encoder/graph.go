@@ -1,5 +1,5 @@
 // Package encoder encodes the tokens of a network along its edges: in each round a token
-// hears from those before and after it, wherever the network branches.
+// receives messages from those before and after it, wherever the network branches.
 package encoder
 
 import (
@@ -18,7 +18,7 @@ type Slot struct {
 type GraphShape struct {
 	Values int `json:"values"` // of a token
 	Hidden int `json:"hidden"` // values of an encoding
-	Rounds int `json:"rounds"` // in which tokens hear from their neighbours; zero hears nothing
+	Rounds int `json:"rounds"` // of messages between neighbours; zero means none
 }
 
 // Slots are its tensors: one layer for the tokens, and for each round one for the
@@ -44,7 +44,7 @@ type Drawing struct {
 }
 
 // Drawings are many networks on LibTorch's side, filled up to the size of the
-// largest with tokens that nothing hears from.
+// largest with tokens that send to none.
 type Drawings struct {
 	Picks int // of each network, filled up with empty ones
 
@@ -120,7 +120,7 @@ func (t *table) tensor(s *torch.Scope) *torch.Tensor {
 	return torch.From(s, t.values, t.count, t.rows, t.tokens)
 }
 
-// Graph is an encoder that lets each token hear from those that feed it and those
+// Graph is an encoder that sends each token the values of those that feed it and those
 // that it feeds, for some rounds: after each, a token's encoding is a layer on its
 // own, on the mean of those before and on the mean of those after it.
 type Graph struct {

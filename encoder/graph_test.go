@@ -1,10 +1,8 @@
 package encoder_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,14 +10,6 @@ import (
 	"graft/encoder"
 	"graft/torch"
 )
-
-func TestMain(m *testing.M) {
-	if err := torch.Load(); err != nil {
-		fmt.Fprintln(os.Stderr, "encoder: nothing can be tested:", err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
 
 var shape = encoder.GraphShape{Values: 3, Hidden: 4, Rounds: 2}
 

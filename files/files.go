@@ -63,4 +63,7 @@ type FS interface {
 	// it, Lock fails at once with an error that wraps ErrLocked and contains the
 	// holder that the other has passed.
 	Lock(path, holder string) (io.Closer, error)
+	// Locked reports whether the lock of the file at path is held; that of an absent
+	// file is not. Any number of callers may ask at once, and none delays another.
+	Locked(path string) (bool, error)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -37,6 +38,23 @@ func (OS) Lock(path, holder string) (io.Closer, error) {
 		}
 	}
 	return nil, fmt.Errorf("lock %s: another process keeps replacing it", path)
+}
+
+// Locked tests the lock by a shared flock.
+func (OS) Locked(path string) (bool, error) {
+	file, err := openOS(path, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	held := errors.Is(err, syscall.EWOULDBLOCK)
+	if held {
+		err = nil
+	}
+	return held, errors.Join(err, file.Close())
 }
 
 // hold locks an open file and writes the holder into it. It returns false without an

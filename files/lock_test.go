@@ -60,13 +60,23 @@ func TestLockIsGivenBackByClose(t *testing.T) {
 		require.NoError(t, err)
 		_, err = files.OS{}.Lock(path, "another")
 		assert.ErrorIs(t, err, files.ErrLocked)
+		mustBeLocked(t, path, true)
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		assert.Equal(t, holder+"\n", string(text))
 		require.NoError(t, lock.Close())
+		mustBeLocked(t, path, false)
 	}
+	mustBeLocked(t, path+" of nobody", false)
 	_, err := files.OS{}.Lock(filepath.Join(path, "below"), "us")
 	assert.Error(t, err)
+}
+
+func mustBeLocked(t *testing.T, path string, want bool) {
+	t.Helper()
+	held, err := files.OS{}.Locked(path)
+	require.NoError(t, err)
+	require.Equal(t, want, held)
 }
 
 // Of many that take a lock while its folder is moved away and made again, at most one

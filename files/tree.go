@@ -15,8 +15,8 @@ type ioFS struct{ FS }
 // Open opens an existing regular file for reading.
 func (f ioFS) Open(path string) (fs.File, error) { return f.FS.Open(path) }
 
-// RemoveAll deletes a file, or a folder with all that lies in it; a path at which
-// nothing is is no error. A symbolic link is deleted, not followed. It goes on
+// RemoveAll deletes a file, or a folder with all that lies in it; an absent path
+// is no error. A symbolic link is deleted, not followed. It goes on
 // after a failure and returns all of them.
 func RemoveAll(fsys FS, path string) error {
 	first := fsys.Remove(path)

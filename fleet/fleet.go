@@ -173,7 +173,7 @@ func (f *Fleet) Close() error {
 }
 
 // Attach opens a batch by the journal in its folder. It starts nothing and takes no lock:
-// Workers and Cancel may be called while another process tends the batch.
+// Workers and Cancel may be called while another process supervises the batch.
 func Attach(t Tools, folder string) (*Fleet, error) {
 	t.ensureDefaults()
 	j, err := readJournal(t.Files, folder)
@@ -237,14 +237,14 @@ func (f *Fleet) Workers(ctx context.Context) ([]WorkerState, error) {
 	return states, nil
 }
 
-// Cancel ends all workers, and tells the process that tends the batch to start no more.
+// Cancel ends all workers, and tells the supervising process to start no more.
 func (f *Fleet) Cancel(ctx context.Context) error {
 	path := filepath.Join(f.journal.Batch.Folder, cancelledName)
 	err := files.WriteNew(f.tools.Files, path, func(io.Writer) error { return nil })
 	if errors.Is(err, fs.ErrExist) {
 		err = nil
 	}
-	// The tending process may have started more since the journal was read.
+	// The supervising process may have started more since the journal was read.
 	if now, readErr := readJournal(f.tools.Files, f.journal.Batch.Folder); readErr == nil {
 		f.journal.Handle = now.Handle
 	}

@@ -92,7 +92,7 @@ func (o LeaseOptions) Validate() error {
 // A task that is held has files TASK.0, TASK.1 and so on, each made by an exclusive link;
 // the maker of the highest number is the holder. A heartbeat makes the next file and
 // removes the one before. A takeover makes the next file as well, so that of a holder
-// that wakes up and of those that wait for the task exactly one goes on, whatever their
+// that wakes up and of those that wait for the task exactly one continues, whatever their
 // clocks show. The maker of a file holds the task only if the file before it still
 // existed; otherwise another process has held and released the task in between. TASK.0
 // stays while the task is held, so that taking a free task is one exclusive step. Its
@@ -182,9 +182,6 @@ type Lease struct {
 	kept    sync.WaitGroup
 }
 
-// Task is the name of the task.
-func (l *Lease) Task() string { return l.task }
-
 // Held reports whether the lease is held for sure: no other process can have taken it
 // over.
 func (l *Lease) Held() bool {
@@ -213,7 +210,7 @@ func (l *Lease) beat() error {
 	if over != nil {
 		return fmt.Errorf("beat for task %s: %w", l.task, over)
 	}
-	err := l.succeed(l.text)
+	err := l.advance(l.text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -228,9 +225,9 @@ func (l *Lease) beat() error {
 	return nil
 }
 
-// succeed makes the next file of the task and removes the one before, whose text must be
+// advance makes the next file of the task and removes the one before, whose text must be
 // unchanged. If that is another's, this is a takeover.
-func (l *Lease) succeed(before string) error {
+func (l *Lease) advance(before string) error {
 	from, next := l.path(l.number), l.path(l.number+1)
 	if err := l.put(next); err != nil {
 		return err

@@ -49,27 +49,20 @@ func (l *Leases) dead(c claim) bool {
 	if l.o.Host == "" || c.Host != l.o.Host || c.Lock == "" || c.Lock == l.id || strings.ContainsAny(c.Lock, "/.") {
 		return false
 	}
-	path := l.lockPath(c.Lock)
-	if _, err := l.fsys.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return true // only the process itself, or one that found it dead, removes its lock
-	}
-	lock, err := l.fsys.Lock(path, l.o.Host)
-	if err != nil {
-		return false
-	}
-	_ = lock.Close()
-	return true
+	// No lock file: only the process itself, or one that found it dead, removes it.
+	held, err := l.fsys.Locked(l.lockPath(c.Lock))
+	return err == nil && !held
 }
 
-// sweepLock removes the lock of a dead process.
+// sweepLock removes the lock of a dead process. A process writes its host into the file
+// once it has the lock, and keeps it to its end.
 func (l *Leases) sweepLock(id string) {
 	path := l.lockPath(id)
 	if text, err := l.read(path); err != nil || strings.TrimSpace(text) != l.o.Host || l.o.Host == "" {
 		return
 	}
-	if lock, err := l.fsys.Lock(path, l.o.Host); err == nil {
+	if held, err := l.fsys.Locked(path); err == nil && !held {
 		_ = l.removed(path)
-		_ = lock.Close()
 	}
 }
 

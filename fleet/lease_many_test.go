@@ -61,7 +61,7 @@ func TestManyTakeThroughTheSameTasks(t *testing.T) {
 
 // Holders are listed for anybody who sees the folder, with those that died on this host.
 func TestHoldersAreListed(t *testing.T) {
-	dir, clock := t.TempDir(), newHandClock()
+	dir, clock := t.TempDir(), newManualClock()
 	open := func(owner, host string) *Leases {
 		return openLeases(t, files.OS{}, dir, LeaseOptions{Owner: owner, Host: host, Clock: clock})
 	}

@@ -35,7 +35,7 @@ func (s *switched) Link(from, to string) error {
 // seed, so that every interleaving occurs sooner or later.
 type schedule struct {
 	random *rand.Rand
-	clock  *handClock
+	clock  *manualClock
 	asks   chan *actor // actors that wait for a turn or have ended
 	actors []*actor
 }
@@ -188,7 +188,7 @@ const (
 
 func (p *play) run() {
 	random := rand.New(rand.NewPCG(uint64(p.seed), 1))
-	p.s = &schedule{random: random, clock: newHandClock(), asks: make(chan *actor)}
+	p.s = &schedule{random: random, clock: newManualClock(), asks: make(chan *actor)}
 	p.tasks = []string{"a", "a.1"}
 	for i := range players {
 		p.s.start(files.OS{}, fmt.Sprint("w", i), p.work)

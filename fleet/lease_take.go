@@ -46,7 +46,7 @@ func (l *Leases) take(task string) (*Lease, error) {
 }
 
 // claim acquires a task that is free or whose holder is lost.
-func (l *Leases) claim(task string, found row) (*Lease, error) {
+func (l *Leases) claim(task string, found taskFiles) (*Lease, error) {
 	id, text := l.text()
 	lease := &Lease{leases: l, task: task, text: text, claim: l.claimPath(task, id)}
 	begun := l.o.Clock.Now()
@@ -56,7 +56,7 @@ func (l *Leases) claim(task string, found row) (*Lease, error) {
 	}
 	if found.anchored() {
 		lease.number, lease.anchor = found.top(), found.anchor
-		err = lease.succeed(found.last)
+		err = lease.advance(found.last)
 	} else {
 		lease.anchor = text
 		err = lease.put(lease.path(0))
@@ -72,7 +72,7 @@ func (l *Leases) claim(task string, found row) (*Lease, error) {
 
 // tidy removes what other processes have left of a task that this process now holds.
 // Whatever cannot be removed is left to the next holder.
-func (l *Leases) tidy(task string, found row, ours *Lease) {
+func (l *Leases) tidy(task string, found taskFiles, ours *Lease) {
 	for _, number := range found.numbers {
 		if number != 0 && number < max(ours.number-1, 0) || ours.number == 0 && number > 0 {
 			_ = l.removed(l.path(task, number))
@@ -90,8 +90,8 @@ func (l *Leases) tidy(task string, found row, ours *Lease) {
 // claimSuffix ends the names of claims, the files that are linked.
 const claimSuffix = ".claim"
 
-// row is the files of a task.
-type row struct {
+// taskFiles is the files of a task.
+type taskFiles struct {
 	numbers []int    // of its files, ascending
 	claims  []string // names of its claims
 	anchor  string   // text of the first file
@@ -99,21 +99,21 @@ type row struct {
 }
 
 // anchored reports whether a live or dead process holds the task.
-func (r row) anchored() bool { return len(r.numbers) > 0 && r.numbers[0] == 0 }
+func (r taskFiles) anchored() bool { return len(r.numbers) > 0 && r.numbers[0] == 0 }
 
 // top is the highest number.
-func (r row) top() int { return r.numbers[len(r.numbers)-1] }
+func (r taskFiles) top() int { return r.numbers[len(r.numbers)-1] }
 
 // String changes with each heartbeat.
-func (r row) String() string { return fmt.Sprint(r.numbers, r.anchor, r.last) }
+func (r taskFiles) String() string { return fmt.Sprint(r.numbers, r.anchor, r.last) }
 
 // look reads the files of a task.
-func (l *Leases) look(task string) (row, error) {
+func (l *Leases) look(task string) (taskFiles, error) {
 	entries, err := l.fsys.ReadDir(l.dir)
 	if err != nil {
-		return row{}, err
+		return taskFiles{}, err
 	}
-	var found row
+	var found taskFiles
 	for _, entry := range entries {
 		found.add(task, entry.Name())
 	}
@@ -126,13 +126,13 @@ func (l *Leases) look(task string) (row, error) {
 	}
 	if err != nil {
 		// It was removed meanwhile, or cannot be read.
-		return row{}, l.gone(err)
+		return taskFiles{}, l.gone(err)
 	}
 	return found, nil
 }
 
 // add records a file if it is one of the task's.
-func (r *row) add(task, name string) {
+func (r *taskFiles) add(task, name string) {
 	if rest, ok := strings.CutPrefix(name, task+"."); ok {
 		if number, err := strconv.Atoi(rest); err == nil && strconv.Itoa(number) == rest && number >= 0 {
 			r.numbers = append(r.numbers, number)
@@ -179,7 +179,7 @@ func (l *Leases) Holders() ([]Holder, error) {
 }
 
 // judge names the holder of a task, and reports whether the holder is lost.
-func (l *Leases) judge(task string, found row) (holder string, free bool) {
+func (l *Leases) judge(task string, found taskFiles) (holder string, free bool) {
 	var last claim
 	if json.Unmarshal([]byte(found.last), &last) != nil || last.Owner == "" {
 		last.Owner = "another process"

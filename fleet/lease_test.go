@@ -20,22 +20,22 @@ import (
 	"graft/files/faults"
 )
 
-// handClock stands still until a test moves it.
-type handClock struct {
+// manualClock stands still until a test moves it.
+type manualClock struct {
 	mu    sync.Mutex
 	now   time.Duration
 	moved chan struct{} // closed at the next move
 }
 
-func newHandClock() *handClock { return &handClock{moved: make(chan struct{})} }
+func newManualClock() *manualClock { return &manualClock{moved: make(chan struct{})} }
 
-func (c *handClock) Now() time.Duration {
+func (c *manualClock) Now() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-func (c *handClock) move(d time.Duration) {
+func (c *manualClock) move(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now += d
@@ -43,7 +43,7 @@ func (c *handClock) move(d time.Duration) {
 	c.moved = make(chan struct{})
 }
 
-func (c *handClock) Wait(ctx context.Context, d time.Duration) error {
+func (c *manualClock) Wait(ctx context.Context, d time.Duration) error {
 	until := c.Now() + d
 	for {
 		c.mu.Lock()
@@ -60,13 +60,13 @@ func (c *handClock) Wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ahead is the clock of another machine, which differs.
-type ahead struct {
+// offsetClock is the clock of another machine, which differs.
+type offsetClock struct {
 	Clock
 	by time.Duration
 }
 
-func (c ahead) Now() time.Duration { return c.Clock.Now() + c.by }
+func (c offsetClock) Now() time.Duration { return c.Clock.Now() + c.by }
 
 func openLeases(t testing.TB, fsys files.FS, dir string, o LeaseOptions) *Leases {
 	o.Random = rand.Reader
@@ -87,9 +87,9 @@ func names(t testing.TB, dir string) (all []string) {
 }
 
 func TestATaskIsTakenOnceAndGivenBack(t *testing.T) {
-	dir, clock := t.TempDir(), newHandClock()
+	dir, clock := t.TempDir(), newManualClock()
 	a := openLeases(t, files.OS{}, dir, LeaseOptions{Owner: "ann", Clock: clock})
-	b := openLeases(t, files.OS{}, dir, LeaseOptions{Owner: "bob", Clock: ahead{clock, time.Hour}})
+	b := openLeases(t, files.OS{}, dir, LeaseOptions{Owner: "bob", Clock: offsetClock{clock, time.Hour}})
 	held, err := a.Take("one.more")
 	require.NoError(t, err)
 	for range 20 {
@@ -120,9 +120,9 @@ func TestATaskIsTakenOnceAndGivenBack(t *testing.T) {
 
 func TestASilentHolderIsFollowedAndSeesIt(t *testing.T) {
 	for _, beats := range []int{0, 1, 3} {
-		dir, clock := t.TempDir(), newHandClock()
+		dir, clock := t.TempDir(), newManualClock()
 		a := openLeases(t, files.OS{}, dir, LeaseOptions{Owner: "ann", Clock: clock})
-		b := openLeases(t, files.OS{}, dir, LeaseOptions{Owner: "bob", Clock: ahead{clock, -time.Hour}})
+		b := openLeases(t, files.OS{}, dir, LeaseOptions{Owner: "bob", Clock: offsetClock{clock, -time.Hour}})
 		first, err := a.Take("t")
 		require.NoError(t, err)
 		for range beats {
@@ -149,7 +149,7 @@ func TestASilentHolderIsFollowedAndSeesIt(t *testing.T) {
 }
 
 func TestOneWhoWakesUpInTimeGoesOn(t *testing.T) {
-	dir, clock := t.TempDir(), newHandClock()
+	dir, clock := t.TempDir(), newManualClock()
 	a := openLeases(t, files.OS{}, dir, LeaseOptions{Clock: clock})
 	b := openLeases(t, files.OS{}, dir, LeaseOptions{Clock: clock})
 	lease, err := a.Take("t")
@@ -165,7 +165,7 @@ func TestOneWhoWakesUpInTimeGoesOn(t *testing.T) {
 }
 
 func TestKeepBeatsAndEndsTheWorkWhenTheLeaseIsLost(t *testing.T) {
-	dir, clock := t.TempDir(), newHandClock()
+	dir, clock := t.TempDir(), newManualClock()
 	disk := &switched{FS: files.OS{}}
 	l := openLeases(t, disk, dir, LeaseOptions{Clock: clock})
 	lease, err := l.Take("t")
@@ -202,7 +202,7 @@ func TestKeepBeatsAndEndsTheWorkWhenTheLeaseIsLost(t *testing.T) {
 // The lock of a process shows its death to others of its host at once, and is not used by
 // other hosts.
 func TestADeadProcessOfTheSameHostIsSeenAtOnce(t *testing.T) {
-	dir, clock := t.TempDir(), newHandClock()
+	dir, clock := t.TempDir(), newManualClock()
 	dying := openLeases(t, files.OS{}, dir, LeaseOptions{Owner: "ann", Clock: clock, Host: "here"})
 	near := openLeases(t, files.OS{}, dir, LeaseOptions{Clock: clock, Host: "here"})
 	far := openLeases(t, files.OS{}, dir, LeaseOptions{Clock: clock, Host: "there"})
@@ -237,13 +237,56 @@ func TestADeadProcessOfTheSameHostIsSeenAtOnce(t *testing.T) {
 	require.Empty(t, names(t, dir))
 }
 
+// duringLock calls a function while a lock is tested.
+type duringLock struct {
+	files.FS
+	call func()
+}
+
+func (d *duringLock) Lock(path, holder string) (io.Closer, error) {
+	lock, err := d.FS.Lock(path, holder)
+	d.call()
+	return lock, err
+}
+
+func (d *duringLock) Locked(path string) (bool, error) {
+	held, err := d.FS.Locked(path)
+	d.call()
+	return held, err
+}
+
+// Processes that test the lock of a dead holder at the same time all find it dead.
+func TestADeadHolderIsSeenByAllAtOnce(t *testing.T) {
+	dir, o := t.TempDir(), LeaseOptions{Clock: newManualClock(), Host: "here"}
+	dying := openLeases(t, files.OS{}, dir, o)
+	_, err := dying.Take("t")
+	require.NoError(t, err)
+	second := openLeases(t, files.OS{}, dir, o)
+	tested, disk := 0, &duringLock{files.OS{}, func() {}}
+	first := openLeases(t, disk, dir, o)
+	require.NoError(t, dying.lock.Close())
+	disk.call = func() {
+		tested++
+		held, err := second.Holders()
+		require.NoError(t, err)
+		require.Len(t, held, 1)
+		require.True(t, held[0].Dead)
+	}
+	held, err := first.Holders()
+	require.NoError(t, err)
+	require.True(t, held[0].Dead)
+	first.sweepLock(dying.id)
+	require.Equal(t, 2, tested)
+	require.NoFileExists(t, dying.lockPath(dying.id))
+}
+
 func TestThisHostHasAName(t *testing.T) {
 	require.NotEmpty(t, ThisHost(files.OS{}))
 	require.Equal(t, ThisHost(files.OS{}), ThisHost(files.OS{}))
 }
 
 func TestWrongTasksAndOptionsAreRefused(t *testing.T) {
-	l := openLeases(t, files.OS{}, t.TempDir(), LeaseOptions{Clock: newHandClock()})
+	l := openLeases(t, files.OS{}, t.TempDir(), LeaseOptions{Clock: newManualClock()})
 	for _, task := range []string{"", ".", "..", ".a", "a/b", "a b", "a\n", "ä", strings.Repeat("a", 151)} {
 		_, err := l.Take(task)
 		require.ErrorContains(t, err, "no name of a task", "%q", task)
@@ -262,7 +305,7 @@ func (linkless) Link(string, string) error {
 }
 
 func TestLeasesNeedNoLinks(t *testing.T) {
-	dir, clock := t.TempDir(), newHandClock()
+	dir, clock := t.TempDir(), newManualClock()
 	a := openLeases(t, linkless{files.OS{}}, dir, LeaseOptions{Clock: clock})
 	b := openLeases(t, linkless{files.OS{}}, dir, LeaseOptions{Clock: clock})
 	lease, err := a.Take("t")
@@ -289,7 +332,7 @@ func (readOnly) Create(path string) (files.File, error) {
 func (r readOnly) Lock(path, _ string) (io.Closer, error) { return r.Create(path) }
 
 func TestADiskThatCannotBeWrittenIsNamed(t *testing.T) {
-	l := openLeases(t, readOnly{files.OS{}}, t.TempDir(), LeaseOptions{Clock: newHandClock()})
+	l := openLeases(t, readOnly{files.OS{}}, t.TempDir(), LeaseOptions{Clock: newManualClock()})
 	_, err := l.Take("t")
 	require.ErrorIs(t, err, syscall.EROFS)
 	require.ErrorContains(t, err, "take task t in ")
@@ -314,13 +357,13 @@ func lifeOfALease(fsys files.FS, dir string, clock Clock) (took bool, err error)
 // left.
 func TestAFaultAtAnyOperationIsAnErrorAndDelaysAtMost(t *testing.T) {
 	counting := faults.New(files.OS{}, 0, faults.Fail)
-	_, err := lifeOfALease(counting, t.TempDir(), newHandClock())
+	_, err := lifeOfALease(counting, t.TempDir(), newManualClock())
 	require.NoError(t, err)
 	steps := len(counting.Ops())
 	require.Greater(t, steps, 20)
 	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
 		for at := 1; at <= steps; at++ {
-			dir, clock := t.TempDir(), newHandClock()
+			dir, clock := t.TempDir(), newManualClock()
 			faulty := faults.New(files.OS{}, at, kind)
 			_, err := lifeOfALease(faulty, dir, clock)
 			if faulty.Fired() && kind == faults.Crash {
@@ -335,7 +378,7 @@ func TestAFaultAtAnyOperationIsAnErrorAndDelaysAtMost(t *testing.T) {
 }
 
 // mustInherit takes the task that a process has left.
-func mustInherit(t *testing.T, dir string, clock *handClock, what string) {
+func mustInherit(t *testing.T, dir string, clock *manualClock, what string) {
 	require.NoError(t, os.MkdirAll(dir, 0o777))
 	heir := openLeases(t, files.OS{}, dir, LeaseOptions{Clock: clock, Host: "there"})
 	lease, err := heir.Take("t")

@@ -209,7 +209,7 @@ func (l *local) Poll(_ context.Context, h Handle) ([]WorkerState, error) {
 			return nil, fmt.Errorf("read the state of worker %d of %s: %w", k, h.Key, err)
 		}
 		if known {
-			l.tell(state, &states[k], supervised)
+			l.describe(state, &states[k], supervised)
 		}
 	}
 	return states, nil
@@ -232,7 +232,7 @@ func (l *local) supervises(path string) bool {
 	}
 }
 
-func (l *local) tell(s localState, w *WorkerState, supervised bool) {
+func (l *local) describe(s localState, w *WorkerState, supervised bool) {
 	host, _, _ := strings.Cut(s.Host, " ")
 	w.Host = host
 	switch {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"text/template"
 )
 
 // ManifestOptions describe the cluster of Kubernetes.
@@ -72,40 +73,102 @@ func Manifest(b Batch, o ManifestOptions) (string, error) {
 	if err := o.Validate(b); err != nil {
 		return "", fmt.Errorf("write a manifest of %s: %w", b.Key, err)
 	}
-	y := &yaml{}
-	y.text(0, "apiVersion", "batch/v1")
-	y.text(0, "kind", "Job")
-	y.open(0, "metadata")
-	y.text(2, "name", b.Key)
-	if o.Namespace != "" {
-		y.text(2, "namespace", o.Namespace)
+	var text strings.Builder
+	err := manifestTemplate.Execute(&text, map[string]any{
+		"Batch": b, "Options": o, "Amounts": b.Resources.amounts(o.GPU), "Dir": b.dir(), "Again": againCode, "Kinds": []string{"requests", "limits"},
+		"Threads": strconv.Itoa(max(1, b.Resources.CPUs)), "Seconds": int(b.Resources.Time.Seconds()),
+	})
+	return text.String(), err
+}
+
+// amounts are the requests of a pod, and at the same time its limits.
+func (r Resources) amounts(gpu string) [][2]string {
+	amounts := [][2]string{{"cpu", strconv.Itoa(max(1, r.CPUs))}}
+	if r.MemoryMB > 0 {
+		amounts = append(amounts, [2]string{"memory", strconv.Itoa(r.MemoryMB) + "Mi"})
 	}
-	y.open(0, "spec")
-	y.text(2, "completionMode", "Indexed")
-	y.number(2, "completions", b.Workers)
-	y.number(2, "parallelism", b.Workers)
-	y.number(2, "backoffLimitPerIndex", o.Failures)
-	y.policy()
-	y.pod(b, o)
-	return y.String(), nil
+	if r.GPUs > 0 {
+		amounts = append(amounts, [2]string{yamlQuote(gpu), strconv.Itoa(r.GPUs)})
+	}
+	return amounts
 }
 
-// yaml writes lines of YAML. Values from outside are quoted.
-type yaml struct{ strings.Builder }
-
-func (y *yaml) line(indent int, format string, args ...any) {
-	y.WriteString(strings.Repeat(" ", indent))
-	fmt.Fprintf(y, format+"\n", args...)
-}
-
-func (y *yaml) open(indent int, key string)          { y.line(indent, "%s:", key) }
-func (y *yaml) number(indent int, key string, n int) { y.line(indent, "%s: %d", key, n) }
-func (y *yaml) text(indent int, key, value string)   { y.line(indent, "%s: %s", key, yamlQuote(value)) }
-func (y *yaml) item(indent int, key, value string)   { y.line(indent, "- %s: %s", key, yamlQuote(value)) }
-func (y *yaml) variable(indent int, name, value string) {
-	y.item(indent, "name", name)
-	y.text(indent+2, "value", unexpanded(value))
-}
+// manifestTemplate quotes values from outside. Pods that ask to be restarted and pods that
+// the cluster has ended count as no failures.
+var manifestTemplate = template.Must(template.New("manifest").Funcs(template.FuncMap{
+	"quote": yamlQuote,
+	"word":  func(text string) string { return yamlQuote(unexpanded(text)) },
+	"split": func(env string) []string { return strings.SplitN(env, "=", 2) },
+}).Parse(`apiVersion: "batch/v1"
+kind: "Job"
+metadata:
+  name: {{quote .Batch.Key}}
+{{- with .Options.Namespace}}
+  namespace: {{quote .}}
+{{- end}}
+spec:
+  completionMode: "Indexed"
+  completions: {{.Batch.Workers}}
+  parallelism: {{.Batch.Workers}}
+  backoffLimitPerIndex: {{.Options.Failures}}
+  podFailurePolicy:
+    rules:
+    - action: "Ignore"
+      onPodConditions:
+      - type: "DisruptionTarget"
+        status: "True"
+    - action: "Ignore"
+      onExitCodes:
+        containerName: "worker"
+        operator: "In"
+        values: [{{.Again}}]
+  template:
+    spec:
+      restartPolicy: "Never"
+{{- with .Seconds}}
+      activeDeadlineSeconds: {{.}}
+{{- end}}
+      containers:
+      - name: "worker"
+        image: {{quote .Options.Image}}
+        command:
+{{- range .Batch.Argv}}
+        - {{word .}}
+{{- end}}
+        workingDir: {{quote .Dir}}
+        env:
+{{- range .Batch.Env}}
+{{- $pair := split .}}
+        - name: {{quote (index $pair 0)}}
+          value: {{word (index $pair 1)}}
+{{- end}}
+        - name: "` + folderVariable + `"
+          value: {{word .Batch.Folder}}
+        - name: "` + workerVariable + `"
+          valueFrom:
+            fieldRef:
+              fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+        - name: "GRAFT_THREADS"
+          value: {{quote .Threads}}
+{{- if .Batch.Resources.GPUs}}
+        - name: "GRAFT_DEVICE"
+          value: "cuda:0"
+{{- end}}
+        resources:
+{{- range $kind := .Kinds}}
+          {{$kind}}:
+{{- range $.Amounts}}
+            {{index . 0}}: {{quote (index . 1)}}
+{{- end}}
+{{- end}}
+        volumeMounts:
+        - name: "shared"
+          mountPath: {{quote .Options.Mount}}
+      volumes:
+      - name: "shared"
+        persistentVolumeClaim:
+          claimName: {{quote .Options.Claim}}
+`))
 
 // yamlQuote writes a text as a double-quoted scalar: Go's escapes for ASCII mean the same
 // in YAML for all UTF-8 texts.
@@ -113,80 +176,3 @@ func yamlQuote(text string) string { return strconv.QuoteToASCII(text) }
 
 // unexpanded keeps Kubernetes from taking $(NAME) for a variable.
 func unexpanded(text string) string { return strings.ReplaceAll(text, "$", "$$") }
-
-// policy ignores pods that ask to be restarted and pods that the cluster has ended.
-func (y *yaml) policy() {
-	y.open(2, "podFailurePolicy")
-	y.open(4, "rules")
-	y.item(4, "action", "Ignore")
-	y.open(6, "onPodConditions")
-	y.item(6, "type", "DisruptionTarget")
-	y.text(8, "status", "True")
-	y.item(4, "action", "Ignore")
-	y.open(6, "onExitCodes")
-	y.text(8, "containerName", "worker")
-	y.text(8, "operator", "In")
-	y.line(8, "values: [%d]", againCode)
-}
-
-// pod is the template of a worker's pod.
-func (y *yaml) pod(b Batch, o ManifestOptions) {
-	y.open(2, "template")
-	y.open(4, "spec")
-	y.text(6, "restartPolicy", "Never")
-	if seconds := int(b.Resources.Time.Seconds()); seconds > 0 {
-		y.number(6, "activeDeadlineSeconds", seconds)
-	}
-	y.open(6, "containers")
-	y.item(6, "name", "worker")
-	y.text(8, "image", o.Image)
-	y.open(8, "command")
-	for _, word := range b.Argv {
-		y.line(8, "- %s", yamlQuote(unexpanded(word)))
-	}
-	y.text(8, "workingDir", b.dir())
-	y.environment(b)
-	y.resources(b.Resources, o)
-	y.open(8, "volumeMounts")
-	y.item(8, "name", "shared")
-	y.text(10, "mountPath", o.Mount)
-	y.open(6, "volumes")
-	y.item(6, "name", "shared")
-	y.open(8, "persistentVolumeClaim")
-	y.text(10, "claimName", o.Claim)
-}
-
-func (y *yaml) environment(b Batch) {
-	y.open(8, "env")
-	for _, env := range b.Env {
-		name, value, _ := strings.Cut(env, "=")
-		y.variable(8, name, value)
-	}
-	y.variable(8, folderVariable, b.Folder)
-	y.item(8, "name", workerVariable)
-	y.open(10, "valueFrom")
-	y.open(12, "fieldRef")
-	y.text(14, "fieldPath", "metadata.annotations['batch.kubernetes.io/job-completion-index']")
-	y.variable(8, "GRAFT_THREADS", strconv.Itoa(max(1, b.Resources.CPUs)))
-	if b.Resources.GPUs > 0 {
-		y.variable(8, "GRAFT_DEVICE", "cuda:0")
-	}
-}
-
-// resources are the requests, and at the same time the limits.
-func (y *yaml) resources(r Resources, o ManifestOptions) {
-	amounts := [][2]string{{"cpu", strconv.Itoa(max(1, r.CPUs))}}
-	if r.MemoryMB > 0 {
-		amounts = append(amounts, [2]string{"memory", strconv.Itoa(r.MemoryMB) + "Mi"})
-	}
-	if r.GPUs > 0 {
-		amounts = append(amounts, [2]string{yamlQuote(o.GPU), strconv.Itoa(r.GPUs)})
-	}
-	y.open(8, "resources")
-	for _, kind := range []string{"requests", "limits"} {
-		y.open(10, kind)
-		for _, amount := range amounts {
-			y.text(12, amount[0], amount[1])
-		}
-	}
-}

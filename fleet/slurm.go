@@ -192,9 +192,9 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ",")
 }
 
-// ours are the options of sbatch that graft sets itself, or that would change the format
+// reservedOptions are the options of sbatch that graft sets itself, or that would change the format
 // of its answer.
-var ours = []string{
+var reservedOptions = []string{
 	"parsable", "requeue", "no-requeue", "open-mode", "job-name", "array", "chdir", "output", "error", "input",
 	"cpus-per-task", "mem", "gres", "time", "signal", "partition", "account", "qos", "constraint", "wrap", "wait",
 	"export", "export-file", "ntasks", "test-only", "help", "usage", "version", "quiet", "verbose", "hold", "uid", "clusters",
@@ -212,7 +212,7 @@ func (r Resources) slurm() error {
 		switch {
 		case !found || name == "" || strings.ContainsAny(option, "\x00\n\r") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 			faults = append(faults, fmt.Errorf("extra: %q is not --name=value, as sbatch takes its options", option))
-		case slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(o, name) }):
+		case slices.ContainsFunc(reservedOptions, func(o string) bool { return strings.HasPrefix(o, name) }):
 			// sbatch accepts a prefix of an option for the whole.
 			faults = append(faults, fmt.Errorf("extra: --%s is set by graft; there are fields for resources", name))
 		}
@@ -234,7 +234,7 @@ func (s *slurm) Poll(ctx context.Context, h Handle) ([]WorkerState, error) {
 			}
 			w := &states[t.worker]
 			if !w.State.Live() || t.state.Live() {
-				t.tell(w)
+				t.describe(w)
 			}
 		}
 	}

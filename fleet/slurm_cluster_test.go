@@ -141,7 +141,7 @@ func mend(t *testing.T, h fleettest.Harness) {
 
 // The controller forgets the batch and reuses its number: the other job is left alone, by
 // Cancel too, and the workers are restarted.
-func TestSlurmNumberIsHandedToAStranger(t *testing.T) {
+func TestSlurmReusesAJobNumber(t *testing.T) {
 	needSlurm(t)
 	h := slurmHarness()
 	const tasks = 6
@@ -156,13 +156,13 @@ func TestSlurmNumberIsHandedToAStranger(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(cluster.Folder, "state"), 0o755))
 	cluster.Raise(t, "slurmctld", "-i")
 	allIdle(t, h)
-	stranger := ""
-	for stranger != number {
-		c := exec.Command("sbatch", "--parsable", "--hold", "--job-name=stranger", "--array=0-1", "--output="+os.DevNull)
+	other := ""
+	for other != number {
+		c := exec.Command("sbatch", "--parsable", "--hold", "--job-name=other", "--array=0-1", "--output="+os.DevNull)
 		c.Stdin = strings.NewReader("#!/bin/sh\nsleep 1000\n")
 		out, err := c.Output()
 		require.NoError(t, err)
-		stranger = strings.TrimSpace(string(out))
+		other = strings.TrimSpace(string(out))
 	}
 	states, err := f.Workers(context.Background())
 	require.NoError(t, err)
@@ -172,8 +172,8 @@ func TestSlurmNumberIsHandedToAStranger(t *testing.T) {
 	require.NoError(t, h.Supervise(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
 	require.NoError(t, f.Cancel(context.Background()))
-	require.Contains(t, call(t, "squeue", "-h", "-j", number, "-o", "%j"), "stranger")
-	call(t, "scancel", "--name=stranger")
+	require.Contains(t, call(t, "squeue", "-h", "-j", number, "-o", "%j"), "other")
+	call(t, "scancel", "--name=other")
 }
 
 // A node fails with all its processes, and stays away for a while.
@@ -216,7 +216,7 @@ func loseNode(t *testing.T, all bool) {
 	mend(t, h)
 }
 
-// Slurm ends a worker at its time limit and does not restart it; Tend does.
+// Slurm ends a worker at its time limit and does not restart it; Supervise does.
 func TestSlurmTimeIsOver(t *testing.T) {
 	needSlurm(t)
 	if !fleet.Long() {

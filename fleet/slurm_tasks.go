@@ -71,12 +71,12 @@ func parseTask(line string) (t slurmTask, name string, err error) {
 		t.worker = worker
 	}
 	status, _ := strconv.Atoi(fields[3])
-	t.judge(fields[2], syscall.WaitStatus(status), fields[5])
+	t.setState(fields[2], syscall.WaitStatus(status), fields[5])
 	return t, fields[6], nil
 }
 
-// judge translates a state of Slurm's.
-func (t *slurmTask) judge(word string, status syscall.WaitStatus, reason string) {
+// setState translates a state of Slurm's.
+func (t *slurmTask) setState(word string, status syscall.WaitStatus, reason string) {
 	t.detail = word
 	if reason != "" && reason != "None" {
 		t.detail += ": " + reason
@@ -103,7 +103,7 @@ func (t *slurmTask) judge(word string, status syscall.WaitStatus, reason string)
 	}
 }
 
-func (t slurmTask) tell(w *WorkerState) {
+func (t slurmTask) describe(w *WorkerState) {
 	w.State, w.Exit, w.Host, w.Detail = t.state, t.exit, t.node, "job "+t.job+": "+t.detail
 }
 

@@ -111,7 +111,7 @@ func (a *answers) count(name string) (n int) {
 }
 
 func (a *answers) engine() *slurm {
-	return &slurm{Tools: Tools{Files: files.OS{}, Clock: newHandClock(), CommandTimeout: time.Second}, run: a.run}
+	return &slurm{Tools: Tools{Files: files.OS{}, Clock: newManualClock(), CommandTimeout: time.Second}, run: a.run}
 }
 
 func slurmBatch(t *testing.T, workers int) Batch {
@@ -150,7 +150,7 @@ func TestSubmitStartsWhatDoesNotLive(t *testing.T) {
 	}
 }
 
-func TestARefusalIsToldWithARemedy(t *testing.T) {
+func TestARefusalHasARemedy(t *testing.T) {
 	a := &answers{squeue: []any{""}, sbatch: []any{errors.New("sbatch: exit status 1\nsbatch: error: Batch job submission failed: Invalid partition name specified")}}
 	_, err := a.engine().Submit(context.Background(), slurmBatch(t, 2))
 	require.ErrorContains(t, err, "Invalid partition name")
@@ -158,10 +158,10 @@ func TestARefusalIsToldWithARemedy(t *testing.T) {
 	a = &answers{squeue: []any{errors.New("Unable to contact slurm controller")}}
 	_, err = a.engine().Submit(context.Background(), slurmBatch(t, 2))
 	require.ErrorContains(t, err, "Unable to contact")
-	require.Zero(t, a.count("sbatch"), "who cannot ask does not start a second one")
+	require.Zero(t, a.count("sbatch"), "without an answer no job is submitted")
 }
 
-func TestPollReadsWhatSlurmSays(t *testing.T) {
+func TestPollTranslatesStates(t *testing.T) {
 	line := func(state, exit string) string { return "7|0|" + state + "|" + exit + "|n1|None|k|\n" }
 	for text, want := range map[string]State{
 		"":                                      Unknown,
@@ -193,7 +193,7 @@ func TestPollReadsWhatSlurmSays(t *testing.T) {
 		require.Equal(t, want, states[0].State, text)
 		require.Equal(t, "/f/logs/worker-0.log", states[0].Log)
 	}
-	for _, wrong := range []string{"slurm is drunk\n", "x|0|RUNNING|0|n1|None|k|\n"} {
+	for _, wrong := range []string{"not a line of squeue\n", "x|0|RUNNING|0|n1|None|k|\n"} {
 		_, err := (&answers{squeue: []any{wrong}}).engine().Poll(context.Background(), Handle{Key: "k", Workers: 1})
 		require.ErrorContains(t, err, "squeue answered")
 	}
@@ -209,44 +209,44 @@ func TestCancelNamesNumberAndKey(t *testing.T) {
 	require.Contains(t, strings.Join(a.asked, "\n"), "scancel --user="+user()+" --name=k 7")
 }
 
-func TestCommandsHaveATimeAndSayWhatTheySaid(t *testing.T) {
+func TestCommandsHaveATimeoutAndReturnTheirErrors(t *testing.T) {
 	run := runner(100 * time.Millisecond)
 	_, err := run(context.Background(), "", "sleep", "20")
 	require.ErrorContains(t, err, "no answer within 100ms")
 	run = runner(10 * time.Second)
-	_, err = run(context.Background(), "", "sh", "-c", "echo alas >&2; exit 3")
-	require.ErrorContains(t, err, "alas")
+	_, err = run(context.Background(), "", "sh", "-c", "echo no such node >&2; exit 3")
+	require.ErrorContains(t, err, "no such node")
 	out, err := run(context.Background(), "text", "cat")
 	require.NoError(t, err)
 	require.Equal(t, "text", out)
 	require.Equal(t, []string{"A=b", "SLURM_CONF=c"}, slurmEnvironment([]string{"A=b", "SLURM_JOB_ID=3", "SLURM_CONF=c"}))
 }
 
-// stage is a fake engine with scripted workers.
-type stage struct {
+// scripted is a fake engine whose workers follow a script.
+type scripted struct {
 	states    []WorkerState
 	pollError error
 	submits   [][]int
-	onSubmit  func(s *stage, only []int) error
+	onSubmit  func(s *scripted, only []int) error
 	cancels   int
 	stubborn  bool // its workers do not end
 }
 
-func (s *stage) Submit(_ context.Context, b Batch) (Handle, error) {
+func (s *scripted) Submit(_ context.Context, b Batch) (Handle, error) {
 	s.submits = append(s.submits, b.Only)
 	if s.onSubmit != nil {
 		if err := s.onSubmit(s, b.chosen()); err != nil {
 			return Handle{}, err
 		}
 	}
-	return Handle{Engine: "stage", Key: b.Key, Folder: b.Folder, Workers: b.Workers, Jobs: []string{"j"}}, nil
+	return Handle{Engine: "scripted", Key: b.Key, Folder: b.Folder, Workers: b.Workers, Jobs: []string{"j"}}, nil
 }
 
-func (s *stage) Poll(context.Context, Handle) ([]WorkerState, error) {
+func (s *scripted) Poll(context.Context, Handle) ([]WorkerState, error) {
 	return append([]WorkerState(nil), s.states...), s.pollError
 }
 
-func (s *stage) Cancel(ctx context.Context, _ Handle) error {
+func (s *scripted) Cancel(ctx context.Context, _ Handle) error {
 	s.cancels++
 	if s.stubborn {
 		<-ctx.Done()
@@ -254,22 +254,22 @@ func (s *stage) Cancel(ctx context.Context, _ Handle) error {
 	return ctx.Err()
 }
 
-// onStage is a fleet of two workers on a stage, with a clock that does not wait.
-func onStage(t *testing.T, s *stage) *Fleet {
+// onScript is a fleet of two workers on a scripted engine, with a clock that does not wait.
+func onScript(t *testing.T, s *scripted) *Fleet {
 	s.states = []WorkerState{{Worker: 0, State: Running}, {Worker: 1, State: Running}}
-	engines["stage"] = kind{func(Tools) Engine { return s }, func(Resources) error { return nil }}
-	t.Cleanup(func() { delete(engines, "stage") })
-	f, err := Start(context.Background(), Tools{Files: files.OS{}, Clock: &hasty{}}, "stage", Batch{Key: "k", Folder: t.TempDir(), Workers: 2, Argv: []string{"true"}})
+	engines["scripted"] = kind{func(Tools) Engine { return s }, func(Resources) error { return nil }}
+	t.Cleanup(func() { delete(engines, "scripted") })
+	f, err := Start(context.Background(), Tools{Files: files.OS{}, Clock: &jumpingClock{}}, "scripted", Batch{Key: "k", Folder: t.TempDir(), Workers: 2, Argv: []string{"true"}})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
 
-// hasty is a clock that does not wait.
-type hasty struct{ now time.Duration }
+// jumpingClock is a clock that does not wait.
+type jumpingClock struct{ now time.Duration }
 
-func (h *hasty) Now() time.Duration { return h.now }
-func (h *hasty) Wait(ctx context.Context, d time.Duration) error {
+func (h *jumpingClock) Now() time.Duration { return h.now }
+func (h *jumpingClock) Wait(ctx context.Context, d time.Duration) error {
 	h.now += d
 	return ctx.Err()
 }
@@ -285,7 +285,7 @@ func lefts(counts ...int) func() (int, error) {
 	}
 }
 
-func TestTendStartsAgainWhomItShould(t *testing.T) {
+func TestSuperviseRestartsWorkers(t *testing.T) {
 	for name, c := range map[string]struct {
 		state State
 		left  func() (int, error)
@@ -299,8 +299,8 @@ func TestTendStartsAgainWhomItShould(t *testing.T) {
 		"cancelled ones never":                       {Stopped, lefts(5, 5, 5, 0), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &stage{}
-			f := onStage(t, s)
+			s := &scripted{}
+			f := onScript(t, s)
 			s.states[1].State = c.state
 			s.submits = nil
 			require.NoError(t, f.Supervise(context.Background(), c.left, SuperviseOptions{}))
@@ -313,10 +313,10 @@ func TestTendStartsAgainWhomItShould(t *testing.T) {
 	}
 }
 
-// Workers that do not end after Cancel do not block Tend once all tasks are done.
-func TestTendLeavesAloneWhoDoesNotEnd(t *testing.T) {
-	s := &stage{stubborn: true}
-	f := onStage(t, s)
+// Workers that do not end after Cancel do not block Supervise once all tasks are done.
+func TestSuperviseEndsBesideHungWorkers(t *testing.T) {
+	s := &scripted{stubborn: true}
+	f := onScript(t, s)
 	var notes []string
 	require.NoError(t, f.Supervise(context.Background(), lefts(5, 0), SuperviseOptions{Grace: time.Minute, Note: func(text string) { notes = append(notes, text) }}))
 	require.Equal(t, 1, s.cancels)
@@ -324,18 +324,18 @@ func TestTendLeavesAloneWhoDoesNotEnd(t *testing.T) {
 }
 
 // Missing programs are an error at once, without Patience.
-func TestTendDoesNotWaitForMissingPrograms(t *testing.T) {
-	s := &stage{}
-	f := onStage(t, s)
+func TestSuperviseFailsAtOnceWithoutPrograms(t *testing.T) {
+	s := &scripted{}
+	f := onScript(t, s)
 	s.pollError = fmt.Errorf("ask: %w", exec.ErrNotFound)
 	require.ErrorIs(t, f.Supervise(context.Background(), lefts(5), SuperviseOptions{Note: func(string) { t.Error("it was tried again") }}), exec.ErrNotFound)
 }
 
 // Another engine may continue a batch if none of its workers lives, or if its engine
 // cannot be asked and has not started any.
-func TestAnotherEngineGoesOn(t *testing.T) {
-	s := &stage{}
-	f := onStage(t, s)
+func TestAnotherEngineContinuesABatch(t *testing.T) {
+	s := &scripted{}
+	f := onScript(t, s)
 	require.NoError(t, f.Close())
 	start := func() error {
 		g, err := Start(context.Background(), Tools{Files: files.OS{}, Clock: NewClock(time.Now)}, "local", f.Batch())
@@ -344,13 +344,13 @@ func TestAnotherEngineGoesOn(t *testing.T) {
 		}
 		return err
 	}
-	require.ErrorContains(t, start(), "worker 0 of engine stage lives in "+f.Batch().Folder)
+	require.ErrorContains(t, start(), "worker 0 of engine scripted lives in "+f.Batch().Folder)
 	s.states[0].State, s.states[1].State = Done, Unknown
 	s.pollError = errors.New("the controller is down")
-	require.ErrorContains(t, start(), "poll workers of engine stage: the controller is down")
+	require.ErrorContains(t, start(), "poll workers of engine scripted: the controller is down")
 	s.pollError = nil
 	require.NoError(t, start())
-	other, err := Attach(Tools{Files: files.OS{}, Clock: &hasty{}}, f.Batch().Folder)
+	other, err := Attach(Tools{Files: files.OS{}, Clock: &jumpingClock{}}, f.Batch().Folder)
 	require.NoError(t, err)
 	require.Equal(t, "local", other.Engine())
 	require.Empty(t, other.Handle().Jobs)
@@ -358,9 +358,9 @@ func TestAnotherEngineGoesOn(t *testing.T) {
 
 // Workers that ended after the last task, which was done after the count, are not
 // restarted.
-func TestTendCountsAgainWhenWorkersHaveEnded(t *testing.T) {
-	s := &stage{}
-	f := onStage(t, s)
+func TestSuperviseCountsAgainWhenWorkersHaveEnded(t *testing.T) {
+	s := &scripted{}
+	f := onScript(t, s)
 	s.states[0].State, s.states[1].State = Done, Done
 	s.submits = nil
 	require.NoError(t, f.Supervise(context.Background(), lefts(1, 0), SuperviseOptions{Failures: 1}))
@@ -369,8 +369,8 @@ func TestTendCountsAgainWhenWorkersHaveEnded(t *testing.T) {
 
 // A count that is old at each look restarts nobody, also while others run.
 func TestSuperviseRecountsBeforeItRestarts(t *testing.T) {
-	s := &stage{}
-	f := onStage(t, s)
+	s := &scripted{}
+	f := onScript(t, s)
 	s.states[0].State = Done
 	s.submits = nil
 	old := func() (int, error) { return 5, nil }
@@ -386,9 +386,9 @@ func TestSuperviseRecountsBeforeItRestarts(t *testing.T) {
 	require.GreaterOrEqual(t, recounts, 2)
 }
 
-func TestTendEndsWithAnErrorWhenNobodyIsLeft(t *testing.T) {
-	s := &stage{}
-	f := onStage(t, s)
+func TestSuperviseFailsWhenNoWorkerIsLeft(t *testing.T) {
+	s := &scripted{}
+	f := onScript(t, s)
 	s.states[0].State, s.states[0].Detail = Stopped, "by somebody"
 	s.states[1].State, s.states[1].Exit, s.states[1].Log = Failed, 9, "/the/log"
 	err := f.Supervise(context.Background(), lefts(5), SuperviseOptions{Failures: 2})
@@ -398,9 +398,9 @@ func TestTendEndsWithAnErrorWhenNobodyIsLeft(t *testing.T) {
 	require.Len(t, s.submits, 3)
 }
 
-func TestTendBearsWithAnEngineThatDoesNotAnswer(t *testing.T) {
-	s := &stage{pollError: errors.New("the controller is down")}
-	f := onStage(t, s)
+func TestSuperviseRetriesAnEngineThatDoesNotAnswer(t *testing.T) {
+	s := &scripted{pollError: errors.New("the controller is down")}
+	f := onScript(t, s)
 	s.submits = nil
 	var notes []string
 	err := f.Supervise(context.Background(), lefts(5), SuperviseOptions{ErrorTimeout: time.Minute, Note: func(text string) { notes = append(notes, text) }})
@@ -411,7 +411,7 @@ func TestTendBearsWithAnEngineThatDoesNotAnswer(t *testing.T) {
 	s.pollError = nil
 	s.states[1].State = Unknown
 	failures := 0
-	s.onSubmit = func(s *stage, only []int) error {
+	s.onSubmit = func(s *scripted, only []int) error {
 		if failures++; failures < 4 {
 			return errors.New("the controller is busy")
 		}
@@ -424,12 +424,12 @@ func TestTendBearsWithAnEngineThatDoesNotAnswer(t *testing.T) {
 
 // The journal remembers ends that an engine has forgotten, for Attach as well.
 func TestTheJournalRemembersWhatEnginesForget(t *testing.T) {
-	s := &stage{}
-	f := onStage(t, s)
+	s := &scripted{}
+	f := onScript(t, s)
 	s.states[1].State = Stopped
 	require.NoError(t, f.Supervise(context.Background(), lefts(5, 0), SuperviseOptions{}))
 	s.states[1].State = Unknown
-	other, err := Attach(Tools{Files: files.OS{}, Clock: &hasty{}}, f.Batch().Folder)
+	other, err := Attach(Tools{Files: files.OS{}, Clock: &jumpingClock{}}, f.Batch().Folder)
 	require.NoError(t, err)
 	states, err := other.Workers(context.Background())
 	require.NoError(t, err)
@@ -440,8 +440,8 @@ func TestTheJournalRemembersWhatEnginesForget(t *testing.T) {
 	require.NoError(t, other.Close())
 
 	require.NoError(t, os.WriteFile(filepath.Join(f.Batch().Folder, journalName), []byte(`{"version": 2}`), 0o666))
-	_, err = Attach(Tools{Files: files.OS{}, Clock: &hasty{}}, f.Batch().Folder)
+	_, err = Attach(Tools{Files: files.OS{}, Clock: &jumpingClock{}}, f.Batch().Folder)
 	require.ErrorContains(t, err, "version 2")
-	_, err = Attach(Tools{Files: files.OS{}, Clock: &hasty{}}, t.TempDir())
+	_, err = Attach(Tools{Files: files.OS{}, Clock: &jumpingClock{}}, t.TempDir())
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

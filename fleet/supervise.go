@@ -76,17 +76,17 @@ func (f *Fleet) Supervise(ctx context.Context, left func() (int, error), o Super
 		err = f.hold()
 	}
 	if err == nil {
-		t := &tending{Fleet: f, o: o, left: left, heard: f.tools.Clock.Now()}
+		t := &supervision{Fleet: f, o: o, left: left, heard: f.tools.Clock.Now()}
 		err = t.run(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("tend batch %s: %w", f.journal.Batch.Key, err)
+		return fmt.Errorf("supervise batch %s: %w", f.journal.Batch.Key, err)
 	}
 	return nil
 }
 
-// tending is the state of a call of Supervise.
-type tending struct {
+// supervision is the state of a call of Supervise.
+type supervision struct {
 	*Fleet
 	o       SuperviseOptions
 	left    func() (int, error)
@@ -95,7 +95,7 @@ type tending struct {
 	finish  bool          // no task is left
 }
 
-func (t *tending) run(ctx context.Context) error {
+func (t *supervision) run(ctx context.Context) error {
 	for {
 		over, err := t.look(ctx)
 		if over || err != nil {
@@ -108,7 +108,7 @@ func (t *tending) run(ctx context.Context) error {
 }
 
 // look polls once, and reports whether all is over.
-func (t *tending) look(ctx context.Context) (bool, error) {
+func (t *supervision) look(ctx context.Context) (bool, error) {
 	if t.cancelled() {
 		return true, ErrCancelled
 	}
@@ -145,7 +145,7 @@ func (t *tending) look(ctx context.Context) (bool, error) {
 }
 
 // recount returns how to count again where workers have ended; nil if there is no need to.
-func (t *tending) recount(states []WorkerState) func() (int, error) {
+func (t *supervision) recount(states []WorkerState) func() (int, error) {
 	switch {
 	case t.o.Recount != nil && (!anyLive(states) || slices.ContainsFunc(states, t.mayStart)):
 		return t.o.Recount
@@ -156,7 +156,7 @@ func (t *tending) recount(states []WorkerState) func() (int, error) {
 }
 
 // again restarts the workers that may be restarted.
-func (t *tending) again(ctx context.Context, states []WorkerState, left int) error {
+func (t *supervision) again(ctx context.Context, states []WorkerState, left int) error {
 	j := &t.journal
 	if j.Least < 0 || left < j.Least {
 		j.Least, j.Failures = left, nil
@@ -181,7 +181,7 @@ func anyLive(states []WorkerState) bool {
 }
 
 // mayStart reports whether a worker is to be restarted.
-func (t *tending) mayStart(w WorkerState) bool {
+func (t *supervision) mayStart(w WorkerState) bool {
 	switch w.State {
 	case Unknown, Again:
 		return true
@@ -191,7 +191,7 @@ func (t *tending) mayStart(w WorkerState) bool {
 	return false
 }
 
-func (t *tending) restart(ctx context.Context, states []WorkerState, start []int) error {
+func (t *supervision) restart(ctx context.Context, states []WorkerState, start []int) error {
 	j := &t.journal
 	if j.Failures == nil {
 		j.Failures = make(map[int]int)
@@ -206,7 +206,7 @@ func (t *tending) restart(ctx context.Context, states []WorkerState, start []int
 }
 
 // remember records ends that an engine may forget.
-func (t *tending) remember(states []WorkerState) error {
+func (t *supervision) remember(states []WorkerState) error {
 	j, news := &t.journal, false
 	for _, w := range states {
 		if w.State == Unknown || w.State.Live() || j.Ended[w.Worker] == w.State {
@@ -224,7 +224,7 @@ func (t *tending) remember(states []WorkerState) error {
 }
 
 // end waits for the workers once no task is left, and then cancels them.
-func (t *tending) end(ctx context.Context, states []WorkerState) (bool, error) {
+func (t *supervision) end(ctx context.Context, states []WorkerState) (bool, error) {
 	now := t.tools.Clock.Now()
 	if !t.finish {
 		t.finish, t.through = true, now
@@ -248,7 +248,7 @@ func (t *tending) end(ctx context.Context, states []WorkerState) (bool, error) {
 }
 
 // within returns a context that ends after a time; cancel it to stop its goroutine.
-func (t *tending) within(ctx context.Context, d time.Duration) (limited context.Context, giveBack func()) {
+func (t *supervision) within(ctx context.Context, d time.Duration) (limited context.Context, giveBack func()) {
 	limited, cancel := context.WithCancel(ctx)
 	over := make(chan struct{})
 	go func() {

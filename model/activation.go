@@ -9,22 +9,24 @@ import (
 
 // Activation is a function applied to each value. The zero Activation is none.
 type Activation struct {
+	passes
 	Kind torch.Activation
 	// Parameter is LeakyReLU's slope below zero and ELU's scale there.
 	Parameter float64
 	Inplace   bool // printed, and otherwise without effect
 }
 
-// activations are the activations' names in PyTorch, the names of their parameters, and
-// whether they are idempotent.
-var activations = []struct {
+// activation describes a kind of activation.
+type activation struct {
 	kind       torch.Activation
-	name       string
-	parameter  string
-	usual      float64 // the parameter's default
+	name       string  // in PyTorch
+	parameter  string  // its name
+	usual      float64 // its default
 	idempotent bool
 	inplace    bool // PyTorch prints the option; Hardswish has it and is printed without
-}{
+}
+
+var activations = []activation{
 	{torch.ReLU, "ReLU", "", 0, true, true},
 	{torch.ReLU6, "ReLU6", "", 0, true, true},
 	{torch.LeakyReLU, "LeakyReLU", "negative_slope", 0.01, false, true},
@@ -36,35 +38,40 @@ var activations = []struct {
 	{torch.ELU, "ELU", "alpha", 1, false, true},
 }
 
-// Activate makes an activation with PyTorch's default parameter.
-func Activate(kind torch.Activation) Activation {
-	for _, a := range activations {
-		if a.kind == kind {
-			return Activation{Kind: kind, Parameter: a.usual}
+// describe is the line of the table about a kind; its zero value if there is none.
+func (a Activation) describe() activation {
+	for _, known := range activations {
+		if known.kind == a.Kind {
+			return known
 		}
 	}
-	return Activation{}
+	return activation{}
+}
+
+// Activate makes an activation with PyTorch's default parameter.
+func Activate(kind torch.Activation) Activation {
+	a := Activation{Kind: kind}
+	a.Parameter = a.describe().usual
+	return a
 }
 
 // String is PyTorch's print.
 func (a Activation) String() string {
-	for _, known := range activations {
-		if known.kind != a.Kind {
-			continue
-		}
-		var arguments []string
-		if known.parameter != "" {
-			arguments = append(arguments, known.parameter+"="+python(a.Parameter))
-		}
-		if a.Kind == torch.GELU {
-			arguments = append(arguments, "approximate='none'")
-		}
-		if a.Inplace && known.inplace {
-			arguments = append(arguments, "inplace=True")
-		}
-		return known.name + "(" + strings.Join(arguments, ", ") + ")"
+	known := a.describe()
+	if known.name == "" {
+		return fmt.Sprintf("Activation(%d)", int(a.Kind))
 	}
-	return fmt.Sprintf("Activation(%d)", int(a.Kind))
+	var arguments []string
+	if known.parameter != "" {
+		arguments = append(arguments, known.parameter+"="+python(a.Parameter))
+	}
+	if a.Kind == torch.GELU {
+		arguments = append(arguments, "approximate='none'")
+	}
+	if a.Inplace && known.inplace {
+		arguments = append(arguments, "inplace=True")
+	}
+	return known.name + "(" + strings.Join(arguments, ", ") + ")"
 }
 
 // Notation is String with all arguments.
@@ -76,29 +83,13 @@ func (a Activation) Notation() string {
 }
 
 // Idempotent reports whether applying the activation twice is the same as once.
-func (a Activation) Idempotent() bool {
-	for _, known := range activations {
-		if known.kind == a.Kind {
-			return known.idempotent
-		}
-	}
-	return false
-}
-
-// Slots is empty.
-func (a Activation) Slots() []Slot { return nil }
+func (a Activation) Idempotent() bool { return a.describe().idempotent }
 
 // Infer changes no shape.
 func (a Activation) Infer(in Shape) (Shape, error) { return in, nil }
 
 // Operations counts one for each value.
 func (a Activation) Operations(in, _ Shape) int64 { return int64(in.Count()) }
-
-// Channels passes each channel on.
-func (a Activation) Channels() Channels { return Channels{} }
-
-// Resize changes nothing.
-func (a Activation) Resize(_, _ int) Layer { return a }
 
 // Emit adds an activation.
 func (a Activation) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {

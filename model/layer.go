@@ -23,11 +23,23 @@ type Layer interface {
 	Operations(in, out Shape) int64
 	// Channels describes how outputs depend on the channels of the input.
 	Channels() Channels
+	// Emit adds the layer to a program.
+	Emit(b *torch.Builder, x torch.Value, weights []*torch.Tensor) torch.Value
+}
+
+// Resizable is a layer with numbers of channels of its own.
+type Resizable interface {
 	// Resize returns the layer for other numbers of channels. Groups keep their size and
 	// change their number.
 	Resize(in, out int) Layer
-	// Emit adds the layer to a program.
-	Emit(b *torch.Builder, x torch.Value, weights []*torch.Tensor) torch.Value
+}
+
+// Resized is a layer for other numbers of channels, which is itself unless it is Resizable.
+func Resized(l Layer, in, out int) Layer {
+	if r, ok := l.(Resizable); ok {
+		return r.Resize(in, out)
+	}
+	return l
 }
 
 // Channels describes how a layer's output depends on the channels, the first dimension of an

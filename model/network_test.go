@@ -1,8 +1,6 @@
 package model_test
 
 import (
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,15 +9,6 @@ import (
 	"graft/model"
 	"graft/torch"
 )
-
-// One sentence in place of a failure in every test.
-func TestMain(m *testing.M) {
-	if err := torch.Load(); err != nil {
-		fmt.Fprintln(os.Stderr, "model: nothing can be tested:", err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
 
 func leaf(l model.Layer) *model.Leaf { return &model.Leaf{Layer: l} }
 

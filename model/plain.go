@@ -18,9 +18,6 @@ func (Flatten) Infer(in Shape) (Shape, error) { return Shape{in.Count()}, nil }
 // Operations is none.
 func (Flatten) Operations(_, _ Shape) int64 { return 0 }
 
-// Resize changes nothing.
-func (f Flatten) Resize(_, _ int) Layer { return f }
-
 // Emit adds a flattening.
 func (Flatten) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.Flatten(x, 1, -1)
@@ -49,9 +46,6 @@ func (d Dropout) Infer(in Shape) (Shape, error) {
 // Operations counts one for each value.
 func (d Dropout) Operations(in, _ Shape) int64 { return int64(in.Count()) }
 
-// Resize changes nothing.
-func (d Dropout) Resize(_, _ int) Layer { return d }
-
 // Emit adds a dropout.
 func (d Dropout) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.Dropout(x, d.P)
@@ -68,9 +62,6 @@ func (Identity) Infer(in Shape) (Shape, error) { return in, nil }
 
 // Operations is none.
 func (Identity) Operations(_, _ Shape) int64 { return 0 }
-
-// Resize changes nothing.
-func (i Identity) Resize(_, _ int) Layer { return i }
 
 // Emit adds nothing.
 func (Identity) Emit(_ *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value { return x }

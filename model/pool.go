@@ -46,9 +46,6 @@ func (p AvgPool2d) Operations(_, out Shape) int64 {
 	return int64(out.Count()) * int64(p.Kernel.H*p.Kernel.W)
 }
 
-// Resize changes nothing.
-func (p AvgPool2d) Resize(_, _ int) Layer { return p }
-
 func (p AvgPool2d) plane() torch.Plane {
 	return torch.Plane{Kernel: p.Kernel.ints(), Stride: p.Stride.ints(), Padding: p.Padding.ints(), Ceil: p.Ceil, ExcludePad: p.ExcludePad}
 }
@@ -82,9 +79,6 @@ func (p MaxPool2d) Infer(in Shape) (Shape, error) { return inferPool(p, in, p.pl
 func (p MaxPool2d) Operations(_, out Shape) int64 {
 	return int64(out.Count()) * int64(p.Kernel.H*p.Kernel.W)
 }
-
-// Resize changes nothing.
-func (p MaxPool2d) Resize(_, _ int) Layer { return p }
 
 func (p MaxPool2d) plane() torch.Plane {
 	return torch.Plane{Kernel: p.Kernel.ints(), Stride: p.Stride.ints(), Padding: p.Padding.ints(), Ceil: p.Ceil}
@@ -138,9 +132,6 @@ func (p AdaptiveAvgPool2d) Infer(in Shape) (Shape, error) {
 
 // Operations counts each value once.
 func (p AdaptiveAvgPool2d) Operations(in, _ Shape) int64 { return int64(in.Count()) }
-
-// Resize changes nothing.
-func (p AdaptiveAvgPool2d) Resize(_, _ int) Layer { return p }
 
 // Emit adds an average down to a size.
 func (p AdaptiveAvgPool2d) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {

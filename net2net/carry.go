@@ -39,7 +39,7 @@ func (c carrier) move(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 		h, w := m.Pad[0], m.Pad[1]
 		padded := c.s.Pad(t, w, w, h, h)
 		if q == second && m.Fate == Padded {
-			return c.ring(padded, t, h, w)
+			return c.fillBorder(padded, t, h, w)
 		}
 		return padded
 	default:
@@ -47,9 +47,9 @@ func (c carrier) move(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	}
 }
 
-// ring fills the new border of a second moment with the mean of the old one, so that new
+// fillBorder fills the new border of a second moment with the mean of the old one, so that new
 // taps learn as fast as those around them.
-func (c carrier) ring(padded, t *torch.Tensor, h, w int) *torch.Tensor {
+func (c carrier) fillBorder(padded, t *torch.Tensor, h, w int) *torch.Tensor {
 	inside := c.s.Pad(c.s.Scale(t, 0, 1), w, w, h, h)
 	outside := c.s.Scale(inside, -1, 1)
 	return c.s.Add(padded, c.s.Mul(outside, c.s.Mean(t)))

@@ -2,6 +2,7 @@ package net2net
 
 import (
 	"fmt"
+	"strings"
 
 	"graft/model"
 	"graft/torch"
@@ -29,20 +30,20 @@ func compat(e *edit, a Action) error {
 	if a.Kind != deepening.kind {
 		return fmt.Errorf("the original could only deepen")
 	}
-	b, err := e.legacyBlock(a.Target)
+	b, err := e.originalBlock(a.Target)
 	if err != nil || b == nil {
 		return err
 	}
-	layers, err := e.legacyLayers(b)
+	layers, err := e.originalLayers(b)
 	if err != nil {
 		return err
 	}
 	return e.insert(b, chain(layers...))
 }
 
-// legacyBlock finds a block by the original's number or by name; nil means the number after
+// originalBlock finds a block by the original's number or by name; nil means the number after
 // the last, which does nothing.
-func (e *edit) legacyBlock(target string) (*tracing.Block, error) {
+func (e *edit) originalBlock(target string) (*tracing.Block, error) {
 	paths := OriginalBlocks(e.net)
 	for k, path := range paths {
 		if target == fmt.Sprint(k) || target == path {
@@ -53,10 +54,10 @@ func (e *edit) legacyBlock(target string) (*tracing.Block, error) {
 		e.note("no layers were added: %s is one past the last block", target)
 		return nil, nil
 	}
-	return nil, fmt.Errorf("there is no marked block %q; %s has %d: %s", target, e.net.Name(), len(paths), listed(paths))
+	return nil, fmt.Errorf("there is no marked block %q; %s has %d: %s", target, e.net.Name(), len(paths), strings.Join(paths, ", "))
 }
 
-func (e *edit) legacyLayers(b *tracing.Block) ([]model.Module, error) {
+func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {
 	relu := &model.Leaf{Layer: model.Activate(torch.ReLU)}
 	switch main := b.Layers[0].Leaf.Layer.(type) {
 	case model.Linear:
@@ -76,4 +77,22 @@ func (e *edit) legacyLayers(b *tracing.Block) ([]model.Module, error) {
 	default:
 		return nil, fmt.Errorf("block %s begins with %s; the original takes a convolution or a linear layer", b.Name, main)
 	}
+}
+
+// OriginalBlocks are the paths of the marked blocks that a network was made with, in
+// the order of registration and without those inside of others, as the original
+// numbered them.
+func OriginalBlocks(n *model.Network) []string {
+	var paths []string
+	n.Walk(func(path string, m model.Module) bool {
+		c, ok := m.(*model.Container)
+		if !ok || c.Mark == model.Unmarked {
+			return true
+		}
+		if c.Mark == model.Original {
+			paths = append(paths, path)
+		}
+		return false
+	})
+	return paths
 }

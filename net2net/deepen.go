@@ -215,8 +215,8 @@ func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 			return err
 		}
 	case recorded && len(e.replay.Calibration.Mean) == b.Out.Shape[0]:
-		e.recall(norm.Mean, e.replay.Calibration.Mean)
-		e.recall(norm.Var, e.replay.Calibration.Var)
+		e.restore(norm.Mean, e.replay.Calibration.Mean)
+		e.restore(norm.Var, e.replay.Calibration.Var)
 	default:
 		return errors.New("a new batch normalisation is calibrated on a batch of inputs; give one, or choose the residual form")
 	}
@@ -229,7 +229,7 @@ func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 // variance is the unbiased one; train mode divides by the biased.
 func (e *edit) measure(b *tracing.Block, path string, leaf *model.Leaf) error {
 	shape := e.Batch.Shape()
-	if len(shape) != len(e.net.Input)+1 || !sameSizes(shape[1:], e.net.Input) {
+	if len(shape) != len(e.net.Input)+1 || !e.net.Input.Same(shape[1:]) {
 		return fmt.Errorf("the batch for calibration has the shape %v; the network takes %v for each example", shape, e.net.Input)
 	}
 	values := shape[0] * b.Out.Shape.Count() / b.Out.Shape[0]
@@ -245,13 +245,4 @@ func (e *edit) measure(b *tracing.Block, path string, leaf *model.Leaf) error {
 	variance := leaf.Layer.(model.BatchNorm).Bind(leaf.Weights).Var
 	e.s.Copy(variance, e.s.Scale(variance, float64(values-1)/float64(values), 0))
 	return e.s.Err()
-}
-
-func sameSizes(a []int, b model.Shape) bool {
-	for k := range a {
-		if a[k] != b[k] {
-			return false
-		}
-	}
-	return true
 }

@@ -174,7 +174,7 @@ func TestCompatFigures(t *testing.T) {
 
 func near(t *testing.T, what string, want, got []float64) {
 	require.Len(t, got, len(want), what)
-	require.Less(t, net2net.Apart(want, got).Relative, 1e-5, what)
+	require.Less(t, net2net.DriftBetween(want, got).Relative, 1e-5, what)
 }
 
 // compareDamage deepens in the original's way, with or without its BatchNorm.
@@ -240,6 +240,6 @@ func keepsFunction(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tens
 		_, err = net2net.Apply(twin, action, net2net.Options{Batch: x})
 		require.NoError(t, err)
 		near(t, n.Name()+" "+text+" in eval mode", eval, forward(t, twin, x, false))
-		require.Less(t, net2net.Apart(train, forward(t, twin, x, true)).Relative, 1e-4, "%s %s in train mode", n.Name(), text)
+		require.Less(t, net2net.DriftBetween(train, forward(t, twin, x, true)).Relative, 1e-4, "%s %s in train mode", n.Name(), text)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"graft/model"
 	"graft/torch"
@@ -22,14 +21,14 @@ func (e *edit) grow(l model.Layer, how string, donor *model.Leaf) *model.Leaf {
 	}
 	for k, slot := range l.Slots() {
 		e.moves[slotKey{leaf, k}] = Move{Fate: New, How: how}
-		if at := alike(donor, slot.Role); at >= 0 {
+		if at := slotOfRole(donor, slot.Role); at >= 0 {
 			e.donors[slotKey{leaf, k}] = slotKey{donor, at}
 		}
 	}
 	return leaf
 }
 
-func alike(donor *model.Leaf, role model.Role) int {
+func slotOfRole(donor *model.Leaf, role model.Role) int {
 	if donor == nil || !role.Trained() {
 		return -1
 	}
@@ -105,8 +104,8 @@ func (e *edit) pathOf(want model.Module) string {
 	return found
 }
 
-// recall fills a tensor with the values of a record.
-func (e *edit) recall(t *torch.Tensor, values []float64) {
+// restore fills a tensor with the values of a record.
+func (e *edit) restore(t *torch.Tensor, values []float64) {
 	place := e.net.Placement()
 	e.s.Copy(t, e.s.To(torch.From(e.s, values, len(values)), place.DType, place.Device))
 }
@@ -132,6 +131,3 @@ func (c *Change) Remember(n *model.Network) error {
 		return errors.Join(s.Err(), err)
 	})
 }
-
-// listed joins names for a sentence.
-func listed(names []string) string { return strings.Join(names, ", ") }

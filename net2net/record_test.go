@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/files/faults"
 	"graft/model"
 	"graft/net2net"
 )
@@ -46,23 +45,6 @@ func TestRecordRoundTrip(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, back, len(read))
 	require.Equal(t, newNetwork().String(), twin.String())
-}
-
-// A record reaches the disk whole or not at all.
-func TestRecordFaults(t *testing.T) {
-	_, changes := grownRecord(t)
-	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
-		for at := 1; at < 30; at++ {
-			path := filepath.Join(t.TempDir(), "record.json")
-			require.NoError(t, net2net.WriteRecord(files.OS{}, path, changes[:1]))
-			if net2net.WriteRecord(faults.New(files.OS{}, at, kind), path, changes) == nil {
-				continue
-			}
-			read, err := net2net.ReadRecord(files.OS{}, path)
-			require.NoError(t, err)
-			require.Contains(t, []int{1, len(changes)}, len(read))
-		}
-	}
 }
 
 // Whatever a file says, it ends in changes that do what they say or in an error,

@@ -30,10 +30,6 @@ var long = os.Getenv("GRAFT_LONG") != ""
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := torch.Load(); err != nil {
-		fmt.Fprintln(os.Stderr, "net2net: nothing can be tested:", err)
-		os.Exit(1)
-	}
 	checks := networks
 	if long {
 		checks = manyNetworks

@@ -12,6 +12,7 @@ import (
 
 	"graft/model"
 	"graft/net2net"
+	"graft/stat"
 	"graft/torch"
 )
 
@@ -194,14 +195,6 @@ func inside(mask []float32, shape []int, pad [2]int) {
 	}
 }
 
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
 func nothing() {}
 
 // ways are changes of a network in the middle of its training.
@@ -254,10 +247,10 @@ func average(t *testing.T) map[string][]float64 {
 	return curves
 }
 
-// Training goes on as if nothing had happened: with the new parameters frozen the
+// Training continues undisturbed: with the new parameters frozen the
 // loss stays within 1% of an untouched twin's in every stretch of 20 steps; with
 // them training it ends no higher. The original's way is shown beside it.
-func TestTrainingGoesOn(t *testing.T) {
+func TestTrainingContinuesAfterSurgery(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	const stretch, last = 20, 50
 	curves := average(t)
@@ -265,11 +258,11 @@ func TestTrainingGoesOn(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(curves)) {
 		worst := 0.0
 		for k := 0; k < goOn; k += stretch {
-			worst = max(worst, math.Abs(mean(curves[name][k:k+stretch])/mean(twin[k:k+stretch])-1))
+			worst = max(worst, math.Abs(stat.Mean(curves[name][k:k+stretch])/stat.Mean(twin[k:k+stretch])-1))
 		}
-		start, end := mean(curves[name][:10])/mean(twin[:10])-1, mean(curves[name][goOn-last:])/mean(twin[goOn-last:])-1
+		start, end := stat.Mean(curves[name][:10])/stat.Mean(twin[:10])-1, stat.Mean(curves[name][goOn-last:])/stat.Mean(twin[goOn-last:])-1
 		t.Logf("measured: loss after %-32s %.4f; against the twin %+.2f%% in the first 10 steps, %+.2f%% in the last %d, %.2f%% at most",
-			name+":", mean(curves[name]), 100*start, 100*end, last, 100*worst)
+			name+":", stat.Mean(curves[name]), 100*start, 100*end, last, 100*worst)
 		switch {
 		case strings.Contains(name, "frozen"):
 			require.Less(t, worst, 0.01, name)

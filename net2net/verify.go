@@ -31,11 +31,11 @@ func Compare(before, after *model.Network, inputs *torch.Tensor, training bool) 
 	if len(x) != len(y) {
 		return Drift{}, fmt.Errorf("compare networks: one gives %d values, the other %d", len(x), len(y))
 	}
-	return Apart(x, y), nil
+	return DriftBetween(x, y), nil
 }
 
-// Apart is the difference of two lists of equal length, relative to the first.
-func Apart(x, y []float64) Drift {
+// DriftBetween is the difference of two lists of equal length, relative to the first.
+func DriftBetween(x, y []float64) Drift {
 	var d Drift
 	scale, gap, size := 1.0, 0.0, 0.0
 	for k := range x {
@@ -55,7 +55,7 @@ func Apart(x, y []float64) Drift {
 
 // Logits runs a copy of a network without dropout; the network itself is not changed.
 func Logits(n *model.Network, inputs *torch.Tensor, training bool) (values []float64, err error) {
-	return values, torch.With(func(s *torch.Scope) error {
+	err = torch.With(func(s *torch.Scope) error {
 		twin, err := n.Clone(s)
 		if err != nil {
 			return err
@@ -78,4 +78,5 @@ func Logits(n *model.Network, inputs *torch.Tensor, training bool) (values []flo
 		}
 		return err
 	})
+	return values, err
 }

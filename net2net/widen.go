@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"graft/model"
 	"graft/torch"
@@ -56,7 +57,7 @@ func widen(e *edit, a Action) error {
 		return err
 	}
 	if joint := others(space, a.Target); len(joint) > 0 {
-		e.note("changes along: %s", listed(joint))
+		e.note("changes along: %s", strings.Join(joint, ", "))
 	}
 	return e.resize(space, e.change.Units, space.Units, units)
 }
@@ -142,7 +143,7 @@ func (e *edit) resize(space *tracing.Space, mapping []int, now, want int) error 
 		}
 		done[l.Leaf] = true
 		old := l.Leaf.Layer
-		l.Leaf.Layer = old.Resize(x.width(l.In), x.width(l.Out))
+		l.Leaf.Layer = model.Resized(old, x.width(l.In), x.width(l.Out))
 		e.rewire(l.Leaf, old, in, out, want < now)
 	}
 	return nil
@@ -212,7 +213,7 @@ func (e *edit) rewire(leaf *model.Leaf, old model.Layer, in, out []int, merge bo
 		}
 		t := e.carry(m, leaf.Weights[k], value)
 		if e.Noise > 0 && !merge && slot.Role == model.Weight && m.Rows != nil {
-			t = e.shake(t, m.Rows)
+			t = e.addNoise(t, m.Rows)
 		}
 		leaf.Weights[k] = e.s.RequireGrad(t, slot.Role.Trained())
 	}
@@ -235,8 +236,8 @@ func moveOf(slot model.Slot, in, out []int, merge bool) Move {
 	return m
 }
 
-// shake adds noise to copied rows.
-func (e *edit) shake(t *torch.Tensor, rows []int) *torch.Tensor {
+// addNoise adds noise to copied rows.
+func (e *edit) addNoise(t *torch.Tensor, rows []int) *torch.Tensor {
 	mask := make([]float64, len(rows))
 	seen := map[int]bool{}
 	for k, source := range rows {

@@ -67,13 +67,13 @@ func (p Pool) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Each is [Pool.Each] with so many workers.
+// Each is [Pool.Each] with a number of workers.
 func Each(ctx context.Context, n, workers int, do func(k int) error) Errors {
 	return Pool{Workers: workers}.Each(ctx, n, do)
 }
 
-// Do calls do for 0 to n-1 by so many workers; below one they are as many as processors
-// that the program uses.
+// Do calls do for 0 to n-1 on a number of workers; below one it is the number of
+// processors that the program uses.
 func Do(n, workers int, do func(k int)) {
 	Each(context.Background(), n, workers, func(k int) error { do(k); return nil })
 }

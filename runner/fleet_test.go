@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,7 +44,7 @@ func TestFleetOfThisMachine(t *testing.T) {
 	require.Len(t, r.Workers, 2)
 	require.Equal(t, fleet.Running, r.Workers[1].State)
 	require.Equal(t, r.State.Sequences, r.Left+r.State.Ended)
-	fails(t, failure.Failed, "tend batch", "fleet", "attach", g.run)
+	fails(t, failure.Failed, "supervise batch", "fleet", "attach", g.run) // its coordinator lives
 
 	_, leg := g.killHolder()
 	require.Less(t, g.mustTakeOver(leg), soon, "a lock says on one machine who is dead")
@@ -89,16 +90,16 @@ func TestFleetIsAttachedAfterAKill(t *testing.T) {
 	}
 	kill := begin(3, "simulate", path, "--folder", g.run, "--workers", "2")
 	require.ErrorContains(t, kill(syscall.SIGKILL), "killed")
-	r := g.status()
-	require.Equal(t, fleet.Unknown, r.Workers[0].State)
-	for _, leg := range r.Legs {
-		require.True(t, leg.Dead, "%v", leg)
+	alive := func(leg simulate.RunningLeg) bool { return !leg.Dead }
+	r := g.await("its workers have died with it", func(r simulate.Status) bool {
+		return r.Workers[0].State == fleet.Unknown && r.Workers[1].State == fleet.Unknown && !slices.ContainsFunc(r.Legs, alive)
+	})
+	interrupt := begin(r.State.Done+1, "fleet", "attach", g.run)
+	for _, leg := range r.Legs { // in the order of the sequences, so the last may wait for others
+		g.mustTakeOver(leg)
 	}
-	interrupt := begin(r.State.Done+3, "fleet", "attach", g.run)
 	require.ErrorContains(t, interrupt(syscall.SIGINT), "exit status 75")
-	for _, leg := range g.status().Legs {
-		require.True(t, leg.Dead, "%v: nobody holds what is left to run", leg)
-	}
+	require.Empty(t, g.status().Legs, "what they had was given back")
 }
 
 // Faults end in a sentence with a remedy.

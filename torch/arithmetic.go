@@ -20,16 +20,14 @@ import "C"
 // The operators of small networks. They call gotorch's C half directly: its Go half sets a
 // finalizer and calls C twice for each result, a quarter of the time of so small an operator.
 
-// begin prepares a result, or reports that the operator must not run.
-func (s *Scope) begin(op string, operands ...*Tensor) (*Tensor, bool) {
+// direct makes the scope own the result that call writes, or notes gotorch's message. A call
+// takes the result's address itself: cgo then checks the handle and not the tensors beside it.
+func (s *Scope) direct(op string, call func(t *Tensor) *C.char, operands ...*Tensor) *Tensor {
 	if !s.ready(op, operands) {
-		return &Tensor{}, false
+		return &Tensor{}
 	}
-	return s.next(), true
-}
-
-// finish makes the scope own the result, or notes gotorch's message.
-func (s *Scope) finish(t *Tensor, message *C.char, op string, operands ...*Tensor) *Tensor {
+	t := s.next()
+	message := call(t)
 	if message == nil {
 		s.own(t)
 		return t
@@ -39,101 +37,59 @@ func (s *Scope) finish(t *Tensor, message *C.char, op string, operands ...*Tenso
 	return s.fail(newError(op, text, operands...))
 }
 
+func (t *Tensor) c() C.graft_t { return C.graft_t(t.handle) }
+
 // Add is a + b, broadcast as PyTorch does.
 func (s *Scope) Add(a, b *Tensor) *Tensor {
-	t, ok := s.begin("add", a, b)
-	if !ok {
-		return t
-	}
-	return s.finish(t, C.Add(C.graft_t(a.handle), C.graft_t(b.handle), 1, (*C.graft_t)(&t.handle)), "add", a, b)
+	return s.direct("add", func(t *Tensor) *C.char { return C.Add(a.c(), b.c(), 1, (*C.graft_t)(&t.handle)) }, a, b)
 }
 
 // Sub is a - b.
 func (s *Scope) Sub(a, b *Tensor) *Tensor {
-	t, ok := s.begin("sub", a, b)
-	if !ok {
-		return t
-	}
-	return s.finish(t, C.Sub(C.graft_t(a.handle), C.graft_t(b.handle), 1, (*C.graft_t)(&t.handle)), "sub", a, b)
+	return s.direct("sub", func(t *Tensor) *C.char { return C.Sub(a.c(), b.c(), 1, (*C.graft_t)(&t.handle)) }, a, b)
 }
 
 // Mul is a * b, element by element.
 func (s *Scope) Mul(a, b *Tensor) *Tensor {
-	t, ok := s.begin("mul", a, b)
-	if !ok {
-		return t
-	}
-	return s.finish(t, C.Mul(C.graft_t(a.handle), C.graft_t(b.handle), (*C.graft_t)(&t.handle)), "mul", a, b)
+	return s.direct("mul", func(t *Tensor) *C.char { return C.Mul(a.c(), b.c(), (*C.graft_t)(&t.handle)) }, a, b)
 }
 
 // Div is a / b, element by element.
 func (s *Scope) Div(a, b *Tensor) *Tensor {
-	t, ok := s.begin("div", a, b)
-	if !ok {
-		return t
-	}
-	return s.finish(t, C.Div(C.graft_t(a.handle), C.graft_t(b.handle), (*C.graft_t)(&t.handle)), "div", a, b)
+	return s.direct("div", func(t *Tensor) *C.char { return C.Div(a.c(), b.c(), (*C.graft_t)(&t.handle)) }, a, b)
 }
 
 // MM is the product of two matrices.
 func (s *Scope) MM(a, b *Tensor) *Tensor {
-	t, ok := s.begin("mm", a, b)
-	if !ok {
-		return t
-	}
-	return s.finish(t, C.MM(C.graft_t(a.handle), C.graft_t(b.handle), (*C.graft_t)(&t.handle)), "mm", a, b)
+	return s.direct("mm", func(t *Tensor) *C.char { return C.MM(a.c(), b.c(), (*C.graft_t)(&t.handle)) }, a, b)
 }
 
 // ReLU is max(x, 0).
 func (s *Scope) ReLU(x *Tensor) *Tensor {
-	t, ok := s.begin("relu", x)
-	if !ok {
-		return t
-	}
-	return s.finish(t, C.Relu(C.graft_t(x.handle), (*C.graft_t)(&t.handle)), "relu", x)
+	return s.direct("relu", func(t *Tensor) *C.char { return C.Relu(x.c(), (*C.graft_t)(&t.handle)) }, x)
 }
 
 // Sigmoid is 1 / (1 + exp(-x)).
 func (s *Scope) Sigmoid(x *Tensor) *Tensor {
-	t, ok := s.begin("sigmoid", x)
-	if !ok {
-		return t
-	}
-	return s.finish(t, C.Sigmoid(C.graft_t(x.handle), (*C.graft_t)(&t.handle)), "sigmoid", x)
+	return s.direct("sigmoid", func(t *Tensor) *C.char { return C.Sigmoid(x.c(), (*C.graft_t)(&t.handle)) }, x)
 }
 
 // Tanh is the hyperbolic tangent.
 func (s *Scope) Tanh(x *Tensor) *Tensor {
-	t, ok := s.begin("tanh", x)
-	if !ok {
-		return t
-	}
-	return s.finish(t, C.Tanh(C.graft_t(x.handle), (*C.graft_t)(&t.handle)), "tanh", x)
+	return s.direct("tanh", func(t *Tensor) *C.char { return C.Tanh(x.c(), (*C.graft_t)(&t.handle)) }, x)
 }
 
 // LogSoftmax is the logarithm of softmax along a dimension.
 func (s *Scope) LogSoftmax(x *Tensor, dim int) *Tensor {
-	t, ok := s.begin("log_softmax", x)
-	if !ok {
-		return t
-	}
-	return s.finish(t, C.LogSoftmax(C.graft_t(x.handle), C.int64_t(dim), (*C.graft_t)(&t.handle)), "log_softmax", x)
+	return s.direct("log_softmax", func(t *Tensor) *C.char { return C.LogSoftmax(x.c(), C.int64_t(dim), (*C.graft_t)(&t.handle)) }, x)
 }
 
 // Sum is the sum of all elements.
 func (s *Scope) Sum(x *Tensor) *Tensor {
-	t, ok := s.begin("sum", x)
-	if !ok {
-		return t
-	}
-	return s.finish(t, C.Sum(C.graft_t(x.handle), (*C.graft_t)(&t.handle)), "sum", x)
+	return s.direct("sum", func(t *Tensor) *C.char { return C.Sum(x.c(), (*C.graft_t)(&t.handle)) }, x)
 }
 
 // Mean is the average of all elements.
 func (s *Scope) Mean(x *Tensor) *Tensor {
-	t, ok := s.begin("mean", x)
-	if !ok {
-		return t
-	}
-	return s.finish(t, C.Mean(C.graft_t(x.handle), (*C.graft_t)(&t.handle)), "mean", x)
+	return s.direct("mean", func(t *Tensor) *C.char { return C.Mean(x.c(), (*C.graft_t)(&t.handle)) }, x)
 }

@@ -73,20 +73,24 @@ func Devices() ([]Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	return runtime.devices(), nil
+}
+
+func (r Runtime) devices() []Device {
 	all := []Device{CPU}
-	for k := range runtime.CUDADevices {
+	for k := range r.CUDADevices {
 		all = append(all, Device{CUDA: true, Index: k})
 	}
-	return all, nil
+	return all
 }
 
 func available(r Runtime) string {
-	names := []string{"cpu"}
-	for k := range r.CUDADevices {
-		names = append(names, Device{CUDA: true, Index: k}.String())
-	}
 	if !r.CUDABuilt {
 		return "cpu only, and this LibTorch is built without CUDA"
+	}
+	var names []string
+	for _, d := range r.devices() {
+		names = append(names, d.String())
 	}
 	return strings.Join(names, ", ")
 }

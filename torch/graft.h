@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 12
+#define GRAFT_ABI 13
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -61,15 +61,6 @@ char *graft_from_host(const void *data, int32_t dtype, const int64_t *sizes,
 char *graft_to_host(graft_t tensor, void *data, int64_t bytes);
 int32_t graft_set_grad_mode(int32_t enabled);  // returns what it was
 
-typedef struct {
-  int64_t heap_in_use;   // bytes that malloc has handed out
-  int64_t heap_held;     // bytes that malloc keeps for reuse
-  int64_t cuda_in_use;
-  int64_t cuda_reserved;
-} graft_memory;
-
-char *graft_memory_figures(int32_t device_index, graft_memory *out);
-
 // ---- operators: what gotorch lacks, one entry for all
 
 enum {
@@ -78,19 +69,14 @@ enum {
   GRAFT_OP_EMBEDDING,
   GRAFT_OP_LSTM,
   GRAFT_OP_CAT,
-  GRAFT_OP_LAYER_NORM,
-  GRAFT_OP_GROUP_NORM,
-  GRAFT_OP_DROPOUT,
   GRAFT_OP_CLONE,
   GRAFT_OP_COPY_,
-  GRAFT_OP_ARGMAX,
   GRAFT_OP_CROSS_ENTROPY,
   GRAFT_OP_SET_REQUIRES_GRAD,
   GRAFT_OP_GRAD,
   GRAFT_OP_SET_GRAD,
   GRAFT_OP_BACKWARD,
   GRAFT_OP_FULL,
-  GRAFT_OP_ARANGE,
   GRAFT_OP_RESHAPE,
   GRAFT_OP_NARROW,
   GRAFT_OP_FILL_,
@@ -99,15 +85,11 @@ enum {
   GRAFT_OP_EXP,
   GRAFT_OP_LOG,
   GRAFT_OP_SQRT,
-  GRAFT_OP_ABS,
-  GRAFT_OP_MAX,
   GRAFT_OP_MATMUL,
-  GRAFT_OP_SUM_DIM,
   GRAFT_OP_TO,
   GRAFT_OP_UNIFORM_,
   GRAFT_OP_NORMAL_,
   GRAFT_OP_RANDPERM,
-  GRAFT_OP_MULTINOMIAL,
   GRAFT_OP_SPREAD,
   GRAFT_OP_INDEX_ADD_,
   GRAFT_OP_DIRAC_,
@@ -233,15 +215,15 @@ typedef struct {
   int64_t batch;     // rows a step
   int64_t steps;
   graft_generator generator;
-  int64_t pad;       // training only: random shifts of up to so many pixels
+  int64_t pad;       // training only: the largest random shift, in pixels
   int64_t cutout;    // training only: side of a random hole, in pixels
   int32_t flip;      // training only: mirror every other image
-  // training only: logits to learn from as well, one row an input, or NULL, at a
-  // temperature and with so large a share of the loss, which each step makes smaller
-  graft_t lessons;
+  // training only: a teacher's logits, one row an input, or NULL; the temperature that
+  // divides logits; the teacher's share of the loss, and its decrease with each step
+  graft_t teacher_logits;
   double temperature;
-  double soft;
-  double soft_fall;
+  double teacher_share;
+  double teacher_fall;
   // The processes that share the work, or NULL: of every batch each trains its part
   // of the rows, and evaluates its part of the batches. All give the same figures,
   // those of whole batches. Training that fails changes nothing then.
@@ -259,18 +241,30 @@ char *graft_evaluate(graft_program program, const graft_batches *batches,
 // numbers cross as double, whatever it computes in.
 
 typedef struct {
-  int32_t tokens, embedding, hidden, memory, linear, time, actions;
+  int64_t tokens, embedding;  // their number, and the values of each
+  int64_t hidden;             // units of each direction
+  int64_t memory;             // units of the second recurrent layer
+  int64_t linear;             // values between the linear layers
+  int64_t time, actions;
   int32_t precise;       // computes in float64, in place of float32
   int32_t instructions;  // 0 is the processor's widest; 1 to 3 for tests
 } graft_policy_shape;
 
+// The options of training.
 typedef struct {
-  double lr_decay, lr_least, heat_decay, baseline, entropy, beta1, beta2, eps;
-  int64_t lr_every, heat_every, batch;
+  double lr_decay, lr_least;  // each lr_every episodes, while the rate is at least lr_least
+  double heat_decay;          // of the temperature, each heat_every episodes, down to 1
+  double baseline;            // share of a new reward in the mean that is subtracted; 0 means no baseline
+  double entropy;             // its weight beside the reward
+  double beta1, beta2, eps;
+  int64_t lr_every, heat_every;
+  int64_t batch;  // episodes for each step
 } graft_policy_rule;
 
+// The state of training besides parameters and moments.
 typedef struct {
-  int64_t episodes, steps, based;
+  int64_t episodes, steps;
+  int64_t based;  // whether there is a baseline yet
   double lr, temperature, baseline;
 } graft_policy_progress;
 
@@ -283,7 +277,7 @@ char *graft_policy_read(graft_policy policy, int32_t what, double *out);
 char *graft_policy_write(graft_policy policy, int32_t what, const double *values);
 // States and where actions lead: see PolicyTree in policy.h.
 char *graft_policy_grow(graft_policy policy, int64_t states, int64_t leaves, const int32_t *tokens, const int64_t *offsets,
-                        const double *time, const int32_t *children, const double *rewards, const int32_t *waste);
+                        const double *time, const int32_t *children, const double *rewards, const int32_t *skips);
 char *graft_policy_probabilities(graft_policy policy, int64_t count, const int32_t *states, double temperature, double *out);
 char *graft_policy_gradient(graft_policy policy, int64_t count, const int32_t *states, double temperature,
                             const double *coefficients);

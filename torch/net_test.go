@@ -17,6 +17,12 @@ type testNet struct {
 	random *Generator
 }
 
+// square is the window of a pool with equal height and width.
+func square(n int) Plane { return Plane{Kernel: [2]int{n, n}} }
+
+// padded is a convolution that keeps the size of images for a kernel of 3.
+var padded = Plane{Padding: [2]int{1, 1}}
+
 func newTestNet(t *testing.T, s *Scope, dtype DType, channels, classes int) *testNet {
 	n := &testNet{s: s, dtype: dtype, random: s.NewGenerator(CPU, 7)}
 	w1, b1 := n.param(0.3, channels, 3, 3, 3), n.param(0.3, channels)
@@ -24,9 +30,9 @@ func newTestNet(t *testing.T, s *Scope, dtype DType, channels, classes int) *tes
 	w3, b3 := n.param(0.2, classes, channels), n.param(0.2, classes)
 	n1, n2 := n.norm(channels), n.norm(channels)
 	n.layers = func(b *Builder, x Value) Value {
-		x = b.Activate(b.BatchNorm(b.Conv2D(x, w1, b1, Window{}.Plane()), n1), ReLU, 0)
-		x = b.AvgPool2D(x, Window{Kernel: 2}.Plane())
-		x = b.Activate(b.BatchNorm(b.Conv2D(x, w2, b2, Window{Padding: 1}.Plane()), n2), ReLU, 0)
+		x = b.Activate(b.BatchNorm(b.Conv2D(x, w1, b1, Plane{}), n1), ReLU, 0)
+		x = b.AvgPool2D(x, square(2))
+		x = b.Activate(b.BatchNorm(b.Conv2D(x, w2, b2, padded), n2), ReLU, 0)
 		return b.Linear(b.Flatten(b.AdaptiveAvgPool2D(x, 1, 1), 1, -1), w3, b3)
 	}
 	require.NoError(t, s.Err())
@@ -73,6 +79,15 @@ func (n *testNet) examples(t *testing.T, rows, size, classes int) (x, y *Tensor)
 		}
 	}
 	return n.s.To(From(n.s, values, rows, 3, size, size), n.dtype, CPU), From(n.s, labels, rows)
+}
+
+// arange is the int64 values 0 to n-1.
+func arange(s *Scope, n int) *Tensor {
+	values := make([]int64, n)
+	for k := range values {
+		values[k] = int64(k)
+	}
+	return From(s, values, n)
 }
 
 func floats(t *testing.T, x *Tensor) []float64 {

@@ -19,6 +19,21 @@ const (
 	AdamW Rule = C.GRAFT_ADAMW
 )
 
+// rules are the rules' names in files.
+var rules = enum[Rule]{"rule", []string{"", SGD: "sgd", Adam: "adam", AdamW: "adamw"}}
+
+// RuleNames lists the names that UnmarshalText accepts.
+func RuleNames() []string { return rules.list() }
+
+// String is the rule's name, none for the zero Rule.
+func (r Rule) String() string { return rules.text(r) }
+
+// MarshalText writes the rule's name, which is empty for the zero Rule.
+func (r Rule) MarshalText() ([]byte, error) { return rules.marshal(r) }
+
+// UnmarshalText parses a rule's name; the empty name means the zero Rule.
+func (r *Rule) UnmarshalText(text []byte) error { return rules.unmarshal(r, text) }
+
 // Group is a set of parameters with the same rule and options.
 type Group struct {
 	Params []*Tensor // leaves that require gradients

@@ -25,7 +25,7 @@ const peerVariable = "GRAFT_TEST_PEER"
 
 // peerParts are the bodies of a group's processes in these tests.
 var peerParts = map[string]func(t *testing.T, s *Scope, p *Peers) any{
-	"collect": collectPart, "train": trainPart, "die": diePart, "sleep": sleepPart, "measure": measurePart,
+	"collect": collectPart, "train": trainPart, "die": diePart, "sleep": sleepPart,
 }
 
 // together runs a part in so many processes of this test's own program, and reads
@@ -145,8 +145,8 @@ func learner(t *testing.T, s *Scope, l peerLesson) (*testNet, *Program) {
 	n.layers = func(b_ *Builder, x Value) Value {
 		x = b_.Normalize(x, 1, From(s, []float32{0.1, 0, 0.2}, 3, 1, 1), From(s, []float32{1, 2, 1}, 3, 1, 1))
 		logits := first(b_, x)
-		y := b_.BatchNorm(b_.Conv2D(x, n.params[0], nil, Window{}.Plane()), own)
-		y = b_.MaxPool2D(b_.Dropout(b_.Activate(y, Tanh, 0), 0.2), Window{Kernel: 2}.Plane())
+		y := b_.BatchNorm(b_.Conv2D(x, n.params[0], nil, Plane{}), own)
+		y = b_.MaxPool2D(b_.Dropout(b_.Activate(y, Tanh, 0), 0.2), square(2))
 		y = b_.Dropout(b_.Flatten(b_.AdaptiveAvgPool2D(y, 1, 1), 1, -1), 0.3)
 		return b_.Add(logits, b_.Linear(y, w, b))
 	}
@@ -343,57 +343,4 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		_, err = Train(n.program(t, ProgramOptions{}), n.adam(false), Batches{Inputs: x, Labels: y, Size: 4, Peers: p, Random: n.random})
 		require.ErrorIs(t, err, ErrClosed)
 	})
-}
-
-// costs are medians, in milliseconds, and what a step takes of the processor's time,
-// which other work on the machine says little about.
-type costs struct{ Million, Small, Step, Busy float64 }
-
-// busy is the processor's time that this process has had, in milliseconds.
-func busy(t *testing.T) float64 {
-	var u syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6
-}
-
-func measurePart(t *testing.T, s *Scope, p *Peers) any {
-	if p.Size == 1 {
-		require.NoError(t, SetThreads(2))
-	}
-	median := func(times int, body func()) float64 {
-		var all []float64
-		for range times {
-			began := time.Now()
-			body()
-			all = append(all, 1000*time.Since(began).Seconds())
-		}
-		slices.Sort(all)
-		return all[times/2]
-	}
-	large, few := s.Zeros(Float32, CPU, 1_000_000), s.Zeros(Float32, CPU, 64)
-	n := newTestNet(t, s, Float32, 32, 10)
-	x, y := n.examples(t, 512, 32, 10)
-	program, o := n.program(t, ProgramOptions{Fast: true}), n.adam(true)
-	b := Batches{Inputs: x, Labels: y, Size: 64, Random: n.random, Peers: p}
-	step := func() { require.NoError(t, second(Train(program, o, b))) }
-	step()
-	c := costs{Million: median(15, func() { require.NoError(t, p.Sum(large)) }), Small: median(51, func() { require.NoError(t, p.Sum(few)) })}
-	before := busy(t)
-	c.Step = median(7, step) / 8
-	c.Busy = (busy(t) - before) / 7 / 8
-	return c
-}
-
-func second[T any](_ T, err error) error { return err }
-
-func TestWhatProcessesCost(t *testing.T) {
-	needsPeers(t)
-	if !long {
-		t.Skip("left out: it measures; set GRAFT_LONG=1")
-	}
-	one, both := together[costs](t, "measure", 1)[0], together[costs](t, "measure", 2)
-	two := both[0]
-	require.Positive(t, two.Million)
-	t.Logf("measured: two processes add up a million floats in %.1f ms and 64 in %.2f ms; a step of a batch of 64 takes two processes of one thread %.1f ms and one of two threads %.1f ms, ratio %.2f; of the processors' time %.1f and %.1f ms, ratio %.2f",
-		two.Million, two.Small, two.Step, one.Step, two.Step/one.Step, two.Busy+both[1].Busy, one.Busy, (two.Busy+both[1].Busy)/one.Busy)
 }

@@ -6,6 +6,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 )
 
@@ -24,8 +25,8 @@ type PolicyShape struct {
 }
 
 func (p PolicyShape) code() C.graft_policy_shape {
-	return C.graft_policy_shape{tokens: C.int32_t(p.Tokens), embedding: C.int32_t(p.Embedding), hidden: C.int32_t(p.Hidden), memory: C.int32_t(p.Memory),
-		linear: C.int32_t(p.Linear), time: C.int32_t(p.Time), actions: C.int32_t(p.Actions), precise: C.int32_t(flag(p.Precise))}
+	return C.graft_policy_shape{tokens: C.int64_t(p.Tokens), embedding: C.int64_t(p.Embedding), hidden: C.int64_t(p.Hidden), memory: C.int64_t(p.Memory),
+		linear: C.int64_t(p.Linear), time: C.int64_t(p.Time), actions: C.int64_t(p.Actions), precise: C.int32_t(flag(p.Precise))}
 }
 
 // PolicyTree holds the states in which a policy decides, and the successors of actions.
@@ -37,9 +38,9 @@ type PolicyTree struct {
 	// if the episode ends with reward k.
 	Children [][]int32
 	Rewards  []float64
-	// Waste is the number of random numbers that each action of each state skips in
-	// Learn. Nil means none.
-	Waste [][]int32
+	// Skips are the random numbers that Learn discards after each action of each state.
+	// Nil means none.
+	Skips [][]int32
 }
 
 // PolicyRule are the options of training a policy, without defaults.
@@ -153,6 +154,8 @@ func (p *Policy) grown(op string) error {
 
 func doubles(values []float64) *C.double { return (*C.double)(unsafe.SliceData(values)) }
 
+func int32s(values []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(values)) }
+
 // Shape returns the policy's sizes.
 func (p *Policy) Shape() PolicyShape { return p.shape }
 
@@ -187,12 +190,15 @@ func (p *Policy) Grow(t *PolicyTree) error {
 	if err := p.ready(op); err != nil {
 		return err
 	}
-	flat, err := t.flatten(p.shape)
-	if err != nil {
+	if err := t.check(p.shape); err != nil {
 		return &Error{Op: op, Cause: err, kind: ErrShape}
 	}
-	message := C.graft_policy_grow(p.handle, C.int64_t(len(t.Tokens)), C.int64_t(len(t.Rewards)), unsafe.SliceData(flat.tokens),
-		unsafe.SliceData(flat.offsets), unsafe.SliceData(flat.time), unsafe.SliceData(flat.children), unsafe.SliceData(flat.rewards), flat.wasted())
+	offsets := make([]C.int64_t, len(t.Tokens)+1)
+	for k, tokens := range t.Tokens {
+		offsets[k+1] = offsets[k] + C.int64_t(len(tokens))
+	}
+	message := C.graft_policy_grow(p.handle, C.int64_t(len(t.Tokens)), C.int64_t(len(t.Rewards)), int32s(slices.Concat(t.Tokens...)), unsafe.SliceData(offsets),
+		doubles(slices.Concat(t.Time...)), int32s(slices.Concat(t.Children...)), doubles(t.Rewards), int32s(slices.Concat(t.Skips...)))
 	if err := take(op, message); err != nil {
 		return err
 	}
@@ -200,56 +206,21 @@ func (p *Policy) Grow(t *PolicyTree) error {
 	return nil
 }
 
-// flatTree is a tree in C's arrays.
-type flatTree struct {
-	tokens, children, waste []C.int32_t
-	offsets                 []C.int64_t
-	time, rewards           []C.double
-}
-
-func (f *flatTree) wasted() *C.int32_t {
-	if len(f.waste) == 0 {
-		return nil
+// check compares the lists of a tree with each other and with the policy's sizes.
+func (t *PolicyTree) check(shape PolicyShape) error {
+	if len(t.Tokens) == 0 || len(t.Time) != len(t.Tokens) || len(t.Children) != len(t.Tokens) || t.Skips != nil && len(t.Skips) != len(t.Tokens) {
+		return fmt.Errorf("%d lists of tokens, %d times, %d lists of children and %d of skipped numbers", len(t.Tokens), len(t.Time), len(t.Children), len(t.Skips))
 	}
-	return unsafe.SliceData(f.waste)
-}
-
-func (t *PolicyTree) flatten(shape PolicyShape) (*flatTree, error) {
-	f := &flatTree{offsets: []C.int64_t{0}}
-	if t.Waste != nil && len(t.Waste) != len(t.Tokens) {
-		return nil, fmt.Errorf("%d lists of what is thrown away for %d states", len(t.Waste), len(t.Tokens))
-	}
-	if len(t.Tokens) == 0 || len(t.Time) != len(t.Tokens) || len(t.Children) != len(t.Tokens) {
-		return nil, fmt.Errorf("%d lists of tokens, %d times and %d lists of children", len(t.Tokens), len(t.Time), len(t.Children))
-	}
-	for k, tokens := range t.Tokens {
+	for k := range t.Tokens {
 		if len(t.Time[k]) != shape.Time || len(t.Children[k]) != shape.Actions {
-			return nil, fmt.Errorf("state %d has %d values of time and %d children; the policy takes %d and has %d actions",
+			return fmt.Errorf("state %d has %d values of time and %d children; the policy takes %d and has %d actions",
 				k, len(t.Time[k]), len(t.Children[k]), shape.Time, shape.Actions)
 		}
-		for _, token := range tokens {
-			f.tokens = append(f.tokens, C.int32_t(token))
-		}
-		f.offsets = append(f.offsets, C.int64_t(len(f.tokens)))
-		for _, v := range t.Time[k] {
-			f.time = append(f.time, C.double(v))
-		}
-		for _, child := range t.Children[k] {
-			f.children = append(f.children, C.int32_t(child))
-		}
-		if t.Waste != nil && len(t.Waste[k]) != shape.Actions {
-			return nil, fmt.Errorf("state %d throws away numbers for %d actions; there are %d", k, len(t.Waste[k]), shape.Actions)
-		}
-		if t.Waste != nil {
-			for _, n := range t.Waste[k] {
-				f.waste = append(f.waste, C.int32_t(n))
-			}
+		if t.Skips != nil && len(t.Skips[k]) != shape.Actions {
+			return fmt.Errorf("state %d skips random numbers of %d actions; there are %d", k, len(t.Skips[k]), shape.Actions)
 		}
 	}
-	for _, r := range t.Rewards {
-		f.rewards = append(f.rewards, C.double(r))
-	}
-	return f, nil
+	return nil
 }
 
 // Probabilities returns those of the actions in distinct states.
@@ -259,8 +230,7 @@ func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64
 		return nil, err
 	}
 	flat := make([]float64, len(states)*p.shape.Actions)
-	list := int32s(states)
-	if err := take(op, C.graft_policy_probabilities(p.handle, C.int64_t(len(list)), unsafe.SliceData(list), C.double(temperature), doubles(flat))); err != nil {
+	if err := take(op, C.graft_policy_probabilities(p.handle, C.int64_t(len(states)), int32s(states), C.double(temperature), doubles(flat))); err != nil {
 		return nil, err
 	}
 	rows := make([][]float64, len(states))
@@ -270,14 +240,6 @@ func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64
 	return rows, nil
 }
 
-func int32s(values []int32) []C.int32_t {
-	out := make([]C.int32_t, len(values))
-	for k, v := range values {
-		out[k] = C.int32_t(v)
-	}
-	return out
-}
-
 // Gradient computes the gradient of the sum over states and actions of coefficient times log
 // probability; Read returns it, Step descends along it.
 func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature float64) error {
@@ -285,15 +247,11 @@ func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature 
 	if err := p.grown(op); err != nil {
 		return err
 	}
-	var flat []float64
-	for _, row := range coefficients {
-		flat = append(flat, row...)
-	}
+	flat := slices.Concat(coefficients...)
 	if len(coefficients) != len(states) || len(flat) != len(states)*p.shape.Actions {
 		return &Error{Op: op, Cause: fmt.Errorf("%d coefficients for %d states with %d actions each", len(flat), len(states), p.shape.Actions), kind: ErrShape}
 	}
-	list := int32s(states)
-	return take(op, C.graft_policy_gradient(p.handle, C.int64_t(len(list)), unsafe.SliceData(list), C.double(temperature), doubles(flat)))
+	return take(op, C.graft_policy_gradient(p.handle, C.int64_t(len(states)), int32s(states), C.double(temperature), doubles(flat)))
 }
 
 // Expect returns the expected reward and the probability of each end. It computes the exact
@@ -341,7 +299,7 @@ func (p *Policy) Learn(episodes int, random *Generator, rule PolicyRule, at *Pol
 	}
 	e := Episodes{Ends: make([]int32, episodes), Objectives: make([]float64, episodes)}
 	r, c := rule.code(), at.code()
-	message := C.graft_policy_learn(p.handle, random.pointer(), C.int64_t(episodes), &r, &c, (*C.int32_t)(unsafe.Pointer(unsafe.SliceData(e.Ends))), doubles(e.Objectives))
+	message := C.graft_policy_learn(p.handle, random.pointer(), C.int64_t(episodes), &r, &c, int32s(e.Ends), doubles(e.Objectives))
 	at.take(c)
 	return e, take(op, message)
 }

@@ -472,21 +472,21 @@ func TestEpisodesInOneCallAreTheSameEpisodes(t *testing.T) {
 	}
 }
 
-// Numbers that are thrown away are those that come next in the generator's stream.
-func TestWasteIsOfTheStream(t *testing.T) {
+// Skipped numbers are those that come next in the generator's stream.
+func TestSkippedNumbersAreOfTheStream(t *testing.T) {
 	within(t, func(s *Scope) {
 		shape := PolicyShape{Tokens: 2, Embedding: 2, Hidden: 2, Memory: 2, Linear: 2, Time: 1, Actions: 1}
-		for _, waste := range []int{0, 1, 620, 621, 622, 623, 624, 625, 1248, 100_001} {
+		for _, skipped := range []int{0, 1, 620, 621, 622, 623, 624, 625, 1248, 100_001} {
 			for _, before := range []int{0, 1, 7, 622, 623} {
 				p, err := s.NewPolicy(shape, make([]float64, 4))
 				require.NoError(t, err)
-				tree := &PolicyTree{Tokens: [][]int32{{1}}, Time: [][]float64{{0}}, Children: [][]int32{{-1}}, Rewards: []float64{1}, Waste: [][]int32{{int32(waste)}}}
+				tree := &PolicyTree{Tokens: [][]int32{{1}}, Time: [][]float64{{0}}, Children: [][]int32{{-1}}, Rewards: []float64{1}, Skips: [][]int32{{int32(skipped)}}}
 				require.NoError(t, p.Grow(tree))
 				a, b := s.NewGenerator(CPU, 3), s.NewGenerator(CPU, 3)
 				s.Uniform(s.Zeros(Float32, CPU, before), 0, 1, a)
 				_, err = p.Learn(1, a, rule, &PolicyProgress{Temperature: 1})
 				require.NoError(t, err)
-				s.Uniform(s.Zeros(Float32, CPU, before+2+waste), 0, 1, b)
+				s.Uniform(s.Zeros(Float32, CPU, before+2+skipped), 0, 1, b)
 				got, err := a.State()
 				require.NoError(t, err)
 				want, err := b.State()
@@ -494,7 +494,7 @@ func TestWasteIsOfTheStream(t *testing.T) {
 				x, y := s.Zeros(Float32, CPU, 2000), s.Zeros(Float32, CPU, 2000)
 				s.Uniform(x, 0, 1, a)
 				s.Uniform(y, 0, 1, b)
-				require.Equal(t, floats(t, y), floats(t, x), "%d after %d", waste, before)
+				require.Equal(t, floats(t, y), floats(t, x), "%d after %d", skipped, before)
 				require.Len(t, got, len(want))
 			}
 		}
@@ -542,8 +542,8 @@ func TestWhatPoliciesRefuse(t *testing.T) {
 			"some ends come after":    func(tree *PolicyTree) { tree.Children[0][3] = -1 },
 			"values of time":          func(tree *PolicyTree) { tree.Time[0] = nil },
 			"lists of children":       func(tree *PolicyTree) { tree.Children = nil },
-			"lists of what is thrown": func(tree *PolicyTree) { tree.Waste = make([][]int32, 1) },
-			"throws away numbers":     func(tree *PolicyTree) { tree.Waste = make([][]int32, len(tree.Tokens)) },
+			"of skipped numbers":      func(tree *PolicyTree) { tree.Skips = make([][]int32, 1) },
+			"skips random numbers":    func(tree *PolicyTree) { tree.Skips = make([][]int32, len(tree.Tokens)) },
 		} {
 			tree := treeOf(rand.New(rand.NewPCG(1, 2)), original, 2, 4)
 			change(tree)

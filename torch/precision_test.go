@@ -12,30 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPrecisionsHaveNames(t *testing.T) {
-	require.Equal(t, []string{"float32", "bfloat16"}, PrecisionNames())
-	for _, p := range []Precision{Single, Brain} {
-		text, err := p.MarshalText()
-		require.NoError(t, err)
-		require.Equal(t, p.String(), string(text))
-		again := Precision(99)
-		require.NoError(t, again.UnmarshalText(text))
-		require.Equal(t, p, again)
-	}
-	p := Brain
-	require.NoError(t, p.UnmarshalText(nil))
-	require.Equal(t, Single, p)
-	require.Equal(t, "precision 2", Precision(2).String())
-	_, err := Precision(-1).MarshalText()
-	require.ErrorContains(t, err, "precision -1 has no name")
-	require.ErrorContains(t, p.UnmarshalText([]byte("float16")), `no precision "float16"; there are float32, bfloat16`)
-	require.ErrorContains(t, With(func(s *Scope) error {
-		var b Builder
-		s.NewProgram(&b, b.Activate(b.Input(), ReLU, 0), ProgramOptions{Precision: 2})
-		return s.Err()
-	}), "precision 2 has no name")
-}
-
 // brainRound is half the distance between neighbours in bfloat16, relative to them, and
 // a little for sums in float32.
 const brainRound = 1.0/256 + 1e-5
@@ -56,8 +32,8 @@ func TestBrainRoundsWhatIsMultiplied(t *testing.T) {
 			s.Normal(x, 0, 1, n.random)
 			if conv {
 				w, bias := n.param(0.3, 8, 3, 3, 3), n.param(0.3, 8)
-				out = b.Conv2D(b.Input(), w, bias, Window{Padding: 1}.Plane())
-				want = s.Conv2D(rounded(s, x), rounded(s, w), rounded(s, bias), Window{Padding: 1})
+				out = b.Conv2D(b.Input(), w, bias, padded)
+				want = conv2D(s, rounded(s, x), rounded(s, w), rounded(s, bias), 1)
 			} else {
 				w, bias := n.param(0.3, 8, 24), n.param(0.3, 8)
 				out = b.Linear(b.Input(), w, bias)

@@ -63,12 +63,6 @@ type Plane struct {
 	ExcludePad bool   // an average excludes the padding
 }
 
-// Plane returns the window with equal height and width.
-func (w Window) Plane() Plane {
-	both := func(n int) [2]int { return [2]int{n, n} }
-	return Plane{Kernel: both(w.Kernel), Stride: both(w.Stride), Padding: both(w.Padding), Dilation: both(w.Dilation), Groups: w.Groups}
-}
-
 // Conv2D adds a convolution; bias may be nil.
 func (b *Builder) Conv2D(x Value, weight, bias *Tensor, p Plane) Value {
 	ints := []int64{or(p.Stride[0], 1), or(p.Stride[1], 1), int64(p.Padding[0]), int64(p.Padding[1]),

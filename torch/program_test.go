@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/wangkuiyi/gotorch"
+	"github.com/wangkuiyi/gotorch/nn/functional"
 )
 
 // Tolerances of the fast path against float64. A float32 sum over thousands of
@@ -70,13 +72,27 @@ func TestFastPathEqualsFloat64(t *testing.T) {
 	}
 }
 
+// conv2D convolves by gotorch's operator.
+func conv2D(s *Scope, x, weight, bias *Tensor, padding int64) *Tensor {
+	return s.borrow("conv2d", func() gotorch.Tensor {
+		both := func(n int64) []int64 { return []int64{n, n} }
+		return functional.Conv2d(x.gotorch(), weight.gotorch(), bias.gotorch(), both(1), both(padding), both(1), 1)
+	}, x, weight, bias)
+}
+
 // byHand runs the test network operator by operator.
 func byHand(n *testNet, x *Tensor) *Tensor {
 	s, p := n.s, n.params
-	h := s.ReLU(s.BatchNorm(s.Conv2D(x, p[0], p[1], Window{}), n.norms[0], true))
-	h = s.AvgPool2D(h, Window{Kernel: 2})
-	h = s.ReLU(s.BatchNorm(s.Conv2D(h, p[2], p[3], Window{Padding: 1}), n.norms[1], true))
-	return s.Linear(s.Flatten(s.AdaptiveAvgPool2D(h, 1, 1), 1, -1), p[4], p[5])
+	layer := func(x, weight, bias *Tensor, padding int64, b BatchNorm) *Tensor {
+		x = conv2D(s, x, weight, bias, padding)
+		return s.ReLU(s.borrow("batch_norm", func() gotorch.Tensor {
+			return functional.BatchNorm(x.gotorch(), b.Mean.gotorch(), b.Var.gotorch(), b.Weight.gotorch(), b.Bias.gotorch(), true, b.Momentum, b.Eps)
+		}, x))
+	}
+	h := s.AvgPool2D(layer(x, p[0], p[1], 0, n.norms[0]), square(2))
+	h = layer(h, p[2], p[3], 1, n.norms[1])
+	h = s.borrow("pool", func() gotorch.Tensor { return functional.AdaptiveAvgPool2d(h.gotorch(), []int64{1, 1}) }, h)
+	return s.Linear(s.Reshape(h, x.Shape()[0], -1), p[4], p[5])
 }
 
 func TestDefaultProgramHasTheBitsOfTheOperators(t *testing.T) {
@@ -104,7 +120,7 @@ func TestNumberOfThreadsChangesNoBitOfTheFastLayers(t *testing.T) {
 			var b Builder
 			n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 3)}
 			norm := n.norm(20)
-			p := s.NewProgram(&b, b.Flatten(b.AvgPool2D(b.Activate(b.BatchNorm(b.Input(), norm), ReLU, 0), Window{Kernel: 3}.Plane()), 1, -1), ProgramOptions{Fast: true})
+			p := s.NewProgram(&b, b.Flatten(b.AvgPool2D(b.Activate(b.BatchNorm(b.Input(), norm), ReLU, 0), square(3)), 1, -1), ProgramOptions{Fast: true})
 			x := s.RequireGrad(s.Zeros(Float32, CPU, 33, 20, 7, 8), true)
 			s.NoGrad(func() { s.Normal(x, 1, 2, n.random) })
 			n.params = append(n.params, x)
@@ -156,7 +172,7 @@ func randomChain(n *testNet, b *Builder, random *rand.Rand) Value {
 		case 1:
 			x = b.Activate(b.BatchNorm(x, n.norm(5)), ReLU, 0)
 		case 2:
-			x = b.Conv2D(x, n.param(0.3, 5, 5, 3, 3), nil, Window{Padding: 1}.Plane())
+			x = b.Conv2D(x, n.param(0.3, 5, 5, 3, 3), nil, padded)
 		case 3:
 			x = b.Add(b.Activate(x, Activation(1+random.IntN(9)), 0.1), x)
 		case 4:
@@ -164,14 +180,14 @@ func randomChain(n *testNet, b *Builder, random *rand.Rand) Value {
 			x = b.Add(b.Activate(y, ReLU, 0), y) // two readers: must not be fused
 		case 5:
 			x = b.Cat(0, b.Activate(b.BatchNorm(x, n.norm(5)), ReLU, 0), x)
-			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Window{}.Plane())
+			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Plane{})
 		case 6: // no weights, and a bias that the mean takes off again
-			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Window{}.Plane())
+			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Plane{})
 			x = b.BatchNorm(x, BatchNorm{Mean: n.norm(5).Mean, Var: n.norms[len(n.norms)-1].Var, Momentum: 0.1, Eps: 1e-5})
 		}
 	}
 	if random.IntN(2) == 0 {
-		return b.AvgPool2D(b.Activate(b.BatchNorm(x, n.norm(5)), ReLU, 0), Window{Kernel: 2 + random.IntN(2)}.Plane())
+		return b.AvgPool2D(b.Activate(b.BatchNorm(x, n.norm(5)), ReLU, 0), square(2+random.IntN(2)))
 	}
 	return x
 }
@@ -179,7 +195,7 @@ func randomChain(n *testNet, b *Builder, random *rand.Rand) Value {
 func TestNaNPassesThroughThePool(t *testing.T) {
 	within(t, func(s *Scope) {
 		var b Builder
-		p := s.NewProgram(&b, b.AvgPool2D(b.Input(), Window{Kernel: 2}.Plane()), ProgramOptions{})
+		p := s.NewProgram(&b, b.AvgPool2D(b.Input(), square(2)), ProgramOptions{})
 		x := s.Full(math.NaN(), Float32, CPU, 1, 1, 2, 2)
 		require.True(t, math.IsNaN(floats(t, p.Forward(s, x, false, nil))[0]))
 	})

@@ -92,8 +92,3 @@ func (s *Scope) Normal(x *Tensor, mean, deviation float64, random *Generator) {
 func (s *Scope) Permutation(n int, random *Generator) *Tensor {
 	return s.one(C.GRAFT_OP_RANDPERM, "permutation", arguments{ints: []int{n}, random: random})
 }
-
-// Multinomial draws int64 indices, with probabilities in proportion to weights.
-func (s *Scope) Multinomial(weights *Tensor, draws int, replace bool, random *Generator) *Tensor {
-	return s.one(C.GRAFT_OP_MULTINOMIAL, "multinomial", arguments{ints: []int{draws, flag(replace)}, random: random}, weights)
-}

@@ -6,9 +6,12 @@ import "C"
 // The operators that gotorch lacks.
 
 // AvgPool2D averages each window.
-func (s *Scope) AvgPool2D(x *Tensor, w Window) *Tensor {
-	k, stride := w.Kernel, int(or(w.Stride, w.Kernel))
-	return s.one(C.GRAFT_OP_AVG_POOL2D, "avg_pool2d", arguments{ints: []int{k, k, stride, stride, w.Padding, w.Padding}}, x)
+func (s *Scope) AvgPool2D(x *Tensor, p Plane) *Tensor {
+	ints := make([]int, 0, 6)
+	for _, n := range pool(p)[:6] {
+		ints = append(ints, int(n))
+	}
+	return s.one(C.GRAFT_OP_AVG_POOL2D, "avg_pool2d", arguments{ints: ints}, x)
 }
 
 // Softmax makes the values along a dimension positive with sum 1.
@@ -44,23 +47,6 @@ func (s *Scope) Cat(dim int, parts ...*Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_CAT, "cat", arguments{ints: []int{dim}}, parts...)
 }
 
-// LayerNorm normalises over the last dimensions, of the given sizes. Weight and
-// bias may be nil for 1 and 0.
-func (s *Scope) LayerNorm(x, weight, bias *Tensor, eps float64, sizes ...int) *Tensor {
-	return s.one(C.GRAFT_OP_LAYER_NORM, "layer_norm", arguments{ints: sizes, doubles: []float64{eps}}, x, weight, bias)
-}
-
-// GroupNorm normalises over groups of channels. Weight and bias may be nil.
-func (s *Scope) GroupNorm(x, weight, bias *Tensor, eps float64, groups int) *Tensor {
-	return s.one(C.GRAFT_OP_GROUP_NORM, "group_norm", arguments{ints: []int{groups}, doubles: []float64{eps}}, x, weight, bias)
-}
-
-// Dropout zeroes each value with probability p and scales the rest up to keep
-// the mean. A nil random means LibTorch's own generator.
-func (s *Scope) Dropout(x *Tensor, p float64, random *Generator) *Tensor {
-	return s.one(C.GRAFT_OP_DROPOUT, "dropout", arguments{doubles: []float64{p}, random: random}, x)
-}
-
 // CrossEntropy is the mean loss of logits against int64 labels.
 func (s *Scope) CrossEntropy(logits, labels *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_CROSS_ENTROPY, "cross_entropy", arguments{}, logits, labels)
@@ -77,14 +63,6 @@ func (s *Scope) Fill(x *Tensor, value float64) {
 	s.run(C.GRAFT_OP_FILL_, "fill", arguments{doubles: []float64{value}}, 0, x)
 }
 
-// ArgMax is the int64 index of the largest value along a dimension.
-func (s *Scope) ArgMax(x *Tensor, dim int) *Tensor {
-	return s.one(C.GRAFT_OP_ARGMAX, "argmax", arguments{ints: []int{dim}}, x)
-}
-
-// Max is the largest of all values.
-func (s *Scope) Max(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_MAX, "max", arguments{}, x) }
-
 // Full makes a tensor that holds one value everywhere.
 func (s *Scope) Full(value float64, dtype DType, d Device, shape ...int) *Tensor {
 	kind, index := d.code()
@@ -95,11 +73,6 @@ func (s *Scope) Full(value float64, dtype DType, d Device, shape ...int) *Tensor
 // Zeros makes a tensor of zeros.
 func (s *Scope) Zeros(dtype DType, d Device, shape ...int) *Tensor {
 	return s.Full(0, dtype, d, shape...)
-}
-
-// Arange is the int64 values 0 to n-1.
-func (s *Scope) Arange(n int) *Tensor {
-	return s.one(C.GRAFT_OP_ARANGE, "arange", arguments{ints: []int{n}})
 }
 
 // Reshape changes the shape of x; one size may be -1 for the rest.
@@ -129,17 +102,9 @@ func (s *Scope) Log(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_LOG, "log", arg
 // Sqrt is the square root.
 func (s *Scope) Sqrt(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_SQRT, "sqrt", arguments{}, x) }
 
-// Abs is the absolute value.
-func (s *Scope) Abs(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_ABS, "abs", arguments{}, x) }
-
 // MatMul is the product of matrices, or of batches of them.
 func (s *Scope) MatMul(a, b *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_MATMUL, "matmul", arguments{}, a, b)
-}
-
-// SumOver sums along dimensions, which stay with size 1 if keep is set.
-func (s *Scope) SumOver(x *Tensor, keep bool, dims ...int) *Tensor {
-	return s.one(C.GRAFT_OP_SUM_DIM, "sum", arguments{ints: append([]int{flag(keep)}, dims...)}, x)
 }
 
 // To converts x to a type and a device; it returns x itself if nothing changes.

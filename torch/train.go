@@ -72,8 +72,8 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 		steps: C.int64_t(steps), generator: b.Random.pointer(), peers: b.Peers.pointer(),
 		pad: C.int64_t(b.Augment.Pad), cutout: C.int64_t(b.Augment.Cutout), flip: C.int32_t(flag(b.Augment.Flip))}
 	if t := b.Teacher; t.Logits != nil {
-		c.lessons, c.temperature = C.graft_t(t.Logits.handle), C.double(t.Temperature)
-		c.soft, c.soft_fall = C.double(t.Share), C.double(t.Fall)
+		c.teacher_logits, c.temperature = C.graft_t(t.Logits.handle), C.double(t.Temperature)
+		c.teacher_share, c.teacher_fall = C.double(t.Share), C.double(t.Fall)
 	}
 	if b.Order != nil {
 		c.order = C.graft_t(b.Order.handle)

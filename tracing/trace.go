@@ -213,9 +213,3 @@ func (t *Trace) register(l *Layer) {
 		}
 	}
 }
-
-// Output is the output of a layer or container, by its path.
-func (t *Trace) Output(path string) (Edge, bool) {
-	edge, ok := t.outputs[path]
-	return edge, ok
-}

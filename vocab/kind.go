@@ -34,7 +34,7 @@ const (
 	Dropout
 	Identity
 	Sum // where branches are added up
-	Cat // where branches are put behind each other
+	Cat // the concatenation of branches
 	kinds
 )
 

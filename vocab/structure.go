@@ -80,7 +80,7 @@ func (r *reader) Sum(_ string, body, shortcut wire) (wire, error) {
 	return r.join(t, body.shape, body, shortcut), nil
 }
 
-// Cat adds one where branches are put behind each other.
+// Cat adds a token for the concatenation of branches.
 func (r *reader) Cat(_ string, parts []wire) (wire, error) {
 	out := append(model.Shape{0}, parts[0].shape[1:]...)
 	for _, part := range parts {

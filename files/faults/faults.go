@@ -116,6 +116,14 @@ func (f *FS) step(name, path string) error {
 	return nil
 }
 
+// do counts an operation, and runs it unless a fault is injected there.
+func do[T any](f *FS, name, path string, operation func() (T, error)) (result T, err error) {
+	if err := f.step(name, path); err != nil {
+		return result, err
+	}
+	return operation()
+}
+
 // Open opens a file for reading.
 func (f *FS) Open(path string) (files.File, error) { return f.open("open", path, f.inner.Open) }
 
@@ -130,11 +138,8 @@ func (f *FS) CreatePrivate(path string) (files.File, error) {
 // Append opens a file for writing at its end.
 func (f *FS) Append(path string) (files.File, error) { return f.open("append", path, f.inner.Append) }
 
-func (f *FS) open(name, path string, do func(string) (files.File, error)) (files.File, error) {
-	if err := f.step(name, path); err != nil {
-		return nil, err
-	}
-	inner, err := do(path)
+func (f *FS) open(name, path string, open func(string) (files.File, error)) (files.File, error) {
+	inner, err := do(f, name, path, func() (files.File, error) { return open(path) })
 	if err != nil {
 		return nil, err
 	}
@@ -143,74 +148,57 @@ func (f *FS) open(name, path string, do func(string) (files.File, error)) (files
 
 // Rename moves a file.
 func (f *FS) Rename(from, to string) error {
-	if err := f.step("rename", from); err != nil {
-		return err
-	}
-	return f.inner.Rename(from, to)
+	_, err := do(f, "rename", from, func() (any, error) { return nil, f.inner.Rename(from, to) })
+	return err
 }
 
 // Link gives a file a second name.
 func (f *FS) Link(from, to string) error {
-	if err := f.step("link", from); err != nil {
-		return err
-	}
-	return f.inner.Link(from, to)
+	_, err := do(f, "link", from, func() (any, error) { return nil, f.inner.Link(from, to) })
+	return err
 }
 
 // Remove deletes a file.
 func (f *FS) Remove(path string) error {
-	if err := f.step("remove", path); err != nil {
-		return err
-	}
-	return f.inner.Remove(path)
+	_, err := do(f, "remove", path, func() (any, error) { return nil, f.inner.Remove(path) })
+	return err
 }
 
 // MkdirAll makes a folder.
 func (f *FS) MkdirAll(path string) error {
-	if err := f.step("mkdirall", path); err != nil {
-		return err
-	}
-	return f.inner.MkdirAll(path)
+	_, err := do(f, "mkdirall", path, func() (any, error) { return nil, f.inner.MkdirAll(path) })
+	return err
 }
 
 // MkdirTemp makes a temporary folder.
 func (f *FS) MkdirTemp(parent, prefix string) (string, error) {
-	if err := f.step("mkdirtemp", parent); err != nil {
-		return "", err
-	}
-	return f.inner.MkdirTemp(parent, prefix)
+	return do(f, "mkdirtemp", parent, func() (string, error) { return f.inner.MkdirTemp(parent, prefix) })
 }
 
 // ReadDir lists a folder.
 func (f *FS) ReadDir(path string) ([]fs.DirEntry, error) {
-	if err := f.step("readdir", path); err != nil {
-		return nil, err
-	}
-	return f.inner.ReadDir(path)
+	return do(f, "readdir", path, func() ([]fs.DirEntry, error) { return f.inner.ReadDir(path) })
 }
 
 // Stat describes what is at a path.
 func (f *FS) Stat(path string) (fs.FileInfo, error) {
-	if err := f.step("stat", path); err != nil {
-		return nil, err
-	}
-	return f.inner.Stat(path)
+	return do(f, "stat", path, func() (fs.FileInfo, error) { return f.inner.Stat(path) })
 }
 
 // SyncDir syncs a folder.
 func (f *FS) SyncDir(path string) error {
-	if err := f.step("syncdir", path); err != nil {
-		return err
-	}
-	return f.inner.SyncDir(path)
+	_, err := do(f, "syncdir", path, func() (any, error) { return nil, f.inner.SyncDir(path) })
+	return err
 }
 
 // Lock takes a lock. Releasing it is not counted: a crash releases it as well.
 func (f *FS) Lock(path, holder string) (io.Closer, error) {
-	if err := f.step("lock", path); err != nil {
-		return nil, err
-	}
-	return f.inner.Lock(path, holder)
+	return do(f, "lock", path, func() (io.Closer, error) { return f.inner.Lock(path, holder) })
+}
+
+// Locked tests a lock.
+func (f *FS) Locked(path string) (bool, error) {
+	return do(f, "locked", path, func() (bool, error) { return f.inner.Locked(path) })
 }
 
 // file counts the operations on an open file.

@@ -76,7 +76,7 @@ func (h Harness) Start(t *testing.T, b fleet.Batch) *fleet.Fleet {
 	return f
 }
 
-// Supervise tends a batch until it is over.
+// Supervise runs a batch until it is over.
 func (h Harness) Supervise(t *testing.T, f *fleet.Fleet, tasks int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), h.Timeout)
 	defer cancel()
@@ -133,15 +133,15 @@ func Live(t *testing.T, f *fleet.Fleet) (live int) {
 func Run(t *testing.T, h Harness) {
 	for name, test := range map[string]func(*testing.T, Harness){
 		"each task is done once":                       once,
-		"workers that ask for it are started again":    again,
-		"workers that fail are given up":               failing,
+		"workers that ask for a restart are restarted": again,
+		"workers that fail are not restarted for ever": failing,
 		"a hanging worker is cancelled with its child": hang,
-		"a killed coordinator's batch goes on":         orphaned,
-		"a batch that lives is found and not doubled":  found,
-		"of those who race one commits":                race,
-		"a cancelled batch is not started again":       cancelled,
-		"a batch is not started into another's folder": occupied,
-		"a program that is not there is an error":      absent,
+		"a killed coordinator's batch is continued":    orphaned,
+		"a live batch is found and not started twice":  found,
+		"one of several racing workers commits":        race,
+		"a cancelled batch is not restarted":           cancelled,
+		"a folder holds one batch only":                occupied,
+		"a missing program is an error":                absent,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, h) })
 	}
@@ -153,7 +153,7 @@ func once(t *testing.T, h Harness) {
 	f := h.Start(t, b)
 	require.NoError(t, h.Supervise(t, f, tasks), logs(b))
 	require.Equal(t, tasks, Count(t, b, "results"))
-	require.Equal(t, tasks, Count(t, b, "starts"), "nobody did another's task")
+	require.Equal(t, tasks, Count(t, b, "starts"), "no task was started twice")
 	require.Zero(t, Count(t, b, "leases"), "nothing of a lease is left")
 	states, err := f.Workers(context.Background())
 	require.NoError(t, err)
@@ -229,7 +229,7 @@ func orphaned(t *testing.T, h Harness) {
 	require.NoError(t, h.Supervise(t, f, tasks), logs(b))
 	require.Equal(t, tasks, Count(t, b, "results"))
 	if h.Engine == "slurm" {
-		require.Equal(t, tasks, Count(t, b, "starts"), "its workers do not even notice")
+		require.Equal(t, tasks, Count(t, b, "starts"), "its workers keep running")
 		require.Equal(t, jobs, f.Handle().Jobs)
 	} else {
 		require.LessOrEqual(t, Count(t, b, "starts"), tasks+workers)

@@ -41,7 +41,7 @@ const (
 	bad         = "bad"         // fails at once
 	hanging     = "hanging"     // ignores SIGTERM, as does its child
 	racing      = "racing"      // does all tasks without leases
-	coordinator = "coordinator" // starts a batch and tends it
+	coordinator = "coordinator" // starts a batch and supervises it
 )
 
 func (y toy) variable() string {

@@ -156,9 +156,9 @@ func (c *Case) run(action net2net.Action) {
 
 	back, err := net2net.Revert(c.net, change)
 	if err != nil {
-		c.t.Fatalf("the way back of %s: %v\n%s", action, err, c.net)
+		c.t.Fatalf("reverting %s: %v\n%s", action, err, c.net)
 	}
-	c.same("the way back of "+action.String(), first, c.net)
+	c.same("reverting "+action.String(), first, c.net)
 	optimizer, err = optimizer.Follow(c.s, c.net, back)
 	must(c.t, err)
 	c.followed(optimizer)
@@ -194,7 +194,7 @@ func Compose(t *rapid.T) {
 		for keep := len(record) - 1; keep >= 0; keep-- {
 			_, err := net2net.Shrink(c.net, record[:keep+1], keep)
 			must(t, err)
-			c.same("the way back of "+record[keep].Action.String(), stages[keep], c.net)
+			c.same("reverting "+record[keep].Action.String(), stages[keep], c.net)
 		}
 		return s.Err()
 	}))
@@ -210,13 +210,13 @@ func (c *Case) compare(what string, before, after outputs, change *net2net.Chang
 	c.near(what+" in train mode", before.train, after.train, train)
 	if change.Calibration == nil {
 		c.near(what+" in train mode on a fresh batch", before.fresh, after.fresh, train)
-	} else if l2 := net2net.Apart(before.fresh, after.fresh).L2; !(l2 <= Fresh) {
+	} else if l2 := net2net.DriftBetween(before.fresh, after.fresh).L2; !(l2 <= Fresh) {
 		c.t.Fatalf("%s in train mode on a fresh batch: relative L2 %.3g is over %g\n%s", what, l2, Fresh, c.net)
 	}
 }
 
 func (c *Case) near(what string, a, b []float64, tolerance float64) {
-	if d := net2net.Apart(a, b); !(d.Relative <= tolerance) {
+	if d := net2net.DriftBetween(a, b); !(d.Relative <= tolerance) {
 		c.t.Fatalf("%s: it moves by %.3g, %.3g of the largest, over %g\n%s", what, d.Largest, d.Relative, tolerance, c.net)
 	}
 }

@@ -97,7 +97,7 @@ func (t *Tree) policyTree(kind string, time int) (*torch.PolicyTree, error) {
 		p.Tokens, p.Children = append(p.Tokens, s.Tokens), append(p.Children, s.Children)
 		p.Time = append(p.Time, bilstm.TimeCode(s.Left, s.Budget, time))
 		if s.Discarded != nil {
-			p.Waste = append(p.Waste, s.Discarded)
+			p.Skips = append(p.Skips, s.Discarded)
 		}
 	}
 	return p, nil

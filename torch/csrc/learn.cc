@@ -13,18 +13,12 @@ graft::Policy &policy_of(graft_policy handle) {
   return *static_cast<graft::Policy *>(handle);
 }
 
-graft::PolicyRule rule_of(const graft_policy_rule &r) {
-  return {r.lr_decay, r.lr_least, r.heat_decay, r.baseline,   r.entropy, r.beta1,
-          r.beta2,    r.eps,      r.lr_every,   r.heat_every, r.batch};
-}
-
 // Runs a body on a copy of the progress, and keeps the copy if it succeeded.
 template <typename Body>
 void moving(graft_policy_progress *progress, const Body &body) {
-  graft::PolicyProgress p{progress->episodes, progress->steps,       progress->based,
-                          progress->lr,       progress->temperature, progress->baseline};
+  graft_policy_progress p = *progress;
   body(p);
-  *progress = {p.episodes, p.steps, p.based, p.lr, p.temperature, p.baseline};
+  *progress = p;
 }
 
 // Stream draws as LibTorch does, on a copy of a generator's engine that it returns at the end.
@@ -61,11 +55,8 @@ class Stream final : public graft::PolicyRandom {
 
 }  // namespace
 
-char *graft_policy_new(const graft_policy_shape *s, const double *embedding, graft_policy *out) {
-  return guarded([&] {
-    const graft::PolicyShape shape{s->tokens, s->embedding, s->hidden, s->memory, s->linear, s->time, s->actions};
-    *out = graft::new_policy(shape, embedding, s->precise != 0, s->instructions).release();
-  });
+char *graft_policy_new(const graft_policy_shape *shape, const double *embedding, graft_policy *out) {
+  return guarded([&] { *out = graft::new_policy(*shape, embedding).release(); });
 }
 
 void graft_policy_close(graft_policy policy) { delete static_cast<graft::Policy *>(policy); }
@@ -81,8 +72,8 @@ char *graft_policy_write(graft_policy policy, int32_t what, const double *values
 }
 
 char *graft_policy_grow(graft_policy policy, int64_t states, int64_t leaves, const int32_t *tokens, const int64_t *offsets,
-                        const double *time, const int32_t *children, const double *rewards, const int32_t *waste) {
-  return guarded([&] { policy_of(policy).grow({states, leaves, tokens, offsets, time, children, rewards, waste}); });
+                        const double *time, const int32_t *children, const double *rewards, const int32_t *skips) {
+  return guarded([&] { policy_of(policy).grow({states, leaves, tokens, offsets, time, children, rewards, skips}); });
 }
 
 char *graft_policy_probabilities(graft_policy policy, int64_t count, const int32_t *states, double temperature, double *out) {
@@ -100,7 +91,7 @@ char *graft_policy_expect(graft_policy policy, double temperature, double entrop
 
 char *graft_policy_step(graft_policy policy, const graft_policy_rule *rule, graft_policy_progress *progress) {
   return guarded([&] {
-    moving(progress, [&](graft::PolicyProgress &p) { policy_of(policy).step(rule_of(*rule), p); });
+    moving(progress, [&](graft_policy_progress &p) { policy_of(policy).step(*rule, p); });
   });
 }
 
@@ -111,8 +102,8 @@ char *graft_policy_learn(graft_policy policy, graft_generator generator, int64_t
         generator == nullptr ? at::detail::getDefaultCPUGenerator() : *static_cast<at::Generator *>(generator);
     std::lock_guard<std::mutex> lock(random.mutex());
     Stream stream(at::check_generator<at::CPUGeneratorImpl>(random));
-    moving(progress, [&](graft::PolicyProgress &p) {
-      policy_of(policy).learn(episodes, stream, rule_of(*rule), p, leaves, objectives);
+    moving(progress, [&](graft_policy_progress &p) {
+      policy_of(policy).learn(episodes, stream, *rule, p, leaves, objectives);
     });
   });
 }
@@ -121,6 +112,6 @@ char *graft_policy_ascend(graft_policy policy, int64_t steps, const graft_policy
                           graft_policy_progress *progress, double *rewards) {
   return guarded([&] {
     moving(progress,
-           [&](graft::PolicyProgress &p) { policy_of(policy).ascend(steps, rule_of(*rule), p, rewards); });
+           [&](graft_policy_progress &p) { policy_of(policy).ascend(steps, *rule, p, rewards); });
   });
 }

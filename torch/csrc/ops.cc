@@ -56,14 +56,6 @@ void lstm(const Call &c) {
   c.out(std::get<2>(r), 2);
 }
 
-// PyTorch's own dropout draws from the global generator; ours from a named one.
-void dropout(const Call &c) {
-  double p = c.f(0);
-  TORCH_CHECK(p >= 0 && p < 1, "dropout needs a probability in [0, 1), not ", p);
-  at::Tensor keep = at::empty_like(c.in(0)).bernoulli_(1 - p, c.random()).div_(1 - p);
-  c.out(c.in(0) * keep);
-}
-
 void set_grad(const Call &c) {
   at::Tensor target = c.in(0);
   at::Tensor grad = c.maybe(1);
@@ -110,10 +102,6 @@ void avg_pool(const Call &c) {
 
 void cross_entropy(const Call &c) { c.out(at::cross_entropy_loss(c.in(0), c.in(1))); }
 
-void layer_norm(const Call &c) { c.out(at::layer_norm(c.in(0), c.rest(0), c.maybe(1), c.maybe(2), c.f(0))); }
-
-void group_norm(const Call &c) { c.out(at::group_norm(c.in(0), c.i(0), c.maybe(1), c.maybe(2), c.f(0))); }
-
 void index_add(const Call &c) {
   c10::NoGradGuard guard;
   at::Tensor target = c.in(0);
@@ -156,9 +144,6 @@ void run_layer(const Call &c, int32_t op) {
     case GRAFT_OP_SOFTMAX: return c.out(at::softmax(c.in(0), c.i(0)));
     case GRAFT_OP_EMBEDDING: return c.out(at::embedding(c.in(0), c.in(1)));
     case GRAFT_OP_LSTM: return lstm(c);
-    case GRAFT_OP_LAYER_NORM: return layer_norm(c);
-    case GRAFT_OP_GROUP_NORM: return group_norm(c);
-    case GRAFT_OP_DROPOUT: return dropout(c);
     case GRAFT_OP_CROSS_ENTROPY: return cross_entropy(c);
     case GRAFT_OP_SET_REQUIRES_GRAD: return set_requires_grad(c);
     case GRAFT_OP_GRAD: return c.out(c.in(0).grad());
@@ -173,9 +158,7 @@ void run(const Call &c, int32_t op) {
     case GRAFT_OP_CAT: return c.out(at::cat(c.all(), c.i(0)));
     case GRAFT_OP_CLONE: return c.out(c.in(0).clone());
     case GRAFT_OP_COPY_: return copy_into(c);
-    case GRAFT_OP_ARGMAX: return c.out(c.in(0).argmax(c.i(0)));
     case GRAFT_OP_FULL: return full(c);
-    case GRAFT_OP_ARANGE: return c.out(at::arange(c.i(0), at::TensorOptions().dtype(at::kLong)));
     case GRAFT_OP_RESHAPE: return c.out(c.in(0).reshape(c.rest(0)));
     case GRAFT_OP_NARROW: return c.out(c.in(0).narrow(c.i(0), c.i(1), c.i(2)));
     case GRAFT_OP_FILL_:
@@ -186,13 +169,9 @@ void run(const Call &c, int32_t op) {
     case GRAFT_OP_EXP: return c.out(c.in(0).exp());
     case GRAFT_OP_LOG: return c.out(c.in(0).log());
     case GRAFT_OP_SQRT: return c.out(c.in(0).sqrt());
-    case GRAFT_OP_ABS: return c.out(c.in(0).abs());
-    case GRAFT_OP_MAX: return c.out(c.in(0).max());
     case GRAFT_OP_MATMUL: return c.out(c.in(0).matmul(c.in(1)));
-    case GRAFT_OP_SUM_DIM: return c.out(c.in(0).sum(c.rest(1), c.i(0) != 0));
     case GRAFT_OP_TO: return to_device(c);
     case GRAFT_OP_RANDPERM: return randperm(c);
-    case GRAFT_OP_MULTINOMIAL: return c.out(at::multinomial(c.in(0), c.i(0), c.i(1) != 0, c.random()));
     default: return run_layer(c, op);
   }
 }

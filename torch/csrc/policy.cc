@@ -54,9 +54,9 @@ const PolicyKernels<double> *policy_kernels<double>(int set) {
 }
 
 template <typename T>
-static std::unique_ptr<Policy> new_net(const PolicyShape &shape, const double *embedding, int set) {
-  const PolicyKernels<T> *kernels = policy_kernels<T>(set);
-  require(kernels != nullptr, "this processor has no instructions of set " + std::to_string(set));
+static std::unique_ptr<Policy> new_net(const PolicyShape &shape, const double *embedding) {
+  const PolicyKernels<T> *kernels = policy_kernels<T>(shape.instructions);
+  require(kernels != nullptr, "this processor has no instructions of set " + std::to_string(shape.instructions));
   return std::make_unique<Net<T>>(shape, embedding, *kernels);
 }
 
@@ -70,8 +70,8 @@ void mersenne_next(uint32_t *state) {
   state[n - 1] = state[m - 1] ^ twist(state[n - 1], state[0]);
 }
 
-std::unique_ptr<Policy> new_policy(const PolicyShape &shape, const double *embedding, bool precise, int set) {
-  return precise ? new_net<double>(shape, embedding, set) : new_net<float>(shape, embedding, set);
+std::unique_ptr<Policy> new_policy(const PolicyShape &shape, const double *embedding) {
+  return shape.precise != 0 ? new_net<double>(shape, embedding) : new_net<float>(shape, embedding);
 }
 
 }  // namespace graft

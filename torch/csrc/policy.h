@@ -10,15 +10,13 @@
 #include <cstdint>
 #include <memory>
 
+#include "../graft.h"
+
 namespace graft {
 
-struct PolicyShape {
-  int64_t tokens, embedding;  // their number, and the values of each
-  int64_t hidden;             // units of each direction
-  int64_t memory;             // units of the second recurrent layer
-  int64_t linear;             // values between the linear layers
-  int64_t time, actions;
-};
+using PolicyShape = graft_policy_shape;
+using PolicyRule = graft_policy_rule;
+using PolicyProgress = graft_policy_progress;
 
 // PolicyTree holds the states and the successors of actions. Episodes begin in state 0. A
 // child that is not negative is a state, after its parent in the list; -1 - k is the end with
@@ -32,7 +30,7 @@ struct PolicyTree {
   const double *rewards;
   // The number of random numbers that each action skips, or null: the original's surgery
   // drew weights for its new layers before it set them.
-  const int32_t *waste;
+  const int32_t *skips;
 };
 
 // PolicyRandom is the random stream of actions.
@@ -43,29 +41,9 @@ class PolicyRandom {
   virtual void skip(int64_t numbers) = 0;
 };
 
-// PolicyRule holds the options of training.
-struct PolicyRule {
-  double lr_decay, lr_least;  // each lr_every episodes, while the rate is at least lr_least
-  double heat_decay;          // of the temperature, each heat_every episodes, down to 1
-  double baseline;            // share of a new reward in the mean that is subtracted; 0 means no baseline
-  double entropy;             // its weight beside the reward
-  double beta1, beta2, eps;
-  int64_t lr_every, heat_every;
-  int64_t batch;  // episodes for each step
-};
-
-// PolicyProgress is the state of training besides parameters and moments.
-struct PolicyProgress {
-  int64_t episodes, steps;
-  int64_t based;  // whether there is a baseline yet
-  double lr, temperature, baseline;
-};
-
 // The state of MT19937 after all 624 numbers of this one (Matsumoto and Nishimura 1998).
 constexpr int kMersenneNumbers = 624;
 void mersenne_next(uint32_t *state);
-
-enum { kPolicyParameters, kPolicyFirst, kPolicySecond, kPolicyGradient };
 
 class Policy {
  public:
@@ -93,8 +71,7 @@ class Policy {
   virtual void ascend(int64_t steps, const PolicyRule &rule, PolicyProgress &progress, double *rewards) = 0;
 };
 
-// A policy in float32, or precise in float64, with a set of instructions; 0 is the
-// widest. Wrong sizes are std::invalid_argument, here and in all that Policy does.
-std::unique_ptr<Policy> new_policy(const PolicyShape &shape, const double *embedding, bool precise, int set);
+// Wrong sizes are std::invalid_argument, here and in all that Policy does.
+std::unique_ptr<Policy> new_policy(const PolicyShape &shape, const double *embedding);
 
 }  // namespace graft

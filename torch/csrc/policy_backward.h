@@ -10,7 +10,7 @@ namespace graft {
 template <typename T>
 void Net<T>::add_log(int32_t slot, const T *coefficients, double temperature) {
   const int64_t act = padded<T>(shape_.actions), n = shape_.actions;
-  const T *h = heated_ + slot * act;
+  const T *h = tempered_ + slot * act;
   T *to = log_grad_ + slot * act;
   T sum = 0;
   for (int64_t a = 0; a < n; a++) sum += coefficients[a];
@@ -22,7 +22,7 @@ void Net<T>::add_log(int32_t slot, const T *coefficients, double temperature) {
 template <typename T>
 void Net<T>::add_entropy(int32_t slot, double weight, double temperature) {
   const int64_t act = padded<T>(shape_.actions), n = shape_.actions;
-  const T *h = heated_ + slot * act;
+  const T *h = tempered_ + slot * act;
   T *to = log_grad_ + slot * act;
   T entropy = 0;
   for (int64_t a = 0; a < n; a++) entropy -= h[a] > 0 ? h[a] * std::log(h[a]) : T(0);
@@ -34,7 +34,7 @@ void Net<T>::add_entropy(int32_t slot, double weight, double temperature) {
 template <typename T>
 void Net<T>::chain(int32_t slot, double temperature) {
   const int64_t act = padded<T>(shape_.actions), n = shape_.actions;
-  const T *p = chances_ + slot * act, *from = log_grad_ + slot * act;
+  const T *p = probabilities_ + slot * act, *from = log_grad_ + slot * act;
   T *to = logit_grad_ + slot * act;
   if (temperature <= 1) {
     std::copy_n(from, n, to);
@@ -91,7 +91,7 @@ void Net<T>::backward_decision(int64_t n) {
 template <typename T>
 void Net<T>::backward_memory() {
   const Cells<T> &c = memory_.cells;
-  Step s, behind;  // behind: all cells with a predecessor
+  Step s, inner_cells;  // all that have a predecessor
   for (int32_t back = 0;; back++) {
     s.clear();
     for (int32_t q : active_) {
@@ -105,27 +105,27 @@ void Net<T>::backward_memory() {
     Step inner;
     for (int64_t k = 0; k < s.size(); k++) {
       if (s.before[k] < 0) continue;
-      behind.cell.push_back(s.cell[k]);
-      behind.before.push_back(s.before[k]);
+      inner_cells.cell.push_back(s.cell[k]);
+      inner_cells.before.push_back(s.before[k]);
       inner.cell.push_back(s.cell[k]);
       inner.before.push_back(s.before[k]);
     }
-    // No other cell lies before these, and only the last ones heard of anything.
+    // No other cell lies before these, and only the last ones have gradients.
     kernels_.transposed(inner.size(), {c.gate_grad, c.gate_stride, inner.cell.data()}, c.gate_stride,
                         at(kMemory + kRecurrent), c.units, {c.out_grad, c.unit_stride, inner.before.data()});
   }
   T *sums = memory_.bias;
   kernels_.sum(memory_rows_, {c.gate_grad, c.gate_stride, nullptr}, c.gate_stride, sums);
-  gate_gradients(kMemory, behind.size(), {c.out, c.unit_stride, behind.before.data()},
-                 {c.gate_grad, c.gate_stride, behind.cell.data()}, sums);
+  gate_gradients(kMemory, inner_cells.size(), {c.out, c.unit_stride, inner_cells.before.data()},
+                 {c.gate_grad, c.gate_stride, inner_cells.cell.data()}, sums);
   for (int k = 0; k < 2; k++) {
     Direction<T> &d = directions_[k];
-    std::fill_n(static_cast<T *>(d.said_grad), d.size() * c.gate_stride, T(0));
+    std::fill_n(static_cast<T *>(d.projected_grad), d.size() * c.gate_stride, T(0));
     for (int32_t q : active_) {
       const Sequence &sequence = sequences_[q];
       for (int32_t t = 0; t < sequence.length(); t++) {
         kernels_.add(c.gate_stride, c.gate_grad + (sequence.base + t) * c.gate_stride,
-                     d.said_grad + d.slot[sequence.nodes[k][t]] * c.gate_stride);
+                     d.projected_grad + d.slot[sequence.nodes[k][t]] * c.gate_stride);
       }
     }
   }
@@ -135,9 +135,9 @@ template <typename T>
 void Net<T>::backward_direction(Direction<T> &d) {
   const Cells<T> &c = d.layer.cells;
   const int64_t heads = memory_.cells.gate_stride, part = d.first == kForward ? 0 : c.units * heads;
-  const Rows<const T> said{d.said_grad, heads, nullptr};
-  kernels_.outer(d.size(), {c.out, c.unit_stride, nullptr}, c.units, said, heads, grad(kMemory + kInput) + part);
-  kernels_.transposed(d.size(), said, heads, at(kMemory + kInput) + part, c.units, {c.out_grad, c.unit_stride, nullptr});
+  const Rows<const T> projected{d.projected_grad, heads, nullptr};
+  kernels_.outer(d.size(), {c.out, c.unit_stride, nullptr}, c.units, projected, heads, grad(kMemory + kInput) + part);
+  kernels_.transposed(d.size(), projected, heads, at(kMemory + kInput) + part, c.units, {c.out_grad, c.unit_stride, nullptr});
   std::fill_n(c.state_grad, d.size() * c.unit_stride, T(0));
   for (int32_t token : tokens_) std::fill_n(d.token_grad + token * c.gate_stride, c.gate_stride, T(0));
   std::vector<int32_t> cell, before;

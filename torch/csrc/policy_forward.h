@@ -65,22 +65,22 @@ void Net<T>::read_sequences(Direction<T> &d) {
   }
 }
 
-// say multiplies the outputs of the cells from a slot on by the second layer's weights for
+// project multiplies the outputs of the cells from a slot on by the second layer's weights for
 // this direction.
 template <typename T>
-void Net<T>::say(Direction<T> &d, int32_t from) {
+void Net<T>::project(Direction<T> &d, int32_t from) {
   const Cells<T> &c = d.layer.cells;
   const int64_t g = memory_.cells.gate_stride;
   const bool forward = d.first == kForward;
   const T *init = forward ? memory_.bias : zeros_;
   kernels_.product(d.size() - from, {c.out + from * c.unit_stride, c.unit_stride, nullptr}, c.units,
                    at(kMemory + kInput) + (forward ? 0 : c.units * g), g, {init, 0, nullptr},
-                   {d.said + from * g, g, nullptr});
+                   {d.projected + from * g, g, nullptr});
 }
 
-// remember runs the second recurrent layer over sequences, all at once.
+// run_memory runs the second recurrent layer over sequences, all at once.
 template <typename T>
-void Net<T>::remember(const std::vector<int32_t> &fresh) {
+void Net<T>::run_memory(const std::vector<int32_t> &fresh) {
   const Cells<T> &c = memory_.cells;
   Step s;
   for (int32_t t = 0;; t++) {
@@ -90,8 +90,8 @@ void Net<T>::remember(const std::vector<int32_t> &fresh) {
       if (t >= sequence.length()) continue;
       const int32_t cell = sequence.base + t;
       T *gates = c.gates + cell * c.gate_stride;
-      std::copy_n(directions_[0].said + directions_[0].slot[sequence.nodes[0][t]] * c.gate_stride, c.gate_stride, gates);
-      kernels_.add(c.gate_stride, directions_[1].said + directions_[1].slot[sequence.nodes[1][t]] * c.gate_stride, gates);
+      std::copy_n(directions_[0].projected + directions_[0].slot[sequence.nodes[0][t]] * c.gate_stride, c.gate_stride, gates);
+      kernels_.add(c.gate_stride, directions_[1].projected + directions_[1].slot[sequence.nodes[1][t]] * c.gate_stride, gates);
       s.cell.push_back(cell);
       s.before.push_back(t == 0 ? -1 : cell - 1);
     }
@@ -105,9 +105,9 @@ void Net<T>::remember(const std::vector<int32_t> &fresh) {
   }
 }
 
-// decide runs the linear layers over the states from a slot on.
+// run_head runs the linear layers over the states from a slot on.
 template <typename T>
-void Net<T>::decide(int32_t from) {
+void Net<T>::run_head(int32_t from) {
   const int64_t n = static_cast<int64_t>(active_state_.size()) - from, wide = padded<T>(shape_.linear),
                 act = padded<T>(shape_.actions), in = padded<T>(shape_.time + shape_.memory);
   for (int64_t k = from; k < from + n; k++) {
@@ -131,7 +131,7 @@ void Net<T>::decide(int32_t from) {
 template <typename T>
 void Net<T>::evaluate(int64_t n, const int32_t *states) {
   const int32_t from = static_cast<int32_t>(active_state_.size());
-  const int32_t said[2] = {directions_[0].size(), directions_[1].size()};
+  const int32_t projected[2] = {directions_[0].size(), directions_[1].size()};
   std::vector<int32_t> fresh;
   for (int64_t k = 0; k < n; k++) {
     if (state_slot_[states[k]] >= 0) continue;
@@ -146,10 +146,10 @@ void Net<T>::evaluate(int64_t n, const int32_t *states) {
   }
   for (int k = 0; k < 2; k++) {
     read_sequences(directions_[k]);
-    say(directions_[k], said[k]);
+    project(directions_[k], projected[k]);
   }
-  remember(fresh);
-  decide(from);
+  run_memory(fresh);
+  run_head(from);
   std::fill_n(log_grad_ + from * padded<T>(shape_.actions),
               (active_state_.size() - from) * padded<T>(shape_.actions), T(0));
 }
@@ -160,7 +160,7 @@ template <typename T>
 void Net<T>::policy(int32_t slot, double temperature) {
   const int64_t act = padded<T>(shape_.actions), n = shape_.actions;
   const T *z = logits_ + slot * act;
-  T *p = chances_ + slot * act, *h = heated_ + slot * act;
+  T *p = probabilities_ + slot * act, *h = tempered_ + slot * act;
   auto softmax = [n](const T *from, T divisor, T *to) {
     const T most = *std::max_element(from, from + n);
     T sum = 0;

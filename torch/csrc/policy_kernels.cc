@@ -346,14 +346,14 @@ struct CellForward {
   template <int N>
   void run(int64_t j) const {
     typedef typename VectorOf<T, N>::type V;
-    const V in = load<V>(gates + j), keep = load<V>(gates + c.units + j), fresh = load<V>(gates + 2 * c.units + j),
-            say = load<V>(gates + 3 * c.units + j);
-    V s = in * fresh;
-    if (before != nullptr) s += keep * load<V>(before + j);
+    const V input_gate = load<V>(gates + j), forget_gate = load<V>(gates + c.units + j), candidate = load<V>(gates + 2 * c.units + j),
+            output_gate = load<V>(gates + 3 * c.units + j);
+    V s = input_gate * candidate;
+    if (before != nullptr) s += forget_gate * load<V>(before + j);
     const V t = tanh_of<T, N>(s);
     store(state + j, s);
     store(shaped + j, t);
-    store(out + j, say * t);
+    store(out + j, output_gate * t);
   }
 };
 
@@ -382,15 +382,15 @@ struct CellBackward {
   void run(int64_t j) const {
     typedef typename VectorOf<T, N>::type V;
     const int64_t u = c.units;
-    const V in = load<V>(gates + j), keep = load<V>(gates + u + j), fresh = load<V>(gates + 2 * u + j),
-            say = load<V>(gates + 3 * u + j);
+    const V input_gate = load<V>(gates + j), forget_gate = load<V>(gates + u + j), candidate = load<V>(gates + 2 * u + j),
+            output_gate = load<V>(gates + 3 * u + j);
     const V t = load<V>(shaped + j), dh = load<V>(out_grad + j);
-    const V ds = load<V>(state_grad + j) + dh * say * (1 - t * t);
-    store(gate_grad + j, ds * fresh * in * (1 - in));
-    store(gate_grad + u + j, before == nullptr ? V{} : ds * load<V>(before + j) * keep * (1 - keep));
-    store(gate_grad + 2 * u + j, ds * in * (1 - fresh * fresh));
-    store(gate_grad + 3 * u + j, dh * t * say * (1 - say));
-    store(carried + j, ds * keep);
+    const V ds = load<V>(state_grad + j) + dh * output_gate * (1 - t * t);
+    store(gate_grad + j, ds * candidate * input_gate * (1 - input_gate));
+    store(gate_grad + u + j, before == nullptr ? V{} : ds * load<V>(before + j) * forget_gate * (1 - forget_gate));
+    store(gate_grad + 2 * u + j, ds * input_gate * (1 - candidate * candidate));
+    store(gate_grad + 3 * u + j, dh * t * output_gate * (1 - output_gate));
+    store(carried + j, ds * forget_gate);
   }
 };
 

@@ -68,8 +68,8 @@ struct PolicyKernels {
   void (*relu)(int64_t m, T *x);
   // d = 0 where a is not positive.
   void (*relu_backward)(int64_t m, const T *a, T *d);
-  // Cells at rows cell[i], whose gates are filled in, behind those at before[i],
-  // or behind none where that is negative.
+  // Cells at rows cell[i], whose gates are filled in, after those at before[i],
+  // or after none where that is negative.
   void (*cell_forward)(int64_t n, const Cells<T> &c, const int32_t *cell, const int32_t *before);
   // From out_grad and state_grad of the cells to gate_grad, and to state_grad of
   // those before, to which it is added.

@@ -12,7 +12,7 @@ void Net<T>::probabilities(int64_t n, const int32_t *states, double temperature,
   evaluate(n, states);
   for (int64_t k = 0; k < n; k++) {
     policy(static_cast<int32_t>(k), temperature);
-    std::copy_n(heated_ + k * padded<T>(shape_.actions), shape_.actions, out + k * shape_.actions);
+    std::copy_n(tempered_ + k * padded<T>(shape_.actions), shape_.actions, out + k * shape_.actions);
   }
 }
 
@@ -42,7 +42,7 @@ std::vector<double> Net<T>::reach(double temperature, double *leaves) {
     policy(static_cast<int32_t>(s), temperature);
     for (int64_t a = 0; a < actions; a++) {
       const int32_t child = children_[s * actions + a];
-      const double p = met[s] * heated_[s * act + a];
+      const double p = met[s] * tempered_[s * act + a];
       if (child >= 0) {
         met[child] += p;
       } else if (leaves != nullptr) {
@@ -65,7 +65,7 @@ double Net<T>::expect(double temperature, double entropy, double *leaves) {
   std::vector<double> value(n, 0.0), worth(actions);
   std::vector<T> c(actions);
   for (int64_t s = n; s-- > 0;) {
-    const T *h = heated_ + s * act;
+    const T *h = tempered_ + s * act;
     double sum = 0;
     for (int64_t a = 0; a < actions; a++) {
       const int32_t child = children_[s * actions + a];
@@ -115,7 +115,7 @@ inline void check_rule(const PolicyRule &rule) {
 // order and precision of LibTorch 1.13's multinomial.
 template <typename T>
 int32_t Net<T>::choose(int32_t slot, double drawn) const {
-  const T *h = heated_ + slot * padded<T>(shape_.actions);
+  const T *h = tempered_ + slot * padded<T>(shape_.actions);
   T whole = 0, sum = 0;
   for (int64_t a = 0; a < shape_.actions; a++) whole += h[a];
   std::vector<T> sums(shape_.actions);
@@ -146,7 +146,7 @@ double Net<T>::play(PolicyRandom &random, const PolicyRule &rule, PolicyProgress
     const int32_t action = choose(slot, random.uniform());
     path_.push_back(slot);
     path_.push_back(action);
-    if (!waste_.empty()) random.skip(waste_[state * shape_.actions + action]);
+    if (!skips_.empty()) random.skip(skips_[state * shape_.actions + action]);
     state = children_[state * shape_.actions + action];
   }
   *leaf = -1 - state;
@@ -156,7 +156,7 @@ double Net<T>::play(PolicyRandom &random, const PolicyRule &rule, PolicyProgress
   std::vector<T> c(shape_.actions);
   for (size_t k = 0; k < path_.size(); k += 2) {
     const int32_t slot = path_[k], action = path_[k + 1];
-    const T p = heated_[slot * act + action];
+    const T p = tempered_[slot * act + action];
     const double weight = 1.0 / static_cast<double>(depth_ * rule.batch);
     logs += std::log(std::min<T>(std::max<T>(p, T(edge)), T(1) - T(edge)));
     std::fill(c.begin(), c.end(), T(0));

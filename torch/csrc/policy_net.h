@@ -107,7 +107,7 @@ struct Direction {
   std::vector<Step> steps;    // by depth
   std::vector<int64_t> done;  // of each step
   Buffer<T> inputs;           // to the gates, by token
-  Buffer<T> said, said_grad;  // to and from the second layer's gates, by slot
+  Buffer<T> projected, projected_grad;  // to and from the second layer's gates, by slot
   Buffer<T> token_grad;       // of the gates, by token
 
   int32_t size() const { return static_cast<int32_t>(used.size()); }
@@ -149,9 +149,9 @@ class Net final : public Policy {
   void evaluate(int64_t n, const int32_t *states);
   void activate(Sequence &q);
   void read_sequences(Direction<T> &d);
-  void say(Direction<T> &d, int32_t from);
-  void remember(const std::vector<int32_t> &fresh);
-  void decide(int32_t from);
+  void project(Direction<T> &d, int32_t from);
+  void run_memory(const std::vector<int32_t> &fresh);
+  void run_head(int32_t from);
   void backward();
   void backward_decision(int64_t n);
   void backward_memory();
@@ -180,7 +180,7 @@ class Net final : public Policy {
   std::vector<Sequence> sequences_;
   std::vector<int32_t> tokens_;      // that occur
   std::vector<int32_t> sequence_;    // of each state
-  std::vector<int32_t> children_, waste_;
+  std::vector<int32_t> children_, skips_;
   std::vector<double> rewards_;
   Buffer<T> time_;
   int64_t depth_ = 0;  // decisions up to every end
@@ -196,7 +196,7 @@ class Net final : public Policy {
   std::vector<int32_t> state_slot_;    // of each state, or -1
   std::vector<int32_t> active_state_;  // by slot
   Buffer<T> input_, one_, two_, logits_, input_grad_, one_grad_, two_grad_;
-  Buffer<T> chances_, heated_, log_grad_;  // probabilities before and after the temperature; the gradient of these
+  Buffer<T> probabilities_, tempered_, log_grad_;  // probabilities before and after the temperature; the gradient of these
   Buffer<T> logit_grad_, spare_;
   std::vector<int32_t> path_;
 };

@@ -157,7 +157,7 @@ void Net<T>::grow(const PolicyTree &tree) {
   tokens_.erase(std::unique(tokens_.begin(), tokens_.end()), tokens_.end());
   const int64_t edges = tree.states * shape_.actions;
   children_.assign(tree.children, tree.children + edges);
-  waste_.assign(tree.waste, tree.waste == nullptr ? nullptr : tree.waste + edges);
+  skips_.assign(tree.skips, tree.skips == nullptr ? nullptr : tree.skips + edges);
   rewards_.assign(tree.rewards, tree.rewards + tree.leaves);
   allocate();
   for (int64_t k = 0; k < tree.states * shape_.time; k++) time_[k] = static_cast<T>(tree.time[k]);
@@ -178,8 +178,8 @@ void Net<T>::allocate() {
     d.done.assign(longest_, 0);
     d.inputs.reset(shape_.tokens * d.layer.cells.gate_stride);
     d.token_grad.reset(shape_.tokens * d.layer.cells.gate_stride);
-    d.said.reset(rows * heads);
-    d.said_grad.reset(rows * heads);
+    d.projected.reset(rows * heads);
+    d.projected_grad.reset(rows * heads);
   }
   memory_.prepare(shape_.memory, cells);
   time_.reset(states * shape_.time);
@@ -189,7 +189,7 @@ void Net<T>::allocate() {
   input_.reset(states * padded<T>(shape_.time + shape_.memory));
   for (Buffer<T> *b : {&one_, &two_, &one_grad_, &two_grad_}) b->reset(states * wide);
   input_grad_.reset(states * padded<T>(shape_.memory));
-  for (Buffer<T> *b : {&logits_, &chances_, &heated_, &log_grad_, &logit_grad_}) b->reset(states * act);
+  for (Buffer<T> *b : {&logits_, &probabilities_, &tempered_, &log_grad_, &logit_grad_}) b->reset(states * act);
   const int64_t rows = std::max<int64_t>(directions_[0].nodes.size(), directions_[1].nodes.size());
   spare_.reset(std::max(rows, static_cast<int64_t>(sequences_.size())) * padded<T>(std::max(shape_.hidden, shape_.memory)));
 }

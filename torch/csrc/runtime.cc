@@ -8,12 +8,6 @@
 #include "guard.h"
 #include "peers.h"
 
-// The device's allocator can be asked without CUDA's own headers from 2.9 on.
-#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 9)
-#define GRAFT_DEVICE_MEMORY
-#include <c10/core/CachingDeviceAllocator.h>
-#endif
-
 using graft::guarded;
 
 // OpenBLAS keeps threads of its own, of which LibTorch knows nothing, and lets small
@@ -122,24 +116,6 @@ int32_t graft_set_grad_mode(int32_t enabled) {
   bool was = c10::GradMode::is_enabled();
   c10::GradMode::set_enabled(enabled != 0);
   return was;
-}
-
-char *graft_memory_figures(int32_t device_index, graft_memory *out) {
-  return guarded([&] {
-    *out = graft_memory{};
-    struct mallinfo2 heap = mallinfo2();
-    out->heap_in_use = static_cast<int64_t>(heap.uordblks + heap.hblkhd);
-    out->heap_held = static_cast<int64_t>(heap.fordblks);
-#if defined(GRAFT_DEVICE_MEMORY)
-    if (device_index >= 0 && device_index < static_cast<int32_t>(torch::cuda::device_count())) {
-      auto stats = c10::getDeviceAllocator(c10::DeviceType::CUDA)->getDeviceStats(static_cast<c10::DeviceIndex>(device_index));
-      out->cuda_in_use = stats.allocated_bytes[0].current;
-      out->cuda_reserved = stats.reserved_bytes[0].current;
-    }
-#else
-    (void)device_index;
-#endif
-  });
 }
 
 char *graft_generator_new(int32_t device_type, int32_t device_index, int64_t seed,

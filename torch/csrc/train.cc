@@ -92,14 +92,14 @@ at::Tensor cross_entropy(const at::Tensor &logits, const at::Tensor &labels, con
   return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum) * (share.weight() / static_cast<double>(share.total));
 }
 
-// The loss against the labels and, for its share, against the lessons.
-at::Tensor taught(const graft_batches &b, const Feed &feed, int64_t step, const at::Tensor &loss, const at::Tensor &logits, const Share &share) {
-  const double soft = b.soft - b.soft_fall * static_cast<double>(step);
-  if (b.lessons == nullptr || soft <= 0) return loss;
+// The loss against the labels and, for its share, against the teacher.
+at::Tensor total_loss(const graft_batches &b, const Feed &feed, int64_t step, const at::Tensor &loss, const at::Tensor &logits, const Share &share) {
+  const double soft = b.teacher_share - b.teacher_fall * static_cast<double>(step);
+  if (b.teacher_logits == nullptr || soft <= 0) return loss;
   TORCH_CHECK(b.temperature > 0, "a temperature of ", b.temperature);
-  const at::Tensor lesson = feed.rows(deref(b.lessons, "the lessons"), step);
-  TORCH_CHECK(lesson.sizes() == logits.sizes(), "the teacher gives ", lesson.sizes(), ", the student ", logits.sizes());
-  return loss * (1 - soft) + distillation(logits, lesson, b.temperature, share) * soft;
+  const at::Tensor target = feed.rows(deref(b.teacher_logits, "the teacher's logits"), step);
+  TORCH_CHECK(target.sizes() == logits.sizes(), "the teacher gives ", target.sizes(), ", the student ", logits.sizes());
+  return loss * (1 - soft) + distillation(logits, target, b.temperature, share) * soft;
 }
 
 // Undo knows what training changes as it was, for a call that loses a process: what
@@ -136,7 +136,7 @@ void train(Program &program, Optimizer &optimizer, const graft_batches &b, doubl
     at::Tensor labels = feed.rows(feed.labels, k);
     at::Tensor logits = program.forward(feed.augmented(k, changes, generator), true, generator);
     at::Tensor loss = cross_entropy(logits, labels, share);
-    taught(b, feed, k, loss, logits, share).backward();
+    total_loss(b, feed, k, loss, logits, share).backward();
     if (feed.peers != nullptr) feed.peers->sum(optimizer.gradients());
     optimizer.step();
     tally.note(k, loss, logits, labels, !share.idle);

@@ -1,7 +1,7 @@
 package pickle
 
-// weight is the memory, in bytes, that a call may have made for a value.
-func weight(value any) int {
+// bytesMade is the memory, in bytes, that a call may have made for a value.
+func bytesMade(value any) int {
 	switch v := value.(type) {
 	case []byte:
 		return len(v)
@@ -27,14 +27,10 @@ func (m *machine) orderedDict(args Tuple) (any, error) {
 		if err != nil || len(pair) != 2 {
 			return nil, malformed("an entry is no pair")
 		}
-		if err := m.charge(1); err != nil {
-			return nil, err
-		}
-		if err := m.setItem(d, pair[0], pair[1]); err != nil {
-			return nil, err
-		}
+		m.charge(1)
+		m.setItem(d, pair[0], pair[1])
 	}
-	return d, nil
+	return d, m.err
 }
 
 func asItems(value any) (Tuple, error) {
@@ -75,27 +71,15 @@ func newBytes(args Tuple) (any, error) {
 	return nil, malformed("these are no arguments for bytes")
 }
 
-func (m *machine) newSet(args Tuple) (any, error) {
-	s := &Set{}
+// newSet makes an empty set, or one of the items of a list.
+func (m *machine) newSet(args Tuple, frozen bool) (any, error) {
 	if len(args) == 0 {
-		return s, nil
+		return &Set{Frozen: frozen}, nil
 	}
 	items, err := asItems(args[0])
 	if err != nil || len(args) != 1 {
 		return nil, malformed("a set is made of one list")
 	}
-	if err := m.charge(len(items)); err != nil {
-		return nil, err
-	}
-	return s, m.addTo(s, items)
-}
-
-func (m *machine) newFrozenSet(args Tuple) (any, error) {
-	value, err := m.newSet(args)
-	if err != nil {
-		return nil, err
-	}
-	s := value.(*Set) // newSet returns nothing else
-	s.Frozen = true
-	return s, nil
+	m.charge(len(items))
+	return m.setOf(items, frozen), m.err
 }

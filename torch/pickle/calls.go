@@ -5,127 +5,93 @@ import (
 	"strings"
 )
 
-var calls = map[byte]func(*machine) error{
-	'c':  (*machine).global,         // GLOBAL
-	0x93: (*machine).stackGlobal,    // STACK_GLOBAL
-	'R':  (*machine).reduce,         // REDUCE
-	0x81: (*machine).reduce,         // NEWOBJ: cls.__new__(cls, *args) is one call more to us
-	0x92: (*machine).newObjectEx,    // NEWOBJ_EX
-	'i':  (*machine).instance,       // INST
-	'o':  (*machine).object,         // OBJ
-	'b':  (*machine).build,          // BUILD
-	'P':  (*machine).persistentText, // PERSID
-	'Q':  (*machine).persistent,     // BINPERSID
+var calls = map[byte]func(*machine){
+	'c':  func(m *machine) { m.push(m.global()) },                                      // GLOBAL
+	0x93: (*machine).stackGlobal,                                                       // STACK_GLOBAL
+	'R':  (*machine).reduce,                                                            // REDUCE
+	0x81: (*machine).reduce,                                                            // NEWOBJ: cls.__new__(cls, *args) is one call more to us
+	0x92: (*machine).newObjectEx,                                                       // NEWOBJ_EX
+	'i':  func(m *machine) { g := m.global(); m.call(g, m.popMark()) },                 // INST
+	'o':  (*machine).object,                                                            // OBJ
+	'b':  (*machine).build,                                                             // BUILD
+	'P':  func(m *machine) { m.persistent(strings.TrimSuffix(m.line(maxLine), "\r")) }, // PERSID
+	'Q':  func(m *machine) { m.persistent(m.pop()) },                                   // BINPERSID
 }
 
-func refuse(what string) func(*machine) error {
-	return func(*machine) error { return fmt.Errorf("%s is %w", what, ErrForbidden) }
+// global reads the two lines of a class or function.
+func (m *machine) global() Global {
+	module := m.line(maxLine)
+	return Global{Module: module, Name: m.line(maxLine)}
 }
 
-func (m *machine) global() error {
-	g, err := m.globalLines()
-	if err != nil {
-		return err
-	}
-	return m.push(g)
-}
-
-func (m *machine) globalLines() (g Global, err error) {
-	if g.Module, err = m.in.line(maxLine); err != nil {
-		return g, err
-	}
-	g.Name, err = m.in.line(maxLine)
-	return g, err
-}
-
-func (m *machine) stackGlobal() error {
-	names, err := m.popN(2)
-	if err != nil {
-		return err
-	}
+func (m *machine) stackGlobal() {
+	names := m.popN(2)
 	module, ok1 := names[0].(string)
 	name, ok2 := names[1].(string)
 	if !ok1 || !ok2 {
-		return malformed("a class is named by a %T and a %T", names[0], names[1])
+		m.malformed("a class is named by a %T and a %T", names[0], names[1])
 	}
-	return m.push(Global{Module: module, Name: name})
+	m.push(Global{Module: module, Name: name})
 }
 
-func (m *machine) reduce() error {
-	values, err := m.popN(2)
-	if err != nil {
-		return err
-	}
+func (m *machine) reduce() {
+	values := m.popN(2)
 	args, ok := values[1].(Tuple)
 	if !ok {
-		return malformed("the arguments of a call are a %T", values[1])
+		m.malformed("the arguments of a call are a %T", values[1])
 	}
-	return m.call(values[0], args)
+	m.call(values[0], args)
 }
 
-func (m *machine) newObjectEx() error {
-	values, err := m.popN(3)
-	if err != nil {
-		return err
-	}
+func (m *machine) newObjectEx() {
+	values := m.popN(3)
 	args, ok1 := values[1].(Tuple)
 	named, ok2 := values[2].(*Dict)
-	if !ok1 || !ok2 {
-		return malformed("the arguments of a call are a %T and a %T", values[1], values[2])
+	switch {
+	case !ok1 || !ok2:
+		m.malformed("the arguments of a call are a %T and a %T", values[1], values[2])
+	case named.Len() > 0:
+		m.fail(fmt.Errorf("a call of %v with named arguments is %w", values[0], ErrForbidden))
 	}
-	if named.Len() > 0 {
-		return fmt.Errorf("a call of %v with named arguments is %w", values[0], ErrForbidden)
-	}
-	return m.call(values[0], args)
+	m.call(values[0], args)
 }
 
-func (m *machine) instance() error {
-	g, err := m.globalLines()
-	if err != nil {
-		return err
-	}
-	args, err := m.popMark()
-	if err != nil {
-		return err
-	}
-	return m.call(g, args)
-}
-
-func (m *machine) object() error {
-	values, err := m.popMark()
-	if err != nil {
-		return err
-	}
+func (m *machine) object() {
+	values := m.popMark()
 	if len(values) == 0 {
-		return malformed("an object without a class")
+		m.malformed("an object without a class")
+		return
 	}
-	return m.call(values[0], values[1:])
+	m.call(values[0], values[1:])
 }
 
 // call pushes the result of the registered function.
-func (m *machine) call(callable any, args Tuple) error {
+func (m *machine) call(callable any, args Tuple) {
+	if m.err != nil {
+		return
+	}
 	g, ok := callable.(Global)
 	if !ok {
-		return malformed("a %T is called", callable)
+		m.malformed("a %T is called", callable)
+		return
 	}
 	construct := m.constructor(g.String())
 	if construct == nil {
-		return fmt.Errorf("the global %.200q is %w: only plain data can be read, "+
-			"so save it as tensors, numbers, strings and containers of them", g.String(), ErrForbidden)
+		m.fail(fmt.Errorf("the global %.200q is %w: only plain data can be read, "+
+			"so save it as tensors, numbers, strings and containers of them", g.String(), ErrForbidden))
+		return
 	}
 	value, err := construct(args)
 	if err != nil {
-		return fmt.Errorf("%s: %w", g, err)
+		m.err = fmt.Errorf("%s: %w", g, err)
 	}
-	if err := m.charge(weight(value)); err != nil {
-		return err
-	}
-	return m.push(value)
+	m.charge(bytesMade(value))
+	m.push(value)
 }
 
 // constructor finds a function, the caller's before the built-in ones.
 func (m *machine) constructor(name string) Constructor {
-	if construct, ok := m.in.opt.Constructors[name]; ok {
+	if construct, ok := m.opt.Constructors[name]; ok {
 		return construct
 	}
 	switch name {
@@ -135,60 +101,44 @@ func (m *machine) constructor(name string) Constructor {
 		return encodeLatin1
 	case "builtins.bytearray", "__builtin__.bytearray", "builtins.bytes", "__builtin__.bytes":
 		return newBytes
-	case "builtins.set", "__builtin__.set":
-		return m.newSet
-	case "builtins.frozenset", "__builtin__.frozenset":
-		return m.newFrozenSet
+	case "builtins.set", "__builtin__.set", "builtins.frozenset", "__builtin__.frozenset":
+		return func(args Tuple) (any, error) { return m.newSet(args, strings.HasSuffix(name, ".frozenset")) }
 	}
 	return nil
 }
 
-func (m *machine) build() error {
-	state, err := m.pop()
-	if err != nil {
-		return err
-	}
-	value, err := m.top()
-	if err != nil {
-		return err
+func (m *machine) build() {
+	state := m.pop()
+	value := m.top()
+	if m.err != nil {
+		return
 	}
 	if dict, ok := value.(*Dict); ok && dict.Ordered {
 		dict.State = state
-		return nil
+		return
 	}
 	builder, ok := value.(Builder)
 	if !ok {
-		return fmt.Errorf("attaching a state to a %T is %w", value, ErrForbidden)
+		m.fail(fmt.Errorf("attaching a state to a %T is %w", value, ErrForbidden))
+		return
 	}
 	if err := builder.Build(state); err != nil {
-		return fmt.Errorf("attaching its state to a %T: %w", value, err)
+		m.fail(fmt.Errorf("attaching its state to a %T: %w", value, err))
 	}
-	return m.charge(weight(value))
+	m.charge(bytesMade(value))
 }
 
-func (m *machine) persistentText() error {
-	id, err := m.in.line(maxLine)
+// persistent pushes the value of a persistent id.
+func (m *machine) persistent(id any) {
+	if m.opt.Persistent == nil {
+		m.fail(fmt.Errorf("a persistent id is %w here: the pickle is part of a larger file", ErrForbidden))
+	}
+	if m.err != nil {
+		return
+	}
+	value, err := m.opt.Persistent(id)
 	if err != nil {
-		return err
+		m.fail(fmt.Errorf("persistent id: %w", err))
 	}
-	return m.loadPersistent(strings.TrimSuffix(id, "\r"))
-}
-
-func (m *machine) persistent() error {
-	id, err := m.pop()
-	if err != nil {
-		return err
-	}
-	return m.loadPersistent(id)
-}
-
-func (m *machine) loadPersistent(id any) error {
-	if m.in.opt.Persistent == nil {
-		return fmt.Errorf("a persistent id is %w here: the pickle is part of a larger file", ErrForbidden)
-	}
-	value, err := m.in.opt.Persistent(id)
-	if err != nil {
-		return fmt.Errorf("persistent id: %w", err)
-	}
-	return m.push(value)
+	m.push(value)
 }

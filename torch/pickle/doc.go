@@ -3,7 +3,7 @@
 // A pickle is a program for a small stack machine, and Python's own reader lets
 // that program call any function. This reader makes only plain values: the one
 // way to make others is a Go function that the caller registers under the
-// Python name, and a name that nobody registered is an error. Everything is
+// Python name, and an unregistered name is an error. Everything is
 // bounded, so that a hostile file ends in an error as well.
 //
 // Protocols 0 to 5 are read, as described in the comments of CPython's

@@ -30,85 +30,68 @@ func asSource(r io.Reader) source {
 	return bufio.NewReader(r)
 }
 
-// input counts and bounds the bytes that are read.
-type input struct {
-	src    source
-	offset int64
-	opt    Options
-}
-
-func (in *input) readByte() (byte, error) {
-	if in.offset >= in.opt.MaxBytes {
-		return 0, overLimit("bytes", "MaxBytes", in.opt.MaxBytes)
+// readByte reads the next byte, and counts and bounds what is read.
+func (m *machine) readByte() byte {
+	if m.offset >= m.opt.MaxBytes {
+		m.fail(overLimit("bytes", "MaxBytes", m.opt.MaxBytes))
 	}
-	b, err := in.src.ReadByte()
+	if m.err != nil {
+		return 0
+	}
+	b, err := m.src.ReadByte()
 	if err != nil {
-		return 0, truncated(err)
+		m.fail(truncated(err))
+		return 0
 	}
-	in.offset++
-	return b, nil
+	m.offset++
+	return b
 }
 
 // read returns the next n bytes in fresh memory.
-func (in *input) read(n uint64) ([]byte, error) {
-	if n > uint64(in.opt.MaxString) {
-		return nil, fmt.Errorf("a string of %d bytes: %w", n,
-			overLimit("bytes", "MaxString", in.opt.MaxString))
-	}
-	if n > uint64(in.opt.MaxBytes-in.offset) {
-		return nil, overLimit("bytes", "MaxBytes", in.opt.MaxBytes)
+func (m *machine) read(n uint64) []byte {
+	if n > uint64(m.opt.MaxString) {
+		m.fail(fmt.Errorf("a string of %d bytes: %w", n, overLimit("bytes", "MaxString", m.opt.MaxString)))
+	} else if n > uint64(m.opt.MaxBytes-m.offset) {
+		m.fail(overLimit("bytes", "MaxBytes", m.opt.MaxBytes))
 	}
 	var data []byte
-	for left := int(n); left > 0; left = int(n) - len(data) {
-		grow := min(left, max(chunk, len(data)))
+	for m.err == nil && len(data) < int(n) {
 		start := len(data)
-		data = append(data, make([]byte, grow)...)
-		if _, err := io.ReadFull(in.src, data[start:]); err != nil {
-			return nil, truncated(err)
+		data = append(data, make([]byte, min(int(n)-start, max(chunk, start)))...)
+		if _, err := io.ReadFull(m.src, data[start:]); err != nil {
+			m.fail(truncated(err))
 		}
-		in.offset += int64(grow)
+		m.offset += int64(len(data) - start)
 	}
-	return data, nil
+	return data
 }
 
 // uint reads a little-endian number of 1, 2, 4 or 8 bytes.
-func (in *input) uint(size int) (uint64, error) {
+func (m *machine) uint(size int) uint64 {
 	var number [8]byte
 	for i := range size {
-		b, err := in.readByte()
-		if err != nil {
-			return 0, err
-		}
-		number[i] = b
+		number[i] = m.readByte()
 	}
-	return binary.LittleEndian.Uint64(number[:]), nil
+	return binary.LittleEndian.Uint64(number[:])
 }
 
 // sized reads bytes that follow their own length.
-func (in *input) sized(lengthSize int) ([]byte, error) {
-	n, err := in.uint(lengthSize)
-	if err != nil {
-		return nil, err
-	}
-	return in.read(n)
-}
+func (m *machine) sized(lengthSize int) []byte { return m.read(m.uint(lengthSize)) }
 
 // line reads up to a line feed and returns what stands before it.
-func (in *input) line(limit int64) (string, error) {
+func (m *machine) line(limit int64) string {
 	var line []byte
-	for {
-		b, err := in.readByte()
-		if err != nil {
-			return "", err
-		}
+	for m.err == nil {
+		b := m.readByte()
 		if b == '\n' {
-			return string(line), nil
+			break
 		}
 		if int64(len(line)) >= limit {
-			return "", fmt.Errorf("%w: a line of more than %d bytes", ErrLimit, limit)
+			m.fail(fmt.Errorf("%w: a line of more than %d bytes", ErrLimit, limit))
 		}
 		line = append(line, b)
 	}
+	return string(line)
 }
 
 // truncated turns the end of the input into an error that says so.

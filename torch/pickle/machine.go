@@ -1,93 +1,97 @@
 package pickle
 
-import (
-	"io"
-)
+import "io"
 
 // Read reads one pickle and returns its value. Where r is also an io.ByteReader
 // nothing beyond the pickle is taken from it, so that several can be read in a
 // row; other readers are buffered. Every error is an *Error.
 //
 // Dicts, lists and tuples may hold one another more than once, and lists, dicts
-// and sets themselves: whoever walks the value has to bound the walk.
+// and sets themselves: the caller has to bound a walk over the value.
 func Read(r io.Reader, opt Options) (any, error) {
-	m := &machine{memo: make(map[uint64]any)}
-	m.in = input{src: asSource(r), opt: opt.withDefaults()}
+	m := &machine{src: asSource(r), opt: opt.withDefaults(), memo: make(map[uint64]any)}
 	return m.run()
 }
 
 // mark divides the stack; it is never a value of the result.
 type mark struct{}
 
-// machine is the stack machine that runs a pickle.
+// machine is the stack machine that runs a pickle. It keeps the first error, after which
+// it reads no more and calls nothing.
 type machine struct {
-	in      input
+	src     source
+	offset  int64 // bytes read
+	opt     Options
 	stack   []any
 	memo    map[uint64]any
 	objects int
 	made    int64 // bytes made beside those read
 	done    bool
+	err     error
 }
 
 func (m *machine) run() (any, error) {
 	for {
-		at := m.in.offset
-		code, err := m.in.readByte()
-		if err == nil {
-			err = m.step(code)
+		at := m.offset
+		code := m.readByte()
+		if m.err == nil {
+			opcodes[code](m)
 		}
-		if err != nil {
-			return nil, &Error{Offset: at, Opcode: code, Err: err}
+		var value any
+		if m.done {
+			value = m.pop()
 		}
-		if !m.done {
-			continue
+		if m.err != nil {
+			return nil, &Error{Offset: at, Opcode: code, Err: m.err}
 		}
-		value, err := m.pop()
-		if err != nil {
-			return nil, &Error{Offset: at, Opcode: code, Err: err}
+		if m.done {
+			return value, nil
 		}
-		return value, nil
 	}
 }
 
-func (m *machine) step(code byte) error {
-	do := opcodes[code]
-	if do == nil {
-		return malformed("there is no such opcode")
+// fail keeps the first error; nil is none.
+func (m *machine) fail(err error) {
+	if m.err == nil {
+		m.err = err
 	}
-	return do(m)
 }
 
-func (m *machine) push(value any) error {
-	if len(m.stack) >= m.in.opt.MaxStack {
-		return overLimit("values on the stack", "MaxStack", m.in.opt.MaxStack)
+// malformed fails because the bytes are no pickle.
+func (m *machine) malformed(format string, args ...any) { m.fail(malformed(format, args...)) }
+
+func (m *machine) push(value any) {
+	if len(m.stack) >= m.opt.MaxStack {
+		m.fail(overLimit("values on the stack", "MaxStack", m.opt.MaxStack))
 	}
-	if m.objects++; m.objects > m.in.opt.MaxObjects {
-		return overLimit("values", "MaxObjects", m.in.opt.MaxObjects)
+	if m.objects++; m.objects > m.opt.MaxObjects {
+		m.fail(overLimit("values", "MaxObjects", m.opt.MaxObjects))
 	}
-	m.stack = append(m.stack, value)
-	return nil
+	if m.err == nil {
+		m.stack = append(m.stack, value)
+	}
 }
 
 // top returns the top value and leaves it there.
-func (m *machine) top() (any, error) {
+func (m *machine) top() any {
 	if len(m.stack) == 0 {
-		return nil, malformed("the stack is empty")
+		m.malformed("the stack is empty")
+		return nil
 	}
 	value := m.stack[len(m.stack)-1]
 	if _, ok := value.(mark); ok {
-		return nil, malformed("a mark stands where a value should")
+		m.malformed("a mark stands where a value should")
+		return nil
 	}
-	return value, nil
+	return value
 }
 
-func (m *machine) pop() (any, error) {
-	value, err := m.top()
-	if err != nil {
-		return nil, err
+func (m *machine) pop() any {
+	value := m.top()
+	if m.err == nil {
+		m.drop(len(m.stack) - 1)
 	}
-	m.drop(len(m.stack) - 1)
-	return value, nil
+	return value
 }
 
 // drop cuts the stack to a height and forgets what stood above.
@@ -97,56 +101,50 @@ func (m *machine) drop(height int) {
 }
 
 // popN takes the n top values, the lowest first.
-func (m *machine) popN(n int) (Tuple, error) {
+func (m *machine) popN(n int) Tuple {
 	values := make(Tuple, n)
 	for i := n - 1; i >= 0; i-- {
-		value, err := m.pop()
-		if err != nil {
-			return nil, err
-		}
-		values[i] = value
+		values[i] = m.pop()
 	}
-	return values, nil
+	return values
 }
 
 // popMark takes the values above the last mark, and the mark.
-func (m *machine) popMark() (Tuple, error) {
+func (m *machine) popMark() Tuple {
 	for at := len(m.stack) - 1; at >= 0; at-- {
 		if _, ok := m.stack[at].(mark); ok {
 			values := append(Tuple(nil), m.stack[at+1:]...)
 			m.drop(at)
-			return values, nil
+			return values
 		}
 	}
-	return nil, malformed("there is no mark on the stack")
+	m.malformed("there is no mark on the stack")
+	return nil
 }
 
 // charge counts bytes that were made without being read: an encoded string, a
 // key's hash, an array. References to one large string may be decoded again and
 // again, which the bytes read would not bound.
-func (m *machine) charge(n int) error {
-	if m.made += int64(n); m.made > m.in.opt.MaxBytes {
-		return overLimit("bytes made", "MaxBytes", m.in.opt.MaxBytes)
+func (m *machine) charge(n int) {
+	if m.made += int64(n); m.made > m.opt.MaxBytes {
+		m.fail(overLimit("bytes made", "MaxBytes", m.opt.MaxBytes))
 	}
-	return nil
 }
 
-func (m *machine) remember(at uint64) error {
-	value, err := m.top()
-	if err != nil {
-		return err
+func (m *machine) remember(at uint64) {
+	value := m.top()
+	if _, known := m.memo[at]; !known && len(m.memo) >= m.opt.MaxMemo {
+		m.fail(overLimit("memo entries", "MaxMemo", m.opt.MaxMemo))
 	}
-	if _, known := m.memo[at]; !known && len(m.memo) >= m.in.opt.MaxMemo {
-		return overLimit("memo entries", "MaxMemo", m.in.opt.MaxMemo)
+	if m.err == nil {
+		m.memo[at] = value
 	}
-	m.memo[at] = value
-	return nil
 }
 
-func (m *machine) recall(at uint64) error {
+func (m *machine) recall(at uint64) {
 	value, ok := m.memo[at]
 	if !ok {
-		return malformed("nothing was memoized under %d", at)
+		m.malformed("nothing was memoized under %d", at)
 	}
-	return m.push(value)
+	m.push(value)
 }

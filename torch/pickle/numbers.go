@@ -13,113 +13,68 @@ import (
 // grows with the square of its length, and no weight file holds large ints.
 const maxLong = 1024
 
-var textNumbers = map[byte]func(*machine) error{
-	'I': func(m *machine) error { return m.pushLine(parseInt) },   // INT
-	'L': func(m *machine) error { return m.pushLine(parseLong) },  // LONG
-	'F': func(m *machine) error { return m.pushLine(parseFloat) }, // FLOAT
+var textNumbers = map[byte]func(*machine){
+	'I': func(m *machine) { m.push(m.parseInt(m.line(maxLine))) },   // INT
+	'L': func(m *machine) { m.push(m.parseLong(m.line(maxLine))) },  // LONG
+	'F': func(m *machine) { m.push(m.parseFloat(m.line(maxLine))) }, // FLOAT
 }
 
-var binaryNumbers = map[byte]func(*machine) error{
-	'N':  func(m *machine) error { return m.push(nil) },   // NONE
-	0x88: func(m *machine) error { return m.push(true) },  // NEWTRUE
-	0x89: func(m *machine) error { return m.push(false) }, // NEWFALSE
-	'J':  (*machine).binInt,                               // BININT
-	'K':  func(m *machine) error { return m.binUint(1) },  // BININT1
-	'M':  func(m *machine) error { return m.binUint(2) },  // BININT2
-	'G':  (*machine).binFloat,                             // BINFLOAT
-	0x8a: func(m *machine) error { return m.binLong(1) },  // LONG1
-	0x8b: func(m *machine) error { return m.binLong(4) },  // LONG4
-}
-
-func (m *machine) pushLine(parse func(string) (any, error)) error {
-	line, err := m.in.line(maxLine)
-	if err != nil {
-		return err
-	}
-	value, err := parse(line)
-	if err != nil {
-		return err
-	}
-	return m.push(value)
+var binaryNumbers = map[byte]func(*machine){
+	'N':  func(m *machine) { m.push(nil) },                             // NONE
+	0x88: func(m *machine) { m.push(true) },                            // NEWTRUE
+	0x89: func(m *machine) { m.push(false) },                           // NEWFALSE
+	'J':  func(m *machine) { m.push(int64(int32(uint32(m.uint(4))))) }, // BININT
+	'K':  func(m *machine) { m.push(int64(m.uint(1))) },                // BININT1
+	'M':  func(m *machine) { m.push(int64(m.uint(2))) },                // BININT2
+	'G':  (*machine).binFloat,                                          // BINFLOAT
+	0x8a: func(m *machine) { m.binLong(m.uint(1)) },                    // LONG1
+	0x8b: func(m *machine) { m.binLong(m.uint(4)) },                    // LONG4
 }
 
 // parseInt also reads the bools of protocol 0, which are "00" and "01".
-func parseInt(line string) (any, error) {
+func (m *machine) parseInt(line string) any {
 	switch line {
 	case "00":
-		return false, nil
+		return false
 	case "01":
-		return true, nil
+		return true
 	}
-	return parseLong(line)
+	return m.parseLong(line)
 }
 
-func parseLong(line string) (any, error) {
+func (m *machine) parseLong(line string) any {
 	line = strings.TrimSuffix(line, "L")
 	if n, err := strconv.ParseInt(line, 10, 64); err == nil {
-		return n, nil
+		return n
 	}
 	n, ok := new(big.Int).SetString(line, 10)
 	if !ok {
-		return nil, malformed("%q is no int", line)
+		m.malformed("%q is no int", line)
 	}
-	return n, nil
+	return n
 }
 
-func parseFloat(line string) (any, error) {
+func (m *machine) parseFloat(line string) any {
 	value, err := strconv.ParseFloat(line, 64)
 	if err != nil {
-		return nil, malformed("%q is no float", line)
+		m.malformed("%q is no float", line)
 	}
-	return value, nil
-}
-
-func parseIndex(line string) (uint64, error) {
-	at, err := strconv.ParseUint(line, 10, 32)
-	if err != nil {
-		return 0, malformed("%q is no memo number", line)
-	}
-	return at, nil
-}
-
-func (m *machine) binInt() error {
-	bits, err := m.in.uint(4)
-	if err != nil {
-		return err
-	}
-	return m.push(int64(int32(uint32(bits))))
-}
-
-func (m *machine) binUint(size int) error {
-	bits, err := m.in.uint(size)
-	if err != nil {
-		return err
-	}
-	return m.push(int64(bits))
+	return value
 }
 
 // binFloat reads the one number that is big-endian in a pickle.
-func (m *machine) binFloat() error {
-	data, err := m.in.read(8)
-	if err != nil {
-		return err
+func (m *machine) binFloat() {
+	if data := m.read(8); m.err == nil {
+		m.push(math.Float64frombits(binary.BigEndian.Uint64(data)))
 	}
-	return m.push(math.Float64frombits(binary.BigEndian.Uint64(data)))
 }
 
-func (m *machine) binLong(lengthSize int) error {
-	n, err := m.in.uint(lengthSize)
-	if err != nil {
-		return err
-	}
+func (m *machine) binLong(n uint64) {
 	if n > maxLong {
-		return malformed("an int of %d bytes, where %d are allowed", n, maxLong)
+		m.malformed("an int of %d bytes, where %d are allowed", n, maxLong)
+		return
 	}
-	data, err := m.in.read(n)
-	if err != nil {
-		return err
-	}
-	return m.push(decodeLong(data))
+	m.push(decodeLong(m.read(n)))
 }
 
 // decodeLong reads a little-endian two's complement number of any size.

@@ -6,75 +6,46 @@ import (
 	"unicode/utf8"
 )
 
-var texts = map[byte]func(*machine) error{
-	'X':  func(m *machine) error { return m.unicode(4) },  // BINUNICODE
-	0x8c: func(m *machine) error { return m.unicode(1) },  // SHORT_BINUNICODE
-	0x8d: func(m *machine) error { return m.unicode(8) },  // BINUNICODE8
-	'T':  func(m *machine) error { return m.rawText(4) },  // BINSTRING, a str of Python 2
-	'U':  func(m *machine) error { return m.rawText(1) },  // SHORT_BINSTRING
-	'B':  func(m *machine) error { return m.bytes(4) },    // BINBYTES
-	'C':  func(m *machine) error { return m.bytes(1) },    // SHORT_BINBYTES
-	0x8e: func(m *machine) error { return m.bytes(8) },    // BINBYTES8
-	0x96: func(m *machine) error { return m.bytes(8) },    // BYTEARRAY8
-	'S':  func(m *machine) error { return m.quoted() },    // STRING
-	'V':  func(m *machine) error { return m.rawEscape() }, // UNICODE
+var texts = map[byte]func(*machine){
+	'X':  func(m *machine) { m.unicode(4) },               // BINUNICODE
+	0x8c: func(m *machine) { m.unicode(1) },               // SHORT_BINUNICODE
+	0x8d: func(m *machine) { m.unicode(8) },               // BINUNICODE8
+	'T':  func(m *machine) { m.push(string(m.sized(4))) }, // BINSTRING, a str of Python 2
+	'U':  func(m *machine) { m.push(string(m.sized(1))) }, // SHORT_BINSTRING
+	'B':  func(m *machine) { m.push(m.sized(4)) },         // BINBYTES
+	'C':  func(m *machine) { m.push(m.sized(1)) },         // SHORT_BINBYTES
+	0x8e: func(m *machine) { m.push(m.sized(8)) },         // BINBYTES8
+	0x96: func(m *machine) { m.push(m.sized(8)) },         // BYTEARRAY8
+	'S':  (*machine).quoted,                               // STRING
+	'V':  (*machine).rawEscape,                            // UNICODE
 }
 
-func (m *machine) unicode(lengthSize int) error {
-	data, err := m.in.sized(lengthSize)
-	if err != nil {
-		return err
-	}
+func (m *machine) unicode(lengthSize int) {
+	data := m.sized(lengthSize)
 	if !utf8.Valid(data) {
-		return malformed("a str is not UTF-8")
+		m.malformed("a str is not UTF-8")
 	}
-	return m.push(string(data))
-}
-
-func (m *machine) rawText(lengthSize int) error {
-	data, err := m.in.sized(lengthSize)
-	if err != nil {
-		return err
-	}
-	return m.push(string(data))
-}
-
-func (m *machine) bytes(lengthSize int) error {
-	data, err := m.in.sized(lengthSize)
-	if err != nil {
-		return err
-	}
-	return m.push(data)
+	m.push(string(data))
 }
 
 // quoted reads the repr of a Python 2 str.
-func (m *machine) quoted() error {
-	line, err := m.in.line(m.in.opt.MaxString)
-	if err != nil {
-		return err
-	}
+func (m *machine) quoted() {
+	line := m.line(m.opt.MaxString)
 	n := len(line)
 	if n < 2 || line[0] != line[n-1] || (line[0] != '\'' && line[0] != '"') {
-		return malformed("a str is not in quotes")
+		m.malformed("a str is not in quotes")
+		return
 	}
-	text, err := unescape(line[1:n-1], quotedEscape)
-	if err != nil {
-		return err
-	}
-	return m.push(text)
+	m.pushUnescaped(line[1:n-1], quotedEscape)
 }
 
 // rawEscape reads Python's raw-unicode-escape: Latin-1, with \u and \U.
-func (m *machine) rawEscape() error {
-	line, err := m.in.line(m.in.opt.MaxString)
-	if err != nil {
-		return err
-	}
-	text, err := unescape(latin1ToUTF8(line), unicodeEscape)
-	if err != nil {
-		return err
-	}
-	return m.push(text)
+func (m *machine) rawEscape() { m.pushUnescaped(latin1ToUTF8(m.line(m.opt.MaxString)), unicodeEscape) }
+
+func (m *machine) pushUnescaped(text string, escape func(rest string) (string, int, error)) {
+	text, err := unescape(text, escape)
+	m.fail(err)
+	m.push(text)
 }
 
 // unescape replaces each backslash and what follows by what escape makes of

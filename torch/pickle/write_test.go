@@ -2,11 +2,7 @@ package pickle_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -63,81 +59,4 @@ func TestWriteReferencesAndCalls(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, pickle.Tuple{"storage", int64(3)}, got)
-}
-
-// reference is the folder of published files, which is not part of the
-// repository.
-const reference = "../../../shared/reference/adaptation"
-
-func openReference(t *testing.T, path string) (any, []byte) {
-	data, err := os.ReadFile(filepath.Join(reference, path+".pkl"))
-	if err != nil {
-		t.Skip("left out: the published pickles are not beside the repository")
-	}
-	value, err := pickle.Read(bytes.NewReader(data), pickle.Options{})
-	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(reference, path+".json"))
-	require.NoError(t, err)
-	return value, text
-}
-
-func TestPublishedVocabulary(t *testing.T) {
-	value, text := openReference(t, "vocabs/models.ids")
-	var want struct {
-		Entries []struct {
-			Layer string
-			ID    int64
-		}
-	}
-	require.NoError(t, json.Unmarshal(text, &want))
-	dict := value.(*pickle.Dict)
-	require.Equal(t, len(want.Entries), dict.Len())
-	at := 0
-	for layer, id := range dict.All() {
-		assert.Equal(t, want.Entries[at].Layer, layer)
-		assert.Equal(t, want.Entries[at].ID, id)
-		at++
-	}
-}
-
-func TestPublishedSimulations(t *testing.T) {
-	found, err := filepath.Glob(filepath.Join(reference, "simulations/*/data.pkl"))
-	require.NoError(t, err)
-	if len(found) == 0 {
-		t.Skip("left out: the published simulations are not beside the repository")
-	}
-	for _, path := range found {
-		name := filepath.Base(filepath.Dir(path))
-		t.Run(name, func(t *testing.T) { checkSimulation(t, "simulations/"+name+"/data") })
-	}
-}
-
-func checkSimulation(t *testing.T, path string) {
-	value, text := openReference(t, path)
-	var want struct {
-		Sequences []struct {
-			Actions   []int64
-			TimeLeft  []float64
-			TotalTime int64
-			Acc       float64
-		}
-	}
-	require.NoError(t, json.Unmarshal(text, &want))
-	dict := value.(*pickle.Dict)
-	require.Equal(t, len(want.Sequences), dict.Len())
-	at := 0
-	for actions, row := range dict.All() {
-		w := want.Sequences[at]
-		assert.Equal(t, fmt.Sprint(w.Actions), fmt.Sprint(actions))
-		left, err := pickle.Field[*pickle.List](row.(*pickle.Dict), "timeleft")
-		require.NoError(t, err)
-		assert.Equal(t, fmt.Sprint(w.TimeLeft), fmt.Sprint(left.Items))
-		total, err := pickle.Field[int64](row.(*pickle.Dict), "totaltime")
-		require.NoError(t, err)
-		acc, err := pickle.Field[float64](row.(*pickle.Dict), "acc")
-		require.NoError(t, err)
-		assert.Equal(t, w.TotalTime, total)
-		assert.Equal(t, w.Acc, acc)
-		at++
-	}
 }

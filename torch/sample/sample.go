@@ -87,9 +87,9 @@ func (c *Classifier) norm(name string) torch.BatchNorm {
 // Program compiles the classifier.
 func (c *Classifier) Program(o torch.ProgramOptions) *torch.Program {
 	var b torch.Builder
-	x := b.Activate(b.BatchNorm(b.Conv2D(b.Input(), c.conv[0], c.bias[0], torch.Window{}.Plane()), c.norms[0]), torch.ReLU, 0)
-	x = b.AvgPool2D(x, torch.Window{Kernel: 2}.Plane())
-	x = b.Activate(b.BatchNorm(b.Conv2D(x, c.conv[1], c.bias[1], torch.Window{}.Plane()), c.norms[1]), torch.ReLU, 0)
+	x := b.Activate(b.BatchNorm(b.Conv2D(b.Input(), c.conv[0], c.bias[0], torch.Plane{}), c.norms[0]), torch.ReLU, 0)
+	x = b.AvgPool2D(x, torch.Plane{Kernel: [2]int{2, 2}})
+	x = b.Activate(b.BatchNorm(b.Conv2D(x, c.conv[1], c.bias[1], torch.Plane{}), c.norms[1]), torch.ReLU, 0)
 	x = b.Linear(b.Flatten(b.AdaptiveAvgPool2D(x, 1, 1), 1, -1), c.linear, c.last)
 	return c.scope.NewProgram(&b, x, o)
 }

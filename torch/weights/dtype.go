@@ -67,11 +67,6 @@ func (d *DType) UnmarshalText(text []byte) error {
 // Size is the bytes of one item; zero for Invalid.
 func (d DType) Size() int64 { return formats[d].size }
 
-// IsFloat reports whether the items are floating-point numbers.
-func (d DType) IsFloat() bool {
-	return d == Float32 || d == Float64 || d == Float16 || d == BFloat16
-}
-
 func dtypeBy(column func(format) string, name string) (DType, bool) {
 	for d, f := range formats {
 		if column(f) == name {

@@ -3,7 +3,6 @@ package weights_test
 import (
 	"archive/zip"
 	"bytes"
-	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -81,37 +80,6 @@ func TestStoragesAreAligned(t *testing.T) {
 		assert.Zero(t, offset%64, record.Name)
 		assert.Equal(t, zip.Store, record.Method)
 	}
-}
-
-// TestWriteAtEveryFault puts a fault at each operation of each writer: the old
-// file stays, or the new one is whole.
-func TestWriteAtEveryFault(t *testing.T) {
-	for _, name := range []string{"w.pth", "w.safetensors"} {
-		for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
-			t.Run(name+" "+kind.String(), func(t *testing.T) {
-				for at := 1; writeWithFault(t, name, at, kind); at++ {
-				}
-			})
-		}
-	}
-}
-
-func writeWithFault(t *testing.T, name string, at int, kind faults.Kind) bool {
-	path := filepath.Join(t.TempDir(), name)
-	old, set := randomSet(3), randomSet(4)
-	require.NoError(t, weights.Write(files.OS{}, path, old))
-	fsys := faults.New(files.OS{}, at, kind)
-	err := weights.Write(fsys, path, set)
-	want := old
-	if err == nil || errors.Is(err, files.ErrNotDurable) {
-		want = set
-	} else {
-		assert.ErrorIs(t, err, faults.ErrInjected)
-	}
-	got, err := weights.Read(files.OS{}, path, weights.Options{})
-	require.NoError(t, err, "at %d", at)
-	require.Equal(t, want.Tensors, got.Tensors, "at %d", at)
-	return fsys.Fired()
 }
 
 func TestReadAtEveryFault(t *testing.T) {

@@ -3,7 +3,6 @@ package weights_test
 import (
 	"archive/zip"
 	"bytes"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -84,21 +83,4 @@ func checkRewrites(t *testing.T, set *weights.Set) {
 
 func sameTensor(a, b weights.Tensor) bool {
 	return a.Name == b.Name && a.DType == b.DType && slices.Equal(a.Shape, b.Shape) && bytes.Equal(a.Data, b.Data)
-}
-
-func BenchmarkRead(b *testing.B) {
-	set := &weights.Set{}
-	for i := range 64 {
-		tensor, err := weights.FromFloat32s(fmt.Sprint("layer.", i), []int64{128, 256}, make([]float32, 128*256))
-		require.NoError(b, err)
-		set.Tensors = append(set.Tensors, tensor)
-	}
-	var out bytes.Buffer
-	require.NoError(b, weights.WritePTH(&out, set))
-	b.SetBytes(int64(out.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		_, err := readBytes(out.Bytes(), weights.Options{})
-		require.NoError(b, err)
-	}
 }

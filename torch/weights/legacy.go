@@ -22,22 +22,17 @@ const (
 // storages, and then the storages themselves.
 type legacy struct {
 	in    *bufio.Reader
-	under *countingReader
-	size  int64
+	under *io.SectionReader
 	graph *graph
 }
 
 // ReadPTHLegacy reads PyTorch's format from before 1.6, which torch.save still
 // writes with _use_new_zipfile_serialization=False.
 func ReadPTHLegacy(r io.ReaderAt, size int64, opt Options) (*Set, error) {
-	under := &countingReader{in: io.NewSectionReader(r, 0, size)}
-	l := &legacy{in: bufio.NewReader(under), under: under, size: size}
-	l.graph = newGraph(opt.withDefaults(size))
+	under := io.NewSectionReader(r, 0, size)
+	l := &legacy{in: bufio.NewReader(under), under: under, graph: newGraph(opt.withDefaults(size))}
 	set, err := l.read()
-	if err != nil {
-		return nil, fmt.Errorf("reading the legacy format of PyTorch: %w", err)
-	}
-	return set, nil
+	return set, doing("reading the legacy format of PyTorch", err)
 }
 
 func (l *legacy) read() (*Set, error) {
@@ -105,7 +100,10 @@ func (l *legacy) readStorages() error {
 }
 
 // rest is the number of bytes not read yet.
-func (l *legacy) rest() int64 { return l.size - l.under.n + int64(l.in.Buffered()) }
+func (l *legacy) rest() int64 {
+	at, _ := l.under.Seek(0, io.SeekCurrent) // which does not fail
+	return l.under.Size() - at + int64(l.in.Buffered())
+}
 
 // readStorage reads a storage: its number of items in 8 bytes, then the items.
 func (l *legacy) readStorage(key any) error {
@@ -131,16 +129,4 @@ func (l *legacy) readStorage(key any) error {
 	s.data, s.loaded = make([]byte, bytes), true
 	_, err := io.ReadFull(l.in, s.data)
 	return err
-}
-
-// countingReader counts the bytes read.
-type countingReader struct {
-	in io.Reader
-	n  int64
-}
-
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.in.Read(p)
-	c.n += int64(n)
-	return n, err
 }

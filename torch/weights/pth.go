@@ -29,10 +29,7 @@ const maxPickleRecord = 256 << 20
 // tensor is read as if to the CPU, whichever device it was saved from.
 func ReadPTH(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	set, err := readPTH(r, size, opt.withDefaults(size))
-	if err != nil {
-		return nil, fmt.Errorf("reading the zip format of PyTorch: %w", err)
-	}
-	return set, nil
+	return set, doing("reading the zip format of PyTorch", err)
 }
 
 func readPTH(r io.ReaderAt, size int64, opt Options) (*Set, error) {

@@ -37,13 +37,11 @@ var paddingField = []byte("FB")
 // which torch.load accepts with weights_only=True. Equal sets give equal bytes.
 // Metadata are left out (see Set), and so is sharing between tensors.
 func WritePTH(w io.Writer, set *Set) error {
-	if err := set.Validate(); err != nil {
-		return fmt.Errorf("writing the zip format of PyTorch: %w", err)
+	err := set.Validate()
+	if err == nil {
+		err = writePTH(w, set)
 	}
-	if err := writePTH(w, set); err != nil {
-		return fmt.Errorf("writing the zip format of PyTorch: %w", err)
-	}
-	return nil
+	return doing("writing the zip format of PyTorch", err)
 }
 
 func writePTH(w io.Writer, set *Set) error {
@@ -55,8 +53,7 @@ func writePTH(w io.Writer, set *Set) error {
 	if err := pickle.Write(&object, state); err != nil {
 		return err
 	}
-	under := &countingWriter{out: w}
-	z := &recordWriter{zip: zip.NewWriter(under), under: under}
+	z := &recordWriter{zip: zip.NewWriter(w)}
 	z.write("data.pkl", object.Bytes())
 	z.write("byteorder", []byte("little"))
 	for i, t := range set.Tensors {
@@ -124,10 +121,10 @@ func serializationID(object []byte, sums []byte) []byte {
 
 // recordWriter writes uncompressed, aligned records and keeps the first error.
 type recordWriter struct {
-	zip   *zip.Writer
-	under *countingWriter
-	sums  []byte // checksums of the records so far
-	err   error
+	zip  *zip.Writer
+	at   int64  // bytes of the records so far
+	sums []byte // their checksums
+	err  error
 }
 
 func (z *recordWriter) write(name string, data []byte) {
@@ -143,19 +140,17 @@ func (z *recordWriter) writeRecord(name string, data []byte) error {
 	if int64(len(data)) >= math.MaxUint32 {
 		return fmt.Errorf("%d bytes are more than a record may have: write safetensors", len(data))
 	}
-	if err := z.zip.Flush(); err != nil { // so that under knows the position
-		return err
-	}
 	sum := crc32.ChecksumIEEE(data)
 	z.sums = append(z.sums, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
+	extra := padding(z.at + localHeader + int64(len(name)) + fieldHeader)
 	record, err := z.zip.CreateRaw(&zip.FileHeader{
-		Name: name, Method: zip.Store, CRC32: sum,
+		Name: name, Method: zip.Store, CRC32: sum, Extra: extra,
 		CompressedSize64: uint64(len(data)), UncompressedSize64: uint64(len(data)),
-		Extra: padding(z.under.n + localHeader + int64(len(name)) + fieldHeader),
 	})
 	if err != nil {
 		return err
 	}
+	z.at += localHeader + int64(len(name)+len(extra)+len(data))
 	_, err = record.Write(data)
 	return err
 }
@@ -167,16 +162,4 @@ func padding(position int64) []byte {
 	field := append([]byte{}, paddingField...)
 	field = append(field, byte(size), 0)
 	return append(field, bytes.Repeat([]byte("Z"), int(size))...)
-}
-
-// countingWriter counts the bytes written.
-type countingWriter struct {
-	out io.Writer
-	n   int64
-}
-
-func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.out.Write(p)
-	c.n += int64(n)
-	return n, err
 }

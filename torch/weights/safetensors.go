@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"unicode/utf8"
 )
@@ -35,10 +34,7 @@ type entry struct {
 // format demands.
 func ReadSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	set, err := readSafetensors(r, size, opt.withDefaults(size))
-	if err != nil {
-		return nil, fmt.Errorf("reading safetensors: %w", err)
-	}
-	return set, nil
+	return set, doing("reading safetensors", err)
 }
 
 func readSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
@@ -144,19 +140,4 @@ func (h *header) set(data []byte) *Set {
 			Data: data[e.begin:e.end:e.end]})
 	}
 	return set
-}
-
-// asOffset checks that a JSON number is a whole one within int64.
-func asOffset(text string) (int64, error) {
-	var n uint64
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return 0, fmt.Errorf("%.40q is no size", text)
-		}
-		if n > (math.MaxInt64-9)/10 {
-			return 0, fmt.Errorf("%.40q is too large", text)
-		}
-		n = n*10 + uint64(c-'0')
-	}
-	return int64(n), nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // parseHeader reads the header token by token: encoding/json alone would let
@@ -14,22 +15,18 @@ func parseHeader(text []byte, maxEntries int) (*header, error) {
 	p := &parser{dec: json.NewDecoder(bytes.NewReader(text))}
 	p.dec.UseNumber()
 	h := &header{}
-	err := p.object(func(name string) error {
-		if name == metadataKey {
-			return p.metadata(h)
+	p.object(func(name string) {
+		switch {
+		case name == metadataKey:
+			h.metadata = p.metadata()
+		case len(h.entries) >= maxEntries:
+			p.fail("there are more tensors than Options.MaxTensors = %d", maxEntries)
+		default:
+			h.entries = append(h.entries, p.entry(name))
 		}
-		if len(h.entries) >= maxEntries {
-			return fmt.Errorf("there are more tensors than Options.MaxTensors = %d", maxEntries)
-		}
-		e, err := p.entry(name)
-		if err != nil {
-			return fmt.Errorf("tensor %.200q: %w", name, err)
-		}
-		h.entries = append(h.entries, e)
-		return nil
 	})
-	if err != nil {
-		return nil, err
+	if p.err != nil {
+		return nil, p.err
 	}
 	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the JSON object")
@@ -37,132 +34,136 @@ func parseHeader(text []byte, maxEntries int) (*header, error) {
 	return h, nil
 }
 
-// parser reads JSON of a known form.
+// parser reads JSON of a known form, and keeps the first error.
 type parser struct {
 	dec *json.Decoder
+	err error
 }
+
+func (p *parser) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+}
+
+// token reads a token; nil after an error.
+func (p *parser) token() (token json.Token) {
+	if p.err == nil {
+		token, p.err = p.dec.Token()
+	}
+	return token
+}
+
+// more reports whether an object or a list goes on.
+func (p *parser) more() bool { return p.err == nil && p.dec.More() }
 
 // object reads an object and has value read what is under each name. A name
 // that comes twice is an error.
-func (p *parser) object(value func(name string) error) error {
-	if err := p.delim('{'); err != nil {
-		return err
-	}
+func (p *parser) object(value func(name string)) {
+	p.delim('{')
 	seen := make(map[string]bool)
-	for p.dec.More() {
-		name, err := p.text()
-		if err != nil {
-			return err
-		}
+	for p.more() {
+		name := p.text()
 		if seen[name] {
-			return fmt.Errorf("%.200q is there twice", name)
+			p.fail("%.200q is there twice", name)
 		}
 		seen[name] = true
-		if err := value(name); err != nil {
-			return err
+		if p.err == nil {
+			value(name)
 		}
 	}
-	return p.delim('}')
+	p.delim('}')
 }
 
-func (p *parser) metadata(h *header) error {
-	h.metadata = make(map[string]string)
-	return p.object(func(name string) (err error) {
-		h.metadata[name], err = p.text()
-		return err
-	})
+func (p *parser) metadata() map[string]string {
+	texts := make(map[string]string)
+	p.object(func(name string) { texts[name] = p.text() })
+	return texts
 }
 
 // entry reads {"dtype": …, "shape": […], "data_offsets": [begin, end]}.
-func (p *parser) entry(name string) (entry, error) {
+func (p *parser) entry(name string) entry {
 	e := entry{name: name}
 	fields := 0
-	err := p.object(func(field string) (err error) {
+	p.object(func(field string) {
 		fields++
 		switch field {
 		case "dtype":
-			e.dtype, err = p.dtype()
+			e.dtype = p.dtype()
 		case "shape":
-			e.shape, err = p.sizes(maxDimensions)
+			e.shape = p.sizes(maxDimensions)
 		case "data_offsets":
-			e.begin, e.end, err = p.offsets()
+			e.begin, e.end = p.offsets()
 		default:
-			err = fmt.Errorf("there is no field %.40q in the format", field)
+			p.fail("there is no field %.40q in the format", field)
 		}
-		return err
 	})
-	if err == nil && fields != 3 {
-		err = errors.New("one of dtype, shape and data_offsets is missing")
+	if fields != 3 {
+		p.fail("one of dtype, shape and data_offsets is missing")
 	}
-	return e, err
+	if p.err != nil {
+		p.err = fmt.Errorf("tensor %.200q: %w", name, p.err)
+	}
+	return e
 }
 
-func (p *parser) dtype() (DType, error) {
-	name, err := p.text()
-	if err != nil {
-		return Invalid, err
-	}
+func (p *parser) dtype() DType {
+	name := p.text()
 	d, ok := dtypeBy(func(f format) string { return f.safetensors }, name)
 	if !ok {
-		return Invalid, fmt.Errorf("the type %.40q is not read: convert the tensor to one of %s", name, dtypeNames())
+		p.fail("the type %.40q is not read: convert the tensor to one of %s", name, dtypeNames())
 	}
-	return d, nil
+	return d
 }
 
-func (p *parser) offsets() (begin, end int64, err error) {
-	sizes, err := p.sizes(2)
-	if err != nil {
-		return 0, 0, err
-	}
+func (p *parser) offsets() (begin, end int64) {
+	sizes := p.sizes(2)
 	if len(sizes) != 2 {
-		return 0, 0, errors.New("data_offsets are not two numbers")
+		p.fail("data_offsets are not two numbers")
+		return 0, 0
 	}
-	return sizes[0], sizes[1], nil
+	return sizes[0], sizes[1]
 }
 
 // sizes reads at most limit whole numbers in brackets.
-func (p *parser) sizes(limit int) ([]int64, error) {
-	if err := p.delim('['); err != nil {
-		return nil, err
-	}
+func (p *parser) sizes(limit int) []int64 {
+	p.delim('[')
 	sizes := []int64{}
-	for p.dec.More() {
-		token, err := p.dec.Token()
-		if err != nil {
-			return nil, err
-		}
+	for p.more() {
+		token := p.token()
 		number, ok := token.(json.Number)
 		if !ok || len(sizes) == limit {
-			return nil, fmt.Errorf("%.40v stands where at most %d numbers should", token, limit)
+			p.fail("%.40v stands where at most %d numbers should", token, limit)
 		}
-		size, err := asOffset(number.String())
-		if err != nil {
-			return nil, err
-		}
-		sizes = append(sizes, size)
+		sizes = append(sizes, p.size(number.String()))
 	}
-	return sizes, p.delim(']')
+	p.delim(']')
+	return sizes
 }
 
-func (p *parser) text() (string, error) {
-	token, err := p.dec.Token()
-	if err != nil {
-		return "", err
+// size parses a whole number.
+func (p *parser) size(text string) int64 {
+	n, err := strconv.ParseUint(text, 10, 63)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		p.fail("%.40q is too large", text)
+	case err != nil:
+		p.fail("%.40q is no size", text)
 	}
+	return int64(n)
+}
+
+func (p *parser) text() string {
+	token := p.token()
 	text, ok := token.(string)
 	if !ok {
-		return "", fmt.Errorf("%.40v stands where a text should", token)
+		p.fail("%.40v stands where a text should", token)
 	}
-	return text, nil
+	return text
 }
 
-func (p *parser) delim(want json.Delim) error {
-	token, err := p.dec.Token()
-	if err != nil {
-		return err
+func (p *parser) delim(want json.Delim) {
+	if token := p.token(); token != want {
+		p.fail("%.40v stands where %v should", token, want)
 	}
-	if token != want {
-		return fmt.Errorf("%.40v stands where %v should", token, want)
-	}
-	return nil
 }

@@ -19,10 +19,7 @@ const headerAlignment = 8
 // set, the metadata sorted by name; the data have the large types first, so
 // that every tensor is aligned. Equal sets give equal bytes.
 func WriteSafetensors(w io.Writer, set *Set) error {
-	if err := writeSafetensors(w, set); err != nil {
-		return fmt.Errorf("writing safetensors: %w", err)
-	}
-	return nil
+	return doing("writing safetensors", writeSafetensors(w, set))
 }
 
 func writeSafetensors(w io.Writer, set *Set) error {

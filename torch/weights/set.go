@@ -76,6 +76,14 @@ type Options struct {
 	MaxTensors int
 }
 
+// doing says what was done when an error came; nil stays nil.
+func doing(what string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", what, err)
+	}
+	return err
+}
+
 // withDefaults fills in the limits for a file of a size.
 func (o Options) withDefaults(size int64) Options {
 	if o.MaxBytes == 0 {

@@ -155,6 +155,4 @@ func TestDTypeNames(t *testing.T) {
 	var d weights.DType
 	assert.Error(t, d.UnmarshalText([]byte("complex64")))
 	assert.Equal(t, "DType(0)", d.String())
-	assert.True(t, weights.BFloat16.IsFloat())
-	assert.False(t, weights.Bool.IsFloat())
 }

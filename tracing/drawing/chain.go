@@ -38,8 +38,8 @@ func fork(chains []*link) *link {
 	return common
 }
 
-// weaver is the algebra that converts a network into nodes.
-type weaver struct {
+// nodeBuilder is the algebra that converts a network into nodes.
+type nodeBuilder struct {
 	trace  *tracing.Trace
 	blocks map[*tracing.Layer]*tracing.Block
 	next   int // the layer that runs next
@@ -47,7 +47,7 @@ type weaver struct {
 
 // layout arranges the network in one column.
 func layout(t *tracing.Trace) (column, error) {
-	w := &weaver{trace: t, blocks: map[*tracing.Layer]*tracing.Block{}}
+	w := &nodeBuilder{trace: t, blocks: map[*tracing.Layer]*tracing.Block{}}
 	for _, b := range t.Blocks {
 		for _, l := range b.Layers {
 			w.blocks[l] = b
@@ -64,21 +64,21 @@ func layout(t *tracing.Trace) (column, error) {
 }
 
 // Layer appends a box to a chain.
-func (w *weaver) Layer(_ model.Place, _ *model.Leaf, x *link) (*link, error) {
+func (w *nodeBuilder) Layer(_ model.Place, _ *model.Leaf, x *link) (*link, error) {
 	l := w.trace.Layers[w.next]
 	w.next++
 	return x.then(box{l}, l.Out, w.blocks[l]), nil
 }
 
 // Sum puts the shortcut beside the body.
-func (w *weaver) Sum(path string, body, shortcut *link) (*link, error) {
+func (w *nodeBuilder) Sum(path string, body, shortcut *link) (*link, error) {
 	in := w.around(path)
 	at := fork([]*link{body, shortcut})
 	return at.then(sum{w.column(at, body, in), w.column(at, shortcut, in), body.out}, body.out, in), nil
 }
 
 // Cat puts the branches side by side.
-func (w *weaver) Cat(path string, parts []*link) (*link, error) {
+func (w *nodeBuilder) Cat(path string, parts []*link) (*link, error) {
 	in := w.around(path)
 	at := fork(parts)
 	joined := tracing.Edge{Shape: slices.Clone(parts[0].out.Shape)}
@@ -93,7 +93,7 @@ func (w *weaver) Cat(path string, parts []*link) (*link, error) {
 }
 
 // around is the marked block that a container is or lies in; nil outside of blocks.
-func (w *weaver) around(path string) *tracing.Block {
+func (w *nodeBuilder) around(path string) *tracing.Block {
 	for _, b := range w.trace.Blocks {
 		if b.Marked != model.Unmarked && strings.HasPrefix(path+".", b.Name+".") {
 			return b
@@ -104,7 +104,7 @@ func (w *weaver) around(path string) *tracing.Block {
 
 // column is a chain after its first link, with frames around its blocks. All of it may lie in
 // a block already.
-func (w *weaver) column(from, to *link, in *tracing.Block) column {
+func (w *nodeBuilder) column(from, to *link, in *tracing.Block) column {
 	var links []*link
 	for l := to; l != from; l = l.prev {
 		links = append(links, l)
@@ -126,7 +126,7 @@ func (w *weaver) column(from, to *link, in *tracing.Block) column {
 }
 
 // framed converts the links of one block to nodes.
-func (w *weaver) framed(links []*link, in *tracing.Block) []placed {
+func (w *nodeBuilder) framed(links []*link, in *tracing.Block) []placed {
 	var nodes []placed
 	for _, l := range links {
 		nodes = append(nodes, placed{l.node, l.out})

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRulesHaveNames(t *testing.T) {
+func TestRulesAndPrecisionsHaveNames(t *testing.T) {
 	assert.Equal(t, []string{"sgd", "adam", "adamw"}, RuleNames())
 	for _, rule := range []Rule{0, SGD, Adam, AdamW} {
 		text, err := rule.MarshalText()
@@ -22,4 +22,12 @@ func TestRulesHaveNames(t *testing.T) {
 	_, err := Rule(99).MarshalText()
 	assert.ErrorContains(t, err, "99")
 	assert.ErrorContains(t, new(Rule).UnmarshalText([]byte("rmsprop")), `no rule "rmsprop"; there are sgd, adam, adamw`)
+
+	assert.Equal(t, []string{"float32", "bfloat16"}, PrecisionNames())
+	precision := Brain
+	require.NoError(t, precision.UnmarshalText(nil))
+	assert.Equal(t, Single, precision)
+	assert.Equal(t, "bfloat16", Brain.String())
+	_, err = Precision(-1).MarshalText()
+	assert.ErrorContains(t, err, "precision -1 has no name")
 }
