@@ -2,10 +2,13 @@ package vocab_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"graft/files"
 	"graft/original/vocab"
 )
 
@@ -31,5 +34,33 @@ func FuzzParse(f *testing.F) {
 		twin, err := vocab.Parse(again.Bytes())
 		require.NoError(t, err)
 		require.Equal(t, v, twin)
+	})
+}
+
+// The original's ids, whatever stands in them, end in an error or in tokens that have
+// vectors.
+func FuzzReadLegacyIDs(f *testing.F) {
+	folder := f.TempDir()
+	require.NoError(f, built(f, "FeedForwardNet").WritePickles(files.OS{}, filepath.Join(folder, "some")))
+	ids := filepath.Join(folder, "some.ids.pkl")
+	good, err := os.ReadFile(ids)
+	require.NoError(f, err)
+	vectors, err := os.ReadFile(filepath.Join(folder, "some.embeddings.pkl"))
+	require.NoError(f, err)
+	for _, text := range []string{string(good), "(dp0\nVReLU()\nI3\ns.", "(dp0\nVReLU()\nV3\ns.", "N.", ""} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		mine := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(mine, "some.embeddings.pkl"), vectors, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(mine, "some.ids.pkl"), data, 0o600))
+		v, err := vocab.Read(files.OS{}, mine)
+		if err != nil {
+			return
+		}
+		for _, e := range v.Entries {
+			require.Contains(t, v.Keys(e.ID), e.Key)
+			require.Len(t, v.Vectors[e.ID], v.Size())
+		}
 	})
 }
