@@ -198,6 +198,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Adapt.Divide":                    "The factor by which every decision divides the learning rate, and a down multiplies it; zero means 1.",
 	"graft/trainer.Adapt.Every":                     "Asks the decider again at the start of each epoch after an up; false asks once for each up.",
 	"graft/trainer.Adapt.MaxDecisions":              "The number of decisions for each up; zero means 3 with every, else 1.",
+	"graft/trainer.Adapt.OnError":                   "What follows if the chosen action cannot be done: skip goes on without it, warns and counts it in the outcome, stop ends the job. Empty means skip.",
 	"graft/trainer.Adapt.Reset":                     "Begins a new optimizer and schedule after every decision, also for no action, and after a down, as the original did; false keeps both.",
 	"graft/trainer.Adapt.Rows":                      "The number of training images that calibrate new normalizations; zero means 256.",
 	"graft/trainer.Checkpoint.Every":                "Minimum time between two checkpoints, on the machine's clock; zero means a minute.",

@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"graft/config/decode"
 	"graft/dataset"
 	"graft/files"
 	"graft/model"
-	"graft/net2net"
 	"graft/trainer"
 )
 
@@ -151,8 +149,8 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 	j.begin(fsys, r)
 }
 
-// check does on a network without weights what is to be done, so that an action that
-// does not fit it is a fault. After a down it is not known how much of it is left.
+// check applies the decider to the network without weights, so that an action that can never
+// be done is a fault.
 func (j *Job) check(_ files.FS, r *decode.Reading) {
 	if j.network == nil || r.Failed() {
 		return
@@ -161,14 +159,5 @@ func (j *Job) check(_ files.FS, r *decode.Reading) {
 		r.Blame("adapt.policy", err.Error())
 		return
 	}
-	if slices.ContainsFunc(j.Time.timeline().Events, func(e trainer.Event) bool { return e.Change == trainer.Down }) {
-		return
-	}
-	n := j.network.Sketch()
-	for k, a := range j.Adapt.Actions {
-		if _, err := net2net.Apply(n, a, j.Adapt.Surgery); err != nil {
-			r.Blame("adapt.actions", err.Error(), k)
-			return
-		}
-	}
+	j.rehearse(r)
 }

@@ -54,6 +54,7 @@ var (
 	EventDown        = NewJobEvent("down", EventTraits{Look: Down, Of: OfDevices, About: "the job loses devices"})
 	EventDevices     = NewJobEvent("devices", EventTraits{Of: OfDevices, About: "the number of devices changes without an adaptation"})
 	EventDecision    = NewJobEvent("decision", EventTraits{Look: Choice, Of: OfNetwork, About: "the decider has chosen an action"})
+	EventSkipped     = NewJobEvent("skipped", EventTraits{Look: Choice, Of: OfNetwork, Warning: goesOn, About: "the chosen action cannot be done"})
 	EventShrink      = NewJobEvent("shrink", EventTraits{Look: Down, Of: OfNetwork, Notice: Implied, About: "the network goes back to a smaller one"})
 	EventProcesses   = NewJobEvent("processes", EventTraits{Of: OfProcesses, Notice: Implied, About: "the number of processes that train together changes"})
 	EventPeerLost    = NewJobEvent("peer lost", EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that trained along has ended"})

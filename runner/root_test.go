@@ -167,6 +167,7 @@ var onWrongFiles = map[string][]struct {
 	"graft config show":      {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft config convert":   {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft model show":       {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft export":           {{"wrong.toml --out a.toml", failure.Configuration}, {"ConvNet2 --weights wrong.pth --out a.py", failure.Damaged}, {"ConvNet2 --weights none.pth --out a.py", failure.Failed}, {"none --out a.py", failure.Usage}},
 	"graft profile":          {{"wrong.toml", failure.Configuration}},
 	"graft profile show":     {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft profile check":    {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},

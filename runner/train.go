@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,6 +98,9 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	if temporary {
 		where = ""
 	}
+	if o.Skipped > 0 {
+		p.Line("%s could not be done and were skipped; the log says why", document.Plural(o.Skipped, "action"))
+	}
 	p.Line("%s accuracy on the test images, %s on the validation images\n%d epochs, %d steps, %d decisions, %d parameters in the end\n"+
 		"budget %s, of which %s were used: %s for deciding, %s for operating\n%sdigest %.12s",
 		document.AccuracyText(o.Test.Accuracy), document.AccuracyText(o.Validation.Accuracy), o.Epochs, o.Steps, o.Decisions, o.Parameters,
@@ -112,7 +116,7 @@ func eventTable(r *train.Result) *document.Table {
 		if traits.Notice == results.Silent {
 			continue
 		}
-		what := n.Action + n.Why
+		what := cmp.Or(n.Action, n.Why)
 		if traits.Of == results.OfDevices && traits.Look != results.Plain {
 			what = document.Plural(n.Devices, "device")
 		} else if n.Processes > 0 {

@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,6 +30,7 @@ type growth struct {
 	Levels    []int             `json:"levels"`  // the number of changes at each up
 	Deciding  time.Duration     `json:"deciding_ns"`
 	Operating time.Duration     `json:"operating_ns"`
+	Skipped   int               `json:"skipped,omitempty"` // actions that could not be done
 }
 
 func (a *adaptation) reallocate(to Allocation) error {
@@ -66,7 +68,13 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	a.Deciding += decided - began
 	note := a.note(results.EventDecision)
 	note.Action, note.Probabilities = decision.Action.String(), decision.Probabilities
-	if err := a.operate(decision.Action); err != nil {
+	err = a.operate(decision.Action)
+	if errors.Is(err, errImpossible) && a.Adapt.OnError == SkipOnError {
+		note.Event, note.Why = results.EventSkipped, err.Error()
+		a.Skipped++
+		err = a.reset(1) // as after no action
+	}
+	if err != nil {
 		return err
 	}
 	a.Clock.Spend(Work{Kind: Surgery, Count: 1, Network: a.Network})
@@ -78,6 +86,9 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	return a.Book.Note(note)
 }
 
+// errImpossible marks an action that cannot be done; the network is as it was.
+var errImpossible = errors.New("the action cannot be done")
+
 func (a *adaptation) operate(action net2net.Action) error {
 	if action.Kind != net2net.None {
 		a.show(Operates)
@@ -85,7 +96,7 @@ func (a *adaptation) operate(action net2net.Action) error {
 		o.Seed = uint64(a.Seed)*1_000_003 + uint64(a.Decisions)
 		change, err := a.calibrated(action, o)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: %w", errImpossible, err)
 		}
 		if err := change.Remember(a.Network); err != nil {
 			return err

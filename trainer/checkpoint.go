@@ -94,7 +94,7 @@ type origin struct {
 // positionKeys are the keys of position.json in order, so that equal jobs write equal bytes.
 var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "used", "time_ns", "spent_ns", "past", "live", "devices", "asked", "asking",
 	"decisions", "loss", "correct", "seen", "fresh", "validation", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
-	"deciding_ns", "operating_ns", "started", "over", "ended", "generator", "counts", "options", "data"}
+	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "generator", "counts", "options", "data"}
 
 func (j *Job) position() ([]byte, error) {
 	j.Time = j.Clock.Now()

@@ -314,3 +314,25 @@ func TestStopSaves(t *testing.T) {
 		return nil
 	}))
 }
+
+// A job goes on without an action that cannot be done and says so, or stops if it is told to.
+func TestImpossibleActionsAreSkipped(t *testing.T) {
+	book, o := &memory{}, brief()
+	o.Adapt.Every, o.Adapt.MaxDecisions = true, 2
+	outcome := run(t, o, book, "deepen:conv9", "deepen:conv1")
+	k := slices.Index(book.events(), "skipped")
+	require.Positive(t, k)
+	skipped := book.notes[k]
+	require.Equal(t, "deepen:conv9", skipped.Action)
+	require.Contains(t, skipped.Why, `no block "conv9"`)
+	require.Equal(t, skipped.Before, skipped.Parameters, "the network is as it was")
+	require.Equal(t, 1, outcome.Skipped)
+	require.Equal(t, 2, outcome.Decisions)
+	require.Contains(t, book.events()[k+1:], "decision", "the next action is done")
+	o.Adapt.OnError = trainer.StopOnError
+	_, err := runJob(t, o, trainer.Parts{}, "deepen:conv9")
+	require.ErrorContains(t, err, `no block "conv9"`)
+	o.Adapt.OnError = "ignore"
+	_, err = runJob(t, o, trainer.Parts{})
+	require.ErrorContains(t, err, "must be skip or stop")
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"graft/net2net"
@@ -65,9 +66,21 @@ type Adapt struct {
 	Reset bool
 	// Divide is the factor by which every decision divides the learning rate, and a down
 	// multiplies it; zero means 1.
-	Divide  float64
+	Divide float64
+	// OnError is what follows if the chosen action cannot be done: skip goes on without it,
+	// warns and counts it in the outcome, stop ends the job. Empty means skip.
+	OnError OnError         `json:"-" result:"none"`
 	Surgery net2net.Options // noise, form and compatibility; batch and seed are the job's
 }
+
+// OnError is a reaction to an action that cannot be done.
+type OnError string
+
+// The reactions. The zero OnError is SkipOnError.
+const (
+	SkipOnError OnError = "skip"
+	StopOnError OnError = "stop"
+)
 
 // Distill are the options of distillation: after a down the smaller network learns from
 // the larger one.
@@ -93,6 +106,7 @@ type Checkpoint struct {
 // EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
 	o.Batch, o.EvalBatch = cmp.Or(o.Batch, 64), cmp.Or(o.EvalBatch, 128)
+	o.Adapt.OnError = cmp.Or(o.Adapt.OnError, SkipOnError)
 	o.Adapt.Rows, o.Adapt.Divide = cmp.Or(o.Adapt.Rows, 256), cmp.Or(o.Adapt.Divide, 1)
 	d := &o.Distill
 	d.Temperature, d.Share, d.Span = cmp.Or(d.Temperature, 4), cmp.Or(d.Share, 0.9), cmp.Or(d.Span, 1)
@@ -118,6 +132,9 @@ func (o Options) Validate() error {
 		if value < 0 {
 			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, value))
 		}
+	}
+	if !slices.Contains([]OnError{"", SkipOnError, StopOnError}, o.Adapt.OnError) {
+		faults = append(faults, fmt.Errorf("on_error is %q; must be skip or stop", o.Adapt.OnError))
 	}
 	if o.Adapt.Divide < 0 {
 		faults = append(faults, fmt.Errorf("divide is %v; it is above zero", o.Adapt.Divide))

@@ -9,18 +9,19 @@ import (
 
 // Outcome is the result of a job.
 type Outcome struct {
-	Epochs     int               `json:"epochs"`       // that were completed
-	Steps      int64             `json:"steps"`        // of training
-	Budget     time.Duration     `json:"budget_ns"`    // of the job
-	Used       time.Duration     `json:"used_ns"`      // of the budget
-	Deciding   time.Duration     `json:"deciding_ns"`  // of Used
-	Operating  time.Duration     `json:"operating_ns"` // of Used
-	Decisions  int               `json:"decisions"`    // that were made
-	Parameters int               `json:"parameters"`   // of the network in the end
-	Validation Score             `json:"validation"`   // on which decisions are based
-	Test       Score             `json:"test"`         // reported, never used
-	Digest     string            `json:"digest"`       // SHA-256 over the network and its weights
-	Changes    []*net2net.Change `json:"-"`            // that the network went through and still has
+	Epochs     int               `json:"epochs"`            // that were completed
+	Steps      int64             `json:"steps"`             // of training
+	Budget     time.Duration     `json:"budget_ns"`         // of the job
+	Used       time.Duration     `json:"used_ns"`           // of the budget
+	Deciding   time.Duration     `json:"deciding_ns"`       // of Used
+	Operating  time.Duration     `json:"operating_ns"`      // of Used
+	Decisions  int               `json:"decisions"`         // that were made
+	Skipped    int               `json:"skipped,omitempty"` // decisions whose action could not be done
+	Parameters int               `json:"parameters"`        // of the network in the end
+	Validation Score             `json:"validation"`        // on which decisions are based
+	Test       Score             `json:"test"`              // reported, never used
+	Digest     string            `json:"digest"`            // SHA-256 over the network and its weights
+	Changes    []*net2net.Change `json:"-"`                 // that the network went through and still has
 }
 
 // finish evaluates on the test split at no cost of time, and records the end once.
@@ -47,7 +48,7 @@ func (j *Job) finish() (*Outcome, error) {
 func (j *Job) outcome() (*Outcome, error) {
 	last, a := j.evaluation.result(), &j.adaptation
 	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.Scheduler.Budget(), Used: j.Spent, Deciding: a.Deciding, Operating: a.Operating,
-		Decisions: j.Decisions, Parameters: last.Parameters(), Validation: j.Validation, Changes: a.Changes}
+		Decisions: j.Decisions, Skipped: a.Skipped, Parameters: last.Parameters(), Validation: j.Validation, Changes: a.Changes}
 	var err error
 	if o.Test, err = j.evaluation.test(); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ type Row struct {
 
 // Note is the record of an event in a job.
 type Note struct {
-	Event             results.JobEvent `json:"event"`                   // start, up, down, devices, decision, shrink, end, processes, peer lost or peer missing
+	Event             results.JobEvent `json:"event"`                   // start, up, down, devices, decision, skipped, shrink, end, processes, peer lost or peer missing
 	Time              time.Duration    `json:"time_ns"`                 // on the clock
 	Epoch             int              `json:"epoch"`                   // under way, from 0
 	Step              int              `json:"step"`                    // in the epoch
@@ -34,7 +34,7 @@ type Note struct {
 	Took              time.Duration    `json:"took_ns,omitempty"`       // of the budget
 	DistillationSteps int              `json:"lessons,omitempty"`       // steps of distillation from the larger network
 	Processes         int              `json:"processes,omitempty"`     // that train from now on, in an event about their number
-	Why               string           `json:"why,omitempty"`           // a process was lost or is missing
+	Why               string           `json:"why,omitempty"`           // a process was lost or is missing, or an action was skipped
 }
 
 // Section is a named part of a checkpoint.

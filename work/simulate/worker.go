@@ -103,6 +103,7 @@ func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*grid.Executor, er
 	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now, ChooseThreads: cmp.Or(o.Threads, s.Run.Threads) == 0,
 		Clock: func(at time.Duration) trainer.Clock { return trainer.NewWall(s.env.Now, at) }}
 	l.Provenance.Graft, l.Provenance.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
+	l.Options.Adapt.OnError = trainer.StopOnError // a sequence without one of its actions is another sequence
 	if profile != nil {
 		l.Options.Steady, l.Provenance.Profile = true, profile.Name
 		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
