@@ -39,6 +39,14 @@ func (j *Job) Profile() (*trainer.Profile, error) {
 	return trainer.FindProfile(j.Time.Profile)
 }
 
+// NetworkName is the name of the network at the start, of the zoo or of its file.
+func (j *Job) NetworkName() string {
+	if j.Network.File != "" && j.network != nil {
+		return j.network.Name()
+	}
+	return j.Network.Name
+}
+
 // Model makes the network without tensors: one of the zoo for images of a shape and a
 // number of classes, where nil and zero mean its own; a file's as it is.
 func (j *Job) Model(images model.Shape, classes int) (*model.Network, error) {

@@ -65,8 +65,12 @@ func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or, of the original's, %s", err, PolicyFile, bilstm.FileName)
 	}
 	if info.IsDir() {
-		path = filepath.Join(path, PolicyFile)
+		folder := path
+		path = filepath.Join(folder, PolicyFile)
 		if _, err := fsys.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			if _, err := fsys.Stat(filepath.Join(folder, "policy", PolicyFile)); err == nil {
+				return nil, fmt.Errorf("%s is the folder of a pipeline; name its policy, %s", folder, filepath.Join(folder, "policy"))
+			}
 			return nil, nil
 		}
 	}

@@ -61,6 +61,9 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	set := &weights.Set{Metadata: map[string]string{"graft.policy": `{"format": "structural", "version": 9}`}}
 	require.NoError(t, weights.Write(files.OS{}, filepath.Join(strange, PolicyFile), set))
 	kernels := policyFolder(t, structural(t, 1, func(p *decider.Structural) { p.Learned = []net2net.Kind{"kernel"} }))
+	pipe := filepath.Join(t.TempDir(), "policy")
+	require.NoError(t, os.MkdirAll(pipe, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(pipe, PolicyFile), nil, 0o600))
 	network := filepath.Join(t.TempDir(), "net.toml")
 	require.NoError(t, WriteNetwork(files.OS{}, network, zoo(t, "MLP")))
 	asks := func(policy string) string { return "[adapt]\ndecider = \"policy\"\npolicy = \"" + policy + "\"\n" }
@@ -68,6 +71,7 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 		"a vocabulary":           {asks(sound) + "vocab = \"nowhere\"\n", "a.toml:4:9: " + sound + " is a structural policy, which reads networks without a vocabulary; leave vocab out"},
 		"no policy":              {"[adapt]\ndecider = \"policy\"\n", "decider is policy, which needs the key policy"},
 		"a path to nowhere":      {asks("nowhere"), "a.toml:3:10: read policy: stat nowhere: no such file or directory; name its file, or a folder"},
+		"a pipeline's folder":    {asks(filepath.Dir(pipe)), "is the folder of a pipeline; name its policy, " + pipe},
 		"an empty folder":        {asks(t.TempDir()), "is no structural policy, and one of the original's needs the vocabulary"},
 		"a file cut short":       {asks(cut), "copy the file again"},
 		"a file of another time": {asks(strange), "version 9; this program reads"},

@@ -271,6 +271,10 @@ func TestRefusedJobs(t *testing.T) {
 			require.ErrorContains(t, err, word)
 		}
 		refused("a budget of 0s", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline = trainer.Timeline{} })
+		refused("event 1 is event 0 again", func(_ *trainer.Parts, o *trainer.Options) {
+			e := trainer.Event{At: time.Millisecond, Change: trainer.Up, Devices: 2}
+			o.Timeline.Events = []trainer.Event{e, e}
+		})
 		refused("put them in order", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[1].At = 0 })
 		refused("up and down", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[0].Change = "sideways" })
 		refused("divide is -1", func(_ *trainer.Parts, o *trainer.Options) { o.Adapt.Divide = -1 })
