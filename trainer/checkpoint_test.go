@@ -14,7 +14,7 @@ func TestPositionHasAllParts(t *testing.T) {
 	keys := map[string]json.RawMessage{}
 	count := 0
 	j := &Job{}
-	j.Live = []LiveChange{{}} // left out where it is empty
+	j.Live, j.adaptation.Skipped = []LiveChange{{}}, 1 // left out where they are empty
 	for _, part := range append(j.parts(), &origin{}) {
 		text, err := json.Marshal(part)
 		require.NoError(t, err)
