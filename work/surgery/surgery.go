@@ -132,13 +132,13 @@ func (t *session) random(rows int, number int64) *torch.Tensor {
 // operate replays or undoes the record, then applies the actions.
 func (t *session) operate(ctx context.Context, actions []net2net.Action, record []*net2net.Change) error {
 	if t.Keep >= 0 {
-		back, err := net2net.Shrink(t.net, record, t.Keep)
-		if err != nil {
-			return err
-		}
-		for k, c := range back {
-			t.done("take back "+c.Action.String(), c)
-			t.calibrated = t.calibrated || record[len(record)-1-k].Calibration != nil
+		for k := len(record) - 1; k >= t.Keep; k-- {
+			back, err := net2net.Shrink(t.net, record[:k+1], k)
+			if err != nil {
+				return err
+			}
+			t.done("take back "+back[0].Action.String(), back[0])
+			t.calibrated = t.calibrated || record[k].Calibration != nil
 		}
 		record = nil
 	}
