@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"graft/decider"
 	"graft/files"
@@ -191,11 +192,37 @@ func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
 	return r
 }
 
+// seen says which of the tables a structural policy learned from, by its notes; empty is not
+// known.
+func (p *Policy) seen(trees []*simulation.Tree) string {
+	if p.Structural == nil || p.Structural.Notes["tables"] == "" {
+		return ""
+	}
+	learned, count := strings.Split(p.Structural.Notes["tables"], ", "), 0
+	for _, t := range trees {
+		if slices.Contains(learned, t.Name) {
+			count++
+		}
+	}
+	switch {
+	case count == 0:
+		return "other tables"
+	case count < len(trees):
+		return "some of these tables"
+	case count == 1:
+		return evaluation.SeenThis
+	}
+	return evaluation.SeenThese
+}
+
 // withBaselines are all choosers that are compared. The best fixed sequence has seen the tables.
 func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.Candidate, error) {
 	var entrants []evaluation.Candidate
 	for _, p := range policies {
-		entrants = append(entrants, p.Entrants...)
+		for _, e := range p.Entrants {
+			e.Seen = p.seen(trees)
+			entrants = append(entrants, e)
+		}
 	}
 	baselines, err := evaluation.BaselineCandidates(trees, evaluation.SeenThese)
 	for k, e := range entrants {
