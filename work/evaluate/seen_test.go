@@ -7,11 +7,12 @@ import (
 
 	"graft/decider"
 	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 // A policy that has learned from the tables is not tested by them, and the report says so.
 func TestAPolicysNotesSayWhatItHasSeen(t *testing.T) {
-	trees := []*simulation.Tree{{Name: "early"}, {Name: "late"}}
+	trees := []*simulation.Tree{{Table: named("early")}, {Table: named("late")}}
 	for notes, want := range map[string]string{
 		"": "", "middle": "other tables", "early, middle": "some of these tables", "early, late, middle": "these tables",
 	} {
@@ -22,3 +23,5 @@ func TestAPolicysNotesSayWhatItHasSeen(t *testing.T) {
 	assert.Equal(t, "this table", p.seen(trees[1:]))
 	assert.Empty(t, (&Policy{}).seen(trees), "one of the original's")
 }
+
+func named(name string) *tables.Table { return &tables.Table{Scenario: tables.Scenario{Name: name}} }
