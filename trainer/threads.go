@@ -17,12 +17,12 @@ type threadChooser struct {
 	candidates []threads
 	current    int // index of the number that is set
 	network    int // parameters of the network that was measured
-	warm       bool
 }
 
 // threads is a number of threads and its latest measurement.
 type threads struct {
 	count   int
+	warm    bool          // a call has created what later ones reuse
 	perRow  time.Duration // zero is unknown
 	elapsed time.Duration // trained with other numbers since
 }
@@ -83,7 +83,7 @@ func (c *threadChooser) forget(network int) {
 	for k := range c.candidates {
 		c.candidates[k] = threads{count: c.candidates[k].count}
 	}
-	c.network, c.warm = network, false
+	c.network = network
 }
 
 func (c *threadChooser) use(k int) error {
@@ -105,7 +105,7 @@ func (c *threadChooser) fastest() int {
 // next is the fastest number, or a neighbour of it that was never tried, or whose trial is
 // affordable by now: it costs what the neighbour was slower by.
 func (c *threadChooser) next(rows int) int {
-	if !c.warm {
+	if c.candidates[c.current].perRow == 0 {
 		return c.current
 	}
 	best := c.fastest()
@@ -122,16 +122,16 @@ func (c *threadChooser) next(rows int) int {
 	return best
 }
 
-// record takes a measurement. The first call with a network is left out: it creates what
+// record takes a measurement. The first call with each number is left out: it creates what
 // later calls reuse.
 func (c *threadChooser) record(rows int, took time.Duration) {
-	if !c.warm {
-		c.warm = true
-		return
-	}
 	for k := range c.candidates {
 		c.candidates[k].elapsed += took
 	}
 	t := &c.candidates[c.current]
+	if !t.warm {
+		t.warm = true
+		return
+	}
 	t.elapsed, t.perRow = 0, max(1, took/time.Duration(max(1, rows)))
 }
