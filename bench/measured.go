@@ -13,7 +13,7 @@ type measured struct {
 	peaks      [2]float64   // MB of memory at most, ours and the twin's
 }
 
-// burst is what one side of a pair does. Its time counts for each of so many parts.
+// burst is the work of one side of a pair. Its time is divided by a number of parts.
 type burst struct {
 	side *side
 	command

@@ -13,7 +13,7 @@ import (
 	"graft/torch/weights"
 )
 
-// situations are those on two networks.
+// situations returns situations on two networks.
 func situations(t testing.TB) (all []decider.Situation) {
 	for _, name := range []string{"ConvSmall", "CIFARResNet20"} {
 		observation, err := decider.ProposedObservation(zoo(t, name), nil, net2net.Options{})

@@ -163,7 +163,7 @@ func run(t testing.TB, o trainer.Options, book trainer.Recorder, actions ...stri
 	return outcome
 }
 
-// sections are those of a checkpoint, by name.
+// sections returns the sections of a checkpoint by name.
 func sections(saved []trainer.Section) map[string][]byte {
 	all := map[string][]byte{}
 	for _, section := range saved {

@@ -37,7 +37,7 @@ func env() *work.Env {
 	return &work.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop(), Version: "test"}
 }
 
-// example is what a check in Python compares with: of one network, its print, images and the
+// example holds the expected values of a check in Python: a network's print, images and the
 // logits of graft in eval mode.
 type example struct {
 	Print  string    `json:"print"`
