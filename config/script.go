@@ -13,9 +13,10 @@ import (
 // timeline. The number of decisions after an up depends on the length of epochs, so it
 // follows all possible numbers.
 type rehearsal struct {
-	job   *Job
-	done  map[int]bool  // actions that can be done on some path
-	wrong map[int]error // first error of the others, by action
+	job    *Job
+	done   map[int]bool  // actions that can be done on some path
+	wrong  map[int]error // first error of the others, by action
+	capped bool          // some paths were not followed
 }
 
 // rehearsed is a state of a path.
@@ -26,7 +27,8 @@ type rehearsed struct {
 	path    string           // actions in effect, with a mark at each level
 }
 
-// mostPaths bounds the paths; of more the first ones are followed.
+// mostPaths bounds the paths. Of more nothing is reported: an action may be possible on one that
+// is not followed, and a job skips what is not.
 const mostPaths = 200
 
 // rehearse reports each action that can be done on no path.
@@ -42,7 +44,7 @@ func (j *Job) rehearse(r *decode.Reading) {
 		}
 	}
 	for k := range j.Adapt.Actions {
-		if err := h.wrong[k]; err != nil && !h.done[k] {
+		if err := h.wrong[k]; err != nil && !h.done[k] && !h.capped {
 			r.Blame("adapt.actions", err.Error(), k)
 		}
 	}
@@ -52,7 +54,12 @@ func (j *Job) rehearse(r *decode.Reading) {
 func (h *rehearsal) after(change trainer.Change, paths []rehearsed) (next []rehearsed) {
 	seen := map[string]bool{}
 	add := func(p rehearsed) {
-		if key := fmt.Sprint(p.next, p.path); !seen[key] && len(next) < mostPaths {
+		key := fmt.Sprint(p.next, p.path)
+		switch {
+		case seen[key]:
+		case len(next) == mostPaths:
+			h.capped = true
+		default:
 			seen[key] = true
 			next = append(next, p)
 		}

@@ -32,13 +32,13 @@ func IsFolder(fsys files.FS, path string) bool {
 // of a finished job, or of the newest checkpoint.
 func Trained(fsys files.FS, folder string) (*model.Network, *weights.Set, error) {
 	n, err := config.ReadNetwork(fsys, filepath.Join(folder, NetworkFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	var set *weights.Set
+	if err == nil {
+		set, err = runs.ReadWeights(fsys, filepath.Join(folder, WeightsFile))
+	}
+	if errors.Is(err, fs.ErrNotExist) { // a file of the two is missing
 		return savedResult(fsys, folder)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	set, err := runs.ReadWeights(fsys, filepath.Join(folder, WeightsFile))
 	return n, set, err
 }
 

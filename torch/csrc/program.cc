@@ -294,7 +294,7 @@ at::Tensor Program::multiply(const graft_instr &c, Pass &pass) const {
 // number of threads, forward and backward.
 bool any_threads(const graft_instr &c, const at::Tensor &x) {
   switch (c.op) {
-    case GRAFT_LAYER_BATCH_NORM: return x.dim() == 4 && x.is_contiguous();
+    case GRAFT_LAYER_BATCH_NORM: return x.dim() == 4 && x.is_contiguous() && sharing() == nullptr;
     case GRAFT_LAYER_ACTIVATION: return c.ints[0] == GRAFT_ACT_RELU || c.ints[0] == GRAFT_ACT_RELU6 || c.ints[0] == GRAFT_ACT_LEAKY_RELU;
     case GRAFT_LAYER_AVG_POOL:
     case GRAFT_LAYER_RELU_POOL:
