@@ -128,9 +128,7 @@ func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code s
 	o.Seed, o.Steady = 0, o.Steady || m.profile != nil
 	c := tables.Cause{Network: hex.EncodeToString(network.Sum(nil)), Data: data.Digest, Options: trainer.Digest(o), Code: code}
 	if m.profile != nil {
-		p := *m.profile
-		p.Made, p.Fit = trainer.Provenance{}, trainer.Fit{} // how it came about changes no result
-		sum := sha256.Sum256([]byte(FormatProfile(&p)))
+		sum := sha256.Sum256([]byte(chargedText(m.profile)))
 		c.Profile = hex.EncodeToString(sum[:])
 	}
 	return c, nil

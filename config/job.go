@@ -102,9 +102,7 @@ func (j *Job) Digest() string { return digest(j, j.contents) }
 
 func (j *Job) contents(w io.Writer) {
 	if j.profile != nil {
-		p := *j.profile
-		p.Made, p.Fit = trainer.Provenance{}, trainer.Fit{} // its origin changes no result
-		fmt.Fprint(w, FormatProfile(&p))
+		fmt.Fprint(w, chargedText(j.profile))
 	}
 	fmt.Fprintln(w, dialect.Text(j.Time.loaded))
 	if epochs := j.InitialWeights().Epochs; epochs > 0 {

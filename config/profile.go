@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strings"
 
 	"graft/config/decode"
 	"graft/files"
@@ -56,3 +57,11 @@ func WriteProfile(fsys files.FS, path string, p *trainer.Profile) error {
 
 // FormatProfile is the text of a profile's file.
 func FormatProfile(p *trainer.Profile) string { return dialect.Resolved(p) }
+
+// chargedText is the text of a profile without what changes no result: its origin, the errors
+// of its rates, and the power of the device, which digests of earlier versions do not have.
+func chargedText(p *trainer.Profile) string {
+	charged := *p
+	charged.Made, charged.Fit, charged.Watts = trainer.Provenance{}, trainer.Fit{}, 0
+	return strings.Replace(FormatProfile(&charged), "watts = 0.0\n", "", 1)
+}

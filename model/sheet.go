@@ -118,6 +118,17 @@ func (n *Network) Parameters() int {
 	return sum
 }
 
+// Operations is the number of floating-point operations of a forward pass over one example:
+// the sum over Sheet. Additions at the end of residuals are not counted.
+func (n *Network) Operations() (int64, error) {
+	rows, err := n.Sheet()
+	sum := int64(0)
+	for _, r := range rows {
+		sum += r.Operations
+	}
+	return sum, err
+}
+
 // Output is the output shape.
 func (n *Network) Output() (Shape, error) {
 	return Run[Shape](n, n.Input, &sheet{seen: map[*Leaf]bool{}})

@@ -82,6 +82,9 @@ func openAppender(fsys files.FS, path string, heads int, head string) (*appender
 	return a, err
 }
 
+// ErrColumns means that a table has other columns than those it is opened with.
+var ErrColumns = errors.New("go on with the graft that wrote it, or begin another run")
+
 // checkHead compares the line before the rows.
 func (a *appender) checkHead(head string) error {
 	a.mu.Lock()
@@ -89,8 +92,7 @@ func (a *appender) checkHead(head string) error {
 	if a.at.head == head {
 		return nil
 	}
-	return fmt.Errorf("%s:1: its columns are %q and not %q: go on with the graft that wrote it, or begin another run",
-		a.path, a.at.head, head)
+	return fmt.Errorf("%s:1: its columns are %q and not %q: %w", a.path, a.at.head, head, ErrColumns)
 }
 
 // begin makes the file without rows.

@@ -34,6 +34,7 @@ type growth struct {
 }
 
 func (a *adaptation) reallocate(to Allocation) error {
+	a.settle()
 	a.Devices = to.Devices
 	switch to.Change {
 	case Up:

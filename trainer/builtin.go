@@ -23,9 +23,10 @@ func FindProfile(name string) (*Profile, error) {
 // to three deepenings; a test derives them again. Of 11 s, loading takes 10.4 s; a layer
 // with weights adds 0.13 s to an epoch and a GFLOP a step 0.06 s. The time of an operation
 // is in the published logs. That of a decision is not; three of them and the learning
-// from them took 14 to 17 ms.
+// from them took 14 to 17 ms. The power is the maximum of the board with SXM2, in NVIDIA's
+// data sheet of the V100.
 func v100() *Profile {
-	return &Profile{Version: profileVersion, Name: "v100-original", Device: "Tesla V100 whose images are loaded one by one, as in the original experiments", Costs: Costs{
+	return &Profile{Version: profileVersion, Name: "v100-original", Device: "Tesla V100 whose images are loaded one by one, as in the original experiments", Watts: 300, Costs: Costs{
 		Step:            Rates{CallSeconds: 42.7e-6, ExampleSeconds: 173.8e-6, LayerSeconds: 154.4e-6, OperationSeconds: 7.79e-14},
 		Batch:           Rates{ExampleSeconds: 173.8e-6, LayerSeconds: 35.0e-6},
 		DecisionSeconds: 5e-3, SurgerySeconds: 2e-3}}

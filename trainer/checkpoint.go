@@ -94,10 +94,10 @@ type origin struct {
 // positionKeys are the keys of position.json in order, so that equal jobs write equal bytes.
 var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "used", "time_ns", "spent_ns", "past", "live", "devices", "asked", "asking",
 	"decisions", "loss", "correct", "seen", "fresh", "validation", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
-	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "generator", "counts", "options", "data"}
+	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "images", "flop", "device_ns", "generator", "counts", "options", "data"}
 
 func (j *Job) position() ([]byte, error) {
-	j.Time = j.Clock.Now()
+	j.settle()
 	o := origin{Options: Digest(j.Options), Data: j.Data.Digest}
 	var err error
 	if o.Generator, err = j.random.State(); err != nil {
@@ -127,7 +127,7 @@ func (j *Job) position() ([]byte, error) {
 
 // parts returns the position's share of each part of the job.
 func (j *Job) parts() []any {
-	return []any{&j.progress, &j.adaptation.growth, &j.distillation.course}
+	return []any{&j.progress, &j.sums, &j.adaptation.growth, &j.distillation.course}
 }
 
 // Digest is a SHA-256 in hex of the options that change results.

@@ -58,6 +58,9 @@ func (v *Virtual) Cost(w Work) time.Duration {
 	return time.Duration(w.Count) * v.Profile.Cost(w)
 }
 
+// Watts is the power of the profile's device; zero means unknown.
+func (v *Virtual) Watts() float64 { return v.Profile.Watts }
+
 // Knows returns an error if the profile has no cost for work.
 func (v *Virtual) Knows(w Work) error { return v.Profile.Knows(w) }
 

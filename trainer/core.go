@@ -11,6 +11,7 @@ import (
 type core struct {
 	*replica
 	progress
+	sums
 	Clock     Clock
 	Scheduler Scheduler
 	Book      Recorder
@@ -28,7 +29,7 @@ type progress struct {
 	Rate       int           `json:"rate"`           // epochs that the schedule of the learning rate has seen
 	LR         float64       `json:"lr"`             // of the last step
 	Used       float64       `json:"used"`           // share of the budget, when the epoch began
-	Time       time.Duration `json:"time_ns"`        // on the clock
+	Time       time.Duration `json:"time_ns"`        // on the clock, when saved or when devices last changed
 	Spent      time.Duration `json:"spent_ns"`       // of the budget, at the last evaluation or the end
 	Past       int           `json:"past"`           // events of the timeline
 	Live       []LiveChange  `json:"live,omitempty"` // changes beside the timeline
@@ -90,8 +91,10 @@ func (c *core) note(event results.JobEvent) Note {
 }
 
 func (c *core) row() Row {
-	r := Row{Epoch: c.Epoch, Time: c.Clock.Now(), Steps: c.Steps, Validation: c.Validation, Rate: c.LR,
-		Parameters: c.Network.Parameters(), Devices: c.Devices}
+	now := c.Clock.Now()
+	used := c.resources(now)
+	r := Row{Epoch: c.Epoch, Time: now, Steps: c.Steps, Validation: c.Validation, Rate: c.LR,
+		Parameters: c.Network.Parameters(), Devices: c.Devices, Images: used.Images, FLOP: used.FLOP, DeviceTime: used.DeviceTime}
 	if c.Step > 0 {
 		r.Loss, r.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/float64(c.Seen)
 	}

@@ -44,7 +44,7 @@ func (d *distillation) ask() error {
 		return fmt.Errorf("compute the larger network's logits: %w", err)
 	}
 	d.Clock.Spend(work)
-	return nil
+	return d.countPasses(forwardPass, d.Data.Train.Count)
 }
 
 func (d *distillation) compute(s *torch.Scope) error {

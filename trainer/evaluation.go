@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"errors"
 	"fmt"
 	"graft/dataset"
 	"graft/model"
@@ -55,7 +56,7 @@ func (e *evaluation) validate() error {
 	e.Clock.Spend(e.evaluating(e.Data.Validation))
 	e.Spent = e.Clock.Now()
 	e.Validation, e.Fresh = score, false
-	return e.keep()
+	return errors.Join(e.countPasses(forwardPass, e.Data.Validation.Count), e.keep())
 }
 
 // keep copies the network that was just evaluated, with Overrun.

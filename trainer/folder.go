@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"graft/files"
@@ -23,28 +24,42 @@ var epochColumns = []results.Column{
 	{Name: "epoch", Kind: results.Int}, {Name: "time", Unit: "s"}, {Name: "steps", Kind: results.Int},
 	{Name: "train_loss", Unit: "nats"}, {Name: "train_accuracy"}, {Name: "validation_loss", Unit: "nats"}, {Name: "validation_accuracy"},
 	{Name: "learning_rate"}, {Name: "parameters", Kind: results.Int}, {Name: "devices", Kind: results.Int},
+	{Name: "images", Kind: results.Int}, {Name: "flop"}, {Name: "device_time", Unit: "s"},
 }
+
+// firstColumns is the number of columns before Images. A run that began with them goes on
+// with them.
+const firstColumns = 10
 
 // Folder records a job in a run folder.
 type Folder struct {
-	Run    *results.Run
-	epochs *results.Stream
-	events *results.Lines
+	Run     *results.Run
+	epochs  *results.Stream
+	events  *results.Lines
+	columns int // of epochs
 }
 
 // OpenFolder opens the tables of a run folder, which the caller closes.
 func OpenFolder(run *results.Run) (*Folder, error) {
-	epochs, err := run.Stream(epochTable, epochColumns)
+	f := &Folder{Run: run, columns: len(epochColumns)}
+	var err error
+	f.epochs, err = run.Stream(epochTable, epochColumns)
+	if errors.Is(err, results.ErrColumns) {
+		f.columns = firstColumns
+		f.epochs, err = run.Stream(epochTable, epochColumns[:firstColumns])
+	}
 	if err != nil {
 		return nil, err
 	}
-	events, err := run.Lines(eventLog)
-	return &Folder{run, epochs, events}, err
+	f.events, err = run.Lines(eventLog)
+	return f, err
 }
 
 // Epoch adds a row to the table of epochs.
 func (f *Folder) Epoch(r Row) error {
-	return f.epochs.Append(r.Epoch, r.Time.Seconds(), r.Steps, r.Loss, r.Accuracy, r.Validation.Loss, r.Validation.Accuracy, r.Rate, r.Parameters, r.Devices)
+	values := []any{r.Epoch, r.Time.Seconds(), r.Steps, r.Loss, r.Accuracy, r.Validation.Loss, r.Validation.Accuracy, r.Rate, r.Parameters, r.Devices,
+		r.Images, r.FLOP, r.DeviceTime.Seconds()}
+	return f.epochs.Append(values[:f.columns]...)
 }
 
 // Note adds a line to the log of events.
@@ -119,17 +134,21 @@ func ReadLastRows(fsys files.FS, folder string, epochs int) ([]Row, error) {
 
 func rowsOf(table *results.Table) (_ []Row, err error) {
 	columns := map[string][]float64{}
-	for _, c := range epochColumns {
-		if columns[c.Name], err = table.Floats(c.Name); err != nil {
+	for k, c := range epochColumns {
+		if k >= firstColumns && !slices.ContainsFunc(table.Columns, func(has results.Column) bool { return has.Name == c.Name }) {
+			columns[c.Name] = make([]float64, table.Rows) // of an older graft
+		} else if columns[c.Name], err = table.Floats(c.Name); err != nil {
 			return nil, fmt.Errorf("read epochs: %w", err)
 		}
 	}
 	rows := make([]Row, table.Rows)
 	for k := range rows {
 		value := func(name string) float64 { return columns[name][k] }
-		rows[k] = Row{Epoch: int(value("epoch")), Time: time.Duration(math.Round(value("time") * float64(time.Second))), Steps: int64(value("steps")),
+		seconds := func(name string) time.Duration { return time.Duration(math.Round(value(name) * float64(time.Second))) }
+		rows[k] = Row{Epoch: int(value("epoch")), Time: seconds("time"), Steps: int64(value("steps")),
 			Loss: value("train_loss"), Accuracy: value("train_accuracy"), Validation: Score{value("validation_loss"), value("validation_accuracy")},
-			Rate: value("learning_rate"), Parameters: int(value("parameters")), Devices: int(value("devices"))}
+			Rate: value("learning_rate"), Parameters: int(value("parameters")), Devices: int(value("devices")),
+			Images: int64(value("images")), FLOP: value("flop"), DeviceTime: seconds("device_time")}
 	}
 	return rows, nil
 }

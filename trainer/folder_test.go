@@ -28,7 +28,8 @@ func TestFolderHistory(t *testing.T) {
 	require.Empty(t, notes)
 	for k := range 3 {
 		row := trainer.Row{Epoch: k, Time: time.Duration(k)*time.Hour + 123456789, Steps: int64(k) << 40, Loss: 1 / float64(k+3), Accuracy: 0.5,
-			Validation: trainer.Score{Loss: 1e-9, Accuracy: 0.25}, Rate: 0.01, Parameters: 12345, Devices: k + 1}
+			Validation: trainer.Score{Loss: 1e-9, Accuracy: 0.25}, Rate: 0.01, Parameters: 12345, Devices: k + 1,
+			Images: int64(k) << 33, FLOP: 1e22 / float64(k+3), DeviceTime: time.Duration(k) * 3 * time.Hour}
 		note := trainer.Note{Event: "decision", Time: row.Time, Epoch: k, Action: "deepen:conv1", Probabilities: []float64{0.1, 0.9}, Took: 5}
 		require.NoError(t, folder.Epoch(row))
 		require.NoError(t, folder.Note(note))

@@ -3,6 +3,7 @@ package trainer
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"time"
 
 	"graft/dataset"
@@ -47,13 +48,14 @@ type Job struct {
 	team         *team // nil where the job trains in one process
 	pace         pace
 	saves        saves
+	speed        speed
 }
 
 // New begins a job. Scope s owns its tensors and must own the network's as well.
 func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	j, err := build(s, p, o)
 	if err == nil {
-		j.Devices, j.Time = 1, p.Clock.Now()
+		j.Devices, j.Time, j.sums.FLOP = 1, p.Clock.Now(), new(big.Int)
 		j.optimizer, err = net2net.NewOptimizer(s, p.Network, j.optimizerOptions())
 	}
 	if err == nil {
@@ -126,6 +128,10 @@ func matches(n *model.Network, data *dataset.Set) error {
 // Saving returns how many checkpoints this process has written, and how long that took
 // on the machine's clock. No result depends on it.
 func (j *Job) Saving() (checkpoints int, took time.Duration) { return j.saves.count, j.saves.took }
+
+// Speed returns the images a second of this process's calls that trained, on the machine's
+// clock; zero before the first. No result depends on it.
+func (j *Job) Speed() float64 { return j.speed.images / max(j.speed.took.Seconds(), 1e-9) }
 
 func (j *Job) close() {
 	j.team.close()

@@ -22,6 +22,9 @@ type Outcome struct {
 	Test       Score             `json:"test"`              // reported, never used
 	Digest     string            `json:"digest"`            // SHA-256 over the network and its weights
 	Changes    []*net2net.Change `json:"-"`                 // that the network went through and still has
+	Resources
+	// ImagesPerSecond is the images by the time of the budget that the job used.
+	ImagesPerSecond float64 `json:"images_per_second"`
 }
 
 // finish evaluates on the test split at no cost of time, and records the end once.
@@ -48,7 +51,10 @@ func (j *Job) finish() (*Outcome, error) {
 func (j *Job) outcome() (*Outcome, error) {
 	last, a := j.evaluation.result(), &j.adaptation
 	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.Scheduler.Budget(), Used: j.Spent, Deciding: a.Deciding, Operating: a.Operating,
-		Decisions: j.Decisions, Skipped: a.Skipped, Parameters: last.Parameters(), Validation: j.Validation, Changes: a.Changes}
+		Decisions: j.Decisions, Skipped: a.Skipped, Parameters: last.Parameters(), Validation: j.Validation, Changes: a.Changes, Resources: j.resources(j.Spent)}
+	if took := j.Spent - j.Timeline.Start; took > 0 {
+		o.ImagesPerSecond = float64(o.Images) / took.Seconds()
+	}
 	var err error
 	if o.Test, err = j.evaluation.test(); err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ type Profile struct {
 	Version  int           // of the format; zero means 1, the only one
 	Name     string        // by which it is selected
 	Device   string        // that was measured
+	Watts    float64       // electrical power of a device in use, such as its board power; zero means unknown
 	Made     Provenance    // how it was measured; zero means by hand
 	Costs    Costs         // of decisions and operations, and of networks that were not measured
 	Fit      Fit           // errors of the costs; zero means that they were not fitted
@@ -67,7 +68,7 @@ func (p *Profile) Validate() error {
 	if p.Name == "" {
 		faults = append(faults, errors.New("a profile has a name"))
 	}
-	faults = append(faults, p.Costs.Validate())
+	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate())
 	if len(p.Measured) == 0 && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}) {
 		faults = append(faults, errors.New("a step of training and a batch of evaluation cost nothing, and no network was measured"))
 	}

@@ -40,6 +40,7 @@ type Progress struct {
 	Decisions  int           // in all
 	Next       Event         // as of Scheduler.Next
 	Live       []LiveChange  // changes beside the timeline
+	Resources                // used so far
 }
 
 // Progress is a snapshot of the job. Call it from the goroutine that runs the job;
@@ -53,6 +54,7 @@ func (c *core) Progress() Progress {
 	p.Validation, p.Evaluated, p.Rate = c.Validation, c.Validation != Score{}, c.LR
 	p.Time, p.Budget, p.Left = c.Clock.Now(), c.Scheduler.Budget(), c.Scheduler.Left()
 	p.Devices, p.Decisions, p.Next, p.Live = c.Devices, c.Decisions, c.Scheduler.Next(), c.Live
+	p.Resources = c.resources(p.Time)
 	if p.Layers == 0 {
 		p.Layers, p.Parameters = size(c.Network)
 	}

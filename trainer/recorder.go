@@ -17,6 +17,10 @@ type Row struct {
 	Rate       float64       // learning rate in the epoch
 	Parameters int           // of the network at its end
 	Devices    int           // at its end
+	// Images, FLOP and DeviceTime are as in Resources; zero means unknown.
+	Images     int64
+	FLOP       float64
+	DeviceTime time.Duration
 }
 
 // Note is the record of an event in a job.

@@ -139,6 +139,7 @@ func TestKilledRunsEndTheSame(t *testing.T) {
 			require.Equal(t, want.Digest, outcome.Digest, "after %d kills", kills)
 			require.Equal(t, digest, got)
 			require.Equal(t, want.Validation, outcome.Validation)
+			require.Equal(t, want.Resources, outcome.Resources)
 			break
 		}
 	}

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -12,6 +13,17 @@ import (
 type pace struct {
 	steps int // zero before the first call
 	took  time.Duration
+}
+
+// speed sums up the calls that trained.
+type speed struct {
+	images float64
+	took   time.Duration // on the machine's clock
+}
+
+func (s *speed) add(images int, took time.Duration) {
+	s.images += float64(images)
+	s.took += took
 }
 
 // callTime is the target time of one call into LibTorch on the machine's clock, short enough
@@ -86,7 +98,8 @@ func (j *Job) train(n int) error {
 	}
 	j.Clock.Spend(j.work(n))
 	j.pace = pace{n, j.Now().Sub(began)}
-	return j.count(f, rows)
+	j.speed.add(rows, j.pace.took)
+	return errors.Join(j.countPasses(trainPasses, rows), j.count(f, rows))
 }
 
 // count adds the figures of a call to the epoch's.
@@ -101,6 +114,7 @@ func (j *Job) count(f torch.Figures, rows int) error {
 	j.Step += len(f.Losses)
 	j.Steps += int64(len(f.Losses))
 	j.Seen += rows
+	j.sums.Images += int64(rows)
 	j.Fresh = true
 	j.distillation.advance(len(f.Losses))
 	return nil

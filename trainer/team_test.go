@@ -254,6 +254,7 @@ func TestProcessesComeAndGo(t *testing.T) {
 			require.Positive(t, book.notes[at].DistillationSteps, "a larger network teaches both processes")
 		}
 		require.Equal(t, want.Steps, got.Steps)
+		require.Equal(t, want.Resources, got.Resources, "processes in parallel count once")
 		worst := apart(t, book, alone)
 		require.Less(t, worst, lossTolerance)
 		require.InDelta(t, want.Test.Loss, got.Test.Loss, lossTolerance*want.Test.Loss)

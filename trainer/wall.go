@@ -121,13 +121,9 @@ func loadOf(work Work) float64 {
 	if work.Network == nil {
 		return 0
 	}
-	rows, err := work.Network.Sheet()
+	total, err := work.Network.Operations()
 	if err != nil {
 		return 0
 	}
-	total := 0.0
-	for _, r := range rows {
-		total += float64(r.Operations)
-	}
-	return total / float64(max(1, work.Devices))
+	return float64(total) / float64(max(1, work.Devices))
 }

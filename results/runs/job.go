@@ -77,6 +77,11 @@ type JobOutcome struct {
 	*trainer.Outcome
 	Saves  int           `json:"saves"`     // checkpoints that were written, by the process that ended the job
 	Saving time.Duration `json:"saving_ns"` // that they took in it, on the machine's clock: of the budget only where that is the job's
+	// MachineSpeed is the images a second of the calls that trained, and PeakMemory the most
+	// memory in bytes that was resident, both in the process that ended the job. They differ
+	// from machine to machine. Zero means unknown.
+	MachineSpeed float64 `json:"machine_images_per_second"`
+	PeakMemory   int64   `json:"peak_memory_bytes"`
 }
 
 // GivenReport describes the weights that a job began with.

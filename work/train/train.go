@@ -129,6 +129,7 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 	}
 	o := &runs.JobOutcome{Outcome: outcome}
 	o.Saves, o.Saving = made.Saving()
+	o.MachineSpeed, o.PeakMemory = made.Speed(), work.PeakMemory(j.env.Files)
 	if err := errors.Join(j.record.check(), j.stored.WriteOutcome(o)); err != nil {
 		return nil, err
 	}

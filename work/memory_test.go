@@ -1,0 +1,25 @@
+package work_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/work"
+)
+
+func TestPeakMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the peak of a process is known on Linux only")
+	}
+	before := work.PeakMemory(files.OS{})
+	require.Greater(t, before, int64(1<<20))
+	block := make([]byte, 2*before)
+	for k := range block {
+		block[k] = byte(k)
+	}
+	runtime.KeepAlive(block)
+	require.Greater(t, work.PeakMemory(files.OS{}), 2*before)
+}
