@@ -23,6 +23,7 @@ type plotOptions struct {
 	json         bool // print one object
 
 	policy    string  // whose path is in trees of tables; empty is none
+	x         string  // axis of curves and accuracy
 	vocab     string  // of a policy of the original's
 	threshold float64 // of transfer, in the unit of the figure
 	given     bool    // there is a threshold
@@ -63,6 +64,7 @@ Runs that cannot be read are reported and left out, and the exit code is 3.`,
 	flags.StringVar(&o.Width, "width", "column", "column (84 mm) or page (174 mm)")
 	flags.StringVar(&o.Theme, "theme", "light", "light, dark, or page: no ground, and in SVG the colours that its reader prefers")
 	flags.StringSliceVar(&o.Kinds, "kind", nil, "which figures; empty is all that fit")
+	flags.StringVar(&o.x, "x", "time", "for curves and accuracy of jobs: time, device-time or flop, against which they are drawn")
 	flags.StringVar(&o.policy, "policy", "", "a policy's file, or the folder of a run, for trees of tables and for decisions")
 	flags.StringVar(&o.vocab, "vocab", "", "the folder or file of the vocabulary that a policy of the original's learned with")
 	flags.Float64Var(&o.threshold, "threshold", 0, "for transfer: how good a run has to be, in the figure's unit: % of accuracy, or points of regret (default: what the first run has in the end)")
@@ -80,7 +82,7 @@ func plotHelp() string {
 }
 
 func (o plotOptions) validate() error {
-	faults := []error{o.Options.Validate()}
+	faults := []error{o.Options.Validate(), plot.Given{X: o.x}.Validate()}
 	if o.vocab != "" && o.policy == "" {
 		faults = append(faults, errors.New("--vocab is for the policy of --policy; add that, or leave out --vocab"))
 	}
@@ -92,6 +94,7 @@ func (o plotOptions) validate() error {
 
 // read reads the inputs of figures beside the runs.
 func (o plotOptions) read(ctx context.Context) (given plot.Given, err error) {
+	given.X = o.x
 	if o.given {
 		given.Threshold = &o.threshold
 	}

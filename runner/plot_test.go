@@ -97,7 +97,7 @@ func TestPlotOfBadFolders(t *testing.T) {
 func TestPlotFlags(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "job")
 	writeJob(t, dir, writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
-	for _, wrong := range [][]string{{"--format", "gif"}, {"--width", "wide"}, {"--theme", "blue"}, {"--kind", "pie"}} {
+	for _, wrong := range [][]string{{"--format", "gif"}, {"--width", "wide"}, {"--theme", "blue"}, {"--kind", "pie"}, {"--x", "flops"}} {
 		_, o := plotInto(t, filepath.Join(t.TempDir(), "none"), append(wrong, dir)...)
 		require.Equal(t, failure.Usage, o.code)
 		require.Contains(t, o.stderr, wrong[0])

@@ -14,6 +14,7 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/report"
+	"graft/results/runs"
 	"graft/trainer"
 	"graft/work/control"
 	"graft/work/train"
@@ -102,11 +103,25 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 		p.Line("%s could not be done and were skipped; the log says why", document.Plural(o.Skipped, "action"))
 	}
 	p.Line("%s accuracy on the test images, %s on the validation images\n%d epochs, %d steps, %d decisions, %d parameters in the end\n"+
-		"budget %s, of which %s were used: %s for deciding, %s for operating\n%sdigest %.12s",
+		"budget %s, of which %s were used: %s for deciding, %s for operating\n%s\n%sdigest %.12s",
 		document.AccuracyText(o.Test.Accuracy), document.AccuracyText(o.Validation.Accuracy), o.Epochs, o.Steps, o.Decisions, o.Parameters,
-		document.SecondsText(o.Budget), document.SecondsText(o.Used), document.DurationText(o.Deciding), document.DurationText(o.Operating), where, o.Digest)
+		document.SecondsText(o.Budget), document.SecondsText(o.Used), document.DurationText(o.Deciding), document.DurationText(o.Operating), costText(o), where, o.Digest)
 	return p.Err
 }
+
+// costText says what a job has used.
+func costText(o *runs.JobOutcome) string {
+	text := "cost " + memoryText(o.PeakMemory)
+	if o.FLOP > 0 { // else the job began before graft counted
+		text = fmt.Sprintf("cost %s, %.1f device-seconds, %.0f images a second, %s", document.FLOPText(o.FLOP), o.DeviceTime.Seconds(), o.ImagesPerSecond, memoryText(o.PeakMemory))
+	}
+	if o.Joules > 0 {
+		text += fmt.Sprintf(", %.4g J", o.Joules)
+	}
+	return text
+}
+
+func memoryText(peak int64) string { return fmt.Sprintf("%d MiB of memory", peak>>20) }
 
 // eventTable shows the events of a job between its start and its end.
 func eventTable(r *train.Result) *document.Table {

@@ -23,8 +23,7 @@ type Outcome struct {
 	Digest     string            `json:"digest"`            // SHA-256 over the network and its weights
 	Changes    []*net2net.Change `json:"-"`                 // that the network went through and still has
 	Resources
-	// ImagesPerSecond is the images by the time of the budget that the job used.
-	ImagesPerSecond float64 `json:"images_per_second"`
+	ImagesPerSecond float64 `json:"images_per_second"` // of training, by the time of the budget that the job used
 }
 
 // finish evaluates on the test split at no cost of time, and records the end once.

@@ -17,10 +17,9 @@ type Row struct {
 	Rate       float64       // learning rate in the epoch
 	Parameters int           // of the network at its end
 	Devices    int           // at its end
-	// Images, FLOP and DeviceTime are as in Resources; zero means unknown.
-	Images     int64
-	FLOP       float64
-	DeviceTime time.Duration
+	Images     int64         // of training in all, as in Resources; zero means unknown
+	FLOP       float64       // in all, as in Resources; zero means unknown
+	DeviceTime time.Duration // in all, as in Resources; zero means unknown
 }
 
 // Note is the record of an event in a job.

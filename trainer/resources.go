@@ -10,14 +10,10 @@ import (
 // job repeats it; that of an abandoned epoch is. All are zero in a job that began before
 // graft counted them.
 type Resources struct {
-	Images int64 `json:"images"` // that were trained on, repetitions included
-	// FLOP counts floating-point operations of training, evaluation on the validation
-	// images, and the logits of a larger network; a multiply-add is two. See forwardShare.
-	FLOP       float64       `json:"flop"`
-	DeviceTime time.Duration `json:"device_ns"` // time on the clock, multiplied by the devices held
-	// Joules is DeviceTime at the power of the clock's profile, an upper bound of what
-	// devices take; zero means that the power is unknown.
-	Joules float64 `json:"joules,omitempty"`
+	Images     int64         `json:"images"`           // of training, those of each epoch counted anew
+	FLOP       float64       `json:"flop"`             // floating-point operations; a multiply-add is two, and a step three forward passes
+	DeviceTime time.Duration `json:"device_ns"`        // on the clock, multiplied by the devices held
+	Joules     float64       `json:"joules,omitempty"` // device time at the power of the clock's profile; zero means that it is unknown
 }
 
 // A backward pass has two products of matrices where a forward pass has one: for the

@@ -12,6 +12,8 @@ const (
 	UnitPoints  = "points"
 	UnitSeconds = "s"
 	UnitNats    = "nats"
+	UnitImages  = "images/s"
+	UnitGFLOP   = "GFLOP"
 )
 
 // ShareText formats a share as percent with two decimals; nil gives a dash.
@@ -72,4 +74,23 @@ func DurationText(d time.Duration) string {
 		return "-"
 	}
 	return d.Round(time.Millisecond / 10).String()
+}
+
+// FLOPUnit is the unit in which people read numbers up to the largest, and its size in
+// floating-point operations.
+func FLOPUnit(largest float64) (unit string, size float64) {
+	size = 1e9
+	for _, unit = range []string{"GFLOP", "TFLOP", "PFLOP"} {
+		if largest < 1000*size {
+			return unit, size
+		}
+		size *= 1000
+	}
+	return "EFLOP", size
+}
+
+// FLOPText formats floating-point operations with their unit.
+func FLOPText(flop float64) string {
+	unit, size := FLOPUnit(flop)
+	return fmt.Sprintf("%.4g %s", flop/size, unit)
 }

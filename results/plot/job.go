@@ -40,33 +40,34 @@ func smoothNote(rows int, what string) string {
 }
 
 // jobColumns reads the table of epochs.
-func jobColumns(r *runs.Run) (map[string][]float64, error) {
+func jobColumns(r *runs.Run, more ...string) (map[string][]float64, error) {
 	list, err := r.Series()
 	if err != nil {
 		return nil, err
 	}
-	return NumbersOf(list, "epochs", "time", "steps", "train_loss", "validation_loss", "train_accuracy", "validation_accuracy")
+	return NumbersOf(list, "epochs", append(more, "time", "steps", "train_loss", "validation_loss", "train_accuracy", "validation_accuracy")...)
 }
 
-// plotCurves draws loss, accuracy and speed over a job's time.
-func plotCurves(r *runs.Run) ([]drawing, error) {
+// plotCurves draws loss, accuracy and speed over a job's time or another of its costs.
+func (g Given) plotCurves(r *runs.Run) ([]drawing, error) {
 	if r.Kind == runs.OriginalKind {
 		return plotTrainings(r)
 	}
-	c, err := jobColumns(r)
+	cost := costOf(g.X)
+	c, err := jobColumns(r, cost.column)
 	if err != nil {
 		return nil, err
 	}
-	x := c["time"]
-	speed := make([]float64, len(x))
-	for k := range x {
+	axis, x := cost.scaled(c[cost.column])
+	at, speed := c["time"], make([]float64, len(c["time"]))
+	for k := range at {
 		before, steps := 0.0, 0.0
 		if k > 0 {
-			before, steps = x[k-1], c["steps"][k-1]
+			before, steps = at[k-1], c["steps"][k-1]
 		}
-		speed[k] = (c["steps"][k] - steps) / (x[k] - before)
+		speed[k] = (c["steps"][k] - steps) / (at[k] - before)
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Loss and accuracy of " + r.Base(), X: budgetAxis, Note: smoothNote(len(x), "epoch"), Panels: []figure.Panel{
+	return []drawing{{Figure: &figure.Chart{Title: "Loss and accuracy of " + r.Base(), X: axis, Note: smoothNote(len(x), "epoch"), Panels: []figure.Panel{
 		{Y: figure.Axis{Name: "loss", Unit: "nats"}, Curves: []figure.Curve{smoothed("training", x, c["train_loss"]), smoothed("validation", x, c["validation_loss"])}},
 		{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{smoothed("training", x, inPercent(c["train_accuracy"])), smoothed("validation", x, inPercent(c["validation_accuracy"]))}},
 		{Y: figure.Axis{Name: "speed", Unit: "steps/s", Zero: true}, Height: 45, Curves: []figure.Curve{{X: x, Y: speed, Steps: true}}},

@@ -29,13 +29,14 @@ type Kind struct {
 type Given struct {
 	Policy    *Policy  // policy to follow in trees and heat maps of tables; nil for none
 	Threshold *float64 // for transfer; nil is the last value of the first run
+	X         string   // horizontal axis of curves and accuracy: time, device-time or flop; empty is time
 }
 
 // Kinds lists all kinds of figures in drawing order.
 func Kinds(given Given) []Kind {
 	tables := []*runs.Kind{runs.SimulationKind, runs.TableKind, runs.OriginalKind}
 	return []Kind{
-		{Name: "curves", About: "loss, accuracy and speed of a job, of the original's trainings", of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(plotCurves)},
+		{Name: "curves", About: "loss, accuracy and speed of a job, of the original's trainings", of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(given.plotCurves)},
 		{Name: "timeline", About: "accuracy over time with each adaptation, up and down", of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(plotTimeline)},
 		{Name: "spent", About: "what a job spent its budget on", of: []*runs.Kind{runs.JobKind}, Draw: single(plotSpent)},
 		{Name: "networks", About: "a job's network before and after surgery", of: []*runs.Kind{runs.JobKind}, Draw: single(plotNetworks)},
@@ -52,7 +53,7 @@ func Kinds(given Given) []Kind {
 		{Name: "schedulers", About: "mean completion time of a cluster's jobs under each scheduler", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotClusterBars)},
 		{Name: "usage", About: "GPUs with a job and jobs that wait over time, where output.every was set", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotUsage)},
 		{Name: "queues", About: "how long a cluster's jobs wait, by virtual cluster and scheduler", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotQueues)},
-		{Name: "accuracy", About: "several jobs; those that differ in their seed are one curve", of: []*runs.Kind{runs.JobKind}, Many: true, Draw: plotAccuracy},
+		{Name: "accuracy", About: "several jobs; those that differ in their seed are one curve", of: []*runs.Kind{runs.JobKind}, Many: true, Draw: given.plotAccuracy},
 		{Name: "throughput", About: "epochs a second of jobs, and what deciding, operating and saving took", of: []*runs.Kind{runs.JobKind}, Many: true, alone: true, Draw: plotThroughput},
 		{Name: "episodes", About: "policies of the original's over episodes; those that differ in their seed are one curve", of: []*runs.Kind{runs.PolicyKind}, Many: true, Draw: plotManyEpisodes},
 		{Name: "transfer", About: "several learning runs: jump-start and time to threshold against the first", of: []*runs.Kind{runs.PoliciesKind, runs.PolicyKind}, Many: true, Draw: given.plotTransfer},

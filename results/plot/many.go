@@ -57,17 +57,22 @@ func groupNames(groups [][]*runs.Run, names map[*runs.Run]string) []string {
 // gridPoints is the number of times at which runs with different epochs are compared.
 const gridPoints = 150
 
-// plotAccuracy draws the validation accuracy of several jobs.
-func plotAccuracy(list []*runs.Run) ([]drawing, error) {
-	names, end := fileNames(list), 0.0
+// plotAccuracy draws the validation accuracy of several jobs over time or another cost.
+func (g Given) plotAccuracy(list []*runs.Run) ([]drawing, error) {
+	names, end, cost, axis := fileNames(list), 0.0, costOf(g.X), figure.Axis{}
 	times, values := map[*runs.Run][]float64{}, map[*runs.Run][]float64{}
+	var all [][]float64
 	for _, r := range list {
-		c, err := jobColumns(r)
+		c, err := jobColumns(r, cost.column)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Path, err)
 		}
-		times[r], values[r] = c["time"], inPercent(c["validation_accuracy"])
-		end = max(end, c["time"][len(c["time"])-1])
+		times[r], values[r] = c[cost.column], inPercent(c["validation_accuracy"])
+		all = append(all, times[r])
+	}
+	for _, r := range list {
+		axis, times[r] = cost.scaled(times[r], all...)
+		end = max(end, times[r][len(times[r])-1])
 	}
 	grid := make([]float64, gridPoints)
 	for k := range grid {
@@ -94,7 +99,7 @@ func plotAccuracy(list []*runs.Run) ([]drawing, error) {
 	if several {
 		note = "Runs that differ in their seed alone are one curve: each faint, their mean, and its 95% interval by a bootstrap over them."
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Accuracy of several jobs", X: budgetAxis, Panels: []figure.Panel{panel}, Note: note}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Accuracy of several jobs", X: axis, Panels: []figure.Panel{panel}, Note: note}}}, nil
 }
 
 // interpolate interpolates measurements linearly on a grid; NaN before the first and after the

@@ -46,6 +46,9 @@ type epochRow struct {
 	Rate       float64 `json:"learning_rate"`
 	Parameters int     `json:"parameters"`
 	Devices    int     `json:"devices"`
+	Images     int64   `json:"images"`        // of training, in all; zero means unknown
+	FLOP       float64 `json:"flop"`          // in all; zero means unknown
+	DeviceTime float64 `json:"device_time_s"` // in all; zero means unknown
 }
 
 // lastEpochs is the number of epochs shown without --all.
@@ -61,7 +64,8 @@ func readJobDetail(r *runs.Run, all bool) (Detail, error) {
 		d.Skipped = max(0, len(rows)-lastEpochs)
 	}
 	for _, row := range rows[d.Skipped:] {
-		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, row.Loss, row.Accuracy, row.Validation.Loss, row.Validation.Accuracy, row.Rate, row.Parameters, row.Devices})
+		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, row.Loss, row.Accuracy, row.Validation.Loss, row.Validation.Accuracy, row.Rate, row.Parameters, row.Devices,
+			row.Images, row.FLOP, row.DeviceTime.Seconds()})
 	}
 	return d, nil
 }
@@ -103,9 +107,10 @@ func (j *JobDetail) write(d *document.Document) {
 		d.Head("%s", document.Plural(len(j.Epochs), "epoch"))
 	}
 	epochs := (&document.Table{}).Numbers("", "", "epoch").Numbers(document.UnitSeconds, "", "time").Numbers("", "", "steps").Numbers(document.UnitNats, "", "train loss").Numbers(document.UnitShare, "", "accuracy").
-		Numbers(document.UnitNats, "", "validation loss").Numbers(document.UnitShare, "", "accuracy").Numbers("", "%.3g", "rate").Numbers("", "", "parameters", "devices")
+		Numbers(document.UnitNats, "", "validation loss").Numbers(document.UnitShare, "", "accuracy").Numbers("", "%.3g", "rate").Numbers("", "", "parameters", "devices").
+		Numbers(document.UnitSeconds, "", "device time").Numbers(document.UnitGFLOP, "", "work")
 	for _, e := range j.Epochs {
-		epochs.Add(e.Epoch, e.Time, e.Steps, e.Loss, e.Accuracy, e.Validation, e.Share, e.Rate, e.Parameters, e.Devices)
+		epochs.Add(e.Epoch, e.Time, e.Steps, e.Loss, e.Accuracy, e.Validation, e.Share, e.Rate, e.Parameters, e.Devices, orMissing(e.DeviceTime), orMissing(e.FLOP/1e9))
 	}
 	d.Show(epochs)
 }

@@ -55,6 +55,12 @@ func jobQuantities(o *JobOutcome, seed int64) []Quantity {
 		seeded("operating", document.UnitSeconds, Lower, seed, o.Operating.Seconds()),
 		seeded("saving", document.UnitSeconds, Lower, seed, saving),
 		seeded("epochs_per_second", "epochs/s", Higher, seed, float64(o.Epochs)/o.Used.Seconds()),
+		seededAbove("flop", document.UnitGFLOP, Neutral, seed, o.FLOP/1e9),
+		seededAbove("device_time", document.UnitSeconds, Neutral, seed, o.DeviceTime.Seconds()),
+		seededAbove("energy", "J", Neutral, seed, o.Joules),
+		seededAbove("images_per_second", document.UnitImages, Higher, seed, o.ImagesPerSecond),
+		seededAbove("machine_images_per_second", document.UnitImages, Higher, seed, o.MachineSpeed),
+		seededAbove("peak_memory", "MiB", Lower, seed, float64(o.PeakMemory)/(1<<20)),
 		seeded("deciding_share", document.UnitShare, Lower, seed, share(o.Deciding.Seconds())),
 		seeded("operating_share", document.UnitShare, Lower, seed, share(o.Operating.Seconds())),
 	)
@@ -69,19 +75,26 @@ func progressQuantities(row trainer.Row, seed int64) []Quantity {
 		seeded("steps", "", Neutral, seed, float64(row.Steps)),
 		seeded("parameters", "", Neutral, seed, float64(row.Parameters)),
 		seeded("time", document.UnitSeconds, Neutral, seed, row.Time.Seconds()),
+		seededAbove("flop", document.UnitGFLOP, Neutral, seed, row.FLOP/1e9),
+		seededAbove("device_time", document.UnitSeconds, Neutral, seed, row.DeviceTime.Seconds()),
 	)
+}
+
+// seededAbove is seeded for a value above zero; zero is unknown.
+func seededAbove(name, unit string, to Direction, seed int64, value float64) Quantity {
+	if value <= 0 {
+		value = math.NaN()
+	}
+	return seeded(name, unit, to, seed, value)
 }
 
 // JobOutcome is the outcome.json of a job.
 type JobOutcome struct {
 	*trainer.Outcome
-	Saves  int           `json:"saves"`     // checkpoints that were written, by the process that ended the job
-	Saving time.Duration `json:"saving_ns"` // that they took in it, on the machine's clock: of the budget only where that is the job's
-	// MachineSpeed is the images a second of the calls that trained, and PeakMemory the most
-	// memory in bytes that was resident, both in the process that ended the job. They differ
-	// from machine to machine. Zero means unknown.
-	MachineSpeed float64 `json:"machine_images_per_second"`
-	PeakMemory   int64   `json:"peak_memory_bytes"`
+	Saves        int           `json:"saves"`                     // checkpoints that were written, by the process that ended the job
+	Saving       time.Duration `json:"saving_ns"`                 // that they took in it, on the machine's clock: of the budget only where that is the job's
+	MachineSpeed float64       `json:"machine_images_per_second"` // of training, by the time of its calls on the machine's clock, in that process; zero means none
+	PeakMemory   int64         `json:"peak_memory_bytes"`         // most resident memory of that process, without that of CUDA devices; zero means unknown
 }
 
 // GivenReport describes the weights that a job began with.

@@ -41,14 +41,19 @@ func formatMetrics(s Status) string {
 	m.gauge("graft_job_epoch", "The epoch under way, from 0.", count(s.Epoch))
 	m.gauge("graft_job_epoch_step", "Steps done in the epoch under way.", count(s.Step))
 	m.gauge("graft_job_epoch_steps", "Steps of a whole epoch.", count(s.StepsPerEpoch))
-	m.family("graft_job_steps_total", "counter", "Steps done in the life of the job.")
-	m.sample(float64(s.Steps))
+	m.counter("graft_job_steps_total", "Steps done in the life of the job.", float64(s.Steps))
 	m.gauge("graft_job_train_loss_nats", "Mean training loss of the epoch so far.", s.TrainLoss)
 	m.gauge("graft_job_train_accuracy_ratio", "Training accuracy of the epoch so far.", s.TrainAccuracy)
 	m.gauge("graft_job_validation_loss_nats", "Loss on the validation images, when last evaluated.", s.ValidationLoss)
 	m.gauge("graft_job_validation_accuracy_ratio", "Accuracy on the validation images, when last evaluated.", s.ValidationAccuracy)
 	m.gauge("graft_job_learning_rate", "Learning rate of the last step.", s.LearningRate)
 	m.gauge("graft_job_devices", "Devices that the job has.", count(s.Devices))
+	m.counter("graft_job_images_total", "Images of training in the life of the job.", float64(s.Images))
+	m.counter("graft_job_flop_total", "Floating-point operations in the life of the job; a multiply-add is two.", s.FLOP)
+	m.counter("graft_job_device_seconds_total", "Time of the budget, multiplied by the devices held.", s.DeviceTime)
+	if s.Joules != nil {
+		m.counter("graft_job_energy_joules_total", "Device time at the power of the clock's profile.", *s.Joules)
+	}
 	m.gauge("graft_job_network_parameters", "Parameters of the network as it is now.", count(s.Network.Parameters))
 	m.gauge("graft_job_network_layers", "Layers of the network as it is now that have parameters.", count(s.Network.Layers))
 	if s.Next != nil {
@@ -56,16 +61,14 @@ func formatMetrics(s Status) string {
 		m.sample(s.Next.At, "change", string(s.Next.Change))
 	}
 	m.gauge("graft_job_pending_changes", "Changes that were asked for and are not done yet.", count(len(s.Pending)))
-	m.family("graft_job_taken_changes_total", "counter", "Changes that were asked for and done in the life of the job.")
-	m.sample(float64(len(s.Taken)))
+	m.counter("graft_job_taken_changes_total", "Changes that were asked for and done in the life of the job.", float64(len(s.Taken)))
 	decisions := 0
 	for _, e := range s.Decisions {
 		if e.Event == results.EventDecision {
 			decisions++
 		}
 	}
-	m.family("graft_job_decisions_total", "counter", "Decisions how to adapt in the life of the job.")
-	m.sample(float64(decisions))
+	m.counter("graft_job_decisions_total", "Decisions how to adapt in the life of the job.", float64(decisions))
 	return m.String()
 }
 
@@ -104,6 +107,12 @@ func (e *exposition) gauge(name, help string, value *float64) {
 		e.family(name, "gauge", help)
 		e.sample(*value)
 	}
+}
+
+// counter writes a metric of one value that only grows.
+func (e *exposition) counter(name, help string, value float64) {
+	e.family(name, "counter", help)
+	e.sample(value)
 }
 
 var (

@@ -28,9 +28,13 @@ type Status struct {
 	Budget             float64            `json:"budget_seconds"`
 	Left               float64            `json:"time_left_seconds"`
 	Devices            int                `json:"devices"`
-	Next               *EventStatus       `json:"next_event"` // of the timeline; null where there is none
-	Pending            []ChangeStatus     `json:"pending"`    // asked for and not done yet
-	Taken              []ChangeStatus     `json:"taken"`      // asked for and done, in the life of the job
+	Images             int64              `json:"images"`         // of training, in all; zero where the job began before graft counted
+	FLOP               float64            `json:"flop"`           // floating-point operations, as images
+	DeviceTime         float64            `json:"device_seconds"` // time multiplied by the devices held, as images
+	Joules             *float64           `json:"joules"`         // at the power of the clock's profile; null where that is unknown
+	Next               *EventStatus       `json:"next_event"`     // of the timeline; null where there is none
+	Pending            []ChangeStatus     `json:"pending"`        // asked for and not done yet
+	Taken              []ChangeStatus     `json:"taken"`          // asked for and done, in the life of the job
 	Decisions          []AdaptationStatus `json:"decisions"`
 }
 
@@ -87,6 +91,7 @@ func newStatus(m *Snapshot, pending []*trainer.Request, version, folder string) 
 		TrainLoss: known(m.Loss, m.Loss > 0), TrainAccuracy: known(m.Accuracy, m.Loss > 0),
 		ValidationLoss: known(m.Validation.Loss, m.Evaluated), ValidationAccuracy: known(m.Validation.Accuracy, m.Evaluated),
 		Time: m.Time.Seconds(), Budget: m.Budget.Seconds(), Left: m.Left.Seconds(), Devices: m.Devices,
+		Images: m.Images, FLOP: m.FLOP, DeviceTime: m.DeviceTime.Seconds(), Joules: known(m.Joules, m.Joules > 0),
 		Pending: []ChangeStatus{}, Taken: []ChangeStatus{}, Decisions: []AdaptationStatus{}}
 	if m.Next.Change != trainer.Same {
 		s.Next = &EventStatus{m.Next.At.Seconds(), m.Next.Change, m.Next.Devices}

@@ -44,7 +44,8 @@ func (c *jobCurves) epoch(r trainer.Row) error {
 	c.last = r
 	return c.Scalars(r.Steps, work.Scalar("loss/train", r.Loss), work.Scalar("loss/validation", r.Validation.Loss),
 		work.Scalar("accuracy/train", r.Accuracy), work.Scalar("accuracy/validation", r.Validation.Accuracy), work.Scalar("learning_rate", r.Rate),
-		work.Scalar("parameters", float64(r.Parameters)), work.Scalar("devices", float64(r.Devices)), work.Scalar("budget_seconds", r.Time.Seconds()))
+		work.Scalar("parameters", float64(r.Parameters)), work.Scalar("devices", float64(r.Devices)), work.Scalar("budget_seconds", r.Time.Seconds()),
+		work.Scalar("flop", r.FLOP), work.Scalar("device_seconds", r.DeviceTime.Seconds()))
 }
 
 // note adds an event as a text.
