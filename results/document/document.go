@@ -109,7 +109,7 @@ func (b block) text() string {
 	case b.Facts != nil:
 		return aligned(b.facts(), make([]bool, 2))
 	case b.Table != nil:
-		return aligned(b.Table.texts())
+		return aligned(b.Table.terminal())
 	}
 	return "\n" // a break
 }

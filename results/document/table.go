@@ -18,6 +18,7 @@ type Column struct {
 	Format string // of its numbers, as in [Cell]
 	Number bool   // its cells are numbers, aligned at the right
 	Given  bool   // the name is data, such as a run's, and shown as it is
+	Wrap   int    // width in characters at which a terminal breaks its texts between words; zero never
 }
 
 // Table holds rows of cells, one for each column.
@@ -50,6 +51,9 @@ func (t *Table) Given(name string, number bool) *Table {
 	t.Columns = append(t.Columns, Column{Name: name, Number: number, Given: true})
 	return t
 }
+
+// Wrap breaks the texts of the last column at a width on terminals.
+func (t *Table) Wrap(width int) { t.Columns[len(t.Columns)-1].Wrap = width }
 
 // Add adds a row: a cell, text or number for each column. A nil number is missing, values that are
 // left out at the end are empty, and those beyond the columns are dropped.
@@ -146,8 +150,34 @@ func (t *Table) texts() (lines [][]string, right []bool) {
 
 // Print writes the heads and the rows, aligned for a terminal.
 func (t *Table) Print(w io.Writer) error {
-	_, err := io.WriteString(w, aligned(t.texts()))
+	_, err := io.WriteString(w, aligned(t.terminal()))
 	return err
+}
+
+// terminal is texts with a line for each line of wrapped cells.
+func (t *Table) terminal() (lines [][]string, right []bool) {
+	rows, right := t.texts()
+	for k, row := range rows {
+		parts := make([][]string, len(row))
+		tallest := 1
+		for c, text := range row {
+			parts[c] = []string{text}
+			if width := t.Columns[c].Wrap; width > 0 && k > 0 {
+				parts[c] = wrapped(text, width)
+			}
+			tallest = max(tallest, len(parts[c]))
+		}
+		for at := range tallest {
+			line := make([]string, len(row))
+			for c := range row {
+				if at < len(parts[c]) {
+					line[c] = parts[c][at]
+				}
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines, right
 }
 
 // aligned lays lines of texts out in columns.

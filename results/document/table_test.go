@@ -87,3 +87,25 @@ func TestATableInAllForms(t *testing.T) {
 	require.Equal(t, [][]document.Cell{table.Rows[0], table.Rows[3]}, short.Rows)
 	require.Len(t, table.Rows, 4, "the table itself stays")
 }
+
+// A terminal breaks long lists between words; CSV and Markdown keep the cell in one piece.
+func TestWrappedColumns(t *testing.T) {
+	table := document.NewTable("key")
+	table.Given("value", false).Wrap(10)
+	table.Add("tables.folders", `["runs/a", "runs/b", "a-word-longer-than-that"]`)
+	table.Add("run.seed", "1")
+	var text, csv, markdown strings.Builder
+	require.NoError(t, table.Print(&text))
+	require.Equal(t, `KEY             value
+tables.folders  ["runs/a",
+                "runs/b",
+                "a-word-longer-than-that"]
+run.seed        1
+`, text.String())
+	require.NoError(t, table.CSV(&csv))
+	require.Contains(t, csv.String(), `"[""runs/a"", ""runs/b"", ""a-word-longer-than-that""]"`)
+	d := &document.Document{}
+	d.Show(table)
+	require.NoError(t, d.Markdown(&markdown))
+	require.Contains(t, markdown.String(), `"runs/a", "runs/b", "a-word-longer-than-that"`)
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // PrintableLines applies [Printable] to each line.
@@ -76,4 +77,22 @@ func Printable(name string) string {
 		}
 		return r
 	}, name)
+}
+
+// wrapped breaks a text between words into lines of at most width characters; a longer word has a
+// line of its own.
+func wrapped(text string, width int) []string {
+	lines := []string{""}
+	for k, word := range strings.Split(text, " ") {
+		last := &lines[len(lines)-1]
+		switch {
+		case k == 0:
+			*last = word
+		case utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }

@@ -55,8 +55,8 @@ func (a Axis) reach(r span, edge float64) (low, high float64) {
 	}
 	if most := math.Max(math.Abs(low), math.Abs(high)); high-low <= most*1e-9 { // practically equal
 		pad := most * 0.1
-		if pad == 0 {
-			pad = 1
+		if pad == 0 || a.Whole {
+			pad = max(pad, 1)
 		}
 		return low - pad, high + pad
 	}
@@ -88,24 +88,42 @@ func (s span) add(values ...float64) span {
 	return s
 }
 
-// ticks are at most so many round numbers within a range.
+// rounded are the factors of a power of ten by which ticks are apart, and smaller those that are
+// tried where less than two ticks would lie in the range.
+var (
+	rounded = []float64{1, 2, 5, 10, 20, 50, 100}
+	smaller = []float64{80, 60, 50, 40, 30, 20, 10, 8, 6, 5, 4, 3, 2, 1}
+)
+
+// ticks are at most so many round numbers within a range. Where this leaves fewer than two of
+// several, there may be a few more.
 func ticks(low, high float64, most int) (at []float64, step float64) {
 	if !(high > low) || most < 1 {
 		return nil, 1
 	}
 	step = math.Pow(10, math.Floor(math.Log10((high-low)/float64(most))))
-	for _, factor := range []float64{1, 2, 5, 10, 20, 50, 100} {
-		first, last := math.Ceil(low/(step*factor)-1e-9), math.Floor(high/(step*factor)+1e-9)
-		if last-first+1 > float64(most) {
+	for _, factor := range rounded {
+		if at = multiples(low, high, step*factor); len(at) > most {
 			continue
 		}
-		step *= factor
-		for k := first; k <= last; k++ {
-			at = append(at, k*step)
+		for _, less := range smaller {
+			if len(at) < min(most, 2) && less < factor {
+				factor = less
+				at = multiples(low, high, step*factor)
+			}
 		}
-		return at, step
+		return at, step * factor
 	}
 	return nil, step
+}
+
+// multiples are the multiples of a step within a range.
+func multiples(low, high, step float64) (at []float64) {
+	first, last := math.Ceil(low/step-1e-9), math.Floor(high/step+1e-9)
+	for k := range int(last - first + 1) {
+		at = append(at, (first+float64(k))*step)
+	}
+	return at
 }
 
 // tickText formats a number of an axis with this step.

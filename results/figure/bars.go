@@ -2,6 +2,7 @@ package figure
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,6 +12,7 @@ import (
 type Bars struct {
 	Title  string   // text alternative
 	Note   string   // a remark below it; empty is none
+	Lines  string   // the remark that explains the intervals, where one is drawn; empty is none
 	X      Axis     // of the quantities
 	Names  []string // of the bars in each group; empty where each has one
 	Groups []Group
@@ -29,6 +31,9 @@ type Bar struct {
 	Low, High float64 // ends of the interval; equal ones draw none
 }
 
+// interval reports whether an interval is drawn.
+func (b Bar) interval() bool { return b.Low != b.High && !math.IsNaN(b.Value+b.Low+b.High) }
+
 const (
 	barHeight = 5.5
 	dotHeight = 3.4
@@ -44,7 +49,7 @@ func (b *Bars) Layout(width float64) *Picture {
 	for _, g := range b.Groups {
 		for _, bar := range g.Bars {
 			values = values.add(bar.Value)
-			if bar.Low != bar.High {
+			if bar.interval() {
 				values = values.add(bar.Low, bar.High)
 			}
 		}
@@ -57,7 +62,19 @@ func (b *Bars) Layout(width float64) *Picture {
 	x.from, x.to = b.sides(p, x)
 	bottom := b.rows(p, x, dots)
 	top := p.lower(b.X, x, lying(x.low, x.high, x.to-x.from), bottom)
-	return p.finish(b.entries(dots), b.Note, top+2)
+	return p.finish(b.entries(dots), b.remark(dots), top+2)
+}
+
+// remark is the note, with an explanation of what is drawn.
+func (b *Bars) remark(dots bool) string {
+	parts := []string{b.Note}
+	if dots {
+		parts = append(parts, "Dots, as the axis does not begin at zero.")
+	}
+	if slices.ContainsFunc(b.Groups, func(g Group) bool { return slices.ContainsFunc(g.Bars, Bar.interval) }) {
+		parts = append(parts, b.Lines)
+	}
+	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
 // sentences describe the bars in sentences.
@@ -73,7 +90,7 @@ func (b *Bars) sentences() []string {
 				line += " " + b.Names[k]
 			}
 			line += " " + valueText(bar.Value) + " " + b.X.Unit
-			if bar.Low != bar.High {
+			if bar.interval() {
 				line += " (" + valueText(bar.Low) + " to " + valueText(bar.High) + ")"
 			}
 			line += ","
@@ -171,7 +188,7 @@ func (b *Bars) bar(p *Picture, bar Bar, x scale, top, height float64, colour ink
 		from, to := x.at(max(0, x.low)), x.at(bar.Value)
 		p.box(colour.plain(), min(from, to), top+0.4, math.Abs(to-from), height-0.8)
 	}
-	if bar.Low != bar.High && !math.IsNaN(bar.Low+bar.High) {
+	if bar.interval() {
 		line := colour
 		if !dots {
 			line = text

@@ -40,7 +40,7 @@ func plotCompletions(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error
 // plotClusterBars draws the mean completion time under each scheduler.
 func plotClusterBars(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
 	b := &figure.Bars{Title: "Mean completion time of " + r.Base(), X: figure.Axis{Name: "mean completion time", Unit: "h", Zero: true}, Values: len(report.Cells) <= 8,
-		Note: "From submission to end. The line is the 95% interval by a bootstrap over days of submission."}
+		Note: "From submission to end.", Lines: "The line is the 95% interval by a bootstrap over days of submission."}
 	for _, c := range report.Cells {
 		bar := figure.Bar{Value: runs.Value(c.Mean.Mean) / runs.SecondsOfHour}
 		if c.Mean.Low != nil {

@@ -59,19 +59,47 @@ func (g Given) plotCurves(r *runs.Run) ([]drawing, error) {
 		return nil, err
 	}
 	axis, x := cost.scaled(c[cost.column])
-	at, speed := c["time"], make([]float64, len(c["time"]))
-	for k := range at {
-		before, steps := 0.0, 0.0
-		if k > 0 {
-			before, steps = at[k-1], c["steps"][k-1]
-		}
-		speed[k] = (c["steps"][k] - steps) / (at[k] - before)
+	start := 0.0
+	if notes, err := jobNotes(r); err == nil && len(notes) > 0 {
+		start = notes[0].Time.Seconds()
+	}
+	speed := speedCurve(start, c["time"], c["steps"])
+	if cost.column != "time" {
+		speed.X = append([]float64{0}, x[:len(speed.X)-1]...)
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Loss and accuracy of " + r.Base(), X: axis, Note: smoothNote(len(x), "epoch"), Panels: []figure.Panel{
 		{Y: figure.Axis{Name: "loss", Unit: "nats"}, Curves: []figure.Curve{smoothed("training", x, c["train_loss"]), smoothed("validation", x, c["validation_loss"])}},
 		{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{smoothed("training", x, inPercent(c["train_accuracy"])), smoothed("validation", x, inPercent(c["validation_accuracy"]))}},
-		{Y: figure.Axis{Name: "speed", Unit: "steps/s", Zero: true}, Height: 45, Curves: []figure.Curve{{X: x, Y: speed, Steps: true}}},
+		{Y: figure.Axis{Name: "speed", Unit: "steps/s", Zero: true}, Height: 45, Curves: []figure.Curve{speed}},
 	}}}}, nil
+}
+
+// speedCurve draws the steps a second of each epoch from its begin to its end. It ends with the
+// last whole epoch: one that the end of the budget cuts short holds a whole evaluation, so that it
+// looks slower.
+func speedCurve(start float64, ends, steps []float64) figure.Curve {
+	if n := len(ends); n > 1 && steps[n-1]-steps[n-2] < largestStep(steps[:n-1]) {
+		ends = ends[:n-1]
+	}
+	c := figure.Curve{X: []float64{start}, Steps: true}
+	for k, end := range ends {
+		before := 0.0
+		if k > 0 {
+			before = steps[k-1]
+		}
+		c.X, c.Y = append(c.X, end), append(c.Y, (steps[k]-before)/(end-c.X[k]))
+	}
+	c.Y = append(c.Y, c.Y[len(c.Y)-1])
+	return c
+}
+
+// largestStep is the largest increase between two values, the first from zero.
+func largestStep(values []float64) float64 {
+	most, before := 0.0, 0.0
+	for _, v := range values {
+		most, before = max(most, v-before), v
+	}
+	return most
 }
 
 // jobNotes reads a job's events.

@@ -31,3 +31,11 @@ func TestRegisteredAndUnknownEventsAreMarked(t *testing.T) {
 	notes := []trainer.Note{{Event: lent}, {Event: "up"}, {Event: "unheard of\x1b"}, {Event: guess}, {Event: "end"}}
 	require.Equal(t, []figure.Event{{Label: "lent out", Kind: figure.Down}, {Label: "up", Kind: figure.Up}, {Label: document.Printable("unheard of\x1b")}, {Label: "guess"}}, timelineEvents(notes))
 }
+
+// The speed of an epoch is drawn from its begin to its end, and that of a last part of one is not.
+func TestSpeedEndsWithTheLastWholeEpoch(t *testing.T) {
+	curve := func(x, y []float64) figure.Curve { return figure.Curve{X: x, Y: y, Steps: true} }
+	require.Equal(t, curve([]float64{0, 2, 3}, []float64{50, 100, 100}), speedCurve(0, []float64{2, 3, 3.5}, []float64{100, 200, 210}))
+	require.Equal(t, curve([]float64{1, 2, 3}, []float64{100, 100, 100}), speedCurve(1, []float64{2, 3}, []float64{100, 200}))
+	require.Equal(t, curve([]float64{0, 2}, []float64{5, 5}), speedCurve(0, []float64{2}, []float64{10}), "less than an epoch is all there is")
+}

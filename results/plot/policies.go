@@ -71,7 +71,8 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 		fixed = nil // the tables have no sequence in common
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: ChooserNames,
-		Note: fmt.Sprintf("learned: mean of %s, 95%% interval by a bootstrap over them; others over the runs of a sequence where it ran more than once. random: the mean of all sequences.", document.Plural(len(l.seeds), "seed"))}
+		Note:  fmt.Sprintf("learned: mean of %s. random: the mean of all sequences.", document.Plural(len(l.seeds), "seed")),
+		Lines: "Lines: 95% intervals by a bootstrap over seeds, or over the runs of a sequence where it ran more than once."}
 	var networks []string
 	for _, t := range l.trees {
 		g := figure.Group{Name: t.Name}
@@ -168,7 +169,7 @@ func barsOfOutcome(r *runs.Run, why error) ([]drawing, error) {
 		return nil, cmp.Or(err, why)
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: []string{"vote of all seeds", "none", "random", "optimum"},
-		Note: "From the outcome, without intervals. random: the mean of all sequences."}
+		Note: "From the outcome. random: the mean of all sequences."}
 	var networks []string
 	for _, v := range slices.Concat(o.Tables, o.HeldOut) {
 		networks = append(networks, v.Network)

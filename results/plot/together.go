@@ -16,8 +16,9 @@ func plotThroughput(list []*runs.Run) ([]drawing, error) {
 	}
 	groups, several := groupBySeed(ended), false
 	called := groupNames(groups, fileNames(ended))
-	speed := &figure.Bars{Title: "Throughput of jobs", Values: true, X: figure.Axis{Name: "throughput", Unit: "epochs/s", Zero: true}, Note: "Whole epochs by the time of the budget that was used."}
-	over := &figure.Bars{Title: "Overhead of jobs", X: figure.Axis{Name: "time", Unit: "s", Zero: true}, Names: []string{"deciding", "operating", "saving"},
+	const lines = "Lines: 95% intervals of the mean by a bootstrap over seeds."
+	speed := &figure.Bars{Lines: lines, Title: "Throughput of jobs", Values: true, X: figure.Axis{Name: "throughput", Unit: "epochs/s", Zero: true}, Note: "Whole epochs by the time of the budget that was used."}
+	over := &figure.Bars{Lines: lines, Title: "Overhead of jobs", X: figure.Axis{Name: "time", Unit: "s", Zero: true}, Names: []string{"deciding", "operating", "saving"},
 		Note: "Deciding and operating are of the budget. Saving is of the machine's time, for all checkpoints of the process that ended the job."}
 	for k, group := range groups {
 		several = several || len(group) > 1
@@ -26,7 +27,7 @@ func plotThroughput(list []*runs.Run) ([]drawing, error) {
 		over.Groups = append(over.Groups, figure.Group{Name: name, Bars: []figure.Bar{quantityBar(group, "deciding"), quantityBar(group, "operating"), quantityBar(group, "saving")}})
 	}
 	if several {
-		const seeds = " Of jobs that differ in their seed alone: their mean, and its 95% interval by a bootstrap over them."
+		const seeds = " Of jobs that differ in their seed alone: their mean."
 		speed.Note, over.Note = speed.Note+seeds, over.Note+seeds
 	}
 	return []drawing{{"epochs", speed}, {"overhead", over}}, nil

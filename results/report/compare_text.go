@@ -12,6 +12,13 @@ import (
 // maxColumns is the largest number of columns side by side; of more each has a line.
 const maxColumns = 6
 
+// settingWidth is the width of all columns of settings side by side, in characters, and
+// lineSettingWidth that of each where runs have a line. Longer lists take several lines.
+const (
+	settingWidth     = 120
+	lineSettingWidth = 40
+)
+
 // maxLines is the number of lines of runs shown without --all.
 const maxLines = 30
 
@@ -43,7 +50,7 @@ func (c *comparison) count() (n int) {
 func (c *comparison) settingsTable() *document.Table {
 	t := document.NewTable("differs in")
 	for _, col := range c.Columns {
-		t.Given(col.Name, false)
+		t.Given(col.Name, false).Wrap(settingWidth / len(c.Columns))
 	}
 	for _, diff := range c.Differs {
 		cells := []any{diff.Key}
@@ -163,7 +170,7 @@ func (c *comparison) writeLines(d *document.Document, all bool) {
 		t.Texts("state")
 	}
 	for _, diff := range c.Differs {
-		t.Given(diff.Key, false)
+		t.Given(diff.Key, false).Wrap(lineSettingWidth)
 	}
 	var rows []*comparedQuantity
 	for k := range c.Rows {

@@ -22,3 +22,16 @@ func TestRegisteredAndUnknownEventsAreShown(t *testing.T) {
 	require.Contains(t, text.String(), "unheard of")
 	require.Equal(t, []page.Event{{Name: "lent out", Look: results.Down, Detail: "1 device, 0 parameters"}, {Name: "unheard of", Detail: "2 devices, 0 parameters"}}, job.timeline().Events)
 }
+
+// Long lists of settings are broken over lines of a terminal, whole.
+func TestLongSettingsAreWrapped(t *testing.T) {
+	list := "[" + strings.Repeat(`"runs/a-scenario/table", `, 40) + `"runs/last/table"]`
+	short := "[]"
+	c := &comparison{Columns: []comparedColumn{{Name: "a"}, {Name: "b"}}, Differs: []comparedSetting{{"tables.folders", []*string{&list, &short}}}}
+	var text strings.Builder
+	require.NoError(t, c.settingsTable().Print(&text))
+	for line := range strings.Lines(text.String()) {
+		require.Less(t, len(line), 120)
+	}
+	require.Equal(t, 40, strings.Count(text.String(), "runs/a-scenario/table"))
+}

@@ -38,7 +38,8 @@ type Score struct {
 	Gain     float64 `json:"gain_points"` // over never adapting; zero where the table has no such sequence
 	Rank     float64 `json:"rank"`        // among the table's sequences, the best being 1; equal ones share the first
 	// From and To are the ranks that it could as well have: with others whose
-	// accuracy differs by no more than the noise of a difference.
+	// accuracy differs by no more than the noise of a difference. For a policy that draws,
+	// the range is the expectation too, rounded outwards: it contains Rank.
 	From   int     `json:"rank_from"`
 	To     int     `json:"rank_to"`      // the worst rank that noise could have made of it
 	Of     int     `json:"rank_of"`      // sequences in all
@@ -69,6 +70,7 @@ func Evaluate(trees []*simulation.Tree, policies ...Policy) ([]Score, error) {
 type scorer struct {
 	*simulation.Tree
 	values []float64 // accuracies of the records
+	order  []float64 // the same, ascending
 	law    []float64 // the same, smoothed
 	noise  float64   // points
 	source string    // of the noise
@@ -76,6 +78,7 @@ type scorer struct {
 
 func newScorer(t *simulation.Tree) *scorer {
 	j := &scorer{Tree: t, values: simulation.MeanAccuracies(t.Table), law: simulation.Smoothed(t.Table)}
+	j.order = slices.Sorted(slices.Values(j.values))
 	j.noise, j.source = Noise(t.Table)
 	return j
 }
@@ -87,34 +90,42 @@ func (j *scorer) scoreOf(policy string, shares []float64) Score {
 		Of: len(j.values), Noise: j.noise, Source: j.source, Best: slices.Max(j.values)}
 	v.Mean = stat.DividedMean(j.values)
 	v.Smoothed = simulation.Points * slices.Max(j.law)
+	tie := math.Sqrt2 * j.noise / simulation.Points // a difference has the noise of both
+	var from, to float64
 	for k, share := range shares {
 		v.Accuracy += share * j.values[k]
 		v.Smoothed -= simulation.Points * share * j.law[k]
-		v.Rank += share * float64(rankOf(j.values, j.values[k]))
+		v.Rank += share * float64(1+j.above(j.values[k]))
+		from += share * float64(1+j.above(j.values[k]+tie))
+		to += share * float64(len(j.order)-j.below(j.values[k]-tie))
 	}
+	v.From, v.To = int(math.Floor(from+rankRounding)), int(math.Ceil(to-rankRounding))
 	v.Regret = simulation.Points * max(0, v.Best-v.Accuracy) // a sum of shares may be above by rounding
 	if never := same(j.Tree, tables.None); never >= 0 {
 		v.Never = j.values[never]
 		v.Gain = simulation.Points * (v.Accuracy - v.Never)
 	}
-	tie := math.Sqrt2 * j.noise / simulation.Points // a difference has the noise of both
-	v.From = rankOf(j.values, v.Accuracy+tie)
-	v.To = max(v.From, len(j.values)-count(j.values, func(other float64) bool { return other < v.Accuracy-tie }))
 	return v
 }
 
-// rankOf returns the rank of an accuracy: one more than the number of higher ones.
-func rankOf(values []float64, value float64) int {
-	return 1 + count(values, func(other float64) bool { return other > value })
+// rankRounding is the error of a sum of shares of ranks that counts as rounding.
+const rankRounding = 1e-6
+
+// above is the number of records of a higher accuracy.
+func (j *scorer) above(value float64) int {
+	end, _ := slices.BinarySearchFunc(j.order, value, func(v, value float64) int {
+		if v > value {
+			return 1
+		}
+		return -1
+	})
+	return len(j.order) - end
 }
 
-func count(values []float64, is func(float64) bool) (n int) {
-	for _, v := range values {
-		if is(v) {
-			n++
-		}
-	}
-	return n
+// below is the number of records of a lower accuracy.
+func (j *scorer) below(value float64) int {
+	end, _ := slices.BinarySearch(j.order, value)
+	return end
 }
 
 // same returns the place of the record of one repeated action; less than zero without one.

@@ -64,6 +64,15 @@ func TestTiesInsideTheNoise(t *testing.T) {
 	}
 }
 
+// The range of ranks of a policy that draws contains its rank, although an average of
+// accuracies may lie in a gap of them.
+func TestRanksOfDraws(t *testing.T) {
+	tree := treetest.FromAccuracies(t, "a", []float64{90, 90.01}, []float64{89, 89.01}, []float64{88, 88.01}, []float64{10, 10.01})
+	scores, err := Evaluate([]*simulation.Tree{tree}, Uniform())
+	require.NoError(t, err)
+	require.Equal(t, []float64{2.5, 2, 3}, []float64{scores[0].Rank, float64(scores[0].From), float64(scores[0].To)}, "not the ranks beside the mean accuracy, 4 and 3")
+}
+
 // Without several seeds noise is read from sequences of the same actions; where there
 // are none, it is said so.
 func TestNoiseOfOrders(t *testing.T) {
