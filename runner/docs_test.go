@@ -96,7 +96,8 @@ func docFolder(t *testing.T) (source string, env []string) {
 	bin := t.TempDir()
 	asGraft(t, bin)
 	t.Chdir(t.TempDir())
-	return source, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "NO_COLOR=1")
+	return source, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "NO_COLOR=1",
+		"PYTHONPATH="+filepath.Join(source, "python"), "PYTHONDONTWRITEBYTECODE=1")
 }
 
 // writePhotos makes a folder of small images, of two classes.
@@ -127,8 +128,11 @@ func TestHowTos(t *testing.T) {
 	require.GreaterOrEqual(t, len(pages), 6)
 	for _, page := range pages {
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			if filepath.Base(page) == "slurm.md" {
+			switch filepath.Base(page) {
+			case "slurm.md":
 				onCluster(t)
+			case "python.md":
+				pythons(t)
 			}
 			source, env := docFolder(t)
 			writePhotos(t)

@@ -179,7 +179,7 @@ func TestInstall(t *testing.T) {
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, name := range []string{"bin/graft", "lib/graft/libgrafttorch.so", "share/man/man1/graft-train.1", "share/bash-completion/completions/graft",
-		"share/zsh/site-functions/_graft", "share/fish/vendor_completions.d/graft.fish"} {
+		"share/zsh/site-functions/_graft", "share/fish/vendor_completions.d/graft.fish", "share/graft/python/graft_results.py"} {
 		info, err := os.Stat(filepath.Join(dir, "usr", name))
 		require.NoError(t, err)
 		require.NotZero(t, info.Size(), name)

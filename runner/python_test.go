@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/results/runs"
+)
+
+// readRun is a run as graft reads it, for comparison with the reader in Python.
+type readRun struct {
+	Kind   string                      `json:"kind"`
+	Ended  bool                        `json:"ended"`
+	Seed   uint64                      `json:"seed"`
+	Parts  []string                    `json:"parts"`
+	Config map[string]string           `json:"config"`
+	Tables map[string]map[string][]any `json:"tables"` // columns of each
+}
+
+// readByGraft reads the runs in a folder that the module in Python reads too.
+func readByGraft(t *testing.T, paths map[string]string) map[string]readRun {
+	all := map[string]readRun{}
+	for name, path := range paths {
+		r := openRun(t, path)
+		if r.Kind == runs.OriginalKind {
+			continue
+		}
+		read := readRun{Kind: r.Kind.Name, Ended: r.Ended, Seed: r.Manifest.Seed, Config: map[string]string{}, Tables: map[string]map[string][]any{}}
+		for _, s := range r.Settings {
+			read.Config[s.Key] = s.Text
+		}
+		list, err := r.Series()
+		require.NoError(t, err)
+		for _, s := range list {
+			if r.Kind != runs.PolicyKind || s.Name == "learning" { // episodes are no table of the folder
+				read.Tables[s.Name] = columnsOf(s)
+			}
+		}
+		below, err := filepath.Glob(filepath.Join(path, "*"))
+		require.NoError(t, err)
+		for _, part := range below {
+			if f, err := runs.ReadFolder(files.OS{}, part); err == nil && f.IsRun() && filepath.Base(part) != runs.TableFolder {
+				read.Parts = append(read.Parts, filepath.Base(part))
+			}
+		}
+		all[name] = read
+	}
+	return all
+}
+
+// columnsOf lists the values of columns under their names in Python; missing numbers are nil.
+func columnsOf(s runs.Series) map[string][]any {
+	columns := map[string][]any{}
+	for _, c := range s.Columns {
+		name := c.Name
+		if c.Unit != "" {
+			name += "_" + strings.ReplaceAll(c.Unit, "/", "_")
+		}
+		for _, text := range c.Texts {
+			columns[name] = append(columns[name], text)
+		}
+		for _, v := range c.Values {
+			var value any
+			if !math.IsNaN(v) {
+				value = v
+			}
+			columns[name] = append(columns[name], value)
+		}
+	}
+	return columns
+}
+
+// leftOutPattern matches a test in Python that is skipped.
+var leftOutPattern = regexp.MustCompile(`skipped ['"](left out: [^'"]*)`)
+
+// The module in Python reads what graft reads, without packages and with those of GRAFT_PYTHON.
+func TestPythonReadsRuns(t *testing.T) {
+	dir := t.TempDir()
+	all := writeAll(t)
+	for name, path := range all {
+		require.NoError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(path)))
+	}
+	write(t, filepath.Join(dir, "job.toml"), "[data.synthetic]\nclasses = 4\nsize = 16\ntrain = 200\ntest = 100\n[time]\nbudget = \"1s\"\n"+
+		"events = [{at = \"400ms\", change = \"up\"}]\n[adapt]\ndecider = \"script\"\nactions = [\"deepen:conv1\"]\n")
+	all["real"] = filepath.Join(dir, "real")
+	must(t, "train "+filepath.Join(dir, "job.toml")+" --folder "+all["real"])
+	expected, err := json.Marshal(readByGraft(t, all))
+	require.NoError(t, err)
+	write(t, filepath.Join(dir, "expected.json"), string(expected))
+	for _, python := range pythons(t) {
+		command := exec.Command(python, "-m", "unittest", "discover", "-v", "-s", "../python")
+		command.Env = append(os.Environ(), "GRAFT_TEST_RUNS="+dir, "PYTHONDONTWRITEBYTECODE=1")
+		out, err := command.CombinedOutput()
+		require.NoError(t, err, "%s: %s", python, out)
+		t.Log(skippedIn(out, python))
+	}
+}
+
+// skippedIn lists the skipped tests of a Python, a line each.
+func skippedIn(out []byte, python string) string {
+	var b strings.Builder
+	for _, why := range leftOutPattern.FindAllSubmatch(out, -1) {
+		fmt.Fprintf(&b, "%s (%s)\n", why[1], python)
+	}
+	return b.String()
+}
+
+// pythons lists the machine's Python and that of GRAFT_PYTHON; without any the test is skipped.
+func pythons(t *testing.T) (list []string) {
+	for _, name := range []string{"python3", os.Getenv("GRAFT_PYTHON")} {
+		if path, err := exec.LookPath(name); err == nil {
+			list = append(list, path)
+		}
+	}
+	if len(list) == 0 {
+		t.Skip("left out: there is no python3 to read runs with; install python3")
+	}
+	return list
+}
