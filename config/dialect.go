@@ -26,7 +26,8 @@ type (
 // dialect holds what package decode needs to know of the rooms' options.
 var dialect = &decode.Dialect{
 	Words: map[reflect.Type][]string{
-		reflect.TypeFor[trainer.Rule]():    textsOf(trainer.Exponential, trainer.Constant, trainer.Cosine, trainer.StepDown),
+		reflect.TypeFor[trainer.Rule]():    textsOf(trainer.Cosine, trainer.Linear, trainer.Exponential, trainer.StepDown, trainer.Constant),
+		reflect.TypeFor[trainer.Restart](): textsOf(trainer.NoRestart, trainer.RestartOnDevices, trainer.RestartOnSurgery),
 		reflect.TypeFor[trainer.Change]():  textsOf(trainer.Up, trainer.Down),
 		reflect.TypeFor[net2net.Form]():    textsOf(net2net.Auto, net2net.Identity, net2net.Residual),
 		reflect.TypeFor[net2net.Compat]():  textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
@@ -50,6 +51,7 @@ var dialect = &decode.Dialect{
 	},
 	Descriptions: descriptions,
 	Renamed:      renamed,
+	Removed:      removed,
 	Item: func(err error) (list string, index int, key, text string, ok bool) {
 		var f *trainer.ItemFault
 		if ok = errors.As(err, &f); ok {

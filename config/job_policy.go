@@ -41,7 +41,7 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 		return nil, err
 	}
 	if p != nil {
-		p.StructuralOptions = decider.StructuralOptions{Surgery: j.Adapt.Surgery, Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
+		p.StructuralOptions = decider.StructuralOptions{Actions: j.Adapt.Actions, Kinds: j.Adapt.Kinds, Surgery: j.Adapt.Surgery, Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
 		digest, err := structuralDigest(p)
 		return &jobPolicy{structural: p, digest: digest}, err
 	}

@@ -124,11 +124,12 @@ func TestAPipelineOfManyMissingScenarios(t *testing.T) {
 }
 
 // A renamed key is a fault that names the new key, except in a file that graft wrote, and
-// changes no digest.
+// changes no digest. One that is gone is a fault that says what takes its place.
 func TestRenamedKeys(t *testing.T) {
-	const old = "[network]\nweights = \"a.pth\"\nanew = true\n[adapt]\nmost = 2\n[schedule]\nleast = 1e-5\n[parallel]\nmost = 3\n"
+	const old = "[network]\nweights = \"a.pth\"\nanew = true\n[adapt]\nmost = 2\n[schedule]\nleast = 1e-5\n[parallel]\nmost = 3\n[distill]\nkeep = true\n"
 	_, err := ReadJob(files.OS{}, written(t, "job.toml", old), nil)
-	for _, says := range []string{"anew is called reset_epochs now; rename it", "most is called max_decisions now", "least is called min_lr now", "most is called max_processes now"} {
+	for _, says := range []string{"anew is called reset_epochs now; rename it", "most is called max_decisions now", "least is called min_lr now", "most is called max_processes now",
+		"there is no keep any more: schedule.restart says when the learning rate begins anew"} {
 		require.ErrorContains(t, err, says)
 	}
 	_, err = ReadJob(files.OS{}, "", []string{"adapt.most=2"})
@@ -139,7 +140,7 @@ func TestRenamedKeys(t *testing.T) {
 	now := must(ReadJob(files.OS{}, "", []string{"network.weights=a.pth", "network.reset_epochs=true", "adapt.max_decisions=2", "schedule.min_lr=1e-5", "parallel.max_processes=3"}))
 	assert.Empty(t, now.Differences(was))
 	assert.Equal(t, Resolved(now), Resolved(was))
-	assert.Equal(t, "127182303d0e8b04e48246070362ceb3375777c829610e86e39b54c85ce0858b", now.Digest())
+	assert.Equal(t, "3b40ba469fe041081831ea22779e99f3600061dfa6236e1d38ec447a891d8eea", now.Digest())
 
 	settings := must(ReadSettings(files.OS{}, path))
 	assert.Contains(t, settings, Setting{Key: "adapt.max_decisions", Text: "2"})

@@ -14,6 +14,12 @@ var renamed = map[string]string{
 	"table.waste":    "discard_draws",
 }
 
+// removed maps keys that are gone to what takes their place. A run folder's resolved file may
+// have them; they are then passed over.
+var removed = map[string]string{
+	"distill.keep": "schedule.restart says when the learning rate begins anew",
+}
+
 // newName returns the key that replaces an old one, and other keys as they are.
 func newName(key string) string {
 	if now, old := renamed[key]; old {

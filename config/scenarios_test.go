@@ -56,6 +56,7 @@ exact = true
 abandon = true
 overrun = true
 [schedule]
+rule = "exponential"
 min_lr = 9.120344560464503e-09
 [distill]
 off = true
@@ -139,8 +140,6 @@ events = [{at = "%[1]dms", change = "up"}]
 batch = 32
 [optimizer]
 lr = 0.02
-[schedule]
-rule = "cosine"
 [adapt]
 every = true
 noise = 0.05

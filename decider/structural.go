@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"graft/encoder"
 	"graft/model"
@@ -24,6 +25,7 @@ type Structural struct {
 	StructuralOptions
 	Tokens, Rows Scale          // of the training data
 	Learned      []net2net.Kind // kinds of actions in the training data; nil before training
+	Targets      []string       // their operations and layers, as Observation.Target; nil is not known
 	Members      []Member       // at least one
 	// Notes describe the origin of the policy, for people. Nil means none.
 	Notes map[string]string
@@ -33,13 +35,14 @@ type Structural struct {
 type Member [][]float64
 
 // StructuralOptions are the options of decisions. The zero value chooses the likeliest action
-// of the learned kinds.
+// of those that are like the learned ones.
 type StructuralOptions struct {
-	Kinds       []net2net.Kind  // of actions; nil means Learned, or deepen and widen before training
-	Surgery     net2net.Options // options of the actions
-	Sample      bool            // sample actions; false chooses the likeliest
-	Seed        uint64          // of the samples, which depend on it and on the number of the decision alone
-	Temperature float64         // divides logits; zero means 1
+	Actions     []net2net.Action // the choices, as far as they fit; empty means all of Kinds, and none
+	Kinds       []net2net.Kind   // of actions; nil means Targets, or Learned, or deepen and widen before training
+	Surgery     net2net.Options  // options of the actions
+	Sample      bool             // sample actions; false chooses the likeliest
+	Seed        uint64           // of the samples, which depend on it and on the number of the decision alone
+	Temperature float64          // divides logits; zero means 1
 }
 
 // Validate lists all invalid options.
@@ -148,16 +151,45 @@ func (p *Structural) kinds() []net2net.Kind {
 	return usualKinds
 }
 
+// observe returns what the policy may choose from.
+func (p *Structural) observe(n *model.Network) (*Observation, error) {
+	if len(p.Actions) > 0 {
+		actions := slices.Clone(p.Actions)
+		if !slices.Contains(actions, net2net.Action{}) {
+			actions = append(actions, net2net.Action{})
+		}
+		return observe(n, actions, p.Surgery, true)
+	}
+	seen, err := ProposedObservation(n, p.kinds(), p.Surgery)
+	if err == nil && p.Kinds == nil && p.Targets != nil {
+		seen.Choices = slices.DeleteFunc(seen.Choices, func(c Choice) bool {
+			return c.Action.Kind != net2net.None && !slices.Contains(p.Targets, seen.Target(c))
+		})
+	}
+	return seen, err
+}
+
 // Fits returns an error if the policy can never adapt a network, which needs no weights.
 func (p *Structural) Fits(n *model.Network) error {
-	seen, err := ProposedObservation(n, p.kinds(), p.Surgery)
+	seen, err := p.observe(n)
 	if err != nil {
 		return fmt.Errorf("the policy cannot read %s: %w", n.Name(), err)
 	}
 	if len(seen.Choices) > 1 { // more than no action
 		return nil
 	}
-	return fmt.Errorf("the policy weighs actions of the kinds %v, and none of them fits %s; take another policy or another network", p.kinds(), n.Name())
+	return fmt.Errorf("the policy weighs %s, and none of them fits %s; name actions or kinds that do, or take another policy or another network", p.weighs(), n.Name())
+}
+
+// weighs names the actions that the policy chooses from.
+func (p *Structural) weighs() string {
+	switch {
+	case len(p.Actions) > 0:
+		return fmt.Sprintf("the actions %v", p.Actions)
+	case p.Kinds == nil && p.Targets != nil:
+		return "the actions that it learned to judge: " + strings.Join(p.Targets, ", ")
+	}
+	return fmt.Sprintf("actions of the kinds %v", p.kinds())
 }
 
 // Decide weighs all actions that fit the network, and chooses the likeliest or samples one.
@@ -165,7 +197,7 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
-	seen, err := ProposedObservation(s.Network, p.kinds(), p.Surgery)
+	seen, err := p.observe(s.Network)
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide with a policy: %w", err)
 	}

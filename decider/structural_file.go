@@ -35,6 +35,7 @@ type structuralHeader struct {
 	Tokens  structuralInputs  `json:"tokens"`
 	Rows    structuralInputs  `json:"rows"`
 	Learned []net2net.Kind    `json:"learned"`
+	Targets []string          `json:"targets,omitempty"`
 	Notes   map[string]string `json:"notes,omitempty"`
 }
 
@@ -56,7 +57,7 @@ var ErrNotStructural = errors.New("it is no structural policy")
 // Set returns the policy for a file, without its options.
 func (p *Structural) Set() (*weights.Set, error) {
 	text, err := json.Marshal(structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members),
-		structuralInputs{vocab.Names(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Notes})
+		structuralInputs{vocab.Names(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Targets, p.Notes})
 	if err != nil {
 		return nil, fmt.Errorf("save a policy: %w", err)
 	}
@@ -100,7 +101,7 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 		return nil, err
 	}
 	p := &Structural{StructuralShape: StructuralShape{header.Hidden, header.Rounds}, Tokens: header.Tokens.Scale, Rows: header.Rows.Scale,
-		Learned: header.Learned, Notes: header.Notes}
+		Learned: header.Learned, Targets: header.Targets, Notes: header.Notes}
 	expected := map[string]bool{}
 	for k := range header.Members {
 		m := Member{}
@@ -158,6 +159,11 @@ func (h *structuralHeader) validate() error {
 	for _, kind := range h.Learned {
 		if !slices.Contains(net2net.Kinds(), kind) {
 			faults = append(faults, fmt.Errorf("it learned to judge %.40q, which is no operation", kind))
+		}
+	}
+	for _, target := range h.Targets {
+		if kind, _, _ := strings.Cut(target, " "); !slices.Contains(net2net.Kinds(), net2net.Kind(kind)) {
+			faults = append(faults, fmt.Errorf("it learned to judge %.40q, which is no operation on a layer", target))
 		}
 	}
 	return errors.Join(faults...)

@@ -28,6 +28,21 @@ type Choice struct {
 	Operations int64 // that it adds, forward, for one example
 }
 
+// Target says what an action does to which kind of layer, such as "deepen convolution": the first
+// one with weights that it changes. It is empty for no action.
+func (o *Observation) Target(c Choice) string {
+	if len(c.Tokens) == 0 {
+		return ""
+	}
+	first := c.Tokens[0]
+	for _, k := range slices.Backward(c.Tokens) {
+		if kind := o.Structure.Tokens[k].Kind; kind == vocab.Convolution || kind == vocab.Matrix {
+			first = k
+		}
+	}
+	return fmt.Sprintf("%s %v", c.Action.Kind, o.Structure.Tokens[first].Kind)
+}
+
 // NewObservation observes a network and candidate actions, all of which must be possible.
 func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Observation, error) {
 	return observe(n, actions, surgery, false)

@@ -119,6 +119,38 @@ func TestKindsThatWereLearned(t *testing.T) {
 	require.Equal(t, net2net.Action{}, decide(t, p, halfTime).Action)
 }
 
+// A policy stays within what it learned to judge, or within the actions that it is told.
+func TestTargetsThatWereLearned(t *testing.T) {
+	p := fresh(t, 1)
+	p.Learned, p.Targets = []net2net.Kind{"deepen", "widen"}, []string{"deepen convolution", "widen convolution"}
+	n := zoo(t, "ConvNet2")
+	seen, err := decider.ProposedObservation(n, nil, net2net.Options{})
+	require.NoError(t, err)
+	within := 0
+	for _, c := range seen.Choices {
+		target := seen.Target(c)
+		require.Contains(t, []string{"", "deepen convolution", "deepen matrix", "widen convolution", "widen matrix"}, target)
+		require.Equal(t, strings.HasSuffix(target, "matrix"), strings.Contains(c.Action.Target, "fc"), "%s: %s", c.Action, target)
+		if target == "" || slices.Contains(p.Targets, target) {
+			within++
+		}
+	}
+	require.Less(t, within, len(seen.Choices))
+	require.Len(t, decide(t, p, halfTime).Probabilities, within)
+	p.Kinds = p.Learned
+	require.Len(t, decide(t, p, halfTime).Probabilities, len(seen.Choices), "kinds that are named count for all layers")
+	p.Actions = []net2net.Action{{Kind: "widen", Target: "conv1", Size: 40}, {Kind: "deepen", Target: "nowhere"}}
+	require.Len(t, decide(t, p, halfTime).Probabilities, 2, "the one that fits, and none")
+
+	p.Actions, p.Kinds, p.Targets = nil, nil, []string{"kernel matrix"}
+	require.ErrorContains(t, p.Fits(n), "the actions that it learned to judge: kernel matrix, and none of them fits")
+	set, err := p.Set()
+	require.NoError(t, err)
+	read, err := decider.StructuralOf(set)
+	require.NoError(t, err)
+	require.Equal(t, p.Targets, read.Targets)
+}
+
 // The members' probabilities are averaged.
 func TestMembersAgree(t *testing.T) {
 	a, b := fresh(t, 1), fresh(t, 2)

@@ -59,10 +59,14 @@ var (
 	EventProcesses   = NewJobEvent("processes", EventTraits{Of: OfProcesses, Notice: Implied, About: "the number of processes that train together changes"})
 	EventPeerLost    = NewJobEvent("peer lost", EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that trained along has ended"})
 	EventPeerMissing = NewJobEvent("peer missing", EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that was to train along has not come"})
+	EventLowRate     = NewJobEvent("low rate", EventTraits{Warning: hardlyLearns, About: "the learning rate is low long before the budget ends"})
 	EventEnd         = NewJobEvent("end", EventTraits{Notice: Silent, About: "the job ends"})
 )
 
-const goesOn = "the job goes on without it"
+const (
+	goesOn       = "the job goes on without it"
+	hardlyLearns = "weights hardly change from here on; choose the schedule cosine or linear, a decay nearer 1 or a higher min_lr"
+)
 
 // jobEvents lists all events, in the order of their registration.
 var jobEvents []jobEventKind

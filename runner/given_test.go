@@ -49,7 +49,7 @@ func ownWeights(t *testing.T) string {
 func goingOn(t *testing.T, more ...string) train.Result {
 	args := []string{"train", "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run")}
 	for _, set := range append([]string{"network.name=ConvNet2", "data.synthetic.train=300", "data.synthetic.test=100", "data.test_as_validation=true",
-		"data.mean=[0.5]", "data.deviation=[0.5]"}, more...) {
+		"data.mean=[0.5]", "data.deviation=[0.5]", "schedule.rule=exponential"}, more...) {
 		args = append(args, "--set", set)
 	}
 	report := decoded[train.Result](t, done(t, args...).stdout)

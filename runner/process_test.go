@@ -202,7 +202,7 @@ func TestTrainInProcesses(t *testing.T) {
 		want, got := column(t, filepath.Join(alone, "epochs.csv"), name), column(t, filepath.Join(together, "epochs.csv"), name)
 		require.Len(t, got, len(want))
 		for k := range want {
-			require.LessOrEqual(t, math.Abs(got[k]-want[k]), 1e-5*want[k], "%s of epoch %d", name, k)
+			require.LessOrEqual(t, math.Abs(got[k]-want[k]), 1e-4*want[k], "%s of epoch %d", name, k)
 		}
 	}
 }

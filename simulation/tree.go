@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"graft/decider"
@@ -205,6 +206,18 @@ func OfferedKinds(trees []*Tree) []net2net.Kind {
 	}
 	slices.Sort(kinds)
 	return kinds
+}
+
+// OfferedTargets returns what the actions that trees offer do to which layers, sorted.
+func OfferedTargets(trees []*Tree) []string {
+	targets := map[string]bool{}
+	for _, s := range Situations(trees) {
+		for _, c := range s.Choices {
+			targets[s.Observation.Target(c)] = true
+		}
+	}
+	delete(targets, "") // no action
+	return slices.Sorted(maps.Keys(targets))
 }
 
 // Follow takes the choice that pick returns at each node, and returns the record at the end.

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 13
+#define GRAFT_ABI 14
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -214,6 +214,7 @@ typedef struct {
   graft_t order;     // int64 row numbers, or NULL for the rows as they come
   int64_t batch;     // rows a step
   int64_t steps;
+  const double *rates;  // training only: the learning rate of each step, or NULL for the optimizer's
   graft_generator generator;
   int64_t pad;       // training only: the largest random shift, in pixels
   int64_t cutout;    // training only: side of a random hole, in pixels

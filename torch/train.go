@@ -6,6 +6,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"unsafe"
 )
 
@@ -17,6 +18,7 @@ type Batches struct {
 	Order  *Tensor    // int64 row numbers; nil means the rows in order
 	Size   int        // rows of a batch
 	Steps  int        // zero means as many as there are rows for
+	Rates  []float64  // learning rate of each training step; nil means the optimizer's
 	Random *Generator // for augmentation and dropout; nil means LibTorch's own
 	// Augment changes the images of a training step at random; Evaluate ignores it. Zero
 	// changes nothing.
@@ -57,7 +59,7 @@ func Train(p *Program, o *Optimizer, b Batches) (Figures, error) {
 
 // Evaluate runs the program over the batches without gradients, in eval mode.
 func Evaluate(p *Program, b Batches) (Figures, error) {
-	b.Augment, b.Teacher = Augment{}, Teacher{}
+	b.Augment, b.Teacher, b.Rates = Augment{}, Teacher{}, nil
 	return b.run("evaluate", p, func(c *C.graft_batches, losses *C.double, correct *C.int64_t) *C.char {
 		return C.graft_evaluate(p.handle, c, losses, correct)
 	})
@@ -77,6 +79,15 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 	}
 	if b.Order != nil {
 		c.order = C.graft_t(b.Order.handle)
+	}
+	if n := len(b.Rates); n > 0 {
+		if n != steps {
+			return Figures{}, &Error{Op: op, Cause: fmt.Errorf("%d learning rates for %d steps", n, steps), kind: ErrShape}
+		}
+		var pin runtime.Pinner
+		defer pin.Unpin()
+		pin.Pin(unsafe.SliceData(b.Rates))
+		c.rates = (*C.double)(unsafe.SliceData(b.Rates))
 	}
 	losses, correct := make([]float64, steps), make([]C.int64_t, steps)
 	message := call(&c, (*C.double)(unsafe.SliceData(losses)), unsafe.SliceData(correct))

@@ -15,7 +15,7 @@ import (
 // original is a plan in which epochs count as a whole, as the original had it.
 func original() trainer.Options {
 	o := plan()
-	o.Abandon, o.Overrun, o.Distill.Off = true, true, true
+	o.Abandon, o.Overrun, o.Distill.Off, o.Schedule.Rule = true, true, true, trainer.Exponential
 	o.Adapt = trainer.Adapt{Every: true, MaxDecisions: 1_000_000, Rows: 64, Reset: true}
 	return o
 }
@@ -26,7 +26,7 @@ const perEpoch = 17
 // A change of devices throws away what the epoch under way was, but for its steps.
 func TestAnEpochCutShortIsAbandoned(t *testing.T) {
 	o := plan()
-	o.Abandon = true
+	o.Abandon, o.Schedule.Rule = true, trainer.Exponential
 	book := &memory{}
 	run(t, o, book, "deepen:conv1", "widen:conv2:12")
 	require.Equal(t, []string{"start", "up", "decision", "decision", "down", "shrink", "end"}, book.events())
@@ -38,11 +38,11 @@ func TestAnEpochCutShortIsAbandoned(t *testing.T) {
 	whole := book.rows[up.Epoch]
 	require.Equal(t, up.Epoch, whole.Epoch)
 	require.Equal(t, int64(up.Epoch*perEpoch+up.Step+perEpoch), whole.Steps, "the steps count, and a whole epoch follows")
-	schedule := trainer.Schedule{}
+	schedule := o.Schedule
 	schedule.EnsureDefaults()
 	for k, row := range book.rows[:3] {
 		require.Equal(t, k, row.Epoch)
-		require.InEpsilon(t, schedule.Rate(0.01, k, 0, 0), row.Rate, 1e-12, "the rate has seen whole epochs only")
+		require.InEpsilon(t, schedule.Rate(0.01, trainer.Moment{Epochs: k}), row.Rate, 1e-12, "the rate has seen whole epochs only")
 	}
 }
 
@@ -69,7 +69,7 @@ func TestAChangeBetweenEpochs(t *testing.T) {
 // is evaluated late rather than never.
 func TestTheLastWholeEpochCounts(t *testing.T) {
 	o := plan()
-	o.Timeline.Events, o.Overrun = nil, true
+	o.Timeline.Events, o.Overrun, o.Schedule.Rule = nil, true, trainer.Exponential
 	book := &memory{}
 	outcome := run(t, o, book)
 	require.Greater(t, outcome.Steps, book.rows[len(book.rows)-1].Steps, "the last steps are for nothing")

@@ -36,6 +36,9 @@ type growth struct {
 func (a *adaptation) reallocate(to Allocation) error {
 	a.settle()
 	a.Devices = to.Devices
+	if to.Change != Same {
+		a.restart(RestartOnDevices)
+	}
 	switch to.Change {
 	case Up:
 		a.Levels = append(a.Levels, len(a.Changes))
@@ -106,6 +109,7 @@ func (a *adaptation) operate(action net2net.Action) error {
 		if err := a.follow(change); err != nil {
 			return err
 		}
+		a.restart(RestartOnSurgery)
 	}
 	return a.reset(1)
 }
@@ -116,7 +120,7 @@ func (a *adaptation) reset(divide int) error {
 	if !a.Adapt.Reset {
 		return nil
 	}
-	a.Rate = 0
+	a.restart(a.Schedule.Restart)
 	return a.renew()
 }
 
@@ -192,6 +196,7 @@ func (a *adaptation) shrink() error {
 	}
 	a.Clock.Spend(Work{Kind: Surgery, Count: 1, Network: a.Network})
 	a.Operating += a.Clock.Now() - began
+	a.restart(RestartOnSurgery)
 	a.distillation.begin()
 	note.Took, note.Parameters = a.Clock.Now()-began, a.Network.Parameters()
 	if a.logits != nil {

@@ -92,7 +92,7 @@ type origin struct {
 }
 
 // positionKeys are the keys of position.json in order, so that equal jobs write equal bytes.
-var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "used", "time_ns", "spent_ns", "past", "live", "devices", "asked", "asking",
+var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "restarted_ns", "low_rate", "time_ns", "spent_ns", "past", "live", "devices", "asked", "asking",
 	"decisions", "loss", "correct", "seen", "fresh", "validation", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
 	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "images", "flop", "device_ns", "generator", "counts", "options", "data"}
 
@@ -147,7 +147,7 @@ func appendNetwork(sections []Section, n *model.Network, shape, tensors string) 
 	if err != nil {
 		return nil, err
 	}
-	set, err := n.Save()
+	set, err := saved(n)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func TestPositionHasAllParts(t *testing.T) {
 	keys := map[string]json.RawMessage{}
 	count := 0
 	j := &Job{}
-	j.Live, j.adaptation.Skipped = []LiveChange{{}}, 1 // left out where they are empty
+	j.Live, j.adaptation.Skipped, j.LowRate = []LiveChange{{}}, 1, true // left out where they are empty
 	for _, part := range append(j.parts(), &origin{}) {
 		text, err := json.Marshal(part)
 		require.NoError(t, err)

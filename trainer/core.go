@@ -23,27 +23,28 @@ type core struct {
 
 // progress is the loop's part of a checkpoint's position.
 type progress struct {
-	Epoch      int           `json:"epoch"`          // under way
-	Step       int           `json:"step"`           // done in it
-	Steps      int64         `json:"steps"`          // done in all
-	Rate       int           `json:"rate"`           // epochs that the schedule of the learning rate has seen
-	LR         float64       `json:"lr"`             // of the last step
-	Used       float64       `json:"used"`           // share of the budget, when the epoch began
-	Time       time.Duration `json:"time_ns"`        // on the clock, when saved or when devices last changed
-	Spent      time.Duration `json:"spent_ns"`       // of the budget, at the last evaluation or the end
-	Past       int           `json:"past"`           // events of the timeline
-	Live       []LiveChange  `json:"live,omitempty"` // changes beside the timeline
-	Devices    int           `json:"devices"`        // now
-	Decisions  int           `json:"decisions"`      // in all
-	Loss       float64       `json:"loss"`           // summed over the epoch's steps
-	Correct    int           `json:"correct"`        // images of the epoch
-	Seen       int           `json:"seen"`           // images of the epoch
-	Fresh      bool          `json:"fresh"`          // steps were done since the last evaluation
-	Validation Score         `json:"validation"`     // last evaluated
-	Abandoned  int           `json:"abandoned"`      // epochs
-	Started    bool          `json:"started"`        // the start event is recorded
-	Over       bool          `json:"over"`           // training has ended
-	Ended      bool          `json:"ended"`          // the end event is recorded
+	Epoch      int           `json:"epoch"`              // under way
+	Step       int           `json:"step"`               // done in it
+	Steps      int64         `json:"steps"`              // done in all
+	Rate       int           `json:"rate"`               // epochs since the schedule of the learning rate began
+	LR         float64       `json:"lr"`                 // of the last step
+	Restarted  time.Duration `json:"restarted_ns"`       // when that schedule began last
+	LowRate    bool          `json:"low_rate,omitempty"` // EventLowRate is recorded
+	Time       time.Duration `json:"time_ns"`            // on the clock, when saved or when devices last changed
+	Spent      time.Duration `json:"spent_ns"`           // of the budget, at the last evaluation or the end
+	Past       int           `json:"past"`               // events of the timeline
+	Live       []LiveChange  `json:"live,omitempty"`     // changes beside the timeline
+	Devices    int           `json:"devices"`            // now
+	Decisions  int           `json:"decisions"`          // in all
+	Loss       float64       `json:"loss"`               // summed over the epoch's steps
+	Correct    int           `json:"correct"`            // images of the epoch
+	Seen       int           `json:"seen"`               // images of the epoch
+	Fresh      bool          `json:"fresh"`              // steps were done since the last evaluation
+	Validation Score         `json:"validation"`         // last evaluated
+	Abandoned  int           `json:"abandoned"`          // epochs
+	Started    bool          `json:"started"`            // the start event is recorded
+	Over       bool          `json:"over"`               // training has ended
+	Ended      bool          `json:"ended"`              // the end event is recorded
 }
 
 // Score is the result of an evaluation.

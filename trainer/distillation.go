@@ -65,14 +65,10 @@ func (d *distillation) compute(s *torch.Scope) error {
 	return nil
 }
 
-// begin starts what follows a shrinking: a new schedule of the learning rate unless
-// Distill.Keep is set, and the course, for Distill.Span of the time left, or one epoch
+// begin starts the course after a shrinking, for Distill.Span of the time left, or one epoch
 // where the clock does not know yet what a step costs.
 func (d *distillation) begin() {
 	d.Age, d.Taught, d.Length = 0, 0, d.perEpoch()
-	if !d.Distill.Keep {
-		d.Rate = 0
-	}
 	if one := d.Clock.Cost(d.work(1)); one > 0 {
 		d.Length = max(1, int(d.Distill.Span*float64(d.deadline()-d.Clock.Now())/float64(one)))
 	}

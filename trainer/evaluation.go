@@ -123,8 +123,5 @@ func (c *core) continueFrom(g *Pretrained) error {
 		return fmt.Errorf("the network was trained for %d epochs already, and the job ends after %d; raise epochs", g.Epochs, c.Epochs)
 	}
 	c.Epoch, c.Rate, c.Validation = g.Epochs, g.Epochs, g.Score
-	if g.Epochs > 0 {
-		c.Used = float64(c.Time) / float64(c.Timeline.Budget)
-	}
 	return nil
 }

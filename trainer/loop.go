@@ -108,7 +108,9 @@ func (j *Job) endEpoch() error {
 	}
 	j.Epoch, j.Step, j.Loss, j.Correct, j.Seen = j.Epoch+1, 0, 0, 0, 0
 	j.Rate++
-	j.Used = float64(j.Clock.Now()) / float64(j.Scheduler.Budget())
+	if err := j.noteLowRate(); err != nil {
+		return err
+	}
 	a := &j.adaptation
 	a.Asking = j.Adapt.Every && a.Asked > 0 && a.Asked < j.Adapt.MaxDecisions // again after an up
 	j.distillation.Age++

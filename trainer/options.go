@@ -21,7 +21,7 @@ type Options struct {
 	Epochs    int
 	Timeline  Timeline               // when devices come and go, and how long the job lasts; required
 	Optimizer torch.OptimizerOptions // how parameters follow gradients; a rule of zero means Adam with a rate of 0.01
-	Schedule  Schedule               // how the learning rate changes; zero is exponential
+	Schedule  Schedule               // how the learning rate changes; zero is half a cosine wave over the budget
 	Augment   torch.Augment          // random changes of training images; zero means none
 	Adapt     Adapt                  // when and how to adapt; zero asks once for each up
 	Distill   Distill                // learning from the larger network after a down; zero means its defaults
@@ -92,9 +92,6 @@ type Distill struct {
 	// Span is the part of the time left after a down that distillation lasts, between 0
 	// and 1. The share falls to nothing along it, step by step. Zero means all of it.
 	Span float64
-	// Keep continues the learning rate's schedule; false begins it anew, for a network
-	// that shrank has much to learn again.
-	Keep bool
 }
 
 // Checkpoint are the options of saving a job.

@@ -2,6 +2,7 @@ package trainer_test
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 // counts on from its epochs.
 func TestAJobGoesOnFromATrainedNetwork(t *testing.T) {
 	o := plan()
+	o.Schedule.Rule = trainer.Exponential
 	o.Timeline = trainer.Timeline{Budget: 1500 * time.Millisecond, Start: 700 * time.Millisecond}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := small(t, s, 1)
@@ -37,10 +39,10 @@ func TestAJobGoesOnFromATrainedNetwork(t *testing.T) {
 		require.InDelta(t, score.Accuracy, book.notes[0].Accuracy, 0, "the beginning is written down with what the weights do")
 		require.Equal(t, o.Timeline.Start, book.notes[0].Time)
 		require.Equal(t, 6, book.rows[0].Epoch)
-		schedule := trainer.Schedule{}
+		schedule := o.Schedule
 		schedule.EnsureDefaults()
-		require.Equal(t, schedule.Rate(0.01, 6, 0, 0), book.rows[0].Rate)
-		require.Equal(t, schedule.Rate(0.01, 7, 0, 0), book.rows[1].Rate)
+		require.Equal(t, schedule.Rate(0.01, trainer.Moment{Epochs: 6}), book.rows[0].Rate)
+		require.Equal(t, schedule.Rate(0.01, trainer.Moment{Epochs: 7}), book.rows[1].Rate)
 		require.Equal(t, 6+len(book.rows)-1, outcome.Epochs, "the last was cut short")
 		require.LessOrEqual(t, outcome.Used, outcome.Budget)
 		return nil
@@ -82,5 +84,6 @@ func TestACosineGoesOn(t *testing.T) {
 	clock.Time = o.Timeline.Start
 	_, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book, Pretrained: &trainer.Pretrained{Epochs: 2}})
 	require.NoError(t, err)
-	require.InDelta(t, 0.005, book.rows[0].Rate, 1e-9)
+	share := book.rows[0].Time.Seconds() / 2 // and the evaluation
+	require.InDelta(t, 0.005*(1+math.Cos(math.Pi*share)), book.rows[0].Rate, 3e-4)
 }

@@ -39,6 +39,7 @@ type trainOrder struct {
 	Seed        int64                  `json:"seed"` // of the order of the epoch's images
 	From        int                    `json:"from"` // in that order
 	Rows        int                    `json:"rows"`
+	Rates       []float64              `json:"rates"` // of the steps
 	Optimizer   torch.OptimizerOptions `json:"optimizer"`
 	Distill     bool                   `json:"distill"`
 	Temperature float64                `json:"temperature"`

@@ -75,13 +75,13 @@ func (r *replica) stale() error {
 }
 
 // train takes steps on rows of the epoch's order in one call.
-func (r *replica) train(from, rows int, t torch.Teacher, peers *torch.Peers) (f torch.Figures, err error) {
+func (r *replica) train(from, rows int, rates []float64, t torch.Teacher, peers *torch.Peers) (f torch.Figures, err error) {
 	if err := r.compileStep(); err != nil {
 		return f, err
 	}
 	err = torch.With(func(s *torch.Scope) error {
 		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, from, rows), Size: r.Batch,
-			Random: r.random, Augment: r.Augment, Teacher: t, Peers: peers}
+			Rates: rates, Random: r.random, Augment: r.Augment, Teacher: t, Peers: peers}
 		if s.Err() != nil {
 			return s.Err()
 		}

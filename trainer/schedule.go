@@ -5,34 +5,55 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"time"
 )
 
 // Rule is the rule of a learning rate schedule.
 type Rule string
 
-// The rules. The zero Rule is Exponential.
+// The rules. The zero Rule is Cosine.
 const (
+	Cosine      Rule = "cosine"      // down to MinLR at the end of the budget, on half a cosine wave (Loshchilov and Hutter 2017)
+	Linear      Rule = "linear"      // down to MinLR at the end of the budget, on a line
 	Exponential Rule = "exponential" // times Decay after each epoch
+	StepDown    Rule = "step"        // times Decay after each Every epochs
 	Constant    Rule = "constant"
-	Cosine      Rule = "cosine" // down to MinLR over the budget
-	StepDown    Rule = "step"   // times Decay after each Every epochs
 )
 
-// Schedule changes the learning rate. It goes on across surgery.
+// Restart says after which changes the schedule begins anew.
+type Restart string
+
+// The restarts. The zero Restart is NoRestart.
+const (
+	NoRestart        Restart = "never"
+	RestartOnDevices Restart = "devices" // after each up and down, whether or not the network changes
+	RestartOnSurgery Restart = "surgery" // after each change of the network
+)
+
+// Schedule changes the learning rate.
 type Schedule struct {
-	// Rule changes the rate: exponential multiplies it by Decay after each epoch, step
-	// after every Every epochs, cosine lowers it to MinLR over the budget, constant keeps
-	// it. Empty means exponential.
+	// Rule changes the rate. cosine and linear lower it to MinLR at the end of the budget, step
+	// by step; exponential multiplies it by Decay after each epoch, step after every Every
+	// epochs; constant keeps it. Empty means cosine.
 	Rule   Rule
 	Decay  float64 // factor of the rate; zero means 0.9 for exponential and 0.1 for step
 	Every  int     // epochs between two changes of the rule step; zero means 10
 	MinLR  float64 `json:"Least"` // lower bound of the rate; zero means 1e-8
 	WarmUp int     // steps over which the rate rises from zero; zero means none
+	// WarmUpShare is the part of the budget, between 0 and 1, over which the rate rises from
+	// zero. Zero means none.
+	WarmUpShare float64
+	// Restart begins the schedule anew, from the first rate: cosine and linear then fall over
+	// the time that is left. devices does so after each up and down, surgery after each change
+	// of the network, never goes on. With surgery a job that grows has other rates than one that
+	// does not, which a comparison of the two then measures as well. Empty means never.
+	Restart Restart
 }
 
 // EnsureDefaults fills unset options.
 func (s *Schedule) EnsureDefaults() {
-	s.Rule = cmp.Or(s.Rule, Exponential)
+	s.Rule, s.Restart = cmp.Or(s.Rule, Cosine), cmp.Or(s.Restart, NoRestart)
 	s.Decay = cmp.Or(s.Decay, map[Rule]float64{StepDown: 0.1}[s.Rule], 0.9)
 	s.Every, s.MinLR = cmp.Or(s.Every, 10), cmp.Or(s.MinLR, 1e-8)
 }
@@ -40,32 +61,63 @@ func (s *Schedule) EnsureDefaults() {
 // Validate lists all invalid options.
 func (s Schedule) Validate() error {
 	var faults []error
-	switch s.Rule {
-	case "", Exponential, Constant, Cosine, StepDown:
-	default:
-		faults = append(faults, fmt.Errorf("a schedule %q; there are exponential, constant, cosine and step", string(s.Rule)))
+	if !slices.Contains([]Rule{"", Cosine, Linear, Exponential, StepDown, Constant}, s.Rule) {
+		faults = append(faults, fmt.Errorf("a schedule %q; there are cosine, linear, exponential, step and constant", string(s.Rule)))
 	}
-	if s.Decay < 0 || s.Decay > 1 || s.Every < 0 || s.MinLR < 0 || s.WarmUp < 0 {
-		faults = append(faults, errors.New("a decay lies between 0 and 1, epochs, steps and rates are not negative"))
+	if !slices.Contains([]Restart{"", NoRestart, RestartOnDevices, RestartOnSurgery}, s.Restart) {
+		faults = append(faults, fmt.Errorf("a restart %q; there are never, devices and surgery", string(s.Restart)))
+	}
+	if s.Decay < 0 || s.Decay > 1 || s.Every < 0 || s.MinLR < 0 || s.WarmUp < 0 || !(s.WarmUpShare >= 0 && s.WarmUpShare < 1) {
+		faults = append(faults, errors.New("a decay and a share of warm-up lie between 0 and 1, epochs, steps and rates are not negative"))
 	}
 	return errors.Join(faults...)
 }
 
-// Rate is the learning rate after a number of whole epochs and steps, with a share of the
-// budget used when the epoch began. The first argument is the rate to begin with.
-func (s Schedule) Rate(rate float64, epochs int, steps int64, used float64) float64 {
-	first := rate
+// Moment is a step's place in the schedule.
+type Moment struct {
+	Epochs int     // whole ones since the schedule began
+	Steps  int64   // of the job
+	Share  float64 // of the time from the schedule's beginning to the end of the budget, when the step ends
+}
+
+// Rate is the learning rate of a step. The first argument is the rate to begin with.
+func (s Schedule) Rate(rate float64, at Moment) float64 {
+	first, share := rate, min(1, at.Share)
 	switch s.Rule {
 	case Exponential:
-		rate *= math.Pow(s.Decay, float64(epochs))
+		rate *= math.Pow(s.Decay, float64(at.Epochs))
 	case StepDown:
-		rate *= math.Pow(s.Decay, float64(epochs/s.Every))
+		rate *= math.Pow(s.Decay, float64(at.Epochs/s.Every))
 	case Cosine:
-		rate *= (1 + math.Cos(math.Pi*min(1, used))) / 2
+		rate *= (1 + math.Cos(math.Pi*share)) / 2
+	case Linear:
+		rate *= 1 - share
 	}
 	rate = max(rate, min(first, s.MinLR))
-	if s.WarmUp > 0 && steps < int64(s.WarmUp) {
-		rate *= float64(steps+1) / float64(s.WarmUp)
+	if s.WarmUp > 0 && at.Steps < int64(s.WarmUp) {
+		rate *= float64(at.Steps+1) / float64(s.WarmUp)
+	}
+	if share < s.WarmUpShare {
+		rate *= share / s.WarmUpShare
 	}
 	return rate
+}
+
+// rates are the learning rates of the next n steps.
+func (j *Job) rates(n int) []float64 {
+	first := j.Optimizer.LR / math.Pow(j.Adapt.Divide, float64(j.adaptation.Divided))
+	now, one, all := j.Clock.Now(), j.Clock.Cost(j.work(1)), j.Scheduler.Budget()-j.Restarted
+	rates := make([]float64, n)
+	for k := range rates {
+		end := now + time.Duration(k+1)*one - j.Restarted
+		rates[k] = j.Schedule.Rate(first, Moment{Epochs: j.Rate, Steps: j.Steps + int64(k), Share: float64(end) / float64(all)})
+	}
+	return rates
+}
+
+// restart begins the schedule anew after a change, if its option says so.
+func (c *core) restart(after Restart) {
+	if c.Schedule.Restart == after {
+		c.Rate, c.Restarted = 0, c.Clock.Now()
+	}
 }

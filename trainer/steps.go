@@ -42,9 +42,6 @@ func (p pace) next() int {
 // allowed is the number of steps until the epoch, the allocation or the evaluation is due.
 func (j *Job) allowed() int {
 	n := min(j.perEpoch()-j.Step, j.pace.next())
-	if j.Steps < int64(j.Schedule.WarmUp) {
-		n = 1 // the rate changes with every step
-	}
 	one := j.Clock.Cost(j.work(1))
 	fit := j.fitting(one)
 	if one <= 0 {
@@ -74,22 +71,21 @@ func (j *Job) train(n int) error {
 	}
 	j.show(Trains)
 	o := j.optimizer.Options(0)
-	first := j.Optimizer.LR / math.Pow(j.Adapt.Divide, float64(j.adaptation.Divided))
-	j.LR = j.Schedule.Rate(first, j.Rate, j.Steps, j.Used)
-	o.LR = j.LR
+	rates := j.rates(n)
+	o.LR, j.LR = rates[0], rates[n-1]
 	if err := j.optimizer.Configure(0, o); err != nil {
 		return err
 	}
 	from := j.Step * j.Batch
 	rows := min(n*j.Batch, j.Data.Train.Count-from)
 	t := j.distillation.teacher()
-	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Optimizer: o, Distill: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Fall: t.Fall}
+	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Rates: rates, Optimizer: o, Distill: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Fall: t.Fall}
 	began := j.Now()
 	j.Clock.Begin()
 	var f torch.Figures
 	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) error {
 		return j.chooser.train(j.Network.Parameters(), rows, func() (err error) {
-			f, err = j.replica.train(from, rows, t, peers)
+			f, err = j.replica.train(from, rows, rates, t, peers)
 			return err
 		})
 	})
@@ -106,7 +102,7 @@ func (j *Job) train(n int) error {
 func (j *Job) count(f torch.Figures, rows int) error {
 	for k, loss := range f.Losses {
 		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return fmt.Errorf("the loss of step %d of epoch %d is %v: training diverged; lower the learning rate", j.Step+k, j.Epoch, loss)
+			return j.diverged(j.Step+k, loss)
 		}
 		j.Loss += loss
 		j.Correct += f.Correct[k]

@@ -19,6 +19,9 @@ type Dialect struct {
 	// Renamed maps old keys, with their tables, to the new keys of the same tables. An old
 	// key is an error, except in a Document that has OldNames.
 	Renamed map[string]string
+	// Removed maps keys that are gone to what takes their place. One is an error, except in a
+	// Document that has OldNames, where it is passed over.
+	Removed map[string]string
 
 	outlines sync.Map // *Outline by reflect.Type
 }

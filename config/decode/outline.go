@@ -118,7 +118,17 @@ func (o *Outline) Find(key string) *Outline {
 
 // renamed returns the field of an old key; nil where there is none.
 func (o *Outline) renamed(key string) *Outline {
-	return o.Find(o.dialect.Renamed[strings.Join(append(slices.Clone(o.Path), key), ".")])
+	return o.Find(o.dialect.Renamed[o.path(key)])
+}
+
+// removed returns what takes the place of a key that is gone.
+func (o *Outline) removed(key string) (instead string, gone bool) {
+	instead, gone = o.dialect.Removed[o.path(key)]
+	return instead, gone
+}
+
+func (o *Outline) path(key string) string {
+	return strings.Join(append(slices.Clone(o.Path), key), ".")
 }
 
 // At returns the outline of a dotted path such as time.budget; nil where there is none.

@@ -29,6 +29,9 @@ func (d *decoder) table(o *Outline, where []any, v reflect.Value, table map[stri
 		if f == nil && d.oldNames {
 			f = o.renamed(key)
 		}
+		if _, gone := o.removed(key); f == nil && gone && d.oldNames {
+			continue
+		}
 		if f == nil {
 			d.report(Problem{Where: inner, Key: true, Text: unknownKey(o, key)})
 			continue
@@ -40,6 +43,9 @@ func (d *decoder) table(o *Outline, where []any, v reflect.Value, table map[stri
 func unknownKey(o *Outline, key string) string {
 	if now := o.renamed(key); now != nil {
 		return fmt.Sprintf("%s is called %s now; rename it", key, now.Key)
+	}
+	if instead, gone := o.removed(key); gone {
+		return fmt.Sprintf("there is no %s any more: %s", key, instead)
 	}
 	table := ""
 	if len(o.Path) > 0 {

@@ -108,7 +108,7 @@ func TestWhereTheOriginalStoppedLoweringTheRate(t *testing.T) {
 		o := j.Options()
 		assert.InEpsilon(t, want, o.Schedule.MinLR, 1e-12, text)
 		if o.Schedule.Decay < 1 {
-			assert.InEpsilon(t, want, o.Schedule.Rate(o.Optimizer.LR, 500, 0, 0), 1e-12, text)
+			assert.InEpsilon(t, want, o.Schedule.Rate(o.Optimizer.LR, trainer.Moment{Epochs: 500}), 1e-12, text)
 		}
 	}
 }

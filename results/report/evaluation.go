@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -53,8 +54,8 @@ func policyText(p runs.EvaluatedPolicy) string {
 		return text + ", of the original's"
 	}
 	text += ", structural, " + document.Plural(p.Members, "member")
-	if len(p.Learned) > 0 {
-		text += ", judges " + strings.Join(p.Learned, " and ")
+	if judges := cmp.Or(strings.Join(p.Targets, ", "), strings.Join(p.Learned, " and ")); judges != "" {
+		text += ", judges " + judges
 	}
 	var notes []string
 	for key, note := range p.Notes {

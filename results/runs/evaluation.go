@@ -136,6 +136,7 @@ type EvaluatedPolicy struct {
 	Prefix  *bool             `json:"prefix,omitempty"`  // token 0 is read before the layers
 	Members int               `json:"members,omitempty"` // that vote; of structural ones only, as are the next
 	Learned []string          `json:"learned,omitempty"` // kinds of actions that it has learned to judge
+	Targets []string          `json:"targets,omitempty"` // operations and the kinds of layers on which it has learned to judge them
 	Notes   map[string]string `json:"notes,omitempty"`   // that learning left
 }
 

@@ -28,6 +28,10 @@ void Optimizer::configure(int32_t index, const graft_group &group) {
   groups_[index].nparams = nparams;
 }
 
+void Optimizer::set_rate(double rate) {
+  for (graft_group &group : groups_) group.lr = rate;
+}
+
 void Optimizer::zero_grad() {
   for (Slot &slot : slots_) slot.param.mutable_grad().reset();
 }

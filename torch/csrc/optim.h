@@ -15,6 +15,7 @@ class Optimizer {
             const graft_t *second, graft_t steps);
 
   void configure(int32_t index, const graft_group &group);
+  void set_rate(double rate);  // of all groups
   void zero_grad();
   void step();
   std::vector<at::Tensor> gradients() const;  // in the order of the parameters

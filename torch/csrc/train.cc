@@ -138,6 +138,7 @@ void train(Program &program, Optimizer &optimizer, const graft_batches &b, doubl
     at::Tensor loss = cross_entropy(logits, labels, share);
     total_loss(b, feed, k, loss, logits, share).backward();
     if (feed.peers != nullptr) feed.peers->sum(optimizer.gradients());
+    if (b.rates != nullptr) optimizer.set_rate(b.rates[k]);
     optimizer.step();
     tally.note(k, loss, logits, labels, !share.idle);
   }

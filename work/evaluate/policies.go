@@ -185,7 +185,7 @@ func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
 		r.Vocab, r.Prefix = vocab, &prefixed
 		return r
 	}
-	r.Members, r.Notes = len(p.Structural.Members), p.Structural.Notes
+	r.Members, r.Targets, r.Notes = len(p.Structural.Members), p.Structural.Targets, p.Structural.Notes
 	for _, kind := range p.Structural.Learned {
 		r.Learned = append(r.Learned, string(kind))
 	}

@@ -1,0 +1,99 @@
+package trainer_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/torch"
+	"graft/trainer"
+)
+
+// The rates of each rule, by hand.
+func TestRates(t *testing.T) {
+	at := func(share float64) trainer.Moment { return trainer.Moment{Epochs: 4, Steps: 30, Share: share} }
+	for name, c := range map[string]struct {
+		schedule trainer.Schedule
+		at       trainer.Moment
+		want     float64
+	}{
+		"cosine, half-way":          {trainer.Schedule{}, at(0.5), 0.1},
+		"cosine, at the end":        {trainer.Schedule{}, at(1), 1e-8},
+		"cosine, past the end":      {trainer.Schedule{}, at(1.5), 1e-8},
+		"linear":                    {trainer.Schedule{Rule: trainer.Linear}, at(0.75), 0.05},
+		"linear, with a least rate": {trainer.Schedule{Rule: trainer.Linear, MinLR: 0.01}, at(1), 0.01},
+		"exponential":               {trainer.Schedule{Rule: trainer.Exponential}, at(0.9), 0.2 * math.Pow(0.9, 4)},
+		"step":                      {trainer.Schedule{Rule: trainer.StepDown, Every: 3}, at(0.9), 0.02},
+		"constant":                  {trainer.Schedule{Rule: trainer.Constant}, at(0.9), 0.2},
+		"steps of warm-up":          {trainer.Schedule{Rule: trainer.Constant, WarmUp: 62}, at(0), 0.1},
+		"a share of warm-up":        {trainer.Schedule{Rule: trainer.Constant, WarmUpShare: 0.2}, at(0.05), 0.05},
+		"after the share":           {trainer.Schedule{Rule: trainer.Constant, WarmUpShare: 0.2}, at(0.2), 0.2},
+	} {
+		c.schedule.EnsureDefaults()
+		require.NoError(t, c.schedule.Validate(), name)
+		assert.InDelta(t, c.want, c.schedule.Rate(0.2, c.at), 1e-12, name)
+	}
+	for _, wrong := range []trainer.Schedule{{Rule: "exp"}, {Restart: "often"}, {WarmUpShare: 1}, {WarmUpShare: math.NaN()}, {Decay: 2}} {
+		assert.Error(t, wrong.Validate(), "%+v", wrong)
+	}
+}
+
+// The rate follows the share of the budget alike in a job that grows and in one that does not.
+// A restart gives it back its first value.
+func TestRestarts(t *testing.T) {
+	last := func(restart trainer.Restart, actions ...string) map[time.Duration]float64 {
+		o, book := plan(), &memory{}
+		o.Schedule.Restart = restart
+		run(t, o, book, actions...)
+		rates := map[time.Duration]float64{}
+		for _, r := range book.rows {
+			rates[r.Time.Truncate(200*time.Millisecond)] = r.Rate
+		}
+		return rates
+	}
+	grows, never := last("", "deepen:conv1", "widen:conv2:12"), last("", "none", "none")
+	for at, rate := range never {
+		if other, both := grows[at]; both {
+			assert.InDelta(t, rate, other, 1.5e-3, "the job's rates %v: %v and %v", at, grows, never)
+		}
+		assert.InDelta(t, 0.005*(1+math.Cos(math.Pi*at.Seconds()/1.5)), rate, 1.5e-3)
+	}
+	late := 1200 * time.Millisecond
+	for restart, higher := range map[trainer.Restart][2]bool{trainer.RestartOnDevices: {true, true}, trainer.RestartOnSurgery: {true, false}} {
+		for k, actions := range [][]string{{"deepen:conv1", "none"}, {"none", "none"}} {
+			rates := last(restart, actions...)
+			assert.Equal(t, higher[k], rates[late] > 2*never[late], "%s, %v: %v, %v", restart, actions, rates, never)
+		}
+	}
+}
+
+// A rate that is low long before the end is told once; one that a schedule of the budget
+// lowers is not.
+func TestLowRate(t *testing.T) {
+	for rule, told := range map[trainer.Rule]int{trainer.Exponential: 1, trainer.Cosine: 0} {
+		o, book := plan(), &memory{}
+		o.Schedule.Rule, o.Schedule.Decay = rule, 0.01
+		run(t, o, book, "none", "none")
+		count := 0
+		for _, n := range book.notes {
+			if n.Event == "low rate" {
+				count++
+				assert.Regexp(t, `^it is 1e-06, of 0.01 at first, after \d+ % of the budget$`, n.Why)
+			}
+		}
+		assert.Equal(t, told, count, rule)
+	}
+}
+
+// Training that diverges ends with a sentence, and leaves the last checkpoint as it is.
+func TestDivergence(t *testing.T) {
+	o, book := plan(), &memory{}
+	o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 1e30}
+	_, err := runJob(t, o, trainer.Parts{Recorder: book}, "none", "none")
+	require.ErrorIs(t, err, trainer.ErrDiverged)
+	require.ErrorContains(t, err, "begin again with a lower learning rate")
+	require.Empty(t, book.saves, "of what is not a number nothing is saved")
+}
