@@ -40,7 +40,7 @@ func digest(f File, more func(io.Writer)) string {
 // writeKeys writes the keys with a prefix on which results depend.
 func writeKeys(w io.Writer, f File, prefix string) {
 	for _, v := range Values(f) {
-		if strings.HasPrefix(v.Key, prefix) && v.Result == decode.Material {
+		if strings.HasPrefix(v.Key, prefix) && v.Result == decode.Material && !v.Absent {
 			fmt.Fprintf(w, "%s = %s\n", oldName(v.Key), v.Text)
 		}
 	}

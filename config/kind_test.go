@@ -149,3 +149,16 @@ func TestRenamedKeys(t *testing.T) {
 		assert.NotContains(t, renamed, inTableOf(key, name))
 	}
 }
+
+// A key that came later changes no digest while it is zero, and all other digests do.
+func TestLateKeysAreAbsentWhileZero(t *testing.T) {
+	plain := must(ReadJob(files.OS{}, "", nil))
+	for _, set := range []string{"optimizer.clip_norm=0", "train.label_smoothing=0"} {
+		assert.Equal(t, plain.Digest(), must(ReadJob(files.OS{}, "", []string{set})).Digest(), set)
+	}
+	for _, set := range []string{"optimizer.clip_norm=1", "train.label_smoothing=0.1", "optimizer.weight_decay=0.1"} {
+		other := must(ReadJob(files.OS{}, "", []string{set}))
+		assert.NotEqual(t, plain.Digest(), other.Digest(), set)
+		assert.Len(t, other.Differences(plain), 1)
+	}
+}

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 14
+#define GRAFT_ABI 15
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -176,6 +176,7 @@ typedef struct {
   int32_t nesterov;
   int32_t fused;  // one pass over each parameter; equal up to rounding
   double lr, beta1, beta2, eps, weight_decay, momentum, dampening;
+  double clip_norm, clip_value;  // bounds of gradients in a step; zero is none
 } graft_group;
 
 char *graft_optimizer_new(const graft_group *groups, int32_t ngroups,
@@ -225,6 +226,7 @@ typedef struct {
   double temperature;
   double teacher_share;
   double teacher_fall;
+  double smoothing;  // training only: share of the labels that goes to all classes evenly
   // The processes that share the work, or NULL: of every batch each trains its part
   // of the rows, and evaluates its part of the batches. All give the same figures,
   // those of whole batches. Training that fails changes nothing then.

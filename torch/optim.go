@@ -52,6 +52,12 @@ type OptimizerOptions struct {
 	Momentum    float64 // SGD: momentum; zero means none
 	Dampening   float64 // SGD: dampening of the momentum; zero means none
 	Nesterov    bool    // SGD: Nesterov momentum
+	// ClipNorm is the largest norm of all gradients of a step together: larger ones are
+	// scaled down to it. Zero means no limit.
+	ClipNorm float64 `json:",omitempty"`
+	// ClipValue bounds each value of a gradient, which is cut to plus or minus ClipValue.
+	// Zero means no limit; only one of the two limits is given.
+	ClipValue float64 `json:",omitempty"`
 	// Fused updates in one pass over memory instead of with PyTorch's operators. Results
 	// are equal up to rounding.
 	Fused bool
@@ -84,6 +90,9 @@ func (o OptimizerOptions) Validate() error {
 	bad(o.Eps < 0, "a negative eps", o.Eps)
 	bad(o.WeightDecay < 0, "a negative weight decay", o.WeightDecay)
 	bad(o.Momentum < 0, "a negative momentum", o.Momentum)
+	bad(!(o.ClipNorm >= 0), "a clip_norm", o.ClipNorm)
+	bad(!(o.ClipValue >= 0), "a clip_value", o.ClipValue)
+	bad(o.ClipNorm > 0 && o.ClipValue > 0, "clip_norm and clip_value are both given; leave one out: a norm", o.ClipNorm)
 	bad(o.Nesterov && (o.Momentum <= 0 || o.Dampening != 0), "Nesterov's look-ahead with a momentum", o.Momentum)
 	return errors.Join(faults...)
 }
@@ -91,7 +100,8 @@ func (o OptimizerOptions) Validate() error {
 func (o OptimizerOptions) code(params int) C.graft_group {
 	return C.graft_group{kind: C.int32_t(o.Rule), nparams: C.int32_t(params), nesterov: C.int32_t(flag(o.Nesterov)), fused: C.int32_t(flag(o.Fused)),
 		lr: C.double(o.LR), beta1: C.double(o.Beta1), beta2: C.double(o.Beta2), eps: C.double(o.Eps),
-		weight_decay: C.double(o.WeightDecay), momentum: C.double(o.Momentum), dampening: C.double(o.Dampening)}
+		weight_decay: C.double(o.WeightDecay), momentum: C.double(o.Momentum), dampening: C.double(o.Dampening),
+		clip_norm: C.double(o.ClipNorm), clip_value: C.double(o.ClipValue)}
 }
 
 // State is the initial state of a parameter. Its tensors are used, not copied; nil tensors,

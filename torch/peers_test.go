@@ -118,6 +118,7 @@ func TestSumsAndBroadcasts(t *testing.T) {
 type peerLesson struct {
 	Fast, Steady, Taught bool
 	Rows, Size           int
+	Clip, Smoothing      float64
 }
 
 // history holds the figures of a process and its final state.
@@ -134,6 +135,7 @@ var peerLessons = map[string]peerLesson{
 	"PyTorch's order of operations": {Rows: 194, Size: 16},
 	"the fast path":                 {Rows: 194, Size: 16, Fast: true},
 	"steady, with a teacher":        {Rows: 193, Size: 16, Fast: true, Steady: true, Taught: true},
+	"clipped, with smooth labels":   {Rows: 193, Size: 16, Fast: true, Clip: 0.5, Smoothing: 0.1},
 }
 
 // learner is a network with all in it that looks at a batch as a whole, or draws for
@@ -163,11 +165,11 @@ func trainPart(t *testing.T, s *Scope, p *Peers) any {
 
 func trained(t *testing.T, s *Scope, p *Peers, l peerLesson) history {
 	n, program := learner(t, s, l)
-	o := s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 0.003, Fused: l.Fast}})
+	o := s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 0.003, Fused: l.Fast, ClipNorm: l.Clip}})
 	x, y := n.examples(t, l.Rows, 10, 3)
 	random := s.NewGenerator(CPU, 5)
 	order := s.Permutation(l.Rows, s.NewGenerator(CPU, 3))
-	b := Batches{Inputs: x, Labels: y, Order: order, Size: l.Size, Random: random, Augment: Augment{Pad: 1, Flip: true}, Peers: p}
+	b := Batches{Inputs: x, Labels: y, Order: order, Size: l.Size, Random: random, Augment: Augment{Pad: 1, Flip: true}, Smoothing: l.Smoothing, Peers: p}
 	if l.Taught {
 		lessons := s.Zeros(Float32, CPU, l.Rows, 3)
 		s.Normal(lessons, 0, 2, s.NewGenerator(CPU, 7))

@@ -23,6 +23,9 @@ type Batches struct {
 	// Augment changes the images of a training step at random; Evaluate ignores it. Zero
 	// changes nothing.
 	Augment Augment
+	// Smoothing is the share of the label's target that all classes of a training step get
+	// evenly, between 0 and 1; zero means none. The teacher's part of the loss is not smoothed.
+	Smoothing float64
 	// Teacher is a second target of a training step; zero means none.
 	Teacher Teacher
 	// Peers share the work; nil means none. Each must get the same batches, and generators
@@ -73,6 +76,7 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 	c := C.graft_batches{inputs: C.graft_t(b.Inputs.handle), labels: C.graft_t(b.Labels.handle), batch: C.int64_t(b.Size),
 		steps: C.int64_t(steps), generator: b.Random.pointer(), peers: b.Peers.pointer(),
 		pad: C.int64_t(b.Augment.Pad), cutout: C.int64_t(b.Augment.Cutout), flip: C.int32_t(flag(b.Augment.Flip))}
+	c.smoothing = C.double(b.Smoothing)
 	if t := b.Teacher; t.Logits != nil {
 		c.teacher_logits, c.temperature = C.graft_t(t.Logits.handle), C.double(t.Temperature)
 		c.teacher_share, c.teacher_fall = C.double(t.Share), C.double(t.Fall)
@@ -115,6 +119,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	switch {
 	case p.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"), kind: ErrClosed}
+	case !(b.Smoothing >= 0 && b.Smoothing <= 1):
+		return 0, &Error{Op: op, Cause: fmt.Errorf("a label smoothing of %v; it lies between 0 and 1", b.Smoothing), kind: ErrShape}
 	case b.Teacher.Share < 0 || b.Teacher.Share > 1 || b.Teacher.Fall < 0:
 		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss that falls by %v", b.Teacher.Share, b.Teacher.Fall), kind: ErrShape}
 	case b.Peers != nil && b.Peers.handle == nil:

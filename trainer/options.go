@@ -44,8 +44,12 @@ type Options struct {
 	// and in evaluation: float32, or bfloat16, which may be faster on processors that
 	// have it. Weights, gradients, the optimizer's state and all other layers are
 	// float32. Zero means float32.
-	Precision  torch.Precision
-	Checkpoint Checkpoint `result:"none"` // how often a job is saved; zero is once a minute
+	Precision torch.Precision
+	// LabelSmoothing is the share of each label's target that all classes get evenly, between
+	// 0 and 1. With distillation it smooths the labels' part of the loss, not the larger
+	// network's. Losses of training include it, those of evaluation do not. Zero means none.
+	LabelSmoothing float64    `json:",omitempty"`
+	Checkpoint     Checkpoint `result:"none"` // how often a job is saved; zero is once a minute
 	// Parallel trains in a process for each device; zero trains in one. A resumed job may
 	// have another value.
 	Parallel Parallel `json:"-" result:"rounding"`
@@ -135,6 +139,9 @@ func (o Options) Validate() error {
 	}
 	if o.Adapt.Divide < 0 {
 		faults = append(faults, fmt.Errorf("divide is %v; it is above zero", o.Adapt.Divide))
+	}
+	if !(o.LabelSmoothing >= 0 && o.LabelSmoothing <= 1) {
+		faults = append(faults, fmt.Errorf("label_smoothing is %v; it lies between 0 and 1", o.LabelSmoothing))
 	}
 	d := o.Distill
 	if d.Share < 0 || d.Share > 1 || d.Decay < 0 || d.Decay > 1 || d.Span < 0 || d.Span > 1 || d.Temperature < 0 {

@@ -81,7 +81,7 @@ func (r *replica) train(from, rows int, rates []float64, t torch.Teacher, peers 
 	}
 	err = torch.With(func(s *torch.Scope) error {
 		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, from, rows), Size: r.Batch,
-			Rates: rates, Random: r.random, Augment: r.Augment, Teacher: t, Peers: peers}
+			Rates: rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing, Teacher: t, Peers: peers}
 		if s.Err() != nil {
 			return s.Err()
 		}

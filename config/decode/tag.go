@@ -25,11 +25,14 @@ const (
 //	hoist      structs inside stand beside the table, not in it
 //	omit=a.b   leaves a field inside out
 //	inline=a   the fields of a struct inside stand with those around it
+//
+// A field whose tag json has omitempty came after files were digested: while it is zero,
+// digests leave it out.
 type tag struct {
 	name         string
 	omit, inline []string
 	words        []string
-	hoist        bool
+	hoist, late  bool
 	result       Result
 }
 
@@ -39,6 +42,8 @@ func tagOf(field reflect.StructField) tag {
 	if name == "" {
 		t.name = Snake(field.Name)
 	}
+	_, json, _ := strings.Cut(field.Tag.Get("json"), ",")
+	t.late = json == "omitempty"
 	for option := range strings.SplitSeq(options, ",") {
 		what, value, _ := strings.Cut(option, "=")
 		switch what {

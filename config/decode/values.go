@@ -12,6 +12,7 @@ type Value struct {
 	Plain  any    // for JSON
 	Source Source
 	Result Result // how results depend on it
+	Absent bool   // digests leave it out: it is zero, and older files do not have it
 }
 
 // Values lists all keys of a struct in the order of a file.
@@ -19,8 +20,10 @@ func (d *Dialect) Values(target any, given map[string]Source) []Value {
 	outline, v := d.of(target)
 	var list []Value
 	for _, o := range outline.Leaves() {
-		p := d.plain(v.FieldByIndex(o.index))
-		list = append(list, Value{Key: o.Name(), About: o.About(), Text: OneLine(p), Plain: unordered(p), Source: given[o.Name()], Result: o.Result})
+		field := v.FieldByIndex(o.index)
+		p := d.plain(field)
+		list = append(list, Value{Key: o.Name(), About: o.About(), Text: OneLine(p), Plain: unordered(p), Source: given[o.Name()], Result: o.Result,
+			Absent: o.late && field.IsZero()})
 	}
 	return list
 }

@@ -56,6 +56,7 @@ std::vector<at::Tensor> Optimizer::state() const {
 
 void Optimizer::step() {
   c10::NoGradGuard guard;
+  for (size_t g = 0; g < groups_.size(); g++) clip(static_cast<int32_t>(g));
   int64_t *steps = steps_.data_ptr<int64_t>();
   for (size_t k = 0; k < slots_.size(); k++) {
     Slot &slot = slots_[k];
@@ -69,6 +70,26 @@ void Optimizer::step() {
     }
     steps[k]++;
   }
+}
+
+// Bounds the gradients of a group: each value, or their total norm (Pascanu, Mikolov and
+// Bengio 2013), in the operations of torch.nn.utils.
+void Optimizer::clip(int32_t group) {
+  const graft_group &g = groups_[group];
+  if (g.clip_norm <= 0 && g.clip_value <= 0) return;
+  std::vector<at::Tensor> grads, norms;
+  for (const Slot &slot : slots_) {
+    if (slot.group == group && slot.param.grad().defined()) grads.push_back(slot.param.grad());
+  }
+  if (grads.empty()) return;
+  if (g.clip_value > 0) {
+    for (at::Tensor &grad : grads) grad.clamp_(-g.clip_value, g.clip_value);
+  }
+  if (g.clip_norm <= 0) return;
+  for (const at::Tensor &grad : grads) norms.push_back(grad.norm(2));
+  // As Python divides a number by a tensor.
+  const at::Tensor factor = ((at::stack(norms).norm(2) + 1e-6).reciprocal() * g.clip_norm).clamp_max(1.0);
+  for (at::Tensor &grad : grads) grad.mul_(factor);
 }
 
 // Sutskever et al. 2013, in PyTorch's form: the first step's buffer is the gradient.

@@ -27,6 +27,7 @@ class Optimizer {
     int32_t group;
   };
 
+  void clip(int32_t group);
   void sgd(Slot &slot, const at::Tensor &grad, const graft_group &g, bool seen);
   void adam(Slot &slot, at::Tensor grad, const graft_group &g, int64_t t);
   bool adam_fused(Slot &slot, const at::Tensor &grad, const graft_group &g, int64_t t);

@@ -86,10 +86,12 @@ at::Tensor distillation(const at::Tensor &student, const at::Tensor &teacher, do
   return apart.sum() * (share.weight() * temperature * temperature / static_cast<double>(share.total));
 }
 
+constexpr int64_t kAllLabels = -100;  // no label is ignored: PyTorch's default
+
 // The mean loss over the batch, or this process's part of it.
-at::Tensor cross_entropy(const at::Tensor &logits, const at::Tensor &labels, const Share &share) {
-  if (share.peers == nullptr) return at::cross_entropy_loss(logits, labels);
-  return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum) * (share.weight() / static_cast<double>(share.total));
+at::Tensor cross_entropy(const at::Tensor &logits, const at::Tensor &labels, const Share &share, double smoothing) {
+  if (share.peers == nullptr) return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Mean, kAllLabels, smoothing);
+  return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum, kAllLabels, smoothing) * (share.weight() / static_cast<double>(share.total));
 }
 
 // The loss against the labels and, for its share, against the teacher.
@@ -135,7 +137,7 @@ void train(Program &program, Optimizer &optimizer, const graft_batches &b, doubl
     const Sharing guard(share);
     at::Tensor labels = feed.rows(feed.labels, k);
     at::Tensor logits = program.forward(feed.augmented(k, changes, generator), true, generator);
-    at::Tensor loss = cross_entropy(logits, labels, share);
+    at::Tensor loss = cross_entropy(logits, labels, share, b.smoothing);
     total_loss(b, feed, k, loss, logits, share).backward();
     if (feed.peers != nullptr) feed.peers->sum(optimizer.gradients());
     if (b.rates != nullptr) optimizer.set_rate(b.rates[k]);

@@ -1,0 +1,181 @@
+package torch
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/torch/weights"
+)
+
+// pythonWithTorch is the interpreter to compare with: GRAFT_PYTHON, or the system's.
+func pythonWithTorch(t *testing.T) string {
+	path := os.Getenv("GRAFT_PYTHON")
+	if path == "" {
+		path = "/usr/bin/python3"
+	}
+	if exec.Command(path, "-c", "import torch").Run() != nil {
+		t.Skipf("left out: the comparison with PyTorch, which %s cannot import; install python3-torch or name another Python in GRAFT_PYTHON", path)
+	}
+	return path
+}
+
+// pythonLines runs a script of testdata and reads the lines of JSON that it prints.
+func pythonLines[T any](t *testing.T, script string, input any, arguments ...string) (all []T) {
+	t.Helper()
+	text, err := json.Marshal(input)
+	require.NoError(t, err)
+	c := exec.Command(pythonWithTorch(t), append([]string{"-W", "ignore", filepath.Join("testdata", script)}, arguments...)...)
+	var said bytes.Buffer
+	c.Stdin, c.Stderr = bytes.NewReader(text), &said
+	out, err := c.Output()
+	require.NoError(t, err, said.String())
+	for lines := json.NewDecoder(bytes.NewReader(out)); lines.More(); {
+		var one T
+		require.NoError(t, lines.Decode(&one))
+		all = append(all, one)
+	}
+	return all
+}
+
+// pytorchCase is a way to train in testdata/training.py.
+type pytorchCase struct {
+	Rule        string  `json:"rule"`
+	Seed        int64   `json:"seed"`
+	Size        int     `json:"size"`
+	Part        int     `json:"part"`
+	ClipNorm    float64 `json:"clip_norm"`
+	ClipValue   float64 `json:"clip_value"`
+	Smoothing   float64 `json:"smoothing"`
+	Share       float64 `json:"share"`
+	Temperature float64 `json:"temperature"`
+	Mixup       float64 `json:"mixup"`
+	EMA         float64 `json:"ema"`
+}
+
+// pytorchResult is what a case comes to.
+type pytorchResult struct {
+	Losses  []float64   `json:"losses"`
+	Network [][]float64 `json:"network"`
+	Average [][]float64 `json:"average"`
+}
+
+var pytorchCases = map[string]pytorchCase{
+	"nothing":                           {},
+	"a small norm":                      {ClipNorm: 0.1},
+	"a norm that some gradients exceed": {ClipNorm: 0.8, Rule: "sgd"},
+	"a value":                           {ClipValue: 0.02, Rule: "sgd"},
+	"smoothing":                         {Smoothing: 0.1},
+	"smoothing and distillation":        {Smoothing: 0.2, Share: 0.7, Temperature: 3},
+}
+
+const (
+	pytorchRows    = 52
+	pytorchClasses = 3
+)
+
+// trainAsInPython trains the network of testdata/training.py.
+func trainAsInPython(t *testing.T, s *Scope, c pytorchCase) (r pytorchResult) {
+	n := newTestNet(t, s, Float32, 6, pytorchClasses)
+	x, y := n.examples(t, pytorchRows, 10, pytorchClasses)
+	rule := OptimizerOptions{Rule: Adam, LR: 0.01}
+	if c.Rule == "sgd" {
+		rule = OptimizerOptions{Rule: SGD, LR: 0.05, Momentum: 0.9}
+	}
+	rule.ClipNorm, rule.ClipValue = c.ClipNorm, c.ClipValue
+	b := Batches{Inputs: x, Labels: y, Size: c.Size, Random: s.NewGenerator(CPU, c.Seed), Smoothing: c.Smoothing}
+	if c.Share > 0 {
+		b.Teacher = Teacher{Logits: pytorchTeacher(s), Temperature: c.Temperature, Share: c.Share}
+	}
+	f, err := Train(n.program(t, ProgramOptions{}), s.NewOptimizer(Group{Params: n.params, OptimizerOptions: rule}), b)
+	require.NoError(t, err)
+	r.Losses = f.Losses
+	for _, p := range n.state() {
+		r.Network = append(r.Network, floats(t, p))
+	}
+	return r
+}
+
+// farthest is the largest difference of tensors' values.
+func farthest(a, b [][]float64) (worst float64) {
+	for k := range a {
+		for j := range a[k] {
+			worst = max(worst, math.Abs(a[k][j]-b[k][j]))
+		}
+	}
+	return worst
+}
+
+// state is the parameters and the running statistics.
+func (n *testNet) state() []*Tensor {
+	all := n.params[:len(n.params):len(n.params)]
+	for _, norm := range n.norms {
+		all = append(all, norm.Mean, norm.Var)
+	}
+	return all
+}
+
+func pytorchTeacher(s *Scope) *Tensor {
+	logits := s.Zeros(Float32, CPU, pytorchRows, pytorchClasses)
+	s.Normal(logits, 0, 2, s.NewGenerator(CPU, 9))
+	return logits
+}
+
+// pytorchInputs writes the tensors with which testdata/training.py begins.
+func pytorchInputs(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "inputs.pth")
+	within(t, func(s *Scope) {
+		n := newTestNet(t, s, Float32, 6, pytorchClasses)
+		x, y := n.examples(t, pytorchRows, 10, pytorchClasses)
+		all := map[string]*Tensor{"x": x, "y": y, "teacher": pytorchTeacher(s)}
+		for k, p := range n.params {
+			all[fmt.Sprint("p", k)] = p
+		}
+		set := &weights.Set{}
+		for name, tensor := range all {
+			w, err := tensor.Weights(name)
+			require.NoError(t, err)
+			set.Tensors = append(set.Tensors, w)
+		}
+		require.NoError(t, weights.Write(files.OS{}, path, set))
+	})
+	return path
+}
+
+// Each option of a step gives the bits that PyTorch gives.
+func TestStepsAreThoseOfPyTorch(t *testing.T) {
+	require.NoError(t, SetThreads(1))
+	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()
+	var names []string
+	var cases []pytorchCase
+	for name, c := range pytorchCases {
+		c.Seed, c.Size = 11, 16
+		if c.Rule == "" {
+			c.Rule = "adam"
+		}
+		names, cases = append(names, name), append(cases, c)
+	}
+	plain := pytorchResult{}
+	want := pythonLines[pytorchResult](t, "training.py", cases, pytorchInputs(t))
+	require.Len(t, want, len(cases))
+	within(t, func(s *Scope) { plain = trainAsInPython(t, s, pytorchCase{Rule: "adam", Seed: 11, Size: 16}) })
+	for k, c := range cases {
+		within(t, func(s *Scope) {
+			got := trainAsInPython(t, s, c)
+			assert.Zero(t, farthest(want[k].Network, got.Network), names[k])
+			require.InDeltaSlice(t, want[k].Losses, got.Losses, 1e-6, names[k])
+			if names[k] != "nothing" {
+				require.NotZero(t, farthest(plain.Network, got.Network), "%s has no effect", names[k])
+			}
+		})
+	}
+}

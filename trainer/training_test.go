@@ -1,0 +1,37 @@
+package trainer_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/torch"
+	"graft/trainer"
+)
+
+// trainings are the options of training that no other test sets.
+var trainings = map[string]func(o *trainer.Options){
+	"clipping by norm":  func(o *trainer.Options) { o.Optimizer.ClipNorm = 0.5 },
+	"clipping by value": func(o *trainer.Options) { o.Optimizer.ClipValue = 0.01 },
+	"label smoothing":   func(o *trainer.Options) { o.LabelSmoothing = 0.1 },
+}
+
+// Each option changes the result. It has the same bits whatever the number of threads, and
+// from each checkpoint.
+func TestOptionsOfTraining(t *testing.T) {
+	plain := run(t, brief(), nil, "deepen:conv1", "widen:conv2:12")
+	for name, set := range trainings {
+		t.Run(name, func(t *testing.T) {
+			o := brief()
+			set(&o)
+			require.NotEqual(t, trainer.Digest(brief()), trainer.Digest(o))
+			digest := run(t, o, nil, "deepen:conv1", "widen:conv2:12").Digest
+			require.NotEqual(t, plain.Digest, digest)
+			require.NoError(t, torch.SetThreads(2))
+			again := run(t, o, nil, "deepen:conv1", "widen:conv2:12").Digest
+			require.NoError(t, torch.SetThreads(1))
+			require.Equal(t, digest, again)
+			resumesFromItsCheckpoints(t, o)
+		})
+	}
+}
