@@ -73,7 +73,7 @@ type TrialOutcome struct {
 type FailedTrial struct {
 	Case string `json:"case"` // its name
 	Seed int64  `json:"seed"` // of the trial
-	Why  string `json:"why"` // the error
+	Why  string `json:"why"`  // the error
 }
 
 // MeasureSummary is a measure over the trials of a case.

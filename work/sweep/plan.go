@@ -92,7 +92,7 @@ func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs
 	job.Run.Folder, job.Run.Listen, job.Run.Seed = "", "", s.Run.Seed // each trial has its own folder
 	added := &runs.SweepCase{Name: c.Name, Set: append([]string{}, c.Set...), Key: s.key(c.Name), Digest: job.Job.Digest(), Seeds: seeds}
 	s.plan.Cases = append(s.plan.Cases, added)
-	s.texts[added.Key] = job.Job.Resolved()
+	s.jobs[added.Key] = &job.Job
 	return added, nil
 }
 
@@ -111,7 +111,7 @@ func (s *sweep) key(name string) string {
 		base = "case"
 	}
 	key := base
-	for n := 2; s.texts[key] != ""; n++ {
+	for n := 2; s.jobs[key] != nil; n++ {
 		key = fmt.Sprintf("%s-%d", base, n)
 	}
 	return key

@@ -76,8 +76,8 @@ type sweep struct {
 	env    *work.Env
 	folder string
 	plan   *runs.SweepPlan
-	texts  map[string]string // job file of each case, by its key; nil once they are written
-	seen   map[string]state  // of trials that have ended or failed
+	jobs   map[string]*config.Job // of each case, by its key; nil for a worker
+	seen   map[string]state       // of trials that have ended or failed
 }
 
 func open(env *work.Env, path string, o Options) (*sweep, error) {
@@ -88,7 +88,7 @@ func open(env *work.Env, path string, o Options) (*sweep, error) {
 	if c.Fleet.Engine == config.Kubernetes {
 		return nil, failure.Usagef("trials run on the engines local and slurm; leave fleet.engine out, or set one of them")
 	}
-	return &sweep{Sweep: c, env: env, folder: work.Folder(o.Folder, c.Run.Folder, path), plan: &runs.SweepPlan{}, texts: map[string]string{}, seen: map[string]state{}}, nil
+	return &sweep{Sweep: c, env: env, folder: work.Folder(o.Folder, c.Run.Folder, path), plan: &runs.SweepPlan{}, jobs: map[string]*config.Job{}, seen: map[string]state{}}, nil
 }
 
 func (s *sweep) at(names ...string) string {
@@ -126,7 +126,7 @@ func (s *sweep) prepareFolder(path string, o Options) error {
 		if err := s.env.Files.MkdirAll(run.Path(runs.CasesFolder)); err != nil {
 			return errors.Join(err, run.Close())
 		}
-		if err := s.env.WriteText(s.caseFile(c), s.texts[c.Key]); err != nil {
+		if err := s.env.WriteText(s.caseFile(c), s.jobs[c.Key].Resolved()); err != nil {
 			return errors.Join(err, run.Close())
 		}
 	}
@@ -198,11 +198,7 @@ func (s *sweep) difference(was *runs.SweepPlan) string {
 	for k, c := range was.Cases {
 		if k < len(s.plan.Cases) && c.Digest != s.plan.Cases[k].Digest {
 			job, err := config.ReadJob(s.env.Files, s.caseFile(c), nil)
-			now, err2 := config.ReadJob(s.env.Files, "", nil)
-			if err2 == nil && config.Parse(c.Key, []byte(s.texts[c.Key]), now) == nil {
-				return fmt.Sprintf("case %s: %s", c.Name, work.Differences(job, err, now.Differences, "a file that it reads has changed"))
-			}
-			return "case " + c.Name
+			return fmt.Sprintf("case %s: %s", c.Name, work.Differences(job, err, s.jobs[s.plan.Cases[k].Key].Differences, "a file that it reads has changed"))
 		}
 	}
 	return "the sequences of the arm best fixed have changed"
