@@ -21,7 +21,7 @@ func (j *Job) Decider() (decider.Decider, error) {
 	case DecideScript:
 		return decider.Script{Actions: j.Adapt.Actions}, nil
 	case DecideRandom:
-		return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Original: j.Adapt.Surgery.Compat != net2net.Off}, nil
+		return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Actions: j.Adapt.Actions, Surgery: j.Adapt.Surgery, Original: j.Adapt.Surgery.Compat != net2net.Off}, nil
 	case DecidePolicy:
 		if j.policy == nil {
 			return nil, fmt.Errorf("the policy of %s was not read; use ReadJob", j.Adapt.Policy)

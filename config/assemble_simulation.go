@@ -26,7 +26,7 @@ func (m *Simulation) decisions() int {
 	if m.Simulate.Decisions > 0 {
 		return m.Simulate.Decisions
 	}
-	return m.asked()
+	return m.Job.Decisions()
 }
 
 // Size returns the number of sequences and of their legs, for all seeds, as far as they

@@ -62,8 +62,15 @@ func NewJob() *Job {
 	return j
 }
 
-// ReadJob is JobKind.Read.
+// ReadJob is JobKind.Read. Of a file with options of trials it reads the job.
 func ReadJob(fsys files.FS, path string, set []string) (*Job, error) {
+	if KindOf(fsys, path) == SweepKind {
+		s, err := ReadSweep(fsys, path, set)
+		if err != nil {
+			return nil, err
+		}
+		return &s.Job, nil
+	}
 	return readAs[*Job](JobKind, fsys, path, set)
 }
 
@@ -157,5 +164,7 @@ func (j *Job) check(_ files.FS, r *decode.Reading) {
 		r.Blame("adapt.policy", err.Error())
 		return
 	}
-	j.rehearse(r)
+	if j.Adapt.Decider != DecideRandom { // which leaves out what does not fit
+		j.rehearse(r)
+	}
 }

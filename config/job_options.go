@@ -163,8 +163,8 @@ type AdaptOptions struct {
 	// after the other, random any that fits, policy those of a learned policy, none takes
 	// none. Empty means none.
 	Decider string           `config:",one=none|fixed|script|random|policy"`
-	Actions []net2net.Action // actions of the deciders fixed, which takes one, and script, such as deepen:0, widen:conv2:48 or none; empty for the others
-	Kinds   []net2net.Kind   // operations that the decider random draws from; empty means deepen and widen
+	Actions []net2net.Action // actions of the deciders fixed, which takes one, script, and random, which draws from those that fit, such as deepen:0, widen:conv2:48 or none; empty for the others
+	Kinds   []net2net.Kind   // operations that the decider random draws from where there are no actions; empty means deepen and widen
 	// Policy is the path of a learned policy: the file of a structural one or a folder with
 	// its policy.safetensors, or the weights of one of the original's or their folder.
 	// Empty for the other deciders.
@@ -188,9 +188,10 @@ func (o AdaptOptions) Validate() error {
 		faults = append(faults, fmt.Errorf("decider is fixed, which takes one action, and there are %d", n))
 	} else if o.Decider == DecideScript && n == 0 {
 		faults = append(faults, errors.New("decider is script, and there are no actions"))
-	} else if o.Decider != DecideFixed && o.Decider != DecideScript && n > 0 {
-		faults = append(faults, fmt.Errorf("actions are for the deciders fixed and script, and the decider is %s", o.Decider))
+	} else if o.Decider != DecideFixed && o.Decider != DecideScript && o.Decider != DecideRandom && n > 0 {
+		faults = append(faults, fmt.Errorf("actions are for the deciders fixed, script and random, and the decider is %s", o.Decider))
 	}
+	faults.when(o.Decider == DecideRandom && len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
 	faults.when(o.Decider != DecideRandom && len(o.Kinds) > 0, "kinds is for the decider random, and the decider is %s", o.Decider)
 	if o.Decider == DecidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is policy, which needs the key policy"))

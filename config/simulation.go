@@ -64,7 +64,7 @@ func (m *Simulation) check(_ files.FS, r *decode.Reading) {
 	if m.network == nil || r.Failed() {
 		return
 	}
-	if m.asked() == 0 {
+	if m.Job.Decisions() == 0 {
 		r.Blame("time.events", "there is no up in the timeline, and so no decision; add one, such as events = [{at = \"30s\", change = \"up\"}]")
 		return
 	}
@@ -90,7 +90,7 @@ func (m *Simulation) Validate() error {
 		faults = append(faults, errors.New("seeds of one sequence have the same times, which they have not on a wall clock; give the virtual clock the profile of the device, or one seed"))
 	}
 	faults.when((m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu", "fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
-	if asked := m.asked(); m.Simulate.Decisions > asked {
+	if asked := m.Job.Decisions(); m.Simulate.Decisions > asked {
 		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.max_decisions lead to %d; let there be as many", m.Simulate.Decisions, asked))
 	}
 	faults.when(m.shrinksBetween(), "events have an up after a down: the network would shrink between decisions, which sequences of actions do not say; simulate each growth by itself")
@@ -107,17 +107,6 @@ func (m *Simulation) shrinksBetween() bool {
 		down = down || e.Change == trainer.Down
 	}
 	return false
-}
-
-// asked returns the number of decisions that the timeline leads to.
-func (m *Simulation) asked() int {
-	ups := 0
-	for _, e := range m.Time.timeline().Events {
-		if e.Change == trainer.Up {
-			ups++
-		}
-	}
-	return ups * m.Options().Adapt.MaxDecisions
 }
 
 // Resolved is the text of the file with every value.

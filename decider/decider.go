@@ -85,6 +85,10 @@ var usualKinds = []net2net.Kind{"deepen", "widen"}
 type Random struct {
 	Seed  uint64
 	Kinds []net2net.Kind // allowed kinds; nil means deepen and widen
+	// Actions are the choices, as far as they fit, done with Surgery; empty means all of Kinds,
+	// and none.
+	Actions []net2net.Action
+	Surgery net2net.Options
 	// Original deepens only the blocks that the original could, by their numbers, also
 	// after others have grown; false uses Kinds.
 	Original bool
@@ -105,6 +109,16 @@ func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 }
 
 func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
+	if len(r.Actions) > 0 {
+		fitting := slices.DeleteFunc(slices.Clone(r.Actions), func(a net2net.Action) bool {
+			_, err := net2net.Apply(bare(n), a, r.Surgery)
+			return err != nil
+		})
+		if len(fitting) == 0 {
+			return []net2net.Action{{}}, nil
+		}
+		return fitting, nil
+	}
 	if !r.Original {
 		return Proposals(n, r.Kinds)
 	}

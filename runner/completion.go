@@ -64,6 +64,7 @@ type completer = cobra.CompletionFunc
 // complete file names.
 var argumentCompleters = map[string]completer{
 	"graft train":          ofType("toml"),
+	"graft compare":        ofType("toml"),
 	"graft learn":          ofType("toml"),
 	"graft simulate":       ofType("toml"),
 	"graft config check":   ofType("toml"),
@@ -85,6 +86,9 @@ var argumentCompleters = map[string]completer{
 // flagCompleters complete the values of a flag. Flags without an entry complete file names.
 var flagCompleters = map[string]completer{
 	"set":       keys,
+	"sweep":     keys,
+	"cases":     ofType("toml"),
+	"arms":      words(config.Arms),
 	"folder":    runFolders,
 	"model":     networks,
 	"network":   networks,

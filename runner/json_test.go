@@ -31,6 +31,7 @@ import (
 	"graft/work/profile"
 	"graft/work/simulate"
 	"graft/work/surgery"
+	"graft/work/sweep"
 	"graft/work/table"
 	"graft/work/traces"
 	"graft/work/train"
@@ -64,7 +65,8 @@ var jsonReports = map[string][]any{
 	"graft table convert": {table.Whole{}},
 	"graft table show":    {runs.TableReport{}},
 	"graft trace info":    {traces.Info{}},
-	"graft train":         {train.Result{}},
+	"graft train":         {train.Result{}, sweep.Result{}},
+	"graft compare":       {sweep.Result{}},
 	"graft version":       {versionInfo{}},
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
@@ -77,6 +79,7 @@ var jsonReports = map[string][]any{
 // which tells several objects of a command apart.
 var which = map[reflect.Type]string{
 	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.", reflect.TypeFor[runs.LeaveOutReport](): "With `--leave-out`.",
+	reflect.TypeFor[train.Result](): "Of a single job.", reflect.TypeFor[sweep.Result](): "Of trials: with `--seeds`, `--sweep` or `--cases`, and of `graft compare`.",
 	reflect.TypeFor[simulate.Report](): "Of a simulation that is over.", reflect.TypeFor[simulate.Submission](): "Of one that was given to a cluster.",
 	reflect.TypeFor[learn.PoliciesResult](): "Of structural policies.", reflect.TypeFor[learn.StudyResult](): "Of a policy of the original's.",
 }

@@ -9,6 +9,7 @@ func commands() []*cobra.Command {
 	return []*cobra.Command{
 		newVersionCommand(),
 		newTrainCommand(),
+		newCompareCommand(),
 		newSimulateCommand(),
 		newFleetCommand(),
 		newClusterCommand(),

@@ -152,10 +152,11 @@ var onWrongFiles = map[string][]struct {
 	args string // after the command
 	code failure.Code
 }{
-	"graft train":    {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--set data.kind=folder --set data.path=images", failure.Damaged}, {"--resume --folder run", failure.Damaged}, {"--resume --folder none", failure.Failed}},
+	"graft train":    {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--set data.kind=folder --set data.path=images", failure.Damaged}, {"--resume --folder run", failure.Damaged}, {"--resume --folder none", failure.Failed}, {"wrong.toml --seeds 2", failure.Configuration}, {"--cases wrong.toml", failure.Configuration}, {"--cases none.toml", failure.Failed}, {"--seeds 2 --resume --folder none", failure.Failed}},
 	"graft learn":    {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft simulate": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft work":     {{"work", failure.Damaged}, {"none", failure.Failed}},
+	"graft compare":  {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft follow":   {{"wrong.toml --device cpu", failure.Usage}},
 	"graft cluster run": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--trace half.csv --nodes wrong.csv", failure.Damaged}, {"--trace none.csv --nodes nodes.csv", failure.Failed},
 		{"--trace half.csv --nodes nodes.csv", failure.Damaged}, {"--trace right.csv --nodes nodes.csv --scheduler qssf", failure.Usage}, {"--trace right.csv --nodes nodes.csv --scheduler qssf --estimates wrong.csv", failure.Damaged},

@@ -189,6 +189,8 @@ func writeAll(t testing.TB) map[string]string {
 	writeCluster(t, at("cluster-open"), true)
 	writePipeline(t, at("pipeline"), "")
 	writePipeline(t, at("pipeline-open"), runs.LearnStage)
+	writeSweep(t, at("comparison"), false)
+	writeSweep(t, at("comparison-open"), true)
 	return all
 }
 
@@ -212,22 +214,24 @@ func TestOpenRun(t *testing.T) {
 		ended bool
 		has   map[string]float64
 	}{
-		"job":            {"job", true, map[string]float64{"test_accuracy": 0.75, "steps": 60, "deciding_share": 0.005}},
-		"open":           {"job", false, map[string]float64{"validation_accuracy": 0.5, "epochs": 3, "time": 60}},
-		"policies":       {"policies", true, map[string]float64{"regret": 0.25, "vote_regret": 0.25, "steps": 20}},
-		"policies-open":  {"policies", false, map[string]float64{"regret": 0.5, "steps": 20, "aim": 2.5}},
-		"policy":         {"policy", true, map[string]float64{"accuracy": 0.6, "regret": 2.5, "rank": 3}},
-		"policy-open":    {"policy", false, map[string]float64{"expected_accuracy": 0.6, "episodes": 300}},
-		"simulation":     {"simulation", true, map[string]float64{"sequences": 16, "failed_attempts": 1, "best_accuracy": 0.5 + 15./64 + 1./512}},
-		"table":          {"table", true, map[string]float64{"sequences": 16, "worst_accuracy": 0.5}},
-		"evaluation":     {"evaluation", true, map[string]float64{"tables": 2}},
-		"cluster":        {"cluster", true, map[string]float64{"fifo_preemptions": 0}},
-		"cluster-open":   {"cluster", false, nil},
-		"left-out":       {"evaluation", true, map[string]float64{"tables": 2}},
-		"pipeline":       {"pipeline", true, map[string]float64{"tables": 2, "scenarios": 1, "learn_time": 1.5}},
-		"pipeline-open":  {"pipeline", false, map[string]float64{"scenarios": 1, "learn_time": 0, "simulate_time": 0.5}},
-		"original-table": {"original", true, map[string]float64{"sequences": 16}},
-		"original":       {"original", true, map[string]float64{"test_accuracy": 0.5625, "train_accuracy": 0.625, "episodes": 3, "objective_last_100": 0.5}},
+		"job":             {"job", true, map[string]float64{"test_accuracy": 0.75, "steps": 60, "deciding_share": 0.005}},
+		"open":            {"job", false, map[string]float64{"validation_accuracy": 0.5, "epochs": 3, "time": 60}},
+		"policies":        {"policies", true, map[string]float64{"regret": 0.25, "vote_regret": 0.25, "steps": 20}},
+		"policies-open":   {"policies", false, map[string]float64{"regret": 0.5, "steps": 20, "aim": 2.5}},
+		"policy":          {"policy", true, map[string]float64{"accuracy": 0.6, "regret": 2.5, "rank": 3}},
+		"policy-open":     {"policy", false, map[string]float64{"expected_accuracy": 0.6, "episodes": 300}},
+		"simulation":      {"simulation", true, map[string]float64{"sequences": 16, "failed_attempts": 1, "best_accuracy": 0.5 + 15./64 + 1./512}},
+		"table":           {"table", true, map[string]float64{"sequences": 16, "worst_accuracy": 0.5}},
+		"evaluation":      {"evaluation", true, map[string]float64{"tables": 2}},
+		"cluster":         {"cluster", true, map[string]float64{"fifo_preemptions": 0}},
+		"cluster-open":    {"cluster", false, nil},
+		"left-out":        {"evaluation", true, map[string]float64{"tables": 2}},
+		"pipeline":        {"pipeline", true, map[string]float64{"tables": 2, "scenarios": 1, "learn_time": 1.5}},
+		"pipeline-open":   {"pipeline", false, map[string]float64{"scenarios": 1, "learn_time": 0, "simulate_time": 0.5}},
+		"comparison":      {"sweep", true, map[string]float64{"trials": 12, "test_accuracy of never": 0.6225}},
+		"comparison-open": {"sweep", false, map[string]float64{"trials": 12, "ended": 4}},
+		"original-table":  {"original", true, map[string]float64{"sequences": 16}},
+		"original":        {"original", true, map[string]float64{"test_accuracy": 0.5625, "train_accuracy": 0.625, "episodes": 3, "objective_last_100": 0.5}},
 	} {
 		r := openRun(t, all[name])
 		require.NoError(t, r.Faults, name)

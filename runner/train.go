@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"graft/fleet"
 	"graft/results"
 	"graft/results/document"
 	"graft/results/failure"
@@ -17,6 +19,7 @@ import (
 	"graft/results/runs"
 	"graft/trainer"
 	"graft/work/control"
+	"graft/work/sweep"
 	"graft/work/train"
 )
 
@@ -29,6 +32,7 @@ type trainFlags struct {
 
 func newTrainCommand() *cobra.Command {
 	var o trainFlags
+	var trials sweep.Options
 	command := &cobra.Command{
 		Use:   "train [CONFIG]",
 		Short: "Train a network within a time budget, adapting as its devices come and go",
@@ -42,6 +46,9 @@ SIGINT save the job and exit with code 75; the same command with --resume then
 goes on, to the bits that the job would have had on the virtual clock. A second SIGINT
 ends it at once.
 
+With --seeds, --sweep or --cases the job runs several times, as trials, by workers here or on
+a cluster. One run folder holds all; each trial has a run folder of its own beneath it.
+
 With --listen the job can be watched and steered while it runs: GET /status and GET
 /metrics return its state, POST /allocation gives it devices or takes them away.
 Every request needs a token: that of --token-file or GRAFT_TOKEN, or else one that is
@@ -49,9 +56,14 @@ made and written into the run folder, beside the address.`,
 		Example: `  graft train job.toml
   graft train --set time.budget=30s --set network.name=ConvNet3 --folder runs/first
   graft train job.toml --resume
+  graft train job.toml --seeds 5 --sweep optimizer.lr=0.1,0.01
   graft train job.toml --listen 127.0.0.1:0`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			if isSweep(command) {
+				trials.Set, trials.Folder, trials.Resume, trials.Force = o.Set, o.Folder, o.Resume, o.Force
+				return runSweep(command.Context(), command, first(args), trials, o.json)
+			}
 			return runTrain(command.Context(), command.OutOrStdout(), first(args), o)
 		},
 	}
@@ -65,6 +77,8 @@ made and written into the run folder, beside the address.`,
 	flags.BoolVar(&o.Listen.Anywhere, "listen-anywhere", false, "allow an address that other machines can reach, without encryption")
 	flags.StringVar(&o.Listen.TokenFile, "token-file", "", "take the token of --listen from a file; empty takes GRAFT_TOKEN, or makes one")
 	boardFlag(command, &o.Tensorboard)
+	trialFlags(command, &trials)
+	sweepFlags(command, &trials, strings.Join(fleet.Engines(), " or "))
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	return command
 }

@@ -2,10 +2,13 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"graft/results/runs"
 	"graft/work/simulate"
+	"graft/work/sweep"
 )
 
 // newWorkCommand is `graft work`, which people have no use for.
@@ -14,16 +17,21 @@ func newWorkCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:    "work FOLDER",
 		Hidden: true,
-		Short:  "Run sequences of a simulation as one of its workers",
-		Long: `work is the process that 'graft simulate' starts, here or on the nodes of a cluster. It takes
-work that no other worker runs until nothing is left. GRAFT_WORKER is its number, GRAFT_THREADS
-its number of processors, and GRAFT_DEVICE the device that it trains on.`,
+		Short:  "Run sequences of a simulation, or trials of a sweep, as one of its workers",
+		Long: `work is the process that 'graft simulate', 'graft compare' and 'graft train --seeds' start,
+here or on the nodes of a cluster. It takes work that no other worker runs until nothing is
+left. GRAFT_WORKER is its number, GRAFT_THREADS its number of processors, and GRAFT_DEVICE the
+device that it trains on.`,
 		Example: "  graft work runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			ctx, stop := heedRequeue(command.Context())
 			defer stop()
-			return simulate.Work(ctx, environment(ctx), args[0], simulate.WorkerOptions{Threads: threads, Device: os.Getenv("GRAFT_DEVICE"), Name: os.Getenv("GRAFT_WORKER"), Given: os.Getenv("GRAFT_THREADS")})
+			o, env := simulate.WorkerOptions{Threads: threads, Device: os.Getenv("GRAFT_DEVICE"), Name: os.Getenv("GRAFT_WORKER"), Given: os.Getenv("GRAFT_THREADS")}, environment(ctx)
+			if _, err := env.Files.Stat(filepath.Join(args[0], runs.SweepFile)); err == nil {
+				return sweep.Work(ctx, env, args[0], o)
+			}
+			return simulate.Work(ctx, env, args[0], o)
 		},
 	}
 	command.Flags().IntVar(&threads, "threads", 0, "threads of LibTorch; 0 is run.threads or GRAFT_THREADS")

@@ -5,11 +5,7 @@ import "math"
 // TInterval is the mean of a normal sample and its 95% interval by Student's
 // t-distribution (Student, The probable error of a mean, 1908). It holds for few values
 // where the bootstrap's is too narrow. The ends are NaN below two values.
-func TInterval(values []float64) Interval {
-	n, mean := float64(len(values)), Mean(values)
-	half := StudentQuantile(0.975, n-1) * Deviation(values) / math.Sqrt(n)
-	return Interval{mean, mean - half, mean + half}
-}
+func TInterval(values []float64) Interval { return TIntervalOf(values, 0.05) }
 
 // quantilePrecision is the relative width at which the search for a quantile ends.
 const quantilePrecision = 1e-13

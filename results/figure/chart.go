@@ -24,7 +24,7 @@ type Panel struct {
 	Levels []Level
 }
 
-// Curve is a line, optionally with the runs that it averages and an interval. NaN makes a
+// Curve is a line, or a dot where it has one point, optionally with the runs that it averages and an interval. NaN makes a
 // gap.
 type Curve struct {
 	Name      string // curves of one name have one colour; empty is not in the legend
@@ -202,7 +202,11 @@ func (a *chartLayout) name(c Curve) {
 	if _, known := a.inks[c.Name]; !known {
 		a.inks[c.Name] = seriesInk(len(a.inks))
 		if c.Name != "" {
-			a.legend = append(a.legend, entry{c.Name, a.inks[c.Name].plain(), stroked})
+			shape := stroked
+			if len(c.X) == 1 {
+				shape = dotted
+			}
+			a.legend = append(a.legend, entry{c.Name, a.inks[c.Name].plain(), shape})
 		}
 	}
 }
@@ -357,11 +361,23 @@ func ends(run []point) []point {
 	return kept
 }
 
-// band fills the interval around a curve.
+// band fills the interval around a curve; that of a single point is a line with ends.
 func (a *chartLayout) band(c *Curve, y scale, colour ink) {
 	upper, lower := a.paths(c.X, c.High, y, false), a.paths(c.X, c.Low, y, false)
 	for k := range min(len(upper), len(lower)) {
+		if len(upper[k]) == 1 && len(lower[k]) == 1 {
+			a.whisker(colour, lower[k][0], upper[k][0])
+			continue
+		}
 		slices.Reverse(lower[k])
 		a.p.area(colour.thin(0.2), append(upper[k], lower[k]...)...)
+	}
+}
+
+// whisker is the interval of a dot.
+func (a *chartLayout) whisker(colour ink, low, high point) {
+	a.p.line(colour.plain(), 0.8, low, high)
+	for _, at := range []point{low, high} {
+		a.p.line(colour.plain(), 0.8, point{at.x - 1.2, at.y}, point{at.x + 1.2, at.y})
 	}
 }

@@ -78,6 +78,16 @@ func summarize(values []float64) summary {
 	return s
 }
 
+// summaryOf is the summary of a quantity. That of a sweep's case has the interval by Student's
+// t-distribution.
+func summaryOf(q runs.Quantity) summary {
+	if q.Case == "" {
+		return summarize(q.Values)
+	}
+	s := runs.NewSmallSample(q.Values, 0.05)
+	return summary{Mean: s.Mean, Low: s.Low, High: s.High, N: s.N}
+}
+
 // compareRuns makes a comparison for each kind of run.
 func compareRuns(found []*runs.Run) []*comparison {
 	var list []*comparison

@@ -36,7 +36,7 @@ type Detail interface {
 // here; a kind without one has quantities alone.
 var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.ClusterKind: readClusterDetail, runs.EvaluationKind: readEvaluationDetail, runs.JobKind: readJobDetail, runs.OriginalKind: readOriginalDetail, runs.PipelineKind: readPipelineDetail,
-	runs.PoliciesKind: readPoliciesDetail, runs.PolicyKind: readPolicyDetail, runs.SimulationKind: readSimulationDetail, runs.TableKind: readTableDetail,
+	runs.PoliciesKind: readPoliciesDetail, runs.PolicyKind: readPolicyDetail, runs.SimulationKind: readSimulationDetail, runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail,
 }
 
 // DetailOf reads the detail of a run; nil where its kind has none.

@@ -37,6 +37,8 @@ type QuantityReport struct {
 	summary
 	Seeds  []int64   `json:"seeds"`  // of the values; empty where the value is of no seed
 	Values []float64 `json:"values"` // of the seeds, in their order
+
+	inDetail bool // the detail shows it
 }
 
 // NewRunReport makes the report of one run, without its detail.
@@ -51,7 +53,7 @@ func NewRunReport(run *runs.Run) RunReport {
 		r.Seed = &m.Seed
 	}
 	for _, q := range run.Quantities {
-		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), summary: summarize(q.Values), Seeds: append([]int64{}, q.Seeds...), Values: q.Values})
+		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), summary: summaryOf(q), Seeds: append([]int64{}, q.Seeds...), Values: q.Values, inDetail: q.Case != ""})
 	}
 	return r
 }
@@ -73,12 +75,15 @@ func (r *RunReport) write(d *document.Document) {
 
 // outcomeTable has a line for each quantity, with intervals where one has several values.
 func (r *RunReport) outcomeTable() *document.Table {
-	spread := slices.ContainsFunc(r.Quantities, func(q QuantityReport) bool { return q.Low != nil })
+	spread := slices.ContainsFunc(r.Quantities, func(q QuantityReport) bool { return q.Low != nil && !q.inDetail })
 	t := document.NewTable("outcome").Numbers("", "", "value").Texts("unit")
 	if spread {
 		t.Texts("95% interval").Numbers("", "", "seeds")
 	}
 	for _, q := range r.Quantities {
+		if q.inDetail {
+			continue
+		}
 		cells := []any{words(q.Quantity), document.Value(q.Mean, q.Unit), document.UnitText(q.Unit)}
 		if spread {
 			cells = append(cells, document.Between(q.Low, q.High, q.Unit), orMissing(float64(len(q.Seeds))))

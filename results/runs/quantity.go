@@ -12,6 +12,9 @@ type Quantity struct {
 	Better Direction // direction of improvement
 	Seeds  []int64   // of the values; nil where the value is of no seed
 	Values []float64
+	// Case is the case of a sweep whose trials have the values; their interval is by Student's
+	// t-distribution. Empty for other quantities.
+	Case string
 }
 
 // Direction is the direction in which a quantity improves.

@@ -101,7 +101,7 @@ func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Dur
 		return nil, err
 	}
 	if every == 0 {
-		every = pollInterval(f.Engine())
+		every = PollInterval(f.Engine())
 	}
 	err = f.Supervise(ctx, x.left, fleet.SuperviseOptions{Recount: x.recount, Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
 	closeBars()
@@ -176,8 +176,8 @@ func lastLogLine(fsys files.FS, f *fleet.Fleet) error {
 // largestLog is the largest log of a worker that is read, in bytes.
 const largestLog = 64 << 20
 
-// pollInterval is the default polling interval of an engine's workers; zero is that of fleet.
-func pollInterval(engine string) time.Duration {
+// PollInterval is the default polling interval of an engine's workers; zero is that of fleet.
+func PollInterval(engine string) time.Duration {
 	if engine == "local" {
 		return 200 * time.Millisecond
 	}

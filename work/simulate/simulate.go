@@ -187,15 +187,18 @@ func (s *workspace) batch() (fleet.Batch, error) {
 const clusterWorkers = 4
 
 // workers is the number of workers that run at once.
-func (s *workspace) workers() int {
+func (s *workspace) workers() int { return WorkersOf(s.Fleet, s.Run.Device) }
+
+// WorkersOf is the number of workers that run at once, for jobs on a device.
+func WorkersOf(o config.FleetOptions, device string) int {
 	switch {
-	case s.Fleet.Workers > 0:
-		return s.Fleet.Workers
-	case s.Fleet.Engine != "local":
+	case o.Workers > 0:
+		return o.Workers
+	case o.Engine != "local":
 		return clusterWorkers
-	case len(s.Fleet.Devices) > 0:
-		return len(s.Fleet.Devices)
-	case s.Run.Device != "cpu":
+	case len(o.Devices) > 0:
+		return len(o.Devices)
+	case device != "cpu":
 		return 1
 	}
 	return runtime.NumCPU()

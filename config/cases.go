@@ -1,0 +1,161 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"graft/config/decode"
+	"graft/files"
+)
+
+// mostCases bounds the cases of a sweep.
+const mostCases = 10_000
+
+func tooManyCases(n int) error {
+	return fmt.Errorf("there are %d cases; there are at most %d", n, mostCases)
+}
+
+// ReadCases reads a TOML file of named cases: a table for each, whose keys are those of a job's
+// file, such as optimizer.lr = 0.1. Cases and their keys keep the order of the file.
+func ReadCases(fsys files.FS, path string) ([]Case, error) {
+	doc, err := decode.Open(fsys, path)
+	if err != nil {
+		return nil, fmt.Errorf("read cases: %w", err)
+	}
+	table, err := doc.TOML()
+	if err != nil {
+		return nil, fmt.Errorf("read cases: %w", err)
+	}
+	if len(table) == 0 {
+		return nil, fmt.Errorf("read cases: %s has none; write a table for each, such as [small]", path)
+	}
+	if len(table) > mostCases {
+		return nil, fmt.Errorf("read cases: %s: %w", path, tooManyCases(len(table)))
+	}
+	var list []Case
+	var problems []decode.Problem
+	for _, name := range keysInOrder(doc, nil, table) {
+		inner, ok := table[name].(map[string]any)
+		if !ok {
+			problems = append(problems, decode.Problem{Where: []any{name}, Text: fmt.Sprintf("%s is no table; write [%s], and its assignments below it", name, name)})
+			continue
+		}
+		list = append(list, Case{name, caseAssignments(doc, []any{name}, "", inner)})
+	}
+	if err := doc.Locate(problems); err != nil {
+		return nil, fmt.Errorf("read cases: %w", err)
+	}
+	return list, nil
+}
+
+// keysInOrder lists the keys of a table as the file has them.
+func keysInOrder(doc *decode.Document, where []any, table map[string]any) []string {
+	at := map[string]int{}
+	var keys []string
+	for key := range table {
+		at[key], _, _ = doc.Span(decode.Problem{Where: append(slices.Clone(where), key), Key: true})
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(at[a]-at[b], strings.Compare(a, b)) })
+	return keys
+}
+
+// caseAssignments flattens a table to assignments.
+func caseAssignments(doc *decode.Document, where []any, before string, table map[string]any) (set []string) {
+	for _, key := range keysInOrder(doc, where, table) {
+		if inner, ok := table[key].(map[string]any); ok {
+			set = append(set, caseAssignments(doc, append(slices.Clone(where), key), before+key+".", inner)...)
+			continue
+		}
+		set = append(set, before+key+"="+valueText(table[key]))
+	}
+	return set
+}
+
+// valueText writes a value of a document in TOML on one line.
+func valueText(v any) string { return decode.OneLine(plainValue(v)) }
+
+// plainValue is a value as package decode writes it.
+func plainValue(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		var t decode.Table
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			t = append(t, decode.Entry{Key: key, Value: plainValue(v[key])})
+		}
+		return t
+	case []any:
+		list := make([]any, len(v))
+		for k := range v {
+			list[k] = plainValue(v[k])
+		}
+		return list
+	case float64:
+		return floatWord(v)
+	}
+	return v
+}
+
+// floatWord is a number as it is written.
+type floatWord float64
+
+// String shows that the number has a fraction.
+func (f floatWord) String() string { return decode.FloatText(float64(f)) }
+
+// GridCases returns the product of sweeps, such as optimizer.lr=0.1,0.01: a case for each
+// combination, the last sweep fastest. Commas in quotes and brackets divide no values.
+func GridCases(sweeps []string) ([]Case, error) {
+	cases := []Case{{}}
+	seen := map[string]bool{}
+	for _, sweep := range sweeps {
+		key, text, ok := strings.Cut(sweep, "=")
+		key = strings.TrimSpace(key)
+		values := splitValues(text)
+		switch {
+		case !ok || key == "" || slices.Contains(values, ""):
+			return nil, fmt.Errorf("option sweep %s: write a key and its values, such as optimizer.lr=0.1,0.01", sweep)
+		case len(slices.Compact(slices.Sorted(slices.Values(values)))) < len(values):
+			return nil, fmt.Errorf("option sweep %s: a value is given twice; leave one out", sweep)
+		case seen[key]:
+			return nil, fmt.Errorf("option sweep %s: the key has a sweep already; write all its values in one", key)
+		case len(cases)*len(values) > mostCases:
+			return nil, fmt.Errorf("option sweep %s: %w", key, tooManyCases(len(cases)*len(values)))
+		}
+		seen[key] = true
+		var next []Case
+		for _, c := range cases {
+			for _, v := range values {
+				set := append(slices.Clone(c.Set), key+"="+v)
+				next = append(next, Case{strings.Join(set, " "), set})
+			}
+		}
+		cases = next
+	}
+	return cases, nil
+}
+
+// splitValues divides a text at its commas outside of quotes and brackets.
+func splitValues(text string) (values []string) {
+	var quote rune
+	depth, start := 0, 0
+	for k, c := range text {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case strings.ContainsRune("[{", c):
+			depth++
+		case strings.ContainsRune("]}", c):
+			depth--
+		case c == ',' && depth == 0:
+			values, start = append(values, strings.TrimSpace(text[start:k])), k+1
+		}
+	}
+	return append(values, strings.TrimSpace(text[start:]))
+}

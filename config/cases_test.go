@@ -1,0 +1,63 @@
+package config
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+)
+
+func TestReadCases(t *testing.T) {
+	path := written(t, "cases.toml", "[small]\nnetwork.name = \"A\"\noptimizer.lr = 1.0\n[\"0 fast\"]\n\"adapt.actions\" = [\"deepen:1\", \"none\"]\n[\"0 fast\".time]\nevents = [{at = \"5s\", change = \"up\"}]\nstart = 2\n")
+	list, err := ReadCases(files.OS{}, path)
+	require.NoError(t, err)
+	require.Equal(t, []Case{{"small", []string{`network.name="A"`, "optimizer.lr=1.0"}},
+		{"0 fast", []string{`adapt.actions=["deepen:1", "none"]`, `time.events=[{at = "5s", change = "up"}]`, "time.start=2"}}}, list)
+	for text, says := range map[string]string{"": "has none", "a = 1\n": "a is no table", "[a\n": "cases.toml:1"} {
+		_, err := ReadCases(files.OS{}, written(t, "cases.toml", text))
+		require.ErrorContains(t, err, says, text)
+	}
+}
+
+func TestGridCases(t *testing.T) {
+	list, err := GridCases([]string{"optimizer.lr=0.1, 0.01", `adapt.actions=["a", "b"],[],"x,y"`})
+	require.NoError(t, err)
+	require.Len(t, list, 6)
+	require.Equal(t, Case{`optimizer.lr=0.1 adapt.actions=["a", "b"]`, []string{"optimizer.lr=0.1", `adapt.actions=["a", "b"]`}}, list[0])
+	require.Equal(t, []string{"optimizer.lr=0.01", `adapt.actions="x,y"`}, list[5].Set)
+	for _, sweep := range []string{"", "a", "a=", "a=1,", "a=1,1"} {
+		_, err := GridCases([]string{sweep})
+		require.Error(t, err, sweep)
+	}
+	_, err = GridCases([]string{"a=1", "a=2"})
+	require.ErrorContains(t, err, "has a sweep already")
+}
+
+// A job with options of trials is a job to all other commands, with the same digest.
+func TestJobsOfSweepsAreJobs(t *testing.T) {
+	const job = "[run]\nseed = 5\n[adapt]\ndecider = \"random\"\nactions = [\"deepen:conv1\", \"none\"]\n"
+	plain := must(ReadJob(files.OS{}, written(t, "a.toml", job), nil))
+	path := written(t, "b.toml", job+"[fleet]\nworkers = 3\n[compare]\nseeds = 4\n")
+	require.Equal(t, plain.Digest(), must(ReadJob(files.OS{}, path, nil)).Digest())
+	s := must(ReadSweep(files.OS{}, path, nil))
+	require.Equal(t, []int{3, 4, 3, 64}, []int{s.Fleet.Workers, s.Compare.Seeds, s.Compare.SelectionSeeds, s.Compare.MaxSequences})
+	require.NotEqual(t, s.Digest(), must(ReadSweep(files.OS{}, path, []string{"compare.seeds=5"})).Digest())
+	require.Equal(t, s.Digest(), must(ReadSweep(files.OS{}, path, []string{"fleet.workers=1"})).Digest())
+	_, err := ReadSweep(files.OS{}, path, []string{`compare.arms=["newer"]`, "compare.seeds=-1"})
+	require.ErrorContains(t, err, `arms has "newer"`)
+	require.ErrorContains(t, err, "seeds is -1")
+}
+
+func TestSequencesOfAComparison(t *testing.T) {
+	set := []string{"network.name=ConvSmall", `time.events=[{at = "5s", change = "up"}]`, "adapt.every=true", "adapt.max_decisions=2", `compare.actions=["deepen:conv1", "deepen:conv2", "none"]`}
+	list, all, err := must(ReadSweep(files.OS{}, "", set)).Sequences()
+	require.NoError(t, err)
+	require.Equal(t, 9, all)
+	require.Len(t, list, 9)
+	require.Equal(t, []string{"deepen:conv1", "deepen:conv1"}, list[0])
+	list, all, err = must(ReadSweep(files.OS{}, "", append(set, "compare.max_sequences=4"))).Sequences()
+	require.NoError(t, err)
+	require.Equal(t, 9, all)
+	require.Len(t, list, 4)
+}

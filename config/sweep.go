@@ -1,0 +1,147 @@
+package config
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"slices"
+
+	"graft/files"
+	"graft/net2net"
+	"graft/simulation/grid"
+	"graft/trainer"
+)
+
+// SweepKind is the kind of jobs' files with a section compare or fleet. ReadJob reads them too.
+var SweepKind = &Kind{
+	Name: "sweep", Noun: "job", Files: "files of jobs for sweeps and comparisons", Title: "a job of graft with the options of its trials",
+	Sections: []string{"compare", "fleet"}, New: func() File { return &Sweep{Job: *NewJob()} }, Summary: summaryOf((*Sweep).Summary),
+	Page: Page{Title: "Keys of a job's file for trials", Sections: []string{"compare"},
+		Intro: "A file with the section `compare` or `fleet`: a job with all its sections, for `graft compare`\n" +
+			"and `graft train --seeds`. The section `fleet` is that [of a scenario](#keys-of-a-scenarios-file).\n" +
+			"See [comparisons](howto/compare.md).\n"},
+}
+
+// Sweep is the file of a job that runs several times, as trials.
+type Sweep struct {
+	Job
+	Compare CompareOptions // arms of a comparison; other commands do not read it
+	Fleet   FleetOptions   `result:"none"` // workers that run the trials, and their resources; no outcome depends on it
+}
+
+// ReadSweep reads a job's file with the options of its trials; the sections may be missing.
+func ReadSweep(fsys files.FS, path string, set []string) (*Sweep, error) {
+	return readAs[*Sweep](SweepKind, fsys, path, set)
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (s *Sweep) EnsureDefaults() {
+	s.Job.EnsureDefaults()
+	s.Compare.EnsureDefaults()
+	s.Fleet.EnsureDefaults()
+}
+
+// Validate joins all that is wrong.
+func (s *Sweep) Validate() error {
+	faults := faultList{s.Job.Validate(), s.Compare.Validate(), s.Fleet.Validate()}
+	faults.when((s.Fleet.GPUs > 0 || s.Fleet.Gres != "") && s.Run.Device == "cpu", "fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
+	return errors.Join(faults...)
+}
+
+// Resolved is the text of the file with every value.
+func (s *Sweep) Resolved() string { return Resolved(s) }
+
+// Digest covers what the job's does, and the options of a comparison.
+func (s *Sweep) Digest() string {
+	h := sha256.New()
+	_, _ = io.WriteString(h, s.Job.Digest()) // a hash takes everything
+	writeKeys(h, s, "compare.")
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Summary is the job in a line.
+func (s *Sweep) Summary() (string, error) { return s.Job.Summary() }
+
+// Sequences returns the fixed sequences of actions that a comparison tries, at most
+// compare.max_sequences of them, evenly spread, and how many there are.
+func (s *Sweep) Sequences() (list [][]string, all int, err error) {
+	if s.network == nil {
+		return nil, 0, errors.New("list the fixed sequences: the network was not read; use ReadSweep")
+	}
+	g := grid.Space{Network: s.network, Actions: s.Compare.Actions, Kinds: s.Compare.Kinds, Decisions: s.Decisions(), Surgery: s.Adapt.Surgery}
+	return g.Sequences(s.Compare.MaxSequences)
+}
+
+// Decisions returns the number of decisions that the timeline leads to.
+func (j *Job) Decisions() int {
+	ups := 0
+	for _, e := range j.Time.timeline().Events {
+		if e.Change == trainer.Up {
+			ups++
+		}
+	}
+	return ups * j.Options().Adapt.MaxDecisions
+}
+
+// The arms of a comparison beside the job as it is configured.
+const (
+	ArmNever     = "never"
+	ArmScratch   = "small from scratch"
+	ArmFinal     = "final from scratch"
+	ArmRandom    = "random"
+	ArmBestFixed = "best fixed"
+)
+
+// Arms lists the arms of a comparison, in order.
+func Arms() []string { return []string{ArmNever, ArmScratch, ArmFinal, ArmRandom, ArmBestFixed} }
+
+// CompareOptions define the arms of a comparison and their trials.
+type CompareOptions struct {
+	// Arms run beside the job as it is configured: never (no adaptation), small from scratch
+	// (the same with fresh weights, for a job that begins with trained ones), final from
+	// scratch (the network with which the job of the same seed ended, trained anew for the
+	// whole budget), random (any action that fits), best fixed (the sequence of actions with
+	// the highest validation accuracy on other seeds). Empty means all that apply.
+	Arms  []string
+	Seeds int // trials of each arm, with run.seed and the seeds after it; zero means 10
+	// SelectionSeeds is the number of trials of each sequence for the arm best fixed, with
+	// the seeds after those of the arms. Zero means 3.
+	SelectionSeeds int
+	// Actions are the choices of every decision for the arms random and best fixed, such as
+	// deepen:0 and none. Empty takes Kinds.
+	Actions []net2net.Action
+	// Kinds are operations whose fitting actions, and none, are the choices. Empty, where
+	// there are no actions, means deepen and widen.
+	Kinds        []net2net.Kind
+	MaxSequences int // sequences that the arm best fixed tries; of more it takes so many, evenly spread; zero means 64
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *CompareOptions) EnsureDefaults() {
+	o.Seeds = cmp.Or(o.Seeds, 10)
+	o.SelectionSeeds = cmp.Or(o.SelectionSeeds, 3)
+	o.MaxSequences = cmp.Or(o.MaxSequences, 64)
+}
+
+// Validate joins all that is wrong.
+func (o CompareOptions) Validate() error {
+	var faults faultList
+	for k, arm := range o.Arms {
+		faults.when(!slices.Contains(Arms(), arm), "arms has %q; there are %q", arm, Arms())
+		faults.when(slices.Index(o.Arms, arm) < k, "arms has %q twice; leave one out", arm)
+	}
+	for name, n := range map[string]int{"seeds": o.Seeds, "selection_seeds": o.SelectionSeeds, "max_sequences": o.MaxSequences} {
+		faults.when(n < 0, "%s is %d; must not be negative", name, n)
+	}
+	faults.when(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
+	faults.when(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
+	return errors.Join(faults...)
+}
+
+// Case is a named list of assignments, each as after --set.
+type Case struct {
+	Name string
+	Set  []string
+}

@@ -1,0 +1,47 @@
+package runs
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The interval of four values is that of Student's t-distribution with three degrees of freedom.
+func TestSmallSamples(t *testing.T) {
+	s := NewSmallSample([]float64{42, 43, 44, 45}, 0.05)
+	require.Equal(t, 43.5, s.Mean)
+	require.InDelta(t, 43.5-3.182446305*1.290994449/2, *s.Low, 1e-8) // quantile, deviation, root of n
+	require.InDelta(t, 43.5+3.182446305*1.290994449/2, *s.High, 1e-8)
+	two := NewSmallSample([]float64{1, 2}, 0.05)
+	require.Nil(t, two.Low)
+	require.Equal(t, 1.5, two.Mean)
+}
+
+func cased(name string, accuracies map[int64]float64) *CaseOutcome {
+	c := &CaseOutcome{Name: name}
+	for seed := range int64(9) {
+		if v, has := accuracies[seed]; has {
+			c.Trials = append(c.Trials, TrialOutcome{Seed: seed, Values: map[string]float64{TestAccuracy: v}})
+		}
+	}
+	return c
+}
+
+// Differences are of seeds that both cases have, and several are corrected.
+func TestDifferencesArePaired(t *testing.T) {
+	base := map[int64]float64{1: 0.5, 2: 0.7, 3: 0.6, 4: 0.9}
+	o := &SweepOutcome{Cases: []*CaseOutcome{cased("a", base), cased("b", map[int64]float64{2: 0.71, 3: 0.61, 4: 0.92, 5: 0.1}), cased("c", map[int64]float64{6: 0.1})}}
+	o.Summarize("a")
+	require.Nil(t, o.Cases[0].Difference)
+	require.Nil(t, o.Cases[2].Difference, "no common seed")
+	d := o.Cases[1].Difference
+	require.Equal(t, "a", d.From)
+	require.Equal(t, 3, d.N)
+	require.InDelta(t, 0.04/3, d.Mean, 1e-12)
+	require.Equal(t, 0.975, d.Level, "two differences, together 95%")
+	require.InDelta(t, 0.04/3-6.205347*0.005773503/1.7320508, *d.Low, 1e-7) // quantile 0.9875 at two degrees of freedom
+	require.False(t, d.Clear)
+	o.Cases = o.Cases[:2]
+	o.Summarize("a")
+	require.Equal(t, 0.95, o.Cases[1].Difference.Level)
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"graft/results/failure"
+	"graft/results/report"
+	"graft/work/sweep"
+)
+
+// sweepFlags adds the flags of trials and of the workers that run them.
+func sweepFlags(command *cobra.Command, o *sweep.Options, engines string) {
+	flags := command.Flags()
+	flags.StringVar(&o.Engine, "engine", "", "engine that starts the workers of trials: "+engines+"; empty is fleet.engine")
+	flags.IntVar(&o.Workers, "workers", 0, "number of workers of trials; 0 is fleet.workers")
+}
+
+// trialFlags adds the flags by which a job becomes several trials.
+func trialFlags(command *cobra.Command, o *sweep.Options) {
+	flags := command.Flags()
+	flags.IntVar(&o.Seeds, "seeds", 0, "run the job once for each of so many seeds, from run.seed on")
+	flags.StringArrayVar(&o.Sweep, "sweep", nil, "run the job for each value of a key, such as optimizer.lr=0.1,0.01; may be given several times, for all combinations")
+	flags.StringVar(&o.Cases, "cases", "", "run the job for each case of a TOML file, whose tables hold assignments")
+}
+
+// isSweep reports whether options ask for trials.
+func isSweep(command *cobra.Command) bool {
+	flags := command.Flags()
+	return flags.Changed("seeds") || flags.Changed("sweep") || flags.Changed("cases")
+}
+
+// soloFlags are the flags of a job that trials do not have.
+var soloFlags = []string{"listen", "listen-anywhere", "token-file", "tensorboard"}
+
+// runSweep runs the trials of a job.
+func runSweep(ctx context.Context, command *cobra.Command, path string, o sweep.Options, asJSON bool) error {
+	if command.Flags().Changed("seeds") && o.Seeds < 1 {
+		return failure.Usagef("--seeds is %d; it is at least 1", o.Seeds)
+	}
+	for _, name := range soloFlags {
+		if command.Flags().Changed(name) {
+			return failure.Usagef("--%s is for a single job; leave it out, or --seeds, --sweep and --cases", name)
+		}
+	}
+	ctx, stop := heedRequeue(ctx)
+	defer stop()
+	r, err := sweep.Run(ctx, environment(ctx), path, o)
+	return show(command.OutOrStdout(), asJSON, r, err, printSweep)
+}
+
+// printSweep prints the outcome of trials.
+func printSweep(w io.Writer, r *sweep.Result) error { return report.PrintSweep(r.Outcome, r.Folder, w) }

@@ -1,0 +1,25 @@
+package grid
+
+// Sequences returns the sequences of the space and their number. Of more than most it returns
+// so many, spread as the design sample spreads them; it counts up to mostCounted.
+func (g Space) Sequences(most int) (list [][]string, all int, err error) {
+	if all, _, err = g.Count(max(most, mostCounted)); err != nil {
+		return nil, 0, err
+	}
+	design := Design{Which: All}
+	if all > most {
+		design = Design{Which: Sampled, Most: most}
+	}
+	grid := NewGrid(Plan{Design: design}, g, nil, nil)
+	grid.dry = true
+	err = grid.walk(func(b *node) error {
+		if len(b.sequence) == g.Decisions {
+			list = append(list, b.sequence)
+		}
+		return nil
+	})
+	return list, all, err
+}
+
+// mostCounted is the number of sequences at which counting ends.
+const mostCounted = 10_000
