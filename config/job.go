@@ -164,7 +164,7 @@ func (j *Job) check(_ files.FS, r *decode.Reading) {
 		r.Blame("adapt.policy", err.Error())
 		return
 	}
-	if j.Adapt.Decider != DecideRandom { // which leaves out what does not fit
+	if j.Adapt.Decider == DecideFixed || j.Adapt.Decider == DecideScript { // the others leave out what does not fit
 		j.rehearse(r)
 	}
 }

@@ -162,9 +162,15 @@ type AdaptOptions struct {
 	// Decider chooses the actions: fixed takes its action each time, script its actions one
 	// after the other, random any that fits, policy those of a learned policy, none takes
 	// none. Empty means none.
-	Decider string           `config:",one=none|fixed|script|random|policy"`
-	Actions []net2net.Action // actions of the deciders fixed, which takes one, script, and random, which draws from those that fit, such as deepen:0, widen:conv2:48 or none; empty for the others
-	Kinds   []net2net.Kind   // operations that the decider random draws from where there are no actions; empty means deepen and widen
+	Decider string `config:",one=none|fixed|script|random|policy"`
+	// Actions are those of the deciders fixed, which takes one, and script, and the choices of
+	// random and of a structural policy, as far as they fit: such as deepen:0, widen:conv2:48 or
+	// none. Empty where the last two choose by Kinds, and for none.
+	Actions []net2net.Action
+	// Kinds are the operations that random draws from, or a structural policy weighs, where there
+	// are no actions. Empty means deepen and widen for random, and for a policy what it learned to
+	// judge, on the kinds of layers that it learned from.
+	Kinds []net2net.Kind
 	// Policy is the path of a learned policy: the file of a structural one or a folder with
 	// its policy.safetensors, or the weights of one of the original's or their folder.
 	// Empty for the other deciders.
@@ -188,11 +194,13 @@ func (o AdaptOptions) Validate() error {
 		faults = append(faults, fmt.Errorf("decider is fixed, which takes one action, and there are %d", n))
 	} else if o.Decider == DecideScript && n == 0 {
 		faults = append(faults, errors.New("decider is script, and there are no actions"))
-	} else if o.Decider != DecideFixed && o.Decider != DecideScript && o.Decider != DecideRandom && n > 0 {
-		faults = append(faults, fmt.Errorf("actions are for the deciders fixed, script and random, and the decider is %s", o.Decider))
+	} else if o.Decider == DecideNone && n > 0 {
+		faults = append(faults, fmt.Errorf("actions are for the deciders fixed, script, random and policy, and the decider is %s", o.Decider))
 	}
-	faults.when(o.Decider == DecideRandom && len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
-	faults.when(o.Decider != DecideRandom && len(o.Kinds) > 0, "kinds is for the decider random, and the decider is %s", o.Decider)
+	chooses := o.Decider == DecideRandom || o.Decider == DecidePolicy
+	faults.when(chooses && len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
+	faults.when(!chooses && len(o.Kinds) > 0, "kinds is for the deciders random and policy, and the decider is %s", o.Decider)
+	faults.when(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0, "actions and kinds are for structural policies; one of the original's has its own choices")
 	if o.Decider == DecidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is policy, which needs the key policy"))
 	} else if o.Decider != DecidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
