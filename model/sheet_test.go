@@ -58,6 +58,22 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+// CIFARResNet20 by hand: the first convolution; in each stage six 3 x 3 convolutions of 2359296
+// multiply-adds, of which the first of a narrower stage has half; the two projections; seven
+// batch normalisations of four operations a value in each stage; the ReLUs; pool and classifier.
+func TestOperationsOfAResidualNetwork(t *testing.T) {
+	const wide, whole = 1024, 2 * 2359296
+	values := []int64{16 * wide, 32 * wide / 4, 64 * wide / 16}
+	want := int64(2*3*16*9*wide + 6*whole + 2*(5*whole+whole/2) + 2*2*131072 + 10*(2*64+1))
+	for k, n := range values {
+		want += 7*4*n + []int64{7, 6, 6}[k]*n
+	}
+	want += values[2]
+	got, err := fromZoo(t, "CIFARResNet20").Operations()
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+}
+
 func TestSheetCountsParametersOnce(t *testing.T) {
 	rows, err := residual().Sheet()
 	require.NoError(t, err)

@@ -109,6 +109,7 @@ func configSummary(env *work.Env, path string, set []string) (string, error) {
 	if err != nil {
 		return "", failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, err))
 	}
+	work.Warn(env.Log, f)
 	return text, nil
 }
 

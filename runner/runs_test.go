@@ -70,14 +70,16 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 			parameters = 1000
 		}
 		require.NoError(t, book.Epoch(trainer.Row{Epoch: k, Time: at, Steps: int64(k+1) * 10, Loss: 2 / float64(k+2), Accuracy: accuracy,
-			Validation: trainer.Score{Loss: 2.1 / float64(k+2), Accuracy: accuracy}, Rate: 0.01, Parameters: parameters, Devices: 1}))
+			Validation: trainer.Score{Loss: 2.1 / float64(k+2), Accuracy: accuracy}, Rate: 0.01, Parameters: parameters, Devices: 1,
+			Images: int64(k+1) * 400, FLOP: float64(k+1) * 1.25e9, DeviceTime: at}))
 	}
 	if !j.open {
 		score := trainer.Score{Loss: 0.5, Accuracy: j.accuracy}
 		require.NoError(t, book.Note(trainer.Note{Event: "end", Time: 60 * time.Second, Parameters: parameters, Before: parameters, Devices: 1}))
-		require.NoError(t, run.WriteOutcome(&runs.JobOutcome{Saves: 2, Saving: 120 * time.Millisecond, Outcome: &trainer.Outcome{Epochs: j.epochs, Steps: int64(j.epochs) * 10, Budget: 60 * time.Second, Used: 59 * time.Second,
+		require.NoError(t, run.WriteOutcome(&runs.JobOutcome{Saves: 2, Saving: 120 * time.Millisecond, MachineSpeed: 1234.5, PeakMemory: 300 << 20, Outcome: &trainer.Outcome{Epochs: j.epochs, Steps: int64(j.epochs) * 10, Budget: 60 * time.Second, Used: 59 * time.Second,
 			Deciding: 300 * time.Millisecond, Operating: 60 * time.Millisecond, Decisions: 1, Parameters: parameters, Validation: score, Test: score,
-			Digest: fmt.Sprintf("%064x", uint64(j.accuracy*1e9)+j.seed)}}))
+			Digest:    fmt.Sprintf("%064x", uint64(j.accuracy*1e9)+j.seed),
+			Resources: trainer.Resources{Images: int64(j.epochs) * 400, FLOP: float64(j.epochs) * 1.25e9, DeviceTime: 60 * time.Second, Joules: 18e3}, ImagesPerSecond: float64(j.epochs) * 400 / 59}}))
 	}
 	require.NoError(t, run.Close())
 }

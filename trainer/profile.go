@@ -175,6 +175,13 @@ func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) 
 // Closed reports whether the profile knows the measured networks only.
 func (p *Profile) Closed() bool { return p.Costs.Step == Rates{} || p.Costs.Batch == Rates{} }
 
+// WidthIsFree reports whether a wider layer takes no more time, since the rates charge neither
+// operations nor memory.
+func (p *Profile) WidthIsFree() bool {
+	r := p.Costs.Step
+	return !p.Closed() && len(p.Measured) == 0 && r.OperationSeconds+r.GroupedSeconds+r.ByteSeconds+r.ParameterSeconds == 0
+}
+
 func (p *Profile) seconds(w Work) (float64, error) {
 	time, rates := stepTime, p.Costs.Step
 	switch w.Kind {

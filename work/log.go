@@ -81,3 +81,12 @@ func LogLayout() zapcore.EncoderConfig {
 	layout.EncodeDuration = zapcore.StringDurationEncoder
 	return layout
 }
+
+// Warn logs what a valid file of configuration probably does not mean.
+func Warn(log *zap.Logger, f any) {
+	if file, warns := f.(interface{ Warnings() []string }); warns {
+		for _, text := range file.Warnings() {
+			log.Warn(text)
+		}
+	}
+}

@@ -101,8 +101,8 @@ func verb(v float64, unit string) string {
 	switch {
 	case unit == UnitShare || unit == UnitPoints || unit == UnitSeconds:
 		return "%.2f"
-	case unit == UnitImages || unit == UnitGFLOP:
-		return "%.1f"
+	case (unit == UnitImages || unit == UnitGFLOP) && v >= 1000: // without an exponent
+		return wholeFormat
 	case unit == UnitNats:
 		return "%.4f"
 	case v == math.Trunc(v) && math.Abs(v) < wholeBelow:

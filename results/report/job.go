@@ -108,7 +108,7 @@ func (j *JobDetail) write(d *document.Document) {
 	}
 	epochs := (&document.Table{}).Numbers("", "", "epoch").Numbers(document.UnitSeconds, "", "time").Numbers("", "", "steps").Numbers(document.UnitNats, "", "train loss").Numbers(document.UnitShare, "", "accuracy").
 		Numbers(document.UnitNats, "", "validation loss").Numbers(document.UnitShare, "", "accuracy").Numbers("", "%.3g", "rate").Numbers("", "", "parameters", "devices").
-		Numbers(document.UnitSeconds, "", "device time").Numbers(document.UnitGFLOP, "", "work")
+		Numbers(document.UnitSeconds, "", "device time").Numbers(document.UnitGFLOP, "", "flop")
 	for _, e := range j.Epochs {
 		epochs.Add(e.Epoch, e.Time, e.Steps, e.Loss, e.Accuracy, e.Validation, e.Share, e.Rate, e.Parameters, e.Devices, orMissing(e.DeviceTime), orMissing(e.FLOP/1e9))
 	}

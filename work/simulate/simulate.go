@@ -66,6 +66,7 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 	if m.Fleet.Engine == config.Kubernetes {
 		return nil, failure.Usagef("a cluster starts workers of the engine kubernetes by itself: graft fleet manifest %s | kubectl apply -f -", path)
 	}
+	work.Warn(env.Log, m)
 	s := &workspace{Simulation: m, env: env, folder: work.Folder(o.Folder, m.Run.Folder, path)}
 	if _, err := s.batch(); err != nil {
 		return nil, err

@@ -47,6 +47,7 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 	if err != nil {
 		return nil, err
 	}
+	work.Warn(env.Log, c)
 	if c.Run.Threads > 0 {
 		if err := torch.SetThreads(c.Run.Threads); err != nil {
 			return nil, err

@@ -1,0 +1,42 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/net2net"
+)
+
+// Warnings lists what a valid file probably does not mean, each in a sentence.
+func (j *Job) Warnings() []string {
+	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
+	scripted := slices.Contains([]string{DecideFixed, DecideScript}, j.Adapt.Decider) && widens(j.Adapt.Actions)
+	return j.freeWidth(drawn || scripted)
+}
+
+// Warnings lists what a valid file probably does not mean, each in a sentence.
+func (m *Simulation) Warnings() []string {
+	o := m.Simulate
+	return m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds))
+}
+
+// freeWidth warns of a profile on which wider layers take no more time.
+func (j *Job) freeWidth(widens bool) []string {
+	p, err := j.Profile()
+	if err != nil || p == nil || !widens || !p.WidthIsFree() {
+		return nil
+	}
+	return []string{fmt.Sprintf("the profile %s charges nothing for wider layers, so widening costs no time; set time.profile = \"round-gpu\", or measure a profile with 'graft profile'", p.Name)}
+}
+
+// widen is the kind of actions that widen a layer.
+const widen net2net.Kind = "widen"
+
+func widens(actions []net2net.Action) bool {
+	return slices.ContainsFunc(actions, func(a net2net.Action) bool { return a.Kind == widen })
+}
+
+// mayWiden says whether kinds of actions include widen, as the default does.
+func mayWiden(kinds []net2net.Kind) bool {
+	return len(kinds) == 0 || slices.Contains(kinds, widen)
+}
