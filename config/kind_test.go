@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -147,4 +149,14 @@ func TestRenamedKeys(t *testing.T) {
 	for key, name := range renamed {
 		assert.NotContains(t, renamed, inTableOf(key, name))
 	}
+}
+
+// The kind of a file with a syntax error is known from its tables.
+func TestKindOfBrokenFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "broken.toml")
+	require.NoError(t, os.WriteFile(path, []byte("[run]\nseeds = 3\n[policy]\nhiden = 3\nkinds = [\n[tables]\n"), 0o600))
+	_, k, err := Read(files.OS{}, path, nil)
+	require.Equal(t, TreeLearningKind, k)
+	require.ErrorContains(t, err, "2 faults")
+	require.ErrorContains(t, err, `unknown key "hiden" in policy; did you mean hidden?`)
 }
