@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -161,4 +163,14 @@ func TestLateKeysAreAbsentWhileZero(t *testing.T) {
 		assert.NotEqual(t, plain.Digest(), other.Digest(), set)
 		assert.Len(t, other.Differences(plain), 1)
 	}
+}
+
+// The kind of a file with a syntax error is known from its tables.
+func TestKindOfBrokenFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "broken.toml")
+	require.NoError(t, os.WriteFile(path, []byte("[run]\nseeds = 3\n[policy]\nhiden = 3\nkinds = [\n[tables]\n"), 0o600))
+	_, k, err := Read(files.OS{}, path, nil)
+	require.Equal(t, TreeLearningKind, k)
+	require.ErrorContains(t, err, "2 faults")
+	require.ErrorContains(t, err, `unknown key "hiden" in policy; did you mean hidden?`)
 }

@@ -181,31 +181,38 @@ func byName(set *weights.Set) map[string]weights.Tensor {
 
 // fits lists the differences between weights and the network.
 func fits(name string, entries []Entry, byName map[string]weights.Tensor) error {
-	var faults []string
+	var shapes, missing, others []string
 	known := make(map[string]bool)
 	for _, e := range entries {
 		known[e.Name] = true
 		w, ok := byName[e.Name]
 		switch {
 		case !ok && e.Slot.Role != Seen:
-			faults = append(faults, fmt.Sprintf("%s %v is missing", e.Name, e.Slot.Shape))
+			missing = append(missing, fmt.Sprintf("%s %v is missing", e.Name, e.Slot.Shape))
 		case ok && !sameShape(w.Shape, e.Slot.Shape):
-			faults = append(faults, fmt.Sprintf("%s is %v in the file and %v in the network", e.Name, w.Shape, e.Slot.Shape))
+			shapes = append(shapes, fmt.Sprintf("%s is %v in the file and %v in the network", e.Name, w.Shape, e.Slot.Shape))
 		}
 	}
 	for _, other := range slices.Sorted(maps.Keys(byName)) {
 		if !known[other] {
-			faults = append(faults, other+" is in the file only")
+			others = append(others, fmt.Sprintf("%s %v is in the file only", other, byName[other].Shape))
 		}
 	}
+	faults := slices.Concat(someOf(shapes), someOf(missing), someOf(others))
 	if len(faults) == 0 {
 		return nil
 	}
-	const shown = 12
-	if more := len(faults) - shown; more > 0 {
-		faults = append(faults[:shown], fmt.Sprintf("and %d more", more))
+	return fmt.Errorf("load weights: they are not those of this %s, which needs %d tensors; the file has %d:\n  %s\ntake the weights of this network, or the network of these weights",
+		name, len(entries), len(byName), strings.Join(faults, "\n  "))
+}
+
+// someOf keeps the first differences of a kind and counts the others.
+func someOf(faults []string) []string {
+	const shown = 6
+	if more := len(faults) - shown; more > 1 {
+		faults = append(faults[:shown:shown], fmt.Sprintf("and %d more such", more))
 	}
-	return fmt.Errorf("load weights: they are not those of this %s:\n  %s", name, strings.Join(faults, "\n  "))
+	return faults
 }
 
 func sameShape(a []int64, b []int) bool {

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -122,7 +123,7 @@ func TestLoadListsAllThatDoesNotFit(t *testing.T) {
 			func(set *weights.Set) {
 				set.Tensors = append(set.Tensors, weights.Tensor{Name: "fc2.bias", DType: weights.Float32, Shape: []int64{0}})
 			},
-			[]string{"fc2.bias is in the file only"}},
+			[]string{"fc2.bias [0] is in the file only"}},
 		"another shape": {
 			func(set *weights.Set) {
 				for k := range set.Tensors {
@@ -134,9 +135,16 @@ func TestLoadListsAllThatDoesNotFit(t *testing.T) {
 			[]string{"fc.layers.0.weight is [32 10] in the file and [10 32] in the network"}},
 		"another name": {
 			func(set *weights.Set) { set.Tensors[0].Name = "conv.weight" },
-			[]string{"conv1.layers.0.weight [32 3 3 3] is missing", "conv.weight is in the file only"}},
+			[]string{"conv1.layers.0.weight [32 3 3 3] is missing", "conv.weight [32 3 3 3] is in the file only", "take the weights of this network"}},
+		"everything is of another network": {
+			func(set *weights.Set) {
+				for k := range set.Tensors {
+					set.Tensors[k].Name = fmt.Sprintf("other.%02d", k)
+				}
+			},
+			[]string{"which needs 16 tensors; the file has 16", "conv1.layers.0.weight [32 3 3 3] is missing", "more such\n  other.00 [32 3 3 3] is in the file only"}},
 		"another network": {
-			func(set *weights.Set) { set.Tensors = nil }, []string{"conv1.layers.0.weight", "and 2 more"}},
+			func(set *weights.Set) { set.Tensors = nil }, []string{"conv1.layers.0.weight", "more such"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := fitting(t)

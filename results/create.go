@@ -129,6 +129,20 @@ func onlyBegun(entries []fs.DirEntry) bool {
 	return true
 }
 
+// MakeRoom moves a folder, if there is one that is not empty, to the first free PATH.NUMBER,
+// whatever it holds.
+func MakeRoom(fsys files.FS, path string) error {
+	path = filepath.Clean(path)
+	entries, err := files.Entries(fsys, path)
+	if err == nil && len(entries) > 0 {
+		err = moveAside(fsys, path)
+	}
+	if err != nil {
+		return fmt.Errorf("move %s aside: %w", path, err)
+	}
+	return nil
+}
+
 // moveAside renames a folder to the first free PATH.NUMBER. A run is locked meanwhile, so
 // that no process writes it.
 func moveAside(fsys files.FS, path string) (err error) {

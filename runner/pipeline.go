@@ -26,8 +26,8 @@ policies are also evaluated in scenarios, or networks, that they did not learn f
 
 A stage is skipped if its inputs have not changed and its output is whole; otherwise it runs
 again and reuses what is there. SIGTERM, SIGUSR1 and the first SIGINT save all work and exit
-with code 75; the same command then goes on, as it does after a kill. Failed sequences are
-left out: policies learn from complete tables only, and the exit code is 3.`,
+with code 75; the same command then goes on, as it does after a kill; with --force it begins
+anew. Failed sequences are left out: policies learn from complete tables only, and the exit code is 3.`,
 		Example: `  graft pipeline scenarios/small.toml
   graft pipeline scenarios/cifar10.toml --set run.seeds=20 --folder runs/cifar10`,
 		Args: cobra.ExactArgs(1),
@@ -38,6 +38,7 @@ left out: policies learn from complete tables only, and the exit code is 3.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as run.seeds=20; may be given several times")
 	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is pipeline.folder, or runs/ and the file's name")
+	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside and begin anew")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
 	flags.IntVar(&o.Workers, "workers", 0, "number of workers of a simulation; 0 is fleet.workers")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

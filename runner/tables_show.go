@@ -24,12 +24,11 @@ func newTableShowCommand() *cobra.Command {
 	var o tableShowOptions
 	command := &cobra.Command{
 		Use:   "show DIR|data.pkl",
-		Short: "Print a table's scenario, its best and worst sequences, and no adaptation",
+		Short: "Print a table's scenario, its best and worst sequences, and that of never adapting",
 		Long: `show ranks the sequences of a table by the accuracy that they led to, and prints the
-best and the worst of them and where the sequence without any action stands. SPREAD
-is the standard deviation over the seeds of a sequence; LEFT is the time of the budget
-that was left at each decision. Sequences of equal accuracy are in the order of their
-actions. --csv has a row for every sequence.
+best and the worst of them and where never adapting stands. SPREAD is the standard deviation
+over the seeds of a sequence; LEFT is the time of the budget that was left at each decision.
+Sequences of equal accuracy are in the order of their actions. --csv has a row for every sequence.
 
 Of a table that is damaged in part it prints the rest, and the exit code is 3.`,
 		Example: `  graft table show tables/late

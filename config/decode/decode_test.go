@@ -98,6 +98,7 @@ func TestWrongValuesSayWhatWasExpected(t *testing.T) {
 		"small=1\nsmall=2":      "2:1: small is given twice",
 		"count=1\nsmall=":       "invalid TOML",
 		"tables=[{x=1,x=1}":     "invalid TOML",
+		"cout=1\nsmall=[1\n":    `1:1: unknown key "cout"; did you mean count?`,
 		"color=\"" + long + `"`: strings.Repeat("x", 100) + `…"`,
 	} {
 		_, err := readSample(text)

@@ -16,6 +16,7 @@ type Document struct {
 	starts []int // of lines
 	places places
 	twice  []placed       // keys that are given twice
+	before string         // the expressions before a syntax error; empty without one
 	more   int            // faults that are counted only
 	work   int            // keys and values visited, for tests of how the work grows
 	top    map[string]any // what LooseTOML returned for Has; nil before
@@ -120,12 +121,13 @@ func (d *Document) list(all []placed) error {
 	return faults
 }
 
-// Has says whether the document has a key at its top; false where it is not TOML.
+// Has says whether the document has a key at its top. Where it is not TOML, keys before the
+// syntax error and tables after it count.
 func (d *Document) Has(key string) bool {
 	if d.top == nil {
 		reader := *d
 		if d.top, _ = reader.LooseTOML(); d.top == nil {
-			d.top = map[string]any{}
+			d.top = reader.tablesOfBroken()
 		}
 	}
 	_, has := d.top[key]

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -75,11 +76,25 @@ func (d *Dialect) Read(doc *Document, set []string, target any) (*Reading, error
 	table, err := doc.LooseTOML()
 	if err == nil {
 		r.decode(table)
+	} else {
+		err = r.decodeBefore(err)
 	}
 	for _, assignment := range set {
 		r.assign(assignment)
 	}
 	return r, err
+}
+
+// decodeBefore decodes what stands before a syntax error, and returns the faults of both.
+func (r *Reading) decodeBefore(syntax error) error {
+	table, _ := NewDocument(r.doc.file, []byte(r.doc.before)).TOML() // nil where no expression is whole
+	r.decode(table)
+	var last, all Faults
+	if !errors.As(syntax, &last) || len(r.problems) == 0 {
+		return syntax
+	}
+	errors.As(r.doc.Locate(r.problems), &all)
+	return append(all, last[len(last)-1])
 }
 
 func (r *Reading) decode(table map[string]any) {

@@ -30,6 +30,7 @@ func (d *Document) LooseTOML() (map[string]any, error) {
 		}
 		again := len(d.twice) < mostTwice && len(d.twice)*len(d.text) < mostReadFor
 		if !again || !d.passOver(err) {
+			d.before = d.expressionsBefore()
 			return nil, d.faults(d.tomlFault(err))
 		}
 	}

@@ -42,7 +42,7 @@ func Kinds(given Given) []Kind {
 		{Name: "networks", About: "a job's network before and after surgery", of: []*runs.Kind{runs.JobKind}, Draw: single(plotNetworks)},
 		{Name: "learning", About: "how policies learned, with what differs between seeds", of: []*runs.Kind{runs.PoliciesKind, runs.PolicyKind, runs.OriginalKind}, Draw: single(plotLearning)},
 		{Name: "exploration", About: "how often a policy of the original's explored, by temperature", of: []*runs.Kind{runs.PolicyKind}, Draw: single(plotExploration)},
-		{Name: "bars", About: "accuracy of learned, none, random, best fixed and optimum by scenario", of: []*runs.Kind{runs.PoliciesKind, runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotBars)},
+		{Name: "bars", About: "accuracy of learned, never, random, best fixed and optimum by scenario", of: []*runs.Kind{runs.PoliciesKind, runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotBars)},
 		{Name: "regret", About: "regret of all that were evaluated, with what differs between tables", of: []*runs.Kind{runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotEvaluation(regretBars))},
 		{Name: "stages", About: "how long the stages of a pipeline took", of: []*runs.Kind{runs.PipelineKind}, Draw: single(plotStages)},
 		{Name: "heat", About: "what a policy does first, by time left and scenario", of: []*runs.Kind{runs.PoliciesKind}, Draw: single(plotHeat)},

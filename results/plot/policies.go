@@ -15,6 +15,7 @@ import (
 	"graft/results/runs"
 	"graft/simulation"
 	"graft/simulation/evaluation"
+	"graft/simulation/tables"
 	"graft/stat"
 )
 
@@ -55,7 +56,7 @@ func readLearned(r *runs.Run) (*learned, error) {
 }
 
 // ChooserNames lists the legend of bars in order.
-var ChooserNames = []string{"learned", "none", "random", "best fixed", "optimum"}
+var ChooserNames = []string{"learned", "never", "random", "best fixed", "optimum"}
 
 // plotBars draws the accuracy of policies and baselines in each table.
 func plotBars(r *runs.Run) ([]drawing, error) {
@@ -85,7 +86,7 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 			values = append(values, v[0].Accuracy)
 		}
 		g.Bars = append(g.Bars, barOf(values))
-		for _, c := range []evaluation.Policy{evaluation.Constant("none", "none"), evaluation.Uniform(), fixed, evaluation.Oracle()} {
+		for _, c := range []evaluation.Policy{evaluation.Constant("never", tables.None), evaluation.Uniform(), fixed, evaluation.Oracle()} {
 			g.Bars = append(g.Bars, chosenBar(t, c))
 		}
 		b.Groups, networks = append(b.Groups, g), append(networks, t.Network)
@@ -168,7 +169,7 @@ func barsOfOutcome(r *runs.Run, why error) ([]drawing, error) {
 	if o == nil {
 		return nil, cmp.Or(err, why)
 	}
-	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: []string{"vote of all seeds", "none", "random", "optimum"},
+	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: []string{"vote of all seeds", "never", "random", "optimum"},
 		Note: "From the outcome. random: the mean of all sequences."}
 	var networks []string
 	for _, v := range slices.Concat(o.Tables, o.HeldOut) {

@@ -127,8 +127,8 @@ func plotRanks(r *runs.Run) ([]drawing, error) {
 		note = fmt.Sprintf("%s: %s, each with one seed, so the noise of the ranks is unknown.", table.Name, document.Plural(len(table.Records), "sequence"))
 	}
 	panel := figure.Panel{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{c}}
-	if report.NoAction != nil {
-		panel.Levels = append(panel.Levels, figure.Level{Name: "no adaptation", At: 100 * report.NoAction.Accuracy})
+	if report.Never != nil {
+		panel.Levels = append(panel.Levels, figure.Level{Name: "never", At: 100 * report.Never.Accuracy})
 	}
 	if report.Mean != nil {
 		panel.Levels = append(panel.Levels, figure.Level{Name: "mean of all", At: 100 * *report.Mean})

@@ -138,7 +138,7 @@ func rankTable(r *runs.TableReport, all bool) *document.Table {
 	last := 0
 	for k := range r.Rows {
 		row := &r.Rows[k]
-		if !all && row.Rank > shownRanks && row.Rank <= len(r.Rows)-shownRanks && row != r.NoAction {
+		if !all && row.Rank > shownRanks && row.Rank <= len(r.Rows)-shownRanks && row != r.Never {
 			continue
 		}
 		if row.Rank > last+1 {
@@ -146,8 +146,8 @@ func rankTable(r *runs.TableReport, all bool) *document.Table {
 		}
 		last = row.Rank
 		remark := ""
-		if row == r.NoAction {
-			remark = "no adaptation"
+		if row == r.Never {
+			remark = "never"
 		}
 		t.Add(row.Rank, strings.Join(row.Sequence, ", "), shareCell(&row.Accuracy), shareCell(row.Spread), leftCell(row.Left), remark)
 	}
@@ -199,8 +199,8 @@ func rankSummary(r *runs.TableReport) string {
 	if r.Spread != nil {
 		text += ", with a standard deviation of " + document.ShareText(r.Spread)
 	}
-	if r.NoAction != nil {
-		text += fmt.Sprintf("\nagainst no adaptation the best has %+.2f points, the worst %+.2f", 100*(r.Best.Accuracy-r.NoAction.Accuracy), 100*(r.Worst.Accuracy-r.NoAction.Accuracy))
+	if r.Never != nil {
+		text += fmt.Sprintf("\nagainst never the best has %+.2f points, the worst %+.2f", 100*(r.Best.Accuracy-r.Never.Accuracy), 100*(r.Worst.Accuracy-r.Never.Accuracy))
 	}
 	if r.SeedSpread == nil {
 		return text + "\neach sequence has one seed: the noise of the ranks is unknown\n"

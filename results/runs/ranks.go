@@ -21,7 +21,7 @@ type TableReport struct {
 	SeedSpread *float64  `json:"seed_spread"`    // standard deviation over seeds, pooled; null where each sequence has one
 	Best       *RankRow  `json:"best"`           // null where there are no sequences
 	Worst      *RankRow  `json:"worst"`          // the sequence of the lowest accuracy; null where there is none
-	NoAction   *RankRow  `json:"no_action"`      // the sequence that leaves the network alone; null where it is not there
+	Never      *RankRow  `json:"never"`          // the sequence that leaves the network alone; null where it is not there
 	Rows       []RankRow `json:"rows,omitempty"` // all sequences, best first; with --all only
 }
 
@@ -72,7 +72,7 @@ func (r *TableReport) rank() {
 		row := &r.Rows[k]
 		row.Rank = k + 1
 		if !slices.ContainsFunc(row.Sequence, func(a string) bool { return a != "none" }) {
-			r.NoAction = row
+			r.Never = row
 		}
 	}
 	if n := len(r.Rows); n > 0 {

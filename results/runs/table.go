@@ -94,7 +94,7 @@ func readTableRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// tableQuantities lists the accuracies of a table: best, without any action, mean and worst.
+// tableQuantities lists the accuracies of a table: best, never, mean and worst.
 func tableQuantities(t *tables.Table) []Quantity {
 	report := NewTableReport(t)
 	list := []Quantity{seedless("sequences", "", Neutral, float64(len(t.Records)))}
@@ -102,8 +102,8 @@ func tableQuantities(t *tables.Table) []Quantity {
 		return list
 	}
 	list = append(list, ofSequence("best_accuracy", t, report.Best))
-	if report.NoAction != nil {
-		list = append(list, ofSequence("no_action_accuracy", t, report.NoAction))
+	if report.Never != nil {
+		list = append(list, ofSequence("never_accuracy", t, report.Never))
 	}
 	return append(list, meanAccuracy(t, report), ofSequence("worst_accuracy", t, report.Worst))
 }

@@ -24,6 +24,7 @@ import (
 type Options struct {
 	Set     []string // assignments after the file, such as run.seeds=20; empty changes nothing
 	Folder  string   // run folder; empty is the file's pipeline.folder, or runs/ and the file's name
+	Force   bool     // move an existing run folder aside and begin anew; false goes on in it
 	Retry   bool     // try again sequences that failed too often; false leaves them out
 	Workers int      // of each simulation; zero is fleet.workers of the scenario
 }
@@ -102,6 +103,11 @@ func (p *pipeline) at(names ...string) string {
 
 // open makes the folder, and writes down what the pipeline is.
 func (p *pipeline) open() (err error) {
+	if p.o.Force {
+		if err := results.MakeRoom(p.env.Files, p.folder); err != nil {
+			return err
+		}
+	}
 	if err := p.env.Files.MkdirAll(p.folder); err != nil {
 		return fmt.Errorf("open the run folder: %w", err)
 	}

@@ -75,7 +75,11 @@ func ran(path string, simulate func(env *work.Env, path, folder string) error, e
 	if err != nil {
 		return nil, err
 	}
-	p := &pipeline{Pipeline: c, env: env, folder: folder}
+	return ranWith(c, simulate, env, folder, Options{})
+}
+
+func ranWith(c *config.Pipeline, simulate func(env *work.Env, path, folder string) error, env *work.Env, folder string, o Options) (*Result, error) {
+	p := &pipeline{Pipeline: c, o: o, env: env, folder: folder}
 	p.simulate = func(_ context.Context, path, folder string) error { return simulate(env, path, folder) }
 	return p.run(context.Background())
 }
@@ -111,4 +115,26 @@ func TestLearningFileIsARecord(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, l.Digest(), run.Manifest.ConfigSHA256)
 	require.Equal(t, string(record), l.Resolved(), "defaults are written down")
+}
+
+// With force a pipeline begins anew, and the folder that was there is kept beside.
+func TestForceBeginsAnew(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	c, err := config.ReadPipeline(files.OS{}, written(t, 2, config.LeaveNone), nil)
+	require.NoError(t, err)
+	run := func(o Options) []bool {
+		r, err := ranWith(c, copied(madeUp(t)), worktest.Env(files.OS{}), folder, o)
+		require.NoError(t, err)
+		var skipped []bool
+		for _, s := range r.Stages {
+			skipped = append(skipped, s.Skipped)
+		}
+		return skipped
+	}
+	all := []bool{false, false, false, false}
+	require.Equal(t, all, run(Options{Force: true}), "there is no folder yet")
+	require.NotEqual(t, all, run(Options{}))
+	require.NoDirExists(t, folder+".1")
+	require.Equal(t, all, run(Options{Force: true}))
+	require.FileExists(t, filepath.Join(folder+".1", runs.OutcomeFile))
 }
