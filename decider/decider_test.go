@@ -9,6 +9,7 @@ import (
 	"graft/decider"
 	"graft/model"
 	"graft/net2net"
+	"graft/torch"
 )
 
 func decide(t *testing.T, d decider.Decider, s decider.State) decider.Decision {
@@ -74,4 +75,29 @@ func TestRandomRefusesBrokenNetworks(t *testing.T) {
 	n := &model.Network{Input: model.Shape{3, 4, 4}, Root: &model.Container{Children: []model.Child{{Name: "fc", Module: &model.Leaf{Layer: model.NewLinear(3, 3)}}}}}
 	_, err := decider.Random{}.Decide(context.Background(), decider.State{Network: n})
 	require.ErrorContains(t, err, "decide at random")
+}
+
+// Listed actions are the choices, as far as they fit the network, with weights and without.
+func TestRandomAmongListedActions(t *testing.T) {
+	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
+	require.NoError(t, err)
+	listed := []net2net.Action{{Kind: "deepen", Target: "conv1"}, {Kind: "deepen", Target: "nothing"}, {}}
+	drawn := map[string]int{}
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		whole := n.Sketch()
+		if err := whole.Materialize(s, model.Placement{Device: torch.CPU, Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
+			return err
+		}
+		for k := range 40 {
+			d := decide(t, decider.Random{Seed: 1, Actions: listed}, decider.State{Network: n, Decisions: k})
+			require.Equal(t, d, decide(t, decider.Random{Seed: 1, Actions: listed}, decider.State{Network: whole, Decisions: k}))
+			require.Equal(t, []float64{0.5, 0.5}, d.Probabilities)
+			drawn[d.Action.String()]++
+		}
+		return nil
+	}))
+	require.Len(t, drawn, 2)
+	require.InDelta(t, 20, drawn["none"], 10)
+	none := decide(t, decider.Random{Actions: listed[1:2]}, decider.State{Network: n})
+	require.Equal(t, net2net.Action{}, none.Action)
 }

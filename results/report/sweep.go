@@ -231,12 +231,17 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 	if c.Best == nil {
 		return append(lines, "best fixed: no sequence was selected.")
 	}
-	of := fmt.Sprintf("all %d", c.Sequences)
+	of := fmt.Sprintf("all %s", document.Plural(c.Sequences, "sequence"))
 	if c.Tried < c.Sequences {
-		of = fmt.Sprintf("%d of %d, evenly spread,", c.Tried, c.Sequences)
+		of = fmt.Sprintf("%d of %d sequences, evenly spread", c.Tried, c.Sequences)
 	}
-	return append(lines, fmt.Sprintf("best fixed is %s: of %s sequences that with the highest mean validation accuracy, %.2f%%, on the selection %s, which no arm reports.",
-		document.Printable(strings.Join(c.Best, ", ")), of, 100*c.Candidates[0].Validation, document.SeedsText(c.SelectionSeeds)))
+	return append(lines, fmt.Sprintf("best fixed takes %s, which has the highest mean validation accuracy, %.2f%%, on selection seeds (%s), of %s. No arm reports these seeds.",
+		document.Printable(strings.Join(c.Best, ", ")), 100*c.Candidates[0].Validation, seedNumbers(c.SelectionSeeds), of))
+}
+
+// seedNumbers lists seeds.
+func seedNumbers(seeds []int64) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(seeds), " ", ", "), "[]")
 }
 
 // trialTable has a line for each trial.
