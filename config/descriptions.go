@@ -229,6 +229,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.Epochs":                  "Ends a job after so many epochs, earlier training included, even if there is time left; zero means that only the budget ends it.",
 	"graft/trainer.Options.EvalBatch":               "Images in a batch of evaluation; zero means 128, which takes little memory.",
 	"graft/trainer.Options.Exact":                   "Keeps PyTorch's order of operations; false takes the fast path, whose results are equal up to rounding.",
+	"graft/trainer.Options.KeepBest":                "Keeps the network with the highest validation accuracy besides the last one; false keeps the last one alone.",
 	"graft/trainer.Options.LabelSmoothing":          "The share of each label's target that all classes get evenly, between 0 and 1. With distillation it smooths the labels' part of the loss, not the larger network's. Losses of training include it, those of evaluation do not. Zero means none.",
 	"graft/trainer.Options.Optimizer":               "How parameters follow gradients; a rule of zero means Adam with a rate of 0.01.",
 	"graft/trainer.Options.Overrun":                 "Trains until the budget is used up and evaluates whole epochs only, the last one past the end if need be, as the original did; the result is the network as last evaluated. False reserves time for an evaluation at the end, so that every step counts.",

@@ -97,6 +97,7 @@ var flagCompleters = map[string]completer{
 	"device":    words(func() []string { return []string{"cpu", "cuda:0"} }),
 	"optimizer": words(torch.RuleNames),
 	"engine":    words(fleet.Engines),
+	"at":        words(func() []string { return []string{string(trainer.AtEnd), string(trainer.AtBest)} }),
 	"from":      words(traceFormats),
 	"to":        words(traces.Writable),
 	"arrivals":  words(func() []string { return []string{"diurnal", "poisson"} }),

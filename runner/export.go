@@ -47,6 +47,7 @@ images as the job did, where the run folder records how.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Out, "out", "", "the `FILE` to write")
+	flags.StringVar((*string)(&o.At), "at", "", "the network of the run: final, or best by validation, which train.keep_best keeps; empty is final")
 	flags.StringVar(&o.Weights, "weights", "", "a `FILE` of weights, in place of the run's")
 	flags.BoolVar(&o.Force, "force", false, "replace files that are there")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -22,6 +22,8 @@ const (
 	logitsSection    = "lessons"       // logits of a larger network, as safetensors, during distillation
 	keptSection      = "kept.json"     // the network as last evaluated, with Overrun
 	keptWeights      = "kept.weights"  // its tensors
+	bestSection      = "best.json"     // the best network by validation, with KeepBest
+	bestWeights      = "best.weights"  // its tensors
 )
 
 // saves counts checkpoints, by the machine's clock.
@@ -71,6 +73,11 @@ func (j *Job) sections() ([]Section, error) {
 			return nil, err
 		}
 	}
+	if best := j.evaluation.best; best != nil {
+		if sections, err = appendNetwork(sections, best.network, bestSection, bestWeights); err != nil {
+			return nil, err
+		}
+	}
 	if j.logits == nil {
 		return sections, nil
 	}
@@ -94,7 +101,7 @@ type origin struct {
 // positionKeys are the keys of position.json in order, so that equal jobs write equal bytes.
 var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "restarted_ns", "low_rate", "time_ns", "spent_ns", "past", "live", "devices", "asked", "asking",
 	"decisions", "loss", "correct", "seen", "fresh", "validation", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
-	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "images", "flop", "device_ns", "generator", "counts", "options", "data"}
+	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "best", "images", "flop", "device_ns", "generator", "counts", "options", "data"}
 
 func (j *Job) position() ([]byte, error) {
 	j.settle()
@@ -127,7 +134,7 @@ func (j *Job) position() ([]byte, error) {
 
 // parts returns the position's share of each part of the job.
 func (j *Job) parts() []any {
-	return []any{&j.progress, &j.sums, &j.adaptation.growth, &j.distillation.course}
+	return []any{&j.progress, &j.sums, &j.adaptation.growth, &j.distillation.course, &j.evaluation.bestSoFar}
 }
 
 // Digest is a SHA-256 in hex of the options that change results.

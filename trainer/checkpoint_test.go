@@ -15,6 +15,7 @@ func TestPositionHasAllParts(t *testing.T) {
 	count := 0
 	j := &Job{}
 	j.Live, j.adaptation.Skipped, j.LowRate = []LiveChange{{}}, 1, true // left out where they are empty
+	j.evaluation.Best = &Best{}
 	for _, part := range append(j.parts(), &origin{}) {
 		text, err := json.Marshal(part)
 		require.NoError(t, err)

@@ -13,6 +13,8 @@ type evaluation struct {
 	*core
 	team *team
 	kept *kept // as last evaluated, with Overrun; nil otherwise
+	best *kept // with KeepBest; nil otherwise
+	bestSoFar
 }
 
 // kept is a copy of the network as it was last evaluated.
@@ -56,7 +58,7 @@ func (e *evaluation) validate() error {
 	e.Clock.Spend(e.evaluating(e.Data.Validation))
 	e.Spent = e.Clock.Now()
 	e.Validation, e.Fresh = score, false
-	return errors.Join(e.countPasses(forwardPass, e.Data.Validation.Count), e.keep())
+	return errors.Join(e.countPasses(forwardPass, e.Data.Validation.Count), e.keep(), e.keepBest())
 }
 
 // keep copies the network that was just evaluated, with Overrun.

@@ -138,5 +138,6 @@ func (j *Job) close() {
 	j.chooser.close()
 	j.replica.close()
 	j.evaluation.kept.close()
-	j.evaluation.kept = nil
+	j.evaluation.best.close()
+	j.evaluation.kept, j.evaluation.best = nil, nil
 }

@@ -37,6 +37,9 @@ type Options struct {
 	// last evaluated. False reserves time for an evaluation at the end, so that every
 	// step counts.
 	Overrun bool
+	// KeepBest keeps the network with the highest validation accuracy besides the last one; false
+	// keeps the last one alone.
+	KeepBest bool `json:"-" result:"none"`
 	// Steady makes results on the CPU independent of the number of threads, to the bit,
 	// at some cost of speed.
 	Steady bool

@@ -21,6 +21,7 @@ type Outcome struct {
 	Validation Score             `json:"validation"`        // on which decisions are based
 	Test       Score             `json:"test"`              // reported, never used
 	Digest     string            `json:"digest"`            // SHA-256 over the network and its weights
+	Best       *Best             `json:"best,omitempty"`    // the best network by validation, with Options.KeepBest; nil without
 	Changes    []*net2net.Change `json:"-"`                 // that the network went through and still has
 	Resources
 	ImagesPerSecond float64 `json:"images_per_second"` // of training, by the time of the budget that the job used
@@ -56,6 +57,9 @@ func (j *Job) outcome() (*Outcome, error) {
 	}
 	var err error
 	if o.Test, err = j.evaluation.test(); err != nil {
+		return nil, err
+	}
+	if o.Best, err = j.evaluation.testBest(); err != nil {
 		return nil, err
 	}
 	o.Digest, err = digest(last)

@@ -128,12 +128,16 @@ func (st *SavedJob) optimizer(r *replica, counts []int64) error {
 	return err
 }
 
-// kept restores the network as last evaluated, if the checkpoint has one.
+// kept restores the networks as last and as best evaluated, if the checkpoint has them.
 func (st *SavedJob) kept(e *evaluation, place model.Placement) (err error) {
-	if st.sections[keptSection] != nil {
-		e.kept = &kept{scope: torch.NewScope()}
-		e.kept.network, err = st.network(e.kept.scope, keptSection, keptWeights, place)
+	restore := func(to **kept, shape, tensors string) {
+		if st.sections[shape] != nil && err == nil {
+			*to = &kept{scope: torch.NewScope()}
+			(*to).network, err = st.network((*to).scope, shape, tensors, place)
+		}
 	}
+	restore(&e.kept, keptSection, keptWeights)
+	restore(&e.best, bestSection, bestWeights)
 	return err
 }
 

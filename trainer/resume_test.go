@@ -50,6 +50,7 @@ func ticking() func() time.Time {
 func brief() trainer.Options {
 	o := plan()
 	ms := time.Millisecond
+	o.KeepBest = true
 	o.EvalBatch = 300            // so that there is time for lessons
 	o.Checkpoint.Every = 80 * ms // on the machine's clock
 	o.Timeline = trainer.Timeline{Budget: 620 * ms, Events: []trainer.Event{{At: 150 * ms, Change: trainer.Up}, {At: 350 * ms, Change: trainer.Down}}}

@@ -26,12 +26,28 @@ func SavedNetwork(fsys files.FS, folder string) (n *model.Network, err error) {
 	return n, err
 }
 
-// SavedResult returns the network that a job's newest complete checkpoint holds as its result
-// so far, and its weights, which are not in it. Both are nil without a checkpoint.
-func SavedResult(fsys files.FS, folder string) (n *model.Network, set *weights.Set, err error) {
+// Which names a network of a job.
+type Which string
+
+// The networks that a job keeps.
+const (
+	AtEnd  Which = "final" // the last one
+	AtBest Which = "best"  // the one with the highest validation accuracy, with Options.KeepBest
+)
+
+// SavedResult returns a network that a job's newest complete checkpoint holds as its result so
+// far, and its weights, which are not in it. Both are nil without a checkpoint, or without such
+// a network in it.
+func SavedResult(fsys files.FS, folder string, which Which) (n *model.Network, set *weights.Set, err error) {
 	err = newest(fsys, folder, func(c *results.Checkpoint) error {
+		has := func(section string) bool { return slices.Contains(c.Sections(), section) }
 		shape, tensors := networkSection, weightsSection
-		if slices.Contains(c.Sections(), keptSection) {
+		switch {
+		case which == AtBest && !has(bestSection):
+			return nil
+		case which == AtBest:
+			shape, tensors = bestSection, bestWeights
+		case has(keptSection):
 			shape, tensors = keptSection, keptWeights
 		}
 		if n, err = networkIn(c, shape); err != nil {

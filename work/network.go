@@ -12,6 +12,7 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/torch/weights"
+	"graft/trainer"
 )
 
 // LoadNetwork makes the network that an argument names, without tensors: of a network file or
@@ -54,7 +55,7 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 	var n *model.Network
 	var err error
 	if IsFolder(fsys, path) {
-		n, _, err = Trained(fsys, path)
+		n, _, err = Trained(fsys, path, trainer.AtEnd)
 	} else {
 		n, err = config.ReadNetwork(fsys, path)
 	}
@@ -75,7 +76,7 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 // ReadWeights reads a file of weights, or the trained weights of a run folder.
 func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 	if IsFolder(fsys, path) {
-		_, set, err := Trained(fsys, path)
+		_, set, err := Trained(fsys, path, trainer.AtEnd)
 		return set, err
 	}
 	return runs.ReadWeights(fsys, path)

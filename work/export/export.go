@@ -16,14 +16,16 @@ import (
 	"graft/model/python"
 	"graft/results/failure"
 	"graft/torch/weights"
+	"graft/trainer"
 	"graft/work"
 )
 
 // Options of Run.
 type Options struct {
-	Out     string // path to write; its extension selects the form; needed
-	Weights string // file of weights, for targets without trained weights of their own
-	Force   bool   // replace existing files
+	Out     string        // path to write; its extension selects the form; needed
+	Weights string        // file of weights, for targets without trained weights of their own
+	Force   bool          // replace existing files
+	At      trainer.Which // network of the run; empty is trainer.AtEnd
 }
 
 // Report lists the files that Run wrote.
@@ -83,7 +85,7 @@ func Run(env *work.Env, target string, o Options) (*Report, error) {
 			return nil, err
 		}
 	}
-	s, err := read(env.Files, target, o.Weights, extension != ".toml" && extension != ".json")
+	s, err := read(env.Files, target, o, extension != ".toml" && extension != ".json")
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +96,13 @@ func Run(env *work.Env, target string, o Options) (*Report, error) {
 }
 
 // read loads a target and checks that its weights are the network's.
-func read(fsys files.FS, target, path string, weighty bool) (s source, err error) {
+func read(fsys files.FS, target string, o Options, weighty bool) (s source, err error) {
+	path := o.Weights
+	if !slices.Contains([]trainer.Which{"", trainer.AtEnd, trainer.AtBest}, o.At) {
+		return s, failure.Usagef("option at is %q; must be %s or %s", o.At, trainer.AtEnd, trainer.AtBest)
+	}
 	if work.IsFolder(fsys, target) {
-		s.network, s.weights, err = work.Trained(fsys, target)
+		s.network, s.weights, err = work.Trained(fsys, target, o.At)
 	} else if s.network, err = work.LoadNetwork(fsys, target, nil, 0); err == nil && path == "" && weighty {
 		err = failure.Usagef("%s has no weights of its own: name a file of weights, or a run folder", target)
 	}

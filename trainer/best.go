@@ -1,0 +1,46 @@
+package trainer
+
+import (
+	"time"
+
+	"graft/torch"
+)
+
+// Best is the epoch with the highest validation accuracy, the first of equals.
+type Best struct {
+	Epoch      int           `json:"epoch"`
+	Time       time.Duration `json:"time_ns"` // on the clock, when it was evaluated
+	Parameters int           `json:"parameters"`
+	Validation Score         `json:"validation"`
+	Test       Score         `json:"test"` // reported, never used; zero before the end
+}
+
+// bestSoFar is the evaluation's part of a checkpoint's position.
+type bestSoFar struct {
+	Best *Best `json:"best,omitempty"` // nil without Options.KeepBest, and before the first evaluation
+}
+
+// keepBest copies the network that was just evaluated if it is the best so far.
+func (e *evaluation) keepBest() (err error) {
+	if !e.KeepBest || e.Best != nil && e.Validation.Accuracy <= e.Best.Validation.Accuracy {
+		return nil
+	}
+	e.Best = &Best{Epoch: e.Epoch, Time: e.Clock.Now(), Parameters: e.Network.Parameters(), Validation: e.Validation}
+	e.best.close()
+	e.best = &kept{scope: torch.NewScope()}
+	e.best.network, err = e.Network.Clone(e.best.scope)
+	return err
+}
+
+// testBest measures the best network on the test images, for the outcome.
+func (e *evaluation) testBest() (*Best, error) {
+	if e.best == nil {
+		return nil, nil
+	}
+	best := *e.Best
+	var err error
+	if e.Data.Test.Count > 0 {
+		best.Test, err = e.appraise(e.best.network, e.Data.Test)
+	}
+	return &best, err
+}
