@@ -17,6 +17,8 @@ func examples() map[string]figure.Figure {
 		"beyond":   timeline(300),
 		"bars":     bars(4, true),
 		"dots":     bars(14, false),
+		"marks": &figure.Chart{Title: "Accuracy and cost", X: figure.Axis{Name: "operations", Unit: "GFLOP", Low: 0, High: 4}, Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{
+			{Name: "never", X: []float64{1}, Y: []float64{60}, Low: []float64{55}, High: []float64{65}}, {Name: "policy", X: []float64{3}, Y: []float64{66}}}}}},
 		"spent": &figure.Bars{Title: "Time spent", X: figure.Axis{Name: "time", Unit: "s"}, Values: true, Groups: []figure.Group{
 			{Name: "training", Bars: []figure.Bar{{Value: 51.3}}}, {Name: "operating", Bars: []figure.Bar{{Value: 0.81}}}, {Name: "deciding", Bars: []figure.Bar{{Value: 0.012}}}}},
 		"heat":    heat(),

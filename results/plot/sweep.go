@@ -52,8 +52,8 @@ var costMeasures = []struct {
 	name string
 	axis figure.Axis
 }{
-	{"flops", figure.Axis{Name: "operations of training", Unit: "FLOP"}},
-	{"device_seconds", figure.Axis{Name: "device time", Unit: "s"}},
+	{"flop", figure.Axis{Name: "operations of training", Unit: document.UnitGFLOP}},
+	{"device_time", figure.Axis{Name: "device time", Unit: "s"}},
 	{"parameters", figure.Axis{Name: "parameters in the end"}},
 }
 

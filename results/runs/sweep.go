@@ -33,6 +33,9 @@ func TrialMeasures() []TrialMeasure {
 		{"validation_accuracy", document.UnitShare, "%.2f%%", Higher, func(o *JobOutcome) (float64, bool) { return o.Validation.Accuracy, true }},
 		{"parameters", "", "%.0f", Neutral, func(o *JobOutcome) (float64, bool) { return float64(o.Parameters), true }},
 		{"used", document.UnitSeconds, "%.1f s", Neutral, func(o *JobOutcome) (float64, bool) { return o.Used.Seconds(), true }},
+		{"device_time", document.UnitSeconds, "%.1f s", Neutral, func(o *JobOutcome) (float64, bool) { return o.DeviceTime.Seconds(), o.DeviceTime > 0 }},
+		{"flop", document.UnitGFLOP, "", Neutral, func(o *JobOutcome) (float64, bool) { return o.FLOP / 1e9, o.FLOP > 0 }},
+		{"energy", "J", "", Neutral, func(o *JobOutcome) (float64, bool) { return o.Joules, o.Joules > 0 }},
 	}
 }
 

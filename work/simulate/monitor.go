@@ -113,7 +113,7 @@ func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Dur
 		return nil, failure.With(failure.Requeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), failed))
 	case err != nil && ctx.Err() == nil:
 		_, failed := x.collectTable()
-		return nil, errors.Join(err, lastLogLine(x.env.Files, f), failed)
+		return nil, errors.Join(err, LastLogLine(x.env.Files, f), failed)
 	}
 	return x.finish()
 }
@@ -156,8 +156,8 @@ func (x *monitor) await(ctx context.Context, every time.Duration) (*Report, erro
 // grace is the time that workers have to end when nothing is left to run.
 const grace = 10 * time.Second
 
-// lastLogLine is an error with the last log line of a worker that failed.
-func lastLogLine(fsys files.FS, f *fleet.Fleet) error {
+// LastLogLine is an error with the last log line of a worker that failed.
+func LastLogLine(fsys files.FS, f *fleet.Fleet) error {
 	states, err := f.Workers(context.Background())
 	for _, s := range states {
 		if s.State != fleet.Failed {

@@ -79,6 +79,8 @@ func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
 		return errors.Join(s.stopped(s.cancel(f)), f.Close())
 	case errors.Is(err, fleet.ErrCancelled):
 		err = s.stopped(err)
+	case err != nil:
+		err = errors.Join(err, simulate.LastLogLine(s.env.Files, f))
 	}
 	return errors.Join(err, f.Close())
 }
