@@ -13,6 +13,7 @@ None elsewhere. Files are only read: nothing of a folder is executed, and links 
 it are refused. Every fault is an Error that names the file, and the line if there is one.
 """
 
+import contextlib
 import csv
 import datetime
 import json
@@ -74,14 +75,16 @@ class Table:
         except ImportError:
             raise Error("a frame needs pandas: install it, or use table[column]") from None
         types = {"int": "Int64", "bool": "boolean", "str": "string", "float": "float64", "json": "object"}
-        return pandas.DataFrame({name: pandas.Series(values, dtype=types[self.kinds[name]])
-                                 for name, values in self.columns.items()})
+        return pandas.DataFrame(
+            {name: pandas.Series(values, dtype=types[self.kinds[name]]) for name, values in self.columns.items()}
+        )
 
 
 def _typed(names, rows, kinds=None):
     """A table from rows of values; kinds that are not given are those of the values."""
     columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
-    kinds = {name: (kinds or {}).get(name) or _kind_of(values) for name, values in columns.items()}
+    found = {name: _kind_of(values) for name, values in columns.items()}
+    kinds = {name: (kinds or {}).get(name, kind) if kind == "int" else kind for name, kind in found.items()}
     for name in [name for name, kind in kinds.items() if kind == "float"]:
         columns[name] = [math.nan if v is None else float(v) for v in columns[name]]
     return Table(columns, kinds)
@@ -126,16 +129,23 @@ def _text(limit, root, *names):
     with _open(root, *names) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise Error(f"{path}: it has more than {limit} bytes; raise LARGEST_JSON or LARGEST_TABLE of graft_results to read it")
+        raise Error(
+            f"{path}: it has more than {limit} bytes; raise LARGEST_JSON or LARGEST_TABLE of graft_results to read it"
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as err:
         raise Error(f"{path}: it is not UTF-8 at byte {err.start}; copy the file again") from None
 
 
+def _whole(text):
+    """An integer of up to 64 bits; a longer one is a float."""
+    return int(text) if len(text) <= 20 else float(text)
+
+
 def _parse_json(text, where):
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=_whole)
     except (ValueError, RecursionError) as err:
         raise Error(f"{where}: it is not valid JSON: {err}") from None
 
@@ -147,6 +157,22 @@ def _json(root, *names):
     if not isinstance(value, dict):
         raise Error(f"{path}: expected a JSON object, got {type(value).__name__}")
     return value
+
+
+def _check_format(where, value):
+    """Refuses what a later graft has written."""
+    found = value.get("format", FORMAT) if isinstance(value, dict) else None
+    if not isinstance(found, int) or found > FORMAT:
+        raise Error(f"{where}: its format is {found}, this module reads up to {FORMAT}; take that of a later graft")
+
+
+@contextlib.contextmanager
+def _of_its_form(where):
+    """Reports JSON whose keys or types are not those that graft writes."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as err:
+        raise Error(f"{where}: keys or values are not of this kind of file: {err}; copy the file again") from None
 
 
 def _lines(root, *names):
@@ -178,7 +204,7 @@ def _bare(text):
     if text in _WORDS:
         return _WORDS[text]
     if _INT.match(text):
-        return int(text)
+        return _whole(text)
     if not _FLOAT.match(text) or re.match("-?0[0-9]", text):
         raise ValueError(f"{text[:100]!r} is no number, and text stands in quotes")
     return float(text)
@@ -223,7 +249,7 @@ def _read_stream(root, *names):
 
 
 def _read_csv(root, *names):
-    """A CSV file whose texts have no quotes, as of a simulated cluster. A column is of texts unless each value is a number."""
+    """A CSV file whose texts have no quotes. A column is of texts unless each value is a number."""
     path = os.path.join(root, *names)
     text = _text(LARGEST_TABLE, root, *names)
     try:
@@ -295,7 +321,7 @@ def _records(root, *names):
     path = os.path.join(root, *names)
     for number, line in _lines(root, *names):
         match = _SUM.match(line)
-        if not match or int(match[1], 16) != _crc(line[match.end():].encode()):
+        if not match or int(match[1], 16) != _crc(line[match.end() :].encode()):
             raise Error(f"{path}:{number}: the line's checksum does not hold; 'graft table check' lists all faults")
         record = _parse_json(line, f"{path}:{number}").get("record")
         if record is not None:
@@ -306,22 +332,30 @@ def _read_sequences(root, *names):
     """A row for each run of a sequence: actions, seed, final accuracy, and seconds left at each decision."""
     folder = os.path.join(root, *names)
     scenario = _json(root, *names, "scenario.json")
-    if not 1 <= scenario.get("format", 0) <= FORMAT:
-        raise Error(f"{folder}: its format is {scenario.get('format')}, and this module reads up to {FORMAT}; take the module of a later graft")
-    try:
-        decisions = range(int(scenario["scenario"]["decisions"]))
-    except (KeyError, TypeError, ValueError):
-        raise Error(f"{folder}: scenario.json has no number of decisions; copy the file again") from None
+    _check_format(folder, scenario)
+    with _of_its_form(os.path.join(folder, "scenario.json")):
+        decisions = range(_decisions(scenario["scenario"]))
     rows, seen = [], set()
     for file in sorted(name for name in _list(folder) if name.endswith(".jsonl")):
         for number, record in _records(root, *names, file):
-            try:
+            with _of_its_form(f"{folder}/{file}:{number}"):
                 rows += _runs_of(record, decisions, seen)
-            except (KeyError, TypeError, IndexError, AttributeError):
-                raise Error(f"{folder}/{file}:{number}: the record is incomplete; 'graft table check' lists all faults") from None
     lefts = [f"left_{k + 1}_s" for k in decisions]
-    heads = [f"action_{k + 1}" for k in decisions] + ["sequence", "seed", "accuracy"] + lefts + ["profile", "graft", "libtorch"]
+    heads = (
+        [f"action_{k + 1}" for k in decisions]
+        + ["sequence", "seed", "accuracy"]
+        + lefts
+        + ["profile", "graft", "libtorch"]
+    )
     return _typed(heads, rows, {"accuracy": "float", **{name: "float" for name in lefts}})
+
+
+def _decisions(scenario):
+    """The number of decisions of a scenario; one has at most a hundred."""
+    decisions = scenario["decisions"]
+    if not isinstance(decisions, int) or not 1 <= decisions <= 100:
+        raise ValueError(f"decisions are 1 to 100, got {decisions}")
+    return decisions
 
 
 def _runs_of(record, decisions, seen):
@@ -332,8 +366,9 @@ def _runs_of(record, decisions, seen):
         if key in seen:
             continue
         seen.add(key)
-        yield [actions[k] for k in decisions] + [" ".join(actions), seed, accuracy] + [record["left_s"][k] for k in decisions] + [
-            record.get(name) for name in ("profile", "graft", "libtorch")]
+        yield [actions[k] for k in decisions] + [" ".join(actions), seed, accuracy] + [
+            record["left_s"][k] for k in decisions
+        ] + [record.get(name) for name in ("profile", "graft", "libtorch")]
 
 
 # ---- configurations
@@ -347,7 +382,7 @@ def seconds(text):
     """The seconds of a duration of a configuration, such as "1m30s"."""
     parts = _PART.findall(text)
     if "".join(n + unit for n, unit in parts) != text.lstrip("+-") or not parts:
-        raise Error(f"{text!r} is not a duration; expected such as \"1m30s\"")
+        raise Error(f'{text!r} is not a duration; expected such as "1m30s"')
     return (-1 if text.startswith("-") else 1) * math.fsum(float(n) * _UNITS[unit] for n, unit in parts)
 
 
@@ -397,8 +432,8 @@ class _Toml:
 
     def _peek(self):
         match = self._token.match(self.text, self.at)
-        if not match and self.text[self.at:].strip():
-            raise self._fault("a value", self.text[self.at:self.at + 20])
+        if not match and self.text[self.at :].strip():
+            raise self._fault("a value", self.text[self.at : self.at + 20])
         return match[1] if match else None
 
     def _next(self, want=None):
@@ -416,7 +451,7 @@ class _Toml:
     def _name(self):
         match = self._key.match(self.text, self.at)
         if not match:
-            raise self._fault("a key", self.text[self.at:self.at + 20])
+            raise self._fault("a key", self.text[self.at : self.at + 20])
         self.at = match.end()
         return _unquoted(match[1])
 
@@ -465,7 +500,11 @@ class _Toml:
             token += self._next() + self._next()
         number = token.replace("_", "")
         try:
-            return int(number, 0) if re.match(r"[+-]?([0-9]+|0x[0-9A-Fa-f]+|0o[0-7]+|0b[01]+)\Z", number) else float(number)
+            return (
+                int(number, 0)
+                if re.match(r"[+-]?([0-9]+|0x[0-9A-Fa-f]+|0o[0-7]+|0b[01]+)\Z", number)
+                else float(number)
+            )
         except ValueError:
             raise self._fault("a value", token) from None
 
@@ -516,8 +555,12 @@ def _unquoted(token):
 
 # Files by which a kind of run is recognised, beside a manifest; the first kind that fits.
 _KINDS = [
-    ("cluster", {"simulations.csv"}), ("simulation", {"grid.json"}), ("policies", {"learning.csv", "learners"}),
-    ("policy", {"learning.csv"}), ("job", {"epochs.csv"}), ("evaluation", {"verdicts.csv", "members.csv"}),
+    ("cluster", {"simulations.csv"}),
+    ("simulation", {"grid.json"}),
+    ("policies", {"learning.csv", "learners"}),
+    ("policy", {"learning.csv"}),
+    ("job", {"epochs.csv"}),
+    ("evaluation", {"verdicts.csv", "members.csv"}),
 ]
 
 
@@ -562,10 +605,14 @@ class Run:
         self.path = os.path.abspath(path)
         self.name = os.path.basename(self.path)
         names = _list(self.path)
-        self.kind = _kind(names)  # cluster, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
+        self.kind = _kind(
+            names
+        )  # cluster, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
         if self.kind is None:
-            raise Error(f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "
-                        "'graft table convert' converts tables of the original system")
+            raise Error(
+                f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "
+                "'graft table convert' converts tables of the original system"
+            )
 
     def __repr__(self):
         return f"<{self.kind} {self.path}>"
@@ -578,23 +625,25 @@ class Run:
         """Whether the run is complete: it has an outcome, or its table has all sequences."""
         if self.kind in ("simulation", "table"):
             return self._table_folder() is not None and self._complete()
-        ended = self._has("outcome.json")
-        if self.kind == "pipeline" and ended:
-            return all(stage.get("state") == "done" or stage.get("state") == "failed" and str(stage.get("stage")).startswith("simulate ")
-                       for stage in _json(self.path, "pipeline.json").get("stages", []))
-        return ended
+        if self.kind != "pipeline" or not self._has("outcome.json"):
+            return self._has("outcome.json")
+        journal = _json(self.path, "pipeline.json")
+        with _of_its_form(os.path.join(self.path, "pipeline.json")):
+            open_stages = [stage for stage in journal["stages"] if stage["state"] != "done"]
+            return all(stage["state"] == "failed" and stage["stage"].startswith("simulate ") for stage in open_stages)
 
     def _complete(self):
         """Whether a table has the planned sequences with all their seeds, as far as it alone can tell."""
         scenario, plan = self.scenario, {} if self.kind == "table" else _json(self.path, "grid.json")
-        seeds = {}
-        for sequence, seed in zip(*(self.table("sequences")[name] for name in ("sequence", "seed"))):
+        seeds, table = {}, self.table("sequences")
+        for sequence, seed in zip(table["sequence"], table["seed"]):
             seeds.setdefault(sequence, set()).add(seed)
-        if plan.get("design", {}).get("which", "all") == "all":
-            expected = len(scenario.get("actions") or ()) ** scenario["decisions"] or scenario.get("sequences", 0)
-            if len(seeds) < expected:
-                return False
-        return bool(seeds) and all(len(found) >= len(plan.get("seeds") or ()) for found in seeds.values())
+        with _of_its_form(os.path.join(self.path, "grid.json")):
+            if plan.get("design", {}).get("which", "all") == "all":
+                counted = len(scenario.get("actions") or ()) ** _decisions(scenario)
+                if len(seeds) < (counted or scenario.get("sequences", 0)):
+                    return False
+            return bool(seeds) and all(len(found) >= len(plan.get("seeds") or ()) for found in seeds.values())
 
     @property
     def manifest(self):
@@ -605,8 +654,7 @@ class Run:
             manifest = _json(self.path, "manifest.json")
         else:
             return {}
-        if manifest.get("format", FORMAT) > FORMAT:
-            raise Error(f"{self.path}: its format is {manifest['format']}, and this module reads up to {FORMAT}; take the module of a later graft")
+        _check_format(self.path, manifest)
         if "created" in manifest:
             manifest["created"] = _time(manifest["created"], self.path)
         return manifest
@@ -652,7 +700,10 @@ class Run:
         where = self._table_folder()
         if where is None:
             raise Error(f"{self.path}: it has no table of a simulation")
-        return _json(self.path, *where, "scenario.json").get("scenario", {})
+        scenario = _json(self.path, *where, "scenario.json").get("scenario")
+        if not isinstance(scenario, dict):
+            raise Error(f"{self.path}: scenario.json has no scenario; copy the file again")
+        return scenario
 
     @property
     def parts(self):
@@ -713,7 +764,7 @@ def numbers(tree, prefix=""):
 
 
 def outcomes(runs, keys=()):
-    """A table with a row for each run: its folder, kind, seed, these keys of its configuration, and the numbers of its outcome."""
+    """A table with a row for each run: folder, kind, seed, keys of its configuration, numbers of its outcome."""
     found = []
     for run in runs:
         config = run.config

@@ -45,7 +45,11 @@ def _known(row, *without):
 def _facts(run):
     """Texts that describe a run besides its configuration."""
     manifest = run.manifest
-    facts = {name: manifest[name] for name in ("graft", "network", "device", "profile", "host", "config_sha256", "dataset_sha256") if name in manifest}
+    facts = {
+        name: manifest[name]
+        for name in ("graft", "network", "device", "profile", "host", "config_sha256", "dataset_sha256")
+        if name in manifest
+    }
     return {**facts, "kind": run.kind, "folder": run.path, "command_line": " ".join(manifest.get("command_line", []))}
 
 
@@ -70,21 +74,48 @@ def to_mlflow(run, folder, experiment="graft"):
     shutil.rmtree(target, ignore_errors=True)
     for kind in ("artifacts", "metrics", "params", "tags"):
         (target / kind).mkdir(parents=True)
-    _write(home / "meta.yaml", _yaml(artifact_location=home.as_uri(), creation_time=start, experiment_id=number,
-                                     last_update_time=start, lifecycle_stage="active", name=experiment))
+    _write(
+        home / "meta.yaml",
+        _yaml(
+            artifact_location=home.as_uri(),
+            creation_time=start,
+            experiment_id=number,
+            last_update_time=start,
+            lifecycle_stage="active",
+            name=experiment,
+        ),
+    )
     for key, lines in metrics.items():
         _write(target / "metrics" / _key(key), "".join(lines))
     for key, value in run.config.items():
-        _write(target / "params" / _key(key), (value if isinstance(value, str) else json.dumps(value))[:LONGEST_PARAMETER])
+        _write(
+            target / "params" / _key(key), (value if isinstance(value, str) else json.dumps(value))[:LONGEST_PARAMETER]
+        )
     for key, value in {"mlflow.runName": run.name, **{f"graft.{k}": v for k, v in _facts(run).items()}}.items():
         _write(target / "tags" / key, str(value))
     for file in _ARTIFACTS:
         if os.path.lexists(os.path.join(run.path, file)):
             _write(target / "artifacts" / file, graft_results.text(run, file))
-    _write(target / "meta.yaml", _yaml(
-        artifact_uri=(target / "artifacts").as_uri(), end_time=end if run.ended else None, entry_point_name="", experiment_id=number,
-        lifecycle_stage="active", run_id=name, run_uuid=name, run_name=run.name, source_name="", source_type=4, source_version="",
-        start_time=start, status=3 if run.ended else 1, tags=[], user_id="graft"))
+    _write(
+        target / "meta.yaml",
+        _yaml(
+            artifact_uri=(target / "artifacts").as_uri(),
+            end_time=end if run.ended else None,
+            entry_point_name="",
+            experiment_id=number,
+            lifecycle_stage="active",
+            run_id=name,
+            run_uuid=name,
+            run_name=run.name,
+            source_name="",
+            source_type=4,
+            source_version="",
+            start_time=start,
+            status=3 if run.ended else 1,
+            tags=[],
+            user_id="graft",
+        ),
+    )
     return str(target)
 
 
@@ -125,8 +156,15 @@ def to_wandb(run, folder=None, project="graft", **options):
         import wandb
     except ImportError:
         raise graft_results.Error("writing a run for Weights & Biases needs the package wandb; install it") from None
-    given = dict(project=project, dir=folder, name=run.name, id=_digest(run.path, str(run.manifest.get("created")))[:16],
-                 config=run.config, job_type=run.kind, mode=os.environ.get("WANDB_MODE", "offline"))
+    given = dict(
+        project=project,
+        dir=folder,
+        name=run.name,
+        id=_digest(run.path, str(run.manifest.get("created")))[:16],
+        config=run.config,
+        job_type=run.kind,
+        mode=os.environ.get("WANDB_MODE", "offline"),
+    )
     if folder:
         os.makedirs(folder, exist_ok=True)
     tracked = wandb.init(**{**given, **options})
@@ -135,7 +173,10 @@ def to_wandb(run, folder=None, project="graft", **options):
         tracked.log({**row, **({} if time_s is None else {"time_s": time_s})}, step=step)
     if run.kind == "job":
         events = run.table("events")
-        cells = [[v if isinstance(v, (str, int, float, type(None))) else json.dumps(v) for v in row.values()] for row in events]
+        cells = [
+            [v if isinstance(v, (str, int, float, type(None))) else json.dumps(v) for v in row.values()]
+            for row in events
+        ]
         tracked.log({"events": wandb.Table(columns=list(events.columns), data=cells)})
     tracked.summary.update({f"outcome.{key}": value for key, value in graft_results.numbers(run.outcome).items()})
     where = os.path.dirname(tracked.dir)

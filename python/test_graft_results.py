@@ -10,6 +10,8 @@ import json
 import math
 import os
 import pathlib
+import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,7 +47,9 @@ n = 1_000
 n = -2
 """
 EPOCHS = 'epoch,time [s],loss [nats],note,done\n0,0.5,1.0,"a ""b"", c",true\n1,1.5,,,\n2,2.5,NaN,"",false\n'
-EVENTS = '{"event":"start","time_ns":0,"accuracy":0}\n{"event":"decision","time_ns":1500000000,"accuracy":0.5,"took_ns":20,"probabilities":[1]}\n'
+EVENTS = """{"event":"start","time_ns":0,"accuracy":0}
+{"event":"decision","time_ns":1500000000,"accuracy":0.5,"took_ns":20,"probabilities":[1]}
+"""
 
 
 class Folder(unittest.TestCase):
@@ -71,13 +75,18 @@ class Folder(unittest.TestCase):
         return self.root / name
 
     def end(self, name="job"):
-        self.write(f"{name}/outcome.json", {"epochs": 3, "used_ns": 2500000000, "test": {"accuracy": 0.75}, "parts": [{"took_ns": 5}]})
+        self.write(
+            f"{name}/outcome.json",
+            {"epochs": 3, "used_ns": 2500000000, "test": {"accuracy": 0.75}, "parts": [{"took_ns": 5}]},
+        )
 
 
 class Reads(Folder):
     def test_a_job(self):
         run = graft_results.read(self.job)
-        self.assertEqual((run.kind, run.name, run.ended, run.outcome, run.tables), ("job", "job", False, None, ["epochs", "events"]))
+        self.assertEqual(
+            (run.kind, run.name, run.ended, run.outcome, run.tables), ("job", "job", False, None, ["epochs", "events"])
+        )
         self.assertEqual(run.manifest["created"], datetime.datetime(2026, 1, 2, 3, 4, 5, 123456, datetime.timezone.utc))
         epochs = run.table("epochs")
         self.assertEqual(list(epochs.columns), ["epoch", "time_s", "loss_nats", "note", "done"])
@@ -95,21 +104,46 @@ class Reads(Folder):
         self.assertEqual(events["took_s"][1], 20e-9)
         self.end()
         self.assertTrue(run.ended)
-        self.assertEqual(run.outcome, {"epochs": 3, "used_s": 2.5, "test": {"accuracy": 0.75}, "parts": [{"took_s": 5e-9}]})
+        self.assertEqual(
+            run.outcome, {"epochs": 3, "used_s": 2.5, "test": {"accuracy": 0.75}, "parts": [{"took_s": 5e-9}]}
+        )
         table = graft_results.outcomes([run], ["optimizer.lr", "no.key"])
         self.assertEqual((table["test.accuracy"], table["optimizer.lr"], table["seed"]), ([0.75], [0.001], [7]))
         self.assertTrue(math.isnan(table["no.key"][0]))
 
     def test_configurations_without_tomllib(self):
-        want = {"run.seed": 7, "run.folder": 'a "quoted" é name', "optimizer.lr": 0.001, "optimizer.betas": [0.9, 9e5], "time.budget": "1m30s",
-                "time.events": [{"at": "5s", "change": "up", "devices": 2}, {}], "time.off": True, "time.low": -math.inf,
-                "a.b.c.d.e": 16, "part": [{"n": 1000}, {"n": -2}]}
+        want = {
+            "run.seed": 7,
+            "run.folder": 'a "quoted" é name',
+            "optimizer.lr": 0.001,
+            "optimizer.betas": [0.9, 9e5],
+            "time.budget": "1m30s",
+            "time.events": [{"at": "5s", "change": "up", "devices": 2}, {}],
+            "time.off": True,
+            "time.low": -math.inf,
+            "a.b.c.d.e": 16,
+            "part": [{"n": 1000}, {"n": -2}],
+        }
         for parser in {graft_results.tomllib, None}:
             with self.subTest(parser), unittest.mock.patch.object(graft_results, "tomllib", parser):
                 self.assertEqual(graft_results.read(self.job).config, want)
-                for text in ("[run\nseed = 1", "a = ", "a = 1 2", "a = 1\na = 2", "= 1", "a = [1", 'a = "b', "a = {b = 1", "a = b", "\0", "[" * 5000):
+                for text in (
+                    "[run\nseed = 1",
+                    "a = ",
+                    "a = 1 2",
+                    "a = 1\na = 2",
+                    "= 1",
+                    "a = [1",
+                    'a = "b',
+                    "a = {b = 1",
+                    "a = b",
+                    "\0",
+                    "[" * 5000,
+                ):
                     self.write("job/config.resolved.toml", text)
-                    with self.assertRaisesRegex(graft_results.Error, "config.resolved.toml: it is not valid TOML", msg=text):
+                    with self.assertRaisesRegex(
+                        graft_results.Error, "config.resolved.toml: it is not valid TOML", msg=text
+                    ):
                         graft_results.read(self.job).config
                 self.write("job/config.resolved.toml", CONFIG)
 
@@ -138,7 +172,10 @@ class Reads(Folder):
         run = graft_results.read(self.root / "cluster")
         self.assertEqual(run.tables, ["fifo/jobs", "simulations"])
         jobs = run.table("fifo/jobs")
-        self.assertEqual((jobs["job_id"], jobs["vc"], jobs["start_s"], jobs["mean"]), (["007", "12"], ["a", None], [5, 6], [0.5, 1.0]))
+        self.assertEqual(
+            (jobs["job_id"], jobs["vc"], jobs["start_s"], jobs["mean"]),
+            (["007", "12"], ["a", None], [5, 6], [0.5, 1.0]),
+        )
 
     def test_a_torn_end_is_skipped(self):
         self.write("job/epochs.csv", EPOCHS + "3,3.5,")
@@ -151,8 +188,10 @@ class Reads(Folder):
     @unittest.skipUnless(importlib.util.find_spec("pandas"), "left out: no pandas")
     def test_frames(self):
         frame = graft_results.read(self.job).table("epochs").frame()
-        self.assertEqual({name: str(kind) for name, kind in frame.dtypes.items()},
-                         {"epoch": "Int64", "time_s": "float64", "loss_nats": "float64", "note": "string", "done": "boolean"})
+        self.assertEqual(
+            {name: str(kind) for name, kind in frame.dtypes.items()},
+            {"epoch": "Int64", "time_s": "float64", "loss_nats": "float64", "note": "string", "done": "boolean"},
+        )
         self.assertEqual(int(frame["note"].isna().sum()), 1)
 
 
@@ -163,16 +202,22 @@ class Faults(Folder):
 
     def test_damage_names_the_file_and_line(self):
         for text, pattern in {
-            "": r"epochs.csv:1: the line that names", "a,b\n1\n": r"epochs.csv:2: expected 2 values, got 1",
-            'a\n"b\n': r"epochs.csv:2: column 1: a quote", 'a\n"b"c\n': "epochs.csv:2", "a\n1_0\n": r"epochs.csv:2: '1_0' is no number",
-            "a\nword\n": "epochs.csv:2", "a\n 1\n": "epochs.csv:2", "a\n0x1\n": "epochs.csv:2", 'a\n1\n"b"\n': "column a has values of several kinds",
+            "": r"epochs.csv:1: the line that names",
+            "a,b\n1\n": r"epochs.csv:2: expected 2 values, got 1",
+            'a\n"b\n': r"epochs.csv:2: column 1: a quote",
+            'a\n"b"c\n': "epochs.csv:2",
+            "a\n1_0\n": r"epochs.csv:2: '1_0' is no number",
+            "a\nword\n": "epochs.csv:2",
+            "a\n 1\n": "epochs.csv:2",
+            "a\n0x1\n": "epochs.csv:2",
+            'a\n1\n"b"\n': "column a has values of several kinds",
         }.items():
             with self.subTest(text):
                 self.write("job/epochs.csv", text)
                 self.fails(pattern)
         (self.job / "epochs.csv").write_bytes(b"a\n\xff\n")
         self.fails("it is not UTF-8 at byte 2")
-        for text in ("{", "[]", "[" * 100_000, "9" * 10_000):
+        for text in ("{", "[]", "[" * 100_000, "nul"):
             self.write("job/events.jsonl", "{}\n" + text + "\n")
             self.fails("events.jsonl:2: ", lambda run: run.table("events"))
             self.write("job/outcome.json", text)
@@ -187,8 +232,13 @@ class Faults(Folder):
         for name in ("epochs.csv", "outcome.json", "config.resolved.toml", "manifest.json", "events.jsonl"):
             (self.job / name).unlink(missing_ok=True)
             os.symlink(secret, self.job / name)
-        for of in (lambda run: run.table("epochs"), lambda run: run.table("events"), lambda run: run.outcome, lambda run: run.config,
-                   lambda run: run.manifest):
+        for of in (
+            lambda run: run.table("epochs"),
+            lambda run: run.table("events"),
+            lambda run: run.outcome,
+            lambda run: run.config,
+            lambda run: run.manifest,
+        ):
             self.fails("the link leads out of the run folder", of)
         os.symlink(self.root, self.job / "table")
         self.write("scenario.json", {})
@@ -207,7 +257,10 @@ class Faults(Folder):
             self.write("job/epochs.csv", EPOCHS)
 
     def test_sizes_are_bounded(self):
-        for limit, of in {"LARGEST_TABLE": lambda run: run.table("epochs"), "LARGEST_JSON": lambda run: run.manifest}.items():
+        for limit, of in {
+            "LARGEST_TABLE": lambda run: run.table("epochs"),
+            "LARGEST_JSON": lambda run: run.manifest,
+        }.items():
             with unittest.mock.patch.object(graft_results, limit, 20):
                 self.fails("more than 20 bytes", of)
         with unittest.mock.patch.object(graft_results, "MAX_ENTRIES", 2):
@@ -249,38 +302,69 @@ class Trackers(Folder):
         self.write("policies/learners/x", "")
         self.write("policies/learning.csv", "seed,step,aim\n1,10,0.5\n1,20,0.75\n2,10,\n2,20,0.25\n")
         run = graft_results.read(self.root / "policies")
-        self.assertEqual(list(graft_trackers.history(run)), [(10, None, {"aim.seed-1": 0.5}), (20, None, {"aim.seed-1": 0.75, "aim.seed-2": 0.25})])
+        self.assertEqual(
+            list(graft_trackers.history(run)),
+            [(10, None, {"aim.seed-1": 0.5}), (20, None, {"aim.seed-1": 0.75, "aim.seed-2": 0.25})],
+        )
 
     def test_the_command(self):
-        out = subprocess.run([sys.executable, "-m", "graft_trackers", "mlflow", str(self.root / "ml"), str(self.root)], cwd=HERE,
-                             stdout=subprocess.PIPE, universal_newlines=True, check=True).stdout
+        out = subprocess.run(
+            [sys.executable, "-m", "graft_trackers", "mlflow", str(self.root / "ml"), str(self.root)],
+            cwd=HERE,
+            stdout=subprocess.PIPE,
+            universal_newlines=True,
+            check=True,
+        ).stdout
         self.assertRegex(out, r"\Awrote .*job to .*ml")
 
-    @unittest.skipUnless(importlib.util.find_spec("mlflow"), "left out: no mlflow; install it with pip, and name its Python in GRAFT_PYTHON")
+    @unittest.skipUnless(
+        importlib.util.find_spec("mlflow"),
+        "left out: no mlflow; install it with pip, and name its Python in GRAFT_PYTHON",
+    )
     def test_mlflow_reads_them(self):
         graft_trackers.to_mlflow(self.run_, self.root / "ml")
         database = f"sqlite:///{self.root}/mlflow.db"
-        subprocess.run([sys.executable, "-m", "mlflow", "migrate-filestore", "--source", str(self.root / "ml"), "--target", database],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "mlflow",
+                "migrate-filestore",
+                "--source",
+                str(self.root / "ml"),
+                "--target",
+                database,
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
         from mlflow import MlflowClient
+
         for store in ((self.root / "ml").as_uri(), database):
             client = MlflowClient(store)
             experiment = client.get_experiment_by_name("graft")
-            run, = client.search_runs([experiment.experiment_id])
-            self.assertEqual((run.info.run_name, run.info.status, run.data.params["optimizer.lr"]), ("job", "FINISHED", "0.001"))
+            (run,) = client.search_runs([experiment.experiment_id])
+            self.assertEqual(
+                (run.info.run_name, run.info.status, run.data.params["optimizer.lr"]), ("job", "FINISHED", "0.001")
+            )
             self.assertEqual(run.data.metrics["outcome.test.accuracy"], 0.75)
-            metric, = client.get_metric_history(run.info.run_id, "loss_nats")
+            (metric,) = client.get_metric_history(run.info.run_id, "loss_nats")
             self.assertEqual((metric.value, metric.step), (1.0, 10))
             self.assertIn("events.jsonl", [file.path for file in client.list_artifacts(run.info.run_id)])
 
-    @unittest.skipUnless(importlib.util.find_spec("wandb"), "left out: no wandb; install it with pip, and name its Python in GRAFT_PYTHON")
+    @unittest.skipUnless(
+        importlib.util.find_spec("wandb"),
+        "left out: no wandb; install it with pip, and name its Python in GRAFT_PYTHON",
+    )
     def test_wandb_reads_them(self):
         os.environ.update(WANDB_SILENT="true", WANDB_MODE="offline")
         folder = graft_trackers.to_wandb(self.run_, str(self.root / "wb"))
-        file, = pathlib.Path(folder).glob("*.wandb")
+        (file,) = pathlib.Path(folder).glob("*.wandb")
         import wandb
         from wandb.proto import wandb_internal_pb2
+
         wandb.teardown()  # waits for the files
         history, config, summary = [], {}, {}
         for data in logged(file.read_bytes()):
@@ -293,7 +377,9 @@ class Trackers(Folder):
                 config.update(items(update))
             summary.update(items(record.summary.update))
         self.assertEqual([(row["_step"], row["loss_nats"]) for row in history if "loss_nats" in row], [(10, 1.0)])
-        self.assertEqual((config["optimizer.lr"], config["graft.graft"], summary["outcome.test.accuracy"]), (0.001, "test", 0.75))
+        self.assertEqual(
+            (config["optimizer.lr"], config["graft.graft"], summary["outcome.test.accuracy"]), (0.001, "test", 0.75)
+        )
         self.assertTrue(list(pathlib.Path(folder).glob("files/media/table/events*.json")))
 
 
@@ -304,8 +390,8 @@ def logged(data):
         if 32768 - at % 32768 < 7:  # the rest of a block is empty
             at += 32768 - at % 32768
             continue
-        size, kind = int.from_bytes(data[at + 4:at + 6], "little"), data[at + 6]
-        whole += data[at + 7:at + 7 + size]
+        size, kind = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
+        whole += data[at + 7 : at + 7 + size]
         at += 7 + size
         if kind in (1, 4):  # a full record, or its last part
             yield whole
@@ -323,20 +409,56 @@ class Notebook(Folder):
             if importlib.util.find_spec("nbclient") and importlib.util.find_spec("ipykernel"):
                 import nbclient
                 import nbformat
+
                 notebook = nbformat.read(path, as_version=4)
                 nbformat.validate(notebook)
                 nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(HERE)}}).execute()
                 text = "".join(out.get("text", "") for cell in notebook.cells for out in cell.get("outputs", []))
             else:
-                code = "\n\n".join("".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code")
-                text = subprocess.run([sys.executable, "-"], input=code, cwd=HERE, stdout=subprocess.PIPE, universal_newlines=True, check=True).stdout
+                code = "\n\n".join(
+                    "".join(cell["source"])
+                    for cell in json.loads(path.read_text())["cells"]
+                    if cell["cell_type"] == "code"
+                )
+                text = subprocess.run(
+                    [sys.executable, "-"],
+                    input=code,
+                    cwd=HERE,
+                    stdout=subprocess.PIPE,
+                    universal_newlines=True,
+                    check=True,
+                ).stdout
         self.assertRegex(text, r"(?m)^job job ended epochs events( log)?$")
         self.assertIn("job best validation accuracy", text)
 
 
+def damaged(draw, data):
+    """A file with a few changes: of its bytes, or of values of its JSON."""
+    try:
+        tree = json.loads(data)
+    except ValueError:
+        tree = None
+    if isinstance(tree, dict) and tree and draw.random() < 0.7:
+        part = tree
+        while True:
+            at = draw.choice(sorted(part) if isinstance(part, dict) else range(len(part)))
+            if not isinstance(part[at], (dict, list)) or not part[at] or draw.random() < 0.4:
+                break
+            part = part[at]
+        part[at] = draw.choice([None, 5, -1, 1e300, "x", "", True, [], [None], {}, {"x": []}])
+        return json.dumps(tree).encode()
+    data = bytearray(data or b"{}")
+    for _ in range(draw.randint(1, 4)):
+        at = draw.randrange(len(data))
+        what = draw.choice([b"", b'"', b"[", b"-1", b"null", b"x", b"\n", b"9" * 30, b"{}", b"\xff", b"1e999"])
+        data[at : at + draw.choice([0, 1, 4, len(what)])] = what
+        data = data or bytearray(b"{}")
+    return bytes(data)
+
+
 @unittest.skipUnless(RUNS, "left out: GRAFT_TEST_RUNS names no runs of graft")
 class AgainstGraft(unittest.TestCase):
-    """Runs as graft reads them: expected.json has for each kind, seed, ended, configuration, parts, and columns of tables."""
+    """Runs as graft reads them: expected.json has their kinds, seeds, configurations, parts, and columns of tables."""
 
     def test_runs(self):
         expected = json.loads((pathlib.Path(RUNS) / "expected.json").read_text())
@@ -351,12 +473,54 @@ class AgainstGraft(unittest.TestCase):
                 self.compare_config(run, want["config"] or {})
                 for table, columns in (want["tables"] or {}).items():
                     for column, values in columns.items():
-                        found = [None if isinstance(v, float) and math.isnan(v) else v for v in run.table(table)[column]]
+                        found = [
+                            None if isinstance(v, float) and math.isnan(v) else v for v in run.table(table)[column]
+                        ]
                         self.assertEqual(found, values, f"{table} {column}")
                 for table in run.tables:
                     self.assertEqual(len(run.table(table)), len(list(run.table(table))))
                 with tempfile.TemporaryDirectory() as folder:
                     graft_trackers.to_mlflow(run, folder)
+
+    def test_damage_is_an_error_and_nothing_else(self):
+        draw = random.Random(7)
+        for name in json.loads((pathlib.Path(RUNS) / "expected.json").read_text()):
+            with tempfile.TemporaryDirectory() as folder:
+                files = [
+                    f
+                    for f in (pathlib.Path(RUNS) / name).rglob("*")
+                    if f.suffix in (".json", ".jsonl", ".csv", ".toml")
+                ]
+                for _ in range(20):
+                    source = draw.choice(sorted(files))
+                    path = pathlib.Path(shutil.copytree(pathlib.Path(RUNS) / name, f"{folder}/run", dirs_exist_ok=True))
+                    (path / source.relative_to(pathlib.Path(RUNS) / name)).write_bytes(
+                        damaged(draw, source.read_bytes())
+                    )
+                    self.read_all(path)
+
+    def read_all(self, path):
+        try:
+            runs = graft_results.find(path)
+        except graft_results.Error:
+            return
+        for run in runs + [part for run in runs for part in run.parts]:
+            for of in (
+                lambda: run.ended,
+                lambda: run.manifest,
+                lambda: run.config,
+                lambda: run.outcome,
+                lambda: run.scenario,
+            ):
+                try:
+                    of()
+                except graft_results.Error:
+                    pass
+            for table in run.tables:
+                try:
+                    run.table(table)
+                except graft_results.Error:
+                    pass
 
     def compare_config(self, run, want):
         self.assertEqual(sorted(run.config), sorted(want))
