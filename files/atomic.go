@@ -58,6 +58,16 @@ func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 	})
 }
 
+// NeedFolder returns an error that names the folder of a path, where it is missing, and else the
+// error otherwise.
+func NeedFolder(fsys FS, path string, otherwise error) error {
+	folder := filepath.Dir(path)
+	if _, err := fsys.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the folder %s is missing; make it first, or name another: %w", folder, fs.ErrNotExist)
+	}
+	return otherwise
+}
+
 // renameNew replaces Link on file systems without hard links; it is not atomic.
 func renameNew(fsys FS, temp, path string) error {
 	_, err := fsys.Stat(path)
@@ -73,6 +83,9 @@ func renameNew(fsys FS, temp, path string) error {
 // replace writes a temporary file and puts it in its place.
 func replace(fsys FS, path string, write func(io.Writer) error, create func(string) (File, error), put func(temp, path string) error) error {
 	temp, file, err := createTemp(path, create)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = NeedFolder(fsys, path, err)
+	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}

@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,4 +60,13 @@ func (w watched) Create(path string) (files.File, error) {
 func TestTheHolderIsNamed(t *testing.T) {
 	require.NotEmpty(t, files.Host())
 	require.True(t, strings.HasSuffix(files.Holder(), " on host "+files.Host()))
+}
+
+// A file in a missing folder is an error that names the folder and says what to do.
+func TestMissingFolderOfAFile(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "none")
+	err := files.WriteAtomic(files.OS{}, filepath.Join(folder, "x"), func(io.Writer) error { return nil })
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "the folder "+folder+" is missing; make it first, or name another")
+	require.NoDirExists(t, folder)
 }

@@ -75,7 +75,7 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 		"a file that is not there":           {[]string{filepath.Join(folder, "none.toml")}, failure.Failed, "no such file"},
 		"a file with faults":                 {[]string{faulty}, failure.Configuration, "faulty.toml:1"},
 		"a drawing that would replace a net": {[]string{branchesFile, "--svg", branchesFile}, failure.Usage, "ends in .svg"},
-		"a drawing in no folder":             {[]string{"ConvNet2", "--svg", filepath.Join(folder, "none", "a.svg")}, failure.Failed, "no such file"},
+		"a drawing in no folder":             {[]string{"ConvNet2", "--svg", filepath.Join(folder, "none", "a.svg")}, failure.Failed, "make it first"},
 		"two forms at once":                  {[]string{"ConvNet2", "--toml", "--svg", "-"}, failure.Usage, "none of the others"},
 		"two networks":                       {[]string{"ConvNet2", "ConvNet"}, failure.Usage, "accepts 1 arg"},
 	})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"graft/files"
 	"graft/results/failure"
@@ -21,9 +20,9 @@ func MayConvert(fsys files.FS, in, out string, force bool) error {
 	return MayWrite(fsys, out, force)
 }
 
-// MayWrite returns an error where a file cannot be written because of what is at its path: one
-// of the code failure.Usage where a file is there and force is false.
-func MayWrite(fsys files.FS, path string, force bool) error {
+// MayReplace returns an error of the code failure.Usage where something is at a path and force is
+// false.
+func MayReplace(fsys files.FS, path string, force bool) error {
 	_, err := fsys.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && force:
@@ -34,17 +33,21 @@ func MayWrite(fsys files.FS, path string, force bool) error {
 	return failure.Usagef("%s is there already: name another file, or replace it with option force", path)
 }
 
-// MayCreate returns the errors of MayWrite, and one where the path is a folder or its folder is
-// missing.
-func MayCreate(fsys files.FS, path string, force bool) error {
+// MayWrite returns the errors of MayReplace, and one where the folder of the path is missing.
+func MayWrite(fsys files.FS, path string, force bool) error {
+	if err := MayReplace(fsys, path, force); err != nil {
+		return err
+	}
+	if err := files.NeedFolder(fsys, path, nil); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// MayWriteFile returns the errors of MayWrite, and one where a folder is at the path.
+func MayWriteFile(fsys files.FS, path string, force bool) error {
 	if info, err := fsys.Stat(path); err == nil && info.IsDir() {
 		return failure.Usagef("%s is a folder; name a file in it", path)
 	}
-	if err := MayWrite(fsys, path, force); err != nil {
-		return err
-	}
-	if _, err := fsys.Stat(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("write %s: %w; make the folder first", path, err)
-	}
-	return nil
+	return MayWrite(fsys, path, force)
 }

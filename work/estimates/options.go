@@ -43,7 +43,7 @@ func (o *Options) mayWrite(env *work.Env, paths ...string) error {
 		if slices.Contains(paths[:k], path) {
 			return failure.Usagef("%s would be written twice: name another file", path)
 		}
-		if err := work.MayCreate(env.Files, path, o.Force); err != nil {
+		if err := work.MayWriteFile(env.Files, path, o.Force); err != nil {
 			return err
 		}
 	}

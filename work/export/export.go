@@ -81,7 +81,7 @@ func Run(env *work.Env, target string, o Options) (*Report, error) {
 		paths = append(paths, forms[k].beside(o.Out)...)
 	}
 	for _, path := range paths {
-		if err := work.MayWrite(env.Files, path, o.Force); err != nil {
+		if err := work.MayWriteFile(env.Files, path, o.Force); err != nil {
 			return nil, err
 		}
 	}

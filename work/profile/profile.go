@@ -53,7 +53,7 @@ func Measure(ctx context.Context, env *work.Env, names []string, o Options) (*tr
 		return nil, err
 	}
 	if o.Out != "" {
-		if err := work.MayCreate(env.Files, o.Out, o.Force); err != nil {
+		if err := work.MayWriteFile(env.Files, o.Out, o.Force); err != nil {
 			return nil, err
 		}
 	}

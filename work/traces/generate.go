@@ -69,7 +69,12 @@ func (o *GenerateOptions) mayGenerate(fsys files.FS, out string) error {
 	if o.NodesFile == out {
 		return failure.Usagef("OUT and option nodes-out are one file: name two")
 	}
-	for _, path := range []string{out, o.Data, o.NodesFile} {
+	if o.Data != "" { // a folder, which is made
+		if err := work.MayReplace(fsys, o.Data, o.Force); err != nil {
+			return err
+		}
+	}
+	for _, path := range []string{out, o.NodesFile} {
 		if path == "" {
 			continue
 		}
