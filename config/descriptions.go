@@ -245,7 +245,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.Decay":                  "Factor of the rate; zero means 0.9 for exponential and 0.1 for step.",
 	"graft/trainer.Schedule.Every":                  "Epochs between two changes of the rule step; zero means 10.",
 	"graft/trainer.Schedule.MinLR":                  "Lower bound of the rate; zero means 1e-8.",
-	"graft/trainer.Schedule.Restart":                "Begins the schedule anew, from the first rate: cosine and linear then fall over the time that is left. devices does so after each up and down, surgery after each change of the network, never goes on. With surgery a job that grows has other rates than one that does not, which a comparison of the two then measures as well. Empty means never.",
+	"graft/trainer.Schedule.Restart":                "Begins the schedule anew, from the first rate: cosine and linear then fall faster, over the time that is left. devices does so after each up and down, surgery after each change of the network, never goes on. With surgery a job that grows has other rates than one that does not, which a comparison of the two then measures as well. Empty means devices.",
 	"graft/trainer.Schedule.Rule":                   "Changes the rate. cosine and linear lower it to min_lr at the end of the budget, step by step; exponential multiplies it by decay after each epoch, step after every every epochs; constant keeps it. Empty means cosine.",
 	"graft/trainer.Schedule.WarmUp":                 "Steps over which the rate rises from zero; zero means none.",
 	"graft/trainer.Schedule.WarmUpShare":            "The part of the budget, between 0 and 1, over which the rate rises from zero. Zero means none.",

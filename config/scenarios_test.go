@@ -57,6 +57,7 @@ abandon = true
 overrun = true
 [schedule]
 rule = "exponential"
+restart = "never"
 min_lr = 9.120344560464503e-09
 [distill]
 off = true

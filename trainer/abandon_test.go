@@ -26,7 +26,7 @@ const perEpoch = 17
 // A change of devices throws away what the epoch under way was, but for its steps.
 func TestAnEpochCutShortIsAbandoned(t *testing.T) {
 	o := plan()
-	o.Abandon, o.Schedule.Rule = true, trainer.Exponential
+	o.Abandon, o.Schedule = true, trainer.Schedule{Rule: trainer.Exponential, Restart: trainer.NoRestart}
 	book := &memory{}
 	run(t, o, book, "deepen:conv1", "widen:conv2:12")
 	require.Equal(t, []string{"start", "up", "decision", "decision", "down", "shrink", "end"}, book.events())

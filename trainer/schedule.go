@@ -24,10 +24,10 @@ const (
 // Restart says after which changes the schedule begins anew.
 type Restart string
 
-// The restarts. The zero Restart is NoRestart.
+// The restarts. The zero Restart is RestartOnDevices.
 const (
-	NoRestart        Restart = "never"
 	RestartOnDevices Restart = "devices" // after each up and down, whether or not the network changes
+	NoRestart        Restart = "never"
 	RestartOnSurgery Restart = "surgery" // after each change of the network
 )
 
@@ -44,16 +44,16 @@ type Schedule struct {
 	// WarmUpShare is the part of the budget, between 0 and 1, over which the rate rises from
 	// zero. Zero means none.
 	WarmUpShare float64
-	// Restart begins the schedule anew, from the first rate: cosine and linear then fall over
-	// the time that is left. devices does so after each up and down, surgery after each change
-	// of the network, never goes on. With surgery a job that grows has other rates than one that
-	// does not, which a comparison of the two then measures as well. Empty means never.
+	// Restart begins the schedule anew, from the first rate: cosine and linear then fall faster,
+	// over the time that is left. devices does so after each up and down, surgery after each
+	// change of the network, never goes on. With surgery a job that grows has other rates than
+	// one that does not, which a comparison of the two then measures as well. Empty means devices.
 	Restart Restart
 }
 
 // EnsureDefaults fills unset options.
 func (s *Schedule) EnsureDefaults() {
-	s.Rule, s.Restart = cmp.Or(s.Rule, Cosine), cmp.Or(s.Restart, NoRestart)
+	s.Rule, s.Restart = cmp.Or(s.Rule, Cosine), cmp.Or(s.Restart, RestartOnDevices)
 	s.Decay = cmp.Or(s.Decay, map[Rule]float64{StepDown: 0.1}[s.Rule], 0.9)
 	s.Every, s.MinLR = cmp.Or(s.Every, 10), cmp.Or(s.MinLR, 1e-8)
 }

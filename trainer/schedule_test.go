@@ -54,7 +54,7 @@ func TestRestarts(t *testing.T) {
 		}
 		return rates
 	}
-	grows, never := last("", "deepen:conv1", "widen:conv2:12"), last("", "none", "none")
+	grows, never := last(trainer.NoRestart, "deepen:conv1", "widen:conv2:12"), last(trainer.NoRestart, "none", "none")
 	for at, rate := range never {
 		if other, both := grows[at]; both {
 			assert.InDelta(t, rate, other, 1.5e-3, "the job's rates %v: %v and %v", at, grows, never)

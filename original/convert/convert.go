@@ -126,6 +126,7 @@ func (c *converter) fillIn() {
 	c.set("optimizer.rule", "adam", own)
 	c.set("optimizer.lr", 0.01, own)
 	c.set("schedule.rule", "exponential", "after each whole epoch")
+	c.set("schedule.restart", "never", "or by adapt.reset")
 	c.set("schedule.decay", 0.9, own)
 	c.set("schedule.min_lr", 1e-8, own+", and one step further, where it stopped")
 	c.set("distill.off", true, "the original never had a teacher")
