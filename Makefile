@@ -82,7 +82,7 @@ install: build
 # The program for machines without Go, and what its library is built from there. It is the same
 # in any folder and on any day.
 release: source
-	@go build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION) $(STAMP)" -o build/release/graft ./runner
+	@go build -trimpath -buildvcs=false -ldflags "-buildid= -X main.version=$(VERSION) $(STAMP)" -o build/release/graft ./runner
 	@GRAFT=build/release/graft scripts/release.sh "$(VERSION)"
 
 demo: build
