@@ -4,11 +4,19 @@
 #
 #   LIBTORCH=DIR   use another LibTorch: an unpacked archive, or the torch folder
 #                  of a PyTorch wheel (its Python is then compared with as well)
+#   LIBTORCH=wheel install PyTorch by pip into build/wheel, without root, and use it;
+#                  PYTHON, TORCH and PIP_ARGS as scripts/wheel.sh says
 #   TABLES="DIR…"  with make bench: tables that policies learn, ours or the original's
 
 SHELL := /bin/sh
 export LIBTORCH ?=
 TABLES ?=
+
+ifeq ($(LIBTORCH),wheel)
+WHEEL := wheel
+override LIBTORCH := $(CURDIR)/build/wheel/torch
+export GRAFT_PYTHON ?= $(CURDIR)/build/wheel/bin/python
+endif
 
 # A wheel's torch folder lies in lib/pythonX/site-packages of its environment.
 ifneq ($(LIBTORCH),)
@@ -18,7 +26,10 @@ endif
 # Where 'make install' puts graft. DESTDIR comes before it, for packages.
 PREFIX ?= /usr/local
 
-.PHONY: help deps source library build demo test test-long check race bench fuzz install clean go
+# What 'make release' calls the version.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+
+.PHONY: help deps source library wheel build demo test test-long check race bench fuzz install release clean go
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
@@ -31,6 +42,7 @@ help:
 	@echo "make library  build the LibTorch library alone; needs no Go"
 	@echo "make fuzz     fuzz each reader for a minute"
 	@echo "make install  put graft, its manual pages and completions beneath PREFIX=/usr/local"
+	@echo "make release  pack graft for machines without Go into build/release"
 
 go:
 	@case "$$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null)" in \
@@ -45,16 +57,20 @@ source: go
 	  for f in $$dir/cgotorch/*.cc $$dir/cgotorch/*.h; do \
 	    cmp -s $$f build/src/cgotorch/$$(basename $$f) || install -m 644 $$f build/src/cgotorch/; done
 
-library:
+wheel:
+	@scripts/wheel.sh
+
+library: $(WHEEL)
 	@scripts/library.sh
 
 deps: go
 	@scripts/packages.sh build
 	@$(MAKE) -s source
-	@scripts/library.sh
+	@$(MAKE) -s library
 
 # Results name the revision that made them, also of builds without Go's own record.
-STAMP = $(shell r=$$(git rev-parse HEAD 2>/dev/null) && m=$$(test -z "$$(git status --porcelain 2>/dev/null)" && echo false || echo true) && \
+REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
+STAMP = $(shell r=$(REVISION) && m=$$(test -z "$$(git status --porcelain 2>/dev/null)" && echo false || echo true) && \
   echo "-X main.revision=$$r -X main.modified=$$m")
 
 build: deps
@@ -62,6 +78,12 @@ build: deps
 
 install: build
 	@scripts/install.sh "$(DESTDIR)$(PREFIX)"
+
+# The program for machines without Go, and what its library is built from there. It is the same
+# in any folder and on any day.
+release: source
+	@go build -trimpath -buildvcs=false -ldflags "-buildid= -X main.version=$(VERSION) $(STAMP)" -o build/release/graft ./runner
+	@GRAFT=build/release/graft scripts/release.sh "$(VERSION)"
 
 demo: build
 	@bin/graft doctor

@@ -6,15 +6,18 @@
 #   packages.sh test    PyTorch for Python, which some tests compare with, Slurm, of
 #                       which tests start one of their own, as root, and Chromium, in
 #                       which they open pages
+#
+# SYSTEM is the root folder of the system, / when empty; tests set it.
 set -eu
 
+system=${SYSTEM:-}
 missing=
 # want PACKAGE FILE...: the package is missing when one of its files is.
 want() {
 	package=$1
 	shift
 	for file in "$@"; do
-		[ -e "$file" ] || { missing="$missing $package"; return 0; }
+		[ -e "$system$file" ] || { missing="$missing $package"; return 0; }
 	done
 }
 
@@ -40,19 +43,34 @@ test)
 esac
 [ -n "$missing" ] || exit 0
 
-command -v apt-get >/dev/null || {
-	echo "packages: this is not Debian; install the equivalents of:$missing" >&2
+# refuse says why a package cannot be installed, and what else there is.
+refuse() {
+	echo "packages: $1" >&2
+	case $missing in *libtorch-dev*)
+		echo "packages: 'make demo LIBTORCH=wheel' installs PyTorch by pip instead, beneath build/wheel and without root" >&2
+		torch=$(python3 -c 'import importlib.util, os; print(os.path.dirname(importlib.util.find_spec("torch").origin))' 2>/dev/null) || torch=
+		if [ -d "$torch/include" ]; then echo "packages: 'make demo LIBTORCH=$torch' uses the PyTorch of python3" >&2; fi
+		;;
+	esac
+	case $missing in *g++*)
+		echo "packages: CXX names a C++ compiler that is elsewhere, such as one of a module or of Conda; C++20 needs GCC 10 or newer" >&2 ;;
+	esac
 	exit 1
 }
+
+command -v apt-get >/dev/null || refuse "this is not Debian; install the equivalents of:$missing"
 root=
 if [ "$(id -u)" -ne 0 ]; then
-	command -v sudo >/dev/null || {
-		echo "packages: as root, run: apt-get install --no-install-recommends$missing" >&2
-		exit 1
-	}
+	command -v sudo >/dev/null || refuse "as root, run: apt-get install --no-install-recommends$missing"
 	root=sudo
 fi
+$root apt-get update -qq || refuse "apt-get update failed; as root, run: apt-get install --no-install-recommends$missing"
+case $missing in *libtorch-dev*)
+	version=$(apt-cache policy libtorch-dev | sed -n 's/^ *Candidate: //p')
+	case $version in ''|'(none)') refuse "this system has no package libtorch-dev" ;; esac
+	dpkg --compare-versions "$version" ge 1.13 || refuse "libtorch-dev of this system is $version, and graft needs 1.13 or newer"
+	;;
+esac
 echo "packages: installing from Debian:$missing"
-$root apt-get update -qq
 # shellcheck disable=SC2086
-$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null || refuse "apt-get could not install:$missing"

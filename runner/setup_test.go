@@ -1,0 +1,260 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// machine is a folder of programs that scripts find in place of the machine's.
+type machine struct {
+	t   *testing.T
+	bin string
+	env []string
+}
+
+// newMachine has the programs of a plain system, without a compiler, Python or apt-get.
+func newMachine(t *testing.T, env ...string) *machine {
+	m := &machine{t, t.TempDir(), env}
+	for _, name := range []string{"sh", "env", "dirname", "sed", "cat", "cp", "rm", "ln", "mkdir", "uname", "awk", "df", "dpkg"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Skipf("left out: there is no %s; these scripts are for Debian", name)
+		}
+		m.has(name, "exec "+path+` "$@"`) // no link, through which has would write the system's program
+	}
+	return m.has("id", `echo 1000`)
+}
+
+// has adds a program as a script.
+func (m *machine) has(name, script string) *machine {
+	require.NoError(m.t, os.WriteFile(filepath.Join(m.bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	return m
+}
+
+// run runs a script of this tree there, and returns what it prints and whether it succeeds.
+func (m *machine) run(script string, args ...string) (string, bool) {
+	command := exec.Command(script, args...)
+	command.Env = append([]string{"PATH=" + m.bin, "SYSTEM=" + m.t.TempDir()}, m.env...)
+	out, err := command.CombinedOutput()
+	return string(out), err == nil
+}
+
+// Where Debian's LibTorch cannot be installed, the message names ways that work.
+func TestMissingPackagesNameAWayOut(t *testing.T) {
+	compiler := func(m *machine) *machine { return m.has("c++", "true") }
+	apt := func(m *machine, candidate string) *machine {
+		return m.has("id", "echo 0").has("apt-get", `[ "$1" = update ] || echo installs "$@" >&2`).has("apt-cache", "echo '  Candidate: "+candidate+"'")
+	}
+	torch := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(torch, "include"), 0o700))
+	const wheel = "'make demo LIBTORCH=wheel' installs PyTorch by pip instead"
+	for name, c := range map[string]struct {
+		m    *machine
+		fine bool
+		says []string
+		not  string
+	}{
+		"another distribution":         {compiler(newMachine(t)), false, []string{"this is not Debian; install the equivalents of: libtorch-dev libopenblas0-pthread", wheel}, "CXX"},
+		"a PyTorch is there":           {compiler(newMachine(t)).has("python3", "echo "+torch), false, []string{wheel, "'make demo LIBTORCH=" + torch + "' uses the PyTorch of python3"}, "CXX"},
+		"no compiler either":           {newMachine(t), false, []string{"g++ libtorch-dev", wheel, "CXX names a C++ compiler"}, "uses the PyTorch"},
+		"no root":                      {compiler(newMachine(t)).has("apt-get", "false"), false, []string{"as root, run: apt-get install", wheel}, "CXX"},
+		"sudo refuses":                 {compiler(newMachine(t)).has("apt-get", "true").has("sudo", "false"), false, []string{"apt-get update failed; as root, run", wheel}, "CXX"},
+		"an old system":                {apt(compiler(newMachine(t)), "1.8.1-5"), false, []string{"libtorch-dev of this system is 1.8.1-5, and graft needs 1.13 or newer", wheel}, "installs install"},
+		"a system without":             {apt(compiler(newMachine(t)), "(none)"), false, []string{"this system has no package libtorch-dev", wheel}, "installs install"},
+		"Debian":                       {apt(compiler(newMachine(t)), "1.13.1+dfsg-4"), true, []string{"installs install -y -qq --no-install-recommends libtorch-dev libopenblas0-pthread"}, "wheel"},
+		"a wheel needs a compiler":     {newMachine(t, "LIBTORCH="+torch), false, []string{"install the equivalents of: g++\n", "CXX names"}, "libtorch"},
+		"a wheel needs nothing of apt": {compiler(newMachine(t, "LIBTORCH="+torch)), true, nil, "packages"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, fine := c.m.run("../scripts/packages.sh", "build")
+			require.Equal(t, c.fine, fine, out)
+			containsAll(t, out, c.says...)
+			require.NotContains(t, out, c.not)
+		})
+	}
+}
+
+// fakePython stands for a Python: it makes environments and installs a torch folder, and prints
+// its arguments. HAS says which modules it has.
+const fakePython = `
+case "$*" in
+*"import ensurepip, venv"*) case $HAS in *ensurepip*) exit 0 ;; esac; exit 1 ;;
+*"import pip"*) case $HAS in *pip*) exit 0 ;; esac; exit 1 ;;
+*version_info*) exit 0 ;;
+*find_spec*) echo lib/torch ;;
+*purelib*) echo build/wheel/lib ;;
+"-m venv"*) for home; do :; done; mkdir -p $home/bin; cp "$0" $home/bin/python ;;
+*"pip install"*) echo "runs ${0##*/} $*"; mkdir -p build/wheel/lib/torch/include build/wheel/lib/torch/lib; echo x >build/wheel/lib/torch/lib/libtorch_cpu.so ;;
+*) echo "unexpected: $*"; exit 1 ;;
+esac`
+
+// The environment of a wheel is made with whatever this Python has, and once.
+func TestWheelIsInstalledOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  []string
+		says string // empty is an error
+		why  string
+	}{
+		"venv":              {[]string{"HAS=ensurepip pip", "PIP_ARGS=--index-url here"}, "runs python -m pip install --quiet --disable-pip-version-check --index-url here torch", ""},
+		"a version":         {[]string{"HAS=ensurepip", "TORCH=torch==2.7.1", "PIP_ARGS=-q"}, "-q torch==2.7.1", ""},
+		"pip without venv":  {[]string{"HAS=pip", "PIP_ARGS=-q"}, "runs python3 -m pip install --target build/wheel/lib --quiet", ""},
+		"neither":           {[]string{"HAS=", "PIP_ARGS=-q"}, "", "python3 has neither ensurepip nor pip; install python3-venv, or name another Python"},
+		"no such Python":    {[]string{"PYTHON=python9", "PIP_ARGS=-q"}, "", "no python9; name a Python in PYTHON"},
+		"a CPU without GPU": {[]string{"HAS=ensurepip"}, "this machine has no GPU; PIP_ARGS='--index-url ADDRESS'", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t, c.env...).has("python3", fakePython).has("nvidia-smi", "exit 9").
+				has("df", "echo head; echo disk 0 0 99000000")
+			tree := t.TempDir()
+			script := write(t, filepath.Join(tree, "scripts/wheel.sh"), contents(t, "../scripts/wheel.sh"))
+			require.NoError(t, os.Chmod(script, 0o700))
+			out, fine := m.run(script)
+			require.Equal(t, c.says != "", fine, out)
+			require.Contains(t, out, c.says+c.why)
+			if fine {
+				link, err := os.Readlink(filepath.Join(tree, "build/wheel/torch"))
+				require.NoError(t, err)
+				require.Equal(t, "lib/torch", link)
+				out, fine = m.run(script)
+				require.True(t, fine)
+				require.Empty(t, out, "it is there")
+			}
+		})
+	}
+	m := newMachine(t).has("python3", fakePython).has("df", "echo head; echo disk 0 0 1000").has("uname", "echo Linux x86_64")
+	script := write(t, filepath.Join(t.TempDir(), "scripts/wheel.sh"), contents(t, "../scripts/wheel.sh"))
+	require.NoError(t, os.Chmod(script, 0o700))
+	out, fine := m.run(script)
+	require.False(t, fine)
+	require.Contains(t, out, "needs 10 GB on the disk")
+}
+
+// make LIBTORCH=wheel installs the wheel before the library, and hands its folder to all.
+func TestMakeWithAWheel(t *testing.T) {
+	makes := func(args ...string) string {
+		out, err := exec.Command("env", append([]string{"-u", "MAKEFLAGS", "-u", "GRAFT_PYTHON", "-u", "LIBTORCH", "make", "-n", "-C", ".."}, args...)...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return string(out)
+	}
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("left out: there is no make; install make")
+	}
+	require.Regexp(t, `(?s)packages\.sh build.*scripts/wheel\.sh.*scripts/library\.sh.*go build.*graft doctor.*graft demo`, makes("demo", "LIBTORCH=wheel"))
+	require.NotContains(t, makes("demo"), "wheel.sh")
+	require.Contains(t, makes("library", "LIBTORCH=wheel"), "scripts/wheel.sh")
+	require.NotContains(t, makes("library", "LIBTORCH=/opt/torch"), "wheel.sh")
+	printed := makes("-s", "--eval", `print: ; @echo "$(LIBTORCH) $(GRAFT_PYTHON)"`, "print", "LIBTORCH=wheel")
+	require.Regexp(t, `echo "/.*/build/wheel/torch /.*/build/wheel/bin/python"`, printed)
+}
+
+// A release is the same bytes twice, and runs where it is unpacked.
+func TestRelease(t *testing.T) {
+	if _, err := os.Stat("../build/src/cgotorch"); err != nil {
+		t.Skip("left out: build/src is missing; run 'make source'")
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "graft")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version=1.2.3", "-o", program, ".")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	pack := func(to string) string {
+		command := exec.Command("../scripts/release.sh", "1.2.3", to)
+		command.Env = append(os.Environ(), "GRAFT="+program, "SOURCE_DATE_EPOCH=1700000000")
+		out, err := command.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return strings.TrimSpace(string(out))
+	}
+	first, second := pack(filepath.Join(dir, "one")), pack(filepath.Join(dir, "two"))
+	require.True(t, contents(t, first) == contents(t, second), "equal sources give equal bytes")
+	require.Equal(t, contents(t, first+".sha256"), contents(t, second+".sha256"))
+	list, err := exec.Command("tar", "-xvzf", first, "-C", dir).Output()
+	require.NoError(t, err)
+	home := filepath.Join(dir, strings.TrimSuffix(filepath.Base(first), ".tar.gz"))
+	for _, name := range []string{"bin/graft", "scripts/library.sh", "scripts/wheel.sh", "build/src/cgotorch/cgotorch.h", "torch/csrc/door.cc",
+		"share/man/man1/graft-train.1", "share/bash-completion/completions/graft", "share/graft/python/graft_results.py", "LICENSE",
+		"licenses/github.com/wangkuiyi/gotorch/LICENSE", "licenses/github.com/spf13/cobra/LICENSE.txt"} {
+		require.Contains(t, string(list), filepath.Base(home)+"/"+name+"\n")
+	}
+	got, err := exec.Command(filepath.Join(home, "bin/graft"), "version").Output()
+	require.NoError(t, err)
+	require.Contains(t, string(got), "1.2.3")
+
+	// The library's objects are those of this tree, where they are there: only the linker runs.
+	objects, err := filepath.Abs("../build/obj")
+	require.NoError(t, err)
+	require.NoError(t, os.CopyFS(filepath.Join(home, "build/obj"), os.DirFS(objects)))
+	out, err = exec.Command(filepath.Join(home, "scripts/library.sh")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NotContains(t, string(out), "compiling", "the release has all sources, unchanged")
+	doctor := exec.Command(filepath.Join(home, "bin/graft"), "doctor")
+	doctor.Env = append(os.Environ(), "GRAFT_LIBRARY=")
+	out, err = doctor.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), filepath.Join(home, "build/lib/libgrafttorch.so"))
+}
+
+// The container files name what is in the tree, and their shell commands parse.
+func TestContainerFiles(t *testing.T) {
+	docker, apptainer := contents(t, "../Dockerfile"), contents(t, "../graft.def")
+	require.Contains(t, docker, "\nFROM debian:12\n")
+	require.Contains(t, apptainer, "\nFrom: debian:12\n")
+	require.Regexp(t, `(?s)^#.*\nBootstrap: docker\nFrom: .*%arguments\n.*%files\n.*%post\n.*%runscript\n.*%test\n.*%help\n`, apptainer)
+	instruction := regexp.MustCompile(`(?m)^([A-Z]+) `)
+	for _, name := range instruction.FindAllStringSubmatch(docker, -1) {
+		require.Contains(t, []string{"FROM", "ARG", "ENV", "RUN", "COPY", "WORKDIR", "ENTRYPOINT", "CMD"}, name[1])
+	}
+	_, post, _ := strings.Cut(apptainer, "%post\n")
+	post, _, _ = strings.Cut(post, "%runscript")
+	shells := []string{post}
+	for _, run := range regexp.MustCompile(`(?m)^RUN ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(docker, -1) {
+		shells = append(shells, run[1])
+	}
+	require.Len(t, shells, 3)
+	for _, text := range shells {
+		out, err := exec.Command("sh", "-n", "-c", text).CombinedOutput()
+		require.NoError(t, err, "%s: %s", text, out)
+	}
+	for _, used := range regexp.MustCompile(`\{\{ (\w+) \}\}`).FindAllStringSubmatch(apptainer, -1) {
+		require.Contains(t, apptainer, "\n    "+used[1]+"=", "it has a default")
+	}
+	const packages = "ca-certificates git make g++ python3 python3-venv"
+	require.Contains(t, docker, packages)
+	require.Contains(t, apptainer, packages)
+}
+
+// The images build and print the version, where there is a program that builds them.
+func TestContainersBuild(t *testing.T) {
+	if os.Getenv("GRAFT_LONG") == "" {
+		t.Skip("left out: images of containers take minutes and the network; set GRAFT_LONG=1")
+	}
+	built := false
+	for _, program := range []string{"docker", "podman"} {
+		if exec.Command(program, "info").Run() != nil {
+			continue
+		}
+		built = true
+		script := fmt.Sprintf("%[1]s build -q -t graft-test .. && %[1]s run --rm graft-test version && %[1]s run --rm graft-test doctor; code=$?; %[1]s rmi -f graft-test; exit $code", program)
+		out, err := exec.Command("sh", "-c", script).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	for _, program := range []string{"apptainer", "singularity"} {
+		if exec.Command(program, "version").Run() != nil {
+			continue
+		}
+		built = true
+		dir := t.TempDir()
+		script := fmt.Sprintf("git -C .. archive -o '%[2]s/graft.tar' HEAD && cp ../graft.def '%[2]s' && cd '%[2]s' && %[1]s build --fakeroot graft.sif graft.def && %[1]s run graft.sif doctor", program, dir)
+		out, err := exec.Command("sh", "-c", script).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	if !built {
+		t.Skip("left out: none of docker, podman and apptainer works here; install one")
+	}
+}
