@@ -48,10 +48,11 @@ func (j *Job) NetworkName() string {
 }
 
 // Model makes the network without tensors: one of the zoo for images of a shape and a
-// number of classes, where nil and zero mean its own; a file's as it is.
+// number of classes, where nil and zero mean its own and network.classes comes first; a file's
+// with the classes of network.classes.
 func (j *Job) Model(images model.Shape, classes int) (*model.Network, error) {
 	if j.Network.File == "" {
-		return model.Zoo(j.Network.Name, model.ZooOptions{Input: images, Classes: classes})
+		return model.Zoo(j.Network.Name, model.ZooOptions{Input: images, Classes: cmp.Or(j.Network.Classes, classes)})
 	}
 	if j.network == nil {
 		return nil, fmt.Errorf("the network of %s was not read; use ReadJob", j.Network.File)

@@ -86,6 +86,7 @@ var descriptions = map[string]string{
 	"graft/config.LearningTable.Network":            "The network that the sequences start with: a name of the zoo or a network file. Empty means what the folder says, and ConvNet2 for a single data.pkl.",
 	"graft/config.LearningTable.Prefix":             "Whether each sequence starts with token 0, as for the original's first policies.",
 	"graft/config.LearningTable.Vocabulary":         "Path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl beside it; required.",
+	"graft/config.NetworkOptions.Classes":           "The number of classes that the last linear layer tells apart. Zero means those of the data for a network of the zoo, and the file's own for one of a file.",
 	"graft/config.NetworkOptions.File":              "Path of a network file, in place of a name; empty means none.",
 	"graft/config.NetworkOptions.Name":              "Name of a network of the zoo, as graft model list prints it; empty means ConvSmall where no file is given.",
 	"graft/config.NetworkOptions.ResetEpochs":       "Starts with epoch zero and the first learning rate in spite of runtimes, as the original did. False continues with both.",

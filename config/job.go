@@ -132,6 +132,10 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 		j.network, err = ReadNetwork(fsys, j.Network.File)
 		return err
 	})
+	r.Attempt("network.classes", j.Network.Classes > 0 && j.network != nil, func() (err error) {
+		j.network, err = j.network.WithClasses(j.Network.Classes)
+		return err
+	})
 	r.Attempt("network.name", j.Network.File == "", func() (err error) {
 		j.network, err = model.Zoo(j.Network.Name, model.ZooOptions{})
 		return err
@@ -154,10 +158,13 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 	j.begin(fsys, r)
 }
 
-// check applies the decider to the network without weights, so that an action that can never
-// be done is a fault.
-func (j *Job) check(_ files.FS, r *decode.Reading) {
+// check compares the network with the data, and applies the decider to the network without
+// weights, so that an action that can never be done is a fault.
+func (j *Job) check(fsys files.FS, r *decode.Reading) {
 	if j.network == nil || r.Failed() {
+		return
+	}
+	if j.compare(fsys, r); r.Failed() {
 		return
 	}
 	if err := j.consult(); err != nil {

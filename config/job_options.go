@@ -62,6 +62,9 @@ func isPort(text string) bool {
 type NetworkOptions struct {
 	Name string // name of a network of the zoo, as graft model list prints it; empty means ConvSmall where no file is given
 	File string // path of a network file, in place of a name; empty means none
+	// Classes is the number of classes that the last linear layer tells apart. Zero means those
+	// of the data for a network of the zoo, and the file's own for one of a file.
+	Classes int `json:",omitempty"`
 	// Weights is a file of initial weights, .pth or .safetensors, or a results folder of the
 	// original's, from which the job continues. Empty draws random weights.
 	Weights string
@@ -86,6 +89,7 @@ func (o *NetworkOptions) EnsureDefaults() {
 func (o NetworkOptions) Validate() error {
 	var faults faultList
 	faults.when(o.Name != "" && o.File != "", "file and name are both given; leave one of them out")
+	faults.when(o.Classes < 0, "classes is %d; must not be negative", o.Classes)
 	faults.when(o.Runtimes != "" && o.Weights == "", "runtimes: weights are missing; give network.weights as well")
 	return errors.Join(faults...)
 }

@@ -60,8 +60,11 @@ func (m *Simulation) load(fsys files.FS, r *decode.Reading) {
 
 // check looks at the beginning of the tree, so that an action that does not fit is a
 // fault.
-func (m *Simulation) check(_ files.FS, r *decode.Reading) {
+func (m *Simulation) check(fsys files.FS, r *decode.Reading) {
 	if m.network == nil || r.Failed() {
+		return
+	}
+	if m.compare(fsys, r); r.Failed() {
 		return
 	}
 	if m.Job.Decisions() == 0 {

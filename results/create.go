@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"graft/files"
 )
@@ -49,6 +50,7 @@ func Create(fsys files.FS, path string, o CreateOptions, m Manifest) (*Run, erro
 	if err := makeRoom(fsys, path, o.Force); err != nil {
 		return nil, fmt.Errorf("create run %s: %w", path, err)
 	}
+	_, missing := fsys.Stat(path)
 	if err := fsys.MkdirAll(path); err != nil {
 		return nil, fmt.Errorf("create run %s: %w", path, err)
 	}
@@ -57,6 +59,7 @@ func Create(fsys files.FS, path string, o CreateOptions, m Manifest) (*Run, erro
 		return nil, fmt.Errorf("create run %s: %w", path, err)
 	}
 	run := newRun(fsys, path, lock)
+	run.made = errors.Is(missing, fs.ErrNotExist)
 	if err := run.writeFirst(o, m); err != nil {
 		return nil, errors.Join(fmt.Errorf("create run %s: %w", path, err), lock.Close())
 	}
@@ -90,6 +93,39 @@ func (r *Run) writeFirst(o CreateOptions, m Manifest) error {
 		return err
 	}
 	return writeJSON(r.fsys, r.Path(ManifestFile), m)
+}
+
+// Discard closes a run that Create has made and deletes what its folder holds, and the folder if
+// Create has made it, so that the next Create finds its path free.
+func (r *Run) Discard() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return fmt.Errorf("discard run %s: it is closed", r.path)
+	}
+	r.closed = true
+	for _, file := range r.open {
+		_ = file.close() // it is deleted
+	}
+	entries, err := files.Entries(r.fsys, r.path)
+	faults := []error{err}
+	last := []string{ManifestFile, LockFile} // what is interrupted is still a run, and then one that Create was interrupted of
+	for _, entry := range entries {
+		if !slices.Contains(last, entry.Name()) {
+			faults = append(faults, files.RemoveAll(r.fsys, r.Path(entry.Name())))
+		}
+	}
+	for _, name := range last {
+		faults = append(faults, files.RemoveAll(r.fsys, r.Path(name)))
+	}
+	faults = append(faults, r.lock.Close())
+	if r.made {
+		faults = append(faults, r.fsys.Remove(r.path))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("discard run %s: %w", r.path, err)
+	}
+	return nil
 }
 
 // makeRoom checks that a run may be created at path, and moves a folder aside if force

@@ -22,6 +22,7 @@ type Run struct {
 	fsys     files.FS
 	path     string
 	lock     io.Closer
+	made     bool // Create has made the folder
 	manifest Manifest
 
 	// Keep is the number of good checkpoints to keep; below one it is two. Set it before

@@ -17,6 +17,7 @@ import (
 	"graft/results/runs"
 	"graft/work"
 	"graft/work/clusters"
+	"graft/work/train"
 )
 
 // newConfigCommand is `graft config`. It needs no LibTorch.
@@ -56,10 +57,11 @@ func newConfigCheckCommand() *cobra.Command {
 		Short: "Check configuration files, with all files that they name",
 		Long: `check reads configuration files and the network files, profiles, timelines, tables,
 policies, traces and cluster data that they name, applies a job's actions to its network
-without weights, counts a scenario's sequences, and prints a line for each valid file.
-Of a trace above 64 MiB it reads the first job. The faults of the others are listed with
-their lines, at most 20 of each file. Weights, data and devices are
-checked when a job starts.`,
+without weights, compares the network with its initial weights and with what is known of
+the data without reading images, counts a scenario's sequences, and prints a line for each
+valid file. Of a trace above 64 MiB it reads the first job. The faults of the others are
+listed with their lines, at most 20 of each file. Data and devices are checked when a job
+starts.`,
 		Example: `  graft config check job.toml
   graft config check *.toml`,
 		Args: cobra.MinimumNArgs(1),
@@ -103,8 +105,13 @@ func configSummary(env *work.Env, path string, set []string) (string, error) {
 		return "", err
 	}
 	text, err := kind.Summary(f)
-	if c, simulates := f.(*config.Cluster); simulates && err == nil {
-		err = clusters.Check(env, c)
+	switch c := f.(type) {
+	case *config.Cluster:
+		err = errors.Join(err, clusters.Check(env, c))
+	case *config.Job:
+		err = errors.Join(err, train.Check(env, c))
+	case *config.Simulation:
+		err = errors.Join(err, train.Check(env, &c.Job))
 	}
 	if err != nil {
 		return "", failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, err))

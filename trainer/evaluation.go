@@ -102,7 +102,7 @@ type Pretrained struct {
 // EvaluatePretrained evaluates a network before its job begins. No clock runs.
 func EvaluatePretrained(n *model.Network, data *dataset.Set, o Options) (score Score, err error) {
 	o.EnsureDefaults()
-	if err := matches(n, data); err != nil {
+	if err := Matches(n, data); err != nil {
 		return score, fmt.Errorf("evaluate the first weights: %w", err)
 	}
 	err = torch.With(func(s *torch.Scope) error {

@@ -107,11 +107,11 @@ func (p Parts) validate() error {
 	if p.Data.Train.Count == 0 || p.Data.Validation.Count == 0 {
 		return fmt.Errorf("%s has %d training and %d validation images; both are needed", p.Data.Name, p.Data.Train.Count, p.Data.Validation.Count)
 	}
-	return matches(p.Network, p.Data)
+	return Matches(p.Network, p.Data)
 }
 
-// matches checks that a network's input and output are those of a dataset.
-func matches(n *model.Network, data *dataset.Set) error {
+// Matches checks that a network's input and output are those of a dataset.
+func Matches(n *model.Network, data *dataset.Set) error {
 	if shape := data.Shape; !n.Input.Same(shape[:]) {
 		return fmt.Errorf("the network takes %v and the images of %s are %v; give the network that input, or other images", n.Input, data.Name, model.Shape(shape[:]))
 	}
@@ -120,7 +120,7 @@ func matches(n *model.Network, data *dataset.Set) error {
 		return err
 	}
 	if len(out) != 1 || out[0] != len(data.Classes) {
-		return fmt.Errorf("the network gives %v and %s has %d classes; say so with the network's classes", out, data.Name, len(data.Classes))
+		return fmt.Errorf("the network gives %v and %s has %d classes; set network.classes to %d, or take other data", out, data.Name, len(data.Classes), len(data.Classes))
 	}
 	return nil
 }

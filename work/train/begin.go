@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"go.uber.org/zap"
 
@@ -27,6 +28,9 @@ func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Se
 	if err != nil {
 		return nil, err
 	}
+	if err := trainer.Matches(n, data); err != nil {
+		return nil, failure.With(failure.Configuration, err)
+	}
 	if err := c.Fits(n); err != nil { // before an up, which may be hours away
 		return nil, failure.With(failure.Configuration, err)
 	}
@@ -39,9 +43,40 @@ func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Se
 		return nil, err
 	}
 	if err := n.Load(set); err != nil {
-		return nil, fmt.Errorf("%s: %w", first, err)
+		return nil, notTheirs(fsys, first, err)
 	}
 	return n, nil
+}
+
+// notTheirs is an error of weights that are not the network's. It names the network file beside
+// them, if there is one.
+func notTheirs(fsys files.FS, path string, err error) error {
+	own := filepath.Join(filepath.Dir(path), work.NetworkFile)
+	if _, missing := fsys.Stat(own); missing == nil {
+		return fmt.Errorf("%s: %w; %s beside them may be theirs: give it as network.file", path, err, own)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// Check checks what a job begins with, as far as it can without images and LibTorch: that the initial
+// weights have the names and shapes of the network.
+func Check(env *work.Env, c *config.Job) error {
+	first := c.InitialWeights().Weights
+	if first == "" {
+		return nil
+	}
+	n, err := c.Declared(env.Files)
+	if err != nil {
+		return err
+	}
+	set, err := work.ReadWeights(env.Files, first)
+	if err != nil {
+		return fmt.Errorf("network.weights: %w", err)
+	}
+	if err := n.Fits(set); err != nil {
+		return fmt.Errorf("network.weights: %w", notTheirs(env.Files, first, err))
+	}
+	return nil
 }
 
 // GivenWeights evaluates first weights that were read, before a clock runs. It is nil where

@@ -64,6 +64,9 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 		if errors.Is(err, trainer.ErrStopped) {
 			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with option resume", err, j.folder))
 		}
+		if err != nil {
+			err = errors.Join(err, j.discard())
+		}
 		return err
 	})
 	return result, err
@@ -109,6 +112,22 @@ func (j *job) close() {
 	if j.stored != nil {
 		_ = j.stored.Close() // the outcome was written after a sync
 	}
+}
+
+// discard removes the folder of a new job that has failed before it has anything to resume from or to
+// report, so that the same command can start it again.
+func (j *job) discard() error {
+	if j.o.Resume || j.stored == nil {
+		return nil
+	}
+	if j.record != nil {
+		if last, err := j.record.Last(); last != nil || err != nil || len(j.record.rows) > 0 {
+			return nil
+		}
+	}
+	j.env.Log.Debug("nothing was trained; the run folder is removed", zap.String("folder", j.folder))
+	j.server.Close()
+	return j.stored.Discard()
 }
 
 // run makes the job, or remakes it from its last checkpoint, and runs it.

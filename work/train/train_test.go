@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/config"
 	"graft/files"
 	"graft/results/runs"
 	"graft/trainer"
@@ -43,6 +44,57 @@ func TestRunSurvivesFaults(t *testing.T) {
 		return err
 	}, func(path string) bool { return path == "epochs.csv" || path == "events.jsonl" })
 	require.Len(t, digests, 1)
+}
+
+// A start that fails leaves nothing in the way of the next one.
+func TestFailedStartsLeaveNoFolder(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "none")
+	weights := filepath.Join(t.TempDir(), "weights.safetensors")
+	require.NoError(t, os.WriteFile(weights, []byte("{"), 0o600))
+	for name, set := range map[string][]string{
+		"a first step that diverges": {"optimizer.lr=1e30"},
+		"a device that is not there": {"run.device=cuda:99"},
+		"images that are not there":  {"data.kind=folder", "data.path=" + other},
+		"weights that are damaged":   {"network.weights=" + weights},
+		"a mean of other channels":   {"data.mean=[0.5, 0.5]"},
+	} {
+		for _, force := range []bool{false, true} {
+			folder := filepath.Join(t.TempDir(), "run")
+			o := smallest(folder)
+			o.Set, o.Force = append(o.Set, set...), force
+			_, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", o)
+			require.Error(t, err, name)
+			require.NoDirExists(t, folder, name)
+		}
+	}
+	folder := t.TempDir()
+	o := smallest(folder)
+	o.Set = append(o.Set, "optimizer.lr=1e30")
+	_, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", o)
+	require.ErrorContains(t, err, "training diverged")
+	require.DirExists(t, folder, "it was there before")
+	_, err = train.Run(context.Background(), worktest.Env(files.OS{}), "", smallest(folder))
+	require.NoError(t, err)
+}
+
+// The initial weights are held against the network without images.
+func TestCheckOfInitialWeights(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	o := smallest(folder)
+	_, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", o)
+	require.NoError(t, err)
+	check := func(set ...string) error {
+		c, err := config.ReadJob(files.OS{}, "", append(o.Set, set...))
+		require.NoError(t, err)
+		return train.Check(worktest.Env(files.OS{}), c)
+	}
+	weights := "network.weights=" + filepath.Join(folder, "weights.safetensors")
+	require.NoError(t, check())
+	require.NoError(t, check(weights), "it shrank to its first network")
+	err = check(weights, "data.synthetic.classes=4")
+	require.ErrorContains(t, err, "fc.bias is [3] in the file and [4] in the network")
+	require.ErrorContains(t, err, "network.toml beside them may be theirs: give it as network.file")
+	require.ErrorContains(t, check("network.weights="+filepath.Join(folder, "none.safetensors")), "network.weights: ")
 }
 
 // removing is a file system on which a file vanishes when the first checkpoint is written.

@@ -1,0 +1,49 @@
+package config
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/model"
+)
+
+// A network is held against what is known of the data, and network.classes gives that of a file
+// another head.
+func TestNetworksFitTheirData(t *testing.T) {
+	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "n.toml")
+	require.NoError(t, WriteNetwork(files.OS{}, path, n))
+	own := "network.file=" + path
+	for name, c := range map[string]struct {
+		set  []string
+		says string
+	}{
+		"its own classes":             {[]string{own}, ""},
+		"other classes":               {[]string{own, "data.synthetic.classes=4"}, "the network gives 10 and synthetic has 4 classes; set network.classes to 4"},
+		"another head":                {[]string{own, "data.synthetic.classes=4", "network.classes=4"}, ""},
+		"the wrong head":              {[]string{own, "network.classes=5"}, "--set network.classes=5: the network gives 5 and synthetic has 10 classes"},
+		"other images":                {[]string{own, "data.synthetic.size=16"}, "the network takes 3x32x32 and the images of synthetic are 3x16x16"},
+		"of the zoo":                  {[]string{"data.synthetic.classes=4"}, ""},
+		"too small images":            {[]string{"network.name=VGG11BN", "data.synthetic.size=16"}, "the window of MaxPool2d"},
+		"data that nothing is of":     {[]string{own, "data.kind=folder", "data.path=none"}, ""},
+		"a negative number":           {[]string{"network.classes=-1"}, "classes is -1"},
+		"a zoo network of its own":    {[]string{"network.classes=7"}, "set network.classes to 10"},
+		"CIFAR-100 for ten of a file": {[]string{own, "data.kind=cifar100", "data.path=none"}, "cifar100 has 100 classes; set network.classes to 100"},
+	} {
+		_, err := ReadJob(files.OS{}, "", c.set)
+		if c.says == "" {
+			require.NoError(t, err, name)
+			continue
+		}
+		require.ErrorContains(t, err, c.says, name)
+	}
+	was, now := NewJob(), NewJob()
+	was.EnsureDefaults()
+	now.EnsureDefaults()
+	now.Network.Classes = 10
+	require.NotEqual(t, was.Digest(), now.Digest(), "a digest has the key where it is given")
+}

@@ -1,0 +1,43 @@
+package dataset
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+)
+
+// What is declared is what reading finds.
+func TestDeclared(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"a", "b", "c", ".hidden"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(folder, name), 0o700))
+	}
+	for name, c := range map[string]struct {
+		o       Options
+		shape   []int
+		classes int
+	}{
+		"synthetic":        {Options{}, []int{3, 32, 32}, 10},
+		"other synthetic":  {Options{Synthetic: SyntheticOptions{Classes: 4, Channels: 1, Size: 16}}, []int{1, 16, 16}, 4},
+		"cifar100":         {Options{Kind: KindCIFAR100, Path: "none"}, []int{3, 32, 32}, 100},
+		"mnist":            {Options{Kind: KindMNIST, Path: "none"}, []int{1, 28, 28}, 10},
+		"a folder":         {Options{Kind: KindFolder, Path: folder, Size: 64}, []int{3, 64, 64}, 3},
+		"a missing folder": {Options{Kind: KindFolder, Path: "none"}, []int{3, 32, 32}, 0},
+		"an unknown kind":  {Options{Kind: "none"}, nil, 0},
+	} {
+		shape, classes := Declared(files.OS{}, c.o)
+		require.Equal(t, c.shape, shape, name)
+		require.Equal(t, c.classes, classes, name)
+	}
+	o := Options{Synthetic: SyntheticOptions{Classes: 4, Channels: 1, Size: 16}}
+	o.EnsureDefaults()
+	src, err := synthetic(files.OS{}, o)
+	require.NoError(t, err)
+	shape, classes := Declared(nil, o)
+	require.Equal(t, src.shape[:], shape)
+	require.Len(t, src.classes, classes)
+}

@@ -1,0 +1,28 @@
+package model
+
+import "fmt"
+
+// WithClasses returns the network, without tensors, with as many outputs as there are classes: its
+// last linear layer gives so many features.
+func (n *Network) WithClasses(classes int) (*Network, error) {
+	out, err := n.Output()
+	if err != nil {
+		return nil, err
+	}
+	if len(out) == 1 && out[0] == classes {
+		return n, nil
+	}
+	twin := n.Sketch()
+	leaves := twin.Leaves()
+	for k := len(leaves) - 1; k >= 0 && len(out) == 1; k-- {
+		if l, linear := leaves[k].Layer.(Linear); linear && l.Out == out[0] && leaves[k].Weights == nil {
+			l.Out = classes
+			leaves[k].Layer = l
+			break
+		}
+	}
+	if now, err := twin.Output(); err != nil || len(now) != 1 || now[0] != classes {
+		return nil, fmt.Errorf("%s gives %v, and no linear layer at its end can give %d classes; change its last layers in its file", n.Name(), out, classes)
+	}
+	return twin, nil
+}
