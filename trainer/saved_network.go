@@ -31,6 +31,9 @@ func SavedNetwork(fsys files.FS, folder string) (n *model.Network, err error) {
 func SavedResult(fsys files.FS, folder string) (n *model.Network, set *weights.Set, err error) {
 	err = newest(fsys, folder, func(c *results.Checkpoint) error {
 		shape, tensors := networkSection, weightsSection
+		if slices.Contains(c.Sections(), averageSection) {
+			tensors = averageSection
+		}
 		if slices.Contains(c.Sections(), keptSection) {
 			shape, tensors = keptSection, keptWeights
 		}
