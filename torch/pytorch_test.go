@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -170,6 +171,8 @@ func pytorchInputs(t *testing.T) string {
 
 // Each option of a step gives the bits that PyTorch gives.
 func TestStepsAreThoseOfPyTorch(t *testing.T) {
+	runtime.LockOSThread() // to which the number of LibTorch's threads belongs
+	defer runtime.UnlockOSThread()
 	require.NoError(t, SetThreads(1))
 	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()
 	var names []string
