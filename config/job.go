@@ -10,6 +10,7 @@ import (
 	"graft/dataset"
 	"graft/files"
 	"graft/model"
+	"graft/torch"
 	"graft/trainer"
 )
 
@@ -90,7 +91,15 @@ func (j *Job) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (j *Job) Validate() error {
-	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(), j.Adapt.Validate(), j.Options().Validate())
+	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(), j.Adapt.Validate(), j.Options().Validate(), j.precision())
+}
+
+// precision is an error if the device cannot compute in it.
+func (j *Job) precision() error {
+	if j.Run.Device == "cpu" {
+		return j.Options().On(torch.CPU)
+	}
+	return nil
 }
 
 // Options returns the trainer's options.
@@ -166,6 +175,9 @@ func (j *Job) check(fsys files.FS, r *decode.Reading) {
 	}
 	if j.compare(fsys, r); r.Failed() {
 		return
+	}
+	if err := j.Options().Fits(j.network); err != nil {
+		r.Blame("train.max_memory_mb", err.Error())
 	}
 	if err := j.consult(); err != nil {
 		r.Blame("adapt.policy", err.Error())

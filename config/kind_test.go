@@ -155,10 +155,10 @@ func TestRenamedKeys(t *testing.T) {
 // A key that came later changes no digest while it is zero, and all other digests do.
 func TestLateKeysAreAbsentWhileZero(t *testing.T) {
 	plain := must(ReadJob(files.OS{}, "", nil))
-	for _, set := range []string{"optimizer.clip_norm=0", "train.label_smoothing=0"} {
+	for _, set := range []string{"optimizer.clip_norm=0", "train.label_smoothing=0", "train.micro_batch=0", "train.ema=0", "augment.rand_augment=0", "augment.mixup=0"} {
 		assert.Equal(t, plain.Digest(), must(ReadJob(files.OS{}, "", []string{set})).Digest(), set)
 	}
-	for _, set := range []string{"optimizer.clip_norm=1", "train.label_smoothing=0.1", "optimizer.weight_decay=0.1"} {
+	for _, set := range []string{"optimizer.clip_norm=1", "train.label_smoothing=0.1", "train.max_memory_mb=9", "train.ema=0.9", "augment.mixup=1", "optimizer.weight_decay=0.1"} {
 		other := must(ReadJob(files.OS{}, "", []string{set}))
 		assert.NotEqual(t, plain.Digest(), other.Digest(), set)
 		assert.Len(t, other.Differences(plain), 1)
@@ -173,4 +173,25 @@ func TestKindOfBrokenFiles(t *testing.T) {
 	require.Equal(t, TreeLearningKind, k)
 	require.ErrorContains(t, err, "2 faults")
 	require.ErrorContains(t, err, `unknown key "hiden" in policy; did you mean hidden?`)
+}
+
+// Options that cannot be done on the device or within the memory are faults of the file.
+func TestTrainingThatCannotBe(t *testing.T) {
+	for set, says := range map[string]string{
+		"train.precision=float16": "precision is float16, which LibTorch computes on CUDA devices only",
+		"train.micro_batch=-1":    "micro_batch is -1",
+		"train.ema=1":             "ema is 1",
+		"augment.magnitude=5":     "rand_augment is 0",
+		"augment.mixup=-1":        "mixup is -1",
+		"train.label_smoothing=2": "label_smoothing is 2",
+	} {
+		_, err := ReadJob(files.OS{}, "", []string{set})
+		assert.ErrorContains(t, err, says, set)
+	}
+	_, err := ReadJob(files.OS{}, "", []string{"optimizer.clip_norm=1", "optimizer.clip_value=1"})
+	assert.ErrorContains(t, err, "leave one out")
+	_, err = ReadJob(files.OS{}, "", []string{"train.max_memory_mb=1", "network.name=ResNet18", "data.synthetic.size=224"})
+	assert.ErrorContains(t, err, "raise it")
+	_, err = ReadJob(files.OS{}, "", []string{"train.precision=float16", "run.device=cuda:0"})
+	assert.NoError(t, err)
 }

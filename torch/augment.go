@@ -9,12 +9,32 @@ import (
 )
 
 // Augment are random changes of images [N, C, H, W] before a training step, independent for
-// each image: a shift, then a flip, then a hole. Pixels from outside of the image and in the
+// each image: RandAugment's operations, a shift, a flip, a hole, and then mixup. Pixels from outside of the image and in the
 // hole are 0, black for a program that normalises. The zero Augment changes nothing.
 type Augment struct {
 	Pad    int  // largest shift in each direction, in pixels; zero means none
 	Flip   bool // flip images left to right with a probability of one half
 	Cutout int  // side in pixels of a square hole whose centre lies in the image; zero means none
+	// RandAugment is the number of random operations for each image, one after the other, as
+	// torchvision's RandAugment does them: a shear, a translation, a rotation, a change of
+	// brightness, colour, contrast, sharpness or levels, or none. Zero means none.
+	RandAugment int `json:",omitempty"`
+	// Magnitude is the strength of RandAugment's operations, from 1 to 30; zero means 9.
+	Magnitude int `json:",omitempty"`
+	// Mixup mixes each image of a step with another of its batch, and their losses alike
+	// (Zhang et al. 2018). The shares of each step are drawn from a Beta distribution whose
+	// two parameters have this value. Zero means no mixing.
+	Mixup float64 `json:",omitempty"`
+}
+
+// mostOperations bounds RandAugment: after more, little is left of an image.
+const mostOperations = 16
+
+// EnsureDefaults fills unset options.
+func (a *Augment) EnsureDefaults() {
+	if a.RandAugment > 0 && a.Magnitude == 0 {
+		a.Magnitude = 9
+	}
 }
 
 // Validate lists all invalid options.
@@ -26,11 +46,39 @@ func (a Augment) Validate() error {
 	if a.Cutout < 0 {
 		faults = append(faults, fmt.Errorf("a cutout of %d pixels", a.Cutout))
 	}
+	if a.RandAugment < 0 || a.RandAugment > mostOperations {
+		faults = append(faults, fmt.Errorf("rand_augment is %d; there are from 0 to %d operations", a.RandAugment, mostOperations))
+	}
+	if a.Magnitude < 0 || a.Magnitude > 30 {
+		faults = append(faults, fmt.Errorf("magnitude is %d; it lies between 0 and 30", a.Magnitude))
+	}
+	if a.Magnitude > 0 && a.RandAugment == 0 {
+		faults = append(faults, fmt.Errorf("magnitude is %d, and rand_augment is 0; set the number of operations, or leave magnitude out", a.Magnitude))
+	}
+	if !(a.Mixup >= 0) {
+		faults = append(faults, fmt.Errorf("mixup is %v; it is not negative", a.Mixup))
+	}
 	return errors.Join(faults...)
 }
 
-// Augment returns the images of x at int64 rows, each changed at random as in Train; nil rows
-// mean all. It draws five numbers for each image, whatever the options; a nil random means
+// Operation is one of RandAugment's, in torchvision's order. The zero Operation changes nothing.
+type Operation int
+
+// operations are torchvision's names.
+var operations = enum[Operation]{"operation", []string{"Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast",
+	"Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"}}
+
+// String is the operation's name.
+func (o Operation) String() string { return operations.text(o) }
+
+// Operate changes all images of x, which are bytes, by an operation of RandAugment, in the
+// opposite direction where it has one.
+func (s *Scope) Operate(x *Tensor, o Operation, magnitude int, opposite bool) *Tensor {
+	return s.one(C.GRAFT_OP_RANDAUGMENT, "randaugment", arguments{ints: []int{int(o), magnitude, flag(opposite)}}, x)
+}
+
+// Augment returns the images of x at int64 rows, each changed at random as in Train but without
+// RandAugment and mixup; nil rows mean all. It draws five numbers for each image, whatever the options; a nil random means
 // LibTorch's own generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {
 	return s.augment(x, rows, a, random, false)

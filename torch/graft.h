@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 15
+#define GRAFT_ABI 16
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -94,7 +94,8 @@ enum {
   GRAFT_OP_INDEX_ADD_,
   GRAFT_OP_DIRAC_,
   GRAFT_OP_PAD,
-  GRAFT_OP_AUGMENT
+  GRAFT_OP_AUGMENT,
+  GRAFT_OP_RANDAUGMENT
 };
 
 char *graft_op(int32_t op, graft_t *in, int32_t nin, const int64_t *ints,
@@ -155,8 +156,8 @@ typedef struct {
   double doubles[GRAFT_MAX_DOUBLES];
 } graft_instr;
 
-// BFLOAT16 is for convolutions and linear layers; all else keeps its type.
-enum { GRAFT_PROGRAM_FAST = 1, GRAFT_PROGRAM_STEADY = 2, GRAFT_PROGRAM_BFLOAT16 = 4 };
+// BFLOAT16 and FLOAT16 are for convolutions and linear layers; all else keeps its type.
+enum { GRAFT_PROGRAM_FAST = 1, GRAFT_PROGRAM_STEADY = 2, GRAFT_PROGRAM_BFLOAT16 = 4, GRAFT_PROGRAM_FLOAT16 = 8 };
 
 char *graft_program_new(const graft_instr *code, int32_t count, int32_t registers,
                         const graft_t *tensors, int32_t ntensors, int32_t output,
@@ -209,6 +210,14 @@ void graft_peers_close(graft_peers peers);
 
 // ---- large calls
 
+// A loss scale, which training reads and changes.
+typedef struct {
+  double scale;
+  int64_t streak;    // steps in a row whose gradients were finite
+  int64_t interval;  // steps after which the scale doubles
+  int64_t skipped;   // steps whose gradients were not finite; they changed nothing
+} graft_scaler;
+
 typedef struct {
   graft_t inputs;    // rows of examples
   graft_t labels;    // int64, one a row
@@ -227,6 +236,15 @@ typedef struct {
   double teacher_share;
   double teacher_fall;
   double smoothing;  // training only: share of the labels that goes to all classes evenly
+  int64_t part;      // training only: rows of which gradients are computed at once; zero is the batch
+  double mixup;      // training only: both parameters of the Beta distribution of shares; zero is none
+  int64_t random_ops, magnitude;  // training only: RandAugment's operations for each image, and their strength from 0 to 30
+  // training only: tensors and their averages over steps; each step keeps decay of an average
+  const graft_t *averaged, *averages;
+  int64_t naverages;
+  double decay;
+  int32_t first_average;  // the first step copies
+  graft_scaler *scaler;   // training only: NULL is none
   // The processes that share the work, or NULL: of every batch each trains its part
   // of the rows, and evaluates its part of the batches. All give the same figures,
   // those of whole batches. Training that fails changes nothing then.

@@ -8,10 +8,11 @@ type Precision int
 const (
 	Single Precision = iota // float32, the type of the tensors
 	Brain                   // bfloat16: float32 with 8 instead of 24 significant bits
+	Half                    // float16: 11 significant bits and a small range; for CUDA devices
 )
 
 // precisions are the precisions' names in files, which are PyTorch's.
-var precisions = enum[Precision]{"precision", []string{Single: "float32", Brain: "bfloat16"}}
+var precisions = enum[Precision]{"precision", []string{Single: "float32", Brain: "bfloat16", Half: "float16"}}
 
 // PrecisionNames lists the names that UnmarshalText reads.
 func PrecisionNames() []string { return precisions.list() }

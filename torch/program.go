@@ -203,9 +203,7 @@ func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program 
 	if o.Steady {
 		flags |= C.GRAFT_PROGRAM_STEADY
 	}
-	if o.Precision == Brain {
-		flags |= C.GRAFT_PROGRAM_BFLOAT16
-	}
+	flags |= map[Precision]C.int32_t{Brain: C.GRAFT_PROGRAM_BFLOAT16, Half: C.GRAFT_PROGRAM_FLOAT16}[o.Precision]
 	message := C.graft_program_new(unsafe.SliceData(b.code), C.int32_t(len(b.code)), C.int32_t(len(b.code)+1),
 		unsafe.SliceData(weights), C.int32_t(len(weights)), C.int32_t(output), flags, &p.handle)
 	if err := take("make program", message); err != nil {

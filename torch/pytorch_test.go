@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,6 +36,7 @@ func pythonLines[T any](t *testing.T, script string, input any, arguments ...str
 	text, err := json.Marshal(input)
 	require.NoError(t, err)
 	c := exec.Command(pythonWithTorch(t), append([]string{"-W", "ignore", filepath.Join("testdata", script)}, arguments...)...)
+	c.Env = append(c.Environ(), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1")
 	var said bytes.Buffer
 	c.Stdin, c.Stderr = bytes.NewReader(text), &said
 	out, err := c.Output()
@@ -75,6 +77,11 @@ var pytorchCases = map[string]pytorchCase{
 	"a norm that some gradients exceed": {ClipNorm: 0.8, Rule: "sgd"},
 	"a value":                           {ClipValue: 0.02, Rule: "sgd"},
 	"smoothing":                         {Smoothing: 0.1},
+	"parts":                             {Part: 6},
+	"parts with a norm":                 {Part: 5, ClipNorm: 0.5, Rule: "sgd"},
+	"mixup":                             {Mixup: 0.4},
+	"mixup, distillation and parts":     {Mixup: 1, Share: 0.5, Temperature: 2, Part: 8, Smoothing: 0.1},
+	"an average":                        {EMA: 0.9},
 	"smoothing and distillation":        {Smoothing: 0.2, Share: 0.7, Temperature: 3},
 }
 
@@ -92,7 +99,8 @@ func trainAsInPython(t *testing.T, s *Scope, c pytorchCase) (r pytorchResult) {
 		rule = OptimizerOptions{Rule: SGD, LR: 0.05, Momentum: 0.9}
 	}
 	rule.ClipNorm, rule.ClipValue = c.ClipNorm, c.ClipValue
-	b := Batches{Inputs: x, Labels: y, Size: c.Size, Random: s.NewGenerator(CPU, c.Seed), Smoothing: c.Smoothing}
+	b := Batches{Inputs: x, Labels: y, Size: c.Size, Random: s.NewGenerator(CPU, c.Seed), Smoothing: c.Smoothing, Part: c.Part,
+		Augment: Augment{Mixup: c.Mixup}, Average: Average{Of: n.state(), To: copies(s, n.state()), Decay: c.EMA, First: true}}
 	if c.Share > 0 {
 		b.Teacher = Teacher{Logits: pytorchTeacher(s), Temperature: c.Temperature, Share: c.Share}
 	}
@@ -101,6 +109,9 @@ func trainAsInPython(t *testing.T, s *Scope, c pytorchCase) (r pytorchResult) {
 	r.Losses = f.Losses
 	for _, p := range n.state() {
 		r.Network = append(r.Network, floats(t, p))
+	}
+	for _, p := range b.Average.To {
+		r.Average = append(r.Average, floats(t, p))
 	}
 	return r
 }
@@ -120,6 +131,13 @@ func (n *testNet) state() []*Tensor {
 	all := n.params[:len(n.params):len(n.params)]
 	for _, norm := range n.norms {
 		all = append(all, norm.Mean, norm.Var)
+	}
+	return all
+}
+
+func copies(s *Scope, of []*Tensor) (all []*Tensor) {
+	for _, t := range of {
+		all = append(all, s.Clone(s.Detach(t)))
 	}
 	return all
 }
@@ -153,6 +171,8 @@ func pytorchInputs(t *testing.T) string {
 
 // Each option of a step gives the bits that PyTorch gives.
 func TestStepsAreThoseOfPyTorch(t *testing.T) {
+	runtime.LockOSThread() // to which the number of LibTorch's threads belongs
+	defer runtime.UnlockOSThread()
 	require.NoError(t, SetThreads(1))
 	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()
 	var names []string
@@ -172,9 +192,10 @@ func TestStepsAreThoseOfPyTorch(t *testing.T) {
 		within(t, func(s *Scope) {
 			got := trainAsInPython(t, s, c)
 			assert.Zero(t, farthest(want[k].Network, got.Network), names[k])
+			assert.Zero(t, farthest(want[k].Average, got.Average), names[k])
 			require.InDeltaSlice(t, want[k].Losses, got.Losses, 1e-6, names[k])
 			if names[k] != "nothing" {
-				require.NotZero(t, farthest(plain.Network, got.Network), "%s has no effect", names[k])
+				require.NotZero(t, farthest(plain.Network, got.Network)+farthest(plain.Average, got.Average), "%s has no effect", names[k])
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 )
 
@@ -20,6 +21,10 @@ type Batches struct {
 	Steps  int        // zero means as many as there are rows for
 	Rates  []float64  // learning rate of each training step; nil means the optimizer's
 	Random *Generator // for augmentation and dropout; nil means LibTorch's own
+	// Part is the number of rows of which a training step computes gradients at once: it takes
+	// a larger batch in parts and adds up their gradients, and a BatchNorm sees the parts.
+	// Zero means the batch.
+	Part int
 	// Augment changes the images of a training step at random; Evaluate ignores it. Zero
 	// changes nothing.
 	Augment Augment
@@ -28,6 +33,10 @@ type Batches struct {
 	Smoothing float64
 	// Teacher is a second target of a training step; zero means none.
 	Teacher Teacher
+	// Average is updated by each training step; zero means none.
+	Average Average
+	// Scaler scales the loss of training steps; Train changes it. Nil means none.
+	Scaler *Scaler
 	// Peers share the work; nil means none. Each must get the same batches, and generators
 	// in the same state: it trains on its part of the rows of every batch and evaluates
 	// its part of the batches, and all get the figures of the whole. A
@@ -43,6 +52,26 @@ type Teacher struct {
 	Share       float64 // of the loss, between 0 and 1; the rest is the labels'
 	Fall        float64 // of the share with each step, down to zero
 }
+
+// Average is a moving average of tensors: a step keeps Decay of it and adds 1-Decay of the
+// tensor. Counters are copied. The zero Average is none.
+type Average struct {
+	Of, To []*Tensor // tensors, and their averages in the same order
+	Decay  float64   // between 0 and 1
+	First  bool      // the first step of the call is the first of all, and copies
+}
+
+// Scaler scales a loss, so that small gradients do not vanish in float16, and skips steps whose
+// gradients are not finite, as torch.cuda.amp.GradScaler does.
+type Scaler struct {
+	Scale    float64 // of the loss; above zero
+	Interval int64   // steps with finite gradients after which Scale doubles
+	Streak   int64   // such steps since it changed
+	Skipped  int64   // steps whose gradients were not finite; they changed nothing but Scale
+}
+
+// NewScaler returns a scaler with the values that PyTorch begins with.
+func NewScaler() *Scaler { return &Scaler{Scale: 1 << 16, Interval: 2000} }
 
 // Figures are the results of a call, one value for each step.
 type Figures struct {
@@ -62,7 +91,7 @@ func Train(p *Program, o *Optimizer, b Batches) (Figures, error) {
 
 // Evaluate runs the program over the batches without gradients, in eval mode.
 func Evaluate(p *Program, b Batches) (Figures, error) {
-	b.Augment, b.Teacher, b.Rates = Augment{}, Teacher{}, nil
+	b.Augment, b.Teacher, b.Average, b.Scaler, b.Rates = Augment{}, Teacher{}, Average{}, nil, nil
 	return b.run("evaluate", p, func(c *C.graft_batches, losses *C.double, correct *C.int64_t) *C.char {
 		return C.graft_evaluate(p.handle, c, losses, correct)
 	})
@@ -76,7 +105,8 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 	c := C.graft_batches{inputs: C.graft_t(b.Inputs.handle), labels: C.graft_t(b.Labels.handle), batch: C.int64_t(b.Size),
 		steps: C.int64_t(steps), generator: b.Random.pointer(), peers: b.Peers.pointer(),
 		pad: C.int64_t(b.Augment.Pad), cutout: C.int64_t(b.Augment.Cutout), flip: C.int32_t(flag(b.Augment.Flip))}
-	c.smoothing = C.double(b.Smoothing)
+	c.smoothing, c.part, c.mixup = C.double(b.Smoothing), C.int64_t(b.Part), C.double(b.Augment.Mixup)
+	c.random_ops, c.magnitude = C.int64_t(b.Augment.RandAugment), C.int64_t(b.Augment.Magnitude)
 	if t := b.Teacher; t.Logits != nil {
 		c.teacher_logits, c.temperature = C.graft_t(t.Logits.handle), C.double(t.Temperature)
 		c.teacher_share, c.teacher_fall = C.double(t.Share), C.double(t.Fall)
@@ -84,20 +114,23 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 	if b.Order != nil {
 		c.order = C.graft_t(b.Order.handle)
 	}
+	var pin runtime.Pinner
+	defer pin.Unpin()
 	if n := len(b.Rates); n > 0 {
 		if n != steps {
 			return Figures{}, &Error{Op: op, Cause: fmt.Errorf("%d learning rates for %d steps", n, steps), kind: ErrShape}
 		}
-		var pin runtime.Pinner
-		defer pin.Unpin()
 		pin.Pin(unsafe.SliceData(b.Rates))
 		c.rates = (*C.double)(unsafe.SliceData(b.Rates))
 	}
+	b.Average.code(&c, &pin)
+	scaler := b.Scaler.code(&c, &pin)
 	losses, correct := make([]float64, steps), make([]C.int64_t, steps)
 	message := call(&c, (*C.double)(unsafe.SliceData(losses)), unsafe.SliceData(correct))
 	if err := take(op, message); err != nil {
 		return Figures{}, err
 	}
+	b.Scaler.update(scaler)
 	f := Figures{Losses: losses, Correct: make([]int, steps)}
 	for k, n := range correct {
 		f.Correct[k] = int(n)
@@ -105,10 +138,40 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 	return f, nil
 }
 
+func (a Average) code(c *C.graft_batches, pin *runtime.Pinner) {
+	if len(a.Of) == 0 {
+		return
+	}
+	of, to := make([]C.graft_t, len(a.Of)), make([]C.graft_t, len(a.To))
+	for k := range of {
+		of[k], to[k] = C.graft_t(a.Of[k].handle), C.graft_t(a.To[k].handle)
+	}
+	pin.Pin(&of[0])
+	pin.Pin(&to[0])
+	c.averaged, c.averages, c.naverages = &of[0], &to[0], C.int64_t(len(of))
+	c.decay, c.first_average = C.double(a.Decay), C.int32_t(flag(a.First))
+}
+
+func (s *Scaler) code(c *C.graft_batches, pin *runtime.Pinner) *C.graft_scaler {
+	if s == nil {
+		return nil
+	}
+	to := &C.graft_scaler{scale: C.double(s.Scale), streak: C.int64_t(s.Streak), interval: C.int64_t(s.Interval), skipped: C.int64_t(s.Skipped)}
+	pin.Pin(to)
+	c.scaler = to
+	return to
+}
+
+func (s *Scaler) update(from *C.graft_scaler) {
+	if s != nil {
+		s.Scale, s.Streak, s.Skipped = float64(from.scale), int64(from.streak), int64(from.skipped)
+	}
+}
+
 // check returns the number of steps, or an error.
 func (b Batches) check(op string, p *Program) (int, error) {
 	operands := compact([]*Tensor{b.Teacher.Logits, b.Inputs, b.Labels, b.Order})
-	for _, t := range operands {
+	for _, t := range slices.Concat(operands, b.Average.Of, b.Average.To) {
 		if t.handle == nil {
 			return 0, &Error{Op: op, Cause: errors.New("a tensor of the batches is closed"), kind: ErrClosed}
 		}
@@ -123,6 +186,10 @@ func (b Batches) check(op string, p *Program) (int, error) {
 		return 0, &Error{Op: op, Cause: fmt.Errorf("a label smoothing of %v; it lies between 0 and 1", b.Smoothing), kind: ErrShape}
 	case b.Teacher.Share < 0 || b.Teacher.Share > 1 || b.Teacher.Fall < 0:
 		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss that falls by %v", b.Teacher.Share, b.Teacher.Fall), kind: ErrShape}
+	case len(b.Average.Of) != len(b.Average.To) || !(b.Average.Decay >= 0 && b.Average.Decay <= 1):
+		return 0, &Error{Op: op, Cause: fmt.Errorf("%d averages of %d tensors that keep %v", len(b.Average.To), len(b.Average.Of), b.Average.Decay), kind: ErrShape}
+	case b.Part < 0:
+		return 0, &Error{Op: op, Cause: fmt.Errorf("parts of %d rows", b.Part), kind: ErrShape}
 	case b.Peers != nil && b.Peers.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the group is closed, or it could not be made"), kind: ErrClosed}
 	case b.Peers != nil && b.Random == nil && op == "train":

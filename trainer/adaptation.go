@@ -100,7 +100,7 @@ func (a *adaptation) operate(action net2net.Action) error {
 		o.Seed = uint64(a.Seed)*1_000_003 + uint64(a.Decisions)
 		change, err := a.calibrated(action, o)
 		if err != nil {
-			return fmt.Errorf("%w: %w", errImpossible, err)
+			return err
 		}
 		if err := change.Remember(a.Network); err != nil {
 			return err
@@ -136,8 +136,10 @@ func (a *adaptation) calibrated(action net2net.Action, o net2net.Options) (chang
 		if s.Err() != nil {
 			return s.Err()
 		}
-		change, err = net2net.Apply(a.Network, action, o)
-		return err
+		if change, err = net2net.Apply(a.Network, action, o); err != nil {
+			return fmt.Errorf("%w: %w", errImpossible, err)
+		}
+		return a.changeAverage(change, o)
 	})
 	return change, err
 }
@@ -186,6 +188,9 @@ func (a *adaptation) shrink() error {
 	for len(a.Changes) > keep {
 		last := len(a.Changes) - 1
 		back, err := net2net.Revert(a.Network, a.Changes[last])
+		if err == nil {
+			err = a.revertAverage(a.Changes[last])
+		}
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func (e *evaluation) keepBest() (err error) {
 	e.Best = &Best{Epoch: e.Epoch, Time: e.Clock.Now(), Parameters: e.Network.Parameters(), Validation: e.Validation}
 	e.best.close()
 	e.best = &kept{scope: torch.NewScope()}
-	e.best.network, err = e.Network.Clone(e.best.scope)
+	e.best.network, err = e.trained().Clone(e.best.scope)
 	return err
 }
 

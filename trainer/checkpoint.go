@@ -19,6 +19,7 @@ const (
 	networkSection   = "network.json"  // the architecture
 	weightsSection   = "weights"       // its tensors, as safetensors
 	optimizerSection = "optimizer"     // moments, as safetensors
+	averageSection   = "average"       // the average of the weights, as safetensors, with EMA
 	logitsSection    = "lessons"       // logits of a larger network, as safetensors, during distillation
 	keptSection      = "kept.json"     // the network as last evaluated, with Overrun
 	keptWeights      = "kept.weights"  // its tensors
@@ -68,6 +69,11 @@ func (j *Job) sections() ([]Section, error) {
 		return nil, err
 	}
 	sections = append(sections, Section{optimizerSection, moments})
+	if j.average != nil {
+		if sections, err = appendTensors(sections, j.average, averageSection); err != nil {
+			return nil, err
+		}
+	}
 	if kept := j.evaluation.kept; kept != nil {
 		if sections, err = appendNetwork(sections, kept.network, keptSection, keptWeights); err != nil {
 			return nil, err
@@ -101,7 +107,7 @@ type origin struct {
 // positionKeys are the keys of position.json in order, so that equal jobs write equal bytes.
 var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "restarted_ns", "low_rate", "time_ns", "spent_ns", "past", "live", "devices", "asked", "asking",
 	"decisions", "loss", "correct", "seen", "fresh", "validation", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
-	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "best", "images", "flop", "device_ns", "generator", "counts", "options", "data"}
+	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "best", "scaler", "images", "flop", "device_ns", "generator", "counts", "options", "data"}
 
 func (j *Job) position() ([]byte, error) {
 	j.settle()
@@ -154,12 +160,16 @@ func appendNetwork(sections []Section, n *model.Network, shape, tensors string) 
 	if err != nil {
 		return nil, err
 	}
+	return appendTensors(append(sections, Section{shape, form}), n, tensors)
+}
+
+func appendTensors(sections []Section, n *model.Network, name string) ([]Section, error) {
 	set, err := saved(n)
 	if err != nil {
 		return nil, err
 	}
 	data, err := safetensors(set)
-	return append(sections, Section{shape, form}, Section{tensors, data}), err
+	return append(sections, Section{name, data}), err
 }
 
 // digest is a SHA-256 in hex of a network's architecture and tensors.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/torch"
 )
 
 // Every field of the parts of a job is in the file, under one key, in a fixed order.
@@ -14,7 +16,7 @@ func TestPositionHasAllParts(t *testing.T) {
 	keys := map[string]json.RawMessage{}
 	count := 0
 	j := &Job{}
-	j.Live, j.adaptation.Skipped, j.LowRate = []LiveChange{{}}, 1, true // left out where they are empty
+	j.Live, j.adaptation.Skipped, j.LowRate, j.Scaler = []LiveChange{{}}, 1, true, torch.NewScaler() // left out where they are empty
 	j.evaluation.Best = &Best{}
 	for _, part := range append(j.parts(), &origin{}) {
 		text, err := json.Marshal(part)

@@ -22,6 +22,7 @@ type Work struct {
 	Kind    Kind
 	Count   int            // number of operations
 	Rows    int            // examples in each; zero for decisions and operations
+	Part    int            // examples of which a step computes gradients at once; zero means Rows
 	Network *model.Network // that they work on
 	Devices int            // that share the work; zero means one
 }

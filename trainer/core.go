@@ -5,6 +5,7 @@ import (
 
 	"graft/dataset"
 	"graft/results"
+	"graft/torch"
 )
 
 // core is the state that the parts of a job share.
@@ -45,6 +46,7 @@ type progress struct {
 	Started    bool          `json:"started"`            // the start event is recorded
 	Over       bool          `json:"over"`               // training has ended
 	Ended      bool          `json:"ended"`              // the end event is recorded
+	Scaler     *torch.Scaler `json:"scaler,omitempty"`   // of the loss in float16
 }
 
 // Score is the result of an evaluation.
@@ -57,7 +59,9 @@ func (c *core) perEpoch() int { return (c.Data.Train.Count + c.Batch - 1) / c.Ba
 
 // work is so many steps, for the clock.
 func (c *core) work(steps int) Work {
-	return Work{Kind: Steps, Count: steps, Rows: c.Batch, Network: c.Network, Devices: c.Devices}
+	w := c.stepWork(c.Network)
+	w.Count, w.Devices = steps, c.Devices
+	return w
 }
 
 func (c *core) evaluating(split dataset.Split) Work {

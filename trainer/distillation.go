@@ -52,7 +52,7 @@ func (d *distillation) compute(s *torch.Scope) error {
 	s.NoGrad(func() {
 		for from := 0; from < d.Data.Train.Count; from += d.EvalBatch {
 			images := s.Narrow(d.Data.Train.Images, 0, from, min(d.EvalBatch, d.Data.Train.Count-from))
-			parts = append(parts, d.program.Forward(s, images, false, nil))
+			parts = append(parts, d.evaluator.Forward(s, images, false, nil))
 		}
 	})
 	logits := s.Cat(0, parts...)

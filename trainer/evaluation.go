@@ -68,7 +68,7 @@ func (e *evaluation) keep() (err error) {
 	}
 	e.kept.close()
 	e.kept = &kept{scope: torch.NewScope()}
-	e.kept.network, err = e.Network.Clone(e.kept.scope)
+	e.kept.network, err = e.trained().Clone(e.kept.scope)
 	return err
 }
 
@@ -77,7 +77,7 @@ func (e *evaluation) result() *model.Network {
 	if e.kept != nil {
 		return e.kept.network
 	}
-	return e.Network
+	return e.trained()
 }
 
 // test measures the result on the test images; zero where there are none.

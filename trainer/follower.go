@@ -125,7 +125,7 @@ func (f *follower) train(o trainOrder) error {
 	if o.Distill {
 		t = torch.Teacher{Logits: r.logits, Temperature: o.Temperature, Share: o.Share, Fall: o.Fall}
 	}
-	_, err := r.train(o.From, o.Rows, o.Rates, t, f.peers)
+	_, err := r.train(o, t, f.peers)
 	return err
 }
 

@@ -56,7 +56,11 @@ func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	j, err := build(s, p, o)
 	if err == nil {
 		j.Devices, j.Time, j.sums.FLOP = 1, p.Clock.Now(), new(big.Int)
+		if j.Precision == torch.Half {
+			j.Scaler = torch.NewScaler()
+		}
 		j.optimizer, err = net2net.NewOptimizer(s, p.Network, j.optimizerOptions())
+		err = errors.Join(err, j.beginAverage())
 	}
 	if err == nil {
 		err = errors.Join(j.continueFrom(p.Pretrained), s.Err())
@@ -74,6 +78,9 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 		return nil, err
 	}
 	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(o.On(p.Network.Placement().Device), o.Fits(p.Network)); err != nil {
 		return nil, err
 	}
 	if p.Recorder == nil {

@@ -13,9 +13,18 @@ import (
 
 // Options are the options of a job.
 type Options struct {
-	Seed      int64 // of the order of images, of augmentation and dropout, and of surgery
-	Batch     int   // images in a step; zero means 64
-	EvalBatch int   // images in a batch of evaluation; zero means 128, which takes little memory
+	Seed  int64 // of the order of images, of augmentation and dropout, and of surgery
+	Batch int   // images in a step; zero means 64
+	// MicroBatch is the number of images of which a step computes gradients at once: it takes
+	// its batch in such parts and adds up their gradients, which needs less memory. A
+	// BatchNorm normalises and counts each part by itself. Zero means the batch.
+	MicroBatch int `json:",omitempty"`
+	// MaxMemoryMB is a limit in MiB of the activations of a step: its parts are as large as
+	// fit, and at most MicroBatch. The memory is estimated from the network's shapes, so the
+	// parts are the same on every machine; weights, moments and images come on top. Zero
+	// means no limit.
+	MaxMemoryMB int `json:",omitempty"`
+	EvalBatch   int // images in a batch of evaluation; zero means 128, which takes little memory
 	// Epochs ends a job after so many epochs, earlier training included, even if there is
 	// time left; zero means that only the budget ends it.
 	Epochs    int
@@ -45,14 +54,19 @@ type Options struct {
 	Steady bool
 	// Precision is the type in which convolutions and linear layers compute, in training
 	// and in evaluation: float32, or bfloat16, which may be faster on processors that
-	// have it. Weights, gradients, the optimizer's state and all other layers are
+	// have it, or float16, for CUDA devices only, whose loss is scaled. Weights, gradients, the optimizer's state and all other layers are
 	// float32. Zero means float32.
 	Precision torch.Precision
 	// LabelSmoothing is the share of each label's target that all classes get evenly, between
 	// 0 and 1. With distillation it smooths the labels' part of the loss, not the larger
 	// network's. Losses of training include it, those of evaluation do not. Zero means none.
-	LabelSmoothing float64    `json:",omitempty"`
-	Checkpoint     Checkpoint `result:"none"` // how often a job is saved; zero is once a minute
+	LabelSmoothing float64 `json:",omitempty"`
+	// EMA is the part of an exponential moving average of the weights and running statistics
+	// that each step keeps, such as 0.999. The average is evaluated, exported, and teaches a
+	// network that shrinks; surgery changes it as it changes the network. Zero means no
+	// average.
+	EMA        float64    `json:",omitempty"`
+	Checkpoint Checkpoint `result:"none"` // how often a job is saved; zero is once a minute
 	// Parallel trains in a process for each device; zero trains in one. A resumed job may
 	// have another value.
 	Parallel Parallel `json:"-" result:"rounding"`
@@ -123,15 +137,24 @@ func (o *Options) EnsureDefaults() {
 		o.Optimizer.LR = cmp.Or(o.Optimizer.LR, 0.01)
 	}
 	o.Optimizer.EnsureDefaults()
+	o.Augment.EnsureDefaults()
 	o.Schedule.EnsureDefaults()
 	o.Parallel.EnsureDefaults()
 	o.Checkpoint.Every = cmp.Or(o.Checkpoint.Every, time.Minute)
 }
 
+// On returns an error if the options do not suit a device.
+func (o Options) On(d torch.Device) error {
+	if o.Precision == torch.Half && d == torch.CPU {
+		return errors.New("precision is float16, which LibTorch computes on CUDA devices only; use bfloat16 or float32 on the CPU")
+	}
+	return nil
+}
+
 // Validate lists all invalid options.
 func (o Options) Validate() error {
 	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate(), o.Parallel.Validate()}
-	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs, "adapt.max_decisions": o.Adapt.MaxDecisions,
+	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs, "micro_batch": o.MicroBatch, "max_memory_mb": o.MaxMemoryMB, "adapt.max_decisions": o.Adapt.MaxDecisions,
 		"adapt.rows": o.Adapt.Rows} {
 		if value < 0 {
 			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, value))
@@ -145,6 +168,9 @@ func (o Options) Validate() error {
 	}
 	if !(o.LabelSmoothing >= 0 && o.LabelSmoothing <= 1) {
 		faults = append(faults, fmt.Errorf("label_smoothing is %v; it lies between 0 and 1", o.LabelSmoothing))
+	}
+	if !(o.EMA >= 0 && o.EMA < 1) {
+		faults = append(faults, fmt.Errorf("ema is %v; it lies between 0 and 1", o.EMA))
 	}
 	d := o.Distill
 	if d.Share < 0 || d.Share > 1 || d.Decay < 0 || d.Decay > 1 || d.Span < 0 || d.Span > 1 || d.Temperature < 0 {

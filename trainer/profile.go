@@ -131,7 +131,17 @@ func (p *Profile) Refit() { p.Costs.Step, p.Costs.Batch, p.Fit = fitCosts(p.Meas
 // Cost is the time of one piece of work. It is a whole number of nanoseconds, so that the
 // sum over many pieces does not depend on grouping. Work that the profile does not know
 // costs 1 ns: call Knows first.
+//
+// A step in parts is charged as a step on each part. So the optimizer is charged for each of
+// them, which is an upper bound.
 func (p *Profile) Cost(w Work) time.Duration {
+	if part, whole, rest := w.parts(); whole > 1 || rest.Rows > 0 {
+		cost := time.Duration(whole) * p.Cost(part)
+		if rest.Rows > 0 {
+			cost += p.Cost(rest)
+		}
+		return cost
+	}
 	seconds, _ := p.seconds(w)
 	if devices := float64(max(1, w.Devices)); w.Kind == Steps || w.Kind == Batches {
 		alone := p.Costs.CommunicationShare
@@ -142,7 +152,11 @@ func (p *Profile) Cost(w Work) time.Duration {
 
 // Knows returns an error if the profile has neither a measurement of the work nor rates.
 func (p *Profile) Knows(w Work) error {
-	_, err := p.seconds(w)
+	part, _, rest := w.parts()
+	_, err := p.seconds(part)
+	if err == nil && rest.Rows > 0 {
+		_, err = p.seconds(rest)
+	}
 	return err
 }
 
@@ -161,7 +175,7 @@ func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) 
 				return err
 			}
 		}
-		err := errors.Join(p.Knows(Work{Kind: Steps, Rows: o.Batch, Network: n}), p.Knows(Work{Kind: Batches, Rows: o.EvalBatch, Network: n}))
+		err := errors.Join(p.Knows(o.stepWork(n)), p.Knows(Work{Kind: Batches, Rows: o.EvalBatch, Network: n}))
 		if err != nil && k >= 0 {
 			err = fmt.Errorf("after %s: %w", actions[k], err)
 		}

@@ -45,6 +45,8 @@ type trainOrder struct {
 	Temperature float64                `json:"temperature"`
 	Share       float64                `json:"share"`
 	Fall        float64                `json:"fall"`
+	First       bool                   `json:"first,omitempty"`  // the first steps of the job
+	Scaler      *torch.Scaler          `json:"scaler,omitempty"` // of the loss; nil means none
 }
 
 // splitOrder is an evaluation.

@@ -22,12 +22,14 @@ type replica struct {
 	logits    *torch.Tensor    // a larger network's, on the training images; nil means no distillation
 	mean      *torch.Tensor
 	deviation *torch.Tensor
-	revision  int // counts changes of the tensors other than by steps
+	average   *model.Network // of the network's weights; nil without Options.EMA
+	revision  int            // counts changes of the tensors other than by steps
 
-	seed    int64          // of the order of this epoch's images
-	order   *torch.Tensor  // of this epoch's images
-	program *torch.Program // of a step and of an evaluation
-	scratch *torch.Scope   // owns order and program; nil until they are made
+	seed      int64          // of the order of this epoch's images
+	order     *torch.Tensor  // of this epoch's images
+	program   *torch.Program // of a step
+	evaluator *torch.Program // of an evaluation: that of the average, if there is one
+	scratch   *torch.Scope   // owns order and program; nil until they are made
 }
 
 // setUp makes the generator and the normalization of images.
@@ -60,7 +62,13 @@ func (r *replica) compileStep() error {
 	order := r.scratch.Permutation(r.Data.Train.Count, r.scratch.NewGenerator(torch.CPU, r.seed))
 	r.order = r.scratch.To(order, torch.Int64, r.Network.Placement().Device)
 	var err error
-	r.program, err = r.compile(r.scratch, r.Network)
+	if r.program, err = r.compile(r.scratch, r.Network); err != nil {
+		return err
+	}
+	r.evaluator = r.program
+	if r.average != nil {
+		r.evaluator, err = r.compile(r.scratch, r.average)
+	}
 	return err
 }
 
@@ -70,18 +78,19 @@ func (r *replica) stale() error {
 		return nil
 	}
 	err := r.scratch.Close()
-	r.scratch, r.program, r.order = nil, nil, nil
+	r.scratch, r.program, r.evaluator, r.order = nil, nil, nil, nil
 	return err
 }
 
-// train takes steps on rows of the epoch's order in one call.
-func (r *replica) train(from, rows int, rates []float64, t torch.Teacher, peers *torch.Peers) (f torch.Figures, err error) {
+// train takes steps on rows of the epoch's order in one call. The scaler of the order, if it
+// has one, is changed if the call succeeds.
+func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f torch.Figures, err error) {
 	if err := r.compileStep(); err != nil {
 		return f, err
 	}
 	err = torch.With(func(s *torch.Scope) error {
-		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, from, rows), Size: r.Batch,
-			Rates: rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing, Teacher: t, Peers: peers}
+		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From, o.Rows), Size: r.Batch, Part: r.microBatch(r.Network),
+			Rates: o.Rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing, Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler, Peers: peers}
 		if s.Err() != nil {
 			return s.Err()
 		}
@@ -104,7 +113,7 @@ func (r *replica) measure(split dataset.Split, peers *torch.Peers) (torch.Figure
 	if err := r.compileStep(); err != nil {
 		return torch.Figures{}, err
 	}
-	return r.batches(r.program, split, peers)
+	return r.batches(r.evaluator, split, peers)
 }
 
 func (r *replica) batches(program *torch.Program, split dataset.Split, peers *torch.Peers) (torch.Figures, error) {

@@ -59,6 +59,9 @@ func (r *replica) tensors() []*torch.Tensor {
 	for _, e := range r.Network.State() {
 		all = append(all, e.Tensor)
 	}
+	if r.average != nil {
+		all = append(all, tensorsOf(r.average)...)
+	}
 	for _, k := range r.slots() {
 		for _, t := range []*torch.Tensor{r.optimizer.Slots[k].First, r.optimizer.Slots[k].Second} {
 			if t != nil {
@@ -138,6 +141,9 @@ func (r *replica) adopt(c snapshot, device torch.Device) error {
 		return err
 	}
 	if err := r.resumeOptimizer(c.Counts, func(string) *torch.Tensor { return nil }); err != nil {
+		return err
+	}
+	if err := r.beginAverage(); err != nil {
 		return err
 	}
 	if c.Logits != nil {

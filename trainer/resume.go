@@ -69,7 +69,7 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 	if err := j.random.Restore(from.Generator); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(st.optimizer(j.replica, from.Counts), st.kept(&j.evaluation, place), st.logits(j.replica)); err != nil {
+	if err := errors.Join(st.optimizer(j.replica, from.Counts), st.average(j.replica), st.kept(&j.evaluation, place), st.logits(j.replica)); err != nil {
 		j.close()
 		return nil, err
 	}
@@ -124,6 +124,14 @@ func (st *SavedJob) optimizer(r *replica, counts []int64) error {
 	})
 	if err == nil && len(saved) > 0 {
 		return fmt.Errorf("moments of other parameters: %v", slices.Sorted(maps.Keys(saved)))
+	}
+	return err
+}
+
+// average restores the average of the weights, with Options.EMA.
+func (st *SavedJob) average(r *replica) (err error) {
+	if r.EMA > 0 {
+		r.average, err = st.network(r.scope, networkSection, averageSection, r.Network.Placement())
 	}
 	return err
 }

@@ -49,6 +49,8 @@ func SavedResult(fsys files.FS, folder string, which Which) (n *model.Network, s
 			shape, tensors = bestSection, bestWeights
 		case has(keptSection):
 			shape, tensors = keptSection, keptWeights
+		case has(averageSection):
+			tensors = averageSection
 		}
 		if n, err = networkIn(c, shape); err != nil {
 			return err

@@ -79,13 +79,19 @@ func (j *Job) train(n int) error {
 	from := j.Step * j.Batch
 	rows := min(n*j.Batch, j.Data.Train.Count-from)
 	t := j.distillation.teacher()
-	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Rates: rates, Optimizer: o, Distill: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Fall: t.Fall}
+	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Rates: rates, Optimizer: o, Distill: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Fall: t.Fall,
+		First: j.Steps == 0}
+	own := told
+	if j.Scaler != nil { // which the call changes
+		state := *j.Scaler
+		told.Scaler, own.Scaler = &state, j.Scaler
+	}
 	began := j.Now()
 	j.Clock.Begin()
 	var f torch.Figures
 	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) error {
 		return j.chooser.train(j.Network.Parameters(), rows, func() (err error) {
-			f, err = j.replica.train(from, rows, rates, t, peers)
+			f, err = j.replica.train(own, t, peers)
 			return err
 		})
 	})

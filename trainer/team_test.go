@@ -236,12 +236,19 @@ func TestProcessesComeAndGo(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule    torch.OptimizerOptions
 		actions []string
+		set     func(o *trainer.Options)
 	}{
-		"that grows and shrinks": {torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9}, []string{"deepen:conv1", "widen:conv2:12", "deepen:conv2"}},
-		"that stays as it is":    {torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}, nil},
+		"that grows and shrinks": {torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9}, []string{"deepen:conv1", "widen:conv2:12", "deepen:conv2"}, nil},
+		"that stays as it is":    {torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}, nil, nil},
+		"with all options": {torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9, ClipNorm: 1}, []string{"deepen:conv1", "widen:conv2:12", "deepen:conv2"}, func(o *trainer.Options) {
+			o.LabelSmoothing, o.MicroBatch, o.EMA, o.Augment.Mixup, o.Augment.RandAugment = 0.1, 24, 0.9, 0.2, 1
+		}},
 	} {
 		o := changing()
 		o.Optimizer = c.rule
+		if c.set != nil {
+			c.set(&o)
+		}
 		alone, book := &memory{}, &memory{}
 		require.NoError(t, torch.SetThreads(1))
 		want := perform(t, o, alone, nil, c.actions...)

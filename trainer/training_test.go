@@ -13,7 +13,16 @@ import (
 var trainings = map[string]func(o *trainer.Options){
 	"clipping by norm":  func(o *trainer.Options) { o.Optimizer.ClipNorm = 0.5 },
 	"clipping by value": func(o *trainer.Options) { o.Optimizer.ClipValue = 0.01 },
-	"label smoothing":   func(o *trainer.Options) { o.LabelSmoothing = 0.1 },
+	"a micro-batch":     func(o *trainer.Options) { o.MicroBatch = 12 },
+	"a memory limit":    func(o *trainer.Options) { o.MaxMemoryMB = 1 },
+	"an average":        func(o *trainer.Options) { o.EMA = 0.9 },
+	"mixup":             func(o *trainer.Options) { o.Augment.Mixup = 0.4 },
+	"randaugment":       func(o *trainer.Options) { o.Augment.RandAugment = 2 },
+	"all": func(o *trainer.Options) {
+		o.MicroBatch, o.EMA, o.LabelSmoothing, o.Optimizer.ClipNorm = 20, 0.99, 0.1, 1
+		o.Augment.Mixup, o.Augment.RandAugment, o.Overrun = 0.2, 1, true
+	},
+	"label smoothing": func(o *trainer.Options) { o.LabelSmoothing = 0.1 },
 }
 
 // Each option changes the result. It has the same bits whatever the number of threads, and

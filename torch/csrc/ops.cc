@@ -1,6 +1,7 @@
 // The operators that gotorch lacks, behind one entry.
 #include "augment.h"
 #include "guard.h"
+#include "randaugment.h"
 #include "spread.h"
 
 namespace {
@@ -126,6 +127,9 @@ void augment(const Call &c) {
   c.out(graft::augment(c.in(0), c.maybe(1), graft::Augment{c.i(0), c.i(1), c.i(2) != 0}, c.random(), c.i(3) != 0));
 }
 
+// Integers: operation, strength, and whether its sign is changed.
+void randaugment(const Call &c) { c.out(graft::RandAugment(1, c.i(1)).apply(c.in(0), static_cast<graft::RandAugment::Operation>(c.i(0)), c.i(2) != 0)); }
+
 void run_surgery(const Call &c, int32_t op) {
   switch (op) {
     case GRAFT_OP_SPREAD:
@@ -134,6 +138,7 @@ void run_surgery(const Call &c, int32_t op) {
     case GRAFT_OP_DIRAC_: return dirac(c);
     case GRAFT_OP_PAD: return c.out(at::constant_pad_nd(c.in(0), c.rest(0), 0));
     case GRAFT_OP_AUGMENT: return augment(c);
+    case GRAFT_OP_RANDAUGMENT: return randaugment(c);
     default: TORCH_CHECK(false, "operator ", op, " is unknown to this library; run make deps again");
   }
 }

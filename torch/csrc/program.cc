@@ -94,7 +94,7 @@ void check(const graft_instr &c, int32_t at, int32_t registers, int32_t ntensors
 Program::Program(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors, int32_t ntensors,
                  int32_t output, int32_t flags)
     : registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0), steady_((flags & GRAFT_PROGRAM_STEADY) != 0),
-      bfloat16_((flags & GRAFT_PROGRAM_BFLOAT16) != 0) {
+      product_((flags & GRAFT_PROGRAM_BFLOAT16) != 0 ? at::kBFloat16 : (flags & GRAFT_PROGRAM_FLOAT16) != 0 ? at::kHalf : at::kFloat) {
   for (int32_t k = 0; k < ntensors; k++) tensors_.push_back(deref(tensors[k], "a weight"));
   for (int32_t k = 0; k < count; k++) {
     check(code[k], k, registers, ntensors);
@@ -266,18 +266,18 @@ at::Tensor Program::run_norm(const graft_instr &c, const at::Tensor &x, bool tra
 // A weight as an operand of products. Layers that share a weight share its rounding.
 at::Tensor Program::operand(const graft_instr &c, int k, Pass &pass) const {
   const at::Tensor w = weight(c, k);
-  if (!bfloat16_ || !w.defined()) return w;
+  if (!reduced() || !w.defined()) return w;
   at::Tensor &rounded = pass.rounded[c.weights[k]];
-  if (!rounded.defined()) rounded = w.to(at::kBFloat16);
+  if (!rounded.defined()) rounded = w.to(product_);
   return rounded;
 }
 
-// Convolutions and linear layers in bfloat16: the input is rounded and the output has the
+// Convolutions and linear layers in bfloat16 or float16: the input is rounded and the output has the
 // input's type, so that other layers are unaffected, and gradients of weights have the
 // weights' type.
 at::Tensor Program::multiply(const graft_instr &c, Pass &pass) const {
   const at::Tensor &given = pass.regs[c.in[0]];
-  const at::Tensor x = bfloat16_ ? given.to(at::kBFloat16) : given, w = operand(c, 0, pass), b = operand(c, 1, pass);
+  const at::Tensor x = reduced() ? given.to(product_) : given, w = operand(c, 0, pass), b = operand(c, 1, pass);
   const int64_t *i = c.ints;
   at::Tensor y;
   if (c.op == GRAFT_LAYER_LINEAR) {
@@ -287,7 +287,7 @@ at::Tensor Program::multiply(const graft_instr &c, Pass &pass) const {
   } else {
     y = at::conv2d(x, w, b, {i[0], i[1]}, {i[2], i[3]}, {i[4], i[5]}, i[6]);
   }
-  return bfloat16_ ? y.to(given.scalar_type()) : y;
+  return reduced() ? y.to(given.scalar_type()) : y;
 }
 
 // Layers that compute each value by itself, exactly, or whose sums do not depend on the

@@ -20,6 +20,8 @@ class Program {
   const std::vector<at::Tensor> &tensors() const { return tensors_; }
 
  private:
+  bool reduced() const { return product_ != at::kFloat; }
+
   struct Step {
     graft_instr code;
     std::vector<int32_t> last_use;  // registers that no later step reads
@@ -38,7 +40,7 @@ class Program {
   // State of one pass over the program.
   struct Pass {
     std::vector<at::Tensor> regs;
-    std::vector<at::Tensor> rounded;  // weights in bfloat16, made at first use
+    std::vector<at::Tensor> rounded;  // weights in the type of products, made at first use
     bool training;
     c10::optional<at::Generator> generator;
   };
@@ -56,8 +58,8 @@ class Program {
   std::vector<at::Tensor> tensors_;
   int32_t registers_, output_, fused_ = 0;
   bool fast_;
-  bool steady_;    // gradients do not depend on the number of threads
-  bool bfloat16_;  // operands of products are rounded
+  bool steady_;               // gradients do not depend on the number of threads
+  at::ScalarType product_;    // type of the operands of products; float32 keeps theirs
 };
 
 }  // namespace graft

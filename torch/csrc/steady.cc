@@ -51,7 +51,10 @@ class Alone {
   int was_;
 };
 
-at::Tensor wide(const at::Tensor &t) { return t.scalar_type() == at::kBFloat16 ? t.to(at::kFloat) : t; }
+at::Tensor wide(const at::Tensor &t) {
+  const bool reduced = t.scalar_type() == at::kBFloat16 || t.scalar_type() == at::kHalf;
+  return reduced ? t.to(at::kFloat) : t;
+}
 
 struct Widen : torch::autograd::FunctionPreHook {
   variable_list operator()(const variable_list &grads) override {

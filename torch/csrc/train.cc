@@ -4,6 +4,8 @@
 #include "optim.h"
 #include "peers.h"
 #include "program.h"
+#include "randaugment.h"
+#include "scaler.h"
 #include "steady.h"
 
 namespace graft {
@@ -15,36 +17,40 @@ Peers *several(graft_peers handle) {
   return peers == nullptr || peers->size == 1 ? nullptr : peers;
 }
 
-// Feed hands out one step's rows, or this process's share of them.
+// Feed hands out rows in their order.
 struct Feed {
   at::Tensor inputs, labels, order;
   int64_t batch;
-  Peers *peers;
 
   explicit Feed(const graft_batches &b)
-      : inputs(deref(b.inputs, "the inputs")), labels(deref(b.labels, "the labels")), order(optional(b.order)), batch(b.batch), peers(several(b.peers)) {
+      : inputs(deref(b.inputs, "the inputs")), labels(deref(b.labels, "the labels")), order(optional(b.order)), batch(b.batch) {
     TORCH_CHECK(batch > 0, "a batch of ", batch, " rows");
     TORCH_CHECK(inputs.size(0) == labels.size(0), inputs.size(0), " inputs for ", labels.size(0), " labels");
-    const int64_t rows = order.defined() ? order.size(0) : inputs.size(0);
-    TORCH_CHECK(b.steps >= 0 && (b.steps - 1) * batch < rows, b.steps, " steps of ", batch, " rows need more than the ", rows, " there are");
+    TORCH_CHECK(b.steps >= 0 && (b.steps - 1) * batch < total(), b.steps, " steps of ", batch, " rows need more than the ", total(), " there are");
   }
+
+  int64_t total() const { return (order.defined() ? order : inputs).size(0); }
 
   // The last batch may be short.
-  Share share(int64_t step) const { return Share::of(peers, std::min(batch, (order.defined() ? order : inputs).size(0) - step * batch)); }
+  int64_t size(int64_t step) const { return std::min(batch, total() - step * batch); }
 
-  at::Tensor part(const at::Tensor &of, int64_t step) const {
-    const Share own = share(step);
-    return of.narrow(0, step * batch + own.start, own.count);
+  at::Tensor rows(const at::Tensor &from, int64_t start, int64_t count) const {
+    return order.defined() ? from.index_select(0, order.narrow(0, start, count)) : from.narrow(0, start, count);
   }
 
-  at::Tensor rows(const at::Tensor &from, int64_t step) const {
-    return order.defined() ? from.index_select(0, part(order, step)) : part(from, step);
+  // The same for any places in the order.
+  at::Tensor rows(const at::Tensor &from, const at::Tensor &places) const {
+    return from.index_select(0, order.defined() ? order.index_select(0, places) : places);
   }
 
-  // A step's inputs, changed at random: gathered and changed in one pass.
-  at::Tensor augmented(int64_t step, const Augment &a, const c10::optional<at::Generator> &generator) const {
-    if (!a.any()) return rows(inputs, step);
-    return order.defined() ? augment(inputs, part(order, step), a, generator) : augment(part(inputs, step), {}, a, generator);
+  // Inputs changed at random: gathered and changed in one pass.
+  at::Tensor changed(int64_t start, int64_t count, const Augment &a, const RandAugment &first, const c10::optional<at::Generator> &generator) const {
+    if (first.any()) {
+      const at::Tensor images = first(rows(inputs, start, count), generator);
+      return a.any() ? augment(images, {}, a, generator) : images;
+    }
+    if (!a.any()) return rows(inputs, start, count);
+    return order.defined() ? augment(inputs, order.narrow(0, start, count), a, generator) : augment(inputs.narrow(0, start, count), {}, a, generator);
   }
 };
 
@@ -56,10 +62,11 @@ struct Tally {
       : losses(at::zeros({steps}, at::TensorOptions().dtype(at::kFloat).device(device))),
         correct(at::zeros({steps}, at::TensorOptions().dtype(at::kLong).device(device))) {}
 
+  // A part of a step adds to it.
   void note(int64_t step, const at::Tensor &loss, const at::Tensor &logits, const at::Tensor &labels, bool counts = true) {
     c10::NoGradGuard guard;
-    losses[step].copy_(loss);
-    if (counts) correct[step].copy_(logits.argmax(1).eq(labels).sum());
+    losses[step].add_(loss);
+    if (counts) correct[step].add_(logits.argmax(1).eq(labels).sum());
   }
 
   // Each process has noted its part.
@@ -94,15 +101,120 @@ at::Tensor cross_entropy(const at::Tensor &logits, const at::Tensor &labels, con
   return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum, kAllLabels, smoothing) * (share.weight() / static_cast<double>(share.total));
 }
 
-// The loss against the labels and, for its share, against the teacher.
-at::Tensor total_loss(const graft_batches &b, const Feed &feed, int64_t step, const at::Tensor &loss, const at::Tensor &logits, const Share &share) {
-  const double soft = b.teacher_share - b.teacher_fall * static_cast<double>(step);
-  if (b.teacher_logits == nullptr || soft <= 0) return loss;
-  TORCH_CHECK(b.temperature > 0, "a temperature of ", b.temperature);
-  const at::Tensor target = feed.rows(deref(b.teacher_logits, "the teacher's logits"), step);
-  TORCH_CHECK(target.sizes() == logits.sizes(), "the teacher gives ", target.sizes(), ", the student ", logits.sizes());
-  return loss * (1 - soft) + distillation(logits, target, b.temperature, share) * soft;
+// Target is what rows are compared with; share is its part of the loss.
+struct Target {
+  at::Tensor labels, teacher;
+  double share;
+};
+
+// Mixed is the batch of a step as mixup changes it (Zhang, Cissé, Dauphin and Lopez-Paz
+// 2018): each image is mixed with a partner, and the loss of both is weighted alike.
+struct Mixed {
+  at::Tensor images, partners;  // partners are places in the batch
+  double share = 1;             // of the image itself
+
+  Mixed(const at::Tensor &plain, double alpha, const c10::optional<at::Generator> &generator) {
+    const at::Device device = generator.has_value() ? generator->device() : plain.device();
+    const auto options = at::TensorOptions().device(device);
+    share = at::_sample_dirichlet(at::full({2}, alpha, options.dtype(at::kFloat)), generator)[0].item<double>();
+    partners = at::randperm(plain.size(0), generator, options.dtype(at::kLong)).to(plain.device());
+    const at::Tensor wide = plain.is_floating_point() ? plain : plain.to(at::kFloat);
+    images = wide * share + wide.index_select(0, partners) * (1 - share);
+  }
+};
+
+// Step is one step's batch. All processes hold all of a mixed batch, since partners may be
+// rows of others.
+class Step {
+ public:
+  Step(const graft_batches &b, const Feed &feed, int64_t at) : b_(b), feed_(feed), at_(at), start(at * feed.batch), size(feed.size(at)) {}
+
+  void mix(const Augment &a, const RandAugment &first, const c10::optional<at::Generator> &generator) {
+    mixed_ = std::make_unique<Mixed>(feed_.changed(start, size, a, first, generator), b_.mixup, generator);
+  }
+
+  // The images of rows from to from + count of the batch.
+  at::Tensor images(int64_t from, int64_t count, const Augment &a, const RandAugment &first, const c10::optional<at::Generator> &generator) const {
+    return mixed_ ? mixed_->images.narrow(0, from, count) : feed_.changed(start + from, count, a, first, generator);
+  }
+
+  std::vector<Target> targets(int64_t from, int64_t count) const {
+    const at::Tensor teacher = soft() > 0 ? deref(b_.teacher_logits, "the teacher's logits") : at::Tensor();
+    auto rows = [&](const at::Tensor &of) { return of.defined() ? feed_.rows(of, start + from, count) : of; };
+    if (!mixed_) return {Target{rows(feed_.labels), rows(teacher), 1}};
+    const at::Tensor places = mixed_->partners.narrow(0, from, count) + start;
+    auto partners = [&](const at::Tensor &of) { return of.defined() ? feed_.rows(of, places) : of; };
+    return {Target{rows(feed_.labels), rows(teacher), mixed_->share}, Target{partners(feed_.labels), partners(teacher), 1 - mixed_->share}};
+  }
+
+  // The teacher's share of the loss.
+  double soft() const { return b_.teacher_logits == nullptr ? 0 : b_.teacher_share - b_.teacher_fall * static_cast<double>(at_); }
+
+ private:
+  const graft_batches &b_;
+  const Feed &feed_;
+  const int64_t at_;
+  std::unique_ptr<Mixed> mixed_;
+
+ public:
+  const int64_t start, size;
+};
+
+// Loss is the loss against the labels, and the goal of training, which adds the teacher's.
+struct Loss {
+  at::Tensor labels, goal;
+
+  void add(const at::Tensor &of_labels, const at::Tensor &of_goal, double share) {
+    labels = labels.defined() ? labels + of_labels * share : share == 1 ? of_labels : of_labels * share;
+    goal = goal.defined() ? goal + of_goal * share : share == 1 ? of_goal : of_goal * share;
+  }
+};
+
+Loss loss_of(const graft_batches &b, double soft, const at::Tensor &logits, const std::vector<Target> &targets, const Share &share) {
+  Loss all;
+  for (const Target &target : targets) {
+    const at::Tensor hard = cross_entropy(logits, target.labels, share, b.smoothing);
+    if (soft <= 0) {
+      all.add(hard, hard, target.share);
+      continue;
+    }
+    TORCH_CHECK(b.temperature > 0, "a temperature of ", b.temperature);
+    TORCH_CHECK(target.teacher.sizes() == logits.sizes(), "the teacher gives ", target.teacher.sizes(), ", the student ", logits.sizes());
+    const at::Tensor kept = hard * (1 - soft);  // first: gradients are summed in the opposite order
+    all.add(hard, kept + distillation(logits, target.teacher, b.temperature, share) * soft, target.share);
+  }
+  return all;
 }
+
+// Averages are exponential moving averages of tensors over steps.
+class Averages {
+ public:
+  explicit Averages(const graft_batches &b) : decay_(b.decay), first_(b.first_average != 0) {
+    for (int64_t k = 0; k < b.naverages; k++) {
+      of_.push_back(deref(b.averaged[k], "an averaged tensor"));
+      averages_.push_back(deref(b.averages[k], "an average"));
+      TORCH_CHECK(of_[k].sizes() == averages_[k].sizes(), "an average of shape ", averages_[k].sizes(), " of a tensor of shape ", of_[k].sizes());
+    }
+  }
+
+  // The operations of torch.optim.swa_utils, whose first update copies. Counters are copied.
+  void update() {
+    c10::NoGradGuard guard;
+    for (size_t k = 0; k < of_.size(); k++) {
+      at::Tensor average = averages_[k].detach();
+      const bool copies = first_ || !average.is_floating_point();
+      average.copy_(copies ? of_[k].detach() : average * decay_ + of_[k].detach() * (1 - decay_));
+    }
+    first_ = false;
+  }
+
+  const std::vector<at::Tensor> &tensors() const { return averages_; }
+
+ private:
+  std::vector<at::Tensor> of_, averages_;
+  double decay_;
+  bool first_;
+};
 
 // Undo knows what training changes as it was, for a call that loses a process: what
 // the others have then is not known.
@@ -113,6 +225,8 @@ struct Undo {
 
   Undo(const Program &program, const Optimizer &optimizer, const graft_batches &b) : now(optimizer.state()), generator(generator_of(b.generator)) {
     now.insert(now.end(), program.tensors().begin(), program.tensors().end());
+    const Averages averages(b);
+    now.insert(now.end(), averages.tensors().begin(), averages.tensors().end());
     for (const at::Tensor &t : now) then.push_back(t.detach().clone());
     if (generator.has_value()) drawn = generator->get_state();
   }
@@ -123,29 +237,71 @@ struct Undo {
   }
 };
 
+// Trainer runs the steps of one call.
+class Trainer {
+ public:
+  Trainer(Program &program, Optimizer &optimizer, const graft_batches &b)
+      : program_(program), optimizer_(optimizer), b_(b), feed_(b), tally_(b.steps, feed_.inputs.device()), peers_(several(b.peers)),
+        changes_{b.pad, b.cutout, b.flip != 0}, random_(b.random_ops, b.magnitude), generator_(generator_of(b.generator)), averages_(b), scaler_(b.scaler) {
+    if (changes_.any()) feed_.inputs = feed_.inputs.contiguous();  // once, not in every step
+  }
+
+  const Tally &run() {
+    for (int64_t k = 0; k < b_.steps; k++) step(k);
+    if (peers_ != nullptr) tally_.join(*peers_);
+    scaler_.keep();
+    return tally_;
+  }
+
+ private:
+  void step(int64_t k) {
+    optimizer_.zero_grad();
+    Step batch(b_, feed_, k);
+    if (b_.mixup > 0) batch.mix(changes_, random_, generator_);
+    const int64_t part = b_.part > 0 ? std::min(b_.part, batch.size) : batch.size;
+    for (int64_t from = 0; from < batch.size; from += part) gradients(k, batch, from, std::min(part, batch.size - from));
+    std::vector<at::Tensor> found = optimizer_.gradients();
+    if (peers_ != nullptr) peers_->sum(found);
+    if (!scaler_.unscale(found)) return;
+    if (b_.rates != nullptr) optimizer_.set_rate(b_.rates[k]);
+    optimizer_.step();
+    averages_.update();
+  }
+
+  // Adds the gradients of rows of a batch.
+  void gradients(int64_t k, const Step &batch, int64_t from, int64_t count) {
+    const Share share = Share::of(peers_, count);
+    const Sharing guard(share);
+    from += share.start;
+    const auto targets = batch.targets(from, share.count);
+    const at::Tensor logits = program_.forward(batch.images(from, share.count, changes_, random_, generator_), true, generator_);
+    Loss loss = loss_of(b_, batch.soft(), logits, targets, share);
+    if (count < batch.size) {
+      const double weight = static_cast<double>(count) / static_cast<double>(batch.size);
+      loss = Loss{loss.labels * weight, loss.goal * weight};
+    }
+    scaler_.scaled(loss.goal).backward();
+    const Target &main = targets.back().share > 0.5 ? targets.back() : targets.front();  // the last is the first without mixup
+    tally_.note(k, loss.labels, logits, main.labels, !share.idle);
+  }
+
+  Program &program_;
+  Optimizer &optimizer_;
+  const graft_batches &b_;
+  Feed feed_;
+  Tally tally_;
+  Peers *peers_;
+  Augment changes_;
+  RandAugment random_;
+  c10::optional<at::Generator> generator_;
+  Averages averages_;
+  Scaler scaler_;
+};
+
 void train(Program &program, Optimizer &optimizer, const graft_batches &b, double *losses, int64_t *correct) {
-  Feed feed(b);
-  const Augment changes{b.pad, b.cutout, b.flip != 0};
-  if (changes.any()) feed.inputs = feed.inputs.contiguous();  // once, not in every step
-  Tally tally(b.steps, feed.inputs.device());
-  auto generator = generator_of(b.generator);
   at::AutoGradMode grad(true);
   const Narrow threads(program.steady());
-  for (int64_t k = 0; k < b.steps; k++) {
-    optimizer.zero_grad();
-    const Share share = feed.share(k);
-    const Sharing guard(share);
-    at::Tensor labels = feed.rows(feed.labels, k);
-    at::Tensor logits = program.forward(feed.augmented(k, changes, generator), true, generator);
-    at::Tensor loss = cross_entropy(logits, labels, share, b.smoothing);
-    total_loss(b, feed, k, loss, logits, share).backward();
-    if (feed.peers != nullptr) feed.peers->sum(optimizer.gradients());
-    if (b.rates != nullptr) optimizer.set_rate(b.rates[k]);
-    optimizer.step();
-    tally.note(k, loss, logits, labels, !share.idle);
-  }
-  if (feed.peers != nullptr) tally.join(*feed.peers);
-  tally.read(losses, correct);
+  Trainer(program, optimizer, b).run().read(losses, correct);
 }
 
 // Changes all or nothing.
@@ -167,11 +323,10 @@ void evaluate(const Program &program, const graft_batches &b, double *losses, in
   Tally tally(b.steps, feed.inputs.device());
   c10::NoGradGuard guard;
   const Narrow threads(program.steady());
-  const Share steps = Share::of(feed.peers, b.steps);  // whole batches: their figures have the same bits
-  feed.peers = nullptr;
+  const Share steps = Share::of(several(b.peers), b.steps);  // whole batches: their figures have the same bits
   for (int64_t k = steps.start; !steps.idle && k < steps.start + steps.count; k++) {
-    at::Tensor labels = feed.rows(feed.labels, k);
-    at::Tensor logits = program.forward(feed.rows(feed.inputs, k), false, c10::nullopt);
+    at::Tensor labels = feed.rows(feed.labels, k * feed.batch, feed.size(k));
+    at::Tensor logits = program.forward(feed.rows(feed.inputs, k * feed.batch, feed.size(k)), false, c10::nullopt);
     tally.note(k, at::cross_entropy_loss(logits, labels), logits, labels);
   }
   if (steps.peers != nullptr) tally.join(*steps.peers);

@@ -39,13 +39,14 @@ def optimizer(case, parameters):
     return torch.optim.Adam(parameters, lr=0.01)
 
 
-def mixed(case, x, y):
+def mixed(case, x, y, teacher):
     """Zhang, Cissé, Dauphin and Lopez-Paz, mixup (2018)."""
     if not case["mixup"]:
-        return x, [(1, y)]
+        return x, [(1, y, teacher)]
     share = Beta(case["mixup"], case["mixup"]).sample().item()
     order = torch.randperm(len(x))
-    return share * x + (1 - share) * x[order], [(share, y), (1 - share, y[order])]
+    both = [(share, y, teacher), (1 - share, y[order], teacher[order])]
+    return share * x + (1 - share) * x[order], both
 
 
 def distillation(case, student, teacher):
@@ -57,17 +58,17 @@ def distillation(case, student, teacher):
 
 def step(case, network, follower, x, y, teacher):
     follower.zero_grad()
-    x, targets = mixed(case, x, y)
+    x, targets = mixed(case, x, y, teacher)
     part, total = case["part"] or len(x), 0.0
     for at in range(0, len(x), part):
         logits = network(x[at : at + part])
-        loss = sum(
-            functional.cross_entropy(logits, labels[at : at + part], label_smoothing=case["smoothing"]) * share
-            for share, labels in targets
-        )
-        goal = loss
-        if case["share"]:
-            goal = loss * (1 - case["share"]) + distillation(case, logits, teacher[at : at + part]) * case["share"]
+        loss = goal = 0
+        for share, labels, taught in targets:
+            hard = functional.cross_entropy(logits, labels[at : at + part], label_smoothing=case["smoothing"])
+            both = hard
+            if case["share"]:
+                both = hard * (1 - case["share"]) + distillation(case, logits, taught[at : at + part]) * case["share"]
+            loss, goal = loss + hard * share, goal + both * share
         weight = len(logits) / len(x)
         (goal * weight).backward()
         total += (loss * weight).item()

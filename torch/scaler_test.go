@@ -1,0 +1,48 @@
+package torch
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A scale that is a power of two changes no bit in float32; it doubles after as many steps as
+// it says, and a step whose gradients are not finite halves it and changes nothing else.
+func TestScalerFollowsPyTorchs(t *testing.T) {
+	within(t, func(s *Scope) {
+		plain, scaled := newTestNet(t, s, Float32, 6, 3), newTestNet(t, s, Float32, 6, 3)
+		x, y := plain.examples(t, 40, 10, 3)
+		op, os := plain.adam(false), scaled.adam(false)
+		pp, ps := plain.program(t, ProgramOptions{}), scaled.program(t, ProgramOptions{})
+		scaler := &Scaler{Scale: 1024, Interval: 3}
+		b := Batches{Inputs: x, Labels: y, Size: 8}
+		want, err := Train(pp, op, b)
+		require.NoError(t, err)
+		b.Scaler = scaler
+		got, err := Train(ps, os, b)
+		require.NoError(t, err)
+		require.Equal(t, want, got, "the losses are not scaled")
+		require.Equal(t, snapshot(t, plain, op), snapshot(t, scaled, os))
+		require.Equal(t, Scaler{Scale: 2048, Interval: 3, Streak: 2}, *scaler, "five steps")
+
+		lost := s.Full(math.Inf(1), Float32, CPU, 8, 3, 10, 10)
+		over := Batches{Inputs: lost, Labels: s.Narrow(y, 0, 0, 8), Size: 8, Scaler: &Scaler{Scale: 512, Interval: 3, Streak: 2},
+			Average: Average{Of: scaled.params, To: copies(s, scaled.params), Decay: 0.5}}
+		before, average := snapshotOfParameters(t, os), floats(t, over.Average.To[0])
+		_, err = Train(ps, os, over)
+		require.NoError(t, err)
+		require.Equal(t, Scaler{Scale: 256, Interval: 3, Skipped: 1}, *over.Scaler)
+		require.Equal(t, before, snapshotOfParameters(t, os), "weights, moments and step counts")
+		require.Equal(t, average, floats(t, over.Average.To[0]))
+		_, err = Train(ps, os, Batches{Inputs: x, Labels: y, Size: 40, Scaler: &Scaler{}})
+		require.ErrorContains(t, err, "a loss scale of 0")
+	})
+}
+
+func snapshotOfParameters(t *testing.T, o *Optimizer) (all [][]float64) {
+	for _, slot := range o.Slots {
+		all = append(all, floats(t, slot.Param), floats(t, slot.First), floats(t, slot.Second))
+	}
+	return append(all, floats(t, o.Steps))
+}

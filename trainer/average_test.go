@@ -1,0 +1,109 @@
+package trainer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/model"
+	"graft/net2net"
+	"graft/torch"
+)
+
+// keptTol bounds the change of logits by surgery in float32, relative to the largest.
+const keptTol = 1e-5
+
+// Surgery keeps the function of the average as it keeps that of the network, in both modes;
+// both have the same architecture after it, and after it is taken back.
+func TestSurgeryKeepsTheAverage(t *testing.T) {
+	n, err := model.Zoo("ConvSmall", model.ZooOptions{Classes: 4})
+	require.NoError(t, err)
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		random := s.NewGenerator(torch.CPU, 1)
+		require.NoError(t, n.Materialize(s, model.Placement{Random: random}))
+		r := &replica{Options: Options{EMA: 0.9}, Network: n, scope: s}
+		require.NoError(t, r.beginAverage())
+		for _, e := range r.average.State() { // as after some steps
+			if info, err := e.Tensor.Info(); err == nil && info.DType == torch.Float32 {
+				s.NoGrad(func() { s.Copy(e.Tensor, s.Scale(s.Detach(e.Tensor), 0.8, 0.01)) })
+			}
+		}
+		x := s.Zeros(torch.Float32, torch.CPU, append([]int{40}, n.Input...)...)
+		s.Normal(x, 0, 1, random)
+		var changes []*net2net.Change
+		for _, text := range []string{"deepen:conv1", "widen:conv2:40"} {
+			action, err := net2net.ParseAction(text)
+			require.NoError(t, err)
+			var before [2][]float64
+			for k, training := range []bool{false, true} {
+				before[k], err = net2net.Logits(r.average, x, training)
+				require.NoError(t, err)
+			}
+			o := net2net.Options{Batch: x, Seed: 3}
+			c, err := net2net.Apply(n, action, o)
+			require.NoError(t, err)
+			require.NoError(t, r.changeAverage(c, o))
+			require.Equal(t, net2net.Fingerprint(n), net2net.Fingerprint(r.average))
+			for k, training := range []bool{false, true} {
+				after, err := net2net.Logits(r.average, x, training)
+				require.NoError(t, err)
+				for j, v := range before[k] {
+					require.InDelta(t, v, after[j], keptTol*100, text)
+				}
+			}
+			changes = append(changes, c)
+		}
+		for k := len(changes) - 1; k >= 0; k-- {
+			_, err := net2net.Revert(n, changes[k])
+			require.NoError(t, err)
+			require.NoError(t, r.revertAverage(changes[k]))
+		}
+		require.Equal(t, net2net.Fingerprint(n), net2net.Fingerprint(r.average))
+		return s.Err()
+	}))
+}
+
+// A step in parts costs what its parts cost, in whole nanoseconds, and needs to be known.
+func TestPartsAreCharged(t *testing.T) {
+	p := &Profile{Costs: Costs{Step: Rates{CallSeconds: 0.001, ExampleSeconds: 0.0001}, Batch: Rates{CallSeconds: 1}}}
+	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
+	require.NoError(t, err)
+	w := Work{Kind: Steps, Count: 1, Rows: 64, Network: n}
+	require.Equal(t, 7400*time.Microsecond, p.Cost(w))
+	w.Part = 24
+	require.Equal(t, 9400*time.Microsecond, p.Cost(w), "24, 24 and 16 images")
+	w.Part = 32
+	require.Equal(t, 8400*time.Microsecond, p.Cost(w))
+	require.NoError(t, p.Knows(w))
+	require.Error(t, (&Profile{}).Knows(w))
+}
+
+// The micro-batch is the largest whose estimated activations fit.
+func TestMicroBatchFollowsFromShapes(t *testing.T) {
+	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
+	require.NoError(t, err)
+	o := Options{Batch: 64}
+	bytes, err := o.activationBytes(n)
+	require.NoError(t, err)
+	size, err := SizeOf(n)
+	require.NoError(t, err)
+	require.Greater(t, bytes, size.Bytes)
+	require.Zero(t, o.microBatch(n), "the batch")
+	o.MicroBatch = 20
+	require.Equal(t, 20, o.microBatch(n))
+	o.MaxMemoryMB = int(10*bytes>>20) + 1
+	part := o.microBatch(n)
+	require.LessOrEqual(t, int64(part)*bytes, int64(o.MaxMemoryMB)<<20)
+	require.Greater(t, int64(part+1)*bytes, int64(o.MaxMemoryMB)<<20)
+	o.Precision = torch.Brain
+	require.Less(t, o.microBatch(n), part)
+	o.MaxMemoryMB = 1 << 20
+	require.Equal(t, 20, o.microBatch(n))
+	large := n.Sketch()
+	large.Input = model.Shape{3, 512, 512}
+	o = Options{Batch: 64, MaxMemoryMB: 1}
+	require.ErrorContains(t, o.Fits(large), "raise it")
+	require.Equal(t, 1, o.microBatch(large))
+	require.NoError(t, Options{Batch: 64}.Fits(large))
+}

@@ -1,0 +1,75 @@
+package trainer
+
+import (
+	"fmt"
+
+	"graft/model"
+	"graft/torch"
+)
+
+// microBatch is the number of images of which a step of a network computes gradients at once;
+// zero means the batch. It follows from shapes and options alone.
+func (o Options) microBatch(n *model.Network) int {
+	part := o.MicroBatch
+	if o.MaxMemoryMB > 0 {
+		if bytes, err := o.activationBytes(n); err == nil && bytes > 0 {
+			fit := max(1, int(int64(o.MaxMemoryMB)<<20/bytes))
+			if part == 0 || fit < part {
+				part = fit
+			}
+		}
+	}
+	if part >= o.Batch {
+		return 0
+	}
+	return part
+}
+
+// activationBytes estimates the memory of a step for each image: the input and all activations
+// as float32, which backward needs, and the gradients of the largest layer's output and input.
+// Products in 16 bits keep a rounded copy of their inputs, at most half as much again.
+func (o Options) activationBytes(n *model.Network) (int64, error) {
+	size, err := SizeOf(n)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := n.Sheet()
+	if err != nil {
+		return 0, err
+	}
+	largest := int64(0)
+	for _, r := range rows {
+		largest = max(largest, r.ActivationBytes)
+	}
+	bytes := size.Bytes + 2*largest
+	if o.Precision != torch.Single {
+		bytes += size.Bytes / 2
+	}
+	return bytes, nil
+}
+
+// Fits returns an error if a step on one image of a network needs more memory than
+// MaxMemoryMB. A network that grows later trains at least one image at once.
+func (o Options) Fits(n *model.Network) error {
+	bytes, err := o.activationBytes(n)
+	if err != nil || o.MaxMemoryMB <= 0 || bytes <= int64(o.MaxMemoryMB)<<20 {
+		return err
+	}
+	return fmt.Errorf("max_memory_mb is %d, and one image of %s needs an estimated %d MiB; raise it", o.MaxMemoryMB, n.Name(), bytes>>20+1)
+}
+
+// stepWork is a step of a network, for a clock.
+func (o Options) stepWork(n *model.Network) Work {
+	return Work{Kind: Steps, Count: 1, Rows: o.Batch, Part: o.microBatch(n), Network: n}
+}
+
+// parts divides work on a batch into so many whole parts and a rest.
+func (w Work) parts() (part Work, whole int, rest Work) {
+	part, rest = w, w
+	part.Part, rest.Part = 0, 0
+	if w.Part <= 0 || w.Part >= w.Rows {
+		return part, 1, Work{}
+	}
+	part.Rows, rest.Rows = w.Part, w.Rows%w.Part
+	return part, w.Rows / w.Part, rest
+}
