@@ -46,8 +46,7 @@ func readByGraft(t *testing.T, paths map[string]string) map[string]readRun {
 				read.Tables[s.Name] = columnsOf(s)
 			}
 		}
-		below, err := filepath.Glob(filepath.Join(path, "*"))
-		require.NoError(t, err)
+		below, _ := runs.Find(files.OS{}, filepath.Join(path, "*")) // folders that are no runs, too; an error for none
 		for _, part := range below {
 			if f, err := runs.ReadFolder(files.OS{}, part); err == nil && f.IsRun() && filepath.Base(part) != runs.TableFolder {
 				read.Parts = append(read.Parts, filepath.Base(part))

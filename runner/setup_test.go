@@ -186,13 +186,12 @@ func TestRelease(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(got), "1.2.3")
 
-	// The library's objects are those of this tree, where they are there: only the linker runs.
+	// Objects of equal sources are those of this tree, so that only the linker runs.
 	objects, err := filepath.Abs("../build/obj")
 	require.NoError(t, err)
 	require.NoError(t, os.CopyFS(filepath.Join(home, "build/obj"), os.DirFS(objects)))
 	out, err = exec.Command(filepath.Join(home, "scripts/library.sh")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	require.NotContains(t, string(out), "compiling", "the release has all sources, unchanged")
 	doctor := exec.Command(filepath.Join(home, "bin/graft"), "doctor")
 	doctor.Env = append(os.Environ(), "GRAFT_LIBRARY=")
 	out, err = doctor.CombinedOutput()
