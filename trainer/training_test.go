@@ -1,6 +1,9 @@
 package trainer_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +23,7 @@ var trainings = map[string]func(o *trainer.Options){
 	"randaugment":       func(o *trainer.Options) { o.Augment.RandAugment = 2 },
 	"all": func(o *trainer.Options) {
 		o.MicroBatch, o.EMA, o.LabelSmoothing, o.Optimizer.ClipNorm = 20, 0.99, 0.1, 1
-		o.Augment.Mixup, o.Augment.RandAugment, o.Overrun = 0.2, 1, true
+		o.Augment.Mixup, o.Augment.RandAugment, o.Overrun, o.KeepBest = 0.2, 1, true, true
 	},
 	"label smoothing": func(o *trainer.Options) { o.LabelSmoothing = 0.1 },
 }
@@ -43,4 +46,15 @@ func TestOptionsOfTraining(t *testing.T) {
 			resumesFromItsCheckpoints(t, o)
 		})
 	}
+}
+
+// The outcome of a job with an average is about the average.
+func TestTheAverageIsTheResult(t *testing.T) {
+	o, book := brief(), &memory{}
+	o.EMA = 0.9
+	digest := run(t, o, book, "deepen:conv1", "widen:conv2:12").Digest
+	last := sections(book.saves[len(book.saves)-1])
+	require.NotEqual(t, last["weights"], last["average"])
+	sum := sha256.Sum256(slices.Concat(last["network.json"], last["average"]))
+	require.Equal(t, digest, hex.EncodeToString(sum[:]))
 }
