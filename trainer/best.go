@@ -8,11 +8,11 @@ import (
 
 // Best is the epoch with the highest validation accuracy, the first of equals.
 type Best struct {
-	Epoch      int           `json:"epoch"`
-	Time       time.Duration `json:"time_ns"` // on the clock, when it was evaluated
-	Parameters int           `json:"parameters"`
-	Validation Score         `json:"validation"`
-	Test       Score         `json:"test"` // reported, never used; zero before the end
+	Epoch      int           `json:"epoch"`      // counted from zero
+	Time       time.Duration `json:"time_ns"`    // on the clock, when it was evaluated
+	Parameters int           `json:"parameters"` // of its network
+	Validation Score         `json:"validation"` // by which it was selected
+	Test       Score         `json:"test"`       // reported, never used; zero before the end
 }
 
 // bestSoFar is the evaluation's part of a checkpoint's position.
