@@ -29,7 +29,7 @@ func (p *Pipeline) check(fsys files.FS, r *decode.Reading) {
 			r.Add(faults...)
 			continue
 		case err != nil:
-			blame("%v", err)
+			blame("%v", r.Elsewhere(key, err, k))
 			continue
 		}
 		name := m.Simulate.Name
@@ -46,7 +46,7 @@ func (p *Pipeline) check(fsys files.FS, r *decode.Reading) {
 
 func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
 	if _, err := fsys.Stat(path); err != nil {
-		return nil, fmt.Errorf("%w; name the file of a scenario, from the folder in which graft is called", err)
+		return nil, fmt.Errorf("%w; name the file of a scenario", err)
 	}
 	if KindOf(fsys, path) != SimulationKind {
 		return nil, fmt.Errorf("%s has no section simulate; name the file of a scenario", path)

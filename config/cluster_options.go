@@ -13,7 +13,7 @@ import (
 )
 
 // ClusterOptions describe the simulated cluster and its jobs. Paths are those of the
-// operating system, relative to the working directory.
+// operating system, from the working folder or, where nothing is there, from that of the file.
 type ClusterOptions struct {
 	// Data is a folder with files about a cluster: vc_config.csv, the virtual clusters and
 	// their nodes; *_lgb.csv and *_ebm*.csv, estimated durations of jobs; single_data.csv and

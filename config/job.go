@@ -26,7 +26,10 @@ var JobKind = &Kind{
 	New: func() File { return NewJob() }, Summary: summaryOf((*Job).Summary),
 	Page: Page{Title: "Keys of a job's file", Intro: "A job's file is TOML; a key that is missing has its default. `graft config show --describe`\n" +
 		"prints a file with all keys, `graft config check` lists the errors of one. A time is a\n" +
-		"text such as `\"1m30s\"`, or a number of seconds. This page is `graft config schema --markdown`.\n" +
+		"text such as `\"1m30s\"`, or a number of seconds. A relative path of a file that is read counts\n" +
+		"from the folder in which graft is called; if nothing is there, from the folder of the file\n" +
+		"that names it. Paths of `--set`, and of what is written, count from the first alone. This page is\n" +
+		"`graft config schema --markdown`.\n" +
 		"A [scenario's](#keys-of-a-scenarios-file) has two sections more; a\n" +
 		"[pipeline's](#keys-of-a-pipelines-file) leads from scenarios to a policy.\n" +
 		"[Structural policies](#keys-of-the-file-of-structural-policies-that-learn) and\n" +

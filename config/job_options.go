@@ -16,7 +16,7 @@ import (
 )
 
 // RunOptions hold the seed, device and output of a job. All sections take paths of the
-// operating system, relative to the working directory.
+// operating system, from the working folder or, where nothing is there, from that of the file.
 type RunOptions struct {
 	Seed    int64  // seed of all random numbers but the data's; default 1, and 0 is a seed like any other
 	Folder  string `result:"none"`     // path of the run folder; empty lets the command choose

@@ -32,12 +32,21 @@ type (
 )
 
 // sources holds where the values of a file come from.
-type sources struct{ given map[string]Source }
+type sources struct {
+	given  map[string]Source
+	beside map[string]string // second places of files that are missing, by key
+}
 
 func (s *sources) origins() *sources { return s }
 
 // Source returns where the value of a key such as time.budget comes from.
 func (s *sources) Source(key string) Source { return s.given[key] }
+
+// Elsewhere adds to an error of a missing file that a key names the second place where it was looked
+// for.
+func (s *sources) Elsewhere(key string, err error) error {
+	return (&decode.Reading{Beside: s.beside}).Elsewhere(key, err)
+}
 
 // Kind is a kind of configuration file. A new one is a file with its options struct and
 // its Kind, and a line in Kinds.
@@ -140,7 +149,8 @@ func readAs[T File](k *Kind, fsys files.FS, path string, set []string) (T, error
 }
 
 func finish(fsys files.FS, f File, r *decode.Reading) error {
-	f.origins().given = r.Given
+	f.origins().given, f.origins().beside = r.Given, r.Beside
+	findPaths(fsys, r)
 	r.Defaults()
 	if l, has := f.(loader); has {
 		l.load(fsys, r)

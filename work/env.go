@@ -30,7 +30,7 @@ type Env struct {
 	// Show draws the progress of one piece of work until stop is called. Nil draws nothing;
 	// progress then goes to the log.
 	Show func(s Progress) (stop func())
-	// Enter changes the working directory, at which relative paths in a configuration start.
+	// Enter changes the working directory, at which relative paths start.
 	// Nil keeps the current one.
 	Enter func(folder string) error
 }

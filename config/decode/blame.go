@@ -78,6 +78,6 @@ func (r *Reading) Fail(key string, err error, item ...any) {
 	if errors.As(err, &faults) {
 		r.Add(faults...)
 	} else {
-		r.Blame(key, err.Error(), item...)
+		r.Blame(key, r.Elsewhere(key, err, item...).Error(), item...)
 	}
 }

@@ -32,6 +32,8 @@ func (s Source) String() string {
 // Reading reads a document into a struct and gathers all faults.
 type Reading struct {
 	Given map[string]Source // by the name of a key
+	// Beside holds, by key, where FindPaths also looked for a file that is in neither place.
+	Beside map[string]string
 
 	doc      *Document
 	outline  *Outline
@@ -72,7 +74,7 @@ func Open(fsys files.FS, path string) (*Document, error) {
 // where the document is not TOML.
 func (d *Dialect) Read(doc *Document, set []string, target any) (*Reading, error) {
 	outline, v := d.of(target)
-	r := &Reading{Given: map[string]Source{}, doc: doc, outline: outline, target: v, broken: map[string]bool{}}
+	r := &Reading{Given: map[string]Source{}, Beside: map[string]string{}, doc: doc, outline: outline, target: v, broken: map[string]bool{}}
 	table, err := doc.LooseTOML()
 	if err == nil {
 		r.decode(table)
@@ -108,6 +110,9 @@ func (r *Reading) decode(table map[string]any) {
 		r.Given[o.Name()] = Source{File: r.doc.file, Line: r.doc.line(start) + 1}
 	}
 }
+
+// File is the path of the document; empty without one.
+func (r *Reading) File() string { return r.doc.file }
 
 // add gathers a problem, or counts it where there are too many.
 func (r *Reading) add(f Problem) {

@@ -197,7 +197,7 @@ func (j *job) prepare() (*trainer.Job, error) {
 		return nil, err
 	}
 	if parts.Data, err = dataset.Load(j.scope, device, j.env.Files, j.Data); err != nil {
-		return nil, err
+		return nil, j.Elsewhere("data.path", err)
 	}
 	j.images = parts.Data
 	j.env.Log.Info("images are on the device", zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),

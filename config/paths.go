@@ -1,0 +1,35 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+
+	"graft/config/decode"
+	"graft/files"
+	"graft/results"
+)
+
+// pathKeys are the keys of all kinds of files whose values name files or folders that are read.
+var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "time.profile", "time.timeline", "adapt.policy", "adapt.vocab",
+	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios", "cluster.data", "cluster.trace", "cluster.nodes", "schedule.estimates",
+	"table.file", "table.network", "table.vocabulary", "policy.weights"}
+
+// namesToo are those whose values can be names or numbers as well.
+var namesToo = []string{"time.profile", "cluster.nodes", "schedule.estimates", "table.network"}
+
+// findPaths finds the files that a document names, in the working folder or beside the document. What
+// a run folder keeps of a document was found before: there a path counts from the working folder
+// alone.
+func findPaths(fsys files.FS, r *decode.Reading) {
+	if fsys == nil {
+		return
+	}
+	there := func(path string) bool {
+		_, err := fsys.Stat(path)
+		return err == nil
+	}
+	if file := r.File(); file == "" || there(filepath.Join(filepath.Dir(file), results.ManifestFile)) || filepath.Base(file) == results.ResolvedFile {
+		return
+	}
+	r.FindPaths(pathKeys, func(key, text string) bool { return !slices.Contains(namesToo, key) || isPath(text) }, there)
+}
