@@ -113,6 +113,25 @@ func (r *Run) WriteOutcome(v any) error {
 	return writeJSON(r.fsys, r.Path(OutcomeFile), v)
 }
 
+// Reconfigure replaces the configuration of a run that goes on with another one: its text as given and
+// with its defaults, and the digest in the manifest, which comes last.
+func (r *Run) Reconfigure(config, resolved, digest string) error {
+	m := r.manifest
+	m.ConfigSHA256 = digest
+	for _, file := range []struct{ name, text string }{{ResolvedFile, resolved}, {ConfigFile, config}} {
+		if file.text != "" {
+			if err := writeBytes(r.fsys, r.Path(file.name), []byte(file.text)); err != nil {
+				return fmt.Errorf("change the configuration of %s: %w", r.path, err)
+			}
+		}
+	}
+	if err := writeJSON(r.fsys, r.Path(ManifestFile), m); err != nil {
+		return fmt.Errorf("change the configuration of %s: %w", r.path, err)
+	}
+	r.manifest = m
+	return nil
+}
+
 // Sync syncs all rows. A row survives a kill once it is written, and a power failure
 // after Sync, a checkpoint or Close.
 func (r *Run) Sync() error {

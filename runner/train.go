@@ -44,7 +44,8 @@ Results are written into a run folder. An existing one is never overwritten:
 --resume goes on with it, --force moves it aside. SIGTERM, SIGUSR1 and the first
 SIGINT save the job and exit with code 75; the same command with --resume then
 goes on, to the bits that the job would have had on the virtual clock. A second SIGINT
-ends it at once.
+ends it at once. --resume takes changes of what lies ahead: later events, later actions of a
+script, another end of the budget.
 
 With --seeds, --sweep or --cases the job runs several times, as trials, by workers here or on
 a cluster. One run folder holds all; each trial has a run folder of its own beneath it.

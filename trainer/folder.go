@@ -98,6 +98,23 @@ func (f *Folder) Last() (*SavedJob, error) {
 	return ReadSavedJob(sections)
 }
 
+// ReachedBy returns how far a run has come at its newest checkpoint; the zero Reached without one.
+func ReachedBy(run *results.Run) (Reached, error) {
+	c, err := run.LoadCheckpoint()
+	if errors.Is(err, results.ErrNoCheckpoint) {
+		return Reached{}, nil
+	}
+	if err != nil {
+		return Reached{}, err
+	}
+	defer c.Close()
+	text, err := c.ReadSection(positionSection)
+	if err != nil {
+		return Reached{}, err
+	}
+	return readReached(text)
+}
+
 // ReadSections reads all sections of a checkpoint.
 func ReadSections(c *results.Checkpoint) (sections map[string][]byte, err error) {
 	sections = map[string][]byte{}

@@ -32,7 +32,10 @@ type Parts struct {
 	// number that is set. It applies to steady jobs of one process on the CPU, whose results
 	// do not depend on it; false leaves the number as it is.
 	ChooseThreads bool
-	Pretrained    *Pretrained // results of earlier training of the network; nil means none
+	// Was are the options that a job began with which resumes with another timeline; nil means
+	// those that it resumes with.
+	Was        *Options
+	Pretrained *Pretrained // results of earlier training of the network; nil means none
 	// Starter starts the processes of a job with Options.Parallel; required there.
 	Starter Starter
 	// Files is the file system for the rendezvous of processes; required with Starter.

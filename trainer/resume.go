@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"graft/model"
 	"graft/torch"
@@ -16,26 +15,35 @@ import (
 
 // SavedJob is a checkpoint of a job.
 type SavedJob struct {
-	Time     time.Duration // on the clock
+	Reached
 	sections map[string][]byte
 }
 
 // ReadSavedJob reads the sections of a checkpoint.
 func ReadSavedJob(sections map[string][]byte) (*SavedJob, error) {
-	var position progress
-	if err := json.Unmarshal(sections[positionSection], &position); err != nil {
-		return nil, fmt.Errorf("read the job's position: %w", err)
+	reached, err := readReached(sections[positionSection])
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range []string{networkSection, weightsSection, optimizerSection} {
 		if sections[name] == nil {
 			return nil, fmt.Errorf("the checkpoint has no section %q", name)
 		}
 	}
-	return &SavedJob{position.Time, sections}, nil
+	return &SavedJob{reached, sections}, nil
+}
+
+func readReached(text []byte) (Reached, error) {
+	var position progress
+	if err := json.Unmarshal(text, &position); err != nil {
+		return Reached{}, fmt.Errorf("read the job's position: %w", err)
+	}
+	return Reached{position.Time, position.Past, position.Decisions, position.Over}, nil
 }
 
 // Resume continues a job from its checkpoint, to the same results. Options and data must
-// be those of the job; the parts' network is not used.
+// be those of the job, but for what of its timeline lies ahead, with Parts.Was; the parts'
+// network is not used. A job whose timeline changes is saved at once.
 func Resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Options) (*Job, error) {
 	j, err := resume(s, st, p, place, o)
 	if err != nil {
@@ -59,8 +67,9 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 			return nil, fmt.Errorf("read the job's position: %w", err)
 		}
 	}
-	if from.Options != Digest(j.Options) {
-		return nil, errors.New("its options are not those that it began with; give it those, or begin another run")
+	changed, err := p.accept(from.Options, j.Options, st.Reached)
+	if err != nil {
+		return nil, err
 	}
 	if from.Data != p.Data.Digest {
 		return nil, fmt.Errorf("the images of %s are not those that it began with", p.Data.Name)
@@ -72,6 +81,9 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 	if err := errors.Join(st.optimizer(j.replica, from.Counts), st.average(j.replica), st.kept(&j.evaluation, place), st.logits(j.replica)); err != nil {
 		j.close()
 		return nil, err
+	}
+	if changed {
+		return j, j.save() // from here on the job is the changed one
 	}
 	return j, nil
 }

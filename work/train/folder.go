@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"strings"
 
 	"graft/config"
 	"graft/dataset"
@@ -9,7 +10,6 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/trainer"
-	"graft/work"
 	"graft/work/control"
 )
 
@@ -24,30 +24,75 @@ func (j *job) open(data *dataset.Set) (*trainer.SavedJob, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !j.o.Resume {
+		return nil, j.openTables()
+	}
 	if err := j.same(); err != nil {
 		return nil, err
 	}
+	if err := j.openTables(); err != nil {
+		return nil, err
+	}
+	control.RemoveStaleFiles(j.env.Files, j.stored.Path(""))
+	return j.record.Last()
+}
+
+// openTables opens the tables and the log of the run folder.
+func (j *job) openTables() error {
 	folder, err := trainer.OpenFolder(j.stored)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	j.record = &recorder{Folder: folder, fsys: j.env.Files}
 	j.runLog.Open(j.stored)
-	if !j.o.Resume {
-		return nil, nil
-	}
-	control.RemoveStaleFiles(j.env.Files, j.stored.Path(""))
-	return folder.Last()
+	return nil
 }
 
-// same checks that a resumed run is of the same job.
+// same checks that a resumed run is of the same job, or of one that differs in what lies ahead.
 func (j *job) same() error {
 	if j.stored.Manifest().ConfigSHA256 == j.Digest() {
 		return nil
 	}
+	refused := func(why any) error {
+		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job differs from the run's: %v; restore its configuration, or start another run with option folder", j.folder, why))
+	}
 	was, err := config.ReadJob(j.env.Files, j.stored.Path(runs.ResolvedFile), nil)
-	what := work.Differences(was, err, j.Differences, "a file that it reads has changed")
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job differs from the run's: %s; restore its configuration, or start another run with option folder", j.folder, what))
+	if err != nil {
+		return refused("a file that it reads has changed")
+	}
+	reached, err := trainer.ReachedBy(j.stored)
+	if err != nil {
+		return err
+	}
+	known := was.Digest() == j.stored.Manifest().ConfigSHA256
+	switch {
+	case was.Digest() == j.Digest(): // an earlier process was killed while it wrote down the change
+	case !known && len(j.Differences(was)) > 0:
+		return refused(strings.Join(j.Differences(was), ", "))
+	case !known:
+		return refused("a file that it reads has changed")
+	default:
+		if j.accepted, err = j.Ahead(was, reached); err != nil {
+			return refused(err)
+		}
+	}
+	j.was = was
+	return nil
+}
+
+// adopt writes down that the run goes on with another configuration, once a checkpoint has it.
+func (j *job) adopt() error {
+	if j.was == nil {
+		return nil
+	}
+	for _, what := range j.accepted {
+		j.env.Log.Info("accepted, as it lies ahead: " + what)
+	}
+	given, err := j.env.Text(j.path)
+	if err != nil {
+		return err
+	}
+	return j.stored.Reconfigure(given, j.Resolved(), j.Digest())
 }
 
 func (j *job) create(data *dataset.Set) (*results.Run, error) {

@@ -92,19 +92,21 @@ func readJob(env *work.Env, path string, o *Options) (*config.Job, error) {
 // job is a job that is made from its configuration.
 type job struct {
 	*config.Job
-	o      Options
-	env    *work.Env   // its log goes to the run folder as well
-	alone  *zap.Logger // writes only into the run folder
-	runLog *work.RunLog
-	scope  *torch.Scope
-	folder string
-	path   string            // of the configuration; empty where there is none
-	given  *runs.GivenReport // nil where the first weights are drawn
-	record *recorder
-	stored *results.Run
-	images *dataset.Set
-	server *control.Server // nil without an address
-	live   *trainer.Live   // nil without an address
+	o        Options
+	env      *work.Env   // its log goes to the run folder as well
+	alone    *zap.Logger // writes only into the run folder
+	runLog   *work.RunLog
+	scope    *torch.Scope
+	folder   string
+	path     string            // of the configuration; empty where there is none
+	given    *runs.GivenReport // nil where the first weights are drawn
+	record   *recorder
+	stored   *results.Run
+	images   *dataset.Set
+	was      *config.Job     // that a resumed run began with, where it goes on with another; nil for the same
+	accepted []string        // differences of the two
+	server   *control.Server // nil without an address
+	live     *trainer.Live   // nil without an address
 }
 
 func (j *job) close() {
@@ -120,10 +122,14 @@ func (j *job) discard() error {
 	if j.o.Resume || j.stored == nil {
 		return nil
 	}
-	if j.record != nil {
-		if last, err := j.record.Last(); last != nil || err != nil || len(j.record.rows) > 0 {
-			return nil
+	if j.record != nil && len(j.record.rows) > 0 {
+		return nil
+	}
+	if last, err := j.stored.LoadCheckpoint(); !errors.Is(err, results.ErrNoCheckpoint) {
+		if err == nil {
+			_ = last.Close() // it was only looked for
 		}
+		return nil
 	}
 	j.env.Log.Debug("nothing was trained; the run folder is removed", zap.String("folder", j.folder))
 	j.server.Close()
@@ -222,8 +228,17 @@ func (j *job) prepare() (*trainer.Job, error) {
 			return nil, err
 		}
 	}
+	if j.was != nil { // actions that lie ahead may need other costs
+		if err := j.covered(parts.Data); err != nil {
+			return nil, err
+		}
+	}
 	parts.Recorder, parts.Watch = j.record, j.record.watch
-	return j.make(parts, device, last)
+	made, err := j.make(parts, device, last)
+	if err != nil {
+		return nil, err
+	}
+	return made, j.adopt()
 }
 
 // make makes a new job, or that of the last checkpoint.
@@ -241,6 +256,11 @@ func (j *job) make(parts trainer.Parts, device torch.Device, last *trainer.Saved
 	o.Parallel.Background = true
 	if parts.Clock = trainer.Clock(trainer.NewWall(j.env.Now, at)); profile != nil {
 		parts.Clock, o.Steady, o.Parallel.Background = &trainer.Virtual{Profile: profile, Time: at}, true, false
+	}
+	if j.was != nil {
+		was := j.was.Options()
+		was.Steady = o.Steady
+		parts.Was = &was
 	}
 	if j.server != nil {
 		j.live = trainer.NewLive(o.Timeline, parts.Clock)

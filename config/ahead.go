@@ -1,0 +1,61 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/net2net"
+	"graft/trainer"
+)
+
+// Ahead lists in what a job differs from the one that a run began with, as far as the run can go on
+// with it: later events, later actions of a script, and another end of the budget. An error says
+// what else differs, or lies behind what the run has reached.
+func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) {
+	rest := *j
+	rest.Time.Budget, rest.Time.Events, rest.Time.EventsFile, rest.Time.loaded = was.Time.Budget, was.Time.Events, was.Time.EventsFile, was.Time.loaded
+	rest.Adapt.Actions = was.Adapt.Actions
+	if rest.Digest() != was.Digest() {
+		what := strings.Join(rest.Differences(was), ", ")
+		if what == "" {
+			what = "a file that it reads has changed"
+		}
+		return nil, fmt.Errorf("%s, and the job has reached %v", what, r.Time)
+	}
+	if r.Over {
+		return nil, fmt.Errorf("%s, and the job has ended at %v", strings.Join(j.Differences(was), ", "), r.Time)
+	}
+	if err := j.Time.timeline().Ahead(was.Time.timeline(), r); err != nil {
+		return nil, fmt.Errorf("time.%w", err)
+	}
+	if err := j.actionsAhead(was, r); err != nil {
+		return nil, err
+	}
+	return j.Differences(was), nil
+}
+
+// actionsAhead is an error where actions differ that the run has decided on.
+func (j *Job) actionsAhead(was *Job, r trainer.Reached) error {
+	now, before := j.Adapt.Actions, was.Adapt.Actions
+	if slices.Equal(now, before) {
+		return nil
+	}
+	if j.Adapt.Decider != DecideScript && r.Decisions > 0 {
+		return fmt.Errorf("adapt.actions were %v and are %v, and the job has made %d decisions until %v", before, now, r.Decisions, r.Time)
+	}
+	for k := range r.Decisions {
+		if a, b := scripted(now, k), scripted(before, k); a != b {
+			return fmt.Errorf("adapt.actions: decision %d was %v and would be %v, and the job has reached %v", k+1, b, a, r.Time)
+		}
+	}
+	return nil
+}
+
+// scripted is the action of a decision; none past the end of a script.
+func scripted(actions []net2net.Action, decision int) net2net.Action {
+	if decision >= len(actions) {
+		return net2net.Action{}
+	}
+	return actions[decision]
+}

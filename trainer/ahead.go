@@ -1,0 +1,61 @@
+package trainer
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Reached is how far a saved job has come. What lies behind it cannot be changed.
+type Reached struct {
+	Time      time.Duration // on the clock
+	Past      int           // events of the timeline that it has taken
+	Decisions int           // that it has made
+	Over      bool          // it has ended
+}
+
+// Ahead returns an error unless a timeline differs from the one that a job began with only in what
+// the job has not reached.
+func (t Timeline) Ahead(was Timeline, r Reached) error {
+	for k, e := range t.Events {
+		same := k < len(was.Events) && e == was.Events[k]
+		switch {
+		case same:
+		case k < r.Past:
+			return fmt.Errorf("events: event %d at %v was taken as another one, and the job has reached %v", k, e.At, r.Time)
+		case e.At < r.Time:
+			return fmt.Errorf("events: event %d at %v is a new one, and the job has reached %v", k, e.At, r.Time)
+		}
+	}
+	switch {
+	case len(t.Events) < r.Past:
+		return fmt.Errorf("events: %d of the %d that were taken are left, and the job has reached %v", len(t.Events), r.Past, r.Time)
+	case t.Start != was.Start:
+		return fmt.Errorf("start was %v and is %v, and the job has reached %v", was.Start, t.Start, r.Time)
+	case t.Budget != was.Budget && t.Budget <= r.Time:
+		return fmt.Errorf("budget was %v and is %v, and the job has reached %v", was.Budget, t.Budget, r.Time)
+	}
+	return nil
+}
+
+// accept reports whether a resumed job has other options than those that it began with. It is an
+// error unless they lie ahead, and are told as such by Parts.Was.
+func (p Parts) accept(began string, now Options, r Reached) (changed bool, err error) {
+	if began == Digest(now) {
+		return false, nil
+	}
+	other := errors.New("its options are not those that it began with; give it those, or begin another run")
+	if p.Was == nil {
+		return true, other
+	}
+	was, rest := *p.Was, now
+	was.EnsureDefaults()
+	rest.Timeline = was.Timeline
+	if began != Digest(was) || Digest(rest) != Digest(was) {
+		return true, other
+	}
+	if r.Over {
+		return true, fmt.Errorf("it has ended at %v, and other options change nothing; begin another run", r.Time)
+	}
+	return true, now.Timeline.Ahead(was.Timeline, r)
+}
