@@ -50,7 +50,7 @@ func main() {
 	flag.IntVar(&o.starts, "starts", 3, "fresh pairs of processes in a comparison: how a heap happens to lie is luck")
 	flag.IntVar(&o.steps, "steps", 20, "training steps in a burst")
 	flag.IntVar(&o.ops, "ops", 2000, "iterations of the operator chain in a burst")
-	flag.BoolVar(&o.job, "job", false, "measure epochs with data and evaluation only")
+	flag.BoolVar(&o.job, "job", false, "measure epochs with data and evaluation, and whole jobs, only")
 	flag.BoolVar(&o.learn, "learn", false, "measure how policies learn only")
 	flag.BoolVar(&o.surgery, "surgery", false, "measure surgery only")
 	flag.BoolVar(&o.policy, "policy", false, "measure only what policies learn from tables: their folders, named behind the flags")
@@ -104,7 +104,7 @@ func run(o options) error {
 	case o.surgery:
 		return b.surgery()
 	case o.job:
-		return b.job()
+		return errors.Join(b.job(), b.jobs(o.graft))
 	case o.learn:
 		return errors.Join(b.learning(), studyQuality(os.Stdout, flag.Args(), o.seeds))
 	case o.grid:
@@ -114,7 +114,7 @@ func run(o options) error {
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.job(), b.surgery(), b.learning(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)))...)
+	return errors.Join(append(faults, b.job(), b.jobs(o.graft), b.surgery(), b.learning(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)))...)
 }
 
 // threadCounts returns 1, and 2 on a machine with at least two processors.

@@ -11,6 +11,7 @@ Commands and their answers:
     {"cmd": "train", "steps": 20}  {"seconds", "cpu_seconds", "losses"}
     {"cmd": "ops", "iterations": 9} {"seconds", "cpu_seconds", "value", "losses"}
     {"cmd": "epoch", "iterations": 1}  {"seconds", "cpu_seconds"}
+    {"cmd": "job", "network": "net.py", "steps": 400, "iterations": 8}  {"seconds", "cpu_seconds"}
     {"cmd": "learn", "iterations": 20}  {"seconds", "cpu_seconds", "losses"}
     {"cmd": "surgery", "network": "MLP", "action": "widen:1:2560", "iterations": 5}
                                    {"seconds", "cpu_seconds"}
@@ -24,6 +25,7 @@ cannot start prints the same and ends with code 3.
 
 import argparse
 import copy
+import importlib.util
 import json
 import os
 import platform
@@ -168,6 +170,35 @@ class Bytes(torch.utils.data.Dataset):
         return (self.images[k].float().div(255) - 0.5) / 0.5, self.labels[k]
 
 
+class Job:
+    """The steps and evaluations of a whole job, on the network of an exported module."""
+
+    def __init__(self, path):
+        spec = importlib.util.spec_from_file_location("job", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        self.network = module.load()
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=0.01)
+        self.images, self.labels = torch.randn(3600, 3, 32, 32), torch.arange(3600) % 10
+        self.others = torch.randn(400, 3, 32, 32)
+
+    def run(self, steps, evaluations):
+        for k in range(steps):
+            if k % 57 == 0:
+                order = torch.randperm(len(self.images))
+            rows = order[64 * (k % 57) : 64 * (k % 57) + 64]
+            self.network.train()
+            loss = functional.cross_entropy(self.network(self.images[rows]), self.labels[rows])
+            self.optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            self.optimizer.step()
+        self.network.eval()
+        with torch.no_grad():
+            for _ in range(evaluations):
+                for rows in self.others.split(128):
+                    self.network(rows)
+
+
 class Epoch:
     """What a job does in an epoch: train in a new order, evaluate on other images."""
 
@@ -278,6 +309,7 @@ class Worker:
         self.job = Job(options) if options.data or options.weights else None
         self.chain = Chain(options.device)
         self.epochs = None
+        self.jobs = None
 
     def info(self, command):
         return {
@@ -328,6 +360,13 @@ class Worker:
         answer["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         return answer
 
+    def job(self, command):
+        if self.jobs is None:
+            self.jobs = Job(command.get("network"))
+        _, answer = timed(lambda: self.jobs.run(positive(command, "steps"), positive(command, "iterations")))
+        answer["losses"] = []
+        return answer
+
     def surgery(self, command):
         network = surgical(command.get("network"))
         kind, at, *size = command["action"].split(":")
@@ -365,6 +404,7 @@ class Worker:
             "train": self.train,
             "ops": self.ops,
             "epoch": self.epoch,
+            "job": self.job,
             "learn": self.learn,
             "surgery": self.surgery,
         }
@@ -374,7 +414,7 @@ class Worker:
         except (ValueError, KeyError, TypeError):
             raise Refused("not a command: %s" % line.strip(), 'send {"cmd": NAME} on one line')
         if name not in commands:
-            raise Refused("unknown command %r" % (name,), "send one of: info, train, ops, epoch, learn, surgery, quit")
+            raise Refused("unknown command %r" % (name,), "send one of: info, train, ops, epoch, job, learn, surgery, quit")
         return commands[name](command)
 
 

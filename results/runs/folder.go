@@ -3,12 +3,14 @@ package runs
 import (
 	"errors"
 	"fmt"
-	"graft/config"
-	"graft/files"
-	"graft/results"
 	"io/fs"
 	"path/filepath"
 	"slices"
+
+	"graft/config"
+	"graft/files"
+	"graft/results"
+	"graft/results/failure"
 )
 
 // Folder is the listing of a folder, from which its kind is recognised.
@@ -106,3 +108,16 @@ func (f *Folder) IsRun() bool {
 
 // IsCache reports whether the folder is the cache of simulations, which is no run.
 func (f *Folder) IsCache() bool { return f.Has("outcomes") && f.Has("states") }
+
+// MayResume is an error if the run in a folder is of another kind. A run that was killed as it began
+// has no kind yet.
+func MayResume(fsys files.FS, folder string, want *Kind) error {
+	f, err := ReadFolder(fsys, folder)
+	if err != nil {
+		return err
+	}
+	if k := f.Kind(); k != nil && k != want {
+		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder holds a %s, expected a %s; name another folder with option folder", folder, k.Title, want.Title))
+	}
+	return nil
+}

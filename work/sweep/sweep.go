@@ -144,7 +144,14 @@ func (s *sweep) openRun(path string, o Options) (*results.Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := errors.Join(s.checkSame(), s.retry()); err != nil {
+		err = runs.MayResume(s.env.Files, s.folder, runs.SweepKind)
+		if err == nil {
+			err = s.checkSame(run)
+		}
+		if err == nil {
+			err = s.retry()
+		}
+		if err != nil {
 			return nil, errors.Join(err, run.Close())
 		}
 		return run, nil
@@ -164,10 +171,13 @@ func (s *sweep) planText() (string, error) {
 
 // checkSame is an error where the sweep in the folder differs from this one. A folder without a
 // plan was killed before it had one.
-func (s *sweep) checkSame() error {
+func (s *sweep) checkSame(run *results.Run) error {
 	was, err := runs.ReadSweepPlan(s.env.Files, s.folder)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && run.Manifest().ConfigSHA256 == s.Digest() {
 		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder was begun with another configuration; name another folder with option folder", s.folder))
 	}
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"graft/results/runs"
 	"graft/work"
 	"graft/work/sweep"
+	"graft/work/train"
 	"graft/work/worktest"
 )
 
@@ -96,6 +97,25 @@ func TestComparisonsResume(t *testing.T) {
 	_, err = compared(t.Context(), worktest.Env(files.OS{}), stopped, true)
 	require.NoError(t, err)
 	require.Equal(t, read(t, whole, runs.OutcomeFile), read(t, stopped, runs.OutcomeFile))
+}
+
+// A sweep and a job do not go on in each other's folders, and leave them as they are.
+func TestFoldersOfOtherKinds(t *testing.T) {
+	env, folder := worktest.Env(files.OS{}), filepath.Join(t.TempDir(), "run")
+	_, err := train.Run(t.Context(), env, "", train.Options{Set: smallest(folder).Set, Folder: folder})
+	require.NoError(t, err)
+	before := read(t, folder, runs.OutcomeFile)
+	o := smallest(folder)
+	o.Resume = true
+	_, err = sweep.Run(t.Context(), env, "", o)
+	require.ErrorContains(t, err, "the folder holds a job, expected a sweep")
+	require.Equal(t, before, read(t, folder, runs.OutcomeFile))
+
+	swept := filepath.Join(t.TempDir(), "run")
+	_, err = sweep.Run(t.Context(), env, "", smallest(swept))
+	require.NoError(t, err)
+	_, err = train.Run(t.Context(), env, "", train.Options{Set: smallest(folder).Set, Folder: swept, Resume: true})
+	require.ErrorContains(t, err, "the folder holds a sweep, expected a job")
 }
 
 func names(o *runs.SweepOutcome) (list []string) {

@@ -27,6 +27,9 @@ func (j *job) open(data *dataset.Set) (*trainer.SavedJob, error) {
 	if !j.o.Resume {
 		return nil, j.openTables()
 	}
+	if err := runs.MayResume(j.env.Files, j.folder, runs.JobKind); err != nil {
+		return nil, err
+	}
 	if err := j.same(); err != nil {
 		return nil, err
 	}
