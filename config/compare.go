@@ -12,6 +12,10 @@ import (
 
 // Declared makes the network for what is known of the data without reading images.
 func (j *Job) Declared(fsys files.FS) (*model.Network, error) {
+	if j.Data.Path != "" && fsys != nil {
+		_, err := fsys.Stat(j.Data.Path)
+		j.noData = err != nil
+	}
 	shape, classes := dataset.Declared(fsys, j.Data)
 	return j.Model(shape, classes)
 }

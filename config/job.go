@@ -54,6 +54,7 @@ type Job struct {
 	network *model.Network   // without tensors; of the zoo it has its own input and classes
 	history *history         // of the first weights; nil where nothing is known
 	policy  *jobPolicy       // nil for the other deciders
+	noData  bool             // the folder of images is not there
 }
 
 // NewJob returns an empty file, before EnsureDefaults.

@@ -11,13 +11,21 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := slices.Contains([]string{DecideFixed, DecideScript}, j.Adapt.Decider) && widens(j.Adapt.Actions)
-	return j.freeWidth(drawn || scripted)
+	return append(j.missingData(), j.freeWidth(drawn || scripted)...)
 }
 
 // Warnings lists what a valid file probably does not mean, each in a sentence.
 func (m *Simulation) Warnings() []string {
 	o := m.Simulate
-	return m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds))
+	return append(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds))...)
+}
+
+// missingData warns of images that are not on this machine; they may be where the job will run.
+func (j *Job) missingData() []string {
+	if !j.noData {
+		return nil
+	}
+	return []string{fmt.Sprintf("data.path: there is no %s, so the job cannot start here; put the images of %s there, or fetch them with 'graft data'", j.Data.Path, j.Data.Kind)}
 }
 
 // freeWidth warns of a profile on which wider layers take no more time.

@@ -171,6 +171,9 @@ func (p *Structural) observe(n *model.Network) (*Observation, error) {
 
 // Fits returns an error if the policy can never adapt a network, which needs no weights.
 func (p *Structural) Fits(n *model.Network) error {
+	if err := p.judges(); err != nil {
+		return err
+	}
 	seen, err := p.observe(n)
 	if err != nil {
 		return fmt.Errorf("the policy cannot read %s: %w", n.Name(), err)
@@ -179,6 +182,24 @@ func (p *Structural) Fits(n *model.Network) error {
 		return nil
 	}
 	return fmt.Errorf("the policy weighs %s, and none of them fits %s; name actions or kinds that do, or take another policy or another network", p.weighs(), n.Name())
+}
+
+// judges returns an error if the policy is to choose among actions that it has not learned to
+// judge. An untrained policy may.
+func (p *Structural) judges() error {
+	if p.Learned == nil {
+		return nil
+	}
+	asked := slices.Clone(p.Kinds)
+	for _, a := range p.Actions {
+		asked = append(asked, a.Kind)
+	}
+	for _, kind := range asked {
+		if kind != net2net.None && !slices.Contains(p.Learned, kind) {
+			return fmt.Errorf("the policy has learned to judge %v, and is asked to %s; leave that out, or take a policy that learned from such tables", p.Learned, kind)
+		}
+	}
+	return nil
 }
 
 // weighs names the actions that the policy chooses from.

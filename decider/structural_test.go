@@ -142,6 +142,8 @@ func TestTargetsThatWereLearned(t *testing.T) {
 	p.Actions = []net2net.Action{{Kind: "widen", Target: "conv1", Size: 40}, {Kind: "deepen", Target: "nowhere"}}
 	require.Len(t, decide(t, p, halfTime).Probabilities, 2, "the one that fits, and none")
 
+	p.Kinds, p.Actions = []net2net.Kind{"kernel"}, nil
+	require.ErrorContains(t, p.Fits(n), "the policy has learned to judge [deepen widen], and is asked to kernel")
 	p.Actions, p.Kinds, p.Targets = nil, nil, []string{"kernel matrix"}
 	require.ErrorContains(t, p.Fits(n), "the actions that it learned to judge: kernel matrix, and none of them fits")
 	set, err := p.Set()
