@@ -113,19 +113,18 @@ func (r *Run) WriteOutcome(v any) error {
 	return writeJSON(r.fsys, r.Path(OutcomeFile), v)
 }
 
-// Reconfigure replaces the configuration of a run that goes on with another one: its text as given and
-// with its defaults, and the digest in the manifest, which comes last.
+// Reconfigure replaces the configuration of a run that goes on with another one: the digest in the
+// manifest, then its text with defaults and as given. It may be repeated after a crash.
 func (r *Run) Reconfigure(config, resolved, digest string) error {
 	m := r.manifest
 	m.ConfigSHA256 = digest
+	err := writeJSON(r.fsys, r.Path(ManifestFile), m)
 	for _, file := range []struct{ name, text string }{{ResolvedFile, resolved}, {ConfigFile, config}} {
-		if file.text != "" {
-			if err := writeBytes(r.fsys, r.Path(file.name), []byte(file.text)); err != nil {
-				return fmt.Errorf("change the configuration of %s: %w", r.path, err)
-			}
+		if err == nil && file.text != "" {
+			err = writeBytes(r.fsys, r.Path(file.name), []byte(file.text))
 		}
 	}
-	if err := writeJSON(r.fsys, r.Path(ManifestFile), m); err != nil {
+	if err != nil {
 		return fmt.Errorf("change the configuration of %s: %w", r.path, err)
 	}
 	r.manifest = m

@@ -1,8 +1,8 @@
 package train
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
 	"graft/config"
 	"graft/dataset"
@@ -10,6 +10,7 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/trainer"
+	"graft/work"
 	"graft/work/control"
 )
 
@@ -53,39 +54,29 @@ func (j *job) openTables() error {
 
 // same checks that a resumed run is of the same job, or of one that differs in what lies ahead.
 func (j *job) same() error {
-	if j.stored.Manifest().ConfigSHA256 == j.Digest() {
+	began := j.stored.Manifest().ConfigSHA256
+	was, err := config.ReadJob(j.env.Files, j.stored.Path(runs.ResolvedFile), nil)
+	if began == j.Digest() {
+		j.changed = err == nil && len(j.Differences(was)) > 0 // an earlier process was killed while it wrote the change down
 		return nil
 	}
-	refused := func(why any) error {
-		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job differs from the run's: %v; restore its configuration, or start another run with option folder", j.folder, why))
-	}
-	was, err := config.ReadJob(j.env.Files, j.stored.Path(runs.ResolvedFile), nil)
-	if err != nil {
-		return refused("a file that it reads has changed")
-	}
-	reached, err := trainer.ReachedBy(j.stored)
-	if err != nil {
-		return err
-	}
-	known := was.Digest() == j.stored.Manifest().ConfigSHA256
-	switch {
-	case was.Digest() == j.Digest(): // an earlier process was killed while it wrote down the change
-	case !known && len(j.Differences(was)) > 0:
-		return refused(strings.Join(j.Differences(was), ", "))
-	case !known:
-		return refused("a file that it reads has changed")
-	default:
-		if j.accepted, err = j.Ahead(was, reached); err != nil {
-			return refused(err)
+	why := errors.New(work.Differences(was, err, j.Differences, "a file that it reads has changed"))
+	if err == nil && was.Digest() == began { // of what was read, nothing else can have changed
+		var reached trainer.Reached
+		if reached, err = trainer.ReachedBy(j.stored); err != nil {
+			return err
+		}
+		if j.accepted, why = j.Ahead(was, reached); why == nil {
+			j.was, j.changed = was, true
+			return nil
 		}
 	}
-	j.was = was
-	return nil
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job differs from the run's: %w; restore its configuration, or start another run with option folder", j.folder, why))
 }
 
 // adopt writes down that the run goes on with another configuration, once a checkpoint has it.
 func (j *job) adopt() error {
-	if j.was == nil {
+	if !j.changed {
 		return nil
 	}
 	for _, what := range j.accepted {

@@ -104,6 +104,7 @@ type job struct {
 	stored   *results.Run
 	images   *dataset.Set
 	was      *config.Job     // that a resumed run began with, where it goes on with another; nil for the same
+	changed  bool            // the run folder is to hold the job's configuration
 	accepted []string        // differences of the two
 	server   *control.Server // nil without an address
 	live     *trainer.Live   // nil without an address
