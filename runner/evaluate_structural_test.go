@@ -123,7 +123,7 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	s := newShed(t)
 	r := s.report("policy=run", "policy=run/policies/seed-2.safetensors", "table=early", "table=late")
 	require.Equal(t, "run, voting", r.Against)
-	require.Equal(t, runs.EvaluatedPolicy{Policy: s.path("run"), Name: "run", Kind: runs.StructuralPolicy, Members: 3, Learned: []string{"deepen"},
+	require.Equal(t, runs.EvaluatedPolicy{Policy: s.path("run"), Name: "run", Kind: runs.StructuralPolicy, Members: 3, Learned: []string{"deepen"}, Targets: []string{"deepen convolution"},
 		Notes: map[string]string{"tables": "early, late"}}, r.Policies[0])
 	require.Equal(t, []int{1, 3, 1}, []int{r.Standings[0].Seeds, r.Standings[1].Seeds, r.Standings[2].Seeds})
 	require.Equal(t, evaluation.RoleVote, r.Standings[0].Role)
@@ -146,7 +146,7 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	}
 
 	text := ends(t, s.evaluate("policy=run", "table=early", "table=late"), failure.Done, "")
-	containsAll(t, text.stdout, "policy  run, structural, 3 members, judges deepen\n        tables: early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
+	containsAll(t, text.stdout, "policy  run, structural, 3 members, judges deepen convolution\n        tables: early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
 		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ in their seed", "~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).ReadAll()
 	require.NoError(t, err)

@@ -123,7 +123,7 @@ func TestChangesThatTheOriginalTookLateOrNever(t *testing.T) {
 	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 3 never came", "it waited for the one before it")
 	d, err := j.Decider()
 	require.NoError(t, err)
-	assert.Equal(t, decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}, Original: true}, d)
+	assert.Equal(t, decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}, Surgery: j.Adapt.Surgery, Original: true}, d)
 }
 
 func TestTheOriginalsFilesConvert(t *testing.T) {

@@ -30,5 +30,5 @@ func ExampleRun() {
 		panic(err)
 	}
 	fmt.Printf("%d decisions, digest %.12s\n", result.Outcome.Decisions, result.Outcome.Digest)
-	// Output: 2 decisions, digest e801b44732b4
+	// Output: 2 decisions, digest 50afe6245049
 }

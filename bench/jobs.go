@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"graft/trainer"
+	"graft/work/train"
+)
+
+// wholeJob is a job that is measured as a process.
+type wholeJob struct {
+	name string
+	set  []string
+}
+
+// wholeJobs are the demo's job for five seconds and for one of the virtual clock, and an epoch of
+// ConvNet2.
+func wholeJobs() []wholeJob {
+	demo := slices.DeleteFunc(train.Demo(), func(set string) bool { return len(set) > 5 && (set[:5] == "time." || set[:6] == "adapt.") })
+	return []wholeJob{
+		{"the demo's job, 5 s of the clock", append(slices.Clone(demo), "time.budget=5s")},
+		{"the same, 1 s", append(slices.Clone(demo), "time.budget=1s")},
+		{"an epoch of ConvNet2, 3600 images", []string{"network.name=ConvNet2", "data.synthetic.train=4000", "data.synthetic.test=400", "time.budget=60s", "train.epochs=1"}},
+	}
+}
+
+// beside are the numbers of busy processes beside a job.
+var beside = []int{0, 4}
+
+// jobs compares whole jobs: the number of threads that graft finds with each fixed number, and
+// with the same steps and evaluations in PyTorch.
+func (b *bench) jobs(program string) error {
+	fmt.Fprintln(b.table, "\nwhole jobs\tbeside\tbest fixed over chosen threads\tquartiles\tchosen\tfixed, by threads")
+	for _, j := range wholeJobs() {
+		for _, busy := range beside {
+			if err := b.threadsOf(program, j, busy); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprintln(b.table, "\nwhole jobs\tthreads\tPyTorch over graft\tquartiles\tgraft\tPyTorch")
+	if err := b.jobBesideTwin(program, wholeJobs()[0]); err != nil {
+		return err
+	}
+	return b.table.Flush()
+}
+
+// threadsOf runs a job in turn with each number of threads; zero is graft's choice.
+func (b *bench) threadsOf(program string, j wholeJob, busy int) error {
+	defer load(busy)()
+	numbers := append([]int{0}, threadCounts()...)
+	times := make([][]float64, len(numbers))
+	for round := range max(3, b.rounds/3) {
+		for k := range numbers {
+			at := (k + round) % len(numbers) // who begins alternates
+			took, _, err := b.runJob(program, j, numbers[at])
+			if err != nil {
+				return err
+			}
+			times[at] = append(times[at], took)
+		}
+	}
+	best := slices.MinFunc(times[1:], func(x, y []float64) int { return int(1e6 * (median(x) - median(y))) })
+	m := measured{ours: times[0], twin: best}
+	fixed := ""
+	for k, t := range times[1:] {
+		fixed += fmt.Sprintf("%d: %.2f s  ", numbers[k+1], median(t))
+	}
+	fmt.Fprintf(b.table, "%s\t%d\t%s\t%.2f s\t%s\n", j.name, busy, m.ratio(), median(times[0]), fixed)
+	return nil
+}
+
+// jobBesideTwin lets PyTorch train the job's exported network for the job's steps, with its
+// evaluations, on one thread each. Graft's time is its whole process with start, images and
+// checkpoint; PyTorch's is its training and evaluations alone.
+func (b *bench) jobBesideTwin(program string, j wholeJob) error {
+	_, outcome, err := b.runJob(program, j, 1)
+	if err != nil {
+		return err
+	}
+	module := filepath.Join(b.folder, "whole.py")
+	if out, err := exec.Command(program, "export", b.jobFolder(), "--out", module, "--force").CombinedOutput(); err != nil {
+		return fmt.Errorf("export the job's network: %w: %s", err, out)
+	}
+	twin, err := b.startTwin(b.twins()[0], 1)
+	if err != nil {
+		return err
+	}
+	defer twin.stop()
+	m := measured{}
+	for round := -1; round < max(3, b.rounds/3); round++ {
+		a, err := twin.ask(command{Cmd: "job", Network: module, Steps: int(outcome.Steps), Iterations: outcome.Epochs + 1})
+		if err != nil {
+			return err
+		}
+		took, _, err := b.runJob(program, j, 1)
+		if err != nil {
+			return err
+		}
+		if round >= 0 {
+			m.ours, m.twin = append(m.ours, took), append(m.twin, a.Seconds)
+		}
+	}
+	fmt.Fprintf(b.table, "%s\t1\t%s\t%.2f s\t%.2f s\n", j.name, m.ratio(), median(m.ours), median(m.twin))
+	return nil
+}
+
+func (b *bench) jobFolder() string { return filepath.Join(b.folder, "whole-job") }
+
+// runJob runs a job's process, and returns how long it took in seconds, from start to exit.
+func (b *bench) runJob(program string, j wholeJob, threads int) (float64, *trainer.Outcome, error) {
+	args := []string{"train", "--quiet", "--json", "--force", "--folder", b.jobFolder(), "--set", "run.threads=" + strconv.Itoa(threads)}
+	for _, set := range j.set {
+		args = append(args, "--set", set)
+	}
+	c := exec.Command(program, args...)
+	c.Stderr = os.Stderr
+	began := time.Now()
+	text, err := c.Output()
+	took := time.Since(began).Seconds()
+	if err != nil {
+		return 0, nil, fmt.Errorf("%s: %w; build it with make build, or name it with -graft", program, err)
+	}
+	var r struct{ Outcome *trainer.Outcome }
+	return took, r.Outcome, json.Unmarshal(text, &r)
+}
+
+// load keeps so many goroutines busy until the returned function is called.
+func load(busy int) (end func()) {
+	var wait sync.WaitGroup
+	stop := make(chan struct{})
+	for range busy {
+		c := exec.Command("sh", "-c", "while :; do :; done")
+		if c.Start() != nil {
+			continue
+		}
+		wait.Go(func() {
+			<-stop
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		})
+	}
+	return func() { close(stop); wait.Wait() }
+}
