@@ -32,6 +32,7 @@ type options struct {
 	child   bool
 	surgery bool // measure nothing else
 	job     bool // measure nothing else
+	whole   bool // measure nothing else
 	learn   bool // measure nothing else
 	policy  bool // measure nothing else
 	grid    bool // measure nothing else
@@ -50,7 +51,8 @@ func main() {
 	flag.IntVar(&o.starts, "starts", 3, "fresh pairs of processes in a comparison: how a heap happens to lie is luck")
 	flag.IntVar(&o.steps, "steps", 20, "training steps in a burst")
 	flag.IntVar(&o.ops, "ops", 2000, "iterations of the operator chain in a burst")
-	flag.BoolVar(&o.job, "job", false, "measure epochs with data and evaluation, and whole jobs, only")
+	flag.BoolVar(&o.job, "job", false, "measure epochs with data and evaluation only")
+	flag.BoolVar(&o.whole, "jobs", false, "measure whole jobs only: threads, beside load, and PyTorch")
 	flag.BoolVar(&o.learn, "learn", false, "measure how policies learn only")
 	flag.BoolVar(&o.surgery, "surgery", false, "measure surgery only")
 	flag.BoolVar(&o.policy, "policy", false, "measure only what policies learn from tables: their folders, named behind the flags")
@@ -104,7 +106,9 @@ func run(o options) error {
 	case o.surgery:
 		return b.surgery()
 	case o.job:
-		return errors.Join(b.job(), b.jobs(o.graft))
+		return b.job()
+	case o.whole:
+		return b.jobs(o.graft)
 	case o.learn:
 		return errors.Join(b.learning(), studyQuality(os.Stdout, flag.Args(), o.seeds))
 	case o.grid:

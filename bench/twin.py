@@ -170,7 +170,7 @@ class Bytes(torch.utils.data.Dataset):
         return (self.images[k].float().div(255) - 0.5) / 0.5, self.labels[k]
 
 
-class Job:
+class WholeJob:
     """The steps and evaluations of a whole job, on the network of an exported module."""
 
     def __init__(self, path):
@@ -362,7 +362,7 @@ class Worker:
 
     def job(self, command):
         if self.jobs is None:
-            self.jobs = Job(command.get("network"))
+            self.jobs = WholeJob(command.get("network"))
         _, answer = timed(lambda: self.jobs.run(positive(command, "steps"), positive(command, "iterations")))
         answer["losses"] = []
         return answer
