@@ -360,7 +360,7 @@ class Worker:
         answer["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         return answer
 
-    def job(self, command):
+    def whole_job(self, command):
         if self.jobs is None:
             self.jobs = WholeJob(command.get("network"))
         _, answer = timed(lambda: self.jobs.run(positive(command, "steps"), positive(command, "iterations")))
@@ -404,7 +404,7 @@ class Worker:
             "train": self.train,
             "ops": self.ops,
             "epoch": self.epoch,
-            "job": self.job,
+            "job": self.whole_job,
             "learn": self.learn,
             "surgery": self.surgery,
         }
