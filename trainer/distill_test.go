@@ -38,7 +38,7 @@ func growAndShrink(seed int64) trainer.Options {
 	o := trainer.Options{Seed: seed, Batch: 32, Augment: torch.Augment{Pad: 1, Flip: true}, Adapt: trainer.Adapt{Every: true}, Timeline: trainer.Timeline{Budget: 24 * time.Second,
 		Events: []trainer.Event{{At: 1600 * time.Millisecond, Change: trainer.Up}, {At: 20 * time.Second, Change: trainer.Down}}}}
 	o.Adapt.Surgery.Noise = 0.1 // so that copied channels part
-	o.Schedule.Decay = 0.95
+	o.Schedule = trainer.Schedule{Rule: trainer.Exponential, Decay: 0.95, Restart: trainer.RestartOnDevices}
 	return o
 }
 

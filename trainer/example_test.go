@@ -66,5 +66,5 @@ func TestDemoDigest(t *testing.T) {
 	}
 	outcome, err := demo()
 	require.NoError(t, err)
-	require.Equal(t, "b42ee11ce3771c3a2a0a9f63b7dcef586779a2637270cc5bcd0938e7d97b1c4e", outcome.Digest)
+	require.Equal(t, "5f4c256464de905d6060ed47063adcda75024faaa8c14b07712622381ffbe2f3", outcome.Digest)
 }
