@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
+	"strings"
 	"time"
 
 	"graft/trainer"
@@ -24,7 +24,7 @@ type wholeJob struct {
 // wholeJobs are the demo's job for five seconds and for one of the virtual clock, and an epoch of
 // ConvNet2.
 func wholeJobs() []wholeJob {
-	demo := slices.DeleteFunc(train.Demo(), func(set string) bool { return len(set) > 5 && (set[:5] == "time." || set[:6] == "adapt.") })
+	demo := slices.DeleteFunc(train.Demo(), func(set string) bool { return strings.HasPrefix(set, "time.") || strings.HasPrefix(set, "adapt.") })
 	return []wholeJob{
 		{"the demo's job, 5 s of the clock", append(slices.Clone(demo), "time.budget=5s")},
 		{"the same, 1 s", append(slices.Clone(demo), "time.budget=1s")},
@@ -55,7 +55,11 @@ func (b *bench) jobs(program string) error {
 
 // threadsOf runs a job in turn with each number of threads; zero is graft's choice.
 func (b *bench) threadsOf(program string, j wholeJob, busy int) error {
-	defer load(busy)()
+	end, err := load(busy)
+	if err != nil {
+		return err
+	}
+	defer end()
 	numbers := append([]int{0}, threadCounts()...)
 	times := make([][]float64, len(numbers))
 	for round := range max(3, b.rounds/3) {
@@ -133,20 +137,22 @@ func (b *bench) runJob(program string, j wholeJob, threads int) (float64, *train
 	return took, r.Outcome, json.Unmarshal(text, &r)
 }
 
-// load keeps so many goroutines busy until the returned function is called.
-func load(busy int) (end func()) {
-	var wait sync.WaitGroup
-	stop := make(chan struct{})
-	for range busy {
-		c := exec.Command("sh", "-c", "while :; do :; done")
-		if c.Start() != nil {
-			continue
-		}
-		wait.Go(func() {
-			<-stop
+// load keeps so many processes busy until the returned function is called.
+func load(busy int) (end func(), err error) {
+	var started []*exec.Cmd
+	end = func() {
+		for _, c := range started {
 			_ = c.Process.Kill()
 			_ = c.Wait()
-		})
+		}
 	}
-	return func() { close(stop); wait.Wait() }
+	for range busy {
+		c := exec.Command("sh", "-c", "while :; do :; done")
+		if err := c.Start(); err != nil {
+			end()
+			return nil, fmt.Errorf("start a busy process: %w", err)
+		}
+		started = append(started, c)
+	}
+	return end, nil
 }

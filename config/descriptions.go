@@ -255,7 +255,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.Restart":                "Begins the schedule anew, from the first rate: cosine and linear then fall faster, over the time that is left. devices does so after each up and down, surgery after each change of the network, never goes on. With surgery a job that grows has other rates than one that does not, which a comparison of the two then measures as well. Empty means devices.",
 	"graft/trainer.Schedule.Rule":                   "Changes the rate. cosine and linear lower it to min_lr at the end of the budget, step by step; exponential multiplies it by decay after each epoch, step after every every epochs; constant keeps it. Empty means cosine.",
 	"graft/trainer.Schedule.WarmUp":                 "Steps over which the rate rises from zero; zero means none.",
-	"graft/trainer.Schedule.WarmUpShare":            "The part of the budget, between 0 and 1, over which the rate rises from zero. Zero means none.",
+	"graft/trainer.Schedule.WarmUpShare":            "The part, between 0 and 1, of the time from the schedule's beginning to the end of the budget over which the rate rises from zero. Zero means none.",
 	"graft/trainer.Timeline.Budget":                 "Length of the job, counted from zero also where it starts later; required.",
 	"graft/trainer.Timeline.Events":                 "In order of time; empty means none.",
 	"graft/trainer.Timeline.Start":                  "Where in the budget the job begins; zero means at its beginning.",

@@ -41,8 +41,8 @@ type Schedule struct {
 	Every  int     // epochs between two changes of the rule step; zero means 10
 	MinLR  float64 `json:"Least"` // lower bound of the rate; zero means 1e-8
 	WarmUp int     // steps over which the rate rises from zero; zero means none
-	// WarmUpShare is the part of the budget, between 0 and 1, over which the rate rises from
-	// zero. Zero means none.
+	// WarmUpShare is the part, between 0 and 1, of the time from the schedule's beginning to the
+	// end of the budget over which the rate rises from zero. Zero means none.
 	WarmUpShare float64
 	// Restart begins the schedule anew, from the first rate: cosine and linear then fall faster,
 	// over the time that is left. devices does so after each up and down, surgery after each
