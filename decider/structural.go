@@ -184,20 +184,24 @@ func (p *Structural) Fits(n *model.Network) error {
 	return fmt.Errorf("the policy weighs %s, and none of them fits %s; name actions or kinds that do, or take another policy or another network", p.weighs(), n.Name())
 }
 
-// judges returns an error if the policy is to choose among actions that it has not learned to
-// judge. An untrained policy may.
-func (p *Structural) judges() error {
+// Unlearned returns those of some kinds that the policy has not learned to judge. An untrained
+// policy may choose among all.
+func (p *Structural) Unlearned(kinds []net2net.Kind) []net2net.Kind {
 	if p.Learned == nil {
 		return nil
 	}
+	return slices.DeleteFunc(slices.Clone(kinds), func(k net2net.Kind) bool { return k == net2net.None || slices.Contains(p.Learned, k) })
+}
+
+// judges returns an error if the policy is to choose among actions that it has not learned to
+// judge.
+func (p *Structural) judges() error {
 	asked := slices.Clone(p.Kinds)
 	for _, a := range p.Actions {
 		asked = append(asked, a.Kind)
 	}
-	for _, kind := range asked {
-		if kind != net2net.None && !slices.Contains(p.Learned, kind) {
-			return fmt.Errorf("the policy has learned to judge %v, and is asked to %s; leave that out, or take a policy that learned from such tables", p.Learned, kind)
-		}
+	if strange := p.Unlearned(asked); len(strange) > 0 {
+		return fmt.Errorf("the policy has learned to judge %v, and is asked to %s; leave that out, or take a policy that learned from such tables", p.Learned, strange[0])
 	}
 	return nil
 }

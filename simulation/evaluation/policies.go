@@ -108,10 +108,7 @@ func Structural(name string, p *decider.Structural) Policy {
 // judges returns an error if the tree offers kinds of actions that the policy has not
 // learned from, so that it would choose by chance. An untrained policy may.
 func judges(p *decider.Structural, t *simulation.Tree) error {
-	if p.Learned == nil {
-		return nil
-	}
-	strange := slices.DeleteFunc(simulation.OfferedKinds([]*simulation.Tree{t}), func(k net2net.Kind) bool { return slices.Contains(p.Learned, k) })
+	strange := p.Unlearned(simulation.OfferedKinds([]*simulation.Tree{t}))
 	if len(strange) == 0 {
 		return nil
 	}
