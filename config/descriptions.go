@@ -149,7 +149,7 @@ var descriptions = map[string]string{
 	"graft/dataset.Options.Size":                    "Height and width in pixels to which images of a folder are resized; zero means 32.",
 	"graft/dataset.Options.Synthetic":               "Options of synthetic images.",
 	"graft/dataset.Options.TestAsValidation":        "Uses the test images for validation, as the original does, and trains on all others. The final test accuracy is then too optimistic. False keeps them apart.",
-	"graft/dataset.Options.ValidationShare":         "The share of the training images that is held out for validation, between 0 and 1, equal in each class and drawn by the seed. A folder without a test folder holds out as many for the test. Zero means 0.1.",
+	"graft/dataset.Options.ValidationShare":         "The share of the training images that is held out for validation, between 0 and 1, equal in each class and drawn by the seed. Digits, and a folder without a test folder, hold out as many for the test. Zero means 0.1.",
 	"graft/dataset.SyntheticOptions.Channels":       "Channels of an image, 1 for grey and 3 for colour; zero means 3.",
 	"graft/dataset.SyntheticOptions.Classes":        "Number of classes, from 2 to 100; zero means 10.",
 	"graft/dataset.SyntheticOptions.Noise":          "The largest change of a pixel, in 255ths: more is harder. Zero means 40.",

@@ -20,6 +20,8 @@ func Declared(fsys files.FS, o Options) (shape []int, classes int) {
 		return []int{3, cifarSide, cifarSide}, len(cifar100Classes)
 	case KindMNIST, KindFashion:
 		return []int{1, idxSide, idxSide}, len(digits)
+	case KindDigits:
+		return []int{1, digitsSide, digitsSide}, len(digits)
 	case KindFolder:
 		return []int{3, o.Size, o.Size}, foldersOf(fsys, o.Path)
 	}

@@ -25,6 +25,7 @@ func TestDeclared(t *testing.T) {
 		"other synthetic":  {Options{Synthetic: SyntheticOptions{Classes: 4, Channels: 1, Size: 16}}, []int{1, 16, 16}, 4},
 		"cifar100":         {Options{Kind: KindCIFAR100, Path: "none"}, []int{3, 32, 32}, 100},
 		"mnist":            {Options{Kind: KindMNIST, Path: "none"}, []int{1, 28, 28}, 10},
+		"digits":           {Options{Kind: KindDigits, Path: "none"}, []int{1, 8, 8}, 10},
 		"a folder":         {Options{Kind: KindFolder, Path: folder, Size: 64}, []int{3, 64, 64}, 3},
 		"a missing folder": {Options{Kind: KindFolder, Path: "none"}, []int{3, 32, 32}, 0},
 		"an unknown kind":  {Options{Kind: "none"}, nil, 0},

@@ -19,6 +19,7 @@ const (
 	KindCIFAR100  = "cifar100"      // the same with 100 classes
 	KindMNIST     = "mnist"         // LeCun 1998: 70,000 grey digits of 28 x 28
 	KindFashion   = "fashion-mnist" // Xiao 2017: MNIST's files with clothes
+	KindDigits    = "digits"        // Alpaydin and Kaynak 1998: 1,797 grey digits of 8 x 8
 	KindFolder    = "folder"        // the user's images, a folder for each class
 )
 
@@ -29,6 +30,7 @@ var kinds = map[string]func(files.FS, Options) (*source, error){
 	KindCIFAR100:  cifar100.read,
 	KindMNIST:     mnist.read,
 	KindFashion:   fashion.read,
+	KindDigits:    readDigits,
 	KindFolder:    readFolder,
 }
 
@@ -49,8 +51,8 @@ type Options struct {
 	// synthetic kind has none, all others need one.
 	Path string
 	// ValidationShare is the share of the training images that is held out for
-	// validation, between 0 and 1, equal in each class and drawn by the seed. A folder
-	// without a test folder holds out as many for the test. Zero means 0.1.
+	// validation, between 0 and 1, equal in each class and drawn by the seed. Digits, and a
+	// folder without a test folder, hold out as many for the test. Zero means 0.1.
 	ValidationShare float64
 	// TestAsValidation uses the test images for validation, as the original does, and
 	// trains on all others. The final test accuracy is then too optimistic. False keeps

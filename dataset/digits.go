@@ -1,0 +1,121 @@
+package dataset
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"graft/files"
+)
+
+// digitsFiles are the names of the file of digits: in Debian's python3-sklearn, and in the
+// repository of Irvine.
+var digitsFiles = []string{"digits.csv.gz", "optdigits.tes"}
+
+const (
+	digitsSide = 8  // pixels
+	digitsInk  = 16 // the darkest pixel
+	// The published file has 1,797 rows of at most 200 bytes.
+	maxDigits      = 1 << 16
+	maxDigitsBytes = 16 << 20
+)
+
+// readDigits reads the file of digits. A part of its images is held out for the test.
+func readDigits(fsys files.FS, o Options) (*source, error) {
+	for _, name := range digitsFiles {
+		path := filepath.Join(o.Path, name)
+		there, err := isFile(fsys, path)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			continue
+		}
+		var images []byte
+		var labels []int64
+		err = readFile(fsys, path, func(r io.Reader, _ int64) error {
+			images, labels, err = parseDigits(r)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		return digitsSource(images, labels, o), nil
+	}
+	return nil, fmt.Errorf("read %s: %w; put %s into it, or install Debian's python3-sklearn and name its folder %s",
+		o.Path, ErrMissing, strings.Join(digitsFiles, " or "), "/usr/lib/python3/dist-packages/sklearn/datasets/data")
+}
+
+func digitsSource(images []byte, labels []int64, o Options) *source {
+	all := held(images, labels)
+	rest, drawn := apart(labels, everyRow(len(labels)), shareOf(len(labels), o.ValidationShare), o.Seed, streamTest)
+	return &source{name: KindDigits, classes: digits, shape: [3]int{1, digitsSide, digitsSide}, train: all.pick(rest), test: all.pick(drawn)}
+}
+
+// pick is the pool of some rows.
+func (p pool) pick(rows []int) pool {
+	labels := make([]int64, len(rows))
+	for k, row := range rows {
+		labels[k] = p.labels[row]
+	}
+	return pool{labels: labels, images: func(picked []int) ([]byte, error) {
+		from := make([]int, len(picked))
+		for k, row := range picked {
+			from[k] = rows[row]
+		}
+		return p.images(from)
+	}}
+}
+
+// parseDigits reads rows of 64 pixels and a label, with commas between, packed or not.
+func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
+	plain, err := unzipped(r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("it is no gzip file: %w; %s", err, again)
+	}
+	lines := bufio.NewScanner(io.LimitReader(plain, maxDigitsBytes))
+	for lines.Scan() {
+		row, err := digitsRow(lines.Text())
+		if err != nil {
+			return nil, nil, fmt.Errorf("line %d: %w; %s", len(labels)+1, err, again)
+		}
+		if len(labels) == maxDigits {
+			return nil, nil, fmt.Errorf("it has more than %d lines; it is not the published file", maxDigits)
+		}
+		for _, ink := range row[:digitsSide*digitsSide] {
+			images = append(images, byte(ink*255/digitsInk))
+		}
+		labels = append(labels, int64(row[digitsSide*digitsSide]))
+	}
+	if err := lines.Err(); err != nil {
+		return nil, nil, fmt.Errorf("it is damaged: %w; %s", err, again)
+	}
+	if len(labels) < len(digits) {
+		return nil, nil, fmt.Errorf("it has %d lines; the published file has 1797; %s", len(labels), again)
+	}
+	return images, labels, nil
+}
+
+// digitsRow reads the pixels and the label of a line.
+func digitsRow(text string) ([]int, error) {
+	cells := strings.Split(strings.TrimSpace(text), ",")
+	if want := digitsSide*digitsSide + 1; len(cells) != want {
+		return nil, fmt.Errorf("it has %d numbers, not %d", len(cells), want)
+	}
+	row := make([]int, len(cells))
+	for k, cell := range cells {
+		v, err := strconv.ParseFloat(cell, 64) // some copies write 5.0
+		if err != nil || v != float64(int(v)) || v < 0 || v > digitsInk {
+			return nil, fmt.Errorf("%q is no pixel; pixels are whole numbers from 0 to %d", cell, digitsInk)
+		}
+		row[k] = int(v)
+	}
+	if row[len(row)-1] >= len(digits) {
+		return nil, errors.New("the label is no digit")
+	}
+	return row, nil
+}
