@@ -155,6 +155,7 @@ var descriptions = map[string]string{
 	"graft/dataset.SyntheticOptions.Noise":          "The largest change of a pixel, in 255ths: more is harder. Zero means 40.",
 	"graft/dataset.SyntheticOptions.Size":           "Height and width in pixels, from 16 on; zero means 32.",
 	"graft/dataset.SyntheticOptions.Test":           "Test images; zero means 2,000.",
+	"graft/dataset.SyntheticOptions.Textures":       "Says that classes differ in their textures first and then in their shapes, which small networks learn sooner; false is shapes first.",
 	"graft/dataset.SyntheticOptions.Train":          "Training images, including those held out for validation; zero means 10,000.",
 	"graft/decider.StructuralShape.Hidden":          "Values of an encoding and of each hidden layer; zero means 32.",
 	"graft/decider.StructuralShape.Rounds":          "Of the graph encoder; zero means 2.",

@@ -36,8 +36,13 @@ var (
 
 const maxClasses = len(shapeNames) * len(textureNames) * len(periods)
 
-// looks gives neighbouring classes different shapes first, then different textures.
-func looks(class int) look {
+// looks gives neighbouring classes different shapes first, then different textures, or the other
+// way round.
+func looks(class int, textures bool) look {
+	if textures {
+		shape := class / len(textureNames)
+		return look{shape % len(shapeNames), class % len(textureNames), shape / len(shapeNames)}
+	}
 	texture := class / len(shapeNames)
 	return look{class % len(shapeNames), texture % len(textureNames), texture / len(textureNames)}
 }

@@ -21,6 +21,9 @@ type SyntheticOptions struct {
 	Test     int // test images; zero means 2,000
 	// Noise is the largest change of a pixel, in 255ths: more is harder. Zero means 40.
 	Noise int
+	// Textures says that classes differ in their textures first and then in their shapes, which
+	// small networks learn sooner; false is shapes first.
+	Textures bool `json:",omitempty"`
 }
 
 // EnsureDefaults fills unset options.
@@ -57,7 +60,7 @@ func synthetic(_ files.FS, o Options) (*source, error) {
 	c := o.Synthetic
 	classes := make([]string, c.Classes)
 	for k := range classes {
-		classes[k] = looks(k).name()
+		classes[k] = looks(k, c.Textures).name()
 	}
 	return &source{name: KindSynthetic, classes: classes, shape: [3]int{c.Channels, c.Size, c.Size},
 		train: painted(c, c.Train, o.Seed, streamTrainImages), test: painted(c, c.Test, o.Seed, streamTestImages)}, nil
@@ -75,7 +78,7 @@ func painted(c SyntheticOptions, count int, seed int64, stream uint64) pool {
 		parallel.Do(len(rows), 0, func(k int) {
 			// A stream for each image, so that order and workers do not matter.
 			random := rand.NewPCG(uint64(seed)^stream<<56, uint64(rows[k])*0x9E3779B97F4A7C15)
-			canvas{out[k*size : (k+1)*size], c.Channels, c.Size}.paint(looks(int(labels[rows[k]])), c.Noise, random)
+			canvas{out[k*size : (k+1)*size], c.Channels, c.Size}.paint(looks(int(labels[rows[k]]), c.Textures), c.Noise, random)
 		})
 		return out, nil
 	}}

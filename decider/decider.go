@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -23,6 +24,26 @@ type State struct {
 	Accuracy  float64 // on the validation split, last evaluated; zero before the first evaluation
 	// Step is the time of a step of training now; zero if unknown.
 	Step time.Duration
+	// StepOf is the time of a step with another network, zero if unknown. Nil knows none.
+	StepOf func(n *model.Network) time.Duration
+	Curve  Curve
+}
+
+// Curve is a summary of the learning curve up to a decision, of the last whole epoch. The zero
+// value is unknown.
+type Curve struct {
+	Loss float64 `json:"loss"` // of training in nats, mean over the steps
+	Fall float64 `json:"fall"` // logarithm of the loss in the epoch before over Loss; zero without an epoch before
+	Gap  float64 `json:"gap"`  // accuracy of training, while the weights changed, less that of validation
+}
+
+// Next is the curve after another epoch.
+func (c Curve) Next(loss, gap float64) Curve {
+	next := Curve{Loss: loss, Gap: gap}
+	if c.Loss > 0 && loss > 0 {
+		next.Fall = math.Log(c.Loss / loss)
+	}
+	return next
 }
 
 // Decision is an action and its probability.

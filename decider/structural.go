@@ -226,7 +226,7 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide with a policy: %w", err)
 	}
-	weighed, err := p.Probabilities(Situation{seen, s})
+	weighed, err := p.Probabilities(seen.situate(s))
 	if err != nil {
 		return Decision{}, err
 	}

@@ -3,6 +3,7 @@ package decider
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"graft/net2net"
 )
@@ -11,9 +12,10 @@ import (
 type Situation struct {
 	*Observation
 	State
+	After []time.Duration // time of a step of training after each choice, zero if unknown; nil knows none
 }
 
-// feature is a number of the order of one that describes a choice in a situation.
+// feature is a number of the order of one that describes a choice in a situation; NaN if unknown.
 type feature struct {
 	name  string
 	value func(c Choice, s Situation) float64
@@ -41,7 +43,22 @@ var features = append([]feature{
 	{"accuracy", func(_ Choice, s Situation) float64 { return s.Accuracy }},
 	{"accuracy_known", func(_ Choice, s Situation) float64 { return yes(s.Accuracy > 0) }},
 	{"decisions", func(_ Choice, s Situation) float64 { return scale2(float64(s.Decisions), 2) }},
+	{"growth_layers", func(c Choice, s Situation) float64 { return growth(float64(c.Layers), float64(s.Layers)) }},
+	{"slowdown", func(c Choice, s Situation) float64 {
+		return known(c.Step > 0 && s.Step > 0, math.Log(c.Step.Seconds()/s.Step.Seconds()))
+	}},
+	{"loss", func(_ Choice, s Situation) float64 { return known(s.Curve.Loss > 0, s.Curve.Loss) }},
+	{"fall", func(_ Choice, s Situation) float64 { return known(s.Curve.Loss > 0, s.Curve.Fall) }},
+	{"gap", func(_ Choice, s Situation) float64 { return known(s.Curve.Loss > 0, s.Curve.Gap) }},
 }, waves()...)
+
+// known is a value, or NaN if it is unknown.
+func known(is bool, value float64) float64 {
+	if !is {
+		return math.NaN()
+	}
+	return value
+}
 
 // waves encode the time as the original did.
 func waves() []feature {
@@ -93,6 +110,9 @@ func featureNames() []string {
 func (s Situation) rows() [][]float64 {
 	rows := make([][]float64, len(s.Choices))
 	for k, c := range s.Choices {
+		if s.After != nil {
+			c.Step = s.After[k]
+		}
 		rows[k] = make([]float64, len(features))
 		for j, f := range features {
 			rows[k][j] = f.value(c, s)

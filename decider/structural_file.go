@@ -105,16 +105,22 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 	expected := map[string]bool{}
 	for k := range header.Members {
 		m := Member{}
-		for _, slot := range p.slots() {
+		for _, slot := range p.StructuralShape.slots(len(vocab.Names()), len(header.Rows.Names)) {
 			name := memberName(k, slot.Name)
 			expected[name] = true
 			values, err := unfloats(set, name, slot.Shape)
 			if err != nil {
 				return nil, err
 			}
+			if slot.Name == rowWeights {
+				values = spreadColumns(values, header.Rows.Names)
+			}
 			m = append(m, values)
 		}
 		p.Members = append(p.Members, m)
+	}
+	if p.Rows.Mean != nil {
+		p.Rows = Scale{spreadColumns(p.Rows.Mean, header.Rows.Names), spreadColumns(p.Rows.Deviation, header.Rows.Names)}
 	}
 	for _, t := range set.Tensors {
 		if !expected[t.Name] {
@@ -122,6 +128,22 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 		}
 	}
 	return p, nil
+}
+
+// spreadColumns gives rows of values, one for each name, a value for each feature of this program:
+// zero for those that an older policy does not know, so that it decides as it did.
+func spreadColumns(values []float64, names []string) []float64 {
+	var spread []float64
+	for row := range slices.Chunk(values, len(names)) {
+		for _, name := range featureNames() {
+			if k := slices.Index(names, name); k >= 0 {
+				spread = append(spread, row[k])
+			} else {
+				spread = append(spread, 0)
+			}
+		}
+	}
+	return spread
 }
 
 // parseStructural reads the header and checks its version.
@@ -152,7 +174,7 @@ func parseStructural(set *weights.Set) (*structuralHeader, error) {
 
 // validate lists all faults of a header of this version.
 func (h *structuralHeader) validate() error {
-	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", vocab.Names()), h.Rows.validate("rows", featureNames())}
+	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", vocab.Names(), false), h.Rows.validate("rows", featureNames(), true)}
 	if h.Members < 1 || h.Members > mostMembers {
 		faults = append(faults, fmt.Errorf("it has %d members; there are between 1 and %d", h.Members, mostMembers))
 	}
@@ -169,7 +191,11 @@ func (h *structuralHeader) validate() error {
 	return errors.Join(faults...)
 }
 
-func (i structuralInputs) validate(what string, names []string) error {
+// validate compares inputs with those of this program; a part of them is enough with fewer set.
+func (i structuralInputs) validate(what string, names []string, fewer bool) error {
+	if fewer && len(i.Names) > 0 {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(i.Names, name) })
+	}
 	if !slices.Equal(i.Names, names) {
 		return fmt.Errorf("its %s are made of %.200s; this program makes them of %s; let it learn again", what, strings.Join(i.Names, ", "), strings.Join(names, ", "))
 	}

@@ -1,11 +1,14 @@
 package decider_test
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -76,6 +79,58 @@ func change(t *testing.T, set *weights.Set, key string, value any) {
 	set.Metadata["graft.policy"] = string(text)
 }
 
+// A policy from before the learning curve was known decides as one that gives it no weight.
+func TestOlderPoliciesDecideAsTheyDid(t *testing.T) {
+	p := learnedPolicy(t)
+	for k := range p.Rows.Deviation {
+		p.Rows.Deviation[k] = 1
+	}
+	set, err := p.Set()
+	require.NoError(t, err)
+	var header struct {
+		Rows struct {
+			Names           []string
+			Mean, Deviation []float64
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(set.Metadata["graft.policy"]), &header))
+	columns := len(header.Rows.Names)
+	k := slices.Index(header.Rows.Names, "fall")
+	without := func(list []float64) (out []float64) {
+		for row := range slices.Chunk(list, columns) {
+			out = append(append(out, row[:k]...), row[k+1:]...)
+		}
+		return out
+	}
+	change(t, set, "rows.names", slices.Delete(header.Rows.Names, k, k+1))
+	change(t, set, "rows.mean", without(header.Rows.Mean))
+	change(t, set, "rows.deviation", without(header.Rows.Deviation))
+	for n := range set.Tensors {
+		tensor := &set.Tensors[n]
+		if !strings.HasSuffix(tensor.Name, "row.weight") {
+			continue
+		}
+		values, err := tensor.Float64s()
+		require.NoError(t, err)
+		tensor.Shape[1]--
+		tensor.Data, err = binary.Append(nil, binary.LittleEndian, without(values))
+		require.NoError(t, err)
+	}
+	old, err := decider.StructuralOf(set)
+	require.NoError(t, err)
+	require.Len(t, old.Rows.Mean, columns)
+	now := decider.State{Network: zoo(t, "ConvSmall"), Left: time.Second, Budget: 3 * time.Second, Curve: decider.Curve{Loss: 1, Fall: 0.2, Gap: 0.1}}
+	want := decide(t, old, now)
+	now.Curve.Fall = 2
+	require.Equal(t, want, decide(t, old, now), "it does not see how the loss fell")
+	require.NotEqual(t, decide(t, p, now), want, "a policy that learned it does")
+	set, err = old.Set()
+	require.NoError(t, err)
+	again, err := decider.StructuralOf(set)
+	require.NoError(t, err)
+	require.Equal(t, want, decide(t, again, now))
+}
+
 func TestFilesThatAreNoPolicy(t *testing.T) {
 	for says, spoil := range map[string]func(t *testing.T, set *weights.Set){
 		"it is no structural policy":      func(_ *testing.T, set *weights.Set) { set.Metadata = nil },
@@ -85,7 +140,7 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 		`unknown field "more"`:            func(t *testing.T, set *weights.Set) { change(t, set, "more", 1) },
 		"hidden is 100000000":             func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 100000000) },
 		"it has 0 members":                func(t *testing.T, set *weights.Set) { change(t, set, "members", 0) },
-		"its rows are made of left":       func(t *testing.T, set *weights.Set) { change(t, set, "rows.names", []string{"left"}) },
+		"its rows are made of melt":       func(t *testing.T, set *weights.Set) { change(t, set, "rows.names", []string{"melt"}) },
 		"with 1 means":                    func(t *testing.T, set *weights.Set) { change(t, set, "tokens.mean", []float64{1}) },
 		"which is no operation":           func(t *testing.T, set *weights.Set) { change(t, set, "learned", []string{"melt"}) },
 		"it has no tensor member2":        func(t *testing.T, set *weights.Set) { change(t, set, "members", 3) },
@@ -101,7 +156,7 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 			}
 		},
 		"by a mean of": func(t *testing.T, set *weights.Set) {
-			change(t, set, "rows.deviation", append(make([]float64, 18), -1))
+			change(t, set, "rows.deviation", append(make([]float64, 23), -1))
 		},
 	} {
 		t.Run(says, func(t *testing.T) {

@@ -52,10 +52,13 @@ func (o StructuralShape) graph(values int) encoder.GraphShape {
 func (o StructuralShape) slots(values, rows int) []encoder.Slot {
 	h := o.Hidden
 	return append(o.graph(values).Slots(), encoder.Slot{Name: "target.weight", Shape: []int{h, h}},
-		encoder.Slot{Name: "whole.weight", Shape: []int{h, h}}, encoder.Slot{Name: "row.weight", Shape: []int{h, rows}},
+		encoder.Slot{Name: "whole.weight", Shape: []int{h, h}}, encoder.Slot{Name: rowWeights, Shape: []int{h, rows}},
 		encoder.Slot{Name: "row.bias", Shape: []int{h}}, encoder.Slot{Name: "hidden.weight", Shape: []int{h, h}},
 		encoder.Slot{Name: "hidden.bias", Shape: []int{h}}, encoder.Slot{Name: "score.weight", Shape: []int{1, h}})
 }
+
+// rowWeights is the slot with a column for each feature.
+const rowWeights = "row.weight"
 
 // scorers is the number of the scorer's slots.
 const scorers = 7

@@ -3,6 +3,7 @@ package decider
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"graft/model"
 	"graft/net2net"
@@ -26,6 +27,11 @@ type Choice struct {
 	Tokens     []int // that the action changes; none for no action
 	Parameters int   // that it adds
 	Operations int64 // that it adds, forward, for one example
+	Layers     int   // with parameters, that it adds
+	// Step is the time of a step of training after it; zero if unknown. A situation sets it.
+	Step time.Duration
+
+	after *model.Network // bare; nil for no action
 }
 
 // Target says what an action does to which kind of layer, such as "deepen convolution": the first
@@ -124,9 +130,26 @@ func (p *Observation) choice(t *tracing.Trace, a net2net.Action, surgery net2net
 	if _, err := net2net.Apply(after, a, surgery); err != nil {
 		return c, err
 	}
-	parameters, operations, _, err := costs(after)
-	c.Parameters, c.Operations = parameters-p.Parameters, operations-p.Operations
+	parameters, operations, layerCount, err := costs(after)
+	c.Parameters, c.Operations, c.Layers = parameters-p.Parameters, operations-p.Operations, layerCount-p.Layers
+	c.after = after
 	return c, err
+}
+
+// situate returns the situation of a state; what steps take after each choice follows from StepOf.
+func (p *Observation) situate(s State) Situation {
+	all := Situation{Observation: p, State: s}
+	if s.StepOf == nil {
+		return all
+	}
+	for _, c := range p.Choices {
+		step := s.Step
+		if c.after != nil {
+			step = s.StepOf(c.after)
+		}
+		all.After = append(all.After, step)
+	}
+	return all
 }
 
 // changedLayers returns the layers of an action's block, or those that use its channels.

@@ -1,13 +1,17 @@
 package decider
 
-import "math"
+import (
+	"math"
+
+	"graft/stat"
+)
 
 // farthest clips scaled values, in standard deviations.
 const farthest = 4
 
 // Scale standardizes values by the mean and the deviation of the training data. A value that was
 // constant there has a deviation of zero and is scaled to zero, since nothing could be learned
-// from it. The zero Scale keeps values.
+// from it; an unknown value, NaN, is scaled to zero as well. The zero Scale keeps known values.
 type Scale struct {
 	Mean      []float64 `json:"mean"`
 	Deviation []float64 `json:"deviation"`
@@ -16,18 +20,21 @@ type Scale struct {
 // constant is the largest deviation that counts as rounding.
 const constant = 1e-9
 
-// newScale measures the values of at least one row.
+// newScale measures the known values of at least one row.
 func newScale(rows [][]float64) Scale {
 	s := Scale{make([]float64, len(rows[0])), make([]float64, len(rows[0]))}
 	for k := range s.Mean {
+		var values []float64
 		for _, row := range rows {
-			s.Mean[k] += row[k] / float64(len(rows))
+			if !math.IsNaN(row[k]) {
+				values = append(values, row[k])
+			}
 		}
-		sum := 0.0
-		for _, row := range rows {
-			sum += (row[k] - s.Mean[k]) * (row[k] - s.Mean[k])
+		if len(values) == 0 {
+			continue
 		}
-		if d := math.Sqrt(sum / float64(len(rows))); d > constant {
+		var d float64
+		if s.Mean[k], d = stat.Population(values); d > constant {
 			s.Deviation[k] = d
 		}
 	}
@@ -36,16 +43,14 @@ func newScale(rows [][]float64) Scale {
 
 // apply scales rows in place.
 func (s Scale) apply(rows [][]float64) {
-	if s.Mean == nil {
-		return
-	}
 	for _, row := range rows {
 		for k := range row {
-			if s.Deviation[k] == 0 {
+			switch {
+			case math.IsNaN(row[k]) || s.Mean != nil && s.Deviation[k] == 0:
 				row[k] = 0
-				continue
+			case s.Mean != nil:
+				row[k] = min(farthest, max(-farthest, (row[k]-s.Mean[k])/s.Deviation[k]))
 			}
-			row[k] = min(farthest, max(-farthest, (row[k]-s.Mean[k])/s.Deviation[k]))
 		}
 	}
 }

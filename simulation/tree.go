@@ -113,7 +113,14 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 	first := t.Records[records[0]]
 	state := decider.State{Network: n, Left: tables.Seconds(first.Left[at]), Budget: tables.Seconds(t.Budget), Decisions: at}
 	if len(first.Before) > 0 {
-		state.Accuracy = p.before(records, at)
+		state.Accuracy = p.mean(records, at, func(r *tables.Record) []float64 { return r.Before })
+	}
+	if len(first.Loss) > 0 {
+		state.Curve = decider.Curve{
+			Loss: p.mean(records, at, func(r *tables.Record) []float64 { return r.Loss }),
+			Fall: p.mean(records, at, func(r *tables.Record) []float64 { return r.Fall }),
+			Gap:  p.mean(records, at, func(r *tables.Record) []float64 { return r.Gap }),
+		}
 	}
 	switch {
 	case len(first.Step) > 0:
@@ -134,17 +141,23 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 				return 0, err
 			}
 		}
-		p.tree.Nodes[place].Next = append(p.tree.Nodes[place].Next, next)
+		here := &p.tree.Nodes[place]
+		here.Next = append(here.Next, next)
+		if here.Last {
+			here.After = append(here.After, tables.Seconds(t.Records[next].LastStep))
+		} else {
+			here.After = append(here.After, p.tree.Nodes[next].Step)
+		}
 	}
 	return place, nil
 }
 
-// before returns the accuracy at a decision, the mean over the seeds of all its records.
-func (p *treeBuilder) before(records []int, at int) float64 {
+// mean returns a value at a decision, the mean over the seeds of all its records.
+func (p *treeBuilder) mean(records []int, at int, of func(*tables.Record) []float64) float64 {
 	sum, count := 0.0, 0.0
 	for _, k := range records {
-		if r := p.tree.Records[k]; len(r.Before) > at {
-			sum, count = sum+r.Before[at]*float64(len(r.Seeds)), count+float64(len(r.Seeds))
+		if r := &p.tree.Records[k]; len(of(r)) > at {
+			sum, count = sum+of(r)[at]*float64(len(r.Seeds)), count+float64(len(r.Seeds))
 		}
 	}
 	return sum / count
@@ -279,6 +292,9 @@ func (t *Tree) Digest() string {
 	}
 	for _, n := range t.Nodes {
 		fmt.Fprintln(h, n.Left, n.Budget, n.Step, n.Parameters, n.Operations, n.Layers, n.Structure.Tokens, n.Structure.Before, n.Structure.After, n.Next)
+		if n.Curve != (decider.Curve{}) {
+			fmt.Fprintln(h, n.Curve, n.After)
+		}
 		for _, c := range n.Choices {
 			fmt.Fprintln(h, c.Action, c.Tokens, c.Parameters, c.Operations)
 		}

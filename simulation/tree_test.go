@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/decider"
 	"graft/model"
 	"graft/net2net"
 	"graft/simulation"
@@ -76,7 +77,8 @@ func TestATreeOfATableThatKnows(t *testing.T) {
 	require.NoError(t, err)
 	s := tables.Scenario{Name: "knows", Network: "no name of the zoo", Budget: 10, Decisions: 1, Actions: []string{"deepen:0", "none"}, Origin: &tables.Origin{Form: form, Deepen: net2net.Residual}}
 	record := func(action string, before ...float64) tables.Record {
-		return tables.Record{Sequence: []string{action}, Left: []float64{9}, Step: []float64{0.25}, Before: before, Accuracy: []float64{0.5}, Seeds: []int64{1}}
+		return tables.Record{Sequence: []string{action}, Left: []float64{9}, Step: []float64{0.25}, Before: before, Loss: []float64{4 * before[0]},
+			Fall: before, Gap: before, LastStep: before[0], Accuracy: []float64{0.5}, Seeds: []int64{1}}
 	}
 	table, err := tables.New(s, []tables.Record{record("deepen:0", 0.25), record("none", 0.75)})
 	require.NoError(t, err)
@@ -85,6 +87,8 @@ func TestATreeOfATableThatKnows(t *testing.T) {
 	root := tree.Nodes[0]
 	require.Equal(t, 250*time.Millisecond, root.Step)
 	require.Equal(t, 0.5, root.Accuracy)
+	require.Equal(t, decider.Curve{Loss: 2, Fall: 0.5, Gap: 0.5}, root.Curve, "the mean of the records")
+	require.Equal(t, []time.Duration{250 * time.Millisecond, 750 * time.Millisecond}, root.After)
 	out, err := root.Network.Output()
 	require.NoError(t, err)
 	require.Equal(t, 3, out[0])

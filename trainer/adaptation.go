@@ -63,7 +63,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	began := a.Clock.Now()
 	a.Clock.Begin()
 	decision, err := a.decider.Decide(ctx, decider.State{Network: a.Network, Left: a.Scheduler.Left(), Budget: a.Scheduler.Budget(),
-		Decisions: a.Decisions, Accuracy: a.Validation.Accuracy, Step: a.Clock.Cost(a.work(1))})
+		Decisions: a.Decisions, Accuracy: a.Validation.Accuracy, Step: a.stepOf(a.Network), StepOf: a.stepOf, Curve: a.Curve})
 	if err != nil {
 		return fmt.Errorf("decide how to adapt: %w", err)
 	}

@@ -106,7 +106,7 @@ type origin struct {
 
 // positionKeys are the keys of position.json in order, so that equal jobs write equal bytes.
 var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "restarted_ns", "low_rate", "time_ns", "spent_ns", "past", "live", "devices", "asked", "asking",
-	"decisions", "loss", "correct", "seen", "fresh", "validation", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
+	"decisions", "loss", "correct", "seen", "fresh", "validation", "curve", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
 	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "best", "scaler", "images", "flop", "device_ns", "generator", "counts", "options", "data"}
 
 func (j *Job) position() ([]byte, error) {

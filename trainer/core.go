@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"graft/dataset"
+	"graft/decider"
+	"graft/model"
 	"graft/results"
 	"graft/torch"
 )
@@ -42,6 +44,7 @@ type progress struct {
 	Seen       int           `json:"seen"`               // images of the epoch
 	Fresh      bool          `json:"fresh"`              // steps were done since the last evaluation
 	Validation Score         `json:"validation"`         // last evaluated
+	Curve      decider.Curve `json:"curve,omitzero"`     // of the last whole epoch
 	Abandoned  int           `json:"abandoned"`          // epochs
 	Started    bool          `json:"started"`            // the start event is recorded
 	Over       bool          `json:"over"`               // training has ended
@@ -63,6 +66,19 @@ func (c *core) work(steps int) Work {
 	w.Count, w.Devices = steps, c.Devices
 	return w
 }
+
+// stepOf is the time of a step with a network; zero if the clock does not know it.
+func (c *core) stepOf(n *model.Network) time.Duration {
+	w := c.stepWork(n)
+	w.Count, w.Devices = 1, c.Devices
+	if knows(c.Clock, w) != nil {
+		return 0
+	}
+	return c.Clock.Cost(w)
+}
+
+// StepTime is the time of a step with the network now; zero if the clock does not know it.
+func (c *core) StepTime() time.Duration { return c.stepOf(c.Network) }
 
 func (c *core) evaluating(split dataset.Split) Work {
 	return Work{Kind: Batches, Count: (split.Count + c.EvalBatch - 1) / c.EvalBatch, Rows: c.EvalBatch, Network: c.Network, Devices: c.Devices}

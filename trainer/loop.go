@@ -103,9 +103,11 @@ func (j *Job) endEpoch() error {
 	if err := j.evaluation.validate(); err != nil {
 		return err
 	}
-	if err := j.Book.Epoch(j.row()); err != nil {
+	row := j.row()
+	if err := j.Book.Epoch(row); err != nil {
 		return err
 	}
+	j.Curve = j.Curve.Next(row.Loss, row.Accuracy-row.Validation.Accuracy)
 	j.Epoch, j.Step, j.Loss, j.Correct, j.Seen = j.Epoch+1, 0, 0, 0, 0
 	j.Rate++
 	if err := j.noteLowRate(); err != nil {

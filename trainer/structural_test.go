@@ -20,10 +20,11 @@ import (
 type overheard struct {
 	decider.Decider
 	states []decider.State
+	steps  []time.Duration // of each state's network, which surgery changes afterwards
 }
 
 func (o *overheard) Decide(ctx context.Context, s decider.State) (decider.Decision, error) {
-	o.states = append(o.states, s)
+	o.states, o.steps = append(o.states, s), append(o.steps, s.StepOf(s.Network))
 	return o.Decider.Decide(ctx, s)
 }
 
@@ -49,6 +50,19 @@ func TestJobWithStructuralPolicy(t *testing.T) {
 	}))
 	require.Len(t, spy.states, 2)
 	require.Equal(t, []string{"start", "up", "decision", "decision", "end"}, book.events())
+	curve, rows := decider.Curve{}, book.rows
+	for k, state := range spy.states {
+		require.Equal(t, state.Step, spy.steps[k])
+		wide, err := model.Zoo("ConvNet2", model.ZooOptions{})
+		require.NoError(t, err)
+		require.Greater(t, state.StepOf(wide), time.Duration(0))
+		for len(rows) > 0 && rows[0].Time <= book.notes[2+k].Time {
+			curve = curve.Next(rows[0].Loss, rows[0].Accuracy-rows[0].Validation.Accuracy)
+			rows = rows[1:]
+		}
+		require.Equal(t, curve, state.Curve)
+	}
+	require.NotZero(t, spy.states[1].Curve.Loss)
 	for k, note := range book.notes[2:4] {
 		require.InDelta(t, 1, stat.Mean(note.Probabilities)*float64(len(note.Probabilities)), 1e-12)
 		require.Positive(t, spy.states[k].Step)

@@ -51,6 +51,8 @@ func (o *Outcome) checkShape(want Expected) error {
 		return fmt.Errorf("ended is %t after %d of %d decisions", o.Ended, len(o.Sequence), want.Decisions)
 	case len(o.Left) != noted || len(o.Step) != noted || len(o.Before) != noted:
 		return fmt.Errorf("%d times left, %d step times and %d accuracies, expected %d of each", len(o.Left), len(o.Step), len(o.Before), noted)
+	case len(o.Loss) > noted || len(o.Fall) > noted || len(o.Gap) > noted || len(o.After) > noted:
+		return fmt.Errorf("%d losses, %d falls, %d gaps and %d accuracies after decisions, expected at most %d of each", len(o.Loss), len(o.Fall), len(o.Gap), len(o.After), noted)
 	case len(o.Networks) != networks:
 		return fmt.Errorf("%d networks, expected %d", len(o.Networks), networks)
 	}
@@ -73,6 +75,9 @@ func (o *Outcome) checkNumbers(budget float64) error {
 	in("accuracy", 1, o.Accuracy)
 	in("test", 1, o.Test)
 	in("before", 1, o.Before...)
+	in("after", 1, o.After...)
+	in("loss", math.MaxFloat64, o.Loss...)
+	in("last_step_s", math.MaxFloat64, o.LastStep)
 	in("left_s", budget, o.Left...)
 	in("step_s", math.MaxFloat64, o.Step...)
 	in("machine seconds", math.MaxFloat64, o.Seconds)

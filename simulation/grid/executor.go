@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"graft/dataset"
@@ -55,6 +56,7 @@ func (c *sequenceDecider) Decide(_ context.Context, s decider.State) (decider.De
 		c.seen.Left = append(c.seen.Left, s.Left.Seconds())
 		c.seen.Step = append(c.seen.Step, s.Step.Seconds())
 		c.seen.Before = append(c.seen.Before, s.Accuracy)
+		c.seen.Loss, c.seen.Fall, c.seen.Gap = append(c.seen.Loss, s.Curve.Loss), append(c.seen.Fall, s.Curve.Fall), append(c.seen.Gap, s.Curve.Gap)
 		c.seen.Networks = append(c.seen.Networks, net2net.Fingerprint(s.Network))
 	}
 	if s.Decisions < len(c.actions) {
@@ -115,12 +117,16 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 		o.Steps += job.Progress().Steps
 		if err == nil {
 			o.Networks = append(o.Networks, net2net.Fingerprint(job.Network))
+			o.LastStep = job.StepTime().Seconds()
 		}
 		return err
 	})
 	o.Seconds += l.Now().Sub(began).Seconds()
 	for _, r := range book.rows {
 		o.Epochs = append(o.Epochs, Epoch{r.Time.Seconds(), r.Loss, r.Validation.Accuracy})
+	}
+	if len(segment.Sequence) > 0 && len(o.Epochs) > 0 && len(o.After) < len(segment.Sequence) {
+		o.After = append(o.After, o.Epochs[0].Accuracy)
 	}
 	switch {
 	case errors.Is(err, decider.ErrOpen):
@@ -161,6 +167,7 @@ func (l *Executor) outcome(segment Segment, before *Outcome) *Outcome {
 	if before != nil {
 		o.Left, o.Step, o.Before = append(o.Left, before.Left...), append(o.Step, before.Step...), append(o.Before, before.Before...)
 		o.Networks = append(o.Networks, before.Networks...)
+		o.Loss, o.Fall, o.Gap, o.After = slices.Clone(before.Loss), slices.Clone(before.Fall), slices.Clone(before.Gap), slices.Clone(before.After)
 	}
 	return &o
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -199,6 +200,10 @@ func TestTheTreeTrainsEachSegmentOnce(t *testing.T) {
 			want, steps := p.alone(r.Sequence, 1)
 			all += steps
 			require.Equal(t, want.Validation.Accuracy, r.Accuracy[0], r.Sequence)
+			require.Equal(t, r.Before[1:], r.After[:2], "decisions are an epoch apart")
+			require.Len(t, r.Loss, 3)
+			require.InDelta(t, math.Log(r.Loss[0]/r.Loss[1]), r.Fall[1], 1e-12)
+			require.Positive(t, r.LastStep)
 			if k%5 == 0 {
 				g, segment := p.grid(), Segment{r.Sequence, 1}
 				o, err := g.Store.Outcome(g.Key(segment), g.expected(segment))

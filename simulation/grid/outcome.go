@@ -28,6 +28,12 @@ type Outcome struct {
 	Left     []float64 `json:"left_s"`   // of the budget, at each decision so far and, unless it ended, at the next
 	Step     []float64 `json:"step_s"`   // that a step of training took then
 	Before   []float64 `json:"before"`   // accuracy then, as last evaluated
+	// As in tables.Record; empty where an older graft ran the leg.
+	Loss     []float64 `json:"loss,omitempty"`
+	Fall     []float64 `json:"fall,omitempty"`
+	Gap      []float64 `json:"gap,omitempty"`
+	After    []float64 `json:"after,omitempty"`
+	LastStep float64   `json:"last_step_s,omitempty"`
 	Networks []string  `json:"networks"` // fingerprints then and, where it ended, in the end
 	Ended    bool      `json:"ended"`    // the budget is used up
 	Accuracy float64   `json:"accuracy"` // on the validation images, where it ended
@@ -52,8 +58,16 @@ type Epoch struct {
 func (o *Outcome) Segment() Segment { return Segment{o.Sequence, o.Seed} }
 
 func (o *Outcome) record() tables.Record {
-	return tables.Record{Sequence: o.Sequence, Left: o.Left, Accuracy: []float64{o.Accuracy}, Seeds: []int64{o.Seed}, Step: o.Step, Before: o.Before,
-		Networks: o.Networks, Profile: o.Profile, Graft: o.Graft, LibTorch: o.LibTorch}
+	r := tables.Record{Sequence: o.Sequence, Left: o.Left, Accuracy: []float64{o.Accuracy}, Seeds: []int64{o.Seed}, Step: o.Step, Before: o.Before,
+		LastStep: o.LastStep, Networks: o.Networks, Profile: o.Profile, Graft: o.Graft, LibTorch: o.LibTorch}
+	n := len(o.Left)
+	if len(o.Loss) == n && len(o.Fall) == n && len(o.Gap) == n { // else an older graft ran a leg of it
+		r.Loss, r.Fall, r.Gap = o.Loss, o.Fall, o.Gap
+	}
+	if len(o.After) == n {
+		r.After = o.After
+	}
+	return r
 }
 
 // outcomeKind begins the body of an outcome's line.

@@ -209,7 +209,7 @@ func TestCheckNamesEveryFault(t *testing.T) {
 func requireOriginals(t *testing.T, table *tables.Table) {
 	t.Helper()
 	for _, r := range table.Records {
-		before := 0.0
+		before, loss, after := 0.0, 0.0, 0.0
 		for k, seed := range r.Seeds {
 			a, b := 0, 0
 			if r.Sequence[0] == "none" {
@@ -220,11 +220,13 @@ func requireOriginals(t *testing.T, table *tables.Table) {
 			}
 			want := entry(2*a+b, seed).Record
 			before += want.Before[0] / float64(len(r.Seeds))
-			want.Seeds, want.Accuracy, want.Before = r.Seeds, r.Accuracy, r.Before
+			loss += want.Loss[1] / float64(len(r.Seeds))
+			after += want.After[1] / float64(len(r.Seeds))
+			want.Seeds, want.Accuracy, want.Before, want.Loss, want.After = r.Seeds, r.Accuracy, r.Before, r.Loss, r.After
 			require.Equal(t, want, r)
 			require.Equal(t, entry(2*a+b, seed).Accuracy[0], r.Accuracy[k])
 		}
-		require.InDelta(t, before, r.Before[0], 1e-12, "the mean over the seeds")
+		require.InDeltaSlice(t, []float64{before, loss, after}, []float64{r.Before[0], r.Loss[1], r.After[1]}, 1e-12, "the means over the seeds")
 	}
 }
 

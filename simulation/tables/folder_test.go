@@ -24,7 +24,8 @@ var small = tables.Scenario{Name: "small", Network: "ConvNet2", Dataset: "synthe
 func entry(k int, seed int64) tables.Entry {
 	s := []string{small.Actions[k/2], small.Actions[k%2]}
 	r := tables.Record{Sequence: s, Left: []float64{30, 20.25}, Accuracy: []float64{0.5 + float64(k)/16 + float64(seed%32)/128}, Seeds: []int64{seed},
-		Step: []float64{0.125, 0.25}, Before: []float64{float64(seed%32) / 64, 0.5}, Networks: []string{"start", "after-" + s[0], "after-" + s[0] + "-" + s[1]}, Profile: "cpu-2", Graft: "v0.1.0", LibTorch: "1.13.0"}
+		Step: []float64{0.125, 0.25}, Before: []float64{float64(seed%32) / 64, 0.5},
+		Loss: []float64{2, float64(seed%32) / 16}, Fall: []float64{0, -0.5}, Gap: []float64{-0.25, 0}, After: []float64{0.5, float64(seed%32) / 64}, LastStep: 0.5, Networks: []string{"start", "after-" + s[0], "after-" + s[0] + "-" + s[1]}, Profile: "cpu-2", Graft: "v0.1.0", LibTorch: "1.13.0"}
 	return tables.Entry{Key: tables.Cause{Scenario: small.Digest(), Sequence: s, Seeds: r.Seeds}.Key(), Record: r}
 }
 
@@ -73,6 +74,7 @@ func TestTablesAreReadAsTheyWereWritten(t *testing.T) {
 		want := one.Record
 		want.Seeds, want.Accuracy = []int64{1, 2}, append(want.Accuracy, two.Accuracy...)
 		want.Before = []float64{(one.Before[0] + two.Before[0]) / 2, 0.5}
+		want.Loss, want.After = []float64{2, (one.Loss[1] + two.Loss[1]) / 2}, []float64{0.5, (one.After[1] + two.After[1]) / 2}
 		require.Equal(t, want, r, "in the order of choices and of seeds, whoever wrote first")
 		require.Same(t, &table.Records[k], table.Find(r.Sequence...))
 	}
@@ -304,6 +306,7 @@ func TestTheFirstFormat(t *testing.T) {
 	early := func(k int, seed int64) tables.Entry { // before more was known of decisions
 		e := entry(k, seed)
 		e.Step, e.Before = nil, nil
+		e.Loss, e.Fall, e.Gap, e.After, e.LastStep = nil, nil, nil, nil, 0
 		return e
 	}
 	write(t, dir, "a", early(0, 1), early(1, 1), early(2, 1), early(3, 1))

@@ -16,7 +16,8 @@ var fuzzed = Scenario{Name: "fuzzed", Network: "ConvNet2", Budget: 40, Decisions
 
 func fuzzedRecord() recordLine {
 	return recordLine{Line: 2, Key: strings.Repeat("0a", 32), Record: Record{Sequence: []string{"none", "deepen:0"}, Left: []float64{30, 1e-9}, Accuracy: []float64{0.5, 1},
-		Seeds: []int64{1, -7}, Step: []float64{0.25, 1e-3}, Before: []float64{0.125, 0.5}, Networks: []string{"a", "b", "c"}, Profile: "é <", Graft: "v1"}}
+		Seeds: []int64{1, -7}, Step: []float64{0.25, 1e-3}, Before: []float64{0.125, 0.5}, Loss: []float64{2, 1.5},
+		Fall: []float64{0, -0.25}, Gap: []float64{-0.5, 0.25}, After: []float64{0.5, 0.75}, LastStep: 0.5, Networks: []string{"a", "b", "c"}, Profile: "é <", Graft: "v1"}}
 }
 
 // A file of records ends in faults or in records that fit, which are written and read

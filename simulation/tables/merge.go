@@ -101,12 +101,18 @@ func (r *Record) sharesCourse(other *Record) bool {
 	return slices.Equal(r.Left, other.Left) && slices.Equal(r.Step, other.Step) && len(r.Before) == len(other.Before) && slices.Equal(r.Networks, other.Networks) && r.Profile == other.Profile
 }
 
-// join adds the runs of other seeds.
+// join adds the runs of other seeds. Of curves that one of them lacks nothing is known.
 func (r *Record) join(other *Record) {
-	r.Before = slices.Clone(r.Before)
 	mine, all := float64(len(r.Seeds)), float64(len(r.Seeds)+len(other.Seeds))
-	for k := range r.Before {
-		r.Before[k] = (mine*r.Before[k] + (all-mine)*other.Before[k]) / all
+	theirs := append(other.curves(), curve{values: &other.Before})
+	for n, c := range append(r.curves(), curve{values: &r.Before}) {
+		if len(*c.values) != len(*theirs[n].values) {
+			*c.values = nil
+		}
+		*c.values = slices.Clone(*c.values)
+		for k := range *c.values {
+			(*c.values)[k] = (mine*(*c.values)[k] + (all-mine)*(*theirs[n].values)[k]) / all
+		}
 	}
 	r.Accuracy = append(slices.Clip(r.Accuracy), other.Accuracy...)
 	r.Seeds = append(slices.Clip(r.Seeds), other.Seeds...)

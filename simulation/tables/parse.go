@@ -75,6 +75,14 @@ func (p *parser) record() recordLine {
 	if p.next(`,"before":`) {
 		r.Before = list(p, &p.floats, p.float)
 	}
+	for _, field := range r.curves() {
+		if p.next(`,"` + field.name + `":`) {
+			*field.values = list(p, &p.floats, p.float)
+		}
+	}
+	if p.next(`,"last_step_s":`) {
+		r.LastStep = p.float()
+	}
 	if p.next(`,"networks":`) {
 		r.Networks = p.textsLike(p.last.Networks)
 	}

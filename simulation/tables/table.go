@@ -48,16 +48,36 @@ func (o *Origin) Surgery() net2net.Options { return net2net.Options{Form: o.Deep
 
 // Record is the outcome of one sequence.
 type Record struct {
-	Sequence []string  `json:"sequence"`           // of actions, as net2net writes them
-	Left     []float64 `json:"left_s"`             // seconds of the budget that were left at each decision
-	Accuracy []float64 `json:"accuracy"`           // in the end, between 0 and 1, one for each seed
-	Seeds    []int64   `json:"seeds"`              // of the runs, in the order of Accuracy
-	Step     []float64 `json:"step_s,omitempty"`   // seconds that a step of training took at each decision
-	Before   []float64 `json:"before,omitempty"`   // accuracy at each decision, as last evaluated, the mean over the seeds
-	Networks []string  `json:"networks,omitempty"` // fingerprints: at each decision, and in the end
-	Profile  string    `json:"profile,omitempty"`  // of the device whose time was counted
-	Graft    string    `json:"graft,omitempty"`    // version that ran it
-	LibTorch string    `json:"libtorch,omitempty"` // version that ran it
+	Sequence []string  `json:"sequence"`         // of actions, as net2net writes them
+	Left     []float64 `json:"left_s"`           // seconds of the budget that were left at each decision
+	Accuracy []float64 `json:"accuracy"`         // in the end, between 0 and 1, one for each seed
+	Seeds    []int64   `json:"seeds"`            // of the runs, in the order of Accuracy
+	Step     []float64 `json:"step_s,omitempty"` // seconds that a step of training took at each decision
+	Before   []float64 `json:"before,omitempty"` // accuracy at each decision, as last evaluated, the mean over the seeds
+	// At each decision, of the last whole epoch before it, the means over the seeds, as in
+	// decider.Curve; empty is unknown.
+	Loss []float64 `json:"loss,omitempty"` // of training, in nats
+	Fall []float64 `json:"fall,omitempty"` // of its logarithm since the epoch before
+	Gap  []float64 `json:"gap,omitempty"`  // accuracy of training less that of validation
+	// After is the accuracy at the first evaluation after each decision, the mean over the
+	// seeds; empty is unknown.
+	After    []float64 `json:"after,omitempty"`
+	LastStep float64   `json:"last_step_s,omitempty"` // seconds of a step with the last network; zero is unknown
+	Networks []string  `json:"networks,omitempty"`    // fingerprints: at each decision, and in the end
+	Profile  string    `json:"profile,omitempty"`     // of the device whose time was counted
+	Graft    string    `json:"graft,omitempty"`       // version that ran it
+	LibTorch string    `json:"libtorch,omitempty"`    // version that ran it
+}
+
+// curve is a list of a record, with a value for each decision that depends on the seed.
+type curve struct {
+	name   string
+	values *[]float64
+}
+
+// curves are those that a record may lack, in the order in which they are written.
+func (r *Record) curves() []curve {
+	return []curve{{"loss", &r.Loss}, {"fall", &r.Fall}, {"gap", &r.Gap}, {"after", &r.After}}
 }
 
 // Mean returns the mean accuracy over the seeds; NaN where there is none.
@@ -143,15 +163,18 @@ func (s Scenario) admits(key string, r *Record) error {
 			return fmt.Errorf("the seed %d stands twice", seed)
 		}
 	}
-	for name, list := range map[string][]float64{"steps": r.Step, "accuracies before": r.Before} {
-		if n := len(list); n != 0 && n != s.Decisions {
-			return fmt.Errorf("%d %s; there is one at each of %d decisions", n, name, s.Decisions)
+	for _, c := range append(r.curves(), curve{"steps", &r.Step}, curve{"accuracies before", &r.Before}) {
+		if n := len(*c.values); n != 0 && n != s.Decisions {
+			return fmt.Errorf("%d of %s; there is one at each of %d decisions", n, c.name, s.Decisions)
 		}
-		for _, v := range list {
-			if !(v >= 0) || math.IsInf(v, 0) {
-				return fmt.Errorf("%v among the %s; it is at least zero", v, name)
+		for _, v := range *c.values {
+			if signed := c.name == "fall" || c.name == "gap"; math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && !signed {
+				return fmt.Errorf("%v among %s; it is at least zero", v, c.name)
 			}
 		}
+	}
+	if !(r.LastStep >= 0) || math.IsInf(r.LastStep, 0) {
+		return fmt.Errorf("a last step of %v s; it is at least zero", r.LastStep)
 	}
 	if n := len(r.Networks); n != 0 && n != s.Decisions+1 {
 		return fmt.Errorf("%d networks; there is one at each of %d decisions and one in the end", n, s.Decisions)
