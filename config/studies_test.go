@@ -1,0 +1,208 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+)
+
+// The files of the study of transfer are generated from its design: every family of networks
+// meets every dataset with devices that come early, in the middle and late; budgets and actions
+// take turns.
+//
+//go:generate go test -run TestStudyFilesAreGenerated -update .
+
+// studyFamily is a family of tiny networks with two blocks, block1 of 2 channels and block2 of 4.
+type studyFamily struct {
+	name   string
+	layers func(stride int) []string // the first layer of 16 pixels has a stride of 2, of 8 pixels 1
+	more   string                    // the action that only this family has, beside those of all
+}
+
+const (
+	studyStem  = `{name = "block1", block = ["Conv2d(1, 2, 3, padding=1, stride=%d)", "BatchNorm2d(2)", "ReLU()"]}`
+	studyBlock = `{name = "block2", block = ["Conv2d(2, 4, 3, padding=1, stride=2)", "BatchNorm2d(4)", "ReLU()"]}`
+)
+
+var studyFamilies = []studyFamily{
+	{"plain", func(s int) []string { return []string{fmt.Sprintf(studyStem, s), studyBlock, `"AdaptiveAvgPool2d(1)"`} }, "kernel:block2:5"},
+	{"residual", func(s int) []string {
+		return []string{fmt.Sprintf(studyStem, s), `{name = "res", residual = ["Conv2d(2, 2, 3, padding=1)", "BatchNorm2d(2)"], then = ["ReLU()"]}`, studyBlock, `"AdaptiveAvgPool2d(1)"`}
+	}, "kernel:block2:5"},
+	{"separable", func(s int) []string {
+		return []string{fmt.Sprintf(studyStem, s), `{name = "depthwise", block = ["Conv2d(2, 2, 3, padding=1, stride=2, groups=2)", "BatchNorm2d(2)", "ReLU()"]}`,
+			`{name = "block2", block = ["Conv2d(2, 4, 1)", "BatchNorm2d(4)", "ReLU()"]}`, `"AdaptiveAvgPool2d(1)"`}
+	}, "kernel:depthwise:5"},
+	{"patches", func(s int) []string {
+		return []string{fmt.Sprintf(`{name = "block1", block = ["Conv2d(1, 2, 5, stride=%d, padding=2)", "GroupNorm(1, 2)", "GELU()"]}`, 2*s),
+			`{name = "block2", block = ["Conv2d(2, 4, 3, padding=1)", "GroupNorm(1, 4)", "GELU()"]}`, `"AdaptiveAvgPool2d(1)"`}
+	}, "kernel:block2:5"},
+	{"dense", func(s int) []string {
+		return []string{fmt.Sprintf(`"Conv2d(1, 4, 5, padding=2, stride=%d)"`, s), `"ReLU()"`, `"MaxPool2d(2)"`, `"Flatten()"`,
+			`{name = "block1", block = ["Linear(64, 2)", "BatchNorm1d(2)", "ReLU()"]}`, `{name = "block2", block = ["Linear(2, 4)", "BatchNorm1d(4)", "ReLU()"]}`}
+	}, "deepen:block1"},
+}
+
+// network is the file of a family's network for images of some pixels.
+func (f studyFamily) network(pixels int) madeScenario {
+	layers := append(f.layers(pixels/8), `"Flatten()"`, `"Linear(4, 4)"`)
+	if f.name == "dense" {
+		layers = append(f.layers(pixels/8), `"Linear(4, 4)"`)
+	}
+	return madeScenario{f.networkPath(pixels), fmt.Sprintf("name = %q\ninput = [1, %d, %[2]d]\nlayers = [\n  %s,\n]\n",
+		strings.ToUpper(f.name[:1])+f.name[1:], pixels, strings.Join(layers, ",\n  "))}
+}
+
+func (f studyFamily) networkPath(pixels int) string {
+	return fmt.Sprintf("networks/%s-%d.toml", f.name, pixels)
+}
+
+// studyDatasets are three of made-up images, and real ones.
+var studyDatasets = []struct {
+	name            string
+	pixels, classes int
+	lines           string // of the section data
+}{
+	{"digits", 8, 10, "kind = \"digits\"\npath = \"/usr/lib/python3/dist-packages/sklearn/datasets/data\"  # of Debian's python3-sklearn\nvalidation_share = 0.4\n"},
+	{"textures", 16, 4, studyImages(4, 10, ", textures = true")},
+	{"shapes", 16, 4, studyImages(4, 10, "")},
+	{"both", 16, 8, studyImages(8, 10, ", textures = true")},
+}
+
+func studyImages(classes, noise int, more string) string {
+	return fmt.Sprintf("validation_share = 0.5\nsynthetic = {train = 1600, test = 200, size = 16, channels = 1, classes = %d, noise = %d%s}\n", classes, noise, more)
+}
+
+var (
+	studyBudgets  = []struct{ name, time string }{{"short", "400ms"}, {"long", "900ms"}}
+	studyArrivals = []struct {
+		name  string
+		share float64
+	}{{"early", 0.15}, {"middle", 0.35}, {"late", 0.55}}
+	studyActions = []struct {
+		name      string
+		decisions int
+		actions   []string // %s is the family's own
+	}{
+		{"all", 2, []string{"deepen:block1", "deepen:block2", "widen:block1:8", "widen:block2:12", "none"}},
+		{"three", 3, []string{"deepen:block2", "widen:block1:8", "none"}},
+		{"four", 4, []string{"deepen:block2", "none"}},
+		{"other", 2, []string{"branch:block2", "%s", "widen:block2:12", "none"}},
+	}
+)
+
+// study is a scenario as places in the lists above.
+type study struct{ family, dataset, arrival, budget, actions int }
+
+// studies are the scenarios to learn from, and those that were held out until the analysis was
+// registered: in each cell of family and dataset one whose budget and actions are others.
+func studies() (learn, held []study) {
+	for f := range studyFamilies {
+		for d := range studyDatasets {
+			for a := range studyArrivals {
+				learn = append(learn, study{f, d, a, (f + d + a) % 2, (f + 2*d + a) % 4}.feasible())
+			}
+			a := (f + d) % 3
+			held = append(held, study{f, d, a, (f + d + a + 1) % 2, (f + 2*d + a + 1) % 4}.feasible())
+		}
+	}
+	return learn, held
+}
+
+// feasible has fewer decisions where the budget is too short for four.
+func (s study) feasible() study {
+	if studyActions[s.actions].decisions == 4 && s.budget == 0 {
+		s.actions = 0
+	}
+	return s
+}
+
+func (s study) path() string {
+	return fmt.Sprintf("%s-%s-%s-%s-%s.toml", studyFamilies[s.family].name, studyDatasets[s.dataset].name, studyBudgets[s.budget].name,
+		studyArrivals[s.arrival].name, studyActions[s.actions].name)
+}
+
+func (s study) file(about string) madeScenario {
+	f, d, b, a := studyFamilies[s.family], studyDatasets[s.dataset], studyBudgets[s.budget], studyActions[s.actions]
+	var actions []string
+	for _, text := range a.actions {
+		actions = append(actions, fmt.Sprintf("%q", strings.ReplaceAll(text, "%s", f.more)))
+	}
+	var budget int
+	_, _ = fmt.Sscanf(b.time, "%dms", &budget)
+	at := int(studyArrivals[s.arrival].share*float64(budget) + 0.5)
+	return madeScenario{s.path(), fmt.Sprintf(`# A scenario of the study of transfer, %s: see docs/study.md. Generated.
+[network]
+file = "studies/transfer/%s"  # from the folder in which graft is called
+classes = %d
+[data]
+%s[time]
+budget = %q
+profile = "studies/processor.toml"
+events = [{at = "%dms", change = "up"}]
+[run]
+threads = 1
+[train]
+batch = 32
+[optimizer]
+lr = 0.02
+[adapt]
+every = true
+noise = 0.05
+max_decisions = %d
+[simulate]
+actions = [%s]
+seeds = 8
+`, about, f.networkPath(d.pixels), d.classes, d.lines, b.time, at, a.decisions, strings.Join(actions, ", "))}
+}
+
+// studyFiles are all files beneath studies/transfer, and the two pipelines.
+func studyFiles() (all []madeScenario) {
+	for _, f := range studyFamilies {
+		all = append(all, f.network(8), f.network(16))
+	}
+	learn, held := studies()
+	for _, s := range learn {
+		all = append(all, s.file("to learn from"))
+	}
+	for _, s := range held {
+		all = append(all, s.file("held out"))
+	}
+	return all
+}
+
+func TestStudyFilesAreGenerated(t *testing.T) {
+	known := map[string]bool{}
+	for _, f := range studyFiles() {
+		require.False(t, known[f.path], "%s is there twice", f.path)
+		golden(t, filepath.Join("..", "studies", "transfer", f.path), f.text)
+		known[f.path] = true
+	}
+	for _, path := range append(must(filepath.Glob("../studies/transfer/*.toml")), must(filepath.Glob("../studies/transfer/*/*.toml"))...) {
+		there := must(filepath.Rel("../studies/transfer", path))
+		assert.True(t, known[filepath.ToSlash(there)], "%s is generated no more; delete it", path)
+	}
+	learn, held := studies()
+	require.Len(t, learn, 60)
+	require.Len(t, held, 20)
+}
+
+// Every scenario of the study is right.
+func TestStudyFilesAreRight(t *testing.T) {
+	t.Chdir("..")
+	learn, held := studies()
+	for _, s := range append(learn, held...) {
+		path := filepath.Join("studies", "transfer", s.path())
+		m, err := ReadSimulation(files.OS{}, path, nil)
+		require.NoError(t, err, path)
+		sequences, _, err := m.Size()
+		require.NoError(t, err, path)
+		require.LessOrEqual(t, sequences, 25*m.Simulate.Seeds)
+	}
+}
