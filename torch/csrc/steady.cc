@@ -25,11 +25,6 @@ constexpr int64_t kWorthSharing = 1 << 20;
 // Threads for what does not depend on their number; zero outside of steady calls.
 thread_local int all_threads = 0;
 
-void use(int threads) {
-  omp_set_num_threads(threads);
-  if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(threads);
-}
-
 class Wide {
  public:
   Wide() {
@@ -244,6 +239,11 @@ struct SteadyNorm : torch::autograd::Function<SteadyNorm> {
 Maybe maybe(const at::Tensor &t) { return t.defined() ? Maybe(t) : c10::nullopt; }
 
 }  // namespace
+
+void use(int threads) {
+  omp_set_num_threads(threads);
+  if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(threads);
+}
 
 Narrow::Narrow(bool steady) : was_(steady && all_threads == 0 ? at::get_num_threads() : 0) {
   if (was_ == 0) return;
