@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,20 +16,39 @@ import (
 	"graft/work/train"
 )
 
-// wholeJob is a job that is measured as a process.
+// wholeJob is a job that is measured as a process. With a file it is a simulation of one worker.
 type wholeJob struct {
 	name string
+	file string
 	set  []string
 }
 
-// wholeJobs are the demo's job for five seconds and for one of the virtual clock, and an epoch of
-// ConvNet2.
+// smallGrid is a grid of two sequences, in three legs: one before the decision and one after each action.
+const smallGrid = `
+[network]
+name = "ConvNet2"
+[data.synthetic]
+train = 2000
+test = 500
+[time]
+budget = "1500ms"
+events = [{at = "500ms", change = "up"}]
+[adapt]
+max_decisions = 1
+[simulate]
+actions = ["deepen:conv1", "none"]
+cache = %q
+`
+
+// wholeJobs are the demo's job for five seconds and for one of the virtual clock, an epoch of
+// ConvNet2, and the legs of a small grid.
 func wholeJobs() []wholeJob {
 	demo := slices.DeleteFunc(train.Demo(), func(set string) bool { return strings.HasPrefix(set, "time.") || strings.HasPrefix(set, "adapt.") })
 	return []wholeJob{
-		{"the demo's job, 5 s of the clock", append(slices.Clone(demo), "time.budget=5s")},
-		{"the same, 1 s", append(slices.Clone(demo), "time.budget=1s")},
-		{"an epoch of ConvNet2, 3600 images", []string{"network.name=ConvNet2", "data.synthetic.train=4000", "data.synthetic.test=400", "time.budget=60s", "train.epochs=1"}},
+		{name: "the demo's job, 5 s of the clock", set: append(slices.Clone(demo), "time.budget=5s")},
+		{name: "the same, 1 s", set: append(slices.Clone(demo), "time.budget=1s")},
+		{name: "an epoch of ConvNet2, 3600 images", set: []string{"network.name=ConvNet2", "data.synthetic.train=4000", "data.synthetic.test=400", "time.budget=60s", "train.epochs=1"}},
+		{name: "three legs of a grid", file: smallGrid},
 	}
 }
 
@@ -42,6 +62,9 @@ func (b *bench) jobs(program string) error {
 	for _, j := range wholeJobs() {
 		for _, busy := range beside {
 			if err := b.threadsOf(program, j, busy); err != nil {
+				return err
+			}
+			if err := b.table.Flush(); err != nil { // the next row takes minutes
 				return err
 			}
 		}
@@ -121,7 +144,15 @@ func (b *bench) jobFolder() string { return filepath.Join(b.folder, "whole-job")
 
 // runJob runs a job's process, and returns how long it took in seconds, from start to exit.
 func (b *bench) runJob(program string, j wholeJob, threads int) (float64, *trainer.Outcome, error) {
-	args := []string{"train", "--quiet", "--json", "--force", "--folder", b.jobFolder(), "--set", "run.threads=" + strconv.Itoa(threads)}
+	args := []string{"train"}
+	if j.file != "" {
+		path, err := b.writeSimulation(j.file)
+		if err != nil {
+			return 0, nil, err
+		}
+		args = []string{"simulate", path, "--workers", "1"}
+	}
+	args = append(args, "--quiet", "--json", "--force", "--folder", b.jobFolder(), "--set", "run.threads="+strconv.Itoa(threads))
 	for _, set := range j.set {
 		args = append(args, "--set", set)
 	}
@@ -135,6 +166,13 @@ func (b *bench) runJob(program string, j wholeJob, threads int) (float64, *train
 	}
 	var r struct{ Outcome *trainer.Outcome }
 	return took, r.Outcome, json.Unmarshal(text, &r)
+}
+
+// writeSimulation writes the file of a simulation whose cache is empty.
+func (b *bench) writeSimulation(text string) (path string, err error) {
+	path = filepath.Join(b.folder, "leg.toml")
+	cache := filepath.Join(b.folder, "leg-cache")
+	return path, errors.Join(os.RemoveAll(cache), os.RemoveAll(b.jobFolder()), os.WriteFile(path, fmt.Appendf(nil, text, cache), 0o644))
 }
 
 // load keeps so many processes busy until the returned function is called.

@@ -3,6 +3,7 @@ package torch
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -158,6 +159,13 @@ func TestThreadsThatAreSetFirstStay(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 1, r.Threads)
 		require.ErrorContains(t, SetThreads(0), "must be positive")
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		require.NoError(t, UseThreads(3))
+		r, err = Describe()
+		require.NoError(t, err)
+		require.Equal(t, 3, r.Threads, "of this thread")
+		require.ErrorContains(t, UseThreads(0), "must be positive")
 		return
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestThreadsThatAreSetFirstStay$", "-test.v")

@@ -162,6 +162,15 @@ func setThreads(n int) error {
 	return take("set the number of threads", C.graft_set_threads(C.int32_t(n)))
 }
 
+// UseThreads sets the number of threads of operators that the calling thread runs, at no cost: the
+// goroutine must be locked to it, as in [With].
+func UseThreads(n int) error {
+	if err := Load(); err != nil {
+		return err
+	}
+	return take("use a number of threads", C.graft_use_threads(C.int32_t(n)))
+}
+
 // DefaultThreads is the number of threads that Load sets: the processors of this process, by
 // affinity and control group.
 func DefaultThreads() int { return runtime.GOMAXPROCS(0) }

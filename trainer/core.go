@@ -20,7 +20,7 @@ type core struct {
 	Book      Recorder
 	Watch     func(Progress)
 	Now       func() time.Time
-	chooser   *threadChooser // nil leaves the number of threads as it is
+	chooser   *ThreadChooser // nil leaves the number of threads as it is
 	shown     Progress       // last passed to Watch
 }
 

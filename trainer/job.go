@@ -28,10 +28,10 @@ type Parts struct {
 	// Now is the machine's clock. It sets how often the job saves and reports; on a
 	// virtual clock no result depends on it.
 	Now func() time.Time
-	// ChooseThreads finds the fastest number of LibTorch's threads by trying, up to the
-	// number that is set. It applies to steady jobs of one process on the CPU, whose results
-	// do not depend on it; false leaves the number as it is.
-	ChooseThreads bool
+	// Threads finds the fastest number of LibTorch's threads by trying. It applies to steady
+	// jobs of one process on the CPU, whose results do not depend on it; nil leaves the number
+	// as it is.
+	Threads *ThreadChooser
 	// Was are the options that a job began with which resumes with another timeline; nil means
 	// those that it resumes with.
 	Was        *Options
@@ -101,10 +101,8 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	j.distillation = distillation{core: &j.core}
 	j.adaptation = adaptation{core: &j.core, decider: p.Decider, distillation: &j.distillation}
 	j.evaluation = evaluation{core: &j.core, team: j.team}
-	if p.ChooseThreads && o.Steady && j.team == nil && p.Network.Placement().Device == torch.CPU {
-		if j.chooser, err = chooseThreads(p.Now); err != nil {
-			return nil, err
-		}
+	if o.Steady && j.team == nil && p.Network.Placement().Device == torch.CPU {
+		j.chooser = p.Threads
 	}
 	return j, j.setUp()
 }

@@ -30,18 +30,18 @@ func (s *speed) add(images int, took time.Duration) {
 // to notice stops and changes soon.
 const callTime = 200 * time.Millisecond
 
-// next is the number of steps of about callTime: one at first, then at most twice the last.
-func (p pace) next() int {
+// next is the number of steps that take about so long: one at first, then at most twice the last.
+func (p pace) next(span time.Duration) int {
 	if p.steps == 0 {
 		return 1
 	}
-	fit := int(callTime * time.Duration(p.steps) / max(1, p.took))
+	fit := int(span * time.Duration(p.steps) / max(1, p.took))
 	return max(1, min(fit, 2*p.steps))
 }
 
 // allowed is the number of steps until the epoch, the allocation or the evaluation is due.
 func (j *Job) allowed() int {
-	n := min(j.perEpoch()-j.Step, j.pace.next())
+	n := min(j.perEpoch()-j.Step, j.chooser.steps(j.Network.Parameters(), j.pace))
 	one := j.Clock.Cost(j.work(1))
 	fit := j.fitting(one)
 	if one <= 0 {
@@ -90,7 +90,7 @@ func (j *Job) train(n int) error {
 	j.Clock.Begin()
 	var f torch.Figures
 	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) error {
-		return j.chooser.train(j.Network.Parameters(), rows, func() (err error) {
+		return j.chooser.train(j.Network.Parameters(), rows, rows < n*j.Batch && j.Step > 0, func() (err error) {
 			f, err = j.replica.train(own, t, peers)
 			return err
 		})

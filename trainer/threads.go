@@ -1,137 +1,192 @@
 package trainer
 
 import (
+	"math"
 	"time"
 
 	"graft/torch"
 )
 
-// trialShare is the share of the time that may go into trying one other number of threads.
-const trialShare = 0.02
+const (
+	// trialCall is the target time of a call in a trial. Results do not depend on how steps are
+	// grouped into calls.
+	trialCall = 10 * time.Millisecond
+	// trialShare is the share of the time that trials of a slower number of threads may lose.
+	trialShare = 0.02
+	// trialPause is the least pause after a trial, in times of the trial.
+	trialPause = 4
+	// clearly is the ratio of times from which a trial ends early.
+	clearly = 1.25
+)
 
-// threadChooser finds the number of LibTorch's threads that trains fastest, by trying. It is
-// for steady jobs, whose results do not depend on it. A nil chooser changes nothing.
-type threadChooser struct {
-	now        func() time.Time
-	set        func(int) error
-	candidates []threads
-	current    int // index of the number that is set
-	network    int // parameters of the network that was measured
+// ThreadChooser finds the number of LibTorch's threads that trains fastest, by trials: a few short
+// calls in turn with the current number and with the next larger or smaller one. It is for steady
+// jobs, whose results do not depend on it. Jobs one after another may share it; they then begin
+// with what it knows. A nil chooser changes nothing.
+type ThreadChooser struct {
+	now     func() time.Time
+	set     func(int) error
+	counts  []int
+	current int         // index of the number that trains fastest
+	pairs   []countPair // of counts k and k+1
+	network int         // parameters of the network that trained last
+	trial   *trial      // under way
 }
 
-// threads is a number of threads and its latest measurement.
-type threads struct {
-	count   int
-	warm    bool          // a call has created what later ones reuse
-	perRow  time.Duration // zero is unknown
-	elapsed time.Duration // trained with other numbers since
+// countPair compares two neighbouring numbers of threads.
+type countPair struct {
+	ratio float64       // time of the larger number over that of the smaller; zero is unknown
+	wait  time.Duration // training until the next trial
 }
 
-// chooseThreads returns a chooser of up to the number of threads that LibTorch has now.
-func chooseThreads(now func() time.Time) (*threadChooser, error) {
+// NewThreadChooser returns a chooser of up to the number of threads that LibTorch has now.
+func NewThreadChooser(now func() time.Time) (*ThreadChooser, error) {
 	r, err := torch.Describe()
-	return newThreadChooser(r.Threads, now, torch.SetThreads), err
+	return newThreadChooser(r.Threads, now, torch.UseThreads), err
 }
 
-// close sets the largest number again, for what comes after the job.
-func (c *threadChooser) close() {
-	if c != nil {
-		_ = c.use(len(c.candidates) - 1)
-	}
-}
-
-// newThreadChooser tries 1, 2, 4 and so on up to most threads, beginning with one.
-func newThreadChooser(most int, now func() time.Time, set func(int) error) *threadChooser {
-	c := &threadChooser{now: now, set: set}
+// newThreadChooser tries 1, 2, 4 and so on up to most threads. It begins in the middle, with the
+// larger one of two.
+func newThreadChooser(most int, now func() time.Time, set func(int) error) *ThreadChooser {
+	c := &ThreadChooser{now: now, set: set}
 	for n := 1; n < most; n *= 2 {
-		c.candidates = append(c.candidates, threads{count: n})
+		c.counts = append(c.counts, n)
 	}
-	c.candidates = append(c.candidates, threads{count: max(1, most)})
+	c.pairs = make([]countPair, len(c.counts))
+	c.counts = append(c.counts, max(1, most))
+	c.current = len(c.counts) / 2
 	return c
 }
 
-// train runs a call that trains on rows with the number of threads whose turn it is.
-func (c *threadChooser) train(network, rows int, call func() error) error {
+// close sets the largest number again, for what comes after the job.
+func (c *ThreadChooser) close() {
+	if c != nil {
+		c.trial = nil
+		_ = c.set(c.counts[len(c.counts)-1])
+	}
+}
+
+// steps is the number of steps of the network's next call, after a call of that pace. Calls are
+// short in a trial and where one is due next.
+func (c *ThreadChooser) steps(network int, p pace) int {
+	if c != nil && (network != c.network || c.trial != nil || c.due() >= 0) {
+		return p.next(trialCall)
+	}
+	return p.next(callTime)
+}
+
+// train runs a call that trains on rows. A call is short if its last batch is smaller than others;
+// trials leave it out, since its rows take longer.
+func (c *ThreadChooser) train(network, rows int, short bool, call func() error) error {
 	if c == nil {
 		return call()
 	}
-	if network != c.network { // surgery
-		c.forget(network)
+	trying := c.begin(network) && !short
+	k := c.current
+	if trying {
+		k = c.trial.next()
 	}
-	if err := c.use(c.next(rows)); err != nil {
+	if err := c.set(c.counts[k]); err != nil {
 		return err
 	}
 	began := c.now()
 	if err := call(); err != nil {
 		return err
 	}
-	c.record(rows, c.now().Sub(began))
+	took := c.now().Sub(began)
+	if !trying {
+		for k := range c.pairs {
+			c.pairs[k].wait -= took
+		}
+	} else if c.trial.record(took, rows) {
+		c.decide()
+	}
 	return nil
 }
 
-// evaluate runs a call with the fastest number of threads known.
-func (c *threadChooser) evaluate(call func() error) error {
+// evaluate runs a call with the number of threads that trains fastest.
+func (c *ThreadChooser) evaluate(call func() error) error {
 	if c != nil {
-		if err := c.use(c.fastest()); err != nil {
+		if err := c.set(c.counts[c.current]); err != nil {
 			return err
 		}
 	}
 	return call()
 }
 
-func (c *threadChooser) forget(network int) {
-	for k := range c.candidates {
-		c.candidates[k] = threads{count: c.candidates[k].count}
-	}
-	c.network = network
-}
-
-func (c *threadChooser) use(k int) error {
-	c.current = k
-	return c.set(c.candidates[k].count)
-}
-
-// fastest is the fastest number measured, or the current one.
-func (c *threadChooser) fastest() int {
-	best := c.current
-	for k, t := range c.candidates {
-		if t.perRow > 0 && (c.candidates[best].perRow == 0 || t.perRow < c.candidates[best].perRow) {
-			best = k
+// begin begins a trial if one is due, and returns whether one is under way. After surgery the
+// number stays, and a trial is due as soon as a call has created what later ones reuse.
+func (c *ThreadChooser) begin(network int) bool {
+	if network != c.network {
+		c.network, c.trial = network, nil
+		for k := range c.pairs {
+			c.pairs[k] = countPair{wait: 1}
 		}
 	}
-	return best
+	if k := c.due(); c.trial == nil && k >= 0 {
+		c.trial = &trial{current: c.current, rival: 2*k + 1 - c.current, pair: k}
+	}
+	return c.trial != nil
 }
 
-// next is the fastest number, or a neighbour of it that was never tried, or whose trial is
-// affordable by now: it costs what the neighbour was slower by.
-func (c *threadChooser) next(rows int) int {
-	if c.candidates[c.current].perRow == 0 {
-		return c.current
-	}
-	best := c.fastest()
-	for _, k := range []int{best + 1, best - 1} {
-		if k < 0 || k >= len(c.candidates) {
-			continue
-		}
-		t := c.candidates[k]
-		cost := time.Duration(rows) * (t.perRow - c.candidates[best].perRow)
-		if t.perRow == 0 || float64(cost) <= trialShare*float64(t.elapsed) {
+// due is the pair of the current number whose trial is due, or -1.
+func (c *ThreadChooser) due() int {
+	for _, k := range []int{c.current - 1, c.current} {
+		if k >= 0 && k < len(c.pairs) && c.pairs[k].wait <= 0 {
 			return k
 		}
 	}
-	return best
+	return -1
 }
 
-// record takes a measurement. The first call with each number is left out: it creates what
-// later calls reuse.
-func (c *threadChooser) record(rows int, took time.Duration) {
-	for k := range c.candidates {
-		c.candidates[k].elapsed += took
+// decide ends the trial. Its ratio counts as much as those of all the network's trials before. The next trial of
+// the pair waits until what this one lost is a small share of the time.
+func (c *ThreadChooser) decide() {
+	t, p := c.trial, &c.pairs[c.trial.pair]
+	c.trial = nil
+	ratio := t.best[1] / t.best[0]
+	lost := float64(t.took) * (1 - min(ratio, 1/ratio)) // at most
+	p.wait = max(trialPause*t.took, time.Duration(lost/trialShare))
+	if t.rival < t.current {
+		ratio = 1 / ratio
 	}
-	t := &c.candidates[c.current]
-	if !t.warm {
-		t.warm = true
-		return
+	if p.ratio > 0 {
+		ratio = math.Sqrt(ratio * p.ratio)
 	}
-	t.elapsed, t.perRow = 0, max(1, took/time.Duration(max(1, rows)))
+	p.ratio, c.current = ratio, t.pair
+	if ratio < 1 {
+		c.current++
+	}
+}
+
+// trial is a few calls with the current number of threads and a rival. Its first call warms up the
+// rival.
+type trial struct {
+	current, rival, pair int
+	calls                int
+	took                 time.Duration
+	best                 [2]float64 // nanoseconds a row of the current number and of the rival
+	warmUp               float64    // of the rival's first call
+}
+
+// trialOrder is 1 where the rival's turn is. The number that is tried first is not the last, so
+// that a machine that grows slower treats both alike.
+var trialOrder = [...]int{1, 0, 1, 1, 0}
+
+func (t *trial) next() int { return [2]int{t.current, t.rival}[trialOrder[t.calls]] }
+
+// record takes a call, and returns whether it was the last. The faster of two calls counts: other
+// processes delay single ones.
+func (t *trial) record(took time.Duration, rows int) (last bool) {
+	perRow := max(1, float64(took)) / float64(max(1, rows))
+	which := trialOrder[t.calls]
+	switch best := &t.best[which]; {
+	case t.calls == 0:
+		t.warmUp = perRow
+	case *best == 0 || perRow < *best:
+		*best = perRow
+	}
+	t.calls++
+	t.took += took
+	return t.calls == len(trialOrder) || t.calls == 3 && min(t.warmUp, t.best[1]) > clearly*t.best[0]
 }

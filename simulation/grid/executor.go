@@ -34,8 +34,8 @@ type Executor struct {
 	Provenance Outcome
 	// Watch receives each job's progress, as Parts.Watch; nil means no callback.
 	Watch func(trainer.Progress)
-	// ChooseThreads is Parts.ChooseThreads.
-	ChooseThreads bool
+	// Threads is Parts.Threads, for all jobs together.
+	Threads *trainer.ThreadChooser
 }
 
 // sequenceDecider takes the actions of a sequence one by one and leaves the next
@@ -108,7 +108,7 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 	began := l.Now()
 	var end *trainer.Outcome
 	err := torch.With(func(s *torch.Scope) error {
-		job, err := l.job(s, segment.Seed, trainer.Parts{Data: l.Data, Decider: choices, Recorder: book, Now: l.Now, Watch: l.Watch, ChooseThreads: l.ChooseThreads}, from)
+		job, err := l.job(s, segment.Seed, trainer.Parts{Data: l.Data, Decider: choices, Recorder: book, Now: l.Now, Watch: l.Watch, Threads: l.Threads}, from)
 		if err != nil {
 			return err
 		}

@@ -71,6 +71,16 @@ char *graft_set_threads(int32_t threads) {
   });
 }
 
+// LibTorch's own setter makes its second pool of threads anew, which spin for milliseconds, even if
+// the number stays. It must have run in this thread before, or it runs later and undoes this.
+char *graft_use_threads(int32_t threads) {
+  return guarded([&] {
+    TORCH_CHECK(threads > 0, "the number of threads must be positive, not ", threads);
+    at::get_num_threads();
+    graft::use(threads);
+  });
+}
+
 void graft_free_error(char *message) { std::free(message); }
 
 void graft_close_tensors(graft_t *tensors, int64_t count) {

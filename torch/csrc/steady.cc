@@ -25,11 +25,6 @@ constexpr int64_t kWorthSharing = 1 << 20;
 // Threads for what does not depend on their number; zero outside of steady calls.
 thread_local int all_threads = 0;
 
-void use(int threads) {
-  omp_set_num_threads(threads);
-  if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(threads);
-}
-
 class Wide {
  public:
   Wide() {
@@ -131,6 +126,29 @@ at::Tensor product(const at::Tensor &x, int64_t columns, const Body &body) {
   return shards == 1 ? parts[0] : at::cat(parts);
 }
 
+// Whether LibTorch may split an example of a convolution by the number of threads, as LibTorch 2
+// does with dilated groups.
+bool splits_examples(const ConvShape &s, const at::Tensor &weight) { return s.groups > 1 && weight.size(1) > 1; }
+
+// Computes the examples of a convolution on all threads; each on one if they might be split.
+template <typename Body>
+at::Tensor by_examples(int64_t rows, bool apart, const Body &body) {
+  if (!apart) {
+    const Wide threads;
+    return body(Rows(rows, 0, 1));
+  }
+  const int64_t shards = std::min(kShards, rows);
+  std::vector<at::Tensor> parts(shards);
+  each_shard(shards, [&](int64_t k) { parts[k] = body(Rows(rows, k, shards)); });
+  return at::cat(parts);
+}
+
+at::Tensor conv2d(const at::Tensor &x, const at::Tensor &weight, const c10::optional<at::Tensor> &bias, const ConvShape &s) {
+  return by_examples(x.size(0), splits_examples(s, weight), [&](const Rows &rows) {
+    return at::conv2d(rows.of(x), weight, bias, s.stride, s.padding, s.dilation, s.groups);
+  });
+}
+
 struct SteadyConv : torch::autograd::Function<SteadyConv> {
   static at::Tensor forward(AutogradContext *ctx, const at::Tensor &x, const at::Tensor &weight, const c10::optional<at::Tensor> &bias,
                             const ConvShape &s) {
@@ -140,7 +158,7 @@ struct SteadyConv : torch::autograd::Function<SteadyConv> {
     ctx->saved_data["dilation"] = s.dilation;
     ctx->saved_data["groups"] = s.groups;
     ctx->saved_data["bias"] = bias.has_value();
-    return at::conv2d(x, weight, bias, s.stride, s.padding, s.dilation, s.groups);
+    return graft::conv2d(x, weight, bias, s);
   }
 
   static variable_list backward(AutogradContext *ctx, variable_list grads) {
@@ -155,8 +173,8 @@ struct SteadyConv : torch::autograd::Function<SteadyConv> {
     };
     at::Tensor input;
     if (ctx->needs_input_grad(0)) {
-      const Wide threads;
-      input = std::get<0>(part(grad, x, {true, false, false}));
+      input = by_examples(x.size(0), splits_examples(s, weight),
+                          [&](const Rows &rows) { return std::get<0>(part(rows.of(grad), rows.of(x), {true, false, false})); });
     }
     const Gradients all = over_shards(x.size(0), [&](const Rows &rows) {
       auto made = part(rows.of(grad), rows.of(x), {false, true, biased});
@@ -245,6 +263,11 @@ Maybe maybe(const at::Tensor &t) { return t.defined() ? Maybe(t) : c10::nullopt;
 
 }  // namespace
 
+void use(int threads) {
+  omp_set_num_threads(threads);
+  if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(threads);
+}
+
 Narrow::Narrow(bool steady) : was_(steady && all_threads == 0 ? at::get_num_threads() : 0) {
   if (was_ == 0) return;
   all_threads = was_;
@@ -268,9 +291,8 @@ at::Tensor on_all_threads(const std::function<at::Tensor()> &body) {
 }
 
 at::Tensor steady_conv2d(const at::Tensor &x, const at::Tensor &weight, const at::Tensor &bias, const ConvShape &s) {
-  const Wide threads;
-  if (!x.is_cpu() || !c10::GradMode::is_enabled()) return at::conv2d(x, weight, bias, s.stride, s.padding, s.dilation, s.groups);
-  return SteadyConv::apply(x, weight, maybe(bias), s);
+  if (!x.is_cpu()) return at::conv2d(x, weight, bias, s.stride, s.padding, s.dilation, s.groups);
+  return c10::GradMode::is_enabled() ? SteadyConv::apply(x, weight, maybe(bias), s) : graft::conv2d(x, weight, maybe(bias), s);
 }
 
 at::Tensor steady_linear(const at::Tensor &x, const at::Tensor &weight, const at::Tensor &bias) {

@@ -11,6 +11,9 @@ struct ConvShape {
   int64_t groups;
 };
 
+// use sets the number of threads for the calling thread alone.
+void use(int threads);
+
 // Narrow leaves one thread to a steady program's call: what LibTorch splits by the number of
 // threads it rounds differently for each. The layers below take all threads for what does
 // not depend on them. A call within a call changes nothing.

@@ -100,13 +100,18 @@ func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*grid.Executor, er
 	if err != nil {
 		return nil, err
 	}
-	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now, ChooseThreads: cmp.Or(o.Threads, s.Run.Threads) == 0,
+	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now,
 		Clock: func(at time.Duration) trainer.Clock { return trainer.NewWall(s.env.Now, at) }}
 	l.Provenance.Graft, l.Provenance.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
 	l.Options.Adapt.OnError = trainer.StopOnError // a sequence without one of its actions is another sequence
 	if profile != nil {
 		l.Options.Steady, l.Provenance.Profile = true, profile.Name
 		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
+	}
+	if cmp.Or(o.Threads, s.Run.Threads) == 0 {
+		if l.Threads, err = trainer.NewThreadChooser(s.env.Now); err != nil {
+			return nil, err
+		}
 	}
 	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 		n, err := train.FirstNetwork(s.env.Files, scope, &s.Job, data, device, seed)

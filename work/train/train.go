@@ -199,7 +199,12 @@ func (j *job) prepare() (*trainer.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := trainer.Parts{Now: j.env.Now, Files: j.env.Files, ChooseThreads: j.Run.Threads == 0}
+	parts := trainer.Parts{Now: j.env.Now, Files: j.env.Files}
+	if j.Run.Threads == 0 && device == torch.CPU {
+		if parts.Threads, err = trainer.NewThreadChooser(j.env.Now); err != nil {
+			return nil, err
+		}
+	}
 	if parts.Decider, err = j.Decider(); err != nil {
 		return nil, err
 	}
