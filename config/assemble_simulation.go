@@ -64,7 +64,7 @@ func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.
 	o := m.Options()
 	p := &grid.Plan{Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Seeds: m.seeds(), Design: m.Simulate.design(), Tries: m.Simulate.Tries}
 	p.Scenario = tables.Scenario{Name: m.Simulate.Name, Network: n.Name(), Dataset: data.Name, Budget: o.Timeline.Budget.Seconds(), Start: m.firstUp(), Decisions: m.decisions(),
-		Origin: &tables.Origin{Form: form, Deepen: o.Adapt.Surgery.Form, Compat: o.Adapt.Surgery.Compat, Batch: o.Batch}}
+		Origin: &tables.Origin{Form: form, Deepen: o.Adapt.Surgery.Form, Compat: o.Adapt.Surgery.Compat, Batch: o.Batch, Data: data.Digest}}
 	p.Cause, err = m.cause(fsys, form, data, code)
 	if err != nil {
 		return nil, err

@@ -97,7 +97,7 @@ var descriptions = map[string]string{
 	"graft/config.Pipeline.Pipeline":                "Scenarios to simulate, and the output.",
 	"graft/config.Pipeline.Policy":                  "Size of a policy.",
 	"graft/config.Pipeline.Run":                     "Seeds and checkpoints of the policies.",
-	"graft/config.PipelineEvaluate.LeaveOut":        "Selects the cross-validation: scenario holds out one scenario at a time, network all scenarios of one network, none evaluates the policies on their training tables only. Empty means none.",
+	"graft/config.PipelineEvaluate.LeaveOut":        "Selects the cross-validation: scenario holds out one scenario at a time, network, dataset and budget all scenarios of one network, dataset or budget, none evaluates the policies on their training tables only. Empty means none.",
 	"graft/config.PipelineOptions.Cache":            "Folder of outcomes; empty means what each scenario says, or the folder cache beside the others.",
 	"graft/config.PipelineOptions.Folder":           "Path of the results: a folder for each scenario and one for the policies; empty lets the command choose.",
 	"graft/config.PipelineOptions.Scenarios":        "Paths of scenario files, whose tables policies learn from; required.",

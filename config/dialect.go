@@ -32,7 +32,7 @@ var dialect = &decode.Dialect{
 		reflect.TypeFor[net2net.Form]():    textsOf(net2net.Auto, net2net.Identity, net2net.Residual),
 		reflect.TypeFor[net2net.Compat]():  textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
 		reflect.TypeFor[net2net.Kind]():    textsOf(net2net.Kinds()...),
-		reflect.TypeFor[learning.Reward](): textsOf(learning.Standard, learning.Tangent),
+		reflect.TypeFor[learning.Reward](): textsOf(learning.Standard, learning.Tangent, learning.Points),
 		reflect.TypeFor[torch.Rule]():      torch.RuleNames(),
 		reflect.TypeFor[torch.Precision](): torch.PrecisionNames(),
 	},

@@ -32,14 +32,16 @@ const (
 	LeaveNone     = "none"
 	LeaveScenario = "scenario" // one scenario
 	LeaveNetwork  = "network"  // all scenarios of a network
+	LeaveDataset  = "dataset"  // all scenarios of a dataset
+	LeaveBudget   = "budget"   // all scenarios of a budget
 )
 
 // PipelineEvaluate says how policies are evaluated.
 type PipelineEvaluate struct {
 	// LeaveOut selects the cross-validation: scenario holds out one scenario at a time,
-	// network all scenarios of one network, none evaluates the policies on their training
+	// network, dataset and budget all scenarios of one network, dataset or budget, none evaluates the policies on their training
 	// tables only. Empty means none.
-	LeaveOut string `config:",one=none|scenario|network"`
+	LeaveOut string `config:",one=none|scenario|network|dataset|budget"`
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -49,7 +51,7 @@ func (o *PipelineEvaluate) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o PipelineEvaluate) Validate() error {
-	if all := []string{LeaveNone, LeaveScenario, LeaveNetwork}; !slices.Contains(all, o.LeaveOut) {
+	if all := []string{LeaveNone, LeaveScenario, LeaveNetwork, LeaveDataset, LeaveBudget}; !slices.Contains(all, o.LeaveOut) {
 		return fmt.Errorf("leave_out is %q; must be one of %s", o.LeaveOut, decode.Choice(all))
 	}
 	return nil

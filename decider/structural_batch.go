@@ -44,8 +44,8 @@ func (p *Structural) Batch(situations []Situation) (*Batch, error) {
 			known[s.Observation] = at
 			c.drawings = append(c.drawings, s.drawing(p.Tokens))
 		}
-		rows := s.rows()
-		p.Rows.apply(rows)
+		rows := s.Features()
+		p.Rows.Apply(rows)
 		for k, row := range rows {
 			c.rows = append(c.rows, row...)
 			pick := emptyPick
@@ -65,7 +65,7 @@ func (p *Observation) drawing(scale Scale) encoder.Drawing {
 		d.Values = append(d.Values, t.Values())
 		d.Picks[wholePick] = append(d.Picks[wholePick], k)
 	}
-	scale.apply(d.Values)
+	scale.Apply(d.Values)
 	for _, c := range p.Choices {
 		d.Picks = append(d.Picks, c.Tokens)
 	}
@@ -77,7 +77,7 @@ func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	var allTokens, allRows [][]float64
 	seen := map[*Observation]bool{}
 	for _, s := range situations {
-		allRows = append(allRows, s.rows()...)
+		allRows = append(allRows, s.Features()...)
 		if seen[s.Observation] {
 			continue
 		}

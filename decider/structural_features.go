@@ -99,7 +99,8 @@ func (s Situation) steps() float64 {
 	return math.Max(0, s.Left.Seconds()/s.Step.Seconds())
 }
 
-func featureNames() []string {
+// FeatureNames are the names of the features of a choice.
+func FeatureNames() []string {
 	names := make([]string, len(features))
 	for k, f := range features {
 		names[k] = f.name
@@ -107,7 +108,8 @@ func featureNames() []string {
 	return names
 }
 
-func (s Situation) rows() [][]float64 {
+// Features returns the features of each choice, in the order of FeatureNames; NaN is unknown.
+func (s Situation) Features() [][]float64 {
 	rows := make([][]float64, len(s.Choices))
 	for k, c := range s.Choices {
 		if s.After != nil {

@@ -41,8 +41,8 @@ func newScale(rows [][]float64) Scale {
 	return s
 }
 
-// apply scales rows in place.
-func (s Scale) apply(rows [][]float64) {
+// Apply scales rows in place.
+func (s Scale) Apply(rows [][]float64) {
 	for _, row := range rows {
 		for k := range row {
 			switch {

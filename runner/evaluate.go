@@ -96,7 +96,7 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 }
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate in them what policies learn from the others: "scenario" leaves out one at a time, "network" all of one network`)
+	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate in them what policies learn from the others: "scenario" leaves out one at a time, "network", "dataset" and "budget" all of one network, dataset or budget`)
 	flags.StringVar(&o.Leave.File, "learn", "", "with --leave-out: file of 'graft learn' with the tables, the learning options and the number of seeds")
 	flags.StringVar(&o.Leave.For, "for", "new", `with --leave-out: default learning options for "new" or "known" scenarios`)
 	flags.IntVar(&o.seeds, "seeds", 10, "with --leave-out: number of policies that learn each time, with seeds from 1 on")

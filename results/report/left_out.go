@@ -22,7 +22,7 @@ const leaveRemark = "Regret is in points of accuracy below the best of the table
 
 // leftOutLead describes what is left out and how many policies learn.
 func leftOutLead(r runs.LeaveOutReport) string {
-	what := map[string]string{"scenario": "one scenario", "network": "the tables of one network"}[r.LeaveOut]
+	what := map[string]string{"scenario": "one scenario", "network": "the tables of one network", "dataset": "the tables of one dataset", "budget": "the tables of one budget"}[r.LeaveOut]
 	learn := fmt.Sprintf("%d policies learn", r.Seeds)
 	if r.Seeds == 1 {
 		learn = "1 policy learns"

@@ -8,6 +8,7 @@ import (
 
 	"graft/decider"
 	"graft/simulation"
+	"graft/simulation/learning"
 	"graft/simulation/tables"
 )
 
@@ -100,36 +101,182 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 	return values[next]
 }
 
-// BestFixed takes the one sequence with the least mean regret over some trees, on every
-// tree; smoothed ranks by the smoothed tables in place of single runs.
+// BestFixed takes the one sequence of some trees with the least mean regret over them, on every
+// tree; smoothed ranks by the smoothed tables in place of single runs. Where a tree does not
+// offer an action of it, or has further decisions, nothing is done.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
-	sums, counts := map[string]float64{}, map[string]int{}
+	var sequences [][]string
+	known := map[string]bool{}
+	for _, t := range trees {
+		for _, r := range t.Records {
+			if key := tables.Tuple(r.Sequence); !known[key] {
+				known[key], sequences = true, append(sequences, r.Sequence)
+			}
+		}
+	}
+	return bestOf(name, trees, sequences, smoothed)
+}
+
+// BestAction takes the one action with the least mean regret over some trees at every decision
+// that offers it.
+func BestAction(name string, trees []*simulation.Tree) (Policy, error) {
+	var sequences [][]string
+	most := 0
+	for _, t := range trees {
+		most = max(most, t.Decisions)
+	}
+	for _, action := range append(offered(trees), tables.None) {
+		sequences = append(sequences, slices.Repeat([]string{action}, most))
+	}
+	return bestOf(name, trees, sequences, false)
+}
+
+// offered are the actions of trees, but for none.
+func offered(trees []*simulation.Tree) (actions []string) {
+	for _, t := range trees {
+		for _, action := range t.Nodes[0].Actions() {
+			if action != tables.None && !slices.Contains(actions, action) {
+				actions = append(actions, action)
+			}
+		}
+	}
+	return actions
+}
+
+// bestOf is the policy of the sequence with the least mean regret over some trees.
+func bestOf(name string, trees []*simulation.Tree, sequences [][]string, smoothed bool) (Policy, error) {
+	sums := make([]float64, len(sequences))
 	for _, t := range trees {
 		values := simulation.MeanAccuracies(t.Table)
 		if smoothed {
 			values = simulation.Smoothed(t.Table)
 		}
-		for k, v := range values {
-			sums[tables.Tuple(t.Records[k].Sequence)] += slices.Max(values) - v
-			counts[tables.Tuple(t.Records[k].Sequence)]++
+		for k, sequence := range sequences {
+			sums[k] += slices.Max(values) - values[along(t, sequence)]
 		}
 	}
-	best, least := "", math.Inf(1)
-	for _, r := range trees[0].Records {
-		if key := tables.Tuple(r.Sequence); counts[key] == len(trees) && sums[key] < least {
-			best, least = key, sums[key]
+	if len(sums) == 0 {
+		return nil, fmt.Errorf("%s: %w", name, noSequence("there is no sequence to take"))
+	}
+	best := sequences[slices.Index(sums, slices.Min(sums))]
+	return named{name, func(t *simulation.Tree) ([]float64, error) { return only(t, along(t, best)), nil }}, nil
+}
+
+// along is the record that a sequence leads to, with no action in place of those that a tree
+// does not offer.
+func along(t *simulation.Tree, sequence []string) int {
+	at := -1
+	return t.Follow(func(node int) int {
+		at++
+		actions := t.Nodes[node].Actions()
+		if at < len(sequence) {
+			if k := slices.Index(actions, sequence[at]); k >= 0 {
+				return k
+			}
+		}
+		return max(0, slices.Index(actions, tables.None))
+	})
+}
+
+// OneEpoch takes, at each decision, the action that is the most accurate at the first evaluation
+// after it. It knows the table, and is not charged the time of trying: the upper bound of rules
+// that look an epoch ahead.
+func OneEpoch() Policy {
+	return named{nameOneEpoch, func(t *simulation.Tree) ([]float64, error) {
+		if slices.ContainsFunc(t.Records, func(r tables.Record) bool { return len(r.After) == 0 }) {
+			return nil, noSequence("the table does not say how accurate networks are after each decision")
+		}
+		return only(t, t.Follow(func(node int) int {
+			best, most := 0, math.Inf(-1)
+			for k, action := range t.Nodes[node].Actions() {
+				if v := afterOf(t, append(slices.Clip(t.Nodes[node].Prefix), action)); v > most {
+					best, most = k, v
+				}
+			}
+			return best
+		})), nil
+	}}
+}
+
+// afterOf is the accuracy at the first evaluation after a prefix's last action.
+func afterOf(t *simulation.Tree, prefix []string) float64 {
+	k := slices.IndexFunc(t.Records, func(r tables.Record) bool { return slices.Equal(r.Sequence[:len(prefix)], prefix) })
+	return t.Records[k].After[len(prefix)-1]
+}
+
+// Plateau takes one action at each decision before which the loss fell by less than a bound, and
+// none at others: the action and the bound with the least mean regret over some trees.
+func Plateau(trees []*simulation.Tree) (Policy, error) {
+	bounds := fallBounds(trees)
+	if bounds == nil {
+		return nil, noSequence("a table does not say how the loss fell")
+	}
+	var best Policy
+	least := math.Inf(1)
+	for _, action := range offered(trees) {
+		for _, bound := range bounds {
+			p := plateau(action, bound)
+			regret := 0.0
+			for _, t := range trees {
+				shares, err := p.Distribution(t)
+				if err != nil {
+					return nil, err
+				}
+				values := simulation.MeanAccuracies(t.Table)
+				regret += slices.Max(values) - values[slices.Index(shares, 1)]
+			}
+			if regret < least {
+				best, least = p, regret
+			}
 		}
 	}
-	if best == "" {
-		return nil, fmt.Errorf("%s: %w", name, noSequence("no sequence is in all of the tables"))
-	}
-	return named{name, func(t *simulation.Tree) ([]float64, error) {
-		record := slices.IndexFunc(t.Records, func(r tables.Record) bool { return tables.Tuple(r.Sequence) == best })
-		if record < 0 {
-			return nil, noSequence("the table has no sequence " + best)
+	return best, nil
+}
+
+// fallBounds are bounds between the falls of the loss in trees; nil where some are not known.
+func fallBounds(trees []*simulation.Tree) []float64 {
+	var falls []float64
+	for _, t := range trees {
+		for _, n := range t.Nodes {
+			if n.Curve == (decider.Curve{}) {
+				return nil
+			}
+			falls = append(falls, n.Curve.Fall)
 		}
-		return only(t, record), nil
-	}}, nil
+	}
+	slices.Sort(falls)
+	var bounds []float64
+	for k := range plateauBounds {
+		bounds = append(bounds, falls[(k+1)*(len(falls)-1)/plateauBounds])
+	}
+	return bounds
+}
+
+// Linear is a linear model of the features of choices, fitted to some trees.
+func Linear(trees []*simulation.Tree) (Policy, error) {
+	o := learning.NewTransferOptions()
+	o.Reward, o.Pool, o.Entropy, o.WeightDecay = learning.Points, 0, 0.01, 0.01
+	l, err := learning.FitLinear(trees, o)
+	if err != nil {
+		return nil, err
+	}
+	return named{nameLinear, func(t *simulation.Tree) ([]float64, error) { return only(t, l.Follow(t)), nil }}, nil
+}
+
+// plateauBounds is the number of bounds that Plateau tries, spread over the falls that there are.
+const plateauBounds = 10
+
+func plateau(action string, bound float64) Policy {
+	return named{namePlateau, func(t *simulation.Tree) ([]float64, error) {
+		return only(t, t.Follow(func(node int) int {
+			n := t.Nodes[node]
+			actions := n.Actions()
+			if k := slices.Index(actions, action); k >= 0 && n.Curve.Fall <= bound {
+				return k
+			}
+			return max(0, slices.Index(actions, tables.None))
+		})), nil
+	}}
 }
 
 // The names of the baselines; an action that is always taken has its own behind the last.
@@ -139,13 +286,16 @@ const (
 	nameOneStep  = "one step ahead"
 	nameFixed    = "best fixed"
 	nameSmoothed = "best fixed, smoothed"
+	nameAction   = "best fixed action"
+	nameOneEpoch = "one epoch ahead"
+	namePlateau  = "grow on a plateau"
+	nameLinear   = "linear model"
 	nameOptimum  = "optimum"
 	nameAlways   = "always "
 )
 
 // Baselines returns the policies that need no learning, for tables with these actions,
-// and the best fixed sequence over the trees that a policy learns from, where one is in
-// all of them.
+// and the best fixed ones over the trees that a policy learns from.
 func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	if len(learn) == 0 {
 		return nil, errors.New("compare: there is no table; give some")
@@ -155,19 +305,20 @@ func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 		baselines = append(baselines, Constant(nameAlways+action, action))
 	}
 	baselines = append(baselines, OneStep())
-	for _, smoothed := range []bool{false, true} {
-		name := nameFixed
-		if smoothed {
-			name = nameSmoothed
-		}
-		fixed, err := BestFixed(name, learn, smoothed)
-		if errors.As(err, new(noSequence)) {
-			continue
-		}
+	choose := []func() (Policy, error){
+		func() (Policy, error) { return BestFixed(nameFixed, learn, false) },
+		func() (Policy, error) { return BestFixed(nameSmoothed, learn, true) },
+	}
+	if fallBounds(learn) != nil { // tables of graft's own, with actions of their own
+		baselines = append(baselines, OneEpoch())
+		choose = append(choose, func() (Policy, error) { return BestAction(nameAction, learn) }, func() (Policy, error) { return Plateau(learn) }, func() (Policy, error) { return Linear(learn) })
+	}
+	for _, choose := range choose {
+		p, err := choose()
 		if err != nil {
 			return nil, err
 		}
-		baselines = append(baselines, fixed)
+		baselines = append(baselines, p)
 	}
 	return append(baselines, Oracle()), nil
 }

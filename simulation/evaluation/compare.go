@@ -42,9 +42,9 @@ func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, err
 	for _, r := range baselines {
 		e := Candidate{Name: r.Name(), Role: RoleBaseline, Policies: []Policy{r}}
 		switch r.Name() {
-		case nameOneStep, nameOptimum:
+		case nameOneStep, nameOneEpoch, nameOptimum:
 			e.Seen = SeenThis
-		case nameFixed, nameSmoothed:
+		case nameFixed, nameSmoothed, nameAction, namePlateau, nameLinear:
 			e.Seen = seen
 		}
 		candidates = append(candidates, e)

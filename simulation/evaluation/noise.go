@@ -24,9 +24,9 @@ const leastFreedom = 3
 // Noise is the standard deviation of the accuracies of a table's sequences, in
 // points, that comes from chance alone, and what it was read from.
 func Noise(t *tables.Table) (points float64, source string) {
-	var seeds pooled
-	for k := range t.Records {
-		seeds.add(t.Records[k].Accuracy)
+	seeds := paired(t)
+	if seeds.freedom == 0 {
+		seeds = unpaired(t)
 	}
 	if seeds.freedom >= leastFreedom {
 		return simulation.Points * seeds.deviation() / math.Sqrt(seeds.values/seeds.groups), NoiseOfSeeds
@@ -39,6 +39,40 @@ func Noise(t *tables.Table) (points float64, source string) {
 		return simulation.Points * orders.deviation(), NoiseOfOrders
 	}
 	return 0, NoiseUnknown
+}
+
+// paired is the variance of seeds about the mean of their sequence and of their seed, where all
+// sequences ran with the same seeds: what makes a seed good for all sequences moves none of them
+// past another. It is zero elsewhere.
+func paired(t *tables.Table) (p pooled) {
+	seeds := t.Records[0].Seeds
+	if len(seeds) < 2 || slices.ContainsFunc(t.Records, func(r tables.Record) bool { return !slices.Equal(r.Seeds, seeds) }) {
+		return p
+	}
+	bySeed := make([]float64, len(seeds))
+	for k := range t.Records {
+		mean := t.Records[k].Mean()
+		for n, v := range t.Records[k].Accuracy {
+			bySeed[n] += (v - mean) / float64(len(t.Records))
+		}
+	}
+	for k := range t.Records {
+		mean := t.Records[k].Mean()
+		for n, v := range t.Records[k].Accuracy {
+			p.squares += (v - mean - bySeed[n]) * (v - mean - bySeed[n])
+		}
+	}
+	p.groups, p.values = float64(len(t.Records)), float64(len(t.Records)*len(seeds))
+	p.freedom = (p.groups - 1) * float64(len(seeds)-1)
+	return p
+}
+
+// unpaired is the variance of seeds about the mean of their sequence.
+func unpaired(t *tables.Table) (p pooled) {
+	for k := range t.Records {
+		p.add(t.Records[k].Accuracy)
+	}
+	return p
 }
 
 // sameActions are the accuracies of sequences of the same actions, group by group, in

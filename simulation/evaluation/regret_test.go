@@ -50,12 +50,16 @@ func TestOneStepIsGreedy(t *testing.T) {
 
 // Ranks that the noise could exchange are shown as such.
 func TestTiesInsideTheNoise(t *testing.T) {
-	// The deviation of the seeds is one point, so a mean of two has 0.71 and a
-	// difference of means 1.
-	tree := treetest.FromAccuracies(t, "a", []float64{59.3, 60.7071}, []float64{61.8, 63.2071}, []float64{60.1, 61.5071}, []float64{49.3, 50.7071})
+	// Seeds are 1.4 points apart, the better one by turns: a mean of two has a deviation of 0.82
+	// and a difference of means 1.15.
+	tree := treetest.FromAccuracies(t, "a", []float64{59.3, 60.7071}, []float64{63.2071, 61.8}, []float64{60.1, 61.5071}, []float64{50.7071, 49.3})
 	noise, source := Noise(tree.Table)
 	require.Equal(t, NoiseOfSeeds, source)
-	require.InDelta(t, 1/math.Sqrt2, noise, 0.01)
+	require.InDelta(t, math.Sqrt(2.0/3), noise, 0.01)
+	same := treetest.FromAccuracies(t, "a", []float64{59, 61}, []float64{62, 64}, []float64{60, 62}, []float64{49, 51})
+	noise, source = Noise(same.Table)
+	require.Equal(t, NoiseOfSeeds, source)
+	require.InDelta(t, 0, noise, 1e-9, "a seed that is better for all moves none past another")
 	scores, err := Evaluate([]*simulation.Tree{tree}, Constant("both", "deepen:0"), Constant("never", tables.None), Oracle())
 	require.NoError(t, err)
 	for k, want := range [][3]int{{3, 2, 3}, {4, 4, 4}, {1, 1, 1}} {

@@ -19,6 +19,18 @@ func ByScenario(t *simulation.Tree) string { return t.Name }
 // ByNetwork leaves all trees of a network out at a time.
 func ByNetwork(t *simulation.Tree) string { return t.Network }
 
+// ByDataset leaves all trees of a dataset out at a time. Datasets of one name whose images are
+// others are told apart where the tables say so.
+func ByDataset(t *simulation.Tree) string {
+	if t.Origin == nil || t.Origin.Data == "" {
+		return t.Dataset
+	}
+	return fmt.Sprintf("%s %.6s", t.Dataset, t.Origin.Data)
+}
+
+// ByBudget leaves all trees of a budget out at a time.
+func ByBudget(t *simulation.Tree) string { return fmt.Sprintf("%g s", t.Budget) }
+
 // leaveOut visits each group of trees with all others.
 func leaveOut(trees []*simulation.Tree, by By, visit func(group string, inside, outside []*simulation.Tree) error) error {
 	groups := groupsOf(trees, by)

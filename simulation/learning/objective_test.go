@@ -128,8 +128,15 @@ func TestRewards(t *testing.T) {
 			}
 		}
 	}
+	points := Options{Reward: Points}.allRewards([]*simulation.Tree{tree, treetest.Random(t, "quiet", 3, rand.New(rand.NewPCG(6, 1)), 0)})
+	one, _ := stat.Population(points[0])
+	require.InDelta(t, 0, one, 1e-12)
+	_, loud := stat.Population(points[0])
+	_, quiet := stat.Population(points[1])
+	require.InDelta(t, 1, (loud*loud+quiet*quiet)/2, 1e-12)
+	require.InDelta(t, (points[0][0]-points[0][1])/loud, (Standard.rewards(tree.Table, 0)[0] - Standard.rewards(tree.Table, 0)[1]), 1e-9)
 	require.ErrorContains(t, Reward("gold").Validate(), `no reward "gold"`)
-	require.Equal(t, []float64{0, 0}, standardized([]float64{3, 3}))
+	require.Equal(t, []float64{0, 0}, Standard.scaled([]float64{3, 3}))
 
 	o := Options{Pool: 1}
 	all := o.allRewards([]*simulation.Tree{tree, treetest.Random(t, "b", 3, rand.New(rand.NewPCG(6, 1)), 0.02)})

@@ -12,23 +12,26 @@ import (
 // Reward names the transformation of accuracies into rewards; zero is Standard.
 type Reward string
 
-// The rewards. Both are brought to a mean of zero and a deviation of one over the
-// table, so that tables count alike and beta means the same for each.
+// The rewards. Standard and Tangent are brought to a mean of zero and a deviation of one over
+// the table, so that tables count alike and beta means the same for each.
 const (
 	Standard Reward = ""        // the accuracy itself
 	Tangent  Reward = "tangent" // the original's, tan(accuracy * pi / 2), which stretches high accuracies
+	// Points is the accuracy itself too, with one deviation for all tables together: a table in
+	// which actions matter little counts little, and learning reduces the mean regret.
+	Points Reward = "points"
 )
 
 // Validate rejects unknown rewards.
 func (r Reward) Validate() error {
-	if r != Standard && r != Tangent {
-		return fmt.Errorf("there is no reward %q; leave it empty, or write %s", string(r), Tangent)
+	if r != Standard && r != Tangent && r != Points {
+		return fmt.Errorf("there is no reward %q; leave it empty, or write %s or %s", string(r), Tangent, Points)
 	}
 	return nil
 }
 
-// rewards returns the standardized rewards of a table's records. Smooth moves each
-// accuracy towards its value in Smoothed, by a share from 0 to 1.
+// rewards returns the rewards of a table's records; those of Points are not divided by anything.
+// Smooth moves each accuracy towards its value in Smoothed, by a share from 0 to 1.
 func (r Reward) rewards(t *tables.Table, smooth float64) []float64 {
 	values := simulation.MeanAccuracies(t)
 	if smooth > 0 {
@@ -41,12 +44,15 @@ func (r Reward) rewards(t *tables.Table, smooth float64) []float64 {
 			values[k] = math.Tan(min(v, 0.9999) * math.Pi / 2)
 		}
 	}
-	return standardized(values)
+	return r.scaled(values)
 }
 
-// standardized has a mean of zero and a deviation of one; equal values become zeros.
-func standardized(values []float64) []float64 {
+// scaled has a mean of zero and, but for Points, a deviation of one; equal values become zeros.
+func (r Reward) scaled(values []float64) []float64 {
 	mean, deviation := stat.Population(values)
+	if r == Points {
+		deviation = 1
+	}
 	out := make([]float64, len(values))
 	for k, v := range values {
 		if deviation > 0 {
@@ -59,23 +65,50 @@ func standardized(values []float64) []float64 {
 // allRewards returns the rewards of the trees to learn from, pooled by Options.Pool.
 func (o Options) allRewards(trees []*simulation.Tree) [][]float64 {
 	all := make([][]float64, len(trees))
-	sums, counts := map[string]float64{}, map[string]float64{}
 	for k, t := range trees {
 		all[k] = o.Reward.rewards(t.Table, o.Smooth)
+	}
+	o.pool(trees, all)
+	if o.Reward == Points {
+		shareDeviation(all)
+	}
+	return all
+}
+
+// pool moves rewards towards the mean of their sequence over all trees.
+func (o Options) pool(trees []*simulation.Tree, all [][]float64) {
+	if o.Pool == 0 {
+		return
+	}
+	sums, counts := map[string]float64{}, map[string]float64{}
+	for k, t := range trees {
 		for r := range t.Records {
 			sums[tables.Tuple(t.Records[r].Sequence)] += all[k][r]
 			counts[tables.Tuple(t.Records[r].Sequence)]++
 		}
-	}
-	if o.Pool == 0 {
-		return all
 	}
 	for k, t := range trees {
 		for r := range t.Records {
 			name := tables.Tuple(t.Records[r].Sequence)
 			all[k][r] += o.Pool * (sums[name]/counts[name] - all[k][r])
 		}
-		all[k] = standardized(all[k])
+		all[k] = o.Reward.scaled(all[k])
 	}
-	return all
+}
+
+// shareDeviation divides all rewards by one number, so that their mean variance over the tables is one.
+func shareDeviation(all [][]float64) {
+	variance := 0.0
+	for _, rewards := range all {
+		_, deviation := stat.Population(rewards)
+		variance += deviation * deviation / float64(len(all))
+	}
+	if variance == 0 {
+		return
+	}
+	for _, rewards := range all {
+		for k := range rewards {
+			rewards[k] /= math.Sqrt(variance)
+		}
+	}
 }

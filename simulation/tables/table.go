@@ -32,6 +32,7 @@ type Origin struct {
 	Deepen net2net.Form    `json:"deepen,omitempty"` // how deepening kept the function; empty is as net2net chooses
 	Compat net2net.Compat  `json:"compat,omitempty"` // in whose way actions were done; empty is graft's own
 	Batch  int             `json:"batch,omitempty"`  // images in a step; zero is not known
+	Data   string          `json:"data,omitempty"`   // digest of the dataset; empty is not known
 }
 
 // Network builds the network that sequences begin with, without weights.

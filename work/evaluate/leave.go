@@ -111,7 +111,7 @@ func (l *progress) scene() work.Progress {
 	}
 }
 
-// Groups is the number of groups that tables are left out in, by "scenario" or "network".
+// Groups is the number of groups that tables are left out in, as in LeaveOut.By.
 func Groups(by string, trees []*simulation.Tree) int {
 	names := map[string]bool{}
 	for _, t := range trees {

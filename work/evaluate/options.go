@@ -30,7 +30,7 @@ type Options struct {
 
 // LeaveOut has policies learn from some tables and be judged by the others.
 type LeaveOut struct {
-	By       string               // left out together: "scenario" or "network"; empty leaves nothing out
+	By       string               // left out together: "scenario", "network", "dataset" or "budget"; empty leaves nothing out
 	File     string               // configuration of graft learn, for tables, options and seeds; empty uses the fields below
 	Learning *config.TreeLearning // the file, where it was read already; nil reads it
 	For      string               // default options of learning, for "new" or "known" scenarios; empty is new
@@ -42,7 +42,7 @@ type LeaveOut struct {
 const defaultSeeds = 10
 
 // groupings map the values of LeaveOut.By to the unit that is left out.
-var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "network": evaluation.ByNetwork}
+var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "network": evaluation.ByNetwork, "dataset": evaluation.ByDataset, "budget": evaluation.ByBudget}
 
 // defaults are the options of learning, by LeaveOut.For.
 var defaults = map[string]func() learning.Options{"": learning.NewTransferOptions, "new": learning.NewTransferOptions, "known": learning.NewOptions}
