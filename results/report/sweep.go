@@ -3,10 +3,12 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"graft/results/document"
 	"graft/results/runs"
+	"graft/stat"
 )
 
 // PrintSweep writes the outcome of a sweep or comparison in a folder for people.
@@ -123,10 +125,10 @@ func caseDifferenceCell(d *runs.CaseDifference) document.Cell {
 
 // sweepRemarks say what intervals are, which cases differ, and how arms were made.
 func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
-	if few := fewSeeds(o); few != "" {
-		lines = append(lines, few)
+	if enough := slices.ContainsFunc(o.Cases, func(c *runs.CaseOutcome) bool { return len(c.Trials) >= stat.FewestSeeds }); enough {
+		lines = append(lines, seedIntervals+", for each case by itself.")
 	} else {
-		lines = append(lines, "In brackets: 95% interval of the mean over seeds, by Student's t-distribution, for each case by itself.")
+		lines = append(lines, fewSeeds)
 	}
 	if text := differencesText(o); text != "" {
 		lines = append(lines, text)
@@ -135,16 +137,6 @@ func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
 		lines = append(lines, text)
 	}
 	return append(lines, armRemarks(o)...)
-}
-
-// fewSeeds remarks that no interval is given.
-func fewSeeds(o *runs.SweepOutcome) string {
-	for _, c := range o.Cases {
-		if len(c.Trials) >= runs.FewestSeeds {
-			return ""
-		}
-	}
-	return fmt.Sprintf("Too few seeds for intervals: take at least %d.", runs.FewestSeeds)
 }
 
 // differencesText says how differences are paired and corrected.

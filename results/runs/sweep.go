@@ -83,21 +83,13 @@ type FailedTrial struct {
 type MeasureSummary struct {
 	Measure string `json:"measure"` // such as test_accuracy
 	Unit    string `json:"unit"`    // share is between 0 and 1; empty is a count
-	SmallSample
-}
-
-// SmallSample is a mean with its interval by Student's t-distribution.
-type SmallSample struct {
-	N    int      `json:"n"`    // number of values
-	Mean float64  `json:"mean"` // of the values
-	Low  *float64 `json:"low"`  // of the interval; null below three values
-	High *float64 `json:"high"` // see low
+	stat.OverSeeds
 }
 
 // CaseDifference is the mean difference of a case from another, over the seeds of both.
 type CaseDifference struct {
 	From string `json:"from"` // the other case
-	SmallSample
+	stat.OverSeeds
 	Level float64 `json:"level"` // of the interval, such as 0.95; higher where it is corrected for several comparisons
 	Clear bool    `json:"clear"` // the interval excludes zero
 }
@@ -115,19 +107,6 @@ type Candidate struct {
 	Sequence   []string `json:"sequence"`            // its actions, in order
 	Validation float64  `json:"validation_accuracy"` // mean over the selection seeds
 	N          int      `json:"n"`                   // number of them that ended
-}
-
-// FewestSeeds is the number of seeds below which no interval is given.
-const FewestSeeds = 3
-
-// NewSmallSample summarizes values; miss is the share of intervals that may miss the mean.
-func NewSmallSample(values []float64, miss float64) SmallSample {
-	s := SmallSample{N: len(values), Mean: stat.Mean(values)}
-	if len(values) >= FewestSeeds {
-		i := stat.TIntervalOf(values, miss)
-		s.Low, s.High = &i.Low, &i.High
-	}
-	return s
 }
 
 // value returns a trial's value of a measure.
@@ -176,7 +155,7 @@ func (o *SweepOutcome) Summarize(base string) {
 		c.Measures = []MeasureSummary{}
 		for _, m := range TrialMeasures() {
 			if _, values := c.Measure(m.Name); len(values) > 0 {
-				c.Measures = append(c.Measures, MeasureSummary{m.Name, m.Unit, NewSmallSample(values, 0.05)})
+				c.Measures = append(c.Measures, MeasureSummary{m.Name, m.Unit, stat.NewOverSeeds(values, 0.05, RangeOf(m.Unit))})
 			}
 		}
 		if c.Summary(TestAccuracy) != nil {
@@ -204,7 +183,7 @@ func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDiff
 	if len(values) == 0 {
 		return nil
 	}
-	d := &CaseDifference{From: other.Name, SmallSample: NewSmallSample(values, miss), Level: stat.Round(1-miss, 6)}
+	d := &CaseDifference{From: other.Name, OverSeeds: stat.NewOverSeeds(values, miss, stat.ShareDifferences), Level: stat.Round(1-miss, 6)}
 	d.Clear = d.Low != nil && (*d.Low > 0 || *d.High < 0)
 	return d
 }
