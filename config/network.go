@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"graft/config/decode"
@@ -63,12 +64,13 @@ func problems(faults model.FormFaults) []decode.Problem {
 
 // WriteNetwork writes a network's file, from which ReadNetwork makes the same
 // network; its weights are not part of it. The name says JSON or TOML as for
-// ReadNetwork. The file is replaced as a whole or not at all.
-func WriteNetwork(fsys files.FS, path string, n *model.Network) error {
+// ReadNetwork. The names of its classes, if any are given, become a comment of a TOML file. The file
+// is replaced as a whole or not at all.
+func WriteNetwork(fsys files.FS, path string, n *model.Network, classes ...string) error {
 	if err := n.Check(); err != nil {
 		return fmt.Errorf("write network %s: it could not be read again: %w", path, err)
 	}
-	text := networkText(n)
+	text := classesComment(classes) + networkText(n)
 	if isJSON(path) {
 		text = decode.FormatJSON(tableOf(n.Form()).(decode.Table), isParts)
 	}
@@ -76,6 +78,18 @@ func WriteNetwork(fsys files.FS, path string, n *model.Network) error {
 		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path, len(text), largestNetworkFile)
 	}
 	return writeText(fsys, "network", path, text)
+}
+
+// classesComment is a line for people; empty without classes.
+func classesComment(classes []string) string {
+	if len(classes) == 0 {
+		return ""
+	}
+	quoted := make([]string, len(classes))
+	for k, name := range classes {
+		quoted[k] = strconv.QuoteToGraphic(name) // without line breaks
+	}
+	return "# Classes, in the order of the outputs: " + strings.Join(quoted, ", ") + "\n"
 }
 
 // writeText replaces a file as a whole or not at all.
