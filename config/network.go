@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -49,10 +50,13 @@ func parseNetwork(path string, data []byte) (*model.Network, error) {
 		return nil, err
 	}
 	if err := d.Locate(problems(found)); err != nil {
-		return nil, err
+		return nil, cmp.Or(otherKind(d, isNetworkKey), err)
 	}
 	return n, nil
 }
+
+// isNetworkKey reports whether a network's file may have a key.
+func isNetworkKey(key string) bool { return key == "layers" }
 
 func problems(faults model.FormFaults) []decode.Problem {
 	list := make([]decode.Problem, len(faults))
