@@ -75,7 +75,9 @@ func (m *Simulation) check(fsys files.FS, r *decode.Reading) {
 	g.Decisions = 1
 	if _, _, err := g.Count(m.Simulate.MaxSequences); err != nil {
 		r.Blame("simulate.actions", err.Error())
+		return
 	}
+	m.checkEvents(r)
 }
 
 // EnsureDefaults fills in what zero stands for.

@@ -11,13 +11,13 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := slices.Contains([]string{DecideFixed, DecideScript}, j.Adapt.Decider) && widens(j.Adapt.Actions)
-	return append(j.missingData(), j.freeWidth(drawn || scripted)...)
+	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions())
 }
 
 // Warnings lists what a valid file probably does not mean, each in a sentence.
 func (m *Simulation) Warnings() []string {
 	o := m.Simulate
-	return append(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds))...)
+	return slices.Concat(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)), m.lateGrown())
 }
 
 // missingData warns of images that are not on this machine; they may be where the job will run.

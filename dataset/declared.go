@@ -42,3 +42,28 @@ func foldersOf(fsys files.FS, path string) int {
 	}
 	return len(top)
 }
+
+// publishedCounts holds the training and the test images of the kinds with a fixed number.
+var publishedCounts = map[string][2]int{KindCIFAR10: {50_000, 10_000}, KindCIFAR100: {50_000, 10_000}, KindMNIST: {60_000, 10_000}, KindFashion: {60_000, 10_000}}
+
+// DeclaredCounts returns the number of training and validation images, as far as it is known
+// without reading images; zero where it is not.
+func DeclaredCounts(o Options) (training, validation int) {
+	o.EnsureDefaults()
+	all := publishedCounts[o.Kind]
+	if o.Kind == KindSynthetic {
+		all = [2]int{o.Synthetic.Train, o.Synthetic.Test}
+	}
+	if all[0] < 2 || all[1] < 1 {
+		return 0, 0
+	}
+	training, validation = all[0], all[1]
+	if !o.TestAsValidation {
+		validation = shareOf(training, o.ValidationShare)
+		training -= validation
+	}
+	if o.Limit > 0 {
+		training = min(training, o.Limit)
+	}
+	return training, validation
+}
