@@ -12,6 +12,7 @@ import (
 	"graft/dataset"
 	"graft/files"
 	"graft/model"
+	"graft/results/document"
 	"graft/simulation/grid"
 	"graft/simulation/tables"
 	"graft/trainer"
@@ -155,5 +156,5 @@ func (m *Simulation) Summary() (string, error) {
 		design = fmt.Sprintf(" of the design %s", m.Simulate.Design)
 	}
 	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s of %s × %s in %s%s; digest %.12s", m.Simulate.Name, cmp.Or(m.Network.Name, m.Network.File), m.Data.Kind,
-		m.Time.Budget, m.Time.Clock, counted(sequences, "sequence"), counted(m.Decisions(), "decision"), counted(m.Simulate.Seeds, "seed"), counted(legs, "leg"), design, m.Digest()), nil
+		m.Time.Budget, m.Time.Clock, document.Plural(sequences, "sequence"), document.Plural(m.Decisions(), "decision"), document.Plural(m.Simulate.Seeds, "seed"), document.Plural(legs, "leg"), design, m.Digest()), nil
 }

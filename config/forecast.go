@@ -8,6 +8,7 @@ import (
 	"graft/config/decode"
 	"graft/dataset"
 	"graft/model"
+	"graft/results/document"
 	"graft/trainer"
 )
 
@@ -48,7 +49,7 @@ func (j *Job) lateText(l lateEvent, remedy string) string {
 		until = fmt.Sprintf("the next change at %v", t.Events[l.at+1].At)
 	}
 	return fmt.Sprintf("of %s after the up at %v only %d would come before %s; let the devices come earlier, %s",
-		counted(l.wanted, "decision"), t.Events[l.at].At, l.fits, until, remedy)
+		document.Plural(l.wanted, "decision"), t.Events[l.at].At, l.fits, until, remedy)
 }
 
 // lateDecisions warns of ups after which not all decisions fit in.
@@ -113,4 +114,3 @@ func (m *Simulation) lateGrown() []string {
 	}
 	return nil
 }
-

@@ -201,11 +201,3 @@ func ReadSettings(fsys files.FS, path string) ([]Setting, error) {
 func summaryOf[T File](summary func(T) (string, error)) func(File) (string, error) {
 	return func(f File) (string, error) { return summary(f.(T)) }
 }
-
-// counted writes 1 seed and 2 seeds.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

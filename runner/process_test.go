@@ -198,11 +198,13 @@ func TestTrainInProcesses(t *testing.T) {
 	require.Contains(t, o.stdout, "2 of 2 devices")
 	log := contents(t, filepath.Join(together, runs.LogsFolder, "process-1.log"))
 	require.Contains(t, log, "follows the job's leader")
+	// Two processes round sums differently; training made 1.2e-5 of that where it was measured.
+	const tolerance = 3e-5
 	for _, name := range []string{"train_loss", "validation_loss"} {
 		want, got := column(t, filepath.Join(alone, "epochs.csv"), name), column(t, filepath.Join(together, "epochs.csv"), name)
 		require.Len(t, got, len(want))
 		for k := range want {
-			require.LessOrEqual(t, math.Abs(got[k]-want[k]), 1e-4*want[k], "%s of epoch %d", name, k)
+			require.LessOrEqual(t, math.Abs(got[k]-want[k]), tolerance*want[k], "%s of epoch %d", name, k)
 		}
 	}
 }

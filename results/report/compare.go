@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +48,8 @@ type comparedQuantity struct {
 	Better   string           `json:"better"`   // more or less; empty where neither is
 	Cells    []*comparedValue `json:"cells"`    // null where a column has no such quantity
 
-	of stat.Range // of the values
+	of    stat.Range // of the values
+	level float64    // of the interval
 }
 
 // comparedValue holds a quantity in one column.
@@ -77,8 +79,9 @@ type summary struct {
 	N    int      `json:"n"`     // number of values
 }
 
-func summarize(values []float64, of stat.Range) summary {
-	s := stat.NewOverSeeds(values, significance, of)
+// summarize summarizes values with an interval of a level; zero means 95%.
+func summarize(values []float64, of stat.Range, level float64) summary {
+	s := stat.NewOverSeeds(values, 1-cmp.Or(level, 1-significance), of)
 	return summary{Mean: s.Mean, Low: s.Low, High: s.High, N: s.N}
 }
 
@@ -203,7 +206,7 @@ func (c *comparison) compareQuantities() {
 				if !known {
 					at = len(c.Rows)
 					place[q.Name] = at
-					c.Rows = append(c.Rows, comparedQuantity{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), Cells: make([]*comparedValue, len(c.Columns)), of: q.Range()})
+					c.Rows = append(c.Rows, comparedQuantity{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), Cells: make([]*comparedValue, len(c.Columns)), of: q.Range(), level: q.Level})
 				}
 				c.Rows[at].add(k, q.Values)
 			}
@@ -227,7 +230,7 @@ const significance = 0.05
 func (q *comparedQuantity) test() {
 	for _, cell := range q.Cells {
 		if cell != nil {
-			cell.summary = summarize(cell.values, q.of)
+			cell.summary = summarize(cell.values, q.of, q.level)
 		}
 	}
 	first := q.Cells[0]

@@ -53,7 +53,7 @@ func NewRunReport(run *runs.Run) RunReport {
 		r.Seed = &m.Seed
 	}
 	for _, q := range run.Quantities {
-		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), summary: summarize(q.Values, q.Range()), Seeds: append([]int64{}, q.Seeds...), Values: q.Values, inDetail: q.Case != ""})
+		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), summary: summarize(q.Values, q.Range(), q.Level), Seeds: append([]int64{}, q.Seeds...), Values: q.Values, inDetail: q.Case != ""})
 	}
 	return r
 }

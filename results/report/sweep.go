@@ -158,7 +158,7 @@ func differencesText(o *runs.SweepOutcome) string {
 		document.Printable(from), words(o.Compared), n, 100*level)
 }
 
-// verdictText says in a sentence which cases are better or worse beyond noise.
+// verdictText says in a sentence which cases are significantly better or worse.
 func verdictText(o *runs.SweepOutcome) string {
 	var better, worse, unclear []string
 	from := ""
@@ -184,11 +184,11 @@ func verdictText(o *runs.SweepOutcome) string {
 	}
 	add(better, "is better", "are better")
 	add(worse, "is worse", "are worse")
-	add(unclear, "cannot be distinguished from it", "cannot be distinguished from it")
+	add(unclear, "does not differ significantly", "do not differ significantly")
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Against %s, beyond noise: %s.", document.Printable(from), strings.Join(parts, "; "))
+	return fmt.Sprintf("Compared with %s: %s.", document.Printable(from), strings.Join(parts, "; "))
 }
 
 // listed joins names with commas and an "and".
@@ -225,7 +225,7 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 	}
 	of := fmt.Sprintf("all %s", document.Plural(c.Sequences, "sequence"))
 	if c.Tried < c.Sequences {
-		of = fmt.Sprintf("%d of %d sequences, evenly spread", c.Tried, c.Sequences)
+		of = fmt.Sprintf("%d of %s, evenly spread", c.Tried, document.Plural(c.Sequences, "sequence"))
 	}
 	return append(lines, fmt.Sprintf("best fixed takes %s, which has the highest mean validation accuracy, %.2f%%, on selection seeds (%s), of %s. No arm reports these seeds.",
 		document.Printable(strings.Join(c.Best, ", ")), 100*c.Candidates[0].Validation, seedNumbers(c.SelectionSeeds), of))

@@ -15,16 +15,18 @@ type Quantity struct {
 	Better Direction // direction of improvement
 	Seeds  []int64   // of the values; nil where the value is of no seed
 	Values []float64
-	Signed bool   // values may be negative
-	Case   string // of a sweep, whose trials have the values; empty for other quantities
+	Signed bool    // values may be negative
+	Level  float64 // of the interval, such as 0.95; zero means that
+	Case   string  // of a sweep, whose trials have the values; empty for other quantities
 }
 
 // Range returns the values that the quantity can have.
 func (q Quantity) Range() stat.Range {
+	of := RangeOf(q.Unit)
 	if q.Signed {
-		return stat.Unbounded
+		of.Low = -of.High
 	}
-	return RangeOf(q.Unit)
+	return of
 }
 
 // RangeOf returns the range of quantities without a sign in a unit. Those in points are regrets.

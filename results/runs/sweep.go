@@ -170,16 +170,21 @@ func (o *SweepOutcome) Summarize(base string) {
 	}
 }
 
-// differenceOf pairs two cases by seed; nil without a common seed.
-func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDifference {
-	var values []float64
+// paired returns the differences of a measure between two cases, of the seeds that both have.
+func paired(c, other *CaseOutcome, measure string) (common []int64, values []float64) {
 	seeds, ours := c.Measure(measure)
 	theirSeeds, theirs := other.Measure(measure)
 	for k, seed := range seeds {
 		if at := slices.Index(theirSeeds, seed); at >= 0 {
-			values = append(values, ours[k]-theirs[at])
+			common, values = append(common, seed), append(values, ours[k]-theirs[at])
 		}
 	}
+	return common, values
+}
+
+// differenceOf is the difference between two cases; nil without a common seed.
+func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDifference {
+	_, values := paired(c, other, measure)
 	if len(values) == 0 {
 		return nil
 	}
@@ -222,7 +227,7 @@ func TrialEnded(f *Folder, t SweepTrial) bool {
 	return err == nil
 }
 
-// quantities lists the numbers of trials, and each measure of each case.
+// quantities lists the numbers of trials, each measure of each case, and its paired difference.
 func (o *SweepOutcome) quantities(plan *SweepPlan) []Quantity {
 	list := []Quantity{seedless("trials", "", Neutral, float64(len(plan.Trials()))), seedless("failed", "", Lower, float64(len(o.Failed)))}
 	for _, c := range o.Cases {
@@ -230,8 +235,22 @@ func (o *SweepOutcome) quantities(plan *SweepPlan) []Quantity {
 			seeds, values := c.Measure(m.Name)
 			list = append(list, Quantity{Name: m.Name + " of " + c.Name, Unit: m.Unit, Better: m.Better, Seeds: seeds, Values: values, Case: c.Name})
 		}
+		list = append(list, o.difference(c)...)
 	}
 	return finite(list...)
+}
+
+// difference is the paired difference of a case in points; nothing without one.
+func (o *SweepOutcome) difference(c *CaseOutcome) []Quantity {
+	if c.Difference == nil || o.Case(c.Difference.From) == nil {
+		return nil
+	}
+	seeds, values := paired(c, o.Case(c.Difference.From), o.Compared)
+	for k := range values {
+		values[k] *= 100
+	}
+	return []Quantity{{Name: fmt.Sprintf("difference_in_%s of %s from %s", o.Compared, c.Name, c.Difference.From), Unit: document.UnitPoints, Better: Higher,
+		Seeds: seeds, Values: values, Signed: true, Level: c.Difference.Level, Case: c.Name}}
 }
 
 // ReadTrial reads the outcome of a trial's job in the folder of a sweep; the error wraps
