@@ -7,6 +7,7 @@ import (
 	"graft/decider"
 	"graft/model"
 	"graft/net2net"
+	"graft/results/document"
 	"graft/trainer"
 )
 
@@ -62,6 +63,6 @@ func (j *Job) Model(images model.Shape, classes int) (*model.Network, error) {
 
 // Summary is a job in a line.
 func (j *Job) Summary() (string, error) {
-	return fmt.Sprintf("%s on %s, %v of a %s clock, %d events, decider %s; digest %.12s",
-		cmp.Or(j.Network.Name, j.Network.File), j.Data.Kind, j.Time.Budget, j.Time.Clock, len(j.Options().Timeline.Events), j.Adapt.Decider, j.Digest()), nil
+	return fmt.Sprintf("%s on %s, %v of a %s clock, %s, decider %s; digest %.12s",
+		cmp.Or(j.Network.Name, j.Network.File), j.Data.Kind, j.Time.Budget, j.Time.Clock, document.Plural(len(j.Options().Timeline.Events), "event"), j.Adapt.Decider, j.Digest()), nil
 }

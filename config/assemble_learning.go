@@ -14,6 +14,7 @@ import (
 	"graft/original"
 	"graft/original/learn"
 	"graft/original/vocab"
+	"graft/results/document"
 	"graft/simulation/tables"
 	"graft/torch/weights"
 )
@@ -130,6 +131,6 @@ func tableName(path string) string {
 // Summary is a policy that learns in a line.
 func (l *Learning) Summary() (string, error) {
 	table, tree := l.LoadedTable()
-	return fmt.Sprintf("a policy learns from %d sequences of %s, %d states of %s, rule %s, %d episodes; digest %.12s",
-		len(table.Records), table.Name, len(tree.States), l.Table.Network, l.Learn.Rule, l.Learn.Episodes, l.Digest()), nil
+	return fmt.Sprintf("a policy learns from %s of %s, %s of %s, rule %s, %s; digest %.12s",
+		document.Plural(len(table.Records), "sequence"), table.Name, document.Plural(len(tree.States), "state"), l.Table.Network, l.Learn.Rule, document.Plural(l.Learn.Episodes, "episode"), l.Digest()), nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"graft/config/decode"
 	"graft/files"
+	"graft/results/document"
 )
 
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
@@ -81,16 +82,20 @@ func (p *Pipeline) groups(r *decode.Reading) {
 
 // Summary is a pipeline in a line.
 func (p *Pipeline) Summary() (string, error) {
-	sequences := 0
+	sequences, ends := 0, 0
 	for k, m := range p.Scenarios() {
 		n, _, err := m.Size()
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", p.Pipeline.Scenarios[k], err)
 		}
-		sequences += n
+		sequences, ends = sequences+n, ends+n*m.Simulate.Seeds
 	}
-	text := fmt.Sprintf("%s of %s are simulated, structural policies of %s learn from them, for %s scenarios, %d steps at most", counted(sequences, "sequence"),
-		counted(len(p.Scenarios()), "scenario"), counted(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.Steps)
+	withSeeds := ""
+	if ends > sequences {
+		withSeeds = fmt.Sprintf(" in %d runs, one for each seed", ends)
+	}
+	text := fmt.Sprintf("%s of %s are simulated%s, structural policies of %s learn from them, for %s scenarios, %s at most", document.Plural(sequences, "sequence"),
+		document.Plural(len(p.Scenarios()), "scenario"), withSeeds, document.Plural(p.Run.Seeds, "seed"), p.Learn.For, document.Plural(p.Learn.Steps, "step"))
 	if p.Evaluate.LeaveOut != LeaveNone {
 		text += fmt.Sprintf(", and are judged with each %s left out", p.Evaluate.LeaveOut)
 	}

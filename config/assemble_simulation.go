@@ -12,6 +12,7 @@ import (
 	"graft/dataset"
 	"graft/files"
 	"graft/model"
+	"graft/results/document"
 	"graft/simulation/grid"
 	"graft/simulation/tables"
 	"graft/trainer"
@@ -29,8 +30,8 @@ func (m *Simulation) decisions() int {
 	return m.Job.Decisions()
 }
 
-// Size returns the number of sequences and of their legs, for all seeds, as far as they
-// are known before the run: the size of a tree depends on its networks alone.
+// Size returns the number of sequences, each of which runs with all seeds, and of the legs of all
+// seeds, as far as they are known before the run: the size of a tree depends on its networks alone.
 func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
 		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)
@@ -44,7 +45,8 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 	if err := m.coveredFrom(ground); err != nil {
 		return 0, 0, err
 	}
-	return grid.NewGrid(p, ground, nil, nil).Size()
+	ends, legs, err := grid.NewGrid(p, ground, nil, nil).Size()
+	return ends / m.Simulate.Seeds, legs, err
 }
 
 // Decisions returns the number of decisions of each sequence.
@@ -153,6 +155,6 @@ func (m *Simulation) Summary() (string, error) {
 	if m.Simulate.Design != grid.All {
 		design = fmt.Sprintf(" of the design %s", m.Simulate.Design)
 	}
-	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s in %s%s, %s each, %s; digest %.12s", m.Simulate.Name, cmp.Or(m.Network.Name, m.Network.File), m.Data.Kind,
-		m.Time.Budget, m.Time.Clock, counted(sequences, "sequence"), counted(legs, "leg"), design, counted(m.Decisions(), "decision"), counted(m.Simulate.Seeds, "seed"), m.Digest()), nil
+	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s of %s × %s in %s%s; digest %.12s", m.Simulate.Name, cmp.Or(m.Network.Name, m.Network.File), m.Data.Kind,
+		m.Time.Budget, m.Time.Clock, document.Plural(sequences, "sequence"), document.Plural(m.Decisions(), "decision"), document.Plural(m.Simulate.Seeds, "seed"), document.Plural(legs, "leg"), design, m.Digest()), nil
 }

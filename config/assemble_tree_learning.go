@@ -8,6 +8,7 @@ import (
 
 	"graft/config/decode"
 	"graft/files"
+	"graft/results/document"
 	"graft/simulation"
 )
 
@@ -88,9 +89,9 @@ func (l *TreeLearning) Summary() (string, error) {
 	for _, t := range trees {
 		sequences += len(t.Records)
 	}
-	text := fmt.Sprintf("structural policies of %s learn from %d sequences of %s", counted(l.Run.Seeds, "seed"), sequences, counted(len(trees), "table"))
+	text := fmt.Sprintf("structural policies of %s learn from %s of %s", document.Plural(l.Run.Seeds, "seed"), document.Plural(sequences, "sequence"), document.Plural(len(trees), "table"))
 	if len(held) > 0 {
-		text += fmt.Sprintf(" and stop by %s", counted(len(held), "other"))
+		text += fmt.Sprintf(" and stop by %s", document.Plural(len(held), "other"))
 	}
-	return fmt.Sprintf("%s, for %s scenarios, %d steps at most; digest %.12s", text, l.Learn.For, l.Learn.Steps, l.Digest()), nil
+	return fmt.Sprintf("%s, for %s scenarios, %s at most; digest %.12s", text, l.Learn.For, document.Plural(l.Learn.Steps, "step"), l.Digest()), nil
 }

@@ -13,7 +13,7 @@ import (
 
 // ClusterKind is the kind of files with the section cluster.
 var ClusterKind = &Kind{
-	Name: "cluster", Noun: "simulations of a cluster", Files: "files of simulations of a cluster", Title: "simulations of a cluster",
+	Name: "cluster", Noun: "simulations of a cluster", Command: "graft cluster run", Files: "files of simulations of a cluster", Title: "simulations of a cluster",
 	Sections: []string{"cluster"}, New: func() File { return &Cluster{} }, Summary: summaryOf((*Cluster).Summary),
 	Page: Page{Title: "Keys of the file of simulations of a cluster",
 		Intro: "A file with the section `cluster`, for `graft cluster run`. See [the cluster](cluster.md).\n"},

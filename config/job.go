@@ -22,7 +22,7 @@ import (
 
 // JobKind is the kind of every file that is of no other kind.
 var JobKind = &Kind{
-	Name: "job", Noun: "job", Files: "files of jobs", Title: "a job of graft",
+	Name: "job", Noun: "job", Command: "graft train", Files: "files of jobs", Title: "a job of graft",
 	New: func() File { return NewJob() }, Summary: summaryOf((*Job).Summary),
 	Page: Page{Title: "Keys of a job's file", Intro: "A job's file is TOML; a key that is missing has its default. `graft config show --describe`\n" +
 		"prints a file with all keys, `graft config check` lists the errors of one. A time is a\n" +

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -54,6 +55,7 @@ type Kind struct {
 	Name     string   // one word: 'graft config schema --NAME' prints its schema
 	Noun     string   // a file of it in errors, such as scenario
 	Files    string   // its files in help texts, such as "files of scenarios"
+	Command  string   // that takes its files, such as graft simulate
 	Title    string   // of its schema
 	Sections []string // sections that only its files have; empty for jobs, as which all other files are read
 	New      func() File
@@ -133,7 +135,7 @@ func (k *Kind) read(fsys files.FS, doc *decode.Document, path string, set []stri
 		err = finish(fsys, f, r)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", k.Noun, err)
+		return nil, fmt.Errorf("read %s: %w", k.Noun, cmp.Or(otherKind(doc, k.knowsKey(f)), err))
 	}
 	return f, nil
 }
@@ -198,12 +200,4 @@ func ReadSettings(fsys files.FS, path string) ([]Setting, error) {
 // summaryOf makes Kind.Summary of a method.
 func summaryOf[T File](summary func(T) (string, error)) func(File) (string, error) {
 	return func(f File) (string, error) { return summary(f.(T)) }
-}
-
-// counted writes 1 seed and 2 seeds.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -195,3 +195,30 @@ func TestTrainingThatCannotBe(t *testing.T) {
 	_, err = ReadJob(files.OS{}, "", []string{"train.precision=float16", "run.device=cuda:0"})
 	assert.NoError(t, err)
 }
+
+// A file of another kind is told by its sections, with the command that takes it.
+func TestFilesOfAnotherKindNameTheirCommand(t *testing.T) {
+	commands := map[*Kind]string{SimulationKind: "[simulate]\nactions = [1]", TreeLearningKind: "[tables]\ntrain = 3", PipelineKind: "[pipeline]\nscenarios = 4", ClusterKind: "[cluster]\ntrace = 2", LearningKind: "[table]\nfile = 1", JobKind: "[time]\nbudget = true"}
+	for of, text := range commands {
+		path := written(t, "other.toml", text)
+		for _, k := range []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, LearningKind, SweepKind} {
+			_, err := k.Read(files.OS{}, path, nil)
+			if k.Command == of.Command || of == JobKind && (k == SimulationKind || k == SweepKind) {
+				assert.NotContains(t, err.Error(), "takes it", "%s as %s", of.Name, k.Name)
+				continue
+			}
+			assert.ErrorContains(t, err, "read "+k.Noun+": 1 fault", "%s as %s", of.Name, k.Name)
+			assert.ErrorContains(t, err, path+":1:2: this is one of the "+of.Files+": '"+of.Command+"' takes it")
+		}
+		_, err := ReadNetwork(files.OS{}, path)
+		assert.ErrorContains(t, err, "'"+of.Command+"' takes it")
+		_, err = ReadProfile(files.OS{}, path)
+		assert.ErrorContains(t, err, "'"+of.Command+"' takes it")
+	}
+	_, err := ReadJob(files.OS{}, written(t, "net.toml", "name = \"a\"\ninput = [3, 8, 8]\nlayers = []\n"), nil)
+	assert.ErrorContains(t, err, "this is the file of a network: name it as network.file of a job")
+	_, err = ReadNetwork(files.OS{}, written(t, "profile.toml", "name = \"a\"\n[costs]\n"))
+	assert.ErrorContains(t, err, "this is a profile: name it as time.profile of a job")
+	_, err = ReadJob(files.OS{}, written(t, "job.toml", "[compare]\narms = [\"never\"]\n[simulate]\n"), nil)
+	assert.ErrorContains(t, err, "'graft simulate' takes it")
+}

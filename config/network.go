@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"graft/config/decode"
@@ -48,10 +50,13 @@ func parseNetwork(path string, data []byte) (*model.Network, error) {
 		return nil, err
 	}
 	if err := d.Locate(problems(found)); err != nil {
-		return nil, err
+		return nil, cmp.Or(otherKind(d, isNetworkKey), err)
 	}
 	return n, nil
 }
+
+// isNetworkKey reports whether a network's file may have a key.
+func isNetworkKey(key string) bool { return key == "layers" }
 
 func problems(faults model.FormFaults) []decode.Problem {
 	list := make([]decode.Problem, len(faults))
@@ -63,12 +68,13 @@ func problems(faults model.FormFaults) []decode.Problem {
 
 // WriteNetwork writes a network's file, from which ReadNetwork makes the same
 // network; its weights are not part of it. The name says JSON or TOML as for
-// ReadNetwork. The file is replaced as a whole or not at all.
-func WriteNetwork(fsys files.FS, path string, n *model.Network) error {
+// ReadNetwork. The names of its classes, if any are given, become a comment of a TOML file. The file
+// is replaced as a whole or not at all.
+func WriteNetwork(fsys files.FS, path string, n *model.Network, classes ...string) error {
 	if err := n.Check(); err != nil {
 		return fmt.Errorf("write network %s: it could not be read again: %w", path, err)
 	}
-	text := networkText(n)
+	text := classesComment(classes) + networkText(n)
 	if isJSON(path) {
 		text = decode.FormatJSON(tableOf(n.Form()).(decode.Table), isParts)
 	}
@@ -76,6 +82,18 @@ func WriteNetwork(fsys files.FS, path string, n *model.Network) error {
 		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path, len(text), largestNetworkFile)
 	}
 	return writeText(fsys, "network", path, text)
+}
+
+// classesComment is a line for people; empty without classes.
+func classesComment(classes []string) string {
+	if len(classes) == 0 {
+		return ""
+	}
+	quoted := make([]string, len(classes))
+	for k, name := range classes {
+		quoted[k] = strconv.QuoteToGraphic(name) // without line breaks
+	}
+	return "# Classes, in the order of the outputs: " + strings.Join(quoted, ", ") + "\n"
 }
 
 // writeText replaces a file as a whole or not at all.

@@ -12,7 +12,7 @@ import (
 
 // PipelineKind is the kind of files with the section pipeline.
 var PipelineKind = &Kind{
-	Name: "pipeline", Noun: "pipeline", Files: "files of pipelines", Title: "a pipeline of graft",
+	Name: "pipeline", Noun: "pipeline", Command: "graft pipeline", Files: "files of pipelines", Title: "a pipeline of graft",
 	Sections: []string{"pipeline"}, New: func() File { return NewPipeline(ForKnown) }, Summary: summaryOf((*Pipeline).Summary),
 	Page: Page{Title: "Keys of a pipeline's file", Sections: []string{"pipeline", "evaluate"},
 		Intro: "A file with the section `pipeline`, for `graft pipeline`. See [from scenarios to a policy](simulate.md#from-scenarios-to-a-policy).\n" +

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -34,14 +35,15 @@ func ReadProfile(fsys files.FS, path string) (*trainer.Profile, error) {
 
 func parseProfile(path string, text []byte) (*trainer.Profile, error) {
 	p := &trainer.Profile{}
-	r, err := dialect.Read(decode.NewDocument(path, text), nil, p)
-	if err != nil {
-		return nil, err
+	doc := decode.NewDocument(path, text)
+	r, err := dialect.Read(doc, nil, p)
+	if err == nil {
+		r.Defaults()
+		r.Validate()
+		err = r.Finish()
 	}
-	r.Defaults()
-	r.Validate()
-	if err := r.Finish(); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, cmp.Or(otherKind(doc, knowsKey(p)), err)
 	}
 	return p, nil
 }

@@ -20,7 +20,7 @@ import (
 
 // SimulationKind is the kind of files with the section simulate.
 var SimulationKind = &Kind{
-	Name: "simulation", Noun: "scenario", Files: "files of scenarios", Title: "a scenario of graft",
+	Name: "simulation", Noun: "scenario", Command: "graft simulate", Files: "files of scenarios", Title: "a scenario of graft",
 	Sections: []string{"simulate"}, New: func() File { return NewSimulation() }, Summary: summaryOf((*Simulation).Summary),
 	Page: Page{Title: "Keys of a scenario's file", Sections: []string{"simulate", "fleet"},
 		Intro: "A file with the section `simulate`, for `graft simulate`: a job whose decisions are\n" +
@@ -75,7 +75,9 @@ func (m *Simulation) check(fsys files.FS, r *decode.Reading) {
 	g.Decisions = 1
 	if _, _, err := g.Count(m.Simulate.MaxSequences); err != nil {
 		r.Blame("simulate.actions", err.Error())
+		return
 	}
+	m.checkEvents(r)
 }
 
 // EnsureDefaults fills in what zero stands for.

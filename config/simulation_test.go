@@ -96,27 +96,29 @@ func TestPlans(t *testing.T) {
 // How large a tree is follows from the file alone, and is what the grid has.
 func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 	for set, want := range map[string][2]int{
-		"simulate.seeds=2":          {54, 80}, // 27 sequences of 1 + 3 + 9 + 27 legs, for two seeds
+		"simulate.seeds=2":          {27, 80}, // 1 + 3 + 9 + 27 legs, for two seeds
 		"simulate.seeds=1":          {27, 40},
-		"simulate.decisions=2":      {18, 26},
-		"simulate.design=\"halve\"": {18, 38}, // 3 branches, of which 2 are followed to 6, and 3 of them to 9
+		"simulate.decisions=2":      {9, 26},
+		"simulate.design=\"halve\"": {9, 38}, // 3 branches, of which 2 are followed to 6, and 3 of them to 9
 	} {
 		m := must(readScenario(t, aScenario, set))
 		sequences, legs, err := m.Size()
 		require.NoError(t, err)
 		require.Equal(t, want, [2]int{sequences, legs}, set)
 	}
-	m := must(readScenario(t, aScenario, `simulate.design="sample"`, "simulate.max_sequences=7"))
+	m := must(readScenario(t, aScenario))
+	require.Contains(t, must(m.Summary()), ": 27 sequences of 3 decisions × 2 seeds in 80 legs; digest")
+	m = must(readScenario(t, aScenario, `simulate.design="sample"`, "simulate.max_sequences=7"))
 	sequences, _, err := m.Size()
 	require.NoError(t, err)
-	require.Equal(t, 14, sequences)
+	require.Equal(t, 7, sequences)
 	m = must(readScenario(t, aScenario, "simulate.max_sequences=20"))
 	_, _, err = m.Size()
 	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.max_sequences is 20")
 	closed := filepath.Join(t.TempDir(), "closed.toml")
 	require.NoError(t, WriteProfile(files.OS{}, closed, &trainer.Profile{Version: 1, Name: "closed", Measured: []trainer.Measurement{
 		{Network: "ConvSmall", Fingerprint: net2net.Fingerprint(m.network), Batch: 64, StepSeconds: 1, BatchSeconds: 1}}}))
-	m = must(readScenario(t, aScenario, fmt.Sprintf("time.profile=%q", closed), "train.eval_batch=64"))
+	m = must(readScenario(t, aScenario, fmt.Sprintf("time.profile=%q", closed), "train.eval_batch=64", "time.budget=10h"))
 	_, _, err = m.Size()
 	require.ErrorContains(t, err, "scenario late: the profile closed has no measurement of this ConvSmall with a batch of 64")
 }

@@ -16,7 +16,7 @@ import (
 
 // SweepKind is the kind of jobs' files with a section compare or fleet. ReadJob reads them too.
 var SweepKind = &Kind{
-	Name: "sweep", Noun: "job", Files: "files of jobs for sweeps and comparisons", Title: "a job of graft with the options of its trials",
+	Name: "sweep", Noun: "job", Command: "graft compare", Files: "files of jobs for sweeps and comparisons", Title: "a job of graft with the options of its trials",
 	Sections: []string{"compare", "fleet"}, New: func() File { return &Sweep{Job: *NewJob()} }, Summary: summaryOf((*Sweep).Summary),
 	Page: Page{Title: "Keys of a job's file for trials", Sections: []string{"compare"},
 		Intro: "A file with the section `compare` or `fleet`: a job with all its sections, for `graft compare`\n" +

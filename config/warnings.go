@@ -11,13 +11,13 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := slices.Contains([]string{DecideFixed, DecideScript}, j.Adapt.Decider) && widens(j.Adapt.Actions)
-	return append(j.missingData(), j.freeWidth(drawn || scripted)...)
+	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions())
 }
 
 // Warnings lists what a valid file probably does not mean, each in a sentence.
 func (m *Simulation) Warnings() []string {
 	o := m.Simulate
-	return append(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds))...)
+	return slices.Concat(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)), m.lateGrown())
 }
 
 // missingData warns of images that are not on this machine; they may be where the job will run.
@@ -35,6 +35,50 @@ func (j *Job) freeWidth(widens bool) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("the profile %s charges nothing for wider layers, so widening costs no time; set time.profile = \"round-gpu\", or measure a profile with 'graft profile'", p.Name)}
+}
+
+// freeBatches warns of jobs that are compared, whose batches differ in size, and a profile on which
+// larger batches take no more time.
+func freeBatches(jobs ...*Job) []string {
+	for _, j := range jobs {
+		p, err := j.Profile()
+		if err != nil || p == nil || !p.BatchIsFree() {
+			continue
+		}
+		for _, other := range jobs {
+			if a, b := j.Options().Batch, other.Options().Batch; a > b {
+				return []string{fmt.Sprintf("the profile %s charges nothing for larger batches, so an epoch with a batch of %d takes less time than one with %d; set time.profile = \"round-gpu\", or measure a profile with 'graft profile'", p.Name, a, b)}
+			}
+		}
+	}
+	return nil
+}
+
+// Warnings lists those of the scenarios, each once, and of scenarios that differ.
+func (p *Pipeline) Warnings() (warnings []string) {
+	var jobs []*Job
+	for _, m := range p.Scenarios() {
+		warnings, jobs = append(warnings, m.Warnings()...), append(jobs, &m.Job)
+	}
+	return once(append(warnings, freeBatches(jobs...)...))
+}
+
+// SweepWarnings lists the warnings of cases that are compared, each once.
+func SweepWarnings(jobs []*Job) (warnings []string) {
+	for _, j := range jobs {
+		warnings = append(warnings, j.Warnings()...)
+	}
+	return once(append(warnings, freeBatches(jobs...)...))
+}
+
+// once drops repeated texts.
+func once(list []string) (kept []string) {
+	for _, text := range list {
+		if !slices.Contains(kept, text) {
+			kept = append(kept, text)
+		}
+	}
+	return kept
 }
 
 // widen is the kind of actions that widen a layer.

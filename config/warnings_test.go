@@ -29,3 +29,15 @@ func TestFreeWidthIsWarnedOf(t *testing.T) {
 	assert.Len(t, must(readScenario(t, aScenario, `simulate.actions=["widen:conv1:48", "none"]`)).Warnings(), 1)
 	assert.Empty(t, must(readScenario(t, aScenario, `simulate.actions=["widen:conv1:48", "none"]`, "time.profile=round-gpu")).Warnings())
 }
+
+// A warning comes where jobs that are compared differ in their batch, and larger ones are free.
+func TestFreeBatchesAreWarnedOf(t *testing.T) {
+	job := func(set ...string) *Job { return must(parseJob("a.toml", "", set...)) }
+	small, large := job("train.batch=32"), job("train.batch=256")
+	assert.Equal(t, []string{"the profile steady charges nothing for larger batches, so an epoch with a batch of 256 takes less time than one with 32; set time.profile = \"round-gpu\", or measure a profile with 'graft profile'"}, SweepWarnings([]*Job{small, large, large}))
+	assert.Empty(t, SweepWarnings([]*Job{small, small}))
+	assert.Empty(t, SweepWarnings([]*Job{job("train.batch=32", "time.profile=round-gpu"), job("train.batch=256", "time.profile=round-gpu")}))
+	assert.Empty(t, SweepWarnings([]*Job{job("train.batch=32", "time.clock=wall"), job("train.batch=256", "time.clock=wall")}))
+	wide := job("adapt.decider=script", `adapt.actions=["widen:conv2:48"]`, `time.events=[{at="1s", change="up"}]`)
+	assert.Len(t, SweepWarnings([]*Job{wide, wide}), 1, "each once")
+}

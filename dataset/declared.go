@@ -42,3 +42,35 @@ func foldersOf(fsys files.FS, path string) int {
 	}
 	return len(top)
 }
+
+// publishedCounts holds the training and the test images of the kinds with a fixed number.
+var publishedCounts = map[string][2]int{KindCIFAR10: {50_000, 10_000}, KindCIFAR100: {50_000, 10_000}, KindMNIST: {60_000, 10_000}, KindFashion: {60_000, 10_000}}
+
+// digitsCount is the number of digits, for training and the test together.
+const digitsCount = 1797
+
+// DeclaredCounts returns the number of training and validation images, as far as it is known
+// without reading images; zero where it is not.
+func DeclaredCounts(o Options) (training, validation int) {
+	o.EnsureDefaults()
+	all := publishedCounts[o.Kind]
+	switch o.Kind {
+	case KindSynthetic:
+		all = [2]int{o.Synthetic.Train, o.Synthetic.Test}
+	case KindDigits:
+		test := shareOf(digitsCount, o.ValidationShare) // held out as the kind has none
+		all = [2]int{digitsCount - test, test}
+	}
+	if all[0] < 2 || all[1] < 1 {
+		return 0, 0
+	}
+	training, validation = all[0], all[1]
+	if !o.TestAsValidation {
+		validation = shareOf(training, o.ValidationShare)
+		training -= validation
+	}
+	if o.Limit > 0 {
+		training = min(training, o.Limit)
+	}
+	return training, validation
+}

@@ -34,6 +34,20 @@ func TestDeclared(t *testing.T) {
 		require.Equal(t, c.shape, shape, name)
 		require.Equal(t, c.classes, classes, name)
 	}
+	for _, o := range []Options{{}, {ValidationShare: 0.5, Limit: 31}, {TestAsValidation: true, Limit: 7}} {
+		o.Synthetic = SyntheticOptions{Size: 16, Train: 101, Test: 33}
+		o.EnsureDefaults()
+		src, err := synthetic(files.OS{}, o)
+		require.NoError(t, err)
+		parts, err := src.divide(o)
+		require.NoError(t, err)
+		want := [2]int{len(parts.train.rows), len(parts.validation.rows)}
+		if o.TestAsValidation {
+			want[1] = len(parts.test.rows)
+		}
+		training, validation := DeclaredCounts(o)
+		require.Equal(t, want, [2]int{training, validation}, o)
+	}
 	o := Options{Synthetic: SyntheticOptions{Classes: 4, Channels: 1, Size: 16}}
 	o.EnsureDefaults()
 	src, err := synthetic(files.OS{}, o)

@@ -13,7 +13,7 @@ import (
 func printDurations(w io.Writer, r *estimates.DurationReport) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("%s: %s, %s", r.Trace, r.Format, document.Plural(r.Jobs, "job")), historyText(r),
-		fmt.Sprintf("%d estimates by a model, %d by the mean of similar jobs, %d of an hour", r.Learned, r.Similar, r.Blind))
+		fmt.Sprintf("%s by a model, %d by the mean of similar jobs, %d of an hour", document.Plural(r.Learned, "estimate"), r.Similar, r.Blind))
 	if r.Scores != nil {
 		d.Say("model: "+scoresText(r.Scores, "s"), "mean of similar jobs, for the same jobs: "+scoresText(r.Usual, "s"), "Intervals of 95% are a bootstrap over runs of jobs.")
 		d.Show(windowTable(r.Windows))

@@ -65,7 +65,7 @@ func runClusterShapes(ctx context.Context, w io.Writer, path string, o clusterSh
 // printShapes prints shapes for people: maps only where one is asked for.
 func printShapes(w io.Writer, s *estimates.Shaped, asked bool) error {
 	d, m := &document.Document{}, s.Model
-	d.Say(fmt.Sprintf("%s: learned from %d rows, base %s, target %s", s.Path, m.Rows(), estimates.Digits(m.Base()), m.Target()))
+	d.Say(fmt.Sprintf("%s: learned from %s, base %s, target %s", s.Path, document.Plural(m.Rows(), "row"), estimates.Digits(m.Base()), m.Target()))
 	if !asked {
 		d.Show(termTable(estimates.Terms(m), estimates.Unit("target's unit", m.Target())))
 	}

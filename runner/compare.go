@@ -16,7 +16,7 @@ func newCompareCommand() *cobra.Command {
 		Use:   "compare CONFIG",
 		Short: "Compare a job that adapts with baselines, over seeds",
 		Long: `compare runs a job that adapts beside baselines, each with the same budget, timeline, data
-and seeds, and says which are better beyond noise. The arms:
+and seeds, and says which are significantly better. The arms:
 
   as configured       the job with its own decider
   never               no adaptation: the network that the job begins with

@@ -158,7 +158,7 @@ each key above it.`,
 	}
 	setFlag(command, &set)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
-	command.Flags().BoolVar(&o.toml, "toml", false, "print a file with every key")
+	command.Flags().BoolVar(&o.toml, "toml", false, "print a file with every key on stdout; '> FILE' keeps it")
 	command.Flags().BoolVar(&o.describe, "describe", false, "describe each key, in a comment of the file or in the JSON object")
 	command.MarkFlagsMutuallyExclusive("json", "toml")
 	return command
@@ -280,6 +280,6 @@ func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
 	if err := (&work.Env{Files: files.OS{}}).WriteText(out, t.Text); err != nil {
 		return fmt.Errorf("write the file: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %d warnings, which stand in it\n", out, len(t.Warnings))
+	_, err = fmt.Fprintf(w, "wrote %s, with %s in comments\n", out, document.Plural(len(t.Warnings), "warning"))
 	return err
 }

@@ -115,7 +115,7 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 // Every kind of file is checked, shown and described, and has a schema and a page of its keys.
 func TestConfigKnowsEveryKind(t *testing.T) {
 	for kind, c := range map[string]struct{ file, ok, set, shown, schema, page string }{
-		"simulation": {jobFile(t, aScenario), `scenario job, ConvSmall on synthetic, 40s of a virtual clock: 54 sequences in 80 legs, 3 decisions each, 2 seeds`,
+		"simulation": {jobFile(t, aScenario), `scenario job, ConvSmall on synthetic, 40s of a virtual clock: 27 sequences of 3 decisions × 2 seeds in 80 legs`,
 			"simulate.seeds=3", `simulate\.seeds +3 +--set\n(.*\n)*simulate\.tries +2 +default`, "a scenario of graft", "# Keys of a scenario's file"},
 		"learning": {lessonFile(t, "[learn]\nrule = \"exact\"\n"), `a policy learns from 64 sequences of made-up, 21 states of ConvNet2, rule exact, 10000 episodes`,
 			"learn.lr=0.01", `learn\.lr +0\.01 +--set`, "a policy of graft that learns", "# Keys of the file of a policy"},
@@ -134,7 +134,7 @@ func TestConfigKnowsEveryKind(t *testing.T) {
 	}
 	fails(t, failure.Usage, "", "config", "schema", "--simulation", "--learning")
 	path := jobFile(t, aScenario)
-	require.Contains(t, done(t, "config", "check", path, "--set", `simulate.design="sample"`, "--set", "simulate.max_sequences=9").stdout, " of the design sample, ")
+	require.Contains(t, done(t, "config", "check", path, "--set", `simulate.design="sample"`, "--set", "simulate.max_sequences=9").stdout, " of the design sample; ")
 	fails(t, failure.Configuration, path+": scenario job has 27 sequences", "config", "check", path, "--set", "simulate.max_sequences=9")
 	fails(t, failure.Configuration, "it has no runner.seed", "config", "convert", jobFile(t, "[runner]\nagent = \"Agent\"\n[simulation]\ndatafile = \"a.pkl\"\n"))
 }
@@ -166,7 +166,7 @@ func TestConfigConvertMakesAJobThatIsRight(t *testing.T) {
 	assert.Contains(t, printed.stderr, "agent.decay_freq had no effect")
 	assert.Contains(t, printed.stdout, "# - agent.decay_freq had no effect")
 	got := graft("config", "convert", original, "-o", out)
-	assert.Regexp(t, `^wrote .*out\.toml: \d+ warnings, which stand in it\n$`, got.stdout)
+	assert.Regexp(t, `^wrote .*out\.toml, with \d+ warnings in comments\n$`, got.stdout)
 	written := contents(t, out)
 	assert.Equal(t, printed.stdout, written)
 	assert.Equal(t, failure.Done, graft("config", "check", out).code)

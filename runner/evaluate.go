@@ -38,7 +38,7 @@ that the table recorded. It prints the accuracy of the sequence that follows, th
 points against the best sequence, and the same of baselines that need no learning: never
 adapting, random actions, one action every time, one-step lookahead, the fixed sequence that
 is best over all these tables, and the optimum. Beside them are the noise of the tables, the
-ranks that the noise could exchange, and the expected regret of an oracle under that noise.
+ranks that the noise could exchange, and the noise floor: the expected regret of an oracle.
 
 A policy is a file of a structural policy (.safetensors), the folder of a run of 'graft
 learn' with policy.safetensors, or a policy of the original system: a folder with

@@ -41,7 +41,7 @@ images as the job did, where the run folder records how.`,
 			if asJSON {
 				return document.PrintJSON(command.OutOrStdout(), report)
 			}
-			_, err = fmt.Fprintf(command.OutOrStdout(), "wrote %s: %s, %d parameters\n", strings.Join(report.Files, " and "), report.Network, report.Parameters)
+			_, err = fmt.Fprintf(command.OutOrStdout(), "wrote %s: %s, %s\n", strings.Join(report.Files, " and "), report.Network, document.Plural(report.Parameters, "parameter"))
 			return err
 		},
 	}

@@ -67,7 +67,7 @@ func printStatus(w io.Writer, r *simulate.Status) error {
 // statusHeadline is the simulation in a few lines.
 func statusHeadline(r *simulate.Status) string {
 	s := r.State
-	text := fmt.Sprintf("%d of %d runs ended, %d failed, %d left; %d of %d legs", s.Ended, s.Sequences, s.Failed, r.Left, s.Done, s.Segments)
+	text := fmt.Sprintf("%d of %s ended, %d failed, %d left; %d of %s", s.Ended, document.Plural(s.Sequences, "run"), s.Failed, r.Left, s.Done, document.Plural(s.Segments, "leg"))
 	if r.ToGo > 0 {
 		text += fmt.Sprintf("; %s to go", document.RoughDurationText(time.Duration(r.ToGo*float64(time.Second))))
 	}

@@ -73,9 +73,9 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learn.Options, as
 
 func printStudy(w io.Writer, r *learn.StudyResult) error {
 	o := r.Outcome
-	_, err := fmt.Fprintf(w, "%d episodes from table %s, %.0f a second\nthe policy's likeliest sequence is %s: %.2f%%, rank %d of %d\n"+
+	_, err := fmt.Fprintf(w, "%s from table %s, %.0f a second\nthe policy's likeliest sequence is %s: %.2f%%, rank %d of %d\n"+
 		"the table's best is %s: %.2f%%\nwhat the policy draws has %.2f%% on average\nresults in %s, the policy in %s\n",
-		o.Episodes, r.Table, r.Speed, tables.Sequence(o.Greedy), 100*o.Accuracy, o.Rank, o.Records,
+		document.Plural(o.Episodes, "episode"), r.Table, r.Speed, tables.Sequence(o.Greedy), 100*o.Accuracy, o.Rank, o.Records,
 		tables.Sequence(o.Best), 100*o.Most, 100*o.Expected, r.Folder, r.Policy)
 	return err
 }

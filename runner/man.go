@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"graft/files"
+	"graft/results/document"
 	"graft/work"
 )
 
@@ -44,7 +45,7 @@ func runMan(w io.Writer, dir string) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "wrote %d pages into %s\n", len(pages), dir)
+	_, err := fmt.Fprintf(w, "wrote %s into %s\n", document.Plural(len(pages), "page"), dir)
 	return err
 }
 

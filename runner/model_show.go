@@ -11,6 +11,7 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/model"
+	"graft/results/document"
 	"graft/results/failure"
 	"graft/tracing"
 	"graft/tracing/drawing"
@@ -50,7 +51,7 @@ is a network file, as --toml prints it.`,
 	flags.StringVar(&o.input, "input", "", "shape of one example, such as 3x32x32 (default: the network's own)")
 	flags.IntVar(&o.classes, "classes", 0, "how many classes a network of the zoo tells apart (default: its own)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
-	flags.BoolVar(&o.toml, "toml", false, "print the network as a network file")
+	flags.BoolVar(&o.toml, "toml", false, "print the network as a network file on stdout; '> FILE' keeps it")
 	flags.StringVar(&o.svg, "svg", "", "draw the network to `FILE`, which is replaced; - is stdout")
 	command.MarkFlagsMutuallyExclusive("json", "toml", "svg")
 	return command
@@ -98,6 +99,6 @@ func drawNetwork(w io.Writer, path string, t *tracing.Trace) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s, %d layers\n", path, t.Network.Name(), len(t.Layers))
+	_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", path, t.Network.Name(), document.Plural(len(t.Layers), "layer"))
 	return err
 }

@@ -72,7 +72,7 @@ func wideningText(s describe.Space) string {
 	case len(s.Fixed) > 0:
 		return "no: " + document.Printable(strings.Join(s.Fixed, ", and "))
 	case s.Units < s.Channels:
-		return fmt.Sprintf("yes, %d channels at a time", s.Channels/s.Units)
+		return fmt.Sprintf("yes, %s at a time", document.Plural(s.Channels/s.Units, "channel"))
 	}
 	return "yes"
 }
@@ -100,8 +100,8 @@ func bytesText(n int64) string {
 func totalsText(r describe.Network) string {
 	t := r.Totals
 	var b strings.Builder
-	fmt.Fprintf(&b, "From %v to %v in %d layers, %d blocks and %d channel spaces:\n", r.Input, r.Output, len(r.Layers), len(r.Blocks), len(r.Spaces))
-	fmt.Fprintf(&b, "  %d parameters that an optimizer moves, and %d values beside them\n", t.Parameters, t.Buffers)
+	fmt.Fprintf(&b, "From %v to %v in %s, %s and %s:\n", r.Input, r.Output, document.Plural(len(r.Layers), "layer"), document.Plural(len(r.Blocks), "block"), document.Plural(len(r.Spaces), "channel space"))
+	fmt.Fprintf(&b, "  %s that an optimizer moves, and %s beside them\n", document.Plural(t.Parameters, "parameter"), document.Plural(t.Buffers, "value"))
 	fmt.Fprintf(&b, "  %d FLOP, floating-point operations forward for one example; a multiply-add counts as two\n", t.FLOP)
 	fmt.Fprintf(&b, "  %s of memory for all outputs of one example, as float32\n", bytesText(t.ActivationBytes))
 	b.WriteString("k, M and G are 10^3, 10^6 and 10^9; KiB and MiB are 2^10 and 2^20 bytes; --json has exact numbers")

@@ -189,7 +189,7 @@ func TestPipelinesWithFailures(t *testing.T) {
 	o := fails(t, failure.Partial, "", "pipeline", path, "--folder", folder)
 	require.Contains(t, o.stdout, "at100")
 	require.NotContains(t, o.stdout, "at395")
-	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables, which are complete: at395: 4 of 4 sequences failed, such as")
+	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables, which are complete: at395: 4 of 4 runs failed, such as")
 	require.FileExists(t, filepath.Join(folder, runs.PolicyFolder, runs.VoteFile))
 	o = fails(t, failure.Partial, "nothing is learned, as no scenario has a complete table: at395: ", "pipeline", newPipeline(t, "", 395), "--folder", filepath.Join(t.TempDir(), "run"))
 	require.Empty(t, o.stdout)

@@ -201,11 +201,28 @@ func TestTrainInProcesses(t *testing.T) {
 	for _, name := range []string{"train_loss", "validation_loss"} {
 		want, got := column(t, filepath.Join(alone, "epochs.csv"), name), column(t, filepath.Join(together, "epochs.csv"), name)
 		require.Len(t, got, len(want))
+		first := 0
+		for first < len(want) && got[first] == want[first] {
+			first++
+		}
 		for k := range want {
-			require.LessOrEqual(t, math.Abs(got[k]-want[k]), 1e-4*want[k], "%s of epoch %d", name, k)
+			tolerance := float64(roundingTol)
+			if k >= first+roundedEpochs {
+				tolerance = amplifiedTol
+			}
+			require.LessOrEqual(t, math.Abs(got[k]-want[k]), tolerance*want[k], "%s of epoch %d", name, k)
 		}
 	}
 }
+
+// Two processes round sums otherwise than one. In the first epochs losses differ by that alone:
+// 4e-8 was measured, and gradients of a share of the batch would show at once. Training then
+// amplifies differences: to 2e-4 within twenty epochs, and no bound is known.
+const (
+	roundedEpochs = 4
+	roundingTol   = 1e-6
+	amplifiedTol  = 1e-2
+)
 
 func TestFollowIsNotForPeople(t *testing.T) {
 	t.Setenv(programVariable, "1")

@@ -49,7 +49,7 @@ func profileHead(r *profile.Report) string {
 	if m.Steady {
 		path += ", steady"
 	}
-	return fmt.Sprintf("%s\nmeasured on %s by graft %s with LibTorch %s on %s: %d threads, %s, %s, medians of %d rounds", text, m.Date, m.Graft, m.Torch, m.Device, m.Threads, path, m.Optimizer, m.Rounds)
+	return fmt.Sprintf("%s\nmeasured on %s by graft %s with LibTorch %s on %s: %s, %s, %s, medians of %s", text, m.Date, m.Graft, m.Torch, m.Device, document.Plural(m.Threads, "thread"), path, m.Optimizer, document.Plural(m.Rounds, "round"))
 }
 
 func profileNetworks(r *profile.Report) *document.Table {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/config"
+	"graft/results/document"
 	"graft/results/runs"
 	"graft/trainer"
 	"graft/work"
@@ -79,5 +80,5 @@ func describeProfile(p *trainer.Profile) string {
 	} else if p.Closed() {
 		rates = "no rates, so that no other network can be charged"
 	}
-	return fmt.Sprintf("%s, %s, %d measurements, %s", p.Name, p.Device, len(p.Measured), rates)
+	return fmt.Sprintf("%s, %s, %s, %s", p.Name, p.Device, document.Plural(len(p.Measured), "measurement"), rates)
 }

@@ -139,6 +139,7 @@ func wrongFiles(t *testing.T) {
 		"wrong.toml": "x", "wrong.pth": "garbage", "wrong.safetensors": "garbage", "wrong.pkl": "garbage", "wrong.json": "{",
 		"vocabulary.json": "{", "names.ids.pkl": "g", "table/scenario.json": "{", "work/grid.json": "{", "run/manifest.json": "{",
 		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "right.csv": "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n", "nodes.csv": ",num\na,1\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage", "large.toml": "#" + strings.Repeat("x", 5<<20),
+		"scenario.toml": "[simulate]\n", "job.toml": "[time]\n", "pipeline.toml": "[pipeline]\n",
 		"images/a/a.png": "garbage", "images/a/b.png": "", "images/a/c.png": "", "images/b/a.png": "", "images/b/b.png": "", "images/b/c.png": "",
 	} {
 		write(t, name, text)
@@ -219,6 +220,21 @@ func TestWrongFilesHaveTheirCode(t *testing.T) {
 			fails(t, c.code, "graft: ", append(args, "--quiet")...)
 		}
 	})
+}
+
+// A command that is given a file of another kind says which one takes it.
+func TestFilesOfOtherCommands(t *testing.T) {
+	wrongFiles(t)
+	for _, line := range []string{"train", "compare", "learn", "pipeline", "cluster run", "model show", "profile show", "cluster timeline --job 1"} {
+		got := fails(t, failure.Configuration, "graft: ", append(strings.Fields(line), "scenario.toml", "--quiet")...)
+		require.Contains(t, got.stderr, "'graft simulate' takes it", line)
+	}
+	for _, line := range []string{"train", "simulate", "compare", "learn", "cluster run", "fleet manifest"} {
+		got := fails(t, failure.Configuration, "graft: ", append(strings.Fields(line), "pipeline.toml", "--quiet")...)
+		require.Contains(t, got.stderr, "'graft pipeline' takes it", line)
+	}
+	got := fails(t, failure.Configuration, "graft: ", "learn", "job.toml", "--quiet")
+	require.Contains(t, got.stderr, "'graft train' takes it")
 }
 
 // A failure is never called done.

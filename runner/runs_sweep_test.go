@@ -71,7 +71,7 @@ func TestTrialsOfManyWorkers(t *testing.T) {
 		folder := filepath.Join(fmt.Sprint(workers), "compared")
 		p, out := process(t, "compare", "job.toml", "--folder", folder, "--seeds", "3", "--selection-seeds", "1", "--workers", fmt.Sprint(workers), "--quiet")
 		require.Equal(t, failure.Done, left(t, p), out)
-		require.Contains(t, out.String(), "Against never, beyond noise: ")
+		require.Contains(t, out.String(), "Compared with never: ")
 		got := map[string]string{runs.OutcomeFile: contents(t, filepath.Join(folder, runs.OutcomeFile))}
 		tables, err := filepath.Glob(filepath.Join(folder, runs.TrialsFolder, "*", "*", "epochs.csv"))
 		require.NoError(t, err)

@@ -86,7 +86,7 @@ func printSimulation(w io.Writer, r *simulate.Report) error {
 	if s.Alone > s.Steps {
 		saved = fmt.Sprintf(", %d if each had been run alone (%.1f times)", s.Alone, float64(s.Alone)/float64(s.Steps))
 	}
-	p.Line("%d of %d runs ended, of %d legs: %d steps of training%s", s.Ended, s.Sequences, s.Segments, s.Steps, saved)
+	p.Line("%d of %s ended, of %s: %s of training%s", s.Ended, document.Plural(s.Sequences, "run"), document.Plural(s.Segments, "leg"), document.Plural(s.Steps, "step"), saved)
 	p.Line("the table is %s, in the cache %s", r.Table, r.Cache)
 	for _, path := range r.Damaged {
 		p.Line("damaged, and run again: %s", path)

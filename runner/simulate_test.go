@@ -231,7 +231,7 @@ func TestSimulationsThatFailInPart(t *testing.T) {
 	for range 2 {
 		require.NoError(t, log.Add(g.Key(leg), leg, os.ErrDeadlineExceeded))
 	}
-	got := fails(t, failure.Partial, "3 of 18 sequences failed, such as (none) seed 2", "simulate", path, "--folder", run)
+	got := fails(t, failure.Partial, "3 of 18 runs failed, such as (none) seed 2", "simulate", path, "--folder", run)
 	require.Contains(t, got.stdout, "15 of 18 runs ended")
 	require.Contains(t, simulated(t, path, "--folder", run, "--retry"), "18 of 18 runs ended")
 }

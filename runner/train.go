@@ -118,12 +118,12 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 		p.Line("%s could not be done and were skipped; the log says why", document.Plural(o.Skipped, "action"))
 	}
 	if b := o.Best; b != nil {
-		p.Line("best by validation: epoch %d, %s accuracy on the test images, %s on the validation images, %d parameters",
-			b.Epoch, document.AccuracyText(b.Test.Accuracy), document.AccuracyText(b.Validation.Accuracy), b.Parameters)
+		p.Line("best by validation: epoch %d, %s accuracy on the test images, %s on the validation images, %s",
+			b.Epoch, document.AccuracyText(b.Test.Accuracy), document.AccuracyText(b.Validation.Accuracy), document.Plural(b.Parameters, "parameter"))
 	}
-	p.Line("%s accuracy on the test images, %s on the validation images\n%d epochs, %d steps, %d decisions, %d parameters in the end\n"+
+	p.Line("%s accuracy on the test images, %s on the validation images\n%s, %s, %s, %s in the end\n"+
 		"budget %s, of which %s were used: %s for deciding, %s for operating\n%s\n%sdigest %.12s",
-		document.AccuracyText(o.Test.Accuracy), document.AccuracyText(o.Validation.Accuracy), o.Epochs, o.Steps, o.Decisions, o.Parameters,
+		document.AccuracyText(o.Test.Accuracy), document.AccuracyText(o.Validation.Accuracy), document.Plural(o.Epochs, "epoch"), document.Plural(o.Steps, "step"), document.Plural(o.Decisions, "decision"), document.Plural(o.Parameters, "parameter"),
 		document.SecondsText(o.Budget), document.SecondsText(o.Used), document.DurationText(o.Deciding), document.DurationText(o.Operating), costText(o), where, o.Digest)
 	return p.Err
 }

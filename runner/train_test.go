@@ -33,7 +33,7 @@ func brief(folder string, more ...string) []string {
 func TestTrainTellsWhatHappened(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	o := done(t, brief(folder)...)
-	containsAll(t, o.stdout, "deepen:conv1", "shrink", "accuracy on the test images", "1 decisions", folder)
+	containsAll(t, o.stdout, "deepen:conv1", "shrink", "accuracy on the test images", "1 decision,", folder)
 	for _, name := range []string{"manifest.json", "config.resolved.toml", "epochs.csv", "events.jsonl", "outcome.json"} {
 		require.FileExists(t, filepath.Join(folder, name))
 	}

@@ -10,6 +10,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/original/vocab"
+	"graft/results/document"
 	"graft/work"
 	"graft/work/describe"
 )
@@ -73,7 +74,7 @@ func sizesOf(v *vocab.Vocabulary) string {
 	for _, e := range v.Entries {
 		used[e.ID] = true
 	}
-	return fmt.Sprintf("%d keys on %d tokens, %d vectors of %d numbers", len(v.Entries), len(used), len(v.Vectors), v.Size())
+	return fmt.Sprintf("%s on %s, %s of %s", document.Plural(len(v.Entries), "key"), document.Plural(len(used), "token"), document.Plural(len(v.Vectors), "vector"), document.Plural(v.Size(), "number"))
 }
 
 func newVocabCheckCommand() *cobra.Command {
@@ -118,7 +119,7 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 			}
 		}
 	}
-	if _, err := fmt.Fprintf(w, "%s: %s; %d faults\n", v.Source, sizesOf(v), len(faults)); err != nil || len(faults) == 0 {
+	if _, err := fmt.Fprintf(w, "%s: %s; %s\n", v.Source, sizesOf(v), document.Plural(len(faults), "fault")); err != nil || len(faults) == 0 {
 		return err
 	}
 	return fmt.Errorf("%s: %w\npolicies that learned with it need it as it is; for others 'graft vocab build' makes one without this", v.Source, errors.Join(faults...))

@@ -62,7 +62,7 @@ func runVocabShow(w io.Writer, path string, asJSON bool) error {
 	}
 	p := &document.Printer{W: w}
 	p.Table(t)
-	p.Line("%s; %d tokens are shared, %d are no key's", sizesOf(v), len(report.Collisions), len(report.Unused))
+	p.Line("%s; %s shared, %d without a key", sizesOf(v), document.Plural(len(report.Collisions), "token"), len(report.Unused))
 	return p.Err
 }
 

@@ -58,13 +58,13 @@ func TestSharedAndUnusedTokensAreShown(t *testing.T) {
     1  +0.000 +0.000  -
     2  +0.500 +4.000  ReLU()
     2  +0.500 +4.000  c
-3 keys on 2 tokens, 3 vectors of 2 numbers; 1 tokens are shared, 1 are no key's
+3 keys on 2 tokens, 3 vectors of 2 numbers; 1 token shared, 1 without a key
 `, got.stdout)
 	report := decoded[vocabReport](t, graft("vocab", "show", "--json", path).stdout)
 	require.Equal(t, []vocab.Collision{{ID: 2, Keys: []string{"ReLU()", "c"}}}, report.Collisions)
 	require.Equal(t, []int{1}, report.Unused)
 	got = fails(t, failure.Failed, "", "vocab", "check", path)
-	require.Contains(t, got.stdout, "1 faults")
+	require.Contains(t, got.stdout, "1 fault")
 	require.Contains(t, got.stderr, "token 2 is that of ReLU() and of c")
 }
 

@@ -84,7 +84,7 @@ func printWeights(w io.Writer, r *weightsReport) error {
 	if err := table.Flush(); err != nil { // it keeps the first error of the lines
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%d tensors, %d items (%s)\n", len(r.Tensors), items, r.Format)
+	_, err := fmt.Fprintf(w, "%s, %s (%s)\n", document.Plural(len(r.Tensors), "tensor"), document.Plural(items, "item"), r.Format)
 	return err
 }
 
@@ -144,7 +144,7 @@ func runWeightsConvert(w io.Writer, in, out string, force bool) error {
 	if err := weights.Write(files.OS{}, out, set); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %d tensors (%s)%s\n", out, len(set.Tensors), format, leftOut(set, format))
+	_, err = fmt.Fprintf(w, "wrote %s: %s (%s)%s\n", out, document.Plural(len(set.Tensors), "tensor"), format, leftOut(set, format))
 	return err
 }
 
@@ -152,6 +152,9 @@ func runWeightsConvert(w io.Writer, in, out string, force bool) error {
 func leftOut(set *weights.Set, format weights.Format) string {
 	if format != weights.PTH || len(set.Metadata) == 0 {
 		return ""
+	}
+	if len(set.Metadata) == 1 {
+		return ", without 1 entry that is no tensor"
 	}
 	return fmt.Sprintf(", without %d entries that are no tensors", len(set.Metadata))
 }

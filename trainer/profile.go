@@ -196,6 +196,13 @@ func (p *Profile) WidthIsFree() bool {
 	return !p.Closed() && len(p.Measured) == 0 && r.OperationSeconds+r.GroupedSeconds+r.ByteSeconds+r.ParameterSeconds == 0
 }
 
+// BatchIsFree reports whether a step on a larger batch takes no more time, since the rates charge
+// nothing for an example.
+func (p *Profile) BatchIsFree() bool {
+	r := p.Costs.Step
+	return p.WidthIsFree() && r.ExampleSeconds == 0
+}
+
 func (p *Profile) seconds(w Work) (float64, error) {
 	time, rates := stepTime, p.Costs.Step
 	switch w.Kind {

@@ -3,9 +3,9 @@ package work
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"graft/config"
 	"graft/files"
@@ -68,9 +68,23 @@ func savedResult(fsys files.FS, folder string, which trainer.Which) (*model.Netw
 	return n, set, err
 }
 
-// WriteTrained writes the trained networks of the newest checkpoint into the run folder, with
-// how images are normalized.
-func WriteTrained(fsys files.FS, folder string, mean, deviation []float64) error {
+// Images says how the images of a trained network are prepared, and what its outputs mean. Nil
+// fields are not known.
+type Images struct {
+	Mean, Deviation []float64 // of each channel, of pixels from 0 to 1; both or none
+	Classes         []string  // the name of each output
+}
+
+// Keys of the metadata of a file of weights. Their values are in JSON.
+const (
+	meanKey      = "mean"
+	deviationKey = "deviation"
+	classesKey   = "classes"
+)
+
+// WriteTrained writes the trained networks of the newest checkpoint into the run folder, with a
+// record of their images.
+func WriteTrained(fsys files.FS, folder string, images Images) error {
 	for _, which := range []trainer.Which{trainer.AtEnd, trainer.AtBest} {
 		n, set, err := trainer.SavedResult(fsys, folder, which)
 		if err != nil {
@@ -79,14 +93,7 @@ func WriteTrained(fsys files.FS, folder string, mean, deviation []float64) error
 		if n == nil {
 			continue
 		}
-		set.Metadata = map[string]string{}
-		for key, values := range map[string][]float64{"mean": mean, "deviation": deviation} {
-			text, err := json.Marshal(values)
-			if err != nil {
-				return fmt.Errorf("record the %s of images: %w", key, err)
-			}
-			set.Metadata[key] = string(text)
-		}
+		set.Metadata = images.Metadata()
 		network, tensors := trainedFiles(folder, which)
 		if err := errors.Join(weights.Write(fsys, tensors, set), config.WriteNetwork(fsys, network, n)); err != nil {
 			return err
@@ -95,11 +102,35 @@ func WriteTrained(fsys files.FS, folder string, mean, deviation []float64) error
 	return nil
 }
 
-// Normalization returns the mean and deviation of images that WriteTrained recorded; nil
-// without a record.
-func Normalization(set *weights.Set) (mean, deviation []float64) {
-	if json.Unmarshal([]byte(set.Metadata["mean"]), &mean) != nil || json.Unmarshal([]byte(set.Metadata["deviation"]), &deviation) != nil || len(mean) != len(deviation) {
-		return nil, nil
+// Metadata returns the record for a file of weights, without what is not known.
+func (i Images) Metadata() map[string]string {
+	record := map[string]string{}
+	add := func(key string, value any, known bool) {
+		if text, err := json.Marshal(value); err == nil && known { // numbers that JSON lacks are not known
+			record[key] = string(text)
+		}
 	}
-	return mean, deviation
+	add(meanKey, i.Mean, i.Mean != nil)
+	add(deviationKey, i.Deviation, i.Deviation != nil)
+	add(classesKey, i.Classes, i.Classes != nil)
+	return record
+}
+
+// ImagesOf returns the record that weights of a network have, as far as it fits the network.
+func ImagesOf(n *model.Network, set *weights.Set) (i Images) {
+	if set == nil {
+		return i
+	}
+	channels := append(slices.Clone(n.Input), 0)[0]
+	out, err := n.Output()
+	fits := func(key string, value any) bool {
+		return err == nil && json.Unmarshal([]byte(set.Metadata[key]), value) == nil
+	}
+	if !fits(meanKey, &i.Mean) || !fits(deviationKey, &i.Deviation) || len(i.Mean) != channels || len(i.Deviation) != channels {
+		i.Mean, i.Deviation = nil, nil
+	}
+	if !fits(classesKey, &i.Classes) || len(out) != 1 || len(i.Classes) != out[0] {
+		i.Classes = nil
+	}
+	return i
 }

@@ -3,6 +3,8 @@ package onnx
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"graft/model"
 	"graft/torch/weights"
@@ -16,10 +18,16 @@ const (
 	largest = 1<<31 - 1
 )
 
+// Options of a model.
+type Options struct {
+	Producer   string            // name and version of the program
+	Properties map[string]string // texts beside the graph; nil for none
+}
+
 // Encode is a network with its weights as an ONNX model in eval mode, with one input and one
 // output of float32, "input" and "output", of any batch size. The set has the network's
 // tensors by name, as model.Network.Save returns them.
-func Encode(n *model.Network, set *weights.Set, producer string) ([]byte, error) {
+func Encode(n *model.Network, set *weights.Set, o Options) ([]byte, error) {
 	e := &encoder{weights: map[string]weights.Tensor{}}
 	for _, t := range set.Tensors {
 		e.weights[t.Name] = t
@@ -42,12 +50,18 @@ func Encode(n *model.Network, set *weights.Set, producer string) ([]byte, error)
 	body.bytes(11, described(in))
 	body.bytes(12, described(out))
 	m.number(1, irVersion)
-	m.text(2, producer)
+	m.text(2, o.Producer)
 	m.bytes(7, body)
 	var version message
 	version.text(1, "")
 	version.number(2, opset)
 	m.bytes(8, version)
+	for _, key := range slices.Sorted(maps.Keys(o.Properties)) {
+		var property message
+		property.text(1, key)
+		property.text(2, o.Properties[key])
+		m.bytes(14, property)
+	}
 	if len(m) > largest {
 		return nil, errors.New("write ONNX: the model has more than 2 GiB, which ONNX does not take in one file; export .safetensors and .py")
 	}

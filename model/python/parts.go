@@ -39,6 +39,13 @@ def normalize(images):
     return (images.to(torch.float32) * (1.0 / 255) - mean) / deviation
 `
 
+// classNames takes a tuple.
+const classNames = `
+
+# The classes, in the order of the logits.
+CLASSES = %s
+`
+
 // tail takes the file of weights and twice the network's class.
 const tail = `
 

@@ -18,6 +18,8 @@ type Options struct {
 	// Mean and Deviation normalise images of values between 0 and 1, one for each channel;
 	// nil leaves normalize out.
 	Mean, Deviation []float64
+	// Classes names the outputs in their order; nil leaves CLASSES out.
+	Classes []string
 }
 
 // Source is the text of a Python module with the network's class and the function load. It
@@ -26,7 +28,7 @@ func Source(n *model.Network, o Options) (string, error) {
 	if err := n.Check(); err != nil {
 		return "", err
 	}
-	w := &writer{taken: map[string]bool{"nn": true, "torch": true, "json": true, "os": true, "load": true, "read": true, "normalize": true}, classes: map[string]string{}}
+	w := &writer{taken: map[string]bool{"nn": true, "torch": true, "json": true, "os": true, "load": true, "read": true, "normalize": true, "CLASSES": true}, classes: map[string]string{}}
 	root := w.identifier(n.Name(), "Network")
 	parts, err := w.parts(n.Root, "            ")
 	if err != nil {
@@ -44,6 +46,9 @@ func Source(n *model.Network, o Options) (string, error) {
 		fmt.Fprintf(&b, "    _name = %s\n\n", quote(n.Name()))
 	}
 	fmt.Fprintf(&b, "    def __init__(self):\n        super().__init__(\n%s        )\n\n%s", parts, forward)
+	if o.Classes != nil {
+		fmt.Fprintf(&b, classNames, names(o.Classes))
+	}
 	if o.Mean != nil {
 		fmt.Fprintf(&b, normalization, numbers(o.Mean), numbers(o.Deviation))
 	}
@@ -244,6 +249,15 @@ func numbers(values []float64) string {
 		words[k] = strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// names is a tuple of strings, a line each.
+func names(list []string) string {
+	var b strings.Builder
+	for _, name := range list {
+		b.WriteString("    " + quote(name) + ",\n")
+	}
+	return "(\n" + b.String() + ")"
 }
 
 // quote is a Python string. Go's escapes of printable ASCII and of \u are Python's.

@@ -52,7 +52,7 @@ func SeedsText(seeds []int64) string {
 }
 
 // Plural counts things by their singular: 1 job, 2 jobs.
-func Plural(n int, what string) string {
+func Plural[N int | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"graft/stat"
 )
 
 // Axis describes one axis of a figure.
@@ -13,6 +15,8 @@ type Axis struct {
 	Low  float64 // lower end; if High is not above it the axis follows the data
 	High float64 // upper end
 	Zero bool    // begin at zero if the data allow
+	// Within bounds an axis that follows the data; the zero value does not.
+	Within stat.Range
 
 	Whole bool // only whole numbers are ticks
 	// Powers means that values are exponents of ten and ticks are written as powers; for
@@ -41,8 +45,17 @@ func (s scale) at(v float64) float64 {
 // room is the share of the range that is left empty at both ends of an axis.
 const room = 0.05
 
-// reach is the range of an axis for the data on it, widened by the share edge.
+// reach is the range of an axis for the data on it, widened by the share edge within its bounds.
 func (a Axis) reach(r span, edge float64) (low, high float64) {
+	low, high = a.wide(r, edge)
+	if w := a.Within; w.High > w.Low && low < w.High && high > w.Low {
+		low, high = max(low, w.Low), min(high, w.High)
+	}
+	return low, high
+}
+
+// wide is the range of an axis without bounds.
+func (a Axis) wide(r span, edge float64) (low, high float64) {
 	if a.High > a.Low {
 		return a.Low, a.High
 	}

@@ -5,7 +5,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"graft/stat"
 )
+
+// The axis of a share has no percent that cannot be.
+func TestAxesOfShares(t *testing.T) {
+	for data, want := range map[span]span{{0, 100}: {0, 100}, {99, 100}: {98.95, 100}, {-2, 104}: {0, 100}, {100, 100}: {90, 100}, {0, 0}: {0, 1}, {40, 60}: {39, 61}} {
+		low, high := Axis{Unit: "%", Within: stat.Percents}.reach(data, room)
+		require.InDelta(t, want.low, low, 1e-9, data)
+		require.InDelta(t, want.high, high, 1e-9, data)
+	}
+}
 
 // An axis has two ticks or more, and few enough that their words have room.
 func TestAxesHaveTwoTicks(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/results/document"
+	"graft/stat"
 )
 
 func TestWhatCurvesAreMadeOf(t *testing.T) {
@@ -18,10 +19,13 @@ func TestWhatCurvesAreMadeOf(t *testing.T) {
 	require.Equal(t, []float64{1, 2}, x)
 	require.Equal(t, [][]float64{{1, 2}, {4, 5}}, runs)
 	require.Equal(t, []float64{50, 100}, explorationShares([]float64{2, 3}, []string{"a", "b"}, []float64{0, 1, 2}, []string{"a", "b", "a"}))
-	mean, low, high := meanInterval([][]float64{{1, 5}, {3, 5}})
+	_, low, _ := meanInterval([][]float64{{1, 5}, {3, 5}}, stat.Percents)
+	require.Nil(t, low, "two runs")
+	mean, low, high := meanInterval([][]float64{{1, 5}, {2, 5}, {3, 5}}, stat.Percents)
 	require.Equal(t, []float64{2, 5}, mean)
 	require.Equal(t, 5.0, low[1])
 	require.Equal(t, 5.0, high[1])
-	require.Less(t, low[0], 2.0)
+	require.Equal(t, 0.0, low[0], "the whole interval begins at −0.48")
+	require.InDelta(t, 4.484, high[0], 1e-3)
 	require.Equal(t, "1 234 567", document.Thousands(1234567))
 }

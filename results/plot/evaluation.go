@@ -42,7 +42,7 @@ func evaluationBars(o *runs.EvaluationOutcome, of string) []drawing {
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + of, X: accuracyAxis, Names: slices.Concat(choosers, ChooserNames[1:]),
 		Note:  "random: the mean of all sequences.",
-		Lines: "Lines: 95% intervals of the mean by a bootstrap, of a policy over its seeds, of others over the runs of a sequence where it ran more than once."}
+		Lines: "Lines: " + seedNote + " Runs of a sequence count as seeds."}
 	if o.LeftOut != nil {
 		b.Note = "Policies and the best fixed sequence know the other tables only. " + b.Note
 	}
@@ -75,10 +75,10 @@ func barOfChooser(o *runs.EvaluationOutcome, table int, chooser string) figure.B
 func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
 	b := &figure.Bars{Title: "Regret of " + of, Values: true, X: figure.Axis{Name: "regret", Unit: "points", Zero: true},
-		Note:  fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Expected regret of an oracle: %.2f points.", document.Plural(len(c.Tables), "table"), c.Floor),
+		Note:  fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Noise floor: %.2f points.", document.Plural(len(c.Tables), "table"), c.Floor),
 		Lines: "Lines: 95% intervals by a bootstrap over the tables."}
 	if len(c.Tables) == 1 {
-		b.Note, b.Lines = fmt.Sprintf("In one table: points of accuracy below its best. Expected regret of an oracle: %.2f points.", c.Floor), "Lines: 95% intervals by a bootstrap over seeds."
+		b.Note, b.Lines = fmt.Sprintf("In one table: points of accuracy below its best. Noise floor: %.2f points.", c.Floor), "Lines: "+seedNote
 	}
 	whole, _ := runs.SplitStandings(c.Standings)
 	for _, s := range whole {

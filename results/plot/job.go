@@ -69,7 +69,7 @@ func (g Given) plotCurves(r *runs.Run) ([]drawing, error) {
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Loss and accuracy of " + r.Base(), X: axis, Note: smoothNote(len(x), "epoch"), Panels: []figure.Panel{
 		{Y: figure.Axis{Name: "loss", Unit: "nats"}, Curves: []figure.Curve{smoothed("training", x, c["train_loss"]), smoothed("validation", x, c["validation_loss"])}},
-		{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{smoothed("training", x, inPercent(c["train_accuracy"])), smoothed("validation", x, inPercent(c["validation_accuracy"]))}},
+		{Y: shareAxis("accuracy"), Curves: []figure.Curve{smoothed("training", x, inPercent(c["train_accuracy"])), smoothed("validation", x, inPercent(c["validation_accuracy"]))}},
 		{Y: figure.Axis{Name: "speed", Unit: "steps/s", Zero: true}, Height: 45, Curves: []figure.Curve{speed}},
 	}}}}, nil
 }
@@ -132,7 +132,7 @@ func plotTimeline(r *runs.Run) ([]drawing, error) {
 		}
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Accuracy over time of " + r.Base(), X: budgetAxis, Events: timelineEvents(notes), Panels: []figure.Panel{
-		{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{{Name: "training", X: x, Y: inPercent(c["train_accuracy"])}, {Name: "validation", X: x, Y: inPercent(c["validation_accuracy"])}}},
+		{Y: shareAxis("accuracy"), Curves: []figure.Curve{{Name: "training", X: x, Y: inPercent(c["train_accuracy"])}, {Name: "validation", X: x, Y: inPercent(c["validation_accuracy"])}}},
 		{Y: figure.Axis{Name: "parameters", Zero: true, Whole: true}, Height: 45, Curves: []figure.Curve{parameters}},
 		{Y: figure.Axis{Name: "devices", Zero: true, Whole: true}, Height: 30, Curves: []figure.Curve{devices}},
 	}}}}, nil

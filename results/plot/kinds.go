@@ -143,28 +143,31 @@ func rolling(values []float64, window int) []float64 {
 	return means
 }
 
-// meanInterval is the mean of several runs at each point and its 95% bootstrap interval; the
-// interval is nil for one run.
-func meanInterval(runs [][]float64) (mean, low, high []float64) {
+// meanInterval is the mean of several runs at each point and its interval over seeds; the interval
+// is nil for few runs. The range is that of the values.
+func meanInterval(runs [][]float64, of stat.Range) (mean, low, high []float64) {
 	for k := range runs[0] {
 		var values []float64
 		for _, r := range runs {
 			values = append(values, r[k])
 		}
-		i := stat.MeanInterval(values, 1)
-		mean, low, high = append(mean, i.Mean), append(low, i.Low), append(high, i.High)
-	}
-	if len(runs) < 2 {
-		return mean, nil, nil
+		s := stat.NewOverSeeds(values, 0.05, of)
+		mean = append(mean, s.Mean)
+		if s.Low != nil {
+			low, high = append(low, *s.Low), append(high, *s.High)
+		}
 	}
 	return mean, low, high
 }
 
 // seedsCurve shows several seeds as one curve: each seed faint, their mean, and its interval.
-func seedsCurve(name string, x []float64, runs [][]float64) figure.Curve {
+func seedsCurve(name string, x []float64, runs [][]float64, of stat.Range) figure.Curve {
 	c := figure.Curve{Name: name, X: x}
-	if c.Y, c.Low, c.High = meanInterval(runs); len(runs) > 1 {
+	if c.Y, c.Low, c.High = meanInterval(runs, of); len(runs) > 1 {
 		c.Raw = runs
 	}
 	return c
 }
+
+// seedNote says what intervals over seeds are.
+const seedNote = "95% intervals of the mean over seeds, by Student's t-distribution; none below three seeds."

@@ -9,6 +9,7 @@ import (
 	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
+	"graft/stat"
 )
 
 // plotLearning draws the progress of learning.
@@ -79,12 +80,12 @@ func plotSeeds(r *runs.Run, list []runs.Series) ([]drawing, error) {
 		return nil, err
 	}
 	panels := []figure.Panel{
-		{Y: figure.Axis{Name: "regret", Unit: "points", Zero: true}, Curves: []figure.Curve{seedsCurve("", p.steps, p.of["regret"])}},
-		{Y: figure.Axis{Name: "aim"}, Height: 70, Curves: []figure.Curve{seedsCurve("", p.steps, p.of["aim"])}},
-		{Y: figure.Axis{Name: "entropy", Unit: "nats", Zero: true}, Height: 55, Curves: []figure.Curve{seedsCurve("", p.steps, p.of["entropy"])}},
+		{Y: figure.Axis{Name: "regret", Unit: "points", Zero: true}, Curves: []figure.Curve{seedsCurve("", p.steps, p.of["regret"], stat.Percents)}},
+		{Y: figure.Axis{Name: "aim"}, Height: 70, Curves: []figure.Curve{seedsCurve("", p.steps, p.of["aim"], stat.Unbounded)}},
+		{Y: figure.Axis{Name: "entropy", Unit: "nats", Zero: true}, Height: 55, Curves: []figure.Curve{seedsCurve("", p.steps, p.of["entropy"], stat.FromZero)}},
 	}
 	if held := p.of["held_out"]; held != nil && !math.IsNaN(held[0][len(held[0])-1]) {
-		panels = append(panels, figure.Panel{Y: figure.Axis{Name: "reward held out"}, Height: 70, Curves: []figure.Curve{seedsCurve("", p.steps, held)}})
+		panels = append(panels, figure.Panel{Y: figure.Axis{Name: "reward held out"}, Height: 70, Curves: []figure.Curve{seedsCurve("", p.steps, held, stat.Unbounded)}})
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "steps"}, Panels: panels, Note: p.note()}}}, nil
 }
@@ -93,7 +94,7 @@ func (p *seedCurves) note() string {
 	if len(p.seeds) == 1 {
 		return "One seed."
 	}
-	return fmt.Sprintf("Faint: each of %d seeds; one that has ended keeps its last value. Line: their mean. Band: 95%% interval of the mean, bootstrap over seeds.", len(p.seeds))
+	return fmt.Sprintf("Faint: each of %d seeds; one that has ended keeps its last value. Line: their mean. Bands: %s", len(p.seeds), seedNote)
 }
 
 // plotStudy draws accuracy and objective of a policy of the original's.
@@ -110,7 +111,7 @@ func plotStudy(r *runs.Run, list []runs.Series) ([]drawing, error) {
 		accuracy = append(accuracy, smoothed("episodes", at, inPercent(e["accuracy"])))
 		objective, note = smoothed("", at, e["objective"]), smoothNote(len(at), "episode")
 	}
-	top := figure.Panel{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: accuracy}
+	top := figure.Panel{Y: shareAxis("accuracy"), Curves: accuracy}
 	if regret, ok := r.Quantity("regret"); ok {
 		if greedy, ok := r.Quantity("accuracy"); ok {
 			top.Levels = append(top.Levels, figure.Level{Name: "best of the table", At: 100*greedy + regret})
@@ -182,12 +183,13 @@ func plotEpisodes(r *runs.Run, list []runs.Series) ([]drawing, error) {
 		if len(s.Columns) != 3 || s.Columns[0].Name != "episode" || !anyNumber(s.Columns[2].Values) {
 			continue
 		}
-		c, unit, values := s.Columns[2], s.Columns[2].Unit, s.Columns[2].Values
+		c, values := s.Columns[2], s.Columns[2].Values
+		axis := figure.Axis{Name: c.Name, Unit: c.Unit}
 		if strings.HasSuffix(c.Name, "acc") || c.Name == "accuracy" {
-			unit, values = "%", inPercent(values)
+			axis, values = shareAxis(c.Name), inPercent(values)
 		}
 		longest = max(longest, len(values))
-		panels = append(panels, figure.Panel{Y: figure.Axis{Name: c.Name, Unit: unit}, Height: 80, Curves: []figure.Curve{smoothed("", s.Columns[0].Values, values)}})
+		panels = append(panels, figure.Panel{Y: axis, Height: 80, Curves: []figure.Curve{smoothed("", s.Columns[0].Values, values)}})
 	}
 	if ends := trainingEnds(list); len(ends) >= minTrainings {
 		x := make([]float64, len(ends))
@@ -195,7 +197,7 @@ func plotEpisodes(r *runs.Run, list []runs.Series) ([]drawing, error) {
 			x[k] = float64(k)
 		}
 		longest = max(longest, len(ends))
-		panels = append(panels, figure.Panel{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{smoothed("", x, inPercent(ends))}})
+		panels = append(panels, figure.Panel{Y: shareAxis("accuracy"), Curves: []figure.Curve{smoothed("", x, inPercent(ends))}})
 	}
 	if len(panels) == 0 {
 		return nil, nil

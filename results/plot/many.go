@@ -8,6 +8,7 @@ import (
 
 	"graft/results/figure"
 	"graft/results/runs"
+	"graft/stat"
 )
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -78,7 +79,7 @@ func (g Given) plotAccuracy(list []*runs.Run) ([]drawing, error) {
 	for k := range grid {
 		grid[k] = end * float64(k+1) / gridPoints
 	}
-	panel := figure.Panel{Y: figure.Axis{Name: "validation accuracy", Unit: "%"}}
+	panel := figure.Panel{Y: shareAxis("validation accuracy")}
 	several, groups := false, groupBySeed(list)
 	called := groupNames(groups, names)
 	for k, group := range groups {
@@ -93,11 +94,11 @@ func (g Given) plotAccuracy(list []*runs.Run) ([]drawing, error) {
 			each = append(each, interpolate(grid, times[r], values[r]))
 		}
 		x, each := commonTimes(grid, each)
-		panel.Curves = append(panel.Curves, seedsCurve(called[k], x, each))
+		panel.Curves = append(panel.Curves, seedsCurve(called[k], x, each, stat.Percents))
 	}
 	note := ""
 	if several {
-		note = "Runs that differ in their seed alone are one curve: each faint, their mean, and its 95% interval by a bootstrap over them."
+		note = "Runs that differ in their seed alone are one curve: each faint, and their mean. Bands: " + seedNote
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Accuracy of several jobs", X: axis, Panels: []figure.Panel{panel}, Note: note}}}, nil
 }

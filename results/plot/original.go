@@ -56,7 +56,7 @@ func plotTrainings(r *runs.Run) ([]drawing, error) {
 	if err != nil && len(list) == 0 {
 		return nil, err
 	}
-	panel := figure.Panel{Y: figure.Axis{Name: "accuracy", Unit: "%"}}
+	panel := figure.Panel{Y: shareAxis("accuracy")}
 	all := trainingsOf(list)
 	for _, t := range all {
 		suffix := ""
@@ -93,7 +93,7 @@ func plotAnswers(r *runs.Run) ([]drawing, error) {
 		}
 		all = append(all, drawing{name, &figure.Chart{Title: "Accuracy over time of " + t.prefix, X: logTimeAxis, Events: events,
 			Note:   "Marked: each time that the agent had the network changed.",
-			Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: curves}}}})
+			Panels: []figure.Panel{{Y: shareAxis("accuracy"), Curves: curves}}}})
 	}
 	return all, nil
 }

@@ -73,7 +73,7 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: ChooserNames,
 		Note:  fmt.Sprintf("learned: mean of %s. random: the mean of all sequences.", document.Plural(len(l.seeds), "seed")),
-		Lines: "Lines: 95% intervals by a bootstrap over seeds, or over the runs of a sequence where it ran more than once."}
+		Lines: "Lines: " + seedNote + " Runs of a sequence count as seeds."}
 	var networks []string
 	for _, t := range l.trees {
 		g := figure.Group{Name: t.Name}
@@ -94,8 +94,13 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 	return divideBars(b, networks), nil
 }
 
+// shareAxis is the axis of a share in percent.
+func shareAxis(name string) figure.Axis {
+	return figure.Axis{Name: name, Unit: "%", Within: stat.Percents}
+}
+
 // accuracyAxis is the axis of accuracies.
-var accuracyAxis = figure.Axis{Name: "accuracy", Unit: "%"}
+var accuracyAxis = shareAxis("accuracy")
 
 // maxScenarios is the number of scenarios up to which one figure shows all.
 const maxScenarios = 12
@@ -135,15 +140,15 @@ func barOf(values []float64) figure.Bar {
 	if len(values) == 0 {
 		return figure.Bar{Value: math.NaN()}
 	}
-	return scaledBar(values, 100)
+	return seedsBar(inPercent(values), stat.Percents)
 }
 
-// scaledBar is the mean of values in another unit, with its interval.
-func scaledBar(values []float64, unit float64) figure.Bar {
-	i := stat.MeanInterval(values, 1)
-	bar := figure.Bar{Value: unit * i.Mean}
-	if len(values) > 1 {
-		bar.Low, bar.High = unit*i.Low, unit*i.High
+// seedsBar is the mean of values of seeds with its interval.
+func seedsBar(values []float64, of stat.Range) figure.Bar {
+	s := stat.NewOverSeeds(values, 0.05, of)
+	bar := figure.Bar{Value: s.Mean}
+	if s.Low != nil {
+		bar.Low, bar.High = *s.Low, *s.High
 	}
 	return bar
 }

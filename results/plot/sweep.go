@@ -9,13 +9,14 @@ import (
 	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
+	"graft/stat"
 )
 
 // maxCases is the number of cases with a curve of their own.
 const maxCases = 8
 
 // sweepNote says what intervals are.
-const sweepNote = "95% intervals of the mean over seeds, by Student's t-distribution, for each case by itself; none below three seeds."
+const sweepNote = seedNote + " Each is of a case by itself."
 
 // sampleBar is a summary in percent.
 func sampleBar(s *runs.MeasureSummary) figure.Bar {
@@ -40,7 +41,7 @@ func plotCases(r *runs.Run) ([]drawing, error) {
 	if o == nil || err != nil {
 		return nil, err
 	}
-	b := &figure.Bars{Title: measureTitle(o.Compared) + " of " + r.Base(), Values: true, X: figure.Axis{Name: strings.ReplaceAll(o.Compared, "_", " "), Unit: "%"}, Note: "Lines: " + sweepNote}
+	b := &figure.Bars{Title: measureTitle(o.Compared) + " of " + r.Base(), Values: true, X: shareAxis(strings.ReplaceAll(o.Compared, "_", " ")), Note: "Lines: " + sweepNote}
 	for _, c := range o.Cases {
 		b.Groups = append(b.Groups, figure.Group{Name: document.Printable(c.Name), Bars: []figure.Bar{sampleBar(c.Summary(o.Compared))}})
 	}
@@ -66,7 +67,7 @@ func plotCost(r *runs.Run) ([]drawing, error) {
 	for _, cost := range costMeasures {
 		if curves, axis, spread := costCurves(o, cost.name, cost.axis); spread {
 			return []drawing{{Figure: &figure.Chart{Title: "Accuracy and cost of " + r.Base(), X: axis, Note: "A mark for each arm, at the mean of its trials. Lines: " + sweepNote + " Arms of equal cost stand beside each other.",
-				Panels: []figure.Panel{{Y: figure.Axis{Name: strings.ReplaceAll(o.Compared, "_", " "), Unit: "%"}, Curves: curves}}}}}, nil
+				Panels: []figure.Panel{{Y: shareAxis(strings.ReplaceAll(o.Compared, "_", " ")), Curves: curves}}}}}, nil
 		}
 	}
 	return nil, nil
@@ -121,7 +122,7 @@ func plotTrials(r *runs.Run) ([]drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	panel := figure.Panel{Y: figure.Axis{Name: "validation accuracy", Unit: "%"}}
+	panel := figure.Panel{Y: shareAxis("validation accuracy")}
 	note := "Lines: means over seeds. Bands: " + sweepNote
 	for k, c := range plan.Reported() {
 		if k == maxCases {
@@ -179,16 +180,6 @@ func caseCurve(r *runs.Run, name string, folders []string) figure.Curve {
 	}
 	x, each := commonTimes(grid, each)
 	curve := figure.Curve{Name: document.Printable(name), X: x}
-	for k := range x {
-		var at []float64
-		for _, y := range each {
-			at = append(at, y[k])
-		}
-		s := runs.NewSmallSample(at, 0.05)
-		curve.Y = append(curve.Y, s.Mean)
-		if s.Low != nil {
-			curve.Low, curve.High = append(curve.Low, *s.Low), append(curve.High, *s.High)
-		}
-	}
+	curve.Y, curve.Low, curve.High = meanInterval(each, stat.Percents)
 	return curve
 }

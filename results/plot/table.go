@@ -126,7 +126,7 @@ func plotRanks(r *runs.Run) ([]drawing, error) {
 		c.Name, c.Low, c.High = "one run of each sequence", nil, nil
 		note = fmt.Sprintf("%s: %s, each with one seed, so the noise of the ranks is unknown.", table.Name, document.Plural(len(table.Records), "sequence"))
 	}
-	panel := figure.Panel{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{c}}
+	panel := figure.Panel{Y: shareAxis("accuracy"), Curves: []figure.Curve{c}}
 	if report.Never != nil {
 		panel.Levels = append(panel.Levels, figure.Level{Name: "never", At: 100 * report.Never.Accuracy})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"graft/results/figure"
 	"graft/results/runs"
+	"graft/stat"
 )
 
 // plotThroughput draws throughput and overhead of jobs that have ended.
@@ -16,7 +17,7 @@ func plotThroughput(list []*runs.Run) ([]drawing, error) {
 	}
 	groups, several := groupBySeed(ended), false
 	called := groupNames(groups, fileNames(ended))
-	const lines = "Lines: 95% intervals of the mean by a bootstrap over seeds."
+	const lines = "Lines: " + seedNote
 	speed := &figure.Bars{Lines: lines, Title: "Throughput of jobs", Values: true, X: figure.Axis{Name: "throughput", Unit: "epochs/s", Zero: true}, Note: "Whole epochs by the time of the budget that was used."}
 	over := &figure.Bars{Lines: lines, Title: "Overhead of jobs", X: figure.Axis{Name: "time", Unit: "s", Zero: true}, Names: []string{"deciding", "operating", "saving"},
 		Note: "Deciding and operating are of the budget. Saving is of the machine's time, for all checkpoints of the process that ended the job."}
@@ -45,7 +46,7 @@ func quantityBar(group []*runs.Run, name string) figure.Bar {
 	if len(values) == 0 {
 		return barOf(nil)
 	}
-	return scaledBar(values, 1)
+	return seedsBar(values, stat.FromZero)
 }
 
 // plotManyEpisodes draws accuracy and objective of policies of the original's over
@@ -53,7 +54,7 @@ func quantityBar(group []*runs.Run, name string) figure.Bar {
 func plotManyEpisodes(list []*runs.Run) ([]drawing, error) {
 	groups, window, several := groupBySeed(list), 0, false
 	called := groupNames(groups, fileNames(list))
-	accuracy := figure.Panel{Y: figure.Axis{Name: "accuracy", Unit: "%"}}
+	accuracy := figure.Panel{Y: shareAxis("accuracy")}
 	objective := figure.Panel{Y: figure.Axis{Name: "objective"}, Height: 80}
 	for k, group := range groups {
 		e, err := commonEpisodes(group)
@@ -64,15 +65,15 @@ func plotManyEpisodes(list []*runs.Run) ([]drawing, error) {
 			continue // along the exact gradient nothing is drawn
 		}
 		several, window = several || len(group) > 1, max(window, smoothWindow(len(e.at)))
-		accuracy.Curves = append(accuracy.Curves, e.curve(called[k], e.accuracy))
-		objective.Curves = append(objective.Curves, e.curve(called[k], e.objective))
+		accuracy.Curves = append(accuracy.Curves, e.curve(called[k], e.accuracy, stat.Percents))
+		objective.Curves = append(objective.Curves, e.curve(called[k], e.objective, stat.Unbounded))
 	}
 	if len(accuracy.Curves) == 0 {
 		return nil, nil
 	}
 	note := fmt.Sprintf("Means of up to %d episodes.", window)
 	if several {
-		note += " Faint: each seed. Line: their mean. Band: its 95% interval by a bootstrap over seeds."
+		note += " Faint: each seed. Line: their mean. Bands: " + seedNote
 	} else {
 		note += " Faint: each episode."
 	}
@@ -111,7 +112,7 @@ func commonEpisodes(group []*runs.Run) (*episodeCurves, error) {
 }
 
 // curve is the rolling mean of a single seed, or the mean over several seeds.
-func (e *episodeCurves) curve(name string, runs [][]float64) figure.Curve {
+func (e *episodeCurves) curve(name string, runs [][]float64, of stat.Range) figure.Curve {
 	if len(runs) == 1 {
 		return smoothed(name, e.at, runs[0])
 	}
@@ -119,5 +120,5 @@ func (e *episodeCurves) curve(name string, runs [][]float64) figure.Curve {
 	for k, values := range runs {
 		smooth[k] = rolling(values, smoothWindow(len(values)))
 	}
-	return seedsCurve(name, e.at, smooth)
+	return seedsCurve(name, e.at, smooth, of)
 }

@@ -5,6 +5,7 @@ import (
 	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
+	"graft/stat"
 	"strings"
 )
 
@@ -34,7 +35,7 @@ func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 	if len(all) < 2 {
 		return nil, nil // seeds of one way to learn: there is nothing that it could be held against
 	}
-	axis, up := figure.Axis{Name: "expected accuracy", Unit: "%"}, true
+	axis, up := shareAxis("expected accuracy"), true
 	x := figure.Axis{Name: "episodes"}
 	if list[0].Kind == runs.PoliciesKind {
 		axis, up, x = figure.Axis{Name: "regret", Unit: "points", Zero: true}, false, figure.Axis{Name: "steps"}
@@ -48,7 +49,7 @@ func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 	panel := figure.Panel{Y: axis, Levels: []figure.Level{{Name: "threshold", At: threshold}}}
 	lines := []string{said}
 	for k, p := range all {
-		panel.Curves = append(panel.Curves, seedsCurve(p.name, p.steps, p.runs))
+		panel.Curves = append(panel.Curves, seedsCurve(p.name, p.steps, p.runs, stat.Percents))
 		text := p.name + ":"
 		if k > 0 {
 			text += strings.Replace(fmt.Sprintf(" %+.2f points of jump-start,", jumpStart(all[0], p, up)), " -", " −", 1)
@@ -82,7 +83,7 @@ func groupProgress(group []*runs.Run, name string) (all learningCurve, err error
 			all.runs[at] = all.runs[at][:shared]
 		}
 	}
-	all.mean, _, _ = meanInterval(all.runs)
+	all.mean, _, _ = meanInterval(all.runs, stat.Percents)
 	return all, nil
 }
 
@@ -106,7 +107,7 @@ func progress(r *runs.Run, name string) (p learningCurve, err error) {
 		}
 		p.steps, p.runs = rows["episodes"], [][]float64{inPercent(rows["expected_accuracy"])}
 	}
-	p.mean, _, _ = meanInterval(p.runs)
+	p.mean, _, _ = meanInterval(p.runs, stat.Percents)
 	return p, nil
 }
 

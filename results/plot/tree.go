@@ -31,7 +31,7 @@ func treeFigure(t *tables.Table, policy []string) *figure.Tree {
 			}
 		}
 	}
-	f := &figure.Tree{Title: "The action tree of " + t.Name, Value: figure.Axis{Name: "mean accuracy", Unit: "%"}, Root: g.node("", all, 0),
+	f := &figure.Tree{Title: "The action tree of " + t.Name, Value: shareAxis("mean accuracy"), Root: g.node("", all, 0),
 		Note: fmt.Sprintf("%s, %s. A box for each beginning of sequences, as high as there are sequences that begin so. %s", t.Name, document.Plural(len(all), "sequence"), noiseText(t))}
 	for k := range t.Decisions {
 		f.Decisions = append(f.Decisions, fmt.Sprintf("decision %d", k+1))

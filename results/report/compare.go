@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,6 +47,9 @@ type comparedQuantity struct {
 	Unit     string           `json:"unit"`     // share is between 0 and 1; empty is a count
 	Better   string           `json:"better"`   // more or less; empty where neither is
 	Cells    []*comparedValue `json:"cells"`    // null where a column has no such quantity
+
+	of    stat.Range // of the values
+	level float64    // of the interval
 }
 
 // comparedValue holds a quantity in one column.
@@ -61,30 +65,23 @@ type comparedValue struct {
 	same   bool // all values equal those of the first column
 }
 
+// seedIntervals and fewSeeds say what intervals over seeds are, and why there are none.
+var (
+	seedIntervals = "In brackets: 95% interval of the mean over seeds, by Student's t-distribution"
+	fewSeeds      = fmt.Sprintf("Too few seeds for intervals: take at least %d.", stat.FewestSeeds)
+)
+
 // summary holds mean and interval of the values of a quantity.
 type summary struct {
 	Mean float64  `json:"value"` // mean of the values
-	Low  *float64 `json:"low"`   // of the 95% interval of the mean; null below two values
-	High *float64 `json:"high"`  // of that interval; null below two values
+	Low  *float64 `json:"low"`   // of the 95% interval of the mean, by Student's t-distribution; null below three values
+	High *float64 `json:"high"`  // of that interval; null below three values
 	N    int      `json:"n"`     // number of values
 }
 
-func summarize(values []float64) summary {
-	s := summary{Mean: stat.Mean(values), N: len(values)}
-	if len(values) > 1 {
-		i := stat.MeanInterval(values, 1)
-		s.Low, s.High = &i.Low, &i.High
-	}
-	return s
-}
-
-// summaryOf is the summary of a quantity. That of a sweep's case has the interval by Student's
-// t-distribution.
-func summaryOf(q runs.Quantity) summary {
-	if q.Case == "" {
-		return summarize(q.Values)
-	}
-	s := runs.NewSmallSample(q.Values, 0.05)
+// summarize summarizes values with an interval of a level; zero means 95%.
+func summarize(values []float64, of stat.Range, level float64) summary {
+	s := stat.NewOverSeeds(values, 1-cmp.Or(level, 1-significance), of)
 	return summary{Mean: s.Mean, Low: s.Low, High: s.High, N: s.N}
 }
 
@@ -209,7 +206,7 @@ func (c *comparison) compareQuantities() {
 				if !known {
 					at = len(c.Rows)
 					place[q.Name] = at
-					c.Rows = append(c.Rows, comparedQuantity{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), Cells: make([]*comparedValue, len(c.Columns))})
+					c.Rows = append(c.Rows, comparedQuantity{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), Cells: make([]*comparedValue, len(c.Columns)), of: q.Range(), level: q.Level})
 				}
 				c.Rows[at].add(k, q.Values)
 			}
@@ -233,7 +230,7 @@ const significance = 0.05
 func (q *comparedQuantity) test() {
 	for _, cell := range q.Cells {
 		if cell != nil {
-			cell.summary = summarize(cell.values)
+			cell.summary = summarize(cell.values, q.of, q.level)
 		}
 	}
 	first := q.Cells[0]

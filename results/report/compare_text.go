@@ -205,8 +205,11 @@ func (c *comparison) remarks(all bool) []string {
 	if len(c.Differs) == 0 && len(c.Columns) == 1 && c.count() > 1 {
 		lines = append(lines, "only seeds and paths differ")
 	}
-	if c.has(func(one *comparedValue) bool { return one.Low != nil }) {
-		lines = append(lines, "[…, …] is the 95% interval of the mean: a bootstrap over the values of the seeds")
+	switch {
+	case c.has(func(one *comparedValue) bool { return one.Low != nil }):
+		lines = append(lines, seedIntervals)
+	case c.has(func(one *comparedValue) bool { return one.N > 1 }):
+		lines = append(lines, fewSeeds)
 	}
 	if c.has(func(one *comparedValue) bool { return one.Inside && !one.same }) {
 		lines = append(lines, c.noise())

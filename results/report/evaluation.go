@@ -82,7 +82,7 @@ func tableTitle(t runs.EvaluatedTable) string {
 	if t.Dataset != "" {
 		on = " on " + document.Printable(t.Dataset)
 	}
-	return fmt.Sprintf("table   %s: %s%s, %d sequences of %s from %s s of %s s on", document.Printable(t.Scenario), document.Printable(t.Network), on, t.Sequences,
+	return fmt.Sprintf("table   %s: %s%s, %s of %s from %s s of %s s on", document.Printable(t.Scenario), document.Printable(t.Network), on, document.Plural(t.Sequences, "sequence"),
 		document.Plural(t.Decisions, "decision"), document.ShortText(t.Start), document.ShortText(t.Budget))
 }
 
@@ -143,7 +143,7 @@ func chanceText(c evaluation.NoiseEstimate) string {
 	case evaluation.NoiseOfOrders:
 		from = "upper bound, estimated from reordered sequences"
 	}
-	return fmt.Sprintf("noise of a sequence: %.2f points, %s; expected regret of an oracle: %.2f points", c.Noise, from, c.Floor)
+	return fmt.Sprintf("noise of a sequence: %.2f points, %s; noise floor: %.2f points", c.Noise, from, c.Floor)
 }
 
 // PrintVerdicts writes a row for each table and chooser.

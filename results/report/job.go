@@ -127,14 +127,14 @@ func orMissing(v float64) *float64 {
 func (e *eventRow) what() string {
 	text := strings.TrimSpace(e.Action + " " + e.Why)
 	if e.Processes > 0 {
-		text = strings.TrimSpace(fmt.Sprintf("%s %d of %d devices", text, e.Processes, e.Devices))
+		text = strings.TrimSpace(fmt.Sprintf("%s %d of %s", text, e.Processes, document.Plural(e.Devices, "device")))
 	}
 	return text
 }
 
 // GivenText says in one sentence what weights a job began with.
 func GivenText(g *runs.GivenReport) string {
-	text := fmt.Sprintf("began at %s with weights of %d epochs: %s accuracy on the validation images", document.SecondsText(g.Start), g.Epochs, document.AccuracyText(g.Accuracy))
+	text := fmt.Sprintf("began at %s with weights of %s: %s accuracy on the validation images", document.SecondsText(g.Start), document.Plural(g.Epochs, "epoch"), document.AccuracyText(g.Accuracy))
 	if g.Published != nil {
 		text += fmt.Sprintf(", %s published on the test images", document.AccuracyText(*g.Published))
 	}

@@ -50,9 +50,13 @@ func SummaryText(o *runs.PoliciesOutcome) string {
 }
 
 func summaryText(where string, s evaluation.Summary, vote float64) string {
-	return fmt.Sprintf("mean regret %s: %.3f points, 95%% interval over %s [%.3f, %.3f]; the vote's is %.3f\n"+
+	spread := " over " + document.Plural(s.Seeds, "seed")
+	if s.Regret.Low != nil {
+		spread = fmt.Sprintf(", 95%% interval%s [%.3f, %.3f]", spread, *s.Regret.Low, *s.Regret.High)
+	}
+	return fmt.Sprintf("mean regret %s: %.3f points%s; the vote's is %.3f\n"+
 		"%.0f%% of their sequences are in a table's top five; the worst regret is %.2f points, in %s\n",
-		where, s.Regret.Mean, document.Plural(s.Seeds, "seed"), s.Regret.Low, s.Regret.High, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
+		where, s.Regret.Mean, spread, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
 }
 
 // PoliciesDetail holds the outcome of structural policies and the last metrics of each seed.

@@ -27,7 +27,7 @@ func leftOutLead(r runs.LeaveOutReport) string {
 	if r.Seeds == 1 {
 		learn = "1 policy learns"
 	}
-	return fmt.Sprintf("%s left out at a time; %s from the others, for %s scenarios, in up to %d steps", what, learn, r.For, r.Steps)
+	return fmt.Sprintf("%s left out at a time; %s from the others, for %s scenarios, in up to %s", what, learn, r.For, document.Plural(r.Steps, "step"))
 }
 
 // leftOutSentences has a sentence for each policy with a difference.

@@ -53,7 +53,7 @@ func NewRunReport(run *runs.Run) RunReport {
 		r.Seed = &m.Seed
 	}
 	for _, q := range run.Quantities {
-		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), summary: summaryOf(q), Seeds: append([]int64{}, q.Seeds...), Values: q.Values, inDetail: q.Case != ""})
+		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), summary: summarize(q.Values, q.Range(), q.Level), Seeds: append([]int64{}, q.Seeds...), Values: q.Values, inDetail: q.Case != ""})
 	}
 	return r
 }
@@ -71,14 +71,31 @@ func (r *RunReport) write(d *document.Document) {
 	d.Know("state", state, "began", r.began(), "graft", r.Graft, "command", strings.Join(r.Command, " "), "network", r.Network,
 		"device", r.where(), "seed", seed, "configuration", document.ShortDigest(r.Config), "images", document.ShortDigest(r.Data))
 	d.Show(r.outcomeTable())
+	if r.shows(hasInterval) {
+		d.Say("Intervals are of the mean over seeds, by Student's t-distribution.")
+	} else if r.shows(ofSeeds) {
+		d.Say(fewSeeds)
+	}
 }
 
-// outcomeTable has a line for each quantity, with intervals where one has several values.
+func hasInterval(q QuantityReport) bool { return q.Low != nil }
+
+func ofSeeds(q QuantityReport) bool { return q.N > 1 }
+
+// shows reports whether a quantity in the table is of a kind.
+func (r *RunReport) shows(is func(QuantityReport) bool) bool {
+	return slices.ContainsFunc(r.Quantities, func(q QuantityReport) bool { return !q.inDetail && is(q) })
+}
+
+// outcomeTable has a line for each quantity, with seeds and intervals where one has several values.
 func (r *RunReport) outcomeTable() *document.Table {
-	spread := slices.ContainsFunc(r.Quantities, func(q QuantityReport) bool { return q.Low != nil && !q.inDetail })
+	several, spread := r.shows(ofSeeds), r.shows(hasInterval)
 	t := document.NewTable("outcome").Numbers("", "", "value").Texts("unit")
 	if spread {
-		t.Texts("95% interval").Numbers("", "", "seeds")
+		t.Texts("95% interval")
+	}
+	if several {
+		t.Numbers("", "", "seeds")
 	}
 	for _, q := range r.Quantities {
 		if q.inDetail {
@@ -86,7 +103,10 @@ func (r *RunReport) outcomeTable() *document.Table {
 		}
 		cells := []any{words(q.Quantity), document.Value(q.Mean, q.Unit), document.UnitText(q.Unit)}
 		if spread {
-			cells = append(cells, document.Between(q.Low, q.High, q.Unit), orMissing(float64(len(q.Seeds))))
+			cells = append(cells, document.Between(q.Low, q.High, q.Unit))
+		}
+		if several {
+			cells = append(cells, orMissing(float64(len(q.Seeds))))
 		}
 		t.Add(cells...)
 	}

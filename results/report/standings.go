@@ -93,7 +93,7 @@ func tooFew(count int, what string) string {
 
 // writeStandings adds the results of all choosers over the tables, which are named with the suffix.
 func writeStandings(d *document.Document, c *evaluation.Comparison, suffix string) {
-	d.Head("over %s%s; expected regret of an oracle: %.2f points", document.Plural(len(c.Tables), "table"), suffix, c.Floor)
+	d.Head("over %s%s; noise floor: %.2f points", document.Plural(len(c.Tables), "table"), suffix, c.Floor)
 	d.Show(standingTable(c.Standings))
 	d.Say(standingRemarks(c.Standings, c.Against)...)
 }

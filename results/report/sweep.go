@@ -3,10 +3,12 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"graft/results/document"
 	"graft/results/runs"
+	"graft/stat"
 )
 
 // PrintSweep writes the outcome of a sweep or comparison in a folder for people.
@@ -123,10 +125,10 @@ func caseDifferenceCell(d *runs.CaseDifference) document.Cell {
 
 // sweepRemarks say what intervals are, which cases differ, and how arms were made.
 func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
-	if few := fewSeeds(o); few != "" {
-		lines = append(lines, few)
+	if enough := slices.ContainsFunc(o.Cases, func(c *runs.CaseOutcome) bool { return len(c.Trials) >= stat.FewestSeeds }); enough {
+		lines = append(lines, seedIntervals+", for each case by itself.")
 	} else {
-		lines = append(lines, "In brackets: 95% interval of the mean over seeds, by Student's t-distribution, for each case by itself.")
+		lines = append(lines, fewSeeds)
 	}
 	if text := differencesText(o); text != "" {
 		lines = append(lines, text)
@@ -135,16 +137,6 @@ func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
 		lines = append(lines, text)
 	}
 	return append(lines, armRemarks(o)...)
-}
-
-// fewSeeds remarks that no interval is given.
-func fewSeeds(o *runs.SweepOutcome) string {
-	for _, c := range o.Cases {
-		if len(c.Trials) >= runs.FewestSeeds {
-			return ""
-		}
-	}
-	return fmt.Sprintf("Too few seeds for intervals: take at least %d.", runs.FewestSeeds)
 }
 
 // differencesText says how differences are paired and corrected.
@@ -166,7 +158,7 @@ func differencesText(o *runs.SweepOutcome) string {
 		document.Printable(from), words(o.Compared), n, 100*level)
 }
 
-// verdictText says in a sentence which cases are better or worse beyond noise.
+// verdictText says in a sentence which cases are significantly better or worse.
 func verdictText(o *runs.SweepOutcome) string {
 	var better, worse, unclear []string
 	from := ""
@@ -192,11 +184,11 @@ func verdictText(o *runs.SweepOutcome) string {
 	}
 	add(better, "is better", "are better")
 	add(worse, "is worse", "are worse")
-	add(unclear, "cannot be distinguished from it", "cannot be distinguished from it")
+	add(unclear, "does not differ significantly", "do not differ significantly")
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Against %s, beyond noise: %s.", document.Printable(from), strings.Join(parts, "; "))
+	return fmt.Sprintf("Compared with %s: %s.", document.Printable(from), strings.Join(parts, "; "))
 }
 
 // listed joins names with commas and an "and".
@@ -233,7 +225,7 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 	}
 	of := fmt.Sprintf("all %s", document.Plural(c.Sequences, "sequence"))
 	if c.Tried < c.Sequences {
-		of = fmt.Sprintf("%d of %d sequences, evenly spread", c.Tried, c.Sequences)
+		of = fmt.Sprintf("%d of %s, evenly spread", c.Tried, document.Plural(c.Sequences, "sequence"))
 	}
 	return append(lines, fmt.Sprintf("best fixed takes %s, which has the highest mean validation accuracy, %.2f%%, on selection seeds (%s), of %s. No arm reports these seeds.",
 		document.Printable(strings.Join(c.Best, ", ")), 100*c.Candidates[0].Validation, seedNumbers(c.SelectionSeeds), of))

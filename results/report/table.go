@@ -58,7 +58,7 @@ func (s *SimulationDetail) readState(r *runs.Run) {
 func (s *SimulationDetail) write(d *document.Document) {
 	s.rankedDetail.write(d)
 	if st := s.State; st != nil {
-		text := fmt.Sprintf("%d of %d runs ended, of %d legs: %d steps of training", st.Ended, st.Sequences, st.Segments, st.Steps)
+		text := fmt.Sprintf("%d of %s ended, of %s: %s of training", st.Ended, document.Plural(st.Sequences, "run"), document.Plural(st.Segments, "leg"), document.Plural(st.Steps, "step"))
 		if s.Saved != nil {
 			text += fmt.Sprintf("; each run alone would have taken %d: %.1f%% are saved", st.Alone, 100**s.Saved)
 		}

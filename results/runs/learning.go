@@ -105,7 +105,7 @@ func lastQuantities(t *results.Table) ([]Quantity, error) {
 	if err != nil {
 		return nil, err
 	}
-	regret, steps, aim := Quantity{Name: "regret", Unit: document.UnitPoints, Better: Lower}, Quantity{Name: "steps"}, Quantity{Name: "aim", Better: Higher}
+	regret, steps, aim := Quantity{Name: "regret", Unit: document.UnitPoints, Better: Lower}, Quantity{Name: "steps"}, Quantity{Name: "aim", Better: Higher, Signed: true}
 	for _, row := range rows {
 		for _, q := range []*Quantity{&regret, &steps, &aim} {
 			q.Seeds = append(q.Seeds, row.Seed)

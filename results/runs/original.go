@@ -116,7 +116,9 @@ func episodeQuantities(l *original.Folder, seed int64) []Quantity {
 		if m.Metric == "objective" {
 			list = append(list, seeded("episodes", "", Neutral, seed, float64(len(m.Rows))))
 		}
-		list = append(list, seeded(fmt.Sprintf("%s_last_%d", m.Metric, lastEpisodes), "", Neutral, seed, lastMean(m.Rows)))
+		last := seeded(fmt.Sprintf("%s_last_%d", m.Metric, lastEpisodes), "", Neutral, seed, lastMean(m.Rows))
+		last.Signed = true
+		list = append(list, last)
 	}
 	return finite(list...)
 }

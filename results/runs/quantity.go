@@ -3,6 +3,9 @@ package runs
 import (
 	"math"
 	"slices"
+
+	"graft/results/document"
+	"graft/stat"
 )
 
 // Quantity is a named result with one value, or with one for each seed.
@@ -12,9 +15,29 @@ type Quantity struct {
 	Better Direction // direction of improvement
 	Seeds  []int64   // of the values; nil where the value is of no seed
 	Values []float64
-	// Case is the case of a sweep whose trials have the values; their interval is by Student's
-	// t-distribution. Empty for other quantities.
-	Case string
+	Signed bool    // values may be negative
+	Level  float64 // of the interval, such as 0.95; zero means that
+	Case   string  // of a sweep, whose trials have the values; empty for other quantities
+}
+
+// Range returns the values that the quantity can have.
+func (q Quantity) Range() stat.Range {
+	of := RangeOf(q.Unit)
+	if q.Signed {
+		of.Low = -of.High
+	}
+	return of
+}
+
+// RangeOf returns the range of quantities without a sign in a unit. Those in points are regrets.
+func RangeOf(unit string) stat.Range {
+	switch unit {
+	case document.UnitShare:
+		return stat.Shares
+	case document.UnitPoints:
+		return stat.Percents
+	}
+	return stat.FromZero
 }
 
 // Direction is the direction in which a quantity improves.

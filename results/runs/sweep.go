@@ -83,21 +83,13 @@ type FailedTrial struct {
 type MeasureSummary struct {
 	Measure string `json:"measure"` // such as test_accuracy
 	Unit    string `json:"unit"`    // share is between 0 and 1; empty is a count
-	SmallSample
-}
-
-// SmallSample is a mean with its interval by Student's t-distribution.
-type SmallSample struct {
-	N    int      `json:"n"`    // number of values
-	Mean float64  `json:"mean"` // of the values
-	Low  *float64 `json:"low"`  // of the interval; null below three values
-	High *float64 `json:"high"` // see low
+	stat.OverSeeds
 }
 
 // CaseDifference is the mean difference of a case from another, over the seeds of both.
 type CaseDifference struct {
 	From string `json:"from"` // the other case
-	SmallSample
+	stat.OverSeeds
 	Level float64 `json:"level"` // of the interval, such as 0.95; higher where it is corrected for several comparisons
 	Clear bool    `json:"clear"` // the interval excludes zero
 }
@@ -115,19 +107,6 @@ type Candidate struct {
 	Sequence   []string `json:"sequence"`            // its actions, in order
 	Validation float64  `json:"validation_accuracy"` // mean over the selection seeds
 	N          int      `json:"n"`                   // number of them that ended
-}
-
-// FewestSeeds is the number of seeds below which no interval is given.
-const FewestSeeds = 3
-
-// NewSmallSample summarizes values; miss is the share of intervals that may miss the mean.
-func NewSmallSample(values []float64, miss float64) SmallSample {
-	s := SmallSample{N: len(values), Mean: stat.Mean(values)}
-	if len(values) >= FewestSeeds {
-		i := stat.TIntervalOf(values, miss)
-		s.Low, s.High = &i.Low, &i.High
-	}
-	return s
 }
 
 // value returns a trial's value of a measure.
@@ -176,7 +155,7 @@ func (o *SweepOutcome) Summarize(base string) {
 		c.Measures = []MeasureSummary{}
 		for _, m := range TrialMeasures() {
 			if _, values := c.Measure(m.Name); len(values) > 0 {
-				c.Measures = append(c.Measures, MeasureSummary{m.Name, m.Unit, NewSmallSample(values, 0.05)})
+				c.Measures = append(c.Measures, MeasureSummary{m.Name, m.Unit, stat.NewOverSeeds(values, 0.05, RangeOf(m.Unit))})
 			}
 		}
 		if c.Summary(TestAccuracy) != nil {
@@ -191,20 +170,25 @@ func (o *SweepOutcome) Summarize(base string) {
 	}
 }
 
-// differenceOf pairs two cases by seed; nil without a common seed.
-func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDifference {
-	var values []float64
+// paired returns the differences of a measure between two cases, of the seeds that both have.
+func paired(c, other *CaseOutcome, measure string) (common []int64, values []float64) {
 	seeds, ours := c.Measure(measure)
 	theirSeeds, theirs := other.Measure(measure)
 	for k, seed := range seeds {
 		if at := slices.Index(theirSeeds, seed); at >= 0 {
-			values = append(values, ours[k]-theirs[at])
+			common, values = append(common, seed), append(values, ours[k]-theirs[at])
 		}
 	}
+	return common, values
+}
+
+// differenceOf is the difference between two cases; nil without a common seed.
+func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDifference {
+	_, values := paired(c, other, measure)
 	if len(values) == 0 {
 		return nil
 	}
-	d := &CaseDifference{From: other.Name, SmallSample: NewSmallSample(values, miss), Level: stat.Round(1-miss, 6)}
+	d := &CaseDifference{From: other.Name, OverSeeds: stat.NewOverSeeds(values, miss, stat.ShareDifferences), Level: stat.Round(1-miss, 6)}
 	d.Clear = d.Low != nil && (*d.Low > 0 || *d.High < 0)
 	return d
 }
@@ -243,7 +227,7 @@ func TrialEnded(f *Folder, t SweepTrial) bool {
 	return err == nil
 }
 
-// quantities lists the numbers of trials, and each measure of each case.
+// quantities lists the numbers of trials, each measure of each case, and its paired difference.
 func (o *SweepOutcome) quantities(plan *SweepPlan) []Quantity {
 	list := []Quantity{seedless("trials", "", Neutral, float64(len(plan.Trials()))), seedless("failed", "", Lower, float64(len(o.Failed)))}
 	for _, c := range o.Cases {
@@ -251,8 +235,22 @@ func (o *SweepOutcome) quantities(plan *SweepPlan) []Quantity {
 			seeds, values := c.Measure(m.Name)
 			list = append(list, Quantity{Name: m.Name + " of " + c.Name, Unit: m.Unit, Better: m.Better, Seeds: seeds, Values: values, Case: c.Name})
 		}
+		list = append(list, o.difference(c)...)
 	}
 	return finite(list...)
+}
+
+// difference is the paired difference of a case in points; nothing without one.
+func (o *SweepOutcome) difference(c *CaseOutcome) []Quantity {
+	if c.Difference == nil || o.Case(c.Difference.From) == nil {
+		return nil
+	}
+	seeds, values := paired(c, o.Case(c.Difference.From), o.Compared)
+	for k := range values {
+		values[k] *= 100
+	}
+	return []Quantity{{Name: fmt.Sprintf("difference_in_%s of %s from %s", o.Compared, c.Name, c.Difference.From), Unit: document.UnitPoints, Better: Higher,
+		Seeds: seeds, Values: values, Signed: true, Level: c.Difference.Level, Case: c.Name}}
 }
 
 // ReadTrial reads the outcome of a trial's job in the folder of a sweep; the error wraps

@@ -6,17 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The interval of four values is that of Student's t-distribution with three degrees of freedom.
-func TestSmallSamples(t *testing.T) {
-	s := NewSmallSample([]float64{42, 43, 44, 45}, 0.05)
-	require.Equal(t, 43.5, s.Mean)
-	require.InDelta(t, 43.5-3.182446305*1.290994449/2, *s.Low, 1e-8) // quantile, deviation, root of n
-	require.InDelta(t, 43.5+3.182446305*1.290994449/2, *s.High, 1e-8)
-	two := NewSmallSample([]float64{1, 2}, 0.05)
-	require.Nil(t, two.Low)
-	require.Equal(t, 1.5, two.Mean)
-}
-
 func cased(name string, accuracies map[int64]float64) *CaseOutcome {
 	c := &CaseOutcome{Name: name}
 	for seed := range int64(9) {

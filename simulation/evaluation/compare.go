@@ -83,7 +83,7 @@ type Standing struct {
 	// tables.
 	OverTables *stat.Interval `json:"over_tables"`
 	OverGroups *stat.Interval `json:"over_groups"`    // of the regret, over what is left out together; null below two, or where the groups are the tables
-	OverSeeds  *stat.Interval `json:"over_seeds"`     // null below two seeds
+	OverSeeds  *stat.Interval `json:"over_seeds"`     // by Student's t-distribution; null below three seeds
 	TopFive    float64        `json:"top_five"`       // share of tables and seeds whose rank is 5 or better
 	LowHalf    int            `json:"in_lower_half"`  // tables and seeds whose rank is in the lower half
 	Worst      float64        `json:"worst_points"`   // the most regret of all
@@ -209,9 +209,7 @@ func (c *comparer) standing(e Candidate) Standing {
 	s.Regret, s.TopFive, s.LowHalf, s.Worst, s.WorstOne = u.Regret.Mean, u.TopFive, u.LowHalf, u.Worst, u.WorstOne
 	s.Smoothed /= float64(s.Tables)
 	s.OverTables, s.OverGroups = groups.intervals()
-	if s.Seeds > 1 {
-		s.OverSeeds = &u.Regret
-	}
+	s.OverSeeds = u.Regret.Interval()
 	return s
 }
 

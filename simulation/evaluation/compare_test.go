@@ -76,13 +76,15 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 // Several seeds are one line: the mean of what they do, and how far they differ.
 func TestSeedsAreOneLine(t *testing.T) {
 	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 62, 50), noisy(t, "b", 60, 64, 62, 50)}
-	c, err := Compare(trees, []Candidate{candidate("policy", Oracle(), Constant("", "deepen:0")), candidate("one", Oracle())}, "one")
+	c, err := Compare(trees, []Candidate{candidate("policy", Oracle(), Constant("", "deepen:0"), Oracle(), Constant("", "deepen:0")), candidate("two", Oracle(), Constant("", "deepen:0")), candidate("one", Oracle())}, "one")
 	require.NoError(t, err)
 	s := c.Standing("policy")
 	require.InDelta(t, 2, s.Regret, 1e-9)
-	require.Equal(t, []any{2, 2, "a", 1.0, 2}, []any{s.Seeds, s.Tables, s.WorstOne, s.TopFive, s.LowHalf})
+	require.Equal(t, []any{4, 2, "a", 1.0, 4}, []any{s.Seeds, s.Tables, s.WorstOne, s.TopFive, s.LowHalf})
 	require.InDelta(t, 4, s.Worst, 1e-9)
-	require.True(t, s.OverSeeds.Low < 1 && s.OverSeeds.High > 3, s.OverSeeds)
+	require.Zero(t, s.OverSeeds.Low, "the whole interval begins at -1.67")
+	require.InDelta(t, 2+3.182446305*2.309401077/2, s.OverSeeds.High, 1e-6)
+	require.Nil(t, c.Standing("two").OverSeeds, "too few seeds")
 	require.Nil(t, c.Standing("one").OverSeeds)
 	require.InDelta(t, 2, s.OverTables.High-0, 1e-9, "both tables are alike")
 	v := c.Tables[0].Scores[0]

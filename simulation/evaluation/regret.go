@@ -136,13 +136,13 @@ func same(t *simulation.Tree, action string) int {
 // Summary holds the results of several policies that differ only in their seed, in the
 // same scenarios, or of one policy without a seed.
 type Summary struct {
-	Policy   string        `json:"chooser"`        // its name
-	Seeds    int           `json:"seeds"`          // how many there are
-	Regret   stat.Interval `json:"regret_points"`  // mean over scenarios, and its interval over seeds
-	TopFive  float64       `json:"top_five"`       // share of scenarios and seeds whose rank is 5 or better
-	LowHalf  int           `json:"in_lower_half"`  // scenarios and seeds whose rank is in the lower half
-	Worst    float64       `json:"worst_points"`   // the most regret of all
-	WorstOne string        `json:"worst_scenario"` // and where
+	Policy   string         `json:"chooser"`        // its name
+	Seeds    int            `json:"seeds"`          // how many there are
+	Regret   stat.OverSeeds `json:"regret_points"`  // mean over scenarios, and its interval over seeds
+	TopFive  float64        `json:"top_five"`       // share of scenarios and seeds whose rank is 5 or better
+	LowHalf  int            `json:"in_lower_half"`  // scenarios and seeds whose rank is in the lower half
+	Worst    float64        `json:"worst_points"`   // the most regret of all
+	WorstOne string         `json:"worst_scenario"` // and where
 }
 
 // Summarize takes the scores of each seed, on the same trees.
@@ -168,6 +168,6 @@ func Summarize(policy string, seeds [][]Score) Summary {
 		each = append(each, sum/float64(len(scores)))
 	}
 	s.TopFive /= count
-	s.Regret = stat.MeanInterval(each, 1)
+	s.Regret = stat.NewOverSeeds(each, 0.05, stat.Percents)
 	return s
 }

@@ -174,7 +174,7 @@ func (l *Executor) outcome(segment Segment, before *Outcome) *Outcome {
 
 func (o *Outcome) end(e *trainer.Outcome, decisions int) error {
 	if n := len(o.Sequence); n != decisions || len(o.Left) != decisions {
-		return fmt.Errorf("simulate %s: the budget ended after %d of %d decisions; let devices come earlier, or give simulate.decisions", o.Segment(), len(o.Left), decisions)
+		return fmt.Errorf("simulate %s: the budget ended at decision %d of %d; let devices come earlier, or set simulate.decisions lower", o.Segment(), len(o.Left)+1, decisions)
 	}
 	o.Ended, o.Accuracy, o.Test, o.Weights = true, e.Validation.Accuracy, e.Test.Accuracy, e.Digest
 	return nil

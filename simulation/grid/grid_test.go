@@ -329,7 +329,7 @@ func TestTooFewDecisions(t *testing.T) {
 		list, err := p.grid().Failures.List()
 		require.NoError(t, err)
 		require.NotEmpty(t, list)
-		require.Contains(t, list[0].Why, "the budget ended after 2 of 3 decisions")
+		require.Contains(t, list[0].Why, "the budget ended at decision 3 of 3")
 	})
 }
 

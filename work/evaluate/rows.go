@@ -56,22 +56,13 @@ func (f *Folder) fill(o *runs.EvaluationOutcome) error {
 
 func (f *Folder) verdict(o *runs.EvaluationOutcome, table int, v evaluation.Score, s *evaluation.Standing) error {
 	t := o.Comparison().Tables[table]
-	accuracy := overSeeds(o.Spread(table, v.Policy))
-	regret := overSeeds(o.Values(table, v.Policy, runs.RegretOf))
+	accuracy := stat.NewOverSeeds(o.Spread(table, v.Policy), 0.05, stat.Shares).Interval()
+	regret := stat.NewOverSeeds(o.Values(table, v.Policy, runs.RegretOf), 0.05, stat.Percents).Interval()
 	return f.verdicts.Append(t.Scenario, t.Network, t.Group, v.Policy, string(s.Role), s.Seen, s.Seeds, sequenceCell(v), v.Certain, v.Accuracy, low(accuracy), high(accuracy),
 		v.Regret, low(regret), high(regret), v.Smoothed, v.Gain, v.Rank, v.From, v.To, v.Of, t.Noise, t.Source, t.Floor)
 }
 
 func sequenceCell(v evaluation.Score) string { return strings.Join(v.Sequence, " ") }
-
-// overSeeds is the interval of the mean of values of several seeds; nil below two.
-func overSeeds(values []float64) *stat.Interval {
-	if len(values) < 2 {
-		return nil
-	}
-	i := stat.MeanInterval(values, 1)
-	return &i
-}
 
 // low and high are the ends of an interval as cells; without one they are missing.
 func low(i *stat.Interval) any {

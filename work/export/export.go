@@ -116,7 +116,7 @@ func read(fsys files.FS, target string, o Options, weighty bool) (s source, err 
 }
 
 func writeNetwork(fsys files.FS, path, _ string, s source) error {
-	return config.WriteNetwork(fsys, path, s.network)
+	return config.WriteNetwork(fsys, path, s.network, work.ImagesOf(s.network, s.weights).Classes...)
 }
 
 func writeWeights(fsys files.FS, path, _ string, s source) error {
@@ -124,7 +124,7 @@ func writeWeights(fsys files.FS, path, _ string, s source) error {
 }
 
 func writeONNX(fsys files.FS, path, version string, s source) error {
-	data, err := onnx.Encode(s.network, s.weights, "graft "+version)
+	data, err := onnx.Encode(s.network, s.weights, onnx.Options{Producer: "graft " + version, Properties: work.ImagesOf(s.network, s.weights).Metadata()})
 	if err != nil {
 		return err
 	}
@@ -137,8 +137,8 @@ func weightsBeside(path string) string {
 }
 
 func writePython(fsys files.FS, path, _ string, s source) error {
-	o := python.Options{Weights: filepath.Base(weightsBeside(path))}
-	o.Mean, o.Deviation = work.Normalization(s.weights)
+	images := work.ImagesOf(s.network, s.weights)
+	o := python.Options{Weights: filepath.Base(weightsBeside(path)), Mean: images.Mean, Deviation: images.Deviation, Classes: images.Classes}
 	text, err := python.Source(s.network, o)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -194,6 +195,60 @@ func TestPyTorchComputesTheSame(t *testing.T) { check(t, ".py", "torch", torchCh
 
 // Exported ONNX models compute what graft computes.
 func TestONNXComputesTheSame(t *testing.T) { check(t, ".onnx", "onnxruntime", onnxCheck) }
+
+// classed writes a network of three classes with two files of weights, whose records of images are
+// for this network and for another one. It returns an export of the network to a file, with its text.
+func classed(t *testing.T) (dir string, as func(from, to string) string) {
+	dir = t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{Classes: 3, Input: model.Shape{1, 28, 28}})
+	require.NoError(t, err)
+	classes := []string{"cat", `a "dog"`, "line\nbreak"}
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 3)}))
+		set, err := n.Save()
+		require.NoError(t, err)
+		set.Metadata = work.Images{Mean: []float64{0.5}, Deviation: []float64{0.25}, Classes: classes}.Metadata()
+		require.NoError(t, weights.Write(files.OS{}, at("in.safetensors"), set))
+		set.Metadata = work.Images{Mean: []float64{0.5, 0.1}, Deviation: []float64{0.25, 0.1}, Classes: classes[:2]}.Metadata()
+		require.NoError(t, weights.Write(files.OS{}, at("other.safetensors"), set))
+		return errors.Join(s.Err(), config.WriteNetwork(files.OS{}, at("in.toml"), n))
+	}))
+	return dir, func(from, to string) string {
+		_, err := export.Run(env(), at("in.toml"), export.Options{Weights: at(from), Out: at(to), Force: true})
+		require.NoError(t, err)
+		data, err := os.ReadFile(at(to))
+		require.NoError(t, err)
+		return string(data)
+	}
+}
+
+// Each form names the classes, where the weights record them for this network.
+func TestExportsNameTheClasses(t *testing.T) {
+	dir, as := classed(t)
+	require.Contains(t, as("in.safetensors", "net.py"), "CLASSES = (\n    \"cat\",\n    \"a \\\"dog\\\"\",\n    \"line\\nbreak\",\n)\n")
+	require.Contains(t, as("in.safetensors", "net.onnx"), `["cat","a \"dog\"","line\nbreak"]`)
+	require.Contains(t, as("in.safetensors", "net.safetensors"), `"classes":`)
+	require.Contains(t, as("in.safetensors", "net.toml"), `# Classes, in the order of the outputs: "cat", "a \"dog\"", "line\nbreak"`+"\n")
+	_, err := config.ReadNetwork(files.OS{}, filepath.Join(dir, "net.toml"))
+	require.NoError(t, err)
+	require.NotContains(t, as("other.safetensors", "other.py"), "CLASSES", "a record of another network")
+	require.NotContains(t, as("other.safetensors", "other.py"), "normalize")
+}
+
+// ONNX Runtime finds the classes among the properties of a model.
+func TestONNXPropertiesAreRead(t *testing.T) {
+	path := python(t, "onnxruntime")
+	dir, as := classed(t)
+	as("in.safetensors", "net.onnx")
+	out, err := exec.Command(path, "-c", `
+import json, onnxruntime, sys
+session = onnxruntime.InferenceSession(sys.argv[1], providers=["CPUExecutionProvider"])
+print({k: json.loads(v) for k, v in sorted(session.get_modelmeta().custom_metadata_map.items())})
+`, filepath.Join(dir, "net.onnx")).CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Equal(t, `{'classes': ['cat', 'a "dog"', 'line\nbreak'], 'deviation': [0.25], 'mean': [0.5]}`, strings.TrimSpace(string(out)))
+}
 
 func check(t *testing.T, extension, modules, program string) {
 	path := python(t, modules)

@@ -51,9 +51,9 @@ func (x *monitor) progress() (done, all int64) {
 func (x *monitor) progressText() string {
 	s := x.lastState()
 	if left := x.remaining(s); left > 0 {
-		return fmt.Sprintf("%d of %d runs, %s to go", s.Ended, s.Sequences, document.RoughDurationText(left))
+		return fmt.Sprintf("%d of %s, %s to go", s.Ended, document.Plural(s.Sequences, "run"), document.RoughDurationText(left))
 	}
-	return fmt.Sprintf("%d of %d runs", s.Ended, s.Sequences)
+	return fmt.Sprintf("%d of %s", s.Ended, document.Plural(s.Sequences, "run"))
 }
 
 // remaining estimates the time to the end from the pace since this process started; zero where

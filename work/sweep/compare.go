@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"graft/config"
+	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation/tables"
@@ -176,7 +177,7 @@ func (s *sweep) addBest(path string, o Options) error {
 	s.plan.Comparison.Sequences, s.plan.Comparison.Tried = all, len(list)
 	seeds := s.seeds(s.Compare.SelectionSeeds, o.Seeds) // disjoint from those of the arms
 	if trials := len(list)*len(seeds) + len(s.plan.Trials()); trials > mostTrials {
-		return fmt.Errorf("arm %s: %d sequences of %d seeds are too many trials; set compare.max_sequences lower", config.ArmBestFixed, len(list), len(seeds))
+		return fmt.Errorf("arm %s: %s with %s are too many trials; set compare.max_sequences lower", config.ArmBestFixed, document.Plural(len(list), "sequence"), document.Plural(len(seeds), "seed"))
 	}
 	if err := s.addArm(path, o, config.ArmBestFixed, s.never()); err != nil {
 		return err

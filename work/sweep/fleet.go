@@ -13,6 +13,7 @@ import (
 
 	"graft/config"
 	"graft/fleet"
+	"graft/results/document"
 	"graft/results/failure"
 	"graft/work"
 	"graft/work/simulate"
@@ -129,7 +130,7 @@ func (s *sweep) showProgress() (end func()) {
 		return int64(len(trials) - left), int64(len(trials))
 	}
 	if s.env.Show != nil {
-		return s.env.Show(work.Progress{Done: done, Text: func() string { return fmt.Sprintf("%d cases", len(s.plan.Cases)) }, Details: func(int) string { return "" }})
+		return s.env.Show(work.Progress{Done: done, Text: func() string { return document.Plural(len(s.plan.Cases), "case") }, Details: func(int) string { return "" }})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	clock := fleet.NewClock(s.env.Now)

@@ -104,6 +104,7 @@ func (s *sweep) run(ctx context.Context, path string, o Options) (*Result, error
 	if err != nil {
 		return nil, err
 	}
+	s.warn()
 	if err := s.prepareFolder(path, o); err != nil {
 		return nil, err
 	}
@@ -111,6 +112,17 @@ func (s *sweep) run(ctx context.Context, path string, o Options) (*Result, error
 		return nil, err
 	}
 	return s.finish()
+}
+
+// warn logs what the cases probably do not mean.
+func (s *sweep) warn() {
+	var jobs []*config.Job
+	for _, c := range s.plan.Cases {
+		jobs = append(jobs, s.jobs[c.Key])
+	}
+	for _, text := range config.SweepWarnings(jobs) {
+		s.env.Log.Warn(text)
+	}
 }
 
 // mostTrials bounds the trials of a sweep.

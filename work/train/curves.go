@@ -60,7 +60,7 @@ func (c *jobCurves) note(n trainer.Note) error {
 	parts := []string{fmt.Sprintf("at %s with %s", document.SecondsText(n.Time), document.Plural(n.Devices, "device"))}
 	switch {
 	case n.Parameters != n.Before:
-		parts = append(parts, fmt.Sprintf("%d parameters become %d", n.Before, n.Parameters))
+		parts = append(parts, fmt.Sprintf("%s become %d", document.Plural(n.Before, "parameter"), n.Parameters))
 	default:
 		parts = append(parts, document.Plural(n.Parameters, "parameter"))
 	}

@@ -151,7 +151,7 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := work.WriteTrained(j.env.Files, j.folder, j.images.Mean, j.images.Deviation); err != nil {
+	if err := work.WriteTrained(j.env.Files, j.folder, work.Images{Mean: j.images.Mean, Deviation: j.images.Deviation, Classes: j.images.Classes}); err != nil {
 		return nil, err
 	}
 	o := &runs.JobOutcome{Outcome: outcome}

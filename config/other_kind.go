@@ -1,0 +1,58 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"graft/config/decode"
+)
+
+// mark is a kind of file by top-level keys that only its files have.
+type mark struct {
+	keys []string
+	what string // the file, with what to do with it
+}
+
+// marks lists them; the first that fits a file is its kind.
+func marks() (list []mark) {
+	for _, k := range Kinds() {
+		if k.Sections != nil {
+			list = append(list, mark{k.Sections, k.isFor()})
+		}
+	}
+	return append(list, mark{[]string{"layers"}, "the file of a network: name it as network.file of a job, or print it with 'graft model show'"},
+		mark{[]string{"costs", "measured"}, "a profile: name it as time.profile of a job, or print it with 'graft profile show'"},
+		mark{[]string{"network", "time", "train", "data", "adapt"}, JobKind.isFor()})
+}
+
+// isFor says which command takes files of the kind.
+func (k *Kind) isFor() string {
+	return fmt.Sprintf("one of the %s: '%s' takes it", k.Files, k.Command)
+}
+
+// otherKind is a fault if a file has a key that the reader does not know and that marks another
+// kind of file; nil otherwise.
+func otherKind(doc *decode.Document, knows func(key string) bool) error {
+	for _, m := range marks() {
+		k := slices.IndexFunc(m.keys, func(key string) bool { return doc.Has(key) && !knows(key) })
+		if k >= 0 {
+			return doc.Locate([]decode.Problem{{Where: []any{m.keys[k]}, Key: true, Text: "this is " + m.what}})
+		}
+	}
+	return nil
+}
+
+// knowsKey is [knowsKey], with the sections of other kinds that the same command takes: these are
+// slips, not files of another kind.
+func (k *Kind) knowsKey(f File) func(key string) bool {
+	return func(key string) bool {
+		return knowsKey(f)(key) || slices.ContainsFunc(Kinds(), func(o *Kind) bool { return o.Command == k.Command && slices.Contains(o.Sections, key) })
+	}
+}
+
+// knowsKey returns which top-level keys the file of a struct has.
+func knowsKey(target any) func(key string) bool {
+	o := dialect.Outline(reflect.TypeOf(target).Elem())
+	return func(key string) bool { return o.Find(key) != nil }
+}

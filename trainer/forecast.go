@@ -1,0 +1,134 @@
+package trainer
+
+import (
+	"math"
+	"time"
+
+	"graft/model"
+)
+
+// Forecast says what a job on a virtual clock will do, as far as that follows from its options.
+type Forecast struct {
+	Timeline             Timeline
+	Profile              *Profile
+	Options              Options
+	Training, Validation int            // images
+	First                *model.Network // that the job begins with
+	Grown                *model.Network // after the first decision; nil is First
+}
+
+// forecastTurns bounds the turns of a forecast.
+const forecastTurns = 200_000
+
+// forecast is the state of a job that is not run.
+type forecast struct {
+	Forecast
+	now                time.Duration
+	network            *model.Network
+	step, epoch, event int // event counts those that were taken
+	devices            int
+	asked              int
+	asking             bool
+	up                 int // last event that was an up; less than zero before one
+	decisions          []int
+}
+
+// Decisions returns the number of decisions that each event leads to; false where that is not
+// known. It takes the turns of [Job.Run] without training.
+func (f Forecast) Decisions() (decisions []int, known bool) {
+	f.Options.EnsureDefaults()
+	if f.Grown == nil {
+		f.Grown = f.First
+	}
+	r := &forecast{Forecast: f, now: f.Timeline.Start, network: f.First, devices: 1, up: -1, decisions: make([]int, len(f.Timeline.Events))}
+	if f.Training < 1 || f.Options.Epochs > 0 || r.covered() != nil {
+		return nil, false
+	}
+	for range forecastTurns {
+		if !r.turn() {
+			return r.decisions, true
+		}
+	}
+	return nil, false
+}
+
+// covered is an error if the profile does not know the costs.
+func (r *forecast) covered() error {
+	for _, n := range []*model.Network{r.First, r.Grown} {
+		if err := r.Profile.Covers(n, r.Options, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *forecast) perEpoch() int { return (r.Training + r.Options.Batch - 1) / r.Options.Batch }
+
+func (r *forecast) cost(w Work) time.Duration {
+	w.Devices = r.devices
+	return time.Duration(w.Count) * r.Profile.Cost(w)
+}
+
+func (r *forecast) evaluation() time.Duration {
+	o := r.Options
+	return r.cost(Work{Kind: Batches, Count: (r.Validation + o.EvalBatch - 1) / o.EvalBatch, Rows: o.EvalBatch, Network: r.network})
+}
+
+// turn does what is due, as [Job.turn]; false at the end of the budget.
+func (r *forecast) turn() bool {
+	events := r.Timeline.Events
+	between := r.asking || r.step == r.perEpoch()
+	switch {
+	case r.event < len(events) && events[r.event].At <= r.now && !(r.Options.Abandon && between):
+		r.take(events[r.event])
+	case r.asking:
+		r.decide()
+	case r.step == r.perEpoch():
+		r.now += r.evaluation()
+		r.step, r.epoch = 0, r.epoch+1
+		r.asking = r.Options.Adapt.Every && r.asked > 0 && r.asked < r.Options.Adapt.MaxDecisions
+	default:
+		return r.train()
+	}
+	return true
+}
+
+func (r *forecast) take(e Event) {
+	if e.Devices > 0 {
+		r.devices = e.Devices
+	}
+	r.asked, r.asking = 0, e.Change == Up
+	if e.Change == Up {
+		r.up = r.event
+	}
+	if r.Options.Abandon {
+		r.step = 0
+	}
+	r.event++
+}
+
+func (r *forecast) decide() {
+	r.now += r.cost(Work{Kind: Deciding, Count: 1, Network: r.network}) + r.cost(Work{Kind: Surgery, Count: 1, Network: r.network})
+	r.decisions[r.up]++
+	r.asked, r.asking, r.network = r.asked+1, false, r.Grown
+}
+
+// train takes the steps until the epoch or the budget ends, or the next event comes.
+func (r *forecast) train() bool {
+	one := r.cost(r.Options.stepWork(r.network))
+	left := r.Timeline.Budget - r.now
+	n := int(min(int64(r.perEpoch()-r.step), int64((left-1)/one)+1))
+	if !r.Options.Overrun {
+		left -= r.evaluation()
+		n = int(min(int64(r.perEpoch()-r.step), int64(left/one)))
+	}
+	if left <= 0 || n < 1 {
+		return false
+	}
+	if r.event < len(r.Timeline.Events) {
+		due := math.Ceil(float64(r.Timeline.Events[r.event].At-r.now) / float64(one))
+		n = int(min(float64(n), max(1, due)))
+	}
+	r.step, r.now = r.step+n, r.now+time.Duration(n)*one
+	return true
+}
