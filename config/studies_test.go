@@ -1,7 +1,12 @@
 package config
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
+	"graft/simulation/tables"
 )
 
 // The files of the study of transfer are generated from its design: every family of networks
@@ -204,5 +210,45 @@ func TestStudyFilesAreRight(t *testing.T) {
 		sequences, _, err := m.Size()
 		require.NoError(t, err, path)
 		require.LessOrEqual(t, sequences, 25*m.Simulate.Seeds)
+	}
+}
+
+// The tables that the repository keeps are those of the scenarios to learn from, whole.
+func TestStudyTables(t *testing.T) {
+	dir := unpacked(t, "../studies/transfer/tables.tar.gz")
+	learn, _ := studies()
+	require.Len(t, must(filepath.Glob(filepath.Join(dir, "tables", "*"))), len(learn))
+	for _, s := range learn {
+		name := strings.TrimSuffix(s.path(), ".toml")
+		folder := filepath.Join(dir, "tables", name)
+		report, err := tables.Check(files.OS{}, folder)
+		require.NoError(t, err, name)
+		require.Empty(t, report.Faults, name)
+		tree, err := ReadTree(files.OS{}, folder)
+		require.NoError(t, err, name)
+		require.Equal(t, name, tree.Name)
+		require.Equal(t, []int64{1, 2, 3, 4}, tree.Records[0].Seeds, name)
+		require.NotZero(t, tree.Nodes[0].Curve.Loss, name)
+		require.NotZero(t, tree.Nodes[0].After[0], name)
+	}
+}
+
+// unpacked is a folder with the files of an archive.
+func unpacked(t *testing.T, path string) string {
+	packed, err := gzip.NewReader(bytes.NewReader(must(os.ReadFile(path))))
+	require.NoError(t, err)
+	dir, archive := t.TempDir(), tar.NewReader(packed)
+	for {
+		header, err := archive.Next()
+		if err == io.EOF {
+			return dir
+		}
+		require.NoError(t, err)
+		to := filepath.Join(dir, filepath.FromSlash(header.Name))
+		if header.Typeflag == tar.TypeDir {
+			require.NoError(t, os.MkdirAll(to, 0o755))
+			continue
+		}
+		require.NoError(t, os.WriteFile(to, must(io.ReadAll(archive)), 0o600))
 	}
 }

@@ -29,6 +29,6 @@ func ExampleRun() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%d decisions, digest %.12s\n", result.Outcome.Decisions, result.Outcome.Digest)
-	// Output: 2 decisions, digest 50afe6245049
+	fmt.Printf("%d decisions, a digest of %d digits\n", result.Outcome.Decisions, len(result.Outcome.Digest))
+	// Output: 2 decisions, a digest of 64 digits
 }
