@@ -187,7 +187,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`simulate.max_sequences=5`:         {failure.Configuration, "has 9 sequences of 2 decisions"},
 		`simulate.cache="` + path + `"`:    {failure.Failed, "simulate.cache"},
 		`time.events=[]`:                   {failure.Configuration, "no up in the timeline"},
-		`adapt.max_decisions=9`:            {failure.Configuration, "sequences of 9 decisions"},
+		`adapt.max_decisions=9`:            {failure.Configuration, "of 9 decisions"},
 		`simulate.actions=["deepen:nope"]`: {failure.Configuration, "leaves no choice"},
 		`data.kind="cifar10"`:              {failure.Configuration, "path"},
 		`simulate.design="likely"`:         {failure.Configuration, "policy is required by the design likely"},
