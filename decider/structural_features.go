@@ -99,8 +99,8 @@ func (s Situation) steps() float64 {
 	return math.Max(0, s.Left.Seconds()/s.Step.Seconds())
 }
 
-// FeatureNames are the names of the features of a choice.
-func FeatureNames() []string {
+// featureNames are the names of the features of a choice.
+func featureNames() []string {
 	names := make([]string, len(features))
 	for k, f := range features {
 		names[k] = f.name
@@ -108,7 +108,7 @@ func FeatureNames() []string {
 	return names
 }
 
-// Features returns the features of each choice, in the order of FeatureNames; NaN is unknown.
+// Features returns the features of each choice, in the order of featureNames; NaN is unknown.
 func (s Situation) Features() [][]float64 {
 	rows := make([][]float64, len(s.Choices))
 	for k, c := range s.Choices {

@@ -57,7 +57,7 @@ var ErrNotStructural = errors.New("it is no structural policy")
 // Set returns the policy for a file, without its options.
 func (p *Structural) Set() (*weights.Set, error) {
 	text, err := json.Marshal(structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members),
-		structuralInputs{vocab.Names(), p.Tokens}, structuralInputs{FeatureNames(), p.Rows}, p.Learned, p.Targets, p.Notes})
+		structuralInputs{vocab.Names(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Targets, p.Notes})
 	if err != nil {
 		return nil, fmt.Errorf("save a policy: %w", err)
 	}
@@ -135,7 +135,7 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 func spreadColumns(values []float64, names []string) []float64 {
 	var spread []float64
 	for row := range slices.Chunk(values, len(names)) {
-		for _, name := range FeatureNames() {
+		for _, name := range featureNames() {
 			if k := slices.Index(names, name); k >= 0 {
 				spread = append(spread, row[k])
 			} else {
@@ -174,7 +174,7 @@ func parseStructural(set *weights.Set) (*structuralHeader, error) {
 
 // validate lists all faults of a header of this version.
 func (h *structuralHeader) validate() error {
-	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", vocab.Names(), false), h.Rows.validate("rows", FeatureNames(), true)}
+	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", vocab.Names(), false), h.Rows.validate("rows", featureNames(), true)}
 	if h.Members < 1 || h.Members > mostMembers {
 		faults = append(faults, fmt.Errorf("it has %d members; there are between 1 and %d", h.Members, mostMembers))
 	}

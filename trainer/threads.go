@@ -13,8 +13,9 @@ const (
 	trialCall = 10 * time.Millisecond
 	// trialShare is the share of the time that trials of a slower number of threads may lose.
 	trialShare = 0.02
-	// trialPause is the least pause after a trial, in times of the trial.
-	trialPause = 4
+	// trialPause and longestPause are the least pause after a trial, in times of the trial: the
+	// pause doubles while the same number wins, since short calls that alternate are all slow.
+	trialPause, longestPause = 8, 64
 	// clearly is the ratio of times from which a trial ends early.
 	clearly = 1.25
 )
@@ -37,6 +38,7 @@ type ThreadChooser struct {
 type countPair struct {
 	ratio float64       // time of the larger number over that of the smaller; zero is unknown
 	wait  time.Duration // training until the next trial
+	pause time.Duration // after the last trial, in times of the trial
 }
 
 // NewThreadChooser returns a chooser of up to the number of threads that LibTorch has now.
@@ -146,7 +148,6 @@ func (c *ThreadChooser) decide() {
 	c.trial = nil
 	ratio := t.best[1] / t.best[0]
 	lost := float64(t.took) * (1 - min(ratio, 1/ratio)) // at most
-	p.wait = max(trialPause*t.took, time.Duration(lost/trialShare))
 	if t.rival < t.current {
 		ratio = 1 / ratio
 	}
@@ -157,6 +158,11 @@ func (c *ThreadChooser) decide() {
 	if ratio < 1 {
 		c.current++
 	}
+	p.pause = min(2*p.pause, longestPause)
+	if p.pause == 0 || c.current != t.current {
+		p.pause = trialPause
+	}
+	p.wait = max(p.pause*t.took, time.Duration(lost/trialShare))
 }
 
 // trial is a few calls with the current number of threads and a rival. Its first call warms up the

@@ -208,9 +208,7 @@ func (g *Grid) weigh(b *node, next []*node) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, at := b.first(), len(b.sequence)
-	weighed, err := g.Policy.Probabilities(decider.Situation{Observation: observation, State: decider.State{Network: b.network, Left: tables.Seconds(o.Left[at]),
-		Budget: tables.Seconds(g.Scenario.Budget), Decisions: at, Accuracy: b.before(), Step: tables.Seconds(o.Step[at])}})
+	weighed, err := g.Policy.Probabilities(decider.Situation{Observation: observation, State: g.state(b)})
 	if err != nil {
 		return nil, fmt.Errorf("weigh what follows %s: %w", tables.Tuple(b.sequence), err)
 	}

@@ -2,6 +2,7 @@ package grid
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"graft/decider"
@@ -157,14 +158,31 @@ func (b *node) first() *Outcome {
 // before returns the accuracy at the decision after the node, the mean over the known
 // seeds; less than zero where none is known.
 func (b *node) before() float64 {
-	sum, count := 0.0, 0
+	if mean := b.mean(func(o *Outcome) []float64 { return o.Before }); !math.IsNaN(mean) {
+		return mean
+	}
+	return -1
+}
+
+// mean returns a value at the decision after the node, the mean over the known seeds; NaN where
+// none is known.
+func (b *node) mean(of func(*Outcome) []float64) float64 {
+	sum, count := 0.0, 0.0
 	for _, o := range b.outcomes {
-		if o != nil && len(o.Before) > len(b.sequence) {
-			sum, count = sum+o.Before[len(b.sequence)], count+1
+		if o != nil && len(of(o)) > len(b.sequence) {
+			sum, count = sum+of(o)[len(b.sequence)], count+1
 		}
 	}
-	if count == 0 {
-		return -1
+	return sum / count
+}
+
+// state is that of the decision after a node of which an outcome is known.
+func (g *Grid) state(b *node) decider.State {
+	o, at := b.first(), len(b.sequence)
+	s := decider.State{Network: b.network, Left: tables.Seconds(o.Left[at]), Budget: tables.Seconds(g.Scenario.Budget),
+		Decisions: at, Accuracy: b.before(), Step: tables.Seconds(o.Step[at])}
+	if loss := b.mean(func(o *Outcome) []float64 { return o.Loss }); !math.IsNaN(loss) {
+		s.Curve = decider.Curve{Loss: loss, Fall: b.mean(func(o *Outcome) []float64 { return o.Fall }), Gap: b.mean(func(o *Outcome) []float64 { return o.Gap })}
 	}
-	return sum / float64(count)
+	return s
 }

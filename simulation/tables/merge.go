@@ -96,9 +96,11 @@ func (m *merging) add(f *found) {
 	}
 }
 
-// sharesCourse says whether two records differ in nothing but what a seed decides.
+// sharesCourse says whether two records differ in nothing but what a seed decides. A last step of
+// zero is unknown.
 func (r *Record) sharesCourse(other *Record) bool {
-	return slices.Equal(r.Left, other.Left) && slices.Equal(r.Step, other.Step) && len(r.Before) == len(other.Before) && slices.Equal(r.Networks, other.Networks) && r.Profile == other.Profile
+	return slices.Equal(r.Left, other.Left) && slices.Equal(r.Step, other.Step) && len(r.Before) == len(other.Before) && slices.Equal(r.Networks, other.Networks) && r.Profile == other.Profile &&
+		(r.LastStep == other.LastStep || r.LastStep*other.LastStep == 0)
 }
 
 // join adds the runs of other seeds. Of curves that one of them lacks nothing is known.
@@ -114,6 +116,7 @@ func (r *Record) join(other *Record) {
 			(*c.values)[k] = (mine*(*c.values)[k] + (all-mine)*(*theirs[n].values)[k]) / all
 		}
 	}
+	r.LastStep = max(r.LastStep, other.LastStep)
 	r.Accuracy = append(slices.Clip(r.Accuracy), other.Accuracy...)
 	r.Seeds = append(slices.Clip(r.Seeds), other.Seeds...)
 }
