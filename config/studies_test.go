@@ -106,13 +106,16 @@ var (
 // study is a scenario as places in the lists above.
 type study struct{ family, dataset, arrival, budget, actions int }
 
-// studies are the scenarios to learn from, and those that were held out until the analysis was
-// registered: in each cell of family and dataset one whose budget and actions are others.
+// studies are the scenarios to learn from, two in each cell of family, dataset and arrival, and
+// those that were held out until the analysis was registered: one in each cell of family and
+// dataset, whose budget or actions are others.
 func studies() (learn, held []study) {
 	for f := range studyFamilies {
 		for d := range studyDatasets {
 			for a := range studyArrivals {
-				learn = append(learn, study{f, d, a, (f + d + a) % 2, (f + 2*d + a) % 4}.feasible())
+				for twin := range 2 {
+					learn = append(learn, study{f, d, a, (f + d + a + twin) % 2, (f + 2*d + a + 2*twin) % 4}.feasible())
+				}
 			}
 			a := (f + d) % 3
 			held = append(held, study{f, d, a, (f + d + a + 1) % 2, (f + 2*d + a + 1) % 4}.feasible())
@@ -134,7 +137,7 @@ func (s study) path() string {
 		studyArrivals[s.arrival].name, studyActions[s.actions].name)
 }
 
-func (s study) file(about string) madeScenario {
+func (s study) file(about string, seeds int) madeScenario {
 	f, d, b, a := studyFamilies[s.family], studyDatasets[s.dataset], studyBudgets[s.budget], studyActions[s.actions]
 	var actions []string
 	for _, text := range a.actions {
@@ -164,8 +167,8 @@ noise = 0.05
 max_decisions = %d
 [simulate]
 actions = [%s]
-seeds = 8
-`, about, f.networkPath(d.pixels), d.classes, d.lines, b.time, at, a.decisions, strings.Join(actions, ", "))}
+seeds = %d
+`, about, f.networkPath(d.pixels), d.classes, d.lines, b.time, at, a.decisions, strings.Join(actions, ", "), seeds)}
 }
 
 // studyPipeline learns from all scenarios to learn from, and leaves each out in turn.
@@ -201,10 +204,10 @@ func studyFiles() (all []madeScenario) {
 	}
 	learn, held := studies()
 	for _, s := range learn {
-		all = append(all, s.file("to learn from"))
+		all = append(all, s.file("to learn from", 6))
 	}
 	for _, s := range held {
-		all = append(all, s.file("held out"))
+		all = append(all, s.file("held out", 8))
 	}
 	return all
 }
@@ -221,7 +224,7 @@ func TestStudyFilesAreGenerated(t *testing.T) {
 		assert.True(t, known[filepath.ToSlash(there)], "%s is generated no more; delete it", path)
 	}
 	learn, held := studies()
-	require.Len(t, learn, 60)
+	require.Len(t, learn, 120)
 	require.Len(t, held, 20)
 }
 
