@@ -14,7 +14,8 @@ type EvaluationOptions struct {
 	TableDigests   []string // SHA-256 of the tables' contents
 	Vocab          string   // vocabulary of policies of the original's; empty means none
 	Prefix         string   // whether those read token 0 before the layers; empty means as they learned
-	LeaveOut       string   // what is held out in turn, scenario or network; empty means nothing
+	LeaveOut       string   // what is held out in turn, scenario, network, dataset or budget, or held-out for what the file holds out at once; empty means nothing
+	Against        string   // what differences are relative to; empty means the first policy or, where something is held out, the best fixed sequence
 	LearningFile   string   // file that says how policies learn; empty means flags do
 	LearningDigest string   // SHA-256 of that file; empty where there is none
 	For            string   // defaults that policies learn with, known or new; empty where nothing is held out

@@ -39,8 +39,8 @@ const (
 // PipelineEvaluate says how policies are evaluated.
 type PipelineEvaluate struct {
 	// LeaveOut selects the cross-validation: scenario holds out one scenario at a time,
-	// network, dataset and budget all scenarios of one network, dataset or budget, none evaluates the policies on their training
-	// tables only. Empty means none.
+	// network, dataset and budget all scenarios of one network, dataset or budget, none
+	// evaluates the policies on their training tables only. Empty means none.
 	LeaveOut string `config:",one=none|scenario|network|dataset|budget"`
 }
 

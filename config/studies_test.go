@@ -185,20 +185,36 @@ scenarios = [
 ` + strings.Join(paths, "") + `]
 [run]
 seeds = 5
-[learn]
-for = "new"
-reward = "points"
-smooth = 0.0
-pool = 0.0
-entropy = 0.02
-[evaluate]
+` + studyLearn + `[evaluate]
 leave_out = "scenario"
 `}
 }
 
-// studyFiles are all files beneath studies/transfer, and the pipeline.
+// studyLearn is how policies of the study learn.
+const studyLearn = `[learn]
+for = "new"
+method = "forest"
+reward = "points"
+pool = 0.0
+`
+
+// studyJudge learns from the tables of all scenarios to learn from, and judges by those held out.
+func studyJudge() madeScenario {
+	learn, held := studies()
+	list := func(all []study) string {
+		var paths []string
+		for _, s := range all {
+			paths = append(paths, fmt.Sprintf("  %q,\n", "runs/tables/"+strings.TrimSuffix(s.path(), ".toml")))
+		}
+		return strings.Join(paths, "")
+	}
+	return madeScenario{"../judge.toml", "# The policies of the study, and the tables that were held out: see README.md. Generated.\n[tables]\nfolders = [\n" +
+		list(learn) + "]\nheld_out = [\n" + list(held) + "]\n[run]\nseeds = 5\n" + studyLearn}
+}
+
+// studyFiles are all files beneath studies/transfer, and those that learn.
 func studyFiles() (all []madeScenario) {
-	all = append(all, studyPipeline())
+	all = append(all, studyPipeline(), studyJudge())
 	for _, f := range studyFamilies {
 		all = append(all, f.network(8), f.network(16))
 	}

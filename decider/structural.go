@@ -19,14 +19,16 @@ import (
 // Structural is a policy for any network. It scores each candidate action, and no action, from
 // the layers that the action changes, the whole network, the growth and the time left.
 // NewStructural and ReadStructural make it. It may be an ensemble of several members, which
-// learn independently and whose probabilities are averaged.
+// learn independently and whose probabilities are averaged; or a forest of regression trees,
+// which predict how far a choice is ahead of the others.
 type Structural struct {
 	StructuralShape
 	StructuralOptions
 	Tokens, Rows Scale          // of the training data
 	Learned      []net2net.Kind // kinds of actions in the training data; nil before training
 	Targets      []string       // their operations and layers, as Observation.Target; nil is not known
-	Members      []Member       // at least one
+	Members      []Member       // at least one, but for a forest
+	Forest       []RegressionTree
 	// Notes describe the origin of the policy, for people. Nil means none.
 	Notes map[string]string
 }
@@ -75,14 +77,28 @@ func JoinStructural(policies ...*Structural) (*Structural, error) {
 		return nil, fmt.Errorf("join policies: there is none")
 	}
 	joined := *policies[0]
-	joined.Members = nil
+	joined.Members, joined.Forest = nil, nil
 	for k, p := range policies {
-		if p.StructuralShape != joined.StructuralShape || !p.Tokens.same(joined.Tokens) || !p.Rows.same(joined.Rows) {
+		if p.StructuralShape != joined.StructuralShape || (len(p.Forest) > 0) != (len(policies[0].Forest) > 0) || !p.Tokens.same(joined.Tokens) || !p.Rows.same(joined.Rows) {
 			return nil, fmt.Errorf("join policies: the one at %d has another shape or learned from other tables than the first", k)
 		}
 		joined.Members = append(joined.Members, p.Members...)
+		joined.Forest = append(joined.Forest, p.Forest...)
 	}
 	return &joined, nil
+}
+
+// Split returns the members, each as a policy. A forest is not split.
+func (p *Structural) Split() (all []*Structural) {
+	if len(p.Members) == 0 {
+		return []*Structural{p}
+	}
+	for _, m := range p.Members {
+		one := *p
+		one.Members = []Member{m}
+		all = append(all, &one)
+	}
+	return all
 }
 
 func (s Scale) same(other Scale) bool {
@@ -91,6 +107,13 @@ func (s Scale) same(other Scale) bool {
 
 // Probabilities returns the probabilities of each situation's choices.
 func (p *Structural) Probabilities(situations ...Situation) ([][]float64, error) {
+	if len(p.Forest) > 0 {
+		var all [][]float64
+		for _, s := range situations {
+			all = append(all, Softmax(p.forestScores(s), cmp.Or(p.Temperature, 1)))
+		}
+		return all, nil
+	}
 	cases, err := p.Batch(situations)
 	if err != nil {
 		return nil, err

@@ -100,7 +100,9 @@ func (s Situation) steps() float64 {
 }
 
 // featureNames are the names of the features of a choice.
-func featureNames() []string {
+func featureNames() []string { return namesOf(features) }
+
+func namesOf(features []feature) []string {
 	names := make([]string, len(features))
 	for k, f := range features {
 		names[k] = f.name
@@ -109,7 +111,9 @@ func featureNames() []string {
 }
 
 // Features returns the features of each choice, in the order of featureNames; NaN is unknown.
-func (s Situation) Features() [][]float64 {
+func (s Situation) Features() [][]float64 { return s.rows(features) }
+
+func (s Situation) rows(features []feature) [][]float64 {
 	rows := make([][]float64, len(s.Choices))
 	for k, c := range s.Choices {
 		if s.After != nil {

@@ -24,6 +24,7 @@ const (
 	structuralKey     = "graft.policy"
 	structuralFormat  = "structural"
 	structuralVersion = 1
+	forestVersion     = 2 // of forests
 )
 
 type structuralHeader struct {
@@ -32,6 +33,7 @@ type structuralHeader struct {
 	Hidden  int               `json:"hidden"`
 	Rounds  int               `json:"rounds"`
 	Members int               `json:"members"`
+	Trees   int               `json:"trees,omitempty"` // of a forest, which has no members
 	Tokens  structuralInputs  `json:"tokens"`
 	Rows    structuralInputs  `json:"rows"`
 	Learned []net2net.Kind    `json:"learned"`
@@ -56,8 +58,12 @@ var ErrNotStructural = errors.New("it is no structural policy")
 
 // Set returns the policy for a file, without its options.
 func (p *Structural) Set() (*weights.Set, error) {
-	text, err := json.Marshal(structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members),
-		structuralInputs{vocab.Names(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Targets, p.Notes})
+	header := structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members), len(p.Forest),
+		structuralInputs{vocab.Names(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Targets, p.Notes}
+	if len(p.Forest) > 0 {
+		header.Version, header.Rows.Names = forestVersion, namesOf(forestFeatures)
+	}
+	text, err := json.Marshal(header)
 	if err != nil {
 		return nil, fmt.Errorf("save a policy: %w", err)
 	}
@@ -66,6 +72,9 @@ func (p *Structural) Set() (*weights.Set, error) {
 		for j, slot := range p.slots() {
 			set.Tensors = append(set.Tensors, floats(memberName(k, slot.Name), slot.Shape, m[j]))
 		}
+	}
+	if len(p.Forest) > 0 {
+		set.Tensors = append(set.Tensors, forestTensors(p.Forest)...)
 	}
 	return set, nil
 }
@@ -102,6 +111,10 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 	}
 	p := &Structural{StructuralShape: StructuralShape{header.Hidden, header.Rounds}, Tokens: header.Tokens.Scale, Rows: header.Rows.Scale,
 		Learned: header.Learned, Targets: header.Targets, Notes: header.Notes}
+	if header.Trees > 0 {
+		p.Forest, err = forestOf(set, header.Trees)
+		return p, err
+	}
 	expected := map[string]bool{}
 	for k := range header.Members {
 		m := Member{}
@@ -159,9 +172,9 @@ func parseStructural(set *weights.Set) (*structuralHeader, error) {
 	if err := json.Unmarshal([]byte(text), &mark); err != nil {
 		return nil, fmt.Errorf("its header is damaged: %w; copy the file again", err)
 	}
-	if mark.Format != structuralFormat || mark.Version != structuralVersion {
-		return nil, fmt.Errorf("it is a policy of the format %.40q, version %d; this program reads %q, version %d; let it learn again", mark.Format,
-			mark.Version, structuralFormat, structuralVersion)
+	if mark.Format != structuralFormat || mark.Version < structuralVersion || mark.Version > forestVersion {
+		return nil, fmt.Errorf("it is a policy of the format %.40q, version %d; this program reads %q, versions %d and %d; let it learn again", mark.Format,
+			mark.Version, structuralFormat, structuralVersion, forestVersion)
 	}
 	header := &structuralHeader{}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
@@ -174,9 +187,16 @@ func parseStructural(set *weights.Set) (*structuralHeader, error) {
 
 // validate lists all faults of a header of this version.
 func (h *structuralHeader) validate() error {
-	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", vocab.Names(), false), h.Rows.validate("rows", featureNames(), true)}
-	if h.Members < 1 || h.Members > mostMembers {
-		faults = append(faults, fmt.Errorf("it has %d members; there are between 1 and %d", h.Members, mostMembers))
+	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", vocab.Names(), false)}
+	switch forest := h.Version == forestVersion; {
+	case forest && (h.Members != 0 || h.Trees < 1 || h.Trees > mostTrees):
+		faults = append(faults, fmt.Errorf("it has %d trees and %d members; a forest has between 1 and %d trees and no member", h.Trees, h.Members, mostTrees))
+	case forest:
+		faults = append(faults, h.Rows.validate("rows", namesOf(forestFeatures), false))
+	case h.Members < 1 || h.Members > mostMembers || h.Trees != 0:
+		faults = append(faults, fmt.Errorf("it has %d members and %d trees; there are between 1 and %d members and no tree", h.Members, h.Trees, mostMembers))
+	default:
+		faults = append(faults, h.Rows.validate("rows", featureNames(), true))
 	}
 	for _, kind := range h.Learned {
 		if !slices.Contains(net2net.Kinds(), kind) {

@@ -135,7 +135,7 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 	for says, spoil := range map[string]func(t *testing.T, set *weights.Set){
 		"it is no structural policy":      func(_ *testing.T, set *weights.Set) { set.Metadata = nil },
 		"its header is damaged":           func(_ *testing.T, set *weights.Set) { set.Metadata["graft.policy"] = "{" },
-		"version 2; this program reads":   func(t *testing.T, set *weights.Set) { change(t, set, "version", 2) },
+		"version 3; this program reads":   func(t *testing.T, set *weights.Set) { change(t, set, "version", 3) },
 		`the format "other"`:              func(t *testing.T, set *weights.Set) { change(t, set, "format", "other") },
 		`unknown field "more"`:            func(t *testing.T, set *weights.Set) { change(t, set, "more", 1) },
 		"hidden is 100000000":             func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 100000000) },

@@ -19,6 +19,7 @@ type Observation struct {
 	Parameters int   // of the network, that an optimizer trains
 	Operations int64 // floating-point operations forward, for one example
 	Layers     int   // with parameters
+	Outputs    int   // of the last layer: classes
 }
 
 // Choice is a candidate action.
@@ -40,13 +41,18 @@ func (o *Observation) Target(c Choice) string {
 	if len(c.Tokens) == 0 {
 		return ""
 	}
-	first := c.Tokens[0]
+	return fmt.Sprintf("%s %v", c.Action.Kind, o.firstKind(c))
+}
+
+// firstKind is the kind of the first layer with weights that an action changes, or of the first layer.
+func (o *Observation) firstKind(c Choice) vocab.Kind {
+	first := o.Structure.Tokens[c.Tokens[0]].Kind
 	for _, k := range slices.Backward(c.Tokens) {
 		if kind := o.Structure.Tokens[k].Kind; kind == vocab.Convolution || kind == vocab.Matrix {
-			first = k
+			first = kind
 		}
 	}
-	return fmt.Sprintf("%s %v", c.Action.Kind, o.Structure.Tokens[first].Kind)
+	return first
 }
 
 // NewObservation observes a network and candidate actions, all of which must be possible.
@@ -77,6 +83,11 @@ func observe(n *model.Network, actions []net2net.Action, surgery net2net.Options
 	if p.Parameters, p.Operations, p.Layers, err = costs(trace.Network); err != nil {
 		return nil, err
 	}
+	output, err := trace.Network.Output()
+	if err != nil {
+		return nil, err
+	}
+	p.Outputs = output.Count()
 	surgery.Batch = nil
 	for _, a := range actions {
 		c, err := p.choice(trace, a, surgery)

@@ -2,6 +2,7 @@ package decider
 
 import (
 	"math"
+	"slices"
 
 	"graft/stat"
 )
@@ -36,6 +37,17 @@ func newScale(rows [][]float64) Scale {
 		var d float64
 		if s.Mean[k], d = stat.Population(values); d > constant {
 			s.Deviation[k] = d
+		}
+	}
+	return s
+}
+
+// Without hides inputs of choices: they are as if they had been constant.
+func (s Scale) Without(names []string) Scale {
+	s.Deviation = slices.Clone(s.Deviation)
+	for k, name := range InputNames()[:len(s.Deviation)] {
+		if slices.Contains(names, name) {
+			s.Deviation[k] = 0
 		}
 	}
 	return s

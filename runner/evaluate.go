@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,6 +13,7 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/report"
+	"graft/simulation/evaluation"
 	"graft/work"
 	"graft/work/evaluate"
 )
@@ -47,7 +49,8 @@ agent.finalmodel.pth and config.toml, or its file of weights. Policies of the or
 build'. A table is a folder of graft, or one of the original with data.pkl and config.toml.
 
 With --leave-out there is no --policy: each scenario, or all tables of each network, are left
-out in turn; policies learn from the other tables and are evaluated in those left out.
+out in turn; policies learn from the other tables and are evaluated in those left out. With
+--leave-out held-out they are evaluated in the tables that the file of --learn holds out.
 
 With --out the results are also written into a run folder: what was compared, each seed in
 each table, and all that is printed. 'graft report' and 'graft plot' read it.
@@ -96,10 +99,11 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 }
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate in them what policies learn from the others: "scenario" leaves out one at a time, "network", "dataset" and "budget" all of one network, dataset or budget`)
+	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate in them what policies learn from the others: "scenario" leaves out one at a time, "network", "dataset" and "budget" all of one network, dataset or budget, "held-out" those that the file of --learn holds out`)
 	flags.StringVar(&o.Leave.File, "learn", "", "with --leave-out: file of 'graft learn' with the tables, the learning options and the number of seeds")
 	flags.StringVar(&o.Leave.For, "for", "new", `with --leave-out: default learning options for "new" or "known" scenarios`)
 	flags.IntVar(&o.seeds, "seeds", 10, "with --leave-out: number of policies that learn each time, with seeds from 1 on")
+	flags.StringVar(&o.Leave.Against, "against", "", fmt.Sprintf("with --leave-out: what differences are relative to, one of: %s (default: the first)", strings.Join(evaluation.Rivals, "; ")))
 	flags.IntVar(&o.Leave.Steps, "steps", 0, "with --leave-out: maximum number of learning steps (default: that of --for)")
 }
 
@@ -122,7 +126,7 @@ func (o evaluateOptions) validate(env *work.Env) error {
 // validateLeave lists what is wrong with the flags about leaving tables out.
 func (o evaluateOptions) validateLeave() error {
 	var faults []error
-	for _, flag := range []string{"learn", "for", "seeds", "steps"} {
+	for _, flag := range []string{"learn", "for", "seeds", "steps", "against"} {
 		if o.Leave.By == "" && o.given(flag) {
 			faults = append(faults, fmt.Errorf("--%s is for --leave-out; add that, or leave out --%s", flag, flag))
 		}

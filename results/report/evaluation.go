@@ -53,7 +53,12 @@ func policyText(p runs.EvaluatedPolicy) string {
 	case p.Prefix != nil:
 		return text + ", of the original's"
 	}
-	text += ", structural, " + document.Plural(p.Members, "member")
+	text += ", structural, "
+	if p.Trees > 0 {
+		text += "a forest of " + document.Plural(p.Trees, "tree")
+	} else {
+		text += document.Plural(p.Members, "member")
+	}
 	if judges := cmp.Or(strings.Join(p.Targets, ", "), strings.Join(p.Learned, " and ")); judges != "" {
 		text += ", judges " + judges
 	}

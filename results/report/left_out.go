@@ -23,11 +23,16 @@ const leaveRemark = "Regret is in points of accuracy below the best of the table
 // leftOutLead describes what is left out and how many policies learn.
 func leftOutLead(r runs.LeaveOutReport) string {
 	what := map[string]string{"scenario": "one scenario", "network": "the tables of one network", "dataset": "the tables of one dataset", "budget": "the tables of one budget"}[r.LeaveOut]
+	if what == "" {
+		what = "all tables that are held out"
+	} else {
+		what += " left out at a time"
+	}
 	learn := fmt.Sprintf("%d policies learn", r.Seeds)
 	if r.Seeds == 1 {
 		learn = "1 policy learns"
 	}
-	return fmt.Sprintf("%s left out at a time; %s from the others, for %s scenarios, in up to %s", what, learn, r.For, document.Plural(r.Steps, "step"))
+	return fmt.Sprintf("%s; %s from the others, for %s scenarios, in up to %s", what, learn, r.For, document.Plural(r.Steps, "step"))
 }
 
 // leftOutSentences has a sentence for each policy with a difference.
@@ -48,8 +53,8 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 	if d.Mean < 0 {
 		more = "less"
 	}
-	text := fmt.Sprintf("%s: %.2f points %s regret than the best fixed sequence of the other tables, 95%% interval over tables %s: ", document.Printable(s.Policy),
-		math.Abs(d.Mean), more, intervalCell(d.OverTables))
+	text := fmt.Sprintf("%s: %.2f points %s regret than the %s of the other tables, 95%% interval over tables %s, p %s by a sign-flip test: ", document.Printable(s.Policy),
+		math.Abs(d.Mean), more, rivalText(r.Against), intervalCell(d.OverTables), pText(d.Chance))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
 		return text + "zero lies inside, so the difference is not significant"
@@ -57,6 +62,22 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 		return text + fmt.Sprintf("zero lies outside, but the noise of the tables alone has a standard deviation of %.2f: the difference is not significant", d.Noise)
 	}
 	return text + fmt.Sprintf("zero lies outside, and the noise of the tables alone has a standard deviation of no more than %.2f", d.Noise)
+}
+
+// pText is a p-value.
+func pText(p float64) string {
+	if p < 0.001 {
+		return "below 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+// rivalText names the rival that differences are relative to.
+func rivalText(name string) string {
+	if name == "best fixed" {
+		return "best fixed sequence"
+	}
+	return name
 }
 
 // groupTable has a line for each group.

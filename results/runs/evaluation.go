@@ -89,7 +89,7 @@ func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 
 // LeaveOutReport is the report of leave-one-out; `graft evaluate --leave-out --json` prints it.
 type LeaveOutReport struct {
-	LeaveOut string `json:"leave_out"` // scenario or network
+	LeaveOut string `json:"leave_out"` // scenario, network, dataset, budget or held-out
 	For      string `json:"for"`       // known or new
 	Steps    int    `json:"steps"`     // of learning at most
 	Seeds    int    `json:"seeds"`     // that learned each time
@@ -135,6 +135,7 @@ type EvaluatedPolicy struct {
 	Vocab   string            `json:"vocab,omitempty"`   // of the original's only, as is the next
 	Prefix  *bool             `json:"prefix,omitempty"`  // token 0 is read before the layers
 	Members int               `json:"members,omitempty"` // that vote; of structural ones only, as are the next
+	Trees   int               `json:"trees,omitempty"`   // of a forest, in place of members
 	Learned []string          `json:"learned,omitempty"` // kinds of actions that it has learned to judge
 	Targets []string          `json:"targets,omitempty"` // operations and the kinds of layers on which it has learned to judge them
 	Notes   map[string]string `json:"notes,omitempty"`   // that learning left

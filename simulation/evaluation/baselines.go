@@ -294,6 +294,10 @@ const (
 	nameAlways   = "always "
 )
 
+// Rivals are the names of the baselines that have not seen the tables that are left out. Those
+// behind never need tables that say how the loss fell.
+var Rivals = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
+
 // Baselines returns the policies that need no learning, for tables with these actions,
 // and the best fixed ones over the trees that a policy learns from.
 func Baselines(learn []*simulation.Tree) ([]Policy, error) {

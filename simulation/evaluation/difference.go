@@ -17,6 +17,9 @@ type Difference struct {
 	// Inside says that the difference tells nothing: no difference lies within its
 	// interval over tables, or noise makes one as large in more than 1 of 20 cases.
 	Inside bool `json:"inside_noise"`
+	// Chance is the p-value of a sign-flip test of the tables' differences, not corrected for
+	// several comparisons.
+	Chance float64 `json:"p"`
 }
 
 // surely is the two-sided 95% quantile of a standard normal distribution.
@@ -37,7 +40,7 @@ func (c *comparer) difference(name, against string) *Difference {
 		known = known && (t.Source != NoiseUnknown || apart == 0)
 	}
 	d := &Difference{Noise: math.Sqrt(variance) / float64(len(values))}
-	d.Mean = stat.DividedMean(values)
+	d.Mean, d.Chance = stat.DividedMean(values), stat.SignFlip(values, 1)
 	d.Inside = d.Mean == 0 || known && math.Abs(d.Mean) < surely*d.Noise
 	if len(values) < 2 {
 		d.Inside = d.Inside || !known

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"graft/decider"
 	"graft/simulation"
@@ -27,6 +28,7 @@ type LeaveOutOptions struct {
 	Seeds    []uint64 // one policy learns of each; none means 1 to 10
 	Together int      // so many seeds vote together; zero means all, 1 lets none vote
 	AtOnce   int      // policies that learn at a time; zero means 1
+	Against  string   // the one of Rivals that differences are to; empty means the best fixed sequence
 	// Tell is called each time that some policies have learned; nil means no callback.
 	Tell func(LeaveOutProgress)
 }
@@ -68,6 +70,9 @@ func (o LeaveOutOptions) Validate() error {
 			faults = append(faults, fmt.Errorf("the seed %d stands twice", seed))
 		}
 	}
+	if o.Against != "" && !slices.Contains(Rivals, o.Against) {
+		faults = append(faults, fmt.Errorf("against is %q; must be one of: %s", o.Against, strings.Join(Rivals, "; ")))
+	}
 	for k, way := range o.Ways {
 		if len(way.Options) == 0 {
 			faults = append(faults, fmt.Errorf("%s: it has no options", way.Name))
@@ -105,6 +110,9 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("leave tables out: %w", err)
 	}
+	if slices.Index(Rivals, o.Against) > slices.Index(Rivals, nameNever) && fallBounds(trees) == nil {
+		return nil, fmt.Errorf("leave tables out: there is no %s, since a table does not say how the loss fell; compare with another one", o.Against)
+	}
 	l := &leaving{LeaveOutOptions: o}
 	l.now.Of = len(groupsOf(trees, o.By))
 	l.now.OfThem = l.now.Of * len(o.Seeds) * len(o.Ways)
@@ -114,7 +122,7 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 	if err != nil {
 		return nil, err
 	}
-	comparison, err := l.comparer.result(nameFixed)
+	comparison, err := l.comparer.result(cmp.Or(o.Against, nameFixed))
 	return &LeaveOutReport{l.groups, comparison}, err
 }
 

@@ -10,8 +10,18 @@ import (
 	"graft/simulation/learning"
 )
 
-// By is the name of the group that a tree is left out with.
+// By is the name of the group that a tree is left out with; empty means never.
 type By func(t *simulation.Tree) string
+
+// ByHeld leaves some trees out together, and no other.
+func ByHeld(held []*simulation.Tree) By {
+	return func(t *simulation.Tree) string {
+		if slices.Contains(held, t) {
+			return "held out"
+		}
+		return ""
+	}
+}
 
 // ByScenario leaves one tree out at a time.
 func ByScenario(t *simulation.Tree) string { return t.Name }
@@ -34,7 +44,8 @@ func ByBudget(t *simulation.Tree) string { return fmt.Sprintf("%g s", t.Budget) 
 // leaveOut visits each group of trees with all others.
 func leaveOut(trees []*simulation.Tree, by By, visit func(group string, inside, outside []*simulation.Tree) error) error {
 	groups := groupsOf(trees, by)
-	if len(groups) < 2 {
+	stay := slices.ContainsFunc(trees, func(t *simulation.Tree) bool { return by(t) == "" })
+	if len(groups) < 2 && !(stay && len(groups) == 1) {
 		return errors.New("leave one out: there are no two groups of tables; give more tables")
 	}
 	for _, group := range groups {
@@ -53,10 +64,10 @@ func leaveOut(trees []*simulation.Tree, by By, visit func(group string, inside, 
 	return nil
 }
 
-// groupsOf are the groups' names, in the order of the trees.
+// groupsOf are the names of the groups that are left out, in the order of the trees.
 func groupsOf(trees []*simulation.Tree, by By) (names []string) {
 	for _, t := range trees {
-		if !slices.Contains(names, by(t)) {
+		if name := by(t); name != "" && !slices.Contains(names, name) {
 			names = append(names, by(t))
 		}
 	}

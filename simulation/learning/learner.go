@@ -72,6 +72,7 @@ func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Lea
 	if l.policy.Tokens, l.policy.Rows, err = decider.MeasureScales(all); err != nil {
 		return nil, err
 	}
+	l.policy.Rows = l.policy.Rows.Without(o.Without)
 	l.policy.Learned, l.policy.Targets = simulation.OfferedKinds(trees), simulation.OfferedTargets(trees)
 	l.rewards = o.allRewards(trees)
 	cases, err := l.policy.Batch(all)

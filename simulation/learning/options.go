@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"graft/decider"
 )
@@ -16,6 +18,13 @@ type Options struct {
 	decider.StructuralShape // of the policy; zero is its default
 
 	Seed uint64 // of the first weights, and of what is drawn
+	// Method is what learns: network, a network by the exact gradient of its aim; forest,
+	// regression trees that predict how far a choice is ahead of the others, for which only
+	// reward, smooth, pool, trees and leaf count; or auto, a forest from 20 tables on, and a
+	// network otherwise. Empty means network; auto for new scenarios.
+	Method Method
+	Trees  int // of a forest; zero means 200
+	Leaf   int // fewest choices in a leaf of a forest; zero means 2
 	// Beta weighs the best sequences: zero maximises the expected reward, more maximises
 	// (1/Beta) log E exp(Beta R), of rewards with a deviation of one. 8 unless given, 2 for
 	// new scenarios.
@@ -29,7 +38,10 @@ type Options struct {
 	// Pool moves the rewards of each tree towards the mean over all trees with the same
 	// sequence, by a share from 0 to 1, which reduces noise. Zero leaves them; 0.5 for new
 	// scenarios.
-	Pool        float64
+	Pool float64
+	// Without are names of inputs, beside the network's layers, that policies do not see, to
+	// measure what they are worth. Empty means none.
+	Without     []string
 	Entropy     float64 // reward of a nat of entropy; zero means none; 0.1 for new scenarios
 	Rate        float64 // Adam's learning rate; zero means 0.01
 	WeightDecay float64 // AdamW's weight decay, as a share of the rate; zero means none; 0.3 for new scenarios
@@ -49,6 +61,35 @@ type Options struct {
 	Patience int
 }
 
+// Method names what learns.
+type Method string
+
+// The methods.
+const (
+	Network Method = "network"
+	Forest  Method = "forest"
+	Auto    Method = "auto"
+)
+
+// fewestTables is the number of tables from which Auto grows a forest: see docs/study.md.
+const fewestTables = 20
+
+// grows says whether a forest learns from so many tables.
+func (o Options) grows(tables int) bool {
+	return o.Method == Forest || o.Method == Auto && tables >= fewestTables
+}
+
+// mostGrown bounds the trees of a policy.
+const mostGrown = 10000
+
+// Length is the number of steps at most; each tree of a forest is one.
+func (o Options) Length(tables int) int {
+	if o.grows(tables) {
+		return o.Trees
+	}
+	return o.Steps
+}
+
 // NewOptions are the defaults, for scenarios that are those of the tables.
 func NewOptions() Options {
 	o := Options{Beta: 8}
@@ -60,7 +101,7 @@ func NewOptions() Options {
 // sequences ran once each, so the best of them were lucky: rewards are smoothed and
 // half pooled, and entropy keeps policies uncertain.
 func NewTransferOptions() Options {
-	o := Options{Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
+	o := Options{Method: Auto, Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
 	o.EnsureDefaults()
 	return o
 }
@@ -69,6 +110,7 @@ func NewTransferOptions() Options {
 func (o *Options) EnsureDefaults() {
 	o.StructuralShape.EnsureDefaults()
 	o.Rate, o.Tolerance, o.Steps = cmp.Or(o.Rate, 0.01), cmp.Or(o.Tolerance, 0.001), cmp.Or(o.Steps, 400)
+	o.Method, o.Trees, o.Leaf = cmp.Or(o.Method, Network), cmp.Or(o.Trees, 200), cmp.Or(o.Leaf, 2)
 	o.Window, o.Every, o.Patience = cmp.Or(o.Window, 60), cmp.Or(o.Every, 10), cmp.Or(o.Patience, 8)
 }
 
@@ -84,6 +126,17 @@ func (o Options) Validate() error {
 		if v < 0 {
 			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, v))
 		}
+	}
+	if !slices.Contains([]Method{"", Network, Forest, Auto}, o.Method) {
+		faults = append(faults, fmt.Errorf("there is no method %q; there are %s, %s and %s", string(o.Method), Network, Forest, Auto))
+	}
+	for _, name := range o.Without {
+		if !slices.Contains(decider.InputNames(), name) {
+			faults = append(faults, fmt.Errorf("without names %q, which is no input; there are %s", name, strings.Join(decider.InputNames(), ", ")))
+		}
+	}
+	if o.Trees < 0 || o.Trees > mostGrown || o.Leaf < 0 {
+		faults = append(faults, fmt.Errorf("trees is %d and leaf %d; trees is at most %d, and neither is negative", o.Trees, o.Leaf, mostGrown))
 	}
 	return errors.Join(faults...)
 }

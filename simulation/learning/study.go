@@ -120,6 +120,9 @@ func (s *Study) verdict(ctx context.Context, faults []error) error {
 
 // learn goes through the steps of a seed, those that are left where it was saved.
 func (s *Study) learn(ctx context.Context, scope *torch.Scope, seed uint64) (Result, error) {
+	if s.Options.grows(len(s.Trees)) {
+		return s.forest(ctx, seed)
+	}
 	p, err := s.learner(scope, seed)
 	if err != nil {
 		return Result{}, err
@@ -247,9 +250,7 @@ func (l *Learner) Figures() (Row, error) {
 	r.Aim = l.aim(logits, make([]float64, len(logits)))
 	at := 0
 	for _, t := range l.trees {
-		f := newFlow(t, logits[at:at+t.ChoiceCount()])
-		r.Entropy += f.nats() / float64(len(l.trees))
-		r.Regret += f.regret() / float64(len(l.trees))
+		r.add(t, logits[at:at+t.ChoiceCount()], len(l.trees))
 		at += t.ChoiceCount()
 	}
 	if l.held != nil {

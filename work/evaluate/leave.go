@@ -12,6 +12,7 @@ import (
 
 	"graft/config"
 	"graft/results/document"
+	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation"
 	"graft/simulation/evaluation"
@@ -21,7 +22,7 @@ import (
 
 // prepareLeaving reads the tables, and how policies learn from them. Tables of one name
 // are one scenario, and left out together. Those of a file that are held out are left out
-// in turn like the others.
+// in turn like the others, or all of them at once.
 func (e *Evaluation) prepareLeaving() error {
 	leave := &e.o.Leave
 	if leave.File == "" {
@@ -41,19 +42,26 @@ func (e *Evaluation) prepareLeaving() error {
 	known, held := l.Trees()
 	e.o.Trees = slices.Concat(known, held)
 	e.plan(l.Options(), l.Run.Seed, cmp.Or(l.Run.Workers, runtime.GOMAXPROCS(0)))
+	if leave.By != heldOut {
+		return nil
+	}
+	if len(held) == 0 {
+		return failure.Usagef("option leave-out is held-out, and %s holds nothing out; name tables in tables.held_out", leave.File)
+	}
+	e.study.By = evaluation.ByHeld(held)
 	return nil
 }
 
 // plan says how policies learn, with seeds from a first one on.
 func (e *Evaluation) plan(learn learning.Options, first uint64, atOnce int) {
-	e.study = evaluation.LeaveOutOptions{By: groupings[e.o.Leave.By], Ways: []evaluation.Way{{Options: []learning.Options{learn}}}, AtOnce: atOnce}
+	e.study = evaluation.LeaveOutOptions{By: groupings[e.o.Leave.By], Ways: []evaluation.Way{{Options: []learning.Options{learn}}}, AtOnce: atOnce, Against: e.o.Leave.Against}
 	for k := range e.o.Leave.Seeds {
 		e.study.Seeds = append(e.study.Seeds, first+uint64(k))
 	}
 }
 
 // steps returns the upper limit on learning steps.
-func (e *Evaluation) steps() int { return e.study.Ways[0].Options[0].Steps }
+func (e *Evaluation) steps() int { return e.study.Ways[0].Options[0].Length(len(e.o.Trees)) }
 
 // judgeLeaving has policies learn from some tables and judges them by the others.
 func (e *Evaluation) judgeLeaving(ctx context.Context) (*Result, error) {

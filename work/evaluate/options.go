@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"graft/config"
 	"graft/files"
@@ -30,18 +31,22 @@ type Options struct {
 
 // LeaveOut has policies learn from some tables and be judged by the others.
 type LeaveOut struct {
-	By       string               // left out together: "scenario", "network", "dataset" or "budget"; empty leaves nothing out
+	By       string               // left out together: "scenario", "network", "dataset", "budget", or "held-out", what the file holds out; empty leaves nothing out
 	File     string               // configuration of graft learn, for tables, options and seeds; empty uses the fields below
 	Learning *config.TreeLearning // the file, where it was read already; nil reads it
 	For      string               // default options of learning, for "new" or "known" scenarios; empty is new
 	Seeds    int                  // policies that learn each time; zero is the file's, or 10
 	Steps    int                  // of learning at most; zero is the default of For
+	Against  string               // the one of evaluation.Rivals that differences are to; empty is the best fixed sequence
 }
 
 // defaultSeeds is the number of policies that learn each time where nothing is said.
 const defaultSeeds = 10
 
-// groupings map the values of LeaveOut.By to the unit that is left out.
+// heldOut is the value of LeaveOut.By that leaves out what a file holds out.
+const heldOut = "held-out"
+
+// groupings map the other values of LeaveOut.By to the unit that is left out.
 var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "network": evaluation.ByNetwork, "dataset": evaluation.ByDataset, "budget": evaluation.ByBudget}
 
 // defaults are the options of learning, by LeaveOut.For.
@@ -69,8 +74,14 @@ func (o LeaveOut) validate() error {
 		return nil
 	}
 	var faults []error
-	if groupings[o.By] == nil {
-		faults = append(faults, fmt.Errorf("option leave-out is %q; expected scenario or network", o.By))
+	if groupings[o.By] == nil && o.By != heldOut {
+		faults = append(faults, fmt.Errorf("option leave-out is %q; expected scenario, network, dataset, budget or held-out", o.By))
+	}
+	if o.By == heldOut && o.File == "" {
+		faults = append(faults, errors.New("option leave-out is held-out, and option learn is missing; name a file with tables.held_out"))
+	}
+	if o.Against != "" && !slices.Contains(evaluation.Rivals, o.Against) {
+		faults = append(faults, fmt.Errorf("option against is %q; expected one of: %s", o.Against, strings.Join(evaluation.Rivals, "; ")))
 	}
 	if defaults[o.For] == nil {
 		faults = append(faults, fmt.Errorf("option for is %q; expected new or known", o.For))

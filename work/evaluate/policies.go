@@ -141,21 +141,10 @@ func (p *Policy) readStructural(fsys files.FS) error {
 		members = append(members, one)
 	}
 	if len(seeds) == 0 {
-		members = membersOf(p.Structural)
+		members = p.Structural.Split()
 	}
 	p.Entrants = evaluation.SeedCandidates(p.Name, []*decider.Structural{p.Structural}, members, "")
 	return nil
-}
-
-// membersOf are the policies that vote in one.
-func membersOf(p *decider.Structural) []*decider.Structural {
-	var all []*decider.Structural
-	for _, m := range p.Members {
-		one := *p
-		one.Members = []decider.Member{m}
-		all = append(all, &one)
-	}
-	return all
 }
 
 // digest is of the files that make a policy.
@@ -185,7 +174,7 @@ func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
 		r.Vocab, r.Prefix = vocab, &prefixed
 		return r
 	}
-	r.Members, r.Targets, r.Notes = len(p.Structural.Members), p.Structural.Targets, p.Structural.Notes
+	r.Members, r.Trees, r.Targets, r.Notes = len(p.Structural.Members), len(p.Structural.Forest), p.Structural.Targets, p.Structural.Notes
 	for _, kind := range p.Structural.Learned {
 		r.Learned = append(r.Learned, string(kind))
 	}

@@ -1,0 +1,203 @@
+package learning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"graft/decider"
+	"graft/simulation"
+)
+
+// GrowForest makes a policy of extremely randomized trees (Geurts, Ernst and Wehenkel, Machine
+// Learning 63, 2006): cuts are drawn, and the best of one for each input is taken. They predict
+// how far a choice is ahead of the mean of its decision's choices where later decisions are drawn:
+// the best of what may follow would often be what was lucky.
+func GrowForest(ctx context.Context, trees []*simulation.Tree, o Options) (*decider.Structural, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("grow a forest: %w", err)
+	}
+	if len(trees) == 0 {
+		return nil, errors.New("grow a forest: there is no table to learn from")
+	}
+	situations := simulation.Situations(trees)
+	p := &decider.Structural{StructuralShape: o.StructuralShape, Rows: decider.MeasureForestScale(situations).Without(o.Without),
+		Learned: simulation.OfferedKinds(trees), Targets: simulation.OfferedTargets(trees)}
+	g := &grower{leaf: o.Leaf}
+	for _, s := range situations {
+		g.rows = append(g.rows, s.ForestRows(p.Rows)...)
+	}
+	for k, rewards := range o.allRewards(trees) {
+		g.targets = append(g.targets, advantages(trees[k], rewards)...)
+	}
+	for k := range o.Trees {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p.Forest = append(p.Forest, g.grow(rand.New(rand.NewPCG(o.Seed, uint64(k)))))
+	}
+	return p, nil
+}
+
+// advantages says how far each choice of each node is ahead of the mean of the node's choices,
+// where later decisions are drawn.
+func advantages(t *simulation.Tree, rewards []float64) (all []float64) {
+	worth := make([]float64, len(t.Nodes))
+	all = make([]float64, t.ChoiceCount())
+	at := len(all)
+	for k := len(t.Nodes) - 1; k >= 0; k-- {
+		n := t.Nodes[k]
+		at -= len(n.Next)
+		for j, next := range n.Next {
+			if all[at+j] = rewards[next]; !n.Last {
+				all[at+j] = worth[next]
+			}
+			worth[k] += all[at+j] / float64(len(n.Next))
+		}
+		for j := range n.Next {
+			all[at+j] -= worth[k]
+		}
+	}
+	return all
+}
+
+// grower grows regression trees.
+type grower struct {
+	rows    [][]float32
+	targets []float64
+	leaf    int // fewest rows of a leaf
+}
+
+func (g *grower) grow(random *rand.Rand) decider.RegressionTree {
+	all := make([]int, len(g.rows))
+	for k := range all {
+		all[k] = k
+	}
+	var t decider.RegressionTree
+	g.plant(&t, all, random)
+	return t
+}
+
+// plant adds the subtree of some rows, whose order it changes.
+func (g *grower) plant(t *decider.RegressionTree, rows []int, random *rand.Rand) {
+	at := len(t.Feature)
+	feature, cut := g.split(rows, random)
+	t.Feature, t.Cut, t.Right = append(t.Feature, int32(feature)), append(t.Cut, cut), append(t.Right, 0)
+	if feature < 0 {
+		sum := 0.0
+		for _, k := range rows {
+			sum += g.targets[k]
+		}
+		t.Cut[at] = float32(sum / float64(len(rows)))
+		return
+	}
+	left := 0
+	for k, row := range rows {
+		if g.rows[row][feature] < cut {
+			rows[left], rows[k] = row, rows[left]
+			left++
+		}
+	}
+	g.plant(t, rows[:left], random)
+	t.Right[at] = int32(len(t.Feature))
+	g.plant(t, rows[left:], random)
+}
+
+// split draws a cut for each input and takes the one after which the targets vary least; less
+// than zero is none.
+func (g *grower) split(rows []int, random *rand.Rand) (feature int, cut float32) {
+	feature = -1
+	if len(rows) < 2*g.leaf {
+		return feature, 0
+	}
+	most := 0.0
+	for j := range g.rows[rows[0]] {
+		low, high := g.span(rows, j)
+		if low == high {
+			continue
+		}
+		at := low + (high-low)*float32(1-random.Float64()) // above low, so that neither side is empty
+		if gain := g.gain(rows, j, at); gain > most {
+			feature, cut, most = j, at, gain
+		}
+	}
+	return feature, cut
+}
+
+func (g *grower) span(rows []int, feature int) (low, high float32) {
+	low, high = float32(math.Inf(1)), float32(math.Inf(-1))
+	for _, k := range rows {
+		low, high = min(low, g.rows[k][feature]), max(high, g.rows[k][feature])
+	}
+	return low, high
+}
+
+// gain is what a cut takes from the sum of squares around the means; zero if a side is too small.
+func (g *grower) gain(rows []int, feature int, cut float32) float64 {
+	var sums, counts [2]float64
+	for _, k := range rows {
+		side := 0
+		if g.rows[k][feature] >= cut {
+			side = 1
+		}
+		sums[side] += g.targets[k]
+		counts[side]++
+	}
+	if min(counts[0], counts[1]) < float64(g.leaf) {
+		return 0
+	}
+	d := sums[0]/counts[0] - sums[1]/counts[1]
+	return d * d * counts[0] * counts[1] / (counts[0] + counts[1])
+}
+
+// forest grows the policy of a seed. It takes seconds: nothing of it is saved before its end.
+func (s *Study) forest(ctx context.Context, seed uint64) (Result, error) {
+	o := s.Options
+	o.Seed = seed
+	o.EnsureDefaults()
+	p, err := GrowForest(ctx, s.Trees, o)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = errUndone
+		}
+		return Result{}, err
+	}
+	row, err := forestRow(s.Trees, p, o)
+	why := "all its trees have grown"
+	p.Notes = map[string]string{"seed": fmt.Sprint(seed), "steps": fmt.Sprint(o.Trees), "ended": why}
+	if s.Recorder != nil && err == nil {
+		s.Recorder.Step(Progress{Seed: seed, Step: o.Trees, Aim: row.Aim, HeldOut: row.HeldOut, Why: why})
+		err = s.Recorder.Row(row)
+	}
+	return Result{Seed: seed, Policy: p, Steps: o.Trees, Why: why, Rows: []Row{row}}, err
+}
+
+// forestRow are the figures of a forest.
+func forestRow(trees []*simulation.Tree, p *decider.Structural, o Options) (Row, error) {
+	r := Row{Seed: o.Seed, Step: o.Trees, HeldOut: math.NaN()}
+	rewards := o.allRewards(trees)
+	for k, t := range trees {
+		weighed, err := p.Probabilities(simulation.Situations(trees[k : k+1])...)
+		if err != nil {
+			return r, err
+		}
+		var logits []float64
+		for _, share := range slices.Concat(weighed...) {
+			logits = append(logits, math.Log(share))
+		}
+		r.Aim += objective{o.Beta, o.Entropy}.value(t, logits, rewards[k], make([]float64, len(logits))) / float64(len(trees))
+		r.add(t, logits, len(trees))
+	}
+	return r, nil
+}
+
+// add adds the share of a tree to the figures.
+func (r *Row) add(t *simulation.Tree, logits []float64, of int) {
+	f := newFlow(t, logits)
+	r.Entropy += f.nats() / float64(of)
+	r.Regret += f.regret() / float64(of)
+}

@@ -1,0 +1,105 @@
+package learning
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/simulation"
+	"graft/simulation/treetest"
+)
+
+func grown(t *testing.T, trees []*simulation.Tree, o Options) *decider.Structural {
+	o.EnsureDefaults()
+	p, err := GrowForest(context.Background(), trees, o)
+	require.NoError(t, err)
+	return p
+}
+
+// An advantage is a choice's mean reward above that of all sequences through its node.
+func TestAdvantagesAreByDefinition(t *testing.T) {
+	tree := treetest.RandomTrees(t, 1)[0]
+	rewards := simulation.MeanAccuracies(tree.Table)
+	got, at := advantages(tree, rewards), 0
+	for _, n := range tree.Nodes {
+		through := func(prefix []string) (mean float64) {
+			count := 0.0
+			for k, r := range tree.Records {
+				if slices.Equal(r.Sequence[:len(prefix)], prefix) {
+					mean, count = mean+rewards[k], count+1
+				}
+			}
+			return mean / count
+		}
+		for k, action := range n.Actions() {
+			require.InDelta(t, through(append(slices.Clip(n.Prefix), action))-through(n.Prefix), got[at+k], 1e-12)
+		}
+		at += len(n.Next)
+	}
+}
+
+// With leaves of one choice, a tree repeats the advantages that it learned from.
+func TestFullyGrownTreesRepeatWhatTheyLearnedFrom(t *testing.T) {
+	tree := treetest.RandomTrees(t, 1)[0]
+	o := Options{Reward: Points, Trees: 1, Leaf: 1}
+	p := grown(t, []*simulation.Tree{tree}, o)
+	want, at := advantages(tree, o.allRewards([]*simulation.Tree{tree})[0]), 0
+	weighed, err := p.Probabilities(simulation.Situations([]*simulation.Tree{tree})...)
+	require.NoError(t, err)
+	for k, n := range tree.Nodes {
+		shares := decider.Softmax(want[at:at+len(n.Next)], 1)
+		require.InDeltaSlice(t, shares, weighed[k], 1e-5)
+		at += len(n.Next)
+	}
+}
+
+// Leaves hold at least so many choices, and a larger forest begins with the smaller one.
+func TestForestsFollowTheirOptions(t *testing.T) {
+	trees := treetest.RandomTrees(t, 4)
+	small, large := grown(t, trees, Options{Trees: 3, Leaf: 5, Seed: 7}), grown(t, trees, Options{Trees: 5, Leaf: 5, Seed: 7})
+	require.Equal(t, small.Forest, large.Forest[:3])
+	require.NotEqual(t, small.Forest, grown(t, trees, Options{Trees: 3, Leaf: 5, Seed: 8}).Forest)
+	choices := 0
+	for _, tree := range trees {
+		choices += tree.ChoiceCount()
+	}
+	for _, one := range large.Forest {
+		leaves := 0
+		for _, f := range one.Feature {
+			if f < 0 {
+				leaves++
+			}
+		}
+		require.LessOrEqual(t, 5*leaves, choices)
+		require.Greater(t, leaves, 1)
+	}
+}
+
+// A study grows a forest for each seed, the same whenever it is run, and tells how good it is.
+func TestStudiesGrowForests(t *testing.T) {
+	trees := treetest.RandomTrees(t, 3)
+	book := newMemory()
+	study := &Study{Trees: trees, Options: Options{Method: Forest, Trees: 20, Reward: Points}, Seeds: []uint64{1, 2}, AtOnce: 2, Recorder: book}
+	all, err := study.Run(context.Background())
+	require.NoError(t, err)
+	again, err := study.Run(context.Background())
+	require.NoError(t, err)
+	require.Len(t, book.rows, 2)
+	for k, r := range all {
+		require.Equal(t, r.Policy, again[k].Policy)
+		regret := 0.0
+		for _, tree := range trees {
+			regret += regretOf(t, r.Policy, tree) / float64(len(trees))
+		}
+		require.InDelta(t, regret, r.Rows[0].Regret, 1e-9)
+		require.False(t, math.IsNaN(r.Rows[0].Aim) || r.Rows[0].Entropy <= 0)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	_, err = study.Run(ctx)
+	require.ErrorIs(t, err, ErrStopped)
+}

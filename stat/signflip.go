@@ -1,0 +1,61 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// The sign-flip test tries all signs of up to so many values, and draws so many else.
+const (
+	allFlips  = 16
+	flipDraws = 20000
+)
+
+// SignFlip returns the probability that paired differences have a mean as far from zero as
+// theirs if the sign of each is chance: Fisher's randomization test (The Design of Experiments,
+// 1935). Drawn signs count the given ones as a draw.
+func SignFlip(values []float64, seed uint64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	far := math.Abs(sum) * (1 - 1e-12) // equal sums may differ by rounding
+	if len(values) <= allFlips {
+		return exactFlips(values, far)
+	}
+	random, hits := rand.New(rand.NewPCG(seed, 0x666c6970)), 1 // a stream for flips alone
+	for range flipDraws {
+		sum, bits := 0.0, uint64(0)
+		for k, v := range values {
+			if k%64 == 0 {
+				bits = random.Uint64()
+			}
+			sum += flipped(v, bits>>(k%64))
+		}
+		if math.Abs(sum) >= far {
+			hits++
+		}
+	}
+	return float64(hits) / (flipDraws + 1)
+}
+
+func exactFlips(values []float64, far float64) float64 {
+	hits, all := 0, 1<<len(values)
+	for signs := range all {
+		sum := 0.0
+		for k, v := range values {
+			sum += flipped(v, uint64(signs)>>k)
+		}
+		if math.Abs(sum) >= far {
+			hits++
+		}
+	}
+	return float64(hits) / float64(all)
+}
+
+func flipped(v float64, bit uint64) float64 {
+	if bit&1 == 1 {
+		return -v
+	}
+	return v
+}

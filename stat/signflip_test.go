@@ -1,0 +1,39 @@
+package stat
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSignFlip(t *testing.T) {
+	require.Equal(t, 1.0, SignFlip(nil, 1))
+	require.Equal(t, 1.0, SignFlip([]float64{0, 0, 0}, 1))
+	require.Equal(t, 2.0/8, SignFlip([]float64{1, 2, 3}, 1), "only all plus and all minus are as far")
+	require.Equal(t, 6.0/8, SignFlip([]float64{1, -2, 3.5}, 1), "sums of 6.5, 4.5, 2.5 and 0.5, the last is nearer")
+
+	long := make([]float64, 20)
+	for k := range long {
+		long[k] = 1
+	}
+	require.InDelta(t, 1.0/(flipDraws+1), SignFlip(long, 1), 1e-9, "two of a million")
+}
+
+// Where the signs are chance, a p below 0.05 comes up in one of 20 cases, exact or drawn.
+func TestSignFlipHoldsItsLevel(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{8, 18} {
+		low, cases := 0, 200
+		for range cases {
+			values := make([]float64, n)
+			for k := range values {
+				values[k] = random.NormFloat64()
+			}
+			if SignFlip(values, 3) <= 0.05 {
+				low++
+			}
+		}
+		require.InDelta(t, 0.05, float64(low)/float64(cases), 0.045, n)
+	}
+}
