@@ -184,7 +184,7 @@ var descriptions = map[string]string{
 	"graft/simulation/learning.Options.Entropy":     "Reward of a nat of entropy; zero means none; 0.1 for new scenarios.",
 	"graft/simulation/learning.Options.Every":       "The number of steps between evaluations on held-out trees; zero means 10.",
 	"graft/simulation/learning.Options.Leaf":        "Fewest choices in a leaf of a forest; zero means 2.",
-	"graft/simulation/learning.Options.Method":      "What learns: network, a network by the exact gradient of its aim; forest, regression trees that predict how far a choice is ahead of the others, for which only reward, smooth, pool, trees and leaf count; or auto, a forest from 20 tables on, and a network otherwise. Empty means network; auto for new scenarios.",
+	"graft/simulation/learning.Options.Method":      "What learns: network, a network by the exact gradient of its aim; forest, regression trees that predict how far a choice is ahead of the others, for which only reward, smooth, pool, trees and leaf count; or auto, a forest from 100 tables on, and a network otherwise. Empty means network; auto for new scenarios.",
 	"graft/simulation/learning.Options.Patience":    "The number of evaluations without improvement after which learning stops; the best policy is the result. Zero means 8.",
 	"graft/simulation/learning.Options.Pool":        "Moves the rewards of each tree towards the mean over all trees with the same sequence, by a share from 0 to 1, which reduces noise. Zero leaves them; 0.5 for new scenarios.",
 	"graft/simulation/learning.Options.Rate":        "Adam's learning rate; zero means 0.01.",

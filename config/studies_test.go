@@ -197,23 +197,24 @@ reward = "points"
 pool = 0.0
 `
 
-// studyJudge learns from the tables of all scenarios to learn from, and judges by those held out.
-func studyJudge() madeScenario {
+// studyJudge learns from the tables of all scenarios to learn from, and judges by those held out,
+// which lie in a folder.
+func studyJudge(path, folder, about string) madeScenario {
 	learn, held := studies()
-	list := func(all []study) string {
+	list := func(folder string, all []study) string {
 		var paths []string
 		for _, s := range all {
-			paths = append(paths, fmt.Sprintf("  %q,\n", "runs/tables/"+strings.TrimSuffix(s.path(), ".toml")))
+			paths = append(paths, fmt.Sprintf("  %q,\n", "runs/"+folder+"/"+strings.TrimSuffix(s.path(), ".toml")))
 		}
 		return strings.Join(paths, "")
 	}
-	return madeScenario{"../judge.toml", "# The policies of the study, and the tables that were held out: see README.md. Generated.\n[tables]\nfolders = [\n" +
-		list(learn) + "]\nheld_out = [\n" + list(held) + "]\n[run]\nseeds = 5\n" + studyLearn}
+	return madeScenario{path, "# The policies of the study, and the tables that were held out" + about + ": see README.md. Generated.\n[tables]\nfolders = [\n" +
+		list("tables", learn) + "]\nheld_out = [\n" + list(folder, held) + "]\n[run]\nseeds = 5\n" + studyLearn}
 }
 
 // studyFiles are all files beneath studies/transfer, and those that learn.
 func studyFiles() (all []madeScenario) {
-	all = append(all, studyPipeline(), studyJudge())
+	all = append(all, studyPipeline(), studyJudge("../judge.toml", "tables", ""), studyJudge("../judge-reseeded.toml", "reseeded", ", with other seeds"))
 	for _, f := range studyFamilies {
 		all = append(all, f.network(8), f.network(16))
 	}
@@ -264,24 +265,34 @@ func TestStudyFilesAreRight(t *testing.T) {
 func TestStudyTables(t *testing.T) {
 	dir := unpacked(t, "../studies/transfer/tables.tar.gz")
 	learn, held := studies()
-	require.Len(t, must(filepath.Glob(filepath.Join(dir, "tables", "*"))), len(learn)+len(held))
-	for k, s := range append(learn, held...) {
-		seeds := []int64{1, 2, 3, 4, 5, 6, 7, 8}
-		if k < len(learn) {
-			seeds = seeds[:6]
+	for _, part := range []struct {
+		folder       string
+		first, seeds int64
+		of           []study
+	}{{"tables", 1, 6, learn}, {"tables", 1, 8, held}, {"reseeded", 101, 8, held}} {
+		for _, s := range part.of {
+			checkStudyTable(t, filepath.Join(dir, part.folder), strings.TrimSuffix(s.path(), ".toml"), part.first, part.seeds)
 		}
-		name := strings.TrimSuffix(s.path(), ".toml")
-		folder := filepath.Join(dir, "tables", name)
-		report, err := tables.Check(files.OS{}, folder)
-		require.NoError(t, err, name)
-		require.Empty(t, report.Faults, name)
-		tree, err := ReadTree(files.OS{}, folder)
-		require.NoError(t, err, name)
-		require.Equal(t, name, tree.Name)
-		require.Equal(t, seeds, tree.Records[0].Seeds, name)
-		require.NotZero(t, tree.Nodes[0].Curve.Loss, name)
-		require.NotZero(t, tree.Nodes[0].After[0], name)
 	}
+	require.Len(t, must(filepath.Glob(filepath.Join(dir, "*", "*"))), len(learn)+2*len(held))
+}
+
+// checkStudyTable expects a whole table of so many seeds.
+func checkStudyTable(t *testing.T, dir, name string, first, count int64) {
+	folder := filepath.Join(dir, name)
+	var seeds []int64
+	for k := range count {
+		seeds = append(seeds, first+k)
+	}
+	report, err := tables.Check(files.OS{}, folder)
+	require.NoError(t, err, name)
+	require.Empty(t, report.Faults, name)
+	tree, err := ReadTree(files.OS{}, folder)
+	require.NoError(t, err, name)
+	require.Equal(t, name, tree.Name)
+	require.Equal(t, seeds, tree.Records[0].Seeds, name)
+	require.NotZero(t, tree.Nodes[0].Curve.Loss, name)
+	require.NotZero(t, tree.Nodes[0].After[0], name)
 }
 
 // unpacked is a folder with the files of an archive.

@@ -189,6 +189,12 @@ func TestLeaveOut(t *testing.T) {
 	write(t, s.path("policy.toml"), file)
 	byFile := done(t, "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"))
 	require.Equal(t, text.stdout, byFile.stdout, "as the flags say it")
+	held := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--against", "never")
+	containsAll(t, held.stdout, "all tables that are held out; 2 policies learn from the others", "regret than never, in one table", "DIFFERENCE is the regret above that of never")
+	fails(t, failure.Usage, "--against is \"luck\"; expected one of: best fixed;", "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--against", "luck")
+	fails(t, failure.Usage, "and --learn is missing; name a file with tables.held_out", "evaluate", "--leave-out", "held-out", "--table", s.path("early"))
+	write(t, s.path("none.toml"), strings.Replace(file, "held_out", "# held_out", 1))
+	fails(t, failure.Usage, "holds nothing out; name tables in tables.held_out", "evaluate", "--leave-out", "held-out", "--learn", s.path("none.toml"))
 	fails(t, failure.Usage, "--steps is in the file of --learn", "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"), "--steps", "3")
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -255,7 +261,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"a policy called as a rival":  {func(s *shed) { s.learn("never", 1) }, of("policy=never", "table=early"), failure.Usage, of(`two candidates are named "never"`)},
 		"no groups":                   {nil, of("table=early", "leave-out=scenario"), failure.Failed, of("there are no two groups of tables; give more tables")},
 		"one network":                 {nil, of("table=early", "table=late", "leave-out=network"), failure.Failed, of("there are no two groups of tables")},
-		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"), failure.Usage, of(`--leave-out is "seed"; expected scenario or network`, `--for is "me"`, "--seeds is 0", "--steps is -1")},
+		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"), failure.Usage, of(`--leave-out is "seed"; expected scenario, network, dataset, budget or held-out`, `--for is "me"`, "--seeds is 0", "--steps is -1")},
 		"a policy is given":           {nil, of("policy=run", "table=early", "leave-out=scenario"), failure.Usage, of("leave-out", "policy")},
 		"nothing is left out":         {nil, of("policy=run", "table=early", "seeds=3"), failure.Usage, of("--seeds is for --leave-out")},
 		"left out of a broken table":  {lines(func(l []string) []string { return l[1:] }), of("table=early", "table=late", "leave-out=scenario"), failure.Damaged, of("missing", "'graft table check ")},

@@ -10,6 +10,9 @@ import (
 	"slices"
 )
 
+// rowsShown is the number of scenarios from which on a heat map shows those that are held out only.
+const rowsShown = 40
+
 // timesShown is the number of columns of a heat map.
 const timesShown = 20
 
@@ -19,7 +22,11 @@ func plotHeat(r *runs.Run) ([]drawing, error) {
 	if l == nil || err != nil {
 		return nil, err
 	}
-	h, err := heatOf("First decision of "+r.Base(), l.trees, l.vote)
+	trees := l.trees
+	if len(trees) > rowsShown && len(l.held) > 0 {
+		trees = l.held
+	}
+	h, err := heatOf("First decision of "+r.Base(), trees, l.vote)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 // learned holds structural policies and the tables that they learned from.
 type learned struct {
 	trees []*simulation.Tree
+	held  []*simulation.Tree // the last of trees
 	vote  *decider.Structural
 	seeds []*decider.Structural
 }
@@ -37,7 +38,7 @@ func readLearned(r *runs.Run) (*learned, error) {
 		return nil, err
 	}
 	known, held := l.Trees()
-	all := &learned{trees: slices.Concat(known, held)}
+	all := &learned{trees: slices.Concat(known, held), held: held}
 	if all.vote, err = runs.ReadStructuralFile(r.Files, filepath.Join(r.Path, runs.VoteFile)); err != nil {
 		return nil, err
 	}

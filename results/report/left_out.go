@@ -53,7 +53,10 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 	if d.Mean < 0 {
 		more = "less"
 	}
-	text := fmt.Sprintf("%s: %.2f points %s regret than the %s of the other tables, 95%% interval over tables %s, p %s by a sign-flip test: ", document.Printable(s.Policy),
+	if d.OverTables == nil {
+		return fmt.Sprintf("%s: %.2f points %s regret than %s, in one table", document.Printable(s.Policy), math.Abs(d.Mean), more, rivalText(r.Against))
+	}
+	text := fmt.Sprintf("%s: %.2f points %s regret than %s, 95%% interval over tables %s, p %s by a sign-flip test: ", document.Printable(s.Policy),
 		math.Abs(d.Mean), more, rivalText(r.Against), intervalCell(d.OverTables), pText(d.Chance))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
@@ -75,9 +78,12 @@ func pText(p float64) string {
 // rivalText names the rival that differences are relative to.
 func rivalText(name string) string {
 	if name == "best fixed" {
-		return "best fixed sequence"
+		return "the best fixed sequence of the other tables"
 	}
-	return name
+	if name == "never" || name == "random" {
+		return name
+	}
+	return "the " + name + " of the other tables"
 }
 
 // groupTable has a line for each group.

@@ -195,6 +195,32 @@ func TestCompareLeftOut(t *testing.T) {
 	}
 }
 
+// What is held out is left out at once, and differences are to the rival that was asked for.
+func TestHeldOutTogether(t *testing.T) {
+	trees := treetest.RandomTrees(t, 4)
+	o := twoSeeds(ByHeld(trees[2:]))
+	o.Against = nameSmoothed
+	r, err := CompareLeftOut(context.Background(), trees, o)
+	require.NoError(t, err)
+	require.Len(t, r.Groups, 1)
+	require.Equal(t, []string{"tree 0", "tree 1"}, r.Groups[0].Learned)
+	require.Equal(t, []string{"tree 2", "tree 3"}, r.Groups[0].Tables)
+	require.Nil(t, r.Standing(nameSmoothed).Difference)
+	d := r.Standing(nameNever).Difference
+	require.InDelta(t, r.Standing(nameNever).Regret-r.Standing(nameSmoothed).Regret, d.Mean, 1e-12)
+	require.Contains(t, []float64{0.5, 1}, d.Chance, "of four flips the given one and its opposite are as far, or all")
+
+	o.By = ByHeld(trees)
+	_, err = CompareLeftOut(context.Background(), trees, o)
+	require.ErrorContains(t, err, "give more tables")
+	o.Against = "fate"
+	_, err = CompareLeftOut(context.Background(), trees, o)
+	require.ErrorContains(t, err, `against is "fate"; must be one of: best fixed;`)
+	o.Against = nameLinear
+	_, err = CompareLeftOut(context.Background(), trees, o)
+	require.ErrorContains(t, err, "there is no linear model, since a table does not say how the loss fell")
+}
+
 // The best of several options is found on what is learned from alone, and votes are of
 // as many as asked.
 func TestCompareLeftOutTunes(t *testing.T) {

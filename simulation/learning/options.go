@@ -20,7 +20,7 @@ type Options struct {
 	Seed uint64 // of the first weights, and of what is drawn
 	// Method is what learns: network, a network by the exact gradient of its aim; forest,
 	// regression trees that predict how far a choice is ahead of the others, for which only
-	// reward, smooth, pool, trees and leaf count; or auto, a forest from 20 tables on, and a
+	// reward, smooth, pool, trees and leaf count; or auto, a forest from 100 tables on, and a
 	// network otherwise. Empty means network; auto for new scenarios.
 	Method Method
 	Trees  int // of a forest; zero means 200
@@ -72,7 +72,7 @@ const (
 )
 
 // fewestTables is the number of tables from which Auto grows a forest: see docs/study.md.
-const fewestTables = 20
+const fewestTables = 100
 
 // grows says whether a forest learns from so many tables.
 func (o Options) grows(tables int) bool {
