@@ -55,6 +55,8 @@ var defaults = map[string]func() learning.Options{"": learning.NewTransferOption
 // Validate lists all that is wrong. Its errors have the code failure.Usage.
 func (o Options) Validate(fsys files.FS) error {
 	switch {
+	case o.Leave.By == heldOut && o.Leave.File == "":
+		return failure.Usagef("option leave-out is held-out, and option learn is missing; name a file with tables.held_out")
 	case o.Leave.By == "" && (len(o.Policies) == 0 || slices.Contains(o.Policies, "")):
 		return failure.Usagef("option policy is missing; give the file of a policy or the folder of its run")
 	case o.Leave.File == "" && len(o.Tables) == 0 || slices.Contains(o.Tables, ""):
@@ -76,9 +78,6 @@ func (o LeaveOut) validate() error {
 	var faults []error
 	if groupings[o.By] == nil && o.By != heldOut {
 		faults = append(faults, fmt.Errorf("option leave-out is %q; expected scenario, network, dataset, budget or held-out", o.By))
-	}
-	if o.By == heldOut && o.File == "" {
-		faults = append(faults, errors.New("option leave-out is held-out, and option learn is missing; name a file with tables.held_out"))
 	}
 	if o.Against != "" && !slices.Contains(evaluation.Rivals, o.Against) {
 		faults = append(faults, fmt.Errorf("option against is %q; expected one of: %s", o.Against, strings.Join(evaluation.Rivals, "; ")))
