@@ -216,11 +216,11 @@ func TestTrainInProcesses(t *testing.T) {
 }
 
 // Two processes round sums otherwise than one. In the first epochs losses differ by that alone:
-// 4e-8 was measured, and gradients of a share of the batch would show at once. Training then
+// 4e-8 to 1.4e-6 were measured, and gradients of a share of the batch would show at once. Training then
 // amplifies differences: to 2e-4 within twenty epochs, and no bound is known.
 const (
 	roundedEpochs = 4
-	roundingTol   = 1e-6
+	roundingTol   = 1e-5
 	amplifiedTol  = 1e-2
 )
 
