@@ -90,8 +90,10 @@ func (l *TreeLearning) Summary() (string, error) {
 		sequences += len(t.Records)
 	}
 	text := fmt.Sprintf("structural policies of %s learn from %s of %s", document.Plural(l.Run.Seeds, "seed"), document.Plural(sequences, "sequence"), document.Plural(len(trees), "table"))
-	if len(held) > 0 {
+	if len(held) > 0 && l.Learn.Grows(len(trees)) {
+		text += fmt.Sprintf(" and are judged by %s", document.Plural(len(held), "other"))
+	} else if len(held) > 0 {
 		text += fmt.Sprintf(" and stop by %s", document.Plural(len(held), "other"))
 	}
-	return fmt.Sprintf("%s, for %s scenarios, %s at most; digest %.12s", text, l.Learn.For, document.Plural(l.Learn.Steps, "step"), l.Digest()), nil
+	return fmt.Sprintf("%s, for %s scenarios, %s; digest %.12s", text, l.Learn.For, l.Learn.effort(len(trees)), l.Digest()), nil
 }

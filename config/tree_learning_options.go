@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"graft/decider"
+	"graft/results/document"
 	"graft/simulation/learning"
 )
 
@@ -104,6 +105,14 @@ func (o TreeLearningOptions) Validate() error {
 		faults = append(faults, fmt.Errorf("for is %q; must be %s or %s", o.For, ForKnown, ForNew))
 	}
 	return errors.Join(faults...)
+}
+
+// effort says how long policies learn from so many tables.
+func (o TreeLearningOptions) effort(tables int) string {
+	if o.Grows(tables) {
+		return document.Plural(o.Trees, "regression tree") + " each"
+	}
+	return document.Plural(o.Steps, "step") + " at most"
 }
 
 // learningOptionsFor returns the defaults for known or new scenarios; known for another kind.

@@ -74,8 +74,8 @@ const (
 // fewestTables is the number of tables from which Auto grows a forest: see docs/study.md.
 const fewestTables = 100
 
-// grows says whether a forest learns from so many tables.
-func (o Options) grows(tables int) bool {
+// Grows says whether a forest learns from so many tables.
+func (o Options) Grows(tables int) bool {
 	return o.Method == Forest || o.Method == Auto && tables >= fewestTables
 }
 
@@ -84,7 +84,7 @@ const mostGrown = 10000
 
 // Length is the number of steps at most; each tree of a forest is one.
 func (o Options) Length(tables int) int {
-	if o.grows(tables) {
+	if o.Grows(tables) {
 		return o.Trees
 	}
 	return o.Steps

@@ -120,7 +120,7 @@ func (s *Study) verdict(ctx context.Context, faults []error) error {
 
 // learn goes through the steps of a seed, those that are left where it was saved.
 func (s *Study) learn(ctx context.Context, scope *torch.Scope, seed uint64) (Result, error) {
-	if s.Options.grows(len(s.Trees)) {
+	if s.Options.Grows(len(s.Trees)) {
 		return s.forest(ctx, seed)
 	}
 	p, err := s.learner(scope, seed)
