@@ -10,6 +10,7 @@ import (
 	"graft/files"
 	"graft/results/document"
 	"graft/simulation"
+	"graft/simulation/learning"
 )
 
 // check reads all tables, and reports each that cannot be learned from.
@@ -90,10 +91,12 @@ func (l *TreeLearning) Summary() (string, error) {
 		sequences += len(t.Records)
 	}
 	text := fmt.Sprintf("structural policies of %s learn from %s of %s", document.Plural(l.Run.Seeds, "seed"), document.Plural(sequences, "sequence"), document.Plural(len(trees), "table"))
-	if len(held) > 0 && l.Learn.Grows(len(trees)) {
-		text += fmt.Sprintf(" and are judged by %s", document.Plural(len(held), "other"))
-	} else if len(held) > 0 {
-		text += fmt.Sprintf(" and stop by %s", document.Plural(len(held), "other"))
+	if len(held) > 0 {
+		does := "stop"
+		if l.Learn.Method == learning.Forest {
+			does = "are judged"
+		}
+		text += fmt.Sprintf(" and %s by %s", does, document.Plural(len(held), "other"))
 	}
-	return fmt.Sprintf("%s, for %s scenarios, %s; digest %.12s", text, l.Learn.For, l.Learn.effort(len(trees)), l.Digest()), nil
+	return fmt.Sprintf("%s, for %s scenarios, %s; digest %.12s", text, l.Learn.For, l.Learn.effort(), l.Digest()), nil
 }

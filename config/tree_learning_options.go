@@ -107,9 +107,9 @@ func (o TreeLearningOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// effort says how long policies learn from so many tables.
-func (o TreeLearningOptions) effort(tables int) string {
-	if o.Grows(tables) {
+// effort says how long policies learn.
+func (o TreeLearningOptions) effort() string {
+	if o.Method == learning.Forest {
 		return document.Plural(o.Trees, "regression tree") + " each"
 	}
 	return document.Plural(o.Steps, "step") + " at most"

@@ -36,7 +36,8 @@ func StudentQuantile(share, freedom float64) float64 {
 // StudentCDF is the distribution function of Student's t-distribution: formula 26.7.1
 // of Abramowitz and Stegun, Handbook of Mathematical Functions, 1964.
 func StudentCDF(t, freedom float64) float64 {
-	tail := incompleteBeta(freedom/2, 0.5, freedom/(freedom+t*t)) / 2
+	square := t * t
+	tail := incompleteBeta(freedom/2, 0.5, freedom/(freedom+square), square/(freedom+square)) / 2
 	if t > 0 {
 		return 1 - tail
 	}
@@ -44,19 +45,22 @@ func StudentCDF(t, freedom float64) float64 {
 }
 
 // incompleteBeta is the regularized incomplete beta function, by its continued fraction
-// where that converges fast.
-func incompleteBeta(a, b, x float64) float64 {
-	if x <= 0 || x >= 1 {
-		return min(max(x, 0), 1)
+// where that converges fast. y is 1 - x, which the caller knows to more digits where x is near 1.
+func incompleteBeta(a, b, x, y float64) float64 {
+	switch {
+	case x <= 0:
+		return 0
+	case y <= 0:
+		return 1
 	}
 	la, _ := math.Lgamma(a)
 	lb, _ := math.Lgamma(b)
 	lab, _ := math.Lgamma(a + b)
-	front := math.Exp(lab - la - lb + a*math.Log(x) + b*math.Log1p(-x))
+	front := math.Exp(lab - la - lb + a*math.Log(x) + b*math.Log(y))
 	if x < (a+1)/(a+b+2) {
 		return front * betaFraction(a, b, x) / a
 	}
-	return 1 - front*betaFraction(b, a, 1-x)/b
+	return 1 - front*betaFraction(b, a, y)/b
 }
 
 // Limits of the continued fraction. It needs about the square root of the larger

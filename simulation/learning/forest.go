@@ -136,7 +136,7 @@ func (g *grower) span(rows []int, feature int) (low, high float32) {
 	return low, high
 }
 
-// gain is what a cut takes from the sum of squares around the means; zero if a side is too small.
+// gain is the fall of the sum of squares around the means by a cut; zero if a side is too small.
 func (g *grower) gain(rows []int, feature int, cut float32) float64 {
 	var sums, counts [2]float64
 	for _, k := range rows {
@@ -193,11 +193,4 @@ func forestRow(trees []*simulation.Tree, p *decider.Structural, o Options) (Row,
 		r.add(t, logits, len(trees))
 	}
 	return r, nil
-}
-
-// add adds the share of a tree to the figures.
-func (r *Row) add(t *simulation.Tree, logits []float64, of int) {
-	f := newFlow(t, logits)
-	r.Entropy += f.nats() / float64(of)
-	r.Regret += f.regret() / float64(of)
 }

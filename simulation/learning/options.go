@@ -18,12 +18,11 @@ type Options struct {
 	decider.StructuralShape // of the policy; zero is its default
 
 	Seed uint64 // of the first weights, and of what is drawn
-	// Method is what learns: network, a network by the exact gradient of its aim; forest,
-	// regression trees that predict how far a choice is ahead of the others, for which only
-	// reward, smooth, pool, trees and leaf count; or auto, a forest from 100 tables on, and a
-	// network otherwise. Empty means network; auto for new scenarios.
+	// Method selects the form of the policy: network learns by the exact gradient of its aim;
+	// forest grows regression trees that predict how far a choice is ahead of the others, and
+	// reads only reward, smooth, pool, without, trees and leaf. Empty means network.
 	Method Method
-	Trees  int // of a forest; zero means 200
+	Trees  int // number of trees in a forest; zero means 200
 	Leaf   int // fewest choices in a leaf of a forest; zero means 2
 	// Beta weighs the best sequences: zero maximises the expected reward, more maximises
 	// (1/Beta) log E exp(Beta R), of rewards with a deviation of one. 8 unless given, 2 for
@@ -61,30 +60,21 @@ type Options struct {
 	Patience int
 }
 
-// Method names what learns.
+// Method names a form of policy.
 type Method string
 
 // The methods.
 const (
 	Network Method = "network"
 	Forest  Method = "forest"
-	Auto    Method = "auto"
 )
 
-// fewestTables is the number of tables from which Auto grows a forest: see docs/study.md.
-const fewestTables = 100
-
-// Grows says whether a forest learns from so many tables.
-func (o Options) Grows(tables int) bool {
-	return o.Method == Forest || o.Method == Auto && tables >= fewestTables
-}
-
-// mostGrown bounds the trees of a policy.
-const mostGrown = 10000
+// mostTrees bounds the trees of a seed: a policy file of 1,024 seeds holds no more.
+const mostTrees = 1000
 
 // Length is the number of steps at most; each tree of a forest is one.
-func (o Options) Length(tables int) int {
-	if o.Grows(tables) {
+func (o Options) Length() int {
+	if o.Method == Forest {
 		return o.Trees
 	}
 	return o.Steps
@@ -101,7 +91,7 @@ func NewOptions() Options {
 // sequences ran once each, so the best of them were lucky: rewards are smoothed and
 // half pooled, and entropy keeps policies uncertain.
 func NewTransferOptions() Options {
-	o := Options{Method: Auto, Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
+	o := Options{Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
 	o.EnsureDefaults()
 	return o
 }
@@ -127,16 +117,16 @@ func (o Options) Validate() error {
 			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, v))
 		}
 	}
-	if !slices.Contains([]Method{"", Network, Forest, Auto}, o.Method) {
-		faults = append(faults, fmt.Errorf("there is no method %q; there are %s, %s and %s", string(o.Method), Network, Forest, Auto))
+	if !slices.Contains([]Method{"", Network, Forest}, o.Method) {
+		faults = append(faults, fmt.Errorf("there is no method %q; there are %s and %s", string(o.Method), Network, Forest))
 	}
 	for _, name := range o.Without {
 		if !slices.Contains(decider.InputNames(), name) {
 			faults = append(faults, fmt.Errorf("without names %q, which is no input; there are %s", name, strings.Join(decider.InputNames(), ", ")))
 		}
 	}
-	if o.Trees < 0 || o.Trees > mostGrown || o.Leaf < 0 {
-		faults = append(faults, fmt.Errorf("trees is %d and leaf %d; trees is at most %d, and neither is negative", o.Trees, o.Leaf, mostGrown))
+	if o.Trees < 0 || o.Trees > mostTrees || o.Leaf < 0 {
+		faults = append(faults, fmt.Errorf("trees is %d and leaf %d; trees is at most %d, and neither is negative", o.Trees, o.Leaf, mostTrees))
 	}
 	return errors.Join(faults...)
 }

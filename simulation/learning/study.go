@@ -65,6 +65,13 @@ type Row struct {
 	Regret  float64 // of its likeliest sequences in points, the mean over the tables
 }
 
+// add adds the share of one tree of several to the figures.
+func (r *Row) add(t *simulation.Tree, logits []float64, of int) {
+	f := newFlow(t, logits)
+	r.Entropy += f.nats() / float64(of)
+	r.Regret += f.regret() / float64(of)
+}
+
 // Result is the outcome of one seed.
 type Result struct {
 	Seed   uint64
@@ -120,7 +127,7 @@ func (s *Study) verdict(ctx context.Context, faults []error) error {
 
 // learn goes through the steps of a seed, those that are left where it was saved.
 func (s *Study) learn(ctx context.Context, scope *torch.Scope, seed uint64) (Result, error) {
-	if s.Options.Grows(len(s.Trees)) {
+	if s.Options.Method == Forest {
 		return s.forest(ctx, seed)
 	}
 	p, err := s.learner(scope, seed)

@@ -61,7 +61,7 @@ func (e *Evaluation) plan(learn learning.Options, first uint64, atOnce int) {
 }
 
 // steps returns the upper limit on learning steps.
-func (e *Evaluation) steps() int { return e.study.Ways[0].Options[0].Length(len(e.o.Trees)) }
+func (e *Evaluation) steps() int { return e.study.Ways[0].Options[0].Length() }
 
 // judgeLeaving has policies learn from some tables and judges them by the others.
 func (e *Evaluation) judgeLeaving(ctx context.Context) (*Result, error) {

@@ -102,7 +102,7 @@ func (st *structural) begin(text string) (*seedLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	seeds := newSeedLog(folder, st.log, st.Run.All(), st.Learn.Length(len(trees)))
+	seeds := newSeedLog(folder, st.log, st.Run.All(), st.Learn.Length())
 	if err := st.stored.ForgetEvents(); err != nil || !st.Run.Tensorboard { // all rows are reported again
 		return seeds, err
 	}
