@@ -110,6 +110,29 @@ func TestChosenThreadsOfShortJobs(t *testing.T) {
 	}
 }
 
+// The pause after a trial doubles while the same number wins, up to a bound, and begins anew where
+// another one does.
+func TestPausesBetweenTrialsDouble(t *testing.T) {
+	at, threads := time.Unix(0, 0), 0
+	perRow := map[int]time.Duration{1: 10 * time.Millisecond, 2: 10 * time.Millisecond}
+	c := newThreadChooser(2, func() time.Time { return at }, func(n int) error { threads = n; return nil })
+	var pauses []time.Duration
+	trials := func(n int) {
+		for len(pauses) < n {
+			trying := c.trial != nil
+			require.NoError(t, c.train(1, 8, false, func() error { at = at.Add(perRow[threads]); return nil }))
+			if trying && c.trial == nil {
+				pauses = append(pauses, c.pairs[0].pause)
+			}
+		}
+	}
+	trials(5)
+	require.Equal(t, []time.Duration{8, 16, 32, 64, 64}, pauses)
+	perRow[2] = time.Millisecond
+	trials(7)
+	require.Equal(t, []time.Duration{8, 16}, pauses[5:])
+}
+
 // A call that something stopped for long does not decide a trial, and neither do the first calls of
 // a network nor the last one of an epoch.
 func TestTrialsLeaveOutWhatMisleads(t *testing.T) {

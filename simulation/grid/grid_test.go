@@ -570,3 +570,18 @@ func TestOutcomesThatAreDamaged(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, read.Accuracy, "the first stays")
 }
+
+// What a policy sees of a decision are means over the seeds that know it.
+func TestStatesAreMeansOverSeeds(t *testing.T) {
+	g := &Grid{}
+	g.Scenario.Budget = 10
+	b := &node{outcomes: []*Outcome{
+		{Left: []float64{6}, Step: []float64{0.5}, Before: []float64{0.25}, Loss: []float64{1}, Fall: []float64{0.5}, Gap: []float64{0}},
+		nil,
+		{Left: []float64{6}, Step: []float64{0.5}, Before: []float64{0.75}, Loss: []float64{3}, Fall: []float64{0}, Gap: []float64{-0.5}},
+	}}
+	require.Equal(t, decider.State{Left: 6 * time.Second, Budget: 10 * time.Second, Accuracy: 0.5, Step: 500 * time.Millisecond,
+		Curve: decider.Curve{Loss: 2, Fall: 0.25, Gap: -0.25}}, g.state(b))
+	b.outcomes[0].Loss, b.outcomes[2].Loss = nil, nil // older runs
+	require.Zero(t, g.state(b).Curve)
+}

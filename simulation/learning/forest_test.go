@@ -103,3 +103,32 @@ func TestStudiesGrowForests(t *testing.T) {
 	_, err = study.Run(ctx)
 	require.ErrorIs(t, err, ErrStopped)
 }
+
+// Policies of either method decide alike whatever a hidden input says.
+func TestHiddenInputsHaveNoEffect(t *testing.T) {
+	trees := treetest.RandomTrees(t, 3)
+	time := []string{"left", "steps_left", "steps_after", "wave1", "wave2"}
+	for _, method := range []Method{Network, Forest} {
+		for _, without := range [][]string{nil, time} {
+			o := Options{Method: method, Without: without, Trees: 20, Steps: 40, Rate: 0.05}
+			o.Hidden, o.Tolerance = 8, -1
+			policy := learned(t, trees, o)
+			seen := simulation.Situations(trees)
+			before, err := policy.Probabilities(seen...)
+			require.NoError(t, err)
+			for k := range seen {
+				seen[k].Left /= 3
+			}
+			after, err := policy.Probabilities(seen...)
+			require.NoError(t, err)
+			require.Equal(t, without != nil, slices.EqualFunc(before, after, slices.Equal[[]float64]), "%s without %v", method, without)
+		}
+	}
+}
+
+// learned is the policy of one seed.
+func learned(t *testing.T, trees []*simulation.Tree, o Options) *decider.Structural {
+	all, err := (&Study{Trees: trees, Options: o, Seeds: []uint64{1}}).Run(context.Background())
+	require.NoError(t, err)
+	return all[0].Policy
+}

@@ -104,6 +104,8 @@ var damages = map[string]damage{
 		[]string{"a-1.jsonl:3: disagree: sequence (deepen:0, none): after 1 of its actions the network is odd, as in 1 of 4 records that begin alike"}, 7},
 	"seeds whose times are not the same": {inA(func(l []string) []string { l[2] = altered(l[2], `20.25`, `20.5`); return l }),
 		[]string{"b-1.jsonl:4: disagree: sequence (deepen:0, none): its times, networks or profile are not those of a-1.jsonl:3, which has other seeds; none of them is used"}, 6},
+	"seeds whose last steps are not the same": {inA(func(l []string) []string { l[2] = altered(l[2], `"last_step_s":0.5`, `"last_step_s":0.75`); return l }),
+		[]string{"b-1.jsonl:4: disagree: sequence (deepen:0, none): its times, networks or profile are not those of a-1.jsonl:3, which has other seeds; none of them is used"}, 6},
 	"a record that is in two files, with two outcomes": {func(t *testing.T, dir string, lines []string) {
 		other := altered(altered(lines[1], `"accuracy":[0.5078125]`, `"accuracy":[0.75]`), `"line":2`, `"line":7`)
 		overwrite(t, dir, "b-1.jsonl", read(t, dir, "b-1.jsonl")+other)

@@ -337,3 +337,17 @@ func TestTablesAreOneTree(t *testing.T) {
 	require.ErrorContains(t, err, "(none, widen:a): an action widen:a; the table's are none, deepen:0")
 	require.True(t, math.IsNaN((&tables.Record{}).Mean()))
 }
+
+// A record without its last step takes that of the same sequence with other seeds.
+func TestUnknownLastSteps(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "table")
+	require.NoError(t, tables.Create(unsynced{}, dir, small, tables.CreateOptions{}))
+	unknown := entry(0, 1)
+	unknown.LastStep = 0
+	write(t, dir, "a", unknown, entry(1, 1), entry(2, 1), entry(3, 1), entry(0, 2), entry(1, 2), entry(2, 2), entry(3, 2))
+	table, err := tables.Read(files.OS{}, dir)
+	require.NoError(t, err)
+	require.Len(t, table.Records, 4)
+	require.Equal(t, []int64{1, 2}, table.Records[0].Seeds)
+	require.Equal(t, 0.5, table.Records[0].LastStep)
+}
