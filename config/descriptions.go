@@ -104,6 +104,7 @@ var descriptions = map[string]string{
 	"graft/config.PipelineOptions.Set":              "Assignments to keys of all scenarios, such as run.device=\"cuda:0\"; empty changes none.",
 	"graft/config.RunOptions.Device":                "Device of all tensors: cpu or cuda:N; empty means cpu.",
 	"graft/config.RunOptions.Folder":                "Path of the run folder; empty lets the command choose.",
+	"graft/config.RunOptions.Instructions":          "The vector instructions of the CPU: native, the processor's fastest, with which unlike processors round otherwise; or avx2, whose results are the same on every processor that has AVX2. Empty means native.",
 	"graft/config.RunOptions.Listen":                "The address of the HTTP server that shows and steers the running job, such as 127.0.0.1:0, where port 0 picks a free one; empty means no server.",
 	"graft/config.RunOptions.Seed":                  "Seed of all random numbers but the data's; default 1, and 0 is a seed like any other.",
 	"graft/config.RunOptions.Tensorboard":           "Whether event files for TensorBoard are written beside the tables; false writes none.",

@@ -12,6 +12,7 @@ import (
 
 	"graft/config/decode"
 	"graft/net2net"
+	"graft/torch"
 	"graft/trainer"
 )
 
@@ -22,6 +23,10 @@ type RunOptions struct {
 	Folder  string `result:"none"`     // path of the run folder; empty lets the command choose
 	Device  string `result:"rounding"` // device of all tensors: cpu or cuda:N; empty means cpu
 	Threads int    `result:"rounding"` // threads of LibTorch; zero finds the fastest number by trying, up to one for each processor, where results do not depend on it
+	// Instructions are the vector instructions of the CPU: native, the processor's fastest, with
+	// which unlike processors round otherwise; or avx2, whose results are the same on every
+	// processor that has AVX2. Empty means native.
+	Instructions string `config:",one=native|avx2" result:"rounding"`
 	// Listen is the address of the HTTP server that shows and steers the running job, such
 	// as 127.0.0.1:0, where port 0 picks a free one; empty means no server.
 	Listen string `result:"none"`
@@ -33,7 +38,11 @@ type RunOptions struct {
 // EnsureDefaults fills in what zero stands for.
 func (o *RunOptions) EnsureDefaults() {
 	o.Device = cmp.Or(o.Device, "cpu")
+	o.Instructions = cmp.Or(o.Instructions, string(torch.Native))
 }
+
+// Limit makes this process compute with the job's instructions. It comes before LibTorch is opened.
+func (o RunOptions) Limit() error { return torch.LimitTo(torch.Instructions(o.Instructions)) }
 
 // deviceName matches a device; whether it exists is checked when the job starts.
 var deviceName = regexp.MustCompile(`^(cpu|cuda|cuda:[0-9]{1,3})$`)
@@ -46,6 +55,8 @@ func (o RunOptions) Validate() error {
 	var faults faultList
 	faults.when(!deviceName.MatchString(o.Device), "device is %q; must be cpu or cuda:N", o.Device)
 	faults.when(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0, which finds the fastest number, and %d", o.Threads, mostThreads)
+	native, avx2 := string(torch.Native), string(torch.AVX2)
+	faults.when(o.Instructions != native && o.Instructions != avx2, "instructions is %q; must be %s or %s", o.Instructions, native, avx2)
 	if _, port, err := net.SplitHostPort(o.Listen); o.Listen != "" && (err != nil || !isPort(port)) {
 		faults = append(faults, fmt.Errorf("listen is %q; write an address and a port, such as 127.0.0.1:8080, where port 0 takes a free one", o.Listen))
 	}

@@ -156,6 +156,7 @@ profile = "studies/processor.toml"
 events = [{at = "%dms", change = "up"}]
 [run]
 threads = 1
+instructions = "avx2"  # one digest on every processor that has it
 [train]
 batch = 32
 [optimizer]

@@ -55,7 +55,8 @@ func (t *RegressionTree) validate(inputs int) error {
 	return errors.New("it has no leaf")
 }
 
-// forestFeatures are the inputs of forests, which network policies infer from tokens or do not know.
+// forestFeatures are the inputs of forests: those of networks, what networks read from tokens, and
+// quantities relative to an untrained network.
 var forestFeatures = append(append([]feature{}, features...), []feature{
 	{"branch", func(c Choice, _ Situation) float64 { return yes(c.Action.Kind == "branch") }},
 	{"kernel", func(c Choice, _ Situation) float64 { return yes(c.Action.Kind == "kernel") }},

@@ -38,6 +38,22 @@ static void avoid_tiles(void) {
   setenv("DNNL_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);  // the variable's name before 2.7
 }
 
+int door_has_avx2(void) {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return 0;
+#endif
+}
+
+void door_limit_to_avx2(void) {
+  static const char *const limits[][2] = {
+      {"ATEN_CPU_CAPABILITY", "avx2"}, {"ONEDNN_MAX_CPU_ISA", "AVX2"},   {"DNNL_MAX_CPU_ISA", "AVX2"},
+      {"OPENBLAS_CORETYPE", "Haswell"}, {"MKL_CBWR", "AVX2"},
+  };
+  for (size_t k = 0; k < sizeof limits / sizeof limits[0]; k++) setenv(limits[k][0], limits[k][1], 1);
+}
+
 char *door_open(const char *path, const char *spin_count) {
   void *found[JUMPS];
   // libgomp reads these once, while it is loaded. What the user set stays.

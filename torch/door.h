@@ -6,4 +6,11 @@
 // NULL, or a message that the caller frees; nothing is changed on failure.
 char *door_open(const char *path, const char *spin_count);
 
+// Whether the processor has AVX2 and FMA.
+int door_has_avx2(void);
+
+// Keeps all libraries that LibTorch computes with to AVX2 and FMA, whose names of processors and
+// instruction sets these are, whatever the environment says. Comes before door_open.
+void door_limit_to_avx2(void);
+
 #endif

@@ -31,21 +31,30 @@ const spinCount = "3000"
 // WaitPolicy describes how idle threads wait, unless the user's environment changes it.
 const WaitPolicy = "spin " + spinCount + " times"
 
-var door struct {
-	once sync.Once
-	path string
-	err  error
-}
+var door = struct {
+	mutex  sync.Mutex
+	opened bool // or found that it cannot be
+	path   string
+	err    error
+	limit  Instructions
+}{limit: Native}
 
 // Load opens LibTorch. The first scope does so by itself; call Load to find errors early.
 // Later calls return the result of the first.
 func Load() error {
-	door.once.Do(func() { door.path, door.err = open() })
+	door.mutex.Lock()
+	defer door.mutex.Unlock()
+	if !door.opened {
+		door.opened = true
+		door.path, door.err = open()
+	}
 	return door.err
 }
 
 // LibraryPath is the library that Load opened; empty before that and on failure.
 func LibraryPath() string {
+	door.mutex.Lock()
+	defer door.mutex.Unlock()
 	if door.err != nil {
 		return ""
 	}
@@ -138,7 +147,7 @@ func Describe() (Runtime, error) {
 		return Runtime{}, err
 	}
 	return Runtime{
-		Library:     door.path,
+		Library:     LibraryPath(),
 		Version:     C.GoString(&r.version[0]),
 		CompiledFor: C.GoString(&r.compiled_for[0]),
 		Vectors:     C.GoString(&r.capability[0]),

@@ -135,6 +135,9 @@ func (s *workspace) checkSame() error {
 
 // makePlan computes the plan. It loads the images on the CPU for their digest only.
 func (s *workspace) makePlan() error {
+	if err := s.Run.Limit(); err != nil {
+		return err
+	}
 	device, err := torch.ParseDevice(s.Run.Device)
 	if err != nil {
 		return err

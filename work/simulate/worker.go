@@ -40,6 +40,9 @@ func Work(ctx context.Context, env *work.Env, folder string, o WorkerOptions) er
 	if err != nil {
 		return err
 	}
+	if err := w.Run.Limit(); err != nil {
+		return err
+	}
 	if err := w.useThreads(o); err != nil {
 		return err
 	}
@@ -129,7 +132,16 @@ func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*grid.Executor, er
 func codeVersion(device torch.Device) (string, error) {
 	runtime, err := torch.Describe()
 	kind, _, _ := strings.Cut(device.String(), ":")
-	return fmt.Sprintf("legs %d, LibTorch %s, %s", grid.SegmentVersion, runtime.Version, kind), err
+	switch {
+	case err != nil:
+		return "", err
+	case device != torch.CPU:
+	case torch.ComputesWith() == torch.Native:
+		kind += " " + runtime.Vectors
+	default:
+		kind += " limited to " + string(torch.ComputesWith())
+	}
+	return fmt.Sprintf("legs %d, LibTorch %s, %s", grid.SegmentVersion, runtime.Version, kind), nil
 }
 
 // leaseTaker takes legs by leases in the cache.

@@ -38,6 +38,9 @@ func Work(ctx context.Context, env *work.Env, folder string, o simulate.WorkerOp
 
 // work runs trials until none is left.
 func (s *sweep) work(ctx context.Context, o simulate.WorkerOptions) error {
+	if err := s.Run.Limit(); err != nil {
+		return err
+	}
 	if err := useThreads(o); err != nil {
 		return err
 	}

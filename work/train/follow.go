@@ -24,12 +24,15 @@ type FollowOptions struct {
 // Follow trains as a follower of the process that leads the job: it takes orders until
 // their end, and writes its answers.
 func Follow(env *work.Env, path string, o FollowOptions, orders io.Reader, answers io.Writer) error {
+	c, err := config.ReadJob(env.Files, path, o.Set)
+	if err != nil {
+		return err
+	}
+	if err := c.Run.Limit(); err != nil {
+		return err
+	}
 	return torch.With(func(s *torch.Scope) error {
 		return trainer.Follow(func() (*dataset.Set, error) {
-			c, err := config.ReadJob(env.Files, path, o.Set)
-			if err != nil {
-				return nil, err
-			}
 			device, err := torch.ParseDevice(o.Device)
 			if err != nil {
 				return nil, err

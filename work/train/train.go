@@ -48,6 +48,9 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 		return nil, err
 	}
 	work.Warn(env.Log, c)
+	if err := c.Run.Limit(); err != nil {
+		return nil, err
+	}
 	if c.Run.Threads > 0 {
 		if err := torch.SetThreads(c.Run.Threads); err != nil {
 			return nil, err

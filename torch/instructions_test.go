@@ -1,0 +1,32 @@
+package torch
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Run alone in a process where nothing has opened LibTorch yet.
+func TestInstructionsAreChosenBeforeLibTorchOpens(t *testing.T) {
+	if os.Getenv(alone) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), alone+"=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		return
+	}
+	require.ErrorContains(t, LimitTo("sse"), "there are native and avx2")
+	require.NoError(t, LimitTo(Native))
+	if err := LimitTo(AVX2); err != nil {
+		require.ErrorContains(t, err, `this processor does not have them; set run.instructions = "native"`)
+		return
+	}
+	r, err := Describe()
+	require.NoError(t, err)
+	require.Equal(t, "AVX2", r.Vectors)
+	require.Equal(t, AVX2, ComputesWith())
+	require.NoError(t, LimitTo(AVX2))
+	require.ErrorContains(t, LimitTo(Native), "this process has begun with avx2; run jobs of one kind in a process")
+}
