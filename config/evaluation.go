@@ -16,6 +16,7 @@ type EvaluationOptions struct {
 	Prefix         string   // whether those read token 0 before the layers; empty means as they learned
 	LeaveOut       string   // what is held out in turn, scenario, network, dataset or budget, or held-out for what the file holds out at once; empty means nothing
 	Against        string   // what differences are relative to; empty means the first policy or, where something is held out, the best fixed sequence
+	Try            []string // assignments to its keys of which the best was taken; empty takes the file as it is
 	LearningFile   string   // file that says how policies learn; empty means flags do
 	LearningDigest string   // SHA-256 of that file; empty where there is none
 	For            string   // defaults that policies learn with, known or new; empty where nothing is held out

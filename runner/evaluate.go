@@ -101,6 +101,7 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate in them what policies learn from the others: "scenario" leaves out one at a time, "network", "dataset" and "budget" all of one network, dataset or budget, "held-out" those that the file of --learn holds out`)
 	flags.StringVar(&o.Leave.File, "learn", "", "with --leave-out: file of 'graft learn' with the tables, the learning options and the number of seeds")
+	flags.StringArrayVar(&o.Leave.Try, "try", nil, "with --learn: another setting to choose from, such as learn.leaf=5; may be given several times. The best one is found by leaving out parts of what is learned from")
 	flags.StringVar(&o.Leave.For, "for", "new", `with --leave-out: default learning options for "new" or "known" scenarios`)
 	flags.IntVar(&o.seeds, "seeds", 10, "with --leave-out: number of policies that learn each time, with seeds from 1 on")
 	flags.StringVar(&o.Leave.Against, "against", "", fmt.Sprintf("with --leave-out: what differences are relative to, one of: %s (default: the first)", strings.Join(evaluation.Rivals, "; ")))
@@ -126,7 +127,7 @@ func (o evaluateOptions) validate(env *work.Env) error {
 // validateLeave lists what is wrong with the flags about leaving tables out.
 func (o evaluateOptions) validateLeave() error {
 	var faults []error
-	for _, flag := range []string{"learn", "for", "seeds", "steps", "against"} {
+	for _, flag := range []string{"learn", "try", "for", "seeds", "steps", "against"} {
 		if o.Leave.By == "" && o.given(flag) {
 			faults = append(faults, fmt.Errorf("--%s is for --leave-out; add that, or leave out --%s", flag, flag))
 		}

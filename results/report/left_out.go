@@ -35,6 +35,25 @@ func leftOutLead(r runs.LeaveOutReport) string {
 	return fmt.Sprintf("%s; %s from the others, for %s scenarios, in up to %s", what, learn, r.For, document.Plural(r.Steps, "step"))
 }
 
+// tuneSentences say which settings were taken, and how often.
+func tuneSentences(r runs.LeaveOutReport) (lines []string) {
+	if len(r.Tried) == 0 {
+		return nil
+	}
+	taken := make([]int, 1+len(r.Tried))
+	for _, g := range r.Groups {
+		taken[g.Tuned[0]]++
+	}
+	text := fmt.Sprintf("settings, by the best within what was learned from: as in the file %s", times(taken[0]))
+	for k, tried := range r.Tried {
+		text += fmt.Sprintf(", %s %s", document.Printable(tried), times(taken[k+1]))
+	}
+	return []string{text}
+}
+
+// times counts, in words.
+func times(n int) string { return document.Plural(n, "time") }
+
 // leftOutSentences has a sentence for each policy with a difference.
 func leftOutSentences(r runs.LeaveOutReport) (lines []string) {
 	for _, s := range r.Standings {
@@ -121,7 +140,7 @@ func writeLeftOut(r *runs.LeaveOutReport, d *document.Document, suffix string) {
 	d.Show(groupTable(*r))
 	writeStandings(d, r.Comparison, suffix)
 	d.Break()
-	d.Say(leftOutSentences(*r)...)
+	d.Say(append(tuneSentences(*r), leftOutSentences(*r)...)...)
 	d.Break()
 	d.Say(leaveRemark, tooFew(len(r.Groups), r.LeaveOut+"s"))
 }

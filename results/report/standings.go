@@ -42,7 +42,23 @@ func standingRemarks(all []evaluation.Standing, against string) (lines []string)
 	if !slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Difference != nil }) {
 		return append(lines, fmt.Sprintf("there is no DIFFERENCE, as %s is not in all tables", document.Printable(against)))
 	}
-	return append(lines, fmt.Sprintf("DIFFERENCE is the regret above that of %s; ~ marks differences that are not significant. Rows are not ranked", document.Printable(against)))
+	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret above that of %s; ~ marks differences that are not significant. Rows are not ranked", document.Printable(against)))
+	return append(lines, decisionRemark(all)...)
+}
+
+// decisionRemark says how many decisions of policies are within noise of the best; drawing, the
+// only baseline that counts them, is the last.
+func decisionRemark(all []evaluation.Standing) []string {
+	var parts []string
+	for _, s := range all {
+		if s.Decisions != nil {
+			parts = append(parts, fmt.Sprintf("%.0f%% of %s", 100*s.Decisions.Share(), document.Printable(s.Policy)))
+		}
+	}
+	if len(parts) < 2 { // nothing was learned
+		return nil
+	}
+	return []string{"choices within noise of the best, at all decisions of the tables, reached or not: " + strings.Join(parts, ", ")}
 }
 
 func intervalCell(i *stat.Interval) document.Cell {

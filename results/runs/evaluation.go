@@ -93,6 +93,8 @@ type LeaveOutReport struct {
 	For      string `json:"for"`       // known or new
 	Steps    int    `json:"steps"`     // of learning at most
 	Seeds    int    `json:"seeds"`     // that learned each time
+	// Tried are assignments of which the best or none was taken, as groups[].tuned says, whose 0 is none.
+	Tried []string `json:"tried,omitempty"`
 	*evaluation.LeaveOutReport
 }
 

@@ -49,13 +49,9 @@ func Constant(name, action string) Policy {
 
 // Uniform draws among all sequences.
 func Uniform() Policy {
-	return named{nameRandom, func(t *simulation.Tree) ([]float64, error) {
-		shares := make([]float64, len(t.Records))
-		for k := range shares {
-			shares[k] = 1 / float64(len(shares))
-		}
-		return shares, nil
-	}}
+	return drawing{named{nameRandom, func(t *simulation.Tree) ([]float64, error) {
+		return slices.Repeat([]float64{1 / float64(len(t.Records))}, len(t.Records)), nil
+	}}}
 }
 
 // Oracle takes the best sequence of the table itself: the upper bound.

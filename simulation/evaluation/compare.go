@@ -88,6 +88,9 @@ type Standing struct {
 	LowHalf    int            `json:"in_lower_half"`  // tables and seeds whose rank is in the lower half
 	Worst      float64        `json:"worst_points"`   // the most regret of all
 	WorstOne   string         `json:"worst_scenario"` // and where
+	// Decisions counts those within noise of the best, over tables and seeds; null for what chooses
+	// whole sequences.
+	Decisions *DecisionShare `json:"decisions"`
 	// Difference is to the candidate that the comparison is against; null for that one
 	// itself, and where one of them could not choose in all tables.
 	Difference *Difference `json:"difference"`
@@ -122,7 +125,8 @@ type comparer struct {
 type scored struct {
 	each   []Score // of its policies
 	mean   Score
-	shares []float64 // of the records, the mean over its policies
+	shares []float64      // of the records, the mean over its policies
+	steps  *DecisionShare // of its policies; nil where one chooses whole sequences
 }
 
 // add lets candidates choose in a tree.
@@ -153,7 +157,7 @@ func (c *comparer) add(t *simulation.Tree, group string, candidates []Candidate)
 }
 
 func (j *scorer) score(e Candidate) (*scored, error) {
-	m := &scored{shares: make([]float64, len(j.Records))}
+	m := &scored{shares: make([]float64, len(j.Records)), steps: &DecisionShare{}}
 	for _, policy := range e.Policies {
 		shares, err := policy.Distribution(j.Tree)
 		if err != nil {
@@ -163,6 +167,11 @@ func (j *scorer) score(e Candidate) (*scored, error) {
 		for k, share := range shares {
 			m.shares[k] += share / float64(len(e.Policies))
 		}
+		steps, err := j.decisions(policy)
+		if err != nil {
+			return nil, err
+		}
+		m.steps = m.steps.and(steps)
 	}
 	m.mean = j.scoreOf(e.Name, m.shares)
 	m.mean.Certain = !slices.ContainsFunc(m.each, func(v Score) bool { return !v.Certain || !slices.Equal(v.Sequence, m.mean.Sequence) })
@@ -189,6 +198,7 @@ func (c *comparer) result(against string) (*Comparison, error) {
 
 func (c *comparer) standing(e Candidate) Standing {
 	s := Standing{Policy: e.Name, Role: e.Role, Seen: e.Seen, Seeds: len(e.Policies)}
+	decided := &DecisionShare{}
 	each, groups := make([][]Score, len(e.Policies)), newGroups()
 	for k, t := range c.trials {
 		m := c.scores[k][e.Name]
@@ -198,6 +208,7 @@ func (c *comparer) standing(e Candidate) Standing {
 		s.Tables++
 		s.Smoothed += m.mean.Smoothed
 		groups.add(t, m.mean.Regret)
+		decided = decided.and(m.steps)
 		for at, v := range m.each {
 			each[at] = append(each[at], v)
 		}
@@ -208,6 +219,7 @@ func (c *comparer) standing(e Candidate) Standing {
 	u := Summarize(e.Name, each)
 	s.Regret, s.TopFive, s.LowHalf, s.Worst, s.WorstOne = u.Regret.Mean, u.TopFive, u.LowHalf, u.Worst, u.WorstOne
 	s.Smoothed /= float64(s.Tables)
+	s.Decisions = decided
 	s.OverTables, s.OverGroups = groups.intervals()
 	s.OverSeeds = u.Regret.Interval()
 	return s

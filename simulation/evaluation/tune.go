@@ -74,13 +74,22 @@ func groupsOf(trees []*simulation.Tree, by By) (names []string) {
 	return names
 }
 
+// tuneParts is the number of parts that Tune leaves out in turn. Ten are usual (Kohavi, A Study of
+// Cross-Validation, IJCAI 1995).
+const tuneParts = 10
+
+// byPart deals trees out to parts, or leaves each out by itself where there are few.
+func byPart(trees []*simulation.Tree) By {
+	return func(t *simulation.Tree) string { return fmt.Sprint(1 + slices.Index(trees, t)%tuneParts) }
+}
+
 // Tune picks among options the ones whose policies do best in trees that they did not
-// learn from: each tree is left out in turn. What they do is read from the smoothed
+// learn from: a part of them is left out in turn. What they do is read from the smoothed
 // tables, which are less noisy. The regrets are means over trees and seeds, in points.
 func Tune(ctx context.Context, trees []*simulation.Tree, options []learning.Options, seeds []uint64, atOnce int) (best int, regrets []float64, err error) {
 	for k, o := range options {
 		var all []Score
-		err := leaveOut(trees, ByScenario, func(_ string, inside, outside []*simulation.Tree) error {
+		err := leaveOut(trees, byPart(trees), func(_ string, inside, outside []*simulation.Tree) error {
 			learned, err := learning.Learn(ctx, inside, nil, o, seeds, atOnce)
 			if err != nil {
 				return err

@@ -37,7 +37,7 @@ func (e *Evaluation) inputs() (Inputs, error) {
 		return in, nil
 	}
 	in.Policies, in.LeaveOut, in.LearningFile, in.For, in.Seeds, in.Steps = []string{}, leave.By, leave.File, leave.For, len(e.study.Seeds), e.steps()
-	in.Against = leave.Against
+	in.Against, in.Try = leave.Against, leave.Try
 	if leave.File == "" {
 		return in, nil
 	}

@@ -29,7 +29,7 @@ func (e *Evaluation) prepareLeaving() error {
 		leave.For, leave.Seeds = cmp.Or(leave.For, "new"), cmp.Or(leave.Seeds, defaultSeeds)
 		learn := defaults[leave.For]()
 		learn.Steps = cmp.Or(leave.Steps, learn.Steps)
-		e.plan(learn, 1, runtime.GOMAXPROCS(0))
+		e.plan(1, runtime.GOMAXPROCS(0), learn)
 		return e.readTrees()
 	}
 	l, err := leave.Learning, error(nil)
@@ -41,7 +41,15 @@ func (e *Evaluation) prepareLeaving() error {
 	leave.Learning, leave.For, leave.Seeds = l, l.Learn.For, cmp.Or(leave.Seeds, l.Run.Seeds)
 	known, held := l.Trees()
 	e.o.Trees = slices.Concat(known, held)
-	e.plan(l.Options(), l.Run.Seed, cmp.Or(l.Run.Workers, runtime.GOMAXPROCS(0)))
+	all := []learning.Options{l.Options()}
+	for _, try := range leave.Try {
+		other, err := config.ReadTreeLearning(e.env.Files, leave.File, []string{try})
+		if err != nil {
+			return runs.AsConfigFault(err)
+		}
+		all = append(all, other.Options())
+	}
+	e.plan(l.Run.Seed, cmp.Or(l.Run.Workers, runtime.GOMAXPROCS(0)), all...)
 	if leave.By != heldOut {
 		return nil
 	}
@@ -52,9 +60,9 @@ func (e *Evaluation) prepareLeaving() error {
 	return nil
 }
 
-// plan says how policies learn, with seeds from a first one on.
-func (e *Evaluation) plan(learn learning.Options, first uint64, atOnce int) {
-	e.study = evaluation.LeaveOutOptions{By: groupings[e.o.Leave.By], Ways: []evaluation.Way{{Options: []learning.Options{learn}}}, AtOnce: atOnce, Against: e.o.Leave.Against}
+// plan says how policies learn, with seeds from a first one on, and in which ways they may.
+func (e *Evaluation) plan(first uint64, atOnce int, ways ...learning.Options) {
+	e.study = evaluation.LeaveOutOptions{By: groupings[e.o.Leave.By], Ways: []evaluation.Way{{Options: ways}}, AtOnce: atOnce, Against: e.o.Leave.Against}
 	for k := range e.o.Leave.Seeds {
 		e.study.Seeds = append(e.study.Seeds, first+uint64(k))
 	}
@@ -74,7 +82,7 @@ func (e *Evaluation) judgeLeaving(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runs.LeaveOutReport{LeaveOut: e.o.Leave.By, For: e.o.Leave.For, Steps: e.steps(), Seeds: len(e.study.Seeds), LeaveOutReport: left}
+	r := &runs.LeaveOutReport{LeaveOut: e.o.Leave.By, Tried: e.o.Leave.Try, For: e.o.Leave.For, Steps: e.steps(), Seeds: len(e.study.Seeds), LeaveOutReport: left}
 	return &Result{LeftOut: r, Comparison: left.Comparison}, nil
 }
 

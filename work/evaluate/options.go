@@ -34,6 +34,7 @@ type LeaveOut struct {
 	By       string               // left out together: "scenario", "network", "dataset", "budget", or "held-out", what the file holds out; empty leaves nothing out
 	File     string               // configuration of graft learn, for tables, options and seeds; empty uses the fields below
 	Learning *config.TreeLearning // the file, where it was read already; nil reads it
+	Try      []string             // assignments to keys of the file; of the policies with one of them or none, those are taken that do best within what they learn from
 	For      string               // default options of learning, for "new" or "known" scenarios; empty is new
 	Seeds    int                  // policies that learn each time; zero is the file's, or 10
 	Steps    int                  // of learning at most; zero is the default of For
@@ -81,6 +82,14 @@ func (o LeaveOut) validate() error {
 	}
 	if o.Against != "" && !slices.Contains(evaluation.Rivals, o.Against) {
 		faults = append(faults, fmt.Errorf("option against is %q; expected one of: %s", o.Against, strings.Join(evaluation.Rivals, "; ")))
+	}
+	if len(o.Try) > 0 && o.File == "" {
+		faults = append(faults, errors.New("option try changes keys of the file of option learn; name that"))
+	}
+	for _, try := range o.Try {
+		if !strings.HasPrefix(try, "learn.") && !strings.HasPrefix(try, "policy.") {
+			faults = append(faults, fmt.Errorf("option try is %q; must be an assignment to a key of learn or policy, such as learn.leaf=5", try))
+		}
 	}
 	if defaults[o.For] == nil {
 		faults = append(faults, fmt.Errorf("option for is %q; expected new or known", o.For))

@@ -1,0 +1,104 @@
+package evaluation
+
+import (
+	"math"
+	"slices"
+
+	"graft/decider"
+	"graft/simulation"
+)
+
+// DecisionShare counts decisions of tables, reached or not, whose choice is within noise of the
+// best: the best sequence behind it differs from the best behind any choice by no more than the
+// noise of a difference.
+type DecisionShare struct {
+	Near float64 `json:"near_best"` // decisions that choose so; where a policy draws, as many as it expects
+	Of   int     `json:"of"`        // decisions in all
+}
+
+// stepwise is a policy that chooses at each decision by itself.
+type stepwise interface {
+	// choices returns the probability of each choice of a tree's nodes.
+	choices(t *simulation.Tree) (func(node int) ([]float64, error), error)
+}
+
+// choices are those of a policy that takes the likeliest action.
+func (f follower) choices(t *simulation.Tree) (func(node int) ([]float64, error), error) {
+	weigh, err := f.weigh(t)
+	return func(node int) ([]float64, error) {
+		weighed, err := weigh(node)
+		if err != nil {
+			return nil, err
+		}
+		shares := make([]float64, len(weighed))
+		shares[decider.Likeliest(weighed)] = 1
+		return shares, nil
+	}, err
+}
+
+// drawing is [Uniform], which draws at each decision among its choices.
+type drawing struct{ named }
+
+func (drawing) choices(t *simulation.Tree) (func(node int) ([]float64, error), error) {
+	return func(node int) ([]float64, error) {
+		n := len(t.Nodes[node].Next)
+		return slices.Repeat([]float64{1 / float64(n)}, n), nil
+	}, nil
+}
+
+// decisions counts those of a policy; nil where it chooses whole sequences.
+func (j *scorer) decisions(p Policy) (*DecisionShare, error) {
+	s, ok := p.(stepwise)
+	if !ok {
+		return nil, nil
+	}
+	choices, err := s.choices(j.Tree)
+	if err != nil {
+		return nil, err
+	}
+	near, count := j.nearBest(), &DecisionShare{Of: len(j.Nodes)}
+	for node := range j.Nodes {
+		shares, err := choices(node)
+		if err != nil {
+			return nil, err
+		}
+		for k, share := range shares {
+			if near[node][k] {
+				count.Near += share
+			}
+		}
+	}
+	return count, nil
+}
+
+// nearBest says of each node's choices whether they are within noise of its best.
+func (j *scorer) nearBest() [][]bool {
+	tie := math.Sqrt2 * j.noise / simulation.Points // a difference has the noise of both
+	worth, near := make([]float64, len(j.Nodes)), make([][]bool, len(j.Nodes))
+	for at := len(j.Nodes) - 1; at >= 0; at-- {
+		n, behind := j.Nodes[at], worth
+		if n.Last {
+			behind = j.values
+		}
+		best := make([]float64, len(n.Next))
+		for k, next := range n.Next {
+			best[k] = behind[next]
+		}
+		worth[at] = slices.Max(best)
+		for _, v := range best {
+			near[at] = append(near[at], v >= worth[at]-tie)
+		}
+	}
+	return near
+}
+
+// and adds the decisions of another table or seed; nil where one of them is.
+func (s *DecisionShare) and(other *DecisionShare) *DecisionShare {
+	if s == nil || other == nil {
+		return nil
+	}
+	return &DecisionShare{s.Near + other.Near, s.Of + other.Of}
+}
+
+// Share is the share of the decisions.
+func (s *DecisionShare) Share() float64 { return s.Near / float64(s.Of) }
