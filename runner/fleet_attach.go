@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/work/simulate"
+	"graft/work/sweep"
+	"graft/work/workers"
 )
 
 // newFleetAttachCommand is `graft fleet attach`.
@@ -13,9 +15,9 @@ func newFleetAttachCommand() *cobra.Command {
 	every, asJSON := time.Duration(0), false
 	command := &cobra.Command{
 		Use:   "attach FOLDER",
-		Short: "Supervise the workers of a simulation until it ends",
-		Long: `attach does what 'graft simulate' does after it has started workers: it restarts lost workers,
-shows the progress, collects the table and prints the results, with the same exit codes. Only
+		Short: "Supervise the workers of a simulation or of trials until they end",
+		Long: `attach does what 'graft simulate', 'train' and 'compare' do after they have started workers: it
+restarts lost workers, shows the progress, collects and prints the results, with the same exit codes. Only
 one process at a time can supervise. To stop it leaves the workers of Slurm running, and
 another attach goes on; local workers save their work and end. Pods of Kubernetes are
 supervised by their cluster; attach follows them and collects the table.`,
@@ -25,8 +27,13 @@ supervised by their cluster; attach follows them and collects the table.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			ctx, stop := heedRequeue(command.Context())
 			defer stop()
-			r, err := simulate.Attach(ctx, environment(ctx), args[0], every)
-			return show(command.OutOrStdout(), asJSON, r, err, printSimulation)
+			env, w := environment(ctx), command.OutOrStdout()
+			if workers.IsSweep(env, args[0]) {
+				r, err := sweep.Attach(ctx, env, args[0], every)
+				return show(w, asJSON, r, err, printSweep)
+			}
+			r, err := simulate.Attach(ctx, env, args[0], every)
+			return show(w, asJSON, r, err, printSimulation)
 		},
 	}
 	flags := command.Flags()

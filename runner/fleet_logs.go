@@ -2,24 +2,23 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-
-	"graft/work/simulate"
+	"graft/work/workers"
 )
 
 // newFleetLogsCommand is `graft fleet logs`.
 func newFleetLogsCommand() *cobra.Command {
-	var o simulate.LogsOptions
+	var o workers.LogsOptions
 	command := &cobra.Command{
 		Use:   "logs FOLDER",
-		Short: "Print the logs of the workers of a simulation",
-		Long: `logs prints the logs of the workers of a simulation, with the worker's number before each line
+		Short: "Print the logs of the workers of a simulation or of trials",
+		Long: `logs prints the logs of the workers of a run folder, with the worker's number before each line
 if there are several. With --follow it also prints new lines until no worker is alive. 'kubectl
 logs' has the logs of Kubernetes.`,
 		Example: `  graft fleet logs runs/late --worker 2
   graft fleet logs runs/late --follow`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return simulate.Logs(command.Context(), environment(command.Context()), command.OutOrStdout(), args[0], o)
+			return workers.Logs(command.Context(), environment(command.Context()), command.OutOrStdout(), args[0], o)
 		},
 	}
 	flags := command.Flags()

@@ -10,10 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"graft/fleet"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/simulation/tables"
 	"graft/work/simulate"
+	"graft/work/sweep"
+	"graft/work/workers"
 )
 
 // newFleetStatusCommand is `graft fleet status`.
@@ -21,24 +24,40 @@ func newFleetStatusCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "status FOLDER",
-		Short: "Print the state of a simulation and its workers",
+		Short: "Print the state of a simulation or of trials, and their workers",
 		Long: `status prints the number of sequences that have ended, the legs under way and their workers,
 the best sequence so far, the time left, and the state of each worker. A leg is the training
-between two decisions. The command changes nothing, also while another process supervises the
+between two decisions. Of trials it prints how many have ended, and those that run or failed. The command changes nothing, also while another process supervises the
 workers. If the engine does not answer the rest is printed, and the exit code is 3.`,
 		Example: `  graft fleet status runs/late
   graft fleet status runs/late --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			r, err := simulate.StatusOf(command.Context(), environment(command.Context()), args[0])
-			if err == nil && r.EngineError != "" {
-				err = failure.With(failure.Partial, errors.New(r.EngineError))
+			ctx, w := command.Context(), command.OutOrStdout()
+			if env := environment(ctx); workers.IsSweep(env, args[0]) {
+				r, err := sweep.StatusOf(ctx, env, args[0])
+				if err != nil {
+					return err
+				}
+				return show(w, asJSON, r, silent(r.EngineError), printTrialStatus)
 			}
-			return show(command.OutOrStdout(), asJSON, r, err, printStatus)
+			r, err := simulate.StatusOf(ctx, environment(ctx), args[0])
+			if err != nil {
+				return err
+			}
+			return show(w, asJSON, r, silent(r.EngineError), printStatus)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
+}
+
+// silent is the error of an engine that did not answer; nil where it did.
+func silent(engineError string) error {
+	if engineError == "" {
+		return nil
+	}
+	return failure.With(failure.Partial, errors.New(engineError))
 }
 
 // printStatus prints a status for people.
@@ -49,9 +68,30 @@ func printStatus(w io.Writer, r *simulate.Status) error {
 		p.Line("")
 		p.Table(legTable(r))
 	}
+	printWorkers(p, r.Status)
+	return p.Err
+}
+
+// printTrialStatus prints a status of trials for people.
+func printTrialStatus(w io.Writer, r *sweep.Status) error {
+	p := &document.Printer{W: w}
+	p.Line("%d of %s ended, %d failed, %d left", r.Ended, document.Plural(r.Trials, "trial"), len(r.Failed), r.Left)
+	if len(r.Running) > 0 {
+		p.Line("")
+		p.Table(runningTable(r))
+	}
+	for _, f := range r.Failed {
+		p.Line("%s, seed %d, failed: %s", document.Printable(f.Case), f.Seed, document.Printable(f.Why))
+	}
+	printWorkers(p, r.Status)
+	return p.Err
+}
+
+// printWorkers prints the workers of a run folder.
+func printWorkers(p *document.Printer, r workers.Status) {
 	if r.Batch == "" {
 		p.Line("\nno workers were started from here")
-		return p.Err
+		return
 	}
 	about := "batch " + r.Batch + " of " + r.Engine
 	if r.Cancelled {
@@ -59,9 +99,8 @@ func printStatus(w io.Writer, r *simulate.Status) error {
 	}
 	p.Line("\n%s", about)
 	if len(r.Workers) > 0 {
-		p.Table(workerTable(r))
+		p.Table(workerTable(r.Workers))
 	}
-	return p.Err
 }
 
 // statusHeadline is the simulation in a few lines.
@@ -80,17 +119,29 @@ func statusHeadline(r *simulate.Status) string {
 func legTable(r *simulate.Status) *document.Table {
 	t := (&document.Table{}).Given("under way", false).Given("seed", true).Given("by", false)
 	for _, l := range r.Legs {
-		if l.Dead {
-			l.Owner += ", which has died"
-		}
-		t.Add(tables.Sequence(l.Sequence), l.Seed, l.Owner)
+		t.Add(tables.Sequence(l.Sequence), l.Seed, ownerText(l.Owner, l.Dead))
 	}
 	return t
 }
 
-func workerTable(r *simulate.Status) *document.Table {
+func runningTable(r *sweep.Status) *document.Table {
+	t := (&document.Table{}).Given("under way", false).Given("seed", true).Given("by", false)
+	for _, l := range r.Running {
+		t.Add(l.Case, l.Seed, ownerText(l.Owner, l.Dead))
+	}
+	return t
+}
+
+func ownerText(owner string, dead bool) string {
+	if dead {
+		return owner + ", which has died"
+	}
+	return owner
+}
+
+func workerTable(all []fleet.WorkerState) *document.Table {
 	t := (&document.Table{}).Given("worker", true).Given("state", false).Given("host", false).Given("detail", false).Given("log", false)
-	for _, s := range r.Workers {
+	for _, s := range all {
 		detail := s.Detail
 		if s.Exit != 0 {
 			detail = strings.TrimPrefix(fmt.Sprintf("%s, exit code %d", detail, s.Exit), ", ")

@@ -15,12 +15,16 @@ import (
 	yaml3 "github.com/stretchr/testify/assert/yaml"
 	"github.com/stretchr/testify/require"
 
+	"graft/files"
 	"graft/fleet"
 	"graft/fleet/fleettest"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/torch"
+	"graft/work"
 	"graft/work/simulate"
+	"graft/work/sweep"
+	"graft/work/workers"
 )
 
 // What watches a simulation opens no LibTorch.
@@ -100,6 +104,48 @@ func TestFleetIsAttachedAfterAKill(t *testing.T) {
 	}
 	require.ErrorContains(t, interrupt(syscall.SIGINT), "exit status 75")
 	require.Empty(t, g.status().Legs, "what they had was given back")
+}
+
+// The workers of trials are looked at, cancelled and started again as those of a simulation are.
+func TestFleetOfTrials(t *testing.T) {
+	run := filepath.Join(t.TempDir(), "run")
+	p, out := process(t, brief(run, "--seeds", "3", "--set", "fleet.workers=2", "--set", "time.budget=20s")...)
+	status := func() (r sweep.Status) {
+		require.NoError(t, json.Unmarshal([]byte(done(t, "fleet", "status", run, "--json").stdout), &r))
+		return r
+	}
+	await := func(what string, so func(sweep.Status) bool) {
+		t.Helper()
+		require.Eventually(t, func() bool { return workers.IsSweep(&work.Env{Files: files.OS{}}, run) && so(status()) }, patience, 20*time.Millisecond, what)
+	}
+	await("two trials run", func(r sweep.Status) bool { return len(r.Running) == 2 && len(r.Workers) == 2 })
+	require.Regexp(t, `(?s)^0 of 3 trials ended, 0 failed, 3 left\n\nunder way +seed +by\nas given +[12] .*worker  state +host +detail +log`, done(t, "fleet", "status", run).stdout)
+	require.Contains(t, done(t, "fleet", "cancel", run).stdout, "2 workers of local ended; what was run is kept, and the same command with --resume goes on with it")
+	require.Equal(t, failure.Requeue, left(t, p), out)
+	require.Contains(t, done(t, "fleet", "logs", run, "--worker", "1").stdout, "trial begins")
+	fails(t, failure.Requeue, "the batch was cancelled", "fleet", "attach", run)
+
+	write(t, filepath.Join(run, runs.FailuresFolder, "as-given_seed1.json"), `{"why": "it is a test"}`)
+	failed := status()
+	require.Equal(t, []runs.FailedTrial{{Case: "as given", Seed: 1, Why: "it is a test"}}, failed.Failed)
+	require.Equal(t, 2, failed.Left)
+	require.Contains(t, done(t, "fleet", "status", run).stdout, "as given, seed 1, failed: it is a test")
+}
+
+// A supervisor of trials that was killed has taken its workers along; whoever attaches starts them
+// again and collects the outcome.
+func TestTrialsAreAttachedAfterAKill(t *testing.T) {
+	run := filepath.Join(t.TempDir(), "run")
+	p, _ := process(t, brief(run, "--seeds", "2", "--set", "fleet.workers=2")...)
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(run, "fleet.json"))
+		return err == nil
+	}, patience, time.Millisecond)
+	require.NoError(t, p.Process.Kill())
+	_ = p.Wait()
+	require.Contains(t, done(t, "fleet", "attach", run).stdout, "results in "+run)
+	require.Contains(t, done(t, "fleet", "status", run).stdout, "2 of 2 trials ended, 0 failed, 0 left")
+	require.Contains(t, done(t, "fleet", "attach", run).stdout, "results in "+run, "nothing is left")
 }
 
 // Faults end in a sentence with a remedy.

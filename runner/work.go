@@ -1,6 +1,7 @@
 package main
 
 import (
+	"graft/work/workers"
 	"os"
 	"path/filepath"
 
@@ -27,7 +28,7 @@ device that it trains on.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			ctx, stop := heedRequeue(command.Context())
 			defer stop()
-			o, env := simulate.WorkerOptions{Threads: threads, Device: os.Getenv("GRAFT_DEVICE"), Name: os.Getenv("GRAFT_WORKER"), Given: os.Getenv("GRAFT_THREADS")}, environment(ctx)
+			o, env := workers.Options{Threads: threads, Device: os.Getenv("GRAFT_DEVICE"), Name: os.Getenv("GRAFT_WORKER"), Given: os.Getenv("GRAFT_THREADS")}, environment(ctx)
 			if _, err := env.Files.Stat(filepath.Join(args[0], runs.SweepFile)); err == nil {
 				return sweep.Work(ctx, env, args[0], o)
 			}

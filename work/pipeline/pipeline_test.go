@@ -19,6 +19,7 @@ import (
 	"graft/simulation/tables/tabletest"
 	"graft/work"
 	"graft/work/simulate"
+	"graft/work/workers"
 	"graft/work/worktest"
 )
 
@@ -62,7 +63,7 @@ func simulated(env *work.Env, path, folder string) error {
 	if _, err := simulate.Manifest(env, path, simulate.ManifestOptions{Set: set, Folder: folder, Force: true}); err != nil {
 		return err
 	}
-	if err := simulate.Work(context.Background(), env, folder, simulate.WorkerOptions{Threads: 1}); err != nil {
+	if err := simulate.Work(context.Background(), env, folder, workers.Options{Threads: 1}); err != nil {
 		return err
 	}
 	_, err := simulate.Attach(context.Background(), env, folder, 0)

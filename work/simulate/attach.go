@@ -9,22 +9,22 @@ import (
 	"go.uber.org/zap"
 
 	"graft/config"
-	"graft/results/failure"
 	"graft/work"
+	"graft/work/workers"
 )
 
 // Attach supervises the workers of a simulation until nothing is left to run. It polls them at
 // this interval; zero is 200 ms for local workers and 10 s for others.
 func Attach(ctx context.Context, env *work.Env, folder string, every time.Duration) (*Report, error) {
-	if every < 0 || every > 0 && every < time.Millisecond {
-		return nil, failure.Usagef("the polling interval is %v; it is at least 1 ms", every)
+	if err := workers.ValidInterval(every); err != nil {
+		return nil, err
 	}
 	s, f, err := openWithWorkers(env, folder)
 	if err != nil {
 		return nil, err
 	}
 	if f == nil && s.Fleet.Engine != config.Kubernetes {
-		return nil, noWorkers(folder)
+		return nil, workers.None(folder)
 	}
 	x, err := newMonitor(s)
 	if err != nil {

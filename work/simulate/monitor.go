@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
-	"graft/files"
 	"graft/fleet"
 	"graft/results/failure"
 	"graft/simulation/grid"
-	"graft/work"
+	"graft/work/workers"
 )
 
 // monitor follows a simulation while workers run it, and collects its table.
@@ -43,10 +41,6 @@ func newMonitor(s *workspace) (*monitor, error) {
 	return &monitor{workspace: s, grid: g, ended: -1}, nil
 }
 
-func tools(env *work.Env) fleet.Tools {
-	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
-}
-
 // start starts the workers. Local ones are supervised to the end.
 func (x *monitor) start(ctx context.Context, o Options) (*Result, error) {
 	left, err := x.left()
@@ -61,7 +55,7 @@ func (x *monitor) start(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := fleet.Start(ctx, tools(x.env), x.Fleet.Engine, b)
+	f, err := fleet.Start(ctx, workers.Tools(x.env), x.Fleet.Engine, b)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +95,7 @@ func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Dur
 		return nil, err
 	}
 	if every == 0 {
-		every = PollInterval(f.Engine())
+		every = workers.PollInterval(f.Engine())
 	}
 	err = f.Supervise(ctx, x.left, fleet.SuperviseOptions{Recount: x.recount, Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
 	closeBars()
@@ -113,7 +107,7 @@ func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Dur
 		return nil, failure.With(failure.Requeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), failed))
 	case err != nil && ctx.Err() == nil:
 		_, failed := x.collectTable()
-		return nil, errors.Join(err, LastLogLine(x.env.Files, f), failed)
+		return nil, errors.Join(err, workers.LastLogLine(x.env.Files, f), failed)
 	}
 	return x.finish()
 }
@@ -155,34 +149,6 @@ func (x *monitor) await(ctx context.Context, every time.Duration) (*Report, erro
 
 // grace is the time that workers have to end when nothing is left to run.
 const grace = 10 * time.Second
-
-// LastLogLine is an error with the last log line of a worker that failed.
-func LastLogLine(fsys files.FS, f *fleet.Fleet) error {
-	states, err := f.Workers(context.Background())
-	for _, s := range states {
-		if s.State != fleet.Failed {
-			continue
-		}
-		text, err := files.ReadAll(fsys, s.Log, largestLog)
-		if err != nil {
-			return err
-		}
-		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-		return fmt.Errorf("worker %d: %s", s.Worker, lines[len(lines)-1])
-	}
-	return err
-}
-
-// largestLog is the largest log of a worker that is read, in bytes.
-const largestLog = 64 << 20
-
-// PollInterval is the default polling interval of an engine's workers; zero is that of fleet.
-func PollInterval(engine string) time.Duration {
-	if engine == "local" {
-		return 200 * time.Millisecond
-	}
-	return 0
-}
 
 // stop ends local workers, which save their state; others go on.
 func (x *monitor) stop(f *fleet.Fleet) error {

@@ -3,58 +3,25 @@ package simulate
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 
 	"graft/fleet"
-	"graft/results/runs"
 	"graft/work"
+	"graft/work/workers"
 )
-
-// openBatch finds the workers of a simulation.
-func openBatch(env *work.Env, folder string) (*fleet.Fleet, error) {
-	if _, err := env.Files.Stat(filepath.Join(folder, runs.PlanFile)); err != nil {
-		return nil, noSimulation(folder, err)
-	}
-	f, err := fleet.Attach(tools(env), folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = noWorkers(folder)
-	}
-	return f, err
-}
-
-// errNoWorkers reports a simulation without a batch.
-var errNoWorkers = errors.New("no workers were started from here")
-
-func noWorkers(folder string) error {
-	return fmt.Errorf("find the workers of %s: %w; 'graft simulate' starts some", folder, errNoWorkers)
-}
 
 // openWithWorkers opens a simulation and its batch; nil where it has none.
 func openWithWorkers(env *work.Env, folder string) (*workspace, *fleet.Fleet, error) {
-	f, err := openBatch(env, folder)
-	if err != nil && !errors.Is(err, errNoWorkers) {
+	f, err := workers.Open(env, folder)
+	if err != nil && !errors.Is(err, workers.ErrNone) {
 		return nil, nil, err
 	}
-	s, err := openInFolder(env, folder, f)
+	if folder, err = workers.Enter(env, folder, f); err != nil {
+		return nil, nil, err
+	}
+	s, err := openWorkspace(env, folder)
 	return s, f, err
 }
 
 func noSimulation(folder string, err error) error {
 	return fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
-}
-
-// openInFolder opens a simulation as its workers do: relative paths in its file start at the
-// folder in which it was begun. Without workers they start at the current one.
-func openInFolder(env *work.Env, folder string, f *fleet.Fleet) (*workspace, error) {
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return nil, err
-	}
-	if f != nil && env.Enter != nil {
-		if err := env.Enter(f.Batch().Dir); err != nil {
-			return nil, fmt.Errorf("the paths of the simulation in %s are from the folder in which it was begun: %w", folder, err)
-		}
-	}
-	return openWorkspace(env, folder)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"graft/results/runs"
 	"graft/torch"
 	"graft/work"
+	"graft/work/workers"
 )
 
 // Options are the options of Run.
@@ -180,30 +180,9 @@ func (s *workspace) batch() (fleet.Batch, error) {
 	if err != nil {
 		return fleet.Batch{}, err
 	}
-	b := fleet.Batch{Key: "graft-" + s.Digest()[:16], Folder: folder, Dir: here, Argv: []string{self, "work", folder}, Workers: s.workers(), Resources: s.Fleet.Resources()}
+	b := fleet.Batch{Key: "graft-" + s.Digest()[:16], Folder: folder, Dir: here, Argv: []string{self, "work", folder}, Workers: workers.Number(s.Fleet, s.Run.Device), Resources: s.Fleet.Resources()}
 	if s.Fleet.Threads > 0 {
 		b.Argv = append(b.Argv, "--threads", strconv.Itoa(s.Fleet.Threads))
 	}
 	return b, failure.With(failure.Configuration, s.Fleet.ValidateFor(b))
-}
-
-// clusterWorkers is the default number of workers on a cluster.
-const clusterWorkers = 4
-
-// workers is the number of workers that run at once.
-func (s *workspace) workers() int { return WorkersOf(s.Fleet, s.Run.Device) }
-
-// WorkersOf is the number of workers that run at once, for jobs on a device.
-func WorkersOf(o config.FleetOptions, device string) int {
-	switch {
-	case o.Workers > 0:
-		return o.Workers
-	case o.Engine != "local":
-		return clusterWorkers
-	case len(o.Devices) > 0:
-		return len(o.Devices)
-	case device != "cpu":
-		return 1
-	}
-	return runtime.NumCPU()
 }

@@ -11,6 +11,7 @@ import (
 
 	"graft/work"
 	"graft/work/simulate"
+	"graft/work/workers"
 	"graft/work/worktest"
 )
 
@@ -49,7 +50,7 @@ func TestSimulationsSurviveFaults(t *testing.T) {
 		if _, err := simulate.Manifest(env, file, o); err != nil {
 			return err
 		}
-		if err := simulate.Work(ctx, env, folder, simulate.WorkerOptions{Threads: 1}); err != nil {
+		if err := simulate.Work(ctx, env, folder, workers.Options{Threads: 1}); err != nil {
 			return err
 		}
 		_, err := simulate.Attach(ctx, env, folder, 0)

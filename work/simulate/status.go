@@ -3,8 +3,6 @@ package simulate
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -12,21 +10,18 @@ import (
 	"graft/results/runs"
 	"graft/simulation/grid"
 	"graft/work"
+	"graft/work/workers"
 )
 
 // Status describes a simulation and its workers; `graft fleet status --json` prints it.
 type Status struct {
-	Folder      string              `json:"folder"`            // of the simulation's run
-	Cache       string              `json:"cache"`             // folder that keeps what was run
-	Engine      string              `json:"engine"`            // of the workers
-	Batch       string              `json:"batch"`             // its name; empty where no workers were started from here
-	Cancelled   bool                `json:"cancelled"`         // the batch was cancelled
-	Workers     []fleet.WorkerState `json:"workers"`           // by number
-	EngineError string              `json:"trouble,omitempty"` // why the engine could not be asked
-	State       grid.Progress       `json:"state"`             // how far the sequences have come
-	Left        int                 `json:"sequences_left"`    // neither ended nor failed
-	Legs        []RunningLeg        `json:"legs_running"`      // parts of runs that workers have taken
-	ToGo        float64             `json:"seconds_to_go"`     // with the workers that run; zero where that is not known
+	Folder string `json:"folder"` // of the simulation's run
+	Cache  string `json:"cache"`  // folder that keeps what was run
+	workers.Status
+	State grid.Progress `json:"state"`          // how far the sequences have come
+	Left  int           `json:"sequences_left"` // neither ended nor failed
+	Legs  []RunningLeg  `json:"legs_running"`   // parts of runs that workers have taken
+	ToGo  float64       `json:"seconds_to_go"`  // with the workers that run; zero where that is not known
 }
 
 // RunningLeg is a leg that a worker holds the lease of.
@@ -48,7 +43,7 @@ func StatusOf(ctx context.Context, env *work.Env, folder string) (*Status, error
 
 // status reads the progress, and the workers where there are any; f may be nil.
 func (s *workspace) status(ctx context.Context, f *fleet.Fleet) (*Status, error) {
-	r := &Status{Folder: s.folder, Cache: s.cache(), Engine: s.Fleet.Engine, Workers: []fleet.WorkerState{}, Legs: []RunningLeg{}}
+	r := &Status{Folder: s.folder, Cache: s.cache(), Status: workers.StatusOf(ctx, s.Fleet.Engine, f), Legs: []RunningLeg{}}
 	g, err := s.grid()
 	if err != nil {
 		return nil, err
@@ -59,9 +54,6 @@ func (s *workspace) status(ctx context.Context, f *fleet.Fleet) (*Status, error)
 	r.Left = r.State.Sequences - r.State.Ended - r.State.Failed
 	if r.Legs, err = legsUnderWay(s.env, g, r.Cache); err != nil {
 		return nil, err
-	}
-	if f != nil {
-		r.addWorkers(ctx, f)
 	}
 	running := len(slices.DeleteFunc(slices.Clone(r.Legs), func(l RunningLeg) bool { return l.Dead }))
 	if running > 0 {
@@ -77,7 +69,7 @@ func legsUnderWay(env *work.Env, g *grid.Grid, cache string) ([]RunningLeg, erro
 	if err != nil {
 		return nil, err
 	}
-	holders, err := holdersIn(env, filepath.Join(cache, runs.LeasesFolder))
+	holders, err := workers.Holders(env, filepath.Join(cache, runs.LeasesFolder))
 	if err != nil {
 		return nil, err
 	}
@@ -89,31 +81,4 @@ func legsUnderWay(env *work.Env, g *grid.Grid, cache string) ([]RunningLeg, erro
 	}
 	slices.SortStableFunc(legs, func(a, b RunningLeg) int { return cmp.Compare(a.Owner, b.Owner) })
 	return legs, nil
-}
-
-// holdersIn maps tasks to the holders of their leases; nil without the folder.
-func holdersIn(env *work.Env, dir string) (map[string]fleet.Holder, error) {
-	if _, err := env.Files.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	leases, err := fleet.OpenLeases(env.Files, dir, fleet.LeaseOptions{Clock: fleet.NewClock(env.Now), Host: fleet.ThisHost(env.Files), Random: env.Random})
-	if err != nil {
-		return nil, err
-	}
-	list, err := leases.Holders()
-	held := map[string]fleet.Holder{}
-	for _, h := range list {
-		held[h.Task] = h
-	}
-	return held, errors.Join(err, leases.Close())
-}
-
-func (r *Status) addWorkers(ctx context.Context, f *fleet.Fleet) {
-	r.Engine, r.Batch, r.Cancelled = f.Engine(), f.Batch().Key, f.Cancelled()
-	states, err := f.Workers(ctx)
-	if err != nil {
-		r.EngineError = err.Error()
-		return
-	}
-	r.Workers = states
 }

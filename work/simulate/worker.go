@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,19 +22,12 @@ import (
 	"graft/trainer"
 	"graft/work"
 	"graft/work/train"
+	"graft/work/workers"
 )
-
-// WorkerOptions are the options of one worker.
-type WorkerOptions struct {
-	Threads int    // of LibTorch; 0 takes run.threads, else given
-	Given   string // threads that the fleet gives each worker, as text; empty is LibTorch's default
-	Device  string // device to train on, such as cuda:1; empty takes run.device
-	Name    string // name of the worker in leases, usually its number
-}
 
 // Work runs sequences of the simulation in a folder until none is left. Other workers may run
 // beside it.
-func Work(ctx context.Context, env *work.Env, folder string, o WorkerOptions) error {
+func Work(ctx context.Context, env *work.Env, folder string, o workers.Options) error {
 	w, err := openWorkspace(env, folder)
 	if err != nil {
 		return err
@@ -43,7 +35,7 @@ func Work(ctx context.Context, env *work.Env, folder string, o WorkerOptions) er
 	if err := w.Run.Limit(); err != nil {
 		return err
 	}
-	if err := w.useThreads(o); err != nil {
+	if err := o.UseThreads(w.Run.Threads); err != nil {
 		return err
 	}
 	err = torch.With(func(s *torch.Scope) error {
@@ -60,27 +52,12 @@ func Work(ctx context.Context, env *work.Env, folder string, o WorkerOptions) er
 }
 
 // device is the device that this worker trains on.
-func (s *workspace) device(o WorkerOptions) (torch.Device, error) {
+func (s *workspace) device(o workers.Options) (torch.Device, error) {
 	return torch.ParseDevice(cmp.Or(o.Device, s.Run.Device))
 }
 
-// useThreads limits LibTorch's threads to this worker's share of the processors.
-func (s *workspace) useThreads(o WorkerOptions) error {
-	n := cmp.Or(o.Threads, s.Run.Threads)
-	if n == 0 && o.Given != "" {
-		var err error
-		if n, err = strconv.Atoi(o.Given); err != nil {
-			return failure.Usagef("GRAFT_THREADS is %q; expected a number", o.Given)
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	return torch.SetThreads(n)
-}
-
 // lab prepares dataset, device and clock for legs. The scope owns the images.
-func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*grid.Executor, error) {
+func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, error) {
 	device, err := s.device(o)
 	if err != nil {
 		return nil, err
@@ -160,7 +137,7 @@ func (t leaseTaker) Take(ctx context.Context, key string) (context.Context, func
 }
 
 // work runs legs until none is left.
-func (s *workspace) work(ctx context.Context, lab *grid.Executor, o WorkerOptions) error {
+func (s *workspace) work(ctx context.Context, lab *grid.Executor, o workers.Options) error {
 	g, err := s.grid()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -16,7 +17,7 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/work"
-	"graft/work/simulate"
+	"graft/work/workers"
 )
 
 // batch describes the workers; the zero batch is that of a library without a program, whose trials
@@ -45,7 +46,7 @@ func (s *sweep) batch() (fleet.Batch, error) {
 // workers is the number of workers that run at once, no more than trials. On a wall clock it is one:
 // trials beside each other would take each other's time.
 func (s *sweep) workers() int {
-	n := simulate.WorkersOf(s.Fleet, s.Run.Device)
+	n := workers.Number(s.Fleet, s.Run.Device)
 	if s.Time.Clock == config.WallClock && s.Fleet.Workers == 0 {
 		n = 1
 	}
@@ -59,7 +60,7 @@ func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
 		return err
 	}
 	if len(b.Argv) == 0 {
-		err := s.work(ctx, simulate.WorkerOptions{})
+		err := s.work(ctx, workers.Options{})
 		if ctx.Err() != nil {
 			return s.stopped(err)
 		}
@@ -68,12 +69,18 @@ func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
 	if s.Time.Clock == config.WallClock && b.Workers > 1 {
 		s.env.Log.Warn("trials on a wall clock run beside each other and take each other's time; one worker runs them one by one", zap.Int("workers", b.Workers))
 	}
-	f, err := fleet.Start(ctx, fleet.Tools{Files: s.env.Files, Clock: fleet.NewClock(s.env.Now)}, s.Fleet.Engine, b)
+	f, err := fleet.Start(ctx, workers.Tools(s.env), s.Fleet.Engine, b)
 	if err != nil {
 		return err
 	}
+	return s.supervise(ctx, f, 0)
+}
+
+// supervise supervises workers until no trial is left, polling them at an interval; zero is the
+// engine's.
+func (s *sweep) supervise(ctx context.Context, f *fleet.Fleet, every time.Duration) error {
 	closeBars := s.showProgress()
-	err = f.Supervise(ctx, s.left, fleet.SuperviseOptions{Recount: s.left, Note: func(text string) { s.env.Log.Warn(text) }, Every: simulate.PollInterval(f.Engine()), Grace: grace})
+	err := f.Supervise(ctx, s.left, fleet.SuperviseOptions{Recount: s.left, Note: func(text string) { s.env.Log.Warn(text) }, Every: cmp.Or(every, workers.PollInterval(f.Engine())), Grace: grace})
 	closeBars()
 	switch {
 	case ctx.Err() != nil:
@@ -81,7 +88,7 @@ func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
 	case errors.Is(err, fleet.ErrCancelled):
 		err = s.stopped(err)
 	case err != nil:
-		err = errors.Join(err, simulate.LastLogLine(s.env.Files, f))
+		err = errors.Join(err, workers.LastLogLine(s.env.Files, f))
 	}
 	return errors.Join(err, f.Close())
 }

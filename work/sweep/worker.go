@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"go.uber.org/zap"
@@ -16,32 +15,40 @@ import (
 	"graft/results"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/torch"
 	"graft/trainer"
 	"graft/work"
-	"graft/work/simulate"
 	"graft/work/train"
+	"graft/work/workers"
 )
 
 // Work runs trials of the sweep in a folder until none is left. Other workers may run beside it.
-func Work(ctx context.Context, env *work.Env, folder string, o simulate.WorkerOptions) error {
+func Work(ctx context.Context, env *work.Env, folder string, o workers.Options) error {
+	s, err := openFolder(env, folder)
+	if err != nil {
+		return err
+	}
+	return s.work(ctx, o)
+}
+
+// openFolder opens the trials in a run folder.
+func openFolder(env *work.Env, folder string) (*sweep, error) {
 	plan, err := runs.ReadSweepPlan(env.Files, folder)
 	if err != nil {
-		return fmt.Errorf("open sweep %s: %w", folder, err)
+		return nil, fmt.Errorf("open sweep %s: %w", folder, err)
 	}
 	c, err := config.ReadSweep(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
 	if err != nil {
-		return runs.AsConfigFault(err)
+		return nil, runs.AsConfigFault(err)
 	}
-	return (&sweep{Sweep: c, env: env, folder: folder, plan: plan, seen: map[string]state{}}).work(ctx, o)
+	return &sweep{Sweep: c, env: env, folder: folder, plan: plan, seen: map[string]state{}}, nil
 }
 
 // work runs trials until none is left.
-func (s *sweep) work(ctx context.Context, o simulate.WorkerOptions) error {
+func (s *sweep) work(ctx context.Context, o workers.Options) error {
 	if err := s.Run.Limit(); err != nil {
 		return err
 	}
-	if err := useThreads(o); err != nil {
+	if err := o.UseThreads(0); err != nil {
 		return err
 	}
 	clock := fleet.NewClock(s.env.Now)
@@ -67,23 +74,8 @@ func (s *sweep) work(ctx context.Context, o simulate.WorkerOptions) error {
 // idleWait is the time that a worker waits before it looks for trials again.
 const idleWait = 300 * time.Millisecond
 
-// useThreads limits LibTorch's threads to this worker's share of the processors.
-func useThreads(o simulate.WorkerOptions) error {
-	n := o.Threads
-	if n == 0 && o.Given != "" {
-		var err error
-		if n, err = strconv.Atoi(o.Given); err != nil {
-			return failure.Usagef("GRAFT_THREADS is %q; expected a number", o.Given)
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	return torch.SetThreads(n)
-}
-
 // takeOne runs the first trial that no other worker runs; left counts those without an outcome.
-func (s *sweep) takeOne(ctx context.Context, leases *fleet.Leases, o simulate.WorkerOptions) (took bool, left int, err error) {
+func (s *sweep) takeOne(ctx context.Context, leases *fleet.Leases, o workers.Options) (took bool, left int, err error) {
 	all, err := s.look()
 	if err != nil {
 		return false, 0, err
@@ -115,7 +107,7 @@ func (s *sweep) takeOne(ctx context.Context, leases *fleet.Leases, o simulate.Wo
 
 // perform runs a trial, unless another worker has ended it meanwhile. It returns errors of the
 // worker alone; those of the trial are recorded.
-func (s *sweep) perform(held, ctx context.Context, t trial, o simulate.WorkerOptions) (bool, error) {
+func (s *sweep) perform(held, ctx context.Context, t trial, o workers.Options) (bool, error) {
 	if now, err := s.lookAt(t.SweepTrial); err != nil || now.state != ready {
 		return false, err
 	}
@@ -136,7 +128,7 @@ func (s *sweep) perform(held, ctx context.Context, t trial, o simulate.WorkerOpt
 
 // train runs the job of a trial, or goes on from its checkpoint. A folder that cannot be resumed
 // is moved aside.
-func (s *sweep) train(ctx context.Context, t trial, o simulate.WorkerOptions) (*train.Result, error) {
+func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.Result, error) {
 	set := append(append([]string{}, t.set...), fmt.Sprintf("run.seed=%d", t.Seed))
 	env, path, options := *s.env, s.caseFile(t.Case), train.Options{Set: set, Folder: s.at(t.Folder())}
 	env.Show, env.Args = nil, []string{"graft", "train", path, "--folder", options.Folder}

@@ -1,4 +1,4 @@
-package simulate
+package workers
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"graft/work"
 )
 
-// Cancel ends the workers of a simulation, and says how many lived and who ran them.
+// Cancel ends the workers of a run folder, and says how many lived and who ran them.
 func Cancel(ctx context.Context, env *work.Env, folder string) (live int, engine string, err error) {
-	f, err := openBatch(env, folder)
+	f, err := Open(env, folder)
 	if err != nil {
 		return 0, "", err
 	}

@@ -1,4 +1,4 @@
-package simulate
+package workers
 
 import (
 	"bytes"
@@ -24,9 +24,9 @@ type LogsOptions struct {
 	Follow bool // print new lines until no worker is alive
 }
 
-// Logs writes the logs of a simulation's workers.
+// Logs writes the logs of the workers of a run folder.
 func Logs(ctx context.Context, env *work.Env, w io.Writer, folder string, o LogsOptions) error {
-	f, err := openBatch(env, folder)
+	f, err := Open(env, folder)
 	if err != nil {
 		return err
 	}

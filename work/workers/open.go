@@ -1,0 +1,76 @@
+package workers
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"graft/fleet"
+	"graft/results/runs"
+	"graft/work"
+)
+
+// Tools are what a fleet needs of the environment.
+func Tools(env *work.Env) fleet.Tools {
+	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
+}
+
+// ErrNone reports a folder from which no workers were started.
+var ErrNone = errors.New("no workers were started from here")
+
+// None is ErrNone of a folder, with what to do.
+func None(folder string) error {
+	return fmt.Errorf("find the workers of %s: %w; the command that made the folder starts some", folder, ErrNone)
+}
+
+// Open finds the workers of a simulation or of trials, by their run folder.
+func Open(env *work.Env, folder string) (*fleet.Fleet, error) {
+	_, err := env.Files.Stat(filepath.Join(folder, runs.PlanFile))
+	if err != nil && !IsSweep(env, folder) {
+		return nil, fmt.Errorf("open %s: %w; give the run folder of 'graft simulate', or of 'graft train' or 'graft compare' with several trials", folder, err)
+	}
+	f, err := fleet.Attach(Tools(env), folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = None(folder)
+	}
+	return f, err
+}
+
+// IsSweep reports whether a folder holds trials.
+func IsSweep(env *work.Env, folder string) bool {
+	_, err := env.Files.Stat(filepath.Join(folder, runs.SweepFile))
+	return err == nil
+}
+
+// Enter makes the folder in which a run began the working folder of this process: relative paths
+// in its configuration start there. It returns the absolute path of the run folder.
+func Enter(env *work.Env, folder string, f *fleet.Fleet) (string, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	if f != nil && env.Enter != nil {
+		if err := env.Enter(f.Batch().Dir); err != nil {
+			return "", fmt.Errorf("the paths of %s are from the folder in which it was begun: %w", folder, err)
+		}
+	}
+	return folder, nil
+}
+
+// Holders maps tasks to the holders of their leases in a folder; nil without the folder.
+func Holders(env *work.Env, dir string) (map[string]fleet.Holder, error) {
+	if _, err := env.Files.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	leases, err := fleet.OpenLeases(env.Files, dir, fleet.LeaseOptions{Clock: fleet.NewClock(env.Now), Host: fleet.ThisHost(env.Files), Random: env.Random})
+	if err != nil {
+		return nil, err
+	}
+	list, err := leases.Holders()
+	held := map[string]fleet.Holder{}
+	for _, h := range list {
+		held[h.Task] = h
+	}
+	return held, errors.Join(err, leases.Close())
+}

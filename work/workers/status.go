@@ -1,0 +1,32 @@
+package workers
+
+import (
+	"context"
+
+	"graft/fleet"
+)
+
+// Status describes the workers of a run folder.
+type Status struct {
+	Engine      string              `json:"engine"`            // of the workers
+	Batch       string              `json:"batch"`             // its name; empty where no workers were started from here
+	Cancelled   bool                `json:"cancelled"`         // the batch was cancelled
+	Workers     []fleet.WorkerState `json:"workers"`           // by number
+	EngineError string              `json:"trouble,omitempty"` // why the engine could not be asked
+}
+
+// StatusOf asks the engine of a batch; without a batch it is that of an engine without workers.
+func StatusOf(ctx context.Context, engine string, f *fleet.Fleet) Status {
+	s := Status{Engine: engine, Workers: []fleet.WorkerState{}}
+	if f == nil {
+		return s
+	}
+	s.Engine, s.Batch, s.Cancelled = f.Engine(), f.Batch().Key, f.Cancelled()
+	states, err := f.Workers(ctx)
+	if err != nil {
+		s.EngineError = err.Error()
+		return s
+	}
+	s.Workers = states
+	return s
+}
