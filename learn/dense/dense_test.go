@@ -1,0 +1,83 @@
+package dense
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Gradients are those of finite differences, of all layers and inputs with zeros.
+func TestGradients(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	n, err := New(5, random, Full{Width: 7}, Tanh{}, Affine{Eps: 1e-5, Noise: 0.1}, Full{Width: 6}, ReLU{}, Full{Width: 3})
+	require.NoError(t, err)
+	require.Equal(t, 5*7+7+14+7*6+6+6*3+3, n.Count())
+	x, weigh := make([]float64, 4*5), make([]float64, 4*3)
+	for k := range x {
+		if x[k] = random.NormFloat64(); k%3 == 0 {
+			x[k] = 0
+		}
+	}
+	for k := range weigh {
+		weigh[k] = random.NormFloat64()
+	}
+	p := n.NewPass(4)
+	value := func() float64 { return dot(p.Forward(x), weigh) }
+	value()
+	got := n.NewGradients()
+	p.Backward(weigh, got)
+	const h = 1e-6
+	for k, param := range n.Params {
+		for at := range param {
+			was := param[at]
+			param[at] = was + h
+			above := value()
+			param[at] = was - h
+			below := value()
+			param[at] = was
+			require.InDelta(t, (above-below)/(2*h), got[k][at], 1e-7, "parameter %d, value %d", k, at)
+		}
+	}
+}
+
+func TestWhatIsNoNetwork(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, layers := range [][]Layer{nil, {Full{}}, {Full{Width: 1 << 30}}} {
+		_, err := New(3, random, layers...)
+		require.Error(t, err)
+	}
+	n, err := New(3, random, Full{Width: 2})
+	require.NoError(t, err)
+	require.ErrorContains(t, n.SetParams([][]float64{{1}}), "got 1, expected 2")
+	require.ErrorContains(t, n.SetParams([][]float64{{1}, {1, 2}}), "set parameter 0 of a dense network: got 1 values, expected 6")
+	gradients := n.NewGradients()
+	gradients[1][1] = math.NaN()
+	require.ErrorContains(t, (&Adam{Rate: 1}).Step(n.Params, gradients), "gradient of step 1: value 1 of parameter 1 is NaN")
+}
+
+// Adam reaches the least of a quadratic function.
+func TestAdamDescends(t *testing.T) {
+	params, a := [][]float64{{3, -4}}, &Adam{Rate: 0.05}
+	for range 2000 {
+		require.NoError(t, a.Step(params, [][]float64{{2 * (params[0][0] - 1), params[0][1]}}))
+	}
+	require.InDeltaSlice(t, []float64{1, 0}, params[0], 1e-3)
+}
+
+func BenchmarkForward(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	n, err := New(240, random, Full{Width: 160}, ReLU{}, Full{Width: 160}, ReLU{}, Full{Width: 121})
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := make([]float64, 240)
+	for k := range x {
+		x[k] = random.NormFloat64()
+	}
+	p := n.NewPass(1)
+	for b.Loop() {
+		p.Forward(x)
+	}
+}

@@ -1,0 +1,173 @@
+package dense
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Full is a fully connected layer: a matrix of a row for each input, then a bias.
+type Full struct {
+	Width int     // outputs
+	Scale float64 // standard deviation of the first weights, cut at two of them; zero means 1/sqrt(inputs)
+}
+
+// Outputs returns the width.
+func (f Full) Outputs(int) int { return f.Width }
+
+// Sizes returns those of the matrix and the bias.
+func (f Full) Sizes(inputs int) []int { return []int{inputs * f.Width, f.Width} }
+
+// Init draws the matrix from a normal distribution that is cut at two deviations; the bias is zero.
+func (f Full) Init(params [][]float64, inputs int, random *rand.Rand) {
+	scale := f.Scale
+	if scale == 0 {
+		scale = 1 / math.Sqrt(float64(inputs))
+	}
+	for k := range params[0] {
+		v := random.NormFloat64()
+		for math.Abs(v) > 2 {
+			v = random.NormFloat64()
+		}
+		params[0][k] = scale * v
+	}
+	clear(params[1])
+}
+
+// Forward skips inputs that are zero, as most are behind a ReLU or in a window with few jobs.
+func (f Full) Forward(params [][]float64, x, y []float64) {
+	copy(y, params[1])
+	w := params[0]
+	for i, v := range x {
+		if v != 0 {
+			addScaled(y, v, w[i*f.Width:][:f.Width])
+		}
+	}
+}
+
+// Backward skips them too.
+func (f Full) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
+	addScaled(grads[1], 1, dy)
+	for i, v := range x {
+		if v != 0 {
+			addScaled(grads[0][i*f.Width:][:f.Width], v, dy)
+		}
+	}
+	for i := range dx {
+		dx[i] = dot(params[0][i*f.Width:][:f.Width], dy)
+	}
+}
+
+// addScaled adds v times x to y. The explicit conversion keeps compilers from fusing, which rounds
+// otherwise on some processors.
+func addScaled(y []float64, v float64, x []float64) {
+	x = x[:len(y)]
+	for k := range y {
+		y[k] += float64(v * x[k])
+	}
+}
+
+func dot(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	for k := range a {
+		sum += float64(a[k] * b[k])
+	}
+	return sum
+}
+
+// ReLU sets negative values to zero.
+type ReLU struct{}
+
+// Outputs returns the inputs.
+func (ReLU) Outputs(inputs int) int { return inputs }
+
+// Sizes returns none.
+func (ReLU) Sizes(int) []int { return nil }
+
+// Init does nothing.
+func (ReLU) Init([][]float64, int, *rand.Rand) {}
+
+// Forward computes the larger one of zero and each value.
+func (ReLU) Forward(_ [][]float64, x, y []float64) {
+	for k, v := range x {
+		y[k] = max(0, v)
+	}
+}
+
+// Backward passes gradients of positive values.
+func (ReLU) Backward(_, _ [][]float64, _, y, dy, dx []float64) {
+	for k := range dx {
+		if dx[k] = dy[k]; y[k] <= 0 {
+			dx[k] = 0
+		}
+	}
+}
+
+// Tanh is the hyperbolic tangent.
+type Tanh struct{}
+
+// Outputs returns the inputs.
+func (Tanh) Outputs(inputs int) int { return inputs }
+
+// Sizes returns none.
+func (Tanh) Sizes(int) []int { return nil }
+
+// Init does nothing.
+func (Tanh) Init([][]float64, int, *rand.Rand) {}
+
+// Forward computes the tangent of each value.
+func (Tanh) Forward(_ [][]float64, x, y []float64) {
+	for k, v := range x {
+		y[k] = math.Tanh(v)
+	}
+}
+
+// Backward multiplies by one minus the square of the outputs.
+func (Tanh) Backward(_, _ [][]float64, _, y, dy, dx []float64) {
+	for k := range dx {
+		dx[k] = dy[k] * (1 - float64(y[k]*y[k]))
+	}
+}
+
+// Affine is a shift and a factor for each value, in this order of parameters: a batch normalization
+// whose statistics stay at mean zero and variance one.
+type Affine struct {
+	Eps   float64 // added to the variance of one
+	Noise float64 // standard deviation of the first factors around one
+}
+
+// Outputs returns the inputs.
+func (Affine) Outputs(inputs int) int { return inputs }
+
+// Sizes returns those of shift and factor.
+func (Affine) Sizes(inputs int) []int { return []int{inputs, inputs} }
+
+// Init draws factors around one; shifts are zero.
+func (a Affine) Init(params [][]float64, _ int, random *rand.Rand) {
+	clear(params[0])
+	for k := range params[1] {
+		params[1][k] = 1
+		if a.Noise > 0 {
+			params[1][k] += float64(a.Noise * random.NormFloat64())
+		}
+	}
+}
+
+// Forward shifts and scales.
+func (a Affine) Forward(params [][]float64, x, y []float64) {
+	unit := 1 / math.Sqrt(1+a.Eps)
+	for k, v := range x {
+		y[k] = float64(params[1][k]*v*unit) + params[0][k]
+	}
+}
+
+// Backward is linear in the gradients.
+func (a Affine) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
+	unit := 1 / math.Sqrt(1+a.Eps)
+	for k, d := range dy {
+		grads[0][k] += d
+		grads[1][k] += float64(d * x[k] * unit)
+		if dx != nil {
+			dx[k] = d * params[1][k] * unit
+		}
+	}
+}

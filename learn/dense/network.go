@@ -1,0 +1,161 @@
+// Package dense computes small networks of fully connected layers, and their gradients, without
+// LibTorch. A decision of a scheduler is one example with many zeros: a call into LibTorch costs more
+// than its arithmetic. The bits are the same on every processor.
+package dense
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Layer is one layer of a [Network].
+type Layer interface {
+	// Outputs returns the number of outputs for a number of inputs.
+	Outputs(inputs int) int
+	// Sizes returns the number of values of each parameter.
+	Sizes(inputs int) []int
+	// Init draws the parameters.
+	Init(params [][]float64, inputs int, random *rand.Rand)
+	// Forward computes the outputs y of one example x.
+	Forward(params [][]float64, x, y []float64)
+	// Backward adds the gradients of the parameters to grads, given one example with its outputs y
+	// and their gradients dy. It sets dx to the gradients of the inputs unless dx is nil.
+	Backward(params, grads [][]float64, x, y, dy, dx []float64)
+}
+
+// Network is a stack of layers with its parameters.
+type Network struct {
+	Inputs int // values of an example
+	Layers []Layer
+	Params [][]float64 // of all layers, in order
+
+	at     []int // of each layer's first parameter
+	widths []int // inputs of each layer, then the outputs of the last
+}
+
+// largest bounds the values of a layer or parameter.
+const largest = 1 << 24
+
+// New makes a network and draws its parameters.
+func New(inputs int, random *rand.Rand, layers ...Layer) (*Network, error) {
+	n := &Network{Inputs: inputs, Layers: layers}
+	if inputs < 1 || inputs > largest || len(layers) == 0 {
+		return nil, fmt.Errorf("make a dense network: %d inputs and %d layers; it needs at least one of both, and at most %d inputs", inputs, len(layers), largest)
+	}
+	width := inputs
+	for k, l := range layers {
+		n.at, n.widths = append(n.at, len(n.Params)), append(n.widths, width)
+		for _, size := range l.Sizes(width) {
+			if size < 1 || size > largest {
+				return nil, fmt.Errorf("make a dense network: a parameter of layer %d has %d values; expected 1 to %d", k, size, largest)
+			}
+			n.Params = append(n.Params, make([]float64, size))
+		}
+		l.Init(n.Params[n.at[k]:], width, random)
+		width = l.Outputs(width)
+	}
+	n.widths = append(n.widths, width)
+	return n, nil
+}
+
+// Outputs is the number of values that the network computes.
+func (n *Network) Outputs() int { return n.widths[len(n.widths)-1] }
+
+// Count is the number of values of all parameters.
+func (n *Network) Count() (count int) {
+	for _, p := range n.Params {
+		count += len(p)
+	}
+	return count
+}
+
+// Pass holds the values of all layers for a batch. It may be used again for batches of the same size
+// or smaller.
+type Pass struct {
+	network *Network
+	batch   int
+	values  [][]float64 // inputs of each layer, then the outputs of the last
+}
+
+// NewPass makes room for a batch.
+func (n *Network) NewPass(batch int) *Pass {
+	p := &Pass{network: n}
+	for _, width := range n.widths {
+		p.values = append(p.values, make([]float64, batch*width))
+	}
+	return p
+}
+
+// Forward computes the outputs of a batch, example after example. They are valid until the next call.
+func (p *Pass) Forward(inputs []float64) []float64 {
+	n := p.network
+	p.batch = len(inputs) / n.Inputs
+	copy(p.values[0], inputs)
+	for k, l := range n.Layers {
+		in, out, params := n.widths[k], n.widths[k+1], n.Params[n.at[k]:]
+		for b := range p.batch {
+			l.Forward(params, p.values[k][b*in:][:in], p.values[k+1][b*out:][:out])
+		}
+	}
+	return p.values[len(n.Layers)][:p.batch*n.Outputs()]
+}
+
+// Backward adds to gradients, which are shaped as the network's parameters, those of a sum whose
+// derivatives with respect to the outputs of the last Forward are given.
+func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
+	n, above := p.network, outputs
+	for k := len(n.Layers) - 1; k >= 0; k-- {
+		in, out := n.widths[k], n.widths[k+1]
+		var below []float64
+		if k > 0 {
+			below = make([]float64, p.batch*in)
+		}
+		for b := range p.batch {
+			var dx []float64
+			if k > 0 {
+				dx = below[b*in:][:in]
+			}
+			n.Layers[k].Backward(n.Params[n.at[k]:], gradients[n.at[k]:], p.values[k][b*in:][:in], p.values[k+1][b*out:][:out], above[b*out:][:out], dx)
+		}
+		above = below
+	}
+}
+
+// NewGradients are zeros in the shape of the parameters.
+func (n *Network) NewGradients() [][]float64 {
+	all := make([][]float64, len(n.Params))
+	for k, p := range n.Params {
+		all[k] = make([]float64, len(p))
+	}
+	return all
+}
+
+// Finite returns an error that names the first parameter, or gradient of one, that is not finite.
+func Finite(what string, values [][]float64) error {
+	for k, list := range values {
+		for at, v := range list {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%s: value %d of parameter %d is %v", what, at, k, v)
+			}
+		}
+	}
+	return nil
+}
+
+// SetParams copies parameters of a network of the same shape.
+func (n *Network) SetParams(params [][]float64) error {
+	if len(params) != len(n.Params) {
+		return fmt.Errorf("set parameters of a dense network: got %d, expected %d", len(params), len(n.Params))
+	}
+	var faults []error
+	for k, p := range params {
+		if len(p) != len(n.Params[k]) {
+			faults = append(faults, fmt.Errorf("set parameter %d of a dense network: got %d values, expected %d", k, len(p), len(n.Params[k])))
+			continue
+		}
+		copy(n.Params[k], p)
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,22 @@
+package dense
+
+import (
+	"math"
+	"slices"
+)
+
+// Softmax returns the probabilities of logits, of which each example has a number.
+func Softmax(logits []float64, width int) []float64 {
+	p := make([]float64, len(logits))
+	for at := 0; at < len(p); at += width {
+		most, sum := slices.Max(logits[at:at+width]), 0.0
+		for k := at; k < at+width; k++ {
+			p[k] = math.Exp(logits[k] - most)
+			sum += p[k]
+		}
+		for k := at; k < at+width; k++ {
+			p[k] /= sum
+		}
+	}
+	return p
+}

@@ -1,0 +1,137 @@
+// Package dl2 holds what the elastic scheduler DL2 did as published, and nothing else should do: its
+// losses with their quirks, its exploration and its hand-over between agents.
+package dl2
+
+import (
+	"math"
+
+	"graft/learn/dense"
+)
+
+// The constants of its losses.
+const (
+	clip       = 1e-10 // probabilities are kept so far from zero and one in the cross-entropy
+	entropyEps = 1e-6  // added to probabilities in the logarithm of the entropy
+)
+
+// SupervisedLoss is a loss of imitation: it returns its value, and its derivatives with respect to
+// logits in place of probabilities. Labels are distributions over actions, zero where the job of an
+// example lies outside the window; n examples have as many values each.
+type SupervisedLoss func(probabilities, labels []float64, n int) (loss float64, logits []float64)
+
+// SupervisedLosses are the losses of imitation, by their published names.
+var SupervisedLosses = map[string]SupervisedLoss{"Cross_Entropy": CrossEntropy, "Mean_Square": MeanSquare, "Absolute_Difference": AbsoluteDifference}
+
+// CrossEntropy is the mean over examples. Probabilities outside the clip have no gradient.
+func CrossEntropy(p, labels []float64, n int) (float64, []float64) {
+	loss, d := 0.0, make([]float64, len(p))
+	for k, v := range p {
+		loss -= labels[k] * math.Log(min(max(v, clip), 1-clip)) / float64(n)
+		if v >= clip && v <= 1-clip {
+			d[k] = -labels[k] / v / float64(n)
+		}
+	}
+	width := len(p) / n
+	for at := 0; at < len(p); at += width { // outputs are divided by their sum once more
+		normalized(p[at:at+width], d[at:at+width])
+	}
+	return loss, throughSoftmax(p, d, n)
+}
+
+// normalized takes derivatives through a division by the sum, which is one.
+func normalized(p, d []float64) {
+	mean := dot(p, d)
+	for k := range d {
+		d[k] -= mean
+	}
+}
+
+// MeanSquare is the mean over examples and actions.
+func MeanSquare(p, labels []float64, n int) (float64, []float64) {
+	loss, d := 0.0, make([]float64, len(p))
+	for k, v := range p {
+		off := v - labels[k]
+		loss += off * off / float64(len(p))
+		d[k] = 2 * off / float64(len(p))
+	}
+	return loss, throughSoftmax(p, d, n)
+}
+
+// AbsoluteDifference is the mean over examples and actions.
+func AbsoluteDifference(p, labels []float64, n int) (float64, []float64) {
+	loss, d := 0.0, make([]float64, len(p))
+	for k, v := range p {
+		off := v - labels[k]
+		loss += math.Abs(off) / float64(len(p))
+		if off != 0 {
+			d[k] = math.Copysign(1/float64(len(p)), off)
+		}
+	}
+	return loss, throughSoftmax(p, d, n)
+}
+
+// Entropy is the mean of p log p over examples and actions: a negative entropy, divided by the number
+// of actions too.
+func Entropy(p []float64) (sum float64) {
+	for _, v := range p {
+		sum += v * math.Log(v+entropyEps)
+	}
+	return sum / float64(len(p))
+}
+
+// PolicyLoss is that of reinforcement learning, with a weight of Entropy. It takes the probabilities
+// that were stored when the policy acted, masked and divided by their sum, in place of the network's:
+// the published program feeds them into its graph, where the gradient of the softmax takes them too.
+// Actions are those taken, a place in each example.
+func PolicyLoss(stored []float64, actions []int, advantages []float64, weight float64) (loss float64, logits []float64) {
+	n := len(actions)
+	width, d := len(stored)/n, make([]float64, len(stored))
+	for k, v := range stored {
+		d[k] = weight / float64(len(stored)) * (math.Log(v+entropyEps) + v/(v+entropyEps))
+	}
+	for k, a := range actions {
+		at := k*width + a
+		loss -= math.Log(stored[at]) * advantages[k] / float64(n)
+		d[at] -= advantages[k] / stored[at] / float64(n)
+	}
+	return loss + weight*Entropy(stored), throughSoftmax(stored, d, n)
+}
+
+// ValueLoss is the mean square of values around targets.
+func ValueLoss(values, targets []float64) (loss float64, d []float64) {
+	d = make([]float64, len(values))
+	for k, v := range values {
+		off := v - targets[k]
+		loss += off * off / float64(len(values))
+		d[k] = 2 * off / float64(len(values))
+	}
+	return loss, d
+}
+
+// throughSoftmax turns derivatives with respect to probabilities into those of logits.
+func throughSoftmax(p, d []float64, n int) []float64 {
+	width := len(p) / n
+	for at := 0; at < len(p); at += width {
+		mean := dot(p[at:at+width], d[at:at+width])
+		for k := at; k < at+width; k++ {
+			d[k] = p[k] * (d[k] - mean)
+		}
+	}
+	return d
+}
+
+func dot(a, b []float64) (sum float64) {
+	for k := range a {
+		sum += float64(a[k] * b[k])
+	}
+	return sum
+}
+
+// Layers are those of its networks: hidden layers of one width, each with an affine layer behind its
+// ReLU that its program calls a batch normalization and never trains as one.
+func Layers(hidden, width, outputs int) (all []dense.Layer) {
+	for range hidden {
+		all = append(all, dense.Full{Width: width, Scale: 0.02}, dense.ReLU{}, dense.Affine{Eps: 1e-5, Noise: 0.002})
+	}
+	return append(all, dense.Full{Width: outputs, Scale: 0.02})
+}
