@@ -9,6 +9,7 @@ import (
 type Full struct {
 	Width int     // outputs
 	Scale float64 // standard deviation of the first weights, cut at two of them; zero means 1/sqrt(inputs)
+	Gain  float64 // of an orthogonal matrix in place of those; zero means none
 }
 
 // Outputs returns the width.
@@ -17,8 +18,14 @@ func (f Full) Outputs(int) int { return f.Width }
 // Sizes returns those of the matrix and the bias.
 func (f Full) Sizes(inputs int) []int { return []int{inputs * f.Width, f.Width} }
 
-// Init draws the matrix from a normal distribution that is cut at two deviations; the bias is zero.
+// Init draws the matrix, orthogonal or from a normal distribution that is cut at two deviations; the
+// bias is zero.
 func (f Full) Init(params [][]float64, inputs int, random *rand.Rand) {
+	clear(params[1])
+	if f.Gain != 0 {
+		orthogonal(params[0], inputs, f.Width, f.Gain, random)
+		return
+	}
 	scale := f.Scale
 	if scale == 0 {
 		scale = 1 / math.Sqrt(float64(inputs))
@@ -30,7 +37,36 @@ func (f Full) Init(params [][]float64, inputs int, random *rand.Rand) {
 		}
 		params[0][k] = scale * v
 	}
-	clear(params[1])
+}
+
+// orthogonal fills a matrix whose rows, or columns if those are fewer, are orthogonal and of length
+// gain, evenly drawn: normal vectors made orthogonal one after the other (Saxe, McClelland and Ganguli,
+// ICLR 2014).
+func orthogonal(w []float64, rows, columns int, gain float64, random *rand.Rand) {
+	count, length := rows, columns
+	at := func(k, i int) *float64 { return &w[k*columns+i] }
+	if columns < rows {
+		count, length = columns, rows
+		at = func(k, i int) *float64 { return &w[i*columns+k] }
+	}
+	var done [][]float64
+	for k := range count {
+		v := make([]float64, length)
+		for i := range v {
+			v[i] = random.NormFloat64()
+		}
+		for range 2 { // twice is enough (Giraud, Langou and Rozloznik, 2005)
+			for _, u := range done {
+				addScaled(v, -dot(u, v), u)
+			}
+		}
+		norm := math.Sqrt(dot(v, v))
+		for i := range v {
+			v[i] /= norm
+			*at(k, i) = gain * v[i]
+		}
+		done = append(done, v)
+	}
 }
 
 // Forward skips inputs that are zero, as most are behind a ReLU or in a window with few jobs.

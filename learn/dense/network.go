@@ -72,21 +72,25 @@ func (n *Network) Count() (count int) {
 }
 
 // Pass holds the values of all layers for a batch. It may be used again for batches of the same size
-// or smaller.
+// or smaller. One goroutine uses it at a time.
 type Pass struct {
 	network *Network
+	room    int // largest batch
 	batch   int
 	values  [][]float64 // inputs of each layer, then the outputs of the last
 }
 
 // NewPass makes room for a batch.
 func (n *Network) NewPass(batch int) *Pass {
-	p := &Pass{network: n}
+	p := &Pass{network: n, room: batch}
 	for _, width := range n.widths {
 		p.values = append(p.values, make([]float64, batch*width))
 	}
 	return p
 }
+
+// Room is the largest batch.
+func (p *Pass) Room() int { return p.room }
 
 // Forward computes the outputs of a batch, example after example. They are valid until the next call.
 func (p *Pass) Forward(inputs []float64) []float64 {

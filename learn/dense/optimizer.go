@@ -11,6 +11,9 @@ type Adam struct {
 	Rate         float64 // learning rate
 	Beta1, Beta2 float64 // decays of the moments; zero means 0.9 and 0.999
 	Eps          float64 // zero means 1e-8
+	// Corrected adds eps to the root of the corrected moment, as PyTorch does; false to that of the
+	// uncorrected one.
+	Corrected bool
 
 	Steps         int // that were taken
 	first, second [][]float64
@@ -28,7 +31,11 @@ func (a *Adam) Step(params, gradients [][]float64) error {
 	}
 	a.Steps++
 	t := float64(a.Steps)
-	rate := a.Rate * math.Sqrt(1-math.Pow(b2, t)) / (1 - math.Pow(b1, t))
+	root := math.Sqrt(1 - math.Pow(b2, t))
+	rate := a.Rate * root / (1 - math.Pow(b1, t))
+	if a.Corrected {
+		eps *= root
+	}
 	for k, p := range params {
 		m, v := a.first[k], a.second[k]
 		for at, g := range gradients[k] {
@@ -39,6 +46,27 @@ func (a *Adam) Step(params, gradients [][]float64) error {
 	}
 	return nil
 }
+
+// ClipNorm scales gradients down to a norm over all of them, and returns the norm before; a bound of
+// zero keeps them.
+func ClipNorm(gradients [][]float64, most float64) (norm float64) {
+	for _, g := range gradients {
+		norm += dot(g, g)
+	}
+	norm = math.Sqrt(norm)
+	if most <= 0 || norm <= most {
+		return norm
+	}
+	for _, g := range gradients {
+		for k := range g {
+			g[k] *= most / (norm + clipEps)
+		}
+	}
+	return norm
+}
+
+// clipEps is added to a norm that is divided by; the value is PyTorch's.
+const clipEps = 1e-6
 
 func or(v, otherwise float64) float64 {
 	if v == 0 {

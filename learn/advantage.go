@@ -1,0 +1,39 @@
+package learn
+
+import "math"
+
+// Discounts weigh what comes later.
+type Discounts struct {
+	Gamma  float64 // of a step of time, from 0 to 1; zero means 0.99
+	Lambda float64 // of an action, between its own estimate and what was seen, from 0 to 1; zero means 0.95
+}
+
+// EnsureDefaults fills what is zero.
+func (d *Discounts) EnsureDefaults() {
+	if d.Gamma == 0 {
+		d.Gamma = 0.99
+	}
+	if d.Lambda == 0 {
+		d.Lambda = 0.95
+	}
+}
+
+// Advantages are generalised advantage estimates (Schulman et al., ICLR 2016), and the returns that
+// values should predict. Only actions after which time goes on are discounted.
+func Advantages(steps []Step, d Discounts) (advantages, returns []float64) {
+	advantages, returns = make([]float64, len(steps)), make([]float64, len(steps))
+	later := 0.0 // advantage of the next step in the same episode
+	for k := len(steps) - 1; k >= 0; k-- {
+		s := &steps[k]
+		next := s.Bootstrap
+		if s.Outcome.Done || s.Last {
+			later = 0
+		} else {
+			next = steps[k+1].Value
+		}
+		gamma := math.Pow(d.Gamma, float64(s.Outcome.Elapsed))
+		later = s.Outcome.Reward + gamma*next - s.Value + gamma*d.Lambda*later
+		advantages[k], returns[k] = later, later+s.Value
+	}
+	return advantages, returns
+}

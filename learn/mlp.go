@@ -1,0 +1,99 @@
+package learn
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"graft/learn/dense"
+)
+
+// MLPOptions shape an agent of two networks of fully connected layers, one for logits and one for
+// values.
+type MLPOptions struct {
+	Inputs, Actions int     // values of an observation, and actions; required
+	Hidden          []int   // widths of hidden layers; none means 64 and 64
+	Rate            float64 // Adam's learning rate; zero means 0.0003
+	Eps             float64 // Adam's; zero means 1e-5
+}
+
+// MLP is a [Model] of two networks.
+type MLP struct {
+	policy, value         *dense.Network
+	policyPass, valuePass *dense.Pass
+	optimizer             *dense.Adam
+}
+
+// NewMLP draws an agent: hidden layers are orthogonal with a gain of the square root of two, logits with
+// 0.01 and values with one (Engstrom et al., Implementation Matters in Deep RL, ICLR 2020).
+func NewMLP(o MLPOptions, random *rand.Rand) (*MLP, error) {
+	if len(o.Hidden) == 0 {
+		o.Hidden = []int{64, 64}
+	}
+	m := &MLP{optimizer: &dense.Adam{Rate: cmp.Or(o.Rate, 3e-4), Eps: cmp.Or(o.Eps, 1e-5), Corrected: true}}
+	layers := func(outputs int, gain float64) (all []dense.Layer) {
+		for _, width := range o.Hidden {
+			all = append(all, dense.Full{Width: width, Gain: math.Sqrt2}, dense.Tanh{})
+		}
+		return append(all, dense.Full{Width: outputs, Gain: gain})
+	}
+	var err error
+	if m.policy, err = dense.New(o.Inputs, random, layers(o.Actions, 0.01)...); err != nil {
+		return nil, err
+	}
+	if m.value, err = dense.New(o.Inputs, random, layers(1, 1)...); err != nil {
+		return nil, err
+	}
+	m.room(1)
+	return m, nil
+}
+
+// room makes passes for a batch.
+func (m *MLP) room(batch int) {
+	m.policyPass, m.valuePass = m.policy.NewPass(batch), m.value.NewPass(batch)
+}
+
+// Twin is an agent that shares the weights, for another goroutine.
+func (m *MLP) Twin() Agent {
+	twin := *m
+	twin.room(1)
+	return &twin
+}
+
+// Score scores one state.
+func (m *MLP) Score(o Observation) (logits []float64, value float64) {
+	return m.policyPass.Forward(o.Values), m.valuePass.Forward(o.Values)[0]
+}
+
+// Forward scores a batch.
+func (m *MLP) Forward(states []Observation) (logits [][]float64, values []float64) {
+	if len(states) > m.policyPass.Room() {
+		m.room(len(states))
+	}
+	var inputs []float64
+	for _, s := range states {
+		inputs = append(inputs, s.Values...)
+	}
+	all, width := m.policyPass.Forward(inputs), m.policy.Outputs()
+	for k := range states {
+		logits = append(logits, all[k*width:][:width])
+	}
+	return logits, m.valuePass.Forward(inputs)
+}
+
+// Descend takes a step of Adam.
+func (m *MLP) Descend(logits [][]float64, values []float64, clip float64) error {
+	var flat []float64
+	for _, row := range logits {
+		flat = append(flat, row...)
+	}
+	policy, value := m.policy.NewGradients(), m.value.NewGradients()
+	m.policyPass.Backward(flat, policy)
+	m.valuePass.Backward(values, value)
+	gradients := append(policy, value...)
+	if norm := dense.ClipNorm(gradients, clip); math.IsNaN(norm) {
+		return fmt.Errorf("step %d of the optimizer: the gradient's norm is not a number", m.optimizer.Steps+1)
+	}
+	return m.optimizer.Step(append(append([][]float64{}, m.policy.Params...), m.value.Params...), gradients)
+}

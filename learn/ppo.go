@@ -1,0 +1,165 @@
+package learn
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Model is an agent whose parameters can be learned.
+type Model interface {
+	Agent
+	// Forward scores states: the logits of each, and the values.
+	Forward(states []Observation) (logits [][]float64, values []float64)
+	// Descend moves the parameters against the gradient of a sum, given its derivatives with respect to
+	// what the last Forward returned, after clipping the gradient's norm; zero clips nothing. A gradient
+	// that is not finite is an error, and nothing is changed.
+	Descend(logits [][]float64, values []float64, clip float64) error
+}
+
+// PPOOptions are those of proximal policy optimization with clipped ratios (Schulman et al., 2017).
+type PPOOptions struct {
+	Discounts
+	Clip      float64 // how far ratios of probabilities may leave one; zero means 0.2
+	Epochs    int     // passes over a rollout; zero means 10
+	Batch     int     // steps in a gradient; zero means 64
+	ValueLoss float64 // weight of half the mean square error of values; zero means 1
+	Entropy   float64 // weight of the entropy; zero gives none
+	MaxNorm   float64 // bound of the gradient's norm; zero means 0.5
+	// Raw keeps advantages as they are; false scales them in each batch to mean zero and deviation one.
+	Raw bool
+}
+
+// EnsureDefaults fills what is zero.
+func (o *PPOOptions) EnsureDefaults() {
+	o.Discounts.EnsureDefaults()
+	for value, otherwise := range map[*float64]float64{&o.Clip: 0.2, &o.ValueLoss: 1, &o.MaxNorm: 0.5} {
+		if *value == 0 {
+			*value = otherwise
+		}
+	}
+	if o.Epochs == 0 {
+		o.Epochs = 10
+	}
+	if o.Batch == 0 {
+		o.Batch = 64
+	}
+}
+
+// PPOFigures are means over the batches of an update.
+type PPOFigures struct {
+	ValueLoss    float64 `json:"value_loss"`    // mean square error of values
+	Entropy      float64 `json:"entropy"`       // of decisions, in nats
+	KL           float64 `json:"approx_kl"`     // divergence from the policy that played, estimated
+	ClipFraction float64 `json:"clip_fraction"` // share of ratios beyond the bound
+}
+
+// UpdatePPO improves a model by a rollout. Random shuffles its steps.
+func UpdatePPO(m Model, steps []Step, o PPOOptions, random *rand.Rand) (f PPOFigures, err error) {
+	advantages, returns := Advantages(steps, o.Discounts)
+	batches := 0.0
+	for range o.Epochs {
+		order := random.Perm(len(steps))
+		for at := 0; at < len(order); at += o.Batch {
+			b := newPPOBatch(steps, order[at:min(at+o.Batch, len(order))], advantages, returns, o)
+			if err := b.descend(m, &f); err != nil {
+				return f, fmt.Errorf("learn by PPO: %w", err)
+			}
+			batches++
+		}
+	}
+	for _, v := range []*float64{&f.ValueLoss, &f.Entropy, &f.KL, &f.ClipFraction} {
+		*v /= batches
+	}
+	return f, nil
+}
+
+// ppoBatch is the part of a rollout for one gradient.
+type ppoBatch struct {
+	PPOOptions
+	steps               []*Step
+	states              []Observation
+	advantages, returns []float64
+}
+
+func newPPOBatch(all []Step, places []int, advantages, returns []float64, o PPOOptions) *ppoBatch {
+	b := &ppoBatch{PPOOptions: o}
+	for _, k := range places {
+		b.steps, b.states = append(b.steps, &all[k]), append(b.states, all[k].Observation)
+		b.advantages, b.returns = append(b.advantages, advantages[k]), append(b.returns, returns[k])
+	}
+	if !o.Raw && len(places) > 1 {
+		standardize(b.advantages)
+	}
+	return b
+}
+
+// standardEps keeps equal advantages finite; the value is that of Stable-Baselines3.
+const standardEps = 1e-8
+
+// standardize scales to mean zero and a sample deviation of one.
+func standardize(values []float64) {
+	n := float64(len(values))
+	mean, squares := 0.0, 0.0
+	for _, v := range values {
+		mean += v / n
+	}
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	scale := 1 / (math.Sqrt(squares/(n-1)) + standardEps)
+	for k := range values {
+		values[k] = (values[k] - mean) * scale
+	}
+}
+
+// descend takes one step, and adds its figures.
+func (b *ppoBatch) descend(m Model, f *PPOFigures) error {
+	logits, values := m.Forward(b.states)
+	n := float64(len(b.steps))
+	dLogits, dValues := make([][]float64, len(b.steps)), make([]float64, len(b.steps))
+	for k, s := range b.steps {
+		log := LogProbabilities(logits[k], s.Mask)
+		change := log[s.Action] - s.Log
+		ratio, advantage := math.Exp(change), b.advantages[k]
+		weight := 0.0 // derivative of the loss with respect to the action's logarithm
+		if clipped := min(max(ratio, 1-b.Clip), 1+b.Clip); ratio*advantage <= clipped*advantage {
+			weight = -advantage * ratio / n
+		}
+		if math.Abs(ratio-1) > b.Clip {
+			f.ClipFraction += 1 / n
+		}
+		f.KL += (ratio - 1 - change) / n // estimator k3 of Schulman, Approximating KL Divergence, 2020
+		entropy := Entropy(log)
+		f.Entropy += entropy / n
+		dLogits[k] = logitGradient(log, s.Action, weight, b.Entropy/n, entropy)
+		off := values[k] - b.returns[k]
+		f.ValueLoss += off * off / n
+		dValues[k] = b.ValueLoss * off / n
+	}
+	return m.Descend(dLogits, dValues, b.MaxNorm)
+}
+
+// Entropy is that of a distribution, in nats.
+func Entropy(log []float64) (sum float64) {
+	for _, v := range log {
+		if p := math.Exp(v); p > 0 {
+			sum -= p * v
+		}
+	}
+	return sum
+}
+
+// logitGradient is the derivative of weight times an action's logarithm, less bonus times the entropy.
+func logitGradient(log []float64, action int, weight, bonus, entropy float64) []float64 {
+	d := make([]float64, len(log))
+	for k, v := range log {
+		p := math.Exp(v)
+		if p == 0 {
+			continue
+		}
+		d[k] = -weight*p + bonus*p*(v+entropy)
+	}
+	d[action] += weight
+	return d
+}

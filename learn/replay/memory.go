@@ -1,0 +1,124 @@
+// Package replay keeps the experience of a learner, and draws from it evenly or by priority.
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Source draws random numbers.
+type Source interface {
+	Float64() float64 // from 0 up to 1
+}
+
+// Memory keeps the last items, and draws each in proportion to its priority (proportional
+// prioritization of Schaul, Quan, Antonoglou and Silver, ICLR 2016). Equal priorities draw evenly.
+type Memory[T any] struct {
+	// sums is a binary tree of sums: the parent of k is (k-1)/2, and the last capacity entries are
+	// the priorities.
+	sums  []float64
+	items []T
+	next  int // place of the next item
+	count int // items that are there
+}
+
+// mostItems bounds a memory.
+const mostItems = 1 << 26
+
+// NewMemory makes an empty memory for so many items.
+func NewMemory[T any](capacity int) (*Memory[T], error) {
+	if capacity < 1 || capacity > mostItems {
+		return nil, fmt.Errorf("make a replay memory: capacity is %d; must be from 1 to %d", capacity, mostItems)
+	}
+	return &Memory[T]{sums: make([]float64, 2*capacity-1), items: make([]T, capacity)}, nil
+}
+
+// Capacity is the number of items that fit in.
+func (m *Memory[T]) Capacity() int { return len(m.items) }
+
+// Len is the number of items that are there.
+func (m *Memory[T]) Len() int { return m.count }
+
+// Item is the item at a place.
+func (m *Memory[T]) Item(place int) T { return m.items[place] }
+
+// Priority is that of the item at a place.
+func (m *Memory[T]) Priority(place int) float64 { return m.sums[len(m.items)-1+place] }
+
+// Total is the sum of all priorities.
+func (m *Memory[T]) Total() float64 { return m.sums[0] }
+
+// Most is the largest priority; zero in an empty memory.
+func (m *Memory[T]) Most() (most float64) {
+	for _, p := range m.sums[len(m.items)-1:][:m.count] {
+		most = max(most, p)
+	}
+	return most
+}
+
+// Add stores an item in place of the oldest one where the memory is full.
+func (m *Memory[T]) Add(item T, priority float64) error {
+	if err := m.Set(m.next, priority); err != nil {
+		return err
+	}
+	m.items[m.next] = item
+	m.next, m.count = (m.next+1)%len(m.items), min(m.count+1, len(m.items))
+	return nil
+}
+
+// Set changes the priority at a place.
+func (m *Memory[T]) Set(place int, priority float64) error {
+	if !(priority >= 0) || math.IsInf(priority, 0) {
+		return fmt.Errorf("store experience: the priority of place %d is %v; must be finite and not negative", place, priority)
+	}
+	at := len(m.items) - 1 + place
+	change := priority - m.sums[at]
+	for m.sums[at] = priority; at > 0; {
+		at = (at - 1) / 2
+		m.sums[at] += change
+	}
+	return nil
+}
+
+// Draw is a sample of a memory.
+type Draw struct {
+	Places  []int
+	Weights []float64 // importance of each for an even expectation, at most 1
+}
+
+// Draw draws n items, one from each of n equal parts of the sum of priorities. Weights undo the share
+// beta of what priorities prefer.
+func (m *Memory[T]) Draw(n int, beta float64, random Source) (Draw, error) {
+	if m.count == 0 || m.Total() <= 0 {
+		return Draw{}, errors.New("draw experience: the memory is empty, or all priorities are zero")
+	}
+	least := math.Inf(1)
+	for _, p := range m.sums[len(m.items)-1:][:m.count] {
+		if p > 0 {
+			least = min(least, p)
+		}
+	}
+	d, part := Draw{make([]int, n), make([]float64, n)}, m.Total()/float64(n)
+	for k := range n {
+		low, high := part*float64(k), part*float64(k+1)
+		d.Places[k] = m.find(low + (high-low)*random.Float64())
+		d.Weights[k] = math.Pow(m.Priority(d.Places[k])/m.Total()/(least/m.Total()), -beta)
+	}
+	return d, nil
+}
+
+// find is the place where the running sum of priorities reaches a value.
+func (m *Memory[T]) find(value float64) int {
+	at := 0
+	for 2*at+1 < len(m.sums) {
+		left := 2*at + 1
+		if value <= m.sums[left] || m.sums[left+1] == 0 { // rounding never leads to where nothing is
+			at = left
+		} else {
+			value -= m.sums[left]
+			at = left + 1
+		}
+	}
+	return at - (len(m.items) - 1)
+}

@@ -1,0 +1,152 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"graft/parallel"
+)
+
+// Agent chooses actions and values states. One goroutine uses it at a time; several agents may share
+// weights.
+type Agent interface {
+	// Score returns the logit of each action and the value of the state.
+	Score(o Observation) (logits []float64, value float64)
+}
+
+// Step is a step of an episode, as an agent saw it.
+type Step struct {
+	Observation
+	Action  int
+	Log     float64 // logarithm of its probability
+	Value   float64 // of the state
+	Outcome Outcome
+	// Bootstrap is the value of the state behind the last step of a rollout, or behind an episode that
+	// was cut; zero elsewhere.
+	Bootstrap float64
+	Last      bool // of the rollout
+}
+
+// Rollout plays in one environment; the episode goes on in the next call.
+type Rollout struct {
+	env     Env
+	agent   Agent
+	random  *rand.Rand
+	running bool
+	reward  float64 // of the episode so far
+	length  int     // likewise, in actions
+	Ended   []Episode
+}
+
+// Episode is an episode that has ended.
+type Episode struct {
+	Reward float64 // sum of the rewards, not discounted
+	Length int     // actions
+}
+
+// NewRollout makes a rollout with a stream of random numbers of its own.
+func NewRollout(env Env, agent Agent, seed, stream uint64) *Rollout {
+	return &Rollout{env: env, agent: agent, random: rand.New(rand.NewPCG(seed, stream))}
+}
+
+// Play takes so many actions as the agent draws them.
+func (r *Rollout) Play(actions int) ([]Step, error) {
+	steps := make([]Step, 0, actions)
+	for range actions {
+		step, err := r.step()
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+	}
+	last := &steps[actions-1]
+	last.Last = true
+	if !last.Outcome.Done {
+		_, last.Bootstrap = r.agent.Score(r.env.Observe())
+	}
+	return steps, nil
+}
+
+func (r *Rollout) step() (s Step, err error) {
+	if !r.running {
+		if err := r.env.Reset(r.random); err != nil {
+			return s, fmt.Errorf("begin an episode: %w", err)
+		}
+		r.running, r.reward, r.length = true, 0, 0
+	}
+	now := r.env.Observe()
+	s.Observation = Observation{slices.Clone(now.Values), slices.Clone(now.Mask)}
+	logits, value := r.agent.Score(s.Observation)
+	log := LogProbabilities(logits, s.Mask)
+	s.Value, s.Action = value, Sample(log, r.random)
+	s.Log = log[s.Action]
+	if s.Outcome, err = r.env.Act(s.Action); err != nil {
+		return s, fmt.Errorf("action %d: %w", s.Action, err)
+	}
+	r.reward += s.Outcome.Reward
+	r.length++
+	if s.Outcome.Done {
+		r.running = false
+		r.Ended = append(r.Ended, Episode{r.reward, r.length})
+		if s.Outcome.Cut {
+			_, s.Bootstrap = r.agent.Score(r.env.Observe())
+		}
+	}
+	return s, nil
+}
+
+// PlayAll plays in several environments, workers of them at a time. The steps of one follow those of
+// another, whatever ran first.
+func PlayAll(ctx context.Context, all []*Rollout, actions, workers int) ([]Step, error) {
+	played := make([][]Step, len(all))
+	err := parallel.Pool{Workers: workers}.Each(ctx, len(all), func(k int) (err error) {
+		if played[k], err = all[k].Play(actions); err != nil {
+			err = fmt.Errorf("environment %d: %w", k, err)
+		}
+		return err
+	}).First()
+	return slices.Concat(played...), err
+}
+
+// LogProbabilities are those of a softmax over the actions that the mask allows; others have minus
+// infinity.
+func LogProbabilities(logits []float64, mask []bool) []float64 {
+	most := math.Inf(-1)
+	for k, v := range logits {
+		if mask == nil || mask[k] {
+			most = max(most, v)
+		}
+	}
+	sum, log := 0.0, make([]float64, len(logits))
+	for k, v := range logits {
+		if log[k] = math.Inf(-1); mask == nil || mask[k] {
+			log[k] = v - most
+			sum += math.Exp(log[k])
+		}
+	}
+	total := math.Log(sum)
+	for k := range log {
+		log[k] -= total
+	}
+	return log
+}
+
+// Sample draws an action.
+func Sample(log []float64, random *rand.Rand) int {
+	left, last := random.Float64(), 0
+	for k, v := range log {
+		if p := math.Exp(v); p > 0 {
+			if left -= p; left < 0 {
+				return k
+			}
+			last = k
+		}
+	}
+	return last // probabilities sum to a little less than one
+}
+
+// Likeliest is the likeliest action, the first of equals.
+func Likeliest(log []float64) int { return slices.Index(log, slices.Max(log)) }

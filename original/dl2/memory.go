@@ -1,0 +1,88 @@
+package dl2
+
+import (
+	"math"
+
+	"graft/learn/replay"
+)
+
+// MemoryOptions are those of the published prioritized replay.
+type MemoryOptions struct {
+	Capacity     int  // transitions that are kept; the last Capacity rewards are their mean's
+	ByReward     bool // whether new ones have the priority of their reward above the mean, at least 1; false gives them the largest there is
+	MeanBaseline bool // whether rewards are relative to the mean, which bounds errors by 4
+	Critic       bool // whether a value network is; without mean baseline it bounds errors by 7, else 1
+}
+
+// The constants of its replay.
+const (
+	betaStep  = 1e-4 // that each draw adds to beta, which begins at a tenth
+	firstBeta = 0.1
+	errorEps  = 0.01 // added to errors
+	errorRoot = 0.9  // exponent of errors
+	overBound = 1.2  // what divides the bound for the first priority
+)
+
+// Memory is the published prioritized replay. Priorities of new transitions are rewards and later
+// ones powers of errors, on different scales in one tree.
+type Memory[T any] struct {
+	*replay.Memory[T]
+	o       MemoryOptions
+	beta    float64
+	rewards []float64 // the last ones, the newest at the end
+}
+
+// NewMemory makes an empty memory.
+func NewMemory[T any](o MemoryOptions) (*Memory[T], error) {
+	m, err := replay.NewMemory[T](o.Capacity)
+	return &Memory[T]{Memory: m, o: o, beta: firstBeta}, err
+}
+
+// bound is the largest error that counts.
+func (m *Memory[T]) bound() float64 {
+	switch {
+	case m.o.MeanBaseline:
+		return 4
+	case m.o.Critic:
+		return 7
+	}
+	return 1
+}
+
+// Store keeps a transition by its reward.
+func (m *Memory[T]) Store(item T, reward float64) error {
+	m.rewards = append(m.rewards, reward)
+	if len(m.rewards) > m.o.Capacity {
+		m.rewards = m.rewards[1:]
+	}
+	priority := max(1, reward-m.MeanReward())
+	if !m.o.ByReward {
+		if priority = m.Most(); priority == 0 {
+			priority = m.bound() / overBound
+		}
+	}
+	return m.Add(item, priority)
+}
+
+// MeanReward is the mean of the rewards that are kept.
+func (m *Memory[T]) MeanReward() float64 {
+	sum := 0.0
+	for _, r := range m.rewards {
+		sum += r
+	}
+	return sum / float64(max(1, len(m.rewards)))
+}
+
+// Beta is the exponent of the weights of the last draw.
+func (m *Memory[T]) Beta() float64 { return m.beta }
+
+// Sample draws n transitions.
+func (m *Memory[T]) Sample(n int, random replay.Source) (replay.Draw, error) {
+	m.beta = min(1, m.beta+betaStep)
+	return m.Draw(n, m.beta, random)
+}
+
+// Learned sets the priority of a transition by the error of its value.
+func (m *Memory[T]) Learned(place int, off float64) error {
+	return m.Set(place, math.Pow(min(math.Abs(off)+errorEps, m.bound()), errorRoot))
+}
