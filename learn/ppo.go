@@ -19,7 +19,7 @@ type Model interface {
 
 // PPOOptions are those of proximal policy optimization with clipped ratios (Schulman et al., 2017).
 type PPOOptions struct {
-	Discounts
+	Discounts         // of what comes later; zero is their defaults
 	Clip      float64 // how far ratios of probabilities may leave one; zero means 0.2
 	Epochs    int     // passes over a rollout; zero means 10
 	Batch     int     // steps in a gradient; zero means 64

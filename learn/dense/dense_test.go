@@ -11,9 +11,9 @@ import (
 // Gradients are those of finite differences, of all layers and inputs with zeros.
 func TestGradients(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	n, err := New(5, random, Full{Width: 7}, Tanh{}, Affine{Eps: 1e-5, Noise: 0.1}, Full{Width: 6}, ReLU{}, Full{Width: 3})
+	n, err := New(5, random, Full{Width: 7}, Tanh{}, Affine{Eps: 1e-5, Noise: 0.1}, Full{Width: 6}, ReLU{}, Full{Width: 4}, Duel{})
 	require.NoError(t, err)
-	require.Equal(t, 5*7+7+14+7*6+6+6*3+3, n.Count())
+	require.Equal(t, 5*7+7+14+7*6+6+6*4+4, n.Count())
 	x, weigh := make([]float64, 4*5), make([]float64, 4*3)
 	for k := range x {
 		if x[k] = random.NormFloat64(); k%3 == 0 {

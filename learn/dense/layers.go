@@ -207,3 +207,43 @@ func (a Affine) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 		}
 	}
 }
+
+// Duel turns a value and the advantages of actions into values of actions, whose mean is the value
+// (Wang et al., Dueling Network Architectures, ICML 2016).
+type Duel struct{}
+
+// Outputs returns one less.
+func (Duel) Outputs(inputs int) int { return inputs - 1 }
+
+// Sizes returns none.
+func (Duel) Sizes(int) []int { return nil }
+
+// Init does nothing.
+func (Duel) Init([][]float64, int, *rand.Rand) {}
+
+// Forward adds each advantage less their mean to the value, the first input.
+func (Duel) Forward(_ [][]float64, x, y []float64) {
+	mean := sum(x[1:]) / float64(len(y))
+	for k := range y {
+		y[k] = x[0] + x[k+1] - mean
+	}
+}
+
+// Backward is linear.
+func (Duel) Backward(_, _ [][]float64, _, _, dy, dx []float64) {
+	if dx == nil {
+		return
+	}
+	dx[0] = sum(dy)
+	mean := dx[0] / float64(len(dy))
+	for k, d := range dy {
+		dx[k+1] = d - mean
+	}
+}
+
+func sum(values []float64) (sum float64) {
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}

@@ -1,0 +1,255 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"graft/learn/dense"
+	"graft/learn/replay"
+)
+
+// DQNOptions are those of learning values of actions (Mnih et al., Nature 518, 2015) with the
+// extensions that Hessel et al. (Rainbow, AAAI 2018) compare.
+type DQNOptions struct {
+	Inputs, Actions int     // values of an observation, and actions; required
+	Hidden          []int   // widths of hidden layers; none means 64 and 64
+	Rate            float64 // Adam's learning rate; zero means 0.0005
+	Gamma           float64 // discount of a step of time; zero means 0.99
+	Double          bool    // the network that learns chooses the action whose target value counts; false takes the target's best
+	Duel            bool    // a value and advantages in place of one value for each action
+	Ahead           int     // actions whose rewards are seen before a value counts; zero means 1
+	Capacity        int     // transitions that are kept; zero means 50000
+	Alpha           float64 // exponent of priorities; zero draws evenly
+	Beta            float64 // share of what priorities prefer that weights undo; zero means 1
+	Batch           int     // transitions in a gradient; zero means 64
+	Fill            int     // transitions before learning begins; zero means 1000
+	Every           int     // actions between gradients; zero means 4
+	Sync            int     // gradients between copies to the target; zero means 250
+	Explore         float64 // share of random actions in the end; zero means 0.02
+	ExploreFor      int     // actions over which that share falls from one; zero means 10000
+	MaxNorm         float64 // bound of the gradient's norm; zero means 10
+}
+
+// EnsureDefaults fills what is zero.
+func (o *DQNOptions) EnsureDefaults() {
+	for value, otherwise := range map[*float64]float64{&o.Rate: 5e-4, &o.Gamma: 0.99, &o.Beta: 1, &o.Explore: 0.02, &o.MaxNorm: 10} {
+		if *value == 0 {
+			*value = otherwise
+		}
+	}
+	for value, otherwise := range map[*int]int{&o.Ahead: 1, &o.Capacity: 50000, &o.Batch: 64, &o.Fill: 1000, &o.Every: 4, &o.Sync: 250, &o.ExploreFor: 10000} {
+		if *value == 0 {
+			*value = otherwise
+		}
+	}
+	if len(o.Hidden) == 0 {
+		o.Hidden = []int{64, 64}
+	}
+}
+
+// priorityEps keeps transitions without error in play; the value is that of Schaul et al. (2016).
+const priorityEps = 1e-6
+
+// transition is some actions of an episode in a row: the first, the discounted rewards, and what
+// followed.
+type transition struct {
+	from, to Observation
+	action   int
+	reward   float64
+	discount float64 // of the value of what followed; zero where the episode ended
+}
+
+// DQN learns values of actions in one environment.
+type DQN struct {
+	DQNOptions
+	Ended []Episode // that have ended
+
+	env       Env
+	random    *rand.Rand
+	online    *dense.Network
+	target    *dense.Network
+	one       *dense.Pass // of the online network, for a state
+	several   *dense.Pass // for a batch
+	others    *dense.Pass // of the target
+	optimizer *dense.Adam
+	memory    *replay.Memory[transition]
+	recent    []transition // whose rewards are not all seen
+	running   bool
+	reward    float64
+	length    int
+	acted     int
+	learned   int
+}
+
+// NewDQN draws a network.
+func NewDQN(env Env, o DQNOptions, seed uint64) (*DQN, error) {
+	o.EnsureDefaults()
+	d := &DQN{DQNOptions: o, env: env, random: rand.New(rand.NewPCG(seed, 0)), optimizer: &dense.Adam{Rate: o.Rate, Corrected: true}}
+	var layers []dense.Layer
+	for _, width := range o.Hidden {
+		layers = append(layers, dense.Full{Width: width, Gain: math.Sqrt2}, dense.ReLU{})
+	}
+	if o.Duel {
+		layers = append(layers, dense.Full{Width: o.Actions + 1, Gain: 1}, dense.Duel{})
+	} else {
+		layers = append(layers, dense.Full{Width: o.Actions, Gain: 1})
+	}
+	var err error
+	if d.online, err = dense.New(o.Inputs, d.random, layers...); err != nil {
+		return nil, err
+	}
+	if d.target, err = dense.New(o.Inputs, d.random, layers...); err != nil {
+		return nil, err
+	}
+	d.one, d.several, d.others = d.online.NewPass(1), d.online.NewPass(o.Batch), d.target.NewPass(o.Batch)
+	if d.memory, err = replay.NewMemory[transition](o.Capacity); err != nil {
+		return nil, err
+	}
+	return d, d.target.SetParams(d.online.Params)
+}
+
+// Best is the action of the highest value among those that the mask allows.
+func (d *DQN) Best(o Observation) int { return best(d.one.Forward(o.Values), o.Mask) }
+
+func best(values []float64, mask []bool) int {
+	at, most := 0, math.Inf(-1)
+	for k, v := range values {
+		if (mask == nil || mask[k]) && v > most {
+			at, most = k, v
+		}
+	}
+	return at
+}
+
+// Learn takes so many actions, and learns from them.
+func (d *DQN) Learn(ctx context.Context, actions int) error {
+	for range actions {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := d.act(); err != nil {
+			return err
+		}
+		if d.memory.Len() < d.Fill || d.acted%d.Every != 0 {
+			continue
+		}
+		if err := d.descend(); err != nil {
+			return fmt.Errorf("learn by DQN, action %d: %w", d.acted, err)
+		}
+	}
+	return nil
+}
+
+// choose explores or takes the best action.
+func (d *DQN) choose(o Observation) int {
+	share := 1 - (1-d.Explore)*min(1, float64(d.acted)/float64(d.ExploreFor))
+	if d.random.Float64() >= share {
+		return d.Best(o)
+	}
+	var allowed []int
+	for k := range d.Actions {
+		if o.Mask == nil || o.Mask[k] {
+			allowed = append(allowed, k)
+		}
+	}
+	return allowed[d.random.IntN(len(allowed))]
+}
+
+func (d *DQN) act() error {
+	if !d.running {
+		if err := d.env.Reset(d.random); err != nil {
+			return fmt.Errorf("begin an episode: %w", err)
+		}
+		d.running, d.reward, d.length = true, 0, 0
+	}
+	from := copied(d.env.Observe())
+	action := d.choose(from)
+	outcome, err := d.env.Act(action)
+	if err != nil {
+		return fmt.Errorf("action %d: %w", action, err)
+	}
+	d.acted++
+	d.reward += outcome.Reward
+	d.length++
+	d.remember(transition{from: from, action: action, discount: 1}, outcome)
+	if outcome.Done {
+		d.running = false
+		d.Ended = append(d.Ended, Episode{d.reward, d.length})
+	}
+	return nil
+}
+
+func copied(o Observation) Observation {
+	return Observation{slices.Clone(o.Values), slices.Clone(o.Mask)}
+}
+
+// remember adds an outcome to the transitions that wait for it, and stores those that have seen enough.
+func (d *DQN) remember(t transition, o Outcome) {
+	d.recent = append(d.recent, t)
+	gamma := math.Pow(d.Gamma, float64(o.Elapsed))
+	for k := range d.recent {
+		r := &d.recent[k]
+		r.reward += r.discount * o.Reward
+		r.discount *= gamma
+	}
+	after := copied(d.env.Observe())
+	for len(d.recent) >= d.Ahead || o.Done && len(d.recent) > 0 {
+		first := d.recent[0]
+		d.recent = d.recent[1:]
+		first.to = after
+		if o.Done && !o.Cut {
+			first.discount = 0
+		}
+		priority := 1.0
+		if d.Alpha > 0 {
+			priority = max(d.memory.Most(), priorityEps)
+			if d.memory.Len() == 0 {
+				priority = 1
+			}
+		}
+		_ = d.memory.Add(first, priority) // it is finite
+	}
+}
+
+// descend takes one step of the optimizer.
+func (d *DQN) descend() error {
+	draw, err := d.memory.Draw(d.Batch, d.Beta, d.random)
+	if err != nil {
+		return err
+	}
+	var from, to []float64
+	for _, place := range draw.Places {
+		t := d.memory.Item(place)
+		from, to = append(from, t.from.Values...), append(to, t.to.Values...)
+	}
+	follows, a := d.others.Forward(to), d.Actions
+	chosen := follows
+	if d.Double {
+		chosen = slices.Clone(d.several.Forward(to))
+	}
+	values, slope := d.several.Forward(from), make([]float64, d.Batch*a)
+	for k, place := range draw.Places {
+		t := d.memory.Item(place)
+		next := follows[k*a+best(chosen[k*a:][:a], t.to.Mask)]
+		off := values[k*a+t.action] - (t.reward + t.discount*next)
+		slope[k*a+t.action] = draw.Weights[k] * min(max(off, -1), 1) / float64(d.Batch) // Huber's loss
+		if d.Alpha > 0 {
+			if err := d.memory.Set(place, math.Pow(math.Abs(off)+priorityEps, d.Alpha)); err != nil {
+				return err
+			}
+		}
+	}
+	gradients := d.online.NewGradients()
+	d.several.Backward(slope, gradients)
+	dense.ClipNorm(gradients, d.MaxNorm)
+	if err := d.optimizer.Step(d.online.Params, gradients); err != nil {
+		return err
+	}
+	if d.learned++; d.learned%d.Sync == 0 {
+		return d.target.SetParams(d.online.Params)
+	}
+	return nil
+}
