@@ -97,6 +97,32 @@ func TestPPOLearns(t *testing.T) {
 	}
 }
 
+// A rollout that was saved goes on in the same bits, in the middle of an episode too.
+func TestRolloutsGoOn(t *testing.T) {
+	m := agent(t)
+	whole := NewRollout(&walk{length: 8}, m, 3, 1)
+	var states []RolloutState
+	var played [][]Step
+	for range 12 {
+		states = append(states, whole.State())
+		steps, err := whole.Play(7)
+		require.NoError(t, err)
+		played = append(played, steps)
+	}
+	for k, state := range states {
+		r := NewRollout(&walk{length: 8}, m, 9, 9)
+		require.NoError(t, r.Restore(state))
+		for at := k; at < len(played); at++ {
+			steps, err := r.Play(7)
+			require.NoError(t, err)
+			require.Equal(t, played[at], steps)
+		}
+	}
+	require.True(t, states[5].Running)
+	require.ErrorContains(t, NewRollout(&walk{length: 8, fails: 1}, m, 1, 1).Restore(states[5]), "action 0 of its episode ends it or fails; the environment has changed")
+	require.ErrorContains(t, whole.Restore(RolloutState{}), "restore a rollout")
+}
+
 // Advantages and returns are sums by their definition: of discounted errors up to the end of the
 // episode.
 func TestAdvantagesAreByDefinition(t *testing.T) {

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -32,13 +33,16 @@ type Step struct {
 
 // Rollout plays in one environment; the episode goes on in the next call.
 type Rollout struct {
+	Ended []Episode // that have ended
+
 	env     Env
 	agent   Agent
-	random  *rand.Rand
+	chance  *rand.PCG // of the environment
+	draws   *rand.PCG // of the agent
+	begin   []byte    // chance before the episode
+	actions []int     // of the episode so far
+	reward  float64   // likewise
 	running bool
-	reward  float64 // of the episode so far
-	length  int     // likewise, in actions
-	Ended   []Episode
 }
 
 // Episode is an episode that has ended.
@@ -47,9 +51,61 @@ type Episode struct {
 	Length int     // actions
 }
 
-// NewRollout makes a rollout with a stream of random numbers of its own.
+// NewRollout makes a rollout with streams of random numbers of its own.
 func NewRollout(env Env, agent Agent, seed, stream uint64) *Rollout {
-	return &Rollout{env: env, agent: agent, random: rand.New(rand.NewPCG(seed, stream))}
+	return &Rollout{env: env, agent: agent, chance: rand.NewPCG(seed, 2*stream), draws: rand.NewPCG(seed, 2*stream+1)}
+}
+
+// RolloutState is a rollout between two calls of Play, but for the episodes that have ended.
+type RolloutState struct {
+	Chance  []byte  `json:"chance"`  // generator of the environment before the running episode, or now
+	Draws   []byte  `json:"draws"`   // generator of the agent now
+	Running bool    `json:"running"` // an episode is under way
+	Actions []int   `json:"actions"` // that it has taken
+	Reward  float64 `json:"reward"`  // that it has had
+}
+
+// State is what Restore needs.
+func (r *Rollout) State() RolloutState {
+	s := RolloutState{Chance: r.begin, Draws: marshal(r.draws), Running: r.running, Actions: slices.Clone(r.actions), Reward: r.reward}
+	if !r.running {
+		s.Chance = marshal(r.chance)
+	}
+	return s
+}
+
+func marshal(p *rand.PCG) []byte {
+	text, _ := p.MarshalBinary() // it never fails
+	return text
+}
+
+// Restore goes on where a rollout was: the environment goes through the actions of its episode again.
+func (r *Rollout) Restore(s RolloutState) error {
+	if err := errors.Join(r.chance.UnmarshalBinary(s.Chance), r.draws.UnmarshalBinary(s.Draws)); err != nil {
+		return fmt.Errorf("restore a rollout: %w", err)
+	}
+	if r.running = false; !s.Running {
+		return nil
+	}
+	if err := r.reset(); err != nil {
+		return err
+	}
+	for k, action := range s.Actions {
+		if o, err := r.env.Act(action); err != nil || o.Done {
+			return errors.Join(fmt.Errorf("restore a rollout: action %d of its episode ends it or fails; the environment has changed", k), err)
+		}
+	}
+	r.actions, r.reward = slices.Clone(s.Actions), s.Reward
+	return nil
+}
+
+func (r *Rollout) reset() error {
+	r.begin = marshal(r.chance)
+	if err := r.env.Reset(rand.New(r.chance)); err != nil {
+		return fmt.Errorf("begin an episode: %w", err)
+	}
+	r.running, r.reward, r.actions = true, 0, nil
+	return nil
 }
 
 // Play takes so many actions as the agent draws them.
@@ -72,25 +128,24 @@ func (r *Rollout) Play(actions int) ([]Step, error) {
 
 func (r *Rollout) step() (s Step, err error) {
 	if !r.running {
-		if err := r.env.Reset(r.random); err != nil {
-			return s, fmt.Errorf("begin an episode: %w", err)
+		if err := r.reset(); err != nil {
+			return s, err
 		}
-		r.running, r.reward, r.length = true, 0, 0
 	}
 	now := r.env.Observe()
 	s.Observation = Observation{slices.Clone(now.Values), slices.Clone(now.Mask)}
 	logits, value := r.agent.Score(s.Observation)
 	log := LogProbabilities(logits, s.Mask)
-	s.Value, s.Action = value, Sample(log, r.random)
+	s.Value, s.Action = value, Sample(log, rand.New(r.draws))
 	s.Log = log[s.Action]
 	if s.Outcome, err = r.env.Act(s.Action); err != nil {
 		return s, fmt.Errorf("action %d: %w", s.Action, err)
 	}
 	r.reward += s.Outcome.Reward
-	r.length++
+	r.actions = append(r.actions, s.Action)
 	if s.Outcome.Done {
 		r.running = false
-		r.Ended = append(r.Ended, Episode{r.reward, r.length})
+		r.Ended = append(r.Ended, Episode{r.reward, len(r.actions)})
 		if s.Outcome.Cut {
 			_, s.Bootstrap = r.agent.Score(r.env.Observe())
 		}
