@@ -22,7 +22,7 @@ func (a Action) demand(t *JobType, o *Options) (need Resources) {
 }
 
 // Demand returns the resources that an action needs on its node.
-func (w *World) Demand(j *Job, a Action) Resources { return a.demand(j.Model, &w.options) }
+func (*World) Demand(j *Job, a Action) Resources { return j.needs[a] }
 
 // Allowed reports whether an action keeps a job within its maximum counts.
 func (w *World) Allowed(j *Job, a Action) bool {
@@ -62,7 +62,7 @@ func (w *World) AddPair(j *Job) bool {
 // AddOn performs an action on a node of choice. It returns false, and changes nothing, if there
 // is no room or the action is not allowed.
 func (w *World) AddOn(j *Job, node int, a Action) bool {
-	ok := w.Allowed(j, a) && w.nodes.take(node, a.demand(j.Model, &w.options))
+	ok := w.Allowed(j, a) && w.nodes.take(node, j.needs[a])
 	if ok {
 		w.act(j, node, a)
 		w.share(j)
@@ -75,7 +75,7 @@ func (w *World) take(j *Job, a Action) (node int, ok bool) {
 	if !w.Allowed(j, a) {
 		return 0, false
 	}
-	need := a.demand(j.Model, &w.options)
+	need := j.needs[a]
 	if w.Keeps(FirstNode) {
 		node = w.nodes.least()
 		return node, w.nodes.take(node, need)

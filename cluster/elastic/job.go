@@ -34,7 +34,8 @@ type Job struct {
 	RunTime  float64 // part of the last slot that it ran for, from 0 to 1
 	End      float64 // time of completion, in slots; zero while unfinished
 
-	lastWorkers, lastServers int // counts in the last slot that it ran in; zero before the first
+	lastWorkers, lastServers int          // counts in the last slot that it ran in; zero before the first
+	needs                    [3]Resources // of the actions, by number
 }
 
 // Left returns the share of its estimated epochs that a job still has to do. It is negative for

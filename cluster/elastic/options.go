@@ -100,3 +100,12 @@ func (o *Options) validateNames() (faults []error) {
 
 // total returns the resources of the cluster.
 func (o *Options) total() Resources { return o.PerNode.Times(o.Nodes) }
+
+// mostEstimated returns the number of workers or servers up to which speeds must be known: the
+// original Optimus asks for one more than a job may have.
+func (o *Options) mostEstimated() int {
+	if o.Quirks.Keeps(NoCost) {
+		return o.Most + 1
+	}
+	return o.Most
+}

@@ -81,11 +81,11 @@ func (w *World) note(j *Job) {
 
 // Estimate returns the epochs that a job would complete in a slot with more workers and servers
 // than it has, placed on the least loaded node. It disregards speed errors and the cost of
-// scaling, and may exceed the maximum counts by one.
+// scaling. It returns zero beyond the maximum counts, under [NoCost] beyond one more.
 func (w *World) Estimate(j *Job, workers, servers int) float64 {
 	least := w.nodes.least()
 	d := Deployment{Model: j.Model, Workers: extend(j.Workers, least, workers), Servers: extend(j.Servers, least, servers)}
-	if len(d.Workers) == 0 || len(d.Servers) == 0 && !w.options.AllReduce {
+	if len(d.Workers) == 0 || len(d.Servers) == 0 && !w.options.AllReduce || max(len(d.Workers), len(d.Servers)) > w.options.mostEstimated() {
 		return 0
 	}
 	return w.positive(w.speed.Epochs(d, w.options.Slot))

@@ -39,7 +39,7 @@ func (s *Study) typeFaults() (faults []error) {
 	}
 	for k := range s.Types {
 		if t := &s.Types[k]; used[k+1] {
-			faults = append(faults, t.fault(), s.Speed.Check(t, s.Options.Most))
+			faults = append(faults, t.fault(), s.Speed.Check(t, s.Options.mostEstimated()))
 		}
 	}
 	return faults

@@ -49,10 +49,18 @@ func NewWorld(s Study) (*World, error) {
 		w.random = rand.New(rand.NewPCG(s.Options.Seed, speedStream))
 	}
 	for _, spec := range s.Jobs {
-		w.all = append(w.all, &Job{Spec: spec, Model: &s.Types[spec.Type-1]})
+		w.all = append(w.all, newJob(spec, &s.Types[spec.Type-1], &s.Options))
 	}
 	slices.SortFunc(w.all, func(a, b *Job) int { return cmp.Or(cmp.Compare(a.Arrival, b.Arrival), cmp.Compare(a.ID, b.ID)) })
 	return w, nil
+}
+
+func newJob(spec Spec, model *JobType, o *Options) *Job {
+	j := &Job{Spec: spec, Model: model}
+	for a := range j.needs {
+		j.needs[a] = Action(a).demand(model, o)
+	}
+	return j
 }
 
 // speedStream is the stream of random numbers of speed errors.

@@ -7,11 +7,14 @@ import "graft/cluster/elastic"
 // with the highest score does not fit. The order of its sums is part of its results: scores
 // often differ by rounding alone.
 type originalTetris struct {
-	alignments, works []float64
+	needs             []elastic.Resources // of each job's next bundle
+	works, alignments []float64           // of each job
+	meanWork          float64
 }
 
 // Schedule implements [elastic.Scheduler].
 func (t *originalTetris) Schedule(w *elastic.World) {
+	t.begin(w)
 	for node := range w.Nodes() {
 		for {
 			j := t.top(w, node)
@@ -22,45 +25,45 @@ func (t *originalTetris) Schedule(w *elastic.World) {
 	}
 }
 
+// begin computes what stays the same within a slot.
+func (t *originalTetris) begin(w *elastic.World) {
+	t.needs, t.works, t.meanWork = t.needs[:0], t.works[:0], 0
+	for _, j := range w.Jobs() {
+		need := w.Demand(j, elastic.Bundle)
+		work := float64(need.Sum()) * j.Left()
+		t.needs, t.works = append(t.needs, need), append(t.works, work)
+		t.meanWork += work
+	}
+	t.meanWork /= float64(len(t.works))
+}
+
 // top returns the job with the highest score among those that may grow; nil leaves the node.
 func (t *originalTetris) top(w *elastic.World, node int) (best *elastic.Job) {
-	weight := t.measure(w, node)
+	weight := t.align(w.Free(node)) / t.meanWork
 	if weight == 0 {
 		return nil
 	}
 	highest := 0.0
 	for k, j := range w.Jobs() {
-		if !w.Allowed(j, elastic.Bundle) {
-			continue
-		}
 		// The conversion forbids a fused multiply-add, which rounds differently.
 		score := t.alignments[k] + float64(weight*t.works[k])
-		if best == nil || score > highest {
+		if (best == nil || score > highest) && w.Allowed(j, elastic.Bundle) {
 			best, highest = j, score
 		}
 	}
 	return best
 }
 
-// measure computes alignment and remaining work of all jobs and returns the ratio of their means.
-func (t *originalTetris) measure(w *elastic.World, node int) (weight float64) {
-	t.alignments, t.works = t.alignments[:0], t.works[:0]
-	free, jobs := w.Free(node), w.Jobs()
-	alignment, work := 0.0, 0.0
-	for _, j := range jobs {
-		need := w.Demand(j, elastic.Bundle)
-		a := 0
+// align computes the alignment of all jobs with a node's free resources and returns the mean.
+func (t *originalTetris) align(free elastic.Resources) (mean float64) {
+	t.alignments = t.alignments[:0]
+	for _, need := range t.needs {
+		alignment := 0
 		for k := range need {
-			a += free[k] * need[k]
+			alignment += free[k] * need[k]
 		}
-		t.alignments = append(t.alignments, float64(a))
-		t.works = append(t.works, float64(need.Sum())*j.Left())
-		alignment += float64(a)
-		work += t.works[len(t.works)-1]
+		t.alignments = append(t.alignments, float64(alignment))
+		mean += float64(alignment)
 	}
-	if work == 0 {
-		return 0
-	}
-	n := float64(len(jobs))
-	return (alignment / n) / (work / n)
+	return mean / float64(len(t.needs))
 }
