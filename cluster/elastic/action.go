@@ -1,0 +1,100 @@
+package elastic
+
+// Action adds tasks to a job.
+type Action int
+
+// Actions, in the order of a learned policy's outputs for a job.
+const (
+	Worker Action = iota // one worker
+	Server               // one parameter server
+	Bundle               // one worker and one server on the same node; without servers, one worker
+)
+
+// demand returns what the tasks of an action need.
+func (a Action) demand(t *JobType, o *Options) (need Resources) {
+	if a != Server {
+		need = need.Plus(t.Worker)
+	}
+	if a == Server || a == Bundle && !o.AllReduce {
+		need = need.Plus(t.Server)
+	}
+	return need
+}
+
+// Demand returns the resources that an action needs on its node.
+func (*World) Demand(j *Job, a Action) Resources { return j.needs[a] }
+
+// Allowed reports whether an action keeps a job within its maximum counts.
+func (w *World) Allowed(j *Job, a Action) bool {
+	worker, server := a != Server, a == Server || a == Bundle && !w.options.AllReduce
+	return (!worker || len(j.Workers) < w.options.Most) && (!server || !w.options.AllReduce && len(j.Servers) < w.options.Most)
+}
+
+// Add performs an action on the least loaded node that has room, or under [FirstNode] on the
+// least loaded node alone. It returns false, and changes nothing, if there is no room or the
+// action is not allowed.
+func (w *World) Add(j *Job, a Action) bool {
+	node, ok := w.take(j, a)
+	if ok {
+		w.act(j, node, a)
+	}
+	if ok && (a == Bundle || !w.Keeps(StaleShare)) {
+		w.share(j)
+	}
+	return ok
+}
+
+// AddPair is a [Bundle] that observers see as a worker and then a server.
+func (w *World) AddPair(j *Job) bool {
+	node, ok := w.take(j, Bundle)
+	if !ok {
+		return false
+	}
+	w.act(j, node, Worker)
+	w.share(j)
+	if !w.options.AllReduce {
+		w.act(j, node, Server)
+		w.share(j)
+	}
+	return true
+}
+
+// AddOn performs an action on a node of choice. It returns false, and changes nothing, if there
+// is no room or the action is not allowed.
+func (w *World) AddOn(j *Job, node int, a Action) bool {
+	ok := w.Allowed(j, a) && w.nodes.take(node, j.needs[a])
+	if ok {
+		w.act(j, node, a)
+		w.share(j)
+	}
+	return ok
+}
+
+// take reserves resources for an action and returns their node.
+func (w *World) take(j *Job, a Action) (node int, ok bool) {
+	if !w.Allowed(j, a) {
+		return 0, false
+	}
+	need := j.needs[a]
+	if w.Keeps(FirstNode) {
+		node = w.nodes.least()
+		return node, w.nodes.take(node, need)
+	}
+	node, ok = w.nodes.room(need)
+	return node, ok && w.nodes.take(node, need)
+}
+
+// act adds an action's tasks to a job's counts.
+func (w *World) act(j *Job, node int, a Action) {
+	if w.Observer != nil {
+		w.Observer(w, j, a)
+	}
+	if a != Server {
+		j.Workers = append(j.Workers, node)
+	}
+	if a == Server || a == Bundle && !w.options.AllReduce {
+		j.Servers = append(j.Servers, node)
+	}
+}
+
+func (w *World) share(j *Job) { j.Share = j.demand().DominantShare(w.total) }

@@ -1,0 +1,173 @@
+package elastic
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/events"
+)
+
+// Bound is a lower bound of the mean completion time of a study under every scheduler, in slots.
+// Mean is the largest of the three others, each of which is a bound by itself.
+type Bound struct {
+	Mean     float64
+	Alone    float64 // each job alone at its best speed
+	SRPT     float64 // all jobs on one machine, the least remaining work first
+	MeanBusy float64 // mean busy times on one machine plus half of the time alone
+}
+
+// LowerBound computes a [Bound]. Schedulers differ in where and when jobs run, so it relaxes
+// both. Let T(j) be the true epochs of job j over the most epochs a slot that any tasks give it.
+//
+// Alone. A job does at most its best speed in every moment, so it takes at least T(j).
+//
+// SRPT. Weigh the kinds of resources so that the cluster has weight one. Let v(j) be the true
+// epochs of j times the least weight·slots that any tasks spend on an epoch. A job that holds
+// weight x at some moment then uses up v(j) at a rate of at most x, and all jobs together at a rate
+// of at most one. So the completions of any schedule are possible on one machine of speed one,
+// shared and preempted at will, with processing times v and the same arrivals. There the shortest
+// remaining processing time first minimises the sum of completion times (Schrage, "A proof of the
+// optimality of the shortest remaining processing time discipline", Operations Research 16, 1968).
+// A job that holds resources until the end of its last slot only uses more.
+//
+// MeanBusy. Let M(j) be the mean of the moments at which j does its work, each weighed by the part
+// done then. At most the best speed means that completion is at least M(j) + T(j)/2. The work is
+// possible on the machine above, where the sum of M is least if the job with the least v runs first,
+// preemptively (Goemans, "Improved approximation algorithms for scheduling with release dates", SODA
+// 1997).
+//
+// The last two hold for any weights of the kinds; the best of a few is taken. The cost of scaling
+// and whole slots only lengthen jobs. Errors of speeds raise the best speed by their maximum.
+func LowerBound(s Study) (Bound, error) {
+	s.Options.EnsureDefaults()
+	if err := s.Validate(); err != nil {
+		return Bound{}, fmt.Errorf("bound completion times: %w", err)
+	}
+	alone, err := s.alone()
+	if err != nil {
+		return Bound{}, fmt.Errorf("bound completion times: %w", err)
+	}
+	b := Bound{Alone: mean(alone)}
+	for _, weights := range relaxations {
+		jobs := s.volumes(weights)
+		completions, _ := onOneMachine(jobs, true)
+		_, busy := onOneMachine(jobs, false)
+		b.SRPT = max(b.SRPT, completions)
+		b.MeanBusy = max(b.MeanBusy, busy+b.Alone/2)
+	}
+	b.Mean = max(b.Alone, b.SRPT, b.MeanBusy)
+	return b, nil
+}
+
+// relaxations are weights of the kinds of resources.
+var relaxations = [][Kinds]float64{{1, 0}, {0, 1}, {0.75, 0.25}, {0.5, 0.5}, {0.25, 0.75}}
+
+func mean(values []float64) (sum float64) {
+	for _, v := range values {
+		sum += v / float64(len(values))
+	}
+	return sum
+}
+
+// alone returns the time that each job takes at its best speed, in slots.
+func (s *Study) alone() (times []float64, err error) {
+	best := make(map[int]float64)
+	for _, j := range s.Jobs {
+		t := &s.Types[j.Type-1]
+		if _, known := best[j.Type]; !known {
+			best[j.Type] = Best(s.Speed, t, &s.Options) * (1 + s.Options.SpeedError)
+		}
+		if best[j.Type] <= 0 {
+			return nil, fmt.Errorf("job %d of type %s never ends: its speed is zero with any tasks; correct the speed model", j.ID, t.Name)
+		}
+		times = append(times, j.RealEpochs/best[j.Type])
+	}
+	return times, nil
+}
+
+// machineJob is a job on the machine of the relaxation.
+type machineJob struct {
+	id, arrival int
+	volume      float64 // work, in slots of the machine
+}
+
+// volumes returns all jobs by arrival.
+func (s *Study) volumes(weights [Kinds]float64) (jobs []machineJob) {
+	cheapest := make(map[int]float64)
+	for _, j := range s.Jobs {
+		if _, known := cheapest[j.Type]; !known {
+			cheapest[j.Type] = s.cheapestEpoch(&s.Types[j.Type-1], weights)
+		}
+		jobs = append(jobs, machineJob{j.ID, j.Arrival, j.RealEpochs * cheapest[j.Type]})
+	}
+	slices.SortFunc(jobs, func(a, b machineJob) int {
+		return cmp.Or(cmp.Compare(a.arrival, b.arrival), cmp.Compare(a.id, b.id))
+	})
+	return jobs
+}
+
+// cheapestEpoch returns the least share of the cluster times slots that an epoch of a type costs.
+func (s *Study) cheapestEpoch(t *JobType, weights [Kinds]float64) float64 {
+	least, total := math.Inf(1), s.Options.total()
+	for workers, servers := range counts(&s.Options) {
+		need, share := t.Worker.Times(workers).Plus(t.Server.Times(servers)), 0.0
+		for k, weight := range weights {
+			if total[k] > 0 {
+				share += weight * float64(need[k]) / float64(total[k])
+			}
+		}
+		if epochs := s.Speed.Limit(t, workers, servers, s.Options.Slot) * (1 + s.Options.SpeedError); epochs > 0 {
+			least = min(least, share/epochs)
+		}
+	}
+	return least
+}
+
+// onOneMachine runs jobs, sorted by arrival, on a machine of speed one: at any moment the job
+// with the least volume, either what is left of it or all of it. It returns the means of the
+// times from arrival to completion and from arrival to the mean busy time.
+func onOneMachine(jobs []machineJob, remaining bool) (completions, busy float64) {
+	var queue events.Heap[*running]
+	now, n := 0.0, float64(len(jobs))
+	for next := 0; next < len(jobs) || queue.Len() > 0; {
+		if queue.Len() == 0 {
+			now = max(now, float64(jobs[next].arrival))
+		}
+		for ; next < len(jobs) && float64(jobs[next].arrival) <= now; next++ {
+			r := &running{machineJob: jobs[next], left: jobs[next].volume}
+			queue.Push(r.key(remaining), r)
+		}
+		until := math.Inf(1)
+		if next < len(jobs) {
+			until = float64(jobs[next].arrival)
+		}
+		_, r, _ := queue.Pop()
+		done := min(r.left, until-now)
+		if r.volume > 0 {
+			busy += done / r.volume * (now + done/2 - float64(r.arrival)) / n
+		}
+		if now += done; done < r.left {
+			r.left -= done
+			now = until
+			queue.Push(r.key(remaining), r)
+			continue
+		}
+		completions += (now - float64(r.arrival)) / n
+	}
+	return completions, busy
+}
+
+// running is a job on the machine that has not completed.
+type running struct {
+	machineJob
+	left float64
+}
+
+func (r *running) key(remaining bool) events.Key {
+	if remaining {
+		return events.Key{events.Float(r.left), int64(r.id)}
+	}
+	return events.Key{events.Float(r.volume), int64(r.id)}
+}

@@ -1,0 +1,130 @@
+package elastictest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/elastic"
+)
+
+// casesOfSuite is the number of random studies in the suite.
+const casesOfSuite = 200
+
+// mostSlots is far above the slots that any drawn study needs.
+const mostSlots = 200_000
+
+// rounding is the relative tolerance of times: sums of parts of slots are rounded.
+const rounding = 1e-9
+
+// Run is the conformance suite of a scheduler: on random studies it never exceeds capacities and
+// counts, decides the same the next time, lets all jobs end, and beats no lower bound.
+func Run(t *testing.T, kind elastic.Kind) {
+	t.Helper()
+	for k := range casesOfSuite {
+		s := Draw(rand.New(rand.NewPCG(11, uint64(k))), kind.Quirks)
+		s.Options.Limit = mostSlots
+		require.NoError(t, Hold(t.Context(), kind, s), "case %d: %+v", k, s)
+	}
+}
+
+// Hold simulates a study under a scheduler as [Run] does.
+func Hold(ctx context.Context, kind elastic.Kind, s elastic.Study) error {
+	watched := &watch{study: &s}
+	result, err := s.Run(ctx, watched.kind(kind))
+	if err != nil {
+		return err
+	}
+	if watched.fault != nil {
+		return watched.fault
+	}
+	if err := complete(&s, result); err != nil {
+		return err
+	}
+	again, err := s.Run(ctx, kind)
+	if err != nil {
+		return err
+	}
+	if again.Allocations != result.Allocations || again.MeanJCT != result.MeanJCT {
+		return fmt.Errorf("a second run differs: mean JCT %g, first %g", again.MeanJCT, result.MeanJCT)
+	}
+	return bounded(s, result)
+}
+
+// complete checks that all jobs ended after they arrived.
+func complete(s *elastic.Study, r *elastic.Result) error {
+	if len(r.Completions) != len(s.Jobs) {
+		return fmt.Errorf("%d of %d jobs completed", len(r.Completions), len(s.Jobs))
+	}
+	for _, c := range r.Completions {
+		if !(c.JCT > 0 && c.End <= float64(r.Slots)) {
+			return fmt.Errorf("job %d took %g slots and ended at %g of %d", c.ID, c.JCT, c.End, r.Slots)
+		}
+	}
+	return nil
+}
+
+func bounded(s elastic.Study, r *elastic.Result) error {
+	bound, err := elastic.LowerBound(s)
+	if err != nil {
+		return err
+	}
+	if r.MeanJCT < bound.Mean*(1-rounding) {
+		return fmt.Errorf("the mean JCT %g is below the bound %+v", r.MeanJCT, bound)
+	}
+	return nil
+}
+
+// watch checks the state of a world after each call of a scheduler.
+type watch struct {
+	study *elastic.Study
+	inner elastic.Scheduler
+	fault error
+}
+
+func (c *watch) kind(kind elastic.Kind) elastic.Kind {
+	watched := kind
+	watched.New = func(w *elastic.World) elastic.Scheduler {
+		c.inner = kind.New(w)
+		return c
+	}
+	return watched
+}
+
+// Schedule implements [elastic.Scheduler].
+func (c *watch) Schedule(w *elastic.World) {
+	c.inner.Schedule(w)
+	if c.fault == nil {
+		c.fault = Check(w)
+	}
+}
+
+// Check recounts what tasks use and returns an error if a node, or a job's count, exceeds its
+// maximum, or a job that is not there has tasks.
+func Check(w *elastic.World) error {
+	used := make([]elastic.Resources, w.Nodes())
+	for _, j := range w.Jobs() {
+		if len(j.Workers) > w.Most() || len(j.Servers) > w.Most() || w.AllReduce() && len(j.Servers) > 0 {
+			return fmt.Errorf("slot %d: job %d has %d workers and %d servers; at most %d are allowed", w.Slot(), j.ID, len(j.Workers), len(j.Servers), w.Most())
+		}
+		if j.Arrival > w.Slot() || j.Progress >= j.RealEpochs {
+			return fmt.Errorf("slot %d: job %d arrives at %d and has done %g of %g epochs; it should not be there", w.Slot(), j.ID, j.Arrival, j.Progress, j.RealEpochs)
+		}
+		for _, node := range j.Workers {
+			used[node] = used[node].Plus(j.Model.Worker)
+		}
+		for _, node := range j.Servers {
+			used[node] = used[node].Plus(j.Model.Server)
+		}
+	}
+	o := w.Options()
+	for node, u := range used {
+		if !u.Within(o.PerNode) || o.PerNode.Plus(u.Times(-1)) != w.Free(node) {
+			return fmt.Errorf("slot %d: tasks on node %d use %v of %v, and %v are free", w.Slot(), node, u, o.PerNode, w.Free(node))
+		}
+	}
+	return nil
+}

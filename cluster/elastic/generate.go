@@ -1,0 +1,149 @@
+package elastic
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"graft/cluster/elastic/numpy"
+)
+
+// Arrivals is a pattern of arrivals over the slots.
+type Arrivals int
+
+const (
+	// UniformArrivals has as many jobs in each slot.
+	UniformArrivals Arrivals = iota
+	// PoissonArrivals draws the number of jobs of each slot. Numbers above the mean are cut to it,
+	// as in the original, so fewer jobs arrive than the mean says.
+	PoissonArrivals
+	// PatternArrivals repeats given numbers, from a random place on, cut to the rate.
+	PatternArrivals
+)
+
+// patternSlots is the number of slots after which uniform and Poisson arrivals repeat.
+const patternSlots = 100
+
+// GenerateOptions describe a workload. The zero value is 60 jobs, three a slot.
+type GenerateOptions struct {
+	Jobs       int      // number of jobs; zero is 60
+	Arrivals   Arrivals // pattern; zero is UniformArrivals
+	Rate       int      // most jobs that arrive in a slot, and the mean of PoissonArrivals; zero is 3
+	Pattern    []int    // number of jobs in each slot, for PatternArrivals alone
+	MaxEpochs  float64  // epochs of a job whose type has length 1; zero is 30,000
+	EpochError float64  // relative error of estimated epochs, drawn uniformly in ± of it, from 0 to below 1; zero is none
+	Jitter     bool     // multiplies the epochs of each job by a factor from 0.90 to 1.09
+}
+
+// EnsureDefaults fills unset options.
+func (o *GenerateOptions) EnsureDefaults() {
+	o.Jobs, o.Rate, o.MaxEpochs = cmp.Or(o.Jobs, 60), cmp.Or(o.Rate, 3), cmp.Or(o.MaxEpochs, 30_000)
+}
+
+// Validate lists all faults.
+func (o *GenerateOptions) Validate() error {
+	var faults []error
+	if o.Jobs < 1 || o.Jobs > maxJobs {
+		faults = append(faults, fmt.Errorf("%d jobs: expected 1 to %d", o.Jobs, maxJobs))
+	}
+	if o.Rate < 1 || o.Rate > maxJobs {
+		faults = append(faults, fmt.Errorf("%d arrivals a slot: expected 1 to %d", o.Rate, maxJobs))
+	}
+	if !(o.MaxEpochs >= 1 && o.MaxEpochs <= maxEpochs) {
+		faults = append(faults, fmt.Errorf("at most %g epochs: expected 1 to %g", o.MaxEpochs, float64(maxEpochs)))
+	}
+	if !(o.EpochError >= 0 && o.EpochError < 1) {
+		faults = append(faults, fmt.Errorf("a relative epoch error of %g: expected 0 to below 1", o.EpochError))
+	}
+	return errors.Join(append(faults, o.patternFault())...)
+}
+
+func (o *GenerateOptions) patternFault() error {
+	switch o.Arrivals {
+	case UniformArrivals, PoissonArrivals:
+		return nil
+	case PatternArrivals:
+		for _, n := range o.Pattern {
+			if n > 0 {
+				return nil
+			}
+		}
+		return errors.New("the arrival pattern has no jobs; give the number of jobs of each slot")
+	}
+	return fmt.Errorf("arrivals %d: expected UniformArrivals, PoissonArrivals or PatternArrivals", o.Arrivals)
+}
+
+// Draws is a source of random numbers.
+type Draws interface {
+	// Float64 returns a number from 0 to below 1.
+	Float64() float64
+	// IntN returns an integer from low to below high.
+	IntN(low, high int) int
+	// Poisson returns a number with Poisson distribution.
+	Poisson(mean float64) int
+}
+
+// NewDraws returns the random numbers of a seed.
+func NewDraws(seed uint64) Draws { return draws{rand.New(rand.NewPCG(seed, workloadStream))} }
+
+// workloadStream is the stream of random numbers of workloads.
+const workloadStream = 2
+
+type draws struct{ *rand.Rand }
+
+func (d draws) IntN(low, high int) int { return low + d.Rand.IntN(max(1, high-low)) }
+
+func (d draws) Poisson(mean float64) int { return numpy.Poisson(d.Float64, mean) }
+
+// Generate draws a workload. The order of draws is that of the original, so that its random
+// numbers, which package numpy generates, give its workloads.
+func Generate(types []JobType, o GenerateOptions, from Draws) ([]Spec, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("generate a workload: %w", err)
+	}
+	if len(types) == 0 {
+		return nil, errors.New("generate a workload: there are no job types; give at least one")
+	}
+	pattern := o.pattern(from)
+	offset := from.IntN(0, maxOffset)
+	var jobs []Spec
+	for slot := 0; len(jobs) < o.Jobs; slot++ {
+		if slot > maxArrival {
+			return nil, fmt.Errorf("generate a workload: %d of %d jobs arrive within %d slots; raise the rate", len(jobs), o.Jobs, maxArrival)
+		}
+		for range min(o.Rate, pattern[(slot+offset)%len(pattern)], o.Jobs-len(jobs)) {
+			jobs = append(jobs, o.job(types, len(jobs)+1, slot, from))
+		}
+	}
+	return jobs, nil
+}
+
+// maxOffset is the number of slots within which the pattern may start.
+const maxOffset = 5
+
+func (o *GenerateOptions) pattern(from Draws) (list []int) {
+	if o.Arrivals == PatternArrivals {
+		return o.Pattern
+	}
+	for range patternSlots {
+		n := o.Rate
+		if o.Arrivals == PoissonArrivals {
+			n = from.Poisson(float64(o.Rate))
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+func (o *GenerateOptions) job(types []JobType, id, slot int, from Draws) Spec {
+	kind := from.IntN(0, len(types))
+	epochs := max(1, math.Trunc(types[kind].Length*o.MaxEpochs))
+	if o.Jitter {
+		epochs = epochs * float64(from.IntN(90, 110)) / 100
+	}
+	factor := 1 + float64(o.EpochError*(2*from.Float64()-1))
+	return Spec{ID: id, Type: kind + 1, Arrival: slot, Epochs: epochs, RealEpochs: factor * epochs}
+}

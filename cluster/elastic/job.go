@@ -1,0 +1,62 @@
+package elastic
+
+// JobType holds what jobs that train the same model have in common.
+type JobType struct {
+	Name      string    `json:"name"`       // of the model, as speed tables name it
+	Worker    Resources `json:"worker"`     // demand of a worker
+	Server    Resources `json:"server"`     // demand of a parameter server
+	EpochSize float64   `json:"epoch_size"` // progress of an epoch in the unit of the speed model: steps, or samples
+	Length    float64   `json:"length"`     // epochs of a job as a share of the workload's maximum; only trace generation reads it
+
+	Compute   float64 `json:"compute_seconds"`   // of a step without communication; only [Analytic] reads this and the fields below
+	ModelSize float64 `json:"model_mb"`          // parameters, MB
+	BetweenBW float64 `json:"between_mb_second"` // bandwidth between nodes, MB/s
+	WithinBW  float64 `json:"within_mb_second"`  // bandwidth within a node, MB/s
+}
+
+// Spec describes a job of a trace.
+type Spec struct {
+	ID         int     `json:"id"`              // unique; ties are broken by ascending ID
+	Type       int     `json:"type"`            // number of its type, from 1
+	Arrival    int     `json:"arrv_time"`       // slot, from 0
+	Epochs     float64 `json:"num_epochs"`      // estimated total, known to schedulers
+	RealEpochs float64 `json:"real_num_epochs"` // true total; unknown to schedulers
+}
+
+// Job is a job of a simulation. Schedulers read it; only its [World] changes it.
+type Job struct {
+	Spec
+	Model    *JobType
+	Progress float64 // epochs done
+	Workers  []int   // node of each worker in this slot
+	Servers  []int   // node of each parameter server in this slot
+	Share    float64 // dominant share of the cluster that its tasks hold
+	RunTime  float64 // part of the last slot that it ran for, from 0 to 1
+	End      float64 // time of completion, in slots; zero while unfinished
+
+	lastWorkers, lastServers int          // counts in the last slot that it ran in; zero before the first
+	needs                    [3]Resources // of the actions, by number
+}
+
+// Left returns the share of its estimated epochs that a job still has to do. It is negative for
+// a job that outlived its estimate.
+func (j *Job) Left() float64 { return 1 - j.Progress/j.Epochs }
+
+// overrun is the share of the estimate that a job is assumed to have left once it has outlived
+// its estimate: few epochs, but not none, so that it is not starved.
+const overrun = 0.05
+
+// EpochsLeft returns the epochs that a job is expected to have left. It is positive.
+func (j *Job) EpochsLeft() float64 { return max(j.Epochs-j.Progress, overrun*j.Epochs) }
+
+// JCT returns the time from the arrival of a finished job to its completion, in slots.
+func (j *Job) JCT() float64 { return j.End - float64(j.Arrival) }
+
+func (j *Job) done() bool { return j.Progress >= j.RealEpochs }
+
+func (j *Job) running() bool { return len(j.Workers)+len(j.Servers) > 0 }
+
+// demand returns what all its tasks hold.
+func (j *Job) demand() Resources {
+	return j.Model.Worker.Times(len(j.Workers)).Plus(j.Model.Server.Times(len(j.Servers)))
+}

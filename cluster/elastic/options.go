@@ -1,0 +1,111 @@
+package elastic
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"graft/cluster"
+)
+
+// Largest values of options.
+const (
+	maxNodes    = 1 << 20
+	maxCapacity = 1 << 20
+	maxTasks    = 1 << 10
+)
+
+// Options of a simulation. The zero value is a cluster of 96 nodes.
+type Options struct {
+	Nodes   int       // of the cluster; zero is 96
+	PerNode Resources // slots of each kind that a node has; all zero is 8 CPU and 8 GPU slots
+	Most    int       // maximum number of workers of a job, and of servers; zero is 16
+	Slot    float64   // length of a slot, seconds; zero is 1200
+	Limit   int       // number of slots after which a simulation fails; zero is no limit
+	// AllReduce leaves out parameter servers: workers exchange gradients among themselves.
+	AllReduce bool
+	// Scaling names the model of the time that a job loses when its counts change; empty is
+	// "checkpoint".
+	Scaling    string
+	SpeedError float64        // relative error of speeds, drawn uniformly in ± of it for each job and slot, from 0 to below 1; zero is none
+	Seed       uint64         // of the draws of SpeedError; zero is a seed like any other
+	Reward     Reward         // of a slot; zero is Progress
+	WholeSlots bool           // completions are rounded up to the end of the slot
+	Quirks     cluster.Quirks // faults of the original that are kept; nil keeps none
+}
+
+// Reward is what a slot is rewarded for.
+type Reward int
+
+const (
+	// Progress rewards the sum over jobs of epochs done over estimated epochs.
+	Progress Reward = iota
+	// Unfinished rewards the number of unfinished jobs, as the original does.
+	Unfinished
+)
+
+// EnsureDefaults fills unset options.
+func (o *Options) EnsureDefaults() {
+	o.Nodes, o.Most = cmp.Or(o.Nodes, 96), cmp.Or(o.Most, 16)
+	o.PerNode = cmp.Or(o.PerNode, Resources{CPU: 8, GPU: 8})
+	o.Slot, o.Scaling = cmp.Or(o.Slot, 1200), cmp.Or(o.Scaling, CheckpointRestart)
+}
+
+// Validate lists all faults.
+func (o *Options) Validate() error {
+	var faults []error
+	for _, r := range []struct {
+		what          string
+		value         int
+		least, atMost int
+	}{
+		{"nodes", o.Nodes, 1, maxNodes}, {"CPU slots of a node", o.PerNode[CPU], 0, maxCapacity},
+		{"GPU slots of a node", o.PerNode[GPU], 0, maxCapacity}, {"workers of a job at most", o.Most, 1, maxTasks},
+	} {
+		if r.value < r.least || r.value > r.atMost {
+			faults = append(faults, fmt.Errorf("%d %s: expected %d to %d", r.value, r.what, r.least, r.atMost))
+		}
+	}
+	if !(o.Slot > 0 && o.Slot <= maxSlotSeconds) {
+		faults = append(faults, fmt.Errorf("a slot of %g s: expected above 0 and up to %g", o.Slot, float64(maxSlotSeconds)))
+	}
+	if !(o.SpeedError >= 0 && o.SpeedError < 1) {
+		faults = append(faults, fmt.Errorf("a relative speed error of %g: expected 0 to below 1", o.SpeedError))
+	}
+	return errors.Join(append(faults, o.validateNames()...)...)
+}
+
+const maxSlotSeconds = 1e9
+
+func (o *Options) validateNames() (faults []error) {
+	if o.Limit < 0 {
+		faults = append(faults, fmt.Errorf("a limit of %d slots: expected 0, which is none, or more", o.Limit))
+	}
+	if o.Reward != Progress && o.Reward != Unfinished {
+		faults = append(faults, fmt.Errorf("reward %d: expected Progress or Unfinished", o.Reward))
+	}
+	if _, err := ScalingNamed(o.Scaling); err != nil {
+		faults = append(faults, err)
+	}
+	if unknown := unknownQuirks(o.Quirks); len(unknown) > 0 {
+		var names []string
+		for _, q := range Quirks() {
+			names = append(names, q.Name)
+		}
+		faults = append(faults, fmt.Errorf("unknown quirks %s; expected some of %s", strings.Join(unknown, ", "), strings.Join(names, ", ")))
+	}
+	return faults
+}
+
+// total returns the resources of the cluster.
+func (o *Options) total() Resources { return o.PerNode.Times(o.Nodes) }
+
+// mostEstimated returns the number of workers or servers up to which speeds must be known: the
+// original Optimus asks for one more than a job may have.
+func (o *Options) mostEstimated() int {
+	if o.Quirks.Keeps(NoCost) {
+		return o.Most + 1
+	}
+	return o.Most
+}

@@ -1,0 +1,44 @@
+package elastic
+
+import (
+	"encoding/hex"
+
+	"graft/stat"
+)
+
+// Result is the outcome of a simulation. Times are in slots.
+type Result struct {
+	Slots       int       // number of simulated slots
+	MeanJCT     float64   // mean time from arrival to completion
+	Makespan    float64   // end of the last job
+	MeanReward  float64   // over slots
+	Rewards     []float64 // of each slot
+	Completions []Completion
+	Allocations string // SHA-256 over "slot:id:workers:servers;" of all jobs with tasks, by slot and ID
+}
+
+// Completion is the outcome of a job.
+type Completion struct {
+	ID      int
+	Type    string
+	Arrival int     // slot
+	End     float64 // time of completion
+	JCT     float64 // time from arrival to completion
+}
+
+// Result returns the outcome so far: of the slots that have ended and the jobs that have
+// completed, by arrival and then ID.
+func (w *World) Result() *Result {
+	r := &Result{Slots: w.slot, Rewards: w.rewards, MeanReward: stat.Mean(w.rewards), Allocations: hex.EncodeToString(w.allocations.Sum(nil))}
+	var times []float64
+	for _, j := range w.all[:w.arrived] {
+		if !j.done() {
+			continue
+		}
+		r.Completions = append(r.Completions, Completion{j.ID, j.Model.Name, j.Arrival, j.End, j.JCT()})
+		times = append(times, j.JCT())
+		r.Makespan = max(r.Makespan, j.End)
+	}
+	r.MeanJCT = stat.Mean(times)
+	return r
+}

@@ -1,0 +1,66 @@
+package elastic
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Names of models of the cost of scaling.
+const (
+	NoScaling         = "none"
+	CheckpointRestart = "checkpoint"
+	HotScaling        = "hot"
+)
+
+// Scaling is a model of the time that a job loses at the start of a slot if its number of
+// workers or servers differs from the last slot that it ran in. The cost is linear in the number
+// of tasks that were added or removed.
+type Scaling struct {
+	Name    string
+	About   string  // what it models, in a line
+	Source  string  // of the numbers
+	First   float64 // seconds for one task
+	Further float64 // seconds for each further task
+}
+
+const measurements = "measured in the DL2 project for 1 and 6 added parameter servers; linear between and beyond"
+
+// Scalings returns all models. A new one is a line here.
+func Scalings() []Scaling {
+	return []Scaling{
+		{NoScaling, "scaling is free", "assumption of the original simulator", 0, 0},
+		{CheckpointRestart, "the job saves a checkpoint and restarts", measurements, 11.45, (16.05 - 11.45) / 5},
+		{HotScaling, "the job goes on while tasks join and leave", measurements, 0.062, (0.625 - 0.062) / 5},
+	}
+}
+
+// ScalingNamed returns a model by its name.
+func ScalingNamed(name string) (Scaling, error) {
+	var names []string
+	for _, s := range Scalings() {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return Scaling{}, fmt.Errorf("unknown scaling cost %q; expected one of %s", name, strings.Join(names, ", "))
+}
+
+// Seconds returns the time lost when so many tasks are added or removed; zero tasks cost nothing.
+func (s Scaling) Seconds(tasks int) float64 {
+	if tasks <= 0 {
+		return 0
+	}
+	return s.First + float64(tasks-1)*s.Further
+}
+
+// changed returns the number of tasks that were added to a job or removed from it since the last
+// slot that it ran in. The first start is no change.
+func (j *Job) changed() int {
+	if j.lastWorkers+j.lastServers == 0 {
+		return 0
+	}
+	return abs(len(j.Workers)-j.lastWorkers) + abs(len(j.Servers)-j.lastServers)
+}
+
+func abs(n int) int { return max(n, -n) }

@@ -1,0 +1,85 @@
+package elastic
+
+import (
+	"context"
+	"fmt"
+
+	"graft/cluster"
+)
+
+// Scheduler decides how many workers and servers each job has in a slot, and where they run.
+type Scheduler interface {
+	// Schedule adds tasks to the unfinished jobs of a slot that has begun.
+	Schedule(w *World)
+}
+
+// Kind is a registered scheduler.
+type Kind struct {
+	Name   string // by which it is called
+	About  string // what it does, in a line
+	Quirks []cluster.Quirk
+	New    func(w *World) Scheduler
+}
+
+// Run simulates the study under a scheduler until all jobs have completed.
+func (s Study) Run(ctx context.Context, kind Kind) (*Result, error) {
+	w, err := NewWorld(s)
+	if err != nil {
+		return nil, err
+	}
+	return w.Run(ctx, kind)
+}
+
+// Run simulates a world under a scheduler until all jobs have completed.
+func (w *World) Run(ctx context.Context, kind Kind) (*Result, error) {
+	scheduler := kind.New(w)
+	watch := stall{}
+	for !w.Done() {
+		if err := w.fault(ctx, &watch); err != nil {
+			return nil, fmt.Errorf("simulate scheduler %s: slot %d: %w", kind.Name, w.slot, err)
+		}
+		w.Begin()
+		scheduler.Schedule(w)
+		w.End()
+	}
+	return w.Result(), nil
+}
+
+// fault is the reason that a simulation must end before its jobs have completed.
+func (w *World) fault(ctx context.Context, watch *stall) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if limit := w.options.Limit; limit > 0 && w.slot >= limit {
+		return fmt.Errorf("the limit of %d slots is reached with %d unfinished jobs; raise the limit, or enlarge the cluster", limit, len(w.all)-w.arrived+len(w.unfinished))
+	}
+	return watch.check(w)
+}
+
+// A simulation fails if its jobs together did less than leastGain of their epochs in patience
+// slots: it would take longer than any simulation can. Interpolated speeds near zero make jobs
+// crawl without standing still.
+const (
+	patience  = 1000 // slots
+	leastGain = 1e-9 // share of a job
+)
+
+// stall detects simulations that stand still.
+type stall struct {
+	slots int
+	gain  float64
+}
+
+func (s *stall) check(w *World) error {
+	s.gain += w.gain
+	s.slots++
+	if w.arrived < len(w.all) || len(w.unfinished) == 0 || s.gain >= leastGain {
+		*s = stall{}
+	}
+	if s.slots < patience {
+		return nil
+	}
+	j := w.unfinished[0]
+	return fmt.Errorf("no job has made progress for %d slots and none is to arrive; %d wait, such as job %d of type %s with %d workers and %d servers; check its speeds at these counts, or use another scheduler",
+		s.slots, len(w.unfinished), j.ID, j.Model.Name, len(j.Workers), len(j.Servers))
+}

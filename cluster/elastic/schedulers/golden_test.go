@@ -1,0 +1,79 @@
+package schedulers_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/schedulers"
+	"graft/parallel"
+)
+
+// tolerance of times and rewards against recorded ones: sums are rounded in another order.
+const tolerance = 1e-9
+
+// recordedRun is a run of the original simulator with ties broken by job ID.
+type recordedRun struct {
+	Config      string          `json:"config"`
+	Seed        int             `json:"seed"`
+	Scheduler   string          `json:"scheduler"`
+	MeanJCT     float64         `json:"avg_jct"`
+	Makespan    float64         `json:"makespan"`
+	MeanReward  float64         `json:"avg_reward"`
+	Slots       int             `json:"num_ts"`
+	Allocations string          `json:"alloc_sha256"`
+	JCTs        map[int]float64 `json:"jcts"`
+	Rewards     []float64       `json:"rewards"`
+}
+
+var recordedConfigs = []string{
+	"default_google", "default_uniform", "default_poisson", "default_cleanspeed", "small_google", "small_poisson", "small_analytic",
+	"small_workeronly", "small_epocherr", "small_cleanspeed", "template_google", "template_uniform", "testbed_google",
+}
+
+// With all quirks every run of the original is reproduced: allocations of every slot, completion
+// of every job, reward of every slot.
+func TestRecordedRuns(t *testing.T) {
+	p := readPublished(t)
+	for _, config := range recordedConfigs {
+		t.Run(config, func(t *testing.T) {
+			t.Parallel()
+			var file struct{ Runs []recordedRun }
+			referenceJSON(t, "golden/"+config+".json", &file)
+			require.NotEmpty(t, file.Runs)
+			results := make([]*elastic.Result, len(file.Runs))
+			errs := parallel.Each(t.Context(), len(file.Runs), 0, func(k int) (err error) {
+				results[k], err = simulate(t, p.study(t, config, file.Runs[k].Seed), file.Runs[k].Scheduler)
+				return err
+			})
+			require.NoError(t, errs.Join())
+			for k, run := range file.Runs {
+				requireRecorded(t, run, results[k])
+			}
+		})
+	}
+}
+
+func simulate(t *testing.T, s elastic.Study, scheduler string) (*elastic.Result, error) {
+	kind, err := schedulers.Named(strings.ToLower(scheduler))
+	if err != nil {
+		return nil, err
+	}
+	return s.Run(t.Context(), kind)
+}
+
+func requireRecorded(t *testing.T, want recordedRun, got *elastic.Result) {
+	name := []any{"%s, seed %d, %s", want.Config, want.Seed, want.Scheduler}
+	require.Equal(t, want.Allocations, got.Allocations, name...)
+	require.Equal(t, want.Slots, got.Slots, name...)
+	require.InDelta(t, want.MeanJCT, got.MeanJCT, tolerance, name...)
+	require.InDelta(t, want.Makespan, got.Makespan, tolerance, name...)
+	require.InDelta(t, want.MeanReward, got.MeanReward, tolerance, name...)
+	require.InDeltaSlice(t, want.Rewards, got.Rewards, tolerance, name...)
+	require.Len(t, got.Completions, len(want.JCTs), name...)
+	for _, c := range got.Completions {
+		require.InDelta(t, want.JCTs[c.ID], c.JCT, tolerance, name...)
+	}
+}

@@ -1,0 +1,34 @@
+package schedulers
+
+import (
+	"fmt"
+	"strings"
+
+	"graft/cluster"
+	"graft/cluster/elastic"
+)
+
+// Kinds returns all schedulers. A new one is a new file and a line here.
+func Kinds() []elastic.Kind {
+	common := []cluster.Quirk{elastic.FirstNode, elastic.StaleShare, elastic.Backward}
+	with := func(own cluster.Quirk) []cluster.Quirk { return append(common[:len(common):len(common)], own) }
+	return []elastic.Kind{
+		{Name: "fifo", About: "in the order of arrival, as many workers and servers as allowed", Quirks: common, New: newFIFO},
+		{Name: "srtf", About: "the least remaining time first, as many workers and servers as allowed", Quirks: with(elastic.RemainingFraction), New: newSRTF},
+		{Name: "drf", About: "dominant resource fairness: the next worker and server go to the job with the smallest dominant share", Quirks: common, New: newDRF},
+		{Name: "tetris", About: "multi-resource packing, short jobs preferred", Quirks: with(elastic.LongestFirst), New: newTetris},
+		{Name: "optimus", About: "the next worker or server goes where it saves the most remaining time for its resources", Quirks: with(elastic.NoCost), New: newOptimus},
+	}
+}
+
+// Named returns a scheduler by its name.
+func Named(name string) (elastic.Kind, error) {
+	var names []string
+	for _, k := range Kinds() {
+		if k.Name == name {
+			return k, nil
+		}
+		names = append(names, k.Name)
+	}
+	return elastic.Kind{}, fmt.Errorf("unknown scheduler %q; expected one of %s", name, strings.Join(names, ", "))
+}

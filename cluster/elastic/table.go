@@ -1,0 +1,88 @@
+package elastic
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Table is a [Speed] model of interpolated measurements, independent of placement. It maps the
+// name of a model to speeds, in the unit of EpochSize a second, by number of servers less one and
+// number of workers less one. A cluster without servers uses as many servers as workers.
+type Table map[string][][]float64
+
+// maxTableBytes bounds the file of a table.
+const maxTableBytes = 64 << 20
+
+// ReadTable reads the speeds of all models from a JSON object with the member "table"; others
+// are ignored.
+func ReadTable(r io.Reader) (Table, error) {
+	var file struct {
+		Table Table `json:"table"`
+	}
+	if err := decode(r, maxTableBytes, &file); err != nil {
+		return nil, fmt.Errorf("read a speed table: %w", err)
+	}
+	if len(file.Table) == 0 {
+		return nil, fmt.Errorf("read a speed table: it has no models; expected a member \"table\" with speeds by model")
+	}
+	return file.Table, file.Table.validate()
+}
+
+// decode reads a JSON value of limited size.
+func decode(r io.Reader, most int64, into any) error {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		return err
+	}
+	if int64(len(data)) > most {
+		return fmt.Errorf("it is larger than the limit of %d bytes; split it", most)
+	}
+	return json.Unmarshal(data, into)
+}
+
+func (t Table) validate() error {
+	for name, rows := range t {
+		for p, row := range rows {
+			if len(row) != len(rows[0]) {
+				return fmt.Errorf("speed table of %s: row %d has %d speeds, the first %d; expected as many", name, p+1, len(row), len(rows[0]))
+			}
+			for w, speed := range row {
+				if math.IsNaN(speed) || math.IsInf(speed, 0) {
+					return fmt.Errorf("speed table of %s: %d servers and %d workers have speed %g; expected a number", name, p+1, w+1, speed)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Epochs implements [Speed].
+func (t Table) Epochs(d Deployment, seconds float64) float64 {
+	return t.epochs(d.Model, len(d.Workers), len(d.Servers), seconds)
+}
+
+func (t Table) epochs(model *JobType, workers, servers int, seconds float64) float64 {
+	if servers == 0 {
+		servers = workers
+	}
+	return t[model.Name][servers-1][workers-1] * seconds / model.EpochSize
+}
+
+// Limit implements [Speed].
+func (t Table) Limit(model *JobType, workers, servers int, seconds float64) float64 {
+	return max(0, t.epochs(model, workers, servers, seconds))
+}
+
+// Check implements [Speed].
+func (t Table) Check(model *JobType, most int) error {
+	rows := t[model.Name]
+	if rows == nil {
+		return fmt.Errorf("the speed table has no model %s; add it", model.Name)
+	}
+	if len(rows) < most || len(rows[0]) < most {
+		return fmt.Errorf("the speed table of %s ends before %d servers and workers; extend it, or lower the maximum number of tasks", model.Name, most)
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package elastic
+
+import (
+	"fmt"
+	"io"
+)
+
+// maxTraceBytes bounds the file of a trace.
+const maxTraceBytes = 256 << 20
+
+// Trace is a workload in a file.
+type Trace struct {
+	Settings Settings
+	Jobs     []Spec
+}
+
+// ReadTrace reads a JSON object with the members "jobs", a list of [Spec], and "overrides", the
+// parameters of the original simulator that differ from its defaults. Types are numbers from 1 to
+// a limit. Other members are ignored.
+func ReadTrace(r io.Reader, types int) (*Trace, error) {
+	var file struct {
+		Overrides map[string]any `json:"overrides"`
+		Jobs      []Spec         `json:"jobs"`
+	}
+	if err := decode(r, maxTraceBytes, &file); err != nil {
+		return nil, fmt.Errorf("read a trace of elastic jobs: %w", err)
+	}
+	settings, err := ParseOverrides(file.Overrides)
+	if err != nil {
+		return nil, fmt.Errorf("read a trace of elastic jobs: %w", err)
+	}
+	if n := len(file.Jobs); n == 0 || n > maxJobs {
+		return nil, fmt.Errorf("read a trace of elastic jobs: %d jobs; expected 1 to %d in the member \"jobs\"", n, maxJobs)
+	}
+	for k := range file.Jobs {
+		if err := file.Jobs[k].fault(types); err != nil {
+			return nil, fmt.Errorf("read a trace of elastic jobs: jobs[%d]: %w", k, err)
+		}
+	}
+	return &Trace{settings, file.Jobs}, nil
+}

@@ -1,0 +1,169 @@
+package elastic
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+)
+
+// Order sorts the jobs of a window.
+type Order int
+
+const (
+	// ByArrival puts the oldest job first.
+	ByArrival Order = iota
+	// ByShare puts the job with the smallest dominant share first.
+	ByShare
+	// ByLeft puts the job with the smallest remaining share of its epochs first.
+	ByLeft
+)
+
+// WindowOptions describe what a learned policy sees: the first jobs in an order, those at their
+// maximum counts left out, as columns of a matrix. Its rows are type, slots since arrival, share
+// of epochs left, dominant share, workers and servers.
+type WindowOptions struct {
+	Size    int        // number of jobs, and of columns; zero is 20
+	Order   Order      // of jobs; zero is ByArrival
+	Bits    bool       // writes the type as four rows of bits, highest first, in place of one row
+	Rescale bool       // divides types by their number, slots by 100 and counts by their maximum
+	Padding float64    // of columns without a job; zero is 0, the original also uses -1
+	Shuffle *rand.Rand // puts jobs in random columns; nil keeps the order
+}
+
+// Rows of a window.
+const (
+	rowType = iota
+	rowStay
+	rowLeft
+	rowShare
+	rowWorkers
+	rowServers
+	rowCount
+)
+
+const (
+	typeBits   = 4
+	stayScale  = 100 // slots
+	perJob     = 3   // actions of a job in a cluster with servers
+	defaultJob = 20
+)
+
+// Window is an observation of a [World].
+type Window struct {
+	Jobs  []*Job    // by column; nil where there is none
+	State []float64 // row by row
+
+	options *WindowOptions
+	world   *World
+	jobs    []*Job
+	rows    int
+}
+
+// NewWindow returns the window of a world; [Window.Observe] fills it.
+func NewWindow(w *World, o WindowOptions) *Window {
+	o.Size = cmp.Or(max(o.Size, 0), defaultJob)
+	rows := rowCount
+	if o.Bits {
+		rows += typeBits - 1
+	}
+	return &Window{Jobs: make([]*Job, o.Size), State: make([]float64, rows*o.Size), options: &o, world: w, rows: rows}
+}
+
+// Actions returns the number of outputs of a policy: those of all columns, and one that ends the
+// slot.
+func (o *Window) Actions() int {
+	if o.world.AllReduce() {
+		return o.options.Size + 1
+	}
+	return perJob*o.options.Size + 1
+}
+
+// Label returns the output of a policy that stands for an action of a job; -1 if the job is
+// outside of the window.
+func (o *Window) Label(j *Job, a Action) int {
+	column := slices.Index(o.Jobs, j)
+	switch {
+	case column < 0:
+		return -1
+	case o.world.AllReduce():
+		return column
+	}
+	return perJob*column + int(a)
+}
+
+// Observe fills the window with the current state.
+func (o *Window) Observe() {
+	o.sort()
+	clear(o.Jobs)
+	for k := range o.State {
+		o.State[k] = o.options.Padding
+	}
+	columns := o.columns()
+	for k, j := range o.jobs[:min(len(o.jobs), o.options.Size)] {
+		o.Jobs[columns[k]] = j
+		o.encode(j, columns[k])
+	}
+}
+
+func (o *Window) columns() []int {
+	if o.options.Shuffle != nil {
+		return o.options.Shuffle.Perm(o.options.Size)
+	}
+	columns := make([]int, o.options.Size)
+	for k := range columns {
+		columns[k] = k
+	}
+	return columns
+}
+
+func (o *Window) sort() {
+	o.jobs = o.jobs[:0]
+	for _, j := range o.world.Jobs() {
+		if o.world.Allowed(j, Worker) || o.world.Allowed(j, Server) {
+			o.jobs = append(o.jobs, j)
+		}
+	}
+	key := map[Order]func(j *Job) float64{
+		ByArrival: func(*Job) float64 { return 0 },
+		ByShare:   func(j *Job) float64 { return j.Share },
+		ByLeft:    (*Job).Left,
+	}[o.options.Order]
+	slices.SortFunc(o.jobs, func(a, b *Job) int {
+		return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a.Arrival, b.Arrival), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+func (o *Window) encode(j *Job, column int) {
+	values := [rowCount]float64{float64(j.Type), float64(o.world.Slot() - j.Arrival), j.Left(), j.Share, float64(len(j.Workers)), float64(len(j.Servers))}
+	if o.options.Rescale {
+		most := float64(o.world.Most())
+		for row, scale := range [rowCount]float64{float64(len(o.world.types)), stayScale, 1, 1, most, most} {
+			values[row] /= scale
+		}
+	}
+	first := o.rows - rowCount
+	for row, value := range values {
+		o.State[(first+row)*o.options.Size+column] = value
+	}
+	if o.options.Bits {
+		for bit := range typeBits {
+			o.State[bit*o.options.Size+column] = float64(j.Type >> (typeBits - 1 - bit) & 1)
+		}
+	}
+}
+
+// Sample is an observation with the action that a scheduler then took.
+type Sample struct {
+	Slot  int
+	State []float64
+	Label int // output of a policy; -1 if the job is outside of the window
+}
+
+// Record makes a world report each action of its scheduler as a sample, for imitation.
+func Record(w *World, o WindowOptions, report func(Sample)) {
+	window := NewWindow(w, o)
+	w.Observer = func(w *World, j *Job, a Action) {
+		window.Observe()
+		report(Sample{w.Slot(), slices.Clone(window.State), window.Label(j, a)})
+	}
+}

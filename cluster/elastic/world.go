@@ -1,0 +1,128 @@
+package elastic
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"math/rand/v2"
+	"slices"
+
+	"graft/cluster"
+)
+
+// World is a simulation, slot by slot: [World.Begin], then any number of [World.Add], then
+// [World.End].
+type World struct {
+	// Observer is called with each action before the job's counts change; nil is none.
+	Observer func(w *World, j *Job, a Action)
+
+	types   []JobType
+	speed   Speed
+	options Options
+	scaling Scaling
+	total   Resources
+
+	all        []*Job // by arrival, then ID
+	arrived    int    // number of jobs that have arrived
+	unfinished []*Job // by ID
+	nodes      *nodes
+	slot       int
+	random     *rand.Rand // of speed errors; nil without
+
+	rewards     []float64
+	allocations hash.Hash
+	line        []byte
+	gain        float64 // share of their epochs that jobs did in the last slot, summed
+}
+
+// NewWorld checks a study and returns its simulation before the first slot.
+func NewWorld(s Study) (*World, error) {
+	s.Options.EnsureDefaults()
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("simulate elastic jobs: %w", err)
+	}
+	w := &World{types: s.Types, speed: s.Speed, options: s.Options, total: s.Options.total(), allocations: sha256.New()}
+	w.scaling, _ = ScalingNamed(s.Options.Scaling) // validated above
+	w.nodes = newNodes(s.Options.Nodes, s.Options.PerNode)
+	if s.Options.SpeedError > 0 {
+		w.random = rand.New(rand.NewPCG(s.Options.Seed, speedStream))
+	}
+	for _, spec := range s.Jobs {
+		w.all = append(w.all, newJob(spec, &s.Types[spec.Type-1], &s.Options))
+	}
+	slices.SortFunc(w.all, func(a, b *Job) int { return cmp.Or(cmp.Compare(a.Arrival, b.Arrival), cmp.Compare(a.ID, b.ID)) })
+	return w, nil
+}
+
+func newJob(spec Spec, model *JobType, o *Options) *Job {
+	j := &Job{Spec: spec, Model: model}
+	for a := range j.needs {
+		j.needs[a] = Action(a).demand(model, o)
+	}
+	return j
+}
+
+// speedStream is the stream of random numbers of speed errors.
+const speedStream = 1
+
+// Jobs returns the unfinished jobs that have arrived, by ascending ID. Callers must not change
+// the slice, and must not keep it beyond the slot.
+func (w *World) Jobs() []*Job { return w.unfinished }
+
+// Slot returns the number of the current slot, from 0.
+func (w *World) Slot() int { return w.slot }
+
+// Nodes returns the number of nodes.
+func (w *World) Nodes() int { return len(w.nodes.used) }
+
+// Free returns the unused resources of a node.
+func (w *World) Free(node int) Resources { return w.options.PerNode.Plus(w.nodes.used[node].Times(-1)) }
+
+// Total returns the resources of the cluster.
+func (w *World) Total() Resources { return w.total }
+
+// Used returns the resources in use over all nodes.
+func (w *World) Used() (sum Resources) {
+	for _, used := range w.nodes.used {
+		sum = sum.Plus(used)
+	}
+	return sum
+}
+
+// Options returns the options with defaults filled in.
+func (w *World) Options() Options { return w.options }
+
+// Most returns the maximum number of workers, and of servers, of a job.
+func (w *World) Most() int { return w.options.Most }
+
+// AllReduce reports whether jobs have no parameter servers.
+func (w *World) AllReduce() bool { return w.options.AllReduce }
+
+// Keeps reports whether a quirk is kept.
+func (w *World) Keeps(q cluster.Quirk) bool { return w.options.Quirks.Keeps(q) }
+
+// Best returns the most epochs that a job of a type completes in a slot with any tasks.
+func (w *World) Best(t *JobType) float64 { return Best(w.speed, t, &w.options) }
+
+// Done reports whether all jobs have completed.
+func (w *World) Done() bool { return w.arrived == len(w.all) && len(w.unfinished) == 0 }
+
+// Begin starts a slot: jobs arrive, and no job has tasks.
+func (w *World) Begin() {
+	w.nodes.clear()
+	for ; w.arrived < len(w.all) && w.all[w.arrived].Arrival <= w.slot; w.arrived++ {
+		w.admit(w.all[w.arrived])
+	}
+	for _, j := range w.unfinished {
+		j.Workers, j.Servers = j.Workers[:0], j.Servers[:0]
+		if !w.Keeps(StaleShare) {
+			j.Share = 0
+		}
+	}
+}
+
+func (w *World) admit(j *Job) {
+	at, _ := slices.BinarySearchFunc(w.unfinished, j.ID, func(other *Job, id int) int { return cmp.Compare(other.ID, id) })
+	w.unfinished = slices.Insert(w.unfinished, at, j)
+}
