@@ -54,7 +54,7 @@ var rooms = []room{
 	{"cluster/lucid", []string{"cluster", "cluster/estimate"}},
 	{"cluster/schedulers", []string{"cluster/lucid"}},
 	{"config/decode", nil},
-	{"original/dl2", []string{"learn/dense", "learn/replay"}},
+	{"original/dl2", []string{"learn/dense", "learn/replay", "cluster"}},
 	{"original/vocab", []string{"model"}},
 	{"original/bilstm", []string{"original/vocab", "decider"}},
 	{"original", []string{"original/bilstm", "simulation/evaluation", "results"}},
