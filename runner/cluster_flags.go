@@ -28,7 +28,7 @@ type clusterFlags struct {
 // clusterKeys are the keys that flags are short for, by flag.
 var clusterKeys = map[string]string{
 	"data": "cluster.data", "trace": "cluster.trace", "nodes": "cluster.nodes", "scheduler": "schedule.schedulers",
-	"compat": "cluster.compat", "placement": "cluster.placement", "estimates": "schedule.estimates", "load": "schedule.loads",
+	"speeds": "elastic.speeds", "compat": "cluster.compat", "placement": "cluster.placement", "estimates": "schedule.estimates", "load": "schedule.loads",
 	"from": "cluster.from", "to": "cluster.to", "workers": "schedule.workers",
 }
 
@@ -38,7 +38,7 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	f.given.String("trace", "", "file of the trace")
 	f.given.String("nodes", "", "file of the virtual clusters and their nodes, or a number of nodes for all jobs; empty is vc_config.csv in --data")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil, "schedulers, separated by commas; all is every one")
-	f.given.String("compat", "", "reproduce the faults of an original: lucid; none corrects them")
+	f.given.String("compat", "", "reproduce the faults of an original: lucid, or dl2 for elastic jobs; none corrects them")
 	f.given.String("placement", "", "how nodes are selected: consolidate, consolidate-first or random")
 	f.given.String("estimates", "", "estimated durations of jobs: lgb or ebm of --data, exact, or a file")
 	f.given.StringSliceVar(&f.loads, "load", nil, "factors by which jobs arrive faster than in the trace, separated by commas")

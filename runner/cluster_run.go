@@ -40,11 +40,18 @@ An existing run folder is never overwritten: --resume goes on with it after a ki
 ends in the same bytes; --force moves it aside.
 
 --compat lucid reproduces the faults of Lucid's simulator on its month of jobs, and has its
-results job by job. Without it they are corrected, and the report has the effect of each.`,
+results job by job. Without it they are corrected, and the report has the effect of each.
+
+With --speeds, a CONFIG with the section elastic, or --compat dl2, jobs are elastic: schedulers
+choose their workers and parameter servers anew in each slot. Schedulers:
+
+` + elasticHelp() + `
+--compat dl2 keeps the faults of the simulator of DL2, and has its results.`,
 		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,sjf
   graft cluster run --trace log.swf --nodes 64 --scheduler backfill
   graft cluster run --data venus --trace september.csv --scheduler all --out runs/venus
-  graft cluster run --data venus --trace september.csv --scheduler lucid --compat lucid --json`,
+  graft cluster run --data venus --trace september.csv --scheduler lucid --compat lucid --json
+  graft cluster run --trace jobs.json --speeds speeds.json --scheduler drf,optimus`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			o.file = first(args)
@@ -52,6 +59,7 @@ results job by job. Without it they are corrected, and the report has the effect
 		},
 	}
 	o.add(command)
+	command.Flags().String("speeds", "", "file of the speeds of elastic jobs by model, servers and workers")
 	command.Flags().StringVar(&o.out, "out", "", "the run folder; empty is output.folder, or runs/ and the trace's name")
 	command.Flags().BoolVar(&o.Resume, "resume", false, "go on with the run in the folder")
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")
@@ -65,6 +73,9 @@ func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
 	var more []string
 	if o.out != "" {
 		more = append(more, "output.folder="+config.Quote(o.out))
+	}
+	if o.elastic(env) {
+		return runElastic(ctx, w, o, more)
 	}
 	c, err := o.read(env, more...)
 	if err != nil {

@@ -1,0 +1,215 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/schedulers"
+	"graft/config/decode"
+	"graft/files"
+	"graft/results/document"
+)
+
+// ElasticKind is the kind of files with the section elastic.
+var ElasticKind = &Kind{
+	Name: "elastic", Noun: "simulations of elastic jobs", Command: "graft cluster run", Files: "files of simulations of elastic jobs", Title: "simulations of elastic jobs",
+	Sections: []string{"elastic"}, New: func() File { return &Elastic{} }, Summary: summaryOf((*Elastic).Summary),
+	Page: Page{Title: "Keys of the file of simulations of elastic jobs",
+		Intro: "A file with the section `elastic`, for `graft cluster run`. See [elastic jobs](elastic.md).\n"},
+}
+
+// Elastic is the file of simulations of elastic jobs: a workload, a cluster and schedulers.
+type Elastic struct {
+	Elastic  ElasticOptions  // workload and cluster
+	Schedule ElasticSchedule // schedulers
+	Output   ElasticOutput   // run folder
+
+	sources
+	trace *elastic.Trace
+	table elastic.Table
+}
+
+// ElasticOptions describe the jobs and the cluster. Values that are zero are those of the trace's
+// parameters, where it has some. Paths are those of the operating system, from the working folder or,
+// where nothing is there, from that of the file.
+type ElasticOptions struct {
+	Trace  string  `result:"contents"` // JSON file of the jobs, and of parameters of the simulator DL2 in overrides; required
+	Speeds string  `result:"contents"` // JSON file of steps a second by model, servers and workers, each from 1 on; required unless the trace says that speeds are analytic
+	Nodes  int     // of the cluster; zero is the trace's, or 96
+	CPUs   int     `config:"cpu_slots"` // CPU slots of a node; zero is the trace's, or 8
+	GPUs   int     `config:"gpu_slots"` // GPU slots of a node; zero is the trace's, or 8
+	Most   int     // maximum number of workers of a job, and of servers; zero is the trace's, or 16
+	Slot   float64 `config:"slot_seconds"` // length of a slot in seconds; zero is the trace's, or 1200
+	Limit  int     `config:"max_slots"`    // slots after which a simulation fails; zero is no limit
+	// Scaling is the time that a job loses in a slot when its counts have changed: checkpoint stops and
+	// restarts it, hot moves parameters while it runs, none is free. Empty means checkpoint, or none with
+	// compat dl2.
+	Scaling string `config:",one=checkpoint|hot|none"`
+	// Compat reproduces the faults of another simulator: dl2 has the results of DL2's, none corrects its
+	// errors. Empty means none.
+	Compat string `config:",one=none|dl2"`
+}
+
+// CompatDL2 has the results of DL2's simulator.
+const CompatDL2 = "dl2"
+
+// EnsureDefaults fills in what zero stands for, but for what the trace says.
+func (o *ElasticOptions) EnsureDefaults() {
+	o.Compat = cmp.Or(o.Compat, CompatNone)
+	otherwise := elastic.CheckpointRestart
+	if o.Compat == CompatDL2 {
+		otherwise = elastic.NoScaling
+	}
+	o.Scaling = cmp.Or(o.Scaling, otherwise)
+}
+
+// Validate joins all that is wrong.
+func (o ElasticOptions) Validate() error {
+	var faults faultList
+	faults.when(o.Trace == "", "trace is missing; name a JSON file with jobs")
+	for name, v := range map[string]int{"nodes": o.Nodes, "cpu_slots": o.CPUs, "gpu_slots": o.GPUs, "most": o.Most, "max_slots": o.Limit} {
+		faults.when(v < 0, "%s is %d; must not be negative", name, v)
+	}
+	faults.when(!(o.Slot >= 0), "slot_seconds is %v; must not be negative", o.Slot)
+	if _, err := elastic.ScalingNamed(o.Scaling); err != nil {
+		faults = append(faults, fmt.Errorf("scaling: %w", err))
+	}
+	faults.when(o.Compat != CompatNone && o.Compat != CompatDL2, "compat is %q; must be none or dl2", o.Compat)
+	faults.when(o.Compat == CompatDL2 && o.Scaling != elastic.NoScaling, "scaling is %q; the original moves jobs at no cost: with compat dl2 it is none", o.Scaling)
+	return errors.Join(faults...)
+}
+
+// ElasticSchedule names the schedulers.
+type ElasticSchedule struct {
+	Schedulers []string // schedulers to simulate one after the other: fifo, srtf, drf, tetris, optimus; empty means all
+	Workers    int      `result:"none"` // simulations in parallel; zero means one for each processor
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *ElasticSchedule) EnsureDefaults() {
+	if len(o.Schedulers) > 0 {
+		return
+	}
+	for _, k := range schedulers.Kinds() {
+		o.Schedulers = append(o.Schedulers, k.Name)
+	}
+}
+
+// Validate joins all that is wrong.
+func (o ElasticSchedule) Validate() error {
+	var faults faultList
+	for k, name := range o.Schedulers {
+		if _, err := schedulers.Named(name); err != nil {
+			faults = append(faults, fmt.Errorf("schedulers[%d]: %w", k, err))
+		}
+		faults.when(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
+	}
+	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
+	return errors.Join(faults...)
+}
+
+// ElasticOutput is the run folder.
+type ElasticOutput struct {
+	Folder string `result:"none"` // path of the run folder; empty lets the command choose
+}
+
+// ReadElastic is ElasticKind.Read.
+func ReadElastic(fsys files.FS, path string, set []string) (*Elastic, error) {
+	return readAs[*Elastic](ElasticKind, fsys, path, set)
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (e *Elastic) EnsureDefaults() {
+	e.Elastic.EnsureDefaults()
+	e.Schedule.EnsureDefaults()
+}
+
+// Validate joins all that is wrong.
+func (e *Elastic) Validate() error { return errors.Join(e.Elastic.Validate(), e.Schedule.Validate()) }
+
+// check reads the workload and the speeds, and simulates nothing.
+func (e *Elastic) check(fsys files.FS, r *decode.Reading) {
+	var err error
+	if r.Broken("elastic.trace") {
+		return
+	}
+	if e.trace, err = readJSON(fsys, e.Elastic.Trace, func(in io.Reader) (*elastic.Trace, error) {
+		return elastic.ReadTrace(in, len(elastic.PublishedTypes()))
+	}); err != nil {
+		r.Blame("elastic.trace", err.Error())
+		return
+	}
+	switch {
+	case e.trace.Settings.Analytic:
+	case e.Elastic.Speeds == "":
+		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and workers")
+		return
+	default:
+		if e.table, err = readJSON(fsys, e.Elastic.Speeds, elastic.ReadTable); err != nil {
+			r.Blame("elastic.speeds", err.Error())
+			return
+		}
+	}
+	s := e.Study()
+	if err := s.Validate(); err != nil {
+		r.Blame("elastic.trace", err.Error())
+	}
+}
+
+// readJSON reads a file.
+func readJSON[T any](fsys files.FS, path string, read func(io.Reader) (T, error)) (value T, err error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return value, err
+	}
+	defer f.Close()
+	if value, err = read(f); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return value, err
+}
+
+// Study is the workload on the cluster.
+func (e *Elastic) Study() elastic.Study {
+	o, given := e.trace.Settings.Options, &e.Elastic
+	o.Nodes, o.Most, o.Slot, o.Limit = cmp.Or(given.Nodes, o.Nodes), cmp.Or(given.Most, o.Most), cmp.Or(given.Slot, o.Slot), cmp.Or(given.Limit, o.Limit)
+	o.PerNode = elastic.Resources{elastic.CPU: cmp.Or(given.CPUs, o.PerNode[elastic.CPU]), elastic.GPU: cmp.Or(given.GPUs, o.PerNode[elastic.GPU])}
+	o.Scaling = given.Scaling
+	compatible := given.Compat == CompatDL2
+	if compatible {
+		o.Quirks = elastic.Compatible().Quirks
+	}
+	s := elastic.Study{Types: elastic.PublishedTypes(), Jobs: e.trace.Jobs, Speed: e.table, Options: o}
+	if e.trace.Settings.Analytic {
+		s.Speed = elastic.Analytic{WholeShares: compatible}
+	}
+	s.Options.EnsureDefaults()
+	return s
+}
+
+// Resolved is the text of the file with every value.
+func (e *Elastic) Resolved() string { return Resolved(e) }
+
+// Digest covers what results depend on, the contents of the files too.
+func (e *Elastic) Digest() string {
+	return digest(e, func(w io.Writer) {
+		if e.trace != nil {
+			fmt.Fprintln(w, e.trace, e.table)
+		}
+	})
+}
+
+// Differences lists the keys in which the results of two files differ.
+func (e *Elastic) Differences(was *Elastic) []string { return differences(e, was) }
+
+// Summary is simulations of elastic jobs in a line.
+func (e *Elastic) Summary() (string, error) {
+	s := e.Study()
+	return fmt.Sprintf("%s of %s on %s under %s, scaling %s, quirks of %s; digest %.12s", document.Plural(len(s.Jobs), "job"), e.Elastic.Trace,
+		document.Plural(s.Options.Nodes, "node"), strings.Join(e.Schedule.Schedulers, ", "), e.Elastic.Scaling, e.Elastic.Compat, e.Digest()), nil
+}

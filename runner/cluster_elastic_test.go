@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
+	"graft/results/runs"
+)
+
+// elasticFiles are a workload of three jobs and speeds that grow with workers and servers.
+func elasticFiles(t *testing.T) (trace, speeds string) {
+	folder := t.TempDir()
+	trace, speeds = filepath.Join(folder, "jobs.json"), filepath.Join(folder, "speeds.json")
+	write(t, trace, `{"overrides": {"LARGE_SCALE": false, "CLUSTER_NUM_NODES": 3, "MAX_NUM_WORKERS": 4}, "jobs": [
+		{"id": 1, "type": 1, "arrv_time": 0, "num_epochs": 40, "real_num_epochs": 40},
+		{"id": 2, "type": 6, "arrv_time": 0, "num_epochs": 20, "real_num_epochs": 20},
+		{"id": 3, "type": 1, "arrv_time": 1, "num_epochs": 10, "real_num_epochs": 10}]}`)
+	var rows []string
+	for ps := range 5 {
+		var row []string
+		for worker := range 5 {
+			row = append(row, fmt.Sprint(float64(min(ps, worker)+1)*0.4))
+		}
+		rows = append(rows, "["+strings.Join(row, ", ")+"]")
+	}
+	table := "[" + strings.Join(rows, ", ") + "]"
+	write(t, speeds, fmt.Sprintf(`{"table": {"resnet-50": %s, "cnn-text-classification": %[1]s}}`, table))
+	return trace, speeds
+}
+
+func TestElasticJobs(t *testing.T) {
+	trace, speeds := elasticFiles(t)
+	out := filepath.Join(t.TempDir(), "run")
+	args := []string{"cluster", "run", "--trace", trace, "--speeds", speeds, "--out", out}
+	text := done(t, append(args, "--scheduler", "drf,optimus")...).stdout
+	require.Regexp(t, `(?s)3 jobs of .*on 3 nodes, scaling checkpoint.*SCHEDULER +MEAN JCT .*drf .*optimus .*No scheduler has a mean below`, text)
+	jobs := contents(t, filepath.Join(out, "drf", "jobs.csv"))
+	require.Regexp(t, `^job_id,model,arrival_slot,completion_slot,jct_slots\n1,resnet-50,0,[0-9.]+,[0-9.]+\n2,cnn-text-classification,0,`, jobs)
+	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
+	fails(t, failure.Configuration, "restore it, or start another run with --out", append(args, "--scheduler", "drf,fifo", "--resume")...)
+	require.NoError(t, os.Remove(filepath.Join(out, runs.OutcomeFile))) // as after a kill
+	require.Equal(t, text, done(t, append(args, "--scheduler", "drf,optimus", "--resume")...).stdout)
+	require.Equal(t, outcome, contents(t, filepath.Join(out, runs.OutcomeFile)))
+	require.Equal(t, text, done(t, append(args, "--scheduler", "drf,optimus", "--resume")...).stdout, "it is read")
+	require.Regexp(t, `(?s)drf jct +[0-9.]+.*SCHEDULER +MEAN JCT`, done(t, "report", out).stdout)
+
+	file := filepath.Join(t.TempDir(), "elastic.toml")
+	write(t, file, fmt.Sprintf("[elastic]\ntrace = %q\nspeeds = %q\nscaling = \"hot\"\nnodes = 2\n", trace, speeds))
+	var o runs.ElasticOutcome
+	require.NoError(t, json.Unmarshal([]byte(done(t, "cluster", "run", file, "--scheduler", "all", "--out", out, "--force", "--json").stdout), &o))
+	require.Len(t, o.Cells, 5)
+	require.Equal(t, []any{"hot", 2, 3}, []any{o.Scaling, o.Nodes, o.Jobs})
+	for _, c := range o.Cells {
+		require.GreaterOrEqual(t, c.Mean, o.Bound)
+	}
+	require.Contains(t, done(t, "config", "check", file).stdout, "3 jobs of "+trace+" on 2 nodes under fifo, srtf, drf, tetris, optimus, scaling hot")
+}
+
+func TestElasticFaults(t *testing.T) {
+	trace, speeds := elasticFiles(t)
+	out := filepath.Join(t.TempDir(), "run")
+	run := func(more ...string) []string {
+		return append([]string{"cluster", "run", "--trace", trace, "--speeds", speeds, "--out", out}, more...)
+	}
+	fails(t, failure.Usage, "--load is for jobs that keep their devices; leave it out", run("--load", "2")...)
+	fails(t, failure.Configuration, `unknown scheduler "sjf"; expected one of fifo, srtf, drf, tetris, optimus`, run("--scheduler", "sjf")...)
+	fails(t, failure.Configuration, `with compat dl2 it is none`, run("--compat", "dl2", "--set", `elastic.scaling="hot"`)...)
+	fails(t, failure.Configuration, "speeds are missing; name a JSON file", "cluster", "run", "--trace", trace, "--compat", "dl2", "--out", out)
+	fails(t, failure.Configuration, "no such file", "cluster", "run", "--trace", trace, "--speeds", "none.json", "--out", out)
+	fails(t, failure.Configuration, "can never run", run("--set", "elastic.gpu_slots=2")...)
+	write(t, trace, `{"jobs": [{"id": 1, "type": 9, "arrv_time": 0, "num_epochs": 1, "real_num_epochs": 1}]}`)
+	fails(t, failure.Configuration, "jobs[0]: job 1: type 9; expected 1 to 8", run()...)
+	require.NoDirExists(t, out)
+}
+
+// The command has the allocations of the original simulator.
+func TestElasticRunsOfTheOriginal(t *testing.T) {
+	const reference = "../../shared/reference/dl2/"
+	text, err := os.ReadFile(reference + "golden_table.json")
+	if err != nil {
+		t.Skip("left out: the reference data of DL2 is not beside the repository")
+	}
+	var golden map[string]struct {
+		Runs map[string]map[string]struct {
+			JCT         float64 `json:"avg_jct"`
+			Allocations string  `json:"alloc_sha256"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &golden))
+	for _, config := range []string{"testbed_google", "small_analytic"} {
+		args := []string{"cluster", "run", "--compat", "dl2", "--trace", reference + "traces/" + config + "/seed1.json", "--speeds", reference + "speed_table.json",
+			"--out", filepath.Join(t.TempDir(), "run"), "--json"}
+		var o runs.ElasticOutcome
+		require.NoError(t, json.Unmarshal([]byte(done(t, args...).stdout), &o))
+		require.Len(t, o.Cells, 5)
+		for _, c := range o.Cells {
+			for name, want := range golden[config].Runs {
+				if strings.EqualFold(name, c.Scheduler) {
+					require.Equal(t, want["1"].Allocations, c.Allocations, "%s under %s", config, name)
+					require.InDelta(t, want["1"].JCT, c.Mean, 1e-9)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+// Package elastic simulates the jobs of a trace on a cluster whose allocations change from slot to
+// slot, under several schedulers, into a run folder.
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/schedulers"
+	"graft/config"
+	"graft/parallel"
+	"graft/results"
+	"graft/results/failure"
+	"graft/results/runs"
+	"graft/work"
+)
+
+// RunOptions hold the options that the configuration does not contain.
+type RunOptions struct {
+	Config string // text of the configuration file, kept in the run folder; empty keeps none
+	Resume bool   // go on with the run in the folder, or begin one where there is none; false begins one
+	Force  bool   // move an existing run folder aside; false refuses it
+}
+
+// Run simulates a configuration into its run folder: a table of jobs for each scheduler, and the
+// outcome. A run that was stopped or killed begins anew when it is resumed, and ends in the same
+// bytes; one that had ended is read.
+func Run(ctx context.Context, env *work.Env, c *config.Elastic, o RunOptions) (*runs.ElasticOutcome, error) {
+	folder := work.Folder("", c.Output.Folder, c.Elastic.Trace)
+	run, err := open(env, c, folder, o)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := into(ctx, env, c, run)
+	if ctx.Err() != nil && err != nil {
+		err = failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
+	}
+	if err = errors.Join(err, run.Close()); err != nil {
+		return nil, err
+	}
+	outcome.Folder = folder
+	return outcome, nil
+}
+
+// open makes the run folder or, to resume, opens that of the same configuration.
+func open(env *work.Env, c *config.Elastic, folder string, o RunOptions) (*results.Run, error) {
+	if o.Resume {
+		run, err := results.Open(env.Files, folder)
+		if err == nil && run.Manifest().ConfigSHA256 != c.Digest() {
+			was, err := config.ReadElastic(env.Files, run.Path(runs.ResolvedFile), nil)
+			what := work.Differences(was, err, c.Differences, "a file that it reads has changed")
+			err = failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option out", folder, what))
+			return nil, errors.Join(err, run.Close())
+		}
+		if !errors.Is(err, results.ErrNoRun) {
+			return run, err
+		}
+	}
+	return env.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()}, results.Manifest{ConfigSHA256: c.Digest()})
+}
+
+// columns define the table of a run. Times are in slots.
+var columns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "jct_mean"}, {Name: "jct_median"}, {Name: "jct_p95"}, {Name: "makespan"}, {Name: "slots", Kind: results.Int}, {Name: "reward_mean"}}
+
+// into simulates into a run folder, or reads the outcome that is there.
+func into(ctx context.Context, env *work.Env, c *config.Elastic, run *results.Run) (*runs.ElasticOutcome, error) {
+	var done runs.ElasticOutcome
+	if err := results.ReadOutcome(env.Files, run.Path(""), &done); err == nil || !runs.NotThere(err) {
+		return &done, err
+	}
+	stream, err := run.Stream(runs.ElasticStream, columns) // by which the folder is known
+	if err == nil {
+		err = stream.Truncate(0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := simulate(ctx, env, c, run.Path(""))
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range outcome.Cells {
+		if err := stream.Append(s.Scheduler, s.Mean, s.Median, s.P95, s.Makespan, s.Slots, s.Reward); err != nil {
+			return nil, err
+		}
+	}
+	return outcome, run.WriteOutcome(outcome)
+}
+
+// simulate runs the schedulers, several at a time, and writes the jobs of each.
+func simulate(ctx context.Context, env *work.Env, c *config.Elastic, folder string) (*runs.ElasticOutcome, error) {
+	study := c.Study()
+	bound, err := elastic.LowerBound(study)
+	if err != nil {
+		return nil, err
+	}
+	names := c.Schedule.Schedulers
+	found := make([]*elastic.Result, len(names))
+	err = parallel.Pool{Workers: c.Schedule.Workers}.Each(ctx, len(names), func(k int) error {
+		kind, err := schedulers.Named(names[k])
+		if err == nil {
+			found[k], err = study.Run(ctx, kind)
+		}
+		if err != nil {
+			return err
+		}
+		return writeJobs(env, filepath.Join(folder, names[k]), found[k])
+	}).First()
+	if err != nil {
+		return nil, err
+	}
+	o := &runs.ElasticOutcome{Trace: c.Elastic.Trace, Jobs: len(study.Jobs), Nodes: study.Options.Nodes, Slot: study.Options.Slot, Scaling: c.Elastic.Scaling, Compat: c.Elastic.Compat, Bound: bound.Mean}
+	for k, r := range found {
+		var first *elastic.Result
+		if k > 0 {
+			first = found[0]
+		}
+		o.AddElastic(names[k], r, first)
+	}
+	return o, nil
+}
+
+// writeJobs writes a row for each job, in the order of arrival.
+func writeJobs(env *work.Env, folder string, r *elastic.Result) error {
+	var b strings.Builder
+	b.WriteString("job_id,model,arrival_slot,completion_slot,jct_slots\n")
+	for _, c := range r.Completions {
+		fmt.Fprintf(&b, "%d,%s,%d,%v,%v\n", c.ID, c.Type, c.Arrival, c.End, c.JCT)
+	}
+	if err := env.Files.MkdirAll(folder); err != nil {
+		return err
+	}
+	return env.WriteText(filepath.Join(folder, "jobs.csv"), b.String())
+}
