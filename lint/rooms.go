@@ -48,6 +48,7 @@ var rooms = []room{
 	{"cluster/trace", nil},
 	{"cluster/estimate", []string{"cluster/trace"}},
 	{"cluster", []string{"results", "cluster/trace"}},
+	{"cluster/elastic", []string{"cluster"}},
 	{"cluster/lucid", []string{"cluster", "cluster/estimate"}},
 	{"cluster/schedulers", []string{"cluster/lucid"}},
 	{"config/decode", nil},

@@ -1,0 +1,37 @@
+package elastic
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxTypeBytes bounds the file of job types, and maxTypes their number.
+const (
+	maxTypeBytes = 16 << 20
+	maxTypes     = 1 << 16
+)
+
+// ReadTypes reads job types from a JSON object with the member "types", a list of [JobType]. Jobs
+// refer to them by number, from 1.
+func ReadTypes(r io.Reader) ([]JobType, error) {
+	var file struct {
+		Types []JobType `json:"types"`
+	}
+	if err := decode(r, maxTypeBytes, &file); err != nil {
+		return nil, fmt.Errorf("read job types: %w", err)
+	}
+	if n := len(file.Types); n == 0 || n > maxTypes {
+		return nil, fmt.Errorf("read job types: %d types; expected 1 to %d in the member \"types\"", n, maxTypes)
+	}
+	var faults []error
+	for k := range file.Types {
+		if err := file.Types[k].fault(); err != nil && len(faults) < mostFaults {
+			faults = append(faults, fmt.Errorf("types[%d]: %w", k, err))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("read job types: %w", err)
+	}
+	return file.Types, nil
+}
