@@ -246,3 +246,17 @@ func TestReadTypes(t *testing.T) {
 		require.EqualError(t, err, want)
 	}
 }
+
+// Poisson arrivals are cut to their mean.
+func TestGeneratePoisson(t *testing.T) {
+	jobs, err := elastic.Generate([]elastic.JobType{{Length: 1}}, elastic.GenerateOptions{Jobs: 500, Rate: 4, Arrivals: elastic.PoissonArrivals}, elastic.NewDraws(1))
+	require.NoError(t, err)
+	slots := map[int]int{}
+	for _, j := range jobs {
+		slots[j.Arrival]++
+	}
+	for _, n := range slots {
+		require.LessOrEqual(t, n, 4)
+	}
+	require.InDelta(t, 3.2, 500/float64(jobs[499].Arrival+1), 0.5, "the mean of min(4, Poisson(4)) is 3.2")
+}

@@ -102,8 +102,11 @@ func (w *World) AllReduce() bool { return w.options.AllReduce }
 // Keeps reports whether a quirk is kept.
 func (w *World) Keeps(q cluster.Quirk) bool { return w.options.Quirks.Keeps(q) }
 
-// Best returns the most epochs that a job of a type completes in a slot with any tasks.
-func (w *World) Best(t *JobType) float64 { return Best(w.speed, t, &w.options) }
+// Best returns the numbers of tasks with which jobs of a type are fastest, and the epochs that they
+// then complete in a slot.
+func (w *World) Best(t *JobType) (workers, servers int, epochs float64) {
+	return Best(w.speed, t, &w.options)
+}
 
 // Done reports whether all jobs have completed.
 func (w *World) Done() bool { return w.arrived == len(w.all) && len(w.unfinished) == 0 }

@@ -99,7 +99,9 @@ func TestEstimate(t *testing.T) {
 	require.InDelta(t, 120, w.Estimate(j, 1, 1), tolerance)
 	require.Zero(t, w.Estimate(j, 3, 1), "beyond the maximum")
 	require.Empty(t, j.Workers)
-	require.InDelta(t, 120, w.Best(j.Model), tolerance)
+	workers, servers, epochs := w.Best(j.Model)
+	require.Equal(t, []int{1, 1}, []int{workers, servers})
+	require.InDelta(t, 120, epochs, tolerance)
 }
 
 func TestWindow(t *testing.T) {

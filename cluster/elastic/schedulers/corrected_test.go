@@ -146,3 +146,26 @@ func TestOptimusAndOverruns(t *testing.T) {
 	require.Equal(t, 8, countsAfter(t, s, "optimus", 5)[1][0])
 	require.Equal(t, 1, countsAfter(t, s, "optimus", 5, elastic.NoCost)[1][0], "the original holds it at one")
 }
+
+// Each job gets the numbers of tasks at its peak, as far as there is room.
+func TestPeak(t *testing.T) {
+	s := small(3, 16, spec(1, 1, 900), spec(2, 1, 90))
+	s.Speed = tableOf(func(servers, workers int) float64 {
+		return 20 - math.Abs(float64(workers-2)) - math.Abs(float64(servers-5))
+	}, "gpu", "cpu")
+	require.Equal(t, map[int][2]int{1: {1, 4}, 2: {2, 5}}, countsAfter(t, s, "peak", 1))
+	s.Options.Nodes = 20
+	require.Equal(t, map[int][2]int{1: {2, 5}, 2: {2, 5}}, countsAfter(t, s, "peak", 1))
+}
+
+// While there is room for all, peak reaches the lower bound.
+func TestPeakReachesTheBound(t *testing.T) {
+	s := small(100, 4, spec(1, 1, 90), spec(2, 2, 7), spec(3, 1, 11))
+	kind, err := schedulers.Named("peak")
+	require.NoError(t, err)
+	result, err := s.Run(t.Context(), kind)
+	require.NoError(t, err)
+	bound, err := elastic.LowerBound(s)
+	require.NoError(t, err)
+	require.InDelta(t, bound.Mean, result.MeanJCT, 1e-9)
+}
