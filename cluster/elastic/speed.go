@@ -1,5 +1,7 @@
 package elastic
 
+import "iter"
+
 // Deployment is a job type with the node of each of its tasks.
 type Deployment struct {
 	Model   *JobType
@@ -32,7 +34,7 @@ func Best(s Speed, t *JobType, o *Options) (workers, servers int, epochs float64
 }
 
 // counts yields all numbers of workers and servers with which a job can train.
-func counts(o *Options) func(yield func(workers, servers int) bool) {
+func counts(o *Options) iter.Seq2[int, int] {
 	return func(yield func(workers, servers int) bool) {
 		for workers := 1; workers <= o.Most; workers++ {
 			first, last := 1, o.Most

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash"
+	"iter"
 	"math/rand/v2"
 	"slices"
 
@@ -106,6 +107,15 @@ func (w *World) Keeps(q cluster.Quirk) bool { return w.options.Quirks.Keeps(q) }
 // then complete in a slot.
 func (w *World) Best(t *JobType) (workers, servers int, epochs float64) {
 	return Best(w.speed, t, &w.options)
+}
+
+// Counts yields all numbers of workers and servers with which a job can train.
+func (w *World) Counts() iter.Seq2[int, int] { return counts(&w.options) }
+
+// Limit returns an upper bound, over placements, of the epochs that a job of a type completes in a
+// slot with so many tasks.
+func (w *World) Limit(t *JobType, workers, servers int) float64 {
+	return w.speed.Limit(t, workers, servers, w.options.Slot)
 }
 
 // Done reports whether all jobs have completed.

@@ -169,3 +169,17 @@ func TestPeakReachesTheBound(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, bound.Mean, result.MeanJCT, 1e-9)
 }
+
+// One more worker, or one more server, saves nothing; both together do.
+func TestFrontierLeavesLocalOptima(t *testing.T) {
+	s := small(20, 4, spec(1, 1, 900))
+	s.Speed = tableOf(func(servers, workers int) float64 { return float64(min(servers, workers)) }, "gpu", "cpu")
+	require.Equal(t, map[int][2]int{1: {1, 1}}, countsAfter(t, s, "optimus", 1))
+	require.Equal(t, map[int][2]int{1: {4, 4}}, countsAfter(t, s, "frontier", 1))
+}
+
+// Room for four bundles: the marginal time of the long job is worth more.
+func TestFrontierWeighsRemainingTime(t *testing.T) {
+	s := small(2, 4, spec(1, 1, 90), spec(2, 1, 9))
+	require.Equal(t, map[int][2]int{1: {3, 1}, 2: {1, 1}}, countsAfter(t, s, "frontier", 1))
+}

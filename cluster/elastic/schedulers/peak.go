@@ -20,21 +20,23 @@ func newPeak(w *elastic.World) elastic.Scheduler {
 func (f *fastest) Schedule(w *elastic.World) {
 	f.order.sort(w.Jobs())
 	for _, j := range f.order.jobs {
-		if full := !w.Add(j, elastic.Bundle) || !f.grow(w, j); full && w.Keeps(elastic.FirstNode) {
+		target := f.peaks.of(j.Model)
+		placed := w.Add(j, elastic.Bundle) && grow(w, j, target.workers, target.servers)
+		if !placed && w.Keeps(elastic.FirstNode) {
 			return
 		}
 	}
 }
 
-// grow adds tasks to a job, those of which it lacks more first; ok is false if the room ends.
-func (f *fastest) grow(w *elastic.World, j *elastic.Job) (ok bool) {
-	target := f.peaks.of(j.Model)
+// grow adds tasks to a job up to numbers of them, those of which it lacks more first; ok is false
+// if the room ends.
+func grow(w *elastic.World, j *elastic.Job, workers, servers int) (ok bool) {
 	for {
-		workers, servers := target.workers-len(j.Workers), target.servers-len(j.Servers)
+		moreWorkers, moreServers := workers-len(j.Workers), servers-len(j.Servers)
 		switch {
-		case workers <= 0 && servers <= 0:
+		case moreWorkers <= 0 && moreServers <= 0:
 			return true
-		case workers >= servers:
+		case moreWorkers >= moreServers:
 			ok = w.Add(j, elastic.Worker)
 		default:
 			ok = w.Add(j, elastic.Server)
