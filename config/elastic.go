@@ -32,6 +32,7 @@ type Elastic struct {
 	sources
 	trace *elastic.Trace
 	table elastic.Table
+	types []elastic.JobType
 }
 
 // ElasticOptions describe the jobs and the cluster. Values that are zero are those of the trace's
@@ -40,6 +41,7 @@ type Elastic struct {
 type ElasticOptions struct {
 	Trace  string  `result:"contents"` // JSON file of the jobs, and of parameters of the simulator DL2 in overrides; required
 	Speeds string  `result:"contents"` // JSON file of steps a second by model, servers and workers, each from 1 on; required unless the trace says that speeds are analytic
+	Types  string  `result:"contents"` // JSON file of job types: demands, size of an epoch, communication; empty means the eight models of DL2
 	Nodes  int     // of the cluster; zero is the trace's, or 96
 	CPUs   int     `config:"cpu_slots"` // CPU slots of a node; zero is the trace's, or 8
 	GPUs   int     `config:"gpu_slots"` // GPU slots of a node; zero is the trace's, or 8
@@ -138,8 +140,14 @@ func (e *Elastic) check(fsys files.FS, r *decode.Reading) {
 	if r.Broken("elastic.trace") {
 		return
 	}
+	if e.types = elastic.PublishedTypes(); e.Elastic.Types != "" {
+		if e.types, err = readJSON(fsys, e.Elastic.Types, elastic.ReadTypes); err != nil {
+			r.Blame("elastic.types", err.Error())
+			return
+		}
+	}
 	if e.trace, err = readJSON(fsys, e.Elastic.Trace, func(in io.Reader) (*elastic.Trace, error) {
-		return elastic.ReadTrace(in, len(elastic.PublishedTypes()))
+		return elastic.ReadTrace(in, len(e.types))
 	}); err != nil {
 		r.Blame("elastic.trace", err.Error())
 		return
@@ -184,7 +192,7 @@ func (e *Elastic) Study() elastic.Study {
 	if compatible {
 		o.Quirks = elastic.Compatible().Quirks
 	}
-	s := elastic.Study{Types: elastic.PublishedTypes(), Jobs: e.trace.Jobs, Speed: e.table, Options: o}
+	s := elastic.Study{Types: e.types, Jobs: e.trace.Jobs, Speed: e.table, Options: o}
 	if e.trace.Settings.Analytic {
 		s.Speed = elastic.Analytic{WholeShares: compatible}
 	}
@@ -199,7 +207,7 @@ func (e *Elastic) Resolved() string { return Resolved(e) }
 func (e *Elastic) Digest() string {
 	return digest(e, func(w io.Writer) {
 		if e.trace != nil {
-			fmt.Fprintln(w, e.trace, e.table)
+			fmt.Fprintln(w, e.trace, e.table, e.types)
 		}
 	})
 }

@@ -556,6 +556,7 @@ def _unquoted(token):
 # Files by which a kind of run is recognised, beside a manifest; the first kind that fits.
 _KINDS = [
     ("cluster", {"simulations.csv"}),
+    ("elastic", {"elastic.csv", "manifest.json"}),
     ("simulation", {"grid.json"}),
     ("policies", {"learning.csv", "learners"}),
     ("policy", {"learning.csv"}),
@@ -607,7 +608,7 @@ class Run:
         names = _list(self.path)
         self.kind = _kind(
             names
-        )  # cluster, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
+        )  # cluster, elastic, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
         if self.kind is None:
             raise Error(
                 f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "

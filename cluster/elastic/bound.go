@@ -77,7 +77,8 @@ func (s *Study) alone() (times []float64, err error) {
 	for _, j := range s.Jobs {
 		t := &s.Types[j.Type-1]
 		if _, known := best[j.Type]; !known {
-			best[j.Type] = Best(s.Speed, t, &s.Options) * (1 + s.Options.SpeedError)
+			_, _, epochs := Best(s.Speed, t, &s.Options)
+			best[j.Type] = epochs * (1 + s.Options.SpeedError)
 		}
 		if best[j.Type] <= 0 {
 			return nil, fmt.Errorf("job %d of type %s never ends: its speed is zero with any tasks; correct the speed model", j.ID, t.Name)

@@ -1,5 +1,7 @@
 package elastic
 
+import "iter"
+
 // Deployment is a job type with the node of each of its tasks.
 type Deployment struct {
 	Model   *JobType
@@ -19,25 +21,27 @@ type Speed interface {
 	Check(t *JobType, most int) error
 }
 
-// Best returns the largest [Speed.Limit] over all numbers of tasks that options allow, for one slot.
-func Best(s Speed, t *JobType, o *Options) (epochs float64) {
-	for workers, servers := range counts(o) {
-		epochs = max(epochs, s.Limit(t, workers, servers, o.Slot))
+// Best returns the numbers of workers and servers with the largest [Speed.Limit] that options
+// allow, and that limit for one slot. Of equal ones it returns the fewest workers, then servers;
+// if no limit is positive, zero of all.
+func Best(s Speed, t *JobType, o *Options) (workers, servers int, epochs float64) {
+	for w, p := range counts(o) {
+		if limit := s.Limit(t, w, p, o.Slot); limit > epochs {
+			workers, servers, epochs = w, p, limit
+		}
 	}
-	return epochs
+	return workers, servers, epochs
 }
 
 // counts yields all numbers of workers and servers with which a job can train.
-func counts(o *Options) func(yield func(workers, servers int) bool) {
+func counts(o *Options) iter.Seq2[int, int] {
 	return func(yield func(workers, servers int) bool) {
 		for workers := 1; workers <= o.Most; workers++ {
+			first, last := 1, o.Most
 			if o.AllReduce {
-				if !yield(workers, 0) {
-					return
-				}
-				continue
+				first, last = 0, 0
 			}
-			for servers := 1; servers <= o.Most; servers++ {
+			for servers := first; servers <= last; servers++ {
 				if !yield(workers, servers) {
 					return
 				}

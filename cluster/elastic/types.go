@@ -1,18 +1,37 @@
 package elastic
 
-// PublishedTypes returns the eight models whose speeds the authors of DL2 measured in MXNet, by the
-// numbers of their traces. A GPU is four slots. Communication is from their parameters too: seconds of
-// a step, megabytes and megabytes a second.
-func PublishedTypes() []JobType {
-	onGPU, onCPU := Resources{CPU: 2, GPU: 4}, Resources{CPU: 2}
-	return []JobType{
-		{"resnet-50", onGPU, onCPU, 115, 0.3, 0.449, 102.2, 91.875, 306.5},
-		{"vgg-16", onGPU, onCPU, 115, 0.96, 0.535, 553.4, 233, 427.75},
-		{"resnext-110", onGPU, onCPU, 390, 0.05, 0.226, 6.92, 59.5, 63},
-		{"inception-bn", onGPU, onCPU, 120, 0.54, 0.815, 42.1, 145.875, 1082.125},
-		{"seq2seq", onGPU, onCPU, 780, 0.95, 0.075, 36.5, 120.125, 181.125},
-		{"cnn-text-classification", onCPU, onCPU, 193, 0.46, 0.585, 24, 60.75, 159.625},
-		{"dssm", onCPU, onCPU, 349, 0.33, 0.567, 6, 92.125, 65.625},
-		{"wlm", onGPU, onCPU, 165, 0.23, 0.154, 19.2, 10.375, 22.875},
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxTypeBytes bounds the file of job types, and maxTypes their number.
+const (
+	maxTypeBytes = 16 << 20
+	maxTypes     = 1 << 16
+)
+
+// ReadTypes reads job types from a JSON object with the member "types", a list of [JobType]. Jobs
+// refer to them by number, from 1.
+func ReadTypes(r io.Reader) ([]JobType, error) {
+	var file struct {
+		Types []JobType `json:"types"`
 	}
+	if err := decode(r, maxTypeBytes, &file); err != nil {
+		return nil, fmt.Errorf("read job types: %w", err)
+	}
+	if n := len(file.Types); n == 0 || n > maxTypes {
+		return nil, fmt.Errorf("read job types: %d types; expected 1 to %d in the member \"types\"", n, maxTypes)
+	}
+	var faults []error
+	for k := range file.Types {
+		if err := file.Types[k].fault(); err != nil && len(faults) < mostFaults {
+			faults = append(faults, fmt.Errorf("types[%d]: %w", k, err))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("read job types: %w", err)
+	}
+	return file.Types, nil
 }

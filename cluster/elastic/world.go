@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash"
+	"iter"
 	"math/rand/v2"
 	"slices"
 
@@ -102,8 +103,20 @@ func (w *World) AllReduce() bool { return w.options.AllReduce }
 // Keeps reports whether a quirk is kept.
 func (w *World) Keeps(q cluster.Quirk) bool { return w.options.Quirks.Keeps(q) }
 
-// Best returns the most epochs that a job of a type completes in a slot with any tasks.
-func (w *World) Best(t *JobType) float64 { return Best(w.speed, t, &w.options) }
+// Best returns the numbers of tasks with which jobs of a type are fastest, and the epochs that they
+// then complete in a slot.
+func (w *World) Best(t *JobType) (workers, servers int, epochs float64) {
+	return Best(w.speed, t, &w.options)
+}
+
+// Counts yields all numbers of workers and servers with which a job can train.
+func (w *World) Counts() iter.Seq2[int, int] { return counts(&w.options) }
+
+// Limit returns an upper bound, over placements, of the epochs that a job of a type completes in a
+// slot with so many tasks.
+func (w *World) Limit(t *JobType, workers, servers int) float64 {
+	return w.speed.Limit(t, workers, servers, w.options.Slot)
+}
 
 // Done reports whether all jobs have completed.
 func (w *World) Done() bool { return w.arrived == len(w.all) && len(w.unfinished) == 0 }

@@ -77,7 +77,8 @@ func drawJobs(r *rand.Rand, s *elastic.Study) (jobs []elastic.Spec) {
 		}
 		id += 1 + r.IntN(2)
 		kind := r.IntN(len(s.Types))
-		real := elastic.Best(s.Speed, &s.Types[kind], &s.Options) * pick(r, 0.1, 1, 2, 5, 6*r.Float64()+0.01)
+		_, _, best := elastic.Best(s.Speed, &s.Types[kind], &s.Options)
+		real := best * pick(r, 0.1, 1, 2, 5, 6*r.Float64()+0.01)
 		estimate := real * pick(r, 1, 1, 1, 0.7+0.6*r.Float64())
 		jobs = append(jobs, elastic.Spec{ID: id, Type: kind + 1, Arrival: arrival, Epochs: math.Max(estimate, 1e-6), RealEpochs: math.Max(real, 1e-6)})
 	}

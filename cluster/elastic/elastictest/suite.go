@@ -3,7 +3,9 @@ package elastictest
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,7 +23,8 @@ const mostSlots = 200_000
 const rounding = 1e-9
 
 // Run is the conformance suite of a scheduler: on random studies it never exceeds capacities and
-// counts, decides the same the next time, lets all jobs end, and beats no lower bound.
+// counts, decides the same the next time and for workloads that come
+// later, lets all jobs end, and beats no lower bound.
 func Run(t *testing.T, kind elastic.Kind) {
 	t.Helper()
 	for k := range casesOfSuite {
@@ -51,7 +54,31 @@ func Hold(ctx context.Context, kind elastic.Kind, s elastic.Study) error {
 	if again.Allocations != result.Allocations || again.MeanJCT != result.MeanJCT {
 		return fmt.Errorf("a second run differs: mean JCT %g, first %g", again.MeanJCT, result.MeanJCT)
 	}
+	if err := shifted(ctx, kind, s, result); err != nil {
+		return err
+	}
 	return bounded(s, result)
+}
+
+// shifted checks that a workload that is listed backwards and arrives some slots later has the
+// same completion times.
+func shifted(ctx context.Context, kind elastic.Kind, s elastic.Study, before *elastic.Result) error {
+	const delay = 3
+	s.Jobs = slices.Clone(s.Jobs)
+	slices.Reverse(s.Jobs)
+	for k := range s.Jobs {
+		s.Jobs[k].Arrival += delay
+	}
+	after, err := s.Run(ctx, kind)
+	if err != nil {
+		return fmt.Errorf("shifted by %d slots: %w", delay, err)
+	}
+	for k, c := range after.Completions {
+		if want := before.Completions[k]; c.ID != want.ID || math.Abs(c.JCT-want.JCT) > rounding*c.End {
+			return fmt.Errorf("shifted by %d slots, job %d takes %g slots, not %g", delay, c.ID, c.JCT, want.JCT)
+		}
+	}
+	return nil
 }
 
 // complete checks that all jobs ended after they arrived.

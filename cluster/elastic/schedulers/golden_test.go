@@ -33,8 +33,8 @@ var recordedConfigs = []string{
 	"small_workeronly", "small_epocherr", "small_cleanspeed", "template_google", "template_uniform", "testbed_google",
 }
 
-// With all quirks every run of the original is reproduced: allocations of every slot, completion
-// of every job, reward of every slot.
+// TestRecordedRuns reproduces the original's runs. With all quirks every run of the original is reproduced: allocations of every slot, completion
+// of every job, reward of every slot. No run is below the lower bound.
 func TestRecordedRuns(t *testing.T) {
 	p := readPublished(t)
 	for _, config := range recordedConfigs {
@@ -43,14 +43,20 @@ func TestRecordedRuns(t *testing.T) {
 			var file struct{ Runs []recordedRun }
 			referenceJSON(t, "golden/"+config+".json", &file)
 			require.NotEmpty(t, file.Runs)
+			require.Len(t, file.Runs, 50)
 			results := make([]*elastic.Result, len(file.Runs))
+			bounds := make([]elastic.Bound, len(file.Runs))
 			errs := parallel.Each(t.Context(), len(file.Runs), 0, func(k int) (err error) {
-				results[k], err = simulate(t, p.study(t, config, file.Runs[k].Seed), file.Runs[k].Scheduler)
+				s := p.study(t, config, file.Runs[k].Seed)
+				if bounds[k], err = elastic.LowerBound(s); err == nil {
+					results[k], err = simulate(t, s, file.Runs[k].Scheduler)
+				}
 				return err
 			})
 			require.NoError(t, errs.Join())
 			for k, run := range file.Runs {
 				requireRecorded(t, run, results[k])
+				require.LessOrEqual(t, bounds[k].Mean, run.MeanJCT, "%s, seed %d, %s", config, run.Seed, run.Scheduler)
 			}
 		})
 	}

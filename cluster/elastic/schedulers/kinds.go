@@ -18,6 +18,8 @@ func Kinds() []elastic.Kind {
 		{Name: "drf", About: "dominant resource fairness: the next worker and server go to the job with the smallest dominant share", Quirks: common, New: newDRF},
 		{Name: "tetris", About: "multi-resource packing, short jobs preferred", Quirks: with(elastic.LongestFirst), New: newTetris},
 		{Name: "optimus", About: "the next worker or server goes where it saves the most remaining time for its resources", Quirks: with(elastic.NoCost), New: newOptimus},
+		{Name: "peak", About: "the least remaining time first, each with the numbers of workers and servers at which it is fastest", Quirks: common, New: newPeak},
+		{Name: "frontier", About: "the numbers of workers and servers that minimise the sum of remaining times, over all jobs at once", Quirks: common, New: newFrontier},
 	}
 }
 

@@ -6,7 +6,7 @@ import "graft/cluster/elastic"
 // Schedulers", SIGCOMM 2014). The score of a job on a node is the alignment of its demand with
 // the free resources, less its remaining work, which is weighted by the ratio of the two means.
 type tetris struct {
-	best       *bestSpeeds
+	peaks      *peaks
 	candidates []candidate
 }
 
@@ -20,7 +20,7 @@ func newTetris(w *elastic.World) elastic.Scheduler {
 	if w.Keeps(elastic.LongestFirst) {
 		return &originalTetris{}
 	}
-	return &tetris{best: newBestSpeeds(w)}
+	return &tetris{peaks: newPeaks(w)}
 }
 
 // Schedule implements [elastic.Scheduler].
@@ -49,7 +49,7 @@ func (t *tetris) collect(w *elastic.World, node int) (ok bool) {
 				c.work += share
 			}
 		}
-		c.work *= j.EpochsLeft() / t.best.of(j.Model)
+		c.work *= t.peaks.left(j)
 		t.candidates = append(t.candidates, c)
 	}
 	return len(t.candidates) > 0

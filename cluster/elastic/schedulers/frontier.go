@@ -1,0 +1,132 @@
+package schedulers
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"graft/cluster/elastic"
+	"graft/events"
+)
+
+// frontier minimises the sum of remaining times over the counts of all jobs, as far as resources
+// can be split at will. The time of an epoch against the dominant share of the cluster that buys
+// it is made convex for each type: only numbers of tasks on the lower hull are used. Steps along
+// the hulls are then taken by the time that they save for their share, which solves a separable
+// convex allocation (Ibaraki and Katoh, "Resource Allocation Problems", 1988, chapter 4). Unlike
+// Optimus, it does not stop where one more task alone saves nothing.
+type frontier struct {
+	hulls   map[*elastic.JobType][]point
+	queue   events.Heap[*plan]
+	plans   []*plan
+	used    elastic.Resources
+	placing *ordered
+}
+
+// point is numbers of tasks with what they cost and the time that an epoch takes with them.
+type point struct {
+	workers, servers int
+	demand           elastic.Resources
+	share            float64 // dominant, of the cluster
+	slots            float64 // for an epoch
+}
+
+// plan is the point that a job is to have; zero is none.
+type plan struct {
+	job   *elastic.Job
+	hull  []point
+	steps int // number of points of the hull that it has passed
+}
+
+func newFrontier(w *elastic.World) elastic.Scheduler {
+	return &frontier{hulls: map[*elastic.JobType][]point{}, placing: newOrdered(newPeaks(w).left)}
+}
+
+// Schedule implements [elastic.Scheduler]. Jobs are placed by remaining time, so that the shortest
+// get their tasks where nodes have no room for all.
+func (f *frontier) Schedule(w *elastic.World) {
+	targets := f.decide(w)
+	f.placing.sort(w.Jobs())
+	for _, j := range f.placing.jobs {
+		target := targets[j]
+		if target.workers > 0 && w.Add(j, elastic.Bundle) {
+			grow(w, j, target.workers, target.servers)
+		}
+	}
+}
+
+// decide chooses numbers of tasks that fit into the cluster's resources as a whole.
+func (f *frontier) decide(w *elastic.World) map[*elastic.Job]point {
+	targets := map[*elastic.Job]point{}
+	f.queue.Clear()
+	f.used = elastic.Resources{}
+	for _, j := range w.Jobs() {
+		f.push(&plan{job: j, hull: f.hull(w, j.Model)}, math.Inf(1))
+	}
+	for _, p, ok := f.queue.Pop(); ok; _, p, ok = f.queue.Pop() {
+		next := p.hull[p.steps]
+		used := f.used.Plus(next.demand).Plus(targets[p.job].demand.Times(-1))
+		if !used.Within(w.Total()) {
+			continue
+		}
+		f.used, targets[p.job] = used, next
+		if p.steps++; p.steps < len(p.hull) {
+			further := p.hull[p.steps]
+			f.push(p, p.job.EpochsLeft()*(next.slots-further.slots)/(further.share-next.share))
+		}
+	}
+	return targets
+}
+
+// push queues the next step of a plan by the slots that it saves for its share; the first steps
+// of all jobs come before, the shortest job first.
+func (f *frontier) push(p *plan, gain float64) {
+	if len(p.hull) == 0 {
+		return // no numbers of tasks have a positive speed
+	}
+	left := p.job.EpochsLeft() * p.hull[len(p.hull)-1].slots
+	f.queue.Push(events.Key{events.Float(-gain), events.Float(left), int64(p.job.ID)}, p)
+}
+
+func (f *frontier) hull(w *elastic.World, t *elastic.JobType) []point {
+	hull, known := f.hulls[t]
+	if !known {
+		hull = lowerHull(points(w, t))
+		f.hulls[t] = hull
+	}
+	return hull
+}
+
+// points returns all numbers of tasks with positive speed, by share and then by time.
+func points(w *elastic.World, t *elastic.JobType) (list []point) {
+	for workers, servers := range w.Counts() {
+		epochs := w.Limit(t, workers, servers)
+		if epochs <= 0 {
+			continue
+		}
+		demand := t.Worker.Times(workers).Plus(t.Server.Times(servers))
+		list = append(list, point{workers, servers, demand, demand.DominantShare(w.Total()), 1 / epochs})
+	}
+	slices.SortStableFunc(list, func(a, b point) int {
+		return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(a.slots, b.slots))
+	})
+	return list
+}
+
+// lowerHull returns the points, sorted by share, of the lower convex hull along which time falls
+// (Andrew, "Another efficient algorithm for convex hulls in two dimensions", 1979).
+func lowerHull(list []point) (hull []point) {
+	for _, p := range list {
+		if n := len(hull); n > 0 && (p.slots >= hull[n-1].slots || p.share == hull[n-1].share) {
+			continue // it costs no less and saves nothing
+		}
+		for len(hull) > 1 && slope(hull[len(hull)-2], hull[len(hull)-1]) >= slope(hull[len(hull)-2], p) {
+			hull = hull[:len(hull)-1]
+		}
+		hull = append(hull, p)
+	}
+	return hull
+}
+
+// slope is negative where time falls.
+func slope(a, b point) float64 { return (b.slots - a.slots) / (b.share - a.share) }

@@ -1,0 +1,29 @@
+package schedulers
+
+import "graft/cluster/elastic"
+
+// peak is the numbers of tasks with which jobs of a type are fastest.
+type peak struct {
+	workers, servers int
+	epochs           float64 // in a slot
+}
+
+// peaks are those of all types, computed when first asked for.
+type peaks struct {
+	world  *elastic.World
+	byType map[*elastic.JobType]peak
+}
+
+func newPeaks(w *elastic.World) *peaks { return &peaks{w, map[*elastic.JobType]peak{}} }
+
+func (p *peaks) of(t *elastic.JobType) peak {
+	best, known := p.byType[t]
+	if !known {
+		best.workers, best.servers, best.epochs = p.world.Best(t)
+		p.byType[t] = best
+	}
+	return best
+}
+
+// left returns the time that a job still needs at its best speed, in slots.
+func (p *peaks) left(j *elastic.Job) float64 { return j.EpochsLeft() / p.of(j.Model).epochs }
