@@ -35,7 +35,7 @@ type Options struct {
 	Quirks     cluster.Quirks // faults of the original that are kept; nil keeps none
 }
 
-// Reward is what a slot is rewarded for.
+// Reward selects the reward of a slot.
 type Reward int
 
 const (

@@ -3,19 +3,17 @@ package elastic
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strings"
-
-	"maps"
 )
 
 // Settings are the parameters of a simulation of the original, under our names.
 type Settings struct {
 	Options  Options         // without quirks
 	Generate GenerateOptions // how its workload was made
-	Analytic bool            // whether speeds are those of [Analytic], not of a [Table]
+	Analytic bool            // whether speeds come from [Analytic] instead of a [Table]
 	Window   int             // number of jobs that a learned policy sees
 }
 
@@ -97,9 +95,7 @@ type overridden struct {
 }
 
 func (v *overridden) names() string {
-	names := slices.Collect(maps.Keys(v.read))
-	sort.Strings(names)
-	return strings.Join(names, ", ")
+	return strings.Join(slices.Sorted(maps.Keys(v.read)), ", ")
 }
 
 // valueOf returns a parameter of a type, or its default.

@@ -18,7 +18,7 @@ type recordedDetail struct {
 }
 
 // With all quirks the nodes of every task, the progress of every job and the samples for imitation
-// are those of the original.
+// equal the original's.
 func TestRecordedPlacements(t *testing.T) {
 	p := readPublished(t)
 	var file map[string]json.RawMessage

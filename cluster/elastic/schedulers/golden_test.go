@@ -1,6 +1,8 @@
 package schedulers_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,5 +83,26 @@ func requireRecorded(t *testing.T, want recordedRun, got *elastic.Result) {
 	require.Len(t, got.Completions, len(want.JCTs), name...)
 	for _, c := range got.Completions {
 		require.InDelta(t, want.JCTs[c.ID], c.JCT, tolerance, name...)
+	}
+}
+
+// The summary of all runs agrees with the files of the runs, so that none is left out above.
+func TestRecordedSummary(t *testing.T) {
+	var summary map[string]struct {
+		Runs map[string]map[int]recordedRun `json:"runs"`
+	}
+	referenceJSON(t, "golden_table.json", &summary)
+	require.ElementsMatch(t, recordedConfigs, slices.Collect(maps.Keys(summary)))
+	for _, config := range recordedConfigs {
+		var file struct{ Runs []recordedRun }
+		referenceJSON(t, "golden/"+config+".json", &file)
+		for _, run := range file.Runs {
+			line := summary[config].Runs[run.Scheduler][run.Seed]
+			require.Equal(t, run.Allocations, line.Allocations, "%s, seed %d, %s", config, run.Seed, run.Scheduler)
+			delete(summary[config].Runs[run.Scheduler], run.Seed)
+		}
+		for scheduler, rest := range summary[config].Runs {
+			require.Empty(t, rest, "%s, %s", config, scheduler)
+		}
 	}
 }

@@ -2,13 +2,13 @@ package schedulers
 
 import "graft/cluster/elastic"
 
-// peak is the numbers of tasks with which jobs of a type are fastest.
+// peak holds the numbers of tasks with which jobs of a type are fastest.
 type peak struct {
 	workers, servers int
 	epochs           float64 // in a slot
 }
 
-// peaks are those of all types, computed when first asked for.
+// peaks caches the peak of each type.
 type peaks struct {
 	world  *elastic.World
 	byType map[*elastic.JobType]peak
