@@ -88,7 +88,7 @@ func (o ElasticOptions) Validate() error {
 
 // ElasticSchedule names the schedulers.
 type ElasticSchedule struct {
-	Schedulers []string // schedulers to simulate one after the other: fifo, srtf, drf, tetris, optimus; empty means all
+	Schedulers []string // schedulers to simulate one after the other: fifo, srtf, drf, tetris, optimus, peak, frontier; empty means all
 	Workers    int      `result:"none"` // simulations in parallel; zero means one for each processor
 }
 
