@@ -52,6 +52,7 @@ var rooms = []room{
 	{"cluster/estimate", []string{"cluster/trace"}},
 	{"cluster", []string{"results", "cluster/trace"}},
 	{"cluster/elastic", []string{"cluster"}},
+	{"cluster/elastic/agent", []string{"cluster/elastic", "learn"}},
 	{"cluster/lucid", []string{"cluster", "cluster/estimate"}},
 	{"cluster/schedulers", []string{"cluster/lucid"}},
 	{"config/decode", nil},

@@ -26,7 +26,7 @@ done
 
 # Everything of one kind left out: the 120 tables to learn from.
 sed '/^held_out/,/^]/d' studies/judge.toml >$out/known.toml
-for by in network dataset budget scenario; do
+for by in network dataset budget; do
 	evaluate by-$by --leave-out $by --learn $out/known.toml --seeds 3
 done
 

@@ -1,0 +1,110 @@
+// Package agent lets agents learn to schedule elastic jobs: an environment over the simulation, and the
+// scheduler that an agent is.
+package agent
+
+import (
+	"math"
+
+	"graft/cluster/elastic"
+	"graft/learn"
+)
+
+// Numbers of values of an observation.
+const (
+	Globals  = 4  // of the state
+	Features = 13 // of a candidate, an action of a job
+)
+
+// candidate is an action that a job may take now.
+type candidate struct {
+	job    *elastic.Job
+	action elastic.Action
+}
+
+// state describes a world between two actions.
+type state struct {
+	world      *elastic.World
+	candidates []candidate
+	full       map[elastic.Resources]bool // demands that found no room in this slot
+	best       map[*elastic.JobType]float64
+	values     []float64
+}
+
+func newState(w *elastic.World) *state {
+	return &state{world: w, full: map[elastic.Resources]bool{}, best: map[*elastic.JobType]float64{}}
+}
+
+// begin forgets what a slot knew.
+func (s *state) begin() { clear(s.full) }
+
+// look lists the candidates and describes them. A job begins with a worker and a server at once.
+func (s *state) look() learn.Observation {
+	w := s.world
+	s.candidates = s.candidates[:0]
+	s.values = append(s.values[:0], s.globals()...)
+	for _, j := range w.Jobs() {
+		now, best := w.Estimate(j, 0, 0), s.peak(j)
+		for a := elastic.Worker; a <= elastic.Bundle; a++ {
+			if a != elastic.Bundle && len(j.Workers) == 0 || !w.Allowed(j, a) || s.full[w.Demand(j, a)] {
+				continue
+			}
+			s.candidates = append(s.candidates, candidate{j, a})
+			s.values = append(s.values, s.features(j, a, now, best)...)
+		}
+	}
+	return learn.Observation{Values: s.values}
+}
+
+// peak is the most epochs in a slot that any counts give a job.
+func (s *state) peak(j *elastic.Job) float64 {
+	best, ok := s.best[j.Model]
+	if !ok {
+		_, _, best = s.world.Best(j.Model)
+		best = max(best, math.SmallestNonzeroFloat64)
+		s.best[j.Model] = best
+	}
+	return best
+}
+
+// globals are free shares of both kinds, the number of jobs and that of their tasks.
+func (s *state) globals() []float64 {
+	w := s.world
+	used, total, tasks := w.Used(), w.Total(), 0
+	for _, j := range w.Jobs() {
+		tasks += len(j.Workers) + len(j.Servers)
+	}
+	free := func(kind int) float64 { return 1 - float64(used[kind])/float64(max(1, total[kind])) }
+	return []float64{free(elastic.CPU), free(elastic.GPU), math.Log1p(float64(len(w.Jobs()))) / 5, math.Log1p(float64(tasks)) / 7}
+}
+
+// features describe an action of a job: its kind, the job's counts, its speeds now and after the action
+// over its best, the time that is left at the best speed, and what the action costs.
+func (s *state) features(j *elastic.Job, a elastic.Action, now, best float64) []float64 {
+	w := s.world
+	workers, servers := 1, 1
+	switch {
+	case a == elastic.Worker:
+		servers = 0
+	case a == elastic.Server:
+		workers = 0
+	}
+	after := w.Estimate(j, workers, servers)
+	cost := w.Demand(j, a).DominantShare(w.Total())
+	most := float64(w.Most())
+	f := []float64{0, 0, 0, float64(len(j.Workers)) / most, float64(len(j.Servers)) / most, now / best, after / best, 10 * (after - now) / best,
+		math.Log1p(j.EpochsLeft()/best) / 4, j.Left(), float64(w.Nodes()) * cost, 0, 0}
+	f[a] = 1
+	if after > now {
+		f[11] = 1
+		f[12] = math.Log((after-now)/best/max(cost*float64(w.Nodes()), 1e-9)+1e-6) / 5
+	}
+	return f
+}
+
+// add performs a candidate's action. Without room its demand is no candidate for the rest of the slot.
+func (s *state) add(k int) {
+	c := s.candidates[k]
+	if !s.world.Add(c.job, c.action) {
+		s.full[s.world.Demand(c.job, c.action)] = true
+	}
+}
