@@ -43,25 +43,35 @@ without cost '"slowdown", "steps_after", "added_operations", "growth_operations"
 without size '"parameters", "operations", "layers", "matrix", "growth_operations", "growth_parameters", "growth_layers"'
 without decisions '"decisions"'
 
-# Fewer tables: two draws of each number, spread over the list. Policies learn from them and are
-# judged by those held out, with seeds that no table to learn from has.
+# Fewer tables: two draws of each number that hold all kinds of actions. Policies learn from them and
+# are judged by those held out, with seeds that no table to learn from has. The draws are those of a
+# linear congruential generator (Park and Miller, Communications of the ACM 31, 1988).
 for tables in 10 20 40 80; do
-	for first in 7 61; do
+	for draw in 1 2; do
 		for method in forest network; do
-			file=$out/few-$tables-$first-$method.toml
-			awk -v n=$tables -v first=$first -v method=$method '
-				BEGIN { for (k = 0; k < n; k++) take[(first + 71 * k) % 120] = 1 }
+			file=$out/few-$tables-$draw-$method.toml
+			awk -v n=$tables -v x=$draw -v method=$method '
+				BEGIN {
+					for (k = 0; k < 120; k++) at[k] = k
+					for (k = 0; k < 5; k++) x = x * 16807 % 2147483647
+					for (k = 0; k < n; k++) {
+						x = x * 16807 % 2147483647
+						other = k + x % (120 - k)
+						swap = at[k]; at[k] = at[other]; at[other] = swap
+						take[at[k]] = 1
+					}
+				}
 				/^held_out/ { held = 1 }
 				/^  "runs/ && !held { if (!(line++ in take)) next }
 				{ sub(/method = .*/, "method = \"" method "\""); print }' studies/judge-reseeded.toml >$file
-			evaluate few-$tables-$first-$method --leave-out held-out --learn $file --seeds 2
+			evaluate few-$tables-$draw-$method --leave-out held-out --learn $file --seeds 2
 		done
 	done
 done
 
 # The first decisions by the time that is left.
 [ -d $out/policy ] || $graft learn studies/judge.toml --folder $out/policy --quiet >/dev/null
-$graft plot $out/policy --kind heat --quiet
+$graft plot $out/policy --kind heat --out $out --quiet
 
 # Growing against the final network from scratch: ten seeds of five scenarios.
 for scenario in plain-digits-medium-soon-three dense-digits-medium-soon-three residual-textures-medium-soon-three separable-shapes-medium-soon-three patches-both-medium-soon-three; do
