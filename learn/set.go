@@ -42,8 +42,8 @@ func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 	m := &Set{o: o, optimizer: &dense.Adam{Rate: cmp.Or(o.Rate, 1e-3), Eps: cmp.Or(o.Eps, 1e-5), Corrected: true}}
 	for k, gain := range []float64{ofCandidates: 0.01, ofNone: 0.01, ofValues: 1} {
 		var err error
-		m.networks[k], err = dense.New(o.Globals+o.Features, random, dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.Tanh{},
-			dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.Tanh{}, dense.Full{Width: 1, Gain: gain})
+		m.networks[k], err = dense.New(o.Globals+o.Features, random, dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{},
+			dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{}, dense.Full{Width: 1, Gain: gain})
 		if err != nil {
 			return nil, fmt.Errorf("make an agent of candidates: %w", err)
 		}

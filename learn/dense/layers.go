@@ -72,11 +72,30 @@ func orthogonal(w []float64, rows, columns int, gain float64, random *rand.Rand)
 // Forward skips inputs that are zero, as most are behind a ReLU or in a window with few jobs.
 func (f Full) Forward(params [][]float64, x, y []float64) {
 	copy(y, params[1])
-	w := params[0]
+	w, waiting := params[0], 0
+	var values [4]float64
+	var rows [4][]float64
 	for i, v := range x {
-		if v != 0 {
-			addScaled(y, v, w[i*f.Width:][:f.Width])
+		if v == 0 {
+			continue
 		}
+		values[waiting], rows[waiting] = v, w[i*f.Width:][:f.Width]
+		if waiting++; waiting == 4 {
+			addFour(y, values, rows)
+			waiting = 0
+		}
+	}
+	for k := range waiting {
+		addScaled(y, values[k], rows[k])
+	}
+}
+
+// addFour adds four scaled rows, one after the other as addScaled does, with a load and a store of y
+// in place of four.
+func addFour(y []float64, v [4]float64, rows [4][]float64) {
+	a, b, c, d := rows[0][:len(y)], rows[1][:len(y)], rows[2][:len(y)], rows[3][:len(y)]
+	for k := range y {
+		y[k] = y[k] + float64(v[0]*a[k]) + float64(v[1]*b[k]) + float64(v[2]*c[k]) + float64(v[3]*d[k])
 	}
 }
 

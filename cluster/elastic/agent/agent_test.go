@@ -107,3 +107,22 @@ func TestAgentsImitateSchedulers(t *testing.T) {
 	require.Less(t, last, 0.5*first)
 	t.Logf("%d examples; excess %.3f at first, %.3f after", len(examples), first, last)
 }
+
+// BenchmarkStep is a step of a learner: an observation, the scores of its network, and the action.
+func BenchmarkStep(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 7))
+	s := elastictest.Draw(random, nil)
+	for s.Options.AllReduce || len(s.Jobs) < 20 || s.Options.Nodes < 10 {
+		s = elastictest.Draw(random, nil)
+	}
+	e, err := NewEnv([]elastic.Study{s}, 100)
+	require.NoError(b, err)
+	m, err := learn.NewSet(learn.SetOptions{Globals: Globals, Features: Features, Hidden: 16}, random)
+	require.NoError(b, err)
+	r := learn.NewRollout(e, m, 1, 1)
+	for b.Loop() {
+		_, err := r.Play(100)
+		require.NoError(b, err)
+	}
+	b.ReportMetric(100*float64(b.N)/b.Elapsed().Seconds(), "steps/s")
+}
