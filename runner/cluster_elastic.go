@@ -51,7 +51,7 @@ func runElastic(ctx context.Context, w io.Writer, o clusterRunOptions, more []st
 	if err != nil {
 		return runs.AsConfigFault(err)
 	}
-	options := elastic.RunOptions{Resume: o.Resume, Force: o.Force}
+	options := o.FolderOptions
 	if options.Config, err = env.Text(o.file); err != nil {
 		return err
 	}

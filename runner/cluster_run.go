@@ -9,15 +9,16 @@ import (
 	"graft/config"
 	"graft/results/report"
 	"graft/results/runs"
+	"graft/work"
 	"graft/work/clusters"
 )
 
 // clusterRunOptions are the flags of `graft cluster run`.
 type clusterRunOptions struct {
-	clusterFlags               // what is simulated
-	clusters.RunOptions        // how the run folder is made
-	out                 string // the run folder
-	json                bool   // print one object
+	clusterFlags              // what is simulated
+	work.FolderOptions        // how the run folder is made
+	out                string // the run folder
+	json               bool   // print one object
 }
 
 func newClusterRunCommand() *cobra.Command {
@@ -84,6 +85,6 @@ func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
 	if o.Config, err = env.Text(o.file); err != nil {
 		return err
 	}
-	outcome, err := clusters.Run(ctx, env, c, o.RunOptions)
+	outcome, err := clusters.Run(ctx, env, c, o.FolderOptions)
 	return show(w, o.json, outcome, err, func(w io.Writer, r *runs.ClusterOutcome) error { return report.PrintCluster(r, w) })
 }

@@ -65,7 +65,7 @@ func writeCluster(t testing.TB, dir string, open bool) {
 	if open {
 		cancel()
 	}
-	_, err = clusters.Run(ctx, &work.Env{Files: in, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}, c, clusters.RunOptions{})
+	_, err = clusters.Run(ctx, &work.Env{Files: in, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}, c, work.FolderOptions{})
 	require.Equal(t, open, err != nil, err)
 	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
 	write(t, path, strings.ReplaceAll(contents(t, path), c.Digest(), strings.Repeat("56", 32)))

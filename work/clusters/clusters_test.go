@@ -42,7 +42,7 @@ func TestRunsSurviveFaults(t *testing.T) {
 	worktest.SurviveFaults(t, func(env *work.Env, folder string, again bool) error {
 		own := *c
 		own.Output.Folder = folder
-		_, err := clusters.Run(context.Background(), env, &own, clusters.RunOptions{Resume: again})
+		_, err := clusters.Run(context.Background(), env, &own, work.FolderOptions{Resume: again})
 		return err
 	}, func(path string) bool { return path != runs.LockFile })
 }
@@ -51,11 +51,11 @@ func TestRunsSurviveFaults(t *testing.T) {
 func TestFinishedRunsAreRead(t *testing.T) {
 	c := configured(t)
 	c.Output.Folder = filepath.Join(t.TempDir(), "run")
-	first, err := clusters.Run(t.Context(), worktest.Env(files.OS{}), c, clusters.RunOptions{})
+	first, err := clusters.Run(t.Context(), worktest.Env(files.OS{}), c, work.FolderOptions{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	again, err := clusters.Run(ctx, worktest.Env(files.OS{}), c, clusters.RunOptions{Resume: true})
+	again, err := clusters.Run(ctx, worktest.Env(files.OS{}), c, work.FolderOptions{Resume: true})
 	require.NoError(t, err)
 	require.Equal(t, first.Cells[1].All, again.Cells[1].All)
 	require.Equal(t, first.Folder, again.Folder)
@@ -69,7 +69,7 @@ func TestSizesAreBounded(t *testing.T) {
 	} {
 		c := configured(t, set)
 		c.Output.Folder = filepath.Join(t.TempDir(), "run")
-		_, err := clusters.Run(t.Context(), worktest.Env(files.OS{}), c, clusters.RunOptions{})
+		_, err := clusters.Run(t.Context(), worktest.Env(files.OS{}), c, work.FolderOptions{})
 		require.Equal(t, failure.Usage, codeOf(t, err), "%s: %v", name, err)
 		require.NoDirExists(t, c.Output.Folder, name)
 	}
@@ -115,7 +115,7 @@ func TestResumedRunsKeepWhatEnded(t *testing.T) {
 		own := *c
 		own.Output.Folder = filepath.Join(dir, name)
 		env := worktest.Env(refusing{folder: filepath.Join(own.Output.Folder, full)})
-		_, err := clusters.Run(t.Context(), env, &own, clusters.RunOptions{Resume: resume})
+		_, err := clusters.Run(t.Context(), env, &own, work.FolderOptions{Resume: resume})
 		return err
 	}
 	c := configured(t)

@@ -14,18 +14,11 @@ import (
 	"graft/work"
 )
 
-// RunOptions hold the options that the configuration does not contain.
-type RunOptions struct {
-	Config string // text of the configuration file, kept in the run folder; empty keeps none
-	Resume bool   // go on with the run in the folder, or begin one where there is none; false begins one
-	Force  bool   // move an existing run folder aside; false refuses it
-}
-
 // Run replays the trace of a configuration into its run folder, which has a table for each
 // simulation. The outcome comes with an error of the code failure.Partial where jobs were left
 // out. A run that was stopped does the simulations that had not ended when it is resumed, and ends
 // in the same bytes; one that had ended is read.
-func Run(ctx context.Context, env *work.Env, c *config.Cluster, o RunOptions) (*runs.ClusterOutcome, error) {
+func Run(ctx context.Context, env *work.Env, c *config.Cluster, o work.FolderOptions) (*runs.ClusterOutcome, error) {
 	s, err := readStudy(env, c)
 	if err != nil {
 		return nil, err
@@ -50,26 +43,11 @@ func Run(ctx context.Context, env *work.Env, c *config.Cluster, o RunOptions) (*
 }
 
 // open makes the run folder before anything is simulated or, to resume, opens it.
-func open(env *work.Env, c *config.Cluster, folder string, o RunOptions) (*results.Run, error) {
-	if o.Resume {
-		run, err := resume(env, c, folder)
-		if !errors.Is(err, results.ErrNoRun) {
-			return run, err
-		}
-	}
-	return env.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()}, results.Manifest{ConfigSHA256: c.Digest()})
-}
-
-// resume opens the run folder of the same configuration.
-func resume(env *work.Env, c *config.Cluster, folder string) (*results.Run, error) {
-	run, err := results.Open(env.Files, folder)
-	if err != nil || run.Manifest().ConfigSHA256 == c.Digest() {
-		return run, err
-	}
-	was, err := config.ReadCluster(env.Files, run.Path(runs.ResolvedFile), nil)
-	what := work.Differences(was, err, c.Differences, "its options differ")
-	err = fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option out", folder, what)
-	return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
+func open(env *work.Env, c *config.Cluster, folder string, o work.FolderOptions) (*results.Run, error) {
+	return env.OpenRun(folder, c, o, func(run *results.Run) string {
+		was, err := config.ReadCluster(env.Files, run.Path(runs.ResolvedFile), nil)
+		return work.Differences(was, err, c.Differences, "its options differ")
+	})
 }
 
 // into simulates into a run folder, or reads the outcome that is there.

@@ -19,17 +19,10 @@ import (
 	"graft/work"
 )
 
-// RunOptions hold the options that the configuration does not contain.
-type RunOptions struct {
-	Config string // text of the configuration file, kept in the run folder; empty keeps none
-	Resume bool   // go on with the run in the folder, or begin one where there is none; false begins one
-	Force  bool   // move an existing run folder aside; false refuses it
-}
-
 // Run simulates a configuration into its run folder: a table of jobs for each scheduler, and the
 // outcome. A run that was stopped or killed begins anew when it is resumed, and ends in the same
 // bytes; one that had ended is read.
-func Run(ctx context.Context, env *work.Env, c *config.Elastic, o RunOptions) (*runs.ElasticOutcome, error) {
+func Run(ctx context.Context, env *work.Env, c *config.Elastic, o work.FolderOptions) (*runs.ElasticOutcome, error) {
 	folder := work.Folder("", c.Output.Folder, c.Elastic.Trace)
 	run, err := open(env, c, folder, o)
 	if err != nil {
@@ -46,21 +39,12 @@ func Run(ctx context.Context, env *work.Env, c *config.Elastic, o RunOptions) (*
 	return outcome, nil
 }
 
-// open makes the run folder or, to resume, opens that of the same configuration.
-func open(env *work.Env, c *config.Elastic, folder string, o RunOptions) (*results.Run, error) {
-	if o.Resume {
-		run, err := results.Open(env.Files, folder)
-		if err == nil && run.Manifest().ConfigSHA256 != c.Digest() {
-			was, err := config.ReadElastic(env.Files, run.Path(runs.ResolvedFile), nil)
-			what := work.Differences(was, err, c.Differences, "a file that it reads has changed")
-			err = failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option out", folder, what))
-			return nil, errors.Join(err, run.Close())
-		}
-		if !errors.Is(err, results.ErrNoRun) {
-			return run, err
-		}
-	}
-	return env.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()}, results.Manifest{ConfigSHA256: c.Digest()})
+// open makes the run folder or, to resume, opens it.
+func open(env *work.Env, c *config.Elastic, folder string, o work.FolderOptions) (*results.Run, error) {
+	return env.OpenRun(folder, c, o, func(run *results.Run) string {
+		was, err := config.ReadElastic(env.Files, run.Path(runs.ResolvedFile), nil)
+		return work.Differences(was, err, c.Differences, "a file that it reads has changed")
+	})
 }
 
 // columns define the table of a run. Times are in slots.
