@@ -18,7 +18,6 @@ import (
 type frontier struct {
 	hulls   map[*elastic.JobType][]point
 	queue   events.Heap[*plan]
-	plans   []*plan
 	used    elastic.Resources
 	placing *ordered
 }
