@@ -13,4 +13,5 @@
 #include "shared_norm.cc"
 #include "spread.cc"
 #include "steady.cc"
+#include "strided.cc"
 #include "train.cc"

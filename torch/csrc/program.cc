@@ -6,6 +6,7 @@
 #include "guard.h"
 #include "peers.h"
 #include "steady.h"
+#include "strided.h"
 
 namespace graft {
 
@@ -282,10 +283,10 @@ at::Tensor Program::multiply(const graft_instr &c, Pass &pass) const {
   at::Tensor y;
   if (c.op == GRAFT_LAYER_LINEAR) {
     y = steady_ ? steady_linear(x, w, b) : at::linear(x, w, b);
-  } else if (steady_) {
-    y = steady_conv2d(x, w, b, {{i[0], i[1]}, {i[2], i[3]}, {i[4], i[5]}, i[6]});
   } else {
-    y = at::conv2d(x, w, b, {i[0], i[1]}, {i[2], i[3]}, {i[4], i[5]}, i[6]);
+    ConvShape shape{{i[0], i[1]}, {i[2], i[3]}, {i[4], i[5]}, i[6]};
+    const at::Tensor pixels = every_stride(x, w, shape);
+    y = steady_ ? steady_conv2d(pixels, w, b, shape) : at::conv2d(pixels, w, b, shape.stride, shape.padding, shape.dilation, shape.groups);
   }
   return reduced() ? y.to(given.scalar_type()) : y;
 }
