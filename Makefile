@@ -87,7 +87,7 @@ release: source
 
 demo: build
 	@bin/graft doctor
-	@bin/graft demo
+	@bin/graft demo $$(grep -qsw avx2 /proc/cpuinfo && echo --set run.instructions=avx2)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && bin/graft pipeline scenarios/small.toml --folder "$$dir/small"
 
 check: deps

@@ -165,7 +165,7 @@ func (e *Elastic) check(fsys files.FS, r *decode.Reading) {
 	}
 	s := e.Study()
 	if err := s.Validate(); err != nil {
-		r.Blame("elastic.trace", err.Error())
+		r.Blame("elastic.trace", "the jobs on this cluster: "+err.Error())
 	}
 }
 

@@ -82,7 +82,7 @@ func (t Table) Check(model *JobType, most int) error {
 		return fmt.Errorf("the speed table has no model %s; add it", model.Name)
 	}
 	if len(rows) < most || len(rows[0]) < most {
-		return fmt.Errorf("the speed table of %s ends before %d servers and workers; extend it, or lower the maximum number of tasks", model.Name, most)
+		return fmt.Errorf("the speed table of %s ends before %d servers and workers; extend it, or lower the maximum number of workers and servers (elastic.most, or MAX_NUM_WORKERS in a trace)", model.Name, most)
 	}
 	return nil
 }

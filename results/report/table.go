@@ -210,7 +210,7 @@ func rankSummary(r *runs.TableReport) string {
 	if others == "" {
 		others = fmt.Sprintf("%d other sequences are", near)
 	}
-	return text + fmt.Sprintf("\nseeds of one sequence differ by a standard deviation of %s: %s within that of the best\n", document.ShareText(r.SeedSpread), others)
+	return text + fmt.Sprintf("\nseeds of one sequence differ by a standard deviation of %s: %s within that of the best; 'graft evaluate' compares seed by seed, which is less noisy\n", document.ShareText(r.SeedSpread), others)
 }
 
 // PrintRankCSV writes a row for each sequence.

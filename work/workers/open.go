@@ -26,9 +26,8 @@ func None(folder string) error {
 
 // Open finds the workers of a simulation or of trials, by their run folder.
 func Open(env *work.Env, folder string) (*fleet.Fleet, error) {
-	_, err := env.Files.Stat(filepath.Join(folder, runs.PlanFile))
-	if err != nil && !IsSweep(env, folder) {
-		return nil, fmt.Errorf("open %s: %w; give the run folder of 'graft simulate', or of 'graft train' or 'graft compare' with several trials", folder, err)
+	if _, err := env.Files.Stat(filepath.Join(folder, runs.PlanFile)); err != nil && !IsSweep(env, folder) {
+		return nil, fmt.Errorf("open %s: there is neither %s nor %s; give the run folder of 'graft simulate', or of 'graft train' or 'graft compare' with several trials", folder, runs.PlanFile, runs.SweepFile)
 	}
 	f, err := fleet.Attach(Tools(env), folder)
 	if errors.Is(err, fs.ErrNotExist) {
