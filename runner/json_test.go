@@ -50,6 +50,7 @@ var jsonReports = map[string][]any{
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveOutReport{}},
 	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}},
 	"graft model list":    {modelList{}},
+	"graft model forward": {export.ForwardReport{}},
 	"graft model show":    {describe.Network{}},
 	"graft profile":       {profile.Report{}},
 	"graft profile show":  {profile.Report{}},

@@ -11,17 +11,17 @@ import (
 	"graft/tracing/drawing"
 )
 
-// newModelCommand is `graft model`. It needs no LibTorch.
+// newModelCommand is `graft model`. But for forward it needs no LibTorch.
 func newModelCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "model",
-		Short: "List the networks of the zoo, and show a network's structure",
+		Short: "List the networks of the zoo, show a network's structure, compute its outputs",
 		Long: `model describes networks: layers, the blocks that surgery operates on, the channels that
-change together, and costs. It makes no tensors and runs nothing.`,
+change together, and costs. list and show make no tensors; forward computes outputs.`,
 		Example: `  graft model list
   graft model show ConvNet2
   graft model show net.toml --svg net.svg`,
-	}, newModelListCommand(), newModelShowCommand())
+	}, newModelListCommand(), newModelShowCommand(), newModelForwardCommand())
 }
 
 // modelList is the JSON output of `graft model list --json`.

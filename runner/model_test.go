@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"graft/results/failure"
 	"graft/work"
 	"graft/work/describe"
+	"graft/work/export"
 )
 
 const branchesFile = "testdata/model/branches.toml"
@@ -103,4 +106,38 @@ func TestSizesAreShort(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 115200: "112.5 KiB", 3 << 30: "3 GiB"} {
 		assert.Equal(t, want, bytesText(n))
 	}
+}
+
+// The outputs of an exported network are the same from the run, from its files and for each form of
+// inputs; faults say what to write.
+func TestModelForward(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	done(t, brief(folder)...)
+	inputs := filepath.Join(t.TempDir(), "in.json")
+	var values []string
+	for k := range 2 * 3 * 16 * 16 {
+		values = append(values, fmt.Sprint(float64(k%17)/8-1))
+	}
+	given := func(shape, values string) { write(t, inputs, fmt.Sprintf(`{"inputs": [{"shape": %s, "values": [%s]}]}`, shape, values)) }
+	given("[2, 3, 16, 16]", strings.Join(values, ", "))
+	forward := func(args ...string) (r export.ForwardReport) {
+		require.NoError(t, json.Unmarshal([]byte(done(t, append([]string{"model", "forward", "--inputs", inputs, "--json"}, args...)...).stdout), &r))
+		return r
+	}
+	r := forward(folder)
+	require.Equal(t, []int{2, 3}, r.Shape)
+	require.Len(t, r.Logits, 6)
+	network, weights := filepath.Join(folder, "network.toml"), filepath.Join(folder, "weights.safetensors")
+	require.Equal(t, r.Logits, forward(network, "--weights", weights).Logits)
+	require.Regexp(t, `^example  DISC OF ROWS .*\n +0 +-?[0-9.]+`, done(t, "model", "forward", folder, "--inputs", inputs).stdout)
+
+	fails(t, failure.Usage, "has no weights of its own", "model", "forward", network, "--inputs", inputs)
+	given("[2, 3, 8, 8]", strings.Join(values[:2*3*64], ", "))
+	fails(t, failure.Usage, "takes a number of", "model", "forward", folder, "--inputs", inputs)
+	given("[2, 3, 16, 16]", "1, 2")
+	fails(t, failure.Usage, "has 1536 values; there are 2", "model", "forward", folder, "--inputs", inputs)
+	write(t, inputs, `{"inputs": []}`)
+	fails(t, failure.Usage, "has 0 inputs; a network takes 1", "model", "forward", folder, "--inputs", inputs)
+	write(t, inputs, `[]`)
+	fails(t, failure.Usage, "write an object with inputs", "model", "forward", folder, "--inputs", inputs)
 }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"graft/results/document"
+	"graft/trainer"
+	"graft/work/export"
+)
+
+// newModelForwardCommand is `graft model forward`.
+func newModelForwardCommand() *cobra.Command {
+	var o export.ForwardOptions
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "forward RUN|NAME|FILE",
+		Short: "Compute the outputs of a network for given inputs",
+		Long: `forward computes the outputs of a network in evaluation mode: of the trained network of a run
+folder, or of a network of the zoo or of a file with --weights. The inputs are those that the
+network takes, normalised where its data were:
+
+  {"inputs": [{"shape": [2, 3, 32, 32], "values": [0.1, -0.4, …]}]}`,
+		Example: `  graft model forward runs/job --inputs in.json --json
+  graft model forward net.toml --weights net.safetensors --inputs in.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			r, err := export.Forward(environment(command.Context()), args[0], o)
+			return show(command.OutOrStdout(), asJSON, r, err, printForward)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.Inputs, "inputs", "", "JSON file of the inputs")
+	flags.StringVar(&o.Weights, "weights", "", "file of weights, for a network without trained ones")
+	flags.StringVar((*string)(&o.At), "at", string(trainer.AtEnd), "network of the run: final, or best by validation where train.keep_best kept it")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
+	_ = command.MarkFlagRequired("inputs")
+	return command
+}
+
+// printForward has a line for each example.
+func printForward(w io.Writer, r *export.ForwardReport) error {
+	t := document.NewTable().Given("example", true)
+	for k := range r.Shape[1] {
+		name := fmt.Sprint(k)
+		if len(r.Classes) == r.Shape[1] {
+			name = document.Printable(r.Classes[k])
+		}
+		t.Numbers("", "%.6f", name)
+	}
+	for at := range r.Shape[0] {
+		row := []any{at}
+		for _, v := range r.Logits[at*r.Shape[1]:][:r.Shape[1]] {
+			row = append(row, float64(v))
+		}
+		t.Add(row...)
+	}
+	p := &document.Printer{W: w}
+	p.Table(t)
+	return p.Err
+}

@@ -1,0 +1,106 @@
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"graft/files"
+	"graft/model"
+	"graft/results/failure"
+	"graft/torch"
+	"graft/trainer"
+	"graft/work"
+)
+
+// ForwardOptions of Forward.
+type ForwardOptions struct {
+	Inputs  string        // JSON file of the inputs; needed
+	Weights string        // file of weights, for targets without trained weights of their own
+	At      trainer.Which // network of the run; empty is trainer.AtEnd
+}
+
+// ForwardReport holds what a network computes.
+type ForwardReport struct {
+	Network string    `json:"network"`           // class of the network
+	Shape   []int     `json:"shape"`             // examples, then outputs of each
+	Logits  []float32 `json:"logits"`            // example after example
+	Classes []string  `json:"classes,omitempty"` // names of the outputs, where they are known
+}
+
+// array is an array of a JSON file.
+type array struct {
+	Shape  []int     `json:"shape"`
+	Values []float32 `json:"values"`
+}
+
+// largestInputs limits the file of inputs, in bytes.
+const largestInputs = 1 << 30
+
+// Forward computes the outputs of a network in evaluation mode, with PyTorch's order of operations, for
+// inputs as the network takes them: normalised where its data were.
+func Forward(env *work.Env, target string, o ForwardOptions) (*ForwardReport, error) {
+	x, err := readInputs(env.Files, o.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	src, err := read(env.Files, target, Options{Weights: o.Weights, At: o.At}, true)
+	if err != nil {
+		return nil, err
+	}
+	n := src.network
+	if len(x.Shape) < 2 || !slices.Equal(x.Shape[1:], []int(n.Input)) {
+		return nil, failure.Usagef("%s: inputs have the shape %v; %s takes a number of %v", o.Inputs, x.Shape, n.Name(), n.Input)
+	}
+	r := &ForwardReport{Network: n.Name(), Classes: work.ImagesOf(n, src.weights).Classes}
+	err = torch.With(func(s *torch.Scope) error {
+		if err := n.Materialize(s, model.Placement{Device: torch.CPU, DType: torch.Float32, Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
+			return err
+		}
+		if err := n.Load(src.weights); err != nil {
+			return err
+		}
+		p, err := n.Program(s, torch.ProgramOptions{})
+		if err != nil {
+			return err
+		}
+		s.NoGrad(func() {
+			r.Logits, err = torch.Values[float32](p.Forward(s, torch.From(s, x.Values, x.Shape...), false, nil))
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compute %s: %w", n.Name(), err)
+	}
+	r.Shape = []int{x.Shape[0], len(r.Logits) / x.Shape[0]}
+	return r, nil
+}
+
+// readInputs reads the first array of a file.
+func readInputs(fsys files.FS, path string) (x array, err error) {
+	text, err := files.ReadAll(fsys, path, largestInputs)
+	if err != nil {
+		return x, err
+	}
+	var file struct {
+		Inputs []array `json:"inputs"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return x, failure.Usagef("%s: %w; write an object with inputs, a list of one with shape and values", path, err)
+	}
+	if len(file.Inputs) != 1 {
+		return x, failure.Usagef("%s has %d inputs; a network takes 1", path, len(file.Inputs))
+	}
+	x = file.Inputs[0]
+	count := 1
+	for _, size := range x.Shape {
+		if size < 1 || size > largestInputs/count {
+			return x, failure.Usagef("%s: the shape %v has no positive sizes, or is too large", path, x.Shape)
+		}
+		count *= size
+	}
+	if count != len(x.Values) {
+		return x, failure.Usagef("%s: the shape %v has %d values; there are %d", path, x.Shape, count, len(x.Values))
+	}
+	return x, nil
+}
