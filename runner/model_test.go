@@ -118,7 +118,9 @@ func TestModelForward(t *testing.T) {
 	for k := range 2 * 3 * 16 * 16 {
 		values = append(values, fmt.Sprint(float64(k%17)/8-1))
 	}
-	given := func(shape, values string) { write(t, inputs, fmt.Sprintf(`{"inputs": [{"shape": %s, "values": [%s]}]}`, shape, values)) }
+	given := func(shape, values string) {
+		write(t, inputs, fmt.Sprintf(`{"inputs": [{"shape": %s, "values": [%s]}]}`, shape, values))
+	}
 	given("[2, 3, 16, 16]", strings.Join(values, ", "))
 	forward := func(args ...string) (r export.ForwardReport) {
 		require.NoError(t, json.Unmarshal([]byte(done(t, append([]string{"model", "forward", "--inputs", inputs, "--json"}, args...)...).stdout), &r))
