@@ -21,7 +21,16 @@ import (
 	"graft/trainer"
 )
 
+// limitedVariable is set where this test's program is to compute with AVX2.
+const limitedVariable = "GRAFT_TEST_LIMITED"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(limitedVariable) != "" {
+		if err := torch.LimitTo(torch.AVX2); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	if err := torch.Load(); err != nil {
 		fmt.Fprintln(os.Stderr, "trainer: nothing can be tested:", err)
 		os.Exit(1)
