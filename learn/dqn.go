@@ -11,7 +11,7 @@ import (
 	"graft/learn/replay"
 )
 
-// DQNOptions are those of learning values of actions (Mnih et al., Nature 518, 2015) with the
+// DQNOptions configure the learning of action values (Mnih et al., Nature 518, 2015) with the
 // extensions that Hessel et al. (Rainbow, AAAI 2018) compare.
 type DQNOptions struct {
 	Inputs, Actions int     // values of an observation, and actions; required

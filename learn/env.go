@@ -12,14 +12,14 @@ type Env interface {
 	Act(action int) (Outcome, error)
 }
 
-// Observation is what an agent sees.
+// Observation holds the inputs of an agent.
 type Observation struct {
 	Values []float64 // inputs of the agent
 	// Mask says which actions are allowed; nil allows all. At least one is.
 	Mask []bool
 }
 
-// Outcome is what an action led to.
+// Outcome is the result of an action.
 type Outcome struct {
 	Reward float64
 	// Elapsed is the time that went on, in steps of the environment: rewards behind it are discounted

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// GradientOptions are those of one policy gradient on a rollout. Lambda one and no critic are REINFORCE
+// GradientOptions configure one policy gradient on a rollout. Lambda one and no critic are REINFORCE
 // (Williams, Machine Learning 8, 1992); with a critic it is an advantage actor-critic (Mnih et al., ICML
 // 2016).
 type GradientOptions struct {
@@ -69,7 +69,7 @@ type Example struct {
 	Action int // that was taken
 }
 
-// ImitationOptions are those of learning from decisions of another scheduler or agent.
+// ImitationOptions configure learning from decisions of another scheduler or agent.
 type ImitationOptions struct {
 	Epochs  int     // passes over the examples; zero means 1
 	Batch   int     // examples in a gradient; zero means 64

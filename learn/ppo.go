@@ -17,7 +17,7 @@ type Model interface {
 	Descend(logits [][]float64, values []float64, clip float64) error
 }
 
-// PPOOptions are those of proximal policy optimization with clipped ratios (Schulman et al., 2017).
+// PPOOptions configure proximal policy optimization with clipped ratios (Schulman et al., 2017).
 type PPOOptions struct {
 	Discounts         // of what comes later; zero is their defaults
 	Clip      float64 // how far ratios of probabilities may leave one; zero means 0.2

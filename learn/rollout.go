@@ -65,7 +65,7 @@ type RolloutState struct {
 	Reward  float64 `json:"reward"`  // that it has had
 }
 
-// State is what Restore needs.
+// State returns a snapshot for Restore.
 func (r *Rollout) State() RolloutState {
 	s := RolloutState{Chance: r.begin, Draws: marshal(r.draws), Running: r.running, Actions: slices.Clone(r.actions), Reward: r.reward}
 	if !r.running {
@@ -166,7 +166,7 @@ func PlayAll(ctx context.Context, all []*Rollout, actions, workers int) ([]Step,
 	return slices.Concat(played...), err
 }
 
-// LogProbabilities are those of a softmax over the actions that the mask allows; others have minus
+// LogProbabilities returns the logarithms of a softmax over the actions that the mask allows; others have minus
 // infinity.
 func LogProbabilities(logits []float64, mask []bool) []float64 {
 	most := math.Inf(-1)

@@ -128,13 +128,7 @@ func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
 }
 
 // NewGradients are zeros in the shape of the parameters.
-func (n *Network) NewGradients() [][]float64 {
-	all := make([][]float64, len(n.Params))
-	for k, p := range n.Params {
-		all[k] = make([]float64, len(p))
-	}
-	return all
-}
+func (n *Network) NewGradients() [][]float64 { return like(n.Params) }
 
 // Finite returns an error that names the first parameter, or gradient of one, that is not finite.
 func Finite(what string, values [][]float64) error {

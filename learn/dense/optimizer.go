@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -25,7 +26,7 @@ func (a *Adam) Step(params, gradients [][]float64) error {
 	if err := Finite(fmt.Sprintf("gradient of step %d", a.Steps+1), gradients); err != nil {
 		return err
 	}
-	b1, b2, eps := or(a.Beta1, 0.9), or(a.Beta2, 0.999), or(a.Eps, 1e-8)
+	b1, b2, eps := cmp.Or(a.Beta1, 0.9), cmp.Or(a.Beta2, 0.999), cmp.Or(a.Eps, 1e-8)
 	if a.first == nil {
 		a.first, a.second = like(params), like(params)
 	}
@@ -67,13 +68,6 @@ func ClipNorm(gradients [][]float64, most float64) (norm float64) {
 
 // clipEps is added to a norm that is divided by; the value is PyTorch's.
 const clipEps = 1e-6
-
-func or(v, otherwise float64) float64 {
-	if v == 0 {
-		return otherwise
-	}
-	return v
-}
 
 func like(params [][]float64) [][]float64 {
 	all := make([][]float64, len(params))

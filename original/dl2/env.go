@@ -32,15 +32,14 @@ const (
 type Env struct {
 	Window *elastic.Window // as it was at the last Observe
 
-	o        EnvOptions
-	world    *elastic.World
-	random   *numpy.Random
-	counts   [3]float64 // actions of each kind that were taken
-	patience int        // workers below which a skip is unlikely; drawn in each slot, and unused here
-	ratio    int        // servers for a worker from which a job gets workers
-	slots    int
-	reward   float64 // of the last slot
-	done     bool
+	o      EnvOptions
+	world  *elastic.World
+	random *numpy.Random
+	counts [3]float64 // actions of each kind that were taken
+	ratio  int        // servers for a worker from which a job gets workers
+	slots  int
+	reward float64 // of the last slot
+	done   bool
 }
 
 // Taken is the result of a step.
@@ -83,7 +82,7 @@ func (e *Env) prepare() {
 	for _, j := range e.world.Jobs() {
 		e.world.Add(j, elastic.Bundle)
 	}
-	e.patience = e.random.IntN(1, e.world.Most())
+	e.random.IntN(1, e.world.Most()) // a number of workers that only other variants read
 	e.ratio = e.random.IntN(3, 8)
 }
 

@@ -127,7 +127,7 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// Layers are those of its networks: hidden layers of one width, each with an affine layer behind its
+// Layers returns the layers of its networks: hidden layers of one width, each with an affine layer behind its
 // ReLU that its program calls a batch normalization and never trains as one.
 func Layers(hidden, width, outputs int) (all []dense.Layer) {
 	for range hidden {

@@ -6,7 +6,7 @@ import (
 	"graft/learn/replay"
 )
 
-// MemoryOptions are those of the published prioritized replay.
+// MemoryOptions configure the published prioritized replay.
 type MemoryOptions struct {
 	Capacity     int  // transitions that are kept; the last Capacity rewards are their mean's
 	ByReward     bool // whether new ones have the priority of their reward above the mean, at least 1; false gives them the largest there is

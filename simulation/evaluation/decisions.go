@@ -22,7 +22,7 @@ type stepwise interface {
 	choices(t *simulation.Tree) (func(node int) ([]float64, error), error)
 }
 
-// choices are those of a policy that takes the likeliest action.
+// choices returns the choices of a policy that takes the likeliest action.
 func (f follower) choices(t *simulation.Tree) (func(node int) ([]float64, error), error) {
 	weigh, err := f.weigh(t)
 	return func(node int) ([]float64, error) {

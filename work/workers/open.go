@@ -11,7 +11,7 @@ import (
 	"graft/work"
 )
 
-// Tools are what a fleet needs of the environment.
+// Tools returns the parts of the environment that a fleet uses.
 func Tools(env *work.Env) fleet.Tools {
 	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
 }
