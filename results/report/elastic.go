@@ -25,10 +25,13 @@ func writeElastic(r *runs.ElasticOutcome, d *document.Document) {
 		d.Say("the faults of DL2's simulator are kept")
 	}
 	t := document.NewTable("scheduler").Numbers("", "%.2f", "mean JCT", "difference").Numbers("", "", "95%").Numbers("", "%.2f", "median", "p95", "makespan").Numbers("", "%.3f", "reward").Numbers("", "%.2f", "over bound")
-	for _, c := range r.Cells {
+	for k, c := range r.Cells {
 		difference, interval := document.Missing(), document.Missing()
+		if k > 0 {
+			difference = document.Value(c.Difference, "").As("%+.2f")
+		}
 		if c.Against != nil {
-			difference, interval = document.Value(c.Difference, "").As("%+.2f"), document.Between(&c.Against.Low, &c.Against.High, "").As("%.2f")
+			interval = document.Between(&c.Against.Low, &c.Against.High, "").As("%.2f")
 		}
 		t.Add(c.Scheduler, c.Mean, difference, interval, c.Median, c.P95, c.Makespan, c.Reward, c.Mean/r.Bound)
 	}

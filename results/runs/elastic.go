@@ -31,7 +31,7 @@ type ElasticCell struct {
 	Slots       int            `json:"slots"`             // that were simulated
 	Reward      float64        `json:"reward_mean"`       // of a slot
 	Allocations string         `json:"allocations"`       // SHA-256 over "slot:job:workers:servers;" of all jobs with tasks
-	Against     *stat.Interval `json:"jct_against_first"` // 95% interval of the time to completion less that under the first scheduler, over jobs; null for that one
+	Against     *stat.Interval `json:"jct_against_first"` // 95% interval of the time to completion less that under the first scheduler, over jobs; null for that one, and for a single job
 	Difference  float64        `json:"jct_difference"`    // its mean; zero for the first
 }
 
@@ -45,8 +45,10 @@ func (o *ElasticOutcome) AddElastic(scheduler string, r, first *elastic.Result) 
 		for k := range times {
 			times[k] -= others[k]
 		}
-		i := stat.MeanInterval(times, 1)
-		c.Difference, c.Against = stat.Mean(times), &i
+		c.Difference = stat.Mean(times)
+		if i := stat.MeanInterval(times, 1); len(times) > 1 {
+			c.Against = &i
+		}
 	}
 	o.Cells = append(o.Cells, c)
 }
