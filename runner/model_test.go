@@ -137,9 +137,9 @@ func TestModelForward(t *testing.T) {
 	given("[2, 3, 8, 8]", strings.Join(values[:2*3*64], ", "))
 	fails(t, failure.Usage, "takes a number of", "model", "forward", folder, "--inputs", inputs)
 	given("[2, 3, 16, 16]", "1, 2")
-	fails(t, failure.Usage, "has 1536 values; there are 2", "model", "forward", folder, "--inputs", inputs)
+	fails(t, failure.Configuration, "has 1536 values; there are 2", "model", "forward", folder, "--inputs", inputs)
 	write(t, inputs, `{"inputs": []}`)
-	fails(t, failure.Usage, "has 0 inputs; a network takes 1", "model", "forward", folder, "--inputs", inputs)
+	fails(t, failure.Configuration, "there are 0 inputs; a network takes 1", "model", "forward", folder, "--inputs", inputs)
 	write(t, inputs, `[]`)
-	fails(t, failure.Usage, "write an object with inputs", "model", "forward", folder, "--inputs", inputs)
+	fails(t, failure.Configuration, "write an object with inputs", "model", "forward", folder, "--inputs", inputs)
 }

@@ -76,8 +76,11 @@ func Forward(env *work.Env, target string, o ForwardOptions) (*ForwardReport, er
 	return r, nil
 }
 
-// readInputs reads the first array of a file.
+// readInputs reads the one array of a file.
 func readInputs(fsys files.FS, path string) (x array, err error) {
+	wrong := func(format string, args ...any) (array, error) {
+		return array{}, failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...)))
+	}
 	text, err := files.ReadAll(fsys, path, largestInputs)
 	if err != nil {
 		return x, err
@@ -86,21 +89,21 @@ func readInputs(fsys files.FS, path string) (x array, err error) {
 		Inputs []array `json:"inputs"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return x, failure.Usagef("%s: %w; write an object with inputs, a list of one with shape and values", path, err)
+		return wrong("%w; write an object with inputs, a list of one with shape and values", err)
 	}
 	if len(file.Inputs) != 1 {
-		return x, failure.Usagef("%s has %d inputs; a network takes 1", path, len(file.Inputs))
+		return wrong("there are %d inputs; a network takes 1", len(file.Inputs))
 	}
 	x = file.Inputs[0]
 	count := 1
 	for _, size := range x.Shape {
 		if size < 1 || size > largestInputs/count {
-			return x, failure.Usagef("%s: the shape %v has no positive sizes, or is too large", path, x.Shape)
+			return wrong("the shape %v has no positive sizes, or is too large", x.Shape)
 		}
 		count *= size
 	}
 	if count != len(x.Values) {
-		return x, failure.Usagef("%s: the shape %v has %d values; there are %d", path, x.Shape, count, len(x.Values))
+		return wrong("the shape %v has %d values; there are %d", x.Shape, count, len(x.Values))
 	}
 	return x, nil
 }
