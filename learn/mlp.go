@@ -95,5 +95,5 @@ func (m *MLP) Descend(logits [][]float64, values []float64, clip float64) error 
 	if norm := dense.ClipNorm(gradients, clip); math.IsNaN(norm) {
 		return fmt.Errorf("step %d of the optimizer: the gradient's norm is not a number", m.optimizer.Steps+1)
 	}
-	return m.optimizer.Step(append(append([][]float64{}, m.policy.Params...), m.value.Params...), gradients)
+	return m.optimizer.Step(params(m.networks()), gradients)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"graft/learn/dense"
 )
@@ -18,36 +19,41 @@ type SetOptions struct {
 	Eps               float64 // Adam's; zero means 1e-5
 }
 
-// Set is a [Model] that scores each candidate by the same network, so that neither their order nor
-// their number matters. The score of taking none, and the value, come from the globals and the mean of
-// the candidates.
+// Set is a [Model] that scores candidates by the product of an embedding of the candidate and a query of
+// the state, as pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015), so that neither their
+// order nor their number matters. The query, the score of taking none and the value come from the globals
+// and the mean of the candidates. A candidate that did not change since the state before is not embedded
+// again: most actions change one job of many.
 type Set struct {
 	o         SetOptions
-	networks  [3]*dense.Network // of candidates, of none, of values
+	nets      [3]*dense.Network // embedding, query with the score of taking none, value
 	passes    [3]*dense.Pass
-	counts    []int // candidates of each state of the last Forward
 	optimizer *dense.Adam
+	changes   *int // of the parameters; twins share it
+	seen      seen // by the last Score
+	batch     seenBatch
 }
 
 // The networks of a Set.
 const (
 	ofCandidates = iota
-	ofNone
+	ofQueries
 	ofValues
 )
 
 // NewSet draws an agent.
 func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 	o.Hidden = cmp.Or(o.Hidden, 32)
-	m := &Set{o: o, optimizer: &dense.Adam{Rate: cmp.Or(o.Rate, 1e-3), Eps: cmp.Or(o.Eps, 1e-5), Corrected: true}}
-	for k, gain := range []float64{ofCandidates: 0.01, ofNone: 0.01, ofValues: 1} {
+	m := &Set{o: o, optimizer: &dense.Adam{Rate: cmp.Or(o.Rate, 1e-3), Eps: cmp.Or(o.Eps, 1e-5), Corrected: true}, changes: new(int)}
+	inputs, outputs := [3]int{o.Features, o.Globals + o.Features, o.Globals + o.Features}, [3]int{o.Hidden, o.Hidden + 1, 1}
+	for k, gain := range []float64{ofCandidates: 1, ofQueries: 0.01, ofValues: 1} {
 		var err error
-		m.networks[k], err = dense.New(o.Globals+o.Features, random, dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{},
-			dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{}, dense.Full{Width: 1, Gain: gain})
+		m.nets[k], err = dense.New(inputs[k], random, dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{},
+			dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{}, dense.Full{Width: outputs[k], Gain: gain})
 		if err != nil {
 			return nil, fmt.Errorf("make an agent of candidates: %w", err)
 		}
-		m.passes[k] = m.networks[k].NewPass(1)
+		m.passes[k] = m.nets[k].NewPass(1)
 	}
 	return m, nil
 }
@@ -55,47 +61,71 @@ func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 // Twin is an agent that shares the weights, for another goroutine.
 func (m *Set) Twin() Agent {
 	twin := *m
-	for k, n := range m.networks {
+	for k, n := range m.nets {
 		twin.passes[k] = n.NewPass(1)
 	}
+	twin.seen, twin.batch = seen{}, seenBatch{}
 	return &twin
 }
 
 // Score scores one state.
 func (m *Set) Score(o Observation) (logits []float64, value float64) {
-	all, values := m.Forward([]Observation{o})
-	return all[0], values[0]
+	if m.seen.changes != *m.changes {
+		m.seen = seen{changes: *m.changes}
+	}
+	m.look(&m.seen, o)
+	pooled := m.pool(nil, o)
+	query := m.run(ofQueries, pooled)
+	logits = make([]float64, len(m.seen.places)+1)
+	for k, at := range m.seen.places {
+		logits[k] = dense.Dot(query[:m.o.Hidden], m.seen.embedding(at, m.o.Hidden))
+	}
+	logits[len(logits)-1] = query[m.o.Hidden]
+	return logits, m.run(ofValues, pooled)[0]
 }
 
-// Forward scores a batch. The last logit of each state is that of taking none.
-func (m *Set) Forward(states []Observation) (logits [][]float64, values []float64) {
-	var candidates, pooled []float64
-	m.counts = m.counts[:0]
-	for _, s := range states {
-		globals, rows := s.Values[:m.o.Globals], s.Values[m.o.Globals:]
-		n := len(rows) / m.o.Features
-		m.counts = append(m.counts, n)
-		mean := make([]float64, m.o.Features)
-		for at := 0; at < len(rows); at += m.o.Features {
-			row := rows[at : at+m.o.Features]
-			candidates = append(append(candidates, globals...), row...)
-			for k, v := range row {
-				mean[k] += v / float64(n)
-			}
+// pool appends the globals and the mean of the candidates.
+func (m *Set) pool(to []float64, o Observation) []float64 {
+	globals, rows := o.Values[:m.o.Globals], o.Values[m.o.Globals:]
+	to = append(to, globals...)
+	at, n := len(to), float64(len(rows)/m.o.Features)
+	to = append(to, make([]float64, m.o.Features)...)
+	for row := range slices.Chunk(rows, m.o.Features) {
+		for k, v := range row {
+			to[at+k] += v
 		}
-		pooled = append(append(pooled, globals...), mean...)
 	}
-	scores, none := m.run(ofCandidates, candidates), m.run(ofNone, pooled)
-	for k, n := range m.counts {
-		logits = append(logits, append(append([]float64{}, scores[:n]...), none[k]))
-		scores = scores[n:]
+	for k := at; n > 0 && k < len(to); k++ {
+		to[k] /= n
 	}
-	return logits, m.run(ofValues, pooled)
+	return to
+}
+
+// Forward scores a batch. The last logit of each state is that of taking none. States that follow one
+// another in an episode cost least if they do so in the batch.
+func (m *Set) Forward(states []Observation) (logits [][]float64, values []float64) {
+	b := &m.batch
+	b.reset()
+	for _, o := range states {
+		b.find(o.Values[m.o.Globals:], m.o.Features)
+		b.pooled = m.pool(b.pooled, o)
+	}
+	h := m.o.Hidden
+	b.embeddings, b.queries = m.run(ofCandidates, b.rows), m.run(ofQueries, b.pooled)
+	for k, places := range b.places {
+		query, row := b.queries[k*(h+1):][:h+1], make([]float64, len(places)+1)
+		for i, at := range places {
+			row[i] = dense.Dot(query[:h], b.embeddings[at*h:][:h])
+		}
+		row[len(places)] = query[h]
+		logits = append(logits, row)
+	}
+	return logits, m.run(ofValues, b.pooled)
 }
 
 // run computes the outputs of a network.
 func (m *Set) run(which int, inputs []float64) []float64 {
-	n := m.networks[which]
+	n := m.nets[which]
 	if rows := len(inputs) / n.Inputs; rows > m.passes[which].Room() {
 		m.passes[which] = n.NewPass(rows)
 	}
@@ -104,18 +134,30 @@ func (m *Set) run(which int, inputs []float64) []float64 {
 
 // Descend takes a step of Adam.
 func (m *Set) Descend(logits [][]float64, values []float64, clip float64) error {
-	var slopes [3][]float64
-	slopes[ofValues] = values
-	for k, n := range m.counts {
-		slopes[ofCandidates] = append(slopes[ofCandidates], logits[k][:n]...)
-		slopes[ofNone] = append(slopes[ofNone], logits[k][n])
+	gradients := m.gradients(logits, values)
+	dense.ClipNorm(gradients, clip)
+	*m.changes++
+	return m.optimizer.Step(params(m.nets[:]), gradients)
+}
+
+// gradients are those of all parameters, by the derivatives of what the last Forward returned.
+func (m *Set) gradients(logits [][]float64, values []float64) (all [][]float64) {
+	b, h := &m.batch, m.o.Hidden
+	slopes := [3][]float64{make([]float64, len(b.embeddings)), make([]float64, len(b.queries)), values}
+	for k, places := range b.places {
+		query, ofQuery := b.queries[k*(h+1):][:h], slopes[ofQueries][k*(h+1):][:h+1]
+		for i, at := range places {
+			if slope := logits[k][i]; slope != 0 {
+				dense.AddScaled(ofQuery[:h], slope, b.embeddings[at*h:][:h])
+				dense.AddScaled(slopes[ofCandidates][at*h:][:h], slope, query)
+			}
+		}
+		ofQuery[h] = logits[k][len(places)]
 	}
-	var params, gradients [][]float64
-	for k, n := range m.networks {
+	for k, n := range m.nets {
 		own := n.NewGradients()
 		m.passes[k].Backward(slopes[k], own)
-		params, gradients = append(params, n.Params...), append(gradients, own...)
+		all = append(all, own...)
 	}
-	dense.ClipNorm(gradients, clip)
-	return m.optimizer.Step(params, gradients)
+	return all
 }

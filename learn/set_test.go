@@ -3,9 +3,12 @@ package learn
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/torch/weights"
 )
 
 // choice shows candidates with a worth; the best pays its worth, and none pays nothing.
@@ -52,15 +55,22 @@ func TestSetsChooseAmongCandidates(t *testing.T) {
 	require.InDelta(t, value, same, 1e-12)
 }
 
-// Gradients of sets are those of finite differences.
+// Gradients of sets are those of finite differences, of states that share candidates too, and the scores
+// of single states are those of a batch to the bit.
 func TestSetGradients(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	m, err := NewSet(SetOptions{Globals: 1, Features: 2, Hidden: 3, Rate: 1e-9}, random)
+	m, err := NewSet(SetOptions{Globals: 1, Features: 2, Hidden: 3}, random)
 	require.NoError(t, err)
+	for _, p := range params(m.nets[:]) { // away from the kinks of ReLU
+		for at := range p {
+			p[at] += 0.1 * random.NormFloat64()
+		}
+	}
 	one, _ := choice(random, 3)
-	two, _ := choice(random, 0)
-	states := []Observation{one, two}
-	weigh, ofValues := [][]float64{{0.3, -1, 0.7, 0.2}, {-0.4}}, []float64{0.9, -0.6}
+	two := Observation{Values: slices.Concat(one.Values[:3], []float64{0.4, -0.2}, one.Values[5:], []float64{1, 2})}
+	three, _ := choice(random, 0)
+	states := []Observation{one, two, three, one}
+	weigh, ofValues := [][]float64{{0.3, -1, 0.7, 0.2}, {1, 0, -2, 0.1, 0.6}, {-0.4}, {0.5, 0, 0, 1}}, []float64{0.9, -0.6, 0.2, 1}
 	loss := func() (sum float64) {
 		logits, values := m.Forward(states)
 		for k := range states {
@@ -72,23 +82,72 @@ func TestSetGradients(t *testing.T) {
 		return sum
 	}
 	loss()
-	before := loss()
-	require.NoError(t, m.Descend(weigh, ofValues, 0))
-	// Adam's first step moves each parameter by the rate against the sign of its gradient: the loss
-	// falls by the rate times the sum of their sizes.
-	sizes := 0.0
+	require.Len(t, m.batch.rows, 2*(3+2+3), "the last state does not follow the first")
+	gradients := m.gradients(weigh, ofValues)
 	const h = 1e-6
-	for _, n := range m.networks {
-		for _, p := range n.Params {
-			for at := range p {
-				was := p[at]
-				p[at] = was + h
-				above := loss()
-				p[at] = was - h
-				sizes += math.Abs(above-loss()) / (2 * h)
-				p[at] = was
-			}
+	for k, p := range params(m.nets[:]) {
+		for at := range p {
+			was := p[at]
+			p[at] = was + h
+			above := loss()
+			p[at] = was - h
+			below := loss()
+			p[at] = was
+			require.InDelta(t, (above-below)/(2*h), gradients[k][at], 1e-8, "parameter %d, value %d", k, at)
 		}
 	}
-	require.InEpsilon(t, 1e-9*sizes, before-loss(), 1e-2)
+	for range 2 { // after a step, embeddings are computed anew
+		logits, values := m.Forward(states)
+		kept := slices.Clone(values)
+		for k, o := range states {
+			row, value := m.Score(o)
+			require.Equal(t, logits[k], row)
+			require.Equal(t, kept[k], value)
+		}
+		m.Forward(states)
+		require.NoError(t, m.Descend(weigh, ofValues, 0))
+	}
+}
+
+// A saved agent goes on to the same bits, and an agent of another kind or size is refused.
+func TestSavedAgents(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	o, _ := choice(random, 4)
+	for name, make := range map[string]func(hidden int) Keeper{
+		"set": func(hidden int) Keeper {
+			return must(NewSet(SetOptions{Globals: 1, Features: 2, Hidden: hidden}, random))
+		},
+		"mlp": func(hidden int) Keeper {
+			return must(NewMLP(MLPOptions{Inputs: 9, Actions: 5, Hidden: []int{hidden}}, random))
+		},
+	} {
+		step := func(m Keeper) ([]float64, float64) {
+			logits, _ := m.Forward([]Observation{o})
+			require.NoError(t, m.Descend(logits, []float64{1}, 0.5))
+			return m.(Agent).Score(o)
+		}
+		one, two := make(8), make(8)
+		step(one)
+		var set weights.Set
+		SaveModel(one, &set, "agent.")
+		step(two)
+		two.(Agent).Score(o)
+		require.NoError(t, RestoreModel(two, &set, "agent."), name)
+		for range 3 {
+			want, value := step(one)
+			got, same := step(two)
+			require.Equal(t, append(want, value), append(got, same), name)
+		}
+		require.ErrorContains(t, RestoreModel(make(7), &set, "agent."), "of other sizes")
+		require.ErrorContains(t, RestoreModel(two, &set, "other."), "the file has no tensor other.parameter.0")
+		set.Tensors[1] = Numbers(set.Tensors[1].Name, slices.Repeat([]float64{math.NaN()}, 8))
+		require.ErrorContains(t, RestoreModel(two, &set, "agent."), "is NaN")
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -40,7 +40,7 @@ var rooms = []room{
 	{"encoder", []string{"vocab", "torch"}},
 	{"learn/dense", nil},
 	{"learn/replay", nil},
-	{"learn", []string{"learn/dense", "learn/replay"}},
+	{"learn", []string{"learn/dense", "learn/replay", "torch/weights"}},
 	{"decider", []string{"encoder", "net2net"}},
 	{"trainer", []string{"decider", "net2net", "dataset", "results"}},
 	{"simulation/tables", []string{"net2net"}},

@@ -7,6 +7,7 @@ import "graft/events"
 type nodes struct {
 	capacity Resources
 	used     []Resources
+	sum      Resources // of used
 	queue    events.Heap[int]
 	handles  []events.Handle
 	refused  []Resources // demands that no node had room for since the last clear
@@ -21,6 +22,7 @@ func newNodes(count int, capacity Resources) *nodes {
 // clear removes all tasks.
 func (n *nodes) clear() {
 	clear(n.used)
+	n.sum = Resources{}
 	n.queue.Clear()
 	n.refused = n.refused[:0]
 	for id := range n.used {
@@ -66,7 +68,7 @@ func (n *nodes) take(id int, demand Resources) bool {
 	if !n.fits(id, demand) {
 		return false
 	}
-	n.used[id] = n.used[id].Plus(demand)
+	n.used[id], n.sum = n.used[id].Plus(demand), n.sum.Plus(demand)
 	n.queue.Move(n.handles[id], events.Key{int64(n.used[id].Sum()), int64(id)})
 	return true
 }

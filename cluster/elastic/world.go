@@ -84,12 +84,7 @@ func (w *World) Free(node int) Resources { return w.options.PerNode.Plus(w.nodes
 func (w *World) Total() Resources { return w.total }
 
 // Used returns the resources in use over all nodes.
-func (w *World) Used() (sum Resources) {
-	for _, used := range w.nodes.used {
-		sum = sum.Plus(used)
-	}
-	return sum
-}
+func (w *World) Used() Resources { return w.nodes.sum }
 
 // Options returns the options with defaults filled in.
 func (w *World) Options() Options { return w.options }

@@ -24,7 +24,7 @@ func TestGradients(t *testing.T) {
 		weigh[k] = random.NormFloat64()
 	}
 	p := n.NewPass(4)
-	value := func() float64 { return dot(p.Forward(x), weigh) }
+	value := func() float64 { return Dot(p.Forward(x), weigh) }
 	value()
 	got := n.NewGradients()
 	p.Backward(weigh, got)

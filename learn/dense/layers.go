@@ -57,10 +57,10 @@ func orthogonal(w []float64, rows, columns int, gain float64, random *rand.Rand)
 		}
 		for range 2 { // twice is enough (Giraud, Langou and Rozloznik, 2005)
 			for _, u := range done {
-				addScaled(v, -dot(u, v), u)
+				AddScaled(v, -Dot(u, v), u)
 			}
 		}
-		norm := math.Sqrt(dot(v, v))
+		norm := math.Sqrt(Dot(v, v))
 		for i := range v {
 			v[i] /= norm
 			*at(k, i) = gain * v[i]
@@ -86,11 +86,11 @@ func (f Full) Forward(params [][]float64, x, y []float64) {
 		}
 	}
 	for k := range waiting {
-		addScaled(y, values[k], rows[k])
+		AddScaled(y, values[k], rows[k])
 	}
 }
 
-// addFour adds four scaled rows, one after the other as addScaled does, with a load and a store of y
+// addFour adds four scaled rows, one after the other as AddScaled does, with a load and a store of y
 // in place of four.
 func addFour(y []float64, v [4]float64, rows [4][]float64) {
 	a, b, c, d := rows[0][:len(y)], rows[1][:len(y)], rows[2][:len(y)], rows[3][:len(y)]
@@ -101,32 +101,42 @@ func addFour(y []float64, v [4]float64, rows [4][]float64) {
 
 // Backward skips them too.
 func (f Full) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
-	addScaled(grads[1], 1, dy)
+	AddScaled(grads[1], 1, dy)
 	for i, v := range x {
 		if v != 0 {
-			addScaled(grads[0][i*f.Width:][:f.Width], v, dy)
+			AddScaled(grads[0][i*f.Width:][:f.Width], v, dy)
 		}
 	}
 	for i := range dx {
-		dx[i] = dot(params[0][i*f.Width:][:f.Width], dy)
+		dx[i] = Dot(params[0][i*f.Width:][:f.Width], dy)
 	}
 }
 
-// addScaled adds v times x to y. The explicit conversion keeps compilers from fusing, which rounds
+// AddScaled adds v times x to y. The explicit conversion keeps compilers from fusing, which rounds
 // otherwise on some processors.
-func addScaled(y []float64, v float64, x []float64) {
+func AddScaled(y []float64, v float64, x []float64) {
 	x = x[:len(y)]
 	for k := range y {
 		y[k] += float64(v * x[k])
 	}
 }
 
-func dot(a, b []float64) (sum float64) {
+// Dot is the sum of products, of four interleaved sums, which a processor computes at once.
+func Dot(a, b []float64) float64 {
 	b = b[:len(a)]
-	for k := range a {
-		sum += float64(a[k] * b[k])
+	var sums [4]float64
+	k := 0
+	for ; k+4 <= len(a); k += 4 {
+		x, y := a[k:k+4], b[k:k+4]
+		sums[0] += float64(x[0] * y[0])
+		sums[1] += float64(x[1] * y[1])
+		sums[2] += float64(x[2] * y[2])
+		sums[3] += float64(x[3] * y[3])
 	}
-	return sum
+	for ; k < len(a); k++ {
+		sums[0] += float64(a[k] * b[k])
+	}
+	return sums[0] + sums[1] + (sums[2] + sums[3])
 }
 
 // ReLU sets negative values to zero.

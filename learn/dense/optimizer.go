@@ -27,9 +27,7 @@ func (a *Adam) Step(params, gradients [][]float64) error {
 		return err
 	}
 	b1, b2, eps := cmp.Or(a.Beta1, 0.9), cmp.Or(a.Beta2, 0.999), cmp.Or(a.Eps, 1e-8)
-	if a.first == nil {
-		a.first, a.second = like(params), like(params)
-	}
+	a.Moments(params)
 	a.Steps++
 	t := float64(a.Steps)
 	root := math.Sqrt(1 - math.Pow(b2, t))
@@ -52,7 +50,7 @@ func (a *Adam) Step(params, gradients [][]float64) error {
 // zero keeps them.
 func ClipNorm(gradients [][]float64, most float64) (norm float64) {
 	for _, g := range gradients {
-		norm += dot(g, g)
+		norm += Dot(g, g)
 	}
 	norm = math.Sqrt(norm)
 	if most <= 0 || norm <= most {
@@ -75,4 +73,12 @@ func like(params [][]float64) [][]float64 {
 		all[k] = make([]float64, len(p))
 	}
 	return all
+}
+
+// Moments are the means of gradients and of their squares so far, in the shape of the parameters.
+func (a *Adam) Moments(params [][]float64) (first, second [][]float64) {
+	if a.first == nil {
+		a.first, a.second = like(params), like(params)
+	}
+	return a.first, a.second
 }

@@ -44,8 +44,11 @@ func Record(s elastic.Study, kind elastic.Kind, report func(learn.Example)) erro
 			report(learn.Example{Observation: learn.Observation{Values: slices.Clone(o.Values)}, Action: k})
 		}
 	}
-	w.Observer = func(_ *elastic.World, j *elastic.Job, a elastic.Action) {
-		note(func() int { return slices.Index(now.candidates, candidate{j, a}) })
+	w.Observer = func(w *elastic.World, j *elastic.Job, a elastic.Action) {
+		note(func() int {
+			return slices.IndexFunc(now.candidates, func(c candidate) bool { return c.job == j && c.action == a })
+		})
+		now.jobs[slices.Index(w.Jobs(), j)].known = false
 	}
 	for !w.Done() {
 		w.Begin()

@@ -19,6 +19,7 @@ const (
 type candidate struct {
 	job    *elastic.Job
 	action elastic.Action
+	place  int // of the job among the unfinished ones
 }
 
 // state describes a world between two actions.
@@ -27,7 +28,16 @@ type state struct {
 	candidates []candidate
 	full       map[elastic.Resources]bool // demands that found no room in this slot
 	best       map[*elastic.JobType]float64
+	jobs       []actions // of each unfinished job, as far as they are known in this slot
 	values     []float64
+}
+
+// actions of a job, and their features. Only an action of this job changes them within a slot.
+type actions struct {
+	known    bool
+	kinds    []elastic.Action
+	demands  []elastic.Resources
+	features []float64
 }
 
 func newState(w *elastic.World) *state {
@@ -35,24 +45,48 @@ func newState(w *elastic.World) *state {
 }
 
 // begin forgets what a slot knew.
-func (s *state) begin() { clear(s.full) }
+func (s *state) begin() {
+	clear(s.full)
+	for k := range s.jobs {
+		s.jobs[k].known = false
+	}
+}
 
 // look lists the candidates and describes them. A job begins with a worker and a server at once.
 func (s *state) look() learn.Observation {
 	w := s.world
 	s.candidates = s.candidates[:0]
 	s.values = append(s.values[:0], s.globals()...)
-	for _, j := range w.Jobs() {
-		now, best := w.Estimate(j, 0, 0), s.peak(j)
-		for a := elastic.Worker; a <= elastic.Bundle; a++ {
-			if a != elastic.Bundle && len(j.Workers) == 0 || !w.Allowed(j, a) || s.full[w.Demand(j, a)] {
-				continue
+	for k, j := range w.Jobs() {
+		if k == len(s.jobs) {
+			s.jobs = append(s.jobs, actions{})
+		}
+		known := &s.jobs[k]
+		if !known.known {
+			s.describe(j, known)
+		}
+		for i, a := range known.kinds {
+			if !s.full[known.demands[i]] {
+				s.candidates = append(s.candidates, candidate{j, a, k})
+				s.values = append(s.values, known.features[i*Features:][:Features]...)
 			}
-			s.candidates = append(s.candidates, candidate{j, a})
-			s.values = append(s.values, s.features(j, a, now, best)...)
 		}
 	}
 	return learn.Observation{Values: s.values}
+}
+
+// describe lists the actions of a job.
+func (s *state) describe(j *elastic.Job, into *actions) {
+	w := s.world
+	*into = actions{true, into.kinds[:0], into.demands[:0], into.features[:0]}
+	now, best := w.Estimate(j, 0, 0), s.peak(j)
+	for a := elastic.Worker; a <= elastic.Bundle; a++ {
+		if a != elastic.Bundle && len(j.Workers) == 0 || !w.Allowed(j, a) {
+			continue
+		}
+		into.kinds, into.demands = append(into.kinds, a), append(into.demands, w.Demand(j, a))
+		into.features = append(into.features, s.features(j, a, now, best)...)
+	}
 }
 
 // peak is the most epochs in a slot that any counts give a job.
@@ -106,5 +140,7 @@ func (s *state) add(k int) {
 	c := s.candidates[k]
 	if !s.world.Add(c.job, c.action) {
 		s.full[s.world.Demand(c.job, c.action)] = true
+		return
 	}
+	s.jobs[c.place].known = false
 }

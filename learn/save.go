@@ -1,0 +1,119 @@
+package learn
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"graft/learn/dense"
+	"graft/torch/weights"
+)
+
+// Keeper is a [Model] that a file can hold, its optimizer too.
+type Keeper interface {
+	Model
+	networks() []*dense.Network
+	adam() *dense.Adam
+	changed() // forgets what depends on the parameters
+}
+
+func (m *Set) networks() []*dense.Network { return m.nets[:] }
+func (m *Set) adam() *dense.Adam          { return m.optimizer }
+func (m *Set) changed()                   { *m.changes++ }
+func (m *MLP) networks() []*dense.Network { return []*dense.Network{m.policy, m.value} }
+func (m *MLP) adam() *dense.Adam          { return m.optimizer }
+func (m *MLP) changed()                   {}
+
+// params are the parameters of networks, one after the other.
+func params(networks []*dense.Network) (all [][]float64) {
+	for _, n := range networks {
+		all = append(all, n.Params...)
+	}
+	return all
+}
+
+// Numbers is a tensor of float64.
+func Numbers(name string, values []float64) weights.Tensor {
+	t := weights.Tensor{Name: name, DType: weights.Float64, Shape: []int64{int64(len(values))}, Data: make([]byte, 0, 8*len(values))}
+	for _, v := range values {
+		t.Data = binary.LittleEndian.AppendUint64(t.Data, math.Float64bits(v))
+	}
+	return t
+}
+
+// Parts of a saved model.
+var parts = []string{"parameter", "first_moment", "second_moment"}
+
+// SaveParams adds a model's parameters to a set of tensors, whose names begin with a prefix.
+func SaveParams(m Keeper, set *weights.Set, prefix string) {
+	save(set, prefix, parts[0], params(m.networks()))
+}
+
+// SaveModel adds a model's parameters and the state of its optimizer.
+func SaveModel(m Keeper, set *weights.Set, prefix string) {
+	SaveParams(m, set, prefix)
+	first, second := m.adam().Moments(params(m.networks()))
+	save(set, prefix, parts[1], first)
+	save(set, prefix, parts[2], second)
+	set.Tensors = append(set.Tensors, Numbers(prefix+"steps", []float64{float64(m.adam().Steps)}))
+}
+
+func save(set *weights.Set, prefix, part string, values [][]float64) {
+	for k, v := range values {
+		set.Tensors = append(set.Tensors, Numbers(fmt.Sprintf("%s%s.%d", prefix, part, k), v))
+	}
+}
+
+// RestoreParams sets a model's parameters to saved ones of the same shapes.
+func RestoreParams(m Keeper, set *weights.Set, prefix string) error {
+	m.changed()
+	return restore(set, prefix, parts[0], params(m.networks()))
+}
+
+// RestoreModel sets the state of its optimizer too.
+func RestoreModel(m Keeper, set *weights.Set, prefix string) error {
+	if err := RestoreParams(m, set, prefix); err != nil {
+		return err
+	}
+	first, second := m.adam().Moments(params(m.networks()))
+	if err := restore(set, prefix, parts[1], first); err != nil {
+		return err
+	}
+	if err := restore(set, prefix, parts[2], second); err != nil {
+		return err
+	}
+	steps := []float64{0}
+	if err := restoreOne(set, prefix+"steps", steps); err != nil {
+		return err
+	}
+	m.adam().Steps = int(steps[0])
+	return nil
+}
+
+func restore(set *weights.Set, prefix, part string, into [][]float64) error {
+	for k, values := range into {
+		if err := restoreOne(set, fmt.Sprintf("%s%s.%d", prefix, part, k), values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func restoreOne(set *weights.Set, name string, into []float64) error {
+	t, ok := set.Find(name)
+	if !ok {
+		return fmt.Errorf("restore an agent: the file has no tensor %s; it holds another kind of agent", name)
+	}
+	values, err := t.Float64s()
+	if err != nil {
+		return fmt.Errorf("restore an agent: %s: %w", name, err)
+	}
+	if len(values) != len(into) {
+		return fmt.Errorf("restore an agent: %s has %d values, expected %d; it holds an agent of other sizes", name, len(values), len(into))
+	}
+	if err := dense.Finite("restore an agent: "+name, [][]float64{values}); err != nil {
+		return err
+	}
+	copy(into, values)
+	return nil
+}
