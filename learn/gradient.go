@@ -66,18 +66,19 @@ func blind(steps []Step) []Step {
 // Example is a decision to imitate.
 type Example struct {
 	Observation
-	Action int // that was taken
+	Actions []int // that are right, at least one
 }
 
 // ImitationOptions configure learning from decisions of another scheduler or agent.
 type ImitationOptions struct {
 	Epochs  int     // passes over the examples; zero means 1
 	Batch   int     // examples in a gradient; zero means 64
+	Segment int     // consecutive examples that stay together in a batch; zero means 1
 	MaxNorm float64 // bound of the gradient's norm; zero means none
 }
 
-// Imitate lets a model repeat decisions, by the cross-entropy of its probabilities. It returns the mean
-// of the last pass. Random shuffles the examples.
+// Imitate lets a model repeat decisions, by the logarithm of its probability of a right action. It
+// returns the mean of the last pass. Random shuffles the examples.
 func Imitate(m Model, examples []Example, o ImitationOptions, random *rand.Rand) (loss float64, err error) {
 	if o.Epochs == 0 {
 		o.Epochs = 1
@@ -86,7 +87,7 @@ func Imitate(m Model, examples []Example, o ImitationOptions, random *rand.Rand)
 		o.Batch = 64
 	}
 	for range o.Epochs {
-		order := random.Perm(len(examples))
+		order := shuffled(len(examples), o.Segment, random)
 		loss = 0
 		for at := 0; at < len(order); at += o.Batch {
 			part, err := imitateBatch(m, examples, order[at:min(at+o.Batch, len(order))], o.MaxNorm)
@@ -99,6 +100,9 @@ func Imitate(m Model, examples []Example, o ImitationOptions, random *rand.Rand)
 	return loss, nil
 }
 
+// leastRight keeps the gradient of an example finite whose right actions the model all but excludes.
+const leastRight = 1e-30
+
 // imitateBatch takes a step by some examples, and returns the sum of their losses before it.
 func imitateBatch(m Model, examples []Example, places []int, clip float64) (loss float64, err error) {
 	states := make([]Observation, len(places))
@@ -108,12 +112,33 @@ func imitateBatch(m Model, examples []Example, places []int, clip float64) (loss
 	logits, _ := m.Forward(states)
 	d := make([][]float64, len(places))
 	for k, place := range places {
-		log, action := LogProbabilities(logits[k], states[k].Mask), examples[place].Action
-		if math.IsInf(log[action], -1) {
-			return 0, fmt.Errorf("example %d takes action %d, which its mask forbids", place, action)
+		log, right := LogProbabilities(logits[k], states[k].Mask), 0.0
+		for _, action := range examples[place].Actions {
+			right += math.Exp(log[action])
 		}
-		loss -= log[action]
-		d[k] = logitGradient(log, action, -1/float64(len(places)), 0, 0)
+		if right = math.Log(max(right, leastRight)); math.IsInf(log[examples[place].Actions[0]], -1) {
+			return 0, fmt.Errorf("example %d takes action %d, which its mask forbids", place, examples[place].Actions[0])
+		}
+		loss -= right
+		d[k] = make([]float64, len(log))
+		for i, v := range log {
+			d[k][i] = math.Exp(v) / float64(len(places))
+		}
+		for _, action := range examples[place].Actions {
+			d[k][action] -= math.Exp(log[action]-right) / float64(len(places))
+		}
 	}
 	return loss, m.Descend(d, make([]float64, len(places)), clip)
+}
+
+// shuffled is a random order of numbers below n, of which so many consecutive ones stay together.
+func shuffled(n, together int, random *rand.Rand) []int {
+	together = max(1, together)
+	order := make([]int, 0, n)
+	for _, k := range random.Perm((n + together - 1) / together) {
+		for i := k * together; i < min(n, (k+1)*together); i++ {
+			order = append(order, i)
+		}
+	}
+	return order
 }

@@ -23,6 +23,7 @@ type PPOOptions struct {
 	Clip      float64 // how far ratios of probabilities may leave one; zero means 0.2
 	Epochs    int     // passes over a rollout; zero means 10
 	Batch     int     // steps in a gradient; zero means 64
+	Segment   int     // consecutive steps that stay together in a batch, which an agent may compute faster; zero means 1
 	ValueLoss float64 // weight of half the mean square error of values; zero means 1
 	Entropy   float64 // weight of the entropy; zero gives none
 	MaxNorm   float64 // bound of the gradient's norm; zero means 0.5
@@ -59,7 +60,7 @@ func UpdatePPO(m Model, steps []Step, o PPOOptions, random *rand.Rand) (f PPOFig
 	advantages, returns := Advantages(steps, o.Discounts)
 	batches := 0.0
 	for range o.Epochs {
-		order := random.Perm(len(steps))
+		order := shuffled(len(steps), o.Segment, random)
 		for at := 0; at < len(order); at += o.Batch {
 			b := newPPOBatch(steps, order[at:min(at+o.Batch, len(order))], advantages, returns, o)
 			if err := b.descend(m, &f); err != nil {

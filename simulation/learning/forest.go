@@ -10,6 +10,7 @@ import (
 
 	"graft/decider"
 	"graft/simulation"
+	"graft/torch/weights"
 )
 
 // GrowForest makes a policy of extremely randomized trees (Geurts, Ernst and Wehenkel, Machine
@@ -154,26 +155,54 @@ func (g *grower) gain(rows []int, feature int, cut float32) float64 {
 	return d * d * counts[0] * counts[1] / (counts[0] + counts[1])
 }
 
-// forest grows the policy of a seed. It takes seconds: nothing of it is saved before its end.
-func (s *Study) forest(ctx context.Context, seed uint64) (Result, error) {
-	o := s.Options
-	o.Seed = seed
-	o.EnsureDefaults()
-	p, err := GrowForest(ctx, s.Trees, o)
-	if err != nil {
-		if ctx.Err() != nil {
-			err = errUndone
-		}
-		return Result{}, err
+// forestLearner grows a forest in one step. It takes seconds: nothing of it is saved before its end.
+type forestLearner struct {
+	trees  []*simulation.Tree
+	o      Options
+	policy *decider.Structural // nil before the step
+	row    Row
+}
+
+// Advance implements [learn.Learner].
+func (l *forestLearner) Advance(ctx context.Context) (err error) {
+	if l.policy, err = GrowForest(ctx, l.trees, l.o); err == nil {
+		l.row, err = forestRow(l.trees, l.policy, l.o)
 	}
-	row, err := forestRow(s.Trees, p, o)
-	why := "all its trees have grown"
-	p.Notes = map[string]string{"seed": fmt.Sprint(seed), "steps": fmt.Sprint(o.Trees), "ended": why}
-	if s.Recorder != nil && err == nil {
-		s.Recorder.Step(Progress{Seed: seed, Step: o.Trees, Aim: row.Aim, HeldOut: row.HeldOut, Why: why})
-		err = s.Recorder.Row(row)
+	return err
+}
+
+// Steps implements [learn.Learner].
+func (l *forestLearner) Steps() int {
+	if l.policy == nil {
+		return 0
 	}
-	return Result{Seed: seed, Policy: p, Steps: o.Trees, Why: why, Rows: []Row{row}}, err
+	return l.o.Trees
+}
+
+// Ended implements [learn.Learner].
+func (l *forestLearner) Ended() string {
+	if l.policy == nil {
+		return ""
+	}
+	return "all its trees have grown"
+}
+
+// Figures implements [learn.Learner].
+func (l *forestLearner) Figures() ([]float64, error) { return l.row.values(), nil }
+
+// Save implements [learn.Learner].
+func (l *forestLearner) Save() (*weights.Set, error) { return nil, nil }
+
+// Restore implements [learn.Learner].
+func (l *forestLearner) Restore(*weights.Set) error {
+	return errors.New("go on with a forest: it is grown in one step; begin anew")
+}
+
+// Policy is the forest.
+func (l *forestLearner) Policy() (*decider.Structural, error) { return l.policy, nil }
+
+func (l *forestLearner) standing() Progress {
+	return Progress{Seed: l.o.Seed, Step: l.Steps(), Aim: l.row.Aim, HeldOut: l.row.HeldOut, Why: l.Ended()}
 }
 
 // forestRow are the figures of a forest.

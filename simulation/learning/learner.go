@@ -218,18 +218,12 @@ func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds
 	return policies, err
 }
 
-// atOnce calls body for each place, at most so many at a time, each on a thread of its own.
-// Places that have not begun when ctx ends are skipped.
-func atOnce(ctx context.Context, places, most int, body func(place int) error) ([]error, error) {
-	had, err := torch.Describe()
-	if err != nil {
-		return nil, err
-	}
+// poolOf is a pool for a number of seeds, at most so many at a time, each on a thread of its own.
+func poolOf(threads, places, most int) parallel.Pool {
 	workers := min(max(1, most), places)
 	var work sync.WaitGroup
 	work.Add(workers)
-	pool := parallel.Pool{Workers: workers, Around: func(body func()) { alone(&work, had.Threads, body) }}
-	return pool.Each(ctx, places, body), nil
+	return parallel.Pool{Workers: workers, Around: func(body func()) { alone(&work, threads, body) }}
 }
 
 // alone keeps body to one thread, which tensors as small as a policy's are done on

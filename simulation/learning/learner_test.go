@@ -25,7 +25,7 @@ func quick() Options {
 }
 
 // learn learns for some steps, in a scope of its own.
-func learn(t *testing.T, trees, held []*simulation.Tree, o Options, body func(l *Learner)) {
+func withLearner(t *testing.T, trees, held []*simulation.Tree, o Options, body func(l *Learner)) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		l, err := NewLearner(s, trees, held, o)
 		require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestLearningFindsTheBest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := quick()
 			change(&o)
-			learn(t, trees, nil, o, func(l *Learner) {
+			withLearner(t, trees, nil, o, func(l *Learner) {
 				toTheEnd(t, l)
 				p, err := l.Policy()
 				require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestLearningFindsTheBest(t *testing.T) {
 func TestLearningConverges(t *testing.T) {
 	o := quick()
 	o.Steps, o.Window = 2000, 20
-	learn(t, treetest.RandomTrees(t, 2), nil, o, func(l *Learner) {
+	withLearner(t, treetest.RandomTrees(t, 2), nil, o, func(l *Learner) {
 		toTheEnd(t, l)
 		require.Less(t, l.Step, 500)
 		require.Contains(t, l.Why, "has not grown")
@@ -112,7 +112,7 @@ func TestLearningGoesOnToTheBit(t *testing.T) {
 			held := change(&o)
 			path := filepath.Join(t.TempDir(), "learner.safetensors")
 			var want []byte
-			learn(t, all[:2], held, o, func(l *Learner) {
+			withLearner(t, all[:2], held, o, func(l *Learner) {
 				advance(t, l, 7)
 				set, err := l.Set()
 				require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestLearningGoesOnToTheBit(t *testing.T) {
 			})
 			set, err := weights.Read(files.OS{}, path, weights.Options{})
 			require.NoError(t, err)
-			learn(t, all[:2], held, o, func(l *Learner) {
+			withLearner(t, all[:2], held, o, func(l *Learner) {
 				advance(t, l, 2)
 				require.NoError(t, l.Restore(set))
 				require.Equal(t, 7, l.Step)
@@ -130,10 +130,10 @@ func TestLearningGoesOnToTheBit(t *testing.T) {
 				require.Equal(t, want, bytesOf(t, l))
 			})
 			o.Beta++
-			learn(t, all[:2], held, o, func(l *Learner) { require.ErrorContains(t, l.Restore(set), "other options") })
+			withLearner(t, all[:2], held, o, func(l *Learner) { require.ErrorContains(t, l.Restore(set), "other options") })
 		})
 	}
-	learn(t, all[:2], nil, quick(), func(l *Learner) {
+	withLearner(t, all[:2], nil, quick(), func(l *Learner) {
 		require.ErrorContains(t, l.Restore(&weights.Set{}), "no learning that was interrupted")
 		require.ErrorContains(t, l.Restore(&weights.Set{Metadata: map[string]string{"graft.learner": "{"}}), "damaged")
 		set, err := l.Set()
@@ -156,7 +156,7 @@ func TestHeldOut(t *testing.T) {
 	all := treetest.RandomTrees(t, 3)
 	o := quick()
 	o.Every, o.Patience, o.Steps = 1, 3, 300
-	learn(t, all[:2], all[2:], o, func(l *Learner) {
+	withLearner(t, all[:2], all[2:], o, func(l *Learner) {
 		toTheEnd(t, l)
 		require.Contains(t, l.Why, "held out was best after step")
 		require.Equal(t, l.BestStep+3, l.Step)

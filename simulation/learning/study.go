@@ -1,16 +1,15 @@
 package learning
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"graft/decider"
+	"graft/learn"
 	"graft/simulation"
 	"graft/torch"
 	"graft/torch/weights"
@@ -32,7 +31,7 @@ type Study struct {
 }
 
 // ErrStopped says that a study was asked to stop and has saved all that it did.
-var ErrStopped = errors.New("the study was stopped, and its progress is saved")
+var ErrStopped = learn.ErrStopped
 
 // Recorder records a study. Several goroutines call it.
 type Recorder interface {
@@ -81,170 +80,114 @@ type Result struct {
 	Rows   []Row  // in the order of steps
 }
 
-// errUndone is of a seed that was stopped.
-var errUndone = errors.New("stopped")
-
 // Run learns to the end of all seeds. Where ctx ends it saves what it has and returns
 // ErrStopped or, without a recorder, what ctx says. The first fault stops all seeds.
 func (s *Study) Run(ctx context.Context) ([]Result, error) {
-	inner, fail := context.WithCancel(ctx)
-	defer fail()
+	had, err := torch.Describe()
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
 	all := make([]Result, len(s.Seeds))
-	faults, err := atOnce(inner, len(s.Seeds), s.AtOnce, func(k int) error {
-		err := torch.With(func(scope *torch.Scope) (err error) {
-			all[k], err = s.learn(inner, scope, s.Seeds[k])
+	shared := &learn.Study{Seeds: s.Seeds, Pool: poolOf(had.Threads, len(s.Seeds), s.AtOnce), Every: s.Every, Checkpoint: s.Checkpoint, Now: s.Now}
+	if s.Recorder != nil {
+		shared.Recorder = typed{s.Recorder}
+	}
+	shared.With = func(seed uint64, learn func(learn.Learner) ([]learn.Row, error)) error {
+		return torch.With(func(scope *torch.Scope) error {
+			r, err := s.learn(scope, seed, learn)
+			mu.Lock()
+			defer mu.Unlock()
+			all[slices.Index(s.Seeds, seed)] = r
 			return err
 		})
-		if err != nil && !errors.Is(err, errUndone) {
-			fail()
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
 	}
-	return all, s.verdict(ctx, faults)
+	if err := shared.Run(ctx); err != nil {
+		return nil, fmt.Errorf("learn from trees: %w", err)
+	}
+	return all, nil
 }
 
-// verdict joins the errors of all seeds.
-func (s *Study) verdict(ctx context.Context, faults []error) error {
-	undone := false
-	faults = slices.DeleteFunc(faults, func(err error) bool {
-		stopped := errors.Is(err, errUndone) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-		undone = undone || stopped
-		return stopped
-	})
-	switch err := errors.Join(faults...); {
-	case err != nil:
-		return err
-	case !undone:
-		return nil
-	case s.Recorder == nil:
-		return ctx.Err()
-	}
-	return ErrStopped
-}
-
-// learn goes through the steps of a seed, those that are left where it was saved.
-func (s *Study) learn(ctx context.Context, scope *torch.Scope, seed uint64) (Result, error) {
-	if s.Options.Method == Forest {
-		return s.forest(ctx, seed)
-	}
-	p, err := s.learner(scope, seed)
-	if err != nil {
-		return Result{}, err
-	}
-	for p.Why == "" {
-		if ctx.Err() != nil {
-			return Result{}, cmp.Or(p.save(), errUndone)
-		}
-		if err := p.step(); err != nil {
-			return Result{}, fmt.Errorf("learn from trees, seed %d, step %d: %w", seed, p.Step, err)
-		}
-	}
-	if err := p.save(); err != nil {
-		return Result{}, err
-	}
-	policy, err := p.Policy()
-	if err != nil {
-		return Result{}, err
-	}
-	policy.Notes = map[string]string{"seed": fmt.Sprint(seed), "steps": fmt.Sprint(p.Step), "ended": p.Why}
-	return Result{Seed: seed, Policy: policy, Steps: p.Step, Why: p.Why, Rows: p.rows}, nil
-}
-
-type seedLearner struct {
-	*Learner
-	study   *Study
-	rows    []Row
-	saved   time.Time
-	savedAt int // step; less than zero before the first time
-}
-
-// learner makes a seed's learner anew or, where it was saved, as it was.
-func (s *Study) learner(scope *torch.Scope, seed uint64) (*seedLearner, error) {
+// learn makes the learner of a seed, lets it learn, and takes its policy.
+func (s *Study) learn(scope *torch.Scope, seed uint64, learn func(learn.Learner) ([]learn.Row, error)) (r Result, err error) {
 	o := s.Options
 	o.Seed = seed
-	l, err := NewLearner(scope, s.Trees, s.Held, o)
+	o.EnsureDefaults()
+	var l treeLearner = &forestLearner{trees: s.Trees, o: o}
+	if o.Method != Forest {
+		l, err = newNetworkLearner(scope, s.Trees, s.Held, o)
+	}
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	p := &seedLearner{Learner: l, study: s, saved: s.now(), savedAt: -1}
-	if s.Recorder == nil {
-		return p, nil
+	rows, err := learn(l)
+	if err != nil {
+		return r, err
 	}
-	set, err := s.Recorder.Load(seed)
-	if err != nil || set == nil {
-		return p, err
+	r = Result{Seed: seed, Steps: l.Steps(), Why: l.Ended()}
+	for _, row := range rows {
+		r.Rows = append(r.Rows, rowOf(row))
 	}
-	if err := l.Restore(set); err != nil {
-		return nil, fmt.Errorf("seed %d: %w", seed, err)
+	if r.Policy, err = l.Policy(); err == nil {
+		r.Policy.Notes = map[string]string{"seed": fmt.Sprint(seed), "steps": fmt.Sprint(r.Steps), "ended": r.Why}
 	}
-	if p.rows, err = rowsOf(set, seed); err != nil {
-		return nil, fmt.Errorf("seed %d: go on learning: %w", seed, err)
-	}
-	p.savedAt = p.Step
-	for _, r := range p.rows {
-		if err := s.Recorder.Row(r); err != nil {
-			return nil, err
-		}
-	}
-	s.Recorder.Step(p.standing())
-	return p, nil
+	return r, err
 }
 
-func (s *Study) now() time.Time {
-	if s.Now == nil {
-		return time.Time{}
-	}
-	return s.Now()
+// treeLearner is a learner of a [Study].
+type treeLearner interface {
+	learn.Learner
+	standing() Progress
+	Policy() (*decider.Structural, error)
 }
 
-func (p *seedLearner) standing() Progress {
+// networkLearner is a [Learner] of a study.
+type networkLearner struct{ *Learner }
+
+func newNetworkLearner(scope *torch.Scope, trees, held []*simulation.Tree, o Options) (networkLearner, error) {
+	l, err := NewLearner(scope, trees, held, o)
+	return networkLearner{l}, err
+}
+
+// Advance implements [learn.Learner].
+func (l networkLearner) Advance(context.Context) error { return l.Learner.Advance() }
+
+// Steps implements [learn.Learner].
+func (l networkLearner) Steps() int { return l.Step }
+
+// Ended implements [learn.Learner].
+func (l networkLearner) Ended() string { return l.Why }
+
+// Save implements [learn.Learner].
+func (l networkLearner) Save() (*weights.Set, error) { return l.Set() }
+
+// Figures implements [learn.Learner].
+func (l networkLearner) Figures() ([]float64, error) {
+	r, err := l.Learner.Figures()
+	return r.values(), err
+}
+
+func (l networkLearner) standing() Progress {
 	outside := math.NaN()
-	if p.BestStep > 0 {
-		outside = p.Best
+	if l.BestStep > 0 {
+		outside = l.Best
 	}
-	return Progress{Seed: p.Seed, Step: p.Step, Aim: p.Value, HeldOut: outside, Why: p.Why}
+	return Progress{Seed: l.Seed, Step: l.Step, Aim: l.Value, HeldOut: outside, Why: l.Why}
 }
 
-// step takes one, and tells and saves what is due.
-func (p *seedLearner) step() error {
-	if err := p.Advance(); err != nil || p.study.Recorder == nil {
-		return err
-	}
-	if p.Step%cmp.Or(p.study.Every, 10) == 0 || p.Why != "" {
-		row, err := p.Figures()
-		if err != nil {
-			return err
-		}
-		p.rows = append(p.rows, row)
-		if err := p.study.Recorder.Row(row); err != nil {
-			return err
-		}
-	}
-	p.study.Recorder.Step(p.standing())
-	if p.study.now().Sub(p.saved) < cmp.Or(p.study.Checkpoint, 30*time.Second) {
-		return nil
-	}
-	return p.save()
-}
+// typed is a recorder of trees as one of any learners.
+type typed struct{ Recorder }
 
-// save keeps the learner, unless it was kept after this step.
-func (p *seedLearner) save() error {
-	if p.study.Recorder == nil || p.savedAt == p.Step {
-		return nil
-	}
-	set, err := p.Set()
-	if err != nil {
-		return err
-	}
-	set.Tensors = append(set.Tensors, rowsTensor(p.rows))
-	if err := p.study.Recorder.Save(p.Seed, set); err != nil {
-		return fmt.Errorf("save what seed %d learned: %w", p.Seed, err)
-	}
-	p.saved, p.savedAt = p.study.now(), p.Step
-	return nil
+// Step implements [learn.Recorder].
+func (t typed) Step(_ uint64, l learn.Learner) { t.Recorder.Step(l.(treeLearner).standing()) }
+
+// Row implements [learn.Recorder].
+func (t typed) Row(r learn.Row) error { return t.Recorder.Row(rowOf(r)) }
+
+func (r Row) values() []float64 { return []float64{r.Aim, r.Entropy, r.HeldOut, r.Regret} }
+
+func rowOf(r learn.Row) Row {
+	return Row{r.Seed, r.Step, r.Values[0], r.Values[1], r.Values[2], r.Values[3]}
 }
 
 // Figures computes the figures of the current policy. It changes nothing.
@@ -271,33 +214,4 @@ func (f *flow) regret() float64 {
 	values := simulation.MeanAccuracies(f.tree.Table)
 	end := f.tree.Follow(func(at int) int { return slices.Index(f.of(at), slices.Max(f.of(at))) })
 	return simulation.Points * (slices.Max(values) - values[end])
-}
-
-// The rows of a learner that was saved are a tensor of float64.
-const (
-	rowsName  = "study.rows"
-	rowValues = 5
-)
-
-func rowsTensor(rows []Row) weights.Tensor {
-	t := weights.Tensor{Name: rowsName, DType: weights.Float64, Shape: []int64{int64(len(rows)), rowValues}}
-	for _, r := range rows {
-		for _, v := range []float64{float64(r.Step), r.Aim, r.Entropy, r.HeldOut, r.Regret} {
-			t.Data = binary.LittleEndian.AppendUint64(t.Data, math.Float64bits(v))
-		}
-	}
-	return t
-}
-
-// rowsOf are the rows that were saved with a seed's learner.
-func rowsOf(set *weights.Set, seed uint64) (rows []Row, err error) {
-	t, ok := set.Find(rowsName)
-	if !ok || len(t.Shape) != 2 || t.Shape[1] != rowValues {
-		return nil, fmt.Errorf("the file has no %s of %d columns; begin anew", rowsName, rowValues)
-	}
-	values, err := t.Float64s()
-	for v := range slices.Chunk(values, rowValues) {
-		rows = append(rows, Row{seed, int(v[0]), v[1], v[2], v[3], v[4]})
-	}
-	return rows, err
 }

@@ -241,7 +241,7 @@ func TestFiguresAreThePolicys(t *testing.T) {
 	trees := treetest.RandomTrees(t, 3)
 	o := quick()
 	o.Entropy = 0.1
-	learn(t, trees[:2], trees[2:], o, func(l *Learner) {
+	withLearner(t, trees[:2], trees[2:], o, func(l *Learner) {
 		for range 3 {
 			advance(t, l, 5)
 			before := bytesOf(t, l)

@@ -82,7 +82,8 @@ func TestAgentsImitateSchedulers(t *testing.T) {
 	require.NoError(t, err)
 	var examples []learn.Example
 	for _, s := range all[:16] {
-		require.NoError(t, Record(s, teacher, func(e learn.Example) { examples = append(examples, e) }))
+		lesson := Lesson{Teacher: teacher}
+		require.NoError(t, lesson.Give(context.Background(), s, rand.New(rand.NewPCG(1, 1)), func(e learn.Example) { examples = append(examples, e) }))
 	}
 	m := agent(t)
 	excess := func(kind elastic.Kind) (sum float64) {

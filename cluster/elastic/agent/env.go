@@ -9,6 +9,9 @@ import (
 	"graft/learn"
 )
 
+// defaultSlots is the number of slots after which an episode is cut.
+const defaultSlots = 2000
+
 // Env is an environment of workloads. A step of time is a slot; an action adds tasks to a job, and the
 // last one ends the slot. The reward of a slot is the number of unfinished jobs, negative and divided by
 // the jobs of the workload: their sum is the mean time to completion, rounded up to slots.
@@ -31,7 +34,7 @@ func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 		}
 	}
 	if mostSlots == 0 {
-		mostSlots = 2000
+		mostSlots = defaultSlots
 	}
 	return &Env{studies: studies, mostSlot: mostSlots}, nil
 }

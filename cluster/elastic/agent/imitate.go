@@ -1,0 +1,98 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"graft/cluster/elastic"
+	"graft/learn"
+)
+
+// Lesson shows an agent what a teacher would do in the states that the agent gets into (DAgger: Ross,
+// Gordon and Bagnell, AISTATS 2011). In each slot the teacher decides the counts of all jobs, from the
+// beginning of the slot; right is every action that brings a job closer to its counts, in whatever order,
+// and to end the slot where there is none.
+type Lesson struct {
+	Teacher elastic.Kind
+	Agent   learn.Agent // plays; nil follows the teacher
+	Follow  float64     // share of the slots in which right actions are taken in place of the agent's
+	Slots   int         // slots after which all are; zero means 2000
+}
+
+// counts of a job's tasks.
+type counts struct{ workers, servers int }
+
+// Give plays a workload to its end and reports each state with its right actions.
+func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand, report func(learn.Example)) error {
+	w, err := elastic.NewWorld(s)
+	if err != nil {
+		return fmt.Errorf("learn from %s: %w", l.Teacher.Name, err)
+	}
+	now, teacher, slots := newState(w), l.Teacher.New(w), l.Slots
+	if slots == 0 {
+		slots = defaultSlots
+	}
+	for !w.Done() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		w.Begin()
+		teacher.Schedule(w)
+		targets := make([]counts, len(w.Jobs()))
+		for k, j := range w.Jobs() {
+			targets[k] = counts{len(j.Workers), len(j.Servers)}
+		}
+		w.Begin() // takes the tasks away again
+		now.begin()
+		l.slot(now, targets, l.Agent == nil || w.Slot() >= slots || random.Float64() < l.Follow, random, report)
+		w.End()
+		if w.Slot() > 10*slots {
+			return fmt.Errorf("learn from %s: %d jobs are left after %d slots; choose another teacher", l.Teacher.Name, len(w.Jobs()), w.Slot())
+		}
+	}
+	return nil
+}
+
+// slot plays a slot.
+func (l *Lesson) slot(now *state, targets []counts, follow bool, random *rand.Rand, report func(learn.Example)) {
+	for {
+		o := now.look()
+		right := now.right(targets)
+		o.Values = slices.Clone(o.Values)
+		report(learn.Example{Observation: o, Actions: right})
+		action := right[random.IntN(len(right))]
+		if !follow {
+			logits, _ := l.Agent.Score(o)
+			action = learn.Sample(learn.LogProbabilities(logits, nil), random)
+		}
+		if action == len(now.candidates) {
+			return
+		}
+		now.add(action)
+	}
+}
+
+// right are the candidates that bring a job closer to its counts; the end of the slot where none does.
+func (s *state) right(targets []counts) (all []int) {
+	for k, c := range s.candidates {
+		workers, servers := targets[c.place].workers-len(c.job.Workers), targets[c.place].servers-len(c.job.Servers)
+		ok := workers > 0 && servers > 0
+		switch {
+		case c.action == elastic.Worker:
+			ok = workers > 0
+		case c.action == elastic.Server:
+			ok = servers > 0
+		case s.world.AllReduce():
+			ok = workers > 0
+		}
+		if ok {
+			all = append(all, k)
+		}
+	}
+	if len(all) == 0 {
+		return []int{len(s.candidates)}
+	}
+	return all
+}

@@ -1,0 +1,98 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"sync"
+
+	"graft/files"
+	"graft/results"
+	"graft/torch/weights"
+)
+
+// figuresTable is the table of figures in a run folder.
+const figuresTable = "learning"
+
+// learnersName is the folder of the learners in a run folder.
+const learnersName = "learners"
+
+// Folder records a study in a run folder: a table of figures, and a file for each learner. OpenFolder
+// makes it.
+type Folder struct {
+	run  *results.Run
+	fsys files.FS
+	mu   sync.Mutex
+	rows *results.Stream
+}
+
+// OpenFolder opens the table of a run folder, which the caller closes. Its rows are those of learners,
+// which tell them again. The table has the seed, the step, and a column for each value of a row.
+func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Folder, error) {
+	columns := append([]results.Column{{Name: "seed", Kind: results.Int}, {Name: "step", Kind: results.Int}}, values...)
+	rows, err := run.Stream(figuresTable, columns)
+	if err != nil {
+		return nil, err
+	}
+	if err := rows.Truncate(0); err != nil {
+		return nil, err
+	}
+	return &Folder{run: run, fsys: fsys, rows: rows}, fsys.MkdirAll(run.Path(learnersName))
+}
+
+// Step does nothing: a folder holds no single steps.
+func (f *Folder) Step(uint64, Learner) {}
+
+// Row adds a row. Values that are not a number are missing.
+func (f *Folder) Row(r Row) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	cells := []any{r.Seed, r.Step}
+	for _, v := range r.Values {
+		if math.IsNaN(v) {
+			cells = append(cells, nil)
+			continue
+		}
+		cells = append(cells, v)
+	}
+	return f.rows.Append(cells...)
+}
+
+// Save writes a learner into its file.
+func (f *Folder) Save(seed uint64, set *weights.Set) error {
+	return files.WriteAtomic(f.fsys, f.path(seed), func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
+}
+
+// Load reads a learner from its file, if there is one.
+func (f *Folder) Load(seed uint64) (*weights.Set, error) {
+	set, err := weights.Read(f.fsys, f.path(seed), weights.Options{})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("go on with seed %d: %w; delete the file to begin that seed anew", seed, err)
+	}
+	return set, nil
+}
+
+func (f *Folder) path(seed uint64) string {
+	return f.run.Path(filepath.Join(learnersName, fmt.Sprintf("seed-%d.safetensors", seed)))
+}
+
+// Finish puts the rows of all seeds in the order given: what learned at once has told them as they came.
+func (f *Folder) Finish(all ...[]Row) error {
+	if err := f.rows.Truncate(0); err != nil {
+		return err
+	}
+	for _, rows := range all {
+		for _, r := range rows {
+			if err := f.Row(r); err != nil {
+				return err
+			}
+		}
+	}
+	return f.rows.Sync()
+}

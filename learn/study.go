@@ -1,0 +1,234 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"graft/parallel"
+	"graft/torch/weights"
+)
+
+// Learner learns step by step. After Save and Restore its steps have the same bits.
+type Learner interface {
+	// Advance takes a step. After an error the learner must not be used.
+	Advance(ctx context.Context) error
+	// Steps returns the number of steps that were taken.
+	Steps() int
+	// Ended says why learning ended; empty while it goes on.
+	Ended() string
+	// Figures computes figures of the present state, which it does not change.
+	Figures() ([]float64, error)
+	// Save returns the whole state; nil is none, and a learner that has none begins anew.
+	Save() (*weights.Set, error)
+	// Restore goes on where Save was called.
+	Restore(set *weights.Set) error
+}
+
+// Study lets a learner learn for each of several seeds. Each comes out with the same bits, however often
+// the study is stopped or killed and begun again, and however many learn at once.
+type Study struct {
+	Seeds      []uint64
+	Pool       parallel.Pool    // learns several at once
+	Every      int              // steps between rows of figures; zero means 10
+	Checkpoint time.Duration    // of the machine's time between two of a seed; zero means 30 s
+	Now        func() time.Time // when checkpoints are due; nil saves at stops and in the end only
+	Recorder   Recorder         // where figures and learners go; nil is nowhere, and nothing is saved
+	// With makes the learner of a seed, lets it learn, takes what it learned and frees it.
+	With func(seed uint64, learn func(Learner) ([]Row, error)) error
+}
+
+// Recorder records a study. Several goroutines call it.
+type Recorder interface {
+	// Step tells where a seed stands after a step. All that learns waits for it.
+	Step(seed uint64, l Learner)
+	// Row adds figures. Those of a seed that goes on are told again, from its first.
+	Row(r Row) error
+	// Save keeps a seed's learner, whole or not at all.
+	Save(seed uint64, set *weights.Set) error
+	// Load is what was last kept of a seed; nil where nothing was.
+	Load(seed uint64) (*weights.Set, error)
+}
+
+// Row holds figures of a seed.
+type Row struct {
+	Seed   uint64
+	Step   int // after which they are
+	Values []float64
+}
+
+// ErrStopped says that a study was asked to stop and has saved all that it did.
+var ErrStopped = errors.New("the study was stopped, and its progress is saved")
+
+// errUndone is of a seed that was stopped.
+var errUndone = errors.New("stopped")
+
+// Run learns to the end of all seeds. Where ctx ends it saves what it has and returns ErrStopped or,
+// without a recorder, what ctx says. The first fault stops all seeds.
+func (s *Study) Run(ctx context.Context) error {
+	inner, fail := context.WithCancel(ctx)
+	defer fail()
+	return s.verdict(ctx, s.Pool.Each(inner, len(s.Seeds), func(k int) error {
+		err := s.With(s.Seeds[k], func(l Learner) ([]Row, error) { return s.learn(inner, s.Seeds[k], l) })
+		if err != nil && !errors.Is(err, errUndone) {
+			fail()
+		}
+		return err
+	}))
+}
+
+// verdict joins the errors of all seeds.
+func (s *Study) verdict(ctx context.Context, faults []error) error {
+	undone := false
+	faults = slices.DeleteFunc(faults, func(err error) bool {
+		stopped := errors.Is(err, errUndone) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+		undone = undone || stopped
+		return stopped
+	})
+	switch err := errors.Join(faults...); {
+	case err != nil:
+		return err
+	case !undone:
+		return nil
+	case s.Recorder == nil:
+		return ctx.Err()
+	}
+	return ErrStopped
+}
+
+// learn takes the steps of a seed, those that are left where it was saved, and returns its rows.
+func (s *Study) learn(ctx context.Context, seed uint64, l Learner) ([]Row, error) {
+	p := &seedLearner{Learner: l, study: s, seed: seed, saved: s.now(), savedAt: -1}
+	if err := p.load(); err != nil {
+		return nil, fmt.Errorf("seed %d: %w", seed, err)
+	}
+	for p.Ended() == "" {
+		if ctx.Err() != nil {
+			return nil, cmp.Or(p.save(), errUndone)
+		}
+		if err := p.step(ctx); err != nil {
+			if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // between two steps, the learner is as it was saved
+				err = errUndone
+			}
+			return nil, err
+		}
+	}
+	return p.rows, p.save()
+}
+
+// seedLearner is the learner of a seed with its rows.
+type seedLearner struct {
+	Learner
+	study   *Study
+	seed    uint64
+	rows    []Row
+	saved   time.Time
+	savedAt int // step; less than zero before the first time
+}
+
+func (s *Study) now() time.Time {
+	if s.Now == nil {
+		return time.Time{}
+	}
+	return s.Now()
+}
+
+// load goes on where the learner was saved.
+func (p *seedLearner) load() error {
+	if p.study.Recorder == nil {
+		return nil
+	}
+	set, err := p.study.Recorder.Load(p.seed)
+	if err != nil || set == nil {
+		return err
+	}
+	if err := p.Restore(set); err != nil {
+		return err
+	}
+	if p.rows, err = rowsOf(set, p.seed); err != nil {
+		return err
+	}
+	p.savedAt = p.Steps()
+	for _, r := range p.rows {
+		if err := p.study.Recorder.Row(r); err != nil {
+			return err
+		}
+	}
+	p.study.Recorder.Step(p.seed, p.Learner)
+	return nil
+}
+
+// step takes one, and tells and saves what is due.
+func (p *seedLearner) step(ctx context.Context) error {
+	if err := p.Advance(ctx); err != nil {
+		return fmt.Errorf("seed %d, step %d: %w", p.seed, p.Steps()+1, err)
+	}
+	if p.study.Recorder == nil {
+		return nil
+	}
+	if p.Steps()%cmp.Or(p.study.Every, 10) == 0 || p.Ended() != "" {
+		values, err := p.Figures()
+		if err != nil {
+			return err
+		}
+		row := Row{p.seed, p.Steps(), values}
+		p.rows = append(p.rows, row)
+		if err := p.study.Recorder.Row(row); err != nil {
+			return err
+		}
+	}
+	p.study.Recorder.Step(p.seed, p.Learner)
+	if p.study.now().Sub(p.saved) < cmp.Or(p.study.Checkpoint, 30*time.Second) {
+		return nil
+	}
+	return p.save()
+}
+
+// save keeps the learner, unless it was kept after this step.
+func (p *seedLearner) save() error {
+	if p.study.Recorder == nil || p.savedAt == p.Steps() {
+		return nil
+	}
+	set, err := p.Save()
+	if err != nil || set == nil {
+		return err
+	}
+	set.Tensors = append(set.Tensors, rowsTensor(p.rows))
+	if err := p.study.Recorder.Save(p.seed, set); err != nil {
+		return fmt.Errorf("save what seed %d learned: %w", p.seed, err)
+	}
+	p.saved, p.savedAt = p.study.now(), p.Steps()
+	return nil
+}
+
+// rowsName is the tensor of the rows of a learner that was saved: a step, then its values.
+const rowsName = "study.rows"
+
+func rowsTensor(rows []Row) weights.Tensor {
+	t := weights.Tensor{Name: rowsName, DType: weights.Float64, Shape: []int64{int64(len(rows)), 1}}
+	for _, r := range rows {
+		t.Shape[1] = int64(1 + len(r.Values))
+		for _, v := range append([]float64{float64(r.Step)}, r.Values...) {
+			t.Data = binary.LittleEndian.AppendUint64(t.Data, math.Float64bits(v))
+		}
+	}
+	return t
+}
+
+// rowsOf are the rows that were saved with a seed's learner.
+func rowsOf(set *weights.Set, seed uint64) (rows []Row, err error) {
+	t, ok := set.Find(rowsName)
+	if !ok || len(t.Shape) != 2 || t.Shape[1] < 1 {
+		return nil, fmt.Errorf("go on learning: the file has no %s of two dimensions; begin anew", rowsName)
+	}
+	values, err := t.Float64s()
+	for v := range slices.Chunk(values, int(t.Shape[1])) {
+		rows = append(rows, Row{seed, int(v[0]), v[1:]})
+	}
+	return rows, err
+}
