@@ -8,7 +8,7 @@ type Env interface {
 	Reset(random *rand.Rand) error
 	// Observe describes the present. Its slices are valid until the next call of Act or Reset.
 	Observe() Observation
-	// Act takes an action that the mask allows.
+	// Act takes an action that the mask of the last Observe allows.
 	Act(action int) (Outcome, error)
 }
 

@@ -66,7 +66,8 @@ func blind(steps []Step) []Step {
 // Example is a decision to imitate.
 type Example struct {
 	Observation
-	Actions []int // that are right, at least one
+	Actions []int   // that are right, at least one
+	Return  float64 // sum of the rewards that followed; only ImitationOptions.ValueLoss reads it
 }
 
 // ImitationOptions configure learning from decisions of another scheduler or agent.
@@ -75,6 +76,9 @@ type ImitationOptions struct {
 	Batch   int     // examples in a gradient; zero means 64
 	Segment int     // consecutive examples that stay together in a batch; zero means 1
 	MaxNorm float64 // bound of the gradient's norm; zero means none
+	// ValueLoss is the weight of half the mean square error of values against returns; zero leaves values
+	// as they are.
+	ValueLoss float64
 }
 
 // Imitate lets a model repeat decisions, by the logarithm of its probability of a right action. It
@@ -90,7 +94,7 @@ func Imitate(m Model, examples []Example, o ImitationOptions, random *rand.Rand)
 		order := shuffled(len(examples), o.Segment, random)
 		loss = 0
 		for at := 0; at < len(order); at += o.Batch {
-			part, err := imitateBatch(m, examples, order[at:min(at+o.Batch, len(order))], o.MaxNorm)
+			part, err := imitateBatch(m, examples, order[at:min(at+o.Batch, len(order))], o)
 			if err != nil {
 				return loss, fmt.Errorf("learn by imitation: %w", err)
 			}
@@ -104,13 +108,13 @@ func Imitate(m Model, examples []Example, o ImitationOptions, random *rand.Rand)
 const leastRight = 1e-30
 
 // imitateBatch takes a step by some examples, and returns the sum of their losses before it.
-func imitateBatch(m Model, examples []Example, places []int, clip float64) (loss float64, err error) {
+func imitateBatch(m Model, examples []Example, places []int, o ImitationOptions) (loss float64, err error) {
 	states := make([]Observation, len(places))
 	for k, place := range places {
 		states[k] = examples[place].Observation
 	}
-	logits, _ := m.Forward(states)
-	d := make([][]float64, len(places))
+	logits, values := m.Forward(states)
+	d, ofValues := make([][]float64, len(places)), make([]float64, len(places))
 	for k, place := range places {
 		log, right := LogProbabilities(logits[k], states[k].Mask), 0.0
 		for _, action := range examples[place].Actions {
@@ -120,6 +124,7 @@ func imitateBatch(m Model, examples []Example, places []int, clip float64) (loss
 			return 0, fmt.Errorf("example %d takes action %d, which its mask forbids", place, examples[place].Actions[0])
 		}
 		loss -= right
+		ofValues[k] = o.ValueLoss * (values[k] - examples[place].Return) / float64(len(places))
 		d[k] = make([]float64, len(log))
 		for i, v := range log {
 			d[k][i] = math.Exp(v) / float64(len(places))
@@ -128,7 +133,7 @@ func imitateBatch(m Model, examples []Example, places []int, clip float64) (loss
 			d[k][action] -= math.Exp(log[action]-right) / float64(len(places))
 		}
 	}
-	return loss, m.Descend(d, make([]float64, len(places)), clip)
+	return loss, m.Descend(d, ofValues, o.MaxNorm)
 }
 
 // shuffled is a random order of numbers below n, of which so many consecutive ones stay together.

@@ -35,7 +35,7 @@ func TestImitation(t *testing.T) {
 	var examples []Example
 	for k := range 300 {
 		w := &walk{length: 8, at: k % 7}
-		examples = append(examples, Example{w.Observe(), []int{[]int{2, 1, 0, 1, 0, 1, 2}[k%7]}})
+		examples = append(examples, Example{Observation: w.Observe(), Actions: []int{[]int{2, 1, 0, 1, 0, 1, 2}[k%7]}})
 	}
 	first, err := Imitate(m, examples, ImitationOptions{}, random)
 	require.NoError(t, err)
@@ -46,6 +46,6 @@ func TestImitation(t *testing.T) {
 		logits, _ := m.Score(e.Observation)
 		require.Equal(t, e.Actions[0], Likeliest(LogProbabilities(logits, e.Mask)))
 	}
-	_, err = Imitate(m, []Example{{Observation{make([]float64, 8), []bool{false, true, true}}, []int{0}}}, ImitationOptions{}, random)
+	_, err = Imitate(m, []Example{{Observation: Observation{make([]float64, 8), []bool{false, true, true}}, Actions: []int{0}}}, ImitationOptions{}, random)
 	require.ErrorContains(t, err, "example 0 takes action 0, which its mask forbids")
 }

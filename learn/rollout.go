@@ -91,6 +91,7 @@ func (r *Rollout) Restore(s RolloutState) error {
 		return err
 	}
 	for k, action := range s.Actions {
+		r.env.Observe()
 		if o, err := r.env.Act(action); err != nil || o.Done {
 			return errors.Join(fmt.Errorf("restore a rollout: action %d of its episode ends it or fails; the environment has changed", k), err)
 		}

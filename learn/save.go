@@ -117,3 +117,12 @@ func restoreOne(set *weights.Set, name string, into []float64) error {
 	copy(into, values)
 	return nil
 }
+
+// SetRate changes the learning rate of a model's optimizer.
+func SetRate(m Keeper, rate float64) { m.adam().Rate = rate }
+
+// BeginAnew forgets what a model's optimizer knows of gradients, and sets its learning rate.
+func BeginAnew(m Keeper, rate float64) {
+	o := m.adam()
+	*o = dense.Adam{Rate: rate, Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, Corrected: o.Corrected}
+}

@@ -33,7 +33,7 @@ func TestSetsChooseAmongCandidates(t *testing.T) {
 	var examples []Example
 	for k := range 1500 {
 		o, best := choice(random, k%6)
-		examples = append(examples, Example{o, []int{best}})
+		examples = append(examples, Example{Observation: o, Actions: []int{best}})
 	}
 	_, err = Imitate(m, examples, ImitationOptions{Epochs: 20}, random)
 	require.NoError(t, err)

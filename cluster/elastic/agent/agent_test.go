@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +14,7 @@ import (
 	"graft/cluster/elastic/elastictest"
 	"graft/cluster/elastic/schedulers"
 	"graft/learn"
+	"graft/torch/weights"
 )
 
 // workloads are random ones with parameter servers.
@@ -27,13 +30,7 @@ func workloads(t *testing.T, count int) (all []elastic.Study) {
 	return all
 }
 
-func agent(t *testing.T) *learn.Set {
-	m, err := learn.NewSet(learn.SetOptions{Globals: Globals, Features: Features, Hidden: 16, Rate: 3e-3}, rand.New(rand.NewPCG(2, 2)))
-	require.NoError(t, err)
-	return m
-}
-
-// Rewards of an episode sum to the negative mean time to completion, rounded up to whole slots, and
+// Rewards of an episode sum to the negative mean time to completion, rounded up to whole slots, in units of its bound, and
 // observations have the promised sizes and finite values.
 func TestRewardsAreTimesToCompletion(t *testing.T) {
 	for _, s := range workloads(t, 12) {
@@ -62,7 +59,9 @@ func TestRewardsAreTimesToCompletion(t *testing.T) {
 		for _, c := range e.state.world.Result().Completions {
 			want += math.Ceil(c.End-1e-9) - float64(c.Arrival) - 1 // the slot in which it ends does not count
 		}
-		require.InDelta(t, -want/float64(len(s.Jobs)), total, 1e-9)
+		bound, err := elastic.LowerBound(s)
+		require.NoError(t, err)
+		require.InDelta(t, -want/float64(len(s.Jobs))/bound.Mean, total, 1e-9)
 	}
 	_, err := NewEnv(nil, 0)
 	require.ErrorContains(t, err, "there is no workload")
@@ -74,22 +73,23 @@ func TestRewardsAreTimesToCompletion(t *testing.T) {
 	require.ErrorContains(t, err, "candidates and the end of the slot")
 }
 
+// quick are options of a learner that takes a second.
+func quick(method string) Options {
+	return Options{Method: method, Lessons: 6, LessonRate: 3e-3, Rounds: 4, Hidden: 16, Envs: 3, Actions: 128, Batch: 64, Every: 2, Slots: 3000}
+}
+
 // An agent that imitates a scheduler comes close to it on workloads that it has not seen, where one
 // that has learned nothing does not.
 func TestAgentsImitateSchedulers(t *testing.T) {
-	all, teacher := workloads(t, 24), elastic.Kind{}
-	teacher, err := schedulers.Named("frontier")
+	all := workloads(t, 24)
+	o := quick(OnlyImitate)
+	o.Lessons, o.Every = 16, 16
+	l, err := NewLearner(all[:16], all[16:], o, 1)
 	require.NoError(t, err)
-	var examples []learn.Example
-	for _, s := range all[:16] {
-		lesson := Lesson{Teacher: teacher}
-		require.NoError(t, lesson.Give(context.Background(), s, rand.New(rand.NewPCG(1, 1)), func(e learn.Example) { examples = append(examples, e) }))
-	}
-	m := agent(t)
 	excess := func(kind elastic.Kind) (sum float64) {
 		for _, s := range all[16:] {
 			s.Options.Limit = 3000
-			best, err := s.Run(context.Background(), teacher)
+			best, err := s.Run(context.Background(), l.teacher)
 			require.NoError(t, err)
 			if r, err := s.Run(context.Background(), kind); err == nil {
 				sum += math.Log(r.MeanJCT / best.MeanJCT)
@@ -99,12 +99,118 @@ func TestAgentsImitateSchedulers(t *testing.T) {
 		}
 		return sum / float64(len(all)-16)
 	}
-	first := excess(Scheduler("first", m))
-	_, err = learn.Imitate(m, examples, learn.ImitationOptions{Epochs: 6, MaxNorm: 5}, rand.New(rand.NewPCG(3, 3)))
+	first := excess(Scheduler("first", l.model))
+	for l.Ended() == "" {
+		require.NoError(t, l.Advance(context.Background()))
+	}
+	p, err := l.Policy()
 	require.NoError(t, err)
-	last := excess(Scheduler("learned", m))
+	last := excess(p.Scheduler("learned"))
 	require.Less(t, last, 0.5*first)
-	t.Logf("%d examples; excess %.3f at first, %.3f after", len(examples), first, last)
+	t.Logf("excess %.3f at first, %.3f after", first, last)
+}
+
+// Right actions, taken in any order, end in the teacher's counts, and returns are those of the rewards.
+func TestLessonsLeadToTheTeachersCounts(t *testing.T) {
+	for _, s := range workloads(t, 6) {
+		teacher, err := schedulers.Named("peak")
+		require.NoError(t, err)
+		lesson := Lesson{Teacher: teacher}
+		examples, err := lesson.Give(context.Background(), s, rand.New(rand.NewPCG(1, 1)))
+		require.NoError(t, err)
+		require.NotEmpty(t, examples)
+		for k, e := range examples {
+			require.NotEmpty(t, e.Actions)
+			if k > 0 {
+				require.GreaterOrEqual(t, e.Return, examples[k-1].Return)
+			}
+		}
+		require.LessOrEqual(t, examples[0].Return, 0.0)
+	}
+}
+
+// A study that is stopped or killed at any step goes on to the same policies to the bit.
+func TestLearnersGoOnToTheBit(t *testing.T) {
+	all := workloads(t, 6)
+	random := rand.New(rand.NewPCG(5, 5))
+	for _, method := range []string{PPO, ActorCritic, Reinforce} {
+		fresh := func() *Learner {
+			l, err := NewLearner(all[:4], all[4:], quick(method), 7)
+			require.NoError(t, err)
+			return l
+		}
+		whole := fresh()
+		var rows [][]float64
+		for whole.Ended() == "" {
+			require.NoError(t, whole.Advance(context.Background()))
+			values, err := whole.Figures()
+			require.NoError(t, err)
+			require.Len(t, values, len(FigureNames()))
+			rows = append(rows, slices.Clone(values))
+		}
+		require.Equal(t, "all rounds are done", whole.Ended())
+		want, err := whole.Save()
+		require.NoError(t, err)
+
+		l, kept := fresh(), (*weights.Set)(nil)
+		for k := 0; l.Ended() == ""; k++ {
+			require.NoError(t, l.Advance(context.Background()))
+			values, _ := l.Figures()
+			require.Equal(t, fmt.Sprint(rows[l.Steps()-1]), fmt.Sprint(values))
+			if random.IntN(2) == 0 {
+				kept, err = l.Save()
+				require.NoError(t, err)
+			}
+			if kept != nil && random.IntN(3) == 0 && k < 60 { // a kill loses what was not saved
+				l = fresh()
+				require.NoError(t, l.Restore(kept))
+			}
+		}
+		got, err := l.Save()
+		require.NoError(t, err)
+		require.Equal(t, want, got, method)
+	}
+}
+
+// Policies are what they were in their file; what is none is refused.
+func TestPoliciesAreFiles(t *testing.T) {
+	all := workloads(t, 2)
+	l, err := NewLearner(all[:1], all[1:], quick(OnlyImitate), 1)
+	require.NoError(t, err)
+	_, err = l.Policy()
+	require.ErrorContains(t, err, "no agent completed all jobs of validation")
+	for l.Ended() == "" {
+		require.NoError(t, l.Advance(context.Background()))
+	}
+	p, err := l.Policy()
+	require.NoError(t, err)
+	p.Notes = map[string]string{"seed": "1"}
+	set, err := p.Set()
+	require.NoError(t, err)
+	again, err := ReadPolicy(set)
+	require.NoError(t, err)
+	require.Equal(t, p.Notes, again.Notes)
+	one, err := all[0].Run(context.Background(), p.Scheduler("one"))
+	require.NoError(t, err)
+	two, err := all[0].Run(context.Background(), again.Scheduler("two"))
+	require.NoError(t, err)
+	require.Equal(t, one.Allocations, two.Allocations)
+
+	_, err = ReadPolicy(&weights.Set{})
+	require.ErrorContains(t, err, "holds no scheduler")
+	set.Metadata[policyKey] = `{"Version": 1, "Globals": 1}`
+	_, err = ReadPolicy(set)
+	require.ErrorContains(t, err, "learn it again")
+	require.ErrorContains(t, l.Restore(set), "no learning of a scheduler")
+}
+
+func TestWhatLearnersRefuse(t *testing.T) {
+	_, err := NewLearner(nil, workloads(t, 1), Options{}, 1)
+	require.ErrorContains(t, err, "0 workloads to learn from and 1 of validation")
+	_, err = NewLearner(workloads(t, 1), workloads(t, 1), Options{Teacher: "none", Method: "none", Rounds: -1, Rate: 2, Entropy: -1}, 1)
+	for _, says := range []string{"nothing is learned", "rounds is -1", "rate is 2", "entropy is -1"} {
+		require.ErrorContains(t, err, says)
+	}
 }
 
 // BenchmarkStep is a step of a learner: an observation, the scores of its network, and the action.

@@ -14,11 +14,13 @@ const defaultSlots = 2000
 
 // Env is an environment of workloads. A step of time is a slot; an action adds tasks to a job, and the
 // last one ends the slot. The reward of a slot is the number of unfinished jobs, negative and divided by
-// the jobs of the workload: their sum is the mean time to completion, rounded up to slots.
+// the jobs of the workload and by the lower bound of their mean time to completion: the rewards sum to the
+// mean time to completion, rounded up to slots, in units of that bound.
 type Env struct {
 	studies  []elastic.Study
+	units    []float64 // of the rewards of each
 	mostSlot int
-	jobs     float64
+	unit     float64
 	state    *state
 }
 
@@ -28,25 +30,35 @@ func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("make an environment of elastic jobs: there is no workload; give some")
 	}
+	e := &Env{studies: studies}
 	for k := range studies {
-		if _, err := elastic.NewWorld(studies[k]); err != nil {
+		unit, err := rewardUnit(studies[k])
+		if err != nil {
 			return nil, fmt.Errorf("make an environment of elastic jobs: workload %d: %w", k, err)
 		}
+		e.units = append(e.units, unit)
 	}
 	if mostSlots == 0 {
 		mostSlots = defaultSlots
 	}
-	return &Env{studies: studies, mostSlot: mostSlots}, nil
+	e.mostSlot = mostSlots
+	return e, nil
+}
+
+// rewardUnit is the reward of a slot for each unfinished job.
+func rewardUnit(s elastic.Study) (float64, error) {
+	bound, err := elastic.LowerBound(s)
+	return 1 / (float64(len(s.Jobs)) * bound.Mean), err
 }
 
 // Reset begins a workload.
 func (e *Env) Reset(random *rand.Rand) error {
-	s := e.studies[random.IntN(len(e.studies))]
-	w, err := elastic.NewWorld(s)
+	k := random.IntN(len(e.studies))
+	w, err := elastic.NewWorld(e.studies[k])
 	if err != nil {
 		return err
 	}
-	e.jobs, e.state = float64(len(s.Jobs)), newState(w)
+	e.unit, e.state = e.units[k], newState(w)
 	w.Begin()
 	return nil
 }
@@ -65,7 +77,7 @@ func (e *Env) Act(action int) (learn.Outcome, error) {
 		return learn.Outcome{}, nil
 	}
 	w.End()
-	o := learn.Outcome{Elapsed: 1, Reward: -float64(len(w.Jobs())) / e.jobs, Done: w.Done()}
+	o := learn.Outcome{Elapsed: 1, Reward: -e.unit * float64(len(w.Jobs())), Done: w.Done()}
 	if o.Done {
 		return o, nil
 	}

@@ -24,19 +24,26 @@ type Lesson struct {
 // counts of a job's tasks.
 type counts struct{ workers, servers int }
 
-// Give plays a workload to its end and reports each state with its right actions.
-func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand, report func(learn.Example)) error {
+// Give plays a workload to its end. It returns each state with its right actions, and with the sum of
+// the rewards that followed, as those of an [Env].
+func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (all []learn.Example, err error) {
 	w, err := elastic.NewWorld(s)
 	if err != nil {
-		return fmt.Errorf("learn from %s: %w", l.Teacher.Name, err)
+		return nil, fmt.Errorf("learn from %s: %w", l.Teacher.Name, err)
 	}
+	unit, err := rewardUnit(s)
+	if err != nil {
+		return nil, err
+	}
+	var ends []int // of the examples of each slot
+	var rewards []float64
 	now, teacher, slots := newState(w), l.Teacher.New(w), l.Slots
 	if slots == 0 {
 		slots = defaultSlots
 	}
 	for !w.Done() {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		w.Begin()
 		teacher.Schedule(w)
@@ -46,29 +53,42 @@ func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand, r
 		}
 		w.Begin() // takes the tasks away again
 		now.begin()
-		l.slot(now, targets, l.Agent == nil || w.Slot() >= slots || random.Float64() < l.Follow, random, report)
+		all = l.slot(all, now, targets, l.Agent == nil || w.Slot() >= slots || random.Float64() < l.Follow, random)
 		w.End()
+		ends, rewards = append(ends, len(all)), append(rewards, -unit*float64(len(w.Jobs())))
 		if w.Slot() > 10*slots {
-			return fmt.Errorf("learn from %s: %d jobs are left after %d slots; choose another teacher", l.Teacher.Name, len(w.Jobs()), w.Slot())
+			return nil, fmt.Errorf("learn from %s: %d jobs are left after %d slots; choose another teacher", l.Teacher.Name, len(w.Jobs()), w.Slot())
 		}
 	}
-	return nil
+	later, end := 0.0, len(all)
+	for k := len(ends) - 1; k >= 0; k-- {
+		later += rewards[k]
+		from := 0
+		if k > 0 {
+			from = ends[k-1]
+		}
+		for i := from; i < end; i++ {
+			all[i].Return = later
+		}
+		end = from
+	}
+	return all, nil
 }
 
-// slot plays a slot.
-func (l *Lesson) slot(now *state, targets []counts, follow bool, random *rand.Rand, report func(learn.Example)) {
+// slot plays a slot, and adds its states.
+func (l *Lesson) slot(all []learn.Example, now *state, targets []counts, follow bool, random *rand.Rand) []learn.Example {
 	for {
 		o := now.look()
 		right := now.right(targets)
 		o.Values = slices.Clone(o.Values)
-		report(learn.Example{Observation: o, Actions: right})
+		all = append(all, learn.Example{Observation: o, Actions: right})
 		action := right[random.IntN(len(right))]
 		if !follow {
 			logits, _ := l.Agent.Score(o)
 			action = learn.Sample(learn.LogProbabilities(logits, nil), random)
 		}
 		if action == len(now.candidates) {
-			return
+			return all
 		}
 		now.add(action)
 	}

@@ -1,0 +1,318 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/schedulers"
+	"graft/learn"
+	"graft/torch/weights"
+)
+
+// Learner learns a scheduler: lessons of a teacher, then rounds of reinforcement learning. What it has
+// learned in the end is what was best on the workloads of validation. It implements [learn.Learner].
+type Learner struct {
+	Options
+	progress
+
+	train, validation []elastic.Study
+	teacher           elastic.Kind
+	model             *learn.Set
+	best              []byte // the best agent so far, as Policy writes it; nil before the first validation
+	chance            *rand.PCG
+	rollouts          []*learn.Rollout
+	figures           [columns]float64
+}
+
+// progress is the state of learning beside the weights.
+type progress struct {
+	Version int     `json:"version"` // of this format
+	Step    int     `json:"step"`    // taken
+	Best    float64 `json:"best"`    // mean time to completion on the workloads of validation
+	BestAt  int     `json:"best_at"` // step of it
+	Worse   int     `json:"worse"`   // validations of rounds since then
+	Why     string  `json:"why"`     // learning ended; empty while it goes on
+}
+
+// FigureNames are the names of the values that Figures returns. Those that a step does not have are not a
+// number: validation and its best, in slots; loss of imitation; then, of a round, the mean time to
+// completion in training in units of the lower bound, the entropy in nats, the divergence from the policy
+// that played, the share of clipped ratios and the error of values.
+func FigureNames() []string {
+	return []string{"validation_jct", "best_jct", "imitation_loss", "training_excess", "entropy", "kl", "clip_fraction", "value_loss"}
+}
+
+// Places of the figures.
+const (
+	ofValidation = iota
+	ofBest
+	ofImitation
+	ofTraining
+	ofEntropy
+	ofKL
+	ofClips
+	ofValues
+	columns
+)
+
+// NewLearner draws an agent. Train are the workloads that it learns from, validation those by which it
+// stops.
+func NewLearner(train, validation []elastic.Study, o Options, seed uint64) (*Learner, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("learn a scheduler: %w", err)
+	}
+	if len(train) == 0 || len(validation) == 0 {
+		return nil, fmt.Errorf("learn a scheduler: %d workloads to learn from and %d of validation; give at least one of both", len(train), len(validation))
+	}
+	l := &Learner{Options: o, progress: progress{Version: version, Best: math.Inf(1)}, train: train, validation: validation, chance: rand.NewPCG(seed, 1)}
+	for k := range l.validation {
+		if _, err := elastic.NewWorld(validation[k]); err != nil {
+			return nil, fmt.Errorf("learn a scheduler: workload %d of validation: %w", k, err)
+		}
+	}
+	l.teacher, _ = schedulers.Named(o.Teacher) // validated
+	var err error
+	if l.model, err = newModel(o.Hidden, o.LessonRate, rand.New(rand.NewPCG(seed, 0))); err != nil {
+		return nil, err
+	}
+	if o.lessons() == 0 {
+		learn.BeginAnew(l.model, o.Rate)
+	}
+	for k := range o.Envs {
+		env, err := NewEnv(train, o.Slots)
+		if err != nil {
+			return nil, err
+		}
+		l.rollouts = append(l.rollouts, learn.NewRollout(env, l.model.Twin(), seed, uint64(firstStream+k)))
+	}
+	return l, nil
+}
+
+// firstStream is the first pair of streams of random numbers that rollouts use.
+const firstStream = 1
+
+func newModel(hidden int, rate float64, random *rand.Rand) (*learn.Set, error) {
+	return learn.NewSet(learn.SetOptions{Globals: Globals, Features: Features, Hidden: hidden, Rate: rate}, random)
+}
+
+// Steps implements [learn.Learner].
+func (l *Learner) Steps() int { return l.Step }
+
+// Ended implements [learn.Learner].
+func (l *Learner) Ended() string { return l.Why }
+
+// Figures implements [learn.Learner].
+func (l *Learner) Figures() ([]float64, error) { return l.figures[:], nil }
+
+// Advance gives a lesson or learns from a round.
+func (l *Learner) Advance(ctx context.Context) (err error) {
+	if l.Why != "" {
+		return nil
+	}
+	for k := range l.figures {
+		l.figures[k] = math.NaN()
+	}
+	lessons := l.lessons()
+	if l.Step < lessons {
+		err = l.lesson(ctx)
+	} else {
+		err = l.round(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	l.Step++
+	if last := lessons + l.rounds(); l.Step%l.Every == 0 || l.Step == lessons || l.Step == last {
+		if err := l.validate(ctx); err != nil {
+			return err
+		}
+		switch {
+		case l.Step == last:
+			l.Why = "all rounds are done"
+		case l.Worse >= l.Patience:
+			l.Why = fmt.Sprintf("the last %d validations were no better", l.Worse)
+		}
+	}
+	if l.Step == lessons && l.Why == "" {
+		return l.turn()
+	}
+	return nil
+}
+
+// turn begins the rounds with the best of the lessons.
+func (l *Learner) turn() error {
+	learn.BeginAnew(l.model, l.Rate)
+	if l.best == nil {
+		return nil
+	}
+	best, err := readSet(l.best)
+	if err != nil {
+		return err
+	}
+	return learn.RestoreParams(l.model, best, policyPrefix)
+}
+
+// lesson imitates the teacher on a workload. The agent plays more and more of it by itself.
+func (l *Learner) lesson(ctx context.Context) error {
+	random := rand.New(l.chance)
+	lesson := Lesson{Teacher: l.teacher, Agent: l.model.Twin(), Follow: 1 / float64(1+l.Step), Slots: l.Slots}
+	examples, err := lesson.Give(ctx, l.train[l.Step%len(l.train)], random)
+	if err != nil {
+		return err
+	}
+	o := learn.ImitationOptions{Batch: l.Batch, Segment: segment, MaxNorm: 5, ValueLoss: 0.5}
+	l.figures[ofImitation], err = learn.Imitate(l.model, examples, o, random)
+	return err
+}
+
+// round plays, and learns from it.
+func (l *Learner) round(ctx context.Context) error {
+	steps, err := learn.PlayAll(ctx, l.rollouts, l.Actions, 1)
+	if err != nil {
+		return err
+	}
+	episodes := 0.0
+	for _, r := range l.rollouts {
+		for _, e := range r.Ended {
+			episodes++
+			l.figures[ofTraining] = (max(0, episodes-1)*zeroIfNaN(l.figures[ofTraining]) - e.Reward) / episodes
+		}
+		r.Ended = nil
+	}
+	if l.Method != PPO {
+		return learn.UpdateGradient(l.model, steps, l.gradient())
+	}
+	f, err := learn.UpdatePPO(l.model, steps, l.ppo(), rand.New(l.chance))
+	l.figures[ofEntropy], l.figures[ofKL], l.figures[ofClips], l.figures[ofValues] = f.Entropy, f.KL, f.ClipFraction, f.ValueLoss
+	return err
+}
+
+func zeroIfNaN(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
+}
+
+// validate schedules the workloads of validation, and keeps the agent if it is the best.
+func (l *Learner) validate(ctx context.Context) error {
+	mean := 0.0
+	for _, s := range l.validation {
+		if s.Options.Limit == 0 || s.Options.Limit > l.Slots {
+			s.Options.Limit = l.Slots
+		}
+		r, err := s.Run(ctx, Scheduler("learned", l.model))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // jobs are left after so many slots
+			mean = math.Inf(1)
+			break
+		}
+		mean += r.MeanJCT / float64(len(l.validation))
+	}
+	switch {
+	case mean < l.Best:
+		l.Best, l.BestAt, l.Worse = mean, l.Step, 0
+		var err error
+		if l.best, err = l.policy().bytes(); err != nil {
+			return err
+		}
+	case l.Step > l.lessons():
+		l.Worse++
+	}
+	l.figures[ofValidation], l.figures[ofBest] = mean, l.Best
+	return nil
+}
+
+// policy is the agent as it is now.
+func (l *Learner) policy() *Policy { return &Policy{Agent: l.model, hidden: l.Hidden} }
+
+// Policy is the best agent on the workloads of validation.
+func (l *Learner) Policy() (*Policy, error) {
+	if l.best == nil {
+		return nil, errors.New("learn a scheduler: no agent completed all jobs of validation; learn longer, from a teacher, or raise slots")
+	}
+	set, err := readSet(l.best)
+	if err != nil {
+		return nil, err
+	}
+	return ReadPolicy(set)
+}
+
+// learnerKey is the text of a file's header that holds a learner's state, as JSON.
+const learnerKey = "graft.elastic.learner"
+
+// version of the learner's state.
+const version = 1
+
+// saved is the learner's state beside tensors.
+type saved struct {
+	progress
+	Infinite bool                 `json:"infinite"` // best is: JSON has no number for it
+	Chance   []byte               `json:"chance"`
+	Rollouts []learn.RolloutState `json:"rollouts"`
+	Policy   []byte               `json:"policy"`
+}
+
+// Save implements [learn.Learner].
+func (l *Learner) Save() (*weights.Set, error) {
+	chance, _ := l.chance.MarshalBinary() // it never fails
+	now := saved{progress: l.progress, Chance: chance, Policy: l.best}
+	if now.Infinite = math.IsInf(now.Best, 1); now.Infinite {
+		now.Best = 0
+	}
+	for _, r := range l.rollouts {
+		now.Rollouts = append(now.Rollouts, r.State())
+	}
+	text, err := json.Marshal(now)
+	if err != nil {
+		return nil, fmt.Errorf("save learning: %w", err)
+	}
+	set := &weights.Set{Metadata: map[string]string{learnerKey: string(text)}}
+	learn.SaveModel(l.model, set, modelPrefix)
+	return set, nil
+}
+
+// modelPrefix begins the names of the agent's tensors in the file of a learner.
+const modelPrefix = "agent."
+
+// Restore implements [learn.Learner].
+func (l *Learner) Restore(set *weights.Set) error {
+	text, ok := set.Metadata[learnerKey]
+	if !ok {
+		return errors.New("go on learning: the file holds no learning of a scheduler that was interrupted")
+	}
+	var was saved
+	if err := json.Unmarshal([]byte(text), &was); err != nil {
+		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
+	}
+	if was.Version != version || len(was.Rollouts) != len(l.rollouts) {
+		return errors.New("go on learning: the file is of other options or another version; begin anew, or give those that it began with")
+	}
+	if was.Infinite {
+		was.Best = math.Inf(1)
+	}
+	if err := learn.RestoreModel(l.model, set, modelPrefix); err != nil {
+		return err
+	}
+	for k, r := range l.rollouts {
+		if err := r.Restore(was.Rollouts[k]); err != nil {
+			return err
+		}
+	}
+	l.progress, l.best = was.progress, was.Policy
+	if l.Step >= l.lessons() {
+		learn.SetRate(l.model, l.Rate)
+	}
+	if err := l.chance.UnmarshalBinary(was.Chance); err != nil {
+		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"graft/cluster/elastic/schedulers"
+	"graft/learn"
+)
+
+// Ways of learning after imitation.
+const (
+	PPO         = "ppo"
+	ActorCritic = "actor-critic"
+	Reinforce   = "reinforce"
+	OnlyImitate = "none"
+)
+
+// NoTeacher is the name of a teacher that imitates nobody.
+const NoTeacher = "none"
+
+// Options of learning a scheduler: first a teacher is imitated, then rounds of reinforcement learning
+// improve on it.
+type Options struct {
+	Teacher    string  // scheduler to imitate first; none imitates nobody; empty means frontier
+	Lessons    int     // workloads that are played to imitate the teacher; zero means 20
+	LessonRate float64 // Adam's learning rate of imitation; zero means 0.001
+	Method     string  `config:",one=ppo|actor-critic|reinforce|none"` // what improves the agent then; none only imitates; empty means ppo
+	Rounds     int     // rounds of it, at most; zero means 60
+	Rate       float64 // Adam's learning rate in them; zero means 0.0003
+	Hidden     int     // width of the layers of the agent; zero means 32
+	Envs       int     // workloads that are played at once in a round; zero means 8
+	Actions    int     // actions in each of them in a round; zero means 2048
+	Epochs     int     // passes over the actions of a round; zero means 4
+	Batch      int     // actions in a gradient; zero means 256
+	Gamma      float64 // discount of a slot; zero means 0.99
+	Lambda     float64 // weight of what follows an action against its estimate, as in generalised advantages; zero means 0.99
+	Clip       float64 // how far PPO may change the probability of an action in a round; zero means 0.2
+	Entropy    float64 // weight of the entropy of decisions; zero means 0.003
+	Every      int     // lessons or rounds between validations; zero means 5
+	Patience   int     // validations of rounds without a better one after which learning ends; zero means 6
+	Slots      int     // slots after which a workload is cut; zero means 2000
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *Options) EnsureDefaults() {
+	o.Teacher, o.Method = cmp.Or(o.Teacher, "frontier"), cmp.Or(o.Method, PPO)
+	for value, otherwise := range map[*int]int{&o.Lessons: 20, &o.Rounds: 60, &o.Hidden: 32, &o.Envs: 8, &o.Actions: 2048, &o.Epochs: 4, &o.Batch: 256, &o.Every: 5, &o.Patience: 6, &o.Slots: defaultSlots} {
+		*value = cmp.Or(*value, otherwise)
+	}
+	for value, otherwise := range map[*float64]float64{&o.LessonRate: 1e-3, &o.Rate: 3e-4, &o.Gamma: 0.99, &o.Lambda: 0.99, &o.Clip: 0.2, &o.Entropy: 0.003} {
+		*value = cmp.Or(*value, otherwise)
+	}
+}
+
+// Validate lists all faults.
+func (o *Options) Validate() error {
+	var faults []error
+	if _, err := schedulers.Named(o.Teacher); err != nil && o.Teacher != NoTeacher {
+		faults = append(faults, fmt.Errorf("teacher: %w; or none", err))
+	}
+	if !slices.Contains([]string{PPO, ActorCritic, Reinforce, OnlyImitate}, o.Method) {
+		faults = append(faults, fmt.Errorf("method is %q; must be ppo, actor-critic, reinforce or none", o.Method))
+	}
+	if o.Teacher == NoTeacher && o.Method == OnlyImitate {
+		faults = append(faults, errors.New("teacher and method are none, so that nothing is learned; name one"))
+	}
+	for _, v := range []struct {
+		name        string
+		value, most int
+	}{{"lessons", o.Lessons, 1e6}, {"rounds", o.Rounds, 1e6}, {"hidden", o.Hidden, 4096}, {"envs", o.Envs, 4096}, {"actions", o.Actions, 1e6}, {"epochs", o.Epochs, 1000},
+		{"batch", o.Batch, 1e6}, {"every", o.Every, 1e6}, {"patience", o.Patience, 1e6}, {"slots", o.Slots, 1e6}} {
+		if v.value < 1 || v.value > v.most {
+			faults = append(faults, fmt.Errorf("%s is %d; must be from 1 to %d", v.name, v.value, v.most))
+		}
+	}
+	for name, v := range map[string]float64{"lesson_rate": o.LessonRate, "rate": o.Rate, "gamma": o.Gamma, "lambda": o.Lambda, "clip": o.Clip} {
+		if !(v > 0 && v <= 1) {
+			faults = append(faults, fmt.Errorf("%s is %v; must be above 0 and at most 1", name, v))
+		}
+	}
+	if !(o.Entropy >= 0 && o.Entropy <= 10) {
+		faults = append(faults, fmt.Errorf("entropy is %v; must be from 0 to 10", o.Entropy))
+	}
+	return errors.Join(faults...)
+}
+
+// lessons is the number of lessons that there will be.
+func (o *Options) lessons() int {
+	if o.Teacher == NoTeacher {
+		return 0
+	}
+	return o.Lessons
+}
+
+// rounds is the number of rounds that there may be.
+func (o *Options) rounds() int {
+	if o.Method == OnlyImitate {
+		return 0
+	}
+	return o.Rounds
+}
+
+// segment is the number of consecutive actions that stay together in a batch: most of their candidates
+// are the same.
+const segment = 32
+
+func (o *Options) ppo() learn.PPOOptions {
+	return learn.PPOOptions{Discounts: learn.Discounts{Gamma: o.Gamma, Lambda: o.Lambda}, Clip: o.Clip, Epochs: o.Epochs, Batch: o.Batch, Segment: segment,
+		Entropy: o.Entropy, ValueLoss: 0.5, MaxNorm: 0.5}
+}
+
+func (o *Options) gradient() learn.GradientOptions {
+	g := learn.GradientOptions{Discounts: learn.Discounts{Gamma: o.Gamma, Lambda: o.Lambda}, Critic: o.Method == ActorCritic, Entropy: o.Entropy, ValueLoss: 0.5}
+	if !g.Critic {
+		g.Lambda = 1
+	}
+	return g
+}

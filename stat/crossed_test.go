@@ -1,0 +1,45 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The interval holds the mean in 95% of draws or more, whichever of rows, columns and cells varies.
+func TestCrossedIntervalsHold(t *testing.T) {
+	random := rand.New(rand.NewPCG(6, 6))
+	for _, scale := range [][3]float64{{1, 1, 0.1}, {1, 0, 0}, {0, 1, 0.3}, {0, 0, 1}, {0.2, 1, 1}} {
+		held, draws := 0, 2000
+		for range draws {
+			var columns [6]float64
+			for c := range columns {
+				columns[c] = scale[1] * random.NormFloat64()
+			}
+			var rows [][]float64
+			for range 5 {
+				row, own := make([]float64, 6), scale[0]*random.NormFloat64()
+				for c := range row {
+					row[c] = own + columns[c] + scale[2]*random.NormFloat64()
+				}
+				rows = append(rows, row)
+			}
+			if i := CrossedInterval(rows); i.Low <= 0 && 0 <= i.High {
+				held++
+			}
+		}
+		require.Greater(t, float64(held)/float64(draws), 0.94, scale)
+	}
+}
+
+func TestCrossedIntervalOfFew(t *testing.T) {
+	one := CrossedInterval([][]float64{{1}, {2}, {3}})
+	plain := TInterval([]float64{1, 2, 3})
+	require.InDeltaSlice(t, []float64{plain.Mean, plain.Low, plain.High}, []float64{one.Mean, one.Low, one.High}, 1e-12)
+	single := CrossedInterval([][]float64{{1, 3}})
+	require.Equal(t, 2.0, single.Mean)
+	require.True(t, math.IsNaN(single.Low))
+	require.True(t, math.IsNaN(CrossedInterval(nil).Mean))
+}
