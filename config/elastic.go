@@ -30,9 +30,8 @@ type Elastic struct {
 	Output   ElasticOutput   // run folder
 
 	sources
-	trace *elastic.Trace
-	table elastic.Table
-	types []elastic.JobType
+	world elasticWorld
+	kinds []ElasticScheduler
 }
 
 // ElasticOptions describe the jobs and the cluster. Values that are zero are those of the trace's
@@ -74,6 +73,12 @@ func (o *ElasticOptions) EnsureDefaults() {
 func (o ElasticOptions) Validate() error {
 	var faults faultList
 	faults.when(o.Trace == "", "trace is missing; name a JSON file with jobs")
+	return errors.Join(append(faults, o.validate())...)
+}
+
+// validate is Validate where a trace is not needed.
+func (o ElasticOptions) validate() error {
+	var faults faultList
 	for name, v := range map[string]int{"nodes": o.Nodes, "cpu_slots": o.CPUs, "gpu_slots": o.GPUs, "most": o.Most, "max_slots": o.Limit} {
 		faults.when(v < 0, "%s is %d; must not be negative", name, v)
 	}
@@ -88,8 +93,10 @@ func (o ElasticOptions) Validate() error {
 
 // ElasticSchedule names the schedulers.
 type ElasticSchedule struct {
-	Schedulers []string // schedulers to simulate one after the other: fifo, srtf, drf, tetris, optimus, peak, frontier; empty means all
-	Workers    int      `result:"none"` // simulations in parallel; zero means one for each processor
+	// Schedulers to compare: fifo, srtf, drf, tetris, optimus, peak, frontier, or learned ones, each a run
+	// folder of 'graft learn' or a file of its policies. Empty means all that need no learning.
+	Schedulers []string
+	Workers    int `result:"none"` // simulations in parallel; zero means one for each processor
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -106,8 +113,8 @@ func (o *ElasticSchedule) EnsureDefaults() {
 func (o ElasticSchedule) Validate() error {
 	var faults faultList
 	for k, name := range o.Schedulers {
-		if _, err := schedulers.Named(name); err != nil {
-			faults = append(faults, fmt.Errorf("schedulers[%d]: %w", k, err))
+		if _, err := schedulers.Named(name); err != nil && !isPath(name) {
+			faults = append(faults, fmt.Errorf("schedulers[%d]: %w; or the path of a learned one, such as ./%s", k, err, name))
 		}
 		faults.when(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
 	}
@@ -134,39 +141,73 @@ func (e *Elastic) EnsureDefaults() {
 // Validate joins all that is wrong.
 func (e *Elastic) Validate() error { return errors.Join(e.Elastic.Validate(), e.Schedule.Validate()) }
 
-// check reads the workload and the speeds, and simulates nothing.
+// check reads the workload, the speeds and the learned schedulers, and simulates nothing.
 func (e *Elastic) check(fsys files.FS, r *decode.Reading) {
-	var err error
-	if r.Broken("elastic.trace") {
+	if r.Broken("elastic.trace") || !e.world.read(fsys, r, &e.Elastic) {
 		return
-	}
-	if e.types = elastic.PublishedTypes(); e.Elastic.Types != "" {
-		if e.types, err = readJSON(fsys, e.Elastic.Types, elastic.ReadTypes); err != nil {
-			r.Blame("elastic.types", err.Error())
-			return
-		}
-	}
-	if e.trace, err = readJSON(fsys, e.Elastic.Trace, func(in io.Reader) (*elastic.Trace, error) {
-		return elastic.ReadTrace(in, len(e.types))
-	}); err != nil {
-		r.Blame("elastic.trace", err.Error())
-		return
-	}
-	switch {
-	case e.trace.Settings.Analytic:
-	case e.Elastic.Speeds == "":
-		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and workers")
-		return
-	default:
-		if e.table, err = readJSON(fsys, e.Elastic.Speeds, elastic.ReadTable); err != nil {
-			r.Blame("elastic.speeds", err.Error())
-			return
-		}
 	}
 	s := e.Study()
 	if err := s.Validate(); err != nil {
 		r.Blame("elastic.trace", "the jobs on this cluster: "+err.Error())
 	}
+	e.kinds = readElasticSchedulers(fsys, r, e.Schedule.Schedulers)
+}
+
+// elasticWorld is what the section elastic names.
+type elasticWorld struct {
+	types []elastic.JobType
+	trace *elastic.Trace // nil where none is named
+	table elastic.Table  // nil where speeds are analytic
+}
+
+// read reads it, and reports whether all is right.
+func (w *elasticWorld) read(fsys files.FS, r *decode.Reading, o *ElasticOptions) bool {
+	var err error
+	if w.types = elastic.PublishedTypes(); o.Types != "" {
+		if w.types, err = readJSON(fsys, o.Types, elastic.ReadTypes); err != nil {
+			r.Blame("elastic.types", err.Error())
+			return false
+		}
+	}
+	if o.Trace != "" {
+		if w.trace, err = w.readTrace(fsys, o.Trace); err != nil {
+			r.Blame("elastic.trace", err.Error())
+			return false
+		}
+		if w.trace.Settings.Analytic {
+			return true
+		}
+	}
+	if o.Speeds == "" {
+		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and workers")
+		return false
+	}
+	if w.table, err = readJSON(fsys, o.Speeds, elastic.ReadTable); err != nil {
+		r.Blame("elastic.speeds", err.Error())
+	}
+	return err == nil
+}
+
+func (w *elasticWorld) readTrace(fsys files.FS, path string) (*elastic.Trace, error) {
+	return readJSON(fsys, path, func(in io.Reader) (*elastic.Trace, error) { return elastic.ReadTrace(in, len(w.types)) })
+}
+
+// study is a trace on the cluster that the section describes.
+func (w *elasticWorld) study(t *elastic.Trace, given *ElasticOptions) elastic.Study {
+	o := t.Settings.Options
+	o.Nodes, o.Most, o.Slot, o.Limit = cmp.Or(given.Nodes, o.Nodes), cmp.Or(given.Most, o.Most), cmp.Or(given.Slot, o.Slot), cmp.Or(given.Limit, o.Limit)
+	o.PerNode = elastic.Resources{elastic.CPU: cmp.Or(given.CPUs, o.PerNode[elastic.CPU]), elastic.GPU: cmp.Or(given.GPUs, o.PerNode[elastic.GPU])}
+	o.Scaling = given.Scaling
+	compatible := given.Compat == CompatDL2
+	if compatible {
+		o.Quirks = elastic.Compatible().Quirks
+	}
+	s := elastic.Study{Types: w.types, Jobs: t.Jobs, Speed: w.table, Options: o}
+	if t.Settings.Analytic {
+		s.Speed = elastic.Analytic{WholeShares: compatible}
+	}
+	s.Options.EnsureDefaults()
+	return s
 }
 
 // readJSON reads a file.
@@ -183,22 +224,10 @@ func readJSON[T any](fsys files.FS, path string, read func(io.Reader) (T, error)
 }
 
 // Study is the workload on the cluster.
-func (e *Elastic) Study() elastic.Study {
-	o, given := e.trace.Settings.Options, &e.Elastic
-	o.Nodes, o.Most, o.Slot, o.Limit = cmp.Or(given.Nodes, o.Nodes), cmp.Or(given.Most, o.Most), cmp.Or(given.Slot, o.Slot), cmp.Or(given.Limit, o.Limit)
-	o.PerNode = elastic.Resources{elastic.CPU: cmp.Or(given.CPUs, o.PerNode[elastic.CPU]), elastic.GPU: cmp.Or(given.GPUs, o.PerNode[elastic.GPU])}
-	o.Scaling = given.Scaling
-	compatible := given.Compat == CompatDL2
-	if compatible {
-		o.Quirks = elastic.Compatible().Quirks
-	}
-	s := elastic.Study{Types: e.types, Jobs: e.trace.Jobs, Speed: e.table, Options: o}
-	if e.trace.Settings.Analytic {
-		s.Speed = elastic.Analytic{WholeShares: compatible}
-	}
-	s.Options.EnsureDefaults()
-	return s
-}
+func (e *Elastic) Study() elastic.Study { return e.world.study(e.world.trace, &e.Elastic) }
+
+// Schedulers are those that are compared.
+func (e *Elastic) Schedulers() []ElasticScheduler { return e.kinds }
 
 // Resolved is the text of the file with every value.
 func (e *Elastic) Resolved() string { return Resolved(e) }
@@ -206,8 +235,9 @@ func (e *Elastic) Resolved() string { return Resolved(e) }
 // Digest covers what results depend on, the contents of the files too.
 func (e *Elastic) Digest() string {
 	return digest(e, func(w io.Writer) {
-		if e.trace != nil {
-			fmt.Fprintln(w, e.trace, e.table, e.types)
+		fmt.Fprintln(w, e.world.trace, e.world.table, e.world.types)
+		for _, k := range e.kinds {
+			fmt.Fprintln(w, k.digest)
 		}
 	})
 }

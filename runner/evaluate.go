@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/report"
+	"graft/results/runs"
 	"graft/simulation/evaluation"
 	"graft/work"
 	"graft/work/evaluate"
@@ -26,14 +28,15 @@ type evaluateOptions struct {
 	asPublished      bool                   // evaluate as the original's last code did
 	json             bool                   // print one object
 	csv              bool                   // print a row for each table and chooser
+	set              []string               // assignments after the file of schedulers
 	given            func(flag string) bool // whether a flag was given
 }
 
 func newEvaluateCommand() *cobra.Command {
 	var o evaluateOptions
 	command := &cobra.Command{
-		Use:   "evaluate --policy P [--policy P…] --table DIR [--table DIR…]",
-		Short: "Compare policies with baselines in tables of simulated sequences",
+		Use:   "evaluate [FILE] --policy P [--policy P…] --table DIR [--table DIR…]",
+		Short: "Compare policies in tables of simulated sequences, or schedulers on workloads",
 		Long: `evaluate follows policies through tables of all sequences of actions. At each decision it
 takes the likeliest action, on the network that earlier actions made and with the time left
 that the table recorded. It prints the accuracy of the sequence that follows, the regret in
@@ -52,6 +55,11 @@ With --leave-out there is no --policy: each scenario, or all tables of each netw
 out in turn; policies learn from the other tables and are evaluated in those left out. With
 --leave-out held-out they are evaluated in the tables that the file of --learn holds out.
 
+With FILE, a configuration of 'graft learn' with the section workloads, schedulers of elastic
+jobs are compared on its workloads of test, which no learner has seen: those of the section
+schedule, and learned ones, each a --policy that is a run folder or a file. Without --policy
+it is the run folder of FILE. Differences are from --against.
+
 With --out the results are also written into a run folder: what was compared, each seed in
 each table, and all that is printed. 'graft report' and 'graft plot' read it.
 
@@ -63,12 +71,16 @@ before the layers, though policies of the first network learned with it.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
+  graft evaluate scheduler.toml --against optimus --out runs/compared
   graft evaluate --policy results/simulation_early_learn2 --table results/simulation_early2 --vocab vocabs
   graft evaluate --policy results/simulation_early_learn2 --table results/simulation_early2 --vocab vocabs \
       --compat --as-published`,
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
 			o.given = command.Flags().Changed
+			if len(args) == 1 {
+				return runEvaluateSchedulers(command, args[0], o)
+			}
 			return runEvaluate(command.Context(), command.OutOrStdout(), o)
 		},
 	}
@@ -88,6 +100,7 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and chooser")
 	flags.StringVar(&o.Out, "out", "", "write the results into this new run folder")
 	flags.BoolVar(&o.Force, "force", false, "with --out: move an existing folder aside")
+	flags.StringArrayVar(&o.set, "set", nil, "with FILE: set a key, such as schedule.schedulers=[\"drf\"]; may be given several times")
 	o.addLeaveFlags(flags)
 	command.MarkFlagsMutuallyExclusive("json", "compat", "csv")
 	command.MarkFlagsMutuallyExclusive("prefix", "as-published")
@@ -104,7 +117,7 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.Leave.Try, "try", nil, "with --learn: another setting to choose from, such as learn.leaf=5; may be given several times. The best one is found by leaving out parts of what is learned from")
 	flags.StringVar(&o.Leave.For, "for", "new", `with --leave-out: default learning options for "new" or "known" scenarios`)
 	flags.IntVar(&o.seeds, "seeds", 10, "with --leave-out: number of policies that learn each time, with seeds from 1 on")
-	flags.StringVar(&o.Leave.Against, "against", "", fmt.Sprintf("with --leave-out: what differences are relative to, one of: %s (default: the first)", strings.Join(evaluation.Rivals, "; ")))
+	flags.StringVar(&o.Leave.Against, "against", "", fmt.Sprintf("with --leave-out: what differences are relative to, one of: %s (default: the first); with FILE: a scheduler (default: optimus)", strings.Join(evaluation.Rivals, "; ")))
 	flags.IntVar(&o.Leave.Steps, "steps", 0, "with --leave-out: maximum number of learning steps (default: that of --for)")
 }
 
@@ -115,6 +128,8 @@ func (o evaluateOptions) validate(env *work.Env) error {
 		return failure.Usagef("--compat is the report of the original, about one policy and one table")
 	case o.asPublished && !o.compat:
 		return failure.Usagef("--as-published is for the report of the original; add --compat")
+	case len(o.set) > 0:
+		return failure.Usagef("--set is for a file of schedulers; name one, or leave out --set")
 	case o.Force && o.Out == "":
 		return failure.Usagef("--force is for the folder of --out; add that, or leave out --force")
 	}
@@ -141,6 +156,27 @@ func (o evaluateOptions) validateLeave() error {
 		faults = append(faults, fmt.Errorf("--seeds is %d; must be at least 1", o.seeds))
 	}
 	return errors.Join(faults...)
+}
+
+// ofSchedulers are the flags that suit the comparison of schedulers.
+var ofSchedulers = []string{"policy", "against", "set", "out", "force", "json"}
+
+func runEvaluateSchedulers(command *cobra.Command, path string, o evaluateOptions) error {
+	var unfit []string
+	command.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && !slices.Contains(ofSchedulers, flag.Name) {
+			unfit = append(unfit, "--"+flag.Name)
+		}
+	})
+	if len(unfit) > 0 {
+		return failure.Usagef("%s: for policies in tables; with a file of schedulers leave it out", strings.Join(unfit, ", "))
+	}
+	if o.Force && o.Out == "" {
+		return failure.Usagef("--force is for the folder of --out; add that, or leave out --force")
+	}
+	c, err := evaluate.Schedulers(command.Context(), environment(command.Context()),
+		evaluate.SchedulerOptions{File: path, Set: o.set, Policies: o.Policies, Against: o.Leave.Against, Out: o.Out, Force: o.Force})
+	return show(command.OutOrStdout(), o.json, c, err, func(w io.Writer, c *runs.ElasticComparison) error { return report.PrintElasticComparison(c, w) })
 }
 
 func runEvaluate(ctx context.Context, w io.Writer, o evaluateOptions) error {

@@ -20,8 +20,13 @@ func newLearnCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "learn CONFIG",
-		Short: "Train policies on tables of simulated sequences",
-		Long: `learn trains policies on tables. The sections of CONFIG select one of two kinds.
+		Short: "Train policies on tables, or schedulers on workloads",
+		Long: `learn trains policies. The sections of CONFIG select one of three kinds.
+
+With [workloads], schedulers of elastic jobs learn, one for each of several seeds: first they
+imitate a teacher, then reinforcement learning improves them. 'graft evaluate CONFIG' compares
+them with other schedulers on workloads that they have not seen, and 'graft cluster run' takes
+their run folder as a scheduler.
 
 With [tables], structural policies, which read any network, learn from all tables at once,
 one policy for each of several seeds. They follow the exact gradient over all sequences until
@@ -41,7 +46,8 @@ to the same bits.`,
 		Example: `  graft learn policy.toml
   graft learn policy.toml --set run.seeds=20 --set learn.for=new --folder runs/new
   graft learn original.toml --set learn.rule=exact --set learn.episodes=2000
-  graft learn policy.toml --resume`,
+  graft learn policy.toml --resume
+  graft learn scheduler.toml --set run.seeds=10`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return runLearn(command.Context(), command.OutOrStdout(), args[0], o, asJSON)
@@ -65,10 +71,20 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learn.Options, as
 	switch {
 	case err != nil:
 		return err
+	case r.Scheduler != nil:
+		return show(w, asJSON, r.Scheduler, nil, printScheduler)
 	case r.Policies != nil:
 		return show(w, asJSON, r.Policies, nil, printPolicies)
 	}
 	return show(w, asJSON, r.Study, nil, printStudy)
+}
+
+func printScheduler(w io.Writer, r *learn.SchedulerResult) error {
+	if err := report.PrintElasticLearning(r.Outcome, w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%.0f s; results in %s, the best seed's scheduler in %s\n", r.Seconds, r.Folder, r.Scheduler)
+	return err
 }
 
 func printStudy(w io.Writer, r *learn.StudyResult) error {

@@ -39,3 +39,14 @@ func ReadTrace(r io.Reader, types int) (*Trace, error) {
 	}
 	return &Trace{settings, file.Jobs}, nil
 }
+
+// Pattern is the number of jobs that arrive in each slot, up to the last arrival.
+func (t *Trace) Pattern() (counts []int) {
+	for _, j := range t.Jobs {
+		for len(counts) <= j.Arrival {
+			counts = append(counts, 0)
+		}
+		counts[j.Arrival]++
+	}
+	return counts
+}

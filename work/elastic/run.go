@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/schedulers"
 	"graft/config"
 	"graft/parallel"
 	"graft/results"
@@ -82,17 +81,13 @@ func simulate(ctx context.Context, env *work.Env, c *config.Elastic, folder stri
 	if err != nil {
 		return nil, err
 	}
-	names := c.Schedule.Schedulers
-	found := make([]*elastic.Result, len(names))
-	err = parallel.Pool{Workers: c.Schedule.Workers}.Each(ctx, len(names), func(k int) error {
-		kind, err := schedulers.Named(names[k])
-		if err == nil {
-			found[k], err = study.Run(ctx, kind)
-		}
-		if err != nil {
+	kinds := c.Schedulers()
+	found := make([]*elastic.Result, len(kinds))
+	err = parallel.Pool{Workers: c.Schedule.Workers}.Each(ctx, len(kinds), func(k int) (err error) {
+		if found[k], err = study.Run(ctx, kinds[k].Kind); err != nil {
 			return err
 		}
-		return writeJobs(env, filepath.Join(folder, names[k]), found[k])
+		return writeJobs(env, filepath.Join(folder, kinds[k].Name), found[k])
 	}).First()
 	if err != nil {
 		return nil, err
@@ -103,7 +98,7 @@ func simulate(ctx context.Context, env *work.Env, c *config.Elastic, folder stri
 		if k > 0 {
 			first = found[0]
 		}
-		o.AddElastic(names[k], r, first)
+		o.AddElastic(kinds[k].Name, r, first)
 	}
 	return o, nil
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"time"
 
+	"graft/cluster/elastic/agent"
+	shared "graft/learn"
 	"graft/original/learn"
 	"graft/results"
 	"graft/results/tensorboard"
@@ -36,6 +38,20 @@ func (c *curves) study(r learn.Row, greedy string) error {
 	}
 	c.greedy = greedy
 	return c.Text(step, "likeliest_sequence", "`"+greedy+"`")
+}
+
+// scheduler adds figures of a seed of schedulers, at its steps.
+func (c *curves) scheduler(r shared.Row) error {
+	if c == nil {
+		return nil
+	}
+	var figures []tensorboard.Scalar
+	for k, name := range agent.FigureNames() {
+		if v := r.Values[k]; !math.IsNaN(v) {
+			figures = append(figures, work.Scalar(fmt.Sprintf("%s/seed-%d", name, r.Seed), v))
+		}
+	}
+	return c.Scalars(int64(r.Step), figures...)
 }
 
 // tree adds figures of a seed of structural policies, at its steps.

@@ -27,16 +27,22 @@ type Options struct {
 	Tensorboard bool     // write event files for TensorBoard; false leaves it to the file's run.tensorboard
 }
 
-// Result holds the result of a learning run. Either Policies or Study is set; the other is nil.
+// Result holds the result of a learning run. One of its fields is set; the others are nil.
 type Result struct {
-	Policies *PoliciesResult // structural policies
-	Study    *StudyResult    // a policy of the original's
+	Policies  *PoliciesResult  // structural policies
+	Study     *StudyResult     // a policy of the original's
+	Scheduler *SchedulerResult // schedulers of elastic jobs
 }
 
 // Run trains the policies of a configuration file. Where ctx ends it saves checkpoints and returns
 // an error of the code failure.Requeue; with Resume the run then goes on to the same bits.
 func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, error) {
-	if config.KindOf(env.Files, path) != config.TreeLearningKind {
+	switch config.KindOf(env.Files, path) {
+	case config.TreeLearningKind:
+	case config.ElasticLearningKind:
+		r, err := runScheduler(ctx, env, path, o)
+		return &Result{Scheduler: r}, err
+	default:
 		return runStudy(ctx, env, path, o)
 	}
 	l, err := config.ReadTreeLearning(env.Files, path, o.Set)

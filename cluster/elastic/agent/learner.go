@@ -128,7 +128,7 @@ func (l *Learner) Advance(ctx context.Context) (err error) {
 		return err
 	}
 	l.Step++
-	if last := lessons + l.rounds(); l.Step%l.Every == 0 || l.Step == lessons || l.Step == last {
+	if last := l.Options.Steps(); l.Step%l.Every == 0 || l.Step == lessons || l.Step == last {
 		if err := l.validate(ctx); err != nil {
 			return err
 		}

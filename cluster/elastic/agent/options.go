@@ -119,3 +119,6 @@ func (o *Options) gradient() learn.GradientOptions {
 	}
 	return g
 }
+
+// Steps is the number of lessons and rounds, at most. It is of options with defaults.
+func (o *Options) Steps() int { return o.lessons() + o.rounds() }

@@ -1,0 +1,231 @@
+package config
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/agent"
+	"graft/config/decode"
+	"graft/files"
+	"graft/results/document"
+)
+
+// ElasticLearningKind is the kind of files with the section workloads.
+var ElasticLearningKind = &Kind{
+	Name: "elastic-learning", Noun: "learning of a scheduler", Command: "graft learn", Files: "files of schedulers of elastic jobs that learn", Title: "schedulers of elastic jobs that learn",
+	Sections: []string{"workloads"}, New: func() File { return NewElasticLearning() }, Summary: summaryOf((*ElasticLearning).Summary),
+	Page: Page{Title: "Keys of the file of schedulers that learn", Sections: []string{"workloads", "learn", "run"},
+		Intro: "A file with the section `workloads`, for `graft learn` and `graft evaluate`. The sections `elastic`,\nwhose trace is optional here, and `schedule` are those of simulations of elastic jobs. See [elastic\njobs](elastic.md).\n"},
+}
+
+// ElasticLearning is the file of a scheduler of elastic jobs that learns: the cluster, the workloads, the
+// learner, and the schedulers that it is compared with.
+type ElasticLearning struct {
+	Elastic   ElasticOptions  // cluster and speeds
+	Workloads WorkloadOptions // to learn from, to stop by and to compare on
+	Learn     agent.Options   // options of the learner
+	Run       TreeLearningRun // seeds and output
+	Schedule  ElasticSchedule // schedulers that 'graft evaluate' compares with
+
+	sources
+	world                   elasticWorld
+	train, validation, test []elastic.Study
+	rivals                  []ElasticScheduler
+}
+
+// WorkloadOptions name traces, or say how workloads are generated in their place: jobs of all types,
+// drawn evenly. Values that are zero are those of elastic.trace, where there is one.
+type WorkloadOptions struct {
+	Train           []string `result:"contents"` // JSON files of traces to learn from; empty generates workloads
+	Validation      []string `result:"contents"` // JSON files of traces that choose the best of what is learned; empty generates workloads
+	Test            []string `result:"none"`     // JSON files of traces on which 'graft evaluate' compares schedulers; empty generates workloads
+	Seed            uint64   // of what is generated; default 1
+	TrainCount      int      // workloads to learn from, where they are generated; zero means 40
+	ValidationCount int      // workloads of validation, where they are generated; zero means 8
+	TestCount       int      `result:"none"` // workloads to compare on, where they are generated; zero means 10
+	// Arrivals of generated workloads: uniform, poisson, or trace, which repeats the numbers of jobs in the
+	// slots of elastic.trace from a random slot on. Empty means poisson.
+	Arrivals   string  `config:",one=uniform|poisson|trace"`
+	Jobs       int     // of a generated workload; zero means 60
+	Rate       int     // jobs that arrive in a slot, at most; zero means 3
+	Epochs     float64 // of a job whose type has length 1; zero means 30,000
+	EpochError float64 // relative error of what schedulers know of epochs, from 0 to below 1; zero means none
+	Jitter     bool    // varies the epochs of jobs of one type by up to a tenth; false keeps them equal
+}
+
+// Patterns of arrivals.
+const (
+	arriveUniform = "uniform"
+	arrivePoisson = "poisson"
+	arriveTrace   = "trace"
+)
+
+// EnsureDefaults fills in what zero stands for, but for what a trace says.
+func (o *WorkloadOptions) EnsureDefaults() {
+	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 40), cmp.Or(o.ValidationCount, 8), cmp.Or(o.TestCount, 10)
+	o.Arrivals = cmp.Or(o.Arrivals, arrivePoisson)
+}
+
+// mostWorkloads bounds the workloads of each purpose.
+const mostWorkloads = 10_000
+
+// Validate joins all that is wrong.
+func (o WorkloadOptions) Validate() error {
+	var faults faultList
+	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount, "test_count": o.TestCount} {
+		faults.when(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
+	}
+	for name, v := range map[string]int{"jobs": o.Jobs, "rate": o.Rate} {
+		faults.when(v < 0, "%s is %d; must not be negative", name, v)
+	}
+	faults.when(!(o.Epochs >= 0), "epochs is %v; must not be negative", o.Epochs)
+	faults.when(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be from 0 to below 1", o.EpochError)
+	return errors.Join(faults...)
+}
+
+// NewElasticLearning returns an empty file, before EnsureDefaults.
+func NewElasticLearning() *ElasticLearning {
+	return &ElasticLearning{Workloads: WorkloadOptions{Seed: 1}, Run: TreeLearningRun{Seed: 1, Every: 1}}
+}
+
+// ReadElasticLearning is ElasticLearningKind.Read.
+func ReadElasticLearning(fsys files.FS, path string, set []string) (*ElasticLearning, error) {
+	return readAs[*ElasticLearning](ElasticLearningKind, fsys, path, set)
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (l *ElasticLearning) EnsureDefaults() {
+	l.Elastic.EnsureDefaults()
+	l.Workloads.EnsureDefaults()
+	l.Learn.EnsureDefaults()
+	l.Run.EnsureDefaults()
+	l.Schedule.EnsureDefaults()
+}
+
+// Validate joins all that is wrong.
+func (l *ElasticLearning) Validate() error {
+	var faults faultList
+	faults.when(l.Workloads.Arrivals == arriveTrace && l.Elastic.Trace == "", "workloads.arrivals is trace; name one in elastic.trace")
+	return errors.Join(append(faults, l.Elastic.validate(), l.Workloads.Validate(), l.Learn.Validate(), l.Run.Validate(), l.Schedule.Validate())...)
+}
+
+// check reads and generates the workloads, and learns nothing.
+func (l *ElasticLearning) check(fsys files.FS, r *decode.Reading) {
+	if r.Broken("elastic.trace") || !l.world.read(fsys, r, &l.Elastic) {
+		return
+	}
+	o := &l.Workloads
+	l.train = l.workloads(fsys, r, "workloads.train", o.Train, o.TrainCount, 0)
+	l.validation = l.workloads(fsys, r, "workloads.validation", o.Validation, o.ValidationCount, 1)
+	l.test = l.workloads(fsys, r, "workloads.test", o.Test, o.TestCount, 2)
+	l.rivals = readElasticSchedulers(fsys, r, l.Schedule.Schedulers)
+	for _, name := range slices.Concat(o.Train, o.Validation) {
+		if slices.Contains(o.Test, name) {
+			r.Blame("workloads.test", name+" is also one of training or validation; compare on traces that no learner has seen")
+		}
+	}
+}
+
+// workloads reads traces or, where there are none, generates a number of workloads.
+func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string, paths []string, count, purpose int) (all []elastic.Study) {
+	for _, path := range paths {
+		t, err := l.world.readTrace(fsys, path)
+		if err != nil {
+			r.Blame(key, r.Elsewhere(key, err).Error())
+			return nil
+		}
+		all = append(all, l.world.study(t, &l.Elastic))
+	}
+	if len(paths) == 0 {
+		key = "workloads"
+	}
+	for k := range count {
+		if len(paths) > 0 {
+			break
+		}
+		t, err := l.generate(uint64(purpose*mostWorkloads + k))
+		if err != nil {
+			r.Blame(key, err.Error())
+			return nil
+		}
+		all = append(all, l.world.study(t, &l.Elastic))
+	}
+	for k := range all {
+		if err := all[k].Validate(); err != nil {
+			r.Blame(key, fmt.Sprintf("workload %d on this cluster: %v", k, err))
+			return nil
+		}
+	}
+	return all
+}
+
+// generate draws a workload.
+func (l *ElasticLearning) generate(k uint64) (*elastic.Trace, error) {
+	t := &elastic.Trace{}
+	if l.world.trace != nil {
+		t.Settings = l.world.trace.Settings
+	}
+	o, given := &t.Settings.Generate, &l.Workloads
+	o.Jobs, o.Rate, o.MaxEpochs = cmp.Or(given.Jobs, o.Jobs), cmp.Or(given.Rate, o.Rate), cmp.Or(given.Epochs, o.MaxEpochs)
+	o.EpochError, o.Jitter = cmp.Or(given.EpochError, o.EpochError), given.Jitter || o.Jitter
+	switch o.Pattern = nil; given.Arrivals {
+	case arriveUniform:
+		o.Arrivals = elastic.UniformArrivals
+	case arrivePoisson:
+		o.Arrivals = elastic.PoissonArrivals
+	case arriveTrace:
+		o.Arrivals, o.Pattern = elastic.PatternArrivals, l.world.trace.Pattern()
+	}
+	var err error
+	t.Jobs, err = elastic.Generate(l.world.types, *o, elastic.NewDraws(given.Seed<<32+k))
+	return t, err
+}
+
+// Studies are the workloads to learn from, to stop by and to compare on.
+func (l *ElasticLearning) Studies() (train, validation, test []elastic.Study) {
+	return l.train, l.validation, l.test
+}
+
+// Rivals are the schedulers to compare with.
+func (l *ElasticLearning) Rivals() []ElasticScheduler { return l.rivals }
+
+// Resolved is the text of the file with every value.
+func (l *ElasticLearning) Resolved() string { return Resolved(l) }
+
+// Digest covers the contents of the files, but nothing of what is compared with.
+func (l *ElasticLearning) Digest() string {
+	h := sha256.New()
+	for _, section := range []string{"elastic.", "workloads.", "learn.", "run."} {
+		writeKeys(h, l, section)
+	}
+	fmt.Fprintln(h, l.world.table, l.world.types)
+	for _, list := range [][]elastic.Study{l.train, l.validation} {
+		for k := range list {
+			fmt.Fprintln(h, list[k].Jobs, list[k].Options)
+		}
+		fmt.Fprintln(h)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Differences lists the keys in which the results of two files differ.
+func (l *ElasticLearning) Differences(was *ElasticLearning) []string { return differences(l, was) }
+
+// Summary is the learning of a scheduler in a line.
+func (l *ElasticLearning) Summary() (string, error) {
+	lessons := "nobody"
+	if l.Learn.Teacher != agent.NoTeacher {
+		lessons = l.Learn.Teacher + " in " + document.Plural(l.Learn.Lessons, "lesson")
+	}
+	rounds := ""
+	if l.Learn.Method != agent.OnlyImitate {
+		rounds = fmt.Sprintf(", then at most %s of %s", document.Plural(l.Learn.Rounds, "round"), l.Learn.Method)
+	}
+	return fmt.Sprintf("%s learn from %s%s on %s, with %d of validation and %d of test; scaling %s; digest %.12s", document.Plural(l.Run.Seeds, "scheduler"), lessons, rounds,
+		document.Plural(len(l.train), "workload"), len(l.validation), len(l.test), l.Elastic.Scaling, l.Digest()), nil
+}

@@ -1,0 +1,117 @@
+package config
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/agent"
+	"graft/cluster/elastic/schedulers"
+	"graft/config/decode"
+	"graft/files"
+	"graft/torch/weights"
+)
+
+// ElasticSchedulerFile is the file of the best learned scheduler in a run folder of 'graft learn', and
+// ElasticSeedFolder the folder of those of all seeds.
+const (
+	ElasticSchedulerFile = "scheduler.safetensors"
+	ElasticSeedFolder    = "schedulers"
+)
+
+// ElasticScheduler is a scheduler of elastic jobs, which may have been learned.
+type ElasticScheduler struct {
+	elastic.Kind
+	Seeds []elastic.Kind // of a run folder: what each seed learned; nil for others
+
+	digest string // of what was learned; empty where nothing was
+}
+
+// Learned reports whether the scheduler was learned.
+func (s *ElasticScheduler) Learned() bool { return s.digest != "" }
+
+// readElasticSchedulers finds schedulers by name, and reads learned ones.
+func readElasticSchedulers(fsys files.FS, r *decode.Reading, names []string) (all []ElasticScheduler) {
+	for _, name := range names {
+		kind, err := schedulers.Named(name)
+		s := ElasticScheduler{Kind: kind}
+		if err != nil {
+			s, err = ReadElasticScheduler(fsys, name)
+		}
+		if err != nil {
+			r.Blame("schedule.schedulers", r.Elsewhere("schedule.schedulers", err).Error())
+			return nil
+		}
+		if slices.ContainsFunc(all, func(other ElasticScheduler) bool { return other.Name == s.Name }) {
+			r.Blame("schedule.schedulers", fmt.Sprintf("two schedulers have the name %s; rename the folder or the file of one", s.Name))
+			return nil
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// ReadElasticScheduler reads a learned scheduler: a file, or a run folder of 'graft learn'. Its name is
+// the last part of the path.
+func ReadElasticScheduler(fsys files.FS, path string) (s ElasticScheduler, err error) {
+	name := strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".safetensors")
+	file := path
+	if info, err := fsys.Stat(path); err == nil && info.IsDir() {
+		file = filepath.Join(path, ElasticSchedulerFile)
+	}
+	h := sha256.New()
+	if s.Kind, err = readPolicy(fsys, file, name, h); err != nil {
+		if file != path && errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; the folder is none of a scheduler that 'graft learn' has learned to the end", err)
+		}
+		return s, err
+	}
+	if file != path {
+		if s.Seeds, err = readSeeds(fsys, filepath.Join(path, ElasticSeedFolder), name, h); err != nil {
+			return s, err
+		}
+	}
+	s.digest = fmt.Sprintf("%x", h.Sum(nil))
+	return s, nil
+}
+
+// readSeeds reads what each seed learned, in the order of names.
+func readSeeds(fsys files.FS, folder, name string, h io.Writer) (all []elastic.Kind, err error) {
+	entries, err := fsys.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".safetensors" {
+			continue
+		}
+		kind, err := readPolicy(fsys, filepath.Join(folder, e.Name()), name, h)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, kind)
+	}
+	return all, nil
+}
+
+func readPolicy(fsys files.FS, path, name string, h io.Writer) (kind elastic.Kind, err error) {
+	set, err := weights.Read(fsys, path, weights.Options{})
+	if err != nil {
+		return kind, err
+	}
+	for _, t := range set.Tensors {
+		fmt.Fprintln(h, t.Name, t.Shape)
+		_, _ = h.Write(t.Data) // a hash takes everything
+	}
+	p, err := agent.ReadPolicy(set)
+	if err != nil {
+		return kind, fmt.Errorf("%s: %w", path, err)
+	}
+	return p.Scheduler(name), nil
+}

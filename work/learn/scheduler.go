@@ -1,0 +1,273 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/agent"
+	"graft/cluster/elastic/schedulers"
+	"graft/config"
+	"graft/learn"
+	"graft/parallel"
+	"graft/results"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
+	"graft/work"
+)
+
+// SchedulerResult is the JSON output of `graft learn --json` for schedulers of elastic jobs.
+type SchedulerResult struct {
+	Folder    string                       `json:"folder"`    // of the run
+	Scheduler string                       `json:"scheduler"` // the file of the best seed's
+	Outcome   *runs.ElasticLearningOutcome `json:"outcome"`   // what was learned
+	Seconds   float64                      `json:"seconds"`   // of the machine's time that learning took, in this process
+}
+
+// scheduler learns a scheduler for each of several seeds.
+type scheduler struct {
+	run
+	*config.ElasticLearning
+	took time.Duration // that learning has, in this process
+}
+
+// runScheduler learns the schedulers of a configuration file.
+func runScheduler(ctx context.Context, env *work.Env, path string, o Options) (*SchedulerResult, error) {
+	l, err := config.ReadElasticLearning(env.Files, path, o.Set)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	text, err := env.Text(path)
+	if err != nil {
+		return nil, err
+	}
+	l.Run.Tensorboard = l.Run.Tensorboard || o.Tensorboard
+	o.Folder = work.Folder(o.Folder, l.Run.Folder, path)
+	s := &scheduler{run: newRun(env, o), ElasticLearning: l}
+	outcome, err := s.learn(ctx, text)
+	if err := s.end(err); err != nil {
+		return nil, err
+	}
+	return &SchedulerResult{o.Folder, s.stored.Path(config.ElasticSchedulerFile), outcome, s.took.Seconds()}, nil
+}
+
+// learn learns from the beginning or from checkpoints.
+func (s *scheduler) learn(ctx context.Context, text string) (*runs.ElasticLearningOutcome, error) {
+	log, err := s.begin(text)
+	if err != nil {
+		return nil, err
+	}
+	learned, err := s.train(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]learn.Row
+	for _, l := range learned {
+		rows = append(rows, l.rows)
+	}
+	if err := log.Finish(rows...); err != nil {
+		return nil, err
+	}
+	outcome, err := s.outcome(ctx, learned)
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info("learned", zap.Int("schedulers", len(learned)), zap.Duration("took", s.took.Round(time.Millisecond)))
+	return outcome, s.stored.WriteOutcome(outcome)
+}
+
+// begin makes the run folder, or opens the one that these schedulers began in.
+func (s *scheduler) begin(text string) (*schedulerLog, error) {
+	if err := s.open(text, s.Resolved(), results.Manifest{Seed: s.Run.Seed, ConfigSHA256: s.Digest()}); err != nil {
+		return nil, err
+	}
+	if s.stored.Manifest().ConfigSHA256 != s.Digest() {
+		was, err := config.ReadElasticLearning(s.env.Files, s.stored.Path(runs.ResolvedFile), nil)
+		what := work.Differences(was, err, s.Differences, "its workloads have changed")
+		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option folder", s.o.Folder, what))
+	}
+	s.record.Open(s.stored)
+	if err := s.env.Files.MkdirAll(s.stored.Path(config.ElasticSeedFolder)); err != nil {
+		return nil, err
+	}
+	var columns []results.Column
+	for _, name := range agent.FigureNames() {
+		columns = append(columns, results.Column{Name: name})
+	}
+	folder, err := learn.OpenFolder(s.env.Files, s.stored, columns)
+	if err != nil {
+		return nil, err
+	}
+	log := &schedulerLog{Folder: folder, log: s.log, pace: work.NewProgressLimiter(s.env.Now), steps: map[uint64]float64{}, seeds: s.Run.Seeds, all: s.Learn.Steps()}
+	if err := s.stored.ForgetEvents(); err != nil || !s.Run.Tensorboard { // all rows are reported again
+		return log, err
+	}
+	log.curves, err = openCurves(s.env.Now, s.stored, 0, s.Resolved())
+	return log, err
+}
+
+// learnedSeed is the result of a seed.
+type learnedSeed struct {
+	runs.ElasticSeed
+	policy *agent.Policy
+	rows   []learn.Row
+}
+
+// train runs all seeds to their end, and shows how far they are.
+func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed, error) {
+	all, train, validation := make([]learnedSeed, s.Run.Seeds), []elastic.Study(nil), []elastic.Study(nil)
+	train, validation, _ = s.Studies()
+	study := &learn.Study{Seeds: s.Run.All(), Pool: parallel.Pool{Workers: cmp.Or(s.Run.Workers, runtime.GOMAXPROCS(0))}, Every: s.Run.Every, Checkpoint: s.Run.Checkpoint,
+		Now: s.env.Now, Recorder: log}
+	study.With = func(seed uint64, advance func(learn.Learner) ([]learn.Row, error)) error {
+		l, err := agent.NewLearner(train, validation, s.Learn, seed)
+		if err != nil {
+			return err
+		}
+		rows, err := advance(l)
+		if err != nil {
+			return err
+		}
+		p, err := l.Policy()
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", seed, err)
+		}
+		all[seed-s.Run.Seed] = learnedSeed{runs.ElasticSeed{Seed: seed, Steps: l.Steps(), Ended: l.Ended(), JCT: l.Best, BestAt: l.BestAt, Scheduler: runs.ElasticSeedFile(seed)}, p, rows}
+		return nil
+	}
+	if log.drawn = s.env.Show != nil; log.drawn {
+		defer s.env.Show(log.scene())()
+	}
+	began := s.env.Now()
+	err := study.Run(ctx)
+	s.took = s.env.Now().Sub(began)
+	return all, err
+}
+
+// outcome writes the schedulers, and says how good they are on the workloads of validation.
+func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.ElasticLearningOutcome, error) {
+	train, validation, _ := s.Studies()
+	o := &runs.ElasticLearningOutcome{Teacher: s.Learn.Teacher, Method: s.Learn.Method, Scaling: s.Elastic.Scaling, Train: len(train), Choose: len(validation), Rivals: map[string]float64{}}
+	best := slices.MinFunc(all, func(a, b learnedSeed) int { return cmp.Compare(a.JCT, b.JCT) })
+	for _, l := range all {
+		l.policy.Notes = map[string]string{"graft": s.env.Version, "seed": fmt.Sprint(l.Seed), "steps": fmt.Sprint(l.BestAt), "teacher": s.Learn.Teacher, "method": s.Learn.Method}
+		if err := l.policy.Write(s.env.Files, s.stored.Path(l.Scheduler)); err != nil {
+			return nil, err
+		}
+		o.Seeds = append(o.Seeds, l.ElasticSeed)
+	}
+	o.Best = best.Seed
+	if err := best.policy.Write(s.env.Files, s.stored.Path(config.ElasticSchedulerFile)); err != nil {
+		return nil, err
+	}
+	for _, v := range validation {
+		bound, err := elastic.LowerBound(v)
+		if err != nil {
+			return nil, err
+		}
+		o.Bound += bound.Mean / float64(len(validation))
+	}
+	for _, kind := range schedulers.Kinds() {
+		mean, err := s.meanJCT(ctx, validation, kind)
+		if err != nil {
+			return nil, err
+		}
+		if !math.IsInf(mean, 0) {
+			o.Rivals[kind.Name] = mean
+		}
+	}
+	return o, nil
+}
+
+// meanJCT is the mean over workloads; infinite where a scheduler leaves jobs.
+func (s *scheduler) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic.Kind) (mean float64, err error) {
+	for _, v := range studies {
+		r, err := v.Run(ctx, kind)
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if err != nil {
+			return math.Inf(1), nil
+		}
+		mean += r.MeanJCT / float64(len(studies))
+	}
+	return mean, nil
+}
+
+// schedulerLog records learning in the run folder, the log and the progress bar.
+type schedulerLog struct {
+	*learn.Folder
+	log    *zap.Logger
+	pace   *work.ProgressLimiter
+	drawn  bool    // a bar shows the progress, the log need not
+	seeds  int     // that learn
+	all    int     // steps of a seed, at most
+	curves *curves // nil where TensorBoard is not wanted
+
+	mu    sync.Mutex
+	steps map[uint64]float64 // of each seed; all of one that has ended
+	last  float64            // validation
+}
+
+// Step implements [learn.Recorder].
+func (l *schedulerLog) Step(seed uint64, of learn.Learner) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.steps[seed] = float64(of.Steps()); of.Ended() != "" {
+		l.steps[seed] = float64(l.all)
+	}
+	if !l.drawn && l.pace.Due() {
+		l.log.Info("learning", zap.Float64("part", work.Rounded(l.part())), zap.Float64("validation_jct", work.Rounded(l.last)))
+	}
+}
+
+// Row implements [learn.Recorder].
+func (l *schedulerLog) Row(r learn.Row) error {
+	l.mu.Lock()
+	if v := r.Values[0]; !math.IsNaN(v) {
+		l.last = v
+	}
+	l.mu.Unlock()
+	return errors.Join(l.Folder.Row(r), l.curves.scheduler(r))
+}
+
+// part is the share of all steps that are done.
+func (l *schedulerLog) part() (sum float64) {
+	for _, steps := range l.steps {
+		sum += steps / float64(l.all*l.seeds)
+	}
+	return sum
+}
+
+// scene is the progress bar of the seeds.
+func (l *schedulerLog) scene() work.Progress {
+	locked := func(of func() string) string {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return of()
+	}
+	return work.Progress{
+		Done: func() (done, all int64) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return int64(wholeBar * l.part()), wholeBar
+		},
+		Text: func() string { return document.Plural(l.seeds, "scheduler") },
+		Details: func(width int) string {
+			return locked(func() string {
+				return work.FitLine([]string{strings.TrimSpace(fmt.Sprintf("validation %.2f slots", l.last))}, width)
+			})
+		},
+	}
+}
