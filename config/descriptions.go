@@ -77,7 +77,7 @@ var descriptions = map[string]string{
 	"graft/config.ElasticOptions.Nodes":              "Of the cluster; zero is the trace's, or 96.",
 	"graft/config.ElasticOptions.Scaling":            "The time that a job loses in a slot when its counts have changed: checkpoint stops and restarts it, hot moves parameters while it runs, none is free. Empty means checkpoint, or none with compat dl2.",
 	"graft/config.ElasticOptions.Slot":               "Length of a slot in seconds; zero is the trace's, or 1200.",
-	"graft/config.ElasticOptions.Speeds":             "JSON file of steps a second by model, servers and workers, each from 1 on; required unless the trace says that speeds are analytic.",
+	"graft/config.ElasticOptions.Speeds":             "A JSON file of steps a second by model, servers and workers, each from 1 on; or analytic, which computes them from what the types say of computation and communication. Required unless the trace says that speeds are analytic.",
 	"graft/config.ElasticOptions.Trace":              "JSON file of the jobs, and of parameters of the simulator DL2 in overrides; required.",
 	"graft/config.ElasticOptions.Types":              "JSON file of job types: demands, size of an epoch, communication; empty means the eight models of DL2.",
 	"graft/config.ElasticOutput.Folder":              "Path of the run folder; empty lets the command choose.",

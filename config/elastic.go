@@ -38,8 +38,11 @@ type Elastic struct {
 // parameters, where it has some. Paths are those of the operating system, from the working folder or,
 // where nothing is there, from that of the file.
 type ElasticOptions struct {
-	Trace  string  `result:"contents"` // JSON file of the jobs, and of parameters of the simulator DL2 in overrides; required
-	Speeds string  `result:"contents"` // JSON file of steps a second by model, servers and workers, each from 1 on; required unless the trace says that speeds are analytic
+	Trace string `result:"contents"` // JSON file of the jobs, and of parameters of the simulator DL2 in overrides; required
+	// Speeds is a JSON file of steps a second by model, servers and workers, each from 1 on; or analytic,
+	// which computes them from what the types say of computation and communication. Required unless the
+	// trace says that speeds are analytic.
+	Speeds string  `result:"contents"`
 	Types  string  `result:"contents"` // JSON file of job types: demands, size of an epoch, communication; empty means the eight models of DL2
 	Nodes  int     // of the cluster; zero is the trace's, or 96
 	CPUs   int     `config:"cpu_slots"` // CPU slots of a node; zero is the trace's, or 8
@@ -56,6 +59,9 @@ type ElasticOptions struct {
 	Compat string `config:",one=none|dl2"`
 }
 
+// speedsAnalytic computes speeds in place of reading them.
+const speedsAnalytic = "analytic"
+
 // CompatDL2 has the results of DL2's simulator.
 const CompatDL2 = "dl2"
 
@@ -71,13 +77,6 @@ func (o *ElasticOptions) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o ElasticOptions) Validate() error {
-	var faults faultList
-	faults.when(o.Trace == "", "trace is missing; name a JSON file with jobs")
-	return errors.Join(append(faults, o.validate())...)
-}
-
-// validate is Validate where a trace is not needed.
-func (o ElasticOptions) validate() error {
 	var faults faultList
 	for name, v := range map[string]int{"nodes": o.Nodes, "cpu_slots": o.CPUs, "gpu_slots": o.GPUs, "most": o.Most, "max_slots": o.Limit} {
 		faults.when(v < 0, "%s is %d; must not be negative", name, v)
@@ -143,6 +142,10 @@ func (e *Elastic) Validate() error { return errors.Join(e.Elastic.Validate(), e.
 
 // check reads the workload, the speeds and the learned schedulers, and simulates nothing.
 func (e *Elastic) check(fsys files.FS, r *decode.Reading) {
+	if e.Elastic.Trace == "" {
+		r.Blame("elastic.trace", "trace is missing; name a JSON file with jobs")
+		return
+	}
 	if r.Broken("elastic.trace") || !e.world.read(fsys, r, &e.Elastic) {
 		return
 	}
@@ -158,6 +161,8 @@ type elasticWorld struct {
 	types []elastic.JobType
 	trace *elastic.Trace // nil where none is named
 	table elastic.Table  // nil where speeds are analytic
+
+	analytic bool
 }
 
 // read reads it, and reports whether all is right.
@@ -174,12 +179,13 @@ func (w *elasticWorld) read(fsys files.FS, r *decode.Reading, o *ElasticOptions)
 			r.Blame("elastic.trace", err.Error())
 			return false
 		}
-		if w.trace.Settings.Analytic {
-			return true
-		}
+		w.analytic = w.trace.Settings.Analytic
+	}
+	if w.analytic = w.analytic || o.Speeds == speedsAnalytic; w.analytic {
+		return true
 	}
 	if o.Speeds == "" {
-		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and workers")
+		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and workers, or say analytic")
 		return false
 	}
 	if w.table, err = readJSON(fsys, o.Speeds, elastic.ReadTable); err != nil {
@@ -203,7 +209,7 @@ func (w *elasticWorld) study(t *elastic.Trace, given *ElasticOptions) elastic.St
 		o.Quirks = elastic.Compatible().Quirks
 	}
 	s := elastic.Study{Types: w.types, Jobs: t.Jobs, Speed: w.table, Options: o}
-	if t.Settings.Analytic {
+	if w.analytic {
 		s.Speed = elastic.Analytic{WholeShares: compatible}
 	}
 	s.Options.EnsureDefaults()
@@ -235,7 +241,7 @@ func (e *Elastic) Resolved() string { return Resolved(e) }
 // Digest covers what results depend on, the contents of the files too.
 func (e *Elastic) Digest() string {
 	return digest(e, func(w io.Writer) {
-		fmt.Fprintln(w, e.world.trace, e.world.table, e.world.types)
+		fmt.Fprintln(w, e.world.trace, e.world.table, e.world.types, e.world.analytic)
 		for _, k := range e.kinds {
 			fmt.Fprintln(w, k.digest)
 		}

@@ -111,12 +111,12 @@ func (l *ElasticLearning) EnsureDefaults() {
 func (l *ElasticLearning) Validate() error {
 	var faults faultList
 	faults.when(l.Workloads.Arrivals == arriveTrace && l.Elastic.Trace == "", "workloads.arrivals is trace; name one in elastic.trace")
-	return errors.Join(append(faults, l.Elastic.validate(), l.Workloads.Validate(), l.Learn.Validate(), l.Run.Validate(), l.Schedule.Validate())...)
+	return errors.Join(append(faults, l.Elastic.Validate(), l.Workloads.Validate(), l.Learn.Validate(), l.Run.Validate(), l.Schedule.Validate())...)
 }
 
 // check reads and generates the workloads, and learns nothing.
 func (l *ElasticLearning) check(fsys files.FS, r *decode.Reading) {
-	if r.Broken("elastic.trace") || !l.world.read(fsys, r, &l.Elastic) {
+	if l.Validate() != nil || r.Broken("elastic.trace") || !l.world.read(fsys, r, &l.Elastic) {
 		return
 	}
 	o := &l.Workloads
@@ -203,7 +203,7 @@ func (l *ElasticLearning) Digest() string {
 	for _, section := range []string{"elastic.", "workloads.", "learn.", "run."} {
 		writeKeys(h, l, section)
 	}
-	fmt.Fprintln(h, l.world.table, l.world.types)
+	fmt.Fprintln(h, l.world.table, l.world.types, l.world.analytic)
 	for _, list := range [][]elastic.Study{l.train, l.validation} {
 		for k := range list {
 			fmt.Fprintln(h, list[k].Jobs, list[k].Options)

@@ -15,7 +15,7 @@ var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "
 	"elastic.trace", "elastic.speeds", "elastic.types", "schedule.schedulers", "workloads.train", "workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary", "policy.weights"}
 
 // namesToo are those whose values can be names or numbers as well.
-var namesToo = []string{"time.profile", "cluster.nodes", "schedule.estimates", "schedule.schedulers", "table.network"}
+var namesToo = []string{"time.profile", "cluster.nodes", "schedule.estimates", "schedule.schedulers", "elastic.speeds", "table.network"}
 
 // findPaths finds the files that a document names, in the working folder or beside the document. What
 // a run folder keeps of a document was found before: there a path counts from the working folder

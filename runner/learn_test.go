@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/config"
 	"graft/decider"
 	"graft/files"
 	"graft/original/originaltest"
@@ -50,7 +51,7 @@ func classFile(t *testing.T, more string) string {
 // learnt returns what a run of policies wrote, without the files that hold times.
 func learnt(t *testing.T, folder string) (all string) {
 	t.Helper()
-	for _, pattern := range []string{"learning.csv", "episodes.csv", runs.OutcomeFile, runs.PolicyFile, runs.VoteFile, runs.SeedFolder + "/*"} {
+	for _, pattern := range []string{"learning.csv", "episodes.csv", runs.OutcomeFile, runs.PolicyFile, runs.VoteFile, runs.SeedFolder + "/*", config.ElasticSchedulerFile, config.ElasticSeedFolder + "/*"} {
 		paths, err := filepath.Glob(filepath.Join(folder, pattern))
 		require.NoError(t, err)
 		for _, path := range paths {
@@ -129,6 +130,7 @@ func rowsIn(t *testing.T, path string, n int) {
 func TestLearnSurvivesKills(t *testing.T) {
 	for name, path := range map[string]string{
 		"original":   lessonFile(t, "[run]\nevery = 5\ncheckpoint = \"100ms\"\n[learn]\nepisodes = 1500\ntemperature = 100\n"),
+		"elastic":    schedulerFile(t, "[run]\ncheckpoint = \"30ms\"\nseeds = 2\n[learn]\nlessons = 20\nrounds = 30\nactions = 64\nhidden = 8\nenvs = 2\n"),
 		"structural": classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint = \"30ms\"\nworkers = 2\n[policy]\nhidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n"),
 	} {
 		whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
@@ -137,7 +139,7 @@ func TestLearnSurvivesKills(t *testing.T) {
 		args := []string{"learn", path, "--folder", killed}
 		for k, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL, syscall.SIGUSR1} {
 			p, out := process(t, args...)
-			rowsIn(t, filepath.Join(killed, "learning.csv"), 10+30*k+random.IntN(30))
+			rowsIn(t, filepath.Join(killed, "learning.csv"), 10+20*k+random.IntN(20))
 			args = []string{"learn", path, "--folder", killed, "--resume"}
 			time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 			require.NoError(t, p.Process.Signal(signal))
@@ -159,7 +161,7 @@ func TestLearnSurvivesKills(t *testing.T) {
 
 // A command that is stopped before it begins has learned nothing, and can go on.
 func TestLearnIsRequeued(t *testing.T) {
-	for _, path := range []string{lessonFile(t, "[learn]\nepisodes = 100\n"), classFile(t, "[run]\nseeds = 1\n[learn]\nsteps = 5\n")} {
+	for _, path := range []string{lessonFile(t, "[learn]\nepisodes = 100\n"), classFile(t, "[run]\nseeds = 1\n[learn]\nsteps = 5\n"), schedulerFile(t, "[learn]\nlessons = 2\nmethod = \"none\"\n")} {
 		folder := filepath.Join(t.TempDir(), "run")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
@@ -108,7 +109,7 @@ func (l *Learner) Steps() int { return l.Step }
 func (l *Learner) Ended() string { return l.Why }
 
 // Figures implements [learn.Learner].
-func (l *Learner) Figures() ([]float64, error) { return l.figures[:], nil }
+func (l *Learner) Figures() ([]float64, error) { return slices.Clone(l.figures[:]), nil }
 
 // Advance gives a lesson or learns from a round.
 func (l *Learner) Advance(ctx context.Context) (err error) {

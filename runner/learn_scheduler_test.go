@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/config"
+	"graft/results/failure"
+	"graft/results/runs"
+	"graft/work/learn"
+)
+
+// schedulerFile is the file of a scheduler that learns on small workloads.
+func schedulerFile(t *testing.T, more string) string {
+	t.Helper()
+	return jobFile(t, "[elastic]\nspeeds = \"analytic\"\nnodes = 4\nscaling = \"none\"\nmost = 4\n[workloads]\njobs = 6\nrate = 2\nepochs = 1500\ntrain_count = 4\nvalidation_count = 2\ntest_count = 5\n[schedule]\nschedulers = [\"drf\", \"srtf\"]\n"+more)
+}
+
+// A scheduler that was learned is compared on other workloads, and runs in any simulation.
+func TestASchedulerIsLearnedAndCompared(t *testing.T) {
+	path, folder := schedulerFile(t, "[learn]\nlessons = 12\nrounds = 2\nactions = 128\nenvs = 2\nteacher = \"peak\"\nlesson_rate = 0.003\n[run]\nseeds = 2\ntensorboard = true\n"), filepath.Join(t.TempDir(), "learned")
+	require.Contains(t, done(t, "config", "check", path).stdout, "2 schedulers learn from peak in 12 lessons, then at most 2 rounds of ppo on 4 workloads, with 2 of validation and 5 of test")
+	var r learn.SchedulerResult
+	require.NoError(t, json.Unmarshal([]byte(done(t, "learn", path, "--folder", folder, "--json").stdout), &r))
+	require.Len(t, r.Outcome.Seeds, 2)
+	require.Equal(t, filepath.Join(folder, config.ElasticSchedulerFile), r.Scheduler)
+	best := r.Outcome.Seeds[r.Outcome.Best-1]
+	require.Equal(t, contents(t, filepath.Join(folder, best.Scheduler)), contents(t, r.Scheduler))
+	for _, s := range r.Outcome.Seeds {
+		require.GreaterOrEqual(t, s.JCT, best.JCT)
+		require.Equal(t, 14, s.Steps)
+	}
+	require.GreaterOrEqual(t, best.JCT, r.Outcome.Bound)
+	require.Regexp(t, `(?s)validation jct .*SEED +STEPS +MEAN JCT .*learned, mean of seeds .*drf `, done(t, "report", folder).stdout)
+
+	out := filepath.Join(t.TempDir(), "compared")
+	text := done(t, "evaluate", path, "--policy", folder, "--against", "drf", "--out", out).stdout
+	require.Regexp(t, `(?s)SCHEDULER +RANK +SEEDS +MEAN JCT .*\nlearned +1 +2 .*on 5 workloads; the mean lower bound.*DIFFERENCE is from drf.*results in `, text)
+	var c runs.ElasticComparison
+	require.NoError(t, json.Unmarshal([]byte(contents(t, filepath.Join(out, runs.OutcomeFile))), &c))
+	require.Len(t, c.Standings, 3)
+	for _, s := range c.Standings {
+		require.Len(t, s.Times, 5)
+		for k, row := range s.Times {
+			require.GreaterOrEqual(t, row[0], c.Bounds[k])
+		}
+	}
+	require.Contains(t, done(t, "report", out).stdout, "learned jct")
+
+	trace := filepath.Join(t.TempDir(), "trace.json")
+	write(t, trace, `{"overrides": {"REAL_SPEED_TRACE": false, "LARGE_SCALE": false, "CLUSTER_NUM_NODES": 4}, "jobs": [{"id": 1, "type": 1, "arrv_time": 0, "num_epochs": 40, "real_num_epochs": 40}]}`)
+	require.Regexp(t, `\nlearned +[0-9.]+ `, done(t, "cluster", "run", "--trace", trace, "--speeds", "analytic", "--scheduler", "drf,"+folder, "--out", filepath.Join(t.TempDir(), "run")).stdout)
+	require.Regexp(t, `\nseed-0002 +[0-9.]+ `, done(t, "cluster", "run", "--trace", trace, "--speeds", "analytic", "--scheduler", "drf,"+filepath.Join(folder, "schedulers/seed-0002.safetensors"), "--out", filepath.Join(t.TempDir(), "run")).stdout)
+}
+
+func TestWhatSchedulersCannotLearn(t *testing.T) {
+	path := schedulerFile(t, "[learn]\nlessons = 1\nmethod = \"none\"\n")
+	refused := func(says string, args ...string) {
+		t.Helper()
+		fails(t, failure.Configuration, says, append([]string{"learn", path, "--folder", filepath.Join(t.TempDir(), "run")}, args...)...)
+	}
+	refused(`teacher: unknown scheduler "sjf"`, "--set", `learn.teacher="sjf"`)
+	refused("nothing is learned", "--set", `learn.teacher="none"`)
+	refused("workloads.arrivals is trace; name one in elastic.trace", "--set", `workloads.arrivals="trace"`)
+	refused("can never run", "--set", "elastic.gpu_slots=2")
+	refused("no such file", "--set", `workloads.train=["none.json"]`)
+	trace, _ := elasticFiles(t)
+	refused("is also one of training or validation", "--set", fmt.Sprintf("workloads.train=[%q]", trace), "--set", fmt.Sprintf("workloads.test=[%[1]q]", trace))
+	fails(t, failure.Failed, "no agent completed all jobs of validation", "learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.slots=1")
+
+	fails(t, failure.Usage, "--table: for policies in tables", "evaluate", path, "--table", "x")
+	fails(t, failure.Usage, "option against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
+	fails(t, failure.Damaged, "the folder is none of a scheduler", "evaluate", path, "--policy", t.TempDir())
+	network := filepath.Join(t.TempDir(), "net.safetensors")
+	done(t, "model", "show", "ConvNet2")
+	write(t, network, "garbage")
+	fails(t, failure.Damaged, "net.safetensors", "evaluate", path, "--policy", network)
+	fails(t, failure.Usage, "--set is for a file of schedulers", "evaluate", "--set", "a=1", "--policy", "x", "--table", "y")
+}
+
+// A run that is resumed with other workloads is refused; one that has ended is read again.
+func TestSchedulersResume(t *testing.T) {
+	path, folder := schedulerFile(t, "[learn]\nlessons = 3\nmethod = \"none\"\n[run]\nseeds = 1\n"), filepath.Join(t.TempDir(), "run")
+	done(t, "learn", path, "--folder", folder)
+	was := learnt(t, folder)
+	fails(t, failure.Configuration, "workloads.jobs was 6 and is 7", "learn", path, "--folder", folder, "--resume", "--set", "workloads.jobs=7")
+	done(t, "learn", path, "--folder", folder, "--resume", "--set", `schedule.schedulers=["fifo"]`)
+	require.Equal(t, was, learnt(t, folder))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "learners", "seed-1.safetensors"), []byte("x"), 0o600))
+	fails(t, failure.Failed, "delete the file to begin that seed anew", "learn", path, "--folder", folder, "--resume")
+}
