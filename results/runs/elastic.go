@@ -64,6 +64,13 @@ func jcts(r *elastic.Result) (times []float64) {
 // ElasticKind covers the runs of elastic jobs.
 var ElasticKind = &Kind{Name: "elastic", Title: "simulation of elastic jobs", Titles: "simulations of elastic jobs", matches: hasManifestAnd(ResolvedFile, elasticTable), read: readElasticRun}
 
+// Tables in the folder of each scheduler.
+const (
+	ElasticJobsFile        = "jobs.csv"        // a row for each job
+	ElasticSlotsFile       = "slots.csv"       // a row for each slot: jobs, tasks and shares of the cluster
+	ElasticAllocationsFile = "allocations.csv" // a row for each job with tasks in a slot
+)
+
 // ElasticStream is the table by which the run is recognised.
 const (
 	ElasticStream = "elastic"
