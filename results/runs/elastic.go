@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"graft/cluster/elastic"
+	"graft/results/document"
 	"graft/stat"
 )
 
@@ -84,8 +85,8 @@ func readElasticRun(f *Folder, r *Run) error {
 	}
 	r.Seeded = false
 	for _, c := range o.Cells {
-		r.Quantities = append(r.Quantities, seedless(c.Scheduler+"_jct", "", Lower, c.Mean), seedless(c.Scheduler+"_jct_p95", "", Lower, c.P95),
-			seedless(c.Scheduler+"_makespan", "", Lower, c.Makespan), seedless(c.Scheduler+"_reward", "", Higher, c.Reward))
+		r.Quantities = append(r.Quantities, seedless(c.Scheduler+"_jct", document.UnitSlots, Lower, c.Mean), seedless(c.Scheduler+"_jct_p95", document.UnitSlots, Lower, c.P95),
+			seedless(c.Scheduler+"_makespan", document.UnitSlots, Lower, c.Makespan), seedless(c.Scheduler+"_reward", "", Higher, c.Reward))
 	}
 	return nil
 }
