@@ -232,10 +232,8 @@ func (n *Nodes) tally(nd *node, by int) {
 // well.
 func (n *Nodes) canJoin(shares []Share) bool {
 	for _, s := range shares {
-		for k, wanted := range n.wants {
-			if n.find(s.Node).used[k]+wanted*int64(bits.OnesCount64(s.GPUs)) > n.limits[k] {
-				return false
-			}
+		if !Fits(n.find(s.Node).used, n.wants, n.limits, int64(bits.OnesCount64(s.GPUs))) {
+			return false
 		}
 	}
 	return true

@@ -22,10 +22,12 @@ func (q Quirks) Keeps(quirk Quirk) bool { return slices.Contains(q, quirk.Name) 
 
 // AllQuirks names all quirks of a policy: with them results equal those of the simulator that
 // had it first.
-func (p *Policy) AllQuirks() Quirks {
-	var all Quirks
-	for _, quirk := range p.Quirks {
-		all = append(all, quirk.Name)
+func (p *Policy) AllQuirks() Quirks { return QuirksOf(p.Quirks) }
+
+// QuirksOf names quirks.
+func QuirksOf(list []Quirk) (names Quirks) {
+	for _, quirk := range list {
+		names = append(names, quirk.Name)
 	}
-	return all
+	return names
 }

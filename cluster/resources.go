@@ -13,6 +13,16 @@ type Resource struct {
 	Of   func(j *trace.Job) int64 // that a job asks for, in all; it gets as much beside each of its devices
 }
 
+// Fits reports whether a demand, so many times, and what is in use are within limits, kind by kind.
+func Fits[N int | int64](used, demand, limits []N, times N) bool {
+	for k, wanted := range demand {
+		if used[k]+times*wanted > limits[k] {
+			return false
+		}
+	}
+	return true
+}
+
 // resources returns those that are counted: processors, memory and others, in this order.
 func (s *Study) resources() []Resource {
 	var list []Resource

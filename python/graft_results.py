@@ -677,7 +677,7 @@ class Run:
     def tables(self):
         """Names of the tables: files, such as "epochs" and "events", and "sequences" of a simulation."""
         found = [name for name in map(_table_name, _list(self.path)) if name] if self.kind != "table" else []
-        for folder in _folders(self.path) if self.kind == "cluster" else []:
+        for folder in _folders(self.path) if self.kind in ("cluster", "elastic") else []:
             found += [f"{os.path.basename(folder)}/{name}" for name in map(_table_name, _list(folder)) if name]
         return sorted(set(found) | ({"sequences"} if self._table_folder() is not None else set()))
 

@@ -177,6 +177,14 @@ class Reads(Folder):
             (["007", "12"], ["a", None], [5, 6], [0.5, 1.0]),
         )
 
+    def test_files_of_elastic_jobs(self):
+        self.write("elastic/manifest.json", MANIFEST)
+        self.write("elastic/elastic.csv", 'scheduler,slots\n"drf",2\n')
+        self.write("elastic/drf/slots.csv", "slot,workers,gpu_share\n0,4,0.5\n1,2,1\n")
+        run = graft_results.read(self.root / "elastic")
+        self.assertEqual((run.kind, run.tables), ("elastic", ["drf/slots", "elastic"]))
+        self.assertEqual(run.table("drf/slots")["gpu_share"], [0.5, 1.0])
+
     def test_a_torn_end_is_skipped(self):
         self.write("job/epochs.csv", EPOCHS + "3,3.5,")
         self.write("job/events.jsonl", EVENTS + '{"event":"up","ti')

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"graft/cluster/elastic/schedulers"
 	"graft/results/failure"
+	"graft/results/plot"
 	"graft/results/runs"
 )
 
@@ -62,6 +64,58 @@ func TestElasticJobs(t *testing.T) {
 		require.GreaterOrEqual(t, c.Mean, o.Bound)
 	}
 	require.Contains(t, done(t, "config", "check", file).stdout, "3 jobs of "+trace+" on 2 nodes under fifo, srtf, drf, tetris, optimus, peak, frontier, scaling hot")
+}
+
+// The table of allocations has what the digest of the outcome covers, and that of slots its sums.
+func TestElasticTables(t *testing.T) {
+	trace, speeds := elasticFiles(t)
+	out := filepath.Join(t.TempDir(), "elastic")
+	var o runs.ElasticOutcome
+	require.NoError(t, json.Unmarshal([]byte(done(t, "cluster", "run", "--trace", trace, "--speeds", speeds, "--scheduler", "drf,optimus", "--out", out, "--json").stdout), &o))
+	r := openRun(t, out)
+	for _, c := range o.Cells {
+		slots, err := runs.ElasticNumbers(r, c.Scheduler, runs.ElasticSlotsFile, "slot", "unfinished_jobs", "running_jobs", "workers", "servers", "cpu_share", "gpu_share")
+		require.NoError(t, err)
+		require.Len(t, slots["slot"], c.Slots)
+		rows, err := runs.ElasticNumbers(r, c.Scheduler, runs.ElasticAllocationsFile, "slot", "job_id", "workers", "servers")
+		require.NoError(t, err)
+		digest := sha256.New()
+		for k, slot := range rows["slot"] {
+			fmt.Fprintf(digest, "%v:%v:%v:%v;", slot, rows["job_id"][k], rows["workers"][k], rows["servers"][k])
+			for _, sum := range []string{"workers", "servers"} {
+				slots[sum][int(slot)] -= rows[sum][k]
+			}
+			slots["running_jobs"][int(slot)]--
+		}
+		require.Equal(t, c.Allocations, fmt.Sprintf("%x", digest.Sum(nil)))
+		for k := range slots["slot"] {
+			require.Zero(t, slots["workers"][k]+slots["servers"][k]+slots["running_jobs"][k], "slot %d", k)
+			require.LessOrEqual(t, slots["cpu_share"][k]+slots["gpu_share"][k], 2.0)
+		}
+	}
+	_, err := runs.ElasticNumbers(r, "drf", runs.ElasticSlotsFile, "nodes")
+	require.ErrorContains(t, err, `there is no column "nodes"`)
+	write(t, filepath.Join(out, "drf", runs.ElasticSlotsFile), "slot\n0\nx\n")
+	_, err = runs.ElasticNumbers(r, "drf", runs.ElasticSlotsFile, "slot")
+	require.ErrorContains(t, err, `line 3: column slot: "x" is no number`)
+}
+
+func TestElasticFigures(t *testing.T) {
+	trace, speeds := elasticFiles(t)
+	out := filepath.Join(t.TempDir(), "elastic")
+	done(t, "cluster", "run", "--trace", trace, "--speeds", speeds, "--scheduler", "drf,optimus", "--out", out)
+	readable(t, plot.Given{}, out)
+	drawn, _ := plotted(t, t.TempDir(), out)
+	require.Len(t, drawn, 2)
+	goldenFigures(t, drawn, "elastic-completions.svg", "elastic-allocations.svg")
+	page := filepath.Join(t.TempDir(), "page.html")
+	done(t, "report", out, "--html", page)
+	for _, title := range []string{"Completion times of elastic", "Allocations of elastic over time"} {
+		require.Contains(t, contents(t, page), title)
+	}
+	require.NoError(t, os.Remove(filepath.Join(out, "drf", runs.ElasticSlotsFile))) // as in runs of earlier versions
+	drawn, _ = plotted(t, t.TempDir(), out)
+	require.Len(t, drawn, 1)
 }
 
 func TestElasticFaults(t *testing.T) {

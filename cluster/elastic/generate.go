@@ -140,10 +140,17 @@ func (o *GenerateOptions) pattern(from Draws) (list []int) {
 
 func (o *GenerateOptions) job(types []JobType, id, slot int, from Draws) Spec {
 	kind := from.IntN(0, len(types))
-	epochs := max(1, math.Trunc(types[kind].Length*o.MaxEpochs))
+	epochs := types[kind].epochs(o.MaxEpochs)
 	if o.Jitter {
 		epochs = epochs * float64(from.IntN(90, 110)) / 100
 	}
-	factor := 1 + float64(o.EpochError*(2*from.Float64()-1))
-	return Spec{ID: id, Type: kind + 1, Arrival: slot, Epochs: epochs, RealEpochs: factor * epochs}
+	return Spec{ID: id, Type: kind + 1, Arrival: slot, Epochs: epochs, RealEpochs: errorFactor(o.EpochError, from) * epochs}
+}
+
+// epochs returns those of a job of a type, whole and at least one.
+func (t *JobType) epochs(most float64) float64 { return max(1, math.Trunc(t.Length*most)) }
+
+// errorFactor draws a true length over its estimate.
+func errorFactor(relative float64, from Draws) float64 {
+	return 1 + float64(relative*(2*from.Float64()-1))
 }

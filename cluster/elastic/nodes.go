@@ -1,6 +1,9 @@
 package elastic
 
-import "graft/events"
+import (
+	"graft/cluster"
+	"graft/events"
+)
 
 // nodes are equal nodes with what their tasks use. The queue has the least loaded node first:
 // the one with the fewest used slots over all kinds, then the lowest ID.
@@ -37,7 +40,7 @@ func (n *nodes) least() int {
 }
 
 func (n *nodes) fits(id int, demand Resources) bool {
-	return n.used[id].Plus(demand).Within(n.capacity)
+	return cluster.Fits(n.used[id][:], demand[:], n.capacity[:], 1)
 }
 
 // room returns the least loaded node with room for a demand.

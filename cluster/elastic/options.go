@@ -89,11 +89,7 @@ func (o *Options) validateNames() (faults []error) {
 		faults = append(faults, err)
 	}
 	if unknown := unknownQuirks(o.Quirks); len(unknown) > 0 {
-		var names []string
-		for _, q := range Quirks() {
-			names = append(names, q.Name)
-		}
-		faults = append(faults, fmt.Errorf("unknown quirks %s; expected some of %s", strings.Join(unknown, ", "), strings.Join(names, ", ")))
+		faults = append(faults, fmt.Errorf("unknown quirks %s; expected some of %s", strings.Join(unknown, ", "), strings.Join(cluster.QuirksOf(Quirks()), ", ")))
 	}
 	return faults
 }

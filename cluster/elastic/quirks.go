@@ -30,16 +30,12 @@ func Quirks() []cluster.Quirk {
 // Compatible returns options under which results equal those of the original simulator: all
 // quirks, and scaling without cost.
 func Compatible() Options {
-	var all cluster.Quirks
-	for _, quirk := range Quirks() {
-		all = append(all, quirk.Name)
-	}
-	return Options{Scaling: NoScaling, Quirks: all}
+	return Options{Scaling: NoScaling, Quirks: cluster.QuirksOf(Quirks())}
 }
 
 // unknownQuirks returns the names that no quirk has.
 func unknownQuirks(names cluster.Quirks) cluster.Quirks {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return slices.ContainsFunc(Quirks(), func(q cluster.Quirk) bool { return q.Name == name })
+		return slices.Contains(cluster.QuirksOf(Quirks()), name)
 	})
 }

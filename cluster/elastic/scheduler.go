@@ -40,6 +40,9 @@ func (w *World) Run(ctx context.Context, kind Kind) (*Result, error) {
 		}
 		w.Begin()
 		scheduler.Schedule(w)
+		if w.Decided != nil {
+			w.Decided(w)
+		}
 		w.End()
 	}
 	return w.Result(), nil

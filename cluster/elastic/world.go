@@ -17,6 +17,8 @@ import (
 type World struct {
 	// Observer is called with each action before the job's counts change; nil is none.
 	Observer func(w *World, j *Job, a Action)
+	// Decided is called in each slot of [World.Run] after the scheduler, before jobs train; nil is none.
+	Decided func(w *World)
 
 	types   []JobType
 	speed   Speed

@@ -13,6 +13,7 @@ const (
 	UnitSeconds = "s"
 	UnitNats    = "nats"
 	UnitImages  = "images/s"
+	UnitSlots   = "slots" // of simulations of elastic jobs
 	UnitGFLOP   = "GFLOP"
 )
 

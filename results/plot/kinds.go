@@ -49,7 +49,8 @@ func Kinds(given Given) []Kind {
 		{Name: "decisions", About: "the same of the policy of --policy, in tables", of: tables, Many: true, alone: true, Draw: given.plotDecisions},
 		{Name: "tree", About: "the tree of actions, with the optimum and a policy's path", of: append(tables, runs.PoliciesKind, runs.PolicyKind), Draw: single(given.plotTrees)},
 		{Name: "ranks", About: "accuracy of all sequences of a table, with what differs between seeds", of: tables, Draw: single(plotRanks)},
-		{Name: "completions", About: "how long jobs of a cluster take under each scheduler, as shares of the jobs", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotCompletions)},
+		{Name: "completions", About: "how long jobs of a cluster take under each scheduler, as shares of the jobs", of: []*runs.Kind{runs.ClusterKind, runs.ElasticKind}, Draw: byWorld(withOutcome(plotCompletions), withOutcome(plotElasticCompletions))},
+		{Name: "allocations", About: "GPUs, waiting jobs, workers and servers of elastic jobs over time, under each scheduler", of: []*runs.Kind{runs.ElasticKind}, Draw: withOutcome(plotAllocations)},
 		{Name: "schedulers", About: "mean completion time of a cluster's jobs under each scheduler", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotClusterBars)},
 		{Name: "usage", About: "GPUs with a job and jobs that wait over time, where output.every was set", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotUsage)},
 		{Name: "queues", About: "how long a cluster's jobs wait, by virtual cluster and scheduler", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotQueues)},
@@ -66,6 +67,16 @@ func Kinds(given Given) []Kind {
 // single draws a figure of each run by itself.
 func single(draw func(r *runs.Run) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
 	return func(list []*runs.Run) ([]drawing, error) { return draw(list[0]) }
+}
+
+// byWorld draws runs of jobs that keep their devices, and of elastic jobs.
+func byWorld(rigid, elastic func([]*runs.Run) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
+	return func(list []*runs.Run) ([]drawing, error) {
+		if list[0].Kind == runs.ElasticKind {
+			return elastic(list)
+		}
+		return rigid(list)
+	}
 }
 
 // Groups are the runs that make a figure together.

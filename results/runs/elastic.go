@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"graft/cluster/elastic"
+	"graft/results/document"
 	"graft/stat"
 )
 
@@ -64,6 +65,13 @@ func jcts(r *elastic.Result) (times []float64) {
 // ElasticKind covers the runs of elastic jobs.
 var ElasticKind = &Kind{Name: "elastic", Title: "simulation of elastic jobs", Titles: "simulations of elastic jobs", matches: hasManifestAnd(ResolvedFile, elasticTable), read: readElasticRun}
 
+// Tables in the folder of each scheduler.
+const (
+	ElasticJobsFile        = "jobs.csv"        // a row for each job
+	ElasticSlotsFile       = "slots.csv"       // a row for each slot: jobs, tasks and shares of the cluster
+	ElasticAllocationsFile = "allocations.csv" // a row for each job with tasks in a slot
+)
+
 // ElasticStream is the table by which the run is recognised.
 const (
 	ElasticStream = "elastic"
@@ -77,8 +85,8 @@ func readElasticRun(f *Folder, r *Run) error {
 	}
 	r.Seeded = false
 	for _, c := range o.Cells {
-		r.Quantities = append(r.Quantities, seedless(c.Scheduler+"_jct", "", Lower, c.Mean), seedless(c.Scheduler+"_jct_p95", "", Lower, c.P95),
-			seedless(c.Scheduler+"_makespan", "", Lower, c.Makespan), seedless(c.Scheduler+"_reward", "", Higher, c.Reward))
+		r.Quantities = append(r.Quantities, seedless(c.Scheduler+"_jct", document.UnitSlots, Lower, c.Mean), seedless(c.Scheduler+"_jct_p95", document.UnitSlots, Lower, c.P95),
+			seedless(c.Scheduler+"_makespan", document.UnitSlots, Lower, c.Makespan), seedless(c.Scheduler+"_reward", "", Higher, c.Reward))
 	}
 	return nil
 }

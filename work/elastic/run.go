@@ -18,8 +18,8 @@ import (
 	"graft/work"
 )
 
-// Run simulates a configuration into its run folder: a table of jobs for each scheduler, and the
-// outcome. A run that was stopped or killed begins anew when it is resumed, and ends in the same
+// Run simulates a configuration into its run folder: tables of jobs, slots and allocations for each scheduler,
+// and the outcome. A run that was stopped or killed begins anew when it is resumed, and ends in the same
 // bytes; one that had ended is read.
 func Run(ctx context.Context, env *work.Env, c *config.Elastic, o work.FolderOptions) (*runs.ElasticOutcome, error) {
 	folder := work.Folder("", c.Output.Folder, c.Elastic.Trace)
@@ -84,10 +84,11 @@ func simulate(ctx context.Context, env *work.Env, c *config.Elastic, folder stri
 	kinds := c.Schedulers()
 	found := make([]*elastic.Result, len(kinds))
 	err = parallel.Pool{Workers: c.Schedule.Workers}.Each(ctx, len(kinds), func(k int) (err error) {
-		if found[k], err = study.Run(ctx, kinds[k].Kind); err != nil {
+		folder := filepath.Join(folder, kinds[k].Name)
+		if found[k], err = record(ctx, env, folder, study, kinds[k].Kind); err != nil {
 			return err
 		}
-		return writeJobs(env, filepath.Join(folder, kinds[k].Name), found[k])
+		return writeJobs(env, folder, found[k])
 	}).First()
 	if err != nil {
 		return nil, err
@@ -110,8 +111,5 @@ func writeJobs(env *work.Env, folder string, r *elastic.Result) error {
 	for _, c := range r.Completions {
 		fmt.Fprintf(&b, "%d,%s,%d,%v,%v\n", c.ID, c.Type, c.Arrival, c.End, c.JCT)
 	}
-	if err := env.Files.MkdirAll(folder); err != nil {
-		return err
-	}
-	return env.WriteText(filepath.Join(folder, "jobs.csv"), b.String())
+	return env.WriteText(filepath.Join(folder, runs.ElasticJobsFile), b.String())
 }

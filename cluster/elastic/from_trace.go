@@ -1,0 +1,139 @@
+package elastic
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"graft/cluster/trace"
+)
+
+// TraceOptions describe how jobs of a trace become elastic jobs. The zero value keeps their work.
+type TraceOptions struct {
+	// MaxEpochs draws lengths: a job has so many epochs times the length of its type. Zero keeps the work
+	// of the trace: with as many workers, and as many servers, as the job had devices, or fewer where that
+	// is faster, it takes alone as long as it did.
+	MaxEpochs  float64
+	EpochError float64 // relative error of estimated epochs, drawn uniformly in ± of it, from 0 to below 1; zero is none
+}
+
+// FromTrace makes elastic jobs of the jobs of a trace, for the types, speeds and options of a study; its
+// own jobs are ignored. They arrive in the slot of their submission, where the first one's submission
+// begins slot 0, and have IDs from 1 in that order. A job has the type that is named as its model or,
+// without one, a drawn one. Jobs without devices or duration are left out; jobs that have the ID of another,
+// end before they begin or are not in the order of submission are errors.
+func FromTrace(jobs []trace.Job, s Study, o TraceOptions, from Draws) (made []Spec, leftOut int, err error) {
+	m := &maker{study: s, o: o, from: from, rates: map[rateKey]float64{}}
+	if made, err = m.all(jobs); err != nil {
+		return nil, 0, fmt.Errorf("make elastic jobs of a trace: %w", err)
+	}
+	return made, len(jobs) - len(made), nil
+}
+
+// maker makes jobs of a trace.
+type maker struct {
+	study Study
+	o     TraceOptions
+	from  Draws
+	rates map[rateKey]float64 // epochs a second
+}
+
+// rateKey is the number of a type and the most workers, and servers.
+type rateKey struct{ kind, most int }
+
+func (m *maker) check(jobs []trace.Job) error {
+	m.study.Options.EnsureDefaults()
+	lengths := GenerateOptions{Jobs: len(jobs), MaxEpochs: m.o.MaxEpochs, EpochError: m.o.EpochError}
+	lengths.EnsureDefaults()
+	if err := errors.Join(lengths.Validate(), m.study.Options.Validate()); err != nil {
+		return err
+	}
+	switch {
+	case len(jobs) == 0:
+		return errors.New("the trace has no jobs; name another, or keep more of it")
+	case len(m.study.Types) == 0 || m.study.Speed == nil:
+		return errors.New("there are no job types or no speeds; give both")
+	}
+	return traceFault(jobs)
+}
+
+// traceFault returns what is wrong with the jobs of a trace.
+func traceFault(jobs []trace.Job) error {
+	found, err := trace.Check(jobs, trace.CheckOptions{})
+	for _, f := range found {
+		switch f.Kind {
+		case trace.DuplicateID, trace.Unsorted, trace.NegativeDuration:
+			err = errors.Join(err, fmt.Errorf("job %s: %s (%d in all); mend the trace or take them out", f.FirstID, f.Text, f.Count))
+		}
+	}
+	return err
+}
+
+func (m *maker) all(jobs []trace.Job) (made []Spec, err error) {
+	if err := m.check(jobs); err != nil {
+		return nil, err
+	}
+	first := int64(0)
+	for k := range jobs {
+		j := &jobs[k]
+		if j.GPUs < 1 || j.Duration < 1 {
+			continue
+		}
+		if len(made) == 0 {
+			first = j.Submit
+		}
+		slot := (float64(j.Submit) - float64(first)) / m.study.Options.Slot
+		if slot > maxArrival {
+			return nil, fmt.Errorf("job %s arrives %g slots after the first; the most is %d: use longer slots, or a window of the trace", j.ID, slot, maxArrival)
+		}
+		spec, err := m.job(j)
+		spec.ID, spec.Arrival = len(made)+1, int(slot)
+		if err = errors.Join(err, spec.fault(len(m.study.Types))); err != nil {
+			return nil, fmt.Errorf("job %s: %w", j.ID, err)
+		}
+		made = append(made, spec)
+	}
+	if len(made) == 0 {
+		return nil, errors.New("no job of the trace has devices and a duration; name another trace")
+	}
+	return made, nil
+}
+
+// job draws a job's type and length.
+func (m *maker) job(j *trace.Job) (spec Spec, err error) {
+	types := m.study.Types
+	kind := slices.IndexFunc(types, func(t JobType) bool { return t.Name == j.Model })
+	if kind < 0 {
+		kind = m.from.IntN(0, len(types))
+	}
+	spec.Type = kind + 1
+	factor := errorFactor(m.o.EpochError, m.from)
+	if m.o.MaxEpochs > 0 {
+		spec.Epochs = types[kind].epochs(m.o.MaxEpochs)
+		spec.RealEpochs = factor * spec.Epochs
+		return spec, nil
+	}
+	rate, err := m.rate(kind, min(j.GPUs, m.study.Options.Most))
+	spec.RealEpochs = rate * float64(j.Duration)
+	spec.Epochs = spec.RealEpochs / factor
+	return spec, err
+}
+
+// rate returns the epochs a second of a type at its best with at most so many workers and servers.
+func (m *maker) rate(kind, most int) (float64, error) {
+	key := rateKey{kind, most}
+	if rate, known := m.rates[key]; known {
+		return rate, nil
+	}
+	t, o := &m.study.Types[kind], m.study.Options
+	o.Most, o.Slot = most, 1
+	if err := m.study.Speed.Check(t, most); err != nil {
+		return 0, err
+	}
+	_, _, rate := Best(m.study.Speed, t, &o)
+	if rate <= 0 {
+		return 0, fmt.Errorf("type %s has no positive speed with up to %d workers and servers; mend its speeds, or leave the type out", t.Name, most)
+	}
+	m.rates[key] = rate
+	return rate, nil
+}

@@ -1,0 +1,164 @@
+package learn_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/learn"
+	"graft/stat"
+)
+
+var update = flag.Bool("update", false, "learn the curves again; minutes")
+
+// curve is what one seed learned.
+type curve struct {
+	Points []point `json:"curve"` // after each rollout
+	// Evaluation is that of the last policy with its likeliest actions.
+	Evaluation evaluation `json:"deterministic_eval_200_episodes"`
+}
+
+type evaluation struct {
+	Reward float64 `json:"mean_reward"`
+}
+
+// point is the state of learning after a rollout, in the units of the recorded curves.
+type point struct {
+	Reward    float64 `json:"ep_rew_mean"` // of the last 100 episodes
+	Length    float64 `json:"ep_len_mean"` // likewise
+	ValueLoss float64 `json:"value_loss"`
+	Entropy   float64 `json:"entropy_loss"` // negative
+	KL        float64 `json:"approx_kl"`
+	Clipped   float64 `json:"clip_fraction"`
+	Explained float64 `json:"explained_variance"` // share, of returns by values before the update
+}
+
+// train learns with the defaults of Stable-Baselines3, which are ours.
+func train(t *testing.T, seed uint64, rollouts int) (c curve) {
+	m, err := learn.NewMLP(learn.MLPOptions{Inputs: 8, Actions: 4}, rand.New(rand.NewPCG(seed, 100)))
+	require.NoError(t, err)
+	r, shuffle := learn.NewRollout(&packing{gpus: 4}, m, seed, 0), rand.New(rand.NewPCG(seed, 101))
+	var o learn.PPOOptions
+	o.EnsureDefaults()
+	for range rollouts {
+		steps, err := r.Play(2048)
+		require.NoError(t, err)
+		f, err := learn.UpdatePPO(m, steps, o, shuffle)
+		require.NoError(t, err)
+		p := point{ValueLoss: f.ValueLoss, Entropy: -f.Entropy, KL: f.KL, Clipped: f.ClipFraction, Explained: explained(steps, o.Discounts)}
+		last := r.Ended[max(0, len(r.Ended)-100):]
+		for _, e := range last {
+			p.Reward += e.Reward / float64(len(last))
+			p.Length += float64(e.Length) / float64(len(last))
+		}
+		for _, v := range []*float64{&p.Reward, &p.Length, &p.ValueLoss, &p.Entropy, &p.KL, &p.Clipped, &p.Explained} {
+			*v = stat.Round(*v, 8)
+		}
+		c.Points = append(c.Points, p)
+	}
+	c.Evaluation.Reward = evaluate(func(p *packing) int {
+		logits, _ := m.Score(p.Observe())
+		return learn.Likeliest(logits)
+	})
+	return c
+}
+
+// explained is the share of the variance of returns that the values of states explain.
+func explained(steps []learn.Step, d learn.Discounts) float64 {
+	rest, returns := learn.Advantages(steps, d) // a return less its value is the advantage
+	return 1 - math.Pow(stat.Deviation(rest)/stat.Deviation(returns), 2)
+}
+
+// curves is the file of curves of our seeds 1 to seeds.
+const (
+	curves = "testdata/packing_curves.json"
+	seeds  = 16
+)
+
+// columns are the quantities of a point that both programs define alike.
+var columns = map[string]func(p point) float64{
+	"reward":         func(p point) float64 { return p.Reward },
+	"length":         func(p point) float64 { return p.Length },
+	"value loss":     func(p point) float64 { return p.ValueLoss },
+	"entropy":        func(p point) float64 { return p.Entropy },
+	"divergence":     func(p point) float64 { return p.KL },
+	"clipped ratios": func(p point) float64 { return p.Clipped },
+	"explained":      func(p point) float64 { return p.Explained },
+}
+
+// PPO learns as recorded runs of a statement of Stable-Baselines3's PPO in PyTorch do: their mean lies
+// in the prediction interval of our seeds, for each quantity in each part of learning and for the last
+// policy. Weights and draws come from generators that we do not have, so curves agree in distribution
+// only. The intervals together miss equal programs in 5% of cases (Bonferroni). All seeds are fixed, so
+// the test has one result.
+func TestPPOLearnsAsStableBaselines3(t *testing.T) {
+	ours := readCurves(t)
+	var theirs []curve
+	for _, name := range []string{"ppo_ref_seed0", "ppo_ref_seed2"} {
+		var c curve
+		recorded(t, "golden/"+name+".json", &c)
+		theirs = append(theirs, c)
+	}
+	parts := [][2]int{{0, 5}, {5, 15}, {15, 25}}
+	miss := stat.Bonferroni(0.05, len(parts)*len(columns)+1)
+	for name, of := range columns {
+		for _, part := range parts {
+			mean := func(c curve) (sum float64) {
+				for _, p := range c.Points[part[0]:part[1]] {
+					sum += of(p) / float64(part[1]-part[0])
+				}
+				return sum
+			}
+			predicts(t, ours, theirs, miss, mean, fmt.Sprintf("%s of rollouts %d to %d", name, part[0]+1, part[1]))
+		}
+	}
+	predicts(t, ours, theirs, miss, func(c curve) float64 { return c.Evaluation.Reward }, "reward of the last policy")
+}
+
+// predicts requires that the mean of another sample lies in the prediction interval of ours, of
+// normal values with one variance (Hahn and Meeker, Statistical Intervals, 1991, section 4.2).
+func predicts(t *testing.T, ours, theirs []curve, miss float64, of func(c curve) float64, what string) {
+	t.Helper()
+	values := func(all []curve) (list []float64) {
+		for _, c := range all {
+			list = append(list, of(c))
+		}
+		return list
+	}
+	sample, other := values(ours), stat.Mean(values(theirs))
+	n := float64(len(ours))
+	half := stat.StudentQuantile(1-miss/2, n-1) * stat.Deviation(sample) * math.Sqrt(1/n+1/float64(len(theirs)))
+	t.Logf("%s: %.4g ± %.2g, recorded %.4g", what, stat.Mean(sample), half, other)
+	require.InDelta(t, stat.Mean(sample), other, half, what)
+}
+
+// readCurves reads the curves of our seeds, and learns the beginning of the first again.
+func readCurves(t *testing.T) (all []curve) {
+	if *update {
+		all = make([]curve, seeds)
+		for k := range all {
+			all[k] = train(t, uint64(k+1), 25)
+		}
+		data, err := json.Marshal(all)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.FromSlash(curves), append(data, '\n'), 0o644))
+		return all
+	}
+	data, err := os.ReadFile(filepath.FromSlash(curves))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &all))
+	require.Len(t, all, seeds)
+	for k, p := range train(t, 1, 3).Points {
+		for name, of := range columns {
+			require.InEpsilon(t, of(all[0].Points[k]), of(p), 1e-5, "%s of rollout %d; learn the curves again with -update", name, k+1)
+		}
+	}
+	return all
+}
