@@ -57,7 +57,7 @@ func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (
 		w.End()
 		ends, rewards = append(ends, len(all)), append(rewards, -unit*float64(len(w.Jobs())))
 		if w.Slot() > 10*slots {
-			return nil, fmt.Errorf("learn from %s: %d jobs are left after %d slots; choose another teacher", l.Teacher.Name, len(w.Jobs()), w.Slot())
+			return nil, fmt.Errorf("learn from %s: %d jobs are left after %d slots; choose another teacher, or raise slots", l.Teacher.Name, len(w.Jobs()), w.Slot())
 		}
 	}
 	later, end := 0.0, len(all)
