@@ -74,7 +74,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	fails(t, failure.Failed, "learn from frontier: 6 jobs are left after 11 slots; choose another teacher, or raise slots", "learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.slots=1")
 
 	fails(t, failure.Usage, "--table: for policies in tables", "evaluate", path, "--table", "x")
-	fails(t, failure.Usage, "option against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
+	fails(t, failure.Usage, "--against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
 	fails(t, failure.Damaged, "the folder is none of a scheduler", "evaluate", path, "--policy", t.TempDir())
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")
