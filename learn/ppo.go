@@ -58,6 +58,12 @@ type PPOFigures struct {
 // UpdatePPO improves a model by a rollout. Random shuffles its steps.
 func UpdatePPO(m Model, steps []Step, o PPOOptions, random *rand.Rand) (f PPOFigures, err error) {
 	advantages, returns := Advantages(steps, o.Discounts)
+	return UpdatePPOBy(m, steps, advantages, returns, o, random)
+}
+
+// UpdatePPOBy is UpdatePPO with given advantages, and returns that values should predict.
+func UpdatePPOBy(m Model, steps []Step, advantages, returns []float64, o PPOOptions, random *rand.Rand) (f PPOFigures, err error) {
+	o.EnsureDefaults()
 	batches := 0.0
 	for range o.Epochs {
 		order := shuffled(len(steps), o.Segment, random)

@@ -67,11 +67,10 @@ type RolloutState struct {
 
 // State returns a snapshot for Restore.
 func (r *Rollout) State() RolloutState {
-	s := RolloutState{Chance: r.begin, Draws: marshal(r.draws), Running: r.running, Actions: slices.Clone(r.actions), Reward: r.reward}
 	if !r.running {
-		s.Chance = marshal(r.chance)
+		return RolloutState{Chance: marshal(r.chance), Draws: marshal(r.draws)}
 	}
-	return s
+	return RolloutState{Chance: r.begin, Draws: marshal(r.draws), Running: true, Actions: slices.Clone(r.actions), Reward: r.reward}
 }
 
 func marshal(p *rand.PCG) []byte {

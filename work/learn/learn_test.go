@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"graft/config"
 	"graft/original/originaltest"
 	"graft/results/runs"
 	"graft/simulation/learning"
@@ -55,6 +56,15 @@ func TestStudiesSurviveFaults(t *testing.T) {
 	text := fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n[run]\nevery = 2\n[learn]\nepisodes = 4\n[policy]\nhidden = 4\n", f.Table, f.Vocabulary)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	worktest.SurviveFaults(t, learned(path), policyFiles)
+}
+
+func TestSchedulersSurviveFaults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "scheduler.toml")
+	text := "[elastic]\nspeeds = \"analytic\"\nnodes = 2\n[workloads]\njobs = 3\nepochs = 500\ntrain_count = 1\nvalidation_count = 1\ntest_count = 1\n[run]\nseeds = 1\n[learn]\nlessons = 2\nmethod = \"none\"\nhidden = 4\n"
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	worktest.SurviveFaults(t, learned(path), func(path string) bool {
+		return policyFiles(path) || path == config.ElasticSchedulerFile
+	})
 }
 
 // Where nothing is drawn, a line says every ten seconds how far all seeds are.

@@ -85,14 +85,28 @@ func NewLearner(train, validation []elastic.Study, o Options, seed uint64) (*Lea
 	if o.lessons() == 0 {
 		learn.BeginAnew(l.model, o.Rate)
 	}
-	for k := range o.Envs {
-		env, err := NewEnv(train, o.Slots)
+	return l, l.prepare(seed)
+}
+
+// prepare makes the rollouts.
+func (l *Learner) prepare(seed uint64) error {
+	var envs []learn.Env
+	var agents []learn.Agent
+	for range l.Envs {
+		env, err := NewEnv(l.train, l.Slots)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		l.rollouts = append(l.rollouts, learn.NewRollout(env, l.model.Twin(), seed, uint64(firstStream+k)))
+		envs, agents = append(envs, env), append(agents, l.model.Twin())
 	}
-	return l, nil
+	if l.grouped() {
+		l.rollouts = learn.NewGroup(envs, agents, seed, firstStream)
+		return nil
+	}
+	for k := range envs {
+		l.rollouts = append(l.rollouts, learn.NewRollout(envs[k], agents[k], seed, uint64(firstStream+k)))
+	}
+	return nil
 }
 
 // firstStream is the first pair of streams of random numbers that rollouts use.
@@ -174,7 +188,7 @@ func (l *Learner) lesson(ctx context.Context) error {
 
 // round plays, and learns from it.
 func (l *Learner) round(ctx context.Context) error {
-	steps, err := learn.PlayAll(ctx, l.rollouts, l.Actions, 1)
+	steps, advantages, returns, err := l.play(ctx)
 	if err != nil {
 		return err
 	}
@@ -189,9 +203,45 @@ func (l *Learner) round(ctx context.Context) error {
 	if l.Method != PPO {
 		return learn.UpdateGradient(l.model, steps, l.gradient())
 	}
-	f, err := learn.UpdatePPO(l.model, steps, l.ppo(), rand.New(l.chance))
+	f, err := learn.UpdatePPOBy(l.model, steps, advantages, returns, l.ppo(), rand.New(l.chance))
 	l.figures[ofEntropy], l.figures[ofKL], l.figures[ofClips], l.figures[ofValues] = f.Entropy, f.KL, f.ClipFraction, f.ValueLoss
 	return err
+}
+
+// play plays a round.
+func (l *Learner) play(ctx context.Context) (steps []learn.Step, advantages, returns []float64, err error) {
+	if !l.grouped() {
+		if steps, err = learn.PlayAll(ctx, l.rollouts, l.Actions, 1); err == nil {
+			advantages, returns = learn.Advantages(steps, l.ppo().Discounts)
+		}
+		return steps, advantages, returns, err
+	}
+	episodes, err := learn.PlayEpisodes(ctx, l.rollouts, 1)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	random := rand.New(l.chance)
+	for k, own := range learn.GroupAdvantages(episodes, l.Gamma) {
+		for _, from := range drawSegments(len(own), l.Actions, random) {
+			to := min(from+segment, len(own))
+			steps, advantages = append(steps, episodes[k][from:to]...), append(advantages, own[from:to]...)
+			for _, s := range episodes[k][from:to] {
+				returns = append(returns, s.Value) // nothing reads values here
+			}
+		}
+	}
+	return steps, advantages, returns, nil
+}
+
+// drawSegments are the beginnings of segments of an episode, with so many actions in all at most.
+func drawSegments(length, actions int, random *rand.Rand) (begins []int) {
+	count := (length + segment - 1) / segment
+	order := random.Perm(count)[:min(count, (actions+segment-1)/segment)]
+	slices.Sort(order)
+	for _, k := range order {
+		begins = append(begins, k*segment)
+	}
+	return begins
 }
 
 func zeroIfNaN(v float64) float64 {

@@ -18,6 +18,12 @@ const (
 	OnlyImitate = "none"
 )
 
+// Baselines of PPO.
+const (
+	ByWorkload = "workload"
+	ByCritic   = "critic"
+)
+
 // NoTeacher is the name of a teacher that imitates nobody.
 const NoTeacher = "none"
 
@@ -28,25 +34,28 @@ type Options struct {
 	Lessons    int     // workloads that are played to imitate the teacher; zero means 20
 	LessonRate float64 // Adam's learning rate of imitation; zero means 0.001
 	Method     string  `config:",one=ppo|actor-critic|reinforce|none"` // what improves the agent then; none only imitates; empty means ppo
-	Rounds     int     // rounds of it, at most; zero means 60
-	Rate       float64 // Adam's learning rate in them; zero means 0.0003
-	Hidden     int     // width of the layers of the agent; zero means 32
-	Envs       int     // workloads that are played at once in a round; zero means 8
-	Actions    int     // actions in each of them in a round; zero means 2048
-	Epochs     int     // passes over the actions of a round; zero means 4
-	Batch      int     // actions in a gradient; zero means 256
-	Gamma      float64 // discount of a slot; zero means 0.99
-	Lambda     float64 // weight of what follows an action against its estimate, as in generalised advantages; zero means 0.99
-	Clip       float64 // how far PPO may change the probability of an action in a round; zero means 0.2
-	Entropy    float64 // weight of the entropy of decisions; zero means 0.003
-	Every      int     // lessons or rounds between validations; zero means 5
-	Patience   int     // validations of rounds without a better one after which learning ends; zero means 6
-	Slots      int     // slots after which a workload is cut; zero means 2000
+	// Baseline is what PPO compares the rewards after an action with: workload are those of other episodes
+	// of the same workload, critic what a network expects of the state. Empty means workload.
+	Baseline string  `config:",one=workload|critic"`
+	Rounds   int     // rounds of it, at most; zero means 60
+	Rate     float64 // Adam's learning rate in them; zero means 0.0003
+	Hidden   int     // width of the layers of the agent; zero means 32
+	Envs     int     // episodes that are played at once in a round; zero means 8
+	Actions  int     // actions in each of them in a round, where the baseline is not workload, which plays to the end; zero means 2048
+	Epochs   int     // passes over the actions of a round; zero means 4
+	Batch    int     // actions in a gradient; zero means 256
+	Gamma    float64 // discount of a slot; zero means 0.99
+	Lambda   float64 // weight of what follows an action against its estimate, as in generalised advantages; zero means 0.99
+	Clip     float64 // how far PPO may change the probability of an action in a round; zero means 0.2
+	Entropy  float64 // weight of the entropy of decisions; zero means 0.003
+	Every    int     // lessons or rounds between validations; zero means 5
+	Patience int     // validations of rounds without a better one after which learning ends; zero means 6
+	Slots    int     // slots after which a workload is cut; zero means 2000
 }
 
 // EnsureDefaults fills in what zero stands for.
 func (o *Options) EnsureDefaults() {
-	o.Teacher, o.Method = cmp.Or(o.Teacher, "frontier"), cmp.Or(o.Method, PPO)
+	o.Teacher, o.Method, o.Baseline = cmp.Or(o.Teacher, "frontier"), cmp.Or(o.Method, PPO), cmp.Or(o.Baseline, ByWorkload)
 	for value, otherwise := range map[*int]int{&o.Lessons: 20, &o.Rounds: 60, &o.Hidden: 32, &o.Envs: 8, &o.Actions: 2048, &o.Epochs: 4, &o.Batch: 256, &o.Every: 5, &o.Patience: 6, &o.Slots: defaultSlots} {
 		*value = cmp.Or(*value, otherwise)
 	}
@@ -63,6 +72,12 @@ func (o *Options) Validate() error {
 	}
 	if !slices.Contains([]string{PPO, ActorCritic, Reinforce, OnlyImitate}, o.Method) {
 		faults = append(faults, fmt.Errorf("method is %q; must be ppo, actor-critic, reinforce or none", o.Method))
+	}
+	if o.Baseline != ByWorkload && o.Baseline != ByCritic {
+		faults = append(faults, fmt.Errorf("baseline is %q; must be workload or critic", o.Baseline))
+	}
+	if o.Baseline == ByWorkload && o.Method == PPO && o.Envs < 2 {
+		faults = append(faults, errors.New("envs is 1; the baseline workload compares at least two episodes"))
 	}
 	if o.Teacher == NoTeacher && o.Method == OnlyImitate {
 		faults = append(faults, errors.New("teacher and method are none, so that nothing is learned; name one"))
@@ -106,6 +121,9 @@ func (o *Options) rounds() int {
 // segment is the number of consecutive actions that stay together in a batch: most of their candidates
 // are the same.
 const segment = 32
+
+// grouped reports whether rounds play whole episodes of one workload.
+func (o *Options) grouped() bool { return o.Method == PPO && o.Baseline == ByWorkload }
 
 func (o *Options) ppo() learn.PPOOptions {
 	return learn.PPOOptions{Discounts: learn.Discounts{Gamma: o.Gamma, Lambda: o.Lambda}, Clip: o.Clip, Epochs: o.Epochs, Batch: o.Batch, Segment: segment,

@@ -1,0 +1,96 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"graft/parallel"
+)
+
+// NewGroup makes rollouts whose environments draw the same episodes, while their agents draw actions of
+// their own. The streams from stream on, one for each, are theirs.
+func NewGroup(envs []Env, agents []Agent, seed, stream uint64) (all []*Rollout) {
+	for k := range envs {
+		r := NewRollout(envs[k], agents[k], seed, stream+uint64(k))
+		r.chance = rand.NewPCG(seed, 2*stream)
+		all = append(all, r)
+	}
+	return all
+}
+
+// PlayEpisodes plays each rollout's next episode to its end, workers of them at a time.
+func PlayEpisodes(ctx context.Context, all []*Rollout, workers int) ([][]Step, error) {
+	played := make([][]Step, len(all))
+	err := parallel.Pool{Workers: workers}.Each(ctx, len(all), func(k int) (err error) {
+		for r := all[k]; ; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			step, err := r.step()
+			if err != nil {
+				return fmt.Errorf("environment %d: %w", k, err)
+			}
+			if played[k] = append(played[k], step); step.Outcome.Done {
+				return nil
+			}
+		}
+	}).First()
+	return played, err
+}
+
+// GroupAdvantages compares episodes of one group: the advantage of an action is the sum of the rewards
+// from its step of time on, less the mean of what the other episodes had from that step of time on. What
+// all episodes meet alike, such as arrivals, cancels out, and no values are learned (Mao et al., Variance
+// Reduction for Reinforcement Learning in Input-Driven Environments, ICLR 2019). They are divided by
+// their deviation.
+func GroupAdvantages(episodes [][]Step, gamma float64) [][]float64 {
+	later := make([][]float64, len(episodes)) // of each episode, from each step of time on
+	longest := 0
+	for k, steps := range episodes {
+		later[k] = laterRewards(steps, gamma)
+		longest = max(longest, len(later[k]))
+	}
+	sums := make([]float64, longest)
+	for _, values := range later {
+		for t, v := range values {
+			sums[t] += v
+		}
+	}
+	all, squares, count := make([][]float64, len(episodes)), 0.0, 0
+	for k, steps := range episodes {
+		t := 0
+		for _, s := range steps {
+			own := later[k][t]
+			a := own - (sums[t]-own)/float64(max(1, len(episodes)-1))
+			all[k] = append(all[k], a)
+			squares, count = squares+a*a, count+1
+			t += s.Outcome.Elapsed
+		}
+	}
+	scale := 1 / (math.Sqrt(squares/float64(max(1, count))) + standardEps)
+	for _, values := range all {
+		for k := range values {
+			values[k] *= scale
+		}
+	}
+	return all
+}
+
+// laterRewards are the discounted rewards from each step of time on.
+func laterRewards(steps []Step, gamma float64) []float64 {
+	var rewards []float64
+	t := 0
+	for _, s := range steps {
+		for len(rewards) <= t {
+			rewards = append(rewards, 0)
+		}
+		rewards[t] += s.Outcome.Reward
+		t += s.Outcome.Elapsed
+	}
+	for k := len(rewards) - 2; k >= 0; k-- {
+		rewards[k] += gamma * rewards[k+1]
+	}
+	return rewards
+}
