@@ -71,7 +71,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	refused("no such file", "--set", `workloads.train=["none.json"]`)
 	trace, _ := elasticFiles(t)
 	refused("is also one of training or validation", "--set", fmt.Sprintf("workloads.train=[%q]", trace), "--set", fmt.Sprintf("workloads.test=[%[1]q]", trace))
-	fails(t, failure.Failed, "learn from frontier: 6 jobs are left after 11 slots; choose another teacher, or raise slots", "learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.slots=1")
+	fails(t, failure.Failed, "no scheduler completes the jobs of workload 0 in 1 slots; raise slots, or name a teacher", "learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.slots=1")
 
 	fails(t, failure.Usage, "--table: for policies in tables", "evaluate", path, "--table", "x")
 	fails(t, failure.Usage, "--against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")

@@ -89,7 +89,9 @@ func TestAgentsImitateSchedulers(t *testing.T) {
 	excess := func(kind elastic.Kind) (sum float64) {
 		for _, s := range all[16:] {
 			s.Options.Limit = 3000
-			best, err := s.Run(context.Background(), l.teacher)
+			teacher, err := schedulers.Named("frontier")
+			require.NoError(t, err)
+			best, err := s.Run(context.Background(), teacher)
 			require.NoError(t, err)
 			if r, err := s.Run(context.Background(), kind); err == nil {
 				sum += math.Log(r.MeanJCT / best.MeanJCT)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,6 @@ type Learner struct {
 	progress
 
 	train, validation []elastic.Study
-	teacher           elastic.Kind
 	model             *learn.Set
 	best              []byte // the best agent so far, as Policy writes it; nil before the first validation
 	chance            *rand.PCG
@@ -77,7 +77,6 @@ func NewLearner(train, validation []elastic.Study, o Options, seed uint64) (*Lea
 			return nil, fmt.Errorf("learn a scheduler: workload %d of validation: %w", k, err)
 		}
 	}
-	l.teacher, _ = schedulers.Named(o.Teacher) // validated
 	var err error
 	if l.model, err = newModel(o.Hidden, o.LessonRate, rand.New(rand.NewPCG(seed, 0))); err != nil {
 		return nil, err
@@ -176,14 +175,42 @@ func (l *Learner) turn() error {
 // lesson imitates the teacher on a workload. The agent plays more and more of it by itself.
 func (l *Learner) lesson(ctx context.Context) error {
 	random := rand.New(l.chance)
-	lesson := Lesson{Teacher: l.teacher, Agent: l.model.Twin(), Follow: 1 / float64(1+l.Step), Slots: l.Slots}
-	examples, err := lesson.Give(ctx, l.train[l.Step%len(l.train)], random)
+	at := l.Step % len(l.train)
+	teacher, err := l.teacherOf(ctx, at)
+	if err != nil {
+		return err
+	}
+	lesson := Lesson{Teacher: teacher, Agent: l.model.Twin(), Follow: 1 / float64(1+l.Step), Slots: l.Slots}
+	examples, err := lesson.Give(ctx, l.train[at], random)
 	if err != nil {
 		return err
 	}
 	o := learn.ImitationOptions{Batch: l.Batch, Segment: segment, MaxNorm: 5, ValueLoss: 0.5}
 	l.figures[ofImitation], err = learn.Imitate(l.model, examples, o, random)
 	return err
+}
+
+// teacherOf is the scheduler to imitate on a workload.
+func (l *Learner) teacherOf(ctx context.Context, at int) (best elastic.Kind, err error) {
+	if l.Teacher != BestTeacher {
+		return schedulers.Named(l.Teacher)
+	}
+	least := math.Inf(1)
+	for _, kind := range schedulers.Kinds() {
+		s := l.train[at]
+		s.Options.Limit = cmp.Or(s.Options.Limit, l.Slots)
+		r, err := s.Run(ctx, kind)
+		switch {
+		case ctx.Err() != nil:
+			return best, ctx.Err()
+		case err == nil && r.MeanJCT < least: // one that leaves jobs is no teacher
+			best, least = kind, r.MeanJCT
+		}
+	}
+	if best.New == nil {
+		return best, fmt.Errorf("learn a scheduler: no scheduler completes the jobs of workload %d in %d slots; raise slots, or name a teacher", at, l.Slots)
+	}
+	return best, nil
 }
 
 // round plays, and learns from it.

@@ -24,39 +24,42 @@ const (
 	ByCritic   = "critic"
 )
 
-// NoTeacher is the name of a teacher that imitates nobody.
-const NoTeacher = "none"
+// Teachers that are no schedulers: the best scheduler of each workload, and nobody.
+const (
+	BestTeacher = "best"
+	NoTeacher   = "none"
+)
 
 // Options of learning a scheduler: first a teacher is imitated, then rounds of reinforcement learning
 // improve on it.
 type Options struct {
-	Teacher    string  // scheduler to imitate first; none imitates nobody; empty means frontier
+	Teacher    string  // scheduler to imitate first; best imitates on each workload the one with the smallest mean time to completion, none nobody; empty means best
 	Lessons    int     // workloads that are played to imitate the teacher; zero means 20
 	LessonRate float64 // Adam's learning rate of imitation; zero means 0.001
 	Method     string  `config:",one=ppo|actor-critic|reinforce|none"` // what improves the agent then; none only imitates; empty means ppo
 	// Baseline is what PPO compares the rewards after an action with: workload are those of other episodes
 	// of the same workload, critic what a network expects of the state. Empty means workload.
 	Baseline string  `config:",one=workload|critic"`
-	Rounds   int     // rounds of it, at most; zero means 60
+	Rounds   int     // rounds of it, at most; zero means 40
 	Rate     float64 // Adam's learning rate in them; zero means 0.0003
 	Hidden   int     // width of the layers of the agent; zero means 32
 	Envs     int     // episodes that are played at once in a round; zero means 8
 	Actions  int     // actions in each of them in a round, where the baseline is not workload, which plays to the end; zero means 2048
-	Epochs   int     // passes over the actions of a round; zero means 4
+	Epochs   int     // passes over the actions of a round; zero means 2
 	Batch    int     // actions in a gradient; zero means 256
 	Gamma    float64 // discount of a slot; zero means 0.99
 	Lambda   float64 // weight of what follows an action against its estimate, as in generalised advantages; zero means 0.99
 	Clip     float64 // how far PPO may change the probability of an action in a round; zero means 0.2
 	Entropy  float64 // weight of the entropy of decisions; zero means 0.003
 	Every    int     // lessons or rounds between validations; zero means 5
-	Patience int     // validations of rounds without a better one after which learning ends; zero means 6
+	Patience int     // validations of rounds without a better one after which learning ends; zero means 2
 	Slots    int     // slots after which a workload is cut; zero means 2000
 }
 
 // EnsureDefaults fills in what zero stands for.
 func (o *Options) EnsureDefaults() {
-	o.Teacher, o.Method, o.Baseline = cmp.Or(o.Teacher, "frontier"), cmp.Or(o.Method, PPO), cmp.Or(o.Baseline, ByWorkload)
-	for value, otherwise := range map[*int]int{&o.Lessons: 20, &o.Rounds: 60, &o.Hidden: 32, &o.Envs: 8, &o.Actions: 2048, &o.Epochs: 4, &o.Batch: 256, &o.Every: 5, &o.Patience: 6, &o.Slots: defaultSlots} {
+	o.Teacher, o.Method, o.Baseline = cmp.Or(o.Teacher, BestTeacher), cmp.Or(o.Method, PPO), cmp.Or(o.Baseline, ByWorkload)
+	for value, otherwise := range map[*int]int{&o.Lessons: 20, &o.Rounds: 40, &o.Hidden: 32, &o.Envs: 8, &o.Actions: 2048, &o.Epochs: 2, &o.Batch: 256, &o.Every: 5, &o.Patience: 2, &o.Slots: defaultSlots} {
 		*value = cmp.Or(*value, otherwise)
 	}
 	for value, otherwise := range map[*float64]float64{&o.LessonRate: 1e-3, &o.Rate: 3e-4, &o.Gamma: 0.99, &o.Lambda: 0.99, &o.Clip: 0.2, &o.Entropy: 0.003} {
@@ -67,8 +70,8 @@ func (o *Options) EnsureDefaults() {
 // Validate lists all faults.
 func (o *Options) Validate() error {
 	var faults []error
-	if _, err := schedulers.Named(o.Teacher); err != nil && o.Teacher != NoTeacher {
-		faults = append(faults, fmt.Errorf("teacher: %w; or none", err))
+	if _, err := schedulers.Named(o.Teacher); err != nil && o.Teacher != NoTeacher && o.Teacher != BestTeacher {
+		faults = append(faults, fmt.Errorf("teacher: %w; or best, or none", err))
 	}
 	if !slices.Contains([]string{PPO, ActorCritic, Reinforce, OnlyImitate}, o.Method) {
 		faults = append(faults, fmt.Errorf("method is %q; must be ppo, actor-critic, reinforce or none", o.Method))
