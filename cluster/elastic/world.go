@@ -102,6 +102,11 @@ func (w *World) AllReduce() bool { return w.options.AllReduce }
 // Keeps reports whether a quirk is kept.
 func (w *World) Keeps(q cluster.Quirk) bool { return w.options.Quirks.Keeps(q) }
 
+// Without drops a quirk for the rest of the simulation, for a scheduler whose original lacks it.
+func (w *World) Without(q cluster.Quirk) {
+	w.options.Quirks = slices.DeleteFunc(slices.Clone(w.options.Quirks), func(name string) bool { return name == q.Name })
+}
+
 // Best returns the numbers of tasks with which jobs of a type are fastest, and the epochs that they
 // then complete in a slot.
 func (w *World) Best(t *JobType) (workers, servers int, epochs float64) {

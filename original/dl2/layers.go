@@ -185,12 +185,8 @@ func (b beside) Forward(params [][]float64, x, y []float64) {
 	b.Layer.Forward(params, x[b.keep:], y[b.keep:])
 }
 
-// Backward implements [dense.Layer].
+// Backward implements [dense.Layer]. It is never the first layer.
 func (b beside) Backward(params, grads [][]float64, x, y, dy, dx []float64) {
-	if dx == nil {
-		b.Layer.Backward(params, grads, x[b.keep:], y[b.keep:], dy[b.keep:], nil)
-		return
-	}
 	copy(dx, dy[:b.keep])
 	b.Layer.Backward(params, grads, x[b.keep:], y[b.keep:], dy[b.keep:], dx[b.keep:])
 }

@@ -1,5 +1,3 @@
-// Package dl2 holds what the elastic scheduler DL2 did as published, and nothing else should do: its
-// losses with their quirks, its exploration and its hand-over between agents.
 package dl2
 
 import (
