@@ -1,9 +1,7 @@
 package learn
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"graft/learn/dense"
 	"graft/torch/weights"
@@ -32,15 +30,6 @@ func params(networks []*dense.Network) (all [][]float64) {
 	return all
 }
 
-// Numbers is a tensor of float64.
-func Numbers(name string, values []float64) weights.Tensor {
-	t := weights.Tensor{Name: name, DType: weights.Float64, Shape: []int64{int64(len(values))}, Data: make([]byte, 0, 8*len(values))}
-	for _, v := range values {
-		t.Data = binary.LittleEndian.AppendUint64(t.Data, math.Float64bits(v))
-	}
-	return t
-}
-
 // Parts of a saved model.
 var parts = []string{"parameter", "first_moment", "second_moment"}
 
@@ -55,12 +44,12 @@ func SaveModel(m Keeper, set *weights.Set, prefix string) {
 	first, second := m.adam().Moments(params(m.networks()))
 	save(set, prefix, parts[1], first)
 	save(set, prefix, parts[2], second)
-	set.Tensors = append(set.Tensors, Numbers(prefix+"steps", []float64{float64(m.adam().Steps)}))
+	set.Tensors = append(set.Tensors, weights.FromFloat64s(prefix+"steps", []float64{float64(m.adam().Steps)}))
 }
 
 func save(set *weights.Set, prefix, part string, values [][]float64) {
 	for k, v := range values {
-		set.Tensors = append(set.Tensors, Numbers(fmt.Sprintf("%s%s.%d", prefix, part, k), v))
+		set.Tensors = append(set.Tensors, weights.FromFloat64s(fmt.Sprintf("%s%s.%d", prefix, part, k), v))
 	}
 }
 

@@ -140,7 +140,7 @@ func TestSavedAgents(t *testing.T) {
 		}
 		require.ErrorContains(t, RestoreModel(make(7), &set, "agent."), "of other sizes")
 		require.ErrorContains(t, RestoreModel(two, &set, "other."), "the file has no tensor other.parameter.0")
-		set.Tensors[1] = Numbers(set.Tensors[1].Name, slices.Repeat([]float64{math.NaN()}, 8))
+		set.Tensors[1] = weights.FromFloat64s(set.Tensors[1].Name, slices.Repeat([]float64{math.NaN()}, 8))
 		require.ErrorContains(t, RestoreModel(two, &set, "agent."), "is NaN")
 	}
 }

@@ -56,7 +56,7 @@ var rooms = []room{
 	{"cluster/lucid", []string{"cluster", "cluster/estimate"}},
 	{"cluster/schedulers", []string{"cluster/lucid"}},
 	{"config/decode", nil},
-	{"original/dl2", []string{"learn/dense", "learn/replay", "cluster/elastic"}},
+	{"original/dl2", []string{"learn/dense", "learn/replay", "cluster/elastic", "torch/weights"}},
 	{"original/vocab", []string{"model"}},
 	{"original/bilstm", []string{"original/vocab", "decider"}},
 	{"original", []string{"original/bilstm", "simulation/evaluation", "results"}},

@@ -34,8 +34,8 @@ func (w *World) train(j *Job) float64 {
 	lost := min(w.scaling.Seconds(j.changed()), slot)
 	j.lastWorkers, j.lastServers = len(j.Workers), len(j.Servers)
 	epochs := w.positive(w.speed.Epochs(Deployment{j.Model, j.Workers, j.Servers}, slot-lost))
-	if w.random != nil {
-		epochs *= 1 + w.options.SpeedError*(2*w.random.Float64()-1)
+	if w.Errors != nil {
+		epochs *= 1 + float64(w.options.SpeedError*(2*w.Errors.Float64()-1))
 	}
 	epochs = w.advance(j, epochs, lost)
 	w.gain += max(0, epochs) / j.RealEpochs

@@ -2,7 +2,6 @@ package elastic
 
 import (
 	"cmp"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -22,12 +21,16 @@ const (
 // maximum counts left out, as columns of a matrix. Its rows are type, slots since arrival, share
 // of epochs left, dominant share, workers and servers.
 type WindowOptions struct {
-	Size    int        // number of jobs, and of columns; zero is 20
-	Order   Order      // of jobs; zero is ByArrival
-	Bits    bool       // writes the type as four rows of bits, highest first, in place of one row
-	Rescale bool       // divides types by their number, slots by 100 and counts by their maximum
-	Padding float64    // of columns without a job; zero is 0, the original also uses -1
-	Shuffle *rand.Rand // puts jobs in random columns; nil keeps the order
+	Size    int     // number of jobs, and of columns; zero is 20
+	Order   Order   // of jobs; zero is ByArrival
+	Bits    bool    // writes the type as four rows of bits, highest first, in place of one row
+	Rescale bool    // divides types by their number, slots by 100 and counts by their maximum
+	Padding float64 // of columns without a job; zero is 0, the original also uses -1
+	// Apart leaves out the action that adds a worker and a server at once. Of such an action of a
+	// scheduler there are two samples. It has no effect without servers.
+	Apart bool
+	// Shuffle returns a random order of n columns, in which jobs are put; nil keeps the order.
+	Shuffle func(n int) []int `json:"-"`
 }
 
 // Rows of a window.
@@ -44,9 +47,27 @@ const (
 const (
 	typeBits   = 4
 	stayScale  = 100 // slots
-	perJob     = 3   // actions of a job in a cluster with servers
 	defaultJob = 20
 )
+
+// Rows returns the number of values of a job.
+func (o *WindowOptions) Rows() int {
+	if o.Bits {
+		return rowCount + typeBits - 1
+	}
+	return rowCount
+}
+
+// PerJob returns the number of actions of a job, the first of [Worker], [Server] and [Bundle].
+func (o *WindowOptions) PerJob(allReduce bool) int {
+	switch {
+	case allReduce:
+		return 1
+	case o.Apart:
+		return 2
+	}
+	return 3
+}
 
 // Window is an observation of a [World].
 type Window struct {
@@ -62,33 +83,27 @@ type Window struct {
 // NewWindow returns the window of a world; [Window.Observe] fills it.
 func NewWindow(w *World, o WindowOptions) *Window {
 	o.Size = cmp.Or(max(o.Size, 0), defaultJob)
-	rows := rowCount
-	if o.Bits {
-		rows += typeBits - 1
-	}
+	rows := o.Rows()
 	return &Window{Jobs: make([]*Job, o.Size), State: make([]float64, rows*o.Size), options: &o, world: w, rows: rows}
 }
 
 // Actions returns the number of outputs of a policy: those of all columns, and one that ends the
 // slot.
 func (o *Window) Actions() int {
-	if o.world.AllReduce() {
-		return o.options.Size + 1
-	}
-	return perJob*o.options.Size + 1
+	return o.PerJob()*o.options.Size + 1
 }
+
+// PerJob returns the number of actions of a job.
+func (o *Window) PerJob() int { return o.options.PerJob(o.world.AllReduce()) }
 
 // Label returns the output of a policy that stands for an action of a job; -1 if the job is
 // outside of the window.
 func (o *Window) Label(j *Job, a Action) int {
 	column := slices.Index(o.Jobs, j)
-	switch {
-	case column < 0:
+	if column < 0 {
 		return -1
-	case o.world.AllReduce():
-		return column
 	}
-	return perJob*column + int(a)
+	return o.PerJob()*column + min(int(a), o.PerJob()-1)
 }
 
 // Observe fills the window with the current state.
@@ -107,7 +122,7 @@ func (o *Window) Observe() {
 
 func (o *Window) columns() []int {
 	if o.options.Shuffle != nil {
-		return o.options.Shuffle.Perm(o.options.Size)
+		return o.options.Shuffle(o.options.Size)
 	}
 	columns := make([]int, o.options.Size)
 	for k := range columns {
@@ -164,6 +179,10 @@ func Record(w *World, o WindowOptions, report func(Sample)) {
 	window := NewWindow(w, o)
 	w.Observer = func(w *World, j *Job, a Action) {
 		window.Observe()
+		if o.Apart && a == Bundle && !w.AllReduce() {
+			report(Sample{w.Slot(), slices.Clone(window.State), window.Label(j, Worker)})
+			a = Server
+		}
 		report(Sample{w.Slot(), slices.Clone(window.State), window.Label(j, a)})
 	}
 }

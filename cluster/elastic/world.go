@@ -19,6 +19,9 @@ type World struct {
 	Observer func(w *World, j *Job, a Action)
 	// Decided is called in each slot of [World.Run] after the scheduler, before jobs train; nil is none.
 	Decided func(w *World)
+	// Errors draws numbers from 0 to below 1 for the errors of speeds: one for each job that trains,
+	// in each slot. Nil leaves errors out; NewWorld sets it if there are some.
+	Errors interface{ Float64() float64 }
 
 	types   []JobType
 	speed   Speed
@@ -31,7 +34,6 @@ type World struct {
 	unfinished []*Job // by ID
 	nodes      *nodes
 	slot       int
-	random     *rand.Rand // of speed errors; nil without
 
 	rewards     []float64
 	allocations hash.Hash
@@ -49,7 +51,7 @@ func NewWorld(s Study) (*World, error) {
 	w.scaling, _ = ScalingNamed(s.Options.Scaling) // validated above
 	w.nodes = newNodes(s.Options.Nodes, s.Options.PerNode)
 	if s.Options.SpeedError > 0 {
-		w.random = rand.New(rand.NewPCG(s.Options.Seed, speedStream))
+		w.Errors = rand.New(rand.NewPCG(s.Options.Seed, speedStream))
 	}
 	for _, spec := range s.Jobs {
 		w.all = append(w.all, newJob(spec, &s.Types[spec.Type-1], &s.Options))
@@ -99,6 +101,11 @@ func (w *World) AllReduce() bool { return w.options.AllReduce }
 
 // Keeps reports whether a quirk is kept.
 func (w *World) Keeps(q cluster.Quirk) bool { return w.options.Quirks.Keeps(q) }
+
+// Without drops a quirk for the rest of the simulation, for a scheduler whose original lacks it.
+func (w *World) Without(q cluster.Quirk) {
+	w.options.Quirks = slices.DeleteFunc(slices.Clone(w.options.Quirks), func(name string) bool { return name == q.Name })
+}
 
 // Best returns the numbers of tasks with which jobs of a type are fastest, and the epochs that they
 // then complete in a slot.

@@ -81,3 +81,15 @@ func BenchmarkForward(b *testing.B) {
 		p.Forward(x)
 	}
 }
+
+// RMSProp takes the steps of TensorFlow's formula, whose running mean begins at one.
+func TestRMSPropSteps(t *testing.T) {
+	params, r := [][]float64{{1}}, &RMSProp{Rate: 0.1}
+	require.NoError(t, r.Step(params, [][]float64{{2}}))
+	require.InDelta(t, 1-0.1*2/math.Sqrt(0.9+0.1*4), params[0][0], 1e-9)
+	require.ErrorContains(t, r.Step(params, [][]float64{{math.NaN()}}), "gradient of step 2")
+	for range 3000 {
+		require.NoError(t, r.Step(params, [][]float64{{params[0][0] - 5}}))
+	}
+	require.InDelta(t, 5, params[0][0], 0.2)
+}

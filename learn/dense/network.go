@@ -157,3 +157,6 @@ func (n *Network) SetParams(params [][]float64) error {
 	}
 	return errors.Join(faults...)
 }
+
+// Outputs is the number of values that the network computes of an example.
+func (p *Pass) Outputs() int { return p.network.Outputs() }

@@ -46,6 +46,50 @@ func (a *Adam) Step(params, gradients [][]float64) error {
 	return nil
 }
 
+// RMSProp divides gradients by the root of a running mean of their squares (Tieleman and Hinton,
+// "Neural networks for machine learning", lecture 6.5, 2012). As in TensorFlow 1, the mean begins at one and
+// eps is added to it.
+type RMSProp struct {
+	Rate  float64 // learning rate
+	Decay float64 // of the mean; zero means 0.9
+	Eps   float64 // zero means 1e-10
+
+	Steps int // that were taken
+	means [][]float64
+}
+
+// Step moves parameters against gradients. A gradient that is not finite is an error, and nothing is
+// changed.
+func (r *RMSProp) Step(params, gradients [][]float64) error {
+	if err := Finite(fmt.Sprintf("gradient of step %d", r.Steps+1), gradients); err != nil {
+		return err
+	}
+	decay, eps := cmp.Or(r.Decay, 0.9), cmp.Or(r.Eps, 1e-10)
+	means := r.Means(params)
+	r.Steps++
+	for k, p := range params {
+		v := means[k]
+		for at, g := range gradients[k] {
+			v[at] = float64(decay*v[at]) + float64((1-decay)*g*g)
+			p[at] -= r.Rate * g / math.Sqrt(v[at]+eps)
+		}
+	}
+	return nil
+}
+
+// Means are the running means, in the shape of the parameters.
+func (r *RMSProp) Means(params [][]float64) [][]float64 {
+	if r.means == nil {
+		r.means = like(params)
+		for _, v := range r.means {
+			for at := range v {
+				v[at] = 1
+			}
+		}
+	}
+	return r.means
+}
+
 // ClipNorm scales gradients down to a norm over all of them, and returns the norm before; a bound of
 // zero keeps them.
 func ClipNorm(gradients [][]float64, most float64) (norm float64) {

@@ -57,13 +57,34 @@ func (m *Memory[T]) Most() (most float64) {
 	return most
 }
 
+// Least is the place of the smallest priority, the first of equal ones; zero in an empty memory.
+func (m *Memory[T]) Least() (place int) {
+	for k := range m.count {
+		if m.Priority(k) < m.Priority(place) {
+			place = k
+		}
+	}
+	return place
+}
+
+// Nth is the place of the nth item from the oldest one, which has number 0.
+func (m *Memory[T]) Nth(n int) int { return (m.next + len(m.items) - m.count + n) % len(m.items) }
+
 // Add stores an item in place of the oldest one where the memory is full.
 func (m *Memory[T]) Add(item T, priority float64) error {
-	if err := m.Set(m.next, priority); err != nil {
+	if err := m.Replace(m.next, item, priority); err != nil {
 		return err
 	}
-	m.items[m.next] = item
 	m.next, m.count = (m.next+1)%len(m.items), min(m.count+1, len(m.items))
+	return nil
+}
+
+// Replace stores an item in place of another one, whose age it takes over.
+func (m *Memory[T]) Replace(place int, item T, priority float64) error {
+	if err := m.Set(place, priority); err != nil {
+		return err
+	}
+	m.items[place] = item
 	return nil
 }
 

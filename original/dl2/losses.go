@@ -1,11 +1,7 @@
-// Package dl2 holds what the elastic scheduler DL2 did as published, and nothing else should do: its
-// losses with their quirks, its exploration and its hand-over between agents.
 package dl2
 
 import (
 	"math"
-
-	"graft/learn/dense"
 )
 
 // The constants of its losses.
@@ -125,13 +121,4 @@ func dot(a, b []float64) (sum float64) {
 		sum += float64(a[k] * b[k])
 	}
 	return sum
-}
-
-// Layers returns the layers of its networks: hidden layers of one width, each with an affine layer behind its
-// ReLU that its program calls a batch normalization and never trains as one.
-func Layers(hidden, width, outputs int) (all []dense.Layer) {
-	for range hidden {
-		all = append(all, dense.Full{Width: width, Scale: 0.02}, dense.ReLU{}, dense.Affine{Eps: 1e-5, Noise: 0.002})
-	}
-	return append(all, dense.Full{Width: outputs, Scale: 0.02})
 }

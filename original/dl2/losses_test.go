@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/cluster/elastic"
 	"graft/learn/dense"
 	"graft/original/dl2"
 )
@@ -73,7 +74,8 @@ var golden struct {
 const tolerance = 1e-11
 
 func network(t *testing.T, outputs int, params []flat) *dense.Network {
-	n, err := dense.New(24, rand.New(rand.NewPCG(1, 1)), dl2.Layers(2, 16, outputs)...)
+	shape := dl2.ShapeOptions{WindowOptions: elastic.WindowOptions{Size: 4}, Layers: 2, Neurons: 16}
+	n, err := dense.New(24, rand.New(rand.NewPCG(1, 1)), shape.Stack(6, 3, outputs == 1)...)
 	require.NoError(t, err)
 	require.NoError(t, n.SetParams(plain(params)))
 	return n

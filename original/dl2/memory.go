@@ -3,13 +3,16 @@ package dl2
 import (
 	"math"
 
+	"graft/cluster/elastic/numpy"
 	"graft/learn/replay"
 )
 
-// MemoryOptions configure the published prioritized replay.
+// MemoryOptions configure the published replay.
 type MemoryOptions struct {
 	Capacity     int  // transitions that are kept; the last Capacity rewards are their mean's
+	Even         bool // draws evenly and without replacement, from a full memory alone; false draws by priority
 	ByReward     bool // whether new ones have the priority of their reward above the mean, at least 1; false gives them the largest there is
+	EvictLeast   bool // whether a new one replaces that with the smallest priority; false the oldest one
 	MeanBaseline bool // whether rewards are relative to the mean, which bounds errors by 4
 	Critic       bool // whether a value network is; without mean baseline it bounds errors by 7, else 1
 }
@@ -23,8 +26,8 @@ const (
 	overBound = 1.2  // what divides the bound for the first priority
 )
 
-// Memory is the published prioritized replay. Priorities of new transitions are rewards and later
-// ones powers of errors, on different scales in one tree.
+// Memory is the published replay. Priorities of new transitions are rewards and later ones powers of
+// errors, on different scales in one tree.
 type Memory[T any] struct {
 	*replay.Memory[T]
 	o       MemoryOptions
@@ -37,6 +40,9 @@ func NewMemory[T any](o MemoryOptions) (*Memory[T], error) {
 	m, err := replay.NewMemory[T](o.Capacity)
 	return &Memory[T]{Memory: m, o: o, beta: firstBeta}, err
 }
+
+// Full reports whether a new transition replaces another one.
+func (m *Memory[T]) Full() bool { return m.Len() == m.Capacity() }
 
 // bound is the largest error that counts.
 func (m *Memory[T]) bound() float64 {
@@ -55,13 +61,25 @@ func (m *Memory[T]) Store(item T, reward float64) error {
 	if len(m.rewards) > m.o.Capacity {
 		m.rewards = m.rewards[1:]
 	}
-	priority := max(1, reward-m.MeanReward())
-	if !m.o.ByReward {
-		if priority = m.Most(); priority == 0 {
-			priority = m.bound() / overBound
-		}
+	priority := m.first(reward)
+	if m.o.EvictLeast && !m.o.Even && m.Full() {
+		return m.Replace(m.Least(), item, priority)
 	}
 	return m.Add(item, priority)
+}
+
+// first is the priority of a new transition.
+func (m *Memory[T]) first(reward float64) float64 {
+	switch {
+	case m.o.Even:
+		return 1
+	case m.o.ByReward:
+		return max(1, reward-m.MeanReward())
+	}
+	if most := m.Most(); most > 0 {
+		return most
+	}
+	return m.bound() / overBound
 }
 
 // MeanReward is the mean of the rewards that are kept.
@@ -76,13 +94,23 @@ func (m *Memory[T]) MeanReward() float64 {
 // Beta is the exponent of the weights of the last draw.
 func (m *Memory[T]) Beta() float64 { return m.beta }
 
-// Sample draws n transitions.
-func (m *Memory[T]) Sample(n int, random replay.Source) (replay.Draw, error) {
+// Sample draws n transitions; from an even memory as many as there are at most, with weights of one.
+func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err error) {
+	if m.o.Even {
+		for _, k := range random.Choice(m.Len(), n) {
+			d.Places, d.Weights = append(d.Places, m.Nth(k)), append(d.Weights, 1)
+		}
+		return d, nil
+	}
 	m.beta = min(1, m.beta+betaStep)
 	return m.Draw(n, m.beta, random)
 }
 
-// Learned sets the priority of a transition by the error of its value.
+// Learned sets the priority of a transition by the error of its value. It does nothing to an even
+// memory.
 func (m *Memory[T]) Learned(place int, off float64) error {
+	if m.o.Even {
+		return nil
+	}
 	return m.Set(place, math.Pow(min(math.Abs(off)+errorEps, m.bound()), errorRoot))
 }

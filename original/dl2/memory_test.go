@@ -60,3 +60,56 @@ func TestPublishedMemory(t *testing.T) {
 		require.InDeltaSlice(t, round.Leaves, leaves(), 1e-12)
 	}
 }
+
+// Even draws are the choice of NumPy among the transitions from the oldest to the newest, with weights of
+// one and from a full memory.
+func TestEvenMemory(t *testing.T) {
+	var file struct {
+		Want struct {
+			Head []int `json:"choice_8192_256_head"`
+		} `json:"rng_seed1"`
+	}
+	recorded(t, "golden/rng_memory_golden.json", &file)
+	random := numpy.New(1)
+	for range 5 {
+		random.Float64()
+	}
+	for _, r := range [][3]int{{8, 1, 16}, {8, 3, 8}, {8, 0, 5}, {8, 0, 8}, {8, 1, 100_000}, {4, 90, 110}} {
+		for range r[0] { // what the recorded generator drew before
+			random.IntN(r[1], r[2])
+		}
+	}
+	random.Choice(20, 20)
+	m, err := dl2.NewMemory[int](dl2.MemoryOptions{Capacity: 8192, Even: true, EvictLeast: true})
+	require.NoError(t, err)
+	const before = 100 // that are gone
+	for k := range before + 8192 {
+		require.Equal(t, k >= 8192, m.Full())
+		require.NoError(t, m.Store(k-before, float64(k)))
+	}
+	d, err := m.Sample(256, random)
+	require.NoError(t, err)
+	for k, want := range file.Want.Head {
+		require.Equal(t, want, m.Item(d.Places[k]))
+		require.Equal(t, 1.0, d.Weights[k])
+	}
+	require.NoError(t, m.Learned(d.Places[0], 3))
+	require.Equal(t, 1.0, m.Priority(d.Places[0]))
+}
+
+// The smallest priority makes room in a full memory, wherever it is.
+func TestMemoryEvictsTheLeast(t *testing.T) {
+	m, err := dl2.NewMemory[int](dl2.MemoryOptions{Capacity: 3, EvictLeast: true})
+	require.NoError(t, err)
+	for k := range 3 {
+		require.NoError(t, m.Store(k, 0))
+		require.NoError(t, m.Learned(k, []float64{0.5, 0.1, 0.7}[k]))
+	}
+	for k := 3; k < 6; k++ {
+		least := m.Least()
+		require.NoError(t, m.Store(k, 0))
+		require.Equal(t, k, m.Item(least))
+		require.Equal(t, m.Most(), m.Priority(least), "the largest there is")
+	}
+	require.Equal(t, []int{5, 3, 2}, []int{m.Item(0), m.Item(1), m.Item(2)}, "the first of equal ones")
+}

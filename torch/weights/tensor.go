@@ -36,6 +36,15 @@ func FromFloat32s(name string, shape []int64, values []float32) (Tensor, error) 
 	return t, t.Validate()
 }
 
+// FromFloat64s makes a float64 tensor of one dimension.
+func FromFloat64s(name string, values []float64) Tensor {
+	data := make([]byte, 0, 8*len(values))
+	for _, v := range values {
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
+	}
+	return Tensor{Name: name, DType: Float64, Shape: []int64{int64(len(values))}, Data: data}
+}
+
 // Count is the number of items; 1 for a tensor without dimensions. It is meant
 // for a valid tensor.
 func (t Tensor) Count() int64 {

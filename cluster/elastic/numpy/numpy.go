@@ -2,7 +2,11 @@
 // workloads of programs that use it can be made again from their seeds.
 package numpy
 
-import "math"
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
 
 // Constants of MT19937.
 const (
@@ -150,4 +154,25 @@ func rejected(uniform func() float64, mean float64) int {
 			return int(k)
 		}
 	}
+}
+
+// MarshalBinary returns the state of the generator; it never fails.
+func (r *Random) MarshalBinary() ([]byte, error) {
+	text := binary.LittleEndian.AppendUint32(nil, uint32(r.next))
+	for _, word := range r.state {
+		text = binary.LittleEndian.AppendUint32(text, word)
+	}
+	return text, nil
+}
+
+// UnmarshalBinary restores a state of MarshalBinary.
+func (r *Random) UnmarshalBinary(text []byte) error {
+	if len(text) != 4*(size+1) || binary.LittleEndian.Uint32(text) > size {
+		return fmt.Errorf("restore a random generator: expected %d bytes that MarshalBinary wrote, got %d", 4*(size+1), len(text))
+	}
+	r.next = int(binary.LittleEndian.Uint32(text))
+	for k := range r.state {
+		r.state[k] = binary.LittleEndian.Uint32(text[4*(k+1):])
+	}
+	return nil
 }

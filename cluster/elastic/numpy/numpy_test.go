@@ -102,3 +102,19 @@ func TestDrawsStayInside(t *testing.T) {
 	require.Equal(t, 5, r.IntN(5, 5), "an empty range")
 	require.Len(t, r.Choice(3, 10), 3)
 }
+
+// A generator that is restored goes on with the same bits, and other bytes are refused.
+func TestStateOfTheGenerator(t *testing.T) {
+	r := numpy.New(7)
+	for range 1000 {
+		r.Uint32()
+	}
+	state, err := r.MarshalBinary()
+	require.NoError(t, err)
+	other := numpy.New(8)
+	require.NoError(t, other.UnmarshalBinary(state))
+	require.Equal(t, repeat(2000, r.Uint32), repeat(2000, other.Uint32))
+	require.ErrorContains(t, other.UnmarshalBinary(state[:40]), "got 40")
+	state[1] = 0xff
+	require.Error(t, other.UnmarshalBinary(state), "a place behind the end")
+}

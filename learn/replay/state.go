@@ -1,0 +1,39 @@
+package replay
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// State is a memory as plain data.
+type State[T any] struct {
+	Items []T       // by place
+	Sums  []float64 // tree of sums, which carry the rounding of all changes
+	Next  int       // place of the next item
+}
+
+// State returns a snapshot for [Memory.Restore].
+func (m *Memory[T]) State() State[T] {
+	return State[T]{slices.Clone(m.items[:m.count]), slices.Clone(m.sums), m.next}
+}
+
+// Restore makes a memory as it was. An error changes nothing.
+func (m *Memory[T]) Restore(s State[T]) error {
+	capacity, count := len(m.items), len(s.Items)
+	switch {
+	case len(s.Sums) != len(m.sums) || count > capacity:
+		return fmt.Errorf("restore a replay memory: %d items and %d sums of another capacity than %d", count, len(s.Sums), capacity)
+	case s.Next != count%capacity && (count < capacity || s.Next < 0 || s.Next >= capacity):
+		return fmt.Errorf("restore a replay memory: the next place is %d, with %d items of %d", s.Next, count, capacity)
+	}
+	for place, v := range s.Sums {
+		if math.IsNaN(v) || math.IsInf(v, 0) || place >= capacity-1 && v < 0 {
+			return fmt.Errorf("restore a replay memory: sum %d of priorities is %v", place, v)
+		}
+	}
+	copy(m.sums, s.Sums)
+	clear(m.items)
+	m.count, m.next = copy(m.items, s.Items), s.Next
+	return nil
+}

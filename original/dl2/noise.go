@@ -1,0 +1,45 @@
+package dl2
+
+import (
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/numpy"
+)
+
+// noise draws the errors of speeds. The original draws one for each job with servers, even where
+// errors are zero, unless speeds are analytic. It keeps those that matter, so that an episode can be
+// played again.
+type noise struct {
+	random *numpy.Random
+	silent bool // nothing is drawn
+	keep   bool // errors are not zero
+	drawn  []float64
+	again  int // of the kept ones that were played again; -1 draws new ones
+}
+
+func newNoise(s *elastic.Study, random *numpy.Random) *noise {
+	_, analytic := s.Speed.(elastic.Analytic)
+	return &noise{random: random, silent: analytic || s.Options.AllReduce, keep: s.Options.SpeedError > 0, again: -1}
+}
+
+// join makes a world draw its errors here.
+func (n *noise) join(w *elastic.World) {
+	if w.Errors = n; n.silent {
+		w.Errors = nil
+	}
+}
+
+// Float64 draws a number from 0 to below 1.
+func (n *noise) Float64() float64 {
+	switch {
+	case n.again < 0:
+		v := n.random.Float64()
+		if n.keep {
+			n.drawn = append(n.drawn, v)
+		}
+		return v
+	case n.again < len(n.drawn):
+		n.again++
+		return n.drawn[n.again-1]
+	}
+	return 0
+}

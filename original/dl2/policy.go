@@ -1,0 +1,175 @@
+package dl2
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	"graft/cluster"
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/numpy"
+	"graft/learn/dense"
+	"graft/torch/weights"
+)
+
+// Policy is a learned policy. Several goroutines may use it at a time.
+type Policy struct {
+	Shape     ShapeOptions // what it sees and does
+	AllReduce bool         // it learned for clusters without parameter servers
+
+	network *dense.Network
+}
+
+// newPolicy draws a policy.
+func newPolicy(o ShapeOptions, allReduce bool, random *rand.Rand) (*Policy, error) {
+	n, err := network(o, allReduce, false, random)
+	return &Policy{Shape: o, AllReduce: allReduce, network: n}, err
+}
+
+// network draws a policy's network, or that of the values of states.
+func network(o ShapeOptions, allReduce, value bool, random *rand.Rand) (*dense.Network, error) {
+	rows := o.Rows()
+	return dense.New(rows*o.Size, random, o.Stack(rows, o.PerJob(allReduce), value)...)
+}
+
+// clone copies a network.
+func clone(n *dense.Network) *dense.Network {
+	c := *n
+	c.Params = nil
+	for _, p := range n.Params {
+		c.Params = append(c.Params, append([]float64{}, p...))
+	}
+	return &c
+}
+
+// Fits returns an error if a cluster is of another kind than those that the policy learned in.
+func (p *Policy) Fits(o elastic.Options) error {
+	if o.AllReduce == p.AllReduce {
+		return nil
+	}
+	kinds := map[bool]string{true: "without", false: "with"}
+	return fmt.Errorf("the policy of DL2 learned in clusters %s parameter servers, and this one is %s; use a policy of its kind", kinds[p.AllReduce], kinds[o.AllReduce])
+}
+
+// checkSize compares the size of a file with that of a policy, so that a small file cannot fill the memory.
+func (s *saved) checkSize(o ShapeOptions, allReduce bool) {
+	width, want, got := o.Rows()*o.Size, 0, 0
+	for _, l := range o.Stack(o.Rows(), o.PerJob(allReduce), false) {
+		for _, size := range l.Sizes(width) {
+			want += size
+		}
+		width = l.Outputs(width)
+	}
+	for _, t := range s.set.Tensors {
+		got += len(t.Data) / 8
+	}
+	if got != want {
+		s.fail(fmt.Errorf("its tensors have %d values; expected %d", got, want))
+	}
+}
+
+// SchedulerOptions describe how a policy schedules.
+type SchedulerOptions struct {
+	Likeliest bool   // takes the likeliest action; false draws, as published
+	Seed      uint32 // of the draws of each simulation; zero is a seed like any other
+}
+
+// Scheduler is the scheduler that a policy is, as in the published validation: each job gets a worker
+// and a server first, and an action without room ends the slot. It takes no action in clusters that it
+// does not fit.
+func (p *Policy) Scheduler(name string, o SchedulerOptions) elastic.Kind {
+	return elastic.Kind{Name: name, About: "learned as DL2", Quirks: []cluster.Quirk{elastic.FirstNode, elastic.Backward}, New: func(w *elastic.World) elastic.Scheduler {
+		w.Without(elastic.StaleShare)
+		return &scheduler{board: newBoard(w, p.Shape), pass: p.network.NewPass(1), o: o, random: numpy.New(o.Seed), fits: p.Fits(w.Options()) == nil}
+	}}
+}
+
+type scheduler struct {
+	board
+	pass   *dense.Pass
+	o      SchedulerOptions
+	random *numpy.Random
+	fits   bool
+}
+
+// Schedule implements [elastic.Scheduler].
+func (s *scheduler) Schedule(*elastic.World) {
+	if !s.fits {
+		return
+	}
+	for s.begin(); ; {
+		m, _, ok := s.masked(probabilities(s.pass, s.Observe()))
+		if !ok {
+			return
+		}
+		action := 0
+		if s.o.Likeliest {
+			action = likeliest(m)
+		} else {
+			action = draw(m, s.random)
+		}
+		if s.job(action) == nil || !s.add(action) {
+			return
+		}
+	}
+}
+
+// probabilities of the actions in a state, or in several.
+func probabilities(p *dense.Pass, states []float64) []float64 {
+	return dense.Softmax(p.Forward(states), p.Outputs())
+}
+
+// policyKey names the description of a policy in the metadata of its file.
+const policyKey = "graft.dl2.policy"
+
+// policyHeader is that description, as JSON.
+type policyHeader struct {
+	Version   int          `json:"version"`
+	Shape     ShapeOptions `json:"shape"`
+	AllReduce bool         `json:"all_reduce"`
+}
+
+const policyVersion = 1
+
+// Save returns the policy for a file.
+func (p *Policy) Save() (*weights.Set, error) {
+	text, err := json.Marshal(policyHeader{policyVersion, p.Shape, p.AllReduce})
+	if err != nil {
+		return nil, fmt.Errorf("save a policy of DL2: %w", err)
+	}
+	s := &saved{set: &weights.Set{Metadata: map[string]string{policyKey: string(text)}}}
+	s.putAll("policy", p.network.Params)
+	return s.set, nil
+}
+
+// ReadPolicy returns the policy of a file.
+func ReadPolicy(set *weights.Set) (*Policy, error) {
+	fault := func(err error) (*Policy, error) { return nil, fmt.Errorf("read a policy of DL2: %w", err) }
+	var h policyHeader
+	text, ok := set.Metadata[policyKey]
+	if !ok {
+		return fault(fmt.Errorf("the file has no metadata %s; expected one that a training of DL2 wrote", policyKey))
+	}
+	if err := json.Unmarshal([]byte(text), &h); err != nil {
+		return fault(fmt.Errorf("its metadata %s are damaged: %w", policyKey, err))
+	}
+	if h.Version != policyVersion {
+		return fault(fmt.Errorf("its version is %d; expected %d", h.Version, policyVersion))
+	}
+	h.Shape.EnsureDefaults()
+	if err := h.Shape.Validate(); err != nil {
+		return fault(err)
+	}
+	s := &saved{set: set}
+	if s.checkSize(h.Shape, h.AllReduce); s.err != nil {
+		return fault(s.err)
+	}
+	p, err := newPolicy(h.Shape, h.AllReduce, rand.New(rand.NewPCG(0, 0)))
+	if err != nil {
+		return fault(err)
+	}
+	if s.takeAll("policy", p.network.Params); s.err != nil {
+		return fault(s.err)
+	}
+	return p, nil
+}

@@ -1,0 +1,293 @@
+package dl2
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/numpy"
+	"graft/cluster/elastic/schedulers"
+	"graft/learn/dense"
+)
+
+// Trainer trains a policy as DL2 was published: by imitation of a scheduler, then by reinforcement
+// learning in its environment. Equal options and seeds give equal bits. One goroutine uses it at a
+// time.
+type Trainer struct {
+	*course
+	validation []elastic.Study
+	origin     string // digest of all that it was made from
+
+	newest     nets
+	optimizers [2]optimizer  // of policy and value
+	random     *numpy.Random // of validation
+	agents     []*agent
+	at         progress
+	figures    map[string]float64
+	best       *dense.Network // policy of the least mean JCT in a validation between updates; nil before the first one
+}
+
+// progress is the state of a training beside tensors.
+type progress struct {
+	Imitated   int  `json:"imitated"`   // updates by imitation
+	Reinforced int  `json:"reinforced"` // updates by reinforcement
+	Turn       int  `json:"turn"`       // agent whose gradient is applied next, if they are asynchronous
+	Due        bool `json:"due"`        // validation comes next
+}
+
+// networkStream is the stream of random numbers of first weights.
+const networkStream = 53
+
+// NewTrainer begins a training. Study has the cluster, the speeds and the types of jobs; its jobs are
+// ignored. Generate describes the workloads that agents learn from, and validation are those that a
+// policy is measured on. Schedulers and environments have the faults of the original, whatever quirks
+// and cost of scaling the studies have; the reward of slots is that of the options.
+func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study, o Options) (*Trainer, error) {
+	o.EnsureDefaults()
+	generate.EnsureDefaults()
+	study.Options = published(study.Options)
+	study.Options.Reward = elastic.Progress
+	if o.Reinforced.Reward == JobsLeft {
+		study.Options.Reward = elastic.Unfinished
+	}
+	t := &Trainer{course: &course{o: o, study: study, generate: generate}, validation: slices.Clone(validation), random: numpy.New(uint32(o.Seed))}
+	if err := t.check(); err != nil {
+		return nil, fmt.Errorf("train DL2: %w", err)
+	}
+	t.teacher, _ = schedulers.Named(o.Supervised.Teacher) // validated
+	t.at.Due = o.Validation.Every > 0
+	t.figures = map[string]float64{}
+	if err := t.build(); err != nil {
+		return nil, fmt.Errorf("train DL2: %w", err)
+	}
+	return t, nil
+}
+
+// check refuses options and studies that cannot be used.
+func (t *Trainer) check() (err error) {
+	if err := t.o.Validate(); err != nil {
+		return err
+	}
+	for k := range t.validation {
+		s := &t.validation[k]
+		s.Options = published(s.Options)
+		s.Options.Reward = t.study.Options.Reward
+		if _, err := elastic.NewWorld(*s); err != nil {
+			return fmt.Errorf("validation workload %d: %w", k, err)
+		}
+		if s.Options.AllReduce != t.study.Options.AllReduce {
+			return fmt.Errorf("validation workload %d has parameter servers and the cluster has none, or the reverse; use one kind", k)
+		}
+	}
+	if _, err = elastic.Generate(t.study.Types, t.generate, numpy.New(uint32(t.o.Seed))); err != nil {
+		return err
+	}
+	probe := t.study
+	probe.Jobs = nil
+	for k := range t.study.Types {
+		probe.Jobs = append(probe.Jobs, elastic.Spec{ID: k, Type: k + 1, Epochs: 1, RealEpochs: 1})
+	}
+	if _, err = elastic.NewWorld(probe); err != nil {
+		return err
+	}
+	if first := t.o.Workloads.FirstTypes; first > len(t.study.Types) {
+		return fmt.Errorf("%d job types at first, of %d; lower their number", first, len(t.study.Types))
+	}
+	t.origin, err = t.digest()
+	return err
+}
+
+// build draws networks and makes agents.
+func (t *Trainer) build() (err error) {
+	random := rand.New(rand.NewPCG(t.o.Seed, networkStream))
+	for k, n := range []**dense.Network{&t.newest.policy, &t.newest.value} {
+		if *n, err = network(t.o.Shape, t.study.Options.AllReduce, k == 1, random); err != nil {
+			return err
+		}
+	}
+	for k := range t.optimizers {
+		t.optimizers[k] = newOptimizer(t.o.Optimizer, t.o.rate(k == 0 && t.imitates()))
+	}
+	return t.gather()
+}
+
+// rate is the learning rate of a phase.
+func (o *Options) rate(imitates bool) float64 {
+	if imitates {
+		return o.Supervised.Rate
+	}
+	return o.Reinforced.Rate
+}
+
+// imitates reports whether imitation is under way.
+func (t *Trainer) imitates() bool { return t.at.Imitated < t.o.Supervised.Steps }
+
+// gather makes the agents of a phase.
+func (t *Trainer) gather() error {
+	t.agents = nil
+	for id := range t.o.Agents {
+		a, err := t.newAgent(id, t.imitates(), t.newest)
+		if err != nil {
+			return err
+		}
+		t.agents = append(t.agents, a)
+		t.send(a)
+	}
+	return nil
+}
+
+// send gives an asynchronous agent the newest networks for its next gradient.
+func (t *Trainer) send(a *agent) {
+	if t.o.Asynchronous {
+		sent := t.newest.clone()
+		a.sent = &sent
+	}
+}
+
+// Ended says why learning is over; empty while it goes on.
+func (t *Trainer) Ended() string {
+	if t.imitates() || t.at.Reinforced < t.o.Reinforced.Steps || t.at.Due {
+		return ""
+	}
+	return fmt.Sprintf("all %d updates by imitation and %d by reinforcement are done", t.at.Imitated, t.at.Reinforced)
+}
+
+// Updates returns the number of updates by imitation and by reinforcement.
+func (t *Trainer) Updates() (imitated, reinforced int) { return t.at.Imitated, t.at.Reinforced }
+
+// Steps returns the number of all updates.
+func (t *Trainer) Steps() int { return t.at.Imitated + t.at.Reinforced }
+
+// Policy returns a copy of the policy as it is now.
+func (t *Trainer) Policy() *Policy { return t.policyOf(t.newest.policy) }
+
+// Best returns the policy with the least mean JCT in the validations that Advance made, as DL2 reports;
+// before the first one, the policy as it is now. Its time is chosen on these workloads, so others
+// have to measure it.
+func (t *Trainer) Best() *Policy {
+	if t.best == nil {
+		return t.Policy()
+	}
+	return t.policyOf(t.best)
+}
+
+func (t *Trainer) policyOf(n *dense.Network) *Policy {
+	return &Policy{Shape: t.o.Shape, AllReduce: t.study.Options.AllReduce, network: clone(n)}
+}
+
+// Advance updates the parameters once, with a validation before the first update and after those that
+// have one. It does nothing once learning is over. After an error of its context it can be called
+// again, and no bit differs; after another error the trainer is of no further use.
+func (t *Trainer) Advance(ctx context.Context) error {
+	if err := t.settle(ctx); err != nil || t.Ended() != "" {
+		return err
+	}
+	phase, step, every := "imitation", t.at.Imitated+1, max(1, t.o.Validation.Every/4)
+	if !t.imitates() {
+		phase, step, every = "reinforcement", t.at.Reinforced+1, t.o.Validation.Every
+	}
+	if err := t.update(ctx); err != nil {
+		return fmt.Errorf("train DL2: %s, update %d: %w", phase, step, err)
+	}
+	t.at.Due = t.o.Validation.Every > 0 && step%every == 0
+	return t.settle(ctx)
+}
+
+// settle validates if that is due.
+func (t *Trainer) settle(ctx context.Context) error {
+	if !t.at.Due {
+		return nil
+	}
+	v, err := t.Validate(ctx)
+	if t.at.Due = err != nil; t.at.Due || len(t.validation) == 0 {
+		return err
+	}
+	if least, known := t.figures["best-jct"]; !known || v.MeanJCT < least {
+		t.figures["best-jct"], t.best = v.MeanJCT, clone(t.newest.policy)
+	}
+	return nil
+}
+
+// update takes a step of the optimizers. All agents play until their gradients are due, which can be
+// interrupted; the rest cannot.
+func (t *Trainer) update(ctx context.Context) error {
+	agents := t.agents
+	if t.o.Asynchronous {
+		agents = agents[t.at.Turn : t.at.Turn+1]
+	}
+	for _, a := range agents {
+		if err := a.fill(ctx); err != nil {
+			return fmt.Errorf("agent %d: %w", a.id, err)
+		}
+	}
+	var all []gradient
+	for _, a := range agents {
+		g, err := a.gradient(t.newest)
+		if err != nil {
+			return fmt.Errorf("agent %d: %w", a.id, err)
+		}
+		all = append(all, g)
+	}
+	if err := t.apply(meanGradient(all)); err != nil {
+		return err
+	}
+	if t.o.Asynchronous {
+		t.send(agents[0])
+		t.at.Turn = (t.at.Turn + 1) % len(t.agents)
+	}
+	t.observe(agents)
+	return t.count()
+}
+
+// apply takes the steps.
+func (t *Trainer) apply(g gradient) error {
+	if err := t.optimizers[0].Step(t.newest.policy.Params, g.policy); err != nil {
+		return fmt.Errorf("policy: %w", err)
+	}
+	if g.value != nil {
+		if err := t.optimizers[1].Step(t.newest.value.Params, g.value); err != nil {
+			return fmt.Errorf("value: %w", err)
+		}
+	}
+	for name, v := range g.figures {
+		t.figures[name] = v
+	}
+	return nil
+}
+
+// observe keeps the means of what agents have seen, as far as all have seen it.
+func (t *Trainer) observe(agents []*agent) {
+	for name, of := range map[string]func(a *agent) float64{
+		"reward":            func(a *agent) float64 { return a.last.reward },
+		"training-jct":      func(a *agent) float64 { return a.last.jct },
+		"training-makespan": func(a *agent) float64 { return a.last.makespan },
+		"epsilon":           (*agent).epsilon,
+	} {
+		sum := 0.0
+		for _, a := range agents {
+			sum += of(a)
+		}
+		if !math.IsNaN(sum) {
+			t.figures[name] = sum / float64(len(agents))
+		}
+	}
+}
+
+// count counts an update. Behind the last one by imitation, reinforcement begins with its weights and its
+// optimizer's moments, but counts the optimizer's steps anew; agents begin anew too.
+func (t *Trainer) count() error {
+	if !t.imitates() {
+		t.at.Reinforced++
+		return nil
+	}
+	if t.at.Imitated++; t.imitates() {
+		return nil
+	}
+	t.at.Turn = 0
+	rate, steps, _ := optimizerState(t.optimizers[0], t.newest.policy.Params)
+	*rate, *steps = t.o.rate(false), 0
+	return t.gather()
+}

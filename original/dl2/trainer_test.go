@@ -1,0 +1,316 @@
+package dl2_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/elastictest"
+	"graft/cluster/elastic/numpy"
+	"graft/original/dl2"
+	"graft/torch/weights"
+)
+
+// tiny is a cluster of three job types, and workloads of six jobs.
+func tiny(t *testing.T, change func(o *elastic.Options)) (elastic.Study, elastic.GenerateOptions, []elastic.Study) {
+	r := rand.New(rand.NewPCG(4, 4))
+	s := elastic.Study{Options: elastic.Options{Nodes: 5, Most: 4}}
+	for k := range 3 {
+		s.Types = append(s.Types, elastic.JobType{Name: fmt.Sprint("m", k), Worker: elastic.Resources{2, 4 * (k % 2)}, Server: elastic.Resources{2, 0},
+			EpochSize: 50, Length: 0.4 + 0.3*float64(k), Compute: 0.1, ModelSize: 50, BetweenBW: 100, WithinBW: 200})
+	}
+	s.Speed = elastictest.DrawTable(r, s.Types, 6)
+	if change != nil {
+		change(&s.Options)
+	}
+	g := elastic.GenerateOptions{Jobs: 6, MaxEpochs: 2500, EpochError: 0.1}
+	var validation []elastic.Study
+	for seed := range 3 {
+		v := s
+		jobs, err := elastic.Generate(s.Types, g, numpy.New(uint32(100+seed)))
+		require.NoError(t, err)
+		v.Jobs = jobs
+		validation = append(validation, v)
+	}
+	return s, g, validation
+}
+
+// quick are options of a training of a second.
+func quick() dl2.Options {
+	o := dl2.Options{Agents: 1}
+	o.Shape.Size, o.Shape.Neurons = 4, 8
+	o.Supervised = dl2.SupervisedOptions{Steps: 5, Batch: 16, Teacher: "optimus"}
+	o.Reinforced.Steps, o.Reinforced.Batch = 7, 16
+	o.Replay.Capacity, o.Workloads.Count, o.Validation.Every = 64, 3, 4
+	return o
+}
+
+// forms are trainings that differ in what they keep.
+var forms = map[string]struct {
+	options func(o *dl2.Options)
+	cluster func(o *elastic.Options)
+}{
+	"published":    {},
+	"agents":       {options: func(o *dl2.Options) { o.Agents, o.Optimizer = 3, dl2.RMSProp }},
+	"asynchronous": {options: func(o *dl2.Options) { o.Agents, o.Asynchronous, o.Reinforced.EpsilonGreedy = 3, true, true }},
+	"speed errors": {cluster: func(o *elastic.Options) { o.SpeedError = 0.3 }, options: func(o *dl2.Options) { o.Reinforced.Reward, o.Replay.EvictLeast = dl2.JobProgress, true }},
+	"no servers": {cluster: func(o *elastic.Options) { o.AllReduce = true }, options: func(o *dl2.Options) {
+		o.Reinforced.Reward, o.Reinforced.NoCritic, o.Replay.Even, o.Shape.Bits = dl2.Discounted, true, true, true
+	}},
+	"more types": {options: func(o *dl2.Options) {
+		o.Workloads = dl2.WorkloadOptions{Count: 2, FirstTypes: 1, TypesEvery: 2}
+		o.Reinforced.Every, o.Replay.Fill, o.Reinforced.Reward = 2, 5, dl2.JobsLeft
+	}},
+	"other policy": {options: func(o *dl2.Options) {
+		o.Shape = dl2.ShapeOptions{WindowOptions: elastic.WindowOptions{Size: 4, Apart: true, Rescale: true}, NoStart: true, Front: dl2.ByJob, Shortcut: true}
+		o.Reinforced.NoCritic, o.Reinforced.NoMean, o.Reinforced.Entropy, o.Validation.Likeliest = true, true, -1, true
+	}},
+}
+
+func formed(t *testing.T, name string) *dl2.Trainer {
+	f, o := forms[name], quick()
+	if f.options != nil {
+		f.options(&o)
+	}
+	study, generate, validation := tiny(t, f.cluster)
+	trainer, err := dl2.NewTrainer(study, generate, validation, o)
+	require.NoError(t, err)
+	return trainer
+}
+
+// file is the whole state as bytes.
+func file(t *testing.T, trainer *dl2.Trainer) []byte {
+	set, err := trainer.Save()
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, weights.WriteSafetensors(&b, set))
+	return b.Bytes()
+}
+
+func readFile(t *testing.T, text []byte) *weights.Set {
+	set, err := weights.ReadSafetensors(bytes.NewReader(text), int64(len(text)), weights.Options{})
+	require.NoError(t, err)
+	return set
+}
+
+// interrupted is a context that ends after a number of looks.
+type interrupted struct {
+	context.Context
+	looks int
+}
+
+func (i *interrupted) Err() error {
+	if i.looks--; i.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A training that is interrupted at random, saved and restored, before and after the hand-over, has in the
+// end the state to the bit of one that was not.
+func TestRestoredTrainings(t *testing.T) {
+	for name := range forms {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			straight, stopped, random := formed(t, name), formed(t, name), rand.New(rand.NewPCG(9, 9))
+			for straight.Ended() == "" {
+				require.NoError(t, straight.Advance(t.Context()))
+			}
+			stops := 0
+			for stopped.Ended() == "" {
+				looks := []int{random.IntN(40), 1 << 30}[random.IntN(2)]
+				if err := stopped.Advance(&interrupted{t.Context(), looks}); err != nil {
+					require.ErrorIs(t, err, context.Canceled)
+					stops++
+				}
+				if random.IntN(2) == 0 {
+					text := file(t, stopped)
+					stopped = formed(t, name)
+					require.NoError(t, stopped.Restore(readFile(t, text)))
+					require.Equal(t, text, file(t, stopped))
+				}
+			}
+			require.Positive(t, stops)
+			require.Equal(t, file(t, straight), file(t, stopped))
+			imitated, reinforced := stopped.Updates()
+			require.Equal(t, []int{5, 7, 12}, []int{imitated, reinforced, stopped.Steps()})
+			figures, err := stopped.Figures()
+			require.NoError(t, err)
+			require.Len(t, figures, len(dl2.FigureNames()))
+			require.NoError(t, stopped.Advance(t.Context()))
+			require.Equal(t, file(t, straight), file(t, stopped), "nothing is left to do")
+		})
+	}
+}
+
+// tensors are those of the whole state whose names begin so, one behind the other.
+func tensors(t *testing.T, trainer *dl2.Trainer, prefix string) (all []float64) {
+	set, err := trainer.Save()
+	require.NoError(t, err)
+	for _, one := range set.Tensors {
+		if strings.HasPrefix(one.Name, prefix) {
+			values, err := one.Float64s()
+			require.NoError(t, err)
+			all = append(all, values...)
+		}
+	}
+	return all
+}
+
+// The policy's parameters are the tensors policy.0, policy.1 and so on; moments have longer names.
+func parameters(t *testing.T, trainer *dl2.Trainer, prefix string) (all []float64) {
+	for k := range 10 {
+		all = append(all, tensors(t, trainer, fmt.Sprintf("%s.%d", prefix, k))...)
+	}
+	return all
+}
+
+// Reinforcement begins with the weights and moments of imitation, counts Adam's steps anew with its own rate,
+// and begins its critic.
+func TestHandOver(t *testing.T) {
+	trainer := formed(t, "published")
+	for range 5 {
+		require.NoError(t, trainer.Advance(t.Context()))
+	}
+	weights := parameters(t, trainer, "policy")
+	first, second := tensors(t, trainer, "policy.moment1"), tensors(t, trainer, "policy.moment2")
+	require.Len(t, first, len(weights))
+	require.Zero(t, slices.Max(tensors(t, trainer, "value.moment")))
+	require.NoError(t, trainer.Advance(t.Context()))
+	now := parameters(t, trainer, "policy")
+	m, v := tensors(t, trainer, "policy.moment1"), tensors(t, trainer, "policy.moment2")
+	require.NotZero(t, slices.Max(tensors(t, trainer, "value.moment")))
+	const rate, b1, b2 = 1e-4, 0.9, 0.999
+	for k := range weights {
+		g := (m[k] - b1*first[k]) / (1 - b1)
+		require.InDelta(t, b2*second[k]+(1-b2)*g*g, v[k], 1e-12, "moments were kept")
+		step := rate * math.Sqrt(1-b2) / (1 - b1) * m[k] / (math.Sqrt(v[k]) + 1e-8)
+		require.InDelta(t, weights[k]-step, now[k], 1e-12, "steps were not")
+	}
+}
+
+// Agents act with the weights of their last gradient: those before the last update of all, or, where
+// agents are asynchronous, those that were the newest behind their own last update.
+func TestAgentsActWithOldWeights(t *testing.T) {
+	trainer := formed(t, "agents")
+	for range 8 {
+		before := parameters(t, trainer, "policy")
+		require.NoError(t, trainer.Advance(t.Context()))
+		if _, reinforced := trainer.Updates(); reinforced > 0 { // the hand-over makes new agents
+			for k := range 3 {
+				require.Equal(t, before, parameters(t, trainer, fmt.Sprintf("agent%d.policy", k)))
+			}
+		}
+	}
+	trainer = formed(t, "asynchronous")
+	for range 5 {
+		require.NoError(t, trainer.Advance(t.Context()))
+	}
+	var behind [3][]float64
+	for k := range behind {
+		behind[k] = parameters(t, trainer, "policy")
+	}
+	for k := range 7 {
+		require.NoError(t, trainer.Advance(t.Context()))
+		require.Equal(t, behind[k%3], parameters(t, trainer, fmt.Sprintf("agent%d.policy", k%3)))
+		behind[k%3] = parameters(t, trainer, "policy")
+		require.Equal(t, behind[k%3], parameters(t, trainer, fmt.Sprintf("agent%d.sent.policy", k%3)))
+	}
+}
+
+// Files of other trainings and damaged ones are errors, and none of them panics.
+func TestFilesThatAreNotRestored(t *testing.T) {
+	trainer := formed(t, "published")
+	for range 7 {
+		require.NoError(t, trainer.Advance(t.Context()))
+	}
+	text := file(t, trainer)
+	require.ErrorContains(t, formed(t, "agents").Restore(readFile(t, text)), "other options, workloads or speeds")
+	require.ErrorContains(t, trainer.Restore(&weights.Set{}), "no metadata graft.dl2.training")
+	for name, damage := range map[string]func(head map[string]any, agent map[string]any){
+		"version": func(head, _ map[string]any) { head["version"] = 9 },
+		"random":  func(head, _ map[string]any) { head["random"] = "AAAA" },
+		"agents":  func(head, _ map[string]any) { head["agents"] = []any{} },
+		"turn":    func(head, _ map[string]any) { head["turn"] = -1 },
+		"phase":   func(head, _ map[string]any) { head["imitated"] = 1 },
+		"drawn":   func(_, agent map[string]any) { agent["drawn"] = "AAAA" },
+		"types":   func(_, agent map[string]any) { agent["types"] = 77 },
+		"next":    func(_, agent map[string]any) { agent["next"] = -5 },
+		"place":   func(_, agent map[string]any) { agent["place"] = 6400 },
+		"beta":    func(_, agent map[string]any) { agent["beta"] = -1 },
+	} {
+		set := readFile(t, text)
+		var head map[string]any
+		require.NoError(t, json.Unmarshal([]byte(set.Metadata["graft.dl2.training"]), &head))
+		damage(head, head["agents"].([]any)[0].(map[string]any))
+		changed, err := json.Marshal(head)
+		require.NoError(t, err)
+		set.Metadata["graft.dl2.training"] = string(changed)
+		require.Error(t, formed(t, "published").Restore(set), name)
+	}
+	for k := range readFile(t, text).Tensors {
+		for _, values := range [][]float64{{}, {0.5}, {-7}, {1e9, 1}} {
+			set := readFile(t, text)
+			if len(set.Tensors[k].Data) == 8*len(values) {
+				continue
+			}
+			name := set.Tensors[k].Name
+			set.Tensors[k] = weights.FromFloat64s(name, values)
+			require.Error(t, formed(t, "published").Restore(set), "%s %v", name, values)
+		}
+	}
+}
+
+// A gradient that is not a number ends in an error that names phase and update.
+func TestGradientThatIsNoNumber(t *testing.T) {
+	trainer := formed(t, "no servers")
+	for range 6 {
+		require.NoError(t, trainer.Advance(t.Context()))
+	}
+	set, err := trainer.Save()
+	require.NoError(t, err)
+	for k, one := range set.Tensors {
+		if one.Name == "agent0.memory.rewards" {
+			values, err := one.Float64s()
+			require.NoError(t, err)
+			for at := range values {
+				values[at] = math.NaN()
+			}
+			set.Tensors[k] = weights.FromFloat64s(one.Name, values)
+		}
+	}
+	require.NoError(t, trainer.Restore(set))
+	require.ErrorContains(t, trainer.Advance(t.Context()), "train DL2: reinforcement, update 2: policy: gradient of step 2: value")
+}
+
+func TestTrainingsThatCannotBegin(t *testing.T) {
+	study, generate, validation := tiny(t, nil)
+	for want, change := range map[string]func(o *dl2.Options){
+		`teacher`:                               func(o *dl2.Options) { o.Supervised.Teacher = "teacher" },
+		`optimizer "sgd"`:                       func(o *dl2.Options) { o.Optimizer = "sgd" },
+		`reward "none"`:                         func(o *dl2.Options) { o.Reinforced.Reward = "none" },
+		`loss "L3"`:                             func(o *dl2.Options) { o.Supervised.Loss = "L3" },
+		`samples of an agent in an update: exp`: func(o *dl2.Options) { o.Supervised.Batch = 100 },
+		`first layers "rows"`:                   func(o *dl2.Options) { o.Shape.Front = "rows" },
+		`a shortcut needs`:                      func(o *dl2.Options) { o.Shape.Shortcut = true },
+		`9 job types at first, of 3`:            func(o *dl2.Options) { o.Workloads.FirstTypes = 9 },
+		`learning rate of imitation of -1`:      func(o *dl2.Options) { o.Supervised.Rate = -1 },
+	} {
+		o := quick()
+		change(&o)
+		_, err := dl2.NewTrainer(study, generate, validation, o)
+		require.ErrorContains(t, err, want)
+	}
+	validation[1].Jobs = nil
+	_, err := dl2.NewTrainer(study, generate, validation, quick())
+	require.ErrorContains(t, err, "validation workload 1")
+}

@@ -1,0 +1,110 @@
+package dl2
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"graft/cluster/elastic"
+)
+
+// Validation is the outcome of a policy on workloads: means over workloads, in slots.
+type Validation struct {
+	MeanJCT    float64 // mean time from arrival to completion of a workload's jobs
+	Makespan   float64 // end of the last job
+	MeanReward float64 // of slots
+	Unfinished int     // jobs of all workloads that were left when an episode was cut; they count as if they ended there
+}
+
+// Validate runs the policy on the validation workloads. Random numbers come from one stream, so the
+// next validation draws others. An error changes nothing.
+func (t *Trainer) Validate(ctx context.Context) (v Validation, err error) {
+	was := *t.random
+	n := float64(len(t.validation))
+	for k, s := range t.validation {
+		one, err := t.validate(ctx, s)
+		if err != nil {
+			*t.random = was
+			return v, fmt.Errorf("validation workload %d: %w", k, err)
+		}
+		v.MeanJCT += one.MeanJCT / n
+		v.Makespan += one.Makespan / n
+		v.MeanReward += one.MeanReward / n
+		v.Unfinished += one.Unfinished
+	}
+	if n > 0 {
+		t.figures["validation-jct"], t.figures["validation-makespan"] = v.MeanJCT, v.Makespan
+		t.figures["validation-reward"], t.figures["validation-unfinished"] = v.MeanReward, float64(v.Unfinished)
+	}
+	return v, nil
+}
+
+func (t *Trainer) validate(ctx context.Context, s elastic.Study) (v Validation, err error) {
+	o := EnvOptions{ShapeOptions: t.o.Shape, Likeliest: t.o.Validation.Likeliest, MostSlots: t.o.Workloads.MostSlots}
+	e, err := newEnv(s, o, t.random, newNoise(&s, t.random))
+	if err != nil {
+		return v, err
+	}
+	pass := t.newest.policy.NewPass(1)
+	for !e.Done() {
+		taken, err := e.Step(probabilities(pass, e.Observe()))
+		if err != nil {
+			return v, err
+		}
+		if taken.Ended {
+			if err := ctx.Err(); err != nil {
+				return v, err
+			}
+		}
+	}
+	return outcome(&s, e.Result()), nil
+}
+
+// outcome is that of an episode, in which jobs may be left.
+func outcome(s *elastic.Study, r *elastic.Result) Validation {
+	v := Validation{MeanReward: r.MeanReward, Makespan: r.Makespan, Unfinished: len(s.Jobs) - len(r.Completions)}
+	done, sum := map[int]bool{}, 0.0
+	for _, c := range r.Completions {
+		done[c.ID] = true
+		sum += c.JCT
+	}
+	for _, j := range s.Jobs {
+		if !done[j.ID] {
+			sum += float64(max(0, r.Slots-j.Arrival))
+			v.Makespan = float64(r.Slots)
+		}
+	}
+	v.MeanJCT = sum / float64(len(s.Jobs))
+	return v
+}
+
+// FigureNames returns the names of [Trainer.Figures], in order.
+func FigureNames() []string {
+	return []string{"imitated", "reinforced", "imitation-loss", "entropy", "policy-loss", "value-loss", "error", "reward", "epsilon",
+		"training-jct", "training-makespan", "validation-jct", "validation-makespan", "validation-reward", "validation-unfinished", "best-jct"}
+}
+
+// Figures returns a point of the learning curve: updates of both phases; of the last update the losses,
+// the mean entropy of the policy in nats and the mean absolute error of rewards; of the agents the
+// reward of the last slot, the chance of even draws, and the times of the last workload; and
+// the last validation, in slots, and the least mean JCT of all that Advance made. Values that are not known yet are NaN.
+func (t *Trainer) Figures() ([]float64, error) {
+	var all []float64
+	for _, name := range FigureNames() {
+		all = append(all, t.figure(name))
+	}
+	return all, nil
+}
+
+func (t *Trainer) figure(name string) float64 {
+	switch name {
+	case "imitated":
+		return float64(t.at.Imitated)
+	case "reinforced":
+		return float64(t.at.Reinforced)
+	}
+	if v, known := t.figures[name]; known {
+		return v
+	}
+	return math.NaN()
+}
