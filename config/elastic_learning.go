@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/agent"
 	"graft/config/decode"
 	"graft/files"
+	"graft/original/dl2"
 	"graft/results/document"
 )
 
@@ -19,7 +21,7 @@ import (
 var ElasticLearningKind = &Kind{
 	Name: "elastic-learning", Noun: "learning of a scheduler", Command: "graft learn", Files: "files of schedulers of elastic jobs that learn", Title: "schedulers of elastic jobs that learn",
 	Sections: []string{"workloads"}, New: func() File { return NewElasticLearning() }, Summary: summaryOf((*ElasticLearning).Summary),
-	Page: Page{Title: "Keys of the file of schedulers that learn", Sections: []string{"workloads", "learn", "run"},
+	Page: Page{Title: "Keys of the file of schedulers that learn", Sections: []string{"workloads", "learn", "dl2", "run"},
 		Intro: "A file with the section `workloads`, for `graft learn` and `graft evaluate`. The sections `elastic`,\nwhose trace is optional here, and `schedule` are those of simulations of elastic jobs. See [elastic\njobs](elastic.md).\n"},
 }
 
@@ -29,6 +31,7 @@ type ElasticLearning struct {
 	Elastic   ElasticOptions  // cluster and speeds
 	Workloads WorkloadOptions // to learn from, to stop by and to compare on
 	Learn     agent.Options   // options of the learner
+	DL2       dl2.Options     `config:"dl2,omit=seed"` // options of the learner where elastic.compat is dl2
 	Run       TreeLearningRun // seeds and output
 	Schedule  ElasticSchedule // schedulers that 'graft evaluate' compares with
 
@@ -103,6 +106,7 @@ func (l *ElasticLearning) EnsureDefaults() {
 	l.Elastic.EnsureDefaults()
 	l.Workloads.EnsureDefaults()
 	l.Learn.EnsureDefaults()
+	l.DL2.EnsureDefaults()
 	l.Run.EnsureDefaults()
 	l.Schedule.EnsureDefaults()
 }
@@ -111,11 +115,12 @@ func (l *ElasticLearning) EnsureDefaults() {
 func (l *ElasticLearning) Validate() error {
 	var faults faultList
 	faults.when(l.Workloads.Arrivals == arriveTrace && l.Elastic.Trace == "", "workloads.arrivals is trace; name one in elastic.trace")
-	return errors.Join(append(faults, l.Elastic.Validate(), l.Workloads.Validate(), l.Learn.Validate(), l.Run.Validate(), l.Schedule.Validate())...)
+	return errors.Join(append(faults, l.Elastic.Validate(), l.Workloads.Validate(), l.Learn.Validate(), l.checkLearner(), l.Run.Validate(), l.Schedule.Validate())...)
 }
 
 // check reads and generates the workloads, and learns nothing.
 func (l *ElasticLearning) check(fsys files.FS, r *decode.Reading) {
+	l.blameUnread(r)
 	if l.Validate() != nil || r.Broken("elastic.trace") || !l.world.read(fsys, r, &l.Elastic) {
 		return
 	}
@@ -127,6 +132,21 @@ func (l *ElasticLearning) check(fsys files.FS, r *decode.Reading) {
 	for _, name := range slices.Concat(o.Train, o.Validation) {
 		if slices.Contains(o.Test, name) {
 			r.Blame("workloads.test", name+" is also one of training or validation; compare on traces that no learner has seen")
+		}
+	}
+}
+
+// blameUnread reports keys of the learner that is not used whose values are not the defaults.
+func (l *ElasticLearning) blameUnread(r *decode.Reading) {
+	fresh, defaults := NewElasticLearning(), map[string]string{}
+	fresh.EnsureDefaults()
+	for _, v := range Values(fresh) {
+		defaults[v.Key] = v.Text
+	}
+	unread := map[bool]string{true: "learn.", false: "dl2."}[l.published()]
+	for _, v := range Values(l) {
+		if strings.HasPrefix(v.Key, unread) && v.Text != defaults[v.Key] {
+			r.Blame(v.Key, fmt.Sprintf("%s is not read where elastic.compat is %s; leave it out, or change elastic.compat", v.Key, l.Elastic.Compat))
 		}
 	}
 }
@@ -166,11 +186,18 @@ func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string
 
 // generate draws a workload.
 func (l *ElasticLearning) generate(k uint64) (*elastic.Trace, error) {
-	t := &elastic.Trace{}
+	t := &elastic.Trace{Settings: l.settings()}
+	var err error
+	t.Jobs, err = elastic.Generate(l.world.types, t.Settings.Generate, elastic.NewDraws(l.Workloads.Seed<<32+k))
+	return t, err
+}
+
+// settings are those of the trace, with what the file says of generated workloads.
+func (l *ElasticLearning) settings() (s elastic.Settings) {
 	if l.world.trace != nil {
-		t.Settings = l.world.trace.Settings
+		s = l.world.trace.Settings
 	}
-	o, given := &t.Settings.Generate, &l.Workloads
+	o, given := &s.Generate, &l.Workloads
 	o.Jobs, o.Rate, o.MaxEpochs = cmp.Or(given.Jobs, o.Jobs), cmp.Or(given.Rate, o.Rate), cmp.Or(given.Epochs, o.MaxEpochs)
 	o.EpochError, o.Jitter = cmp.Or(given.EpochError, o.EpochError), given.Jitter || o.Jitter
 	switch o.Pattern = nil; given.Arrivals {
@@ -181,9 +208,7 @@ func (l *ElasticLearning) generate(k uint64) (*elastic.Trace, error) {
 	case arriveTrace:
 		o.Arrivals, o.Pattern = elastic.PatternArrivals, l.world.trace.Pattern()
 	}
-	var err error
-	t.Jobs, err = elastic.Generate(l.world.types, *o, elastic.NewDraws(given.Seed<<32+k))
-	return t, err
+	return s
 }
 
 // Studies are the workloads to learn from, to stop by and to compare on.
@@ -200,7 +225,7 @@ func (l *ElasticLearning) Resolved() string { return Resolved(l) }
 // Digest covers the contents of the files, but nothing of what is compared with.
 func (l *ElasticLearning) Digest() string {
 	h := sha256.New()
-	for _, section := range []string{"elastic.", "workloads.", "learn.", "run."} {
+	for _, section := range []string{"elastic.", "workloads.", l.section(), "run."} {
 		writeKeys(h, l, section)
 	}
 	fmt.Fprintln(h, l.world.table, l.world.types, l.world.analytic)
@@ -213,19 +238,38 @@ func (l *ElasticLearning) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// section is that of the learner.
+func (l *ElasticLearning) section() string {
+	if l.published() {
+		return "dl2."
+	}
+	return "learn."
+}
+
 // Differences lists the keys in which the results of two files differ.
 func (l *ElasticLearning) Differences(was *ElasticLearning) []string { return differences(l, was) }
 
 // Summary is the learning of a scheduler in a line.
 func (l *ElasticLearning) Summary() (string, error) {
-	lessons := "nobody"
+	lessons, rounds := "nobody", ""
 	if l.Learn.Teacher != agent.NoTeacher {
 		lessons = l.Learn.Teacher + " in " + document.Plural(l.Learn.Lessons, "lesson")
 	}
-	rounds := ""
 	if l.Learn.Method != agent.OnlyImitate {
 		rounds = fmt.Sprintf(", then at most %s of %s", document.Plural(l.Learn.Rounds, "round"), l.Learn.Method)
 	}
+	if l.published() {
+		lessons = fmt.Sprintf("%s in %s as DL2", l.DL2.Supervised.Teacher, document.Plural(max(0, l.DL2.Supervised.Steps), "update"))
+		rounds = fmt.Sprintf(", then in %d by reinforcement,", max(0, l.DL2.Reinforced.Steps))
+	}
 	return fmt.Sprintf("%s learn from %s%s on %s, with %d of validation and %d of test; scaling %s; digest %.12s", document.Plural(l.Run.Seeds, "scheduler"), lessons, rounds,
-		document.Plural(len(l.train), "workload"), len(l.validation), len(l.test), l.Elastic.Scaling, l.Digest()), nil
+		document.Plural(l.trained(), "workload"), len(l.validation), len(l.test), l.Elastic.Scaling, l.Digest()), nil
+}
+
+// trained is the number of workloads that are learned from.
+func (l *ElasticLearning) trained() int {
+	if l.published() {
+		return l.DL2.Workloads.Count * l.DL2.Agents
+	}
+	return len(l.train)
 }

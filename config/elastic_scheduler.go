@@ -15,6 +15,7 @@ import (
 	"graft/cluster/elastic/schedulers"
 	"graft/config/decode"
 	"graft/files"
+	"graft/original/dl2"
 	"graft/torch/weights"
 )
 
@@ -108,6 +109,13 @@ func readPolicy(fsys files.FS, path, name string, h io.Writer) (kind elastic.Kin
 	for _, t := range set.Tensors {
 		fmt.Fprintln(h, t.Name, t.Shape)
 		_, _ = h.Write(t.Data) // a hash takes everything
+	}
+	if dl2.IsPolicy(set) {
+		p, err := dl2.ReadPolicy(set)
+		if err != nil {
+			return kind, fmt.Errorf("%s: %w", path, err)
+		}
+		return p.Scheduler(name, dl2.SchedulerOptions{}), nil
 	}
 	p, err := agent.ReadPolicy(set)
 	if err != nil {

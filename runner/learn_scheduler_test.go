@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -92,4 +93,40 @@ func TestSchedulersResume(t *testing.T) {
 	require.Equal(t, was, learnt(t, folder))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "learners", "seed-1.safetensors"), []byte("x"), 0o600))
 	fails(t, failure.Failed, "delete the file to begin that seed anew", "learn", path, "--folder", folder, "--resume")
+}
+
+// DL2 learns as it was published, and its policy is compared like any other scheduler.
+func TestDL2IsLearnedAndCompared(t *testing.T) {
+	path, folder := jobFile(t, `[elastic]
+speeds = "analytic"
+compat = "dl2"
+nodes = 4
+most = 4
+[workloads]
+jobs = 6
+rate = 2
+epochs = 1500
+validation_count = 2
+test_count = 3
+[dl2]
+supervised = {steps = 8, batch = 16}
+reinforced = {steps = 4, batch = 16}
+replay = {capacity = 32}
+validation = {every = 4}
+[schedule]
+schedulers = ["drf", "optimus"]
+[run]
+seeds = 2
+every = 4
+`), filepath.Join(t.TempDir(), "dl2")
+	require.Contains(t, done(t, "config", "check", path).stdout, "2 schedulers learn from drf in 8 updates as DL2, then in 4 by reinforcement, on 100 workloads, with 2 of validation and 3 of test; scaling none")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "go on with --resume")
+	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are done`, done(t, "learn", path, "--folder", folder, "--resume").stdout)
+	require.Regexp(t, `(?s)^seed,step,imitated,reinforced,imitation_loss,.*\n2,12,8.0,4.0,`, contents(t, filepath.Join(folder, "learning.csv")))
+	require.Regexp(t, `\ndl2 +\d +2 +[0-9.]+ `, done(t, "evaluate", path, "--policy", folder).stdout)
+	fails(t, failure.Configuration, "learn.rounds is not read where elastic.compat is dl2", "learn", path, "--set", "learn.rounds=3")
+	fails(t, failure.Configuration, "dl2.agents is not read where elastic.compat is none", "config", "check", schedulerFile(t, "[dl2]\nagents = 2\n"))
+	fails(t, failure.Configuration, "workloads.train is set; with compat dl2 each agent generates its workloads", "learn", path, "--set", `workloads.train=["x.json"]`)
 }

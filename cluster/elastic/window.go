@@ -6,15 +6,15 @@ import (
 )
 
 // Order sorts the jobs of a window.
-type Order int
+type Order string
 
 const (
 	// ByArrival puts the oldest job first.
-	ByArrival Order = iota
+	ByArrival Order = "arrival"
 	// ByShare puts the job with the smallest dominant share first.
-	ByShare
+	ByShare Order = "share"
 	// ByLeft puts the job with the smallest remaining share of its epochs first.
-	ByLeft
+	ByLeft Order = "left"
 )
 
 // WindowOptions describe what a learned policy sees: the first jobs in an order, those at their
@@ -22,7 +22,7 @@ const (
 // of epochs left, dominant share, workers and servers.
 type WindowOptions struct {
 	Size    int     // number of jobs, and of columns; zero is 20
-	Order   Order   // of jobs; zero is ByArrival
+	Order   Order   `config:",one=arrival|share|left"` // of jobs: by arrival, by dominant share or by the share of epochs that is left, the smallest first; empty is arrival
 	Bits    bool    // writes the type as four rows of bits, highest first, in place of one row
 	Rescale bool    // divides types by their number, slots by 100 and counts by their maximum
 	Padding float64 // of columns without a job; zero is 0, the original also uses -1
@@ -138,11 +138,13 @@ func (o *Window) sort() {
 			o.jobs = append(o.jobs, j)
 		}
 	}
-	key := map[Order]func(j *Job) float64{
-		ByArrival: func(*Job) float64 { return 0 },
-		ByShare:   func(j *Job) float64 { return j.Share },
-		ByLeft:    (*Job).Left,
-	}[o.options.Order]
+	key := func(*Job) float64 { return 0 }
+	switch o.options.Order {
+	case ByShare:
+		key = func(j *Job) float64 { return j.Share }
+	case ByLeft:
+		key = (*Job).Left
+	}
 	slices.SortFunc(o.jobs, func(a, b *Job) int {
 		return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a.Arrival, b.Arrival), cmp.Compare(a.ID, b.ID))
 	})

@@ -57,7 +57,7 @@ func (a *agent) imitate() (g gradient, err error) {
 	loss, logits := SupervisedLosses[a.o.Supervised.Loss](p, labels, n)
 	g.policy = a.policy.NewGradients()
 	pass.Backward(logits, g.policy)
-	g.figures = map[string]float64{"imitation-loss": loss, "entropy": -Entropy(p) * float64(width)}
+	g.figures = map[string]float64{"imitation_loss": loss, "entropy": -Entropy(p) * float64(width)}
 	return g, nil
 }
 
@@ -89,7 +89,7 @@ func (a *agent) reinforce() (g gradient, err error) {
 	loss, logits := PolicyLoss(stored, actions, advantages, max(0, a.o.Reinforced.Entropy))
 	g.policy = a.policy.NewGradients()
 	pass.Backward(logits, g.policy)
-	g.figures["policy-loss"], g.figures["error"], g.figures["entropy"] = loss, sum, -Entropy(p)*float64(a.policy.Outputs())
+	g.figures["policy_loss"], g.figures["error"], g.figures["entropy"] = loss, sum, -Entropy(p)*float64(a.policy.Outputs())
 	for k, place := range d.Places {
 		if err := a.memory.Learned(place, off[k]); err != nil {
 			return g, err
@@ -118,7 +118,7 @@ func (a *agent) offs(g *gradient, states, rewards []float64) []float64 {
 		off[k] -= v
 	}
 	loss, slopes := ValueLoss(values, rewards)
-	g.figures["value-loss"] = loss
+	g.figures["value_loss"] = loss
 	g.value = a.value.NewGradients()
 	pass.Backward(slopes, g.value)
 	return off

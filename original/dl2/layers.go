@@ -31,7 +31,7 @@ func (o ShapeOptions) Stack(rows, perJob int, value bool) (all []dense.Layer) {
 		all = o.block(all, grouped{groups: rows, width: jobs}, first)
 	}
 	var trunk []dense.Layer
-	if o.Front != WholeState {
+	if o.Front == ByJob || o.Front == ByAttribute {
 		first = dense.ReLU{}
 		trunk = o.affine(trunk)
 	}

@@ -13,7 +13,7 @@ import (
 
 // The first layers of networks, which see a part of the state each.
 const (
-	WholeState    = ""           // no such layer
+	WholeState    = "none"       // no such layer
 	ByJob         = "jobs"       // a layer for each job
 	ByAttribute   = "attributes" // a layer for each row of the window
 	defaultWindow = 20
@@ -30,7 +30,7 @@ type ShapeOptions struct {
 	// normalization, but they have no statistics.
 	NoAffine  bool
 	FirstTanh bool   // the first layer has tanh in place of ReLU
-	Front     string // layers before the hidden ones: WholeState, ByJob or ByAttribute
+	Front     string `config:",one=none|jobs|attributes"` // layers before the hidden ones: jobs has one for each job, attributes one for each row of the window; empty means none
 	Shortcut  bool   // outputs of a job see its first layer too; it needs ByJob
 }
 
@@ -43,7 +43,8 @@ const (
 
 // EnsureDefaults fills unset options.
 func (o *ShapeOptions) EnsureDefaults() {
-	o.Size, o.Layers = cmp.Or(o.Size, defaultWindow), cmp.Or(o.Layers, 1)
+	o.Size, o.Layers, o.Order = cmp.Or(o.Size, defaultWindow), cmp.Or(o.Layers, 1), cmp.Or(o.Order, elastic.ByArrival)
+	o.Front = cmp.Or(o.Front, WholeState)
 }
 
 // Validate lists all faults.
@@ -55,8 +56,8 @@ func (o *ShapeOptions) Validate() error {
 	if o.Shortcut && o.Front != ByJob {
 		faults = append(faults, fmt.Errorf("a shortcut needs the first layers %q", ByJob))
 	}
-	if o.Order < elastic.ByArrival || o.Order > elastic.ByLeft {
-		faults = append(faults, fmt.Errorf("order %d of jobs: expected ByArrival, ByShare or ByLeft", o.Order))
+	if !slices.Contains([]elastic.Order{elastic.ByArrival, elastic.ByShare, elastic.ByLeft}, o.Order) {
+		faults = append(faults, fmt.Errorf("order %q of jobs: expected arrival, share or left", o.Order))
 	}
 	return errors.Join(faults...)
 }
@@ -72,7 +73,7 @@ type SupervisedOptions struct {
 	Steps     int     // updates; zero means 200, negative none
 	Rate      float64 // learning rate; zero means 0.005
 	Batch     int     // samples of all agents in an update; zero means 256
-	Loss      string  // one of SupervisedLosses; empty means Cross_Entropy
+	Loss      string  `config:",one=Cross_Entropy|Mean_Square|Absolute_Difference"` // of imitation; empty means Cross_Entropy
 	Teacher   string  // a scheduler of cluster/elastic/schedulers; empty means drf
 	NoShuffle bool    // keeps jobs in their columns; false puts them in random ones
 }
@@ -87,11 +88,15 @@ const (
 
 // ReinforcedOptions are those of reinforcement learning.
 type ReinforcedOptions struct {
-	Steps  int     // updates; zero means 6000, negative none
-	Rate   float64 // learning rate; zero means 0.0001
-	Batch  int     // transitions of all agents in an update; zero means 256
-	Every  int     // slots from an update to the next; zero means 1
-	Reward string  // of actions; empty means SlotProgress
+	Steps int     // updates; zero means 6000, negative none
+	Rate  float64 // learning rate; zero means 0.0001
+	Batch int     // transitions of all agents in an update; zero means 256
+	Every int     // slots from an update to the next; zero means 1
+	// Reward of actions: progress is the share of their epochs that all jobs do in the slot, job that of the
+	// action's job, unfinished the number of unfinished jobs, which the original does not negate, and
+	// discounted that of the slot for its last action, discounted by 0.99 for each action before. Empty means
+	// progress.
+	Reward string `config:",one=progress|job|unfinished|discounted"`
 	// Entropy is the weight of the negative entropy in the loss; zero means 0.1, negative none.
 	Entropy       float64
 	NoCritic      bool // advantages are relative to the mean reward in place of a network's value
@@ -133,7 +138,7 @@ type Options struct {
 	Replay     ReplayOptions     // memories of agents
 	Workloads  WorkloadOptions   // what agents learn from
 	Validation ValidationOptions // validation
-	Optimizer  string            // Adam or RMSProp; empty means Adam
+	Optimizer  string            `config:",one=adam|rmsprop"` // empty means adam
 	Agents     int               // that learn together; zero means 1
 	// Asynchronous applies each agent's gradient on its own (A3C), where all are averaged
 	// otherwise. Agents take turns in a fixed order, so a seed gives the same bits.

@@ -142,6 +142,9 @@ func (p *Policy) Save() (*weights.Set, error) {
 	return s.set, nil
 }
 
+// IsPolicy reports whether a file says that it holds a policy of DL2.
+func IsPolicy(set *weights.Set) bool { return set.Metadata[policyKey] != "" }
+
 // ReadPolicy returns the policy of a file.
 func ReadPolicy(set *weights.Set) (*Policy, error) {
 	fault := func(err error) (*Policy, error) { return nil, fmt.Errorf("read a policy of DL2: %w", err) }

@@ -87,8 +87,8 @@ func TestBestPolicy(t *testing.T) {
 		require.NoError(t, trainer.Advance(t.Context()))
 		figures, err := trainer.Figures()
 		require.NoError(t, err)
-		least = min(least, figures[slices.Index(dl2.FigureNames(), "validation-jct")])
-		best := figures[slices.Index(dl2.FigureNames(), "best-jct")]
+		least = min(least, figures[slices.Index(dl2.FigureNames(), "validation_jct")])
+		best := figures[slices.Index(dl2.FigureNames(), "best_jct")]
 		require.LessOrEqual(t, best, least)
 		require.InDelta(t, best, meanJCT(t, validation, trainer.Best().Scheduler("best", dl2.SchedulerOptions{Likeliest: true})), 1e-9)
 	}

@@ -34,6 +34,7 @@ type Trainer struct {
 type progress struct {
 	Imitated   int  `json:"imitated"`   // updates by imitation
 	Reinforced int  `json:"reinforced"` // updates by reinforcement
+	BestAt     int  `json:"best_at"`    // updates before the validation with the least mean JCT
 	Turn       int  `json:"turn"`       // agent whose gradient is applied next, if they are asynchronous
 	Due        bool `json:"due"`        // validation comes next
 }
@@ -164,6 +165,10 @@ func (t *Trainer) Steps() int { return t.at.Imitated + t.at.Reinforced }
 // Policy returns a copy of the policy as it is now.
 func (t *Trainer) Policy() *Policy { return t.policyOf(t.newest.policy) }
 
+// BestTime returns the least mean JCT of the validations that Advance made, NaN before the first one, and
+// the updates before it.
+func (t *Trainer) BestTime() (jct float64, updates int) { return t.figure("best_jct"), t.at.BestAt }
+
 // Best returns the policy with the least mean JCT in the validations that Advance made, as DL2 reports;
 // before the first one, the policy as it is now. Its time is chosen on these workloads, so others
 // have to measure it.
@@ -205,8 +210,8 @@ func (t *Trainer) settle(ctx context.Context) error {
 	if t.at.Due = err != nil; t.at.Due || len(t.validation) == 0 {
 		return err
 	}
-	if least, known := t.figures["best-jct"]; !known || v.MeanJCT < least {
-		t.figures["best-jct"], t.best = v.MeanJCT, clone(t.newest.policy)
+	if least, known := t.figures["best_jct"]; !known || v.MeanJCT < least {
+		t.figures["best_jct"], t.best, t.at.BestAt = v.MeanJCT, clone(t.newest.policy), t.Steps()
 	}
 	return nil
 }
@@ -262,8 +267,8 @@ func (t *Trainer) apply(g gradient) error {
 func (t *Trainer) observe(agents []*agent) {
 	for name, of := range map[string]func(a *agent) float64{
 		"reward":            func(a *agent) float64 { return a.last.reward },
-		"training-jct":      func(a *agent) float64 { return a.last.jct },
-		"training-makespan": func(a *agent) float64 { return a.last.makespan },
+		"training_jct":      func(a *agent) float64 { return a.last.jct },
+		"training_makespan": func(a *agent) float64 { return a.last.makespan },
 		"epsilon":           (*agent).epsilon,
 	} {
 		sum := 0.0

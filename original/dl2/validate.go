@@ -33,8 +33,8 @@ func (t *Trainer) Validate(ctx context.Context) (v Validation, err error) {
 		v.Unfinished += one.Unfinished
 	}
 	if n > 0 {
-		t.figures["validation-jct"], t.figures["validation-makespan"] = v.MeanJCT, v.Makespan
-		t.figures["validation-reward"], t.figures["validation-unfinished"] = v.MeanReward, float64(v.Unfinished)
+		t.figures["validation_jct"], t.figures["validation_makespan"] = v.MeanJCT, v.Makespan
+		t.figures["validation_reward"], t.figures["validation_unfinished"] = v.MeanReward, float64(v.Unfinished)
 	}
 	return v, nil
 }
@@ -80,8 +80,8 @@ func outcome(s *elastic.Study, r *elastic.Result) Validation {
 
 // FigureNames returns the names of [Trainer.Figures], in order.
 func FigureNames() []string {
-	return []string{"imitated", "reinforced", "imitation-loss", "entropy", "policy-loss", "value-loss", "error", "reward", "epsilon",
-		"training-jct", "training-makespan", "validation-jct", "validation-makespan", "validation-reward", "validation-unfinished", "best-jct"}
+	return []string{"imitated", "reinforced", "imitation_loss", "entropy", "policy_loss", "value_loss", "error", "reward", "epsilon",
+		"training_jct", "training_makespan", "validation_jct", "validation_makespan", "validation_reward", "validation_unfinished", "best_jct"}
 }
 
 // Figures returns a point of the learning curve: updates of both phases; of the last update the losses,

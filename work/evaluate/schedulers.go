@@ -121,7 +121,7 @@ func compareSchedulers(ctx context.Context, l *config.ElasticLearning, all []con
 		}
 		err := parallel.Pool{Workers: l.Schedule.Workers}.Each(ctx, len(test)*len(seeds), func(at int) (err error) {
 			k, seed := at/len(seeds), at%len(seeds)
-			times[k][seed], err = meanTime(ctx, test[k], seeds[seed], l.Learn.Slots)
+			times[k][seed], err = meanTime(ctx, test[k], seeds[seed], l.Slots())
 			return err
 		}).First()
 		if err != nil {

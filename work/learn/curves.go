@@ -5,7 +5,6 @@ import (
 	"math"
 	"time"
 
-	"graft/cluster/elastic/agent"
 	shared "graft/learn"
 	"graft/original/learn"
 	"graft/results"
@@ -41,12 +40,12 @@ func (c *curves) study(r learn.Row, greedy string) error {
 }
 
 // scheduler adds figures of a seed of schedulers, at its steps.
-func (c *curves) scheduler(r shared.Row) error {
+func (c *curves) scheduler(r shared.Row, names []string) error {
 	if c == nil {
 		return nil
 	}
 	var figures []tensorboard.Scalar
-	for k, name := range agent.FigureNames() {
+	for k, name := range names {
 		if v := r.Values[k]; !math.IsNaN(v) {
 			figures = append(figures, work.Scalar(fmt.Sprintf("%s/seed-%d", name, r.Seed), v))
 		}

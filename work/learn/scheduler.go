@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -15,15 +17,16 @@ import (
 	"go.uber.org/zap"
 
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/agent"
 	"graft/cluster/elastic/schedulers"
 	"graft/config"
+	"graft/files"
 	"graft/learn"
 	"graft/parallel"
 	"graft/results"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
+	"graft/torch/weights"
 	"graft/work"
 )
 
@@ -102,14 +105,14 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 		return nil, err
 	}
 	var columns []results.Column
-	for _, name := range agent.FigureNames() {
+	for _, name := range s.Figures() {
 		columns = append(columns, results.Column{Name: name})
 	}
 	folder, err := learn.OpenFolder(s.env.Files, s.stored, columns)
 	if err != nil {
 		return nil, err
 	}
-	log := &schedulerLog{Folder: folder, log: s.log, pace: work.NewProgressLimiter(s.env.Now), steps: map[uint64]float64{}, seeds: s.Run.Seeds, all: s.Learn.Steps()}
+	log := &schedulerLog{Folder: folder, log: s.log, pace: work.NewProgressLimiter(s.env.Now), steps: map[uint64]float64{}, seeds: s.Run.Seeds, all: s.Steps(), figures: s.Figures()}
 	if err := s.stored.ForgetEvents(); err != nil || !s.Run.Tensorboard { // all rows are reported again
 		return log, err
 	}
@@ -120,18 +123,17 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 // learnedSeed is the result of a seed.
 type learnedSeed struct {
 	runs.ElasticSeed
-	policy *agent.Policy
-	rows   []learn.Row
+	set  *weights.Set
+	rows []learn.Row
 }
 
 // train runs all seeds to their end, and shows how far they are.
 func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed, error) {
-	all, train, validation := make([]learnedSeed, s.Run.Seeds), []elastic.Study(nil), []elastic.Study(nil)
-	train, validation, _ = s.Studies()
+	all := make([]learnedSeed, s.Run.Seeds)
 	study := &learn.Study{Seeds: s.Run.All(), Pool: parallel.Pool{Workers: cmp.Or(s.Run.Workers, runtime.GOMAXPROCS(0))}, Every: s.Run.Every, Checkpoint: s.Run.Checkpoint,
 		Now: s.env.Now, Recorder: log}
 	study.With = func(seed uint64, advance func(learn.Learner) ([]learn.Row, error)) error {
-		l, err := agent.NewLearner(train, validation, s.Learn, seed)
+		l, err := s.Learner(seed)
 		if err != nil {
 			return err
 		}
@@ -139,11 +141,11 @@ func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed
 		if err != nil {
 			return err
 		}
-		p, err := l.Policy()
+		learned, err := l.Learned()
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
-		all[seed-s.Run.Seed] = learnedSeed{runs.ElasticSeed{Seed: seed, Steps: l.Steps(), Ended: l.Ended(), JCT: l.Best, BestAt: l.BestAt, Scheduler: runs.ElasticSeedFile(seed)}, p, rows}
+		all[seed-s.Run.Seed] = learnedSeed{runs.ElasticSeed{Seed: seed, Steps: l.Steps(), Ended: l.Ended(), JCT: learned.JCT, BestAt: learned.Step, Scheduler: runs.ElasticSeedFile(seed)}, learned.Set, rows}
 		return nil
 	}
 	if log.drawn = s.env.Show != nil; log.drawn {
@@ -158,17 +160,18 @@ func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed
 // outcome writes the schedulers, and says how good they are on the workloads of validation.
 func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.ElasticLearningOutcome, error) {
 	train, validation, _ := s.Studies()
-	o := &runs.ElasticLearningOutcome{Teacher: s.Learn.Teacher, Method: s.Learn.Method, Scaling: s.Elastic.Scaling, Train: len(train), Choose: len(validation), Rivals: map[string]float64{}}
+	teacher, method := s.TeacherAndMethod()
+	o := &runs.ElasticLearningOutcome{Teacher: teacher, Method: method, Scaling: s.Elastic.Scaling, Train: len(train), Choose: len(validation), Rivals: map[string]float64{}}
 	best := slices.MinFunc(all, func(a, b learnedSeed) int { return cmp.Compare(a.JCT, b.JCT) })
 	for _, l := range all {
-		l.policy.Notes = map[string]string{"graft": s.env.Version, "seed": fmt.Sprint(l.Seed), "steps": fmt.Sprint(l.BestAt), "teacher": s.Learn.Teacher, "method": s.Learn.Method}
-		if err := l.policy.Write(s.env.Files, s.stored.Path(l.Scheduler)); err != nil {
+		maps.Copy(l.set.Metadata, map[string]string{"graft": s.env.Version, "seed": fmt.Sprint(l.Seed), "steps": fmt.Sprint(l.BestAt), "teacher": teacher, "method": method})
+		if err := s.write(l.Scheduler, l.set); err != nil {
 			return nil, err
 		}
 		o.Seeds = append(o.Seeds, l.ElasticSeed)
 	}
 	o.Best = best.Seed
-	if err := best.policy.Write(s.env.Files, s.stored.Path(config.ElasticSchedulerFile)); err != nil {
+	if err := s.write(config.ElasticSchedulerFile, best.set); err != nil {
 		return nil, err
 	}
 	for _, v := range validation {
@@ -190,9 +193,15 @@ func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.Elast
 	return o, nil
 }
 
+// write writes a scheduler, whole or not at all.
+func (s *scheduler) write(name string, set *weights.Set) error {
+	return files.WriteAtomic(s.env.Files, s.stored.Path(name), func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
+}
+
 // meanJCT is the mean over workloads; infinite where a scheduler leaves jobs.
 func (s *scheduler) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic.Kind) (mean float64, err error) {
 	for _, v := range studies {
+		v.Options.Limit = cmp.Or(v.Options.Limit, s.Slots())
 		r, err := v.Run(ctx, kind)
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
@@ -215,6 +224,8 @@ type schedulerLog struct {
 	all    int     // steps of a seed, at most
 	curves *curves // nil where TensorBoard is not wanted
 
+	figures []string // names of the values of rows
+
 	mu    sync.Mutex
 	steps map[uint64]float64 // of each seed; all of one that has ended
 	last  float64            // validation
@@ -235,11 +246,11 @@ func (l *schedulerLog) Step(seed uint64, of learn.Learner) {
 // Row implements [learn.Recorder].
 func (l *schedulerLog) Row(r learn.Row) error {
 	l.mu.Lock()
-	if v := r.Values[0]; !math.IsNaN(v) {
+	if v := r.Values[slices.Index(l.figures, "validation_jct")]; !math.IsNaN(v) {
 		l.last = v
 	}
 	l.mu.Unlock()
-	return errors.Join(l.Folder.Row(r), l.curves.scheduler(r))
+	return errors.Join(l.Folder.Row(r), l.curves.scheduler(r, l.figures))
 }
 
 // part is the share of all steps that are done.

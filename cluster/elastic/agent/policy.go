@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 
 	"graft/cluster/elastic"
-	"graft/files"
 	"graft/learn"
 	"graft/torch/weights"
 )
@@ -62,18 +60,6 @@ func (p *Policy) bytes() ([]byte, error) {
 	var b bytes.Buffer
 	err = weights.WriteSafetensors(&b, set)
 	return b.Bytes(), err
-}
-
-// Write writes the policy's file, whole or not at all.
-func (p *Policy) Write(fsys files.FS, path string) error {
-	text, err := p.bytes()
-	if err != nil {
-		return err
-	}
-	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
 }
 
 func readSet(text []byte) (*weights.Set, error) {

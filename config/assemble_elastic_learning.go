@@ -1,0 +1,114 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"graft/cluster/elastic/agent"
+	"graft/learn"
+	"graft/original/dl2"
+	"graft/torch/weights"
+)
+
+// SchedulerLearner learns a scheduler of elastic jobs.
+type SchedulerLearner interface {
+	learn.Learner
+	// Learned returns the best scheduler on the workloads of validation.
+	Learned() (*LearnedScheduler, error)
+}
+
+// LearnedScheduler is the result of learning.
+type LearnedScheduler struct {
+	Set  *weights.Set // content of its file
+	JCT  float64      // mean time to completion on the workloads of validation, in slots
+	Step int          // after which it was learned
+}
+
+// published reports whether DL2 learns as it was published.
+func (l *ElasticLearning) published() bool { return l.Elastic.Compat == CompatDL2 }
+
+// Figures are the names of the values of a learner's figures.
+func (l *ElasticLearning) Figures() []string {
+	if l.published() {
+		return dl2.FigureNames()
+	}
+	return agent.FigureNames()
+}
+
+// Steps is the number of a learner's steps, at most.
+func (l *ElasticLearning) Steps() int {
+	if l.published() {
+		return max(0, l.DL2.Supervised.Steps) + max(0, l.DL2.Reinforced.Steps)
+	}
+	return l.Learn.Steps()
+}
+
+// TeacherAndMethod are the scheduler that is imitated first, and what comes then.
+func (l *ElasticLearning) TeacherAndMethod() (teacher, method string) {
+	if l.published() {
+		return l.DL2.Supervised.Teacher, "DL2 as published"
+	}
+	return l.Learn.Teacher, l.Learn.Method
+}
+
+// Slots is the number of slots after which a simulation ends with jobs left.
+func (l *ElasticLearning) Slots() int {
+	if l.published() {
+		return l.DL2.Workloads.MostSlots
+	}
+	return l.Learn.Slots
+}
+
+// seedsApart is the distance between the seeds of two trainings of DL2: each agent has one of its own.
+const seedsApart = 2048
+
+// Learner makes the learner of a seed. Seed 1 of DL2 is the published one.
+func (l *ElasticLearning) Learner(seed uint64) (SchedulerLearner, error) {
+	if !l.published() {
+		a, err := agent.NewLearner(l.train, l.validation, l.Learn, seed)
+		return agentLearner{a}, err
+	}
+	o, settings, err := l.DL2, l.settings(), error(nil)
+	o.Seed = publishedSeed + seedsApart*(seed-1)
+	t, err := dl2.NewTrainer(l.validation[0], settings.Generate, l.validation, o)
+	return dl2Learner{t}, err
+}
+
+// publishedSeed is that of DL2's parameters.
+const publishedSeed = 9973
+
+type agentLearner struct{ *agent.Learner }
+
+// Learned implements [SchedulerLearner].
+func (a agentLearner) Learned() (*LearnedScheduler, error) {
+	p, err := a.Policy()
+	if err != nil {
+		return nil, err
+	}
+	set, err := p.Set()
+	return &LearnedScheduler{set, a.Best, a.BestAt}, err
+}
+
+type dl2Learner struct{ *dl2.Trainer }
+
+// Learned implements [SchedulerLearner].
+func (d dl2Learner) Learned() (*LearnedScheduler, error) {
+	jct, at := d.BestTime()
+	set, err := d.Best().Save()
+	return &LearnedScheduler{set, jct, at}, err
+}
+
+// checkLearner lists what the published learner cannot do.
+func (l *ElasticLearning) checkLearner() error {
+	if !l.published() {
+		return nil
+	}
+	var faults faultList
+	faults.when(len(l.Workloads.Train) > 0, "workloads.train is set; with compat dl2 each agent generates its workloads")
+	faults.when(l.DL2.Validation.Every < 0, "dl2.validation.every is %d; must be positive, as validation chooses what is kept", l.DL2.Validation.Every)
+	faults.when(l.Run.Seed < 1 || l.Run.Seed > 1<<16, "run.seed is %d; with compat dl2 it must be from 1 to %d", l.Run.Seed, 1<<16)
+	if err := l.DL2.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("dl2: %w", err))
+	}
+	return errors.Join(faults...)
+}
