@@ -4,13 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
+	"graft/results"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/work/learn"
@@ -129,4 +133,42 @@ every = 4
 	fails(t, failure.Configuration, "learn.rounds is not read where elastic.compat is dl2", "learn", path, "--set", "learn.rounds=3")
 	fails(t, failure.Configuration, "dl2.agents is not read where elastic.compat is none", "config", "check", schedulerFile(t, "[dl2]\nagents = 2\n"))
 	fails(t, failure.Configuration, "workloads.train is set; with compat dl2 each agent generates its workloads", "learn", path, "--set", `workloads.train=["x.json"]`)
+}
+
+// Learning that is killed at random moments ends in the same bytes.
+func TestKilledLearningEndsTheSame(t *testing.T) {
+	path := schedulerFile(t, "[run]\nseeds = 2\ncheckpoint = \"20ms\"\n[learn]\nlessons = 40\nrounds = 60\nactions = 64\nhidden = 8\nenvs = 2\npatience = 100\n")
+	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
+	done(t, "learn", path, "--folder", whole)
+	random, kills, most := rand.New(rand.NewPCG(6, 6)), 0, 12
+	if longTests {
+		most = 60
+	}
+	for ended := false; !ended; {
+		args := []string{"learn", path, "--folder", killed, "--force"}
+		if _, err := os.Stat(filepath.Join(killed, results.ManifestFile)); err == nil {
+			args[len(args)-1] = "--resume"
+		}
+		p, out := process(t, args...)
+		left := make(chan error, 1)
+		go func() { left <- p.Wait() }()
+		moment := time.Duration(random.Int64N(int64(600 * time.Millisecond)))
+		if kills >= most {
+			moment = time.Hour
+		}
+		select {
+		case err := <-left:
+			require.NoError(t, err, out)
+			if ended = kills >= most; !ended { // too fast: once more from the beginning
+				require.Equal(t, learnt(t, whole), learnt(t, killed))
+				require.NoError(t, os.RemoveAll(killed))
+			}
+		case <-time.After(moment):
+			require.NoError(t, p.Process.Signal(syscall.SIGKILL))
+			<-left
+			kills++
+		}
+	}
+	require.Equal(t, learnt(t, whole), learnt(t, killed))
+	t.Logf("measured: schedulers have the same bits after %d kills", kills)
 }

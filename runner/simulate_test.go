@@ -121,15 +121,18 @@ func TestKilledSimulationsEndTheSame(t *testing.T) {
 	simulated(t, path, "--folder", whole)
 	want := tableBytes(t, filepath.Join(whole, "table"))
 	random := rand.New(rand.NewPCG(1, 6))
-	kills, runs := 0, 0
-	for ; kills < 100; runs++ {
+	kills, runs, most := 0, 0, 30
+	if longTests {
+		most = 100
+	}
+	for ; kills < most; runs++ {
 		run := filepath.Join(folder, fmt.Sprint(runs), "late")
 		for known := 0; ; kills++ {
 			p, out := process(t, "simulate", path, "--folder", run)
 			done := make(chan error, 1)
 			go func() { done <- p.Wait() }()
 			moment := time.Duration(random.Int64N(int64(900 * time.Millisecond)))
-			if kills >= 100 {
+			if kills >= most {
 				moment = time.Hour
 			}
 			select {
