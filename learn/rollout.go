@@ -137,7 +137,9 @@ func (r *Rollout) step() (s Step, err error) {
 	logits, value := r.agent.Score(s.Observation)
 	log := LogProbabilities(logits, s.Mask)
 	s.Value, s.Action = value, Sample(log, rand.New(r.draws))
-	s.Log = log[s.Action]
+	if s.Log = log[s.Action]; math.IsNaN(s.Log) || math.IsInf(s.Log, 0) {
+		return s, errors.New("draw an action: the agent's scores are not finite numbers; lower the learning rate")
+	}
 	if s.Outcome, err = r.env.Act(s.Action); err != nil {
 		return s, fmt.Errorf("action %d: %w", s.Action, err)
 	}
@@ -203,5 +205,5 @@ func Sample(log []float64, random *rand.Rand) int {
 	return last // probabilities sum to a little less than one
 }
 
-// Likeliest is the likeliest action, the first of equals.
-func Likeliest(log []float64) int { return slices.Index(log, slices.Max(log)) }
+// Likeliest is the likeliest action, the first of equals; the first of all where nothing is a number.
+func Likeliest(log []float64) int { return best(log, nil) }
