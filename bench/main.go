@@ -37,6 +37,7 @@ type options struct {
 	policy  bool // measure nothing else
 	grid    bool // measure nothing else
 	cluster bool // measure nothing else
+	elastic bool // measure nothing else
 	device  string
 	graft   string // the program, whose workers run side by side
 	seeds   int    // policies that learn from the same tables
@@ -58,6 +59,7 @@ func main() {
 	flag.BoolVar(&o.policy, "policy", false, "measure only what policies learn from tables: their folders, named behind the flags")
 	flag.BoolVar(&o.grid, "grid", false, "measure only what a grid of sequences costs, and how much workers side by side train")
 	flag.BoolVar(&o.cluster, "cluster", false, "measure only what events of a simulated cluster cost")
+	flag.BoolVar(&o.elastic, "elastic", false, "measure only what elastic jobs and their learner cost")
 	flag.StringVar(&o.device, "device", "cpu", "where workers of a grid train, cpu or cuda:N")
 	flag.StringVar(&o.graft, "graft", "bin/graft", "the program whose workers run side by side")
 	flag.IntVar(&o.seeds, "seeds", 20, "policies that learn from the same tables, each from a seed of its own")
@@ -86,6 +88,9 @@ func run(o options) error {
 	}
 	if o.policy {
 		return studyPolicies(os.Stdout, flag.Args(), o.seeds)
+	}
+	if o.elastic {
+		return studyElastic(os.Stdout, o.rounds)
 	}
 	if o.cluster {
 		return studyCluster(os.Stdout, o.rounds)
@@ -118,7 +123,7 @@ func run(o options) error {
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.job(), b.jobs(o.graft), b.surgery(), b.learning(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)))...)
+	return errors.Join(append(faults, b.job(), b.jobs(o.graft), b.surgery(), b.learning(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)))...)
 }
 
 // threadCounts returns 1, and 2 on a machine with at least two processors.
