@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,9 +58,26 @@ func TestFailedMeasurements(t *testing.T) {
 	}
 }
 
+// A file may hold measurements in place of a table; servers and workers below one are refused.
+func TestMeasuredSpeeds(t *testing.T) {
+	table, err := elastic.ReadTable(strings.NewReader(`{"most": 3, "measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}, {"servers": 1, "workers": 3, "speed": 30}]}}`))
+	require.NoError(t, err)
+	require.Len(t, table["m"], 3)
+	require.InDelta(t, 20, table["m"][0][1], fitTolerance)
+	for text, want := range map[string]string{
+		`{"most": 5000, "measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`:                              "most is 5000",
+		`{"measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`:                                            "one measurement gives no slope",
+		`{"measured": {"m": [{"servers": 0, "workers": 1, "speed": 10}, {"servers": 2, "workers": 1, "speed": 10}]}}`: "0 servers and 1 workers; expected 1 or more of both, and a speed of zero or more",
+		`{"measured": {"m": [{"servers": 1, "workers": 1, "speed": -1}, {"servers": 2, "workers": 1, "speed": 10}]}}`: "expected 1 or more of both",
+	} {
+		_, err := elastic.ReadTable(strings.NewReader(text))
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestFitsThatFail(t *testing.T) {
 	for want, points := range map[string][]elastic.Measurement{
-		"interpolate speeds of m: 0 measurements succeeded; expected 1 to 4096": {{1, 1, 0}},
+		"interpolate speeds of m: 0 measurements succeeded; expected 1 to 1024": {{1, 1, 0}},
 		"1 servers and 2 workers were measured twice; keep one":                 {{1, 2, 3}, {1, 2, 4}},
 		"one measurement gives no slope; add another":                           {{1, 2, 3}},
 	} {

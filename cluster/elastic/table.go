@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,20 +16,38 @@ type Table map[string][][]float64
 // maxTableBytes bounds the file of a table.
 const maxTableBytes = 64 << 20
 
-// ReadTable reads the speeds of all models from a JSON object with the member "table"; others
-// are ignored.
+// defaultMost is the number of servers, and of workers, up to which measurements are tabulated.
+const defaultMost = 50
+
+// ReadTable reads the speeds of all models from a JSON object: a member "table", or a member "measured"
+// with a list of [Measurement] for each model, which are interpolated up to "most" servers and workers,
+// 50 without it. Other members are ignored.
 func ReadTable(r io.Reader) (Table, error) {
 	var file struct {
-		Table Table `json:"table"`
+		Table    Table                    `json:"table"`
+		Measured map[string][]Measurement `json:"measured"`
+		Most     int                      `json:"most"`
 	}
 	if err := decode(r, maxTableBytes, &file); err != nil {
 		return nil, fmt.Errorf("read a speed table: %w", err)
 	}
+	if file.Most < 0 || file.Most > maxEstimated {
+		return nil, fmt.Errorf("read a speed table: most is %d; expected 1 to %d", file.Most, maxEstimated)
+	}
+	if len(file.Table) == 0 && len(file.Measured) > 0 {
+		var err error
+		if file.Table, err = FitTable(file.Measured, cmp.Or(file.Most, defaultMost), false); err != nil {
+			return nil, fmt.Errorf("read a speed table: %w", err)
+		}
+	}
 	if len(file.Table) == 0 {
-		return nil, fmt.Errorf("read a speed table: it has no models; expected a member \"table\" with speeds by model")
+		return nil, fmt.Errorf("read a speed table: it has no models; expected a member \"table\" with speeds by model, or \"measured\" with measurements")
 	}
 	return file.Table, file.Table.validate()
 }
+
+// maxEstimated bounds the servers and the workers that measurements are tabulated for.
+const maxEstimated = 1 << 10
 
 // decode reads a JSON value of limited size.
 func decode(r io.Reader, most int64, into any) error {
