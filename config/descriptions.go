@@ -14,6 +14,7 @@ var descriptions = map[string]string{
 	"graft/cluster/elastic/agent.Options.Baseline":       "What PPO compares the rewards after an action with: workload are those of other episodes of the same workload, critic what a network expects of the state. Empty means workload.",
 	"graft/cluster/elastic/agent.Options.Batch":          "Actions in a gradient; zero means 256.",
 	"graft/cluster/elastic/agent.Options.Clip":           "How far PPO may change the probability of an action in a round; zero means 0.2.",
+	"graft/cluster/elastic/agent.Options.Compute":        "Says what computes gradients: go has the same bits on every processor, libtorch is several times as fast, the more the wider the layers. Empty means go.",
 	"graft/cluster/elastic/agent.Options.Entropy":        "Weight of the entropy of decisions; zero means 0.003.",
 	"graft/cluster/elastic/agent.Options.Envs":           "Episodes that are played at once in a round; zero means 8.",
 	"graft/cluster/elastic/agent.Options.Epochs":         "Passes over the actions of a round; zero means 2.",

@@ -47,7 +47,7 @@ func (m *Set) look(s *seen, o Observation) {
 			s.embeddings = append(s.embeddings, s.oldEmbeddings[k*h:][:h]...)
 			return
 		}
-		s.embeddings = append(s.embeddings, m.run(ofCandidates, row)...)
+		s.embeddings = append(s.embeddings, m.passes[ofCandidates].Forward(row)...)
 	})
 }
 

@@ -17,6 +17,9 @@ type SetOptions struct {
 	Hidden            int     // width of the hidden layers; zero means 32
 	Rate              float64 // Adam's learning rate; zero means 0.001
 	Eps               float64 // Adam's; zero means 1e-5
+	// Batches makes what computes batches of a network; nil computes them in Go. Single states are always
+	// computed in Go.
+	Batches func(n *dense.Network) (dense.Batcher, error)
 }
 
 // Set is a [Model] that scores candidates by the product of an embedding of the candidate and a query of
@@ -27,7 +30,8 @@ type SetOptions struct {
 type Set struct {
 	o         SetOptions
 	nets      [3]*dense.Network // embedding, query with the score of taking none, value
-	passes    [3]*dense.Pass
+	passes    [3]*dense.Pass    // for single states
+	batches   [3]dense.Batcher
 	optimizer *dense.Adam
 	changes   *int // of the parameters; twins share it
 	seen      seen // by the last Score
@@ -44,6 +48,9 @@ const (
 // NewSet draws an agent.
 func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 	o.Hidden = cmp.Or(o.Hidden, 32)
+	if o.Batches == nil {
+		o.Batches = dense.Batches
+	}
 	m := &Set{o: o, optimizer: &dense.Adam{Rate: cmp.Or(o.Rate, 1e-3), Eps: cmp.Or(o.Eps, 1e-5), Corrected: true}, changes: new(int)}
 	inputs, outputs := [3]int{o.Features, o.Globals + o.Features, o.Globals + o.Features}, [3]int{o.Hidden, o.Hidden + 1, 1}
 	for k, gain := range []float64{ofCandidates: 1, ofQueries: 0.01, ofValues: 1} {
@@ -51,6 +58,9 @@ func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 		m.nets[k], err = dense.New(inputs[k], random, dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{},
 			dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{}, dense.Full{Width: outputs[k], Gain: gain})
 		if err != nil {
+			return nil, fmt.Errorf("make an agent of candidates: %w", err)
+		}
+		if m.batches[k], err = o.Batches(m.nets[k]); err != nil {
 			return nil, fmt.Errorf("make an agent of candidates: %w", err)
 		}
 		m.passes[k] = m.nets[k].NewPass(1)
@@ -75,13 +85,13 @@ func (m *Set) Score(o Observation) (logits []float64, value float64) {
 	}
 	m.look(&m.seen, o)
 	pooled := m.pool(nil, o)
-	query := m.run(ofQueries, pooled)
+	query := m.passes[ofQueries].Forward(pooled)
 	logits = make([]float64, len(m.seen.places)+1)
 	for k, at := range m.seen.places {
 		logits[k] = dense.Dot(query[:m.o.Hidden], m.seen.embedding(at, m.o.Hidden))
 	}
 	logits[len(logits)-1] = query[m.o.Hidden]
-	return logits, m.run(ofValues, pooled)[0]
+	return logits, m.passes[ofValues].Forward(pooled)[0]
 }
 
 // pool appends the globals and the mean of the candidates.
@@ -111,7 +121,7 @@ func (m *Set) Forward(states []Observation) (logits [][]float64, values []float6
 		b.pooled = m.pool(b.pooled, o)
 	}
 	h := m.o.Hidden
-	b.embeddings, b.queries = m.run(ofCandidates, b.rows), m.run(ofQueries, b.pooled)
+	b.embeddings, b.queries = m.batches[ofCandidates].Forward(b.rows), m.batches[ofQueries].Forward(b.pooled)
 	for k, places := range b.places {
 		query, row := b.queries[k*(h+1):][:h+1], make([]float64, len(places)+1)
 		for i, at := range places {
@@ -120,28 +130,22 @@ func (m *Set) Forward(states []Observation) (logits [][]float64, values []float6
 		row[len(places)] = query[h]
 		logits = append(logits, row)
 	}
-	return logits, m.run(ofValues, b.pooled)
-}
-
-// run computes the outputs of a network.
-func (m *Set) run(which int, inputs []float64) []float64 {
-	n := m.nets[which]
-	if rows := len(inputs) / n.Inputs; rows > m.passes[which].Room() {
-		m.passes[which] = n.NewPass(rows)
-	}
-	return m.passes[which].Forward(inputs)
+	return logits, m.batches[ofValues].Forward(b.pooled)
 }
 
 // Descend takes a step of Adam.
 func (m *Set) Descend(logits [][]float64, values []float64, clip float64) error {
-	gradients := m.gradients(logits, values)
+	gradients, err := m.gradients(logits, values)
+	if err != nil {
+		return err
+	}
 	dense.ClipNorm(gradients, clip)
 	*m.changes++
 	return m.optimizer.Step(params(m.nets[:]), gradients)
 }
 
 // gradients are those of all parameters, by the derivatives of what the last Forward returned.
-func (m *Set) gradients(logits [][]float64, values []float64) (all [][]float64) {
+func (m *Set) gradients(logits [][]float64, values []float64) (all [][]float64, err error) {
 	b, h := &m.batch, m.o.Hidden
 	slopes := [3][]float64{make([]float64, len(b.embeddings)), make([]float64, len(b.queries)), values}
 	for k, places := range b.places {
@@ -156,8 +160,10 @@ func (m *Set) gradients(logits [][]float64, values []float64) (all [][]float64) 
 	}
 	for k, n := range m.nets {
 		own := n.NewGradients()
-		m.passes[k].Backward(slopes[k], own)
+		if err := m.batches[k].Backward(slopes[k], own); err != nil {
+			return nil, err
+		}
 		all = append(all, own...)
 	}
-	return all
+	return all, nil
 }

@@ -83,7 +83,8 @@ func TestSetGradients(t *testing.T) {
 	}
 	loss()
 	require.Len(t, m.batch.rows, 2*(3+2+3), "the last state does not follow the first")
-	gradients := m.gradients(weigh, ofValues)
+	gradients, err := m.gradients(weigh, ofValues)
+	require.NoError(t, err)
 	const h = 1e-6
 	for k, p := range params(m.nets[:]) {
 		for at := range p {

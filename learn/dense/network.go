@@ -80,6 +80,37 @@ type Pass struct {
 	values  [][]float64 // inputs of each layer, then the outputs of the last
 }
 
+// Batcher computes batches of a network, and their gradients.
+type Batcher interface {
+	// Forward computes the outputs of a batch, example after example. They are valid until the next call.
+	Forward(inputs []float64) []float64
+	// Backward adds to gradients, which are shaped as the network's parameters, those of a sum whose
+	// derivatives with respect to the outputs of the last Forward are given.
+	Backward(outputs []float64, gradients [][]float64) error
+}
+
+// Batches are batches of any size, computed in Go.
+func Batches(n *Network) (Batcher, error) { return &growing{network: n, pass: n.NewPass(1)}, nil }
+
+type growing struct {
+	network *Network
+	pass    *Pass
+}
+
+// Forward implements [Batcher].
+func (g *growing) Forward(inputs []float64) []float64 {
+	if rows := len(inputs) / g.network.Inputs; rows > g.pass.Room() {
+		g.pass = g.network.NewPass(rows)
+	}
+	return g.pass.Forward(inputs)
+}
+
+// Backward implements [Batcher].
+func (g *growing) Backward(outputs []float64, gradients [][]float64) error {
+	g.pass.Backward(outputs, gradients)
+	return nil
+}
+
 // NewPass makes room for a batch.
 func (n *Network) NewPass(batch int) *Pass {
 	p := &Pass{network: n, room: batch}

@@ -135,9 +135,13 @@ func TestLessonsLeadToTheTeachersCounts(t *testing.T) {
 func TestLearnersGoOnToTheBit(t *testing.T) {
 	all := workloads(t, 6)
 	random := rand.New(rand.NewPCG(5, 5))
-	for _, method := range []string{PPO, ActorCritic, Reinforce} {
+	for _, method := range []string{PPO, ActorCritic, Reinforce, InLibTorch} {
 		fresh := func() *Learner {
-			l, err := NewLearner(all[:4], all[4:], quick(method), 7)
+			o := quick(method)
+			if method == InLibTorch {
+				o.Method, o.Compute, o.Baseline = PPO, InLibTorch, ByCritic
+			}
+			l, err := NewLearner(all[:4], all[4:], o, 7)
 			require.NoError(t, err)
 			return l
 		}

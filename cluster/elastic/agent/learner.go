@@ -78,7 +78,7 @@ func NewLearner(train, validation []elastic.Study, o Options, seed uint64) (*Lea
 		}
 	}
 	var err error
-	if l.model, err = newModel(o.Hidden, o.LessonRate, rand.New(rand.NewPCG(seed, 0))); err != nil {
+	if l.model, err = newModel(learn.SetOptions{Hidden: o.Hidden, Rate: o.LessonRate, Batches: o.batches()}, rand.New(rand.NewPCG(seed, 0))); err != nil {
 		return nil, err
 	}
 	if o.lessons() == 0 {
@@ -111,8 +111,9 @@ func (l *Learner) prepare(seed uint64) error {
 // firstStream is the first pair of streams of random numbers that rollouts use.
 const firstStream = 1
 
-func newModel(hidden int, rate float64, random *rand.Rand) (*learn.Set, error) {
-	return learn.NewSet(learn.SetOptions{Globals: Globals, Features: Features, Hidden: hidden, Rate: rate}, random)
+func newModel(o learn.SetOptions, random *rand.Rand) (*learn.Set, error) {
+	o.Globals, o.Features = Globals, Features
+	return learn.NewSet(o, random)
 }
 
 // Steps implements [learn.Learner].

@@ -8,6 +8,9 @@ import (
 
 	"graft/cluster/elastic/schedulers"
 	"graft/learn"
+	"graft/learn/dense"
+	"graft/learn/tensors"
+	"graft/torch"
 )
 
 // Ways of learning after imitation.
@@ -22,6 +25,12 @@ const (
 const (
 	ByWorkload = "workload"
 	ByCritic   = "critic"
+)
+
+// What computes gradients.
+const (
+	InGo       = "go"
+	InLibTorch = "libtorch"
 )
 
 // Teachers that are no schedulers: the best scheduler of each workload, and nobody.
@@ -43,6 +52,9 @@ type Options struct {
 	Rounds   int     // rounds of it, at most; zero means 40
 	Rate     float64 // Adam's learning rate in them; zero means 0.0003
 	Hidden   int     // width of the layers of the agent; zero means 32
+	// Compute says what computes gradients: go has the same bits on every processor, libtorch is several
+	// times as fast, the more the wider the layers. Empty means go.
+	Compute  string  `config:",one=go|libtorch"`
 	Envs     int     // episodes that are played at once in a round; zero means 8
 	Actions  int     // actions in each of them in a round, where the baseline is not workload, which plays to the end; zero means 2048
 	Epochs   int     // passes over the actions of a round; zero means 2
@@ -59,6 +71,7 @@ type Options struct {
 // EnsureDefaults fills in what zero stands for.
 func (o *Options) EnsureDefaults() {
 	o.Teacher, o.Method, o.Baseline = cmp.Or(o.Teacher, BestTeacher), cmp.Or(o.Method, PPO), cmp.Or(o.Baseline, ByWorkload)
+	o.Compute = cmp.Or(o.Compute, InGo)
 	for value, otherwise := range map[*int]int{&o.Lessons: 20, &o.Rounds: 40, &o.Hidden: 32, &o.Envs: 8, &o.Actions: 2048, &o.Epochs: 2, &o.Batch: 256, &o.Every: 5, &o.Patience: 2, &o.Slots: defaultSlots} {
 		*value = cmp.Or(*value, otherwise)
 	}
@@ -75,6 +88,9 @@ func (o *Options) Validate() error {
 	}
 	if !slices.Contains([]string{PPO, ActorCritic, Reinforce, OnlyImitate}, o.Method) {
 		faults = append(faults, fmt.Errorf("method is %q; must be ppo, actor-critic, reinforce or none", o.Method))
+	}
+	if o.Compute != InGo && o.Compute != InLibTorch {
+		faults = append(faults, fmt.Errorf("compute is %q; must be go or libtorch", o.Compute))
 	}
 	if o.Baseline != ByWorkload && o.Baseline != ByCritic {
 		faults = append(faults, fmt.Errorf("baseline is %q; must be workload or critic", o.Baseline))
@@ -103,6 +119,14 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("entropy is %v; must be from 0 to 10", o.Entropy))
 	}
 	return errors.Join(faults...)
+}
+
+// batches makes what computes the batches of a network; nil is Go.
+func (o *Options) batches() func(*dense.Network) (dense.Batcher, error) {
+	if o.Compute == InLibTorch {
+		return tensors.Batches(torch.CPU)
+	}
+	return nil
 }
 
 // lessons is the number of lessons that there will be.

@@ -82,7 +82,7 @@ func ReadPolicy(set *weights.Set) (*Policy, error) {
 	if shape.Version != version || shape.Globals != Globals || shape.Features != Features || shape.Hidden < 1 || shape.Hidden > largestHidden {
 		return nil, fmt.Errorf("the scheduler is of another version of graft: it reads %d and %d values, this one %d and %d; learn it again", shape.Globals, shape.Features, Globals, Features)
 	}
-	m, err := newModel(shape.Hidden, 0, rand.New(rand.NewPCG(0, 0)))
+	m, err := newModel(learn.SetOptions{Hidden: shape.Hidden}, rand.New(rand.NewPCG(0, 0)))
 	if err != nil {
 		return nil, err
 	}
