@@ -70,7 +70,10 @@ func columnsOf(s runs.Series) map[string][]any {
 		}
 		for _, v := range c.Values {
 			var value any
-			if !math.IsNaN(v) {
+			switch {
+			case math.IsInf(v, 1):
+				value = json.Number("1e999") // JSON has no infinity; Python reads it as one
+			case !math.IsNaN(v):
 				value = v
 			}
 			columns[name] = append(columns[name], value)

@@ -193,6 +193,9 @@ func writeAll(t testing.TB) map[string]string {
 	writePipeline(t, at("pipeline-open"), runs.LearnStage)
 	writeSweep(t, at("comparison"), false)
 	writeSweep(t, at("comparison-open"), true)
+	writeElasticLearning(t, at("elastic-learning"), true)
+	writeElasticLearning(t, at("elastic-learning-open"), false)
+	writeElasticComparison(t, at("elastic-comparison"))
 	return all
 }
 

@@ -16,7 +16,8 @@ type Bars struct {
 	X      Axis     // of the quantities
 	Names  []string // of the bars in each group; empty where each has one
 	Groups []Group
-	Values bool // write each bar's value behind it; for few bars
+	Levels []Level // vertical reference lines; nil is none
+	Values bool    // write each bar's value behind it; for few bars
 }
 
 // Group is bars that belong together.
@@ -53,6 +54,9 @@ func (b *Bars) Layout(width float64) *Picture {
 				values = values.add(bar.Low, bar.High)
 			}
 		}
+	}
+	for _, l := range b.Levels {
+		values = values.add(l.At)
 	}
 	dots := b.dots(values)
 	axis := b.X
@@ -96,6 +100,9 @@ func (b *Bars) sentences() []string {
 			line += ","
 		}
 		all = append(all, strings.TrimRight(line, ",:")+".")
+	}
+	for _, l := range b.Levels {
+		all = append(all, l.Name+": "+valueText(l.At)+" "+b.X.Unit+".")
 	}
 	return all
 }
@@ -174,9 +181,15 @@ func (b *Bars) rows(p *Picture, x scale, dots bool) float64 {
 			b.bar(p, bar, x, at+each*float64(s), each, seriesInk(s), dots)
 		}
 	}
+	for k, l := range b.Levels {
+		p.line(b.levelInk(k).plain(), lineWidth, point{x.at(l.At), top}, point{x.at(l.At), bottom}).dash = dashes
+	}
 	p.line(text.plain(), frameWidth, point{x.from, top}, point{x.from, bottom}, point{x.to, bottom})
 	return bottom
 }
+
+// levelInk is the ink of a reference line. The inks before it are those of the bars.
+func (b *Bars) levelInk(k int) ink { return seriesInk(max(len(b.Names), 1) + k) }
 
 // bar draws one quantity.
 func (b *Bars) bar(p *Picture, bar Bar, x scale, top, height float64, colour ink, dots bool) {
@@ -206,13 +219,16 @@ func (b *Bars) bar(p *Picture, bar Bar, x scale, top, height float64, colour ink
 	}
 }
 
-func (b *Bars) entries(dots bool) []entry {
-	if len(b.Names) < 2 {
-		return nil
+func (b *Bars) entries(dots bool) (all []entry) {
+	if len(b.Names) > 1 {
+		shape := filled
+		if dots {
+			shape = dotted
+		}
+		all = seriesEntries(b.Names, shape)
 	}
-	shape := filled
-	if dots {
-		shape = dotted
+	for k, l := range b.Levels {
+		all = append(all, entry{l.Name, b.levelInk(k).plain(), dashed})
 	}
-	return seriesEntries(b.Names, shape)
+	return all
 }

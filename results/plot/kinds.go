@@ -40,7 +40,7 @@ func Kinds(given Given) []Kind {
 		{Name: "timeline", About: "accuracy over time with each adaptation, up and down", of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(plotTimeline)},
 		{Name: "spent", About: "what a job spent its budget on", of: []*runs.Kind{runs.JobKind}, Draw: single(plotSpent)},
 		{Name: "networks", About: "a job's network before and after surgery", of: []*runs.Kind{runs.JobKind}, Draw: single(plotNetworks)},
-		{Name: "learning", About: "how policies learned, with what differs between seeds", of: []*runs.Kind{runs.PoliciesKind, runs.PolicyKind, runs.OriginalKind}, Draw: single(plotLearning)},
+		{Name: "learning", About: "how policies and schedulers learned, with what differs between seeds", of: []*runs.Kind{runs.PoliciesKind, runs.PolicyKind, runs.OriginalKind, runs.ElasticLearningKind}, Draw: single(plotLearning)},
 		{Name: "exploration", About: "how often a policy of the original's explored, by temperature", of: []*runs.Kind{runs.PolicyKind}, Draw: single(plotExploration)},
 		{Name: "bars", About: "accuracy of learned, never, random, best fixed and optimum by scenario", of: []*runs.Kind{runs.PoliciesKind, runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotBars)},
 		{Name: "regret", About: "regret of all that were evaluated, with what differs between tables", of: []*runs.Kind{runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotEvaluation(regretBars))},
@@ -49,9 +49,9 @@ func Kinds(given Given) []Kind {
 		{Name: "decisions", About: "the same of the policy of --policy, in tables", of: tables, Many: true, alone: true, Draw: given.plotDecisions},
 		{Name: "tree", About: "the tree of actions, with the optimum and a policy's path", of: append(tables, runs.PoliciesKind, runs.PolicyKind), Draw: single(given.plotTrees)},
 		{Name: "ranks", About: "accuracy of all sequences of a table, with what differs between seeds", of: tables, Draw: single(plotRanks)},
-		{Name: "completions", About: "how long jobs of a cluster take under each scheduler, as shares of the jobs", of: []*runs.Kind{runs.ClusterKind, runs.ElasticKind}, Draw: byWorld(withOutcome(plotCompletions), withOutcome(plotElasticCompletions))},
+		{Name: "completions", About: "how long jobs of a cluster take under each scheduler, as shares of the jobs", of: []*runs.Kind{runs.ClusterKind, runs.ElasticKind}, Draw: byKind(runs.ElasticKind, withOutcome(plotElasticCompletions), withOutcome(plotCompletions))},
 		{Name: "allocations", About: "GPUs, waiting jobs, workers and servers of elastic jobs over time, under each scheduler", of: []*runs.Kind{runs.ElasticKind}, Draw: withOutcome(plotAllocations)},
-		{Name: "schedulers", About: "mean completion time of a cluster's jobs under each scheduler", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotClusterBars)},
+		{Name: "schedulers", About: "mean completion time of a cluster's jobs under each scheduler", of: []*runs.Kind{runs.ClusterKind, runs.ElasticComparisonKind}, Draw: byKind(runs.ElasticComparisonKind, withOutcome(plotElasticComparison), withOutcome(plotClusterBars))},
 		{Name: "usage", About: "GPUs with a job and jobs that wait over time, where output.every was set", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotUsage)},
 		{Name: "queues", About: "how long a cluster's jobs wait, by virtual cluster and scheduler", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotQueues)},
 		{Name: "accuracy", About: "several jobs; those that differ in their seed are one curve", of: []*runs.Kind{runs.JobKind}, Many: true, Draw: given.plotAccuracy},
@@ -69,10 +69,10 @@ func single(draw func(r *runs.Run) ([]drawing, error)) func([]*runs.Run) ([]draw
 	return func(list []*runs.Run) ([]drawing, error) { return draw(list[0]) }
 }
 
-// byWorld draws runs of jobs that keep their devices, and of elastic jobs.
-func byWorld(rigid, elastic func([]*runs.Run) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
+// byKind draws runs of elastic jobs, which are of this kind, and those of jobs that keep their devices.
+func byKind(kind *runs.Kind, elastic, rigid func([]*runs.Run) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
 	return func(list []*runs.Run) ([]drawing, error) {
-		if list[0].Kind == runs.ElasticKind {
+		if list[0].Kind == kind {
 			return elastic(list)
 		}
 		return rigid(list)

@@ -23,6 +23,8 @@ func plotLearning(r *runs.Run) ([]drawing, error) {
 		return plotSeeds(r, list)
 	case runs.PolicyKind:
 		return plotStudy(r, list)
+	case runs.ElasticLearningKind:
+		return plotElasticLearning(r, list)
 	}
 	return plotEpisodes(r, list)
 }
@@ -34,9 +36,9 @@ type seedCurves struct {
 	of    map[string][][]float64 // by column, of each seed; after its end a seed keeps its last value
 }
 
-// readSeedCurves sorts the rows of the learning metrics by seed.
-func readSeedCurves(list []runs.Series) (*seedCurves, error) {
-	columns, err := NumbersOf(list, "learning", "seed", "step", "aim", "entropy", "held_out", "regret")
+// readSeedCurves sorts the rows of these learning metrics by seed.
+func readSeedCurves(list []runs.Series, metrics ...string) (*seedCurves, error) {
+	columns, err := NumbersOf(list, "learning", append(metrics, "seed", "step")...)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +77,7 @@ func fillForward(values []float64) {
 
 // plotSeeds draws regret, aim and entropy of structural policies.
 func plotSeeds(r *runs.Run, list []runs.Series) ([]drawing, error) {
-	p, err := readSeedCurves(list)
+	p, err := readSeedCurves(list, "aim", "entropy", "held_out", "regret")
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func progress(r *runs.Run, name string) (p learningCurve, err error) {
 	}
 	p.name = name
 	if r.Kind == runs.PoliciesKind {
-		all, err := readSeedCurves(list)
+		all, err := readSeedCurves(list, "regret")
 		if err != nil {
 			return p, err
 		}
