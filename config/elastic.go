@@ -38,7 +38,10 @@ type Elastic struct {
 // parameters, where it has some. Paths are those of the operating system, from the working folder or,
 // where nothing is there, from that of the file.
 type ElasticOptions struct {
-	Trace string `result:"contents"` // JSON file of the jobs, and of parameters of the simulator DL2 in overrides; required
+	// Trace is a JSON file of the jobs, and of parameters of the simulator DL2 in overrides; or the trace of
+	// a cluster, of any format that 'graft trace' reads, whose jobs with devices keep their work: a job has the
+	// type that is named as its model, else a drawn one. Required.
+	Trace string `result:"contents"`
 	// Speeds is a JSON file of steps a second by model, servers and workers, each from 1 on; or analytic,
 	// which computes them from what the types say of computation and communication. Required unless the
 	// trace says that speeds are analytic.
@@ -174,28 +177,41 @@ func (w *elasticWorld) read(fsys files.FS, r *decode.Reading, o *ElasticOptions)
 			return false
 		}
 	}
+	clustered := false
 	if o.Trace != "" {
-		if w.trace, err = w.readTrace(fsys, o.Trace); err != nil {
-			r.Blame("elastic.trace", err.Error())
+		if clustered, err = isClusterTrace(fsys, o.Trace); err == nil && !clustered {
+			w.trace, err = w.readJobs(fsys, o.Trace)
+		}
+		if err != nil {
+			r.Blame("elastic.trace", r.Elsewhere("elastic.trace", err).Error())
 			return false
 		}
-		w.analytic = w.trace.Settings.Analytic
 	}
-	if w.analytic = w.analytic || o.Speeds == speedsAnalytic; w.analytic {
+	if !w.readSpeeds(fsys, r, o) {
+		return false
+	}
+	if clustered {
+		if w.trace, err = w.readTrace(fsys, o.Trace, o); err != nil {
+			r.Blame("elastic.trace", err.Error())
+		}
+	}
+	return err == nil
+}
+
+// readSpeeds reads the speeds, unless they are analytic, and reports whether all is right.
+func (w *elasticWorld) readSpeeds(fsys files.FS, r *decode.Reading, o *ElasticOptions) bool {
+	if w.analytic = o.Speeds == speedsAnalytic || w.trace != nil && w.trace.Settings.Analytic; w.analytic {
 		return true
 	}
 	if o.Speeds == "" {
 		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and workers, or say analytic")
 		return false
 	}
+	var err error
 	if w.table, err = readJSON(fsys, o.Speeds, elastic.ReadTable); err != nil {
 		r.Blame("elastic.speeds", err.Error())
 	}
 	return err == nil
-}
-
-func (w *elasticWorld) readTrace(fsys files.FS, path string) (*elastic.Trace, error) {
-	return readJSON(fsys, path, func(in io.Reader) (*elastic.Trace, error) { return elastic.ReadTrace(in, len(w.types)) })
 }
 
 // study is a trace on the cluster that the section describes.

@@ -41,24 +41,31 @@ type ElasticLearning struct {
 	rivals                  []ElasticScheduler
 }
 
-// WorkloadOptions name traces, or say how workloads are generated in their place: jobs of all types,
-// drawn evenly. Values that are zero are those of elastic.trace, where there is one.
+// WorkloadOptions name traces, divide the trace of a cluster, or say how workloads are generated in their
+// place: jobs of all types, drawn evenly. Values that are zero are those of elastic.trace, where there is
+// one.
 type WorkloadOptions struct {
-	Train           []string `result:"contents"` // JSON files of traces to learn from; empty generates workloads
-	Validation      []string `result:"contents"` // JSON files of traces that choose the best of what is learned; empty generates workloads
-	Test            []string `result:"none"`     // JSON files of traces on which 'graft evaluate' compares schedulers; empty generates workloads
-	Seed            uint64   // of what is generated; default 1
-	TrainCount      int      // workloads to learn from, where they are generated; zero means 40
-	ValidationCount int      // workloads of validation, where they are generated; zero means 8
-	TestCount       int      `result:"none"` // workloads to compare on, where they are generated; zero means 10
+	// From is the trace of a cluster, of any format that 'graft trace' reads. Its jobs with GPUs are divided
+	// in the order of submission: workloads to learn from, then those of validation, then those of the test.
+	// Jobs submitted within a slot after the last one of learning or validation are left out, as are those
+	// after the test. Empty divides none.
+	From            string   `result:"contents"`
+	Train           []string `result:"contents"` // files of traces to learn from, as in elastic.trace; empty generates workloads
+	Validation      []string `result:"contents"` // files of traces that choose the best of what is learned; empty generates workloads
+	Test            []string `result:"none"`     // files of traces on which 'graft evaluate' compares schedulers; empty generates workloads
+	Seed            uint64   // of what is drawn; default 1
+	TrainCount      int      // workloads to learn from, where no files are; zero means 40
+	ValidationCount int      // workloads of validation, where no files are; zero means 8
+	TestCount       int      `result:"none"` // workloads to compare on, where no files are; zero means 10
 	// Arrivals of generated workloads: uniform, poisson, or trace, which repeats the numbers of jobs in the
-	// slots of elastic.trace from a random slot on. Empty means poisson.
-	Arrivals   string  `config:",one=uniform|poisson|trace"`
-	Jobs       int     // of a generated workload; zero means 60
-	Rate       int     // jobs that arrive in a slot, at most; zero means 3
-	Epochs     float64 // of a job whose type has length 1; zero means 30,000
+	// slots of elastic.trace from a random slot on; with from it is submission. Empty means poisson, or
+	// submission with from.
+	Arrivals   string  `config:",one=uniform|poisson|trace|submission"`
+	Jobs       int     // of a workload that no file holds; zero means 60
+	Rate       int     // jobs that arrive in a slot, at most; zero means 3. With from it must be zero.
+	Epochs     float64 // of a job whose type has length 1; zero means 30,000, or with from that jobs keep their work
 	EpochError float64 // relative error of what schedulers know of epochs, from 0 to below 1; zero means none
-	Jitter     bool    // varies the epochs of jobs of one type by up to a tenth; false keeps them equal
+	Jitter     bool    // varies the epochs of jobs of one type by up to a tenth; false keeps them equal. With from it must be false.
 }
 
 // Patterns of arrivals.
@@ -66,12 +73,17 @@ const (
 	arriveUniform = "uniform"
 	arrivePoisson = "poisson"
 	arriveTrace   = "trace"
+	arriveSubmit  = "submission"
 )
 
 // EnsureDefaults fills in what zero stands for, but for what a trace says.
 func (o *WorkloadOptions) EnsureDefaults() {
 	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 40), cmp.Or(o.ValidationCount, 8), cmp.Or(o.TestCount, 10)
-	o.Arrivals = cmp.Or(o.Arrivals, arrivePoisson)
+	usual := arrivePoisson
+	if o.From != "" {
+		usual = arriveSubmit
+	}
+	o.Arrivals = cmp.Or(o.Arrivals, usual)
 }
 
 // mostWorkloads bounds the workloads of each purpose.
@@ -88,6 +100,12 @@ func (o WorkloadOptions) Validate() error {
 	}
 	faults.when(!(o.Epochs >= 0), "epochs is %v; must not be negative", o.Epochs)
 	faults.when(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be from 0 to below 1", o.EpochError)
+	faults.when(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission; name a trace in from")
+	if o.From != "" {
+		for name, given := range map[string]bool{"train": len(o.Train) > 0, "validation": len(o.Validation) > 0, "test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "rate": o.Rate != 0, "jitter": o.Jitter} {
+			faults.when(given, "%s says of workloads what from says; leave out one of them", name)
+		}
+	}
 	return errors.Join(faults...)
 }
 
@@ -125,10 +143,16 @@ func (l *ElasticLearning) check(fsys files.FS, r *decode.Reading) {
 		return
 	}
 	o := &l.Workloads
+	l.rivals = readElasticSchedulers(fsys, r, l.Schedule.Schedulers)
+	if o.From != "" {
+		if err := l.divide(fsys); err != nil {
+			r.Blame("workloads.from", r.Elsewhere("workloads.from", err).Error())
+		}
+		return
+	}
 	l.train = l.workloads(fsys, r, "workloads.train", o.Train, o.TrainCount, 0)
 	l.validation = l.workloads(fsys, r, "workloads.validation", o.Validation, o.ValidationCount, 1)
 	l.test = l.workloads(fsys, r, "workloads.test", o.Test, o.TestCount, 2)
-	l.rivals = readElasticSchedulers(fsys, r, l.Schedule.Schedulers)
 	for _, name := range slices.Concat(o.Train, o.Validation) {
 		if slices.Contains(o.Test, name) {
 			r.Blame("workloads.test", name+" is also one of training or validation; compare on traces that no learner has seen")
@@ -154,7 +178,7 @@ func (l *ElasticLearning) blameUnread(r *decode.Reading) {
 // workloads reads traces or, where there are none, generates a number of workloads.
 func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string, paths []string, count, purpose int) (all []elastic.Study) {
 	for _, path := range paths {
-		t, err := l.world.readTrace(fsys, path)
+		t, err := l.world.readTrace(fsys, path, &l.Elastic)
 		if err != nil {
 			r.Blame(key, r.Elsewhere(key, err).Error())
 			return nil
@@ -168,7 +192,7 @@ func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string
 		if len(paths) > 0 {
 			break
 		}
-		t, err := l.generate(uint64(purpose*mostWorkloads + k))
+		t, err := l.generate(l.Workloads.seed(purpose, k))
 		if err != nil {
 			r.Blame(key, err.Error())
 			return nil
@@ -185,10 +209,10 @@ func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string
 }
 
 // generate draws a workload.
-func (l *ElasticLearning) generate(k uint64) (*elastic.Trace, error) {
+func (l *ElasticLearning) generate(seed uint64) (*elastic.Trace, error) {
 	t := &elastic.Trace{Settings: l.settings()}
 	var err error
-	t.Jobs, err = elastic.Generate(l.world.types, t.Settings.Generate, elastic.NewDraws(l.Workloads.Seed<<32+k))
+	t.Jobs, err = elastic.Generate(l.world.types, t.Settings.Generate, elastic.NewDraws(seed))
 	return t, err
 }
 
@@ -262,8 +286,12 @@ func (l *ElasticLearning) Summary() (string, error) {
 		lessons = fmt.Sprintf("%s in %s as DL2", l.DL2.Supervised.Teacher, document.Plural(max(0, l.DL2.Supervised.Steps), "update"))
 		rounds = fmt.Sprintf(", then in %d by reinforcement,", max(0, l.DL2.Reinforced.Steps))
 	}
-	return fmt.Sprintf("%s learn from %s%s on %s, with %d of validation and %d of test; scaling %s; digest %.12s", document.Plural(l.Run.Seeds, "scheduler"), lessons, rounds,
-		document.Plural(l.trained(), "workload"), len(l.validation), len(l.test), l.Elastic.Scaling, l.Digest()), nil
+	source := ""
+	if l.Workloads.From != "" {
+		source = " of " + l.Workloads.From
+	}
+	return fmt.Sprintf("%s learn from %s%s on %s%s, with %d of validation and %d of test; scaling %s; digest %.12s", document.Plural(l.Run.Seeds, "scheduler"), lessons, rounds,
+		document.Plural(l.trained(), "workload"), source, len(l.validation), len(l.test), l.Elastic.Scaling, l.Digest()), nil
 }
 
 // trained is the number of workloads that are learned from.

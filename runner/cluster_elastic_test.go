@@ -118,6 +118,16 @@ func TestElasticFigures(t *testing.T) {
 	require.Len(t, drawn, 1)
 }
 
+// The trace of a cluster is a workload of elastic jobs too.
+func TestElasticJobsOfAClusterTrace(t *testing.T) {
+	trace := write(t, filepath.Join(t.TempDir(), "trace.csv"), "job_id,submit_time,duration,gpu_num,model\na,0,3600,2,resnet-50\nb,1500,7200,1,vgg-16\n")
+	out := filepath.Join(t.TempDir(), "run")
+	done(t, "cluster", "run", "--trace", trace, "--speeds", "analytic", "--scheduler", "drf", "--out", out, "--set", `elastic.scaling="none"`)
+	require.Regexp(t, `\n1,resnet-50,0,.*\n2,vgg-16,1,`, contents(t, filepath.Join(out, "drf", "jobs.csv")))
+	write(t, trace, "job_id,submit_time,duration,gpu_num\na,0,3600,2\nb,soon,5,1\n")
+	fails(t, failure.Configuration, "trace.csv:3:3: submit_time is \"soon\"", "cluster", "run", "--trace", trace, "--speeds", "analytic", "--out", out, "--force")
+}
+
 func TestElasticFaults(t *testing.T) {
 	trace, speeds := elasticFiles(t)
 	out := filepath.Join(t.TempDir(), "run")

@@ -76,7 +76,7 @@ func (m *maker) all(jobs []trace.Job) (made []Spec, err error) {
 	first := int64(0)
 	for k := range jobs {
 		j := &jobs[k]
-		if j.GPUs < 1 || j.Duration < 1 {
+		if !usable(j) {
 			continue
 		}
 		if len(made) == 0 {
@@ -88,7 +88,7 @@ func (m *maker) all(jobs []trace.Job) (made []Spec, err error) {
 		}
 		spec, err := m.job(j)
 		spec.ID, spec.Arrival = len(made)+1, int(slot)
-		if err = errors.Join(err, spec.fault(len(m.study.Types))); err != nil {
+		if err = errors.Join(err, spec.fault(len(m.study.Types)), m.study.fits(spec)); err != nil {
 			return nil, fmt.Errorf("job %s: %w", j.ID, err)
 		}
 		made = append(made, spec)

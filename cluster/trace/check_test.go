@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/trace"
+	"graft/cluster/trace/tracetest"
 	"graft/files"
 )
 
@@ -94,7 +95,7 @@ func TestSummaries(t *testing.T) {
 }
 
 func TestTheSizeThatAFileSays(t *testing.T) {
-	r := must(trace.NewReader(strings.NewReader(smallSWF), "a.swf", trace.Options{}))
+	r := must(trace.NewReader(strings.NewReader(tracetest.SWF), "a.swf", trace.Options{}))
 	s := summaryOf(t, r, trace.CheckOptions{})
 	require.Equal(t, 128, s.GPUs)
 	require.NotNil(t, s.Load)

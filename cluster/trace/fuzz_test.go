@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/trace"
+	"graft/cluster/trace/tracetest"
 )
 
 // FuzzRead reads whatever it is given as each format: reading ends, with an error that says
@@ -18,7 +19,7 @@ func FuzzRead(f *testing.F) {
 	for _, s := range samples {
 		f.Add([]byte(s.text))
 	}
-	f.Add([]byte(smallTiresias[:70]))
+	f.Add([]byte(tracetest.Tiresias[:70]))
 	f.Add([]byte("\ufeff\n\n;\n"))
 	f.Add([]byte("[]"))
 	f.Add([]byte("j,t,1,Failed,-1000000000000,1000000000000,0,0,0,\nj,t,1,Failed,1000000000000,1000000000000,1e308,0,1e308,\n"))

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/trace"
+	"graft/cluster/trace/tracetest"
 	"graft/files"
 )
 
@@ -61,12 +62,6 @@ func write(tb testing.TB, name, text string) string {
 	return path
 }
 
-const smallHelios = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,duration,dataset,model,batchsize,amp,speed,gpu_util,gmem_util,gmem\n" +
-	"7,ann,red,train,2,8,COMPLETED,2021-03-04 12:00:10,60,Pictures,Net,32,1,12.5,80,20.25,1000\n" +
-	"8,bob,blue,\"a, \"\"b\"\"\n c\",0,4,TIMEOUT,2021-03-04 12:00:05,5,,,,,,,,\r\n" +
-	"\n" +
-	"9,ann,red,,16,64,NODE_FAIL,2021-03-05 00:00:00,7200,Pictures,Net,64,0,1e1,.5,20,1000\n"
-
 func smallJobs() []trace.Job {
 	const noon = 12 * 3600
 	return []trace.Job{
@@ -77,7 +72,7 @@ func smallJobs() []trace.Job {
 }
 
 func TestHeliosIsRead(t *testing.T) {
-	jobs, r, err := readText(smallHelios, trace.Options{})
+	jobs, r, err := readText(tracetest.Helios, trace.Options{})
 	require.NoError(t, err)
 	require.Equal(t, smallJobs(), jobs)
 	require.Equal(t, "helios", r.Format())
@@ -89,7 +84,7 @@ func TestHeliosIsRead(t *testing.T) {
 func TestACompressedTraceIsKnownByItsContent(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	_, err := io.WriteString(z, "\ufeff\r\n"+smallHelios)
+	_, err := io.WriteString(z, "\ufeff\r\n"+tracetest.Helios)
 	require.NoError(t, errors.Join(err, z.Close()))
 	jobs, _, err := readText(zipped.String(), trace.Options{})
 	require.NoError(t, err)
@@ -124,7 +119,7 @@ func TestWhatIsKept(t *testing.T) {
 		"none":                            {trace.Options{VCs: []string{"green"}}, "", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := must(trace.ReadAll(files.OS{}, write(t, "a.csv", smallHelios), c.o))
+			all := must(trace.ReadAll(files.OS{}, write(t, "a.csv", tracetest.Helios), c.o))
 			var ids string
 			var submits []int64
 			for _, job := range all.Jobs {
@@ -141,32 +136,10 @@ func TestWhatIsKept(t *testing.T) {
 
 // An error says where it is, in what field, what is there and what to do.
 func TestFaultsInATrace(t *testing.T) {
-	const head = "job_id,user,gpu_num,submit_time,duration,amp,speed\n"
-	for name, c := range map[string]struct{ text, want string }{
-		"not a number":          {head + "1,ann,x2,0,5,0,1\n", `a.csv:2:7: gpu_num is "x2": want a whole number from 0 to 2147483647; mend the line or take it out`},
-		"less than nothing":     {head + "1,ann,-1,0,5,0,1\n", `a.csv:2:7: gpu_num is "-1": want`},
-		"a part of a device":    {head + "1,ann,0.5,0,5,0,1\n", `gpu_num is "0.5": want a whole number`},
-		"too many":              {head + "1,ann,99999999999,0,5,0,1\n", `gpu_num is "99999999999": want`},
-		"no name":               {head + ",ann,1,0,5,0,1\n", `a.csv:2:1: job_id is empty: want the job's name`},
-		"no time":               {head + "1,ann,1,,5,0,1\n", `submit_time is empty: want a date such as`},
-		"no such day":           {head + "1,ann,1,2021-02-29 00:00:00,5,0,1\n", `submit_time is "2021-02-29 00:00:00": want a date`},
-		"no such hour":          {head + "1,ann,1,2021-02-28 24:00:00,5,0,1\n", `submit_time is "2021-02-28 24:00:00": want a date`},
-		"a date and seconds":    {head + "1,ann,1,2021-02-28 00:00:00,5,0,1\n2,ann,1,7,5,0,1\n", `a.csv:3:9: submit_time is "7": want a date such as 2020-04-01 00:02:30, as in the lines before`},
-		"seconds and a date":    {head + "2,ann,1,7,5,0,1\n1,ann,1,2021-02-28 00:00:00,5,0,1\n", `a.csv:3:9: submit_time is "2021-02-28 00:00:00": want a number of seconds, as in the lines before`},
-		"seconds past all days": {head + "2,ann,1,10000000000000,5,0,1\n", `submit_time is "10000000000000": want`},
-		"neither yes nor no":    {head + "1,ann,1,0,5,maybe,1\n", `amp is "maybe": want 0 or 1`},
-		"no finite number":      {head + "1,ann,1,0,5,0,Inf\n", `speed is "Inf": want a number`},
-		"too few fields":        {head + "1,ann,1\n", `a.csv:2: the line has 3 fields, the first one 7; mend the line or take it out`},
-		"an open quote":         {head + "1,\"ann,1,0,5,0,1\nand so on\n", `a.csv:2:3: a quote begins here that nothing ends; end the cell with another quote`},
-		"more after a quote":    {head + "1,\"ann\"e,1,0,5,0,1\n", `a.csv:2:8: there is more after the quote`},
-		"a column twice":        {"job_id,gpu_num,submit_time,duration,job_id\n", `a.csv:1:37: job_id stands twice in the header`},
-		"nothing":               {"", `a.csv: the file is empty; name a trace`},
-		"something else":        {"a,b,c\n1,2,3\n", `a.csv: the file begins like no trace that is known; name its format, one of`},
-		"a line without end":    {head + strings.Repeat("x", 3<<20), `a.csv:2: the line has more than 1048576 bytes`},
-	} {
+	for name, c := range tracetest.Faults() {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := readText(c.text, trace.Options{})
-			require.ErrorContains(t, err, c.want)
+			_, _, err := readText(c.Text, trace.Options{})
+			require.ErrorContains(t, err, c.Says)
 			require.ErrorIs(t, err, trace.ErrMalformed)
 		})
 	}
@@ -182,7 +155,7 @@ func TestReadingEndsAtAFault(t *testing.T) {
 }
 
 func TestOptionsAreCheckedTogether(t *testing.T) {
-	_, _, err := readText(smallHelios, trace.Options{Format: "x", Origin: 7, Processors: 7, Window: &trace.Window{From: 2, To: 1}, VCs: []string{""}})
+	_, _, err := readText(tracetest.Helios, trace.Options{Format: "x", Origin: 7, Processors: 7, Window: &trace.Window{From: 2, To: 1}, VCs: []string{""}})
 	for _, part := range []string{`unknown trace format "x": use one of graft, helios`, "origin 7", "processors 7", "from 2 to 1 s ends before", "has no name"} {
 		require.ErrorContains(t, err, part)
 	}

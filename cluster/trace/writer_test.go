@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"graft/cluster/trace"
+	"graft/cluster/trace/tracetest"
 	"graft/files"
 	"graft/files/faults"
 )
@@ -33,8 +34,8 @@ func written(tb testing.TB, jobs []trace.Job, o trace.WriterOptions) string {
 func TestTracesAreWritten(t *testing.T) {
 	start := time.Date(2021, 3, 4, 0, 0, 0, 0, time.UTC)
 	jobs := smallJobs()
-	require.Equal(t, smallOurs, written(t, jobs, trace.WriterOptions{Start: start}))
-	require.Equal(t, strings.NewReplacer("\r\n\n", "\n", "1e1", "10", ",.5", ",0.5", "5,,,,,,,,", "5,,,,0,,,,").Replace(smallHelios),
+	require.Equal(t, tracetest.Ours, written(t, jobs, trace.WriterOptions{Start: start}))
+	require.Equal(t, strings.NewReplacer("\r\n\n", "\n", "1e1", "10", ",.5", ",0.5", "5,,,,,,,,", "5,,,,0,,,,").Replace(tracetest.Helios),
 		written(t, jobs, trace.WriterOptions{Format: "helios", Start: start}))
 	require.Equal(t, "; Version: 2.2\n; UnixStartTime: 1614816000\n; MaxNodes: 4\n; MaxProcs: 32\n; Note: a processor is a GPU\n"+
 		"7 43210 -1 60 2 -1 -1 2 -1 -1 1 1 -1 1 -1 1 -1 -1\n"+

@@ -1,0 +1,77 @@
+package elastic
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"graft/cluster/trace"
+	"graft/files"
+)
+
+// ReadClusterTrace reads the jobs of a trace, of any format of package trace, that have devices and a
+// duration. They are in the order of submission, those of one second as in the file. IDs that are not
+// unique and negative durations are errors that name the line.
+func ReadClusterTrace(fsys files.FS, path string) ([]trace.Job, error) {
+	r, err := trace.Open(fsys, path, trace.Options{OnlyGPU: true})
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := readUsable(r, path)
+	return jobs, errors.Join(err, r.Close())
+}
+
+func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
+	checker, err := trace.NewChecker(trace.CheckOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for {
+		var job trace.Job
+		if err := r.Read(&job); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if checker.Add(&job, r.Line()); usable(&job) {
+			jobs = append(jobs, job)
+		}
+	}
+	for _, f := range checker.Findings() {
+		if f.Kind == trace.DuplicateID || f.Kind == trace.NegativeDuration {
+			err = errors.Join(err, &trace.Error{Path: path, Line: f.FirstLine, Text: fmt.Sprintf("job %s: %s (%d in all)", f.FirstID, f.Text, f.Count), Remedy: "mend the trace or take them out"})
+		}
+	}
+	if err == nil && len(jobs) == 0 {
+		err = &trace.Error{Path: path, Text: "no job has devices and a duration", Remedy: "name another trace"}
+	}
+	slices.SortStableFunc(jobs, func(a, b trace.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	return jobs, err
+}
+
+// usable jobs have devices and a duration.
+func usable(j *trace.Job) bool { return j.GPUs > 0 && j.Duration > 0 }
+
+// Divide cuts jobs in the order of submission into workloads of so many successive jobs: the first
+// counts[0] of them, at least one, are part 0, then come those of part 1, and so on. A part begins more than gap seconds
+// after the last job of the one before it, so that a burst of jobs is not in two. Jobs of the gaps and at
+// the end are left out.
+func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]trace.Job, err error) {
+	at := 0
+	for _, count := range counts {
+		for used := at; used > 0 && at < len(jobs) && jobs[at].Submit <= jobs[used-1].Submit+gap; {
+			at++
+		}
+		var part [][]trace.Job
+		for range count {
+			if len(jobs)-at < size {
+				return nil, fmt.Errorf("divide %d jobs of a trace into %v workloads of %d: too few; lower the numbers, or name a longer trace", len(jobs), counts, size)
+			}
+			part, at = append(part, jobs[at:at+size]), at+size
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
