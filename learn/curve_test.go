@@ -99,6 +99,7 @@ var columns = map[string]func(p point) float64{
 // only. The intervals together miss equal programs in 5% of cases (Bonferroni). All seeds are fixed, so
 // the test has one result.
 func TestPPOLearnsAsStableBaselines3(t *testing.T) {
+	t.Parallel()
 	ours := readCurves(t)
 	var theirs []curve
 	for _, name := range []string{"ppo_ref_seed0", "ppo_ref_seed2"} {

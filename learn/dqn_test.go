@@ -11,6 +11,7 @@ import (
 // Every extension learns the way to what pays, and the values of the way; the same seed has the same
 // bits.
 func TestDQNLearns(t *testing.T) {
+	t.Parallel()
 	for _, o := range []DQNOptions{{}, {Double: true, Duel: true, Ahead: 3, Alpha: 0.6, Beta: 0.5}} {
 		t.Run(fmt.Sprintf("double %t", o.Double), func(t *testing.T) {
 			o.Inputs, o.Actions, o.Hidden, o.Rate, o.Every, o.Sync, o.Fill, o.ExploreFor = 8, 3, []int{24}, 3e-3, 2, 50, 200, 3000

@@ -10,6 +10,7 @@ import (
 
 // REINFORCE and actor-critic learn the way to what pays.
 func TestPolicyGradientsLearn(t *testing.T) {
+	t.Parallel()
 	for _, critic := range []bool{false, true} {
 		m := agent(t)
 		all, o := rollouts(m), GradientOptions{Critic: critic, Entropy: 0.003, MaxNorm: 5}

@@ -66,6 +66,7 @@ func rollouts(m *MLP) (all []*Rollout) {
 
 // PPO learns to walk straight to what pays, and ends in the same bits whatever the workers.
 func TestPPOLearns(t *testing.T) {
+	t.Parallel()
 	var first []float64
 	for _, workers := range []int{1, 3} {
 		m := agent(t)

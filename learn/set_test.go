@@ -27,6 +27,7 @@ func choice(random *rand.Rand, candidates int) (Observation, int) {
 // A set agent learns to take the best of any number of candidates, or none, and its scores follow
 // candidates to other places.
 func TestSetsChooseAmongCandidates(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 3))
 	m, err := NewSet(SetOptions{Globals: 1, Features: 2, Hidden: 16, Rate: 5e-3}, random)
 	require.NoError(t, err)
