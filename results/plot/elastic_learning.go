@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"graft/cluster/elastic/agent"
+	"graft/config"
 	"graft/results/figure"
 	"graft/results/runs"
 	"graft/stat"
@@ -109,14 +110,16 @@ func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark 
 
 // roundsBegin marks where lessons end and rounds begin; nil where there are not both.
 func roundsBegin(r *runs.Run, steps []float64) []figure.Event {
-	text, _ := r.Setting("learn.lessons")
-	method, _ := r.Setting("learn.method")
-	teacher, _ := r.Setting("learn.teacher")
-	lessons, err := strconv.ParseFloat(text, 64)
-	if err != nil || strings.Contains(teacher, agent.NoTeacher) || lessons >= steps[len(steps)-1] {
+	setting := func(key string) string { text, _ := r.Setting(key); return strings.Trim(text, `"`) }
+	lessons, label := setting("learn.lessons"), "rounds of "+setting("learn.method")
+	if setting("elastic.compat") == config.CompatDL2 {
+		lessons, label = setting("dl2.supervised.steps"), "reinforcement"
+	}
+	last, err := strconv.ParseFloat(lessons, 64)
+	if err != nil || last <= 0 || last >= steps[len(steps)-1] || setting("learn.teacher") == agent.NoTeacher {
 		return nil
 	}
-	return []figure.Event{{X: lessons, Label: "rounds of " + strings.Trim(method, `"`)}}
+	return []figure.Event{{X: last, Label: label}}
 }
 
 // plotElasticComparison draws the mean time to completion under each scheduler.
