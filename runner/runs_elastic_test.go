@@ -43,7 +43,7 @@ func writeElasticLearning(t testing.TB, dir string, ended bool) {
 	if ended {
 		require.NoError(t, run.WriteOutcome(&runs.ElasticLearningOutcome{Teacher: "peak", Method: "ppo", Scaling: "none", Train: 4, Choose: 2, Bound: 9.5, Best: 3,
 			Seeds:  []runs.ElasticSeed{{Seed: 1, Steps: 8, JCT: 14, BestAt: 8}, {Seed: 2, Steps: 6, JCT: 17, BestAt: 6}, {Seed: 3, Steps: 8, JCT: 12, BestAt: 8}},
-			Rivals: map[string]float64{"drf": 18, "fifo": 33, "optimus": 21, "peak": 24, "srtf": 15}}))
+			Rivals: map[string]float64{"drf": 18, "fifo": 33, "optimus": 21, "peak": 24, "srtf": 15, "tetris": 18}}))
 	}
 	require.NoError(t, run.Close())
 }
@@ -76,7 +76,7 @@ func TestFiguresOfSchedulersThatLearn(t *testing.T) {
 	drawn, _ := plotted(t, t.TempDir(), learned, open, compared)
 	require.Len(t, drawn, 3)
 	goldenFigures(t, drawn, "learned-learning.svg", "compared-schedulers.svg")
-	containsAll(t, drawn["learned-learning.svg"], "peak, the teacher", "rounds of ppo", "Gaps: a scheduler left jobs", "Not drawn: optimus at 21, fifo at 33 slots.")
+	containsAll(t, drawn["learned-learning.svg"], "peak, the teacher", ">drf; tetris<", "rounds of ppo", "Gaps: a scheduler left jobs", "Not drawn: optimus at 21, fifo at 33 slots.")
 	require.NotContains(t, drawn["open-learning.svg"], "lower bound", "the outcome says it")
 	containsAll(t, drawn["compared-schedulers.svg"], ">learned  1<", ">srtf  1<", ">drf  3<", ">fifo, left jobs<")
 	for path, title := range map[string]string{learned: "Learning of learned", compared: "Schedulers of compared"} {

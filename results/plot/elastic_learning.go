@@ -92,9 +92,14 @@ func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark 
 	drawn := 0
 	for _, name := range names {
 		level := figure.Level{Name: name, At: o.Rivals[name]}
-		switch {
-		case name == o.Teacher:
+		if name == o.Teacher {
 			level.Name += ", the teacher"
+		}
+		last := &levels[len(levels)-1]
+		switch {
+		case len(levels) > 1 && level.At == last.At: // one line would hide the other
+			last.Name += "; " + level.Name
+		case name == o.Teacher:
 			levels = append(levels, level)
 		case drawn < mostRivals:
 			levels, drawn = append(levels, level), drawn+1
