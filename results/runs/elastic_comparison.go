@@ -53,6 +53,7 @@ func NewElasticStanding(scheduler string, seeds int, times [][]float64, bounds [
 		return s
 	}
 	i := stat.CrossedInterval(times)
+	i.Low = max(0, i.Low) // NaN stays
 	excess := i.Mean / stat.Mean(bounds)
 	s.Mean, s.Excess, s.Interval = &i.Mean, &excess, whole(i)
 	return s
