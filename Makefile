@@ -103,12 +103,13 @@ race: deps
 	@go test -race -run 'Keep|Through|LocalConforms' ./fleet
 	@go test -race -run 'Listen|Serve|Bars|Signal|Recorded' -skip 'ManyRunsIsQuick|Browser|PagesFit' ./runner
 
+# The package that takes longest begins first, so that the others run beside it.
 test: deps
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
 	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch ./cluster/...
 	@echo "== staticcheck"; go tool staticcheck ./...
-	@echo "== tests";       go test -timeout 30m -v ./... >build/test.log 2>&1; code=$$?; \
+	@echo "== tests";       go test -timeout 30m -v ./runner ./... >build/test.log 2>&1; code=$$?; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test.log; grep -oE '(left out|measured): .*' build/test.log | sort -u || true
 	@echo "== debug build"; go test -tags graftdebug ./torch
