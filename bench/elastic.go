@@ -71,11 +71,18 @@ func learnerLine(w io.Writer, study elastic.Study, rounds int) error {
 		return err
 	}
 	r := learn.NewRollout(e, m, 1, 1)
-	return elasticLine(w, "learner, steps/s", rounds, func() (float64, error) {
+	candidates := 0
+	err = elasticLine(w, "learner, steps/s", rounds, func() (float64, error) {
 		began := time.Now()
-		_, err := r.Play(learnedSteps)
-		return learnedSteps / time.Since(began).Seconds(), err
+		steps, err := r.Play(learnedSteps)
+		seconds := time.Since(began).Seconds()
+		for k := range steps {
+			candidates += len(steps[k].Values) / agent.Features
+		}
+		return learnedSteps / seconds, err
 	})
+	fmt.Fprintf(w, "learner, candidates of a step\t%d\t\n", candidates/(learnedSteps*rounds))
+	return err
 }
 
 func elasticLine(w io.Writer, what string, rounds int, measure func() (float64, error)) error {

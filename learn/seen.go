@@ -10,8 +10,8 @@ const rowsAhead = 8
 // calls found with the row's index and that of its equal, or -1.
 func match(rows []float64, before func(k int) []float64, count, width int, found func(row []float64, k int)) {
 	next := 0
-	for row := range slices.Chunk(rows, width) {
-		at := -1
+	for ; len(rows) > 0; rows = rows[width:] {
+		row, at := rows[:width], -1
 		for k := next; k < min(next+rowsAhead, count); k++ {
 			if slices.Equal(row, before(k)) {
 				at, next = k, k+1
@@ -22,34 +22,56 @@ func match(rows []float64, before func(k int) []float64, count, width int, found
 	}
 }
 
-// seen holds the candidates of one state, and their embeddings.
+// seen holds the candidates of one state, and their embeddings. Those of the next state that are equal
+// keep their place.
 type seen struct {
-	changes    int // of the parameters, by which the embeddings are
-	rows       []float64
-	embeddings []float64
-	places     []int // of the embedding of each row
-
-	oldRows, oldEmbeddings []float64
+	changes    int       // of the parameters, by which the embeddings are
+	rows       []float64 // by place
+	embeddings []float64 // likewise
+	places     []int     // of each candidate
+	old        []int     // likewise, of the state before
+	states     []int     // the last state that used a place
+	state      int
+	free       []int // places that the last state did not use
 }
-
-func (s *seen) embedding(at, width int) []float64 { return s.embeddings[at*width:][:width] }
 
 // look embeds the candidates of a state that the last state did not have.
 func (m *Set) look(s *seen, o Observation) {
 	width, h := m.o.Features, m.o.Hidden
-	s.rows, s.oldRows = s.oldRows[:0], s.rows
-	s.embeddings, s.oldEmbeddings = s.oldEmbeddings[:0], s.embeddings
-	s.places = s.places[:0]
-	before := func(k int) []float64 { return s.oldRows[k*width:][:width] }
-	match(o.Values[m.o.Globals:], before, len(s.oldRows)/width, width, func(row []float64, k int) {
-		s.rows, s.places = append(s.rows, row...), append(s.places, len(s.places))
+	s.old, s.places = s.places, s.old[:0]
+	s.state++
+	before := func(k int) []float64 { return s.rows[s.old[k]*width:][:width] }
+	match(o.Values[m.o.Globals:], before, len(s.old), width, func(row []float64, k int) {
+		var at int
 		if k >= 0 {
-			s.embeddings = append(s.embeddings, s.oldEmbeddings[k*h:][:h]...)
-			return
+			at = s.old[k]
+		} else {
+			at = s.place(width, h)
+			copy(s.rows[at*width:], row)
+			copy(s.embeddings[at*h:], m.passes[ofCandidates].Forward(row))
 		}
-		s.embeddings = append(s.embeddings, m.passes[ofCandidates].Forward(row)...)
+		s.places, s.states[at] = append(s.places, at), s.state
 	})
+	for _, at := range s.old {
+		if s.states[at] != s.state {
+			s.free = append(s.free, at)
+		}
+	}
 }
+
+// place is one that no candidate uses.
+func (s *seen) place(width, hidden int) int {
+	if last := len(s.free) - 1; last >= 0 {
+		at := s.free[last]
+		s.free = s.free[:last]
+		return at
+	}
+	s.rows, s.embeddings = append(s.rows, make([]float64, width)...), append(s.embeddings, make([]float64, hidden)...)
+	s.states = append(s.states, 0)
+	return len(s.states) - 1
+}
+
+func (s *seen) embedding(at, width int) []float64 { return s.embeddings[at*width:][:width] }
 
 // seenBatch holds the candidates of a batch of states, each of a run of equals once.
 type seenBatch struct {

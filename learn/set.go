@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"graft/learn/dense"
 )
@@ -100,13 +99,14 @@ func (m *Set) pool(to []float64, o Observation) []float64 {
 	to = append(to, globals...)
 	at, n := len(to), float64(len(rows)/m.o.Features)
 	to = append(to, make([]float64, m.o.Features)...)
-	for row := range slices.Chunk(rows, m.o.Features) {
-		for k, v := range row {
-			to[at+k] += v
+	mean := to[at:]
+	for ; len(rows) > 0; rows = rows[len(mean):] {
+		for k, v := range rows[:len(mean)] {
+			mean[k] += v
 		}
 	}
-	for k := at; n > 0 && k < len(to); k++ {
-		to[k] /= n
+	for k := range mean {
+		mean[k] /= max(1, n)
 	}
 	return to
 }
