@@ -53,6 +53,9 @@ type ElasticOptions struct {
 	Most   int     // maximum number of workers of a job, and of servers; zero is the trace's, or 16
 	Slot   float64 `config:"slot_seconds"` // length of a slot in seconds; zero is the trace's, or 1200
 	Limit  int     `config:"max_slots"`    // slots after which a simulation fails; zero is no limit
+	// SpeedError is the relative error of speeds, drawn evenly in ± of it for each job and slot, from 0 to
+	// below 1. Zero is the trace's, or none.
+	SpeedError float64
 	// Scaling is the time that a job loses in a slot when its counts have changed: checkpoint stops and
 	// restarts it, hot moves parameters while it runs, none is free. Empty means checkpoint, or none with
 	// compat dl2.
@@ -85,6 +88,7 @@ func (o ElasticOptions) Validate() error {
 		faults.when(v < 0, "%s is %d; must not be negative", name, v)
 	}
 	faults.when(!(o.Slot >= 0), "slot_seconds is %v; must not be negative", o.Slot)
+	faults.when(!(o.SpeedError >= 0 && o.SpeedError < 1), "speed_error is %v; must be from 0 to below 1", o.SpeedError)
 	if _, err := elastic.ScalingNamed(o.Scaling); err != nil {
 		faults = append(faults, fmt.Errorf("scaling: %w", err))
 	}
@@ -219,7 +223,7 @@ func (w *elasticWorld) study(t *elastic.Trace, given *ElasticOptions) elastic.St
 	o := t.Settings.Options
 	o.Nodes, o.Most, o.Slot, o.Limit = cmp.Or(given.Nodes, o.Nodes), cmp.Or(given.Most, o.Most), cmp.Or(given.Slot, o.Slot), cmp.Or(given.Limit, o.Limit)
 	o.PerNode = elastic.Resources{elastic.CPU: cmp.Or(given.CPUs, o.PerNode[elastic.CPU]), elastic.GPU: cmp.Or(given.GPUs, o.PerNode[elastic.GPU])}
-	o.Scaling = given.Scaling
+	o.Scaling, o.SpeedError = given.Scaling, cmp.Or(given.SpeedError, o.SpeedError)
 	compatible := given.Compat == CompatDL2
 	if compatible {
 		o.Quirks = elastic.Compatible().Quirks

@@ -57,10 +57,11 @@ type WorkloadOptions struct {
 	TrainCount      int      // workloads to learn from, where no files are; zero means 40
 	ValidationCount int      // workloads of validation, where no files are; zero means 8
 	TestCount       int      `result:"none"` // workloads to compare on, where no files are; zero means 10
-	// Arrivals of generated workloads: uniform, poisson, or trace, which repeats the numbers of jobs in the
-	// slots of elastic.trace from a random slot on; with from it is submission. Empty means poisson, or
-	// submission with from.
-	Arrivals   string  `config:",one=uniform|poisson|trace|submission"`
+	// Arrivals of generated workloads: uniform, poisson, pattern, which repeats the numbers of jobs in the
+	// slots of Pattern from a random slot on, or trace, which does so with those of elastic.trace; with from
+	// it is submission. Empty means poisson, or submission with from.
+	Arrivals   string  `config:",one=uniform|poisson|pattern|trace|submission"`
+	Pattern    []int   // jobs that arrive in each slot, for arrivals of that name; numbers above Rate are cut to it
 	Jobs       int     // of a workload that no file holds; zero means 60
 	Rate       int     // jobs that arrive in a slot, at most; zero means 3. With from it must be zero.
 	Epochs     float64 // of a job whose type has length 1; zero means 30,000, or with from that jobs keep their work
@@ -72,6 +73,7 @@ type WorkloadOptions struct {
 const (
 	arriveUniform = "uniform"
 	arrivePoisson = "poisson"
+	arrivePattern = "pattern"
 	arriveTrace   = "trace"
 	arriveSubmit  = "submission"
 )
@@ -98,6 +100,8 @@ func (o WorkloadOptions) Validate() error {
 	for name, v := range map[string]int{"jobs": o.Jobs, "rate": o.Rate} {
 		faults.when(v < 0, "%s is %d; must not be negative", name, v)
 	}
+	faults.when((o.Arrivals == arrivePattern) != (len(o.Pattern) > 0), "arrivals is %s and pattern has %d slots; pattern is for arrivals = \"pattern\", which needs it", o.Arrivals, len(o.Pattern))
+	faults.when(slices.ContainsFunc(o.Pattern, func(n int) bool { return n < 0 }), "pattern is %v; must not have negative numbers", o.Pattern)
 	faults.when(!(o.Epochs >= 0), "epochs is %v; must not be negative", o.Epochs)
 	faults.when(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be from 0 to below 1", o.EpochError)
 	faults.when(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission; name a trace in from")
@@ -229,6 +233,8 @@ func (l *ElasticLearning) settings() (s elastic.Settings) {
 		o.Arrivals = elastic.UniformArrivals
 	case arrivePoisson:
 		o.Arrivals = elastic.PoissonArrivals
+	case arrivePattern:
+		o.Arrivals, o.Pattern = elastic.PatternArrivals, given.Pattern
 	case arriveTrace:
 		o.Arrivals, o.Pattern = elastic.PatternArrivals, l.world.trace.Pattern()
 	}

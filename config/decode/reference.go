@@ -8,7 +8,7 @@ import (
 
 // Reference is a Markdown text about the keys of a struct, which holds the defaults: a
 // table for each section with types, defaults and descriptions. Without names it is
-// about all sections, else about those.
+// about all sections, else about those and the tables in them.
 func (d *Dialect) Reference(defaults any, sections ...string) string {
 	o, v := d.of(defaults)
 	var b strings.Builder
@@ -18,6 +18,7 @@ func (d *Dialect) Reference(defaults any, sections ...string) string {
 	for _, name := range sections {
 		if section := o.Find(name); section != nil {
 			d.referTable(&b, "["+name+"]", section, v)
+			d.referTables(&b, section, v)
 		}
 	}
 	return b.String()

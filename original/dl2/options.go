@@ -31,7 +31,7 @@ type ShapeOptions struct {
 	NoAffine  bool
 	FirstTanh bool   // the first layer has tanh in place of ReLU
 	Front     string `config:",one=none|jobs|attributes"` // layers before the hidden ones: jobs has one for each job, attributes one for each row of the window; empty means none
-	Shortcut  bool   // outputs of a job see its first layer too; it needs ByJob
+	Shortcut  bool   // outputs of a job see its first layer too; it needs front jobs
 }
 
 // Largest sizes of networks.
@@ -74,7 +74,7 @@ type SupervisedOptions struct {
 	Rate      float64 // learning rate; zero means 0.005
 	Batch     int     // samples of all agents in an update; zero means 256
 	Loss      string  `config:",one=Cross_Entropy|Mean_Square|Absolute_Difference"` // of imitation; empty means Cross_Entropy
-	Teacher   string  // a scheduler of cluster/elastic/schedulers; empty means drf
+	Teacher   string  // scheduler that is imitated, such as drf or optimus; empty means drf
 	NoShuffle bool    // keeps jobs in their columns; false puts them in random ones
 }
 
@@ -138,8 +138,8 @@ type Options struct {
 	Replay     ReplayOptions     // memories of agents
 	Workloads  WorkloadOptions   // what agents learn from
 	Validation ValidationOptions // validation
-	Optimizer  string            `config:",one=adam|rmsprop"` // empty means adam
-	Agents     int               // that learn together; zero means 1
+	Optimizer  string            `config:",one=adam|rmsprop"` // of both networks; empty means adam
+	Agents     int               // agents that learn together, each in its own workloads; zero means 1
 	// Asynchronous applies each agent's gradient on its own (A3C), where all are averaged
 	// otherwise. Agents take turns in a fixed order, so a seed gives the same bits.
 	Asynchronous bool

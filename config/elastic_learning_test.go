@@ -1,0 +1,23 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+)
+
+// Arrivals follow the given pattern, cut to the rate, and simulations have the given error of speeds.
+func TestWorkloadsFollowAPattern(t *testing.T) {
+	l := must(ReadElasticLearning(files.OS{}, written(t, "a.toml", "[elastic]\nspeeds = \"analytic\"\nspeed_error = 0.2\n[workloads]\narrivals = \"pattern\"\npattern = [0, 0, 0, 0, 0, 0, 9, 1]\nrate = 3\njobs = 9\ntrain_count = 1\n"), nil))
+	train, _, _ := l.Studies()
+	counts := map[int]int{}
+	for _, j := range train[0].Jobs {
+		counts[j.Arrival%8]++
+	}
+	require.Equal(t, 0.2, train[0].Options.SpeedError)
+	require.ElementsMatch(t, []int{7, 2}, slices.Collect(maps.Values(counts))) // 3 and 1, 3 and 1, then 1
+}
