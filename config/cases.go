@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,8 +19,65 @@ func tooManyCases(n int) error {
 	return fmt.Errorf("there are %d cases; there are at most %d", n, mostCases)
 }
 
-// ReadCases reads a TOML file of named cases: a table for each, whose keys are those of a job's
-// file, such as optimizer.lr = 0.1. Cases and their keys keep the order of the file.
+// Case is a named list of assignments, each as after --set.
+type Case struct {
+	Name string   // unique among the cases of a file
+	Set  []string // assignments, in order
+
+	places []Fault // of the assignments in their file; nil for none
+}
+
+// Located returns an error of reading a configuration with the case's assignments, at their places in
+// the file of cases.
+func (c Case) Located(err error) error {
+	var faults Faults
+	if errors.As(err, &faults) {
+		faults = slices.Clone(faults)
+		for k := range faults {
+			at := slices.IndexFunc(c.Set, func(set string) bool { return faults[k].File == decode.FlagFile(set) })
+			if at >= 0 && at < len(c.places) {
+				text, more := faults[k].Text, faults[k].More
+				faults[k] = c.places[at]
+				faults[k].Text, faults[k].More = text, more
+			}
+		}
+		err = faults
+	}
+	return fmt.Errorf("case %s: %w", c.Name, err)
+}
+
+// longestKey is the longest name of a case in paths.
+const longestKey = 60
+
+// Key is a name of the case in paths that is not taken.
+func (c Case) Key(taken func(key string) bool) string {
+	base := strings.Trim(strings.Map(func(r rune) rune {
+		if r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-", r)) {
+			return r
+		}
+		return '-'
+	}, c.Name), "-.")
+	base = cmp.Or(base[:min(len(base), longestKey)], "case")
+	key := base
+	for n := 2; taken(key); n++ {
+		key = fmt.Sprintf("%s-%d", base, n)
+	}
+	return key
+}
+
+// mostFaulty is the number of faulty cases that an error shows.
+const mostFaulty = 10
+
+// JoinCases joins the errors of the first faulty cases, and counts the others; nil for none.
+func JoinCases(faults []error) error {
+	if left := len(faults) - mostFaulty; left > 0 {
+		faults = append(faults[:mostFaulty:mostFaulty], fmt.Errorf("and %d more cases", left))
+	}
+	return errors.Join(faults...)
+}
+
+// ReadCases reads a TOML file of named cases: a table for each, whose keys are those of the file that
+// they vary, such as optimizer.lr = 0.1. Cases and their keys keep the order of the file.
 func ReadCases(fsys files.FS, path string) ([]Case, error) {
 	doc, err := decode.Open(fsys, path)
 	if err != nil {
@@ -43,7 +101,9 @@ func ReadCases(fsys files.FS, path string) ([]Case, error) {
 			problems = append(problems, decode.Problem{Where: []any{name}, Text: fmt.Sprintf("%s is no table; write [%s], and its assignments below it", name, name)})
 			continue
 		}
-		list = append(list, Case{name, caseAssignments(doc, []any{name}, "", inner)})
+		c := Case{Name: name}
+		c.assign(doc, []any{name}, "", inner)
+		list = append(list, c)
 	}
 	if err := doc.Locate(problems); err != nil {
 		return nil, fmt.Errorf("read cases: %w", err)
@@ -63,16 +123,17 @@ func keysInOrder(doc *decode.Document, where []any, table map[string]any) []stri
 	return keys
 }
 
-// caseAssignments flattens a table to assignments.
-func caseAssignments(doc *decode.Document, where []any, before string, table map[string]any) (set []string) {
+// assign flattens a table to assignments.
+func (c *Case) assign(doc *decode.Document, where []any, before string, table map[string]any) {
 	for _, key := range keysInOrder(doc, where, table) {
+		at := append(slices.Clone(where), key)
 		if inner, ok := table[key].(map[string]any); ok {
-			set = append(set, caseAssignments(doc, append(slices.Clone(where), key), before+key+".", inner)...)
+			c.assign(doc, at, before+key+".", inner)
 			continue
 		}
-		set = append(set, before+key+"="+valueText(table[key]))
+		c.Set = append(c.Set, before+key+"="+valueText(table[key]))
+		c.places = append(c.places, doc.Place(decode.Problem{Where: at, Key: true}))
 	}
-	return set
 }
 
 // valueText writes a value of a document in TOML on one line.
@@ -129,7 +190,7 @@ func GridCases(sweeps []string) ([]Case, error) {
 		for _, c := range cases {
 			for _, v := range values {
 				set := append(slices.Clone(c.Set), key+"="+v)
-				next = append(next, Case{strings.Join(set, " "), set})
+				next = append(next, Case{Name: strings.Join(set, " "), Set: set})
 			}
 		}
 		cases = next

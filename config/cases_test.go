@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,8 +13,13 @@ func TestReadCases(t *testing.T) {
 	path := written(t, "cases.toml", "[small]\nnetwork.name = \"A\"\noptimizer.lr = 1.0\n[\"0 fast\"]\n\"adapt.actions\" = [\"deepen:1\", \"none\"]\n[\"0 fast\".time]\nevents = [{at = \"5s\", change = \"up\"}]\nstart = 2\n")
 	list, err := ReadCases(files.OS{}, path)
 	require.NoError(t, err)
-	require.Equal(t, []Case{{"small", []string{`network.name="A"`, "optimizer.lr=1.0"}},
-		{"0 fast", []string{`adapt.actions=["deepen:1", "none"]`, `time.events=[{at = "5s", change = "up"}]`, "time.start=2"}}}, list)
+	require.Len(t, list, 2)
+	require.Equal(t, []string{`network.name="A"`, "optimizer.lr=1.0"}, list[0].Set)
+	require.Equal(t, "0 fast", list[1].Name)
+	require.Equal(t, []string{`adapt.actions=["deepen:1", "none"]`, `time.events=[{at = "5s", change = "up"}]`, "time.start=2"}, list[1].Set)
+	_, err = ReadJob(files.OS{}, "", list[1].Set)
+	require.Regexp(t, `^case 0 fast: \d+ faults?\n(?s:.*)cases.toml:\d+:\d+: (?s:.*)\n +\d+ \| `, list[1].Located(err).Error())
+	require.EqualError(t, list[0].Located(errors.New("other")), "case small: other")
 	for text, says := range map[string]string{"": "has none", "a = 1\n": "a is no table", "[a\n": "cases.toml:1"} {
 		_, err := ReadCases(files.OS{}, written(t, "cases.toml", text))
 		require.ErrorContains(t, err, says, text)
@@ -24,7 +30,7 @@ func TestGridCases(t *testing.T) {
 	list, err := GridCases([]string{"optimizer.lr=0.1, 0.01", `adapt.actions=["a", "b"],[],"x,y"`})
 	require.NoError(t, err)
 	require.Len(t, list, 6)
-	require.Equal(t, Case{`optimizer.lr=0.1 adapt.actions=["a", "b"]`, []string{"optimizer.lr=0.1", `adapt.actions=["a", "b"]`}}, list[0])
+	require.Equal(t, Case{Name: `optimizer.lr=0.1 adapt.actions=["a", "b"]`, Set: []string{"optimizer.lr=0.1", `adapt.actions=["a", "b"]`}}, list[0])
 	require.Equal(t, []string{"optimizer.lr=0.01", `adapt.actions="x,y"`}, list[5].Set)
 	for _, sweep := range []string{"", "a", "a=", "a=1,", "a=1,1"} {
 		_, err := GridCases([]string{sweep})

@@ -139,9 +139,3 @@ func (o CompareOptions) Validate() error {
 	faults.when(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
 	return errors.Join(faults...)
 }
-
-// Case is a named list of assignments, each as after --set.
-type Case struct {
-	Name string
-	Set  []string
-}

@@ -94,15 +94,24 @@ func (d *Document) Span(f Problem) (start, end int, found bool) {
 	return s.start, s.end, found
 }
 
+// Place returns a problem as a fault at its place, or at the nearest place around it.
+func (d *Document) Place(f Problem) Fault {
+	return d.fault(d.placed(f))
+}
+
+func (d *Document) placed(f Problem) placed {
+	s, found := d.places.span(f)
+	if !found {
+		s = span{-1, -1}
+	}
+	return placed{s, f.Text}
+}
+
 // Locate returns the problems as Faults, with those that reading found; nil means none.
 func (d *Document) Locate(problems []Problem) error {
 	list := slices.Clone(d.twice)
 	for _, f := range problems {
-		s, found := d.places.span(f)
-		if !found {
-			s = span{-1, -1}
-		}
-		list = append(list, placed{s, f.Text})
+		list = append(list, d.placed(f))
 	}
 	if len(list) == 0 {
 		return nil

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-func flagFault(assignment, text string) Fault {
-	return Fault{File: "--set " + assignment, Text: text}
-}
+// FlagFile stands for the file in faults of an assignment.
+func FlagFile(assignment string) string { return "--set " + assignment }
+
+func flagFault(assignment, text string) Fault { return Fault{File: FlagFile(assignment), Text: text} }
 
 // assign follows an assignment such as time.budget=30s: a path of keys, and a value in
 // TOML, or any text where the key takes one.

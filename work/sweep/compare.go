@@ -106,7 +106,7 @@ func (s *sweep) planArms(path string, o Options) error {
 	if c := s.plan.Case(config.ArmFinal); c != nil {
 		c.Final = Configured
 	}
-	return joined(slices.DeleteFunc(faults, func(err error) bool { return err == nil }))
+	return runs.AsConfigFault(config.JoinCases(slices.DeleteFunc(faults, func(err error) bool { return err == nil })))
 }
 
 func (s *sweep) addArm(path string, o Options, arm string, set []string) error {

@@ -1,8 +1,6 @@
 package sweep
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"graft/config"
@@ -48,26 +46,15 @@ func casesOf(env *work.Env, o Options) ([]config.Case, error) {
 	return cases, nil
 }
 
-// mostShown is the number of faulty cases that an error shows.
-const mostShown = 10
-
 // planCases checks all cases, and plans their trials.
 func (s *sweep) planCases(path string, o Options, cases []config.Case) error {
 	var faults []error
 	for _, c := range cases {
 		if _, err := s.add(path, o, c, s.seeds(max(1, o.Seeds), 0)); err != nil {
-			faults = append(faults, fmt.Errorf("case %s: %w", c.Name, err))
+			faults = append(faults, c.Located(err))
 		}
 	}
-	return joined(faults)
-}
-
-// joined joins the first faults, and counts the others.
-func joined(faults []error) error {
-	if left := len(faults) - mostShown; left > 0 {
-		faults = append(faults[:mostShown:mostShown], fmt.Errorf("and %d more cases", left))
-	}
-	return runs.AsConfigFault(errors.Join(faults...))
+	return runs.AsConfigFault(config.JoinCases(faults))
 }
 
 // seeds are so many seeds from run.seed on, after others.
@@ -90,29 +77,8 @@ func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs
 		}
 	}
 	job.Run.Folder, job.Run.Listen, job.Run.Seed = "", "", s.Run.Seed // each trial has its own folder
-	added := &runs.SweepCase{Name: c.Name, Set: append([]string{}, c.Set...), Key: s.key(c.Name), Digest: job.Job.Digest(), Seeds: seeds}
+	added := &runs.SweepCase{Name: c.Name, Set: append([]string{}, c.Set...), Key: c.Key(func(key string) bool { return s.jobs[key] != nil }), Digest: job.Job.Digest(), Seeds: seeds}
 	s.plan.Cases = append(s.plan.Cases, added)
 	s.jobs[added.Key] = &job.Job
 	return added, nil
-}
-
-// longestKey is the longest name of a case in paths.
-const longestKey = 60
-
-// key is a name in paths that no other case has.
-func (s *sweep) key(name string) string {
-	base := strings.Trim(strings.Map(func(r rune) rune {
-		if r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-", r)) {
-			return r
-		}
-		return '-'
-	}, name), "-.")
-	if base = base[:min(len(base), longestKey)]; base == "" {
-		base = "case"
-	}
-	key := base
-	for n := 2; s.jobs[key] != nil; n++ {
-		key = fmt.Sprintf("%s-%d", base, n)
-	}
-	return key
 }
