@@ -560,6 +560,7 @@ _KINDS = [
     ("simulation", {"grid.json"}),
     ("elastic-learning", {"learning.csv", "schedulers"}),
     ("elastic-comparison", {"comparison.csv", "manifest.json"}),
+    ("elastic-cases", {"cases.csv", "manifest.json"}),
     ("policies", {"learning.csv", "learners"}),
     ("policy", {"learning.csv"}),
     ("job", {"epochs.csv"}),
@@ -610,7 +611,7 @@ class Run:
         names = _list(self.path)
         self.kind = _kind(
             names
-        )  # cluster, elastic, elastic-learning, elastic-comparison, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
+        )  # cluster, elastic, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
         if self.kind is None:
             raise Error(
                 f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "

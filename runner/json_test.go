@@ -48,7 +48,7 @@ var jsonReports = map[string][]any{
 	"graft doctor":        {doctor.Report{}},
 	"graft export":        {export.Report{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveOutReport{}, runs.ElasticComparison{}},
-	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}, learn.SchedulerResult{}},
+	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}, learn.SchedulerResult{}, learn.CasesResult{}},
 	"graft model list":    {modelList{}},
 	"graft model forward": {export.ForwardReport{}},
 	"graft model show":    {describe.Network{}},
@@ -83,6 +83,7 @@ var which = map[reflect.Type]string{
 	reflect.TypeFor[train.Result](): "Of a single job.", reflect.TypeFor[sweep.Result](): "Of trials: with `--seeds`, `--sweep` or `--cases`, and of `graft compare`.",
 	reflect.TypeFor[simulate.Report](): "Of a simulation that is over.", reflect.TypeFor[simulate.Submission](): "Of one that was given to a cluster.",
 	reflect.TypeFor[learn.PoliciesResult](): "Of structural policies.", reflect.TypeFor[learn.StudyResult](): "Of a policy of the original's.",
+	reflect.TypeFor[learn.SchedulerResult](): "Of schedulers of elastic jobs.", reflect.TypeFor[learn.CasesResult](): "Of schedulers of elastic jobs, with `--cases`.",
 }
 
 // aboutObjects is the head of the page.

@@ -39,6 +39,10 @@ end. With learn.rule=exact it follows the exact gradient of the expected reward 
 sequences, and an episode is a step. The policy is agent.finalmodel.pth; 'graft config
 convert' makes CONFIG from a file of the original system.
 
+With --cases schedulers learn in each case of a TOML file, one case after the other: a table for
+each case, whose keys are those of CONFIG. All cases are checked first. Each has a run folder
+beneath the run folder, and the table of all is printed in the end.
+
 Metrics, checkpoints and policies are written into a run folder. An existing one is never
 overwritten: --resume goes on with it, --force moves it aside. SIGTERM, SIGUSR1 and the first
 SIGINT save a checkpoint and exit with code 75; the same command with --resume then goes on
@@ -47,7 +51,8 @@ to the same bits.`,
   graft learn policy.toml --set run.seeds=20 --set learn.for=new --folder runs/new
   graft learn original.toml --set learn.rule=exact --set learn.episodes=2000
   graft learn policy.toml --resume
-  graft learn scheduler.toml --set run.seeds=10`,
+  graft learn scheduler.toml --set run.seeds=10
+  graft learn scenarios/dl2/template.toml --cases scenarios/dl2/window.toml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return runLearn(command.Context(), command.OutOrStdout(), args[0], o, asJSON)
@@ -59,6 +64,7 @@ to the same bits.`,
 	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
+	flags.StringVar(&o.Cases, "cases", "", "learn the schedulers of each case of a TOML file, whose tables hold assignments")
 	boardFlag(command, &o.Tensorboard)
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	return command
@@ -71,6 +77,8 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learn.Options, as
 	switch {
 	case err != nil:
 		return err
+	case r.Cases != nil:
+		return show(w, asJSON, r.Cases, nil, printCases)
 	case r.Scheduler != nil:
 		return show(w, asJSON, r.Scheduler, nil, printScheduler)
 	case r.Policies != nil:
@@ -84,6 +92,14 @@ func printScheduler(w io.Writer, r *learn.SchedulerResult) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "%.0f s; results in %s, the best seed's scheduler in %s\n", r.Seconds, r.Folder, r.Scheduler)
+	return err
+}
+
+func printCases(w io.Writer, r *learn.CasesResult) error {
+	if err := report.PrintElasticCases(r.Outcome, w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%.0f s; results in %s, those of each case beneath %s\n", r.Seconds, r.Folder, filepath.Join(r.Folder, runs.CasesFolder))
 	return err
 }
 

@@ -130,7 +130,7 @@ func rowsIn(t *testing.T, path string, n int) {
 func TestLearnSurvivesKills(t *testing.T) {
 	for name, path := range map[string]string{
 		"original":   lessonFile(t, "[run]\nevery = 5\ncheckpoint = \"100ms\"\n[learn]\nepisodes = 1500\ntemperature = 100\n"),
-		"elastic":    schedulerFile(t, "[run]\ncheckpoint = \"30ms\"\nseeds = 2\n[learn]\nlessons = 20\nrounds = 30\nactions = 64\nhidden = 8\nenvs = 2\n"),
+		"elastic":    schedulerFile(t, "[run]\ncheckpoint = \"30ms\"\nseeds = 2\n[learn]\nlessons = 20\nrounds = 30\nactions = 64\nhidden = 8\nenvs = 2\npatience = 100\n"),
 		"structural": classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint = \"30ms\"\nworkers = 2\n[policy]\nhidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n"),
 	} {
 		whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")

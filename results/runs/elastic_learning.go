@@ -22,12 +22,13 @@ type ElasticLearningOutcome struct {
 
 // ElasticSeed is the outcome of one seed.
 type ElasticSeed struct {
-	Seed      uint64  `json:"seed"`           // its number
-	Steps     int     `json:"steps"`          // lessons and rounds that were taken
-	Ended     string  `json:"ended"`          // why
-	JCT       float64 `json:"validation_jct"` // mean time to completion on the workloads of validation
-	BestAt    int     `json:"best_at"`        // step after which it was learned
-	Scheduler string  `json:"scheduler"`      // its file in the run folder
+	Seed      uint64   `json:"seed"`           // its number
+	Steps     int      `json:"steps"`          // lessons and rounds that were taken
+	Ended     string   `json:"ended"`          // why
+	JCT       float64  `json:"validation_jct"` // mean time to completion on the workloads of validation
+	BestAt    int      `json:"best_at"`        // step after which it was learned
+	Last      *float64 `json:"last_jct"`       // mean time to completion at the last validation; null where jobs were left, and in runs of earlier versions
+	Scheduler string   `json:"scheduler"`      // its file in the run folder
 }
 
 // ElasticSeedFile is the path of a seed's scheduler in the run folder.

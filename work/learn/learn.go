@@ -24,6 +24,7 @@ type Options struct {
 	Folder      string   // run folder; empty is the file's run.folder, or runs/ and the file's name
 	Resume      bool     // go on with the run in the folder; false begins one
 	Force       bool     // move an existing run folder aside; false refuses it
+	Cases       string   // path of a TOML file of named cases, for schedulers of elastic jobs; empty learns the file as it is
 	Tensorboard bool     // write event files for TensorBoard; false leaves it to the file's run.tensorboard
 }
 
@@ -32,12 +33,21 @@ type Result struct {
 	Policies  *PoliciesResult  // structural policies
 	Study     *StudyResult     // a policy of the original's
 	Scheduler *SchedulerResult // schedulers of elastic jobs
+	Cases     *CasesResult     // schedulers of elastic jobs, of several cases
 }
 
 // Run trains the policies of a configuration file. Where ctx ends it saves checkpoints and returns
 // an error of the code failure.Requeue; with Resume the run then goes on to the same bits.
 func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, error) {
-	switch config.KindOf(env.Files, path) {
+	kind := config.KindOf(env.Files, path)
+	if o.Cases != "" {
+		if kind != config.ElasticLearningKind {
+			return nil, failure.Usagef("option cases is for files with the section workloads, of schedulers that learn; %s is a file of another kind: leave the option out", path)
+		}
+		r, err := runCases(ctx, env, path, o)
+		return &Result{Cases: r}, err
+	}
+	switch kind {
 	case config.TreeLearningKind:
 	case config.ElasticLearningKind:
 		r, err := runScheduler(ctx, env, path, o)
@@ -90,17 +100,24 @@ func (r *run) open(given, resolved string, m results.Manifest) (err error) {
 
 // end closes the folder. It logs an error there, and gives a stop its exit code.
 func (r *run) end(err error) error {
+	r.close(err)
+	if errors.Is(err, learning.ErrStopped) {
+		return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with option resume", err, r.o.Folder))
+	}
+	return err
+}
+
+// close closes the folder, with an error in its log.
+func (r *run) close(err error) {
 	switch {
 	case errors.Is(err, learning.ErrStopped):
 		r.alone.Info("stopped", zap.Error(err))
-		err = failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with option resume", err, r.o.Folder))
 	case err != nil:
 		r.alone.Error("failed", zap.Error(err))
 	}
 	if r.stored != nil {
 		_ = r.stored.Close() // the outcome is on the disk, or there is an error already
 	}
-	return err
 }
 
 // oneThread keeps LibTorch to one thread, which is all that learning uses.

@@ -96,8 +96,7 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 		return nil, err
 	}
 	if s.stored.Manifest().ConfigSHA256 != s.Digest() {
-		was, err := config.ReadElasticLearning(s.env.Files, s.stored.Path(runs.ResolvedFile), nil)
-		what := work.Differences(was, err, s.Differences, "its workloads have changed")
+		what := differences(s.env, s.stored.Path(""), s.ElasticLearning)
 		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option folder", s.o.Folder, what))
 	}
 	s.record.Open(s.stored)
@@ -145,7 +144,7 @@ func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
-		all[seed-s.Run.Seed] = learnedSeed{runs.ElasticSeed{Seed: seed, Steps: l.Steps(), Ended: l.Ended(), JCT: learned.JCT, BestAt: learned.Step, Scheduler: runs.ElasticSeedFile(seed)}, learned.Set, rows}
+		all[seed-s.Run.Seed] = learnedSeed{runs.ElasticSeed{Seed: seed, Steps: l.Steps(), Ended: l.Ended(), JCT: learned.JCT, BestAt: learned.Step, Last: lastValidation(rows, s.Figures()), Scheduler: runs.ElasticSeedFile(seed)}, learned.Set, rows}
 		return nil
 	}
 	if log.drawn = s.env.Show != nil; log.drawn {
@@ -204,7 +203,7 @@ func (s *scheduler) meanJCT(ctx context.Context, studies []elastic.Study, kind e
 		v.Options.Limit = cmp.Or(v.Options.Limit, s.Slots())
 		r, err := v.Run(ctx, kind)
 		if ctx.Err() != nil {
-			return 0, ctx.Err()
+			return 0, learn.ErrStopped // what was learned is saved
 		}
 		if err != nil {
 			return math.Inf(1), nil
@@ -213,6 +212,9 @@ func (s *scheduler) meanJCT(ctx context.Context, studies []elastic.Study, kind e
 	}
 	return mean, nil
 }
+
+// validationFigure is the figure of the mean time to completion on the workloads of validation.
+const validationFigure = "validation_jct"
 
 // schedulerLog records learning in the run folder, the log and the progress bar.
 type schedulerLog struct {
@@ -246,7 +248,7 @@ func (l *schedulerLog) Step(seed uint64, of learn.Learner) {
 // Row implements [learn.Recorder].
 func (l *schedulerLog) Row(r learn.Row) error {
 	l.mu.Lock()
-	if v := r.Values[slices.Index(l.figures, "validation_jct")]; !math.IsNaN(v) {
+	if v := r.Values[slices.Index(l.figures, validationFigure)]; !math.IsNaN(v) {
 		l.last = v
 	}
 	l.mu.Unlock()
