@@ -179,7 +179,7 @@ func TestScenarioFilesAreGenerated(t *testing.T) {
 	found := must(filepath.Glob("../scenarios/*/*.toml"))
 	for _, path := range found {
 		there := must(filepath.Rel("../scenarios", path))
-		assert.True(t, known[filepath.ToSlash(there)], "%s is generated no more; delete it", path)
+		assert.True(t, known[filepath.ToSlash(there)] || filepath.Dir(there) == "dl2", "%s is generated no more; delete it", path)
 	}
 }
 
