@@ -186,7 +186,7 @@ var descriptions = map[string]string{
 	"graft/config.TreeLearningRun.Every":                 "Steps between two rows of the table; zero means 10.",
 	"graft/config.TreeLearningRun.Folder":                "Path of the run folder; empty lets the command choose.",
 	"graft/config.TreeLearningRun.Seed":                  "Seed of the first policy; the others have the seeds after it; default 1.",
-	"graft/config.TreeLearningRun.Seeds":                 "Policies that learn, from 1 to 1,024, which vote together in the end; zero means 5.",
+	"graft/config.TreeLearningRun.Seeds":                 "Policies that learn, from 1 to 1,024; those of tables vote together in the end, of schedulers the best is kept; zero means 5.",
 	"graft/config.TreeLearningRun.Tensorboard":           "Whether event files for TensorBoard are written beside the tables; false writes none.",
 	"graft/config.TreeLearningRun.Workers":               "Policies that learn in parallel, each on a thread; zero means one for each processor.",
 	"graft/config.TreeLearningTables.Folders":            "Folders of the training tables, graft's or the original's; required.",

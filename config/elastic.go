@@ -65,6 +65,9 @@ type ElasticOptions struct {
 	Compat string `config:",one=none|dl2"`
 }
 
+// usualSlots are the slots of either kind of a node of DL2.
+const usualSlots = 8
+
 // speedsAnalytic computes speeds in place of reading them.
 const speedsAnalytic = "analytic"
 
@@ -222,7 +225,7 @@ func (w *elasticWorld) readSpeeds(fsys files.FS, r *decode.Reading, o *ElasticOp
 func (w *elasticWorld) study(t *elastic.Trace, given *ElasticOptions) elastic.Study {
 	o := t.Settings.Options
 	o.Nodes, o.Most, o.Slot, o.Limit = cmp.Or(given.Nodes, o.Nodes), cmp.Or(given.Most, o.Most), cmp.Or(given.Slot, o.Slot), cmp.Or(given.Limit, o.Limit)
-	o.PerNode = elastic.Resources{elastic.CPU: cmp.Or(given.CPUs, o.PerNode[elastic.CPU]), elastic.GPU: cmp.Or(given.GPUs, o.PerNode[elastic.GPU])}
+	o.PerNode = elastic.Resources{elastic.CPU: cmp.Or(given.CPUs, o.PerNode[elastic.CPU], usualSlots), elastic.GPU: cmp.Or(given.GPUs, o.PerNode[elastic.GPU], usualSlots)}
 	o.Scaling, o.SpeedError = given.Scaling, cmp.Or(given.SpeedError, o.SpeedError)
 	compatible := given.Compat == CompatDL2
 	if compatible {

@@ -18,7 +18,7 @@ import (
 // working directory.
 type TreeLearningRun struct {
 	Seed       uint64        // seed of the first policy; the others have the seeds after it; default 1
-	Seeds      int           // policies that learn, from 1 to 1,024, which vote together in the end; zero means 5
+	Seeds      int           // policies that learn, from 1 to 1,024; those of tables vote together in the end, of schedulers the best is kept; zero means 5
 	Folder     string        `result:"none"` // path of the run folder; empty lets the command choose
 	Every      int           // steps between two rows of the table; zero means 10
 	Checkpoint time.Duration `result:"none"` // wall-clock time between two checkpoints of a policy; zero means 30 s

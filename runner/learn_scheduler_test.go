@@ -56,6 +56,7 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 		}
 	}
 	require.Contains(t, done(t, "report", out).stdout, "learned jct")
+	fails(t, failure.Usage, "it holds a comparison of schedulers", "learn", path, "--folder", out, "--resume")
 
 	trace := filepath.Join(t.TempDir(), "trace.json")
 	write(t, trace, `{"overrides": {"REAL_SPEED_TRACE": false, "LARGE_SCALE": false, "CLUSTER_NUM_NODES": 4}, "jobs": [{"id": 1, "type": 1, "arrv_time": 0, "num_epochs": 40, "real_num_epochs": 40}]}`)

@@ -7,25 +7,57 @@ import "math"
 // noise of single cells twice and so is not too narrow (Owen, "The pigeonhole bootstrap", 2007, bounds the
 // variance of crossed data likewise). The degrees of freedom are those of Welch and Satterthwaite. One
 // column leaves the rows alone. The ends are NaN for a single row, and for no rows.
-func CrossedInterval(rows [][]float64) Interval {
-	if len(rows) == 0 || len(rows[0]) == 0 {
+func CrossedInterval(rows [][]float64) Interval { return crossed(rowMeans(rows), columnMeans(rows)) }
+
+// CrossedDifference is the mean of a table less that of another with as many rows, row by row, with its
+// 95% interval as [CrossedInterval] has it. The columns of both are drawn.
+func CrossedDifference(a, b [][]float64) Interval {
+	rows, others := rowMeans(a), rowMeans(b)
+	for k := range rows {
+		rows[k] -= others[k]
+	}
+	return crossed(rows, columnMeans(a), columnMeans(b))
+}
+
+// crossed is the mean of rows, with the variance that several lists of column means add.
+func crossed(rows []float64, columns ...[]float64) Interval {
+	if len(rows) == 0 {
 		return Interval{math.NaN(), math.NaN(), math.NaN()}
 	}
-	across, columns := make([]float64, len(rows)), make([]float64, len(rows[0]))
-	for k, row := range rows {
-		across[k] = DividedMean(row)
-		for c, v := range row {
-			columns[c] += v / float64(len(rows))
+	variance := squareError(rows)
+	squares := variance * variance / float64(len(rows)-1)
+	for _, list := range columns {
+		if len(list) > 1 {
+			own := squareError(list)
+			variance, squares = variance+own, squares+own*own/float64(len(list)-1)
 		}
 	}
-	mean, variance := DividedMean(across), squareError(across)
 	freedom := float64(len(rows) - 1)
-	if of := squareError(columns); len(columns) > 1 && variance+of > 0 {
-		freedom = (variance + of) * (variance + of) / (variance*variance/freedom + of*of/float64(len(columns)-1))
-		variance += of
+	if squares > 0 {
+		freedom = variance * variance / squares
 	}
+	mean := DividedMean(rows)
 	half := StudentQuantile(0.975, freedom) * math.Sqrt(variance)
 	return Interval{mean, mean - half, mean + half}
+}
+
+func rowMeans(rows [][]float64) (means []float64) {
+	for _, row := range rows {
+		means = append(means, DividedMean(row))
+	}
+	return means
+}
+
+func columnMeans(rows [][]float64) (means []float64) {
+	for _, row := range rows {
+		for len(means) < len(row) {
+			means = append(means, 0)
+		}
+		for c, v := range row {
+			means[c] += v / float64(len(rows))
+		}
+	}
+	return means
 }
 
 // squareError is the variance of a mean.

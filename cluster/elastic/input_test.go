@@ -54,7 +54,7 @@ func TestStudiesThatCannotRun(t *testing.T) {
 		"a table too small":    {func(s *elastic.Study) { s.Options.Most = 21 }, "the speed table of m ends before 21 servers and workers"},
 		"no constants":         {func(s *elastic.Study) { s.Speed = elastic.Analytic{} }, "type m: the analytic speed model needs compute time"},
 		"negative demand":      {func(s *elastic.Study) { s.Types[0].Server = elastic.Resources{-1, 0} }, "type m demands [-1 0] slots; expected 0 to"},
-		"no epoch size":        {func(s *elastic.Study) { s.Types[0].EpochSize = 0 }, "type m has epochs of size 0; expected a positive number"},
+		"no epoch size":        {func(s *elastic.Study) { s.Types[0].EpochSize = 0 }, "type m: epoch_size is 0; expected a positive number"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +240,9 @@ func TestReadTypes(t *testing.T) {
 	for text, want := range map[string]string{
 		"{":                          "read job types: unexpected end of JSON input",
 		"{}":                         `read job types: 0 types; expected 1 to 65536 in the member "types"`,
-		`{"types": [{"name": "m"}]}`: "read job types: types[0]: type m has epochs of size 0; expected a positive number",
+		`{"types": [{"name": "m"}]}`: "read job types: types[0]: type m: epoch_size is 0; expected a positive number",
+		`{"types": [{"name": "m", "epoch_size": 1}]}`:      "read job types: types[0]: type m: worker is missing; give its demand, such as [2, 4] slots of CPU and GPU",
+		`{"types": [{"worker": [1, 0], "epoch_size": 1}]}`: `read job types: types[0]: name is ""; every type needs one of its own`,
 	} {
 		_, err := elastic.ReadTypes(strings.NewReader(text))
 		require.EqualError(t, err, want)

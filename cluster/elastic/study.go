@@ -52,7 +52,7 @@ func (t *JobType) fault() error {
 		}
 	}
 	if !(t.EpochSize > 0 && t.EpochSize <= maxEpochs) {
-		return fmt.Errorf("type %s has epochs of size %g; expected a positive number", t.Name, t.EpochSize)
+		return fmt.Errorf("type %s: epoch_size is %g; expected a positive number", t.Name, t.EpochSize)
 	}
 	return nil
 }

@@ -25,8 +25,18 @@ func ReadTypes(r io.Reader) ([]JobType, error) {
 		return nil, fmt.Errorf("read job types: %d types; expected 1 to %d in the member \"types\"", n, maxTypes)
 	}
 	var faults []error
+	seen := map[string]bool{}
 	for k := range file.Types {
-		if err := file.Types[k].fault(); err != nil && len(faults) < mostFaults {
+		t := &file.Types[k]
+		err := t.fault()
+		switch {
+		case t.Name == "" || seen[t.Name]:
+			err = fmt.Errorf("name is %q; every type needs one of its own", t.Name)
+		case err == nil && t.Worker == Resources{}:
+			err = fmt.Errorf("type %s: worker is missing; give its demand, such as [2, 4] slots of CPU and GPU", t.Name)
+		}
+		seen[t.Name] = true
+		if err != nil && len(faults) < mostFaults {
 			faults = append(faults, fmt.Errorf("types[%d]: %w", k, err))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"graft/results/document"
 	"graft/stat"
 )
 
@@ -77,7 +78,7 @@ func (c *ElasticComparison) Rank() {
 		if s.Mean == nil {
 			continue
 		}
-		if i := whole(stat.CrossedInterval(s.less(&c.Standings[leader]))); k > 0 && i != nil && i.Low > 0 {
+		if i := whole(stat.CrossedDifference(s.Times, c.Standings[leader].Times)); k > 0 && i != nil && i.Low > 0 {
 			leader = k
 		}
 		s.Rank = leader + 1
@@ -94,24 +95,13 @@ func (s *ElasticStanding) sortKey() float64 {
 	return *s.Mean
 }
 
-// less are the times less another scheduler's mean over its seeds, workload by workload.
-func (s *ElasticStanding) less(other *ElasticStanding) [][]float64 {
-	all := make([][]float64, len(s.Times))
-	for k, row := range s.Times {
-		mean := stat.Mean(other.Times[k])
-		for _, v := range row {
-			all[k] = append(all[k], v-mean)
-		}
-	}
-	return all
-}
-
+// compare fills in the differences from another standing.
 func (s *ElasticStanding) compare(other *ElasticStanding) {
-	all := s.less(other)
-	s.Difference = whole(stat.CrossedInterval(all))
-	for k, row := range all {
-		switch d := stat.Mean(row); {
-		case math.Abs(d) < sameTime*stat.Mean(other.Times[k]):
+	s.Difference = whole(stat.CrossedDifference(s.Times, other.Times))
+	for k, row := range s.Times {
+		base := stat.Mean(other.Times[k])
+		switch d := stat.Mean(row) - base; {
+		case math.Abs(d) < sameTime*base:
 			s.Ties++
 		case d < 0:
 			s.Better++
@@ -137,7 +127,7 @@ func readElasticComparison(f *Folder, r *Run) error {
 	r.Seeded = false
 	for _, s := range o.Standings {
 		if s.Mean != nil {
-			r.Quantities = append(r.Quantities, seedless(s.Scheduler+"_jct", "", Lower, *s.Mean))
+			r.Quantities = append(r.Quantities, seedless(s.Scheduler+"_jct", document.UnitSlots, Lower, *s.Mean))
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"graft/config"
+	"graft/results/document"
 )
 
 // ElasticLearningOutcome is the outcome.json of learning a scheduler of elastic jobs. Times are in slots.
@@ -49,7 +50,7 @@ func readElasticLearning(f *Folder, r *Run) error {
 	r.Seeded = false
 	for _, s := range o.Seeds {
 		if s.Seed == o.Best {
-			r.Quantities = append(r.Quantities, seedless("validation_jct", "", Lower, s.JCT))
+			r.Quantities = append(r.Quantities, seedless("validation_jct", document.UnitSlots, Lower, s.JCT))
 		}
 	}
 	return nil

@@ -99,6 +99,9 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 		what := differences(s.env, s.stored.Path(""), s.ElasticLearning)
 		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option folder", s.o.Folder, what))
 	}
+	if _, err := s.env.Files.Stat(s.stored.Path(runs.ElasticComparisonStream + ".csv")); err == nil {
+		return nil, failure.Usagef("resume %s: it holds a comparison of schedulers; name another run with option folder", s.o.Folder)
+	}
 	s.record.Open(s.stored)
 	if err := s.env.Files.MkdirAll(s.stored.Path(config.ElasticSeedFolder)); err != nil {
 		return nil, err

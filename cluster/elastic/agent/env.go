@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 
 	"graft/cluster/elastic"
 	"graft/learn"
@@ -18,7 +19,7 @@ const defaultSlots = 2000
 // mean time to completion, rounded up to slots, in units of that bound.
 type Env struct {
 	studies  []elastic.Study
-	units    []float64 // of the rewards of each
+	units    []func() (float64, error) // of the rewards of each, computed once
 	mostSlot int
 	unit     float64
 	state    *state
@@ -32,11 +33,10 @@ func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	}
 	e := &Env{studies: studies}
 	for k := range studies {
-		unit, err := rewardUnit(studies[k])
-		if err != nil {
+		if _, err := elastic.NewWorld(studies[k]); err != nil {
 			return nil, fmt.Errorf("make an environment of elastic jobs: workload %d: %w", k, err)
 		}
-		e.units = append(e.units, unit)
+		e.units = append(e.units, sync.OnceValues(func() (float64, error) { return rewardUnit(studies[k]) }))
 	}
 	if mostSlots == 0 {
 		mostSlots = defaultSlots
@@ -44,6 +44,9 @@ func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	e.mostSlot = mostSlots
 	return e, nil
 }
+
+// another is an environment of the same workloads.
+func (e *Env) another() *Env { return &Env{studies: e.studies, units: e.units, mostSlot: e.mostSlot} }
 
 // rewardUnit is the reward of a slot for each unfinished job.
 func rewardUnit(s elastic.Study) (float64, error) {
@@ -58,7 +61,10 @@ func (e *Env) Reset(random *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	e.unit, e.state = e.units[k], newState(w)
+	if e.unit, err = e.units[k](); err != nil {
+		return err
+	}
+	e.state = newState(w)
 	w.Begin()
 	return nil
 }

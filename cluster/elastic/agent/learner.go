@@ -91,12 +91,12 @@ func NewLearner(train, validation []elastic.Study, o Options, seed uint64) (*Lea
 func (l *Learner) prepare(seed uint64) error {
 	var envs []learn.Env
 	var agents []learn.Agent
+	first, err := NewEnv(l.train, l.Slots)
+	if err != nil {
+		return err
+	}
 	for range l.Envs {
-		env, err := NewEnv(l.train, l.Slots)
-		if err != nil {
-			return err
-		}
-		envs, agents = append(envs, env), append(agents, l.model.Twin())
+		envs, agents = append(envs, first.another()), append(agents, l.model.Twin())
 	}
 	if l.grouped() {
 		l.rollouts = learn.NewGroup(envs, agents, seed, firstStream)

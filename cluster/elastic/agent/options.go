@@ -104,7 +104,7 @@ func (o *Options) Validate() error {
 	for _, v := range []struct {
 		name        string
 		value, most int
-	}{{"lessons", o.Lessons, 1e6}, {"rounds", o.Rounds, 1e6}, {"hidden", o.Hidden, 4096}, {"envs", o.Envs, 4096}, {"actions", o.Actions, 1e6}, {"epochs", o.Epochs, 1000},
+	}{{"lessons", o.Lessons, 1e6}, {"rounds", o.Rounds, 1e6}, {"hidden", o.Hidden, 2048}, {"envs", o.Envs, 4096}, {"actions", o.Actions, 1e6}, {"epochs", o.Epochs, 1000},
 		{"batch", o.Batch, 1e6}, {"every", o.Every, 1e6}, {"patience", o.Patience, 1e6}, {"slots", o.Slots, 1e6}} {
 		if v.value < 1 || v.value > v.most {
 			faults = append(faults, fmt.Errorf("%s is %d; must be from 1 to %d", v.name, v.value, v.most))
