@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -29,12 +30,7 @@ func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) 
 	others := document.NewTable("scheduler").Numbers("", "%.2f", "mean JCT", "over bound")
 	learned := stat.Mean(times)
 	others.Add("learned, mean of seeds", learned, learned/o.Bound)
-	for _, name := range slices.SortedFunc(maps.Keys(o.Rivals), func(a, b string) int {
-		if o.Rivals[a] < o.Rivals[b] {
-			return -1
-		}
-		return 1
-	}) {
+	for _, name := range slices.SortedFunc(maps.Keys(o.Rivals), func(a, b string) int { return cmp.Or(cmp.Compare(o.Rivals[a], o.Rivals[b]), cmp.Compare(a, b)) }) {
 		others.Add(name, o.Rivals[name], o.Rivals[name]/o.Bound)
 	}
 	d.Show(others)
