@@ -166,7 +166,7 @@ func (e *Elastic) check(fsys files.FS, r *decode.Reading) {
 	e.kinds = readElasticSchedulers(fsys, r, e.Schedule.Schedulers)
 }
 
-// elasticWorld is what the section elastic names.
+// elasticWorld holds the contents of the files that the section elastic names.
 type elasticWorld struct {
 	types []elastic.JobType
 	trace *elastic.Trace // nil where none is named

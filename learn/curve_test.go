@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "learn the curves again; minutes")
 
-// curve is what one seed learned.
+// curve holds the figures of one seed.
 type curve struct {
 	Points []point `json:"curve"` // after each rollout
 	// Evaluation is that of the last policy with its likeliest actions.

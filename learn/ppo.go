@@ -61,7 +61,8 @@ func UpdatePPO(m Model, steps []Step, o PPOOptions, random *rand.Rand) (f PPOFig
 	return UpdatePPOBy(m, steps, advantages, returns, o, random)
 }
 
-// UpdatePPOBy is UpdatePPO with given advantages, and returns that values should predict.
+// UpdatePPOBy is UpdatePPO with given advantages, and returns that values should predict; nil leaves values
+// as they are.
 func UpdatePPOBy(m Model, steps []Step, advantages, returns []float64, o PPOOptions, random *rand.Rand) (f PPOFigures, err error) {
 	o.EnsureDefaults()
 	batches := 0.0
@@ -93,7 +94,9 @@ func newPPOBatch(all []Step, places []int, advantages, returns []float64, o PPOO
 	b := &ppoBatch{PPOOptions: o}
 	for _, k := range places {
 		b.steps, b.states = append(b.steps, &all[k]), append(b.states, all[k].Observation)
-		b.advantages, b.returns = append(b.advantages, advantages[k]), append(b.returns, returns[k])
+		if b.advantages = append(b.advantages, advantages[k]); returns != nil {
+			b.returns = append(b.returns, returns[k])
+		}
 	}
 	if !o.Raw && len(places) > 1 {
 		standardize(b.advantages)
@@ -140,9 +143,11 @@ func (b *ppoBatch) descend(m Model, f *PPOFigures) error {
 		entropy := Entropy(log)
 		f.Entropy += entropy / n
 		dLogits[k] = logitGradient(log, s.Action, weight, b.Entropy/n, entropy)
-		off := values[k] - b.returns[k]
-		f.ValueLoss += off * off / n
-		dValues[k] = b.ValueLoss * off / n
+		if b.returns != nil {
+			off := values[k] - b.returns[k]
+			f.ValueLoss += off * off / n
+			dValues[k] = b.ValueLoss * off / n
+		}
 	}
 	return m.Descend(dLogits, dValues, b.MaxNorm)
 }

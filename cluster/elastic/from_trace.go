@@ -57,7 +57,7 @@ func (m *maker) check(jobs []trace.Job) error {
 	return traceFault(jobs)
 }
 
-// traceFault returns what is wrong with the jobs of a trace.
+// traceFault returns the faults of the jobs of a trace.
 func traceFault(jobs []trace.Job) error {
 	found, err := trace.Check(jobs, trace.CheckOptions{})
 	for _, f := range found {

@@ -11,8 +11,8 @@ import (
 	"graft/torch"
 )
 
-// Batches returns what computes the batches of a network on a device. An error of LibTorch makes outputs
-// that are not numbers, which end learning.
+// Batches makes batchers of networks on a device. Where LibTorch fails in Forward, outputs are zero and
+// Backward returns the error.
 func Batches(device torch.Device) func(n *dense.Network) (dense.Batcher, error) {
 	return func(n *dense.Network) (dense.Batcher, error) {
 		for k, l := range n.Layers {
@@ -44,7 +44,13 @@ func (b *batcher) Forward(inputs []float64) []float64 {
 	b.err = torch.With(func(s *torch.Scope) (err error) {
 		s.NoGrad(func() {
 			y, _ := b.graph(s, false)
-			outputs, err = torch.Values[float64](y)
+			if err = s.Err(); err != nil {
+				return
+			}
+			var values []float64
+			if values, err = torch.Values[float64](y); err == nil {
+				copy(outputs, values)
+			}
 		})
 		return err
 	})
@@ -87,6 +93,9 @@ func (b *batcher) Backward(outputs []float64, gradients [][]float64) error {
 		y, params := b.graph(s, true)
 		width := b.network.Outputs()
 		s.Backward(s.Sum(s.Mul(y, torch.FromOn(s, b.device, outputs, len(outputs)/width, width))))
+		if err := s.Err(); err != nil {
+			return err
+		}
 		for k, p := range params {
 			values, err := torch.Values[float64](s.Grad(p))
 			if err != nil {

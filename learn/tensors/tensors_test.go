@@ -49,6 +49,14 @@ func TestBatchesAreThoseOfGo(t *testing.T) {
 	require.ErrorContains(t, err, "layer 1 is dense.Duel; it knows full layers, ReLU and tanh")
 }
 
+// A device that is not there ends in an error, not in a panic.
+func TestErrorsOfLibTorchComeBack(t *testing.T) {
+	large, err := tensors.Batches(torch.Device{CUDA: true, Index: 63})(network(t, 7, 16))
+	require.NoError(t, err)
+	require.Len(t, large.Forward(numbers(7*3)), 5*3)
+	require.ErrorContains(t, large.Backward(numbers(5*3), network(t, 7, 16).NewGradients()), "make tensor")
+}
+
 // An agent of candidates learns the same through either, but for rounding.
 func TestAgentsLearnAlike(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))

@@ -42,7 +42,7 @@ type agent struct {
 // seen are the outcomes of an agent.
 type seen struct{ reward, jct, makespan float64 }
 
-// course is what all agents learn from.
+// course holds the options and workloads of all agents.
 type course struct {
 	o        Options
 	study    elastic.Study

@@ -8,7 +8,7 @@ import (
 	"graft/cluster/elastic/numpy"
 )
 
-// transition is what a memory keeps: an action in a state. In imitation there are no probabilities, and the
+// transition is an item of a memory: an action in a state. In imitation there are no probabilities, and the
 // action is -1 if its job was outside of the window.
 type transition struct {
 	state         []float64

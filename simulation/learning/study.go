@@ -41,7 +41,7 @@ type Recorder interface {
 	Row(r Row) error
 	// Save keeps a seed's learner, whole or not at all.
 	Save(seed uint64, set *weights.Set) error
-	// Load is what was last kept of a seed; nil where nothing was.
+	// Load returns the learner of a seed as it was last saved; nil where it was not.
 	Load(seed uint64) (*weights.Set, error)
 }
 

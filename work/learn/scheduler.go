@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"graft/cluster/elastic"
+	"graft/cluster/elastic/agent"
 	"graft/cluster/elastic/schedulers"
 	"graft/config"
 	"graft/files"
@@ -57,6 +58,11 @@ func runScheduler(ctx context.Context, env *work.Env, path string, o Options) (*
 	}
 	l.Run.Tensorboard = l.Run.Tensorboard || o.Tensorboard
 	o.Folder = work.Folder(o.Folder, l.Run.Folder, path)
+	if l.Learn.Compute == agent.InLibTorch {
+		if err := oneThread(); err != nil { // sums of several threads round otherwise
+			return nil, err
+		}
+	}
 	s := &scheduler{run: newRun(env, o), ElasticLearning: l}
 	outcome, err := s.learn(ctx, text)
 	if err := s.end(err); err != nil {

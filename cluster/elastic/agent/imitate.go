@@ -21,6 +21,9 @@ type Lesson struct {
 	Slots   int         // slots after which all are; zero means 2000
 }
 
+// patience is the number of times the slots of a lesson after which its teacher is given up.
+const patience = 10
+
 // counts of a job's tasks.
 type counts struct{ workers, servers int }
 
@@ -56,7 +59,7 @@ func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (
 		all = l.slot(all, now, targets, l.Agent == nil || w.Slot() >= slots || random.Float64() < l.Follow, random)
 		w.End()
 		ends, rewards = append(ends, len(all)), append(rewards, -unit*float64(len(w.Jobs())))
-		if w.Slot() > 10*slots {
+		if w.Slot() > patience*slots {
 			return nil, fmt.Errorf("learn from %s: %d jobs are left after %d slots; choose another teacher, or raise slots", l.Teacher.Name, len(w.Jobs()), w.Slot())
 		}
 	}

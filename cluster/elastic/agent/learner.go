@@ -13,6 +13,7 @@ import (
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
 	"graft/learn"
+	"graft/stat"
 	"graft/torch/weights"
 )
 
@@ -220,13 +221,15 @@ func (l *Learner) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	episodes := 0.0
+	var times []float64
 	for _, r := range l.rollouts {
 		for _, e := range r.Ended {
-			episodes++
-			l.figures[ofTraining] = (max(0, episodes-1)*zeroIfNaN(l.figures[ofTraining]) - e.Reward) / episodes
+			times = append(times, -e.Reward)
 		}
 		r.Ended = nil
+	}
+	if len(times) > 0 {
+		l.figures[ofTraining] = stat.DividedMean(times)
 	}
 	if l.Method != PPO {
 		return learn.UpdateGradient(l.model, steps, l.gradient())
@@ -236,7 +239,7 @@ func (l *Learner) round(ctx context.Context) error {
 	return err
 }
 
-// play plays a round.
+// play plays a round. Returns are nil where values do not learn.
 func (l *Learner) play(ctx context.Context) (steps []learn.Step, advantages, returns []float64, err error) {
 	if !l.grouped() {
 		if steps, err = learn.PlayAll(ctx, l.rollouts, l.Actions, 1); err == nil {
@@ -253,12 +256,9 @@ func (l *Learner) play(ctx context.Context) (steps []learn.Step, advantages, ret
 		for _, from := range drawSegments(len(own), l.Actions, random) {
 			to := min(from+segment, len(own))
 			steps, advantages = append(steps, episodes[k][from:to]...), append(advantages, own[from:to]...)
-			for _, s := range episodes[k][from:to] {
-				returns = append(returns, s.Value) // nothing reads values here
-			}
 		}
 	}
-	return steps, advantages, returns, nil
+	return steps, advantages, nil, nil
 }
 
 // drawSegments are the beginnings of segments of an episode, with so many actions in all at most.
@@ -270,13 +270,6 @@ func drawSegments(length, actions int, random *rand.Rand) (begins []int) {
 		begins = append(begins, k*segment)
 	}
 	return begins
-}
-
-func zeroIfNaN(v float64) float64 {
-	if math.IsNaN(v) {
-		return 0
-	}
-	return v
 }
 
 // validate schedules the workloads of validation, and keeps the agent if it is the best.

@@ -46,13 +46,13 @@ type Options struct {
 	Lessons    int     // workloads that are played to imitate the teacher; zero means 20
 	LessonRate float64 // Adam's learning rate of imitation; zero means 0.001
 	Method     string  `config:",one=ppo|actor-critic|reinforce|none"` // what improves the agent then; none only imitates; empty means ppo
-	// Baseline is what PPO compares the rewards after an action with: workload are those of other episodes
-	// of the same workload, critic what a network expects of the state. Empty means workload.
+	// Baseline selects the comparison of PPO for the rewards after an action: workload takes those of other
+	// episodes of the same workload, critic those that a network expects. Empty means workload.
 	Baseline string  `config:",one=workload|critic"`
 	Rounds   int     // rounds of it, at most; zero means 40
 	Rate     float64 // Adam's learning rate in them; zero means 0.0003
 	Hidden   int     // width of the layers of the agent; zero means 32
-	// Compute says what computes gradients: go has the same bits on every processor, libtorch is several
+	// Compute selects the code that computes gradients: go has the same bits on every processor, libtorch is several
 	// times as fast, the more the wider the layers. Empty means go.
 	Compute  string  `config:",one=go|libtorch"`
 	Envs     int     // episodes that are played at once in a round; zero means 8
