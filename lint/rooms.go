@@ -54,6 +54,7 @@ var rooms = []room{
 	{"cluster", []string{"results", "cluster/trace"}},
 	{"cluster/elastic", []string{"cluster"}},
 	{"cluster/elastic/agent", []string{"cluster/elastic", "learn/tensors"}},
+	{"cluster/node", []string{"cluster/trace"}},
 	{"cluster/lucid", []string{"cluster", "cluster/estimate"}},
 	{"cluster/schedulers", []string{"cluster/lucid"}},
 	{"config/decode", nil},

@@ -1,0 +1,50 @@
+package node
+
+import (
+	"slices"
+	"time"
+)
+
+// Bound returns a lower bound of the mean turnaround of a study in seconds, over all schedules. It
+// relaxes arrivals and devices: by the time at which the k-th task completes, k tasks have had their work on
+// the fastest device, the k smallest areas of cores have been done by all devices together, and so have
+// those of memory.
+func Bound(s Study) float64 {
+	s.EnsureDefaults()
+	speed, speeds, memory, first := 0.0, 0.0, 0.0, s.Tasks[0].Arrival
+	for _, d := range s.Options.Devices {
+		speed, speeds, memory = max(speed, d.Speed), speeds+d.Speed, memory+d.Memory*d.Speed
+	}
+	var works, cores, memories []float64
+	for _, t := range s.Tasks {
+		first = min(first, t.Arrival)
+		works = append(works, t.Work.Seconds()/speed)
+		cores = append(cores, t.Work.Seconds()*t.Cores/whole/speeds)
+		memories = append(memories, t.Work.Seconds()*t.Memory/memory)
+	}
+	slices.Sort(works)
+	prefixes(cores)
+	prefixes(memories)
+	sum, arrivals := 0.0, time.Duration(0)
+	for k, t := range s.Tasks {
+		sum += max(works[k], cores[k], memories[k])
+		arrivals += t.Arrival - first
+	}
+	return max((sum-arrivals.Seconds())/float64(len(s.Tasks)), meanWork(s, speed))
+}
+
+// meanWork is the mean turnaround of tasks that never wait.
+func meanWork(s Study, speed float64) (mean float64) {
+	for _, t := range s.Tasks {
+		mean += t.Work.Seconds() / speed / float64(len(s.Tasks))
+	}
+	return mean
+}
+
+// prefixes sorts values and replaces each by the sum up to it.
+func prefixes(values []float64) {
+	slices.Sort(values)
+	for k := 1; k < len(values); k++ {
+		values[k] += values[k-1]
+	}
+}

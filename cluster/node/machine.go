@@ -1,0 +1,221 @@
+package node
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// State is the state of a task.
+type State uint8
+
+// The states of a task.
+const (
+	Absent  State = iota // it has not arrived, or waits for other tasks
+	Queued               // it can start
+	Running              // on its device
+	Held                 // stopped and queued, with its memory still on its device
+	Done                 // completed
+	Failed               // given up
+)
+
+// Task is a task on a machine. Schedulers read it; only the machine changes it.
+type Task struct {
+	Spec
+	ID      int           // place among the specs
+	State   State         // now
+	Device  int           // on which it runs or is held, or ran last; -1 before
+	Since   time.Duration // when it came to the queue, or started last
+	Began   time.Duration // when it first started; -1 before
+	Ended   time.Duration // when it completed or failed; -1 before
+	Worked  time.Duration // work done until it was last stopped
+	Ran     time.Duration // time that it ran until it was last stopped
+	Starts  int           // how often it was started
+	waiting int           // tasks that must complete before
+	next    []*Task       // tasks that wait for this one
+	pace    pace
+}
+
+// Left returns the work that a task is estimated to have left. A task that outlived its estimate has a
+// twentieth of it, so that it is not taken for completed.
+func (t *Task) Left() time.Duration { return max(t.Estimate-t.Worked, t.Estimate/20, 1) }
+
+// Served returns the time that a task has run for until now.
+func (t *Task) Served(m *Machine) time.Duration {
+	if t.State == Running {
+		return t.Ran + m.Now - t.Since
+	}
+	return t.Ran
+}
+
+// Device is a GPU of a machine.
+type Device struct {
+	ID     int
+	Memory float64 // MiB
+	Speed  float64 // work in a second; 1 is that of the GPU that estimates were made on
+	Tasks  []*Task // that run, by their start
+	Cores  float64 // sum over Tasks of their shares, percent
+	Used   float64 // MiB of running and of held tasks
+}
+
+// Machine is the state of a machine's GPUs and of its tasks. Schedulers must not change it.
+type Machine struct {
+	Now     time.Duration
+	Devices []*Device
+	Queue   []*Task // that can start, in the order in which they came, stopped ones when they were stopped
+	Running []*Task // by their start
+	All     []*Task
+	rules   Rules
+}
+
+// Rules are limits beside memory, and the way to stop a task.
+type Rules struct {
+	Together int  // tasks on a device at a time; zero is no limit
+	Whole    bool // tasks on a device ask for at most 100% of its cores together
+	Keep     bool // a stopped task keeps its memory and goes on on the same device; otherwise it leaves the device
+}
+
+// NewMachine puts specs with all values on idle devices.
+func NewMachine(devices []Device, specs []Spec, rules Rules) *Machine {
+	m := &Machine{rules: rules}
+	for k, d := range devices {
+		d.ID, d.Speed = k, cmp.Or(d.Speed, 1)
+		m.Devices = append(m.Devices, &d)
+	}
+	tasks := make([]Task, len(specs))
+	for k, s := range specs {
+		tasks[k] = Task{Spec: s, ID: k, Device: -1, Began: -1, Ended: -1, waiting: len(s.After)}
+		m.All = append(m.All, &tasks[k])
+	}
+	for _, t := range m.All {
+		for _, before := range t.After {
+			m.All[before].next = append(m.All[before].next, t)
+		}
+	}
+	return m
+}
+
+// Rules returns the machine's rules.
+func (m *Machine) Rules() Rules { return m.rules }
+
+// Holds reports whether a task can start on a device: there is memory, and the rules allow it.
+func (m *Machine) Holds(t *Task, d *Device) bool {
+	memory := t.Memory
+	if t.State == Held {
+		if t.Device != d.ID {
+			return false
+		}
+		memory = 0
+	}
+	switch {
+	case m.rules.Together > 0 && len(d.Tasks) >= m.rules.Together:
+		return false
+	case m.rules.Whole && !d.room(t):
+		return false
+	}
+	return d.Used+memory <= d.Memory
+}
+
+// Fits reports whether a task can start on a device and no task is slowed for want of cores.
+func (m *Machine) Fits(t *Task, d *Device) bool { return d.room(t) && m.Holds(t, d) }
+
+// room reports whether the cores suffice.
+func (d *Device) room(t *Task) bool { return d.Cores+t.Cores <= whole }
+
+// Arrive lets a task come; it is queued unless it waits for others.
+func (m *Machine) Arrive(t *Task) {
+	t.waiting--
+	m.ready(t)
+}
+
+// ready queues a task that waits for nothing. Its arrival counts like a task before it.
+func (m *Machine) ready(t *Task) {
+	if t.waiting < 0 && t.State == Absent {
+		t.State, t.Since = Queued, m.Now
+		m.Queue = append(m.Queue, t)
+	}
+}
+
+// Start starts a task of the queue on a device that holds it.
+func (m *Machine) Start(t *Task, d *Device) {
+	m.Queue = remove(m.Queue, t)
+	if t.State != Held {
+		d.Used += t.Memory
+	}
+	if t.Began < 0 {
+		t.Began = m.Now
+	}
+	t.State, t.Device, t.Since = Running, d.ID, m.Now
+	t.Starts++
+	d.Tasks, m.Running = append(d.Tasks, t), append(m.Running, t)
+	d.recount()
+}
+
+// Stop moves a running task to the end of the queue.
+func (m *Machine) Stop(t *Task) {
+	d := m.leave(t)
+	if t.State = Held; !m.rules.Keep {
+		t.State = Queued
+		d.release(t)
+	}
+	t.Since = m.Now
+	m.Queue = append(m.Queue, t)
+}
+
+// Finish ends a running task, as Done or Failed. Tasks that waited for a task that is done are queued; those
+// that waited for one that failed are returned, in order, as failed too.
+func (m *Machine) Finish(t *Task, as State) (failed []*Task) {
+	if t.State == Running {
+		m.leave(t).release(t)
+	} else {
+		if m.Queue = remove(m.Queue, t); t.State == Held {
+			m.Devices[t.Device].release(t)
+		}
+	}
+	t.State, t.Ended = as, m.Now
+	for _, next := range t.next {
+		if next.State != Absent {
+			continue
+		}
+		if next.waiting--; as == Done {
+			m.ready(next)
+		} else {
+			failed = append(append(failed, next), m.Finish(next, Failed)...)
+		}
+	}
+	return failed
+}
+
+// leave takes a running task from its device.
+func (m *Machine) leave(t *Task) *Device {
+	d := m.Devices[t.Device]
+	t.Ran += m.Now - t.Since
+	d.Tasks, m.Running = remove(d.Tasks, t), remove(m.Running, t)
+	d.recount()
+	return d
+}
+
+// release frees the memory of a task. An empty device has none in use, whatever sums have rounded to.
+func (d *Device) release(t *Task) {
+	if d.Used -= t.Memory; d.Used < 0 {
+		d.Used = 0
+	}
+}
+
+// recount sums anew, so that no rounding stays.
+func (d *Device) recount() {
+	d.Cores = 0
+	for _, t := range d.Tasks {
+		d.Cores += t.Cores
+	}
+}
+
+// Over reports whether all tasks have completed or failed.
+func (m *Machine) Over() bool {
+	return !slices.ContainsFunc(m.All, func(t *Task) bool { return t.State < Done })
+}
+
+func remove(list []*Task, t *Task) []*Task {
+	at := slices.Index(list, t)
+	return slices.Delete(list, at, at+1)
+}

@@ -1,0 +1,54 @@
+package node
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Options describe a machine.
+type Options struct {
+	GPUs     int           // zero is 4
+	Memory   float64       // of a GPU, MiB; zero is 16384
+	Devices  []Device      // unequal GPUs in place of GPUs and Memory; their Memory and Speed count
+	Together int           // tasks on a GPU at a time; zero is no limit
+	Whole    bool          // tasks on a GPU ask for at most all of its cores together
+	Keep     bool          // stopped tasks keep their memory and their device, as SIGSTOP has it
+	Switch   time.Duration // time that a stopped task loses when it goes on later or elsewhere
+	Power    Power         // of each GPU; zero values are those of a Tesla P100
+}
+
+// Largest machine.
+const maxDevices = 1 << 10
+
+// EnsureDefaults fills unset options.
+func (o *Options) EnsureDefaults() {
+	o.GPUs, o.Memory = cmp.Or(o.GPUs, 4), cmp.Or(o.Memory, 16384)
+	if len(o.Devices) == 0 && o.GPUs > 0 && o.GPUs <= maxDevices {
+		for range o.GPUs {
+			o.Devices = append(o.Devices, Device{Memory: o.Memory, Speed: 1})
+		}
+	}
+	o.Power.EnsureDefaults()
+}
+
+// Validate lists all faults.
+func (o *Options) Validate() error {
+	var faults []error
+	if n := len(o.Devices); n == 0 || n > maxDevices {
+		faults = append(faults, fmt.Errorf("%d GPUs: expected 1 to %d", cmp.Or(n, o.GPUs), maxDevices))
+	}
+	for k, d := range o.Devices {
+		if !(d.Memory > 0 && d.Memory <= maxMemory && d.Speed > 0 && d.Speed <= 1e3) {
+			faults = append(faults, fmt.Errorf("GPU %d has %g MiB and speed %g: expected positive numbers", k, d.Memory, d.Speed))
+		}
+	}
+	if o.Together < 0 || o.Switch < 0 || o.Switch > maxTime {
+		faults = append(faults, fmt.Errorf("%d tasks together and %v lost by a stop: expected no negative values", o.Together, o.Switch))
+	}
+	return errors.Join(append(faults, o.Power.Validate())...)
+}
+
+// Rules returns those of the machine.
+func (o *Options) Rules() Rules { return Rules{Together: o.Together, Whole: o.Whole, Keep: o.Keep} }

@@ -1,0 +1,77 @@
+package schedulers
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"graft/cluster/node"
+)
+
+// backfill starts tasks in the order of arrival. The first one that does not fit gets a reservation where it
+// fits first, by estimates; later tasks go first if they do not delay it (EASY: Lifka, The ANL/IBM SP
+// Scheduling System, 1995).
+type backfill struct{}
+
+func newBackfill(node.SchedulerOptions) node.Scheduler { return backfill{} }
+
+// Decide implements [node.Scheduler].
+func (backfill) Decide(m *node.Machine) (d node.Decision) {
+	if len(m.Queue) == 0 {
+		return d
+	}
+	queue := slices.SortedFunc(slices.Values(m.Queue), func(a, b *node.Task) int {
+		return cmp.Or(cmp.Compare(a.Arrival, b.Arrival), cmp.Compare(a.ID, b.ID))
+	})
+	head := queue[0]
+	if on := first(m, head); on != nil {
+		return node.Decision{Start: head, On: on}
+	}
+	r := reserve(m, head)
+	for _, t := range queue[1:] {
+		for _, d := range m.Devices {
+			if m.Fits(t, d) && r.allows(m, t, d) {
+				return node.Decision{Start: t, On: d}
+			}
+		}
+	}
+	return node.Decision{}
+}
+
+// reservation is the device on which the first of the queue will fit, when, and what it leaves there.
+type reservation struct {
+	on            *node.Device
+	at            time.Duration
+	cores, memory float64
+}
+
+// reserve finds the earliest reservation by the estimates of running tasks.
+func reserve(m *node.Machine, head *node.Task) (best reservation) {
+	for _, d := range m.Devices {
+		ends := slices.SortedFunc(slices.Values(d.Tasks), func(a, b *node.Task) int {
+			return cmp.Or(cmp.Compare(expected(m, a), expected(m, b)), cmp.Compare(a.ID, b.ID))
+		})
+		cores, memory := 100-d.Cores, d.Memory-d.Used
+		for _, t := range ends {
+			cores, memory = cores+t.Cores, memory+t.Memory
+			if head.Cores > cores || head.Memory > memory {
+				continue
+			}
+			if at := expected(m, t); best.on == nil || at < best.at {
+				best = reservation{d, at, cores - head.Cores, memory - head.Memory}
+			}
+			break
+		}
+	}
+	return best
+}
+
+// expected is the estimated end of a running task.
+func expected(m *node.Machine, t *node.Task) time.Duration {
+	return max(m.Now, t.Since+t.Left())
+}
+
+// allows reports whether a task does not delay the reservation.
+func (r reservation) allows(m *node.Machine, t *node.Task, d *node.Device) bool {
+	return r.on != d || m.Now+t.Left() <= r.at || t.Cores <= r.cores && t.Memory <= r.memory
+}

@@ -1,0 +1,96 @@
+package node
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Spec describes a task.
+type Spec struct {
+	Name     string        // unique; empty is "task" and its place
+	Kind     string        // tasks of one kind have one row in tables of interference; empty is none
+	Flow     string        // user or queue that fair schedulers give a share; empty is a flow of its own
+	Cores    float64       // share of a GPU's cores that the task keeps busy alone, percent; above 0 to 100
+	Memory   float64       // of a GPU, MiB
+	Work     time.Duration // run time alone on a GPU of speed 1
+	Estimate time.Duration // of Work, for schedulers; zero is Work
+	Arrival  time.Duration // since the beginning
+	Priority int           // larger ones first
+	Weight   float64       // of its flow in fair schedulers; zero is 1
+	Tickets  int           // in lotteries; zero is 1
+	After    []int         // places of the tasks that must complete before
+}
+
+// Largest values of a task.
+const (
+	maxTasks  = 1 << 20
+	maxTime   = 100 * 365 * 24 * time.Hour
+	maxMemory = 1 << 30 // MiB
+	maxWeight = 1e9
+)
+
+// EnsureDefaults fills unset values; place is that among the tasks.
+func (s *Spec) EnsureDefaults(place int) {
+	s.Name = cmp.Or(s.Name, fmt.Sprintf("task%d", place))
+	s.Flow = cmp.Or(s.Flow, s.Name)
+	s.Estimate = cmp.Or(s.Estimate, s.Work)
+	s.Weight, s.Tickets = cmp.Or(s.Weight, 1), cmp.Or(s.Tickets, 1)
+}
+
+// Validate lists all faults.
+func (s *Spec) Validate() error {
+	var faults []error
+	check := func(ok bool, key string, value any, expected string) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("task %s: %s is %v; expected %s", s.Name, key, value, expected))
+		}
+	}
+	check(s.Cores > 0 && s.Cores <= whole, "cores", s.Cores, "above 0 to 100 percent of a GPU")
+	check(s.Memory >= 0 && s.Memory <= maxMemory, "memory", s.Memory, "0 MiB or more")
+	check(s.Work >= 0 && s.Work <= maxTime, "work", s.Work, "a time that is not negative")
+	check(s.Estimate >= 0 && s.Estimate <= maxTime, "estimate", s.Estimate, "a time that is not negative")
+	check(s.Arrival >= 0 && s.Arrival <= maxTime, "arrival", s.Arrival, "a time that is not negative")
+	check(s.Weight > 0 && s.Weight <= maxWeight && !math.IsNaN(s.Weight), "weight", s.Weight, "a positive number")
+	check(s.Tickets > 0 && s.Tickets <= math.MaxInt32, "tickets", s.Tickets, "a positive number")
+	return errors.Join(faults...)
+}
+
+// whole is the capacity of a GPU's cores, percent.
+const whole = 100.0
+
+// cycle returns the places of tasks that wait for one another, in order; nil if there are none.
+func cycle(specs []Spec) []int {
+	const new, open, done = 0, 1, 2
+	state := make([]int, len(specs))
+	var path []int
+	var visit func(k int) []int
+	visit = func(k int) []int {
+		state[k], path = open, append(path, k)
+		for _, before := range specs[k].After {
+			switch state[before] {
+			case open:
+				for path[0] != before {
+					path = path[1:]
+				}
+				return path
+			case new:
+				if found := visit(before); found != nil {
+					return found
+				}
+			}
+		}
+		state[k], path = done, path[:len(path)-1]
+		return nil
+	}
+	for k := range specs {
+		if state[k] == new {
+			if found := visit(k); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}

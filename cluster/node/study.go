@@ -1,0 +1,87 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Study is tasks on a machine.
+type Study struct {
+	Tasks   []Spec
+	Speed   Speed // nil is Shares{}
+	Options Options
+}
+
+// EnsureDefaults fills unset values. It copies the tasks.
+func (s *Study) EnsureDefaults() {
+	s.Options.EnsureDefaults()
+	s.Tasks = append([]Spec(nil), s.Tasks...)
+	for k := range s.Tasks {
+		s.Tasks[k].EnsureDefaults(k)
+	}
+	if s.Speed == nil {
+		s.Speed = Shares{}
+	}
+}
+
+// mostFaults is the number of faulty tasks after which no more are listed.
+const mostFaults = 20
+
+// Validate lists the faults of a study that has its defaults.
+func (s *Study) Validate() error {
+	if err := s.Options.Validate(); err != nil {
+		return err
+	}
+	if len(s.Tasks) == 0 || len(s.Tasks) > maxTasks {
+		return fmt.Errorf("%d tasks: expected 1 to %d", len(s.Tasks), maxTasks)
+	}
+	var faults []error
+	names := make(map[string]bool, len(s.Tasks))
+	for k := range s.Tasks {
+		if err := s.fault(&s.Tasks[k], names); err != nil {
+			if faults = append(faults, err); len(faults) == mostFaults {
+				return errors.Join(append(faults, errors.New("further tasks were not checked"))...)
+			}
+		}
+	}
+	if len(faults) == 0 {
+		faults = append(faults, cycleFault(s.Tasks))
+	}
+	return errors.Join(faults...)
+}
+
+func (s *Study) fault(t *Spec, names map[string]bool) error {
+	if names[t.Name] {
+		return fmt.Errorf("task %s: the name is not unique; rename it", t.Name)
+	}
+	names[t.Name] = true
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	for _, before := range t.After {
+		if before < 0 || before >= len(s.Tasks) {
+			return fmt.Errorf("task %s: it waits for task %d, which does not exist", t.Name, before)
+		}
+	}
+	largest := 0.0
+	for _, d := range s.Options.Devices {
+		largest = max(largest, d.Memory)
+	}
+	if t.Memory > largest {
+		return fmt.Errorf("task %s needs %g MiB of a GPU and can never run: the largest has %g; lower memory, or use larger GPUs", t.Name, t.Memory, largest)
+	}
+	return nil
+}
+
+func cycleFault(specs []Spec) error {
+	places := cycle(specs)
+	if places == nil {
+		return nil
+	}
+	var names []string
+	for _, k := range append(places, places[0]) {
+		names = append(names, specs[k].Name)
+	}
+	return fmt.Errorf("tasks wait for one another and can never run: %s; remove one of these from after", strings.Join(names, " after "))
+}

@@ -1,0 +1,290 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"graft/events"
+)
+
+// World simulates a study: [World.Advance] until it reports false, after each any number of
+// [World.Carry].
+type World struct {
+	*Machine
+	// Spans are the times at which tasks ran, by their ends; NoSpans leaves them out.
+	Spans   []Span
+	NoSpans bool
+
+	o          Options
+	speed      Speed
+	kernel     events.Kernel[event]
+	boards     []board
+	rates      []float64
+	unfinished int           // tasks that have arrived
+	waited     time.Duration // integral of it
+	since      time.Duration // up to which it is known
+	slicer     Slicer
+}
+
+// Span is a time at which a task ran on a device.
+type Span struct {
+	Task, Device int
+	From, To     time.Duration
+}
+
+// event happens to a task.
+type event struct {
+	kind uint8
+	task *Task
+}
+
+// Kinds of events, in their order at one moment.
+const (
+	completes = iota
+	expires
+	arrives
+)
+
+// pace is the progress of a task in a simulation.
+type pace struct {
+	left    float64 // ns of work
+	rate    float64 // of work
+	watts   float64
+	joules  float64
+	settled time.Duration // up to which left and joules are known; later while the task is loaded
+	end     events.Handle
+	slice   events.Handle // zero where there is none
+	stopped time.Duration // when it was stopped last
+	spans   int           // place of its last span, from 1
+}
+
+// board is the use of a device in a simulation.
+type board struct {
+	watts, busy   float64 // now; share of cores
+	joules, cores float64 // so far; cores in GPU seconds
+	settled       time.Duration
+}
+
+// NewWorld checks a study and returns its simulation before the first arrival.
+func NewWorld(s Study) (*World, error) {
+	s.EnsureDefaults()
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("simulate tasks: %w", err)
+	}
+	w := &World{Machine: NewMachine(s.Options.Devices, s.Tasks, s.Options.Rules()), o: s.Options, speed: s.Speed}
+	w.boards, w.rates = make([]board, len(w.Devices)), make([]float64, 0, 8)
+	for k := range w.boards {
+		w.boards[k].watts = w.o.Power.at(0, 0)
+	}
+	for _, t := range w.All {
+		t.pace.left, t.pace.stopped = float64(t.Work), -1
+		w.kernel.Schedule(int64(t.Arrival), arrives, event{arrives, t})
+	}
+	return w, nil
+}
+
+// Advance moves to the next moment at which tasks arrive, complete or have used their slices; it reports
+// false if there is none.
+func (w *World) Advance() bool {
+	at := w.kernel.Next()
+	if at == events.Never {
+		return false
+	}
+	w.waited += time.Duration(w.unfinished) * (time.Duration(at) - w.since)
+	w.Now, w.since = time.Duration(at), time.Duration(at)
+	for w.kernel.Next() == at {
+		e, _ := w.kernel.Step()
+		w.happen(e)
+	}
+	return true
+}
+
+func (w *World) happen(e event) {
+	switch t := e.task; e.kind {
+	case arrives:
+		w.unfinished++
+		w.Arrive(t)
+	case expires:
+		t.pace.slice = 0
+		w.stop(t)
+	case completes:
+		w.settle(t.Device)
+		w.record(t)
+		t.Worked = t.Work
+		t.pace.end = 0
+		w.unslice(t)
+		w.unfinished--
+		w.Finish(t, Done)
+		w.retime(t.Device)
+	}
+}
+
+// Carry carries a decision out.
+func (w *World) Carry(d Decision) error {
+	if err := w.fault(d); err != nil {
+		return err
+	}
+	if d.Stop != nil {
+		w.stop(d.Stop)
+	}
+	if d.Start != nil {
+		w.start(d.Start, d.On)
+	}
+	return nil
+}
+
+func (w *World) start(t *Task, d *Device) {
+	w.settle(d.ID)
+	p := &t.pace
+	p.settled = w.Now
+	if t.Starts > 0 && (p.stopped != w.Now || t.Device != d.ID) {
+		p.settled += w.o.Switch
+	}
+	w.Start(t, d)
+	p.end = w.kernel.Schedule(math.MaxInt64>>2, completes, event{completes, t})
+	w.retime(d.ID)
+	if w.slicer == nil {
+		return
+	}
+	if slice := w.slicer.Slice(t); slice > 0 {
+		p.slice = w.kernel.Schedule(int64(p.settled+slice), expires, event{expires, t})
+	}
+}
+
+func (w *World) stop(t *Task) {
+	w.settle(t.Device)
+	w.record(t)
+	w.kernel.Cancel(t.pace.end)
+	t.pace.end, t.pace.stopped = 0, w.Now
+	t.Worked = max(0, t.Work-time.Duration(t.pace.left))
+	w.unslice(t)
+	w.Stop(t)
+	w.retime(t.Device)
+}
+
+func (w *World) unslice(t *Task) {
+	if t.pace.slice != 0 {
+		w.kernel.Cancel(t.pace.slice)
+		t.pace.slice = 0
+	}
+}
+
+// settle brings a device and its tasks to the present.
+func (w *World) settle(device int) {
+	b := &w.boards[device]
+	if elapsed := (w.Now - b.settled).Seconds(); elapsed > 0 {
+		b.joules += b.watts * elapsed
+		b.cores += b.busy * elapsed
+	}
+	b.settled = w.Now
+	for _, t := range w.Devices[device].Tasks {
+		p := &t.pace
+		elapsed := max(0, w.Now-p.settled)
+		p.left = max(0, p.left-float64(elapsed)*p.rate)
+		p.joules += p.watts * elapsed.Seconds()
+		p.settled += elapsed
+	}
+}
+
+// retime computes the rates of a device's tasks, their ends and the power.
+func (w *World) retime(device int) {
+	d, b := w.Devices[device], &w.boards[device]
+	w.rates = slices.Grow(w.rates[:0], len(d.Tasks))[:len(d.Tasks)]
+	w.speed.Rates(d.Tasks, w.rates)
+	b.busy = 0
+	for k, t := range d.Tasks {
+		b.busy += t.Cores / whole * w.rates[k]
+	}
+	b.watts = w.o.Power.at(len(d.Tasks), b.busy)
+	for k, t := range d.Tasks {
+		p := &t.pace
+		p.rate = w.rates[k] * d.Speed
+		p.watts = w.o.Power.Active / float64(len(d.Tasks))
+		if b.busy > 0 {
+			p.watts += (b.watts - w.o.Power.Active) * t.Cores / whole * w.rates[k] / b.busy
+		}
+		w.kernel.Reschedule(p.end, int64(max(w.Now, p.settled))+int64(math.Ceil(p.left/p.rate)))
+	}
+}
+
+// record notes the time at which a task ran until now.
+func (w *World) record(t *Task) {
+	if w.NoSpans {
+		return
+	}
+	p := &t.pace
+	if p.spans > 0 {
+		if last := &w.Spans[p.spans-1]; last.To == t.Since && last.Device == t.Device {
+			last.To = w.Now
+			return
+		}
+	}
+	w.Spans = append(w.Spans, Span{t.ID, t.Device, t.Since, w.Now})
+	p.spans = len(w.Spans)
+}
+
+// Energy returns the joules of all devices so far.
+func (w *World) Energy() (joules float64) {
+	for k := range w.boards {
+		b := &w.boards[k]
+		joules += b.joules + b.watts*(w.Now-b.settled).Seconds()
+	}
+	return joules
+}
+
+// Waited returns the times from arrival until now, or until completion, summed over tasks.
+func (w *World) Waited() time.Duration { return w.waited }
+
+// Unfinished returns the number of tasks that have arrived and have not ended.
+func (w *World) Unfinished() int { return w.unfinished }
+
+// Coming reports whether something will happen without a decision.
+func (w *World) Coming() bool { return w.kernel.Len() > 0 }
+
+// Run simulates a study under a scheduler.
+func (s Study) Run(ctx context.Context, kind Kind, o SchedulerOptions) (*Result, error) {
+	w, err := NewWorld(s)
+	if err != nil {
+		return nil, err
+	}
+	o.EnsureDefaults()
+	if err := w.Run(ctx, kind.New(o)); err != nil {
+		return nil, fmt.Errorf("simulate scheduler %s: %w", kind.Name, err)
+	}
+	return w.Result(kind.Name), nil
+}
+
+// Run simulates until nothing happens any more.
+func (w *World) Run(ctx context.Context, s Scheduler) error {
+	w.slicer, _ = s.(Slicer)
+	for w.Advance() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.decide(s); err != nil {
+			return fmt.Errorf("at %v: %w", w.Now, err)
+		}
+	}
+	if w.unfinished > 0 {
+		return fmt.Errorf("nothing runs and nothing arrives, but %d tasks wait, such as %s; the scheduler must start one", w.unfinished, w.Queue[0].Name)
+	}
+	return nil
+}
+
+// decide asks a scheduler until it decides nothing. Each task may be stopped and started once at a moment,
+// so that a scheduler which changes its mind for ever is an error.
+func (w *World) decide(s Scheduler) error {
+	for range 2*len(w.All) + 1 {
+		d := s.Decide(w.Machine)
+		if d == (Decision{}) {
+			return nil
+		}
+		if err := w.Carry(d); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("it made %d decisions in one moment; a scheduler must come to an end", 2*len(w.All)+1)
+}
