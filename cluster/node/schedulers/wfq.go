@@ -14,8 +14,9 @@ import (
 type wfq struct {
 	sliced
 	flows   map[string]*flow
-	virtual float64 // time of the fluid system
-	now     float64 // s, at which it was computed
+	tags    map[*node.Task]float64 // virtual time at which the packet of a queued task ends
+	virtual float64                // time of the fluid system
+	now     float64                // s, at which it was computed
 }
 
 // flow is a flow of the fluid system.
@@ -24,7 +25,7 @@ type flow struct {
 }
 
 func newWFQ(o node.SchedulerOptions) node.Scheduler {
-	return &wfq{sliced: sliced{o.Quantum}, flows: map[string]*flow{}}
+	return &wfq{sliced: sliced{o.Quantum}, flows: map[string]*flow{}, tags: map[*node.Task]float64{}}
 }
 
 // Decide implements [node.Scheduler].
@@ -32,23 +33,27 @@ func (w *wfq) Decide(m *node.Machine) (d node.Decision) {
 	w.advance(m.Now.Seconds(), float64(len(m.Devices)))
 	lowest := 0.0
 	for _, t := range m.Queue {
-		if f := w.finish(t); d.Start == nil || f < lowest {
+		if f := w.tag(t); d.Start == nil || f < lowest {
 			if on := least(load)(m, t); on != nil {
 				d, lowest = node.Decision{Start: t, On: on}, f
 			}
 		}
 	}
-	if d.Start != nil {
-		w.flow(d.Start).finish = lowest
-	}
+	delete(w.tags, d.Start)
 	return d
 }
 
-// finish is the virtual time at which a task's next quantum would end.
-func (w *wfq) finish(t *node.Task) float64 {
-	length := min(w.quantum, t.Left()).Seconds() * t.Cores / 100
-	f := w.flow(t)
-	return max(w.virtual, f.finish) + length/f.weight
+// tag returns the tag of a queued task, and adds its packet to the flow if it is new.
+func (w *wfq) tag(t *node.Task) float64 {
+	tag, known := w.tags[t]
+	if !known {
+		length := min(w.quantum, t.Left()).Seconds() * t.Cores / 100
+		f := w.flow(t)
+		f.finish = max(w.virtual, f.finish) + length/f.weight
+		tag = f.finish
+		w.tags[t] = tag
+	}
+	return tag
 }
 
 func (w *wfq) flow(t *node.Task) *flow {
