@@ -6,6 +6,7 @@ import (
 
 	"graft/cluster/elastic/agent"
 	"graft/learn"
+	"graft/learn/candidates"
 	"graft/original/dl2"
 	"graft/torch/weights"
 )
@@ -32,7 +33,7 @@ func (l *ElasticLearning) Figures() []string {
 	if l.published() {
 		return dl2.FigureNames()
 	}
-	return agent.FigureNames()
+	return candidates.FigureNames()
 }
 
 // Steps is the number of a learner's steps, at most.
@@ -77,7 +78,7 @@ func (l *ElasticLearning) Learner(seed uint64) (SchedulerLearner, error) {
 // publishedSeed is that of DL2's parameters.
 const publishedSeed = 9973
 
-type agentLearner struct{ *agent.Learner }
+type agentLearner struct{ *candidates.Learner }
 
 // Learned implements [SchedulerLearner].
 func (a agentLearner) Learned() (*LearnedScheduler, error) {

@@ -13,6 +13,7 @@ import (
 	"graft/cluster/elastic/agent"
 	"graft/config/decode"
 	"graft/files"
+	"graft/learn/candidates"
 	"graft/original/dl2"
 	"graft/results/document"
 )
@@ -28,12 +29,12 @@ var ElasticLearningKind = &Kind{
 // ElasticLearning is the file of a scheduler of elastic jobs that learns: the cluster, the workloads, the
 // learner, and the schedulers that it is compared with.
 type ElasticLearning struct {
-	Elastic   ElasticOptions  // cluster and speeds
-	Workloads WorkloadOptions // to learn from, to stop by and to compare on
-	Learn     agent.Options   // options of the learner
-	DL2       dl2.Options     `config:"dl2,omit=seed"` // options of the learner where elastic.compat is dl2
-	Run       TreeLearningRun // seeds and output
-	Schedule  ElasticSchedule // schedulers that 'graft evaluate' compares with
+	Elastic   ElasticOptions     // cluster and speeds
+	Workloads WorkloadOptions    // to learn from, to stop by and to compare on
+	Learn     candidates.Options // options of the learner
+	DL2       dl2.Options        `config:"dl2,omit=seed"` // options of the learner where elastic.compat is dl2
+	Run       TreeLearningRun    // seeds and output
+	Schedule  ElasticSchedule    // schedulers that 'graft evaluate' compares with
 
 	sources
 	world                   elasticWorld
@@ -137,7 +138,7 @@ func (l *ElasticLearning) EnsureDefaults() {
 func (l *ElasticLearning) Validate() error {
 	var faults faultList
 	faults.when(l.Workloads.Arrivals == arriveTrace && l.Elastic.Trace == "", "workloads.arrivals is trace; name one in elastic.trace")
-	return errors.Join(append(faults, l.Elastic.Validate(), l.Workloads.Validate(), l.Learn.Validate(), l.checkLearner(), l.Run.Validate(), l.Schedule.Validate())...)
+	return errors.Join(append(faults, l.Elastic.Validate(), l.Workloads.Validate(), l.Learn.Validate(), agent.CheckTeacher(l.Learn.Teacher), l.checkLearner(), l.Run.Validate(), l.Schedule.Validate())...)
 }
 
 // check reads and generates the workloads, and learns nothing.
@@ -282,10 +283,10 @@ func (l *ElasticLearning) Differences(was *ElasticLearning) []string { return di
 // Summary is the learning of a scheduler in a line.
 func (l *ElasticLearning) Summary() (string, error) {
 	lessons, rounds := "nobody", ""
-	if l.Learn.Teacher != agent.NoTeacher {
+	if l.Learn.Teacher != candidates.NoTeacher {
 		lessons = l.Learn.Teacher + " in " + document.Plural(l.Learn.Lessons, "lesson")
 	}
-	if l.Learn.Method != agent.OnlyImitate {
+	if l.Learn.Method != candidates.OnlyImitate {
 		rounds = fmt.Sprintf(", then at most %s of %s", document.Plural(l.Learn.Rounds, "round"), l.Learn.Method)
 	}
 	if l.published() {

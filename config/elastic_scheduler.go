@@ -121,5 +121,5 @@ func readPolicy(fsys files.FS, path, name string, h io.Writer) (kind elastic.Kin
 	if err != nil {
 		return kind, fmt.Errorf("%s: %w", path, err)
 	}
-	return p.Scheduler(name), nil
+	return agent.SchedulerOf(name, p), nil
 }

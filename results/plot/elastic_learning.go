@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/cluster/elastic/agent"
 	"graft/config"
+	"graft/learn/candidates"
 	"graft/results/figure"
 	"graft/results/runs"
 	"graft/stat"
@@ -121,7 +121,7 @@ func roundsBegin(r *runs.Run, steps []float64) []figure.Event {
 		lessons, label = setting("dl2.supervised.steps"), "reinforcement"
 	}
 	last, err := strconv.ParseFloat(lessons, 64)
-	if err != nil || last <= 0 || last >= steps[len(steps)-1] || setting("learn.teacher") == agent.NoTeacher {
+	if err != nil || last <= 0 || last >= steps[len(steps)-1] || setting("learn.teacher") == candidates.NoTeacher {
 		return nil
 	}
 	return []figure.Event{{X: last, Label: label}}

@@ -17,11 +17,11 @@ import (
 	"go.uber.org/zap"
 
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/agent"
 	"graft/cluster/elastic/schedulers"
 	"graft/config"
 	"graft/files"
 	"graft/learn"
+	"graft/learn/candidates"
 	"graft/parallel"
 	"graft/results"
 	"graft/results/document"
@@ -58,7 +58,7 @@ func runScheduler(ctx context.Context, env *work.Env, path string, o Options) (*
 	}
 	l.Run.Tensorboard = l.Run.Tensorboard || o.Tensorboard
 	o.Folder = work.Folder(o.Folder, l.Run.Folder, path)
-	if l.Learn.Compute == agent.InLibTorch {
+	if l.Learn.Compute == candidates.InLibTorch {
 		if err := oneThread(); err != nil { // sums of several threads round otherwise
 			return nil, err
 		}

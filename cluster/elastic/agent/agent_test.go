@@ -14,6 +14,7 @@ import (
 	"graft/cluster/elastic/elastictest"
 	"graft/cluster/elastic/schedulers"
 	"graft/learn"
+	"graft/learn/candidates"
 	"graft/torch/weights"
 )
 
@@ -74,15 +75,15 @@ func TestRewardsAreTimesToCompletion(t *testing.T) {
 }
 
 // quick are options of a learner that takes a second.
-func quick(method string) Options {
-	return Options{Method: method, Lessons: 6, LessonRate: 3e-3, Rounds: 4, Hidden: 16, Envs: 3, Actions: 128, Batch: 64, Every: 2, Slots: 3000}
+func quick(method string) candidates.Options {
+	return candidates.Options{Method: method, Lessons: 6, LessonRate: 3e-3, Rounds: 4, Hidden: 16, Envs: 3, Actions: 128, Batch: 64, Every: 2, Slots: 3000}
 }
 
 // An agent that imitates a scheduler comes close to it on workloads that it has not seen, where one
 // that has learned nothing does not.
 func TestAgentsImitateSchedulers(t *testing.T) {
 	all := workloads(t, 24)
-	o := quick(OnlyImitate)
+	o := quick(candidates.OnlyImitate)
 	o.Lessons, o.Every = 16, 16
 	l, err := NewLearner(all[:16], all[16:], o, 1)
 	require.NoError(t, err)
@@ -101,13 +102,13 @@ func TestAgentsImitateSchedulers(t *testing.T) {
 		}
 		return sum / float64(len(all)-16)
 	}
-	first := excess(Scheduler("first", l.model))
+	first := excess(Scheduler("first", l.Model()))
 	for l.Ended() == "" {
 		require.NoError(t, l.Advance(context.Background()))
 	}
 	p, err := l.Policy()
 	require.NoError(t, err)
-	last := excess(p.Scheduler("learned"))
+	last := excess(SchedulerOf("learned", p))
 	require.Less(t, last, 0.5*first)
 	t.Logf("excess %.3f at first, %.3f after", first, last)
 }
@@ -135,11 +136,11 @@ func TestLessonsLeadToTheTeachersCounts(t *testing.T) {
 func TestLearnersGoOnToTheBit(t *testing.T) {
 	all := workloads(t, 6)
 	random := rand.New(rand.NewPCG(5, 5))
-	for _, method := range []string{PPO, ActorCritic, Reinforce, InLibTorch} {
-		fresh := func() *Learner {
+	for _, method := range []string{candidates.PPO, candidates.ActorCritic, candidates.Reinforce, candidates.InLibTorch} {
+		fresh := func() *candidates.Learner {
 			o := quick(method)
-			if method == InLibTorch {
-				o.Method, o.Compute, o.Baseline = PPO, InLibTorch, ByCritic
+			if method == candidates.InLibTorch {
+				o.Method, o.Compute, o.Baseline = candidates.PPO, candidates.InLibTorch, candidates.ByCritic
 			}
 			l, err := NewLearner(all[:4], all[4:], o, 7)
 			require.NoError(t, err)
@@ -151,7 +152,7 @@ func TestLearnersGoOnToTheBit(t *testing.T) {
 			require.NoError(t, whole.Advance(context.Background()))
 			values, err := whole.Figures()
 			require.NoError(t, err)
-			require.Len(t, values, len(FigureNames()))
+			require.Len(t, values, len(candidates.FigureNames()))
 			rows = append(rows, slices.Clone(values))
 		}
 		require.Equal(t, "all rounds are done", whole.Ended())
@@ -181,7 +182,7 @@ func TestLearnersGoOnToTheBit(t *testing.T) {
 // Policies are what they were in their file; what is none is refused.
 func TestPoliciesAreFiles(t *testing.T) {
 	all := workloads(t, 2)
-	l, err := NewLearner(all[:1], all[1:], quick(OnlyImitate), 1)
+	l, err := NewLearner(all[:1], all[1:], quick(candidates.OnlyImitate), 1)
 	require.NoError(t, err)
 	_, err = l.Policy()
 	require.ErrorContains(t, err, "no agent completed all jobs of validation")
@@ -196,24 +197,24 @@ func TestPoliciesAreFiles(t *testing.T) {
 	again, err := ReadPolicy(set)
 	require.NoError(t, err)
 	require.Equal(t, p.Notes, again.Notes)
-	one, err := all[0].Run(context.Background(), p.Scheduler("one"))
+	one, err := all[0].Run(context.Background(), SchedulerOf("one", p))
 	require.NoError(t, err)
-	two, err := all[0].Run(context.Background(), again.Scheduler("two"))
+	two, err := all[0].Run(context.Background(), SchedulerOf("two", again))
 	require.NoError(t, err)
 	require.Equal(t, one.Allocations, two.Allocations)
 
 	_, err = ReadPolicy(&weights.Set{})
 	require.ErrorContains(t, err, "holds no scheduler")
-	set.Metadata[policyKey] = `{"Version": 1, "Globals": 1}`
+	set.Metadata["graft.elastic.scheduler"] = `{"Version": 1, "Globals": 1}`
 	_, err = ReadPolicy(set)
 	require.ErrorContains(t, err, "learn it again")
 	require.ErrorContains(t, l.Restore(set), "no learning of a scheduler")
 }
 
 func TestWhatLearnersRefuse(t *testing.T) {
-	_, err := NewLearner(nil, workloads(t, 1), Options{}, 1)
+	_, err := NewLearner(nil, workloads(t, 1), candidates.Options{}, 1)
 	require.ErrorContains(t, err, "0 workloads to learn from and 1 of validation")
-	_, err = NewLearner(workloads(t, 1), workloads(t, 1), Options{Teacher: "none", Method: "none", Rounds: -1, Rate: 2, Entropy: -1}, 1)
+	_, err = NewLearner(workloads(t, 1), workloads(t, 1), candidates.Options{Teacher: "none", Method: "none", Rounds: -1, Rate: 2, Entropy: -1}, 1)
 	for _, says := range []string{"nothing is learned", "rounds is -1", "rate is 2", "entropy is -1"} {
 		require.ErrorContains(t, err, says)
 	}

@@ -3,11 +3,19 @@ package agent
 import (
 	"graft/cluster/elastic"
 	"graft/learn"
+	"graft/learn/candidates"
 )
 
 // Scheduler is the scheduler that takes an agent's likeliest actions.
 func Scheduler(name string, agent learn.Agent) elastic.Kind {
 	return elastic.Kind{Name: name, About: "learned", New: func(w *elastic.World) elastic.Scheduler { return &scheduler{newState(w), agent} }}
+}
+
+// SchedulerOf is the scheduler that takes a policy's likeliest actions. Each simulation has an agent of its own.
+func SchedulerOf(name string, p *candidates.Policy) elastic.Kind {
+	kind := Scheduler(name, nil)
+	kind.New = func(w *elastic.World) elastic.Scheduler { return &scheduler{newState(w), p.Agent.Twin()} }
+	return kind
 }
 
 type scheduler struct {

@@ -1,7 +1,8 @@
-package agent
+// Package candidates lets an agent of candidates learn: it imitates a teacher, then improves by policy
+// gradients, and stops by validation. What is scheduled, and how, is the [Course]'s.
+package candidates
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,8 +11,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"graft/cluster/elastic"
-	"graft/cluster/elastic/schedulers"
 	"graft/learn"
 	"graft/stat"
 	"graft/torch/weights"
@@ -23,12 +22,12 @@ type Learner struct {
 	Options
 	progress
 
-	train, validation []elastic.Study
-	model             *learn.Set
-	best              []byte // the best agent so far, as Policy writes it; nil before the first validation
-	chance            *rand.PCG
-	rollouts          []*learn.Rollout
-	figures           [columns]float64
+	course   Course
+	model    *learn.Set
+	best     []byte // the best agent so far, as Policy writes it; nil before the first validation
+	chance   *rand.PCG
+	rollouts []*learn.Rollout
+	figures  [columns]float64
 }
 
 // progress is the state of learning beside the weights.
@@ -62,24 +61,31 @@ const (
 	columns
 )
 
-// NewLearner draws an agent. Train are the workloads that it learns from, validation those by which it
-// stops.
-func NewLearner(train, validation []elastic.Study, o Options, seed uint64) (*Learner, error) {
+// Course is the matter that is learned.
+type Course interface {
+	// Shape describes the observations.
+	Shape() Shape
+	// Workloads returns the number of workloads to learn from.
+	Workloads() int
+	// Env makes an environment that draws from these.
+	Env() (learn.Env, error)
+	// Lesson lets an agent play a workload, with the teacher's actions in a share of the decisions, and
+	// returns all decisions with the teacher's actions as examples.
+	Lesson(ctx context.Context, workload int, agent learn.Agent, follow float64, random *rand.Rand) ([]learn.Example, error)
+	// Validate returns the mean cost of an agent's likeliest actions on the workloads of validation;
+	// infinite where they do not come to an end.
+	Validate(ctx context.Context, agent *learn.Set) (float64, error)
+}
+
+// NewLearner draws an agent.
+func NewLearner(c Course, o Options, seed uint64) (*Learner, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("learn a scheduler: %w", err)
 	}
-	if len(train) == 0 || len(validation) == 0 {
-		return nil, fmt.Errorf("learn a scheduler: %d workloads to learn from and %d of validation; give at least one of both", len(train), len(validation))
-	}
-	l := &Learner{Options: o, progress: progress{Version: version, Best: math.Inf(1)}, train: train, validation: validation, chance: rand.NewPCG(seed, 1)}
-	for k := range l.validation {
-		if _, err := elastic.NewWorld(validation[k]); err != nil {
-			return nil, fmt.Errorf("learn a scheduler: workload %d of validation: %w", k, err)
-		}
-	}
+	l := &Learner{Options: o, progress: progress{Version: version, Best: math.Inf(1)}, course: c, chance: rand.NewPCG(seed, 1)}
 	var err error
-	if l.model, err = newModel(learn.SetOptions{Hidden: o.Hidden, Rate: o.LessonRate, Batches: o.batches()}, rand.New(rand.NewPCG(seed, 0))); err != nil {
+	if l.model, err = c.Shape().model(learn.SetOptions{Hidden: o.Hidden, Rate: o.LessonRate, Batches: o.batches()}, rand.New(rand.NewPCG(seed, 0))); err != nil {
 		return nil, err
 	}
 	if o.lessons() == 0 {
@@ -88,16 +94,19 @@ func NewLearner(train, validation []elastic.Study, o Options, seed uint64) (*Lea
 	return l, l.prepare(seed)
 }
 
+// Model returns the agent as it is now.
+func (l *Learner) Model() *learn.Set { return l.model }
+
 // prepare makes the rollouts.
 func (l *Learner) prepare(seed uint64) error {
 	var envs []learn.Env
 	var agents []learn.Agent
-	first, err := NewEnv(l.train, l.Slots)
-	if err != nil {
-		return err
-	}
 	for range l.Envs {
-		envs, agents = append(envs, first.another()), append(agents, l.model.Twin())
+		e, err := l.course.Env()
+		if err != nil {
+			return err
+		}
+		envs, agents = append(envs, e), append(agents, l.model.Twin())
 	}
 	if l.grouped() {
 		l.rollouts = learn.NewGroup(envs, agents, seed, firstStream)
@@ -111,11 +120,6 @@ func (l *Learner) prepare(seed uint64) error {
 
 // firstStream is the first pair of streams of random numbers that rollouts use.
 const firstStream = 1
-
-func newModel(o learn.SetOptions, random *rand.Rand) (*learn.Set, error) {
-	o.Globals, o.Features = Globals, Features
-	return learn.NewSet(o, random)
-}
 
 // Steps implements [learn.Learner].
 func (l *Learner) Steps() int { return l.Step }
@@ -177,42 +181,13 @@ func (l *Learner) turn() error {
 // lesson imitates the teacher on a workload. The agent plays more and more of it by itself.
 func (l *Learner) lesson(ctx context.Context) error {
 	random := rand.New(l.chance)
-	at := l.Step % len(l.train)
-	teacher, err := l.teacherOf(ctx, at)
-	if err != nil {
-		return err
-	}
-	lesson := Lesson{Teacher: teacher, Agent: l.model.Twin(), Follow: 1 / float64(1+l.Step), Slots: l.Slots}
-	examples, err := lesson.Give(ctx, l.train[at], random)
+	examples, err := l.course.Lesson(ctx, l.Step%l.course.Workloads(), l.model.Twin(), 1/float64(1+l.Step), random)
 	if err != nil {
 		return err
 	}
 	o := learn.ImitationOptions{Batch: l.Batch, Segment: segment, MaxNorm: 5, ValueLoss: 0.5}
 	l.figures[ofImitation], err = learn.Imitate(l.model, examples, o, random)
 	return err
-}
-
-// teacherOf is the scheduler to imitate on a workload.
-func (l *Learner) teacherOf(ctx context.Context, at int) (best elastic.Kind, err error) {
-	if l.Teacher != BestTeacher {
-		return schedulers.Named(l.Teacher)
-	}
-	least := math.Inf(1)
-	for _, kind := range schedulers.Kinds() {
-		s := l.train[at]
-		s.Options.Limit = cmp.Or(s.Options.Limit, l.Slots)
-		r, err := s.Run(ctx, kind)
-		switch {
-		case ctx.Err() != nil:
-			return best, ctx.Err()
-		case err == nil && r.MeanJCT < least: // one that leaves jobs is no teacher
-			best, least = kind, r.MeanJCT
-		}
-	}
-	if best.New == nil {
-		return best, fmt.Errorf("learn a scheduler: no scheduler completes the jobs of workload %d in %d slots; raise slots, or name a teacher", at, l.Slots)
-	}
-	return best, nil
 }
 
 // round plays, and learns from it.
@@ -274,25 +249,13 @@ func drawSegments(length, actions int, random *rand.Rand) (begins []int) {
 
 // validate schedules the workloads of validation, and keeps the agent if it is the best.
 func (l *Learner) validate(ctx context.Context) error {
-	mean := 0.0
-	for _, s := range l.validation {
-		if s.Options.Limit == 0 || s.Options.Limit > l.Slots {
-			s.Options.Limit = l.Slots
-		}
-		r, err := s.Run(ctx, Scheduler("learned", l.model))
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil { // jobs are left after so many slots
-			mean = math.Inf(1)
-			break
-		}
-		mean += r.MeanJCT / float64(len(l.validation))
+	mean, err := l.course.Validate(ctx, l.model)
+	if err != nil {
+		return err
 	}
 	switch {
 	case mean < l.Best:
 		l.Best, l.BestAt, l.Worse = mean, l.Step, 0
-		var err error
 		if l.best, err = l.policy().bytes(); err != nil {
 			return err
 		}
@@ -304,7 +267,9 @@ func (l *Learner) validate(ctx context.Context) error {
 }
 
 // policy is the agent as it is now.
-func (l *Learner) policy() *Policy { return &Policy{Agent: l.model, hidden: l.Hidden} }
+func (l *Learner) policy() *Policy {
+	return &Policy{Agent: l.model, shape: l.course.Shape(), hidden: l.Hidden}
+}
 
 // Policy is the best agent on the workloads of validation.
 func (l *Learner) Policy() (*Policy, error) {
@@ -315,11 +280,8 @@ func (l *Learner) Policy() (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ReadPolicy(set)
+	return l.course.Shape().ReadPolicy(set)
 }
-
-// learnerKey is the text of a file's header that holds a learner's state, as JSON.
-const learnerKey = "graft.elastic.learner"
 
 // version of the learner's state.
 const version = 1
@@ -347,7 +309,7 @@ func (l *Learner) Save() (*weights.Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("save learning: %w", err)
 	}
-	set := &weights.Set{Metadata: map[string]string{learnerKey: string(text)}}
+	set := &weights.Set{Metadata: map[string]string{l.course.Shape().learnerKey(): string(text)}}
 	learn.SaveModel(l.model, set, modelPrefix)
 	return set, nil
 }
@@ -357,7 +319,7 @@ const modelPrefix = "agent."
 
 // Restore implements [learn.Learner].
 func (l *Learner) Restore(set *weights.Set) error {
-	text, ok := set.Metadata[learnerKey]
+	text, ok := set.Metadata[l.course.Shape().learnerKey()]
 	if !ok {
 		return errors.New("go on learning: the file holds no learning of a scheduler that was interrupted")
 	}

@@ -1,4 +1,4 @@
-package agent
+package candidates
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"graft/cluster/elastic/schedulers"
 	"graft/learn"
 	"graft/learn/dense"
 	"graft/learn/tensors"
@@ -72,7 +71,7 @@ type Options struct {
 func (o *Options) EnsureDefaults() {
 	o.Teacher, o.Method, o.Baseline = cmp.Or(o.Teacher, BestTeacher), cmp.Or(o.Method, PPO), cmp.Or(o.Baseline, ByWorkload)
 	o.Compute = cmp.Or(o.Compute, InGo)
-	for value, otherwise := range map[*int]int{&o.Lessons: 20, &o.Rounds: 40, &o.Hidden: 32, &o.Envs: 8, &o.Actions: 2048, &o.Epochs: 2, &o.Batch: 256, &o.Every: 5, &o.Patience: 2, &o.Slots: defaultSlots} {
+	for value, otherwise := range map[*int]int{&o.Lessons: 20, &o.Rounds: 40, &o.Hidden: 32, &o.Envs: 8, &o.Actions: 2048, &o.Epochs: 2, &o.Batch: 256, &o.Every: 5, &o.Patience: 2, &o.Slots: 2000} {
 		*value = cmp.Or(*value, otherwise)
 	}
 	for value, otherwise := range map[*float64]float64{&o.LessonRate: 1e-3, &o.Rate: 3e-4, &o.Gamma: 0.99, &o.Lambda: 0.99, &o.Clip: 0.2, &o.Entropy: 0.003} {
@@ -83,9 +82,6 @@ func (o *Options) EnsureDefaults() {
 // Validate lists all faults.
 func (o *Options) Validate() error {
 	var faults []error
-	if _, err := schedulers.Named(o.Teacher); err != nil && o.Teacher != NoTeacher && o.Teacher != BestTeacher {
-		faults = append(faults, fmt.Errorf("teacher: %w; or best, or none", err))
-	}
 	if !slices.Contains([]string{PPO, ActorCritic, Reinforce, OnlyImitate}, o.Method) {
 		faults = append(faults, fmt.Errorf("method is %q; must be ppo, actor-critic, reinforce or none", o.Method))
 	}

@@ -1,0 +1,104 @@
+package candidates
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+
+	"graft/learn"
+	"graft/torch/weights"
+)
+
+// Policy is a learned scheduler.
+type Policy struct {
+	Agent *learn.Set
+	Notes map[string]string // where it comes from; its file keeps them
+
+	shape  Shape
+	hidden int
+}
+
+// Shape describes the observations of a world, and names it in files.
+type Shape struct {
+	World             string // such as elastic, in the keys of files' headers
+	Noun              string // of what is scheduled, for errors
+	Globals, Features int    // values of the state, and of a candidate
+}
+
+// policyKey is the text of a file's header by which a policy is known, as JSON.
+func (s Shape) policyKey() string { return "graft." + s.World + ".scheduler" }
+
+// learnerKey is that of learning which was interrupted.
+func (s Shape) learnerKey() string { return "graft." + s.World + ".learner" }
+
+func (s Shape) model(o learn.SetOptions, random *rand.Rand) (*learn.Set, error) {
+	o.Globals, o.Features = s.Globals, s.Features
+	return learn.NewSet(o, random)
+}
+
+// Holds reports whether a file holds a policy of this world.
+func (s Shape) Holds(set *weights.Set) bool { return set.Metadata[s.policyKey()] != "" }
+
+// policyPrefix begins the names of a policy's tensors.
+const policyPrefix = "scheduler."
+
+// policyShape says which agent the tensors of a file are of.
+type policyShape struct {
+	Version, Globals, Features, Hidden int
+}
+
+// Set is the content of the policy's file.
+func (p *Policy) Set() (*weights.Set, error) {
+	text, err := json.Marshal(policyShape{version, p.shape.Globals, p.shape.Features, p.hidden})
+	if err != nil {
+		return nil, fmt.Errorf("write a scheduler: %w", err)
+	}
+	set := &weights.Set{Metadata: map[string]string{p.shape.policyKey(): string(text)}}
+	maps.Copy(set.Metadata, p.Notes)
+	learn.SaveParams(p.Agent, set, policyPrefix)
+	return set, nil
+}
+
+func (p *Policy) bytes() ([]byte, error) {
+	set, err := p.Set()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = weights.WriteSafetensors(&b, set)
+	return b.Bytes(), err
+}
+
+func readSet(text []byte) (*weights.Set, error) {
+	return weights.ReadFrom(bytes.NewReader(text), int64(len(text)), weights.Options{})
+}
+
+// largestHidden bounds the agent of a file.
+const largestHidden = 1 << 12
+
+// ReadPolicy is the policy of a file.
+func (s Shape) ReadPolicy(set *weights.Set) (*Policy, error) {
+	text, ok := set.Metadata[s.policyKey()]
+	if !ok {
+		return nil, fmt.Errorf("the file holds no scheduler of %s; 'graft learn' makes one", s.Noun)
+	}
+	var shape policyShape
+	if err := json.Unmarshal([]byte(text), &shape); err != nil {
+		return nil, fmt.Errorf("the header of the scheduler is damaged: %w", err)
+	}
+	if shape.Version != version || shape.Globals != s.Globals || shape.Features != s.Features || shape.Hidden < 1 || shape.Hidden > largestHidden {
+		return nil, fmt.Errorf("the scheduler is of another version of graft: it reads %d and %d values, this one %d and %d; learn it again", shape.Globals, shape.Features, s.Globals, s.Features)
+	}
+	m, err := s.model(learn.SetOptions{Hidden: shape.Hidden}, rand.New(rand.NewPCG(0, 0)))
+	if err != nil {
+		return nil, err
+	}
+	if err := learn.RestoreParams(m, set, policyPrefix); err != nil {
+		return nil, err
+	}
+	p := &Policy{Agent: m, Notes: maps.Clone(set.Metadata), shape: s, hidden: shape.Hidden}
+	delete(p.Notes, s.policyKey())
+	return p, nil
+}
