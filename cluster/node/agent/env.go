@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"graft/cluster/node"
+	"graft/cluster/node/schedulers"
+	"graft/learn"
+)
+
+// Objective is the cost that a scheduler learns to lower.
+type Objective string
+
+// The objectives.
+const (
+	Completion  Objective = "completion"   // mean turnaround, s
+	EnergyDelay Objective = "energy-delay" // energy of all devices times mean turnaround, J s
+)
+
+// Of returns the cost of a simulation.
+func (o Objective) Of(s *node.Summary) float64 {
+	if o == EnergyDelay {
+		return s.Delay()
+	}
+	return s.Turnaround
+}
+
+// Env is an environment over simulations: an action starts a task on a device, or lets the time go on until
+// something happens. The rewards of an episode sum to minus the mean turnaround over that of best-fit; with
+// the objective energy-delay they are minus the mean of this ratio and that of the energies, which is the
+// logarithm of the product's ratio to first order.
+type Env struct {
+	studies   []node.Study
+	scales    []func() (scale, error) // of each, computed once
+	objective Objective
+	scale     scale
+	world     *node.World
+	state     *state
+}
+
+// scale has the figures of best-fit.
+type scale struct {
+	waited, joules float64
+	tick           time.Duration // step of time in which later rewards of episodes are compared
+}
+
+// NewEnv makes an environment that draws from studies.
+func NewEnv(studies []node.Study, objective Objective) (*Env, error) {
+	if len(studies) == 0 {
+		return nil, errors.New("make an environment of tasks: there are no tasks; give some")
+	}
+	e := &Env{studies: studies, objective: objective}
+	for k := range studies {
+		if _, err := node.NewWorld(studies[k]); err != nil {
+			return nil, fmt.Errorf("make an environment of tasks: workload %d: %w", k, err)
+		}
+		e.scales = append(e.scales, sync.OnceValues(func() (scale, error) { return measure(studies[k]) }))
+	}
+	return e, nil
+}
+
+// another is an environment over the same studies, for another goroutine.
+func (e *Env) another() *Env {
+	return &Env{studies: e.studies, scales: e.scales, objective: e.objective}
+}
+
+// ticks is the number of steps of time of an episode, about.
+const ticks = 100
+
+func measure(s node.Study) (scale, error) {
+	kind, err := schedulers.Named("best-fit")
+	if err != nil {
+		return scale{}, err
+	}
+	w, err := node.NewWorld(s)
+	if err != nil {
+		return scale{}, err
+	}
+	var o node.SchedulerOptions
+	o.EnsureDefaults()
+	if err := w.Run(background, kind.New(o)); err != nil {
+		return scale{}, err
+	}
+	return scale{max(w.Waited().Seconds(), 1e-9), max(w.Energy(), 1e-9), max(1, w.Now/ticks)}, nil
+}
+
+// Reset begins with the first arrival.
+func (e *Env) Reset(random *rand.Rand) (err error) {
+	k := random.IntN(len(e.studies))
+	if e.scale, err = e.scales[k](); err != nil {
+		return err
+	}
+	if e.world, err = node.NewWorld(e.studies[k]); err != nil {
+		return err
+	}
+	e.world.NoSpans = true
+	e.state = newState(e.world.Machine)
+	e.world.Advance()
+	return nil
+}
+
+// Observe lists the candidates; the action behind the last one lets the time go on. While nothing can
+// happen without a start, it is not allowed.
+func (e *Env) Observe() learn.Observation {
+	o := e.state.look()
+	if n := len(e.state.candidates); n > 0 && !e.world.Coming() {
+		o.Mask = make([]bool, n+1)
+		for k := range n {
+			o.Mask[k] = true
+		}
+	}
+	return o
+}
+
+// Act starts a candidate's task, or lets the time go on.
+func (e *Env) Act(action int) (learn.Outcome, error) {
+	w, n := e.world, len(e.state.candidates)
+	if action < 0 || action > n {
+		return learn.Outcome{}, fmt.Errorf("there are %d candidates, and the passing of time", n)
+	}
+	if action < n {
+		c := e.state.candidates[action]
+		return learn.Outcome{}, w.Carry(node.Decision{Start: c.task, On: c.on})
+	}
+	before, waited, joules := w.Now, w.Waited(), w.Energy()
+	if !w.Advance() {
+		return learn.Outcome{}, errors.New("nothing will happen; start a task")
+	}
+	o := learn.Outcome{Reward: -(w.Waited() - waited).Seconds() / e.scale.waited, Elapsed: int(w.Now/e.scale.tick - before/e.scale.tick), Done: !w.Coming() && w.Unfinished() == 0}
+	if e.objective == EnergyDelay {
+		o.Reward = (o.Reward - (w.Energy()-joules)/e.scale.joules) / 2
+	}
+	return o, nil
+}

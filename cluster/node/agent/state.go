@@ -1,0 +1,127 @@
+// Package agent lets agents learn to schedule the tasks of a machine: an environment over the simulation,
+// and the scheduler that an agent is.
+package agent
+
+import (
+	"math"
+	"time"
+
+	"graft/cluster/node"
+	"graft/learn"
+)
+
+// Numbers of values of an observation.
+const (
+	Globals  = 5  // of the machine
+	Features = 13 // of a candidate, a task on a device
+)
+
+// mostCores is the percentage of a device's cores up to which candidates ask for them together.
+const mostCores = 150
+
+// window is the number of tasks of the queue that are candidates, from its beginning.
+const window = 64
+
+// candidate is a task that may start on a device.
+type candidate struct {
+	task *node.Task
+	on   *node.Device
+}
+
+// state describes a machine to an agent.
+type state struct {
+	machine    *node.Machine
+	candidates []candidate
+	values     []float64
+	unit       time.Duration // mean estimate of the tasks that have arrived
+	arrived    int           // number of them
+	largest    float64       // memory of a device
+}
+
+func newState(m *node.Machine) *state {
+	s := &state{machine: m, unit: 1}
+	for _, d := range m.Devices {
+		s.largest = max(s.largest, d.Memory)
+	}
+	return s
+}
+
+// look lists the candidates and describes them. Of devices in one state the first counts.
+func (s *state) look() learn.Observation {
+	m := s.machine
+	s.measure()
+	s.candidates, s.values = s.candidates[:0], s.globals(s.values[:0])
+	for k, t := range m.Queue {
+		if k == window {
+			break
+		}
+		for _, d := range m.Devices {
+			if d.Cores+t.Cores <= mostCores && m.Holds(t, d) && !s.repeats(d) {
+				s.candidates = append(s.candidates, candidate{t, d})
+				s.values = s.describe(s.values, t, d)
+			}
+		}
+	}
+	return learn.Observation{Values: s.values}
+}
+
+// repeats reports whether an earlier device is empty too and equal.
+func (s *state) repeats(d *node.Device) bool {
+	if d.Used > 0 || len(d.Tasks) > 0 {
+		return false
+	}
+	for _, other := range s.machine.Devices[:d.ID] {
+		if other.Used == 0 && len(other.Tasks) == 0 && other.Memory == d.Memory && other.Speed == d.Speed {
+			return true
+		}
+	}
+	return false
+}
+
+// measure computes the unit of time anew if tasks have arrived.
+func (s *state) measure() {
+	count, sum := 0, time.Duration(0)
+	for _, t := range s.machine.All {
+		if t.State != node.Absent {
+			count, sum = count+1, sum+t.Estimate
+		}
+	}
+	if count != s.arrived {
+		s.arrived, s.unit = count, max(1, sum/time.Duration(count))
+	}
+}
+
+// globals are the free shares of cores and memory, the lengths of the queue and of the running tasks, and
+// the share of empty devices.
+func (s *state) globals(to []float64) []float64 {
+	m := s.machine
+	cores, memory, all, empty := 0.0, 0.0, 0.0, 0
+	for _, d := range m.Devices {
+		cores, memory, all = cores+min(100, d.Cores), memory+d.Used, all+d.Memory
+		if len(d.Tasks) == 0 {
+			empty++
+		}
+	}
+	n := float64(len(m.Devices))
+	return append(to, 1-cores/100/n, 1-memory/all, math.Log1p(float64(len(m.Queue)))/4, math.Log1p(float64(len(m.Running)))/3, float64(empty)/n)
+}
+
+// describe has a task's demands, work and area, and a device's use before and after the task started.
+func (s *state) describe(to []float64, t *node.Task, d *node.Device) []float64 {
+	cores, memory := t.Cores/100, t.Memory/d.Memory
+	left := math.Log(float64(t.Left())/float64(s.unit) + 1e-3)
+	dominant := max(cores, t.Memory/s.largest)
+	after, used := (d.Cores+t.Cores)/100, d.Used/d.Memory
+	if t.State != node.Held {
+		used += memory
+	}
+	held, empty := 0.0, 0.0
+	if t.State == node.Held {
+		held = 1
+	}
+	if len(d.Tasks) == 0 {
+		empty = 1
+	}
+	return append(to, cores, memory, left, left+math.Log(dominant+1e-3), min(1, after), max(0, after-1), used, float64(len(d.Tasks))/4, empty,
+		min(1, after)-used, held, float64(t.Priority)/5, math.Log(d.Speed))
+}
