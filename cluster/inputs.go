@@ -92,21 +92,30 @@ func (r *row) config(suffix string) Config {
 }
 
 // ReadProfiles reads measurements of models alone (columns model, dataset, batchsize,
-// amp, label) and in pairs (the first four with a 1 and a 2 behind, and speed1, speed2).
+// amp, label) and in pairs, as ReadPairs does.
 func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
-	p := &Profiles{Scores: map[Config]int{}, Pairs: map[[2]Config][2]float64{}}
+	p := &Profiles{Scores: map[Config]int{}}
 	err := rows(fsys, alone, func(r *row) error {
 		p.Scores[r.config("")] = r.whole("label")
 		return nil
 	})
-	return p, errors.Join(err, rows(fsys, pairs, func(r *row) error {
+	var other error
+	p.Pairs, other = ReadPairs(fsys, pairs)
+	return p, errors.Join(err, other)
+}
+
+// ReadPairs reads measurements of models in pairs: the columns model, dataset, batchsize and amp with a 1
+// and a 2 behind, and speed1, speed2.
+func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
+	found := map[[2]Config][2]float64{}
+	return found, rows(fsys, path, func(r *row) error {
 		a, b := r.number("speed1"), r.number("speed2")
 		if r.fault == nil && (a <= 0 || b <= 0) {
 			return fmt.Errorf("read %s:%d: rates of %v and %v; expected positive rates", r.path, r.line, a, b)
 		}
-		p.Pairs[[2]Config{r.config("1"), r.config("2")}] = [2]float64{a, b}
+		found[[2]Config{r.config("1"), r.config("2")}] = [2]float64{a, b}
 		return nil
-	}))
+	})
 }
 
 // forecastDates is the layout of dates in a forecast; they have no time zone.

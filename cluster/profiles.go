@@ -1,6 +1,10 @@
 package cluster
 
-import "graft/cluster/trace"
+import (
+	"fmt"
+
+	"graft/cluster/trace"
+)
 
 // Config is the model and the settings of a job on which its load on a device depends.
 type Config struct {
@@ -8,6 +12,21 @@ type Config struct {
 	Dataset string // what it trains on; empty is unknown
 	Batch   int    // images or sequences in a step; zero is unknown
 	AMP     bool   // whether it computes in mixed precision
+}
+
+// String names a configuration in a file of tasks: the model, and what is known of the rest behind slashes.
+func (c Config) String() string {
+	text := c.Model
+	if c.Dataset != "" {
+		text += "/" + c.Dataset
+	}
+	if c.Batch > 0 {
+		text += fmt.Sprintf("/%d", c.Batch)
+	}
+	if c.AMP {
+		text += "/amp"
+	}
+	return text
 }
 
 // ConfigOf returns the configuration of a job.

@@ -61,47 +61,61 @@ func readElasticSchedulers(fsys files.FS, r *decode.Reading, names []string) (al
 // ReadElasticScheduler reads a learned scheduler: a file, or a run folder of 'graft learn'. Its name is
 // the last part of the path.
 func ReadElasticScheduler(fsys files.FS, path string) (s ElasticScheduler, err error) {
+	s.Kind, s.Seeds, s.digest, err = readScheduler(fsys, path, elasticPolicy)
+	return s, err
+}
+
+func elasticPolicy(name string, set *weights.Set) (elastic.Kind, error) {
+	if dl2.IsPolicy(set) {
+		p, err := dl2.ReadPolicy(set)
+		if err != nil {
+			return elastic.Kind{}, err
+		}
+		return p.Scheduler(name, dl2.SchedulerOptions{}), nil
+	}
+	p, err := agent.ReadPolicy(set)
+	if err != nil {
+		return elastic.Kind{}, err
+	}
+	return agent.SchedulerOf(name, p), nil
+}
+
+// readScheduler reads a learned scheduler of either world from a file or a run folder, with what each
+// seed learned in the order of names.
+func readScheduler[K any](fsys files.FS, path string, of func(name string, set *weights.Set) (K, error)) (kind K, seeds []K, digest string, err error) {
 	name := strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".safetensors")
 	file := path
 	if info, err := fsys.Stat(path); err == nil && info.IsDir() {
 		file = filepath.Join(path, ElasticSchedulerFile)
 	}
 	h := sha256.New()
-	if s.Kind, err = readPolicy(fsys, file, name, h); err != nil {
+	if kind, err = readPolicy(fsys, file, name, h, of); err != nil {
 		if file != path && errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w; the folder is none of a scheduler that 'graft learn' has learned to the end", err)
 		}
-		return s, err
+		return kind, nil, "", err
 	}
 	if file != path {
-		if s.Seeds, err = readSeeds(fsys, filepath.Join(path, ElasticSeedFolder), name, h); err != nil {
-			return s, err
-		}
-	}
-	s.digest = fmt.Sprintf("%x", h.Sum(nil))
-	return s, nil
-}
-
-// readSeeds reads what each seed learned, in the order of names.
-func readSeeds(fsys files.FS, folder, name string, h io.Writer) (all []elastic.Kind, err error) {
-	entries, err := fsys.ReadDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".safetensors" {
-			continue
-		}
-		kind, err := readPolicy(fsys, filepath.Join(folder, e.Name()), name, h)
+		folder := filepath.Join(path, ElasticSeedFolder)
+		entries, err := fsys.ReadDir(folder)
 		if err != nil {
-			return nil, err
+			return kind, nil, "", err
 		}
-		all = append(all, kind)
+		for _, e := range entries {
+			if filepath.Ext(e.Name()) != ".safetensors" {
+				continue
+			}
+			one, err := readPolicy(fsys, filepath.Join(folder, e.Name()), name, h, of)
+			if err != nil {
+				return kind, nil, "", err
+			}
+			seeds = append(seeds, one)
+		}
 	}
-	return all, nil
+	return kind, seeds, fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-func readPolicy(fsys files.FS, path, name string, h io.Writer) (kind elastic.Kind, err error) {
+func readPolicy[K any](fsys files.FS, path, name string, h io.Writer, of func(string, *weights.Set) (K, error)) (kind K, err error) {
 	set, err := weights.Read(fsys, path, weights.Options{})
 	if err != nil {
 		return kind, err
@@ -110,16 +124,8 @@ func readPolicy(fsys files.FS, path, name string, h io.Writer) (kind elastic.Kin
 		fmt.Fprintln(h, t.Name, t.Shape)
 		_, _ = h.Write(t.Data) // a hash takes everything
 	}
-	if dl2.IsPolicy(set) {
-		p, err := dl2.ReadPolicy(set)
-		if err != nil {
-			return kind, fmt.Errorf("%s: %w", path, err)
-		}
-		return p.Scheduler(name, dl2.SchedulerOptions{}), nil
+	if kind, err = of(name, set); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	p, err := agent.ReadPolicy(set)
-	if err != nil {
-		return kind, fmt.Errorf("%s: %w", path, err)
-	}
-	return agent.SchedulerOf(name, p), nil
+	return kind, err
 }

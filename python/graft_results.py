@@ -557,6 +557,7 @@ def _unquoted(token):
 _KINDS = [
     ("cluster", {"simulations.csv"}),
     ("elastic", {"elastic.csv", "manifest.json"}),
+    ("node", {"node.csv", "manifest.json"}),
     ("simulation", {"grid.json"}),
     ("elastic-learning", {"learning.csv", "schedulers"}),
     ("elastic-comparison", {"comparison.csv", "manifest.json"}),
@@ -611,7 +612,7 @@ class Run:
         names = _list(self.path)
         self.kind = _kind(
             names
-        )  # cluster, elastic, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
+        )  # cluster, elastic, node, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
         if self.kind is None:
             raise Error(
                 f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "
@@ -678,7 +679,7 @@ class Run:
     def tables(self):
         """Names of the tables: files, such as "epochs" and "events", and "sequences" of a simulation."""
         found = [name for name in map(_table_name, _list(self.path)) if name] if self.kind != "table" else []
-        for folder in _folders(self.path) if self.kind in ("cluster", "elastic") else []:
+        for folder in _folders(self.path) if self.kind in ("cluster", "elastic", "node") else []:
             found += [f"{os.path.basename(folder)}/{name}" for name in map(_table_name, _list(folder)) if name]
         return sorted(set(found) | ({"sequences"} if self._table_folder() is not None else set()))
 

@@ -13,6 +13,7 @@ func commands() []*cobra.Command {
 		newSimulateCommand(),
 		newFleetCommand(),
 		newClusterCommand(),
+		newNodeCommand(),
 		newWorkCommand(),
 		newLearnCommand(),
 		newPipelineCommand(),

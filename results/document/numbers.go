@@ -14,6 +14,7 @@ const (
 	UnitNats    = "nats"
 	UnitImages  = "images/s"
 	UnitSlots   = "slots" // of simulations of elastic jobs
+	UnitJoules  = "J"
 	UnitGFLOP   = "GFLOP"
 )
 

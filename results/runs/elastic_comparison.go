@@ -11,12 +11,17 @@ import (
 
 // ElasticComparison is the outcome.json of a comparison of schedulers of elastic jobs. Times are in slots.
 type ElasticComparison struct {
-	Folder    string            `json:"folder"`           // of the run; empty where none was written
-	Scaling   string            `json:"scaling"`          // model of what a change of counts costs
-	Slot      float64           `json:"slot_seconds"`     // length of a slot
+	Folder  string  `json:"folder"`       // of the run; empty where none was written
+	Scaling string  `json:"scaling"`      // model of what a change of counts costs
+	Slot    float64 `json:"slot_seconds"` // length of a slot
+	Ranking
+}
+
+// Ranking compares schedulers on the same workloads by a quantity of which less is better.
+type Ranking struct {
 	Against   string            `json:"against"`          // the scheduler that differences are from
 	Bounds    []float64         `json:"jct_lower_bounds"` // of each workload: no scheduler has a smaller mean
-	Standings []ElasticStanding `json:"standings"`        // by mean time to completion
+	Standings []ElasticStanding `json:"standings"`        // by their means
 }
 
 // ElasticStanding holds the results of one scheduler. Intervals are of 95%, over workloads and seeds.
@@ -27,7 +32,7 @@ type ElasticStanding struct {
 	Left       int            `json:"left"`           // simulations that ended with jobs left, which no mean counts
 	Mean       *float64       `json:"jct_mean"`       // over workloads and seeds; null where jobs were left
 	Interval   *stat.Interval `json:"jct_interval"`   // of it; null where there are too few workloads
-	Excess     *float64       `json:"over_bound"`     // mean over the mean bound
+	Excess     *float64       `json:"over_bound"`     // mean over the mean bound; null where there is none
 	Difference *stat.Interval `json:"jct_difference"` // from the scheduler of Against, workload by workload; null for itself, and where there are too few
 	Better     int            `json:"better"`         // workloads with a smaller mean than that scheduler's
 	Ties       int            `json:"ties"`           // workloads whose means differ by less than a thousandth
@@ -55,8 +60,10 @@ func NewElasticStanding(scheduler string, seeds int, times [][]float64, bounds [
 	}
 	i := stat.CrossedInterval(times)
 	i.Low = max(0, i.Low) // NaN stays
-	excess := i.Mean / stat.Mean(bounds)
-	s.Mean, s.Excess, s.Interval = &i.Mean, &excess, whole(i)
+	if s.Mean, s.Interval = &i.Mean, whole(i); len(bounds) > 0 {
+		excess := i.Mean / stat.Mean(bounds)
+		s.Excess = &excess
+	}
 	return s
 }
 
@@ -69,7 +76,7 @@ func whole(i stat.Interval) *stat.Interval {
 }
 
 // Rank sorts the standings, compares them with that of Against, and gives them ranks.
-func (c *ElasticComparison) Rank() {
+func (c *Ranking) Rank() {
 	slices.SortStableFunc(c.Standings, func(a, b ElasticStanding) int { return cmp.Compare(a.sortKey(), b.sortKey()) })
 	against := slices.IndexFunc(c.Standings, func(s ElasticStanding) bool { return s.Scheduler == c.Against })
 	leader := 0

@@ -1,0 +1,29 @@
+package node
+
+import (
+	"slices"
+	"time"
+)
+
+// Lanes returns for each span the first lane of its device that is free from its beginning to its end, so
+// that tasks which run together are drawn side by side.
+func Lanes(spans []Span) []int {
+	order := make([]int, len(spans))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(spans[a].From - spans[b].From) })
+	lanes := make([]int, len(spans))
+	until := map[int][]time.Duration{} // of each device's lanes
+	for _, k := range order {
+		s := spans[k]
+		free := slices.IndexFunc(until[s.Device], func(to time.Duration) bool { return to <= s.From })
+		if free < 0 {
+			free = len(until[s.Device])
+			until[s.Device] = append(until[s.Device], 0)
+		}
+		until[s.Device][free] = s.To
+		lanes[k] = free
+	}
+	return lanes
+}

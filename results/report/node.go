@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"graft/cluster/node/agent"
+	"graft/results/document"
+	"graft/results/runs"
+	"graft/stat"
+)
+
+// PrintNode writes the outcome for people.
+func PrintNode(o *runs.NodeOutcome, w io.Writer) error {
+	d := &document.Document{}
+	writeNode(o, d)
+	if o.Folder != "" {
+		d.Say("results in " + o.Folder)
+	}
+	return d.Print(w)
+}
+
+func writeNode(o *runs.NodeOutcome, d *document.Document) {
+	d.Say(fmt.Sprintf("%s of %s in all on %s", document.Plural(o.Workloads, "workload"), document.Plural(o.Tasks, "task"), document.Plural(o.GPUs, "GPU")))
+	t := document.NewTable("scheduler").Numbers("", "", "seeds").Numbers("", "%.2f", "turnaround", "p95", "wait").Numbers("", "%.2f", "slowdown").Numbers("", "%.1f", "makespan").
+		Numbers(document.UnitShare, "%.1f%%", "busy").Numbers("", "%.2f", "kJ").Numbers("", "%.1f", "stops").Numbers(document.UnitShare, "%.0f%%", "done")
+	for _, c := range o.Cells {
+		t.Add(c.Scheduler, learnedSeeds(c.Seeds), c.Turnaround, c.Tail, c.Wait, c.Slowdown, c.Makespan, c.Busy, c.Joules/1000, c.Stops, c.Completed)
+	}
+	d.Show(t)
+	d.Say("TURNAROUND is the mean time from arrival to completion, in seconds as P95, WAIT and MAKESPAN are; no scheduler has a mean below " +
+		fmt.Sprintf("%.2f s. SLOWDOWN is turnaround over the time alone, BUSY the share of the GPUs' cores in use, kJ the energy of all GPUs by the file's model of power.", stat.Mean(o.Turnaround.Bounds)))
+	if o.Workloads < 2 {
+		return
+	}
+	first, second := &o.Turnaround, &o.EnergyDelay
+	titles := []string{"mean turnaround, s", "energy times mean turnaround, kJ s"}
+	if o.Objective == string(agent.EnergyDelay) {
+		first, second, titles[0], titles[1] = second, first, titles[1], titles[0]
+	}
+	d.Head(titles[0])
+	d.Show(rankingTable(first))
+	d.Head(titles[1])
+	d.Show(rankingTable(second))
+	d.Say(fmt.Sprintf("DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and seeds. Schedulers that do not differ from the best of a rank beyond noise share it.", first.Against))
+}
+
+// learnedSeeds is the number of seeds; none for a scheduler that learned nothing.
+func learnedSeeds(n int) document.Cell {
+	if n == 0 {
+		return document.Missing()
+	}
+	return document.Value(float64(n), "")
+}
+
+// rankingTable has a row for each scheduler.
+func rankingTable(r *runs.Ranking) *document.Table {
+	t := document.NewTable("scheduler").Numbers("", "", "rank").Numbers("", "%.2f", "mean").Numbers("", "", "95%").Numbers("", "%.3f", "over bound").Numbers("", "", "difference", "better")
+	for _, s := range r.Standings {
+		excess, difference, better := document.Missing(), document.Missing(), document.Missing()
+		if s.Excess != nil {
+			excess = document.Value(*s.Excess, "")
+		}
+		if s.Scheduler != r.Against {
+			better = document.Value(float64(s.Better), "").Then(" of %d", len(s.Times))
+		}
+		if s.Difference != nil {
+			difference = document.Value(s.Difference.Mean, "").As("%+.2f")
+			difference.Low, difference.High = &s.Difference.Low, &s.Difference.High
+		}
+		t.Add(s.Scheduler, s.Rank, *s.Mean, timeInterval(s.Interval), excess, difference, better)
+	}
+	return t
+}
+
+// nodeDetail is the outcome of tasks of one machine.
+type nodeDetail struct{ *runs.NodeOutcome }
+
+func readNodeDetail(r *runs.Run, _ bool) (Detail, error) {
+	o, err := runs.OutcomeOf[runs.NodeOutcome](r)
+	if o == nil || err != nil {
+		return nil, err
+	}
+	return &nodeDetail{o}, nil
+}
+
+func (n *nodeDetail) write(d *document.Document) {
+	d.Head("schedulers")
+	writeNode(n.NodeOutcome, d)
+}

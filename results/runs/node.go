@@ -1,0 +1,56 @@
+package runs
+
+import (
+	"graft/results/document"
+)
+
+// NodeOutcome is the outcome.json of tasks of one machine that were simulated under several schedulers.
+type NodeOutcome struct {
+	Folder      string     `json:"folder"`       // of the run
+	GPUs        int        `json:"gpus"`         // of the machine
+	Workloads   int        `json:"workloads"`    // sets of tasks
+	Tasks       int        `json:"tasks"`        // in all of them
+	Objective   string     `json:"objective"`    // the quantity by which schedulers are listed: completion or energy-delay
+	Cells       []NodeCell `json:"cells"`        // of each scheduler, the best first
+	Turnaround  Ranking    `json:"turnaround"`   // mean time from arrival to completion, s
+	EnergyDelay Ranking    `json:"energy_delay"` // energy of all GPUs times mean turnaround, kJ s
+}
+
+// NodeCell holds means of a scheduler over workloads and seeds.
+type NodeCell struct {
+	Scheduler  string  `json:"scheduler"`  // its name
+	Seeds      int     `json:"seeds"`      // that learned it; zero for one that learned nothing
+	Completed  float64 `json:"completed"`  // share of the tasks
+	Turnaround float64 `json:"turnaround"` // mean time from arrival to completion, s
+	Tail       float64 `json:"turnaround_p95"`
+	Wait       float64 `json:"wait"`     // mean part of the turnaround on no GPU, s
+	Slowdown   float64 `json:"slowdown"` // mean turnaround over the time alone
+	Makespan   float64 `json:"makespan"` // end of the last task, s
+	Busy       float64 `json:"busy"`     // share of the cores in use until then
+	Joules     float64 `json:"joules"`   // of all GPUs until then
+	Stops      float64 `json:"stops"`    // times that tasks were stopped and went on later
+}
+
+// NodeKind covers the runs of 'graft node simulate'.
+var NodeKind = &Kind{Name: "node", Title: "simulation of a machine's tasks", Titles: "simulations of a machine's tasks", matches: hasManifestAnd(ResolvedFile, nodeTable), read: readNodeRun}
+
+// Tables in the folder of each scheduler, and the stream by which the run is recognised.
+const (
+	NodeTasksFile = "tasks.csv" // a row for each task of each workload
+	NodeSpansFile = "spans.csv" // a row for each time at which a task of the first workload ran on a GPU
+	NodeStream    = "node"
+	nodeTable     = NodeStream + ".csv"
+)
+
+func readNodeRun(f *Folder, r *Run) error {
+	o := &NodeOutcome{}
+	if err := f.readOwn(r, o); err != nil {
+		return err
+	}
+	r.Seeded = false
+	for _, c := range o.Cells {
+		r.Quantities = append(r.Quantities, seedless(c.Scheduler+"_turnaround", document.UnitSeconds, Lower, c.Turnaround),
+			seedless(c.Scheduler+"_makespan", document.UnitSeconds, Lower, c.Makespan), seedless(c.Scheduler+"_joules", document.UnitJoules, Lower, c.Joules))
+	}
+	return nil
+}

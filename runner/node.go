@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"graft/cluster/node/schedulers"
+	"graft/config"
+	"graft/results/report"
+	"graft/results/runs"
+	"graft/work"
+	"graft/work/node"
+)
+
+func newNodeCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "node",
+		Short: "Schedule tasks on the GPUs of one machine, simulated or for real",
+		Long: `node schedules tasks on the GPUs of one machine: programs that need a share of a GPU's
+cores and memory. Memory is a hard limit; cores are shared, and tasks that run together slow
+each other.`,
+	}
+	command.AddCommand(newNodeSimulateCommand())
+	return command
+}
+
+// nodeOptions are the flags of the commands of a machine's tasks.
+type nodeOptions struct {
+	work.FolderOptions          // how the run folder is made
+	set                []string // assignments after the file
+	schedulers         []string // in place of the file's
+	out                string   // the run folder
+	json               bool     // print one object
+}
+
+func (o *nodeOptions) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as machine.gpus=8; may be given several times")
+	flags.StringVar(&o.out, "out", "", "the run folder; empty is run.folder, or runs/ and the file's name")
+	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder")
+	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	command.MarkFlagsMutuallyExclusive("resume", "force")
+}
+
+// read reads the file with the flags.
+func (o *nodeOptions) read(env *work.Env, path string) (c *config.Node, err error) {
+	set := o.set
+	if o.out != "" {
+		set = append(set, "run.folder="+config.Quote(o.out))
+	}
+	if len(o.schedulers) > 0 {
+		set = append(set, "schedule.schedulers="+config.QuoteList(o.schedulers))
+	}
+	if c, err = config.ReadNode(env.Files, path, set); err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	o.Config, err = env.Text(path)
+	return c, err
+}
+
+func newNodeSimulateCommand() *cobra.Command {
+	var o nodeOptions
+	command := &cobra.Command{
+		Use:   "simulate CONFIG",
+		Short: "Simulate tasks under schedulers and compare their turnaround and energy",
+		Long: `simulate simulates the tasks of CONFIG, a file with the section machine, under each
+scheduler: those of its tables [[task]], those of a trace, or generated ones in several
+workloads. Simulations go from event to event; the same inputs give the same bytes, whatever
+runs in parallel. Schedulers:
+
+` + nodeHelp() + `
+and learned ones: a run folder of 'graft learn CONFIG', which learns on generated workloads
+that the comparison does not have. Estimates of durations are exact unless the file has
+others. CONFIG's keys: 'graft config schema --markdown'.`,
+		Example: `  graft node simulate tasks.toml
+  graft node simulate tasks.toml --scheduler best-fit,smallest,runs/learned
+  graft node simulate tasks.toml --set machine.gpus=8 --set schedule.objective=energy-delay --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runNodeSimulate(command.Context(), command.OutOrStdout(), args[0], o)
+		},
+	}
+	o.add(command)
+	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil, "schedulers to compare, by name or run folder; empty is those of the file, or all that need no learning")
+	return command
+}
+
+func runNodeSimulate(ctx context.Context, w io.Writer, path string, o nodeOptions) error {
+	env := environment(ctx)
+	c, err := o.read(env, path)
+	if err != nil {
+		return err
+	}
+	outcome, err := node.Simulate(ctx, env, c, path, o.FolderOptions)
+	return show(w, o.json, outcome, err, func(w io.Writer, r *runs.NodeOutcome) error { return report.PrintNode(r, w) })
+}
+
+// nodeHelp lists the schedulers of a machine's tasks for a help text.
+func nodeHelp() string {
+	var b strings.Builder
+	for _, k := range schedulers.Kinds() {
+		fmt.Fprintf(&b, "  %-12s %s\n", k.Name, k.About)
+	}
+	return b.String()
+}
