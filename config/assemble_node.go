@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -170,6 +171,18 @@ func (n *Node) TeacherAndMethod() (teacher, method string) { return n.Learn.Teac
 // Learning returns the workloads to learn from and to choose by.
 func (n *Node) Learning() (train, validation []node.Study) {
 	return n.workloads(toLearn, n.Tasks.TrainCount), n.workloads(toChoose, n.Tasks.ValidationCount)
+}
+
+// CheckLearning refuses a file whose schedulers cannot learn.
+func (n *Node) CheckLearning() error {
+	train, validation := n.Learning()
+	switch {
+	case len(n.Task) > 0:
+		return errors.New("learn a scheduler: the file has tables [[task]], which are one workload; leave them out, so that tasks are generated, or name a trace in tasks.from")
+	case len(train) == 0 || len(validation) == 0:
+		return fmt.Errorf("learn a scheduler: the trace gives %d workloads to learn from and %d of validation; lower tasks.most, tasks.train_count or tasks.validation_count", len(train), len(validation))
+	}
+	return nil
 }
 
 // Learner makes the learner of a seed.

@@ -55,7 +55,7 @@ func writeElasticComparison(t testing.TB, dir string) {
 	require.NoError(t, err)
 	_, err = run.Stream(runs.ElasticComparisonStream, []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "jct_mean"}})
 	require.NoError(t, err)
-	c := &runs.ElasticComparison{Scaling: "none", Slot: 1200, Against: "optimus", Bounds: []float64{8, 9, 10, 9}}
+	c := &runs.ElasticComparison{Scaling: "none", Slot: 1200, Ranking: runs.Ranking{Against: "optimus", Bounds: []float64{8, 9, 10, 9}}}
 	for name, times := range map[string][][]float64{
 		"drf": {{16}, {17}, {19}, {17}}, "learned": {{11, 12}, {13, 14}, {14, 13}, {12, 12}}, "srtf": {{12}, {13}, {15}, {13}}, "optimus": {{19}, {22}, {24}, {20}}, "fifo": {{31}, {runs.JobsLeft}, {29}, {30}},
 	} {

@@ -11,6 +11,7 @@ import (
 
 	"graft/config"
 	"graft/learn/candidates"
+	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
 	"graft/stat"
@@ -33,11 +34,11 @@ func plotElasticLearning(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	possible := stat.FromZero
+	possible, unit := stat.FromZero, document.UnitSlots
 	if o != nil {
-		possible.Low = o.Bound
+		possible.Low, unit = o.Bound, cmp.Or(o.Unit, unit)
 	}
-	top := figure.Panel{Y: figure.Axis{Name: "mean completion time", Unit: "slots"}, Curves: []figure.Curve{seedsCurve("learned", steps, times, possible)}}
+	top := figure.Panel{Y: figure.Axis{Name: "mean completion time", Unit: unit}, Curves: []figure.Curve{seedsCurve("learned", steps, times, possible)}}
 	note := []string{"Times are of the workloads of validation.", p.note()}
 	if left {
 		note = append(note, "Gaps: a scheduler left jobs.")
@@ -87,7 +88,9 @@ func (p *seedCurves) validations(list []runs.Series) (steps []float64, times [][
 // those that are left out.
 func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark string) {
 	names := slices.SortedFunc(maps.Keys(o.Rivals), func(a, b string) int { return cmp.Or(cmp.Compare(o.Rivals[a], o.Rivals[b]), cmp.Compare(a, b)) })
-	levels = []figure.Level{{Name: "lower bound", At: o.Bound}}
+	if o.Bound > 0 {
+		levels = []figure.Level{{Name: "lower bound", At: o.Bound}}
+	}
 	var others []string
 	drawn := 0
 	for _, name := range names {
@@ -95,10 +98,9 @@ func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark 
 		if name == o.Teacher {
 			level.Name += ", the teacher"
 		}
-		last := &levels[len(levels)-1]
-		switch {
-		case len(levels) > 1 && level.At == last.At: // one line would hide the other
-			last.Name += "; " + level.Name
+		switch last := len(levels) - 1; {
+		case last > 0 && level.At == levels[last].At: // one line would hide the other
+			levels[last].Name += "; " + level.Name
 		case name == o.Teacher:
 			levels = append(levels, level)
 		case drawn < mostRivals:
@@ -110,7 +112,7 @@ func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark 
 	if len(others) == 0 {
 		return levels, ""
 	}
-	return levels, "Not drawn: " + strings.Join(others, ", ") + " slots."
+	return levels, "Not drawn: " + strings.Join(others, ", ") + " " + cmp.Or(o.Unit, document.UnitSlots) + "."
 }
 
 // roundsBegin marks where lessons end and rounds begin; nil where there are not both.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"graft/cluster/node/agent"
 	"graft/results/document"
 	"graft/results/runs"
 	"graft/stat"
@@ -29,13 +30,39 @@ func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) 
 	d.Show(seeds)
 	others := document.NewTable("scheduler").Numbers("", "%.2f", "mean JCT", "over bound")
 	learned := stat.Mean(times)
-	others.Add("learned, mean of seeds", learned, learned/o.Bound)
+	over := func(mean float64) document.Cell {
+		if o.Bound == 0 {
+			return document.Missing()
+		}
+		return document.Value(mean/o.Bound, "")
+	}
+	others.Add("learned, mean of seeds", learned, over(learned))
 	for _, name := range slices.SortedFunc(maps.Keys(o.Rivals), func(a, b string) int { return cmp.Or(cmp.Compare(o.Rivals[a], o.Rivals[b]), cmp.Compare(a, b)) }) {
-		others.Add(name, o.Rivals[name], o.Rivals[name]/o.Bound)
+		others.Add(name, o.Rivals[name], over(o.Rivals[name]))
 	}
 	d.Show(others)
-	d.Say(fmt.Sprintf("Times in slots, on the %s of validation, by which the best were chosen: 'graft evaluate' compares on workloads that no learner has seen. No scheduler has a mean below %.2f. The best seed is %d.",
-		document.Plural(o.Choose, "workload"), o.Bound, o.Best))
+	bound := fmt.Sprintf(" No scheduler has a mean below %.2f.", o.Bound)
+	if o.Bound == 0 {
+		bound = ""
+	}
+	d.Say(fmt.Sprintf("%s, on the %s of validation, by which the best were chosen: %s compares on workloads that no learner has seen.%s The best seed is %d.",
+		measure(o.Unit), document.Plural(o.Choose, "workload"), comparedBy(o.Unit), bound, o.Best))
+}
+
+// measure names the quantity of a unit.
+func measure(unit string) string {
+	if unit == agent.EnergyDelay.Unit() {
+		return "Energy times mean completion time in kJ s"
+	}
+	return "Times in " + cmp.Or(unit, document.UnitSlots)
+}
+
+// comparedBy names the command that compares schedulers whose times have a unit.
+func comparedBy(unit string) string {
+	if unit == "" || unit == document.UnitSlots {
+		return "'graft evaluate'"
+	}
+	return "'graft node simulate'"
 }
 
 // elasticLearningDetail is the outcome of learning schedulers of elastic jobs.

@@ -38,9 +38,9 @@ func writeNode(o *runs.NodeOutcome, d *document.Document) {
 	if o.Objective == string(agent.EnergyDelay) {
 		first, second, titles[0], titles[1] = second, first, titles[1], titles[0]
 	}
-	d.Head(titles[0])
+	d.Head("%s", titles[0])
 	d.Show(rankingTable(first))
-	d.Head(titles[1])
+	d.Head("%s", titles[1])
 	d.Show(rankingTable(second))
 	d.Say(fmt.Sprintf("DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and seeds. Schedulers that do not differ from the best of a rank beyond noise share it.", first.Against))
 }

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -8,14 +9,16 @@ import (
 	"graft/results/document"
 )
 
-// ElasticLearningOutcome is the outcome.json of learning a scheduler of elastic jobs. Times are in slots.
+// ElasticLearningOutcome is the outcome.json of learning a scheduler of elastic jobs or of a machine's tasks.
+// Times are in the unit, of which the costs of tasks may be another quantity.
 type ElasticLearningOutcome struct {
 	Teacher string             `json:"teacher"`         // scheduler that was imitated; none for nobody
 	Method  string             `json:"method"`          // of the rounds after that; none for no rounds
-	Scaling string             `json:"scaling"`         // model of what a change of counts costs
+	Scaling string             `json:"scaling"`         // model of what a change of counts costs; empty for tasks
+	Unit    string             `json:"unit"`            // of times and costs: slots, s or kJ s; empty in runs of earlier versions, which is slots
 	Train   int                `json:"train"`           // workloads that were learned from
 	Choose  int                `json:"validation"`      // workloads that chose the best
-	Bound   float64            `json:"jct_lower_bound"` // mean over those of what no scheduler goes below
+	Bound   float64            `json:"jct_lower_bound"` // mean over those of what no scheduler goes below; zero where none is known
 	Seeds   []ElasticSeed      `json:"seeds"`           // each by itself
 	Best    uint64             `json:"best_seed"`       // seed of the scheduler that is best on them
 	Rivals  map[string]float64 `json:"rivals_jct"`      // mean time to completion of other schedulers on them
@@ -50,7 +53,7 @@ func readElasticLearning(f *Folder, r *Run) error {
 	r.Seeded = false
 	for _, s := range o.Seeds {
 		if s.Seed == o.Best {
-			r.Quantities = append(r.Quantities, seedless("validation_jct", document.UnitSlots, Lower, s.JCT))
+			r.Quantities = append(r.Quantities, seedless("validation_jct", cmp.Or(o.Unit, document.UnitSlots), Lower, s.JCT))
 		}
 	}
 	return nil

@@ -132,7 +132,7 @@ func (c *cases) difference() string {
 	for _, one := range c.all {
 		folder := c.stored.Path(one.folder)
 		if m, err := results.ReadManifest(c.env.Files, folder); err == nil && m.ConfigSHA256 != one.Digest() {
-			return fmt.Sprintf("in case %s, %s", one.Name, differences(c.env, folder, one.ElasticLearning))
+			return fmt.Sprintf("in case %s, %s", one.Name, jobs{one.ElasticLearning}.differs(c.env, folder))
 		}
 	}
 	return "some were added, removed, renamed or moved, or those that have not begun have changed"
@@ -149,7 +149,7 @@ func (c *cases) learnCase(ctx context.Context, one *oneCase) (*runs.ElasticLearn
 	if err != nil && !runs.NotThere(err) {
 		return nil, err
 	}
-	s := &scheduler{run: newRun(c.env, Options{Folder: folder, Resume: err == nil}), ElasticLearning: one.ElasticLearning}
+	s := &scheduler{run: newRun(c.env, Options{Folder: folder, Resume: err == nil}), world: jobs{one.ElasticLearning}}
 	done, err = s.learn(ctx, one.Resolved())
 	s.close(err)
 	c.took += s.took
@@ -185,12 +185,6 @@ func (c *cases) write(o *runs.ElasticCasesOutcome) error {
 		}
 	}
 	return errors.Join(stream.Sync(), c.stored.WriteOutcome(o))
-}
-
-// differences says in what a configuration differs from that of a run folder.
-func differences(env *work.Env, folder string, l *config.ElasticLearning) string {
-	was, err := config.ReadElasticLearning(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
-	return work.Differences(was, err, l.Differences, "its workloads have changed")
 }
 
 // lastValidation is the mean time to completion at the last validation; nil where jobs were left.

@@ -16,8 +16,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"graft/cluster/elastic"
-	"graft/cluster/elastic/schedulers"
 	"graft/config"
 	"graft/files"
 	"graft/learn"
@@ -42,13 +40,29 @@ type SchedulerResult struct {
 // scheduler learns a scheduler for each of several seeds.
 type scheduler struct {
 	run
-	*config.ElasticLearning
+	world
 	took time.Duration // that learning has, in this process
+}
+
+// world is a file of schedulers that learn, of elastic jobs or of tasks.
+type world interface {
+	Resolved() string
+	Digest() string
+	Figures() []string
+	Steps() int
+	TeacherAndMethod() (teacher, method string)
+	Learner(seed uint64) (config.SchedulerLearner, error)
+
+	options() (*config.TreeLearningRun, *candidates.Options)
+	// differs tells the differences from the configuration of a run folder.
+	differs(env *work.Env, folder string) string
+	// rivals fills in what else an outcome has: the workloads, their bound, and other schedulers on them.
+	rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error
 }
 
 // runScheduler learns the schedulers of a configuration file.
 func runScheduler(ctx context.Context, env *work.Env, path string, o Options) (*SchedulerResult, error) {
-	l, err := config.ReadElasticLearning(env.Files, path, o.Set)
+	l, err := readWorld(env, path, o.Set)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
@@ -56,14 +70,15 @@ func runScheduler(ctx context.Context, env *work.Env, path string, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	l.Run.Tensorboard = l.Run.Tensorboard || o.Tensorboard
-	o.Folder = work.Folder(o.Folder, l.Run.Folder, path)
-	if l.Learn.Compute == candidates.InLibTorch {
+	run, learner := l.options()
+	run.Tensorboard = run.Tensorboard || o.Tensorboard
+	o.Folder = work.Folder(o.Folder, run.Folder, path)
+	if learner.Compute == candidates.InLibTorch {
 		if err := oneThread(); err != nil { // sums of several threads round otherwise
 			return nil, err
 		}
 	}
-	s := &scheduler{run: newRun(env, o), ElasticLearning: l}
+	s := &scheduler{run: newRun(env, o), world: l}
 	outcome, err := s.learn(ctx, text)
 	if err := s.end(err); err != nil {
 		return nil, err
@@ -98,11 +113,12 @@ func (s *scheduler) learn(ctx context.Context, text string) (*runs.ElasticLearni
 
 // begin makes the run folder, or opens the one that these schedulers began in.
 func (s *scheduler) begin(text string) (*schedulerLog, error) {
-	if err := s.open(text, s.Resolved(), results.Manifest{Seed: s.Run.Seed, ConfigSHA256: s.Digest()}); err != nil {
+	o, _ := s.options()
+	if err := s.open(text, s.Resolved(), results.Manifest{Seed: o.Seed, ConfigSHA256: s.Digest()}); err != nil {
 		return nil, err
 	}
 	if s.stored.Manifest().ConfigSHA256 != s.Digest() {
-		what := differences(s.env, s.stored.Path(""), s.ElasticLearning)
+		what := s.differs(s.env, s.stored.Path(""))
 		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option folder", s.o.Folder, what))
 	}
 	if _, err := s.env.Files.Stat(s.stored.Path(runs.ElasticComparisonStream + ".csv")); err == nil {
@@ -120,8 +136,8 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := &schedulerLog{Folder: folder, log: s.log, pace: work.NewProgressLimiter(s.env.Now), steps: map[uint64]float64{}, seeds: s.Run.Seeds, all: s.Steps(), figures: s.Figures()}
-	if err := s.stored.ForgetEvents(); err != nil || !s.Run.Tensorboard { // all rows are reported again
+	log := &schedulerLog{Folder: folder, log: s.log, pace: work.NewProgressLimiter(s.env.Now), steps: map[uint64]float64{}, seeds: o.Seeds, all: s.Steps(), figures: s.Figures()}
+	if err := s.stored.ForgetEvents(); err != nil || !o.Tensorboard { // all rows are reported again
 		return log, err
 	}
 	log.curves, err = openCurves(s.env.Now, s.stored, 0, s.Resolved())
@@ -137,8 +153,9 @@ type learnedSeed struct {
 
 // train runs all seeds to their end, and shows how far they are.
 func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed, error) {
-	all := make([]learnedSeed, s.Run.Seeds)
-	study := &learn.Study{Seeds: s.Run.All(), Pool: parallel.Pool{Workers: cmp.Or(s.Run.Workers, runtime.GOMAXPROCS(0))}, Every: s.Run.Every, Checkpoint: s.Run.Checkpoint,
+	o, _ := s.options()
+	all := make([]learnedSeed, o.Seeds)
+	study := &learn.Study{Seeds: o.All(), Pool: parallel.Pool{Workers: cmp.Or(o.Workers, runtime.GOMAXPROCS(0))}, Every: o.Every, Checkpoint: o.Checkpoint,
 		Now: s.env.Now, Recorder: log}
 	study.With = func(seed uint64, advance func(learn.Learner) ([]learn.Row, error)) error {
 		l, err := s.Learner(seed)
@@ -153,7 +170,7 @@ func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
-		all[seed-s.Run.Seed] = learnedSeed{runs.ElasticSeed{Seed: seed, Steps: l.Steps(), Ended: l.Ended(), JCT: learned.JCT, BestAt: learned.Step, Last: lastValidation(rows, s.Figures()), Scheduler: runs.ElasticSeedFile(seed)}, learned.Set, rows}
+		all[seed-o.Seed] = learnedSeed{runs.ElasticSeed{Seed: seed, Steps: l.Steps(), Ended: l.Ended(), JCT: learned.JCT, BestAt: learned.Step, Last: lastValidation(rows, s.Figures()), Scheduler: runs.ElasticSeedFile(seed)}, learned.Set, rows}
 		return nil
 	}
 	if log.drawn = s.env.Show != nil; log.drawn {
@@ -167,9 +184,8 @@ func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed
 
 // outcome writes the schedulers, and says how good they are on the workloads of validation.
 func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.ElasticLearningOutcome, error) {
-	train, validation, _ := s.Studies()
 	teacher, method := s.TeacherAndMethod()
-	o := &runs.ElasticLearningOutcome{Teacher: teacher, Method: method, Scaling: s.Elastic.Scaling, Train: len(train), Choose: len(validation), Rivals: map[string]float64{}}
+	o := &runs.ElasticLearningOutcome{Teacher: teacher, Method: method, Rivals: map[string]float64{}}
 	best := slices.MinFunc(all, func(a, b learnedSeed) int { return cmp.Compare(a.JCT, b.JCT) })
 	for _, l := range all {
 		maps.Copy(l.set.Metadata, map[string]string{"graft": s.env.Version, "seed": fmt.Sprint(l.Seed), "steps": fmt.Sprint(l.BestAt), "teacher": teacher, "method": method})
@@ -182,44 +198,12 @@ func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.Elast
 	if err := s.write(config.ElasticSchedulerFile, best.set); err != nil {
 		return nil, err
 	}
-	for _, v := range validation {
-		bound, err := elastic.LowerBound(v)
-		if err != nil {
-			return nil, err
-		}
-		o.Bound += bound.Mean / float64(len(validation))
-	}
-	for _, kind := range schedulers.Kinds() {
-		mean, err := s.meanJCT(ctx, validation, kind)
-		if err != nil {
-			return nil, err
-		}
-		if !math.IsInf(mean, 0) {
-			o.Rivals[kind.Name] = mean
-		}
-	}
-	return o, nil
+	return o, s.rivals(ctx, o)
 }
 
 // write writes a scheduler, whole or not at all.
 func (s *scheduler) write(name string, set *weights.Set) error {
 	return files.WriteAtomic(s.env.Files, s.stored.Path(name), func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
-}
-
-// meanJCT is the mean over workloads; infinite where a scheduler leaves jobs.
-func (s *scheduler) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic.Kind) (mean float64, err error) {
-	for _, v := range studies {
-		v.Options.Limit = cmp.Or(v.Options.Limit, s.Slots())
-		r, err := v.Run(ctx, kind)
-		if ctx.Err() != nil {
-			return 0, learn.ErrStopped // what was learned is saved
-		}
-		if err != nil {
-			return math.Inf(1), nil
-		}
-		mean += r.MeanJCT / float64(len(studies))
-	}
-	return mean, nil
 }
 
 // validationFigure is the figure of the mean time to completion on the workloads of validation.

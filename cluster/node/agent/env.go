@@ -18,15 +18,23 @@ type Objective string
 // The objectives.
 const (
 	Completion  Objective = "completion"   // mean turnaround, s
-	EnergyDelay Objective = "energy-delay" // energy of all devices times mean turnaround, J s
+	EnergyDelay Objective = "energy-delay" // energy of all devices times mean turnaround, kJ s
 )
 
 // Of returns the cost of a simulation.
 func (o Objective) Of(s *node.Summary) float64 {
 	if o == EnergyDelay {
-		return s.Delay()
+		return s.Delay() / 1000
 	}
 	return s.Turnaround
+}
+
+// Unit returns the unit of the costs.
+func (o Objective) Unit() string {
+	if o == EnergyDelay {
+		return "kJ s"
+	}
+	return "s"
 }
 
 // Env is an environment over simulations: an action starts a task on a device, or lets the time go on until

@@ -1,0 +1,119 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"path/filepath"
+
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/schedulers"
+	"graft/cluster/node"
+	"graft/cluster/node/agent"
+	nodeschedulers "graft/cluster/node/schedulers"
+	"graft/config"
+	"graft/learn"
+	"graft/learn/candidates"
+	"graft/results/document"
+	"graft/results/runs"
+	"graft/stat"
+	"graft/work"
+)
+
+// readWorld reads a file of schedulers that learn.
+func readWorld(env *work.Env, path string, set []string) (world, error) {
+	if config.KindOf(env.Files, path) == config.NodeKind {
+		n, err := config.ReadNode(env.Files, path, set)
+		if err == nil {
+			err = n.CheckLearning()
+		}
+		return tasks{n}, err
+	}
+	l, err := config.ReadElasticLearning(env.Files, path, set)
+	return jobs{l}, err
+}
+
+// jobs are elastic jobs.
+type jobs struct{ *config.ElasticLearning }
+
+func (j jobs) options() (*config.TreeLearningRun, *candidates.Options) { return &j.Run, &j.Learn }
+
+func (j jobs) differs(env *work.Env, folder string) string {
+	was, err := config.ReadElasticLearning(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
+	return work.Differences(was, err, j.Differences, "its workloads have changed")
+}
+
+func (j jobs) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
+	train, validation, _ := j.Studies()
+	o.Scaling, o.Train, o.Choose, o.Unit = j.Elastic.Scaling, len(train), len(validation), document.UnitSlots
+	for _, v := range validation {
+		bound, err := elastic.LowerBound(v)
+		if err != nil {
+			return err
+		}
+		o.Bound += bound.Mean / float64(len(validation))
+	}
+	for _, kind := range schedulers.Kinds() {
+		mean, err := j.meanJCT(ctx, validation, kind)
+		if err != nil {
+			return err
+		}
+		if !math.IsInf(mean, 0) {
+			o.Rivals[kind.Name] = mean
+		}
+	}
+	return nil
+}
+
+// meanJCT is the mean over workloads; infinite where a scheduler leaves jobs.
+func (j jobs) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic.Kind) (mean float64, err error) {
+	for _, v := range studies {
+		v.Options.Limit = cmp.Or(v.Options.Limit, j.Slots())
+		r, err := v.Run(ctx, kind)
+		if ctx.Err() != nil {
+			return 0, learn.ErrStopped // what was learned is saved
+		}
+		if err != nil {
+			return math.Inf(1), nil
+		}
+		mean += r.MeanJCT / float64(len(studies))
+	}
+	return mean, nil
+}
+
+// tasks are those of one machine.
+type tasks struct{ *config.Node }
+
+func (t tasks) options() (*config.TreeLearningRun, *candidates.Options) { return &t.Run, &t.Learn }
+
+func (t tasks) differs(env *work.Env, folder string) string {
+	was, err := config.ReadNode(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
+	return work.Differences(was, err, t.Differences, "its tasks have changed")
+}
+
+func (t tasks) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
+	train, validation := t.Learning()
+	o.Train, o.Choose, o.Unit = len(train), len(validation), t.Objective().Unit()
+	if t.Objective() == agent.Completion {
+		var bounds []float64
+		for _, v := range validation {
+			bounds = append(bounds, node.Bound(v))
+		}
+		o.Bound = stat.Mean(bounds)
+	}
+	for _, kind := range nodeschedulers.Kinds() {
+		var costs []float64
+		for k, v := range validation {
+			r, err := v.Run(ctx, kind, t.Schedule.Options(uint64(k)))
+			if ctx.Err() != nil {
+				return learn.ErrStopped // what was learned is saved
+			}
+			if err != nil {
+				return err
+			}
+			costs = append(costs, t.Objective().Of(&r.Summary))
+		}
+		o.Rivals[kind.Name] = stat.Mean(costs)
+	}
+	return nil
+}
