@@ -57,6 +57,7 @@ var rooms = []room{
 	{"cluster/elastic", []string{"cluster"}},
 	{"cluster/elastic/agent", []string{"cluster/elastic", "learn/candidates"}},
 	{"cluster/node", []string{"cluster/trace"}},
+	{"cluster/node/execute", []string{"cluster/node", "fleet", "results"}},
 	{"cluster/node/agent", []string{"cluster/node", "learn/candidates"}},
 	{"cluster/lucid", []string{"cluster", "cluster/estimate"}},
 	{"cluster/schedulers", []string{"cluster/lucid"}},
