@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"graft/files"
+	"graft/fleet/process"
 )
 
 // local runs workers as processes of this machine. They die with the process that started
@@ -39,11 +40,11 @@ const localFolder = "workers"
 
 // localState is the state file of a worker.
 type localState struct {
-	Process process `json:"process"`
-	Host    string  `json:"host"`             // of ThisHost
-	Ended   bool    `json:"ended,omitempty"`  // by itself or by a signal
-	Exit    int     `json:"exit,omitempty"`   // exit code
-	Signal  int     `json:"signal,omitempty"` // signal that ended it
+	Process process.Process `json:"process"`
+	Host    string          `json:"host"`             // of ThisHost
+	Ended   bool            `json:"ended,omitempty"`  // by itself or by a signal
+	Exit    int             `json:"exit,omitempty"`   // exit code
+	Signal  int             `json:"signal,omitempty"` // signal that ended it
 }
 
 func statePath(folder string, worker int) string {
@@ -160,8 +161,10 @@ func (l *local) supervise(c *exec.Cmd, path string, log io.Closer, started chan<
 	defer log.Close()
 	err := c.Start()
 	if err == nil {
-		state := localState{Host: l.host, Process: process{ID: c.Process.Pid}}
-		state.Process.Start, _ = startOf(l.Files, c.Process.Pid)
+		state := localState{Host: l.host, Process: process.Process{ID: c.Process.Pid}}
+		if p, err := process.Named(l.Files, c.Process.Pid); err == nil {
+			state.Process = p
+		}
 		if err = l.writeState(path, state); err == nil {
 			started <- nil
 			_ = c.Wait()
@@ -242,7 +245,7 @@ func (l *local) describe(s localState, w *WorkerState, supervised bool) {
 		w.State, w.Detail = Failed, "ended by signal "+syscall.Signal(s.Signal).String()
 	case s.Ended:
 		w.State, w.Exit = ended(s.Exit), s.Exit
-	case supervised || s.Process.alive(l.Files) && s.Host == l.host:
+	case supervised || s.Process.Alive(l.Files) && s.Host == l.host:
 		w.State, w.Detail = Running, fmt.Sprintf("process %d", s.Process.ID)
 	case s.Host != l.host:
 		w.Detail = "it was started on another machine, or before this one was started again"
@@ -275,7 +278,7 @@ func (l *local) end(ctx context.Context, h Handle) error {
 		_ = syscall.Kill(-p.ID, syscall.SIGTERM)
 	}
 	const look = 50 * time.Millisecond
-	alive := func(p process) bool { return p.alive(l.Files) }
+	alive := func(p process.Process) bool { return p.Alive(l.Files) }
 	for end := l.Clock.Now() + l.Grace; slices.ContainsFunc(groups, alive) && l.Clock.Now() < end; {
 		if l.Clock.Wait(ctx, look) != nil {
 			break // without time to wait they are killed
@@ -290,13 +293,13 @@ func (l *local) end(ctx context.Context, h Handle) error {
 }
 
 // groups are the live workers of this machine; each leads a process group.
-func (l *local) groups(h Handle) (groups []process, err error) {
+func (l *local) groups(h Handle) (groups []process.Process, err error) {
 	for k := range h.Workers {
 		state, known, err := l.readState(h.Folder, k)
 		if err != nil {
 			return nil, err
 		}
-		if known && !state.Ended && state.Host == l.host && state.Process.alive(l.Files) {
+		if known && !state.Ended && state.Host == l.host && state.Process.Alive(l.Files) {
 			groups = append(groups, state.Process)
 		}
 	}
@@ -324,5 +327,6 @@ func (l *local) settle(ctx context.Context, h Handle) error {
 // sweep kills the processes that a worker has started and left, also those in other
 // groups.
 func (l *local) sweep(folder string, worker int) error {
-	return sweepProcesses(l.Tools, []string{folderVariable + "=" + folder, workerVariable + "=" + strconv.Itoa(worker)})
+	variables := []string{folderVariable + "=" + folder, workerVariable + "=" + strconv.Itoa(worker)}
+	return process.Sweep(l.Clock, func() ([]process.Found, error) { return process.With(l.Files, variables) })
 }

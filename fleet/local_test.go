@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"os"
 	"runtime"
 	"strconv"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"graft/files"
 	"graft/files/faults"
+	"graft/fleet/process"
 )
 
 func TestLocalWorkersShareTheMachine(t *testing.T) {
@@ -26,15 +26,6 @@ func TestLocalWorkersShareTheMachine(t *testing.T) {
 	require.Contains(t, b.command(0).Env, "GRAFT_THREADS=7")
 }
 
-// A reused process ID is not taken for the worker.
-func TestAProcessIsMoreThanItsNumber(t *testing.T) {
-	start, err := startOf(files.OS{}, os.Getpid())
-	require.NoError(t, err)
-	require.True(t, process{os.Getpid(), start}.alive(files.OS{}))
-	require.False(t, process{os.Getpid(), start + 1}.alive(files.OS{}))
-	require.False(t, process{1 << 30, start}.alive(files.OS{}))
-}
-
 // After a failed write while a batch is started, a second start has all workers, and
 // Cancel leaves none.
 func TestAFaultWhileABatchIsStartedLosesNoProcess(t *testing.T) {
@@ -46,12 +37,12 @@ func TestAFaultWhileABatchIsStartedLosesNoProcess(t *testing.T) {
 	mustEnd := func(folder string) {
 		f, err := start(files.OS{}, folder)
 		require.NoError(t, err)
-		found, err := processesWith(files.OS{}, []string{folderVariable + "=" + folder})
+		found, err := process.With(files.OS{}, []string{folderVariable + "=" + folder})
 		require.NoError(t, err)
 		require.Len(t, found, 2)
 		require.NoError(t, f.Cancel(context.Background()))
 		require.NoError(t, f.Close())
-		found, err = processesWith(files.OS{}, []string{folderVariable + "=" + folder})
+		found, err = process.With(files.OS{}, []string{folderVariable + "=" + folder})
 		require.NoError(t, err)
 		require.Empty(t, found)
 	}

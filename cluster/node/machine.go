@@ -162,16 +162,10 @@ func (m *Machine) Stop(t *Task) {
 	m.Queue = append(m.Queue, t)
 }
 
-// Finish ends a running task, as Done or Failed. Tasks that waited for a task that is done are queued; those
+// Finish ends a task, as Done or Failed. Tasks that waited for a task that is done are queued; those
 // that waited for one that failed are returned, in order, as failed too.
 func (m *Machine) Finish(t *Task, as State) (failed []*Task) {
-	if t.State == Running {
-		m.leave(t).release(t)
-	} else {
-		if m.Queue = remove(m.Queue, t); t.State == Held {
-			m.Devices[t.Device].release(t)
-		}
-	}
+	m.withdraw(t)
 	t.State, t.Ended = as, m.Now
 	for _, next := range t.next {
 		if next.State != Absent {
@@ -184,6 +178,25 @@ func (m *Machine) Finish(t *Task, as State) (failed []*Task) {
 		}
 	}
 	return failed
+}
+
+// Withdraw takes a task that runs or is queued off the machine until it arrives again.
+func (m *Machine) Withdraw(t *Task) {
+	m.withdraw(t)
+	t.State, t.waiting = Absent, 0
+}
+
+// withdraw takes a task from its device and from the queue.
+func (m *Machine) withdraw(t *Task) {
+	switch t.State {
+	case Running:
+		m.leave(t).release(t)
+	case Held:
+		m.Devices[t.Device].release(t)
+		fallthrough
+	case Queued:
+		m.Queue = remove(m.Queue, t)
+	}
 }
 
 // leave takes a running task from its device.

@@ -214,3 +214,30 @@ func BenchmarkSteps(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*3*float64(len(s.Tasks))/b.Elapsed().Seconds(), "steps/s")
 }
+
+// A task that fails takes along those that wait for it, wherever it is; one that was withdrawn arrives again
+// and starts anew.
+func TestTasksFailAndComeBack(t *testing.T) {
+	after := func(places ...int) node.Spec { s := task(50, 30, 1); s.After = places; return s }
+	m := node.NewMachine([]node.Device{{Memory: 100}}, []node.Spec{after(), after(0), after(0, 1), after()}, node.Rules{Keep: true})
+	for _, task := range m.All {
+		m.Arrive(task)
+	}
+	first, last := m.All[0], m.All[3]
+	require.Equal(t, []*node.Task{first, last}, m.Queue)
+	m.Start(first, m.Devices[0])
+	m.Start(last, m.Devices[0])
+	m.Stop(first)
+	m.Withdraw(first)
+	require.Equal(t, 30.0, m.Devices[0].Used, "a task that was held gives its memory back")
+	m.Withdraw(last)
+	require.Zero(t, m.Devices[0].Used)
+	require.Empty(t, m.Queue)
+	m.Arrive(first)
+	m.Arrive(last)
+	require.Equal(t, []*node.Task{first, last}, m.Queue)
+	require.Equal(t, []*node.Task{m.All[1], m.All[2]}, m.Finish(first, node.Failed))
+	require.Equal(t, []*node.Task{last}, m.Queue)
+	require.Empty(t, m.Finish(last, node.Done))
+	require.True(t, m.Over())
+}

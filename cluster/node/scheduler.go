@@ -63,8 +63,8 @@ func (o *SchedulerOptions) Validate() error {
 	return nil
 }
 
-// fault says why a decision cannot be carried out; nil if it can.
-func (m *Machine) fault(d Decision) error {
+// Fault says why a decision cannot be carried out; nil if it can.
+func (m *Machine) Fault(d Decision) error {
 	switch {
 	case d.Stop != nil && d.Stop.State != Running:
 		return fmt.Errorf("it stops task %s, which does not run", d.Stop.Name)

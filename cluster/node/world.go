@@ -124,7 +124,7 @@ func (w *World) happen(e event) {
 
 // Carry carries a decision out.
 func (w *World) Carry(d Decision) error {
-	if err := w.fault(d); err != nil {
+	if err := w.Fault(d); err != nil {
 		return err
 	}
 	if d.Stop != nil {

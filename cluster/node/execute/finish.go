@@ -1,0 +1,139 @@
+package execute
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"graft/cluster/node"
+)
+
+// Exit codes with a meaning: 75 is EX_TEMPFAIL of sysexits.h, by which commands of graft ask to be run again;
+// 137 is a shell's for a program that was killed by SIGKILL.
+const (
+	againCode  = 75
+	killedCode = 128 + int(syscall.SIGKILL)
+)
+
+// finish handles the end of an attempt.
+func (x *executor) finish(e exit) {
+	t, a := e.task, e.attempt
+	joules, method := x.worked(a)
+	x.cancel(&a.grace)
+	delete(x.live, t.ID)
+	if a.ending == stopped {
+		x.leaving[a.device]--
+	}
+	if e.dropped > 0 || e.unlogged != nil {
+		x.emit(Event{Kind: Truncated, Task: t.ID, Attempt: a.number, Device: a.device, Bytes: e.dropped, Reason: e.logReason(x.o.LogLimit)})
+	}
+	end, delay := x.judge(e)
+	event := Event{
+		Kind: Ended, Task: t.ID, Attempt: a.number, Device: a.device, End: end, Exit: max(0, e.status.ExitStatus()), Delay: delay,
+		Joules: joules, Method: method, Reason: e.reason(),
+	}
+	if e.status.Signaled() {
+		event.Signal = unix.SignalName(e.status.Signal())
+	}
+	x.emit(event)
+	x.follow(t, end, delay)
+}
+
+// judge says what follows from an end. A task that saves its work says by exit code 0 that it is done, even
+// after SIGTERM; others may end with 0 after SIGTERM without being done.
+func (x *executor) judge(e exit) (End, time.Duration) {
+	ok := e.start == nil && e.status.Exited() && e.status.ExitStatus() == 0
+	failures := x.account.Jobs[e.task.ID].Failures + 1
+	switch {
+	case ok && (e.ending == byItself || e.job.Checkpoint && e.ending != timedOut):
+		return Done, 0
+	case e.ending == cancelled:
+		return Interrupted, 0
+	case e.ending == stopped:
+		return Stopped, 0
+	case e.ending == byItself && e.job.Checkpoint && e.status.Exited() && e.status.ExitStatus() == againCode:
+		return Again, e.job.Backoff
+	case failures <= e.job.Retries:
+		return Retried, e.job.backoff(failures)
+	}
+	return Failed, 0
+}
+
+// follow changes the machine's state after an end.
+func (x *executor) follow(t *node.Task, end End, delay time.Duration) {
+	if end != Stopped && end != Again {
+		x.spent[t.ID] = 0
+	}
+	switch end {
+	case Done:
+		x.over(t, node.Done)
+	case Failed:
+		x.over(t, node.Failed)
+	case Retried, Again:
+		x.again(t, delay)
+	case Stopped:
+		x.touch(t) // it may have been started again meanwhile
+	}
+}
+
+// reason says in words why an attempt ended; empty for one that completed.
+func (e *exit) reason() string {
+	text := e.cause()
+	if e.left != nil {
+		text += "; " + e.left.Error()
+	}
+	return text
+}
+
+func (e *exit) cause() string {
+	switch {
+	case e.start != nil:
+		return fmt.Sprintf("it could not be started: %v", e.start)
+	case e.oom:
+		return fmt.Sprintf("out of memory: it needs more than its limit of %g MiB", e.job.MemoryLimit)
+	case e.ending == timedOut:
+		return fmt.Sprintf("it ran longer than its timeout of %v", e.job.Timeout)
+	case e.ending == cancelled:
+		return "the executor was stopped"
+	case e.ending == stopped:
+		return "the scheduler stopped it"
+	case e.status.Signaled() && e.status.Signal() == syscall.SIGKILL:
+		return "killed by SIGKILL: out of memory, or killed by hand"
+	case e.status.Signaled():
+		return "killed by " + unix.SignalName(e.status.Signal())
+	case e.status.ExitStatus() == killedCode:
+		return fmt.Sprintf("exit code %d: out of memory or killed", killedCode)
+	case e.status.ExitStatus() != 0:
+		return fmt.Sprintf("exit code %d", e.status.ExitStatus())
+	}
+	return ""
+}
+
+// logReason says why a log lacks bytes.
+func (e *exit) logReason(limit int64) string {
+	if e.unlogged != nil {
+		return fmt.Sprintf("the log could not be written: %v", e.unlogged)
+	}
+	return fmt.Sprintf("the log reached its limit of %d bytes", limit)
+}
+
+// over ends a task in the machine's state, and with it those that never run because it failed.
+func (x *executor) over(t *node.Task, as node.State) {
+	x.left--
+	for _, skipped := range x.m.Finish(t, as) {
+		x.left--
+		if !x.account.Jobs[skipped.ID].Skipped {
+			x.emit(Event{Kind: Skipped, Task: skipped.ID, Device: -1, Reason: fmt.Sprintf("task %s failed", t.Name)})
+		}
+		skipped.Ended = x.account.Jobs[skipped.ID].Ended
+	}
+}
+
+// again lets a task arrive after a time.
+func (x *executor) again(t *node.Task, after time.Duration) {
+	x.m.Withdraw(t)
+	x.queued[t.ID] = false
+	x.schedule(after, arrives, t)
+}

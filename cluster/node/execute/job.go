@@ -1,0 +1,75 @@
+package execute
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"graft/cluster/node"
+)
+
+// Job is a task with the command that does it.
+type Job struct {
+	node.Spec
+	Command []string // program and arguments; no shell reads them
+	Folder  string   // working folder; empty is this process's
+	Env     []string // variables, as NAME=VALUE, added to this process's
+	// Timeout limits the running time of an attempt, without the time that it is stopped; zero is no limit.
+	Timeout time.Duration
+	Retries int           // attempts after failed ones; zero is none. Interruptions do not count
+	Backoff time.Duration // wait before the first retry; it doubles up to 10 min. Zero is 1 s
+	// Checkpoint says that the command saves its work after SIGTERM and ends with another exit code than 0,
+	// and that it continues when it is run again; 75 asks for that at any time. Commands of graft do.
+	Checkpoint bool
+	// MemoryLimit bounds the main memory of all processes of the task, MiB, where the user may write a cgroup
+	// with such limits; zero is no limit.
+	MemoryLimit float64
+}
+
+const (
+	maxBackoff = 10 * time.Minute
+	maxRetries = 1000
+	maxLimit   = 1 << 30 // MiB
+)
+
+// EnsureDefaults fills unset values; place is that among the jobs.
+func (j *Job) EnsureDefaults(place int) {
+	j.Spec.EnsureDefaults(place)
+	j.Backoff = cmp.Or(j.Backoff, time.Second)
+}
+
+// Validate lists the faults that do not depend on the machine.
+func (j *Job) Validate() error {
+	var faults []error
+	fault := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf("task %s: %w", j.Name, fmt.Errorf(format, args...)))
+		}
+	}
+	fault(len(j.Command) == 0 || j.Command[0] == "", "command is empty; expected a program and its arguments")
+	fault(j.Timeout < 0 || j.Backoff < 0, "timeout is %v and backoff %v; expected times that are not negative", j.Timeout, j.Backoff)
+	fault(j.Retries < 0 || j.Retries > maxRetries, "retries is %d; expected 0 to %d", j.Retries, maxRetries)
+	fault(!(j.MemoryLimit >= 0 && j.MemoryLimit <= maxLimit), "memory limit is %g; expected 0 to %d MiB", j.MemoryLimit, maxLimit)
+	for _, texts := range [][]string{j.Command, j.Env, {j.Folder, j.Name}} {
+		for _, text := range texts {
+			fault(strings.ContainsRune(text, 0), "%q has a zero byte; remove it", text)
+		}
+	}
+	for _, variable := range j.Env {
+		name, _, found := strings.Cut(variable, "=")
+		fault(!found || name == "", "variable %q: expected NAME=VALUE", variable)
+		fault(name == folderVariable || name == taskVariable, "variable %s is the executor's; choose another name", name)
+	}
+	return errors.Join(faults...)
+}
+
+// backoff returns the wait after a number of failures.
+func (j *Job) backoff(failures int) time.Duration {
+	wait := j.Backoff
+	for ; failures > 1 && wait < maxBackoff; failures-- {
+		wait *= 2
+	}
+	return max(j.Backoff, min(wait, maxBackoff))
+}

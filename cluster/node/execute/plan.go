@@ -1,0 +1,67 @@
+package execute
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"graft/cluster/node"
+)
+
+// Placement is the first start of a task as a simulation predicts it.
+type Placement struct {
+	Task    int           // place among the jobs
+	Name    string        // of the task
+	Device  int           // place among the devices
+	At      time.Duration // start
+	Until   time.Duration // end of the task
+	Starts  int           // also after stops
+	Program string        // path of the program
+	Command []string      // arguments, from the program's name on
+	Folder  string        // working folder; empty is this process's
+	Env     []string      // variables beside this process's; later ones count
+}
+
+// unknownWork is the run time of tasks without an estimate in a plan.
+const unknownWork = time.Minute
+
+// Plan simulates the jobs with the run times of their estimates, a minute where there is none, and returns
+// what Run would start where, by the time of the start. It starts and writes nothing. Run decides by what happens, so
+// it may place tasks elsewhere.
+func Plan(ctx context.Context, o Options, jobs []Job, folder string) ([]Placement, *node.Result, error) {
+	o, jobs, err := prepare(o, jobs)
+	if err != nil {
+		return nil, nil, err
+	}
+	study := o.study(jobs)
+	for k := range study.Tasks {
+		t := &study.Tasks[k]
+		t.Work = cmp.Or(t.Estimate, unknownWork)
+		t.Estimate = t.Work
+	}
+	result, err := study.Run(ctx, o.Kind, o.Scheduling)
+	if err != nil {
+		return nil, nil, fmt.Errorf("plan tasks: %w", err)
+	}
+	first := make([]int, len(jobs))
+	for k, s := range slices.Backward(result.Spans) {
+		if f := first[s.Task]; f == 0 || result.Spans[f-1].From >= s.From {
+			first[s.Task] = k + 1
+		}
+	}
+	var list []Placement
+	for k := range jobs {
+		j, outcome := &jobs[k], result.Tasks[k]
+		p := Placement{Task: k, Name: j.Name, Device: outcome.Device, At: outcome.Began, Until: outcome.Ended, Starts: outcome.Starts, Command: j.Command, Folder: j.Folder}
+		if f := first[k]; f > 0 {
+			p.Device = result.Spans[f-1].Device
+		}
+		p.Program, _ = j.program() // it was found before
+		p.Env = o.environment(j, p.Device, 1, folder)
+		list = append(list, p)
+	}
+	slices.SortStableFunc(list, func(a, b Placement) int { return cmp.Compare(a.At, b.At) })
+	return list, result, nil
+}

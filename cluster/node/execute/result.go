@@ -1,0 +1,31 @@
+package execute
+
+import "graft/cluster/node"
+
+// Result is the outcome of jobs under a scheduler.
+type Result struct {
+	node.Result             // as that of a simulation, with times since the beginning; Work is estimated
+	Jobs        []JobResult // by place
+}
+
+// result returns the outcome so far.
+func (x *executor) result() *Result {
+	r := &Result{Jobs: x.account.Jobs}
+	r.Scheduler, r.Spans = x.o.Kind.Name, x.account.Spans
+	busy := 0.0
+	for k := range r.Jobs {
+		j, t := &r.Jobs[k], x.m.All[k]
+		r.Tasks = append(r.Tasks, node.Outcome{
+			Name: t.Name, Device: j.Device, Arrival: t.Arrival, Began: j.Began, Ended: j.Ended, Run: j.Ran, Starts: j.Starts, Joules: j.Joules, Failed: j.Over() && j.End != Done,
+		})
+		busy += j.Ran.Seconds() * t.Cores / 100
+	}
+	r.Summary = node.Summarize(r.Tasks, x.m.All)
+	for k := range r.Jobs {
+		r.Summary.Joules += r.Jobs[k].Joules
+	}
+	if r.Summary.Makespan > 0 {
+		r.Summary.Busy = busy / r.Summary.Makespan / float64(len(x.m.Devices))
+	}
+	return r
+}

@@ -1,0 +1,126 @@
+// Package process finds processes of this machine by an environment variable, also after they have left their
+// process group or lost their parent, and kills them.
+package process
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"graft/files"
+)
+
+// Process identifies a process of this machine. The kernel reuses its ID, so the start counts.
+type Process struct {
+	ID    int    `json:"id"`    // number of the process
+	Start uint64 `json:"start"` // in the kernel's ticks since the machine was started
+}
+
+// Alive reports whether the process runs.
+func (p Process) Alive(fsys files.FS) bool {
+	now, err := Named(fsys, p.ID)
+	return err == nil && now == p
+}
+
+const (
+	folder = "/proc"
+	// maxEnviron bounds the bytes of a process's environment, of which the kernel allows
+	// two megabytes unless its limits were raised.
+	maxEnviron = 16 << 20
+	maxStat    = 1 << 16 // bytes
+)
+
+// Named returns the process that runs under an ID.
+func Named(fsys files.FS, id int) (Process, error) {
+	text, err := files.ReadAll(fsys, filepath.Join(folder, strconv.Itoa(id), "stat"), maxStat)
+	if err != nil {
+		return Process{}, err
+	}
+	// The name, in brackets, may hold anything.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	const state, start = 0, 19
+	if len(fields) <= start || fields[state] == "Z" || fields[state] == "X" {
+		return Process{}, fmt.Errorf("process %d has ended", id)
+	}
+	ticks, err := strconv.ParseUint(fields[start], 10, 64)
+	return Process{id, ticks}, err
+}
+
+// Found is a process with its environment.
+type Found struct {
+	Process
+	environ string
+}
+
+// Variable returns the value of a variable that the process was started with; empty if it has none.
+func (f Found) Variable(name string) string {
+	_, after, _ := strings.Cut("\x00"+f.environ, "\x00"+name+"=")
+	value, _, _ := strings.Cut(after, "\x00")
+	return value
+}
+
+// With returns the living processes that were started with all of some variables, as NAME=VALUE, without
+// this one. Those of other users cannot be read and are left out.
+func With(fsys files.FS, variables []string) (found []Found, err error) {
+	entries, err := fsys.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		id, err := strconv.Atoi(entry.Name())
+		if err != nil || id == os.Getpid() {
+			continue
+		}
+		text, err := files.ReadAll(fsys, filepath.Join(folder, entry.Name(), "environ"), maxEnviron)
+		if err != nil || !hasAll(string(text), variables) {
+			continue
+		}
+		if p, err := Named(fsys, id); err == nil {
+			found = append(found, Found{p, string(text)})
+		}
+	}
+	return found, nil
+}
+
+func hasAll(environ string, variables []string) bool {
+	for _, v := range variables {
+		if !strings.Contains("\x00"+environ, "\x00"+v+"\x00") {
+			return false
+		}
+	}
+	return true
+}
+
+// Clock waits, as a clock of fleet does.
+type Clock interface {
+	// Wait returns nil after a time, or an error at once when ctx ends.
+	Wait(ctx context.Context, d time.Duration) error
+}
+
+// Sweep kills the processes that find returns, until there is none. It finds again after each round, since
+// processes start others, or are busy in the kernel.
+func Sweep(clock Clock, find func() ([]Found, error)) error {
+	const (
+		rounds = 200
+		pause  = 10 * time.Millisecond
+	)
+	var left []Found
+	for range rounds {
+		found, err := find()
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		for _, p := range found {
+			_ = syscall.Kill(p.ID, syscall.SIGKILL)
+		}
+		_ = clock.Wait(context.Background(), pause)
+		left = found
+	}
+	return fmt.Errorf("%d processes, such as %d, do not end after SIGKILL: they wait in the kernel; look at the device or file system that they use", len(left), left[0].ID)
+}
