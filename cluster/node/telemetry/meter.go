@@ -37,6 +37,9 @@ func (t *tally) add(o Optional[float64]) {
 	t.count++
 }
 
+// Device is the index of the device.
+func (m *Meter) Device() int { return m.device }
+
 // Add takes a reading of the device. Readings before the interval, and those older than the last,
 // count for nothing.
 func (m *Meter) Add(r Reading) {

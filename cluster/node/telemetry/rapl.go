@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -46,8 +45,11 @@ func OpenRAPL(fsys files.FS, root string) (*RAPL, error) {
 	root = cmp.Or(root, powercap)
 	r := &RAPL{fsys: fsys}
 	entries, err := fsys.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open RAPL: %w: this machine has no %s; a virtual machine usually has none", ErrNoRAPL, root)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("open RAPL: %w: this machine has no %s: %w", ErrNoRAPL, root, err)
+		return nil, fmt.Errorf("open RAPL: %w: %w", ErrNoRAPL, err)
 	}
 	for _, e := range entries {
 		if zone := strings.Split(e.Name(), ":"); zone[0] != "intel-rapl" || len(zone) < 2 || len(zone) > 3 {
@@ -97,15 +99,11 @@ func (r *RAPL) counter(path, name string) (uint64, error) {
 }
 
 // longestText bounds the files of a counter, in bytes.
-const longestText = 100
+const longestText = 1 << 12
 
 func (r *RAPL) text(path, name string) (string, error) {
-	f, err := r.fsys.Open(filepath.Join(path, name))
-	if err != nil {
-		return "", err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, longestText))
-	return strings.TrimSpace(string(text)), errors.Join(err, f.Close())
+	text, err := files.ReadAll(r.fsys, filepath.Join(path, name), longestText)
+	return strings.TrimSpace(string(text)), err
 }
 
 // Devices lists the domains.

@@ -171,6 +171,18 @@ func (s *Sampler) End(m *Meter) Measurement {
 	return m.measurement(last.At)
 }
 
+// Lap is End and Begin with one reading: it returns the measurement so far, and m goes on with the
+// next interval.
+func (s *Sampler) Lap(m *Meter) Measurement {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.read(m.device)
+	ended := m.measurement(last.At)
+	*m = Meter{device: m.device, from: last.At, use: m.use}
+	m.Add(last)
+	return ended
+}
+
 // Latest returns the last reading of each device, in no order; none before the first.
 func (s *Sampler) Latest() []Reading {
 	s.mu.Lock()

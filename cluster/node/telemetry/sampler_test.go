@@ -118,6 +118,21 @@ func TestSamplerGoesOnAfterAFailure(t *testing.T) {
 	}
 }
 
+// Laps leave out nothing between them.
+func TestSamplerLaps(t *testing.T) {
+	c := newTicking()
+	s := samplerOf(t, c, nil, nil)
+	m, err := s.Begin(0, Use{})
+	require.NoError(t, err)
+	for k := range 3 {
+		c.Time = c.Add(time.Duration(k) * time.Second)
+		ended := s.Lap(m)
+		require.Equal(t, Energy{Joules: Known(100 * float64(k)), Method: MethodCounter, Short: k == 0}, ended.Energy)
+		require.Equal(t, float64(k), ended.Seconds)
+	}
+	require.Equal(t, Known(0.0), s.End(m).Joules)
+}
+
 func TestSamplerSaysWhatCannotBeAttributed(t *testing.T) {
 	c := newTicking()
 	s := samplerOf(t, c, nil, nil)
