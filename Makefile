@@ -71,7 +71,9 @@ deps: go
 # Results name the revision that made them, also of builds without Go's own record.
 REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
 STAMP = $(shell r=$(REVISION) && m=$$(test -z "$$(git status --porcelain 2>/dev/null)" && echo false || echo true) && \
-  echo "-X main.revision=$$r -X main.modified=$$m")
+  echo "-X main.revision=$$r -X main.modified=$$m $(LAZY)")
+# NVML's functions are found when they are called first; hardened compilers ask for all of them at once.
+LAZY = -extldflags=-Wl,-z,lazy
 
 build: deps
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
@@ -96,7 +98,7 @@ check: deps
 
 # The packages in which goroutines share something, under the race detector.
 race: deps
-	@go test -race ./files/... ./parallel/... ./results ./results/listen ./results/serve ./work/control ./config/decode
+	@go test -race ./files/... ./parallel/... ./results ./results/listen ./results/serve ./work/control ./config/decode ./cluster/node/...
 	@go test -race -run 'LiveChangesAtRandom|LiveRefuses' ./trainer
 	@go test -race -run Many ./simulation/...
 	@go test -race -run AtTheSameTime ./cluster/schedulers

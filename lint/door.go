@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// theDoor is the only package that may speak to LibTorch.
-const theDoor = "torch"
+// doors are the only packages that may use cgo or a binding that ends the process when it is used
+// without the care that they take: gotorch of LibTorch, go-nvml of NVIDIA's management library.
+var doors = map[string]string{
+	"C":                            "torch",
+	"github.com/wangkuiyi/gotorch": "torch",
+	"github.com/NVIDIA/go-nvml":    "cluster/node/telemetry",
+}
 
-// gotorch is the module of the binding; its packages abort and crash when they
-// are used without the care that the door takes.
-const gotorch = "github.com/wangkuiyi/gotorch"
-
-// checkDoor keeps cgo and gotorch behind the one package that owns tensors and
-// turns C++ exceptions into errors. Its subpackages are outside of the door too.
+// checkDoor keeps cgo and the bindings behind the packages that own them. Their subpackages are
+// outside of the door too.
 func checkDoor(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.GoFiles() {
-		if file.Dir() == theDoor {
-			continue
-		}
 		for name, spec := range file.Imports() {
-			if name == "C" || name == gotorch || strings.HasPrefix(name, gotorch+"/") {
-				text := fmt.Sprintf("only package %s imports %q; add what is missing to the door and call that", theDoor, name)
-				found = append(found, file.Finding(spec, text))
+			for bound, door := range doors {
+				if file.Dir() != door && (name == bound || strings.HasPrefix(name, bound+"/")) {
+					text := fmt.Sprintf("only package %s imports %q; add what is missing to the door and call that", door, name)
+					found = append(found, file.Finding(spec, text))
+				}
 			}
 		}
 	}

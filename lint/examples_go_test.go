@@ -41,6 +41,8 @@ var doorExamples = map[string]example{
 	"gotorch in a room":           {"dataset/a.go", `import _ "github.com/wangkuiyi/gotorch"`, []int{3}},
 	"a package of gotorch":        {"dataset/a.go", `import nn "github.com/wangkuiyi/gotorch/nn"`, []int{3}},
 	"gotorch in the measurements": {"bench/a.go", `import _ "github.com/wangkuiyi/gotorch"`, []int{3}},
+	"NVML at its door":            {"cluster/node/telemetry/a.go", `import _ "github.com/NVIDIA/go-nvml/pkg/nvml"`, nil},
+	"NVML elsewhere":              {"work/train/a.go", `import _ "github.com/NVIDIA/go-nvml/pkg/nvml"`, []int{3}},
 }
 
 var handedInExamples = map[string]example{

@@ -13,6 +13,9 @@ import (
 // environment is the machine as the command that runs under ctx sees it.
 func environment(ctx context.Context) *work.Env {
 	e := &work.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Version: thisVersion(), Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
+	if e.Getenv = os.Getenv; os.Getenv(work.EnergyVariable) != "off" {
+		e.Telemetry = work.OpenTelemetry(e.Files)
+	}
 	e.Host, _ = os.Hostname()      // the manifest has none then
 	e.Program, _ = os.Executable() // starting processes fails without it
 	if s := screenFrom(ctx); drawable(s) {

@@ -137,6 +137,9 @@ func costText(o *runs.JobOutcome) string {
 	if o.Joules > 0 {
 		text += fmt.Sprintf(", %.4g J", o.Joules)
 	}
+	if m := o.Measured; m != nil && m.Joules != nil {
+		text += fmt.Sprintf(", %.4g J measured (%s)", *m.Joules, m.Method)
+	}
 	return text
 }
 

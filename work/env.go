@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"graft/cluster/node/telemetry"
 	"graft/files"
 	"graft/results"
 	"graft/results/failure"
@@ -30,6 +31,10 @@ type Env struct {
 	// Show draws the progress of one piece of work until stop is called. Nil draws nothing;
 	// progress then goes to the log.
 	Show func(s Progress) (stop func())
+	// Telemetry opens the measurement of energy: of GPUs, or else of processors. Nil measures nothing.
+	Telemetry func(gpus bool) (telemetry.Source, error)
+	// Getenv returns variables of the environment, those of CUDA; nil has none.
+	Getenv func(name string) string
 	// Enter changes the working directory, at which relative paths start.
 	// Nil keeps the current one.
 	Enter func(folder string) error
@@ -46,6 +51,14 @@ type Progress struct {
 func (e *Env) Manifest(m results.Manifest) results.Manifest {
 	m.Created, m.Graft, m.Host, m.CommandLine = e.Now().UTC(), e.Version, e.Host, e.Args
 	return m
+}
+
+// Variable is a variable of the environment; empty where it is not set.
+func (e *Env) Variable(name string) string {
+	if e.Getenv == nil {
+		return ""
+	}
+	return e.Getenv(name)
 }
 
 // CreateRun makes a run folder. One that exists and must not be moved aside is an error of the

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"graft/results"
@@ -17,6 +18,8 @@ type JobDetail struct {
 	Epochs []epochRow `json:"epochs"` // the last ones; with --all every one
 	// Skipped counts the epochs before them.
 	Skipped int `json:"epochs_before"`
+	// Measured is the measured energy of the job; null before its end, and where an older graft wrote the run.
+	Measured *runs.MeasuredEnergy `json:"measured"`
 }
 
 // eventRow is an event of a job, such as a change of devices or an adaptation.
@@ -36,19 +39,21 @@ type eventRow struct {
 
 // epochRow holds the metrics of an epoch.
 type epochRow struct {
-	Epoch      int     `json:"epoch"`  // from 0
-	Time       float64 `json:"time_s"` // of the budget
-	Steps      int64   `json:"steps"`  // in all
-	Loss       float64 `json:"train_loss_nats"`
-	Accuracy   float64 `json:"train_accuracy"`
-	Validation float64 `json:"validation_loss_nats"`
-	Share      float64 `json:"validation_accuracy"`
-	Rate       float64 `json:"learning_rate"`
-	Parameters int     `json:"parameters"`
-	Devices    int     `json:"devices"`
-	Images     int64   `json:"images"`        // of training, in all; zero means unknown
-	FLOP       float64 `json:"flop"`          // in all; zero means unknown
-	DeviceTime float64 `json:"device_time_s"` // in all; zero means unknown
+	Epoch      int      `json:"epoch"`  // from 0
+	Time       float64  `json:"time_s"` // of the budget
+	Steps      int64    `json:"steps"`  // in all
+	Loss       float64  `json:"train_loss_nats"`
+	Accuracy   float64  `json:"train_accuracy"`
+	Validation float64  `json:"validation_loss_nats"`
+	Share      float64  `json:"validation_accuracy"`
+	Rate       float64  `json:"learning_rate"`
+	Parameters int      `json:"parameters"`
+	Devices    int      `json:"devices"`
+	Images     int64    `json:"images"`        // of training, in all; zero means unknown
+	FLOP       float64  `json:"flop"`          // in all; zero means unknown
+	DeviceTime float64  `json:"device_time_s"` // in all; zero means unknown
+	Joules     *float64 `json:"joules"`        // measured in the epoch; null is unknown
+	Method     string   `json:"energy_method"` // how it was measured, or why it is unknown; empty where it was not
 }
 
 // lastEpochs is the number of epochs shown without --all.
@@ -63,11 +68,22 @@ func readJobDetail(r *runs.Run, all bool) (Detail, error) {
 	if !all {
 		d.Skipped = max(0, len(rows)-lastEpochs)
 	}
-	for _, row := range rows[d.Skipped:] {
-		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, row.Loss, row.Accuracy, row.Validation.Loss, row.Validation.Accuracy, row.Rate, row.Parameters, row.Devices,
-			row.Images, row.FLOP, row.DeviceTime.Seconds()})
+	segments, err := runs.ReadEnergy(r.Files, r.Path)
+	if err != nil {
+		return nil, err
 	}
-	return d, nil
+	energies := runs.EnergyOfEpochs(segments)
+	for _, row := range rows[d.Skipped:] {
+		energy := energies[row.Epoch]
+		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, row.Loss, row.Accuracy, row.Validation.Loss, row.Validation.Accuracy, row.Rate, row.Parameters, row.Devices,
+			row.Images, row.FLOP, row.DeviceTime.Seconds(), energy.Joules, energy.Method})
+	}
+	if r.Ended {
+		o := &runs.JobOutcome{Outcome: &trainer.Outcome{}}
+		err = results.ReadOutcome(r.Files, r.Path, o)
+		d.Measured = o.Measured
+	}
+	return d, err
 }
 
 // eventRows lists the events with the validation accuracy before and after each.
@@ -109,10 +125,21 @@ func (j *JobDetail) write(d *document.Document) {
 	epochs := (&document.Table{}).Numbers("", "", "epoch").Numbers(document.UnitSeconds, "", "time").Numbers("", "", "steps").Numbers(document.UnitNats, "", "train loss").Numbers(document.UnitShare, "", "accuracy").
 		Numbers(document.UnitNats, "", "validation loss").Numbers(document.UnitShare, "", "accuracy").Numbers("", "%.3g", "rate").Numbers("", "", "parameters", "devices").
 		Numbers(document.UnitSeconds, "", "device time").Numbers(document.UnitGFLOP, "", "flop")
+	measured := slices.ContainsFunc(j.Epochs, func(e epochRow) bool { return e.Method != "" })
+	if measured {
+		epochs.Numbers("J", "%.4g", "energy").Texts("measured by")
+	}
 	for _, e := range j.Epochs {
-		epochs.Add(e.Epoch, e.Time, e.Steps, e.Loss, e.Accuracy, e.Validation, e.Share, e.Rate, e.Parameters, e.Devices, orMissing(e.DeviceTime), orMissing(e.FLOP/1e9))
+		cells := []any{e.Epoch, e.Time, e.Steps, e.Loss, e.Accuracy, e.Validation, e.Share, e.Rate, e.Parameters, e.Devices, orMissing(e.DeviceTime), orMissing(e.FLOP / 1e9)}
+		if measured {
+			cells = append(cells, e.Joules, e.Method)
+		}
+		epochs.Add(cells...)
 	}
 	d.Show(epochs)
+	if m := j.Measured; m != nil && m.Joules == nil {
+		d.Say("The energy of the whole job is not known (" + m.Method + ").")
+	}
 }
 
 // orMissing is a number above zero; otherwise it is missing.

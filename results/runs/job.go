@@ -40,6 +40,7 @@ func jobQuantities(o *JobOutcome, seed int64) []Quantity {
 	if o.Saves > 0 {
 		saving = o.Saving.Seconds()
 	}
+	joules, deviceMemory := o.measured()
 	return finite(
 		seeded("test_accuracy", document.UnitShare, Higher, seed, test.Accuracy),
 		seeded("validation_accuracy", document.UnitShare, Higher, seed, o.Validation.Accuracy),
@@ -58,9 +59,11 @@ func jobQuantities(o *JobOutcome, seed int64) []Quantity {
 		seededAbove("flop", document.UnitGFLOP, Neutral, seed, o.FLOP/1e9),
 		seededAbove("device_time", document.UnitSeconds, Neutral, seed, o.DeviceTime.Seconds()),
 		seededAbove("energy", "J", Neutral, seed, o.Joules),
+		seeded("measured_energy", "J", Lower, seed, joules),
 		seededAbove("images_per_second", document.UnitImages, Higher, seed, o.ImagesPerSecond),
 		seededAbove("machine_images_per_second", document.UnitImages, Higher, seed, o.MachineSpeed),
 		seededAbove("peak_memory", "MiB", Lower, seed, float64(o.PeakMemory)/(1<<20)),
+		seeded("peak_device_memory", "MiB", Lower, seed, deviceMemory),
 		seeded("deciding_share", document.UnitShare, Lower, seed, share(o.Deciding.Seconds())),
 		seeded("operating_share", document.UnitShare, Lower, seed, share(o.Operating.Seconds())),
 	)
@@ -95,6 +98,20 @@ type JobOutcome struct {
 	Saving       time.Duration `json:"saving_ns"`                 // that they took in it, on the machine's clock: of the budget only where that is the job's
 	MachineSpeed float64       `json:"machine_images_per_second"` // of training, by the time of its calls on the machine's clock, in that process; zero means none
 	PeakMemory   int64         `json:"peak_memory_bytes"`         // most resident memory of that process, without that of CUDA devices; zero means unknown
+	// Measured is the energy of the job's devices as measured; absent where an older graft wrote the run.
+	Measured *MeasuredEnergy `json:"measured,omitempty"`
+}
+
+// measured is the measured energy, with an unknown one where the outcome has none.
+func (o *JobOutcome) measured() (joules, peakMiB float64) {
+	joules, peakMiB = math.NaN(), math.NaN()
+	if m := o.Measured; m != nil && m.Joules != nil {
+		joules = *m.Joules
+	}
+	if m := o.Measured; m != nil && m.PeakMemory != nil {
+		peakMiB = *m.PeakMemory
+	}
+	return joules, peakMiB
 }
 
 // GivenReport describes the weights that a job began with.

@@ -36,6 +36,7 @@ func TrialMeasures() []TrialMeasure {
 		{"device_time", document.UnitSeconds, "%.1f s", Neutral, func(o *JobOutcome) (float64, bool) { return o.DeviceTime.Seconds(), o.DeviceTime > 0 }},
 		{"flop", document.UnitGFLOP, "", Neutral, func(o *JobOutcome) (float64, bool) { return o.FLOP / 1e9, o.FLOP > 0 }},
 		{"energy", "J", "", Neutral, func(o *JobOutcome) (float64, bool) { return o.Joules, o.Joules > 0 }},
+		{"measured_energy", "J", "", Lower, func(o *JobOutcome) (float64, bool) { joules, _ := o.measured(); return joules, !math.IsNaN(joules) }},
 	}
 }
 

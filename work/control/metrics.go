@@ -1,23 +1,18 @@
 package control
 
 import (
-	"fmt"
 	"net/http"
 	"runtime"
-	"strconv"
-	"strings"
 
 	"graft/results"
 	"graft/results/listen"
+	"graft/results/prometheus"
 	"graft/trainer"
 )
 
-// metricsType is the version of the exposition format that the metrics are in.
-const metricsType = "text/plain; version=0.0.4; charset=utf-8"
-
 // metrics are the same facts as the status, for Prometheus.
 func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
-	w.Header().Set("Content-Type", metricsType)
+	w.Header().Set("Content-Type", prometheus.ContentType)
 	_, _ = w.Write([]byte(formatMetrics(h.now()))) // the client may have left
 	return nil
 }
@@ -26,49 +21,49 @@ func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusa
 var phases = []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, trainer.Operates, trainer.Evaluates, trainer.Ended}
 
 func formatMetrics(s Status) string {
-	m := &exposition{}
-	m.family("graft_build_info", "gauge", "The graft that runs the job; always 1.")
-	m.sample(1, "version", s.Graft, "go", runtime.Version())
-	m.family("graft_job_info", "gauge", "Which job it is; always 1.")
-	m.sample(1, "folder", s.Folder, "network", s.Network.Name)
-	m.family("graft_job_state", "gauge", "1 for what the job does now, 0 for what else it could do.")
+	m := &prometheus.Text{}
+	m.Family("graft_build_info", "gauge", "The graft that runs the job; always 1.")
+	m.Sample(1, "version", s.Graft, "go", runtime.Version())
+	m.Family("graft_job_info", "gauge", "Which job it is; always 1.")
+	m.Sample(1, "folder", s.Folder, "network", s.Network.Name)
+	m.Family("graft_job_state", "gauge", "1 for what the job does now, 0 for what else it could do.")
 	for _, p := range phases {
-		m.sample(map[bool]float64{true: 1}[p == s.State], "state", string(p))
+		m.Sample(map[bool]float64{true: 1}[p == s.State], "state", string(p))
 	}
-	m.gauge("graft_job_time_seconds", "Time of the budget that has passed, by the job's clock.", &s.Time)
-	m.gauge("graft_job_budget_seconds", "The budget, by the job's clock.", &s.Budget)
-	m.gauge("graft_job_time_left_seconds", "Time of the budget that is left, by the job's clock.", &s.Left)
-	m.gauge("graft_job_epoch", "The epoch under way, from 0.", count(s.Epoch))
-	m.gauge("graft_job_epoch_step", "Steps done in the epoch under way.", count(s.Step))
-	m.gauge("graft_job_epoch_steps", "Steps of a whole epoch.", count(s.StepsPerEpoch))
-	m.counter("graft_job_steps_total", "Steps done in the life of the job.", float64(s.Steps))
-	m.gauge("graft_job_train_loss_nats", "Mean training loss of the epoch so far.", s.TrainLoss)
-	m.gauge("graft_job_train_accuracy_ratio", "Training accuracy of the epoch so far.", s.TrainAccuracy)
-	m.gauge("graft_job_validation_loss_nats", "Loss on the validation images, when last evaluated.", s.ValidationLoss)
-	m.gauge("graft_job_validation_accuracy_ratio", "Accuracy on the validation images, when last evaluated.", s.ValidationAccuracy)
-	m.gauge("graft_job_learning_rate", "Learning rate of the last step.", s.LearningRate)
-	m.gauge("graft_job_devices", "Devices that the job has.", count(s.Devices))
-	m.counter("graft_job_images_total", "Images of training in the life of the job.", float64(s.Images))
-	m.counter("graft_job_flop_total", "Floating-point operations in the life of the job; a multiply-add is two.", s.FLOP)
-	m.counter("graft_job_device_seconds_total", "Time of the budget, multiplied by the devices held.", s.DeviceTime)
+	m.Gauge("graft_job_time_seconds", "Time of the budget that has passed, by the job's clock.", &s.Time)
+	m.Gauge("graft_job_budget_seconds", "The budget, by the job's clock.", &s.Budget)
+	m.Gauge("graft_job_time_left_seconds", "Time of the budget that is left, by the job's clock.", &s.Left)
+	m.Gauge("graft_job_epoch", "The epoch under way, from 0.", count(s.Epoch))
+	m.Gauge("graft_job_epoch_step", "Steps done in the epoch under way.", count(s.Step))
+	m.Gauge("graft_job_epoch_steps", "Steps of a whole epoch.", count(s.StepsPerEpoch))
+	m.Counter("graft_job_steps_total", "Steps done in the life of the job.", float64(s.Steps))
+	m.Gauge("graft_job_train_loss_nats", "Mean training loss of the epoch so far.", s.TrainLoss)
+	m.Gauge("graft_job_train_accuracy_ratio", "Training accuracy of the epoch so far.", s.TrainAccuracy)
+	m.Gauge("graft_job_validation_loss_nats", "Loss on the validation images, when last evaluated.", s.ValidationLoss)
+	m.Gauge("graft_job_validation_accuracy_ratio", "Accuracy on the validation images, when last evaluated.", s.ValidationAccuracy)
+	m.Gauge("graft_job_learning_rate", "Learning rate of the last step.", s.LearningRate)
+	m.Gauge("graft_job_devices", "Devices that the job has.", count(s.Devices))
+	m.Counter("graft_job_images_total", "Images of training in the life of the job.", float64(s.Images))
+	m.Counter("graft_job_flop_total", "Floating-point operations in the life of the job; a multiply-add is two.", s.FLOP)
+	m.Counter("graft_job_device_seconds_total", "Time of the budget, multiplied by the devices held.", s.DeviceTime)
 	if s.Joules != nil {
-		m.counter("graft_job_energy_joules_total", "Device time at the power of the clock's profile.", *s.Joules)
+		m.Counter("graft_job_energy_joules_total", "Device time at the power of the clock's profile.", *s.Joules)
 	}
-	m.gauge("graft_job_network_parameters", "Parameters of the network as it is now.", count(s.Network.Parameters))
-	m.gauge("graft_job_network_layers", "Layers of the network as it is now that have parameters.", count(s.Network.Layers))
+	m.Gauge("graft_job_network_parameters", "Parameters of the network as it is now.", count(s.Network.Parameters))
+	m.Gauge("graft_job_network_layers", "Layers of the network as it is now that have parameters.", count(s.Network.Layers))
 	if s.Next != nil {
-		m.family("graft_job_next_event_time_seconds", "gauge", "When the timeline changes the devices next, in time of the budget.")
-		m.sample(s.Next.At, "change", string(s.Next.Change))
+		m.Family("graft_job_next_event_time_seconds", "gauge", "When the timeline changes the devices next, in time of the budget.")
+		m.Sample(s.Next.At, "change", string(s.Next.Change))
 	}
-	m.gauge("graft_job_pending_changes", "Changes that were asked for and are not done yet.", count(len(s.Pending)))
-	m.counter("graft_job_taken_changes_total", "Changes that were asked for and done in the life of the job.", float64(len(s.Taken)))
+	m.Gauge("graft_job_pending_changes", "Changes that were asked for and are not done yet.", count(len(s.Pending)))
+	m.Counter("graft_job_taken_changes_total", "Changes that were asked for and done in the life of the job.", float64(len(s.Taken)))
 	decisions := 0
 	for _, e := range s.Decisions {
 		if e.Event == results.EventDecision {
 			decisions++
 		}
 	}
-	m.counter("graft_job_decisions_total", "Decisions how to adapt in the life of the job.", float64(decisions))
+	m.Counter("graft_job_decisions_total", "Decisions how to adapt in the life of the job.", float64(decisions))
 	return m.String()
 }
 
@@ -76,46 +71,3 @@ func count(n int) *float64 {
 	v := float64(n)
 	return &v
 }
-
-// exposition is metrics in the text format of Prometheus.
-type exposition struct {
-	strings.Builder
-	name string // of the family under way
-}
-
-// family begins a metric. Its samples follow.
-func (e *exposition) family(name, kind, help string) {
-	e.name = name
-	fmt.Fprintf(e, "# HELP %s %s\n# TYPE %s %s\n", name, helpEscapes.Replace(help), name, kind)
-}
-
-// sample writes a value with the names and values of its labels.
-func (e *exposition) sample(value float64, labels ...string) {
-	e.WriteString(e.name)
-	for k := 0; k < len(labels); k += 2 {
-		fmt.Fprintf(e, `%c%s="%s"`, "{,"[min(k, 1)], labels[k], labelEscapes.Replace(strings.ToValidUTF8(labels[k+1], "\uFFFD")))
-	}
-	if len(labels) > 0 {
-		e.WriteByte('}')
-	}
-	e.WriteString(" " + strconv.FormatFloat(value, 'g', -1, 64) + "\n")
-}
-
-// gauge writes a metric of one value, if that is known.
-func (e *exposition) gauge(name, help string, value *float64) {
-	if value != nil {
-		e.family(name, "gauge", help)
-		e.sample(*value)
-	}
-}
-
-// counter writes a metric of one value that only grows.
-func (e *exposition) counter(name, help string, value float64) {
-	e.family(name, "counter", help)
-	e.sample(value)
-}
-
-var (
-	helpEscapes  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
-	labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
-)

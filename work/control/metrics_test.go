@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/results/prometheus"
 	"graft/trainer"
 )
 
@@ -59,7 +60,7 @@ func TestMetrics(t *testing.T) {
 		Next: trainer.Event{At: 50 * time.Minute, Change: trainer.Up}, Live: []trainer.LiveChange{{At: time.Second, Change: trainer.Up, Devices: 2}}}, nil, []trainer.Note{note})
 	w := httptest.NewRecorder()
 	require.Nil(t, h.metrics(w, nil))
-	require.Equal(t, metricsType, w.Header().Get("Content-Type"))
+	require.Equal(t, prometheus.ContentType, w.Header().Get("Content-Type"))
 	require.Greater(t, len(metricsIn(t, w.Body.String())), 20)
 	const path = "testdata/metrics.txt"
 	got := strings.Replace(w.Body.String(), runtime.Version(), "GO", 1)

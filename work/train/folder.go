@@ -9,13 +9,14 @@ import (
 	"graft/results"
 	"graft/results/failure"
 	"graft/results/runs"
+	"graft/torch"
 	"graft/trainer"
 	"graft/work"
 	"graft/work/control"
 )
 
 // open makes the run folder, or opens it and finds the last checkpoint.
-func (j *job) open(data *dataset.Set) (*trainer.SavedJob, error) {
+func (j *job) open(data *dataset.Set, device torch.Device) (*trainer.SavedJob, error) {
 	var err error
 	if j.o.Resume {
 		j.stored, err = results.Open(j.env.Files, j.folder)
@@ -26,7 +27,7 @@ func (j *job) open(data *dataset.Set) (*trainer.SavedJob, error) {
 		return nil, err
 	}
 	if !j.o.Resume {
-		return nil, j.openTables()
+		return nil, j.openTables(device)
 	}
 	if err := runs.MayResume(j.env.Files, j.folder, runs.JobKind); err != nil {
 		return nil, err
@@ -34,22 +35,27 @@ func (j *job) open(data *dataset.Set) (*trainer.SavedJob, error) {
 	if err := j.same(); err != nil {
 		return nil, err
 	}
-	if err := j.openTables(); err != nil {
+	if err := j.openTables(device); err != nil {
 		return nil, err
 	}
 	control.RemoveStaleFiles(j.env.Files, j.stored.Path(""))
-	return j.record.Last()
+	last, err := j.record.Last()
+	if err == nil {
+		err = j.energy.resume(last == nil)
+	}
+	return last, err
 }
 
 // openTables opens the tables and the log of the run folder.
-func (j *job) openTables() error {
+func (j *job) openTables(device torch.Device) error {
 	folder, err := trainer.OpenFolder(j.stored)
 	if err != nil {
 		return err
 	}
-	j.record = &recorder{Folder: folder, fsys: j.env.Files}
 	j.runLog.Open(j.stored)
-	return nil
+	err = j.openEnergy(device)
+	j.record = &recorder{Folder: folder, fsys: j.env.Files, energy: j.energy}
+	return err
 }
 
 // same checks that a resumed run is of the same job, or of one that differs in what lies ahead.

@@ -17,6 +17,7 @@ type recorder struct {
 	progress *progressLog
 	monitor  *control.Monitor
 	curves   *jobCurves // nil without TensorBoard
+	energy   *energy    // nil measures nothing
 	rows     []trainer.Row
 	notes    []trainer.Note
 }
@@ -26,7 +27,7 @@ func (r *recorder) Epoch(row trainer.Row) error {
 	r.rows = append(r.rows, row)
 	r.monitor.Epoch(row)
 	r.progress.epoch(row)
-	return errors.Join(r.Folder.Epoch(row), r.curves.epoch(row))
+	return errors.Join(r.Folder.Epoch(row), r.curves.epoch(row), r.energy.end(row.Epoch))
 }
 
 // Note adds an event.
@@ -40,7 +41,7 @@ func (r *recorder) Note(n trainer.Note) error {
 // Save writes a checkpoint. It returns an error where a table has been removed: rows that
 // are written from then on would be lost.
 func (r *recorder) Save(sections []trainer.Section) error {
-	return errors.Join(r.Folder.Save(sections), r.check())
+	return errors.Join(r.energy.record(), r.Folder.Save(sections), r.check())
 }
 
 // tables are the files without which a run cannot be resumed or shown.

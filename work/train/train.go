@@ -111,10 +111,14 @@ type job struct {
 	accepted []string        // differences of the two
 	server   *control.Server // nil without an address
 	live     *trainer.Live   // nil without an address
+	energy   *energy         // nil measures nothing
 }
 
 func (j *job) close() {
 	j.server.Close()
+	if err := j.energy.close(); err != nil {
+		j.env.Log.Warn("the measurement of energy did not end", zap.Error(err))
+	}
 	if j.stored != nil {
 		_ = j.stored.Close() // the outcome was written after a sync
 	}
@@ -160,6 +164,9 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 	o := &runs.JobOutcome{Outcome: outcome}
 	o.Saves, o.Saving = made.Saving()
 	o.MachineSpeed, o.PeakMemory = made.Speed(), work.PeakMemory(j.env.Files)
+	if o.Measured, err = j.measured(); err != nil {
+		return nil, err
+	}
 	if err := errors.Join(j.record.check(), j.stored.WriteOutcome(o)); err != nil {
 		return nil, err
 	}
@@ -193,6 +200,7 @@ func (j *job) perform(ctx context.Context, made *trainer.Job) (*trainer.Outcome,
 	if j.env.Show != nil {
 		defer j.env.Show(sceneOf(j.record.monitor))()
 	}
+	j.energy.begin(made.Epoch)
 	return made.Run(ctx)
 }
 
@@ -228,7 +236,7 @@ func (j *job) prepare() (*trainer.Job, error) {
 			return nil, err
 		}
 	}
-	last, err := j.open(parts.Data)
+	last, err := j.open(parts.Data, device)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,69 @@
+package telemetry
+
+// Device describes a device of a source.
+type Device struct {
+	Index       int               `json:"index"`        // place in the source's list, from 0
+	UUID        string            `json:"uuid"`         // unique on all machines; empty is unknown
+	Name        string            `json:"name"`         // model, or domain of a processor; empty is unknown
+	MemoryMiB   Optional[float64] `json:"memory_mib"`   // in all
+	MIG         Optional[bool]    `json:"mig"`          // divided into instances (Multi-Instance GPU)
+	ComputeMode string            `json:"compute_mode"` // default (any number of processes), exclusive process or prohibited; empty is unknown
+}
+
+// Shareable reports whether the driver lets several processes use the device at once. An unknown
+// compute mode counts as shareable.
+func (d Device) Shareable() bool { return d.ComputeMode == "" || d.ComputeMode == modeDefault }
+
+// The compute modes that are named here; see nvmlComputeMode_t of NVML's reference.
+const modeDefault, modeProhibited, modeExclusive = "default", "prohibited", "exclusive process"
+
+// Reading is the state of a device at a moment.
+type Reading struct {
+	At                       float64             `json:"at_s"`                       // seconds, on the clock of the reader: since 1970 for a Sampler and ReadSMI
+	Device                   int                 `json:"device"`                     // index in its source
+	UtilizationPercent       Optional[float64]   `json:"utilization_percent"`        // time in which a kernel ran
+	MemoryUtilizationPercent Optional[float64]   `json:"memory_utilization_percent"` // time in which device memory was read or written; not the memory in use
+	MemoryUsedMiB            Optional[float64]   `json:"memory_used_mib"`
+	MemoryFreeMiB            Optional[float64]   `json:"memory_free_mib"`
+	PowerWatts               Optional[float64]   `json:"power_watts"`
+	EnergyJoules             Optional[float64]   `json:"energy_joules"` // total-energy counter, from an arbitrary zero
+	TemperatureCelsius       Optional[float64]   `json:"temperature_celsius"`
+	SMClockMHz               Optional[float64]   `json:"sm_clock_mhz"` // of the streaming multiprocessors
+	MemoryClockMHz           Optional[float64]   `json:"memory_clock_mhz"`
+	Throttle                 Optional[Throttle]  `json:"throttle"`  // reasons for a reduced clock
+	Processes                Optional[[]Process] `json:"processes"` // that compute on the device
+}
+
+// numbers lists the values of a reading that are numbers.
+func (r *Reading) numbers() []Optional[float64] {
+	return []Optional[float64]{r.UtilizationPercent, r.MemoryUtilizationPercent, r.MemoryUsedMiB, r.MemoryFreeMiB, r.PowerWatts,
+		r.EnergyJoules, r.TemperatureCelsius, r.SMClockMHz, r.MemoryClockMHz}
+}
+
+// Empty reports whether no number of the reading is known.
+func (r *Reading) Empty() bool {
+	for _, n := range r.numbers() {
+		if n.known {
+			return false
+		}
+	}
+	return true
+}
+
+// Process is the use of a device by a process.
+type Process struct {
+	PID                int               `json:"pid"`
+	MemoryMiB          Optional[float64] `json:"memory_mib"`
+	UtilizationPercent Optional[float64] `json:"utilization_percent"` // of the streaming multiprocessors
+}
+
+// Source reads devices. It is used by one goroutine at a time.
+type Source interface {
+	// Devices lists the devices that were found when the source was opened.
+	Devices() []Device
+	// Read reads a device by its index. Values that the device does not offer are unknown. An error
+	// says that the device failed; what was read before is returned with it.
+	Read(device int) (Reading, error)
+	// Close releases the source.
+	Close() error
+}

@@ -1,0 +1,208 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Limits and default of SamplerOptions.Interval.
+const (
+	leastInterval   = 10 * time.Millisecond
+	defaultInterval = 100 * time.Millisecond
+	mostInterval    = time.Second
+)
+
+// SamplerOptions sets how often a Sampler reads. The zero value has defaults.
+type SamplerOptions struct {
+	Interval time.Duration // between readings of a device, from 10 ms to 1 s; zero is 100 ms
+}
+
+// EnsureDefaults fills unset options.
+func (o *SamplerOptions) EnsureDefaults() {
+	if o.Interval == 0 {
+		o.Interval = defaultInterval
+	}
+}
+
+// Validate returns an error for an invalid interval.
+func (o *SamplerOptions) Validate() error {
+	if o.Interval < leastInterval || o.Interval > mostInterval {
+		return fmt.Errorf("interval is %s; it is from %s to %s", o.Interval, leastInterval, mostInterval)
+	}
+	return nil
+}
+
+// Clock is the time of a sampler.
+type Clock struct {
+	Now   func() time.Time                           // needed; time.Now is monotonic between two calls
+	Pause func(ctx context.Context, d time.Duration) // returns after d, or when ctx is done; nil waits by the machine's clock
+}
+
+// pause waits by the machine's clock.
+func pause(ctx context.Context, d time.Duration) {
+	wait, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-wait.Done()
+}
+
+// Sink takes readings, in the order of time.
+type Sink interface {
+	// Add takes a reading of a device. After an error no more readings come.
+	Add(d Device, r Reading) error
+}
+
+// Sampler reads all devices of a source at an interval. It keeps the last reading of each device
+// and the meters of intervals under way, nothing else. Its methods may be used by several
+// goroutines. It is made by NewSampler and has no useful zero value.
+type Sampler struct {
+	clock    Clock
+	interval time.Duration
+	start    time.Time
+	zero     float64 // seconds since 1970 at start
+
+	mu       sync.Mutex // guards all below, and the source
+	source   Source
+	devices  []Device
+	sink     Sink // nil takes nothing
+	sinkErr  error
+	meters   map[*Meter]bool
+	latest   []Reading
+	failures int64
+	failure  error
+}
+
+// NewSampler returns a sampler that has not read yet. A nil sink drops readings.
+func NewSampler(source Source, sink Sink, clock Clock, o SamplerOptions) (*Sampler, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("sample devices: %w", err)
+	}
+	if clock.Pause == nil {
+		clock.Pause = pause
+	}
+	start := clock.Now()
+	return &Sampler{clock: clock, interval: o.Interval, start: start, zero: float64(start.UnixMicro()) / 1e6, source: source, devices: source.Devices(),
+		sink: sink, meters: map[*Meter]bool{}, latest: make([]Reading, 0, len(source.Devices()))}, nil
+}
+
+// Run reads until ctx is done, then returns the first error of the sink. A failed reading is a row
+// of unknown values, and sampling goes on. Readings that are late are skipped, not made up for.
+func (s *Sampler) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		s.Sample()
+		passed := s.clock.Now().Sub(s.start)
+		s.clock.Pause(ctx, s.interval-passed%s.interval)
+	}
+	return s.Err()
+}
+
+// Sample reads each device once.
+func (s *Sampler) Sample() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.devices {
+		s.read(d.Index)
+	}
+}
+
+// now is the time in seconds since 1970; it advances with the clock's monotonic part.
+func (s *Sampler) now() float64 { return s.zero + s.clock.Now().Sub(s.start).Seconds() }
+
+// read reads a device and passes the reading on.
+func (s *Sampler) read(device int) Reading {
+	at := s.now()
+	r, err := s.source.Read(device)
+	r.At, r.Device = at, device
+	if err != nil {
+		s.failures++
+		s.failure = err
+		r = Reading{At: at, Device: device}
+	}
+	for m := range s.meters {
+		if m.device == device {
+			m.Add(r)
+		}
+	}
+	if k := slices.IndexFunc(s.latest, func(l Reading) bool { return l.Device == device }); k >= 0 {
+		s.latest[k] = r
+	} else {
+		s.latest = append(s.latest, r)
+	}
+	if s.sink != nil && s.sinkErr == nil {
+		s.sinkErr = s.sink.Add(s.devices[device], r)
+	}
+	return r
+}
+
+// Begin reads a device and starts to measure an interval on it. The device's own MIG mode is used
+// beside that of use. Each meter is ended by End.
+func (s *Sampler) Begin(device int, use Use) (*Meter, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if device < 0 || device >= len(s.devices) {
+		return nil, fmt.Errorf("measure device %d: there are %d devices", device, len(s.devices))
+	}
+	divided, _ := s.devices[device].MIG.Get()
+	use.MIG, use.SharedWith = use.MIG || divided, slices.Clone(use.SharedWith)
+	first := s.read(device)
+	m := &Meter{device: device, from: first.At, use: use}
+	m.Add(first)
+	s.meters[m] = true
+	return m, nil
+}
+
+// Share notes that another task runs on the device of a meter that Begin returned.
+func (s *Sampler) Share(m *Meter, task string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m.Share(task)
+}
+
+// End reads the device again and returns the measurement of the interval until now.
+func (s *Sampler) End(m *Meter) Measurement {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.read(m.device)
+	delete(s.meters, m)
+	return m.measurement(last.At)
+}
+
+// Lap is End and Begin with one reading: it returns the measurement so far, and m goes on with the
+// next interval.
+func (s *Sampler) Lap(m *Meter) Measurement {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.read(m.device)
+	ended := m.measurement(last.At)
+	*m = Meter{device: m.device, from: last.At, use: m.use}
+	m.Add(last)
+	return ended
+}
+
+// Latest returns the last reading of each device, in no order; none before the first.
+func (s *Sampler) Latest() []Reading {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.latest)
+}
+
+// Failures is the number of failed readings so far, and the last error; zero and nil without.
+func (s *Sampler) Failures() (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failures, s.failure
+}
+
+// Err is the error of the sink after which no more readings were kept; nil for none.
+func (s *Sampler) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sinkErr != nil {
+		return errors.Join(errors.New("readings of devices are no longer kept"), s.sinkErr)
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package telemetry
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of a file of nvidia-smi.
+const (
+	longestSMILine = 1 << 16 // bytes
+	mostSMIRows    = 1 << 20 // twelve days of one GPU at a row a second
+)
+
+// smiTime is the form of timestamps, in the machine's local time.
+const smiTime = "2006/01/02 15:04:05.000"
+
+// SMILog holds the rows of a file that nvidia-smi wrote.
+type SMILog struct {
+	Devices  []Device  // GPUs in the file, by index
+	Readings []Reading // in the file's order; At is in seconds since 1970
+	Cut      bool      // the last row is incomplete and left out: nvidia-smi was interrupted
+}
+
+// Of lists the readings of a device.
+func (l *SMILog) Of(device int) []Reading {
+	return slices.DeleteFunc(slices.Clone(l.Readings), func(r Reading) bool { return r.Device != device })
+}
+
+// ReadSMI reads the output of nvidia-smi --query-gpu=… --format=csv, with or without units.
+// Columns are found by their names, in any order; timestamp and index are needed, and unknown
+// columns are skipped. A nil location reads timestamps as UTC. A row that is damaged is an error
+// with its line, except the last.
+func ReadSMI(r io.Reader, location *time.Location) (*SMILog, error) {
+	if location == nil {
+		location = time.UTC
+	}
+	s := &smiReader{location: location, log: &SMILog{}, devices: map[int]*Device{}}
+	lines := bufio.NewReaderSize(r, longestSMILine)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err != nil && !errors.Is(err, io.EOF) { // of the file, or a line that is longer than the buffer
+			return nil, fmt.Errorf("read nvidia-smi: line %d: %w", s.lines+1, err)
+		}
+		if len(line) > 0 {
+			if bad := s.line(string(line)); bad != nil {
+				return nil, fmt.Errorf("read nvidia-smi: %w", bad)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return s.end()
+		}
+	}
+}
+
+// smiReader reads line after line.
+type smiReader struct {
+	location *time.Location
+	log      *SMILog
+	devices  map[int]*Device
+	places   []func(row *smiRow, text string) error // of the columns; nil skips one
+	lines    int
+	fault    error // of the line before, unless it was the last
+}
+
+// smiRow is a row under way.
+type smiRow struct {
+	Reading
+	Device Device
+	in     *time.Location
+}
+
+// line takes a line with its end. A fault is returned with the next line, if there is one.
+func (s *smiReader) line(text string) error {
+	if s.fault != nil {
+		return s.fault
+	}
+	s.lines++
+	whole, ended := strings.CutSuffix(text, "\n")
+	whole = strings.TrimSpace(whole)
+	if s.places == nil {
+		return s.head(whole)
+	}
+	if whole == "" {
+		return nil
+	}
+	if len(s.log.Readings) == mostSMIRows {
+		return fmt.Errorf("line %d: more than %d rows; divide the file", s.lines, mostSMIRows)
+	}
+	if s.fault = s.row(whole); s.fault == nil && !ended {
+		s.fault = fmt.Errorf("line %d: the row is cut", s.lines)
+		s.log.Readings = s.log.Readings[:len(s.log.Readings)-1]
+	}
+	return nil
+}
+
+func (s *smiReader) end() (*SMILog, error) {
+	if s.places == nil {
+		return nil, errors.New("read nvidia-smi: the line that names the columns is missing; let nvidia-smi write it")
+	}
+	s.log.Cut = s.fault != nil
+	for _, d := range s.devices {
+		s.log.Devices = append(s.log.Devices, *d)
+	}
+	slices.SortFunc(s.log.Devices, func(a, b Device) int { return a.Index - b.Index })
+	return s.log, nil
+}
+
+// head finds the columns.
+func (s *smiReader) head(line string) error {
+	seen := map[string]bool{}
+	for name := range strings.SplitSeq(line, ",") {
+		name, _, _ = strings.Cut(strings.TrimSpace(name), " [")
+		if seen[name] && smiColumns[name] != nil {
+			return fmt.Errorf("line 1: column %.100q is there twice", name)
+		}
+		seen[name] = true
+		s.places = append(s.places, smiColumns[name])
+	}
+	for _, needed := range []string{"timestamp", "index"} {
+		if !seen[needed] {
+			return fmt.Errorf("line 1: column %q is missing among %.200q; add it to the query of nvidia-smi", needed, line)
+		}
+	}
+	return nil
+}
+
+// row reads a row.
+func (s *smiReader) row(line string) error {
+	cells := strings.Split(line, ",")
+	if len(cells) != len(s.places) {
+		return fmt.Errorf("line %d: there are %d columns and %d values", s.lines, len(s.places), len(cells))
+	}
+	row := smiRow{in: s.location, Device: Device{}}
+	for k, set := range s.places {
+		if set == nil {
+			continue
+		}
+		if err := set(&row, strings.TrimSpace(cells[k])); err != nil {
+			return fmt.Errorf("line %d: %w", s.lines, err)
+		}
+	}
+	row.Reading.Device = row.Device.Index
+	if s.devices[row.Device.Index] == nil {
+		s.devices[row.Device.Index] = &row.Device
+	}
+	s.log.Readings = append(s.log.Readings, row.Reading)
+	return nil
+}
+
+// smiColumns read the columns by their names without units. Names are those of nvidia-smi
+// --help-query-gpu; some have two.
+var smiColumns = map[string]func(row *smiRow, text string) error{
+	"timestamp": func(row *smiRow, text string) error {
+		at, err := time.ParseInLocation(smiTime, text, row.in)
+		row.At = float64(at.UnixMicro()) / 1e6
+		return err
+	},
+	"index": func(row *smiRow, text string) (err error) {
+		if row.Device.Index, err = strconv.Atoi(text); err == nil && (row.Device.Index < 0 || row.Device.Index >= mostGPUs) {
+			err = fmt.Errorf("index %d is not below %d", row.Device.Index, mostGPUs)
+		}
+		return err
+	},
+	"name":                           func(row *smiRow, text string) error { row.Device.Name = text; return nil },
+	"uuid":                           func(row *smiRow, text string) error { row.Device.UUID = text; return nil },
+	"memory.total":                   smiNumber("MiB", func(row *smiRow) *Optional[float64] { return &row.Device.MemoryMiB }),
+	"utilization.gpu":                smiNumber("%", func(row *smiRow) *Optional[float64] { return &row.UtilizationPercent }),
+	"utilization.memory":             smiNumber("%", func(row *smiRow) *Optional[float64] { return &row.MemoryUtilizationPercent }),
+	"memory.used":                    smiNumber("MiB", func(row *smiRow) *Optional[float64] { return &row.MemoryUsedMiB }),
+	"memory.free":                    smiNumber("MiB", func(row *smiRow) *Optional[float64] { return &row.MemoryFreeMiB }),
+	"power.draw":                     smiNumber("W", func(row *smiRow) *Optional[float64] { return &row.PowerWatts }),
+	"temperature.gpu":                smiNumber("", func(row *smiRow) *Optional[float64] { return &row.TemperatureCelsius }),
+	"clocks.sm":                      smiNumber("MHz", func(row *smiRow) *Optional[float64] { return &row.SMClockMHz }),
+	"clocks.current.sm":              smiNumber("MHz", func(row *smiRow) *Optional[float64] { return &row.SMClockMHz }),
+	"clocks.mem":                     smiNumber("MHz", func(row *smiRow) *Optional[float64] { return &row.MemoryClockMHz }),
+	"clocks.current.memory":          smiNumber("MHz", func(row *smiRow) *Optional[float64] { return &row.MemoryClockMHz }),
+	"clocks_throttle_reasons.active": smiThrottle,
+	"clocks_event_reasons.active":    smiThrottle,
+}
+
+// smiNumber reads a number with its unit or without.
+func smiNumber(unit string, field func(row *smiRow) *Optional[float64]) func(row *smiRow, text string) error {
+	return func(row *smiRow, text string) error {
+		if smiUnknown(text) {
+			return nil
+		}
+		number := strings.TrimSpace(strings.TrimSuffix(text, unit))
+		value, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return fmt.Errorf("expected a number in %q, got %.100q", unit, text)
+		}
+		*field(row) = Number(value)
+		return nil
+	}
+}
+
+func smiThrottle(row *smiRow, text string) error {
+	if smiUnknown(text) {
+		return nil
+	}
+	bits, err := strconv.ParseUint(text, 0, 64)
+	if err != nil {
+		return fmt.Errorf("expected bits such as 0x4, got %.100q", text)
+	}
+	row.Throttle = Known(Throttle(bits))
+	return nil
+}
+
+// smiUnknown reports whether a cell stands for a missing value, such as [N/A] and [Not Supported].
+func smiUnknown(text string) bool {
+	return strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") || text == "N/A" || text == "ERR!" || text == ""
+}

@@ -1,0 +1,67 @@
+package telemetry
+
+import (
+	"fmt"
+	"strings"
+
+	"graft/results"
+)
+
+// TableName is the usual name of a table of readings in a run folder: telemetry.csv.
+const TableName = "telemetry"
+
+// columns are the columns of a table of readings. Processes are a text: entries PID:MiB:percent
+// with spaces between, an unknown number empty.
+var columns = []results.Column{
+	{Name: "time", Unit: "s"}, {Name: "device", Kind: results.Int}, {Name: "uuid", Kind: results.String},
+	{Name: "utilization", Unit: "%"}, {Name: "memory_utilization", Unit: "%"}, {Name: "memory_used", Unit: "MiB"}, {Name: "memory_free", Unit: "MiB"},
+	{Name: "power", Unit: "W"}, {Name: "energy", Unit: "J"}, {Name: "temperature", Unit: "C"}, {Name: "sm_clock", Unit: "MHz"}, {Name: "memory_clock", Unit: "MHz"},
+	{Name: "throttle", Kind: results.String}, {Name: "processes", Kind: results.String},
+}
+
+// Table is a sink that appends readings to a table of a run folder; time is in seconds since 1970.
+// It is made by OpenTable and has no useful zero value.
+type Table struct{ stream *results.Stream }
+
+var _ Sink = (*Table)(nil)
+
+// OpenTable opens the table of readings of a run, NAME.csv, and makes it where absent. The run
+// closes it.
+func OpenTable(run *results.Run, name string) (*Table, error) {
+	stream, err := run.Stream(name, columns)
+	if err != nil {
+		return nil, fmt.Errorf("open readings: %w", err)
+	}
+	return &Table{stream}, nil
+}
+
+// Add appends a reading. It is written at once.
+func (t *Table) Add(d Device, r Reading) error {
+	values := []any{r.At, r.Device, d.UUID}
+	for _, n := range r.numbers() {
+		values = append(values, n.Cell())
+	}
+	var throttle, processes any
+	if reasons, known := r.Throttle.Get(); known {
+		throttle = reasons.String()
+	}
+	if list, known := r.Processes.Get(); known {
+		processes = processText(list)
+	}
+	return t.stream.Append(append(values, throttle, processes)...)
+}
+
+func processText(list []Process) string {
+	texts := make([]string, len(list))
+	for k, p := range list {
+		texts[k] = fmt.Sprintf("%d:%s:%s", p.PID, numberText(p.MemoryMiB), numberText(p.UtilizationPercent))
+	}
+	return strings.Join(texts, " ")
+}
+
+func numberText(o Optional[float64]) string {
+	if v, known := o.Get(); known {
+		return fmt.Sprint(v)
+	}
+	return ""
+}

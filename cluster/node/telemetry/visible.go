@@ -1,0 +1,78 @@
+package telemetry
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// CUDAOrder lists the indices of a source's GPUs in the order in which CUDA numbers them in a
+// process with these values of CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER; empty is not set. CUDA
+// begins with the fastest GPU by default, and NVML goes by PCI address, so numbers of GPUs of
+// several models are an error (CUDA C Programming Guide, CUDA environment variables).
+func CUDAOrder(gpus []Device, visible, order string) ([]int, error) {
+	sure := order == "PCI_BUS_ID" || sameModel(gpus)
+	if visible == "" {
+		if !sure {
+			return nil, errOrder
+		}
+		visible = allOf(len(gpus))
+	}
+	var list []int
+	for entry := range strings.SplitSeq(visible, ",") {
+		entry = strings.TrimSpace(entry)
+		index, err := strconv.Atoi(entry)
+		switch {
+		case strings.HasPrefix(entry, "MIG-"):
+			return nil, errors.New("a MIG instance has no energy of its own")
+		case err != nil:
+			if index, err = byUUID(gpus, entry); err != nil {
+				return nil, err
+			}
+		case !sure:
+			return nil, errOrder
+		case index < 0 || index >= len(gpus):
+			return list, nil // CUDA ignores what follows an invalid number
+		}
+		list = append(list, index)
+	}
+	return list, nil
+}
+
+var errOrder = errors.New("GPUs are of several models; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or CUDA_VISIBLE_DEVICES to their UUIDs")
+
+func sameModel(gpus []Device) bool {
+	for _, g := range gpus {
+		if g.Name != gpus[0].Name || g.Name == "" && len(gpus) > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func allOf(n int) string {
+	names := make([]string, n)
+	for k := range names {
+		names[k] = strconv.Itoa(k)
+	}
+	return strings.Join(names, ",")
+}
+
+// byUUID finds a GPU by the beginning of its UUID, which must be that of no other.
+func byUUID(gpus []Device, start string) (int, error) {
+	found := -1
+	for _, g := range gpus {
+		if start == "" || !strings.HasPrefix(g.UUID, start) {
+			continue
+		}
+		if found >= 0 {
+			return -1, fmt.Errorf("CUDA_VISIBLE_DEVICES: %.60q is the beginning of several UUIDs", start)
+		}
+		found = g.Index
+	}
+	if found < 0 {
+		return -1, fmt.Errorf("CUDA_VISIBLE_DEVICES: NVML lists no GPU %.60q", start)
+	}
+	return found, nil
+}
