@@ -45,7 +45,9 @@ func NewAccount(jobs []Job) *Account {
 	c := &Account{Jobs: make([]JobResult, len(jobs))}
 	for k := range jobs {
 		c.Jobs[k] = JobResult{Device: -1, Began: -1, Ended: -1}
-		c.names = append(c.names, jobs[k].Name)
+		spec := jobs[k].Spec
+		spec.EnsureDefaults(k)
+		c.names = append(c.names, spec.Name)
 	}
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
@@ -167,31 +168,29 @@ func (c *cgroup) remove() error {
 		rounds = 200
 		pause  = 10 * time.Millisecond
 	)
-	var err error
 	for range rounds {
-		if _, statErr := c.fsys.Stat(c.path); statErr != nil {
-			return nil // it does not exist
+		if errors.Is(c.put(killFile, "1"), fs.ErrNotExist) {
+			return nil
 		}
-		_ = c.put(killFile, "1")
 		if n, ok := c.counter(eventsFile, "populated"); ok && n == 0 {
-			if err = removeFolders(c.fsys, c.path); err == nil {
-				return nil
-			}
+			removeFolders(c.fsys, c.path)
+			return nil
 		}
 		_ = c.clock.Wait(context.Background(), pause)
 	}
-	return errors.Join(fmt.Errorf("processes of cgroup %s do not end after SIGKILL: they wait in the kernel; look at the device or file system that they use", c.path), err)
+	return fmt.Errorf("processes of cgroup %s do not end after SIGKILL: they wait in the kernel; look at the device or file system that they use", c.path)
 }
 
-// removeFolders deletes the folders of a cgroup, whose files cannot be deleted.
-func removeFolders(fsys files.FS, path string) error {
-	entries, err := fsys.ReadDir(path)
+// removeFolders deletes the folders of a cgroup, whose files cannot be deleted. An empty group that stays does
+// no harm.
+func removeFolders(fsys files.FS, path string) {
+	entries, _ := fsys.ReadDir(path)
 	for _, entry := range entries {
 		if entry.IsDir() {
-			err = errors.Join(err, removeFolders(fsys, filepath.Join(path, entry.Name())))
+			removeFolders(fsys, filepath.Join(path, entry.Name()))
 		}
 	}
-	return errors.Join(err, fsys.Remove(path))
+	_ = fsys.Remove(path)
 }
 
 // removeAll kills what is left in the executor's group and deletes it.

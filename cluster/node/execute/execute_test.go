@@ -2,16 +2,17 @@ package execute_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"graft/cluster/node"
 	"graft/cluster/node/execute"
@@ -32,12 +33,21 @@ type bed struct {
 	events []execute.Event
 }
 
-// open makes or opens the run folder of a bed.
-func open(folder string) (*results.Run, error) {
-	if _, err := os.Stat(filepath.Join(folder, results.ManifestFile)); err == nil {
-		return results.Open(files.OS{}, folder)
+// open makes or opens the run folder of a bed. A process that another test has just forked may hold the lock
+// of a run that was closed, until it executes its program.
+func open(fsys files.FS, folder string) (run *results.Run, err error) {
+	clock := fleet.NewClock(time.Now)
+	for range 1000 {
+		run, err = results.Create(fsys, folder, results.CreateOptions{}, results.Manifest{})
+		if errors.Is(err, results.ErrExists) {
+			run, err = results.Open(fsys, folder)
+		}
+		if !errors.Is(err, files.ErrLocked) {
+			break
+		}
+		_ = clock.Wait(context.Background(), 10*time.Millisecond)
 	}
-	return results.Create(files.OS{}, folder, results.CreateOptions{}, results.Manifest{})
+	return run, err
 }
 
 func newBed(t *testing.T, scheduler string, devices int) *bed {
@@ -53,15 +63,28 @@ func newBed(t *testing.T, scheduler string, devices int) *bed {
 // cpus are devices of 100 MiB that share the machine's cores.
 func cpus(n int) (devices []execute.Device) {
 	for k := range n {
-		devices = append(devices, execute.Device{CPUs: []int{k % runtime.NumCPU()}, Memory: 100})
+		cores := usable()
+		devices = append(devices, execute.Device{CPUs: []int{cores[k%len(cores)]}, Memory: 100})
 	}
 	return devices
+}
+
+// usable are the CPU cores of this process.
+func usable() (cores []int) {
+	var set unix.CPUSet
+	_ = unix.SchedGetaffinity(0, &set)
+	for k := range 8 * len(set) * 8 {
+		if set.IsSet(k) {
+			cores = append(cores, k)
+		}
+	}
+	return cores
 }
 
 // run opens the folder, executes and closes it.
 func (b *bed) run(t *testing.T, ctx context.Context, jobs []execute.Job) (*execute.Result, error) {
 	t.Helper()
-	run, err := open(b.folder)
+	run, err := open(files.OS{}, b.folder)
 	require.NoError(t, err)
 	b.Run = run
 	r, err := execute.Run(ctx, b.Options, jobs)
@@ -114,13 +137,13 @@ func (b *bed) log(t *testing.T, r *execute.Result, task int) string {
 func TestTasksGetTheirEnvironment(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "fcfs", 1)
-	b.Devices = []execute.Device{{UUID: "GPU-12ab", CPUs: []int{0}}}
+	b.Devices = []execute.Device{{UUID: "GPU-12ab", CPUs: usable()[:1]}}
 	gpu := shell(`echo "$CUDA_VISIBLE_DEVICES $GRAFT_DEVICE $GRAFT_THREADS $GRAFT_TASK $OWN $(pwd) $1"; echo to stderr >&2`, "a  b;$(false)")
 	gpu.Name, gpu.Env, gpu.Folder = "x y=z", []string{"OWN=1"}, b.folder
 	affinity := shell(`grep Cpus_allowed_list /proc/self/status`)
 	r := b.must(t, gpu, affinity)
 	require.Equal(t, "GPU-12ab cuda:0 1 x y=z 1 "+b.folder+" a  b;$(false)\nto stderr\n", b.log(t, r, 0))
-	require.Equal(t, "Cpus_allowed_list:\t0\n", b.log(t, r, 1))
+	require.Equal(t, fmt.Sprintf("Cpus_allowed_list:\t%d\n", usable()[0]), b.log(t, r, 1))
 	require.Equal(t, []string{"queued", "placed", "started", "ended done"}, b.kinds(0))
 	require.Equal(t, 2, r.Summary.Completed)
 	b = newBed(t, "fcfs", 1)
@@ -284,7 +307,7 @@ func saves(script string) execute.Job {
 func TestSlicesStopTasksThatSave(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "round-robin", 1)
-	b.Scheduling.Quantum = 50 * time.Millisecond
+	b.Scheduling.Quantum = 100 * time.Millisecond
 	b.Observer = until(b, func(e execute.Event) bool { return e.End == execute.Stopped })
 	loop := saves(`while test ! -e go; do sleep 0.01; done`)
 	loop.Folder = filepath.Dir(b.folder)
@@ -295,7 +318,8 @@ func TestSlicesStopTasksThatSave(t *testing.T) {
 	requireApart(t, r)
 	starts, err := os.ReadFile(filepath.Join(loop.Folder, "starts"))
 	require.NoError(t, err)
-	require.Equal(t, r.Jobs[0].Starts+r.Jobs[1].Starts, strings.Count(string(starts), "1\n"))
+	require.LessOrEqual(t, strings.Count(string(starts), "1\n"), r.Jobs[0].Starts+r.Jobs[1].Starts, "one that was stopped at once adds no line")
+	require.NotContains(t, string(starts), "2")
 
 	b = newBed(t, "round-robin", 1)
 	b.Scheduling.Quantum = time.Millisecond
@@ -369,4 +393,22 @@ func TestPlanShowsWhatWouldStart(t *testing.T) {
 	require.Equal(t, "/bin/sh", plan[0].Program)
 	require.Contains(t, plan[0].Env, "GRAFT_NODE="+b.folder)
 	require.NoFileExists(t, b.folder)
+}
+
+// Every scheduler executes tasks that share devices; those with slices pause them.
+func TestEverySchedulerExecutes(t *testing.T) {
+	t.Parallel()
+	for _, kind := range schedulers.Kinds() {
+		b := newBed(t, kind.Name, 2)
+		b.Rules.Keep, b.Scheduling.Quantum = true, 5*time.Millisecond
+		var jobs []execute.Job
+		for k := range 8 {
+			j := shell("sleep 0.01")
+			j.Cores, j.Memory, j.Estimate, j.Priority = float64(20+10*k), float64(10*k), time.Duration(k)*time.Millisecond, k%3
+			jobs = append(jobs, j)
+		}
+		r := b.must(t, jobs...)
+		require.Equal(t, len(jobs), r.Summary.Completed, kind.Name)
+		require.Equal(t, kind.Name, r.Scheduler)
+	}
 }
