@@ -32,6 +32,7 @@ type Node struct {
 	Task     []NodeTask         // tasks, each a table [[task]]; empty generates them
 	Tasks    NodeTasks          // tasks that are generated
 	Schedule NodeSchedule       // schedulers
+	Executor ExecutorOptions    // how 'graft node run' runs tasks
 	Learn    candidates.Options `config:",omit=slots"` // options of the learner of 'graft learn'
 	Run      TreeLearningRun    // seeds of 'graft learn', and the run folder of all commands
 
@@ -39,6 +40,7 @@ type Node struct {
 	speed  node.Speed
 	specs  []node.Spec
 	rivals []NodeScheduler
+	fsys   files.FS
 }
 
 // MachineOptions describe the GPUs. Paths are those of the operating system, from the working folder or,
@@ -218,6 +220,7 @@ func (n *Node) EnsureDefaults() {
 	n.Machine.EnsureDefaults()
 	n.Tasks.EnsureDefaults()
 	n.Schedule.EnsureDefaults()
+	n.Executor.EnsureDefaults()
 	n.Learn.EnsureDefaults()
 	n.Run.EnsureDefaults()
 	for k := range n.Task {
@@ -227,11 +230,12 @@ func (n *Node) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (n *Node) Validate() error {
-	return errors.Join(n.Machine.Validate(), n.Tasks.Validate(), n.Schedule.Validate(), n.Learn.Validate(), agent.CheckTeacher(n.Learn.Teacher), n.Run.Validate())
+	return errors.Join(n.Machine.Validate(), n.Tasks.Validate(), n.Schedule.Validate(), n.Executor.Validate(), n.Learn.Validate(), agent.CheckTeacher(n.Learn.Teacher), n.Run.Validate())
 }
 
 // check reads the profiles, the tasks and the learned schedulers, and runs nothing.
 func (n *Node) check(fsys files.FS, r *decode.Reading) {
+	n.fsys = fsys
 	if n.Validate() != nil || !n.readSpeed(fsys, r) || !n.readTasks(fsys, r) {
 		return
 	}
@@ -257,8 +261,11 @@ func (n *Node) Digest() string {
 // Differences lists the keys in which the results of two files differ.
 func (n *Node) Differences(was *Node) []string { return differences(n, was) }
 
-// Summary is the tasks of a machine in a line.
+// Summary is the tasks of a machine in a line. It checks commands, which only real tasks need.
 func (n *Node) Summary() (string, error) {
+	if err := n.checkCommands(); err != nil {
+		return "", err
+	}
 	tasks := fmt.Sprintf("%s of %d to %d generated tasks", document.Plural(n.Tasks.TestCount, "workload"), n.Tasks.Least, n.Tasks.Most)
 	switch {
 	case len(n.Task) > 0:

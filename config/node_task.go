@@ -36,6 +36,8 @@ type NodeTask struct {
 	Env     []string      // further variables of a real task, such as SEED=1
 	Timeout time.Duration // running time after which a real task is ended; zero means none
 	Retries int           // times that a real task which failed is run again; zero means none
+	// MainMemory bounds the main memory of a real task, MiB, where its processes have a cgroup; zero means no limit.
+	MainMemory float64 `config:"main_memory_mb"`
 	// Checkpoint says that a real task saves its state when it gets SIGTERM, and goes on when it is run again, as
 	// 'graft train --resume' does. False pauses it by signals only.
 	Checkpoint bool

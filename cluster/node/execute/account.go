@@ -117,8 +117,8 @@ func (c *Account) end(j *JobResult, e Event) {
 	s := &c.Spans[j.span-1]
 	s.To, j.span = e.At, 0
 	j.Ran += s.To - s.From
-	if j.Joules += e.Joules; e.Method != "" {
-		j.Method = e.Method
+	if j.Joules += e.Joules; j.Method == "" || e.Joules == 0 {
+		j.Method = e.Method // one part that was not measured makes the sum unknown
 	}
 }
 

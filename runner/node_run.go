@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/report"
+	"graft/results/runs"
+	"graft/work/node"
+)
+
+// nodeRunOptions are the flags of `graft node run`.
+type nodeRunOptions struct {
+	nodeOptions
+	dryRun bool
+}
+
+func newNodeRunCommand() *cobra.Command {
+	var o nodeRunOptions
+	command := &cobra.Command{
+		Use:   "run CONFIG",
+		Short: "Run tasks on this machine's GPUs, or on slots of its processors",
+		Long: `run runs the tables [[task]] of CONFIG as processes: their commands, which no shell reads,
+on the GPUs of this machine, each with CUDA_VISIBLE_DEVICES, or on slots of its processors
+where it has no GPU. The first scheduler of schedule.schedulers, or of --scheduler, places
+them; all schedulers of 'graft node simulate' can, learned ones too. Tasks share a GPU as far
+as their memory fits.
+
+Schedulers that share GPUs in time stop tasks by SIGSTOP, or, with machine.stop =
+"checkpoint", by SIGTERM, after which tasks with checkpoint = true save their work and are run
+again. Each attempt has a log. A failed task is run again as often as its retries say; tasks
+that wait for one which failed are skipped, and the exit code is 3.
+
+The run folder has a journal, by which --resume goes on after a stop or a kill: tasks that are
+done stay done, those that ran are ended and run again. SIGTERM and the first SIGINT end all
+tasks and exit with code 75. No process of a task outlives the command.
+
+Energy is that of the GPU while the task ran, by the driver's counter where there is one, else
+by sampled power; that of tasks which shared a GPU is unknown. Processors are measured by
+RAPL where it can be read.`,
+		Example: `  graft node run tasks.toml --dry-run
+  graft node run tasks.toml --scheduler backfill
+  graft node run tasks.toml --resume`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runNodeRun(command.Context(), command.OutOrStdout(), args[0], o)
+		},
+	}
+	o.add(command)
+	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil, "scheduler, by name or run folder; empty is the first of the file, or backfill")
+	command.Flags().BoolVar(&o.dryRun, "dry-run", false, "print what would be started where, and start nothing")
+	return command
+}
+
+func runNodeRun(ctx context.Context, w io.Writer, path string, o nodeRunOptions) error {
+	env := environment(ctx)
+	c, err := o.read(env, path)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		p, err := node.Plan(ctx, env, c)
+		return show(w, o.json, p, err, func(w io.Writer, p *runs.NodePlan) error { return report.PrintNodePlan(p, w) })
+	}
+	ctx, stop := heedRequeue(ctx)
+	defer stop()
+	outcome, err := node.Run(ctx, env, c, path, o.FolderOptions)
+	if err := show(w, o.json, outcome, err, func(w io.Writer, r *runs.NodeRunOutcome) error { return report.PrintNodeRun(r, w) }); err != nil {
+		return err
+	}
+	if left := outcome.Tasks - outcome.Completed; left > 0 {
+		return failure.With(failure.Partial, fmt.Errorf("%s failed or were skipped; the table says why, logs are in %s", document.Plural(left, "task"), outcome.Folder))
+	}
+	return nil
+}

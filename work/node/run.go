@@ -1,0 +1,225 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/cluster/node"
+	"graft/cluster/node/execute"
+	"graft/cluster/node/telemetry"
+	"graft/config"
+	"graft/fleet"
+	"graft/results"
+	"graft/results/failure"
+	"graft/results/runs"
+	"graft/work"
+)
+
+// idleTime is the time for which the power of idle devices is measured.
+const idleTime = time.Second
+
+// Run runs the tasks of a configuration as processes, under its first scheduler, into the run folder. A run
+// that was stopped or killed goes on from its journal when it is resumed.
+func Run(ctx context.Context, env *work.Env, c *config.Node, path string, o work.FolderOptions) (*runs.NodeRunOutcome, error) {
+	jobs, err := c.Jobs()
+	if err != nil {
+		return nil, failure.With(failure.Configuration, err)
+	}
+	d, err := findDevices(env, c)
+	if err != nil {
+		return nil, failure.With(failure.Failed, err)
+	}
+	options := c.Execution(env.Files, d.list)
+	if err := execute.Check(options, jobs); err != nil {
+		return nil, errors.Join(failure.With(failure.Configuration, err), d.close())
+	}
+	folder := work.Folder("", c.Run.Folder, path)
+	run, err := env.OpenRun(folder, c, o, func(run *results.Run) string {
+		was, err := config.ReadNode(env.Files, run.Path(runs.ResolvedFile), nil)
+		return work.Differences(was, err, c.Differences, "a file that it reads has changed")
+	})
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	x := &execution{env: env, config: c, devices: d, run: run, jobs: jobs}
+	outcome, err := x.execute(ctx, options)
+	if ctx.Err() != nil && err != nil {
+		err = failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
+	}
+	if err = errors.Join(err, run.Close(), d.close()); err != nil {
+		return nil, err
+	}
+	outcome.Folder = folder
+	return outcome, nil
+}
+
+// execution is a run of real tasks.
+type execution struct {
+	env     *work.Env
+	config  *config.Node
+	devices *devices
+	run     *results.Run
+	jobs    []execute.Job
+	meter   *meter // nil measures nothing
+	ended   int
+}
+
+func (x *execution) execute(ctx context.Context, o execute.Options) (*runs.NodeRunOutcome, error) {
+	o.Run, o.Clock, o.Observer = x.run, fleet.NewClock(x.env.Now), x.observe
+	if x.devices.why != "" {
+		x.env.Log.Warn(x.devices.why)
+	}
+	stop, err := x.measure(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := execute.Run(ctx, o, x.jobs)
+	err = errors.Join(err, stop())
+	if err != nil {
+		return nil, err
+	}
+	outcome := x.outcome(r, o.Kind.Name)
+	return outcome, errors.Join(x.write(r), x.run.WriteOutcome(outcome))
+}
+
+// measure samples the devices into a table until stop is called.
+func (x *execution) measure(ctx context.Context, o *execute.Options) (stop func() error, err error) {
+	if x.devices.source == nil {
+		return func() error { return nil }, nil
+	}
+	table, err := telemetry.OpenTable(x.run, runs.TelemetryStream)
+	if err != nil {
+		return nil, err
+	}
+	if x.meter, err = newMeter(ctx, x.env, x.config, x.devices, table); err != nil {
+		return nil, err
+	}
+	o.Meter = x.meter
+	sampling, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	over := make(chan error, 1)
+	go func() { over <- x.meter.sampler.Run(sampling) }()
+	return func() error {
+		cancel()
+		return <-over
+	}, nil
+}
+
+// observe logs what happens to tasks.
+func (x *execution) observe(e execute.Event) {
+	fields := []zap.Field{zap.String("task", e.Name), zap.Float64("at_s", work.Rounded(e.At.Seconds()))}
+	switch e.Kind {
+	case execute.Opened:
+		x.env.Log.Info("executor", zap.String("confinement", e.Reason))
+	case execute.Started:
+		x.env.Log.Info("started", append(fields, zap.String("device", x.devices.names[e.Device]), zap.Int("pid", e.Process.ID))...)
+	case execute.Ended:
+		if e.End == execute.Done || e.End == execute.Failed {
+			x.ended++
+		}
+		level := x.env.Log.Info
+		if e.End == execute.Failed || e.End == execute.Retried {
+			level = x.env.Log.Warn
+		}
+		level(string(e.End), append(fields, zap.Int("exit", e.Exit), zap.String("reason", e.Reason), zap.Int("ended", x.ended), zap.Int("of", len(x.jobs)))...)
+	case execute.Skipped, execute.TimedOut, execute.Truncated:
+		x.env.Log.Warn(string(e.Kind), append(fields, zap.String("reason", e.Reason))...)
+	}
+}
+
+// outcome is the result for people and programs.
+func (x *execution) outcome(r *execute.Result, scheduler string) *runs.NodeRunOutcome {
+	s := &r.Summary
+	o := &runs.NodeRunOutcome{Scheduler: scheduler, Devices: x.devices.names, Note: x.devices.why, Tasks: s.Tasks, Completed: s.Completed,
+		Turnaround: s.Turnaround, Tail: s.Tail, Wait: s.Wait, Makespan: s.Makespan, Stops: s.Stops, Cells: []runs.NodeTask{}}
+	for k := range r.Jobs {
+		j, t := &r.Jobs[k], &r.Tasks[k]
+		task := runs.NodeTask{Name: t.Name, Device: t.Device, Arrival: t.Arrival.Seconds(), Began: seconds(j.Began), Ended: seconds(j.Ended), Run: j.Ran.Seconds(), Starts: j.Starts,
+			Attempts: j.Attempts, Interrupted: j.Interrupted, End: string(j.End), Exit: j.Exit, Signal: j.Signal, Reason: j.Reason, Log: j.Log, Method: cmp.Or(j.Method, string(telemetry.MethodUnknown))}
+		if j.Skipped {
+			task.End = string(execute.Skipped)
+		}
+		if attributable(j.Method) {
+			task.Joules = &j.Joules
+			if idle, known := x.idle(t.Device); known {
+				net := j.Joules - idle*task.Run
+				task.Net = &net
+			}
+		}
+		o.Cells = append(o.Cells, task)
+	}
+	return o
+}
+
+// attributable reports whether a method gives a number that belongs to the task.
+func attributable(method string) bool {
+	return method == string(telemetry.MethodCounter) || method == string(telemetry.MethodIntegrated)
+}
+
+// idle is the power of a device without tasks.
+func (x *execution) idle(device int) (watts float64, known bool) {
+	if x.meter == nil || device < 0 {
+		return 0, false
+	}
+	at := 0
+	if x.meter.index != nil {
+		at = x.meter.index[device]
+	}
+	return x.meter.idle[at].Get()
+}
+
+// seconds is a time; nil where it did not come.
+func seconds(t time.Duration) *float64 {
+	if t < 0 {
+		return nil
+	}
+	v := t.Seconds()
+	return &v
+}
+
+// write writes the times at which tasks ran.
+func (x *execution) write(r *execute.Result) error {
+	s := &node.Study{}
+	for _, j := range x.jobs {
+		s.Tasks = append(s.Tasks, j.Spec)
+	}
+	return x.env.WriteText(x.run.Path(runs.NodeSpansFile), spans(&r.Result, s))
+}
+
+// Plan returns what Run would do, by a simulation with the estimates of the file.
+func Plan(ctx context.Context, env *work.Env, c *config.Node) (*runs.NodePlan, error) {
+	jobs, err := c.Jobs()
+	if err != nil {
+		return nil, failure.With(failure.Configuration, err)
+	}
+	d, err := findDevices(env, c)
+	if err != nil {
+		return nil, failure.With(failure.Failed, err)
+	}
+	o := c.Execution(env.Files, d.list)
+	placements, result, err := execute.Plan(ctx, o, jobs, "")
+	if err = errors.Join(err, d.close()); err != nil {
+		return nil, failure.With(failure.Configuration, err)
+	}
+	p := &runs.NodePlan{Scheduler: o.Kind.Name, Devices: d.names, Note: d.why, Makespan: result.Summary.Makespan}
+	for _, one := range placements {
+		p.Starts = append(p.Starts, runs.NodeStart{Task: one.Name, Device: d.names[one.Device], At: one.At.Seconds(), Until: one.Until.Seconds(), Starts: one.Starts,
+			Program: one.Program, Command: one.Command, Folder: one.Folder, Env: ownVariables(one.Env)})
+	}
+	return p, nil
+}
+
+// ownVariables leaves out those that name the run folder, which a plan has not.
+func ownVariables(env []string) (kept []string) {
+	for _, v := range env {
+		if !strings.HasSuffix(v, "=") {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
