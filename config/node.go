@@ -269,7 +269,7 @@ func (n *Node) Summary() (string, error) {
 	tasks := fmt.Sprintf("%s of %d to %d generated tasks", document.Plural(n.Tasks.TestCount, "workload"), n.Tasks.Least, n.Tasks.Most)
 	switch {
 	case len(n.Task) > 0:
-		tasks = document.Plural(len(n.Task), "task")
+		tasks = document.Plural(len(n.specs), "task")
 	case n.Tasks.From != "":
 		tasks = fmt.Sprintf("%s of %s", document.Plural(len(n.specs), "task"), n.Tasks.From)
 	}
