@@ -33,11 +33,14 @@ type JobResult struct {
 
 // Account adds up events. Make it with [NewAccount].
 type Account struct {
-	At    time.Duration // of the last event
-	Host  string        // of the last executor
-	Jobs  []JobResult   // by place
-	Spans []node.Span   // on devices, by their beginnings; the last of a task that runs has no end
-	names []string
+	At   time.Duration // of the last event
+	Host string        // of the last executor
+	// Confinement says in words how the last executor confines tasks: by CPU affinity alone, or by cgroups
+	// with some limits.
+	Confinement string
+	Jobs        []JobResult // by place
+	Spans       []node.Span // on devices, by their beginnings; the last of a task that runs has no end
+	names       []string
 }
 
 // NewAccount returns the account of jobs before any event.
@@ -65,7 +68,7 @@ func (c *Account) Replay(e Event) error {
 func (c *Account) Add(e Event) {
 	c.At = max(c.At, e.At)
 	if e.Task < 0 {
-		c.Host = e.Host
+		c.Host, c.Confinement = e.Host, e.Reason
 		return
 	}
 	j := &c.Jobs[e.Task]

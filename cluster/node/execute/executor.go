@@ -40,9 +40,9 @@ type executor struct {
 }
 
 // Run executes jobs until each has completed or failed, and returns their outcome. If the run folder has a
-// journal, it continues from there. When ctx ends it ends all tasks by SIGTERM and, after Grace, by SIGKILL, and
-// returns the outcome so far with an error that wraps that of ctx; another Run with the same folder and jobs
-// continues. Failed tasks are no error.
+// journal, it continues from there. When ctx ends it ends all tasks by SIGTERM and, after Grace, by SIGKILL;
+// another Run with the same folder and jobs continues. The error wraps that of ctx if tasks are left then, and
+// the outcome so far comes with it. Failed tasks are no error.
 func Run(ctx context.Context, o Options, jobs []Job) (*Result, error) {
 	o, jobs, err := prepare(o, jobs)
 	if err == nil && (o.Run == nil || o.Clock == nil) {
@@ -96,16 +96,15 @@ func open(o Options, jobs []Job) (*executor, error) {
 
 // loop runs until all tasks are over, ctx ends or something fails.
 func (x *executor) loop(ctx context.Context) {
-	for {
-		x.m.Now = max(x.m.Now, x.o.Clock.Now()-x.origin)
-		x.fire()
+	for ctx.Err() == nil {
+		x.tick()
 		x.settle()
 		x.sync()
 		x.announce()
 		x.decide()
 		x.reconcile()
 		switch {
-		case x.left == 0 || x.err != nil || ctx.Err() != nil:
+		case x.left == 0 || x.err != nil:
 			return
 		case len(x.pending) > 0:
 			continue
@@ -115,6 +114,12 @@ func (x *executor) loop(ctx context.Context) {
 		}
 		x.wait(ctx)
 	}
+}
+
+// tick moves to the present and does what is due.
+func (x *executor) tick() {
+	x.m.Now = max(x.m.Now, x.o.Clock.Now()-x.origin)
+	x.fire()
 }
 
 // wait returns when an attempt has ended, at the time of the next timer, or when ctx ends.
@@ -142,11 +147,9 @@ func (x *executor) shutdown() {
 			x.terminate(a, cancelled)
 		}
 	}
-	for len(x.live) > 0 {
+	for x.settle(); len(x.live) > 0; x.settle() {
 		x.wait(context.Background())
-		x.m.Now = max(x.m.Now, x.o.Clock.Now()-x.origin)
-		x.fire()
-		x.settle()
+		x.tick()
 	}
 	x.sync()
 }

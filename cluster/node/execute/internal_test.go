@@ -84,6 +84,7 @@ func TestTasksRunWithoutTheirCgroup(t *testing.T) {
 	require.Equal(t, 2, r.Summary.Completed)
 	require.Len(t, reasons, 2)
 	require.Contains(t, reasons[1], "no cgroup: fork/exec")
+	require.Equal(t, reasons[1], r.Confinement)
 }
 
 // A log stays within its limit over several starts of an attempt, and a failed write does not stop the task.

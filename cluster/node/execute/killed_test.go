@@ -213,6 +213,10 @@ func TestStoppedExecutorContinues(t *testing.T) {
 	require.Equal(t, 2, r.Jobs[1].Attempts)
 	require.Equal(t, 1, r.Jobs[1].Interrupted)
 	require.Zero(t, r.Jobs[1].Failures)
+	cancelled := b.events
+	_, err = b.run(t, ctx, append(jobs, shell("true")))
+	require.ErrorIs(t, err, context.Canceled)
+	require.Len(t, b.events, len(cancelled)+1, "nothing starts after the end of ctx")
 	jobs[1].Name = "other"
 	_, err = b.run(t, t.Context(), jobs)
 	require.ErrorContains(t, err, "use another run folder")

@@ -6,11 +6,12 @@ import "graft/cluster/node"
 type Result struct {
 	node.Result             // as that of a simulation, with times since the beginning; Work is estimated
 	Jobs        []JobResult // by place
+	Confinement string      // see Account
 }
 
 // result returns the outcome so far.
 func (x *executor) result() *Result {
-	r := &Result{Jobs: x.account.Jobs}
+	r := &Result{Jobs: x.account.Jobs, Confinement: x.account.Confinement}
 	r.Scheduler, r.Spans = x.o.Kind.Name, x.account.Spans
 	busy := 0.0
 	for k := range r.Jobs {
