@@ -8,11 +8,35 @@ import (
 	"graft/stat/twister"
 )
 
-// Random is the Mersenne Twister with NumPy's distributions.
-type Random struct{ twister.Random }
+// Random is the Mersenne Twister with NumPy's distributions. Its binary state leaves out a normal number
+// that waits.
+type Random struct {
+	twister.Random
+	waiting bool    // normal is the next one
+	normal  float64 // of the pair that was drawn last
+}
 
 // New returns a generator with an integer seed.
-func New(seed uint32) *Random { return &Random{*twister.New(seed)} }
+func New(seed uint32) *Random { return &Random{Random: *twister.New(seed)} }
+
+// NormFloat64 returns a number with a standard normal distribution: randn. It draws pairs by the polar
+// method (Marsaglia and Bray, "A convenient method for generating normal variables", SIAM Review 6, 1964).
+func (r *Random) NormFloat64() float64 {
+	if r.waiting {
+		r.waiting = false
+		return r.normal
+	}
+	for {
+		x, y := float64(2*r.Float64())-1, float64(2*r.Float64())-1
+		square := float64(x*x) + float64(y*y)
+		if square >= 1 || square == 0 {
+			continue
+		}
+		scale := math.Sqrt(-2 * logarithm(square) / square)
+		r.waiting, r.normal = true, scale*x
+		return scale * y
+	}
+}
 
 // IntN returns an integer from low to below high: randint. It returns low, and draws nothing, if
 // there is only one such integer or none.

@@ -93,3 +93,11 @@ func TestDrawsStayInside(t *testing.T) {
 	require.Equal(t, 5, r.IntN(5, 5), "an empty range")
 	require.Len(t, r.Choice(3, 10), 3)
 }
+
+// The first numbers of randn for seed 0, as NumPy prints them.
+func TestNormalNumbers(t *testing.T) {
+	r := numpy.New(0)
+	for _, want := range []float64{1.764052345967664, 0.4001572083672233, 0.9787379841057392, 2.240893199201458} {
+		require.Equal(t, want, r.NormFloat64())
+	}
+}
