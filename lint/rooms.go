@@ -65,6 +65,7 @@ var rooms = []room{
 	{"cluster/schedulers", []string{"cluster/lucid"}},
 	{"config/decode", nil},
 	{"original/dl2", []string{"learn/dense", "learn/replay", "cluster/elastic", "torch/weights"}},
+	{"original/tasks", []string{"learn", "cluster/elastic"}},
 	{"original/vocab", []string{"model"}},
 	{"original/bilstm", []string{"original/vocab", "decider"}},
 	{"original", []string{"original/bilstm", "simulation/evaluation", "results"}},

@@ -3,67 +3,40 @@
 package numpy
 
 import (
-	"encoding/binary"
-	"fmt"
 	"math"
+
+	"graft/stat/twister"
 )
 
-// Constants of MT19937.
-const (
-	size      = 624
-	middle    = 397
-	twist     = 0x9908b0df
-	upperMask = 0x80000000
-	lowerMask = 0x7fffffff
-)
-
-// Random is the Mersenne Twister MT19937 (Matsumoto and Nishimura, "Mersenne Twister", ACM TOMACS
-// 8, 1998) with NumPy's distributions.
+// Random is the Mersenne Twister with NumPy's distributions. Its binary state leaves out a normal number
+// that waits.
 type Random struct {
-	state [size]uint32
-	next  int
+	twister.Random
+	waiting bool    // normal is the next one
+	normal  float64 // of the pair that was drawn last
 }
 
 // New returns a generator with an integer seed.
-func New(seed uint32) *Random {
-	r := &Random{next: size}
-	r.state[0] = seed
-	for k := uint32(1); k < size; k++ {
-		last := r.state[k-1]
-		r.state[k] = 1812433253*(last^last>>30) + k
+func New(seed uint32) *Random { return &Random{Random: *twister.New(seed)} }
+
+// NormFloat64 returns a number with a standard normal distribution: randn. It draws pairs by the polar
+// method (Marsaglia and Bray, "A convenient method for generating normal variables", SIAM Review 6, 1964).
+func (r *Random) NormFloat64() float64 {
+	if r.waiting {
+		r.waiting = false
+		return r.normal
 	}
-	return r
-}
-
-// Uint32 returns the next 32 random bits.
-func (r *Random) Uint32() uint32 {
-	if r.next == size {
-		r.fill()
+	for {
+		x, y := float64(2*r.Float64())-1, float64(2*r.Float64())-1
+		square := float64(x*x) + float64(y*y)
+		if square >= 1 || square == 0 {
+			continue
+		}
+		scale := math.Sqrt(-2 * logarithm(square) / square)
+		r.waiting, r.normal = true, scale*x
+		return scale * y
 	}
-	y := r.state[r.next]
-	r.next++
-	y ^= y >> 11
-	y ^= y << 7 & 0x9d2c5680
-	y ^= y << 15 & 0xefc60000
-	return y ^ y>>18
 }
-
-func (r *Random) fill() {
-	for k := range r.state {
-		y := r.state[k]&upperMask | r.state[(k+1)%size]&lowerMask
-		r.state[k] = r.state[(k+middle)%size] ^ y>>1 ^ y&1*twist
-	}
-	r.next = 0
-}
-
-// Float64 returns a number from 0 to below 1 with 53 random bits: rand.
-func (r *Random) Float64() float64 {
-	a, b := r.Uint32()>>5, r.Uint32()>>6
-	return (float64(a)*(1<<26) + float64(b)) / (1 << 53)
-}
-
-// Uniform returns a number from low to below high: uniform.
-func (r *Random) Uniform(low, high float64) float64 { return low + float64((high-low)*r.Float64()) }
 
 // IntN returns an integer from low to below high: randint. It returns low, and draws nothing, if
 // there is only one such integer or none.
@@ -154,25 +127,4 @@ func rejected(uniform func() float64, mean float64) int {
 			return int(k)
 		}
 	}
-}
-
-// MarshalBinary returns the state of the generator; it never fails.
-func (r *Random) MarshalBinary() ([]byte, error) {
-	text := binary.LittleEndian.AppendUint32(nil, uint32(r.next))
-	for _, word := range r.state {
-		text = binary.LittleEndian.AppendUint32(text, word)
-	}
-	return text, nil
-}
-
-// UnmarshalBinary restores a state of MarshalBinary.
-func (r *Random) UnmarshalBinary(text []byte) error {
-	if len(text) != 4*(size+1) || binary.LittleEndian.Uint32(text) > size {
-		return fmt.Errorf("restore a random generator: expected %d bytes that MarshalBinary wrote, got %d", 4*(size+1), len(text))
-	}
-	r.next = int(binary.LittleEndian.Uint32(text))
-	for k := range r.state {
-		r.state[k] = binary.LittleEndian.Uint32(text[4*(k+1):])
-	}
-	return nil
 }

@@ -66,15 +66,6 @@ func repeat[T any](n int, draw func() T) (list []T) {
 	return list
 }
 
-// The ten thousandth output for this seed is in the C++ standard, [rand.predef].
-func TestTenThousandthOutput(t *testing.T) {
-	r := numpy.New(5489)
-	for range 9999 {
-		r.Uint32()
-	}
-	require.Equal(t, uint32(4123659995), r.Uint32())
-}
-
 func TestPoissonHasMeanAndVariance(t *testing.T) {
 	const n = 200_000
 	for _, mean := range []float64{0.1, 3, 9.99, 10, 40, 1000} {
@@ -103,18 +94,10 @@ func TestDrawsStayInside(t *testing.T) {
 	require.Len(t, r.Choice(3, 10), 3)
 }
 
-// A generator that is restored goes on with the same bits, and other bytes are refused.
-func TestStateOfTheGenerator(t *testing.T) {
-	r := numpy.New(7)
-	for range 1000 {
-		r.Uint32()
+// The first numbers of randn for seed 0, as NumPy prints them.
+func TestNormalNumbers(t *testing.T) {
+	r := numpy.New(0)
+	for _, want := range []float64{1.764052345967664, 0.4001572083672233, 0.9787379841057392, 2.240893199201458} {
+		require.Equal(t, want, r.NormFloat64())
 	}
-	state, err := r.MarshalBinary()
-	require.NoError(t, err)
-	other := numpy.New(8)
-	require.NoError(t, other.UnmarshalBinary(state))
-	require.Equal(t, repeat(2000, r.Uint32), repeat(2000, other.Uint32))
-	require.ErrorContains(t, other.UnmarshalBinary(state[:40]), "got 40")
-	state[1] = 0xff
-	require.Error(t, other.UnmarshalBinary(state), "a place behind the end")
 }

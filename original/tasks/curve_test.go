@@ -1,4 +1,4 @@
-package learn_test
+package tasks_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/learn"
+	"graft/original/tasks"
 	"graft/stat"
 )
 
@@ -44,7 +45,9 @@ type point struct {
 func train(t *testing.T, seed uint64, rollouts int) (c curve) {
 	m, err := learn.NewMLP(learn.MLPOptions{Inputs: 8, Actions: 4}, rand.New(rand.NewPCG(seed, 100)))
 	require.NoError(t, err)
-	r, shuffle := learn.NewRollout(&packing{gpus: 4}, m, seed, 0), rand.New(rand.NewPCG(seed, 101))
+	e, err := tasks.NewEnv(tasks.EnvOptions{})
+	require.NoError(t, err)
+	r, shuffle := learn.NewRollout(e, m, seed, 0), rand.New(rand.NewPCG(seed, 101))
 	var o learn.PPOOptions
 	o.EnsureDefaults()
 	for range rollouts {
@@ -63,10 +66,13 @@ func train(t *testing.T, seed uint64, rollouts int) (c curve) {
 		}
 		c.Points = append(c.Points, p)
 	}
-	c.Evaluation.Reward = evaluate(func(p *packing) int {
-		logits, _ := m.Score(p.Observe())
+	likeliest := func(e *tasks.Env) int {
+		logits, _ := m.Score(e.Observe())
 		return learn.Likeliest(logits)
-	})
+	}
+	s, err := tasks.Evaluate(4, 200, tasks.EvaluationSeed, func(uint64) tasks.Policy { return likeliest })
+	require.NoError(t, err)
+	c.Evaluation.Reward = s.Reward
 	return c
 }
 

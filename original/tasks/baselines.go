@@ -1,0 +1,95 @@
+package tasks
+
+// Policy chooses the GPU of the next task. It sees the environment before tasks leave in this step.
+type Policy func(e *Env) int
+
+// Baseline is a policy with a name.
+type Baseline struct {
+	Name  string
+	About string // its rule
+	// New makes the policy of an episode. Only random draws, by Python's generator with that seed.
+	New func(seed uint64) Policy
+}
+
+// Baselines are the policies that PPO is compared with.
+func Baselines() []Baseline {
+	fixed := func(p Policy) func(uint64) Policy { return func(uint64) Policy { return p } }
+	return []Baseline{
+		{"gpu0", "the first GPU", fixed(func(*Env) int { return 0 })},
+		{"round_robin", "GPUs in turn", fixed(func(e *Env) int { return e.steps % e.o.GPUs })},
+		{"random", "any GPU", func(seed uint64) Policy {
+			p := NewPython(seed)
+			return func(e *Env) int { return p.IntN(e.o.GPUs) }
+		}},
+		{"least_gpu", "the least used compute", fixed(leastCompute)},
+		{"least_mem", "the least used memory", fixed(func(e *Env) int { return e.least(func(gpu int) int { return e.usage[e.o.GPUs+gpu] }) })},
+		{"least_max", "the least maximum of compute and memory", fixed(func(e *Env) int {
+			return e.least(func(gpu int) int { return max(e.usage[gpu], e.usage[e.o.GPUs+gpu]) })
+		})},
+		{"first_fit", "the first with room, else the least used compute", fixed(func(e *Env) int {
+			return e.fit(func(int) int { return 0 })
+		})},
+		{"best_fit", "that with room and the most used compute, else the least used one", fixed(func(e *Env) int {
+			return e.fit(func(gpu int) int { return e.usage[gpu] })
+		})},
+		{"oracle_fit", "first fit that knows which tasks leave in this step", fixed(oracleFit)},
+	}
+}
+
+// least is the first GPU with the least value.
+func (e *Env) least(of func(gpu int) int) (best int) {
+	for gpu := range e.o.GPUs {
+		if of(gpu) < of(best) {
+			best = gpu
+		}
+	}
+	return best
+}
+
+func leastCompute(e *Env) int { return e.least(func(gpu int) int { return e.usage[gpu] }) }
+
+// fit is the first GPU with the largest value of those with room for the next task, that with the least
+// used compute if none has, and the first one if no task is left.
+func (e *Env) fit(of func(gpu int) int) int {
+	t, ok := e.Head()
+	if !ok {
+		return 0
+	}
+	best := -1
+	for gpu := range e.o.GPUs {
+		if e.fits(t, gpu) && (best < 0 || of(gpu) > of(best)) {
+			best = gpu
+		}
+	}
+	if best < 0 {
+		return leastCompute(e)
+	}
+	return best
+}
+
+// oracleFit frees GPUs as the step will, chooses, and takes that back.
+func oracleFit(e *Env) int {
+	change := func(sign int) {
+		for _, p := range e.running {
+			if p.End() <= e.steps {
+				e.add(p.On, sign*p.GPU, sign*p.Memory)
+			}
+		}
+	}
+	change(-1)
+	defer change(1)
+	return e.fit(func(int) int { return 0 })
+}
+
+// Play plays the episode that has begun to its end.
+func (e *Env) Play(choose Policy) (Result, error) {
+	for {
+		o, err := e.Act(choose(e))
+		if err != nil {
+			return Result{}, err
+		}
+		if o.Done {
+			return e.Result(), nil
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package tasks
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"graft/learn"
+)
+
+// EnvOptions shape an [Env].
+type EnvOptions struct {
+	GPUs int // each with 100 percent of compute and of memory; zero means 4
+	// Source draws the tasks of all episodes; nil means the random numbers that Reset gets.
+	Source Source
+}
+
+// EnsureDefaults fills what is zero.
+func (o *EnvOptions) EnsureDefaults() {
+	if o.GPUs == 0 {
+		o.GPUs = 4
+	}
+}
+
+// Validate returns an error for options that no environment can have.
+func (o EnvOptions) Validate() error {
+	if o.GPUs < 1 {
+		return fmt.Errorf("options of the packing environment: %d GPUs; expected at least one", o.GPUs)
+	}
+	return nil
+}
+
+// capacity is what a GPU has of compute and of memory, in percent.
+const capacity = 100
+
+// Placement is a task on a GPU.
+type Placement struct {
+	Task
+	On    int // GPU, from 0
+	Start int // step
+}
+
+// End is the step at which the task leaves its GPU.
+func (p Placement) End() int { return p.Start + p.Duration }
+
+// Env is the published packing environment. Each action puts the next task of a queue on a GPU; a task
+// that does not fit there is lost. Observations are the usage of compute of each GPU, then that of memory,
+// in percent. It implements [learn.Env] and allocates nothing in a step.
+type Env struct {
+	o       EnvOptions
+	tasks   []Task      // of the episode, in the order of the queue
+	next    int         // task
+	running []Placement // in the order of their starts
+	ended   []Placement // in the order of their ends
+	lost    []int       // IDs
+	usage   []int       // of compute by GPU, then of memory
+	values  []float64
+	history []int // usage of compute by GPU after each step
+	steps   int
+	waited  int // sum over steps of all counters of waiting
+	reward  float64
+}
+
+var _ learn.Env = (*Env)(nil)
+
+// NewEnv makes an environment; Reset or Begin starts its first episode.
+func NewEnv(o EnvOptions) (*Env, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	return &Env{o: o, usage: make([]int, 2*o.GPUs), values: make([]float64, 2*o.GPUs)}, nil
+}
+
+// Reset begins an episode with tasks that it draws.
+func (e *Env) Reset(random *rand.Rand) error {
+	source := e.o.Source
+	if source == nil {
+		source = random
+	}
+	e.tasks = DrawTasks(e.tasks[:0], source)
+	e.begin()
+	return nil
+}
+
+// Begin begins an episode with given tasks.
+func (e *Env) Begin(list []Task) {
+	e.tasks = append(e.tasks[:0], list...)
+	e.begin()
+}
+
+func (e *Env) begin() {
+	byPriority(e.tasks)
+	e.running, e.ended, e.lost, e.history = e.running[:0], e.ended[:0], e.lost[:0], e.history[:0]
+	e.next, e.steps, e.waited, e.reward = 0, 0, 0, 0
+	clear(e.usage)
+}
+
+// Observe returns the usage of all GPUs.
+func (e *Env) Observe() learn.Observation {
+	for k, v := range e.usage {
+		e.values[k] = float64(v)
+	}
+	return learn.Observation{Values: e.values}
+}
+
+// GPUs is their number.
+func (e *Env) GPUs() int { return e.o.GPUs }
+
+// Steps counts the actions of the episode.
+func (e *Env) Steps() int { return e.steps }
+
+// Head is the task that the next action places; false if none is left.
+func (e *Env) Head() (Task, bool) {
+	if e.next == len(e.tasks) {
+		return Task{}, false
+	}
+	return e.tasks[e.next], true
+}
+
+// Waiting returns the number of counters of waiting time and the value that all of them have, in steps.
+func (e *Env) Waiting() (count, steps int) {
+	return len(e.tasks) - len(e.running) - len(e.ended), min(e.steps, len(e.tasks))
+}
+
+// Act takes a step: tasks whose time is over leave, then the next one is placed. Rewards are added in the
+// order of the published program, since sums of floats depend on it. After the end the clock goes on.
+func (e *Env) Act(gpu int) (o learn.Outcome, err error) {
+	if gpu < 0 || gpu >= e.o.GPUs {
+		return o, fmt.Errorf("act in the packing environment: GPU %d of %d; expected 0 to %d", gpu, e.o.GPUs, e.o.GPUs-1)
+	}
+	e.release(&o.Reward)
+	if e.next < len(e.tasks) {
+		e.place(e.tasks[e.next], gpu, &o.Reward)
+		e.next++
+	}
+	e.steps++
+	if o.Done = e.next == len(e.tasks) && len(e.running) == 0; o.Done {
+		o.Reward += float64(-float64(e.steps) * 0.1)
+	}
+	e.history = append(e.history, e.usage[:e.o.GPUs]...)
+	count, steps := e.Waiting()
+	e.waited += count * steps
+	e.reward += o.Reward
+	o.Elapsed = 1
+	return o, nil
+}
+
+// release frees the GPUs of tasks whose time is over.
+func (e *Env) release(reward *float64) {
+	kept := e.running[:0]
+	for _, p := range e.running {
+		if p.End() > e.steps {
+			kept = append(kept, p)
+			continue
+		}
+		e.add(p.On, -p.GPU, -p.Memory)
+		e.ended = append(e.ended, p)
+		*reward += float64(10 + 2*p.Priority)
+	}
+	e.running = kept
+}
+
+func (e *Env) add(gpu, compute, memory int) {
+	e.usage[gpu] += compute
+	e.usage[e.o.GPUs+gpu] += memory
+}
+
+// place starts a task, or loses it.
+func (e *Env) place(t Task, gpu int, reward *float64) {
+	if !e.fits(t, gpu) {
+		e.lost = append(e.lost, t.ID)
+		*reward -= 2
+		return
+	}
+	e.running = append(e.running, Placement{Task: t, On: gpu, Start: e.steps})
+	e.add(gpu, t.GPU, t.Memory)
+	*reward += float64(float64(20-(e.steps+1)) * 0.1)
+}
+
+// fits reports whether a GPU has room for a task now.
+func (e *Env) fits(t Task, gpu int) bool {
+	return e.usage[gpu]+t.GPU <= capacity && e.usage[e.o.GPUs+gpu]+t.Memory <= capacity
+}

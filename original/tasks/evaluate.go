@@ -1,0 +1,92 @@
+package tasks
+
+import (
+	"math/big"
+	"math/rand/v2"
+)
+
+// Summary holds means over episodes, rounded once, as Python's module statistics does.
+type Summary struct {
+	Reward    float64 // mean of the sums of rewards
+	Deviation float64 // of these sums, of the sample; 0 for fewer than two episodes
+	Makespan  float64 // mean, in steps
+	Placed    float64 // mean number of tasks that got a GPU
+	Tasks     float64 // mean number of tasks
+}
+
+// EvaluationSeed is the seed of the episodes on which the published baselines are compared, 200 of them.
+const EvaluationSeed = 12345
+
+// Evaluate plays episodes whose tasks are drawn one after the other from a seed. The policy of episode k,
+// from 0, is made with the seed k.
+func Evaluate(gpus, episodes int, seed uint64, choose func(seed uint64) Policy) (s Summary, err error) {
+	e, err := NewEnv(EnvOptions{GPUs: gpus, Source: NewPython(seed)})
+	if err != nil {
+		return s, err
+	}
+	var rewards, makespans, placed, tasks []float64
+	for k := range episodes {
+		if err := e.Reset(nil); err != nil {
+			return s, err
+		}
+		r, err := e.Play(choose(uint64(k)))
+		if err != nil {
+			return s, err
+		}
+		rewards, makespans = append(rewards, r.Reward), append(makespans, float64(r.Makespan))
+		placed, tasks = append(placed, float64(r.Placed)), append(tasks, float64(r.Tasks))
+	}
+	s = Summary{Makespan: mean(makespans), Placed: mean(placed), Tasks: mean(tasks)}
+	s.Reward, s.Deviation = mean(rewards), deviation(rewards)
+	return s, nil
+}
+
+// exactMean is a mean without rounding; zero without values.
+func exactMean(values []float64) *big.Rat {
+	sum := new(big.Rat)
+	for _, v := range values {
+		sum.Add(sum, new(big.Rat).SetFloat64(v))
+	}
+	return sum.Mul(sum, big.NewRat(1, int64(max(1, len(values)))))
+}
+
+func mean(values []float64) float64 {
+	m, _ := exactMean(values).Float64()
+	return m
+}
+
+// rootBits are more than any quotient of squares of float64 needs to round a root correctly.
+const rootBits = 300
+
+// deviation is that of a sample, with its root rounded once.
+func deviation(values []float64) float64 {
+	if len(values) < 2 {
+		return 0
+	}
+	m, squares := exactMean(values), new(big.Rat)
+	for _, v := range values {
+		off := new(big.Rat).SetFloat64(v)
+		off.Sub(off, m)
+		squares.Add(squares, off.Mul(off, off))
+	}
+	squares.Mul(squares, big.NewRat(1, int64(len(values)-1)))
+	root := new(big.Float).SetPrec(rootBits).SetRat(squares)
+	d, _ := root.Sqrt(root).Float64()
+	return d
+}
+
+// EvaluateModel is the published evaluation: it draws a number of tasks that the next episode replaces, plays
+// that episode, and divides its waiting by the number all the same. Random is that of [Env.Reset].
+func EvaluateModel(e *Env, choose Policy, tasks int, random *rand.Rand) (r Result, waiting float64, err error) {
+	var source Source = random
+	if e.o.Source != nil {
+		source = e.o.Source
+	}
+	for id := range tasks {
+		DrawTask(id, source)
+	}
+	if err = e.Reset(random); err == nil {
+		r, err = e.Play(choose)
+	}
+	return r, r.AverageWaiting(tasks), err
+}
