@@ -54,6 +54,10 @@ func readNodeSchedulers(fsys files.FS, r *decode.Reading, names []string) (all [
 	for _, name := range names {
 		kind, err := schedulers.Named(name)
 		s := NodeScheduler{Kind: kind}
+		if err != nil && ofStudy(name) {
+			r.Blame("schedule.schedulers", name+" is a scheduler of the published study; set machine.compat = \"tasks\", or name another")
+			return nil
+		}
 		if err != nil {
 			s, err = ReadNodeScheduler(fsys, name)
 		}

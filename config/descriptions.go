@@ -125,6 +125,7 @@ var descriptions = map[string]string{
 	"graft/config.LearningTable.Prefix":                  "Whether each sequence starts with token 0, as for the original's first policies.",
 	"graft/config.LearningTable.Vocabulary":              "Path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl beside it; required.",
 	"graft/config.MachineOptions.Active":                 "Power of a GPU with an idle task; zero means 60.",
+	"graft/config.MachineOptions.Compat":                 "Reproduces another simulator: tasks is the packing environment of a published study of GPU schedulers with its generator, rewards and faults, in which PPO learns as published; none is graft's. Empty means none.",
 	"graft/config.MachineOptions.Contention":             "Share of its speed that a task loses for each GPU's worth of cores that others use beside it; zero means none.",
 	"graft/config.MachineOptions.Cores":                  "Shared where tasks on a GPU may ask for more than all of its cores, which slows them, and whole where they may not. Empty means shared.",
 	"graft/config.MachineOptions.Empty":                  "Power of a GPU without tasks; zero means 25.",

@@ -65,6 +65,10 @@ type MachineOptions struct {
 	Empty  float64       `config:"empty_watts"`  // power of a GPU without tasks; zero means 25
 	Active float64       `config:"active_watts"` // power of a GPU with an idle task; zero means 60
 	Full   float64       `config:"full_watts"`   // power of a GPU with all cores in use; zero means 250
+	// Compat reproduces another simulator: tasks is the packing environment of a published study of GPU
+	// schedulers with its generator, rewards and faults, in which PPO learns as published; none is graft's.
+	// Empty means none.
+	Compat string `config:",one=none|tasks"`
 }
 
 // Words of [MachineOptions].
@@ -73,11 +77,13 @@ const (
 	coresWhole     = "whole"
 	stopSignal     = "signal"
 	stopCheckpoint = "checkpoint"
+	// CompatTasks is the packing environment of a published study.
+	CompatTasks = "tasks"
 )
 
 // EnsureDefaults fills in what zero stands for.
 func (o *MachineOptions) EnsureDefaults() {
-	o.Cores, o.Stop = cmp.Or(o.Cores, coresShared), cmp.Or(o.Stop, stopSignal)
+	o.Cores, o.Stop, o.Compat = cmp.Or(o.Cores, coresShared), cmp.Or(o.Stop, stopSignal), cmp.Or(o.Compat, CompatNone)
 	if len(o.Memories) == 0 {
 		o.GPUs, o.Memory = cmp.Or(o.GPUs, 4), cmp.Or(o.Memory, 16384)
 	}
@@ -188,6 +194,9 @@ func (o *NodeSchedule) EnsureDefaults() {
 func (o NodeSchedule) Validate() error {
 	var faults faultList
 	for k, name := range o.Schedulers {
+		if ofStudy(name) {
+			continue // check refuses it unless machine.compat is tasks
+		}
 		if _, err := schedulers.Named(name); err != nil && !isPath(name) {
 			faults = append(faults, fmt.Errorf("schedulers[%d]: %w; or the path of a learned one, such as ./%s", k, err, name))
 		}
@@ -236,6 +245,10 @@ func (n *Node) Validate() error {
 // check reads the profiles, the tasks and the learned schedulers, and runs nothing.
 func (n *Node) check(fsys files.FS, r *decode.Reading) {
 	n.fsys = fsys
+	if n.Validate() == nil && n.Published() {
+		n.checkPublished(r)
+		return
+	}
 	if n.Validate() != nil || !n.readSpeed(fsys, r) || !n.readTasks(fsys, r) {
 		return
 	}
@@ -278,5 +291,8 @@ func (n *Node) Summary() (string, error) {
 		names = []string{"all schedulers"}
 	}
 	o := n.Options()
+	if n.Published() {
+		return fmt.Sprintf("%s of the published study on %s under %s; digest %.12s", document.Plural(n.Tasks.TestCount, "episode"), document.Plural(len(o.Devices), "GPU"), strings.Join(n.PublishedSchedulers(), ", "), n.Digest()), nil
+	}
 	return fmt.Sprintf("%s on %s under %s; digest %.12s", tasks, document.Plural(len(o.Devices), "GPU"), strings.Join(names, ", "), n.Digest()), nil
 }

@@ -33,6 +33,7 @@ type nodeOptions struct {
 	work.FolderOptions          // how the run folder is made
 	set                []string // assignments after the file
 	schedulers         []string // in place of the file's
+	compat             string   // whose simulator; empty is the file's
 	out                string   // the run folder
 	json               bool     // print one object
 }
@@ -56,6 +57,9 @@ func (o *nodeOptions) read(env *work.Env, path string) (c *config.Node, err erro
 	if len(o.schedulers) > 0 {
 		set = append(set, "schedule.schedulers="+config.QuoteList(o.schedulers))
 	}
+	if o.compat != "" {
+		set = append(set, "machine.compat="+config.Quote(o.compat))
+	}
 	if c, err = config.ReadNode(env.Files, path, set); err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
@@ -66,7 +70,7 @@ func (o *nodeOptions) read(env *work.Env, path string) (c *config.Node, err erro
 func newNodeSimulateCommand() *cobra.Command {
 	var o nodeOptions
 	command := &cobra.Command{
-		Use:   "simulate CONFIG",
+		Use:   "simulate [CONFIG]",
 		Short: "Simulate tasks under schedulers and compare their turnaround and energy",
 		Long: `simulate simulates the tasks of CONFIG, a file with the section machine, under each
 scheduler: those of its tables [[task]], those of a trace, or generated ones in several
@@ -76,16 +80,21 @@ runs in parallel. Schedulers:
 ` + nodeHelp() + `
 and learned ones: a run folder of 'graft learn CONFIG', which learns on generated workloads
 that the comparison does not have. Estimates of durations are exact unless the file has
-others. CONFIG's keys: 'graft config schema --markdown'.`,
+others. CONFIG's keys: 'graft config schema --markdown'.
+
+--compat tasks plays the packing environment of a published study of GPU schedulers, with its
+generator, rewards and faults: its baselines to the bit, and PPO, which learns as published.`,
 		Example: `  graft node simulate tasks.toml
   graft node simulate tasks.toml --scheduler best-fit,smallest,runs/learned
+  graft node simulate --compat tasks --set tasks.test_count=200 --set tasks.seed=12345
   graft node simulate tasks.toml --set machine.gpus=8 --set schedule.objective=energy-delay --json`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runNodeSimulate(command.Context(), command.OutOrStdout(), args[0], o)
+			return runNodeSimulate(command.Context(), command.OutOrStdout(), first(args), o)
 		},
 	}
 	o.add(command)
+	command.Flags().StringVar(&o.compat, "compat", "", "reproduce another simulator: tasks; empty is machine.compat")
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil, "schedulers to compare, by name or run folder; empty is those of the file, or all that need no learning")
 	return command
 }

@@ -16,8 +16,8 @@ import (
 
 // nodeRunOptions are the flags of `graft node run`.
 type nodeRunOptions struct {
-	nodeOptions
-	dryRun bool
+	nodeOptions      // those of all commands of a machine's tasks
+	dryRun      bool // start nothing
 }
 
 func newNodeRunCommand() *cobra.Command {

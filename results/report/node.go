@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"graft/cluster/node/agent"
 	"graft/results/document"
@@ -20,7 +21,22 @@ func PrintNode(o *runs.NodeOutcome, w io.Writer) error {
 	return d.Print(w)
 }
 
+// writePublished writes the published study.
+func writePublished(p *runs.NodePublished, d *document.Document) {
+	d.Say(fmt.Sprintf("the packing environment of the published study: %s on %s, seed %d", document.Plural(p.Episodes, "episode"), document.Plural(p.GPUs, "GPU"), p.Seed))
+	t := document.NewTable("scheduler").Numbers("", "", "seeds").Numbers("", "%.1f", "reward", "lowest", "highest", "deviation", "placed", "tasks", "makespan")
+	for _, c := range p.Cells {
+		t.Add(c.Scheduler, learnedSeeds(c.Seeds), c.Reward, slices.Min(c.Rewards), slices.Max(c.Rewards), c.Deviation, c.Placed, c.Tasks, c.Makespan)
+	}
+	d.Show(t)
+	d.Say("REWARD is the mean sum of an episode, LOWEST and HIGHEST those of seeds, DEVIATION that over episodes. Tasks that do not fit are lost: PLACED is the mean number of those that ran.")
+}
+
 func writeNode(o *runs.NodeOutcome, d *document.Document) {
+	if o.Published != nil {
+		writePublished(o.Published, d)
+		return
+	}
 	d.Say(fmt.Sprintf("%s of %s in all on %s", document.Plural(o.Workloads, "workload"), document.Plural(o.Tasks, "task"), document.Plural(o.GPUs, "GPU")))
 	t := document.NewTable("scheduler").Numbers("", "", "seeds").Numbers("", "%.2f", "turnaround", "p95", "wait").Numbers("", "%.2f", "slowdown").Numbers("", "%.1f", "makespan").
 		Numbers(document.UnitShare, "%.1f%%", "busy").Numbers("", "%.2f", "kJ").Numbers("", "%.1f", "stops").Numbers(document.UnitShare, "%.0f%%", "done")

@@ -14,6 +14,29 @@ type NodeOutcome struct {
 	Cells       []NodeCell `json:"cells"`        // of each scheduler, the best first
 	Turnaround  Ranking    `json:"turnaround"`   // mean time from arrival to completion, s
 	EnergyDelay Ranking    `json:"energy_delay"` // energy of all GPUs times mean turnaround, kJ s
+
+	Published *NodePublished `json:"published"` // in place of the cells, where machine.compat is tasks; null elsewhere
+}
+
+// NodePublished holds the results of schedulers in the packing environment of a published study, in which
+// tasks that do not fit are lost.
+type NodePublished struct {
+	GPUs     int                 `json:"gpus"`     // of the machine
+	Episodes int                 `json:"episodes"` // that all play
+	Seed     uint64              `json:"seed"`     // of Python's generator, which draws them
+	Cells    []NodePublishedCell `json:"cells"`    // of each scheduler
+}
+
+// NodePublishedCell holds means of a scheduler over episodes, and over seeds if it learned.
+type NodePublishedCell struct {
+	Scheduler string    `json:"scheduler"` // its published name
+	Seeds     int       `json:"seeds"`     // that learned it; zero for one that learned nothing
+	Reward    float64   `json:"reward"`    // sum of an episode
+	Rewards   []float64 `json:"rewards"`   // of each seed
+	Deviation float64   `json:"deviation"` // of the rewards of episodes
+	Placed    float64   `json:"placed"`    // tasks that got a GPU
+	Tasks     float64   `json:"tasks"`     // of an episode
+	Makespan  float64   `json:"makespan"`  // in steps
 }
 
 // NodeCell holds means of a scheduler over workloads and seeds.
@@ -39,7 +62,9 @@ const (
 	NodeTasksFile = "tasks.csv" // a row for each task of each workload
 	NodeSpansFile = "spans.csv" // a row for each time at which a task of the first workload ran on a GPU
 	NodeStream    = "node"
-	nodeTable     = NodeStream + ".csv"
+	// NodeCurveStream is the table of PPO's learning as published.
+	NodeCurveStream = "learning"
+	nodeTable       = NodeStream + ".csv"
 )
 
 func readNodeRun(f *Folder, r *Run) error {
@@ -48,6 +73,11 @@ func readNodeRun(f *Folder, r *Run) error {
 		return err
 	}
 	r.Seeded = false
+	if o.Published != nil {
+		for _, c := range o.Published.Cells {
+			r.Quantities = append(r.Quantities, seedless(c.Scheduler+"_reward", "", Higher, c.Reward))
+		}
+	}
 	for _, c := range o.Cells {
 		r.Quantities = append(r.Quantities, seedless(c.Scheduler+"_turnaround", document.UnitSeconds, Lower, c.Turnaround),
 			seedless(c.Scheduler+"_makespan", document.UnitSeconds, Lower, c.Makespan), seedless(c.Scheduler+"_joules", document.UnitJoules, Lower, c.Joules))

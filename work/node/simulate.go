@@ -60,6 +60,14 @@ func into(ctx context.Context, env *work.Env, c *config.Node, run *results.Run) 
 	if err != nil {
 		return nil, err
 	}
+	if c.Published() {
+		p, err := published(ctx, c, run)
+		if err != nil {
+			return nil, err
+		}
+		o := &runs.NodeOutcome{GPUs: p.GPUs, Workloads: p.Episodes, Objective: c.Schedule.Objective, Cells: []runs.NodeCell{}, Published: p}
+		return o, run.WriteOutcome(o)
+	}
 	s := &simulations{config: c, studies: c.Studies()}
 	if err := s.run(ctx); err != nil {
 		return nil, err
