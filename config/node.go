@@ -71,10 +71,10 @@ type MachineOptions struct {
 	Compat string `config:",one=none|tasks"`
 }
 
-// Words of [MachineOptions].
+// Words of [MachineOptions]. With CoresWhole tasks on a GPU have at most all of its cores together.
 const (
 	coresShared    = "shared"
-	coresWhole     = "whole"
+	CoresWhole     = "whole"
 	stopSignal     = "signal"
 	stopCheckpoint = "checkpoint"
 	// CompatTasks is the packing environment of a published study.
@@ -108,7 +108,7 @@ func (o MachineOptions) Validate() error {
 
 // options are those of the simulation.
 func (o *MachineOptions) options() node.Options {
-	n := node.Options{GPUs: o.GPUs, Memory: o.Memory, Together: o.Together, Whole: o.Cores == coresWhole, Keep: o.Stop == stopSignal, Switch: o.Switch,
+	n := node.Options{GPUs: o.GPUs, Memory: o.Memory, Together: o.Together, Whole: o.Cores == CoresWhole, Keep: o.Stop == stopSignal, Switch: o.Switch,
 		Power: node.Power{Empty: o.Empty, Active: o.Active, Full: o.Full}}
 	for k, memory := range o.Memories {
 		d := node.Device{Memory: memory, Speed: 1}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// mostExact is the number of tasks up to which schedules are searched.
-const mostExact = 12
+// MostExact is the number of tasks up to which schedules are searched.
+const MostExact = 10
 
 // Exact returns the least mean turnaround in seconds over all schedules of a small study that neither stop
 // tasks nor slow them for want of cores. It starts tasks when others arrive or complete, which some best
@@ -20,8 +20,8 @@ func Exact(ctx context.Context, s Study) (float64, error) {
 	if err := s.Validate(); err != nil {
 		return 0, fmt.Errorf("search the best schedule: %w", err)
 	}
-	if len(s.Tasks) > mostExact {
-		return 0, fmt.Errorf("search the best schedule: %d tasks; expected at most %d", len(s.Tasks), mostExact)
+	if len(s.Tasks) > MostExact {
+		return 0, fmt.Errorf("search the best schedule: %d tasks; expected at most %d", len(s.Tasks), MostExact)
 	}
 	x := &exact{ctx: ctx, Study: s, ends: make([]time.Duration, len(s.Tasks)), best: 1<<63 - 1}
 	for _, d := range s.Options.Devices {
@@ -125,8 +125,8 @@ func (x *exact) next(now time.Duration) time.Duration {
 // least bounds the turnarounds of tasks that were not started: the k-th of them completes no earlier than
 // the k-th least work from now, nor than the k least areas take on all devices.
 func (x *exact) least(now time.Duration) (sum time.Duration) {
-	var works [mostExact]time.Duration
-	var cores, memories [mostExact]float64
+	var works [MostExact]time.Duration
+	var cores, memories [MostExact]float64
 	n := 0
 	for k := range x.Tasks {
 		if t := &x.Tasks[k]; x.ends[k] == 0 {

@@ -46,6 +46,9 @@ func writeNode(o *runs.NodeOutcome, d *document.Document) {
 	d.Show(t)
 	d.Say("TURNAROUND is the mean time from arrival to completion, in seconds as P95, WAIT and MAKESPAN are; no scheduler has a mean below " +
 		fmt.Sprintf("%.2f s. SLOWDOWN is turnaround over the time alone, BUSY the share of the GPUs' cores in use, kJ the energy of all GPUs by the file's model of power.", stat.Mean(o.Turnaround.Bounds)))
+	if o.Exact != nil {
+		d.Say(fmt.Sprintf("The best schedules that stop no task have a mean turnaround of %.2f s: all were searched.", *o.Exact))
+	}
 	if o.Workloads < 2 {
 		return
 	}

@@ -14,6 +14,9 @@ type NodeOutcome struct {
 	Cells       []NodeCell `json:"cells"`        // of each scheduler, the best first
 	Turnaround  Ranking    `json:"turnaround"`   // mean time from arrival to completion, s
 	EnergyDelay Ranking    `json:"energy_delay"` // energy of all GPUs times mean turnaround, kJ s
+	// Exact is the least mean turnaround over all schedules that stop no task, s, over workloads; null where
+	// one has more than ten tasks, tasks slow one another, or GPUs differ.
+	Exact *float64 `json:"turnaround_exact"`
 
 	Published *NodePublished `json:"published"` // in place of the cells, where machine.compat is tasks; null elsewhere
 }

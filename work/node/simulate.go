@@ -78,6 +78,9 @@ func into(ctx context.Context, env *work.Env, c *config.Node, run *results.Run) 
 		}
 	}
 	o := s.outcome()
+	if o.Exact, err = s.exact(ctx); err != nil {
+		return nil, err
+	}
 	return o, run.WriteOutcome(o)
 }
 
@@ -196,6 +199,26 @@ func (s *simulations) outcome() *runs.NodeOutcome {
 		o.Cells = append(o.Cells, cells[standing.Scheduler])
 	}
 	return o
+}
+
+// exact is the mean over workloads of the best schedules; nil where they are not searched.
+func (s *simulations) exact(ctx context.Context) (*float64, error) {
+	m := &s.config.Machine
+	if m.Cores != config.CoresWhole || m.Contention > 0 || m.Profiles != "" || len(m.Memories) > 0 {
+		return nil, nil
+	}
+	if slices.ContainsFunc(s.studies, func(one node.Study) bool { return len(one.Tasks) > node.MostExact }) {
+		return nil, nil
+	}
+	best := make([]float64, len(s.studies))
+	err := parallel.Pool{Workers: s.config.Schedule.Workers}.Each(ctx, len(best), func(k int) (err error) {
+		best[k], err = node.Exact(ctx, s.studies[k])
+		return err
+	}).First()
+	if err != nil {
+		return nil, err
+	}
+	return new(stat.Mean(best)), nil
 }
 
 // against is the scheduler that differences are from.
