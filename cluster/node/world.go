@@ -68,12 +68,30 @@ type board struct {
 	settled       time.Duration
 }
 
-// NewWorld checks a study and returns its simulation before the first arrival.
-func NewWorld(s Study) (*World, error) {
+// Prepared is a study that was checked, for many simulations.
+type Prepared struct{ study Study }
+
+// Prepare checks a study.
+func (s Study) Prepare() (*Prepared, error) {
 	s.EnsureDefaults()
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("simulate tasks: %w", err)
 	}
+	return &Prepared{s}, nil
+}
+
+// NewWorld checks a study and returns its simulation before the first arrival.
+func NewWorld(s Study) (*World, error) {
+	p, err := s.Prepare()
+	if err != nil {
+		return nil, err
+	}
+	return p.World(), nil
+}
+
+// World returns a simulation before the first arrival.
+func (prepared *Prepared) World() *World {
+	s := &prepared.study
 	w := &World{Machine: NewMachine(s.Options.Devices, s.Tasks, s.Options.Rules()), o: s.Options, speed: s.Speed}
 	w.boards, w.rates = make([]board, len(w.Devices)), make([]float64, 0, 8)
 	for k := range w.boards {
@@ -83,7 +101,7 @@ func NewWorld(s Study) (*World, error) {
 		t.pace.left, t.pace.stopped = float64(t.Work), -1
 		w.kernel.Schedule(int64(t.Arrival), arrives, event{arrives, t})
 	}
-	return w, nil
+	return w
 }
 
 // Advance moves to the next moment at which tasks arrive, complete or have used their slices; it reports

@@ -66,7 +66,7 @@ func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow f
 	if err != nil {
 		return nil, err
 	}
-	e := &Env{studies: c.train[at:][:1], scales: c.first.scales[at:][:1], objective: c.objective}
+	e := &Env{studies: c.first.studies[at:][:1], scales: c.first.scales[at:][:1], objective: c.objective}
 	if err := e.Reset(random); err != nil {
 		return nil, err
 	}

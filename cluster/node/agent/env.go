@@ -42,7 +42,7 @@ func (o Objective) Unit() string {
 // the objective energy-delay they are minus the mean of this ratio and that of the energies, which is the
 // logarithm of the product's ratio to first order.
 type Env struct {
-	studies   []node.Study
+	studies   []*node.Prepared
 	scales    []func() (scale, error) // of each, computed once
 	objective Objective
 	scale     scale
@@ -61,12 +61,14 @@ func NewEnv(studies []node.Study, objective Objective) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("make an environment of tasks: there are no tasks; give some")
 	}
-	e := &Env{studies: studies, objective: objective}
+	e := &Env{objective: objective}
 	for k := range studies {
-		if _, err := node.NewWorld(studies[k]); err != nil {
+		p, err := studies[k].Prepare()
+		if err != nil {
 			return nil, fmt.Errorf("make an environment of tasks: workload %d: %w", k, err)
 		}
-		e.scales = append(e.scales, sync.OnceValues(func() (scale, error) { return measure(studies[k]) }))
+		e.studies = append(e.studies, p)
+		e.scales = append(e.scales, sync.OnceValues(func() (scale, error) { return measure(p) }))
 	}
 	return e, nil
 }
@@ -79,15 +81,12 @@ func (e *Env) another() *Env {
 // ticks is the number of steps of time of an episode, about.
 const ticks = 100
 
-func measure(s node.Study) (scale, error) {
+func measure(p *node.Prepared) (scale, error) {
 	kind, err := schedulers.Named("best-fit")
 	if err != nil {
 		return scale{}, err
 	}
-	w, err := node.NewWorld(s)
-	if err != nil {
-		return scale{}, err
-	}
+	w := p.World()
 	var o node.SchedulerOptions
 	o.EnsureDefaults()
 	if err := w.Run(background, kind.New(o)); err != nil {
@@ -102,9 +101,7 @@ func (e *Env) Reset(random *rand.Rand) (err error) {
 	if e.scale, err = e.scales[k](); err != nil {
 		return err
 	}
-	if e.world, err = node.NewWorld(e.studies[k]); err != nil {
-		return err
-	}
+	e.world = e.studies[k].World()
 	e.world.NoSpans = true
 	e.state = newState(e.world.Machine)
 	e.world.Advance()

@@ -33,16 +33,26 @@ type state struct {
 	machine    *node.Machine
 	candidates []candidate
 	values     []float64
-	unit       time.Duration // mean estimate of the tasks that have arrived
-	arrived    int           // number of them
-	largest    float64       // memory of a device
+	unit       time.Duration  // mean estimate of the tasks that have arrived
+	arrived    int            // number of them
+	largest    float64        // memory of a device
+	logs       []logs         // by task
+	speeds     []float64      // logarithms, by device
+	devices    []*node.Device // that are not empty like an earlier one
+}
+
+// logs are what a task's features have of its work, as long as unit and left are as they were.
+type logs struct {
+	unit, left time.Duration
+	work, area float64
 }
 
 func newState(m *node.Machine) *state {
 	s := &state{machine: m, unit: 1}
 	for _, d := range m.Devices {
-		s.largest = max(s.largest, d.Memory)
+		s.largest, s.speeds = max(s.largest, d.Memory), append(s.speeds, math.Log(d.Speed))
 	}
+	s.logs = make([]logs, len(m.All))
 	return s
 }
 
@@ -51,12 +61,15 @@ func (s *state) look() learn.Observation {
 	m := s.machine
 	s.measure()
 	s.candidates, s.values = s.candidates[:0], s.globals(s.values[:0])
-	for k, t := range m.Queue {
-		if k == window {
-			break
+	s.devices = s.devices[:0]
+	for _, d := range m.Devices {
+		if !s.repeats(d) {
+			s.devices = append(s.devices, d)
 		}
-		for _, d := range m.Devices {
-			if d.Cores+t.Cores <= mostCores && m.Holds(t, d) && !s.repeats(d) {
+	}
+	for _, t := range m.Queue[:min(len(m.Queue), window)] {
+		for _, d := range s.devices {
+			if d.Cores+t.Cores <= mostCores && m.Holds(t, d) {
 				s.candidates = append(s.candidates, candidate{t, d})
 				s.values = s.describe(s.values, t, d)
 			}
@@ -80,6 +93,9 @@ func (s *state) repeats(d *node.Device) bool {
 
 // measure computes the unit of time anew if tasks have arrived.
 func (s *state) measure() {
+	if s.arrived == len(s.machine.All) {
+		return
+	}
 	count, sum := 0, time.Duration(0)
 	for _, t := range s.machine.All {
 		if t.State != node.Absent {
@@ -109,8 +125,11 @@ func (s *state) globals(to []float64) []float64 {
 // describe has a task's demands, work and area, and a device's use before and after the task started.
 func (s *state) describe(to []float64, t *node.Task, d *node.Device) []float64 {
 	cores, memory := t.Cores/100, t.Memory/d.Memory
-	left := math.Log(float64(t.Left())/float64(s.unit) + 1e-3)
-	dominant := max(cores, t.Memory/s.largest)
+	known := &s.logs[t.ID]
+	if left := t.Left(); known.unit != s.unit || known.left != left {
+		work := math.Log(float64(left)/float64(s.unit) + 1e-3)
+		*known = logs{s.unit, left, work, work + math.Log(max(cores, t.Memory/s.largest)+1e-3)}
+	}
 	after, used := (d.Cores+t.Cores)/100, d.Used/d.Memory
 	if t.State != node.Held {
 		used += memory
@@ -122,6 +141,6 @@ func (s *state) describe(to []float64, t *node.Task, d *node.Device) []float64 {
 	if len(d.Tasks) == 0 {
 		empty = 1
 	}
-	return append(to, cores, memory, left, left+math.Log(dominant+1e-3), min(1, after), max(0, after-1), used, float64(len(d.Tasks))/4, empty,
-		min(1, after)-used, held, float64(t.Priority)/5, math.Log(d.Speed))
+	return append(to, cores, memory, known.work, known.area, min(1, after), max(0, after-1), used, float64(len(d.Tasks))/4, empty,
+		min(1, after)-used, held, float64(t.Priority)/5, s.speeds[d.ID])
 }
