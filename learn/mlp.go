@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"graft/learn/dense"
 )
@@ -23,6 +24,7 @@ type MLP struct {
 	policy, value         *dense.Network
 	policyPass, valuePass *dense.Pass
 	optimizer             *dense.Adam
+	gradients             [][]float64 // of policy and value, made by the first Descend
 }
 
 // NewMLP draws an agent: hidden layers are orthogonal with a gain of the square root of two, logits with
@@ -75,11 +77,29 @@ func (m *MLP) Forward(states []Observation) (logits [][]float64, values []float6
 	for _, s := range states {
 		inputs = append(inputs, s.Values...)
 	}
-	all, width := m.policyPass.Forward(inputs), m.policy.Outputs()
+	var all []float64
+	both(len(states), func() { values = m.valuePass.Forward(inputs) }, func() { all = m.policyPass.Forward(inputs) })
+	width := m.policy.Outputs()
 	for k := range states {
 		logits = append(logits, all[k*width:][:width])
 	}
-	return logits, m.valuePass.Forward(inputs)
+	return logits, values
+}
+
+// leastShared is the smallest batch whose networks are worth a goroutine each.
+const leastShared = 16
+
+// both does two things for a batch, at the same time unless it is small.
+func both(batch int, first, second func()) {
+	if batch < leastShared {
+		first()
+		second()
+		return
+	}
+	var wait sync.WaitGroup
+	wait.Go(first)
+	second()
+	wait.Wait()
 }
 
 // Descend takes a step of Adam.
@@ -88,12 +108,16 @@ func (m *MLP) Descend(logits [][]float64, values []float64, clip float64) error 
 	for _, row := range logits {
 		flat = append(flat, row...)
 	}
-	policy, value := m.policy.NewGradients(), m.value.NewGradients()
-	m.policyPass.Backward(flat, policy)
-	m.valuePass.Backward(values, value)
-	gradients := append(policy, value...)
-	if norm := dense.ClipNorm(gradients, clip); math.IsNaN(norm) {
+	if m.gradients == nil {
+		m.gradients = append(m.policy.NewGradients(), m.value.NewGradients()...)
+	}
+	for _, g := range m.gradients {
+		clear(g)
+	}
+	policy, value := m.gradients[:len(m.policy.Params)], m.gradients[len(m.policy.Params):]
+	both(len(logits), func() { m.valuePass.Backward(values, value) }, func() { m.policyPass.Backward(flat, policy) })
+	if norm := dense.ClipNorm(m.gradients, clip); math.IsNaN(norm) {
 		return fmt.Errorf("step %d of the optimizer: the gradient's norm is not a number", m.optimizer.Steps+1)
 	}
-	return m.optimizer.Step(params(m.networks()), gradients)
+	return m.optimizer.Step(params(m.networks()), m.gradients)
 }

@@ -93,3 +93,34 @@ func TestRMSPropSteps(t *testing.T) {
 	}
 	require.InDelta(t, 5, params[0][0], 0.2)
 }
+
+// A batch in tiles has the bits of its examples one by one.
+func TestTilesHaveTheSameBits(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	normal := func(n int) []float64 {
+		list := make([]float64, n)
+		for k := range list {
+			list[k] = random.NormFloat64()
+		}
+		return list
+	}
+	for _, shape := range [][3]int{{2, 4, 4}, {5, 8, 12}, {64, 64, 64}, {7, 12, 4}, {6, 20, 8}} {
+		batch, in, f := shape[0], shape[1], Full{Width: shape[2]}
+		params, x, dy := [][]float64{normal(in * f.Width), normal(f.Width)}, normal(batch*in), normal(batch*f.Width)
+		var s scratch
+		y, want := make([]float64, batch*f.Width), make([]float64, batch*f.Width)
+		dx, wantDX := make([]float64, batch*in), make([]float64, batch*in)
+		grads, wantGrads := like(params), like(params)
+		for b := range batch {
+			row, out := x[b*in:][:in], want[b*f.Width:][:f.Width]
+			f.Forward(params, row, out)
+			f.Backward(params, wantGrads, row, out, dy[b*f.Width:][:f.Width], wantDX[b*in:][:in])
+		}
+		require.True(t, f.forwardBatch(&s, params, batch, x, y))
+		require.True(t, f.backwardBatch(&s, params, grads, batch, x, dy, dx))
+		require.Equal(t, [][]float64{want, wantDX}, [][]float64{y, dx})
+		require.Equal(t, wantGrads, grads)
+		x[1] = 0
+		require.False(t, f.forwardBatch(&s, params, batch, x, y), "zeros are skipped")
+	}
+}

@@ -124,19 +124,18 @@ func AddScaled(y []float64, v float64, x []float64) {
 // Dot is the sum of products, of four interleaved sums, which a processor computes at once.
 func Dot(a, b []float64) float64 {
 	b = b[:len(a)]
-	var sums [4]float64
-	k := 0
-	for ; k+4 <= len(a); k += 4 {
-		x, y := a[k:k+4], b[k:k+4]
-		sums[0] += float64(x[0] * y[0])
-		sums[1] += float64(x[1] * y[1])
-		sums[2] += float64(x[2] * y[2])
-		sums[3] += float64(x[3] * y[3])
+	var s0, s1, s2, s3 float64
+	for len(a) >= 4 && len(b) >= 4 {
+		s0 += float64(a[0] * b[0])
+		s1 += float64(a[1] * b[1])
+		s2 += float64(a[2] * b[2])
+		s3 += float64(a[3] * b[3])
+		a, b = a[4:], b[4:]
 	}
-	for ; k < len(a); k++ {
-		sums[0] += float64(a[k] * b[k])
+	for k, v := range a {
+		s0 += float64(v * b[k])
 	}
-	return sums[0] + sums[1] + (sums[2] + sums[3])
+	return s0 + s1 + (s2 + s3)
 }
 
 // ReLU sets negative values to zero.

@@ -78,6 +78,8 @@ type Pass struct {
 	room    int // largest batch
 	batch   int
 	values  [][]float64 // inputs of each layer, then the outputs of the last
+	below   [][]float64 // gradients of values
+	scratch scratch
 }
 
 // Batcher computes batches of a network, and their gradients.
@@ -130,6 +132,9 @@ func (p *Pass) Forward(inputs []float64) []float64 {
 	copy(p.values[0], inputs)
 	for k, l := range n.Layers {
 		in, out, params := n.widths[k], n.widths[k+1], n.Params[n.at[k]:]
+		if f, ok := l.(batched); ok && f.forwardBatch(&p.scratch, params, p.batch, p.values[k][:p.batch*in], p.values[k+1][:p.batch*out]) {
+			continue
+		}
 		for b := range p.batch {
 			l.Forward(params, p.values[k][b*in:][:in], p.values[k+1][b*out:][:out])
 		}
@@ -142,19 +147,40 @@ func (p *Pass) Forward(inputs []float64) []float64 {
 func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
 	n, above := p.network, outputs
 	for k := len(n.Layers) - 1; k >= 0; k-- {
-		in, out := n.widths[k], n.widths[k+1]
 		var below []float64
 		if k > 0 {
-			below = make([]float64, p.batch*in)
+			below = p.slopes(k)
 		}
-		for b := range p.batch {
-			var dx []float64
-			if k > 0 {
-				dx = below[b*in:][:in]
-			}
-			n.Layers[k].Backward(n.Params[n.at[k]:], gradients[n.at[k]:], p.values[k][b*in:][:in], p.values[k+1][b*out:][:out], above[b*out:][:out], dx)
-		}
+		p.backward(k, gradients[n.at[k]:], above, below)
 		above = below
+	}
+}
+
+// slopes are room for the gradients of a layer's inputs.
+func (p *Pass) slopes(layer int) []float64 {
+	if p.below == nil {
+		p.below = make([][]float64, len(p.values))
+	}
+	if p.below[layer] == nil {
+		p.below[layer] = make([]float64, len(p.values[layer]))
+	}
+	return p.below[layer][:p.batch*p.network.widths[layer]]
+}
+
+// backward goes through one layer.
+func (p *Pass) backward(k int, gradients [][]float64, above, below []float64) {
+	n := p.network
+	in, out, params := n.widths[k], n.widths[k+1], n.Params[n.at[k]:]
+	x, y := p.values[k][:p.batch*in], p.values[k+1]
+	if f, ok := n.Layers[k].(batched); ok && f.backwardBatch(&p.scratch, params, gradients, p.batch, x, above, below) {
+		return
+	}
+	for b := range p.batch {
+		var dx []float64
+		if below != nil {
+			dx = below[b*in:][:in]
+		}
+		n.Layers[k].Backward(params, gradients, x[b*in:][:in], y[b*out:][:out], above[b*out:][:out], dx)
 	}
 }
 

@@ -42,7 +42,7 @@ type point struct {
 }
 
 // train learns with the defaults of Stable-Baselines3, which are ours.
-func train(t *testing.T, seed uint64, rollouts int) (c curve) {
+func train(t require.TestingT, seed uint64, rollouts int) (c curve) {
 	m, err := learn.NewMLP(learn.MLPOptions{Inputs: 8, Actions: 4}, rand.New(rand.NewPCG(seed, 100)))
 	require.NoError(t, err)
 	e, err := tasks.NewEnv(tasks.EnvOptions{})
@@ -168,4 +168,11 @@ func readCurves(t *testing.T) (all []curve) {
 		}
 	}
 	return all
+}
+
+// BenchmarkPPO learns 51,200 steps with the published settings.
+func BenchmarkPPO(b *testing.B) {
+	for b.Loop() {
+		train(b, 1, 25)
+	}
 }
