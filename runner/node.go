@@ -24,7 +24,7 @@ func newNodeCommand() *cobra.Command {
 cores and memory. Memory is a hard limit; cores are shared, and tasks that run together slow
 each other.`,
 	}
-	command.AddCommand(newNodeSimulateCommand(), newNodeRunCommand())
+	command.AddCommand(newNodeSimulateCommand(), newNodeRunCommand(), newNodeGuardCommand())
 	return command
 }
 

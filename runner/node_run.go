@@ -78,3 +78,19 @@ func runNodeRun(ctx context.Context, w io.Writer, path string, o nodeRunOptions)
 	}
 	return nil
 }
+
+// newNodeGuardCommand is `graft node guard`, which people have no use for.
+func newNodeGuardCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "guard EXECUTOR",
+		Hidden: true,
+		Short:  "Kill the tasks of an executor if it is killed",
+		Long: `guard is a process that 'graft node run' starts. When the executor ends without a word on
+guard's standard input, it kills all processes of the executor's tasks.`,
+		Example: "  graft node guard 4711-815",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return node.Guard(environment(command.Context()), args[0], command.InOrStdin())
+		},
+	}
+}

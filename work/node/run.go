@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -79,13 +80,30 @@ func (x *execution) execute(ctx context.Context, o execute.Options) (*runs.NodeR
 	if err != nil {
 		return nil, err
 	}
+	guarded, err := x.guard()
+	if err != nil {
+		return nil, errors.Join(err, stop())
+	}
 	r, err := execute.Run(ctx, o, x.jobs)
-	err = errors.Join(err, stop())
+	err = errors.Join(err, guarded(), stop())
 	if err != nil {
 		return nil, err
 	}
 	outcome := x.outcome(r, o.Kind.Name)
 	return outcome, errors.Join(x.write(r), x.run.WriteOutcome(outcome))
+}
+
+// guard starts the process that kills what a killed executor leaves, if there is a program for it.
+func (x *execution) guard() (stop func() error, err error) {
+	if x.env.Program == "" {
+		return func() error { return nil }, nil
+	}
+	return execute.StartGuard(x.env.Files, x.env.Program, "node", "guard")
+}
+
+// Guard kills the tasks of an executor if that is killed, which in tells.
+func Guard(env *work.Env, executor string, in io.Reader) error {
+	return execute.Guard(env.Files, fleet.NewClock(env.Now), executor, in)
 }
 
 // measure samples the devices into a table until stop is called.

@@ -17,6 +17,7 @@ type executor struct {
 	o        Options
 	jobs     []Job
 	folder   string // of the run, from the root on
+	id       string // of this process, for Guard
 	m        *node.Machine
 	s        node.Scheduler
 	slicer   node.Slicer // nil if the scheduler has no slices
@@ -70,7 +71,7 @@ func Run(ctx context.Context, o Options, jobs []Job) (*Result, error) {
 // open brings an executor to the state of its journal and kills what an earlier one has left.
 func open(o Options, jobs []Job) (*executor, error) {
 	x := &executor{
-		o: o, jobs: jobs, s: o.Kind.New(o.Scheduling), account: NewAccount(jobs), live: make(map[int]*attempt), exits: make(chan exit),
+		o: o, jobs: jobs, id: thisExecutor(o.Files), s: o.Kind.New(o.Scheduling), account: NewAccount(jobs), live: make(map[int]*attempt), exits: make(chan exit),
 		leaving: make([]int, len(o.Devices)), spent: make([]time.Duration, len(jobs)), queued: make([]bool, len(jobs)), left: len(jobs),
 	}
 	x.slicer, _ = x.s.(node.Slicer)
