@@ -38,6 +38,7 @@ type options struct {
 	grid    bool // measure nothing else
 	cluster bool // measure nothing else
 	elastic bool // measure nothing else
+	onlyPPO bool // measure nothing else
 	device  string
 	graft   string // the program, whose workers run side by side
 	seeds   int    // policies that learn from the same tables
@@ -60,6 +61,7 @@ func main() {
 	flag.BoolVar(&o.grid, "grid", false, "measure only what a grid of sequences costs, and how much workers side by side train")
 	flag.BoolVar(&o.cluster, "cluster", false, "measure only what events of a simulated cluster cost")
 	flag.BoolVar(&o.elastic, "elastic", false, "measure only what elastic jobs and their learner cost")
+	flag.BoolVar(&o.onlyPPO, "ppo", false, "measure PPO against Stable-Baselines3 only")
 	flag.StringVar(&o.device, "device", "cpu", "where workers of a grid train, cpu or cuda:N")
 	flag.StringVar(&o.graft, "graft", "bin/graft", "the program whose workers run side by side")
 	flag.IntVar(&o.seeds, "seeds", 20, "policies that learn from the same tables, each from a seed of its own")
@@ -95,6 +97,9 @@ func run(o options) error {
 	if o.cluster {
 		return studyCluster(os.Stdout, o.rounds)
 	}
+	if o.onlyPPO {
+		return (&bench{options: o, table: newTable()}).ppo()
+	}
 	folder, err := os.MkdirTemp("", "graft-bench-")
 	if err != nil {
 		return err
@@ -103,7 +108,7 @@ func run(o options) error {
 	if err := writeProblem(folder, o.setup); err != nil {
 		return err
 	}
-	b := &bench{options: o, folder: folder, table: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)}
+	b := &bench{options: o, folder: folder, table: newTable()}
 	if err := b.header(); err != nil {
 		return err
 	}
@@ -123,8 +128,10 @@ func run(o options) error {
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.job(), b.jobs(o.graft), b.surgery(), b.learning(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)))...)
+	return errors.Join(append(faults, b.job(), b.jobs(o.graft), b.surgery(), b.learning(), b.ppo(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)))...)
 }
+
+func newTable() *tabwriter.Writer { return tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0) }
 
 // threadCounts returns 1, and 2 on a machine with at least two processors.
 func threadCounts() []int {
