@@ -1,18 +1,17 @@
 package tasks_test
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"graft/learn"
 	"graft/original/tasks"
 	"graft/stat"
 )
@@ -21,7 +20,7 @@ var update = flag.Bool("update", false, "learn the curves again; minutes")
 
 // curve holds the figures of one seed.
 type curve struct {
-	Points []point `json:"curve"` // after each rollout
+	Points []tasks.Point `json:"curve"` // after each rollout
 	// Evaluation is that of the last policy with its likeliest actions.
 	Evaluation evaluation `json:"deterministic_eval_200_episodes"`
 }
@@ -30,56 +29,20 @@ type evaluation struct {
 	Reward float64 `json:"mean_reward"`
 }
 
-// point is the state of learning after a rollout, in the units of the recorded curves.
-type point struct {
-	Reward    float64 `json:"ep_rew_mean"` // of the last 100 episodes
-	Length    float64 `json:"ep_len_mean"` // likewise
-	ValueLoss float64 `json:"value_loss"`
-	Entropy   float64 `json:"entropy_loss"` // negative
-	KL        float64 `json:"approx_kl"`
-	Clipped   float64 `json:"clip_fraction"`
-	Explained float64 `json:"explained_variance"` // share, of returns by values before the update
-}
-
 // train learns with the defaults of Stable-Baselines3, which are ours.
 func train(t require.TestingT, seed uint64, rollouts int) (c curve) {
-	m, err := learn.NewMLP(learn.MLPOptions{Inputs: 8, Actions: 4}, rand.New(rand.NewPCG(seed, 100)))
-	require.NoError(t, err)
-	e, err := tasks.NewEnv(tasks.EnvOptions{})
-	require.NoError(t, err)
-	r, shuffle := learn.NewRollout(e, m, seed, 0), rand.New(rand.NewPCG(seed, 101))
-	var o learn.PPOOptions
-	o.EnsureDefaults()
-	for range rollouts {
-		steps, err := r.Play(2048)
-		require.NoError(t, err)
-		f, err := learn.UpdatePPO(m, steps, o, shuffle)
-		require.NoError(t, err)
-		p := point{ValueLoss: f.ValueLoss, Entropy: -f.Entropy, KL: f.KL, Clipped: f.ClipFraction, Explained: explained(steps, o.Discounts)}
-		last := r.Ended[max(0, len(r.Ended)-100):]
-		for _, e := range last {
-			p.Reward += e.Reward / float64(len(last))
-			p.Length += float64(e.Length) / float64(len(last))
-		}
+	m, err := tasks.LearnPPO(context.Background(), 4, seed, rollouts, func(p tasks.Point) error {
 		for _, v := range []*float64{&p.Reward, &p.Length, &p.ValueLoss, &p.Entropy, &p.KL, &p.Clipped, &p.Explained} {
 			*v = stat.Round(*v, 8)
 		}
 		c.Points = append(c.Points, p)
-	}
-	likeliest := func(e *tasks.Env) int {
-		logits, _ := m.Score(e.Observe())
-		return learn.Likeliest(logits)
-	}
-	s, err := tasks.Evaluate(4, 200, tasks.EvaluationSeed, func(uint64) tasks.Policy { return likeliest })
+		return nil
+	})
+	require.NoError(t, err)
+	s, err := tasks.Evaluate(4, 200, tasks.EvaluationSeed, func(uint64) tasks.Policy { return tasks.Likeliest(m) })
 	require.NoError(t, err)
 	c.Evaluation.Reward = s.Reward
 	return c
-}
-
-// explained is the share of the variance of returns that the values of states explain.
-func explained(steps []learn.Step, d learn.Discounts) float64 {
-	rest, returns := learn.Advantages(steps, d) // a return less its value is the advantage
-	return 1 - math.Pow(stat.Deviation(rest)/stat.Deviation(returns), 2)
 }
 
 // curves is the file of curves of our seeds 1 to seeds.
@@ -89,14 +52,14 @@ const (
 )
 
 // columns are the quantities of a point that both programs define alike.
-var columns = map[string]func(p point) float64{
-	"reward":         func(p point) float64 { return p.Reward },
-	"length":         func(p point) float64 { return p.Length },
-	"value loss":     func(p point) float64 { return p.ValueLoss },
-	"entropy":        func(p point) float64 { return p.Entropy },
-	"divergence":     func(p point) float64 { return p.KL },
-	"clipped ratios": func(p point) float64 { return p.Clipped },
-	"explained":      func(p point) float64 { return p.Explained },
+var columns = map[string]func(p tasks.Point) float64{
+	"reward":         func(p tasks.Point) float64 { return p.Reward },
+	"length":         func(p tasks.Point) float64 { return p.Length },
+	"value loss":     func(p tasks.Point) float64 { return p.ValueLoss },
+	"entropy":        func(p tasks.Point) float64 { return p.Entropy },
+	"divergence":     func(p tasks.Point) float64 { return p.KL },
+	"clipped ratios": func(p tasks.Point) float64 { return p.Clipped },
+	"explained":      func(p tasks.Point) float64 { return p.Explained },
 }
 
 // PPO learns as recorded runs of a statement of Stable-Baselines3's PPO in PyTorch do: their mean lies
