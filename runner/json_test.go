@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"graft/cluster/node/telemetry"
 	"graft/config/comments"
 	"graft/results/plot"
 	"graft/results/report"
@@ -27,6 +28,7 @@ import (
 	"graft/work/estimates"
 	"graft/work/export"
 	"graft/work/learn"
+	"graft/work/node"
 	"graft/work/pipeline"
 	"graft/work/profile"
 	"graft/work/simulate"
@@ -75,12 +77,18 @@ var jsonReports = map[string][]any{
 	"graft cluster estimate": {estimates.DurationReport{}},
 	"graft cluster forecast": {estimates.ForecastReport{}},
 	"graft cluster shapes":   {estimates.ShapesReport{}},
+
+	"graft node devices":  {node.DeviceReport{}, node.SMIReport{}},
+	"graft node run":      {runs.NodeRunOutcome{}, runs.NodePlan{}},
+	"graft node simulate": {runs.NodeOutcome{}},
 }
 
 // which tells several objects of a command apart.
 var which = map[reflect.Type]string{
 	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.", reflect.TypeFor[runs.LeaveOutReport](): "With `--leave-out`.",
 	reflect.TypeFor[train.Result](): "Of a single job.", reflect.TypeFor[sweep.Result](): "Of trials: with `--seeds`, `--sweep` or `--cases`, and of `graft compare`.",
+	reflect.TypeFor[node.DeviceReport](): "Of this machine.", reflect.TypeFor[node.SMIReport](): "With `--smi`.",
+	reflect.TypeFor[runs.NodeRunOutcome](): "Of tasks that ran.", reflect.TypeFor[runs.NodePlan](): "With `--dry-run`.",
 	reflect.TypeFor[simulate.Report](): "Of a simulation that is over.", reflect.TypeFor[simulate.Submission](): "Of one that was given to a cluster.",
 	reflect.TypeFor[learn.PoliciesResult](): "Of structural policies.", reflect.TypeFor[learn.StudyResult](): "Of a policy of the original's.",
 	reflect.TypeFor[learn.SchedulerResult](): "Of schedulers of elastic jobs.", reflect.TypeFor[learn.CasesResult](): "Of schedulers of elastic jobs, with `--cases`.",
@@ -166,7 +174,12 @@ func (p *objects) about(f jsonField) string {
 
 // kind is a type in words.
 func (p *objects) kind(t reflect.Type) string {
+	get, optional := t.MethodByName("Get")
 	switch {
+	case optional && isOpaque(t): // of telemetry
+		return p.kind(get.Type.Out(0)) + " or null"
+	case t == reflect.TypeFor[telemetry.Throttle]():
+		return "list of string"
 	case t == reflect.TypeFor[time.Duration]():
 		return "int, ns"
 	case t == reflect.TypeFor[json.RawMessage]():

@@ -23,8 +23,11 @@ func newNodeCommand() *cobra.Command {
 		Long: `node schedules tasks on the GPUs of one machine: programs that need a share of a GPU's
 cores and memory. Memory is a hard limit; cores are shared, and tasks that run together slow
 each other.`,
+		Example: `  graft node devices
+  graft node simulate tasks.toml
+  graft node run tasks.toml`,
 	}
-	command.AddCommand(newNodeSimulateCommand(), newNodeRunCommand(), newNodeGuardCommand())
+	command.AddCommand(newNodeDevicesCommand(), newNodeSimulateCommand(), newNodeRunCommand(), newNodeGuardCommand())
 	return command
 }
 

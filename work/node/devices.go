@@ -171,18 +171,22 @@ func newMeter(ctx context.Context, env *work.Env, c *config.Node, d *devices, si
 	return m, nil
 }
 
-// measureIdle samples for idleTime.
-func (m *meter) measureIdle(ctx context.Context) {
+// measureIdle measures the power of the devices for idleTime.
+func (m *meter) measureIdle(ctx context.Context) { m.idle = powers(ctx, m.sampler, len(m.idle)) }
+
+// powers measures the power of devices for idleTime.
+func powers(ctx context.Context, s *telemetry.Sampler, devices int) []telemetry.Optional[float64] {
 	short, cancel := context.WithTimeout(ctx, idleTime)
 	defer cancel()
-	var all []*telemetry.Meter
-	for k := range m.idle {
-		if one, err := m.sampler.Begin(k, telemetry.Use{}); err == nil {
-			all = append(all, one)
+	watts, meters := make([]telemetry.Optional[float64], devices), make([]*telemetry.Meter, devices)
+	for k := range devices {
+		meters[k], _ = s.Begin(k, telemetry.Use{})
+	}
+	_ = s.Run(short) // its error comes from Run later too
+	for k, m := range meters {
+		if m != nil {
+			watts[k] = s.End(m).Watts()
 		}
 	}
-	_ = m.sampler.Run(short) // its error comes from Run later too
-	for k, one := range all {
-		m.idle[k] = m.sampler.End(one).Watts()
-	}
+	return watts
 }

@@ -56,9 +56,9 @@ type Measurement struct {
 	Readings                     int               `json:"readings"`                        // with at least one known value
 	MeanUtilizationPercent       Optional[float64] `json:"mean_utilization_percent"`        // over readings, as all means
 	MeanMemoryUtilizationPercent Optional[float64] `json:"mean_memory_utilization_percent"` // time in which device memory was accessed
-	MeanWatts                    Optional[float64] `json:"mean_watts"`
-	PeakWatts                    Optional[float64] `json:"peak_watts"`
-	PeakMemoryMiB                Optional[float64] `json:"peak_memory_mib"` // in use by all processes
+	MeanWatts                    Optional[float64] `json:"mean_watts"`                      // mean of the readings of power
+	PeakWatts                    Optional[float64] `json:"peak_watts"`                      // largest reading of power
+	PeakMemoryMiB                Optional[float64] `json:"peak_memory_mib"`                 // in use by all processes
 }
 
 // Use says what else is known about an interval on a device.

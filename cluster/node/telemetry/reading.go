@@ -23,15 +23,15 @@ type Reading struct {
 	Device                   int                 `json:"device"`                     // index in its source
 	UtilizationPercent       Optional[float64]   `json:"utilization_percent"`        // time in which a kernel ran
 	MemoryUtilizationPercent Optional[float64]   `json:"memory_utilization_percent"` // time in which device memory was read or written; not the memory in use
-	MemoryUsedMiB            Optional[float64]   `json:"memory_used_mib"`
-	MemoryFreeMiB            Optional[float64]   `json:"memory_free_mib"`
-	PowerWatts               Optional[float64]   `json:"power_watts"`
-	EnergyJoules             Optional[float64]   `json:"energy_joules"` // total-energy counter, from an arbitrary zero
-	TemperatureCelsius       Optional[float64]   `json:"temperature_celsius"`
-	SMClockMHz               Optional[float64]   `json:"sm_clock_mhz"` // of the streaming multiprocessors
-	MemoryClockMHz           Optional[float64]   `json:"memory_clock_mhz"`
-	Throttle                 Optional[Throttle]  `json:"throttle"`  // reasons for a reduced clock
-	Processes                Optional[[]Process] `json:"processes"` // that compute on the device
+	MemoryUsedMiB            Optional[float64]   `json:"memory_used_mib"`            // memory in use
+	MemoryFreeMiB            Optional[float64]   `json:"memory_free_mib"`            // free memory
+	PowerWatts               Optional[float64]   `json:"power_watts"`                // power; an average of the last second on some GPUs
+	EnergyJoules             Optional[float64]   `json:"energy_joules"`              // total-energy counter, from an arbitrary zero
+	TemperatureCelsius       Optional[float64]   `json:"temperature_celsius"`        // of the chip
+	SMClockMHz               Optional[float64]   `json:"sm_clock_mhz"`               // of the streaming multiprocessors
+	MemoryClockMHz           Optional[float64]   `json:"memory_clock_mhz"`           // of the memory
+	Throttle                 Optional[Throttle]  `json:"throttle"`                   // reasons for a reduced clock
+	Processes                Optional[[]Process] `json:"processes"`                  // that compute on the device
 }
 
 // numbers lists the values of a reading that are numbers.
@@ -52,8 +52,8 @@ func (r *Reading) Empty() bool {
 
 // Process is the use of a device by a process.
 type Process struct {
-	PID                int               `json:"pid"`
-	MemoryMiB          Optional[float64] `json:"memory_mib"`
+	PID                int               `json:"pid"`                 // number of the process
+	MemoryMiB          Optional[float64] `json:"memory_mib"`          // of the device, in use by the process
 	UtilizationPercent Optional[float64] `json:"utilization_percent"` // of the streaming multiprocessors
 }
 
