@@ -16,8 +16,9 @@ import (
 
 // nodeRunOptions are the flags of `graft node run`.
 type nodeRunOptions struct {
-	nodeOptions      // those of all commands of a machine's tasks
-	dryRun      bool // start nothing
+	nodeOptions                   // those of all commands of a machine's tasks
+	watch       node.WatchOptions // where it is served over HTTP
+	dryRun      bool              // start nothing
 }
 
 func newNodeRunCommand() *cobra.Command {
@@ -42,10 +43,15 @@ tasks and exit with code 75. No process of a task outlives the command.
 
 Energy is that of the GPU while the task ran, by the driver's counter where there is one, else
 by sampled power; that of tasks which shared a GPU is unknown. Processors are measured by
-RAPL where it can be read.`,
+RAPL where it can be read.
+
+With --listen the run can be watched: GET /status returns the tasks by state and the last
+reading of each device, GET /metrics the same for Prometheus, with the names of NVIDIA's DCGM
+exporter. The file listen in the run folder has the address while the command runs.`,
 		Example: `  graft node run tasks.toml --dry-run
   graft node run tasks.toml --scheduler backfill
-  graft node run tasks.toml --resume`,
+  graft node run tasks.toml --resume
+  graft node run tasks.toml --listen 127.0.0.1:0`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return runNodeRun(command.Context(), command.OutOrStdout(), args[0], o)
@@ -54,6 +60,8 @@ RAPL where it can be read.`,
 	o.add(command)
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil, "scheduler, by name or run folder; empty is the first of the file, or backfill")
 	command.Flags().BoolVar(&o.dryRun, "dry-run", false, "print what would be started where, and start nothing")
+	command.Flags().StringVar(&o.watch.Address, "listen", "", "serve /status and /metrics at an address such as 127.0.0.1:0; empty serves nothing")
+	command.Flags().BoolVar(&o.watch.Anywhere, "listen-anywhere", false, "allow an address that other machines can reach: they can read the names of tasks")
 	return command
 }
 
@@ -69,7 +77,7 @@ func runNodeRun(ctx context.Context, w io.Writer, path string, o nodeRunOptions)
 	}
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
-	outcome, err := node.Run(ctx, env, c, path, o.FolderOptions)
+	outcome, err := node.Run(ctx, env, c, path, node.RunOptions{FolderOptions: o.FolderOptions, Watch: o.watch})
 	if err := show(w, o.json, outcome, err, func(w io.Writer, r *runs.NodeRunOutcome) error { return report.PrintNodeRun(r, w) }); err != nil {
 		return err
 	}

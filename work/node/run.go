@@ -20,18 +20,30 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/work"
+	"graft/work/control"
 )
 
 // idleTime is the time for which the power of idle devices is measured.
 const idleTime = time.Second
 
+// RunOptions say how tasks are run and watched.
+type RunOptions struct {
+	work.FolderOptions              // how the run folder is made
+	Watch              WatchOptions // where it is served over HTTP; zero serves nothing
+}
+
 // Run runs the tasks of a configuration as processes, under its first scheduler, into the run folder. A run
 // that was stopped or killed goes on from its journal when it is resumed.
-func Run(ctx context.Context, env *work.Env, c *config.Node, path string, o work.FolderOptions) (*runs.NodeRunOutcome, error) {
+func Run(ctx context.Context, env *work.Env, c *config.Node, path string, o RunOptions) (*runs.NodeRunOutcome, error) {
 	jobs, err := c.Jobs()
 	if err != nil {
 		return nil, failure.With(failure.Configuration, err)
 	}
+	watch, err := openWatch(env, o.Watch)
+	if err != nil {
+		return nil, err
+	}
+	defer watch.close()
 	d, err := findDevices(env, c)
 	if err != nil {
 		return nil, failure.With(failure.Failed, err)
@@ -41,14 +53,15 @@ func Run(ctx context.Context, env *work.Env, c *config.Node, path string, o work
 		return nil, errors.Join(failure.With(failure.Configuration, err), d.close())
 	}
 	folder := work.Folder("", c.Run.Folder, path)
-	run, err := env.OpenRun(folder, c, o, func(run *results.Run) string {
+	run, err := env.OpenRun(folder, c, o.FolderOptions, func(run *results.Run) string {
 		was, err := config.ReadNode(env.Files, run.Path(runs.ResolvedFile), nil)
 		return work.Differences(was, err, c.Differences, "a file that it reads has changed")
 	})
 	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}
-	x := &execution{env: env, config: c, devices: d, run: run, jobs: jobs}
+	control.RemoveStaleFiles(env.Files, folder)
+	x := &execution{env: env, config: c, devices: d, run: run, jobs: jobs, watch: watch}
 	outcome, err := x.execute(ctx, options)
 	if ctx.Err() != nil && err != nil {
 		err = failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
@@ -69,6 +82,9 @@ type execution struct {
 	jobs    []execute.Job
 	meter   *meter // nil measures nothing
 	ended   int
+
+	progress *progress
+	watch    *watch // nil serves nothing
 }
 
 func (x *execution) execute(ctx context.Context, o execute.Options) (*runs.NodeRunOutcome, error) {
@@ -76,29 +92,41 @@ func (x *execution) execute(ctx context.Context, o execute.Options) (*runs.NodeR
 	if x.devices.why != "" {
 		x.env.Log.Warn(x.devices.why)
 	}
+	x.progress = newProgress(len(x.jobs), x.devices.names, x.run.Path(""), o.Kind.Name)
+	if err := execute.Read(x.env.Files, x.run.Path(""), x.progress.see); err != nil {
+		return nil, err
+	}
 	stop, err := x.measure(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
-	guarded, err := x.guard()
-	if err != nil {
-		return nil, errors.Join(err, stop())
-	}
-	r, err := execute.Run(ctx, o, x.jobs)
-	err = errors.Join(err, guarded(), stop())
-	if err != nil {
+	r, err := x.attend(ctx, o)
+	if err = errors.Join(err, stop()); err != nil {
 		return nil, err
 	}
 	outcome := x.outcome(r, o.Kind.Name)
 	return outcome, errors.Join(x.write(r), x.run.WriteOutcome(outcome))
 }
 
+// attend runs the tasks, and serves the run meanwhile.
+func (x *execution) attend(ctx context.Context, o execute.Options) (*execute.Result, error) {
+	if err := x.watch.serve(x); err != nil {
+		return nil, err
+	}
+	guarded, err := guard(x.env)
+	if err != nil {
+		return nil, err
+	}
+	r, err := execute.Run(ctx, o, x.jobs)
+	return r, errors.Join(err, guarded())
+}
+
 // guard starts the process that kills what a killed executor leaves, if there is a program for it.
-func (x *execution) guard() (stop func() error, err error) {
-	if x.env.Program == "" {
+func guard(env *work.Env) (stop func() error, err error) {
+	if env.Program == "" {
 		return func() error { return nil }, nil
 	}
-	return execute.StartGuard(x.env.Files, x.env.Program, "node", "guard")
+	return execute.StartGuard(env.Files, env.Program, "node", "guard")
 }
 
 // Guard kills the tasks of an executor if that is killed, which in tells.
@@ -130,6 +158,7 @@ func (x *execution) measure(ctx context.Context, o *execute.Options) (stop func(
 
 // observe logs what happens to tasks.
 func (x *execution) observe(e execute.Event) {
+	_ = x.progress.see(e)
 	fields := []zap.Field{zap.String("task", e.Name), zap.Float64("at_s", work.Rounded(e.At.Seconds()))}
 	switch e.Kind {
 	case execute.Opened:
