@@ -1,9 +1,6 @@
 package node
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // Bound returns a lower bound of the mean turnaround of a study in seconds, over all schedules. It
 // relaxes arrivals and devices: by the time at which the k-th task completes, k tasks have had their work on
@@ -25,12 +22,11 @@ func Bound(s Study) float64 {
 	slices.Sort(works)
 	prefixes(cores)
 	prefixes(memories)
-	sum, arrivals := 0.0, time.Duration(0)
+	sum := 0.0
 	for k, t := range s.Tasks {
-		sum += max(works[k], cores[k], memories[k])
-		arrivals += t.Arrival - first
+		sum += max(works[k], cores[k], memories[k]) - (t.Arrival - first).Seconds()
 	}
-	return max((sum-arrivals.Seconds())/float64(len(s.Tasks)), meanWork(s, speed))
+	return max(sum/float64(len(s.Tasks)), meanWork(s, speed))
 }
 
 // meanWork is the mean turnaround of tasks that never wait.

@@ -18,6 +18,8 @@ type Bars struct {
 	Groups []Group
 	Levels []Level // vertical reference lines; nil is none
 	Values bool    // write each bar's value behind it; for few bars
+	// Stacked puts the bars of a group behind one another, from zero, in place of intervals; Values writes their sums.
+	Stacked bool
 }
 
 // Group is bars that belong together.
@@ -30,6 +32,8 @@ type Group struct {
 type Bar struct {
 	Value     float64 // NaN draws nothing
 	Low, High float64 // ends of the interval; equal ones draw none
+	from      float64 // end of the bar before it in a stack
+	inner     bool    // another one is behind it in a stack
 }
 
 // interval reports whether an interval is drawn.
@@ -46,6 +50,7 @@ const (
 // Layout puts the bars on a width.
 func (b *Bars) Layout(width float64) *Picture {
 	p := newPicture(width, 0, b.Title, b.sentences()...)
+	b = b.stacked()
 	values := nothing()
 	for _, g := range b.Groups {
 		for _, bar := range g.Bars {
@@ -109,7 +114,7 @@ func (b *Bars) sentences() []string {
 
 // dots reports whether zero is too far off to be in the figure.
 func (b *Bars) dots(values span) bool {
-	return !b.X.Zero && !values.empty() && values.low > 0 && values.low > values.high/2
+	return !b.X.Zero && !b.Stacked && !values.empty() && values.low > 0 && values.low > values.high/2
 }
 
 // sides are the ends of the axis, between the groups' names and the labels beyond its
@@ -160,10 +165,14 @@ func (b *Bars) rows(p *Picture, x scale, dots bool) float64 {
 	if dots {
 		each = dotHeight
 	}
-	if len(b.Names) < 2 {
+	beside := max(len(b.Names), 1) // bars of a group below each other
+	if b.Stacked {
+		beside = 1
+	}
+	if beside == 1 {
 		each = wideBar
 	}
-	height := max(each*float64(max(len(b.Names), 1)), leastRow)
+	height := max(each*float64(beside), leastRow)
 	top := margin
 	bottom := top + float64(len(b.Groups))*(height+between)
 	for _, t := range lying(x.low, x.high, x.to-x.from) {
@@ -176,9 +185,9 @@ func (b *Bars) rows(p *Picture, x scale, dots bool) float64 {
 		}
 		centre := from + (height+between)/2
 		p.say(fitted(g.Name, sizeWords, x.from-margin-3), point{x.from - 4, centre + 2.6}, sizeWords, end, text.plain())
-		at := centre - each*float64(len(g.Bars))/2
 		for s, bar := range g.Bars {
-			b.bar(p, bar, x, at+each*float64(s), each, seriesInk(s), dots)
+			place := float64(min(s, beside-1)) - float64(min(len(g.Bars), beside))/2
+			b.bar(p, bar, x, centre+each*place, each, seriesInk(s), dots)
 		}
 	}
 	for k, l := range b.Levels {
@@ -198,7 +207,7 @@ func (b *Bars) bar(p *Picture, bar Bar, x scale, top, height float64, colour ink
 	}
 	centre := top + height/2
 	if !dots {
-		from, to := x.at(max(0, x.low)), x.at(bar.Value)
+		from, to := x.at(max(bar.from, x.low)), x.at(bar.Value)
 		p.box(colour.plain(), min(from, to), top+0.4, math.Abs(to-from), height-0.8)
 	}
 	if bar.interval() {
@@ -214,7 +223,7 @@ func (b *Bars) bar(p *Picture, bar Bar, x scale, top, height float64, colour ink
 	if dots {
 		p.dot(colour.plain(), point{x.at(bar.Value), centre}, 2)
 	}
-	if b.Values {
+	if b.Values && !bar.inner {
 		p.say(valueText(bar.Value), point{x.at(max(bar.Value, bar.High)) + 3, centre + 2.4}, sizeSmall, start, text.plain())
 	}
 }

@@ -25,8 +25,12 @@ func examples() map[string]figure.Figure {
 		"tree":    tree(3, []string{"none", "deepen 1", "widen 1"}),
 		"forest":  tree(5, []string{"none", "deepen 1", "deepen 2", "widen 2"}),
 		"surgery": surgery(3),
-		"deep":    surgery(40),
-		"empty":   &figure.Chart{Title: "Nothing", X: figure.Axis{Name: "time", Unit: "s"}, Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}}}},
+		"gantt":   gantt(24, 3),
+		"crowd":   gantt(40_000, 70),
+		"stacked": &figure.Bars{Title: "Energy", X: figure.Axis{Name: "energy", Unit: "kJ"}, Names: []string{"train", "serve", "idle"}, Stacked: true, Values: true, Groups: []figure.Group{
+			{Name: "best-fit", Bars: []figure.Bar{{Value: 5}, {Value: math.NaN()}, {Value: 2.25}}}, {Name: "fcfs", Bars: []figure.Bar{{Value: 4}, {Value: 1}, {Value: 4}}}}},
+		"deep":  surgery(40),
+		"empty": &figure.Chart{Title: "Nothing", X: figure.Axis{Name: "time", Unit: "s"}, Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}}}},
 	}
 }
 
@@ -146,4 +150,21 @@ func surgery(layers int) figure.Figure {
 	last := figure.Layer{Key: "fc", Name: "Linear 512 × 10"}
 	s.Before.Layers, s.After.Layers = append(s.Before.Layers, last), append(s.After.Layers, last)
 	return s
+}
+
+// gantt has spans of all ends, and some that belong nowhere.
+func gantt(count, rows int) *figure.Gantt {
+	g := &figure.Gantt{Title: "Tasks", X: figure.Axis{Name: "time", Unit: "s"}, Kinds: []string{"train", "serve", "others"}, Note: "The first workload."}
+	for r := range rows {
+		g.Rows = append(g.Rows, fmt.Sprintf("GPU %d", r))
+	}
+	for k := range count {
+		lane := k / rows % 3
+		from := float64(k/rows/3)*7 + float64(lane)
+		end := figure.End(k % 5 % 3)
+		g.Spans = append(g.Spans, figure.Span{Name: fmt.Sprintf("task-%d", k), Row: k % rows, Lane: lane * lane, Kind: k % 3, From: from, To: from + 1 + float64(k*5%7), End: end})
+	}
+	nan := math.NaN()
+	g.Spans = append(g.Spans, figure.Span{Row: -1}, figure.Span{Row: rows}, figure.Span{Lane: -1}, figure.Span{Kind: -1}, figure.Span{From: nan, To: 1}, figure.Span{From: 2, To: 1}, figure.Span{To: math.Inf(1)})
+	return g
 }

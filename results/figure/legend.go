@@ -10,6 +10,8 @@ const (
 	dashed
 	filled // a box
 	dotted // a round mark
+	notched
+	crossed
 )
 
 // entry is a line of a legend.
@@ -59,6 +61,10 @@ func (p *Picture) sign(e entry, x, base float64) {
 		p.box(e.paint, x+2, y-3.5, 8, 7)
 	case dotted:
 		p.dot(e.paint, point{x + 6, y}, 2.5)
+	case notched:
+		p.area(e.paint, point{x + 1, y - 3}, point{x + 11, y - 3}, point{x + 8, y}, point{x + 11, y + 3}, point{x + 1, y + 3})
+	case crossed:
+		p.cross(e.paint, point{x + 6, y}, 2.5)
 	default:
 		m := p.line(e.paint, lineWidth, point{x, y}, point{x + signWidth, y})
 		if e.sign == dashed {

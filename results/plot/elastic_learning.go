@@ -131,9 +131,16 @@ func roundsBegin(r *runs.Run, steps []float64) []figure.Event {
 
 // plotElasticComparison draws the mean time to completion under each scheduler.
 func plotElasticComparison(r *runs.Run, c *runs.ElasticComparison) ([]drawing, error) {
-	b := &figure.Bars{Title: "Schedulers of " + r.Base(), X: figure.Axis{Name: "mean completion time", Unit: "slots", Zero: true}, Values: true,
-		Levels: []figure.Level{{Name: "lower bound", At: stat.Mean(c.Bounds)}}, Lines: "Lines: 95% intervals over workloads and seeds.",
+	return []drawing{{Figure: rankingBars(&c.Ranking, "Schedulers of "+r.Base(), figure.Axis{Name: "mean completion time", Unit: "slots", Zero: true})}}, nil
+}
+
+// rankingBars draws the means of a ranking, with the lower bound where there is one.
+func rankingBars(c *runs.Ranking, title string, axis figure.Axis) *figure.Bars {
+	b := &figure.Bars{Title: title, X: axis, Values: true, Lines: "Lines: 95% intervals over workloads and seeds.",
 		Note: "Numbers after names are ranks: schedulers that do not differ beyond noise from the best of a rank share it."}
+	if len(c.Bounds) > 0 {
+		b.Levels = []figure.Level{{Name: "lower bound", At: stat.Mean(c.Bounds)}}
+	}
 	for _, s := range c.Standings {
 		g := figure.Group{Name: fmt.Sprintf("%s  %d", s.Scheduler, s.Rank), Bars: []figure.Bar{{Value: math.NaN()}}}
 		switch {
@@ -146,5 +153,5 @@ func plotElasticComparison(r *runs.Run, c *runs.ElasticComparison) ([]drawing, e
 		}
 		b.Groups = append(b.Groups, g)
 	}
-	return []drawing{{Figure: b}}, nil
+	return b
 }

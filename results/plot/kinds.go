@@ -49,10 +49,16 @@ func Kinds(given Given) []Kind {
 		{Name: "decisions", About: "the same of the policy of --policy, in tables", of: tables, Many: true, alone: true, Draw: given.plotDecisions},
 		{Name: "tree", About: "the tree of actions, with the optimum and a policy's path", of: append(tables, runs.PoliciesKind, runs.PolicyKind), Draw: single(given.plotTrees)},
 		{Name: "ranks", About: "accuracy of all sequences of a table, with what differs between seeds", of: tables, Draw: single(plotRanks)},
-		{Name: "completions", About: "how long jobs of a cluster take under each scheduler, as shares of the jobs", of: []*runs.Kind{runs.ClusterKind, runs.ElasticKind}, Draw: byKind(runs.ElasticKind, withOutcome(plotElasticCompletions), withOutcome(plotCompletions))},
+		{Name: "completions", About: "how long jobs of a cluster, or tasks of a machine, take under each scheduler, as shares of them", of: []*runs.Kind{runs.ClusterKind, runs.ElasticKind, runs.NodeKind},
+			Draw: byKind(draws{runs.ClusterKind: withOutcome(plotCompletions), runs.ElasticKind: withOutcome(plotElasticCompletions), runs.NodeKind: withOutcome(plotNodeCompletions)})},
 		{Name: "allocations", About: "GPUs, waiting jobs, workers and servers of elastic jobs over time, under each scheduler", of: []*runs.Kind{runs.ElasticKind}, Draw: withOutcome(plotAllocations)},
-		{Name: "schedulers", About: "mean completion time of a cluster's jobs under each scheduler", of: []*runs.Kind{runs.ClusterKind, runs.ElasticComparisonKind}, Draw: byKind(runs.ElasticComparisonKind, withOutcome(plotElasticComparison), withOutcome(plotClusterBars))},
-		{Name: "usage", About: "GPUs with a job and jobs that wait over time, where output.every was set", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotUsage)},
+		{Name: "schedulers", About: "mean completion time of a cluster's jobs, or of a machine's tasks and its product with energy, under each scheduler", of: []*runs.Kind{runs.ClusterKind, runs.ElasticComparisonKind, runs.NodeKind},
+			Draw: byKind(draws{runs.ClusterKind: withOutcome(plotClusterBars), runs.ElasticComparisonKind: withOutcome(plotElasticComparison), runs.NodeKind: withOutcome(plotNodeSchedulers)})},
+		{Name: "gantt", About: "where and when each task of a machine ran, under each scheduler", of: []*runs.Kind{runs.NodeKind, runs.NodeRunKind},
+			Draw: byKind(draws{runs.NodeKind: withOutcome(plotNodeGantt), runs.NodeRunKind: withOutcome(plotNodeRunGantt)})},
+		{Name: "usage", About: "GPUs in use and what waits over time; of clusters where output.every was set", of: []*runs.Kind{runs.ClusterKind, runs.NodeKind},
+			Draw: byKind(draws{runs.ClusterKind: withOutcome(plotUsage), runs.NodeKind: withOutcome(plotNodeUsage)})},
+		{Name: "energy", About: "energy of a machine's tasks by kind, under each scheduler", of: []*runs.Kind{runs.NodeKind}, Draw: withOutcome(plotNodeEnergy)},
 		{Name: "queues", About: "how long a cluster's jobs wait, by virtual cluster and scheduler", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotQueues)},
 		{Name: "accuracy", About: "several jobs; those that differ in their seed are one curve", of: []*runs.Kind{runs.JobKind}, Many: true, Draw: given.plotAccuracy},
 		{Name: "cases", About: "accuracy of each case of a sweep, or arm of a comparison, over seeds", of: []*runs.Kind{runs.SweepKind}, Draw: single(plotCases)},
@@ -69,14 +75,12 @@ func single(draw func(r *runs.Run) ([]drawing, error)) func([]*runs.Run) ([]draw
 	return func(list []*runs.Run) ([]drawing, error) { return draw(list[0]) }
 }
 
-// byKind draws runs of elastic jobs, which are of this kind, and those of jobs that keep their devices.
-func byKind(kind *runs.Kind, elastic, rigid func([]*runs.Run) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
-	return func(list []*runs.Run) ([]drawing, error) {
-		if list[0].Kind == kind {
-			return elastic(list)
-		}
-		return rigid(list)
-	}
+// draws has the drawing function of each kind of run.
+type draws map[*runs.Kind]func([]*runs.Run) ([]drawing, error)
+
+// byKind draws runs by the function of their kind.
+func byKind(all draws) func([]*runs.Run) ([]drawing, error) {
+	return func(list []*runs.Run) ([]drawing, error) { return all[list[0].Kind](list) }
 }
 
 // Groups are the runs that make a figure together.

@@ -2,6 +2,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,7 +133,7 @@ func (s *simulations) write(env *work.Env, run *results.Run, stream *results.Str
 	for k, row := range e.results {
 		for seed, r := range row {
 			for _, t := range r.Tasks {
-				fmt.Fprintf(&tasks, "%d,%d,%s,%d,%v,%v,%v,%v,%d,%.6g,%v\n", k+1, seed+1, t.Name, t.Device, t.Arrival.Seconds(), t.Began.Seconds(), t.Ended.Seconds(), t.Run.Seconds(), t.Starts, t.Joules, !t.Failed)
+				fmt.Fprintf(&tasks, "%d,%d,%s,%d,%v,%v,%v,%v,%d,%.6g,%v\n", k+1, seed+1, cell(t.Name), t.Device, t.Arrival.Seconds(), t.Began.Seconds(), t.Ended.Seconds(), t.Run.Seconds(), t.Starts, t.Joules, !t.Failed)
 			}
 			f := &r.Summary
 			if err := stream.Append(e.Name, k+1, seed+1, f.Turnaround, f.Tail, f.Wait, f.Slowdown, f.Makespan, f.Busy, f.Joules, f.Stops, f.Completed); err != nil {
@@ -146,11 +147,19 @@ func (s *simulations) write(env *work.Env, run *results.Run, stream *results.Str
 	return env.WriteText(filepath.Join(folder, runs.NodeSpansFile), spans(e.results[0][0], &s.studies[0]))
 }
 
-// spans is the table of the times at which tasks ran. Lanes are rows of a GPU in a figure: tasks that run
+// cell quotes a name for CSV where that is necessary.
+func cell(name string) string {
+	if !strings.ContainsAny(name, "\",\r\n") {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// spans is the table of the times at which tasks ran; the group of a task is its kind, or else its flow. Lanes are rows of a GPU in a figure: tasks that run
 // together have several.
 func spans(r *node.Result, s *node.Study) string {
 	var b strings.Builder
-	b.WriteString("task,gpu,lane,from_seconds,to_seconds,cores,memory_mb,end\n")
+	b.WriteString("task,gpu,lane,from_seconds,to_seconds,cores,memory_mb,end,group\n")
 	last := map[int]time.Duration{}
 	for _, span := range r.Spans {
 		last[span.Task] = max(last[span.Task], span.To)
@@ -162,7 +171,7 @@ func spans(r *node.Result, s *node.Study) string {
 			end = map[bool]string{false: "completed", true: "failed"}[r.Tasks[span.Task].Failed]
 		}
 		t := &s.Tasks[span.Task]
-		fmt.Fprintf(&b, "%s,%d,%d,%v,%v,%v,%v,%s\n", r.Tasks[span.Task].Name, span.Device, lane, span.From.Seconds(), span.To.Seconds(), t.Cores, t.Memory, end)
+		fmt.Fprintf(&b, "%s,%d,%d,%v,%v,%v,%v,%s,%s\n", cell(r.Tasks[span.Task].Name), span.Device, lane, span.From.Seconds(), span.To.Seconds(), t.Cores, t.Memory, end, cell(cmp.Or(t.Kind, t.Flow)))
 	}
 	return b.String()
 }

@@ -1,0 +1,209 @@
+package figure
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Gantt shows where and when spans of work ran: a row for each device, divided into lanes, so that spans
+// at one time stand side by side. It stays small with any number of spans.
+type Gantt struct {
+	Title string // text alternative
+	Note  string // a remark below it; empty is none
+	X     Axis   // time
+	Rows  []string
+	Kinds []string // meanings of colours in the legend; nil leaves colours without one
+	Spans []Span   // in any order; those outside of Rows are not drawn
+}
+
+// Span is a stretch of time in a [Gantt].
+type Span struct {
+	Name     string // written into its box where it fits
+	Row      int    // in Gantt.Rows
+	Lane     int    // in its row, from 0
+	Kind     int    // in Gantt.Kinds, or any number that chooses a colour; from 0
+	From, To float64
+	End      End
+}
+
+// End is the way in which a span ended. Its mark needs no colour.
+type End int
+
+// The ends.
+const (
+	Completed End = iota // no mark
+	Stopped              // a notch: it goes on later
+	Failed               // a cross
+)
+
+const (
+	ganttHeight = 300.0 // that lanes share
+	mostLane    = 9.0   // height of a lane
+	leastLane   = 1.2
+	mostRows    = 64
+	mostInAll   = 240  // lanes of all rows
+	mostBoxes   = 1500 // beyond, short neighbours become one box
+	wordsLane   = 7.5  // height of a lane from which names are written
+)
+
+// ganttLayout lays a Gantt out.
+type ganttLayout struct {
+	*Gantt
+	p       *Picture
+	x       scale
+	tops    []float64  // of the rows, and the bottom of the last one
+	lanes   [][][]Span // by row and lane, in their order
+	height  float64    // of a lane
+	boxes   [][][]box
+	shorter float64 // points below which neighbours are one box; zero for none
+	left    int     // spans that are not drawn
+}
+
+// Layout puts the rows on a width.
+func (g *Gantt) Layout(width float64) *Picture {
+	a := &ganttLayout{Gantt: g, p: newPicture(width, 0, g.Title, g.sentences()...)}
+	a.sort()
+	a.scales()
+	a.boxes, a.shorter = merged(a.lanes, a.x)
+	bottom := a.tops[len(a.tops)-1]
+	numbers := lying(a.x.low, a.x.high, a.x.to-a.x.from)
+	for _, t := range numbers {
+		a.p.line(grid.plain(), gridWidth, point{a.x.at(t.value), margin}, point{a.x.at(t.value), bottom})
+	}
+	for r := range a.lanes {
+		a.row(r)
+	}
+	a.p.line(text.plain(), frameWidth, point{a.x.from, margin}, point{a.x.from, bottom}, point{a.x.to, bottom})
+	return a.p.finish(a.entries(), a.remark(), a.p.lower(g.X, a.x, numbers, bottom)+2)
+}
+
+// sentences describe the rows in sentences.
+func (g *Gantt) sentences() (all []string) {
+	counts := make([]int, len(g.Rows))
+	for _, s := range g.Spans {
+		if s.Row >= 0 && s.Row < len(g.Rows) {
+			counts[s.Row]++
+		}
+	}
+	for r, name := range g.Rows[:min(len(g.Rows), mostRows)] {
+		all = append(all, fmt.Sprintf("%s: %d spans.", name, counts[r]))
+	}
+	return all
+}
+
+// sort puts the spans into their lanes, and leaves out those of lanes for which there is no room.
+func (a *ganttLayout) sort() {
+	a.lanes = make([][][]Span, min(len(a.Rows), mostRows))
+	deepest := make([]int, len(a.lanes))
+	for _, s := range a.Spans {
+		if s.Row >= 0 && s.Row < len(a.lanes) {
+			deepest[s.Row] = max(deepest[s.Row], s.Lane+1)
+		}
+	}
+	most := mostInAll
+	for ; most > 1; most-- {
+		sum := 0
+		for _, d := range deepest {
+			sum += min(d, most)
+		}
+		if sum <= mostInAll {
+			break
+		}
+	}
+	for r, d := range deepest {
+		a.lanes[r] = make([][]Span, max(1, min(d, most)))
+	}
+	for _, s := range a.Spans {
+		if s.Row < 0 || s.Row >= len(a.lanes) || s.Lane < 0 || s.Lane >= len(a.lanes[s.Row]) || s.Kind < 0 || !(s.From <= s.To && math.Abs(s.From) < beyond && s.To < beyond) {
+			a.left++
+			continue
+		}
+		a.lanes[s.Row][s.Lane] = append(a.lanes[s.Row][s.Lane], s)
+	}
+	for _, row := range a.lanes {
+		for _, lane := range row {
+			slices.SortStableFunc(lane, func(s, t Span) int { return cmp.Compare(s.From, t.From) })
+		}
+	}
+}
+
+// scales computes the places of the rows and of the times.
+func (a *ganttLayout) scales() {
+	times, count := nothing(), 0
+	for _, row := range a.lanes {
+		count += len(row)
+		for _, lane := range row {
+			for _, s := range lane {
+				times = times.add(s.From, s.To)
+			}
+		}
+	}
+	a.height = min(max(ganttHeight/float64(max(count, 1)), leastLane), mostLane)
+	top := margin
+	for _, row := range a.lanes {
+		a.tops = append(a.tops, top)
+		top += max(a.height*float64(len(row)), leastRow) + between
+	}
+	a.tops = append(a.tops, top)
+	a.x.low, a.x.high = a.X.reach(times, 0)
+	a.x.from = margin + min(widest(sizeWords, a.Rows...), a.p.Width*0.3) + 4
+	a.x.to = a.p.Width - margin
+	for _, t := range lying(a.x.low, a.x.high, a.x.to-a.x.from) {
+		if t.value > a.x.low+0.9*(a.x.high-a.x.low) {
+			a.x.to = min(a.x.to, a.p.Width-margin-widthOf(t.words, sizeSmall)/2)
+		}
+	}
+}
+
+// row draws a row with its name.
+func (a *ganttLayout) row(r int) {
+	top, bottom := a.tops[r], a.tops[r+1]
+	if r > 0 {
+		a.p.line(grid.plain(), gridWidth, point{margin, top}, point{a.x.to, top})
+	}
+	a.p.say(fitted(a.Rows[r], sizeWords, a.x.from-margin-3), point{a.x.from - 4, (top+bottom)/2 + 2.6}, sizeWords, end, text.plain())
+	from := (top + bottom - a.height*float64(len(a.boxes[r]))) / 2
+	for k, lane := range a.boxes[r] {
+		for _, b := range lane {
+			a.box(b, from+a.height*float64(k)+0.3, a.height-0.6)
+		}
+	}
+}
+
+// entries are those of the colours and of the ends that are drawn.
+func (a *ganttLayout) entries() []entry {
+	all := seriesEntries(a.Kinds, filled)
+	has := func(is func(b box) bool) bool {
+		return slices.ContainsFunc(a.boxes, func(row [][]box) bool {
+			return slices.ContainsFunc(row, func(lane []box) bool { return slices.ContainsFunc(lane, is) })
+		})
+	}
+	if has(func(b box) bool { return b.mixed }) {
+		all = append(all, entry{"several", faint.plain(), filled})
+	}
+	if has(func(b box) bool { return b.End == Stopped && b.count == 1 }) {
+		all = append(all, entry{"stopped", faint.plain(), notched})
+	}
+	if has(func(b box) bool { return b.End == Failed }) {
+		all = append(all, entry{"failed", text.plain(), crossed})
+	}
+	return all
+}
+
+// remark is the note, with an explanation of what is left out.
+func (a *ganttLayout) remark() string {
+	parts := []string{a.Note}
+	if a.shorter > 0 {
+		parts = append(parts, fmt.Sprintf("Neighbours shorter than %s %s are one box, paler with more time between them.", valueText(a.shorter/(a.x.to-a.x.from)*(a.x.high-a.x.low)), a.X.Unit))
+	}
+	if n := len(a.Rows); n > mostRows {
+		parts = append(parts, fmt.Sprintf("The first %d of %d rows.", mostRows, n))
+	}
+	if a.left > 0 {
+		parts = append(parts, fmt.Sprintf("Not drawn: %d of %d spans.", a.left, len(a.Spans)))
+	}
+	return strings.TrimSpace(strings.Join(parts, " "))
+}
