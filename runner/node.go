@@ -23,6 +23,8 @@ func newNodeCommand() *cobra.Command {
 		Long: `node schedules tasks on the GPUs of one machine: programs that need a share of a GPU's
 cores and memory. Memory is a hard limit; cores are shared, and tasks that run together slow
 each other.`,
+		Example: `  graft node simulate tasks.toml
+  graft node run tasks.toml --dry-run`,
 	}
 	command.AddCommand(newNodeSimulateCommand(), newNodeRunCommand(), newNodeGuardCommand())
 	return command

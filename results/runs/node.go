@@ -44,17 +44,17 @@ type NodePublishedCell struct {
 
 // NodeCell holds means of a scheduler over workloads and seeds.
 type NodeCell struct {
-	Scheduler  string  `json:"scheduler"`  // its name
-	Seeds      int     `json:"seeds"`      // that learned it; zero for one that learned nothing
-	Completed  float64 `json:"completed"`  // share of the tasks
-	Turnaround float64 `json:"turnaround"` // mean time from arrival to completion, s
-	Tail       float64 `json:"turnaround_p95"`
-	Wait       float64 `json:"wait"`     // mean part of the turnaround on no GPU, s
-	Slowdown   float64 `json:"slowdown"` // mean turnaround over the time alone
-	Makespan   float64 `json:"makespan"` // end of the last task, s
-	Busy       float64 `json:"busy"`     // share of the cores in use until then
-	Joules     float64 `json:"joules"`   // of all GPUs until then
-	Stops      float64 `json:"stops"`    // times that tasks were stopped and went on later
+	Scheduler  string  `json:"scheduler"`      // its name
+	Seeds      int     `json:"seeds"`          // that learned it; zero for one that learned nothing
+	Completed  float64 `json:"completed"`      // share of the tasks
+	Turnaround float64 `json:"turnaround"`     // mean time from arrival to completion, s
+	Tail       float64 `json:"turnaround_p95"` // its 95th percentile, s
+	Wait       float64 `json:"wait"`           // mean part of the turnaround on no GPU, s
+	Slowdown   float64 `json:"slowdown"`       // mean turnaround over the time alone
+	Makespan   float64 `json:"makespan"`       // end of the last task, s
+	Busy       float64 `json:"busy"`           // share of the cores in use until then
+	Joules     float64 `json:"joules"`         // of all GPUs until then
+	Stops      float64 `json:"stops"`          // times that tasks were stopped and went on later
 }
 
 // NodeKind covers the runs of 'graft node simulate'.
