@@ -100,6 +100,9 @@ func (n *Node) readSpeed(fsys files.FS, r *decode.Reading) bool {
 		return true
 	}
 	pairs, err := cluster.ReadPairs(fsys, n.Machine.Profiles)
+	if err == nil && len(pairs) == 0 {
+		err = fmt.Errorf("%s has no measured pair; leave out machine.profiles, or name a file with rows", n.Machine.Profiles)
+	}
 	if err != nil {
 		r.Blame("machine.profiles", r.Elsewhere("machine.profiles", err).Error())
 		return false

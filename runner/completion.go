@@ -67,6 +67,8 @@ var argumentCompleters = map[string]completer{
 	"graft compare":        ofType("toml"),
 	"graft learn":          ofType("toml"),
 	"graft simulate":       ofType("toml"),
+	"graft node simulate":  ofType("toml"),
+	"graft node run":       ofType("toml"),
 	"graft config check":   ofType("toml"),
 	"graft config show":    ofType("toml"),
 	"graft config convert": ofType("toml"),

@@ -74,12 +74,13 @@ var jsonReports = map[string][]any{
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
 
+	"graft node simulate":    {runs.NodeOutcome{}},
+	"graft node run":         {runs.NodeRunOutcome{}, runs.NodePlan{}},
 	"graft cluster estimate": {estimates.DurationReport{}},
 	"graft cluster forecast": {estimates.ForecastReport{}},
 	"graft cluster shapes":   {estimates.ShapesReport{}},
 
 	"graft node devices":  {node.DeviceReport{}, node.SMIReport{}},
-	"graft node run":      {runs.NodeRunOutcome{}, runs.NodePlan{}},
 	"graft node simulate": {runs.NodeOutcome{}},
 }
 
@@ -91,7 +92,8 @@ var which = map[reflect.Type]string{
 	reflect.TypeFor[runs.NodeRunOutcome](): "Of tasks that ran.", reflect.TypeFor[runs.NodePlan](): "With `--dry-run`.",
 	reflect.TypeFor[simulate.Report](): "Of a simulation that is over.", reflect.TypeFor[simulate.Submission](): "Of one that was given to a cluster.",
 	reflect.TypeFor[learn.PoliciesResult](): "Of structural policies.", reflect.TypeFor[learn.StudyResult](): "Of a policy of the original's.",
-	reflect.TypeFor[learn.SchedulerResult](): "Of schedulers of elastic jobs.", reflect.TypeFor[learn.CasesResult](): "Of schedulers of elastic jobs, with `--cases`.",
+	reflect.TypeFor[learn.SchedulerResult](): "Of schedulers of elastic jobs and of a machine's tasks.", reflect.TypeFor[learn.CasesResult](): "Of schedulers of elastic jobs, with `--cases`.",
+	reflect.TypeFor[runs.NodeRunOutcome](): "Of tasks that ran.", reflect.TypeFor[runs.NodePlan](): "With `--dry-run`.",
 }
 
 // aboutObjects is the head of the page.

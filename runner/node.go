@@ -25,7 +25,7 @@ cores and memory. Memory is a hard limit; cores are shared, and tasks that run t
 each other.`,
 		Example: `  graft node devices
   graft node simulate tasks.toml
-  graft node run tasks.toml`,
+  graft node run tasks.toml --dry-run`,
 	}
 	command.AddCommand(newNodeDevicesCommand(), newNodeSimulateCommand(), newNodeRunCommand(), newNodeGuardCommand())
 	return command

@@ -139,7 +139,7 @@ func wrongFiles(t *testing.T) {
 		"wrong.toml": "x", "wrong.pth": "garbage", "wrong.safetensors": "garbage", "wrong.pkl": "garbage", "wrong.json": "{", "inputs.json": `{"inputs": [{"shape": [1, 1], "values": [0]}]}`,
 		"vocabulary.json": "{", "names.ids.pkl": "g", "table/scenario.json": "{", "work/grid.json": "{", "run/manifest.json": "{",
 		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "right.csv": "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n", "nodes.csv": ",num\na,1\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage", "large.toml": "#" + strings.Repeat("x", 5<<20),
-		"scenario.toml": "[simulate]\n", "job.toml": "[time]\n", "pipeline.toml": "[pipeline]\n",
+		"scenario.toml": "[simulate]\n", "job.toml": "[time]\n", "pipeline.toml": "[pipeline]\n", "machine.toml": "[machine]\n",
 		"images/a/a.png": "garbage", "images/a/b.png": "", "images/a/c.png": "", "images/b/a.png": "", "images/b/b.png": "", "images/b/c.png": "",
 	} {
 		write(t, name, text)
@@ -159,6 +159,9 @@ var onWrongFiles = map[string][]struct {
 	"graft work":     {{"work", failure.Damaged}, {"none", failure.Failed}},
 	"graft compare":  {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft follow":   {{"wrong.toml --device cpu", failure.Usage}},
+	"graft node simulate": {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--set tasks.from='wrong.csv'", failure.Configuration}, {"--set machine.profiles='wrong.csv'", failure.Configuration},
+		{"--scheduler ./wrong.safetensors", failure.Configuration}, {"machine.toml --resume --out run", failure.Damaged}},
+	"graft node run": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"machine.toml", failure.Configuration}},
 	"graft cluster run": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--trace half.csv --nodes wrong.csv", failure.Damaged}, {"--trace none.csv --nodes nodes.csv", failure.Failed},
 		{"--trace half.csv --nodes nodes.csv", failure.Damaged}, {"--trace right.csv --nodes nodes.csv --scheduler qssf", failure.Usage}, {"--trace right.csv --nodes nodes.csv --scheduler qssf --estimates wrong.csv", failure.Damaged},
 		{"--trace right.csv --nodes nodes.csv --scheduler lucid --estimates exact", failure.Usage}, {"--trace right.csv --data none", failure.Failed}, {"--trace right.csv --nodes nodes.csv --out run", failure.Usage}},
@@ -229,7 +232,7 @@ func TestWrongFilesHaveTheirCode(t *testing.T) {
 // A command that is given a file of another kind says which one takes it.
 func TestFilesOfOtherCommands(t *testing.T) {
 	wrongFiles(t)
-	for _, line := range []string{"train", "compare", "learn", "pipeline", "cluster run", "model show", "profile show", "cluster timeline --job 1"} {
+	for _, line := range []string{"train", "compare", "learn", "pipeline", "cluster run", "node simulate", "node run", "model show", "profile show", "cluster timeline --job 1"} {
 		got := fails(t, failure.Configuration, "graft: ", append(strings.Fields(line), "scenario.toml", "--quiet")...)
 		require.Contains(t, got.stderr, "'graft simulate' takes it", line)
 	}

@@ -196,6 +196,8 @@ func writeAll(t testing.TB) map[string]string {
 	writeElasticLearning(t, at("elastic-learning"), true)
 	writeElasticLearning(t, at("elastic-learning-open"), false)
 	writeElasticComparison(t, at("elastic-comparison"))
+	writeNode(t, at("node"), false)
+	writeNode(t, at("node-open"), true)
 	return all
 }
 
@@ -230,6 +232,8 @@ func TestOpenRun(t *testing.T) {
 		"evaluation":      {"evaluation", true, map[string]float64{"tables": 2}},
 		"cluster":         {"cluster", true, map[string]float64{"fifo_preemptions": 0}},
 		"cluster-open":    {"cluster", false, nil},
+		"node":            {"node", true, map[string]float64{"sjf_makespan": 28}},
+		"node-open":       {"node", false, nil},
 		"left-out":        {"evaluation", true, map[string]float64{"tables": 2}},
 		"pipeline":        {"pipeline", true, map[string]float64{"tables": 2, "scenarios": 1, "learn_time": 1.5}},
 		"pipeline-open":   {"pipeline", false, map[string]float64{"scenarios": 1, "learn_time": 0, "simulate_time": 0.5}},

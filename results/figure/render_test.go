@@ -106,6 +106,11 @@ func TestPagesFollowTheirReader(t *testing.T) {
 	require.True(t, found)
 	require.NotContains(t, drawn, `"#`)
 	require.Contains(t, page, "prefers-color-scheme:dark")
+	for _, name := range []string{"gantt", "surgery"} { // with areas that have lines around them
+		page := string(render(t, examples()[name], figure.Options{Theme: figure.Page}))
+		require.NotRegexp(t, `<[^>]* class="[^>]* class="`, page, name)
+		require.Regexp(t, ` class="graft-line-\w+ graft-fill-\w+" fill-opacity="`, page, name)
+	}
 	dark := string(render(t, examples()["timeline"], figure.Options{Theme: figure.Dark}))
 	require.NotContains(t, dark, "#ffffff")
 }

@@ -62,10 +62,11 @@ func (m *mark) writeSVG(b *bytes.Buffer, theme Theme) {
 	case len(m.points) == 0:
 		return
 	}
-	fmt.Fprintf(b, `<path d="%s"%s`, m.outline(), colour("fill", m.fill, theme))
+	paints := colour("fill", m.fill, theme)
 	if m.stroke.visible() {
-		fmt.Fprintf(b, `%s stroke-width="%s" stroke-linejoin="round"`, colour("stroke", m.stroke, theme), number(m.width))
+		paints = joined(paints, colour("stroke", m.stroke, theme)) + fmt.Sprintf(` stroke-width="%s" stroke-linejoin="round"`, number(m.width))
 	}
+	fmt.Fprintf(b, `<path d="%s"%s`, m.outline(), paints)
 	if len(m.dash) > 0 {
 		var parts []string
 		for _, d := range m.dash {
@@ -133,6 +134,16 @@ func colour(what string, p paint, theme Theme) string {
 		named += fmt.Sprintf(` %s-opacity="%s"`, what, number(p.alpha()))
 	}
 	return named
+}
+
+// joined has the attributes of an area and of its line, with the classes of both in one.
+func joined(area, line string) string {
+	const class = ` class="`
+	if !strings.HasPrefix(area, class) || !strings.HasPrefix(line, class) {
+		return area + line
+	}
+	name, rest, _ := strings.Cut(strings.TrimPrefix(line, class), `"`)
+	return class + name + " " + strings.TrimPrefix(area, class) + rest
 }
 
 // number writes a length to a hundredth of a point.

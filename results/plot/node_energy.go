@@ -28,7 +28,7 @@ func plotNodeEnergy(r *runs.Run, o *runs.NodeOutcome) ([]drawing, error) {
 		}
 	}
 	names, kinds := largest(sums)
-	b := &figure.Bars{Title: "Energy of tasks of " + r.Base(), X: figure.Axis{Name: "energy", Unit: "kJ", Zero: true}, Names: append(names, "GPUs without tasks"), Stacked: true, Values: true,
+	b := &figure.Bars{Title: "Energy of tasks of " + r.Base(), X: figure.Axis{Name: "energy", Unit: "kJ", Zero: true}, Names: append(names, "idle GPUs, switches"), Stacked: true, Values: true,
 		Note: "By the file's model of power. Tasks on one GPU share its energy."}
 	if o.Workloads > 1 {
 		b.Note = "The first workload. " + b.Note

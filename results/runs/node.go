@@ -48,7 +48,7 @@ type NodeCell struct {
 	Seeds      int     `json:"seeds"`          // that learned it; zero for one that learned nothing
 	Completed  float64 `json:"completed"`      // share of the tasks
 	Turnaround float64 `json:"turnaround"`     // mean time from arrival to completion, s
-	Tail       float64 `json:"turnaround_p95"` // 95th percentile of the turnaround, s
+	Tail       float64 `json:"turnaround_p95"` // its 95th percentile, s
 	Wait       float64 `json:"wait"`           // mean part of the turnaround on no GPU, s
 	Slowdown   float64 `json:"slowdown"`       // mean turnaround over the time alone
 	Makespan   float64 `json:"makespan"`       // end of the last task, s
