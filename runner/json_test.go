@@ -80,8 +80,7 @@ var jsonReports = map[string][]any{
 	"graft cluster forecast": {estimates.ForecastReport{}},
 	"graft cluster shapes":   {estimates.ShapesReport{}},
 
-	"graft node devices":  {node.DeviceReport{}, node.SMIReport{}},
-	"graft node simulate": {runs.NodeOutcome{}},
+	"graft node devices": {node.DeviceReport{}, node.SMIReport{}},
 }
 
 // which tells several objects of a command apart.
