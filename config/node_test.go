@@ -1,0 +1,185 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/node"
+	"graft/files"
+)
+
+// readNode reads a text as a file of a machine's tasks.
+func readNode(t *testing.T, text string, set ...string) (*Node, error) {
+	t.Helper()
+	return ReadNode(files.OS{}, written(t, "tasks.toml", text), set)
+}
+
+// Counts make tasks with numbers, and a name in after stands for all of them.
+func TestTasksOfAFileAreExpanded(t *testing.T) {
+	n, err := readNode(t, `[machine]
+[[task]]
+name = "train"
+kind = "cnn"
+count = 3
+duration = "5s"
+[[task]]
+duration = "1s"
+after = ["train"]
+[[task]]
+name = "last"
+flow = "night"
+priority = 3
+weight = 2.5
+tickets = 4
+cores = 30
+memory_mb = 12.5
+estimate = "2s"
+arrival = "3s"
+duration = "1s"
+after = ["train-2", "task2"]
+`)
+	require.NoError(t, err)
+	s := n.Studies()
+	require.Len(t, s, 1)
+	require.Equal(t, []node.Spec{
+		{Name: "train-1", Kind: "cnn", Flow: "train", Cores: 100, Work: 5 * time.Second, Weight: 1, Tickets: 1},
+		{Name: "train-2", Kind: "cnn", Flow: "train", Cores: 100, Work: 5 * time.Second, Weight: 1, Tickets: 1},
+		{Name: "train-3", Kind: "cnn", Flow: "train", Cores: 100, Work: 5 * time.Second, Weight: 1, Tickets: 1},
+		{Name: "task2", Flow: "task2", Cores: 100, Work: time.Second, Weight: 1, Tickets: 1, After: []int{0, 1, 2}},
+		{Name: "last", Flow: "night", Cores: 30, Memory: 12.5, Work: time.Second, Estimate: 2 * time.Second, Arrival: 3 * time.Second, Priority: 3, Weight: 2.5, Tickets: 4, After: []int{1, 3}},
+	}, s[0].Tasks)
+	all := n.ExpandedTasks()
+	require.Len(t, all, 5)
+	for k, task := range all {
+		require.Equal(t, s[0].Tasks[k].Name, task.Name)
+	}
+	summary, err := n.Summary()
+	require.NoError(t, err)
+	require.Contains(t, summary, "5 tasks on 4 GPUs under all schedulers")
+	require.ErrorContains(t, n.CheckLearning(), "which are one workload")
+}
+
+// GPUs are equal ones, or those of a list.
+func TestMachinesOfFiles(t *testing.T) {
+	for text, want := range map[string]node.Options{
+		"":                          {Devices: []node.Device{{Memory: 16384, Speed: 1}, {Memory: 16384, Speed: 1}, {Memory: 16384, Speed: 1}, {Memory: 16384, Speed: 1}}, Keep: true},
+		"gpus = 1\nmemory_mb = 8\n": {Devices: []node.Device{{Memory: 8, Speed: 1}}, Keep: true},
+		"memories_mb = [8, 16]\n":   {Devices: []node.Device{{Memory: 8, Speed: 1}, {Memory: 16, Speed: 1}}, Keep: true},
+		"memories_mb = [8]\nspeeds = [0.5]\ncores = \"whole\"\nstop = \"checkpoint\"\nswitch = \"2s\"\ntogether = 3\n": {Devices: []node.Device{{Memory: 8, Speed: 0.5}}, Whole: true, Switch: 2 * time.Second, Together: 3},
+	} {
+		n, err := readNode(t, "[machine]\n"+text)
+		require.NoError(t, err, text)
+		o := n.Options()
+		want.Power.EnsureDefaults()
+		require.Equal(t, want.Devices, o.Devices, text)
+		require.Equal(t, []any{want.Whole, want.Keep, want.Switch, want.Together, want.Power}, []any{o.Whole, o.Keep, o.Switch, o.Together, o.Power}, text)
+	}
+}
+
+// Jobs of a trace with one GPU are tasks in the order of their arrivals, which begin anew in each workload.
+func TestTasksOfATrace(t *testing.T) {
+	text := "[machine]\n[tasks]\nfrom = \"testdata/tasks/trace.csv\"\nleast = 2\nmost = 2\ntrain_count = 1\nvalidation_count = 1\n"
+	n, err := readNode(t, text)
+	require.NoError(t, err)
+	require.Len(t, n.specs, 3)
+	for k, want := range []node.Spec{
+		{Name: "first-1", Kind: "vgg", Flow: "ann", Work: time.Minute}, {Name: "short-2", Flow: "bob", Work: 20 * time.Second, Arrival: 30 * time.Second}, {Name: "late-3", Kind: "vgg", Flow: "ann", Work: 30 * time.Second, Arrival: 300 * time.Second},
+	} {
+		got := n.specs[k]
+		if want.Kind == "" {
+			require.Contains(t, []string{"image_classification", "lstm_training", "cnn_training"}, got.Kind, "it is drawn")
+			want.Kind = got.Kind
+		}
+		require.True(t, got.Cores > 0 && got.Cores <= 100 && got.Memory > 0 && got.Memory <= 16384, got)
+		want.Cores, want.Memory = got.Cores, got.Memory
+		require.Equal(t, want, got)
+	}
+	train, validation := n.Learning()
+	require.Len(t, train, 1)
+	require.Len(t, validation, 1)
+	require.Empty(t, n.Studies(), "nothing is left to compare on")
+	require.Zero(t, validation[0].Tasks[0].Arrival)
+	again, err := readNode(t, text)
+	require.NoError(t, err)
+	require.Equal(t, n.specs, again.specs)
+	other, err := readNode(t, text, "tasks.seed=2")
+	require.NoError(t, err)
+	require.NotEqual(t, n.specs, other.specs)
+	require.ErrorContains(t, must(readNode(t, text, "tasks.train_count=9")).CheckLearning(), "2 workloads to learn from and 0 of validation")
+}
+
+// Pairs of a file slow tasks as measured, and the contents of a file are in the digest.
+func TestProfilesOfTasks(t *testing.T) {
+	n, err := readNode(t, "[machine]\nprofiles = \"testdata/tasks/pairs.csv\"\ncontention = 0.5\n")
+	require.NoError(t, err)
+	rates := make([]float64, 2)
+	pair := func(a, b string) []*node.Task {
+		return []*node.Task{{Spec: node.Spec{Kind: a, Cores: 40}}, {Spec: node.Spec{Kind: b, Cores: 40}}}
+	}
+	n.speed.Rates(pair("vgg", "lstm"), rates)
+	require.Equal(t, []float64{0.8, 0.5}, rates)
+	n.speed.Rates(pair("lstm", "vgg"), rates)
+	require.Equal(t, []float64{0.5, 0.8}, rates)
+	n.speed.Rates(pair("vgg", "vgg"), rates)
+	require.InDelta(t, 1/1.2, rates[0], 1e-12, "contention, where nothing was measured")
+
+	head := "model1,dataset1,batchsize1,amp1,model2,dataset2,batchsize2,amp2,speed1,speed2\n"
+	digest := func(rows string) string {
+		path := written(t, "pairs.csv", head+rows)
+		return must(readNode(t, "[machine]\n", "machine.profiles="+Quote(path))).Digest()
+	}
+	require.Equal(t, digest("a,,0,0,b,,0,0,1,1\n"), digest("a,,0,0,b,,0,0,1,1\n"), "wherever the file is")
+	require.NotEqual(t, digest("a,,0,0,b,,0,0,1,1\n"), digest("a,,0,0,b,,0,0,1,0.5\n"))
+}
+
+// Generated workloads depend on the seed and on their purpose alone.
+func TestGeneratedTasks(t *testing.T) {
+	n := must(readNode(t, "[machine]\n[tasks]\nleast = 3\nmost = 5\ntrain_count = 4\nvalidation_count = 2\ntest_count = 3\ninterval = \"2s\"\nunit = \"2s\"\n"))
+	train, validation := n.Learning()
+	studies := n.Studies()
+	require.Equal(t, []int{4, 2, 3}, []int{len(train), len(validation), len(studies)})
+	require.Equal(t, studies, n.Studies())
+	require.NotEqual(t, train[0].Tasks, studies[0].Tasks)
+	require.NotEqual(t, train[0].Tasks, validation[0].Tasks)
+	for _, s := range studies {
+		require.True(t, len(s.Tasks) >= 3 && len(s.Tasks) <= 5)
+		s.EnsureDefaults()
+		require.NoError(t, s.Validate())
+	}
+	require.Equal(t, studies[:2], must(readNode(t, "[machine]\n[tasks]\nleast = 3\nmost = 5\ntest_count = 2\ninterval = \"2s\"\nunit = \"2s\"\n")).Studies(), "more workloads change none before")
+	require.NoError(t, n.CheckLearning())
+}
+
+// A faulty file names the key and the line.
+func TestFaultsOfTasks(t *testing.T) {
+	const task = "[[task]]\nname = \"a\"\nduration = \"1s\"\n"
+	for text, says := range map[string]string{
+		"[machine]\n" + task + "after = [\"b\"]\n":                          `task a: it comes after "b", which is no task; known are [a]`,
+		"[machine]\n" + task + "count = 3\nafter = [\"a-4\"]\n":             `it comes after "a-4"`,
+		"[machine]\n" + task + "count = 2\nafter = [\"a\"]\n":               "can never run: a-1 after a-1",
+		"[machine]\n" + task + "count = 9999999\n":                          "count is 9999999; must be from 0 to 1048576",
+		"[machine]\nmemories_mb = [10, 20]\n" + task + "memory_mb = 21\n":   "the largest has 20",
+		"[machine]\n" + task + "cores = 0.0\nmemory_mb = -2\n":              "memory is -2",
+		"[machine]\n[tasks]\nfrom = \"none.csv\"\n":                         "none.csv: no such file",
+		"[machine]\n[tasks]\nfrom = \"testdata/tasks/pairs.csv\"\n":         "begins like no trace",
+		"[machine]\nprofiles = \"testdata/tasks/trace.csv\"\n":              "testdata/tasks/trace.csv",
+		"[machine]\nprofiles = \"none.csv\"\n":                              "profiles",
+		"[machine]\n[schedule]\naging = \"-1s\"\n":                          "aging is -1s",
+		"[machine]\n[schedule]\nworkers = -1\n":                             "workers is -1",
+		"[machine]\n[tasks]\nmost = 100001\n":                               "most is 100001; must be at most 100000",
+		"[machine]\n[tasks]\ninterval = \"-1s\"\n":                          "expected times that are not negative",
+		"[machine]\nstop = \"kill\"\n":                                      "signal",
+		"[machine]\nspeeds = [1.0]\n":                                       "speeds has 1 values and memories_mb 0",
+		"[machine]\n[schedule]\nschedulers = [\"testdata/none/learned\"]\n": "no such file",
+	} {
+		_, err := readNode(t, text)
+		require.ErrorContains(t, err, says, text)
+		require.Contains(t, err.Error(), "1 fault", text)
+		require.Contains(t, err.Error(), "tasks.toml:", text)
+	}
+	_, err := readNode(t, "[machine]\n"+strings.Repeat("[[task]]\nname = \"a\"\n", 3))
+	require.ErrorContains(t, err, "the name is not unique; rename it")
+}
