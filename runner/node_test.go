@@ -264,6 +264,10 @@ func TestNodeFiguresOfDamagedTables(t *testing.T) {
 	require.Contains(t, drawn["run-gantt-sjf.svg"], "<title>a, 0 to 1 s</title>")
 	write(t, "run/outcome.json", "{}")
 	require.Equal(t, failure.Failed, graft("plot", "run", "--out", t.TempDir()).code)
+	for _, text := range []string{`{"published": {"cells": [{"scheduler": "x"}]}}`, `{"workloads": 3, "cells": [{}], "turnaround": {"standings": [{}]}, "energy_delay": {"standings": [{}]}}`} {
+		write(t, "run/outcome.json", text)
+		done(t, "report", "run")
+	}
 }
 
 // writeNodeRun makes the run folder of real tasks, one of which failed.

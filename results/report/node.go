@@ -26,7 +26,11 @@ func writePublished(p *runs.NodePublished, d *document.Document) {
 	d.Say(fmt.Sprintf("the packing environment of the published study: %s on %s, seed %d", document.Plural(p.Episodes, "episode"), document.Plural(p.GPUs, "GPU"), p.Seed))
 	t := document.NewTable("scheduler").Numbers("", "", "seeds").Numbers("", "%.1f", "reward", "lowest", "highest", "deviation", "placed", "tasks", "makespan")
 	for _, c := range p.Cells {
-		t.Add(c.Scheduler, learnedSeeds(c.Seeds), c.Reward, slices.Min(c.Rewards), slices.Max(c.Rewards), c.Deviation, c.Placed, c.Tasks, c.Makespan)
+		low, high := document.Missing(), document.Missing()
+		if len(c.Rewards) > 0 {
+			low, high = document.Value(slices.Min(c.Rewards), ""), document.Value(slices.Max(c.Rewards), "")
+		}
+		t.Add(c.Scheduler, learnedSeeds(c.Seeds), c.Reward, low, high, c.Deviation, c.Placed, c.Tasks, c.Makespan)
 	}
 	d.Show(t)
 	d.Say("REWARD is the mean sum of an episode, LOWEST and HIGHEST those of seeds, DEVIATION that over episodes. Tasks that do not fit are lost: PLACED is the mean number of those that ran.")
@@ -87,7 +91,7 @@ func rankingTable(r *runs.Ranking) *document.Table {
 			difference = document.Value(s.Difference.Mean, "").As("%+.2f")
 			difference.Low, difference.High = &s.Difference.Low, &s.Difference.High
 		}
-		t.Add(s.Scheduler, s.Rank, *s.Mean, timeInterval(s.Interval), excess, difference, better)
+		t.Add(s.Scheduler, s.Rank, s.Mean, timeInterval(s.Interval), excess, difference, better)
 	}
 	return t
 }
