@@ -89,7 +89,10 @@ func TestWatchARun(t *testing.T) {
 		require.Contains(t, text, "remedy")
 	}
 	require.NoError(t, os.WriteFile(first, nil, 0o600))
-	require.Eventually(t, func() bool { s := status(); return s.Tasks[node.TaskDone] == 1 && len(s.Running) == 1 && s.Running[0].Task == "b" }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool {
+		s := status()
+		return s.Tasks[node.TaskDone] == 1 && len(s.Running) == 1 && s.Running[0].Task == "b"
+	}, patience, 5*time.Millisecond)
 	require.NoError(t, os.WriteFile(second, nil, 0o600))
 	require.NoError(t, <-over)
 	require.NoFileExists(t, listen)
