@@ -102,7 +102,6 @@ race: deps
 	@go test -race -run 'LiveChangesAtRandom|LiveRefuses' ./trainer
 	@go test -race -run Many ./simulation/...
 	@go test -race -run AtTheSameTime ./cluster/schedulers
-	@go test -race ./cluster/node/execute
 	@go test -race -run 'Keep|Through|LocalConforms' ./fleet
 	@go test -race -run 'Listen|Serve|Bars|Signal|Recorded' -skip 'ManyRunsIsQuick|Browser|PagesFit' ./runner
 
