@@ -1,0 +1,125 @@
+package fabric
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Decider chooses the degree of the waiting job of a world, or 0, which blocks it.
+type Decider interface {
+	Degree(w *World) (int, error)
+}
+
+// Degrees returns the degrees that can be chosen now, 0 first: 1, and even ones for which as many
+// servers are free and can be a block.
+func (w *World) Degrees() []int {
+	degrees := []int{0}
+	free := len(w.owner) - w.Held()
+	for n := 1; n <= min(w.study.Options.MaxParts, free); n++ {
+		if n == 1 || n%2 == 0 && w.fits(n) {
+			degrees = append(degrees, n)
+		}
+	}
+	return degrees
+}
+
+func (w *World) fits(n int) bool {
+	if w.quirks.Keeps(EmptyShapes) {
+		return w.study.Network.Fits(n)
+	}
+	return w.study.Network.Block(n, func(server int) bool { return w.owner[server] < 0 }, nil) != nil
+}
+
+// Constant chooses one degree for all jobs, or the largest that can be chosen where that is less. It is
+// the rule that PAC-ML's authors compare with as SiP-ML.
+type Constant struct{ Parts int }
+
+// Degree chooses the degree.
+func (c Constant) Degree(w *World) (int, error) {
+	degrees := w.Degrees()
+	if w.quirks.Keeps(MaskedConstant) {
+		return min(c.Parts, degrees[len(degrees)-1]), nil
+	}
+	at, found := slices.BinarySearch(degrees, c.Parts)
+	if !found {
+		at--
+	}
+	return degrees[at], nil
+}
+
+// Never splits no job.
+type Never struct{}
+
+// Degree chooses 1.
+func (Never) Degree(*World) (int, error) { return 1, nil }
+
+// Least splits jobs as little as possible, but splits them.
+type Least struct{}
+
+// Degree chooses 2 if more than two degrees can be chosen, 1 if two can.
+func (Least) Degree(w *World) (int, error) { return min(2, len(w.Degrees())-1), nil }
+
+// Most splits jobs as far as possible.
+type Most struct{}
+
+// Degree chooses the largest degree.
+func (Most) Degree(w *World) (int, error) {
+	degrees := w.Degrees()
+	return degrees[len(degrees)-1], nil
+}
+
+// InTime splits a job as far as it needs to end in time, if every part saved its share: it is
+// PAC-ML's Para_min.
+type InTime struct{}
+
+// Degree chooses the smallest degree that is at least the ratio of a job's time on one server and its
+// limit, or the largest.
+func (InTime) Degree(w *World) (int, error) {
+	job := w.Waiting()
+	sequential := w.study.Sequential(job)
+	need := int(math.Ceil(sequential / (job.Limit * sequential)))
+	degrees := w.Degrees()
+	at, _ := slices.BinarySearch(degrees, need)
+	return degrees[min(at, len(degrees)-1)], nil
+}
+
+// Random chooses among the degrees above 0, each as likely.
+type Random struct {
+	Choose func(n int) int // a number from 0 to n-1
+}
+
+// Degree chooses a degree, or 0 if there is no other.
+func (r Random) Degree(w *World) (int, error) {
+	degrees := w.Degrees()[1:]
+	if len(degrees) == 0 {
+		return 0, nil
+	}
+	return degrees[r.Choose(len(degrees))], nil
+}
+
+// Replay chooses what was decided before.
+type Replay struct{ Degrees []int }
+
+// Degree chooses the degree of the job by its place among the arrivals.
+func (r Replay) Degree(w *World) (int, error) {
+	job := w.Waiting()
+	if job.ID >= len(r.Degrees) {
+		return 0, fmt.Errorf("job %d: only %d decisions are given", job.ID, len(r.Degrees))
+	}
+	return r.Degrees[job.ID], nil
+}
+
+// Play decides on all jobs of an episode.
+func Play(w *World, d Decider) error {
+	for w.Waiting() != nil {
+		degree, err := d.Degree(w)
+		if err != nil {
+			return err
+		}
+		if err := w.Decide(degree); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package graph
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// maxLine is the longest line of a profile, in bytes.
+const maxLine = 1 << 20
+
+// ReadPipeDream reads a profile in the text form of PipeDream (Narayanan et al., SOSP 2019;
+// github.com/msr-fiddle/pipedream): a line for each node, then an indented line for each edge.
+//
+//	node3 -- Conv2d(64, 192, kernel_size=(5, 5)) -- forward_compute_time=3.128, backward_compute_time=9.253, activation_size=143327232.000, parameter_size=1229568.000
+//		node3 -- node4
+//
+// A size may be a list, as [6291456.0; 0.0], and counts with its sum. An edge that is there twice
+// counts once. Errors name the file and the line.
+func ReadPipeDream(r io.Reader, model, file string) (*Profile, error) {
+	read := pipeDream{profile: Profile{Model: model}, places: map[string]int{}, edges: map[[2]int]bool{}}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	number := 0
+	for lines.Scan() {
+		number++
+		if err := read.line(lines.Text()); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, number, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("the line is longer than %d bytes; is this a profile of PipeDream?", maxLine)
+		}
+		return nil, fmt.Errorf("%s:%d: %w", file, number+1, err)
+	}
+	return read.end(file)
+}
+
+// pipeDream is a profile being read.
+type pipeDream struct {
+	profile Profile
+	places  map[string]int // of nodes, by name
+	edges   map[[2]int]bool
+	open    []pipeDreamEdge // edges whose nodes may come later
+	number  int
+}
+
+type pipeDreamEdge struct {
+	from, to string
+	line     int
+}
+
+func (p *pipeDream) line(text string) error {
+	p.number++
+	if len(p.profile.Nodes) > maxNodes || len(p.open) > maxEdges {
+		return fmt.Errorf("the graph has more than %d nodes or %d edges", maxNodes, maxEdges)
+	}
+	pieces := strings.Split(text, " -- ")
+	for k, piece := range pieces {
+		pieces[k] = strings.TrimSpace(piece[strings.LastIndexByte(piece, '\t')+1:])
+	}
+	switch {
+	case len(pieces) == 1 && pieces[0] == "":
+		return nil
+	case len(pieces) == 2:
+		p.open = append(p.open, pipeDreamEdge{pieces[0], pieces[1], p.number})
+		return nil
+	case len(pieces) > 2:
+		return p.node(pieces)
+	}
+	return fmt.Errorf("%q is neither a node (nodeN -- Kind(…) -- forward_compute_time=…) nor an edge (nodeN -- nodeM)", clip(text))
+}
+
+// The four values of a node, in the order of the file.
+var pipeDreamValues = [4]string{"forward_compute_time", "backward_compute_time", "activation_size", "parameter_size"}
+
+func (p *pipeDream) node(pieces []string) error {
+	name := pieces[0]
+	id, err := strconv.Atoi(strings.TrimPrefix(name, "node"))
+	if err != nil || !strings.HasPrefix(name, "node") {
+		return fmt.Errorf("%q is not a node's name; expected node and a number", clip(name))
+	}
+	if _, ok := p.places[name]; ok {
+		return fmt.Errorf("%s is there twice; give each node a number of its own", name)
+	}
+	kind, detail, _ := strings.Cut(pieces[1], "(")
+	node := Node{ID: id, Kind: kind, Detail: strings.TrimSuffix(detail, ")")}
+	fields := strings.Split(pieces[2], ", ")
+	if len(fields) < len(pipeDreamValues) {
+		return fmt.Errorf("%s has %d values; expected %s", name, len(fields), strings.Join(pipeDreamValues[:], ", "))
+	}
+	for k, to := range []*float64{&node.Forward, &node.Backward, &node.Activation, &node.Parameters} {
+		if *to, err = pipeDreamValue(fields[k]); err != nil {
+			return fmt.Errorf("%s, %s: %w", name, pipeDreamValues[k], err)
+		}
+	}
+	if err := node.validate(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	p.places[name] = len(p.profile.Nodes)
+	p.profile.Nodes = append(p.profile.Nodes, node)
+	return nil
+}
+
+// pipeDreamValue reads what follows the sign of equality: a number, or a list whose sum counts.
+func pipeDreamValue(field string) (float64, error) {
+	_, text, _ := strings.Cut(field, "=")
+	list, ok := strings.CutPrefix(strings.TrimSpace(text), "[")
+	if !ok {
+		return number(text)
+	}
+	list, ok = strings.CutSuffix(list, "]")
+	if !ok {
+		return 0, fmt.Errorf("the list %q has no end; expected ]", clip(text))
+	}
+	sum := 0.0
+	for part := range strings.SplitSeq(list, ";") {
+		v, err := number(part)
+		if err != nil {
+			return 0, err
+		}
+		sum += v
+	}
+	return sum, nil
+}
+
+func number(text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a number", clip(text))
+	}
+	return v, nil
+}
+
+// end resolves the edges and checks the whole.
+func (p *pipeDream) end(file string) (*Profile, error) {
+	for _, e := range p.open {
+		var edge [2]int
+		for k, name := range []string{e.from, e.to} {
+			place, ok := p.places[name]
+			if !ok {
+				return nil, fmt.Errorf("%s:%d: an edge names %q, but the file has no such node", file, e.line, clip(name))
+			}
+			edge[k] = place
+		}
+		if !p.edges[edge] {
+			p.edges[edge] = true
+			p.profile.Edges = append(p.profile.Edges, edge)
+		}
+	}
+	if err := p.profile.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return &p.profile, nil
+}
+
+// clip shortens text for a message.
+func clip(text string) string {
+	if r := []rune(text); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return text
+}

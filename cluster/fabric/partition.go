@@ -1,0 +1,124 @@
+package fabric
+
+import (
+	"math"
+
+	"graft/cluster/fabric/graph"
+)
+
+// Parted is a training step whose operations were split, to run on several servers.
+type Parted struct {
+	Source  *graph.Graph // before
+	Graph   *graph.Graph
+	Degree  int           // largest number of parts of an operation
+	Split   []int         // number of parts of each operation, by its number forward, minus 1
+	Details graph.Details // of Graph
+	first   []int         // of each number: its first part in Graph.Ops
+	order   []int         // numbers forward, sources first: the order in which they are placed
+	at      []int         // of each number forward, minus 1: its place in Source.Ops
+	groups  []group
+}
+
+// Parts returns the places in Graph.Ops of the first part of an operation and of the one behind its last.
+func (p *Parted) Parts(node int) (from, to int) {
+	return p.first[node], p.first[node] + p.Split[min(node, p.Source.Twin(node))-1]
+}
+
+// Splits returns the number of parts of each operation forward, by its number minus 1: one for each
+// quantum of its time, rounded up to an even number, and at most most. The rule is that of SiP-ML
+// (Khani et al., SIGCOMM 2021).
+func Splits(g *graph.Graph, quantum float64, most int) []int {
+	split := make([]int, g.Nodes)
+	for k := range g.Ops {
+		if op := &g.Ops[k]; !g.Backward(op) {
+			even := 2 * math.Ceil(math.Ceil(op.Compute/quantum)/2)
+			split[op.Node-1] = int(max(1, min(even, float64(most))))
+		}
+	}
+	return split
+}
+
+// published splits a graph as the simulator of PAC-ML does: each part gives to all parts of those
+// behind it, and the parts of an operation backward exchange what they hold, in pairs.
+func published(g *graph.Graph, split []int) *rewriting {
+	r := newRewriting(g, func(d *graph.Dep) float64 { return g.Ops[d.From].Memory })
+	for k := range g.Ops {
+		op := &g.Ops[k]
+		if n := split[min(op.Node, g.Twin(op.Node))-1]; n > 1 && !g.Backward(op) {
+			r.publishedSplit(op.Node, n, false)
+			r.publishedSplit(g.Twin(op.Node), n, true)
+		}
+	}
+	return r
+}
+
+func (r *rewriting) publishedSplit(node, n int, sync bool) {
+	whole := r.ops[r.first[node]]
+	before, behind := r.remove(r.first[node])
+	parts := make([]graph.Op, n)
+	for k := range parts {
+		parts[k] = whole
+		parts[k].Part = k
+		parts[k].Compute /= float64(n)
+		parts[k].Memory /= float64(n)
+		parts[k].Activation /= float64(n)
+		parts[k].Parameters /= float64(n)
+	}
+	r.add(parts)
+	for k := range parts {
+		at := r.first[node] + k
+		for _, from := range before {
+			r.link(graph.Dep{From: from, To: at, Size: r.ops[from].Memory / float64(n)})
+		}
+		for _, to := range behind {
+			r.link(graph.Dep{From: at, To: to, Size: r.ops[to].Memory / float64(n)})
+		}
+	}
+	if sync {
+		r.exchange(node, parts[0].Memory)
+	}
+}
+
+// exchange links each part of an operation with each other.
+func (r *rewriting) exchange(node int, size float64) {
+	for _, from := range r.part(node) {
+		for _, to := range r.part(node) {
+			if from != to {
+				r.link(graph.Dep{From: from, To: to, Size: size, Sync: true})
+			}
+		}
+	}
+}
+
+// finish makes a parted step of a rewriting.
+func (r *rewriting) finish(split []int) *Parted {
+	p := &Parted{Source: r.source, Split: split}
+	p.Graph, p.first = r.graph()
+	for _, n := range split {
+		p.Degree = max(p.Degree, n)
+	}
+	p.Details = p.Graph.Details()
+	p.order = placing(r.source)
+	p.at = make([]int, r.source.Nodes)
+	for k := range p.at {
+		p.at[r.source.Ops[k].Node-1] = k
+	}
+	p.groups = p.group()
+	return p
+}
+
+// placing orders the operations forward for placement, sources first.
+func placing(g *graph.Graph) []int {
+	var edges [][2]int
+	ops := g.Nodes // operations forward come first
+	for k := range g.Deps {
+		if d := &g.Deps[k]; d.From < ops && d.To < ops {
+			edges = append(edges, [2]int{d.From, d.To})
+		}
+	}
+	order := graph.Order(ops, edges)
+	for k, at := range order {
+		order[k] = g.Ops[at].Node
+	}
+	return order
+}

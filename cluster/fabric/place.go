@@ -1,0 +1,183 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Placed is a parted step on servers.
+type Placed struct {
+	Parted  *Parted
+	Server  []int     // of each operation of Parted.Graph
+	Servers []int     // those with an operation, by place
+	Work    []float64 // of each transfer, as the network counts it: seconds on RAMP; without meaning within a server
+	Flow    float64   // bytes that go from one server to another, a step
+	Lanes   int       // lanes between servers that transfers take
+
+	onServer [][]int // of each of Servers: its operations, in the order in which they were placed
+	slot     []int   // of each operation: the place of its server in Servers
+	balance  []int   // of each of Servers: scratch of collectives
+	lane     []int   // of each transfer between servers: a number that only those of its lane share
+	busy     []bool  // of each lane: scratch of rates
+}
+
+// ErrNoPlace says that a step does not fit on the free servers.
+var ErrNoPlace = errors.New("no free block of servers has room for an operation")
+
+// Site is the servers as a placer sees them.
+type Site struct {
+	Network Network
+	Memory  float64               // of a server, bytes
+	Free    func(server int) bool // reports whether no other job is on a server
+	Forward bool                  // count memory forward only, and its sum over servers
+	Pick    func(lanes int) int   // chooses a lane for each transfer between servers, in their order; nil takes turns
+}
+
+// placer places a step.
+type placer struct {
+	site   *Site
+	parted *Parted
+	placed *Placed
+	used   map[int]float64 // bytes, of servers of this step
+	hosts  [][]int         // of each number forward, minus 1: servers of its parts
+}
+
+// Place places a step, operation by operation, sources first: on the servers of one before it if
+// that has as many parts and they have room, else on the first free block.
+func Place(site *Site, parted *Parted) (*Placed, error) {
+	ops := len(parted.Graph.Ops)
+	p := placer{
+		site: site, parted: parted, used: map[int]float64{}, hosts: make([][]int, parted.Source.Nodes),
+		placed: &Placed{Parted: parted, Server: make([]int, ops)},
+	}
+	order := make([]int, 0, ops)
+	for _, node := range parted.order {
+		hosts := p.host(node)
+		if hosts == nil {
+			return nil, ErrNoPlace
+		}
+		p.hosts[node-1] = hosts
+		forward, _ := parted.Parts(node)
+		backward, _ := parted.Parts(parted.Source.Twin(node))
+		for k, server := range hosts {
+			p.used[server] += p.need(node)
+			p.placed.Server[forward+k], p.placed.Server[backward+k] = server, server
+			order = append(order, forward+k, backward+k)
+		}
+	}
+	p.placed.finish(order)
+	p.placed.lay(max(site.Network.Lanes(), 1), site.Pick)
+	return p.placed, p.overflow()
+}
+
+// need returns the bytes of one part.
+func (p *placer) need(node int) float64 {
+	forward, _ := p.parted.Parts(node)
+	memory := p.parted.Graph.Ops[forward].Memory
+	if !p.site.Forward {
+		backward, _ := p.parted.Parts(p.parted.Source.Twin(node))
+		memory += p.parted.Graph.Ops[backward].Memory
+	}
+	return memory
+}
+
+// host returns the servers of an operation's parts, or nil.
+func (p *placer) host(node int) []int {
+	split, need := p.parted.Split[node-1], p.need(node)
+	source := p.parted.Source
+	at := p.at(node)
+	for _, dep := range source.In[at] {
+		parent := source.Ops[source.Deps[dep].From].Node
+		if hosts := p.hosts[parent-1]; len(hosts) == split && p.room(hosts, need) {
+			return hosts
+		}
+	}
+	return p.site.Network.Block(split, func(server int) bool {
+		return p.site.Free(server) && p.site.Memory-p.used[server] >= need
+	}, nil)
+}
+
+// at returns the place of an operation in the source.
+func (p *placer) at(node int) int { return p.parted.at[node-1] }
+
+// room reports whether each server has room for a part.
+func (p *placer) room(hosts []int, need float64) bool {
+	if p.site.Forward {
+		free := 0.0
+		for _, server := range hosts {
+			free += p.site.Memory - p.used[server]
+		}
+		return free >= need*float64(len(hosts))
+	}
+	for _, server := range hosts {
+		if p.site.Memory-p.used[server] < need {
+			return false
+		}
+	}
+	return true
+}
+
+// overflow reports a server that holds more than it can; only counting forward memory lets it.
+func (p *placer) overflow() error {
+	if !p.site.Forward {
+		return nil
+	}
+	used := map[int]float64{}
+	for k := range p.parted.Graph.Ops {
+		server := p.placed.Server[k]
+		if used[server] += p.parted.Graph.Ops[k].Memory; used[server] > p.site.Memory {
+			return fmt.Errorf("server %s would hold more than its %g bytes: memory was counted forward only", p.site.Network.Name(server), p.site.Memory)
+		}
+	}
+	return nil
+}
+
+// finish lists servers and their operations; order is that in which they were placed.
+func (p *Placed) finish(order []int) {
+	p.Servers = slices.Clone(p.Server)
+	slices.Sort(p.Servers)
+	p.Servers = slices.Compact(p.Servers)
+	slots := make(map[int]int, len(p.Servers))
+	for k, server := range p.Servers {
+		slots[server] = k
+	}
+	p.slot, p.balance = make([]int, len(p.Server)), make([]int, len(p.Servers))
+	p.onServer = make([][]int, len(p.Servers))
+	for _, op := range order {
+		slot := slots[p.Server[op]]
+		p.slot[op] = slot
+		p.onServer[slot] = append(p.onServer[slot], op)
+	}
+}
+
+// lay gives each transfer between servers a lane: one of those from one server to the other.
+func (p *Placed) lay(lanes int, pick func(int) int) {
+	n := len(p.Servers)
+	used, turn := make([]bool, n*n*lanes), make([]int, n*n)
+	p.lane = make([]int, len(p.Parted.Graph.Deps))
+	for k := range p.lane {
+		if !p.flows(k) {
+			continue
+		}
+		d := &p.Parted.Graph.Deps[k]
+		pair := p.slot[d.From]*n + p.slot[d.To]
+		lane := turn[pair] % lanes
+		if turn[pair]++; pick != nil {
+			lane = pick(lanes)
+		}
+		p.lane[k] = pair*lanes + lane
+		p.Flow += d.Size
+		if !used[p.lane[k]] {
+			used[p.lane[k]] = true
+			p.Lanes++
+		}
+	}
+	p.busy = make([]bool, len(used))
+}
+
+// flows reports whether a transfer leaves its server with bytes.
+func (p *Placed) flows(dep int) bool {
+	d := &p.Parted.Graph.Deps[dep]
+	return d.Size > 0 && p.slot[d.From] != p.slot[d.To]
+}

@@ -1,0 +1,144 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/cluster"
+)
+
+// Ramp is an optical network in which every server reaches every other over a channel of its own:
+// RAMP (Ottino, Benjamin, Zervas, 2022, arXiv:2211.15226). Servers stand in racks, racks in groups.
+type Ramp struct {
+	Groups    int            // communication groups; also the transceivers of a server
+	Racks     int            // in a group, at most Groups
+	Servers   int            // in a rack
+	Channels  int            // between each two servers, in each direction
+	Bandwidth float64        // of a server, over all its transceivers, bytes in a second
+	Latency   float64        // of a transfer's way, seconds
+	IO        float64        // of a server's entrance or exit, seconds
+	Quirks    cluster.Quirks // kept faults; none by default
+}
+
+// maxServers bounds a network.
+const maxServers = 1 << 20
+
+// Validate lists the faults of a network.
+func (r *Ramp) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	for _, v := range []struct {
+		name  string
+		value int
+	}{{"groups", r.Groups}, {"racks", r.Racks}, {"servers", r.Servers}, {"channels", r.Channels}} {
+		check(v.value >= 1 && v.value <= maxServers, "%s %d: expected 1 to %d", v.name, v.value, maxServers)
+	}
+	if len(faults) == 0 {
+		check(r.Racks <= r.Groups, "racks %d: a group has at most as many racks as there are groups, %d", r.Racks, r.Groups)
+		check(r.Groups*r.Racks*r.Servers <= maxServers, "%d servers: at most %d", r.Groups*r.Racks*r.Servers, maxServers)
+	}
+	check(r.Bandwidth > 0 && r.Bandwidth <= 1e18, "bandwidth %g: expected more than 0 and at most 1e18 bytes in a second", r.Bandwidth)
+	check(r.Latency >= 0 && r.Latency <= 1e6, "latency %g: expected 0 to 1e6 s", r.Latency)
+	check(r.IO >= 0 && r.IO <= 1e6, "entrance latency %g: expected 0 to 1e6 s", r.IO)
+	return errors.Join(faults...)
+}
+
+// Size returns the number of servers.
+func (r *Ramp) Size() int { return r.Groups * r.Racks * r.Servers }
+
+// Name names a server by its group, rack and place: 0-2-1.
+func (r *Ramp) Name(server int) string {
+	return fmt.Sprintf("%d-%d-%d", r.group(server), r.rack(server), server%r.Servers)
+}
+
+// Lanes returns the number of channels between two servers.
+func (r *Ramp) Lanes() int { return r.Channels }
+
+func (r *Ramp) group(server int) int { return server / (r.Racks * r.Servers) }
+func (r *Ramp) rack(server int) int  { return server / r.Servers % r.Racks }
+
+// channel is the bandwidth of one transceiver.
+func (r *Ramp) channel() float64 { return r.Bandwidth / float64(r.Groups) }
+
+// single is the time of a transfer from one server to another.
+func (r *Ramp) single(size float64) float64 {
+	if size == 0 {
+		return 0
+	}
+	return r.Latency + 2*r.IO + size/r.channel()
+}
+
+// Rates of a server's sums in all-reduce, from the model of RAMP: bytes that its memory delivers and
+// operations that it does, in a second (of an A100).
+const (
+	sumBytes = 2e12
+	sumRate  = 130e12
+)
+
+// allReduce is the time of an all-reduce between servers, in RAMP's four steps: over groups, over
+// the servers that share a place in them, over racks, and over what remains.
+func (r *Ramp) allReduce(message float64, servers, racks, groups int) float64 {
+	transceivers := float64(r.Groups)
+	rate := r.channel()
+	if r.Quirks.Keeps(TwiceDivided) {
+		rate /= transceivers
+	}
+	steps := [4]int{groups, min(groups, servers), racks, int(math.Ceil(float64(servers) / transceivers))}
+	compute, transfer := 0.0, 0.0
+	part := message
+	for _, n := range steps {
+		part = math.Ceil(part / float64(n))
+		if n <= 1 {
+			continue
+		}
+		compute += addition(part*float64(n), n)
+		transfer += r.Latency + 2*r.IO + part/(float64(width(r.Groups, n, 1))*rate)
+	}
+	return 2*transfer + compute
+}
+
+// width is the number of transceivers, of those of a server, for each transfer of a step between n
+// servers while so many racks contend.
+func width(transceivers, n, racks int) int {
+	if n == 1 {
+		return 0
+	}
+	return min(transceivers/racks, transceivers/(n-1))
+}
+
+// addition is the time in which a server adds n messages.
+func addition(size float64, n int) float64 {
+	rounds := math.Ceil(math.Log2(float64(n)))
+	intensity := rounds / (float64(n+1) * 2)
+	return rounds * (size / float64(n)) / 2 / min(sumBytes*intensity, sumRate)
+}
+
+// Alike renumbers groups, racks and places in the order in which they occur: times depend on which of
+// them differ alone.
+func (r *Ramp) Alike(servers []int, key []byte) []byte {
+	var groups, racks, places renumber
+	for _, server := range servers {
+		for _, n := range [3]int{groups.of(r.group(server)), racks.of(r.rack(server)), places.of(server % r.Servers)} {
+			key = append(key, byte(n), byte(n>>8))
+		}
+	}
+	return key
+}
+
+// renumber numbers values in the order in which they occur.
+type renumber struct{ seen []int }
+
+func (r *renumber) of(value int) int {
+	at := slices.Index(r.seen, value)
+	if at < 0 {
+		at = len(r.seen)
+		r.seen = append(r.seen, value)
+	}
+	return at
+}

@@ -1,0 +1,145 @@
+package fabric
+
+import "math"
+
+// rates is what running jobs do in a second, summed.
+type rates struct {
+	servers, channels                          float64
+	memory, dep, flow, demandMemory, demandDep float64 // bytes in a second
+	compute, wire, busy                        float64 // shares of a job's time, summed over jobs
+}
+
+func (r *rates) add(o *rates, sign float64) {
+	r.servers += sign * o.servers
+	r.channels += sign * o.channels
+	r.memory += sign * o.memory
+	r.dep += sign * o.dep
+	r.flow += sign * o.flow
+	r.demandMemory += sign * o.demandMemory
+	r.demandDep += sign * o.demandDep
+	r.compute += sign * o.compute
+	r.wire += sign * o.wire
+	r.busy += sign * o.busy
+}
+
+// rates returns what a job does in a second.
+func (w *World) rates(job *Job) rates {
+	run := job.Run
+	whole := &w.study.Models[job.Model].Details
+	return rates{
+		servers: float64(len(run.Placed.Servers)), channels: float64(run.Placed.Lanes),
+		memory: run.Parted.Details.Memory / job.Time, dep: run.Parted.Details.Transfer / job.Time, flow: run.Placed.Flow / job.Time,
+		demandMemory: whole.Memory / job.Time, demandDep: whole.Transfer / job.Time,
+		compute: run.Compute / job.Time, wire: run.Wire / job.Time, busy: run.Busy,
+	}
+}
+
+// change adds a job to the sum, or takes it out. Sums are made afresh after as many changes as there
+// are jobs, so that rounding does not grow.
+func (w *World) change(r rates, sign float64) {
+	w.sum.add(&r, sign)
+	if w.changes++; w.changes <= w.running {
+		return
+	}
+	w.changes, w.sum = 0, rates{}
+	for w.first < w.arrived && w.Jobs[w.first].Status != Running && w.Jobs[w.first].Status != Queued {
+		w.first++
+	}
+	for k := w.first; k < w.arrived; k++ {
+		if w.Jobs[k].Status == Running {
+			w.sum.add(&w.Jobs[k].Run.rates, 1)
+		}
+	}
+}
+
+// Event is the time between two events of an episode.
+type Event struct {
+	From, To     float64 // s
+	Jobs         int     // that ran
+	Servers      float64 // that they held
+	Channels     float64
+	Memory       float64 // bytes of the operations of running jobs, times the share of each job done in this time
+	Dep          float64 // bytes of their transfers, likewise
+	Flow         float64 // bytes of the transfers between servers
+	DemandMemory float64 // the same of the jobs before they were split
+	DemandDep    float64
+	Compute      float64 // mean over jobs: share of their time in which a server computes
+	Wire         float64 // and in which a transfer goes
+	Busy         float64 // mean over jobs: share of their servers that compute
+	ClusterBusy  float64 // the same times the share of servers that are held
+	Arrived      int     // jobs, at its end
+	Completed    int
+	Blocked      int // at its beginning, and arrivals at a full queue
+	Waiting      int // jobs in the queue afterwards
+}
+
+// Record sums the events of an episode.
+type Record struct {
+	Completed int
+	Blocked   int
+	Events    int
+	Sum       Event   // sums over events; its times are those of the first and the last
+	Load      float64 // sum over arrivals of bytes of a job in a second until the next
+}
+
+// begin notes what runs until the next event.
+func (w *World) begin(tick float64) {
+	e, s := &w.event, &w.sum
+	e.From, e.To, e.Jobs, e.Servers, e.Channels = w.Now, w.Now+tick, w.running, s.servers, s.channels
+	if w.running == 0 {
+		return
+	}
+	jobs := float64(w.running)
+	e.Memory, e.Dep, e.Flow = s.memory*tick, s.dep*tick, s.flow*tick
+	e.DemandMemory, e.DemandDep = s.demandMemory*tick, s.demandDep*tick
+	e.Compute, e.Wire, e.Busy = s.compute/jobs, s.wire/jobs, s.busy/jobs
+	e.ClusterBusy = s.servers / float64(len(w.owner)) * e.Busy
+}
+
+// end adds an event to the record.
+func (w *World) end() {
+	if w.waiting >= 0 {
+		w.event.Waiting = 1
+	}
+	w.Record.add(&w.event)
+	if w.Each != nil {
+		w.Each(&w.event)
+	}
+	w.event = Event{}
+}
+
+func (r *Record) add(e *Event) {
+	s := &r.Sum
+	if r.Events == 0 {
+		s.From = e.From
+	}
+	r.Events++
+	s.To = e.To
+	s.Jobs += e.Jobs
+	s.Servers += e.Servers
+	s.Channels += e.Channels
+	s.Memory += e.Memory
+	s.Dep += e.Dep
+	s.Flow += e.Flow
+	s.DemandMemory += e.DemandMemory
+	s.DemandDep += e.DemandDep
+	s.Compute += e.Compute
+	s.Wire += e.Wire
+	s.Busy += e.Busy
+	s.ClusterBusy += e.ClusterBusy
+	s.Arrived += e.Arrived
+	s.Completed += e.Completed
+	s.Blocked += e.Blocked
+}
+
+// load notes what an arrival asks for until the next one.
+func (w *World) load(job *Job) {
+	next := w.next()
+	if w.arrived == len(w.Jobs) && w.study.Options.More {
+		next = w.study.Options.Next
+	}
+	if until := next - w.Now; !math.IsInf(until, 1) && until > 0 {
+		d := &w.study.Models[job.Model].Details
+		w.Record.Load += (d.Memory + d.Transfer) / until
+	}
+}

@@ -1,0 +1,282 @@
+package fabric
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/cluster"
+)
+
+// Step is one training step, simulated.
+type Step struct {
+	Time     float64 // s
+	Compute  float64 // s in which at least one server computed
+	Transfer float64 // s in which at least one transfer went from server to server
+	Ticks    []Tick  // in order; their lengths sum to Time
+}
+
+// Tick is a time between two events of a step.
+type Tick struct {
+	Computing int     // servers that computed
+	Length    float64 // s
+}
+
+// Busy returns the mean share of the servers that compute, over the steps of a job that takes so long.
+func (s *Step) Busy(servers int, job float64) float64 {
+	sum := 0.0
+	for _, t := range s.Ticks {
+		sum += float64(t.Computing) / float64(servers) * (t.Length / job)
+	}
+	return sum
+}
+
+// Watch follows a step: each span of an operation or of a transfer as it ends. Nil follows nothing.
+type Watch struct {
+	Op  func(op int, from, to float64)
+	Dep func(dep int, from, to float64)
+}
+
+// Timing says how a step runs.
+type Timing struct {
+	Network Network
+	Unit    float64 // seconds of a unit of graph.Op.Compute, on the devices that run it
+	Quirks  cluster.Quirks
+	Watch   Watch
+}
+
+// ErrStuck says that operations of a step wait for one another, or for a transfer that never ends.
+var ErrStuck = errors.New("the step never ends: what is left waits for a transfer that cannot move")
+
+// step is a step being run.
+type step struct {
+	timing *Timing
+	placed *Placed
+	left   []float64 // of operations
+	work   []float64 // left of transfers
+	missed []int     // inputs that each operation waits for
+	rank   []int     // of each operation on its server; higher is first
+	first  []int     // of each transfer; higher is first
+	ready  [][]int   // of each server: operations, lowest rank first
+	moving []int     // transfers between servers that are ready, highest first
+	still  []int     // those within servers
+	ended  []int     // transfers that ended in this tick
+	rates  []float64
+	begun  []float64 // of operations, and behind them of transfers: when they first moved
+	undone int
+	result Step
+}
+
+// Run simulates one training step: each server runs the ready operation of the highest priority, and
+// the network moves the transfers that are ready. Operations and transfers that take less time are
+// first, where it is equal those that were listed later.
+func (t *Timing) Run(p *Placed) (*Step, error) {
+	if err := t.Network.Load(p); err != nil {
+		return nil, err
+	}
+	s := newStep(t, p)
+	for s.undone > 0 {
+		if err := s.tick(); err != nil {
+			return nil, err
+		}
+	}
+	return &s.result, nil
+}
+
+func newStep(t *Timing, p *Placed) *step {
+	g := p.Parted.Graph
+	s := &step{
+		timing: t, placed: p, left: make([]float64, len(g.Ops)), work: slices.Clone(p.Work),
+		missed: make([]int, len(g.Ops)), rank: make([]int, len(g.Ops)), ready: make([][]int, len(p.Servers)),
+		undone: len(g.Ops) + len(g.Deps),
+	}
+	for k := range g.Ops {
+		s.left[k] = g.Ops[k].Compute * t.Unit
+	}
+	for _, ops := range p.onServer {
+		for rank, op := range ranked(ops, s.left) {
+			s.rank[op] = rank
+		}
+	}
+	all := make([]int, len(g.Deps))
+	for k := range all {
+		all[k] = k
+	}
+	s.first = make([]int, len(g.Deps))
+	for rank, dep := range ranked(all, s.work) {
+		s.first[dep] = rank
+	}
+	if t.Watch.Op != nil || t.Watch.Dep != nil {
+		s.begun = make([]float64, s.undone)
+		for k := range s.begun {
+			s.begun[k] = math.NaN()
+		}
+	}
+	for k := range g.Ops {
+		s.missed[k] = s.inputs(k)
+		if s.missed[k] == 0 && (len(g.In[k]) == 0 || !t.Quirks.Keeps(CountedSync)) {
+			s.wake(k)
+		}
+	}
+	return s
+}
+
+// ranked sorts by time, the longest first.
+func ranked(list []int, time []float64) []int {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(time[b], time[a]) })
+	return list
+}
+
+// inputs counts what an operation waits for.
+func (s *step) inputs(op int) (n int) {
+	for _, dep := range s.placed.Parted.Graph.In[op] {
+		if !s.placed.Parted.Graph.Deps[dep].Sync {
+			n++
+		}
+	}
+	return n
+}
+
+// wake makes an operation ready.
+func (s *step) wake(op int) {
+	queue := &s.ready[s.placed.slot[op]]
+	at, _ := slices.BinarySearchFunc(*queue, s.rank[op], func(o, rank int) int { return s.rank[o] - rank })
+	*queue = slices.Insert(*queue, at, op)
+}
+
+// release makes a transfer ready.
+func (s *step) release(dep int) {
+	if !s.placed.flows(dep) {
+		s.still = append(s.still, dep)
+		return
+	}
+	at, _ := slices.BinarySearchFunc(s.moving, s.first[dep], func(d, rank int) int { return rank - s.first[d] })
+	s.moving = slices.Insert(s.moving, at, dep)
+}
+
+// tick runs to the next event. What becomes ready in it moves from the next one on.
+func (s *step) tick() error {
+	length := s.length()
+	if math.IsInf(length, 1) {
+		return fmt.Errorf("%s on %d servers: %w", s.placed.Parted.Graph.Model, len(s.placed.Servers), ErrStuck)
+	}
+	still, moving := s.still, slices.Clone(s.moving)
+	s.still = nil
+	computing := s.compute(length)
+	switch {
+	case len(still) > 0:
+		for _, dep := range still {
+			s.end(dep)
+		}
+	case len(moving) > 0:
+		s.move(moving, length)
+		s.result.Transfer += length
+	}
+	if computing > 0 {
+		s.result.Compute += length
+	}
+	s.result.Time += length
+	s.result.Ticks = append(s.result.Ticks, Tick{computing, length})
+	return nil
+}
+
+// length returns the time to the next event. Transfers within a server take none.
+func (s *step) length() float64 {
+	length := math.Inf(1)
+	for _, queue := range s.ready {
+		if n := len(queue); n > 0 {
+			length = min(length, s.left[queue[n-1]])
+		}
+	}
+	if len(s.still) > 0 {
+		return min(length, 0)
+	}
+	s.rates = slices.Grow(s.rates[:0], len(s.moving))[:len(s.moving)]
+	s.timing.Network.Rates(s.placed, s.moving, s.rates)
+	for k, dep := range s.moving {
+		if s.rates[k] > 0 {
+			length = min(length, s.work[dep]/s.rates[k])
+		}
+	}
+	return length
+}
+
+// compute runs the first operation of each server.
+func (s *step) compute(length float64) (computing int) {
+	now := s.result.Time
+	for slot, queue := range s.ready {
+		if len(queue) == 0 {
+			continue
+		}
+		computing++
+		op := queue[len(queue)-1]
+		s.begin(op, now)
+		if s.left[op] -= min(length, s.left[op]); s.left[op] == 0 {
+			s.ready[slot] = queue[:len(queue)-1]
+			s.undone--
+			if watch := s.timing.Watch.Op; watch != nil {
+				watch(op, s.begun[op], now+length)
+			}
+			for _, dep := range s.placed.Parted.Graph.Out[op] {
+				s.release(dep)
+			}
+		}
+	}
+	return computing
+}
+
+func (s *step) begin(k int, now float64) {
+	if s.begun != nil && math.IsNaN(s.begun[k]) {
+		s.begun[k] = now
+	}
+}
+
+// move moves transfers, which were ready when the tick began.
+func (s *step) move(moving []int, length float64) {
+	all := s.timing.Quirks.Keeps(SharedChannel)
+	s.ended = s.ended[:0]
+	for k, dep := range moving {
+		rate := s.rates[k]
+		if all {
+			rate = 1
+		}
+		if rate == 0 {
+			continue
+		}
+		s.begin(len(s.left)+dep, s.result.Time)
+		if s.work[dep] -= min(length*rate, s.work[dep]); s.work[dep] <= s.rest(dep, rate) {
+			s.ended = append(s.ended, dep)
+		}
+	}
+	for _, dep := range s.ended {
+		at, _ := slices.BinarySearchFunc(s.moving, s.first[dep], func(d, rank int) int { return rank - s.first[d] })
+		s.moving = slices.Delete(s.moving, at, at+1)
+		if watch := s.timing.Watch.Dep; watch != nil {
+			watch(dep, s.begun[len(s.left)+dep], s.result.Time+length)
+		}
+		s.end(dep)
+	}
+}
+
+// rest is the work of a transfer that counts as none: rounding, where rates change on the way.
+func (s *step) rest(dep int, rate float64) float64 {
+	if rate == 1 {
+		return 0
+	}
+	return 1e-12 * s.placed.Work[dep]
+}
+
+// end ends a transfer: the operation that it reaches may wait for nothing more.
+func (s *step) end(dep int) {
+	s.undone--
+	d := &s.placed.Parted.Graph.Deps[dep]
+	if d.Sync && !s.timing.Quirks.Keeps(CountedSync) {
+		return
+	}
+	if s.missed[d.To]--; s.missed[d.To] == 0 {
+		s.wake(d.To)
+	}
+}

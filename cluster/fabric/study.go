@@ -1,0 +1,201 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"graft/cluster"
+	"graft/cluster/fabric/graph"
+)
+
+// Study is an episode before it begins: models, the jobs that train them, and the servers.
+type Study struct {
+	Network Network
+	Models  []Model
+	Jobs    []Job // by time of arrival; only what comes before Status is read
+	Options Options
+
+	parted *partedSteps
+}
+
+// Model is a network that jobs train.
+type Model struct {
+	Name    string
+	Graph   *graph.Graph
+	Details graph.Details // of Graph
+}
+
+// NewModel makes a model of a graph.
+func NewModel(g *graph.Graph) Model { return Model{Name: g.Model, Graph: g, Details: g.Details()} }
+
+// Options say how jobs run.
+type Options struct {
+	MaxParts int            // largest degree; default 16, as in PAC-ML's experiments
+	Quantum  float64        // ms of an operation for each part of it; default 0.01, as there
+	Memory   float64        // bytes of a server; default 80e9, an A100's
+	Speed    float64        // of a server: 1 is that of the profiles; default 1
+	Until    float64        // s at which the episode ends; 0 is when the last job has ended
+	More     bool           // jobs would arrive after the last: the episode lasts until Until even if none runs
+	Next     float64        // s at which the first of them would; 0 is never
+	Quirks   cluster.Quirks // kept faults; none by default
+}
+
+// EnsureDefaults fills unset values.
+func (o *Options) EnsureDefaults() {
+	set := func(v *float64, value float64) {
+		if *v == 0 {
+			*v = value
+		}
+	}
+	if o.MaxParts == 0 {
+		o.MaxParts = 16
+	}
+	set(&o.Quantum, 0.01)
+	set(&o.Memory, 80e9)
+	set(&o.Speed, 1)
+	set(&o.Until, math.Inf(1))
+	set(&o.Next, math.Inf(1))
+}
+
+// maxParts bounds the degree: a step of 4,096 parts has 16 million exchanges.
+const maxParts = 4096
+
+// Validate lists the faults of options that have their defaults.
+func (o *Options) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	check(o.MaxParts >= 1 && o.MaxParts <= maxParts, "largest degree %d: expected 1 to %d", o.MaxParts, maxParts)
+	check(o.Quantum > 0, "quantum %g ms: expected more than 0", o.Quantum)
+	check(o.Memory > 0, "memory %g bytes: expected more than 0", o.Memory)
+	check(o.Speed > 0 && !math.IsInf(o.Speed, 1), "speed %g: expected more than 0", o.Speed)
+	check(o.Until > 0, "end %g s: expected more than 0", o.Until)
+	check(!o.More || !math.IsInf(o.Until, 1), "jobs that arrive for ever need an end of the episode")
+	return errors.Join(faults...)
+}
+
+// maxJobs bounds an episode.
+const maxJobs = 10_000_000
+
+// mostFaults is the number of faulty jobs after which no more are listed.
+const mostFaults = 20
+
+// Validate lists the faults of a study whose options have their defaults.
+func (s *Study) Validate() error {
+	if err := s.Options.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case len(s.Models) == 0:
+		return errors.New("there are no models; name at least one graph")
+	case len(s.Jobs) == 0 || len(s.Jobs) > maxJobs:
+		return fmt.Errorf("%d jobs: expected 1 to %d", len(s.Jobs), maxJobs)
+	}
+	var faults []error
+	last := 0.0
+	for k := range s.Jobs {
+		if err := s.fault(&s.Jobs[k], last); err != nil {
+			if faults = append(faults, fmt.Errorf("job %d: %w", k, err)); len(faults) == mostFaults {
+				return errors.Join(append(faults, errors.New("further jobs were not checked"))...)
+			}
+		}
+		last = s.Jobs[k].Arrival
+	}
+	return errors.Join(faults...)
+}
+
+func (s *Study) fault(j *Job, last float64) error {
+	switch {
+	case j.Model < 0 || j.Model >= len(s.Models):
+		return fmt.Errorf("model %d of %d", j.Model, len(s.Models))
+	case !(j.Limit > 0 && j.Limit <= 1):
+		return fmt.Errorf("limit %g: expected a share of the time on one server, more than 0 and at most 1", j.Limit)
+	case j.Steps < 1:
+		return fmt.Errorf("%d steps: expected at least 1", j.Steps)
+	case !(j.Arrival >= last) || math.IsInf(j.Arrival, 1):
+		return fmt.Errorf("it arrives at %g s, before the job before it; list jobs by their arrival", j.Arrival)
+	}
+	return nil
+}
+
+// Timing returns how steps run.
+func (s *Study) Timing() Timing {
+	unit := 1e-3 / s.Options.Speed
+	if s.Options.Quirks.Keeps(Milliseconds) {
+		unit = 1 / s.Options.Speed
+	}
+	return Timing{Network: s.Network, Unit: unit, Quirks: s.Options.Quirks}
+}
+
+// Sequential returns the seconds of a job on one server.
+func (s *Study) Sequential(j *Job) float64 {
+	return s.Models[j.Model].Details.Compute * s.Timing().Unit * float64(j.Steps)
+}
+
+// partedSteps are steps that were split already, by model and degree. Several episodes share them.
+type partedSteps struct {
+	mutex sync.Mutex
+	list  map[partedKey]*Parted
+}
+
+type partedKey struct{ model, degree int }
+
+// Parted returns the step of a model, split at a degree.
+func (s *Study) Parted(model, degree int) *Parted {
+	s.parted.mutex.Lock()
+	defer s.parted.mutex.Unlock()
+	key := partedKey{model, degree}
+	if p, ok := s.parted.list[key]; ok {
+		return p
+	}
+	g := s.Models[model].Graph
+	split := Splits(g, s.Options.Quantum, degree)
+	p := published(g, split).finish(split)
+	s.parted.list[key] = p
+	return p
+}
+
+// Prepare makes a study ready for episodes: several worlds of it share what they split.
+func (s *Study) Prepare() { s.parted = &partedSteps{list: map[partedKey]*Parted{}} }
+
+// stepKey names a simulated step.
+type stepKey struct {
+	model, degree int
+	placement     string
+}
+
+// step simulates the step of a job, or remembers it.
+func (w *World) step(job *Job, placed *Placed) (*Step, error) {
+	key := stepKey{model: job.Model, degree: placed.Parted.Degree}
+	if !w.quirks.Keeps(ForgottenPlacement) {
+		key.placement = placed.key(w.study.Network)
+	}
+	if step, ok := w.steps[key]; ok {
+		return step, nil
+	}
+	step, err := w.timing.Run(placed)
+	if err == nil {
+		w.steps[key] = step
+	}
+	return step, err
+}
+
+// key says where the operations are, as far as it matters.
+func (p *Placed) key(network Network) string {
+	servers := make([]int, 0, len(p.Servers))
+	seen := make([]int, len(p.Servers)) // number of a slot, plus 1
+	key := make([]byte, 0, 2*len(p.slot)+6*len(p.Servers))
+	for op, slot := range p.slot {
+		if seen[slot] == 0 {
+			servers = append(servers, p.Server[op])
+			seen[slot] = len(servers)
+		}
+		key = append(key, byte(seen[slot]), byte(seen[slot]>>8))
+	}
+	return string(network.Alike(servers, key))
+}

@@ -1,0 +1,343 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/cluster"
+	"graft/events"
+)
+
+// Job is a job of an episode: a model that is trained for some steps, and the time that it may take.
+type Job struct {
+	ID      int     // place among the arrivals
+	Model   int     // place among Study.Models
+	Limit   float64 // largest time of the job, as a share of its time on one server: more than 0, at most 1
+	Steps   int     // training steps
+	Arrival float64 // s
+
+	Status  Status
+	Cause   Cause   // of a blocked job
+	Degree  int     // what was decided; 0 is to block it
+	Started float64 // s; NaN before
+	Ended   float64 // s; NaN before
+	Time    float64 // s that it takes, of a job that started
+	Run     *Run    // of a job that started
+}
+
+// Status is what became of a job.
+type Status uint8
+
+// The states of a job.
+const (
+	Absent Status = iota
+	Queued
+	Running
+	Completed
+	Blocked
+)
+
+var statusNames = [...]string{Absent: "absent", Queued: "queued", Running: "running", Completed: "completed", Blocked: "blocked"}
+
+// String names a status.
+func (s Status) String() string { return statusNames[s] }
+
+// Cause says why a job was blocked.
+type Cause uint8
+
+// The causes of a block.
+const (
+	NoCause   Cause = iota
+	Refused         // the decider chose degree 0
+	NoServers       // no free block of servers
+	TooSlow         // it would take longer than it may
+	FullQueue       // too many jobs waited
+	EndOfTime       // it ran at the end, with the quirk
+)
+
+var causeNames = [...]string{NoCause: "", Refused: "refused", NoServers: "no servers", TooSlow: "too slow", FullQueue: "full queue", EndOfTime: "end of time"}
+
+// String names a cause; that of a job that was not blocked is empty.
+func (c Cause) String() string { return causeNames[c] }
+
+// Run is what a job does while it runs.
+type Run struct {
+	Parted  *Parted
+	Placed  *Placed
+	Step    *Step
+	Busy    float64 // mean share of its servers that compute
+	Compute float64 // s of the job in which a server computed
+	Wire    float64 // s of the job in which a transfer went
+	rates   rates
+}
+
+// World is an episode: jobs arrive, each is placed at the degree that a decider chooses or blocked,
+// and runs to its end. It is not safe for use by several goroutines.
+type World struct {
+	study   *Study
+	quirks  cluster.Quirks
+	timing  Timing
+	Now     float64 // s
+	Jobs    []Job
+	arrived int
+	first   int // job: all before it have ended
+	waiting int // job to decide on; -1 if there is none
+	done    bool
+	owner   []int            // of each server: its job, or -1
+	running int              // jobs
+	ends    events.Heap[int] // running jobs by the time at which they end
+	batch   []int            // scratch: jobs at the head of ends
+	sum     rates            // of running jobs
+	changes int              // of sum since it was summed afresh
+	held    float64          // servers of the jobs that ran before the last event
+	steps   map[stepKey]*Step
+	Each    func(*Event)        // sees each event; nil does not
+	Pick    func(lanes int) int // as in Site
+	event   Event
+	Record  Record
+}
+
+// NewWorld begins an episode: the first job waits.
+func NewWorld(study *Study) (*World, error) {
+	if err := study.Validate(); err != nil {
+		return nil, err
+	}
+	w := &World{
+		study: study, quirks: study.Options.Quirks, waiting: -1,
+		timing: study.Timing(), Jobs: make([]Job, len(study.Jobs)),
+		owner: make([]int, study.Network.Size()), steps: map[stepKey]*Step{},
+	}
+	copy(w.Jobs, study.Jobs)
+	for k := range w.Jobs {
+		j := &w.Jobs[k]
+		j.ID, j.Started, j.Ended = k, math.NaN(), math.NaN()
+	}
+	for k := range w.owner {
+		w.owner[k] = -1
+	}
+	w.Now = w.Jobs[0].Arrival
+	w.arrive()
+	return w, nil
+}
+
+// Waiting returns the job to decide on, or nil when the episode is over.
+func (w *World) Waiting() *Job {
+	if w.waiting < 0 || w.done {
+		return nil
+	}
+	return &w.Jobs[w.waiting]
+}
+
+// arrive lets the next job come.
+func (w *World) arrive() {
+	job := &w.Jobs[w.arrived]
+	w.arrived++
+	w.load(job)
+	if w.waiting >= 0 {
+		w.block(job, FullQueue)
+		return
+	}
+	job.Status = Queued
+	w.waiting = job.ID
+}
+
+// next returns the time of the next arrival, or infinity.
+func (w *World) next() float64 {
+	if w.arrived < len(w.Jobs) {
+		return w.Jobs[w.arrived].Arrival
+	}
+	return math.Inf(1)
+}
+
+// Decide starts the waiting job at a degree, or blocks it; degree 0 blocks it. Time then goes on until
+// the next job waits or the episode is over.
+func (w *World) Decide(degree int) error {
+	job := w.Waiting()
+	if job == nil {
+		return errors.New("no job waits: the episode is over")
+	}
+	if degree < 0 || degree > w.study.Options.MaxParts {
+		return fmt.Errorf("degree %d of job %d: expected 0, to block it, to %d", degree, job.ID, w.study.Options.MaxParts)
+	}
+	job.Degree = degree
+	w.waiting = -1
+	if err := w.admit(job); err != nil {
+		return fmt.Errorf("job %d, %s at degree %d: %w", job.ID, w.study.Models[job.Model].Name, degree, err)
+	}
+	w.advance()
+	for w.waiting < 0 && !w.done {
+		w.advance()
+	}
+	return nil
+}
+
+// admit starts a job if it fits and ends in time.
+func (w *World) admit(job *Job) error {
+	if job.Degree == 0 {
+		w.block(job, Refused)
+		return nil
+	}
+	parted := w.study.Parted(job.Model, job.Degree)
+	site := Site{
+		Network: w.study.Network, Memory: w.study.Options.Memory, Forward: w.quirks.Keeps(ForwardMemory),
+		Free: func(server int) bool { return w.owner[server] < 0 }, Pick: w.Pick,
+	}
+	placed, err := Place(&site, parted)
+	if errors.Is(err, ErrNoPlace) {
+		w.block(job, NoServers)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	step, err := w.step(job, placed)
+	if err != nil {
+		return err
+	}
+	steps := float64(job.Steps)
+	job.Time = step.Time * steps
+	if w.slow(job, parted) {
+		w.block(job, TooSlow)
+		return nil
+	}
+	w.start(job, &Run{Parted: parted, Placed: placed, Step: step, Compute: step.Compute * steps, Wire: step.Transfer * steps})
+	return nil
+}
+
+// slow reports whether a job takes longer than it may.
+func (w *World) slow(job *Job, parted *Parted) bool {
+	if w.quirks.Keeps(RoundedLimit) {
+		return job.Time > job.Limit*(parted.Details.Compute*w.timing.Unit*float64(job.Steps))
+	}
+	return job.Time > job.Limit*w.study.Sequential(job)*(1+1e-9)
+}
+
+func (w *World) block(job *Job, cause Cause) {
+	job.Status, job.Cause = Blocked, cause
+	w.Record.Blocked++
+	w.event.Blocked++
+}
+
+// start puts a job on its servers.
+func (w *World) start(job *Job, run *Run) {
+	job.Status, job.Started, job.Run = Running, w.Now, run
+	whole := job.Time
+	if !w.quirks.Keeps(StepShare) {
+		whole = run.Step.Time
+	}
+	run.Busy = run.Step.Busy(len(run.Placed.Servers), whole)
+	run.rates = w.rates(job)
+	for _, server := range run.Placed.Servers {
+		w.owner[server] = job.ID
+	}
+	w.push(job.ID)
+	w.running++
+	w.change(run.rates, 1)
+}
+
+func (w *World) push(id int) {
+	job := &w.Jobs[id]
+	w.ends.Push(events.Key{events.Float(job.Started + job.Time), int64(id)}, id)
+}
+
+// soonest takes the running jobs that end within some seconds of the first, or of now where that is
+// later, out of the heap.
+func (w *World) soonest(within float64) []int {
+	w.batch = w.batch[:0]
+	until := math.Inf(-1)
+	for {
+		_, id, ok := w.ends.Head()
+		if !ok || len(w.batch) > 0 && w.Jobs[id].Started+w.Jobs[id].Time > until {
+			return w.batch
+		}
+		if len(w.batch) == 0 {
+			until = max(w.Now, w.Jobs[id].Started+w.Jobs[id].Time) + within
+		}
+		w.ends.Pop()
+		w.batch = append(w.batch, id)
+	}
+}
+
+// near is the time before a job's end from which it counts as over, s.
+const near = 1e-7
+
+// advance moves the clock to the next arrival, end of a job, or end of time.
+func (w *World) advance() {
+	tick := w.tick()
+	if math.IsInf(tick, 1) && !w.quirks.Keeps(EndlessClock) {
+		w.finish()
+		return
+	}
+	w.begin(tick)
+	w.held = w.sum.servers
+	w.Now += tick
+	w.complete()
+	if w.arrived < len(w.Jobs) && w.Now+near >= w.next() {
+		w.event.Arrived++
+		w.arrive()
+	}
+	w.done = w.Now >= w.study.Options.Until || w.arrived == len(w.Jobs) && !w.study.Options.More && w.running == 0 && w.waiting < 0
+	w.end()
+	if w.done {
+		w.finish()
+	}
+}
+
+// tick returns the seconds to the next event. Jobs are in the order in which they end but for
+// rounding, so all that end within near of the first are looked at.
+func (w *World) tick() float64 {
+	tick := min(w.next()-w.Now, w.study.Options.Until-w.Now)
+	for _, id := range w.soonest(near) {
+		tick = min(tick, w.left(&w.Jobs[id]))
+		w.push(id)
+	}
+	return max(tick, 0)
+}
+
+// left returns the seconds that a job has left.
+func (w *World) left(job *Job) float64 { return job.Time - (w.Now - job.Started) }
+
+// complete ends the jobs that are over, in the order in which they arrived.
+func (w *World) complete() {
+	over := w.soonest(2 * near)
+	slices.Sort(over)
+	for _, id := range over {
+		job := &w.Jobs[id]
+		if w.left(job)-near > 0 {
+			w.push(id)
+			continue
+		}
+		job.Status, job.Ended = Completed, w.Now
+		w.Record.Completed++
+		w.event.Completed++
+		w.running--
+		for _, server := range job.Run.Placed.Servers {
+			w.owner[server] = -1
+		}
+		w.change(job.Run.rates, -1)
+	}
+}
+
+// finish ends the episode: what runs then stays running.
+func (w *World) finish() {
+	w.done = true
+	if w.quirks.Keeps(RunningBlocked) {
+		w.Record.Blocked += w.running
+	}
+}
+
+// Held returns the number of servers that jobs hold, as deciders see it.
+func (w *World) Held() int {
+	if w.quirks.Keeps(LateRelease) {
+		return int(w.held)
+	}
+	return int(w.sum.servers)
+}
+
+// Running returns the number of running jobs.
+func (w *World) Running() int { return w.running }
+
+// Study returns what a world was made of.
+func (w *World) Study() *Study { return w.study }

@@ -1,0 +1,243 @@
+package ramp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"graft/cluster"
+	"graft/cluster/fabric"
+	"graft/cluster/fabric/graph"
+)
+
+// Episode is a recorded episode: what it began with. Its results are not read.
+type Episode struct {
+	Agent       string        `json:"agent"`
+	AgentKwargs agentKwargs   `json:"agent_kwargs"`
+	Seed        uint32        `json:"seed"`
+	Config      episodeConfig `json:"config"`
+	FileOrder   []string      `json:"file_order"`
+	Columns     []string      `json:"arrivals_cols"`
+	Arrivals    [][]any       `json:"arrivals"`
+	Actions     []int         `json:"actions"` // one for each decision; nil lets the agent decide
+}
+
+type agentKwargs struct {
+	MaxParts *int `json:"max_partitions_per_op"`
+}
+
+type episodeConfig struct {
+	Topology struct {
+		Type   string         `json:"type"`
+		Kwargs topologyKwargs `json:"kwargs"`
+	} `json:"topology_config"` // the network
+	Jobs     jobsConfig `json:"jobs_config"`             // the pool of jobs
+	Until    *float64   `json:"max_simulation_run_time"` // s; nil is when the last job has ended
+	MaxParts int        `json:"max_partitions_per_op"`   // the largest degree
+	Quantum  float64    `json:"min_op_run_time_quantum"` // ms
+	Queue    *int       `json:"job_queue_capacity"`      // jobs; nil is 10
+	Mask     *bool      `json:"apply_action_mask"`       // false blocks jobs whose degree cannot be chosen; nil is true
+}
+
+type topologyKwargs struct {
+	Groups    int     `json:"num_communication_groups"`
+	Racks     int     `json:"num_racks_per_communication_group"`
+	Servers   int     `json:"num_servers_per_rack"`
+	Channels  int     `json:"num_channels"`
+	Bandwidth float64 `json:"total_node_bandwidth"`
+	Latency   float64 `json:"intra_gpu_propagation_latency"`
+	IO        float64 `json:"worker_io_latency"`
+}
+
+type jobsConfig struct {
+	Replication  int          `json:"replication_factor"`                           // jobs of each graph in the pool
+	Interarrival distribution `json:"job_interarrival_time_dist"`                   // s
+	Limit        distribution `json:"max_acceptable_job_completion_time_frac_dist"` // shares of the time on one server
+	Sampling     string       `json:"job_sampling_mode"`                            // replace, remove or remove_and_repeat
+	Shuffle      bool         `json:"shuffle_files"`                                // shuffles the pool when it is filled
+	Steps        int          `json:"num_training_steps"`                           // of every job
+	Observed     int          `json:"max_partitions_per_op_in_observation"`         // largest degree that observations are scaled for
+}
+
+// distribution is one of the simulator's distributions: which of the values are set depends on its kind.
+type distribution struct {
+	Target   string             `json:"_target_"`
+	Value    float64            `json:"val"`
+	Min      float64            `json:"min_val"`
+	Max      float64            `json:"max_val"`
+	Decimals *int               `json:"decimals"`
+	Skewness float64            `json:"skewness"`
+	Masses   map[string]float64 `json:"probability_mass_function"`
+}
+
+// kind is the last part of a target's path, such as Fixed.
+func (d *distribution) kind() string { return d.Target[strings.LastIndexByte(d.Target, '.')+1:] }
+
+// maxEpisode bounds the file of an episode, in bytes.
+const maxEpisode = 256 << 20
+
+// ReadEpisode reads an episode.
+func ReadEpisode(r io.Reader) (*Episode, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxEpisode+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxEpisode {
+		return nil, fmt.Errorf("the episode is larger than %d MiB", maxEpisode>>20)
+	}
+	var e Episode
+	if err := json.Unmarshal(text, &e); err != nil {
+		return nil, fmt.Errorf("this is not an episode in JSON: %w", err)
+	}
+	return &e, e.validate()
+}
+
+func (e *Episode) validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	check(e.Config.Topology.Type == "ramp", "topology_config.type %q: only ramp can be played", e.Config.Topology.Type)
+	check(len(e.FileOrder) > 0, "file_order is empty: name the graphs in the order of the pool")
+	check(len(e.Arrivals) > 0, "arrivals is empty: an episode has at least one job")
+	for _, name := range e.FileOrder {
+		check(!strings.ContainsAny(name, "/\\") && name != "..", "file_order names %q: expected names of files without folders", name)
+	}
+	for _, column := range []string{"model", "max_acceptable_jct_frac", "time_arrived"} {
+		check(len(e.Columns) == 0 || slices.Contains(e.Columns, column), "arrivals_cols has no %q", column)
+	}
+	check(e.Config.Queue == nil || *e.Config.Queue > 0, "job_queue_capacity: expected at least 1")
+	return errors.Join(faults...)
+}
+
+// column returns the place of a column of the arrivals.
+func (e *Episode) column(name string) int {
+	columns := e.Columns
+	if len(columns) == 0 {
+		columns = []string{"job_idx", "job_id", "model", "max_acceptable_jct_frac", "time_arrived"}
+	}
+	return slices.Index(columns, name)
+}
+
+// Study makes the study of an episode; profiles are those of FileOrder. All quirks are kept.
+func (e *Episode) Study(profiles []*graph.Profile) (*fabric.Study, error) {
+	top := &e.Config.Topology.Kwargs
+	quirks := Quirks()
+	network := &fabric.Ramp{
+		Groups: top.Groups, Racks: top.Racks, Servers: top.Servers, Channels: top.Channels,
+		Bandwidth: top.Bandwidth, Latency: top.Latency, IO: top.IO, Quirks: quirks,
+	}
+	if err := network.Validate(); err != nil {
+		return nil, fmt.Errorf("topology_config: %w", err)
+	}
+	s := &fabric.Study{Network: network, Options: fabric.Options{MaxParts: e.Config.MaxParts, Quantum: e.Config.Quantum, Quirks: quirks}}
+	s.Options.EnsureDefaults()
+	models := map[string]int{}
+	for _, p := range profiles {
+		models[p.Model] = len(s.Models)
+		s.Models = append(s.Models, fabric.NewModel(p.Mirror()))
+	}
+	if err := e.arrivals(s, models); err != nil {
+		return nil, err
+	}
+	e.until(s)
+	s.Prepare()
+	return s, s.Validate()
+}
+
+// until says when an episode ends, and whether jobs would arrive after the last.
+func (e *Episode) until(s *fabric.Study) {
+	if e.Config.Until == nil {
+		return
+	}
+	s.Options.Until = *e.Config.Until
+	pool := len(e.FileOrder) * max(e.Config.Jobs.Replication, 1)
+	if e.Config.Jobs.Sampling == "remove" && len(s.Jobs) >= pool {
+		return
+	}
+	s.Options.More = true
+	if every := &e.Config.Jobs.Interarrival; every.kind() == "Fixed" {
+		s.Options.Next = s.Jobs[len(s.Jobs)-1].Arrival + every.Value
+	}
+}
+
+func (e *Episode) arrivals(s *fabric.Study, models map[string]int) error {
+	model, limit, at := e.column("model"), e.column("max_acceptable_jct_frac"), e.column("time_arrived")
+	for k, row := range e.Arrivals {
+		if len(row) <= max(model, limit, at) {
+			return fmt.Errorf("arrival %d has %d values; expected %d", k, len(row), max(model, limit, at)+1)
+		}
+		name, _ := row[model].(string)
+		m, ok := models[name]
+		if !ok {
+			return fmt.Errorf("arrival %d is of the model %q, but file_order has no graph of it", k, name)
+		}
+		share, ok1 := row[limit].(float64)
+		time, ok2 := row[at].(float64)
+		if !ok1 || !ok2 || math.IsNaN(time) {
+			return fmt.Errorf("arrival %d: its limit and its time are not both numbers", k)
+		}
+		s.Jobs = append(s.Jobs, fabric.Job{Model: m, Limit: share, Steps: e.Config.Jobs.Steps, Arrival: time})
+	}
+	return nil
+}
+
+// Quirks names all quirks of the simulator.
+func Quirks() cluster.Quirks { return cluster.QuirksOf(fabric.Quirks()) }
+
+// Decider returns the agent of an episode, or a replay of its actions. A random agent draws from
+// choose.
+func (e *Episode) Decider(choose func(n int) int) (fabric.Decider, error) {
+	agent, err := e.agent(choose)
+	return masked{agent, e.Config.Mask != nil && !*e.Config.Mask}, err
+}
+
+func (e *Episode) agent(choose func(n int) int) (fabric.Decider, error) {
+	if e.Actions != nil {
+		return fabric.Replay{Degrees: e.Actions}, nil
+	}
+	switch e.Agent {
+	case "no_parallelism":
+		return fabric.Never{}, nil
+	case "min_parallelism":
+		return fabric.Least{}, nil
+	case "max_parallelism":
+		return fabric.Most{}, nil
+	case "acceptable_jct":
+		return fabric.InTime{}, nil
+	case "random":
+		return fabric.Random{Choose: choose}, nil
+	case "sip_ml", "sip_ml_none":
+		parts := math.MaxInt
+		if e.AgentKwargs.MaxParts != nil {
+			parts = *e.AgentKwargs.MaxParts
+		}
+		return fabric.Constant{Parts: parts}, nil
+	}
+	return nil, fmt.Errorf("agent %q is unknown; expected no_parallelism, min_parallelism, max_parallelism, random, sip_ml or acceptable_jct", e.Agent)
+}
+
+// masked checks the degrees that an agent chooses: those that cannot be chosen are errors, or block the
+// job where the simulator was told to apply no mask.
+type masked struct {
+	agent fabric.Decider
+	block bool
+}
+
+// Degree chooses what the agent does.
+func (m masked) Degree(w *fabric.World) (int, error) {
+	degree, err := m.agent.Degree(w)
+	if err != nil || slices.Contains(w.Degrees(), degree) {
+		return degree, err
+	}
+	if m.block {
+		return 0, nil
+	}
+	return 0, fmt.Errorf("job %d: degree %d cannot be chosen; expected one of %v", w.Waiting().ID, degree, w.Degrees())
+}

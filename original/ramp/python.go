@@ -1,0 +1,48 @@
+package ramp
+
+import (
+	"math/bits"
+
+	"graft/stat/twister"
+)
+
+// python is the generator of Python's module random, seeded with a number.
+type python struct{ *twister.Random }
+
+func newPython(seed uint32) python { return python{twister.NewByKey([]uint32{seed})} }
+
+// below draws a number from 0 to n-1.
+func (p python) below(n int) int {
+	shift := 32 - bits.Len(uint(n))
+	for {
+		if x := int(p.Uint32() >> shift); x < n {
+			return x
+		}
+	}
+}
+
+// shuffle orders n things anew.
+func (p python) shuffle(n int, swap func(i, j int)) {
+	for i := n - 1; i > 0; i-- {
+		swap(i, p.below(i+1))
+	}
+}
+
+// Pick returns how an episode chooses channels: a shuffle of them for each transfer, after the pool of
+// jobs was shuffled twice: when the environment was made, and when the episode began.
+func (e *Episode) Pick() func(lanes int) int {
+	random := newPython(e.Seed)
+	if e.Config.Jobs.Shuffle {
+		for range 2 {
+			random.shuffle(len(e.FileOrder)*e.Config.Jobs.Replication, func(int, int) {})
+		}
+	}
+	return func(lanes int) int {
+		order := make([]int, lanes)
+		for k := range order {
+			order[k] = k
+		}
+		random.shuffle(lanes, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		return order[0]
+	}
+}
