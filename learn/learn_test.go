@@ -242,3 +242,25 @@ func TestWhatLearningRefuses(t *testing.T) {
 	require.ErrorContains(t, m.Descend([][]float64{{math.NaN(), 0, 0}}, []float64{0}, 0.5), "step 1 of the optimizer: the gradient's norm is not a number")
 	require.Equal(t, before, m.policy.Params[0])
 }
+
+// A batch scores as its states do one by one, also where its networks are computed at the same time.
+func TestBatchesScoreAsStates(t *testing.T) {
+	random := rand.New(rand.NewPCG(6, 7))
+	m, err := NewMLP(MLPOptions{Inputs: 8, Actions: 3, Hidden: []int{256, 256}}, random)
+	require.NoError(t, err)
+	states := make([]Observation, 64)
+	for k := range states {
+		for range 8 {
+			states[k].Values = append(states[k].Values, random.NormFloat64())
+		}
+	}
+	require.GreaterOrEqual(t, len(states)*(m.policy.Count()+m.value.Count()), leastShared)
+	logits, values := m.Forward(states)
+	twin := m.Twin()
+	for k, s := range states {
+		wantLogits, want := twin.Score(s)
+		require.Equal(t, wantLogits, logits[k])
+		require.Equal(t, want, values[k])
+	}
+	require.NoError(t, m.Descend(logits, values, 1))
+}

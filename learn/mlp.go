@@ -78,7 +78,7 @@ func (m *MLP) Forward(states []Observation) (logits [][]float64, values []float6
 		inputs = append(inputs, s.Values...)
 	}
 	var all []float64
-	both(len(states), func() { values = m.valuePass.Forward(inputs) }, func() { all = m.policyPass.Forward(inputs) })
+	m.both(len(states), func() { values = m.valuePass.Forward(inputs) }, func() { all = m.policyPass.Forward(inputs) })
 	width := m.policy.Outputs()
 	for k := range states {
 		logits = append(logits, all[k*width:][:width])
@@ -86,19 +86,20 @@ func (m *MLP) Forward(states []Observation) (logits [][]float64, values []float6
 	return logits, values
 }
 
-// leastShared is the smallest batch whose networks are worth a goroutine each.
-const leastShared = 16
+// leastShared is the least number of products, of a batch with all parameters, that are worth a goroutine for
+// each network: to wake one can take 100 µs on a virtual machine.
+const leastShared = 1 << 21
 
-// both does two things for a batch, at the same time unless it is small.
-func both(batch int, first, second func()) {
-	if batch < leastShared {
-		first()
-		second()
+// both computes the networks for a batch, at the same time unless that is too little work.
+func (m *MLP) both(batch int, value, policy func()) {
+	if batch*(m.policy.Count()+m.value.Count()) < leastShared {
+		value()
+		policy()
 		return
 	}
 	var wait sync.WaitGroup
-	wait.Go(first)
-	second()
+	wait.Go(value)
+	policy()
 	wait.Wait()
 }
 
@@ -115,7 +116,7 @@ func (m *MLP) Descend(logits [][]float64, values []float64, clip float64) error 
 		clear(g)
 	}
 	policy, value := m.gradients[:len(m.policy.Params)], m.gradients[len(m.policy.Params):]
-	both(len(logits), func() { m.valuePass.Backward(values, value) }, func() { m.policyPass.Backward(flat, policy) })
+	m.both(len(logits), func() { m.valuePass.Backward(values, value) }, func() { m.policyPass.Backward(flat, policy) })
 	if norm := dense.ClipNorm(m.gradients, clip); math.IsNaN(norm) {
 		return fmt.Errorf("step %d of the optimizer: the gradient's norm is not a number", m.optimizer.Steps+1)
 	}

@@ -72,18 +72,24 @@ func orthogonal(w []float64, rows, columns int, gain float64, random *rand.Rand)
 // Forward skips inputs that are zero, as most are behind a ReLU or in a window with few jobs.
 func (f Full) Forward(params [][]float64, x, y []float64) {
 	copy(y, params[1])
-	w, waiting := params[0], 0
+	addRows(y, x, 1, params[0], f.Width)
+}
+
+// addRows adds rows of a matrix of so many columns, as far as y is wide, times every so many values of x. It
+// takes them in their order, and skips those that are zero.
+func addRows(y, x []float64, every int, w []float64, width int) {
+	waiting := 0
 	var values [4]float64
 	var rows [4][]float64
-	for i, v := range x {
-		if v == 0 {
-			continue
+	for at := 0; len(w) > 0; at += every {
+		if v := x[at]; v != 0 {
+			values[waiting], rows[waiting] = v, w[:len(y)]
+			if waiting++; waiting == 4 {
+				addFour(y, values, rows)
+				waiting = 0
+			}
 		}
-		values[waiting], rows[waiting] = v, w[i*f.Width:][:f.Width]
-		if waiting++; waiting == 4 {
-			addFour(y, values, rows)
-			waiting = 0
-		}
+		w = w[min(width, len(w)):]
 	}
 	for k := range waiting {
 		AddScaled(y, values[k], rows[k])
@@ -179,11 +185,7 @@ func (Tanh) Sizes(int) []int { return nil }
 func (Tanh) Init([][]float64, int, *rand.Rand) {}
 
 // Forward computes the tangent of each value.
-func (Tanh) Forward(_ [][]float64, x, y []float64) {
-	for k, v := range x {
-		y[k] = math.Tanh(v)
-	}
-}
+func (Tanh) Forward(_ [][]float64, x, y []float64) { tanhAll(y, x) }
 
 // Backward multiplies by one minus the square of the outputs.
 func (Tanh) Backward(_, _ [][]float64, _, y, dy, dx []float64) {

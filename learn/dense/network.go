@@ -132,7 +132,7 @@ func (p *Pass) Forward(inputs []float64) []float64 {
 	copy(p.values[0], inputs)
 	for k, l := range n.Layers {
 		in, out, params := n.widths[k], n.widths[k+1], n.Params[n.at[k]:]
-		if f, ok := l.(batched); ok && f.forwardBatch(&p.scratch, params, p.batch, p.values[k][:p.batch*in], p.values[k+1][:p.batch*out]) {
+		if f, ok := l.(batched); ok && f.forwardBatch(params, p.batch, p.values[k][:p.batch*in], p.values[k+1][:p.batch*out]) {
 			continue
 		}
 		for b := range p.batch {
