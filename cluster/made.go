@@ -35,7 +35,7 @@ func MakeProfiles(jobs []trace.Job) *Profiles {
 		}
 	}
 	for _, c := range configs {
-		p.Scores[c] = scoreOf(sums[c] / float64(2*len(configs)))
+		p.Scores[c] = ScoreOf(sums[c] / float64(2*len(configs)))
 	}
 	return p
 }
@@ -59,7 +59,10 @@ const (
 	ratesSome   = 0.85
 )
 
-func scoreOf(rate float64) int {
+// ScoreOf returns the score of a configuration beside which others work at this mean rate: 0 hardly slows
+// them (0.95 or more), 1 some (0.85 or more), 2 much. The three classes are Lucid's (Hu et al., Lucid: A
+// Non-intrusive, Scalable and Interpretable Scheduler for Deep Learning Training Jobs, ASPLOS 2023).
+func ScoreOf(rate float64) int {
 	switch {
 	case rate >= ratesLittle:
 		return 0

@@ -169,7 +169,7 @@ var descriptions = map[string]string{
 	"graft/config.NodeTask.Estimate":                     "Of the duration, for schedulers; zero means the duration.",
 	"graft/config.NodeTask.Flow":                         "User or queue that fair queueing gives a share; empty means a flow of its own.",
 	"graft/config.NodeTask.Folder":                       "Working folder of a real task; empty means that of the command.",
-	"graft/config.NodeTask.Kind":                         "Row in tables of measured pairs; empty means none.",
+	"graft/config.NodeTask.Kind":                         "Row in tables of measured pairs; empty means the name.",
 	"graft/config.NodeTask.MainMemory":                   "Bounds the main memory of a real task, MiB, where its processes have a cgroup; zero means no limit.",
 	"graft/config.NodeTask.Memory":                       "Of a GPU, MiB; zero means none.",
 	"graft/config.NodeTask.Name":                         "Unique; empty means task and its place.",

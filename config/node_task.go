@@ -19,7 +19,7 @@ import (
 type NodeTask struct {
 	Name     string        // unique; empty means task and its place
 	Command  []string      // program and arguments of a real task, which no shell reads; empty can be simulated only
-	Kind     string        // row in tables of measured pairs; empty means none
+	Kind     string        // row in tables of measured pairs; empty means the name
 	Flow     string        // user or queue that fair queueing gives a share; empty means a flow of its own
 	Cores    float64       // share of a GPU's cores that the task keeps busy alone, percent; zero means 100
 	Memory   float64       `config:"memory_mb"` // of a GPU, MiB; zero means none
@@ -103,7 +103,7 @@ func expand(tasks []NodeTask) (specs []node.Spec, err error) {
 				s.Name = fmt.Sprintf("%s-%d", base, i+1)
 				places[base] = append(places[base], len(specs))
 			}
-			s.Flow = cmp.Or(s.Flow, base)
+			s.Kind, s.Flow = cmp.Or(s.Kind, base), cmp.Or(s.Flow, base)
 			places[s.Name] = append(places[s.Name], len(specs))
 			specs = append(specs, s)
 		}

@@ -48,8 +48,8 @@ after = ["train-2", "task2"]
 		{Name: "train-1", Kind: "cnn", Flow: "train", Cores: 100, Work: 5 * time.Second, Weight: 1, Tickets: 1},
 		{Name: "train-2", Kind: "cnn", Flow: "train", Cores: 100, Work: 5 * time.Second, Weight: 1, Tickets: 1},
 		{Name: "train-3", Kind: "cnn", Flow: "train", Cores: 100, Work: 5 * time.Second, Weight: 1, Tickets: 1},
-		{Name: "task2", Flow: "task2", Cores: 100, Work: time.Second, Weight: 1, Tickets: 1, After: []int{0, 1, 2}},
-		{Name: "last", Flow: "night", Cores: 30, Memory: 12.5, Work: time.Second, Estimate: 2 * time.Second, Arrival: 3 * time.Second, Priority: 3, Weight: 2.5, Tickets: 4, After: []int{1, 3}},
+		{Name: "task2", Kind: "task2", Flow: "task2", Cores: 100, Work: time.Second, Weight: 1, Tickets: 1, After: []int{0, 1, 2}},
+		{Name: "last", Kind: "last", Flow: "night", Cores: 30, Memory: 12.5, Work: time.Second, Estimate: 2 * time.Second, Arrival: 3 * time.Second, Priority: 3, Weight: 2.5, Tickets: 4, After: []int{1, 3}},
 	}, s[0].Tasks)
 	all := n.ExpandedTasks()
 	require.Len(t, all, 5)

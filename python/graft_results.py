@@ -558,6 +558,7 @@ _KINDS = [
     ("cluster", {"simulations.csv"}),
     ("elastic", {"elastic.csv", "manifest.json"}),
     ("node", {"node.csv", "manifest.json"}),
+    ("node-profile", {"profile.csv", "manifest.json"}),
     ("simulation", {"grid.json"}),
     ("elastic-learning", {"learning.csv", "schedulers"}),
     ("elastic-comparison", {"comparison.csv", "manifest.json"}),
@@ -612,7 +613,7 @@ class Run:
         names = _list(self.path)
         self.kind = _kind(
             names
-        )  # cluster, elastic, node, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
+        )  # cluster, elastic, node, node-profile, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
         if self.kind is None:
             raise Error(
                 f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "

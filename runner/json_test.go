@@ -81,6 +81,7 @@ var jsonReports = map[string][]any{
 	"graft cluster shapes":   {estimates.ShapesReport{}},
 
 	"graft node devices": {node.DeviceReport{}, node.SMIReport{}},
+	"graft node profile": {runs.NodeProfileOutcome{}},
 }
 
 // which tells several objects of a command apart.

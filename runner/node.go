@@ -27,7 +27,7 @@ each other.`,
   graft node simulate tasks.toml
   graft node run tasks.toml --dry-run`,
 	}
-	command.AddCommand(newNodeDevicesCommand(), newNodeSimulateCommand(), newNodeRunCommand(), newNodeGuardCommand())
+	command.AddCommand(newNodeDevicesCommand(), newNodeSimulateCommand(), newNodeRunCommand(), newNodeProfileCommand(), newNodeGuardCommand())
 	return command
 }
 

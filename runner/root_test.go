@@ -207,6 +207,7 @@ var onWrongFiles = map[string][]struct {
 		{"--ticks wrong.csv --trace right.csv --out to.csv", failure.Usage}, {"--trace right.csv --start 2020-04-01 --out wrong.csv", failure.Usage}, {"--trace right.csv --start 2020-04-01 --from 2020-04-02 --out to.csv", failure.Failed},
 		{"--trace right.csv --start 2020-04-01 --out alike.csv --models models", failure.Partial}},
 	"graft node devices":   {{"--smi wrong.csv", failure.Damaged}, {"--smi none.csv", failure.Failed}},
+	"graft node profile":   {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft cluster shapes": {{"wrong.json", failure.Damaged}, {"none.json", failure.Failed}, {"wrong.toml", failure.Damaged}},
 }
 

@@ -198,6 +198,7 @@ func writeAll(t testing.TB) map[string]string {
 	writeElasticComparison(t, at("elastic-comparison"))
 	writeNode(t, at("node"), false)
 	writeNode(t, at("node-open"), true)
+	writeNodeProfile(t, at("node-profile"))
 	return all
 }
 
@@ -239,6 +240,7 @@ func TestOpenRun(t *testing.T) {
 		"pipeline-open":   {"pipeline", false, map[string]float64{"scenarios": 1, "learn_time": 0, "simulate_time": 0.5}},
 		"comparison":      {"sweep", true, map[string]float64{"trials": 12, "test_accuracy of never": 0.6225}},
 		"comparison-open": {"sweep", false, map[string]float64{"trials": 12, "ended": 4}},
+		"node-profile":    {"node-profile", true, map[string]float64{"cnn_time": 4.25, "lstm_beside_cnn": 0.775}},
 		"original-table":  {"original", true, map[string]float64{"sequences": 16}},
 		"original":        {"original", true, map[string]float64{"test_accuracy": 0.5625, "train_accuracy": 0.625, "episodes": 3, "objective_last_100": 0.5}},
 	} {

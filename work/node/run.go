@@ -53,10 +53,7 @@ func Run(ctx context.Context, env *work.Env, c *config.Node, path string, o RunO
 		return nil, errors.Join(failure.With(failure.Configuration, err), d.close())
 	}
 	folder := work.Folder("", c.Run.Folder, path)
-	run, err := env.OpenRun(folder, c, o.FolderOptions, func(run *results.Run) string {
-		was, err := config.ReadNode(env.Files, run.Path(runs.ResolvedFile), nil)
-		return work.Differences(was, err, c.Differences, "a file that it reads has changed")
-	})
+	run, err := openRun(env, c, folder, o.FolderOptions)
 	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -71,6 +68,14 @@ func Run(ctx context.Context, env *work.Env, c *config.Node, path string, o RunO
 	}
 	outcome.Folder = folder
 	return outcome, nil
+}
+
+// openRun makes the run folder or, to resume, opens that of the same configuration.
+func openRun(env *work.Env, c *config.Node, folder string, o work.FolderOptions) (*results.Run, error) {
+	return env.OpenRun(folder, c, o, func(run *results.Run) string {
+		was, err := config.ReadNode(env.Files, run.Path(runs.ResolvedFile), nil)
+		return work.Differences(was, err, c.Differences, "a file that it reads has changed")
+	})
 }
 
 // execution is a run of real tasks.

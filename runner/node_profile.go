@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/report"
+	"graft/results/runs"
+	"graft/work/node"
+)
+
+// nodeProfileOptions are the flags of `graft node profile`.
+type nodeProfileOptions struct {
+	nodeOptions                     // those of all commands of a machine's tasks
+	profile     node.ProfileOptions // how tasks are measured
+}
+
+func newNodeProfileCommand() *cobra.Command {
+	var o nodeProfileOptions
+	command := &cobra.Command{
+		Use:   "profile CONFIG",
+		Short: "Measure the speed of tasks alone and in pairs on one device",
+		Long: `profile runs each table [[task]] of CONFIG alone on the first device, and then each pair of
+tasks at the same time, each with itself too, as far as their memory fits. A task that ends
+begins again, for --seconds and until each task has completed a whole run beside the other.
+The speed of a task in a pair is relative to its speed alone. Tasks of one kind are one task.
+
+The run folder has colocate_info.csv, which machine.profiles takes, so that 'graft node
+simulate' slows tasks as measured; single_data.csv with a label by which Lucid packs jobs: 0
+for tasks that leave their partners a mean speed of 0.95 or more, 1 of 0.85 or more, 2 less;
+and profile.csv with every measurement, with use, memory and power of the device where they
+are known. --resume measures what is missing.
+
+A command must do the same work each time. $GRAFT_NODE and $GRAFT_TASK, a folder and a name,
+are different for each run: 'graft train' needs a run folder there. The exit code is 3 if
+something could not be measured; logs of tasks that failed stay in the run folder.`,
+		Example: `  graft node profile tasks.toml
+  graft node profile tasks.toml --repeats 5 --seconds 30
+  graft node profile tasks.toml --pairs none --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runNodeProfile(command.Context(), command.OutOrStdout(), args[0], o)
+		},
+	}
+	o.add(command)
+	o.profile.EnsureDefaults()
+	flags := command.Flags()
+	flags.IntVar(&o.profile.Repeats, "repeats", o.profile.Repeats, "times that each measurement is made")
+	flags.StringVar(&o.profile.Pairs, "pairs", o.profile.Pairs, "pairs to measure: all, or none")
+	flags.Float64Var(&o.profile.Seconds, "seconds", o.profile.Seconds, "time of a measurement, at least, s")
+	flags.Float64Var(&o.profile.Most, "most-seconds", o.profile.Most, "time of a measurement, at most, s: tasks that do not complete within it are not measured")
+	return command
+}
+
+func runNodeProfile(ctx context.Context, w io.Writer, path string, o nodeProfileOptions) error {
+	env := environment(ctx)
+	c, err := o.read(env, path)
+	if err != nil {
+		return err
+	}
+	ctx, stop := heedRequeue(ctx)
+	defer stop()
+	o.profile.FolderOptions = o.FolderOptions
+	outcome, err := node.Profile(ctx, env, c, path, o.profile)
+	if err := show(w, o.json, outcome, err, func(w io.Writer, r *runs.NodeProfileOutcome) error { return report.PrintNodeProfile(r, w) }); err != nil {
+		return err
+	}
+	if left := len(outcome.Left); left > 0 {
+		return failure.With(failure.Partial, fmt.Errorf("%s could not be made; the report says why, logs are in %s", document.Plural(left, "measurement"), outcome.Folder))
+	}
+	return nil
+}
