@@ -102,7 +102,7 @@ func (f Full) slopes(s *scratch, w, dy, dx []float64, in int) {
 	s.columns(w, f.Width, 4*fours, f.Width, 1)
 	s.sums = slices.Grow(s.sums[:0], 4*len(dx))[:4*len(dx)]
 	clear(s.sums)
-	for part := range 4 {
+	for part := range min(4, 4*fours) { // none where a layer has fewer than four outputs
 		addProduct(s.sums[part*len(dx):][:len(dx)], in, strided{dy[part:], f.Width, 4}, s.panel[part*fours*in:][:fours*in])
 	}
 	addProduct(s.sums[:len(dx)], in, strided{dy[4*fours:], f.Width, 1}, s.panel[4*fours*in:])
