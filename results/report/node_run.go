@@ -43,7 +43,7 @@ func writeNodeRun(o *runs.NodeRunOutcome, d *document.Document, all bool) {
 	if left > 0 {
 		d.Say(fmt.Sprintf("%d more tasks are done; 'graft report --all' and outcome.json have them.", left))
 	}
-	d.Say(fmt.Sprintf("Mean turnaround %.2f s, 95th percentile %.2f s, of it %.2f s on no device; makespan %.2f s; %s.", o.Turnaround, o.Tail, o.Wait, o.Makespan, document.Plural(o.Stops, "stop")))
+	d.Say(fmt.Sprintf("Mean turnaround %.2f s, 95th percentile %.2f s, of it %.2f s on no device; makespan %.2f s; %s, %s run again.", o.Turnaround, o.Tail, o.Wait, o.Makespan, document.Plural(o.Stops, "stop"), document.Plural(o.Retries, "failed attempt")))
 	if o.Note != "" {
 		d.Say("Note: " + o.Note + ".")
 	}

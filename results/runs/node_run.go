@@ -19,6 +19,7 @@ type NodeRunOutcome struct {
 	Wait       float64    `json:"wait"`           // mean part of it on no device
 	Makespan   float64    `json:"makespan"`       // end of the last task
 	Stops      int        `json:"stops"`          // times that tasks were stopped and went on later
+	Retries    int        `json:"retries"`        // failures after which tasks were run again
 	Cells      []NodeTask `json:"cells"`          // each task
 }
 

@@ -188,7 +188,7 @@ func (x *execution) observe(e execute.Event) {
 func (x *execution) outcome(r *execute.Result, scheduler string) *runs.NodeRunOutcome {
 	s := &r.Summary
 	o := &runs.NodeRunOutcome{Scheduler: scheduler, Devices: x.devices.names, Note: x.devices.why, Tasks: s.Tasks, Completed: s.Completed,
-		Turnaround: s.Turnaround, Tail: s.Tail, Wait: s.Wait, Makespan: s.Makespan, Stops: s.Stops, Cells: []runs.NodeTask{}}
+		Turnaround: s.Turnaround, Tail: s.Tail, Wait: s.Wait, Makespan: s.Makespan, Stops: s.Stops, Retries: r.Retries, Cells: []runs.NodeTask{}}
 	for k := range r.Jobs {
 		j, t := &r.Jobs[k], &r.Tasks[k]
 		task := runs.NodeTask{Name: t.Name, Device: t.Device, Arrival: t.Arrival.Seconds(), Began: seconds(j.Began), Ended: seconds(j.Ended), Run: j.Ran.Seconds(), Starts: j.Starts,

@@ -26,6 +26,7 @@ type JobResult struct {
 	Ended       time.Duration   // completion or final failure; -1 before
 	Ran         time.Duration   // on a device, without stops
 	Starts      int             // after a stop or a failure as well
+	Stops       int             // after which it went on
 	Joules      float64         // zero is unknown
 	Method      string          // of the measurement of Joules
 	span        int             // place of the open span, from 1; zero is none
@@ -110,6 +111,9 @@ func (c *Account) begin(j *JobResult, e Event) {
 	c.Spans = append(c.Spans, node.Span{Task: e.Task, Device: j.Device, From: e.At, To: e.At})
 	j.span = len(c.Spans)
 	j.Starts++
+	if e.Kind == Resumed || j.End == Stopped || j.End == Again {
+		j.Stops++
+	}
 }
 
 // end closes the span of a job.
@@ -127,6 +131,14 @@ func (c *Account) end(j *JobResult, e Event) {
 
 // Over reports whether a job will not run any more.
 func (j *JobResult) Over() bool { return j.Ended >= 0 }
+
+// Retries is the number of failures after which a job was run again.
+func (j *JobResult) Retries() int {
+	if j.End == Failed {
+		return j.Failures - 1
+	}
+	return j.Failures
+}
 
 // next is the number of the attempt that starts next: a stopped task continues its last one.
 func (j *JobResult) next() int {

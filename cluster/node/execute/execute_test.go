@@ -219,6 +219,8 @@ func TestFailuresAreRetriedAndNamed(t *testing.T) {
 	require.Equal(t, []string{"queued", "placed", "started", "timeout", "ended failed"}, b.kinds(4))
 	require.Equal(t, "killed by SIGTERM", r.Jobs[5].Reason)
 	require.Equal(t, 1, r.Summary.Completed)
+	require.Equal(t, 2, r.Retries)
+	require.Zero(t, r.Summary.Stops)
 }
 
 // A task that goes to the background in a session of its own dies with its first process, with and without a
@@ -274,6 +276,7 @@ func TestSlicesPauseTasks(t *testing.T) {
 		require.Contains(t, b.kinds(0), "paused")
 		require.Contains(t, b.kinds(0), "resumed")
 		require.Greater(t, r.Jobs[0].Starts, 1)
+		require.Greater(t, r.Summary.Stops, 1)
 		require.Equal(t, float64(2*len(r.Spans)), r.Summary.Joules, "each span is measured")
 		require.Equal(t, "counted", r.Jobs[1].Method)
 		requireApart(t, r)

@@ -6,6 +6,7 @@ import "graft/cluster/node"
 type Result struct {
 	node.Result             // as that of a simulation, with times since the beginning; Work is estimated
 	Jobs        []JobResult // by place
+	Retries     int         // failures after which a job was run again
 	Confinement string      // see Account
 }
 
@@ -22,8 +23,12 @@ func (x *executor) result() *Result {
 		busy += j.Ran.Seconds() * t.Cores / 100
 	}
 	r.Summary = node.Summarize(r.Tasks, x.m.All)
+	r.Summary.Stops = 0 // a task also starts again after a failure or an interruption
 	for k := range r.Jobs {
-		r.Summary.Joules += r.Jobs[k].Joules
+		j := &r.Jobs[k]
+		r.Summary.Joules += j.Joules
+		r.Summary.Stops += j.Stops
+		r.Retries += j.Retries()
 	}
 	if r.Summary.Makespan > 0 {
 		r.Summary.Busy = busy / r.Summary.Makespan / float64(len(x.m.Devices))
