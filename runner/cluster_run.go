@@ -62,7 +62,7 @@ choose their workers and parameter servers anew in each slot. Schedulers:
 	o.add(command)
 	command.Flags().String("speeds", "", "file of the speeds of elastic jobs by model, servers and workers")
 	command.Flags().StringVar(&o.out, "out", "", "the run folder; empty is output.folder, or runs/ and the trace's name")
-	command.Flags().BoolVar(&o.Resume, "resume", false, "go on with the run in the folder")
+	command.Flags().BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")

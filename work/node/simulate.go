@@ -26,10 +26,7 @@ import (
 // stopped or killed begins anew when it is resumed, and ends in the same bytes; one that had ended is read.
 func Simulate(ctx context.Context, env *work.Env, c *config.Node, path string, o work.FolderOptions) (*runs.NodeOutcome, error) {
 	folder := work.Folder("", c.Run.Folder, path)
-	run, err := env.OpenRun(folder, c, o, func(run *results.Run) string {
-		was, err := config.ReadNode(env.Files, run.Path(runs.ResolvedFile), nil)
-		return work.Differences(was, err, c.Differences, "a file that it reads has changed")
-	})
+	run, err := openRun(env, c, folder, o)
 	if err != nil {
 		return nil, err
 	}
