@@ -142,7 +142,8 @@ func newConfigShowCommand() *cobra.Command {
 		Use:   "show [FILE]",
 		Short: "Print all keys of a file, with their values and where these come from",
 		Long: `show prints a line for each key: its value, defaults included, and its source, which is
-the default, a line of the file or --set. Without a file it shows the defaults of a job.
+the default, a line of the file or --set. Of a long list of tables, such as [[task]], it
+prints the keys that are not zero. Without a file it shows the defaults of a job.
 --toml prints a file with every key, and --describe such a file with the description of
 each key above it.`,
 		Example: `  graft config show job.toml --set time.budget=90s
@@ -188,12 +189,27 @@ func showConfig(w io.Writer, path string, f config.File, o showOptions) error {
 			value.Description = v.About
 		}
 		report.Values = append(report.Values, value)
-		t.Add(v.Key, v.Text, v.Source)
+		addValue(t, v)
 	}
 	if o.json {
 		return document.PrintJSON(w, report)
 	}
 	return t.Print(w)
+}
+
+// widestTables is the length in characters up to which a list of tables has one line.
+const widestTables = 100
+
+// addValue adds a line for a key. A long list of tables has one for each key in it that is not zero.
+func addValue(t *document.Table, v config.Value) {
+	parts := v.Parts()
+	if len(parts) == 0 || len(v.Text) <= widestTables {
+		t.Add(v.Key, v.Text, v.Source)
+		return
+	}
+	for _, p := range parts {
+		t.Add(p.Key, p.Text, v.Source)
+	}
 }
 
 func newConfigSchemaCommand() *cobra.Command {

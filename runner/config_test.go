@@ -63,6 +63,19 @@ func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 	assert.Equal(t, failure.Usage, graft("config", "show", "--json", "--toml").code)
 }
 
+// A short list of tables has one line, a long one a line for each key that is not zero.
+func TestConfigShowBreaksLongTables(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tasks.toml")
+	write(t, path, "[machine]\n[[task]]\nname = \"a\"\ncommand = [\"program\", \"an argument of some length\", \"and another one that is long\"]\ncores = 30\n[[task]]\nname = \"b\"\n")
+	shown := done(t, "config", "show", path).stdout
+	require.Regexp(t, `(?m)^task\[0\]\.command +\["program", "an argument of some length", "and another one that is long"\] +\S+:2$`, shown)
+	require.Regexp(t, `(?m)^task\[0\]\.cores +30\.0 `, shown)
+	require.Regexp(t, `(?m)^task\[1\]\.name +"b" `, shown)
+	require.NotContains(t, shown, "task[1].command")
+	path = jobFile(t, "[time]\nbudget = \"90s\"\nevents = [{at = \"10s\", change = \"up\"}]\n")
+	require.Regexp(t, `(?m)^time\.events +\[\{at = "10s", change = "up".*\}\] `, done(t, "config", "show", path).stdout)
+}
+
 const aScenario = `
 [time]
 budget = "40s"

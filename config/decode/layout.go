@@ -58,11 +58,13 @@ func mapped[A, B any](list []A, of func(A) B) []B {
 
 // OneLine writes a value in TOML without breaking the line.
 func OneLine(v any) string {
-	list, ok := v.([]any)
-	if !ok {
-		return tomlNotation.value(v, "")
+	switch v := v.(type) {
+	case []any:
+		return "[" + strings.Join(mapped(v, OneLine), ", ") + "]"
+	case Table:
+		return "{" + strings.Join(mapped(v, func(e Entry) string { return tomlNotation.key(e.Key) + OneLine(e.Value) }), ", ") + "}"
 	}
-	return "[" + strings.Join(mapped(list, OneLine), ", ") + "]"
+	return tomlNotation.value(v, "")
 }
 
 func (n notation) entry(e Entry, indent string) string {

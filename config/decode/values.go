@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"slices"
 )
 
 // Value is a key of a file and its value.
@@ -13,6 +14,31 @@ type Value struct {
 	Source Source
 	Result Result // how results depend on it
 	Absent bool   // digests leave it out: it is zero, and older files do not have it
+
+	table any // with the order of keys
+}
+
+// Part is a key of a table in a list.
+type Part struct {
+	Key  string // with the list and the place of the table in it, from 0, such as task[0].name
+	Text string // as a file has it
+}
+
+// emptyTexts are those of zero values.
+var emptyTexts = []string{`""`, `"0s"`, "0", "0.0", "false", "[]"}
+
+// Parts lists the keys of a list of tables that are not zero; none for other values.
+func (v Value) Parts() (parts []Part) {
+	list, _ := v.table.([]any)
+	for k, item := range list {
+		table, _ := item.(Table)
+		for _, e := range table {
+			if text := OneLine(e.Value); !slices.Contains(emptyTexts, text) {
+				parts = append(parts, Part{fmt.Sprintf("%s[%d].%s", v.Key, k, e.Key), text})
+			}
+		}
+	}
+	return parts
 }
 
 // Values lists all keys of a struct in the order of a file.
@@ -23,7 +49,7 @@ func (d *Dialect) Values(target any, given map[string]Source) []Value {
 		field := v.FieldByIndex(o.index)
 		p := d.plain(field)
 		list = append(list, Value{Key: o.Name(), About: o.About(), Text: OneLine(p), Plain: unordered(p), Source: given[o.Name()], Result: o.Result,
-			Absent: o.late && field.IsZero()})
+			Absent: o.late && field.IsZero(), table: p})
 	}
 	return list
 }
