@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -37,8 +38,9 @@ and profile.csv with every measurement, with use, memory and power of the device
 are known. --resume measures what is missing.
 
 A command must do the same work each time. $GRAFT_NODE and $GRAFT_TASK, a folder and a name,
-are different for each run: 'graft train' needs a run folder there. The exit code is 3 if
-something could not be measured; logs of tasks that failed stay in the run folder.`,
+are different for each run: 'graft train' needs a run folder there. The exit code is 3 if a
+task failed or took too long; its logs stay in the run folder. Pairs that do not fit are
+listed, and are no failure.`,
 		Example: `  graft node profile tasks.toml
   graft node profile tasks.toml --repeats 5 --seconds 30
   graft node profile tasks.toml --pairs none --json`,
@@ -58,6 +60,9 @@ something could not be measured; logs of tasks that failed stay in the run folde
 }
 
 func runNodeProfile(ctx context.Context, w io.Writer, path string, o nodeProfileOptions) error {
+	if err := o.profile.Validate(); err != nil { // flags have their defaults, so zero is one that was given
+		return err
+	}
 	env := environment(ctx)
 	c, err := o.read(env, path)
 	if err != nil {
@@ -70,8 +75,9 @@ func runNodeProfile(ctx context.Context, w io.Writer, path string, o nodeProfile
 	if err := show(w, o.json, outcome, err, func(w io.Writer, r *runs.NodeProfileOutcome) error { return report.PrintNodeProfile(r, w) }); err != nil {
 		return err
 	}
-	if left := len(outcome.Left); left > 0 {
-		return failure.With(failure.Partial, fmt.Errorf("%s could not be made; the report says why, logs are in %s", document.Plural(left, "measurement"), outcome.Folder))
+	failed := slices.DeleteFunc(outcome.Left, func(f runs.NodeProfileFailed) bool { return f.Full })
+	if len(failed) > 0 {
+		return failure.With(failure.Partial, fmt.Errorf("profile tasks: %s failed; the report says why, logs are in %s", document.Plural(len(failed), "measurement"), outcome.Folder))
 	}
 	return nil
 }

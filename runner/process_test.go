@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -146,7 +147,7 @@ func TestTrainHeedsSignals(t *testing.T) {
 const programVariable = "GRAFT_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "work" { // a worker of a simulation
+	if len(os.Args) > 1 && (os.Args[1] == "work" || slices.Equal(os.Args[1:min(3, len(os.Args))], []string{"node", "guard"})) { // a worker of a simulation, or the guard of tasks
 		main()
 	}
 	if os.Getenv(programVariable) != "" {

@@ -73,6 +73,7 @@ type NodeProfileFailed struct {
 	First  string `json:"first"`  // its kind, or its name
 	Second string `json:"second"` // partner; empty is alone
 	Reason string `json:"reason"` // in words
+	Full   bool   `json:"full"`   // the device has too little memory for both, so that they never run together; no failure
 }
 
 // NodeProfileRow is one measurement. Of a task alone the second side is empty.

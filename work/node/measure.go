@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"graft/cluster/node"
@@ -65,7 +66,7 @@ func (c *chains) observe(e execute.Event) {
 		(*list)[k].to, (*list)[k].done = e.At, e.End == execute.Done
 	}
 	if e.End == execute.Failed && c.failure == "" && !c.enough {
-		c.failure = fmt.Sprintf("%s: %s; its log has more", e.Name, e.Reason)
+		c.failure = e.Name + ": " + e.Reason
 	}
 	if c.enough = c.enough || e.End == execute.Done && e.At.Seconds() >= c.seconds && c.complete(e.At); c.enough || c.failure != "" {
 		c.stop()
@@ -119,7 +120,7 @@ func (p *profiler) measure(ctx context.Context, number int, sides []int, row *ru
 	case ctx.Err() != nil || err != nil && within.Err() == nil:
 		return "", errors.Join(err, run.Discard())
 	case c.failure != "":
-		return c.failure, run.Close()
+		return fmt.Sprintf("%s; its log is in %s/logs", c.failure, filepath.Base(folder)), run.Close()
 	case !c.enough && !c.all(row):
 		return fmt.Sprintf("no whole run within %g s; raise option most-seconds", p.o.Most), run.Close()
 	}

@@ -193,25 +193,31 @@ func (p *profiler) measureOnce(ctx context.Context, number, repeat int, sides []
 	if len(sides) > 1 {
 		names[1] = p.jobs[sides[1]].Name
 	}
-	if p.find(repeat, names) != nil || slices.ContainsFunc(p.left, func(f runs.NodeProfileFailed) bool { return f.First == names[0] && f.Second == names[1] }) {
+	was := func(f runs.NodeProfileFailed) bool { return f.First == names[0] && f.Second == names[1] }
+	if p.find(repeat, names) != nil || slices.ContainsFunc(p.left, was) {
 		return nil
 	}
-	why := p.obstacle(repeat, sides)
-	if why == "" {
+	failed := runs.NodeProfileFailed{First: names[0], Second: names[1]}
+	if failed.Reason, failed.Full = p.obstacle(repeat, sides); failed.Reason == "" {
 		row := runs.NodeProfileRow{Repeat: repeat, Tasks: names}
-		reason, err := p.measure(ctx, number, sides, &row)
-		if err != nil {
+		var err error
+		if failed.Reason, err = p.measure(ctx, number, sides, &row); err != nil {
 			return err
 		}
-		if why = reason; why == "" {
-			p.rows = append(p.rows, row)
-			p.env.Log.Info("measured", zap.Int("repeat", repeat), zap.String("task", names[0]), zap.String("beside", names[1]), zap.Float64("seconds", work.Rounded(row.Times[0])), zap.Float64("speed", work.Rounded(row.Speeds[0])))
-			return p.table.Append(row)
+		if failed.Reason == "" {
+			return p.keep(row)
 		}
 	}
-	p.left = append(p.left, runs.NodeProfileFailed{First: names[0], Second: names[1], Reason: why})
-	p.env.Log.Warn("not measured", zap.String("task", names[0]), zap.String("beside", names[1]), zap.String("reason", why))
+	p.left = append(p.left, failed)
+	p.env.Log.Warn("not measured", zap.String("task", names[0]), zap.String("beside", names[1]), zap.String("reason", failed.Reason))
 	return nil
+}
+
+// keep adds a measurement to the table.
+func (p *profiler) keep(r runs.NodeProfileRow) error {
+	p.rows = append(p.rows, r)
+	p.env.Log.Info("measured", zap.Int("repeat", r.Repeat), zap.String("task", r.Tasks[0]), zap.String("beside", r.Tasks[1]), zap.Float64("seconds", work.Rounded(r.Times[0])), zap.Float64("speed", work.Rounded(r.Speeds[0])))
+	return p.table.Append(r)
 }
 
 // find returns a measurement that was made; nil for none.
@@ -223,18 +229,19 @@ func (p *profiler) find(repeat int, names [2]string) *runs.NodeProfileRow {
 	return &p.rows[k]
 }
 
-// obstacle says why a pair cannot be measured; empty if it can. The memory of a task is that of the file or,
-// where it was measured, the most that was in use while the task ran alone.
-func (p *profiler) obstacle(repeat int, sides []int) string {
+// obstacle says why a pair cannot be measured, and whether the reason is the device's memory; empty if it can.
+// The memory of a task is that of the file or, where it was measured and is more, the most that was in use while
+// the task ran alone.
+func (p *profiler) obstacle(repeat int, sides []int) (reason string, full bool) {
 	if len(sides) < 2 {
-		return ""
+		return "", false
 	}
 	sum := 0.0
 	for _, k := range sides {
 		j := &p.jobs[k]
 		row := p.find(repeat, [2]string{j.Name})
 		if row == nil {
-			return fmt.Sprintf("%s was not measured alone", j.Name)
+			return fmt.Sprintf("%s was not measured alone", j.Name), false
 		}
 		memory := j.Memory
 		if m := row.Use.Memory; m != nil {
@@ -243,9 +250,9 @@ func (p *profiler) obstacle(repeat int, sides []int) string {
 		sum += memory
 	}
 	if most := cmp.Or(p.options.Devices[0].Memory, defaultMemory); sum > most {
-		return fmt.Sprintf("they need %.0f MiB of the device's %.0f together", sum, most)
+		return fmt.Sprintf("they need %.0f MiB of the device's %.0f together", sum, most), true
 	}
-	return ""
+	return "", false
 }
 
 // single is the run time of a task alone in a repeat.

@@ -52,7 +52,7 @@ func TestProfile(t *testing.T) {
 	require.Equal(t, run, o.Folder)
 	require.Len(t, o.Tasks, 2)
 	require.Len(t, o.Pairs, 2, "loop beside itself does not fit")
-	require.Equal(t, []runs.NodeProfileFailed{{First: "loop", Second: "loop", Reason: "they need 18000 MiB of the device's 16384 together"}}, o.Left)
+	require.Equal(t, []runs.NodeProfileFailed{{First: "loop", Second: "loop", Reason: "they need 18000 MiB of the device's 16384 together", Full: true}}, o.Left)
 	for _, p := range o.Pairs {
 		require.Positive(t, p.Speed1.Mean)
 		require.Positive(t, p.Speed2.Mean)
@@ -92,7 +92,7 @@ func TestProfileOfTasksThatFail(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, o.Tasks, 1)
 	require.Len(t, o.Left, 3)
-	require.Contains(t, o.Left[0].Reason, "exit code 3")
+	require.Equal(t, "bad.1.1: exit code 3; its log is in measurement-1/logs", o.Left[0].Reason)
 	require.Equal(t, runs.NodeProfileFailed{First: "bad", Second: "good", Reason: "bad was not measured alone"}, o.Left[2])
 	logs, err := filepath.Glob(filepath.Join(dir, "run", "measurement-1", "logs", "*"))
 	require.NoError(t, err)
