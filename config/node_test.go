@@ -11,6 +11,23 @@ import (
 	"graft/files"
 )
 
+// The benchmark files are valid, and so are the jobs and scripts that their commands name.
+func TestBenchmarkTasksAreRight(t *testing.T) {
+	t.Chdir("..")
+	for _, path := range []string{"scenarios/node/benchmark.toml", "scenarios/node/graft.toml"} {
+		n, err := ReadNode(files.OS{}, path, nil)
+		require.NoError(t, err)
+		require.NotEmpty(t, n.Task, path)
+		for _, task := range n.Task {
+			require.FileExists(t, task.Command[1])
+			if len(task.Command) == 3 {
+				_, _, err := Read(files.OS{}, task.Command[2], nil)
+				require.NoError(t, err)
+			}
+		}
+	}
+}
+
 // readNode reads a text as a file of a machine's tasks.
 func readNode(t *testing.T, text string, set ...string) (*Node, error) {
 	t.Helper()
