@@ -27,6 +27,7 @@ import (
 	"graft/work/doctor"
 	"graft/work/estimates"
 	"graft/work/export"
+	"graft/work/fabric"
 	"graft/work/learn"
 	"graft/work/node"
 	"graft/work/pipeline"
@@ -49,6 +50,7 @@ var jsonReports = map[string][]any{
 	"graft demo":          {train.Result{}},
 	"graft doctor":        {doctor.Report{}},
 	"graft export":        {export.Report{}},
+	"graft fabric run":    {fabric.PlayReport{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveOutReport{}, runs.ElasticComparison{}},
 	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}, learn.SchedulerResult{}, learn.CasesResult{}},
 	"graft model list":    {modelList{}},

@@ -14,6 +14,7 @@ func commands() []*cobra.Command {
 		newFleetCommand(),
 		newClusterCommand(),
 		newNodeCommand(),
+		newFabricCommand(),
 		newWorkCommand(),
 		newLearnCommand(),
 		newPipelineCommand(),
