@@ -4,8 +4,55 @@ import "slices"
 
 // group is transfers that may be one collective, or that each go by themselves.
 type group struct {
-	deps []int
-	lone bool // not a collective on any placement
+	deps  []int
+	lone  bool // not a collective on any placement
+	kind  collective
+	bytes float64 // of the message; 0 is the sum of the transfers
+}
+
+// collective is a kind of collective.
+type collective uint8
+
+const (
+	reduce collective = iota // an all-reduce: a sum that all get
+	gather                   // an all-gather: all get what each has
+)
+
+// reductions lists the exchanges of each operation as one all-reduce, and all other transfers as
+// themselves.
+func (p *Parted) reductions() (groups []group) {
+	of := map[int]int{} // by number: its group, plus 1
+	for k := range p.Graph.Deps {
+		d := &p.Graph.Deps[k]
+		if !d.Sync {
+			groups = append(groups, group{deps: []int{k}, lone: true})
+			continue
+		}
+		op := &p.Graph.Ops[d.From]
+		if of[op.Node] == 0 {
+			groups = append(groups, group{bytes: op.Parameters})
+			of[op.Node] = len(groups)
+		}
+		g := &groups[of[op.Node]-1]
+		g.deps = append(g.deps, k)
+	}
+	return groups
+}
+
+// gathers lists the transfers between the parts of each two operations as one all-gather.
+func (p *Parted) gathers() (groups []group) {
+	of := map[[2]int]int{}
+	for k := range p.Graph.Deps {
+		from, to := &p.Graph.Ops[p.Graph.Deps[k].From], &p.Graph.Ops[p.Graph.Deps[k].To]
+		pair := [2]int{from.Node, to.Node}
+		if of[pair] == 0 {
+			groups = append(groups, group{kind: gather, lone: from.Part < 0 || to.Part < 0, bytes: p.Graph.Deps[k].Size * float64(p.Split[min(from.Node, p.Source.Twin(from.Node))-1])})
+			of[pair] = len(groups)
+		}
+		g := &groups[of[pair]-1]
+		g.deps = append(g.deps, k)
+	}
+	return groups
 }
 
 // group lists the transfers of each operation forward and of its twin. Those of an operation that
@@ -31,7 +78,7 @@ func (p *Parted) group() (groups []group) {
 				}
 			}
 		}
-		groups = append(groups, group{forward, lone}, group{backward, lone})
+		groups = append(groups, group{deps: forward, lone: lone}, group{deps: backward, lone: lone})
 		groups = append(groups, p.exchanges(from, to)...)
 	}
 	return slices.DeleteFunc(groups, func(g group) bool { return len(g.deps) == 0 })

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"math"
+	"slices"
 
 	"graft/cluster/fabric/graph"
 )
@@ -16,6 +17,7 @@ type Parted struct {
 	first   []int         // of each number: its first part in Graph.Ops
 	order   []int         // numbers forward, sources first: the order in which they are placed
 	at      []int         // of each number forward, minus 1: its place in Source.Ops
+	stage   []int         // of each number forward, minus 1: the server of all its parts; nil spreads parts
 	groups  []group
 }
 
@@ -92,18 +94,18 @@ func (r *rewriting) exchange(node int, size float64) {
 
 // finish makes a parted step of a rewriting.
 func (r *rewriting) finish(split []int) *Parted {
-	p := &Parted{Source: r.source, Split: split}
-	p.Graph, p.first = r.graph()
-	for _, n := range split {
-		p.Degree = max(p.Degree, n)
-	}
-	p.Details = p.Graph.Details()
-	p.order = placing(r.source)
-	p.at = make([]int, r.source.Nodes)
+	g, first := r.graph()
+	return newParted(r.source, g, first, split)
+}
+
+// newParted makes a parted step; its groups are still to be listed.
+func newParted(source, parted *graph.Graph, first, split []int) *Parted {
+	p := &Parted{Source: source, Graph: parted, Split: split, Degree: slices.Max(split), Details: parted.Details(), first: first}
+	p.order = placing(source)
+	p.at = make([]int, source.Nodes)
 	for k := range p.at {
-		p.at[r.source.Ops[k].Node-1] = k
+		p.at[source.Ops[k].Node-1] = k
 	}
-	p.groups = p.group()
 	return p
 }
 

@@ -51,6 +51,9 @@ func Place(site *Site, parted *Parted) (*Placed, error) {
 		site: site, parted: parted, used: map[int]float64{}, hosts: make([][]int, parted.Source.Nodes),
 		placed: &Placed{Parted: parted, Server: make([]int, ops)},
 	}
+	if parted.stage != nil {
+		return p.stages()
+	}
 	order := make([]int, 0, ops)
 	for _, node := range parted.order {
 		hosts := p.host(node)
@@ -69,6 +72,35 @@ func Place(site *Site, parted *Parted) (*Placed, error) {
 	p.placed.finish(order)
 	p.placed.lay(max(site.Network.Lanes(), 1), site.Pick)
 	return p.placed, p.overflow()
+}
+
+// stages places each stage on a server of one block.
+func (p *placer) stages() (*Placed, error) {
+	need := make([]float64, p.parted.Degree)
+	var order []int
+	for _, node := range p.parted.order {
+		for _, number := range [2]int{node, p.parted.Source.Twin(node)} {
+			from, to := p.parted.Parts(number)
+			for op := from; op < to; op++ {
+				need[p.parted.stage[node-1]] += p.parted.Graph.Ops[op].Memory
+				order = append(order, op)
+			}
+		}
+	}
+	if slices.Max(need) > p.site.Memory {
+		return nil, ErrNoPlace
+	}
+	block := p.site.Network.Block(p.parted.Degree, p.site.Free, nil)
+	if block == nil {
+		return nil, ErrNoPlace
+	}
+	for k := range p.parted.Graph.Ops {
+		node := p.parted.Graph.Ops[k].Node
+		p.placed.Server[k] = block[p.parted.stage[min(node, p.parted.Source.Twin(node))-1]]
+	}
+	p.placed.finish(order)
+	p.placed.lay(max(p.site.Network.Lanes(), 1), p.site.Pick)
+	return p.placed, nil
 }
 
 // need returns the bytes of one part.

@@ -1,13 +1,22 @@
 package fabric
 
-import "graft/cluster"
+import (
+	"graft/cluster"
+	"graft/cluster/fabric/graph"
+)
 
 // The faults of the simulator of RAMP and PAC-ML (github.com/cwfparsonson/ddls).
 var (
 	// Milliseconds takes the times of profiles, which are in ms, as seconds.
 	Milliseconds = cluster.Quirk{Name: "milliseconds", Fixed: "times of profiles, which are in ms, are converted to seconds"}
+	// MirroredSizes sends backward what is sent forward behind it.
+	MirroredSizes = cluster.Quirk{Name: "mirrored-sizes", Fixed: "a backward transfer has the size of the gradient that it carries: that of the forward transfer it mirrors"}
+	// OneLoss lets backward operations begin early.
+	OneLoss = cluster.Quirk{Name: "one-loss", Fixed: "where a network has several outputs, backward operations wait for each of them, not for the last alone"}
 	// HeldSizes sends what operations hold, from every part to every part.
 	HeldSizes = cluster.Quirk{Name: "held-sizes", Fixed: "parts of an operation send what their strategy needs: a share of the activation to those that use it, and gradients of parameters in one all-reduce"}
+	// LostParts splits operations into numbers of parts that no block has.
+	LostParts = cluster.Quirk{Name: "lost-parts", Fixed: "an operation is split into no more parts than fit a block of the network; with other numbers its job can never be placed"}
 	// CountedSync counts exchanges as inputs.
 	CountedSync = cluster.Quirk{Name: "counted-sync", Fixed: "an operation starts when all its inputs are there; exchanges with other parts of it do not count as inputs"}
 	// TwiceDivided divides the rate of a transceiver twice.
@@ -36,6 +45,11 @@ var (
 
 // Quirks returns all quirks of the world. A new one has a line here.
 func Quirks() []cluster.Quirk {
-	return []cluster.Quirk{Milliseconds, HeldSizes, CountedSync, TwiceDivided, ForwardMemory, SharedChannel,
+	return []cluster.Quirk{Milliseconds, MirroredSizes, OneLoss, HeldSizes, LostParts, CountedSync, TwiceDivided, ForwardMemory, SharedChannel,
 		ForgottenPlacement, RoundedLimit, StepShare, LateRelease, RunningBlocked, EndlessClock, EmptyShapes, MaskedConstant}
+}
+
+// Mirror returns how graphs are made of profiles.
+func Mirror(q cluster.Quirks) graph.MirrorOptions {
+	return graph.MirrorOptions{SourceSizes: q.Keeps(MirroredSizes), OneLoss: q.Keeps(OneLoss)}
 }

@@ -81,26 +81,26 @@ const (
 	sumRate  = 130e12
 )
 
-// allReduce is the time of an all-reduce between servers, in RAMP's four steps: over groups, over
-// the servers that share a place in them, over racks, and over what remains.
-func (r *Ramp) allReduce(message float64, servers, racks, groups int) float64 {
+// allReduce is the time of the transfers of half of an all-reduce between servers, and of its sums, in
+// RAMP's four steps: over groups, over the servers that share a place in them, over racks, and over
+// what remains.
+func (r *Ramp) allReduce(message float64, servers, racks, groups int) (transfer, sums float64) {
 	transceivers := float64(r.Groups)
 	rate := r.channel()
 	if r.Quirks.Keeps(TwiceDivided) {
 		rate /= transceivers
 	}
 	steps := [4]int{groups, min(groups, servers), racks, int(math.Ceil(float64(servers) / transceivers))}
-	compute, transfer := 0.0, 0.0
 	part := message
 	for _, n := range steps {
 		part = math.Ceil(part / float64(n))
 		if n <= 1 {
 			continue
 		}
-		compute += addition(part*float64(n), n)
+		sums += addition(part*float64(n), n)
 		transfer += r.Latency + 2*r.IO + part/(float64(width(r.Groups, n, 1))*rate)
 	}
-	return 2*transfer + compute
+	return transfer, sums
 }
 
 // width is the number of transceivers, of those of a server, for each transfer of a step between n

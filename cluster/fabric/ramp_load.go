@@ -9,7 +9,7 @@ import (
 // Load sets the seconds of each transfer: those of its collective, or of itself.
 func (r *Ramp) Load(p *Placed) error {
 	p.Work = make([]float64, len(p.Parted.Graph.Deps))
-	const collective, lone = 1, 2
+	const together, lone = 1, 2
 	claims := make([]uint8, len(p.Work))
 	var error error
 	for g := range p.Parted.groups {
@@ -17,14 +17,14 @@ func (r *Ramp) Load(p *Placed) error {
 		claim := uint8(lone)
 		time := 0.0
 		if group.together(p) {
-			claim = collective
+			claim = together
 			if time = r.collective(p, group); math.IsInf(time, 0) || math.IsNaN(time) {
-				error = errors.Join(error, fmt.Errorf("an all-reduce over %d transfers takes for ever: too few transceivers for its servers", len(group.deps)))
+				error = errors.Join(error, fmt.Errorf("a collective of %d transfers takes for ever: too few transceivers for its servers", len(group.deps)))
 			}
 		}
 		for _, dep := range group.deps {
 			claims[dep] |= claim
-			if claim == collective {
+			if claim == together {
 				p.Work[dep] = time
 			}
 		}
@@ -62,7 +62,14 @@ func (r *Ramp) collective(p *Placed, g *group) float64 {
 	if alone {
 		return 0
 	}
-	return r.allReduce(message, places.count, racks.count, groups.count)
+	if g.bytes > 0 {
+		message = g.bytes
+	}
+	transfer, sums := r.allReduce(message, places.count, racks.count, groups.count)
+	if g.kind == gather {
+		return transfer
+	}
+	return 2*transfer + sums
 }
 
 // spread counts distinct small numbers.

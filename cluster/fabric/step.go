@@ -33,10 +33,10 @@ func (s *Step) Busy(servers int, job float64) float64 {
 	return sum
 }
 
-// Watch follows a step: each span of an operation or of a transfer as it ends. Nil follows nothing.
+// Watch follows a step. Nil follows nothing.
 type Watch struct {
-	Op  func(op int, from, to float64)
-	Dep func(dep int, from, to float64)
+	Op  func(op int, from, to float64)  // sees each time in which an operation runs; one of a higher priority may interrupt it
+	Dep func(dep int, from, to float64) // sees each transfer between servers as it ends, from the time at which it first moved
 }
 
 // Timing says how a step runs.
@@ -64,7 +64,8 @@ type step struct {
 	still  []int     // those within servers
 	ended  []int     // transfers that ended in this tick
 	rates  []float64
-	begun  []float64 // of operations, and behind them of transfers: when they first moved
+	spans  []span    // of each server: what runs
+	begun  []float64 // of transfers: when they first moved
 	undone int
 	result Step
 }
@@ -108,11 +109,13 @@ func newStep(t *Timing, p *Placed) *step {
 	for rank, dep := range ranked(all, s.work) {
 		s.first[dep] = rank
 	}
-	if t.Watch.Op != nil || t.Watch.Dep != nil {
-		s.begun = make([]float64, s.undone)
-		for k := range s.begun {
-			s.begun[k] = math.NaN()
-		}
+	s.spans = make([]span, len(p.Servers))
+	for k := range s.spans {
+		s.spans[k].op = -1
+	}
+	s.begun = make([]float64, len(g.Deps))
+	for k := range s.begun {
+		s.begun[k] = math.NaN()
 	}
 	for k := range g.Ops {
 		s.missed[k] = s.inputs(k)
@@ -213,13 +216,11 @@ func (s *step) compute(length float64) (computing int) {
 		}
 		computing++
 		op := queue[len(queue)-1]
-		s.begin(op, now)
+		s.run(slot, op, now)
 		if s.left[op] -= min(length, s.left[op]); s.left[op] == 0 {
 			s.ready[slot] = queue[:len(queue)-1]
 			s.undone--
-			if watch := s.timing.Watch.Op; watch != nil {
-				watch(op, s.begun[op], now+length)
-			}
+			s.run(slot, -1, now+length)
 			for _, dep := range s.placed.Parted.Graph.Out[op] {
 				s.release(dep)
 			}
@@ -228,10 +229,22 @@ func (s *step) compute(length float64) (computing int) {
 	return computing
 }
 
-func (s *step) begin(k int, now float64) {
-	if s.begun != nil && math.IsNaN(s.begun[k]) {
-		s.begun[k] = now
+// span is an operation that runs since a time; -1 is none.
+type span struct {
+	op    int
+	since float64
+}
+
+// run lets a server go on with an operation, and reports what it ran before.
+func (s *step) run(slot, op int, now float64) {
+	was := s.spans[slot]
+	if was.op == op {
+		return
 	}
+	if watch := s.timing.Watch.Op; watch != nil && was.op >= 0 {
+		watch(was.op, was.since, now)
+	}
+	s.spans[slot] = span{op, now}
 }
 
 // move moves transfers, which were ready when the tick began.
@@ -246,7 +259,9 @@ func (s *step) move(moving []int, length float64) {
 		if rate == 0 {
 			continue
 		}
-		s.begin(len(s.left)+dep, s.result.Time)
+		if math.IsNaN(s.begun[dep]) {
+			s.begun[dep] = s.result.Time
+		}
 		if s.work[dep] -= min(length*rate, s.work[dep]); s.work[dep] <= s.rest(dep, rate) {
 			s.ended = append(s.ended, dep)
 		}
@@ -255,7 +270,7 @@ func (s *step) move(moving []int, length float64) {
 		at, _ := slices.BinarySearchFunc(s.moving, s.first[dep], func(d, rank int) int { return rank - s.first[d] })
 		s.moving = slices.Delete(s.moving, at, at+1)
 		if watch := s.timing.Watch.Dep; watch != nil {
-			watch(dep, s.begun[len(s.left)+dep], s.result.Time+length)
+			watch(dep, s.begun[dep], s.result.Time+length)
 		}
 		s.end(dep)
 	}

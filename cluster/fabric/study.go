@@ -32,6 +32,7 @@ func NewModel(g *graph.Graph) Model { return Model{Name: g.Model, Graph: g, Deta
 
 // Options say how jobs run.
 type Options struct {
+	Strategy Strategy       // how steps are spread; default Data. With the quirk held-sizes it is the way of the simulator of PAC-ML
 	MaxParts int            // largest degree; default 16, as in PAC-ML's experiments
 	Quantum  float64        // ms of an operation for each part of it; default 0.01, as there
 	Memory   float64        // bytes of a server; default 80e9, an A100's
@@ -48,6 +49,9 @@ func (o *Options) EnsureDefaults() {
 		if *v == 0 {
 			*v = value
 		}
+	}
+	if o.Strategy == "" {
+		o.Strategy = Data
 	}
 	if o.MaxParts == 0 {
 		o.MaxParts = 16
@@ -76,7 +80,7 @@ func (o *Options) Validate() error {
 	check(o.Speed > 0 && !math.IsInf(o.Speed, 1), "speed %g: expected more than 0", o.Speed)
 	check(o.Until > 0, "end %g s: expected more than 0", o.Until)
 	check(!o.More || !math.IsInf(o.Until, 1), "jobs that arrive for ever need an end of the episode")
-	return errors.Join(faults...)
+	return errors.Join(append(faults, o.strategyFault())...)
 }
 
 // maxJobs bounds an episode.
@@ -153,9 +157,7 @@ func (s *Study) Parted(model, degree int) *Parted {
 	if p, ok := s.parted.list[key]; ok {
 		return p
 	}
-	g := s.Models[model].Graph
-	split := Splits(g, s.Options.Quantum, degree)
-	p := published(g, split).finish(split)
+	p := part(s.Models[model].Graph, &s.Options, s.Network, degree)
 	s.parted.list[key] = p
 	return p
 }

@@ -141,7 +141,7 @@ func (e *Episode) Study(profiles []*graph.Profile) (*fabric.Study, error) {
 	models := map[string]int{}
 	for _, p := range profiles {
 		models[p.Model] = len(s.Models)
-		s.Models = append(s.Models, fabric.NewModel(p.Mirror()))
+		s.Models = append(s.Models, fabric.NewModel(p.Mirror(fabric.Mirror(quirks))))
 	}
 	if err := e.arrivals(s, models); err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func (l *lookahead) study(t *testing.T) *fabric.Study {
 		folder = "all"
 	}
 	s := &fabric.Study{Network: network, Options: fabric.Options{MaxParts: l.Cfg.MaxPart, Quantum: l.Cfg.Quantum, Quirks: ramp.Quirks()}}
-	s.Models = []fabric.Model{fabric.NewModel(profile(t, folder, l.Model+".txt").Mirror())}
+	s.Models = []fabric.Model{fabric.NewModel(profile(t, folder, l.Model+".txt").Mirror(fabric.Mirror(ramp.Quirks())))}
 	s.Jobs = []fabric.Job{{Limit: 1, Steps: l.Steps}}
 	s.Options.EnsureDefaults()
 	s.Prepare()

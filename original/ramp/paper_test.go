@@ -23,7 +23,7 @@ func paperStudy(t testing.TB, arrivals [][3]any) *fabric.Study {
 	models := map[string]int{}
 	for k, name := range small {
 		models[name] = k
-		s.Models = append(s.Models, fabric.NewModel(profile(t, "small", name+".txt").Mirror()))
+		s.Models = append(s.Models, fabric.NewModel(profile(t, "small", name+".txt").Mirror(fabric.Mirror(ramp.Quirks()))))
 	}
 	for k, row := range arrivals {
 		s.Jobs = append(s.Jobs, fabric.Job{Model: models[row[1].(string)], Limit: row[2].(float64), Steps: 50, Arrival: 1e3 * float64(k)})

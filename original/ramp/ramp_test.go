@@ -9,7 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/cluster/fabric"
 	"graft/cluster/fabric/graph"
+	"graft/original/ramp"
 )
 
 // reference is the folder of recorded results.
@@ -74,7 +76,7 @@ func TestGraphsAreThoseOfTheSimulator(t *testing.T) {
 	for folder, list := range map[string]map[string]summary{"small": golden.Small, "toy": golden.Toy, "all": golden.All} {
 		for name, want := range list {
 			t.Run(folder+"/"+name, func(t *testing.T) {
-				requireGraph(t, &want, profile(t, folder, want.File).Mirror())
+				requireGraph(t, &want, profile(t, folder, want.File).Mirror(fabric.Mirror(ramp.Quirks())))
 			})
 		}
 	}

@@ -44,47 +44,62 @@ func (g *Graph) Twin(node int) int { return 2*g.Nodes + 1 - node }
 // Backward reports whether an operation is of the backward pass.
 func (g *Graph) Backward(op *Op) bool { return op.Node > g.Nodes }
 
+// MirrorOptions keep faults of the simulator of PAC-ML in the graph of a step. The zero value keeps none.
+type MirrorOptions struct {
+	SourceSizes bool // a backward transfer has the size of what its source gave forward, not of what its target did
+	OneLoss     bool // backward operations wait for the last operation forward alone, not each for its own
+}
+
 // Mirror makes the graph of a training step: all operations forward in the order of the profile,
-// their twins in the same order, and one transfer from the last forward to the first backward.
-// Backward transfers mirror those forward. A transfer has the size of what its source gives.
-func (p *Profile) Mirror() *Graph {
+// their twins in the same order, and a transfer from each last operation forward to its twin.
+// Backward transfers mirror those forward and carry the gradient of what these carried.
+func (p *Profile) Mirror(o MirrorOptions) *Graph {
 	n := len(p.Nodes)
 	g := &Graph{Model: p.Model, Nodes: n, Ops: make([]Op, 0, 2*n)}
-	place := make([]int, 2*n+1) // of a number in Ops
 	for _, backward := range []bool{false, true} {
 		for _, node := range p.Nodes {
 			op := Op{Node: node.ID, Part: -1, Compute: node.Forward, Activation: node.Activation, Parameters: node.Parameters, Memory: node.Activation + node.Parameters}
 			if backward {
 				op.Node, op.Compute = g.Twin(node.ID), node.Backward
 			}
-			place[op.Node] = len(g.Ops)
 			g.Ops = append(g.Ops, op)
 		}
 	}
-	next := make([][]int, 2*n)
-	add := func(from, to int) { next[place[from]] = append(next[place[from]], place[to]) }
-	forward := make([][]int, n) // a profile's edges in the order of their sources
-	for _, e := range p.Edges {
-		forward[e[0]] = append(forward[e[0]], e[1])
-	}
-	for from, tos := range forward {
+	for from, tos := range p.mirrored(o) {
 		for _, to := range tos {
-			add(p.Nodes[from].ID, p.Nodes[to].ID)
-		}
-	}
-	for from, tos := range forward {
-		for _, to := range tos {
-			add(g.Twin(p.Nodes[to].ID), g.Twin(p.Nodes[from].ID))
-		}
-	}
-	add(n, n+1)
-	for from, tos := range next {
-		for _, to := range tos {
-			g.Deps = append(g.Deps, Dep{From: from, To: to, Size: g.Ops[from].Activation})
+			size := g.Ops[from].Activation
+			if from >= n && !o.SourceSizes {
+				size = g.Ops[to].Activation
+			}
+			g.Deps = append(g.Deps, Dep{From: from, To: to, Size: size})
 		}
 	}
 	g.Index()
 	return g
+}
+
+// mirrored lists, for each operation of a step, those behind it.
+func (p *Profile) mirrored(o MirrorOptions) [][]int {
+	n := len(p.Nodes)
+	next := make([][]int, 2*n)
+	for _, e := range p.Edges {
+		next[e[0]] = append(next[e[0]], e[1])
+	}
+	for from, tos := range next[:n] {
+		for _, to := range tos {
+			next[n+to] = append(next[n+to], n+from)
+		}
+	}
+	last := func(k int) bool { return len(next[k]) == 0 }
+	if o.OneLoss {
+		last = func(k int) bool { return p.Nodes[k].ID == n }
+	}
+	for k := range n {
+		if last(k) {
+			next[k] = append(next[k], n+k)
+		}
+	}
+	return next
 }
 
 // Index fills Out and In from Deps.

@@ -1,0 +1,175 @@
+package fabric
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Tree is a network of switches: servers stand in racks, each has a link to its rack's switch, and
+// each switch one to a core that is never the limit. Links carry as much in each direction, and the
+// transfers on a link share it: rates are fair by max-min. A job has the network to itself: jobs do
+// not slow each other.
+type Tree struct {
+	Racks     int
+	Servers   int     // in a rack
+	Bandwidth float64 // of a server's link, bytes in a second
+	Uplink    float64 // of a rack's link, bytes in a second; Servers*Bandwidth does not slow what leaves a rack
+	Latency   float64 // of a transfer, s; counted as the bytes that a server's link carries meanwhile
+}
+
+// Validate lists the faults of a network.
+func (t *Tree) Validate() error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	check(t.Racks >= 1 && t.Racks <= maxServers, "racks %d: expected 1 to %d", t.Racks, maxServers)
+	check(t.Servers >= 1 && t.Servers <= maxServers, "servers %d: expected 1 to %d in a rack", t.Servers, maxServers)
+	if len(faults) == 0 {
+		check(t.Size() <= maxServers, "%d servers: at most %d", t.Size(), maxServers)
+	}
+	check(t.Bandwidth > 0 && t.Bandwidth <= 1e18, "bandwidth %g: expected more than 0 and at most 1e18 bytes in a second", t.Bandwidth)
+	check(t.Uplink > 0 && t.Uplink <= 1e18, "uplink %g: expected more than 0 and at most 1e18 bytes in a second", t.Uplink)
+	check(t.Latency >= 0 && t.Latency <= 1e6, "latency %g: expected 0 to 1e6 s", t.Latency)
+	return errors.Join(faults...)
+}
+
+// Size returns the number of servers.
+func (t *Tree) Size() int { return t.Racks * t.Servers }
+
+// Name names a server by its rack and place: 3-1.
+func (t *Tree) Name(server int) string {
+	return fmt.Sprintf("%d-%d", server/t.Servers, server%t.Servers)
+}
+
+// Lanes returns 0: transfers share links.
+func (t *Tree) Lanes() int { return 0 }
+
+// Fits reports whether there are n servers.
+func (t *Tree) Fits(n int) bool { return n <= t.Size() }
+
+// Block takes n servers of the rack that has the fewest free but enough, or of as few racks as possible.
+func (t *Tree) Block(n int, use func(server int) bool, into []int) []int {
+	free := make([][]int, t.Racks)
+	all := 0
+	for rack := range free {
+		for k := range t.Servers {
+			if server := rack*t.Servers + k; use(server) {
+				free[rack] = append(free[rack], server)
+			}
+		}
+		all += len(free[rack])
+	}
+	if all < n {
+		return nil
+	}
+	slices.SortStableFunc(free, func(a, b []int) int { return cmp.Compare(len(a), len(b)) })
+	at, _ := slices.BinarySearchFunc(free, n, func(servers []int, n int) int { return cmp.Compare(len(servers), n) })
+	if at < len(free) {
+		return append(into, free[at][:n]...)
+	}
+	block := into
+	for k := len(free) - 1; n > 0; k-- {
+		taken := free[k][:min(n, len(free[k]))]
+		block = append(block, taken...)
+		n -= len(taken)
+	}
+	return block
+}
+
+// Alike renumbers racks and servers in the order in which they occur.
+func (t *Tree) Alike(servers []int, key []byte) []byte {
+	var racks renumber
+	for _, server := range servers {
+		n := racks.of(server / t.Servers)
+		key = append(key, byte(n), byte(n>>8))
+	}
+	return key
+}
+
+// Load sets the bytes of each transfer, with those of its latency.
+func (t *Tree) Load(p *Placed) error {
+	p.Work = make([]float64, len(p.Parted.Graph.Deps))
+	for dep := range p.Work {
+		if p.flows(dep) {
+			p.Work[dep] = p.Parted.Graph.Deps[dep].Size + t.Latency*t.Bandwidth
+		}
+	}
+	return nil
+}
+
+// way lists the links of a transfer: numbers of a server's two, then of a rack's two.
+func (t *Tree) way(from, to int, links []int) []int {
+	n := t.Size()
+	links = append(links, from, n+to)
+	if a, b := from/t.Servers, to/t.Servers; a != b {
+		links = append(links, 2*n+a, 2*n+t.Racks+b)
+	}
+	return links
+}
+
+// Rates are fair by max-min: all grow alike until a link is full, which fixes those on it, and so on
+// (Bertsekas and Gallager, Data Networks, 1992, 6.5.2).
+func (t *Tree) Rates(p *Placed, ready []int, rates []float64) {
+	links := map[int]*link{}
+	var order []*link
+	ways := make([][]*link, len(ready))
+	for k, dep := range ready {
+		d := &p.Parted.Graph.Deps[dep]
+		rates[k] = -1
+		for _, number := range t.way(p.Server[d.From], p.Server[d.To], nil) {
+			l, ok := links[number]
+			if !ok {
+				l = &link{left: t.Bandwidth}
+				if number >= 2*t.Size() {
+					l.left = t.Uplink
+				}
+				links[number] = l
+				order = append(order, l)
+			}
+			l.open++
+			l.transfers = append(l.transfers, k)
+			ways[k] = append(ways[k], l)
+		}
+	}
+	for {
+		tight := tightest(order)
+		if tight == nil {
+			return
+		}
+		share := max(tight.left/float64(tight.open), 0)
+		for _, k := range tight.transfers {
+			if rates[k] >= 0 {
+				continue
+			}
+			rates[k] = share
+			for _, l := range ways[k] {
+				l.left -= share
+				l.open--
+			}
+		}
+	}
+}
+
+// link is a link while rates are found.
+type link struct {
+	left      float64 // bytes in a second that are not given away
+	open      int     // transfers without a rate
+	transfers []int
+}
+
+// tightest returns the link with the smallest share for those without a rate; nil if all have one.
+func tightest(links []*link) (tight *link) {
+	least := math.Inf(1)
+	for _, l := range links {
+		if l.open > 0 && l.left/float64(l.open) < least {
+			tight, least = l, l.left/float64(l.open)
+		}
+	}
+	return tight
+}
