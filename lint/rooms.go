@@ -58,6 +58,7 @@ var rooms = []room{
 	{"cluster", []string{"results", "cluster/trace"}},
 	{"cluster/fabric/graph", nil},
 	{"cluster/fabric", []string{"cluster", "cluster/fabric/graph"}},
+	{"cluster/fabric/networks", []string{"cluster/fabric/graph", "trainer"}},
 	{"cluster/elastic", []string{"cluster"}},
 	{"cluster/elastic/agent", []string{"cluster/elastic", "learn/candidates"}},
 	{"cluster/node", []string{"cluster/trace"}},

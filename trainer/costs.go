@@ -112,25 +112,38 @@ func SizeOf(n *model.Network) (Size, error) {
 	if err != nil {
 		return Size{}, err
 	}
-	size := Size{Bytes: 4 * int64(n.Input.Count())}
+	size := Size{Bytes: inputBytes(n)}
 	for _, r := range rows {
-		size.Parameters += int64(r.Parameters)
-		if len(r.Leaf.Layer.Slots()) > 0 {
-			size.Layers++
-		}
-		switch layer := r.Leaf.Layer.(type) {
-		case model.Flatten:
-			continue
-		case model.Conv2d:
-			if layer.Groups > 1 {
-				size.Grouped += r.Operations
-			} else {
-				size.Operations += r.Operations
-			}
-		case model.Linear:
-			size.Operations += r.Operations
-		}
-		size.Bytes += r.ActivationBytes
+		of := sizeOfLayer(r)
+		size.Layers += of.Layers
+		size.Operations += of.Operations
+		size.Grouped += of.Grouped
+		size.Bytes += of.Bytes
+		size.Parameters += of.Parameters
 	}
 	return size, nil
+}
+
+func inputBytes(n *model.Network) int64 { return 4 * int64(n.Input.Count()) }
+
+// sizeOfLayer holds the quantities of one layer, for one example.
+func sizeOfLayer(r model.Row) Size {
+	size := Size{Parameters: int64(r.Parameters)}
+	if len(r.Leaf.Layer.Slots()) > 0 {
+		size.Layers = 1
+	}
+	switch layer := r.Leaf.Layer.(type) {
+	case model.Flatten:
+		return size
+	case model.Conv2d:
+		if layer.Groups > 1 {
+			size.Grouped = r.Operations
+		} else {
+			size.Operations = r.Operations
+		}
+	case model.Linear:
+		size.Operations = r.Operations
+	}
+	size.Bytes = r.ActivationBytes
+	return size
 }

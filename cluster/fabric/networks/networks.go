@@ -1,0 +1,113 @@
+// Package networks makes graphs of operations of networks that graft trains.
+package networks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/cluster/fabric/graph"
+	"graft/model"
+	"graft/trainer"
+)
+
+// Options of a graph. The zero value is invalid: a profile is needed.
+type Options struct {
+	Batch   int              // examples in a step; zero means 64
+	Profile *trainer.Profile // times of a device
+}
+
+// maxBatch bounds the examples of a step.
+const maxBatch = 1 << 20
+
+// valueBytes is the size of a value: networks compute in float32.
+const valueBytes = 4
+
+// Profile makes the graph of a step of a network: its input, a node for each layer in running order,
+// and one for each sum and concatenation. A layer that runs twice has two nodes and its parameters in
+// the first. Times are those of the device's profile, divided among layers by its rates; backward is
+// what a step takes longer than forward, with the optimizer.
+func Profile(n *model.Network, o Options) (*graph.Profile, error) {
+	if o.Batch == 0 {
+		o.Batch = 64
+	}
+	if o.Batch < 1 || o.Batch > maxBatch {
+		return nil, fmt.Errorf("make a graph of %s: batch is %d; expected 1 to %d", n.Name(), o.Batch, maxBatch)
+	}
+	times, err := o.Profile.LayerTimes(n, o.Batch)
+	if err != nil {
+		return nil, fmt.Errorf("make a graph of %s: %w", n.Name(), err)
+	}
+	b := builder{batch: float64(o.Batch), times: times, seen: map[*model.Leaf]bool{}}
+	b.profile.Model = n.Name()
+	if _, err := model.Run(n, b.node("Input", fmt.Sprint(n.Input), n.Input, b.next()), &b); err != nil {
+		return nil, fmt.Errorf("make a graph of %s: %w", n.Name(), err)
+	}
+	return &b.profile, b.profile.Validate()
+}
+
+// value is a tensor: the place of the node that gives it, and its shape.
+type value struct {
+	node  int
+	shape model.Shape
+}
+
+// builder is the algebra of operations.
+type builder struct {
+	profile graph.Profile
+	batch   float64
+	times   []trainer.LayerTime // of what comes next
+	seen    map[*model.Leaf]bool
+}
+
+// next takes the times of the next layer.
+func (b *builder) next() (t trainer.LayerTime) {
+	t, b.times = b.times[0], b.times[1:]
+	return t
+}
+
+// node adds an operation that uses other ones.
+func (b *builder) node(kind, detail string, out model.Shape, time trainer.LayerTime, from ...value) value {
+	at, edges := len(b.profile.Nodes), 0
+	b.profile.Nodes = append(b.profile.Nodes, graph.Node{
+		ID: at + 1, Kind: kind, Detail: detail, Forward: 1000 * time.Forward, Backward: 1000 * max(0, time.Step-time.Forward),
+		Activation: b.batch * valueBytes * float64(out.Count()),
+	})
+	for _, v := range from {
+		if edge := [2]int{v.node, at}; !slices.Contains(b.profile.Edges[len(b.profile.Edges)-edges:], edge) {
+			b.profile.Edges = append(b.profile.Edges, edge)
+			edges++
+		}
+	}
+	return value{at, out}
+}
+
+// Layer adds a layer.
+func (b *builder) Layer(at model.Place, leaf *model.Leaf, in value) (value, error) {
+	out, err := leaf.Layer.Infer(in.shape)
+	if err != nil {
+		return value{}, err
+	}
+	kind, _, _ := strings.Cut(leaf.Layer.String(), "(")
+	v := b.node(kind, at.Path, out, b.next(), in)
+	if !b.seen[leaf] {
+		trained, _ := model.Counts(leaf.Layer)
+		b.profile.Nodes[v.node].Parameters = valueBytes * float64(trained)
+		b.seen[leaf] = true
+	}
+	return v, nil
+}
+
+// Sum adds the end of a residual.
+func (b *builder) Sum(path string, body, shortcut value) (value, error) {
+	return b.node("Add", path, body.shape, trainer.LayerTime{}, body, shortcut), nil
+}
+
+// Cat adds the end of a concatenation.
+func (b *builder) Cat(path string, parts []value) (value, error) {
+	out := append(model.Shape{0}, parts[0].shape[1:]...)
+	for _, p := range parts {
+		out[0] += p.shape[0]
+	}
+	return b.node("Concat", path, out, trainer.LayerTime{}, parts...), nil
+}

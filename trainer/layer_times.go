@@ -1,0 +1,62 @@
+package trainer
+
+import (
+	"fmt"
+
+	"graft/model"
+)
+
+// LayerTime is the expected time of a layer, in seconds.
+type LayerTime struct {
+	Forward float64 // in a batch of evaluation
+	Step    float64 // in a step of training: forward, backward and its part of the optimizer
+}
+
+// LayerTimes divides the times of a step and of a batch among the layers of a network, in running
+// order, by the rates of the profile; before them stands what a call and its input cost. They sum to
+// the times of the network, measured ones where the profile has them.
+func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
+	if p.Closed() {
+		return nil, fmt.Errorf("the profile %s has no rates by which times are divided among layers; measure more networks with 'graft profile', or take another profile", p.Name)
+	}
+	sheet, err := n.Sheet()
+	if err != nil {
+		return nil, fmt.Errorf("times of the layers of %s: %w", n.Name(), err)
+	}
+	call, none := Size{Bytes: inputBytes(n)}, Size{}
+	times := []LayerTime{{p.Costs.Batch.seconds(call, rows), p.Costs.Step.seconds(call, rows)}}
+	for _, r := range sheet {
+		size := sizeOfLayer(r)
+		times = append(times, LayerTime{
+			p.Costs.Batch.seconds(size, rows) - p.Costs.Batch.seconds(none, rows), // calls and examples count once
+			p.Costs.Step.seconds(size, rows) - p.Costs.Step.seconds(none, rows),
+		})
+	}
+	return times, p.scaleTo(n, rows, times)
+}
+
+// scaleTo lets times sum to those of the network.
+func (p *Profile) scaleTo(n *model.Network, rows int, times []LayerTime) error {
+	batch, err := p.seconds(Work{Kind: Batches, Rows: rows, Network: n})
+	if err != nil {
+		return err
+	}
+	step, err := p.seconds(Work{Kind: Steps, Rows: rows, Network: n})
+	if err != nil {
+		return err
+	}
+	var sum LayerTime
+	for _, t := range times {
+		sum.Forward += t.Forward
+		sum.Step += t.Step
+	}
+	for k := range times {
+		if sum.Forward > 0 {
+			times[k].Forward *= batch / sum.Forward
+		}
+		if sum.Step > 0 {
+			times[k].Step *= step / sum.Step
+		}
+	}
+	return nil
+}
