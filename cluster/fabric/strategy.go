@@ -35,6 +35,9 @@ func Strategies() []Strategy { return []Strategy{Data, Tensor, Pipeline} }
 func part(g *graph.Graph, o *Options, network Network, degree int) *Parted {
 	split := Splits(g, o.Quantum, degree)
 	for k, n := range split {
+		if o.Strategy == Data && !o.Quirks.Keeps(HeldSizes) {
+			n = degree // each server computes its share of the batch, however short
+		}
 		for !o.Quirks.Keeps(LostParts) && n > 1 && !network.Fits(n) {
 			n--
 		}
