@@ -1,6 +1,9 @@
 package events
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Key orders the entries of a heap: by the first number, then the second, then the third.
 type Key [3]int64
@@ -49,6 +52,11 @@ type entry struct {
 type slot[T any] struct {
 	item T
 	at   int32
+}
+
+// Clone returns a heap with the same entries and handles; items are copied as they are.
+func (h *Heap[T]) Clone() Heap[T] {
+	return Heap[T]{slices.Clone(h.entries), slices.Clone(h.slots), h.free}
 }
 
 // Len returns the number of entries.

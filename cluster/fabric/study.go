@@ -141,10 +141,11 @@ func (s *Study) Sequential(j *Job) float64 {
 	return s.Models[j.Model].Details.Compute * s.Timing().Unit * float64(j.Steps)
 }
 
-// partedSteps are steps that were split already, by model and degree. Several episodes share them.
+// partedSteps are steps that were split or simulated already. Several episodes share them.
 type partedSteps struct {
 	mutex sync.Mutex
 	list  map[partedKey]*Parted
+	steps map[stepKey]*Step
 }
 
 type partedKey struct{ model, degree int }
@@ -162,8 +163,11 @@ func (s *Study) Parted(model, degree int) *Parted {
 	return p
 }
 
-// Prepare makes a study ready for episodes: several worlds of it share what they split.
-func (s *Study) Prepare() { s.parted = &partedSteps{list: map[partedKey]*Parted{}} }
+// Prepare makes a study ready for worlds in several goroutines, which share what they split and
+// simulate. The first world does it where nobody did.
+func (s *Study) Prepare() {
+	s.parted = &partedSteps{list: map[partedKey]*Parted{}, steps: map[stepKey]*Step{}}
+}
 
 // stepKey names a simulated step.
 type stepKey struct {
@@ -171,20 +175,45 @@ type stepKey struct {
 	placement     string
 }
 
+// mostSteps is the number of simulated steps that are remembered before all are forgotten.
+const mostSteps = 1 << 16
+
 // step simulates the step of a job, or remembers it.
 func (w *World) step(job *Job, placed *Placed) (*Step, error) {
 	key := stepKey{model: job.Model, degree: placed.Parted.Degree}
-	if !w.quirks.Keeps(ForgottenPlacement) {
-		key.placement = placed.key(w.study.Network)
+	if w.quirks.Keeps(ForgottenPlacement) {
+		if step, ok := w.steps[key]; ok {
+			return step, nil
+		}
+		step, err := w.timing.Run(placed)
+		if err == nil {
+			w.steps[key] = step
+		}
+		return step, err
 	}
-	if step, ok := w.steps[key]; ok {
+	key.placement = placed.key(w.study.Network)
+	return w.study.parted.step(key, func() (*Step, error) { return w.timing.Run(placed) })
+}
+
+// step remembers a step, or runs it.
+func (s *partedSteps) step(key stepKey, run func() (*Step, error)) (*Step, error) {
+	s.mutex.Lock()
+	step, ok := s.steps[key]
+	s.mutex.Unlock()
+	if ok {
 		return step, nil
 	}
-	step, err := w.timing.Run(placed)
-	if err == nil {
-		w.steps[key] = step
+	step, err := run()
+	if err != nil {
+		return nil, err
 	}
-	return step, err
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if len(s.steps) >= mostSteps {
+		clear(s.steps)
+	}
+	s.steps[key] = step
+	return step, nil
 }
 
 // key says where the operations are, as far as it matters.

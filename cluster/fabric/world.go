@@ -85,14 +85,14 @@ type World struct {
 	first   int // job: all before it have ended
 	waiting int // job to decide on; -1 if there is none
 	done    bool
-	owner   []int            // of each server: its job, or -1
-	running int              // jobs
-	ends    events.Heap[int] // running jobs by the time at which they end
-	batch   []int            // scratch: jobs at the head of ends
-	sum     rates            // of running jobs
-	changes int              // of sum since it was summed afresh
-	held    float64          // servers of the jobs that ran before the last event
-	steps   map[stepKey]*Step
+	owner   []int               // of each server: its job, or -1
+	running int                 // jobs
+	ends    events.Heap[int]    // running jobs by the time at which they end
+	batch   []int               // scratch: jobs at the head of ends
+	sum     rates               // of running jobs
+	changes int                 // of sum since it was summed afresh
+	held    float64             // servers of the jobs that ran before the last event
+	steps   map[stepKey]*Step   // with the quirk forgotten-placement
 	Each    func(*Event)        // sees each event; nil does not
 	Pick    func(lanes int) int // as in Site
 	event   Event
@@ -103,6 +103,9 @@ type World struct {
 func NewWorld(study *Study) (*World, error) {
 	if err := study.Validate(); err != nil {
 		return nil, err
+	}
+	if study.parted == nil {
+		study.Prepare()
 	}
 	w := &World{
 		study: study, quirks: study.Options.Quirks, waiting: -1,
@@ -179,39 +182,54 @@ func (w *World) admit(job *Job) error {
 		w.block(job, Refused)
 		return nil
 	}
-	parted := w.study.Parted(job.Model, job.Degree)
-	site := Site{
-		Network: w.study.Network, Memory: w.study.Options.Memory, Forward: w.quirks.Keeps(ForwardMemory),
-		Free: func(server int) bool { return w.owner[server] < 0 }, Pick: w.Pick,
-	}
-	placed, err := Place(&site, parted)
-	if errors.Is(err, ErrNoPlace) {
-		w.block(job, NoServers)
-		return nil
-	}
+	run, cause, err := w.prepare(job, job.Degree, w.Pick)
 	if err != nil {
 		return err
 	}
-	step, err := w.step(job, placed)
-	if err != nil {
-		return err
+	if run != nil {
+		job.Time = run.Step.Time * float64(job.Steps)
 	}
-	steps := float64(job.Steps)
-	job.Time = step.Time * steps
-	if w.slow(job, parted) {
-		w.block(job, TooSlow)
+	if cause != NoCause {
+		w.block(job, cause)
 		return nil
 	}
-	w.start(job, &Run{Parted: parted, Placed: placed, Step: step, Compute: step.Compute * steps, Wire: step.Transfer * steps})
+	w.start(job, run)
 	return nil
 }
 
-// slow reports whether a job takes longer than it may.
-func (w *World) slow(job *Job, parted *Parted) bool {
-	if w.quirks.Keeps(RoundedLimit) {
-		return job.Time > job.Limit*(parted.Details.Compute*w.timing.Unit*float64(job.Steps))
+// prepare places a job at a degree and simulates its step. A cause says that it cannot start.
+func (w *World) prepare(job *Job, degree int, pick func(lanes int) int) (*Run, Cause, error) {
+	parted := w.study.Parted(job.Model, degree)
+	site := Site{
+		Network: w.study.Network, Memory: w.study.Options.Memory, Forward: w.quirks.Keeps(ForwardMemory),
+		Free: func(server int) bool { return w.owner[server] < 0 }, Pick: pick,
 	}
-	return job.Time > job.Limit*w.study.Sequential(job)*(1+1e-9)
+	placed, err := Place(&site, parted)
+	if errors.Is(err, ErrNoPlace) {
+		return nil, NoServers, nil
+	}
+	if err != nil {
+		return nil, NoCause, err
+	}
+	step, err := w.step(job, placed)
+	if err != nil {
+		return nil, NoCause, err
+	}
+	steps := float64(job.Steps)
+	run := &Run{Parted: parted, Placed: placed, Step: step, Compute: step.Compute * steps, Wire: step.Transfer * steps}
+	if w.slow(job, run) {
+		return run, TooSlow, nil
+	}
+	return run, NoCause, nil
+}
+
+// slow reports whether a job takes longer than it may.
+func (w *World) slow(job *Job, run *Run) bool {
+	time := run.Step.Time * float64(job.Steps)
+	if w.quirks.Keeps(RoundedLimit) {
+		return time > job.Limit*(run.Parted.Details.Compute*w.timing.Unit*float64(job.Steps))
+	}
+	return time > job.Limit*w.study.Sequential(job)*(1+1e-9)
 }
 
 func (w *World) block(job *Job, cause Cause) {

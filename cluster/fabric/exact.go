@@ -1,0 +1,139 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Plan is the best sequence of degrees of an episode, known in hindsight.
+type Plan struct {
+	Degrees []int // of each job
+	Blocked int   // jobs that it blocks: no sequence blocks fewer
+	Nodes   int   // states that were searched
+}
+
+// ErrTooLarge says that an exact search would look at more states than it may.
+var ErrTooLarge = errors.New("the exact search is too large")
+
+// Exact finds the degrees that block the fewest jobs of an episode whose arrivals are all known, by
+// branch and bound. States that hold the same servers for the same times are searched once. It gives
+// up with ErrTooLarge after so many states.
+func Exact(study *Study, most int) (*Plan, error) {
+	world, err := NewWorld(study)
+	if err != nil {
+		return nil, err
+	}
+	s := search{most: most, seen: map[string]int{}, plan: Plan{Blocked: math.MaxInt}}
+	if s.hopeless, err = hopeless(study); err != nil {
+		return nil, err
+	}
+	if err := s.visit(world, nil); err != nil {
+		return nil, err
+	}
+	return &s.plan, nil
+}
+
+// search is a branch and bound.
+type search struct {
+	most     int
+	seen     map[string]int // fewest blocked jobs with which a state was reached
+	hopeless []int          // of each job: jobs from it on that no degree lets start
+	plan     Plan
+}
+
+// hopeless counts, for each job, those from it on that do not even start on an empty network.
+func hopeless(study *Study) ([]int, error) {
+	counts := make([]int, len(study.Jobs)+1)
+	for k := len(study.Jobs) - 1; k >= 0; k-- {
+		one := *study
+		one.Jobs = study.Jobs[k : k+1]
+		world, err := NewWorld(&one)
+		if err != nil {
+			return nil, err
+		}
+		degree, err := Thrifty{}.Degree(world)
+		if err != nil {
+			return nil, err
+		}
+		if counts[k] = counts[k+1]; degree == 0 {
+			counts[k]++
+		}
+	}
+	return counts, nil
+}
+
+func (s *search) visit(w *World, degrees []int) error {
+	if s.plan.Nodes++; s.plan.Nodes > s.most {
+		return fmt.Errorf("%w: more than %d states; take fewer jobs or degrees", ErrTooLarge, s.most)
+	}
+	job := w.Waiting()
+	if job == nil {
+		if w.Record.Blocked < s.plan.Blocked {
+			s.plan.Blocked, s.plan.Degrees = w.Record.Blocked, slices.Clone(degrees)
+		}
+		return nil
+	}
+	if w.Record.Blocked+s.hopeless[job.ID] >= s.plan.Blocked {
+		return nil
+	}
+	key := w.state()
+	if blocked, ok := s.seen[key]; ok && blocked <= w.Record.Blocked {
+		return nil
+	}
+	s.seen[key] = w.Record.Blocked
+	choices, err := w.choices()
+	if err != nil {
+		return err
+	}
+	for _, degree := range choices {
+		next := w.Clone()
+		if err := next.Decide(degree); err != nil {
+			return err
+		}
+		if err := s.visit(next, append(degrees, degree)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choices lists the degrees that let the waiting job start, the thriftiest first, and 0 last.
+func (w *World) choices() ([]int, error) {
+	offers, err := w.Offers()
+	if err != nil {
+		return nil, err
+	}
+	offers = slices.DeleteFunc(offers, func(o Offer) bool { return o.Cause != NoCause })
+	slices.SortStableFunc(offers, func(a, b Offer) int {
+		if a.Area() < b.Area() {
+			return -1
+		}
+		return 1
+	})
+	degrees := make([]int, 0, len(offers)+1)
+	for k := range offers {
+		degrees = append(degrees, offers[k].Degree)
+	}
+	return append(degrees, 0), nil
+}
+
+// state says which job waits and until when each server is held.
+func (w *World) state() string {
+	key := make([]byte, 0, 8*len(w.owner)+4)
+	add := func(bits uint64) {
+		for shift := 0; shift < 64; shift += 8 {
+			key = append(key, byte(bits>>shift))
+		}
+	}
+	add(uint64(w.waiting))
+	for _, id := range w.owner {
+		until := 0.0
+		if id >= 0 {
+			until = w.Jobs[id].Started + w.Jobs[id].Time
+		}
+		add(math.Float64bits(until))
+	}
+	return string(key)
+}

@@ -1,0 +1,57 @@
+package fabric
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+// Kind is a way to choose degrees, by name. A new one has a line in [Kinds].
+type Kind struct {
+	Name  string
+	About string // in a few words
+	// New makes a decider for an episode, which draws from random where it draws.
+	New func(random *rand.Rand) Decider
+}
+
+func always(d Decider) func(*rand.Rand) Decider { return func(*rand.Rand) Decider { return d } }
+
+// Kinds lists the ways to choose degrees, but for constant degrees, such as constant-4.
+func Kinds() []Kind {
+	return []Kind{
+		{"never", "splits no job", always(Never{})},
+		{"least", "splits jobs in two", always(Least{})},
+		{"most", "splits jobs as far as servers are free", always(Most{})},
+		{"in-time", "splits a job as far as its limit asks for, if parts saved their share", always(InTime{})},
+		{"thrifty", "simulates each degree: in time with the least use of servers", always(Thrifty{})},
+		{"quickest", "simulates each degree: ends first", always(Quickest{})},
+		{"random", "draws among the degrees that can be chosen", func(random *rand.Rand) Decider { return Random{random.IntN} }},
+	}
+}
+
+// constantPrefix begins the names of constant degrees.
+const constantPrefix = "constant-"
+
+// Named returns a way to choose degrees.
+func Named(name string) (Kind, error) {
+	var names []string
+	for _, k := range Kinds() {
+		if k.Name == name {
+			return k, nil
+		}
+		names = append(names, k.Name)
+	}
+	if text, ok := strings.CutPrefix(name, constantPrefix); ok {
+		if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= maxParts && (n == 1 || n%2 == 0) {
+			return ConstantKind(n), nil
+		}
+		return Kind{}, fmt.Errorf("decider %q: a constant degree is 1 or an even number to %d, as in constant-4", name, maxParts)
+	}
+	return Kind{}, fmt.Errorf("decider %q is unknown; expected %s, or constant-N with a degree N", name, strings.Join(names, ", "))
+}
+
+// ConstantKind is the kind that chooses one degree for all jobs.
+func ConstantKind(parts int) Kind {
+	return Kind{constantPrefix + strconv.Itoa(parts), fmt.Sprintf("splits all jobs into %d parts, or fewer where fewer servers are free", parts), always(Constant{parts})}
+}
