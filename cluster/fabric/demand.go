@@ -1,0 +1,226 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Demand says which jobs arrive. A new distribution of limits has a line in draws.
+type Demand struct {
+	Jobs    int       // number of them; zero means 200
+	Steps   int       // training steps of a job; zero means 50, as in PAC-ML's experiments
+	Load    float64   // servers that jobs would keep busy on average if none was split, as a share of all; zero means 1
+	Every   float64   // mean seconds between arrivals; zero follows from Load
+	Gaps    Gaps      // empty means exponential
+	Swing   float64   // load rises and falls by this share, between 0 and 1, in periods of Period jobs; zero is a steady load
+	Period  int       // jobs of a period; zero means 50
+	Weights []float64 // of the models, in their order; nil weighs all alike
+	Limits  Limits    // how long jobs may take
+}
+
+// Gaps is a distribution of the times between arrivals.
+type Gaps string
+
+// The distributions of times between arrivals.
+const (
+	Exponential Gaps = "exponential"
+	Regular     Gaps = "regular" // all as long as the mean
+)
+
+// Limits is a distribution of the share of its time on one server that a job may take.
+type Limits struct {
+	Kind        string    // fixed, uniform, skewed or values; empty means uniform
+	Least, Most float64   // bounds of uniform and skewed, and Most of fixed; zero means 0.1 and 1
+	Skewness    float64   // of skewed: positive ones have more short limits
+	Values      []float64 // of values
+	Shares      []float64 // of Values; nil draws all as often
+}
+
+// EnsureDefaults fills what is zero.
+func (d *Demand) EnsureDefaults() {
+	set := func(v *int, value int) {
+		if *v == 0 {
+			*v = value
+		}
+	}
+	set(&d.Jobs, 200)
+	set(&d.Steps, 50)
+	set(&d.Period, 50)
+	if d.Load == 0 {
+		d.Load = 1
+	}
+	if d.Gaps == "" {
+		d.Gaps = Exponential
+	}
+	d.Limits.ensureDefaults()
+}
+
+func (l *Limits) ensureDefaults() {
+	if l.Kind == "" {
+		l.Kind = "uniform"
+	}
+	if l.Most == 0 {
+		l.Most = 1
+	}
+	if l.Least == 0 {
+		l.Least = min(0.1, l.Most)
+	}
+}
+
+// Validate lists the faults of a demand that has its defaults, for a number of models.
+func (d *Demand) Validate(models int) error {
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
+	check(d.Jobs >= 1 && d.Jobs <= maxJobs, "jobs %d: expected 1 to %d", d.Jobs, maxJobs)
+	check(d.Steps >= 1 && d.Steps <= 1e9, "steps %d: expected 1 to 1e9", d.Steps)
+	check(positive(d.Load), "load %g: expected more than 0", d.Load)
+	check(d.Every == 0 || positive(d.Every), "every %g s: expected more than 0, or 0, which follows from the load", d.Every)
+	check(d.Gaps == Exponential || d.Gaps == Regular, "gaps %q: expected exponential or regular", d.Gaps)
+	check(d.Swing >= 0 && d.Swing < 1, "swing %g: expected at least 0 and less than 1", d.Swing)
+	check(d.Period >= 2 && d.Period <= maxJobs, "period %d: expected 2 to %d jobs", d.Period, maxJobs)
+	check(d.Weights == nil || len(d.Weights) == models, "%d weights of %d models: give one for each", len(d.Weights), models)
+	check(d.Weights == nil || weighs(d.Weights), "weights %v: expected numbers that are not negative, and one above 0", d.Weights)
+	return errors.Join(append(faults, d.Limits.validate())...)
+}
+
+// weighs reports whether a draw by weights is defined.
+func weighs(weights []float64) bool {
+	sum := 0.0
+	for _, w := range weights {
+		if !(w >= 0) {
+			return false
+		}
+		sum += w
+	}
+	return sum > 0 && !math.IsInf(sum, 1)
+}
+
+func (l *Limits) validate() error {
+	if _, ok := draws[l.Kind]; !ok {
+		return fmt.Errorf("limits of kind %q: expected fixed, uniform, skewed or values", l.Kind)
+	}
+	if !(l.Least > 0 && l.Least <= l.Most && l.Most <= 1) {
+		return fmt.Errorf("limits from %g to %g: expected shares of the time on one server, more than 0 and at most 1", l.Least, l.Most)
+	}
+	if math.IsNaN(l.Skewness) || math.Abs(l.Skewness) > 1000 {
+		return fmt.Errorf("skewness %g: expected -1000 to 1000", l.Skewness)
+	}
+	if l.Kind != "values" {
+		return nil
+	}
+	if len(l.Values) == 0 || slices.ContainsFunc(l.Values, func(v float64) bool { return !(v > 0 && v <= 1) }) {
+		return fmt.Errorf("limits %v: expected at least one, each more than 0 and at most 1", l.Values)
+	}
+	if l.Shares != nil && (len(l.Shares) != len(l.Values) || !weighs(l.Shares)) {
+		return fmt.Errorf("shares %v of %d limits: give one for each, not negative, and one above 0", l.Shares, len(l.Values))
+	}
+	return nil
+}
+
+// Draw makes the jobs of a study, whose models, network and options are given. The same random numbers
+// make the same jobs.
+func (d Demand) Draw(s *Study, random *rand.Rand) error {
+	d.EnsureDefaults()
+	if err := d.Validate(len(s.Models)); err != nil {
+		return err
+	}
+	weights := d.Weights
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, len(s.Models))
+	}
+	every := d.Every
+	if every == 0 {
+		every = d.mean(s, weights) / (d.Load * float64(s.Network.Size()))
+	}
+	limit := draws[d.Limits.Kind](&d.Limits, random)
+	s.Jobs = make([]Job, 0, d.Jobs)
+	at := 0.0
+	for k := range d.Jobs {
+		if k > 0 {
+			at += d.gap(k, every, random)
+		}
+		s.Jobs = append(s.Jobs, Job{Model: pick(weights, random), Limit: limit(), Steps: d.Steps, Arrival: at})
+	}
+	return nil
+}
+
+// mean is the expected time of a job on one server, s.
+func (d *Demand) mean(s *Study, weights []float64) float64 {
+	sum, all := 0.0, 0.0
+	for k, w := range weights {
+		sum += w * s.Sequential(&Job{Model: k, Steps: d.Steps})
+		all += w
+	}
+	return sum / all
+}
+
+// gap draws the time to the k-th arrival, s.
+func (d *Demand) gap(k int, every float64, random *rand.Rand) float64 {
+	every /= 1 + d.Swing*math.Sin(2*math.Pi*float64(k)/float64(d.Period))
+	if d.Gaps == Regular {
+		return every
+	}
+	return every * random.ExpFloat64()
+}
+
+// pick draws a place by weights.
+func pick(weights []float64, random *rand.Rand) int {
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	left := random.Float64() * sum
+	for k, w := range weights {
+		if left -= w; left < 0 {
+			return k
+		}
+	}
+	return len(weights) - 1
+}
+
+// draws make what draws limits, by kind.
+var draws = map[string]func(l *Limits, random *rand.Rand) func() float64{
+	"fixed": func(l *Limits, _ *rand.Rand) func() float64 { return func() float64 { return l.Most } },
+	"uniform": func(l *Limits, random *rand.Rand) func() float64 {
+		return func() float64 { return l.Least + (l.Most-l.Least)*random.Float64() }
+	},
+	"values": func(l *Limits, random *rand.Rand) func() float64 {
+		shares := l.Shares
+		if shares == nil {
+			shares = slices.Repeat([]float64{1}, len(l.Values))
+		}
+		return func() float64 { return l.Values[pick(shares, random)] }
+	},
+	"skewed": skewed,
+}
+
+// skewDraws is the number of draws whose extremes become the bounds of skewed limits, as in PAC-ML's
+// experiments.
+const skewDraws = 50_000
+
+// skewed draws from a skew normal distribution whose extremes lie at 0 and Most; what is below Least
+// counts as Least. PAC-ML's distributions B, C and D have the skewness 5, 0 and -5.
+func skewed(l *Limits, random *rand.Rand) func() float64 {
+	draw := func() float64 { return skewNormal(l.Skewness, random) }
+	low, high := math.Inf(1), math.Inf(-1)
+	for range skewDraws {
+		x := draw()
+		low, high = min(low, x), max(high, x)
+	}
+	return func() float64 { return min(max(l.Most*(draw()-low)/(high-low), l.Least), l.Most) }
+}
+
+// skewNormal draws from the distribution of Azzalini, "A class of distributions which includes the
+// normal ones", Scandinavian Journal of Statistics 12, 1985, by his representation of it.
+func skewNormal(skewness float64, random *rand.Rand) float64 {
+	delta := skewness / math.Sqrt(1+skewness*skewness)
+	return delta*math.Abs(random.NormFloat64()) + math.Sqrt(1-delta*delta)*random.NormFloat64()
+}

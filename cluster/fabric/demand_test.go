@@ -1,0 +1,73 @@
+package fabric_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/fabric"
+	"graft/cluster/fabric/graph"
+)
+
+// oneModel is a study of a network with one operation of 3 ms.
+func oneModel() *fabric.Study {
+	p := &graph.Profile{Model: "one", Nodes: []graph.Node{{ID: 1, Forward: 1, Backward: 2, Activation: 1e6, Parameters: 1e6}}}
+	s := &fabric.Study{Network: ramp(), Models: []fabric.Model{fabric.NewModel(p.Mirror(graph.MirrorOptions{}))}}
+	s.Options.EnsureDefaults()
+	return s
+}
+
+// Jobs arrive as often as the load says, and are the same for the same random numbers.
+func TestDemandHasItsLoad(t *testing.T) {
+	for _, gaps := range []fabric.Gaps{fabric.Exponential, fabric.Regular} {
+		s := oneModel()
+		d := fabric.Demand{Jobs: 20_000, Load: 0.5, Gaps: gaps, Swing: 0.5}
+		require.NoError(t, d.Draw(s, rand.New(rand.NewPCG(1, 2))))
+		require.NoError(t, s.Validate())
+		require.InEpsilon(t, 50*3e-3/(0.5*32)*20_000/0.866, s.Jobs[len(s.Jobs)-1].Arrival, 0.03, "the mean of 1/(1+sin/2) is 1/0.866")
+		again := oneModel()
+		require.NoError(t, d.Draw(again, rand.New(rand.NewPCG(1, 2))))
+		require.Equal(t, s.Jobs, again.Jobs)
+	}
+}
+
+// Limits keep their bounds; means of the skewed ones are those of PAC-ML's B, C and D.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		limits fabric.Limits
+		mean   float64
+	}{
+		{fabric.Limits{Kind: "fixed", Most: 0.3}, 0.3}, {fabric.Limits{}, 0.55},
+		{fabric.Limits{Kind: "values", Values: []float64{0.2, 0.6}, Shares: []float64{3, 1}}, 0.3},
+		{fabric.Limits{Kind: "skewed", Skewness: 5}, 0.285}, {fabric.Limits{Kind: "skewed"}, 0.467}, {fabric.Limits{Kind: "skewed", Skewness: -5}, 0.727},
+	} {
+		s := oneModel()
+		require.NoError(t, fabric.Demand{Jobs: 20_000, Limits: c.limits}.Draw(s, rand.New(rand.NewPCG(1, 2))))
+		sum := 0.0
+		for k := range s.Jobs {
+			sum += s.Jobs[k].Limit
+		}
+		require.InDelta(t, c.mean, sum/20_000, 0.05, c.limits)
+		require.NoError(t, s.Validate())
+	}
+}
+
+func TestDemandsThatAreRefused(t *testing.T) {
+	for says, d := range map[string]fabric.Demand{
+		"jobs -1":               {Jobs: -1},
+		"steps -2":              {Steps: -2},
+		"load -1":               {Load: -1},
+		"every -1":              {Every: -1},
+		`gaps "odd"`:            {Gaps: "odd"},
+		"swing 1":               {Swing: 1},
+		"2 weights of 1 models": {Weights: []float64{1, 1}},
+		"weights [0]":           {Weights: []float64{0}},
+		`kind "normal"`:         {Limits: fabric.Limits{Kind: "normal"}},
+		"limits from 0.5 to 2":  {Limits: fabric.Limits{Least: 0.5, Most: 2}},
+		"limits []":             {Limits: fabric.Limits{Kind: "values"}},
+		"shares [1]":            {Limits: fabric.Limits{Kind: "values", Values: []float64{1, 1}, Shares: []float64{1}}},
+	} {
+		require.ErrorContains(t, d.Draw(oneModel(), rand.New(rand.NewPCG(1, 1))), says)
+	}
+}
