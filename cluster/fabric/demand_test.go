@@ -48,7 +48,7 @@ func TestLimits(t *testing.T) {
 		for k := range s.Jobs {
 			sum += s.Jobs[k].Limit
 		}
-		require.InDelta(t, c.mean, sum/20_000, 0.05, c.limits)
+		require.InDelta(t, c.mean, sum/20_000, 0.04, c.limits)
 		require.NoError(t, s.Validate())
 	}
 }
