@@ -60,6 +60,7 @@ var rooms = []room{
 	{"cluster/fabric", []string{"cluster", "cluster/fabric/graph"}},
 	{"cluster/fabric/networks", []string{"cluster/fabric/graph", "trainer"}},
 	{"cluster/elastic", []string{"cluster"}},
+	{"cluster/fabric/agent", []string{"cluster/fabric", "learn/candidates"}},
 	{"cluster/elastic/agent", []string{"cluster/elastic", "learn/candidates"}},
 	{"cluster/node", []string{"cluster/trace"}},
 	{"cluster/node/execute", []string{"cluster/node", "fleet", "results"}},

@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"graft/cluster/fabric"
+	"graft/learn"
+)
+
+// Env is an environment over episodes: an action chooses a degree for the waiting job, or blocks it. The
+// rewards of an episode sum to minus its blocking rate.
+type Env struct {
+	studies []*fabric.Study
+	world   *fabric.World
+	state   *state
+	now     learn.Observation
+}
+
+// NewEnv makes an environment that draws from studies.
+func NewEnv(studies []*fabric.Study) (*Env, error) {
+	if len(studies) == 0 {
+		return nil, errors.New("make an environment of episodes: there are none; give some")
+	}
+	for k, s := range studies {
+		if err := s.Validate(); err != nil {
+			return nil, fmt.Errorf("make an environment of episodes: episode %d: %w", k, err)
+		}
+		s.Prepare()
+	}
+	return &Env{studies: studies}, nil
+}
+
+// another is an environment over the same studies, for another goroutine.
+func (e *Env) another() *Env { return &Env{studies: e.studies} }
+
+// Reset begins with the first job.
+func (e *Env) Reset(random *rand.Rand) error { return e.begin(e.studies[random.IntN(len(e.studies))]) }
+
+func (e *Env) begin(s *fabric.Study) (err error) {
+	if e.world, err = fabric.NewWorld(s); err != nil {
+		return err
+	}
+	e.state = newState(e.world)
+	return e.look()
+}
+
+func (e *Env) look() (err error) {
+	if e.world.Waiting() != nil {
+		e.now, err = e.state.look()
+	}
+	return err
+}
+
+// Observe describes the degrees at which the waiting job would start; the action behind the last one
+// blocks it.
+func (e *Env) Observe() learn.Observation { return e.now }
+
+// Act decides on the waiting job.
+func (e *Env) Act(action int) (learn.Outcome, error) {
+	w, n := e.world, len(e.state.offers)
+	if action < 0 || action > n {
+		return learn.Outcome{}, fmt.Errorf("there are %d degrees, and the block of the job", n)
+	}
+	degree, before := 0, w.Record.Blocked
+	if action < n {
+		degree = e.state.offers[action].Degree
+	}
+	if err := w.Decide(degree); err != nil {
+		return learn.Outcome{}, err
+	}
+	o := learn.Outcome{Reward: -float64(w.Record.Blocked-before) / float64(len(w.Jobs)), Elapsed: 1, Done: w.Waiting() == nil}
+	return o, e.look()
+}

@@ -1,0 +1,13 @@
+package fabric
+
+// Releases appends, for each server, the seconds until its job ends: 0 for free ones.
+func (w *World) Releases(to []float64) []float64 {
+	for _, id := range w.owner {
+		left := 0.0
+		if id >= 0 {
+			left = max(0, w.left(&w.Jobs[id]))
+		}
+		to = append(to, left)
+	}
+	return to
+}
