@@ -11,9 +11,9 @@ import (
 // Gradients are those of finite differences, of all layers and inputs with zeros.
 func TestGradients(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	n, err := New(5, random, Full{Width: 7}, Tanh{}, Affine{Eps: 1e-5, Noise: 0.1}, Full{Width: 6}, ReLU{}, Full{Width: 4}, Duel{})
+	n, err := New(5, random, Full{Width: 7}, Tanh{}, Affine{Eps: 1e-5, Noise: 0.1}, LayerNorm{}, Full{Width: 6}, ReLU{}, Full{Width: 4}, Duel{})
 	require.NoError(t, err)
-	require.Equal(t, 5*7+7+14+7*6+6+6*4+4, n.Count())
+	require.Equal(t, 5*7+7+14+14+7*6+6+6*4+4, n.Count())
 	x, weigh := make([]float64, 4*5), make([]float64, 4*3)
 	for k := range x {
 		if x[k] = random.NormFloat64(); k%3 == 0 {
@@ -27,8 +27,20 @@ func TestGradients(t *testing.T) {
 	value := func() float64 { return Dot(p.Forward(x), weigh) }
 	value()
 	got := n.NewGradients()
-	p.Backward(weigh, got)
+	inputs := make([]float64, len(x))
+	p.BackwardTo(inputs, weigh, got)
+	again := n.NewGradients()
+	p.Backward(weigh, again)
+	require.Equal(t, got, again)
 	const h = 1e-6
+	for at, was := range x {
+		x[at] = was + h
+		above := value()
+		x[at] = was - h
+		below := value()
+		x[at] = was
+		require.InDelta(t, (above-below)/(2*h), inputs[at], 1e-7, "input %d", at)
+	}
 	for k, param := range n.Params {
 		for at := range param {
 			was := param[at]

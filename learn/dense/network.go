@@ -145,9 +145,15 @@ func (p *Pass) Forward(inputs []float64) []float64 {
 // Backward adds to gradients, which are shaped as the network's parameters, those of a sum whose
 // derivatives with respect to the outputs of the last Forward are given.
 func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
+	p.BackwardTo(nil, outputs, gradients)
+}
+
+// BackwardTo is Backward that also sets inputs to the derivatives with respect to the inputs of the last
+// Forward, unless it is nil.
+func (p *Pass) BackwardTo(inputs, outputs []float64, gradients [][]float64) {
 	n, above := p.network, outputs
 	for k := len(n.Layers) - 1; k >= 0; k-- {
-		var below []float64
+		below := inputs
 		if k > 0 {
 			below = p.slopes(k)
 		}
@@ -217,3 +223,6 @@ func (n *Network) SetParams(params [][]float64) error {
 
 // Outputs is the number of values that the network computes of an example.
 func (p *Pass) Outputs() int { return p.network.Outputs() }
+
+// Inputs is the number of values of an example.
+func (p *Pass) Inputs() int { return p.network.Inputs }
