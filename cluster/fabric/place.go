@@ -213,3 +213,6 @@ func (p *Placed) flows(dep int) bool {
 	d := &p.Parted.Graph.Deps[dep]
 	return d.Size > 0 && p.slot[d.From] != p.slot[d.To]
 }
+
+// Order lists the operations of a step server by server, each in the order in which they were placed.
+func (p *Placed) Order() []int { return slices.Concat(p.onServer...) }
