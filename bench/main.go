@@ -38,6 +38,7 @@ type options struct {
 	grid    bool // measure nothing else
 	cluster bool // measure nothing else
 	elastic bool // measure nothing else
+	fabric  bool // measure nothing else
 	onlyPPO bool // measure nothing else
 	device  string
 	graft   string // the program, whose workers run side by side
@@ -61,6 +62,7 @@ func main() {
 	flag.BoolVar(&o.grid, "grid", false, "measure only what a grid of sequences costs, and how much workers side by side train")
 	flag.BoolVar(&o.cluster, "cluster", false, "measure only what events of a simulated cluster cost")
 	flag.BoolVar(&o.elastic, "elastic", false, "measure only what elastic jobs and their learner cost")
+	flag.BoolVar(&o.fabric, "fabric", false, "measure only what episodes of training steps on a network cost")
 	flag.BoolVar(&o.onlyPPO, "ppo", false, "measure PPO against Stable-Baselines3 only")
 	flag.StringVar(&o.device, "device", "cpu", "where workers of a grid train, cpu or cuda:N")
 	flag.StringVar(&o.graft, "graft", "bin/graft", "the program whose workers run side by side")
@@ -93,6 +95,9 @@ func run(o options) error {
 	}
 	if o.elastic {
 		return studyElastic(os.Stdout, o.rounds)
+	}
+	if o.fabric {
+		return studyFabric(os.Stdout, o.rounds)
 	}
 	if o.cluster {
 		return studyCluster(os.Stdout, o.rounds)
@@ -128,7 +133,7 @@ func run(o options) error {
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.job(), b.jobs(o.graft), b.surgery(), b.learning(), b.ppo(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)))...)
+	return errors.Join(append(faults, b.job(), b.jobs(o.graft), b.surgery(), b.learning(), b.ppo(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)), studyFabric(os.Stdout, min(o.rounds, 3)))...)
 }
 
 func newTable() *tabwriter.Writer { return tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0) }

@@ -1,6 +1,9 @@
 package fabric
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // shape is a block's extent over groups, racks and servers; diagonal blocks have -1 servers.
 type shape [3]int
@@ -39,6 +42,7 @@ func (r *Ramp) Block(n int, use func(server int) bool, into []int) []int {
 	if n > r.Size() {
 		return nil
 	}
+	into = slices.Grow(into, n)
 	for _, s := range append(r.shapes(n), shape{n, n, -1}, shape{n, 1, 1}) {
 		if block := r.first(s, use, into); block != nil {
 			return block

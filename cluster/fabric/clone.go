@@ -7,6 +7,6 @@ import "slices"
 func (w *World) Clone() *World {
 	c := *w
 	c.Jobs, c.owner, c.ends = slices.Clone(w.Jobs), slices.Clone(w.owner), w.ends.Clone()
-	c.batch, c.Each, c.Pick = nil, nil, nil
+	c.batch, c.places, c.Each, c.Pick = nil, nil, nil, nil
 	return &c
 }

@@ -15,20 +15,40 @@ type Decider interface {
 // servers are free and can be a block.
 func (w *World) Degrees() []int {
 	degrees := []int{0}
-	free := len(w.owner) - w.Held()
-	for n := 1; n <= min(w.study.Options.MaxParts, free); n++ {
-		if n == 1 || n%2 == 0 && w.fits(n) {
+	for n := 1; n <= w.largest(); n++ {
+		if w.allows(n) {
 			degrees = append(degrees, n)
 		}
 	}
 	return degrees
 }
 
-func (w *World) fits(n int) bool {
-	if w.quirks.Keeps(EmptyShapes) {
+// largest bounds the degrees that can be chosen now.
+func (w *World) largest() int { return min(w.study.Options.MaxParts, len(w.owner)-w.Held()) }
+
+// allows reports whether a degree, which is not above the largest, can be chosen now.
+func (w *World) allows(n int) bool {
+	switch {
+	case n == 1:
+		return true
+	case n%2 == 1:
+		return false
+	case w.quirks.Keeps(EmptyShapes):
 		return w.study.Network.Fits(n)
 	}
-	return w.study.Network.Block(n, func(server int) bool { return w.owner[server] < 0 }, nil) != nil
+	block := w.study.Network.Block(n, func(server int) bool { return w.owner[server] < 0 }, w.places[:0])
+	if block == nil {
+		return false
+	}
+	w.places = block
+	return true
+}
+
+// atMost returns the largest degree up to n that can be chosen now; 0 if there is none.
+func (w *World) atMost(n int) int {
+	for n = min(n, w.largest()); n > 0 && !w.allows(n); n-- {
+	}
+	return n
 }
 
 // Constant chooses one degree for all jobs, or the largest that can be chosen where that is less. It is
@@ -37,15 +57,10 @@ type Constant struct{ Parts int }
 
 // Degree chooses the degree.
 func (c Constant) Degree(w *World) (int, error) {
-	degrees := w.Degrees()
 	if w.quirks.Keeps(MaskedConstant) {
-		return min(c.Parts, degrees[len(degrees)-1]), nil
+		return min(c.Parts, w.atMost(w.study.Options.MaxParts)), nil
 	}
-	at, found := slices.BinarySearch(degrees, c.Parts)
-	if !found {
-		at--
-	}
-	return degrees[at], nil
+	return w.atMost(c.Parts), nil
 }
 
 // Never splits no job.
@@ -64,10 +79,7 @@ func (Least) Degree(w *World) (int, error) { return min(2, len(w.Degrees())-1), 
 type Most struct{}
 
 // Degree chooses the largest degree.
-func (Most) Degree(w *World) (int, error) {
-	degrees := w.Degrees()
-	return degrees[len(degrees)-1], nil
-}
+func (Most) Degree(w *World) (int, error) { return w.atMost(w.study.Options.MaxParts), nil }
 
 // InTime splits a job as far as it needs to end in time, if every part saved its share: it is
 // PAC-ML's Para_min.

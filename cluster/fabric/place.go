@@ -214,5 +214,7 @@ func (p *Placed) flows(dep int) bool {
 	return d.Size > 0 && p.slot[d.From] != p.slot[d.To]
 }
 
-// Order lists the operations of a step server by server, each in the order in which they were placed.
-func (p *Placed) Order() []int { return slices.Concat(p.onServer...) }
+// summary returns what is known of a job's servers as a whole: long episodes have many jobs.
+func (p *Placed) summary() *Placed {
+	return &Placed{Parted: p.Parted, Servers: slices.Clone(p.Servers), Flow: p.Flow, Lanes: p.Lanes}
+}

@@ -146,6 +146,7 @@ type partedSteps struct {
 	mutex sync.Mutex
 	list  map[partedKey]*Parted
 	steps map[stepKey]*Step
+	held  int // bytes of steps
 }
 
 type partedKey struct{ model, degree int }
@@ -175,8 +176,11 @@ type stepKey struct {
 	placement     string
 }
 
-// mostSteps is the number of simulated steps that are remembered before all are forgotten.
-const mostSteps = 1 << 16
+// mostRemembered is the number of bytes of simulated steps, about, after which all are forgotten.
+const mostRemembered = 32 << 20
+
+// bytes is the memory of a step and its key, about.
+func (s *Step) bytes(key stepKey) int { return 16*cap(s.Ticks) + len(key.placement) + 200 }
 
 // step simulates the step of a job, or remembers it.
 func (w *World) step(job *Job, placed *Placed) (*Step, error) {
@@ -209,8 +213,9 @@ func (s *partedSteps) step(key stepKey, run func() (*Step, error)) (*Step, error
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if len(s.steps) >= mostSteps {
+	if s.held += step.bytes(key); s.held > mostRemembered {
 		clear(s.steps)
+		s.held = step.bytes(key)
 	}
 	s.steps[key] = step
 	return step, nil

@@ -65,7 +65,7 @@ func (c Cause) String() string { return causeNames[c] }
 // Run is what a job does while it runs.
 type Run struct {
 	Parted  *Parted
-	Placed  *Placed
+	Placed  *Placed // without the places of single operations
 	Step    *Step
 	Busy    float64 // mean share of its servers that compute
 	Compute float64 // s of the job in which a server computed
@@ -89,6 +89,7 @@ type World struct {
 	running int                 // jobs
 	ends    events.Heap[int]    // running jobs by the time at which they end
 	batch   []int               // scratch: jobs at the head of ends
+	places  []int               // scratch: servers of a block
 	sum     rates               // of running jobs
 	changes int                 // of sum since it was summed afresh
 	held    float64             // servers of the jobs that ran before the last event
@@ -250,6 +251,7 @@ func (w *World) start(job *Job, run *Run) {
 	for _, server := range run.Placed.Servers {
 		w.owner[server] = job.ID
 	}
+	run.Placed = run.Placed.summary()
 	w.push(job.ID)
 	w.running++
 	w.change(run.rates, 1)
