@@ -1,0 +1,94 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// File is a graph in JSON: operations forward, each with a number from 1 on, and pairs of numbers of
+// which the second uses what the first gives.
+type File struct {
+	Model      string      `json:"model"`      // name of the network
+	Operations []Operation `json:"operations"` // at least one
+	Edges      [][2]int    `json:"edges"`      // pairs of ids
+}
+
+// Operation is an operation of a [File].
+type Operation struct {
+	ID         int     `json:"id"`               // 1 to the number of operations
+	Kind       string  `json:"kind"`             // such as Conv2d
+	Detail     string  `json:"detail,omitempty"` // arguments or the path of a layer
+	Forward    float64 `json:"forward_ms"`       // time of one forward pass
+	Backward   float64 `json:"backward_ms"`      // time of one backward pass
+	Activation float64 `json:"activation_bytes"` // that it gives to those after it
+	Parameters float64 `json:"parameter_bytes"`  // that it trains
+}
+
+// maxFile bounds a file of a graph, in bytes.
+const maxFile = 256 << 20
+
+// ReadJSON reads a graph of a [File]. Unknown keys are errors; errors name the file.
+func ReadJSON(r io.Reader, file string) (*Profile, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("the file is larger than %d MiB", maxFile>>20)
+	}
+	var f File
+	if err == nil {
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if err = decoder.Decode(&f); err == nil && decoder.More() {
+			err = errors.New("there is more behind the graph; a file holds one")
+		}
+	}
+	var p *Profile
+	if err == nil {
+		p, err = f.profile()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return p, nil
+}
+
+func (f *File) profile() (*Profile, error) {
+	p := &Profile{Model: f.Model}
+	if p.Model == "" {
+		return nil, errors.New("model is empty; name the network")
+	}
+	place := map[int]int{}
+	for k, o := range f.Operations {
+		p.Nodes = append(p.Nodes, Node(o))
+		place[o.ID] = k
+	}
+	seen := map[[2]int]bool{}
+	for k, e := range f.Edges {
+		from, ok := place[e[0]]
+		to, ok2 := place[e[1]]
+		if !ok || !ok2 {
+			return nil, fmt.Errorf("edges[%d] joins %d and %d; expected ids of operations", k, e[0], e[1])
+		}
+		if edge := [2]int{from, to}; !seen[edge] {
+			seen[edge] = true
+			p.Edges = append(p.Edges, edge)
+		}
+	}
+	return p, p.Validate()
+}
+
+// WriteJSON writes a profile as a [File].
+func (p *Profile) WriteJSON(w io.Writer) error {
+	f := File{Model: p.Model, Operations: []Operation{}, Edges: [][2]int{}}
+	for _, n := range p.Nodes {
+		f.Operations = append(f.Operations, Operation(n))
+	}
+	for _, e := range p.Edges {
+		f.Edges = append(f.Edges, [2]int{p.Nodes[e[0]].ID, p.Nodes[e[1]].ID})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(f)
+}
