@@ -1,6 +1,10 @@
 package cluster
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Quirk is a fault of the simulator that had a scheduler first. Results of that simulator hold
 // it; by default it is corrected.
@@ -30,4 +34,15 @@ func QuirksOf(list []Quirk) (names Quirks) {
 		names = append(names, quirk.Name)
 	}
 	return names
+}
+
+// NamedQuirks checks names of quirks against those that there are.
+func NamedQuirks(names []string, all []Quirk) (Quirks, error) {
+	known := QuirksOf(all)
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("quirk %q is unknown; expected %s", name, strings.Join(known, ", "))
+		}
+	}
+	return names, nil
 }

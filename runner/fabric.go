@@ -17,7 +17,7 @@ func newFabricCommand() *cobra.Command {
 		Short:   "Simulate clusters on which training steps run operation by operation",
 		Example: "  graft fabric run --compat ramp --episode episode.json --graphs profiles --out played",
 	}
-	command.AddCommand(newFabricRunCommand())
+	command.AddCommand(newFabricGraphCommand(), newFabricStepCommand(), newFabricRunCommand())
 	return command
 }
 

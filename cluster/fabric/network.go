@@ -1,7 +1,7 @@
 package fabric
 
 // Network connects servers, and says how long transfers between them take. A new one is one file,
-// and a line in [Networks].
+// and a line in kindsOfNetworks.
 type Network interface {
 	// Size returns the number of servers, which have the places 0 to Size()-1.
 	Size() int

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"graft/cluster"
+	wire "graft/cluster/fabric"
+	"graft/config"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/work/fabric"
+)
+
+// graphFlags add the flags of networks that are given as graphs.
+func graphFlags(flags *pflag.FlagSet, o *config.GraphOptions) {
+	flags.IntVar(&o.Batch, "batch", 64, "examples in a step, of a network")
+	flags.IntVar(&o.Size, "size", 0, "height and width of images in pixels, of a network; 0 is the network's own")
+	flags.StringVar(&o.Profile, "profile", "round-gpu", "times of a device for a network: a built-in profile, or a file of 'graft profile'")
+}
+
+const graphHelp = `GRAPH is a profile of PipeDream (.txt), a graph in JSON (docs/fabric.md), a network's file, or the
+name of a network such as ResNet18, whose times follow from the profile of a device.`
+
+func newFabricGraphCommand() *cobra.Command {
+	var o config.GraphOptions
+	var out string
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "graph GRAPH",
+		Short: "Describe the graph of a training step, or write it to a file",
+		Long:  "graph prints the operations that take longest and sums by kind.\n\n" + graphHelp,
+		Example: `  graft fabric graph ResNet18 --batch 128
+  graft fabric graph profiles/alexnet.txt
+  graft fabric graph MobileNetV2 --out mobilenet.txt`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			r, err := fabric.Graph(environment(command.Context()), args[0], o, out)
+			return show(command.OutOrStdout(), asJSON, r, err, printGraph)
+		},
+	}
+	graphFlags(command.Flags(), &o)
+	command.Flags().StringVar(&out, "out", "", "file to write: a profile of PipeDream (.txt) or a graph (.json)")
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return command
+}
+
+const (
+	megabyte = 1e6
+	milli    = 1e-3
+)
+
+func printGraph(w io.Writer, r *fabric.GraphReport) error {
+	p := &document.Printer{W: w}
+	p.Line("%s: %d operations and %d edges forward, %d deep; %.4g ms forward, %.4g ms backward; activations %.4g MB, parameters %.4g MB\n",
+		document.Printable(r.Model), r.Operations, r.Edges, r.Depth, r.Forward, r.Backward, r.Activation/megabyte, r.Parameters/megabyte)
+	t := document.NewTable("kind").Numbers("", "", "operations").Numbers("ms", "%.4g", "time").Numbers(document.UnitShare, "", "share").Numbers("MB", "%.4g", "parameters")
+	for _, k := range r.Kinds {
+		t.Add(k.Kind, k.Operations, k.Time, k.Share, k.Parameters/megabyte)
+	}
+	p.Table(t)
+	p.Line("\nlongest operations")
+	t = document.NewTable().Numbers("", "", "id").Texts("kind").Numbers("ms", "%.4g", "forward", "backward").Numbers("MB", "%.4g", "activation", "parameters").Texts("detail")
+	t.Wrap(40)
+	for _, o := range r.Largest {
+		t.Add(o.ID, o.Kind, o.Forward, o.Backward, o.Activation/megabyte, o.Parameters/megabyte, o.Detail)
+	}
+	p.Table(t)
+	if r.File != "" {
+		p.Line("\nwrote %s", document.Printable(r.File))
+	}
+	return p.Err
+}
+
+// stepFlags are flags whose texts are read.
+type stepFlags struct {
+	fabric.StepOptions
+	shape  string
+	quirks []string
+	json   bool
+}
+
+func newFabricStepCommand() *cobra.Command {
+	var o stepFlags
+	command := &cobra.Command{
+		Use:   "step GRAPH",
+		Short: "Simulate one training step at several degrees, with its critical path",
+		Long: `step spreads a training step over servers of an empty cluster, at each degree, and simulates it
+operation by operation. It prints where the time goes, and for one degree the critical path: the
+operations, transfers and waits that decide the time of the step.
+
+` + graphHelp + `
+
+--trace writes the step in the Trace Event Format, which Perfetto (ui.perfetto.dev) opens.`,
+		Example: `  graft fabric step ResNet18 --bandwidth 1e10
+  graft fabric step profiles/alexnet.txt --degree 1,2,4,8 --strategy pipeline
+  graft fabric step VGG11BN --network tree --shape 4x8 --bandwidth 12.5e9 --trace step.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := o.read(); err != nil {
+				return failure.With(failure.Usage, err)
+			}
+			r, err := fabric.Step(environment(command.Context()), args[0], o.StepOptions)
+			return show(command.OutOrStdout(), o.json, r, err, printStep)
+		},
+	}
+	flags := command.Flags()
+	graphFlags(flags, &o.Graph)
+	flags.IntSliceVar(&o.Degrees, "degree", nil, "degrees to simulate, such as 1,2,4; empty is 1 to 16 in powers of two")
+	flags.StringVar((*string)(&o.Options.Strategy), "strategy", string(wire.Data), "how the step is spread: data, tensor or pipeline")
+	flags.Float64Var(&o.Options.Quantum, "quantum", 0.01, "time of an operation in ms for each part of it, of the strategy tensor")
+	flags.Float64Var(&o.Options.Memory, "memory", 80e9, "memory of a server in bytes")
+	flags.StringVar(&o.Network.Kind, "network", "ramp", "network that connects the servers: ramp or tree")
+	flags.StringVar(&o.shape, "shape", "", "size of the network: of ramp groups, racks and servers, such as 4x4x2; of tree racks and servers, such as 4x8")
+	flags.Float64Var(&o.Network.Bandwidth, "bandwidth", 1.6e12, "bandwidth of a server in bytes in a second")
+	flags.Float64Var(&o.Network.Uplink, "uplink", 0, "bandwidth of a rack of a tree; 0 is that of its servers together")
+	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "time of a transfer's way in s")
+	flags.StringSliceVar(&o.quirks, "quirks", nil, "faults of PAC-ML's simulator to keep, by name")
+	flags.IntVar(&o.Critical, "critical", 0, "degree whose critical path is shown; 0 is the last that fits")
+	flags.StringVar(&o.Trace, "trace", "", "file of a trace of that degree")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	return command
+}
+
+// read reads the texts of flags.
+func (o *stepFlags) read() (err error) {
+	if o.shape != "" {
+		for text := range strings.SplitSeq(o.shape, "x") {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return failure.Usagef("option shape: %q is no size; expected numbers such as 4x4x2", o.shape)
+			}
+			o.Network.Size = append(o.Network.Size, n)
+		}
+	}
+	o.Options.Quirks, err = cluster.NamedQuirks(o.quirks, wire.Quirks())
+	return err
+}
+
+// legsShown is the number of legs of a critical path that a terminal shows: its beginning.
+const legsShown = 20
+
+func printStep(w io.Writer, r *fabric.StepReport) error {
+	p := &document.Printer{W: w}
+	p.Line("a step of %s, strategy %s, on %d servers\n", document.Printable(r.Model), r.Strategy, r.Servers)
+	t := (&document.Table{}).Numbers("", "", "degree").Numbers("ms", "%.5g", "time").Numbers("", "%.2f", "speedup").Numbers(document.UnitShare, "", "efficiency", "computing", "transferring", "busy").
+		Numbers("", "", "servers").Numbers("GB", "%.4g", "memory").Numbers("MB", "%.4g", "sent").Texts("note")
+	for _, c := range r.Degrees {
+		if c.Reason != "" {
+			t.Add(c.Degree, nil, nil, nil, nil, nil, nil, nil, nil, nil, c.Reason)
+			continue
+		}
+		t.Add(c.Degree, c.Time/milli, c.Speedup, c.Efficiency, c.Compute, c.Transfer, c.Busy, c.Servers, c.Memory/1e9, c.Flow/megabyte)
+	}
+	p.Table(t)
+	p.Line("\nCOMPUTING and TRANSFERRING are shares of the time in which a server computes, and in which bytes go from server to server. BUSY is the mean share of the servers. MEMORY is of the fullest server.")
+	if r.Degree == 0 {
+		return p.Err
+	}
+	p.Line("\ncritical path at degree %d, by what takes the time", r.Degree)
+	t = document.NewTable("what").Numbers("", "", "legs").Numbers("ms", "%.4g", "time").Numbers(document.UnitShare, "", "share")
+	for _, k := range r.Kinds {
+		t.Add(k.What, k.Legs, k.Length/milli, k.Share)
+	}
+	p.Table(t)
+	p.Line("\nits first %d of %d legs", min(legsShown, len(r.Critical)), len(r.Critical))
+	t = (&document.Table{}).Numbers("ms", "%.4f", "from", "time").Texts("what", "part", "where")
+	for _, leg := range r.Critical[:min(legsShown, len(r.Critical))] {
+		t.Add(leg.From/milli, leg.Length/milli, leg.What, leg.Name, leg.Where)
+	}
+	p.Table(t)
+	if r.File != "" {
+		p.Line("\nwrote %s", document.Printable(r.File))
+	}
+	return p.Err
+}

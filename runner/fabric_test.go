@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/work/fabric"
+)
+
+// traced is what the test reads of a trace.
+type traced struct {
+	Events []struct {
+		Name  string  `json:"name"`
+		Phase string  `json:"ph"`
+		Begin float64 `json:"ts"`
+		Long  float64 `json:"dur"`
+		Pid   int     `json:"pid"`
+		Tid   int     `json:"tid"`
+	} `json:"traceEvents"`
+}
+
+// A graph goes from a network to a file and back, and its step is simulated at several degrees; in the trace no
+// two events of a thread overlap, each thread has a name, and the last event ends with the step.
+func TestFabricGraphAndStep(t *testing.T) {
+	dir := t.TempDir()
+	file, trace := filepath.Join(dir, "graph.json"), filepath.Join(dir, "trace.json")
+	g := decoded[fabric.GraphReport](t, done(t, "fabric", "graph", "ConvSmall", "--out", file, "--json").stdout)
+	again := decoded[fabric.GraphReport](t, done(t, "fabric", "graph", file, "--json").stdout)
+	again.File = g.File
+	require.Equal(t, g, again)
+	r := decoded[fabric.StepReport](t, done(t, "fabric", "step", file, "--degree", "1,2,64", "--bandwidth", "1e9", "--critical", "2", "--trace", trace, "--json").stdout)
+	require.Len(t, r.Degrees, 3)
+	require.InDelta(t, 1, r.Degrees[0].Speedup, 1e-9)
+	require.NotEmpty(t, r.Degrees[2].Reason, "32 servers")
+	require.Equal(t, 2, r.Degree)
+	text, err := os.ReadFile(trace)
+	require.NoError(t, err)
+	var events traced
+	require.NoError(t, json.Unmarshal(text, &events))
+	ends, named, last := map[[2]int]float64{}, map[[2]int]bool{}, 0.0
+	for _, e := range events.Events {
+		key := [2]int{e.Pid, e.Tid}
+		if e.Phase == "M" {
+			named[key] = true
+			continue
+		}
+		require.Equal(t, "X", e.Phase)
+		require.True(t, named[key])
+		require.GreaterOrEqual(t, e.Begin, ends[key]-1e-6, e.Name)
+		ends[key] = e.Begin + e.Long
+		last = max(last, ends[key])
+	}
+	require.InEpsilon(t, 1e6*r.Degrees[1].Time, last, 1e-9)
+	sum := 0.0
+	for _, leg := range r.Critical {
+		sum += leg.Length
+	}
+	require.InEpsilon(t, r.Degrees[1].Time, sum, 1e-6)
+}
