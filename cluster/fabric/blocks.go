@@ -69,7 +69,7 @@ func (r *Ramp) first(s shape, use func(server int) bool, into []int) []int {
 func (r *Ramp) block(s shape, i, j, k int, use func(server int) bool, into []int) []int {
 	block := into
 	add := func(i, j, k int) bool {
-		server := (i*r.Racks+j)*r.Servers + k
+		server := (i%r.Groups*r.Racks+j%r.Racks)*r.Servers + k%r.Servers
 		block = append(block, server)
 		return use(server)
 	}

@@ -83,8 +83,8 @@ const (
 
 // allReduce is the time of the transfers of half of an all-reduce between servers, and of its sums, in
 // RAMP's four steps: over groups, over the servers that share a place in them, over racks, and over
-// what remains.
-func (r *Ramp) allReduce(message float64, servers, racks, groups int) (transfer, sums float64) {
+// what remains. Contending is the number of racks that share transceivers.
+func (r *Ramp) allReduce(message float64, servers, racks, groups, contending int) (transfer, sums float64) {
 	transceivers := float64(r.Groups)
 	rate := r.channel()
 	if r.Quirks.Keeps(TwiceDivided) {
@@ -98,7 +98,7 @@ func (r *Ramp) allReduce(message float64, servers, racks, groups int) (transfer,
 			continue
 		}
 		sums += addition(part*float64(n), n)
-		transfer += r.Latency + 2*r.IO + part/(float64(width(r.Groups, n, 1))*rate)
+		transfer += r.Latency + 2*r.IO + part/(float64(width(r.Groups, n, contending))*rate)
 	}
 	return transfer, sums
 }

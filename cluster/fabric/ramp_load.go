@@ -65,7 +65,7 @@ func (r *Ramp) collective(p *Placed, g *group) float64 {
 	if g.bytes > 0 {
 		message = g.bytes
 	}
-	transfer, sums := r.allReduce(message, places.count, racks.count, groups.count)
+	transfer, sums := r.allReduce(message, places.count, racks.count, groups.count, 1)
 	if g.kind == gather {
 		return transfer
 	}
