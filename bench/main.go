@@ -39,6 +39,7 @@ type options struct {
 	cluster bool // measure nothing else
 	elastic bool // measure nothing else
 	fabric  bool // measure nothing else
+	degrees bool // measure nothing else
 	onlyPPO bool // measure nothing else
 	device  string
 	graft   string // the program, whose workers run side by side
@@ -63,6 +64,7 @@ func main() {
 	flag.BoolVar(&o.cluster, "cluster", false, "measure only what events of a simulated cluster cost")
 	flag.BoolVar(&o.elastic, "elastic", false, "measure only what elastic jobs and their learner cost")
 	flag.BoolVar(&o.fabric, "fabric", false, "measure only what episodes of training steps on a network cost")
+	flag.BoolVar(&o.degrees, "degrees", false, "measure only how often learned and constant degrees block jobs")
 	flag.BoolVar(&o.onlyPPO, "ppo", false, "measure PPO against Stable-Baselines3 only")
 	flag.StringVar(&o.device, "device", "cpu", "where workers of a grid train, cpu or cuda:N")
 	flag.StringVar(&o.graft, "graft", "bin/graft", "the program whose workers run side by side")
@@ -95,6 +97,9 @@ func run(o options) error {
 	}
 	if o.elastic {
 		return studyElastic(os.Stdout, o.rounds)
+	}
+	if o.degrees {
+		return learnFabric(os.Stdout)
 	}
 	if o.fabric {
 		return studyFabric(os.Stdout, o.rounds)
