@@ -361,3 +361,6 @@ func (w *World) Running() int { return w.running }
 
 // Study returns what a world was made of.
 func (w *World) Study() *Study { return w.study }
+
+// Over reports whether the episode has ended.
+func (w *World) Over() bool { return w.done }

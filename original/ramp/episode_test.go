@@ -70,19 +70,12 @@ func requireEpisode(t *testing.T, episode *ramp.Episode, want *played) {
 	if episode.FileOrder[0] == "chain.txt" {
 		folder = "toy"
 	}
-	var profiles []*graph.Profile
-	for _, name := range episode.FileOrder {
-		profiles = append(profiles, profile(t, folder, name))
-	}
 	if episode.Agent == "random" {
 		for _, step := range want.Steps {
 			episode.Actions = append(episode.Actions, step.Action)
 		}
 	}
-	study, err := episode.Study(profiles)
-	require.NoError(t, err)
-	world, err := fabric.NewWorld(study)
-	require.NoError(t, err)
+	world := newWorld(t, episode, folder)
 	decider, err := episode.Decider(nil)
 	require.NoError(t, err)
 	world.Pick = episode.Pick()
@@ -116,7 +109,7 @@ func requireEpisode(t *testing.T, episode *ramp.Episode, want *played) {
 		require.InEpsilon(t, 1+step.Flow, 1+job.Run.Placed.Flow, 1e-12)
 		var names []string
 		for _, server := range job.Run.Placed.Servers {
-			names = append(names, study.Network.Name(server))
+			names = append(names, world.Study().Network.Name(server))
 		}
 		require.Equal(t, step.Servers, names)
 	}
@@ -124,6 +117,20 @@ func requireEpisode(t *testing.T, episode *ramp.Episode, want *played) {
 	requireJobs(t, world, want)
 	requireLog(t, events, want.Log)
 	requireStats(t, ramp.Statistics(world), want.Stats)
+}
+
+// newWorld begins an episode on the graphs of a folder.
+func newWorld(t *testing.T, episode *ramp.Episode, folder string) *fabric.World {
+	t.Helper()
+	var profiles []*graph.Profile
+	for _, name := range episode.FileOrder {
+		profiles = append(profiles, profile(t, folder, name))
+	}
+	study, err := episode.Study(profiles)
+	require.NoError(t, err)
+	world, err := fabric.NewWorld(study)
+	require.NoError(t, err)
+	return world
 }
 
 func requireJobs(t *testing.T, world *fabric.World, want *played) {

@@ -1,0 +1,134 @@
+package ramp
+
+import (
+	"fmt"
+	"math"
+
+	"graft/cluster/fabric"
+)
+
+// Reward is one of the original's rewards for a decision.
+type Reward struct {
+	Kind    string  // a name in rewards
+	Success float64 // of job_acceptance, for a job that started
+	Fail    float64 // of job_acceptance, for one that was blocked
+	Factor  float64 // of lookahead_job_completion_time: what a blocked job counts, in times on one server
+	Weight  float64 // of multi_objective_jct_blocking: of blocked jobs
+	Scale   float64 // of lookahead_job_completion_time: divides by so many times on one server; zero does not. Of throughputs any other value divides by the largest
+	Inverse bool    // of lookahead_job_completion_time: one over it, and positive
+	Log     bool    // log10 of one more than the size
+}
+
+// Decision is what came of a decision, when the first event after it was over.
+type Decision struct {
+	Job        *fabric.Job
+	Accepted   bool    // it started, and did not run when the episode ended
+	Sequential float64 // time of the job on one server, s
+	Event      fabric.Event
+	Largest    [2]float64 // bytes in a second that operations, and operations and channels, can work off
+}
+
+// rewards compute a reward before its sign, logarithm and scale, by kind.
+var rewards = map[string]func(r *Reward, s *Scales, d *Decision) float64{
+	"job_acceptance": func(r *Reward, _ *Scales, d *Decision) float64 {
+		if d.Accepted {
+			return r.Success
+		}
+		return r.Fail
+	},
+	"lookahead_job_completion_time": (*Reward).lookahead,
+	"multi_objective_jct_blocking":  (*Reward).objective,
+	"mean_compute_throughput": func(r *Reward, _ *Scales, d *Decision) float64 {
+		return r.throughput(d, d.Event.Memory, d.Largest[0])
+	},
+	"mean_cluster_throughput": func(r *Reward, _ *Scales, d *Decision) float64 {
+		return r.throughput(d, d.Event.Memory+d.Event.Dep, d.Largest[1])
+	},
+	"mean_demand_total_throughput": func(r *Reward, _ *Scales, d *Decision) float64 {
+		return r.throughput(d, d.Event.DemandMemory+d.Event.DemandDep, d.Largest[1])
+	},
+}
+
+// Of returns the reward for a decision.
+func (r *Reward) Of(s *Scales, d *Decision) (float64, error) {
+	of, ok := rewards[r.Kind]
+	if !ok {
+		return 0, fmt.Errorf("reward %q is unknown; expected job_acceptance, lookahead_job_completion_time, mean_compute_throughput, mean_cluster_throughput, mean_demand_total_throughput or multi_objective_jct_blocking", r.Kind)
+	}
+	return of(r, s, d), nil
+}
+
+// signed gives a size its sign, and takes its logarithm before.
+func (r *Reward) signed(size, sign float64) float64 {
+	if r.Log {
+		size = math.Log10(1 + size)
+	}
+	return sign * size
+}
+
+func (r *Reward) lookahead(_ *Scales, d *Decision) float64 {
+	time := d.Sequential * r.Factor
+	if d.Accepted {
+		time = d.Job.Time
+	}
+	if r.Scale != 0 {
+		time /= d.Sequential * r.Scale
+	}
+	if r.Inverse {
+		return r.signed(1/time, 1)
+	}
+	return r.signed(time, -1)
+}
+
+func (r *Reward) objective(s *Scales, d *Decision) float64 {
+	if d.Accepted {
+		return r.signed(d.Job.Time/d.Sequential, -1)
+	}
+	return r.signed(r.Weight*(scaled(d.Sequential, s.MinSequential, s.MaxSequential)+1), -1)
+}
+
+func (r *Reward) throughput(d *Decision, bytes, largest float64) float64 {
+	time := d.Event.To - d.Event.From
+	if time <= 0 {
+		return 0
+	}
+	rate := bytes / time
+	if r.Scale != 0 {
+		rate /= largest
+	}
+	return r.signed(rate, 1)
+}
+
+// Decide decides on the waiting job, and returns what the original rewards: what was so after the first
+// event, whether or not further ones came before the next job.
+func (s *Scales) Decide(w *fabric.World, degree int) (*Decision, error) {
+	job := w.Waiting()
+	if job == nil {
+		return nil, fmt.Errorf("decide: no job waits; the episode is over")
+	}
+	d := &Decision{Job: job, Sequential: w.Study().Sequential(job), Largest: s.largest(w)}
+	each, seen := w.Each, false
+	w.Each = func(e *fabric.Event) {
+		if !seen {
+			seen, d.Event = true, *e
+			d.Accepted = job.Status == fabric.Completed || job.Status == fabric.Running && !w.Over()
+		}
+		if each != nil {
+			each(e)
+		}
+	}
+	err := w.Decide(degree)
+	w.Each = each
+	return d, err
+}
+
+// largest are the bytes in a second that all operations, and these and all channels can work off, as
+// the original counts them.
+func (s *Scales) largest(w *fabric.World) [2]float64 {
+	size := float64(w.Study().Network.Size())
+	ops := s.MaxRate * size
+	if r, ok := w.Study().Network.(*fabric.Ramp); ok {
+		return [2]float64{ops, ops + size*r.Bandwidth/float64(r.Groups)*float64(r.Channels)}
+	}
+	return [2]float64{ops, ops}
+}
