@@ -559,6 +559,7 @@ _KINDS = [
     ("elastic", {"elastic.csv", "manifest.json"}),
     ("node", {"node.csv", "manifest.json"}),
     ("node-profile", {"profile.csv", "manifest.json"}),
+    ("fabric", {"fabric.csv", "manifest.json"}),
     ("simulation", {"grid.json"}),
     ("elastic-learning", {"learning.csv", "schedulers"}),
     ("elastic-comparison", {"comparison.csv", "manifest.json"}),
@@ -613,7 +614,7 @@ class Run:
         names = _list(self.path)
         self.kind = _kind(
             names
-        )  # cluster, elastic, node, node-profile, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
+        )  # cluster, elastic, node, node-profile, fabric, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
         if self.kind is None:
             raise Error(
                 f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "

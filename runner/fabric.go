@@ -1,13 +1,21 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	cluster "graft/cluster/fabric"
+	"graft/config"
 	"graft/results/document"
 	"graft/results/failure"
+	"graft/results/report"
+	"graft/results/runs"
+	"graft/work"
 	"graft/work/fabric"
 )
 
@@ -22,37 +30,96 @@ func newFabricCommand() *cobra.Command {
 }
 
 func newFabricRunCommand() *cobra.Command {
-	var o fabric.PlayOptions
-	var compat string
-	var asJSON bool
+	var o fabricOptions
 	command := &cobra.Command{
-		Use:   "run",
-		Short: "Play an episode: jobs arrive, are split and placed, and run or are blocked",
-		Long: `run plays a recorded episode of the simulator of RAMP and PAC-ML, with all its faults: the
-jobs of the file arrive, its agent chooses into how many parts the operations of each are
-split, and a job is blocked that finds no servers or would take too long. An episode that
-has actions is replayed. Its results are not read.
+		Use:   "run [CONFIG]",
+		Short: "Play episodes: jobs arrive, are split and placed, and run or are blocked",
+		Long: `run simulates episodes of CONFIG, a file with the section fabric: jobs arrive, a decider
+chooses into how many parts the step of each is split, and a job is blocked that finds no
+servers or would take longer than it may. All deciders see the same jobs. Deciders:
 
-Results are jobs.csv in the folder of --out: a row for each job, with its status, completed,
-blocked, running or queued, and when it started and ended, in seconds.`,
-		Example: `  graft fabric run --compat ramp --episode episode.json --graphs profiles --out played
+` + fabricHelp() + `
+CONFIG's keys: 'graft config schema --markdown'. The same inputs give the same bytes, whatever
+runs in parallel.
+
+--compat ramp plays a recorded episode of the simulator of RAMP and PAC-ML in place of a
+CONFIG, with all its faults: the jobs of the file of --episode arrive, its agent chooses, or its
+actions are replayed. Its results are not read. Results are then jobs.csv in the folder of
+--out: a row for each job, with its status, completed, blocked, running or queued, and when it
+started and ended, in seconds.`,
+		Example: `  graft fabric run cluster.toml
+  graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set degree.deciders=['thrifty','best-constant']
+  graft fabric run --compat ramp --episode episode.json --graphs profiles --out played
   graft fabric run --compat ramp --episode episode.json --graphs profiles --json`,
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			if compat != "ramp" {
-				return failure.With(failure.Usage, errors.New("option compat: expected ramp"))
-			}
-			r, err := fabric.Play(environment(command.Context()), o)
-			return show(command.OutOrStdout(), asJSON, r, err, printEpisode)
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return o.run(command.Context(), command.OutOrStdout(), first(args))
 		},
 	}
+	o.add(command)
 	flags := command.Flags()
-	flags.StringVar(&compat, "compat", "", "the simulator whose results are reproduced: ramp")
-	flags.StringVar(&o.Episode, "episode", "", "file of the episode, JSON")
-	flags.StringVar(&o.Graphs, "graphs", "", "folder of its graphs, profiles of PipeDream")
-	flags.StringVar(&o.Out, "out", "", "folder of the results; empty writes none")
-	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
+	flags.StringVar(&o.compat, "compat", "", "the simulator whose results are reproduced: ramp")
+	flags.StringVar(&o.play.Episode, "episode", "", "with --compat: file of the episode, JSON")
+	flags.StringVar(&o.play.Graphs, "graphs", "", "with --compat: folder of its graphs, profiles of PipeDream")
 	return command
+}
+
+// fabricOptions are the flags of episodes.
+type fabricOptions struct {
+	work.FolderOptions                    // how the run folder is made
+	set                []string           // assignments after the file
+	compat             string             // whose simulator; empty is graft's
+	play               fabric.PlayOptions // the recorded episode, with compat
+	out                string             // the run folder
+	json               bool               // print one object
+}
+
+func (o *fabricOptions) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as demand.load=0.5; may be given several times")
+	flags.StringVar(&o.out, "out", "", "the run folder; empty is run.folder, or runs/ and the file's name; with --compat empty writes none")
+	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
+	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	command.MarkFlagsMutuallyExclusive("resume", "force")
+}
+
+func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error {
+	env := environment(ctx)
+	if o.compat != "" || o.play.Episode != "" || o.play.Graphs != "" {
+		if o.compat != "ramp" {
+			return failure.With(failure.Usage, errors.New("option compat: expected ramp"))
+		}
+		if path != "" || len(o.set) > 0 {
+			return failure.With(failure.Usage, errors.New("option compat plays a recorded episode; leave out the file and option set"))
+		}
+		o.play.Out = o.out
+		r, err := fabric.Play(env, o.play)
+		return show(w, o.json, r, err, printEpisode)
+	}
+	set := o.set
+	if o.out != "" {
+		set = append(set, "run.folder="+config.Quote(o.out))
+	}
+	c, err := config.ReadFabric(env.Files, path, set)
+	if err != nil {
+		return runs.AsConfigFault(err)
+	}
+	if o.Config, err = env.Text(path); err != nil {
+		return err
+	}
+	outcome, err := fabric.Run(ctx, env, c, path, o.FolderOptions)
+	return show(w, o.json, outcome, err, func(w io.Writer, r *runs.FabricOutcome) error { return report.PrintFabric(r, w) })
+}
+
+// fabricHelp lists the deciders for a help text.
+func fabricHelp() string {
+	var b strings.Builder
+	for _, k := range cluster.Kinds() {
+		fmt.Fprintf(&b, "  %-14s %s\n", k.Name, k.About)
+	}
+	fmt.Fprintf(&b, "  %-14s %s\n  %-14s %s\n", "constant-N", "splits all jobs into N parts, or fewer where fewer servers are free", config.BestConstant, "the constant degree that blocks fewest jobs, chosen afterwards")
+	return b.String()
 }
 
 func printEpisode(w io.Writer, r *fabric.PlayReport) error {

@@ -163,7 +163,7 @@ var onWrongFiles = map[string][]struct {
 		{"--scheduler ./wrong.safetensors", failure.Configuration}, {"machine.toml --resume --out run", failure.Damaged}},
 	"graft fabric graph": {{"wrong.toml", failure.Configuration}, {"none.json", failure.Failed}, {"NoNetwork", failure.Configuration}, {"ConvNet --out graph.toml", failure.Usage}},
 	"graft fabric step":  {{"wrong.toml", failure.Configuration}, {"none.txt", failure.Failed}, {"ConvNet --degree 3", failure.Usage}, {"ConvNet --shape 2x2", failure.Usage}, {"ConvNet --bandwidth -1", failure.Usage}, {"ConvNet --quirks odd", failure.Usage}},
-	"graft fabric run":   {{"--compat ramp --episode wrong.toml --graphs .", failure.Configuration}, {"--compat ramp --episode none.json --graphs .", failure.Failed}, {"--episode none.json", failure.Usage}, {"--compat ramp", failure.Usage}},
+	"graft fabric run":   {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"wrong.toml --compat ramp", failure.Usage}, {"--compat ramp --episode wrong.toml --graphs .", failure.Configuration}, {"--compat ramp --episode none.json --graphs .", failure.Failed}, {"--episode none.json", failure.Usage}, {"--compat ramp", failure.Usage}},
 	"graft node run":     {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"machine.toml", failure.Configuration}},
 	"graft cluster run": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--trace half.csv --nodes wrong.csv", failure.Damaged}, {"--trace none.csv --nodes nodes.csv", failure.Failed},
 		{"--trace half.csv --nodes nodes.csv", failure.Damaged}, {"--trace right.csv --nodes nodes.csv --scheduler qssf", failure.Usage}, {"--trace right.csv --nodes nodes.csv --scheduler qssf --estimates wrong.csv", failure.Damaged},

@@ -1,0 +1,28 @@
+package fabric
+
+// Offered lists the degrees for which an empty cluster has a block of servers.
+func (s *Study) Offered() (degrees []int) {
+	for n := 1; n <= min(s.Options.MaxParts, s.Network.Size()); n++ {
+		if n == 1 || n%2 == 0 && s.Network.Fits(n) {
+			degrees = append(degrees, n)
+		}
+	}
+	return degrees
+}
+
+// Homeless returns the first model that fits on the servers of an empty cluster at no degree, and why
+// it does not fit at the largest. Its error is nil where each model fits.
+func (s *Study) Homeless() (model int, err error) {
+	site := Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true }, Forward: s.Options.Quirks.Keeps(ForwardMemory)}
+	for model = range s.Models {
+		for _, degree := range s.Offered() {
+			if _, err = Place(&site, s.Parted(model, degree)); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			return model, err
+		}
+	}
+	return 0, nil
+}
