@@ -364,3 +364,6 @@ func (w *World) Study() *Study { return w.study }
 
 // Over reports whether the episode has ended.
 func (w *World) Over() bool { return w.done }
+
+// Arrived returns the number of jobs that have arrived.
+func (w *World) Arrived() int { return w.arrived }

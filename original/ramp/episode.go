@@ -65,17 +65,14 @@ type jobsConfig struct {
 
 // distribution is one of the simulator's distributions: which of the values are set depends on its kind.
 type distribution struct {
-	Target   string             `json:"_target_"`
-	Value    float64            `json:"val"`
-	Min      float64            `json:"min_val"`
-	Max      float64            `json:"max_val"`
-	Decimals *int               `json:"decimals"`
-	Skewness float64            `json:"skewness"`
-	Masses   map[string]float64 `json:"probability_mass_function"`
+	Target   string  `json:"_target_"`
+	Value    float64 `json:"val"`
+	Min      float64 `json:"min_val"`
+	Max      float64 `json:"max_val"`
+	Decimals *int    `json:"decimals"`
+	Skewness float64 `json:"skewness"`
+	Masses   masses  `json:"probability_mass_function"`
 }
-
-// kind is the last part of a target's path, such as Fixed.
-func (d *distribution) kind() string { return d.Target[strings.LastIndexByte(d.Target, '.')+1:] }
 
 // maxEpisode bounds the file of an episode, in bytes.
 const maxEpisode = 256 << 20
@@ -191,14 +188,13 @@ func (e *Episode) arrivals(s *fabric.Study, models map[string]int) error {
 // Quirks names all quirks of the simulator.
 func Quirks() cluster.Quirks { return cluster.QuirksOf(fabric.Quirks()) }
 
-// Decider returns the agent of an episode, or a replay of its actions. A random agent draws from
-// choose.
-func (e *Episode) Decider(choose func(n int) int) (fabric.Decider, error) {
-	agent, err := e.agent(choose)
+// Decider returns the agent of an episode, or a replay of its actions.
+func (e *Episode) Decider(d *Draws) (fabric.Decider, error) {
+	agent, err := e.agent(d)
 	return masked{agent, e.Config.Mask != nil && !*e.Config.Mask}, err
 }
 
-func (e *Episode) agent(choose func(n int) int) (fabric.Decider, error) {
+func (e *Episode) agent(d *Draws) (fabric.Decider, error) {
 	if e.Actions != nil {
 		return fabric.Replay{Degrees: e.Actions}, nil
 	}
@@ -212,7 +208,7 @@ func (e *Episode) agent(choose func(n int) int) (fabric.Decider, error) {
 	case "acceptable_jct":
 		return fabric.InTime{}, nil
 	case "random":
-		return fabric.Random{Choose: choose}, nil
+		return chance{d}, nil
 	case "sip_ml", "sip_ml_none":
 		parts := math.MaxInt
 		if e.AgentKwargs.MaxParts != nil {

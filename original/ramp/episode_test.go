@@ -70,15 +70,12 @@ func requireEpisode(t *testing.T, episode *ramp.Episode, want *played) {
 	if episode.FileOrder[0] == "chain.txt" {
 		folder = "toy"
 	}
-	if episode.Agent == "random" {
-		for _, step := range want.Steps {
-			episode.Actions = append(episode.Actions, step.Action)
-		}
-	}
 	world := newWorld(t, episode, folder)
-	decider, err := episode.Decider(nil)
+	draws, err := episode.Draws()
 	require.NoError(t, err)
-	world.Pick = episode.Pick()
+	decider, err := episode.Decider(draws)
+	require.NoError(t, err)
+	world.Pick = draws.Pick(world)
 	var events []fabric.Event
 	world.Each = func(e *fabric.Event) { events = append(events, *e) }
 	for k := range want.Steps {

@@ -27,22 +27,3 @@ func (p python) shuffle(n int, swap func(i, j int)) {
 		swap(i, p.below(i+1))
 	}
 }
-
-// Pick returns how an episode chooses channels: a shuffle of them for each transfer, after the pool of
-// jobs was shuffled twice: when the environment was made, and when the episode began.
-func (e *Episode) Pick() func(lanes int) int {
-	random := newPython(e.Seed)
-	if e.Config.Jobs.Shuffle {
-		for range 2 {
-			random.shuffle(len(e.FileOrder)*e.Config.Jobs.Replication, func(int, int) {})
-		}
-	}
-	return func(lanes int) int {
-		order := make([]int, lanes)
-		for k := range order {
-			order[k] = k
-		}
-		random.shuffle(lanes, func(i, j int) { order[i], order[j] = order[j], order[i] })
-		return order[0]
-	}
-}

@@ -104,7 +104,11 @@ func play(episode *ramp.Episode, profiles []*graph.Profile) (*fabric.World, erro
 	if err != nil {
 		return nil, failure.With(failure.Configuration, err)
 	}
-	decider, err := episode.Decider(nil)
+	draws, err := episode.Draws()
+	if err != nil {
+		return nil, failure.With(failure.Configuration, err)
+	}
+	decider, err := episode.Decider(draws)
 	if err != nil {
 		return nil, failure.With(failure.Configuration, err)
 	}
@@ -112,7 +116,7 @@ func play(episode *ramp.Episode, profiles []*graph.Profile) (*fabric.World, erro
 	if err != nil {
 		return nil, failure.With(failure.Configuration, err)
 	}
-	world.Pick = episode.Pick()
+	world.Pick = draws.Pick(world)
 	return world, fabric.Play(world, decider)
 }
 

@@ -1,0 +1,130 @@
+package ramp
+
+import (
+	"fmt"
+	"math"
+
+	"graft/cluster/elastic/numpy"
+	"graft/cluster/fabric"
+)
+
+// Draws are the random numbers of an episode in the order of the original: its jobs, those that a random
+// agent draws between their arrivals, and channels.
+type Draws struct {
+	np      *numpy.Random
+	py      python
+	config  *jobsConfig
+	limits  []float64 // of the pool
+	pool    []int     // places in it, in its order; those that were drawn are gone
+	rounds  int       // times that it was filled anew
+	gap     func() float64
+	arrived []drawn
+	next    float64 // s at which the next job arrives
+}
+
+// drawn is a job that was drawn.
+type drawn struct {
+	id    int // in the original
+	entry int // of the pool
+	at    float64
+}
+
+// mostPool bounds the pool of jobs.
+const mostPool = 10_000_000
+
+// Draws begins an episode: the environment was made once before, and each time its pool is filled. It is
+// nil where the jobs are recorded and nothing else is drawn.
+func (e *Episode) Draws() (*Draws, error) {
+	if len(e.Arrivals) > 0 && (e.Agent != "random" || e.Actions != nil) && e.Config.Topology.Kwargs.Channels <= 1 {
+		return nil, nil
+	}
+	return e.draws()
+}
+
+func (e *Episode) draws() (*Draws, error) {
+	d := &Draws{np: numpy.New(e.Seed), py: newPython(e.Seed), config: &e.Config.Jobs}
+	size := len(e.FileOrder) * max(e.Config.Jobs.Replication, 1)
+	if size == 0 || size > mostPool {
+		return nil, fmt.Errorf("a pool of %d jobs: expected 1 to %d", size, mostPool)
+	}
+	for range 2 {
+		limit, err := d.config.Limit.sampler(d.np)
+		if err != nil {
+			return nil, fmt.Errorf("max_acceptable_job_completion_time_frac_dist: %w", err)
+		}
+		if d.gap, err = d.config.Interarrival.sampler(d.np); err != nil {
+			return nil, fmt.Errorf("job_interarrival_time_dist: %w", err)
+		}
+		d.limits, d.arrived, d.next, d.rounds = make([]float64, size), nil, 0, 0
+		for k := range d.limits {
+			d.limits[k] = limit()
+		}
+		d.fill()
+		d.arrive()
+	}
+	return d, nil
+}
+
+// fill fills the pool.
+func (d *Draws) fill() {
+	d.pool = make([]int, len(d.limits))
+	for k := range d.pool {
+		d.pool[k] = k
+	}
+	if d.config.Shuffle {
+		d.py.shuffle(len(d.pool), func(i, j int) { d.pool[i], d.pool[j] = d.pool[j], d.pool[i] })
+	}
+}
+
+// arrive draws the next job, and when the one after it comes.
+func (d *Draws) arrive() {
+	at := d.np.IntN(0, len(d.pool))
+	entry := d.pool[at]
+	d.arrived = append(d.arrived, drawn{entry + d.rounds*len(d.limits), entry, d.next})
+	if d.config.Sampling != "replace" {
+		d.pool = append(d.pool[:at], d.pool[at+1:]...)
+	}
+	if len(d.pool) == 0 && d.config.Sampling == "remove_and_repeat" {
+		d.rounds++
+		d.fill()
+	}
+	if d.next = math.Inf(1); len(d.pool) > 0 {
+		d.next = d.arrived[len(d.arrived)-1].at + d.gap()
+	}
+}
+
+// until draws jobs up to one.
+func (d *Draws) until(job int) {
+	for len(d.arrived) <= job && len(d.pool) > 0 {
+		d.arrive()
+	}
+}
+
+// Pick returns how an episode chooses channels: a shuffle of them for each transfer. Nil takes the first.
+func (d *Draws) Pick(w *fabric.World) func(lanes int) int {
+	if d == nil {
+		return nil
+	}
+	return func(lanes int) int {
+		d.until(w.Arrived() - 1)
+		order := make([]int, lanes)
+		for k := range order {
+			order[k] = k
+		}
+		d.py.shuffle(lanes, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		return order[0]
+	}
+}
+
+// chance is the random agent: it draws among the degrees that can be chosen, but not 0.
+type chance struct{ draws *Draws }
+
+// Degree chooses the degree.
+func (c chance) Degree(w *fabric.World) (int, error) {
+	c.draws.until(w.Waiting().ID)
+	degrees := w.Degrees()[1:]
+	if len(degrees) == 0 {
+		return 0, nil
+	}
+	return degrees[c.draws.np.IntN(0, len(degrees))], nil
+}
