@@ -46,11 +46,14 @@ runs in parallel.
 CONFIG, with all its faults: the jobs of the file of --episode arrive, its agent chooses, or its
 actions are replayed. Its results are not read. Results are then jobs.csv in the folder of
 --out: a row for each job, with its status, completed, blocked, running or queued, and when it
-started and ended, in seconds.`,
+started and ended, in seconds. --study makes the published experiments again: blocking rates of each
+agent and each constant degree under four distributions of limits, beside those that PAC-ML's
+authors print.`,
 		Example: `  graft fabric run cluster.toml
   graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set degree.deciders=['thrifty','best-constant']
   graft fabric run --compat ramp --episode episode.json --graphs profiles --out played
-  graft fabric run --compat ramp --episode episode.json --graphs profiles --json`,
+  graft fabric run --compat ramp --episode episode.json --graphs profiles --json
+  graft fabric run --compat ramp --study --graphs profiles`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return o.run(command.Context(), command.OutOrStdout(), first(args))
@@ -60,6 +63,7 @@ started and ended, in seconds.`,
 	flags := command.Flags()
 	flags.StringVar(&o.compat, "compat", "", "the simulator whose results are reproduced: ramp")
 	flags.StringVar(&o.play.Episode, "episode", "", "with --compat: file of the episode, JSON")
+	flags.BoolVar(&o.study, "study", false, "with --compat: make the published experiments again, with all constant degrees beside them")
 	flags.StringVar(&o.play.Graphs, "graphs", "", "with --compat: folder of its graphs, profiles of PipeDream")
 	return command
 }
@@ -70,6 +74,7 @@ type fabricOptions struct {
 	set                []string           // assignments after the file
 	compat             string             // whose simulator; empty is graft's
 	play               fabric.PlayOptions // the recorded episode, with compat
+	study              bool               // the published experiments, with compat
 	out                string             // the run folder
 	json               bool               // print one object
 }
@@ -86,12 +91,19 @@ func (o *fabricOptions) add(command *cobra.Command) {
 
 func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error {
 	env := environment(ctx)
-	if o.compat != "" || o.play.Episode != "" || o.play.Graphs != "" {
+	if o.compat != "" || o.study || o.play.Episode != "" || o.play.Graphs != "" {
 		if o.compat != "ramp" {
 			return failure.With(failure.Usage, errors.New("option compat: expected ramp"))
 		}
 		if path != "" || len(o.set) > 0 {
 			return failure.With(failure.Usage, errors.New("option compat plays a recorded episode; leave out the file and option set"))
+		}
+		if o.study {
+			if o.play.Episode != "" {
+				return failure.With(failure.Usage, errors.New("option study makes all episodes; leave out option episode"))
+			}
+			r, err := fabric.Experiment(ctx, env, fabric.ExperimentOptions{Graphs: o.play.Graphs, Out: o.out})
+			return show(w, o.json, r, err, printExperiments)
 		}
 		o.play.Out = o.out
 		r, err := fabric.Play(env, o.play)
@@ -129,4 +141,29 @@ func printEpisode(w io.Writer, r *fabric.PlayReport) error {
 		p.Line("\nresults in %s", r.Folder)
 	}
 	return p.Err
+}
+
+func printExperiments(w io.Writer, r *fabric.Experiments) error {
+	d := &document.Document{}
+	d.Say(fmt.Sprintf("the published experiments: 1,001 jobs on 32 servers, %s for each row", document.Plural(r.Seeds, "episode")))
+	t := document.NewTable("limits", "agent").Numbers("", "%.4f", "blocked", "printed").Numbers("", "%.2f", "MB/s", "printed MB/s")
+	for _, row := range r.Rows {
+		blocked, printed := document.Value(row.Blocked, ""), document.Missing()
+		if row.Interval != nil {
+			blocked.Low, blocked.High = &row.Interval.Low, &row.Interval.High
+		}
+		if row.PrintedThroughput != nil {
+			printed = document.Value(*row.PrintedThroughput/1e6, "")
+		}
+		t.Add(row.Limits, row.Agent, blocked.As("%.4f"), row.Printed, row.Throughput/1e6, printed)
+	}
+	d.Show(t)
+	for _, b := range r.Best {
+		d.Say(fmt.Sprintf("Limits %s: %s blocks %.4f of the jobs, the learned policy %.4f as printed: %s.", b.Limits, b.Agent, b.Blocked, b.Learned, b.Verdict))
+	}
+	d.Say("BLOCKED is the share of the jobs that were not completed, with an interval of 95% over episodes; PRINTED is what PAC-ML's authors print. MB/s is what jobs asked for and got. Constant degrees are the best only of those that the cluster offers.")
+	if r.Folder != "" {
+		d.Say("results in " + r.Folder)
+	}
+	return d.Print(w)
 }

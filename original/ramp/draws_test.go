@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/elastic/numpy"
+	"graft/cluster/fabric/graph"
 )
 
 // recordings is the folder of recorded results.
@@ -118,4 +119,27 @@ func requireDrawn(t *testing.T, e *Episode, d *Draws, path string) {
 		got := d.arrived[k]
 		require.Equal(t, []any{want[1], want[3], want[4]}, []any{float64(got.id), d.limits[got.entry], got.at}, "%s, job %d", path, k)
 	}
+}
+
+// The jobs of the paper's experiments follow from their seeds.
+func TestStudyArrivals(t *testing.T) {
+	var golden struct {
+		Arrivals map[string][][3]any `json:"arrivals"`
+	}
+	read(t, recordings+"arrivals_paper_scale.json", &golden)
+	var profiles []*graph.Profile
+	for _, name := range StudyGraphs {
+		profiles = append(profiles, &graph.Profile{Model: strings.TrimSuffix(name, ".txt")})
+	}
+	for _, name := range []string{"A0", "A1", "A2", "C1"} { // skewed limits are slow to draw
+		e, err := StudyEpisode(name[:1], uint32(name[1]-'0'), StudyAgent{Name: "random"})
+		require.NoError(t, err)
+		require.NoError(t, e.Draw(profiles))
+		require.Len(t, e.Arrivals, len(golden.Arrivals[name]))
+		for k, want := range golden.Arrivals[name] {
+			require.Equal(t, want[:], e.Arrivals[k][1:4], "%s, job %d", name, k)
+		}
+	}
+	_, err := StudyEpisode("E", 0, StudyAgent{})
+	require.ErrorContains(t, err, "limits \"E\"")
 }

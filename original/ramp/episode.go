@@ -102,7 +102,8 @@ func (e *Episode) validate() error {
 	}
 	check(e.Config.Topology.Type == "ramp", "topology_config.type %q: only ramp can be played", e.Config.Topology.Type)
 	check(len(e.FileOrder) > 0, "file_order is empty: name the graphs in the order of the pool")
-	check(len(e.Arrivals) > 0, "arrivals is empty: an episode has at least one job")
+	check(e.Arrivals == nil || len(e.Arrivals) > 0, "arrivals is empty: an episode has at least one job; leave it out to draw jobs from the seed")
+	check(e.Arrivals != nil || e.Config.Until != nil || e.Config.Jobs.Sampling == "remove", "arrivals is missing: jobs that are drawn need max_simulation_run_time, or the sampling remove, to end")
 	for _, name := range e.FileOrder {
 		check(!strings.ContainsAny(name, "/\\") && name != "..", "file_order names %q: expected names of files without folders", name)
 	}
@@ -146,6 +147,32 @@ func (e *Episode) Study(profiles []*graph.Profile) (*fabric.Study, error) {
 	e.until(s)
 	s.Prepare()
 	return s, s.Validate()
+}
+
+// World begins an episode, and returns its agent. Profiles are those of FileOrder.
+func (e *Episode) World(profiles []*graph.Profile) (*fabric.World, fabric.Decider, error) {
+	if e.Arrivals == nil {
+		if err := e.Draw(profiles); err != nil {
+			return nil, nil, err
+		}
+	}
+	study, err := e.Study(profiles)
+	if err != nil {
+		return nil, nil, err
+	}
+	draws, err := e.Draws()
+	if err != nil {
+		return nil, nil, err
+	}
+	decider, err := e.Decider(draws)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := fabric.NewWorld(study)
+	if err == nil {
+		w.Pick = draws.Pick(w)
+	}
+	return w, decider, err
 }
 
 // until says when an episode ends, and whether jobs would arrive after the last.

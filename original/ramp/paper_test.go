@@ -47,7 +47,7 @@ func TestPaperScaleIsThatOfTheSimulator(t *testing.T) {
 		if fixed, ok := want["fix"].(string); ok {
 			decider = fabric.Constant{Parts: int(fixed[0] - '0')}
 		}
-		require.NoError(t, fabric.Play(world, decider))
+		require.Equal(t, want["return"], rewardsOf(t, world, decider))
 		got := ramp.Statistics(world)
 		for _, name := range []string{
 			"num_jobs_arrived", "num_jobs_completed", "num_jobs_blocked", "blocking_rate", "acceptance_rate", "mean_load_rate",
@@ -63,6 +63,22 @@ func TestPaperScaleIsThatOfTheSimulator(t *testing.T) {
 			requireClose(t, want["mean_"+name], mean(got[name].([]float64)), name)
 		}
 	}
+}
+
+// rewardsOf plays an episode and returns the sum of its rewards: 1 for each job that was accepted, -1 for others.
+func rewardsOf(t *testing.T, w *fabric.World, d fabric.Decider) (sum float64) {
+	t.Helper()
+	reward := ramp.Reward{Kind: "job_acceptance", Success: 1, Fail: -1}
+	for w.Waiting() != nil {
+		degree, err := d.Degree(w)
+		require.NoError(t, err)
+		decision, err := new(ramp.Scales).Decide(w, degree)
+		require.NoError(t, err)
+		one, err := reward.Of(nil, decision)
+		require.NoError(t, err)
+		sum += one
+	}
+	return sum
 }
 
 func mean(list []float64) float64 {

@@ -100,23 +100,10 @@ func readGraphs(fsys files.FS, folder string, names []string) (profiles []*graph
 }
 
 func play(episode *ramp.Episode, profiles []*graph.Profile) (*fabric.World, error) {
-	study, err := episode.Study(profiles)
+	world, decider, err := episode.World(profiles)
 	if err != nil {
 		return nil, failure.With(failure.Configuration, err)
 	}
-	draws, err := episode.Draws()
-	if err != nil {
-		return nil, failure.With(failure.Configuration, err)
-	}
-	decider, err := episode.Decider(draws)
-	if err != nil {
-		return nil, failure.With(failure.Configuration, err)
-	}
-	world, err := fabric.NewWorld(study)
-	if err != nil {
-		return nil, failure.With(failure.Configuration, err)
-	}
-	world.Pick = draws.Pick(world)
 	return world, fabric.Play(world, decider)
 }
 

@@ -1,0 +1,119 @@
+package ramp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/cluster/fabric"
+	"graft/cluster/fabric/graph"
+)
+
+// StudyGraphs are the profiles of PipeDream in the experiments of PAC-ML's authors, in the order of the pool.
+var StudyGraphs = []string{"alexnet.txt", "gnmt.txt", "resnet18.txt", "squeezenet1_0.txt", "vgg16.txt"}
+
+// Limits are the distributions of limits of those experiments, by their letters.
+var Limits = []string{"A", "B", "C", "D"}
+
+// printed are blocking rates and bytes of demand in a second that the authors print (notebook
+// jobs_completed_blocked_characteristics_and_performance_bars of github.com/cwfparsonson/ddls, means of
+// three seeds), by limits and agent.
+var printed = map[string]map[string][2]float64{
+	"A": {"max_parallelism": {0.2624, 2.325e7}, "acceptable_jct": {0.3087, 2.204e7}, "random": {0.5172, 1.537e7}, "pac_ml": {0.2209, 2.470e7}},
+	"B": {"max_parallelism": {0.2631, 2.351e7}, "acceptable_jct": {0.3956, 1.923e7}, "random": {0.6011, 1.282e7}, "pac_ml": {0.2641, 2.343e7}},
+	"C": {"max_parallelism": {0.2674, 2.356e7}, "acceptable_jct": {0.3074, 2.211e7}, "random": {0.5055, 1.568e7}, "pac_ml": {0.1247, 2.779e7}},
+	"D": {"max_parallelism": {0.2631, 2.351e7}, "acceptable_jct": {0.1419, 2.733e7}, "random": {0.4652, 1.723e7}, "pac_ml": {0.1037, 2.840e7}},
+}
+
+// PolicyName is the name of the learned policy of the authors in what they print.
+const PolicyName = "pac_ml"
+
+// Printed returns the blocking rate and the bytes of demand in a second that the authors print for an
+// agent, and whether they do.
+func Printed(limits, agent string) (blocked, throughput float64, ok bool) {
+	p, ok := printed[limits][agent]
+	return p[0], p[1], ok
+}
+
+// StudyAgent is an agent of the study: one of the original's, or a constant degree.
+type StudyAgent struct {
+	Name  string
+	Parts int // of a constant degree; zero for others
+}
+
+// StudyAgents are the original's agents, and each constant degree that its cluster offers.
+func StudyAgents() []StudyAgent {
+	all := []StudyAgent{{Name: "max_parallelism"}, {Name: "acceptable_jct"}, {Name: "min_parallelism"}, {Name: "random"}}
+	for _, n := range []int{1, 2, 4, 6, 8, 16} {
+		all = append(all, StudyAgent{fmt.Sprintf("constant %d", n), n})
+	}
+	return all
+}
+
+// StudyEpisode is an episode of those experiments: a job every 1,000 s for 1e6 s on 32 servers.
+func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error) {
+	e := &Episode{Seed: seed, Agent: agent.Name, FileOrder: StudyGraphs}
+	if agent.Parts > 0 {
+		e.Agent, e.AgentKwargs.MaxParts = "sip_ml", &agent.Parts
+	}
+	c := &e.Config
+	c.Topology.Type = "ramp"
+	c.Topology.Kwargs = topologyKwargs{Groups: 4, Racks: 4, Servers: 2, Channels: 1, Bandwidth: 1.6e12, Latency: 50e-9, IO: 100e-9}
+	c.Jobs = jobsConfig{Replication: 201, Interarrival: distribution{Target: "Fixed", Value: 1000}, Sampling: "remove_and_repeat", Shuffle: true, Steps: 50}
+	until := 1e6
+	c.Until, c.MaxParts, c.Quantum = &until, 16, 0.01
+	switch k := slices.Index(Limits, limits); k {
+	case -1:
+		return nil, fmt.Errorf("limits %q are unknown; expected one of %v", limits, Limits)
+	case 0:
+		c.Jobs.Limit = distribution{Target: "Uniform", Min: 0.1, Max: 1}
+	default:
+		c.Jobs.Limit = distribution{Target: "CustomSkewNorm", Min: 0.1, Max: 1, Skewness: []float64{5, 0, -5}[k-1]}
+	}
+	return e, nil
+}
+
+// mostDrawn bounds the jobs that are drawn.
+const mostDrawn = 1_000_000
+
+// Draw draws the jobs of an episode until its end. A random agent of it draws from the same numbers, but
+// after all jobs, not between them as the original's does.
+func (e *Episode) Draw(profiles []*graph.Profile) error {
+	d, err := e.draws()
+	if err != nil {
+		return err
+	}
+	until := math.Inf(1)
+	if e.Config.Until != nil {
+		until = *e.Config.Until
+	}
+	for k := 0; ; k++ {
+		if d.until(k); k >= len(d.arrived) || d.arrived[k].at > until {
+			return nil
+		}
+		if k == mostDrawn {
+			return fmt.Errorf("more than %d jobs arrive before max_simulation_run_time; make job_interarrival_time_dist longer", mostDrawn)
+		}
+		one := d.arrived[k]
+		e.Arrivals = append(e.Arrivals, []any{float64(k), float64(one.id), profiles[one.entry%len(profiles)].Model, d.limits[one.entry], one.at})
+	}
+}
+
+// Result is what the study compares of an episode.
+type Result struct {
+	Blocked    float64 // share of the jobs that arrived
+	Throughput float64 // bytes of demand in a second
+}
+
+// PlayAll plays an episode.
+func PlayAll(e *Episode, profiles []*graph.Profile) (Result, error) {
+	w, decider, err := e.World(profiles)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := fabric.Play(w, decider); err != nil {
+		return Result{}, err
+	}
+	s := Statistics(w)
+	return Result{s["blocking_rate"].(float64), s["mean_demand_total_throughput"].(float64)}, nil
+}
