@@ -1,12 +1,19 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"graft/cluster"
 	"graft/cluster/fabric"
+	"graft/cluster/fabric/agent"
+	"graft/config/decode"
+	"graft/files"
+	"graft/learn/candidates"
+	"graft/torch/weights"
 )
 
 // FabricPoint is a combination of the values that vary.
@@ -75,13 +82,126 @@ func (f *Fabric) Cluster(p FabricPoint, q cluster.Quirks) (*fabric.Study, error)
 // Episode draws the jobs of a cluster for a seed, from 0. Points with the same keys of demand have the
 // same jobs.
 func (f *Fabric) Episode(s *fabric.Study, p FabricPoint, seed int) (*fabric.Study, error) {
+	return f.episode(s, p, seeded(f.Demand.Seed+uint64(seed), 0))
+}
+
+func (f *Fabric) episode(s *fabric.Study, p FabricPoint, random *rand.Rand) (*fabric.Study, error) {
 	demand, episode := f.Demand, *s
 	demand.Load, demand.Skewness = p.Load, p.Skewness
-	if err := demand.demand(f.Steps.Weights).Draw(&episode, seeded(f.Demand.Seed+uint64(seed), 0)); err != nil {
+	if err := demand.demand(f.Graphs.Weights).Draw(&episode, random); err != nil {
 		return nil, err
 	}
 	return &episode, episode.Validate()
 }
+
+// Streams of the episodes to learn from and to choose by.
+const (
+	fabricTrainStream  = 2
+	fabricChooseStream = 3
+)
+
+// FabricDecider is a way to choose degrees, which may have been learned.
+type FabricDecider struct {
+	fabric.Kind
+	Seeds []fabric.Kind // of a run folder: what each seed learned; nil for others
+
+	digest string // of what was learned; empty where nothing was
+}
+
+// Learned reports whether the decider was learned.
+func (d *FabricDecider) Learned() bool { return d.digest != "" }
+
+// Kinds are what each seed learned, or the decider itself.
+func (d *FabricDecider) Kinds() []fabric.Kind {
+	if len(d.Seeds) > 0 {
+		return d.Seeds
+	}
+	return []fabric.Kind{d.Kind}
+}
+
+// Deciders are those to compare. BestConstant has no New.
+func (f *Fabric) Deciders() []FabricDecider { return f.rivals }
+
+// Against is the decider that differences are from.
+func (f *Fabric) Against() string { return cmp.Or(f.Degree.Against, f.rivals[0].Name) }
+
+// readDeciders finds deciders by name, reads learned ones, and reports whether all is right.
+func (f *Fabric) readDeciders(fsys files.FS, r *decode.Reading) bool {
+	f.rivals = nil
+	for _, name := range f.Degree.Deciders {
+		d, err := readDecider(fsys, name)
+		if err == nil && slices.ContainsFunc(f.rivals, func(other FabricDecider) bool { return other.Name == d.Name }) {
+			err = fmt.Errorf("two deciders have the name %s; rename the folder or the file of one", d.Name)
+		}
+		if err != nil {
+			r.Blame("degree.deciders", r.Elsewhere("degree.deciders", err).Error())
+			return false
+		}
+		f.rivals = append(f.rivals, d)
+	}
+	if against := f.Against(); !slices.ContainsFunc(f.rivals, func(d FabricDecider) bool { return d.Name == against }) {
+		r.Blame("degree.against", fmt.Sprintf("against is %s, which is not among the deciders", against))
+		return false
+	}
+	return true
+}
+
+func readDecider(fsys files.FS, name string) (d FabricDecider, err error) {
+	if name == BestConstant {
+		d.Name = name
+		return d, nil
+	}
+	if d.Kind, err = fabric.Named(name); err == nil {
+		return d, nil
+	}
+	d.Kind, d.Seeds, d.digest, err = readScheduler(fsys, name, func(name string, set *weights.Set) (fabric.Kind, error) {
+		p, err := agent.ReadPolicy(set)
+		if err != nil {
+			return fabric.Kind{}, err
+		}
+		return agent.KindOf(name, p.Agent), nil
+	})
+	return d, err
+}
+
+// Learning draws the episodes to learn from and to choose by, at the first point. Those that are compared
+// have others.
+func (f *Fabric) Learning() (train, validation []*fabric.Study, err error) {
+	p := f.Points()[0]
+	base, err := f.Cluster(p, f.Quirks())
+	if err != nil {
+		return nil, nil, err
+	}
+	draw := func(count int, stream uint64) (all []*fabric.Study) {
+		for k := 0; k < count && err == nil; k++ {
+			var s *fabric.Study
+			s, err = f.episode(base, p, seeded(f.Demand.Seed+uint64(k), stream))
+			all = append(all, s)
+		}
+		return all
+	}
+	train, validation = draw(f.Demand.TrainCount, fabricTrainStream), draw(f.Demand.ValidationCount, fabricChooseStream)
+	return train, validation, err
+}
+
+// Learner makes the learner of a seed.
+func (f *Fabric) Learner(seed uint64) (SchedulerLearner, error) {
+	train, validation, err := f.Learning()
+	if err != nil {
+		return nil, err
+	}
+	l, err := agent.NewLearner(train, validation, f.Learn, seed)
+	return agentLearner{l}, err
+}
+
+// Figures names the columns of the table of learning.
+func (f *Fabric) Figures() []string { return candidates.FigureNames() }
+
+// Steps is the number of a learner's steps, at most.
+func (f *Fabric) Steps() int { return f.Learn.Steps() }
+
+// TeacherAndMethod are the decider that is imitated first, and what comes then.
+func (f *Fabric) TeacherAndMethod() (teacher, method string) { return f.Learn.Teacher, f.Learn.Method }
 
 // Draws are the random numbers of deciders in the episode of a seed.
 func (f *Fabric) Draws(seed int) *rand.Rand { return seeded(f.Demand.Seed+uint64(seed), 1) }

@@ -12,31 +12,35 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/fabric"
+	"graft/cluster/fabric/agent"
 	"graft/cluster/fabric/graph"
 	"graft/config/decode"
 	"graft/files"
+	"graft/learn/candidates"
 	"graft/results/document"
 )
 
 // FabricKind is the kind of files with the section fabric.
 var FabricKind = &Kind{
 	Name: "fabric", Noun: "cluster of training steps", Command: "graft fabric run", Files: "files of clusters on which training steps run", Title: "training steps on a network",
-	Sections: []string{"fabric", "steps", "demand"}, New: func() File { return NewFabric() }, Summary: summaryOf((*Fabric).Summary),
+	Sections: []string{"fabric", "graphs", "demand"}, New: func() File { return NewFabric() }, Summary: summaryOf((*Fabric).Summary),
 	Page: Page{Title: "Keys of the file of training steps on a network",
 		Intro: "A file with the section `fabric`, for `graft fabric run`.\nSee [training steps on a network](fabric.md).\n"},
 }
 
 // Fabric is the file of a cluster on which training steps run operation by operation.
 type Fabric struct {
-	Fabric FabricOptions // servers, and the network between them
-	Steps  FabricSteps   // networks that jobs train
-	Demand FabricDemand  // jobs that arrive
-	Degree FabricDegree  // who chooses the degree of each job
-	Vary   FabricVary    // what is compared in one run
-	Run    FabricRun     // seeds, and the run folder
+	Fabric FabricOptions      // servers, and the network between them
+	Graphs FabricGraphs       // networks that jobs train
+	Demand FabricDemand       // jobs that arrive
+	Degree FabricDegree       // who chooses the degree of each job
+	Vary   FabricVary         // what is compared in one run
+	Learn  candidates.Options `config:",omit=slots"` // options of the learner of 'graft learn'
+	Run    TreeLearningRun    // seeds of 'graft learn', and the run folder of all commands
 
 	sources
 	profiles []*graph.Profile
+	rivals   []FabricDecider
 }
 
 // FabricOptions describe the servers and their network.
@@ -88,8 +92,8 @@ func (o *FabricOptions) options(q cluster.Quirks) fabric.Options {
 	return s
 }
 
-// FabricSteps name the networks that jobs train.
-type FabricSteps struct {
+// FabricGraphs name the networks that jobs train.
+type FabricGraphs struct {
 	// Models are networks of the zoo, files of networks, profiles of PipeDream (.txt) or graphs (.json).
 	// Empty means ResNet18, VGG11BN, MobileNetV2, CIFARResNet56 and LargeConvNet.
 	Models  []string
@@ -100,7 +104,7 @@ type FabricSteps struct {
 }
 
 // EnsureDefaults fills in what zero stands for.
-func (o *FabricSteps) EnsureDefaults() {
+func (o *FabricGraphs) EnsureDefaults() {
 	o.Batch, o.Profile = cmp.Or(o.Batch, 64), cmp.Or(o.Profile, "round-gpu")
 	if len(o.Models) == 0 {
 		o.Models = []string{"ResNet18", "VGG11BN", "MobileNetV2", "CIFARResNet56", "LargeConvNet"}
@@ -108,7 +112,7 @@ func (o *FabricSteps) EnsureDefaults() {
 }
 
 // Validate joins all that is wrong.
-func (o FabricSteps) Validate() error {
+func (o FabricGraphs) Validate() error {
 	var faults faultList
 	faults.when(len(o.Sizes) > 0 && len(o.Sizes) != len(o.Models), "sizes has %d values and models %d; give one for each network, zero for its own", len(o.Sizes), len(o.Models))
 	faults.when(o.Batch < 1, "batch is %d; must be at least 1", o.Batch)
@@ -121,20 +125,23 @@ func (o FabricSteps) Validate() error {
 
 // FabricDemand says which jobs arrive.
 type FabricDemand struct {
-	Jobs     int           // of an episode; zero means 200
-	Steps    int           // training steps of a job; zero means 50
-	Load     float64       // servers that jobs would keep busy if none was split, as a share of all; zero means 1
-	Every    time.Duration // mean time between arrivals, in place of load; zero follows from load
-	Gaps     string        `config:",one=exponential|regular"` // distribution of times between arrivals; regular has all alike; empty means exponential
-	Swing    float64       // load rises and falls by this share in each period, from 0 to below 1; zero is steady
-	Period   int           // jobs of a period; zero means 50
-	Limits   string        `config:",one=uniform|fixed|skewed|values"` // distribution of the share of its time on one server that a job may take; empty means uniform
-	Least    float64       // lower end of uniform and skewed; zero means 0.1
-	Most     float64       // upper end of uniform and skewed, and the share of fixed; zero means 1
-	Skewness float64       // of skewed; positive ones have more short limits: PAC-ML's distributions B, C and D have 5, 0 and -5
-	Values   []float64     // of values
-	Shares   []float64     // how often each of the values is drawn; empty means all alike
-	Seed     uint64        // of the first episode; default 1
+	Jobs            int           // of an episode; zero means 200
+	Steps           int           // training steps of a job; zero means 50
+	Load            float64       // servers that jobs would keep busy if none was split, as a share of all; zero means 1
+	Every           time.Duration // mean time between arrivals, in place of load; zero follows from load
+	Gaps            string        `config:",one=exponential|regular"` // distribution of times between arrivals; regular has all alike; empty means exponential
+	Swing           float64       // load rises and falls by this share in each period, from 0 to below 1; zero is steady
+	Period          int           // jobs of a period; zero means 50
+	Limits          string        `config:",one=uniform|fixed|skewed|values"` // distribution of the share of its time on one server that a job may take; empty means uniform
+	Least           float64       // lower end of uniform and skewed; zero means 0.1
+	Most            float64       // upper end of uniform and skewed, and the share of fixed; zero means 1
+	Skewness        float64       // of skewed; positive ones have more short limits: PAC-ML's distributions B, C and D have 5, 0 and -5
+	Values          []float64     // of values
+	Shares          []float64     // how often each of the values is drawn; empty means all alike
+	Seed            uint64        // of the first episode; default 1
+	TrainCount      int           // episodes to learn from; zero means 20
+	ValidationCount int           // episodes that choose what is learned; zero means 10
+	TestCount       int           // episodes on which deciders are compared; zero means 5
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -143,6 +150,7 @@ func (o *FabricDemand) EnsureDefaults() {
 	d.EnsureDefaults()
 	o.Jobs, o.Steps, o.Load, o.Gaps, o.Period = d.Jobs, d.Steps, d.Load, string(d.Gaps), d.Period
 	o.Limits, o.Least, o.Most = d.Limits.Kind, d.Limits.Least, d.Limits.Most
+	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 20), cmp.Or(o.ValidationCount, 10), cmp.Or(o.TestCount, 5)
 }
 
 // mostStepJobs bounds the jobs of an episode.
@@ -152,6 +160,9 @@ const mostStepJobs = 1_000_000
 func (o FabricDemand) Validate() error {
 	var faults faultList
 	faults.when(o.Jobs > mostStepJobs, "jobs is %d; must be at most %d", o.Jobs, mostStepJobs)
+	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount, "test_count": o.TestCount} {
+		faults.when(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
+	}
 	d := o.demand(nil)
 	return errors.Join(append(faults, d.Validate(0))...)
 }
@@ -167,8 +178,8 @@ const BestConstant = "best-constant"
 // FabricDegree names the ways to choose degrees.
 type FabricDegree struct {
 	// Deciders to compare: never, least, most, in-time, thrifty, quickest, random, constant-N with a degree
-	// N, or best-constant, the constant degree that blocks fewest jobs, chosen afterwards. Empty means all but
-	// constant-N.
+	// N, best-constant, the constant degree that blocks fewest jobs, chosen afterwards, or learned ones, each a
+	// run folder of 'graft learn' or a file of its policies. Empty means all but constant-N and learned ones.
 	Deciders []string
 	Against  string // decider that differences are from; empty means the first
 	Worth    bool   // also simulates the first decider with each quirk alone; default false
@@ -183,7 +194,6 @@ func (o *FabricDegree) EnsureDefaults() {
 			o.Deciders = append(o.Deciders, k.Name)
 		}
 	}
-	o.Against = cmp.Or(o.Against, o.Deciders[0])
 }
 
 // Validate joins all that is wrong.
@@ -191,13 +201,12 @@ func (o FabricDegree) Validate() error {
 	var faults faultList
 	for k, name := range o.Deciders {
 		if name != BestConstant {
-			if _, err := fabric.Named(name); err != nil {
-				faults = append(faults, fmt.Errorf("deciders[%d]: %w, or %s", k, err, BestConstant))
+			if _, err := fabric.Named(name); err != nil && !isPath(name) {
+				faults = append(faults, fmt.Errorf("deciders[%d]: %w, %s, or the path of a learned one, such as ./%s", k, err, BestConstant, name))
 			}
 		}
 		faults.when(slices.Contains(o.Deciders[:k], name), "deciders[%d]: %s is given twice", k, name)
 	}
-	faults.when(!slices.Contains(o.Deciders, o.Against), "against is %s, which is not among the deciders", o.Against)
 	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)
 }
@@ -226,24 +235,11 @@ func (o FabricVary) Validate() error {
 	return errors.Join(faults...)
 }
 
-// FabricRun says how often and where.
-type FabricRun struct {
-	Seeds  int    // episodes with other jobs; zero means 5
-	Folder string `result:"none"` // path of the run folder; empty lets the command choose
+// NewFabric returns an empty file, before EnsureDefaults. Ten lessons and ten rounds are enough: an agent learns
+// in seconds, and more changed little.
+func NewFabric() *Fabric {
+	return &Fabric{Demand: FabricDemand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10}, Run: TreeLearningRun{Seed: 1, Every: 1}}
 }
-
-// EnsureDefaults fills in what zero stands for.
-func (o *FabricRun) EnsureDefaults() { o.Seeds = cmp.Or(o.Seeds, 5) }
-
-// Validate joins all that is wrong.
-func (o FabricRun) Validate() error {
-	var faults faultList
-	faults.when(o.Seeds < 1 || o.Seeds > mostSeeds, "seeds is %d; must be from 1 to %d", o.Seeds, mostSeeds)
-	return errors.Join(faults...)
-}
-
-// NewFabric returns an empty file, before EnsureDefaults.
-func NewFabric() *Fabric { return &Fabric{Demand: FabricDemand{Seed: 1}} }
 
 // ReadFabric is FabricKind.Read.
 func ReadFabric(fsys files.FS, path string, set []string) (*Fabric, error) {
@@ -253,20 +249,21 @@ func ReadFabric(fsys files.FS, path string, set []string) (*Fabric, error) {
 // EnsureDefaults fills in what zero stands for.
 func (f *Fabric) EnsureDefaults() {
 	f.Fabric.EnsureDefaults()
-	f.Steps.EnsureDefaults()
+	f.Graphs.EnsureDefaults()
 	f.Demand.EnsureDefaults()
 	f.Degree.EnsureDefaults()
+	f.Learn.EnsureDefaults()
 	f.Run.EnsureDefaults()
 }
 
 // Validate joins all that is wrong.
 func (f *Fabric) Validate() error {
-	return errors.Join(f.Fabric.Validate(), f.Steps.Validate(), f.Demand.Validate(), f.Degree.Validate(), f.Vary.Validate(), f.Run.Validate())
+	return errors.Join(f.Fabric.Validate(), f.Graphs.Validate(), f.Demand.Validate(), f.Degree.Validate(), f.Vary.Validate(), f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher), f.Run.Validate())
 }
 
 // check reads the graphs, and draws and places the jobs of each combination.
 func (f *Fabric) check(fsys files.FS, r *decode.Reading) {
-	if f.Validate() != nil || !f.readSteps(fsys, r) {
+	if f.Validate() != nil || !f.readSteps(fsys, r) || !f.readDeciders(fsys, r) {
 		return
 	}
 	for _, p := range f.Points() {
@@ -279,7 +276,7 @@ func (f *Fabric) check(fsys files.FS, r *decode.Reading) {
 			return
 		}
 		if model, err := s.Homeless(); err != nil {
-			r.Blame("steps.models", fmt.Sprintf("%s fits on no servers at any degree: %v", f.Steps.Models[model], err))
+			r.Blame("graphs.models", fmt.Sprintf("%s fits on no servers at any degree: %v", f.Graphs.Models[model], err))
 			return
 		}
 	}
@@ -288,24 +285,24 @@ func (f *Fabric) check(fsys files.FS, r *decode.Reading) {
 // readSteps reads the graphs, and reports whether all is right.
 func (f *Fabric) readSteps(fsys files.FS, r *decode.Reading) bool {
 	f.profiles = nil
-	for k, name := range f.Steps.Models {
-		o := GraphOptions{Batch: f.Steps.Batch, Profile: f.Steps.Profile}
-		if len(f.Steps.Sizes) > 0 {
-			o.Size = f.Steps.Sizes[k]
+	for k, name := range f.Graphs.Models {
+		o := GraphOptions{Batch: f.Graphs.Batch, Profile: f.Graphs.Profile}
+		if len(f.Graphs.Sizes) > 0 {
+			o.Size = f.Graphs.Sizes[k]
 		}
 		p, err := ReadGraph(fsys, name, o)
 		if err == nil {
 			err = CheckGraph(p)
 		}
 		if err != nil {
-			r.Blame("steps.models", fmt.Sprintf("models[%d]: %v", k, r.Elsewhere("steps.models", err)))
+			r.Blame("graphs.models", fmt.Sprintf("models[%d]: %v", k, r.Elsewhere("graphs.models", err)))
 			return false
 		}
 		if filepath.Ext(name) == "" {
 			p.Model = name // ResNet18, where its class is ResNet
 		}
 		if slices.ContainsFunc(f.profiles, func(other *graph.Profile) bool { return other.Model == p.Model }) {
-			r.Blame("steps.models", fmt.Sprintf("models[%d]: two networks have the name %s; rename the file of one", k, p.Model))
+			r.Blame("graphs.models", fmt.Sprintf("models[%d]: two networks have the name %s; rename the file of one", k, p.Model))
 			return false
 		}
 		f.profiles = append(f.profiles, p)
@@ -322,6 +319,9 @@ func (f *Fabric) Digest() string {
 		for _, p := range f.profiles {
 			fmt.Fprintln(w, *p)
 		}
+		for _, d := range f.rivals {
+			fmt.Fprintln(w, d.digest)
+		}
 	})
 }
 
@@ -330,7 +330,7 @@ func (f *Fabric) Differences(was *Fabric) []string { return differences(f, was) 
 
 // Summary is the cluster in a line.
 func (f *Fabric) Summary() (string, error) {
-	return fmt.Sprintf("%s of %s of %d networks on %s of %d servers under %s; digest %.12s", document.Plural(len(f.Points())*f.Run.Seeds, "episode"), document.Plural(f.Demand.Jobs, "job"),
+	return fmt.Sprintf("%s of %s of %d networks on %s of %d servers under %s; digest %.12s", document.Plural(len(f.Points())*f.Demand.TestCount, "episode"), document.Plural(f.Demand.Jobs, "job"),
 		len(f.profiles), f.Fabric.Network, product(f.Fabric.Size), strings.Join(f.Degree.Deciders, ", "), f.Digest()), nil
 }
 

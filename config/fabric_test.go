@@ -37,47 +37,47 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 	cyclic := written(t, "cyclic.json", strings.Replace(chainOfSteps, "[[1, 2]]", "[[1, 2], [2, 1]]", 1))
 	missing := written(t, "missing.json", strings.Replace(chainOfSteps, "[[1, 2]]", "[[1, 7]]", 1))
 	negative := written(t, "negative.json", strings.Replace(chainOfSteps, `"forward_ms": 2`, `"forward_ms": -2`, 1))
-	base := "[fabric]\n[steps]\nmodels = ['" + graph + "']\n"
+	base := "[fabric]\n[graphs]\nmodels = ['" + graph + "']\n"
 	_, err := readFabric(t, base)
 	require.NoError(t, err)
 	for assignment, want := range map[string]string{
-		"steps.models=['" + idle + "']":     "no operation takes time",
-		"steps.models=['" + cyclic + "']":   "cycle",
-		"steps.models=['" + missing + "']":  "joins 1 and 7",
-		"steps.models=['" + negative + "']": "forward time -2",
-		"steps.models=['none.json']":        "none.json",
-		"steps.models=['NoNetwork']":        "NoNetwork",
-		"steps.sizes=[32,32]":               "sizes has 2 values and models 1",
-		"steps.weights=[0]":                 "weights",
-		"steps.weights=[1,2]":               "2 weights of 1 models",
-		"steps.batch=-1":                    "batch is -1",
-		"fabric.bandwidth=-1":               "bandwidth",
-		"fabric.latency_seconds=-1":         "latency",
-		"fabric.size=[4,4]":                 "expected 3 numbers",
-		"fabric.size=[2,4,2]":               "racks",
-		"fabric.size=[0,0,0]":               "groups 0: expected 1",
-		"fabric.network=ring":               "ring",
-		"fabric.memory_bytes=10":            "fits on no servers at any degree",
-		"fabric.speed=-1":                   "speed",
-		"fabric.max_degree=5000":            "largest degree 5000",
-		"fabric.quirks=['odd']":             "odd",
-		"demand.jobs=-1":                    "jobs -1",
-		"demand.jobs=2000000":               "at most 1000000",
-		"demand.load=-1":                    "load -1",
-		"demand.swing=1":                    "swing 1",
-		"demand.limits=odd":                 "odd",
-		"demand.limits=values":              "expected at least one",
-		"demand.least=0.9\ndemand.most=0.5": "limits from 0.9 to 0.5",
-		"degree.deciders=['odd']":           "decider \"odd\" is unknown",
-		"degree.deciders=['constant-3']":    "constant-3",
-		"degree.deciders=['most','most']":   "given twice",
-		"degree.against=odd":                "not among the deciders",
-		"degree.workers=-1":                 "workers is -1",
-		"vary.loads=[1,-1]":                 "loads[1] is -1",
-		"vary.bandwidths=[0]":               "bandwidths[0] is 0",
-		"vary.max_degrees=[9000]":           "largest degree 9000",
-		"vary.skewness=[5000]":              "skewness 5000",
-		"run.seeds=-1":                      "seeds is -1",
+		"graphs.models=['" + idle + "']":     "no operation takes time",
+		"graphs.models=['" + cyclic + "']":   "cycle",
+		"graphs.models=['" + missing + "']":  "joins 1 and 7",
+		"graphs.models=['" + negative + "']": "forward time -2",
+		"graphs.models=['none.json']":        "none.json",
+		"graphs.models=['NoNetwork']":        "NoNetwork",
+		"graphs.sizes=[32,32]":               "sizes has 2 values and models 1",
+		"graphs.weights=[0]":                 "weights",
+		"graphs.weights=[1,2]":               "2 weights of 1 models",
+		"graphs.batch=-1":                    "batch is -1",
+		"fabric.bandwidth=-1":                "bandwidth",
+		"fabric.latency_seconds=-1":          "latency",
+		"fabric.size=[4,4]":                  "expected 3 numbers",
+		"fabric.size=[2,4,2]":                "racks",
+		"fabric.size=[0,0,0]":                "groups 0: expected 1",
+		"fabric.network=ring":                "ring",
+		"fabric.memory_bytes=10":             "fits on no servers at any degree",
+		"fabric.speed=-1":                    "speed",
+		"fabric.max_degree=5000":             "largest degree 5000",
+		"fabric.quirks=['odd']":              "odd",
+		"demand.jobs=-1":                     "jobs -1",
+		"demand.jobs=2000000":                "at most 1000000",
+		"demand.load=-1":                     "load -1",
+		"demand.swing=1":                     "swing 1",
+		"demand.limits=odd":                  "odd",
+		"demand.limits=values":               "expected at least one",
+		"demand.least=0.9\ndemand.most=0.5":  "limits from 0.9 to 0.5",
+		"degree.deciders=['odd']":            "decider \"odd\" is unknown",
+		"degree.deciders=['constant-3']":     "constant-3",
+		"degree.deciders=['most','most']":    "given twice",
+		"degree.against=odd":                 "not among the deciders",
+		"degree.workers=-1":                  "workers is -1",
+		"vary.loads=[1,-1]":                  "loads[1] is -1",
+		"vary.bandwidths=[0]":                "bandwidths[0] is 0",
+		"vary.max_degrees=[9000]":            "largest degree 9000",
+		"vary.skewness=[5000]":               "skewness 5000",
+		"run.seeds=-1":                       "seeds is -1",
 	} {
 		_, err := readFabric(t, base, strings.Split(assignment, "\n")...)
 		assert.ErrorContains(t, err, want, assignment)
@@ -86,7 +86,7 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 
 // Every combination of values is a point, and the jobs of a seed do not depend on what is not of the demand.
 func TestPointsOfFabricFiles(t *testing.T) {
-	f, err := readFabric(t, "[fabric]\n[steps]\nmodels = ['"+written(t, "chain.json", chainOfSteps)+"']\n[vary]\nloads = [0.5, 1]\nbandwidths = [1e9, 1e10, 1e11]\n")
+	f, err := readFabric(t, "[fabric]\n[graphs]\nmodels = ['"+written(t, "chain.json", chainOfSteps)+"']\n[vary]\nloads = [0.5, 1]\nbandwidths = [1e9, 1e10, 1e11]\n")
 	require.NoError(t, err)
 	points := f.Points()
 	require.Len(t, points, 6)

@@ -3,10 +3,13 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"graft/config"
 	"graft/results/failure"
 	"graft/results/runs"
 )
@@ -15,16 +18,15 @@ import (
 const smallFabric = `[fabric]
 bandwidth = 1e10
 size = [2, 2, 2]
-[steps]
+[graphs]
 models = ["ConvNet", "CIFARResNet20"]
 [demand]
 jobs = 20
+test_count = 3
 [degree]
 deciders = ["thrifty", "best-constant"]
 [vary]
 loads = [0.5, 2]
-[run]
-seeds = 3
 `
 
 // A run of a file is reported, drawn and read as those of other kinds are.
@@ -49,4 +51,22 @@ func TestFabricRun(t *testing.T) {
 	}
 	fails(t, failure.Usage, "resume that run", "fabric", "run", path, "--out", run)
 	fails(t, failure.Usage, "leave out the file", "fabric", "run", path, "--compat", "ramp")
+}
+
+// A learned decider is compared with others by its run folder.
+func TestLearnedDegrees(t *testing.T) {
+	folder := t.TempDir()
+	path, learned := filepath.Join(folder, "cluster.toml"), filepath.Join(folder, "learned")
+	text := strings.Replace(smallFabric, "[vary]\nloads = [0.5, 2]\n", "[learn]\nlessons = 2\nrounds = 1\n[run]\nseeds = 2\n", 1)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	set := []string{"--set", "demand.train_count=2", "--set", "demand.validation_count=2"}
+	out := done(t, append([]string{"learn", path, "--folder", learned}, set...)...).stdout
+	require.Contains(t, out, "Shares of the jobs that are blocked, on the 2 workloads of validation, by which the best were chosen: 'graft fabric run' compares")
+	require.Contains(t, out, "constant-4")
+	deciders := "degree.deciders=['best-constant'," + config.Quote(learned) + "]"
+	o := decoded[runs.FabricOutcome](t, done(t, append([]string{"fabric", "run", path, "--out", filepath.Join(folder, "run"), "--json", "--set", deciders}, set...)...).stdout)
+	k := slices.IndexFunc(o.Points[0].Cells, func(c runs.FabricCell) bool { return c.Decider == "learned" })
+	require.Equal(t, 2, o.Points[0].Cells[k].Seeds)
+	done(t, "plot", learned, "--out", filepath.Join(folder, "figures"))
+	fails(t, failure.Configuration, "none.safetensors", "fabric", "run", path, "--set", "degree.deciders=['./none.safetensors']")
 }

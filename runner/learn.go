@@ -26,7 +26,8 @@ func newLearnCommand() *cobra.Command {
 With [workloads], schedulers of elastic jobs learn, one for each of several seeds: first they
 imitate a teacher, then reinforcement learning improves them. 'graft evaluate CONFIG' compares
 them with other schedulers on workloads that they have not seen, and 'graft cluster run' takes
-their run folder as a scheduler.
+their run folder as a scheduler. With [machine] they learn to place a machine's tasks, which 'graft node
+simulate' compares, and with [fabric] to choose the degrees of training steps, for 'graft fabric run'.
 
 With [tables], structural policies, which read any network, learn from all tables at once,
 one policy for each of several seeds. They follow the exact gradient over all sequences until

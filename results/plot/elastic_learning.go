@@ -38,7 +38,11 @@ func plotElasticLearning(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	if o != nil {
 		possible.Low, unit = o.Bound, cmp.Or(o.Unit, unit)
 	}
-	top := figure.Panel{Y: figure.Axis{Name: "mean completion time", Unit: unit}, Curves: []figure.Curve{seedsCurve("learned", steps, times, possible)}}
+	axis := figure.Axis{Name: "mean completion time", Unit: unit}
+	if unit == document.UnitShare {
+		axis = figure.Axis{Name: "share of jobs blocked"}
+	}
+	top := figure.Panel{Y: axis, Curves: []figure.Curve{seedsCurve("learned", steps, times, possible)}}
 	note := []string{"Times are of the workloads of validation.", p.note()}
 	if left {
 		note = append(note, "Gaps: a scheduler left jobs.")

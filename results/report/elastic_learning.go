@@ -21,14 +21,18 @@ func PrintElasticLearning(o *runs.ElasticLearningOutcome, w io.Writer) error {
 }
 
 func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) {
-	seeds := (&document.Table{}).Numbers("", "", "seed", "steps").Numbers("", "%.2f", "mean JCT").Numbers("", "", "after step").Texts("stop reason")
+	name, digits := "mean JCT", "%.2f"
+	if o.Unit == document.UnitShare {
+		name, digits = "blocked", "%.4f"
+	}
+	seeds := (&document.Table{}).Numbers("", "", "seed", "steps").Numbers("", digits, name).Numbers("", "", "after step").Texts("stop reason")
 	var times []float64
 	for _, s := range o.Seeds {
 		seeds.Add(s.Seed, s.Steps, s.JCT, s.BestAt, s.Ended)
 		times = append(times, s.JCT)
 	}
 	d.Show(seeds)
-	others := document.NewTable("scheduler").Numbers("", "%.2f", "mean JCT", "over bound")
+	others := document.NewTable("scheduler").Numbers("", digits, name).Numbers("", "%.2f", "over bound")
 	learned := stat.Mean(times)
 	over := func(mean float64) document.Cell {
 		if o.Bound == 0 {
@@ -51,16 +55,22 @@ func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) 
 
 // measure names the quantity of a unit.
 func measure(unit string) string {
-	if unit == agent.EnergyDelay.Unit() {
+	switch unit {
+	case agent.EnergyDelay.Unit():
 		return "Energy times mean completion time in kJ s"
+	case document.UnitShare:
+		return "Shares of the jobs that are blocked"
 	}
 	return "Times in " + cmp.Or(unit, document.UnitSlots)
 }
 
 // comparedBy names the command that compares schedulers whose times have a unit.
 func comparedBy(unit string) string {
-	if unit == "" || unit == document.UnitSlots {
+	switch unit {
+	case "", document.UnitSlots:
 		return "'graft evaluate'"
+	case document.UnitShare:
+		return "'graft fabric run'"
 	}
 	return "'graft node simulate'"
 }

@@ -15,7 +15,7 @@ type ElasticLearningOutcome struct {
 	Teacher string             `json:"teacher"`         // scheduler that was imitated; none for nobody
 	Method  string             `json:"method"`          // of the rounds after that; none for no rounds
 	Scaling string             `json:"scaling"`         // model of what a change of counts costs; empty for tasks
-	Unit    string             `json:"unit"`            // of times and costs: slots, s or kJ s; empty in runs of earlier versions, which is slots
+	Unit    string             `json:"unit"`            // of times and costs: slots, s, kJ s, or share of jobs blocked; empty in runs of earlier versions, which is slots
 	Train   int                `json:"train"`           // workloads that were learned from
 	Choose  int                `json:"validation"`      // workloads that chose the best
 	Bound   float64            `json:"jct_lower_bound"` // mean over those of what no scheduler goes below; zero where none is known

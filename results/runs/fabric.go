@@ -32,6 +32,7 @@ type FabricPoint struct {
 // FabricCell holds means of a decider over episodes.
 type FabricCell struct {
 	Decider    string         `json:"decider"`    // its name
+	Seeds      int            `json:"seeds"`      // that learned it; zero for one that learned nothing
 	Degree     int            `json:"degree"`     // of best-constant: the one that was chosen afterwards; zero for others
 	Blocked    float64        `json:"blocked"`    // share of the jobs
 	Completion *float64       `json:"completion"` // mean time from arrival to completion, s; null where no job completed

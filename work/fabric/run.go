@@ -46,7 +46,7 @@ func Run(ctx context.Context, env *work.Env, c *config.Fabric, path string, o wo
 }
 
 // columns define the table of a run. Times are in seconds.
-var columns = []results.Column{{Name: "decider", Kind: results.String}, {Name: "degree", Kind: results.Int}, {Name: "point", Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "blocked"},
+var columns = []results.Column{{Name: "decider", Kind: results.String}, {Name: "degree", Kind: results.Int}, {Name: "point", Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "policy", Kind: results.Int}, {Name: "blocked"},
 	{Name: "completion_mean"}, {Name: "completion_p99"}, {Name: "speedup_mean"}, {Name: "held"}, {Name: "busy"}, {Name: "throughput"}}
 
 // runInto simulates into a run folder, or reads the outcome that is there.
@@ -63,7 +63,7 @@ func runInto(ctx context.Context, env *work.Env, c *config.Fabric, run *results.
 		return nil, err
 	}
 	s := &episodes{env: env, config: c, run: run}
-	o := &runs.FabricOutcome{Network: c.Fabric.Network, Seeds: c.Run.Seeds, Jobs: c.Demand.Jobs, Against: c.Degree.Against, Points: []runs.FabricPoint{}}
+	o := &runs.FabricOutcome{Network: c.Fabric.Network, Seeds: c.Demand.TestCount, Jobs: c.Demand.Jobs, Against: c.Against(), Points: []runs.FabricPoint{}}
 	for k, p := range c.Points() {
 		base, err := c.Cluster(p, c.Quirks())
 		if err != nil {
@@ -79,7 +79,7 @@ func runInto(ctx context.Context, env *work.Env, c *config.Fabric, run *results.
 				return nil, err
 			}
 		}
-		o.Points = append(o.Points, summed(base, p, entrants, c.Degree.Against))
+		o.Points = append(o.Points, summed(base, p, entrants, c.Against()))
 	}
 	if c.Degree.Worth {
 		if o.Worth, err = s.worth(ctx); err != nil {
@@ -96,42 +96,46 @@ type episodes struct {
 	run    *results.Run
 }
 
-// entrant is a decider with what became of its episodes, by seed.
+// entrant is a decider with what became of its episodes.
 type entrant struct {
-	name   string
-	kind   fabric.Kind
-	degree int // that best-constant chose
-	seeds  []*played
+	name    string
+	kinds   []fabric.Kind // of a learned decider what each seed learned
+	learned int           // number of seeds that learned; zero for others
+	degree  int           // that best-constant chose
+	plays   [][]*played   // by episode and kind
 }
 
 // point plays the episodes of a point under all deciders, and writes their tables.
 func (s *episodes) point(ctx context.Context, base *fabric.Study, at int, p config.FabricPoint) (all []*entrant, err error) {
-	for _, name := range s.config.Degree.Deciders {
-		e, err := s.entrant(ctx, base, p, name)
+	for _, d := range s.config.Deciders() {
+		e, err := s.entrant(ctx, base, p, d)
 		if err == nil {
-			err = s.play(ctx, base, p, e, func(seed int, w *fabric.World) error { return s.write(name, at, seed, w) })
+			err = s.play(ctx, base, p, e, func(seed int, w *fabric.World) error { return s.write(d.Name, at, seed, w) })
 		}
 		if err != nil {
-			return nil, fmt.Errorf("decider %s: %w", name, err)
+			return nil, fmt.Errorf("decider %s: %w", d.Name, err)
 		}
 		all = append(all, e)
 	}
 	return all, nil
 }
 
-// entrant is a decider by name, before its episodes are played.
-func (s *episodes) entrant(ctx context.Context, base *fabric.Study, p config.FabricPoint, name string) (*entrant, error) {
-	if name == config.BestConstant {
+// entrant is a decider before its episodes are played.
+func (s *episodes) entrant(ctx context.Context, base *fabric.Study, p config.FabricPoint, d config.FabricDecider) (*entrant, error) {
+	if d.Name == config.BestConstant {
 		return s.best(ctx, base, p)
 	}
-	kind, err := fabric.Named(name)
-	return &entrant{name: name, kind: kind}, err
+	e := &entrant{name: d.Name, kinds: d.Kinds()}
+	if d.Learned() {
+		e.learned = len(e.kinds)
+	}
+	return e, nil
 }
 
 // best is the constant degree that blocks fewest jobs over all seeds; of equal ones the smallest.
 func (s *episodes) best(ctx context.Context, base *fabric.Study, p config.FabricPoint) (best *entrant, err error) {
 	for _, degree := range base.Offered() {
-		e := &entrant{name: config.BestConstant, kind: fabric.ConstantKind(degree), degree: degree}
+		e := &entrant{name: config.BestConstant, kinds: []fabric.Kind{fabric.ConstantKind(degree)}, degree: degree}
 		if err := s.play(ctx, base, p, e, nil); err != nil {
 			return nil, err
 		}
@@ -142,22 +146,27 @@ func (s *episodes) best(ctx context.Context, base *fabric.Study, p config.Fabric
 	return best, nil
 }
 
-// play plays the episodes of a decider, in parallel. See, where there is one, sees each at its end.
+// play plays the episodes of a decider, in parallel. See, where there is one, sees each of its first kind at
+// its end.
 func (s *episodes) play(ctx context.Context, base *fabric.Study, p config.FabricPoint, e *entrant, see func(seed int, w *fabric.World) error) error {
-	e.seeds = make([]*played, s.config.Run.Seeds)
-	return parallel.Pool{Workers: s.config.Degree.Workers}.Each(ctx, len(e.seeds), func(seed int) error {
+	e.plays = make([][]*played, s.config.Demand.TestCount)
+	for k := range e.plays {
+		e.plays[k] = make([]*played, len(e.kinds))
+	}
+	return parallel.Pool{Workers: s.config.Degree.Workers}.Each(ctx, len(e.plays)*len(e.kinds), func(at int) error {
+		seed, kind := at/len(e.kinds), at%len(e.kinds)
 		study, err := s.config.Episode(base, p, seed)
 		if err != nil {
 			return err
 		}
 		w, err := fabric.NewWorld(study)
 		if err == nil {
-			err = fabric.Play(w, e.kind.New(s.config.Draws(seed)))
+			err = fabric.Play(w, e.kinds[kind].New(s.config.Draws(seed)))
 		}
-		if err == nil && see != nil {
+		if err == nil && see != nil && kind == 0 {
 			err = see(seed, w)
 		}
-		e.seeds[seed] = figures(w)
+		e.plays[seed][kind] = figures(w)
 		return err
 	}).First()
 }
@@ -200,13 +209,13 @@ func writeSpans(out io.Writer, w *fabric.World) error {
 
 // worth plays the first decider with each quirk alone, at the first point.
 func (s *episodes) worth(ctx context.Context) (*runs.FabricWorths, error) {
-	name, p := s.config.Degree.Deciders[0], s.config.Points()[0]
+	decider, p := s.config.Deciders()[0], s.config.Points()[0]
 	with := func(q cluster.Quirks) (*entrant, error) {
 		base, err := s.config.Cluster(p, q)
 		if err != nil {
 			return nil, err
 		}
-		e, err := s.entrant(ctx, base, p, name)
+		e, err := s.entrant(ctx, base, p, decider)
 		if err != nil {
 			return nil, err
 		}
@@ -216,16 +225,16 @@ func (s *episodes) worth(ctx context.Context) (*runs.FabricWorths, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &runs.FabricWorths{Decider: name, Blocked: none.mean(blocked), Quirks: []runs.FabricWorth{}}
+	all := &runs.FabricWorths{Decider: decider.Name, Blocked: none.mean(blocked), Quirks: []runs.FabricWorth{}}
 	for _, q := range fabric.Quirks() {
 		e, err := with(cluster.QuirksOf([]cluster.Quirk{q}))
 		if err != nil {
 			return nil, fmt.Errorf("quirk %s: %w", q.Name, err)
 		}
 		one := runs.FabricWorth{Quirk: q.Name, Blocked: e.mean(blocked), Completion: whole(e.mean(completion))}
-		for k, seed := range e.seeds {
-			for n, end := range seed.ends {
-				if end != none.seeds[k].ends[n] {
+		for k, row := range e.plays {
+			for n, end := range row[0].ends {
+				if end != none.plays[k][0].ends[n] {
 					one.Changed++
 				}
 			}
@@ -237,9 +246,11 @@ func (s *episodes) worth(ctx context.Context) (*runs.FabricWorths, error) {
 
 // append appends the episodes of a decider to the table.
 func (e *entrant) append(stream *results.Stream, point int) error {
-	for seed, f := range e.seeds {
-		if err := stream.Append(e.name, e.degree, point+1, seed+1, f.blocked, f.completion, f.tail, f.speedup, f.held, f.busy, f.throughput); err != nil {
-			return err
+	for seed, row := range e.plays {
+		for policy, f := range row {
+			if err := stream.Append(e.name, e.degree, point+1, seed+1, policy+1, f.blocked, f.completion, f.tail, f.speedup, f.held, f.busy, f.throughput); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -248,7 +259,7 @@ func (e *entrant) append(stream *results.Stream, point int) error {
 // mean is the mean of a figure over the episodes that have it; NaN where none has.
 func (e *entrant) mean(of func(*played) float64) float64 {
 	var list []float64
-	for _, f := range e.seeds {
+	for _, f := range slices.Concat(e.plays...) {
 		if v := of(f); !math.IsNaN(v) {
 			list = append(list, v)
 		}
@@ -264,10 +275,14 @@ func summed(base *fabric.Study, p config.FabricPoint, entrants []*entrant, again
 	o := runs.FabricPoint{Name: p.Name(), Load: p.Load, Bandwidth: p.Bandwidth, Skewness: p.Skewness, MaxDegree: p.MaxDegree, Blocked: runs.Ranking{Against: against, Bounds: []float64{}}}
 	for _, e := range entrants {
 		var rows [][]float64
-		for _, f := range e.seeds {
-			rows = append(rows, []float64{100 * f.blocked})
+		for _, row := range e.plays {
+			var list []float64
+			for _, f := range row {
+				list = append(list, 100*f.blocked)
+			}
+			rows = append(rows, list)
 		}
-		o.Blocked.Standings = append(o.Blocked.Standings, runs.NewElasticStanding(e.name, 0, rows, nil))
+		o.Blocked.Standings = append(o.Blocked.Standings, runs.NewElasticStanding(e.name, e.learned, rows, nil))
 		o.Cells = append(o.Cells, e.cell(base))
 	}
 	o.Blocked.Rank()
@@ -276,12 +291,12 @@ func summed(base *fabric.Study, p config.FabricPoint, entrants []*entrant, again
 }
 
 func (e *entrant) cell(base *fabric.Study) runs.FabricCell {
-	c := runs.FabricCell{Decider: e.name, Degree: e.degree, Blocked: e.mean(blocked), Completion: whole(e.mean(completion)),
+	c := runs.FabricCell{Decider: e.name, Seeds: e.learned, Degree: e.degree, Blocked: e.mean(blocked), Completion: whole(e.mean(completion)),
 		Tail: whole(e.mean(func(f *played) float64 { return f.tail })), Speedup: whole(e.mean(func(f *played) float64 { return f.speedup })),
 		Held: e.mean(func(f *played) float64 { return f.held }), Busy: e.mean(func(f *played) float64 { return f.busy }),
 		Throughput: e.mean(func(f *played) float64 { return f.throughput }), Causes: map[string]int{}, Degrees: []runs.FabricDegree{}}
 	counts := map[[2]int]int{}
-	for _, f := range e.seeds {
+	for _, f := range slices.Concat(e.plays...) {
 		for cause, n := range f.causes {
 			c.Causes[cause.String()] += n
 		}

@@ -22,7 +22,7 @@ import (
 const smallCluster = `[fabric]
 bandwidth = 1e10
 size = [2, 2, 2]
-[steps]
+[graphs]
 models = ["ConvNet", "CIFARResNet20"]
 [demand]
 jobs = 30

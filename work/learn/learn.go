@@ -49,7 +49,7 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 	}
 	switch kind {
 	case config.TreeLearningKind:
-	case config.ElasticLearningKind, config.NodeKind:
+	case config.ElasticLearningKind, config.NodeKind, config.FabricKind:
 		r, err := runScheduler(ctx, env, path, o)
 		return &Result{Scheduler: r}, err
 	default:

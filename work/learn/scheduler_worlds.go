@@ -8,6 +8,7 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
+	"graft/cluster/fabric"
 	"graft/cluster/node"
 	"graft/cluster/node/agent"
 	nodeschedulers "graft/cluster/node/schedulers"
@@ -28,6 +29,10 @@ func readWorld(env *work.Env, path string, set []string) (world, error) {
 			err = n.CheckLearning()
 		}
 		return tasks{n}, err
+	}
+	if config.KindOf(env.Files, path) == config.FabricKind {
+		f, err := config.ReadFabric(env.Files, path, set)
+		return steps{f}, err
 	}
 	l, err := config.ReadElasticLearning(env.Files, path, set)
 	return jobs{l}, err
@@ -114,6 +119,46 @@ func (t tasks) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error
 			costs = append(costs, t.Objective().Of(&r.Summary))
 		}
 		o.Rivals[kind.Name] = stat.Mean(costs)
+	}
+	return nil
+}
+
+// steps are training steps on a network.
+type steps struct{ *config.Fabric }
+
+func (s steps) options() (*config.TreeLearningRun, *candidates.Options) { return &s.Run, &s.Learn }
+
+func (s steps) differs(env *work.Env, folder string) string {
+	was, err := config.ReadFabric(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
+	return work.Differences(was, err, s.Differences, "its graphs have changed")
+}
+
+func (s steps) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
+	train, validation, err := s.Learning()
+	if err != nil {
+		return err
+	}
+	o.Train, o.Choose, o.Unit = len(train), len(validation), document.UnitShare
+	kinds := fabric.Kinds()
+	for _, degree := range validation[0].Offered() {
+		kinds = append(kinds, fabric.ConstantKind(degree))
+	}
+	for _, kind := range kinds {
+		mean := 0.0
+		for k, v := range validation {
+			w, err := fabric.NewWorld(v)
+			if err == nil {
+				err = fabric.Play(w, kind.New(s.Draws(k)))
+			}
+			if err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				return learn.ErrStopped // what was learned is saved
+			}
+			mean += float64(w.Record.Blocked) / float64(len(w.Jobs)*len(validation))
+		}
+		o.Rivals[kind.Name] = mean
 	}
 	return nil
 }
