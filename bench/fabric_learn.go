@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -72,25 +71,16 @@ func rates(all []*fabric.Study, kind fabric.Kind) (list []float64, err error) {
 	return list, nil
 }
 
-// rivals are all constant degrees, and the rules that look at each job.
-func rivals() (kinds []fabric.Kind) {
-	for _, parts := range []int{1, 2, 4, 6, 8, 16} {
-		kinds = append(kinds, fabric.ConstantKind(parts))
-	}
-	return append(kinds, fabric.Kinds()...)
+// degreeTable compares deciders on large episodes and on small ones, which no learner has seen.
+type degreeTable struct {
+	out         *tabwriter.Writer
+	held, small []*fabric.Study
+	best        []float64 // blocking rates of the best constant degree on the large ones
 }
 
 // learnFabric prints blocking rates of learned deciders of ten seeds beside constant degrees and rules, on
 // episodes that they have not seen, and on small ones those of the best degrees in hindsight.
 func learnFabric(out io.Writer) error {
-	train, err := mixed(20, 1, 200, fabric.NetworkOptions{})
-	if err != nil {
-		return err
-	}
-	validation, err := mixed(10, 2, 200, fabric.NetworkOptions{})
-	if err != nil {
-		return err
-	}
 	held, err := mixed(20, 77, 200, fabric.NetworkOptions{})
 	if err != nil {
 		return err
@@ -99,28 +89,67 @@ func learnFabric(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "decider\tblocked, 32 servers\tblocked, 8 servers and 20 jobs")
-	line := func(name string, large, few []float64) {
-		fmt.Fprintf(w, "%s\t%.4f\t%.4f\n", name, stat.DividedMean(large), stat.DividedMean(few))
+	t := &degreeTable{out: tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), held: held, small: small}
+	fmt.Fprintln(t.out, "decider\tblocked, 32 servers\tblocked, 8 servers and 20 jobs")
+	if err := t.rules(); err != nil {
+		return err
 	}
-	best, least := []float64(nil), 2.0
-	for _, kind := range rivals() {
-		large, err := rates(held, kind)
+	gains, times, err := t.learned()
+	if err != nil {
+		return err
+	}
+	if err := t.exact(); err != nil {
+		return err
+	}
+	gain := stat.CrossedInterval(gains)
+	_, err = fmt.Fprintf(out, "learned less the best constant degree: %.4f [%.4f, %.4f] over ten seeds and the episodes; %.0f s to learn (median)\n", gain.Mean, gain.Low, gain.High, median(times))
+	return err
+}
+
+// add adds the line of a decider, and returns its rates on the large episodes.
+func (t *degreeTable) add(name string, kind fabric.Kind) ([]float64, error) {
+	large, err := rates(t.held, kind)
+	if err != nil {
+		return nil, err
+	}
+	few, err := rates(t.small, kind)
+	if err == nil {
+		_, err = fmt.Fprintf(t.out, "%s\t%.4f\t%.4f\n", name, stat.DividedMean(large), stat.DividedMean(few))
+	}
+	return large, err
+}
+
+// rules adds constant degrees, and the rules that look at each job.
+func (t *degreeTable) rules() error {
+	for _, parts := range []int{1, 2, 4, 6, 8, 16} {
+		kind := fabric.ConstantKind(parts)
+		large, err := t.add(kind.Name, kind)
 		if err != nil {
 			return err
 		}
-		few, err := rates(small, kind)
-		if err != nil {
-			return err
-		}
-		line(kind.Name, large, few)
-		if mean := stat.DividedMean(large); mean < least && slices.ContainsFunc(rivals()[:6], func(k fabric.Kind) bool { return k.Name == kind.Name }) {
-			best, least = large, mean
+		if t.best == nil || stat.DividedMean(large) < stat.DividedMean(t.best) {
+			t.best = large
 		}
 	}
-	var gains [][]float64 // of each seed, on each episode
-	var times []float64
+	for _, kind := range fabric.Kinds() {
+		if _, err := t.add(kind.Name, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// learned adds learned deciders. It returns their differences from the best constant degree, by seed and
+// episode, and the seconds that they took to learn.
+func (t *degreeTable) learned() (gains [][]float64, times []float64, err error) {
+	train, err := mixed(20, 1, 200, fabric.NetworkOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	validation, err := mixed(10, 2, 200, fabric.NetworkOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
 	for seed := range uint64(10) {
 		began := time.Now()
 		l, err := agent.NewLearner(train, validation, candidates.Options{Lessons: 10, Rounds: 10}, seed)
@@ -128,41 +157,35 @@ func learnFabric(out io.Writer) error {
 			err = l.Advance(context.Background())
 		}
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		times = append(times, time.Since(began).Seconds())
 		p, err := l.Policy()
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		large, err := rates(held, agent.KindOf("learned", p.Agent))
+		gain, err := t.add(fmt.Sprintf("learned, seed %d", seed), agent.KindOf("learned", p.Agent))
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		few, err := rates(small, agent.KindOf("learned", p.Agent))
-		if err != nil {
-			return err
-		}
-		line(fmt.Sprintf("learned, seed %d", seed), large, few)
-		gain := slices.Clone(large)
 		for k := range gain {
-			gain[k] -= best[k]
+			gain[k] -= t.best[k]
 		}
 		gains = append(gains, gain)
 	}
+	return gains, times, nil
+}
+
+// exact adds the best degrees in hindsight on the small episodes.
+func (t *degreeTable) exact() error {
 	var exact []float64
-	for _, s := range small {
+	for _, s := range t.small {
 		plan, err := fabric.Exact(s, 10_000_000)
 		if err != nil {
 			return err
 		}
 		exact = append(exact, float64(plan.Blocked)/float64(len(s.Jobs)))
 	}
-	fmt.Fprintf(w, "exact, in hindsight\t\t%.4f\n", stat.DividedMean(exact))
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	gain := stat.CrossedInterval(gains)
-	_, err = fmt.Fprintf(out, "learned less the best constant degree: %.4f [%.4f, %.4f] over ten seeds and the episodes; %.0f s to learn (median)\n", gain.Mean, gain.Low, gain.High, median(times))
-	return err
+	fmt.Fprintf(t.out, "exact, in hindsight\t\t%.4f\n", stat.DividedMean(exact))
+	return t.out.Flush()
 }

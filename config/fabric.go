@@ -213,9 +213,9 @@ func (o FabricDegree) Validate() error {
 
 // FabricVary lists values that replace a key; every combination is simulated.
 type FabricVary struct {
-	Loads      []float64 // of demand.load; empty is that one
-	Bandwidths []float64 // of fabric.bandwidth; empty is that one
-	Skewness   []float64 // of demand.skewness; empty is that one
+	Loads      []float64 // of demand.load, without demand.every; empty is that one
+	Bandwidths []float64 // of fabric.bandwidth, with fabric.uplink in proportion; empty is that one
+	Skewness   []float64 // of demand.skewness, where demand.limits is skewed; empty is that one
 	MaxDegrees []int     // of fabric.max_degree; empty is that one
 }
 
@@ -258,7 +258,10 @@ func (f *Fabric) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (f *Fabric) Validate() error {
-	return errors.Join(f.Fabric.Validate(), f.Graphs.Validate(), f.Demand.Validate(), f.Degree.Validate(), f.Vary.Validate(), f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher), f.Run.Validate())
+	var faults faultList
+	faults.when(len(f.Vary.Loads) > 0 && f.Demand.Every != 0, "vary.loads is set beside demand.every, which replaces the load; leave out one of them")
+	faults.when(len(f.Vary.Skewness) > 0 && f.Demand.Limits != "skewed", "vary.skewness is set, but demand.limits is %s; set it to skewed, or leave skewness out", f.Demand.Limits)
+	return errors.Join(append(faults, f.Fabric.Validate(), f.Graphs.Validate(), f.Demand.Validate(), f.Degree.Validate(), f.Vary.Validate(), f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher), f.Run.Validate())...)
 }
 
 // check reads the graphs, and draws and places the jobs of each combination.

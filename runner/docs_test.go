@@ -122,6 +122,13 @@ func TestTutorial(t *testing.T) {
 	require.Greater(t, followPage(t, source, filepath.Join(source, "docs/tutorial.md"), env), 8)
 }
 
+// The page of training steps does what it says.
+func TestFabricPage(t *testing.T) {
+	source, env := docFolder(t)
+	require.NoError(t, os.CopyFS(filepath.Join("scenarios", "fabric"), os.DirFS(filepath.Join(source, "scenarios", "fabric"))))
+	require.Equal(t, 2, followPage(t, source, filepath.Join(source, "docs/fabric.md"), env))
+}
+
 func TestHowTos(t *testing.T) {
 	pages, err := filepath.Glob("../docs/howto/*.md")
 	require.NoError(t, err)

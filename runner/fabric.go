@@ -50,7 +50,7 @@ started and ended, in seconds. --study makes the published experiments again: bl
 agent and each constant degree under four distributions of limits, beside those that PAC-ML's
 authors print.`,
 		Example: `  graft fabric run cluster.toml
-  graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set degree.deciders=['thrifty','best-constant']
+  graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set "degree.deciders=['thrifty','best-constant']"
   graft fabric run --compat ramp --episode episode.json --graphs profiles --out played
   graft fabric run --compat ramp --episode episode.json --graphs profiles --json
   graft fabric run --compat ramp --study --graphs profiles`,

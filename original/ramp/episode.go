@@ -110,6 +110,7 @@ func (e *Episode) validate() error {
 	for _, column := range []string{"model", "max_acceptable_jct_frac", "time_arrived"} {
 		check(len(e.Columns) == 0 || slices.Contains(e.Columns, column), "arrivals_cols has no %q", column)
 	}
+	check(e.Arrivals != nil || slices.Contains([]string{"replace", "remove", "remove_and_repeat"}, e.Config.Jobs.Sampling), "job_sampling_mode %q is unknown; jobs are drawn with replace, remove or remove_and_repeat", e.Config.Jobs.Sampling)
 	check(e.Config.Queue == nil || *e.Config.Queue > 0, "job_queue_capacity: expected at least 1")
 	return errors.Join(faults...)
 }

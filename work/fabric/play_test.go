@@ -91,6 +91,9 @@ func TestBadEpisodes(t *testing.T) {
 	endless := strings.NewReplacer(`"val": 10`, `"val": 0`, `"job_sampling_mode": "remove"`, `"job_sampling_mode": "replace"`, `"max_simulation_run_time": null`, `"max_simulation_run_time": 100`).Replace(episode[:strings.Index(episode, ",\n\"arrivals\"")] + "}")
 	_, err := play(t, endless, chainProfile)
 	require.ErrorContains(t, err, "jobs arrive before max_simulation_run_time")
+	odd := strings.Replace(episode[:strings.Index(episode, ",\n\"arrivals\"")]+"}", `"remove"`, `"odd"`, 1)
+	_, err = play(t, odd, chainProfile)
+	require.ErrorContains(t, err, "job_sampling_mode \"odd\" is unknown")
 	for change, want := range map[string]string{
 		"\tnode1 -- node2|\tnode1 -- node2\n\tnode2 -- node1": "cycle",
 		"\tnode1 -- node2|\tnode1 -- node9":                   "node9",
