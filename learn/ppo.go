@@ -27,6 +27,10 @@ type PPOOptions struct {
 	ValueLoss float64 // weight of half the mean square error of values; zero means 1
 	Entropy   float64 // weight of the entropy; zero gives none
 	MaxNorm   float64 // bound of the gradient's norm; zero means 0.5
+	// Penalty weighs the divergence from the policy that played, estimated by the actions that it took; zero
+	// gives none.
+	Penalty float64
+	Far     float64 // square error of a value from which it is not corrected in a batch; zero corrects all
 	// Raw keeps advantages as they are; false scales them in each batch to mean zero and deviation one.
 	Raw bool
 }
@@ -136,6 +140,7 @@ func (b *ppoBatch) descend(m Model, f *PPOFigures) error {
 		if clipped := min(max(ratio, 1-b.Clip), 1+b.Clip); ratio*advantage <= clipped*advantage {
 			weight = -advantage * ratio / n
 		}
+		weight -= b.Penalty / n
 		if math.Abs(ratio-1) > b.Clip {
 			f.ClipFraction += 1 / n
 		}
@@ -146,7 +151,9 @@ func (b *ppoBatch) descend(m Model, f *PPOFigures) error {
 		if b.returns != nil {
 			off := values[k] - b.returns[k]
 			f.ValueLoss += off * off / n
-			dValues[k] = b.ValueLoss * off / n
+			if b.Far == 0 || off*off < b.Far {
+				dValues[k] = b.ValueLoss * off / n
+			}
 		}
 	}
 	return m.Descend(dLogits, dValues, b.MaxNorm)

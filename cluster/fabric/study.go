@@ -235,3 +235,10 @@ func (p *Placed) key(network Network) string {
 	}
 	return string(network.Alike(servers, key))
 }
+
+// With is a study of other jobs on the same cluster, which shares what was split and simulated.
+func (s *Study) With(jobs []Job) *Study {
+	other := *s
+	other.Jobs = jobs
+	return &other
+}

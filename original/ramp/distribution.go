@@ -71,37 +71,40 @@ func (s *sampler) draw(r *numpy.Random) float64 {
 	return s.values[sort.Search(len(s.sums)-1, func(k int) bool { return s.sums[k] > u })]
 }
 
-// sampler makes what draws from a distribution; only CustomSkewNorm draws for it.
-func (d *distribution) sampler(r *numpy.Random) (func() float64, error) {
-	var s *sampler
+// drawer draws from a distribution.
+type drawer interface {
+	draw(r *numpy.Random) float64
+}
+
+// fixed is always the same value.
+type fixed float64
+
+func (f fixed) draw(*numpy.Random) float64 { return float64(f) }
+
+// drawer makes what draws from a distribution; only CustomSkewNorm draws for it.
+func (d *distribution) drawer(r *numpy.Random) (drawer, error) {
 	switch d.kind() {
 	case "Fixed":
-		return func() float64 { return d.Value }, nil
+		return fixed(d.Value), nil
 	case "Uniform":
 		step := math.Pow(10, -float64(d.decimals()))
 		if !(d.Min <= d.Max) || (d.Max-d.Min)/step > mostValues {
 			return nil, fmt.Errorf("distribution Uniform from %g to %g with %d decimals: expected at most %d values", d.Min, d.Max, d.decimals(), mostValues)
 		}
 		values := d.grid(step)
-		shares := make([]float64, len(values))
-		for k := range shares {
-			shares[k] = 1 / float64(len(values))
-		}
-		s = newSampler(values, shares)
+		return newSampler(values, slices.Repeat([]float64{1 / float64(len(values))}, len(values))), nil
 	case "ProbabilityMassFunction":
 		if len(d.Masses.values) == 0 || slices.ContainsFunc(d.Masses.shares, func(p float64) bool { return !(p >= 0) }) {
 			return nil, fmt.Errorf("distribution ProbabilityMassFunction: expected probabilities, not negative")
 		}
-		s = newSampler(d.Masses.values, d.Masses.shares)
+		return newSampler(d.Masses.values, d.Masses.shares), nil
 	case "CustomSkewNorm":
 		if !(d.Min >= 0 && d.Min < d.Max) || d.decimals() > 4 {
 			return nil, fmt.Errorf("distribution CustomSkewNorm from %g to %g with %d decimals: expected 0 or more, then more, and at most 4 decimals", d.Min, d.Max, d.decimals())
 		}
-		s = newSampler(d.skewed(r))
-	default:
-		return nil, fmt.Errorf("distribution %q is unknown; expected Fixed, Uniform, ProbabilityMassFunction or CustomSkewNorm", d.Target)
+		return newSampler(d.skewed(r)), nil
 	}
-	return func() float64 { return s.draw(r) }, nil
+	return nil, fmt.Errorf("distribution %q is unknown; expected Fixed, Uniform, ProbabilityMassFunction or CustomSkewNorm", d.Target)
 }
 
 func (d *distribution) decimals() int {

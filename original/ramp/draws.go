@@ -17,7 +17,7 @@ type Draws struct {
 	limits  []float64 // of the pool
 	pool    []int     // places in it, in its order; those that were drawn are gone
 	rounds  int       // times that it was filled anew
-	gap     func() float64
+	gap     drawer
 	arrived []drawn
 	next    float64 // s at which the next job arrives
 }
@@ -41,28 +41,40 @@ func (e *Episode) Draws() (*Draws, error) {
 	return e.draws()
 }
 
-func (e *Episode) draws() (*Draws, error) {
+func (e *Episode) draws() (*Draws, error) { return e.drawsBy(nil) }
+
+// drawsBy is draws with limits from a distribution that was made before; nil makes it, as the original does.
+func (e *Episode) drawsBy(limit drawer) (*Draws, error) {
 	d := &Draws{np: numpy.New(e.Seed), py: newPython(e.Seed), config: &e.Config.Jobs}
 	size := len(e.FileOrder) * max(e.Config.Jobs.Replication, 1)
 	if size == 0 || size > mostPool {
 		return nil, fmt.Errorf("a pool of %d jobs: expected 1 to %d", size, mostPool)
 	}
 	for range 2 {
-		limit, err := d.config.Limit.sampler(d.np)
-		if err != nil {
-			return nil, fmt.Errorf("max_acceptable_job_completion_time_frac_dist: %w", err)
+		if err := d.begin(size, limit); err != nil {
+			return nil, err
 		}
-		if d.gap, err = d.config.Interarrival.sampler(d.np); err != nil {
-			return nil, fmt.Errorf("job_interarrival_time_dist: %w", err)
-		}
-		d.limits, d.arrived, d.next, d.rounds = make([]float64, size), nil, 0, 0
-		for k := range d.limits {
-			d.limits[k] = limit()
-		}
-		d.fill()
-		d.arrive()
 	}
 	return d, nil
+}
+
+// begin fills the pool, and draws the first job.
+func (d *Draws) begin(size int, limit drawer) (err error) {
+	if limit == nil {
+		if limit, err = d.config.Limit.drawer(d.np); err != nil {
+			return fmt.Errorf("max_acceptable_job_completion_time_frac_dist: %w", err)
+		}
+	}
+	if d.gap, err = d.config.Interarrival.drawer(d.np); err != nil {
+		return fmt.Errorf("job_interarrival_time_dist: %w", err)
+	}
+	d.limits, d.arrived, d.next, d.rounds = make([]float64, size), nil, 0, 0
+	for k := range d.limits {
+		d.limits[k] = limit.draw(d.np)
+	}
+	d.fill()
+	d.arrive()
+	return nil
 }
 
 // fill fills the pool.
@@ -89,7 +101,7 @@ func (d *Draws) arrive() {
 		d.fill()
 	}
 	if d.next = math.Inf(1); len(d.pool) > 0 {
-		d.next = d.arrived[len(d.arrived)-1].at + d.gap()
+		d.next = d.arrived[len(d.arrived)-1].at + d.gap.draw(d.np)
 	}
 }
 

@@ -83,6 +83,11 @@ func (e *Episode) Draw(profiles []*graph.Profile) error {
 	if err != nil {
 		return err
 	}
+	return e.take(d, profiles)
+}
+
+// take takes the jobs of draws until the end of the episode.
+func (e *Episode) take(d *Draws, profiles []*graph.Profile) error {
 	until := math.Inf(1)
 	if e.Config.Until != nil {
 		until = *e.Config.Until
