@@ -98,7 +98,8 @@ check: deps
 
 # The packages in which goroutines share something, under the race detector.
 race: deps
-	@go test -race ./files/... ./parallel/... ./results ./results/listen ./results/serve ./work/control ./config/decode ./cluster/node/...
+	@go test -race ./files/... ./parallel/... ./results ./results/listen ./results/serve ./work/control ./config/decode ./cluster/node/... ./cluster/fabric/agent
+	@go test -race -run 'Same' ./work/fabric
 	@go test -race -run 'LiveChangesAtRandom|LiveRefuses' ./trainer
 	@go test -race -run Many ./simulation/...
 	@go test -race -run AtTheSameTime ./cluster/schedulers

@@ -22,6 +22,7 @@ type FabricPoint struct {
 	Bandwidth float64 `json:"bandwidth"`  // of a server, bytes in a second
 	Skewness  float64 `json:"skewness"`   // of limits that are skewed
 	MaxDegree int     `json:"max_degree"` // largest degree
+	Network   string  `json:"network"`    // kind and size
 
 	names []string
 }
@@ -31,7 +32,13 @@ func (p *FabricPoint) Name() string { return strings.Join(p.names, ", ") }
 
 // Points are the combinations of values, in the order of the lists.
 func (f *Fabric) Points() []FabricPoint {
-	points := []FabricPoint{{Load: f.Demand.Load, Bandwidth: f.Fabric.Bandwidth, Skewness: f.Demand.Skewness, MaxDegree: f.Fabric.MaxDegree}}
+	own := f.Fabric.network()
+	points := []FabricPoint{{Load: f.Demand.Load, Bandwidth: f.Fabric.Bandwidth, Skewness: f.Demand.Skewness, MaxDegree: f.Fabric.MaxDegree, Network: own.Named()}}
+	points = vary(points, f.Vary.Networks, "network", func(p *FabricPoint, v string) {
+		if o, err := own.Renamed(v); err == nil { // Validate has looked
+			p.Network = o.Named()
+		}
+	})
 	points = vary(points, f.Vary.Loads, "load", func(p *FabricPoint, v float64) { p.Load = v })
 	points = vary(points, f.Vary.Bandwidths, "bandwidth", func(p *FabricPoint, v float64) { p.Bandwidth = v })
 	points = vary(points, f.Vary.Skewness, "skewness", func(p *FabricPoint, v float64) { p.Skewness = v })
@@ -67,7 +74,14 @@ func (f *Fabric) Cluster(p FabricPoint, q cluster.Quirks) (*fabric.Study, error)
 		o.Uplink *= p.Bandwidth / o.Bandwidth
 	}
 	o.Bandwidth = p.Bandwidth
-	network, err := o.network().Make(q)
+	options := o.network()
+	if options.Named() != p.Network {
+		var err error
+		if options, err = options.Renamed(p.Network); err != nil {
+			return nil, err
+		}
+	}
+	network, err := options.Make(q)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +108,28 @@ func (f *Fabric) episode(s *fabric.Study, p FabricPoint, random *rand.Rand) (*fa
 	return &episode, episode.Validate()
 }
 
+// search finds the plans of the decider exact at a point, if it is asked for.
+func (f *Fabric) search(s *fabric.Study, p FabricPoint) error {
+	if !slices.Contains(f.Degree.Deciders, Exact) {
+		return nil
+	}
+	plans := make([]*fabric.Plan, f.Demand.TestCount)
+	for seed := range plans {
+		episode, err := f.Episode(s, p, seed)
+		if err == nil {
+			plans[seed], err = fabric.Exact(episode, mostStates)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w; demand.jobs is %d", strings.TrimSuffix(fmt.Sprintf("%s, episode %d, %s", Exact, seed+1, p.Name()), ", "), err, f.Demand.Jobs)
+		}
+	}
+	f.plans = append(f.plans, plans)
+	return nil
+}
+
+// Plans are those of the decider exact at a point, by its place, for each seed.
+func (f *Fabric) Plans(point int) []*fabric.Plan { return f.plans[point] }
+
 // Streams of the episodes to learn from and to choose by.
 const (
 	fabricTrainStream  = 2
@@ -119,7 +155,7 @@ func (d *FabricDecider) Kinds() []fabric.Kind {
 	return []fabric.Kind{d.Kind}
 }
 
-// Deciders are those to compare. BestConstant has no New.
+// Deciders are those to compare. BestConstant and Exact have no New.
 func (f *Fabric) Deciders() []FabricDecider { return f.rivals }
 
 // Against is the decider that differences are from.
@@ -147,7 +183,7 @@ func (f *Fabric) readDeciders(fsys files.FS, r *decode.Reading) bool {
 }
 
 func readDecider(fsys files.FS, name string) (d FabricDecider, err error) {
-	if name == BestConstant {
+	if name == BestConstant || name == Exact {
 		d.Name = name
 		return d, nil
 	}

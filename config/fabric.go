@@ -41,6 +41,7 @@ type Fabric struct {
 	sources
 	profiles []*graph.Profile
 	rivals   []FabricDecider
+	plans    [][]*fabric.Plan // of the decider exact, by point and seed
 }
 
 // FabricOptions describe the servers and their network.
@@ -172,14 +173,21 @@ func (o *FabricDemand) demand(weights []float64) fabric.Demand {
 		Limits: fabric.Limits{Kind: o.Limits, Least: o.Least, Most: o.Most, Skewness: o.Skewness, Values: o.Values, Shares: o.Shares}}
 }
 
-// BestConstant is the constant degree that blocks fewest jobs over all seeds, chosen afterwards.
-const BestConstant = "best-constant"
+// Deciders that know all jobs of an episode.
+const (
+	BestConstant = "best-constant" // the constant degree that blocks fewest jobs over all seeds, chosen afterwards
+	Exact        = "exact"         // the fewest jobs that can be blocked, by a search
+)
+
+// mostStates bounds the states of a search.
+const mostStates = 100_000
 
 // FabricDegree names the ways to choose degrees.
 type FabricDegree struct {
 	// Deciders to compare: never, least, most, in-time, thrifty, quickest, random, constant-N with a degree
-	// N, best-constant, the constant degree that blocks fewest jobs, chosen afterwards, or learned ones, each a
-	// run folder of 'graft learn' or a file of its policies. Empty means all but constant-N and learned ones.
+	// N, best-constant, the constant degree that blocks fewest jobs, chosen afterwards, exact, the fewest blocked
+	// jobs of all choices, found by a search of small episodes, or learned ones, each a run folder of 'graft learn' or
+	// a file of its policies. Empty means all but exact, constant-N and learned ones.
 	Deciders []string
 	Against  string // decider that differences are from; empty means the first
 	Worth    bool   // also simulates the first decider with each quirk alone; default false
@@ -200,13 +208,14 @@ func (o *FabricDegree) EnsureDefaults() {
 func (o FabricDegree) Validate() error {
 	var faults faultList
 	for k, name := range o.Deciders {
-		if name != BestConstant {
+		if name != BestConstant && name != Exact {
 			if _, err := fabric.Named(name); err != nil && !isPath(name) {
-				faults = append(faults, fmt.Errorf("deciders[%d]: %w, %s, or the path of a learned one, such as ./%s", k, err, BestConstant, name))
+				faults = append(faults, fmt.Errorf("deciders[%d]: %w, %s, %s, or the path of a learned one, such as ./%s", k, err, BestConstant, Exact, name))
 			}
 		}
 		faults.when(slices.Contains(o.Deciders[:k], name), "deciders[%d]: %s is given twice", k, name)
 	}
+	faults.when(o.Worth && len(o.Deciders) > 0 && o.Deciders[0] == Exact, "worth is of the first decider, and %s searches without quirks; put another one first", Exact)
 	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)
 }
@@ -217,6 +226,7 @@ type FabricVary struct {
 	Bandwidths []float64 // of fabric.bandwidth, with fabric.uplink in proportion; empty is that one
 	Skewness   []float64 // of demand.skewness, where demand.limits is skewed; empty is that one
 	MaxDegrees []int     // of fabric.max_degree; empty is that one
+	Networks   []string  // of fabric.network with fabric.size, such as ramp 4x4x2 or tree 4x8, or a kind alone; empty is that one
 }
 
 // mostPoints bounds the combinations of a run.
@@ -225,12 +235,17 @@ const mostPoints = 1000
 // Validate joins all that is wrong.
 func (o FabricVary) Validate() error {
 	var faults faultList
+	for k, text := range o.Networks {
+		if _, err := (fabric.NetworkOptions{}).Renamed(text); err != nil {
+			faults = append(faults, fmt.Errorf("networks[%d]: %w", k, err))
+		}
+	}
 	for name, list := range map[string][]float64{"loads": o.Loads, "bandwidths": o.Bandwidths} {
 		for k, v := range list {
 			faults.when(!(v > 0), "%s[%d] is %v; must be more than 0", name, k, v)
 		}
 	}
-	points := max(1, len(o.Loads)) * max(1, len(o.Bandwidths)) * max(1, len(o.Skewness)) * max(1, len(o.MaxDegrees))
+	points := max(1, len(o.Loads)) * max(1, len(o.Bandwidths)) * max(1, len(o.Skewness)) * max(1, len(o.MaxDegrees)) * max(1, len(o.Networks))
 	faults.when(points > mostPoints, "%d combinations of values; at most %d are simulated in one run", points, mostPoints)
 	return errors.Join(faults...)
 }
@@ -269,6 +284,7 @@ func (f *Fabric) check(fsys files.FS, r *decode.Reading) {
 	if f.Validate() != nil || !f.readSteps(fsys, r) || !f.readDeciders(fsys, r) {
 		return
 	}
+	f.plans = nil
 	for _, p := range f.Points() {
 		s, err := f.Cluster(p, f.Quirks())
 		if err == nil {
@@ -280,6 +296,10 @@ func (f *Fabric) check(fsys files.FS, r *decode.Reading) {
 		}
 		if model, err := s.Homeless(); err != nil {
 			r.Blame("graphs.models", fmt.Sprintf("%s fits on no servers at any degree: %v", f.Graphs.Models[model], err))
+			return
+		}
+		if err := f.search(s, p); err != nil {
+			r.Blame("degree.deciders", err.Error())
 			return
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"graft/cluster/fabric"
 	"graft/files"
 )
 
@@ -80,10 +81,31 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 		"vary.skewness=[5]":                          "demand.limits is uniform",
 		"vary.loads=[1]\ndemand.every=5s":            "vary.loads is set beside demand.every",
 		"run.seeds=-1":                               "seeds is -1",
+		"vary.networks=['ring']":                     "ring",
+		"vary.networks=['tree 4by8']":                "is no size",
+		"vary.networks=['tree 4x8x2']":               "expected 2 numbers",
+		"degree.deciders=['exact']\ndemand.jobs=300": "more than 100000 states; take fewer jobs or degrees; demand.jobs is 300",
+		"degree.deciders=['exact']\ndegree.worth=true\ndemand.jobs=3": "put another one first",
 	} {
 		_, err := readFabric(t, base, strings.Split(assignment, "\n")...)
 		assert.ErrorContains(t, err, want, assignment)
 	}
+}
+
+// Networks that vary have a kind and a size; racks keep the share of their uplinks.
+func TestNetworksThatVary(t *testing.T) {
+	f, err := readFabric(t, "[fabric]\nnetwork = 'tree'\nsize = [2, 4]\nbandwidth = 1e9\nuplink = 1e9\n[graphs]\nmodels = ['"+written(t, "chain.json", chainOfSteps)+"']\n[vary]\nnetworks = ['tree', 'tree 3x5', 'ramp']\n")
+	require.NoError(t, err)
+	var names []string
+	for _, p := range f.Points() {
+		names = append(names, p.Network)
+		s, err := f.Cluster(p, nil)
+		require.NoError(t, err)
+		if tree, ok := s.Network.(*fabric.Tree); ok {
+			require.InDelta(t, 0.25, tree.Uplink/(tree.Bandwidth*float64(tree.Servers)), 1e-12)
+		}
+	}
+	require.Equal(t, []string{"tree 2x4", "tree 3x5", "ramp 4x4x2"}, names)
 }
 
 // Every combination of values is a point, and the jobs of a seed do not depend on what is not of the demand.

@@ -7,30 +7,31 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"graft/learn/dense"
 	"graft/learn/replay"
 )
 
 // DQNOptions configure the learning of action values (Mnih et al., Nature 518, 2015) with the
 // extensions that Hessel et al. (Rainbow, AAAI 2018) compare.
 type DQNOptions struct {
-	Inputs, Actions int     // values of an observation, and actions; required
-	Hidden          []int   // widths of hidden layers; none means 64 and 64
-	Rate            float64 // Adam's learning rate; zero means 0.0005
-	Gamma           float64 // discount of a step of time; zero means 0.99
-	Double          bool    // the network that learns chooses the action whose target value counts; false takes the target's best
-	Duel            bool    // a value and advantages in place of one value for each action
-	Ahead           int     // actions whose rewards are seen before a value counts; zero means 1
-	Capacity        int     // transitions that are kept; zero means 50000
-	Alpha           float64 // exponent of priorities; zero draws evenly
-	Beta            float64 // share of what priorities prefer that weights undo; zero means 1
-	Batch           int     // transitions in a gradient; zero means 64
-	Fill            int     // transitions before learning begins; zero means 1000
-	Every           int     // actions between gradients; zero means 4
-	Sync            int     // gradients between copies to the target; zero means 250
-	Explore         float64 // share of random actions in the end; zero means 0.02
-	ExploreFor      int     // actions over which that share falls from one; zero means 10000
-	MaxNorm         float64 // bound of the gradient's norm; zero means 10
+	Inputs, Actions int   // values of an observation, and actions; required without Graph
+	Hidden          []int // widths of hidden layers; none means 64 and 64
+	// Graph shapes a network that reads graphs, whose logits and value are a duel; nil takes one that reads values.
+	Graph      *GraphOptions
+	Rate       float64 // Adam's learning rate; zero means 0.0005
+	Gamma      float64 // discount of a step of time; zero means 0.99
+	Double     bool    // the network that learns chooses the action whose target value counts; false takes the target's best
+	Duel       bool    // a value and advantages in place of one value for each action
+	Ahead      int     // actions whose rewards are seen before a value counts; zero means 1
+	Capacity   int     // transitions that are kept; zero means 50000
+	Alpha      float64 // exponent of priorities; zero draws evenly
+	Beta       float64 // share of what priorities prefer that weights undo; zero means 1
+	Batch      int     // transitions in a gradient; zero means 64
+	Fill       int     // transitions before learning begins; zero means 1000
+	Every      int     // actions between gradients; zero means 4
+	Sync       int     // gradients between copies to the target; zero means 250
+	Explore    float64 // share of random actions in the end; zero means 0.02
+	ExploreFor int     // actions over which that share falls from one; zero means 10000, less than zero none
+	MaxNorm    float64 // bound of the gradient's norm; zero means 10
 }
 
 // EnsureDefaults fills what is zero.
@@ -62,57 +63,65 @@ type transition struct {
 	discount float64 // of the value of what followed; zero where the episode ended
 }
 
-// DQN learns values of actions in one environment.
+// DQN learns values of actions.
 type DQN struct {
 	DQNOptions
 	Ended []Episode // that have ended
 
-	env       Env
-	random    *rand.Rand
-	online    *dense.Network
-	target    *dense.Network
-	one       *dense.Pass // of the online network, for a state
-	several   *dense.Pass // for a batch
-	others    *dense.Pass // of the target
-	optimizer *dense.Adam
-	memory    *replay.Memory[transition]
-	recent    []transition // whose rewards are not all seen
-	running   bool
-	reward    float64
-	length    int
-	acted     int
-	learned   int
+	players []*player // that act in turn
+	random  *rand.Rand
+	online  actionNet
+	target  actionNet
+	memory  *replay.Memory[transition]
+	acted   int
+	learned int
 }
 
-// NewDQN draws a network.
-func NewDQN(env Env, o DQNOptions, seed uint64) (*DQN, error) {
+// player is an episode under way.
+type player struct {
+	env     Env
+	explore float64      // share of random actions in the end
+	recent  []transition // whose rewards are not all seen
+	running bool
+	reward  float64
+	length  int
+}
+
+// NewDQN draws a network. Of several environments, which act in turn, the k-th explores with a share of
+// Explore to the power of 1+7k/(n-1) in the end (Horgan et al., Distributed prioritized experience replay, 2018).
+func NewDQN(o DQNOptions, seed uint64, envs ...Env) (*DQN, error) {
 	o.EnsureDefaults()
-	d := &DQN{DQNOptions: o, env: env, random: rand.New(rand.NewPCG(seed, 0)), optimizer: &dense.Adam{Rate: o.Rate, Corrected: true}}
-	var layers []dense.Layer
-	for _, width := range o.Hidden {
-		layers = append(layers, dense.Full{Width: width, Gain: math.Sqrt2}, dense.ReLU{})
-	}
-	if o.Duel {
-		layers = append(layers, dense.Full{Width: o.Actions + 1, Gain: 1}, dense.Duel{})
-	} else {
-		layers = append(layers, dense.Full{Width: o.Actions, Gain: 1})
+	d := &DQN{DQNOptions: o, random: rand.New(rand.NewPCG(seed, 0))}
+	for k, env := range envs {
+		power := 1.0
+		if k > 0 {
+			power += 7 * float64(k) / float64(len(envs)-1)
+		}
+		d.players = append(d.players, &player{env: env, explore: math.Pow(o.Explore, power)})
 	}
 	var err error
-	if d.online, err = dense.New(o.Inputs, d.random, layers...); err != nil {
+	if d.online, err = newActionNet(&d.DQNOptions, d.random); err != nil {
 		return nil, err
 	}
-	if d.target, err = dense.New(o.Inputs, d.random, layers...); err != nil {
+	if d.target, err = newActionNet(&d.DQNOptions, d.random); err != nil {
 		return nil, err
 	}
-	d.one, d.several, d.others = d.online.NewPass(1), d.online.NewPass(o.Batch), d.target.NewPass(o.Batch)
 	if d.memory, err = replay.NewMemory[transition](o.Capacity); err != nil {
 		return nil, err
 	}
-	return d, d.target.SetParams(d.online.Params)
+	return d, d.target.adopt(d.online)
 }
 
 // Best is the action of the highest value among those that the mask allows.
-func (d *DQN) Best(o Observation) int { return best(d.one.Forward(o.Values), o.Mask) }
+func (d *DQN) Best(o Observation) int { return best(d.online.values([]Observation{o}), o.Mask) }
+
+// GraphNet is the network that reads graphs, whose likeliest action is the best one; nil where there is none.
+func (d *DQN) GraphNet() *GraphNet {
+	if n, ok := d.online.(*graphValues); ok {
+		return n.GraphNet
+	}
+	return nil
+}
 
 func best(values []float64, mask []bool) int {
 	at, most := 0, math.Inf(-1)
@@ -144,8 +153,11 @@ func (d *DQN) Learn(ctx context.Context, actions int) error {
 }
 
 // choose explores or takes the best action.
-func (d *DQN) choose(o Observation) int {
-	share := 1 - (1-d.Explore)*min(1, float64(d.acted)/float64(d.ExploreFor))
+func (d *DQN) choose(p *player, o Observation) int {
+	share := p.explore
+	if d.acted < d.ExploreFor {
+		share = 1 - (1-p.explore)*float64(d.acted)/float64(d.ExploreFor)
+	}
 	if d.random.Float64() >= share {
 		return d.Best(o)
 	}
@@ -159,25 +171,26 @@ func (d *DQN) choose(o Observation) int {
 }
 
 func (d *DQN) act() error {
-	if !d.running {
-		if err := d.env.Reset(d.random); err != nil {
+	p := d.players[d.acted%len(d.players)]
+	if !p.running {
+		if err := p.env.Reset(d.random); err != nil {
 			return fmt.Errorf("begin an episode: %w", err)
 		}
-		d.running, d.reward, d.length = true, 0, 0
+		p.running, p.reward, p.length = true, 0, 0
 	}
-	from := copied(d.env.Observe())
-	action := d.choose(from)
-	outcome, err := d.env.Act(action)
+	from := copied(p.env.Observe())
+	action := d.choose(p, from)
+	outcome, err := p.env.Act(action)
 	if err != nil {
 		return fmt.Errorf("action %d: %w", action, err)
 	}
 	d.acted++
-	d.reward += outcome.Reward
-	d.length++
-	d.remember(transition{from: from, action: action, discount: 1}, outcome)
+	p.reward += outcome.Reward
+	p.length++
+	d.remember(p, transition{from: from, action: action, discount: 1}, outcome)
 	if outcome.Done {
-		d.running = false
-		d.Ended = append(d.Ended, Episode{d.reward, d.length})
+		p.running = false
+		d.Ended = append(d.Ended, Episode{p.reward, p.length})
 	}
 	return nil
 }
@@ -187,18 +200,18 @@ func copied(o Observation) Observation {
 }
 
 // remember adds an outcome to the transitions that wait for it, and stores those that have seen enough.
-func (d *DQN) remember(t transition, o Outcome) {
-	d.recent = append(d.recent, t)
+func (d *DQN) remember(p *player, t transition, o Outcome) {
+	p.recent = append(p.recent, t)
 	gamma := math.Pow(d.Gamma, float64(o.Elapsed))
-	for k := range d.recent {
-		r := &d.recent[k]
+	for k := range p.recent {
+		r := &p.recent[k]
 		r.reward += r.discount * o.Reward
 		r.discount *= gamma
 	}
-	after := copied(d.env.Observe())
-	for len(d.recent) >= d.Ahead || o.Done && len(d.recent) > 0 {
-		first := d.recent[0]
-		d.recent = d.recent[1:]
+	after := copied(p.env.Observe())
+	for len(p.recent) >= d.Ahead || o.Done && len(p.recent) > 0 {
+		first := p.recent[0]
+		p.recent = p.recent[1:]
 		first.to = after
 		if o.Done && !o.Cut {
 			first.discount = 0
@@ -220,17 +233,17 @@ func (d *DQN) descend() error {
 	if err != nil {
 		return err
 	}
-	var from, to []float64
+	var from, to []Observation
 	for _, place := range draw.Places {
 		t := d.memory.Item(place)
-		from, to = append(from, t.from.Values...), append(to, t.to.Values...)
+		from, to = append(from, t.from), append(to, t.to)
 	}
-	follows, a := d.others.Forward(to), d.Actions
+	follows, a := d.target.values(to), d.Actions
 	chosen := follows
 	if d.Double {
-		chosen = slices.Clone(d.several.Forward(to))
+		chosen = slices.Clone(d.online.values(to))
 	}
-	values, slope := d.several.Forward(from), make([]float64, d.Batch*a)
+	values, slope := d.online.values(from), make([]float64, d.Batch*a)
 	for k, place := range draw.Places {
 		t := d.memory.Item(place)
 		next := follows[k*a+best(chosen[k*a:][:a], t.to.Mask)]
@@ -242,14 +255,11 @@ func (d *DQN) descend() error {
 			}
 		}
 	}
-	gradients := d.online.NewGradients()
-	d.several.Backward(slope, gradients)
-	dense.ClipNorm(gradients, d.MaxNorm)
-	if err := d.optimizer.Step(d.online.Params, gradients); err != nil {
+	if err := d.online.descend(slope, d.MaxNorm); err != nil {
 		return err
 	}
 	if d.learned++; d.learned%d.Sync == 0 {
-		return d.target.SetParams(d.online.Params)
+		return d.target.adopt(d.online)
 	}
 	return nil
 }

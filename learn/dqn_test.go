@@ -3,9 +3,12 @@ package learn
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/stat"
 )
 
 // Every extension learns the way to what pays, and the values of the way; the same seed has the same
@@ -17,7 +20,7 @@ func TestDQNLearns(t *testing.T) {
 			o.Inputs, o.Actions, o.Hidden, o.Rate, o.Every, o.Sync, o.Fill, o.ExploreFor = 8, 3, []int{24}, 3e-3, 2, 50, 200, 3000
 			var weights []float64
 			for range 2 {
-				d, err := NewDQN(&walk{length: 8}, o, 1)
+				d, err := NewDQN(o, 1, &walk{length: 8})
 				require.NoError(t, err)
 				require.NoError(t, d.Learn(context.Background(), 6000))
 				w := &walk{length: 8}
@@ -25,23 +28,62 @@ func TestDQNLearns(t *testing.T) {
 					require.Equal(t, 1, d.Best(w.Observe()), "at %d", w.at)
 				}
 				w.at = 6
-				require.InDelta(t, 1, d.one.Forward(w.Observe().Values)[1], 0.15)
+				require.InDelta(t, 1, d.online.values([]Observation{w.Observe()})[1], 0.15)
 				require.NotEmpty(t, d.Ended)
 				if weights == nil {
-					weights = d.online.Params[0]
+					weights = d.online.(*denseValues).Params[0]
 				}
-				require.Equal(t, weights, d.online.Params[0])
+				require.Equal(t, weights, d.online.(*denseValues).Params[0])
 			}
 		})
 	}
 }
 
+// named puts the place of a graph before the values of an environment.
+type named struct{ *walk }
+
+func (n named) Observe() Observation {
+	o := n.walk.Observe()
+	return Observation{append([]float64{0}, o.Values...), o.Mask}
+}
+
+// A network that reads graphs learns the same way, from several players.
+func TestDQNOfGraphs(t *testing.T) {
+	o := DQNOptions{Graph: &GraphOptions{Graphs: drawnGraphs(rand.New(rand.NewPCG(1, 2)))[:1], Globals: 8, Actions: 3, Rate: 3e-3}, Actions: 3, Double: true, Ahead: 3, Alpha: 0.6, Beta: 0.5,
+		Every: 2, Batch: 32, Sync: 50, Fill: 200, ExploreFor: 2000}
+	d, err := NewDQN(o, 1, named{&walk{length: 8}}, named{&walk{length: 8}})
+	require.NoError(t, err)
+	require.NoError(t, d.Learn(context.Background(), 5000))
+	for w := (named{&walk{length: 8}}); w.at < 7; w.at++ {
+		require.Equal(t, 1, d.Best(w.Observe()), "at %d", w.at)
+		logits, _ := d.GraphNet().Score(w.Observe())
+		require.Equal(t, 1, Likeliest(logits), "at %d", w.at)
+	}
+}
+
+// Values of a duel are the value of the state and what actions add to their mean; derivatives follow.
+func TestValuesOfGraphs(t *testing.T) {
+	m, states := drawnGraphNet(t, true)
+	g := &graphValues{m}
+	all := g.values(states)
+	logits, values := m.Forward(states)
+	for k := range states {
+		require.InDelta(t, values[k], stat.Mean(all[4*k:][:4]), 1e-12)
+		require.InDelta(t, logits[k][1]-logits[k][0], all[4*k+1]-all[4*k], 1e-12)
+	}
+	before := g.values(states)[6]
+	slope := make([]float64, len(all))
+	slope[6] = -1 // raises that value
+	require.NoError(t, g.descend(slope, 1))
+	require.Greater(t, g.values(states)[6], before)
+}
+
 // Rewards of several actions count by the time between them, and nothing counts behind the end.
 func TestTransitionsAhead(t *testing.T) {
-	d, err := NewDQN(&walk{length: 3}, DQNOptions{Inputs: 3, Actions: 3, Ahead: 3, Gamma: 0.5}, 1)
+	d, err := NewDQN(DQNOptions{Inputs: 3, Actions: 3, Ahead: 3, Gamma: 0.5}, 1, &walk{length: 3})
 	require.NoError(t, err)
 	for k, o := range []Outcome{{Reward: 1, Elapsed: 1}, {Reward: 2}, {Reward: 4, Elapsed: 2}, {Reward: 8, Elapsed: 1, Done: true}} {
-		d.remember(transition{action: k, discount: 1}, o)
+		d.remember(d.players[0], transition{action: k, discount: 1}, o)
 	}
 	require.Equal(t, 4, d.memory.Len())
 	for k, want := range []struct{ reward, discount float64 }{{1 + 0.5*2 + 0.5*4, 0.125}, {2 + 4 + 0.25*8, 0}, {4 + 0.25*8, 0}, {8, 0}} {
@@ -52,7 +94,7 @@ func TestTransitionsAhead(t *testing.T) {
 
 func TestDQNStops(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
-	d, err := NewDQN(&walk{length: 8, fails: 5}, DQNOptions{Inputs: 8, Actions: 3}, 1)
+	d, err := NewDQN(DQNOptions{Inputs: 8, Actions: 3}, 1, &walk{length: 8, fails: 5})
 	require.NoError(t, err)
 	require.ErrorContains(t, d.Learn(ctx, 100), "the floor gave way")
 	stop()

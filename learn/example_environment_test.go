@@ -107,7 +107,7 @@ func Example_environment() {
 	}
 	fmt.Println("PPO: jobs wait less than half as long as with random actions:", waits(likeliest) < drawn/2)
 
-	dqn, err := learn.NewDQN(&Rack{}, learn.DQNOptions{Inputs: 3, Actions: 3, Hidden: []int{16}, Double: true, ExploreFor: 4000}, 1)
+	dqn, err := learn.NewDQN(learn.DQNOptions{Inputs: 3, Actions: 3, Hidden: []int{16}, Double: true, ExploreFor: 4000}, 1, &Rack{})
 	if err == nil {
 		err = dqn.Learn(context.Background(), 12_000)
 	}

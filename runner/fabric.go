@@ -48,12 +48,14 @@ actions are replayed. Its results are not read. Results are then jobs.csv in the
 --out: a row for each job, with its status, completed, blocked, running or queued, and when it
 started and ended, in seconds. --study makes the published experiments again: blocking rates of each
 agent and each constant degree under four distributions of limits, beside those that PAC-ML's
-authors print.`,
+authors print. --learn ppo or ape-x also learns policies in the published way, with its network and
+settings, into the folder of --out: a file for each policy, and its rewards.`,
 		Example: `  graft fabric run cluster.toml
   graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set "degree.deciders=['thrifty','best-constant']"
   graft fabric run --compat ramp --episode episode.json --graphs profiles --out played
   graft fabric run --compat ramp --episode episode.json --graphs profiles --json
-  graft fabric run --compat ramp --study --graphs profiles`,
+  graft fabric run --compat ramp --study --graphs profiles
+  graft fabric run --compat ramp --study --graphs profiles --learn ppo --limits A --out policies`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return o.run(command.Context(), command.OutOrStdout(), first(args))
@@ -64,19 +66,25 @@ authors print.`,
 	flags.StringVar(&o.compat, "compat", "", "the simulator whose results are reproduced: ramp")
 	flags.StringVar(&o.play.Episode, "episode", "", "with --compat: file of the episode, JSON")
 	flags.BoolVar(&o.study, "study", false, "with --compat: make the published experiments again, with all constant degrees beside them")
+	flags.StringVar(&o.experiment.Learn.Method, "learn", "", "with --study: how policies learn, ppo or ape-x; empty learns none")
+	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0, "with --learn: policies of each distribution of limits; 0 is 10")
+	flags.IntVar(&o.experiment.Learn.Updates, "updates", 0, "with --learn: updates of a policy, after 4,800 actions each; 0 is 15")
+	flags.StringSliceVar(&o.experiment.Limits, "limits", nil, "with --study: distributions of limits, some of A,B,C,D; empty is all")
+	flags.IntVar(&o.experiment.Episodes, "episodes", 0, "with --study: episodes of each row; 0 is 3")
 	flags.StringVar(&o.play.Graphs, "graphs", "", "with --compat: folder of its graphs, profiles of PipeDream")
 	return command
 }
 
 // fabricOptions are the flags of episodes.
 type fabricOptions struct {
-	work.FolderOptions                    // how the run folder is made
-	set                []string           // assignments after the file
-	compat             string             // whose simulator; empty is graft's
-	play               fabric.PlayOptions // the recorded episode, with compat
-	study              bool               // the published experiments, with compat
-	out                string             // the run folder
-	json               bool               // print one object
+	work.FolderOptions                          // how the run folder is made
+	set                []string                 // assignments after the file
+	compat             string                   // whose simulator; empty is graft's
+	play               fabric.PlayOptions       // the recorded episode, with compat
+	study              bool                     // the published experiments, with compat
+	experiment         fabric.ExperimentOptions // of the study
+	out                string                   // the run folder
+	json               bool                     // print one object
 }
 
 func (o *fabricOptions) add(command *cobra.Command) {
@@ -91,6 +99,13 @@ func (o *fabricOptions) add(command *cobra.Command) {
 
 func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error {
 	env := environment(ctx)
+	e := &o.experiment
+	if !o.study && (e.Learn.Method != "" || len(e.Limits) > 0 || e.Episodes != 0) {
+		return failure.With(failure.Usage, errors.New("options learn, limits and episodes belong to option study; give it too"))
+	}
+	if e.Learn.Method == "" && (e.Learn.Seeds != 0 || e.Learn.Updates != 0) {
+		return failure.With(failure.Usage, errors.New("options seeds and updates belong to option learn; give it too"))
+	}
 	if o.compat != "" || o.study || o.play.Episode != "" || o.play.Graphs != "" {
 		if o.compat != "ramp" {
 			return failure.With(failure.Usage, errors.New("option compat: expected ramp"))
@@ -102,7 +117,8 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 			if o.play.Episode != "" {
 				return failure.With(failure.Usage, errors.New("option study makes all episodes; leave out option episode"))
 			}
-			r, err := fabric.Experiment(ctx, env, fabric.ExperimentOptions{Graphs: o.play.Graphs, Out: o.out})
+			e.Graphs, e.Out, e.Learn.Resume = o.play.Graphs, o.out, o.Resume
+			r, err := fabric.Experiment(ctx, env, *e)
 			return show(w, o.json, r, err, printExperiments)
 		}
 		o.play.Out = o.out
@@ -146,7 +162,7 @@ func printEpisode(w io.Writer, r *fabric.PlayReport) error {
 func printExperiments(w io.Writer, r *fabric.Experiments) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("the published experiments: 1,001 jobs on 32 servers, %s for each row", document.Plural(r.Seeds, "episode")))
-	t := document.NewTable("limits", "agent").Numbers("", "%.4f", "blocked", "printed").Numbers("", "%.2f", "MB/s", "printed MB/s")
+	t := document.NewTable("limits", "agent").Numbers("", "%.4f", "blocked", "printed").Numbers("", "%.2f", "MB/s", "printed MB/s").Texts("degrees")
 	for _, row := range r.Rows {
 		blocked, printed := document.Value(row.Blocked, ""), document.Missing()
 		if row.Interval != nil {
@@ -155,15 +171,29 @@ func printExperiments(w io.Writer, r *fabric.Experiments) error {
 		if row.PrintedThroughput != nil {
 			printed = document.Value(*row.PrintedThroughput/1e6, "")
 		}
-		t.Add(row.Limits, row.Agent, blocked.As("%.4f"), row.Printed, row.Throughput/1e6, printed)
+		t.Add(row.Limits, row.Agent, blocked.As("%.4f"), row.Printed, row.Throughput/1e6, printed, sharesOf(row.Degrees))
 	}
 	d.Show(t)
 	for _, b := range r.Best {
 		d.Say(fmt.Sprintf("Limits %s: %s blocks %.4f of the jobs, the learned policy %.4f as printed: %s.", b.Limits, b.Agent, b.Blocked, b.Learned, b.Verdict))
+		if h := b.Here; h != nil {
+			d.Say(fmt.Sprintf("What learned here (%s, %d actions each) blocks %+.4f [%+.4f, %+.4f] beside it.", document.Plural(r.Policies, "seed"), r.Actions, h.Mean, h.Low, h.High))
+		}
 	}
-	d.Say("BLOCKED is the share of the jobs that were not completed, with an interval of 95% over episodes; PRINTED is what PAC-ML's authors print. MB/s is what jobs asked for and got. Constant degrees are the best only of those that the cluster offers.")
+	d.Say("BLOCKED is the share of the jobs that were not completed, with an interval of 95% over episodes; PRINTED is what PAC-ML's authors print. MB/s is what jobs asked for and got, DEGREES are those of the jobs that completed. Constant degrees are the best only of those that the cluster offers.")
 	if r.Folder != "" {
 		d.Say("results in " + r.Folder)
 	}
 	return d.Print(w)
+}
+
+// sharesOf lists degrees with their shares, but those of less than half a percent.
+func sharesOf(list []fabric.DegreeShare) string {
+	var texts []string
+	for _, d := range list {
+		if d.Share >= 0.005 {
+			texts = append(texts, fmt.Sprintf("%d: %.0f%%", d.Degree, 100*d.Share))
+		}
+	}
+	return strings.Join(texts, ", ")
 }

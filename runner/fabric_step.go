@@ -1,9 +1,8 @@
 package main
 
 import (
+	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -95,8 +94,9 @@ operations, transfers and waits that decide the time of the step.
 
 ` + graphHelp + `
 
---trace writes the step in the Trace Event Format, which Perfetto (ui.perfetto.dev) opens.`,
-		Example: `  graft fabric step ResNet18 --bandwidth 1e10
+--trace writes the step in the Trace Event Format, which Perfetto (ui.perfetto.dev) opens, --figure draws
+its servers and the ways between them over time.`,
+		Example: `  graft fabric step ResNet18 --bandwidth 1e10 --figure step.svg
   graft fabric step profiles/alexnet.txt --degree 1,2,4,8 --strategy pipeline
   graft fabric step VGG11BN --network tree --shape 4x8 --bandwidth 12.5e9 --trace step.json`,
 		Args: cobra.ExactArgs(1),
@@ -122,6 +122,7 @@ operations, transfers and waits that decide the time of the step.
 	flags.StringSliceVar(&o.quirks, "quirks", nil, "faults of PAC-ML's simulator to keep, by name")
 	flags.IntVar(&o.Critical, "critical", 0, "degree whose critical path is shown; 0 is the last that fits")
 	flags.StringVar(&o.Trace, "trace", "", "file of a trace of that degree")
+	flags.StringVar(&o.Figure, "figure", "", "file of a figure of that degree: .svg, .png or .pdf")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
@@ -129,12 +130,8 @@ operations, transfers and waits that decide the time of the step.
 // read reads the texts of flags.
 func (o *stepFlags) read() (err error) {
 	if o.shape != "" {
-		for text := range strings.SplitSeq(o.shape, "x") {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				return failure.Usagef("option shape: %q is no size; expected numbers such as 4x4x2", o.shape)
-			}
-			o.Network.Size = append(o.Network.Size, n)
+		if o.Network.Size, err = wire.ReadSize(o.shape); err != nil {
+			return fmt.Errorf("option shape: %w", err)
 		}
 	}
 	o.Options.Quirks, err = cluster.NamedQuirks(o.quirks, wire.Quirks())
@@ -173,8 +170,10 @@ func printStep(w io.Writer, r *fabric.StepReport) error {
 		t.Add(leg.From/milli, leg.Length/milli, leg.What, leg.Name, leg.Where)
 	}
 	p.Table(t)
-	if r.File != "" {
-		p.Line("\nwrote %s", document.Printable(r.File))
+	for _, file := range []string{r.File, r.Figure} {
+		if file != "" {
+			p.Line("\nwrote %s", document.Printable(file))
+		}
 	}
 	return p.Err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/results/failure"
 	"graft/work/fabric"
 )
 
@@ -32,11 +33,17 @@ func TestFabricGraphAndStep(t *testing.T) {
 	again := decoded[fabric.GraphReport](t, done(t, "fabric", "graph", file, "--json").stdout)
 	again.File = g.File
 	require.Equal(t, g, again)
-	r := decoded[fabric.StepReport](t, done(t, "fabric", "step", file, "--degree", "1,2,64", "--bandwidth", "1e9", "--critical", "2", "--trace", trace, "--json").stdout)
+	r := decoded[fabric.StepReport](t, done(t, "fabric", "step", file, "--degree", "1,2,64", "--bandwidth", "1e9", "--critical", "2", "--trace", trace, "--figure", filepath.Join(dir, "step.svg"), "--json").stdout)
 	require.Len(t, r.Degrees, 3)
 	require.InDelta(t, 1, r.Degrees[0].Speedup, 1e-9)
 	require.NotEmpty(t, r.Degrees[2].Reason, "32 servers")
 	require.Equal(t, 2, r.Degree)
+	drawn, err := os.ReadFile(filepath.Join(dir, "step.svg"))
+	require.NoError(t, err)
+	for _, says := range []string{"server 0-0-0", "0-0-0 to ", "backward", "transfer"} {
+		require.Contains(t, string(drawn), says)
+	}
+	fails(t, failure.Usage, "expected a file that ends in .svg", "fabric", "step", file, "--figure", filepath.Join(dir, "step.gif"))
 	text, err := os.ReadFile(trace)
 	require.NoError(t, err)
 	var events traced

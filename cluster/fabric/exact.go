@@ -26,7 +26,7 @@ func Exact(study *Study, most int) (*Plan, error) {
 		return nil, err
 	}
 	s := search{most: most, seen: map[string]int{}, plan: Plan{Blocked: math.MaxInt}}
-	if s.hopeless, err = hopeless(study); err != nil {
+	if s.hopeless, err = study.hopeless(); err != nil {
 		return nil, err
 	}
 	if err := s.visit(world, nil); err != nil {
@@ -43,13 +43,20 @@ type search struct {
 	plan     Plan
 }
 
-// hopeless counts, for each job, those from it on that do not even start on an empty network.
-func hopeless(study *Study) ([]int, error) {
-	counts := make([]int, len(study.Jobs)+1)
-	for k := len(study.Jobs) - 1; k >= 0; k-- {
-		one := *study
-		one.Jobs = study.Jobs[k : k+1]
-		world, err := NewWorld(&one)
+// Hopeless counts the jobs that not even an empty cluster lets start: every decider blocks them.
+func (s *Study) Hopeless() (int, error) {
+	counts, err := s.hopeless()
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+// hopeless counts, for each job, those from it on that not even an empty cluster lets start.
+func (s *Study) hopeless() ([]int, error) {
+	counts := make([]int, len(s.Jobs)+1)
+	for k := len(s.Jobs) - 1; k >= 0; k-- {
+		world, err := NewWorld(s.With(s.Jobs[k : k+1]))
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,8 @@ package fabric
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"graft/cluster"
 )
@@ -70,4 +72,48 @@ func (o NetworkOptions) Make(q cluster.Quirks) (Network, error) {
 		}
 	}
 	return n, nil
+}
+
+// ReadSize reads a size such as 4x4x2.
+func ReadSize(text string) (size []int, err error) {
+	for part := range strings.SplitSeq(text, "x") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no size; expected numbers such as 4x4x2", text)
+		}
+		size = append(size, n)
+	}
+	return size, nil
+}
+
+// Named says the kind and the size, as in ramp 4x4x2.
+func (o *NetworkOptions) Named() string {
+	return o.Kind + " " + strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Size), " ", "x"), "[]")
+}
+
+// Renamed is a network of the kind and size of a text as Named returns it. A kind alone has the size of the
+// same kind, or that of its default. A rack's uplink keeps its share of what the servers of the rack have
+// together.
+func (o NetworkOptions) Renamed(text string) (NetworkOptions, error) {
+	share := 1.0
+	if o.Kind == "tree" && len(o.Size) > 1 {
+		share = o.Uplink / (o.Bandwidth * float64(o.Size[1]))
+	}
+	kind, size, sized := strings.Cut(text, " ")
+	if _, ok := kindsOfNetworks[kind]; !ok {
+		return o, fmt.Errorf("network %q is unknown; expected ramp or tree, and a size, such as tree 4x8", kind)
+	}
+	if kind != o.Kind {
+		o.Size = nil
+	}
+	o.Kind, o.Uplink = kind, 0
+	if sized {
+		var err error
+		if o.Size, err = ReadSize(size); err != nil {
+			return o, err
+		}
+	}
+	o.EnsureDefaults()
+	o.Uplink *= share
+	return o, nil
 }

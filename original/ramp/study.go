@@ -106,19 +106,34 @@ func (e *Episode) take(d *Draws, profiles []*graph.Profile) error {
 
 // Result is what the study compares of an episode.
 type Result struct {
-	Blocked    float64 // share of the jobs that arrived
-	Throughput float64 // bytes of demand in a second
+	Blocked    float64     // share of the jobs that arrived
+	Throughput float64     // bytes of demand in a second
+	Degrees    map[int]int // jobs that completed, by degree
 }
 
 // PlayAll plays an episode.
 func PlayAll(e *Episode, profiles []*graph.Profile) (Result, error) {
-	w, decider, err := e.World(profiles)
+	return PlayBy(e, nil, profiles)
+}
+
+// PlayBy plays an episode whose degrees a decider chooses; nil leaves them to the episode's agent.
+func PlayBy(e *Episode, decider fabric.Decider, profiles []*graph.Profile) (Result, error) {
+	w, own, err := e.World(profiles)
 	if err != nil {
 		return Result{}, err
+	}
+	if decider == nil {
+		decider = own
 	}
 	if err := fabric.Play(w, decider); err != nil {
 		return Result{}, err
 	}
 	s := Statistics(w)
-	return Result{s["blocking_rate"].(float64), s["mean_demand_total_throughput"].(float64)}, nil
+	r := Result{s["blocking_rate"].(float64), s["mean_demand_total_throughput"].(float64), map[int]int{}}
+	for k := range w.Jobs {
+		if j := &w.Jobs[k]; j.Status == fabric.Completed {
+			r.Degrees[j.Run.Parted.Degree]++
+		}
+	}
+	return r, nil
 }

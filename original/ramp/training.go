@@ -5,113 +5,45 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"graft/cluster/fabric"
-	"graft/cluster/fabric/graph"
 	"graft/learn"
 )
 
-// Env is the original's environment: an action is the degree of the waiting job, 0 blocks it, and each
-// accepted job gives 1, each other -1. Every episode has jobs of its own.
-type Env struct {
-	Scales Scales
-
-	episode  *Episode
-	profiles []*graph.Profile
-	limits   drawer
-	base     *fabric.Study
-	world    *fabric.World
+// TrainingPoint is the state of learning after an update.
+type TrainingPoint struct {
+	Actions int     // that were taken
+	Reward  float64 // mean sum of the episodes that ended since the last update; NaN where none did
 }
 
-// reward is the one of the published training.
-var reward = Reward{Kind: "job_acceptance", Success: 1, Fail: -1}
+// The published ways to learn, which the original takes from RLlib.
+const (
+	methodPPO  = "ppo"
+	methodApeX = "ape-x"
+)
 
-// NewEnv makes an environment of the study. Observations are scaled by the pool of its seed.
-func NewEnv(limits string, seed uint32, profiles []*graph.Profile) (*Env, error) {
-	e, err := StudyEpisode(limits, seed, StudyAgent{})
-	if err != nil {
-		return nil, err
+// Methods are those ways.
+var Methods = []string{methodPPO, methodApeX}
+
+// Learn learns the degrees of the study's jobs, and calls each after every update: [UpdateActions] actions.
+func Learn(ctx context.Context, method string, env *Env, seed uint64, updates int, each func(TrainingPoint) error) (*learn.GraphNet, error) {
+	switch method {
+	case methodPPO:
+		return learnPPO(ctx, env, seed, updates, each)
+	case methodApeX:
+		return learnApeX(ctx, env, seed, updates, each)
 	}
-	d, err := e.draws()
-	if err != nil {
-		return nil, err
-	}
-	env := &Env{Scales: e.NewScales(d, profiles), episode: e, profiles: profiles}
-	if env.limits, err = e.Config.Jobs.Limit.drawer(d.np); err != nil {
-		return nil, err
-	}
-	return env, env.draw(seed)
+	return nil, fmt.Errorf("method %q is unknown; expected one of %v", method, Methods)
 }
 
-// draw makes an episode of a seed; episodes share the steps that they simulate.
-func (e *Env) draw(seed uint32) error {
-	one := *e.episode
-	one.Seed, one.Arrivals = seed, nil
-	d, err := one.drawsBy(e.limits)
-	if err == nil {
-		err = one.take(d, e.profiles)
-	}
-	if err != nil {
-		return err
-	}
-	s, err := one.Study(e.profiles)
-	if err != nil {
-		return err
-	}
-	if e.base == nil {
-		e.base = s
-	}
-	s = e.base.With(s.Jobs)
-	e.world, err = fabric.NewWorld(s)
-	return err
-}
-
-// another is an environment of the same study, for another rollout.
-func (e *Env) another() *Env {
-	other := *e
-	other.world = nil
-	return &other
-}
-
-// Reset begins an episode with jobs of a random seed.
-func (e *Env) Reset(random *rand.Rand) error { return e.draw(random.Uint32()) }
-
-// Graphs are what a policy reads of the networks, in the order of the study's models.
-func (e *Env) Graphs() (all []learn.Graph) {
-	for k := range e.base.Models {
-		all = append(all, Graph(&e.base.Models[k]))
-	}
-	return all
-}
-
-// Observe implements [learn.Env]. The first value is the place of the graph.
-func (e *Env) Observe() learn.Observation { return observed(&e.Scales, e.world) }
-
-func observed(s *Scales, w *fabric.World) learn.Observation {
-	if w.Waiting() == nil { // the episode is over
-		return learn.Observation{}
-	}
-	o := s.Observe(w)
-	o.Values = append([]float64{float64(w.Waiting().Model)}, o.Values...)
-	return o
-}
-
-// Act implements [learn.Env].
-func (e *Env) Act(action int) (learn.Outcome, error) {
-	d, err := e.Scales.Decide(e.world, action)
-	if err != nil {
-		return learn.Outcome{}, err
-	}
-	r, err := reward.Of(&e.Scales, d)
-	return learn.Outcome{Reward: r, Elapsed: 1, Done: e.world.Waiting() == nil}, err
-}
-
-// The published settings of PPO (scripts/ramp_job_partitioning_configs of github.com/cwfparsonson/ddls).
+// The published settings (scripts/ramp_job_partitioning_configs of github.com/cwfparsonson/ddls).
 const (
 	players  = 8   // rollouts side by side
 	fragment = 200 // actions of each at a time
 	turns    = 3   // fragments of each, the first multiple from 4,000 actions on
 	target   = 0.001
 	rate     = 2.785e-4
+
+	// UpdateActions are taken before each update.
+	UpdateActions = players * turns * fragment
 )
 
 // ppo are the other settings. RLlib's loss of values is not halved, so that its weight of 0.5 is 1 here.
@@ -119,30 +51,21 @@ func ppo() learn.PPOOptions {
 	return learn.PPOOptions{Discounts: learn.Discounts{Gamma: 0.997, Lambda: 1}, Clip: 0.18, Epochs: 50, Batch: 128, ValueLoss: 1, Entropy: 0.003, MaxNorm: 1.5, Penalty: 0.01, Far: 128.8}
 }
 
-// TrainingPoint is the state of learning after an update.
-type TrainingPoint struct {
-	Actions int     // that were taken
-	Reward  float64 // mean sum of the episodes that ended since the last update; NaN where none did
-	KL      float64 // divergence from the policy that played
-	Entropy float64 // of decisions, nats
-}
-
-// LearnPPO learns the degrees of the study's jobs by PPO as published, and calls each after every update.
-func LearnPPO(ctx context.Context, env *Env, seed uint64, updates int, each func(TrainingPoint) error) (*learn.GraphNet, error) {
+func learnPPO(ctx context.Context, env *Env, seed uint64, updates int, each func(TrainingPoint) error) (*learn.GraphNet, error) {
 	random := rand.New(rand.NewPCG(seed, 200))
-	o := learn.GraphOptions{Graphs: env.Graphs(), Globals: 17 + env.base.Options.MaxParts + 1, Actions: env.base.Options.MaxParts + 1, ZeroSources: true, Rate: rate}
-	m, err := learn.NewGraphNet(o, random)
+	shape := env.shape()
+	shape.Rate = rate
+	m, err := learn.NewGraphNet(shape, random)
 	if err != nil {
 		return nil, err
 	}
 	var rollouts []*learn.Rollout
 	for k := range players {
-		rollouts = append(rollouts, learn.NewRollout(env.another(), m, seed, uint64(k)))
+		rollouts = append(rollouts, learn.NewRollout(env.Another(), m, seed, uint64(k)))
 	}
 	options := ppo()
 	for n := range updates {
-		p := TrainingPoint{Actions: (n + 1) * players * turns * fragment}
-		steps, err := play(ctx, rollouts, &p)
+		steps, ended, err := play(ctx, rollouts)
 		if err != nil {
 			return nil, err
 		}
@@ -151,37 +74,38 @@ func LearnPPO(ctx context.Context, env *Env, seed uint64, updates int, each func
 			return nil, err
 		}
 		options.Penalty = adapted(options.Penalty, f.KL)
-		if p.KL, p.Entropy = f.KL, f.Entropy; each != nil {
-			if err := each(p); err != nil {
-				return nil, err
-			}
+		if err := each(TrainingPoint{(n + 1) * UpdateActions, rewardOf(ended)}); err != nil {
+			return nil, err
 		}
 	}
 	return m, nil
 }
 
 // play plays all rollouts in turn.
-func play(ctx context.Context, rollouts []*learn.Rollout, p *TrainingPoint) (steps []learn.Step, err error) {
-	ended := 0.0
+func play(ctx context.Context, rollouts []*learn.Rollout) (steps []learn.Step, ended []learn.Episode, err error) {
 	for range turns {
 		for _, r := range rollouts {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			more, err := r.Play(fragment)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			steps = append(steps, more...)
-			for _, e := range r.Ended {
-				ended++
-				p.Reward += e.Reward
-			}
+			steps, ended = append(steps, more...), append(ended, r.Ended...)
 			r.Ended = nil
 		}
 	}
-	p.Reward /= ended
-	return steps, nil
+	return steps, ended, nil
+}
+
+// rewardOf is the mean sum of episodes.
+func rewardOf(ended []learn.Episode) float64 {
+	sum := 0.0
+	for _, e := range ended {
+		sum += e.Reward
+	}
+	return sum / float64(len(ended)) // NaN for none
 }
 
 // adapted is the weight of the divergence in the next update, as RLlib adapts it.
@@ -195,19 +119,35 @@ func adapted(weight, kl float64) float64 {
 	return weight
 }
 
-// Policy decides by the likeliest action of an agent.
-type Policy struct {
-	Agent  learn.Agent
-	Scales Scales
+// apeX are the published settings of Ape-X DQN; those that the original leaves alone are RLlib's. There,
+// gradients run beside the players at no fixed pace: here each 16 actions. The target follows after 100,000
+// transitions that were learned from, 195 gradients.
+func apeX(env *Env) learn.DQNOptions {
+	shape := env.shape()
+	shape.Rate, shape.Eps = 4.1e-7, 1e-8
+	return learn.DQNOptions{Graph: &shape, Actions: shape.Actions, Gamma: 0.999, Double: true, Duel: true, Ahead: 3, Capacity: 2_000_000, Alpha: 0.6, Beta: 0.4,
+		Batch: 512, Fill: 50_000, Every: 16, Sync: 195, Explore: 0.4, ExploreFor: -1, MaxNorm: 40}
 }
 
-// Degree chooses the degree.
-func (p *Policy) Degree(w *fabric.World) (int, error) {
-	o := observed(&p.Scales, w)
-	logits, _ := p.Agent.Score(o)
-	degree := learn.Likeliest(learn.LogProbabilities(logits, o.Mask))
-	if !o.Mask[degree] {
-		return 0, fmt.Errorf("degree %d cannot be chosen", degree)
+func learnApeX(ctx context.Context, env *Env, seed uint64, updates int, each func(TrainingPoint) error) (*learn.GraphNet, error) {
+	var envs []learn.Env
+	for range 4 * players {
+		one := env.Another()
+		one.Free = true
+		envs = append(envs, one)
 	}
-	return degree, nil
+	d, err := learn.NewDQN(apeX(env), seed, envs...)
+	if err != nil {
+		return nil, err
+	}
+	for n := range updates {
+		if err := d.Learn(ctx, UpdateActions); err != nil {
+			return nil, err
+		}
+		if err := each(TrainingPoint{(n + 1) * UpdateActions, rewardOf(d.Ended)}); err != nil {
+			return nil, err
+		}
+		d.Ended = nil
+	}
+	return d.GraphNet(), nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/cluster/fabric"
 	"graft/cluster/fabric/graph"
 )
 
@@ -30,30 +29,40 @@ func studyProfiles(t testing.TB) (all []*graph.Profile) {
 	return all
 }
 
-func TestPPOTraining(t *testing.T) {
+// Both methods go, and have the same bits again; PPO takes long.
+func TestTraining(t *testing.T) {
 	profiles := studyProfiles(t)
 	env, err := NewEnv("A", 0, profiles)
 	require.NoError(t, err)
-	m, err := LearnPPO(context.Background(), env, 1, 15, func(p TrainingPoint) error {
-		t.Logf("%+v", p)
-		return nil
-	})
-	require.NoError(t, err)
-	for seed := range uint32(3) {
-		e, err := StudyEpisode("A", seed, StudyAgent{})
-		require.NoError(t, err)
-		require.NoError(t, e.Draw(profiles))
-		s, err := e.Study(profiles)
-		require.NoError(t, err)
-		w, err := fabric.NewWorld(s)
-		require.NoError(t, err)
-		require.NoError(t, fabric.Play(w, &Policy{m, env.Scales}))
-		counts := map[int]int{}
-		for k := range w.Jobs {
-			if w.Jobs[k].Status == fabric.Completed {
-				counts[w.Jobs[k].Degree]++
-			}
+	for _, method := range Methods {
+		if method == methodPPO && os.Getenv("GRAFT_LONG") == "" {
+			continue
 		}
-		t.Log(Statistics(w)["blocking_rate"], counts)
+		var was []float64
+		for range 2 {
+			m, err := Learn(context.Background(), method, env, 1, 1, func(p TrainingPoint) error {
+				require.Equal(t, UpdateActions, p.Actions)
+				return nil
+			})
+			require.NoError(t, err)
+			if was == nil {
+				was = m.Params()[0]
+			}
+			require.Equal(t, was, m.Params()[0], method)
+		}
 	}
+	_, err = Learn(context.Background(), "luck", env, 1, 1, nil)
+	require.ErrorContains(t, err, `method "luck" is unknown`)
+}
+
+// Under the free environment a degree that cannot be chosen blocks the job.
+func TestFreeActions(t *testing.T) {
+	env, err := NewEnv("A", 0, studyProfiles(t))
+	require.NoError(t, err)
+	env.Free = true
+	require.Nil(t, env.Observe().Mask)
+	o, err := env.Act(3)
+	require.NoError(t, err)
+	require.Equal(t, -1.0, o.Reward)
+	require.Equal(t, 1, env.world.Record.Blocked)
 }

@@ -31,6 +31,9 @@ func plotFabricBlocked(r *runs.Run, o *runs.FabricOutcome) (all []drawing, err e
 
 // varied is the quantity in which points differ, if it is a single one.
 func varied(o *runs.FabricOutcome) (axis figure.Axis, at func(p *runs.FabricPoint) float64) {
+	if slices.ContainsFunc(o.Points, func(p runs.FabricPoint) bool { return p.Network != o.Points[0].Network }) {
+		return axis, nil
+	}
 	for name, of := range map[string]func(p *runs.FabricPoint) float64{
 		"load":            func(p *runs.FabricPoint) float64 { return p.Load },
 		"bandwidth, GB/s": func(p *runs.FabricPoint) float64 { return p.Bandwidth / 1e9 },

@@ -29,13 +29,16 @@ func writeFabric(o *runs.FabricOutcome, d *document.Document) {
 			d.Head("%s", p.Name)
 		}
 		d.Show(fabricTable(p))
+		if p.Hopeless > 0 {
+			d.Say(fmt.Sprintf("Not even an empty cluster lets %.1f%% of the jobs start in time at any degree: all deciders block them.", 100*p.Hopeless))
+		}
 	}
 	d.Say("BLOCKED is the share of the jobs that were not started, COMPLETION their mean time from arrival to completion in seconds and P99 its 99th percentile, SPEEDUP the time on one server over it. HELD is the share of the servers' time that jobs have, BUSY that in which they compute.")
 	if o.Seeds > 1 {
 		for k := range o.Points {
 			p := &o.Points[k]
 			d.Head("%s", strings.TrimPrefix(p.Name+": jobs blocked, %", ": "))
-			d.Show(rankingTable(&p.Blocked))
+			d.Show(rankingTable(&p.Blocked, "decider"))
 			if none := noDifference(p); none != "" {
 				d.Say(none)
 			}

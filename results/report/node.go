@@ -62,9 +62,9 @@ func writeNode(o *runs.NodeOutcome, d *document.Document) {
 		first, second, titles[0], titles[1] = second, first, titles[1], titles[0]
 	}
 	d.Head("%s", titles[0])
-	d.Show(rankingTable(first))
+	d.Show(rankingTable(first, "scheduler"))
 	d.Head("%s", titles[1])
-	d.Show(rankingTable(second))
+	d.Show(rankingTable(second, "scheduler"))
 	d.Say(fmt.Sprintf("DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and seeds. Schedulers that do not differ from the best of a rank beyond noise share it.", first.Against))
 }
 
@@ -76,13 +76,18 @@ func learnedSeeds(n int) document.Cell {
 	return document.Value(float64(n), "")
 }
 
-// rankingTable has a row for each scheduler.
-func rankingTable(r *runs.Ranking) *document.Table {
-	t := document.NewTable("scheduler").Numbers("", "", "rank").Numbers("", "%.2f", "mean").Numbers("", "", "95%").Numbers("", "%.3f", "over bound").Numbers("", "", "difference", "better")
+// rankingTable has a row for each scheduler, or whatever else is compared.
+func rankingTable(r *runs.Ranking, what string) *document.Table {
+	t := document.NewTable(what).Numbers("", "", "rank").Numbers("", "%.2f", "mean").Numbers("", "", "95%")
+	if len(r.Bounds) > 0 {
+		t.Numbers("", "%.3f", "over bound")
+	}
+	t.Numbers("", "", "difference", "better")
 	for _, s := range r.Standings {
-		excess, difference, better := document.Missing(), document.Missing(), document.Missing()
-		if s.Excess != nil {
-			excess = document.Value(*s.Excess, "")
+		difference, better := document.Missing(), document.Missing()
+		row := []any{s.Scheduler, s.Rank, s.Mean, timeInterval(s.Interval)}
+		if len(r.Bounds) > 0 {
+			row = append(row, s.Excess)
 		}
 		if s.Scheduler != r.Against {
 			better = document.Value(float64(s.Better), "").Then(" of %d", len(s.Times))
@@ -91,7 +96,7 @@ func rankingTable(r *runs.Ranking) *document.Table {
 			difference = document.Value(s.Difference.Mean, "").As("%+.2f")
 			difference.Low, difference.High = &s.Difference.Low, &s.Difference.High
 		}
-		t.Add(s.Scheduler, s.Rank, s.Mean, timeInterval(s.Interval), excess, difference, better)
+		t.Add(append(row, difference, better)...)
 	}
 	return t
 }

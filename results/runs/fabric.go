@@ -9,8 +9,8 @@ import (
 // FabricOutcome is the outcome.json of episodes of training steps under several deciders.
 type FabricOutcome struct {
 	Folder  string        `json:"folder"`  // of the run
-	Network string        `json:"network"` // its kind
-	Servers int           `json:"servers"` // of the cluster
+	Network string        `json:"network"` // its kind, at the first point
+	Servers int           `json:"servers"` // of the cluster, at the first point
 	Seeds   int           `json:"seeds"`   // episodes of each point
 	Jobs    int           `json:"jobs"`    // of an episode
 	Against string        `json:"against"` // the decider that differences are from
@@ -25,6 +25,9 @@ type FabricPoint struct {
 	Bandwidth float64      `json:"bandwidth"`  // of a server, bytes in a second
 	Skewness  float64      `json:"skewness"`   // of limits that are skewed
 	MaxDegree int          `json:"max_degree"` // largest degree
+	Network   string       `json:"network"`    // kind and size
+	Servers   int          `json:"servers"`    // of the cluster
+	Hopeless  float64      `json:"hopeless"`   // share of the jobs that not even an empty cluster lets start, so that all deciders block them
 	Cells     []FabricCell `json:"cells"`      // of each decider, the one that blocks fewest jobs first
 	Blocked   Ranking      `json:"blocked"`    // percent of the jobs
 }

@@ -1,14 +1,20 @@
 package fabric
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
+	"graft/cluster/fabric"
 	"graft/cluster/fabric/graph"
 	"graft/files"
 	"graft/original/ramp"
@@ -20,18 +26,38 @@ import (
 
 // ExperimentOptions say which experiments of PAC-ML's authors are made again.
 type ExperimentOptions struct {
-	Graphs  string // folder of the five profiles of PipeDream; needed
-	Out     string // folder of the table; empty writes none
-	Seeds   int    // from 0; zero means 3
-	Workers int    // episodes in parallel; zero means one for each processor
+	Graphs   string          // folder of the five profiles of PipeDream; needed
+	Out      string          // folder of the table; empty writes none
+	Limits   []string        // distributions of limits; empty means all
+	Learn    TrainingOptions // policies that learn as published; empty means none
+	Episodes int             // of each row, from seed 0; zero means 3
+	Workers  int             // episodes in parallel; zero means one for each processor
+}
+
+func (o *ExperimentOptions) validate() error {
+	o.Episodes = cmp.Or(o.Episodes, 3)
+	if o.Episodes < 1 || o.Episodes > 1000 {
+		return failure.With(failure.Usage, fmt.Errorf("option episodes is %d; must be from 1 to 1000", o.Episodes))
+	}
+	if len(o.Limits) == 0 {
+		o.Limits = ramp.Limits
+	}
+	for k, name := range o.Limits {
+		if !slices.Contains(ramp.Limits, name) || slices.Contains(o.Limits[:k], name) {
+			return failure.With(failure.Usage, fmt.Errorf("option limits: %q; expected some of %s, each once", name, strings.Join(ramp.Limits, ", ")))
+		}
+	}
+	return o.Learn.validate(o.Out)
 }
 
 // Experiments is the table of those experiments.
 type Experiments struct {
-	Seeds  int             `json:"seeds"`  // episodes of each row
-	Rows   []ExperimentRow `json:"rows"`   // of each distribution of limits and each agent
-	Best   []ExperimentTie `json:"best"`   // constant degrees beside the learned policy that was printed
-	Folder string          `json:"folder"` // of the table; empty where none was written
+	Seeds    int             `json:"seeds"`    // episodes of each row
+	Policies int             `json:"policies"` // that learned under each distribution of limits
+	Actions  int             `json:"actions"`  // that each of them learned from
+	Rows     []ExperimentRow `json:"rows"`     // of each distribution of limits and each agent
+	Best     []ExperimentTie `json:"best"`     // constant degrees beside the learned policy that was printed
+	Folder   string          `json:"folder"`   // of the table; empty where none was written
 }
 
 // ExperimentRow is an agent under a distribution of limits.
@@ -39,11 +65,19 @@ type ExperimentRow struct {
 	Limits            string         `json:"limits"`             // A, uniform; B, C and D, skewed by 5, 0 and -5
 	Agent             string         `json:"agent"`              // one of the original's, or a constant degree
 	Blocked           float64        `json:"blocked"`            // mean share of the jobs
-	Interval          *stat.Interval `json:"interval"`           // of 95%, over seeds; null for a single one
+	Interval          *stat.Interval `json:"interval"`           // of 95%, over seeds and policies; null for a single seed
 	Seeds             []float64      `json:"blocked_seeds"`      // share of each seed
 	Printed           *float64       `json:"printed"`            // by the authors; null where they print none
 	Throughput        float64        `json:"throughput"`         // bytes of demand in a second
 	PrintedThroughput *float64       `json:"printed_throughput"` // by the authors; null where they print none
+	Degrees           []DegreeShare  `json:"degrees"`            // of the jobs that completed, by degree
+	OneDegree         float64        `json:"one_degree"`         // share of the episodes in which all jobs that completed had one degree
+}
+
+// DegreeShare is the share of the jobs that had a degree.
+type DegreeShare struct {
+	Degree int     `json:"degree"` // parts of a step
+	Share  float64 `json:"share"`  // of the jobs
 }
 
 // ExperimentTie compares the best constant degree with the learned policy.
@@ -53,86 +87,160 @@ type ExperimentTie struct {
 	Blocked float64 `json:"blocked"` // share of the jobs
 	Learned float64 `json:"learned"` // share under the learned policy, as printed
 	Verdict string  `json:"verdict"` // no difference is seen, the constant degree is better, or the learned policy is better
+	// Here is the share under policies that learned here less that of the constant degree; null where none did.
+	Here *stat.Interval `json:"here"`
 }
 
-// Experiment makes the experiments of PAC-ML's authors again, with all faults of their simulator: every agent, and
-// every constant degree, on the jobs of each seed.
+// Experiment makes the experiments of PAC-ML's authors again, with all faults of their simulator: every agent,
+// every constant degree, and policies that learn, on the jobs of each seed.
 func Experiment(ctx context.Context, env *work.Env, o ExperimentOptions) (*Experiments, error) {
-	if o.Seeds == 0 {
-		o.Seeds = 3
-	}
-	if o.Seeds < 1 || o.Seeds > 1000 {
-		return nil, failure.With(failure.Usage, fmt.Errorf("option seeds is %d; must be from 1 to 1000", o.Seeds))
+	if err := o.validate(); err != nil {
+		return nil, err
 	}
 	profiles, err := readGraphs(env.Files, o.Graphs, ramp.StudyGraphs)
 	if err != nil {
 		return nil, err
 	}
+	if o.Out != "" {
+		if err := env.Files.MkdirAll(o.Out); err != nil {
+			return nil, err
+		}
+	}
+	policies := make([][]*ramp.Policy, len(o.Limits))
+	if o.Learn.Method != "" {
+		t := &training{o.Learn, env, o.Out, profiles}
+		if policies, err = t.policies(ctx, o.Limits, o.Workers); err != nil {
+			return nil, requeued(ctx, o.Out, err)
+		}
+	}
 	agents := ramp.StudyAgents()
-	results := make([][]ramp.Result, len(ramp.Limits)*o.Seeds) // by limits and seed, then agent
+	results := make([]studied, len(o.Limits)*o.Episodes) // by limits and seed
 	err = parallel.Pool{Workers: o.Workers}.Each(ctx, len(results), func(k int) (err error) {
-		results[k], err = studied(ctx, ramp.Limits[k/o.Seeds], uint32(k%o.Seeds), agents, profiles)
+		results[k], err = study(ctx, o.Limits[k/o.Episodes], uint32(k%o.Episodes), agents, policies[k/o.Episodes], profiles)
 		return err
 	}).First()
 	if err != nil {
-		return nil, err
+		return nil, requeued(ctx, o.Out, err)
 	}
-	r := &Experiments{Seeds: o.Seeds}
-	for n, limits := range ramp.Limits {
-		r.add(limits, agents, results[n*o.Seeds:(n+1)*o.Seeds])
+	r := &Experiments{Seeds: o.Episodes, Policies: len(policies[0]), Actions: o.Learn.Updates * ramp.UpdateActions}
+	for n, limits := range o.Limits {
+		r.add(limits, o.Learn.Method, agents, results[n*o.Episodes:(n+1)*o.Episodes])
 	}
 	if o.Out == "" {
 		return r, nil
 	}
 	r.Folder = o.Out
-	err = env.Files.MkdirAll(o.Out)
-	return r, errors.Join(err, files.WriteAtomic(env.Files, filepath.Join(o.Out, "study.csv"), r.csv))
+	return r, files.WriteAtomic(env.Files, filepath.Join(o.Out, "study.csv"), r.csv)
 }
 
-// studied plays the jobs of a seed under each agent.
-func studied(ctx context.Context, limits string, seed uint32, agents []ramp.StudyAgent, profiles []*graph.Profile) (all []ramp.Result, err error) {
-	var arrivals [][]any
-	for _, agent := range agents {
-		e, err := ramp.StudyEpisode(limits, seed, agent)
+// studied are the results on the jobs of a seed: under each agent, then under each policy.
+type studied struct{ agents, policies []ramp.Result }
+
+// study plays the jobs of a seed under each agent and policy.
+func study(ctx context.Context, limits string, seed uint32, agents []ramp.StudyAgent, policies []*ramp.Policy, profiles []*graph.Profile) (all studied, err error) {
+	e, err := ramp.StudyEpisode(limits, seed, ramp.StudyAgent{})
+	if err == nil {
+		err = e.Draw(profiles)
+	}
+	if err != nil {
+		return all, err
+	}
+	play := func(into *[]ramp.Result, agent ramp.StudyAgent, decider fabric.Decider) error {
+		own, err := ramp.StudyEpisode(limits, seed, agent)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if e.Arrivals = arrivals; arrivals == nil {
-			if err := e.Draw(profiles); err != nil {
-				return nil, err
-			}
-			arrivals = e.Arrivals
-		}
-		one, err := ramp.PlayAll(e, profiles)
+		own.Arrivals = e.Arrivals
+		one, err := ramp.PlayBy(own, decider, profiles)
 		if err = errors.Join(err, ctx.Err()); err != nil {
-			return nil, fmt.Errorf("limits %s, seed %d, %s: %w", limits, seed, agent.Name, err)
+			return fmt.Errorf("limits %s, seed %d, %s: %w", limits, seed, agent.Name, err)
 		}
-		all = append(all, one)
+		*into = append(*into, one)
+		return nil
+	}
+	for _, agent := range agents {
+		if err := play(&all.agents, agent, nil); err != nil {
+			return all, err
+		}
+	}
+	for _, p := range policies {
+		if err := play(&all.policies, agents[0], p.Twin()); err != nil { // in place of that agent
+			return all, err
+		}
 	}
 	return all, nil
 }
 
 // add adds the rows of a distribution of limits.
-func (r *Experiments) add(limits string, agents []ramp.StudyAgent, seeds [][]ramp.Result) {
+func (r *Experiments) add(limits, method string, agents []ramp.StudyAgent, seeds []studied) {
 	tie := ExperimentTie{Limits: limits, Blocked: 2}
 	tie.Learned, _, _ = ramp.Printed(limits, ramp.PolicyName)
+	var best [][]float64
 	for k, agent := range agents {
-		row := ExperimentRow{Limits: limits, Agent: agent.Name}
+		var rows [][]ramp.Result
 		for _, one := range seeds {
-			row.Seeds = append(row.Seeds, one[k].Blocked)
-			row.Throughput += one[k].Throughput / float64(len(seeds))
+			rows = append(rows, one.agents[k:k+1])
 		}
-		row.Blocked = stat.Mean(row.Seeds)
-		row.Interval = stat.NewOverSeeds(row.Seeds, 0.05, stat.Shares).Interval()
-		if blocked, throughput, ok := ramp.Printed(limits, agent.Name); ok {
-			row.Printed, row.PrintedThroughput = &blocked, &throughput
+		row, blocked := newRow(limits, agent.Name, rows)
+		if printed, throughput, ok := ramp.Printed(limits, agent.Name); ok {
+			row.Printed, row.PrintedThroughput = &printed, &throughput
 		}
 		if agent.Parts > 0 && row.Blocked < tie.Blocked {
-			tie.Agent, tie.Blocked, tie.Verdict = agent.Name, row.Blocked, verdict(row.Interval, tie.Learned)
+			tie.Agent, tie.Blocked, tie.Verdict, best = agent.Name, row.Blocked, verdict(row.Interval, tie.Learned), blocked
 		}
 		r.Rows = append(r.Rows, row)
 	}
+	if len(seeds[0].policies) > 0 {
+		var rows [][]ramp.Result
+		for _, one := range seeds {
+			rows = append(rows, one.policies)
+		}
+		row, blocked := newRow(limits, method, rows)
+		r.Rows = append(r.Rows, row)
+		here := stat.CrossedDifference(blocked, best)
+		tie.Here = &here
+	}
 	r.Best = append(r.Best, tie)
+}
+
+// newRow sums results by seed and policy. It returns the shares of blocked jobs too.
+func newRow(limits, agent string, results [][]ramp.Result) (row ExperimentRow, blocked [][]float64) {
+	row = ExperimentRow{Limits: limits, Agent: agent}
+	degrees, sum := map[int]int{}, 0
+	for _, list := range results {
+		var shares []float64
+		share := 1 / float64(len(results)*len(list))
+		for _, one := range list {
+			shares = append(shares, one.Blocked)
+			row.Throughput += one.Throughput * share
+			if len(one.Degrees) == 1 {
+				row.OneDegree += share
+			}
+			for degree, n := range one.Degrees {
+				degrees[degree] += n
+				sum += n
+			}
+		}
+		blocked, row.Seeds = append(blocked, shares), append(row.Seeds, stat.Mean(shares))
+	}
+	for _, degree := range slices.Sorted(maps.Keys(degrees)) {
+		row.Degrees = append(row.Degrees, DegreeShare{degree, float64(degrees[degree]) / float64(sum)})
+	}
+	row.Blocked = stat.Mean(row.Seeds)
+	if len(results[0]) == 1 {
+		row.Interval = stat.NewOverSeeds(row.Seeds, 0.05, stat.Shares).Interval()
+	} else if i := stat.CrossedInterval(blocked); !math.IsNaN(i.Low) {
+		row.Interval = &stat.Interval{Mean: i.Mean, Low: max(0, i.Low), High: min(1, i.High)}
+	}
+	return row, blocked
+}
+
+// requeued says how to go on after an interruption.
+func requeued(ctx context.Context, folder string, err error) error {
+	if ctx.Err() == nil || folder == "" {
+		return err
+	}
+	return failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
 }
 
 // verdict compares the learned policy with the interval of a constant degree.

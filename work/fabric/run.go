@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,7 +18,6 @@ import (
 	"graft/files"
 	"graft/parallel"
 	"graft/results"
-	"graft/results/failure"
 	"graft/results/runs"
 	"graft/stat"
 	"graft/work"
@@ -35,8 +35,8 @@ func Run(ctx context.Context, env *work.Env, c *config.Fabric, path string, o wo
 		return nil, err
 	}
 	outcome, err := runInto(ctx, env, c, run)
-	if ctx.Err() != nil && err != nil {
-		err = failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
+	if err != nil {
+		err = requeued(ctx, folder, err)
 	}
 	if err = errors.Join(err, run.Close()); err != nil {
 		return nil, err
@@ -69,7 +69,9 @@ func runInto(ctx context.Context, env *work.Env, c *config.Fabric, run *results.
 		if err != nil {
 			return nil, err
 		}
-		o.Servers = base.Network.Size()
+		if k == 0 {
+			o.Servers = base.Network.Size()
+		}
 		entrants, err := s.point(ctx, base, k, p)
 		if err != nil {
 			return nil, err
@@ -79,7 +81,11 @@ func runInto(ctx context.Context, env *work.Env, c *config.Fabric, run *results.
 				return nil, err
 			}
 		}
-		o.Points = append(o.Points, summed(base, p, entrants, c.Against()))
+		point := summed(base, p, entrants, c.Against())
+		if point.Hopeless, err = s.hopeless(base, p); err != nil {
+			return nil, err
+		}
+		o.Points = append(o.Points, point)
 	}
 	if c.Degree.Worth {
 		if o.Worth, err = s.worth(ctx); err != nil {
@@ -99,16 +105,17 @@ type episodes struct {
 // entrant is a decider with what became of its episodes.
 type entrant struct {
 	name    string
-	kinds   []fabric.Kind // of a learned decider what each seed learned
-	learned int           // number of seeds that learned; zero for others
-	degree  int           // that best-constant chose
-	plays   [][]*played   // by episode and kind
+	kinds   []fabric.Kind  // of a learned decider what each seed learned
+	learned int            // number of seeds that learned; zero for others
+	degree  int            // that best-constant chose
+	plans   []*fabric.Plan // of the exact search, by episode; nil for others
+	plays   [][]*played    // by episode and kind
 }
 
 // point plays the episodes of a point under all deciders, and writes their tables.
 func (s *episodes) point(ctx context.Context, base *fabric.Study, at int, p config.FabricPoint) (all []*entrant, err error) {
 	for _, d := range s.config.Deciders() {
-		e, err := s.entrant(ctx, base, p, d)
+		e, err := s.entrant(ctx, base, at, p, d)
 		if err == nil {
 			err = s.play(ctx, base, p, e, func(seed int, w *fabric.World) error { return s.write(d.Name, at, seed, w) })
 		}
@@ -121,9 +128,12 @@ func (s *episodes) point(ctx context.Context, base *fabric.Study, at int, p conf
 }
 
 // entrant is a decider before its episodes are played.
-func (s *episodes) entrant(ctx context.Context, base *fabric.Study, p config.FabricPoint, d config.FabricDecider) (*entrant, error) {
-	if d.Name == config.BestConstant {
+func (s *episodes) entrant(ctx context.Context, base *fabric.Study, at int, p config.FabricPoint, d config.FabricDecider) (*entrant, error) {
+	switch d.Name {
+	case config.BestConstant:
 		return s.best(ctx, base, p)
+	case config.Exact:
+		return &entrant{name: d.Name, kinds: d.Kinds(), plans: s.config.Plans(at)}, nil
 	}
 	e := &entrant{name: d.Name, kinds: d.Kinds()}
 	if d.Learned() {
@@ -161,7 +171,7 @@ func (s *episodes) play(ctx context.Context, base *fabric.Study, p config.Fabric
 		}
 		w, err := fabric.NewWorld(study)
 		if err == nil {
-			err = fabric.Play(w, e.kinds[kind].New(s.config.Draws(seed)))
+			err = fabric.Play(w, e.decider(seed, kind, s.config.Draws(seed)))
 		}
 		if err == nil && see != nil && kind == 0 {
 			err = see(seed, w)
@@ -169,6 +179,31 @@ func (s *episodes) play(ctx context.Context, base *fabric.Study, p config.Fabric
 		e.plays[seed][kind] = figures(w)
 		return err
 	}).First()
+}
+
+// decider is the one of an episode.
+func (e *entrant) decider(seed, kind int, random *rand.Rand) fabric.Decider {
+	if e.plans != nil {
+		return fabric.Replay{Degrees: e.plans[seed].Degrees}
+	}
+	return e.kinds[kind].New(random)
+}
+
+// hopeless is the share of the jobs of a point that every decider blocks.
+func (s *episodes) hopeless(base *fabric.Study, p config.FabricPoint) (float64, error) {
+	sum := 0
+	for seed := range s.config.Demand.TestCount {
+		study, err := s.config.Episode(base, p, seed)
+		if err != nil {
+			return 0, err
+		}
+		n, err := study.Hopeless()
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return float64(sum) / float64(s.config.Demand.TestCount*s.config.Demand.Jobs), nil
 }
 
 // write writes the tables of an episode.
@@ -215,7 +250,7 @@ func (s *episodes) worth(ctx context.Context) (*runs.FabricWorths, error) {
 		if err != nil {
 			return nil, err
 		}
-		e, err := s.entrant(ctx, base, p, decider)
+		e, err := s.entrant(ctx, base, 0, p, decider)
 		if err != nil {
 			return nil, err
 		}
@@ -272,7 +307,7 @@ func (e *entrant) mean(of func(*played) float64) float64 {
 
 // summed compares the deciders of a point.
 func summed(base *fabric.Study, p config.FabricPoint, entrants []*entrant, against string) runs.FabricPoint {
-	o := runs.FabricPoint{Name: p.Name(), Load: p.Load, Bandwidth: p.Bandwidth, Skewness: p.Skewness, MaxDegree: p.MaxDegree, Blocked: runs.Ranking{Against: against, Bounds: []float64{}}}
+	o := runs.FabricPoint{Name: p.Name(), Load: p.Load, Bandwidth: p.Bandwidth, Skewness: p.Skewness, MaxDegree: p.MaxDegree, Network: p.Network, Servers: base.Network.Size(), Blocked: runs.Ranking{Against: against, Bounds: []float64{}}}
 	for _, e := range entrants {
 		var rows [][]float64
 		for _, row := range e.plays {

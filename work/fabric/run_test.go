@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,30 @@ func TestRunsOfFabricsAreTheSame(t *testing.T) {
 	require.Equal(t, o, again)
 	_, err = run(t, files.OS{}, second, work.FolderOptions{Resume: true}, "demand.jobs=31")
 	require.ErrorContains(t, err, "demand.jobs")
+}
+
+// No decider blocks fewer jobs than the exact search, and none fewer than those that no cluster lets start.
+func TestNoDeciderBeatsTheExactSearch(t *testing.T) {
+	o, err := run(t, files.OS{}, filepath.Join(t.TempDir(), "run"), work.FolderOptions{}, "demand.jobs=15", "degree.worth=false", "vary.networks=['ramp','tree 2x4']",
+		"degree.deciders=['thrifty','exact','best-constant','quickest']")
+	require.NoError(t, err)
+	require.Len(t, o.Points, 4)
+	for _, p := range o.Points {
+		require.Equal(t, 8, p.Servers)
+		exact := standingOf(t, &p, "exact")
+		for _, s := range p.Blocked.Standings {
+			for k, row := range s.Times {
+				require.LessOrEqual(t, exact.Times[k][0], row[0]+1e-9, "%s, seed %d", s.Scheduler, k)
+			}
+		}
+		require.LessOrEqual(t, 100*p.Hopeless, *exact.Mean+1e-9)
+	}
+}
+
+func standingOf(t *testing.T, p *runs.FabricPoint, name string) *runs.ElasticStanding {
+	k := slices.IndexFunc(p.Blocked.Standings, func(s runs.ElasticStanding) bool { return s.Scheduler == name })
+	require.GreaterOrEqual(t, k, 0)
+	return &p.Blocked.Standings[k]
 }
 
 // Shares are shares, deciders see the same jobs, and no constant degree blocks fewer than the best one.

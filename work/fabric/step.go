@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/results/failure"
+	"graft/results/figure"
 	"graft/work"
 )
 
@@ -22,6 +24,7 @@ type StepOptions struct {
 	Options  fabric.Options        // of the job
 	Degrees  []int                 // to simulate; empty means 1, 2, 4, 8 and 16, as far as there are servers
 	Trace    string                // file of a trace of the last degree that fits, in the Trace Event Format; empty writes none
+	Figure   string                // file of a figure of that degree; empty draws none
 	Critical int                   // degree whose critical path is listed; zero is that of the trace
 }
 
@@ -35,6 +38,7 @@ type StepReport struct {
 	Kinds    []StepPart `json:"kinds"`    // parts of that time by what took them, the longest first
 	Degree   int        `json:"degree"`   // that was looked into; zero if none fits
 	File     string     `json:"file"`     // of the trace; empty for none
+	Figure   string     `json:"figure"`   // file of the figure; empty for none
 }
 
 // StepCell is the step at a degree.
@@ -79,6 +83,12 @@ func Step(env *work.Env, name string, o StepOptions) (*StepReport, error) {
 	if err != nil {
 		return nil, failure.With(failure.Usage, err)
 	}
+	format := figure.SVG
+	if o.Figure != "" {
+		if format, err = formatOf(o.Figure); err != nil {
+			return nil, failure.With(failure.Usage, err)
+		}
+	}
 	r := &StepReport{Model: p.Model, Strategy: string(s.Options.Strategy), Servers: s.Network.Size(), Degrees: []StepCell{}, Critical: []StepLeg{}, Kinds: []StepPart{}}
 	var last *fabric.Timeline
 	for _, degree := range o.degrees(s) {
@@ -96,11 +106,14 @@ func Step(env *work.Env, name string, o StepOptions) (*StepReport, error) {
 	}
 	names := namesOf(p, s, last)
 	r.critical(last, names)
-	if o.Trace == "" {
-		return r, nil
+	if o.Trace != "" {
+		r.File, err = o.Trace, files.WriteAtomic(env.Files, o.Trace, names.trace)
 	}
-	r.File = o.Trace
-	return r, files.WriteAtomic(env.Files, o.Trace, names.trace)
+	if o.Figure != "" && err == nil {
+		r.Figure = o.Figure
+		err = files.WriteAtomic(env.Files, o.Figure, func(w io.Writer) error { return names.draw(w, format) })
+	}
+	return r, err
 }
 
 // study makes the study of one job.

@@ -1,0 +1,170 @@
+package ramp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"graft/cluster/fabric"
+	"graft/cluster/fabric/graph"
+	"graft/learn"
+)
+
+// Env is the original's environment: an action is the degree of the waiting job, 0 blocks it, and each
+// accepted job gives 1, each other -1. Every episode has jobs of its own.
+type Env struct {
+	Scales Scales
+	// Free leaves actions without a mask: one that cannot be chosen blocks the job, as under the published DQN.
+	Free bool
+
+	episode  *Episode
+	profiles []*graph.Profile
+	limits   drawer
+	base     *fabric.Study
+	world    *fabric.World
+}
+
+// reward is the one of the published training.
+var reward = Reward{Kind: "job_acceptance", Success: 1, Fail: -1}
+
+// NewEnv makes an environment of the study. Observations are scaled by the pool of its seed.
+func NewEnv(limits string, seed uint32, profiles []*graph.Profile) (*Env, error) {
+	e, err := StudyEpisode(limits, seed, StudyAgent{})
+	if err != nil {
+		return nil, err
+	}
+	d, err := e.draws()
+	if err != nil {
+		return nil, err
+	}
+	env := &Env{Scales: e.NewScales(d, profiles), episode: e, profiles: profiles}
+	if env.limits, err = e.Config.Jobs.Limit.drawer(d.np); err != nil {
+		return nil, err
+	}
+	return env, env.draw(seed)
+}
+
+// draw makes an episode of a seed; episodes share the steps that they simulate.
+func (e *Env) draw(seed uint32) error {
+	one := *e.episode
+	one.Seed, one.Arrivals = seed, nil
+	d, err := one.drawsBy(e.limits)
+	if err == nil {
+		err = one.take(d, e.profiles)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := one.Study(e.profiles)
+	if err != nil {
+		return err
+	}
+	if e.base == nil {
+		e.base = s
+	}
+	s = e.base.With(s.Jobs)
+	e.world, err = fabric.NewWorld(s)
+	return err
+}
+
+// Another is an environment of the same study, for another rollout or goroutine.
+func (e *Env) Another() *Env {
+	other := *e
+	other.world = nil
+	return &other
+}
+
+// Reset begins an episode with jobs of a random seed.
+func (e *Env) Reset(random *rand.Rand) error { return e.draw(random.Uint32()) }
+
+// Graphs are what a policy reads of the networks, in the order of the study's models.
+func (e *Env) Graphs() (all []learn.Graph) {
+	for k := range e.base.Models {
+		all = append(all, Graph(&e.base.Models[k]))
+	}
+	return all
+}
+
+// Observe implements [learn.Env]. The first value is the place of the graph.
+func (e *Env) Observe() learn.Observation {
+	o := observed(&e.Scales, e.world)
+	if e.Free {
+		o.Mask = nil
+	}
+	return o
+}
+
+// observed is what a policy reads; at the end of an episode zeros.
+func observed(s *Scales, w *fabric.World) learn.Observation {
+	if w.Waiting() == nil {
+		most := w.Study().Options.MaxParts
+		return learn.Observation{Values: make([]float64, 1+globals(most))}
+	}
+	o := s.Observe(w)
+	o.Values = append([]float64{float64(w.Waiting().Model)}, o.Values...)
+	return o
+}
+
+// Act implements [learn.Env].
+func (e *Env) Act(action int) (learn.Outcome, error) {
+	if e.Free && !slices.Contains(e.world.Degrees(), action) {
+		action = 0
+	}
+	d, err := e.Scales.Decide(e.world, action)
+	if err != nil {
+		return learn.Outcome{}, err
+	}
+	r, err := reward.Of(&e.Scales, d)
+	return learn.Outcome{Reward: r, Elapsed: 1, Done: e.world.Waiting() == nil}, err
+}
+
+// globals counts what a policy reads beside the graph.
+func globals(most int) int { return 17 + most + 1 }
+
+// shape is that of the published policy.
+func (e *Env) shape() learn.GraphOptions {
+	most := e.base.Options.MaxParts
+	return learn.GraphOptions{Graphs: e.Graphs(), Globals: globals(most), Actions: most + 1, ZeroSources: true}
+}
+
+// NewPolicy is a policy whose parameters are drawn, or to be read.
+func (e *Env) NewPolicy() (*learn.GraphNet, error) {
+	return learn.NewGraphNet(e.shape(), rand.New(rand.NewPCG(0, 0)))
+}
+
+// Policy decides by the likeliest action of an agent.
+type Policy struct {
+	Agent  *learn.GraphNet
+	Scales Scales
+	Free   bool // as in [Env]
+}
+
+// Twin is the same policy, for another goroutine.
+func (p *Policy) Twin() *Policy {
+	twin := *p
+	twin.Agent = p.Agent.Twin().(*learn.GraphNet)
+	return &twin
+}
+
+// Degree chooses the degree.
+func (p *Policy) Degree(w *fabric.World) (int, error) {
+	o := observed(&p.Scales, w)
+	logits, _ := p.Agent.Score(o)
+	mask := o.Mask
+	if p.Free {
+		mask = nil
+	}
+	degree := learn.Likeliest(learn.LogProbabilities(logits, mask))
+	switch {
+	case o.Mask[degree]:
+		return degree, nil
+	case p.Free:
+		return 0, nil
+	}
+	return 0, fmt.Errorf("degree %d cannot be chosen", degree)
+}
+
+// Policy is the policy of an agent that a method learned in the environment.
+func (e *Env) Policy(method string, agent *learn.GraphNet) *Policy {
+	return &Policy{agent, e.Scales, method == methodApeX}
+}
