@@ -87,7 +87,8 @@ type ExperimentTie struct {
 	Blocked float64 `json:"blocked"` // share of the jobs
 	Learned float64 `json:"learned"` // share under the learned policy, as printed
 	Verdict string  `json:"verdict"` // no difference is seen, the constant degree is better, or the learned policy is better
-	// Here is the share under policies that learned here less that of the constant degree; null where none did.
+	// Here is the share under policies that learned here less that of the constant degree; null where none did, and
+	// for a single episode.
 	Here *stat.Interval `json:"here"`
 }
 
@@ -197,8 +198,9 @@ func (r *Experiments) add(limits, method string, agents []ramp.StudyAgent, seeds
 		}
 		row, blocked := newRow(limits, method, rows)
 		r.Rows = append(r.Rows, row)
-		here := stat.CrossedDifference(blocked, best)
-		tie.Here = &here
+		if here := stat.CrossedDifference(blocked, best); !math.IsNaN(here.Low) {
+			tie.Here = &here
+		}
 	}
 	r.Best = append(r.Best, tie)
 }
