@@ -29,7 +29,7 @@ PREFIX ?= /usr/local
 # What 'make release' calls the version.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-.PHONY: help deps source library wheel build demo test test-long check race bench fuzz install release clean go
+.PHONY: help deps source library wheel build demo test test-long check race bench gpu fuzz install release clean go
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
@@ -38,6 +38,7 @@ help:
 	@echo "make test-long  the tests at full length, for hours"
 	@echo "make check    the inner loop: format, vet, tests of what changed"
 	@echo "make bench    measure against PyTorch"
+	@echo "make gpu      check all that needs a GPU, into gpu-report; scripts/gpu.sh does so without Go"
 	@echo "make deps     set up only; go build and go test work alone after it"
 	@echo "make library  build the LibTorch library alone; needs no Go"
 	@echo "make fuzz     fuzz each reader for a minute"
@@ -118,6 +119,11 @@ test: deps
 	@echo "== debug build"; go test -tags graftdebug ./torch
 	@GRAFT_CASES=1500 go test -tags graftdebug -run 'Naive|Conformance|Bad' ./cluster ./cluster/schedulers
 	@$(MAKE) -s race
+
+# What needs a GPU, in ten minutes: see docs/gpu.md.
+gpu: source
+	@scripts/gpu.sh build
+	@scripts/gpu.sh run
 
 # All repetitions of the tests that 'make test' shortens, and the race detector on what takes long.
 test-long: deps

@@ -47,7 +47,26 @@ func TestWorkerOperates(t *testing.T) {
 }
 
 func TestWorkerRunsEpochs(t *testing.T) {
-	require.Positive(t, answers(t, small, `{"cmd":"epoch","iterations":1}`)[0].Seconds)
+	o := small
+	o.images, o.device = 200, "cpu"
+	require.Positive(t, answers(t, o, `{"cmd":"epoch","iterations":1}`)[0].Seconds)
+	o.device = "cuda:99"
+	require.Error(t, serve(o, strings.NewReader(`{"cmd":"epoch","iterations":1}`), new(bytes.Buffer)))
+}
+
+// The twin runs epochs with its images on the device.
+func TestTwinRunsEpochs(t *testing.T) {
+	b := &bench{options: options{python: defaultPython(), twin: "twin.py", setup: small}, folder: t.TempDir()}
+	require.NoError(t, writeProblem(b.folder, small))
+	twin, err := b.startTwin(variant{name: "PyTorch", args: []string{"--resident", "200", "--device", "cpu"}}, 1)
+	require.NoError(t, err)
+	defer twin.stop()
+	if _, err := twin.ask(command{Cmd: "info"}); err != nil {
+		t.Skipf("left out: epochs of PyTorch: %v", err)
+	}
+	a, err := twin.ask(command{Cmd: "epoch", Iterations: 2})
+	require.NoError(t, err)
+	require.Positive(t, a.Seconds)
 }
 
 // An episode has PyTorch's objective, as it has the same actions.

@@ -13,7 +13,6 @@ import (
 // Images of an epoch and of its evaluation.
 const (
 	epochImages = 3200
-	evalImages  = 640
 	evalBatch   = 128
 )
 
@@ -24,18 +23,24 @@ type epoch struct {
 	program        *torch.Program
 	optimizer      *torch.Optimizer
 	random         *torch.Generator
+	train, test    int
+	device         torch.Device
 }
 
-func newEpoch(s *torch.Scope, fast bool) (*epoch, error) {
-	e := &epoch{random: s.NewGenerator(torch.CPU, 1)}
+func newEpoch(s *torch.Scope, o setup) (e *epoch, err error) {
+	e = &epoch{random: s.NewGenerator(torch.CPU, 1)}
+	if e.device, err = torch.ParseDevice(o.device); err != nil {
+		return nil, err
+	}
+	e.train, e.test = o.rows()
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	if err != nil {
 		return nil, err
 	}
-	if err := n.Materialize(s, model.Placement{Random: e.random}); err != nil {
+	if err := n.Materialize(s, model.Placement{Device: e.device, Random: e.random}); err != nil {
 		return nil, err
 	}
-	rows := epochImages + evalImages
+	rows := e.train + e.test
 	pixels, labels, random := make([]uint8, rows*3*32*32), make([]int64, rows), rand.New(rand.NewPCG(1, 1))
 	for k := range pixels {
 		pixels[k] = uint8(random.Uint32())
@@ -43,27 +48,27 @@ func newEpoch(s *torch.Scope, fast bool) (*epoch, error) {
 	for k := range labels {
 		labels[k] = int64(k % 10)
 	}
-	e.images, e.labels = torch.From(s, pixels, rows, 3, 32, 32), torch.From(s, labels, rows)
-	half := s.Full(0.5, torch.Float32, torch.CPU, 3, 1, 1)
-	e.program, err = n.ProgramOn(s, torch.ProgramOptions{Fast: fast}, func(b *torch.Builder, x torch.Value) torch.Value {
+	e.images, e.labels = s.To(torch.From(s, pixels, rows, 3, 32, 32), torch.Uint8, e.device), s.To(torch.From(s, labels, rows), torch.Int64, e.device)
+	half := s.Full(0.5, torch.Float32, e.device, 3, 1, 1)
+	e.program, err = n.ProgramOn(s, torch.ProgramOptions{Fast: o.fast}, func(b *torch.Builder, x torch.Value) torch.Value {
 		return b.Normalize(x, 1.0/255, half, half)
 	})
 	if err != nil {
 		return nil, err
 	}
-	e.optimizer = s.NewOptimizer(torch.Group{Params: n.Params(), OptimizerOptions: torch.OptimizerOptions{Rule: torch.Adam, LR: 1e-3, Fused: fast}})
+	e.optimizer = s.NewOptimizer(torch.Group{Params: n.Params(), OptimizerOptions: torch.OptimizerOptions{Rule: torch.Adam, LR: 1e-3, Fused: o.fast}})
 	return e, s.Err()
 }
 
 func (e *epoch) run() error {
 	return torch.With(func(s *torch.Scope) error {
-		train := torch.Batches{Inputs: s.Narrow(e.images, 0, 0, epochImages), Labels: s.Narrow(e.labels, 0, 0, epochImages),
-			Order: s.Permutation(epochImages, e.random), Size: batchSize}
+		train := torch.Batches{Inputs: s.Narrow(e.images, 0, 0, e.train), Labels: s.Narrow(e.labels, 0, 0, e.train),
+			Order: s.To(s.Permutation(e.train, e.random), torch.Int64, e.device), Size: batchSize}
 		if _, err := torch.Train(e.program, e.optimizer, train); err != nil {
 			return err
 		}
-		_, err := torch.Evaluate(e.program, torch.Batches{Inputs: s.Narrow(e.images, 0, epochImages, evalImages),
-			Labels: s.Narrow(e.labels, 0, epochImages, evalImages), Size: evalBatch})
+		_, err := torch.Evaluate(e.program, torch.Batches{Inputs: s.Narrow(e.images, 0, e.train, e.test),
+			Labels: s.Narrow(e.labels, 0, e.train, e.test), Size: evalBatch})
 		return err
 	})
 }
@@ -72,7 +77,7 @@ func (e *epoch) run() error {
 func (k *worker) epochs(count int) (answer, error) {
 	if k.epoch == nil {
 		var err error
-		if k.epoch, err = newEpoch(k.scope, k.fast); err != nil {
+		if k.epoch, err = newEpoch(k.scope, k.setup); err != nil {
 			return answer{}, err
 		}
 	}
@@ -97,19 +102,41 @@ func peak() float64 {
 // job compares epochs with data and evaluation on as many threads as there are, up to two.
 func (b *bench) job() error {
 	threads := threadCounts()[len(threadCounts())-1]
-	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, %d thread(s), the twin with its DataLoader\n", epochImages, evalImages, batchSize, threads)
+	train, test := b.rows()
+	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, %d thread(s), the twin with its DataLoader\n", train, test, batchSize, threads)
+	return b.epochs(b.twins()[:2], threads)
+}
+
+// resident compares epochs whose images lie on the device on both sides.
+func (b *bench) resident() error {
+	threads := threadCounts()[len(threadCounts())-1]
+	train, test := b.rows()
+	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, on %s, images resident there on both sides\n", train, test, batchSize, b.device)
+	twins := []variant{{name: "PyTorch"}, {name: "PyTorch, torch.compile", args: []string{"--compile"}, once: true}}
+	if b.device != "cpu" {
+		twins = append(twins, variant{name: "PyTorch, torch.compile, CUDA graphs", args: []string{"--compile", "--graphs"}, once: true})
+	}
+	for k := range twins {
+		twins[k].args = append(twins[k].args, "--resident", fmt.Sprint(train), "--device", b.device)
+	}
+	return b.epochs(twins, threads)
+}
+
+// epochs compares them; a twin that cannot run is left out.
+func (b *bench) epochs(twins []variant, threads int) error {
 	fmt.Fprintln(b.table, "graft\ttwin\tratio\t\tgraft s\ttwin s\tgraft MB at most\ttwin MB at most")
 	defer b.table.Flush()
-	for _, v := range b.twins()[:2] {
+	for _, v := range twins {
 		for _, u := range ours {
 			var m measured
 			err := b.repeated(u, v, threads, func(us, twin *side, rounds int) error {
 				return m.pairs(alike(us, twin, command{Cmd: "epoch", Iterations: 1}), rounds)
 			})
 			if err != nil {
-				return err
+				fmt.Fprintf(b.table, "%s\t%s\tleft out: %s\n", u.name, v.name, firstLine(err))
+				continue
 			}
-			fmt.Fprintf(b.table, "%s\t%s\t%s\t%.2f\t%.2f\t%.0f\t%.0f\n", u.name, v.name, m.ratio(), median(m.ours), median(m.twin), m.peaks[0], m.peaks[1])
+			fmt.Fprintf(b.table, "%s\t%s\t%s\t%.3f\t%.3f\t%.0f\t%.0f\n", u.name, v.name, m.ratio(), median(m.ours), median(m.twin), m.peaks[0], m.peaks[1])
 		}
 	}
 	return nil

@@ -30,18 +30,18 @@ type options struct {
 	steps   int // in a burst of training
 	ops     int // iterations in a burst of operators
 	child   bool
-	surgery bool // measure nothing else
-	job     bool // measure nothing else
-	whole   bool // measure nothing else
-	learn   bool // measure nothing else
-	policy  bool // measure nothing else
-	grid    bool // measure nothing else
-	cluster bool // measure nothing else
-	elastic bool // measure nothing else
-	fabric  bool // measure nothing else
-	degrees bool // measure nothing else
-	onlyPPO bool // measure nothing else
-	device  string
+	surgery bool   // measure nothing else
+	job     bool   // measure nothing else
+	epoch   bool   // measure nothing else
+	whole   bool   // measure nothing else
+	learn   bool   // measure nothing else
+	policy  bool   // measure nothing else
+	grid    bool   // measure nothing else
+	cluster bool   // measure nothing else
+	elastic bool   // measure nothing else
+	fabric  bool   // measure nothing else
+	degrees bool   // measure nothing else
+	onlyPPO bool   // measure nothing else
 	graft   string // the program, whose workers run side by side
 	seeds   int    // policies that learn from the same tables
 	setup
@@ -56,6 +56,8 @@ func main() {
 	flag.IntVar(&o.steps, "steps", 20, "training steps in a burst")
 	flag.IntVar(&o.ops, "ops", 2000, "iterations of the operator chain in a burst")
 	flag.BoolVar(&o.job, "job", false, "measure epochs with data and evaluation only")
+	flag.BoolVar(&o.epoch, "epoch", false, "measure only epochs whose images lie on the device, on both sides")
+	flag.IntVar(&o.images, "images", 0, "images of an epoch; 0 is 3,200, and its evaluation has a fifth as many")
 	flag.BoolVar(&o.whole, "jobs", false, "measure whole jobs only: threads, beside load, and PyTorch")
 	flag.BoolVar(&o.learn, "learn", false, "measure how policies learn only")
 	flag.BoolVar(&o.surgery, "surgery", false, "measure surgery only")
@@ -66,7 +68,7 @@ func main() {
 	flag.BoolVar(&o.fabric, "fabric", false, "measure only what episodes of training steps on a network cost")
 	flag.BoolVar(&o.degrees, "degrees", false, "measure only how often learned and constant degrees block jobs")
 	flag.BoolVar(&o.onlyPPO, "ppo", false, "measure PPO against Stable-Baselines3 only")
-	flag.StringVar(&o.device, "device", "cpu", "where workers of a grid train, cpu or cuda:N")
+	flag.StringVar(&o.device, "device", "cpu", "where epochs and workers of a grid train, cpu or cuda:N")
 	flag.StringVar(&o.graft, "graft", "bin/graft", "the program whose workers run side by side")
 	flag.IntVar(&o.seeds, "seeds", 20, "policies that learn from the same tables, each from a seed of its own")
 	flag.BoolVar(&o.child, "worker", false, "be graft's side of a comparison")
@@ -127,6 +129,8 @@ func run(o options) error {
 		return b.surgery()
 	case o.job:
 		return b.job()
+	case o.epoch:
+		return b.resident()
 	case o.whole:
 		return b.jobs(o.graft)
 	case o.learn:
@@ -215,8 +219,16 @@ func (b *bench) startOurs(v variant, threads int) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"-worker", fmt.Sprintf("-threads=%d", threads), fmt.Sprintf("-seed=%d", b.seed), fmt.Sprintf("-batches=%d", b.batches)}, v.args...)
+	args := append([]string{"-worker", fmt.Sprintf("-threads=%d", threads), fmt.Sprintf("-seed=%d", b.seed), fmt.Sprintf("-batches=%d", b.batches), fmt.Sprintf("-images=%d", b.images), "-device=" + b.epochDevice()}, v.args...)
 	return start(v.name, v.env, program, args...)
+}
+
+// epochDevice is where our epochs train: those beside a DataLoader are on the CPU.
+func (b *bench) epochDevice() string {
+	if b.epoch {
+		return b.device
+	}
+	return "cpu"
 }
 
 func (b *bench) startTwin(v variant, threads int) (*side, error) {

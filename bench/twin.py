@@ -226,6 +226,42 @@ class Epoch:
         return loss_sum, correct
 
 
+class Resident:
+    """The same with the images on the device, without a wait in an epoch."""
+
+    def __init__(self, options):
+        device, count = options.device, options.resident
+        self.network = surgical("ConvNet2").to(device)
+        gpu = device != "cpu"
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=1e-3, **({"fused": True, "capturable": True} if gpu else {}))
+        self.images = torch.randint(0, 256, (count + count // 5, 3, 32, 32), dtype=torch.uint8).to(device)
+        self.labels = (torch.arange(len(self.images)) % 10).to(device)
+        self.count, self.device = count, device
+
+        def loss(x, y):
+            logits = self.network((x.float().div(255) - 0.5) / 0.5)
+            return functional.cross_entropy(logits, y), (logits.argmax(1) == y).sum()
+
+        mode = "reduce-overhead" if options.graphs else None
+        self.loss = torch.compile(loss, mode=mode) if options.compile else loss
+
+    def run(self):
+        self.network.train()
+        total = torch.zeros((), device=self.device)
+        for rows in torch.randperm(self.count, device=self.device).split(BATCH):
+            self.optimizer.zero_grad(set_to_none=True)
+            loss, correct = self.loss(self.images[rows], self.labels[rows])
+            loss.backward()
+            self.optimizer.step()
+            total += loss.detach()
+        self.network.eval()
+        with torch.no_grad():
+            for at in range(self.count, len(self.images), 2 * BATCH):
+                _, correct = self.loss(self.images[at : at + 2 * BATCH], self.labels[at : at + 2 * BATCH])
+                total += correct
+        return total.item()
+
+
 def block(*layers):
     return torch.nn.Sequential(*layers)
 
@@ -349,7 +385,7 @@ class Worker:
 
     def epoch(self, command):
         if self.epochs is None:
-            self.epochs = Epoch()
+            self.epochs = Resident(self.options) if self.options.resident else Epoch()
 
         def burst():
             for _ in range(positive(command, "iterations")):
@@ -453,6 +489,8 @@ def parse(arguments):
     parser = argparse.ArgumentParser(description="Train and time a small network in plain PyTorch, as told on stdin.")
     parser.add_argument("--threads", type=int, default=1, help="threads within an operator (default: 1)")
     parser.add_argument("--compile", action="store_true", help="compile forward and loss with torch.compile")
+    parser.add_argument("--graphs", action="store_true", help="with --compile: record CUDA graphs")
+    parser.add_argument("--resident", type=int, default=0, help="images of an epoch, which lie on the device (default: read by a DataLoader)")
     parser.add_argument("--weights", help=".pth with the network's state dictionary")
     parser.add_argument("--data", help=".pth with x, float32 [N,3,32,32], and y, int64 [N]")
     parser.add_argument("--lesson", help=".json with the table that a policy learns from")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +19,14 @@ type setup struct {
 	fast    bool
 	seed    int64
 	batches int
+	device  string // of epochs
+	images  int    // of an epoch; zero means 3,200, and a fifth as many for its evaluation
+}
+
+// rows are the images of an epoch and of its evaluation.
+func (o *setup) rows() (train, test int) {
+	train = cmp.Or(o.images, epochImages)
+	return train, train / 5
 }
 
 // batchSize is the images of one step, on both sides.
@@ -37,6 +46,7 @@ type worker struct {
 	fast      bool
 	seed      int64
 	epoch     *epoch // nil until it is asked for
+	setup     setup
 }
 
 // chain holds the operands of the tiny-tensor benchmark.
@@ -59,7 +69,7 @@ func serve(o setup, r io.Reader, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		k := &worker{scope: s, fast: o.fast, seed: o.seed, images: images, labels: labels, batches: o.batches, chain: newChain(s)}
+		k := &worker{scope: s, setup: o, fast: o.fast, seed: o.seed, images: images, labels: labels, batches: o.batches, chain: newChain(s)}
 		k.program = network.Program(torch.ProgramOptions{Fast: o.fast})
 		k.optimizer = network.Adam(1e-3, o.fast)
 		if err := s.Err(); err != nil {

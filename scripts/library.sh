@@ -5,6 +5,7 @@
 #   LIBTORCH   the LibTorch to build for: an unpacked archive or the torch folder
 #              of a PyTorch wheel. Empty: Debian's libtorch-dev.
 #   CXX        the compiler, c++ when empty.
+#   OUT        where the library goes, build/lib when empty.
 #   CUDA_HOME  where CUDA's headers and NCCL's are, for processes on CUDA devices;
 #              those that lie beside a wheel are found without it.
 #
@@ -14,7 +15,7 @@ cd "$(dirname "$0")/.."
 
 CXX=${CXX:-c++}
 LIBTORCH=${LIBTORCH:-}
-out=build/lib
+out=${OUT:-build/lib}
 objects=build/obj
 gotorch=build/src
 
@@ -171,4 +172,4 @@ mv $out/libgrafttorch.so.tmp $out/libgrafttorch.so
 	echo "cuda=$([ -f "$libraries/libtorch_cuda.so" ] && echo yes || echo no)"
 } >$out/origin
 echo "$stamp" >$out/stamp
-echo "library: build/lib/libgrafttorch.so is ready for LibTorch $version (${LIBTORCH:-Debian})"
+echo "library: $out/libgrafttorch.so is ready for LibTorch $version (${LIBTORCH:-Debian})"

@@ -14,6 +14,7 @@ type testNet struct {
 	norms  []BatchNorm
 	layers func(b *Builder, x Value) Value
 	dtype  DType
+	device Device // zero is the CPU
 	random *Generator
 }
 
@@ -24,7 +25,11 @@ func square(n int) Plane { return Plane{Kernel: [2]int{n, n}} }
 var padded = Plane{Padding: [2]int{1, 1}}
 
 func newTestNet(t *testing.T, s *Scope, dtype DType, channels, classes int) *testNet {
-	n := &testNet{s: s, dtype: dtype, random: s.NewGenerator(CPU, 7)}
+	return newTestNetOn(t, s, CPU, dtype, channels, classes)
+}
+
+func newTestNetOn(t *testing.T, s *Scope, device Device, dtype DType, channels, classes int) *testNet {
+	n := &testNet{s: s, dtype: dtype, device: device, random: s.NewGenerator(CPU, 7)}
 	w1, b1 := n.param(0.3, channels, 3, 3, 3), n.param(0.3, channels)
 	w2, b2 := n.param(0.1, channels, channels, 3, 3), n.param(0.1, channels)
 	w3, b3 := n.param(0.2, classes, channels), n.param(0.2, classes)
@@ -42,14 +47,14 @@ func newTestNet(t *testing.T, s *Scope, dtype DType, channels, classes int) *tes
 func (n *testNet) param(bound float64, shape ...int) *Tensor {
 	p := n.s.Zeros(Float32, CPU, shape...)
 	n.s.Uniform(p, -bound, bound, n.random)
-	p = n.s.RequireGrad(n.s.Detach(n.s.To(p, n.dtype, CPU)), true)
+	p = n.s.RequireGrad(n.s.Detach(n.s.To(p, n.dtype, n.device)), true)
 	n.params = append(n.params, p)
 	return p
 }
 
 func (n *testNet) norm(channels int) BatchNorm {
-	b := BatchNorm{Weight: n.param(1, channels), Bias: n.param(0.5, channels), Mean: n.s.Zeros(n.dtype, CPU, channels),
-		Var: n.s.Full(1, n.dtype, CPU, channels), Seen: n.s.Zeros(Int64, CPU), Momentum: 0.1, Eps: 1e-5}
+	b := BatchNorm{Weight: n.param(1, channels), Bias: n.param(0.5, channels), Mean: n.s.Zeros(n.dtype, n.device, channels),
+		Var: n.s.Full(1, n.dtype, n.device, channels), Seen: n.s.Zeros(Int64, n.device), Momentum: 0.1, Eps: 1e-5}
 	n.norms = append(n.norms, b)
 	return b
 }

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// gpuReport is report.json of scripts/gpu.sh.
+type gpuReport struct {
+	Version  int    `json:"version"`
+	CUDA     bool   `json:"cuda"`
+	Machine  string `json:"machine"`
+	Failures int    `json:"failures"`
+	Steps    []struct {
+		Step    string `json:"step"`
+		State   string `json:"state"`
+		Seconds int    `json:"seconds"`
+		Limit   int    `json:"limit_s"`
+		Last    string `json:"last"`
+	} `json:"steps"`
+}
+
+// gpuTree is a checkout with programs that only say what they were asked, and a graft that sees so many GPUs.
+func gpuTree(t *testing.T, gpus string) string {
+	tree := t.TempDir()
+	program := func(path, text string) {
+		path = filepath.Join(tree, path)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
+	}
+	program("scripts/gpu.sh", strings.TrimPrefix(contents(t, "../scripts/gpu.sh"), "#!/bin/sh\n"))
+	program("scripts/library.sh", "echo library is ready")
+	program("build/gpu/graft", `[ "$*" != "doctor --json" ] || { echo '{"libtorch":{"cuda_devices":`+gpus+`}}'; exit; }; echo "graft $*"`)
+	program("build/gpu/bench", `echo "bench $*"; echo 'a "figure" \ and	a tab'`)
+	for _, name := range []string{"torch", "trainer", "telemetry"} {
+		program("build/gpu/"+name+".test", `echo "`+name+` $*"`)
+	}
+	for _, folder := range []string{"torch", "trainer", "cluster/node/telemetry"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(tree, folder), 0o755))
+	}
+	return tree
+}
+
+// runGPU runs the script in a tree, with a Python that has a PyTorch.
+func runGPU(t *testing.T, tree string, env ...string) (r gpuReport, text string, err error) {
+	t.Helper()
+	python := filepath.Join(tree, "python")
+	require.NoError(t, os.WriteFile(python, []byte("#!/bin/sh\necho PyTorch\n"), 0o755))
+	command := exec.Command(filepath.Join(tree, "scripts/gpu.sh"), "run", "report")
+	command.Env = append(os.Environ(), append([]string{"GRAFT_PYTHON=" + python, "LIBTORCH=" + tree}, env...)...)
+	out, err := command.CombinedOutput()
+	require.NoError(t, json.Unmarshal([]byte(contents(t, filepath.Join(tree, "report/report.json"))), &r), string(out))
+	require.Equal(t, 1, r.Version)
+	return r, contents(t, filepath.Join(tree, "report/report.txt")), err
+}
+
+// Without a GPU what needs one is left out, and says so; with one all steps run.
+func TestReportsOfGPUs(t *testing.T) {
+	r, text, err := runGPU(t, gpuTree(t, "0"))
+	require.NoError(t, err)
+	states := map[string]string{}
+	for _, s := range r.Steps {
+		states[s.Step] = s.State + ": " + s.Last
+	}
+	require.Len(t, states, 9)
+	for _, name := range []string{"energy", "demo", "epoch", "grid"} {
+		require.Equal(t, "left out: no CUDA device", states[name])
+	}
+	require.Equal(t, "pass: torch -test.run CUDA -test.v", states["tests-torch"])
+	require.Contains(t, text, "no CUDA device")
+	require.False(t, r.CUDA)
+
+	r, text, err = runGPU(t, gpuTree(t, "2"))
+	require.NoError(t, err)
+	require.True(t, r.CUDA)
+	for _, s := range r.Steps {
+		require.Equal(t, "pass", s.State, s.Step)
+	}
+	require.Equal(t, `a "figure" \ and a tab`, r.Steps[8].Last)
+	require.Contains(t, text, "bench -epoch -device cuda:0 -images 50000")
+}
+
+// A step that fails or takes too long is named, and the others go on while there is time.
+func TestFailuresOnGPUs(t *testing.T) {
+	tree := gpuTree(t, "1")
+	require.NoError(t, os.WriteFile(filepath.Join(tree, "build/gpu/torch.test"), []byte("#!/bin/sh\necho 'losses differ'\nexit 1\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(tree, "build/gpu/telemetry.test"), []byte("#!/bin/sh\nexec sleep 60\n"), 0o755))
+	r, text, err := runGPU(t, tree, "LIMIT=9")
+	require.Error(t, err)
+	states := map[string]string{}
+	for _, s := range r.Steps {
+		states[s.Step] = s.State + ": " + s.Last
+	}
+	require.Equal(t, "failed, 1: losses differ", states["tests-torch"])
+	require.Equal(t, "pass: trainer -test.run CUDA -test.v", states["tests-trainer"])
+	require.Equal(t, "timeout: ", states["energy"])
+	require.Equal(t, "left out: no time is left of 9 s", states["grid"])
+	require.Equal(t, 5, r.Failures)
+	require.Contains(t, text, "losses differ")
+
+	r, _, err = runGPU(t, gpuTree(t, "1"), "STEPS=doctor demo")
+	require.NoError(t, err)
+	require.Len(t, r.Steps, 2)
+	require.NoError(t, os.RemoveAll(filepath.Join(tree, "build/gpu")))
+	out, err := exec.Command(filepath.Join(tree, "scripts/gpu.sh"), "run").CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "run scripts/gpu.sh build where Go is")
+}

@@ -1,0 +1,72 @@
+package torch
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// devices are the CPU and, where there are some, the first CUDA device: what is tested there runs here too.
+func devices(t *testing.T) []Device {
+	t.Helper()
+	all, err := Devices()
+	require.NoError(t, err)
+	if len(all) == 1 {
+		t.Log("left out: the same on a CUDA device, which this machine lacks")
+	}
+	return all[:min(2, len(all))]
+}
+
+// trainedOn is the losses of steps of a network on a device, and its weights and moments then.
+func trainedOn(t *testing.T, device Device, o ProgramOptions, fused bool, steps int) (losses []float64, state [][]float64) {
+	within(t, func(s *Scope) {
+		n := newTestNetOn(t, s, device, Float32, 16, 10)
+		x, y := n.examples(t, 64*10, 32, 10)
+		x, y = s.To(x, Float32, device), s.To(y, Int64, device)
+		p, adam := n.program(t, o), s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 1e-3, Fused: fused}})
+		for range steps / 10 {
+			f, err := Train(p, adam, Batches{Inputs: x, Labels: y, Size: 64})
+			require.NoError(t, err)
+			losses = append(losses, f.Losses...)
+		}
+		state = snapshot(t, n, adam)
+	})
+	return losses, state
+}
+
+// Losses on CUDA are the CPU's but for rounding, on both paths.
+func TestCUDALosses(t *testing.T) {
+	want, _ := trainedOn(t, CPU, ProgramOptions{}, false, 50)
+	for _, device := range devices(t) {
+		for _, fast := range []bool{false, true} {
+			got, _ := trainedOn(t, device, ProgramOptions{Fast: fast}, fast, 50)
+			require.Len(t, got, 50)
+			require.InDeltaSlice(t, want, got, 1e-4, "%s, fast %t", device, fast)
+		}
+	}
+}
+
+// The same steps give the same bits again.
+func TestCUDAGivesTheSameBitsAgain(t *testing.T) {
+	for _, device := range devices(t) {
+		losses, state := trainedOn(t, device, ProgramOptions{}, false, 30)
+		again, stateAgain := trainedOn(t, device, ProgramOptions{}, false, 30)
+		require.Equal(t, losses, again, device)
+		require.Equal(t, state, stateAgain, device)
+	}
+}
+
+// In 16 bits losses stay near those in 32.
+func TestCUDAPrecisions(t *testing.T) {
+	want, _ := trainedOn(t, CPU, ProgramOptions{}, false, 50)
+	for _, device := range devices(t) {
+		for _, precision := range []Precision{Brain, Half} {
+			if precision == Half && device == CPU {
+				continue // it is for CUDA
+			}
+			got, _ := trainedOn(t, device, ProgramOptions{Precision: precision}, false, 50)
+			require.InDeltaSlice(t, want, got, 0.1, fmt.Sprint(device, precision))
+		}
+	}
+}
