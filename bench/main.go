@@ -33,6 +33,7 @@ type options struct {
 	surgery bool   // measure nothing else
 	job     bool   // measure nothing else
 	epoch   bool   // measure nothing else
+	stream  bool   // measure nothing else
 	whole   bool   // measure nothing else
 	learn   bool   // measure nothing else
 	policy  bool   // measure nothing else
@@ -57,7 +58,8 @@ func main() {
 	flag.IntVar(&o.ops, "ops", 2000, "iterations of the operator chain in a burst")
 	flag.BoolVar(&o.job, "job", false, "measure epochs with data and evaluation only")
 	flag.BoolVar(&o.epoch, "epoch", false, "measure only epochs whose images lie on the device, on both sides")
-	flag.IntVar(&o.images, "images", 0, "images of an epoch; 0 is 3,200, and its evaluation has a fifth as many")
+	flag.BoolVar(&o.stream, "stream", false, "measure only how fast images are read from their files")
+	flag.IntVar(&o.images, "images", 0, "images of an epoch; 0 is 3,200, and its evaluation has a fifth as many; of -stream 0 is 2,000")
 	flag.BoolVar(&o.whole, "jobs", false, "measure whole jobs only: threads, beside load, and PyTorch")
 	flag.BoolVar(&o.learn, "learn", false, "measure how policies learn only")
 	flag.BoolVar(&o.surgery, "surgery", false, "measure surgery only")
@@ -131,6 +133,8 @@ func run(o options) error {
 		return b.job()
 	case o.epoch:
 		return b.resident()
+	case o.stream:
+		return b.streams()
 	case o.whole:
 		return b.jobs(o.graft)
 	case o.learn:
@@ -142,7 +146,7 @@ func run(o options) error {
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.job(), b.jobs(o.graft), b.surgery(), b.learning(), b.ppo(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)), studyFabric(os.Stdout, min(o.rounds, 3)))...)
+	return errors.Join(append(faults, b.job(), b.streams(), b.jobs(o.graft), b.surgery(), b.learning(), b.ppo(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)), studyFabric(os.Stdout, min(o.rounds, 3)))...)
 }
 
 func newTable() *tabwriter.Writer { return tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0) }

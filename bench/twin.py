@@ -170,6 +170,25 @@ class Bytes(torch.utils.data.Dataset):
         return (self.images[k].float().div(255) - 0.5) / 0.5, self.labels[k]
 
 
+class Photographs(torch.utils.data.Dataset):
+    """Images of a folder of classes, their central square resized, as torchvision's ImageFolder reads them."""
+
+    def __init__(self, folder):
+        self.paths = sorted(os.path.join(top, name) for top, _, names in os.walk(folder) for name in names)
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, k):
+        from PIL import Image
+
+        with Image.open(self.paths[k]) as image:
+            side = min(image.size)
+            left, top = (image.width - side) // 2, (image.height - side) // 2
+            square = image.convert("RGB").resize((224, 224), Image.BOX, (left, top, left + side, top + side))
+        return torch.frombuffer(bytearray(square.tobytes()), dtype=torch.uint8).view(224, 224, 3).permute(2, 0, 1)
+
+
 class WholeJob:
     """The steps and evaluations of a whole job, on the network of an exported module."""
 
@@ -396,6 +415,16 @@ class Worker:
         answer["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         return answer
 
+    def stream(self, command):
+        if importlib.util.find_spec("PIL") is None:
+            raise Refused("stream: there is no Pillow", "install python3-pil")
+        images = Photographs(command["network"])
+        loader = torch.utils.data.DataLoader(images, batch_size=BATCH, shuffle=True, num_workers=2)
+        _, answer = timed(lambda: sum(len(x) for x in loader))
+        answer["losses"] = []
+        answer["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return answer
+
     def whole_job(self, command):
         if self.jobs is None:
             self.jobs = WholeJob(command.get("network"))
@@ -440,6 +469,7 @@ class Worker:
             "train": self.train,
             "ops": self.ops,
             "epoch": self.epoch,
+            "stream": self.stream,
             "job": self.whole_job,
             "learn": self.learn,
             "surgery": self.surgery,

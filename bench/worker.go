@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"graft/dataset"
 	"graft/torch"
 	"graft/torch/sample"
 )
@@ -47,6 +48,8 @@ type worker struct {
 	seed      int64
 	epoch     *epoch // nil until it is asked for
 	setup     setup
+
+	photographs *dataset.Set // nil until a stream is asked for
 }
 
 // chain holds the operands of the tiny-tensor benchmark.
@@ -110,6 +113,8 @@ func (k *worker) answer(c command) (answer, error) {
 		return timed(func() ([]float64, error) { return k.operators(c.Iterations) })
 	case "epoch":
 		return k.epochs(c.Iterations)
+	case "stream":
+		return k.stream(c.Network)
 	case "learn":
 		return k.learn(c)
 	case "surgery":

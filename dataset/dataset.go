@@ -1,6 +1,7 @@
 // Package dataset loads labelled images to the device and keeps them there as bytes.
 // Batches are gathered, augmented and normalised on the device, so nothing is copied
-// while a network trains.
+// while a network trains. Images that are too many for that are read from their files when
+// they are needed.
 package dataset
 
 import (
@@ -15,9 +16,10 @@ import (
 // Split is a part of a set. The scope that the set was loaded into owns its
 // tensors. The zero Split is empty and holds none.
 type Split struct {
-	Images *torch.Tensor // uint8 [N, C, H, W] on the device; nil in the zero Split
+	Images *torch.Tensor // uint8 [N, C, H, W] on the device; nil in the zero Split and where Stream is set
 	Labels *torch.Tensor // int64 [N] on the device, from 0; nil in the zero Split
 	Count  int           // N; zero only in the zero Split
+	Stream *Stream       // reads the images when they are needed; nil where they are in memory
 }
 
 // Set is a dataset on the device. Load makes it; the zero Set holds nothing.
@@ -32,7 +34,8 @@ type Set struct {
 
 	// Digest is a SHA-256 in hex over the images and labels of the three splits, and over
 	// the mean and deviation if the options give them. Sets with the same digest are
-	// equal whatever files they came from, so a cache may be keyed by it. Never empty.
+	// equal whatever files they came from, so a cache may be keyed by it. That of a stream is
+	// over the names and sizes of its images and a sample of them. Never empty.
 	Digest string
 	// Mean and Deviation are the options', or else those of each channel of Train,
 	// with pixels from 0 to 1. A channel that never changes has the deviation 1, so
@@ -52,7 +55,11 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 	if err != nil {
 		return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
 	}
-	set, err := found.load(s, d, o)
+	load := found.load
+	if o.Stream {
+		load = found.stream
+	}
+	set, err := load(s, d, o)
 	if err != nil {
 		return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
 	}
@@ -66,9 +73,7 @@ func (src *source) load(s *torch.Scope, d torch.Device, o Options) (*Set, error)
 	if err != nil {
 		return nil, err
 	}
-	set := &Set{Name: src.name, Classes: src.classes, Shape: src.shape}
-	digest := digest{sha256.New()}
-	digest.number(src.shape[0], src.shape[1], src.shape[2], len(src.classes))
+	set, digest := src.begin()
 	if set.Train, err = src.move(s, d, parts.train, func(images []byte, labels []int64) {
 		digest.add(images, labels)
 		set.Mean, set.Deviation = moments(images, src.shape)
@@ -84,11 +89,23 @@ func (src *source) load(s *torch.Scope, d torch.Device, o Options) (*Set, error)
 			return nil, err
 		}
 	}
-	if err := set.normalise(o, digest); err != nil {
-		return nil, err
+	return set, set.finish(s, o, digest)
+}
+
+// begin makes a set without images, and its digest.
+func (src *source) begin() (*Set, digest) {
+	d := digest{sha256.New()}
+	d.number(src.shape[0], src.shape[1], src.shape[2], len(src.classes))
+	return &Set{Name: src.name, Classes: src.classes, Shape: src.shape}, d
+}
+
+// finish sets normalization and digest.
+func (set *Set) finish(s *torch.Scope, o Options, d digest) error {
+	if err := set.normalise(o, d); err != nil {
+		return err
 	}
-	set.Digest = hex.EncodeToString(digest.Sum(nil))
-	return set, nil
+	set.Digest = hex.EncodeToString(d.Sum(nil))
+	return s.Err()
 }
 
 // normalise sets the mean and deviation from the options or the images.
@@ -117,10 +134,7 @@ func (src *source) move(s *torch.Scope, d torch.Device, p part, look func([]byte
 	if err != nil {
 		return Split{}, err
 	}
-	labels := make([]int64, len(p.rows))
-	for k, row := range p.rows {
-		labels[k] = p.of.labels[row]
-	}
+	labels := p.labels()
 	look(images, labels)
 	count := len(p.rows)
 	split := Split{Count: count,

@@ -39,8 +39,8 @@ func readFolder(fsys files.FS, o Options) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if most := maxBytes / (3 * o.Size * o.Size); len(train) > most || len(test) > most {
-		return nil, fmt.Errorf("read %s: %d images of %d pixels take more than %d GiB; choose a smaller size", o.Path, max(len(train), len(test)), o.Size, maxBytes>>30)
+	if err := o.fits(len(train), len(test)); err != nil {
+		return nil, err
 	}
 	src.train, src.test = pictures(fsys, train, o.Size), pictures(fsys, test, o.Size)
 	return src, nil
@@ -99,18 +99,16 @@ func (src *source) oneFolder(fsys files.FS, o Options, classes []string) (train,
 	if err != nil {
 		return nil, nil, err
 	}
-	labels := make([]int64, len(all))
-	for k, p := range all {
-		labels[k] = p.label
-	}
-	rest, drawn := apart(labels, everyRow(len(all)), shareOf(len(all), o.ValidationShare), o.Seed, streamTest)
-	for _, k := range rest {
-		train = append(train, all[k])
-	}
-	for _, k := range drawn {
-		test = append(test, all[k])
-	}
+	train, test = apartOf(all, func(p picture) int64 { return p.label }, o)
 	return train, test, nil
+}
+
+// fits is an error where images that stay in memory would be too many.
+func (o *Options) fits(train, test int) error {
+	if most := maxBytes / (3 * o.Size * o.Size); !o.Stream && (train > most || test > most) {
+		return fmt.Errorf("read %s: %d images of %d pixels take more than %d GiB; set stream, or choose a smaller size", o.Path, max(train, test), o.Size, maxBytes>>30)
+	}
+	return nil
 }
 
 // gather lists the images of some of the classes below a folder.
@@ -151,7 +149,14 @@ func pictures(fsys files.FS, all []picture, size int) pool {
 	for k, p := range all {
 		labels[k] = p.label
 	}
-	return pool{labels: labels, images: func(rows []int) ([]byte, error) {
+	name := func(row int) (string, int64, error) {
+		info, err := fsys.Stat(all[row].path)
+		if err != nil {
+			return "", 0, err
+		}
+		return filepath.Base(all[row].path), info.Size(), nil
+	}
+	return pool{labels: labels, name: name, images: func(rows []int) ([]byte, error) {
 		bytes := 3 * size * size
 		out := make([]byte, len(rows)*bytes)
 		return out, parallel.Each(context.Background(), len(rows), 0, func(k int) error {

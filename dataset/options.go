@@ -21,6 +21,7 @@ const (
 	KindFashion   = "fashion-mnist" // Xiao 2017: MNIST's files with clothes
 	KindDigits    = "digits"        // Alpaydin and Kaynak 1998: 1,797 grey digits of 8 x 8
 	KindFolder    = "folder"        // the user's images, a folder for each class
+	KindShards    = "shards"        // the user's images in tar files, as WebDataset writes them
 )
 
 // kinds are the readers of all kinds.
@@ -32,6 +33,7 @@ var kinds = map[string]func(files.FS, Options) (*source, error){
 	KindFashion:   fashion.read,
 	KindDigits:    readDigits,
 	KindFolder:    readFolder,
+	KindShards:    readShards,
 }
 
 // Kinds lists the names of all kinds in order.
@@ -60,8 +62,11 @@ type Options struct {
 	TestAsValidation bool
 	Seed             int64            // seed of the splits and of synthetic images; zero is a seed like any other
 	Synthetic        SyntheticOptions // options of synthetic images
-	Size             int              // height and width in pixels to which images of a folder are resized; zero means 32
-	Limit            int              // maximum of training images, over all classes; zero means all
+	Size             int              // height and width in pixels to which images of a folder or of shards are resized; zero means 32
+	// Stream reads images of a folder or of shards when they are needed, for more than fit into memory; the mean and
+	// the deviation are then those of 1,000 images. False keeps all in memory.
+	Stream bool `config:",late"`
+	Limit  int  // maximum of training images, over all classes; zero means all
 	// Mean is subtracted from each channel before the division by Deviation, pixels being
 	// from 0 to 1: a value for each channel, or one for all. Empty means the mean of the
 	// training images.
@@ -94,6 +99,7 @@ func (o Options) Validate() error {
 	bad(known && o.Kind != KindSynthetic && o.Path == "", "no path; say where the files of %s are", o.Kind)
 	bad(!(o.ValidationShare > 0 && o.ValidationShare < 1), "a validation share of %v; it lies between 0 and 1", o.ValidationShare)
 	bad(o.Size < 1 || o.Size > maxSide, "a size of %d pixels; it lies between 1 and %d", o.Size, maxSide)
+	bad(o.Stream && o.Kind != KindFolder && o.Kind != KindShards, "a stream of the kind %s; only %s and %s are streamed", o.Kind, KindFolder, KindShards)
 	bad(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
 	bad(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
 	bad(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }), "a deviation of %v; each is above zero", o.Deviation)

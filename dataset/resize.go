@@ -46,9 +46,7 @@ func decode(data, into []byte, size int) error {
 		return err
 	}
 	square := middle(decoded)
-	for channel := range 3 {
-		shrink(square.Pix[channel:], square.Stride, square.Rect.Dx(), into[channel*size*size:(channel+1)*size*size], size)
-	}
+	shrink(square.Pix, square.Stride, square.Rect.Dx(), into, size)
 	return nil
 }
 
@@ -63,29 +61,67 @@ func middle(from image.Image) *image.RGBA {
 }
 
 // shrink averages the pixels, four bytes apart, that each new pixel covers, weighted by
-// area. It uses integers: a pixel is size units wide, a new one side units.
+// area, and puts each colour into a plane of its own. It uses integers: a pixel is size units wide, a new one
+// side units.
 func shrink(from []byte, stride, side int, into []byte, size int) {
-	rows := make([]uint64, side*size)
-	for y := range side {
-		for x := range size {
-			rows[y*size+x] = cover(x, side, size, func(k int) uint64 { return uint64(from[y*stride+4*k]) })
+	covers, row, sums := coversOf(side, size), make([]uint64, 3*size), make([]uint64, 3*size)
+	known, area := -1, uint64(side)*uint64(side)
+	for y, c := range covers {
+		clear(sums)
+		for k := c.first; k <= c.last; k++ {
+			if k != known {
+				narrow(from[k*stride:], covers, row)
+				known = k
+			}
+			weight := c.weight(k, size)
+			for x, v := range row {
+				sums[x] += weight * v
+			}
 		}
-	}
-	area := uint64(side) * uint64(side)
-	for y := range size {
-		for x := range size {
-			sum := cover(y, side, size, func(k int) uint64 { return rows[k*size+x] })
-			into[y*size+x] = byte((sum + area/2) / area)
+		for x, v := range sums {
+			into[(x%3*size+y)*size+x/3] = byte((v + area/2) / area)
 		}
 	}
 }
 
-// cover adds up the values that a new place covers, each times its units there.
-func cover(at, side, size int, value func(k int) uint64) uint64 {
-	start, end := at*side, (at+1)*side
-	var sum uint64
-	for k := start / size; k*size < end; k++ {
-		sum += value(k) * uint64(min(end, (k+1)*size)-max(start, k*size))
+// narrow sums the pixels of a row that each new one covers, three colours each.
+func narrow(from []byte, covers []cover, row []uint64) {
+	size := len(covers)
+	for x := range covers {
+		c := &covers[x]
+		var r, g, b uint64
+		for k := c.first; k <= c.last; k++ {
+			weight, pixel := c.weight(k, size), from[4*k:4*k+3]
+			r, g, b = r+weight*uint64(pixel[0]), g+weight*uint64(pixel[1]), b+weight*uint64(pixel[2])
+		}
+		row[3*x], row[3*x+1], row[3*x+2] = r, g, b
 	}
-	return sum
+}
+
+// cover is the places that a new place covers, and its units in the first and the last.
+type cover struct {
+	first, last int
+	head, tail  uint64
+}
+
+func (c *cover) weight(k, size int) uint64 {
+	switch k {
+	case c.first:
+		return c.head
+	case c.last:
+		return c.tail
+	}
+	return uint64(size)
+}
+
+func coversOf(side, size int) []cover {
+	all := make([]cover, size)
+	for at := range all {
+		start, end := at*side, (at+1)*side
+		c := cover{first: start / size, last: (end - 1) / size}
+		c.head = uint64(min(end, (c.first+1)*size) - start)
+		c.tail = uint64(end - c.last*size)
+		all[at] = c
+	}
+	return all
 }

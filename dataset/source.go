@@ -21,6 +21,8 @@ type source struct {
 type pool struct {
 	labels []int64
 	images func(rows []int) ([]byte, error) // side by side, each [C, H, W]
+	// name is that of an image's file, and its size in bytes; nil for a pool without files.
+	name func(row int) (string, int64, error)
 }
 
 // held is a pool of images that are in memory.
@@ -42,6 +44,14 @@ func held(images []byte, labels []int64) pool {
 type part struct {
 	of   pool
 	rows []int
+}
+
+func (p part) labels() []int64 {
+	labels := make([]int64, len(p.rows))
+	for k, row := range p.rows {
+		labels[k] = p.of.labels[row]
+	}
+	return labels
 }
 
 type parts struct{ train, validation, test part }
@@ -145,6 +155,11 @@ func (d digest) number(values ...int) {
 	for _, v := range values {
 		_, _ = d.Write(binary.LittleEndian.AppendUint64(nil, uint64(v))) // a hash never fails
 	}
+}
+
+func (d digest) text(text string) {
+	d.number(len(text))
+	_, _ = d.Write([]byte(text))
 }
 
 // add is called for training, test and validation, in this order.

@@ -130,7 +130,14 @@ func (a *adaptation) calibrated(action net2net.Action, o net2net.Options) (chang
 		place := a.Network.Placement()
 		rows := min(a.Adapt.Rows, a.Data.Train.Count)
 		order := s.Permutation(a.Data.Train.Count, s.NewGenerator(torch.CPU, int64(o.Seed)))
-		picked := s.IndexSelect(a.Data.Train.Images, 0, s.To(s.Narrow(order, 0, 0, rows), torch.Int64, place.Device))
+		places, err := torch.Values[int64](s.Narrow(order, 0, 0, rows))
+		if err != nil {
+			return err
+		}
+		picked, _, err := a.Data.Train.Pick(s, places, nil)
+		if err != nil {
+			return err
+		}
 		images := s.Scale(s.To(picked, torch.Float32, place.Device), 1.0/255, 0)
 		o.Batch = s.To(s.Div(s.Sub(images, a.mean), a.deviation), place.DType, place.Device)
 		if s.Err() != nil {

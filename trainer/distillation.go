@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -49,15 +50,17 @@ func (d *distillation) ask() error {
 
 func (d *distillation) compute(s *torch.Scope) error {
 	var parts []*torch.Tensor
-	s.NoGrad(func() {
-		for from := 0; from < d.Data.Train.Count; from += d.EvalBatch {
-			images := s.Narrow(d.Data.Train.Images, 0, from, min(d.EvalBatch, d.Data.Train.Count-from))
-			parts = append(parts, d.evaluator.Forward(s, images, false, nil))
-		}
+	err := d.Data.Train.Each(d.EvalBatch, func(of *torch.Scope, images, _ *torch.Tensor) error {
+		of.NoGrad(func() {
+			part := d.evaluator.Forward(of, images, false, nil)
+			of.Keep(s, part)
+			parts = append(parts, part)
+		})
+		return of.Err()
 	})
 	logits := s.Cat(0, parts...)
-	if s.Err() != nil {
-		return s.Err()
+	if err := errors.Join(err, s.Err()); err != nil {
+		return err
 	}
 	s.Keep(d.scope, logits)
 	d.logits = logits

@@ -46,9 +46,9 @@ func (f *follower) begin(load func() (*dataset.Set, error)) error {
 	var a answer
 	if f.data, err = load(); err == nil {
 		a.Data = f.data.Digest
-		var images torch.Info
-		images, err = f.data.Train.Images.Info()
-		f.device = images.Device
+		var labels torch.Info
+		labels, err = f.data.Train.Labels.Info()
+		f.device = labels.Device
 	}
 	if err != nil {
 		a.Error = err.Error()

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"errors"
 	"fmt"
 
 	"graft/dataset"
@@ -27,6 +28,7 @@ type replica struct {
 
 	seed      int64          // of the order of this epoch's images
 	order     *torch.Tensor  // of this epoch's images
+	places    []int64        // the same, where images are streamed
 	program   *torch.Program // of a step
 	evaluator *torch.Program // of an evaluation: that of the average, if there is one
 	scratch   *torch.Scope   // owns order and program; nil until they are made
@@ -62,6 +64,11 @@ func (r *replica) compileStep() error {
 	order := r.scratch.Permutation(r.Data.Train.Count, r.scratch.NewGenerator(torch.CPU, r.seed))
 	r.order = r.scratch.To(order, torch.Int64, r.Network.Placement().Device)
 	var err error
+	if r.Data.Train.Stream != nil {
+		if r.places, err = torch.Values[int64](order); err != nil {
+			return err
+		}
+	}
 	if r.program, err = r.compile(r.scratch, r.Network); err != nil {
 		return err
 	}
@@ -78,7 +85,7 @@ func (r *replica) stale() error {
 		return nil
 	}
 	err := r.scratch.Close()
-	r.scratch, r.program, r.evaluator, r.order = nil, nil, nil, nil
+	r.scratch, r.program, r.evaluator, r.order, r.places = nil, nil, nil, nil, nil
 	return err
 }
 
@@ -91,13 +98,27 @@ func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f to
 	err = torch.With(func(s *torch.Scope) error {
 		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From, o.Rows), Size: r.Batch, Part: r.microBatch(r.Network),
 			Rates: o.Rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing, Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler, Peers: peers}
-		if s.Err() != nil {
-			return s.Err()
+		if err := errors.Join(r.stream(s, o, &b), s.Err()); err != nil {
+			return err
 		}
 		f, err = torch.Train(r.program, r.optimizer.Optimizer, b)
 		return err
 	})
 	return f, err
+}
+
+// stream reads the images of a call, if they are streamed, and those of the next call ahead.
+func (r *replica) stream(s *torch.Scope, o trainOrder, b *torch.Batches) (err error) {
+	if r.Data.Train.Stream == nil {
+		return nil
+	}
+	if b.Teacher.Logits != nil {
+		b.Teacher.Logits = s.IndexSelect(b.Teacher.Logits, 0, b.Order)
+	}
+	b.Order = nil
+	end := o.From + o.Rows
+	b.Inputs, b.Labels, err = r.Data.Train.Pick(s, r.places[o.From:end], r.places[end:min(end+o.Rows, len(r.places))])
+	return err
 }
 
 // split is the test images, or those of validation.
@@ -116,8 +137,12 @@ func (r *replica) measure(split dataset.Split, peers *torch.Peers) (torch.Figure
 	return r.batches(r.evaluator, split, peers)
 }
 
-func (r *replica) batches(program *torch.Program, split dataset.Split, peers *torch.Peers) (torch.Figures, error) {
-	return torch.Evaluate(program, torch.Batches{Inputs: split.Images, Labels: split.Labels, Size: r.EvalBatch, Peers: peers})
+func (r *replica) batches(program *torch.Program, split dataset.Split, peers *torch.Peers) (all torch.Figures, err error) {
+	return all, split.Each(split.Most(r.EvalBatch), func(_ *torch.Scope, images, labels *torch.Tensor) error {
+		f, err := torch.Evaluate(program, torch.Batches{Inputs: images, Labels: labels, Size: r.EvalBatch, Peers: peers})
+		all.Losses, all.Correct = append(all.Losses, f.Losses...), append(all.Correct, f.Correct...)
+		return err
+	})
 }
 
 // appraise evaluates any network on a split, in this process alone.

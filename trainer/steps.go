@@ -41,7 +41,7 @@ func (p pace) next(span time.Duration) int {
 
 // allowed is the number of steps until the epoch, the allocation or the evaluation is due.
 func (j *Job) allowed() int {
-	n := min(j.perEpoch()-j.Step, j.chooser.steps(j.Network.Parameters(), j.pace))
+	n := min(j.perEpoch()-j.Step, max(1, j.Data.Train.Most(j.Batch)/j.Batch), j.chooser.steps(j.Network.Parameters(), j.pace))
 	one := j.Clock.Cost(j.work(1))
 	fit := j.fitting(one)
 	if one <= 0 {

@@ -1,0 +1,231 @@
+package dataset
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/files"
+	"graft/parallel"
+)
+
+// sample is an image in a shard.
+type sample struct {
+	shard  string
+	name   string // without its ending
+	offset int64  // of its bytes; less than zero where there is none
+	size   int64
+	label  int64 // less than zero where there is none
+}
+
+// readShards reads samples of PATH/train/*.tar and PATH/test/*.tar, or PATH/*.tar alone, a share of which becomes
+// the test set. A sample is two files of a name: an image, and its class in .cls, a number from 0 on, as WebDataset
+// writes them. classes.txt in PATH names the classes, one on each line.
+func readShards(fsys files.FS, o Options) (*source, error) {
+	src := &source{name: filepath.Base(filepath.Clean(o.Path)), shape: [3]int{3, o.Size, o.Size}}
+	top, err := subfolders(fsys, o.Path)
+	if err != nil {
+		return nil, err
+	}
+	var train, test []sample
+	if slices.Contains(top, "train") && slices.Contains(top, "test") {
+		if train, err = shards(fsys, filepath.Join(o.Path, "train")); err == nil {
+			test, err = shards(fsys, filepath.Join(o.Path, "test"))
+		}
+	} else if train, err = shards(fsys, o.Path); err == nil {
+		train, test = apartOf(train, func(s sample) int64 { return s.label }, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if src.classes, err = shardClasses(fsys, o.Path, train, test); err != nil {
+		return nil, err
+	}
+	if err := o.fits(len(train), len(test)); err != nil {
+		return nil, err
+	}
+	src.train, src.test = samples(fsys, train, o.Size), samples(fsys, test, o.Size)
+	return src, nil
+}
+
+// shards lists the samples of a folder's shards.
+func shards(fsys files.FS, folder string) (all []sample, err error) {
+	names, err := list(fsys, folder, func(name string, dir bool) bool { return !dir && strings.HasSuffix(name, ".tar") })
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("read %s: %w: no file in it ends in .tar", folder, ErrMissing)
+	}
+	for _, name := range names {
+		path := filepath.Join(folder, name)
+		some, err := readShard(fsys, path)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w; replace or remove it", path, damaged(err))
+		}
+		if all = append(all, some...); len(all) > maxImages {
+			return nil, fmt.Errorf("read %s: it has more than %d images", folder, maxImages)
+		}
+	}
+	return all, nil
+}
+
+// readShard lists the samples of a shard in their order.
+func readShard(fsys files.FS, path string) ([]sample, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return indexed(path, io.NewSectionReader(file, 0, info.Size()))
+}
+
+func indexed(shard string, r *io.SectionReader) (all []sample, err error) {
+	places, entries := map[string]int{}, tar.NewReader(r)
+	for {
+		h, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		name, ending, _ := strings.Cut(path.Base(h.Name), ".")
+		ending = "." + strings.ToLower(ending)
+		if picture := slices.Contains(endings, ending); h.Typeflag != tar.TypeReg || name == "" || !picture && ending != ".cls" {
+			continue
+		}
+		name = path.Join(path.Dir(h.Name), name)
+		at, known := places[name]
+		if !known {
+			at = len(all)
+			places[name], all = at, append(all, sample{shard: shard, name: name, offset: -1, label: -1})
+		}
+		if err := all[at].take(h, ending, r, entries); err != nil {
+			return nil, fmt.Errorf("%s: %w", h.Name, err)
+		}
+	}
+	for _, s := range all {
+		if s.offset < 0 || s.label < 0 {
+			return nil, fmt.Errorf("sample %s has no image or no class in .cls", s.name)
+		}
+	}
+	return all, nil
+}
+
+// take takes a file of the sample.
+func (s *sample) take(h *tar.Header, ending string, r *io.SectionReader, entries io.Reader) error {
+	if ending != ".cls" {
+		if s.offset >= 0 {
+			return errors.New("the sample has two images")
+		}
+		if h.Size > maxPictureFile {
+			return fmt.Errorf("%d bytes, more than %d", h.Size, maxPictureFile)
+		}
+		var err error
+		s.offset, err = r.Seek(0, io.SeekCurrent)
+		s.size = h.Size
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(entries, 20))
+	if err != nil {
+		return err
+	}
+	if s.label, err = strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 32); err != nil || s.label < 0 {
+		return fmt.Errorf("%q is no class; expected a number from 0 on", text)
+	}
+	return nil
+}
+
+// shardClasses are the lines of classes.txt, or the numbers.
+func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []string, err error) {
+	count := int64(0)
+	for _, s := range slices.Concat(lists...) {
+		count = max(count, s.label+1)
+	}
+	if count > mostClasses {
+		return nil, fmt.Errorf("read %s: class %d; at most %d are read", folder, count-1, mostClasses)
+	}
+	name := filepath.Join(folder, "classes.txt")
+	if _, missing := fsys.Stat(name); missing != nil {
+		for k := range max(2, count) {
+			classes = append(classes, strconv.FormatInt(k, 10))
+		}
+		return classes, nil
+	}
+	text, err := files.ReadAll(fsys, name, 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		classes = append(classes, strings.TrimSpace(line))
+	}
+	if int64(len(classes)) < count || len(classes) > mostClasses {
+		return nil, fmt.Errorf("read %s: %d classes, where samples have up to %d", name, len(classes), count)
+	}
+	return classes, nil
+}
+
+// samples is a pool whose images are read on demand.
+func samples(fsys files.FS, all []sample, size int) pool {
+	labels := make([]int64, len(all))
+	for k, s := range all {
+		labels[k] = s.label
+	}
+	return pool{labels: labels,
+		name: func(row int) (string, int64, error) { return all[row].name, all[row].size, nil },
+		images: func(rows []int) ([]byte, error) {
+			each := 3 * size * size
+			out := make([]byte, len(rows)*each)
+			return out, parallel.Each(context.Background(), len(rows), 0, func(k int) error {
+				return all[rows[k]].read(fsys, out[k*each:(k+1)*each], size)
+			}).First()
+		}}
+}
+
+func (s *sample) read(fsys files.FS, into []byte, size int) error {
+	file, err := fsys.Open(s.shard)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	data := make([]byte, s.size)
+	if _, err = io.ReadFull(io.NewSectionReader(file, s.offset, s.size), data); err == nil {
+		err = decode(data, into, size)
+	}
+	if err != nil {
+		return fmt.Errorf("read %s of %s: %w; replace or remove it", s.name, s.shard, damaged(err))
+	}
+	return nil
+}
+
+// apartOf divides images of one folder into those of training and of the test.
+func apartOf[T any](all []T, label func(T) int64, o Options) (train, test []T) {
+	labels := make([]int64, len(all))
+	for k, one := range all {
+		labels[k] = label(one)
+	}
+	rest, drawn := apart(labels, everyRow(len(all)), shareOf(len(all), o.ValidationShare), o.Seed, streamTest)
+	for _, k := range rest {
+		train = append(train, all[k])
+	}
+	for _, k := range drawn {
+		test = append(test, all[k])
+	}
+	return train, test
+}
+
+// mostClasses bounds the classes of shards.
+const mostClasses = 1_000_000
