@@ -226,7 +226,7 @@ type FabricVary struct {
 	Bandwidths []float64 // of fabric.bandwidth, with fabric.uplink in proportion; empty is that one
 	Skewness   []float64 // of demand.skewness, where demand.limits is skewed; empty is that one
 	MaxDegrees []int     // of fabric.max_degree; empty is that one
-	Networks   []string  `config:",late"` // of fabric.network with fabric.size, such as ramp 4x4x2 or tree 4x8, or a kind alone; empty is that one
+	Networks   []string  `json:",omitempty"` // of fabric.network with fabric.size, such as ramp 4x4x2 or tree 4x8, or a kind alone; empty is that one
 }
 
 // mostPoints bounds the combinations of a run.

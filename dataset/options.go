@@ -65,7 +65,7 @@ type Options struct {
 	Size             int              // height and width in pixels to which images of a folder or of shards are resized; zero means 32
 	// Stream reads images of a folder or of shards when they are needed, for more than fit into memory; the mean and
 	// the deviation are then those of 1,000 images. False keeps all in memory.
-	Stream bool `config:",late"`
+	Stream bool `json:",omitempty"`
 	Limit  int  // maximum of training images, over all classes; zero means all
 	// Mean is subtracted from each channel before the division by Deviation, pixels being
 	// from 0 to 1: a value for each channel, or one for all. Empty means the mean of the
