@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,22 +14,44 @@ import (
 	"graft/work/train"
 )
 
-// newFollowCommand is `graft follow`, which people have no use for.
+// newFollowCommand is `graft follow`, which people use on other machines than the job's; 'graft train' starts it
+// on its own.
 func newFollowCommand() *cobra.Command {
 	var o train.FollowOptions
+	var join train.JoinOptions
 	command := &cobra.Command{
-		Use:    "follow CONFIG",
-		Hidden: true,
-		Short:  "Train as a follower of the process that started this one",
-		Long: `follow is the process that 'graft train' starts for each device but the first, if a job trains
-on several. It executes the commands on its standard input until that ends.`,
-		Example: "  graft follow runs/job/config.resolved.toml --device cuda:1 3> >(cat)",
-		Args:    cobra.ExactArgs(1),
+		Use:   "follow --join HOST:PORT --token FILE",
+		Short: "Train a part of each batch of a job on another machine",
+		Long: `follow joins a job whose parallel.listen is HOST:PORT, on this or another machine, and trains a
+part of each batch. Leader and followers need the same graft, the same LibTorch, the same images and
+the same token: a file with at least 16 characters, such as those of 'openssl rand -hex 16'. The job's
+configuration comes from the leader; --set says what is different here, such as data.path. It
+waits for work, joins again after a lost connection, and ends when no leader was there for a while.
+
+Nothing is encrypted: addresses must be private ones, of a trusted network or of a tunnel.
+
+'graft train' itself starts follow with a CONFIG for each further device of its own machine.`,
+		Example: `  graft follow --join 10.0.0.1:7000 --token token
+  graft follow --join 10.0.0.1:7000 --token token --device cuda:1 --set data.path=/local/images`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			if join.Address != "" {
+				if len(args) > 0 {
+					return failure.Usagef("option join takes the configuration from the leader; leave out %s", args[0])
+				}
+				join.Set, join.Device = o.Set, o.Device
+				return train.Join(command.Context(), environment(command.Context()), join)
+			}
+			if len(args) == 0 {
+				return failure.Usagef("no leader is given; name the address at which it listens with option join")
+			}
 			return runFollow(command.Context(), args[0], o)
 		},
 	}
 	flags := command.Flags()
+	flags.StringVar(&join.Address, "join", "", "address at which the job's leader listens")
+	flags.StringVar(&join.Token, "token", "", "file of the token that the leader has too")
+	flags.DurationVar(&join.Wait, "wait", time.Minute, "how long a leader is looked for")
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key; may be given several times")
 	flags.StringVar(&o.Device, "device", "", "where this process trains")
 	return command

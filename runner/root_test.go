@@ -158,7 +158,7 @@ var onWrongFiles = map[string][]struct {
 	"graft simulate": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft work":     {{"work", failure.Damaged}, {"none", failure.Failed}},
 	"graft compare":  {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
-	"graft follow":   {{"wrong.toml --device cpu", failure.Usage}},
+	"graft follow":   {{"wrong.toml --device cpu", failure.Usage}, {"", failure.Usage}, {"wrong.toml --join 127.0.0.1:1", failure.Usage}, {"--join 127.0.0.1:1 --token none", failure.Usage}, {"--join 127.0.0.1:1 --token wrong.toml --wait 1ms", failure.Failed}},
 	"graft node simulate": {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--set tasks.from='wrong.csv'", failure.Configuration}, {"--set machine.profiles='wrong.csv'", failure.Configuration},
 		{"--scheduler ./wrong.safetensors", failure.Configuration}, {"machine.toml --resume --out run", failure.Damaged}},
 	"graft fabric graph": {{"wrong.toml", failure.Configuration}, {"none.json", failure.Failed}, {"NoNetwork", failure.Configuration}, {"ConvNet --out graph.toml", failure.Usage}},

@@ -66,7 +66,7 @@ func TestCompletionKnowsWhatArgumentsCanBe(t *testing.T) {
 	list, _ := offered(t, "completion", "")
 	require.Equal(t, shells, list)
 	list, _ = offered(t, "")
-	require.NotContains(t, strings.Join(list, "\n"), "follow", "hidden commands stay hidden")
+	require.NotContains(t, strings.Join(list, "\n"), "guard", "hidden commands stay hidden")
 	list, _ = offered(t, "help", "nosuch", "")
 	require.Empty(t, list)
 	_, directive = offered(t, "train", "--folder", "nosuch/")

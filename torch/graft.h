@@ -200,6 +200,8 @@ typedef struct {
   int32_t device_type;  // where the tensors are: 0 is the CPU, 1 is CUDA
   int32_t device_index;
   int64_t timeout_ms;   // without a word from another process
+  const char *address;  // of this process, for those of other machines; NULL: store is a file of this machine
+  int32_t port;         // with an address: store is the host of rank 0, which listens at this port
 } graft_peers_options;
 
 // Returns when all have come. The message of a call that another process failed

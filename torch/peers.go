@@ -7,6 +7,8 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
 	"time"
 	"unsafe"
 )
@@ -29,6 +31,9 @@ type PeersOptions struct {
 	Rank  int    // of this process, from 0
 	Size  int    // of the group
 	Store string // path of a file that does not exist yet, the same for all, in which they find each other
+	// Address is the IP address at which processes of other machines reach this one. Store is then HOST:PORT
+	// of rank 0, which listens there. Empty means that all are on this machine.
+	Address string
 	// Device is the device of the tensors; zero means the CPU. CUDA devices communicate
 	// over NCCL if LibTorch has it, else over Gloo on the host.
 	Device  Device
@@ -43,6 +48,12 @@ func (o PeersOptions) Validate() error {
 	}
 	if o.Store == "" {
 		faults = append(faults, errors.New("no file to meet by"))
+	}
+	if o.Address != "" {
+		_, port, err := net.SplitHostPort(o.Store)
+		if n, bad := strconv.Atoi(port); err != nil || bad != nil || n < 1 || n > 65535 || net.ParseIP(o.Address) == nil {
+			faults = append(faults, fmt.Errorf("address %s and meeting point %s; expected an IP address, and HOST:PORT", o.Address, o.Store))
+		}
 	}
 	if o.Timeout < time.Millisecond {
 		faults = append(faults, fmt.Errorf("a timeout of %v; it is a millisecond at least", o.Timeout))
@@ -60,11 +71,21 @@ func (s *Scope) NewPeers(o PeersOptions) *Peers {
 		s.fail(err)
 		return p
 	}
-	store := C.CString(o.Store)
+	host, port := o.Store, 0
+	if o.Address != "" {
+		var text string
+		host, text, _ = net.SplitHostPort(o.Store) // Validate has looked
+		port, _ = strconv.Atoi(text)
+	}
+	store := C.CString(host)
 	defer C.free(unsafe.Pointer(store))
 	kind, index := o.Device.code()
 	c := C.graft_peers_options{rank: C.int32_t(o.Rank), size: C.int32_t(o.Size), store: store, device_type: C.int32_t(kind),
-		device_index: C.int32_t(index), timeout_ms: C.int64_t(o.Timeout.Milliseconds())}
+		device_index: C.int32_t(index), timeout_ms: C.int64_t(o.Timeout.Milliseconds()), port: C.int32_t(port)}
+	if o.Address != "" {
+		c.address = C.CString(o.Address)
+		defer C.free(unsafe.Pointer(c.address))
+	}
 	if err := take("make a group", C.graft_peers_new(&c, &p.handle)); err != nil {
 		s.fail(err)
 		return p

@@ -13,9 +13,10 @@ import (
 // Follow runs a follower: a process that trains with a job's leader. It loads the same
 // images onto its device, executes orders and answers them until there are no more,
 // which is also how it learns that the leader is gone. It writes no files. Call it in a
-// scope of [torch.With], which keeps it on one thread.
-func Follow(load func() (*dataset.Set, error), orders io.Reader, answers io.Writer) error {
-	f := &follower{out: json.NewEncoder(answers)}
+// scope of [torch.With], which keeps it on one thread. Address is that of a process on another machine than the
+// leader's; empty on the same one.
+func Follow(load func() (*dataset.Set, error), address string, orders io.Reader, answers io.Writer) error {
+	f := &follower{out: json.NewEncoder(answers), address: address}
 	defer f.close()
 	err := f.begin(load)
 	in := json.NewDecoder(orders)
@@ -35,6 +36,7 @@ type follower struct {
 	out     *json.Encoder
 	data    *dataset.Set
 	device  torch.Device
+	address string       // of this process, for others on other machines; empty on one
 	replica *replica     // nil before the leader's first snapshot
 	peers   *torch.Peers // nil outside of a group
 	scope   *torch.Scope // of peers
@@ -96,8 +98,16 @@ func (f *follower) meet(m rendezvous) error {
 		return err
 	}
 	f.scope = torch.NewScope()
-	f.peers = f.scope.NewPeers(torch.PeersOptions{Rank: m.Rank, Size: m.Size, Store: m.Store, Device: f.device, Timeout: m.Timeout})
+	f.peers = f.scope.NewPeers(torch.PeersOptions{Rank: m.Rank, Size: m.Size, Store: m.Store, Address: f.at(m), Device: f.device, Timeout: m.Timeout})
 	return f.scope.Err()
+}
+
+// at is the address of this process in a group of several machines.
+func (f *follower) at(m rendezvous) string {
+	if m.Network {
+		return f.address
+	}
+	return ""
 }
 
 func (f *follower) copy(c snapshot) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
 
@@ -24,6 +25,7 @@ type group struct {
 	size    int          // of the last group; one for the leader alone
 	failed  bool         // since work last succeeded an exchange failed with nobody gone
 	threads int          // of LibTorch while the leader is alone
+	address string       // of the leader, where members are on other machines; empty for one machine
 }
 
 // errAgain means that a process was lost and that the work must be repeated.
@@ -131,14 +133,13 @@ func (g *group) form(others []*member) error {
 	if err := torch.SetThreads(g.share()); err != nil || g.size == 1 {
 		return errors.Join(err, g.formed())
 	}
-	folder, err := g.files.MkdirTemp("", "graft-")
+	r := rendezvous{Size: g.size, Threads: g.share(), Timeout: g.Parallel.Timeout}
+	leave, err := g.place(&r)
 	if err != nil {
-		return fmt.Errorf("make a folder for the rendezvous of processes: %w", err)
+		return err
 	}
-	r := rendezvous{Size: g.size, Store: filepath.Join(folder, "meet"), Threads: g.share(), Timeout: g.Parallel.Timeout}
 	err = g.exchange(func(rank int) order { r := r; r.Rank = rank; return order{Meet: &r} }, func() error { return g.meet(r) })
-	// Processes that have met do not need it.
-	_ = errors.Join(g.files.Remove(r.Store), g.files.Remove(folder))
+	leave() // processes that have met do not need it
 	if err != nil {
 		return err
 	}
@@ -148,10 +149,35 @@ func (g *group) form(others []*member) error {
 	return g.formed()
 }
 
+// place chooses where processes meet, a file or a free port of the leader, and says how to clear it away.
+func (g *group) place(r *rendezvous) (leave func(), err error) {
+	if g.address != "" {
+		r.Network = true
+		r.Store, err = freePort(g.address)
+		return func() {}, err
+	}
+	folder, err := g.files.MkdirTemp("", "graft-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the rendezvous of processes: %w", err)
+	}
+	r.Store = filepath.Join(folder, "meet")
+	return func() { _ = errors.Join(g.files.Remove(r.Store), g.files.Remove(folder)) }, nil
+}
+
+// freePort is a port of an address at which nobody listens.
+func freePort(address string) (string, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+	if err != nil {
+		return "", fmt.Errorf("find a port for the rendezvous of processes: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
 // meet is the leader's part of the rendezvous.
 func (g *group) meet(r rendezvous) error {
 	scope := torch.NewScope()
-	peers := scope.NewPeers(torch.PeersOptions{Size: r.Size, Store: r.Store, Device: g.Network.Placement().Device, Timeout: r.Timeout})
+	peers := scope.NewPeers(torch.PeersOptions{Size: r.Size, Store: r.Store, Address: g.address, Device: g.Network.Placement().Device, Timeout: r.Timeout})
 	if err := scope.Err(); err != nil {
 		return errors.Join(err, scope.Close())
 	}
@@ -168,6 +194,9 @@ func (g *group) formed() error {
 func (g *group) share() int {
 	if g.size > 1 && g.Parallel.Threads > 0 {
 		return g.Parallel.Threads
+	}
+	if g.address != "" {
+		return g.threads // each has a machine of its own
 	}
 	return max(1, g.threads/g.size)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 )
 
@@ -18,6 +19,10 @@ type Parallel struct {
 	// Background trains on while processes start; false waits for them, so that the same
 	// steps are taken by the same number of processes in every run.
 	Background bool
+	// Listen is the private IP address and the port at which followers on other machines join by 'graft follow
+	// --join', one for each device but the first; empty starts them on this machine.
+	Listen string `json:",omitempty" result:"none"`
+	Token  string `config:"token_file" json:",omitempty" result:"none"` // file of the token that they must know; required with listen
 }
 
 // EnsureDefaults fills unset options.
@@ -33,6 +38,17 @@ func (p Parallel) Validate() error {
 	}
 	if p.Timeout < 0 || p.Timeout > 0 && p.Timeout < 10*time.Millisecond || p.Start < 0 {
 		faults = append(faults, errors.New("parallel: a timeout is 10ms at least, and times are not negative"))
+	}
+	if (p.Listen == "") != (p.Token == "") || p.Listen != "" && !p.On {
+		faults = append(faults, errors.New("parallel: listen and token_file go together, with on = true"))
+	}
+	if host, _, err := net.SplitHostPort(p.Listen); p.Listen != "" {
+		if err == nil {
+			err = trusted(host)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("parallel: listen %q: %w", p.Listen, err))
+		}
 	}
 	return errors.Join(faults...)
 }

@@ -19,7 +19,8 @@ type order struct {
 type rendezvous struct {
 	Rank    int           `json:"rank"`
 	Size    int           `json:"size"`
-	Store   string        `json:"store"` // path of the file in which processes find each other
+	Store   string        `json:"store"`             // path of the file in which processes find each other, or HOST:PORT of the leader
+	Network bool          `json:"network,omitempty"` // they are on several machines
 	Threads int           `json:"threads"`
 	Timeout time.Duration `json:"timeout_ns"`
 }

@@ -40,6 +40,9 @@ func newTeam(c *core, starter Starter, fsys files.FS) (*team, error) {
 	}
 	t := &team{core: c, starter: starter, members: map[int]*member{}, tried: map[int]bool{}}
 	t.group = group{team: t, files: fsys, size: 1, threads: r.Threads}
+	if network, ok := starter.(*Network); ok {
+		t.group.address = network.host
+	}
 	return t, nil
 }
 
@@ -64,7 +67,7 @@ func (t *team) gather(ctx context.Context) error {
 		}
 	}
 	for device := 1; device < want; device++ {
-		if t.members[device] == nil && !t.tried[device] {
+		if t.members[device] == nil && (!t.tried[device] || t.waiting()) {
 			if err := t.start(device); err != nil {
 				return err
 			}
@@ -125,6 +128,12 @@ func (t *team) await(ctx context.Context, m *member) error {
 		return nil
 	}
 	return t.remove(results.EventPeerMissing, m, err)
+}
+
+// waiting reports whether a follower of another machine waits for work.
+func (t *team) waiting() bool {
+	network, ok := t.starter.(*Network)
+	return ok && network.waiting()
 }
 
 func (t *team) sorted() []*member {

@@ -8,6 +8,7 @@
 #if defined(USE_C10D_GLOO)
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/version.h>
 #endif
 #if defined(USE_C10D_NCCL)
@@ -55,10 +56,10 @@ class C10d : public Peers {
   at::Device device_;
 };
 
-// Gloo listens on the loopback interface: the processes are on one machine.
+// Gloo listens on the loopback interface, unless processes are on several machines.
 c10::intrusive_ptr<Backend> gloo(const c10::intrusive_ptr<c10d::Store> &store, const graft_peers_options &o) {
   auto options = c10d::ProcessGroupGloo::Options::create(std::chrono::milliseconds(o.timeout_ms));
-  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1"));
+  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(o.address != nullptr ? o.address : "127.0.0.1"));
   return c10::make_intrusive<c10d::ProcessGroupGloo>(store, o.rank, o.size, options);
 }
 
@@ -73,8 +74,19 @@ c10::intrusive_ptr<Backend> nccl(const c10::intrusive_ptr<c10d::Store> &store, c
 }
 #endif
 
+// Where the processes find each other: a file, or a port of rank 0.
+c10::intrusive_ptr<c10d::Store> meeting(const graft_peers_options &o) {
+  if (o.address == nullptr) return c10::make_intrusive<c10d::FileStore>(o.store, o.size);
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(o.port);
+  options.isServer = o.rank == 0;
+  options.numWorkers = static_cast<std::size_t>(o.size);
+  options.timeout = std::chrono::milliseconds(o.timeout_ms);
+  return c10::make_intrusive<c10d::TCPStore>(o.store, options);
+}
+
 std::unique_ptr<Peers> connect(const graft_peers_options &o) {
-  auto store = c10::make_intrusive<c10d::FileStore>(o.store, o.size);
+  auto store = meeting(o);
   store->setTimeout(std::chrono::milliseconds(o.timeout_ms));
 #if defined(USE_C10D_NCCL)
   if (o.device_type != 0) {

@@ -24,7 +24,7 @@ const (
 // findToken takes the token from the file, or else the one that is given, or makes one.
 func findToken(env *work.Env, o Options) (token string, made bool, err error) {
 	if o.TokenFile != "" {
-		token, err = readToken(env, o.TokenFile)
+		token, err = ReadToken(env, o.TokenFile)
 		return token, false, err
 	}
 	if token = strings.TrimSpace(o.Token); token != "" {
@@ -37,8 +37,8 @@ func findToken(env *work.Env, o Options) (token string, made bool, err error) {
 	return hex.EncodeToString(random), true, nil
 }
 
-// readToken reads a file that holds a token and nothing else.
-func readToken(env *work.Env, path string) (string, error) {
+// ReadToken reads a file that holds a token and nothing else.
+func ReadToken(env *work.Env, path string) (string, error) {
 	text, err := files.ReadAll(env.Files, path, mostToken)
 	if err != nil {
 		return "", failure.With(failure.Usage, fmt.Errorf("read the token: %w", err))

@@ -32,15 +32,20 @@ func Follow(env *work.Env, path string, o FollowOptions, orders io.Reader, answe
 		return err
 	}
 	return torch.With(func(s *torch.Scope) error {
-		return trainer.Follow(func() (*dataset.Set, error) {
-			device, err := torch.ParseDevice(o.Device)
-			if err != nil {
-				return nil, err
-			}
-			env.Log.Info("follows the job's leader")
-			return dataset.Load(s, device, env.Files, c.Data)
-		}, orders, answers)
+		env.Log.Info("follows the job's leader")
+		return trainer.Follow(imagesOf(env, s, c, o.Device), "", orders, answers)
 	})
+}
+
+// imagesOf loads the images of a follower onto its device.
+func imagesOf(env *work.Env, s *torch.Scope, c *config.Job, device string) func() (*dataset.Set, error) {
+	return func() (*dataset.Set, error) {
+		d, err := torch.ParseDevice(device)
+		if err != nil {
+			return nil, err
+		}
+		return dataset.Load(s, d, env.Files, c.Data)
+	}
 }
 
 // starter starts this program once more for each device after the first.
@@ -54,6 +59,9 @@ func (j *job) starter(first torch.Device) (trainer.Starter, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if j.Train.Parallel.Listen != "" {
+		return j.listener()
 	}
 	if j.env.Program == "" {
 		return nil, errors.New("start processes for other devices: the path of this program is not known; set parallel.on = false")

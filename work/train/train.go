@@ -106,16 +106,20 @@ type job struct {
 	record   *recorder
 	stored   *results.Run
 	images   *dataset.Set
-	was      *config.Job     // that a resumed run began with, where it goes on with another; nil for the same
-	changed  bool            // the run folder is to hold the job's configuration
-	accepted []string        // differences of the two
-	server   *control.Server // nil without an address
-	live     *trainer.Live   // nil without an address
-	energy   *energy         // nil measures nothing
+	was      *config.Job      // that a resumed run began with, where it goes on with another; nil for the same
+	changed  bool             // the run folder is to hold the job's configuration
+	accepted []string         // differences of the two
+	server   *control.Server  // nil without an address
+	live     *trainer.Live    // nil without an address
+	energy   *energy          // nil measures nothing
+	network  *trainer.Network // that followers of other machines join; nil without any
 }
 
 func (j *job) close() {
 	j.server.Close()
+	if j.network != nil {
+		_ = j.network.Close()
+	}
 	if err := j.energy.close(); err != nil {
 		j.env.Log.Warn("the measurement of energy did not end", zap.Error(err))
 	}

@@ -1,0 +1,168 @@
+package trainer_test
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/dataset"
+	"graft/files"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// joinVariable is set in a process that joins a leader; it holds its address.
+const joinVariable = "GRAFT_TEST_JOIN"
+
+const (
+	testToken   = "0123456789abcdef"
+	testVersion = "graft test"
+)
+
+var means = trainer.Means{Now: time.Now, Random: rand.Reader}
+
+func dialing(address string) func() (net.Conn, error) {
+	return func() (net.Conn, error) { return net.DialTimeout("tcp", address, 5*time.Second) }
+}
+
+// join is the whole of such a process: it follows until the leader is gone.
+func join(address string) error {
+	for joined := false; ; joined = true {
+		l, err := trainer.Join(dialing(address), testToken, testVersion, means)
+		if err != nil && joined {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = torch.With(func(s *torch.Scope) error {
+			return trainer.Follow(func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, files.OS{}, smallData(1)) }, l.Address, l, l)
+		})
+		if _ = l.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+}
+
+// listening is a leader's listener, with so many processes that join it.
+func listening(t *testing.T, count int) (n *trainer.Network, all []*exec.Cmd) {
+	t.Helper()
+	r, err := torch.Describe()
+	require.NoError(t, err)
+	if !r.Gloo {
+		t.Skip("this LibTorch has no c10d with Gloo; build the library for another one")
+	}
+	n, err = trainer.ListenFor("127.0.0.1:0", testToken, trainer.Invitation{Version: testVersion}, means)
+	require.NoError(t, err)
+	path, err := os.Executable()
+	require.NoError(t, err)
+	for range count {
+		c := exec.Command(path)
+		c.Env = append(os.Environ(), joinVariable+"="+n.Addr())
+		c.Stderr = os.Stderr
+		require.NoError(t, c.Start())
+		all = append(all, c)
+	}
+	t.Cleanup(func() {
+		_ = n.Close()
+		for _, c := range all {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		}
+	})
+	return n, all
+}
+
+// watched is a memory that tells when an epoch ends.
+type watched struct {
+	*memory
+	ended func()
+}
+
+func (w watched) Epoch(r trainer.Row) error {
+	w.ended()
+	return w.memory.Epoch(r)
+}
+
+// Followers that come over the network train with the losses of one process, come and go with the devices, and
+// another one takes the place of one that is killed.
+func TestFollowersOfOtherMachines(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	o := changing()
+	o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9}
+	actions := []string{"deepen:conv1", "widen:conv2:12", "deepen:conv2"}
+	alone, book := &memory{}, &memory{}
+	require.NoError(t, torch.SetThreads(1))
+	perform(t, o, alone, nil, actions...)
+	n, _ := listening(t, 2)
+	o.Parallel.Threads = 1
+	perform(t, o, book, n, actions...)
+	require.Equal(t, []int{2, 3, 2, 1}, book.processes())
+	require.Equal(t, alone.events(), book.others())
+	require.Less(t, apart(t, book, alone), lossTolerance)
+}
+
+func TestAnotherFollowerTakesThePlace(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	require.NoError(t, torch.SetThreads(1))
+	o := changing()
+	o.Optimizer = torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}
+	o.Parallel.Threads = 1
+	alone, book := &memory{}, &memory{}
+	perform(t, o, alone, nil)
+	n, all := listening(t, 3)
+	killed := false
+	perform(t, o, watched{book, func() {
+		if !killed && len(book.processes()) >= 2 {
+			killed = true
+			for _, c := range all[:2] { // at least one of them works
+				_ = c.Process.Kill()
+			}
+		}
+	}}, n)
+	require.NotEmpty(t, book.why("peer lost"))
+	require.Less(t, apart(t, book, alone), lossTolerance)
+}
+
+// Strangers, other versions and public addresses are refused.
+func TestStrangersAreRefused(t *testing.T) {
+	n, err := trainer.ListenFor("127.0.0.1:0", testToken, trainer.Invitation{Version: testVersion}, means)
+	require.NoError(t, err)
+	defer n.Close()
+	_, err = trainer.Join(dialing(n.Addr()), "another token, as long", testVersion, means)
+	require.ErrorIs(t, err, trainer.ErrRefused)
+	require.ErrorContains(t, err, "the token is another one")
+	_, err = trainer.Join(dialing(n.Addr()), testToken, "graft of yesterday", means)
+	require.ErrorContains(t, err, "the leader is graft test, the follower graft of yesterday")
+
+	conn, err := net.Dial("tcp", n.Addr())
+	require.NoError(t, err)
+	defer conn.Close()
+	r := bufio.NewReader(conn)
+	_, err = r.ReadString('\n')
+	require.NoError(t, err)
+	_, err = conn.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
+	require.NoError(t, err)
+	text, _ := r.ReadString('\n')
+	require.Contains(t, text, "no program of graft")
+	_, err = trainer.Join(func() (net.Conn, error) { return nil, errors.New("no way") }, testToken, testVersion, means)
+	require.ErrorContains(t, err, "no way")
+
+	for address, want := range map[string]string{"8.8.8.8:1": "no private address", "0.0.0.0:1": "no private address", "localhost:1": "no IP address", "10.0.0.1": "missing port"} {
+		_, err := trainer.ListenFor(address, testToken, trainer.Invitation{}, means)
+		require.ErrorContains(t, err, want)
+	}
+	_, err = trainer.ListenFor("127.0.0.1:0", "short", trainer.Invitation{}, means)
+	require.ErrorContains(t, err, "shorter than 16")
+}

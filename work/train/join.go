@@ -1,0 +1,131 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/files"
+	"graft/results/failure"
+	"graft/torch"
+	"graft/trainer"
+	"graft/work"
+	"graft/work/control"
+)
+
+// JoinOptions say which job a follower on another machine joins.
+type JoinOptions struct {
+	Address string        // HOST:PORT at which the leader listens
+	Token   string        // file of the token
+	Set     []string      // assignments after those of the leader, such as data.path
+	Device  string        // where this process trains
+	Wait    time.Duration // how long it tries to reach a leader; zero means a minute
+}
+
+// Join trains as a follower of a leader on another machine, and joins again after it was dismissed or the
+// connection was lost. It ends when no leader has been there for a while.
+func Join(ctx context.Context, env *work.Env, o JoinOptions) error {
+	token, err := control.ReadToken(env, o.Token)
+	if err != nil {
+		return err
+	}
+	version, err := versionOf(env)
+	if err != nil {
+		return err
+	}
+	if o.Wait == 0 {
+		o.Wait = time.Minute
+	}
+	dial := func() (net.Conn, error) {
+		var d net.Dialer
+		limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		return d.DialContext(limited, "tcp", o.Address)
+	}
+	worked := false
+	for since := env.Now(); ; {
+		l, err := trainer.Join(dial, token, version, trainer.Means{Now: env.Now, Random: env.Random})
+		switch {
+		case ctx.Err() != nil:
+			return failure.With(failure.Interrupted, ctx.Err())
+		case err == nil:
+			worked = true
+			if err := followLeader(env, l, o); err != nil {
+				env.Log.Warn("lost the leader; joins again", zap.Error(err))
+			}
+			since = env.Now()
+			continue
+		case refused(err):
+			return failure.With(failure.Usage, err)
+		case env.Now().Sub(since) < o.Wait:
+			pause, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+			<-pause.Done()
+			cancel()
+			continue
+		case worked:
+			env.Log.Info("the leader has left")
+			return nil
+		}
+		return fmt.Errorf("join a job: no leader at %s within %v: %w", o.Address, o.Wait, err)
+	}
+}
+
+// refused reports whether the leader is there and does not want this follower.
+func refused(err error) bool { return errors.Is(err, trainer.ErrRefused) }
+
+// followLeader does the work of one leader.
+func followLeader(env *work.Env, l *trainer.Leader, o JoinOptions) error {
+	defer l.Close()
+	folder, err := env.Files.MkdirTemp("", "graft-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = files.RemoveAll(env.Files, folder) }()
+	path := filepath.Join(folder, "job.toml")
+	err = files.WriteAtomic(env.Files, path, func(w io.Writer) error {
+		_, err := io.WriteString(w, l.Job)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c, err := config.ReadJob(env.Files, path, append(l.Set, o.Set...))
+	if err != nil {
+		return err
+	}
+	env.Log.Info("follows the job's leader", zap.String("address", o.Address))
+	return torch.With(func(s *torch.Scope) error {
+		return trainer.Follow(imagesOf(env, s, c, o.Device), l.Address, l, l)
+	})
+}
+
+// listener lets followers of other machines join the job.
+func (j *job) listener() (trainer.Starter, error) {
+	token, err := control.ReadToken(j.env, j.Train.Parallel.Token)
+	if err != nil {
+		return nil, err
+	}
+	version, err := versionOf(j.env)
+	if err != nil {
+		return nil, err
+	}
+	j.network, err = trainer.ListenFor(j.Train.Parallel.Listen, token, trainer.Invitation{Version: version, Job: j.Resolved(), Set: []string{"parallel.listen=''", "parallel.token_file=''"}}, trainer.Means{Now: j.env.Now, Random: j.env.Random})
+	if err != nil {
+		return nil, err
+	}
+	j.env.Log.Info("followers may join", zap.String("address", j.network.Addr()))
+	return j.network, nil
+}
+
+// versionOf is what leader and followers must have in common.
+func versionOf(env *work.Env) (string, error) {
+	r, err := torch.Describe()
+	return fmt.Sprintf("graft %s with LibTorch %s", env.Version, r.Version), err
+}
