@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"time"
 
@@ -50,7 +51,7 @@ func newEpoch(s *torch.Scope, o setup) (e *epoch, err error) {
 	}
 	e.images, e.labels = s.To(torch.From(s, pixels, rows, 3, 32, 32), torch.Uint8, e.device), s.To(torch.From(s, labels, rows), torch.Int64, e.device)
 	half := s.Full(0.5, torch.Float32, e.device, 3, 1, 1)
-	e.program, err = n.ProgramOn(s, torch.ProgramOptions{Fast: o.fast}, func(b *torch.Builder, x torch.Value) torch.Value {
+	e.program, err = n.ProgramOn(s, torch.ProgramOptions{Fast: o.fast, Graphs: o.graphs}, func(b *torch.Builder, x torch.Value) torch.Value {
 		return b.Normalize(x, 1.0/255, half, half)
 	})
 	if err != nil {
@@ -104,7 +105,7 @@ func (b *bench) job() error {
 	threads := threadCounts()[len(threadCounts())-1]
 	train, test := b.rows()
 	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, %d thread(s), the twin with its DataLoader\n", train, test, batchSize, threads)
-	return b.epochs(b.twins()[:2], threads)
+	return b.epochs(ours, b.twins()[:2], threads)
 }
 
 // resident compares epochs whose images lie on the device on both sides.
@@ -116,18 +117,19 @@ func (b *bench) resident() error {
 	if b.device != "cpu" {
 		twins = append(twins, variant{name: "PyTorch, torch.compile, CUDA graphs", args: []string{"--compile", "--graphs"}, once: true})
 	}
+	mine := append(slices.Clone(ours), variant{name: "graft, fast path, recorded", args: []string{"-fast", "-graphs"}})
 	for k := range twins {
 		twins[k].args = append(twins[k].args, "--resident", fmt.Sprint(train), "--device", b.device)
 	}
-	return b.epochs(twins, threads)
+	return b.epochs(mine, twins, threads)
 }
 
 // epochs compares them; a twin that cannot run is left out.
-func (b *bench) epochs(twins []variant, threads int) error {
+func (b *bench) epochs(mine, twins []variant, threads int) error {
 	fmt.Fprintln(b.table, "graft\ttwin\tratio\t\tgraft s\ttwin s\tgraft MB at most\ttwin MB at most")
 	defer b.table.Flush()
 	for _, v := range twins {
-		for _, u := range ours {
+		for _, u := range mine {
 			var m measured
 			err := b.repeated(u, v, threads, func(us, twin *side, rounds int) error {
 				return m.pairs(alike(us, twin, command{Cmd: "epoch", Iterations: 1}), rounds)

@@ -76,6 +76,7 @@ func main() {
 	flag.BoolVar(&o.child, "worker", false, "be graft's side of a comparison")
 	flag.IntVar(&o.threads, "threads", 1, "threads, of a worker")
 	flag.BoolVar(&o.fast, "fast", false, "take the fast path, in a worker")
+	flag.BoolVar(&o.graphs, "graphs", false, "record steps, in a worker")
 	flag.Int64Var(&o.seed, "seed", 1, "seed of weights and images")
 	flag.IntVar(&o.batches, "batches", 20, "different batches of images")
 	flag.Parse()

@@ -18,6 +18,7 @@ import (
 type setup struct {
 	threads int
 	fast    bool
+	graphs  bool // CUDA graphs
 	seed    int64
 	batches int
 	device  string // of epochs

@@ -94,34 +94,41 @@ object() {
 # has FILE SYMBOL: whether a library exports a symbol.
 has() { [ -f "$1" ] && nm -D "$1" 2>/dev/null | grep -q " T $2"; }
 
-# together FLAGS: compiles what lets processes train together with as much of c10d
-# as this LibTorch has and its headers allow: all, Gloo alone, or nothing. NCCL wants
-# CUDA's headers; a wheel's lie beside it.
-together() {
-	tries=-DGRAFT_ALONE
-	if has "$libraries/libtorch_cpu.so" _ZN4c10d16ProcessGroupGlooC1; then tries="-DUSE_C10D_GLOO $tries"; fi
-	cuda=
-	for folder in ${LIBTORCH:+"$LIBTORCH"/../triton/backends/nvidia/include "$LIBTORCH"/../nvidia/*/include} ${CUDA_HOME:+"$CUDA_HOME/include"} /usr/local/cuda/include; do
-		if [ -d "$folder" ]; then cuda="$cuda -isystem $folder"; fi
-	done
-	if has "$libraries/libtorch_cuda.so" _ZN4c10d16ProcessGroupNCCLC1; then tries="-DUSE_C10D_NCCL $tries"; fi
-	key=$({ echo "$compiler $version $libraries $1 $tries $cuda"; cat torch/graft.h torch/csrc/c10d.cc torch/csrc/peers.h torch/csrc/gloo/declared.h; } | sha256sum | cut -c1-16)
-	peers=$objects/c10d-$key.o
-	list="$list $peers"
-	[ ! -f "$peers" ] || return 0
-	echo "library: compiling c10d for LibTorch $version"
+# CUDA's headers, which a wheel brings along.
+cuda=
+for folder in ${LIBTORCH:+"$LIBTORCH"/../triton/backends/nvidia/include "$LIBTORCH"/../nvidia/*/include} ${CUDA_HOME:+"$CUDA_HOME/include"} /usr/local/cuda/include; do
+	if [ -d "$folder" ]; then cuda="$cuda -isystem $folder"; fi
+done
+
+# attempt NAME FLAGS TRIES FILES...: compiles torch/csrc/NAME.cc with the first of TRIES that compiles:
+# definitions joined by commas. NAME-….is says which.
+attempt() {
+	name=$1 options=$2 tries=$3
+	shift 3
+	key=$({ echo "$compiler $version $libraries $options $tries $cuda"; cat "torch/csrc/$name.cc" "$@"; } | sha256sum | cut -c1-16)
+	object=$objects/$name-$key.o
+	list="$list $object"
+	[ ! -f "$object" ] || return 0
+	echo "library: compiling $name for LibTorch $version"
 	{
 		for try in $tries; do
-			options=$try
-			if [ "$try" = -DUSE_C10D_NCCL ]; then options="$try -DUSE_C10D_GLOO $cuda"; fi
 			# shellcheck disable=SC2086
-			if "$CXX" $1 $options -c torch/csrc/c10d.cc -o "$peers.tmp" 2>"$peers.log"; then break; fi
-			echo "library: c10d does not compile with $options: $(grep -m 1 error "$peers.log" || true); trying with less"
+			if "$CXX" $options $(echo "$try" | tr , ' ') $cuda -c "torch/csrc/$name.cc" -o "$object.tmp" 2>"$object.log"; then break; fi
+			echo "library: $name does not compile with $try: $(grep -m 1 error "$object.log" || true); trying with less"
 		done
-		echo "${try#-D}" >"$peers.is" && mv "$peers.tmp" "$peers"
+		echo "$try" >"$object.is" && mv "$object.tmp" "$object"
 	} &
 	pids="$pids $!"
 }
+
+# What lets processes train together, with as much of c10d as this LibTorch has and its headers
+# allow: all, Gloo alone, or nothing. NCCL wants CUDA's headers.
+together=-DGRAFT_ALONE
+if has "$libraries/libtorch_cpu.so" _ZN4c10d16ProcessGroupGlooC1; then together="-DUSE_C10D_GLOO $together"; fi
+if has "$libraries/libtorch_cuda.so" _ZN4c10d16ProcessGroupNCCLC1; then together="-DUSE_C10D_NCCL,-DUSE_C10D_GLOO $together"; fi
+
+graphs=-DGRAFT_NO_GRAPHS
+if [ -f "$libraries/libtorch_cuda.so" ]; then graphs="-DGRAFT_CUDA $graphs"; fi
 
 # gotorch's nine files as one unit: the headers cost more than the code.
 unity=$objects/cgotorch.cc
@@ -130,7 +137,10 @@ cmp -s "$unity.tmp" "$unity" 2>/dev/null && rm "$unity.tmp" || mv "$unity.tmp" "
 
 object cgotorch "$unity" "-std=$standard -O1 -w $flags -I$gotorch $includes" "$unity" "$gotorch"/cgotorch/*.cc "$gotorch"/cgotorch/*.h
 object door torch/csrc/door.cc "-std=$standard -O2 -Wall -Wno-sign-compare $flags $includes" torch/graft.h torch/csrc/*.cc torch/csrc/*.h
-together "-std=$standard -O2 -Wall -Wno-sign-compare $flags -Itorch/csrc $includes"
+attempt c10d "-std=$standard -O2 -Wall -Wno-sign-compare $flags -Itorch/csrc $includes" "$together" torch/graft.h torch/csrc/peers.h torch/csrc/gloo/declared.h
+peers=$object
+attempt graphs "-std=$standard -O2 -Wall -Wno-sign-compare $flags $includes" "$graphs" torch/csrc/graphs.h
+captures=$object
 for pid in $pids; do wait "$pid" || fail "the compiler failed; its message is above"; done
 pids=
 
@@ -165,10 +175,11 @@ mv $out/libgrafttorch.so.tmp $out/libgrafttorch.so
 	echo "version=$version"
 	echo "standard=$standard"
 	case $(cat "$peers.is") in
-	*NCCL) echo "processes=gloo, nccl" ;;
-	*GLOO) echo "processes=gloo" ;;
+	*NCCL*) echo "processes=gloo, nccl" ;;
+	*GLOO*) echo "processes=gloo" ;;
 	*) echo "processes=none" ;;
 	esac
+	echo "graphs=$(grep -q GRAFT_CUDA "$captures.is" && echo yes || echo no)"
 	echo "cuda=$([ -f "$libraries/libtorch_cuda.so" ] && echo yes || echo no)"
 } >$out/origin
 echo "$stamp" >$out/stamp

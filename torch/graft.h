@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 17
+#define GRAFT_ABI 18
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -45,6 +45,7 @@ typedef struct {
   char capability[16];  // the vector instructions LibTorch chose
   int32_t gloo;         // processes can train together on the host
   int32_t nccl;         // and on CUDA devices without the way over the host
+  int32_t graphs;       // whether steps on CUDA devices can be recorded
 } graft_runtime;
 
 // ---- life of the library and of tensors
@@ -158,7 +159,9 @@ typedef struct {
 } graft_instr;
 
 // BFLOAT16 and FLOAT16 are for convolutions and linear layers; all else keeps its type.
-enum { GRAFT_PROGRAM_FAST = 1, GRAFT_PROGRAM_STEADY = 2, GRAFT_PROGRAM_BFLOAT16 = 4, GRAFT_PROGRAM_FLOAT16 = 8 };
+enum { GRAFT_PROGRAM_FAST = 1, GRAFT_PROGRAM_STEADY = 2, GRAFT_PROGRAM_BFLOAT16 = 4, GRAFT_PROGRAM_FLOAT16 = 8,
+       // Training and evaluation record a step on a full batch and repeat it: a CUDA graph.
+       GRAFT_PROGRAM_RECORDED = 16 };
 
 char *graft_program_new(const graft_instr *code, int32_t count, int32_t registers,
                         const graft_t *tensors, int32_t ntensors, int32_t output,

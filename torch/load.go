@@ -135,6 +135,7 @@ type Runtime struct {
 	CUDADevices int    `json:"cuda_devices"` // number of CUDA devices
 	Gloo        bool   `json:"gloo"`         // whether processes can train together
 	NCCL        bool   `json:"nccl"`         // whether CUDA devices then communicate directly
+	Graphs      bool   `json:"graphs"`       // whether steps on CUDA devices can be CUDA graphs
 }
 
 // Describe opens LibTorch and describes it.
@@ -156,6 +157,7 @@ func Describe() (Runtime, error) {
 		CUDADevices: int(r.cuda_devices),
 		Gloo:        r.gloo != 0,
 		NCCL:        r.nccl != 0,
+		Graphs:      r.graphs != 0,
 	}, nil
 }
 

@@ -178,6 +178,10 @@ type ProgramOptions struct {
 	// Precision is the type in which convolutions and linear layers compute; weights,
 	// gradients and all other layers keep theirs. The default is Single.
 	Precision Precision
+	// Graphs records the step on a full batch and repeats it: a CUDA graph on a CUDA device,
+	// which the host issues in one call. Steps with a teacher, mixup, a scaled loss, parts or
+	// peers are not recorded. On the CPU a recording calls the same operations again.
+	Graphs bool
 }
 
 // NewProgram finishes a program with the result output.
@@ -202,6 +206,9 @@ func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program 
 	}
 	if o.Steady {
 		flags |= C.GRAFT_PROGRAM_STEADY
+	}
+	if o.Graphs {
+		flags |= C.GRAFT_PROGRAM_RECORDED
 	}
 	flags |= map[Precision]C.int32_t{Brain: C.GRAFT_PROGRAM_BFLOAT16, Half: C.GRAFT_PROGRAM_FLOAT16}[o.Precision]
 	message := C.graft_program_new(unsafe.SliceData(b.code), C.int32_t(len(b.code)), C.int32_t(len(b.code)+1),

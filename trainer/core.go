@@ -93,16 +93,16 @@ func (c *core) deadline() time.Duration {
 	return c.Scheduler.Budget() - c.Clock.Cost(c.evaluating(c.Data.Validation))
 }
 
-// prepare makes the order of the epoch and the program, if they are missing. It fails if
-// a virtual clock does not know what their work costs.
+// prepare makes the programs, if they are missing, and the seed of the epoch's order. It fails if a
+// virtual clock does not know what their work costs.
 func (c *core) prepare() error {
+	c.seed = c.Seed*1_000_003 + int64(c.Epoch) + int64(c.Abandoned)<<32
 	if c.scratch != nil {
 		return nil
 	}
 	if err := knows(c.Clock, c.work(1), c.evaluating(c.Data.Validation)); err != nil {
 		return err
 	}
-	c.seed = c.Seed*1_000_003 + int64(c.Epoch) + int64(c.Abandoned)<<32
 	return c.compileStep()
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // onDevice runs a job that grows and shrinks on a device.
-func onDevice(t *testing.T, device torch.Device) (outcome *trainer.Outcome, book *memory) {
+func onDevice(t *testing.T, device torch.Device, graphs bool) (outcome *trainer.Outcome, book *memory) {
 	book = &memory{}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		n := twoBlocks(torch.ReLU, 6, 8, leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(8, 4))) // dropout draws on its device
@@ -25,7 +25,7 @@ func onDevice(t *testing.T, device torch.Device) (outcome *trainer.Outcome, book
 			return err
 		}
 		o := plan()
-		o.Exact = true
+		o.Exact, o.CUDAGraphs = true, graphs
 		j, err := trainer.New(s, parts(t, s, trainer.Parts{Recorder: book, Network: n, Data: data}, "deepen:conv1", "widen:conv2:12"), o)
 		if err != nil {
 			return err
@@ -36,22 +36,24 @@ func onDevice(t *testing.T, device torch.Device) (outcome *trainer.Outcome, book
 	return outcome, book
 }
 
-// A job on CUDA deepens, widens and shrinks as on the CPU, with its losses but for rounding.
+// A job on CUDA deepens, widens and shrinks as on the CPU, with its losses but for rounding, whether its steps are recorded or not.
 func TestCUDAJob(t *testing.T) {
-	want, rows := onDevice(t, torch.CPU)
+	want, rows := onDevice(t, torch.CPU, false)
 	all, err := torch.Devices()
 	require.NoError(t, err)
 	if len(all) == 1 {
 		t.Log("left out: the same on a CUDA device, which this machine lacks")
 	}
 	for _, device := range all[:min(2, len(all))] {
-		got, book := onDevice(t, device)
-		require.Equal(t, rows.events(), book.events(), device)
-		require.Equal(t, want.Steps, got.Steps)
-		require.Equal(t, want.Parameters, got.Parameters)
-		require.Len(t, book.rows, len(rows.rows))
-		for k := range rows.rows {
-			require.InDelta(t, rows.rows[k].Loss, book.rows[k].Loss, 2e-2, "%s, epoch %d", device, k+1)
+		for _, graphs := range []bool{false, true} {
+			got, book := onDevice(t, device, graphs)
+			require.Equal(t, rows.events(), book.events(), device)
+			require.Equal(t, want.Steps, got.Steps)
+			require.Equal(t, want.Parameters, got.Parameters)
+			require.Len(t, book.rows, len(rows.rows))
+			for k := range rows.rows {
+				require.InDelta(t, rows.rows[k].Loss, book.rows[k].Loss, 2e-2, "%s, graphs %t, epoch %d", device, graphs, k+1)
+			}
 		}
 	}
 }

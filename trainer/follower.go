@@ -124,7 +124,7 @@ func (f *follower) train(o trainOrder) error {
 	r := f.replica
 	if r.seed != o.Seed {
 		r.seed = o.Seed
-		if err := r.stale(); err != nil {
+		if err := r.reorder(); err != nil {
 			return err
 		}
 	}

@@ -95,7 +95,7 @@ func (j *Job) abandon() error {
 	}
 	j.Abandoned++
 	j.Step, j.Loss, j.Correct, j.Seen = 0, 0, 0, 0
-	return j.stale()
+	return j.reorder()
 }
 
 // endEpoch evaluates, records the epoch and begins the next.
@@ -119,7 +119,7 @@ func (j *Job) endEpoch() error {
 	if j.Epochs > 0 && j.Epoch >= j.Epochs {
 		j.Over = true
 	}
-	return j.stale()
+	return j.reorder()
 }
 
 // end is the end of the budget: steps since the last evaluation are evaluated.

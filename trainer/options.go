@@ -57,6 +57,10 @@ type Options struct {
 	// have it, or float16, for CUDA devices only, whose loss is scaled. Weights, gradients, the optimizer's state and all other layers are
 	// float32. Zero means float32.
 	Precision torch.Precision
+	// CUDAGraphs records a step on a full batch as a CUDA graph, which the host then issues in one
+	// call; it is recorded again after surgery. Steps with distillation, mixup, float16,
+	// micro-batches or several processes are not recorded. Results are equal up to rounding.
+	CUDAGraphs bool `config:"cuda_graphs" json:"-" result:"rounding"`
 	// LabelSmoothing is the share of each label's target that all classes get evenly, between
 	// 0 and 1. With distillation it smooths the labels' part of the loss, not the larger
 	// network's. Losses of training include it, those of evaluation do not. Zero means none.
@@ -147,6 +151,12 @@ func (o *Options) EnsureDefaults() {
 func (o Options) On(d torch.Device) error {
 	if o.Precision == torch.Half && d == torch.CPU {
 		return errors.New("precision is float16, which LibTorch computes on CUDA devices only; use bfloat16 or float32 on the CPU")
+	}
+	if !o.CUDAGraphs || d == torch.CPU {
+		return nil
+	}
+	if r, err := torch.Describe(); err != nil || !r.Graphs {
+		return errors.Join(err, errors.New("cuda_graphs is on, and the library was built where CUDA's headers were missing; install them or set CUDA_HOME, and build it again with 'make library'"))
 	}
 	return nil
 }

@@ -26,12 +26,14 @@ type replica struct {
 	average   *model.Network // of the network's weights; nil without Options.EMA
 	revision  int            // counts changes of the tensors other than by steps
 
-	seed      int64          // of the order of this epoch's images
-	order     *torch.Tensor  // of this epoch's images
-	places    []int64        // the same, where images are streamed
+	seed   int64         // of the order of this epoch's images
+	order  *torch.Tensor // of this epoch's images
+	places []int64       // the same, where images are streamed
+	epoch  *torch.Scope  // owns order; nil until it is made
+
 	program   *torch.Program // of a step
 	evaluator *torch.Program // of an evaluation: that of the average, if there is one
-	scratch   *torch.Scope   // owns order and program; nil until they are made
+	scratch   *torch.Scope   // owns the programs; nil until they are made
 }
 
 // setUp makes the generator and the normalization of images.
@@ -49,26 +51,17 @@ func (r *replica) loadNormalization() error {
 
 // compile makes a network's program on images kept as bytes.
 func (r *replica) compile(s *torch.Scope, n *model.Network) (*torch.Program, error) {
-	return n.ProgramOn(s, torch.ProgramOptions{Fast: !r.Exact, Steady: r.Steady, Precision: r.Precision}, func(b *torch.Builder, x torch.Value) torch.Value {
+	return n.ProgramOn(s, torch.ProgramOptions{Fast: !r.Exact, Steady: r.Steady, Precision: r.Precision, Graphs: r.CUDAGraphs}, func(b *torch.Builder, x torch.Value) torch.Value {
 		return b.Normalize(x, 1.0/255, r.mean, r.deviation)
 	})
 }
 
-// compileStep makes the order of the epoch and the program, if they are missing. The
-// order follows from the seed, so it is not saved.
-func (r *replica) compileStep() error {
+// compileStep makes the programs, if they are missing.
+func (r *replica) compileStep() (err error) {
 	if r.scratch != nil {
 		return nil
 	}
 	r.scratch = torch.NewScope()
-	order := r.scratch.Permutation(r.Data.Train.Count, r.scratch.NewGenerator(torch.CPU, r.seed))
-	r.order = r.scratch.To(order, torch.Int64, r.Network.Placement().Device)
-	var err error
-	if r.Data.Train.Stream != nil {
-		if r.places, err = torch.Values[int64](order); err != nil {
-			return err
-		}
-	}
 	if r.program, err = r.compile(r.scratch, r.Network); err != nil {
 		return err
 	}
@@ -79,20 +72,44 @@ func (r *replica) compileStep() error {
 	return err
 }
 
-// stale drops order and program after a change of the network or the epoch.
+// arrange makes the order of the epoch's images, if it is missing. It follows from the seed, so it is not saved.
+func (r *replica) arrange() (err error) {
+	if r.epoch != nil {
+		return nil
+	}
+	r.epoch = torch.NewScope()
+	order := r.epoch.Permutation(r.Data.Train.Count, r.epoch.NewGenerator(torch.CPU, r.seed))
+	r.order = r.epoch.To(order, torch.Int64, r.Network.Placement().Device)
+	if r.Data.Train.Stream != nil {
+		r.places, err = torch.Values[int64](order)
+	}
+	return errors.Join(err, r.epoch.Err())
+}
+
+// stale drops the programs after a change of the network.
 func (r *replica) stale() error {
 	if r.scratch == nil {
 		return nil
 	}
 	err := r.scratch.Close()
-	r.scratch, r.program, r.evaluator, r.order, r.places = nil, nil, nil, nil, nil
+	r.scratch, r.program, r.evaluator = nil, nil, nil
+	return err
+}
+
+// reorder drops the order of an epoch.
+func (r *replica) reorder() error {
+	if r.epoch == nil {
+		return nil
+	}
+	err := r.epoch.Close()
+	r.epoch, r.order, r.places = nil, nil, nil
 	return err
 }
 
 // train takes steps on rows of the epoch's order in one call. The scaler of the order, if it
 // has one, is changed if the call succeeds.
 func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f torch.Figures, err error) {
-	if err := r.compileStep(); err != nil {
+	if err := errors.Join(r.compileStep(), r.arrange()); err != nil {
 		return f, err
 	}
 	err = torch.With(func(s *torch.Scope) error {
@@ -183,6 +200,6 @@ func (r *replica) dropLogits() {
 }
 
 func (r *replica) close() {
-	_ = r.stale()
+	_, _ = r.stale(), r.reorder()
 	r.dropLogits()
 }

@@ -1,5 +1,6 @@
 #include "optim.h"
 
+#include <atomic>
 #include <cmath>
 
 #include "guard.h"
@@ -7,9 +8,18 @@
 
 namespace graft {
 
+namespace {
+
+int64_t next_id() {
+  static std::atomic<int64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
 Optimizer::Optimizer(const graft_group *groups, int32_t ngroups, const graft_t *params, const graft_t *first,
                      const graft_t *second, graft_t steps)
-    : groups_(groups, groups + ngroups), steps_(deref(steps, "the step counts")) {
+    : groups_(groups, groups + ngroups), steps_(deref(steps, "the step counts")), id_(next_id()) {
   for (int32_t g = 0; g < ngroups; g++) {
     for (int32_t k = 0; k < groups[g].nparams; k++) {
       size_t at = slots_.size();
@@ -115,16 +125,20 @@ void Optimizer::adam(Slot &slot, at::Tensor grad, const graft_group &g, int64_t 
   } else if (g.weight_decay != 0) {
     grad = grad.add(slot.param, g.weight_decay);
   }
+  adam_moments(slot, grad, g);
+  const double correction1 = 1 - std::pow(g.beta1, static_cast<double>(t));
+  const double correction2 = 1 - std::pow(g.beta2, static_cast<double>(t));
+  at::Tensor denominator = (slot.second.sqrt() / std::sqrt(correction2)).add_(g.eps);
+  slot.param.addcdiv_(slot.first, denominator, -g.lr / correction1);
+}
+
+void Optimizer::adam_moments(Slot &slot, const at::Tensor &grad, const graft_group &g) {
 #if TORCH_VERSION_MAJOR >= 2
   slot.first.lerp_(grad, 1 - g.beta1);
 #else
   slot.first.mul_(g.beta1).add_(grad, 1 - g.beta1);
 #endif
   slot.second.mul_(g.beta2).addcmul_(grad, grad, 1 - g.beta2);
-  const double correction1 = 1 - std::pow(g.beta1, static_cast<double>(t));
-  const double correction2 = 1 - std::pow(g.beta2, static_cast<double>(t));
-  at::Tensor denominator = (slot.second.sqrt() / std::sqrt(correction2)).add_(g.eps);
-  slot.param.addcdiv_(slot.first, denominator, -g.lr / correction1);
 }
 
 bool Optimizer::adam_fused(Slot &slot, const at::Tensor &grad, const graft_group &g, int64_t t) {

@@ -18,6 +18,18 @@ class Optimizer {
   void set_rate(double rate);  // of all groups
   void zero_grad();
   void step();
+
+  // The same step with all numbers that differ between steps on the device, so that it can be
+  // recorded: place before the first, aim before and count after each of them.
+  void place();
+  void aim();
+  void device_step();
+  void count();
+  bool on_device() const;  // whether such a step is faster in any case
+  bool can_place() const;  // the first step of a momentum is another one
+
+  int64_t id() const { return id_; }                // of no other optimizer
+  std::vector<double> settings() const;             // that a recorded step keeps: all but the rates
   std::vector<at::Tensor> gradients() const;  // in the order of the parameters
   std::vector<at::Tensor> state() const;      // that a step changes
 
@@ -30,11 +42,19 @@ class Optimizer {
   void clip(int32_t group);
   void sgd(Slot &slot, const at::Tensor &grad, const graft_group &g, bool seen);
   void adam(Slot &slot, at::Tensor grad, const graft_group &g, int64_t t);
+  void adam_moments(Slot &slot, const at::Tensor &grad, const graft_group &g);
   bool adam_fused(Slot &slot, const at::Tensor &grad, const graft_group &g, int64_t t);
+  void device_sgd(Slot &slot, const graft_group &g, const at::Tensor &rate);
+  void device_adam(int32_t group);
+  bool adam_at_once(int32_t group);
 
   std::vector<graft_group> groups_;
   std::vector<Slot> slots_;
   at::Tensor steps_;  // int64 on the host, one for each parameter
+  const int64_t id_;
+
+  at::Tensor taken_;                // the step counts on the device
+  std::vector<at::Tensor> rates_;  // of the groups, on the device
 };
 
 }  // namespace graft

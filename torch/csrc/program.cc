@@ -70,9 +70,10 @@ at::Tensor max_pool(const graft_instr &c, const at::Tensor &x) {
   return at::max_pool2d(x, {i[0], i[1]}, {i[2], i[3]}, {i[4], i[5]}, {1, 1}, i[6] != 0);
 }
 
-at::Tensor dropout(const graft_instr &c, const at::Tensor &x, bool training, const c10::optional<at::Generator> &generator) {
+at::Tensor dropout(const graft_instr &c, const at::Tensor &x, bool training, const c10::optional<at::Generator> &generator, Masks *masks) {
   const double p = c.doubles[0];
   if (!training || p == 0) return x;
+  if (masks != nullptr) return x * masks->next(x, 1 - p).div(1 - p);
   return x * own_rows(like_whole_batch(x).bernoulli_(1 - p, generator)).div_(1 - p);
 }
 
@@ -94,7 +95,7 @@ void check(const graft_instr &c, int32_t at, int32_t registers, int32_t ntensors
 
 Program::Program(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors, int32_t ntensors,
                  int32_t output, int32_t flags)
-    : registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0), steady_((flags & GRAFT_PROGRAM_STEADY) != 0),
+    : registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0), steady_((flags & GRAFT_PROGRAM_STEADY) != 0), records_((flags & GRAFT_PROGRAM_RECORDED) != 0),
       product_((flags & GRAFT_PROGRAM_BFLOAT16) != 0 ? at::kBFloat16 : (flags & GRAFT_PROGRAM_FLOAT16) != 0 ? at::kHalf : at::kFloat) {
   for (int32_t k = 0; k < ntensors; k++) tensors_.push_back(deref(tensors[k], "a weight"));
   for (int32_t k = 0; k < count; k++) {
@@ -102,6 +103,7 @@ Program::Program(const graft_instr *code, int32_t count, int32_t registers, cons
     steps_.push_back(Step{code[k], {}});
   }
   TORCH_CHECK(output >= 0 && output < registers, "the output is register ", output, " of ", registers);
+  TORCH_CHECK(!records_ || can_record(device()), "CUDA graphs need CUDA's headers when the library is built; install them, or set CUDA_HOME, and build it again");
   if (fast_) fuse_norms();
   fuse_pools();
   mark_last_uses();
@@ -210,12 +212,12 @@ void Program::mark_last_uses() {
   }
 }
 
-at::Tensor Program::forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator) const {
+at::Tensor Program::forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator, Masks *masks) const {
   // A goroutine may run on a thread that is new to LibTorch. Reading the number of threads
   // sets it up, before a convolution would use all there are.
   at::get_num_threads();
   const Narrow threads(steady_);
-  Pass pass{std::vector<at::Tensor>(registers_), std::vector<at::Tensor>(tensors_.size()), training, generator};
+  Pass pass{std::vector<at::Tensor>(registers_), std::vector<at::Tensor>(tensors_.size()), training, generator, masks};
   std::vector<at::Tensor> &regs = pass.regs;
   regs[0] = fast_ && input.dim() == 4 && input.is_floating_point() ? input.contiguous(at::MemoryFormat::ChannelsLast) : input;
   for (const Step &step : steps_) {
@@ -333,7 +335,7 @@ at::Tensor Program::compute(const graft_instr &c, Pass &pass) const {
     case GRAFT_LAYER_MAX_POOL: return max_pool(c, x);
     case GRAFT_LAYER_ADAPTIVE_AVG_POOL: return at::adaptive_avg_pool2d(x, {i[0], i[1]});
     case GRAFT_LAYER_FLATTEN: return x.flatten(i[0], i[1]);
-    case GRAFT_LAYER_DROPOUT: return dropout(c, x, pass.training, pass.generator);
+    case GRAFT_LAYER_DROPOUT: return dropout(c, x, pass.training, pass.generator, pass.masks);
     case GRAFT_LAYER_ADD: return x + regs[c.in[1]];
     case GRAFT_LAYER_CAT: return at::cat(gather(c, regs), i[0]);
     case GRAFT_LAYER_NORMALIZE: return normalize(c, x);

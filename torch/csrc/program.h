@@ -6,6 +6,7 @@
 #include <torch/torch.h>
 
 #include "../graft.h"
+#include "recorded.h"
 
 namespace graft {
 
@@ -14,7 +15,12 @@ class Program {
   Program(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors, int32_t ntensors,
           int32_t output, int32_t flags);
 
-  at::Tensor forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator) const;
+  // Masks, where given, hold the random numbers of dropout; nullptr draws them.
+  at::Tensor forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator, Masks *masks = nullptr) const;
+  bool records() const { return records_; }
+  at::Device device() const { return tensors_.empty() ? at::Device(at::kCPU) : tensors_[0].device(); }
+  // The recorded step of training or of evaluation; nullptr until it is made.
+  std::unique_ptr<Recorded> &recorded(bool training) { return recorded_[training]; }
   int32_t fused() const { return fused_; }
   bool steady() const { return steady_; }
   const std::vector<at::Tensor> &tensors() const { return tensors_; }
@@ -43,6 +49,7 @@ class Program {
     std::vector<at::Tensor> rounded;  // weights in the type of products, made at first use
     bool training;
     c10::optional<at::Generator> generator;
+    Masks *masks;
   };
 
   at::Tensor run(const graft_instr &c, Pass &pass) const;
@@ -59,7 +66,9 @@ class Program {
   int32_t registers_, output_, fused_ = 0;
   bool fast_;
   bool steady_;               // gradients do not depend on the number of threads
+  bool records_;              // full batches are steps of a recording
   at::ScalarType product_;    // type of the operands of products; float32 keeps theirs
+  std::unique_ptr<Recorded> recorded_[2];
 };
 
 }  // namespace graft

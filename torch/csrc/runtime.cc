@@ -5,6 +5,7 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
+#include "graphs.h"
 #include "guard.h"
 #include "peers.h"
 
@@ -55,6 +56,7 @@ char *graft_describe(graft_runtime *out) {
     out->threads = at::get_num_threads();
     out->gloo = graft::has_gloo();
     out->nccl = graft::has_nccl();
+    out->graphs = graft::can_record(at::Device(at::kCUDA, 0));
     copy_text(out->compiled_for, sizeof out->compiled_for, TORCH_VERSION);
     // The configuration names the library that runs, not the headers of the build.
     const std::string config = at::show_config();

@@ -5,6 +5,7 @@
 #include "peers.h"
 #include "program.h"
 #include "randaugment.h"
+#include "recorded.h"
 #include "scaler.h"
 #include "steady.h"
 
@@ -67,6 +68,13 @@ struct Tally {
     c10::NoGradGuard guard;
     losses[step].add_(loss);
     if (counts) correct[step].add_(logits.argmax(1).eq(labels).sum());
+  }
+
+  // A recorded step has noted its own.
+  void copy(int64_t step, const Recorded &r) {
+    c10::NoGradGuard guard;
+    losses[step].copy_(r.loss);
+    correct[step].copy_(r.correct);
   }
 
   // Each process has noted its part.
@@ -210,11 +218,33 @@ class Averages {
 
   const std::vector<at::Tensor> &tensors() const { return averages_; }
 
+  // Adds to a key which tensors these are.
+  void identify(Recorded::Key &key) const {
+    key.push_back(decay_);
+    for (size_t k = 0; k < of_.size(); k++) {
+      for (const at::Tensor &t : {of_[k], averages_[k]}) key.push_back(static_cast<double>(reinterpret_cast<uintptr_t>(t.unsafeGetTensorImpl())));
+    }
+  }
+
  private:
   std::vector<at::Tensor> of_, averages_;
   double decay_;
   bool first_;
 };
+
+// The recorded step of a program that serves a batch: a new one unless the key is the last one's.
+template <typename Make>
+Recorded &recorded(Program &program, bool training, Recorded::Key key, const at::Tensor &images, const at::Tensor &labels, const Make &make) {
+  key.insert(key.end(), images.sizes().begin(), images.sizes().end());
+  key.push_back(static_cast<double>(images.scalar_type()));
+  std::unique_ptr<Recorded> &last = program.recorded(training);
+  if (!last || last->key() != key) {
+    last.reset();  // its memory first
+    last = std::make_unique<Recorded>(std::move(key), images, labels);
+    make(*last);
+  }
+  return *last;
+}
 
 // Undo knows what training changes as it was, for a call that loses a process: what
 // the others have then is not known.
@@ -242,7 +272,10 @@ class Trainer {
  public:
   Trainer(Program &program, Optimizer &optimizer, const graft_batches &b)
       : program_(program), optimizer_(optimizer), b_(b), feed_(b), tally_(b.steps, feed_.inputs.device()), peers_(several(b.peers)),
-        changes_{b.pad, b.cutout, b.flip != 0}, random_(b.random_ops, b.magnitude), generator_(generator_of(b.generator)), averages_(b), scaler_(b.scaler) {
+        changes_{b.pad, b.cutout, b.flip != 0}, random_(b.random_ops, b.magnitude), generator_(generator_of(b.generator)), averages_(b), scaler_(b.scaler),
+        repeats_(program.records() && peers_ == nullptr && b.scaler == nullptr && b.mixup == 0 && b.teacher_logits == nullptr && (b.part <= 0 || b.part >= b.batch) && b.first_average == 0),
+        placed_(repeats_ || optimizer.on_device()) {
+    if (placed_) optimizer_.place();
     if (changes_.any()) feed_.inputs = feed_.inputs.contiguous();  // once, not in every step
   }
 
@@ -255,17 +288,54 @@ class Trainer {
 
  private:
   void step(int64_t k) {
-    optimizer_.zero_grad();
     Step batch(b_, feed_, k);
+    if (b_.rates != nullptr) optimizer_.set_rate(b_.rates[k]);
+    if (repeats_ && batch.size == b_.batch && optimizer_.can_place()) return repeat(k, batch);
+    optimizer_.zero_grad();
     if (b_.mixup > 0) batch.mix(changes_, random_, generator_);
     const int64_t part = b_.part > 0 ? std::min(b_.part, batch.size) : batch.size;
     for (int64_t from = 0; from < batch.size; from += part) gradients(k, batch, from, std::min(part, batch.size - from));
     std::vector<at::Tensor> found = optimizer_.gradients();
     if (peers_ != nullptr) peers_->sum(found);
     if (!scaler_.unscale(found)) return;
-    if (b_.rates != nullptr) optimizer_.set_rate(b_.rates[k]);
-    optimizer_.step();
+    update();
     averages_.update();
+  }
+
+  void update() {
+    if (placed_ && optimizer_.can_place()) {
+      optimizer_.aim();
+      optimizer_.device_step();
+      return optimizer_.count();
+    }
+    optimizer_.step();
+    if (placed_) optimizer_.place();
+  }
+
+  // Takes a step that is recorded, or will be.
+  void repeat(int64_t k, const Step &batch) {
+    const at::Tensor images = batch.images(0, batch.size, changes_, random_, generator_), labels = batch.targets(0, batch.size)[0].labels;
+    Recorded::Key key = optimizer_.settings();
+    key.push_back(b_.smoothing);
+    averages_.identify(key);
+    Recorded &step = recorded(program_, true, std::move(key), images, labels, [&](Recorded &r) { r.set(work(r)); });
+    optimizer_.aim();
+    step.run(images, labels, generator_);
+    optimizer_.count();
+    tally_.copy(k, step);
+  }
+
+  // A step on the tensors of a recording, which outlives this trainer.
+  std::function<void()> work(Recorded &r) const {
+    return [&program = program_, &optimizer = optimizer_, averages = averages_, smoothing = b_.smoothing, &r]() mutable {
+      optimizer.zero_grad();
+      const at::Tensor logits = program.forward(r.images, true, c10::nullopt, &r.masks);
+      const at::Tensor loss = cross_entropy(logits, r.labels, Share{}, smoothing);
+      loss.backward();
+      optimizer.device_step();
+      averages.update();
+      r.note(loss, logits);
+    };
   }
 
   // Adds the gradients of rows of a batch.
@@ -296,11 +366,14 @@ class Trainer {
   c10::optional<at::Generator> generator_;
   Averages averages_;
   Scaler scaler_;
+  const bool repeats_;  // full batches are steps of a recording
+  const bool placed_;   // the optimizer's numbers are on the device
 };
 
 void train(Program &program, Optimizer &optimizer, const graft_batches &b, double *losses, int64_t *correct) {
   at::AutoGradMode grad(true);
   const Narrow threads(program.steady());
+  const OwnStream stream(program.device(), program.records());
   Trainer(program, optimizer, b).run().read(losses, correct);
 }
 
@@ -318,15 +391,30 @@ void train_together(Program &program, Optimizer &optimizer, const graft_batches 
   }
 }
 
-void evaluate(const Program &program, const graft_batches &b, double *losses, int64_t *correct) {
+// The evaluation of a recording's batch.
+std::function<void()> measured(const Program &program, Recorded &r) {
+  return [&program, &r] {
+    const at::Tensor logits = program.forward(r.images, false, c10::nullopt);
+    r.note(at::cross_entropy_loss(logits, r.labels), logits);
+  };
+}
+
+void evaluate(Program &program, const graft_batches &b, double *losses, int64_t *correct) {
   Feed feed(b);
   Tally tally(b.steps, feed.inputs.device());
   c10::NoGradGuard guard;
   const Narrow threads(program.steady());
+  const OwnStream stream(program.device(), program.records());
   const Share steps = Share::of(several(b.peers), b.steps);  // whole batches: their figures have the same bits
   for (int64_t k = steps.start; !steps.idle && k < steps.start + steps.count; k++) {
-    at::Tensor labels = feed.rows(feed.labels, k * feed.batch, feed.size(k));
-    at::Tensor logits = program.forward(feed.rows(feed.inputs, k * feed.batch, feed.size(k)), false, c10::nullopt);
+    const at::Tensor labels = feed.rows(feed.labels, k * feed.batch, feed.size(k)), images = feed.rows(feed.inputs, k * feed.batch, feed.size(k));
+    if (program.records() && feed.size(k) == feed.batch) {
+      Recorded &step = recorded(program, false, {}, images, labels, [&](Recorded &r) { r.set(measured(program, r)); });
+      step.run(images, labels, c10::nullopt);
+      tally.copy(k, step);
+      continue;
+    }
+    const at::Tensor logits = program.forward(images, false, c10::nullopt);
     tally.note(k, at::cross_entropy_loss(logits, labels), logits, labels);
   }
   if (steps.peers != nullptr) tally.join(*steps.peers);

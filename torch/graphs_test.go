@@ -1,0 +1,127 @@
+package torch
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// graphCase is a way to train whose recorded steps must have the figures of steps that are not.
+type graphCase struct {
+	name      string
+	optimizer OptimizerOptions
+	program   ProgramOptions
+	dropout   float64
+	augment   Augment
+	smoothing float64
+	average   bool
+}
+
+var graphCases = []graphCase{
+	{name: "adam", optimizer: OptimizerOptions{Rule: Adam}},
+	{name: "adam with decay", optimizer: OptimizerOptions{Rule: Adam, WeightDecay: 0.01, ClipNorm: 0.5}},
+	{name: "adamw", optimizer: OptimizerOptions{Rule: AdamW, WeightDecay: 0.1}},
+	{name: "adam at once", optimizer: OptimizerOptions{Rule: Adam, Eps: 0.01, Fused: true}, program: ProgramOptions{Fast: true}},
+	{name: "adamw at once", optimizer: OptimizerOptions{Rule: AdamW, WeightDecay: 0.1, Eps: 0.01, Fused: true}},
+	{name: "sgd", optimizer: OptimizerOptions{Rule: SGD}},
+	{name: "sgd with momentum", optimizer: OptimizerOptions{Rule: SGD, Momentum: 0.9, Nesterov: true, WeightDecay: 0.01}},
+	{name: "sgd with dampening", optimizer: OptimizerOptions{Rule: SGD, Momentum: 0.9, Dampening: 0.5}},
+	{name: "dropout", optimizer: OptimizerOptions{Rule: Adam}, dropout: 0.3},
+	{name: "augmentation", optimizer: OptimizerOptions{Rule: Adam}, augment: Augment{Pad: 2, Flip: true, Cutout: 4}, smoothing: 0.1},
+	{name: "average", optimizer: OptimizerOptions{Rule: Adam}, average: true},
+	{name: "bfloat16", optimizer: OptimizerOptions{Rule: Adam}, program: ProgramOptions{Precision: Brain}},
+	{name: "steady", optimizer: OptimizerOptions{Rule: Adam}, program: ProgramOptions{Steady: true}},
+}
+
+// train takes 3 calls of 11 steps, the last of each with a short batch and all with rates of their own, and
+// evaluates: its figures, and weights, moments and averages at the end.
+func (c graphCase) train(t *testing.T, device Device, graphs bool) (losses []float64, correct []int, state [][]float64) {
+	within(t, func(s *Scope) {
+		n := newTestNetOn(t, s, device, Float32, 8, 10)
+		if layers := n.layers; c.dropout > 0 {
+			n.layers = func(b *Builder, x Value) Value { return layers(b, b.Dropout(b.Dropout(x, c.dropout), c.dropout/2)) }
+		}
+		x, y := n.examples(t, 10*16+7, 12, 10)
+		x, y = s.To(x, Float32, device), s.To(y, Int64, device)
+		o := c.program
+		o.Graphs = graphs
+		p, optimizer := n.program(t, o), s.NewOptimizer(Group{Params: n.params, OptimizerOptions: c.optimizer})
+		b := Batches{Inputs: x, Labels: y, Size: 16, Random: s.NewGenerator(device, 3), Augment: c.augment, Smoothing: c.smoothing}
+		if c.average {
+			b.Average = Average{Of: n.params, Decay: 0.9, First: true}
+			for _, p := range n.params {
+				b.Average.To = append(b.Average.To, s.Zeros(Float32, device, p.Shape()...))
+			}
+		}
+		for call := range 3 {
+			b.Rates = nil
+			for k := range 11 {
+				b.Rates = append(b.Rates, 0.01/float64(1+call*11+k))
+			}
+			f, err := Train(p, optimizer, b)
+			require.NoError(t, err)
+			b.Average.First = false
+			losses, correct = append(losses, f.Losses...), append(correct, f.Correct...)
+			f, err = Evaluate(p, Batches{Inputs: x, Labels: y, Size: 16})
+			require.NoError(t, err)
+			losses, correct = append(losses, f.Losses...), append(correct, f.Correct...)
+		}
+		all := b.Average.To
+		for _, slot := range optimizer.Slots {
+			all = append(all, compact([]*Tensor{slot.Param, slot.First, slot.Second})...)
+		}
+		for _, kept := range all {
+			state = append(state, floats(t, kept))
+		}
+	})
+	return losses, correct, state
+}
+
+// A recorded step does what a step does that is not: rates, step counts, masks and images are not those of
+// the time at which it was recorded.
+func TestCUDAGraphsRepeatTheStep(t *testing.T) {
+	for _, device := range devices(t) {
+		for _, c := range graphCases {
+			t.Run(fmt.Sprint(c.name, " on ", device), func(t *testing.T) {
+				losses, correct, state := c.train(t, device, false)
+				got, gotCorrect, gotState := c.train(t, device, true)
+				require.InDeltaSlice(t, losses, got, 1e-5)
+				require.Equal(t, correct, gotCorrect)
+				require.Len(t, gotState, len(state))
+				for k := range state {
+					require.InDeltaSlice(t, state[k], gotState[k], 1e-4)
+				}
+			})
+		}
+	}
+}
+
+// A batch of another size, another optimizer or another setting is another step.
+func TestCUDAGraphsNoticeChanges(t *testing.T) {
+	run := func(device Device, graphs bool) (losses []float64) {
+		within(t, func(s *Scope) {
+			n := newTestNetOn(t, s, device, Float32, 8, 10)
+			x, y := n.examples(t, 160, 12, 10)
+			x, y = s.To(x, Float32, device), s.To(y, Int64, device)
+			p := n.program(t, ProgramOptions{Graphs: graphs})
+			adam := OptimizerOptions{Rule: Adam, LR: 0.01}
+			first := s.NewOptimizer(Group{Params: n.params, OptimizerOptions: adam})
+			train := func(o *Optimizer, size int) {
+				f, err := Train(p, o, Batches{Inputs: x, Labels: y, Size: size})
+				require.NoError(t, err)
+				losses = append(losses, f.Losses...)
+			}
+			train(first, 16)
+			train(first, 20)
+			adam.WeightDecay = 0.3
+			require.NoError(t, first.Configure(0, adam))
+			train(first, 20)
+			train(s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: SGD, LR: 0.1, Momentum: 0.9}}), 20)
+		})
+		return losses
+	}
+	for _, device := range devices(t) {
+		require.InDeltaSlice(t, run(device, false), run(device, true), 1e-5, device)
+	}
+}
