@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"graft/cluster/node/telemetry"
 	"graft/work/doctor"
 )
 
@@ -45,7 +47,7 @@ that they work. Each check prints pass or fail, and a failed one its remedy. The
 }
 
 func runDoctor(w io.Writer, asJSON bool) error {
-	report := doctor.Examine(environment(context.Background()).Files)
+	report := doctor.Examine(environment(context.Background()))
 	if err := show(w, asJSON, &report, nil, printDoctor); err != nil {
 		return err
 	}
@@ -63,8 +65,14 @@ func printDoctor(w io.Writer, r *doctor.Report) error {
 		fmt.Fprintf(table, "threads\t%d of %d processors; idle ones %s\n", l.Threads, r.Machine.Processors, r.Machine.WaitPolicy)
 		fmt.Fprintf(table, "devices\t%s\n", strings.Join(r.Devices, ", "))
 		fmt.Fprintf(table, "processes\t%s\n", together(l))
+		if l.CUDABuilt {
+			fmt.Fprintf(table, "CUDA graphs\t%s\n", map[bool]string{true: "can be recorded", false: "cannot be recorded: CUDA's headers were missing when the library was built"}[l.Graphs])
+		}
 	} else {
 		fmt.Fprintf(table, "LibTorch\tnone\n")
+	}
+	for _, g := range r.GPUs {
+		fmt.Fprintf(table, "GPU %d\t%s\n", g.Index, strings.Join(gpuFacts(g), ", "))
 	}
 	fmt.Fprintf(table, "machine\t%s/%s\n\n", r.Machine.OS, r.Machine.Arch)
 	for _, c := range r.Checks {
@@ -78,4 +86,21 @@ func printDoctor(w io.Writer, r *doctor.Report) error {
 		}
 	}
 	return table.Flush()
+}
+
+// gpuFacts lists what is known of a GPU.
+func gpuFacts(g telemetry.State) []string {
+	facts := []string{cmp.Or(g.Name, "name unknown")}
+	for _, f := range []struct {
+		value  telemetry.Optional[float64]
+		format string
+	}{{g.MemoryMiB, "%.0f MiB"}, {g.Reading.MemoryUsedMiB, "%.0f MiB in use"}, {g.Reading.UtilizationPercent, "%.0f%% busy"}, {g.Reading.PowerWatts, "%.0f W"}, {g.Reading.TemperatureCelsius, "%.0f °C"}} {
+		if v, known := f.value.Get(); known {
+			facts = append(facts, fmt.Sprintf(f.format, v))
+		}
+	}
+	if g.Fault != "" {
+		facts = append(facts, "failed: "+g.Fault)
+	}
+	return facts
 }

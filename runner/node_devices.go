@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/cluster/node/telemetry"
 	"graft/results/document"
+	"graft/results/report"
 	"graft/work/node"
 )
 
@@ -56,8 +55,8 @@ func runNodeDevices(ctx context.Context, w io.Writer, asJSON bool) error {
 func printDevices(w io.Writer, r *node.DeviceReport) error {
 	d := &document.Document{}
 	if len(r.GPUs) > 0 {
-		d.Show(gpuTable(r.GPUs))
-		d.Show(readingTable(r.GPUs))
+		d.Show(report.GPUs(r.GPUs))
+		d.Show(report.Readings(r.GPUs))
 	}
 	slots := document.NewTable("slot", "CPU cores")
 	for _, s := range r.Slots {
@@ -66,7 +65,7 @@ func printDevices(w io.Writer, r *node.DeviceReport) error {
 	d.Show(slots)
 	domains := document.NewTable("processor", "counter").Numbers("", "%.1f", "W")
 	for _, p := range r.Processors {
-		domains.Add(p.Name, p.UUID, optional(p.Reading.PowerWatts))
+		domains.Add(p.Name, p.UUID, report.Optional(p.Reading.PowerWatts))
 	}
 	d.Show(domains)
 	for _, s := range append(r.GPUs, r.Processors...) {
@@ -80,69 +79,11 @@ func printDevices(w io.Writer, r *node.DeviceReport) error {
 	return d.Print(w)
 }
 
-// gpuTable shows what does not change.
-func gpuTable(list []node.DeviceState) *document.Table {
-	t := (&document.Table{}).Numbers("", "", "GPU").Texts("name", "UUID").Numbers("", "%.0f", "MiB").Texts("MIG", "compute mode")
-	for _, s := range list {
-		mig := any(document.Missing())
-		if on, known := s.MIG.Get(); known {
-			mig = map[bool]string{false: "off", true: "on"}[on]
-		}
-		t.Add(s.Index, known(s.Name), known(s.UUID), optional(s.MemoryMiB), mig, known(s.ComputeMode))
-	}
-	return t
-}
-
-// readingTable shows a reading of each GPU.
-func readingTable(list []node.DeviceState) *document.Table {
-	t := (&document.Table{}).Numbers("", "", "GPU").Numbers("", "%.0f", "busy %", "MiB in use").Numbers("", "%.1f", "W").Numbers("", "%.0f", "J", "°C", "SM MHz", "memory MHz").Texts("reduced clock", "processes")
-	for _, s := range list {
-		r := &s.Reading
-		throttle, processes := any(document.Missing()), any(document.Missing())
-		if reasons, known := r.Throttle.Get(); known {
-			throttle = reasons.String()
-		}
-		if all, known := r.Processes.Get(); known {
-			processes = processText(all)
-		}
-		t.Add(s.Index, optional(r.UtilizationPercent), optional(r.MemoryUsedMiB), optional(r.PowerWatts), optional(r.EnergyJoules), optional(r.TemperatureCelsius), optional(r.SMClockMHz), optional(r.MemoryClockMHz), throttle, processes)
-	}
-	return t
-}
-
-func processText(all []telemetry.Process) string {
-	var texts []string
-	for _, p := range all {
-		memory := "-"
-		if v, known := p.MemoryMiB.Get(); known {
-			memory = fmt.Sprintf("%.0f", v)
-		}
-		texts = append(texts, fmt.Sprintf("%d: %s MiB", p.PID, memory))
-	}
-	return cmp.Or(strings.Join(texts, ", "), "none")
-}
-
-// optional is a number of a table.
-func optional(o telemetry.Optional[float64]) document.Cell {
-	if v, known := o.Get(); known {
-		return document.Value(v, "")
-	}
-	return document.Missing()
-}
-
-// known is a text of a table; an empty one is unknown.
-func known(text string) any {
-	if text == "" {
-		return document.Missing()
-	}
-	return text
-}
-
 func printSMI(w io.Writer, r *node.SMIReport) error {
 	d := &document.Document{}
 	t := (&document.Table{}).Numbers("", "", "GPU").Texts("name").Numbers("", "", "samples").Numbers("", "%.1f", "s", "busy %", "mean W", "peak W").Numbers("", "%.0f", "peak MiB").Numbers("", "%.1f", "J").Texts("energy")
 	for _, g := range r.Devices {
-		t.Add(g.Index, known(g.Name), g.Samples, g.Seconds, optional(g.MeanUtilizationPercent), optional(g.MeanWatts), optional(g.PeakWatts), optional(g.PeakMemoryMiB), optional(g.Joules), g.MethodText())
+		t.Add(g.Index, report.Word(g.Name), g.Samples, g.Seconds, report.Optional(g.MeanUtilizationPercent), report.Optional(g.MeanWatts), report.Optional(g.PeakWatts), report.Optional(g.PeakMemoryMiB), report.Optional(g.Joules), g.MethodText())
 	}
 	d.Show(t)
 	if len(r.Devices) == 0 {

@@ -14,12 +14,14 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"graft/cluster/node/telemetry"
 	"graft/files"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/listen"
 	"graft/results/runs"
 	"graft/results/serve"
+	"graft/work"
 )
 
 // serveOptions are the flags of `graft serve`.
@@ -88,12 +90,26 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 	if o.anywhere {
 		loggerFrom(ctx).Warn("everybody who reaches this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
 	}
-	server := &http.Server{Handler: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion()}), ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
+	gpus, closeGPUs := watchGPUs(environment(ctx), o.every)
+	defer closeGPUs()
+	server := &http.Server{Handler: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion(), GPUs: gpus}), ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
 		WriteTimeout: serve.RenderTimeout, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MaxRequestBytes, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
 	if err := announce(w, serveReport{"http://" + reachable(l) + "/", dir}, o.json); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	return attend(ctx, server, listen.LimitConnections(l, serve.MaxConnections))
+}
+
+// watchGPUs returns a reader of this machine's GPUs, nil where there is none.
+func watchGPUs(env *work.Env, every time.Duration) (read func() []telemetry.State, end func()) {
+	if env.Telemetry == nil {
+		return nil, func() {}
+	}
+	source, err := env.Telemetry(true)
+	if err != nil {
+		return nil, func() {}
+	}
+	return telemetry.NewOnDemand(source, every, env.Now).States, func() { _ = source.Close() }
 }
 
 // announce prints where the pages are.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"graft/cluster/node/telemetry"
 	"graft/files"
 	"graft/results/document"
 	"graft/results/listen"
@@ -20,11 +21,12 @@ type Handler struct {
 	index   *index
 	cache   *pageCache
 	hosts   func(string) bool
-	version string // of graft, shown on pages
-	began   int64  // start time in nanoseconds, part of tags: another process may be another version
+	version string                   // of graft, shown on pages
+	gpus    func() []telemetry.State // of this machine
+	began   int64                    // start time in nanoseconds, part of tags: another process may be another version
 }
 
-// Options are the options of [New]. All fields but Version are needed.
+// Options are the options of [New]. All fields but Version and GPUs are needed.
 type Options struct {
 	Files   files.FS          // file system; only read
 	Dir     string            // folder with the runs
@@ -32,11 +34,13 @@ type Options struct {
 	Now     func() time.Time  // clock
 	Hosts   func(string) bool // reports whether requests may use this host name
 	Version string            // version of graft, shown on pages
+	// GPUs returns the GPUs of this machine, which the list of runs shows; nil shows none.
+	GPUs func() []telemetry.State
 }
 
 // New makes a handler for the runs beneath a folder.
 func New(o Options) *Handler {
-	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(maxCacheBytes, maxRenderings, o.Now), hosts: o.Hosts, version: o.Version, began: o.Now().UnixNano()}
+	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(maxCacheBytes, maxRenderings, o.Now), hosts: o.Hosts, version: o.Version, gpus: o.GPUs, began: o.Now().UnixNano()}
 }
 
 // Limits of the server, which bound its memory under any load.

@@ -37,6 +37,9 @@ func (h *Handler) tag(want *request, v *snapshot) string {
 		for _, o := range v.others {
 			fmt.Fprintf(sum, "%q\n", o.Path)
 		}
+		if t := h.gpuTable(); t != nil {
+			_ = t.CSV(sum)
+		}
 	}
 	return fmt.Sprintf("%016x", sum.Sum64())
 }
@@ -186,10 +189,24 @@ func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
 		}
 		p.Sections = append(p.Sections, page.Section{Title: "Runs", Parts: parts})
 	}
+	if t := h.gpuTable(); t != nil {
+		p.Sections = append(p.Sections, page.Section{Title: "GPUs of this machine", Parts: []page.Part{{Table: &page.Table{Caption: "GPUs", Table: *t}}}})
+	}
 	if rest := leftOutTable(broken, v.others); len(rest) > 0 {
 		p.Sections = append(p.Sections, page.Section{Title: "Left out", Parts: rest})
 	}
 	return p, nil
+}
+
+// gpuTable shows the GPUs of this machine; nil where there is none.
+func (h *Handler) gpuTable() *document.Table {
+	if h.gpus == nil {
+		return nil
+	}
+	if list := h.gpus(); len(list) > 0 {
+		return report.Readings(list)
+	}
+	return nil
 }
 
 // rank sorts the list: running runs come first.

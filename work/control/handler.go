@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"graft/cluster/node/telemetry"
 	"graft/results/document"
 	"graft/results/listen"
 	"graft/trainer"
@@ -25,8 +26,10 @@ const answerWithin = 10 * time.Second
 type handler struct {
 	monitor  *Monitor
 	live     *trainer.Live
-	version  string // of graft
+	gpus     func() []telemetry.State // of the job, with their last readings
+	version  string                   // of graft
 	folder   string
+	host     string
 	token    [sha256.Size]byte // digest of the token
 	hosts    func(string) bool
 	log      *zap.Logger

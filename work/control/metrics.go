@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"runtime"
 
+	"graft/cluster/node/telemetry"
 	"graft/results"
 	"graft/results/listen"
 	"graft/results/prometheus"
@@ -13,14 +14,15 @@ import (
 // metrics are the same facts as the status, for Prometheus.
 func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
 	w.Header().Set("Content-Type", prometheus.ContentType)
-	_, _ = w.Write([]byte(formatMetrics(h.now()))) // the client may have left
+	_, _ = w.Write([]byte(formatMetrics(h.now(), h.host))) // the client may have left
 	return nil
 }
 
 // phases lists all phases of a job.
 var phases = []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, trainer.Operates, trainer.Evaluates, trainer.Ended}
 
-func formatMetrics(s Status) string {
+// formatMetrics writes readings of GPUs under the names of NVIDIA's DCGM exporter.
+func formatMetrics(s Status, host string) string {
 	m := &prometheus.Text{}
 	m.Family("graft_build_info", "gauge", "The graft that runs the job; always 1.")
 	m.Sample(1, "version", s.Graft, "go", runtime.Version())
@@ -64,6 +66,11 @@ func formatMetrics(s Status) string {
 		}
 	}
 	m.Counter("graft_job_decisions_total", "Decisions how to adapt in the life of the job.", float64(decisions))
+	devices, readings := make([]telemetry.Device, len(s.GPUs)), make([]telemetry.Reading, len(s.GPUs))
+	for k, g := range s.GPUs {
+		devices[k], readings[k] = g.Device, g.Reading
+	}
+	telemetry.WriteDCGM(m, host, devices, readings)
 	return m.String()
 }
 

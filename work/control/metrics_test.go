@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/cluster/node/telemetry"
 	"graft/results/prometheus"
 	"graft/trainer"
 )
@@ -78,10 +79,25 @@ func TestListenSaysWhatIsNotKnown(t *testing.T) {
 	s := h.now()
 	require.Nil(t, s.TrainLoss)
 	require.Nil(t, s.ValidationAccuracy)
-	text := formatMetrics(s)
+	text := formatMetrics(s, "host")
 	names := metricsIn(t, text)
 	require.NotContains(t, names, "graft_job_train_loss_nats")
 	require.NotContains(t, names, "graft_job_validation_accuracy_ratio")
 	require.Contains(t, text, "\ngraft_job_time_left_seconds 60\n")
 	require.Contains(t, text, "\ngraft_job_state{state=\"trains\"} 1\n")
+}
+
+// The GPUs of a job are in its status and, under the names of NVIDIA's DCGM exporter, in its metrics.
+func TestListenShowsGPUs(t *testing.T) {
+	h, _ := idleHandler(t)
+	require.Equal(t, []telemetry.State{}, h.now().GPUs)
+	h.host = "node1"
+	h.gpus = func() []telemetry.State {
+		return []telemetry.State{{Device: telemetry.Device{Index: 2, UUID: "GPU-2", Name: "H100"}, Reading: telemetry.Reading{Device: 2, UtilizationPercent: telemetry.Known(87.0)}}}
+	}
+	require.Equal(t, h.gpus(), h.now().GPUs)
+	w := httptest.NewRecorder()
+	require.Nil(t, h.metrics(w, nil))
+	require.Contains(t, w.Body.String(), "\nDCGM_FI_DEV_GPU_UTIL{gpu=\"2\",UUID=\"GPU-2\",device=\"nvidia2\",modelName=\"H100\",Hostname=\"node1\"} 87\n")
+	require.NotContains(t, w.Body.String(), "DCGM_FI_DEV_POWER_USAGE")
 }

@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"graft/cluster/node/telemetry"
 	"graft/files"
 	"graft/results/failure"
 	"graft/results/listen"
@@ -84,7 +85,7 @@ func Open(env *work.Env, o Options) (*Server, error) {
 }
 
 // Serve answers requests from now on, and writes the address and a made token into the run folder.
-func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live) error {
+func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live, gpus func() []telemetry.State) error {
 	if s == nil {
 		return nil
 	}
@@ -95,7 +96,7 @@ func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live) error {
 	if whole, err := filepath.Abs(folder); err == nil {
 		folder = whole
 	}
-	h := &handler{monitor: m, live: live, version: s.env.Version, folder: folder, token: sha256.Sum256([]byte(s.token)),
+	h := &handler{monitor: m, live: live, gpus: gpus, version: s.env.Version, host: s.env.Host, folder: folder, token: sha256.Sum256([]byte(s.token)),
 		hosts: listen.Hosts(s.Address, s.listener, s.Anywhere), log: s.env.Log, patience: answerWithin}
 	s.server = &http.Server{Handler: h, ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout, WriteTimeout: answerTimeout, ConnContext: withClient,
 		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log

@@ -3,6 +3,7 @@ package control
 import (
 	"net/http"
 
+	"graft/cluster/node/telemetry"
 	"graft/results"
 	"graft/results/listen"
 	"graft/trainer"
@@ -36,6 +37,7 @@ type Status struct {
 	Pending            []ChangeStatus     `json:"pending"`        // asked for and not done yet
 	Taken              []ChangeStatus     `json:"taken"`          // asked for and done, in the life of the job
 	Decisions          []AdaptationStatus `json:"decisions"`
+	GPUs               []telemetry.State  `json:"gpus"` // of the job, with their last readings; empty where it computes on none or they are unknown
 }
 
 // NetworkStatus is the network as it is now.
@@ -81,7 +83,11 @@ func known(v float64, is bool) *float64 {
 
 // now is the status of the job.
 func (h *handler) now() Status {
-	return newStatus(h.monitor.Read(), h.live.Pending(), h.version, h.folder)
+	s := newStatus(h.monitor.Read(), h.live.Pending(), h.version, h.folder)
+	if h.gpus != nil {
+		s.GPUs = append(s.GPUs, h.gpus()...)
+	}
+	return s
 }
 
 func newStatus(m *Snapshot, pending []*trainer.Request, version, folder string) Status {
@@ -92,7 +98,7 @@ func newStatus(m *Snapshot, pending []*trainer.Request, version, folder string) 
 		ValidationLoss: known(m.Validation.Loss, m.Evaluated), ValidationAccuracy: known(m.Validation.Accuracy, m.Evaluated),
 		Time: m.Time.Seconds(), Budget: m.Budget.Seconds(), Left: m.Left.Seconds(), Devices: m.Devices,
 		Images: m.Images, FLOP: m.FLOP, DeviceTime: m.DeviceTime.Seconds(), Joules: known(m.Joules, m.Joules > 0),
-		Pending: []ChangeStatus{}, Taken: []ChangeStatus{}, Decisions: []AdaptationStatus{}}
+		Pending: []ChangeStatus{}, Taken: []ChangeStatus{}, Decisions: []AdaptationStatus{}, GPUs: []telemetry.State{}}
 	if m.Next.Change != trainer.Same {
 		s.Next = &EventStatus{m.Next.At.Seconds(), m.Next.Change, m.Next.Devices}
 	}

@@ -6,17 +6,20 @@ import (
 	"runtime"
 	"strings"
 
+	"graft/cluster/node/telemetry"
 	"graft/files"
 	"graft/torch"
+	"graft/work"
 )
 
 // Report describes the machine and its checks; `graft doctor --json` prints it.
 type Report struct {
-	Healthy  bool          `json:"healthy"`  // whether every check passed
-	LibTorch *Libtorch     `json:"libtorch"` // null where none could be opened
-	Devices  []string      `json:"devices"`  // that tensors can be on
-	Machine  machine       `json:"machine"`  // what graft runs on
-	Checks   []checkResult `json:"checks"`   // what was tried
+	Healthy  bool              `json:"healthy"`  // whether every check passed
+	LibTorch *Libtorch         `json:"libtorch"` // null where none could be opened
+	Devices  []string          `json:"devices"`  // that tensors can be on
+	Machine  machine           `json:"machine"`  // what graft runs on
+	GPUs     []telemetry.State `json:"gpus"`     // of the machine by NVML, with a reading; empty if there is none
+	Checks   []checkResult     `json:"checks"`   // what was tried
 }
 
 // Libtorch describes the LibTorch in use and its origin.
@@ -41,8 +44,9 @@ type checkResult struct {
 }
 
 // Examine checks the machine.
-func Examine(fsys files.FS) Report {
-	report := Report{Healthy: true, Devices: []string{}, Machine: machine{
+func Examine(env *work.Env) Report {
+	fsys := env.Files
+	report := Report{Healthy: true, Devices: []string{}, GPUs: gpus(env), Machine: machine{
 		OS: runtime.GOOS, Arch: runtime.GOARCH, Processors: torch.DefaultThreads(),
 	}}
 	if found, err := torch.Describe(); err == nil {
@@ -58,6 +62,19 @@ func Examine(fsys files.FS) Report {
 		report.Healthy = report.Healthy && c.Pass
 	}
 	return report
+}
+
+// gpus reads the machine's GPUs once.
+func gpus(env *work.Env) []telemetry.State {
+	if env.Telemetry == nil {
+		return []telemetry.State{}
+	}
+	source, err := env.Telemetry(true)
+	if err != nil {
+		return []telemetry.State{} // a machine without GPUs is whole
+	}
+	defer func() { _ = source.Close() }()
+	return telemetry.ReadStates(source, env.Now)
 }
 
 // largestOrigin limits the file that the build writes beside the library, in bytes.

@@ -11,17 +11,10 @@ import (
 
 // DeviceReport lists the devices that tasks of this machine can run on.
 type DeviceReport struct {
-	GPUs       []DeviceState `json:"gpus"`       // of the machine; empty if it has none
-	Slots      []Slot        `json:"slots"`      // of the processors, on which tasks run where the machine has none of the above; else empty
-	Processors []DeviceState `json:"processors"` // domains of the processors, with energy since the command started; empty if they are not needed or cannot be read
-	Note       string        `json:"note"`       // the reason why GPUs or measurements are missing; empty if none is
-}
-
-// DeviceState is a device with one reading of it. Unknown values are null.
-type DeviceState struct {
-	telemetry.Device
-	Reading telemetry.Reading `json:"reading"` // of processors: energy and mean power over a second alone
-	Fault   string            `json:"fault"`   // of the device, for which values are unknown; empty if it has none
+	GPUs       []telemetry.State `json:"gpus"`       // of the machine; empty if it has none
+	Slots      []Slot            `json:"slots"`      // of the processors, on which tasks run where the machine has none of the above; else empty
+	Processors []telemetry.State `json:"processors"` // domains of the processors, with energy since the command started; empty if they are not needed or cannot be read
+	Note       string            `json:"note"`       // the reason why GPUs or measurements are missing; empty if none is
 }
 
 // Slot is a share of the processors.
@@ -39,7 +32,7 @@ func Devices(ctx context.Context, env *work.Env) (*DeviceReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &DeviceReport{GPUs: []DeviceState{}, Slots: []Slot{}, Processors: []DeviceState{}, Note: d.why}
+	r := &DeviceReport{GPUs: []telemetry.State{}, Slots: []Slot{}, Processors: []telemetry.State{}, Note: d.why}
 	states, err := readDevices(ctx, env, d)
 	if d.index != nil {
 		r.GPUs = states
@@ -60,8 +53,8 @@ func closing(err error, d *devices) error {
 }
 
 // readDevices reads each device of the source. Processors have no reading of power: it is measured.
-func readDevices(ctx context.Context, env *work.Env, d *devices) ([]DeviceState, error) {
-	states := []DeviceState{}
+func readDevices(ctx context.Context, env *work.Env, d *devices) ([]telemetry.State, error) {
+	states := []telemetry.State{}
 	if d.source == nil {
 		return states, nil
 	}
@@ -73,18 +66,9 @@ func readDevices(ctx context.Context, env *work.Env, d *devices) ([]DeviceState,
 		}
 		watts = powers(ctx, s, len(d.source.Devices()))
 	}
-	for k, about := range d.source.Devices() {
-		state := DeviceState{Device: about}
-		at := float64(env.Now().UnixMicro()) / 1e6
-		reading, err := d.source.Read(about.Index)
-		if err != nil {
-			state.Fault = err.Error()
-		}
-		if state.Reading = reading; watts != nil {
-			state.Reading.PowerWatts = watts[k]
-		}
-		state.Reading.At = at
-		states = append(states, state)
+	states = telemetry.ReadStates(d.source, env.Now)
+	for k := range watts {
+		states[k].Reading.PowerWatts = watts[k]
 	}
 	return states, ctx.Err()
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"graft/cluster/node/execute"
+	"graft/cluster/node/telemetry"
 )
 
 // TaskState is the state of a task of a run.
@@ -37,7 +38,7 @@ type RunStatus struct {
 	Tasks     map[TaskState]int `json:"tasks"`        // number in each state
 	Attempts  int               `json:"attempts"`     // that began
 	Running   []RunningTask     `json:"running"`      // tasks on devices, paused ones too
-	Devices   []DeviceState     `json:"devices"`      // with the last reading; empty if nothing is measured
+	Devices   []telemetry.State `json:"devices"`      // with the last reading; empty if nothing is measured
 }
 
 // RunningTask is a task on a device.

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"slices"
 
 	"go.uber.org/zap"
 
@@ -140,21 +139,8 @@ func (w *watch) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 // status is the state of the run now.
 func (w *watch) status() RunStatus {
 	s := w.progress.now()
-	s.Graft, s.Devices = w.env.Version, w.devicesNow()
+	s.Graft, s.Devices = w.env.Version, telemetry.States(w.devices, w.readings())
 	return s
-}
-
-// devicesNow are the devices with their last readings.
-func (w *watch) devicesNow() []DeviceState {
-	latest, list := w.readings(), []DeviceState{}
-	for _, d := range w.devices {
-		state := DeviceState{Device: d}
-		if k := slices.IndexFunc(latest, func(r telemetry.Reading) bool { return r.Device == d.Index }); k >= 0 {
-			state.Reading = latest[k]
-		}
-		list = append(list, state)
-	}
-	return list
 }
 
 func (w *watch) readings() []telemetry.Reading {
@@ -178,7 +164,7 @@ func (w *watch) metrics() string {
 		telemetry.WriteDCGM(t, w.env.Host, w.devices, w.readings())
 		return t.String()
 	}
-	for k, d := range w.devicesNow() {
+	for k, d := range telemetry.States(w.devices, w.readings()) {
 		if k == 0 {
 			t.Family("graft_node_energy_joules_total", "counter", "Energy of the processors since the command started.")
 		}

@@ -27,7 +27,8 @@ type energy struct {
 	sampler *telemetry.Sampler
 	meters  []*telemetry.Meter
 	stop    func()
-	epoch   int // under way
+	epoch   int  // under way
+	onGPU   bool // the devices are GPUs
 }
 
 // openEnergy opens the measurement of the job's devices; without one the reason is kept. It is nil
@@ -69,7 +70,7 @@ func (e *energy) open(env *work.Env, device torch.Device, count int) ([]int, err
 	if !device.CUDA {
 		o.Interval = slowInterval
 	}
-	e.source = source
+	e.source, e.onGPU = source, device.CUDA
 	if e.sampler, err = telemetry.NewSampler(source, nil, telemetry.Clock{Now: env.Now}, o); err != nil {
 		return nil, err
 	}
@@ -87,6 +88,19 @@ func (e *energy) open(env *work.Env, device torch.Device, count int) ([]int, err
 		order = order[:count]
 	}
 	return order, nil
+}
+
+// gpus are the job's GPUs with their last readings. Nil where it has none.
+func (e *energy) gpus() []telemetry.State {
+	if e == nil || !e.onGPU {
+		return nil
+	}
+	devices := e.source.Devices()
+	of := make([]telemetry.Device, len(e.meters))
+	for k, m := range e.meters {
+		of[k] = devices[m.Device()]
+	}
+	return telemetry.States(of, e.sampler.Latest())
 }
 
 func everyIndex(devices []telemetry.Device) []int {

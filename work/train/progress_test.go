@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"graft/cluster/node/telemetry"
 	"graft/results"
 	"graft/trainer"
 	"graft/work/control"
@@ -73,15 +74,17 @@ func TestFactsFitTheWidth(t *testing.T) {
 	m := &control.Snapshot{Network: "ConvSmall", Progress: trainer.Progress{Epoch: 12, Loss: 0.51234, Evaluated: true, Validation: trainer.Score{Accuracy: 0.752},
 		Devices: 2, Layers: 7, Parameters: 14826, Next: trainer.Event{At: 3 * time.Hour, Change: trainer.Down}}}
 	whole := "epoch 12  loss 0.512  validation 75.2%  2 devices  ConvSmall with 14826 parameters in 7 layers  down at 3h0m0s"
-	require.Equal(t, whole, factsText(m, 200))
+	require.Equal(t, whole, factsText(m, nil, 200))
 	for width := range len(whole) + 1 {
-		text := factsText(m, width)
+		text := factsText(m, nil, width)
 		require.LessOrEqual(t, len(text), width)
 		require.True(t, strings.HasPrefix(whole, text))
 	}
-	require.Equal(t, "epoch 12  loss 0.512", factsText(m, 30))
+	require.Equal(t, "epoch 12  loss 0.512", factsText(m, nil, 30))
 	fresh := &control.Snapshot{Network: "Net", Progress: trainer.Progress{Devices: 1, Parameters: 5, Layers: 1}}
-	require.Equal(t, "epoch 0  1 device  Net with 5 parameters in 1 layer", factsText(fresh, 100))
+	require.Equal(t, "epoch 0  1 device  Net with 5 parameters in 1 layer", factsText(fresh, nil, 100))
+	busy := []telemetry.State{{Device: telemetry.Device{Index: 1}, Reading: telemetry.Reading{UtilizationPercent: telemetry.Known(87.0), MemoryUsedMiB: telemetry.Known(3277.0), PowerWatts: telemetry.Known(412.3)}}, {Device: telemetry.Device{Index: 2}}}
+	require.Equal(t, "epoch 0  GPU 1 87% busy 3.2 GiB 412 W  GPU 2  1 device  Net with 5 parameters in 1 layer", factsText(fresh, busy, 100))
 }
 
 func TestEventsAreLoggedByTheirTraits(t *testing.T) {

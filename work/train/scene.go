@@ -3,21 +3,22 @@ package train
 import (
 	"fmt"
 
+	"graft/cluster/node/telemetry"
 	"graft/results/document"
 	"graft/trainer"
 	"graft/work"
 	"graft/work/control"
 )
 
-// sceneOf is the progress of a job.
-func sceneOf(m *control.Monitor) work.Progress {
+// sceneOf is the progress of a job on some GPUs.
+func sceneOf(m *control.Monitor, gpus func() []telemetry.State) work.Progress {
 	return work.Progress{
 		Done: func() (int64, int64) {
 			p := m.Read()
 			return int64(p.Time), int64(p.Budget)
 		},
 		Text:    func() string { return timeText(m.Read().Progress) },
-		Details: func(width int) string { return factsText(m.Read(), width) },
+		Details: func(width int) string { return factsText(m.Read(), gpus(), width) },
 	}
 }
 
@@ -28,7 +29,7 @@ func timeText(p trainer.Progress) string {
 
 // factsText is progress on a line of at most width characters. The least important facts
 // come last and are dropped first.
-func factsText(s *control.Snapshot, width int) string {
+func factsText(s *control.Snapshot, gpus []telemetry.State, width int) string {
 	parts := []string{fmt.Sprintf("epoch %d", s.Epoch)}
 	if s.Loss > 0 {
 		parts = append(parts, fmt.Sprintf("loss %.3f", s.Loss))
@@ -36,11 +37,30 @@ func factsText(s *control.Snapshot, width int) string {
 	if s.Evaluated {
 		parts = append(parts, "validation "+document.AccuracyText(s.Validation.Accuracy))
 	}
+	parts = append(parts, gpuTexts(gpus)...)
 	parts = append(parts, document.Plural(s.Devices, "device"), fmt.Sprintf("%s with %s in %s", s.Network, document.Plural(s.Parameters, "parameter"), document.Plural(s.Layers, "layer")))
 	if next := eventText(s.Next); next != "" {
 		parts = append(parts, next)
 	}
 	return work.FitLine(parts, width)
+}
+
+// gpuTexts says how busy GPUs are.
+func gpuTexts(gpus []telemetry.State) (texts []string) {
+	for _, g := range gpus {
+		text := fmt.Sprintf("GPU %d", g.Index)
+		if v, known := g.Reading.UtilizationPercent.Get(); known {
+			text += fmt.Sprintf(" %.0f%% busy", v)
+		}
+		if v, known := g.Reading.MemoryUsedMiB.Get(); known {
+			text += fmt.Sprintf(" %.1f GiB", v/1024)
+		}
+		if v, known := g.Reading.PowerWatts.Get(); known {
+			text += fmt.Sprintf(" %.0f W", v)
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 // eventText describes an event of the timeline; empty where there is none.

@@ -198,11 +198,11 @@ func (j *job) perform(ctx context.Context, made *trainer.Job) (*trainer.Outcome,
 	}
 	j.record.monitor = control.NewMonitor(made.Network.Name(), made.Progress(), rows, notes)
 	j.record.progress = newProgressLog(j.env.Log, j.env.Now, j.env.Show != nil)
-	if err := j.server.Serve(j.folder, j.record.monitor, j.live); err != nil {
+	if err := j.server.Serve(j.folder, j.record.monitor, j.live, j.energy.gpus); err != nil {
 		return nil, err
 	}
 	if j.env.Show != nil {
-		defer j.env.Show(sceneOf(j.record.monitor))()
+		defer j.env.Show(sceneOf(j.record.monitor, j.energy.gpus))()
 	}
 	j.energy.begin(made.Epoch)
 	return made.Run(ctx)
