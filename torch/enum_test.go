@@ -23,7 +23,7 @@ func TestRulesAndPrecisionsHaveNames(t *testing.T) {
 	assert.ErrorContains(t, err, "99")
 	assert.ErrorContains(t, new(Rule).UnmarshalText([]byte("rmsprop")), `no rule "rmsprop"; there are sgd, adam, adamw`)
 
-	assert.Equal(t, []string{"float32", "bfloat16", "float16"}, PrecisionNames())
+	assert.Equal(t, []string{"float32", "bfloat16", "float16", "tf32"}, PrecisionNames())
 	precision := Brain
 	require.NoError(t, precision.UnmarshalText(nil))
 	assert.Equal(t, Single, precision)

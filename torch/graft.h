@@ -161,7 +161,8 @@ typedef struct {
 // BFLOAT16 and FLOAT16 are for convolutions and linear layers; all else keeps its type.
 enum { GRAFT_PROGRAM_FAST = 1, GRAFT_PROGRAM_STEADY = 2, GRAFT_PROGRAM_BFLOAT16 = 4, GRAFT_PROGRAM_FLOAT16 = 8,
        // Training and evaluation record a step on a full batch and repeat it: a CUDA graph.
-       GRAFT_PROGRAM_RECORDED = 16 };
+       GRAFT_PROGRAM_RECORDED = 16,
+       GRAFT_PROGRAM_TF32 = 32 };
 
 char *graft_program_new(const graft_instr *code, int32_t count, int32_t registers,
                         const graft_t *tensors, int32_t ntensors, int32_t output,

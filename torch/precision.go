@@ -9,10 +9,11 @@ const (
 	Single Precision = iota // float32, the type of the tensors
 	Brain                   // bfloat16: float32 with 8 instead of 24 significant bits
 	Half                    // float16: 11 significant bits and a small range; for CUDA devices
+	TF32                    // float32 whose operands are rounded to 11 significant bits; for CUDA devices
 )
 
 // precisions are the precisions' names in files, which are PyTorch's.
-var precisions = enum[Precision]{"precision", []string{Single: "float32", Brain: "bfloat16", Half: "float16"}}
+var precisions = enum[Precision]{"precision", []string{Single: "float32", Brain: "bfloat16", Half: "float16", TF32: "tf32"}}
 
 // PrecisionNames lists the names that UnmarshalText reads.
 func PrecisionNames() []string { return precisions.list() }

@@ -173,7 +173,9 @@ type ProgramOptions struct {
 	// default, false, keeps PyTorch's order of operations.
 	Fast bool
 	// Steady makes gradients on the CPU independent of the number of threads, to the bit.
-	// The default, false, sums over as many parts as there are threads, as PyTorch does.
+	// The default, false, sums over as many parts as there are threads, as PyTorch does. On a
+	// CUDA device steady steps have the same bits again on the same machine, and a layer without
+	// such an operator is an error.
 	Steady bool
 	// Precision is the type in which convolutions and linear layers compute; weights,
 	// gradients and all other layers keep theirs. The default is Single.
@@ -210,7 +212,7 @@ func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program 
 	if o.Graphs {
 		flags |= C.GRAFT_PROGRAM_RECORDED
 	}
-	flags |= map[Precision]C.int32_t{Brain: C.GRAFT_PROGRAM_BFLOAT16, Half: C.GRAFT_PROGRAM_FLOAT16}[o.Precision]
+	flags |= map[Precision]C.int32_t{Brain: C.GRAFT_PROGRAM_BFLOAT16, Half: C.GRAFT_PROGRAM_FLOAT16, TF32: C.GRAFT_PROGRAM_TF32}[o.Precision]
 	message := C.graft_program_new(unsafe.SliceData(b.code), C.int32_t(len(b.code)), C.int32_t(len(b.code)+1),
 		unsafe.SliceData(weights), C.int32_t(len(weights)), C.int32_t(output), flags, &p.handle)
 	if err := take("make program", message); err != nil {

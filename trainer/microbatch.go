@@ -42,7 +42,7 @@ func (o Options) activationBytes(n *model.Network) (int64, error) {
 		largest = max(largest, r.ActivationBytes)
 	}
 	bytes := size.Bytes + 2*largest
-	if o.Precision != torch.Single {
+	if o.Precision == torch.Brain || o.Precision == torch.Half {
 		bytes += size.Bytes / 2
 	}
 	return bytes, nil

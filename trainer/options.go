@@ -50,11 +50,12 @@ type Options struct {
 	// keeps the last one alone.
 	KeepBest bool `json:"-" result:"none"`
 	// Steady makes results on the CPU independent of the number of threads, to the bit,
-	// at some cost of speed.
+	// at some cost of speed, and on a CUDA device the same at each run on the same machine.
 	Steady bool
 	// Precision is the type in which convolutions and linear layers compute, in training
 	// and in evaluation: float32, or bfloat16, which may be faster on processors that
-	// have it, or float16, for CUDA devices only, whose loss is scaled. Weights, gradients, the optimizer's state and all other layers are
+	// have it; for CUDA devices only float16, whose loss is scaled, and tf32, which rounds the
+	// operands of float32 to 11 significant bits. Weights, gradients, the optimizer's state and all other layers are
 	// float32. Zero means float32.
 	Precision torch.Precision
 	// CUDAGraphs records a step on a full batch as a CUDA graph, which the host then issues in one
@@ -149,8 +150,8 @@ func (o *Options) EnsureDefaults() {
 
 // On returns an error if the options do not suit a device.
 func (o Options) On(d torch.Device) error {
-	if o.Precision == torch.Half && d == torch.CPU {
-		return errors.New("precision is float16, which LibTorch computes on CUDA devices only; use bfloat16 or float32 on the CPU")
+	if (o.Precision == torch.Half || o.Precision == torch.TF32) && d == torch.CPU {
+		return fmt.Errorf("precision is %v, which LibTorch computes on CUDA devices only; use bfloat16 or float32 on the CPU", o.Precision)
 	}
 	if !o.CUDAGraphs || d == torch.CPU {
 		return nil

@@ -3,6 +3,7 @@
 #include "augment.cc"
 #include "fused.cc"
 #include "learn.cc"
+#include "numerics.cc"
 #include "ops.cc"
 #include "optim.cc"
 #include "optim_device.cc"

@@ -4,6 +4,7 @@
 
 #include "fused.h"
 #include "guard.h"
+#include "numerics.h"
 #include "peers.h"
 #include "steady.h"
 #include "strided.h"
@@ -95,7 +96,7 @@ void check(const graft_instr &c, int32_t at, int32_t registers, int32_t ntensors
 
 Program::Program(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors, int32_t ntensors,
                  int32_t output, int32_t flags)
-    : registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0), steady_((flags & GRAFT_PROGRAM_STEADY) != 0), records_((flags & GRAFT_PROGRAM_RECORDED) != 0),
+    : registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0), steady_((flags & GRAFT_PROGRAM_STEADY) != 0), records_((flags & GRAFT_PROGRAM_RECORDED) != 0), tf32_((flags & GRAFT_PROGRAM_TF32) != 0),
       product_((flags & GRAFT_PROGRAM_BFLOAT16) != 0 ? at::kBFloat16 : (flags & GRAFT_PROGRAM_FLOAT16) != 0 ? at::kHalf : at::kFloat) {
   for (int32_t k = 0; k < ntensors; k++) tensors_.push_back(deref(tensors[k], "a weight"));
   for (int32_t k = 0; k < count; k++) {
@@ -217,6 +218,7 @@ at::Tensor Program::forward(const at::Tensor &input, bool training, c10::optiona
   // sets it up, before a convolution would use all there are.
   at::get_num_threads();
   const Narrow threads(steady_);
+  const Numerics numerics(device(), steady_, tf32_);
   Pass pass{std::vector<at::Tensor>(registers_), std::vector<at::Tensor>(tensors_.size()), training, generator, masks};
   std::vector<at::Tensor> &regs = pass.regs;
   regs[0] = fast_ && input.dim() == 4 && input.is_floating_point() ? input.contiguous(at::MemoryFormat::ChannelsLast) : input;

@@ -18,6 +18,7 @@ class Program {
   // Masks, where given, hold the random numbers of dropout; nullptr draws them.
   at::Tensor forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator, Masks *masks = nullptr) const;
   bool records() const { return records_; }
+  bool tf32() const { return tf32_; }
   at::Device device() const { return tensors_.empty() ? at::Device(at::kCPU) : tensors_[0].device(); }
   // The recorded step of training or of evaluation; nullptr until it is made.
   std::unique_ptr<Recorded> &recorded(bool training) { return recorded_[training]; }
@@ -67,6 +68,7 @@ class Program {
   bool fast_;
   bool steady_;               // gradients do not depend on the number of threads
   bool records_;              // full batches are steps of a recording
+  bool tf32_;                 // products round operands to TF32, on CUDA devices
   at::ScalarType product_;    // type of the operands of products; float32 keeps theirs
   std::unique_ptr<Recorded> recorded_[2];
 };

@@ -1,6 +1,7 @@
 // The large calls: many steps, one crossing, one synchronisation at the end.
 #include "augment.h"
 #include "guard.h"
+#include "numerics.h"
 #include "optim.h"
 #include "peers.h"
 #include "program.h"
@@ -373,6 +374,7 @@ class Trainer {
 void train(Program &program, Optimizer &optimizer, const graft_batches &b, double *losses, int64_t *correct) {
   at::AutoGradMode grad(true);
   const Narrow threads(program.steady());
+  const Numerics numerics(program.device(), program.steady(), program.tf32());
   const OwnStream stream(program.device(), program.records());
   Trainer(program, optimizer, b).run().read(losses, correct);
 }
@@ -404,6 +406,7 @@ void evaluate(Program &program, const graft_batches &b, double *losses, int64_t 
   Tally tally(b.steps, feed.inputs.device());
   c10::NoGradGuard guard;
   const Narrow threads(program.steady());
+  const Numerics numerics(program.device(), program.steady(), program.tf32());
   const OwnStream stream(program.device(), program.records());
   const Share steps = Share::of(several(b.peers), b.steps);  // whole batches: their figures have the same bits
   for (int64_t k = steps.start; !steps.idle && k < steps.start + steps.count; k++) {
