@@ -36,7 +36,7 @@ layers = [
 const machinesJob = `[network]
 file = "smooth.toml"
 [time]
-budget = "2s"
+budget = "1200ms"
 events = [{at = "1ms", change = "up", devices = 3}]
 [optimizer]
 rule = "sgd"
@@ -132,10 +132,13 @@ func (j *jobOnMachines) await(holding string, count int) {
 }
 
 // onOneMachine runs the job with so many processes of one machine.
-func onOneMachine(t *testing.T, processes int) train.Result {
+func onOneMachine(t *testing.T, processes int, set ...string) train.Result {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	c := exec.Command(self, "train", "job.toml", "--json", "--set", fmt.Sprintf("parallel.max_processes=%d", processes))
+	for _, s := range set {
+		c.Args = append(c.Args, "--set", s)
+	}
 	c.Dir, c.Env = machinesFolder(t), append(os.Environ(), programVariable+"=1")
 	out, err := c.Output()
 	require.NoError(t, err)

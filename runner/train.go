@@ -94,6 +94,9 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainFlags) error
 	defer stop()
 	o.Listen.Token = os.Getenv(control.TokenVariable)
 	r, err := train.Run(ctx, environment(ctx), path, o.Options)
+	if r == nil && err == nil {
+		return nil // it followed another task
+	}
 	if errors.Is(err, trainer.ErrStopped) && o.temporary {
 		return failure.With(failure.Interrupted, errors.New("stopped; nothing is kept"))
 	}

@@ -165,6 +165,9 @@ type greeting struct {
 // ErrRefused says that a leader does not want a follower.
 var ErrRefused = errors.New("the leader refuses this follower")
 
+// ErrLeft says that a leader had let a follower in and is gone before it gave it work.
+var ErrLeft = errors.New("the leader has left")
+
 // guest is a connection of lines, then of orders and answers.
 type guest struct {
 	Means
@@ -410,6 +413,9 @@ func (g *guest) join(token, version string) (*Leader, error) {
 	m, err := g.hear(jobLine)
 	if err == nil {
 		err = g.say(greeting{Taken: true})
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrLeft, err)
 	}
 	own, _, _ := net.SplitHostPort(g.conn.LocalAddr().String())
 	return &Leader{Invitation: Invitation{Version: version, Job: m.Job, Set: m.Set}, Address: own, guest: g}, err

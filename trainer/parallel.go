@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -20,9 +22,10 @@ type Parallel struct {
 	// steps are taken by the same number of processes in every run.
 	Background bool
 	// Listen is the private IP address and the port at which followers on other machines join by 'graft follow
-	// --join', one for each device but the first; empty starts them on this machine.
+	// --join', one for each device but the first; empty starts them on this machine. With slurm:PORT task 0 of 'srun
+	// graft train' listens at its node's address, and the other tasks join it.
 	Listen string `json:",omitempty" result:"none"`
-	Token  string `config:"token_file" json:",omitempty" result:"none"` // file of the token that they must know; required with listen
+	Token  string `config:"token_file" json:",omitempty" result:"none"` // file of the token that they must know; required with listen, but with slurm the variable GRAFT_TOKEN may hold it
 }
 
 // EnsureDefaults fills unset options.
@@ -39,10 +42,14 @@ func (p Parallel) Validate() error {
 	if p.Timeout < 0 || p.Timeout > 0 && p.Timeout < 10*time.Millisecond || p.Start < 0 {
 		faults = append(faults, errors.New("parallel: a timeout is 10ms at least, and times are not negative"))
 	}
-	if (p.Listen == "") != (p.Token == "") || p.Listen != "" && !p.On {
+	port, slurm := p.Slurm()
+	if p.Listen == "" && p.Token != "" || p.Listen != "" && (p.Token == "" && !slurm || !p.On) {
 		faults = append(faults, errors.New("parallel: listen and token_file go together, with on = true"))
 	}
-	if host, _, err := net.SplitHostPort(p.Listen); p.Listen != "" {
+	if n, err := strconv.ParseUint(port, 10, 16); slurm && (err != nil || n == 0) {
+		faults = append(faults, fmt.Errorf("parallel: listen %q: %q is no port", p.Listen, port))
+	}
+	if host, _, err := net.SplitHostPort(p.Listen); p.Listen != "" && !slurm {
 		if err == nil {
 			err = trusted(host)
 		}
@@ -52,6 +59,9 @@ func (p Parallel) Validate() error {
 	}
 	return errors.Join(faults...)
 }
+
+// Slurm returns the port of task 0 where the tasks of srun train together.
+func (p Parallel) Slurm() (port string, is bool) { return strings.CutPrefix(p.Listen, "slurm:") }
 
 // wanted is the number of processes for a number of devices.
 func (p Parallel) wanted(devices int) int {

@@ -1,12 +1,14 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,22 +19,22 @@ import (
 	"graft/torch"
 	"graft/trainer"
 	"graft/work"
-	"graft/work/control"
 )
 
 // JoinOptions say which job a follower on another machine joins.
 type JoinOptions struct {
 	Address string        // HOST:PORT at which the leader listens
-	Token   string        // file of the token
+	Token   string        // file of the token; empty takes it from the environment
 	Set     []string      // assignments after those of the leader, such as data.path
 	Device  string        // where this process trains
 	Wait    time.Duration // how long it tries to reach a leader; zero means a minute
+	Again   time.Duration // the same after it had one and its machine refuses connections; zero means Wait
 }
 
 // Join trains as a follower of a leader on another machine, and joins again after it was dismissed or the
 // connection was lost. It ends when no leader has been there for a while.
 func Join(ctx context.Context, env *work.Env, o JoinOptions) error {
-	token, err := control.ReadToken(env, o.Token)
+	token, err := readToken(env, o.Token)
 	if err != nil {
 		return err
 	}
@@ -40,9 +42,7 @@ func Join(ctx context.Context, env *work.Env, o JoinOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.Wait == 0 {
-		o.Wait = time.Minute
-	}
+	o.Wait = cmp.Or(o.Wait, time.Minute)
 	dial := func() (net.Conn, error) {
 		var d net.Dialer
 		limited, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -62,9 +62,12 @@ func Join(ctx context.Context, env *work.Env, o JoinOptions) error {
 			}
 			since = env.Now()
 			continue
+		case errors.Is(err, trainer.ErrLeft) && !worked:
+			worked, since = true, env.Now()
+			continue
 		case refused(err):
 			return failure.With(failure.Usage, err)
-		case env.Now().Sub(since) < o.Wait:
+		case env.Now().Sub(since) < o.patience(worked && errors.Is(err, syscall.ECONNREFUSED)):
 			pause, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 			<-pause.Done()
 			cancel()
@@ -75,6 +78,14 @@ func Join(ctx context.Context, env *work.Env, o JoinOptions) error {
 		}
 		return fmt.Errorf("join a job: no leader at %s within %v: %w", o.Address, o.Wait, err)
 	}
+}
+
+// patience is how long a leader is looked for.
+func (o JoinOptions) patience(ended bool) time.Duration {
+	if ended {
+		return cmp.Or(o.Again, o.Wait)
+	}
+	return o.Wait
 }
 
 // refused reports whether the leader is there and does not want this follower.
@@ -108,7 +119,7 @@ func followLeader(env *work.Env, l *trainer.Leader, o JoinOptions) error {
 
 // listener lets followers of other machines join the job.
 func (j *job) listener() (trainer.Starter, error) {
-	token, err := control.ReadToken(j.env, j.Train.Parallel.Token)
+	token, err := readToken(j.env, j.Train.Parallel.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +127,7 @@ func (j *job) listener() (trainer.Starter, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.network, err = trainer.ListenFor(j.Train.Parallel.Listen, token, trainer.Invitation{Version: version, Job: j.Resolved(), Set: []string{"parallel.listen=''", "parallel.token_file=''"}}, trainer.Means{Now: j.env.Now, Random: j.env.Random})
+	j.network, err = trainer.ListenFor(j.meeting, token, trainer.Invitation{Version: version, Job: j.Resolved(), Set: []string{"parallel.listen=''", "parallel.token_file=''"}}, trainer.Means{Now: j.env.Now, Random: j.env.Random})
 	if err != nil {
 		return nil, err
 	}

@@ -41,10 +41,15 @@ type Result struct {
 
 // Run runs the job of a configuration file, or of the defaults where path is empty, to
 // the end of its budget. A canceled context saves it: the error then wraps
-// trainer.ErrStopped, and Options.Resume goes on from there.
+// trainer.ErrStopped, and Options.Resume goes on from there. A task of srun that followed another one has no
+// result.
 func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, error) {
 	c, err := readJob(env, path, &o)
 	if err != nil {
+		return nil, err
+	}
+	address, followed, err := meet(ctx, env, c.Train.Parallel, o.Set)
+	if followed || err != nil {
 		return nil, err
 	}
 	work.Warn(env.Log, c)
@@ -59,7 +64,7 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 	var result *Result
 	err = torch.With(func(s *torch.Scope) (err error) {
 		e := *env
-		j := &job{Job: c, o: o, env: &e, scope: s, folder: work.Folder(o.Folder, c.Run.Folder, path), path: path}
+		j := &job{Job: c, o: o, env: &e, scope: s, meeting: address, folder: work.Folder(o.Folder, c.Run.Folder, path), path: path}
 		e.Log, j.alone, j.runLog = work.WithRunLog(env.Log)
 		defer j.close()
 		result, err = j.run(ctx)
@@ -113,6 +118,7 @@ type job struct {
 	live     *trainer.Live    // nil without an address
 	energy   *energy          // nil measures nothing
 	network  *trainer.Network // that followers of other machines join; nil without any
+	meeting  string           // address at which they join; empty without any
 }
 
 func (j *job) close() {
