@@ -23,28 +23,29 @@ import (
 
 // options of the whole run.
 type options struct {
-	python  string
-	twin    string
-	rounds  int // pairs of bursts in a comparison
-	starts  int // fresh processes that they are spread over
-	steps   int // in a burst of training
-	ops     int // iterations in a burst of operators
-	child   bool
-	surgery bool   // measure nothing else
-	job     bool   // measure nothing else
-	epoch   bool   // measure nothing else
-	stream  bool   // measure nothing else
-	whole   bool   // measure nothing else
-	learn   bool   // measure nothing else
-	policy  bool   // measure nothing else
-	grid    bool   // measure nothing else
-	cluster bool   // measure nothing else
-	elastic bool   // measure nothing else
-	fabric  bool   // measure nothing else
-	degrees bool   // measure nothing else
-	onlyPPO bool   // measure nothing else
-	graft   string // the program, whose workers run side by side
-	seeds   int    // policies that learn from the same tables
+	python   string
+	twin     string
+	rounds   int // pairs of bursts in a comparison
+	starts   int // fresh processes that they are spread over
+	steps    int // in a burst of training
+	ops      int // iterations in a burst of operators
+	child    bool
+	surgery  bool   // measure nothing else
+	job      bool   // measure nothing else
+	epoch    bool   // measure nothing else
+	stream   bool   // measure nothing else
+	machines bool   // measure nothing else
+	whole    bool   // measure nothing else
+	learn    bool   // measure nothing else
+	policy   bool   // measure nothing else
+	grid     bool   // measure nothing else
+	cluster  bool   // measure nothing else
+	elastic  bool   // measure nothing else
+	fabric   bool   // measure nothing else
+	degrees  bool   // measure nothing else
+	onlyPPO  bool   // measure nothing else
+	graft    string // the program, whose workers run side by side
+	seeds    int    // policies that learn from the same tables
 	setup
 }
 
@@ -59,6 +60,7 @@ func main() {
 	flag.BoolVar(&o.job, "job", false, "measure epochs with data and evaluation only")
 	flag.BoolVar(&o.epoch, "epoch", false, "measure only epochs whose images lie on the device, on both sides")
 	flag.BoolVar(&o.stream, "stream", false, "measure only how fast images are read from their files")
+	flag.BoolVar(&o.machines, "machines", false, "measure only processes that train together over TCP")
 	flag.IntVar(&o.images, "images", 0, "images of an epoch; 0 is 3,200, and its evaluation has a fifth as many; of -stream 0 is 2,000")
 	flag.BoolVar(&o.whole, "jobs", false, "measure whole jobs only: threads, beside load, and PyTorch")
 	flag.BoolVar(&o.learn, "learn", false, "measure how policies learn only")
@@ -136,6 +138,8 @@ func run(o options) error {
 		return b.resident()
 	case o.stream:
 		return b.streams()
+	case o.machines:
+		return b.machines(o.graft, o.rounds)
 	case o.whole:
 		return b.jobs(o.graft)
 	case o.learn:
@@ -147,7 +151,7 @@ func run(o options) error {
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.job(), b.streams(), b.jobs(o.graft), b.surgery(), b.learning(), b.ppo(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)), studyFabric(os.Stdout, min(o.rounds, 3)))...)
+	return errors.Join(append(faults, b.job(), b.streams(), b.machines(o.graft, min(o.rounds, 5)), b.jobs(o.graft), b.surgery(), b.learning(), b.ppo(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)), studyFabric(os.Stdout, min(o.rounds, 3)))...)
 }
 
 func newTable() *tabwriter.Writer { return tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0) }
