@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/results"
+	"graft/results/failure"
 	"graft/work/train"
 )
 
@@ -228,4 +229,17 @@ func TestMachinesSurviveFaults(t *testing.T) {
 			require.LessOrEqual(t, apart, 1e-6)
 		})
 	}
+}
+
+// config check sees a token that train would refuse.
+func TestConfigCheckSeesTheToken(t *testing.T) {
+	folder := machinesFolder(t)
+	t.Chdir(folder)
+	set := []string{"config", "check", "job.toml", "--set", "parallel.listen='10.0.0.1:7000'", "--set"}
+	done(t, append(set, "parallel.token_file='token'")...)
+	fails(t, failure.Configuration, "parallel.token_file: read the token", append(set, "parallel.token_file='none'")...)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "token"), []byte("short"), 0o600))
+	fails(t, failure.Configuration, "parallel.token_file: the token is shorter than 16 characters", append(set, "parallel.token_file='token'")...)
+	done(t, "config", "check", "job.toml", "--set", "parallel.listen='slurm:7000'")
+	fails(t, failure.Configuration, `"none" is no port`, "config", "check", "job.toml", "--set", "parallel.listen='slurm:none'")
 }

@@ -57,8 +57,8 @@ func ListenFor(address, token string, i Invitation, m Means) (*Network, error) {
 	if err == nil {
 		err = trusted(host)
 	}
-	if err == nil && len(token) < 16 {
-		err = errors.New("the token is shorter than 16 characters; write a longer one, such as that of 'openssl rand -hex 16'")
+	if err == nil {
+		err = CheckToken(token)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen for followers at %s: %w", address, err)
@@ -70,6 +70,14 @@ func ListenFor(address, token string, i Invitation, m Means) (*Network, error) {
 	n := &Network{Invitation: i, means: m, host: host, token: []byte(token), listener: l, idle: make(chan *guest, mostIdle), greets: make(chan struct{}, mostGreeted), begun: map[int]bool{}}
 	go n.accept()
 	return n, nil
+}
+
+// CheckToken returns an error for a token that could be guessed.
+func CheckToken(token string) error {
+	if len(token) < 16 {
+		return errors.New("the token is shorter than 16 characters; write a longer one, such as that of 'openssl rand -hex 16'")
+	}
+	return nil
 }
 
 // trusted is an error for an address that strangers reach.

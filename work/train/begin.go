@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -61,6 +62,25 @@ func notTheirs(fsys files.FS, path string, err error) error {
 // Check checks what a job begins with, as far as it can without images and LibTorch: that the initial
 // weights have the names and shapes of the network.
 func Check(env *work.Env, c *config.Job) error {
+	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c))
+}
+
+// checkToken reads the token of followers, if a file holds it.
+func checkToken(env *work.Env, path string) error {
+	if path == "" {
+		return nil
+	}
+	token, err := readToken(env, path)
+	if err == nil {
+		err = trainer.CheckToken(token)
+	}
+	if err != nil {
+		return fmt.Errorf("parallel.token_file: %w", err)
+	}
+	return nil
+}
+
+func checkWeights(env *work.Env, c *config.Job) error {
 	first := c.InitialWeights().Weights
 	if first == "" {
 		return nil

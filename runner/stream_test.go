@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/work/train"
+)
+
+// streamedJob reads JPEG files of many sizes as 224 x 224 while it trains, grows and shrinks.
+const streamedJob = `[network]
+file = "net.toml"
+[time]
+budget = "1s"
+events = [{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]
+[adapt]
+decider = "script"
+actions = ["widen:conv1:6"]
+[data]
+kind = "folder"
+path = "images"
+size = 224
+stream = true
+[train]
+batch = 8
+[checkpoint]
+every = "20ms"
+`
+
+const streamedNetwork = `name = "Large"
+input = [3, 224, 224]
+layers = [
+  {name = "conv1", block = ["Conv2d(3, 4, 7, stride=4, padding=3)", "BatchNorm2d(4)", "ReLU()"]},
+  "AdaptiveAvgPool2d(1)",
+  "Flatten()",
+  "Linear(4, 2)",
+]
+`
+
+// largeImages writes JPEG files of two classes in the sizes of a camera's.
+func largeImages(t *testing.T, folder string, each int) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for k := range 2 * each {
+		img := image.NewRGBA(image.Rect(0, 0, 180+random.IntN(250), 180+random.IntN(250)))
+		for x := range img.Rect.Dx() {
+			for y := range img.Rect.Dy() {
+				img.Set(x, y, color.RGBA{uint8(100*(k%2) + x/4), uint8(y / 2), uint8(random.IntN(64)), 255})
+			}
+		}
+		dir := filepath.Join(folder, fmt.Sprint("class", k%2))
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		file, err := os.Create(filepath.Join(dir, fmt.Sprintf("%03d.jpg", k)))
+		require.NoError(t, err)
+		require.NoError(t, jpeg.Encode(file, img, nil))
+		require.NoError(t, file.Close())
+	}
+}
+
+// A job on images of 224 pixels that are read when they are needed, killed again and again, ends as one that is
+// not.
+func TestStreamedJobSurvivesKills(t *testing.T) {
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "job.toml"), streamedJob)
+	write(t, filepath.Join(folder, "net.toml"), streamedNetwork)
+	largeImages(t, filepath.Join(folder, "images"), 60)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	run := func(name string, life time.Duration) (r train.Result, ended bool) {
+		c := exec.Command(self, "train", "job.toml", "--json", "--quiet", "--folder", name)
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			c.Args = append(c.Args, "--resume")
+		}
+		c.Dir, c.Env = folder, append(os.Environ(), programVariable+"=1")
+		out, err := os.CreateTemp(t.TempDir(), "out")
+		require.NoError(t, err)
+		defer out.Close()
+		c.Stdout = out
+		require.NoError(t, c.Start())
+		timer := time.AfterFunc(life, func() { _ = c.Process.Kill() })
+		defer timer.Stop()
+		if err := c.Wait(); err != nil {
+			require.ErrorContains(t, err, "killed")
+			return r, false
+		}
+		return decoded[train.Result](t, contents(t, out.Name())), true
+	}
+	began := time.Now()
+	want, _ := run("whole", time.Hour)
+	took := time.Since(began)
+	kills, random := 0, rand.New(rand.NewPCG(2, 2))
+	for name, most := 0, map[bool]int{false: 3, true: 30}[longTests]; kills < most; name++ {
+		for ended := false; !ended; {
+			life := took/10 + time.Duration(random.Int64N(int64(took/3)))
+			if kills >= most {
+				life = time.Hour
+			}
+			var got train.Result
+			if got, ended = run(fmt.Sprint("killed", name), life); !ended {
+				kills++
+				continue
+			}
+			require.Equal(t, want.Outcome.Digest, got.Outcome.Digest)
+			require.Equal(t, want.Outcome.Steps, got.Outcome.Steps)
+		}
+	}
+	t.Logf("measured: a job on streamed images of 224 pixels, %d steps, killed %d times, has the digest of one that ran through", want.Outcome.Steps, kills)
+}
