@@ -54,8 +54,8 @@ func TestBadCallsAreSentences(t *testing.T) {
 		"memory that is not there":    {func(s *Scope) { f(s, 1<<40, 1<<10) }, ErrOutOfMemory, []string{"full", "smaller batch"}},
 		"a precision without a name": {func(s *Scope) {
 			var b Builder
-			s.NewProgram(&b, b.Input(), ProgramOptions{Precision: 3})
-		}, ErrShape, []string{"precision 3 has no name"}},
+			s.NewProgram(&b, b.Input(), ProgramOptions{Precision: 9})
+		}, ErrShape, []string{"precision 9 has no name"}},
 		"a layer in a program": {func(s *Scope) {
 			var b Builder
 			p := s.NewProgram(&b, b.Linear(b.Activate(b.Input(), ReLU, 0), f(s, 2, 3), nil), ProgramOptions{})
