@@ -1,0 +1,98 @@
+package adaptive
+
+import (
+	"fmt"
+	"math"
+
+	"graft/goodput"
+)
+
+// Application is what jobs of a kind train: how fast steps are by placement and batch, and what progress
+// takes. Progress is counted in steps of the smallest batch.
+type Application struct {
+	Name   string
+	Limits goodput.Limits
+	Epochs int
+	Alone  int // batch with which jobs always run on one device; zero is none
+
+	runs   []trained // by batch
+	epochs []float64 // progress at which each epoch begins; the last is that of the end
+	times  *Times
+}
+
+// trained is a recorded run of an application with one batch.
+type trained struct {
+	batch               int
+	progress, iteration []float64 // at the end of each epoch
+	square, variance    []float64 // of gradients in each epoch
+}
+
+// complete computes what follows from the recorded runs.
+func (a *Application) complete() error {
+	a.epochs = make([]float64, a.Epochs+1)
+	for e := range a.Epochs {
+		least := math.Inf(1)
+		for _, r := range a.runs {
+			if len(r.progress) <= e {
+				return fmt.Errorf("application %s: the run with batch %d has %d epochs; %d are needed", a.Name, r.batch, len(r.progress), a.Epochs)
+			}
+			least = min(least, r.progress[e])
+		}
+		a.epochs[e+1] = least
+		if !(least >= a.epochs[e]) {
+			return fmt.Errorf("application %s: progress falls in epoch %d", a.Name, e)
+		}
+	}
+	return nil
+}
+
+// Progress is what has to be done before an epoch begins.
+func (a *Application) Progress(epoch int) float64 { return a.epochs[epoch] }
+
+// Noise is the statistics of gradients with a batch in an epoch.
+func (a *Application) Noise(batch, epoch int) (goodput.Noise, error) {
+	low, high, err := a.around(batch)
+	if err != nil {
+		return goodput.Noise{}, err
+	}
+	return goodput.Noise{
+		Square:   between(low, high, batch, low.square[epoch], high.square[epoch]),
+		Variance: between(low, high, batch, low.variance[epoch], high.variance[epoch]),
+	}, nil
+}
+
+// Iterations is the steps until the end of an epoch with a batch.
+func (a *Application) Iterations(batch, epoch int) (float64, error) {
+	low, high, err := a.around(batch)
+	if err != nil {
+		return 0, err
+	}
+	return between(low, high, batch, low.iteration[epoch], high.iteration[epoch]), nil
+}
+
+// around are the runs with the batches nearest to a batch.
+func (a *Application) around(batch int) (low, high *trained, err error) {
+	for k := range a.runs {
+		r := &a.runs[k]
+		if r.batch <= batch {
+			low = r
+		}
+		if r.batch >= batch {
+			high = r
+			break
+		}
+	}
+	if low == nil || high == nil {
+		return nil, nil, fmt.Errorf("application %s has no run about batch %d; its batches are from %d to %d", a.Name, batch, a.runs[0].batch, a.runs[len(a.runs)-1].batch)
+	}
+	return low, high, nil
+}
+
+// between interpolates linearly.
+func between(low, high *trained, batch int, atLow, atHigh float64) float64 {
+	if low == high {
+		return atLow
+	}
+	a, b := float64(float64(batch-low.batch)*atHigh), float64(float64(high.batch-batch)*atLow)
+	return (a + b) / float64(high.batch-low.batch)
+}

@@ -1,0 +1,170 @@
+package adaptive
+
+import (
+	"math"
+	"slices"
+
+	"graft/goodput"
+)
+
+// Spec is a job of a trace.
+type Spec struct {
+	Name      string
+	Submitted float64 // seconds from the start
+	App       *Application
+	Devices   int // that its user asks for
+	Batch     int // examples of a step that its user asks for
+}
+
+// Share is devices of one node.
+type Share struct{ Node, Devices int }
+
+// Job is a job in a [World]. Times are in seconds from the start.
+type Job struct {
+	Spec
+	Row int // in the order of submission
+
+	Allocation []Share
+	Batch      goodput.Batch // how the devices share a batch
+	Epoch      int           // that it is in
+	Progress   float64       // in steps of the smallest batch
+	Attained   float64       // device-seconds
+	Restarts   int           // changes of its allocation after the first
+	Started    float64       // when it first had devices; negative before
+	Ended      float64       // when it was complete; negative before
+
+	target    int     // batch; zero adapts it
+	placement []int   // devices by node
+	devices   int     // sum of placement
+	stopped   float64 // seconds of its devices until it works again
+	seen      []goodput.Measured
+	known     *goodput.Job // what it has learned; nil before its first step
+}
+
+func newJob(spec Spec, row int) *Job {
+	return &Job{Spec: spec, Row: row, Started: -1, Ended: -1}
+}
+
+// Devices is the number of devices that it has.
+func (j *Job) Devices() int { return j.devices }
+
+// Done reports whether the job is complete.
+func (j *Job) Done() bool { return j.Ended >= 0 }
+
+// JCT is the time from submission to the end.
+func (j *Job) JCT() float64 { return j.Ended - j.Submitted }
+
+// Known is what the job has learned of itself; nil before its first step.
+func (j *Job) Known() *goodput.Job { return j.known }
+
+// tune chooses how the devices share a batch, and its size where that is free.
+func (j *Job) tune() {
+	limits := j.App.Limits
+	total := j.target
+	if total == 0 && j.known == nil {
+		total = max(limits.Least, limits.DeviceLeast*j.devices)
+	}
+	if total > 0 {
+		j.Batch = limits.Share(total, j.devices, false)
+		return
+	}
+	_, b := j.known.Best(len(j.placement), j.devices)
+	j.Batch = limits.Bound(b, j.devices)
+}
+
+// allocate gives the job other devices. It then stands still for a while.
+func (j *Job) allocate(shares []Share, delay, now float64) {
+	j.Allocation = shares
+	j.placement, j.devices = j.placement[:0], 0
+	for _, s := range shares {
+		j.placement = append(j.placement, s.Devices)
+		j.devices += s.Devices
+	}
+	if j.devices == 0 {
+		j.Batch.Device = 0
+		return
+	}
+	j.tune()
+	j.stopped = delay
+	if j.Started < 0 {
+		j.Started = now
+	} else {
+		j.Restarts++
+	}
+}
+
+// advance lets a job work from now for some seconds, each of them worth a share of a second.
+func (j *Job) advance(w *World, now, seconds, worth float64) error {
+	if j.devices == 0 || j.Done() {
+		return nil
+	}
+	stopped := min(j.stopped, seconds)
+	j.stopped -= stopped
+	j.Attained += stopped * float64(j.devices)
+	now, seconds = now+stopped, seconds-stopped
+	for seconds > 0 && !j.Done() {
+		spent, err := j.work(w, now, seconds, worth)
+		if err != nil {
+			return err
+		}
+		j.Attained += spent * float64(j.devices)
+		now, seconds = now+spent, seconds-spent
+	}
+	return nil
+}
+
+// work lets a job work until the end of its epoch or of the seconds, and returns the time that it took.
+func (j *Job) work(w *World, now, seconds, worth float64) (spent float64, err error) {
+	total := j.Batch.Total(j.devices)
+	step, sync, err := j.App.times.Step(j.placement, j.Batch.Device)
+	if err != nil {
+		return 0, err
+	}
+	compute := step - sync
+	noise, err := j.App.Noise(total, j.Epoch)
+	if err != nil {
+		return 0, err
+	}
+	gain := noise.Gain(float64(total) / float64(j.App.Limits.Least))
+	if w.learns {
+		j.learn(goodput.Measured{Nodes: len(j.placement), Devices: j.devices, Device: j.Batch.Device, Compute: compute, Step: step}, noise)
+	}
+	rate := gain / (step + float64(compute*float64(j.Batch.Accumulate))) * worth
+	if next := j.App.Progress(j.Epoch + 1); j.Progress+float64(rate*seconds) < next {
+		j.Progress += float64(rate * seconds)
+		spent = seconds
+	} else {
+		spent = (next - j.Progress) / rate
+		if w.options.Quirks.Keeps(WholeSeconds) {
+			spent = math.RoundToEven(spent)
+		}
+		j.Epoch, j.Progress = j.Epoch+1, next
+		if spent = min(spent, seconds); j.Epoch == j.App.Epochs {
+			j.Ended = now + spent
+		}
+	}
+	j.tune()
+	return spent, nil
+}
+
+// learn notes what a step says of the job.
+func (j *Job) learn(m goodput.Measured, noise goodput.Noise) {
+	if j.known == nil {
+		j.known = &goodput.Job{Limits: j.App.Limits}
+	}
+	j.known.Noise = noise
+	if !slices.ContainsFunc(j.seen, func(s goodput.Measured) bool {
+		return s.Nodes == m.Nodes && s.Devices == m.Devices && s.Device == m.Device
+	}) {
+		j.seen = append(j.seen, m)
+		j.known.Speed = goodput.Fit(j.seen)
+	}
+}
+
+// most is the largest number of devices on which the job has been.
+func (j *Job) most() (n int) {
+	for _, s := range j.seen {
+		n = max(n, s.Devices)
+	}
+	return n
+}

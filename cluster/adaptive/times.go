@@ -1,0 +1,124 @@
+package adaptive
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// Times are how long steps take, by placement and by the examples that a device takes at once.
+type Times struct {
+	placed map[string]*series // by placement on few nodes; all rotations of a placement
+	spread map[[2]int]*series // by numbers of nodes and devices, whatever the placement
+	mesh   *mesh              // for what spread lacks; nil is none
+	most   int                // nodes of spread; more count as that many
+}
+
+// series are times at some examples of a device, ascending. Times are in seconds; a step that is
+// negative is not known.
+type series struct {
+	device     []int
+	step, sync []float64
+	exact      bool // no value between those that are known
+}
+
+// Step is the time of a step without accumulation, and the part of it in which devices synchronise.
+func (t *Times) Step(placement []int, device int) (step, sync float64, err error) {
+	var key [8]byte
+	devices := 0
+	for k, n := range placement {
+		if devices += n; k < len(key) {
+			key[k] = byte(n)
+		}
+	}
+	if len(placement) <= len(key) {
+		if s := t.placed[string(key[:len(placement)])]; s != nil {
+			return s.at(device)
+		}
+	}
+	nodes := min(len(placement), t.most)
+	if s := t.spread[[2]int{nodes, devices}]; s != nil {
+		if step, sync, err = s.at(device); err == nil {
+			return step, sync, nil
+		}
+	}
+	if t.mesh != nil {
+		return t.mesh.at(float64(nodes), float64(devices), float64(device))
+	}
+	return 0, 0, fmt.Errorf("the times have none of %d devices on %d nodes with %d examples each", devices, len(placement), device)
+}
+
+// at are the times at some examples: linear between those that are known.
+func (s *series) at(device int) (step, sync float64, err error) {
+	i := sort.SearchInts(s.device, device)
+	if s.exact {
+		if i == len(s.device) || s.device[i] != device || s.step[i] < 0 {
+			return 0, 0, fmt.Errorf("the times have none of %d examples", device)
+		}
+		return s.step[i], s.sync[i], nil
+	}
+	if len(s.device) < 2 || device < s.device[0] || device > s.device[len(s.device)-1] {
+		return 0, 0, fmt.Errorf("the times have no %d examples on a device; they are from %d to %d", device, s.device[0], s.device[len(s.device)-1])
+	}
+	i = min(max(i, 1), len(s.device)-1)
+	return s.line(i, device, s.step), s.line(i, device, s.sync), nil
+}
+
+func (s *series) line(i, device int, y []float64) float64 {
+	low := i - 1
+	slope := (y[i] - y[low]) / float64(s.device[i]-s.device[low])
+	return float64(slope*float64(device-s.device[low])) + y[low]
+}
+
+// rotations calls add with all rotations of a placement: they have the same times.
+func rotations(placement []byte, add func(key string)) {
+	for k := range placement {
+		add(string(slices.Concat(placement[k:], placement[:k])))
+	}
+}
+
+// mesh holds times at points of nodes, devices and examples of a device, between which tetrahedra
+// interpolate.
+type mesh struct {
+	points     [][3]float64
+	step, sync []float64
+	cells      [][4]int
+}
+
+// slack is how far outside of a tetrahedron a point may lie by rounding.
+const slack = 1e-9
+
+// at finds the first tetrahedron that has a point.
+func (m *mesh) at(nodes, devices, device float64) (step, sync float64, err error) {
+	for _, cell := range m.cells {
+		weights, ok := m.weights(cell, [3]float64{nodes, devices, device})
+		if !ok {
+			continue
+		}
+		for k, corner := range cell {
+			step += float64(weights[k] * m.step[corner])
+			sync += float64(weights[k] * m.sync[corner])
+		}
+		return step, sync, nil
+	}
+	return 0, 0, fmt.Errorf("the times have none of %.0f devices on %.0f nodes with %.0f examples each", devices, nodes, device)
+}
+
+// weights are those of the corners of a tetrahedron at a point within it.
+func (m *mesh) weights(cell [4]int, at [3]float64) (w [4]float64, ok bool) {
+	a := m.points[cell[0]]
+	u, v, x, p := minus(m.points[cell[1]], a), minus(m.points[cell[2]], a), minus(m.points[cell[3]], a), minus(at, a)
+	volume := determinant(u, v, x)
+	if volume > -slack && volume < slack {
+		return w, false
+	}
+	w[1], w[2], w[3] = determinant(p, v, x)/volume, determinant(u, p, x)/volume, determinant(u, v, p)/volume
+	w[0] = 1 - w[1] - w[2] - w[3]
+	return w, min(w[0], w[1], w[2], w[3]) >= -slack
+}
+
+func minus(a, b [3]float64) [3]float64 { return [3]float64{a[0] - b[0], a[1] - b[1], a[2] - b[2]} }
+
+func determinant(a, b, c [3]float64) float64 {
+	return a[0]*(b[1]*c[2]-b[2]*c[1]) - a[1]*(b[0]*c[2]-b[2]*c[0]) + a[2]*(b[0]*c[1]-b[1]*c[0])
+}

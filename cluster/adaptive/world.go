@@ -1,0 +1,310 @@
+package adaptive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"graft/cluster"
+)
+
+// Options describe the cluster.
+type Options struct {
+	Nodes        int     // alike; zero is 16
+	Devices      int     // of a node; zero is 4
+	Interval     float64 // seconds of a round; zero is 60
+	Interference float64 // share of its speed that a job loses that spans nodes, beside another that does
+	Delay        float64 // seconds for which a job stands still when its devices change; zero is 30
+	Limit        float64 // seconds after which a simulation fails; zero is none
+	Quirks       cluster.Quirks
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *Options) EnsureDefaults() {
+	if o.Nodes == 0 {
+		o.Nodes = 16
+	}
+	if o.Devices == 0 {
+		o.Devices = 4
+	}
+	if o.Interval == 0 {
+		o.Interval = 60
+	}
+	if o.Delay == 0 {
+		o.Delay = 30
+	}
+}
+
+// WholeSeconds is the quirk that ends of epochs are rounded to seconds.
+var WholeSeconds = cluster.Quirk{Name: "whole-seconds", Fixed: "epochs end when their progress is made, not at a second near it"}
+
+// Study is jobs on a cluster.
+type Study struct {
+	Jobs    []Spec // in the order of submission
+	Options Options
+}
+
+// Scheduler chooses the devices of jobs.
+type Scheduler interface {
+	// Schedule returns the devices of each of the active jobs, in their order, at the end of a round.
+	Schedule(w *World, active []*Job) [][]Share
+}
+
+// Kind is a registered scheduler.
+type Kind struct {
+	Name   string // by which it is called
+	About  string // what it does, in a line
+	Adapts bool   // batches follow the devices; otherwise they are those that users ask for
+	Quirks []cluster.Quirk
+	New    func(w *World) Scheduler
+}
+
+// World is a study at a time.
+type World struct {
+	Decided func(w *World, active []*Job) // called after each round with active jobs, if set
+
+	options Options
+	jobs    []*Job
+	now     float64
+	rounds  int
+	done    int
+	learns  bool
+	claimed []int // devices of nodes, while allocations are checked
+}
+
+// NewWorld returns the study at its start.
+func NewWorld(s Study, kind Kind) (*World, error) {
+	s.Options.EnsureDefaults()
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	w := &World{options: s.Options, learns: kind.Adapts}
+	for row, spec := range s.Jobs {
+		j := newJob(spec, row)
+		if j.target = spec.Batch; kind.Adapts {
+			j.target = spec.App.Alone
+		}
+		w.jobs = append(w.jobs, j)
+	}
+	return w, nil
+}
+
+// Now is the time in seconds.
+func (w *World) Now() float64 { return w.now }
+
+// Jobs are all jobs in the order of submission.
+func (w *World) Jobs() []*Job { return w.jobs }
+
+// Rounds is the number of rounds that have ended.
+func (w *World) Rounds() int { return w.rounds }
+
+// Options describe the cluster.
+func (w *World) Options() Options { return w.options }
+
+// Devices is the number of devices of the cluster.
+func (w *World) Devices() int { return w.options.Nodes * w.options.Devices }
+
+// Run simulates the study under a scheduler until all jobs are complete.
+func (s Study) Run(ctx context.Context, kind Kind) (*World, error) {
+	w, err := NewWorld(s, kind)
+	if err != nil {
+		return nil, err
+	}
+	return w, w.Run(ctx, kind)
+}
+
+// Run simulates a world under a scheduler until all jobs are complete.
+func (w *World) Run(ctx context.Context, kind Kind) error {
+	scheduler := kind.New(w)
+	watch := stall{}
+	for w.done < len(w.jobs) {
+		err := ctx.Err()
+		if err == nil {
+			err = w.round(scheduler)
+		}
+		if err == nil {
+			err = watch.check(w)
+		}
+		if err != nil {
+			return fmt.Errorf("simulate scheduler %s: second %.0f: %w", kind.Name, w.now, err)
+		}
+	}
+	return nil
+}
+
+// round lets jobs work for a round, and then has their devices chosen anew.
+func (w *World) round(scheduler Scheduler) error {
+	if err := w.work(); err != nil {
+		return err
+	}
+	w.now += w.options.Interval
+	w.rounds++
+	active := w.active()
+	if len(active) == 0 {
+		return nil
+	}
+	chosen := scheduler.Schedule(w, active)
+	if err := w.check(active, chosen); err != nil {
+		return err
+	}
+	for k, j := range active {
+		if !slices.Equal(j.Allocation, chosen[k]) {
+			j.allocate(chosen[k], w.options.Delay, w.now)
+		}
+	}
+	if w.Decided != nil {
+		w.Decided(w, active)
+	}
+	return nil
+}
+
+func (w *World) work() error {
+	interferes := w.interfering()
+	w.done = 0
+	for _, j := range w.jobs {
+		worth := 1.0
+		if w.options.Interference > 0 && len(j.Allocation) > 1 && slices.ContainsFunc(j.Allocation, func(s Share) bool { return interferes[s.Node] }) {
+			worth -= w.options.Interference
+		}
+		if err := j.advance(w, w.now, w.options.Interval, worth); err != nil {
+			return fmt.Errorf("job %s: %w", j.Name, err)
+		}
+		if j.Done() {
+			w.done++
+		}
+	}
+	return nil
+}
+
+// interfering are the nodes with parts of several jobs that span nodes; nil where it costs nothing.
+func (w *World) interfering() []bool {
+	if w.options.Interference == 0 {
+		return nil
+	}
+	spanning := make([]int, w.options.Nodes)
+	for _, j := range w.jobs {
+		if len(j.Allocation) > 1 && !j.Done() {
+			for _, s := range j.Allocation {
+				spanning[s.Node]++
+			}
+		}
+	}
+	interferes := make([]bool, len(spanning))
+	for k, n := range spanning {
+		interferes[k] = n > 1
+	}
+	return interferes
+}
+
+func (w *World) active() (active []*Job) {
+	for _, j := range w.jobs {
+		if j.Submitted <= w.now && !j.Done() {
+			active = append(active, j)
+		}
+	}
+	return active
+}
+
+// check refuses devices that are not there, or that two jobs have.
+func (w *World) check(active []*Job, chosen [][]Share) error {
+	if len(chosen) != len(active) {
+		return fmt.Errorf("the scheduler chose devices of %d jobs; there are %d", len(chosen), len(active))
+	}
+	w.claimed = append(w.claimed[:0], make([]int, w.options.Nodes)...)
+	for k, shares := range chosen {
+		for i, s := range shares {
+			if s.Node < 0 || s.Node >= w.options.Nodes || s.Devices <= 0 || slices.ContainsFunc(shares[:i], func(o Share) bool { return o.Node == s.Node }) {
+				return fmt.Errorf("the scheduler chose %d devices of node %d for job %s", s.Devices, s.Node, active[k].Name)
+			}
+			if w.claimed[s.Node] += s.Devices; w.claimed[s.Node] > w.options.Devices {
+				return fmt.Errorf("the scheduler chose %d devices of node %d, which has %d", w.claimed[s.Node], s.Node, w.options.Devices)
+			}
+		}
+	}
+	return nil
+}
+
+// patience is the number of rounds without progress after which a simulation fails.
+const patience = 10_000
+
+// stall detects simulations that stand still.
+type stall struct {
+	rounds   int
+	progress float64
+}
+
+func (s *stall) check(w *World) error {
+	if limit := w.options.Limit; limit > 0 && w.now >= limit && w.done < len(w.jobs) {
+		return fmt.Errorf("the limit of %.0f seconds is reached with %d unfinished jobs; raise the limit, or enlarge the cluster", limit, len(w.jobs)-w.done)
+	}
+	progress := float64(w.done)
+	for _, j := range w.jobs {
+		progress += j.Progress
+	}
+	if s.rounds++; progress > s.progress || len(w.active()) == 0 {
+		s.rounds, s.progress = 0, progress
+	}
+	if s.rounds < patience {
+		return nil
+	}
+	return fmt.Errorf("no job has made progress for %d rounds; %d wait, such as %s", s.rounds, len(w.active()), w.active()[0].Name)
+}
+
+const mostJobs = 1 << 20
+
+// Validate lists all faults, up to a number of them.
+func (s *Study) Validate() error {
+	faults := []error{s.Options.Validate()}
+	if len(s.Jobs) == 0 || len(s.Jobs) > mostJobs {
+		faults = append(faults, fmt.Errorf("%d jobs: expected 1 to %d", len(s.Jobs), mostJobs))
+	}
+	seen := map[string]bool{}
+	for k := range s.Jobs {
+		if err := s.fault(k, seen); err != nil {
+			if faults = append(faults, err); len(faults) > 20 {
+				faults = append(faults, errors.New("more jobs have faults"))
+				break
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (s *Study) fault(k int, seen map[string]bool) error {
+	j := &s.Jobs[k]
+	a := j.App
+	switch {
+	case seen[j.Name]:
+		return fmt.Errorf("job %s: the name is not unique", j.Name)
+	case a == nil:
+		return fmt.Errorf("job %s has no application", j.Name)
+	case !(j.Submitted >= 0 && j.Submitted <= 1e9):
+		return fmt.Errorf("job %s: time %v; expected a second from 0 to 1e9", j.Name, j.Submitted)
+	case k > 0 && j.Submitted < s.Jobs[k-1].Submitted:
+		return fmt.Errorf("job %s: it is submitted before the job in front of it; sort the jobs by time", j.Name)
+	case j.Devices < 1 || j.Devices > s.Options.Nodes*s.Options.Devices:
+		return fmt.Errorf("job %s asks for %d devices; the cluster has %d", j.Name, j.Devices, s.Options.Nodes*s.Options.Devices)
+	case j.Batch < a.Limits.Least || j.Batch > a.Limits.Most:
+		return fmt.Errorf("job %s: batch %d; %s takes %d to %d", j.Name, j.Batch, a.Name, a.Limits.Least, a.Limits.Most)
+	}
+	seen[j.Name] = true
+	return nil
+}
+
+// Validate lists all faults.
+func (o Options) Validate() error {
+	var faults []error
+	fault := func(wrong bool, text string, values ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf(text, values...))
+		}
+	}
+	fault(o.Nodes < 1 || o.Nodes > 1<<16, "nodes is %d; must be from 1 to %d", o.Nodes, 1<<16)
+	fault(o.Devices < 1 || o.Devices > 64, "devices is %d; must be from 1 to 64", o.Devices)
+	fault(!(o.Interval >= 1 && o.Interval <= 1e6), "interval is %v; must be from 1 to 1e6 seconds", o.Interval)
+	fault(!(o.Interference >= 0 && o.Interference < 1), "interference is %v; must be from 0 to below 1", o.Interference)
+	fault(!(o.Delay >= 0 && o.Delay <= 1e6), "delay is %v; must be from 0 to 1e6 seconds", o.Delay)
+	fault(!(o.Limit >= 0), "limit is %v; must not be negative", o.Limit)
+	return errors.Join(faults...)
+}

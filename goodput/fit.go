@@ -1,0 +1,150 @@
+package goodput
+
+import "math"
+
+// Measured is times of a step that were measured on some devices.
+type Measured struct {
+	Nodes, Devices, Device int     // numbers of nodes and devices, and the examples that a device takes at once
+	Compute, Step          float64 // seconds for gradients alone, and for the whole step without accumulation
+}
+
+// parameters are the number of parameters of a [Speed].
+const parameters = 7
+
+// vector holds the parameters of a [Speed], in its order.
+type vector [parameters]float64
+
+// Places in a vector.
+const (
+	computeStart = iota
+	computeExample
+	nodesStart
+	nodesDevice
+	nodeStart
+	nodeDevice
+	overlap
+)
+
+func (v vector) speed() Speed { return Speed{v[0], v[1], v[2], v[3], v[4], v[5], v[6]} }
+
+func vectorOf(s Speed) vector {
+	return vector{s.ComputeStart, s.ComputeExample, s.NodesStart, s.NodesDevice, s.NodeStart, s.NodeDevice, s.Overlap}
+}
+
+// problem is a fit: a start and bounds.
+type problem struct {
+	rows             []Measured
+	logs             []times // logarithms of the measured times
+	start, low, high vector
+}
+
+type times struct{ compute, step float64 }
+
+// Pollux's weights of terms that keep parameters near values that are likely.
+const (
+	overlapWeight = 1e-3
+	networkWeight = 1e-2
+)
+
+// newProblem is the fit of some measurements. Parameters of which they say nothing are fixed.
+func newProblem(rows []Measured) *problem {
+	inf := math.Inf(1)
+	p := &problem{rows, make([]times, len(rows)), vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001}, vector{tiny, tiny, tiny, tiny, tiny, tiny, 1}, vector{inf, inf, inf, inf, inf, inf, 10}}
+	oneBatch, oneNode, oneNodeOnly, most, compute := true, false, true, 0, 0.0
+	for k, r := range rows {
+		p.logs[k] = times{math.Log(r.Compute), math.Log(r.Step)}
+		oneBatch = oneBatch && r.Device == rows[0].Device
+		oneNode = oneNode || r.Nodes == 1 && r.Devices > 1
+		oneNodeOnly = oneNodeOnly && r.Nodes <= 1
+		most = max(most, r.Devices)
+		compute += r.Compute
+	}
+	if oneBatch {
+		p.fix(compute/float64(len(rows))/2, computeStart)
+	}
+	if oneNodeOnly {
+		p.fix(tiny, nodesStart, nodesDevice)
+	}
+	if !oneNode {
+		p.fix(tiny, nodeStart, nodeDevice)
+	}
+	if most <= 2 {
+		p.fix(tiny, nodesDevice, nodeDevice)
+	}
+	return p
+}
+
+func (p *problem) fix(value float64, places ...int) {
+	for _, k := range places {
+		p.start[k], p.low[k], p.high[k] = value, value, value
+	}
+}
+
+// objective is the error of parameters and its gradient: the root-mean-square error of the logarithms
+// of both times, and how far parameters are from what is likely. A root that is zero adds no gradient.
+func (p *problem) objective(v vector) (float64, vector) {
+	var computeSquares, stepSquares float64
+	var computeSlope, stepSlope vector
+	s := v.speed()
+	for k, r := range p.rows {
+		compute, network := s.compute(float64(r.Device)), s.network(r.Nodes, r.Devices)
+		computeLog, networkLog := math.Log(compute), math.Log(network)
+		off := computeLog - p.logs[k].compute
+		computeSquares += off * off
+		computeSlope[computeStart] += off / compute
+		computeSlope[computeExample] += off / compute * float64(r.Device)
+
+		a, b := math.Exp(v[overlap]*computeLog), math.Exp(v[overlap]*networkLog)
+		log := math.Log(a + b)
+		off = log/v[overlap] - p.logs[k].step
+		stepSquares += off * off
+		byCompute, byNetwork := off*a/(a+b)/compute, off*b/(a+b)/network
+		stepSlope[computeStart] += byCompute
+		stepSlope[computeExample] += byCompute * float64(r.Device)
+		extra := max(float64(r.Devices-2), tiny)
+		switch {
+		case r.Nodes > 1:
+			stepSlope[nodesStart] += byNetwork
+			stepSlope[nodesDevice] += byNetwork * extra
+		case r.Devices > 1:
+			stepSlope[nodeStart] += byNetwork
+			stepSlope[nodeDevice] += byNetwork * extra
+		}
+		stepSlope[overlap] += off * ((a*computeLog+b*networkLog)/(a+b) - log/v[overlap]) / v[overlap]
+	}
+	n := float64(len(p.rows))
+	computeRoot, stepRoot := math.Sqrt(computeSquares/n), math.Sqrt(stepSquares/n)
+	var slope vector
+	for k := range slope {
+		if computeRoot > 0 {
+			slope[k] += computeSlope[k] / n / computeRoot
+		}
+		if stepRoot > 0 {
+			slope[k] += stepSlope[k] / n / stepRoot
+		}
+	}
+	nodes, node := v[nodesDevice]/v[nodesStart], v[nodeDevice]/v[nodeStart]
+	slope[overlap] += 2 * overlapWeight * (v[overlap] - 1)
+	slope[nodesDevice] += 2 * networkWeight * nodes / v[nodesStart]
+	slope[nodesStart] -= 2 * networkWeight * nodes * nodes / v[nodesStart]
+	slope[nodeDevice] += 2 * networkWeight * node / v[nodeStart]
+	slope[nodeStart] -= 2 * networkWeight * node * node / v[nodeStart]
+	value := computeRoot + stepRoot + overlapWeight*(v[overlap]-1)*(v[overlap]-1) + networkWeight*(nodes*nodes+node*node)
+	return value, slope
+}
+
+// nodesOverNode is how much slower than within a node a synchronisation is at least between nodes, where
+// none was measured.
+const nodesOverNode = 1.1
+
+// Fit finds the parameters at which the model is nearest to measured times, of which there must be one
+// at least, all above zero.
+func Fit(rows []Measured) Speed {
+	p := newProblem(rows)
+	v := p.minimum()
+	if p.high[nodesStart] == tiny {
+		v[nodesStart] = max(v[nodesStart], nodesOverNode*v[nodeStart])
+		v[nodesDevice] = max(v[nodesDevice], nodesOverNode*v[nodeDevice])
+	}
+	return v.speed()
+}

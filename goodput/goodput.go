@@ -1,0 +1,91 @@
+package goodput
+
+import "math"
+
+// Limits bound the batch of a job. Sizes are in examples.
+type Limits struct {
+	Least, Most             int // of a batch; the least is also where efficiency is 1
+	DeviceLeast, DeviceMost int // of what a device takes at once
+}
+
+// Job is what is known of a job.
+type Job struct {
+	Speed  Speed
+	Noise  Noise
+	Limits Limits
+}
+
+// Goodput is the examples a second, each weighed by its worth. A batch must not be below the least.
+func (j *Job) Goodput(nodes, devices int, b Batch) float64 {
+	scale := float64(b.Total(devices)) / float64(j.Limits.Least)
+	return j.Speed.Throughput(nodes, devices, b) * j.Noise.Efficiency(scale)
+}
+
+// candidates are the sizes of a batch that Best compares.
+const candidates = 50
+
+// Best is the goodput at the best of 50 sizes of the batch, spaced evenly by their logarithms, and how
+// devices share it. It is zero where no size is within the limits.
+func (j *Job) Best(nodes, devices int) (best float64, batch Batch) {
+	network := j.Speed.network(nodes, devices)
+	best = -1
+	for _, b := range j.Limits.batches(devices) {
+		value := 0.0
+		if b.Device >= j.Limits.DeviceLeast && b.Device <= j.Limits.DeviceMost {
+			compute := j.Speed.compute(float64(b.Device))
+			total := float64(b.Total(devices))
+			step := float64(float64(b.Accumulate)*compute) + j.Speed.last(compute, network)
+			value = total / step * j.Noise.Efficiency(total/float64(j.Limits.Least))
+		}
+		if value > best {
+			best, batch = value, b
+		}
+	}
+	return best, batch
+}
+
+// batches are the candidates for a number of devices.
+func (l Limits) batches(devices int) (list [candidates]Batch) {
+	for k, total := range l.totals(devices) {
+		list[k] = l.Split(total/float64(devices), devices == 1 && total > float64(l.Least)+tiny)
+	}
+	return list
+}
+
+// totals are sizes of a batch, spaced evenly by their logarithms.
+func (l Limits) totals(devices int) (list [candidates]float64) {
+	first, last := float64(max(l.Least, l.DeviceLeast*devices)), float64(l.Most)
+	low, high := math.Log10(first), math.Log10(last)
+	for k := range list {
+		list[k] = math.Pow(10, low+float64(float64(k)*((high-low)/(candidates-1))))
+	}
+	list[candidates-1] = math.Pow(10, high)
+	return list
+}
+
+// Split divides what a device takes in a step into turns that its memory holds, two at least where
+// twice is set: the noise of gradients is measured between turns, or between devices.
+func (l Limits) Split(device float64, twice bool) Batch {
+	turns := ceil(device / float64(l.DeviceMost))
+	if twice {
+		turns = max(turns, 2)
+	}
+	turns = max(turns, 1)
+	return Batch{Device: ceil(device / float64(turns)), Accumulate: turns - 1}
+}
+
+// ceil rounds up, but for what exceeds an integer by rounding.
+func ceil(x float64) int { return int(math.Ceil(x - tiny)) }
+
+// Share divides a batch among devices, within the largest one. A device that is alone takes a batch above the
+// least in two turns at least, and every batch where twice is set.
+func (l Limits) Share(total, devices int, twice bool) Batch {
+	b := l.Split(float64(ceil(float64(total)/float64(devices))), devices == 1 && (twice || total > l.Least))
+	return l.Bound(b, devices)
+}
+
+// Bound keeps a batch at or below the largest.
+func (l Limits) Bound(b Batch, devices int) Batch {
+	b.Device = min(b.Device, l.Most/(devices*b.Turns()))
+	return b
+}
