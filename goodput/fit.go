@@ -27,10 +27,6 @@ const (
 
 func (v vector) speed() Speed { return Speed{v[0], v[1], v[2], v[3], v[4], v[5], v[6]} }
 
-func vectorOf(s Speed) vector {
-	return vector{s.ComputeStart, s.ComputeExample, s.NodesStart, s.NodesDevice, s.NodeStart, s.NodeDevice, s.Overlap}
-}
-
 // problem is a fit: a start and bounds.
 type problem struct {
 	rows             []Measured

@@ -56,7 +56,7 @@ var rooms = []room{
 	{"cluster/node/telemetry", []string{"results", "results/prometheus"}},
 	{"cluster/trace", nil},
 	{"cluster/estimate", []string{"cluster/trace"}},
-	{"cluster", []string{"results", "cluster/trace"}},
+	{"cluster", []string{"results", "cluster/trace", "goodput"}},
 	{"cluster/fabric/graph", nil},
 	{"cluster/fabric", []string{"cluster", "cluster/fabric/graph"}},
 	{"cluster/fabric/networks", []string{"cluster/fabric/graph", "trainer"}},

@@ -146,13 +146,9 @@ const publishedNode = 4
 var FullNodes = cluster.Quirk{Name: "nodes-of-four", Fixed: "times are predicted on nodes with the devices that they have"}
 
 // full is a placement on as few nodes as there can be.
-func full(devices int, o Options) (placement []int) {
-	each := o.Devices
+func full(devices int, o Options) []int {
 	if o.Quirks.Keeps(FullNodes) {
-		each = publishedNode
+		return compact(devices, publishedNode)
 	}
-	for ; devices > 0; devices -= each {
-		placement = append(placement, min(devices, each))
-	}
-	return placement
+	return compact(devices, o.Devices)
 }

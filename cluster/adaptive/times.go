@@ -29,7 +29,7 @@ type series struct {
 	exact      bool // no value between those that are known
 }
 
-// Step returns the time of a step without accumulation, and the part of it in which devices synchronise.
+// Step implements [goodput.StepTimes].
 func (t *Times) Step(placement []int, device int) (step, sync float64, err error) {
 	var key [mostPlaced]byte
 	devices := 0
@@ -54,8 +54,7 @@ func (t *Times) Step(placement []int, device int) (step, sync float64, err error
 	if t.mesh != nil {
 		return t.mesh.at(float64(nodes), float64(devices), float64(device))
 	}
-	step, sync = t.fitted().Times(len(placement), devices, device)
-	return step, sync, nil
+	return t.fitted().Step(placement, device)
 }
 
 // at are the times at some examples: linear between those that are known.
