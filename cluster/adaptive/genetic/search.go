@@ -1,7 +1,6 @@
 package genetic
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 )
@@ -12,28 +11,28 @@ type Options struct {
 	Generations int
 }
 
-// Member is a state that a search found, with its objectives.
+// Member is a state of the last generation, with its objectives.
 type Member struct {
 	Rows []byte  // devices of each job on each node, job by job
+	Rank int     // 0 where no other member dominates it
 	Fair float64 // mean of the speedups
 	Use  float64 // speedup of a device on the nodes with work
 }
 
-// Search returns the states of the last generation that no other one dominates. The first generation is made
-// from states that are given; there must be one, and the problem needs a job.
-func Search(p *Problem, first [][]byte, r *rand.Rand, o Options) ([]Member, error) {
-	if len(first) == 0 || len(p.Jobs) == 0 || o.Population < 1 || p.Devices > MostDevices {
-		return nil, fmt.Errorf("search allocations of %d jobs from %d states, in a population of %d, on nodes of %d devices: expected at least one of each, and at most %d devices",
-			len(p.Jobs), len(first), o.Population, p.Devices, MostDevices)
+// Search returns the last generation, the best first. The first generation is made from states that are given. It
+// returns none without a state or a job, or if nodes have more devices than MostDevices.
+func Search(p *Problem, first [][]byte, r *rand.Rand, o Options) []Member {
+	if len(first) == 0 || len(p.Jobs) == 0 || p.Devices > MostDevices {
+		return nil
 	}
-	s := newSearch(p, o.Population, random{r})
+	s := newSearch(p, max(o.Population, 1), random{r})
 	s.begin(first)
 	for range o.Generations - 1 {
 		if !s.generation() {
 			break
 		}
 	}
-	return s.front(), nil
+	return s.members()
 }
 
 // search is the state of a search. Slots hold states that live; the batch holds children before they do.
@@ -159,17 +158,14 @@ func (s *search) generation() bool {
 	return true
 }
 
-// front returns the members that no other one dominates.
-func (s *search) front() (members []Member) {
+// members returns the population.
+func (s *search) members() (list []Member) {
 	for _, slot := range s.pop {
-		if s.ranks[slot] > 0 {
-			continue
-		}
-		m := Member{Rows: make([]byte, len(s.p.Jobs)*s.p.Nodes), Fair: -s.scores[slot][0], Use: -s.scores[slot][1]}
+		m := Member{Rows: make([]byte, len(s.p.Jobs)*s.p.Nodes), Rank: int(s.ranks[slot]), Fair: -s.scores[slot][0], Use: -s.scores[slot][1]}
 		for at := range m.Rows {
 			m.Rows[at] = byte(byteAt(s.p.row(s.at(slot), at/s.p.Nodes), at%s.p.Nodes))
 		}
-		members = append(members, m)
+		list = append(list, m)
 	}
-	return members
+	return list
 }

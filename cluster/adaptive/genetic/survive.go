@@ -19,9 +19,10 @@ func (s *search) survive(keep int) {
 			s.roomiest(room)
 		}
 		for _, m := range o.list {
-			s.ranks[m.slot], s.crowds[m.slot] = int32(rank), m.crowd
+			slot := s.pop[m.place]
+			s.ranks[slot], s.crowds[slot] = int32(rank), m.crowd
 			s.pop[m.place] = -1
-			o.kept = append(o.kept, m.slot)
+			o.kept = append(o.kept, slot)
 		}
 	}
 	for _, slot := range s.pop {
@@ -49,13 +50,39 @@ func (s *search) roomiest(room int) {
 	o.list, o.spare = o.spare[:room], o.list
 }
 
-// member is a state of a population.
+// ranked is a state of a population with its objectives.
+type ranked struct {
+	scores objectives
+	place  int32 // in the population
+}
+
+// byObjectives compares the first objectives, then the second ones, then the places.
+func byObjectives(a, b ranked) int {
+	switch {
+	case a.scores[0] < b.scores[0]:
+		return -1
+	case a.scores[0] > b.scores[0]:
+		return 1
+	case a.scores[1] < b.scores[1]:
+		return -1
+	case a.scores[1] > b.scores[1]:
+		return 1
+	}
+	return int(a.place - b.place)
+}
+
+// member is a state of a front.
 type member struct {
-	place, slot int32 // in the population, and of the state
-	point       int32 // its objectives
-	key         int32 // by which its front is in order
-	crowd       float64
-	scores      objectives
+	place, point int32 // in the population, and of its objectives
+	key          int32 // by which its front is in order
+	crowd        float64
+}
+
+func byKey(a, b member) int {
+	if a.key != b.key {
+		return int(a.key - b.key)
+	}
+	return int(a.place - b.place)
 }
 
 // point is members with the same objectives.
@@ -69,7 +96,7 @@ type point struct {
 // sorting holds a population while it is sorted. Points of a front ascend by the first objective, and so descend
 // by the second.
 type sorting struct {
-	all    []member
+	all    []ranked
 	points []point
 	fronts [][]int32 // points
 	list   []member  // of a front
@@ -82,18 +109,15 @@ type sorting struct {
 func (o *sorting) sort(pop []int32, scores []objectives) {
 	o.all = o.all[:0]
 	for place, slot := range pop {
-		o.all = append(o.all, member{place: int32(place), slot: slot, scores: scores[slot]})
+		o.all = append(o.all, ranked{scores[slot], int32(place)})
 	}
-	slices.SortFunc(o.all, func(a, b member) int {
-		return cmp.Or(cmp.Compare(a.scores[0], b.scores[0]), cmp.Compare(a.scores[1], b.scores[1]), cmp.Compare(a.place, b.place))
-	})
+	slices.SortFunc(o.all, byObjectives)
 	o.points, o.fronts = o.points[:0], o.fronts[:0]
 	for k := range o.all {
 		if k == 0 || o.all[k].scores != o.all[k-1].scores {
 			o.points = append(o.points, point{scores: o.all[k].scores, from: int32(k)})
 			o.place(len(o.points) - 1)
 		}
-		o.all[k].point = int32(len(o.points) - 1)
 		o.points[len(o.points)-1].to = int32(k + 1)
 	}
 }
@@ -123,12 +147,10 @@ func (o *sorting) members(rank int) {
 			key = o.dominator(o.fronts[rank-1], o.points[k].scores)
 		}
 		for at := o.points[k].from; at < o.points[k].to; at++ {
-			m := o.all[at]
-			m.key = key
-			o.list = append(o.list, m)
+			o.list = append(o.list, member{place: o.all[at].place, point: k, key: key})
 		}
 	}
-	slices.SortFunc(o.list, func(a, b member) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.place, b.place)) })
+	slices.SortFunc(o.list, byKey)
 	for position, m := range o.list {
 		o.points[m.point].last = int32(position)
 	}
