@@ -71,44 +71,52 @@ func (r random) bytes(hits, rows []int32, _, nodes int) []int32 {
 	return hits
 }
 
+// raise visits the bytes that jobs have, and then those that are hit for any job: these are raised only if they
+// are zero, so none is raised twice.
 func (r random) raise(s *search, n int) {
-	jobs := scale(1 / float64(len(s.p.Jobs)))
+	jobs := len(s.p.Jobs)
+	any := 1 / float64(jobs)
+	scale := scale(any)
 	for k := range n {
 		state := s.state(k)
 		s.openings(state)
-		next := r.gap(jobs)
-		for at, word := range state {
-			open, marks := s.open[at%s.p.words], uint64(0)
-			for ; next < perWord; next += 1 + r.gap(jobs) {
-				marks |= 0x80 << (next * 8)
+		s.order = appendMarked(s.order[:0], s.open)
+		if len(s.order) == 0 {
+			continue
+		}
+		r.raiseHeld(s, state, any)
+		for row, column := 0, int(r.gap(scale)); ; column += 1 + int(r.gap(scale)) {
+			for column >= len(s.order) && row < jobs {
+				row, column = row+1, column-len(s.order)
 			}
-			next -= perWord
-			marks &= open
-			for held := positive(word) & open &^ marks; held != 0; held &= held - 1 {
-				shift := bits.TrailingZeros64(held) &^ 7
-				if r.Uint32N(uint32(s.holders[at%s.p.words]>>shift&0xff)) == 0 {
-					marks |= 0x80 << shift
-				}
+			if row == jobs {
+				break
 			}
-			state[at] = r.more(word, marks, s.p.Devices)
+			node := uint(s.order[column])
+			word, shift := &state[row*s.p.words+int(node/perWord)], node%perWord*8
+			if *word>>shift&0xff == 0 {
+				*word += uint64(r.Uint32N(uint32(s.p.Devices)+1)) << shift
+			}
 		}
 	}
 }
 
-// more replaces marked bytes by a number from themselves to the devices of a node.
-func (r random) more(word, marks uint64, devices int) uint64 {
-	for ; marks != 0; marks &= marks - 1 {
-		shift := bits.TrailingZeros64(marks) &^ 7
-		word += uint64(r.Uint32N(uint32(devices)-uint32(word>>shift&0xff)+1)) << shift
+// raiseHeld adds devices to jobs on nodes where they have some.
+func (r random) raiseHeld(s *search, state []uint64, any float64) {
+	for from := 0; from < len(state); from += s.p.words {
+		for i, word := range state[from : from+s.p.words] {
+			for held := positive(word) & s.open[i]; held != 0; held &= held - 1 {
+				shift := bits.TrailingZeros64(held) &^ 7
+				holders := s.holders[i] >> shift & 0xff
+				if own := 1 / float64(holders); holders == 1 || r.Float64() < any+own-any*own {
+					word += uint64(r.Uint32N(uint32(s.p.Devices)-uint32(word>>shift&0xff)+1)) << shift
+				}
+			}
+			state[from+i] = word
+		}
 	}
-	return word
 }
 
 func (r random) repairs(int, int, int) {}
 
-func (r random) nodes(order []int32, _, _ int) {
-	for k := range order {
-		order[k] = int32(k)
-	}
-	r.shuffle(order)
-}
+func (r random) nodes(held []int32, _, _ int) { r.shuffle(held) }

@@ -91,9 +91,6 @@ func (d *numpyDraws) repairs(n, jobs, nodes int) {
 func (d *numpyDraws) nodes(order []int32, state, job int) {
 	from := (state*d.height + job) * d.width
 	keys := d.orders[from : from+d.width]
-	for k := range order {
-		order[k] = int32(k)
-	}
 	slices.SortStableFunc(order, func(a, b int32) int {
 		if keys[a] < keys[b] {
 			return -1

@@ -24,6 +24,7 @@ func (s *search) repair(state []uint64, which int) {
 
 // bound removes devices of a job beyond its largest number, from nodes in a random order.
 func (s *search) bound(row []uint64, k, which int) {
+	s.order = appendMarked(s.order[:0], row)
 	s.draw.nodes(s.order, which, k)
 	left := uint64(s.p.Jobs[k].Most)
 	for _, node := range s.order {

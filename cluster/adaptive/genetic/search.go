@@ -67,7 +67,7 @@ type search struct {
 
 func newSearch(p *Problem, most int, draw draws) *search {
 	p.prepare()
-	s := &search{p: p, draw: draw, most: most, size: len(p.Jobs) * p.words, order: make([]int32, p.Nodes)}
+	s := &search{p: p, draw: draw, most: most, size: len(p.Jobs) * p.words}
 	for _, row := range []*[]uint64{&s.free, &s.open, &s.holders, &s.taken, &s.closed, &s.held} {
 		*row = make([]uint64, p.words)
 	}
@@ -99,6 +99,7 @@ func (s *search) reserve(most int) {
 	n := 2*most + 2
 	s.slots, s.hashes = make([]uint64, n*s.size), make([]uint64, n)
 	s.scores, s.ranks, s.crowds = make([]objectives, n), make([]int32, n), make([]float64, n)
+	s.sorting.places = make([]int32, n)
 	for slot := n - 1; slot >= 0; slot-- {
 		s.spare = append(s.spare, int32(slot))
 	}

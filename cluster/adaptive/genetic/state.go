@@ -50,6 +50,16 @@ func setByte(row []uint64, node int, value uint64) {
 	row[node/perWord] = row[node/perWord]&^(0xff<<shift) | value<<shift
 }
 
+// appendMarked appends the nodes whose bytes are above zero.
+func appendMarked(list []int32, row []uint64) []int32 {
+	for i, word := range row {
+		for held := positive(word) | word&tops; held != 0; held &= held - 1 {
+			list = append(list, int32(i*perWord+bits.TrailingZeros64(held)/8))
+		}
+	}
+	return list
+}
+
 // hash mixes the words of a state.
 func hash(state []uint64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)

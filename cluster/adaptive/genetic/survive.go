@@ -28,9 +28,11 @@ func (s *search) survive(keep int) {
 	for _, slot := range s.pop {
 		if slot >= 0 {
 			s.spare = append(s.spare, slot)
+			o.places[slot] = -1
 		}
 	}
 	s.pop = append(s.pop[:0], o.kept...)
+	o.forget(s.pop)
 }
 
 // roomiest keeps the members of a front with most room around them; equal ones are in random order.
@@ -52,8 +54,8 @@ func (s *search) roomiest(room int) {
 
 // ranked is a state of a population with its objectives.
 type ranked struct {
-	scores objectives
-	place  int32 // in the population
+	scores      objectives
+	slot, place int32 // where it is, and its place in the population
 }
 
 // byObjectives compares the first objectives, then the second ones, then the places.
@@ -96,7 +98,9 @@ type point struct {
 // sorting holds a population while it is sorted. Points of a front ascend by the first objective, and so descend
 // by the second.
 type sorting struct {
-	all    []ranked
+	all    []ranked // sorted
+	young  []ranked
+	places []int32 // of slots in the population; negative where it has not survived
 	points []point
 	fronts [][]int32 // points
 	list   []member  // of a front
@@ -104,14 +108,16 @@ type sorting struct {
 	kept   []int32
 }
 
-// sort finds the fronts in O(n log n) (Jensen, "Reducing the Run-Time Complexity of Multiobjective EAs", IEEE
+// sort finds the fronts of a population, whose first states are sorted, in O(n log n) (Jensen, "Reducing the Run-Time Complexity of Multiobjective EAs", IEEE
 // Transactions on Evolutionary Computation 7, 2003).
 func (o *sorting) sort(pop []int32, scores []objectives) {
-	o.all = o.all[:0]
-	for place, slot := range pop {
-		o.all = append(o.all, ranked{scores[slot], int32(place)})
+	young := o.young[:0]
+	for place, slot := range pop[len(o.all):] {
+		young = append(young, ranked{scores[slot], slot, int32(len(o.all) + place)})
 	}
-	slices.SortFunc(o.all, byObjectives)
+	slices.SortFunc(young, byObjectives)
+	o.young = young
+	o.merge(young)
 	o.points, o.fronts = o.points[:0], o.fronts[:0]
 	for k := range o.all {
 		if k == 0 || o.all[k].scores != o.all[k-1].scores {
@@ -120,6 +126,39 @@ func (o *sorting) sort(pop []int32, scores []objectives) {
 		}
 		o.points[len(o.points)-1].to = int32(k + 1)
 	}
+}
+
+// merge adds states to those that are sorted.
+func (o *sorting) merge(young []ranked) {
+	at := len(o.all) - 1
+	o.all = append(o.all, young...)
+	for to, next := len(o.all)-1, len(young)-1; next >= 0; to-- {
+		if at >= 0 && byObjectives(o.all[at], young[next]) > 0 {
+			o.all[to] = o.all[at]
+			at--
+		} else {
+			o.all[to] = young[next]
+			next--
+		}
+	}
+}
+
+// forget keeps the states of a population, which have new places in it. They stay sorted but for equal ones.
+func (o *sorting) forget(pop []int32) {
+	for place, slot := range pop {
+		o.places[slot] = int32(place)
+	}
+	all := o.all[:0]
+	for _, e := range o.all {
+		if e.place = o.places[e.slot]; e.place < 0 {
+			continue
+		}
+		all = append(all, e)
+		for k := len(all) - 1; k > 0 && byObjectives(all[k], all[k-1]) < 0; k-- {
+			all[k], all[k-1] = all[k-1], all[k]
+		}
+	}
+	o.all = all
 }
 
 // place adds a point to the first front whose last point does not dominate it.
