@@ -15,7 +15,7 @@ import (
 	"graft/trainer"
 )
 
-// fabricNetworks are what jobs of the benchmark train; images of 224 pixels as in PAC-ML's experiments.
+// fabricNetworks lists the networks of the benchmark's jobs; images have 224 pixels, as in PAC-ML's experiments.
 var fabricNetworks = []string{"ResNet18", "VGG11BN", "MobileNetV2"}
 
 // studyFabric prints what an episode costs: of PAC-ML's size with the quirks of its simulator, and with

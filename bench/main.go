@@ -232,7 +232,7 @@ func (b *bench) startOurs(v variant, threads int) (*side, error) {
 	return start(v.name, v.env, program, args...)
 }
 
-// epochDevice is where our epochs train: those beside a DataLoader are on the CPU.
+// epochDevice returns the device of graft's epochs. Epochs beside a DataLoader run on the CPU.
 func (b *bench) epochDevice() string {
 	if b.epoch {
 		return b.device

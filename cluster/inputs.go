@@ -1,102 +1,24 @@
 package cluster
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"strconv"
 	"time"
 
 	"graft/cluster/trace"
 	"graft/files"
 )
 
-// rows reads a table with a header and calls each for every row. Errors name file, line and
-// column.
-func rows(fsys files.FS, path string, each func(r *row) error) error {
-	f, err := fsys.Open(path)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
-	}
-	defer f.Close()
-	c := csv.NewReader(f)
-	c.ReuseRecord = true
-	header, err := c.Read()
-	if err != nil {
-		return fmt.Errorf("read %s: expected a header with the names of the columns: %w", path, err)
-	}
-	r := &row{path: path, at: map[string]int{}}
-	for k, name := range header {
-		r.at[name] = k
-	}
-	for {
-		r.cells, err = c.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", path, err)
-		}
-		r.line, _ = c.FieldPos(0)
-		if err := each(r); err != nil {
-			return err
-		}
-		if r.fault != nil {
-			return r.fault
-		}
-	}
-}
-
-// row is a row of a table. It keeps its first fault.
-type row struct {
-	path  string
-	line  int
-	at    map[string]int
-	cells []string
-	fault error
-}
-
-func (r *row) text(column string) string {
-	k, ok := r.at[column]
-	if !ok {
-		if r.fault == nil {
-			r.fault = fmt.Errorf("read %s: column %q is missing; add it to the header", r.path, column)
-		}
-		return ""
-	}
-	return r.cells[k]
-}
-
-func (r *row) number(column string) float64 {
-	text := r.text(column)
-	x, err := strconv.ParseFloat(text, 64)
-	if r.fault == nil && (err != nil || math.IsNaN(x) || math.IsInf(x, 0)) {
-		r.fault = fmt.Errorf("read %s:%d: column %q is %q; expected a number", r.path, r.line, column, text)
-	}
-	return x
-}
-
-func (r *row) whole(column string) int {
-	text := r.text(column)
-	x, err := strconv.Atoi(text)
-	if err != nil && r.fault == nil {
-		r.fault = fmt.Errorf("read %s:%d: column %q is %q; expected a whole number", r.path, r.line, column, text)
-	}
-	return x
-}
-
-func (r *row) config(suffix string) Config {
-	return Config{r.text("model" + suffix), r.text("dataset" + suffix), r.whole("batchsize" + suffix), r.whole("amp"+suffix) == 1}
+func (r *Row) config(suffix string) Config {
+	return Config{r.Text("model" + suffix), r.Text("dataset" + suffix), r.Whole("batchsize" + suffix), r.Whole("amp"+suffix) == 1}
 }
 
 // ReadProfiles reads measurements of models alone (columns model, dataset, batchsize,
 // amp, label) and in pairs, as ReadPairs does.
 func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 	p := &Profiles{Scores: map[Config]int{}}
-	err := rows(fsys, alone, func(r *row) error {
-		p.Scores[r.config("")] = r.whole("label")
+	err := ReadRows(fsys, alone, func(r *Row) error {
+		p.Scores[r.config("")] = r.Whole("label")
 		return nil
 	})
 	var other error
@@ -108,8 +30,8 @@ func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 // and a 2 behind, and speed1, speed2.
 func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
 	found := map[[2]Config][2]float64{}
-	return found, rows(fsys, path, func(r *row) error {
-		a, b := r.number("speed1"), r.number("speed2")
+	return found, ReadRows(fsys, path, func(r *Row) error {
+		a, b := r.Number("speed1"), r.Number("speed2")
 		if r.fault == nil && (a <= 0 || b <= 0) {
 			return fmt.Errorf("read %s:%d: rates of %v and %v; expected positive rates", r.path, r.line, a, b)
 		}
@@ -125,10 +47,10 @@ const forecastDates = "2006-01-02 15:04:05"
 // first row is at second begin.
 func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 	f := &Forecast{}
-	return f, rows(fsys, path, func(r *row) error {
-		at, err := time.Parse(forecastDates, r.text("time"))
+	return f, ReadRows(fsys, path, func(r *Row) error {
+		at, err := time.Parse(forecastDates, r.Text("time"))
 		if err != nil && r.fault == nil {
-			return fmt.Errorf("read %s:%d: column \"time\" is %q; expected a date like %s", path, r.line, r.text("time"), forecastDates)
+			return fmt.Errorf("read %s:%d: column \"time\" is %q; expected a date like %s", path, r.line, r.Text("time"), forecastDates)
 		}
 		if len(f.At) == 0 {
 			f.First = at
@@ -138,7 +60,7 @@ func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 			return fmt.Errorf("read %s:%d: the time is not later than in the line before; put lines in order", path, r.line)
 		}
 		f.At = append(f.At, second)
-		f.Jobs, f.GPUs = append(f.Jobs, r.number("pred_gpu_job")), append(f.GPUs, r.number("pred_gpu_num"))
+		f.Jobs, f.GPUs = append(f.Jobs, r.Number("pred_gpu_job")), append(f.GPUs, r.Number("pred_gpu_num"))
 		return nil
 	})
 }
@@ -150,12 +72,12 @@ const anEstimate = 1000 // seconds
 // the jobs. Each job must have one.
 func ReadEstimates(fsys files.FS, path string, jobs []trace.Job) ([]float64, error) {
 	known := make(map[string]float64, len(jobs))
-	err := rows(fsys, path, func(r *row) error {
-		x := r.number("priority")
+	err := ReadRows(fsys, path, func(r *Row) error {
+		x := r.Number("priority")
 		if x < 0 {
 			x = anEstimate
 		}
-		known[r.text("job_id")] = x
+		known[r.Text("job_id")] = x
 		return nil
 	})
 	if err != nil {

@@ -61,7 +61,7 @@ func vary[T any](points []FabricPoint, list []T, name string, set func(p *Fabric
 	return all
 }
 
-// Quirks are those of the file.
+// Quirks returns the quirks that the file keeps.
 func (f *Fabric) Quirks() cluster.Quirks {
 	quirks, _ := cluster.NamedQuirks(f.Fabric.Quirks, fabric.Quirks()) // Validate has looked
 	return quirks
@@ -127,7 +127,7 @@ func (f *Fabric) search(s *fabric.Study, p FabricPoint) error {
 	return nil
 }
 
-// Plans are those of the decider exact at a point, by its place, for each seed.
+// Plans returns the plans of the decider exact at a point, by the point's index, for each seed.
 func (f *Fabric) Plans(point int) []*fabric.Plan { return f.plans[point] }
 
 // Streams of the episodes to learn from and to choose by.
@@ -147,7 +147,7 @@ type FabricDecider struct {
 // Learned reports whether the decider was learned.
 func (d *FabricDecider) Learned() bool { return d.digest != "" }
 
-// Kinds are what each seed learned, or the decider itself.
+// Kinds returns the learned decider of each seed, or the decider itself.
 func (d *FabricDecider) Kinds() []fabric.Kind {
 	if len(d.Seeds) > 0 {
 		return d.Seeds
@@ -155,7 +155,7 @@ func (d *FabricDecider) Kinds() []fabric.Kind {
 	return []fabric.Kind{d.Kind}
 }
 
-// Deciders are those to compare. BestConstant and Exact have no New.
+// Deciders returns the deciders to compare. BestConstant and Exact have no New.
 func (f *Fabric) Deciders() []FabricDecider { return f.rivals }
 
 // Against is the decider that differences are from.

@@ -85,7 +85,7 @@ func (n *Node) Rivals() []NodeScheduler {
 	return all
 }
 
-// Options are those of the machine, with defaults.
+// Options returns the options of the machine, with defaults.
 func (n *Node) Options() node.Options {
 	o := n.Machine.options()
 	o.EnsureDefaults()

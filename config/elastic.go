@@ -255,7 +255,7 @@ func readJSON[T any](fsys files.FS, path string, read func(io.Reader) (T, error)
 // Study is the workload on the cluster.
 func (e *Elastic) Study() elastic.Study { return e.world.study(e.world.trace, &e.Elastic) }
 
-// Schedulers are those that are compared.
+// Schedulers returns the schedulers to compare.
 func (e *Elastic) Schedulers() []ElasticScheduler { return e.kinds }
 
 // Resolved is the text of the file with every value.

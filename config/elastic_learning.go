@@ -221,7 +221,7 @@ func (l *ElasticLearning) generate(seed uint64) (*elastic.Trace, error) {
 	return t, err
 }
 
-// settings are those of the trace, with what the file says of generated workloads.
+// settings returns the settings of the trace; for generated workloads those of the file.
 func (l *ElasticLearning) settings() (s elastic.Settings) {
 	if l.world.trace != nil {
 		s = l.world.trace.Settings

@@ -106,7 +106,7 @@ func (o MachineOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// options are those of the simulation.
+// options returns the options of the simulation.
 func (o *MachineOptions) options() node.Options {
 	n := node.Options{GPUs: o.GPUs, Memory: o.Memory, Together: o.Together, Whole: o.Cores == CoresWhole, Keep: o.Stop == stopSignal, Switch: o.Switch,
 		Power: node.Power{Empty: o.Empty, Active: o.Active, Full: o.Full}}
@@ -208,7 +208,7 @@ func (o NodeSchedule) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Options are those of schedulers.
+// Options returns the options of schedulers.
 func (o *NodeSchedule) Options(stream uint64) node.SchedulerOptions {
 	return node.SchedulerOptions{Quantum: o.Quantum, Aging: o.Aging, Random: seeded(o.Seed, stream)}
 }

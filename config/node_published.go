@@ -26,7 +26,7 @@ func allPublished() (names []string) {
 // ofStudy reports whether a scheduler is of the published study.
 func ofStudy(name string) bool { return slices.Contains(allPublished(), name) }
 
-// PublishedSchedulers are those of the published study that are compared: the file's, or all.
+// PublishedSchedulers returns the schedulers of the published study to compare: the file's, or all.
 func (n *Node) PublishedSchedulers() []string {
 	if len(n.Schedule.Schedulers) > 0 {
 		return n.Schedule.Schedulers

@@ -14,7 +14,7 @@ var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "
 	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios", "cluster.data", "cluster.trace", "cluster.nodes", "schedule.estimates",
 	"elastic.trace", "elastic.speeds", "elastic.types", "machine.profiles", "tasks.from", "schedule.schedulers", "workloads.from", "workloads.train", "workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary", "policy.weights"}
 
-// namesToo are those whose values can be names or numbers as well.
+// namesToo lists the keys whose values can be names or numbers as well as paths.
 var namesToo = []string{"time.profile", "cluster.nodes", "schedule.estimates", "schedule.schedulers", "elastic.speeds", "table.network"}
 
 // findPaths finds the files that a document names, in the working folder or beside the document. What

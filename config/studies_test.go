@@ -190,7 +190,7 @@ leave_out = "scenario"
 `}
 }
 
-// studyLearn is how policies of the study learn.
+// studyLearn has the options by which policies of the study learn.
 const studyLearn = `[learn]
 for = "new"
 method = "forest"

@@ -57,3 +57,10 @@ func (s *Speed) Step(nodes, devices int, b Batch) float64 {
 func (s *Speed) Throughput(nodes, devices int, b Batch) float64 {
 	return float64(b.Total(devices)) / s.Step(nodes, devices, b)
 }
+
+// Times returns the time of a step without accumulation, and the part of it in which devices synchronise.
+func (s *Speed) Times(nodes, devices, device int) (step, sync float64) {
+	compute := s.compute(float64(device))
+	step = s.last(compute, s.network(nodes, devices))
+	return step, max(step-compute, 0)
+}

@@ -153,7 +153,7 @@ func (m *GraphNet) Score(o Observation) (logits []float64, value float64) {
 	return all[0], values[0]
 }
 
-// Embedding is what the graph and the globals of an observation become.
+// Embedding returns the network's embedding of an observation's graph and globals.
 func (m *GraphNet) Embedding(o Observation) []float64 { return m.embed([]Observation{o}) }
 
 func (m *GraphNet) embed(states []Observation) (inputs []float64) {
@@ -202,7 +202,7 @@ func (m *GraphNet) Descend(logits [][]float64, values []float64, clip float64) e
 	return m.optimizer.Step(m.Params(), gradients)
 }
 
-// gradients are those of all parameters, by the derivatives of what the last Forward returned.
+// gradients returns the gradients of all parameters from the derivatives by the results of the last Forward.
 func (m *GraphNet) gradients(logits [][]float64, values []float64) [][]float64 {
 	var flat []float64
 	for _, row := range logits {

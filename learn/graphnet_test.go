@@ -45,7 +45,7 @@ func drawnGraphNet(t *testing.T, zero bool) (*GraphNet, []Observation) {
 	return m, states
 }
 
-// Gradients are those of finite differences, and single states score as batches do.
+// Gradients equal finite differences, and single states have the scores of batches.
 func TestGradientsOfGraphs(t *testing.T) {
 	for _, zero := range []bool{false, true} {
 		m, states := drawnGraphNet(t, zero)

@@ -59,7 +59,7 @@ func (m *Set) look(s *seen, o Observation) {
 	}
 }
 
-// place is one that no candidate uses.
+// place returns a place that no candidate uses.
 func (s *seen) place(width, hidden int) int {
 	if last := len(s.free) - 1; last >= 0 {
 		at := s.free[last]

@@ -144,7 +144,7 @@ func (m *Set) Descend(logits [][]float64, values []float64, clip float64) error 
 	return m.optimizer.Step(params(m.nets[:]), gradients)
 }
 
-// gradients are those of all parameters, by the derivatives of what the last Forward returned.
+// gradients returns the gradients of all parameters from the derivatives by the results of the last Forward.
 func (m *Set) gradients(logits [][]float64, values []float64) (all [][]float64, err error) {
 	b, h := &m.batch, m.o.Hidden
 	slopes := [3][]float64{make([]float64, len(b.embeddings)), make([]float64, len(b.queries)), values}

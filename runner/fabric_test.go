@@ -12,7 +12,7 @@ import (
 	"graft/work/fabric"
 )
 
-// traced is what the test reads of a trace.
+// traced holds the parts of a trace that the test reads.
 type traced struct {
 	Events []struct {
 		Name  string  `json:"name"`

@@ -22,7 +22,7 @@ type errorReport struct {
 }
 
 // reportError prints an error once, to stderr: stdout has only a command's data. With --json the
-// error is one object on one line.
+// error becomes one object on one line.
 func reportError(stderr io.Writer, command *cobra.Command, args []string, code failure.Code, err error) {
 	message := withFlags(command, err.Error())
 	if wantsJSON(command, args) {

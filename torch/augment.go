@@ -61,7 +61,7 @@ func (a Augment) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Operation is one of RandAugment's, in torchvision's order. The zero Operation changes nothing.
+// Operation names an operation of RandAugment, in torchvision's order. The zero Operation changes nothing.
 type Operation int
 
 // operations are torchvision's names.

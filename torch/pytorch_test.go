@@ -64,7 +64,7 @@ type pytorchCase struct {
 	EMA         float64 `json:"ema"`
 }
 
-// pytorchResult is what a case comes to.
+// pytorchResult holds the results of a case.
 type pytorchResult struct {
 	Losses  []float64   `json:"losses"`
 	Network [][]float64 `json:"network"`

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Reached is how far a saved job has come. What lies behind it cannot be changed.
+// Reached tells how far a saved job has come. Events before it cannot be changed.
 type Reached struct {
 	Time      time.Duration // on the clock
 	Past      int           // events of the timeline that it has taken

@@ -22,7 +22,7 @@ func (r *replica) trained() *model.Network {
 	return r.Network
 }
 
-// averaging is what a step does to the average. The first step of all copies.
+// averaging returns how a step updates the average. The first step copies the weights.
 func (r *replica) averaging(first bool) torch.Average {
 	a := torch.Average{Decay: r.EMA, First: first}
 	if r.average == nil {

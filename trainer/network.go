@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Invitation is what followers on other machines are told.
+// Invitation holds the data that followers on other machines receive.
 type Invitation struct {
 	Version string   // of graft and LibTorch; followers of another one are refused
 	Job     string   // text of the job's configuration
@@ -92,7 +92,7 @@ func trusted(host string) error {
 	return fmt.Errorf("%s is no private address, and messages are not encrypted; use an address of a private network or of a tunnel", host)
 }
 
-// Addr is where it listens.
+// Addr returns the address of the listener.
 func (n *Network) Addr() string { return n.listener.Addr().String() }
 
 // Close sends away those that wait.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Resources are what a job has used so far. Work that a kill lost is not in them, since the
+// Resources counts the work of a job so far. Work that a kill lost is not in them, since the
 // job repeats it; that of an abandoned epoch is. All are zero in a job that began before
 // graft counted them.
 type Resources struct {
@@ -59,7 +59,7 @@ func (c *core) settle() {
 	c.Held, c.Time = c.held(now), now
 }
 
-// resources are those used at a time of the clock.
+// resources returns the resources used until a time of the clock.
 func (c *core) resources(at time.Duration) Resources {
 	if c.sums.FLOP == nil {
 		return Resources{}

@@ -2,17 +2,24 @@ package adaptive
 
 import (
 	"fmt"
+	"graft/goodput"
 	"slices"
 	"sort"
 )
 
-// Times are how long steps take, by placement and by the examples that a device takes at once.
+// Times holds the times of steps of an application, by placement and by the examples that a device takes
+// at once.
 type Times struct {
-	placed map[string]*series // by placement on few nodes; all rotations of a placement
-	spread map[[2]int]*series // by numbers of nodes and devices, whatever the placement
-	mesh   *mesh              // for what spread lacks; nil is none
-	most   int                // nodes of spread; more count as that many
+	placed   map[string]*series    // by placement on few nodes; all rotations of a placement
+	spread   map[[2]int]*series    // by numbers of nodes and devices, whatever the placement
+	mesh     *mesh                 // for what spread lacks; nil is none
+	most     int                   // nodes of spread; more count as that many
+	measured []goodput.Measured    // all measured times
+	fitted   func() *goodput.Speed // nearest to measured
 }
+
+// mostPlaced is the number of nodes up to which placements are tabulated.
+const mostPlaced = 8
 
 // series are times at some examples of a device, ascending. Times are in seconds; a step that is
 // negative is not known.
@@ -22,9 +29,9 @@ type series struct {
 	exact      bool // no value between those that are known
 }
 
-// Step is the time of a step without accumulation, and the part of it in which devices synchronise.
+// Step returns the time of a step without accumulation, and the part of it in which devices synchronise.
 func (t *Times) Step(placement []int, device int) (step, sync float64, err error) {
-	var key [8]byte
+	var key [mostPlaced]byte
 	devices := 0
 	for k, n := range placement {
 		if devices += n; k < len(key) {
@@ -33,10 +40,12 @@ func (t *Times) Step(placement []int, device int) (step, sync float64, err error
 	}
 	if len(placement) <= len(key) {
 		if s := t.placed[string(key[:len(placement)])]; s != nil {
-			return s.at(device)
+			if step, sync, err = s.at(device); err == nil || t.mesh != nil {
+				return step, sync, err
+			}
 		}
 	}
-	nodes := min(len(placement), t.most)
+	nodes := min(len(placement), max(t.most, 1))
 	if s := t.spread[[2]int{nodes, devices}]; s != nil {
 		if step, sync, err = s.at(device); err == nil {
 			return step, sync, nil
@@ -45,7 +54,8 @@ func (t *Times) Step(placement []int, device int) (step, sync float64, err error
 	if t.mesh != nil {
 		return t.mesh.at(float64(nodes), float64(devices), float64(device))
 	}
-	return 0, 0, fmt.Errorf("the times have none of %d devices on %d nodes with %d examples each", devices, len(placement), device)
+	step, sync = t.fitted().Times(len(placement), devices, device)
+	return step, sync, nil
 }
 
 // at are the times at some examples: linear between those that are known.

@@ -11,13 +11,13 @@ import (
 
 // Options describe the cluster.
 type Options struct {
-	Nodes        int     // alike; zero is 16
-	Devices      int     // of a node; zero is 4
-	Interval     float64 // seconds of a round; zero is 60
-	Interference float64 // share of its speed that a job loses that spans nodes, beside another that does
-	Delay        float64 // seconds for which a job stands still when its devices change; zero is 30
-	Limit        float64 // seconds after which a simulation fails; zero is none
-	Quirks       cluster.Quirks
+	Nodes        int            // alike; zero is 16
+	Devices      int            // of a node; zero is 4
+	Interval     float64        // seconds of a round; zero is 60
+	Interference float64        // share of its speed that a job loses that spans nodes, beside another that does
+	Delay        float64        // seconds for which a job stands still when its devices change; zero is 30
+	Limit        float64        // seconds after which a simulation fails; zero is none
+	Quirks       cluster.Quirks // faults of the published simulator to keep; nil keeps none
 }
 
 // EnsureDefaults fills in what zero stands for.

@@ -2,7 +2,7 @@ package fabric
 
 import "math"
 
-// rates is what running jobs do in a second, summed.
+// rates sums the work that running jobs do in a second.
 type rates struct {
 	servers, channels                          float64
 	memory, dep, flow, demandMemory, demandDep float64 // bytes in a second

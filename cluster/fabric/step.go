@@ -10,7 +10,7 @@ import (
 	"graft/cluster"
 )
 
-// Step is one training step, simulated.
+// Step holds the results of a simulated training step.
 type Step struct {
 	Time     float64 // s
 	Compute  float64 // s in which at least one server computed

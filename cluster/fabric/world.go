@@ -27,7 +27,7 @@ type Job struct {
 	Run     *Run    // of a job that started
 }
 
-// Status is what became of a job.
+// Status tells whether a job waits, runs or has ended, and how it ended.
 type Status uint8
 
 // The states of a job.
@@ -62,7 +62,7 @@ var causeNames = [...]string{NoCause: "", Refused: "refused", NoServers: "no ser
 // String names a cause; that of a job that was not blocked is empty.
 func (c Cause) String() string { return causeNames[c] }
 
-// Run is what a job does while it runs.
+// Run holds the state of a running job.
 type Run struct {
 	Parted  *Parted
 	Placed  *Placed // without the places of single operations

@@ -35,7 +35,7 @@ type Kind struct {
 	New    func(o SchedulerOptions) Scheduler
 }
 
-// SchedulerOptions are those of all kinds; each uses what it needs.
+// SchedulerOptions holds the options of all kinds of schedulers; each uses those that it needs.
 type SchedulerOptions struct {
 	Quantum time.Duration // slice of schedulers that share in time; zero is 10 s
 	Aging   time.Duration // waiting time that counts as one step of priority; zero is 60 s

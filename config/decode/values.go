@@ -24,7 +24,7 @@ type Part struct {
 	Text string // as a file has it
 }
 
-// emptyTexts are those of zero values.
+// emptyTexts lists the texts of zero values.
 var emptyTexts = []string{`""`, `"0s"`, "0", "0.0", "false", "[]"}
 
 // Parts lists the keys of a list of tables that are not zero; none for other values.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Gradients are those of finite differences, of all layers and inputs with zeros.
+// Gradients equal finite differences, of all layers and inputs with zeros.
 func TestGradients(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	n, err := New(5, random, Full{Width: 7}, Tanh{}, Affine{Eps: 1e-5, Noise: 0.1}, LayerNorm{}, Full{Width: 6}, ReLU{}, Full{Width: 4}, Duel{})

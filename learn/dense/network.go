@@ -10,7 +10,7 @@ import (
 	"math/rand/v2"
 )
 
-// Layer is one layer of a [Network].
+// Layer computes a layer of a [Network], forward and backward.
 type Layer interface {
 	// Outputs returns the number of outputs for a number of inputs.
 	Outputs(inputs int) int

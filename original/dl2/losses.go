@@ -78,7 +78,7 @@ func Entropy(p []float64) (sum float64) {
 // PolicyLoss is that of reinforcement learning, with a weight of Entropy. It takes the probabilities
 // that were stored when the policy acted, masked and divided by their sum, in place of the network's:
 // the published program feeds them into its graph, where the gradient of the softmax takes them too.
-// Actions are those taken, a place in each example.
+// Each example has the place of the action taken.
 func PolicyLoss(stored []float64, actions []int, advantages []float64, weight float64) (loss float64, logits []float64) {
 	n := len(actions)
 	width, d := len(stored)/n, make([]float64, len(stored))

@@ -68,7 +68,7 @@ const (
 	RMSProp = "rmsprop"
 )
 
-// SupervisedOptions are those of imitation of a scheduler.
+// SupervisedOptions holds the options of imitating a scheduler.
 type SupervisedOptions struct {
 	Steps     int     // updates; zero means 200, negative none
 	Rate      float64 // learning rate; zero means 0.005
@@ -86,7 +86,7 @@ const (
 	Discounted   = "discounted" // of the slot for its last action, discounted by 0.99 for each action before; none where that found no room
 )
 
-// ReinforcedOptions are those of reinforcement learning.
+// ReinforcedOptions holds the options of reinforcement learning.
 type ReinforcedOptions struct {
 	Steps int     // updates; zero means 6000, negative none
 	Rate  float64 // learning rate; zero means 0.0001
@@ -107,7 +107,7 @@ type ReinforcedOptions struct {
 	NoBalance     bool // leaves out the rule that grows a job with far fewer tasks than another
 }
 
-// ReplayOptions are those of the memory of each agent.
+// ReplayOptions holds the options of each agent's memory.
 type ReplayOptions struct {
 	Capacity   int  // transitions; zero means 8192
 	Even       bool // reinforcement learning draws evenly; false draws by priority. Imitation always draws evenly
@@ -116,7 +116,7 @@ type ReplayOptions struct {
 	Fill       int  // transitions of a slot that are kept, drawn at random; zero means all
 }
 
-// WorkloadOptions are those of the workloads that an agent learns from.
+// WorkloadOptions holds the options of the workloads that an agent learns from.
 type WorkloadOptions struct {
 	Count      int // workloads that it draws and repeats; zero means 100
 	FirstTypes int // job types at first; zero means all
@@ -124,7 +124,7 @@ type WorkloadOptions struct {
 	MostSlots  int // slots after which an episode is cut; zero means 1000
 }
 
-// ValidationOptions are those of validation.
+// ValidationOptions holds the options of validation.
 type ValidationOptions struct {
 	Every     int  // updates of reinforcement learning from a validation to the next, a quarter in imitation; zero means 200, negative validates only on request
 	Likeliest bool // takes the likeliest action; false draws

@@ -152,7 +152,7 @@ func TestRestoredTrainings(t *testing.T) {
 	}
 }
 
-// tensors are those of the whole state whose names begin so, one behind the other.
+// tensors returns the tensors of the whole state whose names begin with a prefix, concatenated.
 func tensors(t *testing.T, trainer *dl2.Trainer, prefix string) (all []float64) {
 	set, err := trainer.Save()
 	require.NoError(t, err)

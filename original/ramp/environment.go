@@ -77,7 +77,7 @@ func (e *Env) Another() *Env {
 // Reset begins an episode with jobs of a random seed.
 func (e *Env) Reset(random *rand.Rand) error { return e.draw(random.Uint32()) }
 
-// Graphs are what a policy reads of the networks, in the order of the study's models.
+// Graphs returns the graphs that a policy reads, in the order of the study's models.
 func (e *Env) Graphs() (all []learn.Graph) {
 	for k := range e.base.Models {
 		all = append(all, Graph(&e.base.Models[k]))
@@ -94,7 +94,7 @@ func (e *Env) Observe() learn.Observation {
 	return o
 }
 
-// observed is what a policy reads; at the end of an episode zeros.
+// observed returns the observation of a policy; zeros at the end of an episode.
 func observed(s *Scales, w *fabric.World) learn.Observation {
 	if w.Waiting() == nil {
 		most := w.Study().Options.MaxParts

@@ -63,7 +63,7 @@ type jobsConfig struct {
 	Observed     int          `json:"max_partitions_per_op_in_observation"`         // largest degree that observations are scaled for
 }
 
-// distribution is one of the simulator's distributions: which of the values are set depends on its kind.
+// distribution holds a distribution of the simulator; its kind says which values are set.
 type distribution struct {
 	Target   string  `json:"_target_"`
 	Value    float64 `json:"val"`

@@ -16,7 +16,7 @@ import (
 	"graft/original/ramp"
 )
 
-// played is what an episode recorded beside what it began with.
+// played holds the recorded results of an episode, beside its inputs.
 type played struct {
 	Name  string `json:"name"`
 	Steps []struct {

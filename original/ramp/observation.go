@@ -29,7 +29,7 @@ type Scales struct {
 	MaxRate       float64 `json:"max_job_max_op_compute_throughputs"` // bytes of memory for each unit of an operation's time
 }
 
-// Graph is what the original's policy reads of a network: of operations the time and memory as shares of
+// Graph returns the features by which the original's policy reads a network: of operations the time and memory as shares of
 // the largest, and the depth; of transfers the size. The mark of the longest operation is never set
 // there.
 func Graph(m *fabric.Model) learn.Graph {

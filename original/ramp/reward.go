@@ -7,7 +7,7 @@ import (
 	"graft/cluster/fabric"
 )
 
-// Reward is one of the original's rewards for a decision.
+// Reward computes a reward of the original for a decision.
 type Reward struct {
 	Kind    string  // a name in rewards
 	Success float64 // of job_acceptance, for a job that started
@@ -19,7 +19,7 @@ type Reward struct {
 	Log     bool    // log10 of one more than the size
 }
 
-// Decision is what came of a decision, when the first event after it was over.
+// Decision holds the results of a decision, after the first event that follows it.
 type Decision struct {
 	Job        *fabric.Job
 	Accepted   bool    // it started, and did not run when the episode ended

@@ -104,7 +104,7 @@ func (e *Episode) take(d *Draws, profiles []*graph.Profile) error {
 	}
 }
 
-// Result is what the study compares of an episode.
+// Result holds the figures of an episode that the study compares.
 type Result struct {
 	Blocked    float64     // share of the jobs that arrived
 	Throughput float64     // bytes of demand in a second

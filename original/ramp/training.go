@@ -20,7 +20,7 @@ const (
 	methodApeX = "ape-x"
 )
 
-// Methods are those ways.
+// Methods lists the learning methods.
 var Methods = []string{methodPPO, methodApeX}
 
 // Learn learns the degrees of the study's jobs, and calls each after every update: [UpdateActions] actions.

@@ -9,6 +9,6 @@
 //   - [RRText], [SJF], [RR] and [ListOrder] schedule processes on one processor, [QLearning] learns to.
 //   - [LiveEnv] is the environment of real GPUs, [ReadUsage] the log of nvidia-smi.
 //
-// Draws are those of Python's module random, by [Python], and NumPy's normal numbers, by [Noise].
+// Random numbers equal those of Python's module random, by [Python], and NumPy's normal numbers, by [Noise].
 // Float32 observations are float64 with the same values.
 package tasks

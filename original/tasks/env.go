@@ -29,7 +29,7 @@ func (o EnvOptions) Validate() error {
 	return nil
 }
 
-// capacity is what a GPU has of compute and of memory, in percent.
+// capacity is the compute, and the memory, of a GPU in percent.
 const capacity = 100
 
 // Placement is a task on a GPU.

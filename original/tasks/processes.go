@@ -134,7 +134,7 @@ func (p *Processed) turn(b *begun, now, quantum int) (end int) {
 	return end
 }
 
-// RRText is what the published program prints for processes that are all there at time 0.
+// RRText returns the published program's output for processes that all arrive at time 0.
 func RRText(list []Process, quantum int) (lines []string, err error) {
 	left := make(map[string]int)
 	for k := range list {

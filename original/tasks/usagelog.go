@@ -115,5 +115,5 @@ func SummarizeUsage(rows []UsageRow, gpu int) (s UsageSummary) {
 	return s
 }
 
-// seconds are those since 1970 as Python's timestamps have them, whose size costs the last bits of spans.
+// seconds converts a time to Python's timestamp, in seconds since 1970, whose size costs the last bits of spans.
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

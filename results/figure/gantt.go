@@ -173,7 +173,7 @@ func (a *ganttLayout) row(r int) {
 	}
 }
 
-// entries are those of the colours and of the ends that are drawn.
+// entries returns the legend's entries: colours, and the ends that are drawn.
 func (a *ganttLayout) entries() []entry {
 	all := seriesEntries(a.Kinds, filled)
 	has := func(is func(b box) bool) bool {

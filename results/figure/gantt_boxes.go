@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// box is what is drawn of a span, or of several short neighbours.
+// box holds the rectangle of a span, or of several short neighbours.
 type box struct {
 	Span
 	count int

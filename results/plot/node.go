@@ -119,7 +119,7 @@ func gpuNames(count int) (names []string) {
 	return names
 }
 
-// colours are those of tasks: of their groups where there are few, otherwise their own, which repeat.
+// colours assigns colours to tasks: by group where there are few groups, otherwise to each task, repeating.
 type colours struct {
 	names []string       // of groups; nil where tasks have their own
 	kinds map[string]int // by group, or by task

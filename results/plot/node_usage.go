@@ -58,7 +58,7 @@ const (
 // use is that of a machine over time.
 type use struct{ at, cores, waiting []float64 }
 
-// change is one of a machine's state.
+// change holds a change of a machine's state.
 type change struct {
 	at, cores float64
 	gpu       int // of cores
@@ -93,7 +93,7 @@ func useOf(spans []runs.NodeSpan, tasks []runs.NodeTaskRow, gpus int) use {
 	return u
 }
 
-// means are those over steps of a width, from zero.
+// means returns the averages over steps of a width, from zero.
 func (u use) means(width float64) use {
 	if len(u.at) == 0 {
 		return u

@@ -62,7 +62,7 @@ type FabricWorths struct {
 	Quirks  []FabricWorth `json:"quirks"`  // each kept alone
 }
 
-// FabricWorth is what a quirk changes.
+// FabricWorth holds the effect of a quirk.
 type FabricWorth struct {
 	Quirk      string   `json:"quirk"`      // its name
 	Blocked    float64  `json:"blocked"`    // share of the jobs with it

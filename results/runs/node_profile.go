@@ -76,7 +76,7 @@ type NodeProfileFailed struct {
 	Full   bool   `json:"full"`   // the device has too little memory for both, so that they never run together; no failure
 }
 
-// NodeProfileRow is one measurement. Of a task alone the second side is empty.
+// NodeProfileRow holds a measurement. For a task alone the second side is empty.
 type NodeProfileRow struct {
 	Repeat int        // from 1
 	Tasks  [2]string  // kinds, or names

@@ -44,7 +44,7 @@ type NodeTask struct {
 	Method      string   `json:"method"`          // of the measurement: counter, integrated, not attributable with the reason, or unknown
 }
 
-// NodePlan is what 'graft node run --dry-run' prints.
+// NodePlan holds the output of 'graft node run --dry-run'.
 type NodePlan struct {
 	Scheduler string      `json:"scheduler"` // that would place the tasks
 	Devices   []string    `json:"devices"`   // GPUs by their names, or slots of processors

@@ -48,7 +48,7 @@ type SweepComparison struct {
 	Tried      int    `json:"tried"`      // of them
 }
 
-// SweepTrial is one job of a sweep.
+// SweepTrial describes a job of a sweep.
 type SweepTrial struct {
 	Case *SweepCase
 	Seed int64

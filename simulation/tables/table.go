@@ -76,7 +76,7 @@ type curve struct {
 	values *[]float64
 }
 
-// curves are those that a record may lack, in the order in which they are written.
+// curves returns the curves that a record may lack, in the order in which they are written.
 func (r *Record) curves() []curve {
 	return []curve{{"loss", &r.Loss}, {"fall", &r.Fall}, {"gap", &r.Gap}, {"after", &r.After}}
 }

@@ -8,7 +8,7 @@ import (
 	"graft/stat"
 )
 
-// played is what became of an episode. Times are in seconds; NaN where no job completed.
+// played holds the results of an episode. Times are in seconds; NaN where no job completed.
 type played struct {
 	blocked    float64 // share of the jobs
 	completion float64 // mean time from arrival to completion
@@ -22,7 +22,7 @@ type played struct {
 	ends       []end
 }
 
-// end is what became of a job; the times are zero where it has none.
+// end holds how a job ended; the times are zero where it has none.
 type end struct {
 	status   fabric.Status
 	from, to float64

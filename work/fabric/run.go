@@ -95,7 +95,7 @@ func runInto(ctx context.Context, env *work.Env, c *config.Fabric, run *results.
 	return o, run.WriteOutcome(o)
 }
 
-// episodes are those of a run.
+// episodes holds the episodes of a run.
 type episodes struct {
 	env    *work.Env
 	config *config.Fabric

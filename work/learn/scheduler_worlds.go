@@ -86,7 +86,7 @@ func (j jobs) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic
 	return mean, nil
 }
 
-// tasks are those of one machine.
+// tasks is the world of one machine's tasks.
 type tasks struct{ *config.Node }
 
 func (t tasks) options() (*config.TreeLearningRun, *candidates.Options) { return &t.Run, &t.Learn }

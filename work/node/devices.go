@@ -14,7 +14,7 @@ import (
 	"graft/work"
 )
 
-// devices are what tasks run on, and the source that measures it.
+// devices holds the devices of tasks, and the source that measures them.
 type devices struct {
 	list   []execute.Device
 	names  []string
@@ -85,7 +85,7 @@ func (d *devices) gpus(env *work.Env, c *config.Node) error {
 	return nil
 }
 
-// processors are those that this process may use.
+// processors returns the processors that this process may use.
 func processors() (all []int) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {

@@ -82,7 +82,7 @@ func into(ctx context.Context, env *work.Env, c *config.Node, run *results.Run) 
 	return o, run.WriteOutcome(o)
 }
 
-// simulations are those of several schedulers on the same workloads.
+// simulations holds the simulations of several schedulers on the same workloads.
 type simulations struct {
 	config   *config.Node
 	studies  []node.Study

@@ -25,7 +25,7 @@ type CompareOptions struct {
 	SelectionSeeds int      // as compare.selection_seeds; zero takes that
 }
 
-// assignments are those of the options, with the keys of the section compare.
+// assignments returns the options as keys of the section compare.
 func (o CompareOptions) assignments() []string {
 	set := slices.Clone(o.Set)
 	if o.Seeds != 0 {

@@ -80,7 +80,7 @@ func Join(ctx context.Context, env *work.Env, o JoinOptions) error {
 	}
 }
 
-// patience is how long a leader is looked for.
+// patience returns how long to look for a leader.
 func (o JoinOptions) patience(ended bool) time.Duration {
 	if ended {
 		return cmp.Or(o.Again, o.Wait)
@@ -135,7 +135,7 @@ func (j *job) listener() (trainer.Starter, error) {
 	return j.network, nil
 }
 
-// versionOf is what leader and followers must have in common.
+// versionOf returns the version that leader and followers must share.
 func versionOf(env *work.Env) (string, error) {
 	r, err := torch.Describe()
 	return fmt.Sprintf("graft %s with LibTorch %s", env.Version, r.Version), err

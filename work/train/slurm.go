@@ -20,7 +20,7 @@ type slurmTask struct {
 	leader string // IP address of its node
 }
 
-// afterLeader is how long a task of srun looks for a leader whose node refuses connections: it has ended.
+// afterLeader is the time for which a task of srun looks for a leader whose node refuses connections: it has ended.
 const afterLeader = 3 * time.Second
 
 // findTask reads the variables that srun sets. Resolve finds the addresses of a name.

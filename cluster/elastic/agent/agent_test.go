@@ -179,7 +179,7 @@ func TestLearnersGoOnToTheBit(t *testing.T) {
 	}
 }
 
-// Policies are what they were in their file; what is none is refused.
+// Policies read from a file equal those written; other files are refused.
 func TestPoliciesAreFiles(t *testing.T) {
 	all := workloads(t, 2)
 	l, err := NewLearner(all[:1], all[1:], quick(candidates.OnlyImitate), 1)

@@ -232,7 +232,7 @@ func (n *naive) utility(j *naiveJob) (saves float64, worker bool) {
 	return -byWorker, true
 }
 
-// naiveSeeds are those of the workloads on which both simulators run.
+// naiveSeeds lists the seeds of the workloads that both simulators run.
 var naiveSeeds = []int{1, 4}
 
 // The second simulator is right: it reproduces recorded runs.

@@ -2,7 +2,7 @@ package graph
 
 import "strconv"
 
-// Graph is one training step: operations and the transfers between them. The order of both
+// Graph describes a training step: operations and the transfers between them. The order of both
 // matters where priorities are equal, and is that in which they were made.
 type Graph struct {
 	Model string

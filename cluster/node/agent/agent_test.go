@@ -215,7 +215,7 @@ func TestAgentsImitateSchedulers(t *testing.T) {
 	require.Less(t, learned-teacher, 0.5*(worst-teacher))
 }
 
-// Policies are what they were in their file, conform as schedulers, and what is none is refused.
+// Policies read from a file equal those written and conform as schedulers; other files are refused.
 func TestPoliciesAreFilesAndConform(t *testing.T) {
 	all := workloads(2)
 	l, err := NewLearner(all[:1], all[1:], Completion, quick(candidates.OnlyImitate), 1)

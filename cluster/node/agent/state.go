@@ -41,7 +41,7 @@ type state struct {
 	devices    []*node.Device // that are not empty like an earlier one
 }
 
-// logs are what a task's features have of its work, as long as unit and left are as they were.
+// logs caches the logarithms of a task's work for its features, as long as unit and left do not change.
 type logs struct {
 	unit, left time.Duration
 	work, area float64

@@ -71,7 +71,7 @@ func least(score func(t *node.Task, d *node.Device) float64) placement {
 	}
 }
 
-// room is what a task leaves on a device: shares of cores and of memory, summed.
+// room returns the shares of cores and of memory, summed, that a task leaves free on a device.
 func room(t *node.Task, d *node.Device) float64 {
 	return 1 - (d.Cores+t.Cores)/100 + 1 - (d.Used+t.Memory)/d.Memory
 }

@@ -23,7 +23,7 @@ func fakeNVML(t *testing.T, flags ...string) string {
 	return path
 }
 
-// found is what a process sees of a library.
+// found holds the functions and readings of a library that a process sees.
 type found struct {
 	Error    string
 	Devices  []Device

@@ -15,7 +15,7 @@ import (
 // ErrNoRAPL says that the energy of this machine's processors cannot be read.
 var ErrNoRAPL = errors.New("processors cannot be measured")
 
-// powercap is where Linux shows the counters of RAPL (Running Average Power Limit): see
+// powercap is Linux's folder of the counters of RAPL (Running Average Power Limit): see
 // Documentation/power/powercap in the kernel's sources.
 const powercap = "/sys/class/powercap"
 

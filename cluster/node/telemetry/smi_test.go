@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reference is where the reference data lies, beside the repository.
+// reference is the folder of the reference data, beside the repository.
 const reference = "../../../../shared/reference/gpu-tasks/"
 
 // The reference file has the reference's rows and figures, to the bit.

@@ -1,0 +1,205 @@
+package adaptive
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/cluster"
+	"graft/files"
+	"graft/goodput"
+)
+
+// Fixed holds facts of an application that its measurements do not tell.
+type Fixed struct {
+	Epochs     int // zero is the epochs of the shortest run
+	DeviceMost int // examples that a device takes at once; zero is the most that was measured
+	Alone      int // batch of jobs that always run on one device; zero is none
+}
+
+// Names of files in a folder of applications.
+const (
+	factsFile      = "applications.csv"
+	placementsFile = "placements.csv"
+	scalesFile     = "scalability.csv"
+	stepsFile      = "steptime_tables.json.gz"
+	meshFile       = "triangulations.json.gz"
+	runPrefix      = "validation-"
+)
+
+// folders are the places of the applications in a folder, the most exact first.
+var folders = []string{"traces-parsed", "traces", "."}
+
+// limits of a folder of applications.
+const (
+	mostApplications = 1000
+	mostRuns         = 1000
+	mostRows         = 1 << 20
+)
+
+// ReadApplications reads a folder with a folder for each application, in which
+//
+//   - placements.csv has times of steps by placement and by the examples of a device,
+//   - scalability.csv, which may be missing, has them by numbers of nodes and devices, and
+//   - validation-B.csv has the progress and the statistics of gradients of each epoch of a run with batch B.
+//
+// The file applications.csv of the folder, or fixed without it, has further facts. Times that were not
+// measured come from steptime_tables.json.gz and triangulations.json.gz where those are there, otherwise
+// from a fit of [goodput.Speed].
+func ReadApplications(fsys files.FS, dir string, fixed map[string]Fixed) (map[string]*Application, error) {
+	fixed, err := readFacts(fsys, filepath.Join(dir, factsFile), fixed)
+	if err != nil {
+		return nil, err
+	}
+	root, names, err := findApplications(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]*Application{}
+	for _, name := range names {
+		if found[name], err = readApplication(fsys, filepath.Join(root, name), name, fixed[name]); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fixed)) {
+		if found[name] == nil && len(fixed) > 0 && files.NeedFolder(fsys, filepath.Join(dir, factsFile), nil) == nil {
+			return nil, fmt.Errorf("read %s: application %s has no folder in %s", factsFile, name, root)
+		}
+	}
+	return found, readTimes(fsys, dir, found)
+}
+
+// readFacts reads applications.csv.
+func readFacts(fsys files.FS, path string, fixed map[string]Fixed) (map[string]Fixed, error) {
+	read := map[string]Fixed{}
+	err := cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
+		name := r.Text("application")
+		_, twice := read[name]
+		r.Expect(!twice, "application", "each name once")
+		f := Fixed{r.Whole("epochs"), r.Whole("device_most"), r.Whole("alone")}
+		r.Expect(f.Epochs >= 0, "epochs", "a number of epochs, or 0 for those of the shortest run")
+		r.Expect(f.DeviceMost >= 0, "device_most", "a number of examples, or 0 for the most that was measured")
+		r.Expect(f.Alone >= 0, "alone", "a batch, or 0 for none")
+		read[name] = f
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fixed, nil
+	}
+	return read, err
+}
+
+// findApplications returns the names of the folders with placements.csv.
+func findApplications(fsys files.FS, dir string) (root string, names []string, err error) {
+	for _, folder := range folders {
+		root = filepath.Join(dir, folder)
+		entries, err := files.Entries(fsys, root)
+		if errors.Is(err, fs.ErrNotExist) && folder != "." {
+			continue
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("read applications: %w", err)
+		}
+		for _, e := range entries {
+			if _, err := fsys.Stat(filepath.Join(root, e.Name(), placementsFile)); err == nil {
+				names = append(names, e.Name())
+			}
+		}
+		if len(names) > 0 {
+			break
+		}
+	}
+	if len(names) == 0 || len(names) > mostApplications {
+		return "", nil, fmt.Errorf("read applications: %s has %d folders with %s; expected 1 to %d", dir, len(names), placementsFile, mostApplications)
+	}
+	return root, names, nil
+}
+
+func readApplication(fsys files.FS, dir, name string, fixed Fixed) (*Application, error) {
+	a := &Application{Name: name, Alone: fixed.Alone}
+	if err := a.readRuns(fsys, dir); err != nil {
+		return nil, err
+	}
+	t, least, most, err := readPlacements(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	if fixed.DeviceMost > 0 {
+		most = fixed.DeviceMost
+	}
+	if least > most {
+		return nil, fmt.Errorf("read application %s: device_most is %d; the fewest measured examples of a device are %d", name, most, least)
+	}
+	a.times = t
+	a.Limits = goodput.Limits{Least: a.runs[0].batch, Most: a.runs[len(a.runs)-1].batch, DeviceLeast: least, DeviceMost: most}
+	if a.Alone > 0 && (a.Alone < a.Limits.Least || a.Alone > a.Limits.Most) {
+		return nil, fmt.Errorf("read application %s: alone is %d; its batches are from %d to %d", name, a.Alone, a.Limits.Least, a.Limits.Most)
+	}
+	if a.Epochs = fixed.Epochs; a.Epochs == 0 {
+		a.Epochs = slices.MinFunc(a.runs, func(x, y trained) int { return len(x.progress) - len(y.progress) }).epochs()
+	}
+	return a, a.complete()
+}
+
+func (r trained) epochs() int { return len(r.progress) }
+
+// readRuns reads the runs of an application, ascending by batch.
+func (a *Application) readRuns(fsys files.FS, dir string) error {
+	entries, err := files.Entries(fsys, dir)
+	if err != nil {
+		return fmt.Errorf("read application %s: %w", a.Name, err)
+	}
+	for _, e := range entries {
+		text, isRun := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".csv"), runPrefix)
+		if !isRun || !strings.HasSuffix(e.Name(), ".csv") {
+			continue
+		}
+		batch, err := strconv.Atoi(text)
+		if err != nil || batch < 1 {
+			return fmt.Errorf("read application %s: the file %s names no batch; expected %sBATCH.csv", a.Name, e.Name(), runPrefix)
+		}
+		r, err := readRun(fsys, filepath.Join(dir, e.Name()), batch)
+		if err != nil {
+			return err
+		}
+		a.runs = append(a.runs, r)
+	}
+	if len(a.runs) == 0 || len(a.runs) > mostRuns {
+		return fmt.Errorf("read application %s: %s has %d files %sBATCH.csv; expected 1 to %d", a.Name, dir, len(a.runs), runPrefix, mostRuns)
+	}
+	slices.SortFunc(a.runs, func(x, y trained) int { return x.batch - y.batch })
+	return nil
+}
+
+func readRun(fsys files.FS, path string, batch int) (trained, error) {
+	r := trained{batch: batch}
+	var progress, iteration float64
+	err := cluster.ReadRows(fsys, path, func(row *cluster.Row) error {
+		before, steps := progress, iteration
+		progress, iteration = row.Number("progress"), row.Number("iteration")
+		square, variance := row.Number("grad_sqr"), row.Number("grad_var")
+		row.Expect(progress >= before, "progress", "at least that of the row before")
+		row.Expect(iteration >= steps, "iteration", "at least that of the row before")
+		row.Expect(square >= 0, "grad_sqr", "a number that is not negative")
+		row.Expect(variance >= 0, "grad_var", "a number that is not negative")
+		r.progress, r.iteration = append(r.progress, progress), append(r.iteration, iteration)
+		r.square, r.variance = append(r.square, square), append(r.variance, variance)
+		return tooMany(path, len(r.progress))
+	})
+	if err == nil && len(r.progress) == 0 {
+		err = fmt.Errorf("read %s: it has no epochs", path)
+	}
+	return r, err
+}
+
+func tooMany(path string, rows int) error {
+	if rows > mostRows {
+		return fmt.Errorf("read %s: it has more than %d rows", path, mostRows)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"graft/files"
+)
+
+// maxTableBytes bounds the file of a table.
+const maxTableBytes = 1 << 30
+
+// ReadRows reads a table of comma-separated values with a header and calls each for every row. Errors
+// name file, line and column.
+func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	defer f.Close()
+	limited := &io.LimitedReader{R: f, N: maxTableBytes}
+	c := csv.NewReader(limited)
+	c.ReuseRecord = true
+	header, err := c.Read()
+	if err != nil {
+		return fmt.Errorf("read %s: expected a header with the names of the columns: %w", path, err)
+	}
+	r := &Row{path: path, at: map[string]int{}}
+	for k, name := range header {
+		r.at[name] = k
+	}
+	for {
+		r.cells, err = c.Read()
+		if limited.N <= 0 {
+			return fmt.Errorf("read %s: it is larger than the limit of %d bytes; split it", path, maxTableBytes)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
+		}
+		r.line, _ = c.FieldPos(0)
+		if err := each(r); err != nil {
+			return err
+		}
+		if r.fault != nil {
+			return r.fault
+		}
+	}
+}
+
+// Row holds a row of a table. It keeps its first fault, which ends the reading.
+type Row struct {
+	path  string
+	line  int
+	at    map[string]int
+	cells []string
+	fault error
+}
+
+// Text returns the cell of a column.
+func (r *Row) Text(column string) string {
+	k, ok := r.at[column]
+	if !ok {
+		if r.fault == nil {
+			r.fault = fmt.Errorf("read %s: column %q is missing; add it to the header", r.path, column)
+		}
+		return ""
+	}
+	return r.cells[k]
+}
+
+// Number returns the finite number of a column.
+func (r *Row) Number(column string) float64 {
+	text := r.Text(column)
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		r.Expect(false, column, "a number")
+	}
+	return x
+}
+
+// Whole returns the whole number of a column.
+func (r *Row) Whole(column string) int {
+	x, err := strconv.Atoi(r.Text(column))
+	r.Expect(err == nil, column, "a whole number")
+	return x
+}
+
+// Expect makes a cell a fault unless it is as expected.
+func (r *Row) Expect(ok bool, column, expected string) {
+	if !ok && r.fault == nil {
+		r.fault = fmt.Errorf("read %s:%d: column %q is %q; expected %s", r.path, r.line, column, r.Text(column), expected)
+	}
+}
