@@ -1,0 +1,53 @@
+package assign
+
+import "math"
+
+// knapsack chooses an option of each of some jobs by dynamic programming over the number of devices (Dudzinski and
+// Walukiewicz, "Exact Methods for the Knapsack Problem and its Generalizations", EJOR 28, 1987).
+type knapsack struct {
+	best, next []float64 // by devices that are used at most
+	taken      []uint16  // option by job and devices
+	chosen     []option
+}
+
+// solve returns an option of each job, and the sum of their values. The first option of a job needs no devices.
+func (k *knapsack) solve(tables []table, jobs []int, devices int) (chosen []option, value float64) {
+	width := devices + 1
+	k.best, k.next = grow(k.best, width), grow(k.next, width)
+	k.taken = grow(k.taken, width*len(jobs))
+	clear(k.best)
+	for row, j := range jobs {
+		k.add(tables[j].options, k.taken[row*width:(row+1)*width])
+	}
+	k.chosen = grow(k.chosen, len(jobs))
+	value = k.best[devices]
+	for row := len(jobs) - 1; row >= 0; row-- {
+		o := tables[jobs[row]].options[k.taken[row*width+devices]]
+		k.chosen[row] = o
+		devices -= o.devices
+	}
+	return k.chosen, value
+}
+
+// add lets one more job have devices.
+func (k *knapsack) add(options []option, taken []uint16) {
+	for c := range k.next {
+		k.next[c] = math.Inf(-1)
+	}
+	for at, o := range options {
+		for c := o.devices; c < len(k.next); c++ {
+			if v := k.best[c-o.devices] + o.value; v > k.next[c] {
+				k.next[c], taken[c] = v, uint16(at)
+			}
+		}
+	}
+	k.best, k.next = k.next, k.best
+}
+
+// grow returns a slice of a length, with the memory of another if that is enough.
+func grow[T any](old []T, n int) []T {
+	if cap(old) < n {
+		return make([]T, n, 2*n)
+	}
+	return old[:n]
+}

@@ -1,0 +1,172 @@
+package genetic
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// Options are the effort of a search.
+type Options struct {
+	Population  int // states of a generation
+	Generations int
+}
+
+// Member is a state of the last generation, with its objectives.
+type Member struct {
+	Rows []byte  // devices of each job on each node, job by job
+	Rank int     // 0 where no other member dominates it
+	Fair float64 // mean of the speedups
+	Use  float64 // speedup of a device on the nodes with work
+}
+
+// Search returns the last generation, the best first. The first generation is made from states that are given. It
+// returns none without a state or a job, or if nodes have more devices than MostDevices.
+func Search(p *Problem, first [][]byte, r *rand.Rand, o Options) []Member {
+	if len(first) == 0 || len(p.Jobs) == 0 || p.Devices > MostDevices {
+		return nil
+	}
+	s := newSearch(p, max(o.Population, 1), random{r})
+	s.begin(first)
+	for range o.Generations - 1 {
+		if !s.generation() {
+			break
+		}
+	}
+	return s.members()
+}
+
+// search is the state of a search. Slots hold states that live; the batch holds children before they do.
+type search struct {
+	p    *Problem
+	draw draws
+	most int // states of a generation
+	size int // words of a state
+
+	slots  []uint64 // states
+	hashes []uint64
+	scores []objectives
+	ranks  []int32
+	crowds []float64
+	pop    []int32 // slots of the population
+	young  []int32 // slots of the offspring
+	spare  []int32 // slots that are free
+
+	batch   []uint64
+	parents []int32
+	picks   []int32
+	points  []int32
+	hits    []int32
+	marked  []int32
+	known   []int32 // slots plus one by hash, with open addressing
+
+	free, open, holders, taken, closed, held []uint64 // of a row
+	order                                    []int32  // nodes
+	fair, use                                []float64
+	sorting                                  sorting
+}
+
+func newSearch(p *Problem, most int, draw draws) *search {
+	p.prepare()
+	s := &search{p: p, draw: draw, most: most, size: len(p.Jobs) * p.words}
+	for _, row := range []*[]uint64{&s.free, &s.open, &s.holders, &s.taken, &s.closed, &s.held} {
+		*row = make([]uint64, p.words)
+	}
+	s.fair, s.use = make([]float64, len(p.Jobs)), make([]float64, len(p.Jobs))
+	return s
+}
+
+// begin makes the first generation. Equal states are kept once.
+func (s *search) begin(first [][]byte) {
+	s.reserve(max(s.most, len(first)))
+	jobs := len(s.p.Jobs)
+	for k, rows := range first {
+		for at, devices := range rows {
+			setByte(s.p.row(s.state(k), at/s.p.Nodes), at%s.p.Nodes, uint64(devices))
+		}
+	}
+	s.draw.repairs(len(first), jobs, s.p.Nodes)
+	clear(s.known)
+	for k := range first {
+		s.repair(s.state(k), k)
+		s.admit(s.state(k))
+	}
+	s.pop, s.young = s.young, s.pop
+	s.survive(len(s.pop))
+}
+
+// reserve makes room for states: those of a population, its offspring, and a batch.
+func (s *search) reserve(most int) {
+	n := 2*most + 2
+	s.slots, s.hashes = make([]uint64, n*s.size), make([]uint64, n)
+	s.scores, s.ranks, s.crowds = make([]objectives, n), make([]int32, n), make([]float64, n)
+	s.sorting.places = make([]int32, n)
+	for slot := n - 1; slot >= 0; slot-- {
+		s.spare = append(s.spare, int32(slot))
+	}
+	s.batch = make([]uint64, (most+1)*s.size)
+	room := 1
+	for room < 4*n {
+		room *= 2
+	}
+	s.known = make([]int32, room)
+}
+
+// state is a state of the batch.
+func (s *search) state(k int) []uint64 { return s.batch[k*s.size : (k+1)*s.size] }
+
+// at is the state of a slot.
+func (s *search) at(slot int32) []uint64 { return s.slots[int(slot)*s.size : (int(slot)+1)*s.size] }
+
+// admit copies a state into a slot of the offspring and evaluates it, unless an equal one lives.
+func (s *search) admit(state []uint64) {
+	h := hash(state)
+	place, found := s.find(state, h)
+	if found {
+		return
+	}
+	slot := s.spare[len(s.spare)-1]
+	s.spare = s.spare[:len(s.spare)-1]
+	copy(s.at(slot), state)
+	s.hashes[slot] = h
+	s.scores[slot] = s.p.evaluate(state, s.fair, s.use)
+	s.known[place] = slot + 1
+	s.young = append(s.young, slot)
+}
+
+// find returns the place of a state among those that live, or where it belongs.
+func (s *search) find(state []uint64, h uint64) (place int, found bool) {
+	mask := len(s.known) - 1
+	place = int(h) & mask
+	for s.known[place] > 0 {
+		slot := s.known[place] - 1
+		if s.hashes[slot] == h && slices.Equal(s.at(slot), state) {
+			return place, true
+		}
+		place = (place + 1) & mask
+	}
+	return place, false
+}
+
+// generation makes offspring and keeps the best; false if there are none.
+func (s *search) generation() bool {
+	s.mate()
+	if len(s.young) == 0 {
+		return false
+	}
+	s.pop = append(s.pop, s.young...)
+	s.young = s.young[:0]
+	s.survive(s.most)
+	return true
+}
+
+// members returns the population.
+func (s *search) members() (list []Member) {
+	for _, slot := range s.pop {
+		m := Member{Rows: make([]byte, len(s.p.Jobs)*s.p.Nodes), Rank: int(s.ranks[slot]), Fair: -s.scores[slot][0], Use: -s.scores[slot][1]}
+		for at := range m.Rows {
+			m.Rows[at] = byte(byteAt(s.p.row(s.at(slot), at/s.p.Nodes), at%s.p.Nodes))
+		}
+		list = append(list, m)
+	}
+	return list
+}

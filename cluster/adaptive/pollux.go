@@ -1,0 +1,212 @@
+package adaptive
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"graft/cluster"
+	"graft/cluster/adaptive/genetic"
+)
+
+// Quirks of Pollux.
+var (
+	NeighboursLeave  = cluster.Quirk{Name: "neighbours-leave", Fixed: "where two jobs that span nodes meet on a node, only the second leaves it, not all jobs behind it"}
+	LostClaims       = cluster.Quirk{Name: "lost-claims", Fixed: "a job that is left on one node does not keep others from the nodes that it lost"}
+	FairOnOneNode    = cluster.Quirk{Name: "fair-on-one-node", Fixed: "the speed at a fair share is that on as many nodes as the share needs"}
+	PresentForgotten = cluster.Quirk{Name: "present-forgotten", Fixed: "each search starts from the present allocations too"}
+	FrontOnly        = cluster.Quirk{Name: "front-only", Fixed: "each search starts from the whole last generation, not from its best states alone"}
+	FirstStartMoves  = cluster.Quirk{Name: "first-start-moves", Fixed: "a job that waits is not charged for a change of its devices"}
+)
+
+// PolluxOptions are the options of Pollux; zero values stand for the published ones.
+type PolluxOptions struct {
+	Fairness    float64 // exponent of the mean of the speedups, not zero; -1 is the published harmonic mean
+	Delay       float64 // seconds for which a job is expected to stand still when its devices change; 30
+	Mixed       bool    // nodes may hold parts of several jobs that span nodes
+	Population  int     // states of a generation; 100
+	Generations int     // 100
+	Seed        uint64  // of the random draws
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *PolluxOptions) EnsureDefaults() {
+	o.Fairness = cmp.Or(o.Fairness, -1)
+	o.Delay = cmp.Or(o.Delay, 30)
+	o.Population = cmp.Or(o.Population, 100)
+	o.Generations = cmp.Or(o.Generations, 100)
+}
+
+// Validate lists all faults.
+func (o PolluxOptions) Validate() error {
+	o.EnsureDefaults()
+	var faults []error
+	if !(math.Abs(o.Fairness) >= 0.01 && math.Abs(o.Fairness) <= 100) {
+		faults = append(faults, fmt.Errorf("fairness is %v; its size must be from 0.01 to 100", o.Fairness))
+	}
+	if !(o.Delay >= 0 && o.Delay <= 1e6) {
+		faults = append(faults, fmt.Errorf("delay is %v; must be from 0 to 1e6 seconds", o.Delay))
+	}
+	if o.Population < 1 || o.Population > mostStates || o.Generations < 1 || o.Generations > mostStates {
+		faults = append(faults, fmt.Errorf("population is %d and generations %d; must be from 1 to %d", o.Population, o.Generations, mostStates))
+	}
+	return errors.Join(faults...)
+}
+
+const mostStates = 100_000
+
+// Kind is Pollux with options.
+func (o PolluxOptions) Kind() Kind {
+	o.EnsureDefaults()
+	return Kind{
+		Name: "pollux", About: "the devices of all jobs that maximise the harmonic mean of their speedups, by a genetic search; batches follow", Adapts: true,
+		Quirks: []cluster.Quirk{WholeSeconds, NeighboursLeave, LostClaims, FairOnOneNode, PresentForgotten, FrontOnly, FirstStartMoves},
+		New: func(*World) Scheduler {
+			return &pollux{options: o, random: rand.New(rand.NewPCG(o.Seed, polluxStream)), curves: map[*Job]*curve{}}
+		},
+	}
+}
+
+const polluxStream = 0x706f6c6c // keeps the draws apart from those of other uses of a seed
+
+// pollux is the scheduler of Qiao et al., "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep
+// Learning", OSDI 2021.
+type pollux struct {
+	options PolluxOptions
+	random  *rand.Rand
+	jobs    []*Job   // of the last search
+	states  [][]byte // that it ended with
+	curves  map[*Job]*curve
+}
+
+func (p *pollux) Schedule(w *World, active []*Job) [][]Share {
+	jobs := slices.Clone(active)
+	slices.SortStableFunc(jobs, func(a, b *Job) int {
+		return cmp.Or(cmp.Compare(a.Attained, b.Attained), cmp.Compare(a.Submitted, b.Submitted))
+	})
+	found := genetic.Search(p.problem(w, jobs), p.first(w, jobs), p.random, genetic.Options{Population: p.options.Population, Generations: p.options.Generations})
+	if len(found) == 0 {
+		return nil
+	}
+	best := found[0]
+	for _, m := range found {
+		if m.Rank == 0 && m.Fair > best.Fair {
+			best = m
+		}
+	}
+	p.keep(w, jobs, found)
+	chosen := make([][]Share, len(active))
+	for k, j := range jobs {
+		chosen[slices.Index(active, j)] = sharesOf(best.Rows[k*w.options.Nodes : (k+1)*w.options.Nodes])
+	}
+	return chosen
+}
+
+// keep remembers where the next search starts.
+func (p *pollux) keep(w *World, jobs []*Job, found []genetic.Member) {
+	p.jobs, p.states = jobs, p.states[:0]
+	for _, m := range found {
+		if m.Rank == 0 || !w.options.Quirks.Keeps(FrontOnly) {
+			p.states = append(p.states, m.Rows)
+		}
+	}
+}
+
+// sharesOf are the devices of a row.
+func sharesOf(row []byte) (shares []Share) {
+	for node, devices := range row {
+		if devices > 0 {
+			shares = append(shares, Share{node, int(devices)})
+		}
+	}
+	return shares
+}
+
+// first are the states from which a search starts: those with which the last one ended, and the present one.
+func (p *pollux) first(w *World, jobs []*Job) (states [][]byte) {
+	nodes := w.options.Nodes
+	for _, old := range p.states {
+		state := make([]byte, len(jobs)*nodes)
+		for from, j := range p.jobs {
+			if to := slices.Index(jobs, j); to >= 0 {
+				copy(state[to*nodes:(to+1)*nodes], old[from*nodes:])
+			}
+		}
+		states = append(states, state)
+	}
+	if len(states) == 0 || !w.options.Quirks.Keeps(PresentForgotten) {
+		present := make([]byte, 0, len(jobs)*nodes)
+		for _, j := range jobs {
+			present = append(present, rowOf(j, nodes)...)
+		}
+		states = append(states, present)
+	}
+	return states
+}
+
+// rowOf is the devices of a job on each node.
+func rowOf(j *Job, nodes int) []byte {
+	row := make([]byte, nodes)
+	for _, s := range j.Allocation {
+		row[s.Node] = byte(s.Devices)
+	}
+	return row
+}
+
+// problem is the jobs as the search sees them.
+func (p *pollux) problem(w *World, jobs []*Job) *genetic.Problem {
+	keeps := w.options.Quirks.Keeps
+	problem := &genetic.Problem{
+		Nodes: w.options.Nodes, Devices: w.options.Devices, Fairness: p.options.Fairness,
+		Mixed: p.options.Mixed, Neighbour: keeps(NeighboursLeave), Incoming: keeps(LostClaims),
+	}
+	for _, j := range jobs {
+		age := w.now - j.Submitted
+		job := genetic.Job{
+			Present: rowOf(j, w.options.Nodes), Most: min(max(2*j.most(), 1), polluxMost, j.App.most()),
+			Keeps: max(age-p.options.Delay*float64(j.Restarts), 0) / (age + p.options.Delay), Speedup: p.speedup(w, j, len(jobs)),
+		}
+		if j.devices == 0 && !keeps(FirstStartMoves) {
+			job.Keeps = 1
+		}
+		problem.Jobs = append(problem.Jobs, job)
+	}
+	return problem
+}
+
+// polluxMost is the largest number of devices that Pollux gives a job.
+const polluxMost = 64
+
+// most is the largest number of devices that have work in a batch.
+func (a *Application) most() int {
+	if a.Alone > 0 {
+		return 1
+	}
+	return a.Limits.Most / a.Limits.DeviceLeast
+}
+
+// speedup is that of a job beside a fair share of the cluster.
+func (p *pollux) speedup(w *World, j *Job, jobs int) func(spans bool, devices int) float64 {
+	each := 1 / float64(w.Devices())
+	fair := int(math.Ceil(1 / each / float64(jobs)))
+	if j.known == nil {
+		return func(_ bool, devices int) float64 { return float64(devices) / float64(fair) }
+	}
+	c := p.curves[j]
+	if c == nil {
+		c = &curve{}
+		p.curves[j] = c
+	}
+	c.follow(j.known)
+	fair = min(fair, j.App.Limits.Most/j.App.Limits.DeviceLeast)
+	base := c.best(!w.options.Quirks.Keeps(FairOnOneNode) && fair > w.options.Devices, fair)
+	return func(spans bool, devices int) float64 {
+		if base <= 0 {
+			return 0
+		}
+		return c.best(spans, devices) / base
+	}
+}
