@@ -129,8 +129,8 @@ func (p *problem) objective(v vector) (float64, vector) {
 	return value, slope
 }
 
-// nodesOverNode is how much slower than within a node a synchronisation is at least between nodes, where
-// none was measured.
+// nodesOverNode is the least ratio of synchronisation between nodes to that within a node, where none was
+// measured between nodes.
 const nodesOverNode = 1.1
 
 // Fit finds the parameters at which the model is nearest to measured times, of which there must be one

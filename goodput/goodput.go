@@ -8,7 +8,7 @@ type Limits struct {
 	DeviceLeast, DeviceMost int // of what a device takes at once
 }
 
-// Job is what is known of a job.
+// Job holds a job's fitted speed, its gradient noise and its limits.
 type Job struct {
 	Speed  Speed
 	Noise  Noise

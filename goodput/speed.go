@@ -10,7 +10,7 @@ type Speed struct {
 	Overlap                      float64 // from 1, nothing of the two overlaps, to 10
 }
 
-// Batch is how the devices of a job share a batch.
+// Batch divides a batch among the devices of a job.
 type Batch struct {
 	Device     int // examples that a device takes at once
 	Accumulate int // further turns of a device before parameters change

@@ -20,7 +20,7 @@ type optimus struct {
 	times map[pace]float64 // that were looked up; negative where there is none
 }
 
-// pace is what the time of a step depends on.
+// pace is a key of step times.
 type pace struct {
 	app            *Application
 	batch, devices int
