@@ -44,7 +44,7 @@ type FleetOptions struct {
 	// while sequences are left. Slurm rounds it up to minutes. Zero means the cluster's
 	// default.
 	Time time.Duration
-	// Lead is how long before the time limit Slurm signals a worker to save its work. Zero
+	// Lead is the time before the time limit at which Slurm signals a worker to save its work. Zero
 	// means a minute, or half of time where that is less.
 	Lead time.Duration
 	// Partition is Slurm's partition, as 'sinfo -s' lists them. Empty means its default.

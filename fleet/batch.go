@@ -41,7 +41,7 @@ type Batch struct {
 	Workers int `json:"workers"`
 	// Only lists the workers to start now; nil is all.
 	Only []int `json:"only,omitempty"`
-	// Resources are those of each worker.
+	// Resources of each worker.
 	Resources Resources `json:"resources"`
 }
 

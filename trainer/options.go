@@ -93,7 +93,7 @@ type Adapt struct {
 	// Divide is the factor by which every decision divides the learning rate, and a down
 	// multiplies it; zero means 1.
 	Divide float64
-	// OnError is what follows if the chosen action cannot be done: skip goes on without it,
+	// OnError says how a job goes on if the chosen action cannot be done: skip goes on without it,
 	// warns and counts it in the outcome, stop ends the job. Empty means skip.
 	OnError OnError         `json:"-" result:"none"`
 	Surgery net2net.Options // noise, form and compatibility; batch and seed are the job's

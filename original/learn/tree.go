@@ -28,7 +28,7 @@ type TreeState struct {
 	Tokens []int32 // of the network's layers
 	Left   float64 // seconds of the budget
 	Budget float64 // in seconds
-	// Children are where each action leads: a state behind this one, or -1 - k for end
+	// Children has the target of each action: a state behind this one, or -1 - k for end
 	// k of the tree. All ends are equally many decisions away.
 	Children []int32
 	// Discarded is the number of random numbers skipped for each action: the original's

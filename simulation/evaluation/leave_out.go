@@ -16,7 +16,7 @@ import (
 // Way is a way to learn, in a comparison of what was learned elsewhere.
 type Way struct {
 	Name string // empty is "policies"
-	// Options are how to learn; of several those are taken that do best in tables left
+	// Options lists options of learning; of several those are taken that do best in tables left
 	// out of what is learned from. At least one.
 	Options []learning.Options
 }

@@ -28,7 +28,7 @@ type Options struct {
 	// (1/Beta) log E exp(Beta R), of rewards with a deviation of one. 8 unless given, 2 for
 	// new scenarios.
 	Beta float64
-	// Reward is what is made of accuracies; empty leaves them as they are, tangent is
+	// Reward transforms accuracies; empty leaves them as they are, tangent is
 	// the original's, which stretches high ones.
 	Reward Reward
 	// Smooth moves rewards towards the smoothed table, by a share from 0 to 1: the noise of
