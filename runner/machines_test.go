@@ -37,7 +37,7 @@ layers = [
 const machinesJob = `[network]
 file = "smooth.toml"
 [time]
-budget = "1200ms"
+budget = "850ms"
 events = [{at = "1ms", change = "up", devices = 3}]
 [optimizer]
 rule = "sgd"
@@ -173,7 +173,7 @@ func TestMachinesHaveTheLossesOfOne(t *testing.T) {
 var peerLost = fmt.Sprintf("%q", results.EventPeerLost)
 
 // longer makes the job last some seconds of the machine's time, at length a minute.
-var longer = "time.budget='2500ms'"
+var longer = "time.budget='1700ms'"
 
 func init() {
 	if longTests {

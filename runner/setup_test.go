@@ -161,7 +161,7 @@ func TestRelease(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "graft")
-	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version=1.2.3", "-o", program, ".")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.version=1.2.3", "-o", program, ".")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	pack := func(to string) string {

@@ -121,7 +121,7 @@ func TestKilledSimulationsEndTheSame(t *testing.T) {
 	simulated(t, path, "--folder", whole)
 	want := tableBytes(t, filepath.Join(whole, "table"))
 	random := rand.New(rand.NewPCG(1, 6))
-	kills, runs, most := 0, 0, 30
+	kills, runs, most := 0, 0, 15
 	if longTests {
 		most = 100
 	}

@@ -129,7 +129,7 @@ func (s *workspace) checkSame() error {
 	if err == nil && was.Digest() == s.Digest() {
 		return nil
 	}
-	what := work.Differences(was, err, s.Differences, "a file that it reads has changed")
+	what := config.Changes(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), s.Simulation)
 	return fmt.Errorf("%s has another simulation: %s; restore its configuration, name another folder with option folder, or move it aside with option force", s.folder, what)
 }
 

@@ -219,8 +219,7 @@ func (s *sweep) difference(was *runs.SweepPlan) string {
 	}
 	for k, c := range was.Cases {
 		if k < len(s.plan.Cases) && c.Digest != s.plan.Cases[k].Digest {
-			job, err := config.ReadJob(s.env.Files, s.caseFile(c), nil)
-			return fmt.Sprintf("case %s: %s", c.Name, work.Differences(job, err, s.jobs[s.plan.Cases[k].Key].Differences, "a file that it reads has changed"))
+			return fmt.Sprintf("case %s: %s", c.Name, config.Changes(s.env.Files, s.caseFile(c), s.jobs[s.plan.Cases[k].Key]))
 		}
 	}
 	return "the sequences of the arm best fixed have changed"
