@@ -46,7 +46,7 @@ func follow(text string) error {
 			orders.at, err = strconv.Atoi(text)
 		}
 		answers := &announced{File: os.NewFile(trainer.AnswerFile, "answers")}
-		return errors.Join(err, trainer.Follow(func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, files.OS{}, o) }, "", orders, answers))
+		return errors.Join(err, trainer.Follow(context.Background(), func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, files.OS{}, o) }, "", orders, answers))
 	})
 }
 
