@@ -256,6 +256,16 @@ func plannedAs(t *testing.T, got train.Result, set ...string) train.Result {
 	return onOneMachine(t, 1, append(set, "time.events=["+strings.Join(events, ", ")+"]")...)
 }
 
+// devicesOf are the devices of a job after each up and down.
+func devicesOf(r train.Result) (devices []int) {
+	for _, e := range r.Events {
+		if e.Event == results.EventUp || e.Event == results.EventDown {
+			devices = append(devices, e.Devices)
+		}
+	}
+	return devices
+}
+
 // elasticJob are the settings of the job that make it elastic, without its timeline.
 var elasticJob = []string{"time.events=[]", "parallel.elastic=true", "parallel.min_processes=2", growing}
 
@@ -280,13 +290,7 @@ func TestDevicesFollowTheFollowers(t *testing.T) {
 	j.await(peerLost, 2)
 	got := j.ends()
 	require.Equal(t, 1, j.events("it has left"))
-	var devices []int
-	for _, e := range got.Events {
-		if e.Event == results.EventUp || e.Event == results.EventDown {
-			devices = append(devices, e.Devices)
-		}
-	}
-	require.Equal(t, []int{2, 3, 2, 1}, devices)
+	require.Equal(t, []int{2, 3, 2, 1}, devicesOf(got))
 	apart := apartBy(t, got, plannedAs(t, got, budget, growing))
 	t.Logf("measured: devices 2, 3, 2, 1 of an elastic job: %d steps, losses within %.2g of those of a timeline with the same changes", got.Outcome.Steps, apart)
 	require.LessOrEqual(t, apart, 1e-6)

@@ -28,6 +28,7 @@ type JoinOptions struct {
 	Set     []string      // assignments after those of the leader, such as data.path
 	Device  string        // where this process trains
 	Wait    time.Duration // how long it tries to reach a leader; zero means a minute
+	Task    bool          // a task beside its leader gets the leader's signals too, and ends with it; false leaves at a signal
 	Again   time.Duration // the same after it had one and its machine refuses connections; zero means Wait
 }
 
@@ -53,6 +54,8 @@ func Join(ctx context.Context, env *work.Env, o JoinOptions) error {
 	for since := env.Now(); ; {
 		l, err := trainer.Join(ctx, dial, token, version, trainer.Means{Now: env.Now, Random: env.Random})
 		switch {
+		case ctx.Err() != nil && o.Task && worked:
+			return nil
 		case ctx.Err() != nil:
 			return failure.With(failure.Interrupted, ctx.Err())
 		case err == nil:
@@ -112,6 +115,9 @@ func followLeader(ctx context.Context, env *work.Env, l *trainer.Leader, o JoinO
 		return err
 	}
 	env.Log.Info("follows the job's leader", zap.String("address", o.Address))
+	if o.Task {
+		ctx = context.WithoutCancel(ctx)
+	}
 	return torch.With(func(s *torch.Scope) error {
 		return trainer.Follow(ctx, imagesOf(env, s, c, o.Device), l.Address, l, l)
 	})
