@@ -139,6 +139,7 @@ var descriptions = map[string]string{
 	"graft/config.FleetOptions.Devices":                  "The devices of local workers, assigned in turn, such as cuda:0 and cuda:1; several workers may share one. Empty means run.device.",
 	"graft/config.FleetOptions.Engine":                   "Starts the workers: local on this machine, slurm as jobs of a Slurm cluster, kubernetes from a manifest that is applied to a cluster. Empty means local.",
 	"graft/config.FleetOptions.Extra":                    "Options of sbatch that have no key here, as --name=value; those that graft sets are errors. Empty means none.",
+	"graft/config.FleetOptions.Fit":                      "Finds the number of local workers on each device by trying: 1, 2, 4, … train the largest network of the scenario side by side for two seconds, and the number with the highest throughput within nine tenths of the memory is kept. False takes workers.",
 	"graft/config.FleetOptions.GPUs":                     "The number of CUDA devices of each worker, for engines other than local; it trains on the first, with run.device cuda. Zero means none.",
 	"graft/config.FleetOptions.Gres":                     "Slurm's generic resource of a worker, such as gpu:a100:1, in place of gpus. Empty means gpus.",
 	"graft/config.FleetOptions.Image":                    "The container image for the engine kubernetes, with graft on its path; required there, empty for the others.",
