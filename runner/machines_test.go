@@ -243,3 +243,55 @@ func TestConfigCheckSeesTheToken(t *testing.T) {
 	done(t, "config", "check", "job.toml", "--set", "parallel.listen='slurm:7000'")
 	fails(t, failure.Configuration, `"none" is no port`, "config", "check", "job.toml", "--set", "parallel.listen='slurm:none'")
 }
+
+// plannedAs is the job on one machine with the changes that an elastic job took as its timeline.
+func plannedAs(t *testing.T, got train.Result, set ...string) train.Result {
+	t.Helper()
+	var events []string
+	for _, e := range got.Events {
+		if e.Event == results.EventUp || e.Event == results.EventDown {
+			events = append(events, fmt.Sprintf("{at=%q, change=%q, devices=%d}", e.Time, e.Event, e.Devices))
+		}
+	}
+	return onOneMachine(t, 1, append(set, "time.events=["+strings.Join(events, ", ")+"]")...)
+}
+
+// devicesOf are the devices of a job after each up and down.
+func devicesOf(r train.Result) (devices []int) {
+	for _, e := range r.Events {
+		if e.Event == results.EventUp || e.Event == results.EventDown {
+			devices = append(devices, e.Devices)
+		}
+	}
+	return devices
+}
+
+// elasticJob are the settings of the job that make it elastic, without its timeline.
+var elasticJob = []string{"time.events=[]", "parallel.elastic=true", "parallel.min_processes=2", growing}
+
+// growing are the decisions of the job.
+const growing = "adapt={decider='script', actions=['widen:conv1:12', 'widen:conv2:12']}"
+
+// An elastic job takes followers as they come and lets them go: each one that joins is an up, one that is told to end
+// or is killed a down, and no step is lost or done twice.
+func TestDevicesFollowTheFollowers(t *testing.T) {
+	m := newMachines(t, 3)
+	const budget = "time.budget='6s'"
+	j := startOnMachines(t, m, 1, append(elasticJob, budget)...)
+	j.await(`"processes":2`, 1)
+	j.follow(2, m.address(0)+":7000")
+	j.await(`"processes":3`, 1)
+	require.NoError(t, j.followers[0].Process.Signal(syscall.SIGTERM))
+	var exit *exec.ExitError
+	require.ErrorAs(t, j.followers[0].Wait(), &exit)
+	require.Equal(t, int(failure.Interrupted), exit.ExitCode(), "%s", j.logs[0])
+	j.await(`"processes":2`, 2)
+	require.NoError(t, j.followers[1].Process.Kill())
+	j.await(peerLost, 2)
+	got := j.ends()
+	require.Equal(t, 1, j.events("it has left"))
+	require.Equal(t, []int{2, 3, 2, 1}, devicesOf(got))
+	apart := apartBy(t, got, plannedAs(t, got, budget, growing))
+	t.Logf("measured: devices 2, 3, 2, 1 of an elastic job: %d steps, losses within %.2g of those of a timeline with the same changes", got.Outcome.Steps, apart)
+	require.LessOrEqual(t, apart, 1e-6)
+}

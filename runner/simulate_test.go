@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -111,6 +112,22 @@ func TestSimulate(t *testing.T) {
 
 	done(t, "table", "check", filepath.Join(run, "table"))
 	fails(t, failure.Configuration, "train.batch was 40 and is 20", "simulate", path, "--folder", run, "--set", "train.batch=20")
+}
+
+// The number of workers that a measurement finds is at most that of the processors, and changes no result.
+func TestWorkersThatFit(t *testing.T) {
+	folder, path := newScenario(t, scenarioFile)
+	one, fit := filepath.Join(folder, "one", "late"), filepath.Join(folder, "fit", "late")
+	simulated(t, path, "--folder", one, "--workers", "1")
+	text := simulated(t, path, "--folder", fit, "--set", "fleet.fit=true")
+	require.Regexp(t, `"msg":"workers fit on a device","workers":\d+,"images_per_second":\d+`, text)
+	require.Equal(t, tableBytes(t, filepath.Join(one, "table")), tableBytes(t, filepath.Join(fit, "table")))
+	logs, err := filepath.Glob(filepath.Join(fit, "logs", "worker-*.log"))
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(logs), runtime.NumCPU())
+	require.NotEmpty(t, logs)
+	require.NoDirExists(t, filepath.Join(fit, "fit"))
+	fails(t, failure.Configuration, "fit finds the number of local workers", "config", "check", path, "--set", "fleet.fit=true", "--set", "fleet.workers=2")
 }
 
 // A simulation that is killed at random moments, workers and all, goes on each time,

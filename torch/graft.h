@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 18
+#define GRAFT_ABI 19
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -54,6 +54,7 @@ int64_t graft_abi(void);
 char *graft_describe(graft_runtime *out);
 char *graft_set_threads(int32_t threads);
 char *graft_use_threads(int32_t threads);
+char *graft_limit_memory(int32_t device, double share);  // of a CUDA device, for this process
 void graft_free_error(char *message);
 void graft_close_tensors(graft_t *tensors, int64_t count);
 char *graft_tensor_info(graft_t tensor, graft_info *out);

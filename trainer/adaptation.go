@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"graft/dataset"
 	"graft/decider"
 	"graft/net2net"
 	"graft/results"
@@ -134,7 +135,7 @@ func (a *adaptation) calibrated(action net2net.Action, o net2net.Options) (chang
 		if err != nil {
 			return err
 		}
-		picked, _, err := a.Data.Train.Pick(s, places, nil)
+		picked, _, err := a.Data.Train.Pick(s, dataset.Rows{Places: places}, dataset.Rows{})
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (d *distillation) ask() error {
 
 func (d *distillation) compute(s *torch.Scope) error {
 	var parts []*torch.Tensor
-	err := d.Data.Train.Each(d.EvalBatch, func(of *torch.Scope, images, _ *torch.Tensor) error {
+	err := d.Data.Train.Each(d.EvalBatch, nil, func(of *torch.Scope, images, _ *torch.Tensor) error {
 		of.NoGrad(func() {
 			part := d.evaluator.Forward(of, images, false, nil)
 			of.Keep(s, part)

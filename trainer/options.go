@@ -164,7 +164,7 @@ func (o Options) On(d torch.Device) error {
 
 // Validate lists all invalid options.
 func (o Options) Validate() error {
-	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate(), o.Parallel.Validate()}
+	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate(), o.Parallel.Validate(), o.Parallel.suits(o.Timeline)}
 	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs, "micro_batch": o.MicroBatch, "max_memory_mb": o.MaxMemoryMB, "adapt.max_decisions": o.Adapt.MaxDecisions,
 		"adapt.rows": o.Adapt.Rows} {
 		if value < 0 {

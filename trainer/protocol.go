@@ -57,7 +57,8 @@ type splitOrder struct {
 
 // answer is a follower's reply: one when it is ready, then one to each order.
 type answer struct {
-	Data  string `json:"data,omitempty"`  // digest of its images, when it is ready
-	Lost  bool   `json:"lost,omitempty"`  // another process was lost, and nothing was done
-	Error string `json:"error,omitempty"` // why the order failed
+	Data   string `json:"data,omitempty"`   // digest of its images, when it is ready
+	Lost   bool   `json:"lost,omitempty"`   // another process was lost, and nothing was done
+	Error  string `json:"error,omitempty"`  // why the order failed
+	Leaves bool   `json:"leaves,omitempty"` // the follower takes no more orders
 }
