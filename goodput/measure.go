@@ -16,6 +16,15 @@ type Moments struct {
 	Variance float64 // of the gradient of one example, summed over parameters
 }
 
+// Scale is the noise scale, the batch at which the variance of its gradient is the squared gradient; zero where the
+// gradient is not known from its noise.
+func (m Moments) Scale() float64 {
+	if !(m.Square > 0) {
+		return 0
+	}
+	return m.Variance / m.Square
+}
+
 // Moments are the unbiased estimates from one step (McCandlish et al. 2018, appendix A.1, here for parts of
 // any sizes). They are false where the squares say nothing: of one part, or not finite.
 func (s Squares) Moments() (m Moments, ok bool) {

@@ -89,21 +89,21 @@ func TestMicroBatchFollowsFromShapes(t *testing.T) {
 	size, err := SizeOf(n)
 	require.NoError(t, err)
 	require.Greater(t, bytes, size.Bytes)
-	require.Zero(t, o.microBatch(n), "the batch")
+	require.Zero(t, o.microBatch(n, o.Batch, 1), "the batch")
 	o.MicroBatch = 20
-	require.Equal(t, 20, o.microBatch(n))
+	require.Equal(t, 20, o.microBatch(n, o.Batch, 1))
 	o.MaxMemoryMB = int(10*bytes>>20) + 1
-	part := o.microBatch(n)
+	part := o.microBatch(n, o.Batch, 1)
 	require.LessOrEqual(t, int64(part)*bytes, int64(o.MaxMemoryMB)<<20)
 	require.Greater(t, int64(part+1)*bytes, int64(o.MaxMemoryMB)<<20)
 	o.Precision = torch.Brain
-	require.Less(t, o.microBatch(n), part)
+	require.Less(t, o.microBatch(n, o.Batch, 1), part)
 	o.MaxMemoryMB = 1 << 20
-	require.Equal(t, 20, o.microBatch(n))
+	require.Equal(t, 20, o.microBatch(n, o.Batch, 1))
 	large := n.Sketch()
 	large.Input = model.Shape{3, 512, 512}
 	o = Options{Batch: 64, MaxMemoryMB: 1}
 	require.ErrorContains(t, o.Fits(large), "raise it")
-	require.Equal(t, 1, o.microBatch(large))
+	require.Equal(t, 1, o.microBatch(large, o.Batch, 1))
 	require.NoError(t, Options{Batch: 64}.Fits(large))
 }

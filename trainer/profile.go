@@ -175,7 +175,7 @@ func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) 
 				return err
 			}
 		}
-		err := errors.Join(p.Knows(o.stepWork(n)), p.Knows(Work{Kind: Batches, Rows: o.EvalBatch, Network: n}))
+		err := errors.Join(p.Knows(o.stepWork(n, o.Batch, 1)), p.Knows(Work{Kind: Batches, Rows: o.EvalBatch, Network: n}))
 		if err != nil && k >= 0 {
 			err = fmt.Errorf("after %s: %w", actions[k], err)
 		}
