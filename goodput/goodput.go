@@ -63,6 +63,22 @@ func (l Limits) totals(devices int) (list [candidates]float64) {
 	return list
 }
 
+// Sizes are the candidates for a number of devices as whole batches, each once and in order: multiples of
+// the devices where the largest batch allows.
+func (l Limits) Sizes(devices int) (sizes []int) {
+	if l.Most <= max(l.Least, devices) {
+		return []int{l.Most}
+	}
+	l.DeviceLeast = max(l.DeviceLeast, 1)
+	for _, total := range l.totals(devices) {
+		size := min(ceil(total/float64(devices))*devices, l.Most)
+		if len(sizes) == 0 || size > sizes[len(sizes)-1] {
+			sizes = append(sizes, size)
+		}
+	}
+	return sizes
+}
+
 // Split divides what a device takes in a step into turns that its memory holds, two at least where
 // twice is set: the noise of gradients is measured between turns, or between devices.
 func (l Limits) Split(device float64, twice bool) Batch {

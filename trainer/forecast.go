@@ -120,7 +120,7 @@ func (r *forecast) decide() {
 
 // train takes the steps until the epoch or the budget ends, or the next event comes.
 func (r *forecast) train() bool {
-	one := r.cost(r.Options.stepWork(r.network))
+	one := r.cost(r.Options.stepWork(r.network, r.Options.Batch, r.devices))
 	left := r.Timeline.Budget - r.now
 	n := int(min(int64(r.perEpoch()-r.step), int64((left-1)/one)+1))
 	if !r.Options.Overrun {

@@ -114,7 +114,7 @@ func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f to
 		return f, err
 	}
 	err = torch.With(func(s *torch.Scope) error {
-		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From, o.Rows), Size: r.Batch, Part: r.microBatch(r.Network),
+		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From, o.Rows), Size: o.Batch, Part: o.Part, Squares: o.Measured,
 			Rates: o.Rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing, Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler, Peers: peers}
 		if err := errors.Join(r.stream(s, o, &b), s.Err()); err != nil {
 			return err

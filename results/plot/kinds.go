@@ -39,6 +39,7 @@ func Kinds(given Given) []Kind {
 		{Name: "curves", About: "loss, accuracy and speed of a job, of the original's trainings", of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(given.plotCurves)},
 		{Name: "timeline", About: "accuracy over time with each adaptation, up and down", of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(plotTimeline)},
 		{Name: "spent", About: "what a job spent its budget on", of: []*runs.Kind{runs.JobKind}, Draw: single(plotSpent)},
+		{Name: "batch", About: "batch, throughput, efficiency and goodput of a job over time, where noise was measured", of: []*runs.Kind{runs.JobKind}, Draw: single(plotBatch)},
 		{Name: "networks", About: "a job's network before and after surgery", of: []*runs.Kind{runs.JobKind}, Draw: single(plotNetworks)},
 		{Name: "learning", About: "how policies and schedulers learned, with what differs between seeds", of: []*runs.Kind{runs.PoliciesKind, runs.PolicyKind, runs.OriginalKind, runs.ElasticLearningKind}, Draw: single(plotLearning)},
 		{Name: "exploration", About: "how often a policy of the original's explored, by temperature", of: []*runs.Kind{runs.PolicyKind}, Draw: single(plotExploration)},
