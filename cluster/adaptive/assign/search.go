@@ -24,7 +24,7 @@ func (s *solver) search() {
 	}
 }
 
-// near are the jobs on two nodes, and some that wait.
+// near are the jobs on two nodes, if they are not negative, and some that wait.
 func (s *solver) near(a, b int) (jobs []int) {
 	waiting := 0
 	for j, shares := range s.rows {

@@ -13,6 +13,7 @@ func Solve(p *Problem) Result {
 		all[k] = k
 	}
 	_, bound := s.knapsack.solve(s.tables, all, p.Nodes*p.Devices)
+	s.improve(s.near(-1, -1))
 	s.improve(all)
 	s.search()
 	r := Result{Shares: s.rows, Bound: bound}
@@ -92,11 +93,14 @@ func (s *solver) improve(jobs []int) bool {
 		devices += free
 	}
 	chosen, hoped := s.knapsack.solve(s.tables, jobs, devices)
-	if hoped > before+least && s.place(jobs, chosen) > before+least {
-		return true
-	}
-	for _, j := range jobs {
-		if s.rows[j] != nil {
+	for _, pinned := range []bool{true, false} {
+		if hoped <= before+least {
+			break
+		}
+		if s.place(jobs, chosen, pinned) > before+least {
+			return true
+		}
+		for _, j := range jobs {
 			s.take(j)
 		}
 	}
@@ -106,12 +110,12 @@ func (s *solver) improve(jobs []int) bool {
 	return false
 }
 
-// place finds nodes for chosen numbers of devices, as near as nodes allow: first for jobs that stay, then for those
-// with most devices.
-func (s *solver) place(jobs []int, chosen []option) (value float64) {
+// place finds nodes for chosen numbers of devices, as near as nodes allow: for those with most devices first. Where
+// others are pinned, jobs that stay come before all.
+func (s *solver) place(jobs []int, chosen []option, pinned bool) (value float64) {
 	s.order = s.order[:0]
 	for k, j := range jobs {
-		if chosen[k].stays && s.stay(j) {
+		if pinned && chosen[k].stays && s.stay(j) {
 			value += s.values[j]
 		} else {
 			s.order = append(s.order, k)
