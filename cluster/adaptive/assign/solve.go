@@ -53,7 +53,6 @@ type solver struct {
 	lists [][]option // of these jobs
 	worth []float64
 	order []int
-	nodes []int
 }
 
 func newSolver(p *Problem) *solver {
