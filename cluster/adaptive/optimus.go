@@ -146,13 +146,10 @@ const publishedNode = 4
 var FullNodes = cluster.Quirk{Name: "nodes-of-four", Fixed: "times are predicted on nodes with the devices that they have"}
 
 // full is a placement on as few nodes as there can be.
-func full(devices int, o Options) (placement []int) {
+func full(devices int, o Options) []int {
 	each := o.Devices
 	if o.Quirks.Keeps(FullNodes) {
 		each = publishedNode
 	}
-	for ; devices > 0; devices -= each {
-		placement = append(placement, min(devices, each))
-	}
-	return placement
+	return fill(devices, each)
 }

@@ -62,7 +62,7 @@ const mostStates = 100_000
 func (o PolluxOptions) Kind() Kind {
 	o.EnsureDefaults()
 	return Kind{
-		Name: "pollux", About: "the devices of all jobs that maximise the harmonic mean of their speedups, by a genetic search; batches follow", Adapts: true,
+		Name: "pollux", About: "the devices of all jobs that maximise the harmonic mean of their speedups, by a genetic search; batches follow", Adapts: true, Draws: true,
 		Quirks: []cluster.Quirk{WholeSeconds, NeighboursLeave, LostClaims, FairOnOneNode, PresentForgotten, FrontOnly, FirstStartMoves},
 		New: func(*World) Scheduler {
 			return &pollux{options: o, random: rand.New(rand.NewPCG(o.Seed, polluxStream)), curves: map[*Job]*curve{}}
