@@ -4,11 +4,11 @@ package config
 
 // descriptions say what keys are for, by the field of a struct.
 var descriptions = map[string]string{
-	"graft/cluster/adaptive.PolluxOptions.Delay":         "Seconds for which a job is expected to stand still when its devices change; 30.",
-	"graft/cluster/adaptive.PolluxOptions.Fairness":      "Exponent of the mean of the speedups, not zero; -1 is the published harmonic mean.",
-	"graft/cluster/adaptive.PolluxOptions.Generations":   "100.",
-	"graft/cluster/adaptive.PolluxOptions.Mixed":         "Nodes may hold parts of several jobs that span nodes.",
-	"graft/cluster/adaptive.PolluxOptions.Population":    "States of a generation; 100.",
+	"graft/cluster/adaptive.PolluxOptions.Delay":         "Time for which a job is expected to stand still when its devices change; zero is 30.",
+	"graft/cluster/adaptive.PolluxOptions.Fairness":      "Exponent of the mean of speedups, not zero; zero is -1, the harmonic mean, as published.",
+	"graft/cluster/adaptive.PolluxOptions.Generations":   "Of a search; zero is 100.",
+	"graft/cluster/adaptive.PolluxOptions.Mixed":         "Lets parts of several jobs that span nodes share a node; default false.",
+	"graft/cluster/adaptive.PolluxOptions.Population":    "States of a generation; zero is 100.",
 	"graft/cluster/adaptive.SchedulerOptions.Pollux":     "Search of pollux.",
 	"graft/cluster/elastic.WindowOptions.Apart":          "Leaves out the action that adds a worker and a server at once. Of such an action of a scheduler there are two samples. It has no effect without servers.",
 	"graft/cluster/elastic.WindowOptions.Bits":           "Writes the type as four rows of bits, highest first, in place of one row.",
