@@ -33,7 +33,7 @@ func writeAdaptive(o *runs.AdaptiveOutcome, d *document.Document) {
 		}
 		d.Show(adaptiveTable(o, name))
 	}
-	d.Say("JCT is from submission to the end of a job and QUEUE from submission to its first start, in seconds. RESTARTS are changes of devices of jobs that had some. GOODPUT is the mean over jobs of the time alone on one device with the smallest batch over that from start to end.",
+	d.Say("JCT is from submission to the end of a job and QUEUE from submission to its first start, in seconds. RESTARTS are changes of devices of jobs that had some. GOODPUT is of a device, beside one that works alone with the smallest batch.",
 		"Differences are from the first scheduler, job by job; intervals of 95% are over the jobs of a workload.")
 	if rigidIn(o) {
 		d.Say("Under schedulers marked *, jobs have the batch that their users ask for from start to end, and its devices, or fewer under fair.")

@@ -39,7 +39,7 @@ type AdaptiveCell struct {
 	Queue       float64        `json:"queue_mean"`        // time from submission to the first start, s
 	DeviceHours float64        `json:"device_hours"`      // that jobs had
 	Restarts    int            `json:"restarts"`          // changes of the devices of jobs that had some before
-	Goodput     float64        `json:"goodput"`           // mean over jobs: time alone on one device with the smallest batch over that from start to end
+	Goodput     float64        `json:"goodput"`           // of a device, beside one that works alone with the smallest batch: the time that all jobs would take so, over that of the devices that they had
 	Against     *stat.Interval `json:"jct_against_first"` // 95% interval of the time to completion less that under the first scheduler, over the jobs; null for that one, and for a single job
 
 }

@@ -28,13 +28,10 @@ type job struct {
 // jct is the time to completion.
 func (j *job) jct() float64 { return j.ended - j.submitted }
 
-// goodput is the time alone on one device with the smallest batch over the time that the job took.
-func (j *job) goodput() float64 {
-	alone, err := j.spec.App.OneDevice()
-	if err != nil { // config has looked before
-		return 0
-	}
-	return alone / max(j.ended-j.started, 1)
+// alone is the time on one device with the smallest batch.
+func (j *job) alone() float64 {
+	seconds, _ := j.spec.App.OneDevice() // config has looked before
+	return seconds
 }
 
 // times are the times to completion.
@@ -48,7 +45,7 @@ func (r *result) times() (list []float64) {
 // summarize computes the figures of a cell.
 func (r *result) summarize(c *runs.AdaptiveCell) {
 	times := slices.Sorted(slices.Values(r.times()))
-	n := float64(len(times))
+	n, alone := float64(len(times)), 0.0
 	c.Jobs, c.Mean, c.Median, c.P99 = len(times), stat.Mean(times), stat.Quantile(times, 0.5), stat.Quantile(times, 0.99)
 	for k := range r.jobs {
 		j := &r.jobs[k]
@@ -56,8 +53,9 @@ func (r *result) summarize(c *runs.AdaptiveCell) {
 		c.Queue += (j.started - j.submitted) / n
 		c.DeviceHours += j.held / 3600
 		c.Restarts += j.restarts
-		c.Goodput += j.goodput() / n
+		alone += j.alone()
 	}
+	c.Goodput = alone / 3600 / c.DeviceHours
 }
 
 // jobColumns are the columns of the table of jobs.
@@ -71,7 +69,7 @@ func (r *result) jobTable() string {
 		j := &r.jobs[k]
 		row := trace.AppendCell(nil, j.spec.Name)
 		row = trace.AppendCell(append(row, ','), j.spec.App.Name)
-		for _, v := range []float64{j.submitted, j.started, j.ended, j.jct(), float64(j.restarts), j.held, j.goodput()} {
+		for _, v := range []float64{j.submitted, j.started, j.ended, j.jct(), float64(j.restarts), j.held, j.alone() / j.held} {
 			row = number(append(row, ','), v)
 		}
 		b.Write(append(row, '\n'))
