@@ -130,6 +130,7 @@ func (s *study) save(k int, r *result) error {
 	if err := s.env.Files.MkdirAll(filepath.Dir(s.path(k, cellFile))); err != nil {
 		return err
 	}
+	files.RemoveLeftovers(s.env.Files, filepath.Dir(s.path(k, cellFile)))
 	text, err := json.Marshal(savedCell{s.inputs(), &s.outcome.Cells[k], s.times[k]})
 	if err != nil {
 		return err
