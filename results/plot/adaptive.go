@@ -37,7 +37,7 @@ var roundPanels = []struct {
 	axis figure.Axis
 	of   func(s map[string][]float64, k int) float64
 }{
-	{figure.Axis{Name: "devices in use", Zero: true}, func(s map[string][]float64, k int) float64 { return s["devices"][k] }},
+	{figure.Axis{Name: "in use", Unit: "devices", Zero: true}, func(s map[string][]float64, k int) float64 { return s["devices"][k] }},
 	{figure.Axis{Name: "unfinished", Unit: "jobs", Zero: true}, func(s map[string][]float64, k int) float64 { return s["unfinished_jobs"][k] }},
 	{figure.Axis{Name: "devices", Unit: "per job", Zero: true}, func(s map[string][]float64, k int) float64 {
 		if s["running_jobs"][k] == 0 {
