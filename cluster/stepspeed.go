@@ -1,48 +1,34 @@
 package cluster
 
-import (
-	"math/bits"
-
-	"graft/goodput"
-)
+import "math/bits"
 
 // Trained describes the training of a job, for [StepSpeed].
 type Trained struct {
-	Times  goodput.StepTimes
-	Device int   // examples that a device takes in a step
-	Asked  []int // placement on which a second of work takes a second
+	Step  func(placement []int) (seconds float64, err error) // time of a step on so many devices of each node
+	Asked []int                                              // placement on which a second of work takes a second
 }
 
-// StepSpeed is a [SpeedModel] from times of training steps: a job trains as many examples in a second as
-// its devices do where they are. Jobs that share devices, and jobs without times, are left to the other
-// model.
+// StepSpeed is a [SpeedModel] from times of training steps, such as those of [goodput.StepTimes]: a job
+// works slower where its steps take longer. Jobs that share devices, and jobs without times, are left to
+// the other model.
 type StepSpeed struct {
 	Of        map[string]Trained // by the ID of a job
-	Other     SpeedModel         // for what Of does not say
+	Other     SpeedModel         // for jobs that Of lacks
 	Preempted float64            // seconds that a preempted job loses
 }
 
-// Rates implements [SpeedModel].
+// Rates implements [SpeedModel]. A placement without a time has no rate, which ends the simulation.
 func (m StepSpeed) Rates(p Placement) (job, partner float64) {
 	t, known := m.Of[p.Job.Trace.ID]
-	if known && p.Partner == nil {
-		asked, err1 := t.examples(t.Asked)
-		now, err2 := t.examples(devices(p.Nodes))
-		if err1 == nil && err2 == nil {
-			return now / asked, 1
-		}
+	if !known || p.Partner != nil {
+		return m.Other.Rates(p)
 	}
-	return m.Other.Rates(p)
-}
-
-// examples is the number of them in a second, in steps of a device.
-func (t *Trained) examples(placement []int) (float64, error) {
-	step, _, err := t.Times.Step(placement, t.Device)
-	n := 0
-	for _, each := range placement {
-		n += each
+	asked, err1 := t.Step(t.Asked)
+	now, err2 := t.Step(devices(p.Nodes))
+	if err1 != nil || err2 != nil {
+		return 0, 0
 	}
-	return float64(n) / step, err
+	return asked / now, 1
 }
 
 // Lost implements [SpeedModel].

@@ -35,6 +35,7 @@ type Options struct {
 	Quirks    Quirks // that are kept; nil keeps none
 	Workers   int    // pools that are simulated at a time; zero is one for each processor
 	Follow    string // id of the job whose changes are kept; empty keeps none
+	Changes   bool   // whether to keep those of all jobs
 	Series    bool   // whether to keep how pools were used over time
 	Horizon   int64  // second up to which the use of devices is counted; zero is the last submission
 }

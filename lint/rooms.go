@@ -72,7 +72,7 @@ var rooms = []room{
 	{"cluster/schedulers", []string{"cluster/lucid"}},
 	{"config/decode", nil},
 	{"original/dl2", []string{"learn/dense", "learn/replay", "cluster/elastic", "torch/weights"}},
-	{"original/pollux", []string{"cluster/adaptive"}},
+	{"original/pollux", []string{"cluster/adaptive", "cluster/schedulers"}},
 	{"original/ramp", []string{"cluster/fabric", "cluster/elastic", "learn"}},
 	{"original/tasks", []string{"learn", "cluster/elastic"}},
 	{"original/vocab", []string{"model"}},

@@ -9,52 +9,70 @@ import (
 	"graft/goodput"
 )
 
+// rigidPool is the name of the only virtual cluster of a rigid study.
+const rigidPool = "all"
+
 // Rigid returns the same jobs for schedulers that do not adapt them: each keeps the devices and the batch
-// that its user asks for, and lasts as long as the times of its steps say on as few nodes as there can be.
-// Spread over more nodes it works slower. It stands still for the delay when it starts, and again when it
-// is preempted. Times are rounded to seconds.
+// that its user asks for, and lasts as long as its epochs take on as few nodes as there can be, after the
+// delay of a start. On other nodes, or on fewer devices, it is as fast as its steps. Times are rounded to
+// seconds.
 func (s Study) Rigid() (*cluster.Study, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	speed := cluster.StepSpeed{Of: map[string]cluster.Trained{}, Other: cluster.LinearSpeed{}, Preempted: s.Options.Delay}
-	study := &cluster.Study{VCs: []trace.VC{{Name: "all", Nodes: s.Options.Nodes}}, PerNode: s.Options.Devices, WholeGPUs: true, Speed: &speed}
+	study := &cluster.Study{VCs: []trace.VC{{Name: rigidPool, Nodes: s.Options.Nodes}}, PerNode: s.Options.Devices, WholeGPUs: true, Speed: &speed}
 	for k := range s.Jobs {
 		j := &s.Jobs[k]
 		asked := compact(j.Devices, s.Options.Devices)
-		b := j.App.Limits.Share(j.Batch, j.Devices, false)
-		seconds, err := j.App.seconds(asked, b)
+		seconds, err := j.App.time(asked, j.Batch)
 		if err != nil {
 			return nil, fmt.Errorf("job %s: %w", j.Name, err)
 		}
-		speed.Of[j.Name] = cluster.Trained{Times: j.App.times, Device: b.Device, Asked: asked}
-		study.Jobs = append(study.Jobs, trace.Job{ID: j.Name, Name: j.Name, VC: "all", Submit: int64(math.Round(j.Submitted)),
-			Duration: int64(math.Ceil(seconds + s.Options.Delay)), GPUs: j.Devices, Model: j.App.Name, Batch: j.Batch, State: trace.Completed})
+		speed.Of[j.Name] = cluster.Trained{Asked: asked, Step: func(placement []int) (float64, error) { return j.App.step(placement, j.Batch) }}
+		study.Jobs = append(study.Jobs, trace.Job{ID: j.Name, Name: j.Name, VC: rigidPool, Submit: int64(j.Submitted),
+			Duration: int64(math.Ceil(s.Options.Delay + seconds)), GPUs: j.Devices, Model: j.App.Name, Batch: j.Batch, State: trace.Completed})
 	}
 	return study, nil
 }
 
-// seconds is the time that a job takes from its first epoch to its last on one placement.
-func (a *Application) seconds(placement []int, b goodput.Batch) (seconds float64, err error) {
-	devices := 0
-	for _, n := range placement {
-		devices += n
-	}
-	step, sync, err := a.times.Step(placement, b.Device)
+// OneDevice is the time of a job of the application alone on one device with the smallest batch.
+func (a *Application) OneDevice() (seconds float64, err error) {
+	return a.time([]int{1}, a.Limits.Least)
+}
+
+// time is the time of all epochs at a placement.
+func (a *Application) time(placement []int, batch int) (seconds float64, err error) {
+	step, err := a.step(placement, batch)
 	if err != nil {
 		return 0, err
 	}
-	step += float64(step-sync) * float64(b.Accumulate)
-	for epoch := range a.Epochs {
-		noise, err := a.Noise(b.Total(devices), epoch)
+	devices, b := a.share(placement, batch)
+	total := b.Total(devices)
+	for e := range a.Epochs {
+		noise, err := a.Noise(total, e)
 		if err != nil {
 			return 0, err
 		}
-		gain := noise.Gain(float64(b.Total(devices)) / float64(a.Limits.Least))
-		seconds += (a.Progress(epoch+1) - a.Progress(epoch)) / gain * step
+		seconds += (a.Progress(e+1) - a.Progress(e)) / noise.Gain(float64(total)/float64(a.Limits.Least)) * step
 	}
 	return seconds, nil
+}
+
+// step is the time of a step with a batch, of all its turns.
+func (a *Application) step(placement []int, batch int) (float64, error) {
+	_, b := a.share(placement, batch)
+	step, sync, err := a.times.Step(placement, b.Device)
+	return step + (step-sync)*float64(b.Accumulate), err
+}
+
+// share divides a batch among the devices of a placement.
+func (a *Application) share(placement []int, batch int) (devices int, b goodput.Batch) {
+	for _, n := range placement {
+		devices += n
+	}
+	return devices, a.Limits.Share(batch, devices, false)
 }
 
 // compact is a placement on as few nodes as there can be.

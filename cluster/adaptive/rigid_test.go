@@ -11,7 +11,6 @@ import (
 	"graft/cluster"
 	"graft/cluster/elastic"
 	"graft/cluster/schedulers"
-	"graft/cluster/trace"
 	"graft/goodput"
 )
 
@@ -55,14 +54,16 @@ func TestWorldsAgreeOnOneJob(t *testing.T) {
 	}
 }
 
-// A rigid job spread over nodes works slower by as much as its steps take longer, and faster on more
-// devices by as many examples as they train.
+// A rigid job spread over nodes works slower by as much as its steps take longer, and on other numbers of
+// devices as fast as they are with the same batch.
 func TestRatesOfPlacements(t *testing.T) {
-	speed := &goodput.Speed{ComputeStart: 0.01, ComputeExample: 0.001, NodesStart: 0.1, NodesDevice: 0.01, NodeStart: 0.01, NodeDevice: 0.001, Overlap: 2}
-	model := cluster.StepSpeed{Of: map[string]cluster.Trained{"a": {Times: speed, Device: 32, Asked: []int{2}}}, Other: cluster.LinearSpeed{}}
-	job := &cluster.Job{Trace: &trace.Job{ID: "a"}}
-	step := func(placement ...int) float64 {
-		s, _, err := speed.Step(placement, 32)
+	speed := goodput.Speed{ComputeStart: 0.01, ComputeExample: 0.001, NodesStart: 0.1, NodesDevice: 0.01, NodeStart: 0.01, NodeDevice: 0.001, Overlap: 2}
+	app := made("app", goodput.Limits{Least: 16, Most: 256, DeviceLeast: 8, DeviceMost: 64}, 2, 0, speed, 1)
+	study, err := Study{Jobs: []Spec{{Name: "a", App: app, Devices: 2, Batch: 64}}, Options: Options{Devices: 4}}.Rigid()
+	require.NoError(t, err)
+	job := &cluster.Job{Trace: &study.Jobs[0]}
+	step := func(device int, placement ...int) float64 {
+		s, _, err := speed.Step(placement, device)
 		require.NoError(t, err)
 		return s
 	}
@@ -71,12 +72,12 @@ func TestRatesOfPlacements(t *testing.T) {
 		want  float64
 	}{
 		"as it asked for":     {[]cluster.Share{{Node: 0, GPUs: 0b11}}, 1},
-		"spread over nodes":   {[]cluster.Share{{Node: 0, GPUs: 1}, {Node: 3, GPUs: 1}}, step(2) / step(1, 1)},
-		"on twice as many":    {[]cluster.Share{{Node: 1, GPUs: 0b1111}}, 2 * step(2) / step(4)},
-		"on one of its nodes": {[]cluster.Share{{Node: 1, GPUs: 0b1000}}, step(2) / step(1) / 2},
+		"spread over nodes":   {[]cluster.Share{{Node: 0, GPUs: 1}, {Node: 3, GPUs: 1}}, step(32, 2) / step(32, 1, 1)},
+		"on twice as many":    {[]cluster.Share{{Node: 1, GPUs: 0b1111}}, step(32, 2) / step(16, 4)},
+		"on one of its nodes": {[]cluster.Share{{Node: 1, GPUs: 0b1000}}, step(32, 2) / (step(32, 1) + 0.01 + 0.032)},
 	} {
-		rate, _ := model.Rates(cluster.Placement{Job: job, Nodes: c.nodes})
-		require.InDelta(t, c.want, rate, 1e-12, name)
+		rate, _ := study.Speed.Rates(cluster.Placement{Job: job, Nodes: c.nodes})
+		require.InDelta(t, c.want, rate, 1e-9, name)
 	}
-	require.Less(t, step(2), step(1, 1))
+	require.Less(t, step(32, 2), step(32, 1, 1))
 }
