@@ -69,6 +69,7 @@ func largeImages(t *testing.T, folder string, each int) {
 // A job on images of 224 pixels that are read when they are needed, killed again and again, ends as one that is
 // not.
 func TestStreamedJobSurvivesKills(t *testing.T) {
+	t.Parallel() // it waits for processes
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "job.toml"), streamedJob)
 	write(t, filepath.Join(folder, "net.toml"), streamedNetwork)
