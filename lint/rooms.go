@@ -19,6 +19,7 @@ var rooms = []room{
 	{"stat", nil},
 	{"parallel", nil},
 	{"events", nil},
+	{"validate", nil},
 	{"torch/pickle", nil},
 	{"torch/weights", []string{"torch/pickle"}},
 	{"torch", []string{"torch/weights"}},
@@ -94,7 +95,7 @@ var rooms = []room{
 var everyRoomBelow = []string{"*"}
 
 // common are the rooms that every other may import. They do not import each other.
-var common = []string{"files", "stat", "parallel", "events"}
+var common = []string{"files", "stat", "parallel", "events", "validate"}
 
 // standalone are packages that nothing imports, with the rooms that they may import.
 var standalone = map[string][]string{

@@ -129,7 +129,7 @@ func (j *jobOnMachines) events(holding string) int {
 
 // await waits until so many events hold a text.
 func (j *jobOnMachines) await(holding string, count int) {
-	require.Eventually(j, func() bool { return j.events(holding) >= count }, time.Minute, 20*time.Millisecond, holding)
+	require.Eventually(j, func() bool { return j.events(holding) >= count }, patience, 20*time.Millisecond, holding)
 }
 
 // onOneMachine runs the job with so many processes of one machine.
@@ -160,6 +160,7 @@ func apartBy(t *testing.T, got, want train.Result) (most float64) {
 
 // Over 200 steps losses on three machines are those of three processes on one machine, and of a single process.
 func TestMachinesHaveTheLossesOfOne(t *testing.T) {
+	t.Parallel() // it waits for processes
 	m := newMachines(t, 3)
 	got := startOnMachines(t, m, 2).ends()
 	require.Greater(t, got.Outcome.Steps, int64(200))
@@ -183,6 +184,7 @@ func init() {
 
 // Faults of the network and of machines cost no step and none is done twice.
 func TestMachinesSurviveFaults(t *testing.T) {
+	t.Parallel()           // it waits for processes
 	m := newMachines(t, 4) // a spare follower has its own
 	whole := sync.OnceValue(func() train.Result { return startOnMachines(t, m, 2, longer).ends() })
 	for _, c := range []struct {

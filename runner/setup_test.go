@@ -156,6 +156,7 @@ func TestMakeWithAWheel(t *testing.T) {
 
 // A release is the same bytes twice, and runs where it is unpacked.
 func TestRelease(t *testing.T) {
+	t.Parallel() // it waits for processes
 	if _, err := os.Stat("../build/src/cgotorch"); err != nil {
 		t.Skip("left out: build/src is missing; run 'make source'")
 	}

@@ -133,6 +133,7 @@ func TestWorkersThatFit(t *testing.T) {
 // A simulation that is killed at random moments, workers and all, goes on each time,
 // loses nothing that was committed, and ends in the same bytes.
 func TestKilledSimulationsEndTheSame(t *testing.T) {
+	t.Parallel() // it waits for processes
 	folder, path := newScenario(t, scenarioFile)
 	whole := filepath.Join(folder, "whole", "late")
 	simulated(t, path, "--folder", whole)

@@ -2,7 +2,6 @@ package learn
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"graft/original/vocab"
 	"graft/stat"
 	"graft/torch"
+	"graft/validate"
 )
 
 // Tree holds the states of a scenario, and the accuracy at the end of every sequence of
@@ -73,16 +73,12 @@ func (t *Tree) rewards(kind string) []float64 {
 
 // Validate lists what is wrong beside what the kernel checks.
 func (t *Tree) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	for k, a := range t.Accuracy {
-		if !(a >= 0 && a <= 1) {
-			faults = append(faults, fmt.Errorf("end %d has an accuracy of %v; it lies between 0 and 1", k, a))
-		}
+		faults.When(!(a >= 0 && a <= 1), "end %d has an accuracy of %v; it lies between 0 and 1", k, a)
 	}
 	for k, s := range t.States {
-		if !(s.Budget > 0) || !(s.Left >= 0 && s.Left <= s.Budget) {
-			faults = append(faults, fmt.Errorf("state %d has %v s left of a budget of %v s", k, s.Left, s.Budget))
-		}
+		faults.When(!(s.Budget > 0) || !(s.Left >= 0 && s.Left <= s.Budget), "state %d has %v s left of a budget of %v s", k, s.Left, s.Budget)
 	}
 	return errors.Join(faults...)
 }

@@ -114,7 +114,6 @@ func TestLearnersGoOnToTheBit(t *testing.T) {
 	require.NoError(t, err)
 	set, err := p.Set()
 	require.NoError(t, err)
-	require.True(t, IsPolicy(set))
 	again, err := ReadPolicy(set)
 	require.NoError(t, err)
 	held := episodes(3, 3)
@@ -138,7 +137,6 @@ func TestWhatIsRefused(t *testing.T) {
 		_, err := NewLearner(episodes(1, 1), episodes(1, 2), o, 1)
 		require.ErrorContains(t, err, says)
 	}
-	require.False(t, IsPolicy(&weights.Set{}))
 	_, err = ReadPolicy(&weights.Set{})
 	require.ErrorContains(t, err, "holds no scheduler of training steps")
 }

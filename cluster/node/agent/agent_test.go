@@ -200,7 +200,6 @@ func TestPoliciesAreFilesAndConform(t *testing.T) {
 	p.Notes = map[string]string{"seed": "1"}
 	set, err := p.Set()
 	require.NoError(t, err)
-	require.True(t, IsPolicy(set))
 	again, err := ReadPolicy(set)
 	require.NoError(t, err)
 	require.Equal(t, p.Notes, again.Notes)
@@ -214,7 +213,6 @@ func TestPoliciesAreFilesAndConform(t *testing.T) {
 	require.NoError(t, err)
 	nodetest.Conforms(t, SchedulerOf("random", m))
 
-	require.False(t, IsPolicy(&weights.Set{}))
 	_, err = ReadPolicy(&weights.Set{})
 	require.ErrorContains(t, err, "holds no scheduler")
 	require.Error(t, l.Restore(set))
