@@ -40,9 +40,49 @@ func TestScalerFollowsPyTorchs(t *testing.T) {
 	})
 }
 
+// A scaler whose state is on the device, as with a recorded step, changes no bit either; steps whose gradients are not
+// finite change nothing but the scale, and the host learns of them at the end of the call.
+func TestScalerOnTheDevice(t *testing.T) {
+	for name, of := range map[string]func(n *testNet) *Optimizer{
+		"Adam": func(n *testNet) *Optimizer { return n.adam(false) },
+		"SGD": func(n *testNet) *Optimizer {
+			return n.s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: SGD, LR: 0.01, Momentum: 0.9}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			within(t, func(s *Scope) {
+				plain, scaled := newTestNet(t, s, Float32, 6, 3), newTestNet(t, s, Float32, 6, 3)
+				x, y := plain.examples(t, 40, 10, 3)
+				op, os := of(plain), of(scaled)
+				pp, ps := plain.program(t, ProgramOptions{Graphs: true}), scaled.program(t, ProgramOptions{Graphs: true})
+				scaler := &Scaler{Scale: 1024, Interval: 3}
+				want, err := Train(pp, op, Batches{Inputs: x, Labels: y, Size: 8})
+				require.NoError(t, err)
+				got, err := Train(ps, os, Batches{Inputs: x, Labels: y, Size: 8, Scaler: scaler})
+				require.NoError(t, err)
+				require.Equal(t, want, got, "the losses are not scaled")
+				require.Equal(t, snapshotOfParameters(t, op), snapshotOfParameters(t, os))
+				require.Equal(t, Scaler{Scale: 2048, Interval: 3, Streak: 2}, *scaler, "five steps")
+
+				lost := s.Full(math.Inf(1), Float32, CPU, 16, 3, 10, 10)
+				over := Batches{Inputs: lost, Labels: s.Narrow(y, 0, 0, 16), Size: 8, Scaler: &Scaler{Scale: 512, Interval: 3, Streak: 2},
+					Average: Average{Of: scaled.params, To: copies(s, scaled.params), Decay: 0.5}}
+				before, average := snapshotOfParameters(t, os), floats(t, over.Average.To[0])
+				_, err = Train(ps, os, over)
+				require.NoError(t, err)
+				require.Equal(t, Scaler{Scale: 128, Interval: 3, Skipped: 2}, *over.Scaler)
+				require.Equal(t, before, snapshotOfParameters(t, os), "weights, moments and step counts")
+				require.Equal(t, average, floats(t, over.Average.To[0]))
+			})
+		})
+	}
+}
+
 func snapshotOfParameters(t *testing.T, o *Optimizer) (all [][]float64) {
 	for _, slot := range o.Slots {
-		all = append(all, floats(t, slot.Param), floats(t, slot.First), floats(t, slot.Second))
+		for _, x := range compact([]*Tensor{slot.Param, slot.First, slot.Second}) {
+			all = append(all, floats(t, x))
+		}
 	}
 	return append(all, floats(t, o.Steps))
 }

@@ -206,13 +206,17 @@ class Averages {
     }
   }
 
-  // The operations of torch.optim.swa_utils, whose first update copies. Counters are copied.
-  void update() {
+  bool first() const { return first_ && !of_.empty(); }
+
+  // The operations of torch.optim.swa_utils, whose first update copies. Counters are copied. Where
+  // skips is true nothing changes.
+  void update(const at::Tensor &skips = {}) {
     c10::NoGradGuard guard;
     for (size_t k = 0; k < of_.size(); k++) {
       at::Tensor average = averages_[k].detach();
       const bool copies = first_ || !average.is_floating_point();
-      average.copy_(copies ? of_[k].detach() : average * decay_ + of_[k].detach() * (1 - decay_));
+      const at::Tensor next = copies ? of_[k].detach() : average * decay_ + of_[k].detach() * (1 - decay_);
+      average.copy_(skips.defined() ? at::where(skips, average, next) : next);
     }
     first_ = false;
   }
@@ -275,7 +279,8 @@ class Trainer {
       : program_(program), optimizer_(optimizer), b_(b), feed_(b), tally_(b.steps, feed_.inputs.device()), peers_(several(b.peers)),
         changes_{b.pad, b.cutout, b.flip != 0}, random_(b.random_ops, b.magnitude), generator_(generator_of(b.generator)), averages_(b), scaler_(b.scaler),
         repeats_(program.records() && peers_ == nullptr && b.scaler == nullptr && b.mixup == 0 && b.teacher_logits == nullptr && (b.part <= 0 || b.part >= b.batch) && b.first_average == 0),
-        placed_(repeats_ || optimizer.on_device()) {
+        waits_(!(scaler_.scales() && (program.records() || program.device().is_cuda()))),
+        placed_(repeats_ || optimizer.on_device() || !waits_) {
     if (placed_) optimizer_.place();
     if (changes_.any()) feed_.inputs = feed_.inputs.contiguous();  // once, not in every step
   }
@@ -283,7 +288,7 @@ class Trainer {
   const Tally &run() {
     for (int64_t k = 0; k < b_.steps; k++) step(k);
     if (peers_ != nullptr) tally_.join(*peers_);
-    scaler_.keep();
+    optimizer_.count(-scaler_.keep());
     return tally_;
   }
 
@@ -298,9 +303,20 @@ class Trainer {
     for (int64_t from = 0; from < batch.size; from += part) gradients(k, batch, from, std::min(part, batch.size - from));
     std::vector<at::Tensor> found = optimizer_.gradients();
     if (peers_ != nullptr) peers_->sum(found);
+    if (!waits_ && !found.empty() && optimizer_.can_place() && !averages_.first()) return unseen(found);
     if (!scaler_.unscale(found)) return;
     update();
     averages_.update();
+  }
+
+  // A step of which the host does not know whether it is skipped.
+  void unseen(std::vector<at::Tensor> &gradients) {
+    scaler_.place(gradients[0].device());
+    const at::Tensor skips = scaler_.placed_unscale(gradients);
+    optimizer_.aim();
+    optimizer_.device_step(skips);
+    optimizer_.count();
+    averages_.update(skips);
   }
 
   void update() {
@@ -368,6 +384,7 @@ class Trainer {
   Averages averages_;
   Scaler scaler_;
   const bool repeats_;  // full batches are steps of a recording
+  const bool waits_;    // the host waits for each step's scale
   const bool placed_;   // the optimizer's numbers are on the device
 };
 
