@@ -339,6 +339,7 @@ var descriptions = map[string]string{
 	"graft/dataset.Options.Stream":                       "Reads images of a folder or of shards when they are needed, for more than fit into memory; the mean and the deviation are then those of 1,000 images. False keeps all in memory.",
 	"graft/dataset.Options.Synthetic":                    "Options of synthetic images.",
 	"graft/dataset.Options.TestAsValidation":             "Uses the test images for validation, as the original does, and trains on all others. The final test accuracy is then too optimistic. False keeps them apart.",
+	"graft/dataset.Options.TurboJPEG":                    "Decodes JPEG files of a folder or of shards by libjpeg-turbo, which is several times as fast as Go's decoder and must be installed (libturbojpeg0 in Debian). Pixels differ from Go's by a few levels, so results differ too; CMYK files are decoded by Go. False decodes all in Go.",
 	"graft/dataset.Options.ValidationShare":              "The share of the training images that is held out for validation, between 0 and 1, equal in each class and drawn by the seed. Digits, and a folder without a test folder, hold out as many for the test. Zero means 0.1.",
 	"graft/dataset.SyntheticOptions.Channels":            "Channels of an image, 1 for grey and 3 for colour; zero means 3.",
 	"graft/dataset.SyntheticOptions.Classes":             "Number of classes, from 2 to 100; zero means 10.",
