@@ -498,7 +498,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.AdaptiveBatch":                "Lets the batch follow the devices and the noise of gradients; zero keeps it.",
 	"graft/trainer.Options.Augment":                      "Random changes of training images; zero means none.",
 	"graft/trainer.Options.Batch":                        "Images in a step; zero means 64.",
-	"graft/trainer.Options.CUDAGraphs":                   "Records a step on a full batch as a CUDA graph, which the host then issues in one call; it is recorded again after surgery. Steps with distillation, mixup, float16, micro-batches or several processes are not recorded. Results are equal up to rounding.",
+	"graft/trainer.Options.CUDAGraphs":                   "Records a step on a full batch as a CUDA graph, which the host then issues in one call; it is recorded again after surgery and a change of the batch. Steps with distillation, mixup, float16, micro-batches or several processes, and those that measure noise, are not recorded. Results are equal up to rounding.",
 	"graft/trainer.Options.Checkpoint":                   "How often a job is saved; zero is once a minute.",
 	"graft/trainer.Options.Distill":                      "Learning from the larger network after a down; zero means its defaults.",
 	"graft/trainer.Options.EMA":                          "The part of an exponential moving average of the weights and running statistics that each step keeps, such as 0.999. The average is evaluated, exported, and teaches a network that shrinks; surgery changes it as it changes the network. Zero means no average.",
