@@ -95,7 +95,7 @@ func (k *worker) stream(folder string) (answer, error) {
 	for from := 0; from < len(order); from += streamBatch {
 		to := min(from+streamBatch, len(order))
 		err := torch.With(func(s *torch.Scope) error {
-			_, _, err := split.Pick(s, order[from:to], order[to:min(to+streamBatch, len(order))])
+			_, _, err := split.Pick(s, dataset.Rows{Places: order[from:to]}, dataset.Rows{Places: order[to:min(to+streamBatch, len(order))]})
 			return err
 		})
 		if err != nil {

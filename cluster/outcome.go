@@ -12,7 +12,7 @@ type Outcome struct {
 	Jobs      []*Job         // that were simulated, in the order of submission
 	Refused   []Refusal      // jobs that were not, in that order too
 	Pools     []PoolOutcome  // in the order of the virtual clusters
-	Changes   []Change       // of the job that was followed
+	Changes   []Change       // of the job that was followed, or of all, in order of time
 	Counts    map[string]int // what the policy counted of the whole run; nil is nothing
 	Events    int64          // arrivals and ends
 	Asked     int64          // how often schedulers were asked

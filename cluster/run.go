@@ -129,9 +129,9 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
 	p := newPool(newNodes(pr.Nodes, r.perNode(), r.limits()), r.place, r.speed(), r.Begin)
 	p.extra, p.busy.horizon = extra, r.Horizon
-	if r.Follow != "" {
+	if r.Follow != "" || r.Options.Changes {
 		p.changes = func(c Change) {
-			if c.Job.Trace.ID == r.Follow {
+			if r.Options.Changes || c.Job.Trace.ID == r.Follow {
 				pr.followed = append(pr.followed, c)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"graft/cluster/trace"
+	"graft/validate"
 )
 
 // Study is a trace, a cluster, and what is known about the jobs beforehand. Simulations do not
@@ -35,6 +36,7 @@ type Options struct {
 	Quirks    Quirks // that are kept; nil keeps none
 	Workers   int    // pools that are simulated at a time; zero is one for each processor
 	Follow    string // id of the job whose changes are kept; empty keeps none
+	Changes   bool   // whether to keep those of all jobs
 	Series    bool   // whether to keep how pools were used over time
 	Horizon   int64  // second up to which the use of devices is counted; zero is the last submission
 }
@@ -52,9 +54,7 @@ func (s *Study) Validate() error {
 	if s.Estimates != nil && len(s.Estimates) != len(s.Jobs) {
 		faults = append(faults, fmt.Errorf("%d estimates of %d jobs; expected one for each", len(s.Estimates), len(s.Jobs)))
 	}
-	if s.Begin < 0 {
-		faults = append(faults, fmt.Errorf("simulations would begin at second %d; they begin at zero or later", s.Begin))
-	}
+	faults.When(s.Begin < 0, "simulations would begin at second %d; they begin at zero or later", s.Begin)
 	if n := len(s.Jobs); n > 0 && s.Jobs[n-1].Submit > longest {
 		faults = append(faults, fmt.Errorf("job %s was submitted at %d; no time is later than %d", s.Jobs[n-1].ID, s.Jobs[n-1].Submit, longest))
 	}
@@ -67,30 +67,18 @@ func (s *Study) Validate() error {
 	return errors.Join(faults...)
 }
 
-func (s *Study) validateCluster() (faults []error) {
-	if len(s.VCs) == 0 {
-		faults = append(faults, errors.New("there is no virtual cluster; name at least one with its nodes"))
-	}
+func (s *Study) validateCluster() (faults validate.Faults) {
+	faults.When(len(s.VCs) == 0, "there is no virtual cluster; name at least one with its nodes")
 	seen, nodes := map[string]bool{}, 0
 	for _, vc := range s.VCs {
-		if vc.Nodes < 0 || seen[vc.Name] {
-			faults = append(faults, fmt.Errorf("virtual cluster %q has %d nodes or is named twice", vc.Name, vc.Nodes))
-		}
+		faults.When(vc.Nodes < 0 || seen[vc.Name], "virtual cluster %q has %d nodes or is named twice", vc.Name, vc.Nodes)
 		seen[vc.Name] = true
 		nodes += min(max(0, vc.Nodes), trace.MaxNodes+1)
-		if vc.Nodes <= trace.MaxNodes && vc.Nodes*min(s.perNode(), 64) > maxGPUs {
-			faults = append(faults, fmt.Errorf("virtual cluster %q has %d nodes of %d devices; it may have up to %d devices", vc.Name, vc.Nodes, s.perNode(), maxGPUs))
-		}
+		faults.When(vc.Nodes <= trace.MaxNodes && vc.Nodes*min(s.perNode(), 64) > maxGPUs, "virtual cluster %q has %d nodes of %d devices; it may have up to %d devices", vc.Name, vc.Nodes, s.perNode(), maxGPUs)
 	}
-	if nodes > trace.MaxNodes {
-		faults = append(faults, fmt.Errorf("the cluster has more than %d nodes, which is the most that is simulated", trace.MaxNodes))
-	}
-	if s.PerNode < 0 || s.PerNode > 64 {
-		faults = append(faults, fmt.Errorf("nodes of %d devices; there may be 1 to 64", s.PerNode))
-	}
-	if s.CPUs < 0 || s.Memory < 0 {
-		faults = append(faults, fmt.Errorf("nodes of %d processors and %d MiB; neither is negative", s.CPUs, s.Memory))
-	}
+	faults.When(nodes > trace.MaxNodes, "the cluster has more than %d nodes, which is the most that is simulated", trace.MaxNodes)
+	faults.When(s.PerNode < 0 || s.PerNode > 64, "nodes of %d devices; there may be 1 to 64", s.PerNode)
+	faults.When(s.CPUs < 0 || s.Memory < 0, "nodes of %d processors and %d MiB; neither is negative", s.CPUs, s.Memory)
 	for _, resource := range s.Others {
 		if resource.Node < 0 || resource.Of == nil {
 			faults = append(faults, fmt.Errorf("resource %q: a node has %d; it has none or more, and Of says what a job asks for", resource.Name, resource.Node))

@@ -16,22 +16,9 @@ func (o *Outcome) Write(fsys files.FS, dir string, every int64) error {
 	if err := fsys.MkdirAll(dir); err != nil {
 		return fmt.Errorf("write the outcome: %w", err)
 	}
-	sweep(fsys, dir)
+	files.RemoveLeftovers(fsys, dir)
 	if err := o.WriteJobs(fsys, filepath.Join(dir, "jobs.csv")); err != nil || every == 0 {
 		return err
 	}
 	return o.WriteUsage(fsys, filepath.Join(dir, results.UsageFile), every)
-}
-
-// sweep deletes what a kill left of unfinished files. Errors are ignored: leftovers do no harm.
-func sweep(fsys files.FS, dir string) {
-	entries, err := fsys.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if files.IsLeftover(e.Name()) {
-			_ = fsys.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
 }

@@ -51,9 +51,6 @@ func (c *Cluster) Resolved() string { return Resolved(c) }
 // Digest does not cover the contents of the files that are named.
 func (c *Cluster) Digest() string { return digest(c, func(io.Writer) {}) }
 
-// Differences lists the keys in which the results of two files differ.
-func (c *Cluster) Differences(was *Cluster) []string { return differences(c, was) }
-
 // QuoteList writes texts as an assignment to a key has them.
 func QuoteList(list []string) string {
 	quoted := make([]string, len(list))

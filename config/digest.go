@@ -1,14 +1,18 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
 	"graft/config/decode"
+	"graft/files"
 )
 
 // Values lists all keys of a file in its order.
@@ -49,6 +53,16 @@ func writeKeys(w io.Writer, f File, prefix string) {
 // differences lists the keys on which results depend and whose values differ, each as
 // "key was its value and is ours".
 func differences(now, was File) []string { return decode.Differences(Values(now), Values(was)) }
+
+// Changes lists the differences of a file from one of its kind, with which a run began.
+func Changes(fsys files.FS, path string, now File) string {
+	k := slices.IndexFunc(Kinds(), func(k *Kind) bool { return reflect.TypeOf(k.New()) == reflect.TypeOf(now) })
+	list := ""
+	if was, err := Kinds()[k].Read(fsys, path, nil); err == nil {
+		list = strings.Join(differences(now, was), ", ")
+	}
+	return cmp.Or(list, "a file that it reads has changed")
+}
 
 // ChangesNoResult says whether the results of a run are the same whatever a key such as
 // run.folder says, in files of all kinds. Keys change results unless their fields' tag

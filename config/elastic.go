@@ -271,9 +271,6 @@ func (e *Elastic) Digest() string {
 	})
 }
 
-// Differences lists the keys in which the results of two files differ.
-func (e *Elastic) Differences(was *Elastic) []string { return differences(e, was) }
-
 // Summary is simulations of elastic jobs in a line.
 func (e *Elastic) Summary() (string, error) {
 	s := e.Study()

@@ -277,9 +277,6 @@ func (l *ElasticLearning) section() string {
 	return "learn."
 }
 
-// Differences lists the keys in which the results of two files differ.
-func (l *ElasticLearning) Differences(was *ElasticLearning) []string { return differences(l, was) }
-
 // Summary is the learning of a scheduler in a line.
 func (l *ElasticLearning) Summary() (string, error) {
 	lessons, rounds := "nobody", ""

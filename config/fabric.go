@@ -348,9 +348,6 @@ func (f *Fabric) Digest() string {
 	})
 }
 
-// Differences lists the keys in which the results of two files differ.
-func (f *Fabric) Differences(was *Fabric) []string { return differences(f, was) }
-
 // Summary is the cluster in a line.
 func (f *Fabric) Summary() (string, error) {
 	return fmt.Sprintf("%s of %s of %d networks on %s of %d servers under %s; digest %.12s", document.Plural(len(f.Points())*f.Demand.TestCount, "episode"), document.Plural(f.Demand.Jobs, "job"),

@@ -22,6 +22,10 @@ type FleetOptions struct {
 	// Workers is the number of parallel workers. Zero means one for each device, or
 	// processor, of this machine, and 4 with the other engines.
 	Workers int
+	// Fit finds the number of local workers on each device by trying: 1, 2, 4, … train the largest network of the scenario
+	// side by side for two seconds, and the number with the highest throughput within nine tenths of the memory is kept.
+	// False takes workers.
+	Fit bool
 	// Threads is the number of LibTorch's threads in each worker. Zero means one for each
 	// of the worker's processors: see cpus.
 	Threads int
@@ -44,7 +48,7 @@ type FleetOptions struct {
 	// while sequences are left. Slurm rounds it up to minutes. Zero means the cluster's
 	// default.
 	Time time.Duration
-	// Lead is how long before the time limit Slurm signals a worker to save its work. Zero
+	// Lead is the time before the time limit at which Slurm signals a worker to save its work. Zero
 	// means a minute, or half of time where that is less.
 	Lead time.Duration
 	// Partition is Slurm's partition, as 'sinfo -s' lists them. Empty means its default.
@@ -104,6 +108,7 @@ func (o FleetOptions) ValidateFor(b fleet.Batch) error {
 func (o FleetOptions) Validate() error {
 	var faults faultList
 	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
+	faults.when(o.Fit && (o.Engine != "local" || o.Workers > 0), "fit finds the number of local workers; leave out workers and other engines, or set fit = false")
 	faults.when(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0 and %d", o.Threads, mostThreads)
 	for _, d := range o.Devices {
 		faults.when(!deviceName.MatchString(d), "devices has %q; must be cpu or cuda:N", d)

@@ -26,6 +26,8 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 		{[]string{local, `fleet.extra=["--exclusive"]`}, "extra is for Slurm"},
 		{[]string{local, "fleet.workers=-1"}, "workers is -1"},
 		{[]string{local, "fleet.workers=1000000"}, "workers is 1000000; there are at least 1 and at most 100000"},
+		{[]string{local, "fleet.fit=true"}, "fit finds the number of local workers"},
+		{[]string{slurm, "fleet.fit=true"}, "fit finds the number of local workers"},
 		{[]string{local, "fleet.threads=-1"}, "threads is -1"},
 		{[]string{local, "fleet.cpus=-1"}, "cpus is -1"},
 		{[]string{local, "fleet.engine=cloud"}, "engine must be one of"},

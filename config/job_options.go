@@ -178,7 +178,7 @@ type AdaptOptions struct {
 	// after the other, random any that fits, policy those of a learned policy, none takes
 	// none. Empty means none.
 	Decider string `config:",one=none|fixed|script|random|policy"`
-	// Actions are those of the deciders fixed, which takes one, and script, and the choices of
+	// Actions lists the actions of the deciders fixed, which takes one, and script, and the choices of
 	// random and of a structural policy, as far as they fit: such as deepen:0, widen:conv2:48 or
 	// none. Empty where the last two choose by Kinds, and for none.
 	Actions []net2net.Action

@@ -271,9 +271,6 @@ func (n *Node) Digest() string {
 	})
 }
 
-// Differences lists the keys in which the results of two files differ.
-func (n *Node) Differences(was *Node) []string { return differences(n, was) }
-
 // Summary is the tasks of a machine in a line. It checks commands, which only real tasks need.
 func (n *Node) Summary() (string, error) {
 	if err := n.checkCommands(); err != nil {

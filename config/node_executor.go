@@ -17,7 +17,7 @@ import (
 
 // ExecutorOptions say how 'graft node run' runs tasks.
 type ExecutorOptions struct {
-	// Devices are those that tasks run on: gpu is the machine's GPUs, cpu is machine.gpus slots of its processors,
+	// Devices selects the devices of tasks: gpu is the machine's GPUs, cpu is machine.gpus slots of its processors,
 	// auto is gpu where NVIDIA's library finds some, else cpu. Empty means auto.
 	Devices  string        `config:",one=auto|gpu|cpu"`
 	UUIDs    []string      `config:"uuids"` // GPUs to use, as nvidia-smi -L prints them; empty means all

@@ -12,7 +12,7 @@ import (
 // pathKeys are the keys of all kinds of files whose values name files or folders that are read.
 var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "time.profile", "time.timeline", "adapt.policy", "adapt.vocab", "parallel.token_file",
 	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios", "cluster.data", "cluster.trace", "cluster.nodes", "schedule.estimates",
-	"elastic.trace", "elastic.speeds", "elastic.types", "machine.profiles", "tasks.from", "schedule.schedulers", "workloads.from", "workloads.train", "workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary", "policy.weights"}
+	"elastic.trace", "elastic.speeds", "elastic.types", "adaptive.data", "adaptive.traces", "machine.profiles", "tasks.from", "schedule.schedulers", "workloads.from", "workloads.train", "workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary", "policy.weights"}
 
 // namesToo lists the keys whose values can be names or numbers as well as paths.
 var namesToo = []string{"time.profile", "cluster.nodes", "schedule.estimates", "schedule.schedulers", "elastic.speeds", "table.network"}

@@ -61,9 +61,10 @@ func WriteProfile(fsys files.FS, path string, p *trainer.Profile) error {
 func FormatProfile(p *trainer.Profile) string { return dialect.Resolved(p) }
 
 // chargedText is the text of a profile without what changes no result: its origin, the errors
-// of its rates, and the power of the device, which digests of earlier versions do not have.
+// of its rates, the power of the device, and the lack of a time of the exchange: digests of earlier versions
+// do not have them.
 func chargedText(p *trainer.Profile) string {
 	charged := *p
 	charged.Made, charged.Fit, charged.Watts = trainer.Provenance{}, trainer.Fit{}, 0
-	return strings.Replace(FormatProfile(&charged), "watts = 0.0\n", "", 1)
+	return strings.NewReplacer("watts = 0.0\n", "", "exchange_seconds = 0.0\n", "").Replace(FormatProfile(&charged))
 }

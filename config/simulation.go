@@ -130,9 +130,5 @@ func (m *Simulation) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Differences lists the keys on which the table depends and whose values differ from
-// another scenario's, each as "key was its value and is ours".
-func (m *Simulation) Differences(was *Simulation) []string { return differences(m, was) }
-
 // LikelyPolicy is the policy of the design of that name; nil for others.
 func (m *Simulation) LikelyPolicy() *decider.Structural { return m.likely }

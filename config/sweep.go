@@ -46,6 +46,7 @@ func (s *Sweep) EnsureDefaults() {
 // Validate joins all that is wrong.
 func (s *Sweep) Validate() error {
 	faults := faultList{s.Job.Validate(), s.Compare.Validate(), s.Fleet.Validate()}
+	faults.when(s.Fleet.Fit, "fleet.fit is for scenarios; set fleet.workers")
 	faults.when((s.Fleet.GPUs > 0 || s.Fleet.Gres != "") && s.Run.Device == "cpu", "fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
 	return errors.Join(faults...)
 }

@@ -70,10 +70,6 @@ func (l *TreeLearning) contents(w io.Writer) {
 	}
 }
 
-// Differences lists the keys on which results depend and whose values differ from
-// another file's, each as "key was its value and is ours".
-func (l *TreeLearning) Differences(was *TreeLearning) []string { return differences(l, was) }
-
 // Trees are the tables that were read, to learn from and to stop early by.
 func (l *TreeLearning) Trees() (learn, held []*simulation.Tree) { return l.trees, l.held }
 

@@ -14,46 +14,69 @@ type Stream struct {
 	next  *ahead // that is being read; nil for none
 }
 
+// Rows are places in a split whose labels and images are needed.
+type Rows struct {
+	Places []int64
+	Needed []bool // images that a stream reads, one for each place; nil means all. The others are black
+}
+
+func (r Rows) equal(o Rows) bool {
+	return slices.Equal(r.Places, o.Places) && slices.Equal(r.Needed, o.Needed)
+}
+
 // ahead is images on their way.
 type ahead struct {
-	places []int64
+	rows   Rows
 	images []byte
 	err    error
 	done   chan struct{}
 }
 
 // Read returns images by their places in the split, side by side, each [C, H, W].
-func (t *Stream) Read(places []int64) ([]byte, error) {
+func (t *Stream) Read(r Rows) ([]byte, error) {
 	if n := t.next; n != nil {
 		t.next = nil
-		if <-n.done; slices.Equal(n.places, places) {
+		if <-n.done; n.rows.equal(r) {
 			return n.images, n.err
 		}
 	}
-	return t.read(places)
+	return t.read(r)
 }
 
-func (t *Stream) read(places []int64) ([]byte, error) {
-	rows := make([]int, len(places))
-	for k, place := range places {
+func (t *Stream) read(r Rows) ([]byte, error) {
+	var rows, at []int
+	for k, place := range r.Places {
 		if place < 0 || place >= int64(len(t.of.rows)) {
 			return nil, fmt.Errorf("read image %d of %d", place, len(t.of.rows))
 		}
-		rows[k] = t.of.rows[place]
+		if r.Needed == nil || r.Needed[k] {
+			rows, at = append(rows, t.of.rows[place]), append(at, k)
+		}
 	}
-	return t.of.of.images(rows)
+	images, err := t.of.of.images(rows)
+	if err != nil || r.Needed == nil {
+		return images, err
+	}
+	size := t.bytes()
+	all := make([]byte, len(r.Places)*size)
+	for k, to := range at {
+		copy(all[to*size:], images[k*size:(k+1)*size])
+	}
+	return all, nil
 }
 
+func (t *Stream) bytes() int { return t.shape[0] * t.shape[1] * t.shape[2] }
+
 // Ahead begins to read the images that the next Read is expected to ask for.
-func (t *Stream) Ahead(places []int64) {
-	if len(places) == 0 {
+func (t *Stream) Ahead(r Rows) {
+	if len(r.Places) == 0 {
 		return
 	}
-	n := &ahead{places: slices.Clone(places), done: make(chan struct{})}
+	n := &ahead{rows: Rows{slices.Clone(r.Places), slices.Clone(r.Needed)}, done: make(chan struct{})}
 	t.next = n
 	go func() {
 		defer close(n.done)
-		n.images, n.err = t.read(n.places)
+		n.images, n.err = t.read(n.rows)
 	}()
 }
 
@@ -66,37 +89,43 @@ func (p *Split) Most(batch int) int {
 	if p.Stream == nil {
 		return p.Count
 	}
-	size := p.Stream.shape[0] * p.Stream.shape[1] * p.Stream.shape[2]
-	return max(1, streamBytes/size/batch) * batch
+	return max(1, streamBytes/p.Stream.bytes()/batch) * batch
 }
 
 // Pick returns images and labels by their places in the split. Those of next are read ahead.
-func (p *Split) Pick(s *torch.Scope, places, next []int64) (images, labels *torch.Tensor, err error) {
+func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor, err error) {
 	info, err := p.Labels.Info()
 	if err != nil {
 		return nil, nil, err
 	}
-	rows := torch.FromOn(s, info.Device, places, len(places))
+	rows := torch.FromOn(s, info.Device, r.Places, len(r.Places))
 	labels = s.IndexSelect(p.Labels, 0, rows)
 	if p.Stream == nil {
 		return s.IndexSelect(p.Images, 0, rows), labels, s.Err()
 	}
-	bytes, err := p.Stream.Read(places)
+	bytes, err := p.Stream.Read(r)
 	if err != nil {
 		return nil, nil, err
 	}
 	p.Stream.Ahead(next)
 	shape := p.Stream.shape
-	return torch.FromOn(s, info.Device, bytes, len(places), shape[0], shape[1], shape[2]), labels, s.Err()
+	return torch.FromOn(s, info.Device, bytes, len(r.Places), shape[0], shape[1], shape[2]), labels, s.Err()
 }
 
-// Each calls do with parts of so many images in their order.
-func (p *Split) Each(rows int, do func(s *torch.Scope, images, labels *torch.Tensor) error) error {
-	places := func(from int) (all []int64) {
+// Each calls do with parts of so many images in their order. Needed says from which image to which before one of the
+// count of a part this process needs them; the others of a stream are black. Nil means all.
+func (p *Split) Each(rows int, needed func(count int) (from, to int), do func(s *torch.Scope, images, labels *torch.Tensor) error) error {
+	part := func(from int) (r Rows) {
 		for k := from; k < min(from+rows, p.Count); k++ {
-			all = append(all, int64(k))
+			r.Places = append(r.Places, int64(k))
 		}
-		return all
+		if needed != nil && len(r.Places) > 0 {
+			r.Needed = make([]bool, len(r.Places))
+			for first, last := needed(len(r.Places)); first < last; first++ {
+				r.Needed[first] = true
+			}
+		}
+		return r
 	}
 	for from := 0; from < p.Count; from += rows {
 		err := torch.With(func(s *torch.Scope) error {
@@ -104,7 +133,7 @@ func (p *Split) Each(rows int, do func(s *torch.Scope, images, labels *torch.Ten
 				n := min(rows, p.Count-from)
 				return do(s, s.Narrow(p.Images, 0, from, n), s.Narrow(p.Labels, 0, from, n))
 			}
-			images, labels, err := p.Pick(s, places(from), places(from+rows))
+			images, labels, err := p.Pick(s, part(from), part(from+rows))
 			if err != nil {
 				return err
 			}
@@ -152,7 +181,7 @@ func (src *source) stream(s *torch.Scope, d torch.Device, o Options) (*Set, erro
 		set.Validation = set.Test
 		set.Validation.Stream = &Stream{of: parts.test, shape: src.shape}
 	}
-	images, err := set.Train.Stream.read(spread(set.Train.Count, sampled))
+	images, err := set.Train.Stream.read(Rows{Places: spread(set.Train.Count, sampled)})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func sharded(t testing.TB, from, to string) {
 // pixels are the images and labels of a split, in the order of places.
 func pixels(t *testing.T, split *Split, places []int64) (images []byte, labels []int64) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		x, y, err := split.Pick(s, places, nil)
+		x, y, err := split.Pick(s, Rows{Places: places}, Rows{})
 		if err != nil {
 			return err
 		}
@@ -103,16 +104,25 @@ func TestStreamsAreTheSet(t *testing.T) {
 				order := []int64{int64(of.Count - 1), 0, 3, 3, 1}
 				images, labels := pixels(t, of, order)
 				if split.Stream != nil {
-					split.Stream.Ahead([]int64{1, 2}) // which nobody asks for
-					split.Stream.Ahead(order)
+					split.Stream.Ahead(Rows{Places: []int64{1, 2}}) // which nobody asks for
+					split.Stream.Ahead(Rows{Places: order})
 				}
 				for range 2 {
 					gotImages, gotLabels := pixels(t, split, order)
 					require.Equal(t, images, gotImages)
 					require.Equal(t, labels, gotLabels)
 				}
+				if split.Stream != nil { // the images that are not needed are black
+					part, err := split.Stream.Read(Rows{order, []bool{true, false, true, false, true}})
+					require.NoError(t, err)
+					size := len(images) / len(order)
+					some := slices.Clone(images)
+					clear(some[size : 2*size])
+					clear(some[3*size : 4*size])
+					require.Equal(t, some, part)
+				}
 				var all []byte
-				require.NoError(t, split.Each(4, func(_ *torch.Scope, images, _ *torch.Tensor) error {
+				require.NoError(t, split.Each(4, nil, func(_ *torch.Scope, images, _ *torch.Tensor) error {
 					part, err := torch.Values[uint8](images)
 					all = append(all, part...)
 					return err
@@ -140,14 +150,14 @@ func TestStreamsNameDamagedImages(t *testing.T) {
 			err = errorOf(set.Test.Stream, set.Test.Count)
 		}
 		require.ErrorContains(t, err, "003.png")
-		_, err = set.Train.Stream.Read([]int64{int64(set.Train.Count)})
+		_, err = set.Train.Stream.Read(Rows{Places: []int64{int64(set.Train.Count)}})
 		require.ErrorContains(t, err, "read image")
 		return nil
 	}))
 }
 
 func errorOf(s *Stream, count int) error {
-	_, err := s.Read(spread(count, count))
+	_, err := s.Read(Rows{Places: spread(count, count)})
 	return err
 }
 

@@ -3,13 +3,13 @@ package decider
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"graft/encoder"
 	"graft/model"
 	"graft/torch"
+	"graft/validate"
 	"graft/vocab"
 )
 
@@ -33,13 +33,9 @@ const (
 
 // Validate lists all invalid sizes.
 func (o StructuralShape) Validate() error {
-	var faults []error
-	if o.Hidden < 1 || o.Hidden > mostHidden {
-		faults = append(faults, fmt.Errorf("hidden is %d; it lies between 1 and %d", o.Hidden, mostHidden))
-	}
-	if o.Rounds < 1 || o.Rounds > mostRounds {
-		faults = append(faults, fmt.Errorf("rounds is %d; it lies between 1 and %d", o.Rounds, mostRounds))
-	}
+	var faults validate.Faults
+	faults.When(o.Hidden < 1 || o.Hidden > mostHidden, "hidden is %d; it lies between 1 and %d", o.Hidden, mostHidden)
+	faults.When(o.Rounds < 1 || o.Rounds > mostRounds, "rounds is %d; it lies between 1 and %d", o.Rounds, mostRounds)
 	return errors.Join(faults...)
 }
 

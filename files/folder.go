@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,19 @@ func HasName(entries []fs.DirEntry, name string) bool {
 // IsLeftover recognises the temporary files that [WriteAtomic] leaves when killed.
 func IsLeftover(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, tempSuffix)
+}
+
+// RemoveLeftovers deletes the leftovers in a folder. Errors are ignored: leftovers do no harm.
+func RemoveLeftovers(fsys FS, dir string) {
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if IsLeftover(e.Name()) {
+			_ = fsys.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 // IsLeftoverOf recognises the temporary files of one file.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"graft/validate"
 )
 
 // maxWorkers bounds the workers of a batch.
@@ -41,7 +43,7 @@ type Batch struct {
 	Workers int `json:"workers"`
 	// Only lists the workers to start now; nil is all.
 	Only []int `json:"only,omitempty"`
-	// Resources are those of each worker.
+	// Resources of each worker.
 	Resources Resources `json:"resources"`
 }
 
@@ -77,49 +79,36 @@ type Resources struct {
 
 // Validate returns all faults that do not depend on the engine.
 func (b Batch) Validate() error {
-	var faults []error
-	fault := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
-	fault(!keyPattern.MatchString(b.Key), "key is %q: use up to 100 letters, digits and . _ -, and a letter or digit first", b.Key)
-	fault(!filepath.IsAbs(b.Folder), "folder is %q: name it from the root on, as workers elsewhere see it", b.Folder)
-	fault(b.Dir != "" && !filepath.IsAbs(b.Dir), "dir is %q: name it from the root on", b.Dir)
-	fault(b.Workers < 1 || b.Workers > maxWorkers, "workers is %d; there are at least 1 and at most %d", b.Workers, maxWorkers)
-	fault(len(b.Argv) == 0 || b.Argv[0] == "", "no program is named")
+	var faults validate.Faults
+	faults.When(!keyPattern.MatchString(b.Key), "key is %q: use up to 100 letters, digits and . _ -, and a letter or digit first", b.Key)
+	faults.When(!filepath.IsAbs(b.Folder), "folder is %q: name it from the root on, as workers elsewhere see it", b.Folder)
+	faults.When(b.Dir != "" && !filepath.IsAbs(b.Dir), "dir is %q: name it from the root on", b.Dir)
+	faults.When(b.Workers < 1 || b.Workers > maxWorkers, "workers is %d; there are at least 1 and at most %d", b.Workers, maxWorkers)
+	faults.When(len(b.Argv) == 0 || b.Argv[0] == "", "no program is named")
 	for _, text := range slices.Concat(b.Argv, b.Env, []string{b.Folder, b.Dir}) {
-		fault(strings.ContainsRune(text, 0) || !utf8.ValidString(text), "%q: no argument, variable or folder can have a zero byte or other than UTF-8 in it", text)
+		faults.When(strings.ContainsRune(text, 0) || !utf8.ValidString(text), "%q: no argument, variable or folder can have a zero byte or other than UTF-8 in it", text)
 	}
-	fault(strings.ContainsAny(b.Folder+b.Dir, "\n\r"), "folder %q, dir %q: without an end of line", b.Folder, b.Dir)
+	faults.When(strings.ContainsAny(b.Folder+b.Dir, "\n\r"), "folder %q, dir %q: without an end of line", b.Folder, b.Dir)
 	for _, env := range b.Env {
 		name, _, found := strings.Cut(env, "=")
-		fault(!found || !namePattern.MatchString(name), "env: %q is not NAME=VALUE", env)
+		faults.When(!found || !namePattern.MatchString(name), "env: %q is not NAME=VALUE", env)
 	}
 	for _, worker := range b.Only {
-		fault(worker < 0 || worker >= b.Workers, "only: there is no worker %d of %d", worker, b.Workers)
+		faults.When(worker < 0 || worker >= b.Workers, "only: there is no worker %d of %d", worker, b.Workers)
 	}
 	return errors.Join(append(faults, b.Resources.validate())...)
 }
 
 func (r Resources) validate() error {
-	var faults []error
+	var faults validate.Faults
 	for name, n := range map[string]int{"cpus": r.CPUs, "memory_mb": r.MemoryMB, "gpus": r.GPUs} {
-		if n < 0 {
-			faults = append(faults, fmt.Errorf("%s is %d; it is at least 0", name, n))
-		}
+		faults.When(n < 0, "%s is %d; it is at least 0", name, n)
 	}
-	if r.Time < 0 || r.Lead < 0 || r.Lead > 0 && r.Lead >= r.Time {
-		faults = append(faults, fmt.Errorf("time is %v and lead %v; neither is negative, and lead is the shorter", r.Time, r.Lead))
-	}
+	faults.When(r.Time < 0 || r.Lead < 0 || r.Lead > 0 && r.Lead >= r.Time, "time is %v and lead %v; neither is negative, and lead is the shorter", r.Time, r.Lead)
 	for name, word := range r.words() {
-		if word != "" && !wordPattern.MatchString(word) {
-			faults = append(faults, fmt.Errorf("%s is %q, which is no name", name, word))
-		}
+		faults.When(word != "" && !wordPattern.MatchString(word), "%s is %q, which is no name", name, word)
 	}
-	if r.Gres != "" && r.GPUs > 0 {
-		faults = append(faults, errors.New("gres: gpus ask for GPUs as well; leave one out"))
-	}
+	faults.When(r.Gres != "" && r.GPUs > 0, "gres: gpus ask for GPUs as well; leave one out")
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(faults...)
 }
@@ -131,18 +120,12 @@ func (r Resources) words() map[string]string {
 
 // foreign returns an error for each option that only Slurm supports.
 func (r Resources) foreign(engine string) error {
-	var faults []error
+	var faults validate.Faults
 	for name, word := range r.words() {
-		if word != "" {
-			faults = append(faults, fmt.Errorf("%s is for Slurm; leave it out for %s", name, engine))
-		}
+		faults.When(word != "", "%s is for Slurm; leave it out for %s", name, engine)
 	}
-	if len(r.Extra) > 0 {
-		faults = append(faults, fmt.Errorf("extra is for Slurm; leave it out for %s", engine))
-	}
-	if r.Lead > 0 {
-		faults = append(faults, fmt.Errorf("lead is for Slurm; leave it out for %s", engine))
-	}
+	faults.When(len(r.Extra) > 0, "extra is for Slurm; leave it out for %s", engine)
+	faults.When(r.Lead > 0, "lead is for Slurm; leave it out for %s", engine)
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(faults...)
 }

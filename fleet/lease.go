@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"graft/files"
+	"graft/validate"
 )
 
 // Errors of leases.
@@ -67,22 +68,16 @@ func (o *LeaseOptions) EnsureDefaults() {
 
 // Validate returns all faults.
 func (o LeaseOptions) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	if o.Clock == nil {
 		faults = append(faults, errors.New("the clock is missing"))
 	}
 	if o.Random == nil {
 		faults = append(faults, errors.New("the source of random names is missing"))
 	}
-	if o.Beat < 0 {
-		faults = append(faults, fmt.Errorf("beat is %v; it is above zero", o.Beat))
-	}
-	if o.Lost < 3*o.Beat {
-		faults = append(faults, fmt.Errorf("lost is %v and beat %v; lost is at least three beats", o.Lost, o.Beat))
-	}
-	if len(o.Owner) > maxText/4 || len(o.Host) > maxText/4 {
-		faults = append(faults, fmt.Errorf("owner and host have at most %d bytes", maxText/4))
-	}
+	faults.When(o.Beat < 0, "beat is %v; it is above zero", o.Beat)
+	faults.When(o.Lost < 3*o.Beat, "lost is %v and beat %v; lost is at least three beats", o.Lost, o.Beat)
+	faults.When(len(o.Owner) > maxText/4 || len(o.Host) > maxText/4, "owner and host have at most %d bytes", maxText/4)
 	return errors.Join(faults...)
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"graft/files"
 	"graft/fleet/process"
+	"graft/validate"
 )
 
 // local runs workers as processes of this machine. They die with the process that started
@@ -74,16 +75,10 @@ func (l *local) Submit(ctx context.Context, b Batch) (Handle, error) {
 
 // local returns an error for each resource that local workers do not support.
 func (r Resources) local() error {
-	faults := []error{r.foreign("local workers")}
-	if r.MemoryMB > 0 {
-		faults = append(faults, errors.New("memory_mb: local workers have no memory limit; leave it out"))
-	}
-	if r.Time > 0 {
-		faults = append(faults, errors.New("time: local workers have no time limit; leave it out"))
-	}
-	if r.GPUs > 0 {
-		faults = append(faults, errors.New("gpus: local workers take none; give them devices, such as cuda:0"))
-	}
+	faults := validate.Faults{r.foreign("local workers")}
+	faults.When(r.MemoryMB > 0, "memory_mb: local workers have no memory limit; leave it out")
+	faults.When(r.Time > 0, "time: local workers have no time limit; leave it out")
+	faults.When(r.GPUs > 0, "gpus: local workers take none; give them devices, such as cuda:0")
 	return errors.Join(faults...)
 }
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+
+	"graft/validate"
 )
 
 // ManifestOptions describe the cluster of Kubernetes.
@@ -46,22 +48,17 @@ var labelPattern = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
 // Validate returns all faults of a batch and its options together.
 func (o ManifestOptions) Validate(b Batch) error {
-	faults := []error{b.Validate(), b.Resources.foreign("Kubernetes")}
-	fault := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
+	faults := validate.Faults{b.Validate(), b.Resources.foreign("Kubernetes")}
 	const longest = 63 // of a pod's host name: the job's name with the worker's number
-	fault(!labelPattern.MatchString(b.Key) || len(b.Key)+1+len(strconv.Itoa(b.Workers)) > longest,
+	faults.When(!labelPattern.MatchString(b.Key) || len(b.Key)+1+len(strconv.Itoa(b.Workers)) > longest,
 		"key %q: Kubernetes takes small letters, digits and -, at most %d with a worker's number", b.Key, longest)
-	fault(o.Namespace != "" && (!labelPattern.MatchString(o.Namespace) || len(o.Namespace) > longest), "namespace %q: use small letters, digits and -", o.Namespace)
-	fault(o.Image == "", "image is not named")
-	fault(o.Claim == "", "claim is not named; the workers share a folder")
-	fault(!strings.HasPrefix(b.Folder+"/", strings.TrimSuffix(o.Mount, "/")+"/"), "mount is %s, and folder %s does not lie in it", o.Mount, b.Folder)
-	fault(o.Failures < 0, "failures is %d; it is at least 0", o.Failures)
-	fault(b.Only != nil, "a manifest is of all workers")
-	fault(len(b.Resources.Devices) > 0, "devices are for local workers; ask for gpus")
+	faults.When(o.Namespace != "" && (!labelPattern.MatchString(o.Namespace) || len(o.Namespace) > longest), "namespace %q: use small letters, digits and -", o.Namespace)
+	faults.When(o.Image == "", "image is not named")
+	faults.When(o.Claim == "", "claim is not named; the workers share a folder")
+	faults.When(!strings.HasPrefix(b.Folder+"/", strings.TrimSuffix(o.Mount, "/")+"/"), "mount is %s, and folder %s does not lie in it", o.Mount, b.Folder)
+	faults.When(o.Failures < 0, "failures is %d; it is at least 0", o.Failures)
+	faults.When(b.Only != nil, "a manifest is of all workers")
+	faults.When(len(b.Resources.Devices) > 0, "devices are for local workers; ask for gpus")
 	return errors.Join(faults...)
 }
 

@@ -27,10 +27,6 @@ const (
 
 func (v vector) speed() Speed { return Speed{v[0], v[1], v[2], v[3], v[4], v[5], v[6]} }
 
-func vectorOf(s Speed) vector {
-	return vector{s.ComputeStart, s.ComputeExample, s.NodesStart, s.NodesDevice, s.NodeStart, s.NodeDevice, s.Overlap}
-}
-
 // problem is a fit: a start and bounds.
 type problem struct {
 	rows             []Measured
@@ -133,8 +129,8 @@ func (p *problem) objective(v vector) (float64, vector) {
 	return value, slope
 }
 
-// nodesOverNode is how much slower than within a node a synchronisation is at least between nodes, where
-// none was measured.
+// nodesOverNode is the least ratio of synchronisation between nodes to that within a node, where none was
+// measured between nodes.
 const nodesOverNode = 1.1
 
 // Fit finds the parameters at which the model is nearest to measured times, of which there must be one

@@ -12,7 +12,7 @@ import (
 
 const reference = "../../shared/reference/pollux/unit"
 
-// limits are those of Pollux's applications.
+// limits holds the limits of Pollux's applications.
 var limits = map[string]Limits{
 	"bert": {12, 384, 4, 12}, "cifar10": {128, 4096, 32, 1024}, "deepspeech2": {20, 640, 10, 80},
 	"imagenet": {200, 12800, 20, 200}, "ncf": {256, 32768, 32, 32768}, "yolov3": {8, 512, 4, 8},

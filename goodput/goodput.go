@@ -8,7 +8,7 @@ type Limits struct {
 	DeviceLeast, DeviceMost int // of what a device takes at once
 }
 
-// Job is what is known of a job.
+// Job holds a job's fitted speed, its gradient noise and its limits.
 type Job struct {
 	Speed  Speed
 	Noise  Noise
@@ -61,6 +61,22 @@ func (l Limits) totals(devices int) (list [candidates]float64) {
 	}
 	list[candidates-1] = math.Pow(10, high)
 	return list
+}
+
+// Sizes are the candidates for a number of devices as whole batches, each once and in order: multiples of
+// the devices where the largest batch allows.
+func (l Limits) Sizes(devices int) (sizes []int) {
+	if l.Most <= max(l.Least, devices) {
+		return []int{l.Most}
+	}
+	l.DeviceLeast = max(l.DeviceLeast, 1)
+	for _, total := range l.totals(devices) {
+		size := min(ceil(total/float64(devices))*devices, l.Most)
+		if len(sizes) == 0 || size > sizes[len(sizes)-1] {
+			sizes = append(sizes, size)
+		}
+	}
+	return sizes
 }
 
 // Split divides what a device takes in a step into turns that its memory holds, two at least where

@@ -17,9 +17,9 @@ const (
 // nudges are changes of the logarithm of a parameter.
 var nudges = []float64{1, 0.1, 0.01, 0.001}
 
-// search minimises a problem in the logarithms of its parameters, which makes their scales alike. Its
-// directions are those of BFGS over the parameters that are not at a bound: the objective has kinks
-// where a time fits exactly, at which BFGS with a weak line search still converges.
+// search minimises a problem in the logarithms of its parameters, which makes their scales alike. It
+// takes the directions of BFGS over the parameters that are not at a bound: the objective has kinks where
+// a time fits exactly, at which BFGS with a weak line search still converges.
 type search struct {
 	p            *problem
 	at, low      vector // logarithms

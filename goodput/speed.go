@@ -10,7 +10,7 @@ type Speed struct {
 	Overlap                      float64 // from 1, nothing of the two overlaps, to 10
 }
 
-// Batch is how the devices of a job share a batch.
+// Batch divides a batch among the devices of a job.
 type Batch struct {
 	Device     int // examples that a device takes at once
 	Accumulate int // further turns of a device before parameters change
@@ -47,20 +47,13 @@ func (s *Speed) last(compute, network float64) float64 {
 	return math.Exp(math.Log(math.Pow(compute, s.Overlap)+math.Pow(network, s.Overlap)) / s.Overlap)
 }
 
-// Step is the time of a step.
-func (s *Speed) Step(nodes, devices int, b Batch) float64 {
+// batch is the time of a step with accumulation.
+func (s *Speed) batch(nodes, devices int, b Batch) float64 {
 	compute := s.compute(float64(b.Device))
 	return float64(float64(b.Accumulate)*compute) + s.last(compute, s.network(nodes, devices))
 }
 
 // Throughput is the examples a second.
 func (s *Speed) Throughput(nodes, devices int, b Batch) float64 {
-	return float64(b.Total(devices)) / s.Step(nodes, devices, b)
-}
-
-// Times returns the time of a step without accumulation, and the part of it in which devices synchronise.
-func (s *Speed) Times(nodes, devices, device int) (step, sync float64) {
-	compute := s.compute(float64(device))
-	step = s.last(compute, s.network(nodes, devices))
-	return step, max(step-compute, 0)
+	return float64(b.Total(devices)) / s.batch(nodes, devices, b)
 }

@@ -10,7 +10,7 @@ import (
 
 // actionNet gives values of actions.
 type actionNet interface {
-	// values are those of all actions, state after state; valid until the next call.
+	// values returns the values of all actions, state after state; valid until the next call.
 	values(states []Observation) []float64
 	// descend moves the parameters against the derivatives of what the last call of values returned.
 	descend(slope []float64, clip float64) error

@@ -44,6 +44,7 @@ var examples = map[string]map[string]example{
 	"hosts":         hostExamples,
 	"machine-paths": machinePathExamples,
 	"tickets":       ticketExamples,
+	"clauses":       clauseExamples,
 	"gofmt":         gofmtExamples,
 	"unfinished":    unfinishedExamples,
 }

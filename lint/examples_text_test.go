@@ -57,3 +57,13 @@ var unfinishedExamples = map[string]example{
 	"a benchmark without a word":  {"model/a_test.go", "import \"testing\"\n\nfunc BenchmarkA(b *testing.B) { b.Skip() }", []int{5}},
 	"a conformance suite's skips": {"model/modeltest/a.go", "import \"testing\"\n\nfunc Run(t *testing.T) { t.Skip() }", []int{5}},
 }
+
+var clauseExamples = map[string]example{
+	"a noun":                      {"model/a.go", "// limits holds the limits of a job.\nvar limits int", nil},
+	"a clause within a comment":   {"model/a.go", "// limits holds values.\n// limits are what bounds them.\nvar limits int", nil},
+	"a noun after the verb":       {"model/a.go", "// Layer is a one-layer network.\ntype Layer int", nil},
+	"a clause in place of a noun": {"model/a.go", "// limits are what bounds a job.\nvar limits int", []int{3}},
+	"a bare pronoun":              {"model/a_test.go", "// The limits are those of a job.\nvar limits int", []int{3}},
+	"a clause beside a field":     {"model/a.go", "type a struct {\n\t// b is where it ends.\n\tb int\n}", []int{4}},
+	"one of something":            {"model/a.go", "// Change is one of a network.\ntype Change int", []int{3}},
+}

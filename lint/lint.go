@@ -46,6 +46,7 @@ func Rules() []Rule {
 		{"tickets", checkTickets},
 		{"gofmt", checkGofmt},
 		{"unfinished", checkUnfinished},
+		{"clauses", checkClauses},
 	}
 }
 

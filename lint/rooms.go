@@ -19,6 +19,7 @@ var rooms = []room{
 	{"stat", nil},
 	{"parallel", nil},
 	{"events", nil},
+	{"validate", nil},
 	{"torch/pickle", nil},
 	{"torch/weights", []string{"torch/pickle"}},
 	{"torch", []string{"torch/weights"}},
@@ -56,7 +57,7 @@ var rooms = []room{
 	{"cluster/node/telemetry", []string{"results", "results/prometheus"}},
 	{"cluster/trace", nil},
 	{"cluster/estimate", []string{"cluster/trace"}},
-	{"cluster", []string{"results", "cluster/trace"}},
+	{"cluster", []string{"results", "cluster/trace", "goodput"}},
 	{"cluster/fabric/graph", nil},
 	{"cluster/fabric", []string{"cluster", "cluster/fabric/graph"}},
 	{"cluster/fabric/networks", []string{"cluster/fabric/graph", "trainer"}},
@@ -72,7 +73,7 @@ var rooms = []room{
 	{"cluster/schedulers", []string{"cluster/lucid"}},
 	{"config/decode", nil},
 	{"original/dl2", []string{"learn/dense", "learn/replay", "cluster/elastic", "torch/weights"}},
-	{"original/pollux", []string{"cluster/adaptive"}},
+	{"original/pollux", []string{"cluster/adaptive", "cluster/schedulers"}},
 	{"original/ramp", []string{"cluster/fabric", "cluster/elastic", "learn"}},
 	{"original/tasks", []string{"learn", "cluster/elastic"}},
 	{"original/vocab", []string{"model"}},
@@ -94,7 +95,7 @@ var rooms = []room{
 var everyRoomBelow = []string{"*"}
 
 // common are the rooms that every other may import. They do not import each other.
-var common = []string{"files", "stat", "parallel", "events"}
+var common = []string{"files", "stat", "parallel", "events", "validate"}
 
 // standalone are packages that nothing imports, with the rooms that they may import.
 var standalone = map[string][]string{

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"iter"
 	"path"
 	"regexp"
 	"strings"
@@ -23,14 +24,25 @@ func matches(file *File, pattern *regexp.Regexp, say func(matched string) string
 		return nil // the common case, without cutting the file into lines
 	}
 	var found []Finding
-	line := 0
-	for text := range strings.Lines(string(file.Text)) {
-		line++
-		for _, group := range pattern.FindAllStringSubmatch(strings.TrimRight(text, "\r\n"), -1) {
+	for line, text := range file.lines() {
+		for _, group := range pattern.FindAllStringSubmatch(text, -1) {
 			found = append(found, Finding{Path: file.Path, Line: line, Text: say(group[len(group)-1])})
 		}
 	}
 	return found
+}
+
+// lines yields the lines of a file with their numbers, from 1.
+func (f *File) lines() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		line := 0
+		for text := range strings.Lines(string(f.Text)) {
+			line++
+			if !yield(line, strings.TrimRight(text, "\r\n")) {
+				return
+			}
+		}
+	}
 }
 
 // joined writes a word in parts, so that the rule that looks for it does not find itself.

@@ -40,7 +40,7 @@ func TestSheetOfConvNet2(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// The figures are those that torchvision and the papers give; the last two are
+// The figures equal those of torchvision and the papers; the last two are
 // what the layers of He et al.'s networks add up to, with their shortcuts.
 func TestParameters(t *testing.T) {
 	for name, want := range map[string]int{

@@ -557,6 +557,7 @@ def _unquoted(token):
 _KINDS = [
     ("cluster", {"simulations.csv"}),
     ("elastic", {"elastic.csv", "manifest.json"}),
+    ("adaptive", {"adaptive.csv", "manifest.json"}),
     ("node", {"node.csv", "manifest.json"}),
     ("node-profile", {"profile.csv", "manifest.json"}),
     ("fabric", {"fabric.csv", "manifest.json"}),
@@ -614,7 +615,7 @@ class Run:
         names = _list(self.path)
         self.kind = _kind(
             names
-        )  # cluster, elastic, node, node-profile, fabric, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
+        )  # cluster, elastic, adaptive, node, node-profile, fabric, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
         if self.kind is None:
             raise Error(
                 f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "
@@ -681,8 +682,12 @@ class Run:
     def tables(self):
         """Names of the tables: files, such as "epochs" and "events", and "sequences" of a simulation."""
         found = [name for name in map(_table_name, _list(self.path)) if name] if self.kind != "table" else []
-        for folder in _folders(self.path) if self.kind in ("cluster", "elastic", "node") else []:
-            found += [f"{os.path.basename(folder)}/{name}" for name in map(_table_name, _list(folder)) if name]
+        folders = _folders(self.path) if self.kind in ("cluster", "elastic", "adaptive", "node") else []
+        if self.kind == "adaptive":  # of several workloads, a folder for each
+            folders += [inner for folder in folders for inner in _folders(folder)]
+        for folder in folders:
+            there = os.path.relpath(folder, self.path).replace(os.sep, "/")
+            found += [f"{there}/{name}" for name in map(_table_name, _list(folder)) if name]
         return sorted(set(found) | ({"sequences"} if self._table_folder() is not None else set()))
 
     def _table_folder(self):

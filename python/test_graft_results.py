@@ -177,6 +177,14 @@ class Reads(Folder):
             (["007", "12"], ["a", None], [5, 6], [0.5, 1.0]),
         )
 
+    def test_files_of_adaptive_jobs(self):
+        self.write("adaptive/manifest.json", MANIFEST)
+        self.write("adaptive/adaptive.csv", 'workload,scheduler\n"a","pollux"\n')
+        self.write("adaptive/a/pollux/jobs.csv", "job,jct_s\nx,12\n")
+        run = graft_results.read(self.root / "adaptive")
+        self.assertEqual((run.kind, run.tables), ("adaptive", ["a/pollux/jobs", "adaptive"]))
+        self.assertEqual(list(run.table("a/pollux/jobs")["jct_s"]), [12])
+
     def test_files_of_elastic_jobs(self):
         self.write("elastic/manifest.json", MANIFEST)
         self.write("elastic/elastic.csv", 'scheduler,slots\n"drf",2\n')

@@ -59,6 +59,7 @@ var (
 	EventProcesses   = NewJobEvent("processes", EventTraits{Of: OfProcesses, Notice: Implied, About: "the number of processes that train together changes"})
 	EventPeerLost    = NewJobEvent("peer lost", EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that trained along has ended"})
 	EventPeerMissing = NewJobEvent("peer missing", EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that was to train along has not come"})
+	EventBatch       = NewJobEvent("batch", EventTraits{About: "the number of images in a step changes"})
 	EventLowRate     = NewJobEvent("low rate", EventTraits{Warning: hardlyLearns, About: "the learning rate is low long before the budget ends"})
 	EventEnd         = NewJobEvent("end", EventTraits{Notice: Silent, About: "the job ends"})
 )

@@ -10,7 +10,6 @@ import (
 
 	"graft/cluster/elastic/schedulers"
 	"graft/config"
-	"graft/results/failure"
 	"graft/results/report"
 	"graft/results/runs"
 	"graft/work"
@@ -30,21 +29,9 @@ func (o *clusterRunOptions) elastic(env *work.Env) bool {
 }
 
 func runElastic(ctx context.Context, w io.Writer, o clusterRunOptions, more []string) error {
-	var set []string
-	var unfit string
-	o.given.Visit(func(flag *pflag.Flag) {
-		key := elasticKeys[flag.Name]
-		switch {
-		case key == "" && clusterKeys[flag.Name] != "":
-			unfit = flag.Name
-		case flag.Name == "nodes":
-			set = append(set, key+"="+flag.Value.String())
-		case key != "":
-			set = append(set, key+"="+o.elasticValue(flag))
-		}
-	})
-	if unfit != "" {
-		return failure.Usagef("--%s is for jobs that keep their devices; leave it out", unfit)
+	set, err := o.assignments(elasticKeys, o.elasticValue)
+	if err != nil {
+		return err
 	}
 	env := environment(ctx)
 	c, err := config.ReadElastic(env.Files, o.file, append(append(set, o.set...), more...))
@@ -70,6 +57,9 @@ func elasticHelp() string {
 
 // elasticValue is the value of a flag as TOML.
 func (o *clusterRunOptions) elasticValue(flag *pflag.Flag) string {
+	if flag.Name == "nodes" {
+		return flag.Value.String()
+	}
 	if flag.Name != "scheduler" || len(o.schedulers) != 1 || o.schedulers[0] != "all" {
 		return o.value(flag)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"graft/cluster/schedulers"
 	"graft/config"
+	"graft/results/failure"
 	"graft/results/runs"
 	"graft/work"
 )
@@ -34,11 +35,11 @@ var clusterKeys = map[string]string{
 
 func (f *clusterFlags) add(command *cobra.Command) {
 	f.given = command.Flags()
-	f.given.String("data", "", "folder with knowledge of the cluster: its nodes, profiles, estimates, forecasts")
-	f.given.String("trace", "", "file of the trace")
+	f.given.String("data", "", "folder with knowledge of the cluster: its nodes, profiles, estimates, forecasts; of adaptive jobs the applications")
+	f.given.String("trace", "", "file of the trace; of adaptive jobs several, separated by commas")
 	f.given.String("nodes", "", "file of the virtual clusters and their nodes, or a number of nodes for all jobs; empty is vc_config.csv in --data")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil, "schedulers, separated by commas; all is every one")
-	f.given.String("compat", "", "reproduce the faults of an original: lucid, or dl2 for elastic jobs; none corrects them")
+	f.given.String("compat", "", "reproduce the faults of an original: lucid, dl2 for elastic jobs, or pollux for adaptive ones; none corrects them")
 	f.given.String("placement", "", "how nodes are selected: consolidate, consolidate-first or random")
 	f.given.String("estimates", "", "estimated durations of jobs: lgb or ebm of --data, exact, or a file")
 	f.given.StringSliceVar(&f.loads, "load", nil, "factors by which jobs arrive faster than in the trace, separated by commas")
@@ -70,6 +71,20 @@ func (f *clusterFlags) read(env *work.Env, more ...string) (*config.Cluster, err
 		tuneCollector(env, c.Cluster.Trace)
 	}
 	return c, runs.AsConfigFault(err)
+}
+
+// assignments are those of the flags that were given to keys of another kind of file. Flags without one are
+// usage errors.
+func (f *clusterFlags) assignments(keys map[string]string, value func(*pflag.Flag) string) (set []string, err error) {
+	f.given.Visit(func(flag *pflag.Flag) {
+		switch key := keys[flag.Name]; {
+		case key != "":
+			set = append(set, key+"="+value(flag))
+		case clusterKeys[flag.Name] != "":
+			err = failure.Usagef("--%s is for jobs that keep their devices; leave it out", flag.Name)
+		}
+	})
+	return set, err
 }
 
 // value is the value of a flag as TOML.

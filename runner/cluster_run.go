@@ -47,12 +47,21 @@ With --speeds, a CONFIG with the section elastic, or --compat dl2, jobs are elas
 choose their workers and parameter servers anew in each slot. Schedulers:
 
 ` + elasticHelp() + `
---compat dl2 keeps the faults of the simulator of DL2, and has its results.`,
+--compat dl2 keeps the faults of the simulator of DL2, and has its results.
+
+With a CONFIG with the section adaptive, or --compat pollux, jobs adapt their batch: --data is a
+folder of applications and --trace a table of jobs, also by its name in that folder. Schedulers:
+
+` + adaptiveHelp() + `
+and, without --compat pollux, schedulers from above that need no estimates, for the same jobs with
+the devices and the batch of their users. --compat pollux keeps the faults of the simulator of
+Pollux, and has its results.`,
 		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,sjf
   graft cluster run --trace log.swf --nodes 64 --scheduler backfill
   graft cluster run --data venus --trace september.csv --scheduler all --out runs/venus
   graft cluster run --data venus --trace september.csv --scheduler lucid --compat lucid --json
-  graft cluster run --trace jobs.json --speeds speeds.json --scheduler drf,optimus`,
+  graft cluster run --trace jobs.json --speeds speeds.json --scheduler drf,optimus
+  graft cluster run --compat pollux --data pollux --trace 0.5/workload-6.csv --scheduler optimus`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			o.file = first(args)
@@ -77,6 +86,9 @@ func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
 	}
 	if o.elastic(env) {
 		return runElastic(ctx, w, o, more)
+	}
+	if o.adaptive(env) {
+		return runAdaptive(ctx, w, o, more)
 	}
 	c, err := o.read(env, more...)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"graft/results/report"
 	"graft/results/runs"
 	"graft/simulation/evaluation"
+	"graft/validate"
 	"graft/work"
 	"graft/work/evaluate"
 )
@@ -141,20 +142,14 @@ func (o evaluateOptions) validate(env *work.Env) error {
 
 // validateLeave lists what is wrong with the flags about leaving tables out.
 func (o evaluateOptions) validateLeave() error {
-	var faults []error
+	var faults validate.Faults
 	for _, flag := range []string{"learn", "try", "for", "seeds", "steps", "against"} {
-		if o.Leave.By == "" && o.given(flag) {
-			faults = append(faults, fmt.Errorf("--%s is for --leave-out; add that, or leave out --%s", flag, flag))
-		}
+		faults.When(o.Leave.By == "" && o.given(flag), "--%s is for --leave-out; add that, or leave out --%s", flag, flag)
 	}
 	for _, flag := range []string{"for", "steps", "table"} {
-		if o.Leave.By != "" && o.Leave.File != "" && o.given(flag) {
-			faults = append(faults, fmt.Errorf("--%s is in the file of --learn; leave out one of them", flag))
-		}
+		faults.When(o.Leave.By != "" && o.Leave.File != "" && o.given(flag), "--%s is in the file of --learn; leave out one of them", flag)
 	}
-	if o.Leave.By != "" && o.seeds < 1 {
-		faults = append(faults, fmt.Errorf("--seeds is %d; must be at least 1", o.seeds))
-	}
+	faults.When(o.Leave.By != "" && o.seeds < 1, "--seeds is %d; must be at least 1", o.seeds)
 	return errors.Join(faults...)
 }
 

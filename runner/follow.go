@@ -66,5 +66,5 @@ func runFollow(ctx context.Context, path string, o train.FollowOptions) error {
 	defer answers.Close()
 	// Whoever stops the job stops its leader, which saves it and lets this one go.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGUSR1)
-	return train.Follow(environment(ctx), path, o, os.Stdin, answers)
+	return train.Follow(ctx, environment(ctx), path, o, os.Stdin, answers)
 }

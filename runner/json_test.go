@@ -45,7 +45,7 @@ var updateDocs = flag.Bool("update-docs", false, "write docs/json.md as the code
 
 // jsonReports are the objects that commands print with --json, by command.
 var jsonReports = map[string][]any{
-	"graft cluster run":   {runs.ClusterOutcome{}, runs.ElasticOutcome{}},
+	"graft cluster run":   {runs.ClusterOutcome{}, runs.ElasticOutcome{}, runs.AdaptiveOutcome{}},
 	"graft config show":   {configReport{}},
 	"graft demo":          {train.Result{}},
 	"graft doctor":        {doctor.Report{}},

@@ -18,35 +18,40 @@ import (
 	"graft/work/train"
 )
 
-// onSlurm runs the job of several machines by srun on three of Slurm's four nodes, and does something to it when
-// all processes work.
-func onSlurm(t *testing.T, act func(folder string)) train.Result {
+// onSlurm runs the job of several machines by srun on three of Slurm's four nodes, with settings, and does something
+// to it when all processes work.
+func onSlurm(t *testing.T, act func(folder string), set ...string) train.Result {
 	folder := machinesFolder(t)
 	self, err := os.Executable()
 	require.NoError(t, err)
+	var more strings.Builder
+	for _, s := range set {
+		fmt.Fprintf(&more, " --set %q", s)
+	}
 	script := fmt.Sprintf(`#!/bin/sh
 export GRAFT_TOKEN=0123456789abcdef %s=1
-exec srun --ntasks=3 --ntasks-per-node=1 --kill-on-bad-exit=0 --output=%s/task%%t.out %s train job.toml --json --quiet \
-	--set "parallel.listen='slurm:7071'" --set "time.budget='1s'"
-`, programVariable, folder, self)
+srun --ntasks=3 --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 --output=%s/task%%t.out %s train job.toml --json --quiet \
+	--set "parallel.listen='slurm:7071'"%s
+echo $? >ended.part && mv ended.part ended
+`, programVariable, folder, self, more.String())
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "job.sh"), []byte(script), 0o700))
-	c := exec.Command("sbatch", "--wait", "--nodes=3", "--ntasks-per-node=1", "job.sh")
+	c := exec.Command("sbatch", "--no-kill", "--nodes=3", "--ntasks-per-node=1", "job.sh")
 	c.Dir = folder
-	var said bytes.Buffer
-	c.Stdout, c.Stderr = &said, &said
-	require.NoError(t, c.Start())
+	said, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	content := func(name string) string {
+		text, _ := os.ReadFile(filepath.Join(folder, name))
+		return string(text)
+	}
 	if act != nil {
-		require.Eventually(t, func() bool {
-			content, _ := os.ReadFile(filepath.Join(folder, "runs/job/events.jsonl"))
-			return bytes.Contains(content, []byte(`"processes":3`))
-		}, time.Minute, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return strings.Contains(content("runs/job/events.jsonl"), `"processes":3`) }, patience, 20*time.Millisecond)
 		act(folder)
 	}
-	err = c.Wait()
+	require.Eventually(t, func() bool { return content("ended") != "" }, patience, 20*time.Millisecond) // sbatch --wait looks after 2, 6, 14 and 30 s
 	if act == nil {
-		require.NoError(t, err, "%s", &said)
+		require.Equal(t, "0\n", content("ended"))
 	}
-	return decoded[train.Result](t, contents(t, filepath.Join(folder, "task0.out")))
+	return decoded[train.Result](t, content("task0.out"))
 }
 
 // killTask kills a task of the step in a folder.
@@ -70,19 +75,25 @@ func killTask(t *testing.T, folder string, task int) {
 	require.Fail(t, "the task does not run")
 }
 
-// Tasks of srun train as processes of one machine do, and go on without one that is killed.
-func TestMachinesOfSlurm(t *testing.T) {
+// useSlurm starts a cluster for a test.
+func useSlurm(t *testing.T) {
 	fleettest.NeedSlurm(t)
 	cluster, err := fleettest.StartCluster(fleet.NewClock(time.Now))
 	require.NoError(t, err)
 	t.Cleanup(cluster.Stop)
 	cluster.Use(t)
-	want := onOneMachine(t, 3, "time.budget='1s'")
-	require.Zero(t, apartBy(t, onSlurm(t, nil), want))
+}
+
+// Tasks of srun train as processes of one machine do, and go on without one that is killed.
+func TestMachinesOfSlurm(t *testing.T) {
+	useSlurm(t)
+	const budget = "time.budget='1s'"
+	want := onOneMachine(t, 3, budget)
+	require.Zero(t, apartBy(t, onSlurm(t, nil, budget), want))
 	if !longTests {
 		t.Skip("left out: the same beside a task that is killed; set GRAFT_LONG=1")
 	}
-	got := onSlurm(t, func(folder string) { killTask(t, folder, 2) })
+	got := onSlurm(t, func(folder string) { killTask(t, folder, 2) }, budget)
 	require.LessOrEqual(t, apartBy(t, got, want), 1e-6)
 	lost := 0
 	for _, e := range got.Events {
@@ -91,4 +102,30 @@ func TestMachinesOfSlurm(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, lost)
+}
+
+// The devices of an elastic job are those of its allocation: a node that scontrol takes is a down, and a task that another
+// srun starts an up.
+func TestElasticAllocationOfSlurm(t *testing.T) {
+	useSlurm(t)
+	const budget = "time.budget='8s'"
+	got := onSlurm(t, func(folder string) {
+		j := &jobOnMachines{T: t, folder: folder}
+		jobs, err := exec.Command("squeue", "--noheader", "--format=%A").Output()
+		require.NoError(t, err)
+		out, err := exec.Command("scontrol", "update", "JobId="+strings.TrimSpace(string(jobs)), "NumNodes=2").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		j.await(`"processes":2`, 1)
+		self, err := os.Executable()
+		require.NoError(t, err)
+		c := exec.Command("srun", "--nodes=1", "--ntasks=1", self, "follow", "--join", "127.0.0.1:7071", "--wait", "2s")
+		c.Dir, c.Env = folder, append(os.Environ(), programVariable+"=1", "GRAFT_TOKEN=0123456789abcdef")
+		require.NoError(t, c.Start())
+		t.Cleanup(func() { require.NoError(t, c.Wait(), "it ends when the leader has left") })
+		j.await(`"processes":3`, 2)
+	}, append(elasticJob, "parallel.min_processes=3", budget)...)
+	require.Equal(t, []int{2, 3, 2, 3}, devicesOf(got))
+	apart := apartBy(t, got, plannedAs(t, got, budget, growing))
+	t.Logf("measured: devices 3, 2, 3 of an elastic allocation of Slurm: %d steps, losses within %.2g of those of a timeline with the same changes", got.Outcome.Steps, apart)
+	require.LessOrEqual(t, apart, 1e-6)
 }

@@ -37,7 +37,7 @@ layers = [
 const machinesJob = `[network]
 file = "smooth.toml"
 [time]
-budget = "1200ms"
+budget = "850ms"
 events = [{at = "1ms", change = "up", devices = 3}]
 [optimizer]
 rule = "sgd"
@@ -129,7 +129,7 @@ func (j *jobOnMachines) events(holding string) int {
 
 // await waits until so many events hold a text.
 func (j *jobOnMachines) await(holding string, count int) {
-	require.Eventually(j, func() bool { return j.events(holding) >= count }, time.Minute, 20*time.Millisecond, holding)
+	require.Eventually(j, func() bool { return j.events(holding) >= count }, patience, 20*time.Millisecond, holding)
 }
 
 // onOneMachine runs the job with so many processes of one machine.
@@ -160,6 +160,7 @@ func apartBy(t *testing.T, got, want train.Result) (most float64) {
 
 // Over 200 steps losses on three machines are those of three processes on one machine, and of a single process.
 func TestMachinesHaveTheLossesOfOne(t *testing.T) {
+	t.Parallel() // it waits for processes
 	m := newMachines(t, 3)
 	got := startOnMachines(t, m, 2).ends()
 	require.Greater(t, got.Outcome.Steps, int64(200))
@@ -173,7 +174,7 @@ func TestMachinesHaveTheLossesOfOne(t *testing.T) {
 var peerLost = fmt.Sprintf("%q", results.EventPeerLost)
 
 // longer makes the job last some seconds of the machine's time, at length a minute.
-var longer = "time.budget='2500ms'"
+var longer = "time.budget='1700ms'"
 
 func init() {
 	if longTests {
@@ -183,6 +184,7 @@ func init() {
 
 // Faults of the network and of machines cost no step and none is done twice.
 func TestMachinesSurviveFaults(t *testing.T) {
+	t.Parallel()           // it waits for processes
 	m := newMachines(t, 4) // a spare follower has its own
 	whole := sync.OnceValue(func() train.Result { return startOnMachines(t, m, 2, longer).ends() })
 	for _, c := range []struct {
@@ -242,4 +244,56 @@ func TestConfigCheckSeesTheToken(t *testing.T) {
 	fails(t, failure.Configuration, "parallel.token_file: the token is shorter than 16 characters", append(set, "parallel.token_file='token'")...)
 	done(t, "config", "check", "job.toml", "--set", "parallel.listen='slurm:7000'")
 	fails(t, failure.Configuration, `"none" is no port`, "config", "check", "job.toml", "--set", "parallel.listen='slurm:none'")
+}
+
+// plannedAs is the job on one machine with the changes that an elastic job took as its timeline.
+func plannedAs(t *testing.T, got train.Result, set ...string) train.Result {
+	t.Helper()
+	var events []string
+	for _, e := range got.Events {
+		if e.Event == results.EventUp || e.Event == results.EventDown {
+			events = append(events, fmt.Sprintf("{at=%q, change=%q, devices=%d}", e.Time, e.Event, e.Devices))
+		}
+	}
+	return onOneMachine(t, 1, append(set, "time.events=["+strings.Join(events, ", ")+"]")...)
+}
+
+// devicesOf are the devices of a job after each up and down.
+func devicesOf(r train.Result) (devices []int) {
+	for _, e := range r.Events {
+		if e.Event == results.EventUp || e.Event == results.EventDown {
+			devices = append(devices, e.Devices)
+		}
+	}
+	return devices
+}
+
+// elasticJob are the settings of the job that make it elastic, without its timeline.
+var elasticJob = []string{"time.events=[]", "parallel.elastic=true", "parallel.min_processes=2", growing}
+
+// growing are the decisions of the job.
+const growing = "adapt={decider='script', actions=['widen:conv1:12', 'widen:conv2:12']}"
+
+// An elastic job takes followers as they come and lets them go: each one that joins is an up, one that is told to end
+// or is killed a down, and no step is lost or done twice.
+func TestDevicesFollowTheFollowers(t *testing.T) {
+	m := newMachines(t, 3)
+	const budget = "time.budget='6s'"
+	j := startOnMachines(t, m, 1, append(elasticJob, budget)...)
+	j.await(`"processes":2`, 1)
+	j.follow(2, m.address(0)+":7000")
+	j.await(`"processes":3`, 1)
+	require.NoError(t, j.followers[0].Process.Signal(syscall.SIGTERM))
+	var exit *exec.ExitError
+	require.ErrorAs(t, j.followers[0].Wait(), &exit)
+	require.Equal(t, int(failure.Interrupted), exit.ExitCode(), "%s", j.logs[0])
+	j.await(`"processes":2`, 2)
+	require.NoError(t, j.followers[1].Process.Kill())
+	j.await(peerLost, 2)
+	got := j.ends()
+	require.Equal(t, 1, j.events("it has left"))
+	require.Equal(t, []int{2, 3, 2, 1}, devicesOf(got))
+	apart := apartBy(t, got, plannedAs(t, got, budget, growing))
+	t.Logf("measured: devices 2, 3, 2, 1 of an elastic job: %d steps, losses within %.2g of those of a timeline with the same changes", got.Outcome.Steps, apart)
+	require.LessOrEqual(t, apart, 1e-6)
 }

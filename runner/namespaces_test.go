@@ -34,6 +34,9 @@ type frame struct {
 	bytes []byte
 }
 
+// machinesMade counts machines, since tests have some at the same time.
+var machinesMade atomic.Int64
+
 // newMachines makes so many machines with the addresses 10.77.0.1 and on.
 func newMachines(t *testing.T, count int) *machines {
 	t.Helper()
@@ -45,13 +48,15 @@ func newMachines(t *testing.T, count int) *machines {
 	}
 	m := &machines{}
 	t.Cleanup(m.close)
+	const most = 9 // machines of a test
+	first := int(machinesMade.Add(most)) - most
 	for k := range count {
-		name := fmt.Sprintf("graft%d-%d", os.Getpid(), k+1)
+		name := fmt.Sprintf("graft%d-%d", os.Getpid(), first+k+1)
 		if out, err := exec.Command("ip", "netns", "add", name).CombinedOutput(); err != nil {
 			t.Skipf("left out: this machine allows no network namespaces: %s", strings.TrimSpace(string(out)))
 		}
 		m.names = append(m.names, name)
-		cable := fmt.Sprintf("gt%d-%d", os.Getpid()%100000, k+1)
+		cable := fmt.Sprintf("gt%d-%d", os.Getpid()%100000, first+k+1)
 		tap, err := openTAP(cable)
 		if err != nil {
 			t.Skipf("left out: this machine allows no TAP devices: %v", err)

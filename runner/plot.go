@@ -14,6 +14,7 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/plot"
+	"graft/validate"
 	"graft/work/evaluate"
 )
 
@@ -82,13 +83,9 @@ func plotHelp() string {
 }
 
 func (o plotOptions) validate() error {
-	faults := []error{o.Options.Validate(), plot.Given{X: o.x}.Validate()}
-	if o.vocab != "" && o.policy == "" {
-		faults = append(faults, errors.New("--vocab is for the policy of --policy; add that, or leave out --vocab"))
-	}
-	if o.given && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)) {
-		faults = append(faults, fmt.Errorf("--threshold is %v; give a number", o.threshold))
-	}
+	faults := validate.Faults{o.Options.Validate(), plot.Given{X: o.x}.Validate()}
+	faults.When(o.vocab != "" && o.policy == "", "--vocab is for the policy of --policy; add that, or leave out --vocab")
+	faults.When(o.given && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)), "--threshold is %v; give a number", o.threshold)
 	return failure.With(failure.Usage, errors.Join(faults...))
 }
 

@@ -156,12 +156,13 @@ func TestMakeWithAWheel(t *testing.T) {
 
 // A release is the same bytes twice, and runs where it is unpacked.
 func TestRelease(t *testing.T) {
+	t.Parallel() // it waits for processes
 	if _, err := os.Stat("../build/src/cgotorch"); err != nil {
 		t.Skip("left out: build/src is missing; run 'make source'")
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "graft")
-	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version=1.2.3", "-o", program, ".")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.version=1.2.3", "-o", program, ".")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	pack := func(to string) string {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -113,15 +114,32 @@ func TestSimulate(t *testing.T) {
 	fails(t, failure.Configuration, "train.batch was 40 and is 20", "simulate", path, "--folder", run, "--set", "train.batch=20")
 }
 
+// The number of workers that a measurement finds is at most that of the processors, and changes no result.
+func TestWorkersThatFit(t *testing.T) {
+	folder, path := newScenario(t, scenarioFile)
+	one, fit := filepath.Join(folder, "one", "late"), filepath.Join(folder, "fit", "late")
+	simulated(t, path, "--folder", one, "--workers", "1")
+	text := simulated(t, path, "--folder", fit, "--set", "fleet.fit=true")
+	require.Regexp(t, `"msg":"workers fit on a device","workers":\d+,"images_per_second":\d+`, text)
+	require.Equal(t, tableBytes(t, filepath.Join(one, "table")), tableBytes(t, filepath.Join(fit, "table")))
+	logs, err := filepath.Glob(filepath.Join(fit, "logs", "worker-*.log"))
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(logs), runtime.NumCPU())
+	require.NotEmpty(t, logs)
+	require.NoDirExists(t, filepath.Join(fit, "fit"))
+	fails(t, failure.Configuration, "fit finds the number of local workers", "config", "check", path, "--set", "fleet.fit=true", "--set", "fleet.workers=2")
+}
+
 // A simulation that is killed at random moments, workers and all, goes on each time,
 // loses nothing that was committed, and ends in the same bytes.
 func TestKilledSimulationsEndTheSame(t *testing.T) {
+	t.Parallel() // it waits for processes
 	folder, path := newScenario(t, scenarioFile)
 	whole := filepath.Join(folder, "whole", "late")
 	simulated(t, path, "--folder", whole)
 	want := tableBytes(t, filepath.Join(whole, "table"))
 	random := rand.New(rand.NewPCG(1, 6))
-	kills, runs, most := 0, 0, 30
+	kills, runs, most := 0, 0, 15
 	if longTests {
 		most = 100
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
 	"fmt"
 	"image"
 	"image/color"
@@ -27,7 +29,7 @@ events = [{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]
 decider = "script"
 actions = ["widen:conv1:6"]
 [data]
-kind = "folder"
+kind = %q
 path = "images"
 size = 224
 stream = true
@@ -48,7 +50,7 @@ layers = [
 `
 
 // largeImages writes JPEG files of two classes in the sizes of a camera's.
-func largeImages(t *testing.T, folder string, each int) {
+func largeImages(t *testing.T, each int, write func(class, k int, file []byte)) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for k := range 2 * each {
 		img := image.NewRGBA(image.Rect(0, 0, 180+random.IntN(250), 180+random.IntN(250)))
@@ -57,22 +59,57 @@ func largeImages(t *testing.T, folder string, each int) {
 				img.Set(x, y, color.RGBA{uint8(100*(k%2) + x/4), uint8(y / 2), uint8(random.IntN(64)), 255})
 			}
 		}
-		dir := filepath.Join(folder, fmt.Sprint("class", k%2))
-		require.NoError(t, os.MkdirAll(dir, 0o755))
-		file, err := os.Create(filepath.Join(dir, fmt.Sprintf("%03d.jpg", k)))
-		require.NoError(t, err)
-		require.NoError(t, jpeg.Encode(file, img, nil))
-		require.NoError(t, file.Close())
+		var file bytes.Buffer
+		require.NoError(t, jpeg.Encode(&file, img, nil))
+		write(k%2, k, file.Bytes())
 	}
 }
 
-// A job on images of 224 pixels that are read when they are needed, killed again and again, ends as one that is
-// not.
+// imageFolder writes such images as a folder of each class.
+func imageFolder(t *testing.T, folder string, each int) {
+	largeImages(t, each, func(class, k int, file []byte) {
+		dir := filepath.Join(folder, fmt.Sprint("class", class))
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		write(t, filepath.Join(dir, fmt.Sprintf("%03d.jpg", k)), string(file))
+	})
+}
+
+// imageShards writes the same images as three shards of samples.
+func imageShards(t *testing.T, folder string, each int) {
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	var shards [3]bytes.Buffer
+	var tars [3]*tar.Writer
+	for k := range tars {
+		tars[k] = tar.NewWriter(&shards[k])
+	}
+	largeImages(t, each, func(class, k int, file []byte) {
+		w := tars[k%len(tars)]
+		for name, content := range map[string][]byte{"jpg": file, "cls": fmt.Append(nil, class)} {
+			require.NoError(t, w.WriteHeader(&tar.Header{Name: fmt.Sprintf("%03d.%s", k, name), Mode: 0o600, Size: int64(len(content))}))
+			_, err := w.Write(content)
+			require.NoError(t, err)
+		}
+	})
+	for k, w := range tars {
+		require.NoError(t, w.Close())
+		write(t, filepath.Join(folder, fmt.Sprintf("%d.tar", k)), shards[k].String())
+	}
+}
+
+// A job on images of 224 pixels that are read when they are needed, from folders or from shards, killed again and
+// again, ends as one that is not.
 func TestStreamedJobSurvivesKills(t *testing.T) {
+	t.Parallel() // it waits for processes
+	for kind, images := range map[string]func(t *testing.T, folder string, each int){"folder": imageFolder, "shards": imageShards} {
+		t.Run(kind, func(t *testing.T) { surviveKills(t, kind, images) })
+	}
+}
+
+func surviveKills(t *testing.T, kind string, images func(t *testing.T, folder string, each int)) {
 	folder := t.TempDir()
-	write(t, filepath.Join(folder, "job.toml"), streamedJob)
+	write(t, filepath.Join(folder, "job.toml"), fmt.Sprintf(streamedJob, kind))
 	write(t, filepath.Join(folder, "net.toml"), streamedNetwork)
-	largeImages(t, filepath.Join(folder, "images"), 60)
+	images(t, filepath.Join(folder, "images"), 60)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	run := func(name string, life time.Duration) (r train.Result, ended bool) {
@@ -113,5 +150,5 @@ func TestStreamedJobSurvivesKills(t *testing.T) {
 			require.Equal(t, want.Outcome.Steps, got.Outcome.Steps)
 		}
 	}
-	t.Logf("measured: a job on streamed images of 224 pixels, %d steps, killed %d times, has the digest of one that ran through", want.Outcome.Steps, kills)
+	t.Logf("measured: a job on streamed images of 224 pixels in %s, %d steps, killed %d times, has the digest of one that ran through", kind, want.Outcome.Steps, kills)
 }

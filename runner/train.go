@@ -124,6 +124,10 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 		p.Line("best by validation: epoch %d, %s accuracy on the test images, %s on the validation images, %s",
 			b.Epoch, document.AccuracyText(b.Test.Accuracy), document.AccuracyText(b.Validation.Accuracy), document.Plural(b.Parameters, "parameter"))
 	}
+	if o.Batch > 0 {
+		p.Line("batch of %s in the end, after %s; noise scale %.0f images, efficiency %.2f",
+			document.Plural(o.Batch, "image"), document.Plural(o.BatchChanges, "change"), o.NoiseScale, o.Efficiency)
+	}
 	p.Line("%s accuracy on the test images, %s on the validation images\n%s, %s, %s, %s in the end\n"+
 		"budget %s, of which %s were used: %s for deciding, %s for operating\n%s\n%sdigest %.12s",
 		document.AccuracyText(o.Test.Accuracy), document.AccuracyText(o.Validation.Accuracy), document.Plural(o.Epochs, "epoch"), document.Plural(o.Steps, "step"), document.Plural(o.Decisions, "decision"), document.Plural(o.Parameters, "parameter"),

@@ -128,7 +128,7 @@ if has "$libraries/libtorch_cpu.so" _ZN4c10d16ProcessGroupGlooC1; then together=
 if has "$libraries/libtorch_cuda.so" _ZN4c10d16ProcessGroupNCCLC1; then together="-DUSE_C10D_NCCL,-DUSE_C10D_GLOO $together"; fi
 
 graphs=-DGRAFT_NO_GRAPHS
-if [ -f "$libraries/libtorch_cuda.so" ]; then graphs="-DGRAFT_CUDA $graphs"; fi
+if [ -f "$libraries/libtorch_cuda.so" ]; then graphs="-DGRAFT_LIMIT,-DGRAFT_CUDA -DGRAFT_CUDA $graphs"; fi
 
 # gotorch's nine files as one unit: the headers cost more than the code.
 unity=$objects/cgotorch.cc

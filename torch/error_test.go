@@ -173,3 +173,17 @@ func TestThreadsThatAreSetFirstStay(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
 }
+
+// A limit of memory is for CUDA devices whose library can set it.
+func TestLimitMemory(t *testing.T) {
+	require.NoError(t, LimitMemory(CPU, 7))
+	first := Device{CUDA: true}
+	require.ErrorContains(t, LimitMemory(first, 1.5), "it lies between 0 and 1")
+	r, err := Describe()
+	require.NoError(t, err)
+	if r.CUDADevices > 0 && r.Graphs {
+		require.NoError(t, LimitMemory(first, 0.9))
+	} else {
+		require.ErrorContains(t, LimitMemory(first, 0.9), "limit the memory")
+	}
+}

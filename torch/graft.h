@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 18
+#define GRAFT_ABI 19
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -54,6 +54,7 @@ int64_t graft_abi(void);
 char *graft_describe(graft_runtime *out);
 char *graft_set_threads(int32_t threads);
 char *graft_use_threads(int32_t threads);
+char *graft_limit_memory(int32_t device, double share);  // of a CUDA device, for this process
 void graft_free_error(char *message);
 void graft_close_tensors(graft_t *tensors, int64_t count);
 char *graft_tensor_info(graft_t tensor, graft_info *out);
@@ -225,6 +226,16 @@ typedef struct {
   int64_t skipped;   // steps whose gradients were not finite; they changed nothing
 } graft_scaler;
 
+// Squares of gradients in the last step of a call, from which their noise follows. Each process's rows of
+// each part of the batch are a part here; a batch that is one part is halved.
+typedef struct {
+  double parts;    // sum over parts of the squared norm of the mean gradient
+  double inverse;  // sum over parts of 1 / rows
+  double count;    // parts; 0 where the step was skipped
+  double whole;    // squared norm of the mean gradient of the batch
+  double rows;     // of the batch
+} graft_squares;
+
 typedef struct {
   graft_t inputs;    // rows of examples
   graft_t labels;    // int64, one a row
@@ -252,6 +263,8 @@ typedef struct {
   double decay;
   int32_t first_average;  // the first step copies
   graft_scaler *scaler;   // training only: NULL is none
+  graft_squares *squares;  // training only: NULL measures none
+  double *exchange;        // training only: seconds in which processes sum gradients, in the whole call; NULL measures none
   // The processes that share the work, or NULL: of every batch each trains its part
   // of the rows, and evaluates its part of the batches. All give the same figures,
   // those of whole batches. Training that fails changes nothing then.

@@ -195,3 +195,19 @@ func take(op string, message *C.char) error {
 	C.graft_free_error(message)
 	return newError(op, text)
 }
+
+// LimitMemory limits the memory of a CUDA device that this process takes, to a share of the whole between 0 and 1. The
+// CPU has no limit. A call that would take more fails as one without memory does.
+func LimitMemory(d Device, share float64) error {
+	if d == CPU {
+		return nil
+	}
+	if !(share > 0 && share <= 1) {
+		return fmt.Errorf("limit the memory of %v to a share of %g; it lies between 0 and 1", d, share)
+	}
+	if err := Load(); err != nil {
+		return err
+	}
+	_, index := d.code()
+	return take("limit the memory of a device", C.graft_limit_memory(C.int32_t(index), C.double(share)))
+}

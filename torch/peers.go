@@ -61,6 +61,20 @@ func (o PeersOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
+// Share is this process's part of so many rows of a batch, or batches of an evaluation, as the large calls divide them: so
+// many from a start on. Nil has all.
+func (p *Peers) Share(total int) (start, count int) {
+	if p == nil {
+		return 0, total
+	}
+	even, more := total/p.Size, total%p.Size
+	start, count = p.Rank*even+min(p.Rank, more), even
+	if p.Rank < more {
+		count++
+	}
+	return start, count
+}
+
 // NewPeers returns when all processes of the group have joined.
 func (s *Scope) NewPeers(o PeersOptions) *Peers {
 	p := &Peers{Rank: o.Rank, Size: o.Size, scope: s}

@@ -25,7 +25,7 @@ const peerVariable = "GRAFT_TEST_PEER"
 
 // peerParts are the bodies of a group's processes in these tests.
 var peerParts = map[string]func(t *testing.T, s *Scope, p *Peers) any{
-	"collect": collectPart, "train": trainPart, "die": diePart, "sleep": sleepPart,
+	"collect": collectPart, "train": trainPart, "die": diePart, "sleep": sleepPart, "squares": squaresPart,
 }
 
 // together runs a part in so many processes of this test's own program, and reads

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"time"
 	"unsafe"
 )
 
@@ -37,6 +38,9 @@ type Batches struct {
 	Average Average
 	// Scaler scales the loss of training steps; Train changes it. Nil means none.
 	Scaler *Scaler
+	// Squares measures the squares of gradients in the last training step. A batch that would be one
+	// part is taken in two halves in that step.
+	Squares bool
 	// Peers share the work; nil means none. Each must get the same batches, and generators
 	// in the same state: it trains on its part of the rows of every batch and evaluates
 	// its part of the batches, and all get the figures of the whole. A
@@ -77,6 +81,9 @@ func NewScaler() *Scaler { return &Scaler{Scale: 1 << 16, Interval: 2000} }
 type Figures struct {
 	Losses  []float64 // mean over the batch
 	Correct []int     // rows whose largest logit is their label's
+	Squares Squares   // of the last step's gradients, with Batches.Squares; zero where there was one part only, or the step was skipped
+	// Exchange is the time in which processes summed gradients, in the whole call.
+	Exchange time.Duration
 }
 
 // Train runs forward, loss, backward and optimizer for each batch in one call.
@@ -91,7 +98,7 @@ func Train(p *Program, o *Optimizer, b Batches) (Figures, error) {
 
 // Evaluate runs the program over the batches without gradients, in eval mode.
 func Evaluate(p *Program, b Batches) (Figures, error) {
-	b.Augment, b.Teacher, b.Average, b.Scaler, b.Rates = Augment{}, Teacher{}, Average{}, nil, nil
+	b.Augment, b.Teacher, b.Average, b.Scaler, b.Rates, b.Squares = Augment{}, Teacher{}, Average{}, nil, nil, false
 	return b.run("evaluate", p, func(c *C.graft_batches, losses *C.double, correct *C.int64_t) *C.char {
 		return C.graft_evaluate(p.handle, c, losses, correct)
 	})
@@ -125,13 +132,20 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 	}
 	b.Average.code(&c, &pin)
 	scaler := b.Scaler.code(&c, &pin)
+	squares, exchange := new(C.graft_squares), new(C.double)
+	if b.Squares {
+		pin.Pin(squares)
+		c.squares = squares
+	}
+	pin.Pin(exchange)
+	c.exchange = exchange
 	losses, correct := make([]float64, steps), make([]C.int64_t, steps)
 	message := call(&c, (*C.double)(unsafe.SliceData(losses)), unsafe.SliceData(correct))
 	if err := take(op, message); err != nil {
 		return Figures{}, err
 	}
 	b.Scaler.update(scaler)
-	f := Figures{Losses: losses, Correct: make([]int, steps)}
+	f := Figures{Losses: losses, Correct: make([]int, steps), Squares: squaresOf(squares), Exchange: time.Duration(float64(*exchange) * float64(time.Second))}
 	for k, n := range correct {
 		f.Correct[k] = int(n)
 	}

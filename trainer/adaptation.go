@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"graft/dataset"
 	"graft/decider"
 	"graft/net2net"
 	"graft/results"
@@ -134,7 +135,7 @@ func (a *adaptation) calibrated(action net2net.Action, o net2net.Options) (chang
 		if err != nil {
 			return err
 		}
-		picked, _, err := a.Data.Train.Pick(s, places, nil)
+		picked, _, err := a.Data.Train.Pick(s, dataset.Rows{Places: places}, dataset.Rows{})
 		if err != nil {
 			return err
 		}
@@ -155,6 +156,7 @@ func (a *adaptation) calibrated(action net2net.Action, o net2net.Options) (chang
 func (a *adaptation) follow(c *net2net.Change) (err error) {
 	a.shown.Layers = 0 // counted anew
 	a.revision++
+	a.Batching.Times = nil // of another network
 	if a.optimizer, err = a.optimizer.Follow(a.scope, a.Network, c); err != nil {
 		return fmt.Errorf("the optimizer after %s: %w", c.Action, err)
 	}

@@ -79,6 +79,24 @@ func TestPartsAreCharged(t *testing.T) {
 	require.Error(t, (&Profile{}).Knows(w))
 }
 
+// With a time of the exchange each device takes its share of the images, and a step in parts exchanges once.
+func TestDevicesShareImages(t *testing.T) {
+	p := &Profile{Costs: Costs{Step: Rates{CallSeconds: 0.001, ExampleSeconds: 0.0001}, Batch: Rates{CallSeconds: 1}, ExchangeSeconds: 0.003}}
+	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
+	require.NoError(t, err)
+	w := Work{Kind: Steps, Count: 1, Rows: 66, Network: n}
+	require.Equal(t, 7600*time.Microsecond, p.Cost(w), "one device exchanges nothing")
+	w.Devices = 4
+	require.Equal(t, 5700*time.Microsecond, p.Cost(w), "17 images")
+	w.Part = 33
+	require.Equal(t, 6800*time.Microsecond, p.Cost(w), "9 and 9 images")
+	w.Rows, w.Part = 1, 0
+	require.Equal(t, 4100*time.Microsecond, p.Cost(w))
+	require.Equal(t, 250*time.Millisecond, p.Cost(Work{Kind: Batches, Count: 1, Rows: 64, Network: n, Devices: 4}), "whole batches are shared")
+	p.Costs.CommunicationShare = 0.1
+	require.ErrorContains(t, p.Validate(), "communication_share and exchange_seconds")
+}
+
 // The micro-batch is the largest whose estimated activations fit.
 func TestMicroBatchFollowsFromShapes(t *testing.T) {
 	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
@@ -89,21 +107,21 @@ func TestMicroBatchFollowsFromShapes(t *testing.T) {
 	size, err := SizeOf(n)
 	require.NoError(t, err)
 	require.Greater(t, bytes, size.Bytes)
-	require.Zero(t, o.microBatch(n), "the batch")
+	require.Zero(t, o.microBatch(n, o.Batch, 1), "the batch")
 	o.MicroBatch = 20
-	require.Equal(t, 20, o.microBatch(n))
+	require.Equal(t, 20, o.microBatch(n, o.Batch, 1))
 	o.MaxMemoryMB = int(10*bytes>>20) + 1
-	part := o.microBatch(n)
+	part := o.microBatch(n, o.Batch, 1)
 	require.LessOrEqual(t, int64(part)*bytes, int64(o.MaxMemoryMB)<<20)
 	require.Greater(t, int64(part+1)*bytes, int64(o.MaxMemoryMB)<<20)
 	o.Precision = torch.Brain
-	require.Less(t, o.microBatch(n), part)
+	require.Less(t, o.microBatch(n, o.Batch, 1), part)
 	o.MaxMemoryMB = 1 << 20
-	require.Equal(t, 20, o.microBatch(n))
+	require.Equal(t, 20, o.microBatch(n, o.Batch, 1))
 	large := n.Sketch()
 	large.Input = model.Shape{3, 512, 512}
 	o = Options{Batch: 64, MaxMemoryMB: 1}
 	require.ErrorContains(t, o.Fits(large), "raise it")
-	require.Equal(t, 1, o.microBatch(large))
+	require.Equal(t, 1, o.microBatch(large, o.Batch, 1))
 	require.NoError(t, Options{Batch: 64}.Fits(large))
 }

@@ -18,7 +18,7 @@ func TestPositionHasAllParts(t *testing.T) {
 	j := &Job{}
 	j.Live, j.adaptation.Skipped, j.LowRate, j.Scaler = []LiveChange{{}}, 1, true, torch.NewScaler() // left out where they are empty
 	j.evaluation.Best = &Best{}
-	j.Curve.Loss = 1
+	j.Curve.Loss, j.Batching.Size = 1, 1
 	for _, part := range append(j.parts(), &origin{}) {
 		text, err := json.Marshal(part)
 		require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 type core struct {
 	*replica
 	progress
+	batching
 	sums
 	Clock     Clock
 	Scheduler Scheduler
@@ -58,19 +59,28 @@ type Score struct {
 	Accuracy float64 `json:"accuracy"` // between 0 and 1
 }
 
-func (c *core) perEpoch() int { return (c.Data.Train.Count + c.Batch - 1) / c.Batch }
+// perEpoch is the number of steps of the epoch under way: those done and those that are left.
+func (c *core) perEpoch() int {
+	return c.Step + (c.Data.Train.Count-c.Seen+c.batch()-1)/c.batch()
+}
 
 // work is so many steps, for the clock.
 func (c *core) work(steps int) Work {
-	w := c.stepWork(c.Network)
-	w.Count, w.Devices = steps, c.Devices
+	w := c.workOn(c.Network, c.batch())
+	w.Count = steps
+	return w
+}
+
+// workOn is a step of a network on a batch.
+func (c *core) workOn(n *model.Network, batch int) Work {
+	w := c.stepWork(n, batch, c.devices())
+	w.Devices = c.Devices
 	return w
 }
 
 // stepOf is the time of a step with a network; zero if the clock does not know it.
 func (c *core) stepOf(n *model.Network) time.Duration {
-	w := c.stepWork(n)
-	w.Count, w.Devices = 1, c.Devices
+	w := c.workOn(n, c.batch())
 	if knows(c.Clock, w) != nil {
 		return 0
 	}
@@ -115,7 +125,7 @@ func (c *core) row() Row {
 	now := c.Clock.Now()
 	used := c.resources(now)
 	r := Row{Epoch: c.Epoch, Time: now, Steps: c.Steps, Validation: c.Validation, Rate: c.LR,
-		Parameters: c.Network.Parameters(), Devices: c.Devices, Images: used.Images, FLOP: used.FLOP, DeviceTime: used.DeviceTime}
+		Parameters: c.Network.Parameters(), Devices: c.Devices, Images: used.Images, FLOP: used.FLOP, DeviceTime: used.DeviceTime, Rhythm: c.rhythm()}
 	if c.Step > 0 {
 		r.Loss, r.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/float64(c.Seen)
 	}

@@ -17,6 +17,10 @@ type Costs struct {
 	SurgerySeconds     float64 // for an operation, with its calibration and the optimizer that follows
 	SurgerySpread      float64 // in seconds
 	CommunicationShare float64 // share of a step that more devices do not shorten; zero means none
+	// ExchangeSeconds is the time in which several devices exchange the gradients of a step. Each then takes its share of
+	// the images, so that its time follows from their number. Zero means that devices divide the time of a step, but
+	// for CommunicationShare.
+	ExchangeSeconds float64 `json:",omitempty"`
 }
 
 // Rates are a linear model of the time of a step or a batch: the sum of rates times
@@ -54,9 +58,12 @@ func (r Rates) seconds(of Size, rows int) float64 {
 func (c Costs) Validate() error {
 	faults := append(c.Step.faults("step"), c.Batch.faults("batch")...)
 	faults = append(faults, positive("decision_seconds", c.DecisionSeconds), positive("decision_spread", c.DecisionSpread),
-		positive("surgery_seconds", c.SurgerySeconds), positive("surgery_spread", c.SurgerySpread))
+		positive("surgery_seconds", c.SurgerySeconds), positive("surgery_spread", c.SurgerySpread), positive("exchange_seconds", c.ExchangeSeconds))
 	if !(c.CommunicationShare >= 0 && c.CommunicationShare <= 1) {
 		faults = append(faults, fmt.Errorf("communication_share is %v; it lies between 0 and 1", c.CommunicationShare))
+	}
+	if c.CommunicationShare > 0 && c.ExchangeSeconds > 0 {
+		faults = append(faults, errors.New("communication_share and exchange_seconds are both given; leave one out"))
 	}
 	if (c.Step == Rates{}) != (c.Batch == Rates{}) {
 		faults = append(faults, errors.New("a step of training and a batch of evaluation both cost something, or neither does"))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"graft/torch"
 )
@@ -50,7 +51,7 @@ func (d *distillation) ask() error {
 
 func (d *distillation) compute(s *torch.Scope) error {
 	var parts []*torch.Tensor
-	err := d.Data.Train.Each(d.EvalBatch, func(of *torch.Scope, images, _ *torch.Tensor) error {
+	err := d.Data.Train.Each(d.EvalBatch, nil, func(of *torch.Scope, images, _ *torch.Tensor) error {
 		of.NoGrad(func() {
 			part := d.evaluator.Forward(of, images, false, nil)
 			of.Keep(s, part)
@@ -75,6 +76,16 @@ func (d *distillation) begin() {
 	if one := d.Clock.Cost(d.work(1)); one > 0 {
 		d.Length = max(1, int(d.Distill.Span*float64(d.deadline()-d.Clock.Now())/float64(one)))
 	}
+}
+
+// stretch keeps the course's place and its end in time when a step takes another time.
+func (d *distillation) stretch(before, after time.Duration) {
+	if d.logits == nil || before <= 0 || after <= 0 {
+		return
+	}
+	by := float64(before) / float64(after)
+	d.Length = max(1, int(math.Round(by*float64(d.Length))))
+	d.Taught = min(int(math.Round(by*float64(d.Taught))), d.Length-1)
 }
 
 // teacher is the distillation of the next step: its share falls with every step.

@@ -25,10 +25,14 @@ var epochColumns = []results.Column{
 	{Name: "train_loss", Unit: "nats"}, {Name: "train_accuracy"}, {Name: "validation_loss", Unit: "nats"}, {Name: "validation_accuracy"},
 	{Name: "learning_rate"}, {Name: "parameters", Kind: results.Int}, {Name: "devices", Kind: results.Int},
 	{Name: "images", Kind: results.Int}, {Name: "flop"}, {Name: "device_time", Unit: "s"},
+	{Name: "batch", Kind: results.Int}, {Name: "throughput", Unit: "images/s"}, {Name: "efficiency"}, {Name: "goodput", Unit: "images/s"},
 }
 
-// firstColumns is the number of columns before Images. A run that began with them goes on
-// with them.
+// olderColumns are the numbers of columns that graft wrote before, the newest first: up to DeviceTime, and
+// before Images. A run that began with them goes on with them.
+var olderColumns = []int{13, firstColumns}
+
+// firstColumns is the number of columns that every table has.
 const firstColumns = 10
 
 // Folder records a job in a run folder.
@@ -44,9 +48,11 @@ func OpenFolder(run *results.Run) (*Folder, error) {
 	f := &Folder{Run: run, columns: len(epochColumns)}
 	var err error
 	f.epochs, err = run.Stream(epochTable, epochColumns)
-	if errors.Is(err, results.ErrColumns) {
-		f.columns = firstColumns
-		f.epochs, err = run.Stream(epochTable, epochColumns[:firstColumns])
+	for _, older := range olderColumns {
+		if errors.Is(err, results.ErrColumns) {
+			f.columns = older
+			f.epochs, err = run.Stream(epochTable, epochColumns[:older])
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -58,7 +64,7 @@ func OpenFolder(run *results.Run) (*Folder, error) {
 // Epoch adds a row to the table of epochs.
 func (f *Folder) Epoch(r Row) error {
 	values := []any{r.Epoch, r.Time.Seconds(), r.Steps, r.Loss, r.Accuracy, r.Validation.Loss, r.Validation.Accuracy, r.Rate, r.Parameters, r.Devices,
-		r.Images, r.FLOP, r.DeviceTime.Seconds()}
+		r.Images, r.FLOP, r.DeviceTime.Seconds(), r.Batch, r.Throughput, r.Efficiency, r.Goodput}
 	return f.epochs.Append(values[:f.columns]...)
 }
 
@@ -165,7 +171,8 @@ func rowsOf(table *results.Table) (_ []Row, err error) {
 		rows[k] = Row{Epoch: int(value("epoch")), Time: seconds("time"), Steps: int64(value("steps")),
 			Loss: value("train_loss"), Accuracy: value("train_accuracy"), Validation: Score{value("validation_loss"), value("validation_accuracy")},
 			Rate: value("learning_rate"), Parameters: int(value("parameters")), Devices: int(value("devices")),
-			Images: int64(value("images")), FLOP: value("flop"), DeviceTime: seconds("device_time")}
+			Images: int64(value("images")), FLOP: value("flop"), DeviceTime: seconds("device_time"),
+			Rhythm: Rhythm{int(value("batch")), value("throughput"), value("efficiency"), value("goodput")}}
 	}
 	return rows, nil
 }

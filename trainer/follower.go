@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,25 +15,54 @@ import (
 // images onto its device, executes orders and answers them until there are no more,
 // which is also how it learns that the leader is gone. It writes no files. Call it in a
 // scope of [torch.With], which keeps it on one thread. Address is that of a process on another machine than the
-// leader's; empty on the same one.
-func Follow(load func() (*dataset.Set, error), address string, orders io.Reader, answers io.Writer) error {
-	f := &follower{out: json.NewEncoder(answers), address: address}
+// leader's; empty on the same one. After ctx is cancelled it leaves between two orders.
+func Follow(ctx context.Context, load func() (*dataset.Set, error), address string, orders io.Reader, answers io.Writer) error {
+	f := &follower{ctx: ctx, out: json.NewEncoder(answers), address: address}
 	defer f.close()
 	err := f.begin(load)
-	in := json.NewDecoder(orders)
-	for err == nil {
-		var o order
-		if err = in.Decode(&o); err == nil {
-			err = f.answer(o)
+	next := read(ctx, orders)
+	for err == nil && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case got := <-next:
+			if err = got.err; err == nil {
+				err = f.answer(got.order)
+			}
 		}
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
 	}
 	return fmt.Errorf("follow the job's leader: %w", err)
 }
 
+// received is an order, or the error at which there are no more.
+type received struct {
+	order order
+	err   error
+}
+
+// read returns orders as they come, until an error.
+func read(ctx context.Context, orders io.Reader) <-chan received {
+	next := make(chan received)
+	go func() {
+		in := json.NewDecoder(orders)
+		for more := true; more; {
+			var r received
+			r.err = in.Decode(&r.order)
+			more = r.err == nil
+			select {
+			case next <- r:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return next
+}
+
 type follower struct {
+	ctx     context.Context // it leaves when this is done
 	out     *json.Encoder
 	data    *dataset.Set
 	device  torch.Device
@@ -61,7 +91,7 @@ func (f *follower) begin(load func() (*dataset.Set, error)) error {
 // answer executes an order and answers it. An error ends the process.
 func (f *follower) answer(o order) error {
 	err := f.execute(o)
-	a := answer{Lost: errors.Is(err, torch.ErrPeer)}
+	a := answer{Lost: errors.Is(err, torch.ErrPeer), Leaves: f.ctx.Err() != nil}
 	if err != nil {
 		f.leave() // so that all others notice
 		a.Error = err.Error()

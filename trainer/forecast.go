@@ -31,6 +31,7 @@ type forecast struct {
 	asking             bool
 	up                 int // last event that was an up; less than zero before one
 	decisions          []int
+	costs              map[Work]time.Duration // of one piece of work; the same few come again in every epoch
 }
 
 // Decisions returns the number of decisions that each event leads to; false where that is not
@@ -40,7 +41,7 @@ func (f Forecast) Decisions() (decisions []int, known bool) {
 	if f.Grown == nil {
 		f.Grown = f.First
 	}
-	r := &forecast{Forecast: f, now: f.Timeline.Start, network: f.First, devices: 1, up: -1, decisions: make([]int, len(f.Timeline.Events))}
+	r := &forecast{Forecast: f, now: f.Timeline.Start, network: f.First, devices: 1, up: -1, decisions: make([]int, len(f.Timeline.Events)), costs: map[Work]time.Duration{}}
 	if f.Training < 1 || f.Options.Epochs > 0 || r.covered() != nil {
 		return nil, false
 	}
@@ -65,8 +66,12 @@ func (r *forecast) covered() error {
 func (r *forecast) perEpoch() int { return (r.Training + r.Options.Batch - 1) / r.Options.Batch }
 
 func (r *forecast) cost(w Work) time.Duration {
-	w.Devices = r.devices
-	return time.Duration(w.Count) * r.Profile.Cost(w)
+	count := time.Duration(w.Count)
+	w.Devices, w.Count = r.devices, 1
+	if _, known := r.costs[w]; !known {
+		r.costs[w] = r.Profile.Cost(w)
+	}
+	return count * r.costs[w]
 }
 
 func (r *forecast) evaluation() time.Duration {
@@ -115,7 +120,7 @@ func (r *forecast) decide() {
 
 // train takes the steps until the epoch or the budget ends, or the next event comes.
 func (r *forecast) train() bool {
-	one := r.cost(r.Options.stepWork(r.network))
+	one := r.cost(r.Options.stepWork(r.network, r.Options.Batch, r.devices))
 	left := r.Timeline.Budget - r.now
 	n := int(min(int64(r.perEpoch()-r.step), int64((left-1)/one)+1))
 	if !r.Options.Overrun {

@@ -107,6 +107,9 @@ func (g *group) listen(members []*member) (gone int, err error) {
 	defer cancel()
 	for _, m := range members {
 		a, why := m.hear(ctx)
+		if why == nil && a.Leaves {
+			why = errLeft
+		}
 		if why == nil && a.Error != "" && !a.Lost {
 			why = errors.New(a.Error)
 		}

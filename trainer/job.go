@@ -89,12 +89,12 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	if p.Recorder == nil {
 		p.Recorder = discard{}
 	}
-	if p.Scheduler == nil {
-		p.Scheduler = NewPlanned(o.Timeline, p.Clock)
+	var err error
+	if p.Scheduler, err = schedulerFor(p, o); err != nil {
+		return nil, err
 	}
 	j := &Job{core: core{replica: &replica{Options: o, Network: p.Network, Data: p.Data, scope: s},
 		Clock: p.Clock, Scheduler: p.Scheduler, Book: p.Recorder, Watch: p.Watch, Now: p.Now}}
-	var err error
 	if j.team, err = newTeam(&j.core, p.Starter, p.Files); err != nil {
 		return nil, err
 	}
@@ -105,6 +105,22 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 		j.chooser = p.Threads
 	}
 	return j, j.setUp()
+}
+
+// schedulerFor is the scheduler of a job: the given one, or one that follows the timeline.
+func schedulerFor(p Parts, o Options) (Scheduler, error) {
+	if p.Scheduler == nil && !o.Parallel.Elastic {
+		return NewPlanned(o.Timeline, p.Clock), nil
+	}
+	if p.Scheduler == nil {
+		p.Scheduler = NewLive(o.Timeline, p.Clock)
+	}
+	if live, ok := p.Scheduler.(*Live); ok && o.Parallel.Elastic {
+		live.Present(1)
+	} else if o.Parallel.Elastic {
+		return nil, errors.New("parallel.elastic changes devices while the job runs, which its scheduler does not")
+	}
+	return p.Scheduler, nil
 }
 
 // validate checks that all required parts are there and belong together.

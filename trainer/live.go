@@ -50,17 +50,18 @@ func (r *Request) finish(err error) {
 //
 // A change has the same results as if it had been in the timeline from the start: the job
 // asks for its allocation before each operation, and a change is taken the first time
-// that the clock has advanced since the queue was last found empty.
+// that the clock has advanced since no change was last found due.
 type Live struct {
 	Planned
 	waiting atomic.Pointer[[]*Request] // a copy of queue, read without the lock
 
-	mu     sync.Mutex
-	queue  []*Request    // the first may be taken and not yet settled
-	posted int           // requests in the life of the job
-	empty  time.Duration // on the clock, when the queue was last found empty; negative at first
-	closed bool
-	cause  error // of closing
+	mu      sync.Mutex
+	queue   []*Request    // the first may be taken and not yet settled
+	posted  int           // requests in the life of the job
+	empty   time.Duration // on the clock, when no change was last found due; negative at first
+	present int           // devices of the processes that are there; zero where they do not set the allocation
+	closed  bool
+	cause   error // of closing
 }
 
 // NewLive makes a scheduler for a timeline, which may have no events, on a clock.
@@ -99,6 +100,8 @@ func (l *Live) resolve(c Change, devices int) (Change, error) {
 	}
 	have := l.expected()
 	switch {
+	case devices > 0 && l.present > 0:
+		return c, fmt.Errorf("%w: they follow from the processes that join and leave, as parallel.elastic is set", ErrConflict)
 	case devices == 0:
 		return c, nil
 	case c == Same && devices == have:
@@ -134,7 +137,7 @@ func (l *Live) publish() {
 	l.waiting.Store(&list)
 }
 
-// Allocation takes the timeline's next event if it is due, or else the first request.
+// Allocation takes the timeline's next event if it is due, or else the first request, or else a change of those present.
 func (l *Live) Allocation() Allocation {
 	now := l.clock.Now()
 	l.mu.Lock()
@@ -143,17 +146,47 @@ func (l *Live) Allocation() Allocation {
 	if a.Change != Same {
 		return a
 	}
-	if len(l.queue) == 0 || l.queue[0].at >= 0 || now == l.empty || now > l.timeline.Budget {
+	if now == l.empty || now > l.timeline.Budget || !l.due() {
 		l.empty = now
 		return a
 	}
-	r := l.queue[0]
-	r.at = now
-	e := Event{At: now, Change: r.Change, Devices: r.Devices}
+	e, r := l.nearer(now), (*Request)(nil)
+	if len(l.queue) > 0 {
+		r = l.queue[0]
+		r.at = now
+		e = Event{At: now, Change: r.Change, Devices: r.Devices}
+	}
 	l.standing.Live = append(l.standing.Live, LiveChange(e))
 	a = l.take(e)
-	a.Settled = func() { l.settle(r) }
+	if r != nil {
+		a.Settled = func() { l.settle(r) }
+	} else {
+		l.posted++ // requests count all changes beside the timeline
+	}
 	return a
+}
+
+// due reports whether a request waits to be taken, or else the devices differ from those that are present.
+func (l *Live) due() bool {
+	if len(l.queue) > 0 {
+		return l.queue[0].at < 0
+	}
+	return l.present > 0 && l.present != l.standing.Devices
+}
+
+// nearer is the change by one device to those that are present.
+func (l *Live) nearer(now time.Duration) Event {
+	if have := l.standing.Devices; l.present < have {
+		return Event{At: now, Change: Down, Devices: have - 1}
+	}
+	return Event{At: now, Change: Up, Devices: l.standing.Devices + 1}
+}
+
+// Present makes the devices those of the processes that are there: the allocation follows by one device at a time.
+func (l *Live) Present(devices int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.present = devices
 }
 
 // settle completes a request that is made and saved.

@@ -77,7 +77,7 @@ func (j *Job) turn(ctx context.Context) error {
 func (j *Job) reallocate(a Allocation) error {
 	standing := j.Scheduler.Standing()
 	j.Past, j.Live = standing.Past, standing.Live
-	if err := errors.Join(j.adaptation.reallocate(a), j.abandon()); err != nil || a.Settled == nil {
+	if err := errors.Join(j.adaptation.reallocate(a), j.abandon(), j.chooseBatch()); err != nil || a.Settled == nil {
 		return err
 	}
 	if err := j.save(); err != nil {
@@ -95,6 +95,7 @@ func (j *Job) abandon() error {
 	}
 	j.Abandoned++
 	j.Step, j.Loss, j.Correct, j.Seen = 0, 0, 0, 0
+	j.Batching.Busy, j.Batching.Images = 0, 0
 	return j.reorder()
 }
 
@@ -109,6 +110,7 @@ func (j *Job) endEpoch() error {
 	}
 	j.Curve = j.Curve.Next(row.Loss, row.Accuracy-row.Validation.Accuracy)
 	j.Epoch, j.Step, j.Loss, j.Correct, j.Seen = j.Epoch+1, 0, 0, 0, 0
+	j.Batching.Busy, j.Batching.Images = 0, 0
 	j.Rate++
 	if err := j.noteLowRate(); err != nil {
 		return err
@@ -119,7 +121,7 @@ func (j *Job) endEpoch() error {
 	if j.Epochs > 0 && j.Epoch >= j.Epochs {
 		j.Over = true
 	}
-	return j.reorder()
+	return errors.Join(j.chooseIfDue(), j.reorder())
 }
 
 // end is the end of the budget: steps since the last evaluation are evaluated.

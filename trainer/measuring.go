@@ -139,7 +139,7 @@ func (m *measuring) warm(c *candidate, b *burst) error {
 // fill runs a burst: steps and then batches of evaluation, as a job does them.
 func (m *measuring) fill(c *candidate, b *burst) error {
 	j := c.job
-	j.Batch, j.EvalBatch, j.Step, j.Data = b.batch, b.batch, 0, b.data
+	j.Batch, j.EvalBatch, j.Step, j.Seen, j.Data = b.batch, b.batch, 0, 0, b.data
 	if err := j.train(b.steps); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ type member struct {
 
 var (
 	errGone   = errors.New("it is gone")
+	errLeft   = errors.New("it has left")
 	errSilent = errors.New("it is silent")
 )
 
@@ -111,7 +112,7 @@ const (
 
 // kill ends a process that has failed.
 func (m *member) kill(why error) error {
-	if !errors.Is(why, errGone) {
+	if !errors.Is(why, errGone) && !errors.Is(why, errLeft) {
 		_ = m.process.Kill()
 	}
 	return m.end(exitTimeout)

@@ -7,10 +7,13 @@ import (
 	"graft/torch"
 )
 
-// microBatch is the number of images of which a step of a network computes gradients at once;
-// zero means the batch. It follows from shapes and options alone.
-func (o Options) microBatch(n *model.Network) int {
+// microBatch is the number of images of which a step of a network computes gradients at once on all
+// devices; zero means the batch. It follows from shapes, devices and options alone.
+func (o Options) microBatch(n *model.Network, batch, devices int) int {
 	part := o.MicroBatch
+	if most := o.AdaptiveBatch.DeviceMost * devices; most > 0 && (part == 0 || most < part) {
+		part = most
+	}
 	if o.MaxMemoryMB > 0 {
 		if bytes, err := o.activationBytes(n); err == nil && bytes > 0 {
 			fit := max(1, int(int64(o.MaxMemoryMB)<<20/bytes))
@@ -19,7 +22,7 @@ func (o Options) microBatch(n *model.Network) int {
 			}
 		}
 	}
-	if part >= o.Batch {
+	if part >= batch {
 		return 0
 	}
 	return part
@@ -58,9 +61,9 @@ func (o Options) Fits(n *model.Network) error {
 	return fmt.Errorf("max_memory_mb is %d, and one image of %s needs an estimated %d MiB; raise it", o.MaxMemoryMB, n.Name(), bytes>>20+1)
 }
 
-// stepWork is a step of a network, for a clock.
-func (o Options) stepWork(n *model.Network) Work {
-	return Work{Kind: Steps, Count: 1, Rows: o.Batch, Part: o.microBatch(n), Network: n}
+// stepWork is a step of a network on a batch, for a clock.
+func (o Options) stepWork(n *model.Network, batch, devices int) Work {
+	return Work{Kind: Steps, Count: 1, Rows: batch, Part: o.microBatch(n, batch, devices), Network: n, Devices: devices}
 }
 
 // parts divides work on a batch into so many whole parts and a rest.

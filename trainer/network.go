@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -145,11 +146,7 @@ func (n *Network) greet(conn net.Conn) {
 	}
 	_ = conn.SetDeadline(time.Time{})
 	watch(conn)
-	select {
-	case n.idle <- g:
-	default:
-		_ = conn.Close()
-	}
+	n.enqueue(g)
 }
 
 // watch finds out that the other side is gone, also where no message says so.
@@ -263,8 +260,57 @@ func proof(token []byte, role, leaders, followers string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// waiting reports whether a follower waits for work.
-func (n *Network) waiting() bool { return len(n.idle) > 0 }
+// waiting counts the followers that wait for work, and drops those that are gone.
+func (n *Network) waiting() (count int) {
+	for range len(n.idle) {
+		select {
+		case g := <-n.idle:
+			if g.alive() && n.enqueue(g) {
+				count++
+			}
+		default:
+			return count
+		}
+	}
+	return count
+}
+
+// enqueue lets a follower wait; beyond the limit it is sent away.
+func (n *Network) enqueue(g *guest) bool {
+	select {
+	case n.idle <- g:
+		return true
+	default:
+		_ = g.conn.Close()
+		return false
+	}
+}
+
+// alive reports whether a follower that waits and is silent still holds its connection; otherwise this side closes it too.
+func (g *guest) alive() bool {
+	alive := g.peek()
+	if !alive {
+		_ = g.conn.Close()
+	}
+	return alive
+}
+
+// peek looks for the end of the connection without waiting.
+func (g *guest) peek() bool {
+	c, ok := g.conn.(syscall.Conn)
+	if !ok {
+		return true
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return false
+	}
+	var found error
+	err = raw.Control(func(fd uintptr) {
+		_, _, found = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	})
+	return err == nil && errors.Is(found, syscall.EAGAIN)
+}
 
 // Start gives a device to the next follower that waits. The first one of a device may come later.
 func (n *Network) Start(device int) (Process, error) {
@@ -272,21 +318,34 @@ func (n *Network) Start(device int) (Process, error) {
 	first := !n.begun[device]
 	n.begun[device] = true
 	n.mu.Unlock()
-	s := &seat{came: make(chan struct{}), left: make(chan struct{}), ended: make(chan struct{})}
 	if first {
+		s := newSeat()
 		go s.wait(n)
 		return s, nil
 	}
+	if p := n.next(); p != nil {
+		return p, nil
+	}
+	return nil, errors.New("no follower waits; start one with 'graft follow --join'")
+}
+
+// next gives work to the next follower that waits; nil without any.
+func (n *Network) next() Process {
 	select {
 	case g := <-n.idle:
+		s := newSeat()
 		go func() {
 			defer close(s.came)
 			s.take(g, n.Invitation)
 		}()
-		return s, nil
+		return s
 	default:
-		return nil, errors.New("no follower waits; start one with 'graft follow --join'")
+		return nil
 	}
+}
+
+func newSeat() *seat {
+	return &seat{came: make(chan struct{}), left: make(chan struct{}), ended: make(chan struct{})}
 }
 
 // seat is the place of a follower of another machine.
@@ -392,12 +451,13 @@ type Leader struct {
 	guest   *guest
 }
 
-// Join joins the leader that listens at an address, and waits until it is given work.
-func Join(dial func() (net.Conn, error), token, version string, m Means) (*Leader, error) {
+// Join joins the leader that listens at an address, and waits until it is given work, or ctx is cancelled.
+func Join(ctx context.Context, dial func() (net.Conn, error), token, version string, m Means) (*Leader, error) {
 	conn, err := dial()
 	if err != nil {
 		return nil, err
 	}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	g := &guest{Means: m, conn: conn, r: bufio.NewReader(conn)}
 	l, err := g.join(token, version)
 	if err != nil {

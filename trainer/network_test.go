@@ -2,6 +2,7 @@ package trainer_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func dialing(address string) func() (net.Conn, error) {
 // join is the whole of such a process: it follows until the leader is gone.
 func join(address string) error {
 	for joined := false; ; joined = true {
-		l, err := trainer.Join(dialing(address), testToken, testVersion, means)
+		l, err := trainer.Join(context.Background(), dialing(address), testToken, testVersion, means)
 		if err != nil && joined {
 			return nil
 		}
@@ -45,7 +46,7 @@ func join(address string) error {
 			return err
 		}
 		err = torch.With(func(s *torch.Scope) error {
-			return trainer.Follow(func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, files.OS{}, smallData(1)) }, l.Address, l, l)
+			return trainer.Follow(context.Background(), func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, files.OS{}, smallData(1)) }, l.Address, l, l)
 		})
 		if _ = l.Close(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -140,10 +141,10 @@ func TestStrangersAreRefused(t *testing.T) {
 	n, err := trainer.ListenFor("127.0.0.1:0", testToken, trainer.Invitation{Version: testVersion}, means)
 	require.NoError(t, err)
 	defer n.Close()
-	_, err = trainer.Join(dialing(n.Addr()), "another token, as long", testVersion, means)
+	_, err = trainer.Join(context.Background(), dialing(n.Addr()), "another token, as long", testVersion, means)
 	require.ErrorIs(t, err, trainer.ErrRefused)
 	require.ErrorContains(t, err, "the token is another one")
-	_, err = trainer.Join(dialing(n.Addr()), testToken, "graft of yesterday", means)
+	_, err = trainer.Join(context.Background(), dialing(n.Addr()), testToken, "graft of yesterday", means)
 	require.ErrorContains(t, err, "the leader is graft test, the follower graft of yesterday")
 
 	conn, err := net.Dial("tcp", n.Addr())
@@ -156,7 +157,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	text, _ := r.ReadString('\n')
 	require.Contains(t, text, "no program of graft")
-	_, err = trainer.Join(func() (net.Conn, error) { return nil, errors.New("no way") }, testToken, testVersion, means)
+	_, err = trainer.Join(context.Background(), func() (net.Conn, error) { return nil, errors.New("no way") }, testToken, testVersion, means)
 	require.ErrorContains(t, err, "no way")
 
 	for address, want := range map[string]string{"8.8.8.8:1": "no private address", "0.0.0.0:1": "no private address", "localhost:1": "no IP address", "10.0.0.1": "missing port"} {

@@ -75,6 +75,8 @@ type Options struct {
 	// Parallel trains in a process for each device; zero trains in one. A resumed job may
 	// have another value.
 	Parallel Parallel `json:"-" result:"rounding"`
+	// AdaptiveBatch lets the batch follow the devices and the noise of gradients; zero keeps it.
+	AdaptiveBatch AdaptiveBatch `json:",omitzero"`
 }
 
 // Adapt are the options of adaptation.
@@ -93,7 +95,7 @@ type Adapt struct {
 	// Divide is the factor by which every decision divides the learning rate, and a down
 	// multiplies it; zero means 1.
 	Divide float64
-	// OnError is what follows if the chosen action cannot be done: skip goes on without it,
+	// OnError says how a job goes on if the chosen action cannot be done: skip goes on without it,
 	// warns and counts it in the outcome, stop ends the job. Empty means skip.
 	OnError OnError         `json:"-" result:"none"`
 	Surgery net2net.Options // noise, form and compatibility; batch and seed are the job's
@@ -146,6 +148,7 @@ func (o *Options) EnsureDefaults() {
 	o.Schedule.EnsureDefaults()
 	o.Parallel.EnsureDefaults()
 	o.Checkpoint.Every = cmp.Or(o.Checkpoint.Every, time.Minute)
+	o.AdaptiveBatch.EnsureDefaults(o.Batch, o.Optimizer.Rule)
 }
 
 // On returns an error if the options do not suit a device.
@@ -164,7 +167,8 @@ func (o Options) On(d torch.Device) error {
 
 // Validate lists all invalid options.
 func (o Options) Validate() error {
-	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate(), o.Parallel.Validate()}
+	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate(), o.Parallel.Validate(),
+		o.Parallel.suits(o.Timeline), o.AdaptiveBatch.validate(o)}
 	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs, "micro_batch": o.MicroBatch, "max_memory_mb": o.MaxMemoryMB, "adapt.max_decisions": o.Adapt.MaxDecisions,
 		"adapt.rows": o.Adapt.Rows} {
 		if value < 0 {

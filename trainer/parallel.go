@@ -26,6 +26,12 @@ type Parallel struct {
 	// graft train' listens at its node's address, and the other tasks join it.
 	Listen string `json:",omitempty" result:"none"`
 	Token  string `config:"token_file" json:",omitempty" result:"none"` // file of the token that they must know; required with listen, but with slurm the variable GRAFT_TOKEN may hold it
+	// MinProcesses is the number of processes, with the leader, that a job waits for before it trains, at its start and
+	// when it resumes; after the time of start it fails. It requires listen; zero waits for none.
+	MinProcesses int `json:",omitempty" result:"none"`
+	// Elastic derives the devices from the followers: each one that is ready is an up of one device, each one that
+	// leaves or is lost a down. It requires listen, and neither the timeline nor POST /allocation changes devices then.
+	Elastic bool `json:",omitempty"`
 }
 
 // EnsureDefaults fills unset options.
@@ -41,6 +47,12 @@ func (p Parallel) Validate() error {
 	}
 	if p.Timeout < 0 || p.Timeout > 0 && p.Timeout < 10*time.Millisecond || p.Start < 0 {
 		faults = append(faults, errors.New("parallel: a timeout is 10ms at least, and times are not negative"))
+	}
+	if p.Listen == "" && (p.Elastic || p.MinProcesses > 0) {
+		faults = append(faults, errors.New("parallel: elastic and min_processes wait for followers of other machines; set listen too"))
+	}
+	if p.MinProcesses < 0 || p.MinProcesses > p.most() {
+		faults = append(faults, fmt.Errorf("parallel: min_processes is %d; it lies between 0 and max_processes, at most %d", p.MinProcesses, p.most()))
 	}
 	port, slurm := p.Slurm()
 	if p.Listen == "" && p.Token != "" || p.Listen != "" && (p.Token == "" && !slurm || !p.On) {
@@ -62,6 +74,19 @@ func (p Parallel) Validate() error {
 
 // Slurm returns the port of task 0 where the tasks of srun train together.
 func (p Parallel) Slurm() (port string, is bool) { return strings.CutPrefix(p.Listen, "slurm:") }
+
+// most is the largest number of processes.
+func (p Parallel) most() int { return cmp.Or(p.MaxProcesses, mostIdle+1) }
+
+// suits returns an error for a timeline that changes the devices of an elastic job.
+func (p Parallel) suits(t Timeline) error {
+	for _, e := range t.Events {
+		if p.Elastic && e.Devices > 0 {
+			return fmt.Errorf("parallel: elastic derives the devices from the followers, and the event at %v sets %d; leave out its devices, or set elastic = false", e.At, e.Devices)
+		}
+	}
+	return nil
+}
 
 // wanted is the number of processes for a number of devices.
 func (p Parallel) wanted(devices int) int {

@@ -135,27 +135,49 @@ func (p *Profile) Refit() { p.Costs.Step, p.Costs.Batch, p.Fit = fitCosts(p.Meas
 // A step in parts is charged as a step on each part. So the optimizer is charged for each of
 // them, which is an upper bound.
 func (p *Profile) Cost(w Work) time.Duration {
+	cost := p.compute(w)
+	if w.Kind == Steps && w.Devices > 1 {
+		cost += nanoseconds(p.Costs.ExchangeSeconds)
+	}
+	return cost
+}
+
+// compute is the cost without the exchange of gradients, which a step in parts makes once.
+func (p *Profile) compute(w Work) time.Duration {
 	if part, whole, rest := w.parts(); whole > 1 || rest.Rows > 0 {
-		cost := time.Duration(whole) * p.Cost(part)
+		cost := time.Duration(whole) * p.compute(part)
 		if rest.Rows > 0 {
-			cost += p.Cost(rest)
+			cost += p.compute(rest)
 		}
 		return cost
 	}
-	seconds, _ := p.seconds(w)
-	if devices := float64(max(1, w.Devices)); w.Kind == Steps || w.Kind == Batches {
+	seconds, _ := p.seconds(p.onDevice(w))
+	if devices := float64(max(1, w.Devices)); w.Kind == Batches || w.Kind == Steps && p.Costs.ExchangeSeconds == 0 {
 		alone := p.Costs.CommunicationShare
 		seconds *= alone + (1-alone)/devices
 	}
-	return max(1, time.Duration(math.Round(seconds*float64(time.Second))))
+	return max(1, nanoseconds(seconds))
+}
+
+func nanoseconds(seconds float64) time.Duration {
+	return time.Duration(math.Round(seconds * float64(time.Second)))
+}
+
+// onDevice is the share of one device in a step, where devices share its images.
+func (p *Profile) onDevice(w Work) Work {
+	if w.Kind == Steps && p.Costs.ExchangeSeconds > 0 {
+		devices := max(1, w.Devices)
+		w.Rows = (w.Rows + devices - 1) / devices
+	}
+	return w
 }
 
 // Knows returns an error if the profile has neither a measurement of the work nor rates.
 func (p *Profile) Knows(w Work) error {
 	part, _, rest := w.parts()
-	_, err := p.seconds(part)
+	_, err := p.seconds(p.onDevice(part))
 	if err == nil && rest.Rows > 0 {
-		_, err = p.seconds(rest)
+		_, err = p.seconds(p.onDevice(rest))
 	}
 	return err
 }
@@ -175,12 +197,25 @@ func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) 
 				return err
 			}
 		}
-		err := errors.Join(p.Knows(o.stepWork(n)), p.Knows(Work{Kind: Batches, Rows: o.EvalBatch, Network: n}))
+		err := errors.Join(p.knowsSteps(n, o), p.Knows(Work{Kind: Batches, Rows: o.EvalBatch, Network: n}))
 		if err != nil && k >= 0 {
 			err = fmt.Errorf("after %s: %w", actions[k], err)
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// knowsSteps returns an error if the profile does not know the steps of a network on the smallest or the largest
+// batch and the devices of the timeline.
+func (p *Profile) knowsSteps(n *model.Network, o Options) error {
+	for _, batch := range []int{o.Batch, max(o.Batch, o.AdaptiveBatch.Most)} {
+		for _, e := range append([]Event{{Devices: 1}}, o.Timeline.Events...) {
+			if err := p.Knows(o.stepWork(n, batch, max(1, e.Devices))); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -46,8 +46,11 @@ type trainOrder struct {
 	Temperature float64                `json:"temperature"`
 	Share       float64                `json:"share"`
 	Fall        float64                `json:"fall"`
-	First       bool                   `json:"first,omitempty"`  // the first steps of the job
-	Scaler      *torch.Scaler          `json:"scaler,omitempty"` // of the loss; nil means none
+	First       bool                   `json:"first,omitempty"`    // the first steps of the job
+	Scaler      *torch.Scaler          `json:"scaler,omitempty"`   // of the loss; nil means none
+	Batch       int                    `json:"batch"`              // rows of a step
+	Part        int                    `json:"part"`               // rows of which gradients are computed at once; zero means the batch
+	Measured    bool                   `json:"measured,omitempty"` // the last step measures squares of gradients
 }
 
 // splitOrder is an evaluation.
@@ -57,7 +60,8 @@ type splitOrder struct {
 
 // answer is a follower's reply: one when it is ready, then one to each order.
 type answer struct {
-	Data  string `json:"data,omitempty"`  // digest of its images, when it is ready
-	Lost  bool   `json:"lost,omitempty"`  // another process was lost, and nothing was done
-	Error string `json:"error,omitempty"` // why the order failed
+	Data   string `json:"data,omitempty"`   // digest of its images, when it is ready
+	Lost   bool   `json:"lost,omitempty"`   // another process was lost, and nothing was done
+	Error  string `json:"error,omitempty"`  // why the order failed
+	Leaves bool   `json:"leaves,omitempty"` // the follower takes no more orders
 }

@@ -20,6 +20,7 @@ type Row struct {
 	Images     int64         // of training in all, as in Resources; zero means unknown
 	FLOP       float64       // in all, as in Resources; zero means unknown
 	DeviceTime time.Duration // in all, as in Resources; zero means unknown
+	Rhythm                   // of the epoch; a batch of zero means that an older graft wrote the row
 }
 
 // Note is the record of an event in a job.
@@ -37,6 +38,7 @@ type Note struct {
 	Took              time.Duration    `json:"took_ns,omitempty"`       // of the budget
 	DistillationSteps int              `json:"lessons,omitempty"`       // steps of distillation from the larger network
 	Processes         int              `json:"processes,omitempty"`     // that train from now on, in an event about their number
+	Batch             int              `json:"batch,omitempty"`         // images in a step from now on, in an event about their number
 	Why               string           `json:"why,omitempty"`           // a process was lost or is missing, or an action was skipped
 }
 

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -113,7 +114,7 @@ func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f to
 		return f, err
 	}
 	err = torch.With(func(s *torch.Scope) error {
-		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From, o.Rows), Size: r.Batch, Part: r.microBatch(r.Network),
+		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From, o.Rows), Size: o.Batch, Part: o.Part, Squares: o.Measured,
 			Rates: o.Rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing, Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler, Peers: peers}
 		if err := errors.Join(r.stream(s, o, &b), s.Err()); err != nil {
 			return err
@@ -134,8 +135,34 @@ func (r *replica) stream(s *torch.Scope, o trainOrder, b *torch.Batches) (err er
 	}
 	b.Order = nil
 	end := o.From + o.Rows
-	b.Inputs, b.Labels, err = r.Data.Train.Pick(s, r.places[o.From:end], r.places[end:min(end+o.Rows, len(r.places))])
+	rows := func(places []int64) dataset.Rows {
+		return dataset.Rows{Places: places, Needed: r.needed(len(places), b)}
+	}
+	b.Inputs, b.Labels, err = r.Data.Train.Pick(s, rows(r.places[o.From:end]), rows(r.places[end:min(end+o.Rows, len(r.places))]))
 	return err
+}
+
+// needed marks the rows of a call of which this process takes the images: its share of each part of each batch, or the last
+// row of one that is too short. Nil means all, also with mixup, where a row's partner may be any.
+func (r *replica) needed(rows int, b *torch.Batches) []bool {
+	if b.Peers == nil || b.Augment.Mixup > 0 {
+		return nil
+	}
+	list := make([]bool, rows)
+	for batch := 0; batch < rows; batch += b.Size {
+		size := min(b.Size, rows-batch)
+		for from, part := 0, cmp.Or(min(b.Part, size), size); from < size; from += part {
+			count := min(part, size-from)
+			start, own := b.Peers.Share(count)
+			if own == 0 {
+				start, own = count-1, 1
+			}
+			for k := range own {
+				list[batch+from+start+k] = true
+			}
+		}
+	}
+	return list
 }
 
 // split is the test images, or those of validation.
@@ -155,7 +182,11 @@ func (r *replica) measure(split dataset.Split, peers *torch.Peers) (torch.Figure
 }
 
 func (r *replica) batches(program *torch.Program, split dataset.Split, peers *torch.Peers) (all torch.Figures, err error) {
-	return all, split.Each(split.Most(r.EvalBatch), func(_ *torch.Scope, images, labels *torch.Tensor) error {
+	needed := func(count int) (from, to int) { // whole batches
+		start, own := peers.Share((count + r.EvalBatch - 1) / r.EvalBatch)
+		return start * r.EvalBatch, min((start+own)*r.EvalBatch, count)
+	}
+	return all, split.Each(split.Most(r.EvalBatch), needed, func(_ *torch.Scope, images, labels *torch.Tensor) error {
 		f, err := torch.Evaluate(program, torch.Batches{Inputs: images, Labels: labels, Size: r.EvalBatch, Peers: peers})
 		all.Losses, all.Correct = append(all.Losses, f.Losses...), append(all.Correct, f.Correct...)
 		return err

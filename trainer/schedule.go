@@ -105,12 +105,14 @@ func (s Schedule) Rate(rate float64, at Moment) float64 {
 
 // rates are the learning rates of the next n steps.
 func (j *Job) rates(n int) []float64 {
-	first := j.Optimizer.LR / math.Pow(j.Adapt.Divide, float64(j.adaptation.Divided))
+	first := j.rateFactor() * j.Optimizer.LR / math.Pow(j.Adapt.Divide, float64(j.adaptation.Divided))
 	now, one, all := j.Clock.Now(), j.Clock.Cost(j.work(1)), j.Scheduler.Budget()-j.Restarted
 	rates := make([]float64, n)
 	for k := range rates {
 		end := now + time.Duration(k+1)*one - j.Restarted
-		rates[k] = j.Schedule.Rate(first, Moment{Epochs: j.Rate, Steps: j.Steps + int64(k), Share: float64(end) / float64(all)})
+		at := j.moment(k)
+		at.Share = float64(end) / float64(all)
+		rates[k] = j.Schedule.Rate(first, at)
 	}
 	return rates
 }
@@ -118,6 +120,6 @@ func (j *Job) rates(n int) []float64 {
 // restart begins the schedule anew after a change, if its option says so.
 func (c *core) restart(after Restart) {
 	if c.Schedule.Restart == after {
-		c.Rate, c.Restarted = 0, c.Clock.Now()
+		c.Rate, c.Restarted, c.Batching.Since = 0, c.Clock.Now(), c.Batching.Progress
 	}
 }

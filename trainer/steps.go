@@ -41,7 +41,8 @@ func (p pace) next(span time.Duration) int {
 
 // allowed is the number of steps until the epoch, the allocation or the evaluation is due.
 func (j *Job) allowed() int {
-	n := min(j.perEpoch()-j.Step, max(1, j.Data.Train.Most(j.Batch)/j.Batch), j.chooser.steps(j.Network.Parameters(), j.pace))
+	batch := j.batch()
+	n := min(j.perEpoch()-j.Step, max(1, j.Data.Train.Most(batch)/batch), j.untilMeasured(), j.chooser.steps(j.Network.Parameters(), j.pace))
 	one := j.Clock.Cost(j.work(1))
 	fit := j.fitting(one)
 	if one <= 0 {
@@ -76,21 +77,21 @@ func (j *Job) train(n int) error {
 	if err := j.optimizer.Configure(0, o); err != nil {
 		return err
 	}
-	from := j.Step * j.Batch
-	rows := min(n*j.Batch, j.Data.Train.Count-from)
+	from, batch := j.Seen, j.batch()
+	rows := min(n*batch, j.Data.Train.Count-from)
 	t := j.distillation.teacher()
 	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Rates: rates, Optimizer: o, Distill: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Fall: t.Fall,
-		First: j.Steps == 0}
+		First: j.Steps == 0, Batch: batch, Part: j.microBatch(j.Network, batch, j.devices()), Measured: n == j.untilMeasured()}
 	own := told
 	if j.Scaler != nil { // which the call changes
 		state := *j.Scaler
 		told.Scaler, own.Scaler = &state, j.Scaler
 	}
-	began := j.Now()
+	began, start := j.Now(), j.Clock.Now()
 	j.Clock.Begin()
 	var f torch.Figures
 	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) error {
-		return j.chooser.train(j.Network.Parameters(), rows, rows < n*j.Batch && j.Step > 0, func() (err error) {
+		return j.chooser.train(j.Network.Parameters(), rows, rows < n*batch && j.Step > 0, func() (err error) {
 			f, err = j.replica.train(own, t, peers)
 			return err
 		})
@@ -101,6 +102,10 @@ func (j *Job) train(n int) error {
 	j.Clock.Spend(j.work(n))
 	j.pace = pace{n, j.Now().Sub(began)}
 	j.speed.add(rows, j.pace.took)
+	j.learnNoise(f, rows, j.Clock.Now()-start)
+	if rows == n*batch {
+		j.learnTime(n, j.pace.took, f.Exchange)
+	}
 	return errors.Join(j.countPasses(trainPasses, rows), j.count(f, rows))
 }
 

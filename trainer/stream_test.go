@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,4 +63,46 @@ func TestStreamedJobs(t *testing.T) {
 		}))
 	}
 	require.Equal(t, digests[0], digests[1])
+}
+
+// Processes that train together on streamed images read each image once in all, and have the losses of one process.
+func TestStreamedProcessesReadTheirShare(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	require.NoError(t, torch.SetThreads(1))
+	images := dataset.Options{Kind: dataset.KindFolder, Path: pictures(t, 60), Size: side, Seed: 1, Stream: true}
+	o := several()
+	o.Timeline.Events[0].Devices = 2
+	o.MicroBatch = 5 // of 16, so that a part of one row is left
+	count := func(starter trainer.Starter, book *memory) (opened, loaded, steps int64) {
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			var reads counted
+			data, err := dataset.Load(s, torch.CPU, &reads, images)
+			require.NoError(t, err)
+			loaded = reads.opened.Load()
+			p := o
+			p.Parallel.On = starter != nil
+			outcome, err := runJob(t, p, trainer.Parts{Network: smooth(), Data: data, Recorder: book, Starter: starter, Files: files.OS{}})
+			require.NoError(t, err)
+			opened, steps = reads.opened.Load()-loaded, outcome.Steps
+			return nil
+		}))
+		return opened, loaded, steps
+	}
+	alone, together := &memory{}, &memory{}
+	whole, loaded, steps := count(nil, alone)
+	n := newTestStarter(t, images)
+	path := filepath.Join(t.TempDir(), "reads")
+	n.Env = append(n.Env, readsVariable+"="+path)
+	leader, _, _ := count(n, together)
+	require.Equal(t, []int{2}, together.processes())
+	require.Less(t, apart(t, together, alone), lossTolerance)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	follower, err := strconv.ParseInt(string(text), 10, 64)
+	require.NoError(t, err)
+	follower -= loaded
+	t.Logf("measured: in %d steps one process opens %d streamed images; of two the leader opens %d and the follower %d", steps, whole, leader, follower)
+	require.LessOrEqual(t, leader+follower, whole+steps+int64(2*o.Batch), "beside the row that fills a part that is too short, and what is read ahead in vain")
+	require.Less(t, leader, whole*3/4)
 }

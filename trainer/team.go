@@ -20,6 +20,7 @@ type team struct {
 	members map[int]*member // started, by device
 	tried   map[int]bool    // devices whose process was started and has done no work yet
 	devices int             // of the allocation at the last gather
+	begun   bool            // it has waited for Parallel.MinProcesses
 	leaving sync.WaitGroup  // dismissed members
 }
 
@@ -53,8 +54,14 @@ func (t *team) gather(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
+	if err := t.expect(ctx); err != nil {
+		return err
+	}
 	if _, err := t.sweep(); err != nil {
 		return err
+	}
+	if t.Parallel.Elastic {
+		return t.admit(ctx)
 	}
 	want := t.Parallel.wanted(t.Devices)
 	if t.devices != t.Devices {
@@ -133,7 +140,7 @@ func (t *team) await(ctx context.Context, m *member) error {
 // waiting reports whether a follower of another machine waits for work.
 func (t *team) waiting() bool {
 	network, ok := t.starter.(*Network)
-	return ok && network.waiting()
+	return ok && network.waiting() > 0
 }
 
 func (t *team) sorted() []*member {
@@ -149,6 +156,12 @@ func (t *team) ready() []*member {
 	return slices.DeleteFunc(t.sorted(), func(m *member) bool { return !m.ready })
 }
 
+// working are the ready members that the allocation has devices for.
+func (t *team) working() []*member {
+	ready := t.ready()
+	return ready[:min(len(ready), t.Parallel.wanted(t.Devices)-1)]
+}
+
 // call does work together with all ready members, or alone. After the loss of a process
 // the others form a new group and repeat the work: work that fails for that reason has
 // changed nothing.
@@ -157,7 +170,7 @@ func (t *team) call(o order, work func(peers *torch.Peers) error) error {
 		return work(nil)
 	}
 	for {
-		err := t.group.call(t.ready(), o, work)
+		err := t.group.call(t.working(), o, work)
 		if !errors.Is(err, errAgain) {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -39,14 +40,20 @@ func follow(text string) error {
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return err
 	}
-	return torch.With(func(s *torch.Scope) error {
-		var err error
+	return torch.With(func(s *torch.Scope) (err error) {
 		orders := &trap{File: os.Stdin}
 		if text := os.Getenv(freezeVariable); text != "" {
 			orders.at, err = strconv.Atoi(text)
 		}
+		var reads counted
+		if path := os.Getenv(readsVariable); path != "" {
+			defer func() {
+				err = errors.Join(err, os.WriteFile(path, []byte(strconv.FormatInt(reads.opened.Load(), 10)), 0o600))
+			}()
+		}
 		answers := &announced{File: os.NewFile(trainer.AnswerFile, "answers")}
-		return errors.Join(err, trainer.Follow(func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, files.OS{}, o) }, "", orders, answers))
+		err = errors.Join(err, trainer.Follow(context.Background(), func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, &reads, o) }, "", orders, answers))
+		return err
 	})
 }
 
@@ -56,6 +63,20 @@ const (
 	freezeVariable  = "GRAFT_TEST_FREEZE"
 	numbersVariable = "GRAFT_TEST_NUMBERS"
 )
+
+// readsVariable names the file where a process leaves the number of files that it opened.
+const readsVariable = "GRAFT_TEST_READS"
+
+// counted is a file system that counts the files that are opened.
+type counted struct {
+	files.OS
+	opened atomic.Int64
+}
+
+func (c *counted) Open(path string) (files.File, error) {
+	c.opened.Add(1)
+	return c.OS.Open(path)
+}
 
 type trap struct {
 	*os.File

@@ -58,7 +58,7 @@ func (w *Wall) Spend(work Work) {
 const evaluationShare = 0.5
 
 // Cost is the recent time of such work plus its variation, scaled up by the operations of
-// a larger network. Evaluation, for which time is reserved, also has the time lost before
+// a larger network and the rows of a larger batch. Evaluation, for which time is reserved, also has the time lost before
 // it and before the last steps; before the first evaluation it is estimated from steps.
 func (w *Wall) Cost(work Work) time.Duration {
 	r := w.rates[work.Kind]
@@ -107,11 +107,14 @@ func (r rate) learn(took float64, work Work) rate {
 	return r
 }
 
-// expected is the time of one piece; on a smaller network it is not scaled down.
+// expected is the time of one piece; on a smaller network or batch it is not scaled down.
 func (r rate) expected(work Work) float64 {
 	one := r.mean + deviations*r.deviation
 	if load := loadOf(work); r.load > 0 && load > r.load {
 		one *= load / r.load
+	}
+	if r.rows > 0 && work.Rows > r.rows {
+		one *= float64(work.Rows) / float64(r.rows)
 	}
 	return one
 }

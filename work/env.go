@@ -3,7 +3,6 @@
 package work
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"path/filepath"
@@ -69,15 +68,6 @@ func (e *Env) CreateRun(folder string, o results.CreateOptions, m results.Manife
 		err = failure.With(failure.Usage, err)
 	}
 	return run, err
-}
-
-// Differences lists what differs from the configuration that a run began with, which was read with
-// this error; otherwise is the text where its keys are equal or it cannot be read.
-func Differences[T any](was T, err error, list func(T) []string, otherwise string) string {
-	if err != nil {
-		return otherwise
-	}
-	return cmp.Or(strings.Join(list(was), ", "), otherwise)
 }
 
 // Folder is the run folder: the given one, else the configured one, else one named after the

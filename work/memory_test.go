@@ -23,3 +23,7 @@ func TestPeakMemory(t *testing.T) {
 	runtime.KeepAlive(block)
 	require.Greater(t, work.PeakMemory(files.OS{}), 2*before)
 }
+
+func TestFreeMemory(t *testing.T) {
+	require.Greater(t, work.FreeMemory(files.OS{}), int64(1<<20))
+}

@@ -7,8 +7,8 @@ import (
 	"graft/goodput"
 )
 
-// Application is what jobs of a kind train: how fast steps are by placement and batch, and what progress
-// takes. Progress is counted in steps of the smallest batch.
+// Application holds the measurements of a training task: times of steps by placement and batch, and the
+// progress that each epoch needs. Progress is counted in steps of the smallest batch.
 type Application struct {
 	Name   string
 	Limits goodput.Limits
@@ -46,10 +46,10 @@ func (a *Application) complete() error {
 	return nil
 }
 
-// Progress is what has to be done before an epoch begins.
+// Progress returns the progress at which an epoch begins.
 func (a *Application) Progress(epoch int) float64 { return a.epochs[epoch] }
 
-// Noise is the statistics of gradients with a batch in an epoch.
+// Noise returns the statistics of gradients with a batch in an epoch.
 func (a *Application) Noise(batch, epoch int) (goodput.Noise, error) {
 	low, high, err := a.around(batch)
 	if err != nil {
@@ -61,7 +61,7 @@ func (a *Application) Noise(batch, epoch int) (goodput.Noise, error) {
 	}, nil
 }
 
-// Iterations is the steps until the end of an epoch with a batch.
+// Iterations returns the steps until the end of an epoch with a batch.
 func (a *Application) Iterations(batch, epoch int) (float64, error) {
 	low, high, err := a.around(batch)
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *Application) Iterations(batch, epoch int) (float64, error) {
 	return between(low, high, batch, low.iteration[epoch], high.iteration[epoch]), nil
 }
 
-// around are the runs with the batches nearest to a batch.
+// around returns the runs with the batches nearest to a batch.
 func (a *Application) around(batch int) (low, high *trained, err error) {
 	for k := range a.runs {
 		r := &a.runs[k]

@@ -54,7 +54,7 @@ func (j *Job) Done() bool { return j.Ended >= 0 }
 // JCT is the time from submission to the end.
 func (j *Job) JCT() float64 { return j.Ended - j.Submitted }
 
-// Known is what the job has learned of itself; nil before its first step.
+// Known returns the model that the job has fitted to its own steps; nil before its first step.
 func (j *Job) Known() *goodput.Job { return j.known }
 
 // tune chooses how the devices share a batch, and its size where that is free.

@@ -2,29 +2,57 @@ package adaptive
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"graft/cluster"
 )
 
-// Kinds returns all schedulers. A new one is a new file and a line here.
-func Kinds() []Kind {
+// SchedulerOptions are the options of those schedulers that have some, under their names.
+type SchedulerOptions struct {
+	Pollux PolluxOptions `config:",omit=seed"` // search of pollux
+}
+
+// Validate lists all faults.
+func (o SchedulerOptions) Validate() error { return o.Pollux.Validate() }
+
+// Kinds returns all schedulers with their default options.
+func Kinds() []Kind { return SchedulerOptions{}.Kinds(0) }
+
+// Kinds returns all schedulers, with a seed for those that draw. A new one is a new file and a line here.
+func (o SchedulerOptions) Kinds(seed uint64) []Kind {
+	o.Pollux.Seed = seed
 	return []Kind{
 		{Name: "tiresias", About: "the jobs with the least service first, with the devices and the batch that users ask for", Quirks: []cluster.Quirk{WholeSeconds}, New: newTiresias},
 		{Name: "optimus", About: "the next device to the job whose remaining time falls most by it; knows what jobs have left", Quirks: []cluster.Quirk{WholeSeconds, EpochLeftOut, AlwaysTwice, FullNodes}, New: newOptimus},
-		PolluxOptions{}.Kind(),
+		o.Pollux.Kind(),
 		GoodputOptions{}.Kind(),
 	}
 }
 
+// Named returns a scheduler with its default options by its name.
+func Named(name string) (Kind, error) { return SchedulerOptions{}.Named(name, 0) }
+
 // Named returns a scheduler by its name.
-func Named(name string) (Kind, error) {
+func (o SchedulerOptions) Named(name string, seed uint64) (Kind, error) {
 	var all []string
-	for _, k := range Kinds() {
+	for _, k := range o.Kinds(seed) {
 		if k.Name == name {
 			return k, nil
 		}
 		all = append(all, k.Name)
 	}
 	return Kind{}, fmt.Errorf("unknown scheduler %q; expected one of %s", name, strings.Join(all, ", "))
+}
+
+// Quirks returns the quirks of all schedulers.
+func Quirks() (all []cluster.Quirk) {
+	for _, k := range Kinds() {
+		for _, q := range k.Quirks {
+			if !slices.Contains(all, q) {
+				all = append(all, q)
+			}
+		}
+	}
+	return all
 }

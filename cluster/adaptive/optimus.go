@@ -20,7 +20,7 @@ type optimus struct {
 	times map[pace]float64 // that were looked up; negative where there is none
 }
 
-// pace is what the time of a step depends on.
+// pace is a key of step times.
 type pace struct {
 	app            *Application
 	batch, devices int
@@ -146,13 +146,9 @@ const publishedNode = 4
 var FullNodes = cluster.Quirk{Name: "nodes-of-four", Fixed: "times are predicted on nodes with the devices that they have"}
 
 // full is a placement on as few nodes as there can be.
-func full(devices int, o Options) (placement []int) {
-	each := o.Devices
+func full(devices int, o Options) []int {
 	if o.Quirks.Keeps(FullNodes) {
-		each = publishedNode
+		return compact(devices, publishedNode)
 	}
-	for ; devices > 0; devices -= each {
-		placement = append(placement, min(devices, each))
-	}
-	return placement
+	return compact(devices, o.Devices)
 }

@@ -24,11 +24,11 @@ var (
 
 // PolluxOptions are the options of Pollux; zero values stand for the published ones.
 type PolluxOptions struct {
-	Fairness    float64 // exponent of the mean of the speedups, not zero; -1 is the published harmonic mean
-	Delay       float64 // seconds for which a job is expected to stand still when its devices change; 30
-	Mixed       bool    // nodes may hold parts of several jobs that span nodes
-	Population  int     // states of a generation; 100
-	Generations int     // 100
+	Fairness    float64 // exponent of the mean of speedups, not zero; zero is -1, the harmonic mean, as published
+	Delay       float64 `config:"delay_seconds"` // time for which a job is expected to stand still when its devices change; zero is 30
+	Mixed       bool    // lets parts of several jobs that span nodes share a node; default false
+	Population  int     // states of a generation; zero is 100
+	Generations int     // of a search; zero is 100
 	Seed        uint64  // of the random draws
 }
 
@@ -62,7 +62,7 @@ const mostStates = 100_000
 func (o PolluxOptions) Kind() Kind {
 	o.EnsureDefaults()
 	return Kind{
-		Name: "pollux", About: "the devices of all jobs that maximise the harmonic mean of their speedups, by a genetic search; batches follow", Adapts: true,
+		Name: "pollux", About: "the devices of all jobs that maximise the harmonic mean of their speedups, by a genetic search; batches follow", Adapts: true, Draws: true,
 		Quirks: []cluster.Quirk{WholeSeconds, NeighboursLeave, LostClaims, FairOnOneNode, PresentForgotten, FrontOnly, FirstStartMoves},
 		New: func(*World) Scheduler {
 			return &pollux{options: o, random: rand.New(rand.NewPCG(o.Seed, polluxStream)), curves: curves{}}

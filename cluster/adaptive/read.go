@@ -52,8 +52,11 @@ const (
 // measured come from steptime_tables.json.gz and triangulations.json.gz where those are there, otherwise
 // from a fit of [goodput.Speed].
 func ReadApplications(fsys files.FS, dir string, fixed map[string]Fixed) (map[string]*Application, error) {
-	fixed, err := readFacts(fsys, filepath.Join(dir, factsFile), fixed)
-	if err != nil {
+	read, err := readFacts(fsys, filepath.Join(dir, factsFile))
+	switch {
+	case err == nil:
+		fixed = read
+	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
 	root, names, err := findApplications(fsys, dir)
@@ -66,8 +69,8 @@ func ReadApplications(fsys files.FS, dir string, fixed map[string]Fixed) (map[st
 			return nil, err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(fixed)) {
-		if found[name] == nil && len(fixed) > 0 && files.NeedFolder(fsys, filepath.Join(dir, factsFile), nil) == nil {
+	for _, name := range slices.Sorted(maps.Keys(read)) {
+		if found[name] == nil {
 			return nil, fmt.Errorf("read %s: application %s has no folder in %s", factsFile, name, root)
 		}
 	}
@@ -75,9 +78,9 @@ func ReadApplications(fsys files.FS, dir string, fixed map[string]Fixed) (map[st
 }
 
 // readFacts reads applications.csv.
-func readFacts(fsys files.FS, path string, fixed map[string]Fixed) (map[string]Fixed, error) {
+func readFacts(fsys files.FS, path string) (map[string]Fixed, error) {
 	read := map[string]Fixed{}
-	err := cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
+	return read, cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		name := r.Text("application")
 		_, twice := read[name]
 		r.Expect(!twice, "application", "each name once")
@@ -88,10 +91,6 @@ func readFacts(fsys files.FS, path string, fixed map[string]Fixed) (map[string]F
 		read[name] = f
 		return nil
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return fixed, nil
-	}
-	return read, err
 }
 
 // findApplications returns the names of the folders with placements.csv.

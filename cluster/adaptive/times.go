@@ -29,7 +29,7 @@ type series struct {
 	exact      bool // no value between those that are known
 }
 
-// Step returns the time of a step without accumulation, and the part of it in which devices synchronise.
+// Step implements [goodput.StepTimes].
 func (t *Times) Step(placement []int, device int) (step, sync float64, err error) {
 	var key [mostPlaced]byte
 	devices := 0
@@ -54,11 +54,10 @@ func (t *Times) Step(placement []int, device int) (step, sync float64, err error
 	if t.mesh != nil {
 		return t.mesh.at(float64(nodes), float64(devices), float64(device))
 	}
-	step, sync = t.fitted().Times(len(placement), devices, device)
-	return step, sync, nil
+	return t.fitted().Step(placement, device)
 }
 
-// at are the times at some examples: linear between those that are known.
+// at interpolates linearly between the times at known numbers of examples.
 func (s *series) at(device int) (step, sync float64, err error) {
 	i := sort.SearchInts(s.device, device)
 	if s.exact {
@@ -95,7 +94,7 @@ type mesh struct {
 	cells      [][4]int
 }
 
-// slack is how far outside of a tetrahedron a point may lie by rounding.
+// slack is the tolerance of barycentric weights: rounding puts points on a face slightly outside.
 const slack = 1e-9
 
 // at finds the first tetrahedron that has a point.
@@ -114,7 +113,7 @@ func (m *mesh) at(nodes, devices, device float64) (step, sync float64, err error
 	return 0, 0, fmt.Errorf("the times have none of %.0f devices on %.0f nodes with %.0f examples each", devices, nodes, device)
 }
 
-// weights are those of the corners of a tetrahedron at a point within it.
+// weights returns the barycentric weights of a point in a tetrahedron.
 func (m *mesh) weights(cell [4]int, at [3]float64) (w [4]float64, ok bool) {
 	a := m.points[cell[0]]
 	u, v, x, p := minus(m.points[cell[1]], a), minus(m.points[cell[2]], a), minus(m.points[cell[3]], a), minus(at, a)

@@ -55,6 +55,7 @@ type Scheduler interface {
 type Kind struct {
 	Name   string // by which it is called
 	About  string // what it does, in a line
+	Draws  bool   // results depend on the seed
 	Adapts bool   // batches follow the devices; otherwise they are those that users ask for
 	Quirks []cluster.Quirk
 	New    func(w *World) Scheduler

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"graft/cluster/elastic/numpy"
+	"graft/validate"
 )
 
 // Arrivals is a pattern of arrivals over the slots.
@@ -44,19 +45,13 @@ func (o *GenerateOptions) EnsureDefaults() {
 
 // Validate lists all faults.
 func (o *GenerateOptions) Validate() error {
-	var faults []error
-	if o.Jobs < 1 || o.Jobs > maxJobs {
-		faults = append(faults, fmt.Errorf("%d jobs: expected 1 to %d", o.Jobs, maxJobs))
-	}
-	if o.Rate < 1 || o.Rate > maxJobs {
-		faults = append(faults, fmt.Errorf("%d arrivals a slot: expected 1 to %d", o.Rate, maxJobs))
-	}
+	var faults validate.Faults
+	faults.When(o.Jobs < 1 || o.Jobs > maxJobs, "%d jobs: expected 1 to %d", o.Jobs, maxJobs)
+	faults.When(o.Rate < 1 || o.Rate > maxJobs, "%d arrivals a slot: expected 1 to %d", o.Rate, maxJobs)
 	if !(o.MaxEpochs >= 1 && o.MaxEpochs <= maxEpochs) {
 		faults = append(faults, fmt.Errorf("at most %g epochs: expected 1 to %g", o.MaxEpochs, float64(maxEpochs)))
 	}
-	if !(o.EpochError >= 0 && o.EpochError < 1) {
-		faults = append(faults, fmt.Errorf("a relative epoch error of %g: expected 0 to below 1", o.EpochError))
-	}
+	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "a relative epoch error of %g: expected 0 to below 1", o.EpochError)
 	return errors.Join(append(faults, o.patternFault())...)
 }
 

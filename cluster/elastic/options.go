@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"graft/cluster"
+	"graft/validate"
 )
 
 // Largest values of options.
@@ -54,7 +55,7 @@ func (o *Options) EnsureDefaults() {
 
 // Validate lists all faults.
 func (o *Options) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	for _, r := range []struct {
 		what          string
 		value         int
@@ -63,28 +64,20 @@ func (o *Options) Validate() error {
 		{"nodes", o.Nodes, 1, maxNodes}, {"CPU slots of a node", o.PerNode[CPU], 0, maxCapacity},
 		{"GPU slots of a node", o.PerNode[GPU], 0, maxCapacity}, {"workers of a job at most", o.Most, 1, maxTasks},
 	} {
-		if r.value < r.least || r.value > r.atMost {
-			faults = append(faults, fmt.Errorf("%d %s: expected %d to %d", r.value, r.what, r.least, r.atMost))
-		}
+		faults.When(r.value < r.least || r.value > r.atMost, "%d %s: expected %d to %d", r.value, r.what, r.least, r.atMost)
 	}
 	if !(o.Slot > 0 && o.Slot <= maxSlotSeconds) {
 		faults = append(faults, fmt.Errorf("a slot of %g s: expected above 0 and up to %g", o.Slot, float64(maxSlotSeconds)))
 	}
-	if !(o.SpeedError >= 0 && o.SpeedError < 1) {
-		faults = append(faults, fmt.Errorf("a relative speed error of %g: expected 0 to below 1", o.SpeedError))
-	}
+	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "a relative speed error of %g: expected 0 to below 1", o.SpeedError)
 	return errors.Join(append(faults, o.validateNames()...)...)
 }
 
 const maxSlotSeconds = 1e9
 
-func (o *Options) validateNames() (faults []error) {
-	if o.Limit < 0 {
-		faults = append(faults, fmt.Errorf("a limit of %d slots: expected 0, which is none, or more", o.Limit))
-	}
-	if o.Reward != Progress && o.Reward != Unfinished {
-		faults = append(faults, fmt.Errorf("reward %d: expected Progress or Unfinished", o.Reward))
-	}
+func (o *Options) validateNames() (faults validate.Faults) {
+	faults.When(o.Limit < 0, "a limit of %d slots: expected 0, which is none, or more", o.Limit)
+	faults.When(o.Reward != Progress && o.Reward != Unfinished, "reward %d: expected Progress or Unfinished", o.Reward)
 	if _, err := ScalingNamed(o.Scaling); err != nil {
 		faults = append(faults, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"graft/cluster/trace"
+	"graft/validate"
 )
 
 const (
@@ -40,13 +41,9 @@ func (o *DurationOptions) EnsureDefaults() {
 
 // Validate lists all that is wrong.
 func (o DurationOptions) Validate() error {
-	var faults []error
-	if o.Zero.IsZero() {
-		faults = append(faults, errors.New("zero is not set; give the date of the trace's second zero"))
-	}
-	if o.Every < 1 {
-		faults = append(faults, fmt.Errorf("every is %d seconds; it is at least 1", o.Every))
-	}
+	var faults validate.Faults
+	faults.When(o.Zero.IsZero(), "zero is not set; give the date of the trace's second zero")
+	faults.When(o.Every < 1, "every is %d seconds; it is at least 1", o.Every)
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
 

@@ -3,11 +3,12 @@ package estimate
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"runtime"
 	"slices"
+
+	"graft/validate"
 )
 
 // How features are cut into bins.
@@ -81,32 +82,27 @@ func (o *Options) EnsureDefaults() {
 
 // Validate lists all that is wrong.
 func (o Options) Validate() error {
-	var faults []error
-	bad := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
+	var faults validate.Faults
 	for _, v := range []struct {
 		name               string
 		value, least, most int
 	}{{"bins", o.Bins, 2, mostBins}, {"pair_bins", o.PairBins, 2, mostPairBins}, {"rounds", o.Rounds, 1, mostRounds},
 		{"leaves", o.Leaves, 2, mostBins}, {"least_rows", o.LeastRows, 1, math.MaxInt32}, {"bags", o.Bags, 1, mostBags},
 		{"patience", o.Patience, 1, mostRounds}, {"workers", o.Workers, 1, math.MaxInt32}} {
-		bad(v.value < v.least || v.value > v.most, "%s is %d; it lies between %d and %d", v.name, v.value, v.least, v.most)
+		faults.When(v.value < v.least || v.value > v.most, "%s is %d; it lies between %d and %d", v.name, v.value, v.least, v.most)
 	}
 	for _, v := range []struct {
 		name, value string
 		known       []string
 	}{{"binning", o.Binning, []string{BinQuantile, BinUniform}}, {"validation", o.Validation, []string{ValidateRandom, ValidateBlocks, ValidateLast}},
 		{"target", o.Target, []string{TargetPlain, TargetLog, TargetMedian}}} {
-		bad(!slices.Contains(v.known, v.value), "%s is %q; there are %q", v.name, v.value, v.known)
+		faults.When(!slices.Contains(v.known, v.value), "%s is %q; there are %q", v.name, v.value, v.known)
 	}
-	bad(!(o.LearningRate > 0 && o.LearningRate <= 1), "learning_rate is %v; it is above 0 and at most 1", o.LearningRate)
-	bad(!(o.ValidationShare > 0 && o.ValidationShare < 0.5), "validation_share is %v; it lies between 0 and 0.5", o.ValidationShare)
+	faults.When(!(o.LearningRate > 0 && o.LearningRate <= 1), "learning_rate is %v; it is above 0 and at most 1", o.LearningRate)
+	faults.When(!(o.ValidationShare > 0 && o.ValidationShare < 0.5), "validation_share is %v; it lies between 0 and 0.5", o.ValidationShare)
 	for _, name := range slices.Sorted(maps.Keys(o.Monotone)) {
 		way := o.Monotone[name]
-		bad(way != 1 && way != -1, "monotone %s is %d; 1 rises and -1 falls", name, way)
+		faults.When(way != 1 && way != -1, "monotone %s is %d; 1 rises and -1 falls", name, way)
 	}
 	return errors.Join(faults...)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"graft/stat"
+	"graft/validate"
 )
 
 // ScoreOptions say how sure a score has to be. The zero value is usual.
@@ -33,16 +34,10 @@ const mostDraws = 1 << 20
 
 // Validate lists all that is wrong.
 func (o ScoreOptions) Validate() error {
-	var faults []error
-	if o.Draws < 1 || o.Draws > mostDraws {
-		faults = append(faults, fmt.Errorf("draws is %d; it lies between 1 and %d", o.Draws, mostDraws))
-	}
-	if !(o.Level > 0 && o.Level < 1) {
-		faults = append(faults, fmt.Errorf("level is %v; it lies between 0 and 1", o.Level))
-	}
-	if o.Block < 1 {
-		faults = append(faults, fmt.Errorf("block is %d; it is at least 1", o.Block))
-	}
+	var faults validate.Faults
+	faults.When(o.Draws < 1 || o.Draws > mostDraws, "draws is %d; it lies between 1 and %d", o.Draws, mostDraws)
+	faults.When(!(o.Level > 0 && o.Level < 1), "level is %v; it lies between 0 and 1", o.Level)
+	faults.When(o.Block < 1, "block is %d; it is at least 1", o.Block)
 	return errors.Join(faults...)
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"graft/stat"
+	"graft/validate"
 )
 
 // timeLayout is the layout of times in tables of ticks; they have no zone.
@@ -61,13 +62,9 @@ func (o *ThroughputOptions) EnsureDefaults() {
 
 // Validate lists all that is wrong.
 func (o ThroughputOptions) Validate() error {
-	var faults []error
-	if o.Step < time.Second {
-		faults = append(faults, fmt.Errorf("step is %v; it is a second at least", o.Step))
-	}
-	if o.Every < 0 || o.Every > 0 && o.Every < o.Step {
-		faults = append(faults, fmt.Errorf("every is %v; it is a step of %v at least, or zero", o.Every, o.Step))
-	}
+	var faults validate.Faults
+	faults.When(o.Step < time.Second, "step is %v; it is a second at least", o.Step)
+	faults.When(o.Every < 0 || o.Every > 0 && o.Every < o.Step, "every is %v; it is a step of %v at least, or zero", o.Every, o.Step)
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
 

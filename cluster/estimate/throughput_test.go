@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// reference is where published traces and forecasts are, beside the repository.
+	// reference is the folder of published traces and forecasts, beside the repository.
 	reference = "../../../shared/reference/lucid/"
 	// publishedJobs is the mean error of the published forecasts of jobs.
 	publishedJobs = 4.12

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"graft/validate"
 )
 
 // Demand says which jobs arrive. A new distribution of limits has a line in draws.
@@ -72,22 +74,17 @@ func (l *Limits) ensureDefaults() {
 
 // Validate lists the faults of a demand that has its defaults, for a number of models.
 func (d *Demand) Validate(models int) error {
-	var faults []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
+	var faults validate.Faults
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
-	check(d.Jobs >= 1 && d.Jobs <= maxJobs, "jobs %d: expected 1 to %d", d.Jobs, maxJobs)
-	check(d.Steps >= 1 && d.Steps <= 1e9, "steps %d: expected 1 to 1e9", d.Steps)
-	check(positive(d.Load), "load %g: expected more than 0", d.Load)
-	check(d.Every == 0 || positive(d.Every), "every %g s: expected more than 0, or 0, which follows from the load", d.Every)
-	check(d.Gaps == Exponential || d.Gaps == Regular, "gaps %q: expected exponential or regular", d.Gaps)
-	check(d.Swing >= 0 && d.Swing < 1, "swing %g: expected at least 0 and less than 1", d.Swing)
-	check(d.Period >= 2 && d.Period <= maxJobs, "period %d: expected 2 to %d jobs", d.Period, maxJobs)
-	check(d.Weights == nil || len(d.Weights) == models, "%d weights of %d models: give one for each", len(d.Weights), models)
-	check(d.Weights == nil || weighs(d.Weights), "weights %v: expected numbers that are not negative, and one above 0", d.Weights)
+	faults.Unless(d.Jobs >= 1 && d.Jobs <= maxJobs, "jobs %d: expected 1 to %d", d.Jobs, maxJobs)
+	faults.Unless(d.Steps >= 1 && d.Steps <= 1e9, "steps %d: expected 1 to 1e9", d.Steps)
+	faults.Unless(positive(d.Load), "load %g: expected more than 0", d.Load)
+	faults.Unless(d.Every == 0 || positive(d.Every), "every %g s: expected more than 0, or 0, which follows from the load", d.Every)
+	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular, "gaps %q: expected exponential or regular", d.Gaps)
+	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing %g: expected at least 0 and less than 1", d.Swing)
+	faults.Unless(d.Period >= 2 && d.Period <= maxJobs, "period %d: expected 2 to %d jobs", d.Period, maxJobs)
+	faults.Unless(d.Weights == nil || len(d.Weights) == models, "%d weights of %d models: give one for each", len(d.Weights), models)
+	faults.Unless(d.Weights == nil || weighs(d.Weights), "weights %v: expected numbers that are not negative, and one above 0", d.Weights)
 	return errors.Join(append(faults, d.Limits.validate())...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"graft/cluster"
+	"graft/validate"
 )
 
 // Ramp is an optical network in which every server reaches every other over a channel of its own:
@@ -27,25 +28,20 @@ const maxServers = 1 << 20
 
 // Validate lists the faults of a network.
 func (r *Ramp) Validate() error {
-	var faults []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
+	var faults validate.Faults
 	for _, v := range []struct {
 		name  string
 		value int
 	}{{"groups", r.Groups}, {"racks", r.Racks}, {"servers", r.Servers}, {"channels", r.Channels}} {
-		check(v.value >= 1 && v.value <= maxServers, "%s %d: expected 1 to %d", v.name, v.value, maxServers)
+		faults.Unless(v.value >= 1 && v.value <= maxServers, "%s %d: expected 1 to %d", v.name, v.value, maxServers)
 	}
 	if len(faults) == 0 {
-		check(r.Racks <= r.Groups, "racks %d: a group has at most as many racks as there are groups, %d", r.Racks, r.Groups)
-		check(r.Groups*r.Racks*r.Servers <= maxServers, "%d servers: at most %d", r.Groups*r.Racks*r.Servers, maxServers)
+		faults.Unless(r.Racks <= r.Groups, "racks %d: a group has at most as many racks as there are groups, %d", r.Racks, r.Groups)
+		faults.Unless(r.Groups*r.Racks*r.Servers <= maxServers, "%d servers: at most %d", r.Groups*r.Racks*r.Servers, maxServers)
 	}
-	check(r.Bandwidth > 0 && r.Bandwidth <= 1e18, "bandwidth %g: expected more than 0 and at most 1e18 bytes in a second", r.Bandwidth)
-	check(r.Latency >= 0 && r.Latency <= 1e6, "latency %g: expected 0 to 1e6 s", r.Latency)
-	check(r.IO >= 0 && r.IO <= 1e6, "entrance latency %g: expected 0 to 1e6 s", r.IO)
+	faults.Unless(r.Bandwidth > 0 && r.Bandwidth <= 1e18, "bandwidth %g: expected more than 0 and at most 1e18 bytes in a second", r.Bandwidth)
+	faults.Unless(r.Latency >= 0 && r.Latency <= 1e6, "latency %g: expected 0 to 1e6 s", r.Latency)
+	faults.Unless(r.IO >= 0 && r.IO <= 1e6, "entrance latency %g: expected 0 to 1e6 s", r.IO)
 	return errors.Join(faults...)
 }
 

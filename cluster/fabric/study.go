@@ -8,6 +8,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/fabric/graph"
+	"graft/validate"
 )
 
 // Study is an episode before it begins: models, the jobs that train them, and the servers.
@@ -68,18 +69,13 @@ const maxParts = 4096
 
 // Validate lists the faults of options that have their defaults.
 func (o *Options) Validate() error {
-	var faults []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
-	check(o.MaxParts >= 1 && o.MaxParts <= maxParts, "largest degree %d: expected 1 to %d", o.MaxParts, maxParts)
-	check(o.Quantum > 0, "quantum %g ms: expected more than 0", o.Quantum)
-	check(o.Memory > 0, "memory %g bytes: expected more than 0", o.Memory)
-	check(o.Speed > 0 && !math.IsInf(o.Speed, 1), "speed %g: expected more than 0", o.Speed)
-	check(o.Until > 0, "end %g s: expected more than 0", o.Until)
-	check(!o.More || !math.IsInf(o.Until, 1), "jobs that arrive for ever need an end of the episode")
+	var faults validate.Faults
+	faults.Unless(o.MaxParts >= 1 && o.MaxParts <= maxParts, "largest degree %d: expected 1 to %d", o.MaxParts, maxParts)
+	faults.Unless(o.Quantum > 0, "quantum %g ms: expected more than 0", o.Quantum)
+	faults.Unless(o.Memory > 0, "memory %g bytes: expected more than 0", o.Memory)
+	faults.Unless(o.Speed > 0 && !math.IsInf(o.Speed, 1), "speed %g: expected more than 0", o.Speed)
+	faults.Unless(o.Until > 0, "end %g s: expected more than 0", o.Until)
+	faults.Unless(!o.More || !math.IsInf(o.Until, 1), "jobs that arrive for ever need an end of the episode")
 	return errors.Join(append(faults, o.strategyFault())...)
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"graft/validate"
 )
 
 // Tree is a network of switches: servers stand in racks, each has a link to its rack's switch, and
@@ -22,20 +24,15 @@ type Tree struct {
 
 // Validate lists the faults of a network.
 func (t *Tree) Validate() error {
-	var faults []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
-	check(t.Racks >= 1 && t.Racks <= maxServers, "racks %d: expected 1 to %d", t.Racks, maxServers)
-	check(t.Servers >= 1 && t.Servers <= maxServers, "servers %d: expected 1 to %d in a rack", t.Servers, maxServers)
+	var faults validate.Faults
+	faults.Unless(t.Racks >= 1 && t.Racks <= maxServers, "racks %d: expected 1 to %d", t.Racks, maxServers)
+	faults.Unless(t.Servers >= 1 && t.Servers <= maxServers, "servers %d: expected 1 to %d in a rack", t.Servers, maxServers)
 	if len(faults) == 0 {
-		check(t.Size() <= maxServers, "%d servers: at most %d", t.Size(), maxServers)
+		faults.Unless(t.Size() <= maxServers, "%d servers: at most %d", t.Size(), maxServers)
 	}
-	check(t.Bandwidth > 0 && t.Bandwidth <= 1e18, "bandwidth %g: expected more than 0 and at most 1e18 bytes in a second", t.Bandwidth)
-	check(t.Uplink > 0 && t.Uplink <= 1e18, "uplink %g: expected more than 0 and at most 1e18 bytes in a second", t.Uplink)
-	check(t.Latency >= 0 && t.Latency <= 1e6, "latency %g: expected 0 to 1e6 s", t.Latency)
+	faults.Unless(t.Bandwidth > 0 && t.Bandwidth <= 1e18, "bandwidth %g: expected more than 0 and at most 1e18 bytes in a second", t.Bandwidth)
+	faults.Unless(t.Uplink > 0 && t.Uplink <= 1e18, "uplink %g: expected more than 0 and at most 1e18 bytes in a second", t.Uplink)
+	faults.Unless(t.Latency >= 0 && t.Latency <= 1e6, "latency %g: expected 0 to 1e6 s", t.Latency)
 	return errors.Join(faults...)
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"graft/validate"
 )
 
 // Options describe a machine.
@@ -35,18 +37,14 @@ func (o *Options) EnsureDefaults() {
 
 // Validate lists all faults.
 func (o *Options) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	if n := len(o.Devices); n == 0 || n > maxDevices {
 		faults = append(faults, fmt.Errorf("%d GPUs: expected 1 to %d", cmp.Or(n, o.GPUs), maxDevices))
 	}
 	for k, d := range o.Devices {
-		if !(d.Memory > 0 && d.Memory <= maxMemory && d.Speed > 0 && d.Speed <= 1e3) {
-			faults = append(faults, fmt.Errorf("GPU %d has %g MiB and speed %g: expected positive numbers", k, d.Memory, d.Speed))
-		}
+		faults.When(!(d.Memory > 0 && d.Memory <= maxMemory && d.Speed > 0 && d.Speed <= 1e3), "GPU %d has %g MiB and speed %g: expected positive numbers", k, d.Memory, d.Speed)
 	}
-	if o.Together < 0 || o.Switch < 0 || o.Switch > maxTime {
-		faults = append(faults, fmt.Errorf("%d tasks together and %v lost by a stop: expected no negative values", o.Together, o.Switch))
-	}
+	faults.When(o.Together < 0 || o.Switch < 0 || o.Switch > maxTime, "%d tasks together and %v lost by a stop: expected no negative values", o.Together, o.Switch)
 	return errors.Join(append(faults, o.Power.Validate())...)
 }
 

@@ -14,7 +14,7 @@ type Power struct {
 	Full   float64 // W; zero is 250
 }
 
-// The defaults are those of a board of 250 W (Tesla P100 PCIe, data sheet of 2016) at rest in its lowest
+// The defaults fit a board of 250 W (Tesla P100 PCIe, data sheet of 2016) at rest in its lowest
 // and in its highest state of performance; measure your own with 'graft node devices'.
 const (
 	usualEmpty, usualActive, usualFull = 25, 60, 250

@@ -8,6 +8,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"graft/validate"
 )
 
 // Arrivals is the distribution of submissions over the days.
@@ -63,7 +65,7 @@ func (o *GenerateOptions) EnsureDefaults() {
 
 // Validate names all that is wrong with the options.
 func (o *GenerateOptions) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	for _, r := range []struct {
 		what     string
 		value    int
@@ -72,25 +74,13 @@ func (o *GenerateOptions) Validate() error {
 		{"jobs", o.Jobs, 1, maxJobs}, {"days", o.Days, 1, maxDays}, {"nodes", o.Nodes, 1, MaxNodes},
 		{"GPUs of a node", o.GPUsPerNode, 1, 1024}, {"virtual clusters", o.VCs, 1, MaxNodes}, {"users", o.Users, 1, maxUsers},
 	} {
-		if r.value < r.from || r.value > r.to {
-			faults = append(faults, fmt.Errorf("%d %s: expected %d to %d", r.value, r.what, r.from, r.to))
-		}
+		faults.When(r.value < r.from || r.value > r.to, "%d %s: expected %d to %d", r.value, r.what, r.from, r.to)
 	}
-	if o.VCs > o.Nodes {
-		faults = append(faults, fmt.Errorf("%d virtual clusters cannot share %d nodes: give at most one for each", o.VCs, o.Nodes))
-	}
-	if o.Users < o.VCs {
-		faults = append(faults, fmt.Errorf("%d users cannot fill %d virtual clusters: give at least one for each", o.Users, o.VCs))
-	}
-	if !(o.Load >= 0 && o.Load <= maxLoad) {
-		faults = append(faults, fmt.Errorf("a load of %g: expected 0 to %d", o.Load, maxLoad))
-	}
-	if o.Arrivals != Diurnal && o.Arrivals != Poisson {
-		faults = append(faults, fmt.Errorf("arrivals %d are neither Diurnal nor Poisson", o.Arrivals))
-	}
-	if o.Start.Unix()%secondsOfDay != 0 || o.Start.Nanosecond() != 0 || o.Start.Year() < 1 || o.Start.Year() > 9000 {
-		faults = append(faults, fmt.Errorf("the start %s is no midnight in UTC of a year from 1 to 9000", o.Start))
-	}
+	faults.When(o.VCs > o.Nodes, "%d virtual clusters cannot share %d nodes: give at most one for each", o.VCs, o.Nodes)
+	faults.When(o.Users < o.VCs, "%d users cannot fill %d virtual clusters: give at least one for each", o.Users, o.VCs)
+	faults.When(!(o.Load >= 0 && o.Load <= maxLoad), "a load of %g: expected 0 to %d", o.Load, maxLoad)
+	faults.When(o.Arrivals != Diurnal && o.Arrivals != Poisson, "arrivals %d are neither Diurnal nor Poisson", o.Arrivals)
+	faults.When(o.Start.Unix()%secondsOfDay != 0 || o.Start.Nanosecond() != 0 || o.Start.Year() < 1 || o.Start.Year() > 9000, "the start %s is no midnight in UTC of a year from 1 to 9000", o.Start)
 	return errors.Join(faults...)
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"graft/validate"
 )
 
 // secondsOfDay are the seconds of every day: dates in traces have no time zone.
@@ -75,21 +77,15 @@ type Options struct {
 
 // Validate names all that is wrong with the options.
 func (o *Options) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	if o.Format != "" && formatOf(o.Format) == nil {
 		faults = append(faults, fmt.Errorf("unknown trace format %.40q: use one of %s", o.Format, names()))
 	}
-	if o.Origin != Midnight && o.Origin != FirstJob {
-		faults = append(faults, fmt.Errorf("origin %d is neither Midnight nor FirstJob", o.Origin))
-	}
-	if o.Processors != AsGPUs && o.Processors != AsCPUs {
-		faults = append(faults, fmt.Errorf("processors %d are neither AsGPUs nor AsCPUs", o.Processors))
-	}
+	faults.When(o.Origin != Midnight && o.Origin != FirstJob, "origin %d is neither Midnight nor FirstJob", o.Origin)
+	faults.When(o.Processors != AsGPUs && o.Processors != AsCPUs, "processors %d are neither AsGPUs nor AsCPUs", o.Processors)
 	if w := o.Window; w != nil && w.From > w.To {
 		faults = append(faults, fmt.Errorf("the window from %d to %d s ends before it begins", w.From, w.To))
 	}
-	if slices.Contains(o.VCs, "") {
-		faults = append(faults, errors.New("a virtual cluster to keep has no name"))
-	}
+	faults.When(slices.Contains(o.VCs, ""), "a virtual cluster to keep has no name")
 	return errors.Join(faults...)
 }

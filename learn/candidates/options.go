@@ -10,6 +10,7 @@ import (
 	"graft/learn/dense"
 	"graft/learn/tensors"
 	"graft/torch"
+	"graft/validate"
 )
 
 // Ways of learning after imitation.
@@ -81,39 +82,25 @@ func (o *Options) EnsureDefaults() {
 
 // Validate lists all faults.
 func (o *Options) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	if !slices.Contains([]string{PPO, ActorCritic, Reinforce, OnlyImitate}, o.Method) {
 		faults = append(faults, fmt.Errorf("method is %q; must be ppo, actor-critic, reinforce or none", o.Method))
 	}
-	if o.Compute != InGo && o.Compute != InLibTorch {
-		faults = append(faults, fmt.Errorf("compute is %q; must be go or libtorch", o.Compute))
-	}
-	if o.Baseline != ByWorkload && o.Baseline != ByCritic {
-		faults = append(faults, fmt.Errorf("baseline is %q; must be workload or critic", o.Baseline))
-	}
-	if o.Baseline == ByWorkload && o.Method == PPO && o.Envs < 2 {
-		faults = append(faults, errors.New("envs is 1; the baseline workload compares at least two episodes"))
-	}
-	if o.Teacher == NoTeacher && o.Method == OnlyImitate {
-		faults = append(faults, errors.New("teacher and method are none, so that nothing is learned; name one"))
-	}
+	faults.When(o.Compute != InGo && o.Compute != InLibTorch, "compute is %q; must be go or libtorch", o.Compute)
+	faults.When(o.Baseline != ByWorkload && o.Baseline != ByCritic, "baseline is %q; must be workload or critic", o.Baseline)
+	faults.When(o.Baseline == ByWorkload && o.Method == PPO && o.Envs < 2, "envs is 1; the baseline workload compares at least two episodes")
+	faults.When(o.Teacher == NoTeacher && o.Method == OnlyImitate, "teacher and method are none, so that nothing is learned; name one")
 	for _, v := range []struct {
 		name        string
 		value, most int
 	}{{"lessons", o.Lessons, 1e6}, {"rounds", o.Rounds, 1e6}, {"hidden", o.Hidden, 2048}, {"envs", o.Envs, 4096}, {"actions", o.Actions, 1e6}, {"epochs", o.Epochs, 1000},
 		{"batch", o.Batch, 1e6}, {"every", o.Every, 1e6}, {"patience", o.Patience, 1e6}, {"slots", o.Slots, 1e6}} {
-		if v.value < 1 || v.value > v.most {
-			faults = append(faults, fmt.Errorf("%s is %d; must be from 1 to %d", v.name, v.value, v.most))
-		}
+		faults.When(v.value < 1 || v.value > v.most, "%s is %d; must be from 1 to %d", v.name, v.value, v.most)
 	}
 	for name, v := range map[string]float64{"lesson_rate": o.LessonRate, "rate": o.Rate, "gamma": o.Gamma, "lambda": o.Lambda, "clip": o.Clip} {
-		if !(v > 0 && v <= 1) {
-			faults = append(faults, fmt.Errorf("%s is %v; must be above 0 and at most 1", name, v))
-		}
+		faults.When(!(v > 0 && v <= 1), "%s is %v; must be above 0 and at most 1", name, v)
 	}
-	if !(o.Entropy >= 0 && o.Entropy <= 10) {
-		faults = append(faults, fmt.Errorf("entropy is %v; must be from 0 to 10", o.Entropy))
-	}
+	faults.When(!(o.Entropy >= 0 && o.Entropy <= 10), "entropy is %v; must be from 0 to 10", o.Entropy)
 	return errors.Join(faults...)
 }
 

@@ -38,9 +38,6 @@ func (s Shape) model(o learn.SetOptions, random *rand.Rand) (*learn.Set, error) 
 	return learn.NewSet(o, random)
 }
 
-// Holds reports whether a file holds a policy of this world.
-func (s Shape) Holds(set *weights.Set) bool { return set.Metadata[s.policyKey()] != "" }
-
 // policyPrefix begins the names of a policy's tensors.
 const policyPrefix = "scheduler."
 

@@ -29,7 +29,7 @@ import (
 // be used by several goroutines at a time.
 type Policy struct {
 	Options
-	// Weights are those of its file, in the file's order.
+	// Weights has the weights of its file, in the file's order.
 	Weights    *weights.Set
 	Vocabulary *vocab.Vocabulary // that it learned with
 

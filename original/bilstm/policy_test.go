@@ -102,7 +102,7 @@ func TestDrawnDecisions(t *testing.T) {
 	}
 }
 
-// An action is one block's whether it has grown or not, and in either surgery.
+// An action belongs to one block whether it has grown or not, and in either surgery.
 func TestActionsFollowTheirBlocks(t *testing.T) {
 	n := network(t, "ConvNet2")
 	require.Equal(t, []net2net.Action{{Kind: "deepen", Target: "conv1"}, {Kind: "deepen", Target: "conv2"}, {Kind: "deepen", Target: "fc"}, {}}, bilstm.Actions(n))

@@ -337,7 +337,7 @@ func TestScenariosOfTheOriginalAreItsOwn(t *testing.T) {
 		_, err = weights.FormatOf(got.Network.Weights)
 		require.NoError(t, err)
 		got.Network.Weights, got.Network.Runtimes, got.Simulate.Name = want.Network.Weights, want.Network.Runtimes, want.Simulate.Name
-		assert.Empty(t, got.Differences(want), path)
+		assert.Equal(t, want.Digest(), got.Digest(), path)
 	}
 	if count == 0 {
 		t.Skip("left out: the original's files are not beside the tree")

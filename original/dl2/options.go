@@ -9,6 +9,7 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
+	"graft/validate"
 )
 
 // The first layers of networks, which see a part of the state each.
@@ -49,13 +50,9 @@ func (o *ShapeOptions) EnsureDefaults() {
 
 // Validate lists all faults.
 func (o *ShapeOptions) Validate() error {
-	faults := []error{within("window", o.Size, 1, maxWindow), within("hidden layers", o.Layers, 1, maxLayers), within("neurons", o.Neurons, 0, maxNeurons)}
-	if o.Front != WholeState && o.Front != ByJob && o.Front != ByAttribute {
-		faults = append(faults, fmt.Errorf("first layers %q: expected none, %s or %s", o.Front, ByJob, ByAttribute))
-	}
-	if o.Shortcut && o.Front != ByJob {
-		faults = append(faults, fmt.Errorf("a shortcut needs the first layers %q", ByJob))
-	}
+	faults := validate.Faults{within("window", o.Size, 1, maxWindow), within("hidden layers", o.Layers, 1, maxLayers), within("neurons", o.Neurons, 0, maxNeurons)}
+	faults.When(o.Front != WholeState && o.Front != ByJob && o.Front != ByAttribute, "first layers %q: expected none, %s or %s", o.Front, ByJob, ByAttribute)
+	faults.When(o.Shortcut && o.Front != ByJob, "a shortcut needs the first layers %q", ByJob)
 	if !slices.Contains([]elastic.Order{elastic.ByArrival, elastic.ByShare, elastic.ByLeft}, o.Order) {
 		faults = append(faults, fmt.Errorf("order %q of jobs: expected arrival, share or left", o.Order))
 	}
@@ -165,7 +162,7 @@ func (o *Options) EnsureDefaults() {
 // Validate lists all faults.
 func (o *Options) Validate() error {
 	s, r := &o.Supervised, &o.Reinforced
-	faults := []error{o.Shape.Validate(),
+	faults := validate.Faults{o.Shape.Validate(),
 		within("agents", o.Agents, 1, maxAgents), within("transitions in a memory", o.Replay.Capacity, 1, 1<<22),
 		within("samples of an agent in an update", s.Batch/max(1, o.Agents), 1, o.Replay.Capacity),
 		within("transitions of an agent in an update", r.Batch/max(1, o.Agents), 1, o.Replay.Capacity),
@@ -176,12 +173,8 @@ func (o *Options) Validate() error {
 		oneOf("reward", r.Reward, []string{SlotProgress, JobProgress, JobsLeft, Discounted}),
 		positive("learning rate of imitation", s.Rate), positive("learning rate of reinforcement", r.Rate),
 	}
-	if !(r.Entropy <= 1e6) {
-		faults = append(faults, fmt.Errorf("weight %g of the entropy: expected at most 1e6", r.Entropy))
-	}
-	if o.Seed > 1<<31 {
-		faults = append(faults, fmt.Errorf("seed %d: expected at most %d", o.Seed, 1<<31))
-	}
+	faults.When(!(r.Entropy <= 1e6), "weight %g of the entropy: expected at most 1e6", r.Entropy)
+	faults.When(o.Seed > 1<<31, "seed %d: expected at most %d", o.Seed, 1<<31)
 	_, err := schedulers.Named(s.Teacher)
 	return errors.Join(append(faults, err)...)
 }

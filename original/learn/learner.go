@@ -22,9 +22,9 @@ type Learner struct {
 
 // EpisodeResults holds the results of episodes, one value for each.
 type EpisodeResults struct {
-	// Ends are those of the episodes; nil with the rule exact, which plays none.
+	// Ends of the episodes; nil with the rule exact, which plays none.
 	Ends []int32
-	// Objectives are what was descended: the mean over the decisions of minus the log
+	// Objectives has the loss of each step: the mean over the decisions of minus the log
 	// probability times the reward. With the rule exact it is the expected reward
 	// before each step, which was ascended.
 	Objectives []float64

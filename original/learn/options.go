@@ -3,11 +3,11 @@ package learn
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"graft/torch"
+	"graft/validate"
 )
 
 // PolicyOptions are the sizes of a policy that learns. Those of its vocabulary and
@@ -32,14 +32,12 @@ const largestSize = 1 << 10
 
 // Validate lists all that is wrong.
 func (o PolicyOptions) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	for _, size := range []struct {
 		name  string
 		value int
 	}{{"hidden", o.Hidden}, {"memory", o.Memory}, {"linear", o.Linear}, {"time", o.Time}} {
-		if size.value < 1 || size.value > largestSize {
-			faults = append(faults, fmt.Errorf("%s is %d; it lies between 1 and %d", size.name, size.value, largestSize))
-		}
+		faults.When(size.value < 1 || size.value > largestSize, "%s is %d; it lies between 1 and %d", size.name, size.value, largestSize)
 	}
 	return errors.Join(faults...)
 }
@@ -87,30 +85,25 @@ func (o *Options) EnsureDefaults() {
 
 // Validate lists all that is wrong.
 func (o Options) Validate() error {
-	var faults []error
-	bad := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
+	var faults validate.Faults
 	rules, rewards := []string{Reinforce, Exact}, []string{RewardTangent, RewardAccuracy, RewardStandard}
-	bad(!slices.Contains(rules, o.Rule), "rule is %q; there are %q", o.Rule, rules)
-	bad(!slices.Contains(rewards, o.Reward), "reward is %q; there are %q", o.Reward, rewards)
-	bad(o.Episodes < 1, "episodes is %d; it is at least 1", o.Episodes)
-	bad(o.Batch < 1, "batch is %d; it is at least 1", o.Batch)
-	bad(o.Batch > 0 && o.Episodes%max(o.Batch, 1) != 0, "episodes is %d, which are no whole batches of %d", o.Episodes, o.Batch)
-	bad(o.LREvery < 1, "lr_every is %d; it is at least 1", o.LREvery)
-	bad(o.TemperatureEvery < 1, "temperature_every is %d; it is at least 1", o.TemperatureEvery)
+	faults.When(!slices.Contains(rules, o.Rule), "rule is %q; there are %q", o.Rule, rules)
+	faults.When(!slices.Contains(rewards, o.Reward), "reward is %q; there are %q", o.Reward, rewards)
+	faults.When(o.Episodes < 1, "episodes is %d; it is at least 1", o.Episodes)
+	faults.When(o.Batch < 1, "batch is %d; it is at least 1", o.Batch)
+	faults.When(o.Batch > 0 && o.Episodes%max(o.Batch, 1) != 0, "episodes is %d, which are no whole batches of %d", o.Episodes, o.Batch)
+	faults.When(o.LREvery < 1, "lr_every is %d; it is at least 1", o.LREvery)
+	faults.When(o.TemperatureEvery < 1, "temperature_every is %d; it is at least 1", o.TemperatureEvery)
 	for _, v := range []struct {
 		name  string
 		value float64
 	}{{"lr", o.LR}, {"lr_decay", o.LRDecay}, {"lr_least", o.LRLeast}, {"temperature", o.Temperature}, {"temperature_decay", o.TemperatureDecay},
 		{"baseline", o.Baseline}, {"entropy", o.Entropy}} {
-		bad(!(v.value >= 0) || math.IsInf(v.value, 0), "%s is %v; it is not negative", v.name, v.value)
+		faults.When(!(v.value >= 0) || math.IsInf(v.value, 0), "%s is %v; it is not negative", v.name, v.value)
 	}
-	bad(o.Baseline > 1, "baseline is %v; it is a share, at most 1", o.Baseline)
-	bad(o.TemperatureDecay > 1, "temperature_decay is %v; it is at most 1", o.TemperatureDecay)
-	bad(o.Rule == Exact && (o.Baseline != 0 || o.Batch > 1), "rule is %s, which plays no episodes; baseline and batch are for %s", Exact, Reinforce)
+	faults.When(o.Baseline > 1, "baseline is %v; it is a share, at most 1", o.Baseline)
+	faults.When(o.TemperatureDecay > 1, "temperature_decay is %v; it is at most 1", o.TemperatureDecay)
+	faults.When(o.Rule == Exact && (o.Baseline != 0 || o.Batch > 1), "rule is %s, which plays no episodes; baseline and batch are for %s", Exact, Reinforce)
 	return errors.Join(faults...)
 }
 

@@ -2,7 +2,6 @@ package learn
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"graft/original/vocab"
 	"graft/stat"
 	"graft/torch"
+	"graft/validate"
 )
 
 // Tree holds the states of a scenario, and the accuracy at the end of every sequence of
@@ -28,7 +28,7 @@ type TreeState struct {
 	Tokens []int32 // of the network's layers
 	Left   float64 // seconds of the budget
 	Budget float64 // in seconds
-	// Children are where each action leads: a state behind this one, or -1 - k for end
+	// Children has the target of each action: a state behind this one, or -1 - k for end
 	// k of the tree. All ends are equally many decisions away.
 	Children []int32
 	// Discarded is the number of random numbers skipped for each action: the original's
@@ -73,16 +73,12 @@ func (t *Tree) rewards(kind string) []float64 {
 
 // Validate lists what is wrong beside what the kernel checks.
 func (t *Tree) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	for k, a := range t.Accuracy {
-		if !(a >= 0 && a <= 1) {
-			faults = append(faults, fmt.Errorf("end %d has an accuracy of %v; it lies between 0 and 1", k, a))
-		}
+		faults.When(!(a >= 0 && a <= 1), "end %d has an accuracy of %v; it lies between 0 and 1", k, a)
 	}
 	for k, s := range t.States {
-		if !(s.Budget > 0) || !(s.Left >= 0 && s.Left <= s.Budget) {
-			faults = append(faults, fmt.Errorf("state %d has %v s left of a budget of %v s", k, s.Left, s.Budget))
-		}
+		faults.When(!(s.Budget > 0) || !(s.Left >= 0 && s.Left <= s.Budget), "state %d has %v s left of a budget of %v s", k, s.Left, s.Budget)
 	}
 	return errors.Join(faults...)
 }

@@ -12,6 +12,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/fabric"
 	"graft/cluster/fabric/graph"
+	"graft/validate"
 )
 
 // Episode is a recorded episode: what it began with. Its results are not read.
@@ -94,24 +95,19 @@ func ReadEpisode(r io.Reader) (*Episode, error) {
 }
 
 func (e *Episode) validate() error {
-	var faults []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
-	check(e.Config.Topology.Type == "ramp", "topology_config.type %q: only ramp can be played", e.Config.Topology.Type)
-	check(len(e.FileOrder) > 0, "file_order is empty: name the graphs in the order of the pool")
-	check(e.Arrivals == nil || len(e.Arrivals) > 0, "arrivals is empty: an episode has at least one job; leave it out to draw jobs from the seed")
-	check(e.Arrivals != nil || e.Config.Until != nil || e.Config.Jobs.Sampling == "remove", "arrivals is missing: jobs that are drawn need max_simulation_run_time, or the sampling remove, to end")
+	var faults validate.Faults
+	faults.Unless(e.Config.Topology.Type == "ramp", "topology_config.type %q: only ramp can be played", e.Config.Topology.Type)
+	faults.Unless(len(e.FileOrder) > 0, "file_order is empty: name the graphs in the order of the pool")
+	faults.Unless(e.Arrivals == nil || len(e.Arrivals) > 0, "arrivals is empty: an episode has at least one job; leave it out to draw jobs from the seed")
+	faults.Unless(e.Arrivals != nil || e.Config.Until != nil || e.Config.Jobs.Sampling == "remove", "arrivals is missing: jobs that are drawn need max_simulation_run_time, or the sampling remove, to end")
 	for _, name := range e.FileOrder {
-		check(!strings.ContainsAny(name, "/\\") && name != "..", "file_order names %q: expected names of files without folders", name)
+		faults.Unless(!strings.ContainsAny(name, "/\\") && name != "..", "file_order names %q: expected names of files without folders", name)
 	}
 	for _, column := range []string{"model", "max_acceptable_jct_frac", "time_arrived"} {
-		check(len(e.Columns) == 0 || slices.Contains(e.Columns, column), "arrivals_cols has no %q", column)
+		faults.Unless(len(e.Columns) == 0 || slices.Contains(e.Columns, column), "arrivals_cols has no %q", column)
 	}
-	check(e.Arrivals != nil || slices.Contains([]string{"replace", "remove", "remove_and_repeat"}, e.Config.Jobs.Sampling), "job_sampling_mode %q is unknown; jobs are drawn with replace, remove or remove_and_repeat", e.Config.Jobs.Sampling)
-	check(e.Config.Queue == nil || *e.Config.Queue > 0, "job_queue_capacity: expected at least 1")
+	faults.Unless(e.Arrivals != nil || slices.Contains([]string{"replace", "remove", "remove_and_repeat"}, e.Config.Jobs.Sampling), "job_sampling_mode %q is unknown; jobs are drawn with replace, remove or remove_and_repeat", e.Config.Jobs.Sampling)
+	faults.Unless(e.Config.Queue == nil || *e.Config.Queue > 0, "job_queue_capacity: expected at least 1")
 	return errors.Join(faults...)
 }
 

@@ -111,11 +111,6 @@ type Result struct {
 	Degrees    map[int]int // jobs that completed, by degree
 }
 
-// PlayAll plays an episode.
-func PlayAll(e *Episode, profiles []*graph.Profile) (Result, error) {
-	return PlayBy(e, nil, profiles)
-}
-
 // PlayBy plays an episode whose degrees a decider chooses; nil leaves them to the episode's agent.
 func PlayBy(e *Episode, decider fabric.Decider, profiles []*graph.Profile) (Result, error) {
 	w, own, err := e.World(profiles)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"graft/model"
+	"graft/validate"
 )
 
 // NoneLayer is the key of token 0, which is no layer's.
@@ -37,13 +38,11 @@ type Vocabulary struct {
 // those of the published one do.
 func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 	v := &Vocabulary{Entries: entries, Vectors: vectors, ids: make(map[string]int, len(entries))}
-	var faults []error
+	var faults validate.Faults
 	if len(vectors) == 0 || len(vectors[0]) == 0 {
 		return nil, errors.New("there are no vectors")
 	}
-	if len(entries) == 0 {
-		faults = append(faults, errors.New("there are no keys"))
-	}
+	faults.When(len(entries) == 0, "there are no keys")
 	for id, vector := range vectors {
 		if err := sound(vector, len(vectors[0])); err != nil {
 			faults = append(faults, fmt.Errorf("the vector of token %d %w", id, err))
@@ -53,9 +52,7 @@ func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 		if _, twice := v.ids[e.Key]; twice {
 			faults = append(faults, fmt.Errorf("%q is there twice", e.Key))
 		}
-		if e.ID < 0 || e.ID >= len(vectors) {
-			faults = append(faults, fmt.Errorf("%q has the token %d, and there are %d vectors", e.Key, e.ID, len(vectors)))
-		}
+		faults.When(e.ID < 0 || e.ID >= len(vectors), "%q has the token %d, and there are %d vectors", e.Key, e.ID, len(vectors))
 		v.ids[e.Key] = e.ID
 	}
 	if len(faults) > 0 {

@@ -16,15 +16,19 @@ func plotElasticCompletions(r *runs.Run, o *runs.ElasticOutcome) ([]drawing, err
 		if err != nil {
 			return nil, err
 		}
-		times := slices.Sorted(slices.Values(jobs["jct_slots"]))
-		curve := figure.Curve{Name: c.Scheduler, Steps: true, X: []float64{0}, Y: []float64{0}}
-		for k, t := range times {
-			curve.X, curve.Y = append(curve.X, t), append(curve.Y, 100*float64(k+1)/float64(len(times)))
-		}
-		panel.Curves = append(panel.Curves, curve)
+		panel.Curves = append(panel.Curves, distribution(c.Scheduler, jobs["jct_slots"]))
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Completion times of " + r.Base(), X: figure.Axis{Name: "completion time", Unit: "slots"}, Panels: []figure.Panel{panel},
 		Note: "From the beginning of the slot of arrival to completion."}}}, nil
+}
+
+// distribution is the share of times that are no longer, in percent.
+func distribution(name string, times []float64) figure.Curve {
+	curve := figure.Curve{Name: name, Steps: true, X: []float64{0}, Y: []float64{0}}
+	for k, t := range slices.Sorted(slices.Values(times)) {
+		curve.X, curve.Y = append(curve.X, t), append(curve.Y, 100*float64(k+1)/float64(len(times)))
+	}
+	return curve
 }
 
 // slotPanels are the quantities of slots that are drawn over time.

@@ -34,6 +34,7 @@ type eventRow struct {
 	Accuracy   *float64         `json:"accuracy_before"` // on the validation images, as last evaluated; null where it was not
 	After      *float64         `json:"accuracy_after"`  // as evaluated next; null where it was not
 	Took       float64          `json:"took_s"`          // of the budget
+	Batch      int              `json:"batch"`           // images in a step from then on; zero where the event does not tell
 	Why        string           `json:"why"`
 }
 
@@ -49,11 +50,15 @@ type epochRow struct {
 	Rate       float64  `json:"learning_rate"`
 	Parameters int      `json:"parameters"`
 	Devices    int      `json:"devices"`
-	Images     int64    `json:"images"`        // of training, in all; zero means unknown
-	FLOP       float64  `json:"flop"`          // in all; zero means unknown
-	DeviceTime float64  `json:"device_time_s"` // in all; zero means unknown
-	Joules     *float64 `json:"joules"`        // measured in the epoch; null is unknown
-	Method     string   `json:"energy_method"` // how it was measured, or why it is unknown; empty where it was not
+	Images     int64    `json:"images"`                  // of training, in all; zero means unknown
+	FLOP       float64  `json:"flop"`                    // in all; zero means unknown
+	DeviceTime float64  `json:"device_time_s"`           // in all; zero means unknown
+	Batch      int      `json:"batch"`                   // images in a step at its end; zero means unknown
+	Throughput float64  `json:"throughput_images_per_s"` // of its steps; zero where noise is not measured
+	Efficiency float64  `json:"efficiency"`              // progress of an image beside that of one in the smallest batch; zero where noise is not measured
+	Goodput    float64  `json:"goodput_images_per_s"`    // throughput times efficiency
+	Joules     *float64 `json:"joules"`                  // measured in the epoch; null is unknown
+	Method     string   `json:"energy_method"`           // how it was measured, or why it is unknown; empty where it was not
 }
 
 // lastEpochs is the number of epochs shown without --all.
@@ -76,7 +81,7 @@ func readJobDetail(r *runs.Run, all bool) (Detail, error) {
 	for _, row := range rows[d.Skipped:] {
 		energy := energies[row.Epoch]
 		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, row.Loss, row.Accuracy, row.Validation.Loss, row.Validation.Accuracy, row.Rate, row.Parameters, row.Devices,
-			row.Images, row.FLOP, row.DeviceTime.Seconds(), energy.Joules, energy.Method})
+			row.Images, row.FLOP, row.DeviceTime.Seconds(), row.Batch, row.Throughput, row.Efficiency, row.Goodput, energy.Joules, energy.Method})
 	}
 	if r.Ended {
 		o := &runs.JobOutcome{Outcome: &trainer.Outcome{}}
@@ -94,7 +99,7 @@ func eventRows(rows []trainer.Row, notes []trainer.Note) []eventRow {
 		for next < len(rows) && rows[next].Time <= n.Time {
 			next++
 		}
-		e := eventRow{Time: n.Time.Seconds(), Event: n.Event, Action: n.Action, Devices: n.Devices, Processes: n.Processes, Before: n.Before, Parameters: n.Parameters, Took: n.Took.Seconds(), Why: n.Why}
+		e := eventRow{Time: n.Time.Seconds(), Event: n.Event, Action: n.Action, Devices: n.Devices, Processes: n.Processes, Before: n.Before, Parameters: n.Parameters, Took: n.Took.Seconds(), Batch: n.Batch, Why: n.Why}
 		if next > 0 || n.Accuracy != 0 {
 			e.Accuracy = &n.Accuracy
 		}
@@ -125,12 +130,19 @@ func (j *JobDetail) write(d *document.Document) {
 	epochs := (&document.Table{}).Numbers("", "", "epoch").Numbers(document.UnitSeconds, "", "time").Numbers("", "", "steps").Numbers(document.UnitNats, "", "train loss").Numbers(document.UnitShare, "", "accuracy").
 		Numbers(document.UnitNats, "", "validation loss").Numbers(document.UnitShare, "", "accuracy").Numbers("", "%.3g", "rate").Numbers("", "", "parameters", "devices").
 		Numbers(document.UnitSeconds, "", "device time").Numbers(document.UnitGFLOP, "", "flop")
+	adapts := slices.ContainsFunc(j.Epochs, func(e epochRow) bool { return e.Efficiency > 0 })
+	if adapts {
+		epochs.Numbers("", "", "batch").Numbers(document.UnitImages, "%.4g", "throughput").Numbers(document.UnitShare, "", "efficiency").Numbers(document.UnitImages, "%.4g", "goodput")
+	}
 	measured := slices.ContainsFunc(j.Epochs, func(e epochRow) bool { return e.Method != "" })
 	if measured {
 		epochs.Numbers("J", "%.4g", "energy").Texts("measured by")
 	}
 	for _, e := range j.Epochs {
 		cells := []any{e.Epoch, e.Time, e.Steps, e.Loss, e.Accuracy, e.Validation, e.Share, e.Rate, e.Parameters, e.Devices, orMissing(e.DeviceTime), orMissing(e.FLOP / 1e9)}
+		if adapts {
+			cells = append(cells, e.Batch, orMissing(e.Throughput), orMissing(e.Efficiency), orMissing(e.Goodput))
+		}
 		if measured {
 			cells = append(cells, e.Joules, e.Method)
 		}

@@ -25,7 +25,7 @@ type RunReport struct {
 	Config     string           `json:"config_sha256"`  // digest of the configuration; empty is unknown
 	Data       string           `json:"dataset_sha256"` // digest of the images; empty is unknown
 	Quantities []QuantityReport `json:"quantities"`     // what came out, as figures
-	// Detail is what the kind has besides; null where several runs are reported.
+	// Detail holds the results that only this kind has; null where several runs are reported.
 	Detail Detail `json:"detail"`
 }
 

@@ -64,6 +64,10 @@ func jobQuantities(o *JobOutcome, seed int64) []Quantity {
 		seededAbove("machine_images_per_second", document.UnitImages, Higher, seed, o.MachineSpeed),
 		seededAbove("peak_memory", "MiB", Lower, seed, float64(o.PeakMemory)/(1<<20)),
 		seeded("peak_device_memory", "MiB", Lower, seed, deviceMemory),
+		seededAbove("batch", "images", Neutral, seed, float64(o.Batch)),
+		seededAbove("batch_changes", "", Neutral, seed, float64(o.BatchChanges)),
+		seededAbove("noise_scale", "images", Neutral, seed, o.NoiseScale),
+		seededAbove("efficiency", document.UnitShare, Higher, seed, o.Efficiency),
 		seeded("deciding_share", document.UnitShare, Lower, seed, share(o.Deciding.Seconds())),
 		seeded("operating_share", document.UnitShare, Lower, seed, share(o.Operating.Seconds())),
 	)

@@ -35,7 +35,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	require.Equal(t, some, got)
 }
 
-// The bytes are those of TensorFlow's own writers: fixed, with checksums computed by hand
+// The bytes equal those of TensorFlow's own writers: fixed, with checksums computed by hand
 // from the formats.
 func TestBytesAreTensorFlows(t *testing.T) {
 	want := "1800000000000000" + "a37f4b22" + // 24 bytes

@@ -59,7 +59,7 @@ type TableScores struct {
 	Group     string `json:"group,omitempty"` // that was left out together; empty where nothing was
 	Sequences int    `json:"sequences"`       // of the table
 	NoiseEstimate
-	// Scores are one for each candidate, the mean over its seeds. A baseline whose
+	// Scores has the mean of each candidate over its seeds. A baseline whose
 	// sequence the table has not is left out.
 	Scores []Score `json:"verdicts"`
 	// Each are the scores on each seed of the candidates, by their names.

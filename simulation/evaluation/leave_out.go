@@ -11,12 +11,13 @@ import (
 	"graft/decider"
 	"graft/simulation"
 	"graft/simulation/learning"
+	"graft/validate"
 )
 
 // Way is a way to learn, in a comparison of what was learned elsewhere.
 type Way struct {
 	Name string // empty is "policies"
-	// Options are how to learn; of several those are taken that do best in tables left
+	// Options lists options of learning; of several those are taken that do best in tables left
 	// out of what is learned from. At least one.
 	Options []learning.Options
 }
@@ -61,22 +62,16 @@ func (o *LeaveOutOptions) EnsureDefaults() {
 
 // Validate lists all that is wrong.
 func (o LeaveOutOptions) Validate() error {
-	var faults []error
-	if o.Together < 0 || o.AtOnce < 0 {
-		faults = append(faults, fmt.Errorf("together is %d, and at once are %d; neither is negative", o.Together, o.AtOnce))
-	}
+	var faults validate.Faults
+	faults.When(o.Together < 0 || o.AtOnce < 0, "together is %d, and at once are %d; neither is negative", o.Together, o.AtOnce)
 	for k, seed := range o.Seeds {
-		if slices.Contains(o.Seeds[:k], seed) {
-			faults = append(faults, fmt.Errorf("the seed %d stands twice", seed))
-		}
+		faults.When(slices.Contains(o.Seeds[:k], seed), "the seed %d stands twice", seed)
 	}
 	if o.Against != "" && !slices.Contains(Rivals, o.Against) {
 		faults = append(faults, fmt.Errorf("against is %q; must be one of: %s", o.Against, strings.Join(Rivals, "; ")))
 	}
 	for k, way := range o.Ways {
-		if len(way.Options) == 0 {
-			faults = append(faults, fmt.Errorf("%s: it has no options", way.Name))
-		}
+		faults.When(len(way.Options) == 0, "%s: it has no options", way.Name)
 		if slices.ContainsFunc(o.Ways[:k], func(w Way) bool { return w.Name == way.Name }) {
 			faults = append(faults, fmt.Errorf("%s: two ways to learn have this name", way.Name))
 		}

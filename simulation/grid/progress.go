@@ -23,8 +23,8 @@ type Progress struct {
 	Alone     int64   `json:"steps_alone"`      // that the sequences that ended would have taken, each from the beginning
 	Seconds   float64 `json:"machine_seconds"`  // that the machine took for them
 	Best      []Best  `json:"best"`             // sequences so far
-	// Ahead is what the machine will take for what is left, by what segments as deep in
-	// the tree took: in seconds, of one worker. Zero where nothing is known.
+	// Ahead is the estimated time of the remaining work, from the times of segments as deep in
+	// the tree: in seconds, of one worker. Zero where nothing is known.
 	Ahead float64 `json:"machine_seconds_left"`
 }
 

@@ -44,7 +44,7 @@ func TestExactGradient(t *testing.T) {
 	}
 }
 
-// The aim is what its definition says, summed over all sequences.
+// The aim equals its definition, summed over all sequences.
 func TestAimIsByDefinition(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 1))
 	tree := treetest.Random(t, "a", 3, random, 0.01)

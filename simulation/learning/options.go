@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"graft/decider"
+	"graft/validate"
 )
 
 // Options configure how a structural policy learns from trees. The zero value maximises
@@ -28,7 +29,7 @@ type Options struct {
 	// (1/Beta) log E exp(Beta R), of rewards with a deviation of one. 8 unless given, 2 for
 	// new scenarios.
 	Beta float64
-	// Reward is what is made of accuracies; empty leaves them as they are, tangent is
+	// Reward transforms accuracies; empty leaves them as they are, tangent is
 	// the original's, which stretches high ones.
 	Reward Reward
 	// Smooth moves rewards towards the smoothed table, by a share from 0 to 1: the noise of
@@ -106,16 +107,12 @@ func (o *Options) EnsureDefaults() {
 
 // Validate lists all faults.
 func (o Options) Validate() error {
-	faults := []error{o.StructuralShape.Validate(), o.Reward.Validate()}
+	faults := validate.Faults{o.StructuralShape.Validate(), o.Reward.Validate()}
 	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "rate": o.Rate, "weight_decay": o.WeightDecay, "smooth": o.Smooth, "pool": o.Pool} {
-		if !(v >= 0) || math.IsInf(v, 0) || (name == "smooth" || name == "pool") && v > 1 {
-			faults = append(faults, fmt.Errorf("%s is %v; it is at least 0, and a share at most 1", name, v))
-		}
+		faults.When(!(v >= 0) || math.IsInf(v, 0) || (name == "smooth" || name == "pool") && v > 1, "%s is %v; it is at least 0, and a share at most 1", name, v)
 	}
 	for name, v := range map[string]int{"steps": o.Steps, "sampled": o.Sampled, "window": o.Window, "every": o.Every, "patience": o.Patience} {
-		if v < 0 {
-			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, v))
-		}
+		faults.When(v < 0, "%s is %d; it is not negative", name, v)
 	}
 	if !slices.Contains([]Method{"", Network, Forest}, o.Method) {
 		faults = append(faults, fmt.Errorf("there is no method %q; there are %s and %s", string(o.Method), Network, Forest))
@@ -125,8 +122,6 @@ func (o Options) Validate() error {
 			faults = append(faults, fmt.Errorf("without names %q, which is no input; there are %s", name, strings.Join(decider.InputNames(), ", ")))
 		}
 	}
-	if o.Trees < 0 || o.Trees > mostTrees || o.Leaf < 0 {
-		faults = append(faults, fmt.Errorf("trees is %d and leaf %d; trees is at most %d, and neither is negative", o.Trees, o.Leaf, mostTrees))
-	}
+	faults.When(o.Trees < 0 || o.Trees > mostTrees || o.Leaf < 0, "trees is %d and leaf %d; trees is at most %d, and neither is negative", o.Trees, o.Leaf, mostTrees)
 	return errors.Join(faults...)
 }

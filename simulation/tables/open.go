@@ -25,7 +25,7 @@ var (
 
 // WriterOptions say how records are written. The zero value is ready to use.
 type WriterOptions struct {
-	// Name is what the writer's file is called, before a number: up to 100 small
+	// Name is the name of the writer's file, before a number: up to 100 small
 	// letters, digits and _ . - after a letter or digit. Processes on one machine may
 	// share it, and on several where the file system's locks reach all of them.
 	// Empty is the name of the host.

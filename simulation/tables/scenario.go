@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"graft/files"
+	"graft/validate"
 )
 
 const (
@@ -38,22 +39,17 @@ type scenarioFile struct {
 
 // Validate lists all that is wrong with a scenario.
 func (s Scenario) Validate() error {
-	var faults []error
-	fault := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
-	fault(!(s.Budget > 0) || math.IsInf(s.Budget, 0), "a budget of %v s; it must be above 0", s.Budget)
-	fault(!(s.Start >= 0 && s.Start <= s.Budget), "a start at %v s; it lies between 0 and the budget", s.Start)
-	fault(s.Decisions < 1 || s.Decisions > mostDecisions, "%d decisions; there are 1 to %d", s.Decisions, mostDecisions)
-	fault(len(s.Actions) > mostActions, "%d actions; there are at most %d", len(s.Actions), mostActions)
+	var faults validate.Faults
+	faults.When(!(s.Budget > 0) || math.IsInf(s.Budget, 0), "a budget of %v s; it must be above 0", s.Budget)
+	faults.When(!(s.Start >= 0 && s.Start <= s.Budget), "a start at %v s; it lies between 0 and the budget", s.Start)
+	faults.When(s.Decisions < 1 || s.Decisions > mostDecisions, "%d decisions; there are 1 to %d", s.Decisions, mostDecisions)
+	faults.When(len(s.Actions) > mostActions, "%d actions; there are at most %d", len(s.Actions), mostActions)
 	for _, text := range []string{s.Name, s.Network, s.Dataset} {
-		fault(!Printable(text), "%q has characters that cannot be printed", text)
+		faults.When(!Printable(text), "%q has characters that cannot be printed", text)
 	}
 	for k, a := range s.Actions {
-		fault(!isAction(a), "%q is no action", a)
-		fault(slices.Contains(s.Actions[:k], a), "action %s stands twice", a)
+		faults.When(!isAction(a), "%q is no action", a)
+		faults.When(slices.Contains(s.Actions[:k], a), "action %s stands twice", a)
 	}
 	if len(faults) > 0 {
 		return fmt.Errorf("scenario %s: %w", s.Name, errors.Join(faults...))

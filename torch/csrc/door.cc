@@ -13,6 +13,7 @@
 #include "recorded.cc"
 #include "runtime.cc"
 #include "scaler.cc"
+#include "squares.cc"
 #include "shared_norm.cc"
 #include "spread.cc"
 #include "steady.cc"

@@ -8,6 +8,9 @@
 
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAGuard.h>
+#if defined(GRAFT_LIMIT)
+#include <c10/cuda/CUDACachingAllocator.h>
+#endif
 #include <c10/cuda/CUDAStream.h>
 #endif
 
@@ -100,6 +103,14 @@ struct OwnStream::Guard {};
 
 OwnStream::OwnStream(const at::Device &, bool) {}
 
+#endif
+
+#if defined(GRAFT_LIMIT)
+void limit_memory(int device, double share) { c10::cuda::CUDACachingAllocator::setMemoryFraction(share, device); }
+#else
+void limit_memory(int device, double) {
+  TORCH_CHECK(false, "this library cannot limit the memory of cuda:", device, ": CUDA's headers were missing when it was built");
+}
 #endif
 
 OwnStream::~OwnStream() = default;

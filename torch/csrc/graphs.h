@@ -21,6 +21,9 @@ bool can_record(const at::Device &device);
 // writes the same tensors at each replay. On the CPU a replay calls the work again.
 std::unique_ptr<Recording> record(const at::Device &device, std::function<void()> work);
 
+// Limits the memory of a CUDA device that this process takes, to a share of the whole.
+void limit_memory(int device, double share);
+
 // OwnStream lets this thread work on a stream beside the default one, on which nothing can be
 // recorded. It waits for what is under way when it begins and when it ends.
 class OwnStream {

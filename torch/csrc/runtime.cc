@@ -73,6 +73,10 @@ char *graft_set_threads(int32_t threads) {
   });
 }
 
+char *graft_limit_memory(int32_t device, double share) {
+  return guarded([&] { graft::limit_memory(device, share); });
+}
+
 // LibTorch's own setter makes its second pool of threads anew, which spin for milliseconds, even if
 // the number stays. It must have run in this thread before, or it runs later and undoes this.
 char *graft_use_threads(int32_t threads) {

@@ -17,6 +17,7 @@ class Scaler {
   explicit Scaler(graft_scaler *kept);
 
   at::Tensor scaled(const at::Tensor &loss) const { return kept_ == nullptr ? loss : loss * now_.scale; }
+  double scale() const { return kept_ == nullptr ? 1 : now_.scale; }
   // Divides gradients by the scale, and returns whether all are finite.
   bool unscale(std::vector<at::Tensor> &gradients);
   // Returns the state to the caller.

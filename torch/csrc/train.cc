@@ -1,4 +1,6 @@
 // The large calls: many steps, one crossing, one synchronisation at the end.
+#include <chrono>
+
 #include "augment.h"
 #include "guard.h"
 #include "numerics.h"
@@ -8,6 +10,7 @@
 #include "randaugment.h"
 #include "recorded.h"
 #include "scaler.h"
+#include "squares.h"
 #include "steady.h"
 
 namespace graft {
@@ -276,6 +279,8 @@ class Trainer {
         changes_{b.pad, b.cutout, b.flip != 0}, random_(b.random_ops, b.magnitude), generator_(generator_of(b.generator)), averages_(b), scaler_(b.scaler),
         repeats_(program.records() && peers_ == nullptr && b.scaler == nullptr && b.mixup == 0 && b.teacher_logits == nullptr && (b.part <= 0 || b.part >= b.batch) && b.first_average == 0),
         placed_(repeats_ || optimizer.on_device()) {
+    if (b.squares != nullptr) *b.squares = {};
+    if (b.exchange != nullptr) *b.exchange = 0;
     if (placed_) optimizer_.place();
     if (changes_.any()) feed_.inputs = feed_.inputs.contiguous();  // once, not in every step
   }
@@ -291,16 +296,31 @@ class Trainer {
   void step(int64_t k) {
     Step batch(b_, feed_, k);
     if (b_.rates != nullptr) optimizer_.set_rate(b_.rates[k]);
-    if (repeats_ && batch.size == b_.batch && optimizer_.can_place()) return repeat(k, batch);
+    const bool measured = b_.squares != nullptr && k == b_.steps - 1;
+    if (!measured && repeats_ && batch.size == b_.batch && optimizer_.can_place()) return repeat(k, batch);
     optimizer_.zero_grad();
     if (b_.mixup > 0) batch.mix(changes_, random_, generator_);
-    const int64_t part = b_.part > 0 ? std::min(b_.part, batch.size) : batch.size;
-    for (int64_t from = 0; from < batch.size; from += part) gradients(k, batch, from, std::min(part, batch.size - from));
+    int64_t part = b_.part > 0 ? std::min(b_.part, batch.size) : batch.size;
+    if (measured && peers_ == nullptr && part == batch.size) part = (part + 1) / 2;
+    Squares squares(batch.size, scaler_.scale());
+    for (int64_t from = 0; from < batch.size; from += part) {
+      const int64_t own = gradients(k, batch, from, std::min(part, batch.size - from));
+      if (!measured) continue;
+      squares.add(optimizer_.gradients(), own);
+      if (from + part < batch.size) optimizer_.zero_grad();
+    }
     std::vector<at::Tensor> found = optimizer_.gradients();
-    if (peers_ != nullptr) peers_->sum(found);
+    if (peers_ != nullptr) exchange(found);
     if (!scaler_.unscale(found)) return;
+    if (measured) squares.read(found, peers_, *b_.squares);
     update();
     averages_.update();
+  }
+
+  void exchange(const std::vector<at::Tensor> &found) {
+    const auto began = std::chrono::steady_clock::now();
+    peers_->sum(found);
+    if (b_.exchange != nullptr) *b_.exchange += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   }
 
   void update() {
@@ -339,8 +359,8 @@ class Trainer {
     };
   }
 
-  // Adds the gradients of rows of a batch.
-  void gradients(int64_t k, const Step &batch, int64_t from, int64_t count) {
+  // Adds the gradients of rows of a batch, and returns how many of them are this process's.
+  int64_t gradients(int64_t k, const Step &batch, int64_t from, int64_t count) {
     const Share share = Share::of(peers_, count);
     const Sharing guard(share);
     from += share.start;
@@ -354,6 +374,7 @@ class Trainer {
     scaler_.scaled(loss.goal).backward();
     const Target &main = targets.back().share > 0.5 ? targets.back() : targets.front();  // the last is the first without mixup
     tally_.note(k, loss.labels, logits, main.labels, !share.idle);
+    return share.idle ? 0 : share.count;
   }
 
   Program &program_;

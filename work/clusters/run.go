@@ -27,7 +27,7 @@ func Run(ctx context.Context, env *work.Env, c *config.Cluster, o work.FolderOpt
 		return nil, err
 	}
 	folder := work.Folder("", c.Output.Folder, c.Cluster.Trace)
-	run, err := open(env, c, folder, o)
+	run, err := env.OpenRun(folder, c, o)
 	if err != nil {
 		return nil, err
 	}
@@ -40,14 +40,6 @@ func Run(ctx context.Context, env *work.Env, c *config.Cluster, o work.FolderOpt
 	}
 	outcome.Folder = folder
 	return outcome, leftOut(outcome)
-}
-
-// open makes the run folder before anything is simulated or, to resume, opens it.
-func open(env *work.Env, c *config.Cluster, folder string, o work.FolderOptions) (*results.Run, error) {
-	return env.OpenRun(folder, c, o, func(run *results.Run) string {
-		was, err := config.ReadCluster(env.Files, run.Path(runs.ResolvedFile), nil)
-		return work.Differences(was, err, c.Differences, "its options differ")
-	})
 }
 
 // into simulates into a run folder, or reads the outcome that is there.

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write testdata/metrics.txt again")
 var (
 	metricPattern = regexp.MustCompile(`^([a-z_]+) .+\.\n# TYPE ([a-z_]+) (counter|gauge)\n((?:[^#\n]+\n)+)$`)
 	samplePattern = regexp.MustCompile(`^([a-z_]+)(?:\{[a-z]+="(?:[^"\\]|\\[\\n"])*"(?:,[a-z]+="(?:[^"\\]|\\[\\n"])*")*\})? -?[0-9.e+]+$`)
-	unitNames     = regexp.MustCompile(`_(seconds|nats|ratio|total|info|epoch|step|steps|rate|devices|parameters|layers|changes|state)$`)
+	unitNames     = regexp.MustCompile(`_(seconds|nats|ratio|total|info|epoch|step|steps|rate|devices|parameters|layers|changes|state|images|per_second)$`)
 )
 
 // metricsIn returns the names of metrics in order, each of which is there once, has a unit and
@@ -56,6 +56,7 @@ func TestMetrics(t *testing.T) {
 	require.NoError(t, err)
 	note := trainer.Note{Event: "decision", Time: time.Second}
 	h.monitor = NewMonitor("ConvSmall", trainer.Progress{Phase: trainer.Trains, Devices: 2, Parameters: 14826, Layers: 7, PerEpoch: 5, Epoch: 2, Steps: 12, Loss: 0.5,
+		Rhythm:    trainer.Rhythm{Batch: 128, Throughput: 2000, Efficiency: 0.75, Goodput: 1500},
 		Resources: trainer.Resources{Images: 768, FLOP: 3.2e12, DeviceTime: 90 * time.Second, Joules: 27000},
 		Evaluated: true, Validation: trainer.Score{Accuracy: 0.75}, Budget: time.Hour, Time: time.Minute, Left: 59 * time.Minute,
 		Next: trainer.Event{At: 50 * time.Minute, Change: trainer.Up}, Live: []trainer.LiveChange{{At: time.Second, Change: trainer.Up, Devices: 2}}}, nil, []trainer.Note{note})
@@ -83,6 +84,7 @@ func TestListenSaysWhatIsNotKnown(t *testing.T) {
 	names := metricsIn(t, text)
 	require.NotContains(t, names, "graft_job_train_loss_nats")
 	require.NotContains(t, names, "graft_job_validation_accuracy_ratio")
+	require.NotContains(t, names, "graft_job_efficiency_ratio")
 	require.Contains(t, text, "\ngraft_job_time_left_seconds 60\n")
 	require.Contains(t, text, "\ngraft_job_state{state=\"trains\"} 1\n")
 }

@@ -29,13 +29,17 @@ type Status struct {
 	Budget             float64            `json:"budget_seconds"`
 	Left               float64            `json:"time_left_seconds"`
 	Devices            int                `json:"devices"`
-	Images             int64              `json:"images"`         // of training, in all; zero where the job began before graft counted
-	FLOP               float64            `json:"flop"`           // floating-point operations, as images
-	DeviceTime         float64            `json:"device_seconds"` // time multiplied by the devices held, as images
-	Joules             *float64           `json:"joules"`         // at the power of the clock's profile; null where that is unknown
-	Next               *EventStatus       `json:"next_event"`     // of the timeline; null where there is none
-	Pending            []ChangeStatus     `json:"pending"`        // asked for and not done yet
-	Taken              []ChangeStatus     `json:"taken"`          // asked for and done, in the life of the job
+	Batch              int                `json:"batch"`                        // images in a step
+	Throughput         *float64           `json:"throughput_images_per_second"` // of steps in the epoch; null where the noise of gradients is not measured
+	Efficiency         *float64           `json:"efficiency"`                   // progress of an image beside that of one in the smallest batch; null as throughput
+	Goodput            *float64           `json:"goodput_images_per_second"`    // throughput times efficiency; null as throughput
+	Images             int64              `json:"images"`                       // of training, in all; zero where the job began before graft counted
+	FLOP               float64            `json:"flop"`                         // floating-point operations, as images
+	DeviceTime         float64            `json:"device_seconds"`               // time multiplied by the devices held, as images
+	Joules             *float64           `json:"joules"`                       // at the power of the clock's profile; null where that is unknown
+	Next               *EventStatus       `json:"next_event"`                   // of the timeline; null where there is none
+	Pending            []ChangeStatus     `json:"pending"`                      // asked for and not done yet
+	Taken              []ChangeStatus     `json:"taken"`                        // asked for and done, in the life of the job
 	Decisions          []AdaptationStatus `json:"decisions"`
 	GPUs               []telemetry.State  `json:"gpus"` // of the job, with their last readings; empty where it computes on none or they are unknown
 }
@@ -97,6 +101,7 @@ func newStatus(m *Snapshot, pending []*trainer.Request, version, folder string) 
 		TrainLoss: known(m.Loss, m.Loss > 0), TrainAccuracy: known(m.Accuracy, m.Loss > 0),
 		ValidationLoss: known(m.Validation.Loss, m.Evaluated), ValidationAccuracy: known(m.Validation.Accuracy, m.Evaluated),
 		Time: m.Time.Seconds(), Budget: m.Budget.Seconds(), Left: m.Left.Seconds(), Devices: m.Devices,
+		Batch: m.Batch, Throughput: known(m.Throughput, m.Throughput > 0), Efficiency: known(m.Efficiency, m.Efficiency > 0), Goodput: known(m.Goodput, m.Goodput > 0),
 		Images: m.Images, FLOP: m.FLOP, DeviceTime: m.DeviceTime.Seconds(), Joules: known(m.Joules, m.Joules > 0),
 		Pending: []ChangeStatus{}, Taken: []ChangeStatus{}, Decisions: []AdaptationStatus{}, GPUs: []telemetry.State{}}
 	if m.Next.Change != trainer.Same {

@@ -4,7 +4,6 @@ package elastic
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"graft/config"
 	"graft/parallel"
 	"graft/results"
-	"graft/results/failure"
 	"graft/results/runs"
 	"graft/work"
 )
@@ -23,56 +21,27 @@ import (
 // bytes; one that had ended is read.
 func Run(ctx context.Context, env *work.Env, c *config.Elastic, o work.FolderOptions) (*runs.ElasticOutcome, error) {
 	folder := work.Folder("", c.Output.Folder, c.Elastic.Trace)
-	run, err := open(env, c, folder, o)
+	outcome, err := work.Simulate(ctx, env, folder, c, o, runs.ElasticStream, columns, func(run *results.Run, stream *results.Stream) (*runs.ElasticOutcome, error) {
+		outcome, err := simulate(ctx, env, c, run.Path(""))
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range outcome.Cells {
+			if err := stream.Append(s.Scheduler, s.Mean, s.Median, s.P95, s.Makespan, s.Slots, s.Reward); err != nil {
+				return nil, err
+			}
+		}
+		return outcome, nil
+	})
 	if err != nil {
-		return nil, err
-	}
-	outcome, err := into(ctx, env, c, run)
-	if ctx.Err() != nil && err != nil {
-		err = failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
-	}
-	if err = errors.Join(err, run.Close()); err != nil {
 		return nil, err
 	}
 	outcome.Folder = folder
 	return outcome, nil
 }
 
-// open makes the run folder or, to resume, opens it.
-func open(env *work.Env, c *config.Elastic, folder string, o work.FolderOptions) (*results.Run, error) {
-	return env.OpenRun(folder, c, o, func(run *results.Run) string {
-		was, err := config.ReadElastic(env.Files, run.Path(runs.ResolvedFile), nil)
-		return work.Differences(was, err, c.Differences, "a file that it reads has changed")
-	})
-}
-
 // columns define the table of a run. Times are in slots.
 var columns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "jct_mean"}, {Name: "jct_median"}, {Name: "jct_p95"}, {Name: "makespan"}, {Name: "slots", Kind: results.Int}, {Name: "reward_mean"}}
-
-// into simulates into a run folder, or reads the outcome that is there.
-func into(ctx context.Context, env *work.Env, c *config.Elastic, run *results.Run) (*runs.ElasticOutcome, error) {
-	var done runs.ElasticOutcome
-	if err := results.ReadOutcome(env.Files, run.Path(""), &done); err == nil || !runs.NotThere(err) {
-		return &done, err
-	}
-	stream, err := run.Stream(runs.ElasticStream, columns) // by which the folder is known
-	if err == nil {
-		err = stream.Truncate(0)
-	}
-	if err != nil {
-		return nil, err
-	}
-	outcome, err := simulate(ctx, env, c, run.Path(""))
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range outcome.Cells {
-		if err := stream.Append(s.Scheduler, s.Mean, s.Median, s.P95, s.Makespan, s.Slots, s.Reward); err != nil {
-			return nil, err
-		}
-	}
-	return outcome, run.WriteOutcome(outcome)
-}
 
 // simulate runs the schedulers, several at a time, and writes the jobs of each.
 func simulate(ctx context.Context, env *work.Env, c *config.Elastic, folder string) (*runs.ElasticOutcome, error) {

@@ -15,6 +15,7 @@ import (
 	"graft/simulation"
 	"graft/simulation/evaluation"
 	"graft/simulation/learning"
+	"graft/validate"
 )
 
 // Options say what is evaluated, and how.
@@ -76,30 +77,22 @@ func (o LeaveOut) validate() error {
 	if o.By == "" {
 		return nil
 	}
-	var faults []error
+	var faults validate.Faults
 	if groupings[o.By] == nil && o.By != heldOut {
 		faults = append(faults, fmt.Errorf("option leave-out is %q; expected scenario, network, dataset, budget or held-out", o.By))
 	}
 	if o.Against != "" && !slices.Contains(evaluation.Rivals, o.Against) {
 		faults = append(faults, fmt.Errorf("option against is %q; expected one of: %s", o.Against, strings.Join(evaluation.Rivals, "; ")))
 	}
-	if len(o.Try) > 0 && o.File == "" {
-		faults = append(faults, errors.New("option try changes keys of the file of option learn; name that"))
-	}
+	faults.When(len(o.Try) > 0 && o.File == "", "option try changes keys of the file of option learn; name that")
 	for _, try := range o.Try {
-		if !strings.HasPrefix(try, "learn.") && !strings.HasPrefix(try, "policy.") {
-			faults = append(faults, fmt.Errorf("option try is %q; must be an assignment to a key of learn or policy, such as learn.leaf=5", try))
-		}
+		faults.When(!strings.HasPrefix(try, "learn.") && !strings.HasPrefix(try, "policy."), "option try is %q; must be an assignment to a key of learn or policy, such as learn.leaf=5", try)
 	}
 	if defaults[o.For] == nil {
 		faults = append(faults, fmt.Errorf("option for is %q; expected new or known", o.For))
 	}
-	if o.Seeds < 0 {
-		faults = append(faults, fmt.Errorf("option seeds is %d; must be at least 1", o.Seeds))
-	}
-	if o.Steps < 0 {
-		faults = append(faults, fmt.Errorf("option steps is %d; must not be negative", o.Steps))
-	}
+	faults.When(o.Seeds < 0, "option seeds is %d; must be at least 1", o.Seeds)
+	faults.When(o.Steps < 0, "option steps is %d; must not be negative", o.Steps)
 	return errors.Join(faults...)
 }
 

@@ -111,7 +111,7 @@ func Experiment(ctx context.Context, env *work.Env, o ExperimentOptions) (*Exper
 	if o.Learn.Method != "" {
 		t := &training{o.Learn, env, o.Out, profiles}
 		if policies, err = t.policies(ctx, o.Limits, o.Workers); err != nil {
-			return nil, requeued(ctx, o.Out, err)
+			return nil, work.Requeued(ctx, o.Out, err)
 		}
 	}
 	agents := ramp.StudyAgents()
@@ -121,7 +121,7 @@ func Experiment(ctx context.Context, env *work.Env, o ExperimentOptions) (*Exper
 		return err
 	}).First()
 	if err != nil {
-		return nil, requeued(ctx, o.Out, err)
+		return nil, work.Requeued(ctx, o.Out, err)
 	}
 	r := &Experiments{Seeds: o.Episodes, Policies: len(policies[0]), Actions: o.Learn.Updates * ramp.UpdateActions}
 	for n, limits := range o.Limits {
@@ -235,14 +235,6 @@ func newRow(limits, agent string, results [][]ramp.Result) (row ExperimentRow, b
 		row.Interval = &stat.Interval{Mean: i.Mean, Low: max(0, i.Low), High: min(1, i.High)}
 	}
 	return row, blocked
-}
-
-// requeued says how to go on after an interruption.
-func requeued(ctx context.Context, folder string, err error) error {
-	if ctx.Err() == nil || folder == "" {
-		return err
-	}
-	return failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
 }
 
 // verdict compares the learned policy with the interval of a constant degree.

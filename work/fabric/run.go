@@ -3,7 +3,6 @@ package fabric
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,18 +26,10 @@ import (
 // or killed begins anew when it is resumed, and ends in the same bytes; one that had ended is read.
 func Run(ctx context.Context, env *work.Env, c *config.Fabric, path string, o work.FolderOptions) (*runs.FabricOutcome, error) {
 	folder := work.Folder("", c.Run.Folder, path)
-	run, err := env.OpenRun(folder, c, o, func(run *results.Run) string {
-		was, err := config.ReadFabric(env.Files, run.Path(runs.ResolvedFile), nil)
-		return work.Differences(was, err, c.Differences, "a file that it reads has changed")
+	outcome, err := work.Simulate(ctx, env, folder, c, o, runs.FabricStream, columns, func(run *results.Run, stream *results.Stream) (*runs.FabricOutcome, error) {
+		return runInto(ctx, &episodes{env: env, config: c, run: run}, stream)
 	})
 	if err != nil {
-		return nil, err
-	}
-	outcome, err := runInto(ctx, env, c, run)
-	if err != nil {
-		err = requeued(ctx, folder, err)
-	}
-	if err = errors.Join(err, run.Close()); err != nil {
 		return nil, err
 	}
 	outcome.Folder = folder
@@ -49,20 +40,9 @@ func Run(ctx context.Context, env *work.Env, c *config.Fabric, path string, o wo
 var columns = []results.Column{{Name: "decider", Kind: results.String}, {Name: "degree", Kind: results.Int}, {Name: "point", Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "policy", Kind: results.Int}, {Name: "blocked"},
 	{Name: "completion_mean"}, {Name: "completion_p99"}, {Name: "speedup_mean"}, {Name: "held"}, {Name: "busy"}, {Name: "throughput"}}
 
-// runInto simulates into a run folder, or reads the outcome that is there.
-func runInto(ctx context.Context, env *work.Env, c *config.Fabric, run *results.Run) (*runs.FabricOutcome, error) {
-	var done runs.FabricOutcome
-	if err := results.ReadOutcome(env.Files, run.Path(""), &done); err == nil || !runs.NotThere(err) {
-		return &done, err
-	}
-	stream, err := run.Stream(runs.FabricStream, columns) // by which the folder is known
-	if err == nil {
-		err = stream.Truncate(0)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s := &episodes{env: env, config: c, run: run}
+// runInto simulates into a run folder.
+func runInto(ctx context.Context, s *episodes, stream *results.Stream) (_ *runs.FabricOutcome, err error) {
+	c := s.config
 	o := &runs.FabricOutcome{Network: c.Fabric.Network, Seeds: c.Demand.TestCount, Jobs: c.Demand.Jobs, Against: c.Against(), Points: []runs.FabricPoint{}}
 	for k, p := range c.Points() {
 		base, err := c.Cluster(p, c.Quirks())
@@ -88,11 +68,9 @@ func runInto(ctx context.Context, env *work.Env, c *config.Fabric, run *results.
 		o.Points = append(o.Points, point)
 	}
 	if c.Degree.Worth {
-		if o.Worth, err = s.worth(ctx); err != nil {
-			return nil, err
-		}
+		o.Worth, err = s.worth(ctx)
 	}
-	return o, run.WriteOutcome(o)
+	return o, err
 }
 
 // episodes holds the episodes of a run.

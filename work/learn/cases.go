@@ -132,7 +132,7 @@ func (c *cases) difference() string {
 	for _, one := range c.all {
 		folder := c.stored.Path(one.folder)
 		if m, err := results.ReadManifest(c.env.Files, folder); err == nil && m.ConfigSHA256 != one.Digest() {
-			return fmt.Sprintf("in case %s, %s", one.Name, jobs{one.ElasticLearning}.differs(c.env, folder))
+			return fmt.Sprintf("in case %s, %s", one.Name, config.Changes(c.env.Files, filepath.Join(folder, runs.ResolvedFile), one.ElasticLearning))
 		}
 	}
 	return "some were added, removed, renamed or moved, or those that have not begun have changed"

@@ -54,8 +54,7 @@ type world interface {
 	Learner(seed uint64) (config.SchedulerLearner, error)
 
 	options() (*config.TreeLearningRun, *candidates.Options)
-	// differs tells the differences from the configuration of a run folder.
-	differs(env *work.Env, folder string) string
+	file() config.File
 	// rivals fills in what else an outcome has: the workloads, their bound, and other schedulers on them.
 	rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error
 }
@@ -118,7 +117,7 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 		return nil, err
 	}
 	if s.stored.Manifest().ConfigSHA256 != s.Digest() {
-		what := s.differs(s.env, s.stored.Path(""))
+		what := config.Changes(s.env.Files, s.stored.Path(runs.ResolvedFile), s.file())
 		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option folder", s.o.Folder, what))
 	}
 	if _, err := s.env.Files.Stat(s.stored.Path(runs.ElasticComparisonStream + ".csv")); err == nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"path/filepath"
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
@@ -43,10 +42,7 @@ type jobs struct{ *config.ElasticLearning }
 
 func (j jobs) options() (*config.TreeLearningRun, *candidates.Options) { return &j.Run, &j.Learn }
 
-func (j jobs) differs(env *work.Env, folder string) string {
-	was, err := config.ReadElasticLearning(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
-	return work.Differences(was, err, j.Differences, "its workloads have changed")
-}
+func (j jobs) file() config.File { return j.ElasticLearning }
 
 func (j jobs) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
 	train, validation, _ := j.Studies()
@@ -91,10 +87,7 @@ type tasks struct{ *config.Node }
 
 func (t tasks) options() (*config.TreeLearningRun, *candidates.Options) { return &t.Run, &t.Learn }
 
-func (t tasks) differs(env *work.Env, folder string) string {
-	was, err := config.ReadNode(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
-	return work.Differences(was, err, t.Differences, "its tasks have changed")
-}
+func (t tasks) file() config.File { return t.Node }
 
 func (t tasks) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
 	train, validation := t.Learning()
@@ -128,10 +121,7 @@ type steps struct{ *config.Fabric }
 
 func (s steps) options() (*config.TreeLearningRun, *candidates.Options) { return &s.Run, &s.Learn }
 
-func (s steps) differs(env *work.Env, folder string) string {
-	was, err := config.ReadFabric(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
-	return work.Differences(was, err, s.Differences, "its graphs have changed")
-}
+func (s steps) file() config.File { return s.Fabric }
 
 func (s steps) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
 	train, validation, err := s.Learning()

@@ -115,8 +115,7 @@ func (st *structural) checkSame() error {
 	if st.stored.Manifest().ConfigSHA256 == st.Digest() {
 		return nil
 	}
-	was, err := config.ReadTreeLearning(st.env.Files, st.stored.Path(runs.ResolvedFile), nil)
-	what := work.Differences(was, err, st.Differences, "its tables have changed")
+	what := config.Changes(st.env.Files, st.stored.Path(runs.ResolvedFile), st.TreeLearning)
 	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option folder", st.o.Folder, what))
 }
 

@@ -88,14 +88,11 @@ func Profile(ctx context.Context, env *work.Env, c *config.Node, path string, o 
 		return nil, errors.Join(failure.With(failure.Configuration, err), d.close())
 	}
 	folder := work.Folder("", c.Run.Folder, path)
-	if p.run, err = openRun(env, c, folder, o.FolderOptions); err != nil {
+	if p.run, err = env.OpenRun(folder, c, o.FolderOptions); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	outcome, err := p.into(ctx, c, d)
-	if ctx.Err() != nil && err != nil {
-		err = failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
-	}
-	if err = errors.Join(err, p.run.Close(), d.close()); err != nil {
+	if err = errors.Join(work.Requeued(ctx, folder, err), p.run.Close(), d.close()); err != nil {
 		return nil, err
 	}
 	outcome.Folder = folder

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -53,29 +52,18 @@ func Run(ctx context.Context, env *work.Env, c *config.Node, path string, o RunO
 		return nil, errors.Join(failure.With(failure.Configuration, err), d.close())
 	}
 	folder := work.Folder("", c.Run.Folder, path)
-	run, err := openRun(env, c, folder, o.FolderOptions)
+	run, err := env.OpenRun(folder, c, o.FolderOptions)
 	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	control.RemoveStaleFiles(env.Files, folder)
 	x := &execution{env: env, config: c, devices: d, run: run, jobs: jobs, watch: watch}
 	outcome, err := x.execute(ctx, options)
-	if ctx.Err() != nil && err != nil {
-		err = failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
-	}
-	if err = errors.Join(err, run.Close(), d.close()); err != nil {
+	if err = errors.Join(work.Requeued(ctx, folder, err), run.Close(), d.close()); err != nil {
 		return nil, err
 	}
 	outcome.Folder = folder
 	return outcome, nil
-}
-
-// openRun makes the run folder or, to resume, opens that of the same configuration.
-func openRun(env *work.Env, c *config.Node, folder string, o work.FolderOptions) (*results.Run, error) {
-	return env.OpenRun(folder, c, o, func(run *results.Run) string {
-		was, err := config.ReadNode(env.Files, run.Path(runs.ResolvedFile), nil)
-		return work.Differences(was, err, c.Differences, "a file that it reads has changed")
-	})
 }
 
 // execution is a run of real tasks.

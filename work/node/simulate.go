@@ -4,7 +4,6 @@ package node
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"graft/config"
 	"graft/parallel"
 	"graft/results"
-	"graft/results/failure"
 	"graft/results/runs"
 	"graft/stat"
 	"graft/work"
@@ -26,15 +24,10 @@ import (
 // stopped or killed begins anew when it is resumed, and ends in the same bytes; one that had ended is read.
 func Simulate(ctx context.Context, env *work.Env, c *config.Node, path string, o work.FolderOptions) (*runs.NodeOutcome, error) {
 	folder := work.Folder("", c.Run.Folder, path)
-	run, err := openRun(env, c, folder, o)
+	outcome, err := work.Simulate(ctx, env, folder, c, o, runs.NodeStream, columns, func(run *results.Run, stream *results.Stream) (*runs.NodeOutcome, error) {
+		return into(ctx, env, c, run, stream)
+	})
 	if err != nil {
-		return nil, err
-	}
-	outcome, err := into(ctx, env, c, run)
-	if ctx.Err() != nil && err != nil {
-		err = failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
-	}
-	if err = errors.Join(err, run.Close()); err != nil {
 		return nil, err
 	}
 	outcome.Folder = folder
@@ -45,26 +38,14 @@ func Simulate(ctx context.Context, env *work.Env, c *config.Node, path string, o
 var columns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "workload", Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "turnaround_mean"}, {Name: "turnaround_p95"},
 	{Name: "wait_mean"}, {Name: "slowdown_mean"}, {Name: "makespan"}, {Name: "busy"}, {Name: "joules"}, {Name: "stops", Kind: results.Int}, {Name: "completed", Kind: results.Int}}
 
-// into simulates into a run folder, or reads the outcome that is there.
-func into(ctx context.Context, env *work.Env, c *config.Node, run *results.Run) (*runs.NodeOutcome, error) {
-	var done runs.NodeOutcome
-	if err := results.ReadOutcome(env.Files, run.Path(""), &done); err == nil || !runs.NotThere(err) {
-		return &done, err
-	}
-	stream, err := run.Stream(runs.NodeStream, columns) // by which the folder is known
-	if err == nil {
-		err = stream.Truncate(0)
-	}
-	if err != nil {
-		return nil, err
-	}
+// into simulates into a run folder.
+func into(ctx context.Context, env *work.Env, c *config.Node, run *results.Run, stream *results.Stream) (*runs.NodeOutcome, error) {
 	if c.Published() {
 		p, err := published(ctx, c, run)
 		if err != nil {
 			return nil, err
 		}
-		o := &runs.NodeOutcome{GPUs: p.GPUs, Workloads: p.Episodes, Objective: c.Schedule.Objective, Cells: []runs.NodeCell{}, Published: p}
-		return o, run.WriteOutcome(o)
+		return &runs.NodeOutcome{GPUs: p.GPUs, Workloads: p.Episodes, Objective: c.Schedule.Objective, Cells: []runs.NodeCell{}, Published: p}, nil
 	}
 	s := &simulations{config: c, studies: c.Studies()}
 	if err := s.run(ctx); err != nil {
@@ -76,10 +57,9 @@ func into(ctx context.Context, env *work.Env, c *config.Node, run *results.Run) 
 		}
 	}
 	o := s.outcome()
-	if o.Exact, err = s.exact(ctx); err != nil {
-		return nil, err
-	}
-	return o, run.WriteOutcome(o)
+	var err error
+	o.Exact, err = s.exact(ctx)
+	return o, err
 }
 
 // simulations holds the simulations of several schedulers on the same workloads.

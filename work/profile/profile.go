@@ -19,6 +19,7 @@ import (
 	"graft/results/failure"
 	"graft/torch"
 	"graft/trainer"
+	"graft/validate"
 	"graft/work"
 )
 
@@ -70,14 +71,12 @@ const (
 
 // validateSizes lists the sizes that are out of range.
 func (o Options) validateSizes() error {
-	var faults []error
+	var faults validate.Faults
 	for _, size := range []struct {
 		option      string
 		value, most int
 	}{{"threads", o.Threads, mostThreads}, {"rounds", o.Rounds, mostRounds}, {"classes", o.Classes, mostClasses}} {
-		if size.value < 0 || size.value > size.most {
-			faults = append(faults, fmt.Errorf("option %s is %d; must be between 0, which is the default, and %d", size.option, size.value, size.most))
-		}
+		faults.When(size.value < 0 || size.value > size.most, "option %s is %d; must be between 0, which is the default, and %d", size.option, size.value, size.most)
 	}
 	input, err := model.ParseShape(o.Input)
 	if err != nil {
@@ -87,9 +86,7 @@ func (o Options) validateSizes() error {
 	for _, n := range input {
 		values *= float64(n)
 	}
-	if values > mostValues {
-		faults = append(faults, fmt.Errorf("option input %s: a batch has %.0f values; must be at most %d", o.Input, values, mostValues))
-	}
+	faults.When(values > mostValues, "option input %s: a batch has %.0f values; must be at most %d", o.Input, values, mostValues)
 	return errors.Join(faults...)
 }
 

@@ -52,6 +52,9 @@ func (x *monitor) start(ctx context.Context, o Options) (*Result, error) {
 		return monitored(x.finish())
 	}
 	b, err := x.batch()
+	if err == nil {
+		b, err = x.fitted(ctx, b)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"errors"
 	"fmt"
 
 	"graft/fleet"
@@ -11,11 +10,8 @@ import (
 
 // openWithWorkers opens a simulation and its batch; nil where it has none.
 func openWithWorkers(env *work.Env, folder string) (*workspace, *fleet.Fleet, error) {
-	f, err := workers.Open(env, folder)
-	if err != nil && !errors.Is(err, workers.ErrNone) {
-		return nil, nil, err
-	}
-	if folder, err = workers.Enter(env, folder, f); err != nil {
+	f, folder, err := workers.Enter(env, folder)
+	if err != nil {
 		return nil, nil, err
 	}
 	s, err := openWorkspace(env, folder)

@@ -35,18 +35,6 @@ type Options struct {
 	Wait    bool     // supervise workers on other machines, as Attach does
 }
 
-// assignments are Set and the keys that other options assign.
-func (o Options) assignments() []string {
-	set := slices.Clone(o.Set)
-	if o.Engine != "" {
-		set = append(set, "fleet.engine="+o.Engine)
-	}
-	if o.Workers != 0 {
-		set = append(set, fmt.Sprintf("fleet.workers=%d", o.Workers))
-	}
-	return set
-}
-
 // Result is the report of a simulation, or its submission where workers run elsewhere.
 type Result struct {
 	Report     *Report     // nil while workers run elsewhere
@@ -59,7 +47,7 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 	if o.Engine != "" && !slices.Contains(fleet.Engines(), o.Engine) {
 		return nil, failure.Usagef("there is no engine %q that starts workers; there are %s", o.Engine, strings.Join(fleet.Engines(), " and "))
 	}
-	m, err := config.ReadSimulation(env.Files, path, o.assignments())
+	m, err := config.ReadSimulation(env.Files, path, workers.Assigned(o.Set, o.Engine, o.Workers))
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
@@ -129,7 +117,7 @@ func (s *workspace) checkSame() error {
 	if err == nil && was.Digest() == s.Digest() {
 		return nil
 	}
-	what := work.Differences(was, err, s.Differences, "a file that it reads has changed")
+	what := config.Changes(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), s.Simulation)
 	return fmt.Errorf("%s has another simulation: %s; restore its configuration, name another folder with option folder, or move it aside with option force", s.folder, what)
 }
 

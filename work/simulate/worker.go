@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,6 +40,12 @@ func Work(ctx context.Context, env *work.Env, folder string, o workers.Options) 
 		return err
 	}
 	err = torch.With(func(s *torch.Scope) error {
+		if err := w.limitMemory(o); err != nil {
+			return err
+		}
+		if o.Measure > 0 {
+			return w.measure(ctx, s, o)
+		}
 		lab, err := w.lab(s, o)
 		if err != nil {
 			return err
@@ -49,6 +56,19 @@ func Work(ctx context.Context, env *work.Env, folder string, o workers.Options) 
 		return failure.With(failure.Requeue, errors.Join(trainer.ErrStopped, err))
 	}
 	return err
+}
+
+// limitMemory limits this worker to its share of its device's memory.
+func (s *workspace) limitMemory(o workers.Options) error {
+	device, err := s.device(o)
+	if err != nil || o.MemoryShare == "" {
+		return err
+	}
+	share, err := strconv.ParseFloat(o.MemoryShare, 64)
+	if err != nil {
+		return failure.Usagef("%s is %q; expected a share of the device's memory", workers.MemoryVariable, o.MemoryShare)
+	}
+	return torch.LimitMemory(device, share)
 }
 
 // device is the device that this worker trains on.

@@ -23,7 +23,7 @@ type Options struct {
 	BatchFile string   // file of inputs; empty draws random ones
 	Rows      int      // examples in a random batch
 
-	// Options are those of net2net. Run sets their batch and seed.
+	// Options of net2net. Run sets their batch and seed.
 	net2net.Options
 	RandomSeed uint64 // seed of weights and inputs
 	Device     string // cpu or cuda:N

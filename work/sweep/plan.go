@@ -7,6 +7,7 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/work"
+	"graft/work/workers"
 )
 
 // AsGiven names the case of a sweep without keys and cases: the job as its file has it.
@@ -67,7 +68,7 @@ func (s *sweep) seeds(n, after int) (list []int64) {
 
 // add checks a case, and adds it to the plan.
 func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs.SweepCase, error) {
-	job, err := config.ReadSweep(s.env.Files, path, append(o.assignments(), c.Set...))
+	job, err := config.ReadSweep(s.env.Files, path, append(workers.Assigned(o.Set, o.Engine, o.Workers), c.Set...))
 	if err != nil {
 		return nil, err
 	}

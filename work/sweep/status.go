@@ -3,7 +3,6 @@ package sweep
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"graft/fleet"
@@ -64,11 +63,8 @@ func StatusOf(ctx context.Context, env *work.Env, folder string) (*Status, error
 
 // openWithWorkers opens trials and their batch; nil where there is none.
 func openWithWorkers(env *work.Env, folder string) (*sweep, *fleet.Fleet, error) {
-	f, err := workers.Open(env, folder)
-	if err != nil && !errors.Is(err, workers.ErrNone) {
-		return nil, nil, err
-	}
-	if folder, err = workers.Enter(env, folder, f); err != nil {
+	f, folder, err := workers.Enter(env, folder)
+	if err != nil {
 		return nil, nil, err
 	}
 	s, err := openFolder(env, folder)

@@ -19,6 +19,7 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/work"
+	"graft/work/workers"
 )
 
 // Options are the options of Run that the configuration file does not contain.
@@ -32,18 +33,6 @@ type Options struct {
 	Cases   string   // path of a TOML file of named cases; empty means none
 	Engine  string   // engine that starts workers; empty takes fleet.engine
 	Workers int      // number of workers; zero takes fleet.workers
-}
-
-// assignments are Set and the keys that other options assign.
-func (o Options) assignments() []string {
-	set := append([]string{}, o.Set...)
-	if o.Engine != "" {
-		set = append(set, "fleet.engine="+o.Engine)
-	}
-	if o.Workers != 0 {
-		set = append(set, fmt.Sprintf("fleet.workers=%d", o.Workers))
-	}
-	return set
 }
 
 // Result holds the outcome of a sweep; `graft train --seeds 5 --json` prints it.
@@ -81,7 +70,7 @@ type sweep struct {
 }
 
 func open(env *work.Env, path string, o Options) (*sweep, error) {
-	c, err := config.ReadSweep(env.Files, path, o.assignments())
+	c, err := config.ReadSweep(env.Files, path, workers.Assigned(o.Set, o.Engine, o.Workers))
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
@@ -219,8 +208,7 @@ func (s *sweep) difference(was *runs.SweepPlan) string {
 	}
 	for k, c := range was.Cases {
 		if k < len(s.plan.Cases) && c.Digest != s.plan.Cases[k].Digest {
-			job, err := config.ReadJob(s.env.Files, s.caseFile(c), nil)
-			return fmt.Sprintf("case %s: %s", c.Name, work.Differences(job, err, s.jobs[s.plan.Cases[k].Key].Differences, "a file that it reads has changed"))
+			return fmt.Sprintf("case %s: %s", c.Name, config.Changes(s.env.Files, s.caseFile(c), s.jobs[s.plan.Cases[k].Key]))
 		}
 	}
 	return "the sequences of the arm best fixed have changed"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"graft/results/document"
+	"graft/results/tensorboard"
 	"graft/trainer"
 	"graft/work"
 )
@@ -42,10 +43,14 @@ func (c *jobCurves) epoch(r trainer.Row) error {
 		return nil
 	}
 	c.last = r
-	return c.Scalars(r.Steps, work.Scalar("loss/train", r.Loss), work.Scalar("loss/validation", r.Validation.Loss),
+	values := []tensorboard.Scalar{work.Scalar("loss/train", r.Loss), work.Scalar("loss/validation", r.Validation.Loss),
 		work.Scalar("accuracy/train", r.Accuracy), work.Scalar("accuracy/validation", r.Validation.Accuracy), work.Scalar("learning_rate", r.Rate),
 		work.Scalar("parameters", float64(r.Parameters)), work.Scalar("devices", float64(r.Devices)), work.Scalar("budget_seconds", r.Time.Seconds()),
-		work.Scalar("flop", r.FLOP), work.Scalar("device_seconds", r.DeviceTime.Seconds()))
+		work.Scalar("flop", r.FLOP), work.Scalar("device_seconds", r.DeviceTime.Seconds())}
+	if r.Efficiency > 0 {
+		values = append(values, work.Scalar("batch", float64(r.Batch)), work.Scalar("throughput", r.Throughput), work.Scalar("efficiency", r.Efficiency), work.Scalar("goodput", r.Goodput))
+	}
+	return c.Scalars(r.Steps, values...)
 }
 
 // note adds an event as a text.

@@ -11,7 +11,6 @@ import (
 	"graft/results/runs"
 	"graft/torch"
 	"graft/trainer"
-	"graft/work"
 	"graft/work/control"
 )
 
@@ -66,7 +65,7 @@ func (j *job) same() error {
 		j.changed = err == nil && len(j.Differences(was)) > 0 // an earlier process was killed while it wrote the change down
 		return nil
 	}
-	why := errors.New(work.Differences(was, err, j.Differences, "a file that it reads has changed"))
+	why := errors.New(config.Changes(j.env.Files, j.stored.Path(runs.ResolvedFile), j.Job))
 	if err == nil && was.Digest() == began { // of what was read, nothing else can have changed
 		var reached trainer.Reached
 		if reached, err = trainer.ReachedBy(j.stored); err != nil {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ type FollowOptions struct {
 
 // Follow trains as a follower of the process that leads the job: it takes orders until
 // their end, and writes its answers.
-func Follow(env *work.Env, path string, o FollowOptions, orders io.Reader, answers io.Writer) error {
+func Follow(ctx context.Context, env *work.Env, path string, o FollowOptions, orders io.Reader, answers io.Writer) error {
 	c, err := config.ReadJob(env.Files, path, o.Set)
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func Follow(env *work.Env, path string, o FollowOptions, orders io.Reader, answe
 	}
 	return torch.With(func(s *torch.Scope) error {
 		env.Log.Info("follows the job's leader")
-		return trainer.Follow(imagesOf(env, s, c, o.Device), "", orders, answers)
+		return trainer.Follow(ctx, imagesOf(env, s, c, o.Device), "", orders, answers)
 	})
 }
 

@@ -28,6 +28,7 @@ type JoinOptions struct {
 	Set     []string      // assignments after those of the leader, such as data.path
 	Device  string        // where this process trains
 	Wait    time.Duration // how long it tries to reach a leader; zero means a minute
+	Task    bool          // a task beside its leader gets the leader's signals too, and ends with it; false leaves at a signal
 	Again   time.Duration // the same after it had one and its machine refuses connections; zero means Wait
 }
 
@@ -51,13 +52,15 @@ func Join(ctx context.Context, env *work.Env, o JoinOptions) error {
 	}
 	worked := false
 	for since := env.Now(); ; {
-		l, err := trainer.Join(dial, token, version, trainer.Means{Now: env.Now, Random: env.Random})
+		l, err := trainer.Join(ctx, dial, token, version, trainer.Means{Now: env.Now, Random: env.Random})
 		switch {
+		case ctx.Err() != nil && o.Task && worked:
+			return nil
 		case ctx.Err() != nil:
 			return failure.With(failure.Interrupted, ctx.Err())
 		case err == nil:
 			worked = true
-			if err := followLeader(env, l, o); err != nil {
+			if err := followLeader(ctx, env, l, o); err != nil {
 				env.Log.Warn("lost the leader; joins again", zap.Error(err))
 			}
 			since = env.Now()
@@ -92,7 +95,7 @@ func (o JoinOptions) patience(ended bool) time.Duration {
 func refused(err error) bool { return errors.Is(err, trainer.ErrRefused) }
 
 // followLeader does the work of one leader.
-func followLeader(env *work.Env, l *trainer.Leader, o JoinOptions) error {
+func followLeader(ctx context.Context, env *work.Env, l *trainer.Leader, o JoinOptions) error {
 	defer l.Close()
 	folder, err := env.Files.MkdirTemp("", "graft-")
 	if err != nil {
@@ -112,8 +115,11 @@ func followLeader(env *work.Env, l *trainer.Leader, o JoinOptions) error {
 		return err
 	}
 	env.Log.Info("follows the job's leader", zap.String("address", o.Address))
+	if o.Task {
+		ctx = context.WithoutCancel(ctx)
+	}
 	return torch.With(func(s *torch.Scope) error {
-		return trainer.Follow(imagesOf(env, s, c, o.Device), l.Address, l, l)
+		return trainer.Follow(ctx, imagesOf(env, s, c, o.Device), l.Address, l, l)
 	})
 }
 
@@ -127,7 +133,7 @@ func (j *job) listener() (trainer.Starter, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.network, err = trainer.ListenFor(j.meeting, token, trainer.Invitation{Version: version, Job: j.Resolved(), Set: []string{"parallel.listen=''", "parallel.token_file=''"}}, trainer.Means{Now: j.env.Now, Random: j.env.Random})
+	j.network, err = trainer.ListenFor(j.meeting, token, trainer.Invitation{Version: version, Job: j.Resolved(), Set: []string{"parallel.listen=''", "parallel.token_file=''", "parallel.elastic=false", "parallel.min_processes=0"}}, trainer.Means{Now: j.env.Now, Random: j.env.Random})
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,9 @@ func (l *progressLog) note(n trainer.Note) {
 	if n.Action != "" {
 		fields = append(fields, zap.String("action", n.Action))
 	}
+	if n.Batch > 0 {
+		fields = append(fields, zap.Int("batch", n.Batch))
+	}
 	if n.Processes > 0 {
 		fields = append(fields, zap.Int("processes", n.Processes))
 	}
@@ -71,6 +74,9 @@ func facts(p trainer.Progress) []zap.Field {
 	}
 	if p.Evaluated {
 		fields = append(fields, zap.Float64("validation", work.Rounded(p.Validation.Accuracy)))
+	}
+	if p.Efficiency > 0 {
+		fields = append(fields, zap.Int("batch", p.Batch), zap.Float64("images_per_second", work.Rounded(p.Throughput)), zap.Float64("efficiency", work.Rounded(p.Efficiency)))
 	}
 	fields = append(fields, zap.Int("devices", p.Devices), zap.Int("layers", p.Layers), zap.Int("parameters", p.Parameters))
 	if next := eventText(p.Next); next != "" {

@@ -79,7 +79,7 @@ func meet(ctx context.Context, env *work.Env, p trainer.Parallel, set []string) 
 	if task.rank == 0 {
 		return address, false, nil
 	}
-	return address, true, Join(ctx, env, JoinOptions{Address: address, Token: p.Token, Set: set, Wait: p.Start, Again: afterLeader})
+	return address, true, Join(ctx, env, JoinOptions{Address: address, Token: p.Token, Set: set, Wait: p.Start, Again: afterLeader, Task: true})
 }
 
 // readToken reads the token of leader and followers from a file, or else from the environment.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"graft/fleet"
 	"graft/results/runs"
@@ -14,6 +15,18 @@ import (
 // Tools returns the parts of the environment that a fleet uses.
 func Tools(env *work.Env) fleet.Tools {
 	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
+}
+
+// Assigned are assignments and those that the options engine and workers stand for.
+func Assigned(set []string, engine string, workers int) []string {
+	set = slices.Clone(set)
+	if engine != "" {
+		set = append(set, "fleet.engine="+engine)
+	}
+	if workers != 0 {
+		set = append(set, fmt.Sprintf("fleet.workers=%d", workers))
+	}
+	return set
 }
 
 // ErrNone reports a folder from which no workers were started.
@@ -42,19 +55,22 @@ func IsSweep(env *work.Env, folder string) bool {
 	return err == nil
 }
 
-// Enter makes the folder in which a run began the working folder of this process: relative paths
-// in its configuration start there. It returns the absolute path of the run folder.
-func Enter(env *work.Env, folder string, f *fleet.Fleet) (string, error) {
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return "", err
+// Enter finds the workers of a run, nil where there are none, and makes the folder in which it began the
+// working folder of this process: relative paths in its configuration start there. It returns the absolute
+// path of the run folder.
+func Enter(env *work.Env, folder string) (f *fleet.Fleet, path string, err error) {
+	if f, err = Open(env, folder); err != nil && !errors.Is(err, ErrNone) {
+		return nil, "", err
+	}
+	if path, err = filepath.Abs(folder); err != nil {
+		return nil, "", err
 	}
 	if f != nil && env.Enter != nil {
 		if err := env.Enter(f.Batch().Dir); err != nil {
-			return "", fmt.Errorf("the paths of %s are from the folder in which it was begun: %w", folder, err)
+			return nil, "", fmt.Errorf("the paths of %s are from the folder in which it was begun: %w", path, err)
 		}
 	}
-	return folder, nil
+	return f, path, nil
 }
 
 // Holders maps tasks to the holders of their leases in a folder; nil without the folder.

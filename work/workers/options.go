@@ -18,7 +18,14 @@ type Options struct {
 	Given   string // threads that the fleet gives each worker, as text; empty is LibTorch's default
 	Device  string // device to train on, such as cuda:1; empty takes run.device
 	Name    string // name of the worker in leases, usually its number
+	// MemoryShare is the share of its device's memory that a worker may use, as text; empty is no limit.
+	MemoryShare string
+	Measure     int    // measure beside so many workers in place of work; zero works
+	Folder      string // folder of the batch, for Measure
 }
+
+// MemoryVariable is the environment variable with a worker's share of its device's memory.
+const MemoryVariable = "GRAFT_MEMORY_SHARE"
 
 // UseThreads limits LibTorch's threads to the worker's share of the processors; configured counts
 // where its options name no number, and zero is none.

@@ -4,6 +4,7 @@ package worktest
 import (
 	"crypto/rand"
 	"fmt"
+	random "math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,24 +27,25 @@ func Env(fsys files.FS) *work.Env {
 // writes are the operations that change a disk.
 var writes = map[string]bool{"create": true, "append": true, "write": true, "rename": true, "link": true, "mkdirall": true, "sync": true, "syncdir": true, "remove": true}
 
-// SurviveFaults runs do in a new folder once for each operation that writes, with a fault
-// there: in turn one that passes, and the end of the process. Each run must end in an error
+// shortFaults is the number of faults without GRAFT_LONG.
+const shortFaults = 40
+
+// SurviveFaults runs do in a new folder once for each operation that writes, or for 40 of them
+// drawn with a fixed seed, and all with GRAFT_LONG=1, with a fault there: in turn one that passes,
+// and the end of the process. Each run must end in an error
 // or in the bytes of a run without faults, and a second run of do, without faults, in these
 // bytes. Kept says which files count, by their paths in the folder.
 func SurviveFaults(t *testing.T, do func(env *work.Env, folder string, again bool) error, kept func(path string) bool) {
 	counting := faults.New(unsynced{}, 0, faults.Fail)
 	folder := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, do(Env(counting), folder, false))
-	want, failed, all := contents(t, folder, kept), 0, 0
+	want, failed, ops := contents(t, folder, kept), 0, counting.Ops()
 	require.NotEmpty(t, want)
-	for at, op := range counting.Ops() {
-		if !writes[op.Name] {
-			continue
-		}
-		kind := []faults.Kind{faults.Fail, faults.Crash}[all%2]
-		about := fmt.Sprintf("%s at %d, %s", kind, at+1, op)
+	chosen := chooseFaults(ops)
+	for k, at := range chosen {
+		kind := []faults.Kind{faults.Fail, faults.Crash}[k%2]
+		about := fmt.Sprintf("%s at %d, %s", kind, at+1, ops[at])
 		folder, fsys := filepath.Join(t.TempDir(), "run"), faults.New(unsynced{}, at+1, kind)
-		all++
 		if err := do(Env(fsys), folder, false); err != nil {
 			failed++
 		} else {
@@ -54,7 +56,21 @@ func SurviveFaults(t *testing.T, do func(env *work.Env, folder string, again boo
 		require.Equal(t, want, contents(t, folder, kept), "after "+about)
 	}
 	require.Positive(t, failed)
-	t.Logf("measured: of faults at %d writes %d ended in an error, the others in the same bytes", all, failed)
+	t.Logf("measured: of faults at %d writes %d ended in an error, the others in the same bytes", len(chosen), failed)
+}
+
+// chooseFaults returns the places of the operations that get a fault.
+func chooseFaults(ops []faults.Op) (places []int) {
+	for at, op := range ops {
+		if writes[op.Name] {
+			places = append(places, at)
+		}
+	}
+	if os.Getenv("GRAFT_LONG") == "" && len(places) > shortFaults {
+		random.New(random.NewPCG(1, 2)).Shuffle(len(places), func(a, b int) { places[a], places[b] = places[b], places[a] })
+		places = places[:shortFaults]
+	}
+	return places
 }
 
 // contents are the files of a folder that count, with FOLDER in place of its path.

@@ -90,7 +90,7 @@ func sum(shares []Share) (devices int) {
 	return devices
 }
 
-// place is where a table has values of devices on several nodes.
+// place returns the index in a table of devices on one node or on several.
 func place(spans bool) int {
 	if spans {
 		return 1

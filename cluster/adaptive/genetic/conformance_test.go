@@ -17,7 +17,7 @@ import (
 
 const recorded = "../../../../shared/reference/pollux/unit/pollux_optimizer.json"
 
-// limits are those of Pollux's applications.
+// limits holds the limits of Pollux's applications.
 var limits = map[string]goodput.Limits{
 	"bert": {Least: 12, Most: 384, DeviceLeast: 4, DeviceMost: 12}, "cifar10": {Least: 128, Most: 4096, DeviceLeast: 32, DeviceMost: 1024},
 	"deepspeech2": {Least: 20, Most: 640, DeviceLeast: 10, DeviceMost: 80}, "imagenet": {Least: 200, Most: 12800, DeviceLeast: 20, DeviceMost: 200},
@@ -36,7 +36,7 @@ func (r rows) bytes() (flat []byte) {
 	return flat
 }
 
-// recordedCase is one case of the original's optimiser.
+// recordedCase holds a case of the original's optimiser.
 type recordedCase struct {
 	Nodes   int `json:"num_nodes"`
 	Devices int `json:"gpus_per_node"`

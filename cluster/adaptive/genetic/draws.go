@@ -37,7 +37,7 @@ func (r random) gap(scale float64) int32 {
 	return int32(min(r.ExpFloat64()*scale, math.MaxInt32/2))
 }
 
-// scale is what gap takes for a probability.
+// scale returns the argument of gap for a probability.
 func scale(probability float64) float64 { return -1 / math.Log1p(-probability) }
 
 var rowScale, removeScale = scale(rowRate), scale(removeRate)

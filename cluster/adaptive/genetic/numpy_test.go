@@ -142,7 +142,7 @@ func seeded(r *twister.Random) *numpyDraws {
 	}
 }
 
-// drawn is one call of a recorded generator: its name and its values.
+// drawn holds a call of a recorded generator: its name and its values.
 type drawn [2]json.RawMessage
 
 // replayed gives recorded draws one after the other.

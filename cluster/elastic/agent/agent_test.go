@@ -2,10 +2,8 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +13,7 @@ import (
 	"graft/cluster/elastic/schedulers"
 	"graft/learn"
 	"graft/learn/candidates"
+	"graft/learn/learntest"
 	"graft/torch/weights"
 )
 
@@ -135,9 +134,8 @@ func TestLessonsLeadToTheTeachersCounts(t *testing.T) {
 // A study that is stopped or killed at any step goes on to the same policies to the bit.
 func TestLearnersGoOnToTheBit(t *testing.T) {
 	all := workloads(t, 6)
-	random := rand.New(rand.NewPCG(5, 5))
 	for _, method := range []string{candidates.PPO, candidates.ActorCritic, candidates.Reinforce, candidates.InLibTorch} {
-		fresh := func() *candidates.Learner {
+		whole := learntest.GoesOnToTheBit(t, func() *candidates.Learner {
 			o := quick(method)
 			if method == candidates.InLibTorch {
 				o.Method, o.Compute, o.Baseline = candidates.PPO, candidates.InLibTorch, candidates.ByCritic
@@ -145,37 +143,11 @@ func TestLearnersGoOnToTheBit(t *testing.T) {
 			l, err := NewLearner(all[:4], all[4:], o, 7)
 			require.NoError(t, err)
 			return l
-		}
-		whole := fresh()
-		var rows [][]float64
-		for whole.Ended() == "" {
-			require.NoError(t, whole.Advance(context.Background()))
-			values, err := whole.Figures()
-			require.NoError(t, err)
-			require.Len(t, values, len(candidates.FigureNames()))
-			rows = append(rows, slices.Clone(values))
-		}
+		})
 		require.Equal(t, "all rounds are done", whole.Ended())
-		want, err := whole.Save()
+		values, err := whole.Figures()
 		require.NoError(t, err)
-
-		l, kept := fresh(), (*weights.Set)(nil)
-		for k := 0; l.Ended() == ""; k++ {
-			require.NoError(t, l.Advance(context.Background()))
-			values, _ := l.Figures()
-			require.Equal(t, fmt.Sprint(rows[l.Steps()-1]), fmt.Sprint(values))
-			if random.IntN(2) == 0 {
-				kept, err = l.Save()
-				require.NoError(t, err)
-			}
-			if kept != nil && random.IntN(3) == 0 && k < 60 { // a kill loses what was not saved
-				l = fresh()
-				require.NoError(t, l.Restore(kept))
-			}
-		}
-		got, err := l.Save()
-		require.NoError(t, err)
-		require.Equal(t, want, got, method)
+		require.Len(t, values, len(candidates.FigureNames()))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"graft/cluster/fabric"
 	"graft/cluster/fabric/graph"
 	"graft/learn/candidates"
+	"graft/learn/learntest"
 	"graft/torch/weights"
 )
 
@@ -104,37 +105,15 @@ func TestLearnedBeatsConstants(t *testing.T) {
 // A learning that is stopped or killed at any step goes on to the same policies to the bit, and its policy is
 // what it was in its file.
 func TestLearnersGoOnToTheBit(t *testing.T) {
-	fresh := func() *candidates.Learner {
+	l := learntest.GoesOnToTheBit(t, func() *candidates.Learner {
 		l, err := NewLearner(episodes(4, 1), episodes(2, 2), quick(), 7)
 		require.NoError(t, err)
 		return l
-	}
-	whole, random := fresh(), rand.New(rand.NewPCG(5, 5))
-	for whole.Ended() == "" {
-		require.NoError(t, whole.Advance(t.Context()))
-	}
-	want, err := whole.Save()
-	require.NoError(t, err)
-	l, kept := fresh(), (*weights.Set)(nil)
-	for at := 0; l.Ended() == ""; at++ {
-		require.NoError(t, l.Advance(t.Context()))
-		if random.IntN(2) == 0 {
-			kept, err = l.Save()
-			require.NoError(t, err)
-		}
-		if kept != nil && random.IntN(3) == 0 && at < 20 { // a kill loses what was not saved
-			l = fresh()
-			require.NoError(t, l.Restore(kept))
-		}
-	}
-	got, err := l.Save()
-	require.NoError(t, err)
-	require.Equal(t, want, got)
+	})
 	p, err := l.Policy()
 	require.NoError(t, err)
 	set, err := p.Set()
 	require.NoError(t, err)
-	require.True(t, IsPolicy(set))
 	again, err := ReadPolicy(set)
 	require.NoError(t, err)
 	held := episodes(3, 3)
@@ -158,7 +137,6 @@ func TestWhatIsRefused(t *testing.T) {
 		_, err := NewLearner(episodes(1, 1), episodes(1, 2), o, 1)
 		require.ErrorContains(t, err, says)
 	}
-	require.False(t, IsPolicy(&weights.Set{}))
 	_, err = ReadPolicy(&weights.Set{})
 	require.ErrorContains(t, err, "holds no scheduler of training steps")
 }

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"graft/cluster/node/schedulers"
 	"graft/learn"
 	"graft/learn/candidates"
+	"graft/learn/learntest"
 	"graft/torch/weights"
 )
 
@@ -145,9 +145,8 @@ func quick(method string) candidates.Options {
 // A learning that is stopped or killed at any step goes on to the same policies to the bit.
 func TestLearnersGoOnToTheBit(t *testing.T) {
 	all := workloads(6)
-	random := rand.New(rand.NewPCG(5, 5))
 	for k, method := range []string{candidates.PPO, candidates.ActorCritic, candidates.Reinforce, candidates.InLibTorch} {
-		fresh := func() *candidates.Learner {
+		learntest.GoesOnToTheBit(t, func() *candidates.Learner {
 			o := quick(method)
 			if method == candidates.InLibTorch {
 				o.Method, o.Compute, o.Baseline = candidates.PPO, candidates.InLibTorch, candidates.ByCritic
@@ -155,34 +154,7 @@ func TestLearnersGoOnToTheBit(t *testing.T) {
 			l, err := NewLearner(all[:4], all[4:], []Objective{Completion, EnergyDelay}[k%2], o, 7)
 			require.NoError(t, err)
 			return l
-		}
-		whole := fresh()
-		var rows [][]float64
-		for whole.Ended() == "" {
-			require.NoError(t, whole.Advance(t.Context()))
-			values, err := whole.Figures()
-			require.NoError(t, err)
-			rows = append(rows, slices.Clone(values))
-		}
-		want, err := whole.Save()
-		require.NoError(t, err)
-		l, kept := fresh(), (*weights.Set)(nil)
-		for at := 0; l.Ended() == ""; at++ {
-			require.NoError(t, l.Advance(t.Context()))
-			values, _ := l.Figures()
-			require.Equal(t, fmt.Sprint(rows[l.Steps()-1]), fmt.Sprint(values))
-			if random.IntN(2) == 0 {
-				kept, err = l.Save()
-				require.NoError(t, err)
-			}
-			if kept != nil && random.IntN(3) == 0 && at < 30 { // a kill loses what was not saved
-				l = fresh()
-				require.NoError(t, l.Restore(kept))
-			}
-		}
-		got, err := l.Save()
-		require.NoError(t, err)
-		require.Equal(t, want, got, method)
+		})
 	}
 }
 
@@ -228,7 +200,6 @@ func TestPoliciesAreFilesAndConform(t *testing.T) {
 	p.Notes = map[string]string{"seed": "1"}
 	set, err := p.Set()
 	require.NoError(t, err)
-	require.True(t, IsPolicy(set))
 	again, err := ReadPolicy(set)
 	require.NoError(t, err)
 	require.Equal(t, p.Notes, again.Notes)
@@ -242,7 +213,6 @@ func TestPoliciesAreFilesAndConform(t *testing.T) {
 	require.NoError(t, err)
 	nodetest.Conforms(t, SchedulerOf("random", m))
 
-	require.False(t, IsPolicy(&weights.Set{}))
 	_, err = ReadPolicy(&weights.Set{})
 	require.ErrorContains(t, err, "holds no scheduler")
 	require.Error(t, l.Restore(set))

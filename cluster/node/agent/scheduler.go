@@ -12,9 +12,6 @@ import (
 // shape is that of the observations.
 var shape = candidates.Shape{World: "node", Noun: "a machine's tasks", Globals: Globals, Features: Features}
 
-// IsPolicy reports whether a file holds a learned scheduler of tasks.
-func IsPolicy(set *weights.Set) bool { return shape.Holds(set) }
-
 // ReadPolicy is the policy of a file.
 func ReadPolicy(set *weights.Set) (*candidates.Policy, error) { return shape.ReadPolicy(set) }
 

@@ -376,7 +376,7 @@ func TestFaultsAreFoundBeforeAnythingStarts(t *testing.T) {
 	require.ErrorContains(t, execute.Check(b.Options, []execute.Job{j}), "find program own")
 }
 
-// A plan is what Run does, as far as estimates are right.
+// A plan shows the starts of Run, as far as estimates are right.
 func TestPlanShowsWhatWouldStart(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "sjf", 2)

@@ -3,7 +3,6 @@ package execute
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"graft/files"
 	"graft/fleet"
 	"graft/results"
+	"graft/validate"
 )
 
 // Device is a GPU, or a set of CPU cores on a machine without GPUs.
@@ -79,23 +79,15 @@ func (o *Options) Validate() error {
 	if o.Files == nil || o.Kind.New == nil {
 		return errors.New("files or a scheduler are missing")
 	}
-	faults := []error{o.Scheduling.Validate()}
-	if o.Grace < 0 || o.LogLimit < 0 {
-		faults = append(faults, fmt.Errorf("grace of %v and log limit of %d bytes: expected no negative values", o.Grace, o.LogLimit))
-	}
-	if len(o.Devices) == 0 {
-		faults = append(faults, errors.New("there are no devices; name at least one"))
-	}
+	faults := validate.Faults{o.Scheduling.Validate()}
+	faults.When(o.Grace < 0 || o.LogLimit < 0, "grace of %v and log limit of %d bytes: expected no negative values", o.Grace, o.LogLimit)
+	faults.When(len(o.Devices) == 0, "there are no devices; name at least one")
 	var own unix.CPUSet
 	known := unix.SchedGetaffinity(0, &own) == nil
 	for k, d := range o.Devices {
-		if d.UUID != "" && !uuidPattern.MatchString(d.UUID) {
-			faults = append(faults, fmt.Errorf("device %d: UUID %q: expected that of a GPU, as nvidia-smi -L prints it", k, d.UUID))
-		}
+		faults.When(d.UUID != "" && !uuidPattern.MatchString(d.UUID), "device %d: UUID %q: expected that of a GPU, as nvidia-smi -L prints it", k, d.UUID)
 		for _, cpu := range d.CPUs {
-			if cpu < 0 || known && !own.IsSet(cpu) {
-				faults = append(faults, fmt.Errorf("device %d: this process may not use CPU core %d; it may use %d cores, which taskset -cp lists", k, cpu, own.Count()))
-			}
+			faults.When(cpu < 0 || known && !own.IsSet(cpu), "device %d: this process may not use CPU core %d; it may use %d cores, which taskset -cp lists", k, cpu, own.Count())
 		}
 	}
 	return errors.Join(faults...)

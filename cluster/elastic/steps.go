@@ -1,0 +1,86 @@
+package elastic
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/goodput"
+)
+
+// Steps is a [Speed] model from times of training steps, for workers that exchange gradients among
+// themselves. An epoch takes EpochSize steps of a worker. Its methods do not change it.
+type Steps map[string]Trained // by the name of the model
+
+// Trained describes the training of a model, for [Steps].
+type Trained struct {
+	Times  goodput.StepTimes
+	Device int // examples that a worker takes in a step
+}
+
+// Epochs implements [Speed].
+func (m Steps) Epochs(d Deployment, seconds float64) float64 {
+	return m.epochs(d.Model, placementOf(d.Workers), seconds)
+}
+
+// epochs is zero where the placement has no time.
+func (m Steps) epochs(t *JobType, placement []int, seconds float64) float64 {
+	step, _, err := m[t.Name].Times.Step(placement, m[t.Name].Device)
+	if err != nil {
+		return 0
+	}
+	workers := 0
+	for _, n := range placement {
+		workers += n
+	}
+	return float64(workers) * seconds / step / t.EpochSize
+}
+
+// placementOf is the number of workers on each of their nodes, in the order of the nodes.
+func placementOf(workers []int) (placement []int) {
+	sorted := slices.Sorted(slices.Values(workers))
+	for k, node := range sorted {
+		if k == 0 || node != sorted[k-1] {
+			placement = append(placement, 0)
+		}
+		placement[len(placement)-1]++
+	}
+	return placement
+}
+
+// mostPlacements is the number of workers up to which all placements are compared: there are 627 of 20.
+const mostPlacements = 20
+
+// Limit implements [Speed].
+func (m Steps) Limit(t *JobType, workers, _ int, seconds float64) (most float64) {
+	partitions(workers, math.MaxInt, nil, func(placement []int) { most = max(most, m.epochs(t, placement, seconds)) })
+	return most
+}
+
+// partitions calls each for all ways to divide a number into parts, the largest first.
+func partitions(n, largest int, parts []int, each func(parts []int)) {
+	if n == 0 {
+		each(parts)
+		return
+	}
+	for part := min(n, largest); part > 0; part-- {
+		partitions(n-part, part, append(parts, part), each)
+	}
+}
+
+// Check implements [Speed].
+func (m Steps) Check(t *JobType, most int) error {
+	trained, known := m[t.Name]
+	switch {
+	case !known || trained.Times == nil:
+		return fmt.Errorf("type %s has no times of steps; add them", t.Name)
+	case most > mostPlacements:
+		return fmt.Errorf("up to %d workers: times of steps serve at most %d; lower the maximum number of workers", most, mostPlacements)
+	}
+	for workers := 1; workers <= most; workers++ {
+		if m.Limit(t, workers, 0, 1) <= 0 {
+			return fmt.Errorf("type %s has no time of a step of %d workers with %d examples each", t.Name, workers, trained.Device)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"graft/cluster"
+	"graft/cluster/adaptive"
+	"graft/cluster/schedulers"
+)
+
+// AdaptiveScheduler is a scheduler of adaptive jobs, or one of jobs that keep what their users ask for.
+type AdaptiveScheduler struct {
+	Name  string
+	About string          // what it does, in a line
+	Kind  adaptive.Kind   // without a name for a rigid one
+	Rigid *cluster.Policy // nil for one of adaptive jobs
+}
+
+// Draws reports whether results depend on the seed.
+func (s *AdaptiveScheduler) Draws() bool { return s.Kind.Draws }
+
+// rigidPrefix tells a rigid scheduler from that of adaptive jobs with its name.
+const rigidPrefix = "rigid-"
+
+// AdaptiveSchedulers are all schedulers of adaptive jobs, and all rigid ones that need neither estimates of
+// durations nor profiles of models.
+func AdaptiveSchedulers(o adaptive.SchedulerOptions, seed uint64) (all []AdaptiveScheduler) {
+	for _, k := range o.Kinds(seed) {
+		all = append(all, AdaptiveScheduler{Name: k.Name, About: k.About, Kind: k})
+	}
+	for _, p := range schedulers.Kinds() {
+		if p.Estimates != "" || p.Profiles {
+			continue
+		}
+		name := p.Name
+		if _, err := adaptive.Named(name); err == nil {
+			name = rigidPrefix + name
+		}
+		all = append(all, AdaptiveScheduler{Name: name, About: p.About, Rigid: &p})
+	}
+	return all
+}
+
+func adaptiveScheduler(name string, o adaptive.SchedulerOptions, seed uint64) (AdaptiveScheduler, error) {
+	var names []string
+	for _, s := range AdaptiveSchedulers(o, seed) {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return AdaptiveScheduler{}, fmt.Errorf("unknown scheduler %q; expected one of %s", name, strings.Join(names, ", "))
+}

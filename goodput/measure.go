@@ -1,0 +1,73 @@
+package goodput
+
+import "math"
+
+// Squares are squared norms of mean gradients, measured in one step.
+type Squares struct {
+	Part     float64 // mean over parts of the batch
+	PartRows float64 // harmonic mean of the parts' examples
+	Whole    float64 // of the batch
+	Rows     float64 // examples of the batch
+}
+
+// Moments are estimates of statistics of gradients. An estimate from one step may be negative.
+type Moments struct {
+	Square   float64 // square of the length of the expected gradient
+	Variance float64 // of the gradient of one example, summed over parameters
+}
+
+// Scale is the noise scale, the batch at which the variance of its gradient is the squared gradient; zero where the
+// gradient is not known from its noise.
+func (m Moments) Scale() float64 {
+	if !(m.Square > 0) {
+		return 0
+	}
+	return m.Variance / m.Square
+}
+
+// Moments are the unbiased estimates from one step (McCandlish et al. 2018, appendix A.1, here for parts of
+// any sizes). They are false where the squares say nothing: of one part, or not finite.
+func (s Squares) Moments() (m Moments, ok bool) {
+	if !(s.PartRows > 0 && s.PartRows < s.Rows) {
+		return Moments{}, false
+	}
+	m.Square = (s.Rows*s.Whole - s.PartRows*s.Part) / (s.Rows - s.PartRows)
+	m.Variance = (s.Part - s.Whole) / (1/s.PartRows - 1/s.Rows)
+	sum := m.Square + m.Variance
+	return m, !math.IsNaN(sum) && !math.IsInf(sum, 0)
+}
+
+// HalfLife is the number of measurements after which a measurement has half its first weight in an [Average].
+const HalfLife = 16
+
+// Average is an exponential average of moments over steps. Both are averaged apart, since the mean of their
+// ratio is biased; Weight corrects the bias of the beginning (Kingma and Ba 2015, section 3).
+type Average struct {
+	Square   float64 `json:"square"`   // weighted sum
+	Variance float64 `json:"variance"` // weighted sum
+	Weight   float64 `json:"weight"`   // sum of the weights
+	Count    int     `json:"count"`    // measurements
+}
+
+// Add adds a measurement.
+func (a *Average) Add(m Moments) {
+	keep := math.Exp2(-1.0 / HalfLife)
+	a.Square = float64(keep*a.Square) + float64((1-keep)*m.Square)
+	a.Variance = float64(keep*a.Variance) + float64((1-keep)*m.Variance)
+	a.Weight = float64(keep*a.Weight) + (1 - keep)
+	a.Count++
+}
+
+// Moments are the averages, neither below zero; zero before the first measurement.
+func (a Average) Moments() Moments {
+	if a.Count == 0 {
+		return Moments{}
+	}
+	return Moments{max(0, a.Square/a.Weight), max(0, a.Variance/a.Weight)}
+}
+
+// Noise is the noise at a smallest batch, in examples.
+func (a Average) Noise(least int) Noise {
+	m := a.Moments()
+	return Noise{Square: m.Square, Variance: m.Variance / float64(least)}
+}

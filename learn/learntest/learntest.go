@@ -1,0 +1,52 @@
+// Package learntest is the conformance suite of learners.
+package learntest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/learn"
+	"graft/torch/weights"
+)
+
+// kills bounds the steps after which a learner is killed.
+const kills = 40
+
+// GoesOnToTheBit stops and kills a learner at random steps. In the end it has the figures and the state of
+// one that was not stopped, which is returned.
+func GoesOnToTheBit[L learn.Learner](t *testing.T, fresh func() L) (whole L) {
+	t.Helper()
+	whole = fresh()
+	var rows []string
+	for whole.Ended() == "" {
+		require.NoError(t, whole.Advance(t.Context()))
+		values, err := whole.Figures()
+		require.NoError(t, err)
+		rows = append(rows, fmt.Sprint(values))
+	}
+	want, err := whole.Save()
+	require.NoError(t, err)
+
+	random, l, kept := rand.New(rand.NewPCG(5, 5)), fresh(), (*weights.Set)(nil)
+	for k := 0; l.Ended() == ""; k++ {
+		require.NoError(t, l.Advance(t.Context()))
+		values, err := l.Figures()
+		require.NoError(t, err)
+		require.Equal(t, rows[l.Steps()-1], fmt.Sprint(values))
+		if random.IntN(2) == 0 {
+			kept, err = l.Save()
+			require.NoError(t, err)
+		}
+		if kept != nil && random.IntN(3) == 0 && k < kills { // a kill loses what was not saved
+			l = fresh()
+			require.NoError(t, l.Restore(kept))
+		}
+	}
+	got, err := l.Save()
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	return whole
+}

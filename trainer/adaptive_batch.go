@@ -1,0 +1,107 @@
+package trainer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"graft/goodput"
+	"graft/torch"
+)
+
+// Scaling is a rule for the learning rate of a batch above the smallest.
+type Scaling string
+
+// The rules. The zero Scaling is AdaScale for SGD and SquareRoot for Adam and AdamW.
+const (
+	AdaScale   Scaling = "adascale"    // times the gain of a step (Johnson et al., ICML 2020)
+	SquareRoot Scaling = "square-root" // times the root of the batch's growth (Krizhevsky 2014; for Adam, Malladi et al. 2022)
+	LinearRate Scaling = "linear"      // times the batch's growth (Goyal et al. 2017)
+	NoScaling  Scaling = "none"
+)
+
+// AdaptiveBatch are the options of a batch that follows the devices of a job (Qiao et al., "Pollux: Co-adaptive Cluster
+// Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
+type AdaptiveBatch struct {
+	// On chooses the batch at each change of the devices and between epochs: the one from train.batch to Most with the highest
+	// goodput, the images a second times the progress of one beside that of one in the smallest batch. False
+	// keeps the batch.
+	On      bool `json:",omitempty"`
+	Measure bool `json:",omitempty"` // measures the noise of gradients where the batch stays; On measures it too
+	Most    int  `json:",omitempty"` // images in the largest batch; zero means 16 times train.batch
+	// DeviceMost is the number of images that a device takes at once; a larger batch is taken in turns whose gradients
+	// are added up. Zero means no limit but those of train.micro_batch and train.max_memory_mb.
+	DeviceMost int `json:",omitempty"`
+	Every      int `json:",omitempty"` // epochs between two choices on the same devices; zero means 1
+	// Hysteresis is the share by which goodput must rise for the batch to change; zero means 0.05.
+	Hysteresis float64 `json:",omitempty"`
+	// Scaling is the rule for the learning rate: adascale, square-root, linear or none. With adascale, warm-up and the
+	// schedules exponential and step count steps and epochs of the smallest batch. Empty means adascale for
+	// sgd, square-root for adam and adamw.
+	Scaling  Scaling `json:",omitempty"`
+	Interval int     `json:",omitempty"` // steps between two measurements of the noise of gradients; zero means 16
+}
+
+// measures reports whether the noise of gradients is measured.
+func (a AdaptiveBatch) measures() bool { return a.On || a.Measure }
+
+// EnsureDefaults fills unset options for a job with a batch and a rule, if anything is measured.
+func (a *AdaptiveBatch) EnsureDefaults(batch int, rule torch.Rule) {
+	if a.measures() {
+		a.Interval = cmp.Or(a.Interval, 16)
+	}
+	if !a.On {
+		return
+	}
+	a.Most, a.Every, a.Hysteresis = cmp.Or(a.Most, 16*batch), cmp.Or(a.Every, 1), cmp.Or(a.Hysteresis, 0.05)
+	usual := AdaScale
+	if rule != torch.SGD {
+		usual = SquareRoot
+	}
+	a.Scaling = cmp.Or(a.Scaling, usual)
+}
+
+// validate lists all invalid options of the batch of a job. It follows EnsureDefaults.
+func (a AdaptiveBatch) validate(o Options) error {
+	var faults []error
+	bad := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf("adaptive_batch: "+format, args...))
+		}
+	}
+	for name, value := range map[string]int{"most": a.Most, "device_most": a.DeviceMost, "every": a.Every, "interval": a.Interval} {
+		bad(value < 0, "%s is %d; it is not negative", name, value)
+	}
+	bad(!(a.Hysteresis >= 0 && a.Hysteresis <= 10), "hysteresis is %v; it lies between 0 and 10", a.Hysteresis)
+	bad(!slices.Contains([]Scaling{"", AdaScale, SquareRoot, LinearRate, NoScaling}, a.Scaling), "scaling is %q; must be adascale, square-root, linear or none", string(a.Scaling))
+	set := a
+	set.On, set.Measure, set.Interval = false, false, 0
+	bad(!a.On && set != AdaptiveBatch{}, "on is false, and options of a batch that changes are set; set on = true or leave them out")
+	bad(!a.measures() && a.Interval != 0, "interval is %d, and nothing is measured; set on or measure, or leave it out", a.Interval)
+	if a.measures() {
+		bad(o.Batch == 1, "batch is 1, in which no noise can be measured; set train.batch to 2 at least")
+		bad(o.Augment.Mixup > 0, "augment.mixup makes the parts of a batch depend on each other, between which noise is measured; leave one of them out")
+	}
+	if a.On && a.Most >= 0 {
+		bad(a.Most < o.Batch, "most is %d, below train.batch, which is %d and the smallest", a.Most, o.Batch)
+		devices := o.Timeline.mostDevices()
+		bad(a.Most >= o.Batch && a.Most < devices, "most is %d, and the job gets %d devices, of which each takes one image at least; raise it", a.Most, devices)
+		bad(a.DeviceMost > 0 && a.DeviceMost*devices < o.MicroBatch, "device_most is %d, so train.micro_batch of %d is never reached on %d devices; leave one of them out", a.DeviceMost, o.MicroBatch, devices)
+	}
+	return errors.Join(faults...)
+}
+
+// mostDevices is the largest number of devices that the timeline gives.
+func (t Timeline) mostDevices() int {
+	most := 1
+	for _, e := range t.Events {
+		most = max(most, e.Devices)
+	}
+	return most
+}
+
+// limits are the sizes of the batch.
+func (o Options) limits() goodput.Limits {
+	return goodput.Limits{Least: o.Batch, Most: o.AdaptiveBatch.Most}
+}

@@ -1,0 +1,188 @@
+package trainer
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"graft/goodput"
+	"graft/results"
+	"graft/torch"
+)
+
+// batching is the part of a position about the noise of gradients and the batch that follows it.
+type batching struct {
+	Batching batchState `json:"batching,omitzero"`
+}
+
+// batchState is zero in a job that measures no noise.
+type batchState struct {
+	Size     int             `json:"size"`    // images in a step; zero means the option's
+	Changes  int             `json:"changes"` // of the size
+	Chosen   int             `json:"chosen"`  // epoch of the last choice
+	Noise    goodput.Average `json:"noise"`
+	Progress float64         `json:"progress"` // in steps of the smallest batch
+	Since    float64         `json:"since"`    // progress when the schedule of the learning rate began last
+	Busy     time.Duration   `json:"busy_ns"`  // steps of the epoch, on the clock
+	Images   int             `json:"images"`   // of these steps
+	Times    []timed         `json:"times,omitempty"`
+}
+
+// enough is the number of measurements before the batch is chosen. Fewer say little of the squared gradient,
+// which is small beside its noise.
+const enough = goodput.HalfLife / 2
+
+// batch is the number of images in a step now.
+func (c *core) batch() int {
+	if c.Batching.Size > 0 {
+		return c.Batching.Size
+	}
+	return c.Batch
+}
+
+// scale is the batch beside the smallest.
+func (c *core) scale() float64 { return float64(c.batch()) / float64(c.Batch) }
+
+// noise is that of gradients at the smallest batch, as measured so far.
+func (c *core) noise() goodput.Noise { return c.Batching.Noise.Noise(c.Batch) }
+
+// gain is the progress of a step, in steps of the smallest batch.
+func (c *core) gain() float64 { return c.noise().Gain(c.scale()) }
+
+// rateFactor is the factor of the learning rate for the batch.
+func (c *core) rateFactor() float64 {
+	switch c.AdaptiveBatch.Scaling {
+	case AdaScale:
+		return c.gain()
+	case SquareRoot:
+		return math.Sqrt(c.scale())
+	case LinearRate:
+		return c.scale()
+	}
+	return 1
+}
+
+// moment is the place in the schedule of a step after some more: with AdaScale in steps and epochs of the
+// smallest batch.
+func (c *core) moment(more int) Moment {
+	if c.AdaptiveBatch.Scaling != AdaScale {
+		return Moment{Epochs: c.Rate, Steps: c.Steps + int64(more)}
+	}
+	b := c.Batching
+	epoch := math.Ceil(float64(c.Data.Train.Count) / float64(c.Batch))
+	return Moment{Epochs: int((b.Progress - b.Since) / epoch), Steps: int64(b.Progress + float64(more)*c.gain())}
+}
+
+// untilMeasured is the number of steps up to the next one that is measured. A call ends there, so that the
+// rates of steps do not depend on how steps are grouped into calls.
+func (c *core) untilMeasured() int {
+	if !c.AdaptiveBatch.measures() {
+		return math.MaxInt
+	}
+	every := int64(c.AdaptiveBatch.Interval)
+	return int(every - c.Steps%every)
+}
+
+// learnNoise takes in a call's figures, before its steps are counted.
+func (j *Job) learnNoise(f torch.Figures, rows int, took time.Duration) {
+	if !j.AdaptiveBatch.measures() {
+		return
+	}
+	b, gain := &j.Batching, j.gain()
+	for range f.Losses { // one by one, whatever their call
+		b.Progress += gain
+	}
+	b.Busy += took
+	b.Images += rows
+	if m, ok := goodput.Squares(f.Squares).Moments(); ok {
+		b.Noise.Add(m)
+	}
+}
+
+// devices is the number of devices that share a step: those of the allocation on a virtual clock, processes on another.
+func (c *core) devices() int {
+	if virtual(c.Clock) {
+		return max(1, c.Devices)
+	}
+	return c.Parallel.wanted(c.Devices)
+}
+
+// chooseBatch changes the batch if another one has a goodput that is higher by more than Hysteresis.
+func (j *Job) chooseBatch() error {
+	if !j.AdaptiveBatch.On || j.Batching.Noise.Count < enough {
+		return nil
+	}
+	j.Batching.Chosen = j.Epoch
+	noise, throughput := j.noise(), j.throughputs()
+	value := func(size int) float64 {
+		return throughput(size) * noise.Efficiency(float64(size)/float64(j.Batch))
+	}
+	now := j.batch()
+	was := value(now)
+	best, highest := now, was*(1+j.AdaptiveBatch.Hysteresis)
+	for _, size := range j.limits().Sizes(j.devices()) {
+		if v := value(size); v > highest {
+			best, highest = size, v
+		}
+	}
+	if best == now || !(was > 0) {
+		return nil
+	}
+	note := j.note(results.EventBatch)
+	note.Batch, note.Why = best, fmt.Sprintf("%d images in place of %d, for %.2f times the goodput", best, now, highest/was)
+	j.resize(best)
+	return j.Book.Note(note)
+}
+
+// resize sets the batch.
+func (j *Job) resize(size int) {
+	before := j.Clock.Cost(j.work(1))
+	j.Batching.Size = size
+	j.Batching.Changes++
+	j.pace = pace{}
+	j.distillation.stretch(before, j.Clock.Cost(j.work(1)))
+}
+
+// chooseIfDue chooses the batch after an epoch, if the last choice is long enough ago.
+func (j *Job) chooseIfDue() error {
+	if j.Epoch-j.Batching.Chosen < j.AdaptiveBatch.Every {
+		return nil
+	}
+	return j.chooseBatch()
+}
+
+// throughputs returns a function from a batch to images a second; zero where that is unknown.
+func (j *Job) throughputs() func(size int) float64 {
+	if !virtual(j.Clock) {
+		return j.fittedThroughput()
+	}
+	return func(size int) float64 {
+		w := j.workOn(j.Network, size)
+		if knows(j.Clock, w) != nil {
+			return 0
+		}
+		return float64(size) / j.Clock.Cost(w).Seconds()
+	}
+}
+
+// Rhythm is a job's batch and what it is worth.
+type Rhythm struct {
+	Batch      int     // images in a step
+	Throughput float64 // images a second of training steps in the epoch, on the clock; zero means unknown
+	Efficiency float64 // progress of an image beside that of one in the smallest batch; zero means unknown
+	Goodput    float64 // product of both; zero means unknown
+}
+
+// rhythm is that of the epoch so far.
+func (c *core) rhythm() Rhythm {
+	r := Rhythm{Batch: c.batch()}
+	b := c.Batching
+	if b.Busy > 0 {
+		r.Throughput = float64(b.Images) / b.Busy.Seconds()
+	}
+	if b.Noise.Count > 0 {
+		r.Efficiency = c.noise().Efficiency(c.scale())
+	}
+	r.Goodput = r.Throughput * r.Efficiency
+	return r
+}

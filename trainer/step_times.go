@@ -1,0 +1,94 @@
+package trainer
+
+import (
+	"time"
+
+	"graft/goodput"
+)
+
+// timed is the time of steps as measured on the wall clock.
+type timed struct {
+	Nodes   int     `json:"nodes"`
+	Devices int     `json:"devices"`
+	Device  int     `json:"device"`  // images that a device takes at once
+	Compute float64 `json:"compute"` // seconds for their gradients
+	Step    float64 `json:"step"`    // seconds for these and the exchange
+	Calls   int     `json:"calls"`   // from which the averages are
+}
+
+// mostTimes bounds the measured times; the oldest go first.
+const mostTimes = 64
+
+// virtual reports whether a clock knows the cost of work before it is done.
+func virtual(c Clock) bool {
+	_, is := c.(interface{ Knows(Work) error })
+	return is
+}
+
+// learnTime measures the steps of a call, where the clock does not know what they cost.
+func (j *Job) learnTime(steps int, took, exchange time.Duration) {
+	if !j.AdaptiveBatch.On || virtual(j.Clock) || steps == 0 || took <= exchange {
+		return
+	}
+	t := timed{Nodes: 1, Devices: 1}
+	if j.team != nil {
+		t.Devices = j.team.group.size
+	}
+	if j.team != nil && j.team.group.address != "" {
+		t.Nodes = t.Devices
+	}
+	share, turns := j.turns(j.batch(), t.Devices)
+	sum := exchange.Seconds() / float64(steps)
+	t.Device, t.Compute = share, ((took-exchange).Seconds()/float64(steps))/float64(turns)
+	t.Step = t.Compute + sum
+	j.Batching.Times = withTime(j.Batching.Times, t)
+}
+
+// turns is the number of images that a device takes at once, and how often in a step.
+func (c *core) turns(size, devices int) (share, turns int) {
+	part := c.microBatch(c.Network, size, devices)
+	if part == 0 {
+		part = size
+	}
+	turns = (size + part - 1) / part
+	return (size + turns*devices - 1) / (turns * devices), turns
+}
+
+// withTime adds a measurement to the average of its kind. The second replaces the first, which includes
+// allocation.
+func withTime(list []timed, t timed) []timed {
+	for k := range list {
+		is := &list[k]
+		if is.Nodes != t.Nodes || is.Devices != t.Devices || is.Device != t.Device {
+			continue
+		}
+		if is.Calls++; is.Calls == 2 {
+			is.Compute, is.Step = t.Compute, t.Step
+			return list
+		}
+		is.Compute += newShare * (t.Compute - is.Compute)
+		is.Step += newShare * (t.Step - is.Step)
+		return list
+	}
+	t.Calls = 1
+	return append(list[max(0, len(list)+1-mostTimes):], t)
+}
+
+// fittedThroughput is the model of Pollux, fitted to the times that were measured so far.
+func (j *Job) fittedThroughput() func(size int) float64 {
+	var rows []goodput.Measured
+	for _, t := range j.Batching.Times {
+		rows = append(rows, goodput.Measured{Nodes: t.Nodes, Devices: t.Devices, Device: t.Device, Compute: t.Compute, Step: t.Step})
+	}
+	if len(rows) == 0 {
+		return func(int) float64 { return 0 }
+	}
+	speed, devices, nodes := goodput.Fit(rows), j.devices(), 1
+	if j.team != nil && j.team.group.address != "" {
+		nodes = devices
+	}
+	return func(size int) float64 {
+		share, turns := j.turns(size, devices)
+		return speed.Throughput(nodes, devices, goodput.Batch{Device: share, Accumulate: turns - 1})
+	}
+}

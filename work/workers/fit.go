@@ -1,0 +1,54 @@
+package workers
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Load is the throughput and the memory of workers that run side by side on one device.
+type Load struct {
+	Workers int     // that were measured at once
+	Rate    float64 // images a second, of all together
+	Memory  int64   // bytes, of all together; zero means unknown
+}
+
+// leastGain is the factor of throughput below which twice the workers are not worth their memory.
+const leastGain = 1.05
+
+// Fit finds how many workers suit a device: it tries 1, 2, 4, … up to most, and returns the number with the highest
+// throughput within a limit of memory in bytes; zero is none. It ends before a number whose memory would exceed the
+// limit, by what the last workers added, and after one that fails, exceeds the limit or gains less than 5%. Why says
+// which. One worker that fails or exceeds the limit is an error.
+func Fit(most int, limit int64, try func(workers int) (Load, error)) (best Load, why string, err error) {
+	why = fmt.Sprintf("%d is the most", most)
+	var grown int64 // bytes by which the memory of twice the workers is expected to grow
+	for n := 1; n <= most; n *= 2 {
+		if expected := best.Memory + grown; limit > 0 && expected > limit {
+			why = fmt.Sprintf("%d would need %d of %d MiB", n, expected>>20, limit>>20)
+			break
+		}
+		l, err := try(n)
+		if err == nil && limit > 0 && l.Memory > limit {
+			err = fmt.Errorf("it takes %d of %d MiB", l.Memory>>20, limit>>20)
+		}
+		if err != nil && n == 1 {
+			return best, "", fmt.Errorf("fit workers to the device: one alone: %w", err)
+		}
+		if err != nil {
+			why = fmt.Sprintf("%d do not fit: %v", n, err)
+			break
+		}
+		if n > 1 && l.Rate < best.Rate*leastGain {
+			why = fmt.Sprintf("%d train %.3g images a second, %d train %.3g", n, l.Rate, best.Workers, best.Rate)
+			break
+		}
+		if grown = l.Memory; n > 1 {
+			grown = 2 * (l.Memory - best.Memory)
+		}
+		best = l
+	}
+	if best.Workers == 0 {
+		err = errors.New("fit workers to the device: none may run")
+	}
+	return best, why, err
+}
