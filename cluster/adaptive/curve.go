@@ -1,6 +1,54 @@
 package adaptive
 
-import "graft/goodput"
+import (
+	"math"
+
+	"graft/goodput"
+)
+
+// most is the largest number of devices that have work in a batch.
+func (a *Application) most() int {
+	if a.Alone > 0 {
+		return 1
+	}
+	return a.Limits.Most / a.Limits.DeviceLeast
+}
+
+// keeps is the share of its speedup that is left to a job whose devices change: that of its time in which it would
+// have trained if it had changed as often (Qiao et al., OSDI 2021, section 4.2.1).
+func (j *Job) keeps(w *World, delay float64) float64 {
+	if j.devices == 0 && !w.options.Quirks.Keeps(FirstStartMoves) {
+		return 1
+	}
+	age := w.now - j.Submitted
+	return max(age-delay*float64(j.Restarts), 0) / (age + delay)
+}
+
+// curves are the curves of jobs.
+type curves map[*Job]*curve
+
+// speedup is that of a job over an equal share of the cluster for each of some jobs. A job that has not run is
+// expected to be as fast as it has devices.
+func (c curves) speedup(w *World, j *Job, jobs int) func(spans bool, devices int) float64 {
+	each := 1 / float64(w.Devices())
+	fair := int(math.Ceil(1 / each / float64(jobs)))
+	if j.known == nil {
+		return func(_ bool, devices int) float64 { return float64(devices) / float64(fair) }
+	}
+	if c[j] == nil {
+		c[j] = &curve{}
+	}
+	known := c[j]
+	known.follow(j.known)
+	fair = max(min(fair, j.App.Limits.Most/j.App.Limits.DeviceLeast), 1)
+	base := known.best(!w.options.Quirks.Keeps(FairOnOneNode) && fair > w.options.Devices, fair)
+	return func(spans bool, devices int) float64 {
+		if base <= 0 {
+			return 0
+		}
+		return known.best(spans, devices) / base
+	}
+}
 
 // curve caches the goodput of a job at its best batch, by the number of devices and by whether they are on one
 // node: the model asks no more of a placement.

@@ -65,7 +65,7 @@ func (o PolluxOptions) Kind() Kind {
 		Name: "pollux", About: "the devices of all jobs that maximise the harmonic mean of their speedups, by a genetic search; batches follow", Adapts: true, Draws: true,
 		Quirks: []cluster.Quirk{WholeSeconds, NeighboursLeave, LostClaims, FairOnOneNode, PresentForgotten, FrontOnly, FirstStartMoves},
 		New: func(*World) Scheduler {
-			return &pollux{options: o, random: rand.New(rand.NewPCG(o.Seed, polluxStream)), curves: map[*Job]*curve{}}
+			return &pollux{options: o, random: rand.New(rand.NewPCG(o.Seed, polluxStream)), curves: curves{}}
 		},
 	}
 }
@@ -79,7 +79,7 @@ type pollux struct {
 	random  *rand.Rand
 	jobs    []*Job   // of the last search
 	states  [][]byte // that it ended with
-	curves  map[*Job]*curve
+	curves  curves
 }
 
 func (p *pollux) Schedule(w *World, active []*Job) [][]Share {
@@ -164,49 +164,13 @@ func (p *pollux) problem(w *World, jobs []*Job) *genetic.Problem {
 		Mixed: p.options.Mixed, Neighbour: keeps(NeighboursLeave), Incoming: keeps(LostClaims),
 	}
 	for _, j := range jobs {
-		age := w.now - j.Submitted
-		job := genetic.Job{
+		problem.Jobs = append(problem.Jobs, genetic.Job{
 			Present: rowOf(j, w.options.Nodes), Most: min(max(2*j.most(), 1), polluxMost, j.App.most()),
-			Keeps: max(age-p.options.Delay*float64(j.Restarts), 0) / (age + p.options.Delay), Speedup: p.speedup(w, j, len(jobs)),
-		}
-		if j.devices == 0 && !keeps(FirstStartMoves) {
-			job.Keeps = 1
-		}
-		problem.Jobs = append(problem.Jobs, job)
+			Keeps: j.keeps(w, p.options.Delay), Speedup: p.curves.speedup(w, j, len(jobs)),
+		})
 	}
 	return problem
 }
 
 // polluxMost is the largest number of devices that Pollux gives a job.
 const polluxMost = 64
-
-// most is the largest number of devices that have work in a batch.
-func (a *Application) most() int {
-	if a.Alone > 0 {
-		return 1
-	}
-	return a.Limits.Most / a.Limits.DeviceLeast
-}
-
-// speedup is that of a job beside a fair share of the cluster.
-func (p *pollux) speedup(w *World, j *Job, jobs int) func(spans bool, devices int) float64 {
-	each := 1 / float64(w.Devices())
-	fair := int(math.Ceil(1 / each / float64(jobs)))
-	if j.known == nil {
-		return func(_ bool, devices int) float64 { return float64(devices) / float64(fair) }
-	}
-	c := p.curves[j]
-	if c == nil {
-		c = &curve{}
-		p.curves[j] = c
-	}
-	c.follow(j.known)
-	fair = min(fair, j.App.Limits.Most/j.App.Limits.DeviceLeast)
-	base := c.best(!w.options.Quirks.Keeps(FairOnOneNode) && fair > w.options.Devices, fair)
-	return func(spans bool, devices int) float64 {
-		if base <= 0 {
-			return 0
-		}
-		return c.best(spans, devices) / base
-	}
-}

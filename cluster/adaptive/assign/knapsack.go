@@ -11,18 +11,18 @@ type knapsack struct {
 }
 
 // solve returns an option of each job, and the sum of their values. The first option of a job needs no devices.
-func (k *knapsack) solve(tables []table, jobs []int, devices int) (chosen []option, value float64) {
+func (k *knapsack) solve(jobs [][]option, devices int) (chosen []option, value float64) {
 	width := devices + 1
 	k.best, k.next = grow(k.best, width), grow(k.next, width)
 	k.taken = grow(k.taken, width*len(jobs))
 	clear(k.best)
-	for row, j := range jobs {
-		k.add(tables[j].options, k.taken[row*width:(row+1)*width])
+	for row, options := range jobs {
+		k.add(options, k.taken[row*width:(row+1)*width])
 	}
 	k.chosen = grow(k.chosen, len(jobs))
 	value = k.best[devices]
 	for row := len(jobs) - 1; row >= 0; row-- {
-		o := tables[jobs[row]].options[k.taken[row*width+devices]]
+		o := jobs[row][k.taken[row*width+devices]]
 		k.chosen[row] = o
 		devices -= o.devices
 	}

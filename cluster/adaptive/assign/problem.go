@@ -31,6 +31,7 @@ type table struct {
 	present float64      // of the devices that it has
 	devices int          // that it has
 	options []option     // that no cheaper one beats
+	moving  []option     // the same where it cannot stay
 }
 
 // option is a number of devices of a job, wherever they are.
@@ -52,14 +53,25 @@ func (p *Problem) table(j *Job) (t table) {
 	}
 	t.present = j.Value(t.devices, len(j.Present) > 1, false)
 	for n := range max(most, t.devices) + 1 {
-		if o := p.option(&t, n, most); len(t.options) == 0 || o.value > t.options[len(t.options)-1].value {
-			t.options = append(t.options, o)
+		o := p.option(&t, n, most)
+		t.moving = appendBetter(t.moving, o)
+		if n == t.devices && t.present >= o.value {
+			o.value, o.stays = t.present, true
 		}
+		t.options = appendBetter(t.options, o)
 	}
 	return t
 }
 
-// option is the best that a number of devices can be worth.
+// appendBetter appends an option if it is worth more than those with fewer devices.
+func appendBetter(list []option, o option) []option {
+	if len(list) == 0 || o.value > list[len(list)-1].value {
+		list = append(list, o)
+	}
+	return list
+}
+
+// option is the most that a number of devices can be worth to a job that moves.
 func (p *Problem) option(t *table, n, most int) option {
 	o := option{devices: n, value: math.Inf(-1)}
 	if n <= most {
@@ -67,9 +79,6 @@ func (p *Problem) option(t *table, n, most int) option {
 		if n > 1 {
 			o.value = max(o.value, t.moved[1][n])
 		}
-	}
-	if n == t.devices && t.present >= o.value {
-		o.value, o.stays = t.present, true
 	}
 	return o
 }

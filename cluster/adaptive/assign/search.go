@@ -1,19 +1,21 @@
 package assign
 
-// Limits of the local search, in trials.
+import "slices"
+
+// Limits of the local search.
 const (
-	mostTrials  = 4000
-	mostWaiting = 16 // jobs without devices that may get some in a trial
+	mostVisits  = 1_000_000 // nodes and jobs that all trials look at
+	mostWaiting = 16        // jobs without devices that may get some in a trial
 )
 
 // search improves the jobs of two nodes at a time, until no pair gets better.
 func (s *solver) search() {
-	trials := 0
+	trials := mostVisits / (s.p.Nodes + len(s.p.Jobs) + 1)
 	for better := true; better; {
 		better = false
 		for gap := 1; gap < s.p.Nodes; gap++ {
 			for a := 0; a+gap < s.p.Nodes; a++ {
-				if trials++; trials > mostTrials {
+				if trials--; trials < 0 {
 					return
 				}
 				if s.improve(s.near(a, a+gap)) {
@@ -24,18 +26,16 @@ func (s *solver) search() {
 	}
 }
 
-// near are the jobs on two nodes, and some that wait.
+// near are the jobs that are on two nodes, or were, and some that wait. Negative nodes have no jobs.
 func (s *solver) near(a, b int) (jobs []int) {
+	on := func(share Share) bool { return share.Node == a || share.Node == b }
 	waiting := 0
 	for j, shares := range s.rows {
 		found := len(shares) == 0 && waiting < mostWaiting
 		if found {
 			waiting++
 		}
-		for _, share := range shares {
-			found = found || share.Node == a || share.Node == b
-		}
-		if found {
+		if found || slices.ContainsFunc(shares, on) || slices.ContainsFunc(s.p.Jobs[j].Present, on) {
 			jobs = append(jobs, j)
 		}
 	}

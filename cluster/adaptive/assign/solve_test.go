@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"graft/stat"
 )
 
 // anyProblem has values like those of goodput schedulers: harmonic or weighted speedups, lower on several nodes and
@@ -158,24 +161,56 @@ func best(p *Problem) float64 {
 	return jobs(0)
 }
 
-// gapOf measures how far solutions are from the best ones, in random problems.
+// Of random problems that are small enough to try everything, 99 of 100 are solved exactly. No bound is below the best.
 func TestSolutionsOfSmallClustersAreBest(t *testing.T) {
-	exact, tight, cases := 0, 0, 400
-	worst := 0.0
+	exact, cases := 0, 1000
+	var gaps []float64
 	for seed := range cases {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
 		p := anyProblem(r, 1+r.IntN(3), 1+r.IntN(2), 1+r.IntN(4))
 		result, want := Solve(p), best(p)
-		require.LessOrEqual(t, result.Value, want+1e-9*(1+math.Abs(want)))
-		require.GreaterOrEqual(t, result.Bound, want-1e-9*(1+math.Abs(want)))
-		gap := (want - result.Value) / math.Abs(want)
-		if gap < 1e-9 {
+		rounding := 1e-9 * (1 + math.Abs(want))
+		require.LessOrEqual(t, result.Value, want+rounding)
+		require.GreaterOrEqual(t, result.Bound, want-rounding)
+		if want-result.Value < rounding {
 			exact++
+		} else {
+			gaps = append(gaps, (want-result.Value)/math.Abs(want))
 		}
-		if result.Bound-want < 1e-9*(1+math.Abs(want)) {
-			tight++
-		}
-		worst = max(worst, gap)
 	}
-	t.Log(exact, tight, cases, worst)
+	t.Logf("%d of %d exact; the others are %.3g below in the mean, %.3g at most", exact, cases, stat.Mean(gaps), slices.Max(gaps))
+	require.GreaterOrEqual(t, exact, cases*99/100)
 }
+
+// Solutions for 64 devices are near their bounds.
+func TestGapsToTheBound(t *testing.T) {
+	var gaps []float64
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		p := anyProblem(r, 16, 4, 2+r.IntN(80))
+		result := Solve(p)
+		gaps = append(gaps, (result.Bound-result.Value)/math.Abs(result.Bound))
+	}
+	t.Logf("gap to the bound: %.3g in the mean, %.3g at most", stat.Mean(gaps), slices.Max(gaps))
+	require.Less(t, stat.Mean(gaps), 0.01)
+	require.Less(t, slices.Max(gaps), 0.1)
+}
+
+// benchmarkSolve divides devices among jobs of which some have devices that no longer suit them.
+func benchmarkSolve(b *testing.B, nodes, devices, jobs int) {
+	p := anyProblem(rand.New(rand.NewPCG(7, 7)), nodes, devices, jobs)
+	for k := range p.Jobs {
+		p.Jobs[k].Most = 16
+	}
+	gap := 0.0
+	for b.Loop() {
+		r := Solve(p)
+		gap = (r.Bound - r.Value) / math.Abs(r.Bound)
+	}
+	b.ReportMetric(100*gap, "%gap")
+}
+
+func BenchmarkSolve160Jobs64Devices(b *testing.B)    { benchmarkSolve(b, 16, 4, 160) }
+func BenchmarkSolve33Jobs64Devices(b *testing.B)     { benchmarkSolve(b, 16, 4, 33) }
+func BenchmarkSolve1000Jobs2000Devices(b *testing.B) { benchmarkSolve(b, 500, 4, 1000) }
+func BenchmarkSolve1000Jobs2000By8(b *testing.B)     { benchmarkSolve(b, 250, 8, 1000) }

@@ -7,8 +7,8 @@ import (
 
 // Options are the effort of a search.
 type Options struct {
-	Population  int // states of a generation
-	Generations int
+	Population  int // states of a generation; at least one
+	Generations int // the first one is made from the given states; at least one
 }
 
 // Member is a state of the last generation, with its objectives.

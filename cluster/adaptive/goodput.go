@@ -1,0 +1,71 @@
+package adaptive
+
+import (
+	"graft/cluster"
+	"graft/cluster/adaptive/assign"
+)
+
+// GoodputOptions are the options of the scheduler goodput.
+type GoodputOptions struct {
+	Solved func(assign.Result) // called with each solution, if set
+}
+
+// Kind is the scheduler goodput with options.
+func (o GoodputOptions) Kind() Kind {
+	return Kind{
+		Name: "goodput", About: "the objective of pollux without a genetic search: dynamic programming with a bound, and a local search; jobs grow faster", Adapts: true,
+		Quirks: []cluster.Quirk{WholeSeconds, FairOnOneNode, FirstStartMoves},
+		New:    func(*World) Scheduler { return &fairest{options: o, curves: curves{}} },
+	}
+}
+
+// fairest maximises the harmonic mean of the jobs' speedups as Pollux does (Qiao et al., OSDI 2021, section 4.2). It
+// minimises the sum of their reciprocals, which is a sum over jobs.
+type fairest struct {
+	options GoodputOptions
+	curves  curves
+}
+
+// fairestGrowth is how many times the devices of a job may become those with which it has run. Every step costs a
+// restart: with Pollux's 2 the mean completion time is 3 to 8 % longer at its published loads of 0.5 and 1.
+const fairestGrowth = 4
+
+// floor keeps the reciprocal of a speedup finite; it is Pollux's.
+const floor = 1e-3
+
+func (f *fairest) Schedule(w *World, active []*Job) [][]Share {
+	p := &assign.Problem{Nodes: w.options.Nodes, Devices: w.options.Devices}
+	for _, j := range active {
+		job := assign.Job{Most: min(max(fairestGrowth*j.most(), 1), j.App.most()), Value: f.value(w, j, len(active))}
+		for _, s := range j.Allocation {
+			job.Present = append(job.Present, assign.Share(s))
+		}
+		p.Jobs = append(p.Jobs, job)
+	}
+	r := assign.Solve(p)
+	if f.options.Solved != nil {
+		f.options.Solved(r)
+	}
+	chosen := make([][]Share, len(active))
+	for k, shares := range r.Shares {
+		for _, s := range shares {
+			chosen[k] = append(chosen[k], Share(s))
+		}
+	}
+	return chosen
+}
+
+// value is what devices of a job add to the objective.
+func (f *fairest) value(w *World, j *Job, jobs int) func(devices int, spans, moves bool) float64 {
+	speedup, keeps := f.curves.speedup(w, j, jobs), j.keeps(w, w.options.Delay)
+	return func(devices int, spans, moves bool) float64 {
+		v := 0.0
+		if devices > 0 {
+			v = speedup(spans, devices) / float64(w.options.Devices)
+		}
+		if moves {
+			v *= keeps
+		}
+		return -1 / (v + floor)
+	}
+}
