@@ -26,7 +26,7 @@ func TestAdaptiveFile(t *testing.T) {
 	path := filepath.Join(dir, "compare.toml")
 	a := must(ReadAdaptive(files.OS{}, path, nil))
 	require.Equal(t, AdaptiveKind, KindOf(files.OS{}, path))
-	require.Contains(t, must(a.Summary()), "72 jobs of workload-1, workload-2, workload-3 on 4 nodes of 4 devices under pollux, optimus, tiresias, fifo, srtf, fair")
+	require.Contains(t, must(a.Summary()), "72 jobs of workload-1, workload-2, workload-3 on 4 nodes of 4 devices under pollux, goodput, optimus, tiresias, fifo, srtf, fair")
 	again := must(ReadAdaptive(files.OS{}, written(t, "config.resolved.toml", a.Resolved()), nil))
 	require.Equal(t, a.Digest(), again.Digest())
 	require.Empty(t, a.Differences(again))

@@ -151,5 +151,5 @@ func full(devices int, o Options) []int {
 	if o.Quirks.Keeps(FullNodes) {
 		each = publishedNode
 	}
-	return fill(devices, each)
+	return compact(devices, each)
 }

@@ -29,7 +29,7 @@ func (s *Study) Rigid() (*cluster.Study, error) {
 			return nil, fmt.Errorf("job %s: %w", j.Name, err)
 		}
 		speed.jobs[j.Name] = j
-		r.Jobs = append(r.Jobs, trace.Job{ID: j.Name, VC: rigidPool, Submit: int64(j.Submitted), Duration: int64(math.Ceil(o.Delay + seconds)),
+		r.Jobs = append(r.Jobs, trace.Job{ID: j.Name, VC: rigidPool, Submit: int64(math.Ceil(j.Submitted)), Duration: int64(math.Ceil(o.Delay + seconds)),
 			GPUs: j.Devices, Model: j.App.Name, Batch: j.Batch})
 	}
 	return r, nil
@@ -37,19 +37,12 @@ func (s *Study) Rigid() (*cluster.Study, error) {
 
 // alone is the time of all epochs with what the user asks for, on as few nodes as there can be.
 func (j *Spec) alone(o Options) (seconds float64, err error) {
-	placement := fill(j.Devices, o.Devices)
-	b := j.App.Limits.Share(j.Batch, j.Devices, false)
-	return j.App.time(placement, b, b.Total(j.Devices))
+	return j.App.seconds(compact(j.Devices, o.Devices), j.App.Limits.Share(j.Batch, j.Devices, false))
 }
 
-// OneDevice is the time of a job of the application alone on one device with the smallest batch.
-func (a *Application) OneDevice() (seconds float64, err error) {
-	b := a.Limits.Share(a.Limits.Least, 1, false)
-	return a.time([]int{1}, b, a.Limits.Least)
-}
-
-// time is the time of all epochs at a placement.
-func (a *Application) time(placement []int, b goodput.Batch, total int) (seconds float64, err error) {
+// seconds is the time of all epochs at a placement.
+func (a *Application) seconds(placement []int, b goodput.Batch) (seconds float64, err error) {
+	total := b.Total(devicesOf(placement))
 	step, err := a.step(placement, b)
 	if err != nil {
 		return 0, err
@@ -64,14 +57,21 @@ func (a *Application) time(placement []int, b goodput.Batch, total int) (seconds
 	return seconds, nil
 }
 
+func devicesOf(placement []int) (n int) {
+	for _, devices := range placement {
+		n += devices
+	}
+	return n
+}
+
 // step is the time of a step, of all its turns.
 func (a *Application) step(placement []int, b goodput.Batch) (float64, error) {
 	step, sync, err := a.times.Step(placement, b.Device)
 	return step + (step-sync)*float64(b.Accumulate), err
 }
 
-// fill is a placement on as few nodes as there can be.
-func fill(devices, each int) (placement []int) {
+// compact is a placement on as few nodes as there can be.
+func compact(devices, each int) (placement []int) {
 	for ; devices > 0; devices -= each {
 		placement = append(placement, min(devices, each))
 	}
@@ -93,7 +93,7 @@ func (s *rigidSpeed) Rates(p cluster.Placement) (job, partner float64) {
 		placement = append(placement, bits.OnesCount64(share.GPUs))
 	}
 	limits := j.App.Limits
-	asked, err1 := j.App.step(fill(j.Devices, s.options.Devices), limits.Share(j.Batch, j.Devices, false))
+	asked, err1 := j.App.step(compact(j.Devices, s.options.Devices), limits.Share(j.Batch, j.Devices, false))
 	here, err2 := j.App.step(placement, limits.Share(j.Batch, p.GPUs, false))
 	if err1 != nil || err2 != nil {
 		return 0, 0
