@@ -40,7 +40,7 @@ var descriptions = map[string]string{
 	"graft/config.AdaptiveOptions.Limit":                 "Time after which a simulation fails; zero is no limit.",
 	"graft/config.AdaptiveOptions.Nodes":                 "Of the cluster, all alike; zero is 16.",
 	"graft/config.AdaptiveOptions.Quirks":                "Faults that are kept, by name, where compat is none; empty keeps none.",
-	"graft/config.AdaptiveOptions.Traces":                "Tables of jobs, with columns name, time, application, num_replicas and batch_size. What is no file is looked for in data, data/workloads and the folders beneath that. Required.",
+	"graft/config.AdaptiveOptions.Traces":                "Tables of jobs, with columns name, time, application, num_replicas and batch_size, or traces of clusters in any format, whose jobs get applications of their sizes. What is no file is looked for in data, data/workloads and the folders beneath that. Required.",
 	"graft/config.AdaptiveOutput.Folder":                 "Path of the run folder; empty lets the command choose.",
 	"graft/config.AdaptiveSchedule.Schedulers":           "To compare, as 'graft cluster run --help' lists them: those of adaptive jobs, or of jobs that keep the devices and the batch of their users. Empty means all of adaptive jobs.",
 	"graft/config.AdaptiveSchedule.Seed":                 "Of schedulers that draw; with several seeds the first.",
