@@ -36,7 +36,7 @@ var rooms = []room{
 	{"model", []string{"torch"}},
 	{"model/python", []string{"model"}},
 	{"model/onnx", []string{"model"}},
-	{"model/graph", []string{"torch"}},
+	{"model/graph", []string{"model"}},
 	{"model/pt2", []string{"model/graph"}},
 	{"tracing", []string{"model"}},
 	{"net2net", []string{"model", "tracing"}},

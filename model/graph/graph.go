@@ -2,6 +2,7 @@ package graph
 
 import (
 	"slices"
+	"strconv"
 
 	"graft/torch/weights"
 )
@@ -27,6 +28,14 @@ type Input struct {
 type Size struct {
 	Name string // such as batch; empty for a number
 	N    int    // of a dimension with a name the size of the example that it was exported with
+}
+
+// String is the number, behind the name of a size that may change.
+func (s Size) String() string {
+	if s.Name == "" {
+		return strconv.Itoa(s.N)
+	}
+	return s.Name + "=" + strconv.Itoa(s.N)
 }
 
 // Module is a module of the network.

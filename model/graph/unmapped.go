@@ -18,7 +18,7 @@ type Miss struct {
 // Error lists them, one in each line.
 func (u Unmapped) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d operators of the network cannot be mapped:", len(u))
+	fmt.Fprintf(&b, "operators of the network that cannot be mapped: %d", len(u))
 	for k, m := range u {
 		if k == mostFaults {
 			fmt.Fprintf(&b, "\n  and %d more", len(u)-k)

@@ -254,7 +254,7 @@ func TestArchivesAreRefused(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &reasons))
 	words := map[string]string{
 		"pickled_weight": "pickle", "schema_9": "schema version 9", "truncated_weight": "reaches outside", "missing_weight": "missing",
-		"path_escape": "leaves the folder", "stride_outside": "reaches outside", "size_mismatch": "in the graph", "custom_operator": "cannot be mapped",
+		"path_escape": "leaves the folder", "stride_outside": "reaches outside", "size_mismatch": "in the graph", "custom_operator": "fancy_gelu.default in act: replace the custom",
 		"unknown_aten": "cannot be mapped", "dangling_name": "nothing before it gives", "not_json": "unexpected end", "eps_nan": "NaN", "big_endian": "byteorder",
 		"other_format": "archive_format", "control_flow": "control flow", "two_inputs": "several inputs", "layout_2_7": "2.7",
 	}
@@ -267,5 +267,11 @@ func TestArchivesAreRefused(t *testing.T) {
 			continue
 		}
 		assert.ErrorContains(t, err, words[name], name)
+	}
+}
+
+func TestArchivesPrintAsPyTorch(t *testing.T) {
+	for path, g := range cases(t) {
+		assert.Equal(t, g.Print, importFile(t, path+".pt2").Graph.String(), g.Name)
 	}
 }

@@ -34,7 +34,7 @@ func (b *builder) modulePath(n *node) string {
 }
 
 // readModules reads the paths of the modules, and their classes from the nodes.
-func (b *builder) readModules(a *archive) error {
+func (b *builder) readModules() {
 	b.modules = map[string]bool{"": true}
 	b.out.Graph.Modules = []graph.Module{{}}
 	for _, m := range b.program.GraphModule.Modules {
@@ -52,7 +52,6 @@ func (b *builder) readModules(a *archive) error {
 		b.out.Graph.Modules[k].Class = classes[b.out.Graph.Modules[k].Path]
 	}
 	b.out.Graph.Name = b.out.Graph.Modules[0].Class
-	return nil
 }
 
 // addModule adds a module, after those that hold it. A second call of a module has a path that ends in @1.

@@ -129,6 +129,7 @@ func (b *builder) addNode(n *node) error {
 		return err
 	}
 	if changes && len(out.Results) == 1 {
+		b.inPlace[out.Module] = true
 		b.views.change(self, string(out.Results[0]), n.Target)
 		b.names[self] = out.Results[0]
 	}

@@ -133,28 +133,30 @@ type view struct {
 
 // count is the number of items, checked against the storage's.
 func (v view) count(storage int64) (int64, error) {
-	if len(v.strides) != len(v.shape) || v.offset < 0 {
-		return 0, fmt.Errorf("%d strides for %d sizes, and an offset of %d", len(v.strides), len(v.shape), v.offset)
+	if len(v.strides) != len(v.shape) || v.offset < 0 || v.offset > storage {
+		return 0, fmt.Errorf("%d strides for %d sizes, and an offset of %d in a storage of %d items", len(v.strides), len(v.shape), v.offset, storage)
 	}
 	count, last := int64(1), v.offset
 	for k, size := range v.shape {
 		if size == 0 {
 			return 0, nil
 		}
-		if v.strides[k] < 0 || v.strides[k] > storage {
-			return 0, fmt.Errorf("a stride of %d reaches outside of a storage of %d items", v.strides[k], storage)
+		if v.strides[k] < 0 || v.strides[k] > 0 && int64(size-1) > (storage-last)/v.strides[k] {
+			return 0, v.outside(storage)
 		}
-		if last += int64(size-1) * v.strides[k]; last >= storage {
-			break
-		}
+		last += int64(size-1) * v.strides[k]
 		if count *= int64(size); count > 1<<40 {
 			return 0, fmt.Errorf("the shape %v is too large", v.shape)
 		}
 	}
 	if last >= storage {
-		return 0, fmt.Errorf("the shape %v with strides %v reaches outside of a storage of %d items: is the payload cut short?", v.shape, v.strides, storage)
+		return 0, v.outside(storage)
 	}
 	return count, nil
+}
+
+func (v view) outside(storage int64) error {
+	return fmt.Errorf("the shape %v with strides %v reaches outside of a storage of %d items: is the payload cut short?", v.shape, v.strides, storage)
 }
 
 // copy returns the items of a view, row by row.

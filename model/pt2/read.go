@@ -44,17 +44,38 @@ func read(r io.ReaderAt, size int64) (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{program: p, out: &Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, views: newViews()}
+	b := &builder{program: p, out: &Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, views: newViews(), inPlace: map[string]bool{}}
 	if err := b.readTensors(a); err != nil {
 		return nil, err
 	}
-	if err := b.readModules(a); err != nil {
-		return nil, err
-	}
+	b.readModules()
 	if err := b.readGraph(); err != nil {
 		return nil, err
 	}
+	if err := b.describe(a); err != nil {
+		return nil, err
+	}
 	return b.out, b.out.Graph.Check()
+}
+
+// describe takes the description of the modules from the archive, if graft_export.py has put one there, and
+// else recovers what the operators say.
+func (b *builder) describe(a *archive) error {
+	const name = "extra/" + graph.SidecarName
+	if a.records[name] == nil {
+		b.recover()
+		return nil
+	}
+	text, err := a.read(name, graph.LargestSidecar)
+	if err != nil {
+		return err
+	}
+	modules, err := graph.ReadModules(text)
+	if err != nil {
+		return err
+	}
+	b.out.Graph.Describe(modules)
+	return nil
 }
 
 // builder makes a graph of a program.
@@ -64,6 +85,7 @@ type builder struct {
 	names    map[string]any // values and weights, by their names in the program
 	views    *views
 	modules  map[string]bool // paths
+	inPlace  map[string]bool // paths of modules that work in place
 	unmapped graph.Unmapped
 	train    bool // an operator was exported in train mode
 }
