@@ -38,6 +38,7 @@ var rooms = []room{
 	{"model/onnx", []string{"model"}},
 	{"model/graph", []string{"model"}},
 	{"model/pt2", []string{"model/graph"}},
+	{"model/onnx/reader", []string{"model/graph", "model/onnx"}},
 	{"tracing", []string{"model"}},
 	{"net2net", []string{"model", "tracing"}},
 	{"vocab", []string{"tracing"}},

@@ -21,6 +21,7 @@ func newModelImportCommand() *cobra.Command {
 NAME.safetensors, its weights. FILE is one of
 
   .pt2   an archive of torch.export.save, of PyTorch 2.8 or later
+  .onnx  an ONNX model, with its weights inside
 
 Nothing in an archive is executed, and pickles are refused. Where an operator cannot
 be mapped nothing is written; the list says where it is called and what to do.

@@ -82,7 +82,7 @@ func cases(t *testing.T) map[string]golden {
 	return all
 }
 
-func importFile(t testing.TB, path string) *Imported {
+func importFile(t testing.TB, path string) *graph.Imported {
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	net, err := Read(bytes.NewReader(data), int64(len(data)))
@@ -143,7 +143,7 @@ func TestArchivesComputeAsPyTorch(t *testing.T) {
 }
 
 // assertState compares the tensors with the state dict.
-func assertState(t *testing.T, g golden, net *Imported) {
+func assertState(t *testing.T, g golden, net *graph.Imported) {
 	constants := map[string]bool{}
 	for _, c := range net.Graph.Tensors {
 		constants[c.Name] = c.Role == graph.Constant

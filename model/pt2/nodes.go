@@ -21,7 +21,7 @@ func (b *builder) readGraph() error {
 	if len(b.unmapped) > 0 {
 		return b.unmapped
 	}
-	b.dropSizes()
+	b.out.Graph.DropSizes()
 	if b.train {
 		b.note("exported in train mode: normalisation and dropout follow the mode in which graft runs the network")
 	}
@@ -211,26 +211,4 @@ func (b *builder) addResults(n *node, out *graph.Node, self string) error {
 // comparesSizes reports whether an operator compares sizes, which only assertions read.
 func comparesSizes(operator string) bool {
 	return slices.Contains([]string{"operator.ge", "operator.le", "operator.gt", "operator.lt", "operator.eq", "operator.ne", "operator.and_"}, operator)
-}
-
-// dropSizes drops arithmetic on sizes that nothing reads any more.
-func (b *builder) dropSizes() {
-	nodes := b.out.Graph.Nodes
-	read := map[graph.Value]bool{}
-	kept := make([]graph.Node, 0, len(nodes))
-	for k := len(nodes) - 1; k >= 0; k-- {
-		n := nodes[k]
-		of := strings.HasPrefix(n.Operator, "operator.") || n.Operator == "sym_size.int"
-		if of && !slices.ContainsFunc(n.Results, func(v graph.Value) bool { return read[v] }) {
-			continue
-		}
-		n.Reads(func(v any) {
-			if value, ok := v.(graph.Value); ok {
-				read[value] = true
-			}
-		})
-		kept = append(kept, n)
-	}
-	slices.Reverse(kept)
-	b.out.Graph.Nodes = kept
 }

@@ -10,16 +10,9 @@ import (
 	"graft/torch/weights"
 )
 
-// Imported is a network from an archive.
-type Imported struct {
-	Graph   *graph.Graph
-	Weights *weights.Set
-	Notes   []string // what the archive does not say, or what was changed
-}
-
 // Read reads an archive of torch.export.save. If operators cannot be mapped, the error is
 // graph.Unmapped, which lists all of them.
-func Read(r io.ReaderAt, size int64) (*Imported, error) {
+func Read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	imported, err := read(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("read archive of torch.export: %w", err)
@@ -27,7 +20,7 @@ func Read(r io.ReaderAt, size int64) (*Imported, error) {
 	return imported, nil
 }
 
-func read(r io.ReaderAt, size int64) (*Imported, error) {
+func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	a, err := open(r, size)
 	if err != nil {
 		return nil, err
@@ -44,7 +37,7 @@ func read(r io.ReaderAt, size int64) (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{program: p, out: &Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, views: newViews(), inPlace: map[string]bool{}}
+	b := &builder{program: p, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, views: newViews(), inPlace: map[string]bool{}}
 	if err := b.readTensors(a); err != nil {
 		return nil, err
 	}
@@ -81,7 +74,7 @@ func (b *builder) describe(a *archive) error {
 // builder makes a graph of a program.
 type builder struct {
 	program  *program
-	out      *Imported
+	out      *graph.Imported
 	names    map[string]any // values and weights, by their names in the program
 	views    *views
 	modules  map[string]bool // paths

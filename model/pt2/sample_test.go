@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"graft/model/graph"
 )
 
 // sampleProgram is x -> Linear -> ReLU in place -> sum with x, as torch.export writes it.
@@ -79,7 +81,7 @@ func pack(t testing.TB, records map[string]string) []byte {
 	return out.Bytes()
 }
 
-func readBytes(data []byte) (*Imported, error) {
+func readBytes(data []byte) (*graph.Imported, error) {
 	return Read(bytes.NewReader(data), int64(len(data)))
 }
 
@@ -106,7 +108,7 @@ func TestASampleIsRead(t *testing.T) {
 	assert.Equal(t, []float32{1, 0.5, -1, 2}, w, "a view whose columns follow each other")
 }
 
-func sizesOf(net *Imported) string {
+func sizesOf(net *graph.Imported) string {
 	text := ""
 	for k, size := range net.Graph.Input.Shape {
 		if k > 0 {

@@ -4,12 +4,14 @@ package imports
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
 	"graft/config"
 	"graft/files"
 	"graft/model/graph"
+	"graft/model/onnx/reader"
 	"graft/model/pt2"
 	"graft/results/failure"
 	"graft/torch"
@@ -36,7 +38,7 @@ type Report struct {
 	Print string `json:"-"`
 }
 
-// Run reads an archive of torch.export and writes it as a network file with its weights
+// Run reads an archive of torch.export or an ONNX model and writes it as a network file with its weights
 // beside it. If operators cannot be mapped it writes nothing and lists them.
 func Run(env *work.Env, path string, o Options) (*Report, error) {
 	if o.Out == "" {
@@ -69,12 +71,16 @@ func Run(env *work.Env, path string, o Options) (*Report, error) {
 	return r, config.WriteImported(env.Files, r.Files[0], g)
 }
 
+// readers are the kinds of files, by extension.
+var readers = map[string]func(io.ReaderAt, int64) (*graph.Imported, error){".pt2": pt2.Read, ".onnx": reader.Read}
+
 // read reads a file of either kind.
-func read(fsys files.FS, path, modules string) (*pt2.Imported, error) {
-	if extension := strings.ToLower(filepath.Ext(path)); extension != ".pt2" {
-		return nil, failure.Usagef("%s: the extension %q is no archive's; .pt2 is one of torch.export", path, extension)
+func read(fsys files.FS, path, modules string) (*graph.Imported, error) {
+	kind, known := readers[strings.ToLower(filepath.Ext(path))]
+	if !known {
+		return nil, failure.Usagef("%s: the extension says what the file is: .pt2 for an archive of torch.export, .onnx for ONNX", path)
 	}
-	net, err := readArchive(fsys, path)
+	net, err := readFile(fsys, path, kind)
 	if err != nil || modules == "" {
 		return net, err
 	}
@@ -90,7 +96,7 @@ func read(fsys files.FS, path, modules string) (*pt2.Imported, error) {
 	return net, nil
 }
 
-func readArchive(fsys files.FS, path string) (*pt2.Imported, error) {
+func readFile(fsys files.FS, path string, kind func(io.ReaderAt, int64) (*graph.Imported, error)) (*graph.Imported, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("import: %w", err)
@@ -100,7 +106,7 @@ func readArchive(fsys files.FS, path string) (*pt2.Imported, error) {
 	if err != nil {
 		return nil, fmt.Errorf("import: %w", err)
 	}
-	net, err := pt2.Read(file, info.Size())
+	net, err := kind(file, info.Size())
 	if errors.As(err, new(graph.Unmapped)) {
 		return nil, fmt.Errorf("import %s: %w", path, err)
 	}
