@@ -100,7 +100,7 @@ func (b *builder) addNode(n *node) error {
 	if other, ok := renamed[target]; ok {
 		out.Operator = other
 	}
-	changes := inPlace(target)
+	changes := inPlace(target) && target != "detach_.default"
 	if changes && out.Operator == target {
 		name, overload, _ := strings.Cut(target, ".")
 		out.Operator = strings.TrimSuffix(name, "_") + "." + overload

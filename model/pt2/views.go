@@ -20,7 +20,7 @@ func newViews() *views {
 
 // viewing are the operators that may return a view of their first argument.
 var viewing = strings.Fields(`view reshape flatten unflatten transpose t permute movedim expand expand_as squeeze unsqueeze select slice
-	narrow chunk split split_with_sizes unbind alias detach contiguous to type_as dropout feature_dropout`)
+	narrow chunk split split_with_sizes unbind alias detach contiguous to type_as view_as reshape_as diagonal unfold dropout feature_dropout`)
 
 // add adds the result of an operator.
 func (v *views) add(name, self, operator string) {

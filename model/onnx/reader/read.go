@@ -203,10 +203,7 @@ func (b *builder) emit(operator, result string, args ...graph.Arg) graph.Value {
 }
 
 func (b *builder) emitAll(operator string, results []string, args ...graph.Arg) []graph.Value {
-	n := graph.Node{Operator: operator, Module: b.module}
-	for _, a := range args {
-		n.Args = append(n.Args, a)
-	}
+	n := graph.Node{Operator: operator, Module: b.module, Args: args}
 	for _, name := range results {
 		n.Results = append(n.Results, b.value(name))
 	}
