@@ -170,8 +170,9 @@ func (c *checker) checkNode(n Node) {
 // positive are arguments by which LibTorch divides without a check of its own.
 var positive = []string{"groups", "num_groups", "chunks", "upscale_factor", "downscale_factor", "split_size", "kernel_size", "stride", "dilation", "num_layers"}
 
-// infinite are arguments that may be infinite: bounds and what is filled in.
-var infinite = []string{"value", "fill_value", "min", "max", "other", "min_val", "max_val", "self"}
+// unbounded are arguments that may be infinite or any whole number: bounds, and what is filled in. LibTorch keeps
+// others in 32 bits in places, where larger ones become zero.
+var unbounded = []string{"value", "fill_value", "min", "max", "other", "min_val", "max_val", "self", "start", "end"}
 
 func (c *checker) checkValue(at, name string, value any, depth int) {
 	switch v := value.(type) {
@@ -184,8 +185,11 @@ func (c *checker) checkValue(at, name string, value any, depth int) {
 		if slices.Contains(positive, name) && v < 1 {
 			c.bad("%s: argument %s is %d; it must be positive", at, name, v)
 		}
+		if (v > math.MaxInt32 || v < math.MinInt32) && !slices.Contains(unbounded, name) {
+			c.bad("%s: argument %s is %d, which takes more than 32 bits", at, name, v)
+		}
 	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) && !slices.Contains(infinite, name) {
+		if math.IsNaN(v) || math.IsInf(v, 0) && !slices.Contains(unbounded, name) {
 			c.bad("%s: argument %s is %v, which is no finite number", at, name, v)
 		}
 	case Value:

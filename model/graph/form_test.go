@@ -52,6 +52,7 @@ func TestGraphsAreChecked(t *testing.T) {
 		"a value twice":                      {func(g *Graph) { g.Nodes[2].Results[0] = "q" }, "two values"},
 		"no output":                          {func(g *Graph) { g.Output = "z" }, "computes the output"},
 		"an argument that divides":           {func(g *Graph) { g.Nodes[1].Set("chunks", int64(0)) }, "must be positive"},
+		"a number of more than 32 bits":      {func(g *Graph) { g.Nodes[1].Set("chunks", int64(1)<<32) }, "32 bits"},
 		"no number":                          {func(g *Graph) { g.Nodes[1].Set("eps", 0/zero) }, "no finite number"},
 		"a tie to another shape":             {func(g *Graph) { g.Tensors[1].Shape = []int{4} }, "is tied to"},
 		"a parameter without gradients":      {func(g *Graph) { g.Tensors[0].DType = weights.Int64 }, "no gradients"},

@@ -40,7 +40,7 @@ func readPayloads(a *archive, folder string) (*payloads, error) {
 	name := "data/" + folder + "/model_" + folder + "_config.json"
 	if a.records[name] == nil {
 		if a.records["data/"+folder+"/model.pt"] != nil {
-			return nil, fmt.Errorf("the %s are a pickle, as before PyTorch 2.9; load and save the program again with a later one", folder)
+			return nil, fmt.Errorf("the %s are a pickle, as some earlier versions of PyTorch write them; load and save the program again with a current one", folder)
 		}
 		return p, nil
 	}

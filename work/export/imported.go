@@ -49,7 +49,8 @@ func inputType(g *graph.Graph, x array) (torch.DType, error) {
 	if !fits {
 		return 0, fmt.Errorf("inputs have the shape %v; %s takes %v", x.Shape, g.Name, g.Input.Shape)
 	}
-	known := map[weights.DType]torch.DType{weights.Float32: torch.Float32, weights.Int64: torch.Int64, weights.Float64: torch.Float64, weights.Int32: torch.Int32}
+	known := map[weights.DType]torch.DType{weights.Float32: torch.Float32, weights.Int64: torch.Int64, weights.Float64: torch.Float64, weights.Int32: torch.Int32,
+		weights.Float16: torch.Float16, weights.BFloat16: torch.BFloat16}
 	dtype, ok := known[g.Input.DType]
 	if !ok || x.DType != "" && slices.Contains([]weights.DType{weights.Int64, weights.Int32}, g.Input.DType) != (x.DType == "int64") {
 		return 0, fmt.Errorf("inputs have the type %s; %s takes %v", x.DType, g.Name, g.Input.DType)
