@@ -21,7 +21,7 @@ func marks() (list []mark) {
 			list = append(list, mark{k.Sections, k.isFor()})
 		}
 	}
-	return append(list, mark{[]string{"layers"}, "the file of a network: name it as network.file of a job, or print it with 'graft model show'"},
+	return append(list, mark{[]string{"operators"}, "an imported network: 'graft model forward' computes its outputs, and 'graft model show' prints it"}, mark{[]string{"layers"}, "the file of a network: name it as network.file of a job, or print it with 'graft model show'"},
 		mark{[]string{"costs", "measured"}, "a profile: name it as time.profile of a job, or print it with 'graft profile show'"},
 		mark{[]string{"network", "time", "train", "data", "adapt"}, JobKind.isFor()})
 }

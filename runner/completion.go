@@ -74,6 +74,7 @@ var argumentCompleters = map[string]completer{
 	"graft config convert": ofType("toml"),
 	"graft data fetch":     words(dataset.Fetchable),
 	"graft model show":     networks,
+	"graft model import":   ofType("pt2", "onnx"),
 	"graft profile":        networks,
 	"graft profile show":   words(profileNames),
 	"graft profile check":  ofType("toml"),

@@ -28,6 +28,7 @@ import (
 	"graft/work/estimates"
 	"graft/work/export"
 	"graft/work/fabric"
+	"graft/work/imports"
 	"graft/work/learn"
 	"graft/work/node"
 	"graft/work/pipeline"
@@ -57,7 +58,8 @@ var jsonReports = map[string][]any{
 	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}, learn.SchedulerResult{}, learn.CasesResult{}},
 	"graft model list":    {modelList{}},
 	"graft model forward": {export.ForwardReport{}},
-	"graft model show":    {describe.Network{}},
+	"graft model import":  {imports.Report{}},
+	"graft model show":    {describe.Network{}, imports.Network{}},
 	"graft profile":       {profile.Report{}},
 	"graft profile show":  {profile.Report{}},
 	"graft simulate":      {simulate.Report{}, simulate.Submission{}},

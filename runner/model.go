@@ -11,17 +11,18 @@ import (
 	"graft/tracing/drawing"
 )
 
-// newModelCommand is `graft model`. But for forward it needs no LibTorch.
+// newModelCommand is `graft model`. But for forward and import it needs no LibTorch.
 func newModelCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "model",
-		Short: "List the networks of the zoo, show a network's structure, compute its outputs",
+		Short: "List the networks of the zoo, show a network's structure, compute outputs, import",
 		Long: `model describes networks: layers, the blocks that surgery operates on, the channels that
-change together, and costs. list and show make no tensors; forward computes outputs.`,
+change together, and costs. list and show make no tensors; forward computes outputs; import reads networks of
+PyTorch.`,
 		Example: `  graft model list
   graft model show ConvNet2
   graft model show net.toml --svg net.svg`,
-	}, newModelListCommand(), newModelShowCommand(), newModelForwardCommand())
+	}, newModelListCommand(), newModelShowCommand(), newModelForwardCommand(), newModelImportCommand())
 }
 
 // modelList is the JSON output of `graft model list --json`.

@@ -22,37 +22,49 @@ func newModelForwardCommand() *cobra.Command {
 folder, or of a network of the zoo or of a file with --weights. The inputs are those that the
 network takes, normalised where its data were:
 
-  {"inputs": [{"shape": [2, 3, 32, 32], "values": [0.1, -0.4, …]}]}`,
+  {"inputs": [{"shape": [2, 3, 32, 32], "values": [0.1, -0.4, …]}]}
+
+An imported network may take whole numbers, with "dtype": "int64" beside the shape.
+--out writes {"name": …, "output_shape": …, "logits_eval": …}.`,
 		Example: `  graft model forward runs/job --inputs in.json --json
-  graft model forward net.toml --weights net.safetensors --inputs in.json`,
+  graft model forward net.toml --weights net.safetensors --inputs in.json --out out.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			r, err := export.Forward(environment(command.Context()), args[0], o)
+			if err == nil && o.Out != "" && !asJSON {
+				_, err = fmt.Fprintf(command.OutOrStdout(), "wrote %s: the outputs of %s, %v\n", o.Out, document.Printable(r.Network), r.Shape)
+				return err
+			}
 			return show(command.OutOrStdout(), asJSON, r, err, printForward)
 		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Inputs, "inputs", "", "JSON file of the inputs")
 	flags.StringVar(&o.Weights, "weights", "", "file of weights, for a network without trained ones")
+	flags.StringVar(&o.Out, "out", "", "JSON `FILE` to write the outputs to, which is replaced; they are not printed then")
 	flags.StringVar((*string)(&o.At), "at", string(trainer.AtEnd), "network of the run: final, or best by validation where train.keep_best kept it")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("inputs")
 	return command
 }
 
-// printForward has a line for each example.
+// printForward has a line for each example, or for each place of one, such as a token's.
 func printForward(w io.Writer, r *export.ForwardReport) error {
 	t := document.NewTable().Given("example", true)
-	for k := range r.Shape[1] {
+	columns := 1
+	if len(r.Shape) > 0 {
+		columns = r.Shape[len(r.Shape)-1]
+	}
+	for k := range columns {
 		name := fmt.Sprint(k)
-		if len(r.Classes) == r.Shape[1] {
+		if len(r.Classes) == columns {
 			name = document.Printable(r.Classes[k])
 		}
 		t.Numbers("", "%.6f", name)
 	}
-	for at := range r.Shape[0] {
+	for at := range len(r.Logits) / max(columns, 1) {
 		row := []any{at}
-		for _, v := range r.Logits[at*r.Shape[1]:][:r.Shape[1]] {
+		for _, v := range r.Logits[at*columns:][:columns] {
 			row = append(row, float64(v))
 		}
 		t.Add(row...)

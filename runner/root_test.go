@@ -136,7 +136,7 @@ func TestThePageAboutExitCodes(t *testing.T) {
 func wrongFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
-		"wrong.toml": "x", "wrong.pth": "garbage", "wrong.safetensors": "garbage", "wrong.pkl": "garbage", "wrong.json": "{", "inputs.json": `{"inputs": [{"shape": [1, 1], "values": [0]}]}`,
+		"wrong.toml": "x", "wrong.pth": "garbage", "wrong.pt2": "garbage", "wrong.onnx": "garbage", "wrong.txt": "garbage", "wrong.safetensors": "garbage", "wrong.pkl": "garbage", "wrong.json": "{", "inputs.json": `{"inputs": [{"shape": [1, 1], "values": [0]}]}`,
 		"vocabulary.json": "{", "names.ids.pkl": "g", "table/scenario.json": "{", "work/grid.json": "{", "run/manifest.json": "{",
 		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "right.csv": "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n", "nodes.csv": ",num\na,1\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage", "large.toml": "#" + strings.Repeat("x", 5<<20),
 		"scenario.toml": "[simulate]\n", "job.toml": "[time]\n", "pipeline.toml": "[pipeline]\n", "machine.toml": "[machine]\n",
@@ -175,6 +175,7 @@ var onWrongFiles = map[string][]struct {
 	"graft config show":      {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft config convert":   {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft model show":       {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft model import":     {{"wrong.pt2 --out net", failure.Damaged}, {"wrong.onnx --out net", failure.Damaged}, {"none.pt2 --out net", failure.Failed}, {"wrong.txt --out net", failure.Usage}},
 	"graft model forward":    {{"wrong.toml --inputs inputs.json", failure.Configuration}, {"ConvNet2 --weights wrong.pth --inputs inputs.json", failure.Damaged}, {"ConvNet2 --weights none.pth --inputs inputs.json", failure.Failed}, {"none --inputs inputs.json", failure.Usage}, {"ConvNet2 --inputs wrong.json", failure.Configuration}, {"ConvNet2 --inputs none.json", failure.Failed}},
 	"graft export":           {{"wrong.toml --out a.toml", failure.Configuration}, {"ConvNet2 --weights wrong.pth --out a.py", failure.Damaged}, {"ConvNet2 --weights none.pth --out a.py", failure.Failed}, {"none --out a.py", failure.Usage}},
 	"graft profile":          {{"wrong.toml", failure.Configuration}},

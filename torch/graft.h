@@ -176,6 +176,45 @@ char *graft_program_forward(graft_program program, graft_t input, int32_t traini
 int32_t graft_program_fused(graft_program program);  // how many layers were fused
 void graft_program_close(graft_program program);
 
+// ---- calls: a network as calls of LibTorch's operators, which is a program as well
+
+enum {
+  GRAFT_VALUE_NONE = 1,
+  GRAFT_VALUE_INT,
+  GRAFT_VALUE_DOUBLE,
+  GRAFT_VALUE_BOOL,
+  GRAFT_VALUE_TEXT,
+  GRAFT_VALUE_REGISTER,
+  GRAFT_VALUE_LIST  // number counts the values that follow, which are its items
+};
+
+typedef struct {
+  int32_t kind;
+  int32_t name;    // of the argument, as a place in the text; of arguments only
+  int32_t text;    // a place in the text
+  int64_t number;
+  double real;
+} graft_value;
+
+// A call writes outs registers after those of the calls before it. Register 0 is the input, those from 1 on
+// are the tensors.
+typedef struct {
+  int32_t op, overload, where;  // places in the text: the operator's names, and what errors add to them
+  int32_t values;               // of its arguments, with the items of lists
+  int32_t outs;
+  int32_t only_training;        // runs in train mode only
+} graft_call;
+
+typedef struct {
+  const graft_call *calls;
+  const graft_value *values;
+  const char *text;  // texts that end with zeros
+  const graft_t *tensors;
+  int32_t count, ntensors, output, flags;
+} graft_calls;
+
+char *graft_calls_new(const graft_calls *calls, graft_program *out);
+
 // ---- optimizers: no state of their own, every tensor belongs to the caller
 
 enum { GRAFT_SGD = 1, GRAFT_ADAM, GRAFT_ADAMW };

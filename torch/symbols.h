@@ -100,6 +100,7 @@ X(Transpose)
 X(View)
 
 X(graft_abi)
+X(graft_calls_new)
 X(graft_close_tensors)
 X(graft_describe)
 X(graft_evaluate)

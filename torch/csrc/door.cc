@@ -1,12 +1,14 @@
 // One translation unit for all that includes LibTorch: its headers cost more
 // than our code does.
 #include "augment.cc"
+#include "calls.cc"
 #include "fused.cc"
 #include "learn.cc"
 #include "numerics.cc"
 #include "ops.cc"
 #include "optim.cc"
 #include "optim_device.cc"
+#include "own_operators.cc"
 #include "peers.cc"
 #include "program.cc"
 #include "randaugment.cc"

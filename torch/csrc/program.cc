@@ -96,7 +96,7 @@ void check(const graft_instr &c, int32_t at, int32_t registers, int32_t ntensors
 
 Program::Program(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors, int32_t ntensors,
                  int32_t output, int32_t flags)
-    : registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0), steady_((flags & GRAFT_PROGRAM_STEADY) != 0), records_((flags & GRAFT_PROGRAM_RECORDED) != 0), tf32_((flags & GRAFT_PROGRAM_TF32) != 0),
+    : Network(flags), registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0),
       product_((flags & GRAFT_PROGRAM_BFLOAT16) != 0 ? at::kBFloat16 : (flags & GRAFT_PROGRAM_FLOAT16) != 0 ? at::kHalf : at::kFloat) {
   for (int32_t k = 0; k < ntensors; k++) tensors_.push_back(deref(tensors[k], "a weight"));
   for (int32_t k = 0; k < count; k++) {
@@ -348,20 +348,21 @@ at::Tensor Program::compute(const graft_instr &c, Pass &pass) const {
 }  // namespace graft
 
 using graft::guarded;
+using graft::Network;
 using graft::Program;
 
 char *graft_program_new(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors,
                         int32_t ntensors, int32_t output, int32_t flags, graft_program *out) {
-  return guarded([&] { *out = new Program(code, count, registers, tensors, ntensors, output, flags); });
+  return guarded([&] { *out = static_cast<Network *>(new Program(code, count, registers, tensors, ntensors, output, flags)); });
 }
 
 char *graft_program_forward(graft_program program, graft_t input, int32_t training, graft_generator generator, graft_t *out) {
   return guarded([&] {
-    *out = graft::hand_over(static_cast<Program *>(program)->forward(graft::deref(input, "the input"), training != 0,
+    *out = graft::hand_over(static_cast<Network *>(program)->forward(graft::deref(input, "the input"), training != 0,
                                                                       graft::generator_of(generator)));
   });
 }
 
-int32_t graft_program_fused(graft_program program) { return static_cast<Program *>(program)->fused(); }
+int32_t graft_program_fused(graft_program program) { return static_cast<Network *>(program)->fused(); }
 
-void graft_program_close(graft_program program) { delete static_cast<Program *>(program); }
+void graft_program_close(graft_program program) { delete static_cast<Network *>(program); }

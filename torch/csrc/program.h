@@ -6,25 +6,16 @@
 #include <torch/torch.h>
 
 #include "../graft.h"
-#include "recorded.h"
+#include "network.h"
 
 namespace graft {
 
-class Program {
+class Program final : public Network {
  public:
   Program(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors, int32_t ntensors,
           int32_t output, int32_t flags);
 
-  // Masks, where given, hold the random numbers of dropout; nullptr draws them.
-  at::Tensor forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator, Masks *masks = nullptr) const;
-  bool records() const { return records_; }
-  bool tf32() const { return tf32_; }
-  at::Device device() const { return tensors_.empty() ? at::Device(at::kCPU) : tensors_[0].device(); }
-  // The recorded step of training or of evaluation; nullptr until it is made.
-  std::unique_ptr<Recorded> &recorded(bool training) { return recorded_[training]; }
-  int32_t fused() const { return fused_; }
-  bool steady() const { return steady_; }
-  const std::vector<at::Tensor> &tensors() const { return tensors_; }
+  at::Tensor forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator, Masks *masks = nullptr) const override;
 
  private:
   bool reduced() const { return product_ != at::kFloat; }
@@ -63,14 +54,9 @@ class Program {
   at::Tensor fused_norm(const graft_instr &c, const at::Tensor &x, bool training) const;
 
   std::vector<Step> steps_;
-  std::vector<at::Tensor> tensors_;
-  int32_t registers_, output_, fused_ = 0;
+  int32_t registers_, output_;
   bool fast_;
-  bool steady_;               // gradients do not depend on the number of threads
-  bool records_;              // full batches are steps of a recording
-  bool tf32_;                 // products round operands to TF32, on CUDA devices
-  at::ScalarType product_;    // type of the operands of products; float32 keeps theirs
-  std::unique_ptr<Recorded> recorded_[2];
+  at::ScalarType product_;  // type of the operands of products; float32 keeps theirs
 };
 
 }  // namespace graft

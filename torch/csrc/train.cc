@@ -6,7 +6,7 @@
 #include "numerics.h"
 #include "optim.h"
 #include "peers.h"
-#include "program.h"
+#include "network.h"
 #include "randaugment.h"
 #include "recorded.h"
 #include "scaler.h"
@@ -110,7 +110,13 @@ constexpr int64_t kAllLabels = -100;  // no label is ignored: PyTorch's default
 // The mean loss over the batch, or this process's part of it.
 at::Tensor cross_entropy(const at::Tensor &logits, const at::Tensor &labels, const Share &share, double smoothing) {
   if (share.peers == nullptr) return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Mean, kAllLabels, smoothing);
-  return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum, kAllLabels, smoothing) * (share.weight() / static_cast<double>(share.total));
+  const double labels_of_row = labels.dim() > 1 ? static_cast<double>(labels[0].numel()) : 1;
+  return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum, kAllLabels, smoothing) * (share.weight() / (static_cast<double>(share.total) * labels_of_row));
+}
+
+// Logits with the classes as dimension 1, as the loss takes them. Networks of tokens have them last.
+at::Tensor by_class(const at::Tensor &logits, const at::Tensor &labels) {
+  return logits.dim() == 3 && labels.dim() == 2 ? logits.transpose(1, 2) : logits;
 }
 
 // Target is what rows are compared with; share is its part of the loss.
@@ -242,7 +248,7 @@ class Averages {
 
 // The recorded step of a program that serves a batch: a new one unless the key is the last one's.
 template <typename Make>
-Recorded &recorded(Program &program, bool training, Recorded::Key key, const at::Tensor &images, const at::Tensor &labels, const Make &make) {
+Recorded &recorded(Network &program, bool training, Recorded::Key key, const at::Tensor &images, const at::Tensor &labels, const Make &make) {
   key.insert(key.end(), images.sizes().begin(), images.sizes().end());
   key.push_back(static_cast<double>(images.scalar_type()));
   std::unique_ptr<Recorded> &last = program.recorded(training);
@@ -261,7 +267,7 @@ struct Undo {
   c10::optional<at::Generator> generator;
   at::Tensor drawn;
 
-  Undo(const Program &program, const Optimizer &optimizer, const graft_batches &b) : now(optimizer.state()), generator(generator_of(b.generator)) {
+  Undo(const Network &program, const Optimizer &optimizer, const graft_batches &b) : now(optimizer.state()), generator(generator_of(b.generator)) {
     now.insert(now.end(), program.tensors().begin(), program.tensors().end());
     const Averages averages(b);
     now.insert(now.end(), averages.tensors().begin(), averages.tensors().end());
@@ -278,7 +284,7 @@ struct Undo {
 // Trainer runs the steps of one call.
 class Trainer {
  public:
-  Trainer(Program &program, Optimizer &optimizer, const graft_batches &b)
+  Trainer(Network &program, Optimizer &optimizer, const graft_batches &b)
       : program_(program), optimizer_(optimizer), b_(b), feed_(b), tally_(b.steps, feed_.inputs.device()), peers_(several(b.peers)),
         changes_{b.pad, b.cutout, b.flip != 0}, random_(b.random_ops, b.magnitude), generator_(generator_of(b.generator)), averages_(b), scaler_(b.scaler),
         repeats_(program.records() && peers_ == nullptr && b.scaler == nullptr && b.mixup == 0 && b.teacher_logits == nullptr && (b.part <= 0 || b.part >= b.batch) && b.first_average == 0),
@@ -367,7 +373,7 @@ class Trainer {
   std::function<void()> work(Recorded &r) const {
     return [&program = program_, &optimizer = optimizer_, averages = averages_, smoothing = b_.smoothing, &r]() mutable {
       optimizer.zero_grad();
-      const at::Tensor logits = program.forward(r.images, true, c10::nullopt, &r.masks);
+      const at::Tensor logits = by_class(program.forward(r.images, true, c10::nullopt, &r.masks), r.labels);
       const at::Tensor loss = cross_entropy(logits, r.labels, Share{}, smoothing);
       loss.backward();
       optimizer.device_step();
@@ -382,7 +388,7 @@ class Trainer {
     const Sharing guard(share);
     from += share.start;
     const auto targets = batch.targets(from, share.count);
-    const at::Tensor logits = program_.forward(batch.images(from, share.count, changes_, random_, generator_), true, generator_);
+    const at::Tensor logits = by_class(program_.forward(batch.images(from, share.count, changes_, random_, generator_), true, generator_), targets[0].labels);
     Loss loss = loss_of(b_, batch.soft(), logits, targets, share);
     if (count < batch.size) {
       const double weight = static_cast<double>(count) / static_cast<double>(batch.size);
@@ -394,7 +400,7 @@ class Trainer {
     return share.idle ? 0 : share.count;
   }
 
-  Program &program_;
+  Network &program_;
   Optimizer &optimizer_;
   const graft_batches &b_;
   Feed feed_;
@@ -410,7 +416,7 @@ class Trainer {
   const bool placed_;   // the optimizer's numbers are on the device
 };
 
-void train(Program &program, Optimizer &optimizer, const graft_batches &b, double *losses, int64_t *correct) {
+void train(Network &program, Optimizer &optimizer, const graft_batches &b, double *losses, int64_t *correct) {
   at::AutoGradMode grad(true);
   const Narrow threads(program.steady());
   const Numerics numerics(program.device(), program.steady(), program.tf32());
@@ -419,7 +425,7 @@ void train(Program &program, Optimizer &optimizer, const graft_batches &b, doubl
 }
 
 // Changes all or nothing.
-void train_together(Program &program, Optimizer &optimizer, const graft_batches &b, double *losses, int64_t *correct) {
+void train_together(Network &program, Optimizer &optimizer, const graft_batches &b, double *losses, int64_t *correct) {
   Undo undo(program, optimizer, b);
   try {
     train(program, optimizer, b, losses, correct);
@@ -433,14 +439,14 @@ void train_together(Program &program, Optimizer &optimizer, const graft_batches 
 }
 
 // The evaluation of a recording's batch.
-std::function<void()> measured(const Program &program, Recorded &r) {
+std::function<void()> measured(const Network &program, Recorded &r) {
   return [&program, &r] {
-    const at::Tensor logits = program.forward(r.images, false, c10::nullopt);
+    const at::Tensor logits = by_class(program.forward(r.images, false, c10::nullopt), r.labels);
     r.note(at::cross_entropy_loss(logits, r.labels), logits);
   };
 }
 
-void evaluate(Program &program, const graft_batches &b, double *losses, int64_t *correct) {
+void evaluate(Network &program, const graft_batches &b, double *losses, int64_t *correct) {
   Feed feed(b);
   Tally tally(b.steps, feed.inputs.device());
   c10::NoGradGuard guard;
@@ -456,7 +462,7 @@ void evaluate(Program &program, const graft_batches &b, double *losses, int64_t 
       tally.copy(k, step);
       continue;
     }
-    const at::Tensor logits = program.forward(images, false, c10::nullopt);
+    const at::Tensor logits = by_class(program.forward(images, false, c10::nullopt), labels);
     tally.note(k, at::cross_entropy_loss(logits, labels), logits, labels);
   }
   if (steps.peers != nullptr) tally.join(*steps.peers);
@@ -470,10 +476,10 @@ char *graft_train(graft_program program, graft_optimizer optimizer, const graft_
                   int64_t *correct) {
   return graft::guarded([&] {
     auto *run = graft::several(batches->peers) == nullptr ? graft::train : graft::train_together;
-    run(*static_cast<graft::Program *>(program), *static_cast<graft::Optimizer *>(optimizer), *batches, losses, correct);
+    run(*static_cast<graft::Network *>(program), *static_cast<graft::Optimizer *>(optimizer), *batches, losses, correct);
   });
 }
 
 char *graft_evaluate(graft_program program, const graft_batches *batches, double *losses, int64_t *correct) {
-  return graft::guarded([&] { graft::evaluate(*static_cast<graft::Program *>(program), *batches, losses, correct); });
+  return graft::guarded([&] { graft::evaluate(*static_cast<graft::Network *>(program), *batches, losses, correct); });
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"graft/config"
 	"graft/files"
 	"graft/model"
 	"graft/results/failure"
@@ -17,13 +18,14 @@ import (
 type ForwardOptions struct {
 	Inputs  string        // JSON file of the inputs; needed
 	Weights string        // file of weights, for targets without trained weights of their own
+	Out     string        // JSON file to write the outputs to; empty writes none
 	At      trainer.Which // network of the run; empty is trainer.AtEnd
 }
 
 // ForwardReport holds what a network computes.
 type ForwardReport struct {
 	Network string    `json:"network"`           // class of the network
-	Shape   []int     `json:"shape"`             // examples, then outputs of each
+	Shape   []int     `json:"shape"`             // examples, then the sizes of an example's outputs
 	Logits  []float32 `json:"logits"`            // example after example
 	Classes []string  `json:"classes,omitempty"` // names of the outputs, where they are known
 }
@@ -31,7 +33,13 @@ type ForwardReport struct {
 // array is an array of a JSON file.
 type array struct {
 	Shape  []int     `json:"shape"`
-	Values []float32 `json:"values"`
+	DType  string    `json:"dtype"` // empty is float32
+	Values []float64 `json:"values"`
+}
+
+// tensor converts the values to the array's type.
+func (x array) tensor(s *torch.Scope, dtype torch.DType) *torch.Tensor {
+	return s.To(torch.From(s, x.Values, x.Shape...), dtype, torch.CPU)
 }
 
 // largestInputs limits the file of inputs, in bytes.
@@ -43,6 +51,30 @@ func Forward(env *work.Env, target string, o ForwardOptions) (*ForwardReport, er
 	x, err := readInputs(env.Files, o.Inputs)
 	if err != nil {
 		return nil, err
+	}
+	r, err := forward(env, target, o, x)
+	if err != nil || o.Out == "" {
+		return r, err
+	}
+	return r, writeOutputs(env.Files, o.Out, r)
+}
+
+// writeOutputs writes the names that PyTorch's side of a comparison has.
+func writeOutputs(fsys files.FS, path string, r *ForwardReport) error {
+	data, err := json.Marshal(struct {
+		Name   string    `json:"name"`
+		Shape  []int     `json:"output_shape"`
+		Logits []float32 `json:"logits_eval"`
+	}{r.Network, r.Shape, r.Logits})
+	if err != nil {
+		return fmt.Errorf("write %s: %w: the network computes numbers that are not finite", path, err)
+	}
+	return writeFile(fsys, path, append(data, '\n'))
+}
+
+func forward(env *work.Env, target string, o ForwardOptions, x array) (*ForwardReport, error) {
+	if config.IsImported(env.Files, target) {
+		return forwardImported(env, target, o, x)
 	}
 	src, err := read(env.Files, target, Options{Weights: o.Weights, At: o.At}, true)
 	if err != nil {
@@ -65,7 +97,7 @@ func Forward(env *work.Env, target string, o ForwardOptions) (*ForwardReport, er
 			return err
 		}
 		s.NoGrad(func() {
-			r.Logits, err = torch.Values[float32](p.Forward(s, torch.From(s, x.Values, x.Shape...), false, nil))
+			r.Logits, err = torch.Values[float32](p.Forward(s, x.tensor(s, torch.Float32), false, nil))
 		})
 		return err
 	})
@@ -90,6 +122,9 @@ func readInputs(fsys files.FS, path string) (x array, err error) {
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
 		return wrong("%w; write an object with inputs, a list of one with shape and values", err)
+	}
+	if len(file.Inputs) == 1 && !slices.Contains([]string{"", "float32", "int64"}, file.Inputs[0].DType) {
+		return wrong("the type %q of the inputs; float32 and int64 are known", file.Inputs[0].DType)
 	}
 	if len(file.Inputs) != 1 {
 		return wrong("there are %d inputs; a network takes 1", len(file.Inputs))

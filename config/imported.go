@@ -1,0 +1,67 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"graft/config/decode"
+	"graft/files"
+	"graft/model"
+	"graft/model/graph"
+)
+
+// largestImported is in bytes.
+const largestImported = 32 << 20
+
+// importedKeys are the keys whose lists have a line for each item.
+var importedKeys = []string{"modules", "tensors", "operators"}
+
+// ReadImported reads the file of an imported network, in TOML. The error wraps [Faults] where
+// the file can be read and is wrong.
+func ReadImported(fsys files.FS, path string) (*graph.Graph, error) {
+	data, err := decode.ReadAll(fsys, path, largestImported)
+	if err != nil {
+		return nil, fmt.Errorf("read network: %w", err)
+	}
+	g, err := parseImported(decode.NewDocument(path, data))
+	if err != nil {
+		return nil, fmt.Errorf("read network %s: %w", path, err)
+	}
+	return g, nil
+}
+
+func parseImported(d *decode.Document) (*graph.Graph, error) {
+	table, err := d.TOML()
+	if err != nil {
+		return nil, err
+	}
+	g, err := graph.FromForm(table)
+	var found model.FormFaults
+	if err != nil && !errors.As(err, &found) {
+		return nil, err
+	}
+	if err := d.Locate(problems(found)); err != nil {
+		return nil, cmp.Or(otherKind(d, isImportedKey), err)
+	}
+	return g, nil
+}
+
+func isImportedKey(key string) bool { return key == "operators" }
+
+// IsImported reports whether a file is that of an imported network. One that cannot be read is not.
+func IsImported(fsys files.FS, path string) bool {
+	data, err := decode.ReadAll(fsys, path, largestImported)
+	return err == nil && !isJSON(path) && decode.NewDocument(path, data).Has("operators")
+}
+
+// WriteImported writes the file of an imported network, without its weights. The file is replaced
+// as a whole or not at all.
+func WriteImported(fsys files.FS, path string, g *graph.Graph) error {
+	text := decode.FormatTOML(tableOf(g.Form()).(decode.Table), func(key string) bool { return slices.Contains(importedKeys, key) })
+	if len(text) > largestImported {
+		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path, len(text), largestImported)
+	}
+	return writeText(fsys, "network", path, text)
+}

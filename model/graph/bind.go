@@ -1,0 +1,160 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// Network is a graph with its weights as tensors, which a scope owns.
+type Network struct {
+	*Graph
+	tensors map[string]*torch.Tensor // tied ones are one tensor
+	tied    map[string]string        // to the tensor whose memory they share
+}
+
+// Bind gives a graph weights, whose names, types and shapes must be those of its tensors. Parameters
+// require gradients.
+func (g *Graph) Bind(s *torch.Scope, d torch.Device, set *weights.Set) (*Network, error) {
+	if err := g.Fits(set); err != nil {
+		return nil, err
+	}
+	n := &Network{Graph: g, tensors: make(map[string]*torch.Tensor, len(g.Tensors)), tied: map[string]string{}}
+	given := byName(set)
+	for _, t := range g.Tensors {
+		if t.Tied == "" {
+			n.tensors[t.Name] = s.RequireGrad(torch.FromWeights(s, d, given[t.Name]), t.Role == Parameter)
+		}
+	}
+	for _, t := range g.Tensors {
+		if t.Tied != "" {
+			n.tensors[t.Name], n.tied[t.Name] = n.tensors[t.Tied], t.Tied
+		}
+	}
+	return n, s.Err()
+}
+
+// Fits reports how weights differ from the graph's tensors.
+func (g *Graph) Fits(set *weights.Set) error {
+	var faults Faults
+	given := byName(set)
+	for _, t := range g.Tensors {
+		w, ok := given[t.Name]
+		same := slices.EqualFunc(w.Shape, t.Shape, func(a int64, b int) bool { return a == int64(b) })
+		switch {
+		case !ok:
+			faults = append(faults, fmt.Sprintf("%s is missing", t.Name))
+		case !same || w.DType != t.DType:
+			faults = append(faults, fmt.Sprintf("%s is %v %v in the file and %v %v in the network", t.Name, w.DType, w.Shape, t.DType, t.Shape))
+		}
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("load weights: they are not those of this %s:\n%w\ntake the weights that were written beside the network", g.Name, faults)
+	}
+	return nil
+}
+
+func byName(set *weights.Set) map[string]weights.Tensor {
+	given := make(map[string]weights.Tensor, len(set.Tensors))
+	for _, w := range set.Tensors {
+		given[w.Name] = w
+	}
+	return given
+}
+
+// Tensor is the tensor of a name; nil if there is none.
+func (n *Network) Tensor(name string) *torch.Tensor { return n.tensors[name] }
+
+// Trained are the names of the parameters, tied ones once.
+func (g *Graph) Trained() []string {
+	var names []string
+	for _, t := range g.Tensors {
+		if t.Role == Parameter && t.Tied == "" {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// Save copies the tensors into a set for a file.
+func (n *Network) Save() (*weights.Set, error) {
+	set := &weights.Set{}
+	for _, t := range n.Tensors {
+		w, err := n.tensors[t.Name].Weights(t.Name)
+		if err != nil {
+			return nil, fmt.Errorf("save %s: %w", t.Name, err)
+		}
+		set.Tensors = append(set.Tensors, w)
+	}
+	return set, nil
+}
+
+// Program compiles the network. Scope s owns the program.
+func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Program, error) {
+	l := torch.CallList{Input: valueKey(n.Input.Value), Output: valueKey(n.Output)}
+	for _, t := range n.Tensors {
+		if t.Tied == "" {
+			l.Names, l.Tensors = append(l.Names, weightKey(t.Name)), append(l.Tensors, n.tensors[t.Name])
+		}
+	}
+	for _, node := range n.Nodes {
+		l.Calls = append(l.Calls, n.calls(node)...)
+	}
+	p := s.NewCalls(l, o)
+	return p, s.Err()
+}
+
+// Values and tensors have names of their own, which may be equal.
+func valueKey(v Value) string      { return "%" + string(v) }
+func weightKey(name string) string { return "@" + name }
+
+// calls are the calls of a node: a batch normalisation also counts the batches in train mode, as its module does.
+func (n *Network) calls(node Node) []torch.Call {
+	call := torch.Call{Operator: node.Operator, Where: node.Module}
+	for _, v := range node.Results {
+		call.Results = append(call.Results, valueKey(v))
+	}
+	for _, a := range node.Args {
+		call.Arguments = append(call.Arguments, torch.Argument{Name: a.Name, Value: n.operand(a.Value)})
+	}
+	calls := []torch.Call{call}
+	if counter := n.counter(node); counter != "" {
+		argument := torch.Argument{Name: "counter", Value: torch.Ref(weightKey(counter))}
+		calls = append(calls, torch.Call{Operator: torch.CountBatch, Where: node.Module, Arguments: []torch.Argument{argument}, OnlyTraining: true})
+	}
+	return calls
+}
+
+// counter is the tensor num_batches_tracked beside the running mean of a node; empty if there is none.
+func (n *Network) counter(node Node) string {
+	mean, _ := node.Arg("running_mean").(Weight)
+	stem, ok := strings.CutSuffix(string(mean), "running_mean")
+	if name := stem + "num_batches_tracked"; ok && n.tensors[name] != nil {
+		return name
+	}
+	return ""
+}
+
+// operand converts a node's argument to that of a call.
+func (n *Network) operand(value any) any {
+	switch v := value.(type) {
+	case Value:
+		return torch.Ref(valueKey(v))
+	case Weight:
+		name := string(v)
+		if other, ok := n.tied[name]; ok {
+			name = other
+		}
+		return torch.Ref(weightKey(name))
+	case []any:
+		list := make([]any, len(v))
+		for k := range v {
+			list[k] = n.operand(v[k])
+		}
+		return list
+	}
+	return value
+}

@@ -1,0 +1,214 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+const (
+	mostNodes   = 100_000
+	mostModules = 100_000
+	mostTensors = 100_000
+	mostItems   = 10_000  // of a list
+	mostValues  = 1 << 40 // of a tensor, far beyond what a machine holds
+	deepestPath = 100     // modules in modules
+	mostFaults  = 20      // that an error lists
+)
+
+// Faults lists what is wrong with a graph. It is never empty.
+type Faults []string
+
+// Error lists the faults, one in each line.
+func (f Faults) Error() string {
+	lines := []string(f)
+	if len(lines) > mostFaults {
+		lines = append(slices.Clone(lines[:mostFaults]), fmt.Sprintf("and %d more", len(f)-mostFaults))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// checker collects faults.
+type checker struct {
+	faults  Faults
+	modules map[string]bool
+	tensors map[string]*Tensor
+	values  map[Value]bool // computed so far
+}
+
+func (c *checker) bad(format string, args ...any) {
+	if len(c.faults) <= mostFaults {
+		c.faults = append(c.faults, fmt.Sprintf(format, args...))
+	}
+}
+
+// Check checks that the graph can be run: every name is given once and before it is read, every operator is
+// known. An error is Faults.
+func (g *Graph) Check() error {
+	c := &checker{modules: map[string]bool{}, tensors: map[string]*Tensor{}, values: map[Value]bool{}}
+	if len(g.Nodes) > mostNodes || len(g.Modules) > mostModules || len(g.Tensors) > mostTensors {
+		return Faults{fmt.Sprintf("%d operators, %d modules and %d tensors: more than %d of one kind", len(g.Nodes), len(g.Modules), len(g.Tensors), mostNodes)}
+	}
+	c.checkModules(g.Modules)
+	c.checkTensors(g.Tensors)
+	c.checkInput(g.Input)
+	for _, n := range g.Nodes {
+		c.checkNode(n)
+	}
+	if !c.values[g.Output] {
+		c.bad("nothing computes the output %q", string(g.Output))
+	}
+	if len(c.faults) > 0 {
+		return c.faults
+	}
+	return nil
+}
+
+func (c *checker) checkModules(modules []Module) {
+	if len(modules) == 0 || modules[0].Path != "" {
+		c.bad("the first module is the network itself, with an empty path")
+	}
+	for _, m := range modules {
+		parent, name := splitPath(m.Path)
+		switch {
+		case c.modules[m.Path]:
+			c.bad("there are two modules %q", m.Path)
+		case m.Path != "" && (name == "" || !c.modules[parent]):
+			c.bad("the module %q has no parent before it", m.Path)
+		case strings.Count(m.Path, ".") >= deepestPath:
+			c.bad("the module %.50q… is more than %d modules deep", m.Path, deepestPath)
+		}
+		c.modules[m.Path] = true
+	}
+}
+
+func (c *checker) checkTensors(tensors []Tensor) {
+	for k, t := range tensors {
+		switch {
+		case t.Name == "" || c.tensors[t.Name] != nil:
+			c.bad("there are two tensors %q, or it has no name", t.Name)
+		case t.Role != Parameter && t.Role != Buffer && t.Role != Constant:
+			c.bad("tensor %q is a %q; it may be a parameter, a buffer or a constant", t.Name, t.Role)
+		case t.DType.Size() == 0:
+			c.bad("tensor %q has no type that graft knows", t.Name)
+		case t.Role == Parameter && !slices.Contains([]weights.DType{weights.Float32, weights.Float64, weights.Float16, weights.BFloat16}, t.DType):
+			c.bad("the parameter %q has the type %v, which has no gradients", t.Name, t.DType)
+		}
+		values := 1.0
+		for _, size := range t.Shape {
+			values *= float64(size)
+			if size < 0 {
+				c.bad("tensor %q has the shape %v", t.Name, t.Shape)
+			}
+		}
+		if len(t.Shape) > mostDims || values > mostValues {
+			c.bad("tensor %q of %v is more than a machine holds", t.Name, t.Shape)
+		}
+		c.tensors[t.Name] = &tensors[k]
+	}
+	for _, t := range tensors {
+		c.checkTie(t)
+	}
+}
+
+// mostDims is the number of dimensions that package torch describes.
+const mostDims = 8
+
+func (c *checker) checkTie(t Tensor) {
+	if t.Tied == "" {
+		return
+	}
+	other := c.tensors[t.Tied]
+	if other == nil || other.Tied != "" || other.DType != t.DType || other.Role != t.Role || !slices.Equal(other.Shape, t.Shape) {
+		c.bad("tensor %q is tied to %q, which is no tensor of the same role, type and shape with memory of its own", t.Name, t.Tied)
+	}
+}
+
+func (c *checker) checkInput(in Input) {
+	if in.Value == "" || in.DType.Size() == 0 || len(in.Shape) == 0 || len(in.Shape) > mostDims {
+		c.bad("the input needs a name, a type and a shape")
+	}
+	for _, size := range in.Shape {
+		if size.N < 1 || size.N > math.MaxInt32 {
+			c.bad("the input has a size of %d", size.N)
+		}
+	}
+	c.values[in.Value] = true
+}
+
+func (c *checker) checkNode(n Node) {
+	at := n.Operator
+	if len(n.Results) > 0 {
+		at = string(n.Results[0]) + " = " + at
+	}
+	if !torch.KnowsOperator(n.Operator) {
+		c.bad("%s: graft has no such operator", at)
+	}
+	if !c.modules[n.Module] {
+		c.bad("%s: there is no module %q", at, n.Module)
+	}
+	seen := map[string]bool{}
+	for _, a := range n.Args {
+		if a.Name == "" || seen[a.Name] {
+			c.bad("%s: the argument %q is there twice, or has no name", at, a.Name)
+		}
+		seen[a.Name] = true
+		c.checkValue(at, a.Name, a.Value, 0)
+	}
+	for _, v := range n.Results {
+		if v == "" || c.values[v] {
+			c.bad("%s: two values are named %q, or it has no name", at, string(v))
+		}
+		c.values[v] = true
+	}
+}
+
+// positive are arguments by which LibTorch divides without a check of its own.
+var positive = []string{"groups", "num_groups", "chunks", "upscale_factor", "downscale_factor", "split_size", "kernel_size", "stride", "dilation", "num_layers"}
+
+// unbounded are arguments that may be infinite or any whole number: bounds, and what is filled in. LibTorch keeps
+// others in 32 bits in places, where larger ones become zero.
+var unbounded = []string{"value", "fill_value", "min", "max", "other", "min_val", "max_val", "self", "start", "end"}
+
+func (c *checker) checkValue(at, name string, value any, depth int) {
+	switch v := value.(type) {
+	case nil, bool, string:
+	case weights.DType:
+		if v.Size() == 0 {
+			c.bad("%s: argument %s names no type", at, name)
+		}
+	case int64:
+		if slices.Contains(positive, name) && v < 1 {
+			c.bad("%s: argument %s is %d; it must be positive", at, name, v)
+		}
+		if (v > math.MaxInt32 || v < math.MinInt32) && !slices.Contains(unbounded, name) {
+			c.bad("%s: argument %s is %d, which takes more than 32 bits", at, name, v)
+		}
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) && !slices.Contains(unbounded, name) {
+			c.bad("%s: argument %s is %v, which is no finite number", at, name, v)
+		}
+	case Value:
+		if !c.values[v] {
+			c.bad("%s: argument %s reads %q, which nothing before it computes", at, name, string(v))
+		}
+	case Weight:
+		if c.tensors[string(v)] == nil {
+			c.bad("%s: argument %s reads %q, and there is no such tensor", at, name, string(v))
+		}
+	case []any:
+		if depth > 0 || len(v) > mostItems {
+			c.bad("%s: argument %s is a list in a list, or has more than %d items", at, name, mostItems)
+			return
+		}
+		for _, item := range v {
+			c.checkValue(at, name, item, depth+1)
+		}
+	default:
+		c.bad("%s: argument %s has a value of type %T", at, name, value)
+	}
+}

@@ -1,0 +1,56 @@
+package graph
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// SidecarName is the file in an archive's folder extra, or beside a file, in which graft_export.py
+// describes the modules of a network.
+const SidecarName = "graft_modules.json"
+
+// LargestSidecar bounds such a file, in bytes.
+const LargestSidecar = 16 << 20
+
+// ReadModules reads the description of the modules that graft_export.py writes.
+func ReadModules(text []byte) ([]Module, error) {
+	var file struct {
+		Modules []struct {
+			Path  string `json:"path"`
+			Class string `json:"class"`
+			Extra string `json:"extra"`
+			Print string `json:"print"`
+			Folds bool   `json:"folds"`
+		} `json:"modules"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("read the modules of a network: %w; write them with graft_export.py", err)
+	}
+	modules := make([]Module, len(file.Modules))
+	for k, m := range file.Modules {
+		modules[k] = Module(m)
+	}
+	c := &checker{modules: map[string]bool{}}
+	if c.checkModules(modules); len(c.faults) > 0 {
+		return nil, fmt.Errorf("read the modules of a network: %w", c.faults)
+	}
+	return modules, nil
+}
+
+// Describe replaces the modules by their description. A node of a module that is not described
+// belongs to the nearest one around it.
+func (g *Graph) Describe(modules []Module) {
+	known := make(map[string]bool, len(modules))
+	for _, m := range modules {
+		known[m.Path] = true
+	}
+	g.Modules, g.Name = modules, modules[0].Class
+	for k := range g.Nodes {
+		path := g.Nodes[k].Module
+		for !known[path] {
+			path = path[:max(strings.LastIndexByte(path, '.'), 0)]
+		}
+		g.Nodes[k].Module = path
+	}
+}

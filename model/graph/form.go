@@ -1,0 +1,219 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/model"
+	"graft/torch/weights"
+)
+
+// The form of a graph is the content of its file as plain values. It has the keys name (the class), input
+// (a table with value, dtype and shape, whose sizes are numbers or texts such as "batch=4"), output (a value), modules (tables with path, class,
+// extra, print and folds), tensors (tables with name, role, dtype, shape and tied) and operators (the notations of the nodes).
+
+// Form returns the form of the graph, without its weights.
+func (g *Graph) Form() model.Form {
+	sizes := []any{}
+	for _, size := range g.Input.Shape {
+		if size.Name == "" {
+			sizes = append(sizes, size.N)
+		} else {
+			sizes = append(sizes, size.String())
+		}
+	}
+	input := model.Form{{Key: "value", Value: string(g.Input.Value)}, {Key: "dtype", Value: g.Input.DType.String()}, {Key: "shape", Value: sizes}}
+	modules, tensors, operators := []any{}, []any{}, []any{}
+	for _, m := range g.Modules {
+		modules = append(modules, m.form())
+	}
+	for _, t := range g.Tensors {
+		tensors = append(tensors, t.form())
+	}
+	for _, n := range g.Nodes {
+		operators = append(operators, n.String())
+	}
+	return model.Form{{Key: "name", Value: g.Name}, {Key: "input", Value: input}, {Key: "output", Value: string(g.Output)},
+		{Key: "modules", Value: modules}, {Key: "tensors", Value: tensors}, {Key: "operators", Value: operators}}
+}
+
+func (m Module) form() model.Form {
+	f := model.Form{{Key: "path", Value: m.Path}, {Key: "class", Value: m.Class}}
+	for key, text := range map[string]string{"extra": m.Extra, "print": m.Print} {
+		if text != "" {
+			f = append(f, model.Field{Key: key, Value: text})
+		}
+	}
+	if m.Folds {
+		f = append(f, model.Field{Key: "folds", Value: true})
+	}
+	slices.SortStableFunc(f[2:], func(a, b model.Field) int { return strings.Compare(a.Key, b.Key) })
+	return f
+}
+
+func (t Tensor) form() model.Form {
+	shape := []any{}
+	for _, size := range t.Shape {
+		shape = append(shape, size)
+	}
+	f := model.Form{{Key: "name", Value: t.Name}, {Key: "role", Value: string(t.Role)}, {Key: "dtype", Value: t.DType.String()}, {Key: "shape", Value: shape}}
+	if t.Tied != "" {
+		f = append(f, model.Field{Key: "tied", Value: t.Tied})
+	}
+	return f
+}
+
+// FromForm makes a graph of its form. An error is model.FormFaults.
+func FromForm(form map[string]any) (*Graph, error) {
+	r := &formReader{}
+	g := &Graph{Name: r.text(form, "name"), Output: Value(r.text(form, "output"))}
+	r.known(form, "name", "input", "output", "modules", "tensors", "operators")
+	if input, ok := form["input"].(map[string]any); ok {
+		r.inside("input", func() { g.Input = r.input(input) })
+	} else {
+		r.bad("input", "it must be a table with value, dtype and shape")
+	}
+	r.tables(form, "modules", func(t map[string]any) { g.Modules = append(g.Modules, r.module(t)) })
+	r.tables(form, "tensors", func(t map[string]any) { g.Tensors = append(g.Tensors, r.tensor(t)) })
+	r.each(form, "operators", func(value any) {
+		text, ok := value.(string)
+		n, err := ParseNode(text)
+		if !ok || err != nil {
+			r.bad("", "no operator: %v", err)
+		}
+		g.Nodes = append(g.Nodes, n)
+	})
+	if len(r.faults) > 0 {
+		return nil, r.faults
+	}
+	if err := g.Check(); err != nil {
+		return nil, model.FormFaults{{Text: err.Error()}}
+	}
+	return g, nil
+}
+
+// formReader reads on after faults and collects them.
+type formReader struct {
+	faults model.FormFaults
+	where  []any
+}
+
+// bad notes a fault of a key; the empty key is that of the place itself.
+func (r *formReader) bad(key, format string, args ...any) {
+	where := slices.Clone(r.where)
+	if key != "" {
+		where = append(where, key)
+	}
+	if len(r.faults) < mostFaults {
+		r.faults = append(r.faults, model.FormFault{Where: where, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// inside runs read in a place below.
+func (r *formReader) inside(step any, read func()) {
+	was := r.where
+	r.where = append(slices.Clone(was), step)
+	read()
+	r.where = was
+}
+
+func (r *formReader) known(table map[string]any, keys ...string) {
+	for key := range table {
+		if !slices.Contains(keys, key) {
+			r.bad(key, "unknown key; the keys are %s", strings.Join(keys, ", "))
+		}
+	}
+}
+
+func (r *formReader) text(table map[string]any, key string) string {
+	value, given := table[key]
+	text, ok := value.(string)
+	if given && !ok {
+		r.bad(key, "it must be a text")
+	}
+	return text
+}
+
+func (r *formReader) each(table map[string]any, key string, read func(any)) {
+	list, ok := table[key].([]any)
+	if !ok && table[key] != nil {
+		r.bad(key, "it must be a list")
+	}
+	r.inside(key, func() {
+		for k, value := range list {
+			r.inside(k, func() { read(value) })
+		}
+	})
+}
+
+func (r *formReader) tables(table map[string]any, key string, read func(map[string]any)) {
+	r.each(table, key, func(value any) {
+		t, ok := value.(map[string]any)
+		if !ok {
+			r.bad("", "it must be a table")
+			return
+		}
+		read(t)
+	})
+}
+
+func (r *formReader) dtype(table map[string]any) (d weights.DType) {
+	if err := d.UnmarshalText([]byte(r.text(table, "dtype"))); err != nil {
+		r.bad("dtype", "%v", err)
+	}
+	return d
+}
+
+func (r *formReader) input(t map[string]any) Input {
+	r.known(t, "value", "dtype", "shape")
+	in := Input{Value: Value(r.text(t, "value")), DType: r.dtype(t)}
+	r.each(t, "shape", func(value any) {
+		text, named := value.(string)
+		if !named {
+			in.Shape = append(in.Shape, Size{N: r.whole(value)})
+			return
+		}
+		name, number, _ := strings.Cut(text, "=")
+		n, err := strconv.Atoi(number)
+		if err != nil || name == "" {
+			r.bad("", "a size is a whole number, or a text such as \"batch=4\"")
+		}
+		in.Shape = append(in.Shape, Size{Name: name, N: n})
+	})
+	return in
+}
+
+func (r *formReader) module(t map[string]any) Module {
+	r.known(t, "path", "class", "extra", "print", "folds")
+	m := Module{Path: r.text(t, "path"), Class: r.text(t, "class"), Extra: r.text(t, "extra"), Print: r.text(t, "print")}
+	folds, given := t["folds"]
+	if m.Folds, _ = folds.(bool); given && !m.Folds {
+		r.bad("folds", "it must be true, or missing")
+	}
+	return m
+}
+
+func (r *formReader) tensor(t map[string]any) Tensor {
+	r.known(t, "name", "role", "dtype", "shape", "tied")
+	out := Tensor{Name: r.text(t, "name"), Role: Role(r.text(t, "role")), DType: r.dtype(t), Tied: r.text(t, "tied")}
+	r.each(t, "shape", func(value any) { out.Shape = append(out.Shape, r.whole(value)) })
+	return out
+}
+
+// whole reads a whole number of TOML or JSON.
+func (r *formReader) whole(value any) int {
+	switch v := value.(type) {
+	case int:
+		return v
+	case int64:
+		return int(v)
+	case float64:
+		if v == float64(int32(v)) {
+			return int(v)
+		}
+	}
+	r.bad("", "it must be a whole number")
+	return 0
+}

@@ -1,0 +1,177 @@
+package graph
+
+import (
+	"slices"
+	"strconv"
+
+	"graft/torch/weights"
+)
+
+// Graph is a network with one input and one output.
+type Graph struct {
+	Name    string // class of the network
+	Input   Input
+	Output  Value
+	Modules []Module // in the order in which PyTorch registers them, the network itself first
+	Tensors []Tensor // parameters, buffers and constants
+	Nodes   []Node   // in running order
+}
+
+// Input is the network's input, a batch of examples.
+type Input struct {
+	Value Value
+	DType weights.DType
+	Shape []Size
+}
+
+// Size is a size of the input: a number, or the name of a dimension whose size may change.
+type Size struct {
+	Name string // such as batch; empty for a number
+	N    int    // of a dimension with a name the size of the example that it was exported with
+}
+
+// String is the number, behind the name of a size that may change.
+func (s Size) String() string {
+	if s.Name == "" {
+		return strconv.Itoa(s.N)
+	}
+	return s.Name + "=" + strconv.Itoa(s.N)
+}
+
+// Module is a module of the network.
+type Module struct {
+	Path  string // as in named_modules(); empty for the network
+	Class string
+	Extra string // what extra_repr() returns
+	Print string // the print of a module whose class has its own; empty means PyTorch's
+	Folds bool   // prints equal children as one line, as ModuleList does
+}
+
+// Role is what a tensor is to the network.
+type Role string
+
+// The roles.
+const (
+	Parameter Role = "parameter" // trained
+	Buffer    Role = "buffer"    // in the state dict, not trained
+	Constant  Role = "constant"  // in no state dict
+)
+
+// Tensor is a parameter, a buffer or a constant, by its full name.
+type Tensor struct {
+	Name  string
+	Role  Role
+	DType weights.DType
+	Shape []int
+	Tied  string // the tensor whose memory this one shares; empty for most
+}
+
+// Value names what a node computes, or the input.
+type Value string
+
+// Weight names a tensor of the network.
+type Weight string
+
+// Node is a call of an operator.
+type Node struct {
+	Operator string // name and overload, such as conv2d.default
+	Module   string // path of the module whose code calls it
+	Args     []Arg
+	Results  []Value
+}
+
+// Arg is a named argument: nil, an int64, a float64, a bool, a string, a weights.DType, a Value, a Weight, or an
+// []any of these. One that is missing has the operator's default.
+type Arg struct {
+	Name  string
+	Value any
+}
+
+// Arg returns an argument by name; nil if it is missing.
+func (n *Node) Arg(name string) any {
+	for _, a := range n.Args {
+		if a.Name == name {
+			return a.Value
+		}
+	}
+	return nil
+}
+
+// Set replaces an argument, or adds it.
+func (n *Node) Set(name string, value any) {
+	for k := range n.Args {
+		if n.Args[k].Name == name {
+			n.Args[k].Value = value
+			return
+		}
+	}
+	n.Args = append(n.Args, Arg{name, value})
+}
+
+// Reads calls a function for each value or weight among the arguments.
+func (n *Node) Reads(visit func(any)) {
+	for _, a := range n.Args {
+		list, ok := a.Value.([]any)
+		if !ok {
+			list = []any{a.Value}
+		}
+		for _, item := range list {
+			switch item.(type) {
+			case Value, Weight:
+				visit(item)
+			}
+		}
+	}
+}
+
+// Rename replaces values that the node reads.
+func (n *Node) Rename(to map[Value]Value) {
+	swap := func(v any) any {
+		if from, ok := v.(Value); ok {
+			if other, ok := to[from]; ok {
+				return other
+			}
+		}
+		return v
+	}
+	for k, a := range n.Args {
+		list, ok := a.Value.([]any)
+		if !ok {
+			n.Args[k].Value = swap(a.Value)
+			continue
+		}
+		list = slices.Clone(list)
+		for j := range list {
+			list[j] = swap(list[j])
+		}
+		n.Args[k].Value = list
+	}
+}
+
+// Tensor returns a tensor by name; nil if there is none.
+func (g *Graph) Tensor(name string) *Tensor {
+	if k := slices.IndexFunc(g.Tensors, func(t Tensor) bool { return t.Name == name }); k >= 0 {
+		return &g.Tensors[k]
+	}
+	return nil
+}
+
+// Parameters is the number of values that an optimizer trains.
+func (g *Graph) Parameters() int {
+	sum := 0
+	for _, t := range g.Tensors {
+		if t.Role == Parameter && t.Tied == "" {
+			sum += t.Count()
+		}
+	}
+	return sum
+}
+
+// Count is the number of a tensor's values.
+func (t Tensor) Count() int {
+	n := 1
+	for _, size := range t.Shape {
+		n *= size
+	}
+	return n
+}

@@ -1,0 +1,36 @@
+package graph
+
+import (
+	"slices"
+	"strings"
+
+	"graft/torch/weights"
+)
+
+// Imported is a network from a file of another program.
+type Imported struct {
+	Graph   *Graph
+	Weights *weights.Set
+	Notes   []string // what the file does not say, or what was changed
+}
+
+// DropSizes drops arithmetic on sizes that nothing reads.
+func (g *Graph) DropSizes() {
+	read := map[Value]bool{g.Output: true}
+	kept := make([]Node, 0, len(g.Nodes))
+	for k := len(g.Nodes) - 1; k >= 0; k-- {
+		n := g.Nodes[k]
+		sizes := strings.HasPrefix(n.Operator, "operator.") || n.Operator == "sym_size.int"
+		if sizes && !slices.ContainsFunc(n.Results, func(v Value) bool { return read[v] }) {
+			continue
+		}
+		n.Reads(func(v any) {
+			if value, ok := v.(Value); ok {
+				read[value] = true
+			}
+		})
+		kept = append(kept, n)
+	}
+	slices.Reverse(kept)
+	g.Nodes = kept
+}

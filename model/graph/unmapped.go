@@ -1,0 +1,34 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Unmapped lists the operators of a network that graft does not have.
+type Unmapped []Miss
+
+// Miss is an operator that cannot be mapped.
+type Miss struct {
+	Operator string `json:"operator"` // as the file names it
+	Module   string `json:"module"`   // path of the module whose code calls it; empty for the network itself
+	Advice   string `json:"advice"`   // what to do
+}
+
+// Error lists them, one in each line.
+func (u Unmapped) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "operators of the network that cannot be mapped: %d", len(u))
+	for k, m := range u {
+		if k == mostFaults {
+			fmt.Fprintf(&b, "\n  and %d more", len(u)-k)
+			break
+		}
+		module := m.Module
+		if module == "" {
+			module = "the network itself"
+		}
+		fmt.Fprintf(&b, "\n  %.100s in %.200s: %s", m.Operator, module, m.Advice)
+	}
+	return b.String()
+}

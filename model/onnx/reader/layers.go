@@ -1,0 +1,321 @@
+package reader
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"graft/model/graph"
+	"graft/torch/weights"
+)
+
+// short is the number of fewest digits that rounds to a float32, which is what was written before it was rounded.
+func short(v float32) float64 {
+	d, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
+	if err != nil {
+		return float64(v)
+	}
+	return d
+}
+
+// anys makes an argument of a list.
+func anys(list []int64) []any {
+	out := make([]any, len(list))
+	for k, v := range list {
+		out[k] = v
+	}
+	return out
+}
+
+// window is what convolutions and pools have in common.
+type window struct{ stride, padding, dilation []any }
+
+// window reads strides, pads and dilations for a number of dimensions.
+func (c *call) window(dims int) (w window, err error) {
+	if auto := c.text("auto_pad", "NOTSET"); auto != "NOTSET" && auto != "VALID" {
+		return w, fmt.Errorf("auto_pad %.40q; export with explicit pads", auto)
+	}
+	ones, zeros := slices.Repeat([]int64{1}, dims), slices.Repeat([]int64{0}, 2*dims)
+	stride, dilation, pads := c.list("strides"), c.list("dilations"), c.list("pads")
+	if stride == nil {
+		stride = ones
+	}
+	if dilation == nil {
+		dilation = ones
+	}
+	if pads == nil {
+		pads = zeros
+	}
+	if len(stride) != dims || len(dilation) != dims || len(pads) != 2*dims || !slices.Equal(pads[:dims], pads[dims:]) {
+		return w, fmt.Errorf("strides %v, dilations %v and pads %v of %d dimensions, whose pads must be equal on both sides", stride, dilation, pads, dims)
+	}
+	return window{anys(stride), anys(pads[:dims]), anys(dilation)}, nil
+}
+
+// layer reads the input and the weight, of the given least rank.
+func (c *call) layer(rank int) (x, w operand, dims int, err error) {
+	if x, err = c.need(0); err == nil {
+		w, err = c.need(1)
+	}
+	if err == nil {
+		dims, err = c.rank(w)
+	}
+	if err == nil && dims < rank {
+		err = fmt.Errorf("a weight of %d dimensions", dims)
+	}
+	return x, w, dims, err
+}
+
+func convolution(c *call) error {
+	x, w, rank, err := c.layer(3)
+	if err != nil || rank > 5 {
+		return fmt.Errorf("a weight of %d dimensions: %w", rank, err)
+	}
+	win, err := c.window(rank - 2)
+	if err != nil {
+		return err
+	}
+	return c.done(fmt.Sprintf("conv%dd.default", rank-2), c.arg("input", x), c.arg("weight", w), c.optional("bias", c.operand(2)),
+		graph.Arg{Name: "stride", Value: win.stride}, graph.Arg{Name: "padding", Value: win.padding}, graph.Arg{Name: "dilation", Value: win.dilation},
+		graph.Arg{Name: "groups", Value: c.whole("group", 1)})
+}
+
+func transposed(c *call) error {
+	x, w, rank, err := c.layer(4)
+	if err != nil || rank != 4 {
+		return fmt.Errorf("a weight of %d dimensions: %w", rank, err)
+	}
+	win, err := c.window(2)
+	if err != nil {
+		return err
+	}
+	extra := c.list("output_padding")
+	if extra == nil {
+		extra = []int64{0, 0}
+	}
+	return c.done("conv_transpose2d.input", c.arg("input", x), c.arg("weight", w), c.optional("bias", c.operand(2)),
+		graph.Arg{Name: "stride", Value: win.stride}, graph.Arg{Name: "padding", Value: win.padding}, graph.Arg{Name: "output_padding", Value: anys(extra)},
+		graph.Arg{Name: "groups", Value: c.whole("group", 1)}, graph.Arg{Name: "dilation", Value: win.dilation})
+}
+
+func gemm(c *call) error {
+	x, w, _, err := c.layer(2)
+	if err != nil {
+		return err
+	}
+	if c.whole("transA", 0) != 0 || c.real("alpha", 1) != 1 || c.real("beta", 1) != 1 {
+		return fmt.Errorf("a product with transA, alpha or beta")
+	}
+	weight := c.arg("weight", w)
+	if c.whole("transB", 0) == 0 {
+		weight.Value = c.emit("t.default", c.node.out[0]+"_t", c.arg("self", w))
+	}
+	return c.done("linear.default", c.arg("input", x), weight, c.optional("bias", c.operand(2)))
+}
+
+func batchNorm(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	args := []graph.Arg{c.arg("input", x)}
+	for k, name := range []string{"weight", "bias", "running_mean", "running_var"} {
+		o, err := c.need(k + 1)
+		if err != nil {
+			return err
+		}
+		args = append(args, c.arg(name, o))
+		if k >= 2 {
+			c.roles[o.name] = graph.Buffer
+		}
+	}
+	return c.done("batch_norm.default", append(args, graph.Arg{Name: "momentum", Value: round(1 - c.real("momentum", 0.9))}, graph.Arg{Name: "eps", Value: c.real("epsilon", 1e-5)})...)
+}
+
+// round takes off the error of a difference of decimal numbers.
+func round(v float64) float64 { return short(float32(v)) }
+
+func layerNorm(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	scale, err := c.need(1)
+	if err != nil || c.tensors[scale.name] == nil {
+		return fmt.Errorf("its scale is no tensor of the model")
+	}
+	return c.done("layer_norm.default", c.arg("input", x), graph.Arg{Name: "normalized_shape", Value: anys(c.tensors[scale.name].dims)}, c.arg("weight", scale),
+		c.optional("bias", c.operand(2)), graph.Arg{Name: "eps", Value: c.real("epsilon", 1e-5)})
+}
+
+func instanceNorm(c *call) error {
+	x, w, _, err := c.layer(1)
+	if err != nil {
+		return err
+	}
+	return c.done("instance_norm.default", c.arg("input", x), c.arg("weight", w), c.optional("bias", c.operand(2)), graph.Arg{Name: "running_mean"}, graph.Arg{Name: "running_var"},
+		graph.Arg{Name: "momentum", Value: 0.1}, graph.Arg{Name: "eps", Value: c.real("epsilon", 1e-5)})
+}
+
+func gelu(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	return c.done("gelu.default", c.arg("self", x), graph.Arg{Name: "approximate", Value: c.text("approximate", "none")})
+}
+
+func power(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	exponent := c.number(c.operand(1))
+	if _, tensor := exponent.(graph.Value); tensor || exponent == nil {
+		return fmt.Errorf("its exponent is no number of the model")
+	}
+	return c.done("pow.Tensor_Scalar", c.arg("self", x), graph.Arg{Name: "exponent", Value: exponent})
+}
+
+func clip(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	args := []graph.Arg{c.arg("self", x)}
+	for k, name := range []string{"min", "max"} {
+		if o := c.operand(k + 1); o.given {
+			args = append(args, graph.Arg{Name: name, Value: c.number(o)})
+		}
+	}
+	return c.done("clamp.default", args...)
+}
+
+func maxPool(c *call) error {
+	x, err := c.need(0)
+	kernel := c.list("kernel_shape")
+	if err != nil || len(kernel) != 2 || len(c.node.out) > 1 {
+		return fmt.Errorf("a pool with the kernel %v and %d outputs: %w", kernel, len(c.node.out), err)
+	}
+	w, err := c.window(2)
+	if err != nil {
+		return err
+	}
+	return c.done("max_pool2d.default", c.arg("self", x), graph.Arg{Name: "kernel_size", Value: anys(kernel)}, graph.Arg{Name: "stride", Value: w.stride},
+		graph.Arg{Name: "padding", Value: w.padding}, graph.Arg{Name: "dilation", Value: w.dilation}, graph.Arg{Name: "ceil_mode", Value: c.whole("ceil_mode", 0) != 0})
+}
+
+func averagePool(c *call) error {
+	x, err := c.need(0)
+	kernel := c.list("kernel_shape")
+	if err != nil || len(kernel) != 2 {
+		return fmt.Errorf("a pool with the kernel %v: %w", kernel, err)
+	}
+	w, err := c.window(2)
+	if err != nil {
+		return err
+	}
+	return c.done("avg_pool2d.default", c.arg("self", x), graph.Arg{Name: "kernel_size", Value: anys(kernel)}, graph.Arg{Name: "stride", Value: w.stride},
+		graph.Arg{Name: "padding", Value: w.padding}, graph.Arg{Name: "ceil_mode", Value: c.whole("ceil_mode", 0) != 0},
+		graph.Arg{Name: "count_include_pad", Value: c.whole("count_include_pad", 0) != 0})
+}
+
+func globalPool(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	return c.done("adaptive_avg_pool2d.default", c.arg("self", x), graph.Arg{Name: "output_size", Value: anys([]int64{1, 1})})
+}
+
+// resize is PyTorch's interpolation by factors, of images.
+func resize(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	var factors []float64
+	if t := c.tensors[c.operand(2).name]; t != nil {
+		if w, err := t.weights(); err == nil {
+			factors, _ = w.Float64s()
+		}
+	}
+	how := c.text("mode", "nearest") + " " + c.text("coordinate_transformation_mode", "half_pixel")
+	operator, known := map[string]string{"linear half_pixel": "upsample_bilinear2d.vec", "linear pytorch_half_pixel": "upsample_bilinear2d.vec", "nearest asymmetric": "upsample_nearest2d.vec"}[how]
+	if !known || len(factors) != 4 || factors[0] != 1 || factors[1] != 1 {
+		return fmt.Errorf("a resize by %v with the mode %q; graft knows linear half_pixel and nearest asymmetric of images by constant factors", factors, how)
+	}
+	args := []graph.Arg{c.arg("input", x), {Name: "output_size"}, {Name: "scale_factors", Value: []any{factors[2], factors[3]}}}
+	if operator == "upsample_bilinear2d.vec" {
+		args = append(args, graph.Arg{Name: "align_corners", Value: false})
+	}
+	return c.done(operator, args...)
+}
+
+// lstm is one layer. ONNX has its gates in the order input, output, forget, cell, PyTorch input, forget, cell,
+// output; ONNX's output has the directions before the batch.
+func lstm(c *call) error {
+	x, err := c.need(0)
+	if err != nil {
+		return err
+	}
+	h, err := c.need(5)
+	if err != nil {
+		return fmt.Errorf("an LSTM without an initial state: %w", err)
+	}
+	cell, err := c.need(6)
+	if err != nil {
+		return err
+	}
+	w, r, bias := c.tensors[c.operand(1).name], c.tensors[c.operand(2).name], c.tensors[c.operand(3).name]
+	hidden := c.whole("hidden_size", 0)
+	if w == nil || r == nil || bias == nil || len(w.dims) != 3 || len(r.dims) != 3 || len(bias.dims) != 2 || hidden < 1 || c.whole("layout", 0) != 0 || c.operand(4).given ||
+		w.dims[1] != 4*hidden || r.dims[1] != 4*hidden || bias.dims[1] != 8*hidden || w.dims[0] != r.dims[0] || w.dims[0] != bias.dims[0] {
+		return fmt.Errorf("an LSTM whose weights are no tensors of the model, or of variable lengths, or batch first")
+	}
+	var params []any
+	directions := w.dims[0]
+	for d := range directions {
+		for k, part := range []struct {
+			of        *tensor
+			from, row int64 // blocks of four gates, and items of a row
+		}{{w, d, w.dims[2]}, {r, d, r.dims[2]}, {bias, 2 * d, 1}, {bias, 2*d + 1, 1}} {
+			name := c.node.out[0] + fmt.Sprintf(".%d.%d", d, k)
+			made, err := gates(part.of, name, part.from, hidden, part.row, k < 2)
+			if err != nil {
+				return err
+			}
+			c.addInitializer(made)
+			params = append(params, c.read(c.values[name]))
+		}
+	}
+	out := c.node.out[0]
+	results := c.emitAll("lstm.input", []string{out + "_y", out + "_h", out + "_c"}, c.arg("input", x), graph.Arg{Name: "hx", Value: []any{c.read(h), c.read(cell)}}, graph.Arg{Name: "params", Value: params},
+		graph.Arg{Name: "has_biases", Value: true}, graph.Arg{Name: "num_layers", Value: int64(1)}, graph.Arg{Name: "dropout", Value: 0.0},
+		graph.Arg{Name: "bidirectional", Value: directions == 2}, graph.Arg{Name: "batch_first", Value: false})
+	split := c.emit("unflatten.int", out+"_d", graph.Arg{Name: "self", Value: results[0]}, graph.Arg{Name: "dim", Value: int64(2)}, graph.Arg{Name: "sizes", Value: []any{directions, hidden}})
+	c.set(out, c.emit("permute.default", out, graph.Arg{Name: "self", Value: split}, graph.Arg{Name: "dims", Value: anys([]int64{0, 2, 1, 3})}))
+	for k, name := range c.node.out[1:] {
+		if k < 2 && name != "" {
+			c.set(name, results[k+1])
+		}
+	}
+	return nil
+}
+
+// gates copies a block of four gates in PyTorch's order.
+func gates(t *tensor, name string, block, hidden, row int64, matrix bool) (*tensor, error) {
+	w, err := t.weights()
+	if err != nil || w.DType != weights.Float32 {
+		return nil, fmt.Errorf("the weights of an LSTM must be float32: %w", err)
+	}
+	size := hidden * row * 4 // bytes of a gate
+	made := &tensor{name: name, kind: t.kind, dims: []int64{4 * hidden}}
+	if matrix {
+		made.dims = append(made.dims, row)
+	}
+	for _, gate := range []int64{0, 2, 3, 1} {
+		made.raw = append(made.raw, w.Data[(4*block+gate)*size:][:size]...)
+	}
+	return made, nil
+}

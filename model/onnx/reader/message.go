@@ -1,0 +1,325 @@
+package reader
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"graft/torch/weights"
+)
+
+// message is the part of a ModelProto that is read.
+type message struct {
+	opset        int64
+	functions    int
+	nodes        []*node
+	initializers []*tensor
+	inputs       []*described
+	outputs      []*described
+	ranks        map[string]int // of values whose shape the file says
+}
+
+// node is a NodeProto.
+type node struct {
+	op, domain, name string
+	in, out          []string
+	attributes       map[string]*attribute
+	properties       map[string]string
+}
+
+// attribute is an AttributeProto.
+type attribute struct {
+	real   float32
+	whole  int64
+	text   string
+	tensor *tensor
+	reals  []float32
+	list   []int64
+	graph  bool
+}
+
+// tensor is a TensorProto.
+type tensor struct {
+	name     string
+	dims     []int64
+	kind     int64
+	raw      []byte
+	reals    []float32
+	wholes   []int64
+	external bool
+}
+
+// described is a ValueInfoProto.
+type described struct {
+	name string
+	kind int64
+	dims []dim
+	set  bool // whether a shape is given
+}
+
+type dim struct {
+	size int64
+	name string
+}
+
+// kinds are the numbers of TensorProto.DataType.
+var kinds = map[int64]weights.DType{
+	1: weights.Float32, 2: weights.Uint8, 3: weights.Int8, 5: weights.Int16, 6: weights.Int32, 7: weights.Int64,
+	9: weights.Bool, 10: weights.Float16, 11: weights.Float64, 16: weights.BFloat16,
+}
+
+// mostNodes bounds the operators of a model.
+const mostNodes = 100_000
+
+func parse(data []byte) (*message, error) {
+	m := &message{ranks: map[string]int{}}
+	var graph []byte
+	err := fields(data, func(f field) error {
+		switch f.number {
+		case 7:
+			graph = f.data
+		case 8:
+			return m.readOpset(f.data)
+		case 25:
+			m.functions++
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case graph == nil || m.opset == 0:
+		return nil, fmt.Errorf("it has no graph or no operator set: is it an ONNX model?")
+	case m.functions > 0:
+		return nil, fmt.Errorf("it has %d functions of its own; export it with functions inlined", m.functions)
+	}
+	return m, m.readGraph(graph)
+}
+
+func (m *message) readOpset(data []byte) error {
+	domain, version := "", int64(0)
+	err := fields(data, func(f field) error {
+		switch f.number {
+		case 1:
+			domain = string(f.data)
+		case 2:
+			version = int64(f.value)
+		}
+		return nil
+	})
+	if domain == "" || domain == "ai.onnx" {
+		m.opset = version
+	}
+	return err
+}
+
+func (m *message) readGraph(data []byte) error {
+	return fields(data, func(f field) error {
+		switch f.number {
+		case 1:
+			n, err := parseNode(f.data)
+			if m.nodes = append(m.nodes, n); len(m.nodes) > mostNodes {
+				return fmt.Errorf("it has more than %d operators", mostNodes)
+			}
+			return err
+		case 5:
+			t, err := parseTensor(f.data)
+			m.initializers = append(m.initializers, t)
+			return err
+		case 15:
+			return fmt.Errorf("it has sparse tensors, which graft does not read")
+		case 11, 12, 13:
+			d, err := parseDescribed(f.data)
+			if d.set {
+				m.ranks[d.name] = len(d.dims)
+			}
+			switch f.number {
+			case 11:
+				m.inputs = append(m.inputs, d)
+			case 12:
+				m.outputs = append(m.outputs, d)
+			}
+			return err
+		}
+		return nil
+	})
+}
+
+func parseNode(data []byte) (*node, error) {
+	n := &node{attributes: map[string]*attribute{}, properties: map[string]string{}}
+	return n, fields(data, func(f field) error {
+		switch f.number {
+		case 1:
+			n.in = append(n.in, string(f.data))
+		case 2:
+			n.out = append(n.out, string(f.data))
+		case 3:
+			n.name = string(f.data)
+		case 4:
+			n.op = string(f.data)
+		case 5:
+			name, a, err := parseAttribute(f.data)
+			n.attributes[name] = a
+			return err
+		case 7:
+			n.domain = string(f.data)
+		case 9:
+			key, value := "", ""
+			err := fields(f.data, func(f field) error {
+				if f.number == 1 {
+					key = string(f.data)
+				} else if f.number == 2 {
+					value = string(f.data)
+				}
+				return nil
+			})
+			n.properties[key] = value
+			return err
+		}
+		return nil
+	})
+}
+
+func parseAttribute(data []byte) (string, *attribute, error) {
+	name, a := "", &attribute{}
+	err := fields(data, func(f field) (err error) {
+		switch f.number {
+		case 1:
+			name = string(f.data)
+		case 2:
+			a.real = math.Float32frombits(uint32(f.value))
+		case 3:
+			a.whole = int64(f.value)
+		case 4:
+			a.text = string(f.data)
+		case 5:
+			a.tensor, err = parseTensor(f.data)
+		case 6:
+			a.graph = true
+		case 7:
+			a.reals = f.reals(a.reals)
+		case 8:
+			a.list, err = f.whole(a.list)
+		}
+		return err
+	})
+	return name, a, err
+}
+
+func parseTensor(data []byte) (*tensor, error) {
+	t := &tensor{}
+	return t, fields(data, func(f field) (err error) {
+		switch f.number {
+		case 1:
+			t.dims, err = f.whole(t.dims)
+		case 2:
+			t.kind = int64(f.value)
+		case 4:
+			t.reals = f.reals(t.reals)
+		case 5, 7, 11:
+			t.wholes, err = f.whole(t.wholes)
+		case 8:
+			t.name = string(f.data)
+		case 9:
+			t.raw = f.data
+		case 10:
+			t.raw = f.data // doubles, packed
+		case 13:
+			t.external = true
+		case 14:
+			t.external = t.external || f.value != 0
+		}
+		return err
+	})
+}
+
+func parseDescribed(data []byte) (*described, error) {
+	d := &described{}
+	var tensorType, shape []byte
+	err := fields(data, func(f field) error {
+		switch f.number {
+		case 1:
+			d.name = string(f.data)
+		case 2:
+			return fields(f.data, func(f field) error {
+				if f.number == 1 {
+					tensorType = f.data
+				}
+				return nil
+			})
+		}
+		return nil
+	})
+	if err == nil {
+		err = fields(tensorType, func(f field) error {
+			switch f.number {
+			case 1:
+				d.kind = int64(f.value)
+			case 2:
+				shape, d.set = f.data, true
+			}
+			return nil
+		})
+	}
+	if err == nil {
+		err = fields(shape, func(f field) error { return d.addDim(f.data) })
+	}
+	return d, err
+}
+
+func (d *described) addDim(data []byte) error {
+	size := dim{}
+	err := fields(data, func(f field) error {
+		switch f.number {
+		case 1:
+			size.size = int64(f.value)
+		case 2:
+			size.name = string(f.data)
+		}
+		return nil
+	})
+	d.dims = append(d.dims, size)
+	return err
+}
+
+// weights converts a tensor.
+func (t *tensor) weights() (weights.Tensor, error) {
+	w := weights.Tensor{Name: t.name, DType: kinds[t.kind], Shape: t.dims}
+	switch {
+	case t.external:
+		return w, fmt.Errorf("tensor %.200q is in another file; export the model with its weights inside", t.name)
+	case w.DType == weights.Invalid:
+		return w, fmt.Errorf("tensor %.200q has the type %d of ONNX, which graft does not have", t.name, t.kind)
+	}
+	switch {
+	case len(t.raw) > 0:
+		w.Data = t.raw
+	case w.DType == weights.Float32:
+		for _, v := range t.reals {
+			w.Data = binary.LittleEndian.AppendUint32(w.Data, math.Float32bits(v))
+		}
+	default:
+		for _, v := range t.wholes {
+			var item [8]byte
+			binary.LittleEndian.PutUint64(item[:], uint64(v))
+			w.Data = append(w.Data, item[:w.DType.Size()]...)
+		}
+	}
+	if err := w.Validate(); err != nil {
+		return w, fmt.Errorf("tensor %.200q: %w", t.name, err)
+	}
+	return w, nil
+}
+
+// ints are the values of a tensor of whole numbers; false for other tensors and for large ones.
+func (t *tensor) ints() ([]any, bool) {
+	w, err := t.weights()
+	if err != nil || w.DType != weights.Int64 || w.Count() > 64 {
+		return nil, false
+	}
+	list := make([]any, w.Count())
+	for k := range list {
+		list[k] = int64(binary.LittleEndian.Uint64(w.Data[8*k:]))
+	}
+	return list, true
+}

@@ -1,0 +1,208 @@
+package reader
+
+import (
+	"fmt"
+
+	"graft/model/graph"
+	"graft/torch"
+)
+
+// call is an operator of the model, with its operands.
+type call struct {
+	*builder
+	*node
+	operands []operand
+}
+
+// operators map ONNX's operators to ATen's.
+var operators = map[string]func(c *call) error{
+	"Conv": convolution, "ConvTranspose": transposed, "Gemm": gemm, "MatMul": pairwise("matmul.default"),
+	"BatchNormalization": batchNorm, "LayerNormalization": layerNorm, "InstanceNormalization": instanceNorm, "LSTM": lstm,
+	"Add": arithmetic("add"), "Sub": arithmetic("sub"), "Mul": arithmetic("mul"), "Div": arithmetic("div"), "Pow": power,
+	"Relu": unary("relu.default"), "Sigmoid": unary("sigmoid.default"), "Tanh": unary("tanh.default"), "HardSwish": unary("hardswish.default"),
+	"Sqrt": unary("sqrt.default"), "Reciprocal": unary("reciprocal.default"), "Neg": unary("neg.default"), "Exp": unary("exp.default"), "Log": unary("log.default"),
+	"Erf": unary("erf.default"), "Abs": unary("abs.default"), "Not": unary("logical_not.default"), "Dropout": unary("alias.default"),
+	"Elu": slope("elu.default", "alpha", 1), "LeakyRelu": slope("leaky_relu.default", "negative_slope", 0.01), "Gelu": gelu,
+	"Softmax": softmax("softmax.int"), "LogSoftmax": softmax("log_softmax.int"), "Clip": clip,
+	"MaxPool": maxPool, "AveragePool": averagePool, "GlobalAveragePool": globalPool, "ReduceMean": reduceMean, "Resize": resize,
+	"Concat": concat, "Split": split, "Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
+	"Slice": slice, "Gather": gather, "Expand": expand, "Shape": shape, "Identity": identity, "Cast": cast, "Constant": constant,
+	"Where": where, "Equal": pairwise("eq.Tensor"), "Trilu": trilu, "Range": arange,
+}
+
+func (b *builder) addNode(n *node) error {
+	scopes, _ := scopesOf(n)
+	b.module = ""
+	if len(scopes) > 0 {
+		b.module = scopes[len(scopes)-1]
+	}
+	c := &call{builder: b, node: n}
+	for _, name := range n.in {
+		o, ok := b.values[name]
+		if !ok && name != "" && len(b.missed) == 0 {
+			return fmt.Errorf("it reads %.100q, which nothing before it gives", name)
+		}
+		c.operands = append(c.operands, o)
+	}
+	make, known := operators[n.op]
+	if !known || n.domain != "" && n.domain != "ai.onnx" {
+		return b.miss(n, "export the network as a .pt2 archive, or replace the operator")
+	}
+	if len(n.out) == 0 || len(b.missed) > 0 {
+		return nil
+	}
+	before := len(b.out.Graph.Nodes)
+	if err := make(c); err != nil {
+		return err
+	}
+	for _, made := range b.out.Graph.Nodes[before:] {
+		if !torch.KnowsOperator(made.Operator) {
+			return b.miss(n, "graft has no "+made.Operator+"; export the network as a .pt2 archive")
+		}
+	}
+	return nil
+}
+
+func (b *builder) miss(n *node, advice string) error {
+	name := n.op
+	if n.domain != "" {
+		name = n.domain + "." + name
+	}
+	b.missed = append(b.missed, graph.Miss{Operator: name, Module: b.module, Advice: advice})
+	return nil
+}
+
+// operand is an input; one that is missing is not given.
+func (c *call) operand(k int) operand {
+	if k < len(c.operands) {
+		return c.operands[k]
+	}
+	return operand{}
+}
+
+// need is an input that must be a tensor.
+func (c *call) need(k int) (operand, error) {
+	o := c.operand(k)
+	if !o.given || o.ref == nil {
+		return o, fmt.Errorf("its input %d is missing, or is a size where a tensor is expected", k)
+	}
+	return o, nil
+}
+
+// whole is an attribute of one number.
+func (c *call) whole(name string, otherwise int64) int64 {
+	if a := c.attributes[name]; a != nil {
+		return a.whole
+	}
+	return otherwise
+}
+
+func (c *call) real(name string, otherwise float64) float64 {
+	if a := c.attributes[name]; a != nil {
+		return short(a.real)
+	}
+	return otherwise
+}
+
+func (c *call) text(name, otherwise string) string {
+	if a := c.attributes[name]; a != nil && a.text != "" {
+		return a.text
+	}
+	return otherwise
+}
+
+// list is an attribute of several numbers; nil if it is not there.
+func (c *call) list(name string) []int64 {
+	if a := c.attributes[name]; a != nil {
+		return a.list
+	}
+	return nil
+}
+
+// rank is the number of dimensions of an operand.
+func (c *call) rank(o operand) (int, error) {
+	if t := c.tensors[o.name]; t != nil {
+		return len(t.dims), nil
+	}
+	if n, ok := c.message.ranks[o.name]; ok {
+		return n, nil
+	}
+	return 0, fmt.Errorf("the model does not say the shape of %.100q; infer shapes before the export", o.name)
+}
+
+// done gives the first output its value.
+func (c *call) done(operator string, args ...graph.Arg) error {
+	c.set(c.node.out[0], c.emit(operator, c.node.out[0], args...))
+	return nil
+}
+
+// unary is an operator of one tensor.
+func unary(operator string) func(*call) error {
+	return func(c *call) error {
+		x, err := c.need(0)
+		if err != nil {
+			return err
+		}
+		return c.done(operator, c.arg("self", x))
+	}
+}
+
+// pairwise is an operator of two tensors.
+func pairwise(operator string) func(*call) error {
+	return func(c *call) error {
+		x, err := c.need(0)
+		if err != nil {
+			return err
+		}
+		return c.done(operator, c.arg("self", x), graph.Arg{Name: "other", Value: c.number(c.operand(1))})
+	}
+}
+
+func slope(operator, name string, otherwise float64) func(*call) error {
+	return func(c *call) error {
+		x, err := c.need(0)
+		if err != nil {
+			return err
+		}
+		return c.done(operator, c.arg("self", x), graph.Arg{Name: name, Value: c.real("alpha", otherwise)})
+	}
+}
+
+func softmax(operator string) func(*call) error {
+	return func(c *call) error {
+		x, err := c.need(0)
+		if err != nil {
+			return err
+		}
+		return c.done(operator, c.arg("self", x), graph.Arg{Name: "dim", Value: c.whole("axis", -1)})
+	}
+}
+
+// arithmetic is an operator of two tensors, or of two lists of sizes.
+func arithmetic(name string) func(*call) error {
+	return func(c *call) error {
+		a, b := c.operand(0), c.operand(1)
+		if a.sizes != nil && b.sizes != nil {
+			return sizes(c, name, a, b)
+		}
+		if a.ref == nil && a.sizes == nil || !b.given {
+			return fmt.Errorf("an operand is missing")
+		}
+		return c.done(name+".Tensor", graph.Arg{Name: "self", Value: c.number(a)}, graph.Arg{Name: "other", Value: c.number(b)})
+	}
+}
+
+// sizes computes with sizes one by one.
+func sizes(c *call, name string, a, b operand) error {
+	operator, known := map[string]string{"add": "operator.add", "sub": "operator.sub", "mul": "operator.mul", "div": "operator.floordiv"}[name]
+	if !known || len(a.sizes) != len(b.sizes) && len(a.sizes) != 1 && len(b.sizes) != 1 {
+		return fmt.Errorf("%d and %d sizes cannot be combined", len(a.sizes), len(b.sizes))
+	}
+	var list []any
+	for k := range max(len(a.sizes), len(b.sizes)) {
+		x, y := a.sizes[min(k, len(a.sizes)-1)], b.sizes[min(k, len(b.sizes)-1)]
+		list = append(list, c.emit(operator, c.node.out[0], graph.Arg{Name: "a", Value: x}, graph.Arg{Name: "b", Value: y}))
+	}
+	c.values[c.node.out[0]] = operand{sizes: list, one: a.one && b.one, given: true, name: c.node.out[0]}
+	return nil
+}

@@ -1,0 +1,125 @@
+package pt2
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+)
+
+const (
+	// largestProgram bounds models/model.json, in bytes: a network of a thousand layers takes two million.
+	largestProgram = 64 << 20
+	// largestList bounds a list of payloads, in bytes.
+	largestList = 32 << 20
+	largestWord = 64 // records with a word or a number
+)
+
+// archive is the zip file.
+type archive struct {
+	records map[string]*zip.File // by their names in the archive's folder
+	size    int64                // of the file
+}
+
+// open reads the directory of an archive, and checks that its kind is known.
+func open(r io.ReaderAt, size int64) (*archive, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: is the file cut short, or none of torch.export.save?", err)
+	}
+	root, err := rootOf(z.File)
+	if err != nil {
+		return nil, err
+	}
+	a := &archive{records: make(map[string]*zip.File, len(z.File)), size: size}
+	for _, file := range z.File {
+		name, inside := strings.CutPrefix(file.Name, root)
+		if !inside {
+			continue
+		}
+		if a.records[name] != nil {
+			return nil, fmt.Errorf("the record %.200q is there twice", name)
+		}
+		a.records[name] = file
+	}
+	return a, a.checkKind()
+}
+
+// rootOf finds the folder that holds archive_format.
+func rootOf(found []*zip.File) (string, error) {
+	compiled := false
+	for _, file := range found {
+		folder, name := path.Split(file.Name)
+		switch {
+		case name == "archive_format":
+			return folder, nil
+		case name == "serialized_exported_program.json":
+			return "", errors.New("the archive has the layout of PyTorch 2.7 and earlier; load and save it again with PyTorch 2.8 or later")
+		}
+		compiled = compiled || strings.Contains(folder, "aotinductor")
+	}
+	if compiled {
+		return "", errors.New("the archive holds compiled code and no graph; export the network with torch.export.save")
+	}
+	return "", errors.New("the zip file has no archive_format: it is none of torch.export.save")
+}
+
+// checkKind checks the words that say how the archive is written.
+func (a *archive) checkKind() error {
+	for name, known := range map[string]string{"archive_format": "pt2", "archive_version": "0", "byteorder": "little"} {
+		if name == "byteorder" && a.records[name] == nil {
+			continue
+		}
+		word, err := a.read(name, largestWord)
+		if err != nil {
+			return err
+		}
+		if text := strings.TrimSpace(string(word)); text != known {
+			return fmt.Errorf("%s is %.40q, where %q is known; save the program again with torch.export.save", name, text, known)
+		}
+	}
+	return nil
+}
+
+// read returns a record, which must be stored as it is.
+func (a *archive) read(name string, most int64) ([]byte, error) {
+	file := a.records[name]
+	if file == nil {
+		return nil, fmt.Errorf("the record %.200q is missing", name)
+	}
+	if file.Method != zip.Store || file.CompressedSize64 != file.UncompressedSize64 {
+		return nil, fmt.Errorf("the record %.200q is compressed, which torch.export.save never does", name)
+	}
+	if file.UncompressedSize64 > uint64(min(most, a.size)) {
+		return nil, fmt.Errorf("the record %.200q has %d bytes; it may have %d", name, file.UncompressedSize64, min(most, a.size))
+	}
+	in, err := file.Open()
+	if err != nil {
+		return nil, fmt.Errorf("the record %.200q: %w", name, err)
+	}
+	defer in.Close()
+	data := make([]byte, file.UncompressedSize64)
+	if _, err := io.ReadFull(in, data); err != nil {
+		return nil, fmt.Errorf("the record %.200q: %w", name, err)
+	}
+	if _, err := in.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("the record %.200q: %w", name, errors.Join(errors.New("its checksum or its length is wrong"), err))
+	}
+	return data, nil
+}
+
+// program finds the one program of the archive.
+func (a *archive) program() (string, error) {
+	var found []string
+	for name := range a.records {
+		if ok, _ := path.Match("models/*.json", name); ok {
+			found = append(found, name)
+		}
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("there are %d programs in the folder models; one is read", len(found))
+	}
+	return found[0], nil
+}

@@ -1,0 +1,127 @@
+package pt2
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestFaultsOfArchivesAreNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(map[string]string)
+		want   string
+	}{
+		"no archive":      {func(r map[string]string) { delete(r, "archive_format") }, "no archive_format"},
+		"another version": {func(r map[string]string) { r["archive_version"] = "1" }, "archive_version"},
+		"two programs":    {func(r map[string]string) { r["models/other.json"] = "{}" }, "2 programs"},
+		"weights as a pickle": {func(r map[string]string) {
+			r["data/weights/model.pt"] = ""
+			delete(r, "data/weights/model_weights_config.json")
+		}, "are a pickle"},
+		"a view of what changed": {swap(`"self", "arg": {"as_tensor": {"name": "view"}}`, `"self", "arg": {"as_tensor": {"name": "w"}}`,
+			`{"target": "torch.ops.aten.relu_.default"`, `{"target": "torch.ops.aten.flatten.using_ints", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "linear"}}}], "outputs": [{"as_tensor": {"name": "w"}}]}, {"target": "torch.ops.aten.relu_.default"`), "in place"},
+		"a buffer that changes":                 {swap(`"self", "arg": {"as_tensor": {"name": "linear"}}`, `"self", "arg": {"as_tensor": {"name": "b_shift"}}`), "changes the tensor"},
+		"a tensor of eight bits":                {swap(`"dtype": 7, "sizes": [{"as_expr"`, `"dtype": 29, "sizes": [{"as_expr"`), "number 29"},
+		"a token":                               {swap(`{"user_input"`, `{"token"`), "kind \"token\""},
+		"no output":                             {swap(`{"user_output": {"arg": {"as_tensor": {"name": "add"}}}}`, ``), "0 outputs"},
+		"a description of modules that is none": {func(r map[string]string) { r["extra/graft_modules.json"] = `{"modules": []}` }, "the network itself"},
+	} {
+		records := sampleRecords()
+		c.change(records)
+		_, err := readBytes(pack(t, records))
+		assert.ErrorContains(t, err, c.want, name)
+	}
+}
+
+// swap replaces texts of the program.
+func swap(pairs ...string) func(map[string]string) {
+	return func(r map[string]string) {
+		r["models/model.json"] = strings.NewReplacer(pairs...).Replace(r["models/model.json"])
+	}
+}
+
+func TestModulesAreThoseOfTheDescription(t *testing.T) {
+	records := sampleRecords()
+	records["extra/graft_modules.json"] = `{"modules": [{"path": "", "class": "Mine", "extra": "a=1"}, {"path": "fc", "class": "Special", "print": "Special of mine"}]}`
+	net, err := readBytes(pack(t, records))
+	require.NoError(t, err)
+	assert.Equal(t, "Mine(\n  a=1\n  (fc): Special of mine\n)", net.Graph.String())
+	assert.Equal(t, "", net.Graph.Nodes[2].Module, "of a module that is not described")
+}
+
+// largestMemory is far above what a small archive needs, and below what a machine has.
+const largestMemory = 1 << 30
+
+func TestMutatedArchivesNeverCrash(t *testing.T) {
+	mutations := 150
+	if os.Getenv("GRAFT_LONG") != "" {
+		mutations = 10_000
+	}
+	seeds := []map[string]string{sampleRecords()}
+	for _, path := range referenceArchives() {
+		seeds = append(seeds, unpack(t, path))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	var before, after runtime.MemStats
+	read := 0
+	for range mutations {
+		records := mutate(random, seeds[random.IntN(len(seeds))])
+		runtime.ReadMemStats(&before)
+		data := pack(t, records)
+		if random.IntN(4) == 0 {
+			data[random.IntN(len(data))] ^= byte(1 << random.IntN(8))
+		}
+		if _, err := readBytes(data); err == nil {
+			read++
+		}
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(largestMemory))
+	}
+	t.Logf("%d of %d mutated archives are still networks", read, mutations)
+}
+
+// referenceArchives are the archives of PyTorch; none where they are not here.
+func referenceArchives() []string {
+	paths, _ := filepath.Glob(filepath.Join(reference, "cases", "*.pt2"))
+	return paths
+}
+
+var scalar = regexp.MustCompile(`"[^"]*"|-?[0-9][0-9.e+-]*|true|false|null`)
+
+// mutate changes values of the JSON texts, or drops a record.
+func mutate(random *rand.Rand, from map[string]string) map[string]string {
+	records := map[string]string{}
+	for name, text := range from {
+		records[name] = text
+	}
+	names := []string{"models/model.json", "models/model.json", "data/weights/model_weights_config.json", "data/constants/model_constants_config.json"}
+	for range 1 + random.IntN(3) {
+		name := names[random.IntN(len(names))]
+		text := records[name]
+		places := scalar.FindAllStringIndex(text, -1)
+		if len(places) == 0 {
+			continue
+		}
+		at, other := places[random.IntN(len(places))], places[random.IntN(len(places))]
+		with := []string{text[other[0]:other[1]], "-1", "0", "9223372036854775807", "4294967296", `""`, "null", "[]", "{}", "1e308", "100000", `{"as_int": 5}`}
+		records[name] = text[:at[0]] + with[random.IntN(len(with))] + text[at[1]:]
+	}
+	return records
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(pack(f, sampleRecords()))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		net, err := readBytes(data)
+		if err == nil {
+			require.NoError(t, net.Graph.Check())
+		}
+	})
+}

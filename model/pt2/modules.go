@@ -1,0 +1,67 @@
+package pt2
+
+import (
+	"strings"
+
+	"graft/model/graph"
+)
+
+// place is a module on the stack of a node.
+type place struct{ path, class string }
+
+// stackOf reads the modules whose code calls a node, outermost first: "key,path,class" for each.
+func stackOf(n *node) []place {
+	var stack []place
+	for part := range strings.SplitSeq(n.Metadata.Stack, ";") {
+		fields := strings.Split(part, ",")
+		if len(fields) != 3 || strings.HasPrefix(fields[1], "_empty_nn_module_stack") {
+			continue
+		}
+		stack = append(stack, place{fields[1], fields[2][strings.LastIndexByte(fields[2], '.')+1:]})
+	}
+	return stack
+}
+
+// modulePath is the path of the innermost known module of a node.
+func (b *builder) modulePath(n *node) string {
+	stack := stackOf(n)
+	for k := len(stack) - 1; k >= 0; k-- {
+		if b.modules[stack[k].path] {
+			return stack[k].path
+		}
+	}
+	return ""
+}
+
+// readModules reads the paths of the modules, and their classes from the nodes.
+func (b *builder) readModules() {
+	b.modules = map[string]bool{"": true}
+	b.out.Graph.Modules = []graph.Module{{}}
+	for _, m := range b.program.GraphModule.Modules {
+		b.addModule(m.Path)
+	}
+	classes := map[string]string{}
+	for k := range b.program.GraphModule.Graph.Nodes {
+		for _, p := range stackOf(&b.program.GraphModule.Graph.Nodes[k]) {
+			if classes[p.path] == "" {
+				classes[p.path] = p.class
+			}
+		}
+	}
+	for k := range b.out.Graph.Modules {
+		b.out.Graph.Modules[k].Class = classes[b.out.Graph.Modules[k].Path]
+	}
+	b.out.Graph.Name = b.out.Graph.Modules[0].Class
+}
+
+// addModule adds a module, after those that hold it. A second call of a module has a path that ends in @1.
+func (b *builder) addModule(path string) {
+	if b.modules[path] || strings.Contains(path, "@") {
+		return
+	}
+	if at := strings.LastIndexByte(path, '.'); at > 0 {
+		b.addModule(path[:at])
+	}
+	b.modules[path] = true
+	b.out.Graph.Modules = append(b.out.Graph.Modules, graph.Module{Path: path})
+}

@@ -1,0 +1,214 @@
+package pt2
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/model/graph"
+	"graft/torch"
+)
+
+// readGraph reads the nodes in their order, and the output.
+func (b *builder) readGraph() error {
+	for k := range b.program.GraphModule.Graph.Nodes {
+		n := &b.program.GraphModule.Graph.Nodes[k]
+		if err := b.addNode(n); err != nil {
+			return fmt.Errorf("operator %.100s in %q: %w", n.Target, b.modulePath(n), err)
+		}
+	}
+	if len(b.unmapped) > 0 {
+		return b.unmapped
+	}
+	b.out.Graph.DropSizes()
+	if b.train {
+		b.note("exported in train mode: normalisation and dropout follow the mode in which graft runs the network")
+	}
+	return b.readOutput()
+}
+
+// readOutput checks that one tensor comes out.
+func (b *builder) readOutput() error {
+	var found []string
+	for _, output := range b.program.GraphModule.Signature.Outputs {
+		var s spec
+		if err := decode(output, &s); err != nil {
+			return err
+		}
+		switch output.kind {
+		case "user_output":
+			var tensor struct{ Name string }
+			if s.Arg == nil || s.Arg.kind != "as_tensor" {
+				return fmt.Errorf("the network returns what is no tensor; export one that returns its logits alone")
+			}
+			if err := decode(*s.Arg, &tensor); err != nil {
+				return err
+			}
+			found = append(found, tensor.Name)
+		case "buffer_mutation":
+		default:
+			return fmt.Errorf("an output of kind %.40q, which no network of tensors has", output.kind)
+		}
+	}
+	if len(found) != 1 {
+		return fmt.Errorf("the network has %d outputs; graft runs networks with one: export one that returns its logits alone", len(found))
+	}
+	value, err := b.ref(found[0])
+	if err != nil {
+		return err
+	}
+	out, ok := value.(graph.Value)
+	if !ok {
+		return fmt.Errorf("the network returns the tensor %v, which it does not compute", value)
+	}
+	b.out.Graph.Output = out
+	return nil
+}
+
+// ref finds a value or weight that a node reads.
+func (b *builder) ref(name string) (any, error) {
+	value, ok := b.names[name]
+	if !ok {
+		return nil, fmt.Errorf("it reads %.200q, which nothing before it gives", name)
+	}
+	if op := b.views.stale[name]; op != "" {
+		return nil, fmt.Errorf("it reads %.200q, a view of what %s has changed in place; write the network without that operator's in-place form", name, op)
+	}
+	return value, nil
+}
+
+// asserts are checks of shapes and types, which LibTorch's operators do by themselves.
+var asserts = []string{"_assert_tensor_metadata.default", "_assert_scalar.default", "_assert_async.msg", "sym_constrain_range.default", "sym_constrain_range_for_size.default"}
+
+// renamed are operators that do the same for a network as others.
+var renamed = map[string]string{
+	"lift_fresh_copy.default": "clone.default", "lift_fresh.default": "alias.default", "detach_.default": "detach.default",
+	"_unsafe_view.default": "view.default", "zero_.default": "zeros_like.default",
+}
+
+func (b *builder) addNode(n *node) error {
+	target, inner := strings.CutPrefix(n.Target, "torch.ops.aten.")
+	if !inner {
+		target, inner = strings.CutPrefix(n.Target, "_operator.")
+		target = "operator." + target
+	}
+	if inner && slices.Contains(asserts, target) {
+		return nil
+	}
+	out := graph.Node{Operator: target, Module: b.modulePath(n)}
+	if other, ok := renamed[target]; ok {
+		out.Operator = other
+	}
+	changes := inPlace(target) && target != "detach_.default"
+	if changes && out.Operator == target {
+		name, overload, _ := strings.Cut(target, ".")
+		out.Operator = strings.TrimSuffix(name, "_") + "." + overload
+	}
+	if !inner || !torch.KnowsOperator(out.Operator) && !comparesSizes(out.Operator) {
+		b.miss(n, out.Module)
+		return b.addResults(n, &out, "")
+	}
+	self := ""
+	for k, input := range n.Inputs {
+		if k == 0 && input.Arg.kind == "as_tensor" {
+			var tensor struct{ Name string }
+			if err := decode(input.Arg, &tensor); err != nil {
+				return err
+			}
+			self = tensor.Name
+		}
+		if err := b.addArg(&out, input.Name, input.Arg); err != nil {
+			return fmt.Errorf("argument %.60s: %w", input.Name, err)
+		}
+	}
+	if _, counts := b.names[self].(graph.Weight); counts && changes {
+		return b.changeTensor(n, self)
+	}
+	if err := b.addResults(n, &out, self); err != nil {
+		return err
+	}
+	if changes && len(out.Results) == 1 {
+		b.inPlace[out.Module] = true
+		b.views.change(self, string(out.Results[0]), n.Target)
+		b.names[self] = out.Results[0]
+	}
+	b.out.Graph.Nodes = append(b.out.Graph.Nodes, out)
+	return nil
+}
+
+// inPlace reports whether an operator changes its first argument.
+func inPlace(target string) bool {
+	name, _, _ := strings.Cut(target, ".")
+	return strings.HasSuffix(name, "_") && !strings.HasSuffix(name, "__")
+}
+
+// changeTensor leaves out the count of batches of a normalisation, which a graph counts by itself in
+// train mode. Nothing else may change a tensor of the network.
+func (b *builder) changeTensor(n *node, self string) error {
+	weight := b.names[self].(graph.Weight)
+	if !strings.HasSuffix(string(weight), "num_batches_tracked") {
+		return fmt.Errorf("it changes the tensor %q of the network; keep such state outside of forward", string(weight))
+	}
+	for _, name := range resultNames(n) {
+		b.names[name] = weight
+	}
+	return nil
+}
+
+// miss notes an operator that cannot be mapped.
+func (b *builder) miss(n *node, module string) {
+	advice := "rewrite the module with operators that graft has"
+	switch {
+	case strings.HasPrefix(n.Target, "torch.ops.higher_order."):
+		advice = "write the network without control flow that depends on tensors"
+	case !strings.HasPrefix(n.Target, "torch.ops.aten.") && !strings.HasPrefix(n.Target, "_operator."):
+		advice = "replace the custom operator by operators of PyTorch"
+	case inPlace(strings.TrimPrefix(n.Target, "torch.ops.aten.")):
+		advice = "use the form that is not in place"
+	}
+	b.unmapped = append(b.unmapped, graph.Miss{Operator: n.Target, Module: module, Advice: advice})
+}
+
+// resultNames are the names of a node's results, a list's one by one.
+func resultNames(n *node) []string {
+	var names []string
+	for _, output := range n.Outputs {
+		var one struct {
+			Name   string `json:"name"`
+			AsName string `json:"as_name"`
+		}
+		var list []struct{ Name string }
+		switch output.kind {
+		case "as_tensors":
+			if json.Unmarshal(output.body, &list) == nil {
+				for _, item := range list {
+					names = append(names, item.Name)
+				}
+			}
+		default:
+			if json.Unmarshal(output.body, &one) == nil {
+				names = append(names, one.Name+one.AsName)
+			}
+		}
+	}
+	return names
+}
+
+// addResults names what a node computes. Where it returns a view, that is one of self's memory.
+func (b *builder) addResults(n *node, out *graph.Node, self string) error {
+	for _, name := range resultNames(n) {
+		if _, taken := b.names[name]; taken || name == "" {
+			return fmt.Errorf("two values are named %.200q, or it has no name", name)
+		}
+		out.Results = append(out.Results, graph.Value(name))
+		b.names[name] = graph.Value(name)
+		b.views.add(name, self, out.Operator)
+	}
+	return nil
+}
+
+// comparesSizes reports whether an operator compares sizes, which only assertions read.
+func comparesSizes(operator string) bool {
+	return slices.Contains([]string{"operator.ge", "operator.le", "operator.gt", "operator.lt", "operator.eq", "operator.ne", "operator.and_"}, operator)
+}

@@ -1,0 +1,203 @@
+package pt2
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"graft/torch/weights"
+)
+
+// payload says which bytes a tensor has.
+type payload struct {
+	Path      string `json:"path_name"`
+	Parameter bool   `json:"is_param"`
+	Pickle    bool   `json:"use_pickle"`
+	Meta      *meta  `json:"tensor_meta"`
+}
+
+// payloads are the tensors of one folder.
+type payloads struct {
+	folder string // weights or constants
+	list   map[string]payload
+	bytes  map[string][]byte // storages, by file
+	left   int64             // bytes that tensors may still take
+	a      *archive
+}
+
+// A file may name the same bytes several times: a tied weight, or a view with a stride of zero. Beyond
+// these its size no longer bounds the memory that it takes.
+const (
+	spareBytes = 64 << 20
+	spareFold  = 4
+)
+
+// readPayloads reads a folder's list. Only its tensors are read, never scripts or pickles.
+func readPayloads(a *archive, folder string) (*payloads, error) {
+	p := &payloads{folder: folder, bytes: map[string][]byte{}, left: spareBytes + spareFold*a.size, a: a}
+	name := "data/" + folder + "/model_" + folder + "_config.json"
+	if a.records[name] == nil {
+		if a.records["data/"+folder+"/model.pt"] != nil {
+			return nil, fmt.Errorf("the %s are a pickle, as some earlier versions of PyTorch write them; load and save the program again with a current one", folder)
+		}
+		return p, nil
+	}
+	text, err := a.read(name, largestList)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Count(string(text), "{") > mostObjects {
+		return nil, fmt.Errorf("the list of %s has more than %d objects", folder, mostObjects)
+	}
+	var file struct {
+		Config map[string]payload `json:"config"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("the list of %s: %w", folder, err)
+	}
+	p.list = file.Config
+	return p, nil
+}
+
+// tensor reads a tensor by its full name.
+func (p *payloads) tensor(name string) (weights.Tensor, error) {
+	t, err := p.load(name)
+	if err != nil {
+		return t, fmt.Errorf("%s: tensor %.200q: %w", p.folder, name, err)
+	}
+	return t, nil
+}
+
+func (p *payloads) load(name string) (weights.Tensor, error) {
+	entry, ok := p.list[name]
+	switch {
+	case !ok:
+		return weights.Tensor{}, fmt.Errorf("it is not in the list")
+	case entry.Pickle:
+		return weights.Tensor{}, fmt.Errorf("it is a pickle, which could run code; export the network with plain tensors")
+	case entry.Meta == nil || entry.Meta.Layout != stridedLayout:
+		return weights.Tensor{}, fmt.Errorf("it is no dense tensor")
+	case path.Base(entry.Path) != entry.Path || entry.Path == ".." || entry.Path == ".":
+		return weights.Tensor{}, fmt.Errorf("the name %.100q leaves the folder", entry.Path)
+	case strings.HasPrefix(entry.Path, "custom_obj_") || strings.HasPrefix(entry.Path, "opaque_obj_"):
+		return weights.Tensor{}, fmt.Errorf("it is an object of Python, which could run code")
+	}
+	dtype, ok := dtypes[entry.Meta.DType]
+	if !ok {
+		return weights.Tensor{}, fmt.Errorf("graft has no type with the number %d; convert it before the export", entry.Meta.DType)
+	}
+	shape, err := entry.Meta.shape()
+	if err != nil {
+		return weights.Tensor{}, err
+	}
+	storage, err := p.storage(entry.Path)
+	if err != nil {
+		return weights.Tensor{}, err
+	}
+	v := view{shape: shape, item: int(dtype.Size())}
+	for _, stride := range entry.Meta.Strides {
+		v.strides = append(v.strides, stride.number)
+	}
+	v.offset = entry.Meta.Offset.number
+	data, err := p.copy(v, storage)
+	t := weights.Tensor{Name: name, DType: dtype, Data: data}
+	for _, size := range shape {
+		t.Shape = append(t.Shape, int64(size))
+	}
+	return t, err
+}
+
+// stridedLayout is the schema's number of dense tensors.
+const stridedLayout = 7
+
+func (p *payloads) storage(file string) ([]byte, error) {
+	if data, ok := p.bytes[file]; ok {
+		return data, nil
+	}
+	data, err := p.a.read("data/"+p.folder+"/"+file, p.a.size)
+	if err == nil {
+		p.bytes[file] = data
+	}
+	return data, err
+}
+
+// view selects items of a storage.
+type view struct {
+	shape   []int
+	strides []int64 // items
+	offset  int64   // items
+	item    int     // bytes
+}
+
+// count is the number of items, checked against the storage's.
+func (v view) count(storage int64) (int64, error) {
+	if len(v.strides) != len(v.shape) || v.offset < 0 || v.offset > storage {
+		return 0, fmt.Errorf("%d strides for %d sizes, and an offset of %d in a storage of %d items", len(v.strides), len(v.shape), v.offset, storage)
+	}
+	count, last := int64(1), v.offset
+	for k, size := range v.shape {
+		if size == 0 {
+			return 0, nil
+		}
+		if v.strides[k] < 0 || v.strides[k] > 0 && int64(size-1) > (storage-last)/v.strides[k] {
+			return 0, v.outside(storage)
+		}
+		last += int64(size-1) * v.strides[k]
+		if count *= int64(size); count > 1<<40 {
+			return 0, fmt.Errorf("the shape %v is too large", v.shape)
+		}
+	}
+	if last >= storage {
+		return 0, v.outside(storage)
+	}
+	return count, nil
+}
+
+func (v view) outside(storage int64) error {
+	return fmt.Errorf("the shape %v with strides %v reaches outside of a storage of %d items: is the payload cut short?", v.shape, v.strides, storage)
+}
+
+// copy returns the items of a view, row by row.
+func (p *payloads) copy(v view, storage []byte) ([]byte, error) {
+	count, err := v.count(int64(len(storage) / v.item))
+	if err != nil {
+		return nil, err
+	}
+	if p.left -= count * int64(v.item); p.left < 0 {
+		return nil, fmt.Errorf("the tensors take far more memory than the file has bytes")
+	}
+	if v.contiguous() {
+		at := v.offset * int64(v.item)
+		return slices.Clone(storage[at:][:count*int64(v.item)]), nil
+	}
+	data := make([]byte, 0, count*int64(v.item))
+	index := make([]int, len(v.shape))
+	for range count {
+		at := v.offset
+		for k, i := range index {
+			at += int64(i) * v.strides[k]
+		}
+		data = append(data, storage[at*int64(v.item):][:v.item]...)
+		for k := len(index) - 1; k >= 0; k-- {
+			if index[k]++; index[k] < v.shape[k] {
+				break
+			}
+			index[k] = 0
+		}
+	}
+	return data, nil
+}
+
+// contiguous reports whether the items follow each other.
+func (v view) contiguous() bool {
+	want := int64(1)
+	for k := len(v.shape) - 1; k >= 0; k-- {
+		if v.shape[k] != 1 && v.strides[k] != want {
+			return false
+		}
+		want *= int64(v.shape[k])
+	}
+	return true
+}

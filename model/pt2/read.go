@@ -1,0 +1,243 @@
+package pt2
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"graft/model/graph"
+	"graft/torch/weights"
+)
+
+// Read reads an archive of torch.export.save. If operators cannot be mapped, the error is
+// graph.Unmapped, which lists all of them.
+func Read(r io.ReaderAt, size int64) (*graph.Imported, error) {
+	imported, err := read(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("read archive of torch.export: %w", err)
+	}
+	return imported, nil
+}
+
+func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
+	a, err := open(r, size)
+	if err != nil {
+		return nil, err
+	}
+	name, err := a.program()
+	if err != nil {
+		return nil, err
+	}
+	text, err := a.read(name, largestProgram)
+	if err != nil {
+		return nil, err
+	}
+	p, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{program: p, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, views: newViews(), inPlace: map[string]bool{}}
+	if err := b.readTensors(a); err != nil {
+		return nil, err
+	}
+	b.readModules()
+	if err := b.readGraph(); err != nil {
+		return nil, err
+	}
+	if err := b.describe(a); err != nil {
+		return nil, err
+	}
+	return b.out, b.out.Graph.Check()
+}
+
+// describe takes the description of the modules from the archive, if graft_export.py has put one there, and
+// else recovers what the operators say.
+func (b *builder) describe(a *archive) error {
+	const name = "extra/" + graph.SidecarName
+	if a.records[name] == nil {
+		b.recover()
+		return nil
+	}
+	text, err := a.read(name, graph.LargestSidecar)
+	if err != nil {
+		return err
+	}
+	modules, err := graph.ReadModules(text)
+	if err != nil {
+		return err
+	}
+	b.out.Graph.Describe(modules)
+	return nil
+}
+
+// builder makes a graph of a program.
+type builder struct {
+	program  *program
+	out      *graph.Imported
+	names    map[string]any // values and weights, by their names in the program
+	views    *views
+	modules  map[string]bool // paths
+	inPlace  map[string]bool // paths of modules that work in place
+	unmapped graph.Unmapped
+	train    bool // an operator was exported in train mode
+}
+
+// spec is the part of an input's or output's description that is read.
+type spec struct {
+	Arg        *union `json:"arg"`
+	Parameter  string `json:"parameter_name"`
+	Buffer     string `json:"buffer_name"`
+	Constant   string `json:"tensor_constant_name"`
+	Persistent bool   `json:"persistent"`
+}
+
+// readTensors reads the parameters, buffers and constants, and the input's description.
+func (b *builder) readTensors(a *archive) error {
+	stored, err := readPayloads(a, "weights")
+	if err != nil {
+		return err
+	}
+	lifted, err := readPayloads(a, "constants")
+	if err != nil {
+		return err
+	}
+	first := map[string]string{} // tensors by their payloads
+	for _, input := range b.program.GraphModule.Signature.Inputs {
+		var s spec
+		if err := decode(input, &s); err != nil {
+			return err
+		}
+		switch input.kind {
+		case "parameter":
+			err = b.addTensor(s, s.Parameter, graph.Parameter, stored, first)
+		case "buffer":
+			from, role := stored, graph.Buffer
+			if !s.Persistent {
+				from, role = lifted, graph.Constant
+			}
+			err = b.addTensor(s, s.Buffer, role, from, first)
+		case "tensor_constant":
+			err = b.addTensor(s, s.Constant, graph.Constant, lifted, first)
+		case "user_input":
+			err = b.addInput(s)
+		default:
+			err = fmt.Errorf("an input of kind %.40q, which no network of tensors has", input.kind)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if b.out.Graph.Input.Value == "" {
+		return fmt.Errorf("the network has no input")
+	}
+	return nil
+}
+
+// addTensor adds a tensor. One with the payload of an earlier one is tied to it.
+func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads, first map[string]string) error {
+	in, described, err := b.described(s)
+	if err != nil {
+		return err
+	}
+	w, err := from.tensor(name)
+	if err != nil {
+		return err
+	}
+	shape, err := described.shape()
+	if err != nil {
+		return err
+	}
+	t := graph.Tensor{Name: name, Role: role, DType: w.DType, Shape: shape}
+	if !slices.EqualFunc(w.Shape, shape, func(x int64, y int) bool { return x == int64(y) }) || dtypes[described.DType] != w.DType {
+		return fmt.Errorf("tensor %.200q is %v %v in the list of %s and %v %v in the graph", name, w.DType, w.Shape, from.folder, dtypes[described.DType], shape)
+	}
+	entry := from.list[name]
+	key := fmt.Sprint(from.folder, "/", entry.Path, entry.Meta.Offset, entry.Meta.Strides, shape, w.DType, role)
+	if other, ok := first[key]; ok && t.Count() > 0 {
+		t.Tied = other
+	} else {
+		first[key] = name
+	}
+	b.out.Graph.Tensors = append(b.out.Graph.Tensors, t)
+	b.out.Weights.Tensors = append(b.out.Weights.Tensors, w)
+	b.names[in] = graph.Weight(name)
+	return nil
+}
+
+// described is the name in the graph of an input, and what the graph says of it.
+func (b *builder) described(s spec) (string, *meta, error) {
+	var tensor struct{ Name string }
+	if s.Arg == nil {
+		return "", nil, fmt.Errorf("an input without a name")
+	}
+	body := *s.Arg
+	if body.kind == "as_tensor" { // of user inputs; those of weights have the name alone
+		if err := decode(body, &tensor); err != nil {
+			return "", nil, err
+		}
+	} else if body.kind == "name" {
+		if err := decode(body, &tensor.Name); err != nil {
+			return "", nil, err
+		}
+	} else {
+		return "", nil, fmt.Errorf("an input that is no tensor but %.40q; export the network with tensors as its only inputs", body.kind)
+	}
+	m := b.program.GraphModule.Graph.TensorValues[tensor.Name]
+	if m == nil {
+		return "", nil, fmt.Errorf("the graph does not describe %.200q", tensor.Name)
+	}
+	if _, taken := b.names[tensor.Name]; taken {
+		return "", nil, fmt.Errorf("two inputs are named %.200q", tensor.Name)
+	}
+	return tensor.Name, m, nil
+}
+
+// addInput adds the network's input.
+func (b *builder) addInput(s spec) error {
+	if b.out.Graph.Input.Value != "" {
+		return fmt.Errorf("the network has several inputs; graft runs networks with one: wrap it in a module that makes the others")
+	}
+	name, m, err := b.described(s)
+	if err != nil {
+		return err
+	}
+	dtype, ok := dtypes[m.DType]
+	if !ok {
+		return fmt.Errorf("the input has a type that graft does not know, with the number %d", m.DType)
+	}
+	in := graph.Input{Value: graph.Value(name), DType: dtype}
+	symbols := map[string]string{}
+	for k, size := range m.Sizes {
+		in.Shape = append(in.Shape, graph.Size{Name: symbolName(symbols, k, size.expression), N: int(size.number)})
+	}
+	if len(in.Shape) > 0 && in.Shape[0].Name == "" {
+		b.note("exported for batches of %d only: give torch.export a dynamic dimension 0 for others", in.Shape[0].N)
+	}
+	b.out.Graph.Input = in
+	b.names[name] = in.Value
+	return nil
+}
+
+// symbolName names a dimension whose size may change.
+func symbolName(known map[string]string, k int, expression string) string {
+	if expression == "" {
+		return ""
+	}
+	if name, ok := known[expression]; ok {
+		return name
+	}
+	name := fmt.Sprintf("dimension%d", k)
+	switch {
+	case k == 0:
+		name = "batch"
+	case k == 1 && !strings.Contains(expression, "("), len(known) == 1 && known["length"] == "":
+		name = "length"
+	}
+	known[expression] = name
+	return name
+}
+
+func (b *builder) note(format string, args ...any) {
+	b.out.Notes = append(b.out.Notes, fmt.Sprintf(format, args...))
+}

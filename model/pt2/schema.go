@@ -1,0 +1,176 @@
+package pt2
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"graft/torch/weights"
+)
+
+// dtypes are the numbers of types in the schema, which are not those of LibTorch. Those that are
+// missing are complex, quantised, or of eight bits.
+var dtypes = map[int]weights.DType{
+	1: weights.Uint8, 2: weights.Int8, 3: weights.Int16, 4: weights.Int32, 5: weights.Int64,
+	6: weights.Float16, 7: weights.Float32, 8: weights.Float64, 12: weights.Bool, 13: weights.BFloat16,
+}
+
+// program is the part of models/model.json that is read.
+type program struct {
+	SchemaVersion struct{ Major, Minor int } `json:"schema_version"`
+	GraphModule   struct {
+		Graph struct {
+			Outputs      []union                     `json:"outputs"`
+			Nodes        []node                      `json:"nodes"`
+			TensorValues map[string]*meta            `json:"tensor_values"`
+			SymInts      map[string]*json.RawMessage `json:"sym_int_values"`
+		} `json:"graph"`
+		Signature struct {
+			Inputs  []union `json:"input_specs"`
+			Outputs []union `json:"output_specs"`
+		} `json:"signature"`
+		Modules []struct {
+			Path string `json:"fqn"`
+		} `json:"module_call_graph"`
+	} `json:"graph_module"`
+}
+
+// node is an operator's call.
+type node struct {
+	Target string `json:"target"`
+	Inputs []struct {
+		Name string `json:"name"`
+		Arg  union  `json:"arg"`
+	} `json:"inputs"`
+	Outputs  []union `json:"outputs"`
+	Metadata struct {
+		Stack string `json:"nn_module_stack"`
+	} `json:"metadata"`
+}
+
+// meta describes a tensor.
+type meta struct {
+	DType   int       `json:"dtype"`
+	Sizes   []integer `json:"sizes"`
+	Strides []integer `json:"strides"`
+	Offset  integer   `json:"storage_offset"`
+	Layout  int       `json:"layout"`
+}
+
+// union is an object whose only key names the type of its value.
+type union struct {
+	kind string
+	body json.RawMessage
+}
+
+// UnmarshalJSON reads the key and keeps the value as it is.
+func (u *union) UnmarshalJSON(text []byte) error {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(text, &object); err != nil {
+		return err
+	}
+	if len(object) != 1 {
+		return fmt.Errorf("an object with %d keys, where one names the type: %.60s", len(object), text)
+	}
+	for u.kind, u.body = range object {
+	}
+	return nil
+}
+
+// integer is a number, the name of a symbolic one, or an expression with the number of the example.
+type integer struct {
+	number     int64
+	name       string // of a value; empty for numbers and expressions
+	expression string
+}
+
+// UnmarshalJSON reads any of the forms.
+func (i *integer) UnmarshalJSON(text []byte) error {
+	var u union
+	if err := json.Unmarshal(text, &u); err != nil {
+		return err
+	}
+	switch u.kind {
+	case "as_int":
+		return json.Unmarshal(u.body, &i.number)
+	case "as_name":
+		return json.Unmarshal(u.body, &i.name)
+	case "as_expr":
+		var e struct {
+			Text string `json:"expr_str"`
+			Hint *struct {
+				Int *int64 `json:"as_int"`
+			} `json:"hint"`
+		}
+		if err := json.Unmarshal(u.body, &e); err != nil {
+			return err
+		}
+		if e.Hint == nil || e.Hint.Int == nil {
+			return fmt.Errorf("the size %.80s has no number for the example", e.Text)
+		}
+		i.number, i.expression = *e.Hint.Int, e.Text
+		return nil
+	}
+	return fmt.Errorf("a size given %q", u.kind)
+}
+
+// shape are the sizes of the example.
+func (m *meta) shape() ([]int, error) {
+	shape := make([]int, len(m.Sizes))
+	for k, size := range m.Sizes {
+		if size.number < 0 || size.number > math.MaxInt32 || size.name != "" {
+			return nil, fmt.Errorf("a size of %d", size.number)
+		}
+		shape[k] = int(size.number)
+	}
+	return shape, nil
+}
+
+// mostObjects bounds the objects of a program, each of which takes some hundred bytes of memory.
+const mostObjects = 1 << 20
+
+// parse reads the text of a program.
+func parse(text []byte) (*program, error) {
+	if bytes.Count(text, []byte("{")) > mostObjects {
+		return nil, fmt.Errorf("the program has more than %d objects", mostObjects)
+	}
+	p := &program{}
+	if err := json.Unmarshal(text, p); err != nil {
+		return nil, fmt.Errorf("the program: %w", err)
+	}
+	if v := p.SchemaVersion; v.Major != schemaMajor {
+		return nil, fmt.Errorf("the program has the schema version %d.%d, where %d is known; save it again with PyTorch 2.8 or later", v.Major, v.Minor, schemaMajor)
+	}
+	return p, nil
+}
+
+// schemaMajor is SCHEMA_VERSION of torch/_export/serde/schema.py. A larger minor version adds fields only.
+const schemaMajor = 8
+
+// real reads a number; those that JSON cannot write are texts.
+func real(text json.RawMessage) (float64, error) {
+	var word string
+	if err := json.Unmarshal(text, &word); err == nil {
+		switch word {
+		case "Infinity":
+			return math.Inf(1), nil
+		case "-Infinity":
+			return math.Inf(-1), nil
+		case "NaN":
+			return math.NaN(), nil
+		}
+		return 0, fmt.Errorf("%.40q is no number", word)
+	}
+	var number json.Number
+	if err := json.Unmarshal(text, &number); err != nil {
+		return 0, err
+	}
+	f, err := strconv.ParseFloat(number.String(), 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, fmt.Errorf("%.40s is out of range", number)
+	}
+	return f, err
+}

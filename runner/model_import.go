@@ -1,0 +1,67 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"graft/results/document"
+	"graft/work/imports"
+)
+
+// newModelImportCommand is `graft model import`.
+func newModelImportCommand() *cobra.Command {
+	var o imports.Options
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "import FILE --out NAME",
+		Short: "Read a network that PyTorch exported, with its weights",
+		Long: `import reads a network and writes NAME.toml, its operators and modules, and
+NAME.safetensors, its weights. FILE is one of
+
+  .pt2   an archive of torch.export.save, of PyTorch 2.8 or later
+  .onnx  an ONNX model, with its weights inside
+
+Nothing in an archive is executed, and pickles are refused. Where an operator cannot
+be mapped nothing is written; the list says where it is called and what to do.
+
+python/graft_export.py exports a network so that it prints exactly as in PyTorch;
+without it the print is what the operators say.`,
+		Example: `  graft model import net.pt2 --out net
+  graft model forward net.toml --weights net.safetensors --inputs in.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			r, err := imports.Run(environment(command.Context()), args[0], o)
+			return show(command.OutOrStdout(), asJSON, r, err, printImport)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.Out, "out", "", "`NAME` of the files to write, without an extension")
+	flags.StringVar(&o.Modules, "modules", "", "`FILE` with the modules' classes and prints, as python/graft_export.py writes it")
+	flags.BoolVar(&o.Force, "force", false, "replace files that are there")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
+	return command
+}
+
+// printImport prints the network, and what has been written. Operators that cannot be mapped are in the error.
+func printImport(w io.Writer, r *imports.Report) error {
+	if len(r.Files) == 0 {
+		return nil
+	}
+	p := &document.Printer{W: w}
+	p.Line("%s", document.PrintableLines(r.Print))
+	p.Line("\nwrote %s: %s, %s, %s", strings.Join(r.Files, " and "), document.Printable(r.Network), document.Plural(r.Operators, "operator"), document.Plural(r.Parameters, "parameter"))
+	for _, note := range r.Notes {
+		p.Line("note: %s", document.Printable(note))
+	}
+	return p.Err
+}
+
+// printShown prints an imported network.
+func printShown(w io.Writer, r *imports.Network) error {
+	p := &document.Printer{W: w}
+	p.Line("%s", document.PrintableLines(r.Print))
+	p.Line("\nAn imported network of %s, %s and %s; its input is %s", document.Plural(r.Modules, "module"), document.Plural(r.Operators, "operator"), document.Plural(r.Parameters, "parameter"), r.Input)
+	return p.Err
+}

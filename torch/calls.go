@@ -1,0 +1,221 @@
+package torch
+
+// #include "graft.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"graft/torch/weights"
+)
+
+// Call is a call of one of LibTorch's operators in a network of such calls. KnowsOperator lists
+// the operators that are allowed.
+type Call struct {
+	Operator     string // name and overload, such as conv2d.default
+	Where        string // what errors name beside the operator, such as a module's path
+	Arguments    []Argument
+	Results      []string // names of the results that later calls may read; a list's items count one by one
+	OnlyTraining bool     // runs in train mode only
+}
+
+// Argument is a named argument of a call. One that is missing has the operator's default; device is always
+// that of the network's weights.
+type Argument struct {
+	Name string
+	// Value is nil, an int64, a float64, a bool, a string, a weights.DType, a Ref, or an []any of these.
+	Value any
+}
+
+// Ref names the input, a tensor or the result of an earlier call.
+type Ref string
+
+// CallList is a network as calls in the order in which they run, with one input and one output.
+type CallList struct {
+	Input   string
+	Output  string
+	Calls   []Call
+	Names   []string // of Tensors
+	Tensors []*Tensor
+}
+
+// NewCalls makes a program of calls. Its precision must be Single or TF32, and Graphs false; Fast changes
+// nothing. A call reads only what was computed before it.
+func (s *Scope) NewCalls(l CallList, o ProgramOptions) *Program {
+	const op = "make program of operators"
+	p := &Program{scope: s}
+	if o.Precision != Single && o.Precision != TF32 {
+		s.fail(&Error{Op: op, Cause: fmt.Errorf("the precision %v is not for imported graphs", o.Precision), Remedy: "choose single or tf32", kind: ErrShape})
+	}
+	e, err := encodeCalls(l)
+	if err != nil {
+		s.fail(&Error{Op: op, Cause: err, kind: ErrShape})
+	}
+	if !s.ready(op, l.Tensors) {
+		return p
+	}
+	tensors := make([]C.graft_t, len(l.Tensors))
+	for k, t := range l.Tensors {
+		tensors[k] = C.graft_t(t.handle)
+	}
+	c := C.graft_calls{count: C.int32_t(len(e.calls)), ntensors: C.int32_t(len(tensors)), output: C.int32_t(e.registers[l.Output])}
+	if o.Steady {
+		c.flags |= C.GRAFT_PROGRAM_STEADY
+	}
+	if o.Graphs {
+		c.flags |= C.GRAFT_PROGRAM_RECORDED
+	}
+	if o.Precision == TF32 {
+		c.flags |= C.GRAFT_PROGRAM_TF32
+	}
+	var pinner runtime.Pinner
+	defer pinner.Unpin()
+	pin := func(at unsafe.Pointer) unsafe.Pointer {
+		if at != nil {
+			pinner.Pin(at)
+		}
+		return at
+	}
+	c.calls = (*C.graft_call)(pin(unsafe.Pointer(unsafe.SliceData(e.calls))))
+	c.values = (*C.graft_value)(pin(unsafe.Pointer(unsafe.SliceData(e.values))))
+	c.text = (*C.char)(pin(unsafe.Pointer(unsafe.SliceData(e.text))))
+	c.tensors = (*C.graft_t)(pin(unsafe.Pointer(unsafe.SliceData(tensors))))
+	if err := take(op, C.graft_calls_new(&c, &p.handle)); err != nil {
+		s.fail(err)
+		return p
+	}
+	s.hold(p)
+	return p
+}
+
+// callEncoder turns calls into flat arrays.
+type callEncoder struct {
+	calls     []C.graft_call
+	values    []C.graft_value
+	text      []byte
+	places    map[string]C.int32_t // of texts
+	registers map[string]int32     // of names
+	next      int32
+}
+
+func encodeCalls(l CallList) (*callEncoder, error) {
+	e := &callEncoder{places: map[string]C.int32_t{}, registers: map[string]int32{}}
+	e.place("")
+	for _, name := range append([]string{l.Input}, l.Names...) {
+		if err := e.name(name); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.Names) != len(l.Tensors) {
+		return nil, fmt.Errorf("%d names for %d tensors", len(l.Names), len(l.Tensors))
+	}
+	for _, call := range l.Calls {
+		if err := e.call(call); err != nil {
+			return nil, fmt.Errorf("%s%s: %w", call.Operator, located(call.Where), err)
+		}
+	}
+	if _, ok := e.registers[l.Output]; !ok {
+		return nil, fmt.Errorf("nothing computes the output %q", l.Output)
+	}
+	return e, nil
+}
+
+// located is how errors name a place.
+func located(where string) string {
+	if where == "" {
+		return ""
+	}
+	return " in " + where
+}
+
+// place is where a text stands among the texts.
+func (e *callEncoder) place(text string) C.int32_t {
+	at, ok := e.places[text]
+	if !ok {
+		at = C.int32_t(len(e.text))
+		e.places[text] = at
+		e.text = append(append(e.text, text...), 0)
+	}
+	return at
+}
+
+// name gives a name the next register.
+func (e *callEncoder) name(name string) error {
+	if _, taken := e.registers[name]; taken {
+		return fmt.Errorf("two values are named %q", name)
+	}
+	e.registers[name] = e.next
+	e.next++
+	return nil
+}
+
+func (e *callEncoder) call(call Call) error {
+	space, op, overload, ok := splitOperator(call.Operator)
+	if !ok {
+		return errors.New("the operator is not one of those that graft calls")
+	}
+	first := len(e.values)
+	for _, a := range call.Arguments {
+		at := len(e.values)
+		if err := e.value(a.Value, 0); err != nil {
+			return fmt.Errorf("argument %s: %w", a.Name, err)
+		}
+		e.values[at].name = e.place(a.Name)
+	}
+	c := C.graft_call{op: e.place(space + "::" + op), overload: e.place(overload), where: e.place(located(call.Where)),
+		values: C.int32_t(len(e.values) - first), outs: C.int32_t(len(call.Results)), only_training: C.int32_t(flag(call.OnlyTraining))}
+	e.calls = append(e.calls, c)
+	for _, name := range call.Results {
+		if err := e.name(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *callEncoder) value(value any, depth int) error {
+	v := C.graft_value{}
+	switch x := value.(type) {
+	case nil:
+		v.kind = C.GRAFT_VALUE_NONE
+	case int64:
+		v.kind, v.number = C.GRAFT_VALUE_INT, C.int64_t(x)
+	case weights.DType:
+		dtype, ok := stored[x]
+		if !ok {
+			return fmt.Errorf("LibTorch has no type %v", x)
+		}
+		v.kind, v.number = C.GRAFT_VALUE_INT, C.int64_t(dtype)
+	case float64:
+		v.kind, v.real = C.GRAFT_VALUE_DOUBLE, C.double(x)
+	case bool:
+		v.kind, v.number = C.GRAFT_VALUE_BOOL, C.int64_t(flag(x))
+	case string:
+		v.kind, v.text = C.GRAFT_VALUE_TEXT, e.place(x)
+	case Ref:
+		register, ok := e.registers[string(x)]
+		if !ok {
+			return fmt.Errorf("nothing before it computes %q", string(x))
+		}
+		v.kind, v.number = C.GRAFT_VALUE_REGISTER, C.int64_t(register)
+	case []any:
+		if depth > 0 {
+			return errors.New("a list in a list")
+		}
+		v.kind, v.number = C.GRAFT_VALUE_LIST, C.int64_t(len(x))
+		e.values = append(e.values, v)
+		for _, item := range x {
+			if err := e.value(item, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	default:
+		return fmt.Errorf("a value of type %T", value)
+	}
+	e.values = append(e.values, v)
+	return nil
+}

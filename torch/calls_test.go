@@ -1,0 +1,99 @@
+package torch
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func call(op, result string, args ...Argument) Call {
+	return Call{Operator: op, Where: "body.0", Results: []string{result}, Arguments: args}
+}
+
+func TestCallsComputeWhatTheirOperatorsDo(t *testing.T) {
+	x := Argument{"self", Ref("x")}
+	cases := map[string]struct {
+		calls []Call
+		want  []float64
+	}{
+		"a scalar as the other operand": {[]Call{call("add.Tensor", "y", x, Argument{"other", 1.5})}, []float64{2.5, 3.5, 4.5, 5.5}},
+		"a list of results": {[]Call{{Operator: "chunk.default", Arguments: []Argument{x, {"chunks", int64(2)}, {"dim", int64(1)}}, Results: []string{"a", "b"}},
+			call("cat.default", "y", Argument{"tensors", []any{Ref("b"), Ref("a")}}, Argument{"dim", int64(1)})}, []float64{2, 1, 4, 3}},
+		"sizes": {[]Call{call("sym_size.int", "n", x, Argument{"dim", int64(0)}), call("operator.mul", "m", Argument{"a", Ref("n")}, Argument{"b", int64(2)}),
+			call("reshape.default", "y", x, Argument{"shape", []any{Ref("m")}})}, []float64{1, 2, 3, 4}},
+		"dropout in eval mode": {[]Call{call("dropout.default", "y", Argument{"input", Ref("x")}, Argument{"p", 0.5})}, []float64{1, 2, 3, 4}},
+		"attention over one place": {[]Call{call("scaled_dot_product_attention.default", "y", Argument{"query", Ref("x")}, Argument{"key", Ref("x")}, Argument{"value", Ref("x")},
+			Argument{"is_causal", true}, Argument{"scale", 0.0})}, []float64{1, 2, 2, 3}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, With(func(s *Scope) error {
+				p := s.NewCalls(CallList{Input: "x", Output: "y", Calls: c.calls}, ProgramOptions{})
+				y := p.Forward(s, From(s, []float64{1, 2, 3, 4}, 2, 2), false, nil)
+				got, err := Values[float64](s.To(y, Float64, CPU))
+				require.NoError(t, err)
+				assert.InDeltaSlice(t, c.want, got, 1e-12)
+				return nil
+			}))
+		})
+	}
+}
+
+func TestCallsAreChecked(t *testing.T) {
+	x := Argument{"self", Ref("x")}
+	for name, c := range map[string]struct {
+		calls []Call
+		want  string
+	}{
+		"an unknown operator":       {[]Call{call("system.default", "y", x)}, "not one of those"},
+		"one in place":              {[]Call{call("relu_.default", "y", x)}, "not one of those"},
+		"a counter":                 {[]Call{call("relu.default", "x", x)}, "two values"},
+		"an unknown argument":       {[]Call{call("relu.default", "y", x, Argument{"slope", 1.0})}, "no argument slope"},
+		"a missing argument":        {[]Call{call("matmul.default", "y", x)}, "argument other is missing"},
+		"an argument twice":         {[]Call{call("relu.default", "y", x, x)}, "given twice"},
+		"a value of another type":   {[]Call{call("softmax.int", "y", x, Argument{"dim", "last"})}, "argument dim"},
+		"what is computed later":    {[]Call{call("relu.default", "y", Argument{"self", Ref("z")}), call("relu.default", "z", x)}, `computes "z"`},
+		"an output without a maker": {nil, "nothing computes the output"},
+	} {
+		s := NewScope()
+		s.NewCalls(CallList{Input: "x", Output: "y", Calls: c.calls}, ProgramOptions{})
+		assert.ErrorContains(t, s.Err(), c.want, name)
+		require.NoError(t, s.Close())
+	}
+}
+
+func TestCallsNameTheOperatorThatFails(t *testing.T) {
+	s := NewScope()
+	defer s.Close()
+	p := s.NewCalls(CallList{Input: "x", Output: "y", Calls: []Call{call("reshape.default", "y", Argument{"self", Ref("x")}, Argument{"shape", []any{int64(3)}})}}, ProgramOptions{})
+	p.Forward(s, From(s, []float64{1, 2, 3, 4}, 2, 2), false, nil)
+	assert.ErrorContains(t, s.Err(), "reshape in body.0 of Double[2, 2]")
+}
+
+func TestCallsAreTrainedAsPrograms(t *testing.T) {
+	require.NoError(t, With(func(s *Scope) error {
+		w := s.RequireGrad(From(s, []float32{0.1, -0.2, 0.3, 0.4, 0.5, -0.6}, 3, 2), true)
+		counter := From(s, []int64{0}, 1)
+		l := CallList{Input: "x", Output: "y", Names: []string{"w", "n"}, Tensors: []*Tensor{w, counter}, Calls: []Call{
+			call("linear.default", "y", Argument{"input", Ref("x")}, Argument{"weight", Ref("w")}),
+			{Operator: CountBatch, Arguments: []Argument{{"counter", Ref("n")}}, OnlyTraining: true},
+		}}
+		o := s.NewOptimizer(Group{Params: []*Tensor{w}, OptimizerOptions: OptimizerOptions{Rule: SGD, LR: 0.5}})
+		b := Batches{Inputs: From(s, []float32{1, 0, 0, 1, 1, 1, 0, 0}, 4, 2), Labels: From(s, []int64{0, 1, 2, 0}, 4), Size: 2}
+		p := s.NewCalls(l, ProgramOptions{})
+		first, err := Train(p, o, b)
+		require.NoError(t, err)
+		for range 20 {
+			_, err = Train(p, o, b)
+			require.NoError(t, err)
+		}
+		last, err := Evaluate(p, b)
+		require.NoError(t, err)
+		assert.Less(t, last.Losses[0]+last.Losses[1], first.Losses[0]+first.Losses[1])
+		batches, err := Values[int64](counter)
+		require.NoError(t, err)
+		assert.Equal(t, []int64{42}, batches, "train mode alone counts")
+		return nil
+	}))
+}

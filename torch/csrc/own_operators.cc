@@ -1,0 +1,138 @@
+// Operators that LibTorch 1.13 lacks, that draw random numbers from a generator of the caller's, or that
+// compute with sizes. Each is called as LibTorch's own are, by its schema.
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
+
+#include "calls.h"
+#include "peers.h"
+
+namespace graft {
+
+namespace {
+
+using torch::jit::Stack;
+
+at::Tensor masked(const at::Tensor &x, at::Tensor mask, double p, CallPass &pass) {
+  if (pass.masks != nullptr) return x * pass.masks->next(mask, 1 - p).div(1 - p);
+  return x * mask.bernoulli_(1 - p, pass.generator).div_(1 - p);
+}
+
+at::Tensor dropout(const Stack &stack, CallPass &pass) {
+  const at::Tensor x = stack[0].toTensor();
+  const double p = stack[1].toDouble();
+  if (!stack[2].toBool() || p == 0) return x;
+  return masked(x, at::empty_like(x), p, pass);
+}
+
+// Whole channels are dropped.
+at::Tensor feature_dropout(const Stack &stack, CallPass &pass) {
+  const at::Tensor x = stack[0].toTensor();
+  const double p = stack[1].toDouble();
+  if (!stack[2].toBool() || p == 0) return x;
+  TORCH_CHECK(x.dim() >= 2, "dropout of channels needs two dimensions, not ", x.dim());
+  std::vector<int64_t> sizes(x.dim(), 1);
+  sizes[0] = x.size(0);
+  sizes[1] = x.size(1);
+  return masked(x, at::empty(sizes, x.options()), p, pass);
+}
+
+// Zhang and Sennrich 2019.
+at::Tensor rms_norm(const Stack &stack, CallPass &) {
+  const at::Tensor x = stack[0].toTensor();
+  const std::vector<int64_t> shape = stack[1].toIntVector();
+  TORCH_CHECK(!shape.empty() && static_cast<int64_t>(shape.size()) <= x.dim(), "a norm over ", shape.size(), " dimensions of ", x.dim());
+  std::vector<int64_t> dims;
+  for (size_t k = 0; k < shape.size(); k++) {
+    dims.push_back(static_cast<int64_t>(k) - static_cast<int64_t>(shape.size()));
+    TORCH_CHECK(x.size(dims.back()) == shape[k], "the norm is over ", at::IntArrayRef(shape));
+  }
+  // PyTorch's default is the type's epsilon.
+  const double eps = stack[3].isNone() ? (x.scalar_type() == at::kDouble ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon()) : stack[3].toDouble();
+  const at::Tensor y = x * at::rsqrt(x.pow(2).mean(dims, true) + eps);
+  return stack[2].isNone() ? y : y * stack[2].toTensor();
+}
+
+// softmax(q kᵀ · scale + mask) v (Vaswani et al. 2017), as PyTorch's documentation of the operator gives it.
+at::Tensor attention(const Stack &stack, CallPass &pass) {
+  const at::Tensor q = stack[0].toTensor();
+  at::Tensor k = stack[1].toTensor(), v = stack[2].toTensor();
+  TORCH_CHECK(q.dim() >= 2 && k.dim() == q.dim() && v.dim() == q.dim(), "queries, keys and values have the same number of dimensions, two or more");
+  if (stack[7].toBool()) {
+    TORCH_CHECK(q.dim() >= 3 && k.size(-3) > 0 && q.size(-3) % k.size(-3) == 0, "the heads of the queries are no multiple of those of the keys");
+    k = k.repeat_interleave(q.size(-3) / k.size(-3), -3);
+    v = v.repeat_interleave(q.size(-3) / v.size(-3), -3);
+  }
+  const double scale = stack[6].isNone() ? 1 / std::sqrt(static_cast<double>(q.size(-1))) : stack[6].toDouble();
+  at::Tensor scores = at::matmul(q * scale, k.transpose(-2, -1));
+  if (stack[5].toBool()) {
+    const at::Tensor seen = at::ones({q.size(-2), k.size(-2)}, q.options().dtype(at::kBool)).tril();
+    scores = scores.masked_fill(seen.logical_not(), -std::numeric_limits<double>::infinity());
+  }
+  if (!stack[3].isNone()) {
+    const at::Tensor mask = stack[3].toTensor();
+    scores = mask.scalar_type() == at::kBool ? scores.masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity()) : scores + mask;
+  }
+  at::Tensor shares = at::softmax(scores, -1);
+  const double p = stack[4].toDouble();
+  if (p > 0) shares = masked(shares, at::empty_like(shares), p, pass);
+  return at::matmul(shares, v);
+}
+
+// Whether a view is possible depends on strides, which other versions of an operator give otherwise.
+at::Tensor view(const Stack &stack, CallPass &) { return stack[0].toTensor().reshape(stack[1].toIntVector()); }
+
+// Adds one to a counter of batches, in place.
+at::Tensor count_batch(const Stack &stack, CallPass &) {
+  c10::NoGradGuard guard;
+  return stack[0].toTensor().add_(1);
+}
+
+int64_t size(const Stack &stack) { return stack[0].toTensor().size(stack[1].toInt()); }
+int64_t add(const Stack &s) { return s[0].toInt() + s[1].toInt(); }
+int64_t sub(const Stack &s) { return s[0].toInt() - s[1].toInt(); }
+
+int64_t mul(const Stack &s) {
+  int64_t product = 0;
+  TORCH_CHECK(!__builtin_mul_overflow(s[0].toInt(), s[1].toInt(), &product), "the product of two sizes is too large");
+  return product;
+}
+
+// Python's //, which rounds down.
+int64_t floordiv(const Stack &s) {
+  const int64_t a = s[0].toInt(), b = s[1].toInt();
+  TORCH_CHECK(b > 0, "a size is divided by ", b);
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+
+Operator own(const char *schema, Operator::Own body) { return {std::make_shared<c10::FunctionSchema>(torch::jit::parseSchema(schema)), c10::nullopt, body, nullptr}; }
+Operator count(const char *schema, Operator::Count body) { return {std::make_shared<c10::FunctionSchema>(torch::jit::parseSchema(schema)), c10::nullopt, nullptr, body}; }
+
+const std::vector<Operator> &own_operators() {
+  static const std::vector<Operator> all = {
+      own("aten::dropout(Tensor input, float p, bool train) -> Tensor", dropout),
+      own("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", feature_dropout),
+      own("aten::rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor", rms_norm),
+      own("aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+          attention),
+      own("aten::view(Tensor self, int[] size) -> Tensor", view),
+      own("graft::count(Tensor counter) -> Tensor", count_batch),
+      count("aten::sym_size.int(Tensor self, int dim) -> int", size),
+      count("_operator::add(int a, int b) -> int", add),
+      count("_operator::sub(int a, int b) -> int", sub),
+      count("_operator::mul(int a, int b) -> int", mul),
+      count("_operator::floordiv(int a, int b) -> int", floordiv),
+  };
+  return all;
+}
+
+}  // namespace
+
+Operator find_operator(const std::string &name, const std::string &overload) {
+  for (const Operator &o : own_operators()) {
+    if (o.schema->name() == name && o.schema->overload_name() == overload) return o;
+  }
+  const auto handle = c10::Dispatcher::singleton().findSchema({name, overload});
+  TORCH_CHECK(handle.has_value(), "this LibTorch has no such operator");
+  return {std::make_shared<c10::FunctionSchema>(handle->schema()), handle, nullptr, nullptr};
+}
+
+}  // namespace graft
