@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 19
+#define GRAFT_ABI 20
 
 typedef void *graft_t;
 typedef void *graft_generator;
