@@ -57,19 +57,21 @@ func (s *Scope) NewCalls(l CallList, o ProgramOptions) *Program {
 	if !s.ready(op, l.Tensors) {
 		return p
 	}
+	handle, message := e.make(l, o)
+	if err := take(op, message); err != nil {
+		s.fail(err)
+		return p
+	}
+	p.handle = handle
+	s.hold(p)
+	return p
+}
+
+// make makes the program, for which the arrays stay where they are.
+func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, message *C.char) {
 	tensors := make([]C.graft_t, len(l.Tensors))
 	for k, t := range l.Tensors {
 		tensors[k] = C.graft_t(t.handle)
-	}
-	c := C.graft_calls{count: C.int32_t(len(e.calls)), ntensors: C.int32_t(len(tensors)), output: C.int32_t(e.registers[l.Output])}
-	if o.Steady {
-		c.flags |= C.GRAFT_PROGRAM_STEADY
-	}
-	if o.Graphs {
-		c.flags |= C.GRAFT_PROGRAM_RECORDED
-	}
-	if o.Precision == TF32 {
-		c.flags |= C.GRAFT_PROGRAM_TF32
 	}
 	var pinner runtime.Pinner
 	defer pinner.Unpin()
@@ -79,16 +81,20 @@ func (s *Scope) NewCalls(l CallList, o ProgramOptions) *Program {
 		}
 		return at
 	}
-	c.calls = (*C.graft_call)(pin(unsafe.Pointer(unsafe.SliceData(e.calls))))
-	c.values = (*C.graft_value)(pin(unsafe.Pointer(unsafe.SliceData(e.values))))
-	c.text = (*C.char)(pin(unsafe.Pointer(unsafe.SliceData(e.text))))
-	c.tensors = (*C.graft_t)(pin(unsafe.Pointer(unsafe.SliceData(tensors))))
-	if err := take(op, C.graft_calls_new(&c, &p.handle)); err != nil {
-		s.fail(err)
-		return p
+	c := C.graft_calls{
+		calls:   (*C.graft_call)(pin(unsafe.Pointer(unsafe.SliceData(e.calls)))),
+		values:  (*C.graft_value)(pin(unsafe.Pointer(unsafe.SliceData(e.values)))),
+		text:    (*C.char)(pin(unsafe.Pointer(unsafe.SliceData(e.text)))),
+		tensors: (*C.graft_t)(pin(unsafe.Pointer(unsafe.SliceData(tensors)))),
+		count:   C.int32_t(len(e.calls)), ntensors: C.int32_t(len(tensors)), output: C.int32_t(e.registers[l.Output]),
 	}
-	s.hold(p)
-	return p
+	for flag, on := range map[C.int32_t]bool{C.GRAFT_PROGRAM_STEADY: o.Steady, C.GRAFT_PROGRAM_RECORDED: o.Graphs, C.GRAFT_PROGRAM_TF32: o.Precision == TF32} {
+		if on {
+			c.flags |= flag
+		}
+	}
+	message = C.graft_calls_new(&c, &out)
+	return out, message
 }
 
 // callEncoder turns calls into flat arrays.

@@ -20,7 +20,11 @@ func TestFaultsOfArchivesAreNamed(t *testing.T) {
 	}{
 		"no archive":      {func(r map[string]string) { delete(r, "archive_format") }, "no archive_format"},
 		"another version": {func(r map[string]string) { r["archive_version"] = "1" }, "archive_version"},
-		"two programs":    {func(r map[string]string) { r["models/other.json"] = "{}" }, "2 programs"},
+		"an offset that overflows": {func(r map[string]string) {
+			const list = "data/weights/model_weights_config.json"
+			r[list] = strings.Replace(r[list], `"storage_offset": {"as_int": 0}`, `"storage_offset": {"as_int": 9223372036854775807}`, 1)
+		}, "an offset of 9223372036854775807"},
+		"two programs": {func(r map[string]string) { r["models/other.json"] = "{}" }, "2 programs"},
 		"weights as a pickle": {func(r map[string]string) {
 			r["data/weights/model.pt"] = ""
 			delete(r, "data/weights/model_weights_config.json")

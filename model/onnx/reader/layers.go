@@ -69,7 +69,7 @@ func (c *call) layer(rank int) (x, w operand, dims int, err error) {
 func convolution(c *call) error {
 	x, w, rank, err := c.layer(3)
 	if err != nil || rank > 5 {
-		return fmt.Errorf("a weight of %d dimensions: %w", rank, err)
+		return orElse(err, "a weight of %d dimensions", rank)
 	}
 	win, err := c.window(rank - 2)
 	if err != nil {
@@ -83,7 +83,7 @@ func convolution(c *call) error {
 func transposed(c *call) error {
 	x, w, rank, err := c.layer(4)
 	if err != nil || rank != 4 {
-		return fmt.Errorf("a weight of %d dimensions: %w", rank, err)
+		return orElse(err, "a weight of %d dimensions", rank)
 	}
 	win, err := c.window(2)
 	if err != nil {
@@ -195,7 +195,7 @@ func maxPool(c *call) error {
 	x, err := c.need(0)
 	kernel := c.list("kernel_shape")
 	if err != nil || len(kernel) != 2 || len(c.node.out) > 1 {
-		return fmt.Errorf("a pool with the kernel %v and %d outputs: %w", kernel, len(c.node.out), err)
+		return orElse(err, "a pool with the kernel %v and %d outputs", kernel, len(c.node.out))
 	}
 	w, err := c.window(2)
 	if err != nil {
@@ -209,7 +209,7 @@ func averagePool(c *call) error {
 	x, err := c.need(0)
 	kernel := c.list("kernel_shape")
 	if err != nil || len(kernel) != 2 {
-		return fmt.Errorf("a pool with the kernel %v: %w", kernel, err)
+		return orElse(err, "a pool with the kernel %v", kernel)
 	}
 	w, err := c.window(2)
 	if err != nil {
@@ -307,7 +307,7 @@ func lstm(c *call) error {
 func gates(t *tensor, name string, block, hidden, row int64, matrix bool) (*tensor, error) {
 	w, err := t.weights()
 	if err != nil || w.DType != weights.Float32 {
-		return nil, fmt.Errorf("the weights of an LSTM must be float32: %w", err)
+		return nil, orElse(err, "the weights of an LSTM must be float32")
 	}
 	size := hidden * row * 4 // bytes of a gate
 	made := &tensor{name: name, kind: t.kind, dims: []int64{4 * hidden}}

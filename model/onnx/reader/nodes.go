@@ -89,6 +89,14 @@ func (c *call) need(k int) (operand, error) {
 	return o, nil
 }
 
+// orElse is an error, or one with the given text if there is none yet.
+func orElse(err error, format string, args ...any) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf(format, args...)
+}
+
 // whole is an attribute of one number.
 func (c *call) whole(name string, otherwise int64) int64 {
 	if a := c.attributes[name]; a != nil {

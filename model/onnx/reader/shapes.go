@@ -102,7 +102,7 @@ func reshape(c *call) error {
 func flatten(c *call) error {
 	x, err := c.need(0)
 	if err != nil || c.whole("axis", 1) != 1 {
-		return fmt.Errorf("a flattening at axis %d; graft knows axis 1: %w", c.whole("axis", 1), err)
+		return orElse(err, "a flattening at axis %d; graft knows axis 1", c.whole("axis", 1))
 	}
 	return c.done("flatten.using_ints", c.arg("self", x), graph.Arg{Name: "start_dim", Value: int64(1)})
 }
@@ -111,7 +111,7 @@ func transpose(c *call) error {
 	x, err := c.need(0)
 	order := c.list("perm")
 	if err != nil || order == nil {
-		return fmt.Errorf("a transposition without an order: %w", err)
+		return orElse(err, "a transposition without an order")
 	}
 	return c.done("permute.default", c.arg("self", x), graph.Arg{Name: "dims", Value: anys(order)})
 }
@@ -229,11 +229,11 @@ func expand(c *call) error {
 	x, err := c.need(0)
 	to := c.operand(1)
 	if err != nil || to.sizes == nil {
-		return fmt.Errorf("its shape is no list of sizes that graft can follow: %w", err)
+		return orElse(err, "its shape is no list of sizes that graft can follow")
 	}
 	rank, err := c.rank(x)
 	if err != nil || rank > len(to.sizes) {
-		return fmt.Errorf("a tensor of %d dimensions is expanded to %d: %w", rank, len(to.sizes), err)
+		return orElse(err, "a tensor of %d dimensions is expanded to %d", rank, len(to.sizes))
 	}
 	list := slices.Clone(to.sizes)
 	for k, v := range list {
@@ -352,7 +352,7 @@ func reduceMean(c *call) error {
 	x, err := c.need(0)
 	axes, ok := c.axes(1)
 	if err != nil || !ok {
-		return fmt.Errorf("a mean over dimensions that are not known: %w", err)
+		return orElse(err, "a mean over dimensions that are not known")
 	}
 	return c.done("mean.dim", c.arg("self", x), graph.Arg{Name: "dim", Value: anys(axes)}, graph.Arg{Name: "keepdim", Value: c.whole("keepdims", 1) != 0})
 }
