@@ -43,9 +43,11 @@ type options struct {
 	elastic  bool   // measure nothing else
 	fabric   bool   // measure nothing else
 	degrees  bool   // measure nothing else
+	adaptive bool   // measure nothing else
 	onlyPPO  bool   // measure nothing else
 	graft    string // the program, whose workers run side by side
 	seeds    int    // policies that learn from the same tables
+	trials   int    // seeds of jobs with adaptive batches
 	setup
 }
 
@@ -71,6 +73,8 @@ func main() {
 	flag.BoolVar(&o.elastic, "elastic", false, "measure only what elastic jobs and their learner cost")
 	flag.BoolVar(&o.fabric, "fabric", false, "measure only what episodes of training steps on a network cost")
 	flag.BoolVar(&o.degrees, "degrees", false, "measure only how often learned and constant degrees block jobs")
+	flag.BoolVar(&o.adaptive, "batch", false, "measure only what jobs with adaptive and fixed batches cost until an accuracy; takes -trials seeds")
+	flag.IntVar(&o.trials, "trials", 10, "seeds of each job of -batch")
 	flag.BoolVar(&o.onlyPPO, "ppo", false, "measure PPO against Stable-Baselines3 only")
 	flag.StringVar(&o.device, "device", "cpu", "where epochs and workers of a grid train, cpu or cuda:N")
 	flag.StringVar(&o.graft, "graft", "bin/graft", "the program whose workers run side by side")
@@ -110,6 +114,9 @@ func run(o options) error {
 	}
 	if o.fabric {
 		return studyFabric(os.Stdout, o.rounds)
+	}
+	if o.adaptive {
+		return studyBatches(os.Stdout, o.trials, o.rounds)
 	}
 	if o.cluster {
 		return studyCluster(os.Stdout, o.rounds)

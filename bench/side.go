@@ -17,7 +17,7 @@ type command struct {
 	Iterations int    `json:"iterations,omitempty"`
 	Network    string `json:"network,omitempty"`
 	Action     string `json:"action,omitempty"`
-	How        string `json:"how,omitempty"` // of surgery
+	How        string `json:"how,omitempty"` // of surgery, or the decoder of a stream
 }
 
 type answer struct {

@@ -62,25 +62,36 @@ func (b *bench) streams() error {
 		return err
 	}
 	fmt.Printf("\n%d JPEG files of 500 x 375 pixels read as %d x %d, without training, the twin by a DataLoader of two processes with Pillow\n", train, streamSize, streamSize)
-	fmt.Fprintln(b.table, "graft\ttwin\tratio\t\tgraft images/s\ttwin images/s\tgraft MB at most\ttwin MB at most")
+	fmt.Fprintln(b.table, "graft's decoder\ttwin\tratio\t\tgraft images/s\ttwin images/s\tgraft MB at most\ttwin MB at most")
 	defer b.table.Flush()
-	var m measured
-	v := variant{name: "PyTorch", once: true}
-	err := b.repeated(ours[0], v, 2, func(us, twin *side, rounds int) error {
-		return m.pairs(alike(us, twin, command{Cmd: "stream", Network: folder, Iterations: 1}), rounds)
-	})
-	if err != nil {
-		return err
+	decoders := []string{"Go"}
+	if err := torch.OpenJPEG(); err != nil {
+		fmt.Println("left out:", err)
+	} else {
+		decoders = append(decoders, turboDecoder)
 	}
-	images := float64(train)
-	fmt.Fprintf(b.table, "graft\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f\n", v.name, m.ratio(), images/median(m.ours), images/median(m.twin), m.peaks[0], m.peaks[1])
+	v := variant{name: "PyTorch", once: true}
+	for _, decoder := range decoders {
+		var m measured
+		err := b.repeated(ours[0], v, 2, func(us, twin *side, rounds int) error {
+			return m.pairs(alike(us, twin, command{Cmd: "stream", Network: folder, Iterations: 1, How: decoder}), rounds)
+		})
+		if err != nil {
+			return err
+		}
+		images := float64(train)
+		fmt.Fprintf(b.table, "%s\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f\n", decoder, v.name, m.ratio(), images/median(m.ours), images/median(m.twin), m.peaks[0], m.peaks[1])
+	}
 	return nil
 }
 
-// stream reads all training images of a folder once, in a new order.
-func (k *worker) stream(folder string) (answer, error) {
+// turboDecoder is the name of the decoder that is not Go's.
+const turboDecoder = "libjpeg-turbo"
+
+// stream reads all training images of a folder once, in a new order, with a decoder.
+func (k *worker) stream(folder, decoder string) (answer, error) {
 	if k.photographs == nil {
-		set, err := dataset.Load(k.scope, torch.CPU, files.OS{}, dataset.Options{Kind: dataset.KindFolder, Path: folder, Size: streamSize, Stream: true, ValidationShare: 0.01})
+		set, err := dataset.Load(k.scope, torch.CPU, files.OS{}, dataset.Options{Kind: dataset.KindFolder, Path: folder, Size: streamSize, Stream: true, TurboJPEG: decoder == turboDecoder, ValidationShare: 0.01})
 		if err != nil {
 			return answer{}, err
 		}

@@ -115,7 +115,7 @@ func (k *worker) answer(c command) (answer, error) {
 	case "epoch":
 		return k.epochs(c.Iterations)
 	case "stream":
-		return k.stream(c.Network)
+		return k.stream(c.Network, c.How)
 	case "learn":
 		return k.learn(c)
 	case "surgery":

@@ -41,8 +41,9 @@ type AdaptiveOptions struct {
 	// Data is a folder of applications, each a folder with placements.csv and validation-BATCH.csv, beneath it or
 	// beneath traces; applications.csv has their epochs. Required.
 	Data string `result:"contents"`
-	// Traces are tables of jobs, with columns name, time, application, num_replicas and batch_size. What is
-	// no file is looked for in data, data/workloads and the folders beneath that. Required.
+	// Traces are tables of jobs, with columns name, time, application, num_replicas and batch_size, or traces of
+	// clusters in any format, whose jobs get applications of their sizes. What is no file is looked for in data,
+	// data/workloads and the folders beneath that. Required.
 	Traces       []string `result:"contents"`
 	Nodes        int      // of the cluster, all alike; zero is 16
 	Devices      int      // of a node; zero is 4

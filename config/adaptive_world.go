@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"graft/cluster/adaptive"
+	"graft/cluster/elastic"
 	"graft/config/decode"
 	"graft/files"
 	"graft/original/pollux"
@@ -43,7 +44,7 @@ func (w *adaptiveWorld) read(fsys files.FS, r *decode.Reading, a *Adaptive) {
 		path, err := findWorkload(fsys, o.Data, trace)
 		var jobs []adaptive.Spec
 		if err == nil {
-			jobs, err = adaptive.ReadWorkload(noted, path, apps)
+			jobs, err = readWorkload(noted, path, apps, o.cluster())
 		}
 		if err != nil {
 			r.Blame("adaptive.traces", fmt.Sprintf("traces[%d]: %v", k, r.Elsewhere("adaptive.traces", err, k)))
@@ -64,6 +65,23 @@ func (w *adaptiveWorld) read(fsys files.FS, r *decode.Reading, a *Adaptive) {
 	if w.contents, err = noted.digest(); err != nil {
 		r.Blame("adaptive.data", err.Error())
 	}
+}
+
+// readWorkload reads a table of adaptive jobs, known by its columns, or a trace of a cluster, whose jobs get
+// applications of their sizes.
+func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Application, o *adaptive.Options) ([]adaptive.Spec, error) {
+	head, err := headOf(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	if line, _, _ := strings.Cut(string(head), "\n"); strings.Contains(line, "num_replicas") {
+		return adaptive.ReadWorkload(fsys, path, apps)
+	}
+	jobs, err := elastic.ReadClusterTrace(fsys, path)
+	if err != nil {
+		return nil, fmt.Errorf("%w; or name a table with columns name, time, application, num_replicas and batch_size", err)
+	}
+	return adaptive.FromTrace(jobs, apps, *o, seeded(traceSeed, 0))
 }
 
 // requests checks that steps of all jobs have known times with what their users ask for, if a scheduler takes

@@ -16,21 +16,30 @@ import (
 // isClusterTrace reports whether a file of jobs is the trace of a cluster. One of elastic jobs is an object
 // of JSON; a damaged one is known by its name.
 func isClusterTrace(fsys files.FS, path string) (bool, error) {
-	f, err := fsys.Open(path)
+	head, err := headOf(fsys, path)
 	if err != nil {
 		return false, err
+	}
+	begin := bytes.TrimLeft(head, "\ufeff \t\r\n")
+	if filepath.Ext(path) == ".json" {
+		return bytes.HasPrefix(begin, []byte("[")), nil
+	}
+	return !bytes.HasPrefix(begin, []byte("{")), nil
+}
+
+// headOf returns the first bytes of a file.
+func headOf(fsys files.FS, path string) ([]byte, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return false, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	begin := bytes.TrimLeft(head[:n], "\ufeff \t\r\n")
-	if filepath.Ext(path) == ".json" {
-		return bytes.HasPrefix(begin, []byte("[")), nil
-	}
-	return !bytes.HasPrefix(begin, []byte("{")), nil
+	return head[:n], nil
 }
 
 // readJobs reads a trace of elastic jobs.

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"graft/net2net"
+	"graft/trainer"
 )
 
 // Warnings lists what a valid file probably does not mean, each in a sentence.
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := slices.Contains([]string{DecideFixed, DecideScript}, j.Adapt.Decider) && widens(j.Adapt.Actions)
-	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions())
+	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.blindBatch())
 }
 
 // Warnings lists what a valid file probably does not mean, each in a sentence.
@@ -35,6 +36,23 @@ func (j *Job) freeWidth(widens bool) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("the profile %s charges nothing for wider layers, so widening costs no time; set time.profile = \"round-gpu\", or measure a profile with 'graft profile'", p.Name)}
+}
+
+// blindBatch warns of a profile on which the batch that is best depends on nothing, or not on devices.
+func (j *Job) blindBatch() []string {
+	p, err := j.Profile()
+	o := j.Options()
+	if err != nil || p == nil || !o.AdaptiveBatch.On {
+		return nil
+	}
+	if p.BatchIsFree() {
+		return []string{fmt.Sprintf("adaptive_batch.on: the profile %s charges nothing for larger batches, so the batch grows as far as noise allows; set time.profile = \"round-gpu\", or measure a profile with 'graft profile'", p.Name)}
+	}
+	several := slices.ContainsFunc(o.Timeline.Events, func(e trainer.Event) bool { return e.Devices > 1 })
+	if several && p.Costs.ExchangeSeconds == 0 {
+		return []string{fmt.Sprintf("adaptive_batch.on: on the profile %s devices divide the time of a step, so the best batch does not depend on their number; set costs.exchange_seconds in a file of the profile", p.Name)}
+	}
+	return nil
 }
 
 // freeBatches warns of jobs that are compared, whose batches differ in size, and a profile on which

@@ -41,3 +41,26 @@ func TestFreeBatchesAreWarnedOf(t *testing.T) {
 	wide := job("adapt.decider=script", `adapt.actions=["widen:conv2:48"]`, `time.events=[{at="1s", change="up"}]`)
 	assert.Len(t, SweepWarnings([]*Job{wide, wide}), 1, "each once")
 }
+
+// A warning comes where an adaptive batch follows nothing, or not the devices.
+func TestBlindBatchesAreWarnedOf(t *testing.T) {
+	const up = `time.events=[{at="1s", change="up", devices=2}]`
+	for name, tc := range map[string]struct {
+		set  []string
+		says string
+	}{
+		"a fixed batch":             {[]string{up}, ""},
+		"larger batches are free":   {[]string{"adaptive_batch.on=true"}, "charges nothing for larger batches"},
+		"devices divide a step":     {[]string{"adaptive_batch.on=true", "time.profile=round-gpu", up}, "does not depend on their number"},
+		"one device":                {[]string{"adaptive_batch.on=true", "time.profile=round-gpu"}, ""},
+		"the wall clock fits times": {[]string{"adaptive_batch.on=true", "time.clock=wall", up}, ""},
+	} {
+		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
+		if tc.says == "" {
+			assert.Empty(t, warnings, name)
+			continue
+		}
+		assert.Len(t, warnings, 1, name)
+		assert.Contains(t, warnings[0], tc.says, name)
+	}
+}

@@ -51,6 +51,11 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("load dataset: %w", err)
 	}
+	if o.TurboJPEG {
+		if err := torch.OpenJPEG(); err != nil {
+			return nil, fmt.Errorf("load dataset %s: turbo_jpeg: %w", o.Kind, err)
+		}
+	}
 	found, err := kinds[o.Kind](fsys, o)
 	if err != nil {
 		return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)

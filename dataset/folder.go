@@ -42,7 +42,7 @@ func readFolder(fsys files.FS, o Options) (*source, error) {
 	if err := o.fits(len(train), len(test)); err != nil {
 		return nil, err
 	}
-	src.train, src.test = pictures(fsys, train, o.Size), pictures(fsys, test, o.Size)
+	src.train, src.test = pictures(fsys, train, o.form()), pictures(fsys, test, o.form())
 	return src, nil
 }
 
@@ -144,7 +144,7 @@ func isPicture(name string, dir bool) bool {
 }
 
 // pictures is a pool whose images are read on demand.
-func pictures(fsys files.FS, all []picture, size int) pool {
+func pictures(fsys files.FS, all []picture, f form) pool {
 	labels := make([]int64, len(all))
 	for k, p := range all {
 		labels[k] = p.label
@@ -157,10 +157,10 @@ func pictures(fsys files.FS, all []picture, size int) pool {
 		return filepath.Base(all[row].path), info.Size(), nil
 	}
 	return pool{labels: labels, name: name, images: func(rows []int) ([]byte, error) {
-		bytes := 3 * size * size
+		bytes := f.bytes()
 		out := make([]byte, len(rows)*bytes)
 		return out, parallel.Each(context.Background(), len(rows), 0, func(k int) error {
-			return readPicture(fsys, all[rows[k]].path, out[k*bytes:(k+1)*bytes], size)
+			return f.readPicture(fsys, all[rows[k]].path, out[k*bytes:(k+1)*bytes])
 		}).First()
 	}}
 }

@@ -87,7 +87,7 @@ func TestAFolderWithoutATestIsDivided(t *testing.T) {
 func TestPicturesOfEveryFormat(t *testing.T) {
 	for ending, data := range samplePictures(t) {
 		into := make([]byte, 3*5*5)
-		require.NoError(t, decode(data, into, 5), ending)
+		require.NoError(t, form{size: 5}.decode(data, into), ending)
 		for channel, want := range []float64{200, 100, 51} {
 			for _, got := range into[channel*25 : (channel+1)*25] {
 				require.InDelta(t, want, float64(got), 20, "%s, channel %d", ending, channel) // GIF has a palette
@@ -117,7 +117,7 @@ func TestResizing(t *testing.T) {
 			img := image.NewGray(image.Rect(0, 0, c.width, c.height))
 			copy(img.Pix, c.pixels)
 			into := make([]byte, 3*c.size*c.size)
-			require.NoError(t, decode(encodePNG(t, img), into, c.size))
+			require.NoError(t, form{size: c.size}.decode(encodePNG(t, img), into))
 			for channel := range 3 {
 				require.Equal(t, c.want, into[channel*c.size*c.size:(channel+1)*c.size*c.size])
 			}
@@ -151,7 +151,7 @@ func TestFoldersSayWhatIsWrong(t *testing.T) {
 			require.Equal(t, name == "a broken image", errors.As(err, new(Damage)))
 		})
 	}
-	require.ErrorContains(t, decode(hugePNG(t), make([]byte, 3), 1), "pixels")
+	require.ErrorContains(t, form{size: 1}.decode(hugePNG(t), make([]byte, 3)), "pixels")
 }
 
 // hugePNG claims more pixels than fit into memory.

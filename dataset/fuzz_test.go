@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/torch"
 )
 
 // Any input is read in full or is an error: no panic, and no label without a class.
@@ -85,12 +87,15 @@ func FuzzTar(f *testing.F) {
 }
 
 func FuzzPicture(f *testing.F) {
+	available := torch.OpenJPEG() == nil
 	for _, data := range samplePictures(f) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) < 1<<12 { // images of a few bytes may unpack to megabytes
-			_ = decode(data, make([]byte, 3*8*8), 8)
+			for _, turbo := range []bool{false, available} {
+				_ = form{8, turbo}.decode(data, make([]byte, 3*8*8))
+			}
 		}
 	})
 }

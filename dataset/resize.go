@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/color"
 	"image/draw"
 
 	// Formats that image.Decode supports.
@@ -12,6 +13,7 @@ import (
 	_ "image/png"
 
 	"graft/files"
+	"graft/torch"
 )
 
 const (
@@ -20,33 +22,55 @@ const (
 	maxPixels      = 1 << 26  // of an image file, unpacked
 )
 
-// readPicture reads an image file, crops its central square and resizes it to size x size
-// pixels, a plane for each colour.
-func readPicture(fsys files.FS, path string, into []byte, size int) error {
+// form is how image files become images of a set: the central square, resized to size x size pixels, a plane for each
+// colour.
+type form struct {
+	size  int
+	turbo bool // JPEG files are decoded by libjpeg-turbo
+}
+
+func (f form) bytes() int { return 3 * f.size * f.size }
+
+// readPicture reads an image file.
+func (f form) readPicture(fsys files.FS, path string, into []byte) error {
 	data, err := files.ReadAll(fsys, path, maxPictureFile)
 	if err != nil {
 		return err
 	}
-	if err := decode(data, into, size); err != nil {
+	if err := f.decode(data, into); err != nil {
 		return fmt.Errorf("read %s: %w; replace or remove it", path, damaged(err))
 	}
 	return nil
 }
 
-func decode(data, into []byte, size int) error {
-	config, _, err := image.DecodeConfig(bytes.NewReader(data))
+func (f form) decode(data, into []byte) error {
+	config, kind, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
 	if config.Width <= 0 || config.Height <= 0 || config.Width > maxPixels/config.Height {
 		return fmt.Errorf("it has %d x %d pixels, where at most %d are read", config.Width, config.Height, maxPixels)
 	}
+	if f.turbo && kind == "jpeg" && config.ColorModel != color.CMYKModel {
+		return f.decodeTurbo(data, into, config.Width, config.Height)
+	}
 	decoded, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
 	square := middle(decoded)
-	shrink(square.Pix, square.Stride, square.Rect.Dx(), into, size)
+	shrink(square.Pix, square.Stride, square.Rect.Dx(), into, f.size)
+	return nil
+}
+
+func (f form) decodeTurbo(data, into []byte, width, height int) error {
+	pixels, err := torch.DecodeJPEG(data, width, height)
+	if err != nil {
+		return err
+	}
+	side := min(width, height)
+	left, top := (width-side)/2, (height-side)/2
+	shrink(pixels[4*(top*width+left):], 4*width, side, into, f.size)
 	return nil
 }
 

@@ -52,7 +52,7 @@ func readShards(fsys files.FS, o Options) (*source, error) {
 	if err := o.fits(len(train), len(test)); err != nil {
 		return nil, err
 	}
-	src.train, src.test = samples(fsys, train, o.Size), samples(fsys, test, o.Size)
+	src.train, src.test = samples(fsys, train, o.form()), samples(fsys, test, o.form())
 	return src, nil
 }
 
@@ -179,7 +179,7 @@ func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []st
 }
 
 // samples is a pool whose images are read on demand.
-func samples(fsys files.FS, all []sample, size int) pool {
+func samples(fsys files.FS, all []sample, f form) pool {
 	labels := make([]int64, len(all))
 	for k, s := range all {
 		labels[k] = s.label
@@ -187,15 +187,15 @@ func samples(fsys files.FS, all []sample, size int) pool {
 	return pool{labels: labels,
 		name: func(row int) (string, int64, error) { return all[row].name, all[row].size, nil },
 		images: func(rows []int) ([]byte, error) {
-			each := 3 * size * size
+			each := f.bytes()
 			out := make([]byte, len(rows)*each)
 			return out, parallel.Each(context.Background(), len(rows), 0, func(k int) error {
-				return all[rows[k]].read(fsys, out[k*each:(k+1)*each], size)
+				return all[rows[k]].read(fsys, out[k*each:(k+1)*each], f)
 			}).First()
 		}}
 }
 
-func (s *sample) read(fsys files.FS, into []byte, size int) error {
+func (s *sample) read(fsys files.FS, into []byte, f form) error {
 	file, err := fsys.Open(s.shard)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (s *sample) read(fsys files.FS, into []byte, size int) error {
 	defer file.Close()
 	data := make([]byte, s.size)
 	if _, err = io.ReadFull(io.NewSectionReader(file, s.offset, s.size), data); err == nil {
-		err = decode(data, into, size)
+		err = f.decode(data, into)
 	}
 	if err != nil {
 		return fmt.Errorf("read %s of %s: %w; replace or remove it", s.name, s.shard, damaged(err))

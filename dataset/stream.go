@@ -158,6 +158,9 @@ func (src *source) stream(s *torch.Scope, d torch.Device, o Options) (*Set, erro
 	}
 	set, digest := src.begin()
 	digest.text("stream")
+	if o.TurboJPEG { // which the sample alone might not show
+		digest.text("libjpeg-turbo")
+	}
 	for _, p := range []struct {
 		part
 		into *Split

@@ -221,20 +221,32 @@ func FuzzShards(f *testing.F) {
 	})
 }
 
-// The way of a photograph of usual size to an image of 224 x 224.
-func BenchmarkPhotographs(b *testing.B) {
+// photograph is a JPEG file of noise over slopes.
+func photograph(t testing.TB, width, height, quality int) []byte {
 	random := rand.New(rand.NewPCG(1, 1))
-	img := image.NewRGBA(image.Rect(0, 0, 500, 375))
-	for x := range 500 {
-		for y := range 375 {
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	for x := range width {
+		for y := range height {
 			img.Set(x, y, color.RGBA{uint8(x/2 + random.IntN(20)), uint8(y/2 + random.IntN(20)), uint8((x+y)/4 + random.IntN(40)), 255})
 		}
 	}
 	var out bytes.Buffer
-	require.NoError(b, jpeg.Encode(&out, img, &jpeg.Options{Quality: 90}))
-	into := make([]byte, 3*224*224)
-	b.SetBytes(int64(out.Len()))
-	for b.Loop() {
-		require.NoError(b, decode(out.Bytes(), into, 224))
+	require.NoError(t, jpeg.Encode(&out, img, &jpeg.Options{Quality: quality}))
+	return out.Bytes()
+}
+
+// The way of a photograph of usual size to an image of 224 x 224.
+func BenchmarkPhotographs(b *testing.B) {
+	data, into := photograph(b, 500, 375, 90), make([]byte, 3*224*224)
+	for _, turbo := range []bool{false, true} {
+		b.Run(map[bool]string{false: "go", true: "libjpeg-turbo"}[turbo], func(b *testing.B) {
+			if err := torch.OpenJPEG(); turbo && err != nil {
+				b.Skipf("left out: %v", err)
+			}
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				require.NoError(b, form{224, turbo}.decode(data, into))
+			}
+		})
 	}
 }

@@ -75,6 +75,9 @@ Pollux, and has its results.`,
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")
+	_ = command.RegisterFlagCompletionFunc("compat", words(func() []string {
+		return []string{config.CompatNone, config.CompatLucid, config.CompatDL2, config.CompatPollux}
+	}))
 	return command
 }
 

@@ -129,6 +129,13 @@ func TestFabricPage(t *testing.T) {
 	require.Equal(t, 2, followPage(t, source, filepath.Join(source, "docs/fabric.md"), env))
 }
 
+// The page of adaptive jobs does what it says.
+func TestAdaptivePage(t *testing.T) {
+	source, env := docFolder(t)
+	require.NoError(t, os.CopyFS(filepath.Join("scenarios", "adaptive"), os.DirFS(filepath.Join(source, "scenarios", "adaptive"))))
+	require.Equal(t, 2, followPage(t, source, filepath.Join(source, "docs/adaptive.md"), env))
+}
+
 func TestHowTos(t *testing.T) {
 	pages, err := filepath.Glob("../docs/howto/*.md")
 	require.NoError(t, err)

@@ -196,6 +196,7 @@ func writeAll(t testing.TB) map[string]string {
 	writeElasticLearning(t, at("elastic-learning"), true)
 	writeElasticLearning(t, at("elastic-learning-open"), false)
 	writeElasticComparison(t, at("elastic-comparison"))
+	writeAdaptive(t, at("adaptive"))
 	writeNode(t, at("node"), false)
 	writeNode(t, at("node-open"), true)
 	writeNodeProfile(t, at("node-profile"))
@@ -233,6 +234,7 @@ func TestOpenRun(t *testing.T) {
 		"evaluation":      {"evaluation", true, map[string]float64{"tables": 2}},
 		"cluster":         {"cluster", true, map[string]float64{"fifo_preemptions": 0}},
 		"cluster-open":    {"cluster", false, nil},
+		"adaptive":        {"adaptive", true, map[string]float64{"workload-1/srtf_jct": 1352.333}},
 		"node":            {"node", true, map[string]float64{"sjf_makespan": 28}},
 		"node-open":       {"node", false, nil},
 		"left-out":        {"evaluation", true, map[string]float64{"tables": 2}},

@@ -116,7 +116,7 @@ func TestServeShowsAllRuns(t *testing.T) {
 	before, same := listing(t, dir), digests(t, dir)
 	v := visitors(t, dir)
 	list := v.get("/")
-	require.Contains(t, list, fmt.Sprintf("<p>%d runs, 9 running, 14 ended, %d left out.</p>", len(all)+len(bad)-2, len(bad)-2))
+	require.Contains(t, list, fmt.Sprintf("<p>%d runs, 9 running, 15 ended, %d left out.</p>", len(all)+len(bad)-2, len(bad)-2))
 	for name := range all {
 		require.Contains(t, list, fmt.Sprintf(`<a href="/run/%s">%s</a>`, name, name))
 		text := v.get("/run/" + name)

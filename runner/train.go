@@ -125,8 +125,11 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 			b.Epoch, document.AccuracyText(b.Test.Accuracy), document.AccuracyText(b.Validation.Accuracy), document.Plural(b.Parameters, "parameter"))
 	}
 	if o.Batch > 0 {
-		p.Line("batch of %s in the end, after %s; noise scale %.0f images, efficiency %.2f",
-			document.Plural(o.Batch, "image"), document.Plural(o.BatchChanges, "change"), o.NoiseScale, o.Efficiency)
+		noise := "unknown: the mean gradient is too small beside it"
+		if o.NoiseScale > 0 {
+			noise = fmt.Sprintf("%.0f images", o.NoiseScale)
+		}
+		p.Line("batch of %s in the end, after %s; efficiency %.2f, noise scale %s", document.Plural(o.Batch, "image"), document.Plural(o.BatchChanges, "change"), o.Efficiency, noise)
 	}
 	p.Line("%s accuracy on the test images, %s on the validation images\n%s, %s, %s, %s in the end\n"+
 		"budget %s, of which %s were used: %s for deciding, %s for operating\n%s\n%sdigest %.12s",

@@ -157,6 +157,7 @@ for set in $sets; do
 	object "policy-$set" torch/csrc/policy_kernels.cc "$kernels -DGRAFT_ISA=$set $extra" torch/csrc/policy_kernels.cc torch/csrc/policy_kernels.h
 done
 object dispatch torch/csrc/dispatch.cc "$kernels" torch/csrc/dispatch.cc torch/csrc/kernels.h
+object jpeg torch/csrc/jpeg.cc "$kernels" torch/csrc/jpeg.cc torch/graft.h
 object policy torch/csrc/policy.cc "$kernels" torch/csrc/policy.cc torch/csrc/policy*.h
 for pid in $pids; do wait "$pid" || fail "the compiler failed; its message is above"; done
 
@@ -168,7 +169,7 @@ if [ -f $out/libgrafttorch.so ] && [ "$(cat $out/stamp 2>/dev/null)" = "$stamp" 
 # one of its own, and with two in a process each would keep its own threads.
 # shellcheck disable=SC2086
 "$CXX" -shared -o $out/libgrafttorch.so.tmp $list -Wl,-Bsymbolic \
-	${LIBTORCH:+-L$libraries} $search -ltorch_cpu -lc10 -lpthread
+	${LIBTORCH:+-L$libraries} $search -ltorch_cpu -lc10 -lpthread -ldl
 mv $out/libgrafttorch.so.tmp $out/libgrafttorch.so
 {
 	echo "libtorch=${LIBTORCH:-Debian}"

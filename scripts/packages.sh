@@ -4,8 +4,8 @@
 #
 #   packages.sh build   a C++ compiler, LibTorch (unless LIBTORCH names another)
 #   packages.sh test    PyTorch for Python, which some tests compare with, Slurm, of
-#                       which tests start one of their own, as root, and Chromium, in
-#                       which they open pages
+#                       which tests start one of their own, as root, libjpeg-turbo,
+#                       and Chromium, in which they open pages
 #
 # SYSTEM is the root folder of the system, / when empty; tests set it.
 set -eu
@@ -37,6 +37,7 @@ test)
 	want slurm-wlm /usr/sbin/slurmctld /usr/sbin/slurmd
 	want slurm-client /usr/bin/sbatch
 	want munge /usr/sbin/munged
+	want libturbojpeg0 "/usr/lib/$architecture/libturbojpeg.so.0"
 	want python3-yaml /usr/lib/python3/dist-packages/yaml/__init__.py
 	want chromium /usr/bin/chromium
 	;;

@@ -62,6 +62,9 @@ char *graft_from_host(const void *data, int32_t dtype, const int64_t *sizes,
                       int32_t dims, int32_t device_type, int32_t device_index,
                       graft_t *out);
 char *graft_to_host(graft_t tensor, void *data, int64_t bytes);
+// libjpeg-turbo, opened at run time; out has 4 bytes a pixel.
+char *graft_jpeg_open(void);
+char *graft_jpeg_decode(const uint8_t *data, int64_t size, int32_t width, int32_t height, uint8_t *out);
 int32_t graft_set_grad_mode(int32_t enabled);  // returns what it was
 
 // ---- operators: what gotorch lacks, one entry for all

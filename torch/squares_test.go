@@ -125,6 +125,7 @@ func agree(t *testing.T, want float64, values []float64) {
 	standard := math.Sqrt(deviation / float64(len(values)))
 	require.InDelta(t, want, mean, 4*standard)
 	require.Less(t, standard, 0.1*want, "the test tells something")
+	t.Logf("measured: %.4f, mean of %d estimates %.4f with a standard error of %.4f", want, len(values), mean, standard)
 }
 
 // pytorchSquares is what testdata/squares.py computes.

@@ -63,10 +63,13 @@ func TestBatchFollowsNoiseAndDevices(t *testing.T) {
 	require.True(t, slices.ContainsFunc(book.rows, func(r trainer.Row) bool { return r.Efficiency < 1 }))
 }
 
-// Decisions on the virtual clock depend neither on the machine's speed nor on other jobs: one file, one digest.
+// Decisions on the virtual clock depend neither on the machine's speed nor on the number of threads: one file, one
+// digest.
 func TestAdaptiveBatchesGiveOneDigest(t *testing.T) {
 	var books []*memory
-	for _, now := range []func() time.Time{time.Now, ticking(), time.Now} {
+	defer func() { require.NoError(t, torch.SetThreads(1)) }()
+	for k, now := range []func() time.Time{time.Now, ticking(), time.Now} {
+		require.NoError(t, torch.SetThreads(1+k))
 		book := &memory{}
 		books = append(books, book)
 		_, err := runJob(t, adaptive(), trainer.Parts{Recorder: book, Clock: calling(), Now: now}, "deepen:conv1", "widen:conv2:12")

@@ -59,8 +59,8 @@ type Options struct {
 	// float32. Zero means float32.
 	Precision torch.Precision
 	// CUDAGraphs records a step on a full batch as a CUDA graph, which the host then issues in one
-	// call; it is recorded again after surgery. Steps with distillation, mixup, float16,
-	// micro-batches or several processes are not recorded. Results are equal up to rounding.
+	// call; it is recorded again after surgery and a change of the batch. Steps with distillation, mixup, float16,
+	// micro-batches or several processes, and those that measure noise, are not recorded. Results are equal up to rounding.
 	CUDAGraphs bool `config:"cuda_graphs" json:"-" result:"rounding"`
 	// LabelSmoothing is the share of each label's target that all classes get evenly, between
 	// 0 and 1. With distillation it smooths the labels' part of the loss, not the larger

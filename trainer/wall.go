@@ -64,7 +64,9 @@ func (w *Wall) Cost(work Work) time.Duration {
 	r := w.rates[work.Kind]
 	one := r.expected(work)
 	if steps := w.rates[Steps]; work.Kind == Batches && r.calls == 0 && steps.calls > 1 && steps.rows > 0 {
-		one = evaluationShare * steps.expected(work) * float64(work.Rows) / float64(steps.rows)
+		part := work
+		part.Rows = steps.rows
+		one = evaluationShare * steps.expected(part) * float64(work.Rows) / float64(steps.rows)
 	}
 	cost := time.Duration(float64(work.Count) * one * float64(time.Second))
 	if work.Kind == Batches && cost > 0 {

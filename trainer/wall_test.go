@@ -184,6 +184,11 @@ func TestTimeLostIsOfNoRate(t *testing.T) {
 	require.Less(t, wall.Cost(steps), 5*time.Second, "and is not all that is expected")
 	takes(steps, time.Hour, time.Second)
 	require.Less(t, wall.Cost(batches), time.Minute, "one stall is not what is usually lost")
+	more := steps
+	more.Rows *= 3
+	require.InEpsilon(t, 3*wall.Cost(steps).Seconds(), wall.Cost(more).Seconds(), 1e-6, "a larger batch was not seen yet")
+	more.Rows = 1
+	require.Equal(t, wall.Cost(steps), wall.Cost(more), "a smaller one is not known to take less")
 }
 
 // A network that grew is expected to take more before it was seen to, and one that

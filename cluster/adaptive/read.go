@@ -91,7 +91,7 @@ func readFacts(fsys files.FS, path string) (map[string]Fixed, error) {
 		r.Expect(f.Alone >= 0, "alone", "a batch, or 0 for none")
 		if r.Has("size") {
 			f.Size = r.Text("size")
-			r.Expect(f.Size == "" || slices.Contains(sizes, f.Size), "size", "one of "+strings.Join(sizes, ", ")+", or nothing")
+			r.Expect(f.Size == "" || slices.Contains(sizes[:], f.Size), "size", "one of "+strings.Join(sizes[:], ", ")+", or nothing")
 		}
 		read[name] = f
 		return nil
@@ -125,7 +125,7 @@ func findApplications(fsys files.FS, dir string) (root string, names []string, e
 }
 
 func readApplication(fsys files.FS, dir, name string, fixed Fixed) (*Application, error) {
-	a := &Application{Name: name, Alone: fixed.Alone, size: slices.Index(sizes, fixed.Size)}
+	a := &Application{Name: name, Alone: fixed.Alone, size: slices.Index(sizes[:], fixed.Size)}
 	if err := a.readRuns(fsys, dir); err != nil {
 		return nil, err
 	}

@@ -31,13 +31,13 @@ func (s Study) Rigid() (*cluster.Study, error) {
 			return nil, fmt.Errorf("job %s: %w", j.Name, err)
 		}
 		speed.Of[j.Name] = cluster.Trained{Asked: asked, Step: func(placement []int) (float64, error) { return j.App.step(placement, j.Batch) }}
-		study.Jobs = append(study.Jobs, trace.Job{ID: j.Name, Name: j.Name, VC: rigidPool, Submit: int64(j.Submitted),
+		study.Jobs = append(study.Jobs, trace.Job{ID: j.Name, Name: j.Name, VC: rigidPool, Submit: int64(math.Ceil(j.Submitted)),
 			Duration: int64(math.Ceil(s.Options.Delay + seconds)), GPUs: j.Devices, Model: j.App.Name, Batch: j.Batch, State: trace.Completed})
 	}
 	return study, nil
 }
 
-// OneDevice is the time of a job of the application alone on one device with the smallest batch.
+// OneDevice is the time in seconds of a job of the application alone on one device with the smallest batch.
 func (a *Application) OneDevice() (seconds float64, err error) {
 	return a.time([]int{1}, a.Limits.Least)
 }

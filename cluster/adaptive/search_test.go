@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -158,4 +159,45 @@ func TestFaultsOfPolluxOptions(t *testing.T) {
 	} {
 		require.ErrorContains(t, o.Validate(), text)
 	}
+}
+
+// benchmarkDecision times one decision, by a scheduler that has seen no job before, after some rounds.
+func benchmarkDecision(b *testing.B, kind Kind, nodes, jobs int) {
+	s := madeUpStudy(jobs)
+	s.Options.Nodes = nodes
+	for k := range s.Jobs {
+		s.Jobs[k].Submitted, s.Jobs[k].App = 0, s.Jobs[1].App // the larger one
+	}
+	w, err := NewWorld(s, kind)
+	require.NoError(b, err)
+	scheduler := kind.New(w)
+	for range 5 {
+		require.NoError(b, w.round(scheduler))
+	}
+	before := processor()
+	for b.Loop() {
+		kind.New(w).Schedule(w, w.active())
+	}
+	b.ReportMetric(float64(len(w.active())), "jobs")
+	b.ReportMetric((processor()-before)/float64(b.N)*1000, "cpu-ms/op")
+}
+
+// processor is the seconds of a processor that this process has used: on a shared machine they say more than the
+// clock.
+func processor() float64 {
+	var usage syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
+}
+
+func BenchmarkDecision160Jobs64Devices(b *testing.B) {
+	benchmarkDecision(b, GoodputOptions{}.Kind(), 16, 160)
+}
+
+func BenchmarkDecision1000Jobs2000Devices(b *testing.B) {
+	benchmarkDecision(b, GoodputOptions{}.Kind(), 500, 1000)
+}
+
+func BenchmarkDecisionOfPollux160Jobs64Devices(b *testing.B) {
+	benchmarkDecision(b, PolluxOptions{}.Kind(), 16, 160)
 }

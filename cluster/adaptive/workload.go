@@ -8,32 +8,13 @@ import (
 	"strings"
 
 	"graft/cluster"
-	"graft/cluster/trace"
 	"graft/files"
 )
 
 // ReadWorkload reads jobs from a table with columns name, time (seconds), application, num_replicas and
-// batch_size, and sorts them by time. Devices and batch are those that the user asks for. A trace in another
-// format of package trace gets applications by [FromTrace].
-func ReadWorkload(fsys files.FS, path string, apps map[string]*Application) ([]Spec, error) {
-	jobs, isTable, err := readTable(fsys, path, apps)
-	if isTable {
-		return jobs, err
-	}
-	r, unknown := trace.Open(fsys, path, trace.Options{})
-	if unknown != nil {
-		return jobs, err
-	}
-	if err := r.Close(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return readTrace(fsys, path, apps)
-}
-
-// readTable also returns whether the file has a column of a workload.
-func readTable(fsys files.FS, path string, apps map[string]*Application) (jobs []Spec, isTable bool, err error) {
+// batch_size, and sorts them by time. Devices and batch are those that the user asks for.
+func ReadWorkload(fsys files.FS, path string, apps map[string]*Application) (jobs []Spec, err error) {
 	err = cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
-		isTable = isTable || r.Has("application") || r.Has("num_replicas")
 		j := Spec{Name: r.Text("name"), Submitted: r.Number("time"), App: apps[r.Text("application")], Devices: r.Whole("num_replicas"), Batch: r.Whole("batch_size")}
 		r.Expect(j.App != nil, "application", "the name of an application: "+names(apps))
 		jobs = append(jobs, j)
@@ -43,7 +24,7 @@ func readTable(fsys files.FS, path string, apps map[string]*Application) (jobs [
 		return nil
 	})
 	slices.SortStableFunc(jobs, func(a, b Spec) int { return cmp.Compare(a.Submitted, b.Submitted) })
-	return jobs, isTable, err
+	return jobs, err
 }
 
 func names(apps map[string]*Application) string {

@@ -49,7 +49,7 @@ var roundPanels = []struct {
 
 // plotAdaptiveAllocations draws what each scheduler allocates over time, on the first workload.
 func plotAdaptiveAllocations(r *runs.Run, o *runs.AdaptiveOutcome) ([]drawing, error) {
-	chart := &figure.Chart{Title: "Allocations of " + r.Base() + " over time", X: figure.Axis{Name: "time", Unit: "s"}, Note: "Workload " + o.Workloads[0] + ". Devices per job are means over the jobs that have any."}
+	chart := &figure.Chart{Title: "Allocations of " + r.Base() + " over time", X: figure.Axis{Name: "time", Unit: "s"}, Note: "Jobs of " + o.Workloads[0] + ". Devices per job are means over the jobs that have any."}
 	for _, p := range roundPanels {
 		chart.Panels = append(chart.Panels, figure.Panel{Y: p.axis, Height: 80})
 	}

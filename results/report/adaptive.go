@@ -82,12 +82,12 @@ func writeAdaptiveWorth(w *runs.AdaptiveWorth, d *document.Document) {
 		return
 	}
 	d.Head("what faults of the original are worth on %s", w.Workload)
-	t := document.NewTable("scheduler", "quirk").Numbers("", "%.1f", "without", "mean JCT").Numbers("", "%+.1f", "difference").Numbers("", "", "jobs changed").Texts("without it")
+	t := document.NewTable("scheduler", "quirk").Numbers("", "%.1f", "mean JCT", "with quirk").Numbers("", "%+.1f", "difference").Numbers("", "", "jobs changed").Texts("corrected")
 	for _, q := range w.Quirks {
 		t.Add(q.Scheduler, q.Quirk, q.Without, q.Mean, q.Mean-q.Without, q.Changed, q.Fixed)
 	}
 	d.Show(t)
-	d.Say("Each fault is kept alone.")
+	d.Say("Each fault is kept alone; MEAN JCT is without any.")
 }
 
 // adaptiveDetail is the outcome of simulations of adaptive jobs.

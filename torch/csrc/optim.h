@@ -23,8 +23,8 @@ class Optimizer {
   // recorded: place before the first, aim before and count after each of them.
   void place();
   void aim();
-  void device_step();
-  void count();
+  void device_step(const at::Tensor &skips = {});  // changes nothing where skips, a boolean on the device, is true
+  void count(int64_t steps = 1);
   bool on_device() const;  // whether such a step is faster in any case
   bool can_place() const;  // the first step of a momentum is another one
 
@@ -46,7 +46,8 @@ class Optimizer {
   bool adam_fused(Slot &slot, const at::Tensor &grad, const graft_group &g, int64_t t);
   void device_sgd(Slot &slot, const graft_group &g, const at::Tensor &rate);
   void device_adam(int32_t group);
-  bool adam_at_once(int32_t group);
+  bool adam_at_once(int32_t group, const at::Tensor &skips);
+  std::vector<at::Tensor> changing(int32_t group) const;  // by a step
 
   std::vector<graft_group> groups_;
   std::vector<Slot> slots_;

@@ -47,25 +47,45 @@ void Optimizer::aim() {
   for (size_t g = 0; g < groups_.size(); g++) rates_[g].fill_(groups_[g].lr);
 }
 
-void Optimizer::count() {
+void Optimizer::count(int64_t more) {
   int64_t *steps = steps_.data_ptr<int64_t>();
-  for (size_t k = 0; k < slots_.size(); k++) steps[k] += slots_[k].param.grad().defined();
+  for (size_t k = 0; k < slots_.size(); k++) steps[k] += slots_[k].param.grad().defined() ? more : 0;
 }
 
-void Optimizer::device_step() {
+std::vector<at::Tensor> Optimizer::changing(int32_t group) const {
+  std::vector<at::Tensor> list;
+  for (const Slot &slot : slots_) {
+    if (slot.group != group || !slot.param.grad().defined()) continue;
+    for (const at::Tensor &t : {slot.param, slot.first, slot.second}) {
+      if (t.defined()) list.push_back(t.detach());
+    }
+  }
+  return list;
+}
+
+void Optimizer::device_step(const at::Tensor &skips) {
   c10::NoGradGuard guard;
-  taken_.add_(1);
+  if (skips.defined()) {
+    taken_.add_(skips.logical_not());
+  } else {
+    taken_.add_(1);
+  }
   for (int32_t group = 0; group < static_cast<int32_t>(groups_.size()); group++) {
     clip(group);
     const graft_group &g = groups_[group];
-    if (g.kind != GRAFT_SGD) {
-      if (!g.fused || !adam_at_once(group)) device_adam(group);
-      continue;
+    if (g.kind != GRAFT_SGD && g.fused && adam_at_once(group, skips)) continue;
+    std::vector<at::Tensor> now, then;
+    if (skips.defined()) now = changing(group);
+    for (const at::Tensor &t : now) then.push_back(t.clone());
+    if (g.kind == GRAFT_SGD) {
+      const at::Tensor rate = rates_[group].to(at::kFloat);
+      for (Slot &slot : slots_) {
+        if (slot.group == group && slot.param.grad().defined()) device_sgd(slot, g, rate);
+      }
+    } else {
+      device_adam(group);
     }
-    const at::Tensor rate = rates_[group].to(at::kFloat);
-    for (Slot &slot : slots_) {
-      if (slot.group == group && slot.param.grad().defined()) device_sgd(slot, g, rate);
-    }
+    for (size_t k = 0; k < now.size(); k++) now[k].copy_(at::where(skips, then[k], now[k]));
   }
 }
 
@@ -101,7 +121,7 @@ void Optimizer::device_adam(int32_t group) {
 
 #if GRAFT_ADAM_AT_ONCE
 
-bool Optimizer::adam_at_once(int32_t group) {
+bool Optimizer::adam_at_once(int32_t group, const at::Tensor &skips) {
   const graft_group &g = groups_[group];
   std::vector<at::Tensor> params, grads, first, second, steps;
   for (size_t k = 0; k < slots_.size(); k++) {
@@ -115,7 +135,8 @@ bool Optimizer::adam_at_once(int32_t group) {
     steps.push_back(taken_[static_cast<int64_t>(k)]);
   }
   const at::Tensor rate = rates_[group].to(at::kFloat);
-  auto update = [&](auto adam) { adam(params, grads, first, second, {}, steps, rate, g.beta1, g.beta2, g.weight_decay, g.eps, false, false, {}, {}); };
+  const c10::optional<at::Tensor> found = skips.defined() ? c10::optional<at::Tensor>(skips.to(at::kFloat)) : c10::nullopt;
+  auto update = [&](auto adam) { adam(params, grads, first, second, {}, steps, rate, g.beta1, g.beta2, g.weight_decay, g.eps, false, false, {}, found); };
   using Call = void (*)(at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, const at::Tensor &, double, double, double,
                         double, bool, bool, const c10::optional<at::Tensor> &, const c10::optional<at::Tensor> &);
   update(g.kind == GRAFT_ADAMW ? static_cast<Call>(at::_fused_adamw_) : static_cast<Call>(at::_fused_adam_));
@@ -124,7 +145,7 @@ bool Optimizer::adam_at_once(int32_t group) {
 
 #else
 
-bool Optimizer::adam_at_once(int32_t) { return false; }
+bool Optimizer::adam_at_once(int32_t, const at::Tensor &) { return false; }
 
 #endif
 

@@ -16,18 +16,24 @@ class Scaler {
  public:
   explicit Scaler(graft_scaler *kept);
 
-  at::Tensor scaled(const at::Tensor &loss) const { return kept_ == nullptr ? loss : loss * now_.scale; }
-  double scale() const { return kept_ == nullptr ? 1 : now_.scale; }
-  // Divides gradients by the scale, and returns whether all are finite.
+  bool scales() const { return kept_ != nullptr; }
+  at::Tensor scaled(const at::Tensor &loss) const;
+  double scale() const;  // waits for the device once the state is there
+  // Divides gradients by the scale, and returns whether all are finite, which the host waits for.
   bool unscale(std::vector<at::Tensor> &gradients);
-  // Returns the state to the caller.
-  void keep() const {
-    if (kept_ != nullptr) *kept_ = now_;
-  }
+
+  // The same without a wait: once the state is on the device, placed_unscale returns there whether
+  // the step is skipped, and the host learns at the end.
+  void place(const at::Device &device);
+  at::Tensor placed_unscale(std::vector<at::Tensor> &gradients);
+
+  // Returns the state to the caller, and how many steps were skipped on the device.
+  int64_t keep();
 
  private:
   graft_scaler *kept_;  // nullptr scales nothing
-  graft_scaler now_{};
+  graft_scaler now_{};  // on the host, until it is placed
+  at::Tensor scale_, streak_, skipped_;
 };
 
 }  // namespace graft

@@ -209,13 +209,17 @@ class Averages {
     }
   }
 
-  // The operations of torch.optim.swa_utils, whose first update copies. Counters are copied.
-  void update() {
+  bool first() const { return first_ && !of_.empty(); }
+
+  // The operations of torch.optim.swa_utils, whose first update copies. Counters are copied. Where
+  // skips is true nothing changes.
+  void update(const at::Tensor &skips = {}) {
     c10::NoGradGuard guard;
     for (size_t k = 0; k < of_.size(); k++) {
       at::Tensor average = averages_[k].detach();
       const bool copies = first_ || !average.is_floating_point();
-      average.copy_(copies ? of_[k].detach() : average * decay_ + of_[k].detach() * (1 - decay_));
+      const at::Tensor next = copies ? of_[k].detach() : average * decay_ + of_[k].detach() * (1 - decay_);
+      average.copy_(skips.defined() ? at::where(skips, average, next) : next);
     }
     first_ = false;
   }
@@ -278,7 +282,8 @@ class Trainer {
       : program_(program), optimizer_(optimizer), b_(b), feed_(b), tally_(b.steps, feed_.inputs.device()), peers_(several(b.peers)),
         changes_{b.pad, b.cutout, b.flip != 0}, random_(b.random_ops, b.magnitude), generator_(generator_of(b.generator)), averages_(b), scaler_(b.scaler),
         repeats_(program.records() && peers_ == nullptr && b.scaler == nullptr && b.mixup == 0 && b.teacher_logits == nullptr && (b.part <= 0 || b.part >= b.batch) && b.first_average == 0),
-        placed_(repeats_ || optimizer.on_device()) {
+        waits_(!(scaler_.scales() && (program.records() || program.device().is_cuda()))),
+        placed_(repeats_ || optimizer.on_device() || !waits_) {
     if (b.squares != nullptr) *b.squares = {};
     if (b.exchange != nullptr) *b.exchange = 0;
     if (placed_) optimizer_.place();
@@ -288,7 +293,7 @@ class Trainer {
   const Tally &run() {
     for (int64_t k = 0; k < b_.steps; k++) step(k);
     if (peers_ != nullptr) tally_.join(*peers_);
-    scaler_.keep();
+    optimizer_.count(-scaler_.keep());
     return tally_;
   }
 
@@ -302,7 +307,7 @@ class Trainer {
     if (b_.mixup > 0) batch.mix(changes_, random_, generator_);
     int64_t part = b_.part > 0 ? std::min(b_.part, batch.size) : batch.size;
     if (measured && peers_ == nullptr && part == batch.size) part = (part + 1) / 2;
-    Squares squares(batch.size, scaler_.scale());
+    Squares squares(batch.size, measured ? scaler_.scale() : 1);
     for (int64_t from = 0; from < batch.size; from += part) {
       const int64_t own = gradients(k, batch, from, std::min(part, batch.size - from));
       if (!measured) continue;
@@ -311,6 +316,7 @@ class Trainer {
     }
     std::vector<at::Tensor> found = optimizer_.gradients();
     if (peers_ != nullptr) exchange(found);
+    if (!waits_ && !found.empty() && optimizer_.can_place() && !averages_.first()) return unseen(found, measured ? &squares : nullptr);
     if (!scaler_.unscale(found)) return;
     if (measured) squares.read(found, peers_, *b_.squares);
     update();
@@ -321,6 +327,17 @@ class Trainer {
     const auto began = std::chrono::steady_clock::now();
     peers_->sum(found);
     if (b_.exchange != nullptr) *b_.exchange += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  }
+
+  // A step of which the host does not know whether it is skipped, unless it measures squares.
+  void unseen(std::vector<at::Tensor> &gradients, const Squares *squares) {
+    scaler_.place(gradients[0].device());
+    const at::Tensor skips = scaler_.placed_unscale(gradients);
+    if (squares != nullptr && !skips.item<bool>()) squares->read(gradients, peers_, *b_.squares);
+    optimizer_.aim();
+    optimizer_.device_step(skips);
+    optimizer_.count();
+    averages_.update(skips);
   }
 
   void update() {
@@ -389,6 +406,7 @@ class Trainer {
   Averages averages_;
   Scaler scaler_;
   const bool repeats_;  // full batches are steps of a recording
+  const bool waits_;    // the host waits for each step's scale
   const bool placed_;   // the optimizer's numbers are on the device
 };
 

@@ -13,6 +13,7 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/results/failure"
 	"graft/results/runs"
 	"graft/work"
 	"graft/work/adaptive"
@@ -117,6 +118,19 @@ func TestFiguresOfAllSchedulers(t *testing.T) {
 		require.GreaterOrEqual(t, len(changes["devices"]), 3+cell.Restarts)
 	}
 	require.Equal(t, "pollux-seed-1", o.CellFolder(&o.Cells[3]))
+}
+
+// A stopped run asks to be queued again.
+func TestStoppedRuns(t *testing.T) {
+	c, folder := example(t), filepath.Join(t.TempDir(), "run")
+	c.Output.Folder = folder
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := adaptive.Run(ctx, worktest.Env(files.OS{}), c, work.FolderOptions{})
+	require.Equal(t, failure.Requeue, failure.CodeOf(t.Context(), err))
+	require.ErrorContains(t, err, "is incomplete: context canceled; go on with option resume")
+	_, err = run(t, c, files.OS{}, folder, true)
+	require.NoError(t, err)
 }
 
 // Without interference of others a job alone runs as its application does, under each rigid scheduler.

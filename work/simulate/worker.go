@@ -68,7 +68,10 @@ func (s *workspace) limitMemory(o workers.Options) error {
 	if err != nil {
 		return failure.Usagef("%s is %q; expected a share of the device's memory", workers.MemoryVariable, o.MemoryShare)
 	}
-	return torch.LimitMemory(device, share)
+	if err := torch.LimitMemory(device, share); err != nil {
+		s.env.Log.Warn("the memory of this worker is not limited", zap.Error(err))
+	}
+	return nil
 }
 
 // device is the device that this worker trains on.

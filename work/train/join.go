@@ -62,6 +62,7 @@ func Join(ctx context.Context, env *work.Env, o JoinOptions) error {
 			worked = true
 			if err := followLeader(ctx, env, l, o); err != nil {
 				env.Log.Warn("lost the leader; joins again", zap.Error(err))
+				rest(ctx)
 			}
 			since = env.Now()
 			continue
@@ -71,9 +72,7 @@ func Join(ctx context.Context, env *work.Env, o JoinOptions) error {
 		case refused(err):
 			return failure.With(failure.Usage, err)
 		case env.Now().Sub(since) < o.patience(worked && errors.Is(err, syscall.ECONNREFUSED)):
-			pause, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
-			<-pause.Done()
-			cancel()
+			rest(ctx)
 			continue
 		case worked:
 			env.Log.Info("the leader has left")
@@ -81,6 +80,13 @@ func Join(ctx context.Context, env *work.Env, o JoinOptions) error {
 		}
 		return fmt.Errorf("join a job: no leader at %s within %v: %w", o.Address, o.Wait, err)
 	}
+}
+
+// rest waits between two attempts, so that a follower that fails does not keep its leader busy.
+func rest(ctx context.Context) {
+	pause, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
+	<-pause.Done()
 }
 
 // patience returns how long to look for a leader.

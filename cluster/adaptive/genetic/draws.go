@@ -15,7 +15,7 @@ type draws interface {
 	bytes(hits, rows []int32, n, nodes int) []int32 // appends which bytes of some of n rows are hit, counted row by row
 	raise(s *search, n int)                         // adds devices to n states of the batch
 	repairs(n, jobs, nodes int)                     // begins the repair of n states
-	nodes(order []int32, state, job int)            // puts the nodes into a random order
+	pick(held []int32, k, state, job int)           // puts a random one of the nodes from place k on at that place
 }
 
 // Probabilities of Pollux's operators.
@@ -30,7 +30,12 @@ type random struct{ *rand.Rand }
 
 // gap is the number of failures before a success, from the scale of its probability. It is geometric, as the
 // integer part of an exponential number (Devroye, "Non-Uniform Random Variate Generation", 1986, X.2).
-func (r random) gap(scale float64) int32 { return int32(min(r.ExpFloat64()*scale, math.MaxInt32/2)) }
+func (r random) gap(scale float64) int32 {
+	if scale == 0 {
+		return 0 // what is certain needs no draw
+	}
+	return int32(min(r.ExpFloat64()*scale, math.MaxInt32/2))
+}
 
 // scale returns the argument of gap for a probability.
 func scale(probability float64) float64 { return -1 / math.Log1p(-probability) }
@@ -119,4 +124,7 @@ func (r random) raiseHeld(s *search, state []uint64, any float64) {
 
 func (r random) repairs(int, int, int) {}
 
-func (r random) nodes(held []int32, _, _ int) { r.shuffle(held) }
+func (r random) pick(held []int32, k, _, _ int) {
+	other := k + int(r.Uint32N(uint32(len(held)-k)))
+	held[k], held[other] = held[other], held[k]
+}

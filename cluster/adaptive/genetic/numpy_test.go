@@ -13,7 +13,7 @@ type numpyDraws struct {
 	real    func(n int) []float64
 	integer func(low []int, high int) []int // each from its own limit to the other
 	permute func(n int) []int
-	pick    func(a, b int32) int32
+	choose  func(a, b int32) int32
 
 	orders []float64
 	width  int
@@ -27,7 +27,7 @@ func (d *numpyDraws) shuffle(list []int32) {
 	}
 }
 
-func (d *numpyDraws) either(a, b int32) int32 { return d.pick(a, b) }
+func (d *numpyDraws) either(a, b int32) int32 { return d.choose(a, b) }
 
 func (d *numpyDraws) cross(points []int32, jobs int) {
 	crossed := d.real(len(points))
@@ -88,15 +88,14 @@ func (d *numpyDraws) repairs(n, jobs, nodes int) {
 	d.orders, d.width, d.height = d.real(n*jobs*nodes), nodes, jobs
 }
 
-func (d *numpyDraws) nodes(order []int32, state, job int) {
+func (d *numpyDraws) pick(held []int32, k, state, job int) {
 	from := (state*d.height + job) * d.width
 	keys := d.orders[from : from+d.width]
-	slices.SortStableFunc(order, func(a, b int32) int {
-		if keys[a] < keys[b] {
-			return -1
+	for other := k + 1; other < len(held); other++ {
+		if keys[held[other]] < keys[held[k]] {
+			held[k], held[other] = held[other], held[k]
 		}
-		return 1
-	})
+	}
 }
 
 // seeded draws as NumPy's legacy generator does.
@@ -139,7 +138,7 @@ func seeded(r *twister.Random) *numpyDraws {
 			}
 			return list
 		},
-		pick: func(a, b int32) int32 { return []int32{a, b}[upTo(1)] },
+		choose: func(a, b int32) int32 { return []int32{a, b}[upTo(1)] },
 	}
 }
 
@@ -169,7 +168,7 @@ func replayed(record []drawn) *numpyDraws {
 		real:    func(int) []float64 { return next("random") },
 		integer: func([]int, int) []int { return integers("randint") },
 		permute: func(int) []int { return integers("permutation") },
-		pick:    func(int32, int32) int32 { return int32(integers("choice")[0]) },
+		choose:  func(int32, int32) int32 { return int32(integers("choice")[0]) },
 	}
 }
 

@@ -25,11 +25,14 @@ func (s *search) repair(state []uint64, which int) {
 // bound removes devices of a job beyond its largest number, from nodes in a random order.
 func (s *search) bound(row []uint64, k, which int) {
 	s.order = appendMarked(s.order[:0], row)
-	s.draw.nodes(s.order, which, k)
 	left := uint64(s.p.Jobs[k].Most)
-	for _, node := range s.order {
-		devices := min(byteAt(row, int(node)), left)
-		setByte(row, int(node), devices)
+	for place := range s.order {
+		if left > 0 {
+			s.draw.pick(s.order, place, which, k)
+		}
+		node := int(s.order[place])
+		devices := min(byteAt(row, node), left)
+		setByte(row, node, devices)
 		left -= devices
 	}
 }
