@@ -63,6 +63,9 @@ type Row struct {
 	fault error
 }
 
+// Has reports whether the table has a column.
+func (r *Row) Has(column string) bool { _, ok := r.at[column]; return ok }
+
 // Text returns the cell of a column.
 func (r *Row) Text(column string) string {
 	k, ok := r.at[column]

@@ -74,7 +74,7 @@ func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Applicat
 	if err != nil {
 		return nil, err
 	}
-	if line, _, _ := strings.Cut(string(head), "\n"); strings.Contains(line, "num_replicas") {
+	if line, _, _ := strings.Cut(string(head), "\n"); strings.Contains(line, "num_replicas") || strings.Contains(line, ",application") {
 		return adaptive.ReadWorkload(fsys, path, apps)
 	}
 	jobs, err := elastic.ReadClusterTrace(fsys, path)

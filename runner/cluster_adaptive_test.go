@@ -64,6 +64,19 @@ func TestAdaptiveWorkloads(t *testing.T) {
 	readable(t, plot.Given{}, out)
 }
 
+// Jobs of another trace train the applications of their sizes, and are the same each time.
+func TestAdaptiveJobsOfTraces(t *testing.T) {
+	trace := write(t, filepath.Join(t.TempDir(), "helios.csv"), "job_id,gpu_num,submit_time,duration\na,1,50,600\nb,8,60,90000\nc,0,70,5\nd,2,80,0\n")
+	var tables []string
+	for range 2 {
+		out := filepath.Join(t.TempDir(), "adaptive")
+		require.Contains(t, done(t, "cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", trace, "--scheduler", "tiresias,fifo", "--out", out).stdout, "2 jobs of helios on 4 nodes")
+		tables = append(tables, contents(t, filepath.Join(out, "tiresias", runs.AdaptiveJobsFile)))
+	}
+	require.Equal(t, tables[0], tables[1])
+	require.Regexp(t, `(?s)\na,[a-z]+,1,.*\nb,[a-z]+,11,`, tables[0])
+}
+
 func TestAdaptiveFigures(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "adaptive")
 	done(t, "cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", "workload-2.csv", "--scheduler", "tiresias,srtf", "--out", out)

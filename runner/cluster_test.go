@@ -154,6 +154,8 @@ func TestClusterUndivided(t *testing.T) {
 		done(t, append(strings.Fields("cluster run --quiet --force "), strings.Fields(args)...)...)
 	}
 	require.Equal(t, failure.Usage, graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "0").code)
+	write(t, "workload.csv", "name,time,application,num_replicas,batch_size\na,1,cifar10,1,128\n")
+	require.Contains(t, graft("cluster", "run", "--trace", "workload.csv", "--nodes", "4").stderr, "no job of workload.csv has a duration; name another trace, or run it as adaptive jobs")
 	write(t, "cpus.csv", "job_id,gpu_num,cpu_num,submit_time,duration\n1,1,4,0,50\n2,1,4,1,50\n3,1,99,1,50\n")
 	fails(t, failure.Partial, "1 more processors than the nodes have, job 3 for one", "cluster", "run", "--trace", "cpus.csv", "--nodes", "1", "--set", "cluster.cpus_per_node=7", "--quiet")
 	require.Equal(t, "50", lines(t, "runs/cpus/fifo/jobs.csv")[1]["start_time"])

@@ -15,6 +15,7 @@ type Application struct {
 	Epochs int
 	Alone  int // batch with which jobs always run on one device; zero is none
 
+	size   int       // of its jobs, in sizes; negative follows from the time on one device
 	runs   []trained // by batch
 	epochs []float64 // progress at which each epoch begins; the last is that of the end
 	times  *Times

@@ -12,7 +12,7 @@ import (
 // made makes an application whose steps take the times of a speed. Noise grows from epoch to epoch, as it
 // does while a network learns.
 func made(name string, limits goodput.Limits, epochs, alone int, speed goodput.Speed, noise float64) *Application {
-	a := &Application{Name: name, Limits: limits, Epochs: epochs, Alone: alone, times: timesOf(speed)}
+	a := &Application{Name: name, Limits: limits, Epochs: epochs, Alone: alone, size: -1, times: timesOf(speed)}
 	for batch := limits.Least; ; batch = min(2*batch, limits.Most) {
 		r := trained{batch: batch}
 		steps, progress := 0.0, 0.0

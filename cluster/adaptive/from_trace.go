@@ -13,7 +13,8 @@ import (
 // FromTrace makes jobs of the jobs of a cluster's trace, in the order of submission, with devices and a
 // duration. As Pollux's authors do (Qiao et al., OSDI 2021, section 5.1), each trains an application of its
 // size, in the classes below 1, 10 and 100 device-hours and above: one drawn of those in the nearest class
-// that has any. An application's size is that of a job on one device with the smallest batch. A job asks for
+// that has any. An application's size is known ([Fixed]), or that of a job on one device with the smallest
+// batch. A job asks for
 // as many devices as in the trace, or as many as its application and the cluster have work and room for, and
 // for the smallest batch on each. The first is submitted at second 1.
 func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random *rand.Rand) ([]Spec, error) {
@@ -21,13 +22,12 @@ func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random
 		return nil, errors.New("make adaptive jobs of a trace: there are no jobs or no applications")
 	}
 	o.EnsureDefaults()
-	var classes [sizeClasses][]*Application
+	var classes [len(sizes)][]*Application
 	for _, name := range slices.Sorted(maps.Keys(apps)) {
-		seconds, err := apps[name].OneDevice()
+		k, err := apps[name].sizeClass()
 		if err != nil {
 			return nil, err
 		}
-		k := sizeClass(seconds)
 		classes[k] = append(classes[k], apps[name])
 	}
 	made := make([]Spec, len(jobs))
@@ -49,22 +49,31 @@ func (s *Spec) ask(a *Application, devices int) {
 	}
 }
 
-// sizeClasses is the number of classes of sizes.
-const sizeClasses = 4
+// sizes are the names of the classes of sizes.
+var sizes = [...]string{"small", "medium", "large", "extra-large"}
+
+// sizeClass is the class of the jobs of an application.
+func (a *Application) sizeClass() (int, error) {
+	if a.size >= 0 {
+		return a.size, nil
+	}
+	seconds, err := a.OneDevice()
+	return sizeClass(seconds), err
+}
 
 // sizeClass is the class of some device-seconds.
 func sizeClass(seconds float64) int {
 	if seconds < 3600 {
 		return 0
 	}
-	return min(1+int(math.Log10(seconds/3600)), sizeClasses-1)
+	return min(1+int(math.Log10(seconds/3600)), len(sizes)-1)
 }
 
 // nearest returns the applications of the class nearest to one; of two as near the smaller.
-func nearest(classes *[sizeClasses][]*Application, class int) []*Application {
-	for far := range sizeClasses {
+func nearest(classes *[len(sizes)][]*Application, class int) []*Application {
+	for far := range sizes {
 		for _, k := range []int{class - far, class + far} {
-			if k >= 0 && k < sizeClasses && len(classes[k]) > 0 {
+			if k >= 0 && k < len(sizes) && len(classes[k]) > 0 {
 				return classes[k]
 			}
 		}

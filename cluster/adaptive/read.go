@@ -17,9 +17,10 @@ import (
 
 // Fixed holds facts of an application that its measurements do not tell.
 type Fixed struct {
-	Epochs     int // zero is the epochs of the shortest run
-	DeviceMost int // examples that a device takes at once; zero is the most that was measured
-	Alone      int // batch of jobs that always run on one device; zero is none
+	Epochs     int    // zero is the epochs of the shortest run
+	DeviceMost int    // examples that a device takes at once; zero is the most that was measured
+	Alone      int    // batch of jobs that always run on one device; zero is none
+	Size       string // of its jobs, such as medium; empty follows from the time on one device
 }
 
 // Names of files in a folder of applications.
@@ -84,10 +85,14 @@ func readFacts(fsys files.FS, path string) (map[string]Fixed, error) {
 		name := r.Text("application")
 		_, twice := read[name]
 		r.Expect(!twice, "application", "each name once")
-		f := Fixed{r.Whole("epochs"), r.Whole("device_most"), r.Whole("alone")}
+		f := Fixed{Epochs: r.Whole("epochs"), DeviceMost: r.Whole("device_most"), Alone: r.Whole("alone")}
 		r.Expect(f.Epochs >= 0, "epochs", "a number of epochs, or 0 for those of the shortest run")
 		r.Expect(f.DeviceMost >= 0, "device_most", "a number of examples, or 0 for the most that was measured")
 		r.Expect(f.Alone >= 0, "alone", "a batch, or 0 for none")
+		if r.Has("size") {
+			f.Size = r.Text("size")
+			r.Expect(f.Size == "" || slices.Contains(sizes[:], f.Size), "size", "one of "+strings.Join(sizes[:], ", ")+", or nothing")
+		}
 		read[name] = f
 		return nil
 	})
@@ -120,7 +125,7 @@ func findApplications(fsys files.FS, dir string) (root string, names []string, e
 }
 
 func readApplication(fsys files.FS, dir, name string, fixed Fixed) (*Application, error) {
-	a := &Application{Name: name, Alone: fixed.Alone}
+	a := &Application{Name: name, Alone: fixed.Alone, size: slices.Index(sizes[:], fixed.Size)}
 	if err := a.readRuns(fsys, dir); err != nil {
 		return nil, err
 	}

@@ -92,6 +92,7 @@ func TestFaultyFoldersAreRefused(t *testing.T) {
 		"facts of no folder":     {map[string]any{"applications.csv": "application,epochs,device_most,alone\nother,1,0,0\n"}, "application other has no folder"},
 		"too many epochs":        {map[string]any{"applications.csv": "application,epochs,device_most,alone\napp,3,0,0\n"}, "has 2 epochs; 3 are needed"},
 		"alone out of limits":    {map[string]any{"applications.csv": "application,epochs,device_most,alone\napp,0,0,65\n"}, "alone is 65"},
+		"a size of no class":     {map[string]any{"applications.csv": "application,epochs,device_most,alone,size\napp,0,0,0,huge\n"}, "one of small, medium"},
 		"tables of garbage":      {map[string]any{"steptime_tables.json.gz": "garbage"}, "steptime_tables.json.gz"},
 		"tables with bad keys":   {map[string]any{"steptime_tables.json.gz": zipped(`{"app": {"interpolated": {"5": {"b": [1], "step": [1], "sync": [0]}}}}`)}, "malformed"},
 		"a mesh without points":  {map[string]any{"triangulations.json.gz": zipped(`{"app": {"points": [], "step": [], "sync": [], "simplices": [[0,1,2,3]]}}`)}, "a tetrahedron has point 0"},

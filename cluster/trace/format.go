@@ -39,6 +39,7 @@ func init() {
 		&alibaba2023Format,
 		&swfFormat,
 		&alibaba2020Format,
+		&polluxFormat,
 	}
 }
 

@@ -44,6 +44,7 @@ var samples = map[string]struct {
 		{ID: "pod-2", GPUs: 8, CPUs: 8, RAM: 1, State: trace.Completed, Submit: 200, Duration: 100},
 		{ID: "pod-3", CPUs: 4, RAM: 1, Submit: 300},
 	}},
+	"a workload of Pollux": {tracetest.Pollux, "pollux", "", []trace.Job{{ID: "cifar10-0", Model: "cifar10", GPUs: 6, Batch: 2048, Submit: 53}, {ID: "ncf-1", Model: "ncf", GPUs: 1, Submit: 60}}},
 	"the Standard Workload Format": {tracetest.SWF, "swf", "2020-09-13 12:26:40", []trace.Job{
 		{ID: "1", User: "3", VC: "2", Name: "7", GPUs: 4, State: trace.Completed, Submit: 100, Duration: 60},
 		{ID: "2", VC: "6", GPUs: 2, State: trace.Cancelled, Submit: 200},

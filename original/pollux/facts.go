@@ -8,11 +8,11 @@ import "graft/cluster/adaptive"
 // Facts returns the facts of the published applications.
 func Facts() map[string]adaptive.Fixed {
 	return map[string]adaptive.Fixed{
-		"bert":        {Epochs: 2},
-		"cifar10":     {Epochs: 100},
-		"deepspeech2": {Epochs: 80},
-		"imagenet":    {Epochs: 90},
-		"ncf":         {Epochs: 10, Alone: 32768},
-		"yolov3":      {Epochs: 50, DeviceMost: 8},
+		"bert":        {Epochs: 2, Size: "medium"},
+		"cifar10":     {Epochs: 100, Size: "small"},
+		"deepspeech2": {Epochs: 80, Size: "medium"},
+		"imagenet":    {Epochs: 90, Size: "extra-large"},
+		"ncf":         {Epochs: 10, Alone: 32768, Size: "small"},
+		"yolov3":      {Epochs: 50, DeviceMost: 8, Size: "large"},
 	}
 }

@@ -4,14 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster"
 	"graft/cluster/adaptive"
+	"graft/cluster/trace"
 	"graft/files"
 )
 
@@ -69,5 +73,25 @@ func TestPublishedCompletionTimes(t *testing.T) {
 				require.Positive(t, compared)
 			})
 		}
+	}
+}
+
+// Jobs of other traces train the applications that the paper has for their sizes.
+func TestSizesOfApplications(t *testing.T) {
+	apps := applications(t)
+	var jobs []trace.Job
+	for _, hours := range []int64{0, 2, 20, 200} {
+		for k := range 20 {
+			jobs = append(jobs, trace.Job{ID: fmt.Sprint(hours, "-", k), Duration: 3600 * hours, GPUs: 1})
+		}
+	}
+	specs, err := adaptive.FromTrace(jobs, apps, adaptive.Options{}, rand.New(rand.NewPCG(1, 2)))
+	require.NoError(t, err)
+	for k, want := range [][]string{{"cifar10", "ncf"}, {"bert", "deepspeech2"}, {"yolov3"}, {"imagenet"}} {
+		found := map[string]bool{}
+		for _, s := range specs[20*k : 20*k+20] {
+			found[s.App.Name] = true
+		}
+		require.Equal(t, want, slices.Sorted(maps.Keys(found)))
 	}
 }

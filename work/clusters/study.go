@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"graft/cluster"
@@ -75,6 +76,9 @@ func readStudy(env *work.Env, c *config.Cluster) (*study, error) {
 	}
 	if len(read.Jobs) == 0 {
 		return nil, fmt.Errorf("no job of %s is between the seconds %d and %d; give another option from and option to, or none", c.Cluster.Trace, c.Cluster.From, c.Cluster.To)
+	}
+	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 }) {
+		return nil, fmt.Errorf("no job of %s has a duration; name another trace, or run it as adaptive jobs, with the folder of its applications", c.Cluster.Trace)
 	}
 	s.share(read.Jobs)
 	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, c.Cluster.PerNode, c.Cluster.CPUs, read.Format

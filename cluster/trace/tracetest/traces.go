@@ -28,6 +28,9 @@ const PhillyCSV = "jobname,user,vc,gpu_num,state,submit_time,duration\n" +
 	"application_1,ce2f,11cb48,3,Pass,2017-10-07 00:00:09,3660.0\n" +
 	"application_2,,11cb48,0,Killed,2017-10-07 00:00:10,\n"
 
+// Pollux has jobs of format pollux.
+const Pollux = "name,time,application,num_replicas,batch_size\ncifar10-0,53,cifar10,6,2048\nncf-1,60,ncf,1,\n"
+
 // Tiresias has a job in the columns that Tiresias has for format philly-csv.
 const Tiresias = "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n" +
 	"1,4,10,1000,vgg16,500.4,3\n"
