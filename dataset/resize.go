@@ -22,7 +22,7 @@ const (
 	maxPixels      = 1 << 26  // of an image file, unpacked
 )
 
-// form is how image files become images of a set: the central square, resized to size x size pixels, a plane for each
+// form turns image files into images of a set: the central square, resized to size x size pixels, a plane for each
 // colour.
 type form struct {
 	size  int

@@ -73,8 +73,7 @@ func (f *clusterFlags) read(env *work.Env, more ...string) (*config.Cluster, err
 	return c, runs.AsConfigFault(err)
 }
 
-// assignments are those of the flags that were given to keys of another kind of file. Flags without one are
-// usage errors.
+// assignments turns the given flags into keys of another kind of file. Flags without a key are usage errors.
 func (f *clusterFlags) assignments(keys map[string]string, value func(*pflag.Flag) string) (set []string, err error) {
 	f.given.Visit(func(flag *pflag.Flag) {
 		switch key := keys[flag.Name]; {

@@ -129,7 +129,7 @@ func encodeCalls(l CallList) (*callEncoder, error) {
 	return e, nil
 }
 
-// located is how errors name a place.
+// located returns the name of a place in errors.
 func located(where string) string {
 	if where == "" {
 		return ""
@@ -137,7 +137,7 @@ func located(where string) string {
 	return " in " + where
 }
 
-// place is where a text stands among the texts.
+// place returns the index of a text among the texts.
 func (e *callEncoder) place(text string) C.int32_t {
 	at, ok := e.places[text]
 	if !ok {

@@ -128,13 +128,13 @@ func agree(t *testing.T, want float64, values []float64) {
 	t.Logf("measured: %.4f, mean of %d estimates %.4f with a standard error of %.4f", want, len(values), mean, standard)
 }
 
-// pytorchSquares is what testdata/squares.py computes.
+// pytorchSquares holds the results of testdata/squares.py.
 type pytorchSquares struct {
 	Squares  []float64 `json:"squares"`  // mean over parts, and of the whole
 	Variance float64   `json:"variance"` // of the gradients of single examples
 }
 
-// The squares are those of PyTorch, whose gradients are computed example by example.
+// The squares equal those of PyTorch, whose gradients are computed example by example.
 func TestSquaresAreThoseOfPyTorch(t *testing.T) {
 	const rows, inputs, hidden, classes = 24, 10, 7, 4
 	path := filepath.Join(t.TempDir(), "inputs.pth")

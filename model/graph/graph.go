@@ -47,7 +47,7 @@ type Module struct {
 	Folds bool   // prints equal children as one line, as ModuleList does
 }
 
-// Role is what a tensor is to the network.
+// Role says whether a tensor is a parameter, a buffer or a constant of the network.
 type Role string
 
 // The roles.

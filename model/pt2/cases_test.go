@@ -41,7 +41,7 @@ func (a array) rows(n int) array {
 	return array{shape, a.DType, a.Values[:len(a.Values)/a.Shape[0]*n]}
 }
 
-// golden is what PyTorch computes.
+// golden holds the results of PyTorch.
 type golden struct {
 	Name  string `json:"name"`
 	Loss  string `json:"loss"`

@@ -191,7 +191,7 @@ func sizesText[T any](list []T) string {
 	return "(" + strings.Join(items, ", ") + ")"
 }
 
-// short is one number for equal sizes, as a pool that was made with one prints.
+// short returns one number for equal sizes, as a pool that was made with one prints.
 func short(value any) string {
 	list, ok := value.([]any)
 	if ok && len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return v != list[0] }) {

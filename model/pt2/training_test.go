@@ -18,7 +18,7 @@ import (
 	"graft/torch/weights"
 )
 
-// trained is what ten steps make of a network.
+// trained holds a network after ten steps.
 type trained struct {
 	Name    string                `json:"name"`
 	Losses  []float64             `json:"losses"`

@@ -135,7 +135,7 @@ func (x *monitor) awaitEnd(ctx context.Context, f *fleet.Fleet) error {
 	}
 }
 
-// measure is what a worker writes for Fit.
+// measure holds the figures that a worker writes for Fit.
 type measure struct {
 	Rate   float64 `json:"images_per_second"`
 	Memory int64   `json:"memory_bytes"`

@@ -18,7 +18,7 @@ import (
 
 const reference = "../../../../shared/reference/import/cases"
 
-// golden is what PyTorch computes.
+// golden holds the results of PyTorch.
 type golden struct {
 	Inputs []struct {
 		Shape  []int

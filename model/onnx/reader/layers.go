@@ -27,7 +27,7 @@ func anys(list []int64) []any {
 	return out
 }
 
-// window is what convolutions and pools have in common.
+// window holds the common attributes of convolutions and pools.
 type window struct{ stride, padding, dilation []any }
 
 // window reads strides, pads and dilations for a number of dimensions.
@@ -252,7 +252,7 @@ func resize(c *call) error {
 	return c.done(operator, args...)
 }
 
-// lstm is one layer. ONNX has its gates in the order input, output, forget, cell, PyTorch input, forget, cell,
+// lstm maps a layer. ONNX has its gates in the order input, output, forget, cell, PyTorch input, forget, cell,
 // output; ONNX's output has the directions before the batch.
 func lstm(c *call) error {
 	x, err := c.need(0)

@@ -43,7 +43,7 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	return b.out, b.out.Graph.Check()
 }
 
-// operand is what an operator reads.
+// operand holds an input of an operator.
 type operand struct {
 	ref   any    // a value, or a tensor of the model; nil for sizes
 	sizes []any  // a list of whole numbers, known or computed, in place of a tensor of them
