@@ -6,6 +6,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/adaptive"
+	"graft/cluster/lucid"
 	"graft/cluster/schedulers"
 )
 
@@ -23,21 +24,23 @@ func (s *AdaptiveScheduler) Draws() bool { return s.Kind.Draws }
 // rigidPrefix tells a rigid scheduler from that of adaptive jobs with its name.
 const rigidPrefix = "rigid-"
 
-// AdaptiveSchedulers are all schedulers of adaptive jobs, and all rigid ones that need neither estimates of
-// durations nor profiles of models.
+// rigidOptions let lucid profile jobs on one of the nodes, of which a study has a single pool.
+var rigidOptions = schedulers.Options{Lucid: lucid.Options{Nodes: 1, From: []string{adaptive.RigidPool}, Echo: adaptive.RigidPool}}
+
+// AdaptiveSchedulers are all schedulers of adaptive jobs, and all rigid ones.
 func AdaptiveSchedulers(o adaptive.SchedulerOptions, seed uint64) (all []AdaptiveScheduler) {
 	for _, k := range o.Kinds(seed) {
 		all = append(all, AdaptiveScheduler{Name: k.Name, About: k.About, Kind: k})
 	}
-	for _, p := range schedulers.Kinds() {
-		if p.Estimates != "" || p.Profiles {
-			continue
+	for _, p := range rigidOptions.Kinds() {
+		name, about := p.Name, p.About
+		if p.Estimates != "" {
+			about += " (oracle here: estimates are the true durations)"
 		}
-		name := p.Name
 		if _, err := adaptive.Named(name); err == nil {
 			name = rigidPrefix + name
 		}
-		all = append(all, AdaptiveScheduler{Name: name, About: p.About, Rigid: &p})
+		all = append(all, AdaptiveScheduler{Name: name, About: about, Rigid: &p})
 	}
 	return all
 }

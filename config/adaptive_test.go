@@ -58,17 +58,20 @@ func TestAdaptiveQuirks(t *testing.T) {
 	require.ErrorContains(t, err, "quirks is set beside compat pollux, which keeps all; leave out one of them")
 }
 
-// Each scheduler has a name of its own, and none needs what adaptive jobs lack.
+// Each scheduler has a name of its own. Lucid needs a node for its profiler, beside those of the largest job.
 func TestAdaptiveSchedulers(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range AdaptiveSchedulers(adaptive.SchedulerOptions{}, 0) {
 		require.False(t, seen[s.Name], s.Name)
 		seen[s.Name] = true
 		require.NotEmpty(t, s.About)
-		require.True(t, s.Rigid == nil || s.Rigid.Estimates == "" && !s.Rigid.Profiles)
 	}
-	require.True(t, seen["tiresias"] && seen["rigid-tiresias"] && seen["backfill"])
-	require.False(t, seen["lucid"] || seen["qssf"])
+	require.True(t, seen["tiresias"] && seen["rigid-tiresias"] && seen["backfill"] && seen["lucid"])
+	set := []string{`adaptive.data="../scenarios/adaptive/applications"`, `adaptive.traces=["workload-1.csv"]`, `schedule.schedulers=["lucid"]`, "adaptive.devices=4"}
+	_, err := ReadAdaptive(files.OS{}, "", append(set, "adaptive.nodes=4"))
+	require.NoError(t, err)
+	_, err = ReadAdaptive(files.OS{}, "", append(set, "adaptive.nodes=2"))
+	require.ErrorContains(t, err, "lucid keeps one node for its profiler")
 }
 
 // A workload is a file, or a name in the folder of data; two that would share a folder are an error.

@@ -100,9 +100,26 @@ func (a *Adaptive) requests(s *adaptive.Study) error {
 		}
 	}
 	for _, name := range a.Schedule.Schedulers {
-		if d, err := a.Scheduler(name, 0); err == nil && !d.Kind.Adapts {
-			_, err := s.Rigid()
+		d, err := a.Scheduler(name, 0)
+		if err == nil && d.Rigid != nil && d.Rigid.Profiles {
+			err = besideProfiler(s)
+		}
+		if err == nil && !d.Kind.Adapts {
+			_, err = s.Rigid()
+		}
+		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// besideProfiler checks that the largest job fits beside the profiler of lucid.
+func besideProfiler(s *adaptive.Study) error {
+	left := (s.Options.Nodes - rigidOptions.Lucid.Nodes) * s.Options.Devices
+	for k := range s.Jobs {
+		if j := &s.Jobs[k]; j.Devices > left {
+			return fmt.Errorf("job %s asks for %d devices, and lucid keeps one node for its profiler, which leaves %d; add nodes, or leave out lucid", j.Name, j.Devices, left)
 		}
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"graft/goodput"
 )
 
-// rigidPool is the name of the only virtual cluster of a rigid study.
-const rigidPool = "all"
+// RigidPool is the name of the only virtual cluster of a rigid study.
+const RigidPool = "all"
 
 // Rigid returns the same jobs for schedulers that do not adapt them: each keeps the devices and the batch
 // that its user asks for, and lasts as long as its epochs take on as few nodes as there can be, after the
@@ -22,7 +22,7 @@ func (s Study) Rigid() (*cluster.Study, error) {
 		return nil, err
 	}
 	speed := cluster.StepSpeed{Of: map[string]cluster.Trained{}, Other: cluster.LinearSpeed{}, Preempted: s.Options.Delay}
-	study := &cluster.Study{VCs: []trace.VC{{Name: rigidPool, Nodes: s.Options.Nodes}}, PerNode: s.Options.Devices, WholeGPUs: true, Speed: &speed}
+	study := &cluster.Study{VCs: []trace.VC{{Name: RigidPool, Nodes: s.Options.Nodes}}, PerNode: s.Options.Devices, WholeGPUs: true, Speed: &speed}
 	for k := range s.Jobs {
 		j := &s.Jobs[k]
 		asked := compact(j.Devices, s.Options.Devices)
@@ -31,7 +31,7 @@ func (s Study) Rigid() (*cluster.Study, error) {
 			return nil, fmt.Errorf("job %s: %w", j.Name, err)
 		}
 		speed.Of[j.Name] = cluster.Trained{Asked: asked, Step: func(placement []int) (float64, error) { return j.App.step(placement, j.Batch) }}
-		study.Jobs = append(study.Jobs, trace.Job{ID: j.Name, Name: j.Name, VC: rigidPool, Submit: int64(math.Ceil(j.Submitted)),
+		study.Jobs = append(study.Jobs, trace.Job{ID: j.Name, Name: j.Name, VC: RigidPool, Submit: int64(math.Ceil(j.Submitted)),
 			Duration: int64(math.Ceil(s.Options.Delay + seconds)), GPUs: j.Devices, Model: j.App.Name, Batch: j.Batch, State: trace.Completed})
 	}
 	return study, nil

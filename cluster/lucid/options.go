@@ -9,6 +9,9 @@ import (
 	"graft/cluster/trace"
 )
 
+// Limit is the time in seconds for which a job is profiled by default.
+const Limit = 200
+
 // Options say how Lucid profiles jobs. The zero value is what its authors took for the cluster
 // Venus, and as near to it as can be on other clusters.
 type Options struct {
@@ -37,7 +40,7 @@ func (o Options) Validate() error {
 var ofVenus = []string{"vc8Gr", "vcefl", "vcYVn"}
 
 func (o *Options) applyDefaults(r *cluster.Run) {
-	o.Nodes, o.Limit = cmp.Or(o.Nodes, 2), cmp.Or(o.Limit, 200)
+	o.Nodes, o.Limit = cmp.Or(o.Nodes, 2), cmp.Or(o.Limit, Limit)
 	o.Largest = cmp.Or(o.Largest, min(8, o.devices(r)))
 	names := ofVenus
 	if o.Nodes != 2 || slices.ContainsFunc(names, func(name string) bool { return r.Pool(name) == nil }) {

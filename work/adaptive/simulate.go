@@ -6,6 +6,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/adaptive"
+	"graft/cluster/lucid"
 	"graft/config"
 )
 
@@ -45,6 +46,12 @@ func rigid(ctx context.Context, s adaptive.Study, d config.AdaptiveScheduler) (*
 	if err != nil {
 		return nil, err
 	}
+	if d.Rigid.Estimates != "" {
+		for k := range study.Jobs {
+			study.Estimates = append(study.Estimates, float64(study.Jobs[k].Duration))
+		}
+	}
+	study.Profiles = &cluster.Profiles{} // of no model, so that no jobs are packed
 	o, err := study.Run(ctx, *d.Rigid, cluster.Options{Quirks: s.Options.Quirks, Workers: 1, Changes: true, Series: true})
 	if err != nil {
 		return nil, err
@@ -54,7 +61,12 @@ func rigid(ctx context.Context, s adaptive.Study, d config.AdaptiveScheduler) (*
 	}
 	r := &result{}
 	for k, j := range o.Jobs {
-		r.jobs = append(r.jobs, job{spec: &s.Jobs[k], submitted: s.Jobs[k].Submitted, started: float64(j.Start), ended: float64(j.End)})
+		made := job{spec: &s.Jobs[k], submitted: s.Jobs[k].Submitted, started: float64(j.Start), ended: float64(j.End)}
+		if l := lucid.Of(j); l.Profiled { // before it came to the other nodes
+			made.started = float64(j.Trace.Submit + l.ProfileQueue)
+			made.held = float64(j.GPUs) * float64(min(j.Trace.Duration, lucid.Limit))
+		}
+		r.jobs = append(r.jobs, made)
 	}
 	r.follow(o.Changes)
 	pool := o.Pools[0]
