@@ -165,17 +165,17 @@ func (j *Job) throughputs() func(size int) float64 {
 	}
 }
 
-// Rhythm is a job's batch and what it is worth.
-type Rhythm struct {
+// BatchRates holds the batch of a job with its throughput, efficiency and goodput.
+type BatchRates struct {
 	Batch      int     // images in a step
 	Throughput float64 // images a second of training steps in the epoch, on the clock; zero means unknown
 	Efficiency float64 // progress of an image beside that of one in the smallest batch; zero means unknown
 	Goodput    float64 // product of both; zero means unknown
 }
 
-// rhythm is that of the epoch so far.
-func (c *core) rhythm() Rhythm {
-	r := Rhythm{Batch: c.batch()}
+// batchRates returns those of the epoch so far.
+func (c *core) batchRates() BatchRates {
+	r := BatchRates{Batch: c.batch()}
 	b := c.Batching
 	if b.Busy > 0 {
 		r.Throughput = float64(b.Images) / b.Busy.Seconds()

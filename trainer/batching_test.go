@@ -131,7 +131,7 @@ func TestFixedBatchesMeasureNothing(t *testing.T) {
 	outcome := run(t, o, book)
 	require.Zero(t, outcome.NoiseScale)
 	require.NotContains(t, string(sections(book.saves[0])["position.json"]), "batching")
-	require.Equal(t, trainer.Rhythm{Batch: 32}, book.rows[0].Rhythm)
+	require.Equal(t, trainer.BatchRates{Batch: 32}, book.rows[0].BatchRates)
 	o.AdaptiveBatch = trainer.AdaptiveBatch{Measure: true, Interval: 4}
 	outcome = run(t, o, measured)
 	require.Positive(t, outcome.NoiseScale)

@@ -172,7 +172,7 @@ func rowsOf(table *results.Table) (_ []Row, err error) {
 			Loss: value("train_loss"), Accuracy: value("train_accuracy"), Validation: Score{value("validation_loss"), value("validation_accuracy")},
 			Rate: value("learning_rate"), Parameters: int(value("parameters")), Devices: int(value("devices")),
 			Images: int64(value("images")), FLOP: value("flop"), DeviceTime: seconds("device_time"),
-			Rhythm: Rhythm{int(value("batch")), value("throughput"), value("efficiency"), value("goodput")}}
+			BatchRates: BatchRates{int(value("batch")), value("throughput"), value("efficiency"), value("goodput")}}
 	}
 	return rows, nil
 }

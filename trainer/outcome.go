@@ -60,7 +60,7 @@ func (j *Job) outcome() (*Outcome, error) {
 		o.ImagesPerSecond = float64(o.Images) / took.Seconds()
 	}
 	if j.AdaptiveBatch.measures() {
-		o.Batch, o.BatchChanges, o.NoiseScale, o.Efficiency = j.batch(), j.Batching.Changes, j.Batching.Noise.Moments().Scale(), j.rhythm().Efficiency
+		o.Batch, o.BatchChanges, o.NoiseScale, o.Efficiency = j.batch(), j.Batching.Changes, j.Batching.Noise.Moments().Scale(), j.batchRates().Efficiency
 	}
 	var err error
 	if o.Test, err = j.evaluation.test(); err != nil {

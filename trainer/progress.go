@@ -41,7 +41,7 @@ type Progress struct {
 	Next       Event         // as of Scheduler.Next
 	Live       []LiveChange  // changes beside the timeline
 	Resources                // used so far
-	Rhythm                   // of the epoch
+	BatchRates               // of the epoch
 }
 
 // Progress is a snapshot of the job. Call it from the goroutine that runs the job;
@@ -56,8 +56,8 @@ func (c *core) Progress() Progress {
 	p.Time, p.Budget, p.Left = c.Clock.Now(), c.Scheduler.Budget(), c.Scheduler.Left()
 	p.Devices, p.Decisions, p.Next, p.Live = c.Devices, c.Decisions, c.Scheduler.Next(), c.Live
 	p.Resources = c.resources(p.Time)
-	if now := c.rhythm(); now.Throughput > 0 || p.Batch != now.Batch { // else the epoch before stays
-		p.Rhythm = now
+	if now := c.batchRates(); now.Throughput > 0 || p.Batch != now.Batch { // else the epoch before stays
+		p.BatchRates = now
 	}
 	if p.Layers == 0 {
 		p.Layers, p.Parameters = size(c.Network)

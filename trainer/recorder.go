@@ -20,7 +20,7 @@ type Row struct {
 	Images     int64         // of training in all, as in Resources; zero means unknown
 	FLOP       float64       // in all, as in Resources; zero means unknown
 	DeviceTime time.Duration // in all, as in Resources; zero means unknown
-	Rhythm                   // of the epoch; a batch of zero means that an older graft wrote the row
+	BatchRates               // of the epoch; a batch of zero means that an older graft wrote the row
 }
 
 // Note is the record of an event in a job.

@@ -127,7 +127,7 @@ func TestOlderRunsGoOn(t *testing.T) {
 	for k, row := range rows {
 		want := whole.rows[len(whole.rows)-len(rows)+k]
 		require.Positive(t, want.FLOP)
-		want.Images, want.FLOP, want.DeviceTime, want.Rhythm = 0, 0, time.Duration(0), trainer.Rhythm{}
+		want.Images, want.FLOP, want.DeviceTime, want.BatchRates = 0, 0, time.Duration(0), trainer.BatchRates{}
 		require.Equal(t, want, row)
 	}
 }

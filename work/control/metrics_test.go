@@ -56,9 +56,9 @@ func TestMetrics(t *testing.T) {
 	require.NoError(t, err)
 	note := trainer.Note{Event: "decision", Time: time.Second}
 	h.monitor = NewMonitor("ConvSmall", trainer.Progress{Phase: trainer.Trains, Devices: 2, Parameters: 14826, Layers: 7, PerEpoch: 5, Epoch: 2, Steps: 12, Loss: 0.5,
-		Rhythm:    trainer.Rhythm{Batch: 128, Throughput: 2000, Efficiency: 0.75, Goodput: 1500},
-		Resources: trainer.Resources{Images: 768, FLOP: 3.2e12, DeviceTime: 90 * time.Second, Joules: 27000},
-		Evaluated: true, Validation: trainer.Score{Accuracy: 0.75}, Budget: time.Hour, Time: time.Minute, Left: 59 * time.Minute,
+		BatchRates: trainer.BatchRates{Batch: 128, Throughput: 2000, Efficiency: 0.75, Goodput: 1500},
+		Resources:  trainer.Resources{Images: 768, FLOP: 3.2e12, DeviceTime: 90 * time.Second, Joules: 27000},
+		Evaluated:  true, Validation: trainer.Score{Accuracy: 0.75}, Budget: time.Hour, Time: time.Minute, Left: 59 * time.Minute,
 		Next: trainer.Event{At: 50 * time.Minute, Change: trainer.Up}, Live: []trainer.LiveChange{{At: time.Second, Change: trainer.Up, Devices: 2}}}, nil, []trainer.Note{note})
 	w := httptest.NewRecorder()
 	require.Nil(t, h.metrics(w, nil))
