@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"graft/files"
 )
@@ -29,6 +30,7 @@ func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	if err != nil {
 		return fmt.Errorf("read %s: expected a header with the names of the columns: %w", path, err)
 	}
+	header[0] = strings.TrimPrefix(header[0], "\ufeff") // as spreadsheets write it
 	r := &Row{path: path, at: map[string]int{}}
 	for k, name := range header {
 		r.at[name] = k

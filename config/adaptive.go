@@ -143,7 +143,7 @@ func (a *Adaptive) Validate() error {
 	var faults faultList
 	for _, name := range a.Schedule.Schedulers {
 		_, err := adaptive.Named(name)
-		faults.when(err != nil && a.Adaptive.Compat == CompatPollux, "scheduler %s is not of adaptive jobs; leave it out, or compat pollux", name)
+		faults.when(err != nil && a.Adaptive.Compat == CompatPollux, "scheduler %s is not of adaptive jobs; leave it out, or set compat to none", name)
 	}
 	return errors.Join(append(faults, a.Adaptive.Validate(), a.Schedule.Validate(), a.SchedulerOptions.Validate())...)
 }

@@ -116,7 +116,7 @@ func TestAdaptiveFaults(t *testing.T) {
 	fails(t, failure.Configuration, "jobs.csv", "cluster", "run", file, "--trace", pipe, "--out", out)
 	run := []string{"cluster", "run", file, "--trace", "workload-1.csv", "--out", out}
 	fails(t, failure.Configuration, `unknown scheduler "qssf"; expected one of tiresias, optimus, pollux`, append(run, "--scheduler", "qssf")...)
-	fails(t, failure.Configuration, "srtf is not of adaptive jobs; leave it out, or compat pollux", append(run, "--scheduler", "srtf", "--compat", "pollux")...)
+	fails(t, failure.Configuration, "srtf is not of adaptive jobs; leave it out, or set compat to none", append(run, "--scheduler", "srtf", "--compat", "pollux")...)
 	fails(t, failure.Usage, "--load is for jobs that keep their devices; leave it out", append(run, "--load", "2")...)
 	fails(t, failure.Configuration, "workload-9.csv: no such file, in", "cluster", "run", file, "--trace", "workload-9.csv", "--out", out)
 	fails(t, failure.Configuration, "data is missing; name a folder of applications", "cluster", "run", "--compat", "pollux", "--trace", "workload-1.csv", "--out", out)

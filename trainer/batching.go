@@ -120,7 +120,9 @@ func (j *Job) chooseBatch() error {
 	now := j.batch()
 	was := value(now)
 	best, highest := now, was*(1+j.AdaptiveBatch.Hysteresis)
-	for _, size := range j.limits().Sizes(j.devices()) {
+	limits := j.limits()
+	limits.Most = min(limits.Most, j.Data.Train.Count) // a step takes no more
+	for _, size := range limits.Sizes(j.devices()) {
 		if v := value(size); v > highest {
 			best, highest = size, v
 		}
@@ -139,6 +141,7 @@ func (j *Job) resize(size int) {
 	before := j.Clock.Cost(j.work(1))
 	j.Batching.Size = size
 	j.Batching.Changes++
+	j.Batching.Busy, j.Batching.Images = 0, 0 // rates of an epoch are those of its last batch
 	j.pace = pace{}
 	j.distillation.stretch(before, j.Clock.Cost(j.work(1)))
 }

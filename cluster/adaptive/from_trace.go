@@ -16,7 +16,7 @@ import (
 // that has any. An application's size is known ([Fixed]), or that of a job on one device with the smallest
 // batch. A job asks for
 // as many devices as in the trace, or as many as its application and the cluster have work and room for, and
-// for the smallest batch on each. The first is submitted at second 1.
+// for the smallest batch on each. Times count from the first submission.
 func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random *rand.Rand) ([]Spec, error) {
 	if len(jobs) == 0 || len(apps) == 0 {
 		return nil, errors.New("make adaptive jobs of a trace: there are no jobs or no applications")
@@ -34,7 +34,7 @@ func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random
 	for k := range jobs {
 		j := &jobs[k]
 		near := nearest(&classes, sizeClass(float64(j.Duration)*float64(j.GPUs)))
-		made[k] = Spec{Name: j.ID, Submitted: float64(1 + j.Submit - jobs[0].Submit)}
+		made[k] = Spec{Name: j.ID, Submitted: float64(j.Submit - jobs[0].Submit)}
 		made[k].ask(near[random.IntN(len(near))], min(j.GPUs, o.Nodes*o.Devices))
 	}
 	return made, nil

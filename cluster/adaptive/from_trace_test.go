@@ -33,8 +33,8 @@ func TestJobsOfATrace(t *testing.T) {
 	s := Study{Jobs: specs, Options: Options{Nodes: 2, Devices: 4}}
 	s.Options.EnsureDefaults()
 	require.NoError(t, s.Validate())
-	require.InDelta(t, 1.0, specs[0].Submitted, 0)
-	require.InDelta(t, 11.0, specs[1].Submitted, 0)
+	require.InDelta(t, 0.0, specs[0].Submitted, 0)
+	require.InDelta(t, 10.0, specs[1].Submitted, 0)
 	require.Equal(t, "long", specs[1].App.Name, "16 device-hours")
 	require.Equal(t, "long", specs[2].App.Name, "of the nearest class")
 	require.Equal(t, 8, specs[2].Devices, "the cluster has no more")

@@ -276,6 +276,8 @@ func (s *Study) fault(k int, seen map[string]bool) error {
 	j := &s.Jobs[k]
 	a := j.App
 	switch {
+	case j.Name == "":
+		return fmt.Errorf("job %d has no name", k+1)
 	case seen[j.Name]:
 		return fmt.Errorf("job %s: the name is not unique", j.Name)
 	case a == nil:
@@ -288,6 +290,8 @@ func (s *Study) fault(k int, seen map[string]bool) error {
 		return fmt.Errorf("job %s asks for %d devices; the cluster has %d", j.Name, j.Devices, s.Options.Nodes*s.Options.Devices)
 	case j.Batch < a.Limits.Least || j.Batch > a.Limits.Most:
 		return fmt.Errorf("job %s: batch %d; %s takes %d to %d", j.Name, j.Batch, a.Name, a.Limits.Least, a.Limits.Most)
+	case j.Devices > j.Batch:
+		return fmt.Errorf("job %s asks for %d devices and a batch of %d; each device takes an example at least", j.Name, j.Devices, j.Batch)
 	}
 	seen[j.Name] = true
 	return nil

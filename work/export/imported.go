@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"graft/config"
@@ -52,11 +53,18 @@ func inputType(g *graph.Graph, x array) (torch.DType, error) {
 	known := map[weights.DType]torch.DType{weights.Float32: torch.Float32, weights.Int64: torch.Int64, weights.Float64: torch.Float64, weights.Int32: torch.Int32,
 		weights.Float16: torch.Float16, weights.BFloat16: torch.BFloat16}
 	dtype, ok := known[g.Input.DType]
-	if !ok || x.DType != "" && slices.Contains([]weights.DType{weights.Int64, weights.Int32}, g.Input.DType) != (x.DType == "int64") {
+	whole := dtype == torch.Int64 || dtype == torch.Int32
+	if !ok || x.DType != "" && whole != (x.DType == "int64") {
 		return 0, fmt.Errorf("inputs have the type %s; %s takes %v", x.DType, g.Name, g.Input.DType)
+	}
+	if at := slices.IndexFunc(x.Values, func(v float64) bool { return v != math.Trunc(v) || math.Abs(v) > mostWhole }); at >= 0 && whole {
+		return 0, fmt.Errorf("value %d of the inputs is %v; %s takes whole numbers", at, x.Values[at], g.Name)
 	}
 	return dtype, nil
 }
+
+// mostWhole is the largest number up to which float64 has every whole number.
+const mostWhole = 1 << 53
 
 func (r *ForwardReport) compute(s *torch.Scope, g *graph.Graph, set *weights.Set, x *torch.Tensor) error {
 	n, err := g.Bind(s, torch.CPU, set)
@@ -68,9 +76,12 @@ func (r *ForwardReport) compute(s *torch.Scope, g *graph.Graph, set *weights.Set
 		return err
 	}
 	s.NoGrad(func() {
-		y := p.Forward(s, x, false, nil)
+		y := s.To(p.Forward(s, x, false, nil), torch.Float32, torch.CPU)
+		if err = s.Err(); err != nil {
+			return
+		}
 		r.Shape = y.Shape()
-		r.Logits, err = torch.Values[float32](s.To(y, torch.Float32, torch.CPU))
+		r.Logits, err = torch.Values[float32](y)
 	})
 	return err
 }
