@@ -27,7 +27,7 @@ func TestAdaptiveJobs(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "adaptive")
 	args := []string{"cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", "workload-2.csv", "--scheduler", "tiresias,srtf", "--out", out, "--set", "schedule.worth=true"}
 	text := done(t, args...).stdout
-	require.Regexp(t, `(?s)24 jobs of workload-2 on 4 nodes of 4 devices.*SCHEDULER +MEAN JCT .*tiresias .*srtf \* .*GOODPUT is of a device.*What faults of the original are worth on workload-2.*tiresias +whole-seconds .*srtf +extra-second `, text)
+	require.Regexp(t, `(?s)24 jobs of workload-2 on 4 nodes of 4 devices.*SCHEDULER +MEAN JCT .*tiresias .*srtf \* .*GOODPUT is the useful work of a device.*What faults of the original are worth on workload-2.*tiresias +whole-seconds .*srtf +extra-second `, text)
 	require.Regexp(t, `^job,application,submission_s,start_s,end_s,jct_s,restarts,device_s,goodput\n[a-z]+-0,[a-z]+,\d+,\d+,[0-9.]+,`, contents(t, filepath.Join(out, "tiresias", "jobs.csv")))
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
 	fails(t, failure.Configuration, "restore it, or start another run with --out", append(args, "--set", "adaptive.interference=0.5", "--resume")...)
@@ -74,7 +74,7 @@ func TestAdaptiveJobsOfTraces(t *testing.T) {
 		tables = append(tables, contents(t, filepath.Join(out, "tiresias", runs.AdaptiveJobsFile)))
 	}
 	require.Equal(t, tables[0], tables[1])
-	require.Regexp(t, `(?s)\na,[a-z]+,1,.*\nb,[a-z]+,11,`, tables[0])
+	require.Regexp(t, `(?s)\na,[a-z]+,0,.*\nb,[a-z]+,10,`, tables[0])
 }
 
 func TestAdaptiveFigures(t *testing.T) {
@@ -115,7 +115,7 @@ func TestAdaptiveFaults(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	fails(t, failure.Configuration, "jobs.csv", "cluster", "run", file, "--trace", pipe, "--out", out)
 	run := []string{"cluster", "run", file, "--trace", "workload-1.csv", "--out", out}
-	fails(t, failure.Configuration, `unknown scheduler "qssf"; expected one of tiresias, optimus, pollux`, append(run, "--scheduler", "qssf")...)
+	fails(t, failure.Configuration, `unknown scheduler "best"; expected one of tiresias, optimus, pollux`, append(run, "--scheduler", "best")...)
 	fails(t, failure.Configuration, "srtf is not of adaptive jobs; leave it out, or set compat to none", append(run, "--scheduler", "srtf", "--compat", "pollux")...)
 	fails(t, failure.Usage, "--load is for jobs that keep their devices; leave it out", append(run, "--load", "2")...)
 	fails(t, failure.Configuration, "workload-9.csv: no such file, in", "cluster", "run", file, "--trace", "workload-9.csv", "--out", out)

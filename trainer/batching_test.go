@@ -63,6 +63,21 @@ func TestBatchFollowsNoiseAndDevices(t *testing.T) {
 	require.True(t, slices.ContainsFunc(book.rows, func(r trainer.Row) bool { return r.Efficiency < 1 }))
 }
 
+// A batch does not grow beyond the images of an epoch, whatever its limit.
+func TestBatchesEndAtTheTrainingSet(t *testing.T) {
+	o := adaptive()
+	o.AdaptiveBatch.Most = 100_000
+	book := &memory{}
+	_, err := runJob(t, o, trainer.Parts{Recorder: book, Clock: calling()}, "deepen:conv1", "widen:conv2:12")
+	require.NoError(t, err)
+	largest := 0
+	for _, n := range book.notes {
+		largest = max(largest, n.Batch)
+	}
+	require.Greater(t, largest, 160)
+	require.LessOrEqual(t, largest, 540)
+}
+
 // Decisions on the virtual clock depend neither on the machine's speed nor on the number of threads: one file, one
 // digest.
 func TestAdaptiveBatchesGiveOneDigest(t *testing.T) {

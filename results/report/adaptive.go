@@ -33,10 +33,10 @@ func writeAdaptive(o *runs.AdaptiveOutcome, d *document.Document) {
 		}
 		d.Show(adaptiveTable(o, name))
 	}
-	d.Say("JCT is from submission to the end of a job and QUEUE from submission to its first start, in seconds. RESTARTS are changes of devices of jobs that had some. GOODPUT is of a device, beside one that works alone with the smallest batch.",
+	d.Say("JCT is from submission to the end of a job and QUEUE from submission to its first start, in seconds. RESTARTS counts how often jobs that had devices got others or lost them. GOODPUT is the useful work of a device; 1 is a device alone with the smallest batch.",
 		"Differences are from the first scheduler, job by job; intervals of 95% are over the jobs of a workload.")
 	if rigidIn(o) {
-		d.Say("Under schedulers marked *, jobs have the batch that their users ask for from start to end, and its devices, or fewer under fair.")
+		d.Say("Under schedulers marked *, jobs keep the batch and the devices that their users ask for, or fewer devices under fair.")
 	}
 	if o.JCT != nil {
 		d.Head("mean JCT, s")
