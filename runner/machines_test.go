@@ -174,7 +174,7 @@ func TestMachinesHaveTheLossesOfOne(t *testing.T) {
 var peerLost = fmt.Sprintf("%q", results.EventPeerLost)
 
 // longer makes the job last some seconds of the machine's time, at length a minute.
-var longer = "time.budget='1700ms'"
+var longer = "time.budget='2500ms'"
 
 func init() {
 	if longTests {
@@ -196,9 +196,13 @@ func TestMachinesSurviveFaults(t *testing.T) {
 		lost  int // processes that are given up, at least
 	}{
 		{name: "killed", spare: true, lost: 1, fault: func(j *jobOnMachines) {
-			for k := 0; j.events(peerLost) == 0; k++ { // one of them waits
+			for k := 0; j.events(peerLost) == 0; k++ {
 				require.NoError(j, j.followers[k].Process.Signal(syscall.SIGKILL))
 				time.Sleep(time.Second)
+				if j.events(peerLost) == 0 { // it was the one that waits
+					j.follow(3, j.m.address(0)+":7000")
+					time.Sleep(time.Second)
+				}
 			}
 			j.await(`"processes":3`, 2)
 		}},

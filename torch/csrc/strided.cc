@@ -8,7 +8,7 @@ namespace graft {
 namespace {
 
 // Whether oneDNN is kept from AVX-512 by a variable: those instruction sets are its names.
-bool limited(const char *variable) {
+[[maybe_unused]] bool limited(const char *variable) {
   const char *set = std::getenv(variable);
   if (set == nullptr) return false;
   for (const char *name : {"SSE41", "AVX", "AVX2", "AVX2_VNNI"}) {
