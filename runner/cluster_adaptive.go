@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -29,48 +29,27 @@ func (o *clusterRunOptions) adaptive(env *work.Env) bool {
 }
 
 func runAdaptive(ctx context.Context, w io.Writer, o clusterRunOptions, more []string) error {
-	set, err := o.assignments(adaptiveKeys, o.adaptiveValue)
-	if err != nil {
-		return err
-	}
-	env := environment(ctx)
-	c, err := config.ReadAdaptive(env.Files, o.file, append(append(set, o.set...), more...))
-	if err != nil {
-		return runs.AsConfigFault(err)
-	}
-	options := o.FolderOptions
-	if options.Config, err = env.Text(o.file); err != nil {
-		return err
-	}
-	outcome, err := adaptive.Run(ctx, env, c, options)
-	return show(w, o.json, outcome, err, func(w io.Writer, r *runs.AdaptiveOutcome) error { return report.PrintAdaptive(r, w) })
+	return runOther(ctx, w, o, adaptiveKeys, o.adaptiveValue, more, config.ReadAdaptive, adaptive.Run, func(w io.Writer, r *runs.AdaptiveOutcome) error { return report.PrintAdaptive(r, w) })
 }
 
 // adaptiveHelp lists the schedulers of adaptive jobs for a help text.
 func adaptiveHelp() string {
-	var b strings.Builder
-	for _, k := range clusteradaptive.Kinds() {
-		fmt.Fprintf(&b, "  %-10s %s\n", k.Name, k.About)
-	}
-	return b.String()
+	return listed(10, clusteradaptive.Kinds(), func(k clusteradaptive.Kind) (string, string) { return k.Name, k.About })
 }
 
 // adaptiveValue is the value of a flag as TOML.
 func (o *clusterRunOptions) adaptiveValue(flag *pflag.Flag) string {
-	switch {
-	case flag.Name == "nodes":
+	switch flag.Name {
+	case "nodes":
 		return flag.Value.String()
-	case flag.Name == "trace":
+	case "trace":
 		return config.QuoteList(strings.Split(flag.Value.String(), ","))
-	case flag.Name != "scheduler" || len(o.schedulers) != 1 || o.schedulers[0] != "all":
-		return o.value(flag)
-	}
-	var names []string
-	compat, _ := o.given.GetString("compat")
-	for _, s := range config.AdaptiveSchedulers(clusteradaptive.SchedulerOptions{}, 0) {
-		if s.Rigid == nil || compat != config.CompatPollux {
-			names = append(names, s.Name)
+	case "scheduler":
+		all := config.AdaptiveSchedulers(clusteradaptive.SchedulerOptions{}, 0)
+		if compat, _ := o.given.GetString("compat"); compat == config.CompatPollux {
+			all = slices.DeleteFunc(all, func(s config.AdaptiveScheduler) bool { return s.Rigid != nil })
 		}
+		return chosen(&o.clusterFlags, all, func(s config.AdaptiveScheduler) string { return s.Name })
 	}
-	return config.QuoteList(names)
+	return o.value(flag)
 }

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/pflag"
 
+	clusterelastic "graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
 	"graft/config"
 	"graft/results/report"
@@ -29,43 +28,21 @@ func (o *clusterRunOptions) elastic(env *work.Env) bool {
 }
 
 func runElastic(ctx context.Context, w io.Writer, o clusterRunOptions, more []string) error {
-	set, err := o.assignments(elasticKeys, o.elasticValue)
-	if err != nil {
-		return err
-	}
-	env := environment(ctx)
-	c, err := config.ReadElastic(env.Files, o.file, append(append(set, o.set...), more...))
-	if err != nil {
-		return runs.AsConfigFault(err)
-	}
-	options := o.FolderOptions
-	if options.Config, err = env.Text(o.file); err != nil {
-		return err
-	}
-	outcome, err := elastic.Run(ctx, env, c, options)
-	return show(w, o.json, outcome, err, func(w io.Writer, r *runs.ElasticOutcome) error { return report.PrintElastic(r, w) })
+	return runOther(ctx, w, o, elasticKeys, o.elasticValue, more, config.ReadElastic, elastic.Run, func(w io.Writer, r *runs.ElasticOutcome) error { return report.PrintElastic(r, w) })
 }
 
 // elasticHelp lists the schedulers of elastic jobs for a help text.
 func elasticHelp() string {
-	var b strings.Builder
-	for _, k := range schedulers.Kinds() {
-		fmt.Fprintf(&b, "  %-10s %s\n", k.Name, k.About)
-	}
-	return b.String()
+	return listed(10, schedulers.Kinds(), func(k clusterelastic.Kind) (string, string) { return k.Name, k.About })
 }
 
 // elasticValue is the value of a flag as TOML.
 func (o *clusterRunOptions) elasticValue(flag *pflag.Flag) string {
-	if flag.Name == "nodes" {
+	switch flag.Name {
+	case "nodes":
 		return flag.Value.String()
+	case "scheduler":
+		return chosen(&o.clusterFlags, schedulers.Kinds(), func(k clusterelastic.Kind) string { return k.Name })
 	}
-	if flag.Name != "scheduler" || len(o.schedulers) != 1 || o.schedulers[0] != "all" {
-		return o.value(flag)
-	}
-	var names []string
-	for _, k := range schedulers.Kinds() {
-		names = append(names, k.Name)
-	}
-	return config.QuoteList(names)
+	return o.value(flag)
 }

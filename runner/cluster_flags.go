@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"graft/cluster"
 	"graft/cluster/schedulers"
 	"graft/config"
 	"graft/results/failure"
@@ -51,11 +51,7 @@ func (f *clusterFlags) add(command *cobra.Command) {
 
 // schedulerHelp lists the schedulers for a help text.
 func schedulerHelp() string {
-	var b strings.Builder
-	for _, k := range schedulers.Kinds() {
-		fmt.Fprintf(&b, "  %-10s %s\n", k.Name, k.About)
-	}
-	return b.String()
+	return listed(10, schedulers.Kinds(), func(p cluster.Policy) (string, string) { return p.Name, p.About })
 }
 
 // read reads the file, and sets the keys of the flags that were given.
@@ -90,20 +86,25 @@ func (f *clusterFlags) assignments(keys map[string]string, value func(*pflag.Fla
 func (f *clusterFlags) value(flag *pflag.Flag) string {
 	switch flag.Name {
 	case "scheduler":
-		names := f.schedulers
-		if len(names) == 1 && names[0] == "all" {
-			names = nil
-			for _, k := range schedulers.Kinds() {
-				names = append(names, k.Name)
-			}
-		}
-		return config.QuoteList(names)
+		return chosen(f, schedulers.Kinds(), func(p cluster.Policy) string { return p.Name })
 	case "load":
 		return "[" + strings.Join(floats(f.loads), ", ") + "]"
 	case "from", "to", "workers":
 		return flag.Value.String()
 	}
 	return config.Quote(flag.Value.String())
+}
+
+// chosen lists the schedulers of the flag as TOML; all stands for those of all kinds.
+func chosen[K any](f *clusterFlags, all []K, name func(K) string) string {
+	names := f.schedulers
+	if len(names) == 1 && names[0] == "all" {
+		names = nil
+		for _, k := range all {
+			names = append(names, name(k))
+		}
+	}
+	return config.QuoteList(names)
 }
 
 // floats writes whole numbers as floats. Other texts stay; the key refuses those that are no numbers.

@@ -5,8 +5,10 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"graft/config"
+	"graft/files"
 	"graft/results/report"
 	"graft/results/runs"
 	"graft/work"
@@ -53,7 +55,7 @@ With a CONFIG with the section adaptive, or --compat pollux, jobs adapt their ba
 folder of applications and --trace a table of jobs, also by its name in that folder. Schedulers:
 
 ` + adaptiveHelp() + `
-and, without --compat pollux, schedulers from above that need no estimates, for the same jobs with
+and, without --compat pollux, the schedulers from above, for the same jobs with
 the devices and the batch of their users. --compat pollux keeps the faults of the simulator of
 Pollux, and has its results.`,
 		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,sjf
@@ -102,4 +104,24 @@ func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
 	}
 	outcome, err := clusters.Run(ctx, env, c, o.FolderOptions)
 	return show(w, o.json, outcome, err, func(w io.Writer, r *runs.ClusterOutcome) error { return report.PrintCluster(r, w) })
+}
+
+// runOther simulates a file of another kind of jobs, with the keys of the flags that were given.
+func runOther[C, T any](ctx context.Context, w io.Writer, o clusterRunOptions, keys map[string]string, value func(*pflag.Flag) string, more []string,
+	read func(fsys files.FS, path string, set []string) (C, error), run func(context.Context, *work.Env, C, work.FolderOptions) (*T, error), print func(io.Writer, *T) error) error {
+	set, err := o.assignments(keys, value)
+	if err != nil {
+		return err
+	}
+	env := environment(ctx)
+	c, err := read(env.Files, o.file, append(append(set, o.set...), more...))
+	if err != nil {
+		return runs.AsConfigFault(err)
+	}
+	options := o.FolderOptions
+	if options.Config, err = env.Text(o.file); err != nil {
+		return err
+	}
+	outcome, err := run(ctx, env, c, options)
+	return show(w, o.json, outcome, err, print)
 }

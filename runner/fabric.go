@@ -142,12 +142,8 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 
 // fabricHelp lists the deciders for a help text.
 func fabricHelp() string {
-	var b strings.Builder
-	for _, k := range cluster.Kinds() {
-		fmt.Fprintf(&b, "  %-14s %s\n", k.Name, k.About)
-	}
-	fmt.Fprintf(&b, "  %-14s %s\n  %-14s %s\n", "constant-N", "splits all jobs into N parts, or fewer where fewer servers are free", config.BestConstant, "the constant degree that blocks fewest jobs, chosen afterwards")
-	return b.String()
+	return listed(14, cluster.Kinds(), func(k cluster.Kind) (string, string) { return k.Name, k.About }) +
+		fmt.Sprintf("  %-14s %s\n  %-14s %s\n", "constant-N", "splits all jobs into N parts, or fewer where fewer servers are free", config.BestConstant, "the constant degree that blocks fewest jobs, chosen afterwards")
 }
 
 func printEpisode(w io.Writer, r *fabric.PlayReport) error {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
@@ -40,4 +43,14 @@ func child(parent *cobra.Command, name string) *cobra.Command {
 		}
 	}
 	return nil
+}
+
+// listed lists kinds for a help text, names in a column of some width.
+func listed[K any](width int, kinds []K, of func(K) (name, about string)) string {
+	var b strings.Builder
+	for _, k := range kinds {
+		name, about := of(k)
+		fmt.Fprintf(&b, "  %-*s %s\n", width, name, about)
+	}
+	return b.String()
 }

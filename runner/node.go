@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	clusternode "graft/cluster/node"
 	"graft/cluster/node/schedulers"
 	"graft/config"
 	"graft/results/report"
@@ -114,9 +113,5 @@ func runNodeSimulate(ctx context.Context, w io.Writer, path string, o nodeOption
 
 // nodeHelp lists the schedulers of a machine's tasks for a help text.
 func nodeHelp() string {
-	var b strings.Builder
-	for _, k := range schedulers.Kinds() {
-		fmt.Fprintf(&b, "  %-12s %s\n", k.Name, k.About)
-	}
-	return b.String()
+	return listed(12, schedulers.Kinds(), func(k clusternode.Kind) (string, string) { return k.Name, k.About })
 }

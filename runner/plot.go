@@ -40,7 +40,7 @@ after run and figure. RUN is the folder of a job, a simulation, a table, of poli
 learned, of an evaluation, a pipeline, or of results of the original system; or a folder of
 such folders. Runs are only read, also while they are written.
 
-` + plotHelp() + `
+` + listed(12, plot.Kinds(plot.Given{}), func(k plot.Kind) (string, string) { return k.Name, k.About }) + `
 Figures are as wide as a column (84 mm) or a page (174 mm) of a paper with two columns, in
 colours for all kinds of colour vision. Equal runs give equal files, to the byte.
 
@@ -71,15 +71,6 @@ Runs that cannot be read are reported and left out, and the exit code is 3.`,
 	flags.Float64Var(&o.threshold, "threshold", 0, "for transfer: how good a run has to be, in the figure's unit: % of accuracy, or points of regret (default: what the first run has in the end)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
-}
-
-// plotHelp lists the kinds of figures.
-func plotHelp() string {
-	var b strings.Builder
-	for _, k := range plot.Kinds(plot.Given{}) {
-		fmt.Fprintf(&b, "  %-12s %s\n", k.Name, k.About)
-	}
-	return b.String()
 }
 
 func (o plotOptions) validate() error {
