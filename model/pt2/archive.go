@@ -21,6 +21,7 @@ const (
 type archive struct {
 	records map[string]*zip.File // by their names in the archive's folder
 	size    int64                // of the file
+	layout
 }
 
 // open reads the directory of an archive, and checks that its kind is known.
@@ -29,11 +30,11 @@ func open(r io.ReaderAt, size int64) (*archive, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: is the file cut short, or none of torch.export.save?", err)
 	}
-	root, err := rootOf(z.File)
+	root, l, err := rootOf(z.File)
 	if err != nil {
 		return nil, err
 	}
-	a := &archive{records: make(map[string]*zip.File, len(z.File)), size: size}
+	a := &archive{records: make(map[string]*zip.File, len(z.File)), size: size, layout: l}
 	for _, file := range z.File {
 		name, inside := strings.CutPrefix(file.Name, root)
 		if !inside {
@@ -47,28 +48,28 @@ func open(r io.ReaderAt, size int64) (*archive, error) {
 	return a, a.checkKind()
 }
 
-// rootOf finds the folder that holds archive_format.
-func rootOf(found []*zip.File) (string, error) {
+// rootOf finds the folder of the archive, and its layout.
+func rootOf(found []*zip.File) (string, layout, error) {
 	compiled := false
 	for _, file := range found {
 		folder, name := path.Split(file.Name)
 		switch {
 		case name == "archive_format":
-			return folder, nil
-		case name == "serialized_exported_program.json":
-			return "", errors.New("the archive has the layout of PyTorch 2.7 and earlier; load and save it again with PyTorch 2.8 or later")
+			return folder, current, nil
+		case name == earlier.program:
+			return folder, earlier, nil
 		}
 		compiled = compiled || strings.Contains(folder, "aotinductor")
 	}
 	if compiled {
-		return "", errors.New("the archive holds compiled code and no graph; export the network with torch.export.save")
+		return "", layout{}, errors.New("the archive holds compiled code and no graph; export the network with torch.export.save")
 	}
-	return "", errors.New("the zip file has no archive_format: it is none of torch.export.save")
+	return "", layout{}, errors.New("the zip file has no archive_format: it is none of torch.export.save")
 }
 
 // checkKind checks the words that say how the archive is written.
 func (a *archive) checkKind() error {
-	for name, known := range map[string]string{"archive_format": "pt2", "archive_version": "0", "byteorder": "little"} {
+	for name, known := range a.words {
 		if name == "byteorder" && a.records[name] == nil {
 			continue
 		}
@@ -108,18 +109,4 @@ func (a *archive) read(name string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("the record %.200q: %w", name, errors.Join(errors.New("its checksum or its length is wrong"), err))
 	}
 	return data, nil
-}
-
-// program finds the one program of the archive.
-func (a *archive) program() (string, error) {
-	var found []string
-	for name := range a.records {
-		if ok, _ := path.Match("models/*.json", name); ok {
-			found = append(found, name)
-		}
-	}
-	if len(found) != 1 {
-		return "", fmt.Errorf("there are %d programs in the folder models; one is read", len(found))
-	}
-	return found[0], nil
 }

@@ -256,13 +256,13 @@ func TestArchivesAreRefused(t *testing.T) {
 		"pickled_weight": "pickle", "schema_9": "schema version 9", "truncated_weight": "reaches outside", "missing_weight": "missing",
 		"path_escape": "leaves the folder", "stride_outside": "reaches outside", "size_mismatch": "in the graph", "custom_operator": "fancy_gelu.default in act: replace the custom",
 		"unknown_aten": "cannot be mapped", "dangling_name": "nothing before it gives", "not_json": "unexpected end", "eps_nan": "NaN", "big_endian": "byteorder",
-		"other_format": "archive_format", "control_flow": "control flow", "two_inputs": "several inputs", "layout_2_7": "2.7",
+		"other_format": "archive_format", "control_flow": "control flow", "two_inputs": "several inputs",
 	}
 	for name := range reasons {
 		data, err := os.ReadFile(filepath.Join(reference, "refuse", name+".pt2"))
 		require.NoError(t, err)
 		_, err = Read(bytes.NewReader(data), int64(len(data)))
-		if name == "sample_inputs_bomb" {
+		if name == "sample_inputs_bomb" || name == "layout_2_7" {
 			assert.NoError(t, err)
 			continue
 		}

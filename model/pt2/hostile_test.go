@@ -25,10 +25,14 @@ func TestFaultsOfArchivesAreNamed(t *testing.T) {
 			r[list] = strings.Replace(r[list], `"storage_offset": {"as_int": 0}`, `"storage_offset": {"as_int": 9223372036854775807}`, 1)
 		}, "an offset of 9223372036854775807"},
 		"two programs": {func(r map[string]string) { r["models/other.json"] = "{}" }, "2 programs"},
-		"weights as a pickle": {func(r map[string]string) {
-			r["data/weights/model.pt"] = ""
+		"weights as no file of torch.save": {func(r map[string]string) {
+			r["data/weights/model.pt"] = "not one"
 			delete(r, "data/weights/model_weights_config.json")
-		}, "are a pickle"},
+		}, "the weights:"},
+		"weights without one that the graph reads": {func(r map[string]string) {
+			r["data/weights/model.pt"] = savedText()
+			delete(r, "data/weights/model_weights_config.json")
+		}, `"fc.weight": it is not in the file`},
 		"a view of what changed": {swap(`"self", "arg": {"as_tensor": {"name": "view"}}`, `"self", "arg": {"as_tensor": {"name": "w"}}`,
 			`{"target": "torch.ops.aten.relu_.default"`, `{"target": "torch.ops.aten.flatten.using_ints", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "linear"}}}], "outputs": [{"as_tensor": {"name": "w"}}]}, {"target": "torch.ops.aten.relu_.default"`), "in place"},
 		"a buffer that changes":                 {swap(`"self", "arg": {"as_tensor": {"name": "linear"}}`, `"self", "arg": {"as_tensor": {"name": "b_shift"}}`), "changes the tensor"},

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"graft/torch/weights"
 )
@@ -20,7 +21,8 @@ type payload struct {
 
 // payloads are the tensors of one folder.
 type payloads struct {
-	folder string // weights or constants
+	folder string                    // weights or constants
+	saved  map[string]weights.Tensor // of a file of torch.save, by name; nil where each tensor has a file
 	list   map[string]payload
 	bytes  map[string][]byte // storages, by file
 	left   int64             // bytes that tensors may still take
@@ -39,10 +41,7 @@ func readPayloads(a *archive, folder string) (*payloads, error) {
 	p := &payloads{folder: folder, bytes: map[string][]byte{}, left: spareBytes + spareFold*a.size, a: a}
 	name := "data/" + folder + "/model_" + folder + "_config.json"
 	if a.records[name] == nil {
-		if a.records["data/"+folder+"/model.pt"] != nil {
-			return nil, fmt.Errorf("the %s are a pickle, as some earlier versions of PyTorch write them; load and save the program again with a current one", folder)
-		}
-		return p, nil
+		return p, p.readSaved(a)
 	}
 	text, err := a.read(name, largestList)
 	if err != nil {
@@ -63,11 +62,24 @@ func readPayloads(a *archive, folder string) (*payloads, error) {
 
 // tensor reads a tensor by its full name.
 func (p *payloads) tensor(name string) (weights.Tensor, error) {
-	t, err := p.load(name)
+	load := p.load
+	if p.saved != nil {
+		load = p.loadSaved
+	}
+	t, err := load(name)
 	if err != nil {
 		return t, fmt.Errorf("%s: tensor %.200q: %w", p.folder, name, err)
 	}
 	return t, nil
+}
+
+// memory identifies the bytes of a tensor: two tensors with the same one are tied.
+func (p *payloads) memory(t weights.Tensor) string {
+	if p.saved != nil {
+		return fmt.Sprintf("%s/%p", p.folder, unsafe.SliceData(p.saved[t.Name].Data))
+	}
+	entry := p.list[t.Name]
+	return fmt.Sprint(p.folder, "/", entry.Path, entry.Meta.Offset, entry.Meta.Strides)
 }
 
 func (p *payloads) load(name string) (weights.Tensor, error) {

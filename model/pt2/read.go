@@ -25,7 +25,7 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, err := a.program()
+	name, err := a.findProgram()
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +152,7 @@ func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads
 	if !slices.EqualFunc(w.Shape, shape, func(x int64, y int) bool { return x == int64(y) }) || dtypes[described.DType] != w.DType {
 		return fmt.Errorf("tensor %.200q is %v %v in the list of %s and %v %v in the graph", name, w.DType, w.Shape, from.folder, dtypes[described.DType], shape)
 	}
-	entry := from.list[name]
-	key := fmt.Sprint(from.folder, "/", entry.Path, entry.Meta.Offset, entry.Meta.Strides, shape, w.DType, role)
+	key := fmt.Sprint(from.memory(w), shape, w.DType, role)
 	if other, ok := first[key]; ok && t.Count() > 0 {
 		t.Tied = other
 	} else {

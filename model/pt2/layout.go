@@ -1,0 +1,75 @@
+package pt2
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+
+	"graft/torch/weights"
+)
+
+// layout says where an archive keeps its parts. Two are known, those of save in torch/export/__init__.py before
+// and since PyTorch 2.8.
+type layout struct {
+	program string            // name of the program, where it is fixed; else it is alone in the folder models
+	saved   map[string]string // files of torch.save with the tensors of a folder
+	words   map[string]string // records that say how the archive is written
+}
+
+var (
+	current = layout{
+		words: map[string]string{"archive_format": "pt2", "archive_version": "0", "byteorder": "little"},
+		saved: map[string]string{"weights": "data/weights/model.pt", "constants": "data/constants/model.pt"},
+	}
+	earlier = layout{
+		program: "serialized_exported_program.json",
+		saved:   map[string]string{"weights": "serialized_state_dict.pt", "constants": "serialized_constants.pt"},
+	}
+)
+
+// findProgram returns the name of the archive's one program.
+func (a *archive) findProgram() (string, error) {
+	if a.program != "" {
+		return a.program, nil
+	}
+	var found []string
+	for name := range a.records {
+		if ok, _ := path.Match("models/*.json", name); ok {
+			found = append(found, name)
+		}
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("there are %d programs in the folder models; one is read", len(found))
+	}
+	return found[0], nil
+}
+
+// readSaved reads the tensors that the archive keeps in one file of torch.save, if it does. Package weights
+// makes plain tensors of the file and runs nothing.
+func (p *payloads) readSaved(a *archive) error {
+	name := a.saved[p.folder]
+	if a.records[name] == nil {
+		return nil
+	}
+	data, err := a.read(name, a.size)
+	if err != nil {
+		return err
+	}
+	set, err := weights.ReadFrom(bytes.NewReader(data), int64(len(data)), weights.Options{MaxBytes: p.left})
+	if err != nil {
+		return fmt.Errorf("the %s: %w", p.folder, err)
+	}
+	p.saved = make(map[string]weights.Tensor, len(set.Tensors))
+	for _, t := range set.Tensors {
+		p.saved[t.Name] = t
+	}
+	return nil
+}
+
+func (p *payloads) loadSaved(name string) (weights.Tensor, error) {
+	t, ok := p.saved[name]
+	if !ok {
+		return t, fmt.Errorf("it is not in the file of torch.save")
+	}
+	return t, nil
+}
