@@ -20,7 +20,7 @@ func newModelImportCommand() *cobra.Command {
 		Long: `import reads a network and writes NAME.toml, its operators and modules, and
 NAME.safetensors, its weights. FILE is one of
 
-  .pt2   an archive of torch.export.save, of PyTorch 2.8 or later
+  .pt2   an archive of torch.export.save, of PyTorch 2.7 or later
   .onnx  an ONNX model, with its weights inside
 
 Nothing in an archive is executed, and pickles are refused. Where an operator cannot

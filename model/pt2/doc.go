@@ -2,6 +2,6 @@
 // archive is executed: pickles, script objects and compiled code are refused, and sample inputs
 // are not opened. What is allocated is bounded by the size of the file.
 //
-// The layout is that of torch/export/pt2_archive and torch/_export/serde/schema.py in PyTorch 2.8
+// The layout is that of torch/export/pt2_archive and torch/_export/serde/schema.py in PyTorch 2.7 and 2.8
 // and later, with schema version 8.
 package pt2

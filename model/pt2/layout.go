@@ -13,15 +13,18 @@ import (
 type layout struct {
 	program string            // name of the program, where it is fixed; else it is alone in the folder models
 	saved   map[string]string // files of torch.save with the tensors of a folder
+	extra   string            // folder of extra files
 	words   map[string]string // records that say how the archive is written
 }
 
 var (
 	current = layout{
+		extra: "extra/",
 		words: map[string]string{"archive_format": "pt2", "archive_version": "0", "byteorder": "little"},
 		saved: map[string]string{"weights": "data/weights/model.pt", "constants": "data/constants/model.pt"},
 	}
 	earlier = layout{
+		extra:   "extra_files/",
 		program: "serialized_exported_program.json",
 		saved:   map[string]string{"weights": "serialized_state_dict.pt", "constants": "serialized_constants.pt"},
 	}
@@ -60,10 +63,27 @@ func (p *payloads) readSaved(a *archive) error {
 		return fmt.Errorf("the %s: %w", p.folder, err)
 	}
 	p.saved = make(map[string]weights.Tensor, len(set.Tensors))
+	p.tied = map[string][]string{}
 	for _, t := range set.Tensors {
 		p.saved[t.Name] = t
+		p.tied[p.memory(t)] = append(p.tied[p.memory(t)], t.Name)
 	}
 	return nil
+}
+
+// next returns the name of a tensor. PyTorch before 2.8 gives all names of one memory as the last of them, so they
+// are taken in the order of the state dict.
+func (p *payloads) next(name string) string {
+	t, ok := p.saved[name]
+	if !ok || len(t.Data) == 0 {
+		return name
+	}
+	names := p.tied[p.memory(t)]
+	if len(names) < 2 {
+		return name
+	}
+	p.tied[p.memory(t)] = names[1:]
+	return names[0]
 }
 
 func (p *payloads) loadSaved(name string) (weights.Tensor, error) {

@@ -37,3 +37,16 @@ func TestWeightsOfTorchSaveAreRead(t *testing.T) {
 		assert.Equal(t, want.Weights, got.Weights, name)
 	}
 }
+
+func TestNamesOfTiedWeightsBefore28(t *testing.T) {
+	shared, err := weights.FromFloat32s("", []int64{2, 2}, []float32{1, 0.5, -1, 2})
+	require.NoError(t, err)
+	p := &payloads{folder: "weights", saved: map[string]weights.Tensor{}, tied: map[string][]string{}}
+	for _, name := range []string{"embed.weight", "head.weight"} {
+		shared.Name = name
+		p.saved[name] = shared
+		p.tied[p.memory(shared)] = append(p.tied[p.memory(shared)], name)
+	}
+	assert.Equal(t, []string{"embed.weight", "head.weight"}, []string{p.next("head.weight"), p.next("head.weight")})
+	assert.Equal(t, "other", p.next("other"), "an unknown name stays, for the error")
+}

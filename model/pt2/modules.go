@@ -1,6 +1,7 @@
 package pt2
 
 import (
+	"regexp"
 	"strings"
 
 	"graft/model/graph"
@@ -8,6 +9,9 @@ import (
 
 // place is a module on the stack of a node.
 type place struct{ path, class string }
+
+// localPath is the start of a path that PyTorch before 2.8 writes where forward does not call its module self.
+var localPath = regexp.MustCompile(`^L\['\w+'\]\.?`)
 
 // stackOf reads the modules whose code calls a node, outermost first: "key,path,class" for each.
 func stackOf(n *node) []place {
@@ -17,7 +21,7 @@ func stackOf(n *node) []place {
 		if len(fields) != 3 || strings.HasPrefix(fields[1], "_empty_nn_module_stack") {
 			continue
 		}
-		stack = append(stack, place{fields[1], fields[2][strings.LastIndexByte(fields[2], '.')+1:]})
+		stack = append(stack, place{localPath.ReplaceAllString(fields[1], ""), fields[2][strings.LastIndexByte(fields[2], '.')+1:]})
 	}
 	return stack
 }

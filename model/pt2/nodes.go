@@ -1,6 +1,7 @@
 package pt2
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -72,10 +73,14 @@ func (b *builder) ref(name string) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("it reads %.200q, which nothing before it gives", name)
 	}
-	if op := b.views.stale[name]; op != "" {
-		return nil, fmt.Errorf("it reads %.200q, a view of what %s has changed in place; write the network without that operator's in-place form", name, op)
+	if _, weight := value.(graph.Weight); weight || b.views.aliases[name] == nil {
+		return value, nil
 	}
-	return value, nil
+	current, err := b.views.read(name)
+	if err != nil {
+		return nil, fmt.Errorf("it reads %.200q: %w", name, err)
+	}
+	return current, nil
 }
 
 // asserts are checks of shapes and types, which LibTorch's operators do by themselves.
@@ -84,7 +89,15 @@ var asserts = []string{"_assert_tensor_metadata.default", "_assert_scalar.defaul
 // renamed are operators that do the same for a network as others.
 var renamed = map[string]string{
 	"lift_fresh_copy.default": "clone.default", "lift_fresh.default": "alias.default", "detach_.default": "detach.default",
-	"_unsafe_view.default": "view.default", "zero_.default": "zeros_like.default",
+	"_unsafe_view.default": "view.default", "zero_.default": "zeros_like.default", "fill_.Scalar": "full_like.default",
+	"copy_.default": "expand_as.default", "to.device": "to.dtype", "to.dtype_layout": "to.dtype",
+	"__and__.Tensor": "bitwise_and.Tensor", "__or__.Tensor": "bitwise_or.Tensor", "__xor__.Tensor": "bitwise_xor.Tensor", "__and__.Scalar": "bitwise_and.Scalar", "swapdims.default": "swapaxes.default",
+}
+
+// argumentNames are the names of arguments in the operators of renamed, where they differ.
+var argumentNames = map[string]map[string]string{
+	"fill_.Scalar": {"value": "fill_value"}, "copy_.default": {"self": "other", "src": "self"},
+	"dropout_.default": {"self": "input"}, "feature_dropout_.default": {"self": "input"}, "swapdims.default": {"dim0": "axis0", "dim1": "axis1"},
 }
 
 func (b *builder) addNode(n *node) error {
@@ -118,9 +131,12 @@ func (b *builder) addNode(n *node) error {
 			}
 			self = tensor.Name
 		}
-		if err := b.addArg(&out, input.Name, input.Arg); err != nil {
+		if err := b.addArg(&out, cmp.Or(argumentNames[target][input.Name], input.Name), input.Arg); err != nil {
 			return fmt.Errorf("argument %.60s: %w", input.Name, err)
 		}
+	}
+	if target == "copy_.default" && !b.sameType(n) {
+		return fmt.Errorf("it changes the type of what it copies; write the network with a new tensor instead")
 	}
 	if _, counts := b.names[self].(graph.Weight); counts && changes {
 		return b.changeTensor(n, self)
@@ -130,8 +146,9 @@ func (b *builder) addNode(n *node) error {
 	}
 	if changes && len(out.Results) == 1 {
 		b.inPlace[out.Module] = true
-		b.views.change(self, string(out.Results[0]), n.Target)
-		b.names[self] = out.Results[0]
+		if err := b.views.change(self, string(out.Results[0]), n.Target, out.Results[0]); err != nil {
+			return err
+		}
 	}
 	b.out.Graph.Nodes = append(b.out.Graph.Nodes, out)
 	return nil
@@ -203,12 +220,45 @@ func (b *builder) addResults(n *node, out *graph.Node, self string) error {
 		}
 		out.Results = append(out.Results, graph.Value(name))
 		b.names[name] = graph.Value(name)
-		b.views.add(name, self, out.Operator)
+	}
+	if len(n.Outputs) > 0 && !strings.HasPrefix(n.Outputs[0].kind, "as_tensor") {
+		return nil // a size
+	}
+	for k, name := range out.Results {
+		b.views.add(string(name), *out, k, self, b.contiguous(self))
 	}
 	return nil
+}
+
+// contiguous reports whether the items of a value follow each other in memory.
+func (b *builder) contiguous(name string) bool {
+	m := b.program.GraphModule.Graph.TensorValues[name]
+	if m == nil || len(m.Strides) != len(m.Sizes) {
+		return false
+	}
+	v := view{}
+	for k := range m.Sizes {
+		v.shape, v.strides = append(v.shape, int(m.Sizes[k].number)), append(v.strides, m.Strides[k].number)
+	}
+	return v.contiguous()
 }
 
 // comparesSizes reports whether an operator compares sizes, which only assertions read.
 func comparesSizes(operator string) bool {
 	return slices.Contains([]string{"operator.ge", "operator.le", "operator.gt", "operator.lt", "operator.eq", "operator.ne", "operator.and_"}, operator)
+}
+
+// sameType reports whether a value has the type of what is copied into it. The copy is expand_as(src, self).
+func (b *builder) sameType(n *node) bool {
+	var types []int
+	for _, input := range n.Inputs[:min(2, len(n.Inputs))] {
+		var tensor struct{ Name string }
+		if input.Arg.kind != "as_tensor" || decode(input.Arg, &tensor) != nil {
+			return false
+		}
+		if m := b.program.GraphModule.Graph.TensorValues[tensor.Name]; m != nil {
+			types = append(types, m.DType)
+		}
+	}
+	return len(types) == 2 && types[0] == types[1]
 }

@@ -23,6 +23,7 @@ type payload struct {
 type payloads struct {
 	folder string                    // weights or constants
 	saved  map[string]weights.Tensor // of a file of torch.save, by name; nil where each tensor has a file
+	tied   map[string][]string       // names in saved by their memory
 	list   map[string]payload
 	bytes  map[string][]byte // storages, by file
 	left   int64             // bytes that tensors may still take

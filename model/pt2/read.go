@@ -37,7 +37,8 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{program: p, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, views: newViews(), inPlace: map[string]bool{}}
+	b := &builder{program: p, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, inPlace: map[string]bool{}}
+	b.views = newViews(func(n graph.Node) { b.out.Graph.Nodes = append(b.out.Graph.Nodes, n) })
 	if err := b.readTensors(a); err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 // describe takes the description of the modules from the archive, if graft_export.py has put one there, and
 // else recovers what the operators say.
 func (b *builder) describe(a *archive) error {
-	const name = "extra/" + graph.SidecarName
+	name := a.extra + graph.SidecarName
 	if a.records[name] == nil {
 		b.recover()
 		return nil
@@ -140,6 +141,7 @@ func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads
 	if err != nil {
 		return err
 	}
+	name = from.next(name)
 	w, err := from.tensor(name)
 	if err != nil {
 		return err
@@ -161,6 +163,7 @@ func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads
 	b.out.Graph.Tensors = append(b.out.Graph.Tensors, t)
 	b.out.Weights.Tensors = append(b.out.Weights.Tensors, w)
 	b.names[in] = graph.Weight(name)
+	b.views.aliases[in] = &alias{of: &memory{weight: name}}
 	return nil
 }
 
@@ -215,6 +218,7 @@ func (b *builder) addInput(s spec) error {
 	}
 	b.out.Graph.Input = in
 	b.names[name] = in.Value
+	b.views.aliases[name] = &alias{of: &memory{value: in.Value}, value: in.Value}
 	return nil
 }
 

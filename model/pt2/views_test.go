@@ -1,0 +1,120 @@
+package pt2
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/torch"
+)
+
+// call is an operator of a test's program: arguments that are texts read values.
+type call struct {
+	target string
+	args   []any // name, value, name, value …
+	result string
+	shape  []int
+}
+
+// programOf writes a program on x of three rows and two columns.
+func programOf(output string, calls ...call) string {
+	integer := func(n int) any { return map[string]any{"as_int": n} }
+	values := map[string]any{}
+	describe := func(name string, shape []int) {
+		sizes, strides, step := []any{}, make([]any, len(shape)), 1
+		for k := len(shape) - 1; k >= 0; k-- {
+			strides[k] = integer(step)
+			step *= shape[k]
+		}
+		for _, n := range shape {
+			sizes = append(sizes, integer(n))
+		}
+		values[name] = map[string]any{"dtype": 7, "sizes": sizes, "strides": strides, "storage_offset": integer(0), "layout": 7}
+	}
+	describe("x", []int{3, 2})
+	nodes := []any{}
+	for _, c := range calls {
+		describe(c.result, c.shape)
+		inputs := []any{}
+		for k := 0; k < len(c.args); k += 2 {
+			kind := map[string]string{"string": "as_tensor", "int": "as_int", "float64": "as_float", "[]int": "as_ints"}[fmt.Sprintf("%T", c.args[k+1])]
+			value := c.args[k+1]
+			if name, ok := value.(string); ok {
+				value = map[string]any{"name": name}
+			}
+			inputs = append(inputs, map[string]any{"name": c.args[k], "arg": map[string]any{kind: value}})
+		}
+		nodes = append(nodes, map[string]any{"target": "torch.ops.aten." + c.target, "inputs": inputs, "outputs": []any{map[string]any{"as_tensor": map[string]any{"name": c.result}}}})
+	}
+	named := func(name string) any {
+		return map[string]any{"arg": map[string]any{"as_tensor": map[string]any{"name": name}}}
+	}
+	text, err := json.Marshal(map[string]any{"schema_version": map[string]any{"major": 8}, "graph_module": map[string]any{
+		"signature":         map[string]any{"input_specs": []any{map[string]any{"user_input": named("x")}}, "output_specs": []any{map[string]any{"user_output": named(output)}}},
+		"graph":             map[string]any{"nodes": nodes, "tensor_values": values},
+		"module_call_graph": []any{map[string]any{"fqn": ""}}}})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func TestWritesThroughViewsReachTheMemory(t *testing.T) {
+	clone := call{"clone.default", []any{"self", "x"}, "t", []int{3, 2}}
+	read := call{"clone.default", []any{"self", "t"}, "out", []int{3, 2}}
+	for name, c := range map[string]struct {
+		calls []call
+		want  []float64 // of 1 to 6
+	}{
+		"a column is filled": {[]call{clone, {"slice.Tensor", []any{"self", "t", "dim", 1, "start", 0, "end", 1}, "s", []int{3, 1}},
+			{"fill_.Scalar", []any{"self", "s", "value", 9.0}, "f", []int{3, 1}}, read}, []float64{9, 2, 9, 4, 9, 6}},
+		"a row of the transpose is doubled": {[]call{clone, {"permute.default", []any{"self", "t", "dims", []int{1, 0}}, "p", []int{2, 3}},
+			{"select.int", []any{"self", "p", "dim", 0, "index", 1}, "s", []int{3}}, {"mul_.Scalar", []any{"self", "s", "other", 2.0}, "m", []int{3}}, read},
+			[]float64{1, 4, 3, 8, 5, 12}},
+		"a row is copied": {[]call{clone, {"select.int", []any{"self", "t", "dim", 0, "index", 0}, "a", []int{2}},
+			{"select.int", []any{"self", "t", "dim", 0, "index", 2}, "b", []int{2}}, {"copy_.default", []any{"self", "b", "src", "a"}, "c", []int{2}}, read},
+			[]float64{1, 2, 3, 4, 1, 2}},
+		"two writes, the second through a view of the first": {[]call{clone, {"view.default", []any{"self", "t", "size", []int{6}}, "v", []int{6}},
+			{"neg_.default", []any{"self", "v"}, "n", []int{6}}, {"slice.Tensor", []any{"self", "n", "dim", 0, "start", 4, "end", 6}, "s", []int{2}},
+			{"zero_.default", []any{"self", "s"}, "z", []int{2}}, read}, []float64{-1, -2, -3, -4, 0, 0}},
+		"an older view reads what was written": {[]call{clone, {"select.int", []any{"self", "t", "dim", 1, "index", 0}, "old", []int{3}},
+			{"mul_.Scalar", []any{"self", "t", "other", 10.0}, "m", []int{3, 2}}, {"unsqueeze.default", []any{"self", "old", "dim", 1}, "u", []int{3, 1}},
+			{"expand.default", []any{"self", "u", "size", []int{3, 2}}, "out", []int{3, 2}}}, []float64{10, 10, 30, 30, 50, 50}},
+	} {
+		records := sampleRecords()
+		records["models/model.json"] = programOf("out", c.calls...)
+		net, err := readBytes(pack(t, records))
+		require.NoError(t, err, name)
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			bound, err := net.Graph.Bind(s, torch.CPU, net.Weights)
+			require.NoError(t, err, name)
+			p, err := bound.Program(s, torch.ProgramOptions{})
+			require.NoError(t, err, name)
+			x := torch.From(s, []float32{1, 2, 3, 4, 5, 6}, 3, 2)
+			assert.Equal(t, c.want, values(t, s, p.Forward(s, x, false, nil)), name)
+			first, err := torch.Values[float32](x)
+			assert.Equal(t, float32(1), first[0], "%s: the input stays", name)
+			return err
+		}))
+	}
+}
+
+func TestWritesThatMayMissTheMemoryAreRefused(t *testing.T) {
+	clone := call{"clone.default", []any{"self", "x"}, "t", []int{3, 2}}
+	zero := call{"zero_.default", []any{"self", "s"}, "z", []int{3, 2}}
+	read := call{"clone.default", []any{"self", "t"}, "out", []int{3, 2}}
+	for view, c := range map[string]call{
+		"dropout": {"dropout.default", []any{"input", "t", "p", 0.5}, "s", []int{3, 2}},
+		"expand":  {"expand.default", []any{"self", "t", "size", []int{3, 2}}, "s", []int{3, 2}},
+	} {
+		records := sampleRecords()
+		records["models/model.json"] = strings.ReplaceAll(programOf("out", clone, c, zero, read), `"strides"`, `"unknown"`)
+		_, err := readBytes(pack(t, records))
+		assert.ErrorContains(t, err, "in place", view)
+		assert.ErrorContains(t, err, view)
+	}
+}
