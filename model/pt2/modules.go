@@ -1,6 +1,7 @@
 package pt2
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -44,18 +45,23 @@ func (b *builder) readModules() {
 	for _, m := range b.program.GraphModule.Modules {
 		b.addModule(m.Path)
 	}
+	b.readClasses(b.program.GraphModule.Graph.Nodes)
+	b.out.Graph.Name = b.out.Graph.Modules[0].Class
+}
+
+// readClasses takes the classes of modules from the nodes that their code calls.
+func (b *builder) readClasses(nodes []node) {
 	classes := map[string]string{}
-	for k := range b.program.GraphModule.Graph.Nodes {
-		for _, p := range stackOf(&b.program.GraphModule.Graph.Nodes[k]) {
+	for k := range nodes {
+		for _, p := range stackOf(&nodes[k]) {
 			if classes[p.path] == "" {
 				classes[p.path] = p.class
 			}
 		}
 	}
-	for k := range b.out.Graph.Modules {
-		b.out.Graph.Modules[k].Class = classes[b.out.Graph.Modules[k].Path]
+	for k, m := range b.out.Graph.Modules {
+		b.out.Graph.Modules[k].Class = cmp.Or(m.Class, classes[m.Path])
 	}
-	b.out.Graph.Name = b.out.Graph.Modules[0].Class
 }
 
 // addModule adds a module, after those that hold it. A second call of a module has a path that ends in @1.

@@ -13,11 +13,8 @@ import (
 
 // readGraph reads the nodes in their order, and the output.
 func (b *builder) readGraph() error {
-	for k := range b.program.GraphModule.Graph.Nodes {
-		n := &b.program.GraphModule.Graph.Nodes[k]
-		if err := b.addNode(n); err != nil {
-			return fmt.Errorf("operator %.100s in %q: %w", n.Target, b.modulePath(n), err)
-		}
+	if err := b.addNodes(b.program.GraphModule.Graph.Nodes); err != nil {
+		return err
 	}
 	if len(b.unmapped) > 0 {
 		return b.unmapped
@@ -27,6 +24,20 @@ func (b *builder) readGraph() error {
 		b.note("exported in train mode: normalisation and dropout follow the mode in which graft runs the network")
 	}
 	return b.readOutput()
+}
+
+func (b *builder) addNodes(nodes []node) error {
+	for k := range nodes {
+		n := &nodes[k]
+		add := b.addNode
+		if on, ok := isBlock(n); ok {
+			add = func(n *node) error { return b.inline(n, on) }
+		}
+		if err := add(n); err != nil {
+			return fmt.Errorf("operator %.100s in %q: %w", n.Target, b.modulePath(n), err)
+		}
+	}
+	return nil
 }
 
 // readOutput checks that one tensor comes out.
@@ -146,7 +157,7 @@ func (b *builder) addNode(n *node) error {
 	}
 	if changes && len(out.Results) == 1 {
 		b.inPlace[out.Module] = true
-		if err := b.views.change(self, string(out.Results[0]), n.Target, out.Results[0]); err != nil {
+		if err := b.views.change(self, resultNames(n)[0], n.Target, out.Results[0]); err != nil {
 			return err
 		}
 	}
@@ -218,14 +229,15 @@ func (b *builder) addResults(n *node, out *graph.Node, self string) error {
 		if _, taken := b.names[name]; taken || name == "" {
 			return fmt.Errorf("two values are named %.200q, or it has no name", name)
 		}
-		out.Results = append(out.Results, graph.Value(name))
-		b.names[name] = graph.Value(name)
+		value := b.unique(name)
+		out.Results = append(out.Results, value)
+		b.names[name] = value
 	}
 	if len(n.Outputs) > 0 && !strings.HasPrefix(n.Outputs[0].kind, "as_tensor") {
 		return nil // a size
 	}
-	for k, name := range out.Results {
-		b.views.add(string(name), *out, k, self, b.contiguous(self))
+	for k, name := range resultNames(n) {
+		b.views.add(name, *out, k, self, b.contiguous(self))
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{program: p, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, inPlace: map[string]bool{}}
+	b := &builder{program: p, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, used: map[graph.Value]bool{}, inPlace: map[string]bool{}}
 	b.views = newViews(func(n graph.Node) { b.out.Graph.Nodes = append(b.out.Graph.Nodes, n) })
 	if err := b.readTensors(a); err != nil {
 		return nil, err
@@ -80,6 +80,8 @@ type builder struct {
 	views    *views
 	modules  map[string]bool // paths
 	inPlace  map[string]bool // paths of modules that work in place
+	used     map[graph.Value]bool
+	depth    int // of blocks
 	unmapped graph.Unmapped
 	train    bool // an operator was exported in train mode
 }
@@ -208,7 +210,7 @@ func (b *builder) addInput(s spec) error {
 	if !ok {
 		return fmt.Errorf("the input has a type that graft does not know, with the number %d", m.DType)
 	}
-	in := graph.Input{Value: graph.Value(name), DType: dtype}
+	in := graph.Input{Value: b.unique(name), DType: dtype}
 	symbols := map[string]string{}
 	for k, size := range m.Sizes {
 		in.Shape = append(in.Shape, graph.Size{Name: symbolName(symbols, k, size.expression), N: int(size.number)})

@@ -22,12 +22,7 @@ var dtypes = map[int]weights.DType{
 type program struct {
 	SchemaVersion struct{ Major, Minor int } `json:"schema_version"`
 	GraphModule   struct {
-		Graph struct {
-			Outputs      []union                     `json:"outputs"`
-			Nodes        []node                      `json:"nodes"`
-			TensorValues map[string]*meta            `json:"tensor_values"`
-			SymInts      map[string]*json.RawMessage `json:"sym_int_values"`
-		} `json:"graph"`
+		Graph     graphPart `json:"graph"`
 		Signature struct {
 			Inputs  []union `json:"input_specs"`
 			Outputs []union `json:"output_specs"`
@@ -36,6 +31,14 @@ type program struct {
 			Path string `json:"fqn"`
 		} `json:"module_call_graph"`
 	} `json:"graph_module"`
+}
+
+// graphPart holds the operators of the network, or of a part of it.
+type graphPart struct {
+	Inputs       []union          `json:"inputs"`
+	Outputs      []union          `json:"outputs"`
+	Nodes        []node           `json:"nodes"`
+	TensorValues map[string]*meta `json:"tensor_values"`
 }
 
 // node is an operator's call.

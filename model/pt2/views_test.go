@@ -118,3 +118,39 @@ func TestWritesThatMayMissTheMemoryAreRefused(t *testing.T) {
 		assert.ErrorContains(t, err, view)
 	}
 }
+
+func TestBlocksAreInlined(t *testing.T) {
+	inner := `{"as_graph": {"name": "part", "graph": {"inputs": [{"as_tensor": {"name": "a"}}], "outputs": [{"as_tensor": {"name": "t"}}], "tensor_values": {},
+		"nodes": [{"target": "torch.ops.aten.neg.default", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "a"}}}], "outputs": [{"as_tensor": {"name": "t"}}]}]}}}`
+	block := `{"target": "torch.ops.higher_order.%s", "inputs": [%s {"name": "", "arg": {"as_bool": %v}}, {"name": "", "arg": %s}, {"name": "", "arg": {"as_tensor": {"name": "t"}}}],
+		"outputs": [{"as_tensors": [{"name": "b"}]}]}, {"target": "torch.ops.aten.add.Tensor"`
+	program := programOf("out", call{"clone.default", []any{"self", "x"}, "t", []int{3, 2}}, call{"add.Tensor", []any{"self", "t", "other", "b"}, "out", []int{3, 2}})
+	for name, c := range map[string]struct {
+		operator, before string
+		on               bool
+		want             []string // operators after the clone
+	}{
+		"no gradients": {"wrap_with_set_grad_enabled", "", false, []string{`"t:2" = neg.default(self=%t)`, `"b:detached" = detach.default(self=%"t:2")`, `out = add.Tensor(other=%"b:detached", self=%t)`}},
+		"gradients":    {"wrap_with_set_grad_enabled", "", true, []string{`"t:2" = neg.default(self=%t)`, `out = add.Tensor(other=%"t:2", self=%t)`}},
+		"no autocast": {"wrap_with_autocast", `{"name": "", "arg": {"as_string": "cpu"}}, {"name": "", "arg": {"as_scalar_type": 13}},`, false,
+			[]string{`"t:2" = neg.default(self=%t)`, `out = add.Tensor(other=%"t:2", self=%t)`}},
+		"autocast": {"wrap_with_autocast", `{"name": "", "arg": {"as_string": "cpu"}}, {"name": "", "arg": {"as_scalar_type": 13}},`, true, nil},
+	} {
+		text := strings.Replace(program, `{"inputs":[{"arg":{"as_tensor":{"name":"t"}},"name":"self"},{"arg":{"as_tensor":{"name":"b"}},"name":"other"}],"outputs":[{"as_tensor":{"name":"out"}}],"target":"torch.ops.aten.add.Tensor"`,
+			fmt.Sprintf(block, c.operator, c.before, c.on, inner)+`, "inputs":[{"arg":{"as_tensor":{"name":"b"}},"name":"other"},{"arg":{"as_tensor":{"name":"t"}},"name":"self"}],"outputs":[{"as_tensor":{"name":"out"}}]`, 1)
+		require.NotEqual(t, program, text, name)
+		records := sampleRecords()
+		records["models/model.json"] = text
+		net, err := readBytes(pack(t, records))
+		if c.want == nil {
+			assert.ErrorContains(t, err, "cannot be mapped", name)
+			continue
+		}
+		require.NoError(t, err, name)
+		var lines []string
+		for _, n := range net.Graph.Nodes[1:] {
+			lines = append(lines, n.String())
+		}
+		assert.Equal(t, c.want, lines, name)
+	}
+}
