@@ -1,0 +1,263 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Shapes returns the shape of each value that is a tensor, for the input's example sizes. An operator whose shape
+// graft cannot infer is an error; the shapes before it are returned with it.
+func (g *Graph) Shapes() (map[Value][]int, error) {
+	s := newShaper(g)
+	for k := range g.Nodes {
+		if err := s.node(&g.Nodes[k]); err != nil {
+			return s.shapes, fmt.Errorf("shape of %s: %w", g.Nodes[k].String(), err)
+		}
+	}
+	return s.shapes, nil
+}
+
+// Dims returns the sizes of the input's example.
+func (in Input) Dims() []int {
+	dims := make([]int, len(in.Shape))
+	for k, size := range in.Shape {
+		dims[k] = size.N
+	}
+	return dims
+}
+
+// shaper infers shapes, node after node.
+type shaper struct {
+	shapes  map[Value][]int
+	sizes   map[Value]int // results that are whole numbers
+	tensors map[string][]int
+	n       *Node // under way
+	err     error // its first fault
+}
+
+func newShaper(g *Graph) *shaper {
+	s := &shaper{shapes: map[Value][]int{g.Input.Value: g.Input.Dims()}, sizes: map[Value]int{}, tensors: map[string][]int{}}
+	for _, t := range g.Tensors {
+		s.tensors[t.Name] = t.Shape
+	}
+	return s
+}
+
+// shapeRule returns the shapes of a node's results.
+type shapeRule func(*shaper) [][]int
+
+func (s *shaper) node(n *Node) (err error) {
+	s.n, s.err = n, nil
+	op, overload, _ := strings.Cut(n.Operator, ".")
+	if op == "sym_size" || op == "operator" {
+		s.size(op, overload)
+		return s.err
+	}
+	rule := shapeRules[op]
+	if rule == nil {
+		return fmt.Errorf("graft cannot infer what it returns")
+	}
+	defer func() { // an argument out of range: the graph was not checked, or does not fit
+		if p := recover(); p != nil {
+			err = fmt.Errorf("its arguments do not fit: %v", p)
+		}
+	}()
+	results := rule(s)
+	if s.err != nil {
+		return s.err
+	}
+	for k, v := range n.Results {
+		if k >= len(results) {
+			return fmt.Errorf("it has %d results and graft expects %d", len(n.Results), len(results))
+		}
+		for _, size := range results[k] {
+			if size < 0 {
+				return fmt.Errorf("a result has the shape %v", results[k])
+			}
+		}
+		s.shapes[v] = results[k]
+	}
+	return nil
+}
+
+func (s *shaper) fail(format string, args ...any) {
+	if s.err == nil {
+		s.err = fmt.Errorf(format, args...)
+	}
+}
+
+// shape returns the shape of an argument; a number has none.
+func (s *shaper) shape(name string) []int { return s.shapeOf(s.n.Arg(name)) }
+
+func (s *shaper) shapeOf(arg any) []int {
+	switch v := arg.(type) {
+	case Value:
+		shape, ok := s.shapes[v]
+		if _, size := s.sizes[v]; !ok && !size {
+			s.fail("the shape of %s is unknown", string(v))
+		}
+		return shape
+	case Weight:
+		return s.tensors[string(v)]
+	}
+	return nil
+}
+
+// first returns the shape of the first argument.
+func (s *shaper) first() []int { return s.shapeOf(s.n.Args[0].Value) }
+
+func (s *shaper) list(name string) [][]int {
+	items, _ := s.n.Arg(name).([]any)
+	var shapes [][]int
+	for _, item := range items {
+		shapes = append(shapes, s.shapeOf(item))
+	}
+	return shapes
+}
+
+// whole returns a whole number.
+func (s *shaper) whole(arg any) int {
+	switch v := arg.(type) {
+	case int64:
+		return int(v)
+	case float64:
+		return int(v)
+	case Value:
+		size, ok := s.sizes[v]
+		if !ok {
+			s.fail("the number %s is unknown", string(v))
+		}
+		return size
+	}
+	s.fail("a whole number is expected, not %v", arg)
+	return 0
+}
+
+func (s *shaper) int(name string, missing int) int {
+	if arg := s.n.Arg(name); arg != nil {
+		return s.whole(arg)
+	}
+	return missing
+}
+
+// ints returns a list of numbers; nil where it is missing or empty.
+func (s *shaper) ints(name string) []int {
+	switch v := s.n.Arg(name).(type) {
+	case nil:
+		return nil
+	case []any:
+		var list []int
+		for _, item := range v {
+			list = append(list, s.whole(item))
+		}
+		return list
+	default:
+		return []int{s.whole(v)}
+	}
+}
+
+func (s *shaper) truth(name string) bool {
+	on, _ := s.n.Arg(name).(bool)
+	return on
+}
+
+// size computes a whole number from others.
+func (s *shaper) size(op, overload string) {
+	if len(s.n.Results) != 1 {
+		s.fail("it has %d results", len(s.n.Results))
+		return
+	}
+	at := s.n.Results[0]
+	if op == "sym_size" {
+		shape := s.first()
+		if dim, ok := wrap(s.int("dim", 0), len(shape)); ok {
+			s.sizes[at] = shape[dim]
+		} else {
+			s.fail("there is no dimension %d", s.int("dim", 0))
+		}
+		return
+	}
+	if len(s.n.Args) != 2 {
+		s.fail("it has %d arguments", len(s.n.Args))
+		return
+	}
+	a, b := s.whole(s.n.Args[0].Value), s.whole(s.n.Args[1].Value)
+	switch overload {
+	case "add":
+		s.sizes[at] = a + b
+	case "sub":
+		s.sizes[at] = a - b
+	case "mul":
+		s.sizes[at] = a * b
+	case "floordiv":
+		if b == 0 {
+			s.fail("a division by zero")
+			return
+		}
+		s.sizes[at] = floorDiv(a, b)
+	}
+}
+
+func floorDiv(a, b int) int {
+	q := a / b
+	if a%b != 0 && (a < 0) != (b < 0) {
+		q--
+	}
+	return q
+}
+
+// wrap turns a dimension counted from the end into one from the start.
+func wrap(dim, dims int) (int, bool) {
+	if dim < 0 {
+		dim += dims
+	}
+	return dim, dim >= 0 && dim < dims
+}
+
+// dim returns a dimension of a shape.
+func (s *shaper) dim(name string, missing, dims int) int {
+	d, ok := wrap(s.int(name, missing), dims)
+	if !ok {
+		s.fail("there is no dimension %d among %d", s.int(name, missing), dims)
+		return 0
+	}
+	return d
+}
+
+func product(sizes []int) int {
+	n := 1
+	for _, size := range sizes {
+		n *= size
+	}
+	return n
+}
+
+// with returns a copy of a shape with another size.
+func with(shape []int, dim, size int) []int {
+	out := slices.Clone(shape)
+	out[dim] = size
+	return out
+}
+
+// broadcast unites shapes as NumPy does.
+func (s *shaper) broadcast(shapes ...[]int) []int {
+	var out []int
+	for _, shape := range shapes {
+		for len(out) < len(shape) {
+			out = append([]int{1}, out...)
+		}
+	}
+	for _, shape := range shapes {
+		for k, size := range shape {
+			at := len(out) - len(shape) + k
+			switch {
+			case out[at] == 1:
+				out[at] = size
+			case size != 1 && size != out[at]:
+				s.fail("the shapes %v do not fit", shapes)
+			}
+		}
+	}
+	return out
+}
