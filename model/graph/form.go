@@ -59,8 +59,10 @@ func (t Tensor) form() model.Form {
 		shape = append(shape, size)
 	}
 	f := model.Form{{Key: "name", Value: t.Name}, {Key: "role", Value: string(t.Role)}, {Key: "dtype", Value: t.DType.String()}, {Key: "shape", Value: shape}}
-	if t.Tied != "" {
-		f = append(f, model.Field{Key: "tied", Value: t.Tied})
+	for _, field := range []model.Field{{Key: "tied", Value: t.Tied}, {Key: "init", Value: t.Init}} {
+		if field.Value != "" {
+			f = append(f, field)
+		}
 	}
 	return f
 }
@@ -196,8 +198,8 @@ func (r *formReader) module(t map[string]any) Module {
 }
 
 func (r *formReader) tensor(t map[string]any) Tensor {
-	r.known(t, "name", "role", "dtype", "shape", "tied")
-	out := Tensor{Name: r.text(t, "name"), Role: Role(r.text(t, "role")), DType: r.dtype(t), Tied: r.text(t, "tied")}
+	r.known(t, "name", "role", "dtype", "shape", "tied", "init")
+	out := Tensor{Init: r.text(t, "init"), Name: r.text(t, "name"), Role: Role(r.text(t, "role")), DType: r.dtype(t), Tied: r.text(t, "tied")}
 	r.each(t, "shape", func(value any) { out.Shape = append(out.Shape, r.whole(value)) })
 	return out
 }

@@ -64,6 +64,9 @@ type Tensor struct {
 	DType weights.DType
 	Shape []int
 	Tied  string // the tensor whose memory this one shares; empty for most
+	// Init says how a new network draws the values: "normal 0.02" and "uniform 0.1" are centred at zero, "zeros", "ones".
+	// Empty means that they come from a file of weights alone.
+	Init string
 }
 
 // Value names what a node computes, or the input.

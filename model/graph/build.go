@@ -1,0 +1,108 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"graft/torch/weights"
+)
+
+// Builder makes a graph as torch.export would write it. Values are named by their operators.
+type Builder struct {
+	Graph *Graph
+	DType weights.DType // of the parameters
+	count map[string]int
+	path  string // module whose code is being written
+}
+
+// NewBuilder begins a graph of a class whose input has named sizes, such as batch=2.
+func NewBuilder(class string, input Input, dtype weights.DType) *Builder {
+	return &Builder{Graph: &Graph{Name: class, Input: input, Modules: []Module{{Class: class}}}, DType: dtype, count: map[string]int{}}
+}
+
+// Module adds a module below the one under way, and runs the code that calls its operators or adds modules of its own.
+func (b *Builder) Module(name, class, extra string, code func()) {
+	outer := b.path
+	b.path = join(outer, name)
+	b.Graph.Modules = append(b.Graph.Modules, Module{Path: b.path, Class: class, Extra: extra, Folds: class == "ModuleList"})
+	code()
+	b.path = outer
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// Parameter adds a parameter of the module under way.
+func (b *Builder) Parameter(name, init string, shape ...int) Weight {
+	return b.Tensor(Tensor{Name: name, Role: Parameter, DType: b.DType, Shape: shape, Init: init})
+}
+
+// Tensor adds a tensor of the module under way.
+func (b *Builder) Tensor(t Tensor) Weight {
+	t.Name = join(b.path, t.Name)
+	b.Graph.Tensors = append(b.Graph.Tensors, t)
+	return Weight(t.Name)
+}
+
+// Call calls an operator with arguments, each a name and a value. An argument whose value is nil is left out.
+func (b *Builder) Call(operator string, arguments ...any) Value {
+	return b.Calls(operator, 1, arguments...)[0]
+}
+
+// Calls calls an operator with several results.
+func (b *Builder) Calls(operator string, results int, arguments ...any) []Value {
+	n := Node{Operator: operator, Module: b.path}
+	for k := 0; k+1 < len(arguments); k += 2 {
+		if value := plain(arguments[k+1]); value != nil {
+			n.Args = append(n.Args, Arg{Name: arguments[k].(string), Value: value})
+		}
+	}
+	stem, _, _ := strings.Cut(operator, ".")
+	for range results {
+		n.Results = append(n.Results, b.name(stem))
+	}
+	b.Graph.Nodes = append(b.Graph.Nodes, n)
+	return n.Results
+}
+
+// plain converts Go's numbers and lists to those of arguments.
+func plain(value any) any {
+	switch v := value.(type) {
+	case int:
+		return int64(v)
+	case []int:
+		list := make([]any, len(v))
+		for k := range v {
+			list[k] = int64(v[k])
+		}
+		return list
+	case []Value:
+		list := make([]any, len(v))
+		for k := range v {
+			list[k] = v[k]
+		}
+		return list
+	case Weight:
+		if v == "" {
+			return nil
+		}
+	case Value:
+		if v == "" {
+			return nil
+		}
+	}
+	return value
+}
+
+func (b *Builder) name(stem string) Value {
+	k := b.count[stem]
+	b.count[stem]++
+	if k == 0 {
+		return Value(stem)
+	}
+	return Value(fmt.Sprintf("%s_%d", stem, k))
+}

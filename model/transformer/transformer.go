@@ -1,0 +1,197 @@
+package transformer
+
+import (
+	"fmt"
+	"math"
+
+	"graft/model/graph"
+	"graft/torch/weights"
+)
+
+// New builds a network from tokens to logits, [batch, length] to [batch, length, vocabulary].
+func New(c Config) (*graph.Graph, error) {
+	c.EnsureDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	input := graph.Input{Value: "tokens", DType: weights.Int64, Shape: []graph.Size{{Name: "batch", N: 2}, {Name: "length", N: c.Context}}}
+	b := &builder{Config: c, Builder: graph.NewBuilder("Transformer", input, c.DType)}
+	b.network()
+	if err := b.Graph.Check(); err != nil {
+		return nil, fmt.Errorf("transformer: %w", err)
+	}
+	return b.Graph, nil
+}
+
+type builder struct {
+	Config
+	*graph.Builder
+	cos, sin graph.Value // tables of rotary positions
+}
+
+func (b *builder) network() {
+	var x graph.Value
+	var embedding graph.Weight
+	b.Module("tok", "Embedding", fmt.Sprintf("%d, %d", b.Vocabulary, b.Width), func() {
+		embedding = b.Parameter("weight", "normal 0.02", b.Vocabulary, b.Width)
+		x = b.Call("embedding.default", "weight", embedding, "indices", b.Graph.Input.Value)
+	})
+	x = b.positions(x)
+	x = b.dropout("drop", x)
+	b.Module("blocks", "ModuleList", "", func() {
+		for k := range b.Depth {
+			b.Module(fmt.Sprint(k), "Block", "", func() { x = b.block(x, fmt.Sprintf("blocks.%d", k)) })
+		}
+	})
+	if !b.Post {
+		x = b.norm("norm", "norm", x)
+	}
+	if b.Untied {
+		x = b.linear("head", x, b.Vocabulary, b.Width, "normal 0.02", false)
+	} else {
+		x = b.Call("linear.default", "input", x, "weight", embedding)
+	}
+	b.Graph.Output = x
+}
+
+// positions adds learned positions, or makes the tables of rotary ones.
+func (b *builder) positions(x graph.Value) graph.Value {
+	length := func() graph.Value { return b.Call("sym_size.int", "self", b.Graph.Input.Value, "dim", 1) }
+	switch {
+	case b.Positions == Learned:
+		b.Module("pos", "Embedding", fmt.Sprintf("%d, %d", b.Context, b.Width), func() {
+			table := b.Parameter("weight", "normal 0.02", b.Context, b.Width)
+			rows := b.Call("slice.Tensor", "self", table, "dim", 0, "start", 0, "end", length())
+			x = b.Call("add.Tensor", "self", x, "other", rows)
+		})
+	case b.rotary():
+		// Angles are computed in float64 and rounded once, as the tables of exported networks are.
+		frequencies := b.Tensor(graph.Tensor{Name: "frequencies", Role: graph.Constant, DType: weights.Float64, Shape: []int{b.Size / 2}, Init: fmt.Sprintf("rotary %v", b.Base)})
+		places := b.Call("arange.default", "end", length(), "dtype", weights.Float64)
+		angles := b.Call("outer.default", "self", places, "vec2", frequencies)
+		b.cos = b.Call("to.dtype", "self", b.Call("cos.default", "self", angles), "dtype", b.Config.DType)
+		b.sin = b.Call("to.dtype", "self", b.Call("sin.default", "self", angles), "dtype", b.Config.DType)
+	}
+	return x
+}
+
+func (b *builder) dropout(name string, x graph.Value) graph.Value {
+	if b.Dropout == 0 {
+		return x
+	}
+	b.Module(name, "Dropout", fmt.Sprintf("p=%v, inplace=False", b.Dropout), func() {
+		x = b.Call("dropout.default", "input", x, "p", b.Dropout)
+	})
+	return x
+}
+
+func (b *builder) linear(name string, x graph.Value, out, in int, init string, bias bool) graph.Value {
+	extra := fmt.Sprintf("in_features=%d, out_features=%d, bias=%s", in, out, map[bool]string{true: "True", false: "False"}[bias])
+	b.Module(name, "Linear", extra, func() {
+		weight := b.Parameter("weight", init, out, in)
+		var shift graph.Weight
+		if bias {
+			shift = b.Parameter("bias", "zeros", out)
+		}
+		x = b.Call("linear.default", "input", x, "weight", weight, "bias", shift)
+	})
+	return x
+}
+
+func (b *builder) norm(name, path string, x graph.Value) graph.Value {
+	eps := b.eps(path)
+	if b.Norm == RMSNorm {
+		b.Module(name, "RMSNorm", fmt.Sprintf("(%d,), eps=%v, elementwise_affine=True", b.Width, eps), func() {
+			x = b.Call("rms_norm.default", "input", x, "normalized_shape", []int{b.Width}, "weight", b.Parameter("weight", "ones", b.Width), "eps", eps)
+		})
+		return x
+	}
+	b.Module(name, "LayerNorm", fmt.Sprintf("(%d,), eps=%v, elementwise_affine=True", b.Width, eps), func() {
+		weight, bias := b.Parameter("weight", "ones", b.Width), b.Parameter("bias", "zeros", b.Width)
+		x = b.Call("layer_norm.default", "input", x, "normalized_shape", []int{b.Width}, "weight", weight, "bias", bias, "eps", eps)
+	})
+	return x
+}
+
+// block adds two branches to the stream, attention and a feed-forward.
+func (b *builder) block(x graph.Value, path string) graph.Value {
+	for _, branch := range []struct {
+		norm string
+		run  func(graph.Value) graph.Value
+	}{{"ln1", b.attention}, {"ln2", b.feedForward}} {
+		if b.Post {
+			x = b.norm(branch.norm, path+"."+branch.norm, b.Call("add.Tensor", "self", x, "other", branch.run(x)))
+		} else {
+			x = b.Call("add.Tensor", "self", x, "other", branch.run(b.norm(branch.norm, path+"."+branch.norm, x)))
+		}
+	}
+	return x
+}
+
+// writer is the initialisation of layers that add to the stream: GPT-2's, which divides by the root of their number.
+func (b *builder) writer() string {
+	return fmt.Sprintf("normal %.6g", 0.02/math.Sqrt(2*float64(b.Depth)))
+}
+
+func (b *builder) attention(x graph.Value) graph.Value {
+	const init = "normal 0.02"
+	q := b.heads(b.linear("q", x, b.Heads*b.Size, b.Width, init, !b.NoBias), b.Heads)
+	k := b.heads(b.linear("k", x, b.Groups*b.Size, b.Width, init, !b.NoBias), b.Groups)
+	v := b.heads(b.linear("v", x, b.Groups*b.Size, b.Width, init, !b.NoBias), b.Groups)
+	if b.rotary() {
+		q, k = b.rotate(q), b.rotate(k)
+	}
+	if b.Groups < b.Heads {
+		k = b.Call("repeat_interleave.self_int", "self", k, "repeats", b.Heads/b.Groups, "dim", 1)
+		v = b.Call("repeat_interleave.self_int", "self", v, "repeats", b.Heads/b.Groups, "dim", 1)
+	}
+	var scale, dropout any
+	if b.Scale != 0 {
+		scale = b.Scale
+	}
+	if b.Dropout > 0 {
+		dropout = b.Dropout
+	}
+	x = b.Call("scaled_dot_product_attention.default", "query", q, "key", k, "value", v, "dropout_p", dropout, "is_causal", !b.Full, "scale", scale)
+	x = b.Call("flatten.using_ints", "self", b.Call("transpose.int", "self", x, "dim0", 1, "dim1", 2), "start_dim", 2)
+	return b.dropout("drop1", b.linear("o", x, b.Width, b.Heads*b.Size, b.writer(), !b.NoBias))
+}
+
+func (b *builder) heads(x graph.Value, heads int) graph.Value {
+	x = b.Call("unflatten.int", "self", x, "dim", -1, "sizes", []int{heads, b.Size})
+	return b.Call("transpose.int", "self", x, "dim0", 1, "dim1", 2)
+}
+
+// rotate turns pairs of dimensions by angles that grow with the position.
+func (b *builder) rotate(x graph.Value) graph.Value {
+	times := func(x, by graph.Value) graph.Value { return b.Call("mul.Tensor", "self", x, "other", by) }
+	var parts []graph.Value
+	if b.Positions == RotaryHalves {
+		parts = b.Calls("chunk.default", 2, "self", x, "chunks", 2, "dim", -1)
+	} else {
+		pairs := b.Call("unflatten.int", "self", x, "dim", -1, "sizes", []int{b.Size / 2, 2})
+		parts = b.Calls("unbind.int", 2, "self", pairs, "dim", -1)
+	}
+	u := b.Call("sub.Tensor", "self", times(parts[0], b.cos), "other", times(parts[1], b.sin))
+	v := b.Call("add.Tensor", "self", times(parts[0], b.sin), "other", times(parts[1], b.cos))
+	if b.Positions == RotaryHalves {
+		return b.Call("cat.default", "tensors", []graph.Value{u, v}, "dim", -1)
+	}
+	return b.Call("flatten.using_ints", "self", b.Call("stack.default", "tensors", []graph.Value{u, v}, "dim", -1), "start_dim", -2)
+}
+
+func (b *builder) feedForward(x graph.Value) graph.Value {
+	const init = "normal 0.02"
+	up := b.linear("up", x, b.Hidden, b.Width, init, !b.NoBias)
+	switch b.MLP {
+	case SwiGLU:
+		gate := b.linear("gate", x, b.Hidden, b.Width, init, !b.NoBias)
+		up = b.Call("mul.Tensor", "self", b.Call("silu.default", "self", gate), "other", up)
+	case ReLU:
+		up = b.Call("relu.default", "self", up)
+	default:
+		up = b.Call("gelu.default", "self", up)
+	}
+	up = b.dropout("drop2", up)
+	return b.dropout("drop3", b.linear("down", up, b.Width, b.Hidden, b.writer(), !b.NoBias))
+}
