@@ -29,12 +29,33 @@ func (g *Graph) Bind(s *torch.Scope, d torch.Device, set *weights.Set) (*Network
 			n.tensors[t.Name] = s.RequireGrad(torch.FromWeights(s, d, given[t.Name]), t.Role == Parameter)
 		}
 	}
+	n.tie()
+	return n, s.Err()
+}
+
+// BindTensors gives a graph tensors that are there, by name. Parameters require gradients.
+func (g *Graph) BindTensors(s *torch.Scope, tensors map[string]*torch.Tensor) (*Network, error) {
+	n := &Network{Graph: g, tensors: make(map[string]*torch.Tensor, len(g.Tensors)), tied: map[string]string{}}
 	for _, t := range g.Tensors {
+		if t.Tied != "" {
+			continue
+		}
+		given := tensors[t.Name]
+		if given == nil || !slices.Equal(given.Shape(), t.Shape) {
+			return nil, fmt.Errorf("bind %s: its tensor is missing, or has not the shape %v", t.Name, t.Shape)
+		}
+		n.tensors[t.Name] = s.RequireGrad(given, t.Role == Parameter)
+	}
+	n.tie()
+	return n, s.Err()
+}
+
+func (n *Network) tie() {
+	for _, t := range n.Graph.Tensors {
 		if t.Tied != "" {
 			n.tensors[t.Name], n.tied[t.Name] = n.tensors[t.Tied], t.Tied
 		}
 	}
-	return n, s.Err()
 }
 
 // Fits reports how weights differ from the graph's tensors.

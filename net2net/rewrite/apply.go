@@ -1,0 +1,190 @@
+package rewrite
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/model/graph"
+	"graft/torch"
+)
+
+// Apply makes the tensors of the graph afterwards, of those before, by name. Scope s owns the new ones; a tensor that
+// stays is the same one. Tensors come with their gradients off.
+func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[string]*torch.Tensor, error) {
+	after := make(map[string]*torch.Tensor, len(p.Moves))
+	for k, m := range p.Moves {
+		from := before[m.From]
+		if from == nil {
+			return nil, fmt.Errorf("apply surgery: there is no tensor %q", m.From)
+		}
+		t, err := p.carry(s, m, from, before, s.NewGenerator(torch.CPU, int64(p.Seed)*1_000_003+int64(k)))
+		if err != nil {
+			return nil, fmt.Errorf("apply surgery to %s: %w", m.Name, err)
+		}
+		after[m.Name] = t
+	}
+	for _, t := range p.Graph.Tensors {
+		if t.Tied != "" {
+			after[t.Name] = after[t.Tied]
+		}
+	}
+	return after, s.Err()
+}
+
+func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[string]*torch.Tensor, random *torch.Generator) (*torch.Tensor, error) {
+	t := s.Detach(from)
+	if m.Fold != nil {
+		t = fold(s, t, *m.Fold, before)
+	}
+	if m.Scale != 0 {
+		t = s.Scale(t, m.Scale, 0)
+	}
+	for _, d := range m.Dims {
+		t = d.apply(s, t, d.Share, random)
+	}
+	switch m.Values {
+	case "":
+	case "zeros":
+		t = s.Scale(t, 0, 0)
+	case "ones":
+		t = s.Scale(t, 0, 1)
+	default:
+		return nil, fmt.Errorf("no values are called %q", m.Values)
+	}
+	return t, s.Err()
+}
+
+// fold multiplies the columns of a weight, or adds what a bias in front of it was worth.
+func fold(s *torch.Scope, t *torch.Tensor, f Fold, before map[string]*torch.Tensor) *torch.Tensor {
+	vector := s.Detach(before[f.Vector])
+	if f.Matrix == "" {
+		return s.Mul(t, vector)
+	}
+	column := s.Reshape(vector, vector.Shape()[0], 1)
+	return s.Add(t, s.Reshape(s.MatMul(s.Detach(before[f.Matrix]), column), t.Shape()[0]))
+}
+
+// apply changes a dimension of a tensor; factors are the shares, or those of a moment.
+func (d Dim) apply(s *torch.Scope, t *torch.Tensor, factors []float64, random *torch.Generator) *torch.Tensor {
+	if d.Merge {
+		return d.merge(s, t, factors)
+	}
+	size, padding := t.Shape()[d.At], 0
+	index := make([]int64, len(d.From))
+	for k, from := range d.From {
+		index[k] = int64(from)
+		if from < 0 {
+			index[k] = int64(size + padding)
+			padding++
+		}
+	}
+	if padding > 0 {
+		t = s.Cat(d.At, t, d.filler(s, t, padding, random))
+	}
+	return times(s, s.IndexSelect(t, d.At, on(s, t, torch.From(s, index, len(index)))), d.At, factors)
+}
+
+func on(s *torch.Scope, like, t *torch.Tensor) *torch.Tensor {
+	info, err := like.Info()
+	if err != nil {
+		return t
+	}
+	return s.To(t, torch.Int64, info.Device)
+}
+
+// times multiplies each place of a dimension by a factor of its own.
+func times(s *torch.Scope, t *torch.Tensor, at int, factors []float64) *torch.Tensor {
+	info, err := t.Info()
+	if factors == nil || err != nil {
+		return t
+	}
+	shape := slices.Repeat([]int{1}, len(info.Shape))
+	shape[at] = len(factors)
+	return s.Mul(t, s.To(torch.From(s, factors, shape...), info.DType, info.Device))
+}
+
+// filler makes so many places of padding.
+func (d Dim) filler(s *torch.Scope, t *torch.Tensor, places int, random *torch.Generator) *torch.Tensor {
+	info, _ := t.Info()
+	shape := slices.Clone(info.Shape)
+	shape[d.At] = places
+	fill := s.Zeros(info.DType, info.Device, shape...)
+	switch d.Pad {
+	case Ones:
+		s.Fill(fill, 1)
+	case Mean:
+		from, to := make([]int64, info.Shape[d.At]), make([]int64, places)
+		one := slices.Clone(info.Shape)
+		one[d.At] = 1
+		mean := s.Zeros(info.DType, info.Device, one...)
+		s.IndexAdd(mean, d.At, on(s, t, torch.From(s, from, len(from))), t, 1/float64(len(from)))
+		return s.IndexSelect(mean, d.At, on(s, t, torch.From(s, to, len(to))))
+	case Random:
+		square, err := s.Mean(s.Mul(t, t)).Item()
+		if err == nil && square > 0 {
+			host := s.Zeros(torch.Float32, torch.CPU, shape...) // drawn on the host, so every device gets the same values
+			s.Normal(host, 0, math.Sqrt(square), random)
+			return s.To(host, info.DType, info.Device)
+		}
+	}
+	return fill
+}
+
+// merge adds up places.
+func (d Dim) merge(s *torch.Scope, t *torch.Tensor, factors []float64) *torch.Tensor {
+	info, _ := t.Info()
+	shape := slices.Clone(info.Shape)
+	shape[d.At] = d.Size
+	into := make([]int64, len(d.From))
+	own := make([]float64, len(d.From))
+	for k, to := range d.From {
+		into[k] = int64(max(to, 0))
+		if to >= 0 {
+			own[k] = 1
+		}
+		if to >= 0 && factors != nil {
+			own[k] = factors[k]
+		}
+	}
+	sum := s.Zeros(info.DType, info.Device, shape...)
+	s.IndexAdd(sum, d.At, on(s, t, torch.From(s, into, len(into))), times(s, t, d.At, own), 1)
+	return sum
+}
+
+// Moments carries a moment of the optimizer of a kept or changed tensor: each place has the share of the old gradient
+// that the plan states, raised to a power: 1 for the first moment, 2 for the second. It is nil for a tensor that begins anew.
+func (p *Plan) Moments(s *torch.Scope, m Move, moment *torch.Tensor, power float64) *torch.Tensor {
+	if m.Values != "" || m.Fresh || moment == nil {
+		return nil
+	}
+	t := moment
+	for _, d := range m.Dims {
+		factors := make([]float64, len(d.Moment))
+		for k, f := range d.Moment {
+			factors[k] = math.Pow(f, power)
+		}
+		if d.Moment == nil {
+			factors = nil
+		}
+		d.Pad = Zeros
+		t = d.apply(s, t, factors, nil)
+	}
+	if m.Scale != 0 {
+		t = s.Scale(t, math.Pow(1/m.Scale, power), 0)
+	}
+	return t
+}
+
+// Grow applies the plan to a network and binds the result.
+func (p *Plan) Grow(s *torch.Scope, n *graph.Network) (*graph.Network, error) {
+	before := map[string]*torch.Tensor{}
+	for _, t := range p.Before.Tensors {
+		before[t.Name] = n.Tensor(t.Name)
+	}
+	after, err := p.Apply(s, before)
+	if err != nil {
+		return nil, err
+	}
+	return p.Graph.BindTensors(s, after)
+}

@@ -1,0 +1,194 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/model/graph"
+)
+
+// Plan is a change of a graph.
+type Plan struct {
+	Before *graph.Graph `json:"-"`
+	Graph  *graph.Graph `json:"-"` // after the change
+	Moves  []Move       `json:"moves"`
+	Seed   uint64       `json:"seed,omitempty"` // of random padding
+	Notes  []string     `json:"notes,omitempty"`
+}
+
+// Move says how a tensor of the graph afterwards is made. Tied tensors have one move, under the first name.
+type Move struct {
+	Name string `json:"name"`
+	From string `json:"from,omitempty"` // tensor before; empty for one that is made of Init alone
+	// Dims change its dimensions, one after the other; nil keeps the tensor.
+	Dims []Dim `json:"dims,omitempty"`
+	// Values replace the values: zeros, ones; empty keeps them. The optimizer begins anew.
+	Values string `json:"values,omitempty"`
+	// Fresh says that an optimizer begins anew with the mean second moment of From.
+	Fresh bool `json:"fresh,omitempty"`
+	// Fold multiplies by another tensor's values, for surgery that moves an affine map into the next layer.
+	Fold *Fold `json:"fold,omitempty"`
+	// Scale multiplies all values; zero means 1.
+	Scale float64 `json:"scale,omitempty"`
+}
+
+// Dim changes a dimension.
+type Dim struct {
+	At   int   `json:"at"`
+	From []int `json:"from"` // the place before of each place; -1 is padding
+	// Share multiplies each place; nil means 1.
+	Share []float64 `json:"share,omitempty"`
+	// Split says that sums over the dimension add up to what they were: copies have shares.
+	Split bool `json:"split,omitempty"`
+	// Moment is the share of the old gradient that each place has; nil means 1.
+	Moment []float64 `json:"moment,omitempty"`
+	Pad    Pad       `json:"pad,omitempty"`
+	// Merge reverses: place i of the tensor before is added to place From[i], of Size places, after it is multiplied by Share.
+	Merge bool `json:"merge,omitempty"`
+	Size  int  `json:"size,omitempty"`
+}
+
+// Pad fills places that come from none.
+type Pad string
+
+// The ways to fill places. The zero Pad is zeros.
+const (
+	Zeros  Pad = ""
+	Ones   Pad = "ones"
+	Mean   Pad = "mean"   // over the dimension
+	Random Pad = "random" // normal, with the root mean square of the tensor
+)
+
+// Fold multiplies the columns of a weight by a vector, or adds the product of a matrix and a vector to a bias.
+type Fold struct {
+	Vector string `json:"vector"`
+	Matrix string `json:"matrix,omitempty"` // of a bias: the weight beside it, before
+}
+
+// clone copies a graph so that changes do not reach the first one.
+func clone(g *graph.Graph) *graph.Graph {
+	out := *g
+	out.Modules, out.Tensors, out.Nodes = slices.Clone(g.Modules), slices.Clone(g.Tensors), slices.Clone(g.Nodes)
+	out.Input.Shape = slices.Clone(g.Input.Shape)
+	for k := range out.Tensors {
+		out.Tensors[k].Shape = slices.Clone(out.Tensors[k].Shape)
+	}
+	for k := range out.Nodes {
+		out.Nodes[k].Args = slices.Clone(out.Nodes[k].Args)
+		for j, a := range out.Nodes[k].Args {
+			if list, ok := a.Value.([]any); ok {
+				out.Nodes[k].Args[j].Value = slices.Clone(list)
+			}
+		}
+	}
+	return &out
+}
+
+// keep makes a plan that changes nothing.
+func keep(g *graph.Graph) *Plan {
+	p := &Plan{Before: g, Graph: clone(g)}
+	for _, t := range g.Tensors {
+		if t.Tied == "" {
+			p.Moves = append(p.Moves, Move{Name: t.Name, From: t.Name})
+		}
+	}
+	return p
+}
+
+// move returns the move of a tensor of the graph afterwards.
+func (p *Plan) move(name string) *Move {
+	for k := range p.Moves {
+		if p.Moves[k].Name == name {
+			return &p.Moves[k]
+		}
+	}
+	return nil
+}
+
+// add appends a change of a dimension to a tensor's move.
+func (p *Plan) add(name string, d Dim) {
+	m := p.move(name)
+	m.Dims = append(m.Dims, d)
+}
+
+// finish sets the shapes of tensors and checks the graph.
+func (p *Plan) finish() (*Plan, error) {
+	shapes := map[string][]int{}
+	for _, m := range p.Moves {
+		t := p.Graph.Tensor(m.Name)
+		for _, d := range m.Dims {
+			if d.Merge {
+				t.Shape[d.At] = d.Size
+			} else {
+				t.Shape[d.At] = len(d.From)
+			}
+		}
+		shapes[m.Name] = t.Shape
+	}
+	for k, t := range p.Graph.Tensors {
+		if t.Tied != "" {
+			p.Graph.Tensors[k].Shape = slices.Clone(shapes[t.Tied])
+		}
+	}
+	if err := p.Graph.Check(); err != nil {
+		return nil, fmt.Errorf("the graph after surgery: %w", err)
+	}
+	if _, err := p.Graph.Shapes(); err != nil {
+		return nil, fmt.Errorf("the graph after surgery: %w", err)
+	}
+	return p, nil
+}
+
+// Reverse plans the way back: copies are averaged, shares added up, and padding and new tensors dropped.
+func (p *Plan) Reverse() (*Plan, error) {
+	back := &Plan{Before: p.Graph, Graph: clone(p.Before)}
+	taken := map[string]bool{}
+	for _, m := range p.Moves {
+		if m.From == "" || m.Values != "" || m.Fresh || taken[m.From] {
+			continue
+		}
+		if m.Fold != nil {
+			return nil, fmt.Errorf("reverse: an affine map was moved through %s, which has no exact way back once it was trained", m.Name)
+		}
+		taken[m.From] = true
+		r := Move{Name: m.From, From: m.Name}
+		if m.Scale != 0 {
+			r.Scale = 1 / m.Scale
+		}
+		shape := slices.Clone(p.Before.Tensor(m.From).Shape)
+		for k := len(m.Dims) - 1; k >= 0; k-- {
+			r.Dims = append(r.Dims, m.Dims[k].reverse(shape[m.Dims[k].At]))
+		}
+		back.Moves = append(back.Moves, r)
+	}
+	for _, t := range p.Before.Tensors {
+		if t.Tied == "" && !taken[t.Name] {
+			return nil, fmt.Errorf("reverse: nothing is left of %s", t.Name)
+		}
+	}
+	return back.finish()
+}
+
+func (d Dim) reverse(size int) Dim {
+	count := make([]float64, size)
+	for _, from := range d.From {
+		if from >= 0 {
+			count[from]++
+		}
+	}
+	back := Dim{At: d.At, From: d.From, Merge: true, Size: size, Share: make([]float64, len(d.From)), Moment: make([]float64, len(d.From))}
+	for k, from := range d.From {
+		if from < 0 {
+			continue
+		}
+		back.Share[k], back.Moment[k] = 1, 1/count[from] // gradients of split columns are equal, of copies shares
+		if !d.Split {
+			back.Share[k] = 1 / count[from]
+			if d.Share != nil && d.Share[k] != 0 {
+				back.Share[k] /= d.Share[k]
+			}
+			back.Moment[k] = 1
+		}
+	}
+	return back
+}

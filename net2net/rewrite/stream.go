@@ -1,0 +1,318 @@
+package rewrite
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"graft/model/graph"
+	"graft/tracing/axes"
+)
+
+// stream plans another width of the residual stream, which normalisations run over. It holds k whole copies and padding,
+// whose value is the mean of the others where norms centre, and zero where they do not: so mean and deviations stay,
+// and the variance, or mean square, is η² = kD/D' times the old. Norms answer by η and an epsilon times η².
+func (w *widening) stream() error {
+	s := &stream{widening: w, centre: w.Norms[0].Centre, padding: slices.Contains(w.from, -1)}
+	s.eta2 = float64(w.to/w.axis.Size*w.axis.Size) / float64(w.to)
+	for _, n := range w.Norms {
+		if n.Term.Has(w.axis) && (n.Term.Find() != w.axis || n.Centre != s.centre) {
+			return fmt.Errorf("widen: normalisations of two kinds, or over more than the stream, run over the axis")
+		}
+	}
+	s.states()
+	if err := s.fits(); err != nil {
+		return err
+	}
+	s.norms()
+	s.tensors()
+	return nil
+}
+
+// state is the value of a stream's padding.
+type state int
+
+const (
+	asPadded state = iota // the mean of the copies, or zero, as the norms of the network need it
+	isZero
+	isOther
+)
+
+type stream struct {
+	*widening
+	centre  bool
+	padding bool // there is some
+	eta2    float64
+	state   map[graph.Value]state // of values that have the axis
+	tied    map[string]bool       // tensors that make the stream and read it
+	shared  map[graph.Value]bool  // outputs of norms that take the shares of tied readers
+}
+
+// isNorm returns the normalisation whose output a value is.
+func (s *stream) isNorm(v graph.Value) *axes.Norm {
+	for k := range s.Norms {
+		if s.Norms[k].Output == v && s.Norms[k].Term.Has(s.axis) {
+			return &s.Norms[k]
+		}
+	}
+	return nil
+}
+
+// states follows the padding through the network.
+func (s *stream) states() {
+	s.state = map[graph.Value]state{}
+	for k := range s.Graph.Nodes {
+		n := &s.Graph.Nodes[k]
+		for _, v := range n.Results {
+			if !slices.ContainsFunc(s.Values[v], func(t *axes.Term) bool { return t.Has(s.axis) }) {
+				continue
+			}
+			if s.isNorm(v) != nil {
+				s.state[v] = isZero
+				continue
+			}
+			s.state[v] = s.after(n)
+		}
+	}
+}
+
+// keeping are operators that keep the mean of a stream where they work on each place alone.
+var keeping = strings.Fields(`dropout feature_dropout neg contiguous clone alias detach to type_as view reshape flatten unflatten squeeze unsqueeze transpose
+	swapaxes permute slice select cat stack chunk split split_with_sizes unbind expand expand_as mean repeat pad constant_pad_nd index_select`)
+
+// zeroing are operators that keep zeros.
+var zeroing = strings.Fields(`relu gelu silu tanh elu leaky_relu hardswish mish pow square abs sin`)
+
+func (s *stream) after(n *graph.Node) state {
+	op, _, _ := strings.Cut(n.Operator, ".")
+	var operands []state
+	factor := false // a tensor of the network with the axis is among the operands
+	n.Reads(func(v any) {
+		switch v := v.(type) {
+		case graph.Value:
+			if st, ok := s.state[v]; ok {
+				operands = append(operands, st)
+			}
+		case graph.Weight:
+			factor = factor || slices.ContainsFunc(s.Tensors[string(v)], func(t *axes.Term) bool { return t.Has(s.axis) })
+		}
+	})
+	all := func(want state) bool {
+		return !slices.ContainsFunc(operands, func(st state) bool { return st != want })
+	}
+	zero := all(isZero) || !s.centre && all(asPadded)
+	switch {
+	case op == "embedding" || op == "linear" || strings.HasPrefix(op, "conv"):
+		return asPadded // made by a layer, whose rows are padded
+	case len(operands) == 0:
+		return asPadded
+	case op == "mul" || op == "div":
+		switch {
+		case len(operands) == 1 && !factor && all(asPadded):
+			return asPadded
+		case zero:
+			return isZero
+		}
+	case op == "add" || op == "sub":
+		if all(asPadded) || !s.centre && !slices.Contains(operands, isOther) {
+			return asPadded
+		}
+		if all(isZero) && !factor {
+			return isZero
+		}
+	case slices.Contains(keeping, op) && all(operands[0]):
+		return operands[0]
+	case slices.Contains(zeroing, op) && zero:
+		return isZero
+	}
+	return isOther
+}
+
+// fits checks that norms and readers can bear the padding.
+func (s *stream) fits() error {
+	s.tied, s.shared = map[string]bool{}, map[graph.Value]bool{}
+	if s.padding {
+		for _, n := range s.Norms {
+			st, inside := s.state[n.Input]
+			if inside && (st == isOther || st == isZero && s.centre) {
+				return fmt.Errorf("widen: from %d to %d the stream needs padding, which is not exact where %s is normalised again; ask for a multiple of %d", s.axis.Size, s.to, n.Input, s.axis.Size)
+			}
+		}
+	}
+	for p := range s.splits {
+		if s.makes(p.tensor) {
+			s.tied[p.tensor] = true
+		}
+	}
+	for _, u := range s.Uses {
+		if u.Kind != axes.Contracts || !u.Term.Has(s.axis) {
+			continue
+		}
+		name, _ := s.tensorOf(u.Right)
+		from, _ := u.Left.(graph.Value)
+		if s.tied[name] {
+			if err := s.shareTied(from, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// makes reports whether a tensor that is summed over also makes the stream, as the embedding under a tied head.
+func (s *stream) makes(name string) bool {
+	for k := range s.Graph.Nodes {
+		n := &s.Graph.Nodes[k]
+		op, _, _ := strings.Cut(n.Operator, ".")
+		if weight, ok := n.Arg("weight").(graph.Weight); ok && op == "embedding" {
+			if t, _ := s.tensorOf(weight); t == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// shareTied finds the norm in front of a tied reader, which takes its shares.
+func (s *stream) shareTied(v graph.Value, name string) error {
+	for s.isNorm(v) == nil {
+		n := s.producer(v)
+		op := ""
+		if n != nil {
+			op, _, _ = strings.Cut(n.Operator, ".")
+		}
+		before, ok := graph.Value(""), false
+		if n != nil && len(n.Args) > 0 {
+			before, ok = n.Args[0].Value.(graph.Value)
+		}
+		if !ok || !slices.Contains(keeping, op) || !s.onlyTied(v) {
+			return fmt.Errorf("widen: %s makes the stream and reads it, and no normalisation stands in front of it that could take its shares; untie it first", name)
+		}
+		v = before
+	}
+	if norm := s.isNorm(v); norm.Weight == "" || !s.onlyTied(v) {
+		return fmt.Errorf("widen: %s makes the stream and reads it, and the normalisation in front of it has no weight, or other readers; untie it first", name)
+	}
+	s.shared[v] = true
+	return nil
+}
+
+func (s *stream) producer(v graph.Value) *graph.Node {
+	for k := range s.Graph.Nodes {
+		if slices.Contains(s.Graph.Nodes[k].Results, v) {
+			return &s.Graph.Nodes[k]
+		}
+	}
+	return nil
+}
+
+// onlyTied reports whether a value reaches tied readers alone.
+func (s *stream) onlyTied(v graph.Value) bool {
+	for _, k := range s.Readers(v) {
+		n := &s.Graph.Nodes[k]
+		op, _, _ := strings.Cut(n.Operator, ".")
+		weight, reads := n.Arg("weight").(graph.Weight)
+		name, _ := s.tensorOf(weight)
+		switch {
+		case reads && op == "linear" && s.tied[name]:
+		case slices.Contains(keeping, op) && s.onlyTied(n.Results[0]):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// norms changes weights, biases and epsilons.
+func (s *stream) norms() {
+	eta := math.Sqrt(s.eta2)
+	for _, n := range s.Norms {
+		if !n.Term.Has(s.axis) {
+			continue
+		}
+		node := &s.plan.Graph.Nodes[n.Node]
+		node.Set(n.Eps, n.Epsilon*s.eta2)
+		weight, bias := Dim{From: s.from, Pad: Ones}, Dim{From: s.from}
+		weight.Share, weight.Moment = make([]float64, s.to), make([]float64, s.to)
+		bias.Moment = slices.Clone(s.share)
+		if s.shared[n.Output] {
+			bias.Share, bias.Moment, weight.Pad = s.share, ones(s.to), Zeros
+		}
+		for k := range s.to {
+			weight.Share[k], weight.Moment[k] = eta, s.share[k]/eta
+			if s.shared[n.Output] {
+				weight.Share[k], weight.Moment[k] = eta*s.share[k], 1/eta
+			}
+			if s.from[k] < 0 { // padding is as it is filled
+				weight.Share[k], weight.Moment[k] = 1, 0
+				if bias.Share != nil {
+					bias.Share[k] = 1
+				}
+			}
+		}
+		s.change(n.Weight, weight)
+		s.change(n.Bias, bias)
+	}
+}
+
+func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
+
+// change adds a change to a tensor once, though several norms may share it.
+func (s *stream) change(name string, d Dim) {
+	if name == "" {
+		return
+	}
+	if t := s.Graph.Tensor(name); t.Tied != "" {
+		name = t.Tied
+	}
+	if len(s.plan.move(name).Dims) == 0 {
+		s.plan.add(name, d)
+	}
+}
+
+// tensors changes the layers that write to the stream and those that read it.
+func (s *stream) tensors() {
+	normed := map[string]bool{}
+	for _, n := range s.Norms {
+		if n.Term.Has(s.axis) {
+			normed[n.Weight], normed[n.Bias] = true, true
+		}
+	}
+	s.each(func(t graph.Tensor, dim int, d Dim, share []float64) {
+		switch {
+		case normed[t.Name]:
+			return
+		case s.splits[place{t.Name, dim}] && !s.tied[t.Name]:
+			d.Share, d.Split = slices.Clone(share), true
+			if s.padding {
+				for k, from := range d.From {
+					if from < 0 {
+						d.Share[k] = 1
+					}
+				}
+			}
+			if s.quiet(t.Name) {
+				d.Pad = Random
+			}
+		default:
+			d.Moment = share
+			if s.centre {
+				d.Pad = Mean
+			}
+		}
+		s.plan.add(t.Name, d)
+	})
+}
+
+// quiet reports whether all values that a reader sums over have zeros in their padding: its columns there are then free.
+func (s *stream) quiet(name string) bool {
+	for _, u := range s.Uses {
+		tensor, _ := s.tensorOf(u.Right)
+		from, ok := u.Left.(graph.Value)
+		if u.Kind == axes.Contracts && tensor == name && u.Term.Has(s.axis) && (!ok || s.state[from] != isZero && (s.centre || s.state[from] != asPadded)) {
+			return false
+		}
+	}
+	return true
+}

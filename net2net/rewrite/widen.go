@@ -1,0 +1,339 @@
+package rewrite
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"graft/model/graph"
+	"graft/tracing/axes"
+)
+
+// Options are the options of plans.
+type Options struct {
+	// Spread makes the shares of copies differ, so that training takes them apart: each of n shares is 1/n plus up to
+	// so much of 1/n. Zero gives equal shares, as Net2Net does: such copies stay equal.
+	Spread float64
+	Seed   uint64 // of shares and padding
+}
+
+// Widen plans another size of an axis: hidden units, heads, groups of heads, queries in each group, channels, the size of
+// a head, or the residual stream. Copies take shares where the network sums over the axis. An axis that cannot
+// change is an error.
+func Widen(a *axes.Axes, axis *axes.Term, to int, o Options) (*Plan, error) {
+	axis = axis.Find()
+	w := &widening{Axes: a, axis: axis, to: to, Options: o, plan: keep(a.Graph), splits: map[place]bool{}}
+	w.plan.Seed = o.Seed
+	if err := w.possible(); err != nil {
+		return nil, err
+	}
+	w.spread()
+	if w.normed() {
+		if err := w.stream(); err != nil {
+			return nil, err
+		}
+	} else {
+		w.copies()
+	}
+	r := &resizer{a, map[*axes.Term]int{axis: to}}
+	for k := range w.plan.Graph.Nodes {
+		r.node(&w.plan.Graph.Nodes[k])
+	}
+	return w.plan.finish()
+}
+
+// place is a dimension of a tensor.
+type place struct {
+	tensor string
+	dim    int
+}
+
+// widening is a plan in the making.
+type widening struct {
+	*axes.Axes
+	Options
+	axis   *axes.Term
+	to     int
+	plan   *Plan
+	splits map[place]bool // dimensions that the network sums over
+	scores bool           // the axis is summed over in products of two values, as in scores of attention
+	from   []int          // the place before of each place
+	share  []float64
+}
+
+// possible finds where the network sums over the axis.
+func (w *widening) possible() error {
+	switch {
+	case w.axis.Kind != axes.Axis:
+		return fmt.Errorf("widen: it is no single axis")
+	case w.axis.Fixed != "":
+		return fmt.Errorf("widen: the axis of %d cannot change: %s", w.axis.Size, w.axis.Fixed)
+	case w.to <= w.axis.Size:
+		return fmt.Errorf("widen: the axis has a size of %d already; ask for more", w.axis.Size)
+	}
+	for _, u := range w.Uses {
+		if !u.Term.Has(w.axis) {
+			continue
+		}
+		switch u.Kind {
+		case axes.Looks:
+			return fmt.Errorf("widen: the axis counts the rows of an embedding; more of them change what the network computes")
+		case axes.Contracts:
+			if err := w.contraction(u); err != nil {
+				return err
+			}
+		}
+	}
+	if w.scores && len(w.splits) > 0 {
+		return fmt.Errorf("widen: the axis is summed over in scores and by a layer as well")
+	}
+	if !w.scores && len(w.splits) == 0 {
+		return fmt.Errorf("widen: no layer of the network sums over the axis, so copies would change what it computes")
+	}
+	return w.onlySplit()
+}
+
+// contraction finds the operand of a sum that can take shares.
+func (w *widening) contraction(u axes.Use) error {
+	for _, operand := range []any{u.Right, u.Left} {
+		name, ok := w.tensorOf(operand)
+		if !ok {
+			continue
+		}
+		dim, err := w.summed(name, u)
+		if err != nil {
+			return err
+		}
+		w.splits[place{name, dim}] = true
+		return nil
+	}
+	w.scores = true
+	return nil
+}
+
+// tensorOf returns the parameter that an operand is, or is a view of.
+func (w *widening) tensorOf(operand any) (string, bool) {
+	switch v := operand.(type) {
+	case graph.Weight:
+		t := w.Graph.Tensor(string(v))
+		if t.Tied != "" {
+			return t.Tied, t.Role == graph.Parameter
+		}
+		return t.Name, t.Role == graph.Parameter
+	case graph.Value:
+		for k := range w.Graph.Nodes {
+			n := &w.Graph.Nodes[k]
+			op, _, _ := strings.Cut(n.Operator, ".")
+			if slices.Contains(n.Results, v) && len(n.Args) > 0 && slices.Contains(views, op) {
+				return w.tensorOf(n.Args[0].Value)
+			}
+		}
+	}
+	return "", false
+}
+
+// views are operators that move values and change none.
+var views = strings.Fields(`t numpy_T transpose swapaxes permute view reshape flatten unflatten squeeze unsqueeze contiguous alias clone to detach
+	select slice chunk split split_with_sizes unbind`)
+
+// summed is the dimension of a tensor over which a use sums: the last but for convolutions.
+func (w *widening) summed(name string, u axes.Use) (int, error) {
+	var found []int
+	for d, t := range w.Tensors[name] {
+		if t.Has(w.axis) {
+			found = append(found, d)
+		}
+	}
+	op, _, _ := strings.Cut(w.Graph.Nodes[u.Node].Operator, ".")
+	if direct := op == "linear" || strings.HasPrefix(op, "conv"); direct && slices.Contains(found, 1) {
+		return 1, nil
+	}
+	if len(found) != 1 {
+		return 0, fmt.Errorf("widen: the axis is in %d dimensions of %s; graft cannot tell over which the network sums", len(found), name)
+	}
+	return found[0], nil
+}
+
+// onlySplit checks that tensors with shares are read nowhere else. The residual stream settles tied weights itself.
+func (w *widening) onlySplit() error {
+	if w.normed() {
+		return nil
+	}
+	for p := range w.splits {
+		if other := w.otherReader(p); other != "" {
+			return fmt.Errorf("widen: %s takes shares, and %s reads it in another way", p.tensor, other)
+		}
+	}
+	return nil
+}
+
+// otherReader names an operator that reads a tensor and does not sum over the place.
+func (w *widening) otherReader(p place) string {
+	sums := map[int]bool{}
+	for _, u := range w.Uses {
+		if name, ok := w.tensorOf(u.Right); u.Kind == axes.Contracts && ok && name == p.tensor && u.Term.Has(w.axis) {
+			sums[u.Node] = true
+		}
+	}
+	for k := range w.Graph.Nodes {
+		reads := false
+		w.Graph.Nodes[k].Reads(func(v any) {
+			if weight, ok := v.(graph.Weight); ok {
+				name, _ := w.tensorOf(weight)
+				reads = reads || name == p.tensor
+			}
+		})
+		op, _, _ := strings.Cut(w.Graph.Nodes[k].Operator, ".")
+		if reads && !sums[k] && !slices.Contains(views, op) {
+			return w.Graph.Nodes[k].Operator
+		}
+	}
+	return ""
+}
+
+// normed reports whether a normalisation runs over the axis.
+func (w *widening) normed() bool {
+	return slices.ContainsFunc(w.Uses, func(u axes.Use) bool { return u.Kind == axes.Normalises && u.Term.Has(w.axis) })
+}
+
+// spread chooses the copies and their shares. The residual stream takes whole copies, and padding for the rest.
+func (w *widening) spread() {
+	n := w.axis.Size
+	whole := w.to
+	if w.normed() {
+		whole = w.to / n * n
+	}
+	for k := range w.to {
+		if k < whole {
+			w.from = append(w.from, k%n)
+		} else {
+			w.from = append(w.from, -1)
+		}
+	}
+	w.share = shares(w.from, n, w.Spread, rand.New(rand.NewPCG(w.Seed, uint64(n)<<32|uint64(w.to))))
+}
+
+// shares gives the copies of each place shares that add up to one. Padding has zero.
+func shares(from []int, n int, spread float64, random *rand.Rand) []float64 {
+	copies := make([][]int, n)
+	for k, f := range from {
+		if f >= 0 {
+			copies[f] = append(copies[f], k)
+		}
+	}
+	share := make([]float64, len(from))
+	for _, places := range copies {
+		count := float64(len(places))
+		rest := 1.0
+		for j, k := range places {
+			share[k] = 1 / count
+			if j < len(places)-1 {
+				share[k] += spread * (random.Float64() - 0.5) / count
+			} else {
+				share[k] = rest
+			}
+			rest -= share[k]
+		}
+	}
+	return share
+}
+
+// expanded is a dimension's change that follows from that of the axis.
+func (w *widening) expanded(t *axes.Term) (from []int, share []float64) {
+	t = t.Find()
+	switch {
+	case t == w.axis:
+		return w.from, w.share
+	case t.Kind == axes.Axis:
+		for k := range t.Size {
+			from, share = append(from, k), append(share, 1)
+		}
+	case t.Kind == axes.Sum:
+		offset := 0
+		for _, p := range t.Parts {
+			f, s := w.expanded(p)
+			for k := range f {
+				if f[k] >= 0 {
+					from = append(from, f[k]+offset)
+				} else {
+					from = append(from, -1)
+				}
+			}
+			share, offset = append(share, s...), offset+p.Find().Size
+		}
+	default:
+		from, share = []int{0}, []float64{1}
+		for _, p := range t.Parts {
+			f, s := w.expanded(p)
+			from, share = cross(from, share, f, s, p.Find().Size)
+		}
+	}
+	return from, share
+}
+
+func cross(outer []int, outerShare []float64, inner []int, innerShare []float64, size int) (from []int, share []float64) {
+	for i := range outer {
+		for j := range inner {
+			at := -1
+			if outer[i] >= 0 && inner[j] >= 0 {
+				at = outer[i]*size + inner[j]
+			}
+			from, share = append(from, at), append(share, outerShare[i]*innerShare[j])
+		}
+	}
+	return from, share
+}
+
+// copies plans copies and shares of an axis that no normalisation runs over. In scores each factor takes the root of
+// the share, so that products have the share.
+func (w *widening) copies() {
+	w.each(func(t graph.Tensor, dim int, d Dim, share []float64) {
+		switch {
+		case w.splits[place{t.Name, dim}]:
+			d.Share, d.Split = share, true
+		case w.scores && t.Role == graph.Parameter && !w.multiplies(t.Name):
+			roots := make([]float64, len(share))
+			for k := range share {
+				roots[k] = math.Sqrt(share[k])
+			}
+			d.Share, d.Moment = roots, roots
+		case w.scores:
+		default:
+			d.Moment = share
+		}
+		w.plan.add(t.Name, d)
+	})
+}
+
+// each visits the dimensions of tensors that have the axis.
+func (w *widening) each(visit func(t graph.Tensor, dim int, d Dim, share []float64)) {
+	for _, t := range w.Graph.Tensors {
+		if t.Tied != "" {
+			continue
+		}
+		for dim, term := range w.Tensors[t.Name] {
+			if term.Has(w.axis) {
+				from, share := w.expanded(term)
+				visit(t, dim, Dim{At: dim, From: from}, share)
+			}
+		}
+	}
+}
+
+// multiplies reports whether a tensor is a factor of values, not a layer's weight or bias.
+func (w *widening) multiplies(name string) bool {
+	for k := range w.Graph.Nodes {
+		op, _, _ := strings.Cut(w.Graph.Nodes[k].Operator, ".")
+		if op != "mul" && op != "div" {
+			continue
+		}
+		found := false
+		w.Graph.Nodes[k].Reads(func(v any) { found = found || v == any(graph.Weight(name)) })
+		if found {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,229 @@
+// Package axes names the dimensions of a graph: which dimensions of which tensors must change together when a network
+// gets wider. Each dimension of a value is a term; operators unify terms, as types are inferred (Milner 1978). What is
+// left are axes: the residual stream, hidden units, heads, the size of a head, channels, the vocabulary.
+package axes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/model/graph"
+)
+
+// Axes holds the terms of a graph.
+type Axes struct {
+	Graph   *graph.Graph
+	Shapes  map[graph.Value][]int
+	Values  map[graph.Value][]*Term
+	Tensors map[string][]*Term
+	Uses    []Use  // in running order
+	Norms   []Norm // over the last dimension, in running order
+
+	readers map[graph.Value][]int // nodes that read a value
+}
+
+// Use is an operator that works along an axis, not on each of its places alone.
+type Use struct {
+	Node int // in the graph
+	Kind UseKind
+	Term *Term
+	// Left and Right are the operands of a sum of products: values or weights, as in the node's arguments.
+	Left, Right any
+}
+
+// UseKind is the kind of a use.
+type UseKind int
+
+// The kinds of uses.
+const (
+	Contracts  UseKind = iota // sums products of two operands over the term
+	Normalises                // over the term
+	Looks                     // the term is that of an embedding's rows
+)
+
+// Read infers the terms of a graph. An operator without a rule fixes the axes of what it reads and returns.
+func Read(g *graph.Graph) (*Axes, error) {
+	shapes, err := g.Shapes()
+	if err != nil {
+		return nil, fmt.Errorf("read axes: %w", err)
+	}
+	a := &Axes{Graph: g, Shapes: shapes, Values: map[graph.Value][]*Term{}, Tensors: map[string][]*Term{}, readers: readersOf(g)}
+	for _, t := range g.Tensors {
+		if t.Tied != "" {
+			a.Tensors[t.Name] = a.Tensors[t.Tied]
+			continue
+		}
+		a.Tensors[t.Name] = freshTerms(t.Shape, "")
+	}
+	for _, t := range g.Tensors { // one that is tied to a later one
+		if t.Tied != "" {
+			a.Tensors[t.Name] = a.Tensors[t.Tied]
+		}
+	}
+	a.Values[g.Input.Value] = freshTerms(g.Input.Dims(), "it is the network's input")
+	for k := range g.Nodes {
+		r := &reader{Axes: a, n: &g.Nodes[k], at: k}
+		if err := r.node(); err != nil {
+			return nil, fmt.Errorf("read axes: %s: %w", g.Nodes[k].String(), err)
+		}
+	}
+	for _, t := range a.Values[g.Output] {
+		t.Fix("it is the network's output")
+	}
+	return a, nil
+}
+
+func freshTerms(shape []int, reason string) []*Term {
+	terms := make([]*Term, len(shape))
+	for k, size := range shape {
+		terms[k] = fresh(size)
+		terms[k].Fixed = reason
+	}
+	return terms
+}
+
+// reader reads a node.
+type reader struct {
+	*Axes
+	n  *graph.Node
+	at int
+}
+
+// rule returns the terms of a node's results.
+type rule func(*reader) [][]*Term
+
+func (r *reader) node() (err error) {
+	op, _, _ := strings.Cut(r.n.Operator, ".")
+	if op == "sym_size" || op == "operator" {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("its arguments do not fit: %v", p)
+		}
+	}()
+	run := rules[op]
+	if run == nil {
+		run = unknown
+	}
+	results := run(r)
+	for k, v := range r.n.Results {
+		shape := r.Shapes[v]
+		if k >= len(results) || len(results[k]) != len(shape) {
+			return fmt.Errorf("the rule gives %d terms for the shape %v", len(results[min(k, len(results)-1)]), shape)
+		}
+		for d, t := range results[k] {
+			if t.Size != shape[d] {
+				return fmt.Errorf("the rule gives a term of %d for the shape %v", t.Size, shape)
+			}
+		}
+		r.Values[v] = results[k]
+	}
+	return nil
+}
+
+// unknown fixes everything: what the operator does with its axes is not known.
+func unknown(r *reader) [][]*Term {
+	reason := fmt.Sprintf("%s works on it in a way that graft does not know", r.n.Operator)
+	r.n.Reads(func(v any) {
+		for _, t := range r.terms(v) {
+			t.Fix(reason)
+		}
+	})
+	return r.freshResults(reason)
+}
+
+func (r *reader) freshResults(reason string) [][]*Term {
+	var all [][]*Term
+	for _, v := range r.n.Results {
+		all = append(all, freshTerms(r.Shapes[v], reason))
+	}
+	return all
+}
+
+// terms are those of a value or a weight; nil of a number.
+func (r *reader) terms(arg any) []*Term {
+	switch v := arg.(type) {
+	case graph.Value:
+		return r.Values[v]
+	case graph.Weight:
+		return r.Tensors[string(v)]
+	}
+	return nil
+}
+
+func (r *reader) arg(name string) []*Term { return r.terms(r.n.Arg(name)) }
+
+func (r *reader) first() []*Term { return r.terms(r.n.Args[0].Value) }
+
+// out is the shape of the first result.
+func (r *reader) out() []int { return r.Shapes[r.n.Results[0]] }
+
+// whole returns a literal number.
+func (r *reader) whole(name string, missing int) int {
+	if v, ok := r.n.Arg(name).(int64); ok {
+		return int(v)
+	}
+	return missing
+}
+
+// dim returns a dimension, counted from the start.
+func (r *reader) dim(name string, missing, dims int) int {
+	d := r.whole(name, missing)
+	if d < 0 {
+		d += dims
+	}
+	return d
+}
+
+func (r *reader) list(name string) []any {
+	switch v := r.n.Arg(name).(type) {
+	case []any:
+		return v
+	case nil:
+		return nil
+	default:
+		return []any{v}
+	}
+}
+
+func (r *reader) use(kind UseKind, t *Term, left, right any) {
+	r.Uses = append(r.Uses, Use{Node: r.at, Kind: kind, Term: t, Left: left, Right: right})
+}
+
+// broadcast unifies dimensions that are not of size one, from the last on.
+func broadcast(lists ...[]*Term) []*Term {
+	var out []*Term
+	for _, list := range lists {
+		for len(out) < len(list) {
+			out = slices.Insert(out, 0, fresh(1))
+		}
+	}
+	for _, list := range lists {
+		for k, t := range list {
+			at := len(out) - len(list) + k
+			switch {
+			case out[at].Size == 1:
+				out[at] = t
+			case t.Size != 1:
+				unify(out[at], t)
+			}
+		}
+	}
+	return out
+}
+
+// reshape unifies two shapes of the same values, read row by row.
+func reshape(from, to []*Term) []*Term {
+	refine(Product, productOf(from...).Factors(), productOf(to...).Factors())
+	return to
+}
+
+func with(list []*Term, at int, t *Term) []*Term {
+	out := slices.Clone(list)
+	out[at] = t
+	return out
+}
+
+func without(list []*Term, at int) []*Term { return slices.Delete(slices.Clone(list), at, at+1) }

@@ -1,0 +1,443 @@
+package axes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/model/graph"
+)
+
+// rules hold a rule for each operator, by its name without the overload.
+var rules map[string]rule
+
+func init() { // rules refer to each other
+	rules = map[string]rule{
+		"linear": linear, "matmul": matmul("other"), "bmm": matmul("mat2"), "mm": matmul("mat2"), "outer": outer, "embedding": embedding,
+		"addmm": addmm, "scaled_dot_product_attention": attention, "lstm": recurrent, "gru": recurrent, "rnn_tanh": recurrent, "rnn_relu": recurrent,
+		"layer_norm": layerNorm, "rms_norm": layerNorm, "batch_norm": channelNorm, "instance_norm": channelNorm, "group_norm": groupNorm, "prelu": channelNorm,
+		"conv1d": conv, "conv2d": conv, "conv3d": conv,
+		"cat": cat, "stack": stack, "chunk": chunk, "split": chunk, "split_with_sizes": chunk, "unbind": unbind, "select": selected, "slice": slice, "narrow": slice,
+		"view": reshaped, "reshape": reshaped, "flatten": reshaped, "unflatten": reshaped, "squeeze": reshaped, "unsqueeze": reshaped,
+		"view_as": likeOther, "reshape_as": likeOther, "transpose": swap("dim0", "dim1"), "swapaxes": swap("axis0", "axis1"), "t": reverse, "numpy_T": reverse, "permute": permute,
+		"expand": expand, "expand_as": expand, "repeat_interleave": interleave, "repeat": repeat, "pad": pad, "constant_pad_nd": pad,
+		"softmax": along("softmax runs over it"), "log_softmax": along("softmax runs over it"), "cumsum": along("cumsum runs over it"),
+	}
+	add := func(r rule, names string) {
+		for name := range strings.FieldsSeq(names) {
+			rules[name] = r
+		}
+	}
+	add(same, `dropout relu relu6 hardtanh leaky_relu elu selu celu gelu silu mish hardswish hardsigmoid sigmoid tanh softplus
+		log_sigmoid hardshrink softshrink threshold neg abs exp log sqrt rsqrt reciprocal square sin cos tan atan sinh cosh erf log1p log2 expm1
+		exp2 ceil round trunc nan_to_num clamp clamp_min clamp_max floor sign detach bitwise_not logical_not isnan tril triu contiguous clone alias
+		zeros_like ones_like full_like to _to_copy type_as feature_dropout`)
+	add(elementwise, `add sub mul div rsub pow maximum minimum remainder fmod addcmul addcdiv lerp eq ne lt le gt ge logical_and logical_or
+		logical_xor bitwise_and bitwise_or bitwise_xor where masked_fill`)
+	add(reduced, `mean sum amax amin var std prod all any logsumexp argmax argmin linalg_vector_norm norm`)
+	add(made, `arange zeros ones full new_zeros new_ones new_full linspace`)
+	add(spatial, `max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
+		upsample_nearest1d upsample_linear1d upsample_nearest2d upsample_bilinear2d upsample_bicubic2d`)
+}
+
+func one(terms []*Term) [][]*Term { return [][]*Term{terms} }
+
+func same(r *reader) [][]*Term { return one(r.first()) }
+
+func elementwise(r *reader) [][]*Term {
+	var lists [][]*Term
+	for _, a := range r.n.Args {
+		if terms := r.terms(a.Value); terms != nil {
+			lists = append(lists, terms)
+		}
+	}
+	return one(broadcast(lists...))
+}
+
+func linear(r *reader) [][]*Term {
+	x, w := r.arg("input"), r.arg("weight")
+	last := len(x) - 1
+	unify(x[last], w[1])
+	r.use(Contracts, w[1], r.n.Arg("input"), r.n.Arg("weight"))
+	if b := r.arg("bias"); b != nil {
+		unify(b[0], w[0])
+	}
+	return one(with(x, last, w[0]))
+}
+
+func matmul(other string) rule {
+	return func(r *reader) [][]*Term {
+		return one(r.product(r.n.Args[0].Value, r.n.Arg(other)))
+	}
+}
+
+func addmm(r *reader) [][]*Term {
+	return one(broadcast(r.product(r.n.Arg("mat1"), r.n.Arg("mat2")), r.arg("self")))
+}
+
+// product is that of matrices, or of stacks of them.
+func (r *reader) product(left, right any) []*Term {
+	a, b := r.terms(left), r.terms(right)
+	inner := b[max(0, len(b)-2)]
+	unify(a[len(a)-1], inner)
+	r.use(Contracts, inner, left, right)
+	var out []*Term
+	if len(a) > 1 && len(b) > 1 {
+		out = broadcast(a[:len(a)-2], b[:len(b)-2])
+	}
+	if len(a) > 1 {
+		out = append(slices.Clip(out), a[len(a)-2])
+	}
+	if len(b) > 1 {
+		out = append(slices.Clip(out), b[len(b)-1])
+	}
+	return out
+}
+
+func outer(r *reader) [][]*Term { return one([]*Term{r.arg("self")[0], r.arg("vec2")[0]}) }
+
+func embedding(r *reader) [][]*Term {
+	w := r.arg("weight")
+	r.use(Looks, w[0], r.n.Arg("indices"), r.n.Arg("weight"))
+	return one(append(slices.Clone(r.arg("indices")), w[1]))
+}
+
+// attention unites the heads of queries, keys and values; with enable_gqa those of the queries are groups of heads.
+func attention(r *reader) [][]*Term {
+	q, k, v := r.arg("query"), r.arg("key"), r.arg("value")
+	dims := len(q)
+	for d := range dims - 2 {
+		unify(k[d], v[d])
+		if q[d].Size != k[d].Size {
+			unify(q[d], productOf(k[d], fresh(q[d].Size/k[d].Size)))
+		} else {
+			unify(q[d], k[d])
+		}
+	}
+	unify(q[dims-1], k[dims-1])
+	unify(k[dims-2], v[dims-2])
+	r.use(Contracts, q[dims-1], r.n.Arg("query"), r.n.Arg("key"))
+	k[dims-2].Fix("attention runs over it")
+	q[dims-2].Fix("attention runs over it")
+	if mask := r.arg("attn_mask"); mask != nil {
+		broadcast(mask, append(slices.Clone(q[:dims-1]), k[dims-2]))
+	}
+	return one(with(q, dims-1, v[dims-1]))
+}
+
+// recurrent opens new axes, which surgery leaves alone.
+func recurrent(r *reader) [][]*Term {
+	x := r.first()
+	reason := "recurrent layers are not widened"
+	for _, p := range r.list("params") {
+		for _, t := range r.terms(p) {
+			t.Fix(reason)
+		}
+	}
+	if params := r.list("params"); len(params) > 0 && r.terms(params[0])[1].Size == x[2].Size {
+		unify(x[2], r.terms(params[0])[1])
+	}
+	results := r.freshResults(reason)
+	results[0][0], results[0][1] = x[0], x[1]
+	return results
+}
+
+func layerNorm(r *reader) [][]*Term {
+	x := r.arg("input")
+	n := len(r.list("normalized_shape"))
+	for _, name := range []string{"weight", "bias"} {
+		for k, t := range r.arg(name) {
+			unify(t, x[len(x)-n+k])
+		}
+	}
+	for _, t := range x[len(x)-n:] {
+		r.use(Normalises, t, r.n.Arg("input"), nil)
+	}
+	if n > 1 {
+		fixAllOf(x[len(x)-n:], "a normalisation runs over it and others at once")
+		return one(x)
+	}
+	r.builtNorm()
+	return one(x)
+}
+
+// channelNorm works on each channel, the second dimension, alone.
+func channelNorm(r *reader) [][]*Term {
+	x := r.first()
+	for _, a := range r.n.Args[1:] {
+		if terms := r.terms(a.Value); len(terms) == 1 && terms[0].Size == x[min(1, len(x)-1)].Size {
+			unify(terms[0], x[min(1, len(x)-1)])
+		}
+	}
+	return one(x)
+}
+
+func groupNorm(r *reader) [][]*Term {
+	x := channelNorm(r)[0]
+	groups := r.whole("num_groups", 1)
+	inside := fresh(x[1].Size / groups)
+	unify(x[1], productOf(fresh(groups), inside))
+	inside.Fix("a group normalisation runs over it")
+	return one(x)
+}
+
+// conv sums over input channels and opens output channels; groups divide both.
+func conv(r *reader) [][]*Term {
+	x, w := r.first(), r.arg("weight")
+	groups := r.whole("groups", 1)
+	channels := x[1]
+	switch {
+	case groups == 1:
+		unify(channels, w[1])
+		r.use(Contracts, w[1], r.n.Args[0].Value, r.n.Arg("weight"))
+	default:
+		runs := fresh(groups)
+		unify(channels, productOf(runs, w[1]))
+		unify(w[0], productOf(runs, fresh(w[0].Size/groups)))
+		if w[1].Size > 1 {
+			r.use(Contracts, w[1], r.n.Args[0].Value, r.n.Arg("weight"))
+		}
+	}
+	for _, t := range w[2:] {
+		t.Fix("it is a kernel's size")
+	}
+	if b := r.arg("bias"); b != nil {
+		unify(b[0], w[0])
+	}
+	return one(r.places(with(x, 1, w[0]), 2))
+}
+
+// places gives dimensions from one on terms of the result's sizes, unless they are those of the input.
+func (r *reader) places(terms []*Term, from int) []*Term {
+	out := slices.Clone(terms)
+	for k := from; k < len(out); k++ {
+		if size := r.out()[k]; out[k].Size != size {
+			out[k] = fresh(size)
+		}
+		out[k].Fix("it is a place in an image")
+	}
+	return out
+}
+
+func spatial(r *reader) [][]*Term { return one(r.places(r.first(), min(2, len(r.first())-1))) }
+
+func cat(r *reader) [][]*Term {
+	var parts [][]*Term
+	for _, item := range r.list("tensors") {
+		if terms := r.terms(item); len(terms) != 1 || terms[0].Size != 0 {
+			parts = append(parts, terms)
+		}
+	}
+	dim := r.dim("dim", 0, len(parts[0]))
+	var joined []*Term
+	for _, p := range parts {
+		joined = append(joined, p[dim])
+		for d := range p {
+			if d != dim {
+				unify(parts[0][d], p[d])
+			}
+		}
+	}
+	return one(with(parts[0], dim, sumOf(joined...)))
+}
+
+func stack(r *reader) [][]*Term {
+	items := r.list("tensors")
+	firstTerms := r.terms(items[0])
+	for _, item := range items {
+		for d, t := range r.terms(item) {
+			unify(firstTerms[d], t)
+		}
+	}
+	count := fresh(len(items))
+	count.Fixed = "it counts what is stacked"
+	return one(slices.Insert(slices.Clone(firstTerms), r.dim("dim", 0, len(firstTerms)+1), count))
+}
+
+// chunk divides a dimension into a sum.
+func chunk(r *reader) [][]*Term {
+	x := r.first()
+	dim := r.dim("dim", 0, len(x))
+	var parts []*Term
+	for _, v := range r.n.Results {
+		parts = append(parts, fresh(r.Shapes[v][dim]))
+	}
+	unify(x[dim], sumOf(parts...))
+	var all [][]*Term
+	for _, p := range parts {
+		all = append(all, with(x, dim, p))
+	}
+	return all
+}
+
+func unbind(r *reader) [][]*Term {
+	x := r.first()
+	dim := r.dim("dim", 0, len(x))
+	x[dim].Fix("it is taken apart")
+	return slices.Repeat(one(without(x, dim)), len(r.n.Results))
+}
+
+func selected(r *reader) [][]*Term {
+	x := r.first()
+	dim := r.dim("dim", 0, len(x))
+	x[dim].Fix("a place of it is selected")
+	return one(without(x, dim))
+}
+
+// slice takes a part of a sum. Its ends are numbers, or the size of another axis, of whose places the first are taken.
+func slice(r *reader) [][]*Term {
+	x := r.first()
+	dim := r.dim("dim", 0, len(x))
+	size, got := x[dim].Size, r.out()[dim]
+	if got == size {
+		return one(x)
+	}
+	from := r.whole("start", 0)
+	if from < 0 {
+		from += size
+	}
+	_, named := r.n.Arg("end").(graph.Value)
+	if named || r.whole("step", 1) != 1 || from < 0 || from+got > size {
+		if !named {
+			x[dim].Fix("a part of it is selected")
+		}
+		return one(with(x, dim, fresh(got)))
+	}
+	var parts []*Term
+	for _, n := range []int{from, got, size - from - got} {
+		if n > 0 {
+			parts = append(parts, fresh(n))
+		}
+	}
+	unify(x[dim], sumOf(parts...))
+	middle := parts[0]
+	if from > 0 {
+		middle = parts[1]
+	}
+	return one(with(x, dim, middle))
+}
+
+// reshaped reads the same values with other dimensions.
+func reshaped(r *reader) [][]*Term {
+	return one(reshape(r.first(), freshTerms(r.out(), "")))
+}
+
+func likeOther(r *reader) [][]*Term { return one(reshape(r.first(), r.arg("other"))) }
+
+func swap(a, b string) rule {
+	return func(r *reader) [][]*Term {
+		x := slices.Clone(r.first())
+		i, j := r.dim(a, 0, len(x)), r.dim(b, 1, len(x))
+		x[i], x[j] = x[j], x[i]
+		return one(x)
+	}
+}
+
+func reverse(r *reader) [][]*Term {
+	x := slices.Clone(r.first())
+	slices.Reverse(x)
+	return one(x)
+}
+
+func permute(r *reader) [][]*Term {
+	x := r.first()
+	var out []*Term
+	for _, d := range r.list("dims") {
+		at := int(d.(int64))
+		if at < 0 {
+			at += len(x)
+		}
+		out = append(out, x[at])
+	}
+	return one(out)
+}
+
+// expand repeats dimensions of size one.
+func expand(r *reader) [][]*Term {
+	x, other := r.first(), r.arg("other")
+	out := freshTerms(r.out(), "")
+	for k, t := range x {
+		if at := len(out) - len(x) + k; t.Size == out[at].Size {
+			out[at] = t
+		}
+	}
+	if other != nil {
+		broadcast(out, other)
+	}
+	return one(out)
+}
+
+// interleave repeats each place, so that the dimension becomes a product.
+func interleave(r *reader) [][]*Term {
+	x := r.first()
+	if r.n.Arg("dim") == nil {
+		return unknown(r)
+	}
+	dim := r.dim("dim", 0, len(x))
+	return one(with(x, dim, productOf(x[dim], fresh(r.out()[dim]/x[dim].Size))))
+}
+
+func repeat(r *reader) [][]*Term {
+	x := r.first()
+	out := freshTerms(r.out(), "")
+	for k, t := range x {
+		if at := len(out) - len(x) + k; t.Size > 0 {
+			out[at] = productOf(fresh(out[at].Size/t.Size), t)
+		}
+	}
+	return one(out)
+}
+
+func pad(r *reader) [][]*Term {
+	x := slices.Clone(r.first())
+	for k, t := range x {
+		if size := r.out()[k]; size != t.Size {
+			t.Fix("it is padded")
+			x[k] = fresh(size)
+			x[k].Fixed = "it is padded"
+		}
+	}
+	return one(x)
+}
+
+func along(reason string) rule {
+	return func(r *reader) [][]*Term {
+		x := r.first()
+		x[r.dim("dim", -1, len(x))].Fix(reason)
+		return one(x)
+	}
+}
+
+// reduced drops dimensions, over which it runs.
+func reduced(r *reader) [][]*Term {
+	x := r.first()
+	gone := map[int]bool{}
+	for _, d := range r.list("dim") {
+		at := int(d.(int64))
+		if at < 0 {
+			at += len(x)
+		}
+		gone[at] = true
+	}
+	keep, _ := r.n.Arg("keepdim").(bool)
+	op, _, _ := strings.Cut(r.n.Operator, ".")
+	if op == "mean" && keep && len(gone) == 1 && gone[len(x)-1] && r.handNorm() {
+		r.use(Normalises, x[len(x)-1], r.Norms[len(r.Norms)-1].Input, nil)
+		return one(with(x, len(x)-1, fresh(1)))
+	}
+	var out []*Term
+	for k, t := range x {
+		if !gone[k] && len(gone) > 0 {
+			out = append(out, t)
+			continue
+		}
+		t.Fix(fmt.Sprintf("%s runs over it", op))
+		if keep {
+			out = append(out, fresh(1))
+		}
+	}
+	return one(out)
+}
+
+// made are values that no other is read for.
+func made(r *reader) [][]*Term { return r.freshResults("") }
