@@ -20,11 +20,12 @@ func NewBuilder(class string, input Input, dtype weights.DType) *Builder {
 	return &Builder{Graph: &Graph{Name: class, Input: input, Modules: []Module{{Class: class}}}, DType: dtype, count: map[string]int{}}
 }
 
-// Module adds a module below the one under way, and runs the code that calls its operators or adds modules of its own.
-func (b *Builder) Module(name, class, extra string, code func()) {
+// Module adds a module below the one under way, and runs the code that calls its operators or adds modules
+// of its own. Recover prints it.
+func (b *Builder) Module(name, class string, code func()) {
 	outer := b.path
 	b.path = join(outer, name)
-	b.Graph.Modules = append(b.Graph.Modules, Module{Path: b.path, Class: class, Extra: extra, Folds: class == "ModuleList"})
+	b.Graph.Modules = append(b.Graph.Modules, Module{Path: b.path, Class: class})
 	code()
 	b.path = outer
 }

@@ -57,7 +57,9 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 func (b *builder) describe(a *archive) error {
 	name := a.extra + graph.SidecarName
 	if a.records[name] == nil {
-		b.recover()
+		for _, path := range b.out.Graph.Recover(b.inPlace) {
+			b.note("the class of module %q, which runs no operator, is a guess: Identity", path)
+		}
 		return nil
 	}
 	text, err := a.read(name, graph.LargestSidecar)

@@ -17,6 +17,7 @@ func New(c Config) (*graph.Graph, error) {
 	input := graph.Input{Value: "tokens", DType: weights.Int64, Shape: []graph.Size{{Name: "batch", N: 2}, {Name: "length", N: c.Context}}}
 	b := &builder{Config: c, Builder: graph.NewBuilder("Transformer", input, c.DType)}
 	b.network()
+	b.Graph.Recover(nil)
 	if err := b.Graph.Check(); err != nil {
 		return nil, fmt.Errorf("transformer: %w", err)
 	}
@@ -32,15 +33,15 @@ type builder struct {
 func (b *builder) network() {
 	var x graph.Value
 	var embedding graph.Weight
-	b.Module("tok", "Embedding", fmt.Sprintf("%d, %d", b.Vocabulary, b.Width), func() {
+	b.Module("tok", "Embedding", func() {
 		embedding = b.Parameter("weight", "normal 0.02", b.Vocabulary, b.Width)
 		x = b.Call("embedding.default", "weight", embedding, "indices", b.Graph.Input.Value)
 	})
 	x = b.positions(x)
 	x = b.dropout("drop", x)
-	b.Module("blocks", "ModuleList", "", func() {
+	b.Module("blocks", "ModuleList", func() {
 		for k := range b.Depth {
-			b.Module(fmt.Sprint(k), "Block", "", func() { x = b.block(x, fmt.Sprintf("blocks.%d", k)) })
+			b.Module(fmt.Sprint(k), "Block", func() { x = b.block(x, fmt.Sprintf("blocks.%d", k)) })
 		}
 	})
 	if !b.Post {
@@ -59,7 +60,7 @@ func (b *builder) positions(x graph.Value) graph.Value {
 	length := func() graph.Value { return b.Call("sym_size.int", "self", b.Graph.Input.Value, "dim", 1) }
 	switch {
 	case b.Positions == Learned:
-		b.Module("pos", "Embedding", fmt.Sprintf("%d, %d", b.Context, b.Width), func() {
+		b.Module("pos", "Embedding", func() {
 			table := b.Parameter("weight", "normal 0.02", b.Context, b.Width)
 			rows := b.Call("slice.Tensor", "self", table, "dim", 0, "start", 0, "end", length())
 			x = b.Call("add.Tensor", "self", x, "other", rows)
@@ -79,15 +80,14 @@ func (b *builder) dropout(name string, x graph.Value) graph.Value {
 	if b.Dropout == 0 {
 		return x
 	}
-	b.Module(name, "Dropout", fmt.Sprintf("p=%v, inplace=False", b.Dropout), func() {
+	b.Module(name, "Dropout", func() {
 		x = b.Call("dropout.default", "input", x, "p", b.Dropout)
 	})
 	return x
 }
 
 func (b *builder) linear(name string, x graph.Value, out, in int, init string, bias bool) graph.Value {
-	extra := fmt.Sprintf("in_features=%d, out_features=%d, bias=%s", in, out, map[bool]string{true: "True", false: "False"}[bias])
-	b.Module(name, "Linear", extra, func() {
+	b.Module(name, "Linear", func() {
 		weight := b.Parameter("weight", init, out, in)
 		var shift graph.Weight
 		if bias {
@@ -101,12 +101,12 @@ func (b *builder) linear(name string, x graph.Value, out, in int, init string, b
 func (b *builder) norm(name, path string, x graph.Value) graph.Value {
 	eps := b.eps(path)
 	if b.Norm == RMSNorm {
-		b.Module(name, "RMSNorm", fmt.Sprintf("(%d,), eps=%v, elementwise_affine=True", b.Width, eps), func() {
+		b.Module(name, "RMSNorm", func() {
 			x = b.Call("rms_norm.default", "input", x, "normalized_shape", []int{b.Width}, "weight", b.Parameter("weight", "ones", b.Width), "eps", eps)
 		})
 		return x
 	}
-	b.Module(name, "LayerNorm", fmt.Sprintf("(%d,), eps=%v, elementwise_affine=True", b.Width, eps), func() {
+	b.Module(name, "LayerNorm", func() {
 		weight, bias := b.Parameter("weight", "ones", b.Width), b.Parameter("bias", "zeros", b.Width)
 		x = b.Call("layer_norm.default", "input", x, "normalized_shape", []int{b.Width}, "weight", weight, "bias", bias, "eps", eps)
 	})

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"graft/model/graph"
 )
@@ -136,7 +137,18 @@ func (p *Plan) finish() (*Plan, error) {
 	if _, err := p.Graph.Shapes(); err != nil {
 		return nil, fmt.Errorf("the graph after surgery: %w", err)
 	}
+	p.Graph.Reprint(p.Before, p.before)
 	return p, nil
+}
+
+// before is the path that a module had, or the module whose copy it is.
+func (p *Plan) before(path string) string {
+	for _, m := range p.Moves {
+		if rest, ok := strings.CutPrefix(m.Name, path+"."); ok && strings.HasSuffix(m.From, "."+rest) {
+			return strings.TrimSuffix(m.From, "."+rest)
+		}
+	}
+	return path
 }
 
 // Reverse plans the way back: copies are averaged, shares added up, and padding and new tensors dropped.
@@ -146,9 +158,6 @@ func (p *Plan) Reverse() (*Plan, error) {
 	for _, m := range p.Moves {
 		if m.From == "" || m.Values != "" || m.Fresh || taken[m.From] {
 			continue
-		}
-		if m.Fold != nil {
-			return nil, fmt.Errorf("reverse: an affine map was moved through %s, which has no exact way back once it was trained", m.Name)
 		}
 		taken[m.From] = true
 		r := Move{Name: m.From, From: m.Name}

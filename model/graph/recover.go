@@ -1,25 +1,17 @@
-package pt2
+package graph
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"graft/model/graph"
 )
 
-// recover prints the modules as far as their operators and tensors say what PyTorch prints. The classes of
-// containers that are only indexed, and of modules that run no operator, are guesses.
-func (b *builder) recover() {
-	g := b.out.Graph
-	r := &recoverer{graph: g, nodes: map[string][]*graph.Node{}, tensors: map[string]*graph.Tensor{}, inPlace: b.inPlace}
-	for k := range g.Nodes {
-		r.nodes[g.Nodes[k].Module] = append(r.nodes[g.Nodes[k].Module], &g.Nodes[k])
-	}
-	for k := range g.Tensors {
-		r.tensors[g.Tensors[k].Name] = &g.Tensors[k]
-	}
+// Recover prints the modules as far as their operators and tensors say what PyTorch prints, and names the modules whose
+// class is a guess. The classes of containers that are only indexed, and of modules that run no operator, are guesses. Modules
+// at the paths of inPlace work in place.
+func (g *Graph) Recover(inPlace map[string]bool) (guessed []string) {
+	r := newRecoverer(g, inPlace)
 	children := map[string][]string{}
 	for _, m := range g.Modules[1:] {
 		at := strings.LastIndexByte(m.Path, '.')
@@ -30,7 +22,7 @@ func (b *builder) recover() {
 		if m.Class == "" {
 			m.Class = guess(m.Path, children[m.Path], r.class(parentOf(m.Path)))
 			if len(children[m.Path]) == 0 && m.Class == "Identity" {
-				b.note("the class of module %q, which runs no operator, is a guess: Identity", m.Path)
+				guessed = append(guessed, m.Path)
 			}
 		}
 		m.Folds = m.Class == "ModuleList"
@@ -38,6 +30,40 @@ func (b *builder) recover() {
 			m.Extra = write(r, m.Path)
 		}
 	}
+	return guessed
+}
+
+// Reprint changes the prints of modules of PyTorch whose sizes or numbers have changed since the graph was another one,
+// in which a module had the path that was says.
+func (g *Graph) Reprint(before *Graph, was func(path string) string) {
+	now, then := newRecoverer(g, nil), newRecoverer(before, nil)
+	for k := range g.Modules {
+		m := &g.Modules[k]
+		write := prints[m.Class]
+		if write == nil {
+			continue
+		}
+		old, fresh := write(then, was(m.Path)), write(now, m.Path)
+		if old == fresh {
+			continue
+		}
+		if m.Extra == old {
+			m.Extra = fresh
+		} else if tail, longer := strings.CutPrefix(old, m.Extra); longer { // another PyTorch prints less
+			m.Extra = strings.TrimSuffix(fresh, tail)
+		}
+	}
+}
+
+func newRecoverer(g *Graph, inPlace map[string]bool) *recoverer {
+	r := &recoverer{graph: g, nodes: map[string][]*Node{}, tensors: map[string]*Tensor{}, inPlace: inPlace}
+	for k := range g.Nodes {
+		r.nodes[g.Nodes[k].Module] = append(r.nodes[g.Nodes[k].Module], &g.Nodes[k])
+	}
+	for k := range g.Tensors {
+		r.tensors[g.Tensors[k].Name] = &g.Tensors[k]
+	}
+	return r
 }
 
 func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '.'), 0)] }
@@ -60,25 +86,25 @@ func guess(path string, children []string, parent string) string {
 
 // recoverer looks up what a module runs.
 type recoverer struct {
-	graph   *graph.Graph
-	nodes   map[string][]*graph.Node
-	tensors map[string]*graph.Tensor
+	graph   *Graph
+	nodes   map[string][]*Node
+	tensors map[string]*Tensor
 	inPlace map[string]bool
 }
 
 func (r *recoverer) class(path string) string {
-	if k := slices.IndexFunc(r.graph.Modules, func(m graph.Module) bool { return m.Path == path }); k >= 0 {
+	if k := slices.IndexFunc(r.graph.Modules, func(m Module) bool { return m.Path == path }); k >= 0 {
 		return r.graph.Modules[k].Class
 	}
 	return ""
 }
 
 // node is the first call of an operator in a module, or an empty one.
-func (r *recoverer) node(path string) *graph.Node {
+func (r *recoverer) node(path string) *Node {
 	if nodes := r.nodes[path]; len(nodes) > 0 {
 		return nodes[0]
 	}
-	return &graph.Node{}
+	return &Node{}
 }
 
 // shape is the shape of a tensor of a module; nil if it has none of that name.
@@ -116,7 +142,7 @@ var prints = map[string]func(r *recoverer, path string) string{
 		kind, _ := r.node(path).Arg("approximate").(string)
 		return "approximate='" + orText(kind, "none") + "'"
 	},
-	"Softmax": func(r *recoverer, path string) string { return "dim=" + plain(r.node(path).Arg("dim")) },
+	"Softmax": func(r *recoverer, path string) string { return "dim=" + pythonText(r.node(path).Arg("dim")) },
 	"Dropout": func(r *recoverer, path string) string {
 		return "p=" + number(r.node(path).Arg("p"), 0.5) + ", inplace=False"
 	},
@@ -126,7 +152,7 @@ var prints = map[string]func(r *recoverer, path string) string{
 	},
 	"Flatten": func(r *recoverer, path string) string {
 		n := r.node(path)
-		return "start_dim=" + orText(plain(n.Arg("start_dim")), "0") + ", end_dim=" + orText(plain(n.Arg("end_dim")), "-1")
+		return "start_dim=" + orText(pythonText(n.Arg("start_dim")), "0") + ", end_dim=" + orText(pythonText(n.Arg("end_dim")), "-1")
 	},
 }
 
@@ -153,8 +179,8 @@ func number(value any, otherwise float64) string {
 	return text
 }
 
-// plain is Python's text of a value.
-func plain(value any) string {
+// pythonText is Python's text of a value.
+func pythonText(value any) string {
 	switch v := value.(type) {
 	case nil:
 		return "None"
@@ -175,7 +201,7 @@ func truthText(v bool) string {
 func tuple(value any) string {
 	list, ok := value.([]any)
 	if !ok {
-		return plain(value)
+		return pythonText(value)
 	}
 	return sizesText(list)
 }

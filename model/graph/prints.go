@@ -1,4 +1,4 @@
-package pt2
+package graph
 
 import (
 	"fmt"
@@ -82,7 +82,7 @@ func printRMSNorm(r *recoverer, path string) string {
 
 func printGroupNorm(r *recoverer, path string) string {
 	n := r.node(path)
-	return fmt.Sprintf("%s, %d, eps=%s, affine=%s, bias=%s", plain(n.Arg("num_groups")), r.size(path, "weight", 0), number(n.Arg("eps"), 1e-5), truthText(r.has(path, "weight")), truthText(r.has(path, "bias")))
+	return fmt.Sprintf("%s, %d, eps=%s, affine=%s, bias=%s", pythonText(n.Arg("num_groups")), r.size(path, "weight", 0), number(n.Arg("eps"), 1e-5), truthText(r.has(path, "weight")), truthText(r.has(path, "bias")))
 }
 
 func printMaxPool(r *recoverer, path string) string {

@@ -1,0 +1,286 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/model/graph"
+	"graft/tracing/axes"
+)
+
+// Block is a module that adds branches to a stream, which comes in and goes out with the same shape.
+type Block struct {
+	Path     string
+	In, Out  graph.Value
+	Nodes    []int // in running order
+	Branches []Branch
+	Norms    []int // of the axes' norms, that stand behind the sums; nil where norms stand before the branches
+}
+
+// Branch is a value that a block adds to its stream, and the tensors that are zero when it is.
+type Branch struct {
+	Value   graph.Value
+	Writers []string
+}
+
+// Blocks returns the blocks of a graph, outer ones before those inside them, and why each other repeated module is none.
+func Blocks(a *axes.Axes) (blocks []Block, others map[string]error) {
+	others = map[string]error{}
+	for _, m := range a.Graph.Modules {
+		if m.Path == "" || m.Class == "ModuleList" || m.Class == "ModuleDict" {
+			continue
+		}
+		b, err := readBlock(a, m.Path)
+		switch {
+		case err == nil:
+			blocks = append(blocks, *b)
+		case numbered(m.Path):
+			others[m.Path] = err
+		}
+	}
+	return blocks, others
+}
+
+// FindBlock returns the block at a path.
+func FindBlock(a *axes.Axes, path string) (*Block, error) {
+	if !slices.ContainsFunc(a.Graph.Modules, func(m graph.Module) bool { return m.Path == path }) || path == "" {
+		return nil, fmt.Errorf("there is no module %q", path)
+	}
+	b, err := readBlock(a, path)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no block that can be repeated: %w", path, err)
+	}
+	return b, nil
+}
+
+func lastName(path string) (parent, name string) {
+	at := strings.LastIndexByte(path, '.')
+	return path[:max(at, 0)], path[at+1:]
+}
+
+func numbered(path string) bool {
+	_, name := lastName(path)
+	_, err := strconv.Atoi(name)
+	return err == nil
+}
+
+func inside(path, module string) bool { return path == module || strings.HasPrefix(path, module+".") }
+
+func readBlock(a *axes.Axes, path string) (*Block, error) {
+	b := &Block{Path: path}
+	made := map[graph.Value]bool{}
+	for k, n := range a.Graph.Nodes {
+		if inside(n.Module, path) {
+			b.Nodes = append(b.Nodes, k)
+			for _, v := range n.Results {
+				made[v] = true
+			}
+		}
+	}
+	if len(b.Nodes) == 0 {
+		return nil, fmt.Errorf("it runs no operator")
+	}
+	if err := b.findEnds(a, made); err != nil {
+		return nil, err
+	}
+	r := &blockReader{a, b, made}
+	if err := r.walk(b.Out); err != nil {
+		return nil, err
+	}
+	if len(b.Branches) == 0 {
+		return nil, fmt.Errorf("it adds nothing to its input")
+	}
+	slices.Reverse(b.Branches)
+	slices.Reverse(b.Norms)
+	if len(b.Norms) > 0 && len(b.Norms) != len(b.Branches) {
+		return nil, fmt.Errorf("some of its sums are normalised and others are not")
+	}
+	return b, nil
+}
+
+// findEnds finds the value that comes in and the one that goes out.
+func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
+	own := map[int]bool{}
+	for _, k := range b.Nodes {
+		own[k] = true
+	}
+	for v := range made {
+		if v == a.Graph.Output || slices.ContainsFunc(a.Readers(v), func(k int) bool { return !own[k] }) {
+			if b.Out != "" {
+				return fmt.Errorf("more than one of its values is read outside")
+			}
+			b.Out = v
+		}
+	}
+	if b.Out == "" {
+		return fmt.Errorf("nothing reads what it computes")
+	}
+	for _, k := range b.Nodes {
+		a.Graph.Nodes[k].Reads(func(read any) {
+			if v, ok := read.(graph.Value); ok && !made[v] && v != b.In && equalTerms(a.Values[v], a.Values[b.Out]) {
+				if b.In != "" {
+					b.In = "?"
+				} else {
+					b.In = v
+				}
+			}
+		})
+	}
+	if b.In == "" || b.In == "?" {
+		return fmt.Errorf("what comes in has not the shape and axes of what goes out, or two values have")
+	}
+	return nil
+}
+
+func equalTerms(x, y []*axes.Term) bool {
+	return len(x) > 0 && slices.EqualFunc(x, y, func(a, b *axes.Term) bool { return a.Size == b.Size && (a.Size == 1 || a.Find() == b.Find()) })
+}
+
+// blockReader follows the stream from a block's end to its start.
+type blockReader struct {
+	*axes.Axes
+	b    *Block
+	made map[graph.Value]bool
+}
+
+func (r *blockReader) producer(v graph.Value) *graph.Node {
+	for _, k := range r.b.Nodes {
+		if slices.Contains(r.Graph.Nodes[k].Results, v) {
+			return &r.Graph.Nodes[k]
+		}
+	}
+	return nil
+}
+
+func op(n *graph.Node) string {
+	name, _, _ := strings.Cut(n.Operator, ".")
+	return name
+}
+
+// walk collects the branches of the sums between a value and the block's input.
+func (r *blockReader) walk(v graph.Value) error {
+	if v == r.b.In {
+		return nil
+	}
+	n := r.producer(v)
+	if n == nil {
+		return fmt.Errorf("its stream comes from elsewhere")
+	}
+	if k := slices.IndexFunc(r.Norms, func(norm axes.Norm) bool { return norm.Output == v }); k >= 0 && r.isSum(r.Norms[k].Input) {
+		r.b.Norms = append(r.b.Norms, k)
+		return r.walk(r.Norms[k].Input)
+	}
+	if r.passes(n) {
+		return r.walk(n.Args[0].Value.(graph.Value))
+	}
+	x, y, ok := sumOf(n)
+	if !ok {
+		return fmt.Errorf("%s, not a sum, gives its stream", n.Operator)
+	}
+	if !r.carries(x) {
+		x, y = y, x
+	}
+	if !r.carries(x) || r.carries(y) && y != x && r.isSum(y) {
+		return fmt.Errorf("it adds up values of which none, or more than one, is its stream")
+	}
+	branch := Branch{Value: y}
+	if err := r.writers(y, &branch); err != nil {
+		return err
+	}
+	r.b.Branches = append(r.b.Branches, branch)
+	return r.walk(x)
+}
+
+// sumOf returns the operands of a plain sum of two values.
+func sumOf(n *graph.Node) (x, y graph.Value, ok bool) {
+	if op(n) != "add" || n.Arg("alpha") != nil {
+		return "", "", false
+	}
+	x, isX := n.Arg("self").(graph.Value)
+	y, isY := n.Arg("other").(graph.Value)
+	return x, y, isX && isY
+}
+
+func (r *blockReader) isSum(v graph.Value) bool {
+	n := r.producer(v)
+	if n == nil {
+		return false
+	}
+	_, _, ok := sumOf(n)
+	return ok
+}
+
+// carries reports whether a value is the block's input, or the sum of it and others.
+func (r *blockReader) carries(v graph.Value) bool {
+	if v == r.b.In {
+		return true
+	}
+	n := r.producer(v)
+	if n == nil {
+		return false
+	}
+	if k := slices.IndexFunc(r.Norms, func(norm axes.Norm) bool { return norm.Output == v }); k >= 0 {
+		return r.isSum(r.Norms[k].Input) && r.carries(r.Norms[k].Input)
+	}
+	if r.passes(n) {
+		return r.carries(n.Args[0].Value.(graph.Value))
+	}
+	x, y, ok := sumOf(n)
+	return ok && (r.carries(x) || r.carries(y))
+}
+
+// passes reports whether an operator passes the stream on, such as a copy.
+func (r *blockReader) passes(n *graph.Node) bool {
+	_, ok := n.Args[0].Value.(graph.Value)
+	return ok && slices.Contains([]string{"contiguous", "clone", "alias", "to"}, op(n))
+}
+
+// writers finds the tensors that give a branch: where they are zero, so is the branch.
+func (r *blockReader) writers(v graph.Value, b *Branch) error {
+	n := r.producer(v)
+	if n == nil {
+		return fmt.Errorf("a branch comes from elsewhere")
+	}
+	tensors := func(names ...string) []string {
+		var found []string
+		for _, name := range names {
+			if w, ok := n.Arg(name).(graph.Weight); ok {
+				found = append(found, string(w))
+			}
+		}
+		return found
+	}
+	x, first := n.Args[0].Value.(graph.Value)
+	switch name := op(n); {
+	case name == "linear" || strings.HasPrefix(name, "conv") || name == "addmm":
+		b.Writers = append(b.Writers, tensors("weight", "bias", "self", "mat2")...)
+	case slices.Contains([]string{"layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm"}, name) && n.Arg("weight") != nil:
+		b.Writers = append(b.Writers, tensors("weight", "bias")...)
+	case name == "matmul" || name == "mm":
+		if len(tensors("other", "mat2")) == 0 {
+			return fmt.Errorf("a branch ends in a product of two values")
+		}
+		b.Writers = append(b.Writers, tensors("other", "mat2")...)
+	case name == "add" && len(tensors("self", "other")) == 1: // a bias
+		b.Writers = append(b.Writers, tensors("self", "other")...)
+		if !first {
+			x, first = n.Arg("other").(graph.Value)
+		}
+		if first {
+			return r.writers(x, b)
+		}
+	case name == "mul" && len(tensors("self", "other")) == 1, name == "div", slices.Contains(keeping, name):
+		if !first {
+			x, first = n.Arg("other").(graph.Value)
+		}
+		if first {
+			return r.writers(x, b)
+		}
+	}
+	if len(b.Writers) == 0 {
+		return fmt.Errorf("a branch ends in %s, which no weight makes zero", n.Operator)
+	}
+	return nil
+}

@@ -1,0 +1,357 @@
+package rewrite
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/model/graph"
+	"graft/tracing/axes"
+)
+
+// Deepen plans a copy of a block behind it whose branches are zero, so that it passes its input on. Behind a network's
+// post-norms it is a chain of norms, which get epsilons under which all of them do what the last one did.
+func Deepen(a *axes.Axes, path string) (*Plan, error) {
+	b, err := FindBlock(a, path)
+	if err != nil {
+		return nil, fmt.Errorf("deepen: %w", err)
+	}
+	d := &deepening{Axes: a, b: b, plan: keep(a.Graph), values: map[graph.Value]graph.Value{}}
+	if err := d.copyable(); err != nil {
+		return nil, fmt.Errorf("deepen %s: %w", path, err)
+	}
+	d.rename()
+	d.modules()
+	d.tensors()
+	d.nodes()
+	if len(b.Norms) > 0 {
+		if err := d.chain(); err != nil {
+			return nil, fmt.Errorf("deepen %s: %w", path, err)
+		}
+	}
+	return d.plan.finish()
+}
+
+type deepening struct {
+	*axes.Axes
+	b      *Block
+	plan   *Plan
+	copied string // path of the copy
+	values map[graph.Value]graph.Value
+}
+
+// copyable checks that the writers of the branches are the block's own.
+func (d *deepening) copyable() error {
+	for _, branch := range d.b.Branches {
+		for _, name := range branch.Writers {
+			t := d.Graph.Tensor(name)
+			if t == nil || !strings.HasPrefix(name, d.b.Path+".") || t.Tied != "" || d.isTied(name) {
+				return fmt.Errorf("its branch ends in %s, which other parts of the network share", name)
+			}
+		}
+	}
+	return nil
+}
+
+func (d *deepening) isTied(name string) bool {
+	return slices.ContainsFunc(d.Graph.Tensors, func(t graph.Tensor) bool { return t.Tied == name })
+}
+
+// rename makes room: the modules behind a numbered block get the next numbers, as in a list of PyTorch.
+func (d *deepening) rename() {
+	parent, name := lastName(d.b.Path)
+	number, err := strconv.Atoi(name)
+	if err != nil {
+		for k := 2; ; k++ {
+			d.copied = d.b.Path + strconv.Itoa(k)
+			if !slices.ContainsFunc(d.Graph.Modules, func(m graph.Module) bool { return m.Path == d.copied }) {
+				return
+			}
+		}
+	}
+	d.copied = joined(parent, strconv.Itoa(number+1))
+	to := func(path string) string {
+		rest, below := strings.CutPrefix(path, parent+".")
+		if parent == "" {
+			rest, below = path, true
+		}
+		head, tail, deeper := strings.Cut(rest, ".")
+		k, err := strconv.Atoi(head)
+		if !below || err != nil || k <= number {
+			return path
+		}
+		path = joined(parent, strconv.Itoa(k+1))
+		if deeper {
+			path += "." + tail
+		}
+		return path
+	}
+	g := d.plan.Graph
+	for k := range g.Modules {
+		g.Modules[k].Path = to(g.Modules[k].Path)
+	}
+	for k := range g.Tensors {
+		g.Tensors[k].Name, g.Tensors[k].Tied = to(g.Tensors[k].Name), to(g.Tensors[k].Tied)
+	}
+	for k := range d.plan.Moves {
+		d.plan.Moves[k].Name = to(d.plan.Moves[k].Name)
+	}
+	for k := range g.Nodes {
+		g.Nodes[k].Module = to(g.Nodes[k].Module)
+		renameWeights(&g.Nodes[k], to)
+	}
+}
+
+func joined(parent, name string) string {
+	if parent == "" {
+		return name
+	}
+	return parent + "." + name
+}
+
+// renameWeights replaces the names of tensors that a node reads.
+func renameWeights(n *graph.Node, to func(string) string) {
+	swap := func(v any) any {
+		if w, ok := v.(graph.Weight); ok {
+			return graph.Weight(to(string(w)))
+		}
+		return v
+	}
+	for k, a := range n.Args {
+		if list, ok := a.Value.([]any); ok {
+			list = slices.Clone(list)
+			for j := range list {
+				list[j] = swap(list[j])
+			}
+			n.Args[k].Value = list
+			continue
+		}
+		n.Args[k].Value = swap(a.Value)
+	}
+}
+
+// moved is the path in the copy of something in the block.
+func (d *deepening) moved(path string) string {
+	if inside(path, d.b.Path) {
+		return d.copied + path[len(d.b.Path):]
+	}
+	return path
+}
+
+func (d *deepening) modules() {
+	g := d.plan.Graph
+	at := 0
+	var copies []graph.Module
+	for k, m := range g.Modules {
+		if inside(m.Path, d.b.Path) {
+			at = k + 1
+			m.Path = d.moved(m.Path)
+			copies = append(copies, m)
+		}
+	}
+	g.Modules = slices.Insert(g.Modules, at, copies...)
+}
+
+// tensors copies parameters and buffers; constants, such as masks and tables, are shared.
+func (d *deepening) tensors() {
+	g := d.plan.Graph
+	at, moveAt := 0, 0
+	var copies []graph.Tensor
+	var moves []Move
+	zero := map[string]bool{}
+	for _, branch := range d.b.Branches {
+		for _, name := range branch.Writers {
+			zero[name] = true
+		}
+	}
+	for k, t := range g.Tensors {
+		if !strings.HasPrefix(t.Name, d.b.Path+".") || t.Role == graph.Constant {
+			continue
+		}
+		at = k + 1
+		m := Move{Name: d.moved(t.Name), From: t.Name, Fresh: true}
+		if zero[t.Name] {
+			m.Values = "zeros"
+		}
+		moveAt = 1 + slices.IndexFunc(d.plan.Moves, func(m Move) bool { return m.Name == t.Name })
+		t.Name, t.Tied, t.Shape = m.Name, d.moved(t.Tied), slices.Clone(t.Shape)
+		copies = append(copies, t)
+		if t.Tied == "" {
+			moves = append(moves, m)
+		}
+	}
+	g.Tensors = slices.Insert(g.Tensors, at, copies...)
+	d.plan.Moves = slices.Insert(d.plan.Moves, moveAt, moves...)
+}
+
+// nodes copies the operators behind the block; what read the block's output reads that of the copy.
+func (d *deepening) nodes() {
+	g := d.plan.Graph
+	taken := map[graph.Value]bool{g.Input.Value: true}
+	for _, n := range g.Nodes {
+		for _, v := range n.Results {
+			taken[v] = true
+		}
+	}
+	d.values[d.b.In] = d.b.Out
+	var copies []graph.Node
+	for _, k := range d.b.Nodes {
+		n := g.Nodes[k]
+		n.Args = slices.Clone(n.Args)
+		n.Module = d.moved(n.Module)
+		n.Rename(d.values)
+		renameWeights(&n, func(name string) string {
+			if t := g.Tensor(name); t.Role == graph.Constant {
+				return name
+			}
+			return d.moved(name)
+		})
+		var results []graph.Value
+		for _, v := range n.Results {
+			fresh := unused(v, taken)
+			taken[fresh], d.values[v] = true, fresh
+			results = append(results, fresh)
+		}
+		n.Results = results
+		copies = append(copies, n)
+	}
+	last := d.b.Nodes[len(d.b.Nodes)-1]
+	out := map[graph.Value]graph.Value{d.b.Out: d.values[d.b.Out]}
+	own := map[int]bool{}
+	for _, k := range d.b.Nodes {
+		own[k] = true
+	}
+	for k := range g.Nodes {
+		if !own[k] {
+			g.Nodes[k].Rename(out)
+		}
+	}
+	if g.Output == d.b.Out {
+		g.Output = out[d.b.Out]
+	}
+	g.Nodes = slices.Insert(g.Nodes, last+1, copies...)
+}
+
+// unused makes a name of a value's: the stem and the next free number.
+func unused(v graph.Value, taken map[graph.Value]bool) graph.Value {
+	stem := strings.TrimRight(string(v), "0123456789")
+	stem = strings.TrimSuffix(stem, "_")
+	for k := 1; ; k++ {
+		if name := graph.Value(fmt.Sprintf("%s_%d", stem, k)); !taken[name] {
+			return name
+		}
+	}
+}
+
+// chain gives the block's last norm and those of the copy, which follow each other, epsilons under which they act as the
+// one did. Without affine parts norms with epsilon e take a deviation x of variance v to x/√(av + b), where (a, b)
+// starts at (1, e) and each further one makes it (1 + ea, eb). The affine part moves to the last.
+func (d *deepening) chain() error {
+	last := d.Norms[d.b.Norms[len(d.b.Norms)-1]]
+	if last.Weight == "" {
+		return fmt.Errorf("its last normalisation has no weight, which the chain of norms needs")
+	}
+	if last.Output != d.b.Out {
+		return fmt.Errorf("an operator stands behind its last normalisation")
+	}
+	e, root := chained(last.Epsilon, len(d.b.Norms)+1)
+	d.epsilon(last.Output, last.Eps, e)
+	for k, at := range d.b.Norms {
+		norm := d.Norms[at]
+		d.epsilon(d.values[norm.Output], norm.Eps, e)
+		for name, from := range map[string]string{norm.Weight: last.Weight, norm.Bias: last.Bias} {
+			if name != "" {
+				d.affine(name, from, k == len(d.b.Norms)-1, root)
+			}
+		}
+	}
+	d.own(last)
+	d.readers(last)
+	d.plan.Notes = append(d.plan.Notes, "the affine part of the norm before the new block moved behind it")
+	return nil
+}
+
+// chained finds the epsilon of so many norms in a row that do what one with eps does, and the factor of the last weight.
+func chained(eps float64, norms int) (e, root float64) {
+	build := func(e float64) (a, b float64) {
+		a, b = 1, e
+		for range norms - 1 {
+			a, b = 1+e*a, e*b
+		}
+		return a, b
+	}
+	low, high := 0.0, 1.0
+	for range 200 { // each halves the interval; float64 has 53 bits
+		e = (low + high) / 2
+		if a, b := build(e); b/a < eps {
+			low = e
+		} else {
+			high = e
+		}
+	}
+	a, _ := build(high)
+	return high, math.Sqrt(a)
+}
+
+// epsilon sets that of the norm that gives a value.
+func (d *deepening) epsilon(output graph.Value, name string, e float64) {
+	for k := range d.plan.Graph.Nodes {
+		n := &d.plan.Graph.Nodes[k]
+		if slices.Contains(n.Results, output) {
+			n.Set(name, e)
+		}
+	}
+}
+
+// affine sets a weight or bias of a norm of the copy: the identity, or at the end of the chain what the last norm had.
+func (d *deepening) affine(name, from string, end bool, root float64) {
+	m := d.plan.move(d.moved(name))
+	isWeight := d.isWeight(name)
+	*m = Move{Name: m.Name, From: from, Fresh: !end}
+	switch {
+	case !end && isWeight:
+		m.Values = "ones"
+	case !end:
+		m.Values = "zeros"
+	case isWeight:
+		m.Scale = root
+	}
+}
+
+func (d *deepening) isWeight(name string) bool {
+	return slices.ContainsFunc(d.Norms, func(n axes.Norm) bool { return n.Weight == name })
+}
+
+// own makes the affine part of the norm before the copy the identity.
+func (d *deepening) own(last axes.Norm) {
+	for name, values := range map[string]string{last.Weight: "ones", last.Bias: "zeros"} {
+		if m := d.plan.move(name); m != nil {
+			m.Values, m.Fresh = values, true
+		}
+	}
+}
+
+// readers folds the affine part into the layers of the copy that read the stream, which now see it before that part.
+func (d *deepening) readers(last axes.Norm) {
+	stream := map[graph.Value]bool{d.b.In: true}
+	for _, at := range d.b.Norms[:len(d.b.Norms)-1] {
+		stream[d.Norms[at].Output] = true
+	}
+	for _, k := range d.b.Nodes {
+		n := &d.Graph.Nodes[k]
+		x, _ := n.Arg("input").(graph.Value)
+		weight, ok := n.Arg("weight").(graph.Weight)
+		if op(n) != "linear" || !stream[x] || !ok {
+			continue
+		}
+		if m := d.plan.move(d.moved(string(weight))); m != nil && m.Values == "" && m.Fold == nil {
+			m.Fold = &Fold{Vector: last.Weight}
+		}
+		bias, ok := n.Arg("bias").(graph.Weight)
+		if m := d.plan.move(d.moved(string(bias))); ok && m != nil && last.Bias != "" && m.Values == "" && m.Fold == nil {
+			m.Fold = &Fold{Vector: last.Bias, Matrix: string(weight)}
+		}
+	}
+}
