@@ -36,7 +36,7 @@ func Blocks(a *axes.Axes) (blocks []Block, others map[string]error) {
 		switch {
 		case err == nil:
 			blocks = append(blocks, *b)
-		case numbered(m.Path):
+		case numbered(m.Path) && slices.ContainsFunc(a.Graph.Modules, func(other graph.Module) bool { return strings.HasPrefix(other.Path, m.Path+".") }):
 			others[m.Path] = err
 		}
 	}
@@ -107,6 +107,9 @@ func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 		own[k] = true
 	}
 	for v := range made {
+		if a.Values[v] == nil {
+			continue // a size
+		}
 		if v == a.Graph.Output || slices.ContainsFunc(a.Readers(v), func(k int) bool { return !own[k] }) {
 			if b.Out != "" {
 				return fmt.Errorf("more than one of its values is read outside")
@@ -231,10 +234,12 @@ func (r *blockReader) carries(v graph.Value) bool {
 	return ok && (r.carries(x) || r.carries(y))
 }
 
-// passes reports whether an operator passes the stream on, such as a copy.
+// passes reports whether an operator passes the stream on: a copy, or an activation that changes nothing the second time.
 func (r *blockReader) passes(n *graph.Node) bool {
 	_, ok := n.Args[0].Value.(graph.Value)
-	return ok && slices.Contains([]string{"contiguous", "clone", "alias", "to"}, op(n))
+	end := r.producer(r.b.Out)
+	again := slices.Contains([]string{"relu", "relu6"}, op(n)) && end != nil && op(end) == op(n)
+	return ok && (again || slices.Contains([]string{"contiguous", "clone", "alias", "to"}, op(n)))
 }
 
 // writers finds the tensors that give a branch: where they are zero, so is the branch.

@@ -189,12 +189,7 @@ func (d *deepening) tensors() {
 // nodes copies the operators behind the block; what read the block's output reads that of the copy.
 func (d *deepening) nodes() {
 	g := d.plan.Graph
-	taken := map[graph.Value]bool{g.Input.Value: true}
-	for _, n := range g.Nodes {
-		for _, v := range n.Results {
-			taken[v] = true
-		}
-	}
+	taken := valuesOf(g)
 	d.values[d.b.In] = d.b.Out
 	var copies []graph.Node
 	for _, k := range d.b.Nodes {
@@ -232,6 +227,17 @@ func (d *deepening) nodes() {
 		g.Output = out[d.b.Out]
 	}
 	g.Nodes = slices.Insert(g.Nodes, last+1, copies...)
+}
+
+// valuesOf are the names that values have.
+func valuesOf(g *graph.Graph) map[graph.Value]bool {
+	taken := map[graph.Value]bool{g.Input.Value: true}
+	for _, n := range g.Nodes {
+		for _, v := range n.Results {
+			taken[v] = true
+		}
+	}
+	return taken
 }
 
 // unused makes a name of a value's: the stem and the next free number.

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -13,6 +14,25 @@ import (
 type resizer struct {
 	*axes.Axes
 	sizes map[*axes.Term]int // after the change
+	after *graph.Graph
+
+	at         int                  // node under way
+	added      map[int][]graph.Node // in front of a node
+	sizesAdded map[string]graph.Value
+	taken      map[graph.Value]bool
+}
+
+// resize gives the operators of a plan's graph their sizes.
+func resize(a *axes.Axes, p *Plan, sizes map[*axes.Term]int) (*Plan, error) {
+	r := &resizer{Axes: a, sizes: sizes, after: p.Graph, added: map[int][]graph.Node{}, sizesAdded: map[string]graph.Value{}, taken: valuesOf(p.Graph)}
+	for r.at = range p.Graph.Nodes {
+		r.node(&p.Graph.Nodes[r.at])
+	}
+	r.insert()
+	if _, err := p.finish(); err != nil {
+		return nil, err
+	}
+	return p, r.fits()
 }
 
 // size is the size of a term afterwards.
@@ -69,7 +89,7 @@ func (r *resizer) node(n *graph.Node) {
 		if sizes, ok := n.Arg("normalized_shape").([]any); ok {
 			r.literals(n, "normalized_shape", out[len(out)-len(sizes):])
 		}
-	case "split":
+	case "split", "chunk":
 		r.split(n, in)
 	case "split_with_sizes":
 		r.parts(n, "split_sizes", in)
@@ -105,8 +125,16 @@ func (r *resizer) literals(n *graph.Node, name string, dims []*axes.Term) {
 	}
 	list = slices.Clone(list)
 	for k, item := range list {
-		if number, literal := item.(int64); literal && number >= 0 && k < len(dims) && r.changed(dims[k]) {
-			list[k] = int64(r.size(dims[k]))
+		if k >= len(dims) || !r.changed(dims[k]) {
+			continue
+		}
+		switch v := item.(type) {
+		case int64:
+			if v >= 0 {
+				list[k] = int64(r.size(dims[k]))
+			}
+		case graph.Value:
+			list[k] = r.factor(v, dims[k])
 		}
 	}
 	n.Set(name, list)
@@ -123,7 +151,9 @@ func (r *resizer) split(n *graph.Node, in []*axes.Term) {
 		return
 	}
 	if equal := slices.Repeat(parts[:1], len(parts)); slices.Equal(equal, parts) {
-		n.Set("split_size", int64(parts[0]))
+		if n.Arg("chunks") == nil {
+			n.Set("split_size", int64(parts[0]))
+		}
 		return
 	}
 	n.Operator = "split_with_sizes.default" // parts that are not equal any more
@@ -209,4 +239,59 @@ func (r *resizer) scale(n *graph.Node) {
 	if size := q[len(q)-1]; r.changed(size) && n.Arg("scale") == nil {
 		n.Set("scale", 1/math.Sqrt(float64(size.Find().Size)))
 	}
+}
+
+// factor returns a size like another one with the factor that a dimension now has, such as the batch times more heads. Other
+// dimensions may go on to read the first one.
+func (r *resizer) factor(size graph.Value, dim *axes.Term) graph.Value {
+	for k := range r.Graph.Nodes {
+		n := r.Graph.Nodes[k]
+		if n.Operator != "operator.mul" || !slices.Contains(n.Results, size) {
+			continue
+		}
+		n.Args = slices.Clone(n.Args)
+		for j, a := range n.Args {
+			if number, ok := a.Value.(int64); ok && number > 0 {
+				n.Args[j].Value = int64(r.size(dim)) * number / int64(dim.Find().Size)
+			}
+		}
+		n.Results = nil
+		key := n.String()
+		if r.sizesAdded[key] == "" {
+			r.sizesAdded[key] = unused(size, r.taken)
+			r.taken[r.sizesAdded[key]] = true
+			n.Results = []graph.Value{r.sizesAdded[key]}
+			r.added[r.at] = append(r.added[r.at], n)
+		}
+		return r.sizesAdded[key]
+	}
+	return size
+}
+
+// insert puts the added operators in front of those that read them.
+func (r *resizer) insert() {
+	var nodes []graph.Node
+	for k, n := range r.after.Nodes {
+		nodes = append(append(nodes, r.added[k]...), n)
+	}
+	r.after.Nodes = nodes
+	r.after.DropSizes()
+}
+
+// fits checks that the graph afterwards has the sizes that its axes say.
+func (r *resizer) fits() error {
+	shapes, err := r.after.Shapes()
+	if err != nil {
+		return fmt.Errorf("the graph after surgery: %w", err)
+	}
+	for _, n := range r.after.Nodes {
+		for _, v := range n.Results {
+			for d, t := range r.Values[v] {
+				if shapes[v][d] != r.size(t) {
+					return fmt.Errorf("graft cannot give %s of %s the size %d", n.Operator, v, r.size(t))
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -37,11 +37,7 @@ func Widen(a *axes.Axes, axis *axes.Term, to int, o Options) (*Plan, error) {
 	} else {
 		w.copies()
 	}
-	r := &resizer{a, map[*axes.Term]int{axis: to}}
-	for k := range w.plan.Graph.Nodes {
-		r.node(&w.plan.Graph.Nodes[k])
-	}
-	return w.plan.finish()
+	return resize(a, w.plan, map[*axes.Term]int{axis: to})
 }
 
 // place is a dimension of a tensor.

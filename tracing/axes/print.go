@@ -59,3 +59,25 @@ func (a *Axes) Print(w io.Writer) {
 		fmt.Fprintf(w, "%s [%s]\n", t.Name, strings.Join(parts, ", "))
 	}
 }
+
+// Name is a readable name of an axis: the tensors that it sizes first, and what it is there.
+func (a *Axes) Name(axis *Term) string {
+	for _, t := range a.Graph.Tensors {
+		for dim, term := range a.Tensors[t.Name] {
+			var found []*Term
+			term.Axes(func(x *Term) {
+				if !slices.Contains(found, x) {
+					found = append(found, x)
+				}
+			})
+			if at := slices.Index(found, axis); at >= 0 && axis.Size > 1 {
+				name := fmt.Sprintf("%s[%d]", t.Name, dim)
+				if len(found) > 1 {
+					name += fmt.Sprintf(".%d", at)
+				}
+				return name
+			}
+		}
+	}
+	return ""
+}
