@@ -18,7 +18,7 @@ func init() { // rules refer to each other
 		"layer_norm": layerNorm, "rms_norm": layerNorm, "batch_norm": channelNorm, "instance_norm": channelNorm, "group_norm": groupNorm, "prelu": channelNorm,
 		"conv1d": conv, "conv2d": conv, "conv3d": conv,
 		"cat": cat, "stack": stack, "chunk": chunk, "split": chunk, "split_with_sizes": chunk, "unbind": unbind, "select": selected, "slice": slice, "narrow": slice,
-		"view": reshaped, "reshape": reshaped, "flatten": reshaped, "unflatten": reshaped, "squeeze": reshaped, "unsqueeze": reshaped,
+		"view": reshaped, "reshape": reshaped, "flatten": reshaped, "unflatten": unflatten, "squeeze": reshaped, "unsqueeze": reshaped,
 		"view_as": likeOther, "reshape_as": likeOther, "transpose": swap("dim0", "dim1"), "swapaxes": swap("axis0", "axis1"), "t": reverse, "numpy_T": reverse, "permute": permute,
 		"expand": expand, "expand_as": expand, "repeat_interleave": interleave, "repeat": repeat, "pad": pad, "constant_pad_nd": pad,
 		"softmax": along("softmax runs over it"), "log_softmax": along("softmax runs over it"), "cumsum": along("cumsum runs over it"),
@@ -289,14 +289,14 @@ func slice(r *reader) [][]*Term {
 	x := r.first()
 	dim := r.dim("dim", 0, len(x))
 	size, got := x[dim].Size, r.out()[dim]
-	if got == size {
+	_, named := r.n.Arg("end").(graph.Value)
+	if got == size && !named {
 		return one(x)
 	}
 	from := r.whole("start", 0)
 	if from < 0 {
 		from += size
 	}
-	_, named := r.n.Arg("end").(graph.Value)
 	if named || r.whole("step", 1) != 1 || from < 0 || from+got > size {
 		if !named {
 			x[dim].Fix("a part of it is selected")
@@ -320,6 +320,18 @@ func slice(r *reader) [][]*Term {
 // reshaped reads the same values with other dimensions.
 func reshaped(r *reader) [][]*Term {
 	return one(reshape(r.first(), freshTerms(r.out(), "")))
+}
+
+// unflatten divides a dimension. One of size one stays a factor: it may be a number of groups that grows.
+func unflatten(r *reader) [][]*Term {
+	x, out := r.first(), freshTerms(r.out(), "")
+	dim := r.dim("dim", 0, len(x))
+	parts := out[dim : dim+len(out)-len(x)+1]
+	if x[dim].Find().Kind != Axis || len(parts) < 2 || x[dim].Size == 1 {
+		return reshaped(r)
+	}
+	unify(x[dim], &Term{Kind: Product, Size: x[dim].Size, Parts: parts})
+	return one(slices.Concat(x[:dim], parts, x[dim+1:]))
 }
 
 func likeOther(r *reader) [][]*Term { return one(reshape(r.first(), r.arg("other"))) }
