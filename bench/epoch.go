@@ -51,9 +51,7 @@ func newEpoch(s *torch.Scope, o setup) (e *epoch, err error) {
 	}
 	e.images, e.labels = s.To(torch.From(s, pixels, rows, 3, 32, 32), torch.Uint8, e.device), s.To(torch.From(s, labels, rows), torch.Int64, e.device)
 	half := s.Full(0.5, torch.Float32, e.device, 3, 1, 1)
-	e.program, err = n.ProgramOn(s, torch.ProgramOptions{Fast: o.fast, Graphs: o.graphs}, func(b *torch.Builder, x torch.Value) torch.Value {
-		return b.Normalize(x, 1.0/255, half, half)
-	})
+	e.program, err = n.ProgramOn(s, torch.ProgramOptions{Fast: o.fast, Graphs: o.graphs}, model.Pixels{Factor: 1.0 / 255, Mean: half, Deviation: half})
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func observe(n *model.Network, actions []net2net.Action, surgery net2net.Options
 
 // bare copies a network without tensors, on which surgery is cheap.
 func bare(n *model.Network) *model.Network {
-	twin := &model.Network{Root: n.Sketch().Root, Input: n.Input}
+	twin := &model.Network{Root: n.Sketch().Root, Input: n.Input, Graph: n.Graph}
 	for _, leaf := range twin.Leaves() {
 		leaf.Weights = nil
 	}

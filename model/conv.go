@@ -47,9 +47,9 @@ func (c Conv2d) Slots() []Slot {
 	if c.Groups > 1 {
 		in = Inner // within a group, and groups are copied whole
 	}
-	slots := []Slot{{"weight", Weight, []int{c.Out, c.In / c.Groups, c.Kernel.H, c.Kernel.W}, []Axis{Out, in, Inner, Inner}}}
+	slots := []Slot{{Name: "weight", Role: Weight, Shape: []int{c.Out, c.In / c.Groups, c.Kernel.H, c.Kernel.W}, Axes: []Axis{Out, in, Inner, Inner}}}
 	if c.Bias {
-		slots = append(slots, Slot{"bias", Bias, []int{c.Out}, []Axis{Out}})
+		slots = append(slots, Slot{Name: "bias", Role: Bias, Shape: []int{c.Out}, Axes: []Axis{Out}})
 	}
 	return slots
 }

@@ -1,9 +1,9 @@
 package model
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
+
+	"graft/model/form"
 )
 
 // The form of a network is the content of its file as plain values: tables, lists, texts and
@@ -55,46 +55,13 @@ func positioned(l Lane, k int) string {
 	}
 }
 
-// FormFault is a fault in a form.
-type FormFault struct {
-	Where []any // keys (string) and indices (int); empty for the whole form
-	Key   bool  // the last key itself is at fault, not what stands under it
-	Text  string
-}
-
-// Path formats Where, such as layers[2].block[0].
-func (f FormFault) Path() string { return FormPath(f.Where) }
+// The form's types are those of package form.
+type (
+	Form       = form.Form
+	Field      = form.Field
+	FormFault  = form.Fault
+	FormFaults = form.Faults
+)
 
 // FormPath formats keys and indices as a text, which is unique.
-func FormPath(where []any) string {
-	var b strings.Builder
-	for _, step := range where {
-		if k, ok := step.(int); ok {
-			fmt.Fprintf(&b, "[%d]", k)
-			continue
-		}
-		key := step.(string)
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		if strings.Trim(key, "abcdefghijklmnopqrstuvwxyz") != "" || key == "" {
-			key = strconv.Quote(key)
-		}
-		b.WriteString(key)
-	}
-	return b.String()
-}
-
-// FormFaults lists all faults of a form. It is never empty.
-type FormFaults []FormFault
-
-// Error lists the faults.
-func (f FormFaults) Error() string {
-	lines := make([]string, len(f))
-	for k, fault := range f {
-		if lines[k] = fault.Text; len(fault.Where) > 0 {
-			lines[k] = fault.Path() + ": " + fault.Text
-		}
-	}
-	return strings.Join(lines, "\n")
-}
+func FormPath(where []any) string { return form.Path(where) }

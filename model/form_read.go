@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"graft/model/graph"
 )
 
 const (
@@ -18,6 +20,13 @@ const (
 // FromForm makes a network of its form, without tensors. An error is FormFaults, with all
 // faults of the form or, if every part could be read, those of Check.
 func FromForm(form map[string]any) (*Network, error) {
+	if isGraphForm(form) {
+		g, err := graph.FromForm(form)
+		if err != nil {
+			return nil, err
+		}
+		return FromGraph(g)
+	}
 	r := &formReader{places: map[string][]any{}}
 	n := r.network(form)
 	if len(r.faults) > 0 {

@@ -2,52 +2,21 @@ package model
 
 import "slices"
 
-// Form is a table of a network's form, with its keys in the order of writing. The zero Form
-// is an empty table.
-type Form []Field
-
-// Field is a key and its value: a string, an int, a Form or an []any of these.
-type Field struct {
-	Key   string
-	Value any
-}
-
-// Plain converts the form to plain values for FromForm and for encoders.
-func (f Form) Plain() map[string]any {
-	table := make(map[string]any, len(f))
-	for _, field := range f {
-		table[field.Key] = plain(field.Value)
-	}
-	return table
-}
-
-func plain(value any) any {
-	switch v := value.(type) {
-	case Form:
-		return v.Plain()
-	case []any:
-		list := make([]any, len(v))
-		for k := range v {
-			list[k] = plain(v[k])
-		}
-		return list
-	default:
-		return v
-	}
-}
-
 // Form returns the form of the network, without its weights. FromForm makes the same network
 // of it if Check finds no fault in this one.
 func (n *Network) Form() Form {
+	if n.Graph != nil {
+		return n.Graph.Form()
+	}
 	var f Form
 	if n.Root.Class != "" {
-		f = append(f, Field{"name", n.Root.Class})
+		f = append(f, Field{Key: "name", Value: n.Root.Class})
 	}
 	sizes := make([]any, len(n.Input))
 	for k, size := range n.Input {
 		sizes[k] = size
 	}
-	f = append(f, Field{"input", sizes})
+	f = append(f, Field{Key: "input", Value: sizes})
 	return append(f, partsFields(n.Root, "layers")...)
 }
 
@@ -61,31 +30,31 @@ func partsFields(c *Container, chain string) Form {
 	case c.Flow.Join == Chain && c.Mark != Unmarked:
 		key = "block"
 		if c.Mark != Original {
-			f = append(f, Field{"mark", c.Mark.String()})
+			f = append(f, Field{Key: "mark", Value: c.Mark.String()})
 		}
 		if inner, name := innerOf(c); inner != nil {
 			if name != usualInner {
-				f = append(f, Field{"inner", name})
+				f = append(f, Field{Key: "inner", Value: name})
 			}
 			w = &lister{container: inner, seen: map[string]bool{}}
-			return append(f, Field{key, w.list(BodyLane)})
+			return append(f, Field{Key: key, Value: w.list(BodyLane)})
 		}
-		f = append(f, Field{"inner", ""})
+		f = append(f, Field{Key: "inner", Value: ""})
 	case c.Flow.Join != Chain:
 		key = formKeys[slices.IndexFunc(formKeys, func(k formKey) bool { return k.join == c.Flow.Join })].name
 		if c.Mark != Unmarked {
-			f = append(f, Field{"mark", c.Mark.String()})
+			f = append(f, Field{Key: "mark", Value: c.Mark.String()})
 		}
 	}
-	f = append(f, Field{key, w.list(BodyLane)})
+	f = append(f, Field{Key: key, Value: w.list(BodyLane)})
 	if len(c.Flow.Shortcut) > 0 {
-		f = append(f, Field{"shortcut", w.list(ShortcutLane)})
+		f = append(f, Field{Key: "shortcut", Value: w.list(ShortcutLane)})
 	}
 	if len(c.Flow.Then) > 0 {
-		f = append(f, Field{"then", w.list(ThenLane)})
+		f = append(f, Field{Key: "then", Value: w.list(ThenLane)})
 	}
 	if !w.registered() {
-		f = append(f, Field{"order", names(c)})
+		f = append(f, Field{Key: "order", Value: names(c)})
 	}
 	return f
 }
@@ -132,7 +101,7 @@ func (w *lister) list(l Lane) []any {
 		case m == nil && steps[name] != nil:
 			list = append(list, name)
 		case m == nil || w.seen[name]:
-			list = append(list, Form{{"use", name}})
+			list = append(list, Form{{Key: "use", Value: name}})
 		default:
 			list = append(list, partForm(m, name, positioned(l, position)))
 			w.seen[name] = true
@@ -150,7 +119,7 @@ func (w *lister) registered() bool { return slices.Equal(w.defined, names(w.cont
 func partForm(m Module, name, usual string) any {
 	var f Form
 	if name != usual {
-		f = append(f, Field{"name", name})
+		f = append(f, Field{Key: "name", Value: name})
 	}
 	switch m := m.(type) {
 	case *Leaf:
@@ -158,10 +127,10 @@ func partForm(m Module, name, usual string) any {
 		if f == nil {
 			return notation
 		}
-		f = append(f, Field{"layer", notation})
+		f = append(f, Field{Key: "layer", Value: notation})
 	case *Container:
 		if m.Class != "" {
-			f = append(f, Field{"class", m.Class})
+			f = append(f, Field{Key: "class", Value: m.Class})
 		}
 		f = append(f, partsFields(m, "sequence")...)
 	}

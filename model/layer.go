@@ -62,7 +62,9 @@ const (
 	Scale // a normalisation's weight
 	Mean
 	Var
-	Seen // number of batches in the statistics
+	Seen     // number of batches in the statistics
+	Kept     // a buffer of a graph
+	Constant // a tensor of a graph that is in no state dict
 )
 
 // Trained reports whether an optimizer trains tensors of this role.
@@ -84,6 +86,9 @@ type Slot struct {
 	Role  Role
 	Shape []int
 	Axes  []Axis // one for each dimension of Shape
+	// Tied is the full name of the tensor whose memory this one shares; empty for most.
+	Tied string
+	Type torch.DType // of a tensor with a type of its own; zero for most
 }
 
 // Count is the number of values.
@@ -93,6 +98,9 @@ func (s Slot) Count() int { return Shape(s.Shape).Count() }
 func (s Slot) DType(network torch.DType) torch.DType {
 	if s.Role == Seen {
 		return torch.Int64
+	}
+	if s.Type != 0 && s.Role >= Kept {
+		return s.Type
 	}
 	return network
 }

@@ -23,9 +23,9 @@ func (l Linear) String() string {
 
 // Slots are weight and bias.
 func (l Linear) Slots() []Slot {
-	slots := []Slot{{"weight", Weight, []int{l.Out, l.In}, []Axis{Out, In}}}
+	slots := []Slot{{Name: "weight", Role: Weight, Shape: []int{l.Out, l.In}, Axes: []Axis{Out, In}}}
 	if l.Bias {
-		slots = append(slots, Slot{"bias", Bias, []int{l.Out}, []Axis{Out}})
+		slots = append(slots, Slot{Name: "bias", Role: Bias, Shape: []int{l.Out}, Axes: []Axis{Out}})
 	}
 	return slots
 }

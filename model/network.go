@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/model/graph"
 	"graft/torch"
 )
 
@@ -13,6 +14,9 @@ import (
 type Network struct {
 	Root  *Container
 	Input Shape
+	// Graph holds the operators of a network that runs as a graph: an imported one, or a transformer. The tree then has its
+	// modules and tensors, for people, and its flow is not run. Nil for a network that runs its tree.
+	Graph *graph.Graph
 
 	scope  *torch.Scope
 	device torch.Device
@@ -24,6 +28,9 @@ func (n *Network) Name() string { return ClassName(n.Root) }
 
 // String is the network as PyTorch prints it.
 func (n *Network) String() string {
+	if n.Graph != nil {
+		return n.Graph.String()
+	}
 	var b strings.Builder
 	printModule(&b, n.Root, 0)
 	return b.String()
@@ -117,11 +124,16 @@ func (n *Network) Sketch() *Network {
 func (n *Network) Clone(s *torch.Scope) (*Network, error) {
 	twin := *n
 	twin.scope = s
+	known := map[*torch.Tensor]*torch.Tensor{} // tied tensors stay so
 	twin.Root = n.Root.copy(func(t *torch.Tensor) *torch.Tensor {
+		if twin := known[t]; twin != nil {
+			return twin
+		}
 		copied := s.Detach(s.Clone(t))
 		if info, err := t.Info(); err == nil && info.RequiresGrad {
 			s.RequireGrad(copied, true)
 		}
+		known[t] = copied
 		return copied
 	}).(*Container)
 	return &twin, s.Err()
@@ -131,6 +143,12 @@ func (n *Network) Clone(s *torch.Scope) (*Network, error) {
 // child, and layers with weights that run twice or never.
 func (n *Network) check() []Fault {
 	var faults []Fault
+	if n.Graph != nil {
+		if err := n.Graph.Check(); err != nil {
+			faults = append(faults, Fault{Text: err.Error()})
+		}
+		return faults
+	}
 	n.Walk(func(path string, m Module) bool {
 		if c, ok := m.(*Container); ok {
 			faults = append(faults, checkContainer(path, c)...)

@@ -10,13 +10,24 @@ import (
 // Program compiles the network for LibTorch. Scope s owns the program, the network keeps its
 // tensors.
 func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Program, error) {
+	if n.Graph != nil {
+		return n.graphProgram(s, o, nil)
+	}
 	return n.compile(s, o, &emitter{})
 }
 
-// ProgramOn compiles a program that prepares its input first, such as images kept as bytes:
-// prepare adds to the builder and returns the input of the network.
-func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, prepare func(*torch.Builder, torch.Value) torch.Value) (*torch.Program, error) {
-	return n.compile(s, o, &emitter{prepare: prepare})
+// Pixels says how images that are kept as bytes become a network's input: (x · Factor - Mean) / Deviation.
+type Pixels struct {
+	Factor          float64
+	Mean, Deviation *torch.Tensor // of each channel
+}
+
+// ProgramOn compiles a program that takes images as bytes.
+func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, p Pixels) (*torch.Program, error) {
+	if n.Graph != nil {
+		return n.graphProgram(s, o, &p)
+	}
+	return n.compile(s, o, &emitter{pixels: &p})
 }
 
 // Probe compiles a program that runs in train mode up to and including the batch
@@ -31,8 +42,8 @@ func (n *Network) compile(s *torch.Scope, o torch.ProgramOptions, e *emitter) (*
 		return nil, errors.New("make program: the network has no weights yet")
 	}
 	in := e.b.Input()
-	if e.prepare != nil {
-		in = e.prepare(&e.b, in)
+	if p := e.pixels; p != nil {
+		in = e.b.Normalize(in, p.Factor, p.Mean, p.Deviation)
 	}
 	out, err := Run[torch.Value](n, in, e)
 	if err != nil && !errors.Is(err, errReached) {
@@ -49,10 +60,9 @@ var errReached = errors.New("reached")
 
 // emitter is the algebra of programs.
 type emitter struct {
-	b     torch.Builder
-	until string // layer to probe and end at; empty emits all
-	// prepare comes before the network; nil means nothing.
-	prepare func(*torch.Builder, torch.Value) torch.Value
+	b      torch.Builder
+	until  string  // layer to probe and end at; empty emits all
+	pixels *Pixels // nil takes the network's own input
 }
 
 // Layer adds a layer.

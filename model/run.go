@@ -57,7 +57,12 @@ func lane(c *Container, l Lane) []string {
 }
 
 // Run follows x through the network in the order in which layers run.
-func Run[T any](n *Network, x T, a Algebra[T]) (T, error) { return runContainer(n.Root, "", x, a) }
+func Run[T any](n *Network, x T, a Algebra[T]) (T, error) {
+	if n.Graph != nil {
+		return x, errGraph
+	}
+	return runContainer(n.Root, "", x, a)
+}
 
 func runContainer[T any](c *Container, path string, x T, a Algebra[T]) (out T, err error) {
 	follower, follows := a.(Follower[T])
@@ -135,8 +140,8 @@ func runCat[T any](c *Container, path string, x T, a Algebra[T]) (T, error) {
 
 // childPath appends a child's name to the path of its parent.
 func childPath(path, name string) string {
-	if path == "" {
-		return name
+	if path == "" || name == own {
+		return path + name
 	}
 	return path + "." + name
 }

@@ -17,6 +17,9 @@ type Row struct {
 // Sheet returns a row for each layer in running order. A layer that runs twice has two rows,
 // and its parameters in the first. An error is Faults.
 func (n *Network) Sheet() ([]Row, error) {
+	if n.Graph != nil {
+		return n.graphSheet()
+	}
 	s := &sheet{seen: map[*Leaf]bool{}}
 	_, err := Run[Shape](n, n.Input, s)
 	return s.rows, err
@@ -99,9 +102,11 @@ func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 // Counts returns the numbers of values in a layer that an optimizer trains and of others.
 func Counts(l Layer) (parameters, buffers int) {
 	for _, slot := range l.Slots() {
-		if slot.Role.Trained() {
+		switch {
+		case slot.Tied != "": // counted where its memory is
+		case slot.Role.Trained():
 			parameters += slot.Count()
-		} else {
+		default:
 			buffers += slot.Count()
 		}
 	}
@@ -131,5 +136,8 @@ func (n *Network) Operations() (int64, error) {
 
 // Output is the output shape.
 func (n *Network) Output() (Shape, error) {
+	if n.Graph != nil {
+		return n.graphOutput()
+	}
 	return Run[Shape](n, n.Input, &sheet{seen: map[*Leaf]bool{}})
 }

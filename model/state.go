@@ -41,9 +41,9 @@ func (n *Network) State() []Entry {
 	return entries
 }
 
-// Trained returns the entries that an optimizer trains.
+// Trained returns the entries that an optimizer trains, tied ones once.
 func (n *Network) Trained() []Entry {
-	return slices.DeleteFunc(n.State(), func(e Entry) bool { return !e.Slot.Role.Trained() })
+	return slices.DeleteFunc(n.State(), func(e Entry) bool { return !e.Slot.Role.Trained() || e.Slot.Tied != "" })
 }
 
 // Params returns the tensors of Trained.
@@ -70,6 +70,9 @@ func (n *Network) Materialize(s *torch.Scope, p Placement) error {
 		p.DType = torch.Float32
 	}
 	n.scope, n.device, n.dtype = s, p.Device, p.DType
+	if n.Graph != nil {
+		return n.materializeGraph(s, p)
+	}
 	for _, leaf := range n.Leaves() {
 		leaf.Weights = Fresh(s, leaf.Layer, p)
 	}

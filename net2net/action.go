@@ -113,6 +113,9 @@ func Usage() [][2]string {
 
 // Proposals lists actions that fit a network, of every kind, in a fixed order.
 func Proposals(n *model.Network) ([]Action, error) {
+	if n.Graph != nil {
+		return proposeGraph(n.Graph)
+	}
 	t, err := tracing.Read(n)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,9 @@ type Options struct {
 	// Compat deepens as the original did, faults included, with or without a batch
 	// normalisation. Empty, the default, does not.
 	Compat Compat
+	// Equal gives the copies of a graph's axis equal shares, as Net2Net does: such copies stay equal in training. By default
+	// shares differ a little; both keep the function.
+	Equal bool
 
 	replay *Change // repeat the random choices of this record
 }
@@ -45,6 +48,13 @@ type Options struct {
 // Apply executes an action on a network. An impossible action is an error and leaves the
 // network as it was. A network without weights changes its shape only.
 func Apply(n *model.Network, a Action, o Options) (*Change, error) {
+	if n.Graph != nil {
+		change, err := applyGraph(n, a, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s on %s: %w", a, n.Name(), err)
+		}
+		return change, nil
+	}
 	change := &Change{Action: a, Seed: o.Seed, Noise: o.Noise, Compat: o.Compat, Form: o.Form}
 	err := transact(n, change, o, func(e *edit) error {
 		if a.Kind == None {
@@ -76,6 +86,7 @@ func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	o.Seed, o.Noise, o.Compat, o.Form, o.replay = record.Seed, record.Noise, record.Compat, record.Form, record
+	o.Equal = record.Equal
 	return Apply(n, record.Action, o)
 }
 
@@ -86,6 +97,13 @@ func Revert(n *model.Network, c *Change) (*Change, error) {
 	back := &Change{Action: c.Action}
 	if err := expect(n, c.After, c.Action.String()); err != nil {
 		return nil, fmt.Errorf("revert %s: %w", c.Action, err)
+	}
+	if n.Graph != nil {
+		back, err := revertGraph(n, c)
+		if err != nil {
+			return nil, fmt.Errorf("revert %s on %s: %w", c.Action, n.Name(), err)
+		}
+		return back, nil
 	}
 	err := transact(n, back, Options{}, func(e *edit) error {
 		if !c.grew() {

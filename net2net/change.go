@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"graft/model"
+	"graft/net2net/rewrite"
 )
 
 // Fate is the effect of a change on a tensor.
@@ -70,6 +71,9 @@ type Change struct {
 	// Remember.
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Notes       []string     `json:"notes,omitempty"` // remarks for people
+	// Equal and Graph are those of a network that runs as a graph: whether copies have equal shares, and the plan.
+	Equal bool          `json:"equal,omitempty"`
+	Graph *rewrite.Plan `json:"graph,omitempty"`
 }
 
 // Calibration is the statistics of a batch, for each channel.
@@ -82,7 +86,7 @@ type Calibration struct {
 // Fingerprint identifies an architecture: two networks with the same fingerprint have the
 // same layers under the same names.
 func Fingerprint(n *model.Network) string {
-	sum := sha256.Sum256([]byte(n.Input.String() + "\n" + n.String()))
+	sum := sha256.Sum256([]byte(n.Input.String() + "\n" + n.String() + n.GraphText()))
 	return hex.EncodeToString(sum[:8])
 }
 

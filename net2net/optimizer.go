@@ -49,12 +49,16 @@ func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Opti
 	groups := make([]torch.Group, old.Groups())
 	names := make([][]string, len(groups))
 	for _, e := range n.Trained() {
-		g, state, err := f.state(e)
+		state := f.state
+		if c.Graph != nil {
+			state = func(e model.Entry) (int, torch.State, error) { return f.followGraph(e, c.Graph) }
+		}
+		g, carried, err := state(e)
 		if err != nil {
 			return nil, err
 		}
 		groups[g].Params = append(groups[g].Params, e.Tensor)
-		groups[g].State = append(groups[g].State, state)
+		groups[g].State = append(groups[g].State, carried)
 		names[g] = append(names[g], e.Name)
 	}
 	for g := range groups {

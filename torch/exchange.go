@@ -26,6 +26,12 @@ func FromWeights(s *Scope, d Device, w weights.Tensor) *Tensor {
 	return FromBytes(s, d, dtype, w.Data, shape...)
 }
 
+// TypeOf returns the type of tensors for that of a file.
+func TypeOf(d weights.DType) (DType, bool) {
+	t, ok := stored[d]
+	return t, ok
+}
+
 // Weights copies the tensor under a name, for a file.
 func (t *Tensor) Weights(name string) (weights.Tensor, error) {
 	info, err := t.Info()

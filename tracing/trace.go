@@ -39,6 +39,9 @@ type Part struct {
 
 // Read traces a network whose shapes fit.
 func Read(n *model.Network) (*Trace, error) {
+	if n.Graph != nil {
+		return nil, fmt.Errorf("trace %s: it runs as a graph, which package axes reads; name actions, such as deepen:BLOCK", n.Name())
+	}
 	if err := n.Check(); err != nil {
 		return nil, fmt.Errorf("trace %s: %w", n.Name(), err)
 	}

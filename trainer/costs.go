@@ -148,7 +148,7 @@ func sizeOfLayer(r model.Row) Size {
 		} else {
 			size.Operations = r.Operations
 		}
-	case model.Linear:
+	case model.Linear, model.Held:
 		size.Operations = r.Operations
 	}
 	size.Bytes = r.ActivationBytes

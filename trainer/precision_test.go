@@ -29,9 +29,7 @@ func fifty(t *testing.T, name string, precision torch.Precision) (losses []float
 		require.NoError(t, err)
 		require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
 		mean, deviation := torch.From(s, []float32{0.5, 0.5, 0.5}, 3, 1, 1), torch.From(s, []float32{0.25, 0.25, 0.25}, 3, 1, 1)
-		program, err := n.ProgramOn(s, torch.ProgramOptions{Fast: true, Steady: true, Precision: precision}, func(b *torch.Builder, x torch.Value) torch.Value {
-			return b.Normalize(x, 1.0/255, mean, deviation)
-		})
+		program, err := n.ProgramOn(s, torch.ProgramOptions{Fast: true, Steady: true, Precision: precision}, model.Pixels{Factor: 1.0 / 255, Mean: mean, Deviation: deviation})
 		require.NoError(t, err)
 		optimizer := s.NewOptimizer(torch.Group{Params: n.Params(), OptimizerOptions: torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}})
 		for range 2 {

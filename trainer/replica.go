@@ -52,9 +52,7 @@ func (r *replica) loadNormalization() error {
 
 // compile makes a network's program on images kept as bytes.
 func (r *replica) compile(s *torch.Scope, n *model.Network) (*torch.Program, error) {
-	return n.ProgramOn(s, torch.ProgramOptions{Fast: !r.Exact, Steady: r.Steady, Precision: r.Precision, Graphs: r.CUDAGraphs}, func(b *torch.Builder, x torch.Value) torch.Value {
-		return b.Normalize(x, 1.0/255, r.mean, r.deviation)
-	})
+	return n.ProgramOn(s, torch.ProgramOptions{Fast: !r.Exact, Steady: r.Steady, Precision: r.Precision, Graphs: r.CUDAGraphs}, model.Pixels{Factor: 1.0 / 255, Mean: r.mean, Deviation: r.deviation})
 }
 
 // compileStep makes the programs, if they are missing.

@@ -115,7 +115,27 @@ func (n *Network) Save() (*weights.Set, error) {
 
 // Program compiles the network. Scope s owns the program.
 func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Program, error) {
-	l := torch.CallList{Input: valueKey(n.Input.Value), Output: valueKey(n.Output)}
+	return n.program(s, o, torch.CallList{Input: valueKey(n.Input.Value)})
+}
+
+// ProgramOn compiles the network on images that are kept as bytes: its input is (x · factor - mean) / deviation.
+func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, factor float64, mean, deviation *torch.Tensor) (*torch.Program, error) {
+	l := torch.CallList{Input: "#bytes", Names: []string{"#mean", "#deviation"}, Tensors: []*torch.Tensor{mean, deviation}}
+	call := func(operator, result string, arguments ...torch.Argument) {
+		l.Calls = append(l.Calls, torch.Call{Operator: operator, Where: "the input", Results: []string{result}, Arguments: arguments})
+	}
+	on := func(from, name string, value any) []torch.Argument {
+		return []torch.Argument{{Name: "self", Value: torch.Ref(from)}, {Name: name, Value: value}}
+	}
+	call("to.dtype", "#numbers", on("#bytes", "dtype", n.Input.DType)...)
+	call("mul.Scalar", "#scaled", on("#numbers", "other", factor)...)
+	call("sub.Tensor", "#centred", on("#scaled", "other", torch.Ref("#mean"))...)
+	call("div.Tensor", valueKey(n.Input.Value), on("#centred", "other", torch.Ref("#deviation"))...)
+	return n.program(s, o, l)
+}
+
+func (n *Network) program(s *torch.Scope, o torch.ProgramOptions, l torch.CallList) (*torch.Program, error) {
+	l.Output = valueKey(n.Output)
 	for _, t := range n.Tensors {
 		if t.Tied == "" {
 			l.Names, l.Tensors = append(l.Names, weightKey(t.Name)), append(l.Tensors, n.tensors[t.Name])

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -11,27 +12,94 @@ import (
 	"graft/torch/weights"
 )
 
-// Draw makes the first weights of a graph as the Init of its tensors says. Each tensor has random numbers of its own, so
-// that a network with one more block begins with the same weights in the others.
+// Draw makes the first weights of a graph as the Init of its tensors says, and else as PyTorch draws those of its layers. Each tensor has
+// random numbers of its own. A tensor of which nothing says how it is drawn is zero; see Undrawn.
 func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
-	set := &weights.Set{}
+	return g.DrawFrom(func() uint64 { return seed })
+}
+
+// DrawFrom is Draw with a seed that is asked for once.
+func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
+	set, first := &weights.Set{}, seed()
 	drawn := map[string]weights.Tensor{}
+	usual := g.usual()
 	for k, t := range g.Tensors {
-		w := drawn[t.Tied]
-		if t.Tied == "" {
-			values, err := t.draw(rand.New(rand.NewPCG(seed, uint64(k))))
-			if err != nil {
-				return nil, fmt.Errorf("draw %s: %w", t.Name, err)
-			}
-			if w, err = t.encode(values); err != nil {
-				return nil, err
-			}
+		if t.Tied != "" {
+			continue
 		}
+		init := cmp.Or(t.Init, usual[t.Name], "zeros")
+		values, err := t.draw(init, rand.New(rand.NewPCG(first, uint64(k))))
+		if err != nil {
+			return nil, fmt.Errorf("draw %s: %w", t.Name, err)
+		}
+		if drawn[t.Name], err = t.encode(values); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range g.Tensors {
+		w := drawn[cmp.Or(t.Tied, t.Name)]
 		w.Name = t.Name
-		drawn[t.Name] = w
 		set.Tensors = append(set.Tensors, w)
 	}
 	return set, nil
+}
+
+// Undrawn are the tensors of which nothing says how their first values are drawn: they come from a file of weights.
+func (g *Graph) Undrawn() []string {
+	var names []string
+	usual := g.usual()
+	for _, t := range g.Tensors {
+		if t.Tied == "" && cmp.Or(t.Init, usual[t.Name]) == "" {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// usual are the ways in which PyTorch's layers draw their tensors, by the operators that read them (reset_parameters in
+// torch/nn/modules).
+func (g *Graph) usual() map[string]string {
+	all := map[string]string{}
+	set := func(arg any, init string) {
+		w, ok := arg.(Weight)
+		if t := g.Tensor(string(w)); ok && t != nil {
+			if name := cmp.Or(t.Tied, t.Name); all[name] == "" {
+				all[name] = init
+			}
+		}
+	}
+	for k := range g.Nodes {
+		n := &g.Nodes[k]
+		op, _, _ := strings.Cut(n.Operator, ".")
+		switch op {
+		case "linear", "conv1d", "conv2d", "conv3d":
+			if w, ok := n.Arg("weight").(Weight); ok {
+				bound := fmt.Sprintf("uniform %v", 1/math.Sqrt(float64(max(product(g.Tensor(string(w)).Shape[1:]), 1))))
+				set(w, bound)
+				set(n.Arg("bias"), bound)
+			}
+		case "embedding":
+			set(n.Arg("weight"), "normal 1")
+		case "layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm":
+			set(n.Arg("weight"), "ones")
+			set(n.Arg("bias"), "zeros")
+			set(n.Arg("running_mean"), "zeros")
+			set(n.Arg("running_var"), "ones")
+		case "lstm", "gru", "rnn_tanh", "rnn_relu":
+			params, _ := n.Arg("params").([]any)
+			for _, p := range params {
+				if w, ok := params[min(1, len(params)-1)].(Weight); ok {
+					set(p, fmt.Sprintf("uniform %v", 1/math.Sqrt(float64(max(g.Tensor(string(w)).Shape[1], 1)))))
+				}
+			}
+		}
+	}
+	for _, t := range g.Tensors {
+		if strings.HasSuffix(t.Name, "num_batches_tracked") {
+			all[t.Name] = "zeros"
+		}
+	}
+	return all
 }
 
 // draws are the ways to draw, by the first word of Init; the second is a number.
@@ -57,17 +125,17 @@ func fill(values []float64, value func(int) float64) {
 	}
 }
 
-func (t Tensor) draw(random *rand.Rand) ([]float64, error) {
-	how, number, has := strings.Cut(t.Init, " ")
+func (t Tensor) draw(init string, random *rand.Rand) ([]float64, error) {
+	how, number, has := strings.Cut(init, " ")
 	draw := draws[how]
 	if draw == nil {
-		return nil, fmt.Errorf("nothing says how its first values are drawn; give the network a file of weights")
+		return nil, fmt.Errorf("init is %q, and no way to draw has that name", init)
 	}
 	by := 0.0
 	if has {
 		var err error
 		if by, err = strconv.ParseFloat(number, 64); err != nil {
-			return nil, fmt.Errorf("init is %q, and %q is no number", t.Init, number)
+			return nil, fmt.Errorf("init is %q, and %q is no number", init, number)
 		}
 	}
 	values := make([]float64, t.Count())
@@ -87,8 +155,11 @@ func (t Tensor) encode(values []float64) (weights.Tensor, error) {
 			w.Data = binary.LittleEndian.AppendUint32(w.Data, math.Float32bits(float32(v)))
 		case weights.Float64:
 			w.Data = binary.LittleEndian.AppendUint64(w.Data, math.Float64bits(v))
-		default:
-			return w, fmt.Errorf("draw %s: values of type %v cannot be drawn", t.Name, t.DType)
+		default: // buffers of whole numbers, and half precision, whose values come from a file
+			if v != 0 {
+				return w, fmt.Errorf("draw %s: values of type %v cannot be drawn", t.Name, t.DType)
+			}
+			w.Data = append(w.Data, make([]byte, t.DType.Size())...)
 		}
 	}
 	return w, nil

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/model"
+	"graft/model/form"
 	"graft/torch/weights"
 )
 
@@ -15,7 +15,7 @@ import (
 // extra, print and folds), tensors (tables with name, role, dtype, shape and tied) and operators (the notations of the nodes).
 
 // Form returns the form of the graph, without its weights.
-func (g *Graph) Form() model.Form {
+func (g *Graph) Form() form.Form {
 	sizes := []any{}
 	for _, size := range g.Input.Shape {
 		if size.Name == "" {
@@ -24,7 +24,7 @@ func (g *Graph) Form() model.Form {
 			sizes = append(sizes, size.String())
 		}
 	}
-	input := model.Form{{Key: "value", Value: string(g.Input.Value)}, {Key: "dtype", Value: g.Input.DType.String()}, {Key: "shape", Value: sizes}}
+	input := form.Form{{Key: "value", Value: string(g.Input.Value)}, {Key: "dtype", Value: g.Input.DType.String()}, {Key: "shape", Value: sizes}}
 	modules, tensors, operators := []any{}, []any{}, []any{}
 	for _, m := range g.Modules {
 		modules = append(modules, m.form())
@@ -35,31 +35,31 @@ func (g *Graph) Form() model.Form {
 	for _, n := range g.Nodes {
 		operators = append(operators, n.String())
 	}
-	return model.Form{{Key: "name", Value: g.Name}, {Key: "input", Value: input}, {Key: "output", Value: string(g.Output)},
+	return form.Form{{Key: "name", Value: g.Name}, {Key: "input", Value: input}, {Key: "output", Value: string(g.Output)},
 		{Key: "modules", Value: modules}, {Key: "tensors", Value: tensors}, {Key: "operators", Value: operators}}
 }
 
-func (m Module) form() model.Form {
-	f := model.Form{{Key: "path", Value: m.Path}, {Key: "class", Value: m.Class}}
+func (m Module) form() form.Form {
+	f := form.Form{{Key: "path", Value: m.Path}, {Key: "class", Value: m.Class}}
 	for key, text := range map[string]string{"extra": m.Extra, "print": m.Print} {
 		if text != "" {
-			f = append(f, model.Field{Key: key, Value: text})
+			f = append(f, form.Field{Key: key, Value: text})
 		}
 	}
 	if m.Folds {
-		f = append(f, model.Field{Key: "folds", Value: true})
+		f = append(f, form.Field{Key: "folds", Value: true})
 	}
-	slices.SortStableFunc(f[2:], func(a, b model.Field) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(f[2:], func(a, b form.Field) int { return strings.Compare(a.Key, b.Key) })
 	return f
 }
 
-func (t Tensor) form() model.Form {
+func (t Tensor) form() form.Form {
 	shape := []any{}
 	for _, size := range t.Shape {
 		shape = append(shape, size)
 	}
-	f := model.Form{{Key: "name", Value: t.Name}, {Key: "role", Value: string(t.Role)}, {Key: "dtype", Value: t.DType.String()}, {Key: "shape", Value: shape}}
-	for _, field := range []model.Field{{Key: "tied", Value: t.Tied}, {Key: "init", Value: t.Init}} {
+	f := form.Form{{Key: "name", Value: t.Name}, {Key: "role", Value: string(t.Role)}, {Key: "dtype", Value: t.DType.String()}, {Key: "shape", Value: shape}}
+	for _, field := range []form.Field{{Key: "tied", Value: t.Tied}, {Key: "init", Value: t.Init}} {
 		if field.Value != "" {
 			f = append(f, field)
 		}
@@ -67,19 +67,19 @@ func (t Tensor) form() model.Form {
 	return f
 }
 
-// FromForm makes a graph of its form. An error is model.FormFaults.
-func FromForm(form map[string]any) (*Graph, error) {
+// FromForm makes a graph of its form. An error is form.Faults.
+func FromForm(table map[string]any) (*Graph, error) {
 	r := &formReader{}
-	g := &Graph{Name: r.text(form, "name"), Output: Value(r.text(form, "output"))}
-	r.known(form, "name", "input", "output", "modules", "tensors", "operators")
-	if input, ok := form["input"].(map[string]any); ok {
+	g := &Graph{Name: r.text(table, "name"), Output: Value(r.text(table, "output"))}
+	r.known(table, "name", "input", "output", "modules", "tensors", "operators")
+	if input, ok := table["input"].(map[string]any); ok {
 		r.inside("input", func() { g.Input = r.input(input) })
 	} else {
 		r.bad("input", "it must be a table with value, dtype and shape")
 	}
-	r.tables(form, "modules", func(t map[string]any) { g.Modules = append(g.Modules, r.module(t)) })
-	r.tables(form, "tensors", func(t map[string]any) { g.Tensors = append(g.Tensors, r.tensor(t)) })
-	r.each(form, "operators", func(value any) {
+	r.tables(table, "modules", func(t map[string]any) { g.Modules = append(g.Modules, r.module(t)) })
+	r.tables(table, "tensors", func(t map[string]any) { g.Tensors = append(g.Tensors, r.tensor(t)) })
+	r.each(table, "operators", func(value any) {
 		text, ok := value.(string)
 		n, err := ParseNode(text)
 		if !ok || err != nil {
@@ -91,14 +91,14 @@ func FromForm(form map[string]any) (*Graph, error) {
 		return nil, r.faults
 	}
 	if err := g.Check(); err != nil {
-		return nil, model.FormFaults{{Text: err.Error()}}
+		return nil, form.Faults{{Text: err.Error()}}
 	}
 	return g, nil
 }
 
 // formReader reads on after faults and collects them.
 type formReader struct {
-	faults model.FormFaults
+	faults form.Faults
 	where  []any
 }
 
@@ -109,7 +109,7 @@ func (r *formReader) bad(key, format string, args ...any) {
 		where = append(where, key)
 	}
 	if len(r.faults) < mostFaults {
-		r.faults = append(r.faults, model.FormFault{Where: where, Text: fmt.Sprintf(format, args...)})
+		r.faults = append(r.faults, form.Fault{Where: where, Text: fmt.Sprintf(format, args...)})
 	}
 }
 

@@ -13,10 +13,15 @@ import (
 // stays is the same one. Tensors come with their gradients off.
 func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[string]*torch.Tensor, error) {
 	after := make(map[string]*torch.Tensor, len(p.Moves))
+	taken := map[*torch.Tensor]bool{}
 	for k, m := range p.Moves {
 		from := before[m.From]
 		if from == nil {
 			return nil, fmt.Errorf("apply surgery: there is no tensor %q", m.From)
+		}
+		if plain := m.Fold == nil && m.Scale == 0 && m.Dims == nil && m.Values == "" && !m.Fresh; plain && !taken[from] {
+			after[m.Name], taken[from] = from, true
+			continue
 		}
 		t, err := p.carry(s, m, from, before, s.NewGenerator(torch.CPU, int64(p.Seed)*1_000_003+int64(k)))
 		if err != nil {
@@ -33,7 +38,7 @@ func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[strin
 }
 
 func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[string]*torch.Tensor, random *torch.Generator) (*torch.Tensor, error) {
-	t := s.Detach(from)
+	t := s.Clone(s.Detach(from))
 	if m.Fold != nil {
 		t = fold(s, t, *m.Fold, before)
 	}

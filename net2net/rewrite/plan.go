@@ -13,8 +13,10 @@ type Plan struct {
 	Before *graph.Graph `json:"-"`
 	Graph  *graph.Graph `json:"-"` // after the change
 	Moves  []Move       `json:"moves"`
-	Seed   uint64       `json:"seed,omitempty"` // of random padding
-	Notes  []string     `json:"notes,omitempty"`
+	// Was is the form of the graph before, with which a saved plan finds the way back.
+	Was   map[string]any `json:"was,omitempty"`
+	Seed  uint64         `json:"seed,omitempty"` // of random padding
+	Notes []string       `json:"notes,omitempty"`
 }
 
 // Move says how a tensor of the graph afterwards is made. Tied tensors have one move, under the first name.

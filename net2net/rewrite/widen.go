@@ -16,7 +16,8 @@ type Options struct {
 	// Spread makes the shares of copies differ, so that training takes them apart: each of n shares is 1/n plus up to
 	// so much of 1/n. Zero gives equal shares, as Net2Net does: such copies stay equal.
 	Spread float64
-	Seed   uint64 // of shares and padding
+	Seed   uint64    // of shares and padding
+	Shares []float64 // of each place of the axis; nil draws them
 }
 
 // Widen plans another size of an axis: hidden units, heads, groups of heads, queries in each group, channels, the size of
@@ -207,6 +208,10 @@ func (w *widening) spread() {
 		} else {
 			w.from = append(w.from, -1)
 		}
+	}
+	if len(w.Shares) == w.to {
+		w.share = w.Shares
+		return
 	}
 	w.share = shares(w.from, n, w.Spread, rand.New(rand.NewPCG(w.Seed, uint64(n)<<32|uint64(w.to))))
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"graft/model/graph"
 )
 
 // List returns the axes that occur in tensors, in the order in which they first do.
@@ -60,24 +62,68 @@ func (a *Axes) Print(w io.Writer) {
 	}
 }
 
-// Name is a readable name of an axis: the tensors that it sizes first, and what it is there.
+// Name returns the name of an axis: the module whose rows it counts, and behind a slash its place where that module's rows
+// have several axes, such as heads and their size. It is empty for an axis of no tensor.
 func (a *Axes) Name(axis *Term) string {
 	for _, t := range a.Graph.Tensors {
-		for dim, term := range a.Tensors[t.Name] {
-			var found []*Term
-			term.Axes(func(x *Term) {
-				if !slices.Contains(found, x) {
-					found = append(found, x)
-				}
-			})
-			if at := slices.Index(found, axis); at >= 0 && axis.Size > 1 {
-				name := fmt.Sprintf("%s[%d]", t.Name, dim)
-				if len(found) > 1 {
-					name += fmt.Sprintf(".%d", at)
-				}
-				return name
-			}
+		dim := a.rows(t)
+		if dim < 0 || t.Tied != "" {
+			continue
 		}
+		var found []*Term
+		a.Tensors[t.Name][dim].Axes(func(x *Term) {
+			if x.Size > 1 && !slices.Contains(found, x) {
+				found = append(found, x)
+			}
+		})
+		at := slices.Index(found, axis)
+		if at < 0 {
+			continue
+		}
+		name := t.Name
+		if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+			name = name[:dot]
+		}
+		if len(found) > 1 {
+			name += fmt.Sprintf("/%d", at)
+		}
+		return name
 	}
 	return ""
+}
+
+// Named finds an axis by its name.
+func (a *Axes) Named(name string) (*Term, error) {
+	var names []string
+	for _, axis := range a.List() {
+		own := a.Name(axis)
+		if own == name {
+			return axis, nil
+		}
+		if axis.Fixed == "" && own != "" {
+			names = append(names, own)
+		}
+	}
+	const shown = 20
+	if len(names) > shown {
+		names = append(names[:shown], fmt.Sprintf("and %d more", len(names)-shown))
+	}
+	return nil, fmt.Errorf("there is no axis %q; axes that can change are %s", name, strings.Join(names, ", "))
+}
+
+// rows is the dimension of a tensor in which a module's own axis is: the columns of an embedding, the last of a tensor that
+// is added, and else the first; -1 for a vector, whose axis has another name.
+func (a *Axes) rows(t graph.Tensor) int {
+	if len(t.Shape) < 2 {
+		return -1
+	}
+	for _, u := range a.Uses {
+		if w, ok := u.Right.(graph.Weight); ok && string(w) == t.Name && u.Kind == Looks {
+			return 1
+		}
+	}
+	if a.added[t.Name] {
+		return len(t.Shape) - 1
+	}
+	return 0
 }

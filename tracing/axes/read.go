@@ -21,6 +21,7 @@ type Axes struct {
 	Norms   []Norm // over the last dimension, in running order
 
 	readers map[graph.Value][]int // nodes that read a value
+	added   map[string]bool       // tensors that are added or joined to values, such as positions
 }
 
 // Use is an operator that works along an axis, not on each of its places alone.
@@ -48,7 +49,7 @@ func Read(g *graph.Graph) (*Axes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read axes: %w", err)
 	}
-	a := &Axes{Graph: g, Shapes: shapes, Values: map[graph.Value][]*Term{}, Tensors: map[string][]*Term{}, readers: readersOf(g)}
+	a := &Axes{Graph: g, Shapes: shapes, Values: map[graph.Value][]*Term{}, Tensors: map[string][]*Term{}, readers: readersOf(g), added: map[string]bool{}}
 	for _, t := range g.Tensors {
 		if t.Tied != "" {
 			a.Tensors[t.Name] = a.Tensors[t.Tied]

@@ -50,6 +50,9 @@ func elementwise(r *reader) [][]*Term {
 		if terms := r.terms(a.Value); terms != nil {
 			lists = append(lists, terms)
 		}
+		if w, ok := a.Value.(graph.Weight); ok {
+			r.added[string(w)] = true
+		}
 	}
 	return one(broadcast(lists...))
 }
@@ -366,6 +369,9 @@ func permute(r *reader) [][]*Term {
 
 // expand repeats dimensions of size one.
 func expand(r *reader) [][]*Term {
+	if w, ok := r.n.Args[0].Value.(graph.Weight); ok { // such as a token for the class
+		r.added[string(w)] = true
+	}
 	x, other := r.first(), r.arg("other")
 	out := freshTerms(r.out(), "")
 	for k, t := range x {

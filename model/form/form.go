@@ -1,0 +1,85 @@
+// Package form holds the content of a network's file as plain values, and the faults in it.
+package form
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Form is a table of a network's form, with its keys in the order of writing. The zero Form is
+// an empty table.
+type Form []Field
+
+// Field is a key and its value: a string, an int, a Form or an []any of these.
+type Field struct {
+	Key   string
+	Value any
+}
+
+// Plain converts the form to plain values for readers and for encoders.
+func (f Form) Plain() map[string]any {
+	table := make(map[string]any, len(f))
+	for _, field := range f {
+		table[field.Key] = plain(field.Value)
+	}
+	return table
+}
+
+func plain(value any) any {
+	switch v := value.(type) {
+	case Form:
+		return v.Plain()
+	case []any:
+		list := make([]any, len(v))
+		for k := range v {
+			list[k] = plain(v[k])
+		}
+		return list
+	}
+	return value
+}
+
+// Fault is a fault in a form.
+type Fault struct {
+	Where []any // keys (string) and indices (int); empty for the whole form
+	Key   bool  // the last key itself is at fault, not what stands under it
+	Text  string
+}
+
+// Path formats Where, such as layers[2].block[0].
+func (f Fault) Path() string { return Path(f.Where) }
+
+// Path formats keys and indices as a text, which is unique.
+func Path(where []any) string {
+	var b strings.Builder
+	for _, step := range where {
+		if k, ok := step.(int); ok {
+			fmt.Fprintf(&b, "[%d]", k)
+			continue
+		}
+		key := step.(string)
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		if strings.Trim(key, "abcdefghijklmnopqrstuvwxyz") != "" || key == "" {
+			key = strconv.Quote(key)
+		}
+		b.WriteString(key)
+	}
+	return b.String()
+}
+
+// Faults lists all faults of a form. It is never empty.
+type Faults []Fault
+
+// Error lists the faults.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for k, fault := range f {
+		if lines[k] = fault.Text; len(fault.Where) > 0 {
+			lines[k] = fault.Path() + ": " + fault.Text
+		}
+	}
+	return strings.Join(lines, "\n")
+}

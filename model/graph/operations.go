@@ -1,0 +1,91 @@
+package graph
+
+import "strings"
+
+// Operations counts floating-point operations of each node for one example; a multiply and an add are two. Operators that
+// only move values count none.
+func (g *Graph) Operations() ([]int64, error) {
+	shapes, err := g.Shapes()
+	if err != nil {
+		return nil, err
+	}
+	batch := int64(max(g.Input.Shape[0].N, 1))
+	counts := make([]int64, len(g.Nodes))
+	for k := range g.Nodes {
+		counts[k] = g.operations(&g.Nodes[k], shapes) / batch
+	}
+	return counts, nil
+}
+
+// moving are operators that compute nothing.
+var moving = strings.Fields(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand expand_as squeeze unsqueeze select slice narrow chunk
+	split split_with_sizes unbind alias detach contiguous to type_as view_as reshape_as cat stack clone embedding index index_select gather repeat
+	repeat_interleave arange zeros ones full sym_size operator dropout slice_scatter select_scatter pad constant_pad_nd`)
+
+var movers = func() map[string]bool {
+	set := map[string]bool{}
+	for _, name := range moving {
+		set[name] = true
+	}
+	return set
+}()
+
+func (g *Graph) operations(n *Node, shapes map[Value][]int) int64 {
+	op, _, _ := strings.Cut(n.Operator, ".")
+	if movers[op] || len(n.Results) == 0 {
+		return 0
+	}
+	out := int64(product(shapes[n.Results[0]]))
+	shape := func(arg any) []int {
+		switch v := arg.(type) {
+		case Value:
+			return shapes[v]
+		case Weight:
+			if t := g.Tensor(string(v)); t != nil {
+				return t.Shape
+			}
+		}
+		return nil
+	}
+	bias := int64(0)
+	if n.Arg("bias") != nil {
+		bias = out
+	}
+	switch op {
+	case "linear", "conv1d", "conv2d", "conv3d":
+		if w := shape(n.Arg("weight")); len(w) > 0 {
+			return 2*out*int64(product(w[1:])) + bias
+		}
+	case "matmul", "bmm", "mm":
+		if a := shape(n.Args[0].Value); len(a) > 0 {
+			return 2 * out * int64(a[len(a)-1])
+		}
+	case "addmm":
+		if a := shape(n.Arg("mat1")); len(a) > 0 {
+			return 2*out*int64(a[len(a)-1]) + out
+		}
+	case "scaled_dot_product_attention": // scores, softmax, and their products with the values
+		q, k, v := shape(n.Arg("query")), shape(n.Arg("key")), shape(n.Arg("value"))
+		if len(q) > 1 && len(k) > 1 && len(v) > 0 {
+			rows, keys := int64(product(q[:len(q)-1])), int64(k[len(k)-2])
+			return rows * keys * int64(2*q[len(q)-1]+2*v[len(v)-1]+5)
+		}
+	case "lstm", "gru", "rnn_tanh", "rnn_relu":
+		sum := int64(0)
+		params, _ := n.Arg("params").([]any)
+		for _, p := range params {
+			if w := shape(p); len(w) == 2 {
+				sum += 2 * int64(product(w))
+			}
+		}
+		in := shape(n.Args[0].Value)
+		return sum * int64(product(in[:2]))
+	case "layer_norm", "rms_norm", "group_norm":
+		return 8 * out
+	case "batch_norm":
+		return 4 * out
+	case "softmax", "log_softmax":
+		return 5 * out
+	}
+	return out
+}

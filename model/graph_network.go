@@ -1,0 +1,188 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+
+	"graft/model/graph"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// FromGraph makes a network of a graph, without tensors: the tree has its modules, the graph runs.
+func FromGraph(g *graph.Graph) (*Network, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	n := &Network{}
+	n.setGraph(g)
+	return n, nil
+}
+
+func (n *Network) setGraph(g *graph.Graph) {
+	n.Graph, n.Root, n.Input = g, treeOf(g), Shape(g.Input.Dims()[1:])
+}
+
+// Rebuild makes the network that of another graph, with its tensors by name. Tensors that both have stay; the caller frees
+// others. Without tensors the network is bare afterwards.
+func (n *Network) Rebuild(g *graph.Graph, tensors map[string]*torch.Tensor) {
+	n.setGraph(g)
+	if tensors == nil {
+		return
+	}
+	n.fill(func(name string) *torch.Tensor { return tensors[name] })
+}
+
+// fill gives the leaves of a graph's tree their tensors.
+func (n *Network) fill(tensor func(name string) *torch.Tensor) {
+	n.Walk(func(path string, m Module) bool {
+		if leaf, ok := m.(*Leaf); ok {
+			leaf.Weights = nil
+			for _, slot := range leaf.Layer.Slots() {
+				leaf.Weights = append(leaf.Weights, tensor(childPath(path, slot.Name)))
+			}
+		}
+		return true
+	})
+}
+
+// Tensors returns the tensors of the network by their names in a state dict, tied ones under each.
+func (n *Network) Tensors() map[string]*torch.Tensor {
+	all := map[string]*torch.Tensor{}
+	for _, e := range n.State() {
+		all[e.Name] = e.Tensor
+	}
+	return all
+}
+
+// materializeGraph draws the tensors of a graph. What the graph does not say how to draw is zero until weights are loaded; see
+// graph.Undrawn.
+func (n *Network) materializeGraph(s *torch.Scope, p Placement) error {
+	set, err := n.Graph.DrawFrom(func() uint64 { return draw64(s, p.Random) })
+	if err != nil {
+		return err
+	}
+	byName := make(map[string]*torch.Tensor, len(set.Tensors))
+	for k, w := range set.Tensors {
+		t := n.Graph.Tensors[k]
+		if t.Tied != "" {
+			continue
+		}
+		tensor := torch.FromWeights(s, p.Device, w)
+		if floating(t.DType) && p.DType != torch.Float32 && t.Role == graph.Parameter {
+			tensor = s.To(tensor, p.DType, p.Device)
+		}
+		byName[t.Name] = s.RequireGrad(tensor, t.Role == graph.Parameter)
+	}
+	for _, t := range n.Graph.Tensors {
+		if t.Tied != "" {
+			byName[t.Name] = byName[t.Tied]
+		}
+	}
+	n.fill(func(name string) *torch.Tensor { return byName[name] })
+	return s.Err()
+}
+
+func floating(d weights.DType) bool {
+	return d == weights.Float32 || d == weights.Float64 || d == weights.Float16 || d == weights.BFloat16
+}
+
+// draw64 draws a seed from a generator.
+func draw64(s *torch.Scope, random *torch.Generator) uint64 {
+	t := s.Zeros(torch.Float32, torch.CPU, 2)
+	s.Uniform(t, 0, 1<<24, random)
+	values, err := torch.Values[float32](t)
+	if err != nil {
+		return 0 // the scope keeps the error
+	}
+	return uint64(values[0])<<24 | uint64(values[1])
+}
+
+// graphProgram compiles a graph.
+func (n *Network) graphProgram(s *torch.Scope, o torch.ProgramOptions, in *Pixels) (*torch.Program, error) {
+	if n.scope == nil {
+		return nil, fmt.Errorf("make program: the network has no weights yet")
+	}
+	bound, err := n.Graph.BindTensors(s, n.Tensors())
+	if err != nil {
+		return nil, fmt.Errorf("make program: %w", err)
+	}
+	if in == nil {
+		return bound.Program(s, o)
+	}
+	return bound.ProgramOn(s, o, in.Factor, in.Mean, in.Deviation)
+}
+
+// graphSheet has a row for each module that runs operators or has tensors.
+func (n *Network) graphSheet() ([]Row, error) {
+	shapes, err := n.Graph.Shapes()
+	if err != nil {
+		return nil, Faults{{Text: err.Error()}}
+	}
+	operations, err := n.Graph.Operations()
+	if err != nil {
+		return nil, Faults{{Text: err.Error()}}
+	}
+	var rows []Row
+	at := map[string]int{}
+	row := func(path string) *Row {
+		k, ok := at[path]
+		if !ok {
+			k = len(rows)
+			at[path] = k
+			rows = append(rows, Row{Path: path, Leaf: &Leaf{Layer: Held{Class: path}}})
+		}
+		return &rows[k]
+	}
+	for k, node := range n.Graph.Nodes {
+		r := row(node.Module)
+		r.Operations += operations[k]
+		for _, v := range node.Results {
+			if shape := shapes[v]; len(shape) > 1 {
+				r.Out = Shape(shape[1:])
+				r.ActivationBytes += 4 * int64(Shape(shape[1:]).Count())
+			}
+		}
+	}
+	n.Walk(func(path string, m Module) bool {
+		leaf, ok := m.(*Leaf)
+		if _, runs := at[path]; ok && (runs || len(leaf.Layer.Slots()) > 0) {
+			r := row(path)
+			r.Leaf = leaf
+			p, b := Counts(leaf.Layer)
+			r.Parameters, r.Buffers = r.Parameters+p, r.Buffers+b
+		}
+		return true
+	})
+	return rows, nil
+}
+
+// graphOutput is the output's shape for one example.
+func (n *Network) graphOutput() (Shape, error) {
+	shapes, err := n.Graph.Shapes()
+	if err != nil {
+		return nil, Faults{{Text: err.Error()}}
+	}
+	return Shape(shapes[n.Graph.Output][1:]), nil
+}
+
+// Tokens reports whether the input is tokens, which are whole numbers, and not numbers such as pixels.
+func (n *Network) Tokens() bool { return n.Graph != nil && n.Graph.Input.DType == weights.Int64 }
+
+// isGraphForm reports whether a form is that of a graph.
+func isGraphForm(table map[string]any) bool {
+	_, operators := table["operators"]
+	return operators
+}
+
+// GraphText identifies the operators of a graph; empty for a tree.
+func (n *Network) GraphText() string {
+	if n.Graph == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, node := range n.Graph.Nodes {
+		b.WriteString(node.String() + "\n")
+	}
+	return b.String()
+}

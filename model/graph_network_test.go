@@ -1,0 +1,78 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/model/graph"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// mixed is a graph with a tied weight, a module that has tensors and parts, a buffer and a constant.
+func mixed(t *testing.T) *graph.Graph {
+	g := &graph.Graph{Name: "Net", Output: "logits", Input: graph.Input{Value: "x", DType: weights.Int64, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}},
+		Modules: []graph.Module{{Class: "Net"}, {Path: "embed", Class: "Embedding", Extra: "5, 4"}, {Path: "block", Class: "Block"}, {Path: "block.fc", Class: "Linear", Extra: "in_features=4, out_features=4, bias=True"}, {Path: "head", Class: "Linear", Extra: "in_features=4, out_features=5, bias=False"}},
+		Tensors: []graph.Tensor{{Name: "embed.weight", Role: graph.Parameter, DType: weights.Float32, Shape: []int{5, 4}}, {Name: "block.scale", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4}, Init: "ones"},
+			{Name: "block.seen", Role: graph.Buffer, DType: weights.Int64, Shape: []int{}, Init: "zeros"}, {Name: "block.fc.weight", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4, 4}}, {Name: "block.fc.bias", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4}},
+			{Name: "head.weight", Role: graph.Parameter, DType: weights.Float32, Shape: []int{5, 4}, Tied: "embed.weight"}, {Name: "mask", Role: graph.Constant, DType: weights.Float32, Shape: []int{3, 1}, Init: "ones"}}}
+	for _, line := range []string{"e = embedding.default(weight=@embed.weight, indices=%x) in embed", "m = mul.Tensor(self=%e, other=@mask)", "s = mul.Tensor(self=%m, other=@block.scale) in block",
+		"f = linear.default(input=%s, weight=@block.fc.weight, bias=@block.fc.bias) in block.fc", "logits = linear.default(input=%f, weight=@head.weight) in head"} {
+		n, err := graph.ParseNode(line)
+		require.NoError(t, err)
+		g.Nodes = append(g.Nodes, n)
+	}
+	return g
+}
+
+func TestGraphsAreNetworks(t *testing.T) {
+	n, err := FromGraph(mixed(t))
+	require.NoError(t, err)
+	assert.Equal(t, "Net(\n  (embed): Embedding(5, 4)\n  (block): Block(\n    (fc): Linear(in_features=4, out_features=4, bias=True)\n  )\n  (head): Linear(in_features=4, out_features=5, bias=False)\n)", n.String())
+	again, err := FromForm(n.Form().Plain())
+	require.NoError(t, err)
+	assert.Equal(t, n.Form(), again.Form())
+	require.NoError(t, n.Check())
+	assert.Equal(t, 20+4+16+4, n.Parameters(), "tied weights count once")
+	out, err := n.Output()
+	require.NoError(t, err)
+	assert.Equal(t, Shape{3, 5}, out)
+	operations, err := n.Operations()
+	require.NoError(t, err)
+	assert.Equal(t, int64(3*(4+4+2*16+4+2*20)), operations)
+
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		require.NoError(t, n.Materialize(s, Placement{Random: s.NewGenerator(torch.CPU, 3)}))
+		var names []string
+		for _, e := range n.State() {
+			names = append(names, e.Name)
+		}
+		assert.Equal(t, []string{"mask", "embed.weight", "block.scale", "block.seen", "block.fc.weight", "block.fc.bias", "head.weight"}, names)
+		assert.Len(t, n.Params(), 4)
+		assert.Same(t, n.Tensors()["embed.weight"], n.Tensors()["head.weight"])
+		set, err := n.Save()
+		require.NoError(t, err)
+		twin, err := n.Clone(s)
+		require.NoError(t, err)
+		assert.Same(t, twin.Tensors()["embed.weight"], twin.Tensors()["head.weight"], "ties are copied")
+		assert.NotSame(t, n.Tensors()["embed.weight"], twin.Tensors()["embed.weight"])
+		other, err := FromGraph(mixed(t))
+		require.NoError(t, err)
+		require.NoError(t, other.Materialize(s, Placement{Random: s.NewGenerator(torch.CPU, 4)}))
+		require.NoError(t, other.Load(set))
+		forward := func(n *Network) []float32 {
+			p, err := n.Program(s, torch.ProgramOptions{})
+			require.NoError(t, err)
+			y := p.Forward(s, torch.From(s, []int64{1, 2, 3, 0, 4, 2}, 2, 3), false, nil)
+			require.NoError(t, s.Err())
+			values, err := torch.Values[float32](s.Detach(y))
+			require.NoError(t, err)
+			return values
+		}
+		assert.Equal(t, forward(n), forward(other))
+		assert.Equal(t, forward(n), forward(twin))
+		return nil
+	}))
+}

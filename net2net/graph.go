@@ -1,0 +1,230 @@
+package net2net
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"graft/model"
+	"graft/model/graph"
+	"graft/net2net/rewrite"
+	"graft/torch"
+	"graft/tracing/axes"
+)
+
+// usualSpread takes copies apart in training: shares of n copies differ from 1/n by up to a quarter of it.
+const usualSpread = 0.5
+
+// planGraph plans an action on a network that runs as a graph.
+func planGraph(g *graph.Graph, a Action, o Options) (*rewrite.Plan, error) {
+	read, err := axes.Read(g)
+	if err != nil {
+		return nil, err
+	}
+	switch a.Kind {
+	case "deepen":
+		path, err := graphBlock(read, a.Target)
+		if err != nil {
+			return nil, err
+		}
+		return rewrite.Deepen(read, path)
+	case "widen":
+		return planWider(read, a, o)
+	}
+	return nil, fmt.Errorf("networks that run as graphs can be deepened and widened; %s is for trees of layers", a.Kind)
+}
+
+func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
+	switch a.Target {
+	case "vocabulary":
+		return rewrite.Vocabulary(read, a.Size)
+	case "context":
+		return rewrite.Context(read, a.Size)
+	}
+	axis, err := read.Named(a.Target)
+	if err != nil {
+		return nil, err
+	}
+	if a.Size == 0 {
+		return nil, fmt.Errorf("it needs a size, such as widen:%s:%d", a.Target, 2*axis.Size)
+	}
+	r := rewrite.Options{Spread: usualSpread, Seed: o.Seed}
+	if o.Equal {
+		r.Spread = 0
+	}
+	return rewrite.Widen(read, axis, a.Size, r)
+}
+
+// graphBlock is the path of a block that is given by its path or its number.
+func graphBlock(read *axes.Axes, target string) (string, error) {
+	number, err := strconv.Atoi(target)
+	if err != nil {
+		return target, nil
+	}
+	blocks, _ := rewrite.Blocks(read)
+	if number < 0 || number >= len(blocks) {
+		return "", fmt.Errorf("there is no block %d; the network has %d that can be repeated", number, len(blocks))
+	}
+	return blocks[number].Path, nil
+}
+
+// applyGraph executes an action on a graph.
+func applyGraph(n *model.Network, a Action, o Options) (*Change, error) {
+	c := &Change{Action: a, Seed: o.Seed, Equal: o.Equal, Before: Fingerprint(n)}
+	if a.Kind == None {
+		c.After = c.Before
+		return c, c.adoptPlan(n, nil)
+	}
+	if err := a.validate(); err != nil {
+		return nil, err
+	}
+	plan, err := planGraph(n.Graph, a, o)
+	if err != nil {
+		return nil, err
+	}
+	plan.Was = n.Graph.Form().Plain()
+	return c, c.adoptPlan(n, plan)
+}
+
+// adoptPlan changes the network and notes where its tensors come from.
+func (c *Change) adoptPlan(n *model.Network, p *rewrite.Plan) error {
+	if p == nil {
+		for _, e := range n.State() {
+			c.Moves = append(c.Moves, Move{Name: e.Name, From: e.Name, Fate: Kept})
+		}
+		return nil
+	}
+	before := n.State()
+	if n.Scope() == nil {
+		n.Rebuild(p.Graph, nil)
+	} else if err := rebuild(n, p); err != nil {
+		return err
+	}
+	c.Graph, c.Notes, c.After = p, slices.Concat(c.Notes, p.Notes), Fingerprint(n)
+	c.moved(p, before)
+	return nil
+}
+
+// rebuild gives the network the graph and the tensors of a plan.
+func rebuild(n *model.Network, p *rewrite.Plan) error {
+	return torch.With(func(s *torch.Scope) error {
+		old := n.Tensors()
+		tensors, err := p.Apply(s, old)
+		if err != nil {
+			return err
+		}
+		had := map[*torch.Tensor]bool{}
+		for _, t := range old {
+			had[t] = true
+		}
+		for _, t := range p.Graph.Tensors {
+			if tensor := tensors[t.Name]; t.Tied == "" && !had[tensor] {
+				s.Keep(n.Scope(), s.RequireGrad(tensor, t.Role == graph.Parameter))
+			}
+			delete(had, tensors[t.Name])
+		}
+		if s.Err() != nil {
+			return s.Err()
+		}
+		n.Rebuild(p.Graph, tensors)
+		for t := range had {
+			n.Scope().Free(t)
+		}
+		return n.Scope().Err()
+	})
+}
+
+// moved notes the origin of each tensor, and which are gone.
+func (c *Change) moved(p *rewrite.Plan, before []model.Entry) {
+	used := map[string]bool{}
+	c.Moves = nil
+	for _, m := range p.Moves {
+		move := Move{Name: m.Name, From: m.From, Fate: Kept}
+		switch {
+		case m.Fresh || m.Values != "":
+			move = Move{Name: m.Name, Fate: New, How: "copy", Donor: m.From}
+			if m.Values != "" {
+				move.How = m.Values
+			}
+		case len(m.Dims) > 0:
+			move.Fate = Copied
+			if slices.ContainsFunc(m.Dims, func(d rewrite.Dim) bool { return d.Split }) {
+				move.Fate = Split
+			}
+			if m.Dims[0].Merge {
+				move.Fate = Merged
+			}
+		}
+		used[move.From] = true
+		c.Moves = append(c.Moves, move)
+	}
+	for _, e := range before {
+		if e.Slot.Tied == "" && !used[e.Name] {
+			c.Gone = append(c.Gone, e.Name)
+		}
+	}
+}
+
+// revertGraph undoes a change of a graph.
+func revertGraph(n *model.Network, c *Change) (*Change, error) {
+	back := &Change{Action: c.Action, Before: Fingerprint(n)}
+	if !c.grew() || c.Graph == nil {
+		back.After = back.Before
+		return back, back.adoptPlan(n, nil)
+	}
+	plan := *c.Graph
+	plan.Graph = n.Graph
+	var err error
+	if plan.Before, err = graph.FromForm(plan.Was); err != nil {
+		return nil, fmt.Errorf("the record's graph: %w", err)
+	}
+	reverse, err := plan.Reverse()
+	if err != nil {
+		return nil, err
+	}
+	return back, back.adoptPlan(n, reverse)
+}
+
+// followGraph carries the optimizer's state through the plan of a graph.
+func (f *follower) followGraph(e model.Entry, p *rewrite.Plan) (int, torch.State, error) {
+	at := slices.IndexFunc(p.Moves, func(m rewrite.Move) bool { return m.Name == e.Name })
+	if at < 0 {
+		return 0, torch.State{}, fmt.Errorf("the record does not speak of %s", e.Name)
+	}
+	m := p.Moves[at]
+	if m.Fresh || m.Values != "" {
+		return f.begin(e, Move{Donor: m.From})
+	}
+	k := slices.Index(f.old.Names, m.From)
+	if k < 0 {
+		return 0, torch.State{}, fmt.Errorf("the optimizer does not move %s", m.From)
+	}
+	slot := f.old.Slots[k]
+	return f.old.GroupOf(k), torch.State{First: p.Moments(f.s, m, slot.First, 1), Second: p.Moments(f.s, m, slot.Second, 2), Steps: f.steps[k]}, f.s.Err()
+}
+
+// proposeGraph lists the actions that fit a graph: each block deeper, each axis half as wide again.
+func proposeGraph(g *graph.Graph) ([]Action, error) {
+	read, err := axes.Read(g)
+	if err != nil {
+		return nil, err
+	}
+	var actions []Action
+	blocks, _ := rewrite.Blocks(read)
+	for _, b := range blocks {
+		actions = append(actions, Action{Kind: "deepen", Target: b.Path})
+	}
+	for _, axis := range read.List() {
+		name := read.Name(axis)
+		if axis.Fixed != "" || name == "" {
+			continue
+		}
+		for _, to := range []int{axis.Size + (axis.Size+1)/2, 2 * axis.Size} {
+			if _, err := rewrite.Widen(read, axis, to, rewrite.Options{}); err == nil {
+				actions = append(actions, Action{Kind: "widen", Target: name, Size: to})
+				break
+			}
+		}
+	}
+	return actions, nil
+}

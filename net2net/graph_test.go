@@ -1,0 +1,194 @@
+package net2net
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/model"
+	"graft/model/transformer"
+	"graft/net2net/rewrite"
+	"graft/torch"
+	"graft/torch/weights"
+	"graft/tracing/axes"
+)
+
+const grownInTraining = "../../shared/reference/transformers/cases"
+
+// midway is a network of the reference that grows in the midst of training.
+type midway struct {
+	Name   string
+	Before struct{ Vocab, Context, Width, Heads, Hidden, Depth int }
+	AdamW  struct {
+		LR          float64
+		Betas       [2]float64
+		Eps         float64
+		WeightDecay float64 `json:"weight_decay"`
+	}
+	Batches      [][][]int64
+	LossesBefore []float64 `json:"losses_before"`
+	LossesGrown  []float64 `json:"losses_grown"`
+	tensors      map[string]weights.Tensor // before, after and their moments, by name
+}
+
+func readMidway(t *testing.T) []midway {
+	paths, _ := filepath.Glob(filepath.Join(grownInTraining, "adam_*.json"))
+	if len(paths) == 0 {
+		t.Skip("left out: transformers that grew in training; " + grownInTraining + " is not here")
+	}
+	var all []midway
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var m midway
+		require.NoError(t, json.Unmarshal(text, &m))
+		file, err := os.Open(strings.TrimSuffix(path, ".json") + ".pt")
+		require.NoError(t, err)
+		info, err := file.Stat()
+		require.NoError(t, err)
+		set, err := weights.ReadPTH(file, info.Size(), weights.Options{})
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		m.tensors = map[string]weights.Tensor{}
+		for _, w := range set.Tensors {
+			m.tensors[w.Name] = w
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// trainee trains a network step by step.
+type trainee struct {
+	t *testing.T
+	s *torch.Scope
+	n *model.Network
+	o *Optimizer
+}
+
+func (x *trainee) train(batches [][][]int64) (losses []float64) {
+	for _, ids := range batches {
+		var in, labels []int64
+		for _, row := range ids {
+			in, labels = append(in, row[:len(row)-1]...), append(labels, row[1:]...)
+		}
+		length := len(ids[0]) - 1
+		p, err := x.n.Program(x.s, torch.ProgramOptions{})
+		require.NoError(x.t, err)
+		f, err := torch.Train(p, x.o.Optimizer, torch.Batches{Inputs: torch.From(x.s, in, len(ids), length), Labels: torch.From(x.s, labels, len(ids), length), Size: len(ids)})
+		require.NoError(x.t, err)
+		losses = append(losses, f.Losses...)
+	}
+	return losses
+}
+
+// ratio is the share of each column that a weight after growth has of its column before, averaged over blocks of rows.
+func (m midway) shares(name string, group int) []float64 {
+	before, after := m.values("before."+name), m.values("after."+name)
+	rows := int(m.tensors["before."+name].Shape[0])
+	old, now := len(before)/rows, len(after)/rows
+	shares := make([]float64, now/group)
+	for k := range shares {
+		at := k*group + 0
+		source := (k % (old / group)) * group
+		sum, weight := 0.0, 0.0
+		for r := range rows {
+			sum += after[r*now+at] * before[r*old+source]
+			weight += before[r*old+source] * before[r*old+source]
+		}
+		shares[k] = sum / weight
+	}
+	return shares
+}
+
+func (m midway) values(name string) []float64 {
+	v, err := m.tensors[name].Float64s()
+	if err != nil {
+		panic(name + ": " + err.Error())
+	}
+	return v
+}
+
+// The losses after growth follow those of the reference, so that weights and both moments of Adam are carried as it states.
+func TestOptimizersFollowGraphs(t *testing.T) {
+	for _, m := range readMidway(t) {
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			c := m.Before
+			g, err := transformer.New(transformer.Config{Vocabulary: c.Vocab, Context: c.Context, Width: c.Width, Heads: c.Heads, Hidden: c.Hidden, Depth: c.Depth, DType: weights.Float64})
+			require.NoError(t, err)
+			n, err := model.FromGraph(g)
+			require.NoError(t, err)
+			require.NoError(t, n.Materialize(s, model.Placement{DType: torch.Float64}))
+			x := &trainee{t: t, s: s, n: n}
+			x.o, err = NewOptimizer(s, n, torch.OptimizerOptions{Rule: torch.AdamW, LR: m.AdamW.LR, Beta1: m.AdamW.Betas[0], Beta2: m.AdamW.Betas[1], Eps: m.AdamW.Eps, WeightDecay: m.AdamW.WeightDecay})
+			require.NoError(t, err)
+			m.restore(t, x)
+			m.grow(t, x)
+			got := x.train(m.Batches[20:])
+			for k, want := range m.LossesGrown {
+				assert.InDelta(t, want, got[k], 1e-9, "%s, step %d after growth", m.Name, k)
+			}
+			return nil
+		}))
+	}
+}
+
+// restore sets the network and its moments to those of step 20.
+func (m midway) restore(t *testing.T, x *trainee) {
+	set := &weights.Set{}
+	for _, e := range x.n.State() {
+		w := m.tensors["before."+e.Name]
+		w.Name = e.Name
+		set.Tensors = append(set.Tensors, w)
+	}
+	require.NoError(t, x.n.Load(set))
+	for k, name := range x.o.Names {
+		x.s.Copy(x.o.Slots[k].First, torch.FromWeights(x.s, torch.CPU, m.tensors["exp_avg_before."+name]))
+		x.s.Copy(x.o.Slots[k].Second, torch.FromWeights(x.s, torch.CPU, m.tensors["exp_avg_sq_before."+name]))
+	}
+	x.s.Fill(x.o.Steps, 20)
+	require.NoError(t, x.s.Err())
+}
+
+func (m midway) grow(t *testing.T, x *trainee) {
+	follow := func(plan *rewrite.Plan, err error) {
+		require.NoError(t, err)
+		c := &Change{Before: Fingerprint(x.n)}
+		require.NoError(t, c.adoptPlan(x.n, plan))
+		x.o, err = x.o.Follow(x.s, x.n, c)
+		require.NoError(t, err)
+	}
+	read := func() *axes.Axes {
+		a, err := axes.Read(x.n.Graph)
+		require.NoError(t, err)
+		return a
+	}
+	blocks := []string{"blocks.0", "blocks.1"}
+	switch m.Name {
+	case "adam_depth_2_3":
+		follow(rewrite.Deepen(read(), "blocks.0"))
+	case "adam_hidden_40_56":
+		for _, b := range blocks {
+			a := read()
+			axis, err := a.Named(b + ".up")
+			require.NoError(t, err)
+			follow(rewrite.Widen(a, axis, 56, rewrite.Options{Shares: m.shares(b+".down.weight", 1)}))
+		}
+	case "adam_heads_4_6":
+		for _, b := range blocks {
+			a := read()
+			axis, err := a.Named(b + ".q/0")
+			require.NoError(t, err)
+			follow(rewrite.Widen(a, axis, 6, rewrite.Options{Shares: m.shares(b+".o.weight", sizeOfHead)}))
+		}
+	default:
+		t.Fatal(m.Name)
+	}
+}
+
+const sizeOfHead = 4
