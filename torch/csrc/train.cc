@@ -70,6 +70,7 @@ struct Tally {
   // A part of a step adds to it.
   void note(int64_t step, const at::Tensor &loss, const at::Tensor &logits, const at::Tensor &labels, bool counts = true) {
     c10::NoGradGuard guard;
+    if (loss.scalar_type() == at::kDouble && losses.scalar_type() != at::kDouble) losses = losses.to(at::kDouble);
     losses[step].add_(loss);
     if (counts) correct[step].add_(logits.argmax(1).eq(labels).sum());
   }
