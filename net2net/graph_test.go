@@ -31,8 +31,8 @@ type midway struct {
 		WeightDecay float64 `json:"weight_decay"`
 	}
 	Batches      [][][]int64
-	LossesBefore []float64 `json:"losses_before"`
-	LossesGrown  []float64 `json:"losses_grown"`
+	LossesBefore []float64                 `json:"losses_before"`
+	LossesGrown  []float64                 `json:"losses_grown"`
 	tensors      map[string]weights.Tensor // before, after and their moments, by name
 }
 

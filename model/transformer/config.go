@@ -24,6 +24,7 @@ type Config struct {
 	MLP        MLP
 	Untied     bool               // the head has weights of its own, not those of the embedding
 	NoBias     bool               // linear layers have no bias
+	Stacked    bool               // queries, keys and values are one layer, qkv, as in GPT-2
 	Full       bool               // every token sees all others, not only those before it
 	Base       float64            // of rotary positions; zero means 10,000
 	Scale      float64            // of scores; zero means 1 over the root of Size

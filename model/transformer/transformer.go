@@ -135,9 +135,17 @@ func (b *builder) writer() string {
 
 func (b *builder) attention(x graph.Value) graph.Value {
 	const init = "normal 0.02"
-	q := b.heads(b.linear("q", x, b.Heads*b.Size, b.Width, init, !b.NoBias), b.Heads)
-	k := b.heads(b.linear("k", x, b.Groups*b.Size, b.Width, init, !b.NoBias), b.Groups)
-	v := b.heads(b.linear("v", x, b.Groups*b.Size, b.Width, init, !b.NoBias), b.Groups)
+	rows := []int{b.Heads * b.Size, b.Groups * b.Size, b.Groups * b.Size}
+	var parts []graph.Value
+	if b.Stacked {
+		all := b.linear("qkv", x, rows[0]+rows[1]+rows[2], b.Width, init, !b.NoBias)
+		parts = b.Calls("split_with_sizes.default", 3, "self", all, "split_sizes", rows, "dim", -1)
+	} else {
+		for k, name := range []string{"q", "k", "v"} {
+			parts = append(parts, b.linear(name, x, rows[k], b.Width, init, !b.NoBias))
+		}
+	}
+	q, k, v := b.heads(parts[0], b.Heads), b.heads(parts[1], b.Groups), b.heads(parts[2], b.Groups)
 	if b.rotary() {
 		q, k = b.rotate(q), b.rotate(k)
 	}

@@ -23,6 +23,7 @@ func drawConfig(r *rand.Rand, dtype weights.DType) transformer.Config {
 	c := transformer.Config{Vocabulary: 5 + r.IntN(20), Context: 3 + r.IntN(6), Groups: 1 + r.IntN(3), Size: 2 * (1 + r.IntN(3)), Depth: 1 + r.IntN(3), DType: dtype,
 		Norm: transformer.Norm(r.IntN(2)), Post: r.IntN(3) == 0, Positions: transformer.Positions(r.IntN(4)), MLP: transformer.MLP(r.IntN(3)),
 		Untied: r.IntN(2) == 0, NoBias: r.IntN(2) == 0, Full: r.IntN(3) == 0, Eps: []float64{1e-5, 1e-3, 1e-8}[r.IntN(3)]}
+	c.Stacked = r.IntN(3) == 0
 	c.Heads = c.Groups * (1 + r.IntN(3))
 	c.Width, c.Hidden = 4+r.IntN(14), 3+r.IntN(20)
 	if r.IntN(3) == 0 {
