@@ -98,7 +98,7 @@ func (*finishLine) Save([]trainer.Section) error { return nil }
 // reach trains until the accuracy is reached, or the budget ends.
 func (r batchRival) reach(data *dataset.Set, seed int64) (f finishLine, reached bool, err error) {
 	err = torch.With(func(s *torch.Scope) error {
-		n, err := model.Zoo("ConvSmall", model.ZooOptions{Input: data.Shape[:], Classes: len(data.Classes)})
+		n, err := model.Zoo("ConvSmall", model.ZooOptions{Input: data.Shape, Classes: len(data.Classes)})
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 	"graft/dataset"
 	"graft/files"
 	"graft/model"
+	"graft/torch"
+	"graft/trainer"
 )
 
 // Declared makes the network for what is known of the data without reading images.
@@ -33,8 +35,15 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 		return
 	}
 	shape, classes := dataset.Declared(fsys, j.Data)
-	if len(shape) > 0 && !n.Input.Same(shape) {
-		r.Blame(key, fmt.Sprintf("the network takes %v and the images of %s are %v; give the network that input, or other images", n.Input, j.Data.Kind, model.Shape(shape)))
+	tokens := j.Data.Kind == dataset.KindText
+	if len(shape) > 0 || tokens != n.Tokens() {
+		if err := trainer.Takes(n, j.Data.Kind, shape, tokens); err != nil {
+			r.Blame(key, err.Error())
+		}
+	}
+	j.compareGraph(n, tokens, r)
+	if tokens {
+		return
 	}
 	out, err := n.Output()
 	switch {
@@ -46,4 +55,23 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 		}
 		r.Blame(key, fmt.Sprintf("the network gives %v and %s has %d classes; set network.classes to %d, or take other data", out, j.Data.Kind, classes, cmp.Or(classes, 10)))
 	}
+}
+
+// compareGraph reports what a network that runs as a graph, or text, cannot have.
+func (j *Job) compareGraph(n *model.Network, tokens bool, r *decode.Reading) {
+	if n.Graph != nil && j.Train.CUDAGraphs {
+		r.Blame("train.cuda_graphs", "the network runs as a graph of operators, which is not recorded; set cuda_graphs to false")
+	}
+	if n.Graph != nil && j.InitialWeights().Weights == "" {
+		if missing := n.Graph.Undrawn(); len(missing) > 0 {
+			r.Blame("network.weights", fmt.Sprintf("nothing says how %s and %d others are drawn; give the file of weights that was written beside the network", missing[0], len(missing)-1))
+		}
+	}
+	if tokens && changes(j.Train.Augment) {
+		r.Blame("train.augment", "images are augmented, and text is not; leave the section augment out")
+	}
+}
+
+func changes(a torch.Augment) bool {
+	return a.Pad > 0 || a.Flip || a.Cutout > 0 || a.RandAugment > 0 || a.Mixup > 0
 }

@@ -15,15 +15,25 @@ import (
 	"graft/model"
 )
 
-// largestNetworkFile is in bytes.
+// largestNetworkFile is in bytes, of a tree of layers. Files of graphs may be larger.
 const largestNetworkFile = 1 << 20
+
+func largestFileOf(graph bool) int {
+	if graph {
+		return largestImported
+	}
+	return largestNetworkFile
+}
 
 // ReadNetwork reads a network's file: JSON where its name ends in .json, and TOML
 // otherwise. The error wraps [Faults] where the file can be read and is wrong.
 func ReadNetwork(fsys files.FS, path string) (*model.Network, error) {
-	data, err := decode.ReadAll(fsys, path, largestNetworkFile)
+	data, err := decode.ReadAll(fsys, path, largestImported)
 	if err != nil {
 		return nil, fmt.Errorf("read network: %w", err)
+	}
+	if most := largestFileOf(decode.NewDocument(path, data).Has("operators")); len(data) > most {
+		return nil, fmt.Errorf("read network: reading %s: the file has %d bytes, and a network of layers takes at most %d", path, len(data), most)
 	}
 	n, err := parseNetwork(path, data)
 	if err != nil {
@@ -56,7 +66,7 @@ func parseNetwork(path string, data []byte) (*model.Network, error) {
 }
 
 // isNetworkKey reports whether a network's file may have a key.
-func isNetworkKey(key string) bool { return key == "layers" }
+func isNetworkKey(key string) bool { return key == "layers" || key == "operators" }
 
 func problems(faults model.FormFaults) []decode.Problem {
 	list := make([]decode.Problem, len(faults))
@@ -78,8 +88,8 @@ func WriteNetwork(fsys files.FS, path string, n *model.Network, classes ...strin
 	if isJSON(path) {
 		text = decode.FormatJSON(tableOf(n.Form()).(decode.Table), isParts)
 	}
-	if len(text) > largestNetworkFile {
-		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path, len(text), largestNetworkFile)
+	if most := largestFileOf(n.Graph != nil); len(text) > most {
+		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path, len(text), most)
 	}
 	return writeText(fsys, "network", path, text)
 }
@@ -120,7 +130,7 @@ func networkText(n *model.Network) string {
 
 // isParts says whether a key of a network has a line for each of its parts.
 func isParts(key string) bool {
-	return slices.Contains([]string{"layers", "block", "residual", "branches"}, key)
+	return slices.Contains(slices.Concat([]string{"layers", "block", "residual", "branches"}, importedKeys), key)
 }
 
 // tableOf turns a form, or what stands in it, into what package decode writes.

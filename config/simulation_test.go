@@ -58,7 +58,7 @@ func TestScenariosAreRead(t *testing.T) {
 }
 
 func TestPlans(t *testing.T) {
-	data := &dataset.Set{Name: "synthetic", Shape: [3]int{3, 32, 32}, Classes: make([]string, 10), Digest: "data"}
+	data := &dataset.Set{Name: "synthetic", Shape: []int{3, 32, 32}, Classes: make([]string, 10), Digest: "data"}
 	m := must(readScenario(t, aScenario))
 	p := must(m.Plan(files.OS{}, data, "code"))
 	require.Equal(t, []string{"deepen:conv1", "deepen:conv2", "none"}, p.Scenario.Actions)
@@ -130,7 +130,7 @@ func TestAProfileThatLacksNetworks(t *testing.T) {
 	print := net2net.Fingerprint(n)
 	path := filepath.Join(t.TempDir(), "closed.toml")
 	require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "name = \"closed\"\nmeasured = ["+row+", "+row+"]\n[costs]\ndecision_seconds = 0.01\nsurgery_seconds = 0.01\n", print, 64, print, 128), 0o644))
-	data := &dataset.Set{Name: "synthetic", Shape: [3]int{3, 32, 32}, Classes: make([]string, 10), Digest: "data"}
+	data := &dataset.Set{Name: "synthetic", Shape: []int{3, 32, 32}, Classes: make([]string, 10), Digest: "data"}
 	m, err := readScenario(t, aScenario, "time.profile="+path)
 	if err == nil {
 		_, err = m.Plan(files.OS{}, data, "code")

@@ -60,7 +60,7 @@ func TestCIFARKeepsEveryPixelAndLabel(t *testing.T) {
 		require.Equal(t, images, set.images[0])
 		require.Equal(t, labels, set.labels[0])
 		require.Equal(t, []int{len(labels), tinyRows, tinyRows}, []int{set.Train.Count, set.Validation.Count, set.Test.Count})
-		require.Equal(t, [3]int{3, 32, 32}, set.Shape)
+		require.Equal(t, []int{3, 32, 32}, set.Shape)
 		require.Equal(t, c.classes, set.Classes)
 		require.Equal(t, c.name, set.Name)
 	}

@@ -16,8 +16,8 @@ import (
 // Split is a part of a set. The scope that the set was loaded into owns its
 // tensors. The zero Split is empty and holds none.
 type Split struct {
-	Images *torch.Tensor // uint8 [N, C, H, W] on the device; nil in the zero Split and where Stream is set
-	Labels *torch.Tensor // int64 [N] on the device, from 0; nil in the zero Split
+	Images *torch.Tensor // uint8 [N, C, H, W] on the device, or tokens, int64 [N, T]; nil in the zero Split and where Stream is set
+	Labels *torch.Tensor // int64 [N] on the device, from 0, or [N, T]; nil in the zero Split
 	Count  int           // N; zero only in the zero Split
 	Stream *Stream       // reads the images when they are needed; nil where they are in memory
 }
@@ -26,7 +26,8 @@ type Split struct {
 type Set struct {
 	Name    string   // the kind, or a folder's own name; never empty
 	Classes []string // the name of each label, at its place; never empty
-	Shape   [3]int   // channels, height and width of an image; none is zero
+	Shape   []int    // channels, height and width of an image, or the tokens of a window; none is zero
+	Tokens  bool     // examples are windows of text, whose labels are the next tokens; false for images
 
 	Train      Split // images to train on
 	Validation Split // images that guide decisions during training; the tensors of Test with Options.TestAsValidation
@@ -43,6 +44,14 @@ type Set struct {
 	Mean, Deviation []float64
 }
 
+// Labels is the number of labels of an example: one for an image, one for each token of a window.
+func (set *Set) Labels() int {
+	if set.Tokens {
+		return set.Shape[0]
+	}
+	return 1
+}
+
 // Load reads or generates a dataset and moves it to a device, where scope s owns it. It
 // fills in defaults of the options and reports their faults. If the files of a published
 // dataset are missing, the error wraps [ErrMissing].
@@ -55,6 +64,13 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 		if err := torch.OpenJPEG(); err != nil {
 			return nil, fmt.Errorf("load dataset %s: turbo_jpeg: %w", o.Kind, err)
 		}
+	}
+	if o.Kind == KindText {
+		set, err := loadText(s, d, fsys, o)
+		if err != nil {
+			return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
+		}
+		return set, nil
 	}
 	found, err := kinds[o.Kind](fsys, o)
 	if err != nil {
@@ -101,7 +117,7 @@ func (src *source) load(s *torch.Scope, d torch.Device, o Options) (*Set, error)
 func (src *source) begin() (*Set, digest) {
 	d := digest{sha256.New()}
 	d.number(src.shape[0], src.shape[1], src.shape[2], len(src.classes))
-	return &Set{Name: src.name, Classes: src.classes, Shape: src.shape}, d
+	return &Set{Name: src.name, Classes: src.classes, Shape: src.shape[:]}, d
 }
 
 // finish sets normalization and digest.

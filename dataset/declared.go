@@ -22,6 +22,12 @@ func Declared(fsys files.FS, o Options) (shape []int, classes int) {
 		return []int{1, idxSide, idxSide}, len(digits)
 	case KindDigits:
 		return []int{1, digitsSide, digitsSide}, len(digits)
+	case KindText:
+		classes = 256
+		if o.tokens() == Characters {
+			classes = 0 // those that occur
+		}
+		return []int{o.context()}, classes
 	case KindFolder:
 		return []int{3, o.Size, o.Size}, foldersOf(fsys, o.Path)
 	}

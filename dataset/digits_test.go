@@ -25,7 +25,7 @@ func TestDigitsAreReadPackedAndPlain(t *testing.T) {
 	write(t, filepath.Join(dir, "packed", "digits.csv.gz"), zipped(t, []byte(digitsText())))
 	write(t, filepath.Join(dir, "plain", "optdigits.tes"), []byte(strings.ReplaceAll(digitsText(), "3,", "3.0,")))
 	want := loadFor(t, Options{Kind: KindDigits, Path: filepath.Join(dir, "packed"), ValidationShare: 0.5})
-	require.Equal(t, [3]int{1, 8, 8}, want.Shape)
+	require.Equal(t, []int{1, 8, 8}, want.Shape)
 	require.Equal(t, []int{5, 5, 10}, []int{want.Train.Count, want.Validation.Count, want.Test.Count})
 	require.Equal(t, digits, want.Classes)
 	for k, label := range want.labels[2] {

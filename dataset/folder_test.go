@@ -66,7 +66,7 @@ func TestAFolderOfTrainAndTest(t *testing.T) {
 	set := loadFor(t, Options{Kind: KindFolder, Path: dir, Size: 4, TestAsValidation: true})
 	require.Equal(t, "mine", set.Name)
 	require.Equal(t, []string{"a", "b", "c"}, set.Classes)
-	require.Equal(t, [3]int{3, 4, 4}, set.Shape)
+	require.Equal(t, []int{3, 4, 4}, set.Shape)
 	require.Equal(t, []int{45, 9}, []int{set.Train.Count, set.Test.Count})
 	for k, label := range set.labels[0] {
 		image := set.images[0][k*48 : (k+1)*48]

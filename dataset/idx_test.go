@@ -16,7 +16,7 @@ func TestMNISTIsReadPackedAndPlain(t *testing.T) {
 		write(t, filepath.Join(dir, "torchvision", "MNIST", "raw", name), data)
 	}
 	want := loadFor(t, Options{Kind: KindMNIST, Path: plain, TestAsValidation: true})
-	require.Equal(t, [3]int{1, 28, 28}, want.Shape)
+	require.Equal(t, []int{1, 28, 28}, want.Shape)
 	require.Equal(t, []int{30, 12, 12}, []int{want.Train.Count, want.Validation.Count, want.Test.Count})
 	require.Equal(t, digits, want.Classes)
 	require.Equal(t, idxFiles()[idxTrain.images][16:], want.images[0])

@@ -34,6 +34,7 @@ var kinds = map[string]func(files.FS, Options) (*source, error){
 	KindDigits:    readDigits,
 	KindFolder:    readFolder,
 	KindShards:    readShards,
+	KindText:      nil, // read by loadText
 }
 
 // Kinds lists the names of all kinds in order.
@@ -71,6 +72,11 @@ type Options struct {
 	// files are decoded by Go. False decodes all in Go.
 	TurboJPEG bool `config:"turbo_jpeg" json:",omitempty"`
 	Limit     int  // maximum of training images, over all classes; zero means all
+	// Tokens says what a token of a text is: "bytes", of which there are 256, or "characters", those that occur in the text, in the
+	// order of their code points. Empty means bytes.
+	Tokens string `json:",omitempty"`
+	// Context is the number of tokens in a window of a text. Windows follow each other without a gap. Zero means 64.
+	Context int `json:",omitempty"`
 	// Mean is subtracted from each channel before the division by Deviation, pixels being
 	// from 0 to 1: a value for each channel, or one for all. Empty means the mean of the
 	// training images.
@@ -108,6 +114,10 @@ func (o Options) Validate() error {
 	bad(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
 	bad(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
 	bad(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }), "a deviation of %v; each is above zero", o.Deviation)
+	bad(o.Kind != KindText && (o.Tokens != "" || o.Context != 0), "tokens or a context for the kind %s; only %s has them", o.Kind, KindText)
+	if o.Kind == KindText {
+		faults = append(faults, o.textFaults()...)
+	}
 	if o.Kind == KindSynthetic {
 		if err := o.Synthetic.Validate(); err != nil {
 			faults = append(faults, err)

@@ -169,6 +169,23 @@ func (n *Network) graphOutput() (Shape, error) {
 // Tokens reports whether the input is tokens, which are whole numbers, and not numbers such as pixels.
 func (n *Network) Tokens() bool { return n.Graph != nil && n.Graph.Input.DType == weights.Int64 }
 
+// TakesShape reports whether examples of a shape can be the network's input: sizes that have a name may be smaller.
+func (n *Network) TakesShape(shape []int) bool {
+	if n.Graph == nil {
+		return n.Input.Same(shape)
+	}
+	sizes := n.Graph.Input.Shape[1:]
+	if len(shape) != len(sizes) {
+		return false
+	}
+	for k, size := range sizes {
+		if shape[k] != size.N && (size.Name == "" || shape[k] > size.N) {
+			return false
+		}
+	}
+	return true
+}
+
 // isGraphForm reports whether a form is that of a graph.
 func isGraphForm(table map[string]any) bool {
 	_, operators := table["operators"]

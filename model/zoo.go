@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"graft/model/graph"
 )
 
 // ZooOptions are the input and output of a network of the zoo.
@@ -21,27 +23,34 @@ type ZooEntry struct {
 	Input   Shape  // of one example
 	Classes int
 	build   func(in Shape, classes int) *Container
+	graph   func(in Shape, classes int) (*graph.Graph, error) // of a network that runs as a graph; nil for a tree
 }
+
+// IsGraph reports whether the network runs as a graph, on tokens; the others are trees of layers.
+func (e ZooEntry) IsGraph() bool { return e.graph != nil }
 
 // ZooEntries lists the zoo: the networks of the original experiments, then common ones.
 func ZooEntries() []ZooEntry {
 	small, large := Shape{3, 32, 32}, Shape{3, 224, 224}
 	return []ZooEntry{
-		{"FeedForwardNet", "FeedForwardNet1", "one linear layer", small, 10, feedForwardNet},
-		{"FeedForwardNet2", "", "two linear layers", small, 10, feedForwardNet2},
-		{"FeedForwardNet3", "", "three linear layers", small, 10, feedForwardNet3},
-		{"ConvNet", "", "three convolutions of 32 channels", small, 10, convNet},
-		{"ConvNet2", "", "two convolutions of 32 channels", small, 10, convNet2},
-		{"ConvNet3", "", "two convolutions, of 64 and 32 channels", small, 10, convNet3},
-		{"LargeConvNet", "", "six convolutions and two linear layers: ConvNet, each block deepened once", small, 10, largeConvNet},
-		{"BatchNormConvolution", "", "one convolution of 32 channels", small, 10, batchNormConvolution},
-		{"ConvSmall", "", "three convolutions of 16, 32 and 32 channels, for a first try", small, 10, convSmall},
-		{"MLP", "", "three linear layers, of 512, 256 and as many features as there are classes", small, 10, mlp},
-		{"CIFARResNet20", "", "a residual network of 20 layers for small images (He et al. 2016)", small, 10, cifarResNet20},
-		{"CIFARResNet56", "", "a residual network of 56 layers for small images (He et al. 2016)", small, 10, cifarResNet56},
-		{"ResNet18", "", "torchvision's resnet18", large, 1000, resNet18},
-		{"VGG11BN", "", "torchvision's vgg11_bn", large, 1000, vgg11BN},
-		{"MobileNetV2", "", "torchvision's mobilenet_v2", large, 1000, mobileNetV2},
+		{"FeedForwardNet", "FeedForwardNet1", "one linear layer", small, 10, feedForwardNet, nil},
+		{"FeedForwardNet2", "", "two linear layers", small, 10, feedForwardNet2, nil},
+		{"FeedForwardNet3", "", "three linear layers", small, 10, feedForwardNet3, nil},
+		{"ConvNet", "", "three convolutions of 32 channels", small, 10, convNet, nil},
+		{"ConvNet2", "", "two convolutions of 32 channels", small, 10, convNet2, nil},
+		{"ConvNet3", "", "two convolutions, of 64 and 32 channels", small, 10, convNet3, nil},
+		{"LargeConvNet", "", "six convolutions and two linear layers: ConvNet, each block deepened once", small, 10, largeConvNet, nil},
+		{"BatchNormConvolution", "", "one convolution of 32 channels", small, 10, batchNormConvolution, nil},
+		{"ConvSmall", "", "three convolutions of 16, 32 and 32 channels, for a first try", small, 10, convSmall, nil},
+		{"MLP", "", "three linear layers, of 512, 256 and as many features as there are classes", small, 10, mlp, nil},
+		{"CIFARResNet20", "", "a residual network of 20 layers for small images (He et al. 2016)", small, 10, cifarResNet20, nil},
+		{"CIFARResNet56", "", "a residual network of 56 layers for small images (He et al. 2016)", small, 10, cifarResNet56, nil},
+		{"ResNet18", "", "torchvision's resnet18", large, 1000, resNet18, nil},
+		{"VGG11BN", "", "torchvision's vgg11_bn", large, 1000, vgg11BN, nil},
+		{"MobileNetV2", "", "torchvision's mobilenet_v2", large, 1000, mobileNetV2, nil},
+		{"CharGPT", "", "a small GPT of four blocks, 128 wide, for characters or bytes", Shape{64}, 256, nil, charGPT},
+		{"GPT2", "", "GPT-2's smallest: twelve blocks, 768 wide (Radford et al. 2019)", Shape{1024}, 50257, nil, gpt2},
+		{"SmallLLaMA", "", "four blocks with RMS norms, rotary positions, two key heads and SwiGLU, as LLaMA's (Touvron et al. 2023)", Shape{64}, 256, nil, smallLLaMA},
 	}
 }
 
@@ -61,6 +70,13 @@ func Zoo(name string, o ZooOptions) (*Network, error) {
 	}
 	if e.Classes < 1 || len(e.Input) == 0 || slices.Min(e.Input) < 1 {
 		return nil, fmt.Errorf("make %s for inputs of %v and %d classes: each must be at least 1", name, e.Input, e.Classes)
+	}
+	if e.graph != nil {
+		g, err := e.graph(e.Input, e.Classes)
+		if err != nil {
+			return nil, fmt.Errorf("make %s for inputs of %v: %w", name, e.Input, err)
+		}
+		return FromGraph(g)
 	}
 	n := &Network{Root: e.build(e.Input, e.Classes), Input: e.Input}
 	if err := n.Check(); err != nil {

@@ -40,7 +40,7 @@ type Options struct {
 	Compat Compat
 	// Equal gives the copies of a graph's axis equal shares, as Net2Net does: such copies stay equal in training. By default
 	// shares differ a little; both keep the function.
-	Equal bool
+	Equal bool `config:"equal_shares" json:",omitempty"`
 
 	replay *Change // repeat the random choices of this record
 }

@@ -7,8 +7,8 @@ import (
 
 	"graft/model"
 	"graft/results/document"
-	"graft/tracing"
 	"graft/tracing/drawing"
+	"graft/work/describe"
 )
 
 // newModelCommand is `graft model`. But for forward and import it needs no LibTorch.
@@ -80,7 +80,7 @@ func describeEntry(e model.ZooEntry) (modelEntry, error) {
 	if err != nil {
 		return modelEntry{}, err
 	}
-	trace, err := tracing.Read(n)
+	blocks, err := describe.Blocks(n)
 	if err != nil {
 		return modelEntry{}, err
 	}
@@ -88,7 +88,7 @@ func describeEntry(e model.ZooEntry) (modelEntry, error) {
 	if err != nil {
 		return modelEntry{}, err
 	}
-	entry := modelEntry{Name: e.Name, Alias: e.Alias, About: e.About, Input: e.Input, Classes: e.Classes, Parameters: n.Parameters(), Blocks: len(trace.Blocks)}
+	entry := modelEntry{Name: e.Name, Alias: e.Alias, About: e.About, Input: e.Input, Classes: e.Classes, Parameters: n.Parameters(), Blocks: blocks}
 	for _, row := range sheet {
 		entry.FLOP += row.Operations
 	}

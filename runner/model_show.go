@@ -69,6 +69,12 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 	if o.toml {
 		return config.FormatNetwork(w, n)
 	}
+	if n.Graph != nil {
+		if o.svg != "" {
+			return failure.Usagef("%s runs as a graph, which is not drawn; leave --svg out", arg)
+		}
+		return show(w, o.json, imports.Describe(n.Graph), nil, printShown)
+	}
 	trace, err := tracing.Read(n)
 	if err != nil {
 		return err

@@ -139,8 +139,10 @@ func (a *adaptation) calibrated(action net2net.Action, o net2net.Options) (chang
 		if err != nil {
 			return err
 		}
-		images := s.Scale(s.To(picked, torch.Float32, place.Device), 1.0/255, 0)
-		o.Batch = s.To(s.Div(s.Sub(images, a.mean), a.deviation), place.DType, place.Device)
+		if o.Batch = picked; !a.Data.Tokens {
+			images := s.Scale(s.To(picked, torch.Float32, place.Device), 1.0/255, 0)
+			o.Batch = s.To(s.Div(s.Sub(images, a.mean), a.deviation), place.DType, place.Device)
+		}
 		if s.Err() != nil {
 			return s.Err()
 		}

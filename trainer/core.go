@@ -127,7 +127,7 @@ func (c *core) row() Row {
 	r := Row{Epoch: c.Epoch, Time: now, Steps: c.Steps, Validation: c.Validation, Rate: c.LR,
 		Parameters: c.Network.Parameters(), Devices: c.Devices, Images: used.Images, FLOP: used.FLOP, DeviceTime: used.DeviceTime, BatchRates: c.batchRates()}
 	if c.Step > 0 {
-		r.Loss, r.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/float64(c.Seen)
+		r.Loss, r.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/float64(c.Seen*c.Data.Labels())
 	}
 	return r
 }

@@ -134,14 +134,38 @@ func (p Parts) validate() error {
 	return Matches(p.Network, p.Data)
 }
 
+// Takes checks that a network takes examples of a shape. The length of its sequences may be another one than in its file.
+func Takes(n *model.Network, name string, shape []int, tokens bool) error {
+	if tokens != n.Tokens() {
+		return fmt.Errorf("the network takes %s and %s has %s; give another network, or other data", kindOf(n.Tokens()), name, kindOf(tokens))
+	}
+	if !n.TakesShape(shape) {
+		return fmt.Errorf("the network takes %v and the %s of %s are %v; give the network that input, or other data", n.Input, kindOf(tokens), name, model.Shape(shape))
+	}
+	return nil
+}
+
+func kindOf(tokens bool) string {
+	if tokens {
+		return "tokens"
+	}
+	return "images"
+}
+
 // Matches checks that a network's input and output are those of a dataset.
 func Matches(n *model.Network, data *dataset.Set) error {
-	if shape := data.Shape; !n.Input.Same(shape[:]) {
-		return fmt.Errorf("the network takes %v and the images of %s are %v; give the network that input, or other images", n.Input, data.Name, model.Shape(shape[:]))
+	if err := Takes(n, data.Name, data.Shape, data.Tokens); err != nil {
+		return err
 	}
 	out, err := n.Output()
 	if err != nil {
 		return err
+	}
+	if data.Tokens {
+		if len(out) != 2 || out[1] < len(data.Classes) {
+			return fmt.Errorf("the network gives %v and the text of %s has %d different tokens; give the network so many outputs for each token", out, data.Name, len(data.Classes))
+		}
+		return nil
 	}
 	if len(out) != 1 || out[0] != len(data.Classes) {
 		return fmt.Errorf("the network gives %v and %s has %d classes; set network.classes to %d, or take other data", out, data.Name, len(data.Classes), len(data.Classes))

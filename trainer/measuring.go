@@ -113,7 +113,7 @@ func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
 	}
 	split := dataset.Split{Count: rows, Images: torch.FromOn(m.scope, m.Device, bytes, append([]int{rows}, n.Input...)...), Labels: torch.FromOn(m.scope, m.Device, labels, rows)}
 	half := slices.Repeat([]float64{0.5}, n.Input[0])
-	set := &dataset.Set{Name: "random", Classes: make([]string, out[0]), Shape: [3]int(n.Input), Train: split, Validation: split, Digest: key, Mean: half, Deviation: half}
+	set := &dataset.Set{Name: "random", Classes: make([]string, out[0]), Shape: n.Input, Train: split, Validation: split, Digest: key, Mean: half, Deviation: half}
 	m.images[key] = set
 	return set, m.scope.Err()
 }

@@ -44,6 +44,9 @@ func (r *replica) setUp() error {
 }
 
 func (r *replica) loadNormalization() error {
+	if r.Data.Tokens {
+		return nil
+	}
 	device, channels := r.Network.Placement().Device, len(r.Data.Mean)
 	r.mean = r.scope.To(torch.From(r.scope, r.Data.Mean, channels, 1, 1), torch.Float32, device)
 	r.deviation = r.scope.To(torch.From(r.scope, r.Data.Deviation, channels, 1, 1), torch.Float32, device)
@@ -52,7 +55,11 @@ func (r *replica) loadNormalization() error {
 
 // compile makes a network's program on images kept as bytes.
 func (r *replica) compile(s *torch.Scope, n *model.Network) (*torch.Program, error) {
-	return n.ProgramOn(s, torch.ProgramOptions{Fast: !r.Exact, Steady: r.Steady, Precision: r.Precision, Graphs: r.CUDAGraphs}, model.Pixels{Factor: 1.0 / 255, Mean: r.mean, Deviation: r.deviation})
+	o := torch.ProgramOptions{Fast: !r.Exact, Steady: r.Steady, Precision: r.Precision, Graphs: r.CUDAGraphs}
+	if r.Data.Tokens {
+		return n.Program(s, o)
+	}
+	return n.ProgramOn(s, o, model.Pixels{Factor: 1.0 / 255, Mean: r.mean, Deviation: r.deviation})
 }
 
 // compileStep makes the programs, if they are missing.
@@ -216,7 +223,7 @@ func (r *replica) score(f torch.Figures, split dataset.Split, err error) (Score,
 		score.Loss += loss * float64(rows) / float64(split.Count)
 		correct += f.Correct[k]
 	}
-	score.Accuracy = float64(correct) / float64(split.Count)
+	score.Accuracy = float64(correct) / float64(split.Count*r.Data.Labels())
 	return score, nil
 }
 

@@ -102,6 +102,9 @@ func (r *Run) places() map[string]any {
 func NetworkNames() []string {
 	var names []string
 	for _, e := range model.ZooEntries() {
+		if e.IsGraph() {
+			continue
+		}
 		names = append(names, e.Name)
 		if e.Alias != "" {
 			names = append(names, e.Alias)

@@ -4,7 +4,10 @@ package describe
 import (
 	"graft/model"
 	"graft/net2net"
+	"graft/net2net/rewrite"
 	"graft/original/bilstm"
+	"graft/tracing"
+	"graft/tracing/axes"
 )
 
 // Deepened lists the networks that follow from deepening one block, for every block.
@@ -34,4 +37,21 @@ func Deepened(n *model.Network) ([]*model.Network, error) {
 		}
 	}
 	return all, nil
+}
+
+// Blocks counts the blocks of a network that can be deepened.
+func Blocks(n *model.Network) (int, error) {
+	if n.Graph == nil {
+		trace, err := tracing.Read(n)
+		if err != nil {
+			return 0, err
+		}
+		return len(trace.Blocks), nil
+	}
+	read, err := axes.Read(n.Graph)
+	if err != nil {
+		return 0, err
+	}
+	blocks, _ := rewrite.Blocks(read)
+	return len(blocks), nil
 }

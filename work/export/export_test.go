@@ -104,6 +104,9 @@ func examples(t *testing.T, extension string) (dir string, count int) {
 		}))
 	}
 	for _, e := range model.ZooEntries() {
+		if e.IsGraph() {
+			continue
+		}
 		n, err := model.Zoo(e.Name, model.ZooOptions{})
 		require.NoError(t, err)
 		if n.Parameters() <= largest {

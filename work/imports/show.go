@@ -5,16 +5,27 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/model/graph"
+	"graft/net2net/rewrite"
+	"graft/tracing/axes"
 )
 
-// Network describes an imported network.
+// Network describes a network that runs as a graph.
 type Network struct {
-	Name       string `json:"name"`       // the class that it prints as
-	Input      string `json:"input"`      // type and sizes; those with a name may change
-	Print      string `json:"print"`      // as PyTorch prints it
-	Modules    int    `json:"modules"`    // the network itself among them
-	Operators  int    `json:"operators"`  // that the network runs
-	Parameters int    `json:"parameters"` // that an optimizer trains
+	Name       string   `json:"name"`       // the class that it prints as
+	Input      string   `json:"input"`      // type and sizes; those with a name may change
+	Print      string   `json:"print"`      // as PyTorch prints it
+	Modules    int      `json:"modules"`    // the network itself among them
+	Operators  int      `json:"operators"`  // that the network runs
+	Parameters int      `json:"parameters"` // that an optimizer trains
+	Blocks     []string `json:"blocks"`     // that can be repeated, by path
+	Axes       []Axis   `json:"axes"`       // that can be widened
+}
+
+// Axis is an axis by the name under which surgery widens it.
+type Axis struct {
+	Name string `json:"name"`
+	Size int    `json:"size"`
 }
 
 // Show describes the network of a file that Run wrote.
@@ -23,5 +34,28 @@ func Show(fsys files.FS, path string) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Network{g.Name, fmt.Sprint(g.Input.DType, " ", g.Input.Shape), g.String(), len(g.Modules), len(g.Nodes), g.Parameters()}, nil
+	return Describe(g), nil
+}
+
+// Describe describes a graph. One whose shapes graft cannot infer has no blocks and axes: it can be run and trained.
+func Describe(g *graph.Graph) *Network {
+	n := &Network{Name: g.Name, Input: fmt.Sprint(g.Input.DType, " ", g.Input.Shape), Print: g.String(), Modules: len(g.Modules), Operators: len(g.Nodes), Parameters: g.Parameters(), Blocks: []string{}, Axes: []Axis{}}
+	read, err := axes.Read(g)
+	if err != nil {
+		return n
+	}
+	blocks, _ := rewrite.Blocks(read)
+	for _, b := range blocks {
+		n.Blocks = append(n.Blocks, b.Path)
+	}
+	for _, axis := range read.List() {
+		name := read.Name(axis)
+		if axis.Fixed != "" || name == "" {
+			continue
+		}
+		if _, err := rewrite.Widen(read, axis, 2*axis.Size, rewrite.Options{}); err == nil {
+			n.Axes = append(n.Axes, Axis{name, axis.Size})
+		}
+	}
+	return n
 }
