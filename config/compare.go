@@ -8,7 +8,6 @@ import (
 	"graft/dataset"
 	"graft/files"
 	"graft/model"
-	"graft/torch"
 	"graft/trainer"
 )
 
@@ -29,14 +28,18 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 	if j.Network.File != "" {
 		key = "network.file"
 	}
+	tokens := j.Data.Kind == dataset.KindText
+	if tokens != j.network.Tokens() {
+		r.Blame(key, trainer.Takes(j.network, j.Data.Kind, nil, tokens).Error())
+		return
+	}
 	n, err := j.Declared(fsys)
 	if err != nil {
 		r.Blame(key, err.Error())
 		return
 	}
 	shape, classes := dataset.Declared(fsys, j.Data)
-	tokens := j.Data.Kind == dataset.KindText
-	if len(shape) > 0 || tokens != n.Tokens() {
+	if len(shape) > 0 {
 		if err := trainer.Takes(n, j.Data.Kind, shape, tokens); err != nil {
 			r.Blame(key, err.Error())
 		}
@@ -67,11 +70,9 @@ func (j *Job) compareGraph(n *model.Network, tokens bool, r *decode.Reading) {
 			r.Blame("network.weights", fmt.Sprintf("nothing says how %s and %d others are drawn; give the file of weights that was written beside the network", missing[0], len(missing)-1))
 		}
 	}
-	if tokens && changes(j.Train.Augment) {
-		r.Blame("train.augment", "images are augmented, and text is not; leave the section augment out")
+	for key, on := range map[string]bool{"pad": j.Train.Augment.Pad > 0, "flip": j.Train.Augment.Flip, "cutout": j.Train.Augment.Cutout > 0, "rand_augment": j.Train.Augment.RandAugment > 0, "mixup": j.Train.Augment.Mixup > 0} {
+		if tokens && on {
+			r.Blame("augment."+key, "images are augmented, and text is not; leave the section augment out")
+		}
 	}
-}
-
-func changes(a torch.Augment) bool {
-	return a.Pad > 0 || a.Flip || a.Cutout > 0 || a.RandAugment > 0 || a.Mixup > 0
 }

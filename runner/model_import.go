@@ -60,19 +60,5 @@ func printImport(w io.Writer, r *imports.Report) error {
 
 // printShown prints an imported network.
 func printShown(w io.Writer, r *imports.Network) error {
-	p := &document.Printer{W: w}
-	p.Line("%s", document.PrintableLines(r.Print))
-	p.Line("\nA graph of %s, %s and %s; its input is %s", document.Plural(r.Modules, "module"), document.Plural(r.Operators, "operator"), document.Plural(r.Parameters, "parameter"), r.Input)
-	if len(r.Blocks) > 0 {
-		p.Line("blocks, which deepen:BLOCK repeats: %s", document.Printable(strings.Join(r.Blocks, ", ")))
-	}
-	if len(r.Axes) > 0 {
-		t := document.NewTable("axis", "size")
-		for _, a := range r.Axes {
-			t.Add(document.Printable(a.Name), a.Size)
-		}
-		p.Line("\nAxes, which widen:AXIS:SIZE widens:")
-		p.Table(t)
-	}
-	return p.Err
+	return r.Write(&document.Printer{W: w})
 }

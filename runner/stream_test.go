@@ -101,15 +101,20 @@ func imageShards(t *testing.T, folder string, each int) {
 func TestStreamedJobSurvivesKills(t *testing.T) {
 	t.Parallel() // it waits for processes
 	for kind, images := range map[string]func(t *testing.T, folder string, each int){"folder": imageFolder, "shards": imageShards} {
-		t.Run(kind, func(t *testing.T) { surviveKills(t, kind, images) })
+		t.Run(kind, func(t *testing.T) {
+			surviveKills(t, func(folder string) {
+				write(t, filepath.Join(folder, "job.toml"), fmt.Sprintf(streamedJob, kind))
+				write(t, filepath.Join(folder, "net.toml"), streamedNetwork)
+				images(t, filepath.Join(folder, "images"), 60)
+			})
+		})
 	}
 }
 
-func surviveKills(t *testing.T, kind string, images func(t *testing.T, folder string, each int)) {
+// surviveKills runs job.toml of a folder to its end, and again while it is killed again and again.
+func surviveKills(t *testing.T, prepare func(folder string)) {
 	folder := t.TempDir()
-	write(t, filepath.Join(folder, "job.toml"), fmt.Sprintf(streamedJob, kind))
-	write(t, filepath.Join(folder, "net.toml"), streamedNetwork)
-	images(t, filepath.Join(folder, "images"), 60)
+	prepare(folder)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	run := func(name string, life time.Duration) (r train.Result, ended bool) {
@@ -150,5 +155,5 @@ func surviveKills(t *testing.T, kind string, images func(t *testing.T, folder st
 			require.Equal(t, want.Outcome.Steps, got.Outcome.Steps)
 		}
 	}
-	t.Logf("measured: a job on streamed images of 224 pixels in %s, %d steps, killed %d times, has the digest of one that ran through", kind, want.Outcome.Steps, kills)
+	t.Logf("measured: %s, %d steps, killed %d times, has the digest of one that ran through", t.Name(), want.Outcome.Steps, kills)
 }

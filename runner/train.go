@@ -131,9 +131,14 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 		}
 		p.Line("batch of %s in the end, after %s; efficiency %.2f, noise scale %s", document.Plural(o.Batch, "image"), document.Plural(o.BatchChanges, "change"), o.Efficiency, noise)
 	}
-	p.Line("%s accuracy on the test images, %s on the validation images\n%s, %s, %s, %s in the end\n"+
+	of := "images"
+	if o.Perplexity > 0 {
+		of = "text"
+		p.Line("perplexity %.4g on the test text, %.4g on the validation text", o.Perplexity, o.ValidationPerplexity)
+	}
+	p.Line("%s accuracy on the test %s, %s on the validation %s\n%s, %s, %s, %s in the end\n"+
 		"budget %s, of which %s were used: %s for deciding, %s for operating\n%s\n%sdigest %.12s",
-		document.AccuracyText(o.Test.Accuracy), document.AccuracyText(o.Validation.Accuracy), document.Plural(o.Epochs, "epoch"), document.Plural(o.Steps, "step"), document.Plural(o.Decisions, "decision"), document.Plural(o.Parameters, "parameter"),
+		document.AccuracyText(o.Test.Accuracy), of, document.AccuracyText(o.Validation.Accuracy), of, document.Plural(o.Epochs, "epoch"), document.Plural(o.Steps, "step"), document.Plural(o.Decisions, "decision"), document.Plural(o.Parameters, "parameter"),
 		document.SecondsText(o.Budget), document.SecondsText(o.Used), document.DurationText(o.Deciding), document.DurationText(o.Operating), costText(o), where, o.Digest)
 	return p.Err
 }

@@ -28,9 +28,10 @@ const mostShare = 0.1
 
 // ask computes the larger network's logits on the training images, which takes time of
 // the budget. After that nothing of the larger network has to stay in memory. Nothing is
-// computed with Distill.Off, or if that would take more than mostShare of the time left.
+// computed with Distill.Off, if that would take more than mostShare of the time left, or for text: the logits of each token
+// would take the size of the vocabulary times the memory of the text.
 func (d *distillation) ask() error {
-	if d.Distill.Off {
+	if d.Distill.Off || d.Data.Tokens {
 		return nil
 	}
 	d.dropLogits()

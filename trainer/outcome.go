@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"math"
 	"time"
 
 	"graft/net2net"
@@ -9,24 +10,27 @@ import (
 
 // Outcome is the result of a job.
 type Outcome struct {
-	Epochs       int               `json:"epochs"`                  // that were completed
-	Steps        int64             `json:"steps"`                   // of training
-	Budget       time.Duration     `json:"budget_ns"`               // of the job
-	Used         time.Duration     `json:"used_ns"`                 // of the budget
-	Deciding     time.Duration     `json:"deciding_ns"`             // of Used
-	Operating    time.Duration     `json:"operating_ns"`            // of Used
-	Decisions    int               `json:"decisions"`               // that were made
-	Skipped      int               `json:"skipped,omitempty"`       // decisions whose action could not be done
-	Parameters   int               `json:"parameters"`              // of the network in the end
-	Validation   Score             `json:"validation"`              // on which decisions are based
-	Test         Score             `json:"test"`                    // reported, never used
-	Digest       string            `json:"digest"`                  // SHA-256 over the network and its weights
-	Best         *Best             `json:"best,omitempty"`          // the best network by validation, with Options.KeepBest; nil without
-	Batch        int               `json:"batch,omitempty"`         // images in a step in the end, where noise was measured
-	BatchChanges int               `json:"batch_changes,omitempty"` // with an adaptive batch
-	NoiseScale   float64           `json:"noise_scale,omitempty"`   // images at which noise and gradient are alike, tr(Σ)/|G|², as last measured; zero means unknown
-	Efficiency   float64           `json:"efficiency,omitempty"`    // of the batch in the end; zero means unknown
-	Changes      []*net2net.Change `json:"-"`                       // that the network went through and still has
+	Epochs     int           `json:"epochs"`            // that were completed
+	Steps      int64         `json:"steps"`             // of training
+	Budget     time.Duration `json:"budget_ns"`         // of the job
+	Used       time.Duration `json:"used_ns"`           // of the budget
+	Deciding   time.Duration `json:"deciding_ns"`       // of Used
+	Operating  time.Duration `json:"operating_ns"`      // of Used
+	Decisions  int           `json:"decisions"`         // that were made
+	Skipped    int           `json:"skipped,omitempty"` // decisions whose action could not be done
+	Parameters int           `json:"parameters"`        // of the network in the end
+	Validation Score         `json:"validation"`        // on which decisions are based
+	Test       Score         `json:"test"`              // reported, never used
+	// Perplexity is that of a text, e to the power of the mean loss of a token: zero for images.
+	Perplexity           float64           `json:"perplexity,omitempty"`            // of the test text
+	ValidationPerplexity float64           `json:"validation_perplexity,omitempty"` // of the validation text
+	Digest               string            `json:"digest"`                          // SHA-256 over the network and its weights
+	Best                 *Best             `json:"best,omitempty"`                  // the best network by validation, with Options.KeepBest; nil without
+	Batch                int               `json:"batch,omitempty"`                 // images in a step in the end, where noise was measured
+	BatchChanges         int               `json:"batch_changes,omitempty"`         // with an adaptive batch
+	NoiseScale           float64           `json:"noise_scale,omitempty"`           // images at which noise and gradient are alike, tr(Σ)/|G|², as last measured; zero means unknown
+	Efficiency           float64           `json:"efficiency,omitempty"`            // of the batch in the end; zero means unknown
+	Changes              []*net2net.Change `json:"-"`                               // that the network went through and still has
 	Resources
 	ImagesPerSecond float64 `json:"images_per_second"` // of training, by the time of the budget that the job used
 }
@@ -68,6 +72,9 @@ func (j *Job) outcome() (*Outcome, error) {
 	}
 	if o.Best, err = j.evaluation.testBest(); err != nil {
 		return nil, err
+	}
+	if j.Data.Tokens {
+		o.Perplexity, o.ValidationPerplexity = math.Exp(o.Test.Loss), math.Exp(o.Validation.Loss)
 	}
 	o.Digest, err = digest(last)
 	return o, err

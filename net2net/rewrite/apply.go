@@ -126,14 +126,27 @@ func (d Dim) filler(s *torch.Scope, t *torch.Tensor, places int, random *torch.G
 		s.IndexAdd(mean, d.At, on(s, t, torch.From(s, from, len(from))), t, 1/float64(len(from)))
 		return s.IndexSelect(mean, d.At, on(s, t, torch.From(s, to, len(to))))
 	case Random:
-		square, err := s.Mean(s.Mul(t, t)).Item()
-		if err == nil && square > 0 {
+		if square := meanSquare(s, t); square > 0 {
 			host := s.Zeros(torch.Float32, torch.CPU, shape...) // drawn on the host, so every device gets the same values
 			s.Normal(host, 0, math.Sqrt(square), random)
 			return s.To(host, info.DType, info.Device)
 		}
 	}
 	return fill
+}
+
+// meanSquare is that of a tensor's values. It is summed up here, since LibTorch rounds the sum differently for each number of
+// threads.
+func meanSquare(s *torch.Scope, t *torch.Tensor) float64 {
+	values, err := torch.Values[float64](s.To(s.Detach(t), torch.Float64, torch.CPU))
+	if err != nil || len(values) == 0 {
+		return 0 // the scope keeps the error
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v * v
+	}
+	return sum / float64(len(values))
 }
 
 // merge adds up places.

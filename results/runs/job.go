@@ -46,6 +46,8 @@ func jobQuantities(o *JobOutcome, seed int64) []Quantity {
 		seeded("validation_accuracy", document.UnitShare, Higher, seed, o.Validation.Accuracy),
 		seeded("test_loss", document.UnitNats, Lower, seed, test.Loss),
 		seeded("validation_loss", document.UnitNats, Lower, seed, o.Validation.Loss),
+		seededAbove("test_perplexity", "", Lower, seed, o.Perplexity),
+		seededAbove("validation_perplexity", "", Lower, seed, o.ValidationPerplexity),
 		seeded("whole_epochs", "", Neutral, seed, float64(o.Epochs)),
 		seeded("steps", "", Neutral, seed, float64(o.Steps)),
 		seeded("decisions", "", Neutral, seed, float64(o.Decisions)),

@@ -2,11 +2,13 @@ package imports
 
 import (
 	"fmt"
+	"strings"
 
 	"graft/config"
 	"graft/files"
 	"graft/model/graph"
 	"graft/net2net/rewrite"
+	"graft/results/document"
 	"graft/tracing/axes"
 )
 
@@ -58,4 +60,22 @@ func Describe(g *graph.Graph) *Network {
 		}
 	}
 	return n
+}
+
+// Write writes the description for people.
+func (n *Network) Write(p *document.Printer) error {
+	p.Line("%s", document.PrintableLines(n.Print))
+	p.Line("\nA graph of %s, %s and %s; its input is %s", document.Plural(n.Modules, "module"), document.Plural(n.Operators, "operator"), document.Plural(n.Parameters, "parameter"), n.Input)
+	if len(n.Blocks) > 0 {
+		p.Line("blocks, which deepen:BLOCK repeats: %s", document.Printable(strings.Join(n.Blocks, ", ")))
+	}
+	if len(n.Axes) > 0 {
+		t := document.NewTable("axis", "size")
+		for _, a := range n.Axes {
+			t.Add(document.Printable(a.Name), a.Size)
+		}
+		p.Line("\nAxes, which widen:AXIS:SIZE widens:")
+		p.Table(t)
+	}
+	return p.Err
 }

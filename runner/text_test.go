@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
+	"graft/work/imports"
+	"graft/work/train"
+)
+
+// textJob trains a transformer on a text while devices come and go.
+const textJob = `[network]
+name = %q
+[data]
+kind = "text"
+path = "texts"
+tokens = "characters"
+context = 12
+[time]
+budget = "1200ms"
+events = [{at = "400ms", change = "up"}, {at = "600ms", change = "up"}, {at = "900ms", change = "down"}]
+[adapt]
+decider = "script"
+actions = %s
+[train]
+batch = 8
+[optimizer]
+rule = "adamw"
+[checkpoint]
+every = "20ms"
+`
+
+// texts are files of a text that repeats itself, in folders.
+func texts(t *testing.T, folder string) {
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "texts", "more"), 0o755))
+	write(t, filepath.Join(folder, "texts", "a.txt"), strings.Repeat("the quick brown fox jumps over the lazy dog. ", 20))
+	write(t, filepath.Join(folder, "texts", "more", "b.txt"), strings.Repeat("pack my box with five dozen liquor jugs. ", 20))
+}
+
+// A GPT that grows deeper and wider and comes back, killed again and again, ends as one that is not.
+func TestTextJobSurvivesKills(t *testing.T) {
+	t.Parallel() // it waits for processes
+	surviveKills(t, func(folder string) {
+		write(t, filepath.Join(folder, "job.toml"), fmt.Sprintf(textJob, "SmallLLaMA", `["deepen:blocks.1", "widen:tok:160"]`))
+		texts(t, folder)
+	})
+}
+
+func TestTextJobsAreChecked(t *testing.T) {
+	folder := t.TempDir()
+	texts(t, folder)
+	path := filepath.Join(folder, "job.toml")
+	good := fmt.Sprintf(textJob, "CharGPT", `["deepen:blocks.1", "widen:blocks.0.up:700"]`)
+	for says, change := range map[string][2]string{
+		"the network takes images and text has tokens": {`name = "CharGPT"`, `name = "ConvSmall"`},
+		"leave the section augment out":                {"[checkpoint]", "[augment]\nflip = true\n[checkpoint]"},
+		"there is no axis":                             {"blocks.0.up", "blocks.9.up"},
+		`tokens "words"`:                               {`"characters"`, `"words"`},
+		"a context of 1 tokens":                        {"context = 12", "context = 1"},
+		"is not recorded; set cuda_graphs":             {"[train]", "[train]\ncuda_graphs = true"},
+	} {
+		require.Contains(t, good, change[0])
+		write(t, path, strings.Replace(good, change[0], change[1], 1))
+		fails(t, failure.Configuration, says, "config", "check", path)
+	}
+	write(t, path, good)
+	r := decoded[train.Result](t, done(t, "train", path, "--json", "--quiet", "--folder", filepath.Join(folder, "run")).stdout)
+	assert.Greater(t, r.Outcome.Perplexity, 1.0)
+	assert.Less(t, r.Outcome.Perplexity, 25.0, "fewer than the characters that occur")
+	shown := decoded[imports.Network](t, done(t, "model", "show", filepath.Join(folder, "run", "network.toml"), "--json").stdout)
+	assert.Contains(t, shown.Blocks, "blocks.0")
+}
