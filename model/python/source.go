@@ -28,6 +28,9 @@ func Source(n *model.Network, o Options) (string, error) {
 	if err := n.Check(); err != nil {
 		return "", err
 	}
+	if n.Graph != nil {
+		return graphSource(n, o), nil
+	}
 	w := &writer{taken: map[string]bool{"nn": true, "torch": true, "json": true, "os": true, "load": true, "read": true, "normalize": true, "CLASSES": true}, classes: map[string]string{}}
 	root := w.identifier(n.Name(), "Network")
 	parts, err := w.parts(n.Root, "            ")

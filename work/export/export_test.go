@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/model"
+	"graft/model/pt2"
 	"graft/net2net"
 	"graft/net2net/surgerytest"
 	"graft/torch"
@@ -113,6 +115,13 @@ func examples(t *testing.T, extension string) (dir string, count int) {
 			each("zoo_"+strings.NewReplacer("-", "_", ".", "_").Replace(e.Name), n, net2net.Action{})
 		}
 	}
+	if extension == ".py" {
+		for name, action := range map[string]net2net.Action{"resnet18": {Kind: "deepen", Target: "layer1.0"}, "convnet": {}, "densenet": {}, "unet": {}} {
+			if n := archived(t, name); n != nil {
+				each("graph_"+name, n, action)
+			}
+		}
+	}
 	type grown struct {
 		network *model.Network
 		action  net2net.Action
@@ -136,6 +145,20 @@ func examples(t *testing.T, extension string) (dir string, count int) {
 		}
 	}
 	return dir, count
+}
+
+// archived is a network that PyTorch exported; nil without the reference.
+func archived(t *testing.T, name string) *model.Network {
+	data, err := os.ReadFile("../../../shared/reference/import/cases/" + name + ".pt2")
+	if err != nil {
+		t.Logf("left out: export of %s; the archives are not here", name)
+		return nil
+	}
+	imported, err := pt2.Read(bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	n, err := model.FromGraph(imported.Graph)
+	require.NoError(t, err)
+	return n
 }
 
 // batchOnly reports whether a network normalizes by the batch in eval mode.

@@ -1,0 +1,178 @@
+package python
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"graft/model"
+	"graft/model/graph"
+	"graft/torch/weights"
+)
+
+// graphSource is the text of a module for a network that runs as a graph: its modules with PyTorch's names and prints, and its
+// operators as calls of torch.ops.aten in their order.
+func graphSource(n *model.Network, o Options) string {
+	g := n.Graph
+	w := &graphWriter{Graph: g, names: map[graph.Value]string{g.Input.Value: "x"}}
+	var b strings.Builder
+	fmt.Fprintf(&b, head, inDocstring.Replace(n.Name()), n.Input, inDocstring.Replace(o.Weights))
+	b.WriteString(graphClasses)
+	b.WriteString("\n\nclass Network(_Module):\n    def __init__(self):\n")
+	fmt.Fprintf(&b, "        super().__init__(%s, %s, %s)\n", quote(g.Modules[0].Class), quote(g.Modules[0].Extra), quote(g.Modules[0].Print))
+	for _, m := range g.Modules[1:] {
+		fmt.Fprintf(&b, "        self.put(%s, _Module(%s, %s, %s))\n", quote(m.Path), quote(m.Class), quote(m.Extra), quote(m.Print))
+	}
+	for _, t := range g.Tensors {
+		fmt.Fprintf(&b, "        self.hold(%s, %s, %s, %s, %s)\n", quote(t.Name), quote(string(t.Role)), shapeText(t.Shape), dtypeText(t.DType), quote(t.Tied))
+	}
+	b.WriteString("\n    def forward(self, x):\n        aten, w = torch.ops.aten, self.tensors()\n")
+	for k := range g.Nodes {
+		fmt.Fprintf(&b, "        %s\n", w.call(&g.Nodes[k]))
+	}
+	fmt.Fprintf(&b, "        return %s\n", w.names[g.Output])
+	text := fmt.Sprintf(tail, quote(o.Weights), "Network", "Network")
+	b.WriteString(strings.Replace(text, "net.load_state_dict(read(path))", "net.restore(read(path))", 1))
+	return b.String()
+}
+
+const graphClasses = `
+
+class _Module(nn.Module):
+    """A module that prints as the one it stands for."""
+
+    def __init__(self, name, extra, text):
+        super().__init__()
+        self._name, self._extra, self._text = name, extra, text
+
+    def _get_name(self):
+        return self._name
+
+    def extra_repr(self):
+        return self._extra
+
+    def __repr__(self):
+        return self._text or super().__repr__()
+
+    def put(self, path, module):
+        parent, _, name = path.rpartition(".")
+        (self.get_submodule(parent) if parent else self).add_module(name, module)
+
+    def hold(self, path, role, shape, dtype, tied):
+        """Adds a tensor to the module that its name begins with."""
+        module, rest = self, path.split(".")
+        while len(rest) > 1 and rest[0] in module._modules:
+            module, rest = module._modules[rest[0]], rest[1:]
+        name = "_".join(rest)
+        if not hasattr(self, "held"):
+            self.held = {}
+        self.held[path] = (module, name)
+        if tied:
+            other, own = self.held[tied]
+            module.register_parameter(name, getattr(other, own))
+        elif role == "parameter":
+            module.register_parameter(name, nn.Parameter(torch.zeros(shape, dtype=dtype)))
+        else:
+            module.register_buffer(name, torch.zeros(shape, dtype=dtype), persistent=role == "buffer")
+
+    def tensors(self):
+        return {path: getattr(module, name) for path, (module, name) in self.held.items()}
+
+    def restore(self, state):
+        """Copies weights by name, constants that are in no state dict among them."""
+        with torch.no_grad():
+            for path, tensor in self.tensors().items():
+                tensor.copy_(state[path])
+`
+
+// graphWriter names the values of a graph.
+type graphWriter struct {
+	*graph.Graph
+	names map[graph.Value]string
+}
+
+// modes are the arguments that the mode of the network sets.
+var modes = map[string]string{"batch_norm": "training", "instance_norm": "use_input_stats", "dropout": "train", "feature_dropout": "train", "lstm": "train", "gru": "train", "rnn_tanh": "train", "rnn_relu": "train"}
+
+// call is a node as a statement.
+func (w *graphWriter) call(n *graph.Node) string {
+	var results []string
+	op, overload, _ := strings.Cut(n.Operator, ".")
+	expression := ""
+	switch {
+	case op == "sym_size":
+		dim, _ := n.Arg("dim").(int64)
+		expression = fmt.Sprintf("%s.shape[%d]", w.value(n.Args[0].Value), dim)
+	case op == "operator":
+		sign := map[string]string{"add": "+", "sub": "-", "mul": "*", "floordiv": "//"}[overload]
+		expression = fmt.Sprintf("%s %s %s", w.value(n.Args[0].Value), sign, w.value(n.Args[1].Value))
+	default:
+		var args []string
+		for _, a := range n.Args {
+			text := w.value(a.Value)
+			if op == "scaled_dot_product_attention" && a.Name == "dropout_p" {
+				text += " if self.training else 0.0"
+			}
+			if a.Name == "self" { // the first of every schema that has it, and no keyword in older versions
+				args = append([]string{text}, args...)
+			} else {
+				args = append(args, a.Name+"="+text)
+			}
+		}
+		if mode := modes[op]; mode != "" && n.Arg(mode) == nil {
+			args = append(args, mode+"=self.training")
+		}
+		if op == "batch_norm" || op == "instance_norm" {
+			args = append(args, "cudnn_enabled=True")
+		}
+		expression = fmt.Sprintf("aten.%s.%s(%s)", op, overload, strings.Join(args, ", "))
+	}
+	for _, v := range n.Results {
+		w.names[v] = fmt.Sprintf("v%d", len(w.names))
+		results = append(results, w.names[v])
+	}
+	return strings.Join(results, ", ") + " = " + expression
+}
+
+// value is Python's text of an argument.
+func (w *graphWriter) value(arg any) string {
+	switch v := arg.(type) {
+	case nil:
+		return "None"
+	case bool:
+		return map[bool]string{true: "True", false: "False"}[v]
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return fmt.Sprintf("float(\"%v\")", strings.TrimPrefix(strings.ToLower(fmt.Sprint(v)), "+"))
+		}
+		return model.PythonFloat(v)
+	case string:
+		return quote(v)
+	case weights.DType:
+		return dtypeText(v)
+	case graph.Value:
+		return w.names[v]
+	case graph.Weight:
+		return "w[" + quote(string(v)) + "]"
+	case []any:
+		items := make([]string, len(v))
+		for k := range v {
+			items[k] = w.value(v[k])
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	return fmt.Sprint(arg)
+}
+
+func shapeText(shape []int) string {
+	items := make([]string, len(shape))
+	for k, size := range shape {
+		items[k] = strconv.Itoa(size)
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
+func dtypeText(d weights.DType) string { return "torch." + d.String() }
