@@ -50,9 +50,8 @@ const (
 	mostContext    = 1 << 16
 	mostTextFiles  = 100_000
 	// mostText bounds the bytes of a text: tokens and labels take sixteen times as much.
-	mostText = 256 << 20
-	// leastWindows is one for each part.
-	leastWindows = 3
+	mostText     = 256 << 20
+	leastWindows = 3 // one for each part
 )
 
 // loadText reads a text and moves its windows to the device. The last windows of the text are for validation and for the

@@ -55,13 +55,17 @@ func positioned(l Lane, k int) string {
 	}
 }
 
-// The form's types are those of package form.
-type (
-	Form       = form.Form
-	Field      = form.Field
-	FormFault  = form.Fault
-	FormFaults = form.Faults
-)
+// Form is a table of a network's form. The zero Form is an empty table.
+type Form = form.Form
+
+// Field is a key of a form and its value.
+type Field = form.Field
+
+// FormFault is a fault in a form.
+type FormFault = form.Fault
+
+// FormFaults lists all faults of a form. It is never empty.
+type FormFaults = form.Faults
 
 // FormPath formats keys and indices as a text, which is unique.
 func FormPath(where []any) string { return form.Path(where) }

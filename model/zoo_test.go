@@ -248,7 +248,7 @@ func difference(got []float32, want []float64) float64 {
 	return most / largest
 }
 
-// The sizes are those of the published networks: 124M is the count of GPT-2 with its tied head.
+// GPT-2 has 124M parameters with its tied head.
 func TestTransformersOfTheZoo(t *testing.T) {
 	for name, parameters := range map[string]int{"GPT2": 124_439_808, "CharGPT": 834_304, "SmallLLaMA": 791_680} {
 		n, err := model.Zoo(name, model.ZooOptions{})

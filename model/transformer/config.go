@@ -10,18 +10,18 @@ import (
 
 // Config describes a transformer. The zero value of most fields is the first of their choices.
 type Config struct {
-	Vocabulary int // tokens
-	Context    int // longest sequence
-	Width      int // of the residual stream
-	Heads      int
-	Groups     int // key and value heads; zero means Heads
-	Size       int // of a head; zero means Width/Heads
-	Hidden     int // units of a feed-forward; zero means 4 times Width
-	Depth      int // blocks
-	Norm       Norm
-	Post       bool // norms stand behind the sums, as in the first transformer, not before the branches
-	Positions  Positions
-	MLP        MLP
+	Vocabulary int                // tokens
+	Context    int                // longest sequence
+	Width      int                // of the residual stream
+	Heads      int                // of the queries
+	Groups     int                // key and value heads; zero means Heads
+	Size       int                // of a head; zero means Width/Heads
+	Hidden     int                // units of a feed-forward; zero means 4 times Width
+	Depth      int                // blocks
+	Norm       Norm               // of the stream; zero means LayerNorm
+	Post       bool               // norms stand behind the sums, as in the first transformer, not before the branches
+	Positions  Positions          // zero means Learned
+	MLP        MLP                // zero means GELU
 	Untied     bool               // the head has weights of its own, not those of the embedding
 	NoBias     bool               // linear layers have no bias
 	Stacked    bool               // queries, keys and values are one layer, qkv, as in GPT-2
@@ -30,8 +30,8 @@ type Config struct {
 	Scale      float64            // of scores; zero means 1 over the root of Size
 	Eps        float64            // of norms; zero means 1e-5
 	EpsOf      map[string]float64 // of some norms, by path
-	Dropout    float64
-	DType      weights.DType // zero means float32
+	Dropout    float64            // probability after the embedding, in attention, and after each layer that writes; zero means none
+	DType      weights.DType      // zero means float32
 }
 
 // Norm is a normalisation.

@@ -80,7 +80,7 @@ func (x *subject) tokens(r *rand.Rand, c transformer.Config) [][]int64 {
 	return ids
 }
 
-// gradients are those of a fixed mixture of the logits, by tensor.
+// gradients returns the gradients of the sum of squared logits, by tensor.
 func (x *subject) gradients(ids [][]int64) map[string]*torch.Tensor {
 	p, err := x.n.Program(x.s, torch.ProgramOptions{})
 	require.NoError(x.t, err)

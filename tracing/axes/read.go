@@ -143,7 +143,7 @@ func (r *reader) freshResults(reason string) [][]*Term {
 	return all
 }
 
-// terms are those of a value or a weight; nil of a number.
+// terms returns the dimensions of a value or a weight; nil for a number.
 func (r *reader) terms(arg any) []*Term {
 	switch v := arg.(type) {
 	case graph.Value:

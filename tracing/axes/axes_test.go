@@ -1,0 +1,87 @@
+package axes
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/model/graph"
+	"graft/model/pt2"
+	"graft/model/transformer"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name string, g *graph.Graph) {
+	a, err := Read(g)
+	require.NoError(t, err, name)
+	var text bytes.Buffer
+	a.Print(&text)
+	path := filepath.Join("testdata", name+".txt")
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, text.Bytes(), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), text.String(), name)
+}
+
+func TestAxesOfTransformers(t *testing.T) {
+	small := transformer.Config{Vocabulary: 11, Context: 5, Width: 12, Heads: 4, Depth: 1}
+	for name, change := range map[string]func(*transformer.Config){
+		"gpt": func(c *transformer.Config) { c.Stacked = true },
+		"grouped": func(c *transformer.Config) {
+			c.Groups, c.Size, c.Positions, c.MLP, c.Untied = 2, 6, transformer.RotaryPairs, transformer.SwiGLU, true
+		},
+		"halves": func(c *transformer.Config) {
+			c.Size, c.Positions, c.Norm = 6, transformer.RotaryHalves, transformer.RMSNorm
+		},
+	} {
+		c := small
+		change(&c)
+		g, err := transformer.New(c)
+		require.NoError(t, err)
+		golden(t, name, g)
+	}
+}
+
+func TestAxesOfArchives(t *testing.T) {
+	for _, name := range []string{"llama", "vit_mha", "encoder_layers", "resnet18", "densenet", "mobilenet_v2", "groupnorm", "t5_encoder", "lstm"} {
+		data, err := os.ReadFile("../../../shared/reference/import/cases/" + name + ".pt2")
+		if err != nil {
+			t.Skip("left out: axes of archives of PyTorch, which are not here")
+		}
+		net, err := pt2.Read(bytes.NewReader(data), int64(len(data)))
+		require.NoError(t, err)
+		golden(t, "archive_"+name, net.Graph)
+	}
+}
+
+// An operator without a rule fixes the axes that it works on, and a part of the network that it does not reach stays free.
+func TestUnknownOperatorsFixAxes(t *testing.T) {
+	g, err := transformer.New(transformer.Config{Vocabulary: 11, Context: 5, Width: 12, Heads: 4, Depth: 1})
+	require.NoError(t, err)
+	for k := range g.Nodes {
+		if g.Nodes[k].Operator == "gelu.default" {
+			g.Nodes[k].Operator = "flip.default"
+			g.Nodes[k].Set("dims", []any{int64(2)})
+		}
+	}
+	a, err := Read(g)
+	require.NoError(t, err)
+	hidden, err := a.Named("blocks.0.up")
+	require.NoError(t, err)
+	assert.True(t, strings.HasPrefix(hidden.Fixed, "flip.default works on it"), hidden.Fixed)
+	heads, err := a.Named("blocks.0.q/0")
+	require.NoError(t, err)
+	assert.Empty(t, heads.Fixed)
+	_, err = a.Named("blocks.0")
+	assert.ErrorContains(t, err, "axes that can change are tok, ")
+}
