@@ -59,9 +59,6 @@ is a network file, as --toml prints it.`,
 }
 
 func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
-	if config.IsImported(files.OS{}, arg) {
-		return o.showImported(w, arg)
-	}
 	n, err := o.load(arg)
 	if err != nil {
 		return err
@@ -87,15 +84,6 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 		return err
 	}
 	return show(w, o.json, &report, nil, printNetwork)
-}
-
-// showImported describes an imported network, which has no shape but its own and no drawing.
-func (o modelShowOptions) showImported(w io.Writer, path string) error {
-	if o.input != "" || o.classes != 0 || o.toml || o.svg != "" {
-		return failure.Usagef("%s is an imported network: of the flags it takes --json alone", path)
-	}
-	r, err := imports.Show(files.OS{}, path)
-	return show(w, o.json, r, err, printShown)
 }
 
 func (o modelShowOptions) load(arg string) (*model.Network, error) {

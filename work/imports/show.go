@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"graft/config"
-	"graft/files"
 	"graft/model/graph"
 	"graft/net2net/rewrite"
 	"graft/results/document"
@@ -14,34 +12,25 @@ import (
 
 // Network describes a network that runs as a graph.
 type Network struct {
-	Name       string   `json:"name"`       // the class that it prints as
-	Input      string   `json:"input"`      // type and sizes; those with a name may change
-	Print      string   `json:"print"`      // as PyTorch prints it
-	Modules    int      `json:"modules"`    // the network itself among them
-	Operators  int      `json:"operators"`  // that the network runs
-	Parameters int      `json:"parameters"` // that an optimizer trains
-	Blocks     []string `json:"blocks"`     // that can be repeated, by path
-	Axes       []Axis   `json:"axes"`       // that can be widened
+	Name       string      `json:"name"`       // the class that it prints as
+	Input      string      `json:"input"`      // type and sizes; those with a name may change
+	Print      string      `json:"print"`      // as PyTorch prints it
+	Modules    int         `json:"modules"`    // the network itself among them
+	Operators  int         `json:"operators"`  // that the network runs
+	Parameters int         `json:"parameters"` // that an optimizer trains
+	Blocks     []string    `json:"blocks"`     // that can be repeated, by path
+	Axes       []GraphAxis `json:"axes"`       // that can be widened
 }
 
-// Axis is an axis by the name under which surgery widens it.
-type Axis struct {
-	Name string `json:"name"`
-	Size int    `json:"size"`
-}
-
-// Show describes the network of a file that Run wrote.
-func Show(fsys files.FS, path string) (*Network, error) {
-	g, err := config.ReadImported(fsys, path)
-	if err != nil {
-		return nil, err
-	}
-	return Describe(g), nil
+// GraphAxis is an axis of a graph.
+type GraphAxis struct {
+	Name string `json:"name"` // under which surgery widens it
+	Size int    `json:"size"` // now
 }
 
 // Describe describes a graph. One whose shapes graft cannot infer has no blocks and axes: it can be run and trained.
 func Describe(g *graph.Graph) *Network {
-	n := &Network{Name: g.Name, Input: fmt.Sprint(g.Input.DType, " ", g.Input.Shape), Print: g.String(), Modules: len(g.Modules), Operators: len(g.Nodes), Parameters: g.Parameters(), Blocks: []string{}, Axes: []Axis{}}
+	n := &Network{Name: g.Name, Input: fmt.Sprint(g.Input.DType, " ", g.Input.Shape), Print: g.String(), Modules: len(g.Modules), Operators: len(g.Nodes), Parameters: g.Parameters(), Blocks: []string{}, Axes: []GraphAxis{}}
 	read, err := axes.Read(g)
 	if err != nil {
 		return n
@@ -56,7 +45,7 @@ func Describe(g *graph.Graph) *Network {
 			continue
 		}
 		if _, err := rewrite.Widen(read, axis, 2*axis.Size, rewrite.Options{}); err == nil {
-			n.Axes = append(n.Axes, Axis{name, axis.Size})
+			n.Axes = append(n.Axes, GraphAxis{name, axis.Size})
 		}
 	}
 	return n
