@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"graft/config"
 	"graft/files"
 	"graft/model"
 	"graft/model/onnx"
@@ -41,8 +42,9 @@ func TestImportedNetworksComputeFromTheirFiles(t *testing.T) {
 		stem := filepath.Join(t.TempDir(), "net")
 		r, err := Run(env, strings.TrimSuffix(path, ".json")+".pt2", Options{Out: stem})
 		require.NoError(t, err)
-		shown, err := Show(files.OS{}, stem+".toml")
+		written, err := config.ReadImported(files.OS{}, stem+".toml")
 		require.NoError(t, err)
+		shown := Describe(written)
 		assert.Equal(t, want.Print, shown.Print, path)
 		assert.Equal(t, r.Parameters, shown.Parameters)
 		_, err = export.Forward(env, stem+".toml", export.ForwardOptions{Inputs: path, Weights: stem + ".safetensors", Out: stem + ".json"})
