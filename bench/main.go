@@ -45,6 +45,8 @@ type options struct {
 	degrees  bool   // measure nothing else
 	adaptive bool   // measure nothing else
 	onlyPPO  bool   // measure nothing else
+	onlyGPT  bool   // measure nothing else
+	gptOf    string // folder of the problem, of a worker of -gpt
 	graft    string // the program, whose workers run side by side
 	seeds    int    // policies that learn from the same tables
 	trials   int    // seeds of jobs with adaptive batches
@@ -76,6 +78,8 @@ func main() {
 	flag.BoolVar(&o.adaptive, "batch", false, "measure only what jobs with adaptive and fixed batches cost until an accuracy; takes -trials seeds")
 	flag.IntVar(&o.trials, "trials", 10, "seeds of each job of -batch")
 	flag.BoolVar(&o.onlyPPO, "ppo", false, "measure PPO against Stable-Baselines3 only")
+	flag.BoolVar(&o.onlyGPT, "gpt", false, "measure only steps of a GPT")
+	flag.StringVar(&o.gptOf, "gpt-worker", "", "be graft's side of -gpt, on the problem in this folder")
 	flag.StringVar(&o.device, "device", "cpu", "where epochs and workers of a grid train, cpu or cuda:N")
 	flag.StringVar(&o.graft, "graft", "bin/graft", "the program whose workers run side by side")
 	flag.IntVar(&o.seeds, "seeds", 20, "policies that learn from the same tables, each from a seed of its own")
@@ -100,6 +104,9 @@ func defaultPython() string {
 }
 
 func run(o options) error {
+	if o.gptOf != "" {
+		return serveGPT(o.gptOf, o.threads, os.Stdin, os.Stdout)
+	}
 	if o.child {
 		return serve(o.setup, os.Stdin, os.Stdout)
 	}
@@ -145,6 +152,8 @@ func run(o options) error {
 		return b.resident()
 	case o.stream:
 		return b.streams()
+	case o.onlyGPT:
+		return b.gpts()
 	case o.machines:
 		return b.machines(o.graft, o.rounds)
 	case o.whole:
@@ -158,7 +167,7 @@ func run(o options) error {
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.job(), b.streams(), b.machines(o.graft, min(o.rounds, 5)), b.jobs(o.graft), b.surgery(), b.learning(), b.ppo(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)), studyFabric(os.Stdout, min(o.rounds, 3)))...)
+	return errors.Join(append(faults, b.job(), b.gpts(), b.streams(), b.machines(o.graft, min(o.rounds, 5)), b.jobs(o.graft), b.surgery(), b.learning(), b.ppo(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)), studyFabric(os.Stdout, min(o.rounds, 3)))...)
 }
 
 func newTable() *tabwriter.Writer { return tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0) }

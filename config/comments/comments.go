@@ -95,6 +95,9 @@ func commentOf(field *ast.Field) string {
 	return ""
 }
 
+// acronym matches field names that are words of their own, such as GPUs.
+var acronym = regexp.MustCompile(`^[A-Z]+s?$`)
+
 var word = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*\b`)
 
 // sentences makes a comment stand alone: on one line, without the field's own name at
@@ -111,7 +114,8 @@ func sentences(comment, field string, called map[string]string) string {
 	at := 0
 	for _, m := range word.FindAllStringIndex(text, -1) {
 		begins := m[0] == 0 || strings.HasSuffix(text[:m[0]], ". ") // where any word has a capital
-		if name, known := called[text[m[0]:m[1]]]; known && !begins {
+		foreign := strings.HasSuffix(text[:m[0]], "'s ") // the name of another's, such as torchvision's RandAugment
+		if name, known := called[text[m[0]:m[1]]]; known && !begins && !foreign && !acronym.MatchString(text[m[0]:m[1]]) {
 			b.WriteString(text[at:m[0]] + name)
 			at = m[1]
 		}
