@@ -10,7 +10,7 @@ import (
 )
 
 // pathKeys are the keys of all kinds of files whose values name files or folders that are read.
-var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "time.profile", "time.timeline", "adapt.policy", "adapt.vocab", "parallel.token_file",
+var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "data.vocabulary", "time.profile", "time.timeline", "adapt.policy", "adapt.vocab", "parallel.token_file",
 	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios", "cluster.data", "cluster.trace", "cluster.nodes", "schedule.estimates",
 	"elastic.trace", "elastic.speeds", "elastic.types", "adaptive.data", "adaptive.traces", "machine.profiles", "tasks.from", "schedule.schedulers", "workloads.from", "workloads.train", "workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary", "policy.weights"}
 

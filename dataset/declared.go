@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"graft/dataset/bpe"
 	"graft/files"
 )
 
@@ -24,8 +25,8 @@ func Declared(fsys files.FS, o Options) (shape []int, classes int) {
 		return []int{1, digitsSide, digitsSide}, len(digits)
 	case KindText:
 		classes = 256
-		if o.tokens() == Characters {
-			classes = 0 // those that occur
+		if o.tokens() != Bytes {
+			classes = o.declaredTokens(fsys)
 		}
 		return []int{o.context()}, classes
 	case KindFolder:
@@ -79,4 +80,17 @@ func DeclaredCounts(o Options) (training, validation int) {
 		training = min(training, o.Limit)
 	}
 	return training, validation
+}
+
+// declaredTokens is the number of byte pairs of a vocabulary that can be read; zero for characters, of which those that occur
+// are counted later.
+func (o Options) declaredTokens(fsys files.FS) int {
+	if o.tokens() != BytePairs || fsys == nil {
+		return 0
+	}
+	e, err := bpe.Read(fsys, o.Vocabulary)
+	if err != nil {
+		return 0 // loading reports it
+	}
+	return e.Size()
 }

@@ -72,9 +72,12 @@ type Options struct {
 	// files are decoded by Go. False decodes all in Go.
 	TurboJPEG bool `config:"turbo_jpeg" json:",omitempty"`
 	Limit     int  // maximum of training images, over all classes; zero means all
-	// Tokens says what a token of a text is: "bytes", of which there are 256, or "characters", those that occur in the text, in the
+	// Tokens says what a token of a text is: "bytes", of which there are 256; "bpe", byte pairs of a vocabulary; or "characters", those that occur in the text, in the
 	// order of their code points. Empty means bytes.
 	Tokens string `json:",omitempty"`
+	// Vocabulary is the file of byte pairs for the tokens "bpe": a tokenizer.json of Hugging Face's, or GPT-2's vocab.json with
+	// merges.txt beside it. Empty means none.
+	Vocabulary string `json:",omitempty"`
 	// Context is the number of tokens in a window of a text. Windows follow each other without a gap. Zero means 64.
 	Context int `json:",omitempty"`
 	// Mean is subtracted from each channel before the division by Deviation, pixels being
@@ -114,7 +117,7 @@ func (o Options) Validate() error {
 	bad(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
 	bad(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
 	bad(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }), "a deviation of %v; each is above zero", o.Deviation)
-	bad(o.Kind != KindText && (o.Tokens != "" || o.Context != 0), "tokens or a context for the kind %s; only %s has them", o.Kind, KindText)
+	bad(o.Kind != KindText && (o.Tokens != "" || o.Context != 0 || o.Vocabulary != ""), "tokens, a vocabulary or a context for the kind %s; only %s has them", o.Kind, KindText)
 	if o.Kind == KindText {
 		faults = append(faults, o.textFaults()...)
 	}

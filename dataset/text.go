@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"graft/dataset/bpe"
 	"graft/files"
 	"graft/torch"
 )
@@ -25,12 +26,16 @@ const KindText = "text"
 const (
 	Bytes      = "bytes"
 	Characters = "characters"
+	BytePairs  = "bpe"
 )
 
 // textFaults are the faults of the options of a text.
 func (o Options) textFaults() (faults []error) {
-	if o.tokens() != Bytes && o.tokens() != Characters {
-		faults = append(faults, fmt.Errorf("tokens %q; they are %s or %s", o.Tokens, Bytes, Characters))
+	if o.tokens() != Bytes && o.tokens() != Characters && o.tokens() != BytePairs {
+		faults = append(faults, fmt.Errorf("tokens %q; they are %s, %s or %s", o.Tokens, Bytes, Characters, BytePairs))
+	}
+	if (o.tokens() == BytePairs) != (o.Vocabulary != "") {
+		faults = append(faults, fmt.Errorf("vocabulary is %q and tokens are %s; tokens of %s, and no others, need a vocabulary", o.Vocabulary, o.tokens(), BytePairs))
 	}
 	if o.context() < 2 || o.context() > mostContext {
 		faults = append(faults, fmt.Errorf("a context of %d tokens; it lies between 2 and %d", o.Context, mostContext))
@@ -61,7 +66,7 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 	if err != nil {
 		return nil, err
 	}
-	tokens, classes, err := tokenize(text, o.tokens())
+	tokens, classes, err := o.tokenize(fsys, text)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +83,9 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 	parts[0].to, parts[1].to, parts[2].to = &set.Train, &set.Validation, &set.Test
 	digest := sha256.New()
 	fmt.Fprintln(digest, o.tokens(), o.context(), held, o.Limit, len(classes))
+	if o.tokens() == BytePairs {
+		fmt.Fprintln(digest, classes)
+	}
 	for _, t := range tokens {
 		digest.Write([]byte{byte(t), byte(t >> 8), byte(t >> 16)})
 	}
@@ -163,6 +171,21 @@ func textFiles(fsys files.FS, folder string, found []string) ([]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// tokenize returns the tokens of a text and the names of all tokens.
+func (o Options) tokenize(fsys files.FS, text []byte) (tokens []int32, names []string, err error) {
+	if o.tokens() != BytePairs {
+		return tokenize(text, o.tokens())
+	}
+	e, err := bpe.Read(fsys, o.Vocabulary)
+	if err != nil {
+		return nil, nil, err
+	}
+	for k := range e.Size() {
+		names = append(names, strconv.QuoteToASCII(e.Token(k)))
+	}
+	return e.Encode(nil, string(text)), names, nil
 }
 
 // tokenize divides a text into tokens, and names each token.
