@@ -8,6 +8,7 @@ import (
 
 	"graft/config/decode"
 	"graft/dataset"
+	"graft/dataset/bpe"
 	"graft/files"
 	"graft/model"
 	"graft/torch"
@@ -151,6 +152,10 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 	})
 	r.Attempt("network.name", j.Network.File == "", func() (err error) {
 		j.network, err = model.Zoo(j.Network.Name, model.ZooOptions{})
+		return err
+	})
+	r.Attempt("data.vocabulary", j.Data.Vocabulary != "", func() error {
+		_, err := bpe.Read(fsys, j.Data.Vocabulary)
 		return err
 	})
 	r.Attempt("time.profile", j.Time.Clock == VirtualClock, func() (err error) {

@@ -33,7 +33,7 @@ func ReadNetwork(fsys files.FS, path string) (*model.Network, error) {
 		return nil, fmt.Errorf("read network: %w", err)
 	}
 	if most := largestFileOf(decode.NewDocument(path, data).Has("operators")); len(data) > most {
-		return nil, fmt.Errorf("read network: reading %s: the file has %d bytes, and a network of layers takes at most %d", path, len(data), most)
+		return nil, fmt.Errorf("read network: reading %s: the file has %d bytes, more than the %d of a network of layers", path, len(data), most)
 	}
 	n, err := parseNetwork(path, data)
 	if err != nil {
