@@ -32,8 +32,10 @@ func ReadNetwork(fsys files.FS, path string) (*model.Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read network: %w", err)
 	}
-	if most := largestFileOf(decode.NewDocument(path, data).Has("operators")); len(data) > most {
-		return nil, fmt.Errorf("read network: reading %s: the file has %d bytes, more than the %d of a network of layers", path, len(data), most)
+	if len(data) > largestNetworkFile && !decode.NewDocument(path, data).Has("operators") {
+		if _, err = decode.ReadAll(fsys, path, largestNetworkFile); err != nil {
+			return nil, fmt.Errorf("read network: %w", err)
+		}
 	}
 	n, err := parseNetwork(path, data)
 	if err != nil {
