@@ -46,6 +46,9 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 	}
 	j.compareGraph(n, tokens, r)
 	if tokens {
+		if err := trainer.Speaks(n, j.Data.Kind, classes); err != nil {
+			r.Blame(key, err.Error())
+		}
 		return
 	}
 	out, err := n.Output()

@@ -82,11 +82,21 @@ func DeclaredCounts(o Options) (training, validation int) {
 	return training, validation
 }
 
-// declaredTokens is the number of byte pairs of a vocabulary that can be read; zero for characters, of which those that occur
-// are counted later.
+// declaredTokens is the number of byte pairs of a vocabulary, or of the characters of a text; zero where these cannot be read.
 func (o Options) declaredTokens(fsys files.FS) int {
-	if o.tokens() != BytePairs || fsys == nil {
+	if fsys == nil {
 		return 0
+	}
+	if o.tokens() == Characters {
+		text, err := readText(fsys, o.Path)
+		if err != nil {
+			return 0 // loading reports it
+		}
+		seen := map[rune]bool{}
+		for _, r := range string(text) {
+			seen[r] = true
+		}
+		return len(seen)
 	}
 	e, err := bpe.Read(fsys, o.Vocabulary)
 	if err != nil {

@@ -169,6 +169,22 @@ func (n *Network) graphOutput() (Shape, error) {
 // Tokens reports whether the input is tokens, which are whole numbers, and not numbers such as pixels.
 func (n *Network) Tokens() bool { return n.Graph != nil && n.Graph.Input.DType == weights.Int64 }
 
+// Vocabulary is the number of tokens that the network takes: the rows of the embedding that looks its input up. Zero where there
+// is none.
+func (n *Network) Vocabulary() int {
+	if n.Graph == nil {
+		return 0
+	}
+	for k := range n.Graph.Nodes {
+		node := &n.Graph.Nodes[k]
+		table, ok := node.Arg("weight").(graph.Weight)
+		if ok && node.Arg("indices") == any(n.Graph.Input.Value) {
+			return n.Graph.Tensor(string(table)).Shape[0]
+		}
+	}
+	return 0
+}
+
 // TakesShape reports whether examples of a shape can be the network's input: sizes that have a name may be smaller.
 func (n *Network) TakesShape(shape []int) bool {
 	if n.Graph == nil {

@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"graft/config"
+	"graft/files"
+	"graft/model"
 	"graft/results/failure"
 	"graft/work/imports"
 	"graft/work/train"
@@ -57,9 +60,13 @@ func TestTextJobsAreChecked(t *testing.T) {
 	folder := t.TempDir()
 	texts(t, folder)
 	path := filepath.Join(folder, "job.toml")
+	small, err := model.Zoo("CharGPT", model.ZooOptions{Input: model.Shape{12}, Classes: 20})
+	require.NoError(t, err)
+	require.NoError(t, config.WriteNetwork(files.OS{}, filepath.Join(folder, "small.toml"), small))
 	good := fmt.Sprintf(textJob, "CharGPT", `["deepen:blocks.1", "widen:blocks.0.up:700"]`)
 	for says, change := range map[string][2]string{
 		"the network takes images and text has tokens": {`name = "CharGPT"`, `name = "ConvSmall"`},
+		"has 28 different tokens":                      {`name = "CharGPT"`, `file = "small.toml"`},
 		"leave the section augment out":                {"[checkpoint]", "[augment]\nflip = true\n[checkpoint]"},
 		"there is no axis":                             {"blocks.0.up", "blocks.9.up"},
 		`tokens "words"`:                               {`"characters"`, `"words"`},

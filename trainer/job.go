@@ -145,6 +145,21 @@ func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 	return nil
 }
 
+// Speaks checks that a network knows so many tokens, and gives as many outputs for each token.
+func Speaks(n *model.Network, name string, tokens int) error {
+	out, err := n.Output()
+	if err != nil {
+		return err
+	}
+	if len(out) != 2 || out[1] < tokens {
+		return fmt.Errorf("the network gives %v and the text of %s has %d different tokens; give the network so many outputs for each token", out, name, tokens)
+	}
+	if rows := n.Vocabulary(); rows > 0 && rows < tokens {
+		return fmt.Errorf("the network knows %d tokens and the text of %s has %d; widen its vocabulary, or take other tokens", rows, name, tokens)
+	}
+	return nil
+}
+
 func kindOf(tokens bool) string {
 	if tokens {
 		return "tokens"
@@ -162,10 +177,7 @@ func Matches(n *model.Network, data *dataset.Set) error {
 		return err
 	}
 	if data.Tokens {
-		if len(out) != 2 || out[1] < len(data.Classes) {
-			return fmt.Errorf("the network gives %v and the text of %s has %d different tokens; give the network so many outputs for each token", out, data.Name, len(data.Classes))
-		}
-		return nil
+		return Speaks(n, data.Name, len(data.Classes))
 	}
 	if len(out) != 1 || out[0] != len(data.Classes) {
 		return fmt.Errorf("the network gives %v and %s has %d classes; set network.classes to %d, or take other data", out, data.Name, len(data.Classes), len(data.Classes))

@@ -118,7 +118,7 @@ func (a *Axes) rows(t graph.Tensor) int {
 		return -1
 	}
 	for _, u := range a.Uses {
-		if w, ok := u.Right.(graph.Weight); ok && string(w) == t.Name && u.Kind == Looks {
+		if w, ok := u.Right.(graph.Weight); ok && u.Kind == Looks && (string(w) == t.Name || a.Graph.Tensor(string(w)).Tied == t.Name) {
 			return 1
 		}
 	}

@@ -115,6 +115,9 @@ func (t *session) readBatch() (*torch.Tensor, error) {
 	for _, tensor := range set.Tensors {
 		if tensor.Name == "x" || len(set.Tensors) == 1 {
 			place := t.net.Placement()
+			if t.net.Tokens() {
+				place.DType = torch.Int64
+			}
 			return t.s.To(torch.FromWeights(t.s, torch.CPU, tensor), place.DType, place.Device), t.s.Err()
 		}
 	}
@@ -124,8 +127,12 @@ func (t *session) readBatch() (*torch.Tensor, error) {
 // random draws inputs; each number gives another batch.
 func (t *session) random(rows int, number int64) *torch.Tensor {
 	x := t.s.Zeros(torch.Float32, torch.CPU, append([]int{rows}, t.net.Input...)...)
-	t.s.Normal(x, 0, 1, t.s.NewGenerator(torch.CPU, int64(t.RandomSeed)+1000+number))
-	place := t.net.Placement()
+	place, random := t.net.Placement(), t.s.NewGenerator(torch.CPU, int64(t.RandomSeed)+1000+number)
+	if t.net.Tokens() {
+		t.s.Uniform(x, 0, float64(t.net.Vocabulary())-0.01, random) // rounded down to a token
+		return t.s.To(x, torch.Int64, place.Device)
+	}
+	t.s.Normal(x, 0, 1, random)
 	return t.s.To(x, place.DType, place.Device)
 }
 
