@@ -157,7 +157,7 @@ func TestDrawnTransformersKeepTheFunction(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
 		dtype, within := weights.Float64, 1e-10
 		if seed%3 == 0 {
-			dtype, within = weights.Float32, 2e-5
+			dtype, within = weights.Float32, 1e-5
 		}
 		c := drawConfig(r, dtype)
 		g, err := transformer.New(c)

@@ -19,6 +19,7 @@ struct CallPass {
   bool training;
   c10::optional<at::Generator> generator;
   Masks *masks;
+  bool steady;  // bits must not depend on the number of threads
 };
 
 // Operator is one of LibTorch's or one of graft's own, for what this LibTorch lacks.

@@ -4,6 +4,7 @@
 
 #include "calls.h"
 #include "peers.h"
+#include "steady.h"
 
 namespace graft {
 
@@ -77,6 +78,18 @@ at::Tensor attention(const Stack &stack, CallPass &pass) {
   return at::matmul(shares, v);
 }
 
+// A product is divided among threads by its rows, since the BLAS of some LibTorchs computes each on one thread. Steady programs
+// divide it by any number of threads, so that its bits do not depend on their number.
+at::Tensor linear(const Stack &stack, CallPass &pass) {
+  const at::Tensor x = stack[0].toTensor(), weight = stack[1].toTensor();
+  const at::Tensor bias = stack[2].isNone() ? at::Tensor() : stack[2].toTensor();
+  if (!x.is_cpu() || x.dim() < 2 || weight.dim() != 2 || x.numel() == 0 || (!pass.steady && (at::hasMKL() || at::get_num_threads() == 1))) return at::linear(x, weight, bias);
+  if (x.dim() == 2) return steady_linear(x, weight, bias);
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.back() = weight.size(0);
+  return steady_linear(x.reshape({-1, x.size(-1)}), weight, bias).reshape(sizes);
+}
+
 // Whether a view is possible depends on strides, which other versions of an operator give otherwise.
 at::Tensor view(const Stack &stack, CallPass &) { return stack[0].toTensor().reshape(stack[1].toIntVector()); }
 
@@ -113,6 +126,7 @@ const std::vector<Operator> &own_operators() {
       own("aten::rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor", rms_norm),
       own("aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
           attention),
+      own("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", linear),
       own("aten::view(Tensor self, int[] size) -> Tensor", view),
       own("graft::count(Tensor counter) -> Tensor", count_batch),
       count("aten::sym_size.int(Tensor self, int dim) -> int", size),
