@@ -30,7 +30,7 @@ var dialect = &decode.Dialect{
 		reflect.TypeFor[trainer.Restart](): textsOf(trainer.RestartOnDevices, trainer.RestartOnSurgery, trainer.NoRestart),
 		reflect.TypeFor[trainer.Scaling](): textsOf("", trainer.AdaScale, trainer.SquareRoot, trainer.LinearRate, trainer.NoScaling),
 		reflect.TypeFor[trainer.Change]():  textsOf(trainer.Up, trainer.Down),
-		reflect.TypeFor[net2net.Form]():    textsOf(net2net.Auto, net2net.Identity, net2net.Residual),
+		reflect.TypeFor[net2net.Form]():    textsOf(net2net.Forms()...),
 		reflect.TypeFor[net2net.Compat]():  textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
 		reflect.TypeFor[net2net.Kind]():    textsOf(net2net.Kinds()...),
 		reflect.TypeFor[learning.Reward](): textsOf(learning.Standard, learning.Tangent, learning.Points),

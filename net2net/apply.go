@@ -17,7 +17,12 @@ const (
 	Auto     Form = ""
 	Identity Form = "identity" // a layer that passes its input on
 	Residual Form = "residual" // a branch that begins at zero, added to its input
+	Opposite Form = "opposite" // for graphs: branches of pairs that cancel, so that all layers learn at once
+	Stacked  Form = "stacked"  // for graphs: copies of blocks as they are, which change the function
 )
+
+// Forms lists the forms.
+func Forms() []Form { return []Form{Auto, Identity, Residual, Opposite, Stacked} }
 
 // Options are the options of operations. Networks with batch normalisation need a Batch;
 // for others the zero value is enough.
@@ -32,8 +37,9 @@ type Options struct {
 	// noise of this size, relative to the root mean square of its tensor. Zero,
 	// the default, keeps the function exactly.
 	Noise float64
-	// Form selects how deepening keeps the function: by an identity layer, or by a
-	// residual branch that begins at zero. Empty means the first if it is possible.
+	// Form selects how deepening keeps the function: by an identity layer, or by a residual branch that
+	// begins at zero. Empty means the first if it is possible. A graph's new blocks begin at zero, or with
+	// pairs of units that cancel (opposite), or are plain copies, which change the function (stacked).
 	Form Form
 	// Compat deepens as the original did, faults included, with or without a batch
 	// normalisation. Empty, the default, does not.

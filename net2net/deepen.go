@@ -105,6 +105,8 @@ func (e *edit) form(b *tracing.Block) (Form, error) {
 		}
 	}
 	switch {
+	case e.Form == Opposite || e.Form == Stacked:
+		return "", fmt.Errorf("form is %q, which is for networks that run as graphs; choose %q or %q, or leave it out", e.Form, Identity, Residual)
 	case e.Form == Identity && why != "":
 		return "", fmt.Errorf("an identity behind block %s would change the function: %s; leave the form open, or choose %q", b.Name, why, Residual)
 	case e.Form == Auto && why != "":

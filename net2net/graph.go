@@ -27,11 +27,28 @@ func planGraph(g *graph.Graph, a Action, o Options) (*rewrite.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		return rewrite.Deepen(read, path)
+		how, err := o.Form.branches()
+		if err != nil {
+			return nil, err
+		}
+		return rewrite.Deepen(read, path, how)
 	case "widen":
 		return planWider(read, a, o)
 	}
 	return nil, fmt.Errorf("networks that run as graphs can be deepened and widened; %s is for trees of layers", a.Kind)
+}
+
+// branches are those of a graph's new blocks.
+func (f Form) branches() (rewrite.Branches, error) {
+	switch f {
+	case Auto, Residual:
+		return rewrite.ZeroBranches, nil
+	case Opposite:
+		return rewrite.OppositeBranches, nil
+	case Stacked:
+		return rewrite.StackedBranches, nil
+	}
+	return "", fmt.Errorf("form is %q, which is for networks that are trees of layers; choose %q, %q or %q, or leave it out", f, Residual, Opposite, Stacked)
 }
 
 func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
@@ -70,7 +87,7 @@ func graphBlock(read *axes.Axes, target string) (string, error) {
 
 // applyGraph executes an action on a graph.
 func applyGraph(n *model.Network, a Action, o Options) (*Change, error) {
-	c := &Change{Action: a, Seed: o.Seed, Equal: o.Equal, Before: Fingerprint(n)}
+	c := &Change{Action: a, Seed: o.Seed, Equal: o.Equal, Form: o.Form, Before: Fingerprint(n)}
 	if a.Kind == None {
 		c.After = c.Before
 		return c, c.adoptPlan(n, nil)
@@ -154,6 +171,8 @@ func (c *Change) moved(p *rewrite.Plan, before []model.Entry) {
 			if m.Dims[0].Merge {
 				move.Fate = Merged
 			}
+		case used[m.From]:
+			move.Fate = Copied
 		}
 		used[move.From] = true
 		c.Moves = append(c.Moves, move)

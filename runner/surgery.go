@@ -62,7 +62,7 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.StringVar(&o.BatchFile, "batch", "", "a file of inputs to calibrate on and to verify with")
 	flags.IntVar(&o.Rows, "rows", 256, "examples in a random batch")
 	flags.Float64Var(&o.Noise, "noise", 0, "break the symmetry of copies with normal noise of this size, relative to the root mean square of a tensor; 0 keeps the function")
-	flags.StringVar((*string)(&o.Form), "form", "", `how a block is grown: "identity", "residual", or empty to choose`)
+	flags.StringVar((*string)(&o.Form), "form", "", `how a block is grown: "identity", "residual", for graphs "opposite" or "stacked" (not lossless), or empty to choose`)
 	flags.StringVar((*string)(&o.Compat), "compat", "", `deepen as the original did: "original" or "original-without-norm"; empty does not`)
 	flags.Uint64Var(&o.RandomSeed, "seed", 1, "seed of all that is drawn")
 	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")

@@ -99,7 +99,7 @@ func TestArchivesGrow(t *testing.T) {
 			}
 			blocks, others := Blocks(read)
 			for _, b := range blocks {
-				p, err := Deepen(read, b.Path)
+				p, err := Deepen(read, b.Path, ZeroBranches)
 				check("deepen "+b.Path, p, err)
 			}
 			for path, err := range others {

@@ -123,8 +123,14 @@ func drawOperation(r *rand.Rand, g *graph.Graph, c transformer.Config) operation
 	}
 	if r.IntN(4) == 0 {
 		blocks, _ := Blocks(a)
-		path := blocks[r.IntN(len(blocks))].Path
-		return operation{"deepen " + path, len(blocks[0].Norms) == 0, func(a *axes.Axes) (*Plan, error) { return Deepen(a, path) }}
+		path, how := blocks[r.IntN(len(blocks))].Path, ZeroBranches
+		if r.IntN(3) == 0 {
+			path = "blocks"
+		}
+		if r.IntN(2) == 0 && len(blocks[0].Norms) == 0 {
+			how = OppositeBranches
+		}
+		return operation{fmt.Sprintf("deepen %s %s", path, how), len(blocks[0].Norms) == 0, func(a *axes.Axes) (*Plan, error) { return Deepen(a, path, how) }}
 	}
 	var fit []int
 	list := a.List()

@@ -11,25 +11,26 @@ import (
 	"graft/tracing/axes"
 )
 
-// Deepen plans a copy of a block behind it whose branches are zero, so that it passes its input on. Behind a network's
-// post-norms it is a chain of norms, which get epsilons under which all of them do what the last one did.
-func Deepen(a *axes.Axes, path string) (*Plan, error) {
+// Branches says what the branches of a new block give at first.
+type Branches string
+
+// The branches. With the zero Branches they give nothing, since their last layers are zero.
+const (
+	ZeroBranches     Branches = ""
+	OppositeBranches Branches = "opposite" // nothing, since units and heads come in pairs that cancel, and all layers learn at once
+	StackedBranches  Branches = "stacked"  // what those of the donor give: stacking, which changes the function
+)
+
+// Deepen plans a copy of a block behind it, or of all blocks of a list behind the last, which passes its input on. Behind a
+// network's post-norms it is a chain of norms, which get epsilons under which all of them do what the last one did.
+func Deepen(a *axes.Axes, path string, how Branches) (*Plan, error) {
 	b, err := FindBlock(a, path)
 	if err != nil {
 		return nil, fmt.Errorf("deepen: %w", err)
 	}
-	d := &deepening{Axes: a, b: b, plan: keep(a.Graph), values: map[graph.Value]graph.Value{}}
-	if err := d.copyable(); err != nil {
+	d := &deepening{Axes: a, b: b, how: how, plan: keep(a.Graph), values: map[graph.Value]graph.Value{}, ends: map[string]Move{}}
+	if err := d.write(); err != nil {
 		return nil, fmt.Errorf("deepen %s: %w", path, err)
-	}
-	d.rename()
-	d.modules()
-	d.tensors()
-	d.nodes()
-	if len(b.Norms) > 0 {
-		if err := d.chain(); err != nil {
-			return nil, fmt.Errorf("deepen %s: %w", path, err)
-		}
 	}
 	return d.plan.finish()
 }
@@ -37,9 +38,33 @@ func Deepen(a *axes.Axes, path string) (*Plan, error) {
 type deepening struct {
 	*axes.Axes
 	b      *Block
+	how    Branches
 	plan   *Plan
-	copied string // path of the copy
+	copied string          // path of the copy
+	blocks int             // of a list
+	ends   map[string]Move // of the tensors that make branches give nothing
 	values map[graph.Value]graph.Value
+}
+
+func (d *deepening) write() error {
+	if err := d.copyable(); err != nil {
+		return err
+	}
+	if err := d.silence(); err != nil {
+		return err
+	}
+	d.rename()
+	d.modules()
+	d.tensors()
+	d.nodes()
+	if d.how == StackedBranches {
+		d.plan.Notes = append(d.plan.Notes, "the new blocks do what those do whose copies they are, so the network computes something else")
+		return nil
+	}
+	if len(d.b.Norms) > 0 {
+		return d.chain()
+	}
+	return nil
 }
 
 // copyable checks that the writers of the branches are the block's own.
@@ -59,8 +84,30 @@ func (d *deepening) isTied(name string) bool {
 	return slices.ContainsFunc(d.Graph.Tensors, func(t graph.Tensor) bool { return t.Tied == name })
 }
 
-// rename makes room: the modules behind a numbered block get the next numbers, as in a list of PyTorch.
+// silence says what makes the branches of the copy give nothing.
+func (d *deepening) silence() error {
+	for _, branch := range d.b.Branches {
+		for _, name := range branch.Writers {
+			switch d.how {
+			case ZeroBranches:
+				d.ends[name] = Move{Values: "zeros"}
+			case OppositeBranches:
+				if err := d.opposite(name); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// rename makes room: the modules behind a numbered block get the next numbers, as in a list of PyTorch. Those of a list
+// follow its last.
 func (d *deepening) rename() {
+	d.blocks = children(d.Graph, d.b.Path)
+	if d.blocks > 0 {
+		return
+	}
 	parent, name := lastName(d.b.Path)
 	number, err := strconv.Atoi(name)
 	if err != nil {
@@ -134,10 +181,36 @@ func renameWeights(n *graph.Node, to func(string) string) {
 
 // moved is the path in the copy of something in the block.
 func (d *deepening) moved(path string) string {
-	if inside(path, d.b.Path) {
+	switch {
+	case !inside(path, d.b.Path) || path == d.b.Path && d.blocks > 0:
+		return path
+	case d.blocks == 0:
 		return d.copied + path[len(d.b.Path):]
 	}
+	number, rest, deeper := strings.Cut(path[len(d.b.Path)+1:], ".")
+	k, err := strconv.Atoi(number)
+	if err != nil {
+		return path
+	}
+	path = joined(d.b.Path, strconv.Itoa(k+d.blocks))
+	if deeper {
+		path += "." + rest
+	}
 	return path
+}
+
+// children counts the modules of a list; zero means that the module is none.
+func children(g *graph.Graph, path string) int {
+	count := 0
+	for _, m := range g.Modules {
+		switch parent, _ := lastName(m.Path); {
+		case m.Path == path && m.Class != "ModuleList":
+			return 0
+		case parent == path && m.Path != "":
+			count++
+		}
+	}
+	return count
 }
 
 func (d *deepening) modules() {
@@ -145,9 +218,12 @@ func (d *deepening) modules() {
 	at := 0
 	var copies []graph.Module
 	for k, m := range g.Modules {
-		if inside(m.Path, d.b.Path) {
-			at = k + 1
-			m.Path = d.moved(m.Path)
+		if !inside(m.Path, d.b.Path) {
+			continue
+		}
+		at = k + 1
+		if path := d.moved(m.Path); path != m.Path {
+			m.Path = path
 			copies = append(copies, m)
 		}
 	}
@@ -160,21 +236,13 @@ func (d *deepening) tensors() {
 	at, moveAt := 0, 0
 	var copies []graph.Tensor
 	var moves []Move
-	zero := map[string]bool{}
-	for _, branch := range d.b.Branches {
-		for _, name := range branch.Writers {
-			zero[name] = true
-		}
-	}
 	for k, t := range g.Tensors {
 		if !strings.HasPrefix(t.Name, d.b.Path+".") || t.Role == graph.Constant {
 			continue
 		}
 		at = k + 1
-		m := Move{Name: d.moved(t.Name), From: t.Name, Fresh: true}
-		if zero[t.Name] {
-			m.Values = "zeros"
-		}
+		m := d.ends[t.Name]
+		m.Name, m.From, m.Fresh = d.moved(t.Name), t.Name, d.how != StackedBranches
 		moveAt = 1 + slices.IndexFunc(d.plan.Moves, func(m Move) bool { return m.Name == t.Name })
 		t.Name, t.Tied, t.Shape = m.Name, d.moved(t.Tied), slices.Clone(t.Shape)
 		copies = append(copies, t)
@@ -289,6 +357,9 @@ func chained(eps float64, norms int) (e, root float64) {
 		return a, b
 	}
 	low, high := 0.0, 1.0
+	for a, b := build(high); b/a < eps; a, b = build(high) {
+		high *= 2
+	}
 	for range 200 { // each halves the interval; float64 has 53 bits
 		e = (low + high) / 2
 		if a, b := build(e); b/a < eps {

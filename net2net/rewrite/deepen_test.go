@@ -13,10 +13,10 @@ import (
 	"graft/tracing/axes"
 )
 
-func (x *subject) deepen(path string) *Plan {
+func (x *subject) deepen(path string, how Branches) *Plan {
 	a, err := axes.Read(x.n.Graph)
 	require.NoError(x.t, err)
-	plan, err := Deepen(a, path)
+	plan, err := Deepen(a, path, how)
 	require.NoError(x.t, err)
 	x.n, err = plan.Grow(x.s, x.n)
 	require.NoError(x.t, err)
@@ -35,7 +35,7 @@ func TestDeeperNetworksOfTheReferenceKeepTheFunction(t *testing.T) {
 			require.NoError(t, err)
 			x := &subject{t, s, n}
 			for k := range g.After.Depth - g.Before.Depth {
-				x.deepen(fmt.Sprintf("blocks.%d", k))
+				x.deepen(fmt.Sprintf("blocks.%d", k), map[bool]Branches{true: OppositeBranches}[g.Name == "depth_pairs_2_3"])
 			}
 			assert.Less(t, distance(g.LogitsBefore, x.logits(g.IDs)), 1e-12, g.Name)
 			want, err := transformer.New(g.After.config(weights.Float64))

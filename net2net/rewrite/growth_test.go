@@ -219,7 +219,7 @@ func TestGrowthsOfTheReferenceKeepTheFunction(t *testing.T) {
 					x.widen(st, b.Depth, Options{Spread: spread})
 				}
 				for range a.Depth - b.Depth {
-					x.deepen(fmt.Sprintf("blocks.%d", b.Depth-1))
+					x.deepen(fmt.Sprintf("blocks.%d", b.Depth-1), ZeroBranches)
 				}
 				assert.Less(t, distance(g.LogitsBefore, x.logits(g.IDs)), within, "%s, spread %v, %v", g.Name, spread, steps)
 				if !rotary || a.Size == b.Size {
