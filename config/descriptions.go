@@ -375,7 +375,7 @@ var descriptions = map[string]string{
 	"graft/learn/candidates.Options.Teacher":             "Scheduler to imitate first; best imitates on each workload the one with the smallest mean time to completion, none nobody; empty means best.",
 	"graft/net2net.Options.Compat":                       "Deepens as the original did, faults included, with or without a batch normalisation. Empty, the default, does not.",
 	"graft/net2net.Options.Equal":                        "Gives the copies of a graph's axis equal shares, as Net2Net does: such copies stay equal in training. By default shares differ a little; both keep the function.",
-	"graft/net2net.Options.Form":                         "Selects how deepening keeps the function: by an identity layer, or by a residual branch that begins at zero. Empty means the first if it is possible.",
+	"graft/net2net.Options.Form":                         "Selects how deepening keeps the function: by an identity layer, or by a residual branch that begins at zero. Empty means the first if it is possible. A graph's new blocks begin at zero, or with pairs of units that cancel (opposite), or are plain copies, which change the function (stacked).",
 	"graft/net2net.Options.Noise":                        "Breaks the symmetry between copies: each copied row gets normal noise of this size, relative to the root mean square of its tensor. Zero, the default, keeps the function exactly.",
 	"graft/original/dl2.Options.Agents":                  "Agents that learn together, each in its own workloads; zero means 1.",
 	"graft/original/dl2.Options.Asynchronous":            "Applies each agent's gradient on its own (A3C), where all are averaged otherwise. Agents take turns in a fixed order, so a seed gives the same bits.",

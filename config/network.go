@@ -68,7 +68,9 @@ func parseNetwork(path string, data []byte) (*model.Network, error) {
 }
 
 // isNetworkKey reports whether a network's file may have a key.
-func isNetworkKey(key string) bool { return key == "layers" || key == "operators" }
+func isNetworkKey(key string) bool {
+	return key == "layers" || key == "operators" || key == "transformer"
+}
 
 func problems(faults model.FormFaults) []decode.Problem {
 	list := make([]decode.Problem, len(faults))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"graft/model/graph"
+	"graft/model/transformer"
 )
 
 const (
@@ -21,7 +22,11 @@ const (
 // faults of the form or, if every part could be read, those of Check.
 func FromForm(form map[string]any) (*Network, error) {
 	if isGraphForm(form) {
-		g, err := graph.FromForm(form)
+		read := graph.FromForm
+		if transformer.IsForm(form) {
+			read = transformer.FromForm
+		}
+		g, err := read(form)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"graft/model/graph"
+	"graft/model/transformer"
 	"graft/torch"
 	"graft/torch/weights"
 )
@@ -205,7 +206,7 @@ func (n *Network) TakesShape(shape []int) bool {
 // isGraphForm reports whether a form is that of a graph.
 func isGraphForm(table map[string]any) bool {
 	_, operators := table["operators"]
-	return operators
+	return operators || transformer.IsForm(table)
 }
 
 // GraphText identifies the operators of a graph; empty for a tree.

@@ -38,7 +38,7 @@ func planGraph(g *graph.Graph, a Action, o Options) (*rewrite.Plan, error) {
 	return nil, fmt.Errorf("networks that run as graphs can be deepened and widened; %s is for trees of layers", a.Kind)
 }
 
-// branches are those of a graph's new blocks.
+// branches returns what a graph's new blocks give at first.
 func (f Form) branches() (rewrite.Branches, error) {
 	switch f {
 	case Auto, Residual:

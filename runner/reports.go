@@ -18,6 +18,7 @@ type reportOptions struct {
 	json     bool   // print one object
 	csv      bool   // print comma-separated rows
 	markdown bool   // print tables for GitHub
+	reach    string // case whose loss others are to reach; empty is none
 	html     string // write a page into this file; empty is none
 	force    bool   // over a file that is no page
 }
@@ -59,6 +60,7 @@ is 3.`,
 	flags.BoolVar(&o.all, "all", false, "print every row: all epochs, sequences and runs")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each run and quantity, with the names of the columns before them")
+	flags.StringVar(&o.reach, "reach", "", "of trials: what it costs each case to reach the validation loss with which this `case` ended")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub reads them")
 	flags.StringVar(&o.html, "html", "", "write a page that needs nothing else into this `file`")
 	flags.BoolVar(&o.force, "force", false, "write over a file that is no page of graft's")
@@ -88,6 +90,9 @@ func runReport(ctx context.Context, w io.Writer, args []string, o reportOptions)
 		return writePage(w, list, skipped, o)
 	}
 	r, err := report.New(list, skipped, o.all)
+	if err == nil && o.reach != "" {
+		err = r.Reach(o.reach)
+	}
 	if err != nil {
 		return err
 	}

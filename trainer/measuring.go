@@ -88,18 +88,22 @@ func (m *measuring) add(of Subject) error {
 // imageBytes bounds the random images of a shape.
 const imageBytes = 64 << 20
 
-// set makes random images of a network's shape.
+// set makes random images, or text, of a network's shape.
 func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
 	out, err := n.Output()
 	if err != nil {
 		return nil, err
 	}
-	if len(n.Input) != 3 || len(out) != 1 {
-		return nil, fmt.Errorf("it makes %v of %v; jobs train networks that make classes of images", out, n.Input)
+	if !n.Tokens() && (len(n.Input) != 3 || len(out) != 1) {
+		return nil, fmt.Errorf("it makes %v of %v; jobs train networks that make classes of images, or tokens of text", out, n.Input)
 	}
-	key := fmt.Sprint(n.Input, out)
+	key := fmt.Sprint(n.Input, out, n.Tokens())
 	if set := m.images[key]; set != nil {
 		return set, nil
+	}
+	if n.Tokens() {
+		m.images[key] = m.text(n, key)
+		return m.images[key], m.scope.Err()
 	}
 	pixels := n.Input.Count()
 	rows := max(slices.Max(m.Batches), min(longest*slices.Max(m.Batches), imageBytes/pixels))
@@ -116,6 +120,19 @@ func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
 	set := &dataset.Set{Name: "random", Classes: make([]string, out[0]), Shape: n.Input, Train: split, Validation: split, Digest: key, Mean: half, Deviation: half}
 	m.images[key] = set
 	return set, m.scope.Err()
+}
+
+// text makes windows of random tokens.
+func (m *measuring) text(n *model.Network, key string) *dataset.Set {
+	rows := longest * slices.Max(m.Batches)
+	random := rand.New(rand.NewPCG(1, uint64(n.Vocabulary())))
+	tokens := make([]int64, rows*n.Input.Count())
+	for k := range tokens {
+		tokens[k] = random.Int64N(int64(n.Vocabulary()))
+	}
+	windows := torch.FromOn(m.scope, m.Device, tokens, rows, n.Input.Count())
+	split := dataset.Split{Count: rows, Images: windows, Labels: windows}
+	return &dataset.Set{Name: "random text", Classes: make([]string, n.Vocabulary()), Shape: n.Input, Tokens: true, Train: split, Validation: split, Digest: key}
 }
 
 // longest is the most steps, or batches, in a burst.

@@ -71,6 +71,17 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 	return r, nil
 }
 
+// Reach adds what it costs each case of a sweep to get as low as a case's validation loss in the end.
+func (r *Report) Reach(of string) error {
+	sweep, ok := r.detail.(*sweepDetail)
+	if !ok {
+		return failure.Usagef("option reach is for one run of trials that has ended; give its folder")
+	}
+	var err error
+	sweep.Reaches, err = r.single.Reaches(sweep.SweepOutcome, of)
+	return err
+}
+
 // Err is an error that names the skipped folders. Its exit code is Partial where a run is
 // reported.
 func (r *Report) Err() error {

@@ -23,6 +23,8 @@ func PrintSweep(o *runs.SweepOutcome, folder string, w io.Writer) error {
 // sweepDetail holds the cases of a sweep.
 type sweepDetail struct {
 	*runs.SweepOutcome
+	// Reaches say what it costs each case to reach the loss of another; left out where none is asked for.
+	Reaches []runs.Reach `json:"reaches,omitempty"`
 }
 
 func readSweepDetail(r *runs.Run, _ bool) (Detail, error) {
@@ -30,12 +32,18 @@ func readSweepDetail(r *runs.Run, _ bool) (Detail, error) {
 	if o == nil || err != nil {
 		return nil, err
 	}
-	return &sweepDetail{o}, nil
+	return &sweepDetail{SweepOutcome: o}, nil
 }
 
 func (s *sweepDetail) write(d *document.Document) {
 	d.Head("%s", map[bool]string{true: "arms", false: "cases"}[s.Comparison != nil])
 	writeSweep(s.SweepOutcome, d)
+	if len(s.Reaches) > 0 {
+		d.Head("the validation loss of %s in the end", document.Printable(s.Reaches[0].Of))
+		d.Show(reachTable(s.Reaches))
+		d.Say("Cost until the validation loss is as low as that of the trial of the same seed in the end, on the lines between epochs, as a share of what it cost that one.",
+			"Trials that never are so low count with their whole cost.", seedIntervals+".")
+	}
 	d.Head("trials")
 	d.Show(trialTable(s.SweepOutcome))
 }
@@ -256,6 +264,20 @@ func trialTable(o *runs.SweepOutcome) *document.Table {
 			}
 			t.Add(append(cells, strings.Join(one.Actions, ", "), one.Folder)...)
 		}
+	}
+	return t
+}
+
+// reachTable has a line for each case.
+func reachTable(list []runs.Reach) *document.Table {
+	t := document.NewTable("case").Texts("reached by").Numbers(document.UnitShare, "%.1f%%", "device time", "operations").Numbers("nats", "%+.4f", "loss in the end")
+	over := func(s stat.OverSeeds, unit, format string) document.Cell {
+		cell := document.Value(s.Mean, unit).As(format)
+		cell.Low, cell.High = s.Low, s.High
+		return cell
+	}
+	for _, r := range list {
+		t.Add(r.Case, fmt.Sprintf("%d of %d", r.Reached, r.Trials), over(r.Time, document.UnitShare, "%.1f%%"), over(r.FLOP, document.UnitShare, "%.1f%%"), over(r.Loss, "nats", "%+.4f"))
 	}
 	return t
 }

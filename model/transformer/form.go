@@ -1,0 +1,134 @@
+package transformer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"graft/model/form"
+	"graft/model/graph"
+)
+
+// key is the key of a network's file that stands for a transformer.
+const key = "transformer"
+
+// IsForm reports whether a form is that of a transformer: a table with the options of Config, and a name.
+func IsForm(table map[string]any) bool {
+	_, ok := table[key]
+	return ok
+}
+
+// FromForm makes the graph of a form. An error is form.Faults. The vocabulary is 256 and the context 64 where they are left out.
+func FromForm(table map[string]any) (*graph.Graph, error) {
+	var faults form.Faults
+	bad := func(where ...any) func(string, ...any) {
+		return func(text string, args ...any) {
+			faults = append(faults, form.Fault{Where: where, Text: fmt.Sprintf(text, args...)})
+		}
+	}
+	name, isText := table["name"].(string)
+	if table["name"] != nil && !isText {
+		bad("name")("it must be a text")
+	}
+	for _, k := range slices.Sorted(maps.Keys(table)) {
+		if k != "name" && k != key {
+			bad(k)("a file with the section transformer has no %s; leave it out", k)
+		}
+	}
+	c := Config{Vocabulary: 256, Context: 64}
+	options, ok := table[key].(map[string]any)
+	if !ok {
+		bad(key)("it must be a table with width, heads and depth")
+	}
+	known := c.fields()
+	for _, k := range slices.Sorted(maps.Keys(options)) {
+		if set, ok := known[k]; !ok {
+			bad(key, k)("there is no such key; there are %q", slices.Sorted(maps.Keys(known)))
+		} else if want := set(options[k]); want != "" {
+			bad(key, k)("it is %v; it must be %s", options[k], want)
+		}
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	g, err := New(c)
+	if err != nil {
+		return nil, form.Faults{{Where: []any{key}, Text: err.Error()}}
+	}
+	if name != "" {
+		g.Name, g.Modules[0].Class = name, name
+	}
+	return g, nil
+}
+
+// fields are functions that set an option of each key, or say what its value must be.
+func (c *Config) fields() map[string]func(any) string {
+	return map[string]func(any) string{
+		"vocabulary": whole(&c.Vocabulary), "context": whole(&c.Context), "width": whole(&c.Width), "heads": whole(&c.Heads), "groups": whole(&c.Groups),
+		"head_size": whole(&c.Size), "hidden": whole(&c.Hidden), "depth": whole(&c.Depth),
+		"norm": oneOf(&c.Norm, "layer", "rms"), "positions": oneOf(&c.Positions, "learned", "rotary-halves", "rotary-pairs", "none"), "mlp": oneOf(&c.MLP, "gelu", "relu", "swiglu"),
+		"post": either(&c.Post), "untied": either(&c.Untied), "no_bias": either(&c.NoBias), "stacked": either(&c.Stacked), "full": either(&c.Full),
+		"base": real(&c.Base), "scale": real(&c.Scale), "eps": real(&c.Eps), "dropout": real(&c.Dropout),
+	}
+}
+
+// most bounds sizes, so that a mistyped one is a fault and not an allocation.
+const most = 1 << 20
+
+func whole(to *int) func(any) string {
+	return func(v any) string {
+		switch v := v.(type) {
+		case int64:
+			*to = int(min(max(v, 0), most+1))
+		case int:
+			*to = v
+		case float64: // JSON
+			*to = int(v)
+		default:
+			*to = 0
+		}
+		if *to < 1 || *to > most {
+			return fmt.Sprintf("a whole number from 1 to %d", most)
+		}
+		return ""
+	}
+}
+
+func real(to *float64) func(any) string {
+	return func(v any) string {
+		switch v := v.(type) {
+		case float64:
+			*to = v
+		case int64:
+			*to = float64(v)
+		default:
+			return "a number"
+		}
+		if !(*to >= 0 && *to < 1e9) {
+			return "a number from 0 to 1e9"
+		}
+		return ""
+	}
+}
+
+func either(to *bool) func(any) string {
+	return func(v any) string {
+		var ok bool
+		if *to, ok = v.(bool); !ok {
+			return "true or false"
+		}
+		return ""
+	}
+}
+
+func oneOf[T ~int](to *T, words ...string) func(any) string {
+	return func(v any) string {
+		word, _ := v.(string)
+		k := slices.Index(words, word)
+		if k < 0 {
+			return fmt.Sprintf("one of %q", words)
+		}
+		*to = T(k)
+		return ""
+	}
+}
