@@ -32,10 +32,14 @@ func (j *Job) lateEvents(first, grown *model.Network) (late []lateEvent, decisio
 	if !known {
 		return nil, j.Decisions()
 	}
+	wanted := 1
+	if o.Adapt.Every {
+		wanted = o.Adapt.MaxDecisions
+	}
 	for k, e := range o.Timeline.Events {
 		decisions += fits[k]
-		if e.Change == trainer.Up && fits[k] < o.Adapt.MaxDecisions {
-			late = append(late, lateEvent{k, fits[k], o.Adapt.MaxDecisions})
+		if e.Change == trainer.Up && fits[k] < wanted {
+			late = append(late, lateEvent{k, fits[k], wanted})
 		}
 	}
 	return late, decisions

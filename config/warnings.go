@@ -12,13 +12,25 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := slices.Contains([]string{DecideFixed, DecideScript}, j.Adapt.Decider) && widens(j.Adapt.Actions)
-	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.blindBatch())
+	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(), j.blindBatch())
 }
 
 // Warnings lists what a valid file probably does not mean, each in a sentence.
 func (m *Simulation) Warnings() []string {
 	o := m.Simulate
 	return slices.Concat(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)), m.lateGrown())
+}
+
+// unasked warns of decisions that no one asks for.
+func (j *Job) unasked() (list []string) {
+	if n := j.Adapt.MaxDecisions; n > 1 && !j.Adapt.Every && j.Adapt.Decider != DecideNone {
+		list = append(list, fmt.Sprintf("adapt.max_decisions is %d and adapt.every is false, so the decider is asked once for each up; set adapt.every to true, or give time.events an up for each action", n))
+	}
+	ups := len(slices.DeleteFunc(slices.Clone(j.Options().Timeline.Events), func(e trainer.Event) bool { return e.Change != trainer.Up }))
+	if n := len(j.Adapt.Actions); j.Adapt.Decider == DecideScript && !j.Adapt.Every && n > ups && ups > 0 {
+		list = append(list, fmt.Sprintf("adapt.actions has %d actions, and time.events has %d ups, each with one decision; the last actions are left out", n, ups))
+	}
+	return list
 }
 
 // missingData warns of images that are not on this machine; they may be where the job will run.

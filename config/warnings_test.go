@@ -64,3 +64,21 @@ func TestBlindBatchesAreWarnedOf(t *testing.T) {
 		assert.Contains(t, warnings[0], tc.says, name)
 	}
 }
+
+// A warning comes where a script has more actions than the job asks for.
+func TestActionsThatNobodyAsksForAreWarnedOf(t *testing.T) {
+	const script, two, up = "adapt.decider=script", `adapt.actions=["deepen:conv1", "none"]`, `time.events=[{at="1s", change="up"}]`
+	for name, tc := range map[string]struct {
+		set   []string
+		warns int
+	}{
+		"two for one up":           {[]string{script, two, up}, 1},
+		"two for two":              {[]string{script, two, `time.events=[{at="1s", change="up"}, {at="2s", change="up"}]`}, 0},
+		"asked again each epoch":   {[]string{script, two, up, "adapt.every=true", "adapt.max_decisions=2"}, 0},
+		"a number without effect":  {[]string{"adapt.decider=random", up, "adapt.max_decisions=2", "time.clock=wall"}, 1},
+		"a number and the actions": {[]string{script, two, up, "adapt.max_decisions=2"}, 2},
+	} {
+		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
+		assert.Len(t, warnings, tc.warns, "%s: %v", name, warnings)
+	}
+}
