@@ -13,11 +13,12 @@ import (
 	"graft/cluster"
 )
 
-// naive simulates Tiresias from its description, with one list of jobs and no state but theirs.
+// naive simulates Tiresias and Optimus from their descriptions, with one list of jobs and no state but theirs.
 type naive struct {
-	s    Study
-	now  float64
-	jobs []*naiveJob
+	s       Study
+	optimus bool
+	now     float64
+	jobs    []*naiveJob
 }
 
 type naiveJob struct {
@@ -47,7 +48,11 @@ func (n *naive) run() []*naiveJob {
 			n.work(j, len(j.shares) > 1 && slices.ContainsFunc(j.shares, func(s Share) bool { return spread[s.Node] > 1 }))
 		}
 		n.now += n.s.Options.Interval
-		n.schedule(&entered)
+		if n.optimus {
+			n.divide()
+		} else {
+			n.schedule(&entered)
+		}
 	}
 	return n.jobs
 }
@@ -57,12 +62,15 @@ func (n *naive) work(j *naiveJob, disturbed bool) {
 	if len(j.shares) == 0 || j.ended >= 0 {
 		return
 	}
-	left, devices := n.s.Options.Interval, float64(j.Devices)
+	left, devices := n.s.Options.Interval, 0.0
+	for _, s := range j.shares {
+		devices += float64(s.Devices)
+	}
 	pause := math.Min(j.stopped, left)
 	j.stopped, left = j.stopped-pause, left-pause
 	j.attained += pause * devices
 	turns := math.Max(1, math.Ceil(math.Ceil(float64(j.Batch)/devices-1e-8)/float64(j.App.Limits.DeviceMost)-1e-8))
-	if j.Devices == 1 && j.Batch > j.App.Limits.Least {
+	if devices == 1 && j.Batch > j.App.Limits.Least {
 		turns = math.Max(turns, 2)
 	}
 	each := math.Ceil(math.Ceil(float64(j.Batch)/devices-1e-8)/turns - 1e-8)
@@ -139,36 +147,133 @@ func (n *naive) schedule(entered *int) {
 		if !j.ran || len(j.shares) > 0 {
 			continue
 		}
-		for need := j.Devices; need > 0; {
-			node := slices.Index(room, slices.Max(room))
-			take := min(need, room[node])
-			room[node], need = room[node]-take, need-take
-			j.shares = append(j.shares, Share{node, take})
-		}
-		j.stopped = n.s.Options.Delay
-		j.restarts++
+		n.place(j, j.Devices, room)
 	}
 }
 
-// The simulator of the world and the naive one agree on random studies under Tiresias.
-func TestNaive(t *testing.T) {
-	kind, err := Named("tiresias")
-	require.NoError(t, err)
-	moved := false
-	for k := range 300 {
-		s := drawStudy(rand.New(rand.NewPCG(31, uint64(k))), nil)
-		if k%2 == 0 {
-			s.Options.Quirks = cluster.Quirks{WholeSeconds.Name}
-		}
-		w, err := s.Run(context.Background(), kind)
-		require.NoError(t, err)
-		for i, j := range (&naive{s: s}).run() {
-			got := w.Jobs()[i]
-			require.InDelta(t, j.ended, got.Ended, 1e-6, "case %d, job %d", k, i)
-			require.InDelta(t, j.attained, got.Attained, 1e-5, "case %d, job %d", k, i)
-			require.Equal(t, j.restarts, got.Restarts, "case %d, job %d", k, i)
-			moved = moved || j.restarts > 0
+// divide gives each job in the order of submission a device, and each further one to the job that saves most by it.
+func (n *naive) divide() {
+	var active []*naiveJob
+	for _, j := range n.jobs {
+		if j.Submitted <= n.now && j.ended < 0 {
+			active = append(active, j)
 		}
 	}
-	require.True(t, moved, "no job was preempted in any case")
+	free := n.s.Options.Nodes * n.s.Options.Devices
+	counts := make([]int, len(active))
+	for k := range active {
+		counts[k] = min(1, free)
+		free -= counts[k]
+	}
+	for ; free > 0; free-- {
+		best, most := -1, 0.0
+		for k, j := range active {
+			if saved := n.saved(j, counts[k]); saved > most {
+				best, most = k, saved
+			}
+		}
+		if best < 0 {
+			break
+		}
+		counts[best]++
+	}
+	room := make([]int, n.s.Options.Nodes)
+	for k := range room {
+		room[k] = n.s.Options.Devices
+	}
+	for k, j := range active {
+		had := 0
+		for _, s := range j.shares {
+			had += s.Devices
+		}
+		if had != counts[k] {
+			j.shares = nil
+		}
+		for _, s := range j.shares {
+			room[s.Node] -= s.Devices
+		}
+	}
+	for need := 1; need <= n.s.Options.Nodes*n.s.Options.Devices; need++ { // small jobs are placed first
+		for k, j := range active {
+			if counts[k] == need && len(j.shares) == 0 {
+				n.place(j, need, room)
+			}
+		}
+	}
+}
+
+// saved is the time that one more device saves a job, of which all steps left are known.
+func (n *naive) saved(j *naiveJob, devices int) float64 {
+	if j.App.Alone > 0 || devices+1 > j.Batch/j.App.Limits.DeviceLeast {
+		return 0
+	}
+	step := func(devices int) (float64, bool) {
+		var placement []int
+		for left := devices; left > 0; left -= n.s.Options.Devices {
+			placement = append(placement, min(left, n.s.Options.Devices))
+		}
+		turns := max(1, math.Ceil(math.Ceil(float64(j.Batch)/float64(devices)-1e-8)/float64(j.App.Limits.DeviceMost)-1e-8))
+		if devices == 1 && j.Batch > j.App.Limits.Least {
+			turns = max(turns, 2)
+		}
+		each := math.Ceil(math.Ceil(float64(j.Batch)/float64(devices)-1e-8)/turns - 1e-8)
+		each = min(each, math.Floor(float64(j.App.Limits.Most)/(float64(devices)*turns)))
+		whole, sync, err := j.App.times.Step(placement, int(each))
+		return whole + (whole-sync)*(turns-1), err == nil
+	}
+	now, known := step(devices)
+	then, alsoKnown := step(devices + 1)
+	if !known || !alsoKnown {
+		return 0
+	}
+	left := 0.0
+	for e := j.epoch; e < j.App.Epochs; e++ {
+		until, _ := j.App.Iterations(j.Batch, e)
+		if e > 0 {
+			before, _ := j.App.Iterations(j.Batch, e-1)
+			until -= before
+		}
+		if e == j.epoch {
+			until *= 1 - (j.progress-j.App.Progress(e))/(j.App.Progress(e+1)-j.App.Progress(e))
+		}
+		left += until
+	}
+	return (now - then) * left
+}
+
+// place gives a job devices of the nodes with most free ones.
+func (n *naive) place(j *naiveJob, need int, room []int) {
+	for need > 0 {
+		node := slices.Index(room, slices.Max(room))
+		take := min(need, room[node])
+		room[node], need = room[node]-take, need-take
+		j.shares = append(j.shares, Share{node, take})
+	}
+	j.stopped = n.s.Options.Delay
+	j.restarts++
+}
+
+// The simulator of the world and the naive one agree on random studies under both schedulers.
+func TestNaive(t *testing.T) {
+	for _, name := range []string{"tiresias", "optimus"} {
+		kind, err := Named(name)
+		require.NoError(t, err)
+		moved := false
+		for k := range 300 {
+			s := drawStudy(rand.New(rand.NewPCG(31, uint64(k))), nil)
+			if k%2 == 0 {
+				s.Options.Quirks = cluster.Quirks{WholeSeconds.Name}
+			}
+			w, err := s.Run(context.Background(), kind)
+			require.NoError(t, err)
+			for i, j := range (&naive{s: s, optimus: name == "optimus"}).run() {
+				got := w.Jobs()[i]
+				require.InDelta(t, j.ended, got.Ended, 1e-6, "%s, case %d, job %d", name, k, i)
+				require.InDelta(t, j.attained, got.Attained, 1e-5, "%s, case %d, job %d", name, k, i)
+				require.Equal(t, j.restarts, got.Restarts, "%s, case %d, job %d", name, k, i)
+				moved = moved || j.restarts > 0
+			}
+		}
+		require.True(t, moved, "no job was moved in any case under %s", name)
+	}
 }
