@@ -26,7 +26,7 @@ type ZooEntry struct {
 	graph   func(in Shape, classes int) (*graph.Graph, error) // of a network that runs as a graph; nil for a tree
 }
 
-// IsGraph reports whether the network runs as a graph, on tokens; the others are trees of layers.
+// IsGraph reports whether the network runs as a graph; the others are trees of layers.
 func (e ZooEntry) IsGraph() bool { return e.graph != nil }
 
 // ZooEntries lists the zoo: the networks of the original experiments, then common ones.
@@ -48,6 +48,14 @@ func ZooEntries() []ZooEntry {
 		{"ResNet18", "", "torchvision's resnet18", large, 1000, resNet18, nil},
 		{"VGG11BN", "", "torchvision's vgg11_bn", large, 1000, vgg11BN, nil},
 		{"MobileNetV2", "", "torchvision's mobilenet_v2", large, 1000, mobileNetV2, nil},
+		{"ViTTiny32", "", "a vision transformer of twelve blocks, 192 wide, on squares of 4 pixels", small, 10, nil, viTTiny32},
+		{"ViTTiny", "", "timm's vit_tiny_patch16_224 (Dosovitskiy et al. 2021)", large, 1000, nil, viTTiny},
+		{"ViTSmall", "", "timm's vit_small_patch16_224", large, 1000, nil, viTSmall},
+		{"Mixer32", "", "an MLP-Mixer of eight blocks, 128 wide, on squares of 4 pixels (Tolstikhin et al. 2021)", small, 10, nil, mixer32},
+		{"MixerSmall", "", "timm's mixer_s16_224", large, 1000, nil, mixerSmall},
+		{"ConvNeXt32", "", "a ConvNeXt of three stages for small images (Liu et al. 2022)", small, 10, nil, convNeXt32},
+		{"ConvNeXtTiny", "", "timm's convnext_tiny", large, 1000, nil, convNeXtTiny},
+		{"EfficientNetB0", "", "torchvision's efficientnet_b0, without stochastic depth (Tan and Le 2019)", large, 1000, nil, efficientNetB0},
 		{"CharGPT", "", "a small GPT of four blocks, 128 wide, for characters or bytes", Shape{64}, 256, nil, charGPT},
 		{"GPT2", "", "GPT-2's smallest: twelve blocks, 768 wide (Radford et al. 2019)", Shape{1024}, 50257, nil, gpt2},
 		{"SmallLLaMA", "", "four blocks with RMS norms, rotary positions, two key heads and SwiGLU, as LLaMA's (Touvron et al. 2023)", Shape{64}, 256, nil, smallLLaMA},

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"graft/torch/weights"
@@ -67,7 +68,7 @@ func (b *Builder) Calls(operator string, results int, arguments ...any) []Value 
 		n.Results = append(n.Results, b.name(stem))
 	}
 	b.Graph.Nodes = append(b.Graph.Nodes, n)
-	return n.Results
+	return slices.Clone(n.Results)
 }
 
 // plain converts Go's numbers and lists to those of arguments.

@@ -72,42 +72,51 @@ func (a archive) forward(t *testing.T, s *torch.Scope, n *graph.Network) []float
 func TestArchivesGrow(t *testing.T) {
 	var report []string
 	for _, a := range readArchives(t) {
-		require.NoError(t, torch.With(func(s *torch.Scope) error {
-			n, err := a.net.Graph.Bind(s, torch.CPU, a.net.Weights)
-			require.NoError(t, err)
-			want := a.forward(t, s, n)
-			read, err := axes.Read(n.Graph)
-			require.NoError(t, err)
-			check := func(what string, p *Plan, err error) {
-				if err != nil {
-					report = append(report, fmt.Sprintf("%s, %s: %v", a.Name, what, err))
-					return
-				}
-				grown, err := p.Grow(s, n)
-				require.NoError(t, err, "%s, %s", a.Name, what)
-				assert.Less(t, distance(want, a.forward(t, s, grown)), 2e-5, "%s, %s", a.Name, what)
-				report = append(report, fmt.Sprintf("%s, %s", a.Name, what))
-			}
-			for k, axis := range read.List() {
-				if axis.Fixed != "" || slices.ContainsFunc(read.Uses, func(u axes.Use) bool { return u.Kind == axes.Looks && u.Term.Has(axis) }) {
-					continue
-				}
-				for _, to := range []int{axis.Size + max(1, axis.Size/2), 2 * axis.Size} {
-					p, err := Widen(read, axis, to, Options{Spread: 0.5, Seed: uint64(k)})
-					check(fmt.Sprintf("widen %s from %d to %d", read.Name(axis), axis.Size, to), p, err)
-				}
-			}
-			blocks, others := Blocks(read)
-			for _, b := range blocks {
-				p, err := Deepen(read, b.Path, ZeroBranches)
-				check("deepen "+b.Path, p, err)
-			}
-			for path, err := range others {
-				report = append(report, fmt.Sprintf("%s, deepen %s: %v", a.Name, path, err))
-			}
-			return nil
-		}))
+		report = append(report, growAll(t, a.Name, a.net, func(s *torch.Scope, n *graph.Network) []float64 { return a.forward(t, s, n) })...)
 	}
 	slices.Sort(report)
 	golden(t, "testdata/archives.golden", strings.Join(report, "\n")+"\n")
+}
+
+// growAll widens every axis and repeats every block of a network, and says what was done and what was refused.
+func growAll(t *testing.T, name string, net *graph.Imported, forward func(s *torch.Scope, n *graph.Network) []float64) (report []string) {
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		n, err := net.Graph.Bind(s, torch.CPU, net.Weights)
+		require.NoError(t, err)
+		want := forward(s, n)
+		read, err := axes.Read(n.Graph)
+		require.NoError(t, err)
+		check := func(what string, p *Plan, err error) {
+			if err != nil {
+				report = append(report, fmt.Sprintf("%s, %s: %v", name, what, err))
+				return
+			}
+			grown, err := p.Grow(s, n)
+			require.NoError(t, err, "%s, %s", name, what)
+			assert.Less(t, distance(want, forward(s, grown)), 2e-5, "%s, %s", name, what)
+			report = append(report, fmt.Sprintf("%s, %s", name, what))
+		}
+		for k, axis := range read.List() {
+			if axis.Fixed != "" || slices.ContainsFunc(read.Uses, func(u axes.Use) bool { return u.Kind == axes.Looks && u.Term.Has(axis) }) {
+				continue
+			}
+			for _, to := range []int{axis.Size + max(1, axis.Size/2), 2 * axis.Size} {
+				p, err := Widen(read, axis, to, Options{Spread: 0.5, Seed: uint64(k)})
+				check(fmt.Sprintf("widen %s from %d to %d", read.Name(axis), axis.Size, to), p, err)
+			}
+		}
+		blocks, others := Blocks(read)
+		for _, b := range blocks {
+			p, err := Deepen(read, b.Path, ZeroBranches)
+			check("deepen "+b.Path, p, err)
+			if p, err := Deepen(read, b.Path, OppositeBranches); err == nil {
+				check("deepen "+b.Path+" by pairs", p, nil)
+			}
+		}
+		for path, err := range others {
+			report = append(report, fmt.Sprintf("%s, deepen %s: %v", name, path, err))
+		}
+		return nil
+	}))
+	return report
 }

@@ -103,8 +103,10 @@ func (s *stream) after(n *graph.Node) state {
 	}
 	zero := all(isZero) || !s.centre && all(asPadded)
 	switch {
-	case op == "embedding" || op == "linear" || strings.HasPrefix(op, "conv"):
-		return asPadded // made by a layer, whose rows are padded
+	case op == "embedding":
+		return asPadded // rows are padded
+	case op == "linear" || strings.HasPrefix(op, "conv"):
+		return s.afterLayer(n, op == "linear")
 	case len(operands) == 0:
 		return asPadded
 	case op == "mul" || op == "div":
@@ -125,6 +127,31 @@ func (s *stream) after(n *graph.Node) state {
 		return operands[0]
 	case slices.Contains(zeroing, op) && zero:
 		return isZero
+	}
+	return isOther
+}
+
+// afterLayer is the state behind a layer that makes the stream, or that works on each place of it alone, such as one over
+// tokens or a depthwise convolution.
+func (s *stream) afterLayer(n *graph.Node, linear bool) state {
+	x, _ := n.Arg("input").(graph.Value)
+	weight, _ := n.Arg("weight").(graph.Weight)
+	before, has := s.state[x]
+	rows := s.Tensors[string(weight)]
+	own := len(rows) > 0 && rows[0].Has(s.axis) // each place has weights of its own
+	carried := has && !own
+	if has && own && !linear && len(rows) > 1 && !rows[1].Has(s.axis) {
+		carried = len(s.Values[x]) > 1 && s.Values[x][1].Has(s.axis)
+	}
+	switch bias := n.Arg("bias") != nil; {
+	case !carried:
+		return asPadded
+	case before == isZero && !bias:
+		return isZero
+	case before == asPadded && s.centre && !own:
+		return asPadded
+	case before != isOther && !s.centre && (own || !bias):
+		return asPadded
 	}
 	return isOther
 }

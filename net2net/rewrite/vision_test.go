@@ -1,0 +1,54 @@
+package rewrite
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/model/graph"
+	"graft/model/vision"
+	"graft/torch"
+)
+
+// Every axis that can change and every block that can be repeated keeps what a network for images computes.
+func TestNetworksForImagesGrow(t *testing.T) {
+	var report []string
+	for name, network := range map[string]interface {
+		Graph(input []int, classes int) (*graph.Graph, error)
+	}{
+		"vit":          vision.ViT{Patch: 4, Width: 12, Heads: 3, Depth: 2},
+		"mixer":        vision.Mixer{Patch: 4, Width: 10, Tokens: 6, Hidden: 14, Depth: 2},
+		"convnext":     vision.ConvNeXt{Patch: 2, Widths: []int{6, 8}, Depths: []int{1, 2}},
+		"efficientnet": vision.EfficientNet{Stride: 1, Stem: 6, Stages: []vision.Stage{{Expand: 1, Kernel: 3, Stride: 1, Channels: 4, Blocks: 2}, {Expand: 3, Kernel: 5, Stride: 2, Channels: 8, Blocks: 2}}, Last: 12},
+	} {
+		g, err := network.Graph([]int{3, 8, 8}, 5)
+		require.NoError(t, err)
+		r := rand.New(rand.NewPCG(5, 5))
+		net := &graph.Imported{Graph: g, Weights: drawWeights(g, r)}
+		fresh, err := g.Draw(1)
+		require.NoError(t, err)
+		for k, w := range fresh.Tensors {
+			if strings.HasSuffix(w.Name, "running_var") || strings.HasSuffix(w.Name, "num_batches_tracked") { // must be positive, or a count
+				net.Weights.Tensors[k] = w
+			}
+		}
+		images := make([]float32, 2*3*8*8)
+		for k := range images {
+			images[k] = float32(r.NormFloat64())
+		}
+		report = append(report, growAll(t, name, net, func(s *torch.Scope, n *graph.Network) []float64 {
+			p, err := n.Program(s, torch.ProgramOptions{})
+			require.NoError(t, err)
+			out := p.Forward(s, torch.From(s, images, 2, 3, 8, 8), false, nil)
+			require.NoError(t, s.Err())
+			values, err := torch.Values[float64](s.To(s.Detach(out), torch.Float64, torch.CPU))
+			require.NoError(t, err)
+			return values
+		})...)
+	}
+	slices.Sort(report)
+	golden(t, "testdata/images.golden", strings.Join(report, "\n")+"\n")
+}
