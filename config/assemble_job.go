@@ -22,7 +22,9 @@ func (j *Job) Decider() (decider.Decider, error) {
 	case DecideScript:
 		return decider.Script{Actions: j.Adapt.Actions}, nil
 	case DecideRandom:
-		return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Actions: j.Adapt.Actions, Surgery: j.Adapt.Surgery, Original: j.Adapt.Surgery.Compat != net2net.Off}, nil
+		return j.random(), nil
+	case DecideTrials:
+		return decider.Trials{Random: j.random(), Steps: j.Adapt.TrialSteps}, nil
 	case DecidePolicy:
 		if j.policy == nil {
 			return nil, fmt.Errorf("the policy of %s was not read; use ReadJob", j.Adapt.Policy)
@@ -30,6 +32,10 @@ func (j *Job) Decider() (decider.Decider, error) {
 		return j.policy.decider(), nil
 	}
 	return decider.None{}, nil
+}
+
+func (j *Job) random() decider.Random {
+	return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Actions: j.Adapt.Actions, Surgery: j.Adapt.Surgery, Original: j.Adapt.Surgery.Compat != net2net.Off}
 }
 
 // Profile returns the profile of the virtual clock; nil on a wall clock.

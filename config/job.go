@@ -96,7 +96,15 @@ func (j *Job) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (j *Job) Validate() error {
-	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(), j.Adapt.Validate(), j.Options().Validate(), j.precision())
+	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(), j.Adapt.Validate(), j.Options().Validate(), j.precision(), j.trials())
+}
+
+// trials is an error where copies would have to train in several processes.
+func (j *Job) trials() error {
+	if j.Adapt.Decider == DecideTrials && j.Train.Parallel.On {
+		return errors.New("adapt.decider is trials, which trains copies in one process, and parallel.on is true; set it to false, or take another decider")
+	}
+	return nil
 }
 
 // precision is an error if the device cannot compute in it.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -169,17 +170,19 @@ const (
 	DecideFixed  = "fixed"  // takes the same action each time
 	DecideScript = "script" // takes its actions one after the other
 	DecideRandom = "random" // draws an action that fits
+	DecideTrials = "trials" // trains a copy with each action for some steps, and takes the best
 	DecidePolicy = "policy" // asks a learned policy, structural or the original's
 )
 
 // AdaptOptions say who decides on changes of the network, when, and how these are done.
 type AdaptOptions struct {
 	// Decider chooses the actions: fixed takes its action each time, script its actions one
-	// after the other, random any that fits, policy those of a learned policy, none takes
-	// none. Empty means none.
-	Decider string `config:",one=none|fixed|script|random|policy"`
+	// after the other, random any that fits, trials the one of those that fit whose validation loss is
+	// the lowest after some steps of training, policy those of a learned policy, none takes none.
+	// Empty means none.
+	Decider string `config:",one=none|fixed|script|random|trials|policy"`
 	// Actions lists the actions of the deciders fixed, which takes one, and script, and the choices of
-	// random and of a structural policy, as far as they fit: such as deepen:0, widen:conv2:48 or
+	// random, of trials and of a structural policy, as far as they fit: such as deepen:0, widen:conv2:48 or
 	// none. Empty where the last two choose by Kinds, and for none.
 	Actions []net2net.Action
 	// Kinds are the operations that random draws from, or a structural policy weighs, where there
@@ -192,10 +195,16 @@ type AdaptOptions struct {
 	Policy string
 	// Vocab is the path of the vocabulary that a policy of the original's learned with, a
 	// folder or a file. Empty for a structural policy and for the other deciders.
-	Vocab         string
+	Vocab string
+	// TrialSteps is the number of steps for which the decider trials trains a copy of the network with each of its choices; zero
+	// means 32.
+	TrialSteps    int                                          `json:",omitempty"`
 	Sample        bool                                         // whether the policy draws its actions; false takes the likeliest
 	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"` // when the decider is asked, and how its actions are done
 }
+
+// mostTrialSteps bounds a trial, far above any useful length.
+const mostTrialSteps = 1 << 20
 
 // EnsureDefaults fills in what zero stands for.
 func (o *AdaptOptions) EnsureDefaults() {
@@ -210,11 +219,13 @@ func (o AdaptOptions) Validate() error {
 	} else if o.Decider == DecideScript && n == 0 {
 		faults = append(faults, errors.New("decider is script, and there are no actions"))
 	} else if o.Decider == DecideNone && n > 0 {
-		faults = append(faults, fmt.Errorf("actions are for the deciders fixed, script, random and policy, and the decider is %s", o.Decider))
+		faults = append(faults, fmt.Errorf("actions are for the deciders fixed, script, random, trials and policy, and the decider is %s", o.Decider))
 	}
-	chooses := o.Decider == DecideRandom || o.Decider == DecidePolicy
+	chooses := slices.Contains([]string{DecideRandom, DecideTrials, DecidePolicy}, o.Decider)
+	faults.when(o.TrialSteps < 0 || o.TrialSteps > mostTrialSteps, "trial_steps is %d; must be between 0, which means 32, and %d", o.TrialSteps, mostTrialSteps)
+	faults.when(o.TrialSteps > 0 && o.Decider != DecideTrials, "trial_steps is for the decider trials, and the decider is %s", o.Decider)
 	faults.when(chooses && len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
-	faults.when(!chooses && len(o.Kinds) > 0, "kinds is for the deciders random and policy, and the decider is %s", o.Decider)
+	faults.when(!chooses && len(o.Kinds) > 0, "kinds is for the deciders random, trials and policy, and the decider is %s", o.Decider)
 	faults.when(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0, "actions and kinds are for structural policies; one of the original's has its own choices")
 	if o.Decider == DecidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is policy, which needs the key policy"))

@@ -139,5 +139,5 @@ func (j *Job) Fits(n *model.Network) error {
 // MayMakeAnyNetwork says whether the decider may make networks that are not known before the job
 // starts: it draws among all actions that fit, or weighs them.
 func (j *Job) MayMakeAnyNetwork() bool {
-	return j.Adapt.Decider == DecideRandom || j.policy != nil && j.policy.structural != nil
+	return j.Adapt.Decider == DecideRandom || j.Adapt.Decider == DecideTrials || j.policy != nil && j.policy.structural != nil
 }

@@ -139,7 +139,7 @@ func TestAssignments(t *testing.T) {
 		`run.listen="[::1]:70000"`:   "write an address and a port",
 		"time.start=90s":             "a start at 1m30s lies outside",
 		"adapt.actions=deepen:1":     "must be a list",
-		`adapt.actions=["deepen:1"]`: "actions are for the deciders fixed, script, random and policy",
+		`adapt.actions=["deepen:1"]`: "actions are for the deciders fixed, script, random, trials and policy",
 		"time.profile=stedy":         `there is no profile "stedy"`,
 		"network.name=ConvNet4":      "did you mean ConvNet",
 		"time.timeline=none.csv":     "no such file",

@@ -27,6 +27,8 @@ type State struct {
 	// StepOf is the time of a step with another network, zero if unknown. Nil knows none.
 	StepOf func(n *model.Network) time.Duration
 	Curve  Curve
+	// Try trains a copy of the network with an action for some steps, at the cost of the time that it takes. Nil where nothing trains.
+	Try func(a net2net.Action, steps int) (Trial, error)
 }
 
 // Curve is a summary of the learning curve up to a decision, of the last whole epoch. The zero
@@ -51,6 +53,7 @@ type Decision struct {
 	Action net2net.Action
 	// Probabilities of all candidate actions; nil if the decider has none.
 	Probabilities []float64
+	Trials        []Trial // that were made; nil if the decider makes none
 }
 
 // ErrOpen means that a decider leaves a decision open. The job then saves its state before the

@@ -8,6 +8,7 @@ import (
 
 	"graft/dataset"
 	"graft/decider"
+	"graft/model"
 	"graft/net2net"
 	"graft/results"
 	"graft/torch"
@@ -64,7 +65,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	began := a.Clock.Now()
 	a.Clock.Begin()
 	decision, err := a.decider.Decide(ctx, decider.State{Network: a.Network, Left: a.Scheduler.Left(), Budget: a.Scheduler.Budget(),
-		Decisions: a.Decisions, Accuracy: a.Validation.Accuracy, Step: a.stepOf(a.Network), StepOf: a.stepOf, Curve: a.Curve})
+		Decisions: a.Decisions, Accuracy: a.Validation.Accuracy, Step: a.stepOf(a.Network), StepOf: a.stepOf, Curve: a.Curve, Try: a.trying()})
 	if err != nil {
 		return fmt.Errorf("decide how to adapt: %w", err)
 	}
@@ -72,7 +73,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	decided := a.Clock.Now()
 	a.Deciding += decided - began
 	note := a.note(results.EventDecision)
-	note.Action, note.Probabilities = decision.Action.String(), decision.Probabilities
+	note.Action, note.Probabilities, note.Trials = decision.Action.String(), decision.Probabilities, decision.Trials
 	err = a.operate(decision.Action)
 	if errors.Is(err, errImpossible) && a.Adapt.OnError == SkipOnError {
 		note.Event, note.Why = results.EventSkipped, err.Error()
@@ -94,12 +95,18 @@ func (a *adaptation) adapt(ctx context.Context) error {
 // errImpossible marks an action that cannot be done; the network is as it was.
 var errImpossible = errors.New("the action cannot be done")
 
+// surgery are the options of the decision that is due.
+func (a *adaptation) surgery() net2net.Options {
+	o := a.Adapt.Surgery
+	o.Seed = uint64(a.Seed)*1_000_003 + uint64(a.Decisions)
+	return o
+}
+
 func (a *adaptation) operate(action net2net.Action) error {
 	if action.Kind != net2net.None {
 		a.show(Operates)
-		o := a.Adapt.Surgery
-		o.Seed = uint64(a.Seed)*1_000_003 + uint64(a.Decisions)
-		change, err := a.calibrated(action, o)
+		o := a.surgery()
+		change, err := a.calibrated(a.Network, action, o, a.changeAverage)
 		if err != nil {
 			return err
 		}
@@ -125,10 +132,10 @@ func (a *adaptation) reset(divide int) error {
 	return a.renew()
 }
 
-// calibrated applies an action with training images for new normalizations.
-func (a *adaptation) calibrated(action net2net.Action, o net2net.Options) (change *net2net.Change, err error) {
+// calibrated applies an action to a network with training images for new normalizations, and then calls also.
+func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2net.Options, also func(*net2net.Change, net2net.Options) error) (change *net2net.Change, err error) {
 	err = torch.With(func(s *torch.Scope) error {
-		place := a.Network.Placement()
+		place := n.Placement()
 		rows := min(a.Adapt.Rows, a.Data.Train.Count)
 		order := s.Permutation(a.Data.Train.Count, s.NewGenerator(torch.CPU, int64(o.Seed)))
 		places, err := torch.Values[int64](s.Narrow(order, 0, 0, rows))
@@ -146,10 +153,10 @@ func (a *adaptation) calibrated(action net2net.Action, o net2net.Options) (chang
 		if s.Err() != nil {
 			return s.Err()
 		}
-		if change, err = net2net.Apply(a.Network, action, o); err != nil {
+		if change, err = net2net.Apply(n, action, o); err != nil {
 			return fmt.Errorf("%w: %w", errImpossible, err)
 		}
-		return a.changeAverage(change, o)
+		return also(change, o)
 	})
 	return change, err
 }

@@ -3,6 +3,7 @@ package trainer
 import (
 	"time"
 
+	"graft/decider"
 	"graft/results"
 )
 
@@ -35,6 +36,7 @@ type Note struct {
 	Accuracy          float64          `json:"accuracy"`                // on the validation split, last evaluated before it
 	Action            string           `json:"action,omitempty"`        // of a decision
 	Probabilities     []float64        `json:"probabilities,omitempty"` // of all candidate actions
+	Trials            []decider.Trial  `json:"trials,omitempty"`        // that the decision was made by
 	Took              time.Duration    `json:"took_ns,omitempty"`       // of the budget
 	DistillationSteps int              `json:"lessons,omitempty"`       // steps of distillation from the larger network
 	Processes         int              `json:"processes,omitempty"`     // that train from now on, in an event about their number

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"time"
+
+	"graft/model"
 )
 
 // Resources counts the work of a job so far. Work that a kill lost is not in them, since the
@@ -37,7 +39,11 @@ type sums struct {
 
 // countPasses counts floating-point operations of passes of the network over images.
 func (c *core) countPasses(passes, images int) error {
-	one, err := c.Network.Operations()
+	return c.countPassesOf(c.Network, passes, images)
+}
+
+func (c *core) countPassesOf(n *model.Network, passes, images int) error {
+	one, err := n.Operations()
 	if err != nil {
 		return fmt.Errorf("count floating-point operations: %w", err)
 	}

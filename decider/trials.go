@@ -1,0 +1,68 @@
+package decider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"graft/net2net"
+)
+
+// Trial holds what evaluation says of an action after some steps of training on a copy of the network.
+type Trial struct {
+	Action   net2net.Action `json:"action"`
+	Loss     float64        `json:"loss"`     // on the validation split, in nats
+	Accuracy float64        `json:"accuracy"` // on it
+}
+
+// ErrNoTrial means that an action cannot be tried: it does not fit, or the budget has no time left for it.
+var ErrNoTrial = errors.New("the action cannot be tried")
+
+// Trials tries every choice for some steps on a copy of the network, and takes the one whose validation loss is the lowest
+// then, the first of equals. The loss right after surgery says nothing, since surgery keeps it; trials cost time of the budget.
+type Trials struct {
+	Random     // whose choices it tries
+	Steps  int // of each trial; zero means DefaultTrialSteps
+}
+
+// DefaultTrialSteps is long enough for new weights to move, and short beside an epoch.
+const DefaultTrialSteps = 32
+
+// Decide tries all choices.
+func (t Trials) Decide(ctx context.Context, s State) (Decision, error) {
+	if s.Try == nil {
+		return Decision{}, errors.New("decide by trials: this decision cannot train; let a job in one process make it")
+	}
+	actions, err := t.choices(s.Network)
+	if err != nil {
+		return Decision{}, fmt.Errorf("decide by trials: %w", err)
+	}
+	steps := t.Steps
+	if steps == 0 {
+		steps = DefaultTrialSteps
+	}
+	var d Decision
+	for _, a := range actions {
+		if err := ctx.Err(); err != nil {
+			return Decision{}, err
+		}
+		trial, err := s.Try(a, steps)
+		if errors.Is(err, ErrNoTrial) {
+			continue
+		}
+		if err != nil {
+			return Decision{}, fmt.Errorf("try %s: %w", a, err)
+		}
+		d.Trials = append(d.Trials, trial)
+	}
+	best := -1
+	for k, trial := range d.Trials {
+		if best < 0 || trial.Loss < d.Trials[best].Loss {
+			best = k
+		}
+	}
+	if best >= 0 {
+		d.Action = d.Trials[best].Action
+	}
+	return d, nil
+}
