@@ -146,7 +146,7 @@ var prints = map[string]func(r *recoverer, path string) string{
 	"Dropout": func(r *recoverer, path string) string {
 		return "p=" + number(r.node(path).Arg("p"), 0.5) + ", inplace=False"
 	},
-	"MaxPool2d": printMaxPool, "AvgPool2d": printAvgPool, "LSTM": printLSTM, "Upsample": printUpsample,
+	"MaxPool2d": printMaxPool, "AvgPool2d": printAvgPool, "LSTM": printLSTM, "GRU": printLSTM, "RNN": printLSTM, "Upsample": printUpsample,
 	"AdaptiveAvgPool2d": func(r *recoverer, path string) string {
 		return "output_size=" + tuple(r.node(path).Arg("output_size"))
 	},

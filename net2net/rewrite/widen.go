@@ -135,6 +135,9 @@ func (w *widening) tensorOf(operand any) (string, bool) {
 var views = strings.Fields(`t numpy_T transpose swapaxes permute view reshape flatten unflatten squeeze unsqueeze contiguous alias clone to detach
 	select slice chunk split split_with_sizes unbind`)
 
+// recurrent are the operators whose weights have the units they make in their rows and in their columns.
+var recurrent = []string{"lstm", "gru", "rnn_tanh", "rnn_relu"}
+
 // summed is the dimension of a tensor over which a use sums: the last but for convolutions.
 func (w *widening) summed(name string, u axes.Use) (int, error) {
 	var found []int
@@ -144,7 +147,7 @@ func (w *widening) summed(name string, u axes.Use) (int, error) {
 		}
 	}
 	op, _, _ := strings.Cut(w.Graph.Nodes[u.Node].Operator, ".")
-	if direct := op == "linear" || strings.HasPrefix(op, "conv"); direct && slices.Contains(found, 1) {
+	if direct := op == "linear" || strings.HasPrefix(op, "conv") || slices.Contains(recurrent, op); direct && slices.Contains(found, 1) {
 		return 1, nil
 	}
 	if len(found) != 1 {

@@ -128,17 +128,69 @@ func attention(r *reader) [][]*Term {
 	return one(with(q, dims-1, v[dims-1]))
 }
 
-// recurrent opens new axes, which surgery leaves alone.
+// gates are the rows that a unit of a recurrent layer has in its weights.
+var gates = map[string]int{"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+
+// recurrent gives all layers and directions one axis of hidden units, since PyTorch's have one size. The weights of a unit's
+// gates are its rows; both kinds of weights sum over their columns.
 func recurrent(r *reader) [][]*Term {
-	x := r.first()
-	reason := "recurrent layers are not widened"
-	for _, p := range r.list("params") {
+	name, _, _ := strings.Cut(r.n.Operator, ".")
+	x, params := r.first(), r.list("params")
+	layers, each, directions := r.whole("num_layers", 1), 2, 1
+	if on, _ := r.n.Arg("has_biases").(bool); on {
+		each = 4
+	}
+	if on, _ := r.n.Arg("bidirectional").(bool); on {
+		directions = 2
+	}
+	if len(params) != layers*directions*each || len(x) != 3 {
+		return r.unread(x, params)
+	}
+	units := r.terms(params[1])[1]
+	gate, direction := fresh(gates[name]), fresh(directions)
+	gate.Fix("they are the gates of a recurrent layer")
+	direction.Fix("they are the directions of a recurrent layer")
+	out := productOf(direction, units)
+	for k, p := range params {
+		terms := r.terms(p)
+		unify(terms[0], productOf(gate, units))
+		switch in := terms[len(terms)-1]; {
+		case len(terms) == 1: // a bias
+		case k%each == 1:
+			unify(in, units)
+			r.use(Contracts, in, nil, p)
+		case k < directions*each:
+			unify(in, x[2])
+			r.use(Contracts, in, r.n.Args[0].Value, p)
+		default:
+			unify(in, out)
+			r.use(Contracts, in, nil, p)
+		}
+	}
+	states, _ := r.n.Arg("hx").([]any)
+	if states == nil {
+		states = []any{r.n.Arg("hx")}
+	}
+	for _, h := range states {
+		if terms := r.terms(h); len(terms) == 3 {
+			unify(terms[2], units)
+		}
+	}
+	results := r.freshResults("")
+	results[0] = []*Term{x[0], x[1], out}
+	for _, h := range results[1:] {
+		h[2] = units
+	}
+	return results
+}
+
+// unread opens new axes, which surgery leaves alone.
+func (r *reader) unread(x []*Term, params []any) [][]*Term {
+	const reason = "projections of recurrent layers are not read"
+	for _, p := range params {
 		for _, t := range r.terms(p) {
 			t.Fix(reason)
 		}
-	}
-	if params := r.list("params"); len(params) > 0 && r.terms(params[0])[1].Size == x[2].Size {
-		unify(x[2], r.terms(params[0])[1])
 	}
 	results := r.freshResults(reason)
 	results[0][0], results[0][1] = x[0], x[1]
