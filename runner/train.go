@@ -125,11 +125,11 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 			b.Epoch, document.AccuracyText(b.Test.Accuracy), document.AccuracyText(b.Validation.Accuracy), document.Plural(b.Parameters, "parameter"))
 	}
 	if o.Batch > 0 {
-		noise := "unknown: the mean gradient is too small beside it"
+		noise := "efficiency and noise scale unknown: the mean gradient is too small beside the noise"
 		if o.NoiseScale > 0 {
-			noise = fmt.Sprintf("%.0f images", o.NoiseScale)
+			noise = fmt.Sprintf("efficiency %.2f, noise scale %.0f images", o.Efficiency, o.NoiseScale)
 		}
-		p.Line("batch of %s in the end, after %s; efficiency %.2f, noise scale %s", document.Plural(o.Batch, "image"), document.Plural(o.BatchChanges, "change"), o.Efficiency, noise)
+		p.Line("batch of %s in the end, after %s; %s", document.Plural(o.Batch, "image"), document.Plural(o.BatchChanges, "change"), noise)
 	}
 	of := "images"
 	if o.Perplexity > 0 {
@@ -147,7 +147,8 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 func costText(o *runs.JobOutcome) string {
 	text := "cost " + memoryText(o.PeakMemory)
 	if o.FLOP > 0 { // else the job began before graft counted
-		text = fmt.Sprintf("cost %s, %.1f device-seconds, %.0f images a second, %s", document.FLOPText(o.FLOP), o.DeviceTime.Seconds(), o.ImagesPerSecond, memoryText(o.PeakMemory))
+		examples := map[bool]string{false: "images", true: "windows"}[o.Perplexity > 0]
+		text = fmt.Sprintf("cost %s, %.1f device-seconds, %.0f %s a second, %s", document.FLOPText(o.FLOP), o.DeviceTime.Seconds(), o.ImagesPerSecond, examples, memoryText(o.PeakMemory))
 	}
 	if o.Joules > 0 {
 		text += fmt.Sprintf(", %.4g J", o.Joules)

@@ -233,7 +233,11 @@ func (j *job) prepare() (*trainer.Job, error) {
 		return nil, j.Elsewhere("data.path", err)
 	}
 	j.images = parts.Data
-	j.env.Log.Info("images are on the device", zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
+	loaded := "images are on the device"
+	if parts.Data.Tokens {
+		loaded = "text is on the device, in windows of tokens"
+	}
+	j.env.Log.Info(loaded, zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
 		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))
 	if parts.Starter, err = j.starter(device); err != nil {
 		return nil, err
