@@ -1,11 +1,13 @@
 package decider
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"graft/model"
+	"graft/model/graph"
 	"graft/net2net"
 	"graft/tracing"
 	"graft/vocab"
@@ -72,25 +74,24 @@ func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net
 
 // observe fails on an impossible action, or skips it.
 func observe(n *model.Network, actions []net2net.Action, surgery net2net.Options, skip bool) (*Observation, error) {
-	trace, err := tracing.Read(bare(n))
+	p, n := &Observation{}, bare(n)
+	changed, err := p.read(n, surgery)
 	if err != nil {
 		return nil, err
 	}
-	p := &Observation{}
-	if p.Structure, err = vocab.ReadStructure(trace); err != nil {
+	if p.Parameters, p.Operations, p.Layers, err = costs(n); err != nil {
 		return nil, err
 	}
-	if p.Parameters, p.Operations, p.Layers, err = costs(trace.Network); err != nil {
-		return nil, err
-	}
-	output, err := trace.Network.Output()
+	output, err := n.Output()
 	if err != nil {
 		return nil, err
 	}
-	p.Outputs = output.Count()
+	if p.Outputs = output.Count(); n.Tokens() {
+		p.Outputs = output[len(output)-1]
+	}
 	surgery.Batch = nil
 	for _, a := range actions {
-		c, err := p.choice(trace, a, surgery)
+		c, err := p.choice(n, a, surgery, changed)
 		if err == nil {
 			p.Choices = append(p.Choices, c)
 		} else if !skip {
@@ -98,6 +99,57 @@ func observe(n *model.Network, actions []net2net.Action, surgery net2net.Options
 		}
 	}
 	return p, nil
+}
+
+// read reads the tokens, and returns a function that lists those which an action changes.
+func (p *Observation) read(n *model.Network, surgery net2net.Options) (changed func(net2net.Action, *net2net.Change) ([]int, error), err error) {
+	if n.Graph != nil {
+		p.Structure, err = vocab.ReadGraph(n.Graph)
+		return func(_ net2net.Action, c *net2net.Change) ([]int, error) { return p.changedNodes(n.Graph, c), nil }, err
+	}
+	trace, err := tracing.Read(n)
+	if err != nil {
+		return nil, err
+	}
+	p.Structure, err = vocab.ReadStructure(trace)
+	return func(a net2net.Action, _ *net2net.Change) (tokens []int, err error) {
+		layers, err := changedLayers(trace, a, surgery.Compat)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a, err)
+		}
+		for _, l := range layers {
+			if k, ok := p.Structure.Token(l); ok {
+				tokens = append(tokens, k)
+			}
+		}
+		return tokens, nil
+	}, err
+}
+
+// changedNodes are the tokens of a graph's operators that read a tensor which an action changes, or copies.
+func (p *Observation) changedNodes(g *graph.Graph, c *net2net.Change) (tokens []int) {
+	touched, used := map[string]bool{}, map[string]bool{}
+	for _, m := range c.Graph.Moves {
+		if len(m.Dims) > 0 || m.Fresh || m.Values != "" || used[m.From] {
+			touched[m.From] = true
+		}
+		used[m.From] = true
+	}
+	for k := range g.Nodes {
+		token, ok := p.Structure.TokenOf(k)
+		reads := false
+		g.Nodes[k].Reads(func(arg any) {
+			w, isWeight := arg.(graph.Weight)
+			if isWeight {
+				t := g.Tensor(string(w))
+				reads = reads || touched[cmp.Or(t.Tied, t.Name)]
+			}
+		})
+		if ok && reads {
+			tokens = append(tokens, token)
+		}
+	}
+	return tokens
 }
 
 // bare copies a network without tensors, on which surgery is cheap.
@@ -122,25 +174,21 @@ func costs(n *model.Network) (parameters int, operations int64, layers int, err 
 }
 
 // choice measures an action by applying it to a sketch.
-func (p *Observation) choice(t *tracing.Trace, a net2net.Action, surgery net2net.Options) (Choice, error) {
+func (p *Observation) choice(n *model.Network, a net2net.Action, surgery net2net.Options, changed func(net2net.Action, *net2net.Change) ([]int, error)) (Choice, error) {
 	c := Choice{Action: a}
 	if a.Kind == net2net.None {
 		return c, nil
 	}
-	layers, err := changedLayers(t, a, surgery.Compat)
+	after := bare(n)
+	change, err := net2net.Apply(after, a, surgery)
 	if err != nil {
-		return c, fmt.Errorf("%s: %w", a, err)
-	}
-	for _, l := range layers {
-		if k, ok := p.Structure.Token(l); ok && !slices.Contains(c.Tokens, k) {
-			c.Tokens = append(c.Tokens, k)
-		}
-	}
-	slices.Sort(c.Tokens)
-	after := t.Network.Sketch()
-	if _, err := net2net.Apply(after, a, surgery); err != nil {
 		return c, err
 	}
+	if c.Tokens, err = changed(a, change); err != nil {
+		return c, err
+	}
+	slices.Sort(c.Tokens)
+	c.Tokens = slices.Compact(c.Tokens)
 	parameters, operations, layerCount, err := costs(after)
 	c.Parameters, c.Operations, c.Layers = parameters-p.Parameters, operations-p.Operations, layerCount-p.Layers
 	c.after = after

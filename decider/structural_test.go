@@ -182,7 +182,7 @@ func TestPoliciesThatCannotBe(t *testing.T) {
 	_, err = fresh(t, 1).Probabilities()
 	require.ErrorContains(t, err, "no situation")
 	_, err = decider.NewObservation(zoo(t, "ConvNet2"), []net2net.Action{{Kind: "deepen", Target: "nowhere"}}, net2net.Options{})
-	require.ErrorContains(t, err, "deepen:nowhere: there is no block")
+	require.ErrorContains(t, err, "there is no block")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = fresh(t, 1).Decide(ctx, decider.State{Network: zoo(t, "ConvNet2")})
@@ -265,4 +265,43 @@ func TestOrderAndNamesDoNotCount(t *testing.T) {
 			branches: rapid.Permutation([]int{0, 1, 2}).Draw(t, "branches"), swapped: rapid.Bool().Draw(t, "swapped")}
 		require.InDeltaSlice(t, want, distribution(t, p, other.network()), 1e-12)
 	})
+}
+
+// A policy weighs the actions of networks that run as graphs: each changes some operators, and adds what the network says.
+func TestGraphsAreObserved(t *testing.T) {
+	for _, name := range []string{"CharGPT", "SmallLLaMA", "ViTTiny32", "Mixer32", "ConvNeXt32"} {
+		n, err := model.Zoo(name, model.ZooOptions{})
+		require.NoError(t, err)
+		o, err := decider.ProposedObservation(n, nil, net2net.Options{})
+		require.NoError(t, err)
+		require.Greater(t, len(o.Choices), 4, name)
+		for _, c := range o.Choices {
+			if c.Action.Kind == net2net.None {
+				require.Empty(t, c.Tokens)
+				continue
+			}
+			require.NotEmpty(t, c.Tokens, "%s: %s", name, c.Action)
+			require.Less(t, len(c.Tokens), len(o.Structure.Tokens), "%s: %s", name, c.Action)
+			require.Positive(t, c.Parameters, "%s: %s", name, c.Action)
+			require.Positive(t, c.Operations, "%s: %s", name, c.Action)
+			require.NotEmpty(t, o.Target(c))
+		}
+	}
+}
+
+// BenchmarkObserveGPT2 reads a graph of 238 operators and all actions that fit it.
+func BenchmarkObserveGPT2(b *testing.B) {
+	n, err := model.Zoo("GPT2", model.ZooOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		o, err := decider.ProposedObservation(n, nil, net2net.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(len(o.Choices)), "choices")
+		b.ReportMetric(float64(len(o.Structure.Tokens)), "tokens")
+	}
 }

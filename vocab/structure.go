@@ -15,6 +15,7 @@ type Structure struct {
 	After  [][]int // for each token, those that it feeds
 
 	layers map[*tracing.Layer]int
+	nodes  map[int]int // of a graph
 }
 
 // ReadStructure reads the tokens of a trace.
