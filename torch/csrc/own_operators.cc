@@ -12,16 +12,25 @@ namespace {
 
 using torch::jit::Stack;
 
-at::Tensor masked(const at::Tensor &x, at::Tensor mask, double p, CallPass &pass) {
-  if (pass.masks != nullptr) return x * pass.masks->next(mask, 1 - p).div(1 - p);
-  return x * mask.bernoulli_(1 - p, pass.generator).div_(1 - p);
+// The mask is like another tensor. Several processes draw that of the whole batch, and each takes its rows.
+at::Tensor masked(const at::Tensor &x, const at::Tensor &like, double p, CallPass &pass) {
+  if (pass.masks != nullptr) return x * pass.masks->next(like, 1 - p).div(1 - p);
+  return x * own_rows(like_whole_batch(like).bernoulli_(1 - p, pass.generator)).div(1 - p);
 }
 
 at::Tensor dropout(const Stack &stack, CallPass &pass) {
   const at::Tensor x = stack[0].toTensor();
   const double p = stack[1].toDouble();
   if (!stack[2].toBool() || p == 0) return x;
-  return masked(x, at::empty_like(x), p, pass);
+  return masked(x, x, p, pass);
+}
+
+// Statistics of a batch that several processes share are those of all its rows.
+at::Tensor batch_norm(const Stack &s, CallPass &) {
+  auto tensor = [&](size_t k) { return s[k].isNone() ? at::Tensor() : s[k].toTensor(); };
+  const at::Tensor x = s[0].toTensor();
+  if (s[5].toBool() && sharing() != nullptr) return shared_norm(x, {tensor(1), tensor(2), tensor(3), tensor(4), s[6].toDouble(), s[7].toDouble()});
+  return at::batch_norm(x, tensor(1), tensor(2), tensor(3), tensor(4), s[5].toBool(), s[6].toDouble(), s[7].toDouble(), s[8].toBool());
 }
 
 // Whole channels are dropped.
@@ -74,7 +83,7 @@ at::Tensor attention(const Stack &stack, CallPass &pass) {
   }
   at::Tensor shares = at::softmax(scores, -1);
   const double p = stack[4].toDouble();
-  if (p > 0) shares = masked(shares, at::empty_like(shares), p, pass);
+  if (p > 0) shares = masked(shares, shares, p, pass);
   return at::matmul(shares, v);
 }
 
@@ -123,6 +132,7 @@ const std::vector<Operator> &own_operators() {
   static const std::vector<Operator> all = {
       own("aten::dropout(Tensor input, float p, bool train) -> Tensor", dropout),
       own("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", feature_dropout),
+      own("aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor", batch_norm),
       own("aten::rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor", rms_norm),
       own("aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
           attention),

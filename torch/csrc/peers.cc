@@ -86,18 +86,20 @@ Sharing::Sharing(const Share &share) : was_(current) { current = share.peers == 
 Sharing::~Sharing() { current = was_; }
 
 // Numbers are drawn in the order of memory, which must be that of the whole batch
-// in one process: row by row, each laid out like those of x.
+// in one process: row by row, each laid out like those of x. A row of the batch may be several of x.
 at::Tensor like_whole_batch(const at::Tensor &x) {
   if (current == nullptr) return at::empty_like(x);
-  TORCH_CHECK(x.dim() > 0 && x.size(0) == current->count, "values of shape ", x.sizes(), " for ", current->count, " rows of a batch");
+  TORCH_CHECK(x.dim() > 0 && x.size(0) > 0 && x.size(0) % current->count == 0, "values of shape ", x.sizes(), " for ", current->count, " rows of a batch");
   std::vector<int64_t> sizes = x.sizes().vec(), strides = at::infer_dense_strides(x.sizes().slice(1), x.strides().slice(1));
-  sizes[0] = current->total;
+  sizes[0] = current->total * (x.size(0) / current->count);
   strides.insert(strides.begin(), x.numel() / x.size(0));
   return at::empty_strided(sizes, strides, x.options());
 }
 
 at::Tensor own_rows(const at::Tensor &whole) {
-  return current == nullptr ? whole : whole.narrow(0, current->start, current->count);
+  if (current == nullptr) return whole;
+  const int64_t each = whole.size(0) / current->total;
+  return whole.narrow(0, current->start * each, current->count * each);
 }
 
 }  // namespace graft
