@@ -10,7 +10,7 @@ import (
 
 // Trial holds what evaluation says of an action after some steps of training on a copy of the network.
 type Trial struct {
-	Action   net2net.Action `json:"action"`
+	Action   net2net.Action `json:"action"`   // that was tried
 	Loss     float64        `json:"loss"`     // on the validation split, in nats
 	Accuracy float64        `json:"accuracy"` // on it
 }

@@ -18,7 +18,7 @@ const None Kind = ""
 
 // Action is an operation and its target. The zero Action does nothing.
 type Action struct {
-	Kind   Kind   `json:"kind"`
+	Kind   Kind   `json:"kind"`             // operation, such as deepen; empty is none
 	Target string `json:"target,omitempty"` // a block's name or number, or a layer's path
 	Size   int    `json:"size,omitempty"`   // channels or pixels, depending on the kind; zero means its default
 }
