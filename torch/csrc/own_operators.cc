@@ -1,6 +1,7 @@
 // Operators that LibTorch 1.13 lacks, that draw random numbers from a generator of the caller's, or that
 // compute with sizes. Each is called as LibTorch's own are, by its schema.
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
+#include <torch/version.h>
 
 #include "calls.h"
 #include "peers.h"
@@ -72,6 +73,11 @@ at::Tensor attention(const Stack &stack, CallPass &pass) {
     v = v.repeat_interleave(q.size(-3) / v.size(-3), -3);
   }
   const double scale = stack[6].isNone() ? 1 / std::sqrt(static_cast<double>(q.size(-1))) : stack[6].toDouble();
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 1
+  // LibTorch's own never keeps all scores at once. It takes no mask beside causality, and draws dropout from the default generator.
+  const c10::optional<at::Tensor> given = stack[3].isNone() ? c10::optional<at::Tensor>() : stack[3].toTensor();
+  if (stack[4].toDouble() == 0 && !pass.steady && !(given.has_value() && stack[5].toBool())) return at::scaled_dot_product_attention(q, k, v, given, 0.0, stack[5].toBool(), scale);
+#endif
   at::Tensor scores = at::matmul(q * scale, k.transpose(-2, -1));
   if (stack[5].toBool()) {
     const at::Tensor seen = at::ones({q.size(-2), k.size(-2)}, q.options().dtype(at::kBool)).tril();
