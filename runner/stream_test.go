@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,12 +127,13 @@ func surviveKills(t *testing.T, prepare func(folder string)) {
 		out, err := os.CreateTemp(t.TempDir(), "out")
 		require.NoError(t, err)
 		defer out.Close()
-		c.Stdout = out
+		var log strings.Builder
+		c.Stdout, c.Stderr = out, &log
 		require.NoError(t, c.Start())
 		timer := time.AfterFunc(life, func() { _ = c.Process.Kill() })
 		defer timer.Stop()
 		if err := c.Wait(); err != nil {
-			require.ErrorContains(t, err, "killed")
+			require.ErrorContains(t, err, "killed", log.String())
 			return r, false
 		}
 		return decoded[train.Result](t, contents(t, out.Name())), true
