@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"graft/dataset"
 	"graft/decider"
 	"graft/model"
 	"graft/net2net"
@@ -54,12 +55,11 @@ func (j *Job) NetworkName() string {
 	return j.Network.Name
 }
 
-// Model makes the network without tensors: one of the zoo for images of a shape and a
-// number of classes, where nil and zero mean its own and network.classes comes first; a file's
-// with the classes of network.classes.
-func (j *Job) Model(images model.Shape, classes int) (*model.Network, error) {
+// Model makes the network without tensors: one of the zoo for data of some facts, where unknown ones are its own and
+// network.classes comes first; a file's with the classes of network.classes.
+func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 	if j.Network.File == "" {
-		return model.Zoo(j.Network.Name, model.ZooOptions{Input: images, Classes: cmp.Or(j.Network.Classes, classes)})
+		return model.Zoo(j.Network.Name, model.ZooOptions{Input: f.Shape, Classes: cmp.Or(j.Network.Classes, f.Classes), Tokens: f.Vocabulary, Each: f.Task == dataset.TokenLabel})
 	}
 	if j.network == nil {
 		return nil, fmt.Errorf("the network of %s was not read; use ReadJob", j.Network.File)

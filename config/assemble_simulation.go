@@ -55,7 +55,7 @@ func (m *Simulation) Decisions() int { return m.decisions() }
 // Plan returns the plan that all workers of the scenario share. Code names what outcomes
 // depend on besides the configuration: versions, and the kind of device.
 func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.Plan, error) {
-	n, err := m.Model(data.Shape, len(data.Classes))
+	n, err := m.Model(data.Facts())
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 
 	"graft/config/decode"
@@ -17,8 +16,7 @@ func (j *Job) Declared(fsys files.FS) (*model.Network, error) {
 		_, err := fsys.Stat(j.Data.Path)
 		j.noData = err != nil
 	}
-	shape, classes := dataset.Declared(fsys, j.Data)
-	return j.Model(shape, classes)
+	return j.Model(dataset.Declared(fsys, j.Data))
 }
 
 // compare reports where input or classes of the network are not those of the data, as far as these
@@ -28,7 +26,8 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 	if j.Network.File != "" {
 		key = "network.file"
 	}
-	tokens := j.Data.Kind == dataset.KindText
+	facts := dataset.Declared(fsys, j.Data)
+	tokens := facts.Task != dataset.ImageLabel
 	if tokens != j.network.Tokens() {
 		r.Blame(key, trainer.Takes(j.network, j.Data.Kind, nil, tokens).Error())
 		return
@@ -38,28 +37,22 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 		r.Blame(key, err.Error())
 		return
 	}
-	shape, classes := dataset.Declared(fsys, j.Data)
-	if len(shape) > 0 {
-		if err := trainer.Takes(n, j.Data.Kind, shape, tokens); err != nil {
+	if j.Data.Kind == dataset.KindCSV && fsys != nil && !j.noData {
+		if err := dataset.CheckTable(fsys, j.Data); err != nil {
+			r.Blame("data.path", err.Error())
+		}
+	}
+	if len(facts.Shape) > 0 {
+		if err := trainer.Takes(n, j.Data.Kind, facts.Shape, tokens); err != nil {
 			r.Blame(key, err.Error())
 		}
 	}
 	j.compareGraph(n, tokens, r)
-	if tokens {
-		if err := trainer.Speaks(n, j.Data.Kind, classes); err != nil {
-			r.Blame(key, err.Error())
-		}
-		return
-	}
-	out, err := n.Output()
-	switch {
-	case err != nil:
-		r.Blame(key, err.Error())
-	case len(out) != 1 || classes > 0 && out[0] != classes:
-		if j.Network.Classes > 0 {
+	if err := trainer.Answers(n, j.Data.Kind, facts); err != nil {
+		if j.Network.Classes > 0 && !tokens {
 			key = "network.classes"
 		}
-		r.Blame(key, fmt.Sprintf("the network gives %v and %s has %d classes; set network.classes to %d, or take other data", out, j.Data.Kind, classes, cmp.Or(classes, 10)))
+		r.Blame(key, err.Error())
 	}
 }
 

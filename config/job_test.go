@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config/decode"
+	"graft/dataset"
 	"graft/decider"
 	"graft/files"
 	"graft/model"
@@ -54,7 +55,7 @@ func TestAnEmptyJobIsSensible(t *testing.T) {
 	assert.Equal(t, int64(1), j.Options().Seed)
 	assert.Equal(t, torch.OptimizerOptions{Rule: torch.Adam, LR: 0.01, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}, j.Options().Optimizer)
 	assert.Equal(t, "synthetic", j.Data.Kind)
-	assert.Equal(t, "ConvSmall", must(j.Model(nil, 0)).Name())
+	assert.Equal(t, "ConvSmall", must(j.Model(dataset.Facts{})).Name())
 	p := must(j.Profile())
 	assert.Equal(t, "steady", p.Name)
 	d := must(j.Decider())
@@ -188,15 +189,15 @@ func TestAJobNamesANetworkFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "net.toml")
 	require.NoError(t, WriteNetwork(files.OS{}, path, zoo(t, "ConvNet3")))
 	j := must(parseJob("a.toml", "", "network.file="+path))
-	n := must(j.Model(model.Shape{3, 32, 32}, 10))
+	n := must(j.Model(dataset.Facts{Shape: []int{3, 32, 32}, Classes: 10}))
 	assertSame(t, zoo(t, "ConvNet3"), n)
 	faulty := written(t, "faulty.toml", "input = 3\n")
 	_, err := parseJob("a.toml", "[network]\nfile = \""+faulty+"\"")
 	assert.ErrorContains(t, err, faulty+":1:9: ")
-	_, err = (&Job{Network: NetworkOptions{File: path}}).Model(nil, 0)
+	_, err = (&Job{Network: NetworkOptions{File: path}}).Model(dataset.Facts{})
 	assert.ErrorContains(t, err, "use ReadJob")
 	j = must(parseJob("a.toml", ""))
-	n = must(j.Model(model.Shape{1, 28, 28}, 5))
+	n = must(j.Model(dataset.Facts{Shape: []int{1, 28, 28}, Classes: 5}))
 	assert.Equal(t, model.Shape{1, 28, 28}, n.Input)
 }
 

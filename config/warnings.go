@@ -38,7 +38,7 @@ func (j *Job) missingData() []string {
 	if !j.noData {
 		return nil
 	}
-	return []string{fmt.Sprintf("data.path: there is no %s, so the job cannot start here; put the images of %s there, or fetch them with 'graft data'", j.Data.Path, j.Data.Kind)}
+	return []string{fmt.Sprintf("data.path: there is no %s, so the job cannot start here; put the data of %s there, or fetch images with 'graft data'", j.Data.Path, j.Data.Kind)}
 }
 
 // freeWidth warns of a profile on which wider layers take no more time.

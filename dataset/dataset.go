@@ -20,14 +20,29 @@ type Split struct {
 	Labels *torch.Tensor // int64 [N] on the device, from 0, or [N, T]; nil in the zero Split
 	Count  int           // N; zero only in the zero Split
 	Stream *Stream       // reads the images when they are needed; nil where they are in memory
+	Marked []int32       // how many labels of each example count; nil where all do
 }
+
+// Task says what the labels of a set are.
+type Task int
+
+// The tasks.
+const (
+	ImageLabel Task = iota // a class of each image
+	NextToken              // the next token of each token of a window of text
+	TextLabel              // a class of each text
+	TokenLabel             // a class of each token of a text, or Ignored
+)
 
 // Set is a dataset on the device. Load makes it; the zero Set holds nothing.
 type Set struct {
 	Name    string   // the kind, or a folder's own name; never empty
 	Classes []string // the name of each label, at its place; never empty
 	Shape   []int    // channels, height and width of an image, or the tokens of a window; none is zero
-	Tokens  bool     // examples are windows of text, whose labels are the next tokens; false for images
+	Task    Task     // of the labels
+	// Vocabulary is the number of different tokens of examples, padding among them; zero for images.
+	Vocabulary int
+	Cut        int // texts that were longer than an example, and were cut
 
 	Train      Split // images to train on
 	Validation Split // images that guide decisions during training; the tensors of Test with Options.TestAsValidation
@@ -44,12 +59,25 @@ type Set struct {
 	Mean, Deviation []float64
 }
 
-// Labels is the number of labels of an example: one for an image, one for each token of a window.
-func (set *Set) Labels() int {
-	if set.Tokens {
-		return set.Shape[0]
+// Tokens reports whether examples are tokens of text, and not images.
+func (set *Set) Tokens() bool { return set.Task != ImageLabel }
+
+// Each reports whether each token of an example has a label.
+func (set *Set) Each() bool { return set.Task == NextToken || set.Task == TokenLabel }
+
+// Labels is the number of labels of some examples of a split that count, from a first to before a last.
+func (set *Set) Labels(of Split, first, last int) int {
+	switch {
+	case of.Marked != nil:
+		count := 0
+		for _, marked := range of.Marked[first:last] {
+			count += int(marked)
+		}
+		return count
+	case set.Each():
+		return (last - first) * set.Shape[0]
 	}
-	return 1
+	return last - first
 }
 
 // Load reads or generates a dataset and moves it to a device, where scope s owns it. It
@@ -65,8 +93,8 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 			return nil, fmt.Errorf("load dataset %s: turbo_jpeg: %w", o.Kind, err)
 		}
 	}
-	if o.Kind == KindText {
-		set, err := loadText(s, d, fsys, o)
+	if load := map[string]func(*torch.Scope, torch.Device, files.FS, Options) (*Set, error){KindText: loadText, KindCSV: loadCSV}[o.Kind]; load != nil {
+		set, err := load(s, d, fsys, o)
 		if err != nil {
 			return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
 		}

@@ -1,17 +1,39 @@
 package dataset
 
 import (
+	"iter"
 	"path/filepath"
 	"slices"
 
-	"graft/dataset/bpe"
 	"graft/files"
 )
 
-// Declared returns the shape of the images and the number of classes, as far as these are known
-// without reading images: the shape is empty and the number zero where they are not.
-func Declared(fsys files.FS, o Options) (shape []int, classes int) {
+// Facts hold the sizes that a network has to fit. The zero value of each is unknown, but for the task.
+type Facts struct {
+	Shape      []int // of an example
+	Classes    int   // different labels
+	Vocabulary int   // different tokens of examples; zero for images
+	Task       Task
+}
+
+// Facts returns the sizes of a set.
+func (set *Set) Facts() Facts { return Facts{set.Shape, len(set.Classes), set.Vocabulary, set.Task} }
+
+// Declared returns the facts, as far as these are known without reading images.
+func Declared(fsys files.FS, o Options) Facts {
 	o.EnsureDefaults()
+	switch o.Kind {
+	case KindText:
+		tokens := o.declaredTokens(fsys)
+		return Facts{[]int{o.context()}, tokens, tokens, NextToken}
+	case KindCSV:
+		return o.declaredTable(fsys)
+	}
+	shape, classes := declaredImages(fsys, o)
+	return Facts{Shape: shape, Classes: classes}
+}
+
+func declaredImages(fsys files.FS, o Options) (shape []int, classes int) {
 	switch o.Kind {
 	case KindSynthetic:
 		return []int{o.Synthetic.Channels, o.Synthetic.Size, o.Synthetic.Size}, o.Synthetic.Classes
@@ -23,12 +45,6 @@ func Declared(fsys files.FS, o Options) (shape []int, classes int) {
 		return []int{1, idxSide, idxSide}, len(digits)
 	case KindDigits:
 		return []int{1, digitsSide, digitsSide}, len(digits)
-	case KindText:
-		classes = 256
-		if o.tokens() != Bytes {
-			classes = o.declaredTokens(fsys)
-		}
-		return []int{o.context()}, classes
 	case KindFolder:
 		return []int{3, o.Size, o.Size}, foldersOf(fsys, o.Path)
 	}
@@ -82,25 +98,44 @@ func DeclaredCounts(o Options) (training, validation int) {
 	return training, validation
 }
 
-// declaredTokens is the number of byte pairs of a vocabulary, or of the characters of a text; zero where these cannot be read.
+// declaredTokens is the number of different tokens of a text; zero where they cannot be read.
 func (o Options) declaredTokens(fsys files.FS) int {
-	if fsys == nil {
+	var text string
+	if o.tokens() == Characters && fsys != nil {
+		text, _ = readText(fsys, o.Path) // loading reports it
+	}
+	return o.countTokens(fsys, func(yield func(string) bool) { yield(text) })
+}
+
+// countTokens is the number of different tokens of some texts; zero where it is not known. Loading reports why.
+func (o Options) countTokens(fsys files.FS, texts iter.Seq[string]) int {
+	if fsys == nil && o.tokens() != Bytes {
 		return 0
 	}
-	if o.tokens() == Characters {
-		text, err := readText(fsys, o.Path)
-		if err != nil {
-			return 0 // loading reports it
-		}
-		seen := map[rune]bool{}
-		for _, r := range string(text) {
-			seen[r] = true
-		}
-		return len(seen)
-	}
-	e, err := bpe.Read(fsys, o.Vocabulary)
+	t, err := o.tokenizer(fsys, texts)
 	if err != nil {
-		return 0 // loading reports it
+		return 0
 	}
-	return e.Size()
+	return len(t.names)
+}
+
+// declaredTable reads the labels of a table, and its texts where their characters are the tokens.
+func (o Options) declaredTable(fsys files.FS) Facts {
+	f := Facts{Shape: []int{o.context()}, Task: TextLabel}
+	if o.labelEach() == EachWord {
+		f.Task = TokenLabel
+	}
+	if fsys == nil {
+		return f
+	}
+	train, test, err := readTables(fsys, o)
+	if err != nil {
+		return f // loading reports it
+	}
+	classes, _ := o.classesOf(slices.Concat(train, test))
+	f.Classes = len(classes)
+	if n := o.countTokens(fsys, textsOf(train, test)); n > 0 {
+		f.Vocabulary = n + 1
+	}
+	return f
 }

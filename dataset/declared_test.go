@@ -30,9 +30,7 @@ func TestDeclared(t *testing.T) {
 		"a missing folder": {Options{Kind: KindFolder, Path: "none"}, []int{3, 32, 32}, 0},
 		"an unknown kind":  {Options{Kind: "none"}, nil, 0},
 	} {
-		shape, classes := Declared(files.OS{}, c.o)
-		require.Equal(t, c.shape, shape, name)
-		require.Equal(t, c.classes, classes, name)
+		require.Equal(t, Facts{Shape: c.shape, Classes: c.classes}, Declared(files.OS{}, c.o), name)
 	}
 	for _, o := range []Options{{}, {ValidationShare: 0.5, Limit: 31}, {TestAsValidation: true, Limit: 7}} {
 		o.Synthetic = SyntheticOptions{Size: 16, Train: 101, Test: 33}
@@ -52,7 +50,5 @@ func TestDeclared(t *testing.T) {
 	o.EnsureDefaults()
 	src, err := synthetic(files.OS{}, o)
 	require.NoError(t, err)
-	shape, classes := Declared(nil, o)
-	require.Equal(t, src.shape[:], shape)
-	require.Len(t, src.classes, classes)
+	require.Equal(t, Facts{Shape: src.shape[:], Classes: len(src.classes)}, Declared(nil, o))
 }

@@ -35,6 +35,7 @@ var kinds = map[string]func(files.FS, Options) (*source, error){
 	KindFolder:    readFolder,
 	KindShards:    readShards,
 	KindText:      nil, // read by loadText
+	KindCSV:       nil, // read by loadCSV
 }
 
 // Kinds lists the names of all kinds in order.
@@ -78,8 +79,16 @@ type Options struct {
 	// Vocabulary is the file of byte pairs for the tokens "bpe": a tokenizer.json of Hugging Face's, or GPT-2's vocab.json with
 	// merges.txt beside it. Empty means none.
 	Vocabulary string `json:",omitempty"`
-	// Context is the number of tokens in a window of a text. Windows follow each other without a gap. Zero means 64.
+	// Context is the number of tokens in a window of a text, whose windows follow each other without a gap, or of each text of a
+	// table, where shorter ones are filled up and longer ones are cut. Zero means 64.
 	Context int `json:",omitempty"`
+	// TextColumn is the name of a table's column of texts. Empty means text.
+	TextColumn string `json:",omitempty"`
+	// LabelColumn is the name of a table's column of labels. Empty means label.
+	LabelColumn string `json:",omitempty"`
+	// LabelEach says what has a label in a table: "text", each text; or "word", each of its words, with spaces between words and
+	// between labels, where -100 is none. Empty means text.
+	LabelEach string `json:",omitempty"`
 	// Mean is subtracted from each channel before the division by Deviation, pixels being
 	// from 0 to 1: a value for each channel, or one for all. Empty means the mean of the
 	// training images.
@@ -117,8 +126,10 @@ func (o Options) Validate() error {
 	bad(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
 	bad(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
 	bad(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }), "a deviation of %v; each is above zero", o.Deviation)
-	bad(o.Kind != KindText && (o.Tokens != "" || o.Context != 0 || o.Vocabulary != ""), "tokens, a vocabulary or a context for the kind %s; only %s has them", o.Kind, KindText)
-	if o.Kind == KindText {
+	text := o.Kind == KindText || o.Kind == KindCSV
+	bad(!text && (o.Tokens != "" || o.Context != 0 || o.Vocabulary != ""), "tokens, a vocabulary or a context for the kind %s; only %s and %s have them", o.Kind, KindText, KindCSV)
+	bad(o.Kind != KindCSV && (o.TextColumn != "" || o.LabelColumn != "" || o.LabelEach != ""), "text_column, label_column or label_each for the kind %s; only %s has them", o.Kind, KindCSV)
+	if text {
 		faults = append(faults, o.textFaults()...)
 	}
 	if o.Kind == KindSynthetic {

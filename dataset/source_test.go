@@ -151,7 +151,7 @@ func TestOptionsListEveryFault(t *testing.T) {
 		require.ErrorContains(t, wrong.Validate(), text)
 	}
 	err := Options{Kind: "cifar", ValidationShare: math.NaN(), Size: 1}.Validate()
-	require.ErrorContains(t, err, `"cifar"; it is one of cifar10, cifar100, digits, fashion-mnist, folder, mnist, shards, synthetic`)
+	require.ErrorContains(t, err, `"cifar"; it is one of cifar10, cifar100, csv, digits, fashion-mnist, folder, mnist, shards, synthetic`)
 	require.ErrorContains(t, err, "share of NaN")
 	err = loadError(Options{Kind: KindMNIST, ValidationShare: 2})
 	require.ErrorContains(t, err, "no path")

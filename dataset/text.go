@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"graft/dataset/bpe"
@@ -40,6 +43,9 @@ func (o Options) textFaults() (faults []error) {
 	if o.context() < 2 || o.context() > mostContext {
 		faults = append(faults, fmt.Errorf("a context of %d tokens; it lies between 2 and %d", o.Context, mostContext))
 	}
+	if o.Kind == KindCSV {
+		faults = append(faults, o.csvFaults()...)
+	}
 	if len(o.Mean)+len(o.Deviation) > 0 {
 		faults = append(faults, errors.New("a mean or a deviation of text, which has none"))
 	}
@@ -66,10 +72,11 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 	if err != nil {
 		return nil, err
 	}
-	tokens, classes, err := o.tokenize(fsys, text)
+	how, err := o.tokenizer(fsys, func(yield func(string) bool) { yield(text) })
 	if err != nil {
 		return nil, err
 	}
+	tokens, classes := how.encode(text), how.names
 	count := (len(tokens) - 1) / o.context()
 	if count < leastWindows {
 		return nil, fmt.Errorf("%d tokens give %d windows of %d; at least %d are needed: give more text, or a shorter context", len(tokens), count, o.context(), leastWindows)
@@ -79,7 +86,7 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 		to          *Split
 		first, last int
 	}{{nil, 0, count - 2*held}, {nil, count - 2*held, count - held}, {nil, count - held, count}}
-	set := &Set{Name: filepath.Base(o.Path), Classes: classes, Shape: []int{o.context()}, Tokens: true}
+	set := &Set{Name: filepath.Base(o.Path), Classes: classes, Shape: []int{o.context()}, Task: NextToken, Vocabulary: len(classes)}
 	parts[0].to, parts[1].to, parts[2].to = &set.Train, &set.Validation, &set.Test
 	digest := sha256.New()
 	fmt.Fprintln(digest, o.tokens(), o.context(), held, o.Limit, len(classes))
@@ -121,31 +128,31 @@ func windowsOf(s *torch.Scope, d torch.Device, tokens []int32, windows []int, co
 }
 
 // readText reads a file, or all files below a folder in the order of their paths.
-func readText(fsys files.FS, path string) ([]byte, error) {
+func readText(fsys files.FS, path string) (string, error) {
 	var paths []string
 	info, err := fsys.Stat(path)
 	switch {
 	case err != nil:
-		return nil, err
+		return "", err
 	case !info.IsDir():
 		paths = []string{path}
 	default:
 		if paths, err = textFiles(fsys, path, nil); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	var text []byte
+	var text strings.Builder
 	for _, p := range paths {
-		data, err := files.ReadAll(fsys, p, int64(mostText-len(text)))
+		data, err := files.ReadAll(fsys, p, int64(mostText-text.Len()))
 		if err != nil {
-			return nil, fmt.Errorf("read text, of which at most %d MiB are read: %w", mostText>>20, err)
+			return "", fmt.Errorf("read text, of which at most %d MiB are read: %w", mostText>>20, err)
 		}
-		text = append(text, data...)
+		text.Write(data)
 	}
-	if len(text) == 0 {
-		return nil, fmt.Errorf("%s has no text", path)
+	if text.Len() == 0 {
+		return "", fmt.Errorf("%s has no text", path)
 	}
-	return text, nil
+	return text.String(), nil
 }
 
 // textFiles lists the regular files below a folder. Links are not followed, and hidden files are left out.
@@ -173,50 +180,64 @@ func textFiles(fsys files.FS, folder string, found []string) ([]string, error) {
 	return found, nil
 }
 
-// tokenize returns the tokens of a text and the names of all tokens.
-func (o Options) tokenize(fsys files.FS, text []byte) (tokens []int32, names []string, err error) {
-	if o.tokens() != BytePairs {
-		return tokenize(text, o.tokens())
+// tokenizer turns texts into tokens.
+type tokenizer struct {
+	names  []string // of all tokens
+	encode func(text string) []int32
+}
+
+// tokenizer makes a tokenizer for some texts.
+func (o Options) tokenizer(fsys files.FS, texts iter.Seq[string]) (tokenizer, error) {
+	switch o.tokens() {
+	case Bytes:
+		return byBytes(), nil
+	case Characters:
+		return byCharacters(texts)
 	}
 	e, err := bpe.Read(fsys, o.Vocabulary)
 	if err != nil {
-		return nil, nil, err
+		return tokenizer{}, err
 	}
+	t := tokenizer{encode: func(text string) []int32 { return e.Encode(nil, text) }}
 	for k := range e.Size() {
-		names = append(names, strconv.QuoteToASCII(e.Token(k)))
+		t.names = append(t.names, strconv.QuoteToASCII(e.Token(k)))
 	}
-	return e.Encode(nil, string(text)), names, nil
+	return t, nil
 }
 
-// tokenize divides a text into tokens, and names each token.
-func tokenize(text []byte, kind string) (tokens []int32, names []string, err error) {
-	if kind == Bytes {
-		for _, b := range text {
-			tokens = append(tokens, int32(b))
+func byBytes() tokenizer {
+	t := tokenizer{encode: func(text string) []int32 {
+		tokens := make([]int32, len(text))
+		for k := range len(text) {
+			tokens[k] = int32(text[k])
 		}
-		for b := range 256 {
-			names = append(names, strconv.QuoteToASCII(string(rune(b))))
-		}
-		return tokens, names, nil
+		return tokens
+	}}
+	for b := range 256 {
+		t.names = append(t.names, strconv.QuoteToASCII(string(rune(b))))
 	}
-	if !utf8.Valid(text) {
-		return nil, nil, fmt.Errorf("the text is not UTF-8; convert it, or take %s as tokens", Bytes)
-	}
+	return t
+}
+
+func byCharacters(texts iter.Seq[string]) (t tokenizer, err error) {
 	place := map[rune]int32{}
-	for _, r := range string(text) {
-		place[r] = 0
+	for text := range texts {
+		if !utf8.ValidString(text) {
+			return t, fmt.Errorf("the text is not UTF-8; convert it, or take %s as tokens", Bytes)
+		}
+		for _, r := range text {
+			place[r] = 0
+		}
 	}
-	var all []rune
-	for r := range place {
-		all = append(all, r)
-	}
-	slices.Sort(all)
-	for k, r := range all {
+	for k, r := range slices.Sorted(maps.Keys(place)) {
 		place[r] = int32(k)
-		names = append(names, strconv.QuoteToASCII(string(r)))
+		t.names = append(t.names, strconv.QuoteToASCII(string(r)))
 	}
-	for _, r := range string(text) {
-		tokens = append(tokens, place[r])
+	t.encode = func(text string) (tokens []int32) {
+		for _, r := range text {
+			tokens = append(tokens, place[r])
+		}
+		return tokens
 	}
-	return tokens, names, nil
+	return t, nil
 }

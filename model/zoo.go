@@ -13,6 +13,8 @@ import (
 type ZooOptions struct {
 	Classes int   // zero means the entry's default
 	Input   Shape // of one example; nil means the entry's default
+	Tokens  int   // that an encoder of text tells apart, the last of them padding; zero means the entry's default
+	Each    bool  // an encoder gives classes for each token, not for the whole text
 }
 
 // ZooEntry is a network of the zoo.
@@ -24,41 +26,44 @@ type ZooEntry struct {
 	Classes int
 	build   func(in Shape, classes int) *Container
 	graph   func(in Shape, classes int) (*graph.Graph, error) // of a network that runs as a graph; nil for a tree
+	encoder func(ZooOptions) (*graph.Graph, error)            // of an encoder of text; nil for others
 }
 
 // IsGraph reports whether the network runs as a graph; the others are trees of layers.
-func (e ZooEntry) IsGraph() bool { return e.graph != nil }
+func (e ZooEntry) IsGraph() bool { return e.graph != nil || e.encoder != nil }
 
 // ZooEntries lists the zoo: the networks of the original experiments, then common ones.
 func ZooEntries() []ZooEntry {
 	small, large := Shape{3, 32, 32}, Shape{3, 224, 224}
 	return []ZooEntry{
-		{"FeedForwardNet", "FeedForwardNet1", "one linear layer", small, 10, feedForwardNet, nil},
-		{"FeedForwardNet2", "", "two linear layers", small, 10, feedForwardNet2, nil},
-		{"FeedForwardNet3", "", "three linear layers", small, 10, feedForwardNet3, nil},
-		{"ConvNet", "", "three convolutions of 32 channels", small, 10, convNet, nil},
-		{"ConvNet2", "", "two convolutions of 32 channels", small, 10, convNet2, nil},
-		{"ConvNet3", "", "two convolutions, of 64 and 32 channels", small, 10, convNet3, nil},
-		{"LargeConvNet", "", "six convolutions and two linear layers: ConvNet, each block deepened once", small, 10, largeConvNet, nil},
-		{"BatchNormConvolution", "", "one convolution of 32 channels", small, 10, batchNormConvolution, nil},
-		{"ConvSmall", "", "three convolutions of 16, 32 and 32 channels, for a first try", small, 10, convSmall, nil},
-		{"MLP", "", "three linear layers, of 512, 256 and as many features as there are classes", small, 10, mlp, nil},
-		{"CIFARResNet20", "", "a residual network of 20 layers for small images (He et al. 2016)", small, 10, cifarResNet20, nil},
-		{"CIFARResNet56", "", "a residual network of 56 layers for small images (He et al. 2016)", small, 10, cifarResNet56, nil},
-		{"ResNet18", "", "torchvision's resnet18", large, 1000, resNet18, nil},
-		{"VGG11BN", "", "torchvision's vgg11_bn", large, 1000, vgg11BN, nil},
-		{"MobileNetV2", "", "torchvision's mobilenet_v2", large, 1000, mobileNetV2, nil},
-		{"ViTTiny32", "", "a vision transformer of twelve blocks, 192 wide, on squares of 4 pixels", small, 10, nil, viTTiny32},
-		{"ViTTiny", "", "timm's vit_tiny_patch16_224 (Dosovitskiy et al. 2021)", large, 1000, nil, viTTiny},
-		{"ViTSmall", "", "timm's vit_small_patch16_224", large, 1000, nil, viTSmall},
-		{"Mixer32", "", "an MLP-Mixer of eight blocks, 128 wide, on squares of 4 pixels (Tolstikhin et al. 2021)", small, 10, nil, mixer32},
-		{"MixerSmall", "", "timm's mixer_s16_224", large, 1000, nil, mixerSmall},
-		{"ConvNeXt32", "", "a ConvNeXt of three stages for small images (Liu et al. 2022)", small, 10, nil, convNeXt32},
-		{"ConvNeXtTiny", "", "timm's convnext_tiny", large, 1000, nil, convNeXtTiny},
-		{"EfficientNetB0", "", "torchvision's efficientnet_b0, without stochastic depth (Tan and Le 2019)", large, 1000, nil, efficientNetB0},
-		{"CharGPT", "", "a small GPT of four blocks, 128 wide, for characters or bytes", Shape{64}, 256, nil, charGPT},
-		{"GPT2", "", "GPT-2's smallest: twelve blocks, 768 wide (Radford et al. 2019)", Shape{1024}, 50257, nil, gpt2},
-		{"SmallLLaMA", "", "four blocks with RMS norms, rotary positions, two key heads and SwiGLU, as LLaMA's (Touvron et al. 2023)", Shape{64}, 256, nil, smallLLaMA},
+		{"FeedForwardNet", "FeedForwardNet1", "one linear layer", small, 10, feedForwardNet, nil, nil},
+		{"FeedForwardNet2", "", "two linear layers", small, 10, feedForwardNet2, nil, nil},
+		{"FeedForwardNet3", "", "three linear layers", small, 10, feedForwardNet3, nil, nil},
+		{"ConvNet", "", "three convolutions of 32 channels", small, 10, convNet, nil, nil},
+		{"ConvNet2", "", "two convolutions of 32 channels", small, 10, convNet2, nil, nil},
+		{"ConvNet3", "", "two convolutions, of 64 and 32 channels", small, 10, convNet3, nil, nil},
+		{"LargeConvNet", "", "six convolutions and two linear layers: ConvNet, each block deepened once", small, 10, largeConvNet, nil, nil},
+		{"BatchNormConvolution", "", "one convolution of 32 channels", small, 10, batchNormConvolution, nil, nil},
+		{"ConvSmall", "", "three convolutions of 16, 32 and 32 channels, for a first try", small, 10, convSmall, nil, nil},
+		{"MLP", "", "three linear layers, of 512, 256 and as many features as there are classes", small, 10, mlp, nil, nil},
+		{"CIFARResNet20", "", "a residual network of 20 layers for small images (He et al. 2016)", small, 10, cifarResNet20, nil, nil},
+		{"CIFARResNet56", "", "a residual network of 56 layers for small images (He et al. 2016)", small, 10, cifarResNet56, nil, nil},
+		{"ResNet18", "", "torchvision's resnet18", large, 1000, resNet18, nil, nil},
+		{"VGG11BN", "", "torchvision's vgg11_bn", large, 1000, vgg11BN, nil, nil},
+		{"MobileNetV2", "", "torchvision's mobilenet_v2", large, 1000, mobileNetV2, nil, nil},
+		{"ViTTiny32", "", "a vision transformer of twelve blocks, 192 wide, on squares of 4 pixels", small, 10, nil, viTTiny32, nil},
+		{"ViTTiny", "", "timm's vit_tiny_patch16_224 (Dosovitskiy et al. 2021)", large, 1000, nil, viTTiny, nil},
+		{"ViTSmall", "", "timm's vit_small_patch16_224", large, 1000, nil, viTSmall, nil},
+		{"Mixer32", "", "an MLP-Mixer of eight blocks, 128 wide, on squares of 4 pixels (Tolstikhin et al. 2021)", small, 10, nil, mixer32, nil},
+		{"MixerSmall", "", "timm's mixer_s16_224", large, 1000, nil, mixerSmall, nil},
+		{"ConvNeXt32", "", "a ConvNeXt of three stages for small images (Liu et al. 2022)", small, 10, nil, convNeXt32, nil},
+		{"ConvNeXtTiny", "", "timm's convnext_tiny", large, 1000, nil, convNeXtTiny, nil},
+		{"EfficientNetB0", "", "torchvision's efficientnet_b0, without stochastic depth (Tan and Le 2019)", large, 1000, nil, efficientNetB0, nil},
+		{"CharGPT", "", "a small GPT of four blocks, 128 wide, for characters or bytes", Shape{64}, 256, nil, charGPT, nil},
+		{"GPT2", "", "GPT-2's smallest: twelve blocks, 768 wide (Radford et al. 2019)", Shape{1024}, 50257, nil, gpt2, nil},
+		{"SmallLLaMA", "", "four blocks with RMS norms, rotary positions, two key heads and SwiGLU, as LLaMA's (Touvron et al. 2023)", Shape{64}, 256, nil, smallLLaMA, nil},
+		{"SmallBERT", "", "an encoder of four blocks, 128 wide, which gives classes of texts or of their words", Shape{64}, 2, nil, nil, smallBERT},
+		{"BERTBase", "", "BERT's smaller one: twelve blocks, 768 wide, without its types of segments (Devlin et al. 2019)", Shape{512}, 2, nil, nil, bertBase},
 	}
 }
 
@@ -79,8 +84,8 @@ func Zoo(name string, o ZooOptions) (*Network, error) {
 	if e.Classes < 1 || len(e.Input) == 0 || slices.Min(e.Input) < 1 {
 		return nil, fmt.Errorf("make %s for inputs of %v and %d classes: each must be at least 1", name, e.Input, e.Classes)
 	}
-	if e.graph != nil {
-		g, err := e.graph(e.Input, e.Classes)
+	if e.IsGraph() {
+		g, err := e.makeGraph(o)
 		if err != nil {
 			return nil, fmt.Errorf("make %s for inputs of %v: %w", name, e.Input, err)
 		}
@@ -91,6 +96,14 @@ func Zoo(name string, o ZooOptions) (*Network, error) {
 		return nil, fmt.Errorf("make %s for inputs of %v: %w", name, e.Input, err)
 	}
 	return n, nil
+}
+
+func (e ZooEntry) makeGraph(o ZooOptions) (*graph.Graph, error) {
+	if e.graph != nil {
+		return e.graph(e.Input, e.Classes)
+	}
+	o.Input, o.Classes = e.Input, e.Classes
+	return e.encoder(o)
 }
 
 func unknown(name string, entries []ZooEntry) error {

@@ -248,9 +248,9 @@ func difference(got []float32, want []float64) float64 {
 	return most / largest
 }
 
-// GPT-2 has 124M parameters with its tied head.
+// GPT-2 has 124M parameters with its tied head. BERT has 109,482,240 with 1,536 for segments and without the two classes.
 func TestTransformersOfTheZoo(t *testing.T) {
-	for name, parameters := range map[string]int{"GPT2": 124_439_808, "CharGPT": 834_304, "SmallLLaMA": 791_680} {
+	for name, parameters := range map[string]int{"GPT2": 124_439_808, "CharGPT": 834_304, "SmallLLaMA": 791_680, "SmallBERT": 851_202, "BERTBase": 109_482_242} {
 		n, err := model.Zoo(name, model.ZooOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, parameters, n.Parameters(), name)

@@ -56,6 +56,21 @@ func TestTextJobSurvivesKills(t *testing.T) {
 	})
 }
 
+// An encoder of words with labels, of which some do not count, in parts of a batch.
+func TestTableJobSurvivesKills(t *testing.T) {
+	t.Parallel() // it waits for processes
+	surviveKills(t, func(folder string) {
+		job := strings.NewReplacer(`"text"`, `"csv"`, `"texts"`, `"tags.csv"`, `context = 12`, "context = 16\nlabel_each = \"word\"", "batch = 8", "batch = 8\nmicro_batch = 3").
+			Replace(fmt.Sprintf(textJob, "SmallBERT", `["widen:blocks.1.up:600", "deepen:blocks.3"]`))
+		write(t, filepath.Join(folder, "job.toml"), job)
+		rows := "text,label\n"
+		for k := range 40 {
+			rows += fmt.Sprintf("the fox %s the dog,X X Y -100 Z\n", []string{"sees", "hears"}[k%2])
+		}
+		write(t, filepath.Join(folder, "tags.csv"), rows)
+	})
+}
+
 func TestTextJobsAreChecked(t *testing.T) {
 	folder := t.TempDir()
 	texts(t, folder)
@@ -83,4 +98,32 @@ func TestTextJobsAreChecked(t *testing.T) {
 	assert.Less(t, r.Outcome.Perplexity, 25.0, "fewer than the characters that occur")
 	shown := decoded[imports.Network](t, done(t, "model", "show", filepath.Join(folder, "run", "network.toml"), "--json").stdout)
 	assert.Contains(t, shown.Blocks, "blocks.0")
+}
+
+func TestTablesAreChecked(t *testing.T) {
+	folder := t.TempDir()
+	texts, words := "review,label\n"+strings.Repeat("good,yes\nbad,no\n", 5), "review,label\n"+strings.Repeat("a good,X Y\n", 5)
+	write(t, filepath.Join(folder, "few.toml"), "name = \"Few\"\n[transformer]\nvocabulary = 40\nwidth = 8\nheads = 2\ndepth = 1\ntask = \"text-label\"\nclasses = 2\nfull = true\npadded = true\n")
+	path, encoder, columns := filepath.Join(folder, "job.toml"), `name = "SmallBERT"`, "text_column = \"review\"\n"
+	each := columns + "label_each = \"word\"\n"
+	job := func(table, network, kind, data string) {
+		write(t, filepath.Join(folder, "reviews.csv"), table)
+		write(t, path, fmt.Sprintf("[network]\n%s\n[data]\nkind = %q\npath = \"reviews.csv\"\n%s[time]\nbudget = \"100ms\"\n", network, kind, data))
+	}
+	for _, c := range []struct{ says, table, network, kind, data string }{
+		{`the columns are ["review" "label"]`, texts, encoder, "csv", ""},
+		{"2 words and 1 labels", "review,label\na good,X\n", encoder, "csv", each},
+		{"each text of csv has one of 2 labels; take an encoder", texts, `name = "CharGPT"`, "csv", columns},
+		{"the network gives 3 and each text of csv", texts, encoder + "\nclasses = 3", "csv", columns},
+		{"the network gives 64x3 and each token of csv", words, `name = "CharGPT"` + "\nclasses = 3", "csv", each},
+		{"label_each for the kind text", texts, encoder, "text", columns},
+		{"the network knows 40 tokens and the text of csv has 257", texts, `file = "few.toml"`, "csv", columns},
+	} {
+		job(c.table, c.network, c.kind, c.data)
+		fails(t, failure.Configuration, c.says, "config", "check", path)
+	}
+	job(words, encoder, "csv", each)
+	r := decoded[train.Result](t, done(t, "train", path, "--json", "--quiet", "--folder", filepath.Join(folder, "run")).stdout)
+	assert.Zero(t, r.Outcome.Perplexity, "labels are no next tokens")
+	assert.Positive(t, r.Outcome.Steps)
 }

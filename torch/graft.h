@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 20
+#define GRAFT_ABI 21
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -296,6 +296,7 @@ typedef struct {
   double teacher_share;
   double teacher_fall;
   double smoothing;  // training only: share of the labels that goes to all classes evenly
+  int32_t ignores;   // training only: labels of -100 are there, and the loss is the mean over the others of a batch
   int64_t part;      // training only: rows of which gradients are computed at once; zero is the batch
   double mixup;      // training only: both parameters of the Beta distribution of shares; zero is none
   int64_t random_ops, magnitude;  // training only: RandAugment's operations for each image, and their strength from 0 to 30

@@ -123,6 +123,7 @@ type peerLesson struct {
 	Averaged             bool
 	RandAugment          int
 	Graph                bool // of operators
+	Ignores              bool // each of ten tokens of an example has a label, or none
 }
 
 // history holds the figures of a process and its final state.
@@ -142,6 +143,8 @@ var peerLessons = map[string]peerLesson{
 	"parts, mixed, averaged":        {Rows: 193, Size: 16, Part: 6, Fast: true, Taught: true, Mixup: 0.5, Averaged: true},
 	"random operations":             {Rows: 193, Size: 16, Fast: true, RandAugment: 2},
 	"a graph of operators":          {Rows: 193, Size: 16, Fast: true, Graph: true},
+	"labels that do not count":      {Rows: 193, Size: 16, Fast: true, Ignores: true, Smoothing: 0.1},
+	"the same in parts":             {Rows: 193, Size: 16, Fast: true, Ignores: true, Smoothing: 0.1, Part: 6},
 	"clipped, with smooth labels":   {Rows: 193, Size: 16, Fast: true, Clip: 0.5, Smoothing: 0.1},
 }
 
@@ -158,6 +161,9 @@ func learner(t *testing.T, s *Scope, l peerLesson) (*testNet, *Program) {
 		y = b_.MaxPool2D(b_.Dropout(b_.Activate(y, Tanh, 0), 0.2), square(2))
 		y = b_.Dropout(b_.Flatten(b_.AdaptiveAvgPool2D(y, 1, 1), 1, -1), 0.3)
 		return b_.Add(logits, b_.Linear(y, w, b))
+	}
+	if l.Ignores {
+		return tokenLearner(t, s)
 	}
 	if l.Graph {
 		return graphLearner(t, s)
@@ -195,6 +201,28 @@ func graphLearner(t *testing.T, s *Scope) (*testNet, *Program) {
 	return n, p
 }
 
+// tokenLearner takes images as ten tokens, and gives each of them classes.
+func tokenLearner(t *testing.T, s *Scope) (*testNet, *Program) {
+	n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 9)}
+	p := s.NewCalls(CallList{Input: "x", Output: "logits", Names: []string{"weight"}, Tensors: []*Tensor{n.param(0.5, 3, 30)}, Calls: []Call{
+		call("reshape.default", "tokens", Argument{"self", Ref("x")}, Argument{"shape", []any{int64(-1), int64(10), int64(30)}}),
+		call("linear.default", "logits", Argument{"input", Ref("tokens")}, Argument{"weight", Ref("weight")}),
+	}}, ProgramOptions{})
+	require.NoError(t, s.Err())
+	return n, p
+}
+
+// tokenLabels are labels of ten tokens of each example. Some examples have none that count.
+func tokenLabels(s *Scope, rows int) *Tensor {
+	labels := make([]int64, 10*rows)
+	for k := range labels {
+		if labels[k] = int64(k % 7 % 3); k%10 >= k/10%11 {
+			labels[k] = -100
+		}
+	}
+	return From(s, labels, rows, 10)
+}
+
 func trainPart(t *testing.T, s *Scope, p *Peers) any {
 	all := map[string]history{}
 	for _, name := range slices.Sorted(maps.Keys(peerLessons)) {
@@ -207,12 +235,15 @@ func trained(t *testing.T, s *Scope, p *Peers, l peerLesson) history {
 	n, program := learner(t, s, l)
 	o := s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 0.003, Fused: l.Fast, ClipNorm: l.Clip}})
 	x, y := n.examples(t, l.Rows, 10, 3)
+	if l.Ignores {
+		y = tokenLabels(s, l.Rows)
+	}
 	if l.RandAugment > 0 {
 		x = s.To(s.Scale(x, 20, 100), Uint8, CPU)
 	}
 	random := s.NewGenerator(CPU, 5)
 	order := s.Permutation(l.Rows, s.NewGenerator(CPU, 3))
-	b := Batches{Inputs: x, Labels: y, Order: order, Size: l.Size, Random: random, Augment: Augment{Pad: 1, Flip: true, Mixup: l.Mixup, RandAugment: l.RandAugment, Magnitude: 9 * min(1, l.RandAugment)}, Smoothing: l.Smoothing, Part: l.Part, Peers: p}
+	b := Batches{Inputs: x, Labels: y, Order: order, Size: l.Size, Random: random, Augment: Augment{Pad: 1, Flip: true, Mixup: l.Mixup, RandAugment: l.RandAugment, Magnitude: 9 * min(1, l.RandAugment)}, Smoothing: l.Smoothing, Ignores: l.Ignores, Part: l.Part, Peers: p}
 	if l.Averaged {
 		b.Average = Average{Of: n.state(), To: copies(s, n.state()), Decay: 0.9, First: true}
 	}

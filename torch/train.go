@@ -32,6 +32,9 @@ type Batches struct {
 	// Smoothing is the share of the label's target that all classes of a training step get
 	// evenly, between 0 and 1; zero means none. The teacher's part of the loss is not smoothed.
 	Smoothing float64
+	// Ignores says that labels of -100 are there, which do not count: the loss is the mean over the others of a batch. False
+	// means that all count.
+	Ignores bool
 	// Teacher is a second target of a training step; zero means none.
 	Teacher Teacher
 	// Average is updated by each training step; zero means none.
@@ -113,6 +116,7 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 		steps: C.int64_t(steps), generator: b.Random.pointer(), peers: b.Peers.pointer(),
 		pad: C.int64_t(b.Augment.Pad), cutout: C.int64_t(b.Augment.Cutout), flip: C.int32_t(flag(b.Augment.Flip))}
 	c.smoothing, c.part, c.mixup = C.double(b.Smoothing), C.int64_t(b.Part), C.double(b.Augment.Mixup)
+	c.ignores = C.int32_t(flag(b.Ignores))
 	c.random_ops, c.magnitude = C.int64_t(b.Augment.RandAugment), C.int64_t(b.Augment.Magnitude)
 	if t := b.Teacher; t.Logits != nil {
 		c.teacher_logits, c.temperature = C.graft_t(t.Logits.handle), C.double(t.Temperature)

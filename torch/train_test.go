@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -351,4 +352,51 @@ func TestCloseBeforeTheScope(t *testing.T) {
 		}), ErrClosed)
 		return s.Err()
 	}))
+}
+
+// The loss of a batch is the mean over the labels that count, also where it is trained in parts that have different numbers of
+// them.
+func TestLabelsThatDoNotCount(t *testing.T) {
+	within(t, func(s *Scope) {
+		const rows = 22
+		after := map[int][]float64{}
+		for _, part := range []int{0, 1, 4} {
+			n, p := tokenLearner(t, s)
+			x, _ := n.examples(t, rows, 10, 3)
+			y := tokenLabels(s, rows)
+			o := s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: SGD, LR: 0.5}})
+			logits := p.Forward(s, x, false, nil)
+			f, err := Train(p, o, Batches{Inputs: x, Labels: y, Size: rows, Part: part, Ignores: true})
+			require.NoError(t, err)
+			want, right := meanLoss(t, floats(t, logits), y)
+			require.InEpsilon(t, want, f.Losses[0], 1e-5)
+			require.Equal(t, []int{right}, f.Correct)
+			after[part] = floats(t, n.params[0])
+		}
+		for _, part := range []int{1, 4} {
+			require.InDeltaSlice(t, after[0], after[part], 1e-6)
+		}
+	})
+}
+
+// meanLoss is the mean over the labels that count, computed one by one.
+func meanLoss(t *testing.T, logits []float64, labels *Tensor) (loss float64, right int) {
+	values, err := Values[int64](labels)
+	require.NoError(t, err)
+	count := 0
+	for k, label := range values {
+		if label < 0 {
+			continue
+		}
+		of, sum := logits[3*k:3*k+3], 0.0
+		for _, v := range of {
+			sum += math.Exp(v)
+		}
+		loss += math.Log(sum) - of[label]
+		if of[label] == slices.Max(of) {
+			right++
+		}
+		count++
+	}
+	return loss / float64(count), right
 }

@@ -121,13 +121,18 @@ func (c *core) note(event results.JobEvent) Note {
 	return Note{Event: event, Time: c.Clock.Now(), Epoch: c.Epoch, Step: c.Step, Devices: c.Devices, Parameters: p, Before: p, Accuracy: c.Validation.Accuracy}
 }
 
+// labelsSeen is the number of labels of the epoch's examples. Where only some labels count it is that of as many of the mean.
+func (c *core) labelsSeen() float64 {
+	return float64(c.Seen) * (float64(c.Data.Labels(c.Data.Train, 0, c.Data.Train.Count)) / float64(c.Data.Train.Count))
+}
+
 func (c *core) row() Row {
 	now := c.Clock.Now()
 	used := c.resources(now)
 	r := Row{Epoch: c.Epoch, Time: now, Steps: c.Steps, Validation: c.Validation, Rate: c.LR,
 		Parameters: c.Network.Parameters(), Devices: c.Devices, Images: used.Images, FLOP: used.FLOP, DeviceTime: used.DeviceTime, BatchRates: c.batchRates()}
 	if c.Step > 0 {
-		r.Loss, r.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/float64(c.Seen*c.Data.Labels())
+		r.Loss, r.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/c.labelsSeen()
 	}
 	return r
 }

@@ -31,7 +31,7 @@ const mostShare = 0.1
 // computed with Distill.Off, if that would take more than mostShare of the time left, or for text: the logits of each token
 // would take the size of the vocabulary times the memory of the text.
 func (d *distillation) ask() error {
-	if d.Distill.Off || d.Data.Tokens {
+	if d.Distill.Off || d.Data.Each() {
 		return nil
 	}
 	d.dropLogits()

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
@@ -145,17 +146,24 @@ func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 	return nil
 }
 
-// Speaks checks that a network knows so many tokens, and gives as many outputs for each token.
-func Speaks(n *model.Network, name string, tokens int) error {
+// Answers checks that a network knows the tokens of data and gives an output for each class: of an example, or of each token.
+func Answers(n *model.Network, name string, f dataset.Facts) error {
 	out, err := n.Output()
 	if err != nil {
 		return err
 	}
-	if len(out) != 2 || out[1] < tokens {
-		return fmt.Errorf("the network gives %v and the text of %s has %d different tokens; give the network so many outputs for each token", out, name, tokens)
+	switch {
+	case f.Task == dataset.NextToken && (len(out) != 2 || out[1] < f.Classes):
+		return fmt.Errorf("the network gives %v and the text of %s has %d different tokens; give the network so many outputs for each token", out, name, f.Classes)
+	case f.Task == dataset.TokenLabel && (len(out) != 2 || f.Classes > 0 && out[1] != f.Classes):
+		return fmt.Errorf("the network gives %v and each token of %s has one of %d labels; take an encoder that gives so many outputs for each token", out, name, f.Classes)
+	case f.Task == dataset.TextLabel && (len(out) != 1 || f.Classes > 0 && out[0] != f.Classes):
+		return fmt.Errorf("the network gives %v and each text of %s has one of %d labels; take an encoder such as SmallBERT, with so many classes", out, name, f.Classes)
+	case f.Task == dataset.ImageLabel && (len(out) != 1 || f.Classes > 0 && out[0] != f.Classes):
+		return fmt.Errorf("the network gives %v and %s has %d classes; set network.classes to %d, or take other data", out, name, f.Classes, cmp.Or(f.Classes, 10))
 	}
-	if rows := n.Vocabulary(); rows > 0 && rows < tokens {
-		return fmt.Errorf("the network knows %d tokens and the text of %s has %d; widen its vocabulary, or take other tokens", rows, name, tokens)
+	if rows := n.Vocabulary(); rows > 0 && rows < f.Vocabulary {
+		return fmt.Errorf("the network knows %d tokens and the text of %s has %d; widen its vocabulary, or take other tokens", rows, name, f.Vocabulary)
 	}
 	return nil
 }
@@ -169,20 +177,10 @@ func kindOf(tokens bool) string {
 
 // Matches checks that a network's input and output are those of a dataset.
 func Matches(n *model.Network, data *dataset.Set) error {
-	if err := Takes(n, data.Name, data.Shape, data.Tokens); err != nil {
+	if err := Takes(n, data.Name, data.Shape, data.Tokens()); err != nil {
 		return err
 	}
-	out, err := n.Output()
-	if err != nil {
-		return err
-	}
-	if data.Tokens {
-		return Speaks(n, data.Name, len(data.Classes))
-	}
-	if len(out) != 1 || out[0] != len(data.Classes) {
-		return fmt.Errorf("the network gives %v and %s has %d classes; set network.classes to %d, or take other data", out, data.Name, len(data.Classes), len(data.Classes))
-	}
-	return nil
+	return Answers(n, data.Name, data.Facts())
 }
 
 // Saving returns how many checkpoints this process has written, and how long that took

@@ -132,7 +132,7 @@ func (m *measuring) text(n *model.Network, key string) *dataset.Set {
 	}
 	windows := torch.FromOn(m.scope, m.Device, tokens, rows, n.Input.Count())
 	split := dataset.Split{Count: rows, Images: windows, Labels: windows}
-	return &dataset.Set{Name: "random text", Classes: make([]string, n.Vocabulary()), Shape: n.Input, Tokens: true, Train: split, Validation: split, Digest: key}
+	return &dataset.Set{Name: "random text", Classes: make([]string, n.Vocabulary()), Shape: n.Input, Task: dataset.NextToken, Vocabulary: n.Vocabulary(), Train: split, Validation: split, Digest: key}
 }
 
 // longest is the most steps, or batches, in a burst.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"graft/dataset"
 	"graft/net2net"
 	"graft/results"
 )
@@ -73,7 +74,7 @@ func (j *Job) outcome() (*Outcome, error) {
 	if o.Best, err = j.evaluation.testBest(); err != nil {
 		return nil, err
 	}
-	if j.Data.Tokens {
+	if j.Data.Task == dataset.NextToken {
 		o.Perplexity, o.ValidationPerplexity = math.Exp(o.Test.Loss), math.Exp(o.Validation.Loss)
 	}
 	o.Digest, err = digest(last)

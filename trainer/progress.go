@@ -50,7 +50,7 @@ func (c *core) Progress() Progress {
 	p := &c.shown
 	p.Epoch, p.Step, p.PerEpoch, p.Steps = c.Epoch, c.Step, c.perEpoch(), c.Steps
 	if c.Step > 0 { // else the epoch before stays
-		p.Loss, p.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/float64(c.Seen*c.Data.Labels())
+		p.Loss, p.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/c.labelsSeen()
 	}
 	p.Validation, p.Evaluated, p.Rate = c.Validation, c.Validation != Score{}, c.LR
 	p.Time, p.Budget, p.Left = c.Clock.Now(), c.Scheduler.Budget(), c.Scheduler.Left()

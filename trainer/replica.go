@@ -44,7 +44,7 @@ func (r *replica) setUp() error {
 }
 
 func (r *replica) loadNormalization() error {
-	if r.Data.Tokens {
+	if r.Data.Tokens() {
 		return nil
 	}
 	device, channels := r.Network.Placement().Device, len(r.Data.Mean)
@@ -56,7 +56,7 @@ func (r *replica) loadNormalization() error {
 // compile makes a network's program on images kept as bytes.
 func (r *replica) compile(s *torch.Scope, n *model.Network) (*torch.Program, error) {
 	o := torch.ProgramOptions{Fast: !r.Exact, Steady: r.Steady, Precision: r.Precision, Graphs: r.CUDAGraphs}
-	if r.Data.Tokens {
+	if r.Data.Tokens() {
 		return n.Program(s, o)
 	}
 	return n.ProgramOn(s, o, model.Pixels{Factor: 1.0 / 255, Mean: r.mean, Deviation: r.deviation})
@@ -120,7 +120,7 @@ func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f to
 	}
 	err = torch.With(func(s *torch.Scope) error {
 		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From, o.Rows), Size: o.Batch, Part: o.Part, Squares: o.Measured,
-			Rates: o.Rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing, Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler, Peers: peers}
+			Rates: o.Rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing, Ignores: r.Data.Train.Marked != nil, Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler, Peers: peers}
 		if err := errors.Join(r.stream(s, o, &b), s.Err()); err != nil {
 			return err
 		}
@@ -218,12 +218,19 @@ func (r *replica) score(f torch.Figures, split dataset.Split, err error) (Score,
 		return Score{}, fmt.Errorf("evaluate: %w", err)
 	}
 	score, correct := Score{}, 0
+	labels := r.Data.Labels(split, 0, split.Count)
 	for k, loss := range f.Losses {
-		rows := min(r.EvalBatch, split.Count-k*r.EvalBatch)
-		score.Loss += loss * float64(rows) / float64(split.Count)
+		first, last := k*r.EvalBatch, min((k+1)*r.EvalBatch, split.Count)
+		share, of := last-first, split.Count
+		if split.Marked != nil {
+			share, of = r.Data.Labels(split, first, last), labels
+		}
+		if share > 0 { // the mean of no labels is no number
+			score.Loss += loss * float64(share) / float64(of)
+		}
 		correct += f.Correct[k]
 	}
-	score.Accuracy = float64(correct) / float64(split.Count*r.Data.Labels())
+	score.Accuracy = float64(correct) / float64(labels)
 	return score, nil
 }
 

@@ -2,6 +2,7 @@
 package transformer
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -31,8 +32,22 @@ type Config struct {
 	Eps        float64            // of norms; zero means 1e-5
 	EpsOf      map[string]float64 // of some norms, by path
 	Dropout    float64            // probability after the embedding, in attention, and after each layer that writes; zero means none
+	Task       Task               // zero means NextToken
+	Classes    int                // labels of the other tasks
+	Padded     bool               // the last token of the vocabulary fills up short texts, and no token sees it; needs Full
+	EmbedNorm  bool               // a norm stands behind the embedding, as in BERT
 	DType      weights.DType      // zero means float32
 }
+
+// Task says which labels a network's output is for.
+type Task int
+
+// The tasks.
+const (
+	NextToken  Task = iota // a logit for each token of the vocabulary, at each token
+	TextLabel              // a logit for each class, by the first token, as in BERT
+	TokenLabel             // a logit for each class, at each token
+)
 
 // Norm is a normalisation.
 type Norm int
@@ -99,6 +114,10 @@ func (c Config) Validate() error {
 		}
 	}
 	switch {
+	case (c.Task == NextToken) != (c.Classes == 0) || c.Classes < 0:
+		return fmt.Errorf("transformer: %d classes; a network for labels needs them, and one for next tokens has none", c.Classes)
+	case c.Padded && !c.Full:
+		return errors.New("transformer: padding is for networks whose tokens see all others; set full")
 	case c.Heads%c.Groups != 0:
 		return fmt.Errorf("transformer: %d heads are not a multiple of %d groups", c.Heads, c.Groups)
 	case c.rotary() && c.Size%2 != 0:

@@ -6,8 +6,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"graft/model"
 	"graft/model/form"
 	"graft/model/transformer"
+	"graft/torch"
+	"graft/torch/weights"
 )
 
 func TestFormOfATransformer(t *testing.T) {
@@ -28,4 +31,33 @@ func TestFormListsEveryFault(t *testing.T) {
 	assert.Len(t, faults, 7)
 	_, err = transformer.FromForm(map[string]any{"transformer": map[string]any{"width": int64(8), "heads": int64(3), "depth": int64(1), "groups": int64(2)}})
 	assert.ErrorContains(t, err, "3 heads are not a multiple of 2 groups")
+}
+
+// What an encoder gives a text does not depend on the padding behind it.
+func TestPaddingIsNotSeen(t *testing.T) {
+	for _, task := range []transformer.Task{transformer.TextLabel, transformer.TokenLabel} {
+		c := transformer.Config{Vocabulary: 9, Context: 6, Width: 8, Heads: 2, Depth: 2, Post: true, Full: true, Padded: true, EmbedNorm: true, Task: task, Classes: 3, DType: weights.Float64}
+		g, err := transformer.New(c)
+		require.NoError(t, err)
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			n, err := model.FromGraph(g)
+			require.NoError(t, err)
+			require.NoError(t, n.Materialize(s, model.Placement{Device: torch.CPU, DType: torch.Float64, Random: s.NewGenerator(torch.CPU, 1)}))
+			p, err := n.Program(s, torch.ProgramOptions{})
+			require.NoError(t, err)
+			logits := func(width int, tokens ...int64) []float64 {
+				values, err := torch.Values[float64](s.To(p.Forward(s, torch.From(s, tokens, 1, width), false, nil), torch.Float64, torch.CPU))
+				require.NoError(t, err)
+				return values
+			}
+			short, long := logits(3, 1, 4, 2), logits(6, 1, 4, 2, 8, 8, 8)
+			assert.InDeltaSlice(t, short, long[:len(short)], 1e-12)
+			assert.NotEqual(t, short, logits(3, 1, 4, 3), "all tokens are seen")
+			return nil
+		}))
+	}
+	_, err := transformer.New(transformer.Config{Vocabulary: 9, Context: 6, Width: 8, Heads: 2, Depth: 2, Padded: true})
+	assert.ErrorContains(t, err, "set full")
+	_, err = transformer.New(transformer.Config{Vocabulary: 9, Context: 6, Width: 8, Heads: 2, Depth: 2, Task: transformer.TextLabel})
+	assert.ErrorContains(t, err, "0 classes")
 }

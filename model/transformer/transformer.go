@@ -8,7 +8,7 @@ import (
 	"graft/torch/weights"
 )
 
-// New builds a network from tokens to logits, [batch, length] to [batch, length, vocabulary].
+// New builds a network from tokens to logits, [batch, length] to [batch, length, vocabulary], or to the classes of its task.
 func New(c Config) (*graph.Graph, error) {
 	c.EnsureDefaults()
 	if err := c.Validate(); err != nil {
@@ -28,6 +28,7 @@ type builder struct {
 	Config
 	*graph.Builder
 	cos, sin graph.Value // tables of rotary positions
+	seen     any         // tokens that are no padding, [batch, 1, 1, length]; nil where there is none
 }
 
 func (b *builder) network() {
@@ -38,7 +39,14 @@ func (b *builder) network() {
 		x = b.Call("embedding.default", "weight", embedding, "indices", b.Graph.Input.Value)
 	})
 	x = b.positions(x)
+	if b.EmbedNorm {
+		x = b.norm("embed_norm", "embed_norm", x)
+	}
 	x = b.dropout("drop", x)
+	if b.Padded {
+		seen := b.Call("ne.Scalar", "self", b.Graph.Input.Value, "other", b.Vocabulary-1)
+		b.seen = b.Call("unsqueeze.default", "self", b.Call("unsqueeze.default", "self", seen, "dim", 1), "dim", 1)
+	}
 	b.Module("blocks", "ModuleList", func() {
 		for k := range b.Depth {
 			b.Module(fmt.Sprint(k), "Block", func() { x = b.block(x, fmt.Sprintf("blocks.%d", k)) })
@@ -47,12 +55,21 @@ func (b *builder) network() {
 	if !b.Post {
 		x = b.norm("norm", "norm", x)
 	}
-	if b.Untied {
-		x = b.linear("head", x, b.Vocabulary, b.Width, "normal 0.02", false)
-	} else {
-		x = b.Call("linear.default", "input", x, "weight", embedding)
+	b.Graph.Output = b.head(x, embedding)
+}
+
+func (b *builder) head(x graph.Value, embedding graph.Weight) graph.Value {
+	const init = "normal 0.02"
+	switch {
+	case b.Task == NextToken && !b.Untied:
+		return b.Call("linear.default", "input", x, "weight", embedding)
+	case b.Task == NextToken:
+		return b.linear("head", x, b.Vocabulary, b.Width, init, false)
+	case b.Task == TextLabel:
+		x = b.linear("pool", b.Call("select.int", "self", x, "dim", 1, "index", 0), b.Width, b.Width, init, true)
+		b.Module("tanh", "Tanh", func() { x = b.Call("tanh.default", "self", x) })
 	}
-	b.Graph.Output = x
+	return b.linear("head", b.dropout("head_drop", x), b.Classes, b.Width, init, true)
 }
 
 // positions adds learned positions, or makes the tables of rotary ones.
@@ -160,7 +177,7 @@ func (b *builder) attention(x graph.Value) graph.Value {
 	if b.Dropout > 0 {
 		dropout = b.Dropout
 	}
-	x = b.Call("scaled_dot_product_attention.default", "query", q, "key", k, "value", v, "dropout_p", dropout, "is_causal", !b.Full, "scale", scale)
+	x = b.Call("scaled_dot_product_attention.default", "query", q, "key", k, "value", v, "attn_mask", b.seen, "dropout_p", dropout, "is_causal", !b.Full, "scale", scale)
 	x = b.Call("flatten.using_ints", "self", b.Call("transpose.int", "self", x, "dim0", 1, "dim1", 2), "start_dim", 2)
 	return b.dropout("drop1", b.linear("o", x, b.Width, b.Heads*b.Size, b.writer(), !b.NoBias))
 }

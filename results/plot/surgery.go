@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"graft/config"
+	"graft/dataset"
 	"graft/model"
 	"graft/net2net"
 	"graft/results"
@@ -85,7 +86,7 @@ func initialNetwork(job *config.Job, saved *model.Network) (*model.Network, erro
 		return nil, err
 	}
 	last := trace.Layers[len(trace.Layers)-1]
-	return job.Model(saved.Input, last.Out.Shape[0])
+	return job.Model(dataset.Facts{Shape: saved.Input, Classes: last.Out.Shape[0]})
 }
 
 // SurgeryFigure draws two networks side by side.

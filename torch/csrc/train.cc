@@ -106,13 +106,15 @@ at::Tensor distillation(const at::Tensor &student, const at::Tensor &teacher, do
   return apart.sum() * (share.weight() * temperature * temperature / static_cast<double>(share.total));
 }
 
-constexpr int64_t kAllLabels = -100;  // no label is ignored: PyTorch's default
+constexpr int64_t kIgnored = -100;  // a label that does not count: PyTorch's default
 
-// The mean loss over the batch, or this process's part of it.
-at::Tensor cross_entropy(const at::Tensor &logits, const at::Tensor &labels, const Share &share, double smoothing) {
-  if (share.peers == nullptr) return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Mean, kAllLabels, smoothing);
+// The mean loss over the batch, or this process's part of it. Where labels are ignored, counted is the number of the others in
+// the batch.
+at::Tensor cross_entropy(const at::Tensor &logits, const at::Tensor &labels, const Share &share, double smoothing, const at::Tensor &counted = {}) {
+  if (counted.defined()) return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum, kIgnored, smoothing) * share.weight() / counted;
+  if (share.peers == nullptr) return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Mean, kIgnored, smoothing);
   const double labels_of_row = labels.dim() > 1 ? static_cast<double>(labels[0].numel()) : 1;
-  return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum, kAllLabels, smoothing) * (share.weight() / (static_cast<double>(share.total) * labels_of_row));
+  return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum, kIgnored, smoothing) * (share.weight() / (static_cast<double>(share.total) * labels_of_row));
 }
 
 // Logits with the classes as dimension 1, as the loss takes them. Networks of tokens have them last.
@@ -166,6 +168,11 @@ class Step {
     return {Target{rows(feed_.labels), rows(teacher), mixed_->share}, Target{partners(feed_.labels), partners(teacher), 1 - mixed_->share}};
   }
 
+  // The number of labels that count; undefined where all do.
+  at::Tensor counted() const {
+    return b_.ignores ? feed_.rows(feed_.labels, start, size).ne(kIgnored).sum().clamp_min(1) : at::Tensor();
+  }
+
   // The teacher's share of the loss.
   double soft() const { return b_.teacher_logits == nullptr ? 0 : b_.teacher_share - b_.teacher_fall * static_cast<double>(at_); }
 
@@ -189,10 +196,10 @@ struct Loss {
   }
 };
 
-Loss loss_of(const graft_batches &b, double soft, const at::Tensor &logits, const std::vector<Target> &targets, const Share &share) {
+Loss loss_of(const graft_batches &b, double soft, const at::Tensor &logits, const std::vector<Target> &targets, const Share &share, const at::Tensor &counted) {
   Loss all;
   for (const Target &target : targets) {
-    const at::Tensor hard = cross_entropy(logits, target.labels, share, b.smoothing);
+    const at::Tensor hard = cross_entropy(logits, target.labels, share, b.smoothing, counted);
     if (soft <= 0) {
       all.add(hard, hard, target.share);
       continue;
@@ -390,8 +397,9 @@ class Trainer {
     from += share.start;
     const auto targets = batch.targets(from, share.count);
     const at::Tensor logits = by_class(program_.forward(batch.images(from, share.count, changes_, random_, generator_), true, generator_), targets[0].labels);
-    Loss loss = loss_of(b_, batch.soft(), logits, targets, share);
-    if (count < batch.size) {
+    const at::Tensor counted = batch.counted();
+    Loss loss = loss_of(b_, batch.soft(), logits, targets, share, counted);
+    if (count < batch.size && !counted.defined()) {
       const double weight = static_cast<double>(count) / static_cast<double>(batch.size);
       loss = Loss{loss.labels * weight, loss.goal * weight};
     }

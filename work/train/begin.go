@@ -25,7 +25,7 @@ func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement 
 // FirstNetwork makes a job's network with its first weights: those of network.weights, or
 // else drawn from a seed.
 func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Set, device torch.Device, seed int64) (*model.Network, error) {
-	n, err := c.Model(data.Shape, len(data.Classes))
+	n, err := c.Model(data.Facts())
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (j *job) covered(data *dataset.Set) error {
 	if profile.Closed() && j.MayMakeAnyNetwork() {
 		return failure.With(failure.Configuration, fmt.Errorf("the profile %s has no rates, and the decider %s may make networks that were not measured; measure more of them with 'graft profile', or take a profile with rates", profile.Name, j.Adapt.Decider))
 	}
-	n, err := j.Model(data.Shape, len(data.Classes))
+	n, err := j.Model(data.Facts())
 	if err != nil {
 		return err
 	}

@@ -234,8 +234,11 @@ func (j *job) prepare() (*trainer.Job, error) {
 	}
 	j.images = parts.Data
 	loaded := "images are on the device"
-	if parts.Data.Tokens {
+	if parts.Data.Tokens() {
 		loaded = "text is on the device, in windows of tokens"
+	}
+	if cut := parts.Data.Cut; cut > 0 {
+		j.env.Log.Warn("texts are longer than data.context and were cut", zap.Int("texts", cut))
 	}
 	j.env.Log.Info(loaded, zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
 		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))

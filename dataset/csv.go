@@ -1,0 +1,320 @@
+package dataset
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/files"
+	"graft/torch"
+)
+
+// KindCSV is the kind of the user's tables of texts with labels: a file, or a folder with train.csv and test.csv.
+const KindCSV = "csv"
+
+// What a label of a table is of.
+const (
+	EachText = "text"
+	EachWord = "word" // divided by spaces, as its labels are
+)
+
+// Ignored is a label that does not count, as in PyTorch.
+const Ignored = -100
+
+// ignoredLabel is Ignored in a table.
+const ignoredLabel = "-100"
+
+const mostRows = 10_000_000 // of a table
+
+// csvFaults are the faults of the options of a table.
+func (o Options) csvFaults() (faults []error) {
+	if o.labelEach() != EachText && o.labelEach() != EachWord {
+		faults = append(faults, fmt.Errorf("label_each is %q; it is %s or %s", o.LabelEach, EachText, EachWord))
+	}
+	if o.textColumn() == o.labelColumn() {
+		faults = append(faults, fmt.Errorf("text and label are both in the column %s; name two columns", o.textColumn()))
+	}
+	return faults
+}
+
+func (o Options) labelEach() string   { return cmp.Or(o.LabelEach, EachText) }
+func (o Options) textColumn() string  { return cmp.Or(o.TextColumn, "text") }
+func (o Options) labelColumn() string { return cmp.Or(o.LabelColumn, "label") }
+
+// row is a text of a table and its labels: one, or one of each of its words.
+type row struct {
+	pieces []string // the whole text, or its words
+	labels []string
+}
+
+// readTables reads the rows to learn from and those of the test.
+func readTables(fsys files.FS, o Options) (train, test []row, err error) {
+	info, err := fsys.Stat(o.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.IsDir() {
+		all, err := readTable(fsys, o.Path, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		classes := map[string]int64{}
+		train, test = apartOf(all, func(r row) int64 {
+			if o.labelEach() == EachWord {
+				return 0
+			}
+			if _, known := classes[r.labels[0]]; !known {
+				classes[r.labels[0]] = int64(len(classes))
+			}
+			return classes[r.labels[0]]
+		}, o)
+		return train, test, nil
+	}
+	if train, err = readTable(fsys, filepath.Join(o.Path, "train.csv"), o); err != nil {
+		return nil, nil, err
+	}
+	test, err = readTable(fsys, filepath.Join(o.Path, "test.csv"), o)
+	return train, test, err
+}
+
+func readTable(fsys files.FS, path string, o Options) ([]row, error) {
+	data, err := files.ReadAll(fsys, path, mostText)
+	if err != nil {
+		return nil, fmt.Errorf("read a table, of which at most %d MiB are read: %w", mostText>>20, err)
+	}
+	rows, err := parseTable(data, o)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return rows, nil
+}
+
+// parseTable reads a table whose first line names its columns.
+func parseTable(data []byte, o Options) ([]row, error) {
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	r.ReuseRecord = true
+	header, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("no first line with the names of the columns: %w", err)
+	}
+	text, label := slices.Index(header, o.textColumn()), slices.Index(header, o.labelColumn())
+	if text < 0 || label < 0 {
+		return nil, fmt.Errorf("the columns are %q, and %s and %s are needed; set text_column and label_column to theirs", header, o.textColumn(), o.labelColumn())
+	}
+	var rows []row
+	for {
+		cells, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		made, err := o.row(cells[text], cells[label])
+		if err != nil {
+			line, _ := r.FieldPos(text)
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		if rows = append(rows, made); len(rows) > mostRows {
+			return nil, fmt.Errorf("more than %d rows", mostRows)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, errors.New("no row below the names of the columns")
+	}
+	return rows, nil
+}
+
+func (o Options) row(text, label string) (row, error) {
+	text, label = strings.Clone(text), strings.Clone(label)
+	made := row{[]string{text}, []string{label}}
+	if o.labelEach() == EachWord {
+		made = row{strings.Fields(text), strings.Fields(label)}
+	}
+	switch {
+	case strings.TrimSpace(text) == "":
+		return row{}, errors.New("the text is empty; leave the row out")
+	case len(made.pieces) != len(made.labels):
+		return row{}, fmt.Errorf("%d words and %d labels; give each word a label, or %s", len(made.pieces), len(made.labels), ignoredLabel)
+	case o.labelEach() == EachText && strings.TrimSpace(label) == "":
+		return row{}, errors.New("the label is empty; name it, or leave the row out")
+	}
+	return made, nil
+}
+
+// classesOf are the labels that occur, in order.
+func (o Options) classesOf(rows []row) ([]string, error) {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		for _, l := range r.labels {
+			seen[l] = true
+		}
+	}
+	if o.labelEach() == EachWord {
+		delete(seen, ignoredLabel)
+	}
+	if len(seen) < 2 || len(seen) > mostClasses {
+		return nil, fmt.Errorf("%d different labels; there are at least two and at most %d", len(seen), mostClasses)
+	}
+	return slices.Sorted(maps.Keys(seen)), nil
+}
+
+// textsOf are the texts of rows, with one space between words.
+func textsOf(parts ...[]row) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, r := range slices.Concat(parts...) {
+			if !yield(strings.Join(r.pieces, " ")) {
+				return
+			}
+		}
+	}
+}
+
+// labelled are texts as tokens, with a label for each text or for each token.
+type labelled struct {
+	o       Options
+	tokens  tokenizer
+	classes []string
+	cut     int // texts that were longer than the context
+}
+
+// CheckTable reads a table as loading does, without a device.
+func CheckTable(fsys files.FS, o Options) error {
+	train, test, err := readTables(fsys, o)
+	if err != nil {
+		return err
+	}
+	_, err = o.classesOf(slices.Concat(train, test))
+	return err
+}
+
+// loadCSV reads a table and moves its texts to the device as tokens. A short text is filled up with padding, the last of all
+// tokens; a long one is cut.
+func loadCSV(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error) {
+	train, test, err := readTables(fsys, o)
+	if err != nil {
+		return nil, err
+	}
+	l := &labelled{o: o}
+	if l.classes, err = o.classesOf(slices.Concat(train, test)); err != nil {
+		return nil, err
+	}
+	if l.tokens, err = o.tokenizer(fsys, textsOf(train, test)); err != nil {
+		return nil, err
+	}
+	if bytes := 16 * int64(o.context()) * int64(len(train)+len(test)); bytes > maxBytes {
+		return nil, fmt.Errorf("%d texts of %d tokens take %d GiB; at most %d are kept: give fewer texts, or a shorter context", len(train)+len(test), o.context(), bytes>>30, maxBytes>>30)
+	}
+	parts, err := (&source{train: pool{labels: l.strata(train)}, test: pool{labels: l.strata(test)}}).divide(o)
+	if err != nil {
+		return nil, err
+	}
+	set := &Set{Name: filepath.Base(filepath.Clean(o.Path)), Classes: l.classes, Shape: []int{o.context()}, Task: TextLabel, Vocabulary: len(l.tokens.names) + 1}
+	if o.labelEach() == EachWord {
+		set.Task = TokenLabel
+	}
+	hash := digest{sha256.New()}
+	for _, name := range slices.Concat([]string{o.tokens(), o.labelEach()}, l.classes, l.tokens.names) {
+		hash.text(name)
+	}
+	set.Train = l.move(s, d, hash, train, parts.train.rows)
+	set.Test = l.move(s, d, hash, test, parts.test.rows)
+	if set.Validation = set.Test; !o.TestAsValidation {
+		set.Validation = l.move(s, d, hash, train, parts.validation.rows)
+	}
+	set.Cut, set.Digest = l.cut, hex.EncodeToString(hash.Sum(nil))
+	return set, s.Err()
+}
+
+// strata are the labels by which rows are divided evenly: none where words have them.
+func (l *labelled) strata(rows []row) []int64 {
+	strata := make([]int64, len(rows))
+	for k, r := range rows {
+		if l.o.labelEach() == EachText {
+			strata[k] = l.class(r.labels[0])
+		}
+	}
+	return strata
+}
+
+func (l *labelled) class(label string) int64 {
+	k, known := slices.BinarySearch(l.classes, label)
+	if !known {
+		return Ignored
+	}
+	return int64(k)
+}
+
+// move moves some rows to the device.
+func (l *labelled) move(s *torch.Scope, d torch.Device, hash digest, rows []row, picked []int) Split {
+	context := l.o.context()
+	split := Split{Count: len(picked)}
+	var tokens, labels []int64
+	for _, k := range picked {
+		of, each := l.encode(rows[k])
+		if len(of) > context {
+			l.cut++
+		}
+		for at := range context {
+			token, label := int64(len(l.tokens.names)), int64(Ignored)
+			if at < len(of) {
+				token, label = int64(of[at]), each[at]
+			}
+			tokens = append(tokens, token)
+			if l.o.labelEach() == EachWord {
+				labels = append(labels, label)
+			}
+		}
+		if l.o.labelEach() == EachText {
+			labels = append(labels, l.class(rows[k].labels[0]))
+			continue
+		}
+		split.Marked = append(split.Marked, marked(labels[len(labels)-context:]))
+	}
+	hash.number(len(picked), context)
+	for _, v := range slices.Concat(tokens, labels) {
+		hash.number(int(v))
+	}
+	split.Images = torch.FromOn(s, d, tokens, len(picked), context)
+	if l.o.labelEach() == EachText {
+		split.Labels = torch.FromOn(s, d, labels, len(picked))
+	} else {
+		split.Labels = torch.FromOn(s, d, labels, len(picked), context)
+	}
+	return split
+}
+
+// encode returns a row's tokens, and a label for each: a word's first token has the word's, all others none.
+func (l *labelled) encode(r row) (tokens []int32, labels []int64) {
+	for k, piece := range r.pieces {
+		if k > 0 && l.o.tokens() == BytePairs {
+			piece = " " + piece // the space belongs to the word's first pair
+		} else if k > 0 {
+			tokens = append(tokens, l.tokens.encode(" ")...)
+		}
+		labels = append(labels, slices.Repeat([]int64{Ignored}, len(tokens)-len(labels))...)
+		tokens = append(tokens, l.tokens.encode(piece)...)
+		labels = append(labels, l.class(r.labels[min(k, len(r.labels)-1)]))
+	}
+	return tokens, append(labels, slices.Repeat([]int64{Ignored}, max(0, len(tokens)-len(labels)))...)
+}
+
+// marked counts the labels that count.
+func marked(labels []int64) (count int32) {
+	for _, l := range labels {
+		if l != Ignored {
+			count++
+		}
+	}
+	return count
+}

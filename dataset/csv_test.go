@@ -1,0 +1,136 @@
+package dataset
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/torch"
+)
+
+// table writes a table and returns its path.
+func table(t *testing.T, name string, lines ...string) string {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	return path
+}
+
+func valuesOf(t *testing.T, x *torch.Tensor) []int64 {
+	values, err := torch.Values[int64](x)
+	require.NoError(t, err)
+	return values
+}
+
+// Texts are filled up with the last token, cut at the context, and divided evenly by class.
+func TestTableOfTexts(t *testing.T) {
+	lines := []string{"\ufeffid,label,text"}
+	for range 10 {
+		lines = append(lines, "1,no,ab", `2,yes,"a, long text"`)
+	}
+	o := Options{Kind: KindCSV, Path: table(t, "a.csv", lines...), Context: 4, ValidationShare: 0.2}
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, err := Load(s, torch.CPU, files.OS{}, o)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"no", "yes"}, set.Classes)
+		assert.Equal(t, Facts{Shape: []int{4}, Classes: 2, Vocabulary: 257, Task: TextLabel}, set.Facts())
+		assert.Equal(t, set.Facts(), Declared(files.OS{}, o))
+		assert.Equal(t, []int{13, 3, 4}, []int{set.Train.Count, set.Validation.Count, set.Test.Count})
+		tokens, labels := valuesOf(t, set.Test.Images), valuesOf(t, set.Test.Labels)
+		assert.ElementsMatch(t, []int64{0, 1, 0, 1}, labels)
+		for k, label := range labels {
+			assert.Equal(t, [][]int64{{'a', 'b', 256, 256}, {'a', ',', ' ', 'l'}}[label], tokens[4*k:4*k+4])
+		}
+		assert.Equal(t, 10, set.Cut, "every yes")
+		assert.Equal(t, 4, set.Labels(set.Test, 0, 4))
+		return nil
+	}))
+}
+
+// The first token of a word has the word's label.
+func TestTableOfWords(t *testing.T) {
+	train := []string{"text,tags"}
+	for range 4 {
+		train = append(train, "bc a bc,X Y -100", "a,Y")
+	}
+	path := table(t, "train.csv", train...)
+	folder := filepath.Dir(path)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "test.csv"), []byte("text,tags\na bc,Z X\n"), 0o600))
+	o := Options{Kind: KindCSV, Path: folder, Context: 6, Tokens: Characters, LabelColumn: "tags", LabelEach: EachWord}
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, err := Load(s, torch.CPU, files.OS{}, o)
+		require.NoError(t, err)
+		assert.Equal(t, Facts{Shape: []int{6}, Classes: 3, Vocabulary: 5, Task: TokenLabel}, set.Facts()) // a, b, c, a space, padding
+		assert.Equal(t, set.Facts(), Declared(files.OS{}, o))
+		assert.Equal(t, []int64{1, 0, 2, 3, 4, 4}, valuesOf(t, set.Test.Images), "the space is the first character")
+		assert.Equal(t, []int64{2, Ignored, 0, Ignored, Ignored, Ignored}, valuesOf(t, set.Test.Labels))
+		assert.Equal(t, []int32{2}, set.Test.Marked)
+		rows, held := valuesOf(t, set.Train.Labels), valuesOf(t, set.Validation.Labels)
+		assert.Len(t, rows, 7*6)
+		assert.Len(t, held, 6)
+		assert.Equal(t, int(marked(rows)), set.Labels(set.Train, 0, 7))
+		assert.Zero(t, set.Cut-4, "every row of three words")
+		return nil
+	}))
+}
+
+func TestTablesAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines []string
+		o     Options
+		fault string
+	}{
+		"nothing":            {[]string{""}, Options{}, "no first line with the names of the columns"},
+		"no rows":            {[]string{"text,label"}, Options{}, "no row below the names of the columns"},
+		"another column":     {[]string{"review,label", "a,b"}, Options{}, `the columns are ["review" "label"], and text and label are needed`},
+		"a short row":        {[]string{"text,label", "a,b", "c"}, Options{}, "line 3"},
+		"a quote":            {[]string{"text,label", `a"b,c`}, Options{}, "line 2"},
+		"no text":            {[]string{"text,label", "a,b", " ,b"}, Options{}, "line 3: the text is empty"},
+		"no label":           {[]string{"text,label", "a,"}, Options{}, "line 2: the label is empty"},
+		"one label":          {[]string{"text,label", "a,b", "c,b"}, Options{}, "1 different labels"},
+		"too few":            {[]string{"text,label", "a,b", "c,d"}, Options{}, "too few"},
+		"words":              {[]string{"text,label", "a b,X"}, Options{LabelEach: EachWord}, "line 2: 2 words and 1 labels"},
+		"another unit":       {[]string{"text,label", "a,b"}, Options{LabelEach: "line"}, `label_each is "line"; it is text or word`},
+		"one column":         {[]string{"text,label", "a,b"}, Options{LabelColumn: "text"}, "both in the column text"},
+		"bytes as character": {[]string{"text,label", "a,b", "\xff,c", "d,b"}, Options{Tokens: Characters}, "not UTF-8"},
+		"not for images":     {[]string{"text,label"}, Options{Kind: KindDigits, TextColumn: "x"}, "only csv has them"},
+	} {
+		c.o.Path = table(t, "a.csv", c.lines...)
+		if c.o.Kind == "" {
+			c.o.Kind = KindCSV
+		}
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			_, err := Load(s, torch.CPU, files.OS{}, c.o)
+			assert.ErrorContains(t, err, c.fault, name)
+			return nil
+		}))
+	}
+}
+
+// Any table is read in full or is an error, and what is read has a label for each piece.
+func FuzzTable(f *testing.F) {
+	f.Add([]byte("text,label\na b,X Y\n"), true)
+	f.Add([]byte("\ufefflabel,text,x\n1,\"a\n\"\"b\",\n"), false)
+	f.Fuzz(func(t *testing.T, data []byte, words bool) {
+		o := Options{}
+		if words {
+			o.LabelEach = EachWord
+		}
+		rows, err := parseTable(data, o)
+		if err != nil {
+			return
+		}
+		require.NotEmpty(t, rows)
+		for _, r := range rows {
+			require.NotEmpty(t, r.pieces)
+			require.Len(t, r.labels, len(r.pieces))
+			l := labelled{o: o, tokens: byBytes(), classes: r.labels[:1]}
+			tokens, labels := l.encode(r)
+			require.Len(t, labels, len(tokens))
+		}
+	})
+}
