@@ -14,6 +14,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/results/failure"
+	"graft/work/export"
 	"graft/work/imports"
 	"graft/work/train"
 )
@@ -126,4 +127,8 @@ func TestTablesAreChecked(t *testing.T) {
 	r := decoded[train.Result](t, done(t, "train", path, "--json", "--quiet", "--folder", filepath.Join(folder, "run")).stdout)
 	assert.Zero(t, r.Outcome.Perplexity, "labels are no next tokens")
 	assert.Positive(t, r.Outcome.Steps)
+	write(t, filepath.Join(folder, "in.json"), `{"inputs": [{"dtype": "int64", "shape": [2, 3], "values": [97, 98, 256, 99, 256, 256]}]}`)
+	given := decoded[export.ForwardReport](t, done(t, "model", "forward", filepath.Join(folder, "run"), "--inputs", filepath.Join(folder, "in.json"), "--json").stdout)
+	assert.Equal(t, []int{2, 3, 2}, given.Shape)
+	assert.Equal(t, []string{"X", "Y"}, given.Classes)
 }

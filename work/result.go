@@ -129,7 +129,7 @@ func ImagesOf(n *model.Network, set *weights.Set) (i Images) {
 	if !fits(meanKey, &i.Mean) || !fits(deviationKey, &i.Deviation) || len(i.Mean) != channels || len(i.Deviation) != channels {
 		i.Mean, i.Deviation = nil, nil
 	}
-	if !fits(classesKey, &i.Classes) || len(out) != 1 || len(i.Classes) != out[0] {
+	if !fits(classesKey, &i.Classes) || len(out) == 0 || len(i.Classes) != out[len(out)-1] {
 		i.Classes = nil
 	}
 	return i

@@ -81,6 +81,13 @@ func forward(env *work.Env, target string, o ForwardOptions, x array) (*ForwardR
 		return nil, err
 	}
 	n := src.network
+	if n.Graph != nil {
+		r, err := computeGraph(n.Graph, src.weights, o, x)
+		if err == nil {
+			r.Classes = work.ImagesOf(n, src.weights).Classes
+		}
+		return r, err
+	}
 	if len(x.Shape) < 2 || !slices.Equal(x.Shape[1:], []int(n.Input)) {
 		return nil, failure.Usagef("%s: inputs have the shape %v; %s takes a number of %v", o.Inputs, x.Shape, n.Name(), n.Input)
 	}

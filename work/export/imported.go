@@ -29,6 +29,11 @@ func forwardImported(env *work.Env, target string, o ForwardOptions, x array) (*
 	if err := g.Fits(set); err != nil {
 		return nil, failure.With(failure.Usage, err)
 	}
+	return computeGraph(g, set, o, x)
+}
+
+// computeGraph computes the outputs of a graph.
+func computeGraph(g *graph.Graph, set *weights.Set, o ForwardOptions, x array) (*ForwardReport, error) {
 	dtype, err := inputType(g, x)
 	if err != nil {
 		return nil, failure.Usagef("%s: %w", o.Inputs, err)
