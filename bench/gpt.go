@@ -149,7 +149,7 @@ func newGPTWorker(s *torch.Scope, folder string, threads int) (*gptWorker, error
 	if k.program, err = n.Program(s, torch.ProgramOptions{Fast: true}); err != nil {
 		return nil, err
 	}
-	k.optimizer = s.NewOptimizer(torch.Group{Params: paramsOf(n), OptimizerOptions: torch.OptimizerOptions{Rule: torch.AdamW, LR: 1e-3, WeightDecay: 0.01}})
+	k.optimizer = s.NewOptimizer(torch.Group{Params: paramsOf(n), OptimizerOptions: torch.OptimizerOptions{Rule: torch.AdamW, LR: 1e-3, WeightDecay: 0.01, Fused: true}})
 	return k, s.Err()
 }
 

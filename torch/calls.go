@@ -42,8 +42,7 @@ type CallList struct {
 	Tensors []*Tensor
 }
 
-// NewCalls makes a program of calls. Its precision must be Single or TF32, and Graphs false; Fast changes
-// nothing. A call reads only what was computed before it.
+// NewCalls makes a program of calls. Its precision must be Single or TF32, and Graphs false. A call reads only what was computed before it.
 func (s *Scope) NewCalls(l CallList, o ProgramOptions) *Program {
 	const op = "make program of operators"
 	p := &Program{scope: s}
@@ -88,7 +87,7 @@ func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, m
 		tensors: (*C.graft_t)(pin(unsafe.Pointer(unsafe.SliceData(tensors)))),
 		count:   C.int32_t(len(e.calls)), ntensors: C.int32_t(len(tensors)), output: C.int32_t(e.registers[l.Output]),
 	}
-	for flag, on := range map[C.int32_t]bool{C.GRAFT_PROGRAM_STEADY: o.Steady, C.GRAFT_PROGRAM_RECORDED: o.Graphs, C.GRAFT_PROGRAM_TF32: o.Precision == TF32} {
+	for flag, on := range map[C.int32_t]bool{C.GRAFT_PROGRAM_FAST: o.Fast, C.GRAFT_PROGRAM_STEADY: o.Steady, C.GRAFT_PROGRAM_RECORDED: o.Graphs, C.GRAFT_PROGRAM_TF32: o.Precision == TF32} {
 		if on {
 			c.flags |= flag
 		}

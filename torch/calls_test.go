@@ -1,6 +1,7 @@
 package torch
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -96,4 +97,72 @@ func TestCallsAreTrainedAsPrograms(t *testing.T) {
 		assert.Equal(t, []int64{42}, batches, "train mode alone counts")
 		return nil
 	}))
+}
+
+// The fused GELU and its derivative are those of float64 within a few roundings, at all sizes and in the tails.
+func TestFastGELU(t *testing.T) {
+	within(t, func(s *Scope) {
+		values := []float64{0, 1e-8, -1e-8, 9, -9, 30, -30, 1e10, -1e10}
+		for k := range 1000 {
+			values = append(values, float64(k-500)/64) // exact in float32
+		}
+		for _, approximate := range []string{"none", "tanh"} {
+			for _, count := range []int{1, 15, 16, 17, len(values)} {
+				found := map[DType][][]float64{}
+				for _, dtype := range []DType{Float64, Float32} {
+					x := s.RequireGrad(s.To(From(s, values[:count], count), dtype, CPU), true)
+					p := s.NewCalls(CallList{Input: "x", Output: "y", Names: []string{"w"}, Tensors: []*Tensor{x}, Calls: []Call{
+						call("add.Tensor", "a", Argument{"self", Ref("x")}, Argument{"other", Ref("w")}),
+						call("gelu.default", "y", Argument{"self", Ref("a")}, Argument{"approximate", approximate}),
+					}}, ProgramOptions{Fast: true})
+					y := p.Forward(s, s.Zeros(dtype, CPU, count), true, nil)
+					s.Backward(s.Sum(y))
+					found[dtype] = [][]float64{floats(t, y), floats(t, s.Grad(x))}
+				}
+				for k := range found[Float32] {
+					for at, want := range found[Float64][k] {
+						got := found[Float32][k][at]
+						require.InDelta(t, want, got, 3e-7*max(0.5, math.Abs(want)), "%s of %v, order %d", approximate, values[at], k)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The product of the fast path and its gradients are LibTorch's within rounding, with and without a bias.
+func TestFastLinear(t *testing.T) {
+	within(t, func(s *Scope) {
+		const rows, in, out = 96, 130, 90 // enough multiplications for the fast path
+		for _, biased := range []bool{false, true} {
+			found := map[bool][][]float64{}
+			for _, fast := range []bool{false, true} {
+				random := s.NewGenerator(CPU, 3)
+				drawn := func(shape ...int) *Tensor {
+					x := s.Zeros(Float32, CPU, shape...)
+					s.Normal(x, 0, 1, random)
+					return s.RequireGrad(x, true)
+				}
+				x, weight, bias := drawn(rows/6, 6, in), drawn(out, in), drawn(out)
+				arguments := []Argument{{"input", Ref("a")}, {"weight", Ref("weight")}}
+				if biased {
+					arguments = append(arguments, Argument{"bias", Ref("bias")})
+				}
+				p := s.NewCalls(CallList{Input: "x", Output: "y", Names: []string{"w", "weight", "bias"}, Tensors: []*Tensor{x, weight, bias}, Calls: []Call{
+					call("add.Tensor", "a", Argument{"self", Ref("x")}, Argument{"other", Ref("w")}),
+					call("linear.default", "b", arguments...),
+					call("tanh.default", "y", Argument{"self", Ref("b")}),
+				}}, ProgramOptions{Fast: fast})
+				y := p.Forward(s, s.Zeros(Float32, CPU, rows/6, 6, in), true, nil)
+				s.Backward(s.Sum(s.Mul(y, y)))
+				found[fast] = [][]float64{floats(t, y), floats(t, s.Grad(x)), floats(t, s.Grad(weight))}
+				if biased {
+					found[fast] = append(found[fast], floats(t, s.Grad(bias)))
+				}
+			}
+			for k := range found[true] {
+				require.InDeltaSlice(t, found[false][k], found[true][k], 2e-4, "number %d", k)
+			}
+		}
+	})
 }

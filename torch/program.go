@@ -169,7 +169,7 @@ type Program struct {
 // ProgramOptions are the options of a program. The zero value has the same bits as PyTorch.
 type ProgramOptions struct {
 	// Fast keeps images channels-last and joins BatchNorm, ReLU and average
-	// pools into one pass over memory. Results are equal up to rounding. The
+	// pools into one pass over memory; in graphs it joins GELU and its derivative, and takes oneDNN's products. Results are equal up to rounding. The
 	// default, false, keeps PyTorch's order of operations.
 	Fast bool
 	// Steady makes gradients on the CPU independent of the number of threads, to the bit.

@@ -273,7 +273,7 @@ at::Tensor Calls::forward(const at::Tensor &input, bool training, c10::optional<
   at::get_num_threads();  // sets up a thread that is new to LibTorch
   const Narrow threads(steady_);
   const Numerics numerics(device(), steady_, tf32_);
-  CallPass pass{std::vector<IValue>(registers_), training, generator, masks, steady_};
+  CallPass pass{std::vector<IValue>(registers_), training, generator, masks, steady_, fast_};
   pass.regs[0] = input;
   for (size_t k = 0; k < tensors_.size(); k++) pass.regs[k + 1] = tensors_[k];
   for (const Call &call : calls_) {

@@ -20,6 +20,7 @@ struct CallPass {
   c10::optional<at::Generator> generator;
   Masks *masks;
   bool steady;  // bits must not depend on the number of threads
+  bool fast;    // bits need not be LibTorch's
 };
 
 // Operator is one of LibTorch's or one of graft's own, for what this LibTorch lacks.

@@ -2,6 +2,7 @@
 // than our code does.
 #include "augment.cc"
 #include "calls.cc"
+#include "fast_operators.cc"
 #include "fused.cc"
 #include "learn.cc"
 #include "numerics.cc"

@@ -40,6 +40,9 @@ struct Kernels {
   // One Adam step over n values (Kingma and Ba 2015, with decoupled decay).
   void (*adam)(float *p, const float *g, float *m, float *v, int64_t n, float beta1, float beta2, float step,
                float root_correction, float eps, float l2, float decay);
+  // y = x Φ(x), GELU, and unless slope is nullptr its derivative; with Φ as Hendrycks and Gimpel (2016) approximate it by tanh,
+  // if asked for.
+  void (*gelu)(const float *x, int64_t n, bool by_tanh, float *y, float *slope);
 };
 
 const Kernels &kernels();

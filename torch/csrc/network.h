@@ -32,10 +32,11 @@ class Network {
 
  protected:
   explicit Network(int32_t flags)
-      : steady_((flags & GRAFT_PROGRAM_STEADY) != 0), records_((flags & GRAFT_PROGRAM_RECORDED) != 0), tf32_((flags & GRAFT_PROGRAM_TF32) != 0) {}
+      : fast_((flags & GRAFT_PROGRAM_FAST) != 0), steady_((flags & GRAFT_PROGRAM_STEADY) != 0), records_((flags & GRAFT_PROGRAM_RECORDED) != 0), tf32_((flags & GRAFT_PROGRAM_TF32) != 0) {}
 
   std::vector<at::Tensor> tensors_;
   int32_t fused_ = 0;
+  bool fast_;     // layers that are neighbours run as one kernel
   bool steady_;   // gradients do not depend on the number of threads
   bool records_;  // full batches are steps of a recording
   bool tf32_;     // products round operands to TF32, on CUDA devices

@@ -4,6 +4,7 @@
 #include <torch/version.h>
 
 #include "calls.h"
+#include "fast_operators.h"
 #include "peers.h"
 #include "steady.h"
 
@@ -98,11 +99,18 @@ at::Tensor attention(const Stack &stack, CallPass &pass) {
 at::Tensor linear(const Stack &stack, CallPass &pass) {
   const at::Tensor x = stack[0].toTensor(), weight = stack[1].toTensor();
   const at::Tensor bias = stack[2].isNone() ? at::Tensor() : stack[2].toTensor();
+  if (pass.fast && !pass.steady && fast_linear_fits(x, weight, bias)) return fast_linear(x, weight, bias);
   if (!x.is_cpu() || x.dim() < 2 || weight.dim() != 2 || x.numel() == 0 || (!pass.steady && (at::hasMKL() || at::get_num_threads() == 1))) return at::linear(x, weight, bias);
   if (x.dim() == 2) return steady_linear(x, weight, bias);
   std::vector<int64_t> sizes = x.sizes().vec();
   sizes.back() = weight.size(0);
   return steady_linear(x.reshape({-1, x.size(-1)}), weight, bias).reshape(sizes);
+}
+
+at::Tensor gelu(const Stack &stack, CallPass &pass) {
+  const at::Tensor x = stack[0].toTensor();
+  const std::string approximate = stack[1].toStringRef();
+  return pass.fast && !pass.steady && fast_gelu_fits(x) ? fast_gelu(x, approximate) : at::gelu(x, approximate);
 }
 
 // Whether a view is possible depends on strides, which other versions of an operator give otherwise.
@@ -143,6 +151,7 @@ const std::vector<Operator> &own_operators() {
       own("aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
           attention),
       own("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", linear),
+      own("aten::gelu(Tensor self, *, str approximate='none') -> Tensor", gelu),
       own("aten::view(Tensor self, int[] size) -> Tensor", view),
       own("graft::count(Tensor counter) -> Tensor", count_batch),
       count("aten::sym_size.int(Tensor self, int dim) -> int", size),

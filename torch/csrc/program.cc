@@ -96,7 +96,7 @@ void check(const graft_instr &c, int32_t at, int32_t registers, int32_t ntensors
 
 Program::Program(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors, int32_t ntensors,
                  int32_t output, int32_t flags)
-    : Network(flags), registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0),
+    : Network(flags), registers_(registers), output_(output),
       product_((flags & GRAFT_PROGRAM_BFLOAT16) != 0 ? at::kBFloat16 : (flags & GRAFT_PROGRAM_FLOAT16) != 0 ? at::kHalf : at::kFloat) {
   for (int32_t k = 0; k < ntensors; k++) tensors_.push_back(deref(tensors[k], "a weight"));
   for (int32_t k = 0; k < count; k++) {

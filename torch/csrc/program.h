@@ -55,7 +55,6 @@ class Program final : public Network {
 
   std::vector<Step> steps_;
   int32_t registers_, output_;
-  bool fast_;
   at::ScalarType product_;  // type of the operands of products; float32 keeps theirs
 };
 
