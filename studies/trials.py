@@ -13,7 +13,8 @@ import math
 import os
 import sys
 
-T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 7: 2.365, 9: 2.262, 14: 2.145, 19: 2.093}  # 97.5% points
+# 97.5% points of Student's distribution with 1, 2, ... 19 degrees of freedom.
+T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093]
 
 
 def ranks(values):
@@ -74,14 +75,26 @@ def summary(values):
     n, mean = len(values), sum(values) / len(values)
     if n < 2:
         return f"{mean:+.2f} ({n} scenario)"
-    half = T95.get(n - 1, 2.0) * math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1) / n)
+    half = T95[min(n - 1, len(T95)) - 1] * math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1) / n)
     return f"{mean:+.2f} [{mean - half:+.2f}, {mean + half:+.2f}] ({n} scenarios)"
 
 
+def gains(sweep):
+    """The mean test accuracy of each case less never's of the same seed, in points."""
+    accuracy = {}
+    with open(os.path.join(sweep, "outcome.json"), encoding="utf-8") as file:
+        for case in json.load(file)["cases"]:
+            accuracy[case["name"]] = {t["seed"]: t["values"]["test_accuracy"] for t in case["trials"]}
+    never = accuracy.pop("never")
+    return {case: sum(100 * (of[seed] - never[seed]) for seed in of) / len(of) for case, of in accuracy.items()}
+
+
 def main(sweeps, tables):
-    found = {}
+    found, gained = {}, {}
     for sweep in sorted(glob.glob(os.path.join(sweeps, "*"))):
         choices = actions(sweep)
+        for case, gain in gains(sweep).items():
+            gained.setdefault(case, []).append(gain)
         truths = final_accuracies(os.path.join(tables, os.path.basename(sweep)))
         for case in sorted(os.listdir(os.path.join(sweep, "trials"))):
             for k, truth in enumerate(truths):
@@ -97,6 +110,9 @@ def main(sweeps, tables):
         for (case, at), values in sorted(found.items()):
             if at == k:
                 print(f"  {case:10} {summary(values)}")
+    print("test accuracy less never's, points")
+    for case, values in sorted(gained.items()):
+        print(f"  {case:10} {summary(values)}")
 
 
 if __name__ == "__main__":
