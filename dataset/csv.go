@@ -212,7 +212,7 @@ func loadCSV(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, er
 	if l.tokens, err = o.tokenizer(fsys, textsOf(train, test)); err != nil {
 		return nil, err
 	}
-	if bytes := 16 * int64(o.context()) * int64(len(train)+len(test)); bytes > maxBytes {
+	if bytes := 12 * int64(o.context()) * int64(len(train)+len(test)); bytes > maxBytes {
 		return nil, fmt.Errorf("%d texts of %d tokens take %d GiB; at most %d are kept: give fewer texts, or a shorter context", len(train)+len(test), o.context(), bytes>>30, maxBytes>>30)
 	}
 	parts, err := (&source{train: pool{labels: l.strata(train)}, test: pool{labels: l.strata(test)}}).divide(o)
@@ -259,16 +259,17 @@ func (l *labelled) class(label string) int64 {
 func (l *labelled) move(s *torch.Scope, d torch.Device, hash digest, rows []row, picked []int) Split {
 	context := l.o.context()
 	split := Split{Count: len(picked)}
-	var tokens, labels []int64
+	var tokens []int32
+	var labels []int64
 	for _, k := range picked {
 		of, each := l.encode(rows[k])
 		if len(of) > context {
 			l.cut++
 		}
 		for at := range context {
-			token, label := int64(len(l.tokens.names)), int64(Ignored)
+			token, label := int32(len(l.tokens.names)), int64(Ignored)
 			if at < len(of) {
-				token, label = int64(of[at]), each[at]
+				token, label = of[at], each[at]
 			}
 			tokens = append(tokens, token)
 			if l.o.labelEach() == EachWord {
@@ -282,10 +283,13 @@ func (l *labelled) move(s *torch.Scope, d torch.Device, hash digest, rows []row,
 		split.Marked = append(split.Marked, marked(labels[len(labels)-context:]))
 	}
 	hash.number(len(picked), context)
-	for _, v := range slices.Concat(tokens, labels) {
+	for _, v := range tokens {
 		hash.number(int(v))
 	}
-	split.Images = torch.FromOn(s, d, tokens, len(picked), context)
+	for _, v := range labels {
+		hash.number(int(v))
+	}
+	split.Images = compact(s, d, tokens, len(l.tokens.names)+1, len(picked), context)
 	if l.o.labelEach() == EachText {
 		split.Labels = torch.FromOn(s, d, labels, len(picked))
 	} else {

@@ -20,8 +20,9 @@ func table(t *testing.T, name string, lines ...string) string {
 	return path
 }
 
-func valuesOf(t *testing.T, x *torch.Tensor) []int64 {
-	values, err := torch.Values[int64](x)
+// valuesOf are whole numbers of any kind.
+func valuesOf(t *testing.T, s *torch.Scope, x *torch.Tensor) []int64 {
+	values, err := torch.Values[int64](s.To(x, torch.Int64, torch.CPU))
 	require.NoError(t, err)
 	return values
 }
@@ -40,7 +41,7 @@ func TestTableOfTexts(t *testing.T) {
 		assert.Equal(t, Facts{Shape: []int{4}, Classes: 2, Vocabulary: 257, Task: TextLabel}, set.Facts())
 		assert.Equal(t, set.Facts(), Declared(files.OS{}, o))
 		assert.Equal(t, []int{13, 3, 4}, []int{set.Train.Count, set.Validation.Count, set.Test.Count})
-		tokens, labels := valuesOf(t, set.Test.Images), valuesOf(t, set.Test.Labels)
+		tokens, labels := valuesOf(t, s, set.Test.Images), valuesOf(t, s, set.Test.Labels)
 		assert.ElementsMatch(t, []int64{0, 1, 0, 1}, labels)
 		for k, label := range labels {
 			assert.Equal(t, [][]int64{{'a', 'b', 256, 256}, {'a', ',', ' ', 'l'}}[label], tokens[4*k:4*k+4])
@@ -66,10 +67,10 @@ func TestTableOfWords(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, Facts{Shape: []int{6}, Classes: 3, Vocabulary: 5, Task: TokenLabel}, set.Facts()) // a, b, c, a space, padding
 		assert.Equal(t, set.Facts(), Declared(files.OS{}, o))
-		assert.Equal(t, []int64{1, 0, 2, 3, 4, 4}, valuesOf(t, set.Test.Images), "the space is the first character")
-		assert.Equal(t, []int64{2, Ignored, 0, Ignored, Ignored, Ignored}, valuesOf(t, set.Test.Labels))
+		assert.Equal(t, []int64{1, 0, 2, 3, 4, 4}, valuesOf(t, s, set.Test.Images), "the space is the first character")
+		assert.Equal(t, []int64{2, Ignored, 0, Ignored, Ignored, Ignored}, valuesOf(t, s, set.Test.Labels))
 		assert.Equal(t, []int32{2}, set.Test.Marked)
-		rows, held := valuesOf(t, set.Train.Labels), valuesOf(t, set.Validation.Labels)
+		rows, held := valuesOf(t, s, set.Train.Labels), valuesOf(t, s, set.Validation.Labels)
 		assert.Len(t, rows, 7*6)
 		assert.Len(t, held, 6)
 		assert.Equal(t, int(marked(rows)), set.Labels(set.Train, 0, 7))

@@ -16,8 +16,8 @@ import (
 // Split is a part of a set. The scope that the set was loaded into owns its
 // tensors. The zero Split is empty and holds none.
 type Split struct {
-	Images *torch.Tensor // uint8 [N, C, H, W] on the device, or tokens, int64 [N, T]; nil in the zero Split and where Stream is set
-	Labels *torch.Tensor // int64 [N] on the device, from 0, or [N, T]; nil in the zero Split
+	Images *torch.Tensor // uint8 [N, C, H, W] on the device, or tokens, uint8 or int32 [N, T]; nil in the zero Split and where Stream is set
+	Labels *torch.Tensor // int64 [N] on the device, from 0, or whole numbers of any kind [N, T]; nil in the zero Split
 	Count  int           // N; zero only in the zero Split
 	Stream *Stream       // reads the images when they are needed; nil where they are in memory
 	Marked []int32       // how many labels of each example count; nil where all do

@@ -60,8 +60,8 @@ const (
 	defaultContext = 64
 	mostContext    = 1 << 16
 	mostTextFiles  = 100_000
-	// mostText bounds the bytes of a text: tokens and labels take sixteen times as much.
-	mostText     = 256 << 20
+	// mostText bounds the bytes of a text: on their way to the device its tokens take four times as much.
+	mostText     = 1 << 30
 	leastWindows = 3 // one for each part
 )
 
@@ -96,6 +96,7 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 	for _, t := range tokens {
 		digest.Write([]byte{byte(t), byte(t >> 8), byte(t >> 16)})
 	}
+	all := compact(s, d, tokens, len(classes), count*o.context()+1)
 	for k, p := range parts {
 		windows := everyRow(p.last - p.first)
 		if k == 0 && o.Limit > 0 && o.Limit < len(windows) {
@@ -104,10 +105,7 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 			windows = windows[:o.Limit]
 			slices.Sort(windows)
 		}
-		for k := range windows {
-			windows[k] += p.first
-		}
-		*p.to = windowsOf(s, d, tokens, windows, o.context())
+		*p.to = windowsOf(s, all, o.context(), p.first, p.last, windows)
 	}
 	if o.TestAsValidation {
 		set.Validation = set.Test
@@ -116,15 +114,45 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 	return set, s.Err()
 }
 
-// windowsOf moves windows to the device. The label of a token is the next one.
-func windowsOf(s *torch.Scope, d torch.Device, tokens []int32, windows []int, context int) Split {
-	in, next := make([]int64, 0, len(windows)*context), make([]int64, 0, len(windows)*context)
-	for _, w := range windows {
-		for k := range context {
-			in, next = append(in, int64(tokens[w*context+k])), append(next, int64(tokens[w*context+k+1]))
-		}
+// compact moves tokens to the device, a byte each where that is enough.
+func compact(s *torch.Scope, d torch.Device, tokens []int32, different int, shape ...int) *torch.Tensor {
+	if different > 256 {
+		return torch.FromOn(s, d, tokens[:product(shape)], shape...)
 	}
-	return Split{Images: torch.FromOn(s, d, in, len(windows), context), Labels: torch.FromOn(s, d, next, len(windows), context), Count: len(windows)}
+	small := make([]uint8, product(shape))
+	for k := range small {
+		small[k] = uint8(tokens[k])
+	}
+	return torch.FromOn(s, d, small, shape...)
+}
+
+func product(shape []int) int {
+	n := 1
+	for _, size := range shape {
+		n *= size
+	}
+	return n
+}
+
+// windowsOf picks windows from those of a part. The label of a token is the next one, so inputs and labels are views of the
+// same tokens, unless windows are left out.
+func windowsOf(s *torch.Scope, all *torch.Tensor, context, first, last int, picked []int) Split {
+	view := func(shift int) *torch.Tensor {
+		x := s.Reshape(s.Narrow(all, 0, first*context+shift, (last-first)*context), last-first, context)
+		if len(picked) == last-first {
+			return x
+		}
+		places := make([]int64, len(picked))
+		for k, p := range picked {
+			places[k] = int64(p)
+		}
+		info, err := x.Info()
+		if err != nil {
+			return x // the scope knows why
+		}
+		return s.IndexSelect(x, 0, torch.FromOn(s, info.Device, places, len(places)))
+	}
+	return Split{Images: view(0), Labels: view(1), Count: len(picked)}
 }
 
 // readText reads a file, or all files below a folder in the order of their paths.

@@ -37,8 +37,7 @@ func TestTextOfBytePairs(t *testing.T) {
 		set, err := Load(s, torch.CPU, files.OS{}, o)
 		require.NoError(t, err)
 		assert.Len(t, set.Classes, 257)
-		tokens, err := torch.Values[int64](set.Train.Images)
-		require.NoError(t, err)
+		tokens := valuesOf(t, s, set.Train.Images)
 		assert.Equal(t, []int64{256, 'a', ' ', 256}, tokens[:4], "a space stands before the next word")
 		o.Vocabulary = ""
 		_, err = Load(s, torch.CPU, files.OS{}, o)

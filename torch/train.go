@@ -15,8 +15,8 @@ import (
 // Batches are the inputs of Train and Evaluate: a number of batches of Size rows, in order. The
 // last batch may be short.
 type Batches struct {
-	Inputs *Tensor    // one example a row, on the program's device
-	Labels *Tensor    // int64, one a row
+	Inputs *Tensor    // one example a row, on the program's device; tokens in any whole numbers
+	Labels *Tensor    // int64, one a row, or one for each token in any whole numbers
 	Order  *Tensor    // int64 row numbers; nil means the rows in order
 	Size   int        // rows of a batch
 	Steps  int        // zero means as many as there are rows for

@@ -146,7 +146,9 @@ func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2n
 		if err != nil {
 			return err
 		}
-		if o.Batch = picked; !a.Data.Tokens() {
+		if a.Data.Tokens() {
+			o.Batch = s.To(picked, torch.Int64, place.Device)
+		} else {
 			images := s.Scale(s.To(picked, torch.Float32, place.Device), 1.0/255, 0)
 			o.Batch = s.To(s.Div(s.Sub(images, a.mean), a.deviation), place.DType, place.Device)
 		}

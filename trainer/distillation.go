@@ -54,6 +54,9 @@ func (d *distillation) compute(s *torch.Scope) error {
 	var parts []*torch.Tensor
 	err := d.Data.Train.Each(d.EvalBatch, nil, func(of *torch.Scope, images, _ *torch.Tensor) error {
 		of.NoGrad(func() {
+			if d.Data.Tokens() {
+				images = of.To(images, torch.Int64, d.Network.Placement().Device)
+			}
 			part := d.evaluator.Forward(of, images, false, nil)
 			of.Keep(s, part)
 			parts = append(parts, part)

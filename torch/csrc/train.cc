@@ -40,13 +40,16 @@ struct Feed {
   int64_t size(int64_t step) const { return std::min(batch, total() - step * batch); }
 
   at::Tensor rows(const at::Tensor &from, int64_t start, int64_t count) const {
-    return order.defined() ? from.index_select(0, order.narrow(0, start, count)) : from.narrow(0, start, count);
+    return widened(order.defined() ? from.index_select(0, order.narrow(0, start, count)) : from.narrow(0, start, count));
   }
 
   // The same for any places in the order.
   at::Tensor rows(const at::Tensor &from, const at::Tensor &places) const {
-    return from.index_select(0, order.defined() ? order.index_select(0, places) : places);
+    return widened(from.index_select(0, order.defined() ? order.index_select(0, places) : places));
   }
+
+  // Tokens and their labels may be kept in fewer bytes than operators take.
+  static at::Tensor widened(const at::Tensor &t) { return t.dim() == 2 && c10::isIntegralType(t.scalar_type(), false) ? t.to(at::kLong) : t; }
 
   // Inputs changed at random: gathered and changed in one pass.
   at::Tensor changed(int64_t start, int64_t count, const Augment &a, const RandAugment &first, const c10::optional<at::Generator> &generator) const {
