@@ -58,7 +58,7 @@ func ZooEntries() []ZooEntry {
 		{"MixerSmall", "", "timm's mixer_s16_224", large, 1000, nil, mixerSmall, nil},
 		{"ConvNeXt32", "", "a ConvNeXt of three stages for small images (Liu et al. 2022)", small, 10, nil, convNeXt32, nil},
 		{"ConvNeXtTiny", "", "timm's convnext_tiny", large, 1000, nil, convNeXtTiny, nil},
-		{"EfficientNetB0", "", "torchvision's efficientnet_b0, without stochastic depth (Tan and Le 2019)", large, 1000, nil, efficientNetB0, nil},
+		{"EfficientNetB0", "", "torchvision's efficientnet_b0 (Tan and Le 2019)", large, 1000, nil, efficientNetB0, nil},
 		{"CharGPT", "", "a small GPT of four blocks, 128 wide, for characters or bytes", Shape{64}, 256, nil, charGPT, nil},
 		{"GPT2", "", "GPT-2's smallest: twelve blocks, 768 wide (Radford et al. 2019)", Shape{1024}, 50257, nil, gpt2, nil},
 		{"SmallLLaMA", "", "four blocks with RMS norms, rotary positions, two key heads and SwiGLU, as LLaMA's (Touvron et al. 2023)", Shape{64}, 256, nil, smallLLaMA, nil},

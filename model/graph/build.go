@@ -55,6 +55,19 @@ func (b *Builder) Call(operator string, arguments ...any) Value {
 	return b.Calls(operator, 1, arguments...)[0]
 }
 
+// StochasticDepth adds a module that drops a branch for whole examples in train mode (Huang et al. 2016), as torchvision's of that
+// name does: dropout of channels of which each example has one. A probability of zero adds nothing.
+func (b *Builder) StochasticDepth(name string, x Value, p float64) Value {
+	if p == 0 {
+		return x
+	}
+	b.Module(name, "StochasticDepth", func() {
+		one := b.Call("unsqueeze.default", "self", x, "dim", 1)
+		x = b.Call("squeeze.dim", "self", b.Call("feature_dropout.default", "input", one, "p", p), "dim", 1)
+	})
+	return x
+}
+
 // Calls calls an operator with several results.
 func (b *Builder) Calls(operator string, results int, arguments ...any) []Value {
 	n := Node{Operator: operator, Module: b.path}

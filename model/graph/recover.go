@@ -146,6 +146,14 @@ var prints = map[string]func(r *recoverer, path string) string{
 	"Dropout": func(r *recoverer, path string) string {
 		return "p=" + number(r.node(path).Arg("p"), 0.5) + ", inplace=False"
 	},
+	"StochasticDepth": func(r *recoverer, path string) string {
+		for _, n := range r.nodes[path] {
+			if p := n.Arg("p"); p != nil {
+				return "p=" + number(p, 0) + ", mode=row"
+			}
+		}
+		return ""
+	},
 	"MaxPool2d": printMaxPool, "AvgPool2d": printAvgPool, "LSTM": printLSTM, "GRU": printLSTM, "RNN": printLSTM, "Upsample": printUpsample,
 	"AdaptiveAvgPool2d": func(r *recoverer, path string) string {
 		return "output_size=" + tuple(r.node(path).Arg("output_size"))

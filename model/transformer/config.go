@@ -36,6 +36,7 @@ type Config struct {
 	Classes    int                // labels of the other tasks
 	Padded     bool               // the last token of the vocabulary fills up short texts, and no token sees it; needs Full
 	EmbedNorm  bool               // a norm stands behind the embedding, as in BERT
+	DropPath   float64            // probability that the last block's branches are dropped for an example; those before it have less, in equal steps from zero
 	DType      weights.DType      // zero means float32
 }
 
@@ -122,8 +123,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("transformer: %d heads are not a multiple of %d groups", c.Heads, c.Groups)
 	case c.rotary() && c.Size%2 != 0:
 		return fmt.Errorf("transformer: rotary positions turn pairs, and a head has an odd size of %d", c.Size)
-	case c.Dropout < 0 || c.Dropout >= 1:
-		return fmt.Errorf("transformer: dropout is %v; it must be at least 0 and below 1", c.Dropout)
+	case c.Dropout < 0 || c.Dropout >= 1 || c.DropPath < 0 || c.DropPath >= 1:
+		return fmt.Errorf("transformer: dropout is %v and stochastic depth %v; they must be at least 0 and below 1", c.Dropout, c.DropPath)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (c *Config) fields() map[string]func(any) string {
 		"norm": oneOf(&c.Norm, "layer", "rms"), "positions": oneOf(&c.Positions, "learned", "rotary-halves", "rotary-pairs", "none"), "mlp": oneOf(&c.MLP, "gelu", "relu", "swiglu"),
 		"post": either(&c.Post), "untied": either(&c.Untied), "no_bias": either(&c.NoBias), "stacked": either(&c.Stacked), "full": either(&c.Full),
 		"task": oneOf(&c.Task, "next-token", "text-label", "token-label"), "classes": whole(&c.Classes), "padded": either(&c.Padded), "embed_norm": either(&c.EmbedNorm),
-		"base": real(&c.Base), "scale": real(&c.Scale), "eps": real(&c.Eps), "dropout": real(&c.Dropout),
+		"base": real(&c.Base), "scale": real(&c.Scale), "eps": real(&c.Eps), "dropout": real(&c.Dropout), "stochastic_depth": real(&c.DropPath),
 	}
 }
 

@@ -49,7 +49,7 @@ func (b *builder) network() {
 	}
 	b.Module("blocks", "ModuleList", func() {
 		for k := range b.Depth {
-			b.Module(fmt.Sprint(k), "Block", func() { x = b.block(x, fmt.Sprintf("blocks.%d", k)) })
+			b.Module(fmt.Sprint(k), "Block", func() { x = b.block(x, k) })
 		}
 	})
 	if !b.Post {
@@ -131,15 +131,16 @@ func (b *builder) norm(name, path string, x graph.Value) graph.Value {
 }
 
 // block adds two branches to the stream, attention and a feed-forward.
-func (b *builder) block(x graph.Value, path string) graph.Value {
-	for _, branch := range []struct {
-		norm string
-		run  func(graph.Value) graph.Value
-	}{{"ln1", b.attention}, {"ln2", b.feedForward}} {
+func (b *builder) block(x graph.Value, k int) graph.Value {
+	drop := b.DropPath * float64(k) / float64(max(b.Depth-1, 1))
+	for at, run := range []func(graph.Value) graph.Value{b.attention, b.feedForward} {
+		norm := fmt.Sprintf("ln%d", at+1)
+		path := fmt.Sprintf("blocks.%d.%s", k, norm)
+		branch := func(x graph.Value) graph.Value { return b.StochasticDepth(fmt.Sprintf("path%d", at+1), run(x), drop) }
 		if b.Post {
-			x = b.norm(branch.norm, path+"."+branch.norm, b.Call("add.Tensor", "self", x, "other", branch.run(x)))
+			x = b.norm(norm, path, b.Call("add.Tensor", "self", x, "other", branch(x)))
 		} else {
-			x = b.Call("add.Tensor", "self", x, "other", branch.run(b.norm(branch.norm, path+"."+branch.norm, x)))
+			x = b.Call("add.Tensor", "self", x, "other", branch(b.norm(norm, path, x)))
 		}
 	}
 	return x

@@ -7,7 +7,7 @@ import (
 )
 
 // ConvNeXt describes a network of depthwise convolutions and feed-forwards (Liu et al., A ConvNet for the 2020s, 2022), without
-// stochastic depth.
+// stochastic depth, as timm's without options.
 type ConvNeXt struct {
 	Patch          int // pixels of a square of the stem
 	Widths, Depths []int
@@ -59,6 +59,7 @@ type EfficientNet struct {
 	Stages []Stage
 	Last   int     // channels before the linear layer
 	Drop   float64 // before it
+	Path   float64 // times the share of the blocks before it, the probability that a block's branch is dropped for an example
 }
 
 // Stage is a number of blocks, of which the first has the stride and changes the channels.
@@ -72,7 +73,10 @@ func B0() []Stage {
 // Graph builds it for images of [channels, height, width], with torchvision's names.
 func (e EfficientNet) Graph(input []int, classes int) (*graph.Graph, error) {
 	return build("EfficientNet", input, 1, func(b *builder, x graph.Value) graph.Value {
-		in := e.Stem
+		in, blocks, before := e.Stem, 0, 0
+		for _, s := range e.Stages {
+			blocks += s.Blocks
+		}
 		b.Module("features", "Sequential", func() {
 			x = b.convNormAct("0", x, convolution{out: in, in: input[0], kernel: 3, stride: e.Stride})
 			for k, s := range e.Stages {
@@ -82,8 +86,8 @@ func (e EfficientNet) Graph(input []int, classes int) (*graph.Graph, error) {
 						if j > 0 {
 							stride = 1
 						}
-						b.Module(fmt.Sprint(j), "MBConv", func() { x = b.inverted(x, in, s, stride) })
-						in = s.Channels
+						b.Module(fmt.Sprint(j), "MBConv", func() { x = b.inverted(x, in, s, stride, e.Path*float64(before)/float64(blocks)) })
+						in, before = s.Channels, before+1
 					}
 				})
 			}
@@ -107,7 +111,7 @@ func (b *builder) convNormAct(name string, x graph.Value, c convolution) graph.V
 }
 
 // inverted widens, filters each channel, weighs the channels, and narrows again.
-func (b *builder) inverted(x graph.Value, in int, s Stage, stride int) graph.Value {
+func (b *builder) inverted(x graph.Value, in int, s Stage, stride int, drop float64) graph.Value {
 	wide, y, next := s.Expand*in, x, 0
 	b.Module("block", "Sequential", func() {
 		name := func() string { next++; return fmt.Sprint(next - 1) }
@@ -121,7 +125,7 @@ func (b *builder) inverted(x graph.Value, in int, s Stage, stride int) graph.Val
 		})
 	})
 	if in == s.Channels && stride == 1 {
-		return b.add(y, x)
+		return b.add(b.StochasticDepth("stochastic_depth", y, drop), x)
 	}
 	return y
 }
