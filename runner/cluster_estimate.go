@@ -83,5 +83,5 @@ func runClusterEstimate(ctx context.Context, w io.Writer, o clusterEstimateOptio
 		return err
 	}
 	r, err := estimates.Durations(ctx, environment(ctx), o.DurationOptions)
-	return show(w, o.json, r, err, printDurations)
+	return show(w, o.json, r, err, estimates.PrintDurations)
 }

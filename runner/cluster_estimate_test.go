@@ -50,7 +50,7 @@ func TestClusterEstimate(t *testing.T) {
 	require.Equal(t, []int{len(jobs), len(jobs)}, []int{r.Jobs, r.Learned + r.Similar + r.Blind})
 	require.Greater(t, r.Learned, 500)
 	require.Positive(t, r.Blind)
-	t.Logf("measured: 1200 jobs that are made up: R² %s, by similar jobs %s", measureText(r.Scores.R2), measureText(r.Usual.R2))
+	t.Logf("measured: 1200 jobs that are made up: R² %s, by similar jobs %s", r.Scores.R2, r.Usual.R2)
 	require.Greater(t, *r.Scores.R2.Value, 0.05)
 	require.Len(t, r.Windows, 2)
 	require.Equal(t, r.Learned, r.Windows[0].Jobs+r.Windows[1].Jobs)

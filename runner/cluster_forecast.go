@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
 	"graft/work/estimates"
 )
 
@@ -63,27 +61,5 @@ func runClusterForecast(ctx context.Context, w io.Writer, o clusterForecastOptio
 		return err
 	}
 	r, err := estimates.Forecast(ctx, environment(ctx), o.ForecastOptions)
-	return show(w, o.json, r, err, printForecast)
-}
-
-// printForecast prints a forecast for people.
-func printForecast(w io.Writer, r *estimates.ForecastReport) error {
-	d := &document.Document{}
-	d.Say(fmt.Sprintf("%s: %s of ten minutes", r.Source, document.Plural(r.Steps, "step")),
-		fmt.Sprintf("forecast from %s to %s: %d steps by models, learned %s, %d by the last known hour", r.From, r.To, r.Learned, document.Plural(r.Times, "time"), r.Rows-r.Learned))
-	if r.Jobs.Scores != nil {
-		d.Say("jobs: "+scoresText(r.Jobs.Scores, "jobs"), "GPUs: "+scoresText(r.GPUs.Scores, "GPUs"), "Intervals of 95% are a bootstrap over days.")
-		d.Head("submitted jobs")
-		d.Show(termTable(r.Jobs.Terms, estimates.Unit("jobs", r.Target)))
-		d.Head("requested GPUs")
-		d.Show(termTable(r.GPUs.Terms, estimates.Unit("GPUs", r.Target)))
-	}
-	d.Say("wrote " + r.Out)
-	for _, path := range r.Models {
-		d.Say("wrote " + path)
-	}
-	if len(r.Shapes) > 0 {
-		d.Say(fmt.Sprintf("wrote %s of shapes", document.Plural(len(r.Shapes), "file")))
-	}
-	return d.Print(w)
+	return show(w, o.json, r, err, estimates.PrintForecast)
 }

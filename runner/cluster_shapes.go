@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"graft/cluster/estimate"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/work/estimates"
@@ -59,47 +57,5 @@ func runClusterShapes(ctx context.Context, w io.Writer, path string, o clusterSh
 	case o.json:
 		return document.PrintJSON(w, s.Report())
 	}
-	return printShapes(w, s, o.term != "")
-}
-
-// printShapes prints shapes for people: maps only where one is asked for.
-func printShapes(w io.Writer, s *estimates.Shaped, asked bool) error {
-	d, m := &document.Document{}, s.Model
-	d.Say(fmt.Sprintf("%s: learned from %s, base %s, target %s", s.Path, document.Plural(m.Rows(), "row"), estimates.Digits(m.Base()), m.Target()))
-	if !asked {
-		d.Show(termTable(estimates.Terms(m), estimates.Unit("target's unit", m.Target())))
-	}
-	for _, s := range s.Shapes {
-		if asked || len(s.Axes) == 1 {
-			d.Head("%s", s.Term.Name)
-			d.Show(shapeTable(s))
-		}
-	}
-	return d.Print(w)
-}
-
-// shapeTable has a line for each bin, or cell of a map, in which there were rows.
-func shapeTable(s estimate.Shape) *document.Table {
-	t := document.NewTable()
-	for _, a := range s.Axes {
-		t.Texts(a.Feature)
-	}
-	t.Numbers("", "", "value", "deviation", "rows")
-	for k, c := range s.Cells {
-		if c.Weight == 0 {
-			continue
-		}
-		t.Add(append(binsOf(s, k), estimates.Digits(c.Value), estimates.Digits(c.Deviation), estimates.Digits(c.Weight))...)
-	}
-	return t
-}
-
-// binsOf names the bins of a cell.
-func binsOf(s estimate.Shape, cell int) []any {
-	last := s.Axes[len(s.Axes)-1]
-	names := []any{last.Bins[cell%len(last.Bins)]}
-	if len(s.Axes) > 1 {
-		names = append([]any{s.Axes[0].Bins[cell/len(last.Bins)]}, names...)
-	}
-	return names
+	return s.Print(w, o.term != "")
 }

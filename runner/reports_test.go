@@ -250,7 +250,7 @@ func TestReportWhileARunIsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n"}, results.Manifest{Created: when})
 	require.NoError(t, err)
-	book, err := trainer.OpenFolder(run)
+	book, err := trainer.OpenFolder(run, false)
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	const epochs = 400

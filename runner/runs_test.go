@@ -47,7 +47,7 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: j.resolved}, results.Manifest{Created: when, Graft: "v0.1.0", Seed: j.seed,
 		Device: "cpu", Profile: "laptop", ConfigSHA256: strings.Repeat("ab", 32), Network: "ConvSmall", Host: "node", CommandLine: []string{"graft", "train", "job.toml"}})
 	require.NoError(t, err)
-	book, err := trainer.OpenFolder(run)
+	book, err := trainer.OpenFolder(run, false)
 	require.NoError(t, err)
 	parameters, took := 1000, 40*time.Millisecond
 	require.NoError(t, book.Note(trainer.Note{Event: "start", Devices: 1, Parameters: parameters, Before: parameters}))

@@ -76,7 +76,7 @@ type writing struct {
 func writes(t *testing.T, dir string) *writing {
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 7\n"}, results.Manifest{Created: when, Seed: 7, Device: "cpu", Network: "ConvSmall"})
 	require.NoError(t, err)
-	book, err := trainer.OpenFolder(run)
+	book, err := trainer.OpenFolder(run, false)
 	require.NoError(t, err)
 	w := &writing{t: t, run: run, book: book}
 	require.NoError(t, book.Note(trainer.Note{Event: "start", Devices: 1, Parameters: 10, Before: 10}))

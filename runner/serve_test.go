@@ -361,7 +361,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	run, err := results.Create(files.OS{}, filepath.Join(dir, "run"), results.CreateOptions{Resolved: "[run]\nseed = 1\n"}, results.Manifest{Created: when})
 	require.NoError(t, err)
-	book, err := trainer.OpenFolder(run)
+	book, err := trainer.OpenFolder(run, false)
 	require.NoError(t, err)
 	const epochs = 60
 	require.NoError(t, book.Epoch(trainer.Row{Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))

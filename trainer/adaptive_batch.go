@@ -43,12 +43,12 @@ type AdaptiveBatch struct {
 	Interval int     `json:",omitempty"` // steps between two measurements of the noise of gradients; zero means 16
 }
 
-// measures reports whether the noise of gradients is measured.
-func (a AdaptiveBatch) measures() bool { return a.On || a.Measure }
+// Measures reports whether the noise of gradients is measured.
+func (a AdaptiveBatch) Measures() bool { return a.On || a.Measure }
 
 // EnsureDefaults fills unset options for a job with a batch and a rule, if anything is measured.
 func (a *AdaptiveBatch) EnsureDefaults(batch int, rule torch.Rule) {
-	if a.measures() {
+	if a.Measures() {
 		a.Interval = cmp.Or(a.Interval, 16)
 	}
 	if !a.On {
@@ -78,8 +78,8 @@ func (a AdaptiveBatch) validate(o Options) error {
 	set := a
 	set.On, set.Measure, set.Interval = false, false, 0
 	bad(!a.On && set != AdaptiveBatch{}, "on is false, and options of a batch that changes are set; set on = true or leave them out")
-	bad(!a.measures() && a.Interval != 0, "interval is %d, and nothing is measured; set on or measure, or leave it out", a.Interval)
-	if a.measures() {
+	bad(!a.Measures() && a.Interval != 0, "interval is %d, and nothing is measured; set on or measure, or leave it out", a.Interval)
+	if a.Measures() {
 		bad(o.Batch == 1, "batch is 1, in which no noise can be measured; set train.batch to 2 at least")
 		bad(o.Augment.Mixup > 0, "augment.mixup makes the parts of a batch depend on each other, between which noise is measured; leave one of them out")
 	}

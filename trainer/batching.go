@@ -76,7 +76,7 @@ func (c *core) moment(more int) Moment {
 // untilMeasured is the number of steps up to the next one that is measured. A call ends there, so that the
 // rates of steps do not depend on how steps are grouped into calls.
 func (c *core) untilMeasured() int {
-	if !c.AdaptiveBatch.measures() {
+	if !c.AdaptiveBatch.Measures() {
 		return math.MaxInt
 	}
 	every := int64(c.AdaptiveBatch.Interval)
@@ -85,7 +85,7 @@ func (c *core) untilMeasured() int {
 
 // learnNoise takes in a call's figures, before its steps are counted.
 func (j *Job) learnNoise(f torch.Figures, rows int, took time.Duration) {
-	if !j.AdaptiveBatch.measures() {
+	if !j.AdaptiveBatch.Measures() {
 		return
 	}
 	b, gain := &j.Batching, j.gain()
@@ -170,16 +170,17 @@ func (j *Job) throughputs() func(size int) float64 {
 
 // BatchRates holds the batch of a job with its throughput, efficiency and goodput.
 type BatchRates struct {
-	Batch      int     // images in a step
-	Throughput float64 // images a second of training steps in the epoch, on the clock; zero means unknown
-	Efficiency float64 // progress of an image beside that of one in the smallest batch; zero means unknown
-	Goodput    float64 // product of both; zero means unknown
+	Batch      int             // images in a step
+	Throughput float64         // images a second of training steps in the epoch, on the clock; zero means unknown
+	Efficiency float64         // progress of an image beside that of one in the smallest batch; zero means unknown
+	Goodput    float64         // product of both; zero means unknown
+	Gradient   goodput.Moments // of single images, averaged over measurements; zero means unknown
 }
 
 // batchRates returns those of the epoch so far.
 func (c *core) batchRates() BatchRates {
-	r := BatchRates{Batch: c.batch()}
 	b := c.Batching
+	r := BatchRates{Batch: c.batch(), Gradient: b.Noise.Moments()}
 	if b.Busy > 0 {
 		r.Throughput = float64(b.Images) / b.Busy.Seconds()
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"graft/files"
+	"graft/goodput"
 	"graft/results"
 )
 
@@ -19,18 +20,19 @@ const (
 	checkpoint = "job"
 )
 
-// epochColumns are the columns of Row.
+// epochColumns are the columns of Row. The last two are only in jobs that measure the noise of gradients.
 var epochColumns = []results.Column{
 	{Name: "epoch", Kind: results.Int}, {Name: "time", Unit: "s"}, {Name: "steps", Kind: results.Int},
 	{Name: "train_loss", Unit: "nats"}, {Name: "train_accuracy"}, {Name: "validation_loss", Unit: "nats"}, {Name: "validation_accuracy"},
 	{Name: "learning_rate"}, {Name: "parameters", Kind: results.Int}, {Name: "devices", Kind: results.Int},
 	{Name: "images", Kind: results.Int}, {Name: "flop"}, {Name: "device_time", Unit: "s"},
 	{Name: "batch", Kind: results.Int}, {Name: "throughput", Unit: "images/s"}, {Name: "efficiency"}, {Name: "goodput", Unit: "images/s"},
+	{Name: "gradient_square"}, {Name: "gradient_variance"},
 }
 
-// olderColumns are the numbers of columns that graft wrote before, the newest first: up to DeviceTime, and
-// before Images. A run that began with them goes on with them.
-var olderColumns = []int{13, firstColumns}
+// columnCounts are the numbers of columns of tables of epochs: with the noise of gradients, without, and those that graft
+// wrote before: up to DeviceTime, and before Images. A run that began with fewer goes on with them.
+var columnCounts = []int{len(epochColumns), 17, 13, firstColumns}
 
 // firstColumns is the number of columns that every table has.
 const firstColumns = 10
@@ -43,15 +45,13 @@ type Folder struct {
 	columns int // of epochs
 }
 
-// OpenFolder opens the tables of a run folder, which the caller closes.
-func OpenFolder(run *results.Run) (*Folder, error) {
-	f := &Folder{Run: run, columns: len(epochColumns)}
-	var err error
-	f.epochs, err = run.Stream(epochTable, epochColumns)
-	for _, older := range olderColumns {
-		if errors.Is(err, results.ErrColumns) {
-			f.columns = older
-			f.epochs, err = run.Stream(epochTable, epochColumns[:older])
+// OpenFolder opens the tables of a run folder, which the caller closes, of a job that measures the noise of gradients or does not.
+func OpenFolder(run *results.Run, noise bool) (*Folder, error) {
+	f, err := &Folder{Run: run}, error(results.ErrColumns)
+	for k, columns := range columnCounts {
+		if errors.Is(err, results.ErrColumns) && (k > 0 || noise) {
+			f.columns = columns
+			f.epochs, err = run.Stream(epochTable, epochColumns[:columns])
 		}
 	}
 	if err != nil {
@@ -64,7 +64,7 @@ func OpenFolder(run *results.Run) (*Folder, error) {
 // Epoch adds a row to the table of epochs.
 func (f *Folder) Epoch(r Row) error {
 	values := []any{r.Epoch, r.Time.Seconds(), r.Steps, r.Loss, r.Accuracy, r.Validation.Loss, r.Validation.Accuracy, r.Rate, r.Parameters, r.Devices,
-		r.Images, r.FLOP, r.DeviceTime.Seconds(), r.Batch, r.Throughput, r.Efficiency, r.Goodput}
+		r.Images, r.FLOP, r.DeviceTime.Seconds(), r.Batch, r.Throughput, r.Efficiency, r.Goodput, r.Gradient.Square, r.Gradient.Variance}
 	return f.epochs.Append(values[:f.columns]...)
 }
 
@@ -172,7 +172,8 @@ func rowsOf(table *results.Table) (_ []Row, err error) {
 			Loss: value("train_loss"), Accuracy: value("train_accuracy"), Validation: Score{value("validation_loss"), value("validation_accuracy")},
 			Rate: value("learning_rate"), Parameters: int(value("parameters")), Devices: int(value("devices")),
 			Images: int64(value("images")), FLOP: value("flop"), DeviceTime: seconds("device_time"),
-			BatchRates: BatchRates{int(value("batch")), value("throughput"), value("efficiency"), value("goodput")}}
+			BatchRates: BatchRates{int(value("batch")), value("throughput"), value("efficiency"), value("goodput"),
+				goodput.Moments{Square: value("gradient_square"), Variance: value("gradient_variance")}}}
 	}
 	return rows, nil
 }

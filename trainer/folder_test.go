@@ -20,7 +20,7 @@ func TestFolderHistory(t *testing.T) {
 	run, err := results.Create(files.OS{}, filepath.Join(t.TempDir(), "run"), results.CreateOptions{}, results.Manifest{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, run.Close()) }()
-	folder, err := trainer.OpenFolder(run)
+	folder, err := trainer.OpenFolder(run, false)
 	require.NoError(t, err)
 	rows, notes, err := trainer.ReadHistory(files.OS{}, run.Path(""))
 	require.NoError(t, err)

@@ -64,7 +64,7 @@ func (j *Job) outcome() (*Outcome, error) {
 	if took := j.Spent - j.Timeline.Start; took > 0 {
 		o.ImagesPerSecond = float64(o.Images) / took.Seconds()
 	}
-	if j.AdaptiveBatch.measures() {
+	if j.AdaptiveBatch.Measures() {
 		o.Batch, o.BatchChanges, o.NoiseScale, o.Efficiency = j.batch(), j.Batching.Changes, j.Batching.Noise.Moments().Scale(), j.batchRates().Efficiency
 	}
 	var err error

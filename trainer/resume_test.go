@@ -73,7 +73,7 @@ func inFolder(t testing.TB, fsys files.FS, path string, work func(s *torch.Scope
 			require.IsType(t, killed{}, cause)
 		}
 	}()
-	folder, err := trainer.OpenFolder(run)
+	folder, err := trainer.OpenFolder(run, true)
 	if err != nil {
 		return err
 	}

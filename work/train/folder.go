@@ -47,7 +47,7 @@ func (j *job) open(data *dataset.Set, device torch.Device) (*trainer.SavedJob, e
 
 // openTables opens the tables and the log of the run folder.
 func (j *job) openTables(device torch.Device) error {
-	folder, err := trainer.OpenFolder(j.stored)
+	folder, err := trainer.OpenFolder(j.stored, j.Options().AdaptiveBatch.Measures())
 	if err != nil {
 		return err
 	}
