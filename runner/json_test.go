@@ -23,6 +23,7 @@ import (
 	"graft/results/plot"
 	"graft/results/report"
 	"graft/results/runs"
+	"graft/work/adaptive"
 	"graft/work/describe"
 	"graft/work/doctor"
 	"graft/work/estimates"
@@ -80,11 +81,12 @@ var jsonReports = map[string][]any{
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
 
-	"graft node simulate":    {runs.NodeOutcome{}},
-	"graft node run":         {runs.NodeRunOutcome{}, runs.NodePlan{}},
-	"graft cluster estimate": {estimates.DurationReport{}},
-	"graft cluster forecast": {estimates.ForecastReport{}},
-	"graft cluster shapes":   {estimates.ShapesReport{}},
+	"graft node simulate":       {runs.NodeOutcome{}},
+	"graft node run":            {runs.NodeRunOutcome{}, runs.NodePlan{}},
+	"graft cluster application": {adaptive.ApplicationReport{}},
+	"graft cluster estimate":    {estimates.DurationReport{}},
+	"graft cluster forecast":    {estimates.ForecastReport{}},
+	"graft cluster shapes":      {estimates.ShapesReport{}},
 
 	"graft node devices": {node.DeviceReport{}, node.SMIReport{}},
 	"graft node profile": {runs.NodeProfileOutcome{}},

@@ -1,0 +1,210 @@
+package adaptive
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/files"
+	"graft/goodput"
+)
+
+// Recording holds the runs and times that an application is written from.
+type Recording struct {
+	Runs   []Run  // of training, each with another batch, the smallest first
+	Epochs int    // of a job, counted with the smallest batch; zero means as many as all runs have
+	Steps  []Step // measured times of steps
+}
+
+// Run is a run of training with one batch.
+type Run struct {
+	Batch  int
+	Epochs []RunEpoch
+}
+
+// RunEpoch is an epoch of a run.
+type RunEpoch struct {
+	Steps    int64           // until its end
+	Gradient goodput.Moments // of single examples
+}
+
+// EqualEpoch is an epoch of a run that has as much progress as one with the smallest batch.
+type EqualEpoch struct {
+	Progress float64       // at its end, in steps of the smallest batch
+	Steps    float64       // until its end
+	Trained  float64       // epochs of the run until its end
+	Noise    goodput.Noise // in it
+}
+
+// Equal are the epochs of a run in units of progress: larger batches need more examples for each, by their gradients.
+func (r *Recording) Equal(run Run) (list []EqualEpoch) {
+	least := r.Runs[0]
+	unit := float64(least.Epochs[0].Steps)
+	var progress, steps float64 // at the beginning of the trained epoch
+	for k, e := range run.Epochs {
+		noise := goodput.Noise{Square: e.Gradient.Square, Variance: e.Gradient.Variance / float64(least.Batch)}
+		gain, more := noise.Gain(float64(run.Batch)/float64(least.Batch)), float64(e.Steps)-steps
+		for next := unit * float64(len(list)+1); next <= progress+gain*more; next += unit {
+			share := (next - progress) / gain
+			list = append(list, EqualEpoch{next, steps + share, float64(k) + share/more, noise})
+		}
+		progress, steps = progress+gain*more, float64(e.Steps)
+	}
+	return list
+}
+
+// Step is the time of a step on some devices.
+type Step struct {
+	Placement  []int   // devices of each node
+	Device     int     // examples of a device
+	Time, Sync float64 // seconds of the step, and of its exchange of gradients
+}
+
+// Progress is that of a run until the end of each epoch, in steps with the smallest batch.
+func (r Run) Progress(least int) (progress []float64) {
+	sum, steps := 0.0, int64(0)
+	for _, e := range r.Epochs {
+		sum += float64(e.Steps-steps) * e.noise(least).Gain(float64(r.Batch)/float64(least))
+		progress, steps = append(progress, sum), e.Steps
+	}
+	return progress
+}
+
+func (e RunEpoch) noise(least int) goodput.Noise {
+	return goodput.Noise{Square: e.Gradient.Square, Variance: e.Gradient.Variance / float64(least)}
+}
+
+// Misses are the relative errors of the model that is fitted to the times of steps, which gives those of other placements.
+func (r *Recording) Misses() (off []float64) {
+	var measured []goodput.Measured
+	for _, s := range r.Steps {
+		measured = append(measured, goodput.Measured{Nodes: len(s.Placement), Devices: s.devices(), Device: s.Device, Compute: s.Time - s.Sync, Step: s.Time})
+	}
+	speed := goodput.Fit(measured)
+	for _, s := range r.Steps {
+		if fitted, _, err := speed.Step(s.Placement, s.Device); err == nil {
+			off = append(off, math.Abs(fitted/s.Time-1))
+		}
+	}
+	return off
+}
+
+func (s Step) devices() (n int) {
+	for _, d := range s.Placement {
+		n += d
+	}
+	return n
+}
+
+// Write writes the application into a folder of applications, from which [ReadApplications] reads it. An application of that
+// name is replaced if replace is set, and an error otherwise. The table that makes a folder an application comes last, so that
+// a kill leaves none that is half written. A name with facts, in applications.csv or of fixed without it, is refused, since
+// they would override the measurements.
+func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixed, replace bool) error {
+	root, others, err := findApplications(fsys, dir)
+	if err != nil {
+		root = dir // without applications, or not there yet
+	}
+	facts, err := readFacts(fsys, filepath.Join(dir, factsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		facts, err = fixed, nil
+	}
+	switch {
+	case err != nil:
+		return err
+	case !plainName(name):
+		return fmt.Errorf("write application %s: expected a name of letters, digits, '-' and '_'", name)
+	case slices.Contains(others, name) && !replace:
+		return fmt.Errorf("write application %s: %s has one of that name; take another name, or set option force", name, root)
+	case facts[name] != Fixed{}:
+		return fmt.Errorf("write application %s: there are facts of that name, of Pollux or in %s, which would hold in place of what was measured; take another name, or delete its row", name, factsFile)
+	}
+	folder := filepath.Join(root, name)
+	if err := clear(fsys, folder); err != nil {
+		return fmt.Errorf("write application %s: %w", name, err)
+	}
+	for _, run := range r.Runs {
+		if err := writeRows(fsys, filepath.Join(folder, fmt.Sprintf("%s%d.csv", runPrefix, run.Batch)), r.rows(run)); err != nil {
+			return err
+		}
+	}
+	if err := writeRows(fsys, filepath.Join(folder, scalesFile), stepRows(r.Steps, true)); err != nil {
+		return err
+	}
+	return writeRows(fsys, filepath.Join(folder, placementsFile), stepRows(r.Steps, false))
+}
+
+func plainName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
+		return !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' || c == '_')
+	})
+}
+
+// clear makes the folder of an application, without tables of an earlier one.
+func clear(fsys files.FS, folder string) error {
+	if err := fsys.MkdirAll(folder); err != nil {
+		return err
+	}
+	files.RemoveLeftovers(fsys, folder)
+	entries, err := files.Entries(fsys, folder)
+	if err != nil {
+		return err
+	}
+	if files.HasName(entries, placementsFile) { // first, so that what a kill leaves is no application
+		if err := fsys.Remove(filepath.Join(folder, placementsFile)); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), runPrefix) && strings.HasSuffix(e.Name(), ".csv") {
+			err = errors.Join(err, fsys.Remove(filepath.Join(folder, e.Name())))
+		}
+	}
+	return err
+}
+
+func (r *Recording) rows(run Run) [][]string {
+	rows := [][]string{{"progress", "iteration", "grad_sqr", "grad_var"}}
+	for k, e := range r.Equal(run) {
+		if r.Epochs == 0 || k < r.Epochs {
+			rows = append(rows, []string{exact(e.Progress), exact(e.Steps), exact(e.Noise.Square), exact(e.Noise.Variance)})
+		}
+	}
+	return rows
+}
+
+// stepRows are the rows of placements.csv, or those of scalability.csv for steps on more nodes than a placement has digits.
+func stepRows(steps []Step, scales bool) [][]string {
+	rows := [][]string{{"placement", "local_bsz", "step_time", "sync_time"}}
+	if scales {
+		rows[0] = append([]string{"num_nodes", "num_replicas"}, rows[0][1:]...)
+	}
+	for _, s := range steps {
+		text := ""
+		for _, n := range s.Placement {
+			text += strconv.Itoa(n)
+		}
+		if isPlacement(text) == scales {
+			continue
+		}
+		where := []string{text}
+		if scales {
+			where = []string{strconv.Itoa(len(s.Placement)), strconv.Itoa(s.devices())}
+		}
+		rows = append(rows, append(where, strconv.Itoa(s.Device), exact(s.Time), exact(s.Sync)))
+	}
+	return rows
+}
+
+func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func writeRows(fsys files.FS, path string, rows [][]string) error {
+	return files.WriteAtomic(fsys, path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+}
