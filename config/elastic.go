@@ -42,8 +42,9 @@ type ElasticOptions struct {
 	// a cluster, of any format that 'graft trace' reads, whose jobs with devices keep their work: a job has the
 	// type that is named as its model, else a drawn one. Required.
 	Trace string `result:"contents"`
-	// Speeds is a JSON file of steps a second by model, servers and workers, each from 1 on; or analytic,
-	// which computes them from what the types say of computation and communication. Required unless the
+	// Speeds is a JSON file of steps a second by model, servers and workers, each from 1 on; a folder of
+	// applications as in adaptive.data, which are then the types of jobs, without parameter servers; or analytic,
+	// which computes speeds from what the types say of computation and communication. Required unless the
 	// trace says that speeds are analytic.
 	Speeds string  `result:"contents"`
 	Types  string  `result:"contents"` // JSON file of job types: demands, size of an epoch, communication; empty means the eight models of DL2
@@ -170,7 +171,10 @@ func (e *Elastic) check(fsys files.FS, r *decode.Reading) {
 type elasticWorld struct {
 	types []elastic.JobType
 	trace *elastic.Trace // nil where none is named
-	table elastic.Table  // nil where speeds are analytic
+	table elastic.Table  // nil where speeds are analytic, or those of applications
+	steps elastic.Steps  // times of applications; nil without
+
+	contents string // digest of the files of the applications
 
 	analytic bool
 }
@@ -178,7 +182,11 @@ type elasticWorld struct {
 // read reads it, and reports whether all is right.
 func (w *elasticWorld) read(fsys files.FS, r *decode.Reading, o *ElasticOptions) bool {
 	var err error
-	if w.types = elastic.PublishedTypes(); o.Types != "" {
+	if info, err := fsys.Stat(o.Speeds); o.Speeds != "" && err == nil && info.IsDir() {
+		if !w.readApplications(fsys, r, o) {
+			return false
+		}
+	} else if w.types = elastic.PublishedTypes(); o.Types != "" {
 		if w.types, err = readJSON(fsys, o.Types, elastic.ReadTypes); err != nil {
 			r.Blame("elastic.types", err.Error())
 			return false
@@ -207,11 +215,14 @@ func (w *elasticWorld) read(fsys files.FS, r *decode.Reading, o *ElasticOptions)
 
 // readSpeeds reads the speeds, unless they are analytic, and reports whether all is right.
 func (w *elasticWorld) readSpeeds(fsys files.FS, r *decode.Reading, o *ElasticOptions) bool {
+	if w.steps != nil {
+		return true
+	}
 	if w.analytic = o.Speeds == speedsAnalytic || w.trace != nil && w.trace.Settings.Analytic; w.analytic {
 		return true
 	}
 	if o.Speeds == "" {
-		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and workers, or say analytic")
+		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and workers or a folder of applications, or say analytic")
 		return false
 	}
 	var err error
@@ -232,7 +243,10 @@ func (w *elasticWorld) study(t *elastic.Trace, given *ElasticOptions) elastic.St
 		o.Quirks = elastic.Compatible().Quirks
 	}
 	s := elastic.Study{Types: w.types, Jobs: t.Jobs, Speed: w.table, Options: o}
-	if w.analytic {
+	switch {
+	case w.steps != nil:
+		s.Speed, s.Options.AllReduce = w.steps, true
+	case w.analytic:
 		s.Speed = elastic.Analytic{WholeShares: compatible}
 	}
 	s.Options.EnsureDefaults()
@@ -265,6 +279,7 @@ func (e *Elastic) Resolved() string { return Resolved(e) }
 func (e *Elastic) Digest() string {
 	return digest(e, func(w io.Writer) {
 		fmt.Fprintln(w, e.world.trace, e.world.table, e.world.types, e.world.analytic)
+		_, _ = io.WriteString(w, e.world.contents)
 		for _, k := range e.kinds {
 			fmt.Fprintln(w, k.digest)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -260,6 +261,7 @@ func (l *ElasticLearning) Digest() string {
 		writeKeys(h, l, section)
 	}
 	fmt.Fprintln(h, l.world.table, l.world.types, l.world.analytic)
+	_, _ = io.WriteString(h, l.world.contents)
 	for _, list := range [][]elastic.Study{l.train, l.validation} {
 		for k := range list {
 			fmt.Fprintln(h, list[k].Jobs, list[k].Options)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/results/document"
+	"graft/results/report"
 	"graft/work/adaptive"
 )
 
@@ -59,7 +60,7 @@ func printApplication(w io.Writer, r *adaptive.ApplicationReport) error {
 	d.Say(fmt.Sprintf("wrote application %s to %s: %s, trained with batches of %d to %d", r.Name, r.Folder, r.Network, r.Batches[0].Batch, r.Batches[len(r.Batches)-1].Batch))
 	t := document.NewTable().Numbers("", "", "batch", "runs").Numbers("", "%.0f", "steps").Numbers("", "%.1f", "epochs", "noise scale").Numbers(document.UnitShare, "%.1f%%", "validation")
 	for _, b := range r.Batches {
-		t.Add(b.Batch, b.Runs, b.Steps, b.Epochs, b.NoiseScale, b.Accuracy)
+		t.Add(b.Batch, b.Runs, b.Steps, b.Epochs, b.NoiseScale, report.OverSeeds(b.Accuracy, document.UnitShare, "%.1f%%"))
 	}
 	d.Show(t)
 	d.Say(fmt.Sprintf("A job has %s with the smallest batch. The table shows when the others have the same progress, by their gradients.", document.Plural(r.Epochs, "epoch")),

@@ -47,6 +47,9 @@ func (a *Application) complete() error {
 	return nil
 }
 
+// Times returns the times of its steps.
+func (a *Application) Times() *Times { return a.times }
+
 // Progress returns the progress at which an epoch begins.
 func (a *Application) Progress(epoch int) float64 { return a.epochs[epoch] }
 

@@ -268,16 +268,18 @@ func trialTable(o *runs.SweepOutcome) *document.Table {
 	return t
 }
 
+// OverSeeds is a mean with its interval in a table.
+func OverSeeds(s stat.OverSeeds, unit, format string) document.Cell {
+	cell := document.Value(s.Mean, unit).As(format)
+	cell.Low, cell.High = s.Low, s.High
+	return cell
+}
+
 // reachTable has a line for each case.
 func reachTable(list []runs.Reach) *document.Table {
 	t := document.NewTable("case").Texts("reached by").Numbers(document.UnitShare, "%.1f%%", "device time", "operations").Numbers("nats", "%+.4f", "loss in the end")
-	over := func(s stat.OverSeeds, unit, format string) document.Cell {
-		cell := document.Value(s.Mean, unit).As(format)
-		cell.Low, cell.High = s.Low, s.High
-		return cell
-	}
 	for _, r := range list {
-		t.Add(r.Case, fmt.Sprintf("%d of %d", r.Reached, r.Trials), over(r.Time, document.UnitShare, "%.1f%%"), over(r.FLOP, document.UnitShare, "%.1f%%"), over(r.Loss, "nats", "%+.4f"))
+		t.Add(r.Case, fmt.Sprintf("%d of %d", r.Reached, r.Trials), OverSeeds(r.Time, document.UnitShare, "%.1f%%"), OverSeeds(r.FLOP, document.UnitShare, "%.1f%%"), OverSeeds(r.Loss, "nats", "%+.4f"))
 	}
 	return t
 }

@@ -81,19 +81,26 @@ type ApplicationReport struct {
 
 // ApplicationBatch describes the runs with a batch, as far as the end of a job.
 type ApplicationBatch struct {
-	Batch      int     `json:"batch"`       // examples in a step
-	Runs       int     `json:"runs"`        // that are averaged
-	Steps      float64 `json:"steps"`       // of a job
-	Epochs     float64 `json:"epochs"`      // of a job
-	NoiseScale float64 `json:"noise_scale"` // in the end, in examples
-	Accuracy   float64 `json:"accuracy"`    // of validation after the epoch in which it ends
+	Batch      int            `json:"batch"`       // examples in a step
+	Runs       int            `json:"runs"`        // that are averaged
+	Steps      float64        `json:"steps"`       // of a job
+	Epochs     float64        `json:"epochs"`      // of a job
+	NoiseScale float64        `json:"noise_scale"` // in the end, in examples
+	Accuracy   stat.OverSeeds `json:"accuracy"`    // of validation after the epoch in which it ends
 }
 
 // recorded are the runs with a batch.
 type recorded struct {
 	adaptive.Run
-	runs     int
-	accuracy []float64 // of validation, by epoch, mean over the runs
+	accuracies [][]float64 // of validation, by run and epoch
+}
+
+// after are the accuracies of the runs after an epoch.
+func (r *recorded) after(epoch int) (list []float64) {
+	for _, run := range r.accuracies {
+		list = append(list, run[epoch])
+	}
+	return list
 }
 
 // application holds what one is made of.
@@ -196,11 +203,7 @@ func jobsOf(fsys files.FS, argument string) (folders []string, err error) {
 
 // readRun reads a run, and the network and the profile of the first.
 func (a *application) readRun(fsys files.FS, folder string) (run adaptive.Run, accuracy []float64, err error) {
-	job, err := config.ReadJob(fsys, filepath.Join(folder, runs.ResolvedFile), nil)
-	if err != nil {
-		return run, nil, err
-	}
-	if err := a.follow(fsys, folder, job); err != nil {
+	if err := a.follow(fsys, folder); err != nil {
 		return run, nil, err
 	}
 	rows, _, err := trainer.ReadHistory(fsys, folder)
@@ -211,7 +214,7 @@ func (a *application) readRun(fsys files.FS, folder string) (run adaptive.Run, a
 }
 
 // follow takes the network and the profile of a run, which are those of all.
-func (a *application) follow(fsys files.FS, folder string, job *config.Job) error {
+func (a *application) follow(fsys files.FS, folder string) error {
 	n, _, err := work.Trained(fsys, folder, trainer.AtEnd)
 	if err != nil {
 		return err
@@ -221,18 +224,26 @@ func (a *application) follow(fsys files.FS, folder string, job *config.Job) erro
 	} else if net2net.Fingerprint(n) != net2net.Fingerprint(a.network) {
 		return failure.Usagef("it ended with the network %s of another architecture than the run before; an application has one network", n.Name())
 	}
-	if a.profile != nil {
-		return nil
-	}
-	if a.Profile != "" {
-		a.profile, err = config.FindProfile(fsys, a.Profile)
-	} else {
-		a.profile, err = job.Profile()
-	}
-	if err == nil && a.profile == nil {
-		err = failure.Usagef("its clock is the wall's, which has no profile: name one with option profile, such as 'graft profile NETWORK --out FILE' writes")
+	if a.profile == nil {
+		a.profile, err = a.findProfile(fsys, folder)
 	}
 	return err
+}
+
+// findProfile reads the profile, or that of a run's clock.
+func (a *application) findProfile(fsys files.FS, folder string) (*trainer.Profile, error) {
+	if a.Profile != "" {
+		return config.FindProfile(fsys, a.Profile)
+	}
+	job, err := config.ReadJob(fsys, filepath.Join(folder, runs.ResolvedFile), nil)
+	if err != nil {
+		return nil, err
+	}
+	p, err := job.Profile()
+	if err == nil && p == nil {
+		err = failure.Usagef("its clock is the wall's, which has no profile: name one with option profile, such as 'graft profile NETWORK --out FILE' writes")
+	}
+	return p, err
 }
 
 // wholeEpochs leaves out an epoch that the end of the budget cut off.
@@ -262,20 +273,19 @@ func runOf(rows []trainer.Row) (run adaptive.Run, accuracy []float64, err error)
 
 // mean is the mean of runs with a batch, over their common epochs.
 func mean(list []adaptive.Run, accuracies [][]float64) (recorded, error) {
-	r := recorded{Run: adaptive.Run{Batch: list[0].Batch}, runs: len(list)}
+	r := recorded{Run: adaptive.Run{Batch: list[0].Batch}, accuracies: accuracies}
 	epochs := len(slices.MinFunc(list, func(a, b adaptive.Run) int { return len(a.Epochs) - len(b.Epochs) }).Epochs)
 	for e := range epochs {
-		sum, share, accuracy := adaptive.RunEpoch{Steps: list[0].Epochs[e].Steps}, 1/float64(len(list)), 0.0
-		for k, run := range list {
+		sum, share := adaptive.RunEpoch{Steps: list[0].Epochs[e].Steps}, 1/float64(len(list))
+		for _, run := range list {
 			of := run.Epochs[e]
 			if of.Steps != sum.Steps {
 				return r, failure.Usagef("two runs with the batch %d have %d and %d steps after %d epochs; name runs on the same data", r.Batch, sum.Steps, of.Steps, e+1)
 			}
 			sum.Gradient.Square += of.Gradient.Square * share
 			sum.Gradient.Variance += of.Gradient.Variance * share
-			accuracy += accuracies[k][e] * share
 		}
-		r.Epochs, r.accuracy = append(r.Epochs, sum), append(r.accuracy, accuracy)
+		r.Epochs = append(r.Epochs, sum)
 	}
 	return r, nil
 }
@@ -294,9 +304,14 @@ func (a *application) epochs(r *adaptive.Recording) (int, error) {
 	if a.Accuracy == 0 {
 		return epochs, nil
 	}
-	at := slices.IndexFunc(least.accuracy, func(x float64) bool { return x >= a.Accuracy })
-	if at < 0 {
-		return 0, failure.Usagef("the runs with the batch %d come to a validation accuracy of %.4g at most; option accuracy is %.4g", least.Batch, slices.Max(least.accuracy), a.Accuracy)
+	best, at := 0.0, 0
+	for ; at < len(least.Epochs); at++ {
+		if best = max(best, stat.Mean(least.after(at))); best >= a.Accuracy {
+			break
+		}
+	}
+	if best < a.Accuracy {
+		return 0, failure.Usagef("the runs with the batch %d come to a validation accuracy of %.4g at most; option accuracy is %.4g", least.Batch, best, a.Accuracy)
 	}
 	if at+1 > epochs {
 		return 0, failure.Usagef("with the batch %d a validation accuracy of %.4g takes %d epochs; the runs with the batch %d have the progress of %d: train them longer", least.Batch, a.Accuracy, at+1, shortest, epochs)
@@ -352,9 +367,9 @@ func (a *application) report(r *adaptive.Recording) *ApplicationReport {
 	report.MedianMiss, report.WorstMiss = stat.Median(off), slices.Max(off)
 	for _, b := range a.batches {
 		last := r.Equal(b.Run)[r.Epochs-1]
-		in := min(int(last.Trained), len(b.accuracy)-1) // the epoch in which it ends
-		report.Batches = append(report.Batches, ApplicationBatch{Batch: b.Batch, Runs: b.runs, Steps: last.Steps, Epochs: last.Trained,
-			NoiseScale: b.Epochs[in].Gradient.Scale(), Accuracy: b.accuracy[max(0, int(math.Ceil(last.Trained))-1)]})
+		in := max(0, int(math.Ceil(last.Trained))-1) // the epoch in which it ends
+		report.Batches = append(report.Batches, ApplicationBatch{Batch: b.Batch, Runs: len(b.accuracies), Steps: last.Steps, Epochs: last.Trained,
+			NoiseScale: b.Epochs[in].Gradient.Scale(), Accuracy: stat.NewOverSeeds(b.after(in), 0.05, stat.Shares)})
 	}
 	return report
 }
