@@ -5,25 +5,19 @@ import (
 	"graft/cluster/adaptive/assign"
 )
 
-// GoodputOptions are the options of the scheduler goodput.
-type GoodputOptions struct {
-	Solved func(assign.Result) // called with each solution, if set
-}
-
-// Kind is the scheduler goodput with options.
-func (o GoodputOptions) Kind() Kind {
+// goodputKind is the scheduler goodput.
+func goodputKind() Kind {
 	return Kind{
 		Name: "goodput", About: "the objective of pollux without a genetic search: dynamic programming with a bound, and a local search; jobs grow faster", Adapts: true,
 		Quirks: []cluster.Quirk{WholeSeconds, FairOnOneNode, FirstStartMoves},
-		New:    func(*World) Scheduler { return &fairest{options: o, curves: curves{}} },
+		New:    func(*World) Scheduler { return &fairest{curves: curves{}} },
 	}
 }
 
 // fairest maximises the harmonic mean of the jobs' speedups as Pollux does (Qiao et al., OSDI 2021, section 4.2). It
 // minimises the sum of their reciprocals, which is a sum over jobs.
 type fairest struct {
-	options GoodputOptions
-	curves  curves
+	curves curves
 }
 
 // fairestGrowth bounds the devices of a job, as a multiple of the most with which it has run. Each step of growth
@@ -44,8 +38,8 @@ func (f *fairest) Schedule(w *World, active []*Job) [][]Share {
 		p.Jobs = append(p.Jobs, job)
 	}
 	r := assign.Solve(p)
-	if f.options.Solved != nil {
-		f.options.Solved(r)
+	if r.Bound != 0 {
+		w.gaps = append(w.gaps, (r.Value-r.Bound)/r.Bound)
 	}
 	chosen := make([][]Share, len(active))
 	for k, shares := range r.Shares {

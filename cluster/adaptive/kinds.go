@@ -26,7 +26,7 @@ func (o SchedulerOptions) Kinds(seed uint64) []Kind {
 		{Name: "tiresias", About: "the jobs with the least service first, with the devices and the batch that users ask for", Quirks: []cluster.Quirk{WholeSeconds}, New: newTiresias},
 		{Name: "optimus", About: "the next device to the job whose remaining time falls most by it; knows what jobs have left", Quirks: []cluster.Quirk{WholeSeconds, EpochLeftOut, AlwaysTwice, FullNodes}, New: newOptimus},
 		o.Pollux.Kind(),
-		GoodputOptions{}.Kind(),
+		goodputKind(),
 	}
 }
 

@@ -126,7 +126,7 @@ func madeUpStudy(jobs int) Study {
 
 // Schedulers that adapt end all jobs, with the same times whenever they run, also beside each other.
 func TestAdaptiveSchedulersAreDeterministic(t *testing.T) {
-	for _, kind := range []Kind{PolluxOptions{Population: 20, Generations: 10, Seed: 3}.Kind(), GoodputOptions{}.Kind()} {
+	for _, kind := range []Kind{PolluxOptions{Population: 20, Generations: 10, Seed: 3}.Kind(), goodputKind()} {
 		for _, quirks := range []cluster.Quirks{nil, cluster.QuirksOf(kind.Quirks)} {
 			s := madeUpStudy(8)
 			s.Options.Quirks = quirks
@@ -191,11 +191,11 @@ func processor() float64 {
 }
 
 func BenchmarkDecision160Jobs64Devices(b *testing.B) {
-	benchmarkDecision(b, GoodputOptions{}.Kind(), 16, 160)
+	benchmarkDecision(b, goodputKind(), 16, 160)
 }
 
 func BenchmarkDecision1000Jobs2000Devices(b *testing.B) {
-	benchmarkDecision(b, GoodputOptions{}.Kind(), 500, 1000)
+	benchmarkDecision(b, goodputKind(), 500, 1000)
 }
 
 func BenchmarkDecisionOfPollux160Jobs64Devices(b *testing.B) {

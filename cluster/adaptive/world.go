@@ -72,6 +72,7 @@ type World struct {
 	done    int
 	learns  bool
 	claimed []int // devices of nodes, while allocations are checked
+	gaps    []float64
 }
 
 // NewWorld returns the study at its start.
@@ -99,6 +100,10 @@ func (w *World) Jobs() []*Job { return w.jobs }
 
 // Rounds is the number of rounds that have ended.
 func (w *World) Rounds() int { return w.rounds }
+
+// Gaps are, for each decision of a scheduler that knows a bound of its objective, the share by which no allocation can be
+// better.
+func (w *World) Gaps() []float64 { return w.gaps }
 
 // Options describe the cluster.
 func (w *World) Options() Options { return w.options }

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/adaptive"
-	"graft/cluster/adaptive/assign"
 	"graft/stat"
 )
 
@@ -15,15 +14,6 @@ import (
 type published struct {
 	Mean float64
 	Avgs map[string]float64
-}
-
-// gaps collects how far solutions are from their bounds, as shares of the bounds.
-type gaps []float64
-
-func (g *gaps) add(r assign.Result) {
-	if r.Bound != 0 {
-		*g = append(*g, (r.Bound-r.Value)/-r.Bound)
-	}
 }
 
 // The scheduler goodput has lower means than the published ones of Pollux at each load.
@@ -37,12 +27,12 @@ func TestGoodputBelowPollux(t *testing.T) {
 	for _, s := range settings[:4] {
 		t.Run(s.load, func(t *testing.T) {
 			t.Parallel()
-			var found gaps
-			kind := adaptive.GoodputOptions{Solved: found.add}.Kind()
-			var means, ratios []float64
+			kind, err := adaptive.Named("goodput")
+			require.NoError(t, err)
+			var means, ratios, found []float64
 			for workload := range 8 {
-				mean := s.run(t, apps, workload+1, kind, nil)
-				means = append(means, mean)
+				mean, gaps := s.run(t, apps, workload+1, kind, nil)
+				means, found = append(means, mean), append(found, gaps...)
 				if other, ok := results[s.name].Avgs[workloadName(workload)]; ok {
 					ratios = append(ratios, mean/other)
 				}
@@ -60,8 +50,9 @@ func TestGoodputBelowPolluxOnce(t *testing.T) {
 	apps := applications(t)
 	var results map[string]published
 	read(t, "results.json", &results)
-	var found gaps
-	mean := settings[0].run(t, apps, 6, adaptive.GoodputOptions{Solved: found.add}.Kind(), nil)
+	kind, err := adaptive.Named("goodput")
+	require.NoError(t, err)
+	mean, found := settings[0].run(t, apps, 6, kind, nil)
 	require.Less(t, mean, results["jobload/pollux-0.5"].Avgs["workload-6"])
 	require.Less(t, stat.Mean(found), 0.01)
 }

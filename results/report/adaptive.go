@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"graft/config"
 	"graft/results/document"
@@ -38,12 +40,36 @@ func writeAdaptive(o *runs.AdaptiveOutcome, d *document.Document) {
 	if rigidIn(o) {
 		d.Say("Under schedulers marked *, jobs keep the batch and the devices that their users ask for, or fewer devices under fair.")
 	}
+	writeSearches(o, d)
 	if o.JCT != nil {
 		d.Head("mean JCT, s")
 		d.Show(rankingTable(o.JCT, "scheduler"))
 		d.Say(fmt.Sprintf("DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and seeds. Schedulers that do not differ from the best of a rank beyond noise share it.", o.JCT.Against))
 	}
 	writeAdaptiveWorth(o.Worth, d)
+}
+
+// writeSearches says how far decisions are from the best, over all workloads of a scheduler.
+func writeSearches(o *runs.AdaptiveOutcome, d *document.Document) {
+	all := map[string]*runs.AdaptiveSearch{}
+	for _, c := range o.Cells {
+		if c.Search == nil {
+			continue
+		}
+		s := all[c.Scheduler]
+		if s == nil {
+			s = &runs.AdaptiveSearch{}
+			all[c.Scheduler] = s
+		}
+		s.Gap += c.Search.Gap * float64(c.Search.Decisions)
+		s.Decisions += c.Search.Decisions
+		s.WorstGap = max(s.WorstGap, c.Search.WorstGap)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		d.Say(fmt.Sprintf("In %s of %s no allocation is better by more than %.2f%% of the objective in the mean, and by %.2f%% at worst.",
+			document.Plural(s.Decisions, "decision"), name, 100*s.Gap/float64(s.Decisions), 100*s.WorstGap))
+	}
 }
 
 func rigidIn(o *runs.AdaptiveOutcome) bool {

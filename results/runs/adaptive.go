@@ -27,21 +27,28 @@ type AdaptiveOutcome struct {
 // AdaptiveCell holds the results of a scheduler on a workload. A time to completion is from submission to the
 // end of a job.
 type AdaptiveCell struct {
-	Workload    string         `json:"workload"`          // its name
-	Scheduler   string         `json:"scheduler"`         // its name
-	Seed        uint64         `json:"seed"`              // of the draws; zero where it draws nothing
-	Rigid       bool           `json:"rigid"`             // whether jobs keep the devices and the batch of their users
-	Jobs        int            `json:"jobs"`              // of the workload
-	Mean        float64        `json:"jct_mean"`          // time to completion, s
-	Median      float64        `json:"jct_median"`        // s
-	P99         float64        `json:"jct_p99"`           // s
-	Makespan    float64        `json:"makespan"`          // end of the last job, s
-	Queue       float64        `json:"queue_mean"`        // time from submission to the first start, s
-	DeviceHours float64        `json:"device_hours"`      // that jobs had
-	Restarts    int            `json:"restarts"`          // changes of the devices of jobs that had some before
-	Goodput     float64        `json:"goodput"`           // of a device, beside one that works alone with the smallest batch: the time that all jobs would take so, over that of the devices that they had
-	Against     *stat.Interval `json:"jct_against_first"` // 95% interval of the time to completion less that under the first scheduler, over the jobs; null for that one, and for a single job
+	Workload    string          `json:"workload"`          // its name
+	Scheduler   string          `json:"scheduler"`         // its name
+	Seed        uint64          `json:"seed"`              // of the draws; zero where it draws nothing
+	Rigid       bool            `json:"rigid"`             // whether jobs keep the devices and the batch of their users
+	Jobs        int             `json:"jobs"`              // of the workload
+	Mean        float64         `json:"jct_mean"`          // time to completion, s
+	Median      float64         `json:"jct_median"`        // s
+	P99         float64         `json:"jct_p99"`           // s
+	Makespan    float64         `json:"makespan"`          // end of the last job, s
+	Queue       float64         `json:"queue_mean"`        // time from submission to the first start, s
+	DeviceHours float64         `json:"device_hours"`      // that jobs had
+	Restarts    int             `json:"restarts"`          // changes of the devices of jobs that had some before
+	Goodput     float64         `json:"goodput"`           // of a device, beside one that works alone with the smallest batch: the time that all jobs would take so, over that of the devices that they had
+	Against     *stat.Interval  `json:"jct_against_first"` // 95% interval of the time to completion less that under the first scheduler, over the jobs; null for that one, and for a single job
+	Search      *AdaptiveSearch `json:"search"`            // how good decisions are; null where the scheduler knows no bound
+}
 
+// AdaptiveSearch says how far the decisions of a scheduler are from the best, at most.
+type AdaptiveSearch struct {
+	Decisions int     `json:"decisions"` // rounds with jobs
+	Gap       float64 `json:"gap"`       // mean share of the objective by which no allocation of a round is better
+	WorstGap  float64 `json:"worst_gap"` // of all rounds
 }
 
 // AdaptiveWorth says what quirks of Pollux's simulator are worth on the first workload.

@@ -15,6 +15,7 @@ import (
 type result struct {
 	jobs                []job           // in the order of submission
 	rounds, allocations strings.Builder // rows of tables
+	gaps                []float64       // of decisions whose scheduler knows a bound
 }
 
 // job is the result of a job. Times are in seconds from the start.
@@ -56,6 +57,9 @@ func (r *result) summarize(c *runs.AdaptiveCell) {
 		alone += j.alone()
 	}
 	c.Goodput = alone / 3600 / c.DeviceHours
+	if len(r.gaps) > 0 {
+		c.Search = &runs.AdaptiveSearch{Decisions: len(r.gaps), Gap: stat.Mean(r.gaps), WorstGap: slices.Max(r.gaps)}
+	}
 }
 
 // jobColumns are the columns of the table of jobs.

@@ -34,6 +34,7 @@ func adapting(ctx context.Context, s adaptive.Study, kind adaptive.Kind) (*resul
 	if err := w.Run(ctx, kind); err != nil {
 		return nil, err
 	}
+	r.gaps = w.Gaps()
 	for k, j := range w.Jobs() {
 		r.jobs = append(r.jobs, job{&s.Jobs[k], j.Submitted, j.Started, j.Ended, j.Attained, j.Restarts})
 	}
