@@ -159,8 +159,13 @@ func (e *callEncoder) name(name string) error {
 
 func (e *callEncoder) call(call Call) error {
 	space, op, overload, ok := splitOperator(call.Operator)
-	if !ok {
+	if !ok && !PassesOperator(call.Operator) {
 		return errors.New("the operator is not one of those that graft calls")
+	}
+	if !ok {
+		if err := checkOperator(space+"::"+op, overload); err != nil {
+			return err
+		}
 	}
 	first := len(e.values)
 	for _, a := range call.Arguments {
@@ -179,6 +184,13 @@ func (e *callEncoder) call(call Call) error {
 		}
 	}
 	return nil
+}
+
+// checkOperator returns an error unless LibTorch has an operator that graft does not know, and can be trusted with it.
+func checkOperator(name, overload string) error {
+	texts := append(append([]byte(name), 0), append([]byte(overload), 0)...)
+	at := (*C.char)(unsafe.Pointer(unsafe.SliceData(texts)))
+	return take("pass on operator", C.graft_operator_check(at, (*C.char)(unsafe.Add(unsafe.Pointer(at), len(name)+1))))
 }
 
 func (e *callEncoder) value(value any, depth int) error {

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 21
+#define GRAFT_ABI 22
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -214,6 +214,9 @@ typedef struct {
 } graft_calls;
 
 char *graft_calls_new(const graft_calls *calls, graft_program *out);
+
+/* Fails unless LibTorch has the operator and it is a function of tensors and numbers: without writes, views, randomness, texts and devices. */
+char *graft_operator_check(const char *name, const char *overload);
 
 // ---- optimizers: no state of their own, every tensor belongs to the caller
 

@@ -1,6 +1,9 @@
 package torch
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // operators are the operators that programs of calls may name: functions of tensors and sizes without side
 // effects, by name, with their overloads. Names are those of ATen; "operator" is Python's module, for arithmetic on sizes.
@@ -65,6 +68,24 @@ func KnowsOperator(name string) bool {
 	return ok && name != CountBatch
 }
 
+// foreignParts are parts of names of operators that are not passed on: their results are random, not set or complex, or they keep
+// statistics.
+var foreignParts = []string{"dropout", "rand", "empty", "resize", "batch_norm", "from_file", "fft", "complex"}
+
+// PassesOperator reports whether a network may call an operator of LibTorch that graft does not know, such as special_i0.default.
+// Whether LibTorch has it, and it is a function of tensors and numbers, shows when it is called.
+func PassesOperator(name string) bool {
+	op, overload, _ := strings.Cut(name, ".")
+	plain := func(text string) bool {
+		return text != "" && !strings.ContainsFunc(text, func(c rune) bool {
+			return !(c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
+		})
+	}
+	return !KnowsOperator(name) && name != CountBatch && op != "operator" && plain(op) && plain(overload) &&
+		!strings.HasPrefix(op, "_") && !strings.HasSuffix(op, "_") && !strings.HasSuffix(overload, "out") &&
+		!slices.ContainsFunc(foreignParts, func(part string) bool { return strings.Contains(op, part) })
+}
+
 // splitOperator divides the name of an allowed operator as LibTorch's dispatcher does.
 func splitOperator(name string) (space, op, overload string, ok bool) {
 	op, overload, _ = strings.Cut(name, ".")
@@ -74,13 +95,9 @@ func splitOperator(name string) (space, op, overload string, ok bool) {
 	if op == "operator" {
 		return "_operator", overload, "", sizeOperators[overload]
 	}
-	for _, known := range operators[op] {
-		if known == overload {
-			if overload == "default" {
-				overload = ""
-			}
-			return "aten", op, overload, true
-		}
+	ok = slices.Contains(operators[op], overload)
+	if overload == "default" {
+		overload = ""
 	}
-	return "", "", "", false
+	return "aten", op, overload, ok
 }

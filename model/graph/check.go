@@ -37,7 +37,8 @@ type checker struct {
 	faults  Faults
 	modules map[string]bool
 	tensors map[string]*Tensor
-	values  map[Value]bool // computed so far
+	values  map[Value]bool  // computed so far
+	named   map[string]bool // sizes of the input that may change
 }
 
 func (c *checker) bad(format string, args ...any) {
@@ -49,7 +50,7 @@ func (c *checker) bad(format string, args ...any) {
 // Check checks that the graph can be run: every name is given once and before it is read, every operator is
 // known. An error is Faults.
 func (g *Graph) Check() error {
-	c := &checker{modules: map[string]bool{}, tensors: map[string]*Tensor{}, values: map[Value]bool{}}
+	c := &checker{modules: map[string]bool{}, tensors: map[string]*Tensor{}, values: map[Value]bool{}, named: map[string]bool{}}
 	if len(g.Nodes) > mostNodes || len(g.Modules) > mostModules || len(g.Tensors) > mostTensors {
 		return Faults{fmt.Sprintf("%d operators, %d modules and %d tensors: more than %d of one kind", len(g.Nodes), len(g.Modules), len(g.Tensors), mostNodes)}
 	}
@@ -136,6 +137,7 @@ func (c *checker) checkInput(in Input) {
 		if size.N < 1 || size.N > math.MaxInt32 {
 			c.bad("the input has a size of %d", size.N)
 		}
+		c.named[size.Name] = size.Name != ""
 	}
 	c.values[in.Value] = true
 }
@@ -145,7 +147,9 @@ func (c *checker) checkNode(n Node) {
 	if len(n.Results) > 0 {
 		at = string(n.Results[0]) + " = " + at
 	}
-	if !torch.KnowsOperator(n.Operator) {
+	if passed := torch.PassesOperator(n.Operator); passed || torch.KnowsOperator(n.Operator) {
+		c.checkReturns(at, n, passed)
+	} else {
 		c.bad("%s: graft has no such operator", at)
 	}
 	if !c.modules[n.Module] {

@@ -81,6 +81,7 @@ type Node struct {
 	Module   string // path of the module whose code calls it
 	Args     []Arg
 	Results  []Value
+	Returns  [][]Extent // shapes of the results of an operator that graft does not know; nil for others
 }
 
 // Arg is a named argument: nil, an int64, a float64, a bool, a string, a weights.DType, a Value, a Weight, or an

@@ -16,7 +16,8 @@ import (
 //
 // with % before values and @ before tensors. Other operands are whole numbers, numbers with a point or an
 // exponent, inf, true, false, none, types such as float32, texts in double quotes, and lists of these. A name with other characters than
-// letters, digits, points and underscores is in double quotes.
+// letters, digits, points and underscores is in double quotes. Behind the arguments of an operator that graft does not know stand the shapes
+// of its results, such as -> [batch, 64].
 
 // String is the node's notation.
 func (n Node) String() string {
@@ -38,6 +39,9 @@ func (n Node) String() string {
 		b.WriteString(quoteName(a.Name) + "=" + operandText(a.Value))
 	}
 	b.WriteString(")")
+	if n.Returns != nil {
+		b.WriteString(" -> " + returnsText(n.Returns))
+	}
 	if n.Module != "" {
 		b.WriteString(" in " + quoteName(n.Module))
 	}
@@ -201,6 +205,9 @@ func (p *nodeParser) node() Node {
 		p.expect("=")
 		a.Value = p.operand(0)
 		n.Args = append(n.Args, a)
+	}
+	if p.take("->") {
+		n.Returns = p.returns()
 	}
 	if p.take("in ") {
 		n.Module = p.name()

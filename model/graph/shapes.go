@@ -32,12 +32,16 @@ type shaper struct {
 	shapes  map[Value][]int
 	sizes   map[Value]int // results that are whole numbers
 	tensors map[string][]int
-	n       *Node // under way
-	err     error // its first fault
+	named   map[string]int // sizes of the input that may change
+	n       *Node          // under way
+	err     error          // its first fault
 }
 
 func newShaper(g *Graph) *shaper {
-	s := &shaper{shapes: map[Value][]int{g.Input.Value: g.Input.Dims()}, sizes: map[Value]int{}, tensors: map[string][]int{}}
+	s := &shaper{shapes: map[Value][]int{g.Input.Value: g.Input.Dims()}, sizes: map[Value]int{}, tensors: map[string][]int{}, named: map[string]int{}}
+	for _, size := range g.Input.Shape {
+		s.named[size.Name] = size.N
+	}
 	for _, t := range g.Tensors {
 		s.tensors[t.Name] = t.Shape
 	}
@@ -55,6 +59,9 @@ func (s *shaper) node(n *Node) (err error) {
 		return s.err
 	}
 	rule := shapeRules[op]
+	if n.Returns != nil {
+		rule = func(s *shaper) [][]int { return s.returned(n) }
+	}
 	if rule == nil {
 		return fmt.Errorf("graft cannot infer what it returns")
 	}

@@ -130,8 +130,11 @@ func (b *builder) addNode(n *node) error {
 		out.Operator = strings.TrimSuffix(name, "_") + "." + overload
 	}
 	if !inner || !torch.KnowsOperator(out.Operator) && !comparesSizes(out.Operator) {
-		b.miss(n, out.Module)
-		return b.addResults(n, &out, "")
+		if out.Returns = b.returns(n); out.Returns == nil || !inner || changes || !torch.PassesOperator(out.Operator) {
+			b.miss(n, out.Module)
+			return b.addResults(n, &out, "")
+		}
+		b.pass(&out)
 	}
 	self := ""
 	for k, input := range n.Inputs {

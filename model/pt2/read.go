@@ -37,7 +37,7 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{program: p, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, used: map[graph.Value]bool{}, inPlace: map[string]bool{}}
+	b := &builder{program: p, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, used: map[graph.Value]bool{}, inPlace: map[string]bool{}, symbols: map[string]string{}, passed: map[string]bool{}}
 	b.views = newViews(func(n graph.Node) { b.out.Graph.Nodes = append(b.out.Graph.Nodes, n) })
 	if err := b.readTensors(a); err != nil {
 		return nil, err
@@ -83,7 +83,9 @@ type builder struct {
 	modules  map[string]bool // paths
 	inPlace  map[string]bool // paths of modules that work in place
 	used     map[graph.Value]bool
-	depth    int // of blocks
+	symbols  map[string]string // names of the sizes that may change, by their expressions
+	passed   map[string]bool   // operators that graft does not know
+	depth    int               // of blocks
 	unmapped graph.Unmapped
 	train    bool // an operator was exported in train mode
 }
@@ -213,9 +215,8 @@ func (b *builder) addInput(s spec) error {
 		return fmt.Errorf("the input has a type that graft does not know, with the number %d", m.DType)
 	}
 	in := graph.Input{Value: b.unique(name), DType: dtype}
-	symbols := map[string]string{}
 	for k, size := range m.Sizes {
-		in.Shape = append(in.Shape, graph.Size{Name: symbolName(symbols, k, size.expression), N: int(size.number)})
+		in.Shape = append(in.Shape, graph.Size{Name: symbolName(b.symbols, k, size.expression), N: int(size.number)})
 	}
 	if len(in.Shape) > 0 && in.Shape[0].Name == "" {
 		b.note("exported for batches of %d only: give torch.export a dynamic dimension 0 for others", in.Shape[0].N)

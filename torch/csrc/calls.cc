@@ -287,6 +287,10 @@ at::Tensor Calls::forward(const at::Tensor &input, bool training, c10::optional<
 
 }  // namespace graft
 
+char *graft_operator_check(const char *name, const char *overload) {
+  return graft::guarded([&] { graft::check_function(name, overload); });
+}
+
 char *graft_calls_new(const graft_calls *calls, graft_program *out) {
   return graft::guarded([&] { *out = static_cast<graft::Network *>(new graft::Calls(*calls)); });
 }

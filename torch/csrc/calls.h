@@ -90,4 +90,7 @@ class Calls final : public Network {
 // The operator of a name such as aten::conv2d and an overload; an unknown one is an error.
 Operator find_operator(const std::string &name, const std::string &overload);
 
+// Throws unless LibTorch has the operator and it is a function of tensors and numbers.
+void check_function(const std::string &name, const std::string &overload);
+
 }  // namespace graft

@@ -174,4 +174,36 @@ Operator find_operator(const std::string &name, const std::string &overload) {
   return {std::make_shared<c10::FunctionSchema>(handle->schema()), handle, nullptr, nullptr};
 }
 
+// Whether values of a type are tensors, numbers, or lists of them.
+static bool is_plain(const c10::TypePtr &type) {
+  switch (type->kind()) {
+    case c10::TypeKind::TensorType:
+    case c10::TypeKind::IntType:
+    case c10::TypeKind::FloatType:
+    case c10::TypeKind::BoolType:
+    case c10::TypeKind::NumberType:
+      return true;
+    case c10::TypeKind::OptionalType:
+      return is_plain(type->expectRef<c10::OptionalType>().getElementType());
+    case c10::TypeKind::ListType:
+      return is_plain(type->expectRef<c10::ListType>().getElementType());
+    default:
+      return false;
+  }
+}
+
+void check_function(const std::string &name, const std::string &overload) {
+  const auto handle = c10::Dispatcher::singleton().findSchema({name, overload});
+  TORCH_CHECK(handle.has_value(), "this LibTorch has no such operator");
+  const c10::FunctionSchema &schema = handle->schema();
+  for (const c10::Argument &a : schema.arguments()) {
+    TORCH_CHECK(!a.alias_info() || !a.alias_info()->isWrite(), "the operator changes its argument ", a.name());
+    TORCH_CHECK(is_plain(a.type()), "its argument ", a.name(), " is a ", a.type()->str(), ", and graft passes on tensors and numbers");
+  }
+  for (const c10::Argument &a : schema.returns()) {
+    TORCH_CHECK(!a.alias_info(), "the operator returns a view of an argument");
+    TORCH_CHECK(a.type()->kind() == c10::TypeKind::TensorType, "the operator returns a ", a.type()->str(), ", and graft takes tensors");
+  }
+}
+
 }  // namespace graft

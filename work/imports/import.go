@@ -123,7 +123,9 @@ func compiles(g *graph.Graph, set *weights.Set) error {
 		if err != nil {
 			return err
 		}
-		_, err = n.Program(s, torch.ProgramOptions{})
-		return err
+		if _, err = n.Program(s, torch.ProgramOptions{}); err != nil {
+			return err
+		}
+		return g.TryPassed(set)
 	})
 }
