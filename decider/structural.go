@@ -66,9 +66,24 @@ func NewStructural(shape StructuralShape, seed uint64) (*Structural, error) {
 	return p, nil
 }
 
-func (p *Structural) slots() []encoder.Slot {
-	return p.StructuralShape.slots(len(vocab.Names()), len(features))
+// NewStructuralFor draws an untrained policy with one member for data of some scales.
+func NewStructuralFor(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
+	p, err := NewStructural(shape, seed)
+	if err == nil {
+		p.Tokens, p.Rows = tokens, rows
+		p.Members = []Member{drawMember(p.slots(), seed)}
+	}
+	return p, err
 }
+
+func (p *Structural) slots() []encoder.Slot {
+	return p.StructuralShape.slots(len(p.tokenNames()), len(features))
+}
+
+// graphs reports whether the policy tells kinds that only graphs have from others: whether it learned from such.
+func (p *Structural) graphs() bool { return len(p.Tokens.Mean) > len(vocab.Names(false)) }
+
+func (p *Structural) tokenNames() []string { return vocab.Names(p.graphs()) }
 
 // JoinStructural makes an ensemble of policies that learned from the same tables with different
 // seeds. All but the members comes from the first one.

@@ -3,9 +3,11 @@ package decider
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"graft/encoder"
 	"graft/torch"
+	"graft/vocab"
 )
 
 // Batch is a batch of situations, converted to a structural policy's inputs, with each network
@@ -42,7 +44,7 @@ func (p *Structural) Batch(situations []Situation) (*Batch, error) {
 		if !ok {
 			at = len(c.drawings)
 			known[s.Observation] = at
-			c.drawings = append(c.drawings, s.drawing(p.Tokens))
+			c.drawings = append(c.drawings, s.drawing(p.Tokens, p.graphs()))
 		}
 		rows := s.Features()
 		p.Rows.Apply(rows)
@@ -59,10 +61,10 @@ func (p *Structural) Batch(situations []Situation) (*Batch, error) {
 	return c, nil
 }
 
-func (p *Observation) drawing(scale Scale) encoder.Drawing {
+func (p *Observation) drawing(scale Scale, graphs bool) encoder.Drawing {
 	d := encoder.Drawing{Before: p.Structure.Before, Picks: [][]int{nil, nil}}
 	for k, t := range p.Structure.Tokens {
-		d.Values = append(d.Values, t.Values())
+		d.Values = append(d.Values, t.Values(graphs))
 		d.Picks[wholePick] = append(d.Picks[wholePick], k)
 	}
 	scale.Apply(d.Values)
@@ -72,9 +74,11 @@ func (p *Observation) drawing(scale Scale) encoder.Drawing {
 	return d
 }
 
-// MeasureScales returns the scales of the tokens and rows of situations.
+// MeasureScales returns the scales of the tokens and rows of situations. Tokens of kinds that only graphs have give these kinds values
+// of their own.
 func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	var allTokens, allRows [][]float64
+	graphs := slices.ContainsFunc(situations, func(s Situation) bool { return slices.ContainsFunc(s.Structure.Tokens, vocab.Token.OfGraphs) })
 	seen := map[*Observation]bool{}
 	for _, s := range situations {
 		allRows = append(allRows, s.Features()...)
@@ -83,7 +87,7 @@ func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 		}
 		seen[s.Observation] = true
 		for _, t := range s.Structure.Tokens {
-			allTokens = append(allTokens, t.Values())
+			allTokens = append(allTokens, t.Values(graphs))
 		}
 	}
 	if len(allTokens) == 0 || len(allRows) == 0 {

@@ -59,7 +59,7 @@ var ErrNotStructural = errors.New("it is no structural policy")
 // Set returns the policy for a file, without its options.
 func (p *Structural) Set() (*weights.Set, error) {
 	header := structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members), len(p.Forest),
-		structuralInputs{vocab.Names(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Targets, p.Notes}
+		structuralInputs{p.tokenNames(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Targets, p.Notes}
 	if len(p.Forest) > 0 {
 		header.Version, header.Rows.Names = forestVersion, namesOf(forestFeatures)
 	}
@@ -118,7 +118,7 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 	expected := map[string]bool{}
 	for k := range header.Members {
 		m := Member{}
-		for _, slot := range p.StructuralShape.slots(len(vocab.Names()), len(header.Rows.Names)) {
+		for _, slot := range p.StructuralShape.slots(len(header.Tokens.Names), len(header.Rows.Names)) {
 			name := memberName(k, slot.Name)
 			expected[name] = true
 			values, err := unfloats(set, name, slot.Shape)
@@ -187,7 +187,7 @@ func parseStructural(set *weights.Set) (*structuralHeader, error) {
 
 // validate lists all faults of a header of this version.
 func (h *structuralHeader) validate() error {
-	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", vocab.Names(), false)}
+	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", vocab.Names(len(h.Tokens.Names) > len(vocab.Names(false))), false)}
 	switch forest := h.Version == forestVersion; {
 	case forest && (h.Members != 0 || h.Trees < 1 || h.Trees > mostTrees):
 		faults = append(faults, fmt.Errorf("it has %d trees and %d members; a forest has between 1 and %d trees and no member", h.Trees, h.Members, mostTrees))

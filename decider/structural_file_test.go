@@ -16,6 +16,7 @@ import (
 	"graft/files"
 	"graft/net2net"
 	"graft/torch/weights"
+	"graft/vocab"
 )
 
 func learnedPolicy(t testing.TB) *decider.Structural {
@@ -188,4 +189,32 @@ func FuzzPolicyHeader(f *testing.F) {
 			require.False(t, math.IsNaN(d) || d < 0)
 		}
 	})
+}
+
+// A policy that learned from networks with attention tells it from other operators, also out of a file; one that did not keeps
+// its inputs.
+func TestPoliciesOfGraphsTellTheirKinds(t *testing.T) {
+	situations := func(name string) []decider.Situation {
+		o, err := decider.ProposedObservation(zoo(t, name), nil, net2net.Options{})
+		require.NoError(t, err)
+		return []decider.Situation{{Observation: o, State: halfTime}}
+	}
+	for name, wide := range map[string]bool{"CharGPT": true, "ConvSmall": false} {
+		tokens, rows, err := decider.MeasureScales(situations(name))
+		require.NoError(t, err)
+		require.Len(t, tokens.Mean, len(vocab.Names(wide)), name)
+		p, err := decider.NewStructuralFor(decider.StructuralShape{Hidden: 4}, tokens, rows, 1)
+		require.NoError(t, err)
+		set, err := p.Set()
+		require.NoError(t, err)
+		again, err := decider.StructuralOf(set)
+		require.NoError(t, err)
+		for _, on := range []string{"CharGPT", "ConvSmall"} {
+			want, err := p.Probabilities(situations(on)...)
+			require.NoError(t, err)
+			got, err := again.Probabilities(situations(on)...)
+			require.NoError(t, err)
+			require.Equal(t, want, got, "%s on %s", name, on)
+		}
+	}
 }

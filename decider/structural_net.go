@@ -10,7 +10,6 @@ import (
 	"graft/model"
 	"graft/torch"
 	"graft/validate"
-	"graft/vocab"
 )
 
 // StructuralShape holds the sizes of a structural policy.
@@ -88,7 +87,7 @@ func (p *Structural) member(s *torch.Scope, values [][]float64) *member {
 	for k, slot := range p.slots() {
 		m.tensors = append(m.tensors, torch.From(s, values[k], slot.Shape...))
 	}
-	m.graph = p.graph(len(vocab.Names())).Bind(m.tensors[:len(m.tensors)-scorers])
+	m.graph = p.graph(len(p.tokenNames())).Bind(m.tensors[:len(m.tensors)-scorers])
 	return m
 }
 

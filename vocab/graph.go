@@ -9,13 +9,13 @@ import (
 	"graft/model/graph"
 )
 
-// operatorKinds are the kinds of operators. What is none of them, such as attention, an embedding or a recurrent layer, is
-// Other, told by its measures.
+// operatorKinds are the kinds of operators. What is none of them is Other, told by its measures.
 var operatorKinds = map[string]Kind{"linear": Matrix, "addmm": Matrix, "conv1d": Convolution, "conv2d": Convolution, "conv3d": Convolution,
 	"batch_norm": BatchNorm, "instance_norm": GroupNorm, "group_norm": GroupNorm, "layer_norm": LayerNorm, "rms_norm": LayerNorm,
 	"relu": ReLU, "relu6": ReLU6, "hardtanh": ReLU6, "leaky_relu": LeakyReLU, "sigmoid": Sigmoid, "tanh": Tanh, "gelu": GELU, "silu": SiLU, "hardswish": Hardswish, "elu": ELU,
 	"avg_pool1d": AvgPool, "avg_pool2d": AvgPool, "avg_pool3d": AvgPool, "max_pool1d": MaxPool, "max_pool2d": MaxPool, "max_pool3d": MaxPool,
-	"adaptive_avg_pool1d": AdaptivePool, "adaptive_avg_pool2d": AdaptivePool, "adaptive_avg_pool3d": AdaptivePool, "mean": AdaptivePool, "dropout": Dropout, "cat": Cat}
+	"adaptive_avg_pool1d": AdaptivePool, "adaptive_avg_pool2d": AdaptivePool, "adaptive_avg_pool3d": AdaptivePool, "mean": AdaptivePool, "dropout": Dropout, "cat": Cat,
+	"scaled_dot_product_attention": Attention, "embedding": Embedding, "lstm": Recurrent, "gru": Recurrent, "rnn_tanh": Recurrent, "rnn_relu": Recurrent}
 
 // ReadGraph reads the tokens of a network that runs as a graph: one for each operator that computes something.
 func ReadGraph(g *graph.Graph) (*Structure, error) {

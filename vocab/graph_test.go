@@ -13,7 +13,7 @@ import (
 // A graph's tokens have all its parameters and operations, and every one lies between input and output.
 func TestTokensOfGraphs(t *testing.T) {
 	for name, want := range map[string]map[vocab.Kind]int{
-		"CharGPT":    {vocab.Matrix: 4*4 + 1, vocab.LayerNorm: 9, vocab.GELU: 4, vocab.Sum: 8 + 1},
+		"CharGPT":    {vocab.Matrix: 4*4 + 1, vocab.LayerNorm: 9, vocab.GELU: 4, vocab.Sum: 8 + 1, vocab.Attention: 4, vocab.Embedding: 1},
 		"SmallLLaMA": {vocab.Matrix: 4*7 + 1, vocab.LayerNorm: 9, vocab.SiLU: 4, vocab.Sum: 8 + 8},
 		"ViTTiny32":  {vocab.Convolution: 1, vocab.Matrix: 12*4 + 1, vocab.LayerNorm: 25, vocab.GELU: 12, vocab.Sum: 24, vocab.Cat: 1},
 		"ConvNeXt32": {vocab.Convolution: 1 + 2 + 6, vocab.Matrix: 12 + 1},
@@ -30,7 +30,13 @@ func TestTokensOfGraphs(t *testing.T) {
 				assert.Less(t, before, k)
 				assert.Contains(t, s.After[before], k)
 			}
-			for _, v := range token.Values() {
+			if whole, plain := token.Values(true), token.Values(false); token.OfGraphs() {
+				assert.Equal(t, 1.0, plain[vocab.Other])
+				assert.Equal(t, plain[1:], whole[1:len(plain)])
+			} else {
+				assert.Equal(t, plain, whole[:len(plain)])
+			}
+			for _, v := range token.Values(true) {
 				assert.False(t, v != v || v > 1e3 || v < -1e3, "%s: %v", name, token)
 			}
 		}

@@ -35,11 +35,18 @@ const (
 	Identity
 	Sum // where branches are added up
 	Cat // the concatenation of branches
+	Attention
+	Embedding
+	Recurrent // LSTM, GRU and RNN
 	kinds
 )
 
+// graphKinds is the first of the kinds that only networks that run as graphs have. Policies that learned from trees alone do not tell
+// them from Other.
+const graphKinds = Attention
+
 var kindNames = [kinds]string{"other", "convolution", "matrix", "batch-norm", "layer-norm", "group-norm", "relu", "relu6", "leaky-relu", "sigmoid",
-	"tanh", "gelu", "silu", "hardswish", "elu", "avg-pool", "max-pool", "adaptive-pool", "flatten", "dropout", "identity", "sum", "cat"}
+	"tanh", "gelu", "silu", "hardswish", "elu", "avg-pool", "max-pool", "adaptive-pool", "flatten", "dropout", "identity", "sum", "cat", "attention", "embedding", "recurrent"}
 
 // String is the kind's name.
 func (k Kind) String() string {

@@ -129,16 +129,16 @@ func TestTokensOfUnknownLayers(t *testing.T) {
 		if k.String() == fmt.Sprintf("Kind(%d)", int(k)) {
 			break
 		}
-		require.NotEqual(t, token.Values(), alike.Values(), "%v", k)
+		require.NotEqual(t, token.Values(true), alike.Values(true), "%v", k)
 	}
 }
 
 // Every kind and every measure has a value of its own under a name of its own.
 func TestValuesHaveNames(t *testing.T) {
-	names := vocab.Names()
+	names := vocab.Names(true)
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(names))), len(names))
 	base := vocab.Token{Kind: vocab.Convolution, In: 4, Out: 4, Kernel: 9, Stride: 1, Groups: 1, From: 16, To: 16, Before: 3, After: 3, Parameters: 10, Operations: 10}
-	require.Len(t, base.Values(), len(names))
+	require.Len(t, base.Values(true), len(names))
 	for name, change := range map[string]func(*vocab.Token){
 		"channels_in": func(t *vocab.Token) { t.In = 5 }, "channels_out": func(t *vocab.Token) { t.Out = 5 },
 		"kernel": func(t *vocab.Token) { t.Kernel = 25 }, "stride": func(t *vocab.Token) { t.Stride = 2 },
@@ -152,7 +152,7 @@ func TestValuesHaveNames(t *testing.T) {
 		change(&other)
 		at := slices.Index(names, name)
 		require.GreaterOrEqual(t, at, 0, name)
-		require.NotEqual(t, base.Values()[at], other.Values()[at], name)
+		require.NotEqual(t, base.Values(true)[at], other.Values(true)[at], name)
 	}
 }
 
@@ -165,8 +165,8 @@ func TestZooHasTokens(t *testing.T) {
 		s := structure(t, known(t, entry.Name))
 		for _, token := range s.Tokens {
 			require.NotEqual(t, vocab.Other, token.Kind, "%s %s", entry.Name, token.Path)
-			for k, v := range token.Values() {
-				require.True(t, v > -2 && v < 3, "%s %s: %s is %v", entry.Name, token.Path, vocab.Names()[k], v)
+			for k, v := range token.Values(true) {
+				require.True(t, v > -2 && v < 3, "%s %s: %s is %v", entry.Name, token.Path, vocab.Names(true)[k], v)
 			}
 		}
 	}

@@ -72,26 +72,42 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of the Values, in their order: the kinds, then the measures.
-func Names() []string {
+// Names returns the names of the Values, in their order: the kinds of trees, the measures, and with graphs set the kinds that only
+// graphs have.
+func Names(graphs bool) []string {
 	var names []string
-	for _, name := range kindNames {
+	for _, name := range kindNames[:graphKinds] {
 		names = append(names, "kind_"+name)
 	}
 	for _, m := range measures {
 		names = append(names, m.name)
 	}
+	if graphs {
+		for _, name := range kindNames[graphKinds:] {
+			names = append(names, "kind_"+name)
+		}
+	}
 	return names
 }
 
-// Values is the token in numbers: a one for its kind, and its measures.
-func (t Token) Values() []float64 {
-	values := make([]float64, int(kinds), int(kinds)+len(measures))
-	if t.Kind >= 0 && t.Kind < kinds {
+// OfGraphs reports whether the token's kind is one that only graphs have.
+func (t Token) OfGraphs() bool { return t.Kind >= graphKinds }
+
+// Values is the token in numbers: a one for its kind, and its measures. Without graphs, kinds that only graphs have are Other.
+func (t Token) Values(graphs bool) []float64 {
+	values := make([]float64, graphKinds, len(Names(graphs)))
+	if !t.OfGraphs() {
 		values[t.Kind] = 1
+	} else if !graphs {
+		values[Other] = 1
 	}
 	for _, m := range measures {
 		values = append(values, m.value(t))
+	}
+	if graphs {
+		for k := graphKinds; k < kinds; k++ {
+			values = append(values, flag(t.Kind == k))
+		}
 	}
 	return values
 }

@@ -64,15 +64,14 @@ func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Lea
 	}
 	l := &Learner{Options: o, trees: trees}
 	l.progress = progress{Version: learnerVersion, Origin: origin(trees, held, o), HeldOut: len(held) > 0}
-	var err error
-	if l.policy, err = decider.NewStructural(o.StructuralShape, o.Seed); err != nil {
-		return nil, err
-	}
 	all := simulation.Situations(trees)
-	if l.policy.Tokens, l.policy.Rows, err = decider.MeasureScales(all); err != nil {
+	tokens, rows, err := decider.MeasureScales(all)
+	if err != nil {
 		return nil, err
 	}
-	l.policy.Rows = l.policy.Rows.Without(o.Without)
+	if l.policy, err = decider.NewStructuralFor(o.StructuralShape, tokens, rows.Without(o.Without), o.Seed); err != nil {
+		return nil, err
+	}
 	l.policy.Learned, l.policy.Targets = simulation.OfferedKinds(trees), simulation.OfferedTargets(trees)
 	l.rewards = o.allRewards(trees)
 	cases, err := l.policy.Batch(all)
