@@ -25,30 +25,33 @@ type Options struct {
 }
 
 // Encode is a network with its weights as an ONNX model in eval mode, with one input and one
-// output of float32, "input" and "output", of any batch size. The set has the network's
+// output, "input" and "output", of any batch size. What is computed is float32. The set has the network's
 // tensors by name, as model.Network.Save returns them.
 func Encode(n *model.Network, set *weights.Set, o Options) ([]byte, error) {
-	e := &encoder{weights: map[string]weights.Tensor{}}
+	stored := map[string]weights.Tensor{}
 	for _, t := range set.Tensors {
-		e.weights[t.Name] = t
+		stored[t.Name] = t
 	}
-	in := value{"input", n.Input}
-	out, err := model.Run(n, in, e)
+	write := encodeTree
+	if n.Graph != nil {
+		write = func(n *model.Network, set map[string]weights.Tensor) (*graph, message, message, error) {
+			return encodeNetwork(n.Graph, set)
+		}
+	}
+	g, in, out, err := write(n, stored)
 	if err != nil {
 		return nil, fmt.Errorf("write %s as ONNX: %w", n.Name(), err)
 	}
-	e.nodes = append(e.nodes, named("Identity", out.name, "output"))
-	out.name = "output"
 	var body, m message
-	for _, node := range e.nodes {
+	for _, node := range g.nodes {
 		body.bytes(1, node)
 	}
 	body.text(2, n.Name())
-	for _, t := range e.initializers {
+	for _, t := range g.initializers {
 		body.bytes(5, t)
 	}
-	body.bytes(11, described(in))
-	body.bytes(12, described(out))
+	body.bytes(11, in)
+	body.bytes(12, out)
 	m.number(1, irVersion)
 	m.text(2, o.Producer)
 	m.bytes(7, body)
@@ -66,6 +69,18 @@ func Encode(n *model.Network, set *weights.Set, o Options) ([]byte, error) {
 		return nil, errors.New("write ONNX: the model has more than 2 GiB, which ONNX does not take in one file; export .safetensors and .py")
 	}
 	return m, nil
+}
+
+// encodeTree returns the graph of a tree of layers, and what describes its input and output.
+func encodeTree(n *model.Network, set map[string]weights.Tensor) (g *graph, in, out message, err error) {
+	e := &encoder{weights: set}
+	first := value{"input", n.Input}
+	last, err := model.Run(n, first, e)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	e.nodes = append(e.nodes, named("Identity", last.name, "output"))
+	return &e.graph, described(first), described(value{"output", last.shape}), nil
 }
 
 // named is a node whose result has a given name.

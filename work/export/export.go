@@ -124,9 +124,6 @@ func writeWeights(fsys files.FS, path, _ string, s source) error {
 }
 
 func writeONNX(fsys files.FS, path, version string, s source) error {
-	if s.network.Graph != nil {
-		return failure.Usagef("%s runs as a graph, which is not written as ONNX; export it as .py and let PyTorch do so, or as .safetensors", s.network.Name())
-	}
 	data, err := onnx.Encode(s.network, s.weights, onnx.Options{Producer: "graft " + version, Properties: work.ImagesOf(s.network, s.weights).Metadata()})
 	if err != nil {
 		return err

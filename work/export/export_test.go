@@ -115,11 +115,9 @@ func examples(t *testing.T, extension string) (dir string, count int) {
 			each("zoo_"+strings.NewReplacer("-", "_", ".", "_").Replace(e.Name), n, net2net.Action{})
 		}
 	}
-	if extension == ".py" {
-		for name, action := range map[string]net2net.Action{"resnet18": {Kind: "deepen", Target: "layer1.0"}, "convnet": {}, "densenet": {}, "unet": {}} {
-			if n := archived(t, name); n != nil {
-				each("graph_"+name, n, action)
-			}
+	for name, action := range map[string]net2net.Action{"resnet18": {Kind: "deepen", Target: "layer1.0"}, "convnet": {}, "densenet": {}, "unet": {}} {
+		if n := archived(t, name); n != nil {
+			each("graph_"+name, n, action)
 		}
 	}
 	type grown struct {

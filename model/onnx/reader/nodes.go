@@ -21,7 +21,7 @@ var operators = map[string]func(c *call) error{
 	"Add": arithmetic("add"), "Sub": arithmetic("sub"), "Mul": arithmetic("mul"), "Div": arithmetic("div"), "Pow": power,
 	"Relu": unary("relu.default"), "Sigmoid": unary("sigmoid.default"), "Tanh": unary("tanh.default"), "HardSwish": unary("hardswish.default"),
 	"Sqrt": unary("sqrt.default"), "Reciprocal": unary("reciprocal.default"), "Neg": unary("neg.default"), "Exp": unary("exp.default"), "Log": unary("log.default"),
-	"Erf": unary("erf.default"), "Abs": unary("abs.default"), "Not": unary("logical_not.default"), "Dropout": unary("alias.default"),
+	"Erf": unary("erf.default"), "Cos": unary("cos.default"), "Sin": unary("sin.default"), "Floor": unary("floor.default"), "Ceil": unary("ceil.default"), "Tile": tile, "Abs": unary("abs.default"), "Not": unary("logical_not.default"), "Dropout": unary("alias.default"),
 	"Elu": slope("elu.default", "alpha", 1), "LeakyRelu": slope("leaky_relu.default", "negative_slope", 0.01), "Gelu": gelu,
 	"Softmax": softmax("softmax.int"), "LogSoftmax": softmax("log_softmax.int"), "Clip": clip,
 	"MaxPool": maxPool, "AveragePool": averagePool, "GlobalAveragePool": globalPool, "ReduceMean": reduceMean, "Resize": resize,

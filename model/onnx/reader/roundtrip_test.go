@@ -1,14 +1,17 @@
 package reader
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"graft/model"
+	"graft/model/graph"
 	"graft/model/onnx"
 	"graft/torch"
+	"graft/torch/weights"
 )
 
 func TestModelsOfGraftAreRead(t *testing.T) {
@@ -41,6 +44,59 @@ func TestModelsOfGraftAreRead(t *testing.T) {
 			return nil
 		}))
 	}
+}
+
+// Networks that run as graphs compute the same after they were written and read.
+func TestGraphsOfGraftAreRead(t *testing.T) {
+	for _, e := range model.ZooEntries() {
+		if !e.IsGraph() || slices.Contains([]string{"GPT2", "BERTBase", "ViTSmall", "MixerSmall", "ConvNeXtTiny"}, e.Name) { // too large for a test
+			continue
+		}
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			n, err := model.Zoo(e.Name, model.ZooOptions{})
+			require.NoError(t, err)
+			set, err := n.Graph.Draw(1)
+			require.NoError(t, err)
+			data, err := onnx.Encode(n, set, onnx.Options{})
+			require.NoError(t, err)
+			net, err := readModel(data)
+			require.NoError(t, err, e.Name)
+			var logits [2][]float32
+			in := n.Graph.Input
+			dtype, _ := torch.TypeOf(in.DType)
+			dims := in.Dims()
+			dims[0] = 3
+			x := s.Zeros(torch.Float32, torch.CPU, dims...)
+			s.Uniform(x, 0, 2, s.NewGenerator(torch.CPU, 2))
+			x = s.To(x, dtype, torch.CPU)
+			for k, g := range []*graph.Graph{n.Graph, net.Graph} {
+				if k == 1 {
+					set = net.Weights
+				}
+				bound, err := g.Bind(s, torch.CPU, set)
+				require.NoError(t, err)
+				p, err := bound.Program(s, torch.ProgramOptions{})
+				require.NoError(t, err)
+				s.NoGrad(func() { logits[k], err = torch.Values[float32](p.Forward(s, x, false, nil)) })
+				require.NoError(t, err, e.Name)
+			}
+			assert.InDeltaSlice(t, logits[0], logits[1], 2e-5, e.Name)
+			return nil
+		}))
+	}
+}
+
+// Operators without a form in ONNX are listed with what to do.
+func TestGraphsWithoutAFormAreRefused(t *testing.T) {
+	b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: weights.Float32, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 4}}}, weights.Float32)
+	b.Graph.Output = b.Call("tril.default", "self", b.Call("cumsum.default", "self", graph.Value("x"), "dim", 1))
+	b.Graph.Recover(nil)
+	n, err := model.FromGraph(b.Graph)
+	require.NoError(t, err)
+	_, err = onnx.Encode(n, &weights.Set{}, onnx.Options{})
+	assert.ErrorContains(t, err, "cumsum.default")
+	assert.ErrorContains(t, err, "tril.default")
+	assert.ErrorContains(t, err, "export .py")
 }
 
 func TestMutatedModelsNeverCrash(t *testing.T) {

@@ -244,6 +244,15 @@ func expand(c *call) error {
 	return c.done("expand.default", c.arg("self", x), graph.Arg{Name: "size", Value: list})
 }
 
+func tile(c *call) error {
+	x, err := c.need(0)
+	times := c.operand(1)
+	if err != nil || times.sizes == nil {
+		return orElse(err, "its repeats are no list of numbers that graft can follow")
+	}
+	return c.done("repeat.default", c.arg("self", x), graph.Arg{Name: "repeats", Value: times.sizes})
+}
+
 // shape makes a list of sizes.
 func shape(c *call) error {
 	x, err := c.need(0)
