@@ -68,7 +68,7 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 	}
 	if n.Graph != nil {
 		if o.svg != "" {
-			return failure.Usagef("%s runs as a graph, which is not drawn; leave --svg out", arg)
+			return drawNetwork(w, o.svg, n.Graph.Name, fmt.Sprintf("a graph of %s", document.Plural(len(n.Graph.Nodes), "operator")), func(w io.Writer) error { return drawing.GraphSVG(w, n.Graph) })
 		}
 		return show(w, o.json, imports.Describe(n.Graph), nil, printShown)
 	}
@@ -77,7 +77,7 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 		return err
 	}
 	if o.svg != "" {
-		return drawNetwork(w, o.svg, trace)
+		return drawNetwork(w, o.svg, trace.Network.Name(), document.Plural(len(trace.Layers), "layer"), func(w io.Writer) error { return drawing.SVG(w, trace) })
 	}
 	report, err := describe.Describe(trace)
 	if err != nil {
@@ -98,14 +98,13 @@ func (o modelShowOptions) load(arg string) (*model.Network, error) {
 	return work.LoadNetwork(files.OS{}, arg, input, o.classes)
 }
 
-func drawNetwork(w io.Writer, path string, t *tracing.Trace) error {
+func drawNetwork(w io.Writer, path, name, size string, draw func(io.Writer) error) error {
 	if path == "-" {
-		return drawing.SVG(w, t)
+		return draw(w)
 	}
-	err := files.WriteAtomic(files.OS{}, path, func(w io.Writer) error { return drawing.SVG(w, t) })
-	if err != nil {
+	if err := files.WriteAtomic(files.OS{}, path, draw); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", path, t.Network.Name(), document.Plural(len(t.Layers), "layer"))
+	_, err := fmt.Fprintf(w, "wrote %s: %s, %s\n", path, name, size)
 	return err
 }

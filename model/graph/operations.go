@@ -30,6 +30,18 @@ var movers = func() map[string]bool {
 	return set
 }()
 
+// Moves reports whether a node only moves values, or counts sizes.
+func (n *Node) Moves() bool {
+	op, _, _ := strings.Cut(n.Operator, ".")
+	return movers[op]
+}
+
+// Sizes reports whether a node computes with sizes, and not with values.
+func (n *Node) Sizes() bool {
+	op, _, _ := strings.Cut(n.Operator, ".")
+	return op == "sym_size" || op == "operator"
+}
+
 func (g *Graph) operations(n *Node, shapes map[Value][]int) int64 {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	if movers[op] || len(n.Results) == 0 {

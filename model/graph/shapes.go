@@ -54,7 +54,7 @@ type shapeRule func(*shaper) [][]int
 func (s *shaper) node(n *Node) (err error) {
 	s.n, s.err = n, nil
 	op, overload, _ := strings.Cut(n.Operator, ".")
-	if op == "sym_size" || op == "operator" {
+	if n.Sizes() {
 		s.size(op, overload)
 		return s.err
 	}

@@ -59,10 +59,10 @@ func (e *networkEncoder) write() error {
 	var missing []string
 	for k := range e.net.Nodes {
 		e.n = &e.net.Nodes[k]
-		op, _, _ := strings.Cut(e.n.Operator, ".")
-		if op == "sym_size" || op == "operator" {
+		if e.n.Sizes() {
 			continue // shapes are known
 		}
+		op, _, _ := strings.Cut(e.n.Operator, ".")
 		rule := operatorRules[op]
 		err := fmt.Errorf("there is no ONNX operator for it")
 		if rule != nil && e.n.Returns == nil {

@@ -95,10 +95,10 @@ type reader struct {
 type rule func(*reader) [][]*Term
 
 func (r *reader) node() (err error) {
-	op, _, _ := strings.Cut(r.n.Operator, ".")
-	if op == "sym_size" || op == "operator" {
+	if r.n.Sizes() {
 		return nil
 	}
+	op, _, _ := strings.Cut(r.n.Operator, ".")
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("its arguments do not fit: %v", p)
