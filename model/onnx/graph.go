@@ -17,6 +17,7 @@ const (
 	attributeInt   = 2
 	attributeText  = 3
 	attributeInts  = 7
+	attributeTexts = 8
 )
 
 // graph collects nodes and initializers.
@@ -31,7 +32,7 @@ type value struct {
 	shape model.Shape
 }
 
-// attribute is a named setting of a node: a float64, an int, a string or a []int.
+// attribute is a named setting of a node: a float64, an int, a string, a []int or a []string.
 type attribute struct {
 	name  string
 	value any
@@ -54,6 +55,11 @@ func (a attribute) encode() (m message) {
 			m.number(8, int64(n))
 		}
 		m.number(20, attributeInts)
+	case []string:
+		for _, text := range v {
+			m.text(9, text)
+		}
+		m.number(20, attributeTexts)
 	}
 	return m
 }
@@ -65,18 +71,25 @@ func (g *graph) fresh() string {
 
 // node adds an operator of the default domain and returns the name of its result.
 func (g *graph) node(operator string, inputs []string, attributes ...attribute) string {
-	var m message
 	out := g.fresh()
+	g.add(operator, inputs, []string{out}, attributes)
+	return out
+}
+
+// add adds an operator with results of given names.
+func (g *graph) add(operator string, inputs, results []string, attributes []attribute) {
+	var m message
 	for _, in := range inputs {
 		m.text(1, in)
 	}
-	m.text(2, out)
+	for _, out := range results {
+		m.text(2, out)
+	}
 	m.text(4, operator)
 	for _, a := range attributes {
 		m.bytes(5, a.encode())
 	}
 	g.nodes = append(g.nodes, m)
-	return out
 }
 
 // tensor adds an initializer.

@@ -20,7 +20,7 @@ var operatorRules map[string]operatorRule
 func init() { // rules refer to each other
 	operatorRules = map[string]operatorRule{
 		"linear": linearRule, "matmul": product("self", "other"), "bmm": product("self", "mat2"), "mm": product("self", "mat2"), "outer": outerRule,
-		"conv1d": convRule, "conv2d": convRule, "conv3d": convRule, "conv_transpose2d": convRule, "instance_norm": instanceNormRule, "upsample_nearest2d": resizeRule, "upsample_bilinear2d": resizeRule, "embedding": embeddingRule, "scaled_dot_product_attention": attentionRule,
+		"conv1d": convRule, "conv2d": convRule, "conv3d": convRule, "conv_transpose2d": convRule, "instance_norm": instanceNormRule, "upsample_nearest2d": resizeRule, "upsample_bilinear2d": resizeRule, "embedding": embeddingRule, "lstm": recurrentRule, "gru": recurrentRule, "rnn_tanh": recurrentRule, "rnn_relu": recurrentRule, "scaled_dot_product_attention": attentionRule,
 		"batch_norm": batchNormRule, "layer_norm": layerNormRule, "rms_norm": rmsNormRule, "group_norm": groupNormRule,
 		"add": pairwise("Add"), "sub": pairwise("Sub"), "mul": pairwise("Mul"), "div": pairwise("Div"), "pow": pairwise("Pow"), "maximum": pairwise("Max"), "minimum": pairwise("Min"),
 		"eq": compare("Equal", false), "ne": compare("Equal", true), "lt": compare("Less", false), "le": compare("LessOrEqual", false), "gt": compare("Greater", false), "ge": compare("GreaterOrEqual", false),
@@ -609,20 +609,18 @@ func splitRule(e *networkEncoder) ([]string, error) {
 	return e.split(x, dim, sizes), err
 }
 
-// split adds a node with several results.
-func (e *networkEncoder) split(x string, dim int, sizes []int) (results []string) {
-	var m message
-	m.text(1, x)
-	m.text(1, e.graph.shape(sizes...))
-	for range sizes {
+func (e *networkEncoder) split(x string, dim int, sizes []int) []string {
+	return e.several("Split", []string{x, e.graph.shape(sizes...)}, len(sizes), attribute{"axis", dim})
+}
+
+// several adds a node with some results of the type of its first input.
+func (e *networkEncoder) several(operator string, inputs []string, count int, attributes ...attribute) (results []string) {
+	for range count {
 		name := e.fresh()
-		e.types[name] = e.kind(x)
+		e.types[name] = e.kind(inputs[0])
 		results = append(results, name)
-		m.text(2, name)
 	}
-	m.text(4, "Split")
-	m.bytes(5, attribute{"axis", dim}.encode())
-	e.nodes = append(e.nodes, m)
+	e.add(operator, inputs, results, attributes)
 	return results
 }
 
