@@ -25,7 +25,9 @@ var adaptiveKeys = map[string]string{
 // adaptive reports whether the flags or the file are about adaptive jobs.
 func (o *clusterRunOptions) adaptive(env *work.Env) bool {
 	compat, _ := o.given.GetString("compat")
-	return compat == config.CompatPollux || o.file != "" && config.KindOf(env.Files, o.file) == config.AdaptiveKind
+	data, _ := o.given.GetString("data")
+	applications := o.file == "" && data != "" && (compat == "" || compat == config.CompatNone) && clusteradaptive.HasApplications(env.Files, data)
+	return compat == config.CompatPollux || applications || o.file != "" && config.KindOf(env.Files, o.file) == config.AdaptiveKind
 }
 
 func runAdaptive(ctx context.Context, w io.Writer, o clusterRunOptions, more []string) error {

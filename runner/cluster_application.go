@@ -28,7 +28,7 @@ or of the one by which the runs were charged. They are written for 1, 2, 4, … 
 number of devices each; for others a model is fitted to them, whose errors are printed.`,
 		Example: `  graft train job.toml --cases batches.toml --seeds 3 --folder runs
   graft cluster application digits runs --out applications --accuracy 0.9
-  graft cluster run --compat none --data applications --trace workload.csv`,
+  graft cluster run --data applications --trace workload.csv --scheduler pollux,tiresias`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
 			o.Name = args[0]
@@ -63,7 +63,7 @@ func printApplication(w io.Writer, r *adaptive.ApplicationReport) error {
 		t.Add(b.Batch, b.Runs, b.Steps, b.Epochs, b.NoiseScale, report.OverSeeds(b.Accuracy, document.UnitShare, "%.1f%%"))
 	}
 	d.Show(t)
-	d.Say(fmt.Sprintf("A job has %s with the smallest batch. The table shows when the others have the same progress, by their gradients.", document.Plural(r.Epochs, "epoch")),
-		fmt.Sprintf("%s of the profile %s; a model of them for other placements is off by %.1f%% in the median, %.1f%% at worst", document.Plural(r.Steps, "time"), r.Profile, 100*r.MedianMiss, 100*r.WorstMiss))
+	d.Say(fmt.Sprintf("A job has %s with the smallest batch. Each row shows when a batch has made that progress, predicted from its gradient noise.", document.Plural(r.Epochs, "epoch")),
+		fmt.Sprintf("%s from profile %s; the model fitted to them for other placements is off by %.1f%% in the median, %.1f%% at worst", document.Plural(r.Steps, "step time"), r.Profile, 100*r.MedianMiss, 100*r.WorstMiss))
 	return d.Print(w)
 }

@@ -43,6 +43,7 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 		require.Positive(t, cell.Mean)
 	}
 
+	require.Contains(t, must(t, "cluster run --data applications --trace workload.csv --nodes 2 --scheduler goodput,fifo --out flags"), "fifo *")
 	one := must(t, "cluster application small runs --out applications --force --accuracy 0.01")
 	containsAll(t, one, "A job has 1 epoch", "profile steady")
 	for line, says := range map[string]string{

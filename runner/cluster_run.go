@@ -51,8 +51,8 @@ choose their workers and parameter servers anew in each slot. Schedulers:
 ` + elasticHelp() + `
 --compat dl2 keeps the faults of the simulator of DL2, and has its results.
 
-With a CONFIG with the section adaptive, or --compat pollux, jobs adapt their batch: --data is a
-folder of applications and --trace a table of jobs, also by its name in that folder. Schedulers:
+With a CONFIG with the section adaptive, a folder of applications as --data, or --compat pollux,
+jobs adapt their batch: --data is that folder and --trace a table of jobs, also by its name in that folder. Schedulers:
 
 ` + adaptiveHelp() + `
 and, without --compat pollux, the schedulers from above, for the same jobs with

@@ -69,8 +69,9 @@ func KnowsOperator(name string) bool {
 }
 
 // foreignParts are parts of names of operators that are not passed on: their results are random, not set or complex, or they keep
-// statistics.
-var foreignParts = []string{"dropout", "rand", "empty", "resize", "batch_norm", "from_file", "fft", "complex"}
+// statistics, or they are kernels behind others, which end the process on arguments that do not fit.
+var foreignParts = []string{"dropout", "rand", "empty", "resize", "batch_norm", "from_file", "fft", "complex", "native_", "_cell", "_copy", "_backward",
+	"mkldnn", "cudnn", "miopen", "fbgemm", "quant", "qparams", "sparse"}
 
 // PassesOperator reports whether a network may call an operator of LibTorch that graft does not know, such as special_i0.default.
 // Whether LibTorch has it, and it is a function of tensors and numbers, shows when it is called.

@@ -98,6 +98,12 @@ func readFacts(fsys files.FS, path string) (map[string]Fixed, error) {
 	})
 }
 
+// HasApplications reports whether a folder holds applications.
+func HasApplications(fsys files.FS, dir string) bool {
+	_, _, err := findApplications(fsys, dir)
+	return err == nil
+}
+
 // findApplications returns the names of the folders with placements.csv.
 func findApplications(fsys files.FS, dir string) (root string, names []string, err error) {
 	for _, folder := range folders {

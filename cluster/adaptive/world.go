@@ -72,7 +72,7 @@ type World struct {
 	done    int
 	learns  bool
 	claimed []int // devices of nodes, while allocations are checked
-	gaps    []float64
+	gaps    []float64 // of decisions to the upper bound, relative
 }
 
 // NewWorld returns the study at its start.
@@ -101,8 +101,7 @@ func (w *World) Jobs() []*Job { return w.jobs }
 // Rounds is the number of rounds that have ended.
 func (w *World) Rounds() int { return w.rounds }
 
-// Gaps are, for each decision of a scheduler that knows a bound of its objective, the share by which no allocation can be
-// better.
+// Gaps returns the relative gap between the objective and its upper bound for each decision; nil for schedulers without a bound.
 func (w *World) Gaps() []float64 { return w.gaps }
 
 // Options describe the cluster.

@@ -43,13 +43,13 @@ type EqualEpoch struct {
 	Noise    goodput.Noise // in it
 }
 
-// Equal are the epochs of a run in units of progress: larger batches need more examples for each, by their gradients.
+// Equal divides a run into epochs of equal progress. Larger batches need more examples for each.
 func (r *Recording) Equal(run Run) (list []EqualEpoch) {
 	least := r.Runs[0]
 	unit := float64(least.Epochs[0].Steps)
 	var progress, steps float64 // at the beginning of the trained epoch
 	for k, e := range run.Epochs {
-		noise := goodput.Noise{Square: e.Gradient.Square, Variance: e.Gradient.Variance / float64(least.Batch)}
+		noise := e.noise(least.Batch)
 		gain, more := noise.Gain(float64(run.Batch)/float64(least.Batch)), float64(e.Steps)-steps
 		for next := unit * float64(len(list)+1); next <= progress+gain*more; next += unit {
 			share := (next - progress) / gain
@@ -67,21 +67,12 @@ type Step struct {
 	Time, Sync float64 // seconds of the step, and of its exchange of gradients
 }
 
-// Progress is that of a run until the end of each epoch, in steps with the smallest batch.
-func (r Run) Progress(least int) (progress []float64) {
-	sum, steps := 0.0, int64(0)
-	for _, e := range r.Epochs {
-		sum += float64(e.Steps-steps) * e.noise(least).Gain(float64(r.Batch)/float64(least))
-		progress, steps = append(progress, sum), e.Steps
-	}
-	return progress
-}
-
+// noise returns that of a step with the smallest batch.
 func (e RunEpoch) noise(least int) goodput.Noise {
 	return goodput.Noise{Square: e.Gradient.Square, Variance: e.Gradient.Variance / float64(least)}
 }
 
-// Misses are the relative errors of the model that is fitted to the times of steps, which gives those of other placements.
+// Misses returns the relative errors of the model that is fitted to the step times and predicts those of other placements.
 func (r *Recording) Misses() (off []float64) {
 	var measured []goodput.Measured
 	for _, s := range r.Steps {
@@ -127,7 +118,7 @@ func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixe
 		return fmt.Errorf("write application %s: there are facts of that name, of Pollux or in %s, which would hold in place of what was measured; take another name, or delete its row", name, factsFile)
 	}
 	folder := filepath.Join(root, name)
-	if err := clear(fsys, folder); err != nil {
+	if err := clearFolder(fsys, folder); err != nil {
 		return fmt.Errorf("write application %s: %w", name, err)
 	}
 	for _, run := range r.Runs {
@@ -147,8 +138,8 @@ func plainName(name string) bool {
 	})
 }
 
-// clear makes the folder of an application, without tables of an earlier one.
-func clear(fsys files.FS, folder string) error {
+// clearFolder makes the folder of an application and deletes the tables of an earlier one.
+func clearFolder(fsys files.FS, folder string) error {
 	if err := fsys.MkdirAll(folder); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func writeAdaptive(o *runs.AdaptiveOutcome, d *document.Document) {
 	writeAdaptiveWorth(o.Worth, d)
 }
 
-// writeSearches says how far decisions are from the best, over all workloads of a scheduler.
+// writeSearches says how far decisions are from the upper bound, over all workloads of a scheduler.
 func writeSearches(o *runs.AdaptiveOutcome, d *document.Document) {
 	all := map[string]*runs.AdaptiveSearch{}
 	for _, c := range o.Cells {
@@ -67,7 +67,7 @@ func writeSearches(o *runs.AdaptiveOutcome, d *document.Document) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := all[name]
-		d.Say(fmt.Sprintf("In %s of %s no allocation is better by more than %.2f%% of the objective in the mean, and by %.2f%% at worst.",
+		d.Say(fmt.Sprintf("Over %s of %s the objective is within %.2f%% of its upper bound on average, and within %.2f%% at worst.",
 			document.Plural(s.Decisions, "decision"), name, 100*s.Gap/float64(s.Decisions), 100*s.WorstGap))
 	}
 }

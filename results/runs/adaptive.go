@@ -41,14 +41,14 @@ type AdaptiveCell struct {
 	Restarts    int             `json:"restarts"`          // changes of the devices of jobs that had some before
 	Goodput     float64         `json:"goodput"`           // of a device, beside one that works alone with the smallest batch: the time that all jobs would take so, over that of the devices that they had
 	Against     *stat.Interval  `json:"jct_against_first"` // 95% interval of the time to completion less that under the first scheduler, over the jobs; null for that one, and for a single job
-	Search      *AdaptiveSearch `json:"search"`            // how good decisions are; null where the scheduler knows no bound
+	Search      *AdaptiveSearch `json:"search"`            // gap of decisions to the upper bound; null for schedulers without a bound
 }
 
-// AdaptiveSearch says how far the decisions of a scheduler are from the best, at most.
+// AdaptiveSearch compares the objective of decisions with its upper bound.
 type AdaptiveSearch struct {
 	Decisions int     `json:"decisions"` // rounds with jobs
-	Gap       float64 `json:"gap"`       // mean share of the objective by which no allocation of a round is better
-	WorstGap  float64 `json:"worst_gap"` // of all rounds
+	Gap       float64 `json:"gap"`       // mean relative gap between the objective and its upper bound
+	WorstGap  float64 `json:"worst_gap"` // largest such gap
 }
 
 // AdaptiveWorth says what quirks of Pollux's simulator are worth on the first workload.

@@ -105,7 +105,7 @@ func (r *reader) node() (err error) {
 		}
 	}()
 	run := rules[op]
-	if run == nil {
+	if run == nil || r.n.Returns != nil { // another overload may do something else
 		run = unknown
 	}
 	results := run(r)

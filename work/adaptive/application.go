@@ -260,6 +260,9 @@ func runOf(rows []trainer.Row) (run adaptive.Run, accuracy []float64, err error)
 	if first < 0 {
 		return run, nil, failure.Usagef("it has not measured the noise of gradients: train with adaptive_batch.measure = true")
 	}
+	if len(rows) < 2 {
+		return run, nil, failure.Usagef("it has one epoch, which the end of the budget may have cut off; train it for two at least")
+	}
 	run.Batch = rows[0].Batch
 	for k, r := range rows {
 		if r.Batch != run.Batch || r.Parameters != rows[0].Parameters {
