@@ -30,19 +30,10 @@ func (e *encoder) layer(l model.Layer, x value, shape model.Shape, w []string) (
 	case model.Activation:
 		return e.activation(l, x.name)
 	case model.AvgPool2d:
-		if l.Ceil {
-			return e.averagePool(l, x, shape), nil
-		}
-		counted := map[bool]int{true: 0, false: 1}[l.ExcludePad]
-		return e.node("AveragePool", in, attribute{"kernel_shape", both(l.Kernel)}, attribute{"strides", both(l.Stride)},
-			attribute{"pads", pads(l.Padding)}, attribute{"count_include_pad", counted}), nil
+		return e.averagePool(l, x, shape), nil
 	case model.MaxPool2d:
-		return e.node("MaxPool", in, attribute{"kernel_shape", both(l.Kernel)}, attribute{"strides", both(l.Stride)},
-			attribute{"pads", reaching(x.shape, shape, l.Kernel, l.Stride, l.Padding)}), nil
+		return e.maxPool(l, x, shape), nil
 	case model.AdaptiveAvgPool2d:
-		if l.Size.H == 1 && l.Size.W == 1 {
-			return e.node("GlobalAveragePool", in), nil
-		}
 		return e.adaptivePool(x, shape), nil
 	case model.Flatten:
 		return e.node("Flatten", in, attribute{"axis", 1}), nil
@@ -84,11 +75,11 @@ func (e *encoder) batchNorm(l model.BatchNorm, x value, w []string) (string, err
 }
 
 // groupNorm normalises groups as the channels of an instance normalization.
-func (e *encoder) groupNorm(l model.GroupNorm, x value, w []string) string {
-	grouped := e.node("Reshape", []string{x.name, e.shape(0, l.Groups, -1)})
-	scale, shift := e.floats(ones(l.Groups), l.Groups), e.floats(make([]float64, l.Groups), l.Groups)
-	normal := e.node("InstanceNormalization", []string{grouped, scale, shift}, attribute{"epsilon", l.Eps})
-	y := e.node("Reshape", []string{normal, e.shape(append([]int{-1}, x.shape...)...)})
+func (g *graph) groupNorm(l model.GroupNorm, x value, w []string) string {
+	grouped := g.node("Reshape", []string{x.name, g.shape(0, l.Groups, -1)})
+	scale, shift := g.floats(ones(l.Groups), l.Groups), g.floats(make([]float64, l.Groups), l.Groups)
+	normal := g.node("InstanceNormalization", []string{grouped, scale, shift}, attribute{"epsilon", l.Eps})
+	y := g.node("Reshape", []string{normal, g.shape(append([]int{-1}, x.shape...)...)})
 	if !l.Affine {
 		return y
 	}
@@ -97,40 +88,50 @@ func (e *encoder) groupNorm(l model.GroupNorm, x value, w []string) string {
 		beside[k] = 1
 	}
 	beside[0] = l.Features
-	y = e.node("Mul", []string{y, e.node("Reshape", []string{w[0], e.shape(beside...)})})
-	return e.node("Add", []string{y, e.node("Reshape", []string{w[1], e.shape(beside...)})})
+	y = g.node("Mul", []string{y, g.node("Reshape", []string{w[0], g.shape(beside...)})})
+	return g.node("Add", []string{y, g.node("Reshape", []string{w[1], g.shape(beside...)})})
 }
 
-func (e *encoder) activation(a model.Activation, x string) (string, error) {
-	constant := func(v float64) string { return e.floats([]float64{v}) }
+func (g *graph) activation(a model.Activation, x string) (string, error) {
+	constant := func(v float64) string { return g.floats([]float64{v}) }
 	switch a.Kind {
 	case torch.ReLU:
-		return e.node("Relu", []string{x}), nil
+		return g.node("Relu", []string{x}), nil
 	case torch.ReLU6:
-		return e.node("Clip", []string{x, constant(0), constant(6)}), nil
+		return g.node("Clip", []string{x, constant(0), constant(6)}), nil
 	case torch.LeakyReLU:
-		return e.node("LeakyRelu", []string{x}, attribute{"alpha", a.Parameter}), nil
+		return g.node("LeakyRelu", []string{x}, attribute{"alpha", a.Parameter}), nil
 	case torch.Sigmoid:
-		return e.node("Sigmoid", []string{x}), nil
+		return g.node("Sigmoid", []string{x}), nil
 	case torch.Tanh:
-		return e.node("Tanh", []string{x}), nil
+		return g.node("Tanh", []string{x}), nil
 	case torch.ELU:
-		return e.node("Elu", []string{x}, attribute{"alpha", a.Parameter}), nil
+		return g.node("Elu", []string{x}, attribute{"alpha", a.Parameter}), nil
 	case torch.SiLU:
-		return e.node("Mul", []string{x, e.node("Sigmoid", []string{x})}), nil
+		return g.node("Mul", []string{x, g.node("Sigmoid", []string{x})}), nil
 	case torch.Hardswish:
-		return e.node("HardSwish", []string{x}), nil
+		return g.node("HardSwish", []string{x}), nil
 	case torch.GELU: // x/2 (1 + erf(x/sqrt 2))
-		erf := e.node("Erf", []string{e.node("Mul", []string{x, constant(math.Sqrt(0.5))})})
-		half := e.node("Mul", []string{x, constant(0.5)})
-		return e.node("Mul", []string{half, e.node("Add", []string{erf, constant(1)})}), nil
+		erf := g.node("Erf", []string{g.node("Mul", []string{x, constant(math.Sqrt(0.5))})})
+		half := g.node("Mul", []string{x, constant(0.5)})
+		return g.node("Mul", []string{half, g.node("Add", []string{erf, constant(1)})}), nil
 	}
 	return "", fmt.Errorf("there is no ONNX operator for %s", a)
 }
 
+func (g *graph) maxPool(l model.MaxPool2d, x value, shape model.Shape) string {
+	return g.node("MaxPool", []string{x.name}, attribute{"kernel_shape", both(l.Kernel)}, attribute{"strides", both(l.Stride)},
+		attribute{"pads", reaching(x.shape, shape, l.Kernel, l.Stride, l.Padding)})
+}
+
 // averagePool pools in ceil mode by two products, so that what counts at the edges is
 // PyTorch's.
-func (e *encoder) averagePool(l model.AvgPool2d, x value, shape model.Shape) string {
+func (g *graph) averagePool(l model.AvgPool2d, x value, shape model.Shape) string {
+	if !l.Ceil {
+		counted := map[bool]int{true: 0, false: 1}[l.ExcludePad]
+		return g.node("AveragePool", []string{x.name}, attribute{"kernel_shape", both(l.Kernel)}, attribute{"strides", both(l.Stride)},
+			attribute{"pads", pads(l.Padding)}, attribute{"count_include_pad", counted})
+	}
 	window := func(kernel, stride, padding int) func(at, size int) (from, to, count int) {
 		return func(at, size int) (from, to, count int) {
 			start := at*stride - padding
@@ -143,23 +144,26 @@ func (e *encoder) averagePool(l model.AvgPool2d, x value, shape model.Shape) str
 			return from, to, count
 		}
 	}
-	return e.products(x, shape, window(l.Kernel.H, l.Stride.H, l.Padding.H), window(l.Kernel.W, l.Stride.W, l.Padding.W))
+	return g.products(x, shape, window(l.Kernel.H, l.Stride.H, l.Padding.H), window(l.Kernel.W, l.Stride.W, l.Padding.W))
 }
 
 // adaptivePool averages the windows that PyTorch's AdaptiveAvgPool2d has.
-func (e *encoder) adaptivePool(x value, shape model.Shape) string {
+func (g *graph) adaptivePool(x value, shape model.Shape) string {
+	if shape[1] == 1 && shape[2] == 1 {
+		return g.node("GlobalAveragePool", []string{x.name})
+	}
 	window := func(cells int) func(at, size int) (from, to, count int) {
 		return func(at, size int) (from, to, count int) {
 			from, to = at*size/cells, ((at+1)*size+cells-1)/cells
 			return from, to, to - from
 		}
 	}
-	return e.products(x, shape, window(shape[1]), window(shape[2]))
+	return g.products(x, shape, window(shape[1]), window(shape[2]))
 }
 
 // products averages over windows of rows and of columns: a matrix from the left and one from
 // the right.
-func (e *encoder) products(x value, shape model.Shape, rows, columns func(at, size int) (from, to, count int)) string {
+func (g *graph) products(x value, shape model.Shape, rows, columns func(at, size int) (from, to, count int)) string {
 	averages := func(cells, size int, window func(at, size int) (from, to, count int), transposed bool) []float64 {
 		values := make([]float64, cells*size)
 		for at := range cells {
@@ -174,7 +178,7 @@ func (e *encoder) products(x value, shape model.Shape, rows, columns func(at, si
 		}
 		return values
 	}
-	left := e.floats(averages(shape[1], x.shape[1], rows, false), shape[1], x.shape[1])
-	right := e.floats(averages(shape[2], x.shape[2], columns, true), x.shape[2], shape[2])
-	return e.node("MatMul", []string{e.node("MatMul", []string{left, x.name}), right})
+	left := g.floats(averages(shape[1], x.shape[1], rows, false), shape[1], x.shape[1])
+	right := g.floats(averages(shape[2], x.shape[2], columns, true), x.shape[2], shape[2])
+	return g.node("MatMul", []string{g.node("MatMul", []string{left, x.name}), right})
 }

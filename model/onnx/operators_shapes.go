@@ -1,0 +1,228 @@
+package onnx
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	networks "graft/model/graph"
+	"graft/torch/weights"
+)
+
+// repeated repeats each item of a dimension.
+func (e *networkEncoder) repeated(x string, shape []int, dim, times int) string {
+	repeats := slices.Repeat([]int{1}, len(shape)+1)
+	repeats[dim+1] = times
+	wide := e.op("Tile", []string{e.op("Unsqueeze", []string{x, e.graph.shape(dim + 1)}), e.graph.shape(repeats...)})
+	sizes := slices.Repeat([]int{0}, dim) // as they are
+	return e.op("Reshape", []string{wide, e.graph.shape(append(append(sizes, shape[dim]*times), shape[dim+1:]...)...)})
+}
+
+func interleaveRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	repeats, isNumber := e.n.Arg("repeats").(int64)
+	if err != nil || !isNumber || e.n.Arg("dim") == nil {
+		return nil, errors.Join(err, errors.New("it repeats by a tensor, or without a dimension"))
+	}
+	return []string{e.repeated(x, e.shapeOf(e.n.Args[0].Value), e.dim("dim", 0), int(repeats))}, nil
+}
+
+// reshaped gives the shape of the result, whatever it is asked for.
+func reshaped(e *networkEncoder) ([]string, error) {
+	x, err1 := e.first()
+	v := e.n.Results[0]
+	shape, err2 := e.extent(e.shapes[v], e.larger[v], true)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	return []string{e.op("Reshape", []string{x, shape})}, nil
+}
+
+func permuted(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	rank := len(e.shapeOf(e.n.Args[0].Value))
+	var perm []int
+	for k := range rank {
+		perm = append(perm, k)
+	}
+	swap := func(a, b int) { perm[a], perm[b] = perm[b], perm[a] }
+	switch op, _, _ := strings.Cut(e.n.Operator, "."); op {
+	case "t":
+		slices.Reverse(perm)
+	case "permute":
+		for k, d := range e.whole("dims", rank, 0) {
+			perm[k] = (d + rank) % rank
+		}
+	case "swapaxes":
+		swap(e.dim("axis0", 0), e.dim("axis1", 0))
+	default:
+		swap(e.dim("dim0", 0), e.dim("dim1", 0))
+	}
+	return []string{e.op("Transpose", []string{x}, attribute{"perm", perm})}, err
+}
+
+func expandRule(e *networkEncoder) ([]string, error) {
+	x, err1 := e.first()
+	v := e.n.Results[0]
+	shape, err2 := e.extent(e.shapes[v], e.larger[v], false)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	return []string{e.op("Expand", []string{x, shape})}, nil
+}
+
+// parts are the tensors of a list.
+func (e *networkEncoder) parts(name string) (list []string, err error) {
+	items, _ := e.n.Arg(name).([]any)
+	for _, item := range items {
+		x, err := e.tensorOf(item)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+	}
+	if len(list) == 0 {
+		return nil, errors.New("it joins nothing")
+	}
+	return list, nil
+}
+
+func catRule(e *networkEncoder) ([]string, error) {
+	list, err := e.parts("tensors")
+	if err != nil {
+		return nil, err
+	}
+	return []string{e.op("Concat", list, attribute{"axis", int(e.number("dim", 0))})}, nil
+}
+
+func stackRule(e *networkEncoder) ([]string, error) {
+	list, err := e.parts("tensors")
+	if err != nil {
+		return nil, err
+	}
+	dim := int(e.number("dim", 0))
+	for k := range list {
+		list[k] = e.op("Unsqueeze", []string{list[k], e.graph.shape(dim)})
+	}
+	return []string{e.op("Concat", list, attribute{"axis", dim})}, nil
+}
+
+// splitRule divides a dimension into the sizes that the results have.
+func splitRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	dim := e.dim("dim", 0)
+	var sizes []int
+	for _, v := range e.n.Results {
+		if e.larger[v][dim] != e.shapes[v][dim] {
+			return nil, errors.New("it divides the batch")
+		}
+		sizes = append(sizes, e.shapes[v][dim])
+	}
+	return e.split(x, dim, sizes), err
+}
+
+func (e *networkEncoder) split(x string, dim int, sizes []int) []string {
+	return e.several("Split", []string{x, e.graph.shape(sizes...)}, len(sizes), attribute{"axis", dim})
+}
+
+// several adds a node with some results of the type of its first input.
+func (e *networkEncoder) several(operator string, inputs []string, count int, attributes ...attribute) (results []string) {
+	for range count {
+		name := e.fresh()
+		e.types[name] = e.kind(inputs[0])
+		results = append(results, name)
+	}
+	e.add(operator, inputs, results, attributes)
+	return results
+}
+
+func unbindRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	dim := e.dim("dim", 0)
+	var results []string
+	for k := range e.n.Results {
+		results = append(results, e.op("Gather", []string{x, e.filled(typeInt64, []float64{float64(k)})}, attribute{"axis", dim}))
+	}
+	return results, err
+}
+
+func selectRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	at, isNumber := e.n.Arg("index").(int64)
+	if !isNumber {
+		return nil, errors.New("its place is computed")
+	}
+	return []string{e.op("Gather", []string{x, e.filled(typeInt64, []float64{float64(at)})}, attribute{"axis", e.dim("dim", 0)})}, err
+}
+
+func sliceRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	dim, v := e.dim("dim", 0), e.n.Results[0]
+	start, step := e.number("start", 0), int(e.number("step", 1))
+	if _, computed := e.n.Arg("start").(networks.Value); computed {
+		return nil, errors.New("its beginning is computed")
+	}
+	end := math.MaxInt64
+	if size := e.shapes[v][dim]; size == e.larger[v][dim] {
+		from := int(start)
+		if from < 0 {
+			from += e.shapeOf(e.n.Args[0].Value)[dim]
+		}
+		end = from + size*step
+		start = float64(from)
+	} else if e.n.Arg("end") != nil && e.number("end", 0) < math.MaxInt32 {
+		return nil, errors.New("it cuts the batch")
+	}
+	return []string{e.op("Slice", []string{x, e.graph.shape(int(start)), e.graph.shape(end), e.graph.shape(dim), e.graph.shape(step)})}, err
+}
+
+// arangeRule writes the numbers, of which there are as many as in the example.
+func arangeRule(e *networkEncoder) ([]string, error) {
+	v := e.n.Results[0]
+	if e.shapes[v][0] != e.larger[v][0] {
+		return nil, errors.New("its end changes with the batch")
+	}
+	start, step := e.number("start", 0), e.number("step", 1)
+	values := make([]float64, e.shapes[v][0])
+	for k := range values {
+		values[k] = start + float64(k)*step
+	}
+	kind := int64(typeInt64)
+	if d, ok := e.n.Arg("dtype").(weights.DType); ok {
+		kind = onnxTypes[d]
+	} else if start != math.Trunc(start) || step != math.Trunc(step) {
+		kind = typeFloat
+	}
+	return []string{e.filled(kind, values, len(values))}, nil
+}
+
+func filledRule(value float64) operatorRule {
+	return func(e *networkEncoder) ([]string, error) {
+		kind := int64(typeFloat)
+		if d, ok := e.n.Arg("dtype").(weights.DType); ok {
+			kind = onnxTypes[d]
+		}
+		v := e.n.Results[0]
+		shape, err := e.extent(e.shapes[v], e.larger[v], false)
+		if err != nil {
+			return nil, err
+		}
+		return []string{e.op("Expand", []string{e.filled(kind, []float64{value}), shape})}, nil
+	}
+}
+
+func castRule(e *networkEncoder) ([]string, error) {
+	x, err := e.first()
+	kind := e.kind(x)
+	if d, ok := e.n.Arg("dtype").(weights.DType); ok {
+		kind = onnxTypes[d]
+	}
+	if other, _ := e.arg("other"); other != "" {
+		kind = e.kind(other)
+	}
+	if err != nil || kind == e.kind(x) {
+		return []string{x}, err
+	}
+	return []string{e.typed(kind, "Cast", []string{x}, attribute{"to", int(kind)})}, nil
+}
