@@ -196,6 +196,12 @@ func (j *Job) check(fsys files.FS, r *decode.Reading) {
 	if err := j.Options().Fits(j.network); err != nil {
 		r.Blame("train.max_memory_mb", err.Error())
 	}
+	if g := j.network.Graph; g != nil {
+		if err := g.TryPassed(); err != nil {
+			r.Blame("network.file", err.Error())
+			return
+		}
+	}
 	if err := j.consult(); err != nil {
 		r.Blame("adapt.policy", err.Error())
 		return

@@ -71,7 +71,7 @@ type World struct {
 	rounds  int
 	done    int
 	learns  bool
-	claimed []int // devices of nodes, while allocations are checked
+	claimed []int     // devices of nodes, while allocations are checked
 	gaps    []float64 // of decisions to the upper bound, relative
 }
 

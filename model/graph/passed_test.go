@@ -22,7 +22,7 @@ func TestOperatorsArePassedOn(t *testing.T) {
 		g := passing(t, line)
 		require.Equal(t, line, g.Nodes[0].String())
 		require.NoError(t, g.Check(), line)
-		require.NoError(t, g.TryPassed(&weights.Set{}), line)
+		require.NoError(t, g.TryPassed(), line)
 		shapes, err := g.Shapes()
 		require.NoError(t, err)
 		require.Equal(t, []int{2, 3}, shapes["y"])
@@ -70,8 +70,8 @@ func TestOperatorsThatAreNotPassedOn(t *testing.T) {
 	} {
 		g := passing(t, line)
 		require.NoError(t, g.Check(), line)
-		require.ErrorContains(t, g.TryPassed(&weights.Set{}), says, line)
+		require.ErrorContains(t, g.TryPassed(), says, line)
 	}
 	big := passing(t, "y = histc.default(self=%x, bins=1000000000) -> [1000000000]")
-	require.NoError(t, big.TryPassed(&weights.Set{}), "it is not tried")
+	require.NoError(t, big.TryPassed(), "it is not tried")
 }

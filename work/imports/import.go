@@ -126,6 +126,6 @@ func compiles(g *graph.Graph, set *weights.Set) error {
 		if _, err = n.Program(s, torch.ProgramOptions{}); err != nil {
 			return err
 		}
-		return g.TryPassed(set)
+		return g.TryPassed()
 	})
 }

@@ -1,0 +1,29 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+)
+
+// A check tries the operators of a network that graft passes on to LibTorch, so a job does not find later that they do something else.
+func TestPassedOperatorsAreTried(t *testing.T) {
+	network := `name = "Net"
+input = {value = "x", dtype = "float32", shape = ["batch=2", 3, 16, 16]}
+output = "y"
+modules = [{path = "", class = "Net"}, {path = "fc", class = "Linear", extra = "768, 10"}]
+tensors = [{name = "fc.weight", role = "parameter", dtype = "float32", shape = [10, 768]}]
+operators = ["a = asinh.default(self=%x) -> [batch, 3, 16, 16]", "f = flatten.using_ints(self=%a, start_dim=1)", "y = linear.default(input=%f, weight=@fc.weight) in fc"]
+`
+	check := func(text string) error {
+		path := written(t, "net.toml", text)
+		_, err := ReadJob(files.OS{}, "", []string{"network.file=" + Quote(path), "data.synthetic.size=16"})
+		return err
+	}
+	require.NoError(t, check(network))
+	require.ErrorContains(t, check(strings.Replace(network, "[batch, 3, 16, 16]", "[batch, 3, 8, 32]", 1)), "the network states [2 3 8 32]")
+	require.ErrorContains(t, check(strings.Replace(network, "asinh", "nowhere", 1)), "LibTorch has no such operator")
+}
