@@ -57,23 +57,18 @@ func (o StructuralOptions) Validate() error {
 
 // NewStructural draws an untrained policy with one member.
 func NewStructural(shape StructuralShape, seed uint64) (*Structural, error) {
-	shape.EnsureDefaults()
-	if err := shape.Validate(); err != nil {
-		return nil, fmt.Errorf("make a policy: %w", err)
-	}
-	p := &Structural{StructuralShape: shape}
-	p.Members = []Member{drawMember(p.slots(), seed)}
-	return p, nil
+	return NewStructuralFor(shape, Scale{}, Scale{}, seed)
 }
 
 // NewStructuralFor draws an untrained policy with one member for data of some scales.
 func NewStructuralFor(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
-	p, err := NewStructural(shape, seed)
-	if err == nil {
-		p.Tokens, p.Rows = tokens, rows
-		p.Members = []Member{drawMember(p.slots(), seed)}
+	shape.EnsureDefaults()
+	if err := shape.Validate(); err != nil {
+		return nil, fmt.Errorf("make a policy: %w", err)
 	}
-	return p, err
+	p := &Structural{StructuralShape: shape, Tokens: tokens, Rows: rows}
+	p.Members = []Member{drawMember(p.slots(), seed)}
+	return p, nil
 }
 
 func (p *Structural) slots() []encoder.Slot {
