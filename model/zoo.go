@@ -52,6 +52,7 @@ func ZooEntries() []ZooEntry {
 		{"VGG11BN", "", "torchvision's vgg11_bn", large, 1000, vgg11BN, nil, nil},
 		{"MobileNetV2", "", "torchvision's mobilenet_v2", large, 1000, mobileNetV2, nil, nil},
 		{"ViTTiny32", "", "a vision transformer of twelve blocks, 192 wide, on squares of 4 pixels", small, 10, nil, viTTiny32, nil},
+		{"ViTSmall32", "", "a vision transformer of twelve blocks, 384 wide, on squares of 4 pixels", small, 10, nil, viTSmall32, nil},
 		{"ViTTiny", "", "timm's vit_tiny_patch16_224 (Dosovitskiy et al. 2021)", large, 1000, nil, viTTiny, nil},
 		{"ViTSmall", "", "timm's vit_small_patch16_224", large, 1000, nil, viTSmall, nil},
 		{"Mixer32", "", "an MLP-Mixer of eight blocks, 128 wide, on squares of 4 pixels (Tolstikhin et al. 2021)", small, 10, nil, mixer32, nil},

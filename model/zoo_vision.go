@@ -9,6 +9,10 @@ func viTTiny32(in Shape, classes int) (*graph.Graph, error) {
 	return vision.ViT{Patch: 4, Width: 192, Heads: 3, Depth: 12}.Graph(in, classes)
 }
 
+func viTSmall32(in Shape, classes int) (*graph.Graph, error) {
+	return vision.ViT{Patch: 4, Width: 384, Heads: 6, Depth: 12}.Graph(in, classes)
+}
+
 func viTTiny(in Shape, classes int) (*graph.Graph, error) {
 	return vision.ViT{Patch: 16, Width: 192, Heads: 3, Depth: 12}.Graph(in, classes)
 }
