@@ -81,37 +81,82 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 	if count < leastWindows {
 		return nil, fmt.Errorf("%d tokens give %d windows of %d; at least %d are needed: give more text, or a shorter context", len(tokens), count, o.context(), leastWindows)
 	}
-	held := min(shareOf(count, o.ValidationShare), (count-1)/2)
-	parts := []struct {
-		to          *Split
-		first, last int
-	}{{nil, 0, count - 2*held}, {nil, count - 2*held, count - held}, {nil, count - held, count}}
 	set := &Set{Name: filepath.Base(o.Path), Classes: classes, Shape: []int{o.context()}, Task: NextToken, Vocabulary: len(classes)}
-	parts[0].to, parts[1].to, parts[2].to = &set.Train, &set.Validation, &set.Test
-	digest := sha256.New()
-	fmt.Fprintln(digest, o.tokens(), o.context(), held, o.Limit, len(classes))
-	if o.tokens() == BytePairs {
-		fmt.Fprintln(digest, classes)
-	}
-	for _, t := range tokens {
-		digest.Write([]byte{byte(t), byte(t >> 8), byte(t >> 16)})
-	}
 	all := compact(s, d, tokens, len(classes), count*o.context()+1)
-	for k, p := range parts {
-		windows := everyRow(p.last - p.first)
-		if k == 0 && o.Limit > 0 && o.Limit < len(windows) {
-			random := rand.New(rand.NewPCG(uint64(o.Seed), streamLimit))
-			random.Shuffle(len(windows), func(i, j int) { windows[i], windows[j] = windows[j], windows[i] })
-			windows = windows[:o.Limit]
-			slices.Sort(windows)
-		}
-		*p.to = windowsOf(s, all, o.context(), p.first, p.last, windows)
-	}
+	set.Train, set.Validation, set.Test = o.windowSplits(count).on(s, all, o.context())
 	if o.TestAsValidation {
 		set.Validation = set.Test
 	}
-	set.Digest = hex.EncodeToString(digest.Sum(nil))
+	set.Digest = o.textDigest(tokens, classes, count)
 	return set, s.Err()
+}
+
+// windows are consecutive windows of a text, of which some are picked.
+type windows struct {
+	first, last int
+	picked      []int // places from first on, ascending
+}
+
+// windowSplits are the windows of each split.
+type windowSplits struct{ train, validation, test windows }
+
+// heldWindows is the number of windows held out for each of the splits that are not for training.
+func (o Options) heldWindows(count int) int {
+	return min(shareOf(count, o.ValidationShare), (count-1)/2)
+}
+
+// windowSplits divides the windows of a text. With TestAsValidation none is held out for validation.
+func (o Options) windowSplits(count int) windowSplits {
+	held := o.heldWindows(count)
+	learned, validation := count-2*held, held
+	if o.TestAsValidation {
+		learned, validation = count-held, 0
+	}
+	return windowSplits{
+		train:      windows{0, learned, o.limited(learned)},
+		validation: windows{learned, learned + validation, everyRow(validation)},
+		test:       windows{count - held, count, everyRow(held)},
+	}
+}
+
+// limited draws at most Limit of the windows, by the seed.
+func (o Options) limited(count int) []int {
+	picked := everyRow(count)
+	if o.Limit <= 0 || o.Limit >= count {
+		return picked
+	}
+	random := rand.New(rand.NewPCG(uint64(o.Seed), streamLimit))
+	random.Shuffle(count, func(i, j int) { picked[i], picked[j] = picked[j], picked[i] })
+	picked = picked[:o.Limit]
+	slices.Sort(picked)
+	return picked
+}
+
+// on returns the splits as views of the tokens on the device. A split without windows is the zero Split.
+func (w windowSplits) on(s *torch.Scope, tokens *torch.Tensor, context int) (train, validation, test Split) {
+	train, test = w.train.on(s, tokens, context), w.test.on(s, tokens, context)
+	if len(w.validation.picked) > 0 {
+		validation = w.validation.on(s, tokens, context)
+	}
+	return train, validation, test
+}
+
+// textDigest covers the tokens and which windows each split has. Sets without a limit whose validation and test differ
+// keep the digest that they had before splits were part of it.
+func (o Options) textDigest(tokens []int32, classes []string, count int) string {
+	h := sha256.New()
+	fmt.Fprintln(h, o.tokens(), o.context(), o.heldWindows(count), o.Limit, len(classes))
+	if o.tokens() == BytePairs {
+		fmt.Fprintln(h, classes)
+	}
+	for _, t := range tokens {
+		h.Write([]byte{byte(t), byte(t >> 8), byte(t >> 16)})
+	}
+	train := o.windowSplits(count).train
+	if o.TestAsValidation || len(train.picked) < train.last-train.first {
+		fmt.Fprintln(h, "test as validation", o.TestAsValidation, "windows", train.picked)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // compact moves tokens to the device, a byte each where that is enough.
@@ -134,16 +179,17 @@ func product(shape []int) int {
 	return n
 }
 
-// windowsOf picks windows from those of a part. The label of a token is the next one, so inputs and labels are views of the
-// same tokens, unless windows are left out.
-func windowsOf(s *torch.Scope, all *torch.Tensor, context, first, last int, picked []int) Split {
+// on picks the windows. The label of a token is the next one, so inputs and labels are views of the same tokens, unless
+// windows are left out.
+func (w windows) on(s *torch.Scope, all *torch.Tensor, context int) Split {
+	count := w.last - w.first
 	view := func(shift int) *torch.Tensor {
-		x := s.Reshape(s.Narrow(all, 0, first*context+shift, (last-first)*context), last-first, context)
-		if len(picked) == last-first {
+		x := s.Reshape(s.Narrow(all, 0, w.first*context+shift, count*context), count, context)
+		if len(w.picked) == count {
 			return x
 		}
-		places := make([]int64, len(picked))
-		for k, p := range picked {
+		places := make([]int64, len(w.picked))
+		for k, p := range w.picked {
 			places[k] = int64(p)
 		}
 		info, err := x.Info()
@@ -152,7 +198,7 @@ func windowsOf(s *torch.Scope, all *torch.Tensor, context, first, last int, pick
 		}
 		return s.IndexSelect(x, 0, torch.FromOn(s, info.Device, places, len(places)))
 	}
-	return Split{Images: view(0), Labels: view(1), Count: len(picked)}
+	return Split{Images: view(0), Labels: view(1), Count: len(w.picked)}
 }
 
 // readText reads a file, or all files below a folder in the order of their paths.
