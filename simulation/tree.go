@@ -277,8 +277,8 @@ func (n Node) Actions() []string {
 	return actions
 }
 
-// Digest is a SHA-256 in hexadecimal of everything that learning from the tree depends
-// on: sequences, accuracies, and what a policy sees at each decision.
+// Digest is a SHA-256 in hexadecimal of everything that learning and evaluation depend on: the records with their seeds,
+// and what a policy reads at each decision.
 func (t *Tree) Digest() string {
 	h := sha256.New()
 	scenario := t.Scenario
@@ -288,15 +288,16 @@ func (t *Tree) Digest() string {
 		fmt.Fprintf(h, "%s %s %s %d\n", t.Origin.Form, t.Origin.Deepen, t.Origin.Compat, t.Origin.Batch)
 	}
 	for _, r := range t.Records {
-		fmt.Fprintln(h, r.Sequence, r.Left, r.Accuracy)
+		fmt.Fprintf(h, "%q %q\n", r.Sequence, r.Networks)
+		fmt.Fprintln(h, r.Seeds, r.Left, r.Accuracy, r.Step, r.Before, r.Loss, r.Fall, r.Gap, r.After, r.LastStep)
 	}
 	for _, n := range t.Nodes {
-		fmt.Fprintln(h, n.Left, n.Budget, n.Step, n.Parameters, n.Operations, n.Layers, n.Structure.Tokens, n.Structure.Before, n.Structure.After, n.Next)
-		if n.Curve != (decider.Curve{}) {
-			fmt.Fprintln(h, n.Curve, n.After)
-		}
+		fmt.Fprintf(h, "%q %v %v %v\n", n.Prefix, n.Last, n.Next, n.After)
+		fmt.Fprintln(h, n.Left, n.Budget, n.Decisions, n.State.Accuracy, n.State.Step, n.Curve)
+		fmt.Fprintln(h, n.Observation.Parameters, n.Observation.Operations, n.Observation.Layers, n.Outputs)
+		fmt.Fprintf(h, "%#v %v %v\n", n.Structure.Tokens, n.Structure.Before, n.Structure.After) // a token's String leaves fields out
 		for _, c := range n.Choices {
-			fmt.Fprintln(h, c.Action, c.Tokens, c.Parameters, c.Operations)
+			fmt.Fprintln(h, c.Action, c.Tokens, c.Parameters, c.Operations, c.Layers, c.Step)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

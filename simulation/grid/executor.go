@@ -17,7 +17,7 @@ import (
 )
 
 // SegmentVersion is raised with every change of what a segment computes.
-const SegmentVersion = 1
+const SegmentVersion = 2
 
 // Executor runs segments. All fields but Watch are required.
 type Executor struct {
@@ -141,6 +141,29 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 
 // segmentSection is the section of a stopped state with the outcome so far.
 const segmentSection = "leg.json"
+
+// outcomeSection is the section of a state with the outcome of the run that led to it. On the wall clock a segment that
+// two workers ran has two outcomes, of which the cache keeps one; the next segment continues from that of its state.
+const outcomeSection = "outcome.json"
+
+// keep adds the outcome of the run that led to a state.
+func (st state) keep(o *Outcome) (err error) {
+	st[outcomeSection], err = json.Marshal(o)
+	return err
+}
+
+// outcome returns the outcome of the run that led to a state; nil at the beginning of a run and for a stopped segment,
+// whose state has its outcome so far.
+func (st state) outcome() (*Outcome, error) {
+	if st[outcomeSection] == nil {
+		return nil, nil
+	}
+	o := &Outcome{}
+	if err := json.Unmarshal(st[outcomeSection], o); err != nil {
+		return nil, fmt.Errorf("read the outcome of the leg before: %w", err)
+	}
+	return o, nil
+}
 
 // interrupt adds the outcome so far to a stopped state.
 func (o *Outcome) interrupt(st state) (err error) {

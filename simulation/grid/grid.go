@@ -133,6 +133,7 @@ func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 func (g *Grid) Key(segment Segment) string {
 	c := g.Cause
 	c.Sequence, c.Seeds = append([]string{}, segment.Sequence...), []int64{segment.Seed}
+	c.Ends = len(segment.Sequence) == g.Space.Decisions
 	return c.Key()
 }
 
@@ -345,7 +346,11 @@ type segmentFailure struct {
 // run runs a segment, and commits its state before its outcome.
 func (g *Grid) run(ctx context.Context, x *Executor, t task) (*Outcome, error) {
 	segment := Segment{t.sequence, g.Seeds[t.seed]}
-	from, before, err := g.start(ctx, x, t)
+	from, err := g.start(ctx, x, t)
+	if err != nil {
+		return nil, err
+	}
+	before, err := from.outcome()
 	if err != nil {
 		return nil, err
 	}
@@ -358,7 +363,7 @@ func (g *Grid) run(ctx context.Context, x *Executor, t task) (*Outcome, error) {
 	}
 	o.Key = t.key()
 	if st != nil {
-		if err := g.Store.saveState(t.key(), stateSuffix, st); err != nil {
+		if o, st, err = g.settle(t, o, st); err != nil {
 			return nil, err
 		}
 		g.remember(t, st)
@@ -370,35 +375,43 @@ func (g *Grid) run(ctx context.Context, x *Executor, t task) (*Outcome, error) {
 	return o, nil
 }
 
-// start returns the state that a segment begins in, and the outcome of the segment before;
-// both are nil at the beginning of a run. A missing state is made again.
-func (g *Grid) start(ctx context.Context, x *Executor, t task) (state, *Outcome, error) {
-	var before *Outcome
-	if t.parent != nil {
-		before = t.parent.outcomes[t.seed]
+// settle saves the state after a segment. If another worker has saved one meanwhile, its state and outcome are taken
+// instead, so that both are of one run: on the wall clock two runs differ.
+func (g *Grid) settle(t task, o *Outcome, st state) (*Outcome, state, error) {
+	saved, err := g.Store.state(t.key(), stateSuffix)
+	if err != nil {
+		return nil, nil, err
 	}
-	if st, err := g.Store.state(t.key(), stoppedSuffix); err != nil || st != nil {
-		return st, before, err
+	if first, err := saved.outcome(); err == nil && first != nil && first.check(g.expected(o.Segment())) == nil {
+		return first, saved, nil
 	}
-	if t.parent == nil {
-		return nil, nil, nil
+	if err := st.keep(o); err != nil {
+		return nil, nil, err
+	}
+	return o, st, g.Store.saveState(t.key(), stateSuffix, st)
+}
+
+// start returns the state that a segment begins in; nil at the beginning of a run. A missing state is made again.
+func (g *Grid) start(ctx context.Context, x *Executor, t task) (state, error) {
+	if st, err := g.Store.state(t.key(), stoppedSuffix); err != nil || st != nil || t.parent == nil {
+		return st, err
 	}
 	up := task{node: t.parent, seed: t.seed}
 	if m, ok := g.last[up.key()]; ok {
-		return m.state, before, nil
+		return m.state, nil
 	}
 	st, err := g.Store.state(up.key(), stateSuffix)
 	if err != nil || st != nil {
-		return st, before, err
+		return st, err
 	}
 	if _, err := g.run(ctx, x, up); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	st, err = g.Store.state(up.key(), stateSuffix)
 	if err == nil && st == nil {
 		err = fmt.Errorf("the state before %s was just saved and is gone: see which program deletes files in the cache: %w", tables.Tuple(t.sequence), fs.ErrNotExist)
 	}
-	return st, before, err
+	return st, err
 }
 
 // memo is a state made by this process, and its depth in the tree.

@@ -585,3 +585,50 @@ func TestStatesAreMeansOverSeeds(t *testing.T) {
 	b.outcomes[0].Loss, b.outcomes[2].Loss = nil, nil // older runs
 	require.Zero(t, g.state(b).Curve)
 }
+
+// Scenarios that differ in the number of decisions alone share the legs before the last decision of the shorter one, and
+// leave each other's outcomes whole.
+func TestScenariosWithOtherDecisionsShareACache(t *testing.T) {
+	inScenario(t, 3, []int64{1}, func(p *testScenario) {
+		for _, decisions := range []int{2, 3, 2, 3} {
+			p.plan.Scenario.Decisions = decisions
+			require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
+		}
+		damaged, err := p.grid().Store.Damaged()
+		require.NoError(t, err)
+		require.Empty(t, damaged)
+		require.Len(t, p.paths, (1+3+9)+(9+27), "the legs up to the second decision run once")
+	})
+}
+
+// On the wall clock two runs of a segment differ. The outcome and the state in the cache are of one of them, and later
+// segments continue from that, also where a state is made again.
+func TestOutcomesFollowTheStatesTheyContinue(t *testing.T) {
+	inScenario(t, 2, []int64{1}, func(p *testScenario) {
+		steps := time.Duration(0)
+		now := func() time.Time { steps += time.Millisecond/4 + steps/1000; return time.Unix(0, 0).Add(steps) } // each run is slower
+		p.executor.Clock = func(at time.Duration) trainer.Clock { return trainer.NewWall(now, at) }
+		root := func(g *Grid) task { return task{node: g.root, seed: 0} }
+		run := func(g *Grid, of task) *Outcome {
+			o, err := g.run(context.Background(), p.executor, of)
+			require.NoError(t, err)
+			return o
+		}
+		first, second := p.grid(), p.grid()
+		a := run(first, root(first))
+		b := run(second, root(second)) // a worker whose lease was lost
+		require.Equal(t, a, b, "the second run takes the first one's outcome")
+
+		second.Store.dropState(root(second).key(), stateSuffix)
+		third := p.grid()
+		next, err := third.next(third.root)
+		require.NoError(t, err)
+		o := run(third, task{node: next[0], seed: 0})
+		st, err := third.Store.state(root(third).key(), stateSuffix)
+		require.NoError(t, err)
+		again, err := st.outcome()
+		require.NoError(t, err)
+		require.NotEqual(t, a.Left, again.Left, "the state was made by another run")
+		require.Equal(t, again.Left, o.Left[:1])
+	})
+}

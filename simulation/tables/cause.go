@@ -19,6 +19,9 @@ type Cause struct {
 	Code     string   `json:"code"`     // version of the code that matters
 	Sequence []string `json:"sequence"` // of actions
 	Seeds    []int64  `json:"seeds"`    // of the runs
+	// Ends marks a leg after whose last decision the budget runs out. The same sequence leads to another decision in a
+	// scenario with more of them.
+	Ends bool `json:"ends,omitempty"`
 }
 
 // Key is the SHA-256 of the cause, in hexadecimal. It names the outcome in a table.
