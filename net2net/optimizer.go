@@ -114,28 +114,7 @@ func (f *follower) begin(e model.Entry, m Move) (int, torch.State, error) {
 		return f.old.GroupOf(k), torch.State{}, nil
 	}
 	zeros := f.s.Scale(f.s.Detach(e.Tensor), 0, 0)
-	return f.old.GroupOf(k), torch.State{Second: f.s.Add(zeros, f.mean(donor.Second)), Steps: f.steps[k]}, f.s.Err()
-}
-
-// sharedSum is the number of values from which on LibTorch divides a sum among threads (GRAIN_SIZE in ATen/Parallel.h), and
-// rounds it differently for each number of them.
-const sharedSum = 32768
-
-// mean is that of all values, the same for any number of threads.
-func (f *follower) mean(t *torch.Tensor) *torch.Tensor {
-	info, err := t.Info()
-	if err != nil || info.Count() < sharedSum {
-		return f.s.Mean(t)
-	}
-	values, err := torch.Values[float64](f.s.To(t, torch.Float64, torch.CPU))
-	if err != nil {
-		return nil // the scope keeps the error
-	}
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return f.s.Full(sum/float64(len(values)), info.DType, info.Device)
+	return f.old.GroupOf(k), torch.State{Second: f.s.Add(zeros, f.s.Mean(donor.Second)), Steps: f.steps[k]}, f.s.Err()
 }
 
 // discard closes the old optimizer and frees the tensors that the new one does not use.

@@ -12,8 +12,6 @@ package torch
 // char *Sigmoid(graft_t a, graft_t *out);
 // char *Tanh(graft_t a, graft_t *out);
 // char *LogSoftmax(graft_t a, int64_t dim, graft_t *out);
-// char *Sum(graft_t a, graft_t *out);
-// char *Mean(graft_t a, graft_t *out);
 // void FreeString(const char *text);
 import "C"
 
@@ -84,12 +82,12 @@ func (s *Scope) LogSoftmax(x *Tensor, dim int) *Tensor {
 	return s.direct("log_softmax", func(t *Tensor) *C.char { return C.LogSoftmax(x.c(), C.int64_t(dim), (*C.graft_t)(&t.handle)) }, x)
 }
 
-// Sum is the sum of all elements.
+// Sum is the sum of all elements, the same for any number of threads.
 func (s *Scope) Sum(x *Tensor) *Tensor {
-	return s.direct("sum", func(t *Tensor) *C.char { return C.Sum(x.c(), (*C.graft_t)(&t.handle)) }, x)
+	return s.one(C.GRAFT_OP_SUM, "sum", arguments{}, x)
 }
 
-// Mean is the average of all elements.
+// Mean is the average of all elements, the same for any number of threads.
 func (s *Scope) Mean(x *Tensor) *Tensor {
-	return s.direct("mean", func(t *Tensor) *C.char { return C.Mean(x.c(), (*C.graft_t)(&t.handle)) }, x)
+	return s.one(C.GRAFT_OP_MEAN, "mean", arguments{}, x)
 }

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 22
+#define GRAFT_ABI 23
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -101,7 +101,9 @@ enum {
   GRAFT_OP_DIRAC_,
   GRAFT_OP_PAD,
   GRAFT_OP_AUGMENT,
-  GRAFT_OP_RANDAUGMENT
+  GRAFT_OP_RANDAUGMENT,
+  GRAFT_OP_SUM,
+  GRAFT_OP_MEAN
 };
 
 char *graft_op(int32_t op, graft_t *in, int32_t nin, const int64_t *ints,
@@ -292,12 +294,13 @@ typedef struct {
   int64_t pad;       // training only: the largest random shift, in pixels
   int64_t cutout;    // training only: side of a random hole, in pixels
   int32_t flip;      // training only: mirror every other image
-  // training only: a teacher's logits, one row an input, or NULL; the temperature that
-  // divides logits; the teacher's share of the loss, and its decrease with each step
+  // training only: a teacher's logits, one row an input, or NULL; the temperature that divides logits; the teacher's share
+  // of the loss, which falls to zero on a line over teacher_length steps, of which teacher_past lie before this call;
+  // a length of zero keeps the share
   graft_t teacher_logits;
   double temperature;
   double teacher_share;
-  double teacher_fall;
+  int64_t teacher_past, teacher_length;
   double smoothing;  // training only: share of the labels that goes to all classes evenly
   int32_t ignores;   // training only: labels of -100 are there, and the loss is the mean over the others of a batch
   int64_t part;      // training only: rows of which gradients are computed at once; zero is the batch

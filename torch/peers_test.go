@@ -250,7 +250,7 @@ func trained(t *testing.T, s *Scope, p *Peers, l peerLesson) history {
 	if l.Taught {
 		lessons := s.Zeros(Float32, CPU, l.Rows, 3)
 		s.Normal(lessons, 0, 2, s.NewGenerator(CPU, 7))
-		b.Teacher = Teacher{Logits: lessons, Temperature: 2, Share: 0.5, Fall: 0.01}
+		b.Teacher = Teacher{Logits: lessons, Temperature: 2, Share: 0.5, Length: 50}
 	}
 	var h history
 	for range 2 {

@@ -57,7 +57,8 @@ type Teacher struct {
 	Logits      *Tensor // one row for each input; nil means no distillation
 	Temperature float64 // divides logits; above zero
 	Share       float64 // of the loss, between 0 and 1; the rest is the labels'
-	Fall        float64 // of the share with each step, down to zero
+	Length      int     // steps over which the share falls to zero, on a line; zero keeps it
+	Past        int     // of these steps, those before the call
 }
 
 // Average is a moving average of tensors: a step keeps Decay of it and adds 1-Decay of the
@@ -120,7 +121,7 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 	c.random_ops, c.magnitude = C.int64_t(b.Augment.RandAugment), C.int64_t(b.Augment.Magnitude)
 	if t := b.Teacher; t.Logits != nil {
 		c.teacher_logits, c.temperature = C.graft_t(t.Logits.handle), C.double(t.Temperature)
-		c.teacher_share, c.teacher_fall = C.double(t.Share), C.double(t.Fall)
+		c.teacher_share, c.teacher_past, c.teacher_length = C.double(t.Share), C.int64_t(t.Past), C.int64_t(t.Length)
 	}
 	if b.Order != nil {
 		c.order = C.graft_t(b.Order.handle)
@@ -202,8 +203,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"), kind: ErrClosed}
 	case !(b.Smoothing >= 0 && b.Smoothing <= 1):
 		return 0, &Error{Op: op, Cause: fmt.Errorf("a label smoothing of %v; it lies between 0 and 1", b.Smoothing), kind: ErrShape}
-	case b.Teacher.Share < 0 || b.Teacher.Share > 1 || b.Teacher.Fall < 0:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss that falls by %v", b.Teacher.Share, b.Teacher.Fall), kind: ErrShape}
+	case !(b.Teacher.Share >= 0 && b.Teacher.Share <= 1) || b.Teacher.Past < 0 || b.Teacher.Length < 0:
+		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss, after %d of %d steps", b.Teacher.Share, b.Teacher.Past, b.Teacher.Length), kind: ErrShape}
 	case len(b.Average.Of) != len(b.Average.To) || !(b.Average.Decay >= 0 && b.Average.Decay <= 1):
 		return 0, &Error{Op: op, Cause: fmt.Errorf("%d averages of %d tensors that keep %v", len(b.Average.To), len(b.Average.Of), b.Average.Decay), kind: ErrShape}
 	case b.Part < 0:

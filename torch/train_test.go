@@ -91,7 +91,7 @@ func TestTrainingLearns(t *testing.T) {
 // A step with a teacher moves the weights as the loss does that is written out here,
 // at the rows that the order picks, with a share that falls.
 func TestLessonsAreTheirFormula(t *testing.T) {
-	const temperature, share, fall = 3.0, 0.8, 0.3
+	const temperature, share, past, length = 3.0, 0.8, 1, 4
 	within(t, func(s *Scope) {
 		one, hand := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
 		x, y := one.examples(t, 12, 10, 3)
@@ -100,7 +100,7 @@ func TestLessonsAreTheirFormula(t *testing.T) {
 		sgd := OptimizerOptions{Rule: SGD, LR: 0.1, Momentum: 0.9}
 		o, oh := s.NewOptimizer(Group{Params: one.params, OptimizerOptions: sgd}), s.NewOptimizer(Group{Params: hand.params, OptimizerOptions: sgd})
 		_, err := Train(one.program(t, ProgramOptions{}), o, Batches{Inputs: x, Labels: y, Order: order, Size: 6,
-			Teacher: Teacher{Logits: lessons, Temperature: temperature, Share: share, Fall: fall}})
+			Teacher: Teacher{Logits: lessons, Temperature: temperature, Share: share, Past: past, Length: length}})
 		require.NoError(t, err)
 		p := hand.program(t, ProgramOptions{})
 		soft := func(logits *Tensor) *Tensor { return s.Softmax(s.Scale(logits, 1/temperature, 0), 1) }
@@ -109,7 +109,7 @@ func TestLessonsAreTheirFormula(t *testing.T) {
 			require.NoError(t, oh.ZeroGrad())
 			logits, lesson := p.Forward(s, s.IndexSelect(x, 0, rows), true, nil), soft(s.IndexSelect(lessons, 0, rows))
 			apart := s.Sum(s.Mul(lesson, s.Sub(s.Log(lesson), s.Log(soft(logits)))))
-			part := share - fall*float64(k)
+			part := share * float64(length-past-k) / length
 			s.Backward(s.Add(s.Scale(s.CrossEntropy(logits, s.IndexSelect(y, 0, rows)), 1-part, 0), s.Scale(apart, part*temperature*temperature/6, 0)))
 			require.NoError(t, oh.Step())
 		}

@@ -62,15 +62,14 @@ func (c *core) rateFactor() float64 {
 	return 1
 }
 
-// moment is the place in the schedule of a step after some more: with AdaScale in steps and epochs of the
-// smallest batch.
-func (c *core) moment(more int) Moment {
+// moment is the place in the schedule of a step of the job, before which the job has made some progress: with AdaScale in
+// steps and epochs of the smallest batch.
+func (c *core) moment(step int64, progress float64) Moment {
 	if c.AdaptiveBatch.Scaling != AdaScale {
-		return Moment{Epochs: c.Rate, Steps: c.Steps + int64(more)}
+		return Moment{Epochs: c.Rate, Steps: step}
 	}
-	b := c.Batching
 	epoch := math.Ceil(float64(c.Data.Train.Count) / float64(c.Batch))
-	return Moment{Epochs: int((b.Progress - b.Since) / epoch), Steps: int64(b.Progress + float64(more)*c.gain())}
+	return Moment{Epochs: int((progress - c.Batching.Since) / epoch), Steps: int64(progress)}
 }
 
 // untilMeasured is the number of steps up to the next one that is measured. A call ends there, so that the

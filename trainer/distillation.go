@@ -97,9 +97,8 @@ func (d *distillation) teacher() torch.Teacher {
 	if d.logits == nil {
 		return torch.Teacher{}
 	}
-	full := d.Distill.Share * math.Pow(1-d.Distill.Decay, float64(d.Age))
-	fall := full / float64(d.Length)
-	return torch.Teacher{Logits: d.logits, Temperature: d.Distill.Temperature, Share: full - fall*float64(d.Taught), Fall: fall}
+	share := d.Distill.Share * math.Pow(1-d.Distill.Decay, float64(d.Age))
+	return torch.Teacher{Logits: d.logits, Temperature: d.Distill.Temperature, Share: share, Past: d.Taught, Length: d.Length}
 }
 
 // advance counts steps, and drops the logits at the end of the course.

@@ -163,7 +163,7 @@ func (f *follower) train(o trainOrder) error {
 	}
 	var t torch.Teacher
 	if o.Distill {
-		t = torch.Teacher{Logits: r.logits, Temperature: o.Temperature, Share: o.Share, Fall: o.Fall}
+		t = torch.Teacher{Logits: r.logits, Temperature: o.Temperature, Share: o.Share, Past: o.Past, Length: o.Length}
 	}
 	_, err := r.train(o, t, f.peers)
 	return err

@@ -45,7 +45,8 @@ type trainOrder struct {
 	Distill     bool                   `json:"distill"`
 	Temperature float64                `json:"temperature"`
 	Share       float64                `json:"share"`
-	Fall        float64                `json:"fall"`
+	Past        int                    `json:"taught"`
+	Length      int                    `json:"course"`
 	First       bool                   `json:"first,omitempty"`    // the first steps of the job
 	Scaler      *torch.Scaler          `json:"scaler,omitempty"`   // of the loss; nil means none
 	Batch       int                    `json:"batch"`              // rows of a step

@@ -107,10 +107,11 @@ func (s Schedule) Rate(rate float64, at Moment) float64 {
 func (j *Job) rates(n int) []float64 {
 	first := j.rateFactor() * j.Optimizer.LR / math.Pow(j.Adapt.Divide, float64(j.adaptation.Divided))
 	now, one, all := j.Clock.Now(), j.Clock.Cost(j.work(1)), j.Scheduler.Budget()-j.Restarted
-	rates := make([]float64, n)
+	rates, progress, gain := make([]float64, n), j.Batching.Progress, j.gain()
 	for k := range rates {
 		end := now + time.Duration(k+1)*one - j.Restarted
-		at := j.moment(k)
+		at := j.moment(j.Steps+int64(k), progress)
+		progress += gain // one by one, as they are counted
 		at.Share = float64(end) / float64(all)
 		rates[k] = j.Schedule.Rate(first, at)
 	}

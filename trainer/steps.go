@@ -80,7 +80,7 @@ func (j *Job) train(n int) error {
 	from, batch := j.Seen, j.batch()
 	rows := min(n*batch, j.Data.Train.Count-from)
 	t := j.distillation.teacher()
-	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Rates: rates, Optimizer: o, Distill: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Fall: t.Fall,
+	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Rates: rates, Optimizer: o, Distill: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Past: t.Past, Length: t.Length,
 		First: j.Steps == 0, Batch: batch, Part: j.microBatch(j.Network, batch, j.devices()), Measured: n == j.untilMeasured()}
 	own := told
 	if j.Scaler != nil { // which the call changes

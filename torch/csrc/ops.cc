@@ -3,6 +3,7 @@
 #include "guard.h"
 #include "randaugment.h"
 #include "spread.h"
+#include "steady.h"
 
 namespace {
 
@@ -158,6 +159,13 @@ void run_layer(const Call &c, int32_t op) {
   }
 }
 
+// LibTorch divides a sum of 32,768 values or more (GRAIN_SIZE in ATen/Parallel.h) among its threads, and rounds it
+// differently for each number of them.
+void on_one_thread(const Call &c, at::Tensor (*reduce)(const at::Tensor &)) {
+  const graft::Narrow narrow(true);
+  c.out(reduce(c.in(0)));
+}
+
 void run(const Call &c, int32_t op) {
   switch (op) {
     case GRAFT_OP_CAT: return c.out(at::cat(c.all(), c.i(0)));
@@ -174,6 +182,8 @@ void run(const Call &c, int32_t op) {
     case GRAFT_OP_EXP: return c.out(c.in(0).exp());
     case GRAFT_OP_LOG: return c.out(c.in(0).log());
     case GRAFT_OP_SQRT: return c.out(c.in(0).sqrt());
+    case GRAFT_OP_SUM: return on_one_thread(c, [](const at::Tensor &t) { return t.sum(); });
+    case GRAFT_OP_MEAN: return on_one_thread(c, [](const at::Tensor &t) { return t.mean(); });
     case GRAFT_OP_MATMUL: return c.out(c.in(0).matmul(c.in(1)));
     case GRAFT_OP_TO: return to_device(c);
     case GRAFT_OP_RANDPERM: return randperm(c);

@@ -176,8 +176,12 @@ class Step {
     return b_.ignores ? feed_.rows(feed_.labels, start, size).ne(kIgnored).sum().clamp_min(1) : at::Tensor();
   }
 
-  // The teacher's share of the loss.
-  double soft() const { return b_.teacher_logits == nullptr ? 0 : b_.teacher_share - b_.teacher_fall * static_cast<double>(at_); }
+  // The teacher's share of the loss. It follows from the step's number alone, however steps are grouped into calls.
+  double soft() const {
+    if (b_.teacher_logits == nullptr || b_.teacher_length <= 0) return b_.teacher_logits == nullptr ? 0 : b_.teacher_share;
+    const int64_t left = b_.teacher_length - b_.teacher_past - at_;
+    return left <= 0 ? 0 : b_.teacher_share * static_cast<double>(left) / static_cast<double>(b_.teacher_length);
+  }
 
  private:
   const graft_batches &b_;
