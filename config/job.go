@@ -196,6 +196,10 @@ func (j *Job) check(fsys files.FS, r *decode.Reading) {
 	if err := j.Options().Fits(j.network); err != nil {
 		r.Blame("train.max_memory_mb", err.Error())
 	}
+	training, _ := dataset.DeclaredCounts(j.Data)
+	if err := j.Options().Normalizes(j.network, training); err != nil {
+		r.Blame("train.batch", err.Error())
+	}
 	if g := j.network.Graph; g != nil {
 		if err := g.TryPassed(); err != nil {
 			r.Blame("network.file", err.Error())

@@ -304,6 +304,7 @@ typedef struct {
   double smoothing;  // training only: share of the labels that goes to all classes evenly
   int32_t ignores;   // training only: labels of -100 are there, and the loss is the mean over the others of a batch
   int64_t part;      // training only: rows of which gradients are computed at once; zero is the batch
+  int64_t least;     // training only: the fewest such rows; a rest of fewer joins the rows before it; zero is one
   double mixup;      // training only: both parameters of the Beta distribution of shares; zero is none
   int64_t random_ops, magnitude;  // training only: RandAugment's operations for each image, and their strength from 0 to 30
   // training only: tensors and their averages over steps; each step keeps decay of an average

@@ -26,6 +26,9 @@ type Batches struct {
 	// a larger batch in parts and adds up their gradients, and a BatchNorm sees the parts.
 	// Zero means the batch.
 	Part int
+	// Least is the smallest number of rows in a training step, and in a part of one: a rest of fewer rows joins the rows
+	// before it. Zero means 1.
+	Least int
 	// Augment changes the images of a training step at random; Evaluate ignores it. Zero
 	// changes nothing.
 	Augment Augment
@@ -116,7 +119,7 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 	c := C.graft_batches{inputs: C.graft_t(b.Inputs.handle), labels: C.graft_t(b.Labels.handle), batch: C.int64_t(b.Size),
 		steps: C.int64_t(steps), generator: b.Random.pointer(), peers: b.Peers.pointer(),
 		pad: C.int64_t(b.Augment.Pad), cutout: C.int64_t(b.Augment.Cutout), flip: C.int32_t(flag(b.Augment.Flip))}
-	c.smoothing, c.part, c.mixup = C.double(b.Smoothing), C.int64_t(b.Part), C.double(b.Augment.Mixup)
+	c.smoothing, c.part, c.least, c.mixup = C.double(b.Smoothing), C.int64_t(b.Part), C.int64_t(b.Least), C.double(b.Augment.Mixup)
 	c.ignores = C.int32_t(flag(b.Ignores))
 	c.random_ops, c.magnitude = C.int64_t(b.Augment.RandAugment), C.int64_t(b.Augment.Magnitude)
 	if t := b.Teacher; t.Logits != nil {
@@ -207,8 +210,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss, after %d of %d steps", b.Teacher.Share, b.Teacher.Past, b.Teacher.Length), kind: ErrShape}
 	case len(b.Average.Of) != len(b.Average.To) || !(b.Average.Decay >= 0 && b.Average.Decay <= 1):
 		return 0, &Error{Op: op, Cause: fmt.Errorf("%d averages of %d tensors that keep %v", len(b.Average.To), len(b.Average.Of), b.Average.Decay), kind: ErrShape}
-	case b.Part < 0:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("parts of %d rows", b.Part), kind: ErrShape}
+	case b.Part < 0 || b.Least < 0:
+		return 0, &Error{Op: op, Cause: fmt.Errorf("parts of %d rows, and of %d at least", b.Part, b.Least), kind: ErrShape}
 	case b.Peers != nil && b.Peers.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the group is closed, or it could not be made"), kind: ErrClosed}
 	case b.Peers != nil && b.Random == nil && op == "train":
@@ -226,5 +229,23 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	if len(rows) == 0 {
 		return 0, &Error{Op: op, Subject: describe(operands), Cause: errors.New("labels and order are lists of rows"), kind: ErrShape}
 	}
-	return (rows[0] + b.Size - 1) / b.Size, nil
+	return Pieces(rows[0], b.Size, b.Least), nil
+}
+
+// Piece is the number of rows that the next piece of a size takes of those that are left: a rest of fewer than least rows
+// joins it.
+func Piece(left, size, least int) int {
+	if left-size < max(least, 1) {
+		return left
+	}
+	return size
+}
+
+// Pieces is the number of pieces into which Piece divides rows.
+func Pieces(rows, size, least int) int {
+	whole, rest := rows/size, rows%size
+	if rest > 0 && (rest >= least || whole == 0) {
+		whole++
+	}
+	return whole
 }

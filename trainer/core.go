@@ -61,7 +61,7 @@ type Score struct {
 
 // perEpoch is the number of steps of the epoch under way: those done and those that are left.
 func (c *core) perEpoch() int {
-	return c.Step + (c.Data.Train.Count-c.Seen+c.batch()-1)/c.batch()
+	return c.Step + torch.Pieces(c.Data.Train.Count-c.Seen, c.batch(), c.least)
 }
 
 // work is so many steps, for the clock.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"graft/model"
 	"graft/results"
@@ -15,9 +16,15 @@ import (
 var ErrDiverged = errors.New("training diverged")
 
 // diverged is the error of a loss that is not finite.
-func (j *Job) diverged(step int, loss float64) error {
-	return fmt.Errorf("%w: at a learning rate of %.3g the loss of step %d of epoch %d is %v; the last checkpoint, if there is one, is from before; begin again with a lower learning rate, or with a warm-up", ErrDiverged, j.LR, step, j.Epoch, loss)
+func (c *core) diverged(of string, loss float64) error {
+	return fmt.Errorf("%w: at a learning rate of %.3g the %s of epoch %d is %v; the last checkpoint, if there is one, is from before; begin again with a lower learning rate, or with a warm-up", ErrDiverged, c.LR, of, c.Epoch, loss)
 }
+
+// finite reports whether a number is one.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// floats are the types of tensors that can diverge.
+var floats = []weights.DType{weights.Float64, weights.Float32, weights.Float16, weights.BFloat16}
 
 // saved is a network's tensors, or an error where one is not finite: the steps since the
 // last look at the loss can have spoiled the weights.
@@ -27,15 +34,15 @@ func saved(n *model.Network) (*weights.Set, error) {
 		return nil, err
 	}
 	for _, t := range set.Tensors {
-		if t.DType != weights.Float32 {
+		if !slices.Contains(floats, t.DType) {
 			continue
 		}
-		values, err := t.Float32s()
+		values, err := t.Float64s()
 		if err != nil {
 			return nil, err
 		}
 		for _, v := range values {
-			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			if !finite(v) {
 				return nil, fmt.Errorf("%w: %s has the value %v, and is not saved; the last checkpoint, if there is one, is from before; begin again with a lower learning rate", ErrDiverged, t.Name, v)
 			}
 		}

@@ -57,6 +57,9 @@ func (e *evaluation) validate() error {
 	}
 	e.Clock.Spend(e.evaluating(e.Data.Validation))
 	e.Spent = e.Clock.Now()
+	if !finite(score.Loss) {
+		return e.diverged("validation loss", score.Loss)
+	}
 	e.Validation, e.Fresh = score, false
 	return errors.Join(e.countPasses(forwardPass, e.Data.Validation.Count), e.keep(), e.keepBest())
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"graft/model"
+	"graft/torch"
 )
 
 // Forecast says what a job on a virtual clock will do, as far as that follows from its options.
@@ -31,6 +32,7 @@ type forecast struct {
 	asking             bool
 	up                 int // last event that was an up; less than zero before one
 	decisions          []int
+	least              int                    // rows in a step
 	costs              map[Work]time.Duration // of one piece of work; the same few come again in every epoch
 }
 
@@ -42,7 +44,8 @@ func (f Forecast) Decisions() (decisions []int, known bool) {
 		f.Grown = f.First
 	}
 	r := &forecast{Forecast: f, now: f.Timeline.Start, network: f.First, devices: 1, up: -1, decisions: make([]int, len(f.Timeline.Events)), costs: map[Work]time.Duration{}}
-	if f.Training < 1 || f.Options.Epochs > 0 || r.covered() != nil {
+	var err error
+	if r.least, _, err = f.First.LeastRows(); err != nil || f.Training < 1 || f.Options.Epochs > 0 || r.covered() != nil {
 		return nil, false
 	}
 	for range forecastTurns {
@@ -63,7 +66,7 @@ func (r *forecast) covered() error {
 	return nil
 }
 
-func (r *forecast) perEpoch() int { return (r.Training + r.Options.Batch - 1) / r.Options.Batch }
+func (r *forecast) perEpoch() int { return torch.Pieces(r.Training, r.Options.Batch, r.least) }
 
 func (r *forecast) cost(w Work) time.Duration {
 	count := time.Duration(w.Count)

@@ -16,7 +16,8 @@ func (o Options) microBatch(n *model.Network, batch, devices int) int {
 	}
 	if o.MaxMemoryMB > 0 {
 		if bytes, err := o.activationBytes(n); err == nil && bytes > 0 {
-			fit := max(1, int(int64(o.MaxMemoryMB)<<20/bytes))
+			least, _, _ := n.LeastRows() // an error is that of activationBytes
+			fit := max(1, least, int(int64(o.MaxMemoryMB)<<20/bytes))
 			if part == 0 || fit < part {
 				part = fit
 			}
@@ -51,14 +52,36 @@ func (o Options) activationBytes(n *model.Network) (int64, error) {
 	return bytes, nil
 }
 
-// Fits returns an error if a step on one image of a network needs more memory than
-// MaxMemoryMB. A network that grows later trains at least one image at once.
+// Fits returns an error if a step on as few images as a network can train on needs more memory than MaxMemoryMB. A network
+// that grows later trains at least that many at once.
 func (o Options) Fits(n *model.Network) error {
 	bytes, err := o.activationBytes(n)
-	if err != nil || o.MaxMemoryMB <= 0 || bytes <= int64(o.MaxMemoryMB)<<20 {
+	if err != nil || o.MaxMemoryMB <= 0 {
 		return err
 	}
-	return fmt.Errorf("max_memory_mb is %d, and one image of %s needs an estimated %d MiB; raise it", o.MaxMemoryMB, n.Name(), bytes>>20+1)
+	least, _, err := n.LeastRows()
+	if bytes *= int64(least); err != nil || bytes <= int64(o.MaxMemoryMB)<<20 {
+		return err
+	}
+	return fmt.Errorf("max_memory_mb is %d, and %s needs an estimated %d MiB for a step on %d images, the fewest that it trains on; raise it", o.MaxMemoryMB, n.Name(), bytes>>20+1, least)
+}
+
+// Normalizes returns an error if a step on a part of the training images would have one value for a BatchNorm's channel. A
+// count of zero is unknown.
+func (o Options) Normalizes(n *model.Network, count int) error {
+	least, norm, err := n.LeastRows()
+	if err != nil || least < 2 {
+		return err
+	}
+	for _, size := range []struct {
+		name  string
+		value int
+	}{{"train.batch", o.Batch}, {"train.micro_batch", o.MicroBatch}, {"adaptive_batch.device_most", o.AdaptiveBatch.DeviceMost}, {"the number of training images", count}} {
+		if size.value == 1 {
+			return fmt.Errorf("%s is 1, and %s normalizes one value for each channel of an image, so it needs 2 images at once", size.name, norm)
+		}
+	}
+	return nil
 }
 
 // stepWork is a step of a network on a batch, for a clock.

@@ -27,6 +27,8 @@ type replica struct {
 	average   *model.Network // of the network's weights; nil without Options.EMA
 	revision  int            // counts changes of the tensors other than by steps
 
+	least int // rows in a step and in its parts, at least; see model.Network.LeastRows
+
 	seed   int64         // of the order of this epoch's images
 	order  *torch.Tensor // of this epoch's images
 	places []int64       // the same, where images are streamed
@@ -40,6 +42,10 @@ type replica struct {
 // setUp makes the generator and the normalization of images.
 func (r *replica) setUp() error {
 	r.random = r.scope.NewGenerator(r.Network.Placement().Device, r.Seed)
+	var err error
+	if r.least, _, err = r.Network.LeastRows(); err != nil {
+		return err
+	}
 	return r.loadNormalization()
 }
 
@@ -119,7 +125,7 @@ func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f to
 		return f, err
 	}
 	err = torch.With(func(s *torch.Scope) error {
-		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From, o.Rows), Size: o.Batch, Part: o.Part, Squares: o.Measured,
+		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From, o.Rows), Size: o.Batch, Part: o.Part, Least: r.least, Squares: o.Measured,
 			Rates: o.Rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing, Ignores: r.Data.Train.Marked != nil, Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler, Peers: peers}
 		if err := errors.Join(r.stream(s, o, &b), s.Err()); err != nil {
 			return err
@@ -154,10 +160,10 @@ func (r *replica) needed(rows int, b *torch.Batches) []bool {
 		return nil
 	}
 	list := make([]bool, rows)
-	for batch := 0; batch < rows; batch += b.Size {
-		size := min(b.Size, rows-batch)
-		for from, part := 0, cmp.Or(min(b.Part, size), size); from < size; from += part {
-			count := min(part, size-from)
+	for batch, size := 0, 0; batch < rows; batch += size {
+		size = torch.Piece(rows-batch, b.Size, b.Least)
+		for from, count := 0, 0; from < size; from += count {
+			count = torch.Piece(size-from, cmp.Or(b.Part, size), b.Least)
 			start, own := b.Peers.Share(count)
 			if own == 0 {
 				start, own = count-1, 1

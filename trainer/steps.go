@@ -78,7 +78,7 @@ func (j *Job) train(n int) error {
 		return err
 	}
 	from, batch := j.Seen, j.batch()
-	rows := min(n*batch, j.Data.Train.Count-from)
+	rows := j.rows(n)
 	t := j.distillation.teacher()
 	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Rates: rates, Optimizer: o, Distill: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Past: t.Past, Length: t.Length,
 		First: j.Steps == 0, Batch: batch, Part: j.microBatch(j.Network, batch, j.devices()), Measured: n == j.untilMeasured()}
@@ -109,11 +109,17 @@ func (j *Job) train(n int) error {
 	return errors.Join(j.countPasses(trainPasses, rows), j.count(f, rows))
 }
 
+// rows is the number of images in the next n steps.
+func (j *Job) rows(n int) int {
+	left, before := j.Data.Train.Count-j.Seen, (n-1)*j.batch()
+	return before + torch.Piece(left-before, j.batch(), j.least)
+}
+
 // count adds the figures of a call to the epoch's.
 func (j *Job) count(f torch.Figures, rows int) error {
 	for k, loss := range f.Losses {
-		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return j.diverged(j.Step+k, loss)
+		if !finite(loss) {
+			return j.diverged(fmt.Sprintf("loss of step %d", j.Step+k), loss)
 		}
 		j.Loss += loss
 		j.Correct += f.Correct[k]

@@ -85,7 +85,8 @@ double batch_statistics(const at::Tensor &x, const NormShape &s, const NormOptio
   const float *before = values(w.before);
   for (int64_t k = 0; k < c; k++) {
     double m = sums[k] / count;
-    double v = std::max(0.0, sums[c + k] / count - m * m);
+    double v = sums[c + k] / count - m * m;
+    if (v < 0) v = 0;  // by rounding; NaN stays
     mean[k] = static_cast<float>(middle[k] + m);
     invstd[k] = static_cast<float>(1.0 / std::sqrt(v + o.eps));
     const double seen = mean[k] + (before == nullptr ? 0.0 : before[k]);

@@ -28,10 +28,11 @@ inline V load(const float *p) {
 template <typename V>
 inline void store(float *p, V v) { std::memcpy(p, &v, sizeof v); }
 
-inline Wide positive(Wide z) { return z > 0.0f ? z : Wide{}; }
-inline float positive(float z) { return z > 0.0f ? z : 0.0f; }
-inline Wide where_positive(Wide z, Wide v) { return z > 0.0f ? v : Wide{}; }
-inline float where_positive(float z, float v) { return z > 0.0f ? v : 0.0f; }
+// NaN passes, and its gradient, as through PyTorch's relu: networks that diverged must look like it.
+inline Wide positive(Wide z) { return z <= 0.0f ? Wide{} : z; }
+inline float positive(float z) { return z <= 0.0f ? 0.0f : z; }
+inline Wide where_positive(Wide z, Wide v) { return z <= 0.0f ? Wide{} : v; }
+inline float where_positive(float z, float v) { return z <= 0.0f ? 0.0f : v; }
 
 inline void add(double *to, Wide v) {
   for (int k = 0; k < kLanes; k++) to[k] += v[k];

@@ -31,6 +31,7 @@ at::Tensor dropout(const Stack &stack, CallPass &pass) {
 at::Tensor batch_norm(const Stack &s, CallPass &) {
   auto tensor = [&](size_t k) { return s[k].isNone() ? at::Tensor() : s[k].toTensor(); };
   const at::Tensor x = s[0].toTensor();
+  if (s[5].toBool()) check_values_per_channel(x, tensor(4));
   if (s[5].toBool() && sharing() != nullptr) return shared_norm(x, {tensor(1), tensor(2), tensor(3), tensor(4), s[6].toDouble(), s[7].toDouble()});
   return at::batch_norm(x, tensor(1), tensor(2), tensor(3), tensor(4), s[5].toBool(), s[6].toDouble(), s[7].toDouble(), s[8].toBool());
 }

@@ -95,4 +95,7 @@ struct SharedNorm {
 };
 at::Tensor shared_norm(const at::Tensor &x, const SharedNorm &n);
 
+// Raises if a channel of a batch has one value, whose variance would make the running one NaN.
+void check_values_per_channel(const at::Tensor &x, const at::Tensor &running_var);
+
 }  // namespace graft

@@ -235,6 +235,7 @@ at::Tensor Program::forward(const at::Tensor &input, bool training, c10::optiona
 }
 
 at::Tensor Program::batch_norm(const graft_instr &c, const at::Tensor &x, bool training) const {
+  if (training) check_values_per_channel(x, weight(c, 3));
   if (training && sharing() != nullptr) return shared_norm(x, {weight(c, 0), weight(c, 1), weight(c, 2), weight(c, 3), c.doubles[0], c.doubles[1]});
   return at::batch_norm(x, weight(c, 0), weight(c, 1), weight(c, 2), weight(c, 3), training, c.doubles[0], c.doubles[1], true);
 }

@@ -12,6 +12,9 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+// The rows of the batch of which x is this process's share.
+int64_t rows_of(const at::Tensor &x) { return sharing() == nullptr ? x.size(0) : sharing()->total; }
+
 // All dimensions but that of the channels.
 std::vector<int64_t> apart(const at::Tensor &x) {
   std::vector<int64_t> dims;
@@ -102,6 +105,12 @@ struct SharedNormFunction : torch::autograd::Function<SharedNormFunction> {
 at::Tensor shared_norm(const at::Tensor &x, const SharedNorm &n) {
   auto maybe = [](const at::Tensor &t) { return t.defined() ? SharedNormFunction::Maybe(t) : c10::nullopt; };
   return SharedNormFunction::apply(x, maybe(n.weight), maybe(n.bias), n);
+}
+
+void check_values_per_channel(const at::Tensor &x, const at::Tensor &running_var) {
+  if (!running_var.defined() || x.dim() < 2 || x.numel() == 0) return;
+  const int64_t values = rows_of(x) * (x.numel() / (x.size(0) * x.size(1)));
+  TORCH_CHECK(values > 1, "training with one value for each channel, of an input of ", x.sizes(), ", has no variance; take batches, and parts of them, of two rows or more");
 }
 
 }  // namespace graft

@@ -22,13 +22,16 @@ Peers *several(graft_peers handle) {
   return peers == nullptr || peers->size == 1 ? nullptr : peers;
 }
 
+// The number of rows to take of those that are left: a rest of fewer than least is taken with them.
+int64_t taken(int64_t left, int64_t most, int64_t least) { return left - most < std::max<int64_t>(least, 1) ? left : most; }
+
 // Feed hands out rows in their order.
 struct Feed {
   at::Tensor inputs, labels, order;
-  int64_t batch;
+  int64_t batch, least;
 
   explicit Feed(const graft_batches &b)
-      : inputs(deref(b.inputs, "the inputs")), labels(deref(b.labels, "the labels")), order(optional(b.order)), batch(b.batch) {
+      : inputs(deref(b.inputs, "the inputs")), labels(deref(b.labels, "the labels")), order(optional(b.order)), batch(b.batch), least(b.least) {
     TORCH_CHECK(batch > 0, "a batch of ", batch, " rows");
     TORCH_CHECK(inputs.size(0) == labels.size(0), inputs.size(0), " inputs for ", labels.size(0), " labels");
     TORCH_CHECK(b.steps >= 0 && (b.steps - 1) * batch < total(), b.steps, " steps of ", batch, " rows need more than the ", total(), " there are");
@@ -36,8 +39,8 @@ struct Feed {
 
   int64_t total() const { return (order.defined() ? order : inputs).size(0); }
 
-  // The last batch may be short.
-  int64_t size(int64_t step) const { return std::min(batch, total() - step * batch); }
+  // The last batch may be short, or longer by a rest that is too short.
+  int64_t size(int64_t step) const { return taken(total() - step * batch, batch, least); }
 
   at::Tensor rows(const at::Tensor &from, int64_t start, int64_t count) const {
     return widened(order.defined() ? from.index_select(0, order.narrow(0, start, count)) : from.narrow(0, start, count));
@@ -327,13 +330,14 @@ class Trainer {
     optimizer_.zero_grad();
     if (b_.mixup > 0) batch.mix(changes_, random_, generator_);
     int64_t part = b_.part > 0 ? std::min(b_.part, batch.size) : batch.size;
-    if (measured && peers_ == nullptr && part == batch.size) part = (part + 1) / 2;
+    if (measured && peers_ == nullptr && part == batch.size) part = std::max(feed_.least, (part + 1) / 2);
     Squares squares(batch.size, measured ? scaler_.scale() : 1);
-    for (int64_t from = 0; from < batch.size; from += part) {
-      const int64_t own = gradients(k, batch, from, std::min(part, batch.size - from));
+    for (int64_t from = 0, count; from < batch.size; from += count) {
+      count = taken(batch.size - from, part, feed_.least);
+      const int64_t own = gradients(k, batch, from, count);
       if (!measured) continue;
       squares.add(optimizer_.gradients(), own);
-      if (from + part < batch.size) optimizer_.zero_grad();
+      if (from + count < batch.size) optimizer_.zero_grad();
     }
     std::vector<at::Tensor> found = optimizer_.gradients();
     if (peers_ != nullptr) exchange(found);
