@@ -168,6 +168,7 @@ func (a *adaptation) follow(c *net2net.Change) (err error) {
 	a.shown.Layers = 0 // counted anew
 	a.revision++
 	a.Batching.Times = nil // of another network
+	a.Fresh = true
 	if a.optimizer, err = a.optimizer.Follow(a.scope, a.Network, c); err != nil {
 		return fmt.Errorf("the optimizer after %s: %w", c.Action, err)
 	}

@@ -43,7 +43,7 @@ type progress struct {
 	Loss       float64       `json:"loss"`               // summed over the epoch's steps
 	Correct    int           `json:"correct"`            // images of the epoch
 	Seen       int           `json:"seen"`               // images of the epoch
-	Fresh      bool          `json:"fresh"`              // steps were done since the last evaluation
+	Fresh      bool          `json:"fresh"`              // steps or surgery changed the network since the last evaluation
 	Validation Score         `json:"validation"`         // last evaluated
 	Curve      decider.Curve `json:"curve,omitzero"`     // of the last whole epoch
 	Abandoned  int           `json:"abandoned"`          // epochs

@@ -124,7 +124,7 @@ func (j *Job) endEpoch() error {
 	return errors.Join(j.chooseIfDue(), j.reorder())
 }
 
-// end is the end of the budget: steps since the last evaluation are evaluated.
+// end is the end of the budget: a network that changed since the last evaluation is evaluated.
 func (j *Job) end() error {
 	j.Over, j.Spent = true, j.Clock.Now()
 	if j.evaluation.kept != nil || !j.Fresh && j.Epoch > 0 {

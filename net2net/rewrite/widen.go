@@ -219,7 +219,8 @@ func (w *widening) spread() {
 	w.share = shares(w.from, n, w.Spread, rand.New(rand.NewPCG(w.Seed, uint64(n)<<32|uint64(w.to))))
 }
 
-// shares gives the copies of each place shares that add up to one. Padding has zero.
+// shares gives the copies of each place shares that add up to one, each at least 1-spread of an equal share. Padding has
+// zero.
 func shares(from []int, n int, spread float64, random *rand.Rand) []float64 {
 	copies := make([][]int, n)
 	for k, f := range from {
@@ -229,19 +230,31 @@ func shares(from []int, n int, spread float64, random *rand.Rand) []float64 {
 	}
 	share := make([]float64, len(from))
 	for _, places := range copies {
-		count := float64(len(places))
-		rest := 1.0
-		for j, k := range places {
-			share[k] = 1 / count
-			if j < len(places)-1 {
-				share[k] += spread * (random.Float64() - 0.5) / count
-			} else {
-				share[k] = rest
-			}
-			rest -= share[k]
+		if len(places) == 0 {
+			continue
 		}
+		count, last := float64(len(places)), len(places)-1
+		for _, k := range places[:last] {
+			share[k] = 1/count + spread*(random.Float64()-0.5)/count
+		}
+		off := remainder(share, places) - 1/count
+		if math.Abs(off) > spread/count { // the last copy alone would bear what all the others deviate
+			for _, k := range places[:last] {
+				share[k] += off / count
+			}
+		}
+		share[places[last]] = remainder(share, places)
 	}
 	return share
+}
+
+// remainder is what the other copies leave of one for the last.
+func remainder(share []float64, places []int) float64 {
+	rest := 1.0
+	for _, k := range places[:len(places)-1] {
+		rest -= share[k]
+	}
+	return rest
 }
 
 // expanded is a dimension's change that follows from that of the axis.
