@@ -259,3 +259,20 @@ func TestInterrupted(t *testing.T) {
 	_, err := smallStudy(4).Run(ctx, toyPolicy((*toy).start), Options{})
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// A job that has done all its work loses none of it when it is preempted.
+func TestJobsWithoutWorkLoseNone(t *testing.T) {
+	s := smallStudy(1)
+	s.Jobs[0].Duration = 0
+	begin := int64(0)
+	o := must(s.Run(context.Background(), toyPolicy(func(s *toy, p *Pool) int64 {
+		if p.Now() == begin && p.Start(s.all[0]) {
+			if begin += 5; begin == 5 {
+				p.Preempt(s.all[0])
+			}
+		}
+		return begin
+	}), Options{}))
+	require.Equal(t, 1, o.Jobs[0].Preemptions)
+	require.Equal(t, int64(5), o.Jobs[0].End, "as soon as it is started again, not 40 s later")
+}

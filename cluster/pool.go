@@ -229,7 +229,9 @@ func (p *Pool) repeat(j *Job, lost float64) {
 		p.fail("the speed model lets job %s lose %v seconds of work; that must not be negative", j.Trace.ID, lost)
 		return
 	}
-	j.work += lost
+	if j.work > 0 || p.extra > 0 { // a job without work has nothing to repeat; with its extra second the original charges it
+		j.work += lost
+	}
 }
 
 // Preempt takes a job off its devices. It loses work, and waits from now on.

@@ -279,9 +279,17 @@ func (n Node) Actions() []string {
 
 // Digest is a SHA-256 in hexadecimal of everything that learning and evaluation depend on: the records with their seeds,
 // and what a policy reads at each decision.
-func (t *Tree) Digest() string {
-	h := sha256.New()
+func (t *Tree) Digest() string { return t.digest(t.Scenario) }
+
+// Content is the digest of the tree under any name.
+func (t *Tree) Content() string {
 	scenario := t.Scenario
+	scenario.Name = ""
+	return t.digest(scenario)
+}
+
+func (t *Tree) digest(scenario tables.Scenario) string {
+	h := sha256.New()
 	scenario.Origin = nil // is a pointer, whose target counts
 	fmt.Fprintf(h, "%+v\n", scenario)
 	if t.Origin != nil {

@@ -48,14 +48,21 @@ func rowMeans(rows [][]float64) (means []float64) {
 	return means
 }
 
+// columnMeans are the means of columns about those of their rows, so that a column without a value in some rows does not
+// differ from others by these rows.
 func columnMeans(rows [][]float64) (means []float64) {
+	var counts []float64
 	for _, row := range rows {
 		for len(means) < len(row) {
-			means = append(means, 0)
+			means, counts = append(means, 0), append(counts, 0)
 		}
+		middle := DividedMean(row)
 		for c, v := range row {
-			means[c] += v / float64(len(rows))
+			means[c], counts[c] = means[c]+v-middle, counts[c]+1
 		}
+	}
+	for c := range means {
+		means[c] /= counts[c]
 	}
 	return means
 }

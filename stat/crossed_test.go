@@ -48,3 +48,30 @@ func TestCrossedIntervalOfFew(t *testing.T) {
 	require.InDeltaSlice(t, []float64{-back.Mean, -back.High, -back.Low}, []float64{there.Mean, there.Low, there.High}, 1e-12)
 	require.InDelta(t, 2.5-7.0/3, there.Mean, 1e-12)
 }
+
+// Rows of other lengths have the intervals that hold, as rows of one length do: what a row lacks is not zero.
+func TestCrossedIntervalsOfRaggedTablesHold(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	held, draws, width := 0, 2000, 0.0
+	for range draws {
+		var columns [6]float64
+		for c := range columns {
+			columns[c] = 0.1 * random.NormFloat64()
+		}
+		var rows [][]float64
+		for r := range 6 {
+			row, own := make([]float64, 3+r%4), random.NormFloat64()
+			for c := range row {
+				row[c] = 50 + own + columns[c] + 0.1*random.NormFloat64()
+			}
+			rows = append(rows, row)
+		}
+		i := CrossedInterval(rows)
+		width += (i.High - i.Low) / float64(draws)
+		if i.Low <= 50 && 50 <= i.High {
+			held++
+		}
+	}
+	require.Greater(t, float64(held)/float64(draws), 0.94)
+	require.Less(t, width, 3.0, "six rows that deviate by one have about two")
+}

@@ -288,3 +288,13 @@ func TestPoliciesOfOtherKinds(t *testing.T) {
 	_, err = Evaluate([]*simulation.Tree{tree}, Structural("mine", p))
 	require.ErrorContains(t, err, "no number")
 }
+
+// A table under two names is refused: it would be learned from when it is left out.
+func TestLeaveOutNoticesATableUnderTwoNames(t *testing.T) {
+	trees := treetest.RandomTrees(t, 3)
+	table, again := *trees[0].Table, *trees[0]
+	table.Name = "copy of tree 0"
+	again.Table = &table
+	_, err := CompareLeftOut(context.Background(), append(trees, &again), twoSeeds(ByScenario))
+	require.ErrorContains(t, err, "tables tree 0 and copy of tree 0 have the same records; give one of them")
+}

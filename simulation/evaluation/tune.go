@@ -48,6 +48,9 @@ func leaveOut(trees []*simulation.Tree, by By, visit func(group string, inside, 
 	if len(groups) < 2 && !(stay && len(groups) == 1) {
 		return errors.New("leave one out: there are no two groups of tables; give more tables")
 	}
+	if err := twice(trees, by); err != nil {
+		return err
+	}
 	for _, group := range groups {
 		var inside, outside []*simulation.Tree
 		for _, t := range trees {
@@ -60,6 +63,19 @@ func leaveOut(trees []*simulation.Tree, by By, visit func(group string, inside, 
 		if err := visit(group, inside, outside); err != nil {
 			return fmt.Errorf("leave %s out: %w", group, err)
 		}
+	}
+	return nil
+}
+
+// twice is an error if a table is in two groups under two names: it would be learned from when it is left out.
+func twice(trees []*simulation.Tree, by By) error {
+	seen := map[string]*simulation.Tree{}
+	for _, t := range trees {
+		content := t.Content()
+		if other := seen[content]; other != nil && by(other) != by(t) {
+			return fmt.Errorf("leave one out: tables %s and %s have the same records; give one of them", other.Name, t.Name)
+		}
+		seen[content] = t
 	}
 	return nil
 }
