@@ -26,7 +26,8 @@ endif
 # Where 'make install' puts graft. DESTDIR comes before it, for packages.
 PREFIX ?= /usr/local
 
-# What 'make release' calls the version.
+# What 'make release' calls the version, and where it puts the archive.
+RELEASE ?= build/release
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 .PHONY: help deps source library wheel build demo test test-long check race race-rooms race-runner bench gpu fuzz install release clean go
@@ -75,18 +76,21 @@ STAMP = $(shell r=$(REVISION) && m=$$(test -z "$$(git status --porcelain 2>/dev/
   echo "-X main.revision=$$r -X main.modified=$$m $(LAZY)")
 # NVML's functions are found when they are called first; hardened compilers ask for all of them at once.
 LAZY = -extldflags=-Wl,-z,lazy
+# The program has no path of this folder or of the module cache: not in traces, and not to search libraries in.
+CLEAN = -trimpath -ldflags "-extld=scripts/link.sh $(STAMP)"
 
 build: deps
-	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
+	@go build $(CLEAN) -o bin/graft ./runner
 
 install: build
 	@scripts/install.sh "$(DESTDIR)$(PREFIX)"
 
-# The program for machines without Go, and what its library is built from there. It is the same
-# in any folder and on any day.
+# The program for machines without Go, and what its library is built from there. It is the same in any
+# folder, from any module cache and on any day, with the Go of go.mod's toolchain line and one C compiler.
 release: source
-	@go build -trimpath -buildvcs=false -ldflags "-buildid= -X main.version=$(VERSION) $(STAMP)" -o build/release/graft ./runner
-	@GRAFT=build/release/graft scripts/release.sh "$(VERSION)"
+	@GOTOOLCHAIN=$$(sed -n 's/^toolchain //p' go.mod) go build -trimpath -buildvcs=false \
+	  -ldflags "-buildid= -extld=scripts/link.sh -X main.version=$(VERSION) $(STAMP)" -o $(RELEASE)/graft ./runner
+	@GRAFT=$(RELEASE)/graft scripts/release.sh "$(VERSION)" $(RELEASE)
 
 demo: build
 	@bin/graft doctor

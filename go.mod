@@ -2,6 +2,8 @@ module graft
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/NVIDIA/go-nvml v0.13.0-1
 	github.com/pelletier/go-toml/v2 v2.4.3

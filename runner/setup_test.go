@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/elf"
 	"fmt"
 	"os"
 	"os/exec"
@@ -154,27 +155,26 @@ func TestMakeWithAWheel(t *testing.T) {
 	require.Regexp(t, `echo "/.*/build/wheel/torch /.*/build/wheel/bin/python"`, printed)
 }
 
-// A release is the same bytes twice, and runs where it is unpacked.
+// A release is the same bytes from two module caches, searches no folder of its builder for libraries, and runs
+// where it is unpacked.
 func TestRelease(t *testing.T) {
 	t.Parallel() // it waits for processes
 	if _, err := os.Stat("../build/src/cgotorch"); err != nil {
 		t.Skip("left out: build/src is missing; run 'make source'")
 	}
 	dir := t.TempDir()
-	program := filepath.Join(dir, "graft")
-	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.version=1.2.3", "-o", program, ".")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	pack := func(to string) string {
-		command := exec.Command("../scripts/release.sh", "1.2.3", to)
-		command.Env = append(os.Environ(), "GRAFT="+program, "SOURCE_DATE_EPOCH=1700000000")
+	pack := func(to string, env ...string) string {
+		command := exec.Command("make", "-s", "--no-print-directory", "-C", "..", "release", "VERSION=1.2.3", "RELEASE="+to)
+		command.Env = append(append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000", "MAKEFLAGS="), env...)
 		out, err := command.CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		return strings.TrimSpace(string(out))
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		return lines[len(lines)-1]
 	}
-	first, second := pack(filepath.Join(dir, "one")), pack(filepath.Join(dir, "two"))
+	first, second := pack(filepath.Join(dir, "one")), pack(filepath.Join(dir, "two"), anotherModuleCache(t)...)
 	require.True(t, contents(t, first) == contents(t, second), "equal sources give equal bytes")
 	require.Equal(t, contents(t, first+".sha256"), contents(t, second+".sha256"))
+	requireNoSearchPath(t, filepath.Join(dir, "one/graft"))
 	list, err := exec.Command("tar", "-xvzf", first, "-C", dir).Output()
 	require.NoError(t, err)
 	home := filepath.Join(dir, strings.TrimSuffix(filepath.Base(first), ".tar.gz"))
@@ -191,13 +191,50 @@ func TestRelease(t *testing.T) {
 	objects, err := filepath.Abs("../build/obj")
 	require.NoError(t, err)
 	require.NoError(t, os.CopyFS(filepath.Join(home, "build/obj"), os.DirFS(objects)))
-	out, err = exec.Command(filepath.Join(home, "scripts/library.sh")).CombinedOutput()
+	out, err := exec.Command(filepath.Join(home, "scripts/library.sh")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	doctor := exec.Command(filepath.Join(home, "bin/graft"), "doctor")
 	doctor.Env = append(os.Environ(), "GRAFT_LIBRARY=")
 	out, err = doctor.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), filepath.Join(home, "build/lib/libgrafttorch.so"))
+}
+
+// anotherModuleCache is the environment of a build whose modules lie in a new folder, and come from this
+// machine's cache.
+func anotherModuleCache(t *testing.T) []string {
+	out, err := exec.Command("go", "env", "GOMODCACHE", "GOFLAGS").Output()
+	require.NoError(t, err)
+	cache, flags, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
+	return []string{"GOMODCACHE=" + t.TempDir(), "GOPROXY=file://" + cache + "/cache/download",
+		"GOFLAGS=" + flags + " -modcacherw"} // so that the test can remove it
+}
+
+// requireNoSearchPath checks that the loader looks for libraries of a program in the system's folders alone.
+func requireNoSearchPath(t *testing.T, program string) {
+	file, err := elf.Open(program)
+	require.NoError(t, err)
+	defer file.Close()
+	for _, tag := range []elf.DynTag{elf.DT_RUNPATH, elf.DT_RPATH} {
+		paths, err := file.DynString(tag)
+		require.NoError(t, err)
+		require.Empty(t, paths, tag.String())
+	}
+}
+
+// The toolchain line makes a release independent of the Go that happens to be installed.
+func TestReleasesNameTheirToolchain(t *testing.T) {
+	toolchain := regexp.MustCompile(`(?m)^toolchain (go1\.\d+\.\d+)$`).FindStringSubmatch(contents(t, "../go.mod"))
+	require.Len(t, toolchain, 2)
+	out, err := exec.Command("make", "-n", "-C", "..", "release").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	command := regexp.MustCompile(`GOTOOLCHAIN=(.*) go build`).FindStringSubmatch(string(out))
+	require.Len(t, command, 2, "%s", out)
+	named := exec.Command("sh", "-c", "echo "+command[1])
+	named.Dir = ".."
+	out, err = named.Output()
+	require.NoError(t, err)
+	require.Equal(t, toolchain[1], strings.TrimSpace(string(out)))
 }
 
 // The container files name what is in the tree, and their shell commands parse.

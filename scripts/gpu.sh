@@ -24,10 +24,10 @@ build() {
 	command -v go >/dev/null || fail "there is no Go here; build where it is, and carry build/gpu and build/src here"
 	mkdir -p build/gpu
 	make -s source &&
-		go build -ldflags '-s -w -extldflags=-Wl,-z,lazy' -o build/gpu/graft ./runner &&
-		go build -ldflags '-s -w -extldflags=-Wl,-z,lazy' -o build/gpu/bench ./bench &&
+		go build -ldflags '-s -w -extld=scripts/link.sh -extldflags=-Wl,-z,lazy' -o build/gpu/graft ./runner &&
+		go build -ldflags '-s -w -extld=scripts/link.sh -extldflags=-Wl,-z,lazy' -o build/gpu/bench ./bench &&
 		for package in torch trainer cluster/node/telemetry; do
-			go test -c -ldflags '-s -w -extldflags=-Wl,-z,lazy' -o "build/gpu/$(basename $package).test" ./$package || exit 1
+			go test -c -ldflags '-s -w -extld=scripts/link.sh -extldflags=-Wl,-z,lazy' -o "build/gpu/$(basename $package).test" ./$package || exit 1
 		done || fail "the programs do not build; the compiler's message is above"
 	echo "gpu: programs are in build/gpu ($(du -sh build/gpu | cut -f1)); with build/src and the checkout, scripts/gpu.sh run needs no Go"
 }

@@ -8,19 +8,10 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"unsafe"
 )
-
-// LibraryVariable is the environment variable with the path of the library to open; if it is
-// set, nothing else is tried.
-const LibraryVariable = "GRAFT_LIBRARY"
-
-const libraryName = "libgrafttorch.so"
 
 // spinCount is the number of times that an idle OpenMP thread looks for work before it
 // sleeps. libgomp's default spins for seconds: three jobs on two processors then do a third
@@ -88,40 +79,6 @@ func openAt(path string) error {
 	}
 	defer C.free(unsafe.Pointer(message))
 	return errors.New(C.GoString(message))
-}
-
-// find searches for the library beside the program, where it was built and where it is
-// installed.
-func find() (string, error) {
-	if path := os.Getenv(LibraryVariable); path != "" {
-		return path, nil
-	}
-	tried := candidates()
-	for _, path := range tried {
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
-		}
-	}
-	return "", &Error{Op: "find LibTorch", kind: ErrNotLoaded,
-		Cause:  fmt.Errorf("no %s in %s", libraryName, strings.Join(tried, ", ")),
-		Remedy: "run 'make deps', or set " + LibraryVariable + " to its path"}
-}
-
-func candidates() []string {
-	var folders []string
-	if program, err := os.Executable(); err == nil {
-		here := filepath.Dir(program)
-		folders = append(folders, here, filepath.Join(here, "../build/lib"), filepath.Join(here, "../lib/graft"))
-	}
-	// A test's executable lies in a temporary folder; its source lies beside the build folder.
-	if _, source, _, ok := runtime.Caller(0); ok {
-		folders = append(folders, filepath.Join(filepath.Dir(source), "../build/lib"))
-	}
-	paths := make([]string, len(folders))
-	for k, folder := range folders {
-		paths[k] = filepath.Join(folder, libraryName)
-	}
-	return paths
 }
 
 // Runtime describes the LibTorch that is open.

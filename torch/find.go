@@ -1,0 +1,74 @@
+package torch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// LibraryVariable is the environment variable with the absolute path of the library to open; if it
+// is set, nothing else is tried.
+const LibraryVariable = "GRAFT_LIBRARY"
+
+const libraryName = "libgrafttorch.so"
+
+// find searches for the library beside the program, where it was built and where it is
+// installed. The first one that exists is the one: if it cannot be read, another is not a substitute.
+func find() (string, error) {
+	if path := os.Getenv(LibraryVariable); path != "" {
+		return path, checkAbsolute(path)
+	}
+	program, _ := os.Executable()
+	_, source, _, _ := runtime.Caller(0)
+	tried := candidates(program, source)
+	for _, path := range tried {
+		if !missing(path) {
+			return path, nil
+		}
+	}
+	return "", &Error{Op: "find LibTorch", kind: ErrNotLoaded,
+		Cause:  fmt.Errorf("no %s in %s", libraryName, strings.Join(tried, ", ")),
+		Remedy: "run 'make deps', or set " + LibraryVariable + " to its path"}
+}
+
+// checkAbsolute refuses a path that another current folder, or the loader's search path, would change.
+func checkAbsolute(path string) error {
+	if filepath.IsAbs(path) {
+		return nil
+	}
+	return &Error{Op: "open LibTorch", Subject: path, kind: ErrNotLoaded,
+		Cause: errors.New(LibraryVariable + " is a relative path"), Remedy: "set it to an absolute path"}
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// candidates returns the paths where the library of a program may be, which was built from a source
+// file of this package. All are absolute: a relative one would open what lies in the current folder.
+func candidates(program, source string) []string {
+	var folders []string
+	if here := filepath.Dir(program); filepath.IsAbs(program) {
+		folders = append(folders, here)
+		// Next to a bin folder only: a program in another one may have a parent that everybody can write to.
+		if filepath.Base(here) == "bin" {
+			folders = append(folders, filepath.Join(here, "../build/lib"), filepath.Join(here, "../lib/graft"))
+		}
+	}
+	// A test's executable lies in a temporary folder; its source lies beside the build folder. With
+	// -trimpath the compiler records a path that starts with the module's name instead.
+	if filepath.IsAbs(source) {
+		folders = append(folders, filepath.Join(filepath.Dir(source), "../build/lib"))
+	}
+	paths := make([]string, len(folders))
+	for k, folder := range folders {
+		paths[k] = filepath.Join(folder, libraryName)
+	}
+	return paths
+}

@@ -1,0 +1,16 @@
+// Command opens prints the library that it opens, or why it opens none.
+package main
+
+import (
+	"fmt"
+
+	"graft/torch"
+)
+
+func main() {
+	if err := torch.Load(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(torch.LibraryPath())
+}
