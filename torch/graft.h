@@ -245,15 +245,34 @@ void graft_optimizer_close(graft_optimizer optimizer);
 
 // ---- processes that train together, each with a copy of the network
 
+// What a store does with a key.
+enum { GRAFT_STORE_SET, GRAFT_STORE_GET, GRAFT_STORE_ADD, GRAFT_STORE_CHECK, GRAFT_STORE_DELETE };
+
 typedef struct {
-  int32_t rank;         // from 0
-  int32_t size;         // of the group
-  const char *store;    // a file that is not there yet, the same for all
-  int32_t device_type;  // where the tensors are: 0 is the CPU, 1 is CUDA
+  int32_t op;
+  const char *key;
+  int64_t key_size;
+  const uint8_t *value;  // to set
+  int64_t value_size;
+  int64_t number;        // to add; then the sum, or whether the key was there
+  uint8_t *found;        // of GET: allocated, to be freed with free
+  int64_t found_size;
+} graft_store_call;
+
+// Does a call on a caller's store, from any thread and without waiting for the key. Returns NULL, or a message
+// to be freed with free.
+typedef char *(*graft_store)(uintptr_t handle, graft_store_call *call);
+
+typedef struct {
+  int32_t rank;          // from 0
+  int32_t size;          // of the group
+  const char *file;      // in which processes of one machine meet; it is not there yet, and the same for all
+  int32_t device_type;   // where the tensors are: 0 is the CPU, 1 is CUDA
   int32_t device_index;
-  int64_t timeout_ms;   // without a word from another process
-  const char *address;  // of this process, for those of other machines; NULL: store is a file of this machine
-  int32_t port;         // with an address: store is the host of rank 0, which listens at this port
+  int64_t timeout_ms;    // without a word from another process
+  const char *address;   // of this process, for those of other machines; NULL: all are on this one
+  graft_store store;     // with an address: the store in which they meet, until the group is closed
+  uintptr_t store_handle;
 } graft_peers_options;
 
 // Returns when all have come. The message of a call that another process failed

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
+	"runtime/cgo"
 	"time"
 	"unsafe"
 )
@@ -23,17 +23,19 @@ type Peers struct {
 	Rank   int // from 0
 	Size   int // of the group
 	handle C.graft_peers
+	store  cgo.Handle // of the store that it calls; zero without one
 	scope  *Scope
 }
 
 // PeersOptions are the options of a group. All fields but Device are required.
 type PeersOptions struct {
-	Rank  int    // of this process, from 0
-	Size  int    // of the group
-	Store string // path of a file that does not exist yet, the same for all, in which they find each other
-	// Address is the IP address at which processes of other machines reach this one. Store is then HOST:PORT
-	// of rank 0, which listens there. Empty means that all are on this machine.
+	Rank int    // of this process, from 0
+	Size int    // of the group
+	File string // path of a file that does not exist yet, the same for all, in which they find each other
+	// Address is the IP address at which processes of other machines reach this one; they find each other in Store
+	// then, without a file. Empty means that all are on this machine.
 	Address string
+	Store   Store // see Address; it is called until the group is closed
 	// Device is the device of the tensors; zero means the CPU. CUDA devices communicate
 	// over NCCL if LibTorch has it, else over Gloo on the host.
 	Device  Device
@@ -46,14 +48,13 @@ func (o PeersOptions) Validate() error {
 	if o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size {
 		faults = append(faults, fmt.Errorf("process %d of %d", o.Rank, o.Size))
 	}
-	if o.Store == "" {
+	switch {
+	case o.Address == "" && o.File == "":
 		faults = append(faults, errors.New("no file to meet by"))
-	}
-	if o.Address != "" {
-		_, port, err := net.SplitHostPort(o.Store)
-		if n, bad := strconv.Atoi(port); err != nil || bad != nil || n < 1 || n > 65535 || net.ParseIP(o.Address) == nil {
-			faults = append(faults, fmt.Errorf("address %s and meeting point %s; expected an IP address, and HOST:PORT", o.Address, o.Store))
-		}
+	case o.Address != "" && net.ParseIP(o.Address) == nil:
+		faults = append(faults, fmt.Errorf("address %s; expected an IP address", o.Address))
+	case o.Address != "" && o.Store == nil:
+		faults = append(faults, errors.New("no store to meet by"))
 	}
 	if o.Timeout < time.Millisecond {
 		faults = append(faults, fmt.Errorf("a timeout of %v; it is a millisecond at least", o.Timeout))
@@ -85,22 +86,18 @@ func (s *Scope) NewPeers(o PeersOptions) *Peers {
 		s.fail(err)
 		return p
 	}
-	host, port := o.Store, 0
-	if o.Address != "" {
-		var text string
-		host, text, _ = net.SplitHostPort(o.Store) // Validate has looked
-		port, _ = strconv.Atoi(text)
-	}
-	store := C.CString(host)
-	defer C.free(unsafe.Pointer(store))
+	file := C.CString(o.File)
+	defer C.free(unsafe.Pointer(file))
 	kind, index := o.Device.code()
-	c := C.graft_peers_options{rank: C.int32_t(o.Rank), size: C.int32_t(o.Size), store: store, device_type: C.int32_t(kind),
-		device_index: C.int32_t(index), timeout_ms: C.int64_t(o.Timeout.Milliseconds()), port: C.int32_t(port)}
+	c := C.graft_peers_options{rank: C.int32_t(o.Rank), size: C.int32_t(o.Size), file: file, device_type: C.int32_t(kind),
+		device_index: C.int32_t(index), timeout_ms: C.int64_t(o.Timeout.Milliseconds())}
 	if o.Address != "" {
 		c.address = C.CString(o.Address)
 		defer C.free(unsafe.Pointer(c.address))
+		p.store = lend(o.Store, &c)
 	}
 	if err := take("make a group", C.graft_peers_new(&c, &p.handle)); err != nil {
+		p.giveBack()
 		s.fail(err)
 		return p
 	}
@@ -139,6 +136,7 @@ func (p *Peers) Close() {
 func (p *Peers) release() {
 	C.graft_peers_close(p.handle)
 	p.handle = nil
+	p.giveBack()
 }
 
 func (p *Peers) pointer() C.graft_peers {

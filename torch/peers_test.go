@@ -71,7 +71,7 @@ func TestAsPeer(t *testing.T) {
 	}
 	within(t, func(s *Scope) {
 		require.NoError(t, SetThreads(1))
-		p := s.NewPeers(PeersOptions{Rank: rank, Size: size, Store: meet, Timeout: timeout})
+		p := s.NewPeers(PeersOptions{Rank: rank, Size: size, File: meet, Timeout: timeout})
 		require.NoError(t, s.Err())
 		data, err := json.Marshal(peerParts[part](t, s, p))
 		require.NoError(t, err)
@@ -398,17 +398,17 @@ func TestASilentProcessIsGivenUp(t *testing.T) {
 
 func TestGroupsThatCannotBe(t *testing.T) {
 	needsPeers(t)
-	good := PeersOptions{Rank: 0, Size: 2, Store: filepath.Join(t.TempDir(), "meet"), Timeout: 200 * time.Millisecond}
+	good := PeersOptions{Rank: 0, Size: 2, File: filepath.Join(t.TempDir(), "meet"), Timeout: 200 * time.Millisecond}
 	cases := map[string]struct {
 		change func(o *PeersOptions)
 		word   string
 	}{
 		"a rank outside":       {func(o *PeersOptions) { o.Rank = 2 }, "process 2 of 2"},
 		"nobody":               {func(o *PeersOptions) { o.Size = 0 }, "process 0 of 0"},
-		"no place to meet":     {func(o *PeersOptions) { o.Store = "" }, "no file to meet by"},
+		"no place to meet":     {func(o *PeersOptions) { o.File = "" }, "no file to meet by"},
 		"no time":              {func(o *PeersOptions) { o.Timeout = 0 }, "a timeout of 0s"},
 		"nobody else comes":    {func(o *PeersOptions) {}, "peer lost"},
-		"no folder to meet in": {func(o *PeersOptions) { o.Store += "/there" }, "peer lost"},
+		"no folder to meet in": {func(o *PeersOptions) { o.File += "/there" }, "peer lost"},
 	}
 	for name, c := range cases {
 		o := good
@@ -418,7 +418,7 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		require.Equal(t, strings.HasPrefix(c.word, "peer"), errors.Is(err, ErrPeer), name)
 	}
 	within(t, func(s *Scope) {
-		p := s.NewPeers(PeersOptions{Rank: 0, Size: 1, Store: filepath.Join(t.TempDir(), "alone"), Timeout: time.Second})
+		p := s.NewPeers(PeersOptions{Rank: 0, Size: 1, File: filepath.Join(t.TempDir(), "alone"), Timeout: time.Second})
 		n := newTestNet(t, s, Float32, 4, 3)
 		x, y := n.examples(t, 8, 10, 3)
 		_, err := Train(n.program(t, ProgramOptions{}), n.adam(false), Batches{Inputs: x, Labels: y, Size: 4, Peers: p})

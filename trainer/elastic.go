@@ -43,7 +43,7 @@ func (t *team) admit(ctx context.Context) error {
 		}
 		if p := network.next(); p != nil {
 			device := t.free()
-			t.members[device] = newMember(device, p)
+			t.members[device] = newMember(device, p, t.group.serve)
 		}
 	}
 	for _, m := range t.sorted() {

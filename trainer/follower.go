@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,10 +18,10 @@ import (
 // scope of [torch.With], which keeps it on one thread. Address is that of a process on another machine than the
 // leader's; empty on the same one. After ctx is cancelled it leaves between two orders.
 func Follow(ctx context.Context, load func() (*dataset.Set, error), address string, orders io.Reader, answers io.Writer) error {
-	f := &follower{ctx: ctx, out: json.NewEncoder(answers), address: address}
+	next, replies := read(ctx, orders)
+	f := &follower{ctx: ctx, leader: &leaderLink{out: json.NewEncoder(answers), replies: replies}, address: address}
 	defer f.close()
 	err := f.begin(load)
-	next := read(ctx, orders)
 	for err == nil && ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
@@ -42,15 +43,23 @@ type received struct {
 	err   error
 }
 
-// read returns orders as they come, until an error.
-func read(ctx context.Context, orders io.Reader) <-chan received {
-	next := make(chan received)
+// read returns orders as they come, until an error, and replies of the leader's store until there are no more.
+func read(ctx context.Context, orders io.Reader) (<-chan received, <-chan storeReply) {
+	next, replies := make(chan received), make(chan storeReply, pending)
 	go func() {
-		in := json.NewDecoder(orders)
+		defer close(replies)
+		in := bufio.NewReader(orders)
 		for more := true; more; {
 			var r received
-			r.err = in.Decode(&r.order)
+			r.err = readJSON(in, orderLine, &r.order)
 			more = r.err == nil
+			if more && r.order.Stored != nil {
+				select {
+				case replies <- *r.order.Stored:
+				default: // nobody waits for them any more
+				}
+				continue
+			}
 			select {
 			case next <- r:
 			case <-ctx.Done():
@@ -58,12 +67,12 @@ func read(ctx context.Context, orders io.Reader) <-chan received {
 			}
 		}
 	}()
-	return next
+	return next, replies
 }
 
 type follower struct {
 	ctx     context.Context // it leaves when this is done
-	out     *json.Encoder
+	leader  *leaderLink
 	data    *dataset.Set
 	device  torch.Device
 	address string       // of this process, for others on other machines; empty on one
@@ -85,7 +94,7 @@ func (f *follower) begin(load func() (*dataset.Set, error)) error {
 	if err != nil {
 		a.Error = err.Error()
 	}
-	return errors.Join(err, f.out.Encode(a))
+	return errors.Join(err, f.leader.say(a))
 }
 
 // answer executes an order and answers it. An error ends the process.
@@ -99,7 +108,7 @@ func (f *follower) answer(o order) error {
 	if a.Lost {
 		err = nil // the leader will make another group
 	}
-	return errors.Join(f.out.Encode(a), err)
+	return errors.Join(f.leader.say(a), err)
 }
 
 func (f *follower) execute(o order) error {
@@ -128,16 +137,12 @@ func (f *follower) meet(m rendezvous) error {
 		return err
 	}
 	f.scope = torch.NewScope()
-	f.peers = f.scope.NewPeers(torch.PeersOptions{Rank: m.Rank, Size: m.Size, Store: m.Store, Address: f.at(m), Device: f.device, Timeout: m.Timeout})
-	return f.scope.Err()
-}
-
-// at is the address of this process in a group of several machines.
-func (f *follower) at(m rendezvous) string {
-	if m.Network {
-		return f.address
+	o := torch.PeersOptions{Rank: m.Rank, Size: m.Size, File: m.File, Device: f.device, Timeout: m.Timeout}
+	if m.Meeting != 0 {
+		o.Address, o.Store = f.address, leadersStore{f.leader, m.Meeting, m.Timeout}
 	}
-	return ""
+	f.peers = f.scope.NewPeers(o)
+	return f.scope.Err()
 }
 
 func (f *follower) copy(c snapshot) error {

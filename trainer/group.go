@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"slices"
 
@@ -26,6 +25,7 @@ type group struct {
 	failed  bool         // since work last succeeded an exchange failed with nobody gone
 	threads int          // of LibTorch while the leader is alone
 	address string       // of the leader, where members are on other machines; empty for one machine
+	meetings
 }
 
 // errAgain means that a process was lost and that the work must be repeated.
@@ -152,35 +152,25 @@ func (g *group) form(others []*member) error {
 	return g.formed()
 }
 
-// place chooses where processes meet, a file or a free port of the leader, and says how to clear it away.
+// place chooses where processes meet, a file or the leader's store, and says how to clear it away.
 func (g *group) place(r *rendezvous) (leave func(), err error) {
 	if g.address != "" {
-		r.Network = true
-		r.Store, err = freePort(g.address)
-		return func() {}, err
+		r.Meeting = g.meetings.open()
+		return func() {}, nil // CUDA devices meet at their first exchange
 	}
 	folder, err := g.files.MkdirTemp("", "graft-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the rendezvous of processes: %w", err)
 	}
-	r.Store = filepath.Join(folder, "meet")
-	return func() { _ = errors.Join(g.files.Remove(r.Store), g.files.Remove(folder)) }, nil
-}
-
-// freePort is a port of an address at which nobody listens.
-func freePort(address string) (string, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
-	if err != nil {
-		return "", fmt.Errorf("find a port for the rendezvous of processes: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	r.File = filepath.Join(folder, "meet")
+	return func() { _ = errors.Join(g.files.Remove(r.File), g.files.Remove(folder)) }, nil
 }
 
 // meet is the leader's part of the rendezvous.
 func (g *group) meet(r rendezvous) error {
 	scope := torch.NewScope()
-	peers := scope.NewPeers(torch.PeersOptions{Size: r.Size, Store: r.Store, Address: g.address, Device: g.Network.Placement().Device, Timeout: r.Timeout})
+	peers := scope.NewPeers(torch.PeersOptions{Size: r.Size, File: r.File, Address: g.address, Store: ownStore{&g.meetings, r.Meeting},
+		Device: g.Network.Placement().Device, Timeout: r.Timeout})
 	if err := scope.Err(); err != nil {
 		return errors.Join(err, scope.Close())
 	}

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,9 @@ type member struct {
 	orders  chan order  // closed when there are no more
 	answers chan answer // closed when the process is gone
 	ready   bool        // its images are loaded, and it waits for orders
+	serve   func(storeCall) storeReply
+	replies chan storeReply
+	written chan struct{} // closed when nothing is written to the process any more
 }
 
 var (
@@ -26,30 +30,48 @@ var (
 // the next, so neither side blocks on the pipe.
 const pending = 8
 
-func newMember(device int, process Process) *member {
-	m := &member{device: device, process: process, orders: make(chan order, pending), answers: make(chan answer, pending)}
+// newMember takes orders to a process and answers from it, and its calls of the group's store to serve.
+func newMember(device int, process Process, serve func(storeCall) storeReply) *member {
+	m := &member{device: device, process: process, orders: make(chan order, pending), answers: make(chan answer, pending),
+		serve: serve, replies: make(chan storeReply), written: make(chan struct{})}
 	go m.write()
 	go m.read()
 	return m
 }
 
 func (m *member) write() {
+	defer close(m.written)
 	out := json.NewEncoder(m.process)
-	for o := range m.orders {
-		_ = out.Encode(o) // a lost process is found by its missing answer
+	for {
+		select {
+		case o, more := <-m.orders:
+			if !more {
+				_ = m.process.Close()
+				return
+			}
+			_ = out.Encode(o) // a lost process is found by its missing answer
+		case r := <-m.replies:
+			_ = out.Encode(order{Stored: &r})
+		}
 	}
-	_ = m.process.Close()
 }
 
 func (m *member) read() {
 	defer close(m.answers)
-	in := json.NewDecoder(m.process)
+	in := bufio.NewReader(m.process)
 	for {
 		var a answer
-		if in.Decode(&a) != nil {
+		if readJSON(in, answerLine, &a) != nil {
 			return
 		}
-		m.answers <- a
+		if a.Store == nil {
+			m.answers <- a
+			continue
+		}
+		select {
+		case m.replies <- m.serve(*a.Store):
+		case <-m.written:
+		}
 	}
 }
 

@@ -46,8 +46,6 @@ type Network struct {
 // Bounds of strangers.
 const (
 	greetTimeout = 10 * time.Second
-	greetLine    = 4096
-	jobLine      = 16 << 20
 	mostGreeted  = 32
 	mostIdle     = 1024
 )
@@ -184,18 +182,9 @@ func (g *guest) say(m greeting) error { return json.NewEncoder(g.conn).Encode(m)
 
 // hear reads a line; an error of the other side is one.
 func (g *guest) hear(most int) (m greeting, err error) {
-	var line []byte
-	for {
-		part, more, err := g.r.ReadLine()
-		if err != nil {
-			return m, err
-		}
-		if line = append(line, part...); len(line) > most {
-			return m, errors.New("it says too much")
-		}
-		if !more {
-			break
-		}
+	line, err := readLine(g.r, most)
+	if err != nil {
+		return m, err
 	}
 	if err := json.Unmarshal(line, &m); err != nil {
 		return m, errors.New("it is no program of graft")

@@ -57,12 +57,18 @@ func join(address string) error {
 // listening is a leader's listener, with so many processes that join it.
 func listening(t *testing.T, count int) (n *trainer.Network, all []*exec.Cmd) {
 	t.Helper()
+	return listeningAt(t, "127.0.0.1:0", count)
+}
+
+// listeningAt is the same at another address.
+func listeningAt(t *testing.T, address string, count int) (n *trainer.Network, all []*exec.Cmd) {
+	t.Helper()
 	r, err := torch.Describe()
 	require.NoError(t, err)
 	if !r.Gloo {
 		t.Skip("this LibTorch has no c10d with Gloo; build the library for another one")
 	}
-	n, err = trainer.ListenFor("127.0.0.1:0", testToken, trainer.Invitation{Version: testVersion}, means)
+	n, err = trainer.ListenFor(address, testToken, trainer.Invitation{Version: testVersion}, means)
 	require.NoError(t, err)
 	path, err := os.Executable()
 	require.NoError(t, err)

@@ -13,14 +13,15 @@ type order struct {
 	Copy     *snapshot   `json:"copy,omitempty"`
 	Train    *trainOrder `json:"train,omitempty"`
 	Evaluate *splitOrder `json:"evaluate,omitempty"`
+	Stored   *storeReply `json:"stored,omitempty"` // to a call of the store, during another order
 }
 
 // rendezvous forms a group.
 type rendezvous struct {
 	Rank    int           `json:"rank"`
 	Size    int           `json:"size"`
-	Store   string        `json:"store"`             // path of the file in which processes find each other, or HOST:PORT of the leader
-	Network bool          `json:"network,omitempty"` // they are on several machines
+	File    string        `json:"file,omitempty"`    // path of the file in which processes of one machine find each other
+	Meeting int64         `json:"meeting,omitempty"` // number of the leader's store in which processes of several machines do; zero on one
 	Threads int           `json:"threads"`
 	Timeout time.Duration `json:"timeout_ns"`
 }
@@ -59,8 +60,10 @@ type splitOrder struct {
 	Test bool `json:"test"` // false is the validation split
 }
 
-// answer is a follower's reply: one when it is ready, then one to each order.
+// answer is a follower's reply: one when it is ready, then one to each order. Before it come calls of the store.
 type answer struct {
+	Store *storeCall `json:"store,omitempty"`
+
 	Data   string `json:"data,omitempty"`   // digest of its images, when it is ready
 	Lost   bool   `json:"lost,omitempty"`   // another process was lost, and nothing was done
 	Error  string `json:"error,omitempty"`  // why the order failed

@@ -108,7 +108,7 @@ func (t *team) start(device int) error {
 	if err != nil {
 		return t.report(results.EventPeerMissing, device, err)
 	}
-	t.members[device] = newMember(device, process)
+	t.members[device] = newMember(device, process, t.group.serve)
 	return nil
 }
 

@@ -8,10 +8,15 @@
 #if defined(USE_C10D_GLOO)
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/version.h>
+
+#include "meeting.h"
 #endif
 #if defined(USE_C10D_NCCL)
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
 
@@ -64,25 +69,39 @@ c10::intrusive_ptr<Backend> gloo(const c10::intrusive_ptr<c10d::Store> &store, c
 }
 
 #if defined(USE_C10D_NCCL)
-// A call waits and throws: by itself NCCL's watchdog would end the process.
+// The interface with an address of this machine, as NCCL names one exactly; empty if there is none.
+std::string interface_of(const std::string &address) {
+  ifaddrs *all = nullptr;
+  if (getifaddrs(&all) != 0) return "";
+  std::string found;
+  for (const ifaddrs *i = all; i != nullptr && found.empty(); i = i->ifa_next) {
+    if (i->ifa_addr == nullptr || (i->ifa_addr->sa_family != AF_INET && i->ifa_addr->sa_family != AF_INET6)) continue;
+    const socklen_t size = i->ifa_addr->sa_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    char host[NI_MAXHOST];
+    if (getnameinfo(i->ifa_addr, size, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0) continue;
+    if (address == std::string(host).substr(0, std::string(host).find('%'))) found = std::string("=") + i->ifa_name;
+  }
+  freeifaddrs(all);
+  return found;
+}
+
+// A call waits and throws: by itself NCCL's watchdog would end the process. It listens at the interface of this
+// process's address, on one machine at the loopback one.
 c10::intrusive_ptr<Backend> nccl(const c10::intrusive_ptr<c10d::Store> &store, const graft_peers_options &o) {
   for (const char *name : {"TORCH_NCCL_BLOCKING_WAIT", "NCCL_BLOCKING_WAIT"}) setenv(name, "1", 0);
   for (const char *name : {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING"}) setenv(name, "0", 0);
+  const std::string interface = interface_of(o.address != nullptr ? o.address : "127.0.0.1");
+  if (!interface.empty()) setenv("NCCL_SOCKET_IFNAME", interface.c_str(), 0);
   auto options = c10d::ProcessGroupNCCL::Options::create();
   options->timeout = std::chrono::milliseconds(o.timeout_ms);
   return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, o.rank, o.size, options);
 }
 #endif
 
-// Where the processes find each other: a file, or a port of rank 0.
+// Where the processes find each other: a file, or the caller's store.
 c10::intrusive_ptr<c10d::Store> meeting(const graft_peers_options &o) {
-  if (o.address == nullptr) return c10::make_intrusive<c10d::FileStore>(o.store, o.size);
-  c10d::TCPStoreOptions options;
-  options.port = static_cast<std::uint16_t>(o.port);
-  options.isServer = o.rank == 0;
-  options.numWorkers = static_cast<std::size_t>(o.size);
-  options.timeout = std::chrono::milliseconds(o.timeout_ms);
-  return c10::make_intrusive<c10d::TCPStore>(o.store, options);
+  if (o.address == nullptr) return c10::make_intrusive<c10d::FileStore>(o.file, o.size);
+  return c10::make_intrusive<Meeting>(o.store, o.store_handle, std::chrono::milliseconds(o.timeout_ms));
 }
 
 std::unique_ptr<Peers> connect(const graft_peers_options &o) {

@@ -1,0 +1,83 @@
+package torch
+
+// #include <stdlib.h>
+// #include "graft.h"
+// extern char *graftCallStore(uintptr_t handle, graft_store_call *call);
+import "C"
+
+import (
+	"fmt"
+	"runtime/cgo"
+	"unsafe"
+)
+
+// Store holds the keys by which processes of several machines find each other. It is called from any thread.
+type Store interface {
+	// Call does one operation. It does not wait until a key is there.
+	Call(StoreCall) (StoreResult, error)
+}
+
+// StoreOp is an operation on a key of a [Store].
+type StoreOp int32
+
+// The operations.
+const (
+	StoreSet    StoreOp = C.GRAFT_STORE_SET    // sets Value
+	StoreGet    StoreOp = C.GRAFT_STORE_GET    // returns Value
+	StoreAdd    StoreOp = C.GRAFT_STORE_ADD    // adds Number to the key's number, and returns the sum
+	StoreCheck  StoreOp = C.GRAFT_STORE_CHECK  // returns 1 if the key is there
+	StoreDelete StoreOp = C.GRAFT_STORE_DELETE // returns 1 if the key was there
+)
+
+// StoreCall is an operation and its operands.
+type StoreCall struct {
+	Op     StoreOp `json:"op"`
+	Key    []byte  `json:"key"`
+	Value  []byte  `json:"value,omitempty"`
+	Number int64   `json:"number,omitempty"`
+}
+
+// StoreResult is the result of an operation.
+type StoreResult struct {
+	Value  []byte `json:"value,omitempty"`
+	Number int64  `json:"number,omitempty"`
+}
+
+// lend lets LibTorch call a store, until giveBack.
+func lend(s Store, o *C.graft_peers_options) cgo.Handle {
+	handle := cgo.NewHandle(s)
+	o.store = C.graft_store(C.graftCallStore)
+	o.store_handle = C.uintptr_t(handle)
+	return handle
+}
+
+func (p *Peers) giveBack() {
+	if p.store != 0 {
+		p.store.Delete()
+		p.store = 0
+	}
+}
+
+// graftCallStore is called by LibTorch, on threads of its own too.
+//
+//export graftCallStore
+func graftCallStore(handle C.uintptr_t, call *C.graft_store_call) (message *C.char) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			message = C.CString(fmt.Sprint("call the store: ", fault))
+		}
+	}()
+	r, err := cgo.Handle(handle).Value().(Store).Call(StoreCall{
+		Op: StoreOp(call.op), Number: int64(call.number),
+		Key:   C.GoBytes(unsafe.Pointer(call.key), C.int(call.key_size)),
+		Value: C.GoBytes(unsafe.Pointer(call.value), C.int(call.value_size)),
+	})
+	if err != nil {
+		return C.CString(err.Error())
+	}
+	call.number = C.int64_t(r.Number)
+	if StoreOp(call.op) == StoreGet {
+		call.found, call.found_size = (*C.uint8_t)(C.CBytes(r.Value)), C.int64_t(len(r.Value))
+	}
+	return nil
+}
