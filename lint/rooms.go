@@ -57,7 +57,7 @@ var rooms = []room{
 	{"learn/candidates", []string{"learn/tensors"}},
 	{"goodput", nil},
 	{"decider", []string{"encoder", "net2net"}},
-	{"trainer", []string{"decider", "net2net", "dataset", "results", "goodput"}},
+	{"trainer", []string{"decider", "net2net", "dataset", "results", "results/listen", "goodput"}},
 	{"simulation/tables", []string{"net2net"}},
 	{"simulation", []string{"trainer", "decider", "simulation/tables"}},
 	{"simulation/grid", []string{"trainer", "decider", "simulation/tables"}},

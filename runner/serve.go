@@ -92,12 +92,13 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 	}
 	gpus, closeGPUs := watchGPUs(environment(ctx), o.every)
 	defer closeGPUs()
-	server := &http.Server{Handler: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion(), GPUs: gpus}), ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
+	pages := serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion(), GPUs: gpus})
+	server := &http.Server{Handler: listen.Bounded(pages, serve.MaxRequests), ConnContext: listen.WithClient, ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
 		WriteTimeout: serve.RenderTimeout, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MaxRequestBytes, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
 	if err := announce(w, serveReport{"http://" + reachable(l) + "/", dir}, o.json); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return attend(ctx, server, listen.LimitConnections(l, serve.MaxConnections))
+	return attend(ctx, server, listen.NewGate(l, time.Now))
 }
 
 // watchGPUs returns a reader of this machine's GPUs, nil where there is none.

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"graft/results/listen"
 )
 
 // Invitation holds the data that followers on other machines receive.
@@ -38,16 +40,15 @@ type Network struct {
 	token    []byte
 	listener net.Listener
 	idle     chan *guest
-	greets   chan struct{} // bounds those that are greeted at once
 	mu       sync.Mutex
 	begun    map[int]bool // devices whose first follower was waited for
 }
 
 // Bounds of strangers.
 const (
-	greetTimeout = 10 * time.Second
-	mostGreeted  = 32
-	mostIdle     = 1024
+	greetTimeout  = 5 * time.Second  // for a stranger, of whom more and more may come
+	inviteTimeout = 10 * time.Second // for those that know the token
+	mostIdle      = 1024
 )
 
 // ListenFor listens for followers at an IP address and a port of this machine.
@@ -66,7 +67,7 @@ func ListenFor(address, token string, i Invitation, m Means) (*Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for followers: %w", err)
 	}
-	n := &Network{Invitation: i, means: m, host: host, token: []byte(token), listener: l, idle: make(chan *guest, mostIdle), greets: make(chan struct{}, mostGreeted), begun: map[int]bool{}}
+	n := &Network{Invitation: i, means: m, host: host, token: []byte(token), listener: listen.NewGate(l, m.Now), idle: make(chan *guest, mostIdle), begun: map[int]bool{}}
 	go n.accept()
 	return n, nil
 }
@@ -117,12 +118,7 @@ func (n *Network) accept() {
 			pause(context.Background(), 100*time.Millisecond) // such as too many open files
 			continue
 		}
-		select {
-		case n.greets <- struct{}{}:
-			go n.greet(conn)
-		default:
-			_ = conn.Close()
-		}
+		go n.greet(conn.(*listen.Client))
 	}
 }
 
@@ -133,8 +129,7 @@ func pause(ctx context.Context, length time.Duration) {
 }
 
 // greet lets those in that know the token and are of the same version.
-func (n *Network) greet(conn net.Conn) {
-	defer func() { <-n.greets }()
+func (n *Network) greet(conn *listen.Client) {
 	g := &guest{Means: n.means, conn: conn, r: bufio.NewReader(conn)}
 	_ = conn.SetDeadline(g.Now().Add(greetTimeout))
 	if err := g.admit(n.token, n.Version); err != nil {
@@ -143,7 +138,8 @@ func (n *Network) greet(conn net.Conn) {
 		return
 	}
 	_ = conn.SetDeadline(time.Time{})
-	watch(conn)
+	g.conn = conn.Release()
+	watch(g.conn)
 	n.enqueue(g)
 }
 
@@ -368,7 +364,7 @@ func (s *seat) take(g *guest, i Invitation) {
 
 // begin gives a follower the job.
 func (g *guest) begin(i Invitation) error {
-	_ = g.conn.SetDeadline(g.Now().Add(greetTimeout))
+	_ = g.conn.SetDeadline(g.Now().Add(inviteTimeout))
 	if err := g.say(greeting{Job: i.Job, Set: i.Set}); err != nil {
 		return err
 	}
@@ -461,7 +457,7 @@ func (g *guest) join(token, version string) (*Leader, error) {
 	if err := trusted(host); err != nil {
 		return nil, err
 	}
-	_ = g.conn.SetDeadline(g.Now().Add(greetTimeout))
+	_ = g.conn.SetDeadline(g.Now().Add(inviteTimeout))
 	if err := g.enter([]byte(token), version); err != nil {
 		return nil, err
 	}

@@ -173,3 +173,24 @@ func TestStrangersAreRefused(t *testing.T) {
 	_, err = trainer.ListenFor("127.0.0.1:0", "short", trainer.Invitation{}, means)
 	require.ErrorContains(t, err, "shorter than 16")
 }
+
+// Connections that say nothing do not keep followers out.
+func TestSlowStrangersKeepNobodyOut(t *testing.T) {
+	n, err := trainer.ListenFor("127.0.0.1:0", testToken, trainer.Invitation{Version: testVersion}, means)
+	require.NoError(t, err)
+	defer n.Close()
+	for k := range 500 {
+		conn, err := net.Dial("tcp", n.Addr())
+		require.NoError(t, err)
+		defer conn.Close()
+		if k%2 == 0 {
+			_, _ = conn.Write([]byte(`{"nonce":"`))
+		}
+	}
+	p, err := n.Start(1)
+	require.NoError(t, err)
+	l, err := trainer.Join(context.Background(), dialing(n.Addr()), testToken, testVersion, means)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	require.NoError(t, p.Kill())
+}

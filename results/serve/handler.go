@@ -45,7 +45,7 @@ func New(o Options) *Handler {
 
 // Limits of the server, which bound its memory under any load.
 const (
-	MaxConnections  = 256              // connections at once; more wait
+	MaxRequests     = 256              // requests answered at once; more are refused
 	MaxRequestBytes = 64 << 10         // bytes of a request, which names runs to compare
 	RenderTimeout   = 90 * time.Second // time to render and send a page
 	maxCacheBytes   = 32 << 20         // bytes of cached pages

@@ -1,18 +1,18 @@
 package control
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/results/listen"
 )
 
 // serveGate serves the handler of an idle job behind a gate, without any timeout, so that
@@ -22,9 +22,9 @@ func serveGate(t *testing.T) (address string) {
 	h.hosts, h.token = func(host string) bool { return host == "127.0.0.1" }, sha256.Sum256([]byte("secret"))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	server := &http.Server{Handler: h, ConnContext: withClient}
+	server := &http.Server{Handler: h, ConnContext: listen.WithClient}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(newGate(l, time.Now, time.Millisecond)) }()
+	go func() { ended <- server.Serve(listen.NewGate(l, time.Now)) }()
 	t.Cleanup(func() {
 		require.NoError(t, server.Close())
 		require.ErrorIs(t, <-ended, http.ErrServerClosed)
@@ -56,7 +56,7 @@ func TestGateKeepsPlacesForTheToken(t *testing.T) {
 	address := serveGate(t)
 	known := keeping(t)
 	require.Equal(t, http.StatusOK, get(t, known, address, "secret", "127.0.0.1").StatusCode)
-	for range 64 {
+	for range 2 * listen.MaxStrangers {
 		c, err := net.Dial("tcp", address)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
@@ -81,51 +81,4 @@ func TestGateAnswersManyWithTheToken(t *testing.T) {
 		require.Equal(t, http.StatusOK, answer.StatusCode)
 		require.Equal(t, k >= mostKnown, answer.Close, k)
 	}
-}
-
-// A new connection takes the place of the oldest one only after its grace period; places
-// that are given back are free at once.
-func TestGateAdmits(t *testing.T) {
-	now := time.Unix(0, 0)
-	g := newGate(nil, func() time.Time { return now }, time.Second)
-	var all []*client
-	admit := func() time.Duration {
-		inside, outside := net.Pipe()
-		t.Cleanup(func() { _ = outside.Close() })
-		all = append(all, &client{Conn: inside, gate: g})
-		return g.admit(all[len(all)-1])
-	}
-	for range mostUnknown {
-		require.Zero(t, admit())
-	}
-	now = now.Add(400 * time.Millisecond)
-	require.Equal(t, 600*time.Millisecond, admit())
-	require.True(t, authorise(context.WithValue(t.Context(), clientKey{}, all[3])))
-	require.Zero(t, admit(), "a known client needs no place")
-	require.NotZero(t, admit())
-	require.NoError(t, all[5].Close())
-	require.Zero(t, admit())
-	now = now.Add(600 * time.Millisecond)
-	require.Zero(t, admit())
-	_, err := all[0].Conn.Write([]byte("x"))
-	require.Error(t, err, "the oldest was closed")
-	require.Len(t, g.unknown, mostUnknown)
-	require.NoError(t, all[3].Close())
-	require.Zero(t, g.known)
-}
-
-// A closed gate ends an Accept that waits for a place.
-func TestGateCloses(t *testing.T) {
-	inner := httptest.NewUnstartedServer(nil).Listener
-	g := newGate(inner, time.Now, time.Hour)
-	for range mostUnknown {
-		g.unknown = append(g.unknown, &client{gate: g, since: time.Now()})
-	}
-	c, err := net.Dial("tcp", inner.Addr().String())
-	require.NoError(t, err)
-	defer c.Close()
-	ended := make(chan error, 1)
-	go func() { _, err := g.Accept(); ended <- err }()
-	require.NoError(t, g.Close())
-	require.ErrorIs(t, <-ended, net.ErrClosed)
 }

@@ -67,7 +67,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal 
 		return listen.Refuse(http.StatusUnauthorized, "send the header Authorization: Bearer TOKEN; a token that graft made is in the run folder's file token",
 			"the request has no token or a wrong one")
 	}
-	if !authorise(r.Context()) {
+	if c := listen.ClientOf(r.Context()); c != nil && c.Trust() > mostKnown {
 		w.Header().Set("Connection", "close")
 	}
 	route, found := routes[r.URL.Path]

@@ -41,6 +41,7 @@ const (
 
 // Limits of the server. They keep slow and greedy clients from slowing the job.
 const (
+	mostKnown     = 32 // connections kept open for clients that sent the token; others close after their answer
 	mostHeader    = 16 << 10
 	mostBody      = 64 << 10
 	answerTimeout = listen.RequestTimeout + answerWithin + 5*time.Second
@@ -98,11 +99,11 @@ func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live, gpus func(
 	}
 	h := &handler{monitor: m, live: live, gpus: gpus, version: s.env.Version, host: s.env.Host, folder: folder, token: sha256.Sum256([]byte(s.token)),
 		hosts: listen.Hosts(s.Address, s.listener, s.Anywhere), log: s.env.Log, patience: answerWithin}
-	s.server = &http.Server{Handler: h, ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout, WriteTimeout: answerTimeout, ConnContext: withClient,
+	s.server = &http.Server{Handler: h, ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout, WriteTimeout: answerTimeout, ConnContext: listen.WithClient,
 		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
 	go func() {
 		defer close(s.done)
-		if err := s.server.Serve(newGate(s.listener, s.env.Now, placeKept)); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.server.Serve(listen.NewGate(s.listener, s.env.Now)); !errors.Is(err, http.ErrServerClosed) {
 			s.env.Log.Error("the server has stopped", zap.Error(err))
 		}
 	}()

@@ -28,8 +28,8 @@ type WatchOptions struct {
 
 // Limits of the server.
 const (
-	mostConnections = 16
-	mostHeader      = 16 << 10 // bytes
+	mostRequests = 16       // answered at once
+	mostHeader   = 16 << 10 // bytes
 )
 
 // watch serves the state of a run. A nil one does nothing.
@@ -79,11 +79,11 @@ func (w *watch) serve(x *execution) error {
 	if err := w.env.WriteText(w.file, address+"\n"); err != nil {
 		return err
 	}
-	w.server = &http.Server{Handler: w, ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout, WriteTimeout: listen.RequestTimeout,
+	w.server = &http.Server{Handler: listen.Bounded(w, mostRequests), ConnContext: listen.WithClient, ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout, WriteTimeout: listen.RequestTimeout,
 		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
 	go func() {
 		defer close(w.done)
-		if err := w.server.Serve(listen.LimitConnections(w.listener, mostConnections)); !errors.Is(err, http.ErrServerClosed) {
+		if err := w.server.Serve(listen.NewGate(w.listener, w.env.Now)); !errors.Is(err, http.ErrServerClosed) {
 			w.env.Log.Error("the server has stopped", zap.Error(err))
 		}
 	}()

@@ -1,0 +1,3 @@
+// Package listen holds what graft's listeners share: checks of addresses and hosts,
+// connection limits, timeouts and error responses.
+package listen

@@ -1,0 +1,140 @@
+package listen
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Limits of a gate.
+const (
+	MaxStrangers = 256                   // connections that have not shown yet what they are
+	placeKept    = 50 * time.Millisecond // for which a new connection keeps its place
+)
+
+// Gate is a listener that keeps slow clients and strangers from blocking others. Connections share a limited
+// number of places until they are trusted: until they sent a token, or a whole request. When all places are
+// taken, a new connection replaces the oldest one of the address that has most of them. An address that has
+// most of them itself waits until its oldest connection has had its place for 50 ms.
+type Gate struct {
+	net.Listener
+	now    func() time.Time
+	most   int
+	kept   time.Duration
+	freed  chan struct{} // holds a value when a place has become free
+	closed chan struct{}
+	once   sync.Once
+
+	mu        sync.Mutex
+	strangers []*Client // oldest first
+	trusted   int
+}
+
+// NewGate puts a gate before a listener. Now is the clock of its times.
+func NewGate(l net.Listener, now func() time.Time) *Gate {
+	return &Gate{Listener: l, now: now, most: MaxStrangers, kept: placeKept, freed: make(chan struct{}, 1), closed: make(chan struct{})}
+}
+
+// Accept waits for a connection, then for its place. The connection is a [Client].
+func (g *Gate) Accept() (net.Conn, error) {
+	conn, err := g.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{Conn: conn, gate: g, from: origin(conn)}
+	for {
+		wait := g.admit(c)
+		if wait <= 0 {
+			return c, nil
+		}
+		if !g.rest(wait) {
+			_ = conn.Close()
+			return nil, net.ErrClosed
+		}
+	}
+}
+
+// origin is the address of the other side: of one machine, or the network of IPv6 that one machine has.
+func origin(conn net.Conn) netip.Prefix {
+	address, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
+	host := address.Addr().Unmap().WithZone("")
+	bits := host.BitLen()
+	if host.Is6() {
+		bits = 64
+	}
+	prefix, _ := host.Prefix(bits) // the zero prefix of a connection without addresses
+	return prefix
+}
+
+// admit gives a connection a place, or says for how long the oldest one of its address keeps its.
+func (g *Gate) admit(c *Client) (wait time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c.since = g.now()
+	if len(g.strangers) >= g.most {
+		crowd, own := g.crowd(c.from)
+		oldest := g.strangers[slices.IndexFunc(g.strangers, func(s *Client) bool { return s.from == crowd })]
+		if age := c.since.Sub(oldest.since); own && age < g.kept {
+			return g.kept - age
+		}
+		g.evict(oldest)
+	}
+	g.strangers = append(g.strangers, c)
+	return 0
+}
+
+// crowd is the origin that has most places, and whether a newcomer's has as many.
+func (g *Gate) crowd(newcomer netip.Prefix) (crowd netip.Prefix, own bool) {
+	count := map[netip.Prefix]int{}
+	for _, s := range g.strangers { // the oldest wins a tie
+		count[s.from]++
+	}
+	for _, s := range g.strangers {
+		if count[s.from] > count[crowd] {
+			crowd = s.from
+		}
+	}
+	return crowd, count[newcomer] == count[crowd]
+}
+
+// evict ends a stranger's connection.
+func (g *Gate) evict(c *Client) {
+	g.leave(c)
+	_ = c.Conn.Close()
+}
+
+// rest waits for a free place, for at most so long. It returns false once the gate is closed.
+func (g *Gate) rest(wait time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	select {
+	case <-g.freed:
+	case <-ctx.Done():
+	case <-g.closed:
+		return false
+	}
+	return true
+}
+
+// leave takes a connection from the strangers, if it is one.
+func (g *Gate) leave(c *Client) bool {
+	k := slices.Index(g.strangers, c)
+	if k < 0 {
+		return false
+	}
+	g.strangers = slices.Delete(g.strangers, k, k+1)
+	select {
+	case g.freed <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// Close stops accepting connections.
+func (g *Gate) Close() error {
+	g.once.Do(func() { close(g.closed) })
+	return g.Listener.Close()
+}
