@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -44,6 +45,7 @@ type options struct {
 	fabric   bool   // measure nothing else
 	degrees  bool   // measure nothing else
 	adaptive bool   // measure nothing else
+	growth   bool   // measure nothing else
 	onlyPPO  bool   // measure nothing else
 	onlyGPT  bool   // measure nothing else
 	gptOf    string // folder of the problem, of a worker of -gpt
@@ -76,6 +78,7 @@ func main() {
 	flag.BoolVar(&o.fabric, "fabric", false, "measure only what episodes of training steps on a network cost")
 	flag.BoolVar(&o.degrees, "degrees", false, "measure only how often learned and constant degrees block jobs")
 	flag.BoolVar(&o.adaptive, "batch", false, "measure only what jobs with adaptive and fixed batches cost until an accuracy; takes -trials seeds")
+	flag.BoolVar(&o.growth, "growth", false, "measure only what growth costs, beside what profiles charge for it")
 	flag.IntVar(&o.trials, "trials", 10, "seeds of each job of -batch")
 	flag.BoolVar(&o.onlyPPO, "ppo", false, "measure PPO against Stable-Baselines3 only")
 	flag.BoolVar(&o.onlyGPT, "gpt", false, "measure only steps of a GPT")
@@ -124,6 +127,9 @@ func run(o options) error {
 	}
 	if o.adaptive {
 		return studyBatches(os.Stdout, o.trials, o.rounds)
+	}
+	if o.growth {
+		return studyGrowth(context.Background(), os.Stdout, "bench/growth", o.rounds)
 	}
 	if o.cluster {
 		return studyCluster(os.Stdout, o.rounds)

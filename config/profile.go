@@ -60,11 +60,27 @@ func WriteProfile(fsys files.FS, path string, p *trainer.Profile) error {
 // FormatProfile is the text of a profile's file.
 func FormatProfile(p *trainer.Profile) string { return dialect.Resolved(p) }
 
+// relativesVersion is raised with every change of how networks are charged that were not measured.
+const relativesVersion = 2
+
 // chargedText is the text of a profile without what changes no result: its origin, the errors
-// of its rates, the power of the device, and the lack of a time of the exchange: digests of earlier versions
-// do not have them.
+// of its rates, the power of the device, and what it lacks of keys that digests of earlier versions
+// do not have. Measurements correct the rates, in a way that has a version.
 func chargedText(p *trainer.Profile) string {
 	charged := *p
 	charged.Made, charged.Fit, charged.Watts = trainer.Provenance{}, trainer.Fit{}, 0
-	return strings.NewReplacer("watts = 0.0\n", "", "exchange_seconds = 0.0\n", "").Replace(FormatProfile(&charged))
+	text := strings.NewReplacer("watts = 0.0\n", "", "exchange_seconds = 0.0\n", "", noRates("graph_step"), "", noRates("graph_batch"), "", `class = "", `, "", "graph = false, ", "").Replace(FormatProfile(&charged))
+	if len(p.Measured) > 0 && !p.Closed() {
+		text += fmt.Sprintf("relatives = %d\n", relativesVersion)
+	}
+	return text
+}
+
+// noRates is the text of a table of costs in which nothing has a rate.
+func noRates(table string) string {
+	text := "[costs." + table + "]\n"
+	for _, name := range trainer.RateNames() {
+		text += name + " = 0.0\n"
+	}
+	return text + "\n"
 }

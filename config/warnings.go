@@ -12,13 +12,13 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := slices.Contains([]string{DecideFixed, DecideScript}, j.Adapt.Decider) && widens(j.Adapt.Actions)
-	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(), j.blindBatch())
+	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(), j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone))
 }
 
 // Warnings lists what a valid file probably does not mean, each in a sentence.
 func (m *Simulation) Warnings() []string {
 	o := m.Simulate
-	return slices.Concat(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)), m.lateGrown())
+	return slices.Concat(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)), m.lateGrown(), m.uncertainGrowth(true))
 }
 
 // unasked warns of decisions that no one asks for.
@@ -65,6 +65,45 @@ func (j *Job) blindBatch() []string {
 		return []string{fmt.Sprintf("adaptive_batch.on: on the profile %s devices divide the time of a step, so the best batch does not depend on their number; set costs.exchange_seconds in a file of the profile", p.Name)}
 	}
 	return nil
+}
+
+// Bounds of the error of a network that was left out of a profile's fit, beyond which what networks grow to is charged too
+// wrong for a comparison of networks of different sizes.
+const (
+	mostMedianMiss = 0.10
+	mostWorstMiss  = 0.25
+)
+
+// uncertainGrowth warns of a measured profile that charges the network, or what it grows to, by an error that is unknown or
+// beyond the bounds.
+func (j *Job) uncertainGrowth(grows bool) []string {
+	p, err := j.Profile()
+	if err != nil || p == nil || len(p.Measured) == 0 || p.Closed() {
+		return nil
+	}
+	n, err := j.Declared(nil)
+	if err != nil {
+		return nil
+	}
+	const remedy = "measure it with 'graft profile' and the file of the job"
+	g, misses := p.GrowthOf(n), fmt.Sprintf("by %.0f%% in the median and %.0f%% at worst", 100*p.Fit.NewStep.Median, 100*p.Fit.NewStep.Worst)
+	if p.Fit.NewStep.Network == "" {
+		misses = "by an unknown error"
+	}
+	switch {
+	case !g.Measured && g.Relatives == 0:
+		return []string{fmt.Sprintf("the profile %s has not measured %s or a network of its class, and its rates are off such a network %s; %s", p.Name, n.Name(), misses, remedy)}
+	case !grows:
+		return nil
+	case g.Measured && g.Relatives == 0:
+		return []string{fmt.Sprintf("the profile %s has measured %s, but nothing that it grows to, so that growth may cost too little or too much; %s", p.Name, n.Name(), remedy)}
+	}
+	median := max(g.Step.Median, g.Batch.Median)
+	if median <= mostMedianMiss && g.Worst() <= mostWorstMiss {
+		return nil
+	}
+	return []string{fmt.Sprintf("the profile %s charges what %s grows to wrong by %.0f%% in the median and %.0f%% at worst, found by leaving out each of %d measured networks; "+
+		"do not compare networks of different sizes by it: measure it again on an idle machine, with more rounds, with 'graft profile' and the file of the job", p.Name, n.Name(), 100*median, 100*g.Worst(), g.Relatives+1)}
 }
 
 // freeBatches warns of jobs that are compared, whose batches differ in size, and a profile on which

@@ -1,9 +1,18 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/trainer"
 )
 
 // A warning comes only where a profile makes wider layers free and the file may widen.
@@ -81,4 +90,59 @@ func TestActionsThatNobodyAsksForAreWarnedOf(t *testing.T) {
 		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
 		assert.Len(t, warnings, tc.warns, "%s: %v", name, warnings)
 	}
+}
+
+// profiled writes a profile with exact times of the networks that are measured by default, of ConvSmall as many as keep says, and
+// with a time of its widened network that is wrong by a factor.
+func profiled(t *testing.T, keep int, wrong float64) string {
+	p := must(trainer.FindProfile("round-gpu"))
+	p.Name = "mine"
+	kept := 0
+	for _, s := range must(trainer.Subjects(model.Shape{3, 32, 32}, 10)) {
+		if s.Name == "ConvSmall" {
+			if kept++; kept > keep {
+				continue
+			}
+		}
+		m := trainer.Measurement{Network: s.Name, Actions: s.Actions, Fingerprint: net2net.Fingerprint(s.Network), Batch: 64, Size: must(trainer.SizeOf(s.Network))}
+		m.StepSeconds, m.BatchSeconds = p.Estimate(m)
+		if kept == 3 && s.Name == "ConvSmall" {
+			m.StepSeconds *= wrong
+		}
+		p.Measured = append(p.Measured, m)
+	}
+	p.Refit()
+	path := filepath.Join(t.TempDir(), "mine.toml")
+	require.NoError(t, WriteProfile(files.OS{}, path, p))
+	return path
+}
+
+// A warning comes where a measured profile does not know the network, or what it grows to.
+func TestUncertainGrowthIsWarnedOf(t *testing.T) {
+	const random = "adapt.decider=random"
+	for name, tc := range map[string]struct {
+		profile string
+		set     []string
+		says    string
+	}{
+		"another network":           {profiled(t, 0, 1), nil, "has not measured ConvSmall or a network of its class, and its rates are off such a network by "},
+		"the network alone":         {profiled(t, 1, 1), []string{random}, "has measured ConvSmall, but nothing that it grows to"},
+		"the network never grows":   {profiled(t, 1, 1), nil, ""},
+		"what it grows to":          {profiled(t, 3, 1), []string{random}, ""},
+		"what it grows to is wrong": {profiled(t, 3, 3), []string{random}, "charges what ConvSmall grows to wrong by"},
+	} {
+		warnings := must(readJob(t, append(tc.set, "time.profile="+tc.profile)...)).Warnings()
+		if tc.says == "" {
+			assert.Empty(t, warnings, name)
+			continue
+		}
+		assert.Len(t, warnings, 1, name)
+		assert.Contains(t, strings.Join(warnings, "\n"), tc.says, name)
+	}
+}
+
+func readJob(t *testing.T, set ...string) (*Job, error) {
+	path := filepath.Join(t.TempDir(), "job.toml")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	return ReadJob(files.OS{}, path, set)
 }

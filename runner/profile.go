@@ -18,28 +18,32 @@ import (
 // profileFlags are the flags of `graft profile`.
 type profileFlags struct {
 	profile.Options
-	fast bool // what exact is not, which is the default
 	json bool // print one JSON object
 }
 
 func newProfileCommand() *cobra.Command {
 	var o profileFlags
 	command := &cobra.Command{
-		Use:   "profile [NETWORK]…",
+		Use:   "profile [NETWORK|CONFIG]…",
 		Short: "Measure the times of steps on a device, for jobs on a virtual clock",
 		Long: `profile measures the time of a training step and of an evaluation batch on a device, for a set
 of small networks and for the networks that are named: names of 'graft model list' or network
-files. Each is measured as it is, and deepened and widened once. All networks are warmed up
+files. Each is measured as it is, and deepened and widened, those that are named
+in up to three places. CONFIG is the file of a job, a
+scenario or a comparison: its network is measured with each action that it may take, at most 16
+of them, and with 6 whole sequences, with its batches and optimizer. All networks are warmed up
 and then take turns in rounds, on random images, as in jobs; the profile has the medians of
 the rounds and half their interquartile ranges. Decisions and operations are measured as well.
 
 Rates are fitted to the measurements: a cost for each example, layer, operation, byte and
-parameter. They charge a job for networks that were not measured, such as those that a decider
-makes. Their error, found by leaving each network out in turn, is printed.
+parameter, separately for networks that run as a graph, such as imported ones. They charge a job
+for networks that were not measured, such as those that a decider makes, scaled as measured
+networks of the same class are. The error, found by leaving each network out in turn, is printed.
 
 'graft train --set time.profile=FILE' uses the profile. It takes about a minute on an idle
 machine; other load makes it less accurate, which shows in the spreads.`,
 		Example: `  graft profile --out laptop.toml
+  graft profile job.toml --out laptop.toml
   graft profile mine.toml ConvNet2 --only --batch 32,128 --out mine.profile.toml
   graft profile show laptop.toml`,
 		Args: cobra.ArbitraryArgs,
@@ -56,11 +60,11 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")
 	flags.IntVar(&o.Threads, "threads", 0, "threads of an operator on the CPU; 0 is all processors")
-	flags.IntSliceVar(&o.Batches, "batch", []int{64, 128}, "examples in a step and in a batch of evaluation; several with commas")
+	flags.IntSliceVar(&o.Batches, "batch", nil, "examples in a step and in a batch of evaluation; several with commas; without it those of CONFIG, or 64,128")
 	flags.IntVar(&o.Rounds, "rounds", 7, "in each of which every network has its turn")
-	flags.StringVar(&o.Optimizer, "optimizer", "adam", "of the steps: "+strings.Join(torch.RuleNames(), ", "))
+	flags.StringVar(&o.Optimizer, "optimizer", "", "of the steps; empty is that of CONFIG, or adam: "+strings.Join(torch.RuleNames(), ", "))
 	flags.BoolVar(&o.Exact, "exact", false, "keep PyTorch's order of operations, as jobs with train.exact do")
-	flags.BoolVar(&o.fast, "fast", false, "take the fast path, as jobs do by default")
+	flags.BoolVar(&o.Fast, "fast", false, "take the fast path, as jobs do by default")
 	flags.BoolVar(&o.Steady, "steady", false, "compute the same bits whatever the number of threads, as jobs with train.steady do")
 	flags.StringVar(&o.Input, "input", "3x32x32", "shape of an example, for networks of the zoo")
 	flags.IntVar(&o.Classes, "classes", 10, "classes of networks of the zoo")

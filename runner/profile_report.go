@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"graft/results/document"
+	"graft/trainer"
 	"graft/work/profile"
 )
 
@@ -80,14 +81,28 @@ func milliseconds(seconds float64) string {
 // profileRates shows rates for as much of each as takes a time that can be read.
 func profileRates(r *profile.Report) *document.Table {
 	t := document.NewTable("rate").Numbers("ms", "", "step", "evaluation")
-	step, batch := r.Profile.Costs.Step.List(), r.Profile.Costs.Batch.List()
+	c := r.Profile.Costs
+	lists := [][]float64{rateList(c.Step), rateList(c.Batch)}
+	if c.GraphStep != (trainer.Rates{}) {
+		t = t.Numbers("ms", "", "graph step", "graph evaluation")
+		lists = append(lists, rateList(c.GraphStep), rateList(c.GraphBatch))
+	}
 	for k, unit := range []struct {
 		text string
 		many float64
 	}{{"a call", 1}, {"100 examples", 100}, {"100 layers with weights", 100}, {"a GFLOP forward", 1e9}, {"a GFLOP forward in groups", 1e9}, {"100 MB of outputs", 1e8}, {"a million parameters", 1e6}} {
-		t.Add(unit.text, rateText(step[k]*unit.many), rateText(batch[k]*unit.many))
+		row := []any{unit.text}
+		for _, list := range lists {
+			row = append(row, rateText(list[k]*unit.many))
+		}
+		t.Add(row...)
 	}
 	return t
+}
+
+func rateList(r trainer.Rates) []float64 {
+	list := r.List()
+	return list[:]
 }
 
 // rateText is a dash where a rate costs nothing.
@@ -103,8 +118,11 @@ func profileFitText(r *profile.Report) string {
 	if r.Fitted == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\nEach of the %d networks was left out, and rates were fitted to the others. They are off it by\n%s"+
-		"and where it was left out with all that it was adapted to, by\n%s", r.Fitted, profileMissesText(r.LeftOut), profileMissesText(r.NewToThem))
+	text := fmt.Sprintf("\nEach of the %d networks was left out and charged by the others. They are off it by\n%s", r.Fitted, profileMissesText(r.LeftOut))
+	if r.NewToThem.Step.Network != "" {
+		text += "and where it was left out with its whole class, by\n" + profileMissesText(r.NewToThem)
+	}
+	return text
 }
 
 func profileMissesText(m profile.Misses) string {

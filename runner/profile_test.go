@@ -53,10 +53,10 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	network, folder := tiny(t), t.TempDir()
 	out := filepath.Join(folder, "here.toml")
 	o := done(t, quickly(network, "--out", out)...)
-	containsAll(t, o.stdout, "here: ", "STEP [ms]", "Tiny deepen:", "Tiny widen:", "There are no rates", "wrote "+out)
+	containsAll(t, o.stdout, "here: ", "STEP [ms]", "Tiny deepen:", "Tiny widen:", "was left out and charged by the others", "wrote "+out)
 	p, err := config.ReadProfile(files.OS{}, out)
 	require.NoError(t, err)
-	require.Len(t, p.Measured, 6)
+	require.Len(t, p.Measured, 12, "the network, deepened in three and widened in two places, with two batches")
 	assert.Regexp(t, `^\d{4}-\d\d-\d\d$`, p.Made.Date)
 	assert.NotEmpty(t, p.Made.Torch)
 	assert.NotEmpty(t, p.Made.Graft)
@@ -69,7 +69,7 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	require.Equal(t, strings.TrimSuffix(shown.stdout, "\n"), strings.Split(o.stdout, "\n\nwrote")[0], "what is shown is what was printed")
 	checked := done(t, "profile", "check", out)
 	require.Contains(t, checked.stdout, out+": ok: here, ")
-	require.Contains(t, checked.stdout, "6 measurements")
+	require.Contains(t, checked.stdout, "12 measurements")
 
 	run := filepath.Join(folder, "run")
 	require.Equal(t, failure.Done, graft(onTiny(network, out, run)...).code)
@@ -81,6 +81,24 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	require.Positive(t, report.Networks[0].Step.Seconds)
 	require.Nil(t, report.Networks[0].Step.Fitted)
 	require.Equal(t, profile.Made{Date: report.Made.Date, Graft: report.Made.Graft, Torch: report.Made.Torch, Device: "cpu", Threads: 1, Rounds: 2, Optimizer: "sgd", Exact: true, Steady: true}, report.Made)
+}
+
+// The file of a job names what is measured: its network with each action that it may take, its batches and its optimizer.
+func TestAProfileIsMeasuredForAJob(t *testing.T) {
+	network, folder := tiny(t), t.TempDir()
+	out := filepath.Join(folder, "p.toml")
+	job := write(t, filepath.Join(folder, "job.toml"), "[network]\nfile = \""+network+"\"\n[data.synthetic]\nsize = 16\nclasses = 3\n[time]\nbudget = \"1s\"\nprofile = \""+out+"\"\n"+
+		"events = [{at = \"300ms\", change = \"up\"}, {at = \"600ms\", change = \"up\"}]\n[train]\nbatch = 24\neval_batch = 48\n[optimizer]\nrule = \"sgd\"\n[adapt]\n"+
+		"decider = \"script\"\nactions = [\"deepen:conv1\", \"widen:conv2:7\"]\n")
+	report := decoded[profile.Report](t, done(t, "profile", "--quiet", "--rounds", "2", "--only", "--json", "--out", out, job).stdout)
+	require.Equal(t, "sgd", report.Made.Optimizer)
+	names := map[string][]int{}
+	for _, n := range report.Networks {
+		names[n.Network] = append(names[n.Network], n.Batch)
+	}
+	require.Equal(t, map[string][]int{"Tiny": {24, 48}, "Tiny deepen:conv1": {24, 48}, "Tiny deepen:conv1 widen:conv2:7": {24, 48}}, names)
+	done(t, "config", "check", job)
+	fails(t, failure.Configuration, "job.toml:", "profile", "--quiet", "--only", write(t, filepath.Join(folder, "job.toml"), "[network]\nfil = \"x\"\n"))
 }
 
 // A job that a profile without rates cannot charge is refused before there is a

@@ -10,13 +10,16 @@ import (
 
 // Costs are the times of work that was not measured.
 type Costs struct {
-	Step               Rates   // of a step of training
-	Batch              Rates   // of a batch of evaluation
-	DecisionSeconds    float64 // for a decision
-	DecisionSpread     float64 // in seconds, half the distance between the quartiles
-	SurgerySeconds     float64 // for an operation, with its calibration and the optimizer that follows
-	SurgerySpread      float64 // in seconds
-	CommunicationShare float64 // share of a step that more devices do not shorten; zero means none
+	Step  Rates // of a step of training
+	Batch Rates // of a batch of evaluation
+	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported ones. Zero means
+	// Step and Batch.
+	GraphStep, GraphBatch Rates
+	DecisionSeconds       float64 // for a decision
+	DecisionSpread        float64 // in seconds, half the distance between the quartiles
+	SurgerySeconds        float64 // for an operation, with its calibration and the optimizer that follows
+	SurgerySpread         float64 // in seconds
+	CommunicationShare    float64 // share of a step that more devices do not shorten; zero means none
 	// ExchangeSeconds is the time in which several devices exchange the gradients of a step. Each then takes its share of
 	// the images, so that its time follows from their number. Zero means that devices divide the time of a step, but
 	// for CommunicationShare.
@@ -57,6 +60,7 @@ func (r Rates) seconds(of Size, rows int) float64 {
 // Validate lists all invalid values.
 func (c Costs) Validate() error {
 	faults := append(c.Step.faults("step"), c.Batch.faults("batch")...)
+	faults = append(append(faults, c.GraphStep.faults("graph_step")...), c.GraphBatch.faults("graph_batch")...)
 	faults = append(faults, positive("decision_seconds", c.DecisionSeconds), positive("decision_spread", c.DecisionSpread),
 		positive("surgery_seconds", c.SurgerySeconds), positive("surgery_spread", c.SurgerySpread), positive("exchange_seconds", c.ExchangeSeconds))
 	if !(c.CommunicationShare >= 0 && c.CommunicationShare <= 1) {
@@ -68,7 +72,18 @@ func (c Costs) Validate() error {
 	if (c.Step == Rates{}) != (c.Batch == Rates{}) {
 		faults = append(faults, errors.New("a step of training and a batch of evaluation both cost something, or neither does"))
 	}
+	if (c.GraphStep == Rates{}) != (c.GraphBatch == Rates{}) || c.GraphStep != (Rates{}) && c.Step == (Rates{}) {
+		faults = append(faults, errors.New("graph_step and graph_batch are given both or neither, and only beside step and batch"))
+	}
 	return errors.Join(faults...)
+}
+
+// rates returns the rates of a kind of work and of network.
+func (c Costs) rates(k Kind, graph bool) Rates {
+	if k == Batches {
+		return ratesOf(kinds[Rates]{c.Batch, c.GraphBatch}, graph)
+	}
+	return ratesOf(kinds[Rates]{c.Step, c.GraphStep}, graph)
 }
 
 // RateNames returns the keys of the rates in a file, in order.

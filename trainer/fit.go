@@ -14,8 +14,8 @@ const fewest = 5
 // Fit is the agreement of rates with measurements; zero means that they were not fitted.
 type Fit struct {
 	Networks int // to which the rates were fitted; zero means none
-	// Step and Batch are errors on networks that were left out of the fit one by one:
-	// the expected error on a network like the measured ones, such as an adapted one.
+	// Step and Batch are errors on networks that were left out one by one: the expected
+	// error on a network whose relatives were measured, such as an adapted one.
 	Step, Batch FitError
 	// NewStep and NewBatch are errors on networks that were left out with all that they
 	// were adapted to, or from: the expected error on any other network.
@@ -29,21 +29,79 @@ type FitError struct {
 	Network string // with the worst error; empty means none
 }
 
-// fitCosts returns the best rates and their errors; zeros if there are too few networks.
-func fitCosts(measured []Measurement) (step, batch Rates, fit Fit) {
-	measured = slices.DeleteFunc(slices.Clone(measured), func(m Measurement) bool { return m.Size == Size{} })
+// fitCosts fits the rates of steps and of batches, and their errors; zeros if there are too few networks.
+func fitCosts(measured []Measurement) (costs Costs, fit Fit) {
+	measured = sized(measured)
+	if fit.Networks = networksIn(measured); fit.Networks < fewest {
+		return Costs{}, Fit{}
+	}
+	step, batch := fitKinds(measured, stepTime, separate(measured)), fitKinds(measured, batchTime, separate(measured))
+	costs.Step, costs.Batch, costs.GraphStep, costs.GraphBatch = step.tree, batch.tree, step.graph, batch.graph
+	any := func(Measurement) bool { return true }
+	fit.Step, fit.NewStep = missOf(measured, stepTime, alone, any), missOf(measured, stepTime, family, any)
+	fit.Batch, fit.NewBatch = missOf(measured, batchTime, alone, any), missOf(measured, batchTime, family, any)
+	return costs, fit
+}
+
+// alone and family say which measurements are left out together.
+func alone(a, b Measurement) bool  { return a.Fingerprint == b.Fingerprint }
+func family(a, b Measurement) bool { return a.class() == b.class() }
+
+// sized returns the measurements from which rates can be fitted.
+func sized(measured []Measurement) []Measurement {
+	return slices.DeleteFunc(slices.Clone(measured), func(m Measurement) bool { return m.Size == Size{} })
+}
+
+func networksIn(measured []Measurement) int {
 	prints := map[string]bool{}
 	for _, m := range measured {
 		prints[m.Fingerprint] = true
 	}
-	if fit.Networks = len(prints); fit.Networks < fewest {
-		return Rates{}, Rates{}, Fit{}
+	return len(prints)
+}
+
+// kinds are two values, of networks that run their tree of layers and of networks that run a graph of operators. The
+// former run fused layers, the latter each operator by itself, so that the same layers take different times.
+type kinds[T any] struct{ tree, graph T }
+
+// split divides measurements by kind.
+func split(measured []Measurement) (k kinds[[]Measurement]) {
+	for _, m := range measured {
+		if m.Graph {
+			k.graph = append(k.graph, m)
+		} else {
+			k.tree = append(k.tree, m)
+		}
 	}
-	alone := func(a, b Measurement) bool { return a.Fingerprint == b.Fingerprint }
-	family := func(a, b Measurement) bool { return a.Network == b.Network }
-	fit.Step, fit.NewStep = miss(measured, stepTime, alone), miss(measured, stepTime, family)
-	fit.Batch, fit.NewBatch = miss(measured, batchTime, alone), miss(measured, batchTime, family)
-	return fitRates(measured, stepTime), fitRates(measured, batchTime), fit
+	return k
+}
+
+// separate reports for which kinds there are enough networks for rates of their own.
+func separate(measured []Measurement) kinds[bool] {
+	s := split(measured)
+	return kinds[bool]{networksIn(s.tree) >= fewest, networksIn(s.graph) >= fewest}
+}
+
+// fitKinds fits the rates of both kinds. A kind that is not fitted separately takes all networks; its rates as a graph are
+// then zero, which stands for those of trees.
+func fitKinds(measured []Measurement, time timeOf, apart kinds[bool]) (r kinds[Rates]) {
+	s := split(measured)
+	if !apart.tree {
+		s.tree = measured
+	}
+	r.tree = fitRates(s.tree, time)
+	if apart.graph {
+		r.graph = fitRates(s.graph, time)
+	}
+	return r
+}
+
+// ratesOf returns the rates of a kind.
+func ratesOf(r kinds[Rates], graph bool) Rates {
+	if graph && r.graph != (Rates{}) {
+		return r.graph
+	}
+	return r.tree
 }
 
 func stepTime(m Measurement) float64  { return m.StepSeconds }
@@ -51,7 +109,7 @@ func batchTime(m Measurement) float64 { return m.BatchSeconds }
 
 // fitRates returns the non-negative rates with the least sum of squared relative errors,
 // so that small networks count as much as large ones.
-func fitRates(measured []Measurement, time func(Measurement) float64) Rates {
+func fitRates(measured []Measurement, time timeOf) Rates {
 	var a [][]float64
 	ones := slices.Repeat([]float64{1}, len(measured))
 	for _, m := range measured {
@@ -66,17 +124,25 @@ func fitRates(measured []Measurement, time func(Measurement) float64) Rates {
 	return Rates{x[0], x[1], x[2], x[3], x[4], x[5], x[6]}
 }
 
-// miss is the error of cross-validation: it leaves measurements that belong together out
-// of the fit and compares them with the rates of the others.
-func miss(measured []Measurement, time func(Measurement) float64, together func(a, b Measurement) bool) FitError {
+// missOf is the error of cross-validation of some networks: measurements that belong together are left out, and compared
+// with what the others charge, by rates and relatives.
+func missOf(measured []Measurement, time timeOf, together func(a, b Measurement) bool, some func(Measurement) bool) FitError {
 	var m FitError
 	var all []float64
+	measured = sized(measured)
+	apart := separate(measured)
+	fits := map[string]kinds[Rates]{}
 	for _, out := range measured {
+		if !some(out) {
+			continue
+		}
 		rest := slices.DeleteFunc(slices.Clone(measured), func(o Measurement) bool { return together(o, out) })
 		if len(rest) == 0 {
 			return FitError{}
 		}
-		relative := math.Abs(fitRates(rest, time).seconds(out.Size, out.Batch)/time(out) - 1)
+		r := leftOut(rest, out, time, apart, fits)
+		charged := r.seconds(out.Size, out.Batch) * correction(relativesOf(rest, out.class(), out.Graph), out.Size, out.Batch, time, r)
+		relative := math.Abs(charged/time(out) - 1)
 		if all = append(all, relative); relative > m.Worst {
 			m.Worst, m.Network = relative, out.String()
 		}
@@ -85,10 +151,26 @@ func miss(measured []Measurement, time func(Measurement) float64, together func(
 	return m
 }
 
+// leftOut returns the rates of what is left, fitted once for each network that is left out.
+func leftOut(rest []Measurement, out Measurement, time timeOf, apart kinds[bool], fits map[string]kinds[Rates]) Rates {
+	s := split(rest)
+	if len(s.tree) == 0 {
+		apart.tree = false
+	}
+	if len(s.graph) == 0 {
+		apart.graph = false
+	}
+	key := out.Network + " " + out.Fingerprint
+	if _, known := fits[key]; !known {
+		fits[key] = fitKinds(rest, time, apart)
+	}
+	return ratesOf(fits[key], out.Graph)
+}
+
 // between is the time of a measured network at another batch size: interpolated between
 // two measured ones or, outside, scaled from the nearest by the rates. The measurements
 // are of one network.
-func between(measured []Measurement, rows int, time func(Measurement) float64, r Rates) (float64, bool) {
+func between(measured []Measurement, rows int, time timeOf, r Rates) (float64, bool) {
 	slices.SortFunc(measured, func(a, b Measurement) int { return cmp.Compare(a.Batch, b.Batch) })
 	k, exact := slices.BinarySearchFunc(measured, rows, func(m Measurement, rows int) int { return cmp.Compare(m.Batch, rows) })
 	if exact {

@@ -37,10 +37,10 @@ func exact(int) float64 { return 1 }
 // The networks that are measured by default differ enough for every rate to be
 // found, and with exact times a network that was left out is foretold.
 func TestTheRatesOfADeviceAreFound(t *testing.T) {
-	step, batch, fit := fitCosts(measuredOn(t, truth, exact))
+	costs, fit := fitCosts(measuredOn(t, truth, exact))
 	for k, name := range RateNames() {
-		require.InEpsilon(t, truth.Step.List()[k], step.List()[k], 1e-3, name)
-		require.InEpsilon(t, truth.Batch.List()[k], batch.List()[k], 1e-3, name)
+		require.InEpsilon(t, truth.Step.List()[k], costs.Step.List()[k], 1e-3, name)
+		require.InEpsilon(t, truth.Batch.List()[k], costs.Batch.List()[k], 1e-3, name)
 	}
 	require.Equal(t, 30, fit.Networks)
 	require.Less(t, fit.Step.Worst, 1e-3)
@@ -52,7 +52,7 @@ func TestTheRatesOfADeviceAreFound(t *testing.T) {
 // A network that is measured wrong is named as the worst, by as much as it is wrong.
 func TestTheWorstMissIsNamed(t *testing.T) {
 	measured := measuredOn(t, truth, func(k int) float64 { return map[bool]float64{true: 1.5, false: 1}[k == 9] })
-	_, _, fit := fitCosts(measured)
+	_, fit := fitCosts(measured)
 	require.Equal(t, measured[18].String(), fit.Step.Network)
 	require.InDelta(t, 1.0/3, fit.Step.Worst, 0.01, "what is left out does not pull the fit towards itself")
 	require.Less(t, fit.Step.Median, 0.05)
@@ -62,7 +62,7 @@ func TestTheWorstMissIsNamed(t *testing.T) {
 // well as it was measured.
 func TestNoiseIsNotLearned(t *testing.T) {
 	noisy := func(k int) float64 { return 1 + 0.1*math.Sin(float64(7*k)) }
-	_, _, fit := fitCosts(measuredOn(t, truth, noisy))
+	_, fit := fitCosts(measuredOn(t, truth, noisy))
 	require.Less(t, fit.Step.Median, 0.12)
 	require.Less(t, fit.NewStep.Median, 0.15)
 }

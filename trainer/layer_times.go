@@ -24,12 +24,13 @@ func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 		return nil, fmt.Errorf("times of the layers of %s: %w", n.Name(), err)
 	}
 	call, none := Size{Bytes: inputBytes(n)}, Size{}
-	times := []LayerTime{{p.Costs.Batch.seconds(call, rows), p.Costs.Step.seconds(call, rows)}}
+	batch, step := p.Costs.rates(Batches, n.Graph != nil), p.Costs.rates(Steps, n.Graph != nil)
+	times := []LayerTime{{batch.seconds(call, rows), step.seconds(call, rows)}}
 	for _, r := range sheet {
 		size := sizeOfLayer(r)
 		times = append(times, LayerTime{
-			p.Costs.Batch.seconds(size, rows) - p.Costs.Batch.seconds(none, rows), // calls and examples count once
-			p.Costs.Step.seconds(size, rows) - p.Costs.Step.seconds(none, rows),
+			batch.seconds(size, rows) - batch.seconds(none, rows), // calls and examples count once
+			step.seconds(size, rows) - step.seconds(none, rows),
 		})
 	}
 	return times, p.scaleTo(n, rows, times)

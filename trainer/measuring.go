@@ -208,7 +208,7 @@ func (m *measuring) measure(ctx context.Context) (*Measured, error) {
 
 // measurement is the median of the rounds. More digits than five would be noise.
 func (c *candidate) measurement(b *burst, size Size) Measurement {
-	t := Measurement{Network: c.Name, Actions: c.Actions, Fingerprint: net2net.Fingerprint(c.Subject.Network), Batch: b.batch, Size: size}
+	t := Measurement{Network: c.Name, Actions: c.Actions, Fingerprint: net2net.Fingerprint(c.Subject.Network), Batch: b.batch, Size: size, Class: c.Subject.Network.Name(), Graph: c.Subject.Network.Graph != nil}
 	step, stepSpread := middle(b.step)
 	batch, batchSpread := middle(b.evaluation)
 	t.StepSeconds, t.StepSpread = digits(step), digits(stepSpread)

@@ -50,6 +50,8 @@ type Measurement struct {
 	StepSpread   float64          // in seconds
 	BatchSeconds float64          // a batch of evaluation
 	BatchSpread  float64          // in seconds
+	Class        string           // of the network, which its relatives share; empty means Network
+	Graph        bool             // it runs a graph of operators, as imported networks do; false means a tree of layers
 	Size                          // of the network; zero excludes it from fits
 }
 
@@ -126,7 +128,10 @@ func (m Measurement) faults(at int) (found []error) {
 }
 
 // Refit fits the rates to the measurements, and sets Fit. Too few networks give no rates.
-func (p *Profile) Refit() { p.Costs.Step, p.Costs.Batch, p.Fit = fitCosts(p.Measured) }
+func (p *Profile) Refit() {
+	c, fit := fitCosts(p.Measured)
+	p.Costs.Step, p.Costs.Batch, p.Costs.GraphStep, p.Costs.GraphBatch, p.Fit = c.Step, c.Batch, c.GraphStep, c.GraphBatch, fit
+}
 
 // Cost is the time of one piece of work. It is a whole number of nanoseconds, so that the
 // sum over many pieces does not depend on grouping. Work that the profile does not know
@@ -238,16 +243,16 @@ func (p *Profile) BatchIsFree() bool {
 	return p.WidthIsFree() && r.ExampleSeconds == 0
 }
 
+// seconds is the measured time of a network. One that was not measured is charged by the rates, corrected as its relatives
+// are.
 func (p *Profile) seconds(w Work) (float64, error) {
-	time, rates := stepTime, p.Costs.Step
 	switch w.Kind {
 	case Deciding:
 		return p.Costs.DecisionSeconds, nil
 	case Surgery:
 		return p.Costs.SurgerySeconds, nil
-	case Batches:
-		time, rates = batchTime, p.Costs.Batch
 	}
+	time, rates := timeOfKind(w.Kind), p.Costs.rates(w.Kind, w.Network.Graph != nil)
 	if same := p.measurements(w); len(same) > 0 {
 		if seconds, known := between(same, w.Rows, time, rates); known {
 			return seconds, nil
@@ -261,7 +266,14 @@ func (p *Profile) seconds(w Work) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("the profile %s: %w", p.Name, err)
 	}
-	return rates.seconds(size, w.Rows), nil
+	return rates.seconds(size, w.Rows) * correction(p.relatives(w.Network), size, w.Rows, time, rates), nil
+}
+
+func timeOfKind(k Kind) timeOf {
+	if k == Batches {
+		return batchTime
+	}
+	return stepTime
 }
 
 // measurements returns those of the work's network, at any batch size.
@@ -278,8 +290,8 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 	return same
 }
 
-// Estimate is the time by the rates of a step and of a batch of evaluation, in seconds,
-// whether the network was measured or not. Both are zero without rates.
-func (p *Profile) Estimate(of Size, rows int) (step, batch float64) {
-	return p.Costs.Step.seconds(of, rows), p.Costs.Batch.seconds(of, rows)
+// Estimate is the time by the rates of a step and of a batch of evaluation of a measured network, in seconds. Both are zero
+// without rates.
+func (p *Profile) Estimate(m Measurement) (step, batch float64) {
+	return p.Costs.rates(Steps, m.Graph).seconds(m.Size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(m.Size, m.Batch)
 }

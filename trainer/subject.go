@@ -44,7 +44,7 @@ func Subjects(input model.Shape, classes int) ([]Subject, error) {
 			return nil, err
 		}
 		first := Subject{Name: name, Network: n}
-		adapted, err := Adapted(first)
+		adapted, err := Adapted(first, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -53,25 +53,45 @@ func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	return all, nil
 }
 
-// Adapted returns a network deepened once and, separately, widened once, as far as it can
-// be, at the middle one of the possible blocks.
-func Adapted(of Subject) ([]Subject, error) {
+// Adapted returns a network deepened and, separately, widened in several ways, as far as it can be: at blocks and layers
+// that are evenly spread.
+func Adapted(of Subject, ways int) ([]Subject, error) {
 	proposals, err := net2net.Proposals(of.Network)
 	if err != nil {
 		return nil, fmt.Errorf("adapt %s: %w", of, err)
 	}
-	var all []Subject
+	var sequences [][]net2net.Action
 	for _, kind := range []net2net.Kind{"deepen", "widen"} {
 		fit := slices.DeleteFunc(slices.Clone(proposals), func(a net2net.Action) bool { return a.Kind != kind })
-		if len(fit) == 0 {
-			continue
+		count := min(ways, len(fit))
+		for k := range count {
+			sequences = append(sequences, []net2net.Action{fit[((2*k+1)*len(fit)-1)/(2*count)]})
 		}
-		a := fit[(len(fit)-1)/2]
-		n := of.Network.Sketch()
-		if _, err := net2net.Apply(n, a, net2net.Options{}); err != nil {
-			return nil, fmt.Errorf("adapt %s: %w", of, err)
+	}
+	all, err := Grown(of, sequences, net2net.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("adapt %s: %w", of, err)
+	}
+	return all[1:], nil
+}
+
+// Grown returns a network, and what sequences of actions make of it, each once. Actions that do not fit are left out.
+func Grown(of Subject, sequences [][]net2net.Action, surgery net2net.Options) ([]Subject, error) {
+	all, seen := []Subject{of}, map[string]bool{net2net.Fingerprint(of.Network): true}
+	for _, sequence := range sequences {
+		s := Subject{Name: of.Name, Network: of.Network.Sketch(), Actions: slices.Clone(of.Actions)}
+		for _, a := range sequence {
+			if _, err := net2net.Apply(s.Network, a, surgery); err == nil {
+				s.Actions = append(s.Actions, a)
+			}
 		}
-		all = append(all, Subject{Name: of.Name, Network: n, Actions: append(slices.Clone(of.Actions), a)})
+		if print := net2net.Fingerprint(s.Network); !seen[print] {
+			seen[print] = true
+			all = append(all, s)
+		}
+	}
+	if len(sequences) > 0 && len(all) == 1 {
+		return nil, fmt.Errorf("none of the actions fits %s", of)
 	}
 	return all, nil
 }

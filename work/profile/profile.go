@@ -14,9 +14,11 @@ import (
 
 	"go.uber.org/zap"
 
+	"graft/config"
 	"graft/files"
 	"graft/model"
 	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch"
 	"graft/trainer"
 	"graft/validate"
@@ -27,10 +29,11 @@ import (
 type Options struct {
 	Device    string // cpu or cuda:N; empty is cpu
 	Threads   int    // of an operator on the CPU; zero is all processors
-	Batches   []int  // examples in a step and in a batch of evaluation; none is 64 and 128
+	Batches   []int  // examples in a step and in a batch of evaluation; none is those of the jobs that are named, or else 64 and 128
 	Rounds    int    // whose median counts; zero is 7
-	Optimizer string // of the steps, such as adam; empty is adam
+	Optimizer string // of the steps, such as adam; empty is that of the first job that is named, or else adam
 	Exact     bool   // keep PyTorch's order of operations; false takes the fast path
+	Fast      bool   // take the fast path; false, without Exact, is what the first job that is named does
 	Steady    bool   // compute the same bits whatever the number of threads
 	Input     string // shape of an example for networks of the zoo; empty is 3x32x32
 	Classes   int    // of networks of the zoo; zero keeps theirs
@@ -45,13 +48,17 @@ type Options struct {
 // Measure measures what steps, batches, decisions and operations of networks take on
 // a device. It does not write the profile.
 func Measure(ctx context.Context, env *work.Env, names []string, o Options) (*trainer.Profile, error) {
-	o.Device, o.Optimizer, o.Input = cmp.Or(o.Device, "cpu"), cmp.Or(o.Optimizer, "adam"), cmp.Or(o.Input, "3x32x32")
+	o.Device, o.Input = cmp.Or(o.Device, "cpu"), cmp.Or(o.Input, "3x32x32")
 	if err := o.validateSizes(); err != nil {
 		return nil, failure.With(failure.Usage, err)
 	}
-	subjects, err := o.subjects(env.Files, names)
+	subjects, err := o.subjects(env, names)
 	if err != nil {
 		return nil, err
+	}
+	o.Optimizer = cmp.Or(o.Optimizer, "adam")
+	if err := o.validateSizes(); err != nil { // of the jobs
+		return nil, failure.With(failure.Configuration, err)
 	}
 	if o.Out != "" {
 		if err := work.MayWriteFile(env.Files, o.Out, o.Force); err != nil {
@@ -90,31 +97,26 @@ func (o Options) validateSizes() error {
 	return errors.Join(faults...)
 }
 
-// subjects are the networks to be measured.
-func (o Options) subjects(fsys files.FS, names []string) ([]trainer.Subject, error) {
+// ways is the number of ways in which a network that is named is deepened, and widened.
+const ways = 3
+
+// subjects are the networks to be measured. What the jobs that are named say of steps becomes an option that is not set.
+func (o *Options) subjects(env *work.Env, names []string) ([]trainer.Subject, error) {
 	if o.Only && len(names) == 0 {
-		return nil, failure.Usagef("option only is for networks that are named; name one of 'graft model list', or a network file")
+		return nil, failure.Usagef("option only is for networks that are named; name one of 'graft model list', a network file, or the file of a job")
 	}
 	input, err := model.ParseShape(o.Input)
 	if err != nil {
 		return nil, err
 	}
+	given := *o
 	var all []trainer.Subject
 	for _, name := range names {
-		n, err := o.load(fsys, name, input)
+		list, err := o.named(env, name, input, given)
 		if err != nil {
 			return nil, err
 		}
-		first := trainer.Subject{Name: networkLabel(name, n), Network: n}
-		all = append(all, first)
-		if o.Plain {
-			continue
-		}
-		adapted, err := trainer.Adapted(first)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, adapted...)
+		all = append(all, list...)
 	}
 	if o.Only {
 		return all, nil
@@ -124,6 +126,50 @@ func (o Options) subjects(fsys files.FS, names []string) ([]trainer.Subject, err
 		return nil, failure.With(failure.Usage, fmt.Errorf("the networks that are measured by default: %w; option only leaves them out", err))
 	}
 	return append(all, others...), nil
+}
+
+// named are the networks of an argument: a network, or that of a job's file, and what it grows to.
+func (o *Options) named(env *work.Env, name string, input model.Shape, given Options) ([]trainer.Subject, error) {
+	if work.IsNetworkFile(name) && !work.IsFolder(env.Files, name) && config.IsConfiguration(env.Files, name) {
+		return o.ofJob(env, name, given)
+	}
+	n, err := o.load(env.Files, name, input)
+	if err != nil {
+		return nil, err
+	}
+	first := trainer.Subject{Name: networkLabel(name, n), Network: n}
+	if o.Plain {
+		return []trainer.Subject{first}, nil
+	}
+	adapted, err := trainer.Adapted(first, ways)
+	return append([]trainer.Subject{first}, adapted...), err
+}
+
+// ofJob are the network of a job, a scenario or a comparison, and what its actions make of it.
+func (o *Options) ofJob(env *work.Env, path string, given Options) ([]trainer.Subject, error) {
+	m, err := config.ReadMeasurable(env.Files, path)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	for _, batch := range m.Batches {
+		if len(given.Batches) == 0 && !slices.Contains(o.Batches, batch) {
+			o.Batches = append(o.Batches, batch)
+		}
+	}
+	o.Optimizer, o.Exact = cmp.Or(o.Optimizer, m.Optimizer), o.Exact || m.Exact && !o.Fast
+	first := trainer.Subject{Name: m.Network.Name(), Network: m.Network}
+	if o.Plain {
+		return []trainer.Subject{first}, nil
+	}
+	if measured := len(m.Sequences); measured < m.All {
+		env.Log.Info("not all actions are measured; the others are charged by those that are", zap.Int("actions", m.All), zap.Int("measured", measured))
+	}
+	all, err := trainer.Grown(first, m.Sequences, m.Surgery)
+	if err != nil || len(m.Sequences) > 0 {
+		return all, err
+	}
+	adapted, err := trainer.Adapted(first, ways)
+	return append(all, adapted...), err
 }
 
 // load makes a network of the zoo for the input and classes, or that of a file as it is.

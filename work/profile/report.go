@@ -5,20 +5,22 @@ import "graft/trainer"
 // Report is a profile for people and programs, with what its rates say of each measurement.
 // `graft profile --json` prints it. Times are in seconds.
 type Report struct {
-	File      string             `json:"file,omitempty"`      // that was written
-	Name      string             `json:"name"`                // of the profile
-	Device    string             `json:"device"`              // that it is about, for people
-	Made      Made               `json:"made"`                // how it came about
-	Networks  []Network          `json:"networks"`            // that were measured
-	Step      map[string]float64 `json:"step_rates"`          // rates of a step of training
-	Batch     map[string]float64 `json:"batch_rates"`         // rates of a batch of evaluation
-	Decision  Cost               `json:"decision"`            // what a decision costs
-	Surgery   Cost               `json:"operation"`           // what an operation on a network costs
-	Alone     float64            `json:"communication_share"` // part of a step that does not shrink with more devices
-	Fitted    int                `json:"fitted_networks"`     // zero where the rates were not fitted
-	LeftOut   Misses             `json:"left_out"`            // of networks that were left out one by one
-	NewToThem Misses             `json:"new"`                 // of those that were left out with all that they were adapted to
-	Profile   *trainer.Profile   `json:"-"`                   // that it reports
+	File      string             `json:"file,omitempty"`              // that was written
+	Name      string             `json:"name"`                        // of the profile
+	Device    string             `json:"device"`                      // that it is about, for people
+	Made      Made               `json:"made"`                        // how it came about
+	Networks  []Network          `json:"networks"`                    // that were measured
+	Step      map[string]float64 `json:"step_rates"`                  // rates of a step of training
+	Batch     map[string]float64 `json:"batch_rates"`                 // rates of a batch of evaluation
+	GraphStep map[string]float64 `json:"graph_step_rates,omitempty"`  // of a step of a network that runs as a graph; missing: those of step_rates
+	GraphEval map[string]float64 `json:"graph_batch_rates,omitempty"` // of a batch of its evaluation
+	Decision  Cost               `json:"decision"`                    // what a decision costs
+	Surgery   Cost               `json:"operation"`                   // what an operation on a network costs
+	Alone     float64            `json:"communication_share"`         // part of a step that does not shrink with more devices
+	Fitted    int                `json:"fitted_networks"`             // zero where the rates were not fitted
+	LeftOut   Misses             `json:"left_out"`                    // of networks that were left out one by one
+	NewToThem Misses             `json:"new"`                         // of those that were left out with all that they were adapted to
+	Profile   *trainer.Profile   `json:"-"`                           // that it reports
 }
 
 // Made records how a profile was measured.
@@ -79,8 +81,11 @@ func NewReport(p *trainer.Profile, file string) *Report {
 		Alone: p.Costs.CommunicationShare, Fitted: p.Fit.Networks,
 		LeftOut:   Misses{Miss(p.Fit.Step), Miss(p.Fit.Batch)},
 		NewToThem: Misses{Miss(p.Fit.NewStep), Miss(p.Fit.NewBatch)}, Profile: p}
+	if p.Costs.GraphStep != (trainer.Rates{}) {
+		r.GraphStep, r.GraphEval = rateMap(p.Costs.GraphStep), rateMap(p.Costs.GraphBatch)
+	}
 	for _, m := range p.Measured {
-		step, batch := p.Estimate(m.Size, m.Batch)
+		step, batch := p.Estimate(m)
 		r.Networks = append(r.Networks, Network{Network: m.String(), Fingerprint: m.Fingerprint, Batch: m.Batch,
 			Step: newTime(m.StepSeconds, m.StepSpread, step), Evaluation: newTime(m.BatchSeconds, m.BatchSpread, batch)})
 	}

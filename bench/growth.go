@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"graft/config"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// growing are the networks of -growth: those with a file were imported from PyTorch.
+var growing = []string{"cnn.toml", "resnet.toml", "convnext.toml", "vit.toml", "gpt.toml", "ConvNet2", "ConvNet3", "ConvSmall", "FeedForwardNet2", "MobileNetV2"}
+
+// Limits of a network's measurements.
+const (
+	growthWays    = 3  // ways to deepen and to widen, as graft profile NETWORK measures
+	growthActions = 12 // single actions, as graft profile JOB measures
+	growthWhole   = 4  // sequences of two and of three actions
+)
+
+// studyGrowth measures what growth costs, beside what profiles charge for it that were measured without it.
+func studyGrowth(ctx context.Context, out io.Writer, folder string, rounds int) error {
+	if err := torch.SetThreads(1); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\ncosts of growth: charged over measured ratios of a grown network to the network before, a batch of 64, 1 thread, processor time, medians of %d rounds\n", rounds)
+	var all []*grownNetwork
+	for _, name := range growing {
+		g, err := measureGrowth(ctx, filepath.Join(folder, name), name, rounds)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, g)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "network\tprofiled\twork\theld out\tmedian error\tworst\trates alone, median\tworst\t")
+	for _, by := range []string{byNetwork, byJob} {
+		p := profileOfGrowth(all, by)
+		var steps, batches growthErrors
+		for _, g := range all {
+			s, b := g.errors(p, by)
+			s.print(table, g.name, by, "step")
+			b.print(table, g.name, by, "evaluation")
+			steps.add(s)
+			batches.add(b)
+		}
+		steps.print(table, "all", by, "step")
+		batches.print(table, "all", by, "evaluation")
+	}
+	return table.Flush()
+}
+
+// Which networks a profile measured.
+const (
+	byNetwork = "graft profile NETWORK"
+	byJob     = "graft profile JOB"
+)
+
+// grownNetwork is a network with the measurements of what it grows to.
+type grownNetwork struct {
+	name     string
+	subjects map[string]*model.Network // by fingerprint
+	measured []trainer.Measurement     // the network itself is the first
+	profiled map[string]map[string]bool
+}
+
+func measureGrowth(ctx context.Context, path, name string, rounds int) (*grownNetwork, error) {
+	n, err := growingNetwork(path, name)
+	if err != nil {
+		return nil, err
+	}
+	first := trainer.Subject{Name: n.Name(), Network: n}
+	few, err := trainer.Adapted(first, growthWays)
+	if err != nil {
+		return nil, err
+	}
+	singles, err := trainer.Adapted(first, growthActions/2)
+	if err != nil {
+		return nil, err
+	}
+	var actions []net2net.Action
+	for _, s := range singles {
+		actions = append(actions, s.Actions[0])
+	}
+	whole, err := trainer.Grown(first, sequencesOf(actions), net2net.Options{})
+	if err != nil {
+		return nil, err
+	}
+	g := &grownNetwork{name: n.Name(), subjects: map[string]*model.Network{}, profiled: map[string]map[string]bool{byNetwork: {}, byJob: {}}}
+	all := append(append(append([]trainer.Subject{first}, few...), singles...), whole[1:]...)
+	for k, s := range all {
+		print := net2net.Fingerprint(s.Network)
+		g.subjects[print] = s.Network
+		g.profiled[byNetwork][print] = g.profiled[byNetwork][print] || k <= len(few)
+		g.profiled[byJob][print] = g.profiled[byJob][print] || k <= len(few)+len(singles)
+	}
+	m, err := trainer.Measure(ctx, all, trainer.MeasureOptions{Batches: []int{batchSize}, Rounds: rounds, Now: func() time.Time {
+		return time.Unix(0, int64(1e9*processorTime()))
+	}})
+	if err == nil {
+		g.measured = m.Networks
+	}
+	return g, err
+}
+
+func growingNetwork(path, name string) (*model.Network, error) {
+	if strings.HasSuffix(name, ".toml") {
+		return config.ReadNetwork(files.OS{}, path)
+	}
+	return model.Zoo(name, model.ZooOptions{Input: model.Shape{3, 32, 32}, Classes: 10})
+}
+
+// sequencesOf are some sequences of two and of three actions.
+func sequencesOf(actions []net2net.Action) (list [][]net2net.Action) {
+	n := len(actions)
+	for k := range min(growthWhole, n) {
+		a, b, c := actions[k*n/growthWhole%n], actions[(k+n/2)%n], actions[(k+n/2+1)%n]
+		list = append(list, []net2net.Action{a, b}, []net2net.Action{a, b, c})
+	}
+	return list
+}
+
+// profileOfGrowth is a profile that measured some of the networks.
+func profileOfGrowth(all []*grownNetwork, by string) *trainer.Profile {
+	m := trainer.Measured{}
+	for _, g := range all {
+		for _, one := range g.measured {
+			if g.profiled[by][one.Fingerprint] {
+				m.Networks = append(m.Networks, one)
+			}
+		}
+	}
+	return m.Profile("growth", "this machine", trainer.Provenance{})
+}
+
+// growthErrors are relative errors of ratios: charged, and by the rates alone of networks that run fused layers.
+type growthErrors struct{ charged, rates []float64 }
+
+func (e *growthErrors) add(other growthErrors) {
+	e.charged, e.rates = append(e.charged, other.charged...), append(e.rates, other.rates...)
+}
+
+func (e *growthErrors) print(w io.Writer, name, by, work string) {
+	if len(e.charged) == 0 {
+		return
+	}
+	worst := func(list []float64) (most float64) {
+		for _, v := range list {
+			most = max(most, v)
+		}
+		return 100 * most
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f%%\t%.1f%%\t%.1f%%\t%.1f%%\t\n", name, by, work, len(e.charged), 100*median(e.charged), worst(e.charged), 100*median(e.rates), worst(e.rates))
+}
+
+// errors compares what a profile charges for growth with what was measured, for the networks that the profile lacks.
+func (g *grownNetwork) errors(p *trainer.Profile, by string) (step, batch growthErrors) {
+	base := g.measured[0]
+	for _, m := range g.measured[1:] {
+		if g.profiled[by][m.Fingerprint] {
+			continue
+		}
+		cost := func(k trainer.Kind) float64 {
+			of := func(print string) float64 {
+				return p.Cost(trainer.Work{Kind: k, Count: 1, Rows: batchSize, Network: g.subjects[print]}).Seconds()
+			}
+			return of(m.Fingerprint) / of(base.Fingerprint)
+		}
+		asTree := m
+		asTree.Graph = false
+		oldStep, oldBatch := p.Estimate(asTree)
+		off := func(ratio, measured, before float64) float64 { return math.Abs(ratio/(measured/before) - 1) }
+		step.charged = append(step.charged, off(cost(trainer.Steps), m.StepSeconds, base.StepSeconds))
+		step.rates = append(step.rates, off(oldStep/base.StepSeconds, m.StepSeconds, base.StepSeconds))
+		batch.charged = append(batch.charged, off(cost(trainer.Batches), m.BatchSeconds, base.BatchSeconds))
+		batch.rates = append(batch.rates, off(oldBatch/base.BatchSeconds, m.BatchSeconds, base.BatchSeconds))
+	}
+	return step, batch
+}

@@ -1,0 +1,136 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/config/decode"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/simulation/grid"
+)
+
+// Measurable holds the networks that a profile measures to charge a job, and how.
+type Measurable struct {
+	Network   *model.Network     // at the start, without weights
+	Sequences [][]net2net.Action // of actions, by which the network may grow
+	All       int                // the number of single actions of which Sequences has some
+	Surgery   net2net.Options    // how the actions are done
+	Batches   []int              // examples of a step and of a batch of evaluation
+	Optimizer string             // of the steps
+	Exact     bool               // as train.exact
+}
+
+// Limits of what is measured. More would take longer than it gains: the others are charged by their relatives.
+const (
+	mostSingle = 16 // actions on the network at the start
+	mostWhole  = 6  // whole sequences
+)
+
+// IsConfiguration reports whether a file is the configuration of a job, a scenario or a comparison, and not a network.
+func IsConfiguration(fsys files.FS, path string) bool {
+	doc, err := decode.Open(fsys, path)
+	return err == nil && !isJSON(path) && !slices.ContainsFunc([]string{"layers", "operators", "transformer"}, doc.Has) &&
+		slices.ContainsFunc([]string{"network", "time", "train", "data", "adapt", "simulate", "compare"}, doc.Has)
+}
+
+// ReadMeasurable reads a job, a scenario or a comparison as what a profile measures. The profile that the file names need
+// not be there yet.
+func ReadMeasurable(fsys files.FS, path string) (*Measurable, error) {
+	f, _, err := Read(fsys, path, nil)
+	if err != nil {
+		again, _, failed := Read(fsys, path, []string{"time.profile=steady"})
+		if failed != nil {
+			return nil, err
+		}
+		f = again
+	}
+	switch c := f.(type) {
+	case *Job:
+		return c.measurable(fsys, c.spaces())
+	case *Sweep:
+		g := grid.Space{Actions: c.Compare.Actions, Kinds: c.Compare.Kinds, Decisions: c.Decisions()}
+		return c.measurable(fsys, append(c.spaces(), g))
+	case *Simulation:
+		return c.measurable(fsys, []grid.Space{c.ground(nil)})
+	}
+	return nil, fmt.Errorf("read %s: expected the file of a job, a scenario or a comparison, or of a network", path)
+}
+
+// spaces are the sequences of a job's decider.
+func (j *Job) spaces() []grid.Space {
+	a, decisions := j.Adapt, max(1, j.Decisions())
+	switch a.Decider {
+	case DecideNone:
+		return nil
+	case DecideScript:
+		var list []grid.Space
+		for k := range a.Actions { // a space of one choice at each decision
+			list = append(list, grid.Space{Actions: a.Actions[:k+1], Decisions: -1})
+		}
+		return list
+	}
+	return []grid.Space{{Actions: a.Actions, Kinds: a.Kinds, Decisions: decisions}}
+}
+
+func (j *Job) measurable(fsys files.FS, spaces []grid.Space) (*Measurable, error) {
+	n, err := j.Declared(fsys)
+	if err != nil {
+		return nil, err
+	}
+	o := j.Options()
+	o.EnsureDefaults()
+	m := &Measurable{Network: n, Surgery: j.Adapt.Surgery, Batches: []int{o.Batch}, Optimizer: o.Optimizer.Rule.String(), Exact: o.Exact}
+	for _, batch := range []int{o.EvalBatch, o.AdaptiveBatch.Most, o.MicroBatch} {
+		if batch > 0 && !slices.Contains(m.Batches, batch) {
+			m.Batches = append(m.Batches, batch)
+		}
+	}
+	for _, g := range spaces {
+		g.Network, g.Surgery = n, j.Adapt.Surgery
+		if err := m.add(g); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// add adds the sequences of a space: single actions first, and then whole ones.
+func (m *Measurable) add(g grid.Space) error {
+	if g.Decisions < 0 {
+		m.Sequences = append(m.Sequences, g.Actions)
+		m.All++
+		return nil
+	}
+	single := g
+	single.Decisions = 1
+	list, all, err := single.Sequences(mostSingle)
+	if err != nil {
+		return err
+	}
+	m.All += all
+	if g.Decisions > 1 {
+		whole, _, err := g.Sequences(mostWhole)
+		if err != nil {
+			return err
+		}
+		list = append(list, whole...)
+	}
+	for _, texts := range list {
+		var sequence []net2net.Action
+		for _, text := range texts {
+			a, err := net2net.ParseAction(text)
+			if err != nil {
+				return err
+			}
+			if a.Kind != net2net.None {
+				sequence = append(sequence, a)
+			}
+		}
+		if len(sequence) > 0 {
+			m.Sequences = append(m.Sequences, sequence)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package trainer
+
+import (
+	"cmp"
+	"math"
+
+	"graft/model"
+	"graft/net2net"
+)
+
+// timeOf selects the time of a kind of work from a measurement.
+type timeOf func(Measurement) float64
+
+// relative is a measured network of the same class as another one, at all of its batch sizes.
+type relative []Measurement
+
+// relatives returns the measured networks of a class that run in the same way: what a network was before it grew, and
+// what else it was grown to. Measurements without sizes say nothing about others.
+func (p *Profile) relatives(n *model.Network) []relative {
+	if len(p.Measured) == 0 {
+		return nil
+	}
+	return relativesOf(p.Measured, n.Name(), n.Graph != nil)
+}
+
+// class is the class that a measured network shares with its relatives.
+func (m Measurement) class() string { return cmp.Or(m.Class, m.Network) }
+
+func relativesOf(measured []Measurement, class string, graph bool) (all []relative) {
+	at := map[string]int{}
+	for _, m := range measured {
+		if m.class() != class || m.Graph != graph || m.Size == (Size{}) {
+			continue
+		}
+		k, known := at[m.Fingerprint]
+		if !known {
+			k = len(all)
+			at[m.Fingerprint], all = k, append(all, nil)
+		}
+		all[k] = append(all[k], m)
+	}
+	return all
+}
+
+// leastDistance keeps weights finite for networks of equal size.
+const leastDistance = 1e-3
+
+// correction is the ratio of the measured to the fitted times of relatives: the geometric mean, in which a relative
+// counts by the inverse square of its distance in size (Shepard 1968). So a network that grows a little costs a little
+// more than before, whether it was measured or not. Without relatives it is 1.
+func correction(all []relative, of Size, rows int, time timeOf, r Rates) float64 {
+	sum, weights := 0.0, 0.0
+	for _, ms := range all {
+		size := ms[0].Size
+		measured, known := between(ms, rows, time, r)
+		fitted := r.seconds(size, rows)
+		if !known || fitted <= 0 || measured <= 0 {
+			continue
+		}
+		d := size.distance(of) + leastDistance
+		sum, weights = sum+math.Log(measured/fitted)/(d*d), weights+1/(d*d)
+	}
+	if weights == 0 {
+		return 1
+	}
+	return math.Exp(sum / weights)
+}
+
+// distance is the sum of the logarithms of the ratios of two networks' quantities.
+func (s Size) distance(of Size) float64 {
+	a, b, sum := s.counts(1), of.counts(1), 0.0
+	for k := range a {
+		sum += math.Abs(math.Log((a[k] + 1) / (b[k] + 1)))
+	}
+	return sum
+}
+
+// Growth is the error of charging networks that were not measured but have measured relatives, such as those that a
+// decider makes of a measured network.
+type Growth struct {
+	Measured    bool     // the network itself was measured
+	Relatives   int      // other measured networks of its class
+	Step, Batch FitError // each relative was left out and charged by the others; zero for fewer than two
+}
+
+// Worst is the larger of the worst errors of a step and of a batch of evaluation.
+func (g Growth) Worst() float64 { return max(g.Step.Worst, g.Batch.Worst) }
+
+// GrowthOf returns how well a profile with rates charges what a network grows to.
+func (p *Profile) GrowthOf(n *model.Network) Growth {
+	all := p.relatives(n)
+	g, print := Growth{Relatives: len(all)}, net2net.Fingerprint(n)
+	for _, ms := range all {
+		if ms[0].Fingerprint == print {
+			g.Measured, g.Relatives = true, len(all)-1
+		}
+	}
+	if len(all) > 1 && !p.Closed() {
+		some := func(m Measurement) bool { return m.class() == n.Name() && m.Graph == (n.Graph != nil) }
+		g.Step, g.Batch = missOf(p.Measured, stepTime, alone, some), missOf(p.Measured, batchTime, alone, some)
+	}
+	return g
+}
