@@ -147,22 +147,56 @@ func (n *Network) Save() (*weights.Set, error) {
 	return set, nil
 }
 
+// StateDict leaves out of a network's weights what PyTorch has in no state dict: the constants of a graph.
+func (n *Network) StateDict(set *weights.Set) *weights.Set {
+	constant := map[string]bool{}
+	for _, e := range n.State() {
+		constant[e.Name] = e.Slot.Role == Constant
+	}
+	dict := &weights.Set{Metadata: set.Metadata}
+	for _, t := range set.Tensors {
+		if !constant[t.Name] {
+			dict.Tensors = append(dict.Tensors, t)
+		}
+	}
+	return dict
+}
+
+// WithConstants adds constants that a state dict lacks and a graph says the values of.
+func (n *Network) WithConstants(set *weights.Set) (*weights.Set, error) {
+	if n.Graph == nil {
+		return set, nil
+	}
+	drawn, err := n.Graph.DrawnConstants()
+	if err != nil {
+		return nil, err
+	}
+	whole, given := *set, byName(set)
+	for _, w := range drawn {
+		if _, ok := given[w.Name]; !ok {
+			whole.Tensors = append(slices.Clip(whole.Tensors), w)
+		}
+	}
+	return &whole, nil
+}
+
 // Load copies weights into the network by name. Names and shapes must match exactly; on a
 // mismatch nothing is changed and the error lists all differences. Counts of running
-// statistics, which PyTorch before 0.4.1 did not write, default to zero.
+// statistics, which PyTorch before 0.4.1 did not write, default to zero, and constants that a graph
+// says how to draw, which are in no state dict, to these.
 func (n *Network) Load(set *weights.Set) error {
 	if n.scope == nil {
 		return errors.New("load weights: the network has no tensors to load into")
 	}
 	byName, entries := byName(set), n.State()
-	if err := fits(n.Name(), entries, byName); err != nil {
+	if err := n.fits(entries, byName); err != nil {
 		return err
 	}
 	return torch.With(func(s *torch.Scope) error {
 		for _, e := range entries {
 			if w, ok := byName[e.Name]; ok {
 				s.Copy(e.Tensor, torch.FromWeights(s, n.device, w))
-			} else {
+			} else if e.Slot.Role == Seen {
 				s.Fill(e.Tensor, 0)
 			}
 		}
@@ -172,7 +206,7 @@ func (n *Network) Load(set *weights.Set) error {
 
 // Fits reports how weights differ from the network's in names and shapes, as Load does, without
 // loading them.
-func (n *Network) Fits(set *weights.Set) error { return fits(n.Name(), n.State(), byName(set)) }
+func (n *Network) Fits(set *weights.Set) error { return n.fits(n.State(), byName(set)) }
 
 func byName(set *weights.Set) map[string]weights.Tensor {
 	tensors := make(map[string]weights.Tensor, len(set.Tensors))
@@ -183,14 +217,16 @@ func byName(set *weights.Set) map[string]weights.Tensor {
 }
 
 // fits lists the differences between weights and the network.
-func fits(name string, entries []Entry, byName map[string]weights.Tensor) error {
+func (n *Network) fits(entries []Entry, byName map[string]weights.Tensor) error {
 	var shapes, missing, others []string
 	known := make(map[string]bool)
 	for _, e := range entries {
 		known[e.Name] = true
 		w, ok := byName[e.Name]
 		switch {
-		case !ok && e.Slot.Role != Seen:
+		case !ok && e.Slot.Role == Constant && !n.draws(e.Name):
+			missing = append(missing, fmt.Sprintf("%s %v is missing; a state dict has no constants, the .safetensors file of an export has them", e.Name, e.Slot.Shape))
+		case !ok && e.Slot.Role != Seen && e.Slot.Role != Constant:
 			missing = append(missing, fmt.Sprintf("%s %v is missing", e.Name, e.Slot.Shape))
 		case ok && !sameShape(w.Shape, e.Slot.Shape):
 			shapes = append(shapes, fmt.Sprintf("%s is %v in the file and %v in the network", e.Name, w.Shape, e.Slot.Shape))
@@ -206,7 +242,13 @@ func fits(name string, entries []Entry, byName map[string]weights.Tensor) error 
 		return nil
 	}
 	return fmt.Errorf("load weights: they are not those of this %s, which needs %d tensors; the file has %d:\n  %s\ntake the weights of this network, or the network of these weights",
-		name, len(entries), len(byName), strings.Join(faults, "\n  "))
+		n.Name(), len(entries), len(byName), strings.Join(faults, "\n  "))
+}
+
+// draws reports whether a graph says the values of a constant.
+func (n *Network) draws(name string) bool {
+	t := n.Graph.Tensor(name)
+	return t != nil && t.DrawnConstant()
 }
 
 // someOf keeps the first differences of a kind and counts the others.

@@ -73,6 +73,14 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 	return n, nil
 }
 
+// WriteWeights writes the weights of a network. A file of PyTorch has its state dict, which a strict load_state_dict takes.
+func WriteWeights(fsys files.FS, path string, n *model.Network, set *weights.Set) error {
+	if slices.Contains([]string{".pth", ".pt"}, strings.ToLower(filepath.Ext(path))) {
+		set = n.StateDict(set)
+	}
+	return weights.Write(fsys, path, set)
+}
+
 // ReadWeights reads a file of weights, or the trained weights of a run folder.
 func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 	if IsFolder(fsys, path) {

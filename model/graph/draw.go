@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,6 +43,31 @@ func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
 		set.Tensors = append(set.Tensors, w)
 	}
 	return set, nil
+}
+
+// DrawnConstants are the constants whose Init says their values, without random numbers.
+func (g *Graph) DrawnConstants() (list []weights.Tensor, err error) {
+	for _, t := range g.Tensors {
+		if !t.DrawnConstant() {
+			continue
+		}
+		values, err := t.draw(t.Init, nil)
+		if err != nil {
+			return nil, fmt.Errorf("draw %s: %w", t.Name, err)
+		}
+		w, err := t.encode(values)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, w)
+	}
+	return list, nil
+}
+
+// DrawnConstant reports whether a tensor is a constant whose values its Init says.
+func (t Tensor) DrawnConstant() bool {
+	how, _, _ := strings.Cut(t.Init, " ")
+	return t.Role == Constant && slices.Contains([]string{"zeros", "ones", "full", "rotary"}, how)
 }
 
 // Undrawn are the tensors of which nothing says how their first values are drawn: they come from a file of weights.

@@ -3,6 +3,7 @@ package python
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,15 +28,21 @@ func graphSource(n *model.Network, o Options) string {
 	for _, t := range g.Tensors {
 		fmt.Fprintf(&b, "        self.hold(%s, %s, %s, %s, %s)\n", quote(t.Name), quote(string(t.Role)), shapeText(t.Shape), dtypeText(t.DType), quote(t.Tied))
 	}
+	if slices.ContainsFunc(g.Tensors, isConstant) {
+		b.WriteString("        self.restore({k: v for k, v in read(_beside()).items() if k in self.constants})\n")
+	}
 	b.WriteString("\n    def forward(self, x):\n        aten, w = torch.ops.aten, self.tensors()\n")
 	for k := range g.Nodes {
 		fmt.Fprintf(&b, "        %s\n", w.call(&g.Nodes[k]))
 	}
 	fmt.Fprintf(&b, "        return %s\n", w.names[g.Output])
-	text := fmt.Sprintf(tail, quote(o.Weights), "Network", "Network")
-	b.WriteString(strings.Replace(text, "net.load_state_dict(read(path))", "net.restore(read(path))", 1))
+	b.WriteString(o.images())
+	fmt.Fprintf(&b, tail, quote(o.Weights), "Network", "net.load(read(path))", "Network")
 	return b.String()
 }
+
+// isConstant reports whether a tensor is in no state dict.
+func isConstant(t graph.Tensor) bool { return t.Role == graph.Constant }
 
 const graphClasses = `
 
@@ -66,24 +73,34 @@ class _Module(nn.Module):
             module, rest = module._modules[rest[0]], rest[1:]
         name = "_".join(rest)
         if not hasattr(self, "held"):
-            self.held = {}
+            self.held, self.constants = {}, set()
         self.held[path] = (module, name)
-        if tied:
-            other, own = self.held[tied]
-            module.register_parameter(name, getattr(other, own))
-        elif role == "parameter":
-            module.register_parameter(name, nn.Parameter(torch.zeros(shape, dtype=dtype)))
+        tensor = getattr(*self.held[tied]) if tied else torch.zeros(shape, dtype=dtype)
+        if role != "parameter":
+            module.register_buffer(name, tensor, persistent=role == "buffer")
         else:
-            module.register_buffer(name, torch.zeros(shape, dtype=dtype), persistent=role == "buffer")
+            module.register_parameter(name, tensor if tied else nn.Parameter(tensor))
+        if role == "constant":
+            self.constants.add(path)
 
     def tensors(self):
         return {path: getattr(module, name) for path, (module, name) in self.held.items()}
 
     def restore(self, state):
-        """Copies weights by name, constants that are in no state dict among them."""
+        """Copies tensors by name, constants that are in no state dict among them."""
+        own = self.tensors()
         with torch.no_grad():
-            for path, tensor in self.tensors().items():
-                tensor.copy_(state[path])
+            for path, tensor in state.items():
+                if path not in own or own[path].shape != tensor.shape:
+                    raise RuntimeError("the weights have %s %s, which is not this network's" % (path, list(tensor.shape)))
+                own[path].copy_(tensor)
+
+    def load(self, state):
+        """Restores all tensors; constants may be missing, and then stay."""
+        missing = [path for path in self.held if path not in state and path not in self.constants]
+        if missing:
+            raise RuntimeError("the weights lack " + ", ".join(missing))
+        self.restore(state)
 `
 
 // graphWriter names the values of a graph.

@@ -46,7 +46,7 @@ const classNames = `
 CLASSES = %s
 `
 
-// tail takes the file of weights and twice the network's class.
+// tail takes the file of weights, the network's class, the statement that gives it weights, and the class again.
 const tail = `
 
 _TYPES = {
@@ -76,12 +76,16 @@ def read(path):
     return state
 
 
+def _beside():
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), %s)
+
+
 def load(path=None):
     """The network with the weights of a file, by default those beside this module."""
     if path is None:
-        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), %s)
+        path = _beside()
     net = %s()
-    net.load_state_dict(read(path))
+    %s
     return net.eval()
 
 

@@ -31,7 +31,7 @@ func Source(n *model.Network, o Options) (string, error) {
 	if n.Graph != nil {
 		return graphSource(n, o), nil
 	}
-	w := &writer{taken: map[string]bool{"nn": true, "torch": true, "json": true, "os": true, "load": true, "read": true, "normalize": true, "CLASSES": true}, classes: map[string]string{}}
+	w := &writer{taken: map[string]bool{"nn": true, "torch": true, "json": true, "os": true, "load": true, "read": true, "_beside": true, "normalize": true, "CLASSES": true}, classes: map[string]string{}}
 	root := w.identifier(n.Name(), "Network")
 	parts, err := w.parts(n.Root, "            ")
 	if err != nil {
@@ -49,14 +49,20 @@ func Source(n *model.Network, o Options) (string, error) {
 		fmt.Fprintf(&b, "    _name = %s\n\n", quote(n.Name()))
 	}
 	fmt.Fprintf(&b, "    def __init__(self):\n        super().__init__(\n%s        )\n\n%s", parts, forward)
+	b.WriteString(o.images())
+	fmt.Fprintf(&b, tail, quote(o.Weights), root, "net.load_state_dict(read(path))", root)
+	return b.String(), nil
+}
+
+// images are CLASSES and normalize, where the options have them.
+func (o Options) images() (text string) {
 	if o.Classes != nil {
-		fmt.Fprintf(&b, classNames, names(o.Classes))
+		text = fmt.Sprintf(classNames, names(o.Classes))
 	}
 	if o.Mean != nil {
-		fmt.Fprintf(&b, normalization, numbers(o.Mean), numbers(o.Deviation))
+		text += fmt.Sprintf(normalization, numbers(o.Mean), numbers(o.Deviation))
 	}
-	fmt.Fprintf(&b, tail, quote(o.Weights), root, root)
-	return b.String(), nil
+	return text
 }
 
 // writer collects the classes of containers.

@@ -112,7 +112,11 @@ func read(fsys files.FS, target string, o Options, weighty bool) (s source, err 
 	if err != nil || s.weights == nil {
 		return s, err
 	}
-	return s, failure.With(failure.Usage, s.network.Fits(s.weights))
+	if err := s.network.Fits(s.weights); err != nil {
+		return s, failure.With(failure.Usage, err)
+	}
+	s.weights, err = s.network.WithConstants(s.weights)
+	return s, err
 }
 
 func writeNetwork(fsys files.FS, path, _ string, s source) error {
@@ -120,7 +124,7 @@ func writeNetwork(fsys files.FS, path, _ string, s source) error {
 }
 
 func writeWeights(fsys files.FS, path, _ string, s source) error {
-	return weights.Write(fsys, path, s.weights)
+	return work.WriteWeights(fsys, path, s.network, s.weights)
 }
 
 func writeONNX(fsys files.FS, path, version string, s source) error {

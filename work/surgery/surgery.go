@@ -11,7 +11,6 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/torch"
-	"graft/torch/weights"
 	"graft/work"
 )
 
@@ -255,7 +254,7 @@ func (t *session) write() error {
 			if err != nil {
 				return err
 			}
-			return weights.Write(t.env.Files, t.Out, set)
+			return work.WriteWeights(t.env.Files, t.Out, t.net, set)
 		}),
 		save(t.ModelOut, func() error { return config.WriteNetwork(t.env.Files, t.ModelOut, t.net) }),
 		save(t.RecordOut, func() error { return net2net.WriteRecord(t.env.Files, t.RecordOut, t.changes) }))
