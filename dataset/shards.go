@@ -75,6 +75,9 @@ func shards(fsys files.FS, folder string) (all []sample, err error) {
 			return nil, fmt.Errorf("read %s: it has more than %d images", folder, maxImages)
 		}
 	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("read %s: %w: its shards hold no images", folder, ErrMissing)
+	}
 	return all, nil
 }
 

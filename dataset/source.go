@@ -88,9 +88,9 @@ func everyRow(count int) []int {
 	return rows
 }
 
-// shareOf is a share of count, such that at least one stays on either side.
+// shareOf is a share of count, such that at least one stays on either side where there are two.
 func shareOf(count int, share float64) int {
-	return max(1, min(count-1, int(math.Round(share*float64(count)))))
+	return min(count, max(1, min(count-1, int(math.Round(share*float64(count))))))
 }
 
 // apart draws want of the rows, from each class in proportion, and returns the others and

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"slices"
 
 	"graft/model/graph"
 	"graft/torch"
@@ -38,11 +39,14 @@ func (b *builder) addNode(n *node) error {
 	}
 	c := &call{builder: b, node: n}
 	for _, name := range n.in {
-		o, ok := b.values[name]
+		o, ok := b.values[name] // the empty name is an input that is left out
 		if !ok && name != "" && len(b.missed) == 0 {
 			return fmt.Errorf("it reads %.100q, which nothing before it gives", name)
 		}
 		c.operands = append(c.operands, o)
+	}
+	if err := b.checkResults(n); err != nil {
+		return err
 	}
 	make, known := operators[n.op]
 	if !known || n.domain != "" && n.domain != "ai.onnx" {
@@ -58,6 +62,19 @@ func (b *builder) addNode(n *node) error {
 	for _, made := range b.out.Graph.Nodes[before:] {
 		if !torch.KnowsOperator(made.Operator) {
 			return b.miss(n, "graft has no "+made.Operator+"; export the network as a .pt2 archive")
+		}
+	}
+	return nil
+}
+
+// checkResults returns an error unless each result has a name that nothing else in the model has: ONNX assigns a name once.
+func (b *builder) checkResults(n *node) error {
+	for k, name := range n.out {
+		if name == "" && k > 0 {
+			continue // an optional result that is left out
+		}
+		if name == "" || b.values[name].given || slices.Contains(n.out[:k], name) {
+			return fmt.Errorf("its result %.100q has no name, or that of an input, a tensor or an earlier result; export the model again", name)
 		}
 	}
 	return nil

@@ -69,6 +69,9 @@ type builder struct {
 func (b *builder) build() error {
 	b.readModules()
 	for _, t := range b.message.initializers {
+		if b.values[t.name].given || t.name == "" {
+			return fmt.Errorf("two tensors are named %.100q, or one has no name; export the model again", t.name)
+		}
 		b.addInitializer(t)
 	}
 	if err := b.readInput(); err != nil {

@@ -76,7 +76,9 @@ func split(c *call) error {
 		args = append(args, graph.Arg{Name: "chunks", Value: int64(len(c.node.out))})
 	}
 	for k, v := range c.emitAll(operator, c.node.out, append(args, graph.Arg{Name: "dim", Value: c.whole("axis", 0)})...) {
-		c.set(c.node.out[k], v)
+		if name := c.node.out[k]; name != "" {
+			c.set(name, v)
+		}
 	}
 	return nil
 }
