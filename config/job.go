@@ -184,6 +184,17 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 	j.begin(fsys, r)
 }
 
+// checkSteps reports what the network that the job begins with cannot train with.
+func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
+	o := j.Options()
+	training, _ := dataset.DeclaredCounts(j.Data)
+	for key, err := range map[string]error{"train.max_memory_mb": o.Fits(first), "train.precision": o.Computes(first), "train.batch": o.Normalizes(first, training)} {
+		if err != nil {
+			r.Blame(key, err.Error())
+		}
+	}
+}
+
 // check compares the network with the data, and applies the decider to the network without
 // weights, so that an action that can never be done is a fault.
 func (j *Job) check(fsys files.FS, r *decode.Reading) {
@@ -193,12 +204,8 @@ func (j *Job) check(fsys files.FS, r *decode.Reading) {
 	if j.compare(fsys, r); r.Failed() {
 		return
 	}
-	if err := j.Options().Fits(j.network); err != nil {
-		r.Blame("train.max_memory_mb", err.Error())
-	}
-	training, _ := dataset.DeclaredCounts(j.Data)
-	if err := j.Options().Normalizes(j.network, training); err != nil {
-		r.Blame("train.batch", err.Error())
+	if first, err := j.Declared(fsys); err == nil { // else compare has said so
+		j.checkSteps(first, r)
 	}
 	if g := j.network.Graph; g != nil {
 		if err := g.TryPassed(); err != nil {

@@ -62,10 +62,13 @@ func (a *adaptation) reallocate(to Allocation) error {
 // adapt asks the decider and applies its action. Both take time of the budget.
 func (a *adaptation) adapt(ctx context.Context) error {
 	a.show(Decides)
-	began := a.Clock.Now()
+	began, used := a.Clock.Now(), a.sums
 	a.Clock.Begin()
 	decision, err := a.decider.Decide(ctx, decider.State{Network: a.Network, Left: a.Scheduler.Left(), Budget: a.Scheduler.Budget(),
 		Decisions: a.Decisions, Accuracy: a.Validation.Accuracy, Step: a.stepOf(a.Network), StepOf: a.stepOf, Curve: a.Curve, Try: a.trying()})
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return a.postpone(began, used)
+	}
 	if err != nil {
 		return fmt.Errorf("decide how to adapt: %w", err)
 	}
@@ -90,6 +93,15 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	a.Asked++
 	a.Asking = false
 	return a.Book.Note(note)
+}
+
+// postpone undoes what a decision that was stopped has charged, so that the resumed job makes it from the beginning.
+func (a *adaptation) postpone(began time.Duration, used sums) error {
+	if v, ok := a.Clock.(*Virtual); ok {
+		v.Time = began
+	}
+	a.sums = used
+	return nil
 }
 
 // errImpossible marks an action that cannot be done; the network is as it was.

@@ -84,7 +84,7 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.On(p.Network.Placement().Device), o.Fits(p.Network), o.Normalizes(p.Network, p.Data.Train.Count)); err != nil {
+	if err := errors.Join(o.On(p.Network.Placement().Device), o.Fits(p.Network), o.Computes(p.Network), o.Normalizes(p.Network, p.Data.Train.Count)); err != nil {
 		return nil, err
 	}
 	if p.Recorder == nil {

@@ -66,6 +66,14 @@ func (o Options) Fits(n *model.Network) error {
 	return fmt.Errorf("max_memory_mb is %d, and %s needs an estimated %d MiB for a step on %d images, the fewest that it trains on; raise it", o.MaxMemoryMB, n.Name(), bytes>>20+1, least)
 }
 
+// Computes returns an error if a network does not compute in the precision.
+func (o Options) Computes(n *model.Network) error {
+	if n.Graph == nil || o.Precision == torch.Single || o.Precision == torch.TF32 {
+		return nil
+	}
+	return fmt.Errorf("train.precision is %s, and %s runs as a graph, which computes in float32 or tf32; leave the precision out", o.Precision, n.Name())
+}
+
 // Normalizes returns an error if a step on a part of the training images would have one value for a BatchNorm's channel. A
 // count of zero is unknown.
 func (o Options) Normalizes(n *model.Network, count int) error {

@@ -110,3 +110,53 @@ func TestTrialsResume(t *testing.T) {
 		return nil
 	}))
 }
+
+// canceling cancels once a trial of its decider has ended.
+type canceling struct {
+	decider.Decider
+	cancel func()
+}
+
+func (c canceling) Decide(ctx context.Context, s decider.State) (decider.Decision, error) {
+	try := s.Try
+	s.Try = func(a net2net.Action, steps int) (decider.Trial, error) {
+		defer c.cancel()
+		return try(a, steps)
+	}
+	return c.Decider.Decide(ctx, s)
+}
+
+// A job that is stopped amid a decision saves itself, and makes the decision from the beginning when it is resumed: on the
+// clock, in its operations and in its outcome.
+func TestStopsAmidTrialsResume(t *testing.T) {
+	o := epochs()
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		part := func(time time.Duration, d decider.Decider, book trainer.Recorder) trainer.Parts {
+			clock := steady(t)
+			clock.Time = time
+			return parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: ticking(), Decider: d})
+		}
+		choose := trials(t, 5, "deepen:conv1", "widen:conv2:12", "none")
+		j, err := trainer.New(s, part(0, choose, &memory{}), o)
+		require.NoError(t, err)
+		want, err := j.Run(context.Background())
+		require.NoError(t, err)
+
+		book := &memory{}
+		ctx, cancel := context.WithCancel(context.Background())
+		j, err = trainer.New(s, part(0, canceling{choose, cancel}, book), o)
+		require.NoError(t, err)
+		_, err = j.Run(ctx)
+		require.ErrorIs(t, err, trainer.ErrStopped)
+		stopped, err := trainer.ReadSavedJob(sections(book.saves[len(book.saves)-1]))
+		require.NoError(t, err)
+		j, err = trainer.Resume(s, stopped, part(stopped.Time, choose, &memory{}), model.Placement{}, o)
+		require.NoError(t, err)
+		got, err := j.Run(context.Background())
+		require.NoError(t, err)
+		require.Equal(t, want.Digest, got.Digest)
+		require.Equal(t, want.Resources, got.Resources)
+		require.Equal(t, want.Used, got.Used)
+		return nil
+	}))
+}

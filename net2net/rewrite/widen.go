@@ -248,7 +248,7 @@ func shares(from []int, n int, spread float64, random *rand.Rand) []float64 {
 	return share
 }
 
-// remainder is what the other copies leave of one for the last.
+// remainder is one less the shares of all copies but the last.
 func remainder(share []float64, places []int) float64 {
 	rest := 1.0
 	for _, k := range places[:len(places)-1] {
