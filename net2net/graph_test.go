@@ -192,3 +192,43 @@ func (m midway) grow(t *testing.T, x *trainee) {
 }
 
 const sizeOfHead = 4
+
+// Blocks that begin as plain copies have moments of their own: those of the donor, which training then takes apart.
+func TestCopiesHaveMomentsOfTheirOwn(t *testing.T) {
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		g, err := transformer.New(transformer.Config{Vocabulary: 11, Context: 8, Width: 8, Heads: 2, Depth: 2})
+		require.NoError(t, err)
+		n, err := model.FromGraph(g)
+		require.NoError(t, err)
+		require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+		o, err := NewOptimizer(s, n, torch.OptimizerOptions{Rule: torch.AdamW, LR: 0.01})
+		require.NoError(t, err)
+		train := func(n *model.Network, o *Optimizer) {
+			p, err := n.Program(s, torch.ProgramOptions{})
+			require.NoError(t, err)
+			tokens := s.To(s.Reshape(torch.From(s, []float32{1, 2, 3, 4, 5, 6, 7, 8}, 8), 1, 8), torch.Int64, torch.CPU)
+			_, err = torch.Train(p, o.Optimizer, torch.Batches{Inputs: tokens, Labels: tokens, Size: 1})
+			require.NoError(t, err)
+		}
+		train(n, o)
+		a, err := ParseAction("deepen:blocks.0")
+		require.NoError(t, err)
+		c, err := Apply(n, a, Options{Form: Stacked})
+		require.NoError(t, err)
+		o, err = o.Follow(s, n, c)
+		require.NoError(t, err)
+		owner := map[*torch.Tensor]string{}
+		copies := 0
+		for k, slot := range o.Slots {
+			for _, moment := range []*torch.Tensor{slot.First, slot.Second} {
+				require.Empty(t, owner[moment], "%s and %s share a moment", owner[moment], o.Names[k])
+				owner[moment] = o.Names[k]
+			}
+			if strings.HasPrefix(o.Names[k], "blocks.1.") {
+				copies++
+			}
+		}
+		require.Positive(t, copies)
+		return s.Err()
+	}))
+}

@@ -48,6 +48,7 @@ func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Opti
 	next := &Optimizer{}
 	groups := make([]torch.Group, old.Groups())
 	names := make([][]string, len(groups))
+	taken := map[*torch.Tensor]bool{} // a parameter and its plain copy have moments of their own
 	for _, e := range n.Trained() {
 		state := f.state
 		if c.Graph != nil {
@@ -56,6 +57,12 @@ func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Opti
 		g, carried, err := state(e)
 		if err != nil {
 			return nil, err
+		}
+		for _, moment := range []**torch.Tensor{&carried.First, &carried.Second} {
+			if *moment != nil && taken[*moment] {
+				*moment = s.Clone(*moment)
+			}
+			taken[*moment] = true
 		}
 		groups[g].Params = append(groups[g].Params, e.Tensor)
 		groups[g].State = append(groups[g].State, carried)

@@ -248,7 +248,7 @@ func shares(from []int, n int, spread float64, random *rand.Rand) []float64 {
 	return share
 }
 
-// remainder is one less the shares of all copies but the last.
+// remainder subtracts the shares of all copies but the last from one.
 func remainder(share []float64, places []int) float64 {
 	rest := 1.0
 	for _, k := range places[:len(places)-1] {
