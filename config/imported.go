@@ -45,6 +45,7 @@ func parseImported(d *decode.Document) (*graph.Graph, error) {
 	if err := d.Locate(problems(found)); err != nil {
 		return nil, cmp.Or(otherKind(d, isImportedKey), err)
 	}
+	g.Foreign = true
 	return g, nil
 }
 

@@ -207,8 +207,8 @@ func (j *Job) check(fsys files.FS, r *decode.Reading) {
 	if first, err := j.Declared(fsys); err == nil { // else compare has said so
 		j.checkSteps(first, r)
 	}
-	if g := j.network.Graph; g != nil {
-		if err := g.TryPassed(); err != nil {
+	if g := j.network.Graph; g != nil && g.Foreign {
+		if err := j.try(fsys, g); err != nil {
 			r.Blame("network.file", err.Error())
 			return
 		}

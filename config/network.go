@@ -64,6 +64,9 @@ func parseNetwork(path string, data []byte) (*model.Network, error) {
 	if err := d.Locate(problems(found)); err != nil {
 		return nil, cmp.Or(otherKind(d, isNetworkKey), err)
 	}
+	if _, foreign := table["operators"]; foreign && n.Graph != nil {
+		n.Graph.Foreign = true
+	}
 	return n, nil
 }
 

@@ -25,5 +25,5 @@ operators = ["a = asinh.default(self=%x) -> [batch, 3, 16, 16]", "f = flatten.us
 	}
 	require.NoError(t, check(network))
 	require.ErrorContains(t, check(strings.Replace(network, "[batch, 3, 16, 16]", "[batch, 3, 8, 32]", 1)), "the network states [2 3 8 32]")
-	require.ErrorContains(t, check(strings.Replace(network, "asinh", "nowhere", 1)), "LibTorch has no such operator")
+	require.ErrorContains(t, check(strings.Replace(network, "asinh", "nowhere", 1)), "graft has no such operator")
 }

@@ -37,6 +37,7 @@ var rooms = []room{
 	{"results/listen", []string{"results/failure"}},
 	{"model/form", nil},
 	{"model/graph", []string{"torch", "model/form"}},
+	{"model/graph/trial", []string{"model/graph"}},
 	{"model/transformer", []string{"model/graph"}},
 	{"model/vision", []string{"model/graph"}},
 	{"model", []string{"torch", "model/transformer", "model/vision"}},

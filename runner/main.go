@@ -19,6 +19,7 @@ import (
 )
 
 func main() {
+	startsTrials()
 	os.Exit(int(run(os.Args[1:], os.Stdout, os.Stderr)))
 }
 

@@ -30,7 +30,7 @@ An imported network may take whole numbers, with "dtype": "int64" beside the sha
   graft model forward net.toml --weights net.safetensors --inputs in.json --out out.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			r, err := export.Forward(environment(command.Context()), args[0], o)
+			r, err := export.Forward(command.Context(), environment(command.Context()), args[0], o)
 			if err == nil && o.Out != "" && !asJSON {
 				_, err = fmt.Fprintf(command.OutOrStdout(), "wrote %s: the outputs of %s, %v\n", o.Out, document.Printable(r.Network), r.Shape)
 				return err

@@ -32,7 +32,7 @@ without it the print is what the operators say.`,
   graft model forward net.toml --weights net.safetensors --inputs in.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			r, err := imports.Run(environment(command.Context()), args[0], o)
+			r, err := imports.Run(command.Context(), environment(command.Context()), args[0], o)
 			return show(command.OutOrStdout(), asJSON, r, err, printImport)
 		},
 	}

@@ -147,9 +147,10 @@ func TestTrainHeedsSignals(t *testing.T) {
 const programVariable = "GRAFT_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "work" || slices.Equal(os.Args[1:min(3, len(os.Args))], []string{"node", "guard"})) { // a worker of a simulation, or the guard of tasks
+	if len(os.Args) > 1 && (os.Args[1] == "work" || slices.Equal(os.Args[1:], []string{"trial"}) || slices.Equal(os.Args[1:min(3, len(os.Args))], []string{"node", "guard"})) { // a worker of a simulation, or the guard of tasks
 		main()
 	}
+	startsTrials()
 	if os.Getenv(programVariable) != "" {
 		code := run(os.Args[1:], os.Stdout, os.Stderr)
 		tellMaps()

@@ -16,6 +16,7 @@ func commands() []*cobra.Command {
 		newNodeCommand(),
 		newFabricCommand(),
 		newWorkCommand(),
+		newTrialCommand(),
 		newLearnCommand(),
 		newPipelineCommand(),
 		newFollowCommand(),

@@ -217,7 +217,7 @@ var onWrongFiles = map[string][]struct {
 }
 
 // readNothing are the commands that read no file.
-var readNothing = map[string]bool{"graft version": true, "graft help": true, "graft model list": true, "graft config schema": true, "graft doctor": true, "graft completion": true, "graft node guard": true}
+var readNothing = map[string]bool{"graft version": true, "graft help": true, "graft model list": true, "graft config schema": true, "graft doctor": true, "graft completion": true, "graft node guard": true, "graft trial": true}
 
 // Every command that can be given a wrong file leaves with the code that says so.
 func TestWrongFilesHaveTheirCode(t *testing.T) {

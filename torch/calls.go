@@ -96,6 +96,16 @@ func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, m
 	return out, message
 }
 
+// TraceCalls writes the place of each call that is about to run as a line to a file descriptor, for all programs of this process, so
+// that another process can tell which one ended it. Calls that run in train mode only are not counted. A negative number ends it.
+func TraceCalls(fd int) error {
+	if err := Load(); err != nil {
+		return err
+	}
+	C.graft_calls_trace(C.int32_t(fd))
+	return nil
+}
+
 // callEncoder turns calls into flat arrays.
 type callEncoder struct {
 	calls     []C.graft_call

@@ -217,6 +217,10 @@ typedef struct {
 
 char *graft_calls_new(const graft_calls *calls, graft_program *out);
 
+/* Writes the place of each call that is about to run as a line to a file, of all programs; a negative number ends it. Calls that run in
+   train mode only are not counted. */
+void graft_calls_trace(int32_t fd);
+
 /* Fails unless LibTorch has the operator and it is a function of tensors and numbers: without writes, views, randomness, texts and devices. */
 char *graft_operator_check(const char *name, const char *overload);
 

@@ -68,23 +68,11 @@ func KnowsOperator(name string) bool {
 	return ok && name != CountBatch
 }
 
-// foreignParts are parts of names of operators that are not passed on: their results are random, not set or complex, or they keep
-// statistics, or they are kernels behind others, which end the process on arguments that do not fit.
-var foreignParts = []string{"dropout", "rand", "empty", "resize", "batch_norm", "from_file", "fft", "complex", "native_", "_cell", "_copy", "_backward",
-	"mkldnn", "cudnn", "miopen", "fbgemm", "quant", "qparams", "sparse"}
-
 // PassesOperator reports whether a network may call an operator of LibTorch that graft does not know, such as special_i0.default.
 // Whether LibTorch has it, and it is a function of tensors and numbers, shows when it is called.
 func PassesOperator(name string) bool {
 	op, overload, _ := strings.Cut(name, ".")
-	plain := func(text string) bool {
-		return text != "" && !strings.ContainsFunc(text, func(c rune) bool {
-			return !(c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
-		})
-	}
-	return !KnowsOperator(name) && name != CountBatch && op != "operator" && plain(op) && plain(overload) &&
-		!strings.HasPrefix(op, "_") && !strings.HasSuffix(op, "_") && !strings.HasSuffix(overload, "out") &&
-		!slices.ContainsFunc(foreignParts, func(part string) bool { return strings.Contains(op, part) })
+	return passable[op] && overload != "" && !strings.HasSuffix(overload, "out") && !KnowsOperator(name)
 }
 
 // splitOperator divides the name of an allowed operator as LibTorch's dispatcher does.

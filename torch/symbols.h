@@ -101,6 +101,7 @@ X(View)
 
 X(graft_abi)
 X(graft_calls_new)
+X(graft_calls_trace)
 X(graft_close_tensors)
 X(graft_describe)
 X(graft_evaluate)

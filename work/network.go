@@ -1,6 +1,7 @@
 package work
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/model"
+	"graft/model/graph/trial"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/torch/weights"
@@ -27,6 +29,18 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 		return loadNetworkFile(fsys, arg, input, classes)
 	}
 	return n, failure.With(failure.Usage, err)
+}
+
+// Try runs a network that was read from a list of operators once in a process of its own, and returns why it must not run in this one.
+// Others, which graft built, pass. Nil weights are zeros.
+func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set) error {
+	if n.Graph == nil || !n.Graph.Foreign {
+		return nil
+	}
+	if set != nil && n.Graph.Fits(set) != nil {
+		set = nil // whoever loads them says what is wrong
+	}
+	return failure.With(failure.Configuration, trial.Passes(ctx, fsys, n.Graph, set))
 }
 
 // ParseInput reads the shape of an example, such as 3x32x32. That of an empty text is nil, the

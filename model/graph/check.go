@@ -164,6 +164,7 @@ func (c *checker) checkNode(n Node) {
 		c.checkValue(at, a.Name, a.Value, 0)
 	}
 	c.checkDimensions(at, n)
+	c.checkRecurrent(at, n)
 	for _, v := range n.Results {
 		if v == "" || c.values[v] {
 			c.bad("%s: two values are named %q, or it has no name", at, string(v))
@@ -174,29 +175,6 @@ func (c *checker) checkNode(n Node) {
 
 // positive are arguments by which LibTorch divides without a check of its own.
 var positive = []string{"groups", "num_groups", "chunks", "upscale_factor", "downscale_factor", "split_size", "kernel_size", "stride", "dilation", "num_layers"}
-
-// dimensions are arguments that name a dimension, from the front or, if negative, from the back.
-var dimensions = []string{"dim", "dims", "dim0", "dim1", "dim2", "axis0", "axis1", "start_dim", "end_dim", "dimension", "source", "destination", "axis"}
-
-// checkDimensions checks arguments that LibTorch reads only when the operator runs. The dims of tile are counts.
-func (c *checker) checkDimensions(at string, n Node) {
-	for _, a := range n.Args {
-		items, list := a.Value.([]any)
-		if !list {
-			items = []any{a.Value}
-		}
-		for _, item := range items {
-			v, whole := item.(int64)
-			switch {
-			case !whole:
-			case slices.Contains(dimensions, a.Name) && !strings.HasPrefix(n.Operator, "tile.") && (v > mostDims || v < -mostDims-1):
-				c.bad("%s: argument %s: there is no dimension %d; a tensor has at most %d", at, a.Name, v, mostDims)
-			case a.Name == "step" && v < 1 && strings.HasPrefix(n.Operator, "slice"):
-				c.bad("%s: argument step is %d; it must be positive", at, v)
-			}
-		}
-	}
-}
 
 // unbounded are arguments that may be infinite or any whole number: bounds, and what is filled in. LibTorch keeps
 // others in 32 bits in places, where larger ones become zero.

@@ -15,6 +15,8 @@ type Graph struct {
 	Modules []Module // in the order in which PyTorch registers them, the network itself first
 	Tensors []Tensor // parameters, buffers and constants
 	Nodes   []Node   // in running order
+	// Foreign graphs were read from a list of operators, which LibTorch may not survive: package trial runs them in another process first.
+	Foreign bool
 }
 
 // Input is the network's input, a batch of examples.

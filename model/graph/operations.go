@@ -36,6 +36,24 @@ func (n *Node) Moves() bool {
 	return movers[op]
 }
 
+// viewing are operators whose results may share the memory of what they read.
+var viewing = strings.Fields(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand expand_as squeeze unsqueeze select slice narrow chunk
+	split split_with_sizes unbind alias detach contiguous to type_as view_as reshape_as diagonal unfold dropout feature_dropout sym_size operator meshgrid`)
+
+var viewers = func() map[string]bool {
+	set := map[string]bool{}
+	for _, name := range viewing {
+		set[name] = true
+	}
+	return set
+}()
+
+// Views reports whether the results of a node may share memory with what it reads, or are sizes.
+func (n *Node) Views() bool {
+	op, _, _ := strings.Cut(n.Operator, ".")
+	return viewers[op]
+}
+
 // Sizes reports whether a node computes with sizes, and not with values.
 func (n *Node) Sizes() bool {
 	op, _, _ := strings.Cut(n.Operator, ".")

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ func (g *Graph) Shapes() (map[Value][]int, error) {
 	}
 	return s.shapes, nil
 }
+
+// ErrTooLarge is the error of shapes with far more values than a machine holds.
+var ErrTooLarge = errors.New("more than a machine holds")
 
 // Dims returns the sizes of the input's example.
 func (in Input) Dims() []int {
@@ -82,6 +86,9 @@ func (s *shaper) node(n *Node) (err error) {
 			if size < 0 {
 				return fmt.Errorf("a result has the shape %v", results[k])
 			}
+		}
+		if len(results[k]) > 0 && values(results[k]) > mostValues {
+			return fmt.Errorf("a result of the shape %v: %w", results[k], ErrTooLarge)
 		}
 		s.shapes[v] = results[k]
 	}

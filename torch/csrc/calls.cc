@@ -1,5 +1,8 @@
 #include "calls.h"
 
+#include <atomic>
+#include <unistd.h>
+
 #include <ATen/ScalarOps.h>
 
 #include "guard.h"
@@ -32,6 +35,36 @@ std::vector<int64_t> wholes(const IValue &v) {
 at::Tensor tensor_of(const IValue &v) {
   if (v.isTensor()) return v.toTensor();
   return at::native::wrapped_scalar_tensor(v.toScalar());
+}
+
+// The number of items that a schema gives a list, such as int[2]. Of int[1] it gives none: any number may stand there.
+int32_t items_of(const c10::Argument &a) {
+  const int32_t n = a.N().value_or(0);
+  if (n < 2) return 0;
+  const auto fits = [n](const IValue &v) { return v.isIntList() && static_cast<int32_t>(v.toIntVector().size()) == n; };
+  return !a.default_value().has_value() || a.default_value()->isNone() || fits(*a.default_value()) ? n : -n;
+}
+
+// Kernels read as many items as the schema says. One item stands for all, as in PyTorch; none is right where it is the default.
+IValue fit_items(IValue v, int32_t items) {
+  if (items == 0 || !v.isIntList()) return v;
+  std::vector<int64_t> list = v.toIntVector();
+  const size_t n = std::abs(items);
+  if (list.size() == 1) return std::vector<int64_t>(n, list[0]);
+  TORCH_CHECK(list.size() == n || (list.empty() && items < 0), "a list of ", list.size(), " items, where ", n, " are needed");
+  return v;
+}
+
+// Where the calls of passes are noted; negative is nowhere.
+std::atomic<int> trace{-1};
+
+// Writes the place of a call that is about to run.
+void note_call(int64_t place) {
+  const int fd = trace.load(std::memory_order_relaxed);
+  if (fd < 0) return;
+  char line[32];
+  const int size = std::snprintf(line, sizeof line, "%lld\n", static_cast<long long>(place));
+  if (write(fd, line, size) < 0) trace = -1;
 }
 
 std::string shapes(const torch::jit::Stack &stack) {
@@ -99,6 +132,8 @@ void Calls::bind(Call &call, const graft_calls &c, int64_t at, int64_t end) cons
   for (const c10::Argument &a : call.op.schema->arguments()) {
     Argument argument;
     argument.type = a.type();
+    argument.items = items_of(a);
+    argument.name = a.name();
     auto found = given.find(a.name());
     c10::TypePtr inner = a.type();
     if (inner->kind() == TypeKind::OptionalType) inner = inner->castRaw<c10::OptionalType>()->getElementType();
@@ -109,11 +144,7 @@ void Calls::bind(Call &call, const graft_calls &c, int64_t at, int64_t end) cons
     } else if (found != given.end()) {
       argument.given = found->second;
       argument.reads = found->second.reads();
-      try {
-        if (!argument.reads) argument.constant = convert(argument.given, a.type(), nullptr);
-      } catch (const c10::Error &e) {
-        TORCH_CHECK(false, "argument ", a.name(), ": ", e.what_without_backtrace());
-      }
+      if (!argument.reads) argument.constant = argument_value(argument, nullptr);
     } else if (a.default_value().has_value()) {
       argument.constant = *a.default_value();
     } else if (call.mode != Mode::kNone && call.moded == static_cast<int32_t>(call.arguments.size())) {
@@ -205,6 +236,14 @@ IValue Calls::convert(const Value &v, const c10::TypePtr &type, const std::vecto
   TORCH_CHECK(false, "a value of type ", type->str(), " is expected, not ", given.tagKind());
 }
 
+IValue Calls::argument_value(const Argument &a, const std::vector<IValue> *regs) const {
+  try {
+    return fit_items(convert(a.given, a.type, regs), a.items);
+  } catch (const c10::Error &e) {
+    TORCH_CHECK(false, "argument ", a.name, ": ", e.what_without_backtrace());
+  }
+}
+
 IValue Calls::convert_list(const Value &v, const c10::TypePtr &element, const std::vector<IValue> *regs) const {
   const std::vector<Value> one{v};
   const std::vector<Value> &items = v.kind == GRAFT_VALUE_LIST ? v.items : one;
@@ -245,10 +284,15 @@ IValue Calls::mode_value(const Call &call, const IValue &given, const torch::jit
 
 void Calls::run(const Call &call, CallPass &pass) const {
   torch::jit::Stack stack;
-  for (const Argument &a : call.arguments) stack.push_back(a.reads ? convert(a.given, a.type, &pass.regs) : a.constant);
+  try {
+    for (const Argument &a : call.arguments) stack.push_back(a.reads ? argument_value(a, &pass.regs) : a.constant);
+  } catch (const c10::Error &e) {
+    TORCH_CHECK(false, call.name, call.where, ": ", e.what_without_backtrace());
+  }
   if (call.moded >= 0) stack[call.moded] = mode_value(call, stack[call.moded], stack, pass.training);
   const std::string inputs = shapes(stack);
   try {
+    check_empty(call.op.schema->name(), stack);
     if (call.op.own != nullptr) {
       stack = {call.op.own(stack, pass)};
     } else if (call.op.count != nullptr) {
@@ -276,7 +320,9 @@ at::Tensor Calls::forward(const at::Tensor &input, bool training, c10::optional<
   CallPass pass{std::vector<IValue>(registers_), training, generator, masks, steady_, fast_};
   pass.regs[0] = input;
   for (size_t k = 0; k < tensors_.size(); k++) pass.regs[k + 1] = tensors_[k];
+  int64_t place = 0;  // among the calls that both modes run
   for (const Call &call : calls_) {
+    if (!call.only_training) note_call(place++);
     if (call.only_training && !training) continue;
     run(call, pass);
     for (int32_t reg : call.last_use) pass.regs[reg] = IValue();
@@ -294,3 +340,5 @@ char *graft_operator_check(const char *name, const char *overload) {
 char *graft_calls_new(const graft_calls *calls, graft_program *out) {
   return graft::guarded([&] { *out = static_cast<graft::Network *>(new graft::Calls(*calls)); });
 }
+
+void graft_calls_trace(int32_t fd) { graft::trace = fd; }

@@ -58,6 +58,8 @@ class Calls final : public Network {
     c10::TypePtr type;
     Value given;
     bool reads = false;
+    int32_t items = 0;  // that a list of the schema has, such as int[2]; zero is any number
+    std::string name;
   };
 
   // An argument that the mode of a pass sets.
@@ -81,6 +83,7 @@ class Calls final : public Network {
   void run(const Call &call, CallPass &pass) const;
   c10::IValue mode_value(const Call &call, const c10::IValue &given, const torch::jit::Stack &stack, bool training) const;
   c10::IValue convert(const Value &v, const c10::TypePtr &type, const std::vector<c10::IValue> *regs) const;
+  c10::IValue argument_value(const Argument &a, const std::vector<c10::IValue> *regs) const;
   c10::IValue convert_list(const Value &v, const c10::TypePtr &element, const std::vector<c10::IValue> *regs) const;
 
   std::vector<Call> calls_;
@@ -89,6 +92,9 @@ class Calls final : public Network {
 
 // The operator of a name such as aten::conv2d and an overload; an unknown one is an error.
 Operator find_operator(const std::string &name, const std::string &overload);
+
+// Throws where an operator would divide by a size of zero without a check of its own.
+void check_empty(const std::string &name, const torch::jit::Stack &stack);
 
 // Throws unless LibTorch has the operator and it is a function of tensors and numbers.
 void check_function(const std::string &name, const std::string &overload);

@@ -1,5 +1,7 @@
 // Operators that LibTorch 1.13 lacks, that draw random numbers from a generator of the caller's, or that
 // compute with sizes. Each is called as LibTorch's own are, by its schema.
+#include <unordered_set>
+
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 #include <torch/version.h>
 
@@ -173,6 +175,12 @@ Operator find_operator(const std::string &name, const std::string &overload) {
   const auto handle = c10::Dispatcher::singleton().findSchema({name, overload});
   TORCH_CHECK(handle.has_value(), "this LibTorch has no such operator");
   return {std::make_shared<c10::FunctionSchema>(handle->schema()), handle, nullptr, nullptr};
+}
+
+void check_empty(const std::string &name, const torch::jit::Stack &stack) {
+  static const std::unordered_set<std::string> divide = {"aten::_weight_norm"};
+  if (divide.count(name) == 0) return;
+  for (const c10::IValue &v : stack) TORCH_CHECK(!v.isTensor() || v.toTensor().numel() > 0, "a tensor is empty");
 }
 
 // Whether values of a type are tensors, numbers, or lists of them.

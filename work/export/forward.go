@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -47,12 +48,12 @@ const largestInputs = 1 << 30
 
 // Forward computes the outputs of a network in evaluation mode, with PyTorch's order of operations, for
 // inputs as the network takes them: normalised where its data were.
-func Forward(env *work.Env, target string, o ForwardOptions) (*ForwardReport, error) {
+func Forward(ctx context.Context, env *work.Env, target string, o ForwardOptions) (*ForwardReport, error) {
 	x, err := readInputs(env.Files, o.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	r, err := forward(env, target, o, x)
+	r, err := forward(ctx, env, target, o, x)
 	if err != nil || o.Out == "" {
 		return r, err
 	}
@@ -72,9 +73,9 @@ func writeOutputs(fsys files.FS, path string, r *ForwardReport) error {
 	return writeFile(fsys, path, append(data, '\n'))
 }
 
-func forward(env *work.Env, target string, o ForwardOptions, x array) (*ForwardReport, error) {
+func forward(ctx context.Context, env *work.Env, target string, o ForwardOptions, x array) (*ForwardReport, error) {
 	if config.IsImported(env.Files, target) {
-		return forwardImported(env, target, o, x)
+		return forwardImported(ctx, env, target, o, x)
 	}
 	src, err := read(env.Files, target, Options{Weights: o.Weights, At: o.At}, true)
 	if err != nil {
@@ -82,7 +83,7 @@ func forward(env *work.Env, target string, o ForwardOptions, x array) (*ForwardR
 	}
 	n := src.network
 	if n.Graph != nil {
-		r, err := computeGraph(n.Graph, src.weights, o, x)
+		r, err := computeGraph(ctx, env.Files, n.Graph, src.weights, o, x)
 		if err == nil {
 			r.Classes = work.ImagesOf(n, src.weights).Classes
 		}

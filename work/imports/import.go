@@ -2,15 +2,18 @@
 package imports
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"graft/config"
 	"graft/files"
 	"graft/model/graph"
+	"graft/model/graph/trial"
 	"graft/model/onnx/reader"
 	"graft/model/pt2"
 	"graft/results/failure"
@@ -40,7 +43,7 @@ type Report struct {
 
 // Run reads an archive of torch.export or an ONNX model and writes it as a network file with its weights
 // beside it. If operators cannot be mapped it writes nothing and lists them.
-func Run(env *work.Env, path string, o Options) (*Report, error) {
+func Run(ctx context.Context, env *work.Env, path string, o Options) (*Report, error) {
 	if o.Out == "" {
 		return nil, failure.Usagef("option out names the files to write: net for net.toml and net.safetensors")
 	}
@@ -62,9 +65,11 @@ func Run(env *work.Env, path string, o Options) (*Report, error) {
 	g := net.Graph
 	r.Network, r.Parameters, r.Operators, r.Print = g.Name, g.Parameters(), len(g.Nodes), g.String()
 	r.Notes = append(r.Notes, net.Notes...)
-	if err := compiles(g, net.Weights); err != nil {
+	note, err := try(ctx, env.Files, g, net.Weights)
+	if err != nil {
 		return nil, fmt.Errorf("import %s: %w", path, failure.AsDamage(err))
 	}
+	r.Notes = append(r.Notes, note...)
 	if err := weights.Write(env.Files, r.Files[1], net.Weights); err != nil {
 		return nil, err
 	}
@@ -116,16 +121,28 @@ func readFile(fsys files.FS, path string, kind func(io.ReaderAt, int64) (*graph.
 	return net, nil
 }
 
-// compiles checks the operators and their arguments against those of LibTorch.
-func compiles(g *graph.Graph, set *weights.Set) error {
+// try runs the network once in a process of its own. Where sizes beside the batch may change, the file may not say which the network takes:
+// an error that leaves the process alive then is a note.
+func try(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) (notes []string, err error) {
+	if err := binds(g, set); err != nil {
+		return nil, err
+	}
+	_, err = trial.Run(ctx, fsys, g, graph.Attempt{Weights: set}, trial.Limits{})
+	free := slices.ContainsFunc(g.Input.Shape[1:], func(size graph.Size) bool { return size.Name != "" })
+	if ended := new(trial.Ended); err != nil && free && !errors.As(err, &ended) && ctx.Err() == nil && !errors.Is(err, torch.ErrNotLoaded) {
+		return []string{fmt.Sprintf("the network does not run on inputs of %v: %v", g.Input.Shape, err)}, nil
+	}
+	return nil, err
+}
+
+// binds checks the operators and their arguments against those of LibTorch.
+func binds(g *graph.Graph, set *weights.Set) error {
 	return torch.With(func(s *torch.Scope) error {
 		n, err := g.Bind(s, torch.CPU, set)
 		if err != nil {
 			return err
 		}
-		if _, err = n.Program(s, torch.ProgramOptions{}); err != nil {
-			return err
-		}
-		return g.TryPassed()
+		_, err = n.Program(s, torch.ProgramOptions{})
+		return err
 	})
 }

@@ -40,14 +40,14 @@ func TestImportedNetworksComputeFromTheirFiles(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(text, &want))
 		stem := filepath.Join(t.TempDir(), "net")
-		r, err := Run(env, strings.TrimSuffix(path, ".json")+".pt2", Options{Out: stem})
+		r, err := Run(t.Context(), env, strings.TrimSuffix(path, ".json")+".pt2", Options{Out: stem})
 		require.NoError(t, err)
 		written, err := config.ReadImported(files.OS{}, stem+".toml")
 		require.NoError(t, err)
 		shown := Describe(written)
 		assert.Equal(t, want.Print, shown.Print, path)
 		assert.Equal(t, r.Parameters, shown.Parameters)
-		_, err = export.Forward(env, stem+".toml", export.ForwardOptions{Inputs: path, Weights: stem + ".safetensors", Out: stem + ".json"})
+		_, err = export.Forward(t.Context(), env, stem+".toml", export.ForwardOptions{Inputs: path, Weights: stem + ".safetensors", Out: stem + ".json"})
 		require.NoError(t, err)
 		got := want
 		text, err = os.ReadFile(stem + ".json")
@@ -66,7 +66,7 @@ func TestImportedNetworksComputeFromTheirFiles(t *testing.T) {
 func TestNothingIsReplacedUnasked(t *testing.T) {
 	stem := filepath.Join(t.TempDir(), "net")
 	require.NoError(t, os.WriteFile(stem+".safetensors", nil, 0o600))
-	_, err := Run(&work.Env{Files: files.OS{}}, "net.pt2", Options{Out: stem})
+	_, err := Run(t.Context(), &work.Env{Files: files.OS{}}, "net.pt2", Options{Out: stem})
 	assert.ErrorContains(t, err, "net.safetensors")
 }
 
@@ -92,7 +92,7 @@ func TestImportingSurvivesFaults(t *testing.T) {
 		if err := env.Files.MkdirAll(folder); err != nil {
 			return err
 		}
-		_, err := Run(env, path, Options{Out: filepath.Join(folder, "net"), Force: again})
+		_, err := Run(t.Context(), env, path, Options{Out: filepath.Join(folder, "net"), Force: again})
 		return err
 	}, func(path string) bool { return slices.Contains([]string{"net.toml", "net.safetensors"}, path) })
 }
@@ -102,7 +102,7 @@ func TestOperatorsThatCannotBeMappedAreListed(t *testing.T) {
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "net.onnx")
 	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(data), "Relu", "Rely")), 0o600))
-	r, err := Run(&work.Env{Files: files.OS{}}, path, Options{Out: filepath.Join(t.TempDir(), "net")})
+	r, err := Run(t.Context(), &work.Env{Files: files.OS{}}, path, Options{Out: filepath.Join(t.TempDir(), "net")})
 	assert.ErrorContains(t, err, "Rely in the network itself")
 	require.Len(t, r.Unmapped, 1)
 	assert.Equal(t, "Rely", r.Unmapped[0].Operator)

@@ -52,7 +52,7 @@ func Measure(ctx context.Context, env *work.Env, names []string, o Options) (*tr
 	if err := o.validateSizes(); err != nil {
 		return nil, failure.With(failure.Usage, err)
 	}
-	subjects, err := o.subjects(env, names)
+	subjects, err := o.subjects(ctx, env, names)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (o Options) validateSizes() error {
 const ways = 3
 
 // subjects are the networks to be measured. What the jobs that are named say of steps becomes an option that is not set.
-func (o *Options) subjects(env *work.Env, names []string) ([]trainer.Subject, error) {
+func (o *Options) subjects(ctx context.Context, env *work.Env, names []string) ([]trainer.Subject, error) {
 	if o.Only && len(names) == 0 {
 		return nil, failure.Usagef("option only is for networks that are named; name one of 'graft model list', a network file, or the file of a job")
 	}
@@ -112,7 +112,7 @@ func (o *Options) subjects(env *work.Env, names []string) ([]trainer.Subject, er
 	given := *o
 	var all []trainer.Subject
 	for _, name := range names {
-		list, err := o.named(env, name, input, given)
+		list, err := o.named(ctx, env, name, input, given)
 		if err != nil {
 			return nil, err
 		}
@@ -129,13 +129,16 @@ func (o *Options) subjects(env *work.Env, names []string) ([]trainer.Subject, er
 }
 
 // named are the networks of an argument: a network, or that of a job's file, and what it grows to.
-func (o *Options) named(env *work.Env, name string, input model.Shape, given Options) ([]trainer.Subject, error) {
+func (o *Options) named(ctx context.Context, env *work.Env, name string, input model.Shape, given Options) ([]trainer.Subject, error) {
 	if work.IsNetworkFile(name) && !work.IsFolder(env.Files, name) && config.IsConfiguration(env.Files, name) {
-		return o.ofJob(env, name, given)
+		return o.ofJob(ctx, env, name, given)
 	}
 	n, err := o.load(env.Files, name, input)
 	if err != nil {
 		return nil, err
+	}
+	if err := work.Try(ctx, env.Files, n, nil); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	first := trainer.Subject{Name: networkLabel(name, n), Network: n}
 	if o.Plain {
@@ -146,7 +149,7 @@ func (o *Options) named(env *work.Env, name string, input model.Shape, given Opt
 }
 
 // ofJob are the network of a job, a scenario or a comparison, and what its actions make of it.
-func (o *Options) ofJob(env *work.Env, path string, given Options) ([]trainer.Subject, error) {
+func (o *Options) ofJob(ctx context.Context, env *work.Env, path string, given Options) ([]trainer.Subject, error) {
 	m, err := config.ReadMeasurable(env.Files, path)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
@@ -157,6 +160,9 @@ func (o *Options) ofJob(env *work.Env, path string, given Options) ([]trainer.Su
 		}
 	}
 	o.Optimizer, o.Exact = cmp.Or(o.Optimizer, m.Optimizer), o.Exact || m.Exact && !o.Fast
+	if err := work.Try(ctx, env.Files, m.Network, nil); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	first := trainer.Subject{Name: m.Network.Name(), Network: m.Network}
 	if o.Plain {
 		return []trainer.Subject{first}, nil

@@ -32,6 +32,9 @@ func Run(ctx context.Context, env *work.Env, o Options) (report *Report, err err
 	if err != nil {
 		return nil, err
 	}
+	if err := work.Try(ctx, env.Files, n, nil); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Model, err)
+	}
 	err = torch.With(func(s *torch.Scope) error {
 		t := &session{Options: o, env: env, s: s, net: n, report: Report{Model: n.Name(), ParametersBefore: n.Parameters()}}
 		if err := t.prepare(); err != nil {

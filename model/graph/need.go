@@ -1,0 +1,128 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/torch/weights"
+)
+
+// Need holds lower bounds of what a forward pass takes, by the shapes of its values.
+type Need struct {
+	Weights    float64 // bytes
+	Values     float64 // bytes of all values together
+	Peak       float64 // bytes of the weights and of the values that are needed at one moment
+	Operations float64 // floating-point operations
+}
+
+// Needs infers what a pass on inputs of a shape takes; nil means the example's shape. A shape that graft cannot infer is an error.
+func (g *Graph) Needs(shape []int) (Need, error) {
+	part := g
+	if shape != nil {
+		if len(shape) != len(g.Input.Shape) {
+			return Need{}, fmt.Errorf("the input has %d dimensions, not %d", len(g.Input.Shape), len(shape))
+		}
+		other := *g
+		other.Input.Shape = slices.Clone(g.Input.Shape)
+		for k := range shape {
+			other.Input.Shape[k].N = shape[k]
+		}
+		part = &other
+	}
+	shapes, err := part.Shapes()
+	if err != nil {
+		return Need{}, err
+	}
+	return part.needs(shapes), nil
+}
+
+func (g *Graph) needs(shapes map[Value][]int) (need Need) {
+	each := g.smallest()
+	for _, t := range g.Tensors {
+		if t.Tied == "" {
+			need.Weights += float64(t.Count()) * float64(t.DType.Size())
+		}
+	}
+	last := g.lastReads()
+	held := each * values(shapes[g.Input.Value])
+	need.Values, need.Peak = held, held
+	for k := range g.Nodes {
+		n := &g.Nodes[k]
+		size := 0.0
+		for _, v := range n.Results {
+			if !n.Views() {
+				size += each * values(shapes[v])
+			}
+		}
+		held += size
+		need.Values += size
+		need.Peak = max(need.Peak, held)
+		for _, v := range last[k] {
+			if from := v.node; from < 0 || !g.Nodes[from].Views() {
+				held -= each * values(shapes[v.value])
+			}
+		}
+		if count := g.operations(n, shapes); count >= 0 {
+			need.Operations += float64(count)
+		} else {
+			need.Operations = math.Inf(1) // beyond 64 bits
+		}
+	}
+	need.Peak += need.Weights
+	return need
+}
+
+// made is a value, and the node that computes it; -1 is the input.
+type made struct {
+	value Value
+	node  int
+}
+
+// lastReads lists the values that no node reads after each node. A view may be read later: what it shows then counts too little.
+func (g *Graph) lastReads() [][]made {
+	from, last := map[Value]int{g.Input.Value: -1}, map[Value]int{g.Input.Value: -1}
+	for k := range g.Nodes {
+		g.Nodes[k].Reads(func(arg any) {
+			if v, ok := arg.(Value); ok {
+				last[v] = k
+			}
+		})
+		for _, v := range g.Nodes[k].Results {
+			from[v], last[v] = k, k
+		}
+	}
+	delete(last, g.Output)
+	ends := make([][]made, len(g.Nodes))
+	for v, k := range last {
+		if k >= 0 {
+			ends[k] = append(ends[k], made{v, from[v]})
+		}
+	}
+	return ends
+}
+
+// values counts the values of a shape.
+func values(shape []int) float64 {
+	n := 1.0
+	for _, size := range shape {
+		n *= float64(size)
+	}
+	return n
+}
+
+// smallest is the size in bytes of a value of the graph: four, or two where the graph names a type of 16 bits.
+func (g *Graph) smallest() float64 {
+	half := func(d weights.DType) bool { return d == weights.Float16 || d == weights.BFloat16 }
+	if half(g.Input.DType) || slices.ContainsFunc(g.Tensors, func(t Tensor) bool { return half(t.DType) }) {
+		return 2
+	}
+	for k := range g.Nodes {
+		for _, a := range g.Nodes[k].Args {
+			if d, ok := a.Value.(weights.DType); ok && half(d) {
+				return 2
+			}
+		}
+	}
+	return 4
+}

@@ -1,0 +1,145 @@
+package trial
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"graft/files"
+	"graft/model/graph"
+)
+
+// Limits of a trial. Zero values mean those that the graph's shapes give.
+type Limits struct {
+	Memory int64         // bytes beyond those of a process that has opened LibTorch
+	Time   time.Duration // of processors, all threads together
+}
+
+// The limits of a trial are a base, and a multiple of what the shapes of the graph say that it needs: kernels keep copies, and a
+// convolution spreads its input by the size of its kernel.
+const (
+	baseMemory   = 1 << 30
+	timesMemory  = 16
+	baseTime     = 20 * time.Second
+	slowest      = 1e9 // operations a second of one processor
+	timesForward = 4   // passes forward that one with gradients takes
+	longest      = time.Hour
+)
+
+// machineShare is the part of the machine's memory that a network may take.
+const machineShare = 0.75
+
+// EnsureDefaults fills in the limits for a graph that needs this much. The memory of the machine in bytes is an upper bound; zero is unknown.
+func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) {
+	if l.Memory == 0 {
+		most := float64(math.MaxInt64 / 2)
+		if machine > 0 {
+			most = machineShare * float64(machine)
+		}
+		l.Memory = int64(min(most, baseMemory+timesMemory*(need.Weights+need.Values)))
+	}
+	if l.Time == 0 {
+		seconds := need.Operations / slowest
+		if gradients {
+			seconds *= timesForward
+		}
+		l.Time = baseTime + time.Duration(min(seconds, longest.Seconds())*float64(time.Second))
+	}
+}
+
+// Fits returns an error where a forward pass on inputs of a shape takes more than three quarters of the machine's memory, by the shapes
+// of the graph; nil means the example's shape. A graph whose shapes graft cannot infer fits.
+func Fits(fsys files.FS, g *graph.Graph, shape []int) error {
+	need, err := g.Needs(shape)
+	if errors.Is(err, graph.ErrTooLarge) {
+		return err
+	}
+	if err != nil {
+		return nil
+	}
+	return fits(need, machineMemory(fsys))
+}
+
+func fits(need graph.Need, machine int64) error {
+	if most := machineShare * float64(machine); machine > 0 && need.Peak > most {
+		return fmt.Errorf("a pass takes at least %.3g GiB, and a network may take %.3g GiB, three quarters of this machine's memory: choose smaller inputs, or fewer in a batch", need.Peak/(1<<30), most/(1<<30))
+	}
+	return nil
+}
+
+// largestStatus bounds a file of the kernel, in bytes.
+const largestStatus = 1 << 20
+
+// machineMemory is the memory of the machine, or of this process's control group where that is less; zero is unknown.
+func machineMemory(fsys files.FS) int64 {
+	most := kernelValue(fsys, "/proc/meminfo", "MemTotal:")
+	text, err := files.ReadAll(fsys, "/sys/fs/cgroup/memory.max", largestStatus)
+	if group, wrong := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && wrong == nil && (most == 0 || group < most) {
+		return group
+	}
+	return most
+}
+
+// kernelValue reads a value in kB, as bytes; zero is unknown.
+func kernelValue(fsys files.FS, path, name string) int64 {
+	text, err := files.ReadAll(fsys, path, largestStatus)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name); ok {
+			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// Memory that a thread takes beside its work, in bytes: addresses that the C library reserves for its heap, and its stack.
+const (
+	addressesPerThread = 144 << 20
+	stackPerThread     = 16 << 20
+)
+
+// impose limits this process, beyond what it has taken so far.
+func (l Limits) impose(fsys files.FS) error {
+	const status = "/proc/self/status"
+	threads := int64(runtime.NumCPU() + 8)
+	for _, m := range []struct {
+		resource  int
+		name      string
+		perThread int64
+	}{{syscall.RLIMIT_DATA, "VmData:", stackPerThread}, {syscall.RLIMIT_AS, "VmSize:", addressesPerThread}} {
+		used := kernelValue(fsys, status, m.name)
+		if used == 0 {
+			continue // a system without this file: time is limited all the same
+		}
+		if err := limit(m.resource, uint64(used+l.Memory+threads*m.perThread)); err != nil {
+			return fmt.Errorf("limit the memory of a trial: %w", err)
+		}
+	}
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return fmt.Errorf("limit the time of a trial: %w", err)
+	}
+	seconds := math.Ceil(l.Time.Seconds()) + float64(used.Utime.Sec+used.Stime.Sec) + 1
+	if err := limit(syscall.RLIMIT_CPU, uint64(seconds)); err != nil {
+		return fmt.Errorf("limit the time of a trial: %w", err)
+	}
+	return limit(syscall.RLIMIT_CORE, 0)
+}
+
+// limit sets a limit, unless there is a lower one.
+func limit(resource int, most uint64) error {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(resource, &l); err != nil {
+		return err
+	}
+	l.Cur, l.Max = min(l.Cur, most), min(l.Max, most)
+	return syscall.Setrlimit(resource, &l)
+}

@@ -1,0 +1,60 @@
+package trial
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"sync"
+
+	"graft/files"
+	"graft/model/graph"
+	"graft/torch/weights"
+)
+
+// passed are the results of trials of this process, by the digest of what was tried.
+var passed = struct {
+	sync.Mutex
+	results map[[sha256.Size]byte]error
+}{results: map[[sha256.Size]byte]error{}}
+
+// mostPassed bounds the results that are kept.
+const mostPassed = 1000
+
+// Passes tries a graph with its gradients, on zeros of the example's shape, and returns why it must not be run in this process. Nil
+// weights are zeros. A graph that was tried before is not tried again.
+func Passes(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) error {
+	key := digest(g, set)
+	passed.Lock()
+	err, known := passed.results[key]
+	passed.Unlock()
+	if known {
+		return err
+	}
+	_, err = Run(ctx, fsys, g, graph.Attempt{Weights: set, Gradients: true}, Limits{})
+	if ctx.Err() != nil {
+		return err
+	}
+	passed.Lock()
+	defer passed.Unlock()
+	if len(passed.results) >= mostPassed {
+		clear(passed.results)
+	}
+	passed.results[key] = err
+	return err
+}
+
+// digest covers what a trial depends on.
+func digest(g *graph.Graph, set *weights.Set) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%v %q %v\n", g.Input, g.Output, g.Tensors)
+	for _, n := range g.Nodes {
+		fmt.Fprintf(h, "%q\n", n.String())
+	}
+	if set != nil {
+		for _, t := range set.Tensors {
+			fmt.Fprintf(h, "%q %v %v\n", t.Name, t.DType, t.Shape)
+			_, _ = h.Write(t.Data)
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}

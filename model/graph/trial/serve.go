@@ -1,0 +1,60 @@
+package trial
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"graft/files"
+	"graft/model/graph"
+	"graft/torch"
+)
+
+// The file descriptors that a trial's process gets beside its input: operators that begin are noted in the first, the reply goes to
+// the second.
+const (
+	TraceFD = 3
+	ReplyFD = 4
+)
+
+// Serve reads a graph from its input, tries it and writes the reply. It is the whole work of a trial's process.
+func Serve(fsys files.FS, in io.Reader, trace, out io.Writer) error {
+	var r reply
+	output, err := serve(fsys, in, trace)
+	if r.Output = output; err != nil {
+		r = reply{Error: err.Error(), Absent: errors.Is(err, torch.ErrNotLoaded)}
+	}
+	if err := gob.NewEncoder(out).Encode(r); err != nil {
+		return fmt.Errorf("reply of a trial: %w", err)
+	}
+	return nil
+}
+
+func serve(fsys files.FS, in io.Reader, trace io.Writer) (*graph.Output, error) {
+	if err := torch.Load(); err != nil {
+		return nil, err
+	}
+	d := gob.NewDecoder(in)
+	var r request
+	if err := d.Decode(&r); err != nil {
+		return nil, fmt.Errorf("read a graph to try: %w", err)
+	}
+	g, a, err := received(d, &r)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Limits.impose(fsys); err != nil {
+		return nil, err
+	}
+	_, _ = io.WriteString(trace, strconv.Itoa(started)+"\n")
+	if err := torch.TraceCalls(TraceFD); err != nil {
+		return nil, err
+	}
+	defer torch.TraceCalls(-1)
+	return g.Try(a)
+}
+
+// started is noted where the limits hold and no operator has run yet.
+const started = -1

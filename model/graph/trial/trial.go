@@ -1,0 +1,232 @@
+package trial
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"graft/files"
+	"graft/model/graph"
+	"graft/torch"
+)
+
+// Command makes the command that serves a trial. Nil, as in tests of single rooms, tries graphs in this process, without limits. The
+// program sets it before its first work.
+var Command func(ctx context.Context) *exec.Cmd
+
+// wallTimes is the factor between the limit of processor time and that of the clock, which ends a process that sleeps.
+const wallTimes = 30
+
+// Run tries a graph and returns its output in evaluation mode. A graph that needs more memory than the machine may give is refused
+// before it runs.
+func Run(ctx context.Context, fsys files.FS, g *graph.Graph, a graph.Attempt, l Limits) (*graph.Output, error) {
+	need, err := g.Needs(a.Shape)
+	if errors.Is(err, graph.ErrTooLarge) {
+		return nil, err
+	}
+	if err != nil {
+		need = graph.Need{Values: unknownBytes, Operations: unknownOperations}
+	}
+	machine := machineMemory(fsys)
+	if err := fits(need, machine); err != nil {
+		return nil, err
+	}
+	if Command == nil {
+		return g.Try(a)
+	}
+	l.EnsureDefaults(need, a.Gradients, machine)
+	return run(ctx, g, a, l)
+}
+
+// What a graph whose shapes graft cannot infer is taken to need.
+const (
+	unknownBytes      = 1 << 28
+	unknownOperations = 4e10
+)
+
+func run(ctx context.Context, g *graph.Graph, a graph.Attempt, l Limits) (*graph.Output, error) {
+	runtime.LockOSThread() // the kernel kills the process when the thread that started it ends
+	defer runtime.UnlockOSThread()
+	ctx, cancel := context.WithTimeout(ctx, wallTimes*l.Time)
+	defer cancel()
+	p, err := start(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("start the process of a trial: %w", err)
+	}
+	defer p.close()
+	go func() {
+		_ = send(p.in, g, a, l) // a process that ended says more than this error
+		_ = p.in.Close()
+	}()
+	r, broken := p.reply()
+	ended := p.Wait()
+	at := p.at()
+	switch {
+	case broken == nil && r.Absent:
+		return nil, fmt.Errorf("%w: %s", torch.ErrNotLoaded, r.Error)
+	case broken == nil && r.Error != "":
+		return nil, refused(g, at, r.Error, l)
+	case broken == nil:
+		return r.Output, nil
+	case context.Cause(ctx) != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return nil, context.Cause(ctx)
+	}
+	return nil, &Ended{Operator: operatorAt(g, at), Cause: p.cause(ended, l), Begun: at != unstarted}
+}
+
+// refused is the error of a trial that ended in an error of LibTorch's.
+func refused(g *graph.Graph, at int, text string, l Limits) error {
+	switch {
+	case strings.Contains(text, "can't allocate memory"):
+		return fmt.Errorf("%s; a trial of this network may take %.3g GiB", text, float64(l.Memory)/(1<<30))
+	case strings.Contains(text, "out of memory"):
+		return fmt.Errorf("%s: %s; a trial of this network may take %.3g GiB", operatorAt(g, at), text, float64(l.Memory)/(1<<30))
+	}
+	return errors.New(text)
+}
+
+// Ended is the error of a trial whose process ended before its reply.
+type Ended struct {
+	Operator string // that ran, with its module
+	Cause    string // such as SIGSEGV
+	Begun    bool   // the limits held and the graph was read
+}
+
+// Error names the operator and what to do.
+func (e *Ended) Error() string {
+	if !e.Begun {
+		return fmt.Sprintf("the process of a trial ended before the network ran: %s; run graft doctor", e.Cause)
+	}
+	return fmt.Sprintf("%s ends its process: %s; the network is not run: correct the operator's arguments, or export the network again", e.Operator, e.Cause)
+}
+
+// unstarted is the place before the process has noted anything.
+const unstarted = -2
+
+// operatorAt names a node of a graph.
+func operatorAt(g *graph.Graph, at int) string {
+	if at < 0 || at >= len(g.Nodes) {
+		return "the network"
+	}
+	n := g.Nodes[at]
+	if n.Module == "" {
+		return "operator " + n.Operator
+	}
+	return "operator " + n.Operator + " in " + n.Module
+}
+
+// process is the process of a trial.
+type process struct {
+	*exec.Cmd
+	in         io.WriteCloser
+	trace, out *os.File
+	stderr     bounded
+	place      chan int // one value, at the end
+}
+
+func start(ctx context.Context) (*process, error) {
+	p := &process{Cmd: Command(ctx), place: make(chan int, 1)}
+	p.Stderr, p.WaitDelay = &p.stderr, time.Second
+	p.Env = append(p.Environ(), "GOTRACEBACK=none")
+	p.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	var theirs []*os.File
+	for _, ours := range []**os.File{&p.trace, &p.out} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, errors.Join(err, closeAll(theirs), p.close())
+		}
+		*ours, theirs = r, append(theirs, w)
+	}
+	p.ExtraFiles = theirs
+	in, err := p.StdinPipe()
+	if err == nil {
+		p.in, err = in, p.Start()
+	}
+	if err = errors.Join(err, closeAll(theirs)); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	go p.follow()
+	return p, nil
+}
+
+func closeAll(all []*os.File) (err error) {
+	for _, f := range all {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+func (p *process) close() error {
+	var open []*os.File
+	for _, f := range []*os.File{p.trace, p.out} {
+		if f != nil {
+			open = append(open, f)
+		}
+	}
+	return closeAll(open)
+}
+
+// follow keeps the last place that the process noted.
+func (p *process) follow() {
+	last := unstarted
+	lines := bufio.NewScanner(p.trace)
+	for lines.Scan() {
+		if at, err := strconv.Atoi(lines.Text()); err == nil {
+			last = at
+		}
+	}
+	p.place <- last
+}
+
+func (p *process) at() int { return <-p.place }
+
+// largestReply bounds what a process may reply, in bytes.
+const largestReply = 4 << 30
+
+func (p *process) reply() (r reply, err error) {
+	return r, gob.NewDecoder(io.LimitReader(p.out, largestReply)).Decode(&r)
+}
+
+// signalled finds the name of a signal in what Go's runtime prints when C code ends the process.
+var signalled = regexp.MustCompile(`\b(SIG[A-Z]{2,6})\b`)
+
+// cause says in a few words why the process ended.
+func (p *process) cause(ended error, l Limits) string {
+	text := p.stderr.String()
+	spent := p.ProcessState.UserTime() + p.ProcessState.SystemTime()
+	found := signalled.FindStringSubmatch(text)
+	switch status, _ := p.ProcessState.Sys().(syscall.WaitStatus); {
+	case strings.Contains(text, "out of memory") || strings.Contains(text, "bad_alloc") || strings.Contains(text, "cannot allocate memory"):
+		return fmt.Sprintf("it takes more than %.3g GiB", float64(l.Memory)/(1<<30))
+	case found != nil && found[1] != "SIGXCPU":
+		return found[1]
+	case spent >= l.Time:
+		return fmt.Sprintf("it takes more than %v of processor time", l.Time.Round(time.Second))
+	case status.Signaled():
+		return fmt.Sprintf("it got the signal %v", status.Signal())
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(fmt.Sprintf("%v %.200q", ended, first))
+}
+
+// bounded keeps the first bytes that are written to it.
+type bounded struct{ bytes.Buffer }
+
+const mostKept = 64 << 10
+
+func (b *bounded) Write(p []byte) (int, error) {
+	_, _ = b.Buffer.Write(p[:min(len(p), max(0, mostKept-b.Len()))])
+	return len(p), nil
+}

@@ -1,0 +1,60 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/model/graph"
+	"graft/torch/weights"
+)
+
+// chain is a network of these operators on floats of two rows and three columns.
+func chain(t testing.TB, lines ...string) *graph.Graph {
+	g := &graph.Graph{Name: "Net", Input: graph.Input{Value: "x", DType: weights.Float32, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}}, Modules: []graph.Module{{Class: "Net"}}}
+	for _, line := range lines {
+		n, err := graph.ParseNode(line)
+		require.NoError(t, err, line)
+		g.Nodes = append(g.Nodes, n)
+		g.Output = n.Results[0]
+	}
+	return g
+}
+
+func try(t testing.TB, g *graph.Graph, l Limits) (*graph.Output, error) {
+	return Run(context.Background(), files.OS{}, g, graph.Attempt{Gradients: true}, l)
+}
+
+// A trial returns what the network computes.
+func TestTrialComputes(t *testing.T) {
+	g := chain(t, "y = add.Scalar(self=%x, other=1.5)")
+	out, err := Run(t.Context(), files.OS{}, g, graph.Attempt{Shape: []int{1, 3}, Values: []float64{1, 2, 3}, Weights: &weights.Set{}}, Limits{})
+	require.NoError(t, err)
+	require.Equal(t, &graph.Output{Shape: []int{1, 3}, Values: []float32{2.5, 3.5, 4.5}}, out)
+	require.NoError(t, Passes(t.Context(), files.OS{}, g, nil))
+}
+
+// Arguments that LibTorch's kernels do not check, and more memory or time than the network needs by its shapes, are errors.
+func TestTrialsThatFail(t *testing.T) {
+	const small, short = 256 << 20, time.Second
+	product := "a = ones.default(size=[1500, 1500])"
+	for k := range 60 {
+		product += fmt.Sprintf("\n%c%d = mm.default(self=%%a, mat2=%%a)", 'b', k)
+	}
+	for line, says := range map[string]string{
+		product: "operator mm.default ends its process: it takes more than 1s of processor time",
+		"y = ones.default(size=[2, 3, 8, 8])\nz = tile.default(self=%y, dims=[1000, 400])": "a trial of this network may take 0.25 GiB",
+		"y = reflection_pad1d.default(self=%x, padding=[])":                                "argument padding: a list of 0 items, where 2 are needed",
+		"y = zeros.default(size=[0, 3])\nz = _weight_norm.default(v=%y, g=%y)":             "a tensor is empty",
+		"y = zeros.default(size=[40000, 40000])":                                           "GiB",
+	} {
+		_, err := try(t, chain(t, strings.Split(line, "\n")...), Limits{Memory: small, Time: short})
+		require.ErrorContains(t, err, says, line)
+		t.Log(err)
+	}
+}
