@@ -66,6 +66,9 @@ func Open(fsys files.FS, path string) (*Run, error) {
 	return run, nil
 }
 
+// Missing reports whether a folder holds no run: it is not there, or a run was not made to its end.
+func Missing(fsys files.FS, path string) bool { return errors.Is(isRun(fsys, path), ErrNoRun) }
+
 // isRun returns an error unless the folder has a manifest. It makes no lock file in a
 // folder of others.
 func isRun(fsys files.FS, path string) error {

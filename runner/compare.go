@@ -46,7 +46,7 @@ after a stop or a kill.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; may be given several times")
 	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.Resume, "resume", false, "go on with the comparison in the folder")
+	flags.BoolVar(&o.Resume, "resume", false, "go on with the comparison in the folder, or begin one where there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.IntVar(&o.Seeds, "seeds", 0, "trials of each arm; 0 is compare.seeds")
 	flags.IntVar(&o.SelectionSeeds, "selection-seeds", 0, "trials of each sequence for the arm best fixed; 0 is compare.selection_seeds")

@@ -16,10 +16,11 @@ var exitTable = []struct {
 }{
 	{failure.Done, "done", "everything that was asked for was done"},
 	{failure.Failed, "failed", "it could not be done; the error says why"},
-	{failure.Usage, "usage", "the command line is wrong; nothing was started"},
+	{failure.Crashed, "crashed", "a fault of graft, or memory ran out; the report on stderr says where"},
 	{failure.Partial, "partial", "some of it was done, and what was done is kept"},
 	{failure.Configuration, "configuration", "the configuration is wrong; nothing was started"},
 	{failure.Damaged, "damaged", "a file is truncated, corrupt or not what it claims to be"},
+	{failure.Usage, "usage", "the command line is wrong; nothing was started"},
 	{failure.Requeue, "requeue", "stopped early with all progress saved; run the same command again"},
 	{failure.Interrupted, "interrupted", "stopped by SIGINT or SIGTERM"},
 }

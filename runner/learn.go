@@ -62,7 +62,7 @@ to the same bits.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as learn.steps=500; may be given several times")
 	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder")
+	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	flags.StringVar(&o.Cases, "cases", "", "learn the schedulers of each case of a TOML file, whose tables hold assignments")

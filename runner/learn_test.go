@@ -113,7 +113,9 @@ func TestLearnBeginsWithAPolicy(t *testing.T) {
 func TestLearnRefuses(t *testing.T) {
 	require.Equal(t, failure.Usage, graft("learn").code)
 	fails(t, failure.Configuration, `unknown key "rate" in learn`, "learn", lessonFile(t, "[learn]\nrate = 3\n"))
-	fails(t, failure.Failed, "manifest.json is missing", "learn", lessonFile(t, ""), "--resume", "--folder", t.TempDir())
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "thesis.tex"), "mine")
+	fails(t, failure.Failed, "is no run folder", "learn", lessonFile(t, ""), "--resume", "--folder", folder)
 }
 
 // rowsIn waits until a table has so many lines.

@@ -108,7 +108,6 @@ func TestTrainRefuses(t *testing.T) {
 		"events out of order": {[]string{"--set", `time.events=[{at="9s",change="up"},{at="3s",change="down"}]`}, failure.Configuration, "put them in order"},
 		"a missing dataset":   {[]string{"--set", `data.kind="cifar10"`, "--set", `data.path="nowhere"`}, failure.Failed, "nowhere"},
 		"other weights":       {[]string{"--set", `network.weights="none.pth"`}, failure.Failed, "none.pth"},
-		"nothing to resume":   {[]string{"--resume"}, failure.Failed, "no run folder"},
 		"no place for a run":  {[]string{"--folder", filepath.Join(readOnly, "run")}, failure.Failed, "file"},
 		"no file":             {[]string{"nowhere.toml"}, failure.Failed, "nowhere.toml"},
 	}

@@ -25,7 +25,7 @@ const peerVariable = "GRAFT_TEST_PEER"
 
 // peerParts are the bodies of a group's processes in these tests.
 var peerParts = map[string]func(t *testing.T, s *Scope, p *Peers) any{
-	"collect": collectPart, "train": trainPart, "die": diePart, "sleep": sleepPart, "squares": squaresPart,
+	"collect": collectPart, "train": trainPart, "die": diePart, "sleep": sleepPart, "squares": squaresPart, "signals": signalsPart,
 }
 
 // together runs a part in so many processes of this test's own program, and reads
@@ -71,6 +71,7 @@ func TestAsPeer(t *testing.T) {
 	}
 	within(t, func(s *Scope) {
 		require.NoError(t, SetThreads(1))
+		threadsBefore = threads(t)
 		p := s.NewPeers(PeersOptions{Rank: rank, Size: size, File: meet, Timeout: timeout})
 		require.NoError(t, s.Err())
 		data, err := json.Marshal(peerParts[part](t, s, p))
@@ -386,6 +387,42 @@ func sleepPart(t *testing.T, s *Scope, p *Peers) any {
 	began := time.Now()
 	err := p.Sum(x)
 	return deaths{Lost: errors.Is(err, ErrPeer), Words: fmt.Sprint(err), Seconds: time.Since(began).Seconds()}
+}
+
+// threadsBefore are the threads of this process before its group was made.
+var threadsBefore map[int]bool
+
+// threads are the threads of this process.
+func threads(t *testing.T) map[int]bool {
+	all := map[int]bool{}
+	entries, err := os.ReadDir("/proc/self/task")
+	require.NoError(t, err)
+	for _, entry := range entries {
+		id, err := strconv.Atoi(entry.Name())
+		require.NoError(t, err)
+		all[id] = true
+	}
+	return all
+}
+
+// signalsPart sends SIGPIPE to each thread of the group, as the kernel does where a socket's other end is gone.
+func signalsPart(t *testing.T, s *Scope, p *Peers) any {
+	for id := range threads(t) {
+		if threadsBefore[id] {
+			continue
+		}
+		if err := syscall.Tgkill(os.Getpid(), id, syscall.SIGPIPE); err != nil { // it has ended
+			require.ErrorIs(t, err, syscall.ESRCH)
+		}
+	}
+	require.NoError(t, p.Sum(From(s, []float32{1}, 1)), "all processes live")
+	return true
+}
+
+// Threads of a group write to processes that may be gone, and survive the signal of a broken pipe.
+func TestABrokenPipeEndsNoProcess(t *testing.T) {
+	needsPeers(t)
+	require.Equal(t, []bool{true, true}, together[bool](t, "signals", 2))
 }
 
 // A process that is silent is given up after the timeout.

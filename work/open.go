@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"go.uber.org/zap"
+
 	"graft/config"
 	"graft/results"
 	"graft/results/failure"
@@ -27,17 +29,25 @@ type settings interface {
 
 // OpenRun makes a run folder or, to resume, opens that of the same configuration.
 func (e *Env) OpenRun(folder string, c settings, o FolderOptions) (*results.Run, error) {
-	if o.Resume {
+	if e.Resumes(o.Resume, folder) {
 		run, err := results.Open(e.Files, folder)
 		if err == nil && run.Manifest().ConfigSHA256 != c.Digest() {
 			err := fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option out", folder, config.Changes(e.Files, run.Path(results.ResolvedFile), c))
 			return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
 		}
-		if !errors.Is(err, results.ErrNoRun) {
-			return run, err
-		}
+		return run, err
 	}
 	return e.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()}, results.Manifest{ConfigSHA256: c.Digest()})
+}
+
+// Resumes reports whether there is a run to resume, if that was asked for. A process that was killed before its
+// run folder was made leaves none; the same command then begins the run.
+func (e *Env) Resumes(asked bool, folder string) bool {
+	if asked && results.Missing(e.Files, folder) {
+		e.Log.Info("there is no run to resume; begins one", zap.String("folder", folder))
+		return false
+	}
+	return asked
 }
 
 // Simulate runs a simulation into a run folder, whose table of this name is empty, and writes its outcome.

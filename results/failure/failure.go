@@ -17,10 +17,11 @@ type Code int
 const (
 	Done          Code = 0   // success
 	Failed        Code = 1   // any error without a code of its own
-	Usage         Code = 2   // wrong arguments or flags
+	Crashed       Code = 2   // the Go runtime ends a process with it after a panic or a fatal error; no error has it
 	Partial       Code = 3   // part of the work succeeded
 	Configuration Code = 4   // a configuration with faults
 	Damaged       Code = 5   // a file that is not what was written
+	Usage         Code = 64  // EX_USAGE of sysexits.h: wrong arguments or flags
 	Requeue       Code = 75  // EX_TEMPFAIL of sysexits.h: the same command later may succeed
 	Interrupted   Code = 130 // ended by a signal
 )

@@ -35,7 +35,7 @@ type NodeTask struct {
 	Attempts    int      `json:"attempts"`        // with retries
 	Interrupted int      `json:"interrupted"`     // attempts that ended with their executor
 	End         string   `json:"end"`             // done, failed or skipped
-	Exit        int      `json:"exit"`            // code of the last attempt
+	Exit        int      `json:"exit"`            // code of the last attempt, as a shell has it: 128 and the number of a signal that ended it
 	Signal      string   `json:"signal"`          // that ended it; empty if none did
 	Reason      string   `json:"reason"`          // in words
 	Log         string   `json:"log"`             // of the last attempt, in the run folder

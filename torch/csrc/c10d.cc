@@ -1,6 +1,7 @@
 // The only file that includes LibTorch's c10d. It is compiled separately, so that all else
 // builds with a LibTorch that lacks it or has an unknown version of it. USE_C10D_GLOO and
 // USE_C10D_NCCL define the available backends.
+#include <csignal>
 #include <cstdlib>
 
 #include "peers.h"
@@ -104,7 +105,26 @@ c10::intrusive_ptr<c10d::Store> meeting(const graft_peers_options &o) {
   return c10::make_intrusive<Meeting>(o.store, o.store_handle, std::chrono::milliseconds(o.timeout_ms));
 }
 
+// Blocks SIGPIPE in this thread, and so in the threads that it starts meanwhile: Gloo's threads write to sockets of
+// processes that may be gone, and the signal would end this process too. They get an error instead.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() {
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &was_);
+  }
+  ~WithoutSigpipe() { pthread_sigmask(SIG_SETMASK, &was_, nullptr); }
+  WithoutSigpipe(const WithoutSigpipe &) = delete;
+  WithoutSigpipe &operator=(const WithoutSigpipe &) = delete;
+
+ private:
+  sigset_t was_;
+};
+
 std::unique_ptr<Peers> connect(const graft_peers_options &o) {
+  WithoutSigpipe guard;
   auto store = meeting(o);
   store->setTimeout(std::chrono::milliseconds(o.timeout_ms));
 #if defined(USE_C10D_NCCL)

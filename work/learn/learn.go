@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Set         []string // assignments after the file, such as learn.steps=500; empty changes nothing
 	Folder      string   // run folder; empty is the file's run.folder, or runs/ and the file's name
-	Resume      bool     // go on with the run in the folder; false begins one
+	Resume      bool     // go on with the run in the folder, or begin one where there is none; false begins one
 	Force       bool     // move an existing run folder aside; false refuses it
 	Cases       string   // path of a TOML file of named cases, for schedulers of elastic jobs; empty learns the file as it is
 	Tensorboard bool     // write event files for TensorBoard; false leaves it to the file's run.tensorboard
@@ -82,6 +82,7 @@ type run struct {
 }
 
 func newRun(env *work.Env, o Options) run {
+	o.Resume = env.Resumes(o.Resume, o.Folder)
 	r := run{env: env, o: o}
 	r.log, r.alone, r.record = work.WithRunLog(env.Log)
 	return r

@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Set     []string // assignments after the file, for all cases
 	Folder  string   // run folder; empty takes run.folder, else one named after the file
-	Resume  bool     // go on with the sweep in the folder, and retry failed trials; false begins a new one
+	Resume  bool     // go on with the sweep in the folder, and retry failed trials, or begin one where there is none; false begins one
 	Force   bool     // move an existing folder aside; false makes it an error
 	Seeds   int      // trials of each case, with run.seed and the seeds after it; zero means 1
 	Sweep   []string // keys and values, such as optimizer.lr=0.1,0.01; all combinations run
@@ -140,7 +140,7 @@ func (s *sweep) prepareFolder(path string, o Options) error {
 }
 
 func (s *sweep) openRun(path string, o Options) (*results.Run, error) {
-	if o.Resume {
+	if s.env.Resumes(o.Resume, s.folder) {
 		run, err := results.Open(s.env.Files, s.folder)
 		if err != nil {
 			return nil, err

@@ -24,7 +24,7 @@ import (
 type Options struct {
 	Set         []string        // assignments after the file, such as time.budget=30s
 	Folder      string          // run folder; empty is run.folder, or runs/ and the file's name
-	Resume      bool            // go on with the run in the folder; false begins a new one
+	Resume      bool            // go on with the run in the folder, or begin one where there is none; false begins one
 	Force       bool            // move an existing run folder aside; false makes it an error
 	Tensorboard bool            // write event files for TensorBoard; false leaves it to run.tensorboard
 	Listen      control.Options // where the job is watched and steered; an empty address is run.listen
@@ -64,7 +64,9 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 	var result *Result
 	err = torch.With(func(s *torch.Scope) (err error) {
 		e := *env
-		j := &job{Job: c, o: o, env: &e, scope: s, meeting: address, folder: work.Folder(o.Folder, c.Run.Folder, path), path: path}
+		folder := work.Folder(o.Folder, c.Run.Folder, path)
+		o.Resume = env.Resumes(o.Resume, folder)
+		j := &job{Job: c, o: o, env: &e, scope: s, meeting: address, folder: folder, path: path}
 		e.Log, j.alone, j.runLog = work.WithRunLog(env.Log)
 		defer j.close()
 		result, err = j.run(ctx)

@@ -16,7 +16,7 @@ type JobResult struct {
 	Failures    int             // attempts that failed
 	Interrupted int             // attempts that an executor could not end
 	Skipped     bool            // a task that it waits for failed
-	Exit        int             // exit code of the last attempt
+	Exit        int             // exit code of the last attempt; 128 and its number after a signal
 	Signal      string          // that ended it; empty is none
 	Reason      string          // of a failure, in words
 	Log         string          // path of the last attempt's log in the run folder; empty if there is none

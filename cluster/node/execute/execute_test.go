@@ -218,6 +218,11 @@ func TestFailuresAreRetriedAndNamed(t *testing.T) {
 	require.Equal(t, "it ran longer than its timeout of 50ms", r.Jobs[4].Reason)
 	require.Equal(t, []string{"queued", "placed", "started", "timeout", "ended failed"}, b.kinds(4))
 	require.Equal(t, "killed by SIGTERM", r.Jobs[5].Reason)
+	codes := make([]int, len(r.Jobs))
+	for k := range r.Jobs {
+		codes[k] = r.Jobs[k].Exit
+	}
+	require.Equal(t, []int{0, 137, 137, 0, 137, 143}, codes, "of tasks that a signal ended as a shell has them")
 	require.Equal(t, 1, r.Summary.Completed)
 	require.Equal(t, 2, r.Retries)
 	require.Zero(t, r.Summary.Stops)

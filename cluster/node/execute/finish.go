@@ -1,7 +1,10 @@
 package execute
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os/exec"
 	"syscall"
 	"time"
 
@@ -13,8 +16,11 @@ import (
 // Exit codes with a meaning: 75 is EX_TEMPFAIL of sysexits.h, by which commands of graft ask to be run again;
 // 137 is a shell's for a program that was killed by SIGKILL.
 const (
-	againCode  = 75
-	killedCode = 128 + int(syscall.SIGKILL)
+	againCode     = 75
+	unstartedCode = 126
+	missingCode   = 127
+	signalCode    = 128
+	killedCode    = signalCode + int(syscall.SIGKILL)
 )
 
 // finish handles the end of an attempt.
@@ -31,7 +37,7 @@ func (x *executor) finish(e exit) {
 	}
 	end, delay := x.judge(e)
 	event := Event{
-		Kind: Ended, Task: t.ID, Attempt: a.number, Device: a.device, End: end, Exit: max(0, e.status.ExitStatus()), Delay: delay,
+		Kind: Ended, Task: t.ID, Attempt: a.number, Device: a.device, End: end, Exit: e.code(), Delay: delay,
 		Joules: joules, Method: method, Reason: e.reason(),
 	}
 	if e.status.Signaled() {
@@ -76,6 +82,20 @@ func (x *executor) follow(t *node.Task, end End, delay time.Duration) {
 	case Stopped:
 		x.touch(t) // it may have been started again meanwhile
 	}
+}
+
+// code is the exit code of an attempt as a shell reports it: of the command, or 128 and the number of the signal
+// that ended it, 127 if there is no such program, and 126 if it cannot be started.
+func (e *exit) code() int {
+	switch {
+	case errors.Is(e.start, fs.ErrNotExist) || errors.Is(e.start, exec.ErrNotFound):
+		return missingCode
+	case e.start != nil:
+		return unstartedCode
+	case e.status.Signaled():
+		return signalCode + int(e.status.Signal())
+	}
+	return e.status.ExitStatus()
 }
 
 // reason says in words why an attempt ended; empty for one that completed.
