@@ -206,7 +206,10 @@ func TestFailuresAreRetriedAndNamed(t *testing.T) {
 	late.Timeout = 50 * time.Millisecond
 	b.Grace = 50 * time.Millisecond
 	term := shell(`kill -TERM $$`)
-	r := b.must(t, flaky, killed, oom, after, late, term)
+	garbage := shell("")
+	garbage.Command = []string{filepath.Join(t.TempDir(), "garbage")}
+	require.NoError(t, os.WriteFile(garbage.Command[0], []byte{1, 2, 3}, 0o700))
+	r := b.must(t, flaky, killed, oom, after, late, term, garbage)
 	require.Equal(t, []string{"queued", "placed", "started", "ended retried", "queued", "placed", "started", "ended done"}, b.kinds(0))
 	require.Equal(t, "attempt 2\n", b.log(t, r, 0))
 	require.Equal(t, "killed by SIGKILL: out of memory, or killed by hand", r.Jobs[1].Reason)
@@ -222,7 +225,7 @@ func TestFailuresAreRetriedAndNamed(t *testing.T) {
 	for k := range r.Jobs {
 		codes[k] = r.Jobs[k].Exit
 	}
-	require.Equal(t, []int{0, 137, 137, 0, 137, 143}, codes, "of tasks that a signal ended as a shell has them")
+	require.Equal(t, []int{0, 137, 137, 0, 137, 143, 126}, codes, "of tasks that a signal ended as a shell has them")
 	require.Equal(t, 1, r.Summary.Completed)
 	require.Equal(t, 2, r.Retries)
 	require.Zero(t, r.Summary.Stops)
