@@ -25,7 +25,7 @@ var growing = []string{"cnn.toml", "resnet.toml", "convnext.toml", "vit.toml", "
 const (
 	growthWays    = 3  // ways to deepen and to widen, as graft profile NETWORK measures
 	growthActions = 12 // single actions, as graft profile JOB measures
-	growthWhole   = 4  // sequences of two and of three actions
+	growthWhole   = 6  // sequences of two and of three actions each, of which graft profile JOB measures every other one
 )
 
 // studyGrowth measures what growth costs, beside what profiles charge for it that were measured without it.
@@ -102,7 +102,8 @@ func measureGrowth(ctx context.Context, path, name string, rounds int) (*grownNe
 		print := net2net.Fingerprint(s.Network)
 		g.subjects[print] = s.Network
 		g.profiled[byNetwork][print] = g.profiled[byNetwork][print] || k <= len(few)
-		g.profiled[byJob][print] = g.profiled[byJob][print] || k <= len(few)+len(singles)
+		whole := k - len(few) - len(singles) // from 1
+		g.profiled[byJob][print] = g.profiled[byJob][print] || whole <= 0 || whole%2 == 1
 	}
 	m, err := trainer.Measure(ctx, all, trainer.MeasureOptions{Batches: []int{batchSize}, Rounds: rounds, Now: func() time.Time {
 		return time.Unix(0, int64(1e9*processorTime()))
@@ -120,12 +121,14 @@ func growingNetwork(path, name string) (*model.Network, error) {
 	return model.Zoo(name, model.ZooOptions{Input: model.Shape{3, 32, 32}, Classes: 10})
 }
 
-// sequencesOf are some sequences of two and of three actions.
+// sequencesOf are some sequences of two and then of three actions.
 func sequencesOf(actions []net2net.Action) (list [][]net2net.Action) {
 	n := len(actions)
-	for k := range min(growthWhole, n) {
-		a, b, c := actions[k*n/growthWhole%n], actions[(k+n/2)%n], actions[(k+n/2+1)%n]
-		list = append(list, []net2net.Action{a, b}, []net2net.Action{a, b, c})
+	for length := 2; length <= 3; length++ {
+		for k := range min(growthWhole, n) {
+			at := k * n / min(growthWhole, n)
+			list = append(list, []net2net.Action{actions[at], actions[(at+n/2)%n], actions[(at+n/2+1)%n]}[:length])
+		}
 	}
 	return list
 }

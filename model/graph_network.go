@@ -138,6 +138,7 @@ func (n *Network) graphSheet() ([]Row, error) {
 	for k, node := range n.Graph.Nodes {
 		r := row(node.Module)
 		r.Operations += operations[k]
+		r.Padding.add(nodePadding(n.Graph, &n.Graph.Nodes[k], operations[k]))
 		for _, v := range node.Results {
 			if shape := shapes[v]; len(shape) > 1 {
 				r.Out = Shape(shape[1:])

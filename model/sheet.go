@@ -7,9 +7,10 @@ type Row struct {
 	Path       string
 	Leaf       *Leaf // the layer itself
 	In, Out    Shape
-	Parameters int   // that an optimizer trains
-	Buffers    int   // other values: running statistics
-	Operations int64 // floating-point operations forward; a multiply and an add are two
+	Parameters int     // that an optimizer trains
+	Buffers    int     // other values: running statistics
+	Operations int64   // floating-point operations forward; a multiply and an add are two
+	Padding    Padding // further operations
 	// ActivationBytes is the memory of the output as float32.
 	ActivationBytes int64
 }
@@ -40,6 +41,7 @@ func (s *sheet) Layer(at Place, leaf *Leaf, in Shape) (Shape, error) {
 		return nil, Faults{{Path: at.Path, Text: err.Error()}}
 	}
 	row := Row{Path: at.Path, Leaf: leaf, In: in, Out: out, Operations: leaf.Layer.Operations(in, out), ActivationBytes: 4 * int64(out.Count())}
+	row.Padding = layerPadding(leaf.Layer, row.Operations)
 	if !s.seen[leaf] {
 		row.Parameters, row.Buffers = Counts(leaf.Layer)
 		s.seen[leaf] = true

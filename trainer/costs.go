@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"graft/model"
 )
@@ -15,11 +16,14 @@ type Costs struct {
 	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported ones. Zero means
 	// Step and Batch.
 	GraphStep, GraphBatch Rates
-	DecisionSeconds       float64 // for a decision
-	DecisionSpread        float64 // in seconds, half the distance between the quartiles
-	SurgerySeconds        float64 // for an operation, with its calibration and the optimizer that follows
-	SurgerySpread         float64 // in seconds
-	CommunicationShare    float64 // share of a step that more devices do not shorten; zero means none
+	// ChannelBlock is the number of channels to a multiple of which processors round those of convolutions up, 8 or 16: the
+	// rates charge operations on the rounded channels. Zero means that they are not rounded.
+	ChannelBlock       int
+	DecisionSeconds    float64 // for a decision
+	DecisionSpread     float64 // in seconds, half the distance between the quartiles
+	SurgerySeconds     float64 // for an operation, with its calibration and the optimizer that follows
+	SurgerySpread      float64 // in seconds
+	CommunicationShare float64 // share of a step that more devices do not shorten; zero means none
 	// ExchangeSeconds is the time in which several devices exchange the gradients of a step. Each then takes its share of
 	// the images, so that its time follows from their number. Zero means that devices divide the time of a step, but
 	// for CommunicationShare.
@@ -65,6 +69,9 @@ func (c Costs) Validate() error {
 		positive("surgery_seconds", c.SurgerySeconds), positive("surgery_spread", c.SurgerySpread), positive("exchange_seconds", c.ExchangeSeconds))
 	if !(c.CommunicationShare >= 0 && c.CommunicationShare <= 1) {
 		faults = append(faults, fmt.Errorf("communication_share is %v; it lies between 0 and 1", c.CommunicationShare))
+	}
+	if c.ChannelBlock != 0 && !slices.Contains(model.Blocks[:], c.ChannelBlock) {
+		faults = append(faults, fmt.Errorf("channel_block is %d; it is 0, or one of %v", c.ChannelBlock, model.Blocks))
 	}
 	if c.CommunicationShare > 0 && c.ExchangeSeconds > 0 {
 		faults = append(faults, errors.New("communication_share and exchange_seconds are both given; leave one out"))
@@ -126,6 +133,20 @@ type Size struct {
 	Grouped    int64 // the same of grouped convolutions, such as depthwise ones, which processors run far slower
 	Bytes      int64 // of the input and the activations as float32, without those of flattening
 	Parameters int64 // that an optimizer trains
+	// Padding8 and Padding16 are the operations more of convolutions whose channels are rounded up to a multiple of 8 and 16.
+	Padding8, Padding16 int64
+}
+
+// blocked counts the operations on channels that are rounded up.
+func (s Size) blocked(block int) Size {
+	switch block {
+	case 8:
+		s.Operations += s.Padding8
+	case 16:
+		s.Operations += s.Padding16
+	}
+	s.Padding8, s.Padding16 = 0, 0
+	return s
 }
 
 // SizeOf sums the sizes of a network's layers.
@@ -142,6 +163,8 @@ func SizeOf(n *model.Network) (Size, error) {
 		size.Grouped += of.Grouped
 		size.Bytes += of.Bytes
 		size.Parameters += of.Parameters
+		size.Padding8 += of.Padding8
+		size.Padding16 += of.Padding16
 	}
 	return size, nil
 }
@@ -150,7 +173,7 @@ func inputBytes(n *model.Network) int64 { return 4 * int64(n.Input.Count()) }
 
 // sizeOfLayer holds the quantities of one layer, for one example.
 func sizeOfLayer(r model.Row) Size {
-	size := Size{Parameters: int64(r.Parameters)}
+	size := Size{Parameters: int64(r.Parameters), Padding8: r.Padding[0], Padding16: r.Padding[1]}
 	if len(r.Leaf.Layer.Slots()) > 0 {
 		size.Layers = 1
 	}

@@ -42,6 +42,7 @@ func TestTheRatesOfADeviceAreFound(t *testing.T) {
 		require.InEpsilon(t, truth.Step.List()[k], costs.Step.List()[k], 1e-3, name)
 		require.InEpsilon(t, truth.Batch.List()[k], costs.Batch.List()[k], 1e-3, name)
 	}
+	require.Zero(t, costs.ChannelBlock)
 	require.Equal(t, 30, fit.Networks)
 	require.Less(t, fit.Step.Worst, 1e-3)
 	require.Less(t, fit.Batch.Worst, 1e-3)
@@ -98,7 +99,7 @@ func TestMoreNeverTakesLess(t *testing.T) {
 		r := fitRates(measured, stepTime)
 		draw := func(label string) int64 { return rapid.Int64Range(0, 1<<30).Draw(t, label) }
 		small := Size{Layers: int(draw("layers")), Operations: draw("operations"), Grouped: draw("grouped"), Bytes: draw("bytes"), Parameters: draw("parameters")}
-		large := Size{small.Layers + int(draw("more")), small.Operations + draw("more"), small.Grouped + draw("more"), small.Bytes + draw("more"), small.Parameters + draw("more")}
+		large := Size{small.Layers + int(draw("more")), small.Operations + draw("more"), small.Grouped + draw("more"), small.Bytes + draw("more"), small.Parameters + draw("more"), 0, 0}
 		rows := rapid.IntRange(1, 4096).Draw(t, "rows")
 		require.GreaterOrEqual(t, r.seconds(large, rows+1), r.seconds(small, rows))
 		require.GreaterOrEqual(t, r.seconds(small, rows), 0.0)

@@ -27,7 +27,7 @@ func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	batch, step := p.Costs.rates(Batches, n.Graph != nil), p.Costs.rates(Steps, n.Graph != nil)
 	times := []LayerTime{{batch.seconds(call, rows), step.seconds(call, rows)}}
 	for _, r := range sheet {
-		size := sizeOfLayer(r)
+		size := sizeOfLayer(r).blocked(p.Costs.ChannelBlock)
 		times = append(times, LayerTime{
 			batch.seconds(size, rows) - batch.seconds(none, rows), // calls and examples count once
 			step.seconds(size, rows) - step.seconds(none, rows),

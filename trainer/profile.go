@@ -119,7 +119,7 @@ func (m Measurement) faults(at int) (found []error) {
 	for _, n := range []struct {
 		key   string
 		value int64
-	}{{"layers", int64(m.Layers)}, {"operations", m.Operations}, {"grouped", m.Grouped}, {"bytes", m.Bytes}, {"parameters", m.Parameters}} {
+	}{{"layers", int64(m.Layers)}, {"operations", m.Operations}, {"grouped", m.Grouped}, {"bytes", m.Bytes}, {"parameters", m.Parameters}, {"padding8", m.Padding8}, {"padding16", m.Padding16}} {
 		if n.value < 0 {
 			bad(n.key, "%s is %d; it is at least zero", n.key, n.value)
 		}
@@ -130,7 +130,7 @@ func (m Measurement) faults(at int) (found []error) {
 // Refit fits the rates to the measurements, and sets Fit. Too few networks give no rates.
 func (p *Profile) Refit() {
 	c, fit := fitCosts(p.Measured)
-	p.Costs.Step, p.Costs.Batch, p.Costs.GraphStep, p.Costs.GraphBatch, p.Fit = c.Step, c.Batch, c.GraphStep, c.GraphBatch, fit
+	p.Costs.Step, p.Costs.Batch, p.Costs.GraphStep, p.Costs.GraphBatch, p.Costs.ChannelBlock, p.Fit = c.Step, c.Batch, c.GraphStep, c.GraphBatch, c.ChannelBlock, fit
 }
 
 // Cost is the time of one piece of work. It is a whole number of nanoseconds, so that the
@@ -266,6 +266,7 @@ func (p *Profile) seconds(w Work) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("the profile %s: %w", p.Name, err)
 	}
+	size = size.blocked(p.Costs.ChannelBlock)
 	return rates.seconds(size, w.Rows) * correction(p.relatives(w.Network), size, w.Rows, time, rates), nil
 }
 
@@ -284,6 +285,7 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 	print := net2net.Fingerprint(w.Network)
 	for _, m := range p.Measured {
 		if m.Fingerprint == print {
+			m.Size = m.Size.blocked(p.Costs.ChannelBlock)
 			same = append(same, m)
 		}
 	}
@@ -293,5 +295,6 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 // Estimate is the time by the rates of a step and of a batch of evaluation of a measured network, in seconds. Both are zero
 // without rates.
 func (p *Profile) Estimate(m Measurement) (step, batch float64) {
-	return p.Costs.rates(Steps, m.Graph).seconds(m.Size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(m.Size, m.Batch)
+	size := m.Size.blocked(p.Costs.ChannelBlock)
+	return p.Costs.rates(Steps, m.Graph).seconds(size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(size, m.Batch)
 }

@@ -3,6 +3,7 @@ package trainer
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"graft/model"
 	"graft/net2net"
@@ -20,7 +21,7 @@ func (p *Profile) relatives(n *model.Network) []relative {
 	if len(p.Measured) == 0 {
 		return nil
 	}
-	return relativesOf(p.Measured, n.Name(), n.Graph != nil)
+	return relativesOf(blocked(p.Measured, p.Costs.ChannelBlock), n.Name(), n.Graph != nil)
 }
 
 // class is the class that a measured network shares with its relatives.
@@ -42,11 +43,20 @@ func relativesOf(measured []Measurement, class string, graph bool) (all []relati
 	return all
 }
 
+// blocked counts the operations of measurements on channels that are rounded up.
+func blocked(measured []Measurement, block int) []Measurement {
+	all := slices.Clone(measured)
+	for k := range all {
+		all[k].Size = all[k].Size.blocked(block)
+	}
+	return all
+}
+
 // leastDistance keeps weights finite for networks of equal size.
 const leastDistance = 1e-3
 
 // correction is the ratio of the measured to the fitted times of relatives: the geometric mean, in which a relative
-// counts by the inverse square of its distance in size (Shepard 1968). So a network that grows a little costs a little
+// counts by the inverse fourth power of its distance in size (Shepard 1968). So a network that grows a little costs a little
 // more than before, whether it was measured or not. Without relatives it is 1.
 func correction(all []relative, of Size, rows int, time timeOf, r Rates) float64 {
 	sum, weights := 0.0, 0.0
@@ -57,8 +67,8 @@ func correction(all []relative, of Size, rows int, time timeOf, r Rates) float64
 		if !known || fitted <= 0 || measured <= 0 {
 			continue
 		}
-		d := size.distance(of) + leastDistance
-		sum, weights = sum+math.Log(measured/fitted)/(d*d), weights+1/(d*d)
+		weight := math.Pow(size.distance(of)+leastDistance, -4)
+		sum, weights = sum+weight*math.Log(measured/fitted), weights+weight
 	}
 	if weights == 0 {
 		return 1
@@ -96,8 +106,9 @@ func (p *Profile) GrowthOf(n *model.Network) Growth {
 		}
 	}
 	if len(all) > 1 && !p.Closed() {
+		measured := blocked(p.Measured, p.Costs.ChannelBlock)
 		some := func(m Measurement) bool { return m.class() == n.Name() && m.Graph == (n.Graph != nil) }
-		g.Step, g.Batch = missOf(p.Measured, stepTime, alone, some), missOf(p.Measured, batchTime, alone, some)
+		g.Step, g.Batch = missOf(measured, stepTime, alone, some), missOf(measured, batchTime, alone, some)
 	}
 	return g
 }

@@ -113,3 +113,23 @@ func TestTheErrorOfGrowthIsKnown(t *testing.T) {
 	none := withSlowClass(t, func(Measurement) bool { return false }).GrowthOf(n)
 	require.Equal(t, Growth{}, none)
 }
+
+// Processors that compute multiples of 16 channels are found, and charged by the rounded channels.
+func TestRoundedChannelsAreFound(t *testing.T) {
+	measured := measuredOn(t, truth, exact)
+	for k, m := range measured {
+		size := m.Size.blocked(16)
+		measured[k].StepSeconds, measured[k].BatchSeconds = truth.Step.seconds(size, m.Batch), truth.Batch.seconds(size, m.Batch)
+	}
+	costs, fit := fitCosts(measured)
+	require.Equal(t, 16, costs.ChannelBlock)
+	require.InEpsilon(t, truth.Step.OperationSeconds, costs.Step.OperationSeconds, 1e-3)
+	require.Less(t, fit.Step.Worst, 1e-3)
+	p := &Profile{Version: 1, Name: "rounded", Costs: costs}
+	cost := func(channels int) time.Duration {
+		layers := []model.Child{{Name: "0", Module: &model.Leaf{Layer: model.NewConv2d(16, channels, 3)}}}
+		n := &model.Network{Input: model.Shape{16, 32, 32}, Root: &model.Container{Children: layers}}
+		return p.Cost(Work{Kind: Steps, Count: 1, Rows: 64, Network: n})
+	}
+	require.Greater(t, cost(17)-cost(16), 5*(cost(18)-cost(17)), "one channel more than 16 costs a whole block")
+}

@@ -1,0 +1,59 @@
+package model
+
+import (
+	"strings"
+
+	"graft/model/graph"
+)
+
+// Blocks are the numbers of channels of which processors compute a multiple, for Padding.
+var Blocks = [...]int{8, 16}
+
+// Padding holds the operations that convolutions do more if their channels are rounded up to a multiple of each of Blocks, as
+// libraries lay them out for vector units. Convolutions in groups have none.
+type Padding [len(Blocks)]int64
+
+// fewChannels are the channels of images, which are not rounded up.
+const fewChannels = 4
+
+// paddingOf is the padding of a convolution with some operations.
+func paddingOf(operations int64, in, out int) (p Padding) {
+	for k, block := range Blocks {
+		up := func(channels int) float64 {
+			return float64((channels+block-1)/block*block) / float64(channels)
+		}
+		factor := up(out)
+		if in > fewChannels {
+			factor *= up(in)
+		}
+		p[k] = int64((factor - 1) * float64(operations))
+	}
+	return p
+}
+
+// layerPadding is the padding of a layer of a tree.
+func layerPadding(l Layer, operations int64) Padding {
+	if c, ok := l.(Conv2d); ok && c.Groups <= 1 {
+		return paddingOf(operations, c.In, c.Out)
+	}
+	return Padding{}
+}
+
+// nodePadding is the padding of a node of a graph.
+func nodePadding(g *graph.Graph, n *graph.Node, operations int64) Padding {
+	name, ok := n.Arg("weight").(graph.Weight)
+	if !ok || !strings.HasPrefix(n.Operator, "conv") {
+		return Padding{}
+	}
+	w := g.Tensor(string(name))
+	if groups, _ := n.Arg("groups").(int64); groups > 1 || w == nil || len(w.Shape) < 3 || w.Shape[0] < 1 || w.Shape[1] < 1 {
+		return Padding{}
+	}
+	return paddingOf(operations, w.Shape[1], w.Shape[0])
+}
+
+func (p *Padding) add(other Padding) {
+	for k := range p {
+		p[k] += other[k]
+	}
+}
