@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"graft/dataset"
 	"graft/files"
@@ -121,8 +122,8 @@ func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code s
 	b := m.InitialWeights()
 	network := sha256.New()
 	fmt.Fprintf(network, "%s\n%d epochs before\n", form, b.Epochs)
-	if b.Weights != "" {
-		if err := hashFile(fsys, network, b.Weights); err != nil {
+	for _, path := range m.firstFiles() {
+		if err := hashFile(fsys, network, path); err != nil {
 			return tables.Cause{}, err
 		}
 	}
@@ -134,6 +135,18 @@ func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code s
 		c.Profile = hex.EncodeToString(sum[:])
 	}
 	return c, nil
+}
+
+// firstFiles are the files from which networks take weights or constants, each once.
+func (m *Simulation) firstFiles() (list []string) {
+	for _, seed := range m.seeds() {
+		for _, path := range []string{m.InitialWeightsOf(seed).Weights, m.ConstantsOf(seed)} {
+			if path != "" && !slices.Contains(list, path) {
+				list = append(list, path)
+			}
+		}
+	}
+	return list
 }
 
 func hashFile(fsys files.FS, h io.Writer, path string) error {

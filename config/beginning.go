@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"graft/config/decode"
 	"graft/files"
+	"graft/model/graph"
 	"graft/original"
 	"graft/torch/weights"
 )
@@ -33,10 +35,19 @@ type history struct {
 	accuracy *float64      // test accuracy after it, from 0 to 1; nil where it was not recorded
 }
 
+// seedMark stands for the seed in the name of a file of weights.
+const seedMark = "{seed}"
+
 // InitialWeights returns the initial weights that the section network names. The contents of
 // a folder are known after ReadJob only.
-func (j *Job) InitialWeights() InitialWeights {
-	b := InitialWeights{Weights: j.Network.Weights}
+func (j *Job) InitialWeights() InitialWeights { return j.InitialWeightsOf(j.Run.Seed) }
+
+// InitialWeightsOf returns the initial weights of a seed.
+func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
+	if j.Network.Fresh {
+		return InitialWeights{}
+	}
+	b := InitialWeights{Weights: j.weightsOf(seed)}
 	if j.history != nil {
 		b = InitialWeights{j.history.weights, j.history.epochs, j.history.accuracy}
 	}
@@ -46,12 +57,58 @@ func (j *Job) InitialWeights() InitialWeights {
 	return b
 }
 
+// WeightsBySeed reports whether each seed has its own file of weights.
+func (j *Job) WeightsBySeed() bool { return strings.Contains(j.Network.Weights, seedMark) }
+
+// ConstantsOf returns the file from which a network with fresh parameters takes what nothing says how to draw; empty for none.
+func (j *Job) ConstantsOf(seed int64) string {
+	if !j.Network.Fresh {
+		return ""
+	}
+	return j.weightsOf(seed)
+}
+
+func (j *Job) weightsOf(seed int64) string {
+	return strings.ReplaceAll(j.Network.Weights, seedMark, strconv.FormatInt(seed, 10))
+}
+
+// Undrawn lists the parameters of the network of which nothing says how they are drawn, and its other such tensors.
+func (j *Job) Undrawn() (parameters, others []string) {
+	if j.network == nil || j.network.Graph == nil {
+		return nil, nil
+	}
+	for _, name := range j.network.Graph.Undrawn() {
+		if j.network.Graph.Tensor(name).Role == graph.Parameter {
+			parameters = append(parameters, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return parameters, others
+}
+
+// SharedBySeeds says what the seeds of the job have in common at the start; empty where each draws all weights.
+func (j *Job) SharedBySeeds() string {
+	file := j.Network.Weights
+	switch {
+	case file == "":
+		return ""
+	case j.WeightsBySeed() && j.Network.Fresh:
+		return fmt.Sprintf("each seed draws its own parameters; its buffers and constants are those of %s", file)
+	case j.WeightsBySeed():
+		return fmt.Sprintf("each seed begins with its own weights, %s", file)
+	case j.Network.Fresh:
+		return fmt.Sprintf("each seed draws its own parameters; all share the buffers and constants of %s", file)
+	}
+	return fmt.Sprintf("all seeds begin with the same weights, those of %s, and differ in the order of the data and what training, surgery and the decider draw: intervals do not tell how other first weights would do", file)
+}
+
 // begin reads the records about the initial weights. A job continues at the time at which
 // they were written, unless time.start is given.
 func (j *Job) begin(fsys files.FS, r *decode.Reading) {
 	o := j.Network
 	_, timed := r.Given["time.start"]
-	key, wanted := "network.weights", o.inFolder()
+	key, wanted := "network.weights", o.inFolder() && !o.Fresh
 	if !wanted {
 		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.ResetEpochs && timed) // else it has no effect
 	}

@@ -78,8 +78,12 @@ type NetworkOptions struct {
 	// of the data for a network of the zoo, and the file's own for one of a file.
 	Classes int `json:",omitempty"`
 	// Weights is a file of initial weights, .pth or .safetensors, or a results folder of the
-	// original's, from which the job continues. Empty draws random weights.
+	// original's, from which the job continues. {seed} in the name of the file stands for run.seed: each seed
+	// of a comparison then begins with its own file. Empty draws random weights.
 	Weights string
+	// Fresh draws parameters from run.seed in spite of Weights, and takes from it only what nothing says how to draw: buffers
+	// and constants of an imported network. False takes all weights.
+	Fresh bool `json:",omitempty"`
 	// Runtimes is the original's file of epoch times of the weights. The job continues with
 	// the next epoch and its learning rate, at the time of the budget at which the last
 	// epoch ended, unless time.start is given. Empty means the file in the folder that
@@ -102,6 +106,9 @@ func (o NetworkOptions) Validate() error {
 	var faults faultList
 	faults.when(o.Name != "" && o.File != "", "file and name are both given; leave one of them out")
 	faults.when(o.Classes < 0, "classes is %d; must not be negative", o.Classes)
+	faults.when(o.Fresh && o.Weights == "", "fresh: weights are missing, and all tensors are drawn; give network.weights, or leave fresh out")
+	faults.when(o.Fresh && o.Runtimes != "", "fresh and runtimes are both given; leave one of them out")
+	faults.when(strings.Contains(filepath.Dir(o.Weights), seedMark), "weights is %q; {seed} may stand in the name of the file, not in its folder", o.Weights)
 	faults.when(o.Runtimes != "" && o.Weights == "", "runtimes: weights are missing; give network.weights as well")
 	return errors.Join(faults...)
 }

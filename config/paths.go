@@ -1,8 +1,10 @@
 package config
 
 import (
+	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"graft/config/decode"
 	"graft/files"
@@ -25,6 +27,9 @@ func findPaths(fsys files.FS, r *decode.Reading) {
 		return
 	}
 	there := func(path string) bool {
+		if strings.Contains(path, seedMark) {
+			return anySeed(fsys, path)
+		}
 		_, err := fsys.Stat(path)
 		return err == nil
 	}
@@ -32,4 +37,13 @@ func findPaths(fsys files.FS, r *decode.Reading) {
 		return
 	}
 	r.FindPaths(pathKeys, func(key, text string) bool { return !slices.Contains(namesToo, key) || isPath(text) }, there)
+}
+
+// anySeed reports whether there is a file of some seed.
+func anySeed(fsys files.FS, path string) bool {
+	entries, err := fsys.ReadDir(filepath.Dir(path))
+	before, after, _ := strings.Cut(filepath.Base(path), seedMark)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return strings.HasPrefix(e.Name(), before) && strings.HasSuffix(e.Name(), after)
+	})
 }

@@ -204,6 +204,24 @@ func (n *Network) Load(set *weights.Set) error {
 	})
 }
 
+// LoadUndrawn copies into a graph only the tensors that nothing says how to draw; the file has them, with their shapes.
+func (n *Network) LoadUndrawn(set *weights.Set) error {
+	if n.Graph == nil {
+		return nil
+	}
+	given, tensors := byName(set), n.Tensors()
+	return torch.With(func(s *torch.Scope) error {
+		for _, name := range n.Graph.Undrawn() {
+			w, ok := given[name]
+			if shape := n.Graph.Tensor(name).Shape; !ok || !sameShape(w.Shape, shape) {
+				return fmt.Errorf("load weights: the file lacks %s %v of this %s, which nothing says how to draw", name, shape, n.Name())
+			}
+			s.Copy(tensors[name], torch.FromWeights(s, n.device, w))
+		}
+		return s.Err()
+	})
+}
+
 // Fits reports how weights differ from the network's in names and shapes, as Load does, without
 // loading them.
 func (n *Network) Fits(set *weights.Set) error { return n.fits(n.State(), byName(set)) }

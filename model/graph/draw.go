@@ -83,7 +83,7 @@ func (g *Graph) Undrawn() []string {
 }
 
 // usual are the ways in which PyTorch's layers draw their tensors, by the operators that read them (reset_parameters in
-// torch/nn/modules).
+// torch/nn/modules); other parameters are drawn by what is done with them.
 func (g *Graph) usual() map[string]string {
 	all := map[string]string{}
 	set := func(arg any, init string) {
@@ -98,7 +98,7 @@ func (g *Graph) usual() map[string]string {
 		n := &g.Nodes[k]
 		op, _, _ := strings.Cut(n.Operator, ".")
 		switch op {
-		case "linear", "conv1d", "conv2d", "conv3d":
+		case "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d":
 			if w, ok := n.Arg("weight").(Weight); ok {
 				bound := fmt.Sprintf("uniform %v", 1/math.Sqrt(float64(max(product(g.Tensor(string(w)).Shape[1:]), 1))))
 				set(w, bound)
@@ -125,6 +125,7 @@ func (g *Graph) usual() map[string]string {
 			all[t.Name] = "zeros"
 		}
 	}
+	g.byUse(func(name, init string) { set(Weight(name), init) })
 	return all
 }
 

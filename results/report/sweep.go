@@ -224,8 +224,15 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 			lines = append(lines, fmt.Sprintf("%s: in %d of %s the job ended with the network that it began with; these are the trials of %s, not run again.", document.Printable(c.Name), n, document.Plural(len(c.Trials), "trial"), document.Printable(of)))
 		}
 	}
+	lines = append(lines, sharedRemarks(o)...)
 	c := o.Comparison
-	if c == nil || c.Tried == 0 {
+	if c == nil {
+		return lines
+	}
+	for _, d := range c.Dropped {
+		lines = append(lines, fmt.Sprintf("%s did not run: %s.", document.Printable(d.Arm), document.Printable(d.Why)))
+	}
+	if c.Tried == 0 {
 		return lines
 	}
 	if c.Best == nil {
@@ -237,6 +244,25 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 	}
 	return append(lines, fmt.Sprintf("best fixed takes %s, which has the highest mean validation accuracy, %.2f%%, on selection seeds (%s), of %s. No arm reports these seeds.",
 		document.Printable(strings.Join(c.Best, ", ")), 100*c.Candidates[0].Validation, seedNumbers(c.SelectionSeeds), of))
+}
+
+// sharedRemarks say what the seeds of cases have in common.
+func sharedRemarks(o *runs.SweepOutcome) (lines []string) {
+	var texts []string
+	names := map[string][]string{}
+	for _, c := range o.Cases {
+		if c.Shared == "" {
+			continue
+		}
+		if names[c.Shared] == nil {
+			texts = append(texts, c.Shared)
+		}
+		names[c.Shared] = append(names[c.Shared], document.Printable(c.Name))
+	}
+	for _, text := range texts {
+		lines = append(lines, fmt.Sprintf("%s: %s.", strings.Join(names[text], ", "), document.Printable(text)))
+	}
+	return lines
 }
 
 // seedNumbers lists seeds.

@@ -56,11 +56,12 @@ type SweepOutcome struct {
 
 // CaseOutcome holds the trials of a case.
 type CaseOutcome struct {
-	Name       string           `json:"name"`       // unique among the cases
-	Set        []string         `json:"set"`        // assignments that make the case
-	Trials     []TrialOutcome   `json:"trials"`     // that ended, in the order of seeds
-	Measures   []MeasureSummary `json:"measures"`   // over the trials
-	Difference *CaseDifference  `json:"difference"` // from the first case, or the baseline of a comparison; null for itself
+	Name       string           `json:"name"`                      // unique among the cases
+	Set        []string         `json:"set"`                       // assignments that make the case
+	Shared     string           `json:"shared_by_seeds,omitempty"` // what the seeds have in common at the start; missing where each draws all weights
+	Trials     []TrialOutcome   `json:"trials"`                    // that ended, in the order of seeds
+	Measures   []MeasureSummary `json:"measures"`                  // over the trials
+	Difference *CaseDifference  `json:"difference"`                // from the first case, or the baseline of a comparison; null for itself
 }
 
 // TrialOutcome is a trial that has ended.

@@ -30,6 +30,8 @@ type SweepCase struct {
 	Key    string   `json:"key"`    // its name in paths
 	Digest string   `json:"digest"` // of the job, with the first seed
 	Seeds  []int64  `json:"seeds"`  // of its trials
+	// Shared says what the seeds have in common at the start; empty where each draws all weights.
+	Shared string `json:"shared_by_seeds,omitempty"`
 	// Final names the case with whose final network the trial of the same seed begins, with
 	// fresh weights; empty for none.
 	Final string `json:"final_of,omitempty"`
@@ -46,6 +48,14 @@ type SweepComparison struct {
 	Baseline   string `json:"baseline"`   // arm that others are compared with: no adaptation, from scratch if that is an arm
 	Sequences  int    `json:"sequences"`  // fixed sequences that there are; zero without the arm best fixed
 	Tried      int    `json:"tried"`      // of them
+	// Dropped are the arms that cannot run.
+	Dropped []DroppedArm `json:"dropped,omitempty"`
+}
+
+// DroppedArm is an arm that cannot run.
+type DroppedArm struct {
+	Arm string `json:"arm"` // its name
+	Why string `json:"why"` // it cannot
 }
 
 // SweepTrial describes a job of a sweep.

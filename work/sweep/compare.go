@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.uber.org/zap"
+
 	"graft/config"
 	"graft/results/document"
 	"graft/results/failure"
@@ -92,6 +94,11 @@ func (s *sweep) planArms(path string, o Options) error {
 	s.plan.Comparison = &runs.SweepComparison{Configured: Configured, Baseline: config.ArmNever}
 	faults := []error{s.addArm(path, o, Configured, nil)}
 	for _, arm := range s.arms() {
+		if why := s.cannotRun(arm); why != "" {
+			s.env.Log.Warn("the arm is dropped", zap.String("arm", arm), zap.String("reason", why))
+			s.plan.Comparison.Dropped = append(s.plan.Comparison.Dropped, runs.DroppedArm{Arm: arm, Why: why})
+			continue
+		}
 		switch arm {
 		case config.ArmNever:
 			faults = append(faults, s.addArm(path, o, arm, s.never()))
@@ -134,13 +141,33 @@ func (s *sweep) decide(decider string, more ...string) []string {
 	return append(set, more...)
 }
 
-// fresh are the assignments of a job that never adapts and begins with fresh weights.
+// cannotRun is the reason why an arm with fresh weights cannot run; empty for other arms.
+func (s *sweep) cannotRun(arm string) string {
+	parameters, _ := s.Undrawn()
+	if len(parameters) == 0 || arm != config.ArmScratch && arm != config.ArmFinal {
+		return ""
+	}
+	return fmt.Sprintf("its weights are drawn, and nothing says how the parameter %s of %s is", parameters[0], s.NetworkName())
+}
+
+// fresh are the assignments of a job that never adapts and begins with fresh weights. Buffers and constants that cannot be drawn
+// come from the file of weights.
 func (s *sweep) fresh() []string {
 	set := s.never()
 	if s.InitialWeights().Weights == "" {
 		return set
 	}
-	return append(set, "network.weights=", "network.runtimes=", "network.reset_epochs=false", "time.start=0s")
+	weights := "network.weights="
+	if s.needsConstants() {
+		weights = "network.fresh=true"
+	}
+	return append(set, weights, "network.runtimes=", "network.reset_epochs=false", "time.start=0s")
+}
+
+// needsConstants reports whether a network with fresh parameters takes tensors from a file.
+func (s *sweep) needsConstants() bool {
+	_, others := s.Undrawn()
+	return len(others) > 0
 }
 
 // random are the assignments of a job that draws its actions.

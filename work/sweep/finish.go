@@ -47,7 +47,7 @@ func (s *sweep) failedError(o *runs.SweepOutcome) error {
 func (s *sweep) outcome() (*runs.SweepOutcome, error) {
 	o, folder := &runs.SweepOutcome{Cases: []*runs.CaseOutcome{}, Failed: []runs.FailedTrial{}}, s.reader()
 	for _, c := range s.plan.Cases {
-		made := &runs.CaseOutcome{Name: c.Name, Set: c.Set, Trials: []runs.TrialOutcome{}}
+		made := &runs.CaseOutcome{Name: c.Name, Set: c.Set, Shared: c.Shared, Trials: []runs.TrialOutcome{}}
 		for _, seed := range c.Seeds {
 			t, err := s.lookAt(runs.SweepTrial{Case: c, Seed: seed})
 			if err != nil {

@@ -1,12 +1,14 @@
 package sweep
 
 import (
+	"fmt"
 	"strings"
 
 	"graft/config"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/work"
+	"graft/work/train"
 	"graft/work/workers"
 )
 
@@ -78,8 +80,23 @@ func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs
 		}
 	}
 	job.Run.Folder, job.Run.Listen, job.Run.Seed = "", "", s.Run.Seed // each trial has its own folder
-	added := &runs.SweepCase{Name: c.Name, Set: append([]string{}, c.Set...), Key: c.Key(func(key string) bool { return s.jobs[key] != nil }), Digest: job.Job.Digest(), Seeds: seeds}
+	if job.WeightsBySeed() {
+		if err := s.checkWeights(&job.Job, seeds); err != nil {
+			return nil, err
+		}
+	}
+	added := &runs.SweepCase{Shared: job.SharedBySeeds(), Name: c.Name, Set: append([]string{}, c.Set...), Key: c.Key(func(key string) bool { return s.jobs[key] != nil }), Digest: job.Job.Digest(), Seeds: seeds}
 	s.plan.Cases = append(s.plan.Cases, added)
 	s.jobs[added.Key] = &job.Job
 	return added, nil
+}
+
+// checkWeights checks the file of weights of each seed.
+func (s *sweep) checkWeights(job *config.Job, seeds []int64) error {
+	for _, seed := range seeds {
+		if err := train.CheckWeights(s.env, job, seed); err != nil {
+			return failure.With(failure.Configuration, fmt.Errorf("seed %d: %w", seed, err))
+		}
+	}
+	return nil
 }

@@ -137,6 +137,9 @@ func (s *sweep) followFinal(t *trial) error {
 	}
 	network := s.at(parent.Folder(), work.NetworkFile)
 	t.set = []string{"network.name=", "network.file=" + network}
+	if s.needsConstants() { // of the grown network
+		t.set = append(t.set, "network.fresh=true", "network.weights="+s.at(parent.Folder(), work.WeightsFile))
+	}
 	twin := s.freshTwin()
 	if twin == nil {
 		return nil

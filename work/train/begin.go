@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -35,18 +36,35 @@ func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Se
 	if err := c.Fits(n); err != nil { // before an up, which may be hours away
 		return nil, failure.With(failure.Configuration, err)
 	}
-	first := c.InitialWeights().Weights
-	if err := n.Materialize(s, placement(s, device, seed)); err != nil || first == "" {
-		return n, err
-	}
-	set, err := work.ReadWeights(fsys, first)
-	if err != nil {
+	if err := n.Materialize(s, placement(s, device, seed)); err != nil {
 		return nil, err
 	}
-	if err := n.Load(set); err != nil {
-		return nil, notTheirs(fsys, first, err)
+	if err := loadFirst(fsys, n, c, seed); err != nil {
+		return nil, err
 	}
 	return n, nil
+}
+
+// loadFirst loads the first weights of a file, or only what nothing says how to draw.
+func loadFirst(fsys files.FS, n *model.Network, c *config.Job, seed int64) error {
+	first, constants := c.InitialWeightsOf(seed).Weights, c.ConstantsOf(seed)
+	path := cmp.Or(first, constants)
+	if path == "" || constants != "" && n.Graph == nil {
+		return nil
+	}
+	set, err := work.ReadWeights(fsys, path)
+	if err != nil {
+		return err
+	}
+	if constants != "" {
+		err = n.LoadUndrawn(set)
+	} else {
+		err = n.Load(set)
+	}
+	if err != nil {
+		return notTheirs(fsys, path, err)
+	}
+	return nil
 }
 
 // notTheirs is an error of weights that are not the network's. It names the network file beside
@@ -80,8 +98,11 @@ func checkToken(env *work.Env, path string) error {
 	return nil
 }
 
-func checkWeights(env *work.Env, c *config.Job) error {
-	first := c.InitialWeights().Weights
+func checkWeights(env *work.Env, c *config.Job) error { return CheckWeights(env, c, c.Run.Seed) }
+
+// CheckWeights checks that the initial weights of a seed have the names and shapes of the network.
+func CheckWeights(env *work.Env, c *config.Job, seed int64) error {
+	first := c.InitialWeightsOf(seed).Weights
 	if first == "" {
 		return nil
 	}
