@@ -36,17 +36,9 @@ func (n *Node) Moves() bool {
 	return movers[op]
 }
 
-// viewing are operators whose results may share the memory of what they read.
-var viewing = strings.Fields(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand expand_as squeeze unsqueeze select slice narrow chunk
+// viewers are operators whose results may share the memory of what they read.
+var viewers = wordSet(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand expand_as squeeze unsqueeze select slice narrow chunk
 	split split_with_sizes unbind alias detach contiguous to type_as view_as reshape_as diagonal unfold dropout feature_dropout sym_size operator meshgrid`)
-
-var viewers = func() map[string]bool {
-	set := map[string]bool{}
-	for _, name := range viewing {
-		set[name] = true
-	}
-	return set
-}()
 
 // Views reports whether the results of a node may share memory with what it reads, or are sizes.
 func (n *Node) Views() bool {
