@@ -57,7 +57,7 @@ type Job struct {
 
 // New begins a job. Scope s owns its tensors and must own the network's as well.
 func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
-	j, err := build(s, p, o)
+	j, err := build(s, p, o, o.Fits)
 	if err == nil {
 		j.Devices, j.Time, j.sums.FLOP = 1, p.Clock.Now(), new(big.Int)
 		if j.Precision == torch.Half {
@@ -75,8 +75,9 @@ func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	return j, nil
 }
 
-// build checks the parts and sets up a job without an optimizer.
-func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
+// build checks the parts and sets up a job without an optimizer. Fits is the check of the network's memory: a network that
+// has grown need not fit, so that of a resumed job is not checked.
+func build(s *torch.Scope, p Parts, o Options, fits func(*model.Network) error) (*Job, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.On(p.Network.Placement().Device), o.Fits(p.Network), o.Computes(p.Network), o.Normalizes(p.Network, p.Data.Train.Count)); err != nil {
+	if err := errors.Join(o.On(p.Network.Placement().Device), fits(p.Network), o.Computes(p.Network), o.Normalizes(p.Network, p.Data.Train.Count)); err != nil {
 		return nil, err
 	}
 	if p.Recorder == nil {

@@ -57,7 +57,7 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 	if p.Network, err = st.network(s, networkSection, weightsSection, place); err != nil {
 		return nil, err
 	}
-	j, err := build(s, p, o)
+	j, err := build(s, p, o, func(*model.Network) error { return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package trainer_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/model"
 	"graft/torch"
 	"graft/trainer"
 )
@@ -57,4 +59,29 @@ func TestTheAverageIsTheResult(t *testing.T) {
 	require.NotEqual(t, last["weights"], last["average"])
 	sum := sha256.Sum256(slices.Concat(last["network.json"], last["average"]))
 	require.Equal(t, digest, hex.EncodeToString(sum[:]))
+}
+
+// A job whose network has grown beyond the memory limit, and trains on as few images at once as it can, is resumed all the same.
+func TestGrownJobsResumeBeyondTheirMemory(t *testing.T) {
+	o := plan()
+	o.MaxMemoryMB, o.Adapt.OnError = 1, trainer.StopOnError
+	o.Timeline.Events = o.Timeline.Events[:1] // it does not shrink again
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		book := &memory{}
+		j, err := trainer.New(s, parts(t, s, trainer.Parts{Recorder: book}, "widen:conv1:400"), o)
+		require.NoError(t, err)
+		want, err := j.Run(context.Background())
+		require.NoError(t, err)
+		require.ErrorContains(t, o.Fits(j.Network), "max_memory_mb is 1")
+		saved, err := trainer.ReadSavedJob(sections(book.saves[len(book.saves)-1]))
+		require.NoError(t, err)
+		clock := steady(t)
+		clock.Time = saved.Time
+		j, err = trainer.Resume(s, saved, parts(t, s, trainer.Parts{Clock: clock}, "widen:conv1:400"), model.Placement{}, o)
+		require.NoError(t, err)
+		got, err := j.Run(context.Background())
+		require.NoError(t, err)
+		require.Equal(t, want.Digest, got.Digest)
+		return nil
+	}))
 }
