@@ -47,7 +47,7 @@ def _facts(run):
     manifest = run.manifest
     facts = {
         name: manifest[name]
-        for name in ("graft", "network", "device", "profile", "host", "config_sha256", "dataset_sha256")
+        for name in ("graft", "revision", "network", "device", "profile", "host", "config_sha256", "dataset_sha256")
         if name in manifest
     }
     return {**facts, "kind": run.kind, "folder": run.path, "command_line": " ".join(manifest.get("command_line", []))}

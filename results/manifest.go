@@ -26,6 +26,8 @@ type Manifest struct {
 	Format        int       `json:"format"`                   // version of the folder's layout; set by Create
 	Created       time.Time `json:"created"`                  // start of the run; zero if unknown
 	Graft         string    `json:"graft"`                    // version of graft; empty is unknown
+	Revision      string    `json:"revision,omitempty"`       // commit of graft's source; empty is unknown
+	Modified      bool      `json:"modified,omitempty"`       // the source differed from that commit
 	Seed          uint64    `json:"seed"`                     // seed of all random streams; zero is a seed like any other
 	Device        string    `json:"device"`                   // device of the computation, such as "cuda:0"; empty is unknown
 	Profile       string    `json:"profile,omitempty"`        // name of the device's profile; empty for the wall clock

@@ -12,7 +12,11 @@ import (
 
 // environment is the machine as the command that runs under ctx sees it.
 func environment(ctx context.Context) *work.Env {
-	e := &work.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Version: thisVersion(), Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
+	built := builtVersion()
+	e := &work.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Version: built.source(), Modified: built.Modified, Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
+	if built.Revision != unknown {
+		e.Revision = built.Revision
+	}
 	if e.Getenv = os.Getenv; os.Getenv(work.EnergyVariable) != "off" {
 		e.Telemetry = work.OpenTelemetry(e.Files)
 	}

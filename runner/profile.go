@@ -78,7 +78,7 @@ func (o *profileFlags) flags(command *cobra.Command) {
 }
 
 func runProfile(ctx context.Context, w io.Writer, names []string, o profileFlags) error {
-	o.Graft = buildVersion()
+	o.Graft = thisVersion()
 	env := environment(ctx)
 	p, err := profile.Measure(ctx, env, names, o.Options)
 	if err != nil {

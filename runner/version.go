@@ -58,8 +58,24 @@ func builtVersion() versionInfo {
 	return readVersion(stamp{version, revision, modified}, build)
 }
 
-// thisVersion is the version of graft that runs.
-func thisVersion() string { return builtVersion().Version }
+// thisVersion names the source of the graft that runs, for runs and reports.
+func thisVersion() string { return builtVersion().source() }
+
+// source is the version with the revision, unless the version has it already, and whether the source differed.
+func (v versionInfo) source() string {
+	text, short := v.Version, v.Revision[:min(len(v.Revision), revisionDigits)]
+	if v.Revision == unknown || strings.Contains(text, short) {
+		return text
+	}
+	text += ", revision " + short
+	if v.Modified {
+		text += ", modified"
+	}
+	return text
+}
+
+// revisionDigits is the number of a revision's digits that pseudo-versions of Go have.
+const revisionDigits = 12
 
 // printVersion prints the version for people.
 func printVersion(w io.Writer, info *versionInfo) error {
@@ -70,15 +86,6 @@ func printVersion(w io.Writer, info *versionInfo) error {
 	_, err := fmt.Fprintf(w, "graft %s (revision %s%s, %s, %s/%s)\n",
 		info.Version, info.Revision, modified, info.Go, info.OS, info.Arch)
 	return err
-}
-
-// buildVersion is the version, or the revision of a build that was given none.
-func buildVersion() string {
-	info := builtVersion()
-	if info.Revision != unknown && (info.Version == unknown || strings.HasPrefix(info.Version, "(")) {
-		return info.Revision
-	}
-	return info.Version
 }
 
 // readVersion combines the values of the linker and the build's own record; build may be nil.

@@ -23,10 +23,13 @@ type Env struct {
 	Now     func() time.Time // wall clock; needed
 	Random  io.Reader        // cryptographic randomness, for tokens and the names of leases; needed
 	Version string           // of graft, for manifests and pages; empty is unknown
-	Host    string           // name of the machine, for manifests; empty is unknown
-	Args    []string         // command line, for manifests; empty is none
-	Program string           // path of the graft executable, for worker processes; empty starts none
-	Log     *zap.Logger      // progress and warnings; needed, zap.NewNop() drops them
+	// Revision is the commit of graft's source, for manifests; empty is unknown. Modified says that the source differed.
+	Revision string
+	Modified bool
+	Host     string      // name of the machine, for manifests; empty is unknown
+	Args     []string    // command line, for manifests; empty is none
+	Program  string      // path of the graft executable, for worker processes; empty starts none
+	Log      *zap.Logger // progress and warnings; needed, zap.NewNop() drops them
 	// Show draws the progress of one piece of work until stop is called. Nil draws nothing;
 	// progress then goes to the log.
 	Show func(s Progress) (stop func())
@@ -49,6 +52,7 @@ type Progress struct {
 // Manifest fills in time, version, host and command line of a run that begins now.
 func (e *Env) Manifest(m results.Manifest) results.Manifest {
 	m.Created, m.Graft, m.Host, m.CommandLine = e.Now().UTC(), e.Version, e.Host, e.Args
+	m.Revision, m.Modified = e.Revision, e.Modified
 	return m
 }
 
