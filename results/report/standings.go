@@ -111,5 +111,25 @@ func tooFew(count int, what string) string {
 func writeStandings(d *document.Document, c *evaluation.Comparison, suffix string) {
 	d.Head("over %s%s; noise floor: %.2f points", document.Plural(len(c.Tables), "table"), suffix, c.Floor)
 	d.Show(standingTable(c.Standings))
-	d.Say(standingRemarks(c.Standings, c.Against)...)
+	d.Say(append(standingRemarks(c.Standings, c.Against), tieRemarks(c)...)...)
+}
+
+// tieRemarks say which baselines are the mean of several choices that are equally good on the tables that they were chosen by.
+func tieRemarks(c *evaluation.Comparison) (lines []string) {
+	const shown = 3
+	for _, s := range c.Standings {
+		var at []string
+		for _, t := range c.Tables {
+			if n := t.Ties[s.Policy]; n > 1 {
+				at = append(at, fmt.Sprintf("%d in %s", n, document.Printable(t.Scenario)))
+			}
+		}
+		if more := len(at) - shown; more > 0 {
+			at = append(at[:shown], fmt.Sprintf("and others in %s", document.Plural(more, "further table")))
+		}
+		if len(at) > 0 {
+			lines = append(lines, fmt.Sprintf("%s: several choices are the best of the tables that they were chosen by (%s); it is their mean.", document.Printable(s.Policy), strings.Join(at, ", ")))
+		}
+	}
+	return lines
 }

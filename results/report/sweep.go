@@ -242,8 +242,12 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 	if c.Tried < c.Sequences {
 		of = fmt.Sprintf("%d of %s, evenly spread", c.Tried, document.Plural(c.Sequences, "sequence"))
 	}
-	return append(lines, fmt.Sprintf("best fixed takes %s, which has the highest mean validation accuracy, %.2f%%, on selection seeds (%s), of %s. No arm reports these seeds.",
+	lines = append(lines, fmt.Sprintf("best fixed takes %s, which has the highest mean validation accuracy, %.2f%%, on selection seeds (%s), of %s. No arm reports these seeds.",
 		document.Printable(strings.Join(c.Best, ", ")), 100*c.Candidates[0].Validation, seedNumbers(c.SelectionSeeds), of))
+	if c.Tied > 1 {
+		lines = append(lines, fmt.Sprintf("%d sequences tie for best fixed, and the first was taken: more selection seeds or validation examples tell them apart.", c.Tied))
+	}
+	return lines
 }
 
 // sharedRemarks say what the seeds of cases have in common.

@@ -99,9 +99,11 @@ type CaseDifference struct {
 // ComparisonOutcome says how the arms of a comparison were made.
 type ComparisonOutcome struct {
 	SweepComparison
-	SelectionSeeds []int64     `json:"selection_seeds"` // of the trials that selected the best fixed sequence
-	Best           []string    `json:"best_fixed"`      // the sequence; null where none was selected
-	Candidates     []Candidate `json:"candidates"`      // best first
+	SelectionSeeds []int64  `json:"selection_seeds"` // of the trials that selected the best fixed sequence
+	Best           []string `json:"best_fixed"`      // the sequence; null where none was selected
+	// Tied is the number of sequences with the highest mean validation accuracy, of which the first was taken.
+	Tied       int         `json:"tied,omitempty"`
+	Candidates []Candidate `json:"candidates"` // best first
 }
 
 // Candidate is a fixed sequence that was tried.

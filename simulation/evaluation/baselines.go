@@ -3,7 +3,6 @@ package evaluation
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"graft/decider"
@@ -15,7 +14,11 @@ import (
 type named struct {
 	name   string
 	choose func(t *simulation.Tree) ([]float64, error)
+	ties   int // equally good choices of which it is the mean; zero for a policy without a choice
 }
+
+// Ties returns the number of equally good choices of which the policy is the mean.
+func (n named) Ties() int { return n.ties }
 
 // Name returns its name.
 func (n named) Name() string { return n.name }
@@ -38,7 +41,7 @@ func (n noSequence) Error() string { return string(n) }
 
 // Constant takes the same action at every decision; with "none" it never adapts.
 func Constant(name, action string) Policy {
-	return named{name, func(t *simulation.Tree) ([]float64, error) {
+	return named{name: name, choose: func(t *simulation.Tree) ([]float64, error) {
 		record := same(t, action)
 		if record < 0 {
 			return nil, noSequence("the table has no sequence of " + action + " alone")
@@ -49,14 +52,14 @@ func Constant(name, action string) Policy {
 
 // Uniform draws among all sequences.
 func Uniform() Policy {
-	return drawing{named{nameRandom, func(t *simulation.Tree) ([]float64, error) {
+	return drawing{named{name: nameRandom, choose: func(t *simulation.Tree) ([]float64, error) {
 		return slices.Repeat([]float64{1 / float64(len(t.Records))}, len(t.Records)), nil
 	}}}
 }
 
 // Oracle takes the best sequence of the table itself: the upper bound.
 func Oracle() Policy {
-	return named{nameOptimum, func(t *simulation.Tree) ([]float64, error) {
+	return named{name: nameOptimum, choose: func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)
 		return only(t, slices.Index(values, slices.Max(values))), nil
 	}}
@@ -64,20 +67,53 @@ func Oracle() Policy {
 
 // OneStep knows the table and looks one step ahead: at each decision it takes the action
 // that would be best if the network were left alone afterwards or, where the table does
-// not say, on average over what could follow.
+// not say, on average over what could follow. It draws among equals.
 func OneStep() Policy {
-	return named{nameOneStep, func(t *simulation.Tree) ([]float64, error) {
+	return named{name: nameOneStep, choose: func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)
-		return only(t, t.Follow(func(at int) int {
-			best, most := 0, math.Inf(-1)
-			for k, next := range t.Nodes[at].Next {
-				if v := leftAlone(t, t.Nodes[at], next, values); v > most {
-					best, most = k, v
-				}
-			}
-			return best
-		})), nil
+		return ahead(t, func(node, choice int) float64 {
+			return leftAlone(t, t.Nodes[node], t.Nodes[node].Next[choice], values)
+		}), nil
 	}}
+}
+
+// ahead draws among the best choices of each decision.
+func ahead(t *simulation.Tree, value func(node, choice int) float64) []float64 {
+	probabilities := make([][]float64, len(t.Nodes))
+	for at, n := range t.Nodes {
+		values := make([]float64, len(n.Next))
+		for k := range values {
+			values[k] = value(at, k)
+		}
+		probabilities[at] = evenly(len(values), largest(values))
+	}
+	return t.Spread(probabilities)
+}
+
+// tieRounding is the difference of sums of accuracies that counts as rounding.
+const tieRounding = 1e-9
+
+// largest are the places of the largest values, equal up to rounding.
+func largest(values []float64) (places []int) {
+	most := slices.Max(values)
+	for k, v := range values {
+		if v >= most-tieRounding {
+			places = append(places, k)
+		}
+	}
+	return places
+}
+
+// evenly is a distribution over n that is even over some places, which may repeat.
+func evenly(n int, places []int) []float64 {
+	shares := make([]float64, n)
+	for _, k := range places {
+		shares[k]++
+	}
+	for k := range shares {
+		shares[k] /= float64(len(places)) // after counting, so that a single record has 1 and not nearly 1
+	}
+	return shares
 }
 
 // leftAlone is the accuracy that a choice leads to where nothing is done after it.
@@ -99,18 +135,28 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 
 // BestFixed takes the one sequence of some trees with the least mean regret over them, on every
 // tree; smoothed ranks by the smoothed tables in place of single runs. Where a tree does not
-// offer an action of it, or has further decisions, nothing is done.
+// offer an action of it, or has further decisions, nothing is done. Of several sequences with the least
+// regret it is the mean.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
 	var sequences [][]string
 	known := map[string]bool{}
 	for _, t := range trees {
 		for _, r := range t.Records {
-			if key := tables.Tuple(r.Sequence); !known[key] {
-				known[key], sequences = true, append(sequences, r.Sequence)
+			sequence := withoutRest(r.Sequence)
+			if key := tables.Tuple(sequence); !known[key] {
+				known[key], sequences = true, append(sequences, sequence)
 			}
 		}
 	}
 	return bestOf(name, trees, sequences, smoothed)
+}
+
+// withoutRest drops decisions at the end of a sequence that do nothing, which are taken anyway.
+func withoutRest(sequence []string) []string {
+	for len(sequence) > 0 && sequence[len(sequence)-1] == tables.None {
+		sequence = sequence[:len(sequence)-1]
+	}
+	return sequence
 }
 
 // BestAction takes the one action with the least mean regret over some trees at every decision
@@ -139,7 +185,7 @@ func offered(trees []*simulation.Tree) (actions []string) {
 	return actions
 }
 
-// bestOf is the policy of the sequence with the least mean regret over some trees.
+// bestOf is the policy of the sequence with the least mean regret over some trees, or the mean of those with the least.
 func bestOf(name string, trees []*simulation.Tree, sequences [][]string, smoothed bool) (Policy, error) {
 	sums := make([]float64, len(sequences))
 	for _, t := range trees {
@@ -148,14 +194,20 @@ func bestOf(name string, trees []*simulation.Tree, sequences [][]string, smoothe
 			values = simulation.Smoothed(t.Table)
 		}
 		for k, sequence := range sequences {
-			sums[k] += slices.Max(values) - values[along(t, sequence)]
+			sums[k] += values[along(t, sequence)] - slices.Max(values)
 		}
 	}
 	if len(sums) == 0 {
 		return nil, fmt.Errorf("%s: %w", name, noSequence("there is no sequence to take"))
 	}
-	best := sequences[slices.Index(sums, slices.Min(sums))]
-	return named{name, func(t *simulation.Tree) ([]float64, error) { return only(t, along(t, best)), nil }}, nil
+	best := largest(sums)
+	return named{name: name, ties: len(best), choose: func(t *simulation.Tree) ([]float64, error) {
+		var records []int
+		for _, k := range best {
+			records = append(records, along(t, sequences[k]))
+		}
+		return evenly(len(t.Records), records), nil
+	}}, nil
 }
 
 // along is the record that a sequence leads to, with no action in place of those that a tree
@@ -176,21 +228,15 @@ func along(t *simulation.Tree, sequence []string) int {
 
 // OneEpoch takes, at each decision, the action that is the most accurate at the first evaluation
 // after it. It knows the table, and is not charged the time of trying: the upper bound of rules
-// that look an epoch ahead.
+// that look an epoch ahead. It draws among equals.
 func OneEpoch() Policy {
-	return named{nameOneEpoch, func(t *simulation.Tree) ([]float64, error) {
+	return named{name: nameOneEpoch, choose: func(t *simulation.Tree) ([]float64, error) {
 		if slices.ContainsFunc(t.Records, func(r tables.Record) bool { return len(r.After) == 0 }) {
 			return nil, noSequence("the table does not say how accurate networks are after each decision")
 		}
-		return only(t, t.Follow(func(node int) int {
-			best, most := 0, math.Inf(-1)
-			for k, action := range t.Nodes[node].Actions() {
-				if v := afterOf(t, append(slices.Clip(t.Nodes[node].Prefix), action)); v > most {
-					best, most = k, v
-				}
-			}
-			return best
-		})), nil
+		return ahead(t, func(node, choice int) float64 {
+			return afterOf(t, append(slices.Clip(t.Nodes[node].Prefix), t.Nodes[node].Actions()[choice]))
+		}), nil
 	}}
 }
 
@@ -201,32 +247,52 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 }
 
 // Plateau takes one action at each decision before which the loss fell by less than a bound, and
-// none at others: the action and the bound with the least mean regret over some trees.
+// none at others: the action and the bound with the least mean regret over some trees, or the mean of those
+// with the least.
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
 	if bounds == nil {
 		return nil, noSequence("a table does not say how the loss fell")
 	}
-	var best Policy
-	least := math.Inf(1)
+	var rules []Policy
+	var values []float64
 	for _, action := range offered(trees) {
 		for _, bound := range bounds {
 			p := plateau(action, bound)
-			regret := 0.0
-			for _, t := range trees {
-				shares, err := p.Distribution(t)
-				if err != nil {
-					return nil, err
-				}
-				values := simulation.MeanAccuracies(t.Table)
-				regret += slices.Max(values) - values[slices.Index(shares, 1)]
+			value, err := valueOf(p, trees)
+			if err != nil {
+				return nil, err
 			}
-			if regret < least {
-				best, least = p, regret
-			}
+			rules, values = append(rules, p), append(values, value)
 		}
 	}
-	return best, nil
+	if len(rules) == 0 {
+		return nil, noSequence("there is no action to take on a plateau")
+	}
+	best := largest(values)
+	return named{name: namePlateau, ties: len(best), choose: func(t *simulation.Tree) ([]float64, error) {
+		var records []int
+		for _, k := range best {
+			shares, err := rules[k].Distribution(t)
+			if err != nil {
+				return nil, err
+			}
+			records = append(records, slices.Index(shares, 1))
+		}
+		return evenly(len(t.Records), records), nil
+	}}, nil
+}
+
+// valueOf is the sum of the accuracies of a policy that does not draw.
+func valueOf(p Policy, trees []*simulation.Tree) (sum float64, err error) {
+	for _, t := range trees {
+		shares, err := p.Distribution(t)
+		if err != nil {
+			return 0, err
+		}
+		sum += simulation.MeanAccuracies(t.Table)[slices.Index(shares, 1)]
+	}
+	return sum, nil
 }
 
 // fallBounds are bounds between the falls of the loss in trees; nil where some are not known.
@@ -256,14 +322,14 @@ func Linear(trees []*simulation.Tree) (Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return named{nameLinear, func(t *simulation.Tree) ([]float64, error) { return only(t, l.Follow(t)), nil }}, nil
+	return named{name: nameLinear, choose: func(t *simulation.Tree) ([]float64, error) { return only(t, l.Follow(t)), nil }}, nil
 }
 
 // plateauBounds is the number of bounds that Plateau tries, spread over the falls that there are.
 const plateauBounds = 10
 
 func plateau(action string, bound float64) Policy {
-	return named{namePlateau, func(t *simulation.Tree) ([]float64, error) {
+	return named{name: namePlateau, choose: func(t *simulation.Tree) ([]float64, error) {
 		return only(t, t.Follow(func(node int) int {
 			n := t.Nodes[node]
 			actions := n.Actions()

@@ -111,3 +111,49 @@ func TestGroupsOfTrees(t *testing.T) {
 	tree.Origin = &tables.Origin{Data: "0123456789"}
 	require.Equal(t, "synthetic 012345", ByDataset(tree))
 }
+
+// Sequences that are equally good on the trees that they are chosen by are all taken, evenly, and counted.
+func TestTiesOfTheBestFixedAreAveraged(t *testing.T) {
+	flat := []float64{0, 0, 0, 0, 0, 0}
+	inside := curved(t, "inside", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.8, 0.8, 0.4}, flat)
+	outside := curved(t, "outside", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.6, 0.9, 0.3}, flat)
+	for name, choose := range map[string]func() (Policy, error){
+		"best fixed":           func() (Policy, error) { return BestFixed("best fixed", []*simulation.Tree{inside}, false) },
+		"with a tree as large": func() (Policy, error) { return BestFixed("best fixed", []*simulation.Tree{inside, inside}, false) },
+	} {
+		p, err := choose()
+		require.NoError(t, err)
+		require.Equal(t, 2, p.(named).Ties(), name)
+		scores, err := Evaluate([]*simulation.Tree{outside}, p)
+		require.NoError(t, err)
+		require.InDelta(t, 0.75, scores[0].Accuracy, 1e-12, "%s: the mean of 0.6 and 0.9", name)
+		require.InDelta(t, 15, scores[0].Regret, 1e-9)
+		require.False(t, scores[0].Certain)
+	}
+	sure, err := BestFixed("best fixed", []*simulation.Tree{outside}, false)
+	require.NoError(t, err)
+	require.Equal(t, 1, sure.(named).Ties())
+	candidates, err := BaselineCandidates([]*simulation.Tree{inside}, SeenOthers)
+	require.NoError(t, err)
+	c, err := Compare([]*simulation.Tree{outside}, candidates, "never")
+	require.NoError(t, err)
+	require.Equal(t, 2, c.Tables[0].Ties["best fixed"])
+	require.NotContains(t, c.Tables[0].Ties, "never")
+}
+
+// Policies that look ahead draw among choices that look equal.
+func TestLookingAheadDrawsAmongEquals(t *testing.T) {
+	tree := curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.4, 0.7}, []float64{0.6, 0.6, 0, 0, 0.2, 0.3})
+	shares, err := OneStep().Distribution(tree)
+	require.NoError(t, err)
+	require.Equal(t, []float64{0, 0.5, 0, 0.5}, shares, "each first choice, left alone, leads to 0.7")
+	shares, err = OneEpoch().Distribution(tree)
+	require.NoError(t, err)
+	require.Equal(t, []float64{0.25, 0.25, 0, 0.5}, shares)
+}
+
+// A sequence that only does nothing any more is the same as without its end, and no second one of equal rank.
+func TestTheRestOfASequenceIsNoTie(t *testing.T) {
+	require.Equal(t, []string{"a"}, withoutRest([]string{"a", tables.None, tables.None}))
+	require.Empty(t, withoutRest([]string{tables.None}))
+}

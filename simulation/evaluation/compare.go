@@ -33,6 +33,7 @@ type Candidate struct {
 	Role     Role
 	Seen     string // of the tables; empty is nothing, or not known
 	Policies []Policy
+	Ties     int // equally good choices of which a baseline is the mean; zero for one without a choice
 }
 
 // BaselineCandidates returns the baselines; seen says how fixed sequences were chosen.
@@ -41,6 +42,9 @@ func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, err
 	var candidates []Candidate
 	for _, r := range baselines {
 		e := Candidate{Name: r.Name(), Role: RoleBaseline, Policies: []Policy{r}}
+		if chosen, ok := r.(interface{ Ties() int }); ok {
+			e.Ties = chosen.Ties()
+		}
 		switch r.Name() {
 		case nameOneStep, nameOneEpoch, nameOptimum:
 			e.Seen = SeenThis
@@ -62,6 +66,9 @@ type TableScores struct {
 	// Scores has the mean of each candidate over its seeds. A baseline whose
 	// sequence the table has not is left out.
 	Scores []Score `json:"verdicts"`
+	// Ties are the numbers of equally good choices of which baselines are the mean, by their names; those with a single
+	// best one are left out.
+	Ties map[string]int `json:"ties,omitempty"`
 	// Each are the scores on each seed of the candidates, by their names.
 	Each map[string][]Score `json:"-"`
 	// Runs are the accuracies of all runs of the sequence that a candidate is certain of,
@@ -132,7 +139,7 @@ type scored struct {
 // add lets candidates choose in a tree.
 func (c *comparer) add(t *simulation.Tree, group string, candidates []Candidate) error {
 	j := newScorer(t)
-	trial := TableScores{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records), NoiseEstimate: EstimateNoise(t.Table, 1), Each: map[string][]Score{}, Runs: map[string][]float64{}}
+	trial := TableScores{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records), NoiseEstimate: EstimateNoise(t.Table, 1), Ties: map[string]int{}, Each: map[string][]Score{}, Runs: map[string][]float64{}}
 	scores := map[string]*scored{}
 	for _, e := range candidates {
 		if !slices.ContainsFunc(c.candidates, func(o Candidate) bool { return o.Name == e.Name }) {
@@ -146,6 +153,9 @@ func (c *comparer) add(t *simulation.Tree, group string, candidates []Candidate)
 			return fmt.Errorf("%s in %s: %w", e.Name, t.Name, err)
 		}
 		scores[e.Name] = m
+		if e.Ties > 1 {
+			trial.Ties[e.Name] = e.Ties
+		}
 		trial.Scores = append(trial.Scores, m.mean)
 		trial.Each[e.Name] = m.each
 		if r := t.Find(m.mean.Sequence...); m.mean.Certain && r != nil && len(r.Accuracy) > 1 {

@@ -38,8 +38,8 @@ func noisy(t *testing.T, name string, means ...float64) *simulation.Tree {
 // the difference.
 func TestDifferencesInsideTheNoise(t *testing.T) {
 	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 63, 50), noisy(t, "b", 60, 65, 63.5, 49), noisy(t, "c", 61, 64, 63, 52)}
-	near := named{"near", func(t *simulation.Tree) ([]float64, error) { return only(t, 2), nil }}
-	both := named{"both", func(t *simulation.Tree) ([]float64, error) { return only(t, 1), nil }}
+	near := named{name: "near", choose: func(t *simulation.Tree) ([]float64, error) { return only(t, 2), nil }}
+	both := named{name: "both", choose: func(t *simulation.Tree) ([]float64, error) { return only(t, 1), nil }}
 	c, err := Compare(trees, []Candidate{candidate("best", Oracle()), candidate("both", both), candidate("near", near), candidate("never", Constant("never", tables.None)), candidate("draws", Uniform())}, "best")
 	require.NoError(t, err)
 	require.Nil(t, c.Standing("best").Difference)

@@ -98,6 +98,14 @@ func (s *sweep) compared(o *runs.SweepOutcome) error {
 	}
 	if len(list) > 0 {
 		o.Comparison.Best = list[0].Sequence
+		for _, c := range list {
+			if list[0].Validation-c.Validation < sameAccuracy {
+				o.Comparison.Tied++
+			}
+		}
 	}
 	return nil
 }
+
+// sameAccuracy is the difference of means of accuracies that counts as rounding.
+const sameAccuracy = 1e-9
