@@ -115,7 +115,7 @@ func TestRandomJobsHaveOneResult(t *testing.T) {
 // undrawn are the keys that results depend on and random jobs leave alone, with the reason.
 var undrawn = map[string]string{
 	"run.device": "one device", "run.instructions": "one for each process", "network.name": "networks of files", "network.classes": "fits the data",
-	"network.weights": "see TestCheckOfInitialWeights", "network.runtimes": "of the original", "network.reset_epochs": "of the original",
+	"network.weights": "see TestCheckOfInitialWeights", "network.fresh": "with weights", "network.runtimes": "of the original", "network.reset_epochs": "of the original",
 	"data.size": "of folders", "data.stream": "of folders", "data.turbo_jpeg": "of folders", "data.vocabulary": "a file of byte pairs",
 	"data.synthetic.channels": "fits the network", "time.start": "see timelines", "time.clock": "the virtual one", "time.profile": "one profile",
 	"time.timeline": "events in the file", "train.cuda_graphs": "of CUDA", "adapt.kinds": "of proposals", "adapt.policy": "a file",
