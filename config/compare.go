@@ -48,6 +48,11 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 		}
 	}
 	j.compareGraph(n, tokens, r)
+	if n.Graph != nil {
+		if err := j.fitsMachine(fsys, n.Graph); err != nil {
+			r.Blame(key, err.Error())
+		}
+	}
 	if err := trainer.Answers(n, j.Data.Kind, facts); err != nil {
 		if j.Network.Classes > 0 && !tokens {
 			key = "network.classes"

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -15,13 +16,32 @@ import (
 // largestImported is in bytes.
 const largestImported = 32 << 20
 
+// mostItems bounds the items of a network's file: each takes some hundred bytes of memory while the file is read, so that it takes less than 1 GB.
+const mostItems = 1 << 21
+
+// readImported reads the text of a file of a network, which may be that of an imported one.
+func readImported(fsys files.FS, path string) ([]byte, error) {
+	data, err := decode.ReadAll(fsys, path, largestImported)
+	if err != nil {
+		return nil, err
+	}
+	items := 0
+	for _, separator := range []string{",", "[", "\n"} {
+		items += bytes.Count(data, []byte(separator))
+	}
+	if items > mostItems {
+		return nil, fmt.Errorf("%s has %d lines and items of lists; a network's file has at most %d", path, items, mostItems)
+	}
+	return data, nil
+}
+
 // importedKeys are the keys whose lists have a line for each item.
 var importedKeys = []string{"modules", "tensors", "operators"}
 
 // ReadImported reads the file of an imported network, in TOML. The error wraps [Faults] where
 // the file can be read and is wrong.
 func ReadImported(fsys files.FS, path string) (*graph.Graph, error) {
-	data, err := decode.ReadAll(fsys, path, largestImported)
+	data, err := readImported(fsys, path)
 	if err != nil {
 		return nil, fmt.Errorf("read network: %w", err)
 	}
@@ -53,7 +73,7 @@ func isImportedKey(key string) bool { return key == "operators" }
 
 // IsImported reports whether a file is that of an imported network. One that cannot be read is not.
 func IsImported(fsys files.FS, path string) bool {
-	data, err := decode.ReadAll(fsys, path, largestImported)
+	data, err := readImported(fsys, path)
 	return err == nil && !isJSON(path) && decode.NewDocument(path, data).Has("operators")
 }
 

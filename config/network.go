@@ -28,7 +28,7 @@ func largestFileOf(graph bool) int {
 // ReadNetwork reads a network's file: JSON where its name ends in .json, and TOML
 // otherwise. The error wraps [Faults] where the file can be read and is wrong.
 func ReadNetwork(fsys files.FS, path string) (*model.Network, error) {
-	data, err := decode.ReadAll(fsys, path, largestImported)
+	data, err := readImported(fsys, path)
 	if err != nil {
 		return nil, fmt.Errorf("read network: %w", err)
 	}

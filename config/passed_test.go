@@ -27,3 +27,12 @@ operators = ["a = asinh.default(self=%x) -> [batch, 3, 16, 16]", "f = flatten.us
 	require.ErrorContains(t, check(strings.Replace(network, "[batch, 3, 16, 16]", "[batch, 3, 8, 32]", 1)), "the network states [2 3 8 32]")
 	require.ErrorContains(t, check(strings.Replace(network, "asinh", "nowhere", 1)), "graft has no such operator")
 }
+
+// A batch whose pass takes more memory than the machine has is a fault of the job, also of a network that graft builds.
+func TestBatchesFitTheMachine(t *testing.T) {
+	set := []string{"network.name='CharGPT'", "data.kind='text'", "data.path=" + Quote(written(t, "a.txt", strings.Repeat("some text ", 1000)))}
+	_, err := ReadJob(files.OS{}, "", append(set, "train.batch=64", "adapt.decider='none'", "adapt.actions=[]"))
+	require.NoError(t, err)
+	_, err = ReadJob(files.OS{}, "", append(set, "train.batch=20000000", "adapt.decider='none'", "adapt.actions=[]"))
+	require.ErrorContains(t, err, "three quarters of this machine's memory")
+}

@@ -12,18 +12,20 @@ import (
 	"graft/torch/weights"
 )
 
-// try runs an imported network once in a process of its own, and compares the memory of a step with the machine's. Without
-// LibTorch there is no trial: the job cannot begin either.
-func (j *Job) try(fsys files.FS, g *graph.Graph) error {
-	if j.Run.Device == "" || j.Run.Device == "cpu" {
-		shape := g.Input.Dims()
-		if g.Input.Shape[0].Name != "" {
-			shape[0] = cmp.Or(j.Train.MicroBatch, j.Train.Batch)
-		}
-		if err := trial.Fits(fsys, g, shape); err != nil {
-			return err
-		}
+// fitsMachine compares the memory of a pass on a batch with the machine's, for jobs on the CPU.
+func (j *Job) fitsMachine(fsys files.FS, g *graph.Graph) error {
+	if fsys == nil || j.Run.Device != "" && j.Run.Device != "cpu" {
+		return nil
 	}
+	shape := g.Input.Dims()
+	if g.Input.Shape[0].Name != "" {
+		shape[0] = cmp.Or(j.Train.MicroBatch, j.Train.Batch)
+	}
+	return trial.Fits(fsys, g, shape)
+}
+
+// try runs an imported network once in a process of its own. Without LibTorch there is no trial: the job cannot begin either.
+func (j *Job) try(fsys files.FS, g *graph.Graph) error {
 	err := trial.Passes(context.Background(), fsys, g, j.weightsFor(fsys, g))
 	if errors.Is(err, torch.ErrNotLoaded) {
 		return nil

@@ -152,10 +152,17 @@ func (o Options) row(text, label string) (row, error) {
 	return made, nil
 }
 
+// Bounds of the labels of a table: each is an output of the network, for every text. Of more than a few, most have to occur more than once.
+const (
+	mostLabels = 1 << 16
+	fewLabels  = 1000
+)
+
 // classesOf are the labels that occur, in order.
 func (o Options) classesOf(rows []row) ([]string, error) {
-	seen := map[string]bool{}
+	seen, count := map[string]bool{}, 0
 	for _, r := range rows {
+		count += len(r.labels)
 		for _, l := range r.labels {
 			seen[l] = true
 		}
@@ -163,8 +170,11 @@ func (o Options) classesOf(rows []row) ([]string, error) {
 	if o.labelEach() == EachWord {
 		delete(seen, ignoredLabel)
 	}
-	if len(seen) < 2 || len(seen) > mostClasses {
-		return nil, fmt.Errorf("%d different labels; there are at least two and at most %d", len(seen), mostClasses)
+	if len(seen) < 2 || len(seen) > mostLabels {
+		return nil, fmt.Errorf("%d different labels; there are at least two and at most %d", len(seen), mostLabels)
+	}
+	if len(seen) > fewLabels && 2*len(seen) > count {
+		return nil, fmt.Errorf("%d different labels of %d, so that most occur once and cannot be learned; is %s the column of the labels? Set label_column", len(seen), count, o.labelColumn())
 	}
 	return slices.Sorted(maps.Keys(seen)), nil
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,4 +135,24 @@ func FuzzTable(f *testing.F) {
 			require.Len(t, labels, len(tokens))
 		}
 	})
+}
+
+// A table whose labels are as many as its rows has no labels in that column, and a network for them no end.
+func TestTablesOfTooManyLabels(t *testing.T) {
+	table := func(rows, each int) error {
+		var text strings.Builder
+		text.WriteString("text,label\n")
+		for k := range rows {
+			fmt.Fprintf(&text, "word,%d\n", k/each)
+		}
+		path := filepath.Join(t.TempDir(), "table.csv")
+		write(t, path, []byte(text.String()))
+		o := Options{Kind: KindCSV, Path: path}
+		o.EnsureDefaults()
+		return CheckTable(files.OS{}, o)
+	}
+	require.NoError(t, table(4000, 2))
+	require.NoError(t, table(900, 1))
+	require.ErrorContains(t, table(4000, 1), "4000 different labels of 4000")
+	require.ErrorContains(t, table(140_000, 2), "70000 different labels; there are at least two and at most 65536")
 }

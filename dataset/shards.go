@@ -161,6 +161,9 @@ func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []st
 	if count > mostClasses {
 		return nil, fmt.Errorf("read %s: class %d; at most %d are read", folder, count-1, mostClasses)
 	}
+	if all := len(slices.Concat(lists...)); count > fewLabels && count > int64(all) {
+		return nil, fmt.Errorf("read %s: class %d of %d images; each class is an output of the network: number the classes from 0", folder, count-1, all)
+	}
 	name := filepath.Join(folder, "classes.txt")
 	if _, missing := fsys.Stat(name); missing != nil {
 		for k := range max(2, count) {

@@ -187,6 +187,9 @@ func newEncoding(vocabulary map[string]int32, merges [][2]string, extra []added)
 		}
 		e.numbers[text] = number
 	}
+	if err := e.checkGaps(); err != nil {
+		return nil, err
+	}
 	for b := range 256 {
 		number, ok := e.numbers[string([]byte{byte(b)})]
 		if !ok {
@@ -204,6 +207,23 @@ func newEncoding(vocabulary map[string]int32, merges [][2]string, extra []added)
 
 // mostTokens bounds a vocabulary.
 const mostTokens = 1 << 21
+
+// mostGaps bounds the numbers without a token: a network has a row for each. Vocabularies that are filled up to a round number have fewer.
+const mostGaps = 10_000
+
+// checkGaps returns an error where the numbers of a vocabulary are far apart.
+func (e *Encoding) checkGaps() error {
+	gaps := 0
+	for _, text := range e.tokens {
+		if text == "" {
+			gaps++
+		}
+	}
+	if gaps > mostGaps {
+		return fmt.Errorf("%d of the numbers up to %d have no token, and at most %d may lack one: a network has a row for each; number the tokens from 0", gaps, len(e.tokens)-1, mostGaps)
+	}
+	return nil
+}
 
 func (e *Encoding) put(number int32, text string) error {
 	if number < 0 || number >= mostTokens {

@@ -84,6 +84,13 @@ func TestFilesThatAreWrong(t *testing.T) {
 			_, err := parsePair([]byte(`{"a": 1}`), merges)
 			return err
 		},
+		"1000000 have no token": func() error {
+			table := vocabulary(few...)
+			table["far"] = 1_000_000
+			far, _ := json.Marshal(table)
+			_, err := parsePair(far, merges)
+			return err
+		},
 		"lies between": func() error { _, err := parsePair([]byte(`{"a": 999999999}`), merges); return err },
 		"normalizer": func() error {
 			_, err := parseTokenizer([]byte(`{"model": {"type": "BPE"}, "normalizer": {}}`))

@@ -24,6 +24,9 @@ func ReadModules(text []byte) ([]Module, error) {
 			Folds bool   `json:"folds"`
 		} `json:"modules"`
 	}
+	if err := BoundJSON(text); err != nil {
+		return nil, fmt.Errorf("read the modules of a network: %w", err)
+	}
 	if err := json.Unmarshal(text, &file); err != nil {
 		return nil, fmt.Errorf("read the modules of a network: %w; write them with graft_export.py", err)
 	}

@@ -95,6 +95,38 @@ func TestMutatedArchivesNeverCrash(t *testing.T) {
 	t.Logf("%d of %d mutated archives are still networks", read, mutations)
 }
 
+// Texts of many short items are refused before they are decoded, wherever they stand; a text within the bounds takes less memory than the docs say.
+func TestManyItemsAreRefusedEarly(t *testing.T) {
+	long := func(item string, size int) string { return strings.Repeat(item+",", size/(len(item)+1)) + item }
+	for _, item := range []string{"1", "{}"} {
+		for _, size := range []int{3 << 20, 10 << 20} {
+			for name, change := range map[string]func(map[string]string){
+				"nodes":  swap(`"nodes": [`, `"nodes": [`+long(item, size)+","),
+				"inputs": swap(`"inputs": [`, `"inputs": [`+long(item, size)+","),
+				"weights": func(r map[string]string) {
+					r["data/weights/model_weights_config.json"] = `{"config": [` + long(item, size) + `]}`
+				},
+				"modules": func(r map[string]string) { r["extra/graft_modules.json"] = `{"modules": [` + long(item, size) + `]}` },
+			} {
+				records := sampleRecords()
+				change(records)
+				data := pack(t, records)
+				before := heapPeak()
+				_, err := readBytes(data)
+				require.Error(t, err, name)
+				require.Less(t, heapPeak()-before, int64(largestMemory), "%s of %s, %d bytes", name, item, size)
+			}
+		}
+	}
+}
+
+// heapPeak is the memory that Go has taken from the system so far, in bytes.
+func heapPeak() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapSys)
+}
+
 // referenceArchives are the archives of PyTorch; none where they are not here.
 func referenceArchives() []string {
 	paths, _ := filepath.Glob(filepath.Join(reference, "cases", "*.pt2"))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"graft/model/graph"
 	"graft/torch/weights"
 )
 
@@ -48,8 +49,8 @@ func readPayloads(a *archive, folder string) (*payloads, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.Count(string(text), "{") > mostObjects {
-		return nil, fmt.Errorf("the list of %s has more than %d objects", folder, mostObjects)
+	if err := graph.BoundJSON(text); err != nil {
+		return nil, fmt.Errorf("the list of %s: %w", folder, err)
 	}
 	var file struct {
 		Config map[string]payload `json:"config"`

@@ -1,13 +1,13 @@
 package pt2
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 
+	"graft/model/graph"
 	"graft/torch/weights"
 )
 
@@ -132,13 +132,10 @@ func (m *meta) shape() ([]int, error) {
 	return shape, nil
 }
 
-// mostObjects bounds the objects of a program, each of which takes some hundred bytes of memory.
-const mostObjects = 1 << 20
-
 // parse reads the text of a program.
 func parse(text []byte) (*program, error) {
-	if bytes.Count(text, []byte("{")) > mostObjects {
-		return nil, fmt.Errorf("the program has more than %d objects", mostObjects)
+	if err := graph.BoundJSON(text); err != nil {
+		return nil, fmt.Errorf("the program: %w", err)
 	}
 	p := &program{}
 	if err := json.Unmarshal(text, p); err != nil {

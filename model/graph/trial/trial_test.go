@@ -58,3 +58,15 @@ func TestTrialsThatFail(t *testing.T) {
 		t.Log(err)
 	}
 }
+
+// Values that double are refused by their shapes, before memory is taken.
+func TestDoublingIsRefused(t *testing.T) {
+	for doublings, says := range map[int]string{33: "three quarters of this machine's memory", 60: "more than a machine holds", 70: "more than a machine holds"} {
+		lines := []string{"y0 = cat.default(tensors=[%x, %x])"}
+		for k := range doublings {
+			lines = append(lines, fmt.Sprintf("y%d = cat.default(tensors=[%%y%d, %%y%d])", k+1, k, k))
+		}
+		_, err := try(t, chain(t, lines...), Limits{})
+		require.ErrorContains(t, err, says)
+	}
+}

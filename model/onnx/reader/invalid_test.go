@@ -1,7 +1,9 @@
 package reader
 
 import (
+	"bytes"
 	"encoding/binary"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -82,5 +84,27 @@ func TestInvalidModelsAreRefused(t *testing.T) {
 	} {
 		_, err := readModel(modelOf(c.parts...))
 		require.ErrorContains(t, err, c.want, what)
+	}
+}
+
+// A field of two bytes may take a hundred in memory, so that there are bounds beside the size of the file.
+func TestManyFieldsAreRefusedEarly(t *testing.T) {
+	many := func(part []byte, bytesInAll int) []byte { return bytes.Repeat(part, bytesInAll/len(part)) }
+	for what, c := range map[string]struct {
+		graph []byte
+		want  string
+	}{
+		"tensors":           {many(text(5, ""), 10<<20), "fields"},
+		"inputs":            {many(text(11, ""), 10<<20), "fields"},
+		"results of a node": {text(1, many(text(2, ""), 10<<20)), "fields"},
+		"sizes of a tensor": {text(5, text(1, many([]byte{1}, 40<<20))), "whole numbers in lists"},
+	} {
+		var before, after runtime.MemStats
+		data := joined(text(8, number(2, 17)), text(7, c.graph))
+		runtime.ReadMemStats(&before)
+		_, err := readModel(data)
+		runtime.ReadMemStats(&after)
+		require.ErrorContains(t, err, c.want, what)
+		require.Less(t, after.HeapSys-min(before.HeapSys, after.HeapSys), uint64(1<<30), what)
 	}
 }

@@ -72,14 +72,14 @@ var kinds = map[int64]weights.DType{
 const mostNodes = 100_000
 
 func parse(data []byte) (*message, error) {
-	m := &message{ranks: map[string]int{}}
+	m, b := &message{ranks: map[string]int{}}, &budget{}
 	var graph []byte
-	err := fields(data, func(f field) error {
+	err := b.each(data, func(f field) error {
 		switch f.number {
 		case 7:
 			graph = f.data
 		case 8:
-			return m.readOpset(f.data)
+			return m.readOpset(b, f.data)
 		case 25:
 			m.functions++
 		}
@@ -93,12 +93,12 @@ func parse(data []byte) (*message, error) {
 	case m.functions > 0:
 		return nil, fmt.Errorf("it has %d functions of its own; export it with functions inlined", m.functions)
 	}
-	return m, m.readGraph(graph)
+	return m, m.readGraph(b, graph)
 }
 
-func (m *message) readOpset(data []byte) error {
+func (m *message) readOpset(b *budget, data []byte) error {
 	domain, version := "", int64(0)
-	err := fields(data, func(f field) error {
+	err := b.each(data, func(f field) error {
 		switch f.number {
 		case 1:
 			domain = string(f.data)
@@ -113,23 +113,23 @@ func (m *message) readOpset(data []byte) error {
 	return err
 }
 
-func (m *message) readGraph(data []byte) error {
-	return fields(data, func(f field) error {
+func (m *message) readGraph(b *budget, data []byte) error {
+	return b.each(data, func(f field) error {
 		switch f.number {
 		case 1:
-			n, err := parseNode(f.data)
+			n, err := b.parseNode(f.data)
 			if m.nodes = append(m.nodes, n); len(m.nodes) > mostNodes {
 				return fmt.Errorf("it has more than %d operators", mostNodes)
 			}
 			return err
 		case 5:
-			t, err := parseTensor(f.data)
+			t, err := b.parseTensor(f.data)
 			m.initializers = append(m.initializers, t)
 			return err
 		case 15:
 			return fmt.Errorf("it has sparse tensors, which graft does not read")
 		case 11, 12, 13:
-			d, err := parseDescribed(f.data)
+			d, err := b.parseDescribed(f.data)
 			if d.set {
 				m.ranks[d.name] = len(d.dims)
 			}
@@ -145,9 +145,9 @@ func (m *message) readGraph(data []byte) error {
 	})
 }
 
-func parseNode(data []byte) (*node, error) {
+func (b *budget) parseNode(data []byte) (*node, error) {
 	n := &node{attributes: map[string]*attribute{}, properties: map[string]string{}}
-	return n, fields(data, func(f field) error {
+	return n, b.each(data, func(f field) error {
 		switch f.number {
 		case 1:
 			n.in = append(n.in, string(f.data))
@@ -158,14 +158,14 @@ func parseNode(data []byte) (*node, error) {
 		case 4:
 			n.op = string(f.data)
 		case 5:
-			name, a, err := parseAttribute(f.data)
+			name, a, err := b.parseAttribute(f.data)
 			n.attributes[name] = a
 			return err
 		case 7:
 			n.domain = string(f.data)
 		case 9:
 			key, value := "", ""
-			err := fields(f.data, func(f field) error {
+			err := b.each(f.data, func(f field) error {
 				if f.number == 1 {
 					key = string(f.data)
 				} else if f.number == 2 {
@@ -180,9 +180,9 @@ func parseNode(data []byte) (*node, error) {
 	})
 }
 
-func parseAttribute(data []byte) (string, *attribute, error) {
+func (b *budget) parseAttribute(data []byte) (string, *attribute, error) {
 	name, a := "", &attribute{}
-	err := fields(data, func(f field) (err error) {
+	err := b.each(data, func(f field) (err error) {
 		switch f.number {
 		case 1:
 			name = string(f.data)
@@ -193,31 +193,31 @@ func parseAttribute(data []byte) (string, *attribute, error) {
 		case 4:
 			a.text = string(f.data)
 		case 5:
-			a.tensor, err = parseTensor(f.data)
+			a.tensor, err = b.parseTensor(f.data)
 		case 6:
 			a.graph = true
 		case 7:
 			a.reals = f.reals(a.reals)
 		case 8:
-			a.list, err = f.whole(a.list)
+			a.list, err = b.whole(f, a.list)
 		}
 		return err
 	})
 	return name, a, err
 }
 
-func parseTensor(data []byte) (*tensor, error) {
+func (b *budget) parseTensor(data []byte) (*tensor, error) {
 	t := &tensor{}
-	return t, fields(data, func(f field) (err error) {
+	return t, b.each(data, func(f field) (err error) {
 		switch f.number {
 		case 1:
-			t.dims, err = f.whole(t.dims)
+			t.dims, err = b.whole(f, t.dims)
 		case 2:
 			t.kind = int64(f.value)
 		case 4:
 			t.reals = f.reals(t.reals)
 		case 5, 7, 11:
-			t.wholes, err = f.whole(t.wholes)
+			t.wholes, err = b.whole(f, t.wholes)
 		case 8:
 			t.name = string(f.data)
 		case 9:
@@ -233,15 +233,15 @@ func parseTensor(data []byte) (*tensor, error) {
 	})
 }
 
-func parseDescribed(data []byte) (*described, error) {
+func (b *budget) parseDescribed(data []byte) (*described, error) {
 	d := &described{}
 	var tensorType, shape []byte
-	err := fields(data, func(f field) error {
+	err := b.each(data, func(f field) error {
 		switch f.number {
 		case 1:
 			d.name = string(f.data)
 		case 2:
-			return fields(f.data, func(f field) error {
+			return b.each(f.data, func(f field) error {
 				if f.number == 1 {
 					tensorType = f.data
 				}
@@ -251,7 +251,7 @@ func parseDescribed(data []byte) (*described, error) {
 		return nil
 	})
 	if err == nil {
-		err = fields(tensorType, func(f field) error {
+		err = b.each(tensorType, func(f field) error {
 			switch f.number {
 			case 1:
 				d.kind = int64(f.value)
@@ -262,14 +262,14 @@ func parseDescribed(data []byte) (*described, error) {
 		})
 	}
 	if err == nil {
-		err = fields(shape, func(f field) error { return d.addDim(f.data) })
+		err = b.each(shape, func(f field) error { return d.addDim(b, f.data) })
 	}
 	return d, err
 }
 
-func (d *described) addDim(data []byte) error {
+func (d *described) addDim(b *budget, data []byte) error {
 	size := dim{}
-	err := fields(data, func(f field) error {
+	err := b.each(data, func(f field) error {
 		switch f.number {
 		case 1:
 			size.size = int64(f.value)

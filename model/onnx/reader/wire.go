@@ -23,8 +23,18 @@ const (
 	four    = 5
 )
 
-// fields calls a function for each field of a message. Nothing is copied.
-func fields(data []byte, visit func(f field) error) error {
+// Bounds of a model. A field or a number takes up to some hundred bytes in memory, and two or one in the file; a network of a
+// thousand layers has some ten thousand fields. Its weights are one field each.
+const (
+	mostFields  = 2 << 20
+	mostNumbers = 32 << 20 // in lists of whole numbers
+)
+
+// budget counts what was read of a model.
+type budget struct{ fields, numbers int }
+
+// each calls a function for each field of a message. Nothing is copied.
+func (b *budget) each(data []byte, visit func(f field) error) error {
 	for len(data) > 0 {
 		key, n := binary.Uvarint(data)
 		if n <= 0 || key>>3 == 0 || key>>3 > math.MaxInt32 {
@@ -37,6 +47,9 @@ func fields(data []byte, visit func(f field) error) error {
 			return err
 		}
 		data = data[size:]
+		if b.fields++; b.fields > mostFields {
+			return fmt.Errorf("the model has more than %d fields", mostFields)
+		}
 		if err := visit(f); err != nil {
 			return err
 		}
@@ -79,7 +92,7 @@ func (f *field) read(data []byte) (int, error) {
 }
 
 // whole appends the numbers of a repeated field, packed or not.
-func (f field) whole(to []int64) ([]int64, error) {
+func (b *budget) whole(f field, to []int64) ([]int64, error) {
 	if f.kind == varint {
 		return append(to, int64(f.value)), nil
 	}
@@ -87,6 +100,9 @@ func (f field) whole(to []int64) ([]int64, error) {
 		value, n := binary.Uvarint(data)
 		if n <= 0 {
 			return nil, fmt.Errorf("the list in field %d is cut short", f.number)
+		}
+		if b.numbers++; b.numbers > mostNumbers {
+			return nil, fmt.Errorf("the model has more than %d whole numbers in lists; keep tensors as raw data", mostNumbers)
 		}
 		to, data = append(to, int64(value)), data[n:]
 	}
