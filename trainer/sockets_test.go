@@ -84,21 +84,18 @@ func TestGroupsListenAtTheirOwnAddressesOnly(t *testing.T) {
 	o, book := changing(), &memory{}
 	o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02}
 	o.Parallel.Threads = 1
-	hosts, most := map[string]bool{}, 0
+	most := 0
 	look := func() {
-		for _, pid := range []int{os.Getpid(), all[0].Process.Pid, all[1].Process.Pid} {
-			for _, address := range listeners(t, pid) {
-				hosts[address.Addr().String()] = true
+		for pid, own := range map[int]string{os.Getpid(): "127.0.0.2", all[0].Process.Pid: "127.0.0.1", all[1].Process.Pid: "127.0.0.1"} {
+			for _, address := range listeners(t, pid) { // followers have some while they meet, with newer versions of Gloo longer
+				require.Equal(t, own, address.Addr().String())
 				poke(t, address)
 			}
 			most = max(most, resident(t, pid))
 		}
 	}
+	require.NotEmpty(t, listeners(t, os.Getpid()), "those of the leader are found")
 	perform(t, o, watched{book, look}, n, "deepen:conv1", "widen:conv2:12", "deepen:conv2")
 	require.Equal(t, []int{2, 3, 2, 1}, book.processes())
-	own, _, err := net.SplitHostPort(n.Addr())
-	require.NoError(t, err)
-	require.Equal(t, "127.0.0.2", own)
-	require.Equal(t, map[string]bool{own: true}, hosts)
 	require.Less(t, most, 1<<30)
 }
