@@ -140,3 +140,18 @@ func TestMeasuredFigures(t *testing.T) {
 	m.first[0] = []float64{1, 2.02}
 	require.Equal(t, fmt.Sprintf("2 within %.0e", 0.01), m.agreement())
 }
+
+// Growth is measured and charged for trees and for imported networks: what a profile lacks is compared, by each kind of work.
+func TestGrowthIsCompared(t *testing.T) {
+	for _, name := range []string{"FeedForwardNet2", "cnn.toml"} {
+		g, err := measureGrowth(t.Context(), filepath.Join("growth", name), name, 1)
+		require.NoError(t, err)
+		p := profileOfGrowth([]*grownNetwork{g}, byJob)
+		require.False(t, p.Closed())
+		for _, work := range growthWorks {
+			e := g.errors(p, byJob, work)
+			require.NotEmpty(t, e.charged, "%s, %s", name, work.name)
+			require.Len(t, e.rates, len(e.charged))
+		}
+	}
+}

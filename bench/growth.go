@@ -46,16 +46,18 @@ func studyGrowth(ctx context.Context, out io.Writer, folder string, rounds int) 
 	fmt.Fprintln(table, "network\tprofiled\twork\theld out\tmedian error\tworst\trates alone, median\tworst\t")
 	for _, by := range []string{byNetwork, byJob} {
 		p := profileOfGrowth(all, by)
-		var steps, batches growthErrors
-		for _, g := range all {
-			s, b := g.errors(p, by)
-			s.print(table, g.name, by, "step")
-			b.print(table, g.name, by, "evaluation")
-			steps.add(s)
-			batches.add(b)
+		sums := map[string]*growthErrors{}
+		for _, work := range growthWorks {
+			sums[work.name] = &growthErrors{}
+			for _, g := range all {
+				e := g.errors(p, by, work)
+				e.print(table, g.name, by, work.name)
+				sums[work.name].add(e)
+			}
 		}
-		steps.print(table, "all", by, "step")
-		batches.print(table, "all", by, "evaluation")
+		for _, work := range growthWorks {
+			sums[work.name].print(table, "all", by, work.name)
+		}
 	}
 	return table.Flush()
 }
@@ -166,27 +168,35 @@ func (e *growthErrors) print(w io.Writer, name, by, work string) {
 	fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f%%\t%.1f%%\t%.1f%%\t%.1f%%\t\n", name, by, work, len(e.charged), 100*median(e.charged), worst(e.charged), 100*median(e.rates), worst(e.rates))
 }
 
+// growthWork is a mixture of work whose cost grows.
+type growthWork struct {
+	name           string
+	steps, batches float64
+}
+
+// growthWorks are the works that are compared; an epoch has a fifth as many validation images as training images.
+var growthWorks = []growthWork{{"epoch", 5, 1}, {"step", 1, 0}, {"evaluation", 0, 1}}
+
 // errors compares what a profile charges for growth with what was measured, for the networks that the profile lacks.
-func (g *grownNetwork) errors(p *trainer.Profile, by string) (step, batch growthErrors) {
+func (g *grownNetwork) errors(p *trainer.Profile, by string, w growthWork) (e growthErrors) {
+	charged := func(print string) float64 {
+		of := func(k trainer.Kind) float64 {
+			return p.Cost(trainer.Work{Kind: k, Count: 1, Rows: batchSize, Network: g.subjects[print]}).Seconds()
+		}
+		return w.steps*of(trainer.Steps) + w.batches*of(trainer.Batches)
+	}
+	measured := func(m trainer.Measurement) float64 { return w.steps*m.StepSeconds + w.batches*m.BatchSeconds }
 	base := g.measured[0]
 	for _, m := range g.measured[1:] {
 		if g.profiled[by][m.Fingerprint] {
 			continue
 		}
-		cost := func(k trainer.Kind) float64 {
-			of := func(print string) float64 {
-				return p.Cost(trainer.Work{Kind: k, Count: 1, Rows: batchSize, Network: g.subjects[print]}).Seconds()
-			}
-			return of(m.Fingerprint) / of(base.Fingerprint)
-		}
 		asTree := m
 		asTree.Graph = false
-		oldStep, oldBatch := p.Estimate(asTree)
-		off := func(ratio, measured, before float64) float64 { return math.Abs(ratio/(measured/before) - 1) }
-		step.charged = append(step.charged, off(cost(trainer.Steps), m.StepSeconds, base.StepSeconds))
-		step.rates = append(step.rates, off(oldStep/base.StepSeconds, m.StepSeconds, base.StepSeconds))
-		batch.charged = append(batch.charged, off(cost(trainer.Batches), m.BatchSeconds, base.BatchSeconds))
-		batch.rates = append(batch.rates, off(oldBatch/base.BatchSeconds, m.BatchSeconds, base.BatchSeconds))
+		step, batch := p.Estimate(asTree)
+		grows := measured(m) / measured(base)
+		e.charged = append(e.charged, math.Abs(charged(m.Fingerprint)/charged(base.Fingerprint)/grows-1))
+		e.rates = append(e.rates, math.Abs((w.steps*step+w.batches*batch)/measured(base)/grows-1))
 	}
-	return step, batch
+	return e
 }

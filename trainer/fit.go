@@ -46,24 +46,29 @@ func fitCosts(measured []Measurement) (costs Costs, fit Fit) {
 	return costs, fit
 }
 
-// bestBlock is the rounding of channels with which the rates fit best: the least sum of squared relative errors. A rounding
-// that gains less than a twentieth is not taken.
+// bestBlock returns the rounding of channels with which the rates fit best: the least product, over steps and batches of
+// evaluation, of the sums of squared relative errors, so that the noise of one does not hide the other. A rounding that gains less
+// than a tenth is not taken.
 func bestBlock(measured []Measurement) (best int) {
 	least, apart := math.Inf(1), separate(measured)
 	for _, block := range append([]int{0}, model.Blocks[:]...) {
-		sum, sized := 0.0, blocked(measured, block)
-		for _, time := range []timeOf{stepTime, batchTime} {
-			fitted := fitKinds(sized, time, apart)
-			for _, m := range sized {
-				off := ratesOf(fitted, m.Graph).seconds(m.Size, m.Batch)/time(m) - 1
-				sum += off * off
-			}
-		}
-		if sum < 0.95*least {
-			best, least = block, sum
+		sized := blocked(measured, block)
+		misfit := misfitOf(sized, stepTime, apart) * misfitOf(sized, batchTime, apart)
+		if misfit < 0.9*least {
+			best, least = block, misfit
 		}
 	}
 	return best
+}
+
+// misfitOf is the sum of the squared relative errors of rates on what they are fitted to.
+func misfitOf(measured []Measurement, time timeOf, apart kinds[bool]) (sum float64) {
+	fitted := fitKinds(measured, time, apart)
+	for _, m := range measured {
+		off := ratesOf(fitted, m.Graph).seconds(m.Size, m.Batch)/time(m) - 1
+		sum += off * off
+	}
+	return sum
 }
 
 // alone and family say which measurements are left out together.

@@ -145,6 +145,7 @@ func TestSizes(t *testing.T) {
 		Grouped:    8 * 2 * 2 * 2 * 9,
 		Bytes:      4 * (4*36 + 8*16 + 8*16 + 8*4 + 10),
 		Parameters: (8*4*9 + 8) + 16 + 8*9 + (32*10 + 10),
+		Padding16:  9344, // of the convolution from 4 to 8 channels
 	}, size)
 }
 
