@@ -39,6 +39,9 @@ func (d DType) String() string {
 // Size is the bytes of one element; zero for an unknown type.
 func (d DType) Size() int { return dtypes[d].size }
 
+// Floating reports whether elements are floating-point numbers.
+func (d DType) Floating() bool { return d == Float16 || d == Float32 || d == Float64 || d == BFloat16 }
+
 // Element is a Go type whose slices become tensors and back.
 type Element interface {
 	uint8 | int8 | int16 | int32 | int64 | float32 | float64 | bool

@@ -8,6 +8,7 @@ import (
 
 	"graft/model"
 	"graft/results"
+	"graft/torch"
 	"graft/torch/weights"
 )
 
@@ -48,6 +49,26 @@ func saved(n *model.Network) (*weights.Set, error) {
 		}
 	}
 	return set, nil
+}
+
+// unspoiled returns an error if a tensor has a value that is not finite. Statistics can overflow while losses stay finite,
+// and never come back: without it a job would spend its budget and fail when it saves.
+func unspoiled(n *model.Network) error {
+	return torch.With(func(s *torch.Scope) error {
+		for _, e := range n.State() {
+			if info, err := e.Tensor.Info(); err != nil || !info.DType.Floating() {
+				continue
+			}
+			zero, err := torch.Values[float64](s.To(s.Sum(s.Scale(s.Detach(e.Tensor), 0, 0)), torch.Float64, torch.CPU))
+			if err != nil {
+				return err
+			}
+			if !finite(zero[0]) { // zero times infinity is not a number
+				return fmt.Errorf("%w: %s has values that are not finite; the last checkpoint, if there is one, is from before; begin again with a lower learning rate", ErrDiverged, e.Name)
+			}
+		}
+		return s.Err()
+	})
 }
 
 // lowRate is the part of the first rate below which training hardly changes weights any more,

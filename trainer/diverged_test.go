@@ -46,3 +46,14 @@ func TestNotANumberPassesFusedLayers(t *testing.T) {
 		return nil
 	}))
 }
+
+// Running statistics that overflow while losses stay finite end the job at the next evaluation, not at its end.
+func TestOverflowingStatisticsAreReportedEarly(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	book := &memory{}
+	o := trainer.Options{Seed: 1, Batch: 32, EvalBatch: 100, Exact: true, Optimizer: torch.OptimizerOptions{Rule: torch.SGD, LR: 1e10}, Timeline: trainer.Timeline{Budget: time.Second}}
+	_, err := runJob(t, o, trainer.Parts{Recorder: book})
+	require.ErrorIs(t, err, trainer.ErrDiverged)
+	require.ErrorContains(t, err, "running_var has values that are not finite")
+	require.Less(t, len(book.rows), 6)
+}

@@ -60,6 +60,9 @@ func (e *evaluation) validate() error {
 	if !finite(score.Loss) {
 		return e.diverged("validation loss", score.Loss)
 	}
+	if err := unspoiled(e.Network); err != nil {
+		return err
+	}
 	e.Validation, e.Fresh = score, false
 	return errors.Join(e.countPasses(forwardPass, e.Data.Validation.Count), e.keep(), e.keepBest())
 }
