@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 
 	"graft/files"
@@ -13,9 +14,24 @@ import (
 // asTrial makes the test binary the process of a trial.
 const asTrial = "GRAFT_TEST_AS_TRIAL"
 
+// asDying makes the process of a trial end by a fault as soon as the network would run.
+const asDying = "GRAFT_TEST_AS_DYING"
+
+// dying is a trace whose process ends when it is written to, if it has to.
+type dying struct{ file *os.File }
+
+func (d dying) Write(p []byte) (int, error) {
+	n, err := d.file.Write(p)
+	if os.Getenv(asDying) != "" {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSEGV)
+		select {} // until the signal comes
+	}
+	return n, err
+}
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asTrial) != "" {
-		if err := Serve(files.OS{}, os.Stdin, os.NewFile(TraceFD, "trace"), os.NewFile(ReplyFD, "reply")); err != nil {
+		if err := Serve(files.OS{}, os.Stdin, dying{os.NewFile(TraceFD, "trace")}, os.NewFile(ReplyFD, "reply")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -3,6 +3,7 @@ package trial
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -26,8 +27,11 @@ import (
 // program sets it before its first work.
 var Command func(ctx context.Context) *exec.Cmd
 
-// wallTimes is the factor between the limit of processor time and that of the clock, which ends a process that sleeps.
-const wallTimes = 30
+// The limit of the clock ends a process that sleeps. It is far beyond that of processor time, since the machine may be busy.
+const (
+	leastWall = 10 * time.Minute
+	wallTimes = 30
+)
 
 // Run tries a graph and returns its output in evaluation mode. A graph that needs more memory than the machine may give is refused
 // before it runs.
@@ -59,11 +63,11 @@ const (
 func run(ctx context.Context, g *graph.Graph, a graph.Attempt, l Limits) (*graph.Output, error) {
 	runtime.LockOSThread() // the kernel kills the process when the thread that started it ends
 	defer runtime.UnlockOSThread()
-	ctx, cancel := context.WithTimeout(ctx, wallTimes*l.Time)
+	ctx, cancel := context.WithTimeout(ctx, leastWall+wallTimes*l.Time)
 	defer cancel()
 	p, err := start(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("start the process of a trial: %w", err)
+		return nil, fmt.Errorf("start the process of a trial: %w", cmp.Or(context.Cause(ctx), err))
 	}
 	defer p.close()
 	go func() {

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -69,4 +70,27 @@ func TestDoublingIsRefused(t *testing.T) {
 		_, err := try(t, chain(t, lines...), Limits{})
 		require.ErrorContains(t, err, says)
 	}
+}
+
+// A fault of the process is an error with the signal's name, and the next trial is not affected.
+func TestFaultsAreErrors(t *testing.T) {
+	g := chain(t, "y = relu.default(self=%x)")
+	t.Setenv(asDying, "1")
+	_, err := try(t, g, Limits{})
+	found := new(Ended)
+	require.ErrorAs(t, err, &found)
+	require.Equal(t, "SIGSEGV", found.Cause)
+	require.ErrorContains(t, err, "the network ends its process: SIGSEGV; the network is not run")
+	t.Setenv(asDying, "")
+	_, err = try(t, g, Limits{})
+	require.NoError(t, err)
+}
+
+// A trial that is cancelled ends with the reason.
+func TestTrialsCanBeCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("enough")
+	cancel(reason)
+	_, err := Run(ctx, files.OS{}, chain(t, "y = relu.default(self=%x)"), graph.Attempt{}, Limits{})
+	require.ErrorIs(t, err, reason)
 }
