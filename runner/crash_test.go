@@ -17,6 +17,9 @@ import (
 // crashVariable is set in a process that crashes in the way it names.
 const crashVariable = "GRAFT_TEST_CRASH"
 
+// hoard is the memory of a process that takes all there is.
+var hoard [][]byte
+
 // TestCrashes is no test of its own: it is a process that crashes, in ways that graft has no command for.
 func TestCrashes(*testing.T) {
 	switch os.Getenv(crashVariable) {
@@ -26,9 +29,8 @@ func TestCrashes(*testing.T) {
 		var m map[string]int
 		go func() { m["a"]++ }()
 	case "memory":
-		var all [][]byte
 		for {
-			all = append(all, make([]byte, 1<<28))
+			hoard = append(hoard, make([]byte, 1<<28))
 		}
 	case "stack":
 		var f func(int) int
