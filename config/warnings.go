@@ -12,7 +12,7 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := slices.Contains([]string{DecideFixed, DecideScript}, j.Adapt.Decider) && widens(j.Adapt.Actions)
-	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(), j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone))
+	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(), j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.idleDevices())
 }
 
 // Warnings lists what a valid file probably does not mean, each in a sentence.
@@ -31,6 +31,23 @@ func (j *Job) unasked() (list []string) {
 		list = append(list, fmt.Sprintf("adapt.actions has %d actions, and time.events has %d ups, each with one decision; the last actions are left out", n, ups))
 	}
 	return list
+}
+
+// idleDevices warns of devices that no process uses. On a virtual clock they divide the cost of work all the same.
+func (j *Job) idleDevices() []string {
+	o := j.Options()
+	if j.Time.Clock != WallClock {
+		return nil
+	}
+	for _, e := range o.Timeline.Events {
+		switch most := o.Parallel.MaxProcesses; {
+		case e.Devices > 1 && !o.Parallel.On:
+			return []string{fmt.Sprintf("time.events: the event at %v gives %d devices, and on the wall clock one process trains on one device, which alone is charged; set parallel.on = true, or time.clock = \"virtual\"", e.At, e.Devices)}
+		case o.Parallel.On && most > 0 && e.Devices > most:
+			return []string{fmt.Sprintf("time.events: the event at %v gives %d devices, and parallel.max_processes is %d: no more are used and charged", e.At, e.Devices, most)}
+		}
+	}
+	return nil
 }
 
 // missingData warns of images that are not on this machine; they may be where the job will run.

@@ -62,7 +62,31 @@ func TestBlindBatchesAreWarnedOf(t *testing.T) {
 		"larger batches are free":   {[]string{"adaptive_batch.on=true"}, "charges nothing for larger batches"},
 		"devices divide a step":     {[]string{"adaptive_batch.on=true", "time.profile=round-gpu", up}, "does not depend on their number"},
 		"one device":                {[]string{"adaptive_batch.on=true", "time.profile=round-gpu"}, ""},
-		"the wall clock fits times": {[]string{"adaptive_batch.on=true", "time.clock=wall", up}, ""},
+		"the wall clock fits times": {[]string{"adaptive_batch.on=true", "time.clock=wall", "parallel.on=true", up}, ""},
+	} {
+		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
+		if tc.says == "" {
+			assert.Empty(t, warnings, name)
+			continue
+		}
+		assert.Len(t, warnings, 1, name)
+		assert.Contains(t, warnings[0], tc.says, name)
+	}
+}
+
+// A warning comes where the timeline gives devices that no process uses.
+func TestIdleDevicesAreWarnedOf(t *testing.T) {
+	const wall, up = "time.clock=wall", `time.events=[{at="1s", change="up", devices=4}]`
+	for name, tc := range map[string]struct {
+		set  []string
+		says string
+	}{
+		"a virtual clock":       {[]string{up}, ""},
+		"one device":            {[]string{wall, `time.events=[{at="1s", change="up"}]`}, ""},
+		"a process for each":    {[]string{wall, up, "parallel.on=true"}, ""},
+		"one process":           {[]string{wall, up}, "gives 4 devices, and on the wall clock one process trains on one device, which alone is charged; set parallel.on = true"},
+		"fewer processes":       {[]string{wall, up, "parallel.on=true", "parallel.max_processes=2"}, "parallel.max_processes is 2: no more are used and charged"},
+		"processes are as many": {[]string{wall, up, "parallel.on=true", "parallel.max_processes=4"}, ""},
 	} {
 		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
 		if tc.says == "" {

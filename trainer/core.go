@@ -21,6 +21,7 @@ type core struct {
 	Book      Recorder
 	Watch     func(Progress)
 	Now       func() time.Time
+	crew      func() int     // processes that train together now
 	chooser   *ThreadChooser // nil leaves the number of threads as it is
 	shown     Progress       // last passed to Watch
 }
@@ -74,7 +75,7 @@ func (c *core) work(steps int) Work {
 // workOn is a step of a network on a batch.
 func (c *core) workOn(n *model.Network, batch int) Work {
 	w := c.stepWork(n, batch, c.devices())
-	w.Devices = c.Devices
+	w.Devices = c.sharing()
 	return w
 }
 
@@ -91,7 +92,16 @@ func (c *core) stepOf(n *model.Network) time.Duration {
 func (c *core) StepTime() time.Duration { return c.stepOf(c.Network) }
 
 func (c *core) evaluating(split dataset.Split) Work {
-	return Work{Kind: Batches, Count: (split.Count + c.EvalBatch - 1) / c.EvalBatch, Rows: c.EvalBatch, Network: c.Network, Devices: c.Devices}
+	return Work{Kind: Batches, Count: (split.Count + c.EvalBatch - 1) / c.EvalBatch, Rows: c.EvalBatch, Network: c.Network, Devices: c.sharing()}
+}
+
+// sharing is the number of devices among which the clock divides work. On the machine's clock those are of
+// processes that are there, as what it measures is theirs: an allocation may have more, or no processes at all.
+func (c *core) sharing() int {
+	if virtual(c.Clock) || c.crew == nil {
+		return c.Devices
+	}
+	return c.crew()
 }
 
 // deadline is the time at which training must end: the end of the budget, less the time of

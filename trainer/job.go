@@ -100,6 +100,7 @@ func build(s *torch.Scope, p Parts, o Options, fits func(*model.Network) error) 
 	if j.team, err = newTeam(&j.core, p.Starter, p.Files); err != nil {
 		return nil, err
 	}
+	j.crew = j.team.crew
 	j.distillation = distillation{core: &j.core}
 	j.adaptation = adaptation{core: &j.core, decider: p.Decider, distillation: &j.distillation}
 	j.evaluation = evaluation{core: &j.core, team: j.team}

@@ -14,7 +14,7 @@ import (
 type Resources struct {
 	Images     int64         `json:"images"`           // of training, those of each epoch counted anew
 	FLOP       float64       `json:"flop"`             // floating-point operations; a multiply-add is two, and a step three forward passes
-	DeviceTime time.Duration `json:"device_ns"`        // on the clock, multiplied by the devices held
+	DeviceTime time.Duration `json:"device_ns"`        // on the clock, multiplied by the devices held; on the machine's clock by those that processes use
 	Joules     float64       `json:"joules,omitempty"` // device time at the power of the clock's profile; zero means that it is unknown
 }
 
@@ -54,9 +54,10 @@ func (c *core) countPassesOf(n *model.Network, passes, images int) error {
 	return nil
 }
 
-// held is the device time at a time of the clock since the last change of devices.
+// held is the device time at a time of the clock since the last change of devices. Devices of the allocation that no
+// process can use are not charged.
 func (c *core) held(at time.Duration) time.Duration {
-	return c.Held + (at-c.Time)*time.Duration(c.Devices)
+	return c.Held + (at-c.Time)*time.Duration(c.devices())
 }
 
 // settle sums up the device time before a change of devices and before the job is saved.

@@ -162,6 +162,14 @@ func (t *team) working() []*member {
 	return ready[:min(len(ready), t.Parallel.wanted(t.Devices)-1)]
 }
 
+// crew is the number of processes that work together now, with the leader.
+func (t *team) crew() int {
+	if t == nil {
+		return 1
+	}
+	return 1 + len(t.working())
+}
+
 // call does work together with all ready members, or alone. After the loss of a process
 // the others form a new group and repeat the work: work that fails for that reason has
 // changed nothing.

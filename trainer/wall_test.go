@@ -2,13 +2,16 @@ package trainer_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/torch"
@@ -124,6 +127,35 @@ func TestTheWallClockKeepsTheBudget(t *testing.T) {
 			require.LessOrEqual(t, outcome.Used, outcome.Budget)
 			require.LessOrEqual(t, outcome.Budget-outcome.Used, c.unused, "of %v", outcome.Budget)
 		})
+	}
+}
+
+// absent starts no process.
+type absent struct{}
+
+func (absent) Start(int) (trainer.Process, error) { return nil, errors.New("there is none") }
+
+// Devices that no process has make nothing faster: neither what one process takes is misjudged after they come and
+// go, nor are they charged, unless the job waits for their processes.
+func TestDevicesWithoutProcessesChangeNothing(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	require.NoError(t, torch.SetThreads(1))
+	for _, devices := range []int{2, 200, 1000, 65536} {
+		for _, parallel := range []bool{false, true} {
+			o := plan()
+			o.Timeline = trainer.Timeline{Budget: 500 * ms, Events: []trainer.Event{{At: 100 * ms, Change: trainer.Up, Devices: devices}, {At: 250 * ms, Change: trainer.Down, Devices: 1}}}
+			o.Parallel.On, o.Parallel.MaxProcesses = parallel, 3
+			book, clock := &memory{}, act(0, even, 0)
+			outcome, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book, Starter: absent{}, Files: files.OS{}, Now: func() time.Time { return *clock.time }})
+			require.NoError(t, err)
+			require.Less(t, outcome.Budget-outcome.Used, 30*ms, "%d devices, parallel is %v: the budget is used", devices, parallel)
+			if most := 3 * outcome.Used; parallel {
+				require.LessOrEqual(t, outcome.DeviceTime, most, "no more than max_processes")
+				continue
+			}
+			require.Equal(t, outcome.Used, outcome.DeviceTime, "%d devices", devices)
+		}
 	}
 }
 
