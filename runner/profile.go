@@ -28,12 +28,12 @@ func newProfileCommand() *cobra.Command {
 		Short: "Measure the times of steps on a device, for jobs on a virtual clock",
 		Long: `profile measures the time of a training step and of an evaluation batch on a device, for a set
 of small networks and for the networks that are named: names of 'graft model list' or network
-files. Each is measured as it is, and deepened and widened, those that are named
-in up to three places. CONFIG is the file of a job, a
-scenario or a comparison: its network is measured with each action that it may take, at most 16
-of them, and with 6 whole sequences, with its batches and optimizer. All networks are warmed up
-and then take turns in rounds, on random images, as in jobs; the profile has the medians of
-the rounds and half their interquartile ranges. Decisions and operations are measured as well.
+files. Each is measured as it is, and deepened and widened once; those that are named in up to
+three places. CONFIG is the file of a job, a scenario or a comparison: its network is measured
+with each action that it may take, at most 16 of them, and with 6 whole sequences, with its
+batches and optimizer. All networks are warmed up and then take turns in rounds, on random
+images, as in jobs; the profile has the medians of the rounds and half their interquartile
+ranges. Decisions and operations are measured as well.
 
 Rates are fitted to the measurements: a cost for each example, layer, operation, byte and
 parameter, separately for networks that run as a graph, such as imported ones. They charge a job
