@@ -110,6 +110,8 @@ func configSummary(env *work.Env, path string, set []string) (string, error) {
 		err = errors.Join(err, clusters.Check(env, c))
 	case *config.Job:
 		err = errors.Join(err, train.Check(env, c))
+	case *config.Sweep:
+		err = errors.Join(err, train.Check(env, &c.Job))
 	case *config.Simulation:
 		err = errors.Join(err, train.Check(env, &c.Job))
 	}

@@ -187,3 +187,9 @@ func TestConfigConvertMakesAJobThatIsRight(t *testing.T) {
 	assert.Equal(t, failure.Configuration, graft("config", "convert", jobFile(t, "")).code)
 	assert.Equal(t, failure.Failed, graft("config", "convert", original, "-o", filepath.Join(t.TempDir(), "none", "out.toml")).code)
 }
+
+// The first weights of a comparison are checked as those of a job, by the first seed where each has its own.
+func TestWeightsOfComparisonsAreChecked(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "job.toml"), "[network]\nweights = \"own-{seed}.safetensors\"\n[run]\nseed = 4\n[compare]\nseeds = 3\n")
+	fails(t, failure.Configuration, "own-4.safetensors", "config", "check", path)
+}
