@@ -47,7 +47,7 @@ func TestCallsAreChecked(t *testing.T) {
 		calls []Call
 		want  string
 	}{
-		"an unknown operator":       {[]Call{call("system.default", "y", x)}, "LibTorch has no such operator"},
+		"an unknown operator":       {[]Call{call("system.default", "y", x)}, "not one of those that graft calls"},
 		"a random one":              {[]Call{call("rand_like.default", "y", x)}, "not one of those"},
 		"one in place":              {[]Call{call("relu_.default", "y", x)}, "not one of those"},
 		"a counter":                 {[]Call{call("relu.default", "x", x)}, "two values"},

@@ -28,10 +28,10 @@ type trained struct {
 const steps = 10
 
 // rate is small for the one network whose normalisations see four values: at 0.02 a relative change of its weights by
-// 1e-7 changes PyTorch's own loss by 0.4 within ten steps.
+// 1e-7 changes PyTorch's own loss by 0.4 within ten steps, and at 0.0002 processors differ.
 func rate(name string) float64 {
 	if name == "resnet18" {
-		return 0.0002
+		return 0.00002
 	}
 	return 0.02
 }

@@ -140,7 +140,11 @@ func (s *sweep) prepareFolder(path string, o Options) error {
 }
 
 func (s *sweep) openRun(path string, o Options) (*results.Run, error) {
-	if s.env.Resumes(o.Resume, s.folder) {
+	resumes := o.Resume
+	if path != "" { // else there is only the folder to go by
+		resumes = s.env.Resumes(resumes, s.folder)
+	}
+	if resumes {
 		run, err := results.Open(s.env.Files, s.folder)
 		if err != nil {
 			return nil, err
