@@ -398,14 +398,14 @@ type elusive struct {
 
 func (e *elusive) Write(b []byte) (int, error) {
 	e.asked++
-	go func() { _, _ = e.answers.Write([]byte(`{"lost":true,"error":"nobody came"}`)) }()
+	go func() { _, _ = e.answers.Write([]byte(`{"lost":true,"error":"nobody came"}` + "\n")) }()
 	return len(b), nil
 }
 func (e *elusive) Close() error { return nil }
 func (e *elusive) Kill() error  { return nil }
 func (e *elusive) Wait() error  { return e.answers.Close() }
 func (e *elusive) Start(int) (trainer.Process, error) {
-	go func() { _, _ = e.answers.Write([]byte(`{"data":"` + e.digest + `"}`)) }()
+	go func() { _, _ = e.answers.Write([]byte(`{"data":"` + e.digest + `"}` + "\n")) }()
 	return e, nil
 }
 
