@@ -56,7 +56,7 @@ func TestResultsDoNotDependOnGroupingOrThreads(t *testing.T) {
 		o.Adapt.Every, o.Adapt.MaxDecisions = false, 1
 		c.change(&o)
 		digests, calls := map[string][]int{}, map[int]bool{}
-		for run := range 6 {
+		for run := range 4 {
 			threads, asked := 1+run%3, 0
 			require.NoError(t, torch.SetThreads(threads))
 			clock := pacing(uint64(run))
@@ -67,7 +67,7 @@ func TestResultsDoNotDependOnGroupingOrThreads(t *testing.T) {
 			require.Equal(t, 1, out.Decisions, name)
 			digests[out.Digest], calls[asked] = append(digests[out.Digest], run), true
 		}
-		require.Len(t, digests, 1, "%s: digests by runs, whose threads are 1, 2, 3, 1, 2, 3", name)
+		require.Len(t, digests, 1, "%s: digests by runs, whose threads are 1, 2, 3, 1", name)
 		require.Greater(t, len(calls), 1, "%s: steps were grouped in one way only", name)
 	}
 }

@@ -72,32 +72,17 @@ func fits(need graph.Need, machine int64) error {
 	return nil
 }
 
-// largestStatus bounds a file of the kernel, in bytes.
-const largestStatus = 1 << 20
+// largestNumber bounds a file that holds one number, in bytes.
+const largestNumber = 1 << 10
 
 // machineMemory is the memory of the machine, or of this process's control group where that is less; zero is unknown.
 func machineMemory(fsys files.FS) int64 {
-	most := kernelValue(fsys, "/proc/meminfo", "MemTotal:")
-	text, err := files.ReadAll(fsys, "/sys/fs/cgroup/memory.max", largestStatus)
+	most := files.KernelBytes(fsys, "/proc/meminfo", "MemTotal:")
+	text, err := files.ReadAll(fsys, "/sys/fs/cgroup/memory.max", largestNumber)
 	if group, wrong := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && wrong == nil && (most == 0 || group < most) {
 		return group
 	}
 	return most
-}
-
-// kernelValue reads a value in kB, as bytes; zero is unknown.
-func kernelValue(fsys files.FS, path, name string) int64 {
-	text, err := files.ReadAll(fsys, path, largestStatus)
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, name); ok {
-			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			return kib << 10
-		}
-	}
-	return 0
 }
 
 // Memory that a thread takes beside its work, in bytes: addresses that the C library reserves for its heap, and its stack.
@@ -115,7 +100,7 @@ func (l Limits) impose(fsys files.FS) error {
 		name      string
 		perThread int64
 	}{{syscall.RLIMIT_DATA, "VmData:", stackPerThread}, {syscall.RLIMIT_AS, "VmSize:", addressesPerThread}} {
-		used := kernelValue(fsys, status, m.name)
+		used := files.KernelBytes(fsys, status, m.name)
 		if used == 0 {
 			continue // a system without this file: time is limited all the same
 		}

@@ -1,0 +1,25 @@
+package files
+
+import (
+	"strconv"
+	"strings"
+)
+
+// largestStatus bounds the size of a file of the kernel, in bytes.
+const largestStatus = 1 << 20
+
+// KernelBytes reads a value that a file of the kernel gives in kB, such as MemTotal: in /proc/meminfo (proc(5)), as bytes;
+// zero means unknown, as on systems other than Linux.
+func KernelBytes(fsys FS, path, name string) int64 {
+	text, err := ReadAll(fsys, path, largestStatus)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name); ok {
+			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
