@@ -91,6 +91,9 @@ func TestPyTorchLoadsTheStateDictOfAGraph(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, whole.Tensors, len(set.Tensors)+1, "constants that are drawn need not be in a file")
 	path := python(t, "torch")
+	if exec.Command(path, "-W", "ignore", "-c", "import torch; torch.ops.aten.rms_norm").Run() != nil {
+		t.Skip("left out: the module in PyTorch, whose version lacks aten.rms_norm (2.4 has it)")
+	}
 	out, err := exec.Command(path, "-W", "ignore", "-c", stateCheck, dir).CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.Equal(t, "['frequencies']", strings.TrimSpace(string(out)))

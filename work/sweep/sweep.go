@@ -141,7 +141,7 @@ func (s *sweep) prepareFolder(path string, o Options) error {
 
 func (s *sweep) openRun(path string, o Options) (*results.Run, error) {
 	resumes := o.Resume
-	if path != "" { // else there is only the folder to go by
+	if path != "" || len(o.Set) > 0 { // else there is only the folder to go by
 		resumes = s.env.Resumes(resumes, s.folder)
 	}
 	if resumes {

@@ -65,7 +65,7 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 	err = torch.With(func(s *torch.Scope) (err error) {
 		e := *env
 		folder := work.Folder(o.Folder, c.Run.Folder, path)
-		if path != "" { // else there is only the folder to go by
+		if path != "" || len(o.Set) > 0 { // else there is only the folder to go by
 			o.Resume = env.Resumes(o.Resume, folder)
 		}
 		j := &job{Job: c, o: o, env: &e, scope: s, meeting: address, folder: folder, path: path}
