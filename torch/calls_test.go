@@ -167,3 +167,25 @@ func TestFastLinear(t *testing.T) {
 		}
 	})
 }
+
+// Values on which the processor traps, or that decide how much memory an operator takes, are errors: a trial on zeros does not
+// see them.
+func TestCallsCheckTheirData(t *testing.T) {
+	x := Argument{"self", Ref("x")}
+	for name, c := range map[string]struct {
+		calls []Call
+		want  string
+	}{
+		"a remainder": {[]Call{call("remainder.Scalar", "y", x, Argument{"other", int64(-1)})}, "the smallest whole number is divided by -1"},
+		"a quotient": {[]Call{call("mul.Scalar", "zero", x, Argument{"other", int64(0)}), call("add.Scalar", "one", Argument{"self", Ref("zero")}, Argument{"other", int64(-1)}),
+			call("div.Tensor_mode", "y", x, Argument{"other", Ref("one")}, Argument{"rounding_mode", "floor"})}, "the smallest whole number is divided by -1"},
+		"a mask": {[]Call{call("gt.Scalar", "m", x, Argument{"other", int64(0)}), call("index.Tensor", "y", x, Argument{"indices", []any{Ref("m")}})}, "a mask is an index"},
+	} {
+		s := NewScope()
+		p := s.NewCalls(CallList{Input: "x", Output: "y", Calls: c.calls}, ProgramOptions{})
+		require.NoError(t, s.Err(), name)
+		p.Forward(s, From(s, []int64{math.MinInt64, 3}, 2), false, nil)
+		assert.ErrorContains(t, s.Err(), c.want, name)
+		require.NoError(t, s.Close())
+	}
+}

@@ -160,10 +160,24 @@ func chunkShape(s *shaper) [][]int {
 	shape := s.first()
 	dim := s.dim("dim", 0, len(shape))
 	chunks := s.int("chunks", 1)
-	return cuts(shape, dim, (shape[dim]+chunks-1)/chunks)
+	if chunks < 1 {
+		s.fail("%d parts; give one or more", chunks)
+		return nil
+	}
+	return s.cuts(shape, dim, (shape[dim]+chunks-1)/chunks)
 }
 
-func cuts(shape []int, dim, size int) (parts [][]int) {
+// mostParts bounds the results of an operator that divides a tensor.
+const mostParts = 1 << 16
+
+func (s *shaper) cuts(shape []int, dim, size int) (parts [][]int) {
+	if size < min(1, shape[dim]) || size > 0 && shape[dim]/size >= mostParts {
+		s.fail("parts of %d of %d; give at most %d parts, each of one or more", size, shape[dim], mostParts)
+		return nil
+	}
+	if size == 0 { // of nothing
+		return one(shape)
+	}
 	for from := 0; from < shape[dim] || from == 0; from += size {
 		parts = append(parts, with(shape, dim, min(size, shape[dim]-from)))
 	}
@@ -183,7 +197,7 @@ func splitShape(s *shaper) [][]int {
 			return parts
 		case nil:
 		default:
-			return cuts(shape, dim, s.whole(v))
+			return s.cuts(shape, dim, s.whole(v))
 		}
 	}
 	s.fail("the sizes of the parts are missing")
@@ -193,6 +207,10 @@ func splitShape(s *shaper) [][]int {
 func unbindShape(s *shaper) [][]int {
 	shape := s.first()
 	dim := s.dim("dim", 0, len(shape))
+	if shape[dim] > mostParts {
+		s.fail("%d parts; give at most %d", shape[dim], mostParts)
+		return nil
+	}
 	return slices.Repeat(one(slices.Delete(slices.Clone(shape), dim, dim+1)), shape[dim])
 }
 

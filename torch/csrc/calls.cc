@@ -293,6 +293,7 @@ void Calls::run(const Call &call, CallPass &pass) const {
   const std::string inputs = shapes(stack);
   try {
     check_empty(call.op.schema->name(), stack);
+    check_data(call.op.schema->name(), stack);
     if (call.op.own != nullptr) {
       stack = {call.op.own(stack, pass)};
     } else if (call.op.count != nullptr) {

@@ -96,6 +96,9 @@ Operator find_operator(const std::string &name, const std::string &overload);
 // Throws where an operator would divide by a size of zero without a check of its own.
 void check_empty(const std::string &name, const torch::jit::Stack &stack);
 
+// Raises where the values of the arguments would end the process, or take memory that no trial has seen.
+void check_data(const std::string &name, const torch::jit::Stack &stack);
+
 // Throws unless LibTorch has the operator and it is a function of tensors and numbers.
 void check_function(const std::string &name, const std::string &overload);
 

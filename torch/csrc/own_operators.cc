@@ -183,6 +183,33 @@ void check_empty(const std::string &name, const torch::jit::Stack &stack) {
   for (const c10::IValue &v : stack) TORCH_CHECK(!v.isTensor() || v.toTensor().numel() > 0, "a tensor is empty");
 }
 
+// Whether a tensor of whole numbers has one of two values.
+static bool has(const at::Tensor &t, int64_t one, int64_t other) {
+  return t.numel() > 0 && c10::isIntegralType(t.scalar_type(), false) && (t.eq(one) | t.eq(other)).any().item<bool>();
+}
+
+// The processor traps where the smallest whole number is divided by -1, and a trial on other values does not see it.
+static void check_division(const torch::jit::Stack &stack) {
+  auto tensor = [&](size_t k) { return stack[k].isInt() ? at::scalar_tensor(stack[k].toInt(), at::kLong) : stack[k].isTensor() ? stack[k].toTensor() : at::Tensor(); };
+  const at::Tensor a = tensor(0), b = tensor(1);
+  if (!a.defined() || !b.defined() || !c10::isIntegralType(a.scalar_type(), false) || !has(b, -1, -1)) return;
+  TORCH_CHECK(!has(a.to(at::kLong), std::numeric_limits<int64_t>::min(), std::numeric_limits<int32_t>::min()), "the smallest whole number is divided by -1");
+}
+
+// A mask picks as many values as the data says, so a trial does not see what they take.
+static void check_indices(const torch::jit::Stack &stack) {
+  for (const c10::IValue &v : stack[1].toListRef()) {
+    const bool mask = v.isTensor() && v.toTensor().defined() && (v.toTensor().scalar_type() == at::kBool || v.toTensor().scalar_type() == at::kByte);
+    TORCH_CHECK(!mask, "a mask is an index, which picks as many values as the data says; multiply by the mask, or choose with where");
+  }
+}
+
+void check_data(const std::string &name, const torch::jit::Stack &stack) {
+  static const std::unordered_set<std::string> divide = {"aten::div", "aten::divide", "aten::floor_divide", "aten::remainder", "aten::fmod"};
+  if (name == "aten::index") return check_indices(stack);
+  if (divide.count(name) != 0) check_division(stack);
+}
+
 // Whether values of a type are tensors, numbers, or lists of them.
 static bool is_plain(const c10::TypePtr &type) {
   switch (type->kind()) {

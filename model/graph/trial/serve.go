@@ -53,7 +53,11 @@ func serve(fsys files.FS, in io.Reader, trace io.Writer) (*graph.Output, error) 
 		return nil, err
 	}
 	defer torch.TraceCalls(-1)
-	return g.Try(a)
+	o, err := g.Try(a)
+	if o != nil && a.Values == nil {
+		o.Values = nil // of zeros, which nobody reads
+	}
+	return o, err
 }
 
 // started is noted where the limits hold and no operator has run yet.

@@ -94,3 +94,13 @@ func TestTrialsCanBeCancelled(t *testing.T) {
 	_, err := Run(ctx, files.OS{}, chain(t, "y = relu.default(self=%x)"), graph.Attempt{}, Limits{})
 	require.ErrorIs(t, err, reason)
 }
+
+// Operators that divide a tensor into more parts than a network can use are refused before their shapes take memory.
+func TestManyPartsAreRefused(t *testing.T) {
+	for _, line := range []string{"y = unbind.int(self=%e, dim=0)", "y = split.Tensor(self=%e, split_size=1)", "y = split.Tensor(self=%e, split_size=0)", "y = chunk.default(self=%e, chunks=10000000)", "y = chunk.default(self=%e, chunks=0)"} {
+		g := chain(t, "e = expand.default(self=%x, size=[100000000, 2, 3])", line)
+		_, err := g.Shapes()
+		require.Error(t, err, line)
+		require.Contains(t, err.Error(), "give", line)
+	}
+}
