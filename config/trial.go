@@ -20,6 +20,9 @@ func (j *Job) fitsMachine(fsys files.FS, g *graph.Graph) error {
 	shape := g.Input.Dims()
 	if g.Input.Shape[0].Name != "" {
 		shape[0] = cmp.Or(j.Train.MicroBatch, j.Train.Batch)
+		if j.Train.MaxMemoryMB > 0 { // parts are as small as they must be
+			shape[0] = 1
+		}
 	}
 	return trial.Fits(fsys, g, shape)
 }

@@ -13,8 +13,13 @@ type Need struct {
 	Weights    float64 // bytes
 	Values     float64 // bytes of all values together
 	Peak       float64 // bytes of the weights and of the values that are needed at one moment
+	Output     float64 // bytes of the output
 	Operations float64 // floating-point operations
 }
+
+// Training is the memory that a step of training takes at least, in bytes: at its loss there are the outputs, their softmax
+// and its gradient, and the weights have gradients.
+func (n Need) Training() float64 { return max(n.Peak, 2*n.Weights+3*n.Output) }
 
 // Needs infers what a pass on inputs of a shape takes; nil means the example's shape. A shape that graft cannot infer is an error.
 func (g *Graph) Needs(shape []int) (Need, error) {
@@ -70,6 +75,7 @@ func (g *Graph) needs(shapes map[Value][]int) (need Need) {
 		}
 	}
 	need.Peak += need.Weights
+	need.Output = each * values(shapes[g.Output])
 	return need
 }
 

@@ -52,7 +52,7 @@ func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) 
 	}
 }
 
-// Fits returns an error where a forward pass on inputs of a shape takes more than three quarters of the machine's memory, by the shapes
+// Fits returns an error where a step of training on inputs of a shape takes more than three quarters of the machine's memory, by the shapes
 // of the graph; nil means the example's shape. A graph whose shapes graft cannot infer fits.
 func Fits(fsys files.FS, g *graph.Graph, shape []int) error {
 	need, err := g.Needs(shape)
@@ -62,6 +62,7 @@ func Fits(fsys files.FS, g *graph.Graph, shape []int) error {
 	if err != nil {
 		return nil
 	}
+	need.Peak = need.Training()
 	return fits(need, machineMemory(fsys))
 }
 

@@ -104,3 +104,13 @@ func TestManyPartsAreRefused(t *testing.T) {
 		require.Contains(t, err.Error(), "give", line)
 	}
 }
+
+// A step of training holds the outputs, their softmax and its gradient, and the gradients of the weights.
+func TestTrainingNeedsMoreThanAPass(t *testing.T) {
+	require.Equal(t, 8.0, graph.Need{Peak: 5, Weights: 1, Output: 2}.Training())
+	require.Equal(t, 50.0, graph.Need{Peak: 50, Weights: 1, Output: 2}.Training())
+	g := chain(t, "y = add.Scalar(self=%x, other=1.5)")
+	need, err := g.Needs(nil)
+	require.NoError(t, err)
+	require.Equal(t, 4.0*2*3, need.Output)
+}
