@@ -106,12 +106,13 @@ race: deps
 	@$(MAKE) -s -j2 race-rooms race-runner
 
 race-rooms:
-	@go test -vet=off -race ./files/... ./parallel/... ./results ./results/listen ./results/serve ./work/control ./config/decode ./cluster/node/... ./cluster/fabric/agent
+	@go test -vet=off -race ./internal/files/... ./internal/parallel/... ./results ./internal/listen ./report/serve ./runner/control ./config/decode \
+	  ./internal/telemetry ./cluster/execute ./cluster/node/... ./cluster/fabric/agent
 	@go test -vet=off -race -run 'Many|AtTheSameTime|Keep|LocalConforms' ./simulation/tables ./cluster/schedulers ./fleet
 
 race-runner:
 	@go test -vet=off -race -run 'Listen|Serve|Bars|Signal|Recorded' -skip 'ManyRunsIsQuick|Browser|PagesFit' ./runner
-	@go test -vet=off -race -run 'AreTheSame|LiveChangesAtRandom|LiveRefuses' ./work/fabric ./trainer
+	@go test -vet=off -race -run 'AreTheSame|LiveChangesAtRandom|LiveRefuses' ./runner/fabric ./trainer
 
 # The package that takes longest begins first, so that the others run beside it. One more than there are
 # processors runs at a time, since many tests wait for processes.
@@ -139,7 +140,7 @@ test-long: deps
 	@GRAFT_LONG=1 go test -timeout 3h -v ./... >build/test-long.log 2>&1; code=$$?; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test-long.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test-long.log; grep -oE '(left out|measured): .*' build/test-long.log | sort -u || true
-	@go test -race -timeout 2h ./torch/... ./model ./tracing/... ./config ./simulation/... ./work/...
+	@go test -race -timeout 2h ./torch/... ./model ./tracing/... ./config ./simulation/...
 	@go test -race -timeout 2h -skip 'OnSlurm|KilledSimulations|KilledPipelines|FleetFaults|TestPipeline$$|TestSimulate$$' ./runner/...
 
 bench: build

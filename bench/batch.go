@@ -11,9 +11,9 @@ import (
 
 	"graft/dataset"
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
+	"graft/internal/stat"
 	"graft/model"
-	"graft/stat"
 	"graft/torch"
 	"graft/torch/sample"
 	"graft/trainer"

@@ -11,9 +11,9 @@ import (
 	"graft/cluster/fabric"
 	"graft/cluster/fabric/agent"
 	"graft/cluster/fabric/networks"
+	"graft/internal/stat"
 	"graft/learn/candidates"
 	"graft/model"
-	"graft/stat"
 	"graft/trainer"
 )
 

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model/graph"
 	"graft/model/transformer"
 	"graft/torch"

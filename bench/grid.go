@@ -12,7 +12,7 @@ import (
 
 	"graft/dataset"
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/simulation/grid"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"graft/config"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/torch"

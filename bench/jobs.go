@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"graft/runner/train"
 	"graft/trainer"
-	"graft/work/train"
 )
 
 // wholeJob is a job that is measured as a process. With a file it is a simulation of one worker.

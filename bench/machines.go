@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"graft/results/runs"
+	"graft/report/runs"
 )
 
 // machinesJob trains ConvNet2 in processes that speak over TCP. Its steps are those of the virtual clock, and its

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/torch"
 	"graft/torch/sample"
 	"graft/torch/weights"

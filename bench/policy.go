@@ -13,11 +13,11 @@ import (
 
 	"graft/config"
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
+	"graft/internal/stat"
 	"graft/simulation"
 	"graft/simulation/evaluation"
 	"graft/simulation/learning"
-	"graft/stat"
 )
 
 // For scenarios that were not seen so many seeds learn at most, and so many of them vote together.

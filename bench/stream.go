@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"graft/dataset"
-	"graft/files"
+	"graft/internal/files"
 	"graft/torch"
 )
 

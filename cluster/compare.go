@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"graft/cluster/trace"
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // Difference is a mean difference of completion times between two outcomes, in

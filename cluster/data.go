@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Data holds the paths of files about a cluster; an empty path is a missing file.

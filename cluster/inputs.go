@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"graft/cluster/trace"
-	"graft/files"
+	"graft/internal/files"
 )
 
 func (r *Row) config(suffix string) Config {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"graft/cluster/trace"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Profiles that were made up are read as they were written.

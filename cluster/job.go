@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"graft/cluster/trace"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // Never is a time that does not come.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"graft/cluster/trace"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // jobColumns are the columns of Lucid's simulator, so that its tools can read tables of

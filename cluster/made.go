@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"graft/cluster/trace"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // MakeProfiles generates profiles for traces without measured ones. Two jobs that together keep

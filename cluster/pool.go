@@ -5,7 +5,7 @@ import (
 	"iter"
 	"math"
 
-	"graft/events"
+	"graft/internal/events"
 )
 
 // Pool is the nodes of a virtual cluster with the jobs that run on them, at one second. A scheduler

@@ -1,6 +1,6 @@
 package cluster
 
-import "graft/events"
+import "graft/internal/events"
 
 // Queue holds waiting jobs, ordered by numbers that a scheduler gives them; jobs with equal
 // numbers stand in the order in which they came. [NewQueue] makes one.

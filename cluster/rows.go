@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // maxTableBytes bounds the file of a table.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"graft/parallel"
+	"graft/internal/parallel"
 	"math"
 )
 

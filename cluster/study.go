@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"graft/cluster/trace"
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // Study is a trace, a cluster, and what is known about the jobs beforehand. Simulations do not

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // Summary holds figures of some jobs of an outcome. All times are in seconds; a figure of no

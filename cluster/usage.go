@@ -5,7 +5,7 @@ import (
 	"io"
 	"iter"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/results"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/results"
 )
 

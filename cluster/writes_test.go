@@ -12,8 +12,8 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/trace"
-	"graft/files"
-	"graft/files/faults"
+	"graft/internal/files"
+	"graft/internal/files/faults"
 )
 
 // inTurn starts jobs as they come.

@@ -11,8 +11,8 @@ import (
 	"graft/cluster"
 	"graft/cluster/adaptive"
 	"graft/config/decode"
-	"graft/files"
-	"graft/results/document"
+	"graft/internal/files"
+	"graft/report/document"
 )
 
 // AdaptiveKind is the kind of files with the section adaptive.

@@ -9,7 +9,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/adaptive"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // adaptiveCopy is a copy of the example that a test may change.

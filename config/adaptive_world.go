@@ -13,7 +13,7 @@ import (
 	"graft/cluster/adaptive"
 	"graft/cluster/elastic"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/original/pollux"
 )
 

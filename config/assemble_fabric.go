@@ -11,7 +11,7 @@ import (
 	"graft/cluster/fabric"
 	"graft/cluster/fabric/agent"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/learn/candidates"
 	"graft/torch/weights"
 )

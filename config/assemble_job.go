@@ -8,7 +8,7 @@ import (
 	"graft/decider"
 	"graft/model"
 	"graft/net2net"
-	"graft/results/document"
+	"graft/report/document"
 	"graft/trainer"
 )
 

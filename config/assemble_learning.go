@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
 	"graft/original/learn"
 	"graft/original/vocab"
-	"graft/results/document"
+	"graft/report/document"
 	"graft/simulation/tables"
 	"graft/torch/weights"
 )

@@ -11,7 +11,7 @@ import (
 	"graft/cluster/node/agent"
 	"graft/cluster/node/schedulers"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/learn/candidates"
 	"graft/torch/weights"
 )

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"graft/config/decode"
-	"graft/files"
-	"graft/results/document"
+	"graft/internal/files"
+	"graft/report/document"
 )
 
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}

@@ -11,9 +11,9 @@ import (
 	"slices"
 
 	"graft/dataset"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
-	"graft/results/document"
+	"graft/report/document"
 	"graft/simulation/grid"
 	"graft/simulation/tables"
 	"graft/trainer"

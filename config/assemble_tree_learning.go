@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"graft/config/decode"
-	"graft/files"
-	"graft/results/document"
+	"graft/internal/files"
+	"graft/report/document"
 	"graft/simulation"
 	"graft/simulation/learning"
 )

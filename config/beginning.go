@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model/graph"
 	"graft/original"
 	"graft/torch/weights"

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // mostCases bounds the cases of a sweep.

@@ -8,7 +8,7 @@ import (
 
 	"graft/cluster/schedulers"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // ClusterKind is the kind of files with the section cluster.

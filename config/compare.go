@@ -5,7 +5,7 @@ import (
 
 	"graft/config/decode"
 	"graft/dataset"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/trainer"
 )

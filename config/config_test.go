@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config/decode"
-	"graft/files"
-	"graft/files/faults"
+	"graft/internal/files"
+	"graft/internal/files/faults"
 	"graft/model"
 	"graft/trainer"
 )

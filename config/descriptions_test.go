@@ -18,7 +18,7 @@ import (
 
 	"graft/config/comments"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // commented are the fields whose comments say what a key is for.

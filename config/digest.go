@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Values lists all keys of a file in its order.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // The sweeps of DL2 are 25 files whose cases are valid with the template, and differ from one another.

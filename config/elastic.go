@@ -11,8 +11,8 @@ import (
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
 	"graft/config/decode"
-	"graft/files"
-	"graft/results/document"
+	"graft/internal/files"
+	"graft/report/document"
 )
 
 // ElasticKind is the kind of files with the section elastic.

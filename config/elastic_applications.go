@@ -8,7 +8,7 @@ import (
 	"graft/cluster/adaptive"
 	"graft/cluster/elastic"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/original/pollux"
 )
 

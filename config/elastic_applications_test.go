@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/elastic"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Applications are the types of elastic jobs, whose speeds are those of their steps.

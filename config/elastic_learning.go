@@ -13,10 +13,10 @@ import (
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/agent"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/learn/candidates"
 	"graft/original/dl2"
-	"graft/results/document"
+	"graft/report/document"
 )
 
 // ElasticLearningKind is the kind of files with the section workloads.

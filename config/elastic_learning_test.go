@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Arrivals follow the given pattern, cut to the rate, and simulations have the given error of speeds.

@@ -14,7 +14,7 @@ import (
 	"graft/cluster/elastic/agent"
 	"graft/cluster/elastic/schedulers"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/original/dl2"
 	"graft/torch/weights"
 )

@@ -10,7 +10,7 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/trace"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // isClusterTrace reports whether a file of jobs is the trace of a cluster. One of elastic jobs is an object

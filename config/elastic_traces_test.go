@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/trace/tracetest"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // clusterTrace is a trace of jobs with a GPU, one every ten minutes.

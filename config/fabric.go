@@ -15,9 +15,9 @@ import (
 	"graft/cluster/fabric/agent"
 	"graft/cluster/fabric/graph"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/learn/candidates"
-	"graft/results/document"
+	"graft/report/document"
 )
 
 // FabricKind is the kind of files with the section fabric.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/fabric"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // chainOfSteps is a graph of two operations; %s has further keys of the first.

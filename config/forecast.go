@@ -8,7 +8,7 @@ import (
 	"graft/config/decode"
 	"graft/dataset"
 	"graft/model"
-	"graft/results/document"
+	"graft/report/document"
 	"graft/trainer"
 )
 

@@ -12,7 +12,7 @@ import (
 	"graft/cluster/fabric/graph"
 	"graft/cluster/fabric/networks"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 )
 

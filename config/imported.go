@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/model/graph"
 )

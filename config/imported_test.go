@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model/graph"
 )
 

@@ -9,7 +9,7 @@ import (
 	"graft/config/decode"
 	"graft/dataset"
 	"graft/dataset/bpe"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/torch"
 	"graft/trainer"

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/original/bilstm"
 	"graft/original/published"

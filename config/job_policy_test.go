@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/net2net"
 	"graft/original/bilstm"
 	"graft/original/bilstm/policytest"

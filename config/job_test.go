@@ -18,7 +18,7 @@ import (
 	"graft/config/decode"
 	"graft/dataset"
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/torch"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/original/learn"
 	"graft/original/vocab"
 	"graft/simulation/tables"

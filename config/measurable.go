@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/simulation/grid"

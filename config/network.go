@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 )
 

@@ -13,9 +13,9 @@ import (
 	"graft/cluster/node/agent"
 	"graft/cluster/node/schedulers"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/learn/candidates"
-	"graft/results/document"
+	"graft/report/document"
 )
 
 // NodeKind is the kind of files with the section machine.

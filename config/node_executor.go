@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
+	"graft/cluster/execute"
 	"graft/cluster/node"
-	"graft/cluster/node/execute"
 	"graft/cluster/node/schedulers"
-	"graft/cluster/node/telemetry"
-	"graft/files"
+	"graft/internal/files"
+	"graft/internal/telemetry"
 )
 
 // ExecutorOptions say how 'graft node run' runs tasks.

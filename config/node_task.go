@@ -12,7 +12,7 @@ import (
 	"graft/cluster/node"
 	"graft/cluster/trace"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // NodeTask is a task of the file.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/node"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // The benchmark files are valid, and so are the jobs and scripts that their commands name.

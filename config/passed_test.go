@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // A check tries the operators of a network that graft passes on to LibTorch, so a job does not find later that they do something else.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/results"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/simulation/learning"
 )
 

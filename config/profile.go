@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/trainer"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Any TOML file is a list of keys and texts.

@@ -12,7 +12,7 @@ import (
 
 	"graft/config/decode"
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/simulation/grid"
 	"graft/torch/weights"
 	"graft/trainer"

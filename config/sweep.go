@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/net2net"
 	"graft/simulation/grid"
 	"graft/trainer"

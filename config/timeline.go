@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/trainer"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"graft/decider"
-	"graft/results/document"
+	"graft/report/document"
 	"graft/simulation/learning"
 )
 

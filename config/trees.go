@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original/published"

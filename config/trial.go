@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model/graph"
 	"graft/model/graph/trial"
 	"graft/torch"

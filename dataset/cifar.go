@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // cifar is CIFAR-10 or CIFAR-100 (Krizhevsky 2009, Learning Multiple Layers of Features

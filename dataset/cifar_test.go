@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 func (c *cifar) readFor(path string) (*source, error) {

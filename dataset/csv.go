@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/torch"
 )
 

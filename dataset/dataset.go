@@ -9,7 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/torch"
 )
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Facts hold the sizes that a network has to fit. The zero value of each is unknown, but for the task.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // digitsFiles are the names of the file of digits: in Debian's python3-sklearn, and in the

@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // remote is a published file. Its checksums are the publishers' own.

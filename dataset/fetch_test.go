@@ -18,8 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/files/faults"
+	"graft/internal/files"
+	"graft/internal/files/faults"
 )
 
 func content(seed byte) []byte {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"graft/files"
-	"graft/parallel"
+	"graft/internal/files"
+	"graft/internal/parallel"
 )
 
 // endings are the supported extensions, in lower case.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // idx is a dataset in the files of MNIST: images and labels, each in the format IDX of

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // ErrMissing says that a dataset, or a part of it, is not at its path.

@@ -12,7 +12,7 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/torch"
 )
 

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/files"
-	"graft/parallel"
+	"graft/internal/files"
+	"graft/internal/parallel"
 )
 
 // sample is an image in a shard.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"graft/files"
-	"graft/parallel"
+	"graft/internal/files"
+	"graft/internal/parallel"
 )
 
 // SyntheticOptions describe generated images: textured shapes on a cluttered background.

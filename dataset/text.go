@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 
 	"graft/dataset/bpe"
-	"graft/files"
+	"graft/internal/files"
 	"graft/torch"
 )
 

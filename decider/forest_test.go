@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/net2net"
 	"graft/torch/weights"
 )

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/net2net"
 	"graft/torch/weights"
 	"graft/vocab"

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/net2net"
 	"graft/torch/weights"
 	"graft/vocab"

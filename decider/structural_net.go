@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 
 	"graft/encoder"
+	"graft/internal/validate"
 	"graft/model"
 	"graft/torch"
-	"graft/validate"
 )
 
 // StructuralShape holds the sizes of a structural policy.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // farthest clips scaled values, in standard deviations.

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // maxWorkers bounds the workers of a batch.

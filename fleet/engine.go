@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Engine starts workers and reports their states. It does not retry, and keeps its state

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Errors of fleets.

@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"graft/files"
-	"graft/validate"
+	"graft/internal/files"
+	"graft/internal/validate"
 )
 
 // Errors of leases.

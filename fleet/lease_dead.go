@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // lockSuffix ends the names of the locks of live processes.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // switched is a file system on which operations that make names can be turned off.

@@ -18,9 +18,9 @@ import (
 	"syscall"
 	"time"
 
-	"graft/files"
 	"graft/fleet/process"
-	"graft/validate"
+	"graft/internal/files"
+	"graft/internal/validate"
 )
 
 // local runs workers as processes of this machine. They die with the process that started

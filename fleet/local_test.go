@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/files/faults"
 	"graft/fleet/process"
+	"graft/internal/files"
+	"graft/internal/files/faults"
 )
 
 func TestLocalWorkersShareTheMachine(t *testing.T) {

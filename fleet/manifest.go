@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/template"
 
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // ManifestOptions describe the cluster of Kubernetes.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
 	"graft/fleet"
 	"graft/fleet/fleettest"
+	"graft/internal/files"
 )
 
 // cluster is the Slurm of this package, started by the first test that needs it.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // A shell reads what was quoted as it was.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"graft/internal/stat"
 	"graft/learn/dense"
-	"graft/stat"
 )
 
 // actionNet gives values of actions.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // Every extension learns the way to what pays, and the values of the way; the same seed has the same

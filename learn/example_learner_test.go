@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"graft/files"
+	"graft/internal/files"
+	"graft/internal/parallel"
 	"graft/learn"
-	"graft/parallel"
 	"graft/results"
 	"graft/torch/weights"
 )

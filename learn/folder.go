@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/results"
 	"graft/torch/weights"
 )

@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"graft/parallel"
+	"graft/internal/parallel"
 )
 
 // NewGroup makes rollouts whose environments draw the same episodes, while their agents draw actions of

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"graft/parallel"
+	"graft/internal/parallel"
 )
 
 // Agent chooses actions and values states. One goroutine uses it at a time; several agents may share

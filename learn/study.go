@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"graft/parallel"
+	"graft/internal/parallel"
 	"graft/torch/weights"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/files/faults"
-	"graft/parallel"
+	"graft/internal/files"
+	"graft/internal/files/faults"
+	"graft/internal/parallel"
 	"graft/results"
 	"graft/torch/weights"
 )

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // recordLimit bounds the bytes of a file of records. Records of widened networks take about

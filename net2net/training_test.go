@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/internal/stat"
 	"graft/model"
 	"graft/net2net"
-	"graft/stat"
 	"graft/torch"
 )
 

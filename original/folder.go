@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/results"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/results"
 )
 

@@ -11,7 +11,7 @@ import (
 	"io/fs"
 	"sync"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/results/tensorboard"
 )
 

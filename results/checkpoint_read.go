@@ -10,11 +10,19 @@ import (
 	"io"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // ErrDamaged says that a checkpoint differs from what was written.
-var ErrDamaged = errors.New("the checkpoint is damaged")
+var ErrDamaged error = damage{}
+
+type damage struct{}
+
+// Error is the message.
+func (damage) Error() string { return "the checkpoint is damaged" }
+
+// Damaged gives errors that wrap this one the exit code of damaged files.
+func (damage) Damaged() bool { return true }
 
 // Checkpoint is an open checkpoint whose checksum was valid. It keeps its file open until
 // Close. It has no useful zero value.

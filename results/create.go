@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Names of files in a run folder.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/results/tensorboard"
 )
 

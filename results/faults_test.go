@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/files/faults"
+	"graft/internal/files"
+	"graft/internal/files/faults"
 	"graft/results"
 )
 

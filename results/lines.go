@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Lines is a log of a run, a JSON value in each line. It is made by Run.Lines and has no

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // manifestFormat is the version of the layout of run folders. Raise it when older

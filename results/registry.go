@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Extensions of the files that grow.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // errClosed is the error of a run's methods after Close.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Table is a table that was read. The zero value has no columns.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // tailBlock is the number of bytes that are read first from a file's end.

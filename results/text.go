@@ -7,7 +7,7 @@ import (
 	"io"
 	"regexp"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 const (

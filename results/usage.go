@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // UsageFile is the name of a table of [UsageRow] beneath the folder of a simulated

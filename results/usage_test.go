@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/results"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/results/failure"
-	"graft/results/plot"
-	"graft/results/runs"
-	"graft/work/train"
+	"graft/internal/failure"
+	"graft/report/plot"
+	"graft/report/runs"
+	"graft/runner/train"
 )
 
 // A job's batch and its worth are in its events, its report, its page and a figure.

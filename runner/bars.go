@@ -10,7 +10,7 @@ import (
 	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"graft/work"
+	"graft/runner/app"
 )
 
 // bars draw the progress of a command on a terminal, below the lines of the log. They poll it from
@@ -35,7 +35,7 @@ func drawable(s *screen) bool {
 }
 
 // drawBars begins to draw.
-func drawBars(s *screen, what work.Progress) *bars {
+func drawBars(s *screen, what app.Progress) *bars {
 	d := &bars{screen: s, progress: mpb.New(mpb.WithOutput(s.w), mpb.WithRefreshRate(refresh))}
 	right := decor.Any(func(decor.Statistics) string { return " " + what.Text() })
 	d.bar = d.progress.MustAdd(1, partFiller(what.Done), mpb.BarFillerTrim(), mpb.AppendDecorators(right), mpb.BarExtender(factsFiller(what.Details), false))

@@ -10,10 +10,10 @@ import (
 
 	clusteradaptive "graft/cluster/adaptive"
 	"graft/config"
-	"graft/results/report"
-	"graft/results/runs"
-	"graft/work"
-	"graft/work/adaptive"
+	"graft/report"
+	"graft/report/runs"
+	"graft/runner/adaptive"
+	"graft/runner/app"
 )
 
 // adaptiveKeys are the keys of adaptive jobs that flags are short for, by flag.
@@ -23,7 +23,7 @@ var adaptiveKeys = map[string]string{
 }
 
 // adaptive reports whether the flags or the file are about adaptive jobs.
-func (o *clusterRunOptions) adaptive(env *work.Env) bool {
+func (o *clusterRunOptions) adaptive(env *app.Env) bool {
 	compat, _ := o.given.GetString("compat")
 	data, _ := o.given.GetString("data")
 	applications := o.file == "" && data != "" && (compat == "" || compat == config.CompatNone) && clusteradaptive.HasApplications(env.Files, data)

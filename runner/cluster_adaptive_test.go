@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/results/failure"
-	"graft/results/plot"
-	"graft/results/runs"
+	"graft/internal/failure"
+	"graft/report/plot"
+	"graft/report/runs"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
-	"graft/results/report"
-	"graft/work/adaptive"
+	"graft/report"
+	"graft/report/document"
+	"graft/runner/adaptive"
 )
 
 func newClusterApplicationCommand() *cobra.Command {

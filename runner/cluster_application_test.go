@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/results/failure"
-	"graft/results/runs"
-	"graft/work/adaptive"
+	"graft/internal/failure"
+	"graft/report/runs"
+	"graft/runner/adaptive"
 )
 
 // An application of runs and a profile is simulated; what does not fit together is refused, and nothing is written.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"graft/work"
+	"graft/runner/app"
 )
 
 // Percentages of GOGC. A simulation frees little of what it allocates of a large trace, so
@@ -17,7 +17,7 @@ const (
 )
 
 // tuneCollector sets the pace of the garbage collector for a trace.
-func tuneCollector(env *work.Env, trace string) {
+func tuneCollector(env *app.Env, trace string) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}

@@ -9,10 +9,10 @@ import (
 	clusterelastic "graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
 	"graft/config"
-	"graft/results/report"
-	"graft/results/runs"
-	"graft/work"
-	"graft/work/elastic"
+	"graft/report"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/elastic"
 )
 
 // elasticKeys are the keys of elastic jobs that flags are short for, by flag.
@@ -22,7 +22,7 @@ var elasticKeys = map[string]string{
 }
 
 // elastic reports whether the flags or the file are about elastic jobs.
-func (o *clusterRunOptions) elastic(env *work.Env) bool {
+func (o *clusterRunOptions) elastic(env *app.Env) bool {
 	compat, _ := o.given.GetString("compat")
 	return o.given.Changed("speeds") || compat == config.CompatDL2 || o.file != "" && config.KindOf(env.Files, o.file) == config.ElasticKind
 }

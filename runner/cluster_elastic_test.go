@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/elastic/schedulers"
-	"graft/results/failure"
-	"graft/results/plot"
-	"graft/results/runs"
+	"graft/internal/failure"
+	"graft/report/plot"
+	"graft/report/runs"
 )
 
 // elasticFiles are a workload of three jobs and speeds that grow with workers and servers.

@@ -9,8 +9,8 @@ import (
 
 	"graft/cluster/estimate"
 	"graft/cluster/schedulers"
-	"graft/results/document"
-	"graft/work/estimates"
+	"graft/report/document"
+	"graft/runner/estimates"
 )
 
 // clusterEstimateOptions are the flags of `graft cluster estimate`.

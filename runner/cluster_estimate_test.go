@@ -19,10 +19,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster"
-	"graft/files"
-	"graft/results/failure"
-	"graft/results/runs"
-	"graft/work/estimates"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/runner/estimates"
 )
 
 // twoWeeks goes into a folder with a trace of sixteen days, jobs.csv, and the nodes of its

@@ -10,9 +10,9 @@ import (
 	"graft/cluster"
 	"graft/cluster/schedulers"
 	"graft/config"
-	"graft/results/failure"
-	"graft/results/runs"
-	"graft/work"
+	"graft/internal/failure"
+	"graft/report/runs"
+	"graft/runner/app"
 )
 
 // clusterFlags are the flags of a simulation. All but file and set are short for keys of the
@@ -55,7 +55,7 @@ func schedulerHelp() string {
 }
 
 // read reads the file, and sets the keys of the flags that were given.
-func (f *clusterFlags) read(env *work.Env, more ...string) (*config.Cluster, error) {
+func (f *clusterFlags) read(env *app.Env, more ...string) (*config.Cluster, error) {
 	var set []string
 	f.given.Visit(func(flag *pflag.Flag) {
 		if key := clusterKeys[flag.Name]; key != "" {

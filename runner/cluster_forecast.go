@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/work/estimates"
+	"graft/runner/estimates"
 )
 
 // clusterForecastOptions are the flags of `graft cluster forecast`.

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/cluster/estimate"
-	"graft/results/failure"
-	"graft/work/estimates"
+	"graft/internal/failure"
+	"graft/runner/estimates"
 )
 
 // learnedFlags are the common flags of commands that learn from a trace, but for those that are

@@ -8,19 +8,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"graft/config"
-	"graft/files"
-	"graft/results/report"
-	"graft/results/runs"
-	"graft/work"
-	"graft/work/clusters"
+	"graft/internal/files"
+	"graft/report"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/clusters"
 )
 
 // clusterRunOptions are the flags of `graft cluster run`.
 type clusterRunOptions struct {
-	clusterFlags              // what is simulated
-	work.FolderOptions        // how the run folder is made
-	out                string // the run folder
-	json               bool   // print one object
+	clusterFlags             // what is simulated
+	app.FolderOptions        // how the run folder is made
+	out               string // the run folder
+	json              bool   // print one object
 }
 
 func newClusterRunCommand() *cobra.Command {
@@ -108,7 +108,7 @@ func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
 
 // runOther simulates a file of another kind of jobs, with the keys of the flags that were given.
 func runOther[C, T any](ctx context.Context, w io.Writer, o clusterRunOptions, keys map[string]string, value func(*pflag.Flag) string, more []string,
-	read func(fsys files.FS, path string, set []string) (C, error), run func(context.Context, *work.Env, C, work.FolderOptions) (*T, error), print func(io.Writer, *T) error) error {
+	read func(fsys files.FS, path string, set []string) (C, error), run func(context.Context, *app.Env, C, app.FolderOptions) (*T, error), print func(io.Writer, *T) error) error {
 	set, err := o.assignments(keys, value)
 	if err != nil {
 		return err

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/work/estimates"
+	"graft/internal/failure"
+	"graft/report/document"
+	"graft/runner/estimates"
 )
 
 // clusterShapesOptions are the flags of `graft cluster shapes`.

@@ -15,11 +15,11 @@ import (
 
 	"graft/cluster/schedulers"
 	"graft/config"
-	"graft/files"
-	"graft/results/failure"
-	"graft/results/runs"
-	"graft/work"
-	"graft/work/clusters"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/clusters"
 )
 
 // aCluster goes into a folder with a trace of three days and the nodes of its cluster.
@@ -65,7 +65,7 @@ func writeCluster(t testing.TB, dir string, open bool) {
 	if open {
 		cancel()
 	}
-	_, err = clusters.Run(ctx, &work.Env{Files: in, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}, c, work.FolderOptions{})
+	_, err = clusters.Run(ctx, &app.Env{Files: in, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}, c, app.FolderOptions{})
 	require.Equal(t, open, err != nil, err)
 	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
 	write(t, path, strings.ReplaceAll(contents(t, path), c.Digest(), strings.Repeat("56", 32)))

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
-	"graft/work/clusters"
+	"graft/report/document"
+	"graft/runner/clusters"
 )
 
 // clusterTimelineOptions are the flags of `graft cluster timeline`.

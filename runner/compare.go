@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/fleet"
-	"graft/work/sweep"
+	"graft/runner/sweep"
 )
 
 func newCompareCommand() *cobra.Command {

@@ -10,13 +10,13 @@ import (
 
 	"graft/config"
 	"graft/dataset"
-	"graft/files"
 	"graft/fleet"
+	"graft/internal/files"
 	"graft/model"
-	"graft/results/runs"
+	"graft/report/runs"
+	"graft/runner/traces"
 	"graft/torch"
 	"graft/trainer"
-	"graft/work/traces"
 )
 
 // shells lists the shells that completion supports.

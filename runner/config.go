@@ -10,14 +10,14 @@ import (
 	"go.uber.org/zap"
 
 	"graft/config"
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/original/convert"
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/results/runs"
-	"graft/work"
-	"graft/work/clusters"
-	"graft/work/train"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/clusters"
+	"graft/runner/train"
 )
 
 // newConfigCommand is `graft config`. It needs no LibTorch.
@@ -99,7 +99,7 @@ func readAny(path string, set []string) (config.File, *config.Kind, error) {
 }
 
 // configSummary describes a file in a line.
-func configSummary(env *work.Env, path string, set []string) (string, error) {
+func configSummary(env *app.Env, path string, set []string) (string, error) {
 	f, kind, err := readAny(path, set)
 	if err != nil {
 		return "", err
@@ -118,7 +118,7 @@ func configSummary(env *work.Env, path string, set []string) (string, error) {
 	if err != nil {
 		return "", failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, err))
 	}
-	work.Warn(env.Log, f)
+	app.Warn(env.Log, f)
 	return text, nil
 }
 
@@ -295,7 +295,7 @@ func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
 		_, err := io.WriteString(w, t.Text)
 		return err
 	}
-	if err := (&work.Env{Files: files.OS{}}).WriteText(out, t.Text); err != nil {
+	if err := (&app.Env{Files: files.OS{}}).WriteText(out, t.Text); err != nil {
 		return fmt.Errorf("write the file: %w", err)
 	}
 	_, err = fmt.Fprintf(w, "wrote %s, with %s in comments\n", out, document.Plural(len(t.Warnings), "warning"))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/results/failure"
+	"graft/internal/failure"
 )
 
 // jobFile writes a job's file into a new folder.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/results/failure"
+	"graft/internal/failure"
 )
 
 // crashVariable is set in a process that crashes in the way it names.

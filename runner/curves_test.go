@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/results"
-	"graft/results/failure"
 )
 
 // drawnCurves are the figures and texts of a run in TensorBoard, but for its configuration.

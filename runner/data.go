@@ -12,8 +12,8 @@ import (
 	"go.uber.org/zap"
 
 	"graft/dataset"
-	"graft/files"
-	"graft/results/failure"
+	"graft/internal/failure"
+	"graft/internal/files"
 )
 
 func newDataCommand() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/work/train"
+	"graft/runner/train"
 )
 
 // newDemoCommand is `graft demo`.

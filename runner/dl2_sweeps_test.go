@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/files"
-	"graft/work/learn"
+	"graft/internal/files"
+	"graft/runner/learn"
 )
 
 // smallDL2 shrinks the template of DL2's sweeps to a few updates on small workloads.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/cluster/node/telemetry"
-	"graft/work/doctor"
+	"graft/internal/telemetry"
+	"graft/runner/doctor"
 )
 
 // together says over what the processes of a job speak to each other.

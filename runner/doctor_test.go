@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/results/failure"
-	"graft/work/doctor"
+	"graft/internal/failure"
+	"graft/runner/doctor"
 )
 
 func TestDoctorPassesHere(t *testing.T) {

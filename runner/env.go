@@ -6,24 +6,24 @@ import (
 	"os"
 	"time"
 
-	"graft/files"
-	"graft/work"
+	"graft/internal/files"
+	"graft/runner/app"
 )
 
 // environment is the machine as the command that runs under ctx sees it.
-func environment(ctx context.Context) *work.Env {
+func environment(ctx context.Context) *app.Env {
 	built := builtVersion()
-	e := &work.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Version: built.source(), Modified: built.Modified, Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
+	e := &app.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Version: built.source(), Modified: built.Modified, Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
 	if built.Revision != unknown {
 		e.Revision = built.Revision
 	}
-	if e.Getenv = os.Getenv; os.Getenv(work.EnergyVariable) != "off" {
-		e.Telemetry = work.OpenTelemetry(e.Files)
+	if e.Getenv = os.Getenv; os.Getenv(app.EnergyVariable) != "off" {
+		e.Telemetry = app.OpenTelemetry(e.Files)
 	}
 	e.Host, _ = os.Hostname()      // the manifest has none then
 	e.Program, _ = os.Executable() // starting processes fails without it
 	if s := screenFrom(ctx); drawable(s) {
-		e.Show = func(w work.Progress) func() { return drawBars(s, w).close }
+		e.Show = func(w app.Progress) func() { return drawBars(s, w).close }
 	}
 	return e
 }

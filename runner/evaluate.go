@@ -11,14 +11,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/results/report"
-	"graft/results/runs"
+	"graft/internal/failure"
+	"graft/internal/validate"
+	"graft/report"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/evaluate"
 	"graft/simulation/evaluation"
-	"graft/validate"
-	"graft/work"
-	"graft/work/evaluate"
 )
 
 // evaluateOptions are the flags of `graft evaluate`.
@@ -123,7 +123,7 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 }
 
 // validate lists what is wrong with flags beside each other, and with the options.
-func (o evaluateOptions) validate(env *work.Env) error {
+func (o evaluateOptions) validate(env *app.Env) error {
 	switch {
 	case o.compat && (len(o.Policies) > 1 || len(o.Tables) > 1):
 		return failure.Usagef("--compat is the report of the original, about one policy and one table")

@@ -11,14 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
 	"graft/original/bilstm"
 	"graft/original/published"
-	"graft/results/failure"
-	"graft/results/runs"
+	"graft/report/runs"
 	"graft/simulation/evaluation"
 )
 

@@ -14,10 +14,10 @@ import (
 
 	"graft/config"
 	"graft/decider"
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/net2net"
-	"graft/results/failure"
-	"graft/results/runs"
+	"graft/report/runs"
 	"graft/simulation"
 	"graft/simulation/evaluation"
 	"graft/simulation/learning"

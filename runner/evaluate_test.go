@@ -12,14 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original/bilstm"
 	"graft/original/bilstm/policytest"
 	"graft/original/vocab"
-	"graft/results/failure"
-	"graft/results/runs"
+	"graft/report/runs"
 	"graft/simulation/evaluation"
 	"graft/torch/pickle"
 	"graft/torch/weights"

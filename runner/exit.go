@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"graft/results/failure"
+	"graft/internal/failure"
 )
 
 // exitTable is the one place that says what each code means: the help text of

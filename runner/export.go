@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/work/export"
+	"graft/internal/failure"
+	"graft/report/document"
+	"graft/runner/export"
 )
 
 // newExportCommand is `graft export`. It needs no LibTorch.

@@ -11,12 +11,12 @@ import (
 
 	cluster "graft/cluster/fabric"
 	"graft/config"
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/results/report"
-	"graft/results/runs"
-	"graft/work"
-	"graft/work/fabric"
+	"graft/internal/failure"
+	"graft/report"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/fabric"
 )
 
 func newFabricCommand() *cobra.Command {
@@ -77,14 +77,14 @@ settings, into the folder of --out: a file for each policy, and its rewards.`,
 
 // fabricOptions are the flags of episodes.
 type fabricOptions struct {
-	work.FolderOptions                          // how the run folder is made
-	set                []string                 // assignments after the file
-	compat             string                   // whose simulator; empty is graft's
-	play               fabric.PlayOptions       // the recorded episode, with compat
-	study              bool                     // the published experiments, with compat
-	experiment         fabric.ExperimentOptions // of the study
-	out                string                   // the run folder
-	json               bool                     // print one object
+	app.FolderOptions                          // how the run folder is made
+	set               []string                 // assignments after the file
+	compat            string                   // whose simulator; empty is graft's
+	play              fabric.PlayOptions       // the recorded episode, with compat
+	study             bool                     // the published experiments, with compat
+	experiment        fabric.ExperimentOptions // of the study
+	out               string                   // the run folder
+	json              bool                     // print one object
 }
 
 func (o *fabricOptions) add(command *cobra.Command) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/results/failure"
-	"graft/results/runs"
+	"graft/internal/failure"
+	"graft/report/runs"
 )
 
 // smallFabric is a cluster of eight servers under two loads.

@@ -10,9 +10,9 @@ import (
 	"graft/cluster"
 	wire "graft/cluster/fabric"
 	"graft/config"
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/work/fabric"
+	"graft/internal/failure"
+	"graft/report/document"
+	"graft/runner/fabric"
 )
 
 // graphFlags add the flags of networks that are given as graphs.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/results/failure"
-	"graft/work/fabric"
+	"graft/internal/failure"
+	"graft/runner/fabric"
 )
 
 // traced holds the parts of a trace that the test reads.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/work/simulate"
-	"graft/work/sweep"
-	"graft/work/workers"
+	"graft/runner/simulate"
+	"graft/runner/sweep"
+	"graft/runner/workers"
 )
 
 // newFleetAttachCommand is `graft fleet attach`.

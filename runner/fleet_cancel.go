@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"graft/work"
-	"graft/work/workers"
+	"graft/runner/app"
+	"graft/runner/workers"
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
+	"graft/report/document"
 )
 
 // newFleetCancelCommand is `graft fleet cancel`.
@@ -32,7 +32,7 @@ with --resume.`,
 }
 
 // beginner is the command that goes on with a run folder.
-func beginner(env *work.Env, folder string) string {
+func beginner(env *app.Env, folder string) string {
 	if workers.IsSweep(env, folder) {
 		return "the same command with --resume"
 	}

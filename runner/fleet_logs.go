@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-	"graft/work/workers"
+	"graft/runner/workers"
 )
 
 // newFleetLogsCommand is `graft fleet logs`.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/work/simulate"
+	"graft/runner/simulate"
 )
 
 // newFleetManifestCommand is `graft fleet manifest`.

@@ -11,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/fleet"
-	"graft/results/document"
-	"graft/results/failure"
+	"graft/internal/failure"
+	"graft/report/document"
+	"graft/runner/simulate"
+	"graft/runner/sweep"
+	"graft/runner/workers"
 	"graft/simulation/tables"
-	"graft/work/simulate"
-	"graft/work/sweep"
-	"graft/work/workers"
 )
 
 // newFleetStatusCommand is `graft fleet status`.

@@ -15,16 +15,16 @@ import (
 	yaml3 "github.com/stretchr/testify/assert/yaml"
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
 	"graft/fleet"
 	"graft/fleet/fleettest"
-	"graft/results/failure"
-	"graft/results/runs"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/simulate"
+	"graft/runner/sweep"
+	"graft/runner/workers"
 	"graft/torch"
-	"graft/work"
-	"graft/work/simulate"
-	"graft/work/sweep"
-	"graft/work/workers"
 )
 
 // What watches a simulation opens no LibTorch.
@@ -116,7 +116,7 @@ func TestFleetOfTrials(t *testing.T) {
 	}
 	await := func(what string, so func(sweep.Status) bool) {
 		t.Helper()
-		require.Eventually(t, func() bool { return workers.IsSweep(&work.Env{Files: files.OS{}}, run) && so(status()) }, patience, 20*time.Millisecond, what)
+		require.Eventually(t, func() bool { return workers.IsSweep(&app.Env{Files: files.OS{}}, run) && so(status()) }, patience, 20*time.Millisecond, what)
 	}
 	await("two trials run", func(r sweep.Status) bool { return len(r.Running) == 2 && len(r.Workers) == 2 })
 	require.Regexp(t, `(?s)^0 of 3 trials ended, 0 failed, 3 left\n\nunder way +seed +by\nas given +[12] .*worker  state +host +detail +log`, done(t, "fleet", "status", run).stdout)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/failure"
+	"graft/internal/failure"
+	"graft/runner/train"
 	"graft/trainer"
-	"graft/work/train"
 )
 
 // newFollowCommand is `graft follow`, which people use on other machines than the job's; 'graft train' starts it

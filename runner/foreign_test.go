@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/results/failure"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/torch/weights"
 )
 

@@ -11,14 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/model"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/failure"
-	"graft/results/runs"
+	"graft/runner/train"
 	"graft/torch"
 	"graft/torch/weights"
-	"graft/work/train"
 )
 
 // startingWeights is the folder of the original's starting weights in a developer's checkout.

@@ -41,7 +41,7 @@ func gpuTree(t *testing.T, gpus string) string {
 	for _, name := range []string{"torch", "trainer", "telemetry"} {
 		program("build/gpu/"+name+".test", `echo "`+name+` $*"`)
 	}
-	for _, folder := range []string{"torch", "trainer", "cluster/node/telemetry"} {
+	for _, folder := range []string{"torch", "trainer", "internal/telemetry"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(tree, folder), 0o755))
 	}
 	return tree

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/results/failure"
-	"graft/results/runs"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files again")

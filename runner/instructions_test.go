@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/work/train"
+	"graft/runner/train"
 )
 
 // A job that is limited to AVX2 has one digest on this processor and on others that an emulator

@@ -18,28 +18,28 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/cluster/node/telemetry"
 	"graft/config/comments"
-	"graft/results/plot"
-	"graft/results/report"
-	"graft/results/runs"
-	"graft/work/adaptive"
-	"graft/work/describe"
-	"graft/work/doctor"
-	"graft/work/estimates"
-	"graft/work/export"
-	"graft/work/fabric"
-	"graft/work/imports"
-	"graft/work/learn"
-	"graft/work/node"
-	"graft/work/pipeline"
-	"graft/work/profile"
-	"graft/work/simulate"
-	"graft/work/surgery"
-	"graft/work/sweep"
-	"graft/work/table"
-	"graft/work/traces"
-	"graft/work/train"
+	"graft/internal/telemetry"
+	"graft/report"
+	"graft/report/plot"
+	"graft/report/runs"
+	"graft/runner/adaptive"
+	"graft/runner/describe"
+	"graft/runner/doctor"
+	"graft/runner/estimates"
+	"graft/runner/export"
+	"graft/runner/fabric"
+	"graft/runner/imports"
+	"graft/runner/learn"
+	"graft/runner/node"
+	"graft/runner/pipeline"
+	"graft/runner/profile"
+	"graft/runner/simulate"
+	"graft/runner/surgery"
+	"graft/runner/sweep"
+	"graft/runner/table"
+	"graft/runner/traces"
+	"graft/runner/train"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -230,7 +230,7 @@ func title(t reflect.Type) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	name := b.String()
-	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") && !strings.HasPrefix(t.PkgPath(), "graft/results/") && !strings.HasPrefix(t.PkgPath(), "graft/work/") {
+	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") && !strings.HasPrefix(t.PkgPath(), "graft/report/") && !strings.HasPrefix(t.PkgPath(), "graft/runner/") {
 		name = t.PkgPath()[at+1:] + " " + name
 	}
 	return name

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
-	"graft/results/report"
-	"graft/results/runs"
+	"graft/report"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/runner/learn"
 	"graft/simulation/tables"
-	"graft/work/learn"
 )
 
 func newLearnCommand() *cobra.Command {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/results/failure"
-	"graft/results/runs"
-	"graft/work/learn"
+	"graft/internal/failure"
+	"graft/report/runs"
+	"graft/runner/learn"
 )
 
 // casesFile is a file of cases.

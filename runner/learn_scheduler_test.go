@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
+	"graft/internal/failure"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/failure"
-	"graft/results/runs"
-	"graft/work/learn"
+	"graft/runner/learn"
 )
 
 // schedulerFile is the file of a scheduler that learns on small workloads.

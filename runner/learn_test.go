@@ -19,13 +19,13 @@ import (
 
 	"graft/config"
 	"graft/decider"
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/original/originaltest"
-	"graft/results/failure"
-	"graft/results/runs"
+	"graft/report/runs"
+	"graft/runner/learn"
 	"graft/simulation/tables/tabletest"
 	"graft/torch/weights"
-	"graft/work/learn"
 )
 
 // lessonFile is the file of a policy that learns from a made-up table.

@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"graft/internal/failure"
 	"graft/results"
-	"graft/results/failure"
-	"graft/work/control"
+	"graft/runner/control"
 )
 
 // steered is a job that runs until it is told to stop.

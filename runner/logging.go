@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"graft/work"
+	"graft/runner/app"
 )
 
 // logOptions are the flags that decide how much is logged.
@@ -56,7 +56,7 @@ func (s *screen) Write(line []byte) (int, error) {
 
 // newLogger logs to a screen: lines for a person on a terminal, JSON anywhere else.
 func newLogger(s *screen) *zap.Logger {
-	layout := work.LogLayout()
+	layout := app.LogLayout()
 	encoder := zapcore.NewJSONEncoder(layout)
 	if isTerminal(s.w) {
 		layout.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05")

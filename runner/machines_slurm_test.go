@@ -15,7 +15,7 @@ import (
 
 	"graft/fleet"
 	"graft/fleet/fleettest"
-	"graft/work/train"
+	"graft/runner/train"
 )
 
 // onSlurm runs the job of several machines by srun on three of Slurm's four nodes, with settings, and does something

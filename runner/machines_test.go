@@ -15,9 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/internal/failure"
 	"graft/results"
-	"graft/results/failure"
-	"graft/work/train"
+	"graft/runner/train"
 )
 
 // smoothNetwork has no kinks, at which the rounding of a sum could switch a gradient on or off.

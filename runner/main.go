@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/failure"
+	"graft/internal/failure"
 )
 
 func main() {

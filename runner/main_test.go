@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/results/failure"
+	"graft/internal/failure"
 )
 
 // rootThat is a program whose one command `act [--json]` returns err.

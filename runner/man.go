@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"graft/files"
-	"graft/results/document"
-	"graft/work"
+	"graft/internal/files"
+	"graft/report/document"
+	"graft/runner/app"
 )
 
 // newManCommand is `graft man`, for packagers.
@@ -66,7 +66,7 @@ func writeManual(dir string, command *cobra.Command) error {
 		return fmt.Errorf("write the page of %s: %w", command.CommandPath(), err)
 	}
 	name := strings.ReplaceAll(command.CommandPath(), " ", "-") + ".1"
-	return (&work.Env{Files: files.OS{}}).WriteText(filepath.Join(dir, name), string(page))
+	return (&app.Env{Files: files.OS{}}).WriteText(filepath.Join(dir, name), string(page))
 }
 
 // noDate is the date in the first line of a generated page; the page is written without it.

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/model"
-	"graft/results/document"
+	"graft/report/document"
+	"graft/runner/describe"
 	"graft/tracing/drawing"
-	"graft/work/describe"
 )
 
 // newModelCommand is `graft model`. But for forward and import it needs no LibTorch.

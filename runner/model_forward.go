@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
+	"graft/report/document"
+	"graft/runner/export"
 	"graft/trainer"
-	"graft/work/export"
 )
 
 // newModelForwardCommand is `graft model forward`.

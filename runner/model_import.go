@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
-	"graft/work/imports"
+	"graft/report/document"
+	"graft/runner/imports"
 )
 
 // newModelImportCommand is `graft model import`.

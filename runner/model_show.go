@@ -9,15 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/config"
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/model"
-	"graft/results/document"
-	"graft/results/failure"
+	"graft/report/document"
+	"graft/runner/app"
+	"graft/runner/describe"
+	"graft/runner/imports"
 	"graft/tracing"
 	"graft/tracing/drawing"
-	"graft/work"
-	"graft/work/describe"
-	"graft/work/imports"
 )
 
 // modelShowOptions are the flags of `graft model show`.
@@ -87,7 +87,7 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 }
 
 func (o modelShowOptions) load(arg string) (*model.Network, error) {
-	input, err := work.ParseInput(o.input)
+	input, err := app.ParseInput(o.input)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (o modelShowOptions) load(arg string) (*model.Network, error) {
 	if o.svg != "" && o.svg != "-" && !strings.EqualFold(filepath.Ext(o.svg), ".svg") {
 		return nil, failure.Usagef("--svg %s: the name of a drawing ends in .svg; - is stdout", o.svg)
 	}
-	return work.LoadNetwork(files.OS{}, arg, input, o.classes)
+	return app.LoadNetwork(files.OS{}, arg, input, o.classes)
 }
 
 func drawNetwork(w io.Writer, path, name, size string, draw func(io.Writer) error) error {

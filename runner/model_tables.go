@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"graft/results/document"
-	"graft/work/describe"
+	"graft/report/document"
+	"graft/runner/describe"
 )
 
 // printNetwork writes the network as PyTorch does and three tables with their totals.

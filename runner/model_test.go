@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/model"
-	"graft/results/failure"
-	"graft/work"
-	"graft/work/describe"
-	"graft/work/export"
+	"graft/runner/app"
+	"graft/runner/describe"
+	"graft/runner/export"
 )
 
 const branchesFile = "testdata/model/branches.toml"
@@ -89,12 +89,12 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestLoadNetworkGivesAFileAnotherInput(t *testing.T) {
-	n, err := work.LoadNetwork(files.OS{}, branchesFile, model.Shape{3, 8, 8}, 0)
+	n, err := app.LoadNetwork(files.OS{}, branchesFile, model.Shape{3, 8, 8}, 0)
 	require.NoError(t, err)
 	assert.Equal(t, model.Shape{3, 8, 8}, n.Input)
 	again := filepath.Join(t.TempDir(), "net.JSON")
 	require.NoError(t, config.WriteNetwork(files.OS{}, again, n))
-	read, err := work.LoadNetwork(files.OS{}, again, nil, 0)
+	read, err := app.LoadNetwork(files.OS{}, again, nil, 0)
 	require.NoError(t, err)
 	assert.Equal(t, n.String(), read.String())
 	assert.Equal(t, n.Input, read.Input)

@@ -9,10 +9,10 @@ import (
 	clusternode "graft/cluster/node"
 	"graft/cluster/node/schedulers"
 	"graft/config"
-	"graft/results/report"
-	"graft/results/runs"
-	"graft/work"
-	"graft/work/node"
+	"graft/report"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/node"
 )
 
 func newNodeCommand() *cobra.Command {
@@ -32,12 +32,12 @@ each other.`,
 
 // nodeOptions are the flags of the commands of a machine's tasks.
 type nodeOptions struct {
-	work.FolderOptions          // how the run folder is made
-	set                []string // assignments after the file
-	schedulers         []string // in place of the file's
-	compat             string   // whose simulator; empty is the file's
-	out                string   // the run folder
-	json               bool     // print one object
+	app.FolderOptions          // how the run folder is made
+	set               []string // assignments after the file
+	schedulers        []string // in place of the file's
+	compat            string   // whose simulator; empty is the file's
+	out               string   // the run folder
+	json              bool     // print one object
 }
 
 func (o *nodeOptions) add(command *cobra.Command) {
@@ -51,7 +51,7 @@ func (o *nodeOptions) add(command *cobra.Command) {
 }
 
 // read reads the file with the flags.
-func (o *nodeOptions) read(env *work.Env, path string) (c *config.Node, err error) {
+func (o *nodeOptions) read(env *app.Env, path string) (c *config.Node, err error) {
 	set := o.set
 	if o.out != "" {
 		set = append(set, "run.folder="+config.Quote(o.out))

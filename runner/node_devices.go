@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
-	"graft/results/report"
-	"graft/work/node"
+	"graft/report"
+	"graft/report/document"
+	"graft/runner/node"
 )
 
 func newNodeDevicesCommand() *cobra.Command {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/results/report"
-	"graft/results/runs"
-	"graft/work/node"
+	"graft/internal/failure"
+	"graft/report"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/runner/node"
 )
 
 // nodeProfileOptions are the flags of `graft node profile`.

@@ -14,16 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	nodes "graft/cluster/node/execute"
+	nodes "graft/cluster/execute"
 	"graft/cluster/node/schedulers"
 	"graft/config"
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/plot"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/failure"
-	"graft/results/plot"
-	"graft/results/runs"
-	"graft/work"
-	"graft/work/node"
+	"graft/runner/app"
+	"graft/runner/node"
 )
 
 // someTasks are eight tasks of two kinds and one of its own, on two GPUs.
@@ -69,8 +69,8 @@ func writeNode(t testing.TB, dir string, open bool) {
 	if open {
 		cancel()
 	}
-	env := &work.Env{Files: files.OS{}, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "node", "simulate"}, Log: zap.NewNop()}
-	_, err = node.Simulate(ctx, env, c, "", work.FolderOptions{})
+	env := &app.Env{Files: files.OS{}, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "node", "simulate"}, Log: zap.NewNop()}
+	_, err = node.Simulate(ctx, env, c, "", app.FolderOptions{})
 	require.Equal(t, open, err != nil, err)
 	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
 	write(t, path, strings.ReplaceAll(contents(t, path), c.Digest(), strings.Repeat("78", 32)))

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/report"
-	"graft/work/pipeline"
+	"graft/report"
+	"graft/runner/pipeline"
 )
 
 func newPipelineCommand() *cobra.Command {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/results/failure"
-	"graft/results/runs"
-	"graft/work/pipeline"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/runner/pipeline"
 )
 
 // stageScenario is four sequences of a job of milliseconds, with devices after so many.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/files"
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/results/plot"
-	"graft/validate"
-	"graft/work/evaluate"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/internal/validate"
+	"graft/report/document"
+	"graft/report/plot"
+	"graft/runner/evaluate"
 )
 
 // plotOptions are the flags of `graft plot`.

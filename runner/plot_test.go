@@ -12,16 +12,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original/learn"
+	"graft/report/document"
+	"graft/report/figure"
+	"graft/report/plot"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/results/figure"
-	"graft/results/plot"
-	"graft/results/runs"
 	"graft/simulation/tables"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/failure"
+	"graft/internal/failure"
 )
 
 // suggestionDistance limits the edit distance between a mistyped command and a suggestion.

@@ -19,11 +19,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/results/failure"
-	"graft/results/runs"
+	"graft/internal/failure"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/control"
 	"graft/torch"
-	"graft/work"
-	"graft/work/control"
 )
 
 // asProcess is the variable that makes the test binary graft itself.
@@ -156,7 +156,7 @@ func TestMain(m *testing.M) {
 		tellMaps()
 		os.Exit(int(code))
 	}
-	_ = os.Setenv(work.EnergyVariable, "off") // pages of docs show folders of machines that cannot measure
+	_ = os.Setenv(app.EnergyVariable, "off") // pages of docs show folders of machines that cannot measure
 	code := m.Run()
 	if len(unpromised.list) > 0 { // by the commands of any test
 		fmt.Fprintln(os.Stderr, "what was printed with --json is not what docs/json.md says:\n"+strings.Join(unpromised.list, "\n"))

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/config"
+	"graft/runner/profile"
 	"graft/torch"
-	"graft/work/profile"
 )
 
 // profileFlags are the flags of `graft profile`.

@@ -6,9 +6,9 @@ import (
 	"math"
 	"strconv"
 
-	"graft/results/document"
+	"graft/report/document"
+	"graft/runner/profile"
 	"graft/trainer"
-	"graft/work/profile"
 )
 
 func profileCostText(c profile.Cost) string {

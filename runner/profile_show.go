@@ -6,11 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/config"
-	"graft/results/document"
-	"graft/results/runs"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/profile"
 	"graft/trainer"
-	"graft/work"
-	"graft/work/profile"
 )
 
 func newProfileShowCommand() *cobra.Command {
@@ -46,7 +46,7 @@ func profileHelp() (text string) {
 }
 
 // findProfile is the profile that an argument names, or an error with its exit code.
-func findProfile(env *work.Env, arg string) (*trainer.Profile, error) {
+func findProfile(env *app.Env, arg string) (*trainer.Profile, error) {
 	p, err := config.FindProfile(env.Files, arg)
 	return p, runs.AsConfigFault(err)
 }

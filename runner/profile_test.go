@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/files"
-	"graft/results/failure"
-	"graft/work/profile"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/profile"
 )
 
 // tiny is a network file whose network works in less than a millisecond.

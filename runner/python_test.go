@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/results/runs"
+	"graft/internal/files"
+	"graft/report/runs"
 )
 
 // readRun is a run as graft reads it, for comparison with the reader in Python.

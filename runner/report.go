@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
-	"graft/results/failure"
+	"graft/internal/failure"
+	"graft/report/document"
 )
 
 // errorReport is the JSON form of an error, printed as {"error": errorReport}.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/failure"
-	"graft/results/report"
-	"graft/results/runs"
+	"graft/internal/failure"
+	"graft/report"
+	"graft/report/runs"
 )
 
 // reportOptions are the flags of `graft report`.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
-	"graft/files"
-	"graft/results/document"
-	"graft/results/report"
-	"graft/results/runs"
+	"graft/internal/files"
+	"graft/report"
+	"graft/report/document"
+	"graft/report/runs"
 )
 
 // writePage writes runs as a page into a file, and says so.

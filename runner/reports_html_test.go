@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/files"
-	"graft/results/failure"
-	"graft/results/page/pagetest"
-	"graft/results/runs"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/page/pagetest"
+	"graft/report/runs"
 	"graft/trainer"
 )
 

@@ -17,12 +17,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/internal/stat"
+	"graft/report"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/failure"
-	"graft/results/report"
-	"graft/results/runs"
-	"graft/stat"
 	"graft/trainer"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/results/failure"
+	"graft/internal/failure"
 )
 
 func TestEveryCommandExplainsItself(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 	"go.uber.org/zap"
 
 	"graft/config"
-	"graft/files"
-	"graft/results/runs"
-	"graft/work"
-	"graft/work/adaptive"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/runner/adaptive"
+	"graft/runner/app"
 )
 
 // writeAdaptive makes the run folder of two workloads under two schedulers.
@@ -22,8 +22,8 @@ func writeAdaptive(t testing.TB, dir string) {
 	c, err := config.ReadAdaptive(files.OS{}, "", []string{"adaptive.data=" + config.Quote(exampleData), `adaptive.traces=["workload-1.csv", "workload-2.csv"]`, "adaptive.nodes=4",
 		`schedule.schedulers=["optimus", "srtf"]`, "schedule.worth=true", "output.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
-	env := &work.Env{Files: files.OS{}, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}
-	_, err = adaptive.Run(t.Context(), env, c, work.FolderOptions{})
+	env := &app.Env{Files: files.OS{}, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}
+	_, err = adaptive.Run(t.Context(), env, c, app.FolderOptions{})
 	require.NoError(t, err)
 	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
 	write(t, path, strings.ReplaceAll(contents(t, path), c.Digest(), strings.Repeat("9b", 32)))

@@ -8,11 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/learn"
+	"graft/report/plot"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/plot"
-	"graft/results/runs"
 )
 
 // writeElasticLearning makes the run folder of schedulers that learned from two lessons and six rounds.

@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/plot"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/failure"
-	"graft/results/plot"
-	"graft/results/runs"
+	"graft/runner/evaluate"
 	"graft/simulation"
 	"graft/simulation/evaluation"
 	"graft/simulation/tables/tabletest"
-	"graft/work/evaluate"
 )
 
 // takes is a chooser that takes one record of any table.

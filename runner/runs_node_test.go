@@ -5,9 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/files"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/runs"
 )
 
 // writeNodeProfile makes the run folder of two tasks that were measured alone and together, and with

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/page/pagetest"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/failure"
-	"graft/results/page/pagetest"
-	"graft/results/runs"
 )
 
 // writePipeline makes the folder of a pipeline of one scenario, which has come as far as a stage.

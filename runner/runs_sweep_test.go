@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/failure"
-	"graft/results/runs"
 )
 
 // writeSweep makes the run folder of a comparison of three arms and four seeds; one that is open

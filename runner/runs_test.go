@@ -13,16 +13,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/internal/stat"
 	"graft/original/learn"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/failure"
-	"graft/results/runs"
 	"graft/simulation/evaluation"
 	"graft/simulation/grid"
 	"graft/simulation/learning"
 	"graft/simulation/tables"
-	"graft/stat"
 	"graft/trainer"
 )
 

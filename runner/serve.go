@@ -14,14 +14,14 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
-	"graft/cluster/node/telemetry"
-	"graft/files"
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/results/listen"
-	"graft/results/runs"
-	"graft/results/serve"
-	"graft/work"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/internal/listen"
+	"graft/internal/telemetry"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/report/serve"
+	"graft/runner/app"
 )
 
 // serveOptions are the flags of `graft serve`.
@@ -102,7 +102,7 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 }
 
 // watchGPUs returns a reader of this machine's GPUs, nil where there is none.
-func watchGPUs(env *work.Env, every time.Duration) (read func() []telemetry.State, end func()) {
+func watchGPUs(env *app.Env, every time.Duration) (read func() []telemetry.State, end func()) {
 	if env.Telemetry == nil {
 		return nil, func() {}
 	}

@@ -13,11 +13,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/files"
+	"graft/internal/listen"
+	"graft/report/page/pagetest"
+	"graft/report/serve"
 	"graft/results"
-	"graft/results/listen"
-	"graft/results/page/pagetest"
-	"graft/results/serve"
 	"graft/trainer"
 )
 

@@ -29,12 +29,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/internal/listen"
+	"graft/report/page/pagetest"
+	"graft/report/serve"
 	"graft/results"
-	"graft/results/failure"
-	"graft/results/listen"
-	"graft/results/page/pagetest"
-	"graft/results/serve"
 	"graft/trainer"
 )
 

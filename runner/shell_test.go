@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	"graft/results/failure"
+	"graft/internal/failure"
 )
 
 // asGraft is a program in the folder that is graft, made of this test.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 
-	"graft/results/document"
+	"graft/report/document"
 )
 
 // show prints a result for people or, if asked, as one JSON object, and joins the error that came

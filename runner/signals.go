@@ -7,7 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"graft/results/failure"
+	"graft/internal/failure"
 )
 
 // withSignals returns a context that the first SIGINT or SIGTERM cancels, so that a command can

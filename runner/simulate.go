@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/fleet"
-	"graft/results/document"
-	"graft/results/report"
-	"graft/work/simulate"
+	"graft/report"
+	"graft/report/document"
+	"graft/runner/simulate"
 )
 
 func newSimulateCommand() *cobra.Command {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/results/failure"
-	"graft/results/runs"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/runner/simulate"
 	"graft/simulation/grid"
-	"graft/work/simulate"
 )
 
 // scenarioFile is nine sequences of a job of milliseconds.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/work/train"
+	"graft/runner/train"
 )
 
 // streamedJob reads JPEG files of many sizes as 224 x 224 while it trains, grows and shrinks.

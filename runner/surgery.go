@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/net2net"
-	"graft/work/surgery"
+	"graft/runner/surgery"
 )
 
 func newSurgeryCommand() *cobra.Command {

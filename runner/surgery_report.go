@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"graft/net2net"
-	"graft/results/document"
-	"graft/work/surgery"
+	"graft/report/document"
+	"graft/runner/surgery"
 )
 
 // printSurgery writes what was done, and by how much the logits moved.

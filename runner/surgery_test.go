@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/results/failure"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/surgery"
 	"graft/torch/weights"
-	"graft/work/surgery"
 )
 
 // hashes are the tensors of a file by name.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/failure"
-	"graft/results/report"
-	"graft/work/sweep"
+	"graft/internal/failure"
+	"graft/report"
+	"graft/runner/sweep"
 )
 
 // sweepFlags adds the flags of trials and of the workers that run them.

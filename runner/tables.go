@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"graft/results/runs"
+	"graft/report/runs"
 )
 
 // newTableCommand is `graft table`. It needs no LibTorch.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/files"
-	"graft/results/document"
+	"graft/internal/files"
+	"graft/report/document"
+	"graft/runner/table"
 	"graft/simulation/tables"
-	"graft/work/table"
 )
 
 func newTableCheckCommand() *cobra.Command {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/files"
-	"graft/results/document"
-	"graft/results/runs"
-	"graft/work/table"
+	"graft/internal/files"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/runner/table"
 )
 
 // tableConvertOptions are the flags of `graft table convert`.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/files"
-	"graft/results/document"
-	"graft/results/report"
-	"graft/results/runs"
+	"graft/internal/files"
+	"graft/report"
+	"graft/report/document"
+	"graft/report/runs"
 )
 
 // tableShowOptions are the flags of `graft table show`.

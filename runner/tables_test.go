@@ -14,12 +14,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/results/failure"
-	"graft/results/runs"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/runner/table"
 	"graft/simulation/tables"
 	"graft/torch/pickle"
-	"graft/work/table"
 )
 
 // tried is a scenario of a few sequences.

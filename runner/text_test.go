@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/model"
-	"graft/results/failure"
-	"graft/work/export"
-	"graft/work/imports"
-	"graft/work/train"
+	"graft/runner/export"
+	"graft/runner/imports"
+	"graft/runner/train"
 )
 
 // textJob trains a transformer on a text while devices come and go.

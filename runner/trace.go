@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/cluster/trace"
-	"graft/results/failure"
+	"graft/internal/failure"
 )
 
 // newTraceCommand makes `graft trace`, which needs no LibTorch.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
-	"graft/work/traces"
+	"graft/report/document"
+	"graft/runner/traces"
 )
 
 // traceConvertOptions are the flags of `graft trace convert`.

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/cluster/trace"
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/work/traces"
+	"graft/internal/failure"
+	"graft/report/document"
+	"graft/runner/traces"
 )
 
 func newTraceGenerateCommand() *cobra.Command {

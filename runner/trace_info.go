@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/cluster/trace"
-	"graft/results/document"
-	"graft/results/runs"
-	"graft/work/traces"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/runner/traces"
 )
 
 // traceInfoOptions are the flags of `graft trace info`.

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/trace"
-	"graft/files"
-	"graft/results/failure"
-	"graft/work/traces"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/traces"
 )
 
 const fewJobs = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,duration,dataset,model,batchsize,amp\n" +

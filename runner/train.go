@@ -12,15 +12,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/fleet"
+	"graft/internal/failure"
+	"graft/report"
+	"graft/report/document"
+	"graft/report/runs"
 	"graft/results"
-	"graft/results/document"
-	"graft/results/failure"
-	"graft/results/report"
-	"graft/results/runs"
+	"graft/runner/control"
+	"graft/runner/sweep"
+	"graft/runner/train"
 	"graft/trainer"
-	"graft/work/control"
-	"graft/work/sweep"
-	"graft/work/train"
 )
 
 // trainFlags are the flags of `graft train`.

@@ -13,11 +13,11 @@ import (
 
 	"graft/config"
 	"graft/decider"
-	"graft/files"
-	"graft/results/failure"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/control"
+	"graft/runner/train"
 	"graft/trainer"
-	"graft/work/control"
-	"graft/work/train"
 )
 
 // brief are the settings of a job that takes a second.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model/graph/trial"
 )
 

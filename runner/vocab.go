@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/original/vocab"
-	"graft/results/document"
-	"graft/work"
-	"graft/work/describe"
+	"graft/report/document"
+	"graft/runner/app"
+	"graft/runner/describe"
 )
 
 // newVocabCommand is `graft vocab`. It needs no LibTorch.
@@ -45,13 +45,13 @@ func (o *vocabNetworks) flags(command *cobra.Command) {
 
 // load makes the networks, each followed by what it becomes.
 func (o *vocabNetworks) load(args []string) ([]*model.Network, error) {
-	input, err := work.ParseInput(o.input)
+	input, err := app.ParseInput(o.input)
 	if err != nil {
 		return nil, err
 	}
 	var all []*model.Network
 	for _, arg := range args {
-		n, err := work.LoadNetwork(files.OS{}, arg, input, o.classes)
+		n, err := app.LoadNetwork(files.OS{}, arg, input, o.classes)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 	}
 	v, err := vocab.Read(files.OS{}, path)
 	if err != nil {
-		return work.ReadFault(err)
+		return app.ReadFault(err)
 	}
 	faults := []error{}
 	for _, c := range v.Collisions() {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/original/vocab"
-	"graft/results/failure"
 )
 
 // vocabBuildOptions are the flags of `graft vocab build`.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/original/vocab"
-	"graft/results/document"
-	"graft/work"
+	"graft/report/document"
+	"graft/runner/app"
 )
 
 // vocabReport is the JSON output of `graft vocab show --json`.
@@ -43,7 +43,7 @@ vector. A token that no key has is printed with a dash.`,
 func runVocabShow(w io.Writer, path string, asJSON bool) error {
 	v, err := vocab.Read(files.OS{}, path)
 	if err != nil {
-		return work.ReadFault(err)
+		return app.ReadFault(err)
 	}
 	report := vocabReport{File: v.Source, Keys: v.Entries, Vectors: v.Vectors, Collisions: append([]vocab.Collision{}, v.Collisions()...), Unused: []int{}}
 	t := (&document.Table{}).Numbers("", "", "token").Texts("vector", "key")

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/failure"
+	"graft/internal/files"
 	"graft/original/vocab"
-	"graft/results/failure"
 )
 
 func TestVocabulariesAreBuiltShownAndChecked(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/files"
-	"graft/results/document"
-	"graft/results/failure"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/document"
+	"graft/runner/app"
 	"graft/torch/weights"
-	"graft/work"
 )
 
 // newWeightsCommand is `graft weights`. It needs no LibTorch.
@@ -56,7 +56,7 @@ SHA-256 of all items as little-endian float32. "-" stands for a mean of nothing.
 }
 
 func runWeightsShow(w io.Writer, path string, asJSON bool) error {
-	set, err := work.ReadWeights(files.OS{}, path)
+	set, err := app.ReadWeights(files.OS{}, path)
 	if err != nil {
 		return err
 	}
@@ -134,10 +134,10 @@ func runWeightsConvert(w io.Writer, in, out string, force bool) error {
 	if err != nil {
 		return failure.With(failure.Usage, err)
 	}
-	if err := work.MayConvert(files.OS{}, in, out, force); err != nil {
+	if err := app.MayConvert(files.OS{}, in, out, force); err != nil {
 		return err
 	}
-	set, err := work.ReadWeights(files.OS{}, in)
+	set, err := app.ReadWeights(files.OS{}, in)
 	if err != nil {
 		return err
 	}

@@ -1,15 +1,15 @@
 package main
 
 import (
-	"graft/work/workers"
+	"graft/runner/workers"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"graft/results/runs"
-	"graft/work/simulate"
-	"graft/work/sweep"
+	"graft/report/runs"
+	"graft/runner/simulate"
+	"graft/runner/sweep"
 )
 
 // newWorkCommand is `graft work`, which people have no use for.

@@ -26,7 +26,7 @@ build() {
 	make -s source &&
 		go build -ldflags '-s -w -extld=scripts/link.sh -extldflags=-Wl,-z,lazy' -o build/gpu/graft ./runner &&
 		go build -ldflags '-s -w -extld=scripts/link.sh -extldflags=-Wl,-z,lazy' -o build/gpu/bench ./bench &&
-		for package in torch trainer cluster/node/telemetry; do
+		for package in torch trainer internal/telemetry; do
 			go test -c -ldflags '-s -w -extld=scripts/link.sh -extldflags=-Wl,-z,lazy' -o "build/gpu/$(basename $package).test" ./$package || exit 1
 		done || fail "the programs do not build; the compiler's message is above"
 	echo "gpu: programs are in build/gpu ($(du -sh build/gpu | cut -f1)); with build/src and the checkout, scripts/gpu.sh run needs no Go"
@@ -137,7 +137,7 @@ run() {
 	step doctor none 30 "$programs/graft" doctor
 	step tests-torch none 90 sh "$0" step in_folder torch "$programs/torch.test" -test.run CUDA -test.v
 	step tests-trainer none 60 sh "$0" step in_folder trainer "$programs/trainer.test" -test.run CUDA -test.v
-	step energy gpu 40 sh "$0" step in_folder cluster/node/telemetry "$programs/telemetry.test" -test.run EnergyOfAGPU -test.v
+	step energy gpu 40 sh "$0" step in_folder internal/telemetry "$programs/telemetry.test" -test.run EnergyOfAGPU -test.v
 	step demo gpu 60 "$programs/graft" demo --set run.device=cuda:0
 	step epoch both 150 "$programs/bench" -epoch -device cuda:0 -images 50000 -rounds 3 -starts 1 -python "$python"
 	step grid gpu 120 "$programs/bench" -grid -device cuda:0 -graft "$programs/graft" -python "${python:-none}"

@@ -3,8 +3,8 @@ package simulation
 import (
 	"slices"
 
+	"graft/internal/stat"
 	"graft/simulation/tables"
-	"graft/stat"
 )
 
 // Points is the number of points in an accuracy of 1.

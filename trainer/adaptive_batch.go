@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"graft/goodput"
 	"graft/torch"
+	"graft/trainer/goodput"
 )
 
 // Scaling is a rule for the learning rate of a batch above the smallest.

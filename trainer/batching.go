@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"graft/goodput"
 	"graft/results"
 	"graft/torch"
+	"graft/trainer/goodput"
 )
 
 // batching is the part of a position about the noise of gradients and the batch that follows it.

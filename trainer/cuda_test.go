@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/dataset"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/torch"
 	"graft/trainer"

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/dataset"
-	"graft/files"
+	"graft/internal/files"
 	"graft/torch"
 	"graft/trainer"
 )

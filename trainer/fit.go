@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"graft/internal/stat"
 	"graft/model"
-	"graft/stat"
 )
 
 // fewest is the number of measured networks that determine the rates.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"graft/files"
-	"graft/goodput"
+	"graft/internal/files"
 	"graft/results"
+	"graft/trainer/goodput"
 )
 
 // The names of tables, logs and checkpoints in a run folder.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/results"
 	"graft/trainer"

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/results"
 	"graft/torch"
 )

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/torch"
 	"graft/trainer"

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // meter is a clock that records the time of each piece of work.

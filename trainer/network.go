@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"graft/results/listen"
+	"graft/internal/listen"
 )
 
 // Invitation holds the data that followers on other machines receive.

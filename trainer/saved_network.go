@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/results"
 	"graft/torch/weights"

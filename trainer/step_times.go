@@ -3,7 +3,7 @@ package trainer
 import (
 	"time"
 
-	"graft/goodput"
+	"graft/trainer/goodput"
 )
 
 // timed is the time of steps as measured on the wall clock.

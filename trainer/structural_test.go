@@ -9,9 +9,9 @@ import (
 
 	"graft/dataset"
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
+	"graft/internal/stat"
 	"graft/model"
-	"graft/stat"
 	"graft/torch"
 	"graft/trainer"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/results"
 	"graft/torch"
 )

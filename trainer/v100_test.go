@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/internal/stat"
 	"graft/model"
 	"graft/net2net"
-	"graft/stat"
 )
 
 // original is the folder of the published results of the original experiments.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"graft/goodput"
+	"graft/trainer/goodput"
 )
 
 // Application holds the measurements of a training task: times of steps by placement and batch, and the

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"graft/goodput"
+	"graft/trainer/goodput"
 )
 
 // made makes an application whose steps take the times of a speed. Noise grows from epoch to epoch, as it

@@ -3,7 +3,7 @@ package adaptive
 import (
 	"math"
 
-	"graft/goodput"
+	"graft/trainer/goodput"
 )
 
 // most is the largest number of devices that have work in a batch.

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/adaptive"
-	"graft/files"
-	"graft/goodput"
+	"graft/internal/files"
+	"graft/trainer/goodput"
 )
 
 var update = flag.Bool("update", false, "write the example data")

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/trace"
-	"graft/goodput"
+	"graft/trainer/goodput"
 )
 
 // Jobs of a trace train applications of their size, ask for no more than there is, and are the same for a seed.

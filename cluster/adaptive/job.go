@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"graft/goodput"
+	"graft/trainer/goodput"
 )
 
 // Spec is a job of a trace.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"graft/cluster"
-	"graft/files"
-	"graft/goodput"
+	"graft/internal/files"
+	"graft/trainer/goodput"
 )
 
 // Fixed holds facts of an application that its measurements do not tell.

@@ -16,8 +16,8 @@ import (
 	"sync"
 
 	"graft/cluster"
-	"graft/files"
-	"graft/goodput"
+	"graft/internal/files"
+	"graft/trainer/goodput"
 )
 
 // readPlacements reads measured times of steps, and the fewest and the most examples of a device.

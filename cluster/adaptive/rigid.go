@@ -6,7 +6,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/trace"
-	"graft/goodput"
+	"graft/trainer/goodput"
 )
 
 // RigidPool is the name of the only virtual cluster of a rigid study.

@@ -11,7 +11,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/elastic"
 	"graft/cluster/schedulers"
-	"graft/goodput"
+	"graft/trainer/goodput"
 )
 
 // A job alone takes the same time in the world of adaptive jobs, in that of rigid jobs, and as an elastic

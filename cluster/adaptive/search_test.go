@@ -13,9 +13,9 @@ import (
 	"graft/cluster"
 	"graft/cluster/adaptive/assign"
 	"graft/cluster/adaptive/genetic"
-	"graft/goodput"
-	"graft/parallel"
-	"graft/stat"
+	"graft/internal/parallel"
+	"graft/internal/stat"
+	"graft/trainer/goodput"
 )
 
 // anyTask is a job as both searches see it.

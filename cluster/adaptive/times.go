@@ -2,7 +2,7 @@ package adaptive
 
 import (
 	"fmt"
-	"graft/goodput"
+	"graft/trainer/goodput"
 	"slices"
 	"sort"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"graft/cluster"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // ReadWorkload reads jobs from a table with columns name, time (seconds), application, num_replicas and

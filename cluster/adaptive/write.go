@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/files"
-	"graft/goodput"
+	"graft/internal/files"
+	"graft/trainer/goodput"
 )
 
 // Recording holds the runs and times that an application is written from.

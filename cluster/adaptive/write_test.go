@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/files/faults"
-	"graft/goodput"
+	"graft/internal/files"
+	"graft/internal/files/faults"
+	"graft/trainer/goodput"
 )
 
 // drawRecording makes up runs with some batches on a cluster whose steps follow a speed.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"graft/events"
+	"graft/internal/events"
 )
 
 // Bound is a lower bound of the mean completion time of a study under every scheduler, in slots.

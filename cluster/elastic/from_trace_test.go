@@ -10,7 +10,7 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/trace"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // traced is a job of a trace with a GPU.

@@ -7,8 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"graft/cluster/elastic/numpy"
-	"graft/validate"
+	"graft/internal/random/numpy"
+	"graft/internal/validate"
 )
 
 // Arrivals is a pattern of arrivals over the slots.

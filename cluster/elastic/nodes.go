@@ -2,7 +2,7 @@ package elastic
 
 import (
 	"graft/cluster"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // nodes are equal nodes with what their tasks use. The queue has the least loaded node first:

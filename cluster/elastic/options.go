@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"graft/cluster"
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // Largest values of options.

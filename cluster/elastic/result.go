@@ -3,7 +3,7 @@ package elastic
 import (
 	"encoding/hex"
 
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // Result is the outcome of a simulation. Times are in slots.

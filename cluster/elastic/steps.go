@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"graft/goodput"
+	"graft/trainer/goodput"
 )
 
 // Steps is a [Speed] model from times of training steps, for workers that exchange gradients among

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"graft/cluster/trace"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // ReadClusterTrace reads the jobs of a trace, of any format of package trace, that have devices and a

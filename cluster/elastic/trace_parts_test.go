@@ -11,7 +11,7 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/trace"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Parts have the workloads that were asked for, each of successive jobs, and more than the gap between

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"graft/cluster/trace"
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 const (

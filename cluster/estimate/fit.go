@@ -10,7 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"graft/parallel"
+	"graft/internal/parallel"
 )
 
 // plan holds the rows and bins that all bags learn from.

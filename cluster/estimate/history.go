@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"graft/cluster/trace"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // history holds running means over jobs that have ended, to estimate those to come. It knows

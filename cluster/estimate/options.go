@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"slices"
 
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // How features are cut into bins.

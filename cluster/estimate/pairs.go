@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"graft/parallel"
+	"graft/internal/parallel"
 )
 
 // grouping joins the bins of a feature into the few groups of a pair.

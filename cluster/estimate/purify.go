@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"graft/parallel"
+	"graft/internal/parallel"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 const (

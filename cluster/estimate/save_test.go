@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/estimate"
-	"graft/files"
-	"graft/files/faults"
+	"graft/internal/files"
+	"graft/internal/files/faults"
 )
 
 // small is a model with numbers, texts, a bin of rare ones, missing values and a pair.

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"graft/stat"
-	"graft/validate"
+	"graft/internal/stat"
+	"graft/internal/validate"
 )
 
 // ScoreOptions say how sure a score has to be. The zero value is usual.

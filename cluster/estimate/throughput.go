@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"time"
 
-	"graft/stat"
-	"graft/validate"
+	"graft/internal/stat"
+	"graft/internal/validate"
 )
 
 // timeLayout is the layout of times in tables of ticks; they have no zone.

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // Demand says which jobs arrive. A new distribution of limits has a line in draws.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"graft/cluster"
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // Ramp is an optical network in which every server reaches every other over a channel of its own:

@@ -8,7 +8,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/fabric/graph"
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // Study is an episode before it begins: models, the jobs that train them, and the servers.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // Tree is a network of switches: servers stand in racks, each has a link to its rack's switch, and

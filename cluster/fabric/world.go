@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"graft/cluster"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // Job is a job of an episode: a model that is trained for some steps, and the time that it may take.

@@ -2,7 +2,7 @@ package lucid
 
 import (
 	"graft/cluster"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // profiler schedules the profiler's nodes: the smallest job first. It gets one more node

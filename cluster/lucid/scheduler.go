@@ -5,7 +5,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/treap"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // scheduler schedules a pool. Jobs that are alike are a class: as many devices, as much memory,

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // Options describe a machine.

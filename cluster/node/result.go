@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // Result is the outcome of tasks under a scheduler.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"graft/events"
+	"graft/internal/events"
 )
 
 // World simulates a study: [World.Advance] until it reports false, after each any number of

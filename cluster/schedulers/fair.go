@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"graft/cluster"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // fair divides the devices of a pool among its jobs so that the least share is as large as

@@ -19,7 +19,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/lucid"
 	"graft/cluster/trace"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // reference is the folder of the first simulator's inputs and results. Tests that need it

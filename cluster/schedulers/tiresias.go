@@ -3,7 +3,7 @@ package schedulers
 import (
 	"graft/cluster"
 	"graft/cluster/treap"
-	"graft/events"
+	"graft/internal/events"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"hash/fnv"
 	"math"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // alibaba2020Format is the table of tasks of the trace that Alibaba published of its

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Trace is all jobs of a file that were kept.

@@ -14,7 +14,7 @@ import (
 
 	"graft/cluster/trace"
 	"graft/cluster/trace/tracetest"
-	"graft/files"
+	"graft/internal/files"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -9,7 +9,7 @@ import (
 
 	"graft/cluster/trace"
 	"graft/cluster/trace/tracetest"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // samples are small files of each format and what they say.

@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // Arrivals is the distribution of submissions over the days.

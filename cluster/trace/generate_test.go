@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/trace"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // generated is all jobs of a generator.

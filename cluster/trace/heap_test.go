@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // heap returns the bytes in use.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // MaxNodes bounds the nodes of a cluster.

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/trace"
-	"graft/files"
-	"graft/files/faults"
+	"graft/internal/files"
+	"graft/internal/files/faults"
 )
 
 func TestNodesAreWrittenAndReadBack(t *testing.T) {

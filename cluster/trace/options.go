@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // secondsOfDay are the seconds of every day: dates in traces have no time zone.

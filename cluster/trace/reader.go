@@ -10,7 +10,7 @@ import (
 	"io"
 	"time"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // rows reads a format: a job after the other, in the order of the file.

@@ -16,7 +16,7 @@ import (
 
 	"graft/cluster/trace"
 	"graft/cluster/trace/tracetest"
-	"graft/files"
+	"graft/internal/files"
 )
 
 // reference is the folder of published traces.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // Summary holds the figures of a trace.

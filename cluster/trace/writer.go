@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // jobWriter turns jobs into the lines of a format, which it adds to what it is given.

@@ -16,8 +16,8 @@ import (
 
 	"graft/cluster/trace"
 	"graft/cluster/trace/tracetest"
-	"graft/files"
-	"graft/files/faults"
+	"graft/internal/files"
+	"graft/internal/files/faults"
 )
 
 // written is jobs in a format.

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"graft/cluster"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // Key is the place of a job in a tree. No two jobs have the same.

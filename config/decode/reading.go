@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Source says where a value comes from. The zero Source is a default.

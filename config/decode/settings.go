@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Setting is a key of a file and its value, of whichever kind the file is.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // largestFile bounds a file of a vocabulary, in bytes.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
 	"graft/fleet"
+	"graft/internal/files"
 )
 
 // Cluster is a Slurm of four nodes on this machine, for the tests of one package.

@@ -18,8 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
 	"graft/fleet"
+	"graft/internal/files"
 )
 
 // Harness is an engine under test.

@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"time"
 
-	"graft/files"
 	"graft/fleet"
+	"graft/internal/files"
 )
 
 // toyVariable holds a toy as JSON.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Process identifies a process of this machine. The kernel reuses its ID, so the start counts.

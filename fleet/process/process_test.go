@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
 	"graft/fleet"
 	"graft/fleet/process"
+	"graft/internal/files"
 )
 
 // A reused process ID is not taken for the process.

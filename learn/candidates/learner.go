@@ -11,8 +11,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"graft/internal/stat"
 	"graft/learn"
-	"graft/stat"
 	"graft/torch/weights"
 )
 

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
+	"graft/internal/validate"
 	"graft/learn"
 	"graft/learn/dense"
 	"graft/learn/tensors"
 	"graft/torch"
-	"graft/validate"
 )
 
 // Ways of learning after imitation.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original/bilstm"

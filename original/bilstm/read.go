@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/original/vocab"
 	"graft/torch/weights"

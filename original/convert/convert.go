@@ -11,7 +11,7 @@ import (
 
 	"graft/config"
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/original/published"
 )
 

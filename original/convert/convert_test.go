@@ -15,7 +15,7 @@ import (
 	"graft/config"
 	"graft/config/decode"
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/net2net"
 	"graft/original/learn"
 	"graft/torch/weights"

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 	"graft/learn/dense"
 )
 

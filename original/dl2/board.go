@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 )
 
 // board is a world with what a policy sees of it and may do in it.

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 	"graft/original/dl2"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 )
 
 // EnvOptions are the parameters of the published environment.

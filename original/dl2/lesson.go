@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 )
 
 // transition is an item of a memory: an action in a state. In imitation there are no probabilities, and the

@@ -3,7 +3,7 @@ package dl2
 import (
 	"math"
 
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 	"graft/learn/replay"
 )
 

@@ -2,7 +2,7 @@ package dl2
 
 import (
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 )
 
 // noise draws the errors of speeds. The original draws one for each job with servers, even where

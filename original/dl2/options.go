@@ -9,7 +9,7 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // The first layers of networks, which see a part of the state each.

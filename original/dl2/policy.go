@@ -7,7 +7,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 	"graft/learn/dense"
 	"graft/torch/weights"
 )

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/numpy"
 	"graft/cluster/elastic/schedulers"
+	"graft/internal/random/numpy"
 	"graft/learn/dense"
 )
 

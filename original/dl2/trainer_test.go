@@ -15,7 +15,7 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/elastictest"
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 	"graft/original/dl2"
 	"graft/torch/weights"
 )

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"graft/internal/validate"
 	"graft/torch"
-	"graft/validate"
 )
 
 // PolicyOptions are the sizes of a policy that learns. Those of its vocabulary and

@@ -5,11 +5,11 @@ import (
 	"math"
 	"slices"
 
+	"graft/internal/stat"
+	"graft/internal/validate"
 	"graft/original/bilstm"
 	"graft/original/vocab"
-	"graft/stat"
 	"graft/torch"
-	"graft/validate"
 )
 
 // Tree holds the states of a scenario, and the accuracy at the end of every sequence of

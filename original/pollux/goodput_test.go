@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/adaptive"
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // published holds the means of a published experiment; those of two workloads are held out.

@@ -11,7 +11,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/adaptive"
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // tolerance is the difference of a mean that the authors of Pollux call acceptable.

@@ -16,7 +16,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/adaptive"
 	"graft/cluster/trace"
-	"graft/files"
+	"graft/internal/files"
 )
 
 const reference = "../../../shared/reference/pollux"

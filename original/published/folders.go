@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/original"
 	"graft/original/bilstm"

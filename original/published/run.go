@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/model"
 	"graft/original/bilstm"
 	"graft/simulation/tables"

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config/decode"
-	"graft/files"
+	"graft/internal/files"
 	"graft/original/bilstm"
 	"graft/simulation/tables"
 )

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 )
 
 // masses are the probabilities of values, in their order in the file.

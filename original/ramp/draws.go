@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"graft/cluster/elastic/numpy"
 	"graft/cluster/fabric"
+	"graft/internal/random/numpy"
 )
 
 // Draws are the random numbers of an episode in the order of the original: its jobs, those that a random

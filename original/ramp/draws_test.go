@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/cluster/elastic/numpy"
 	"graft/cluster/fabric/graph"
+	"graft/internal/random/numpy"
 )
 
 // recordings is the folder of recorded results.

@@ -12,7 +12,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/fabric"
 	"graft/cluster/fabric/graph"
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // Episode is a recorded episode: what it began with. Its results are not read.

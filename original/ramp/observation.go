@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"graft/cluster/fabric"
+	"graft/internal/stat"
 	"graft/learn"
-	"graft/stat"
 )
 
 // Scales are extremes over the pool of jobs, by which the original scales observations and rewards.

@@ -3,7 +3,7 @@ package ramp
 import (
 	"math/bits"
 
-	"graft/stat/twister"
+	"graft/internal/random/twister"
 )
 
 // python is the generator of Python's module random, seeded with a number.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/internal/stat"
 	"graft/original/tasks"
-	"graft/stat"
 )
 
 var update = flag.Bool("update", false, "learn the curves again; minutes")

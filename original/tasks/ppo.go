@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"graft/internal/stat"
 	"graft/learn"
-	"graft/stat"
 )
 
 // Published lengths of PPO's training.

@@ -3,7 +3,7 @@ package tasks
 import (
 	"math/bits"
 
-	"graft/stat/twister"
+	"graft/internal/random/twister"
 )
 
 // Python is the generator of Python's module random.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 )
 
 // SharedJob is a job of the simulations of several GPUs with one clock.

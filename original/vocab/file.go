@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // FileName is the name of a vocabulary's file in its folder.

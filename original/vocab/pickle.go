@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/torch/pickle"
 	"graft/torch/weights"
 )

@@ -12,8 +12,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"graft/internal/validate"
 	"graft/model"
-	"graft/validate"
 )
 
 // NoneLayer is the key of token 0, which is no layer's.

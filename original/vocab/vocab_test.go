@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/files/faults"
+	"graft/internal/files"
+	"graft/internal/files/faults"
 	"graft/model"
 	"graft/original/vocab"
 	"graft/torch/pickle"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"graft/internal/stat"
 	"graft/simulation"
-	"graft/stat"
 )
 
 // Role is the kind of a candidate in a comparison.

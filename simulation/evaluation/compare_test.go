@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/decider"
+	"graft/internal/stat"
 	"graft/net2net"
 	"graft/simulation"
 	"graft/simulation/learning"
 	"graft/simulation/tables"
 	"graft/simulation/treetest"
-	"graft/stat"
 )
 
 // candidate is somebody with these policies.

@@ -3,7 +3,7 @@ package evaluation
 import (
 	"math"
 
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // Difference is the mean difference of two candidates' regrets, table by table, in

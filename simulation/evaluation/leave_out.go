@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"graft/decider"
+	"graft/internal/validate"
 	"graft/simulation"
 	"graft/simulation/learning"
-	"graft/validate"
 )
 
 // Way is a way to learn, in a comparison of what was learned elsewhere.

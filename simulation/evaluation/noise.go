@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"graft/internal/stat"
 	"graft/simulation"
 	"graft/simulation/tables"
-	"graft/stat"
 )
 
 // What the noise of a table was read from.

@@ -8,9 +8,9 @@ import (
 	"math"
 	"slices"
 
+	"graft/internal/stat"
 	"graft/simulation"
 	"graft/simulation/tables"
-	"graft/stat"
 )
 
 // Policy chooses sequences of a tree: a learned policy, a baseline or the oracle.

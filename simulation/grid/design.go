@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"graft/decider"
-	"graft/events"
+	"graft/internal/events"
 	"graft/net2net"
 	"graft/simulation/tables"
 )

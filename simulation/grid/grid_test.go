@@ -19,8 +19,8 @@ import (
 
 	"graft/dataset"
 	"graft/decider"
-	"graft/files"
-	"graft/files/faults"
+	"graft/internal/files"
+	"graft/internal/files/faults"
 	"graft/model"
 	"graft/net2net"
 	"graft/simulation/tables"

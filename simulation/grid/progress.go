@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/simulation/tables"
 )
 

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/results"
 	"graft/simulation/tables"
 	"graft/trainer"

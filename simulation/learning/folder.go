@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/learn"
 	"graft/results"
 )

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"graft/decider"
-	"graft/parallel"
+	"graft/internal/parallel"
 	"graft/simulation"
 	"graft/torch"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/decider"
-	"graft/files"
+	"graft/internal/files"
 	"graft/simulation"
 	"graft/simulation/treetest"
 	"graft/torch"

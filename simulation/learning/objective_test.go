@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/internal/stat"
 	"graft/simulation"
 	"graft/simulation/treetest"
-	"graft/stat"
 )
 
 func drawLogits(t *simulation.Tree, random *rand.Rand) []float64 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"graft/decider"
-	"graft/validate"
+	"graft/internal/validate"
 )
 
 // Options configure how a structural policy learns from trees. The zero value maximises

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"graft/internal/stat"
 	"graft/simulation"
 	"graft/simulation/tables"
-	"graft/stat"
 )
 
 // Reward names the transformation of accuracies into rewards; zero is Standard.

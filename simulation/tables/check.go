@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Report describes a table's folder as it was read.

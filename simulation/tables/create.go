@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // CreateOptions says how a table's folder is made. The zero value is ready to use.

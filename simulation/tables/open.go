@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // mostWriters bounds how many processes of one name write a table at once.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Entry is a record as it stands in a table's folder.

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Extensions of the files of a writer.

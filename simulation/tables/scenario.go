@@ -15,8 +15,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"graft/files"
-	"graft/validate"
+	"graft/internal/files"
+	"graft/internal/validate"
 )
 
 const (

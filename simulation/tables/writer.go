@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Writer adds records to a table, in a file of its own. It is made by Open and has no

@@ -7,7 +7,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // Read reads a file of weights. It detects the format by the content, not by the name, and

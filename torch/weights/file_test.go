@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
-	"graft/files/faults"
+	"graft/internal/files"
+	"graft/internal/files/faults"
 	"graft/torch/weights"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/torch/weights"
 )
 

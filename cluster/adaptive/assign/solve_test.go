@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"graft/stat"
+	"graft/internal/stat"
 )
 
 // anyProblem has values like those of goodput schedulers: harmonic or weighted speedups, lower on several nodes and

@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/goodput"
-	"graft/stat"
-	"graft/stat/twister"
+	"graft/internal/random/twister"
+	"graft/internal/stat"
+	"graft/trainer/goodput"
 )
 
 const recorded = "../../../../shared/reference/pollux/unit/pollux_optimizer.json"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"graft/stat/twister"
+	"graft/internal/random/twister"
 )
 
 // numpyDraws are the draws of the original, array by array, from NumPy's generator or from a record.

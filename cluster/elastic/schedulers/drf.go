@@ -2,7 +2,7 @@ package schedulers
 
 import (
 	"graft/cluster/elastic"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // drf is dominant resource fairness (Ghodsi et al., "Dominant Resource Fairness", NSDI 2011) with

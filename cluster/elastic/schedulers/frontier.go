@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"graft/cluster/elastic"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // frontier minimises the sum of remaining times over the counts of all jobs, as far as resources

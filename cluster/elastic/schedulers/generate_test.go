@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/elastic"
-	"graft/cluster/elastic/numpy"
+	"graft/internal/random/numpy"
 )
 
 // Workloads of the original are generated again from their seeds.

@@ -10,7 +10,7 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
-	"graft/parallel"
+	"graft/internal/parallel"
 )
 
 // tolerance of times and rewards against recorded ones: sums are rounded in another order.

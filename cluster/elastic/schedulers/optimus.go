@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"graft/cluster/elastic"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // optimus gives the next worker or server to the job whose remaining time it reduces most for

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"graft/cluster/elastic"
-	"graft/events"
+	"graft/internal/events"
 )
 
 // originalOptimus decides as the Optimus of DL2's simulator: the gain of a task is the time that

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model/graph"
 )
 

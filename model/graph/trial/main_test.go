@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"graft/files"
+	"graft/internal/files"
 )
 
 // asTrial makes the test binary the process of a trial.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model/graph"
 	"graft/torch/weights"
 )

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model/graph"
 	"graft/torch"
 )

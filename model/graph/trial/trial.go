@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/model/graph"
 	"graft/torch"
 )

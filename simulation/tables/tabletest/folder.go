@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"graft/files"
+	"graft/internal/files"
 	"graft/simulation/tables"
 )
 

@@ -1,6 +1,6 @@
 package tabletest
 
-import "graft/files"
+import "graft/internal/files"
 
 // Unsynced is the file system without waits for the disk, for tests that end processes
 // and not machines.

@@ -1,0 +1,55 @@
+package execute
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"graft/fleet/process"
+	"graft/internal/files"
+)
+
+// executorVariable identifies the executor of a process: another one on the same folder has another value.
+const executorVariable = "GRAFT_EXECUTOR"
+
+// thisExecutor is the value of executorVariable for tasks of this process.
+func thisExecutor(fsys files.FS) string {
+	p, err := process.Named(fsys, os.Getpid())
+	if err != nil {
+		return fmt.Sprint(os.Getpid())
+	}
+	return fmt.Sprintf("%d-%d", p.ID, p.Start)
+}
+
+// StartGuard starts a process that outlives this one if it is killed, and then kills the descendants of its
+// tasks, which the kernel does not. Argv is a command that calls Guard with the executor, which is added.
+// Stop ends the process when no task is left.
+func StartGuard(fsys files.FS, argv ...string) (stop func() error, err error) {
+	c := exec.Command(argv[0], append(argv[1:], thisExecutor(fsys))...)
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // signals of the terminal are not for it
+	alive, err := c.StdinPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start the process that kills what a killed executor leaves: %w", err)
+	}
+	return func() error {
+		_, err := alive.Write([]byte{'\n'})
+		return errors.Join(err, alive.Close(), c.Wait())
+	}, nil
+}
+
+// Guard waits until alive ends, and kills the processes of tasks of an executor unless it ended by itself,
+// which a byte says.
+func Guard(fsys files.FS, clock process.Clock, executor string, alive io.Reader) error {
+	if n, _ := io.ReadFull(alive, make([]byte, 1)); n == 1 {
+		return nil
+	}
+	return process.Sweep(clock, func() ([]process.Found, error) {
+		return process.With(fsys, []string{executorVariable + "=" + executor})
+	})
+}

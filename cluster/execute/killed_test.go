@@ -1,0 +1,298 @@
+package execute_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/execute"
+	"graft/cluster/node"
+	"graft/cluster/node/schedulers"
+	"graft/fleet"
+	"graft/fleet/process"
+	"graft/internal/files"
+	"graft/internal/files/faults"
+)
+
+// childVariable makes the test binary an executor of the run folder that it names; roleVariable names its jobs.
+const (
+	childVariable = "GRAFT_EXECUTE_CHILD"
+	roleVariable  = "GRAFT_EXECUTE_ROLE"
+)
+
+func TestMain(m *testing.M) {
+	if folder := os.Getenv(childVariable); folder != "" {
+		if err := child(folder, os.Getenv(roleVariable)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// child executes the jobs of a role.
+func child(folder, role string) error {
+	kind, err := schedulers.Named("first-fit")
+	if err != nil {
+		return err
+	}
+	run, err := open(files.OS{}, folder)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	o := execute.Options{Run: run, Files: files.OS{}, Clock: fleet.NewClock(time.Now), Kind: kind, Devices: cpus(4), Rules: node.Rules{Whole: true}, Grace: time.Minute}
+	jobs := markers(filepath.Dir(folder))
+	if role == "queue" {
+		started := 0
+		o.Observer = func(e execute.Event) {
+			if e.End == execute.Done {
+				started++
+			}
+			if started == 8 && !long {
+				cancel()
+			}
+		}
+		jobs = make([]execute.Job, 5000)
+		for k := range jobs {
+			jobs[k] = shell("true")
+		}
+	}
+	_, err = execute.Run(ctx, o, jobs)
+	if role == "queue" {
+		status, _ := os.ReadFile("/proc/self/status")
+		_, peak, _ := strings.Cut(string(status), "VmHWM:")
+		fmt.Println(strings.Fields(peak)[0])
+	}
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return errors.Join(err, run.Close())
+}
+
+// markers are jobs that have children, also in the background, and add a line to a file of their own at the end.
+func markers(folder string) (jobs []execute.Job) {
+	for k := range 40 {
+		j := shell(`setsid sleep 1000 & sleep 0.02; echo x >> "$1"`, filepath.Join(folder, strconv.Itoa(k)))
+		j.Retries, j.Backoff = 1000, time.Millisecond
+		if k%10 == 9 {
+			j.After = []int{k - 9}
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// start starts an executor as a process.
+func start(t *testing.T, folder, role string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), childVariable+"="+folder, roleVariable+"="+role)
+	c.Stderr = os.Stderr
+	if role == "queue" {
+		return c
+	}
+	require.NoError(t, c.Start())
+	return c
+}
+
+// Executors, tasks and their children are killed at random moments. Each task is completed once; one that was
+// not killed has run once, and nothing is left.
+func TestKilledExecutorContinues(t *testing.T) {
+	t.Parallel()
+	for seed := range map[bool]uint64{true: 20, false: 1}[long] {
+		folder := filepath.Join(t.TempDir(), "run")
+		random := rand.New(rand.NewPCG(seed, 1))
+		c := start(t, folder, "markers")
+		for kills := 0; kills < 10; kills++ {
+			c = killOne(t, random, folder, c)
+		}
+		require.NoError(t, c.Wait())
+		requireOnce(t, folder, markers(filepath.Dir(folder)))
+	}
+}
+
+// killOne waits until the journal has grown by some lines, and kills an executor, which is started again, or a
+// process of a task.
+func killOne(t *testing.T, random *rand.Rand, folder string, c *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	size := func() int64 {
+		info, err := os.Stat(filepath.Join(folder, execute.JournalFile))
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	more := size() + int64(random.IntN(800))
+	require.Eventually(t, func() bool { return size() > more || over(folder) }, time.Minute, time.Millisecond)
+	if random.IntN(2) == 0 {
+		found, err := process.With(files.OS{}, []string{"GRAFT_NODE=" + folder})
+		require.NoError(t, err)
+		if len(found) > 0 {
+			_ = syscall.Kill(found[random.IntN(len(found))].ID, syscall.SIGKILL)
+		}
+		return c
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	return start(t, folder, "markers")
+}
+
+// over reports whether all tasks of a journal are done.
+func over(folder string) bool {
+	c := execute.NewAccount(markers(filepath.Dir(folder)))
+	if execute.Read(files.OS{}, folder, c.Replay) != nil {
+		return false
+	}
+	for k := range c.Jobs {
+		if !c.Jobs[k].Over() {
+			return false
+		}
+	}
+	return true
+}
+
+// requireOnce requires that each job was completed once, that its file has a line and at most one more for each
+// attempt that was interrupted or failed, and that no process is left.
+func requireOnce(t *testing.T, folder string, jobs []execute.Job) {
+	t.Helper()
+	done := map[int]int{}
+	c := execute.NewAccount(jobs)
+	require.NoError(t, execute.Read(files.OS{}, folder, func(e execute.Event) error {
+		if e.End == execute.Done {
+			done[e.Task]++
+		}
+		return c.Replay(e)
+	}))
+	for k := range jobs {
+		require.Equal(t, 1, done[k], "task %d", k)
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(folder), strconv.Itoa(k)))
+		require.NoError(t, err)
+		lines, broken := strings.Count(string(text), "x\n"), c.Jobs[k].Interrupted+c.Jobs[k].Failures
+		require.LessOrEqual(t, 1, lines)
+		require.LessOrEqual(t, lines, 1+broken, "task %d", k)
+	}
+	found, err := process.With(files.OS{}, []string{"GRAFT_NODE=" + folder})
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+// An executor that is told to stop lets tasks save, and another one continues.
+func TestStoppedExecutorContinues(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "first-fit", 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	b.Observer = func(e execute.Event) {
+		b.events = append(b.events, e)
+		if e.Kind == execute.Started && e.Task == 1 {
+			cancel()
+		}
+	}
+	jobs := []execute.Job{saves(`while test $GRAFT_ATTEMPT = 1; do sleep 0.01; done`), shell(`test $GRAFT_ATTEMPT = 2 || sleep 1000`), shell(`true`)}
+	jobs[0].Folder = filepath.Dir(b.folder)
+	r, err := b.run(t, ctx, jobs)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "3 of 3 are not over")
+	require.Equal(t, execute.Interrupted, r.Jobs[0].End)
+	b.requireNone(t)
+	r = b.must(t, jobs...)
+	require.Equal(t, 3, r.Summary.Completed)
+	require.Equal(t, 2, r.Jobs[1].Attempts)
+	require.Equal(t, 1, r.Jobs[1].Interrupted)
+	require.Zero(t, r.Jobs[1].Failures)
+	cancelled := b.events
+	_, err = b.run(t, ctx, append(jobs, shell("true")))
+	require.ErrorIs(t, err, context.Canceled)
+	require.Len(t, b.events, len(cancelled)+1, "nothing starts after the end of ctx")
+	jobs[1].Name = "other"
+	_, err = b.run(t, t.Context(), jobs)
+	require.ErrorContains(t, err, "use another run folder")
+}
+
+// journalFS sends what concerns the journal through another file system.
+type journalFS struct {
+	files.FS
+	journal files.FS
+}
+
+func (f journalFS) of(path string) files.FS {
+	if strings.Contains(filepath.Base(path), execute.JournalFile) {
+		return f.journal
+	}
+	return f.FS
+}
+
+func (f journalFS) Append(path string) (files.File, error) { return f.of(path).Append(path) }
+func (f journalFS) Create(path string) (files.File, error) { return f.of(path).Create(path) }
+func (f journalFS) Open(path string) (files.File, error)   { return f.of(path).Open(path) }
+func (f journalFS) Rename(from, to string) error           { return f.of(to).Rename(from, to) }
+
+// After a fault at any operation on the journal an executor ends with an error, or does everything; another one
+// completes the rest.
+func TestFaultsOfTheJournalLoseNothing(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	counting := faults.New(files.OS{}, 0, faults.Fail)
+	require.NoError(t, faulty(t, folder, counting))
+	kinds := []faults.Kind{faults.Torn}
+	if long {
+		kinds = []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash}
+	}
+	for _, kind := range kinds {
+		for at := 1; at <= len(counting.Ops()); at++ {
+			folder := t.TempDir()
+			if err := faulty(t, folder, faults.New(files.OS{}, at, kind)); err != nil {
+				require.ErrorIs(t, err, faults.ErrInjected)
+			}
+			require.NoError(t, faulty(t, folder, files.OS{}), "%v of operation %d", kind, at)
+			requireOnce(t, filepath.Join(folder, "run"), few(folder))
+		}
+	}
+}
+
+// few are jobs that end soon.
+func few(folder string) []execute.Job {
+	jobs := markers(folder)[:4]
+	jobs[3].After = []int{0}
+	for k := range jobs {
+		jobs[k].Command = shell(`echo x >> "$1"`, filepath.Join(folder, strconv.Itoa(k))).Command
+	}
+	return jobs
+}
+
+// faulty executes jobs beneath a folder with a file system for the journal.
+func faulty(t *testing.T, folder string, journal files.FS) error {
+	t.Helper()
+	path := filepath.Join(folder, "run")
+	fsys := journalFS{files.OS{}, journal}
+	run, err := open(fsys, path)
+	require.NoError(t, err)
+	b := newBed(t, "fcfs", 2)
+	b.folder, b.Run, b.Files = path, run, fsys
+	_, err = execute.Run(t.Context(), b.Options, few(folder))
+	return errors.Join(err, run.Close())
+}
+
+// Thousands of queued tasks need little memory.
+func TestManyQueuedTasksAreSmall(t *testing.T) {
+	t.Parallel()
+	out, err := start(t, filepath.Join(t.TempDir(), "run"), "queue").Output()
+	require.NoError(t, err)
+	kib, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	require.NoError(t, err)
+	t.Logf("peak of %d MiB", kib>>10)
+	require.Less(t, kib, 100<<10)
+}

@@ -1,0 +1,67 @@
+package execute
+
+import (
+	"time"
+
+	"graft/cluster/node"
+	"graft/internal/events"
+)
+
+// Kinds of timers, by their order at one moment.
+const (
+	arrives = iota // a task comes, for the first time or after a wait
+	expires        // the slice of an attempt
+	exceeds        // the running time of an attempt
+	kills          // Grace of an attempt has passed
+)
+
+// timer is something that happens at a time.
+type timer struct {
+	kind int
+	task *node.Task
+}
+
+// schedule sets a timer.
+func (x *executor) schedule(after time.Duration, kind int, t *node.Task) events.Handle {
+	at := x.m.Now + after
+	if at < x.m.Now {
+		at = 1<<63 - 1 // centuries
+	}
+	return x.timers.Schedule(int64(at), kind, timer{kind, t})
+}
+
+// cancel removes timers.
+func (x *executor) cancel(handles ...*events.Handle) {
+	for _, h := range handles {
+		if *h != 0 {
+			x.timers.Cancel(*h)
+			*h = 0
+		}
+	}
+}
+
+// fire does what is due.
+func (x *executor) fire() {
+	for x.timers.Next() <= int64(x.m.Now) {
+		due, _ := x.timers.Step()
+		a := x.live[due.task.ID]
+		switch due.kind {
+		case arrives:
+			x.m.Arrive(due.task)
+		case expires:
+			a.slice = 0
+			if due.task.State == node.Running {
+				x.stop(due.task)
+			}
+		case exceeds:
+			a.timeout = 0
+			if a.ending == byItself {
+				x.emit(Event{Kind: TimedOut, Task: due.task.ID, Attempt: a.number, Device: a.device, Reason: "it ran for " + a.job.Timeout.String()})
+				x.terminate(a, timedOut)
+			}
+		case kills:
+			a.grace = 0
+			x.kill(a)
+		}
+	}
+}

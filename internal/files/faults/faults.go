@@ -1,0 +1,255 @@
+// Package faults injects errors into a file system.
+//
+// A test runs an operation once to count its steps, then once for each step
+// with a fault there, and checks what is left on the disk.
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"syscall"
+
+	"graft/internal/files"
+)
+
+// ErrInjected is wrapped by every injected error.
+var ErrInjected = errors.New("injected fault")
+
+// Kind is the kind of an injected fault. The zero value is Fail.
+type Kind int
+
+const (
+	// Fail makes one operation fail without any effect.
+	Fail Kind = iota
+	// Torn makes one write put down half of its bytes and then fail; an
+	// operation that is no write fails as under Fail.
+	Torn
+	// DiskFull makes this and every later write, create, link and sync fail with
+	// ENOSPC, a write after half of its bytes. Other operations work.
+	DiskFull
+	// Crash makes this and every later operation fail without any effect, as
+	// if the process had been killed; a write puts down half of its bytes.
+	Crash
+)
+
+// String names the kind for test output.
+func (k Kind) String() string {
+	switch k {
+	case Fail:
+		return "fail"
+	case Torn:
+		return "torn"
+	case DiskFull:
+		return "disk full"
+	case Crash:
+		return "crash"
+	}
+	return fmt.Sprintf("Kind(%d)", int(k))
+}
+
+// Op records an operation that reached the file system. The zero value names none.
+type Op struct {
+	Name string // such as "write" or "rename"
+	Path string // the path as it was given; of a rename or link, the old one
+}
+
+// String is the operation and its path.
+func (o Op) String() string { return o.Name + " " + o.Path }
+
+// FS wraps another file system, counts its operations from 1, and injects a
+// fault at one of them. Make it with New; the zero value cannot be used. It is
+// safe for use by several goroutines.
+type FS struct {
+	inner files.FS
+	at    int
+	kind  Kind
+
+	mu  sync.Mutex
+	ops []Op
+}
+
+var _ files.FS = (*FS)(nil)
+
+// New wraps inner with a fault of a kind at the at-th operation, counted from
+// 1. With at zero no fault is injected and operations are only counted.
+func New(inner files.FS, at int, kind Kind) *FS {
+	return &FS{inner: inner, at: at, kind: kind}
+}
+
+// Ops returns the operations so far, failed ones too, in order.
+func (f *FS) Ops() []Op {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Op(nil), f.ops...)
+}
+
+// Fired says whether the fault has happened.
+func (f *FS) Fired() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.at > 0 && len(f.ops) >= f.at
+}
+
+// needsSpace lists the operations that a full disk refuses.
+var needsSpace = map[string]bool{
+	"create": true, "append": true, "write": true, "sync": true, "mkdirall": true, "mkdirtemp": true, "lock": true, "link": true,
+}
+
+// step counts an operation and returns the fault injected there, if any.
+func (f *FS) step(name, path string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	op := Op{Name: name, Path: path}
+	f.ops = append(f.ops, op)
+	n := len(f.ops)
+	switch {
+	case f.at <= 0 || n < f.at:
+		return nil
+	case f.kind == DiskFull && needsSpace[name]:
+		return fmt.Errorf("%s (operation %d): %w: %w", op, n, ErrInjected, syscall.ENOSPC)
+	case f.kind == Crash, f.kind != DiskFull && n == f.at:
+		return fmt.Errorf("%s (operation %d): %w", op, n, ErrInjected)
+	}
+	return nil
+}
+
+// do counts an operation, and runs it unless a fault is injected there.
+func do[T any](f *FS, name, path string, operation func() (T, error)) (result T, err error) {
+	if err := f.step(name, path); err != nil {
+		return result, err
+	}
+	return operation()
+}
+
+// Open opens a file for reading.
+func (f *FS) Open(path string) (files.File, error) { return f.open("open", path, f.inner.Open) }
+
+// Create makes a new file.
+func (f *FS) Create(path string) (files.File, error) { return f.open("create", path, f.inner.Create) }
+
+// CreatePrivate makes a new file for this user alone.
+func (f *FS) CreatePrivate(path string) (files.File, error) {
+	return f.open("create", path, f.inner.CreatePrivate)
+}
+
+// Append opens a file for writing at its end.
+func (f *FS) Append(path string) (files.File, error) { return f.open("append", path, f.inner.Append) }
+
+func (f *FS) open(name, path string, open func(string) (files.File, error)) (files.File, error) {
+	inner, err := do(f, name, path, func() (files.File, error) { return open(path) })
+	if err != nil {
+		return nil, err
+	}
+	return &file{inner: inner, fs: f, path: path}, nil
+}
+
+// Rename moves a file.
+func (f *FS) Rename(from, to string) error {
+	_, err := do(f, "rename", from, func() (any, error) { return nil, f.inner.Rename(from, to) })
+	return err
+}
+
+// Link gives a file a second name.
+func (f *FS) Link(from, to string) error {
+	_, err := do(f, "link", from, func() (any, error) { return nil, f.inner.Link(from, to) })
+	return err
+}
+
+// Remove deletes a file.
+func (f *FS) Remove(path string) error {
+	_, err := do(f, "remove", path, func() (any, error) { return nil, f.inner.Remove(path) })
+	return err
+}
+
+// MkdirAll makes a folder.
+func (f *FS) MkdirAll(path string) error {
+	_, err := do(f, "mkdirall", path, func() (any, error) { return nil, f.inner.MkdirAll(path) })
+	return err
+}
+
+// MkdirTemp makes a temporary folder.
+func (f *FS) MkdirTemp(parent, prefix string) (string, error) {
+	return do(f, "mkdirtemp", parent, func() (string, error) { return f.inner.MkdirTemp(parent, prefix) })
+}
+
+// ReadDir lists a folder.
+func (f *FS) ReadDir(path string) ([]fs.DirEntry, error) {
+	return do(f, "readdir", path, func() ([]fs.DirEntry, error) { return f.inner.ReadDir(path) })
+}
+
+// Stat describes what is at a path.
+func (f *FS) Stat(path string) (fs.FileInfo, error) {
+	return do(f, "stat", path, func() (fs.FileInfo, error) { return f.inner.Stat(path) })
+}
+
+// SyncDir syncs a folder.
+func (f *FS) SyncDir(path string) error {
+	_, err := do(f, "syncdir", path, func() (any, error) { return nil, f.inner.SyncDir(path) })
+	return err
+}
+
+// Lock takes a lock. Releasing it is not counted: a crash releases it as well.
+func (f *FS) Lock(path, holder string) (io.Closer, error) {
+	return do(f, "lock", path, func() (io.Closer, error) { return f.inner.Lock(path, holder) })
+}
+
+// Locked tests a lock.
+func (f *FS) Locked(path string) (bool, error) {
+	return do(f, "locked", path, func() (bool, error) { return f.inner.Locked(path) })
+}
+
+// file counts the operations on an open file.
+type file struct {
+	inner files.File
+	fs    *FS
+	path  string
+}
+
+func (f *file) Read(p []byte) (int, error) {
+	if err := f.fs.step("read", f.path); err != nil {
+		return 0, err
+	}
+	return f.inner.Read(p)
+}
+
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.fs.step("readat", f.path); err != nil {
+		return 0, err
+	}
+	return f.inner.ReadAt(p, off)
+}
+
+func (f *file) Write(p []byte) (int, error) {
+	err := f.fs.step("write", f.path)
+	if err == nil {
+		return f.inner.Write(p)
+	}
+	if f.fs.kind == Fail {
+		return 0, err
+	}
+	n, werr := f.inner.Write(p[:len(p)/2])
+	return n, errors.Join(err, werr, io.ErrShortWrite)
+}
+
+func (f *file) Stat() (fs.FileInfo, error) {
+	if err := f.fs.step("fstat", f.path); err != nil {
+		return nil, err
+	}
+	return f.inner.Stat()
+}
+
+func (f *file) Sync() error {
+	if err := f.fs.step("sync", f.path); err != nil {
+		return err
+	}
+	return f.inner.Sync()
+}
+
+// Close always closes the inner file, so that tests leak no descriptors.
+func (f *file) Close() error {
+	err := f.fs.step("close", f.path)
+	return errors.Join(err, f.inner.Close())
+}

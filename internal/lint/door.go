@@ -1,0 +1,31 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+)
+
+// doors are the only packages that may use cgo or a binding that ends the process when it is used
+// without the care that they take: gotorch of LibTorch, go-nvml of NVIDIA's management library.
+var doors = map[string]string{
+	"C":                            "torch",
+	"github.com/wangkuiyi/gotorch": "torch",
+	"github.com/NVIDIA/go-nvml":    "internal/telemetry",
+}
+
+// checkDoor keeps cgo and the bindings behind the packages that own them. Their subpackages are
+// outside of the door too.
+func checkDoor(tree *Tree) []Finding {
+	var found []Finding
+	for _, file := range tree.GoFiles() {
+		for name, spec := range file.Imports() {
+			for bound, door := range doors {
+				if file.Dir() != door && (name == bound || strings.HasPrefix(name, bound+"/")) {
+					text := fmt.Sprintf("only package %s imports %q; add what is missing to the door and call that", door, name)
+					found = append(found, file.Finding(spec, text))
+				}
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,121 @@
+package lint
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// addition is a thing of a kind that the house says costs one new file and one line.
+type addition struct {
+	file, text   string // the new file
+	registry     string // the file with the list of its kind; empty if the new file registers itself
+	after, line  string // the line goes behind this text
+	args, prints string // a command line that then knows the thing, and a part of its output
+}
+
+var additions = map[string]addition{
+	"a kind of file": {
+		"config/note.go", `package config
+
+// NoteKind covers files with the section note.
+var NoteKind = &Kind{Name: "note", Noun: "note", Files: "files of notes", Title: "a note", Sections: []string{"note"},
+	New: func() File { return &Note{} }, Summary: func(f File) (string, error) { return f.(*Note).Note.Text, nil },
+	Page: Page{Title: "Keys of a note", Intro: "A note.\n"}}
+
+// Note is the file of a note.
+type Note struct {
+	Note NoteOptions // the note
+	sources
+}
+
+// NoteOptions are the keys of a note.
+type NoteOptions struct {
+	Text string // any text; empty is none
+}
+
+// EnsureDefaults has nothing to fill in.
+func (n *Note) EnsureDefaults() {}
+
+// Validate accepts every note.
+func (n *Note) Validate() error { return nil }
+`, "config/kind.go", "return []*Kind{JobKind, ", "NoteKind, ", "config schema --note", `"text"`},
+	"a kind of run": {
+		"report/runs/note.go", `package runs
+
+// NoteKind covers folders with a note.
+var NoteKind = &Kind{Name: "note", Title: "note", Titles: "notes", matches: func(f *Folder) bool { return f.Has("note.txt") },
+	read: func(f *Folder, r *Run) error {
+		r.Ended, r.Quantities = true, []Quantity{{Name: "words", Values: []float64{3}}}
+		return nil
+	}}
+`, "report/runs/kind.go", "return []*Kind{ClusterKind, ", "NoteKind, ", "report RUN", "words"},
+	"a scheduler": {
+		"cluster/schedulers/lifo.go", `package schedulers
+
+import "graft/cluster"
+
+// newLIFO starts the latest job first.
+func newLIFO(s cluster.Setup) (cluster.Scheduler, error) { return newFIFO(s) }
+`, "cluster/schedulers/kinds.go", "return []cluster.Policy{\n", "\t\t{Name: \"lifo\", About: \"the latest first\", New: newLIFO},\n", "cluster run --help", "the latest first"},
+	"a figure": {
+		"report/plot/dots.go", `package plot
+
+import "graft/report/runs"
+
+// plotDots draws nothing.
+func plotDots(*runs.Run) ([]drawing, error) { return nil, nil }
+`, "report/plot/kinds.go", "\treturn []Kind{\n", "\t\t{Name: \"dots\", About: \"dots of a job\", of: []*runs.Kind{runs.JobKind}, Draw: single(plotDots)},\n", "plot --help", "dots of a job"},
+	"an event": {
+		"results/throttled.go", `package results
+
+// EventThrottled says that the device slowed down.
+var EventThrottled = NewJobEvent("throttled", EventTraits{About: "the device slowed down"})
+`, "", "", "", "version", "graft"},
+}
+
+// Each kind of thing is added as one new file and at most one line. The program is then built
+// with all of them, and knows each. Nothing is written into the tree: the compiler is handed
+// the new files as an overlay.
+func TestAThingIsOneFileAndOneLine(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	overlay := map[string]string{}
+	put := func(path, text string) {
+		file := filepath.Join(dir, strings.ReplaceAll(path, "/", "_"))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		overlay[filepath.Join(root, path)] = file
+	}
+	for name, a := range additions {
+		put(a.file, a.text)
+		if a.registry == "" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, a.registry))
+		require.NoError(t, err)
+		before, behind, found := strings.Cut(string(text), a.after)
+		require.True(t, found, "%s: %s has no %q", name, a.registry, a.after)
+		put(a.registry, before+a.after+a.line+behind)
+	}
+	text, err := json.Marshal(map[string]any{"Replace": overlay})
+	require.NoError(t, err)
+	list, graft, run := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "graft"), filepath.Join(dir, "run")
+	require.NoError(t, os.WriteFile(list, text, 0o600))
+	require.NoError(t, os.Mkdir(run, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(run, "note.txt"), nil, 0o600))
+	build := exec.Command("go", "build", "-overlay", list, "-o", graft, "./runner")
+	build.Dir = root
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for name, a := range additions {
+		out, err := exec.Command(graft, strings.Fields(strings.ReplaceAll(a.args, "RUN", run))...).CombinedOutput()
+		require.NoError(t, err, "%s: %s", name, out)
+		require.Contains(t, string(out), a.prints, name)
+	}
+}

@@ -1,0 +1,213 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"slices"
+	"strings"
+)
+
+// room is a row of the table: a folder and the packages in it, except those with rows of their own.
+type room struct {
+	name  string
+	above []string // rooms it may import, and with them all that these may import
+}
+
+// rooms is the table of ARCHITECTURE.md, bottom to top. A room imports only rooms above its line.
+var rooms = []room{
+	{"internal/files", nil},
+	{"internal/stat", nil},
+	{"internal/random", nil},
+	{"internal/parallel", nil},
+	{"internal/events", nil},
+	{"internal/validate", nil},
+	{"torch/pickle", nil},
+	{"torch/weights", []string{"torch/pickle"}},
+	{"torch", []string{"torch/weights"}},
+	{"fleet/process", nil},
+	{"fleet", []string{"fleet/process"}},
+	{"results/tensorboard", nil},
+	{"report/figure", nil},
+	{"results", []string{"results/tensorboard"}},
+	{"report/document", []string{"results"}},
+	{"report/page", []string{"report/document"}},
+	{"dataset/bpe", nil},
+	{"dataset", []string{"torch", "dataset/bpe"}},
+	{"internal/prometheus", nil},
+	{"internal/failure", nil},
+	{"internal/listen", []string{"internal/failure"}},
+	{"model/form", nil},
+	{"model/graph", []string{"torch", "model/form"}},
+	{"model/graph/trial", []string{"model/graph"}},
+	{"model/transformer", []string{"model/graph"}},
+	{"model/vision", []string{"model/graph"}},
+	{"model", []string{"torch", "model/transformer", "model/vision"}},
+	{"model/python", []string{"model"}},
+	{"model/onnx", []string{"model"}},
+	{"model/pt2", []string{"model/graph"}},
+	{"model/onnx/reader", []string{"model/graph", "model/onnx"}},
+	{"tracing", []string{"model"}},
+	{"tracing/axes", []string{"model/transformer", "model/pt2"}},
+	{"net2net/rewrite", []string{"tracing/axes", "model/transformer", "model/vision", "model/pt2"}},
+	{"net2net", []string{"model", "tracing", "net2net/rewrite"}},
+	{"vocab", []string{"tracing"}},
+	{"encoder", []string{"vocab", "torch"}},
+	{"learn/dense", nil},
+	{"learn/replay", nil},
+	{"learn", []string{"learn/dense", "learn/replay", "torch/weights", "results"}},
+	{"learn/tensors", []string{"learn", "torch"}},
+	{"learn/candidates", []string{"learn/tensors"}},
+	{"trainer/goodput", nil},
+	{"decider", []string{"encoder", "net2net"}},
+	{"trainer", []string{"decider", "net2net", "dataset", "results", "internal/listen", "trainer/goodput"}},
+	{"simulation/tables", []string{"net2net"}},
+	{"simulation", []string{"trainer", "decider", "simulation/tables"}},
+	{"simulation/grid", []string{"trainer", "decider", "simulation/tables"}},
+	{"simulation/learning", []string{"simulation", "learn"}},
+	{"simulation/evaluation", []string{"simulation/learning"}},
+	{"internal/telemetry", []string{"results", "internal/prometheus"}},
+	{"cluster/trace", nil},
+	{"cluster/estimate", []string{"cluster/trace"}},
+	{"cluster", []string{"results", "cluster/trace", "trainer/goodput"}},
+	{"cluster/fabric/graph", nil},
+	{"cluster/fabric", []string{"cluster", "cluster/fabric/graph"}},
+	{"cluster/fabric/networks", []string{"cluster/fabric/graph", "trainer"}},
+	{"cluster/elastic", []string{"cluster"}},
+	{"cluster/adaptive/genetic", []string{"trainer/goodput"}},
+	{"cluster/adaptive", []string{"cluster", "trainer/goodput", "cluster/adaptive/genetic"}},
+	{"cluster/fabric/agent", []string{"cluster/fabric", "learn/candidates"}},
+	{"cluster/elastic/agent", []string{"cluster/elastic", "learn/candidates"}},
+	{"cluster/node", []string{"cluster/trace"}},
+	{"cluster/execute", []string{"cluster/node", "fleet", "results"}},
+	{"cluster/node/agent", []string{"cluster/node", "learn/candidates"}},
+	{"cluster/lucid", []string{"cluster", "cluster/estimate"}},
+	{"cluster/schedulers", []string{"cluster/lucid"}},
+	{"config/decode", nil},
+	{"original/dl2", []string{"learn/dense", "learn/replay", "cluster/elastic", "torch/weights"}},
+	{"original/pollux", []string{"cluster/adaptive", "cluster/schedulers"}},
+	{"original/ramp", []string{"cluster/fabric", "cluster/elastic", "learn"}},
+	{"original/tasks", []string{"learn", "cluster/elastic"}},
+	{"original/vocab", []string{"model"}},
+	{"original/bilstm", []string{"original/vocab", "decider"}},
+	{"original", []string{"original/bilstm", "simulation/evaluation", "results"}},
+	{"original/learn", []string{"original/bilstm", "simulation/learning"}},
+	{"original/published", []string{"original", "config/decode"}},
+	{"config", everyRoomBelow},
+	{"original/convert", []string{"config"}},
+	{"report/runs", everyRoomBelow},
+	{"report/plot", everyRoomBelow},
+	{"report", everyRoomBelow},
+	{"report/serve", everyRoomBelow},
+	{"runner/*", everyRoomBelow},
+	{"runner", everyRoomBelow},
+}
+
+// everyRoomBelow stands for all rooms earlier in the table.
+var everyRoomBelow = []string{"*"}
+
+// common are the rooms that every other may import. They do not import each other.
+var common = []string{
+	"internal/files", "internal/stat", "internal/random", "internal/parallel", "internal/events", "internal/validate",
+}
+
+// standalone are packages that nothing imports, with the rooms that they may import.
+var standalone = map[string][]string{
+	"internal/lint": nil,
+	"bench":         everyRoomBelow,
+}
+
+// checkRooms checks the order of the rooms, in tests too: a test that imports an upper
+// room would tie the lower room to it all the same.
+func checkRooms(tree *Tree) []Finding {
+	allowed := reachable()
+	var found []Finding
+	for _, file := range tree.GoFiles() {
+		from := roomOf(file.Dir(), allowed)
+		switch {
+		case file.Dir() == ".":
+			found = append(found, file.Finding(file.Go.Name, "Go code lies outside of the rooms; move it into one"))
+		case from == "":
+			text := fmt.Sprintf("the room %q is not in the design; add it to the table in internal/lint/rooms.go, or move the package into a room", file.Room())
+			found = append(found, file.Finding(file.Go.Name, text))
+		default:
+			for name, spec := range file.Imports() {
+				if finding, bad := checkImport(tree, file, name, spec, from, allowed); bad {
+					found = append(found, finding)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// roomOf returns the longest row that a package lies in, empty if there is none. A row that ends in /* covers
+// the packages below a folder, but not the folder itself.
+func roomOf(dir string, allowed map[string]map[string]bool) string {
+	for {
+		if _, known := allowed[dir]; known {
+			return dir
+		}
+		end := strings.LastIndexByte(dir, '/')
+		if end < 0 {
+			return ""
+		}
+		dir = dir[:end]
+		if below := dir + "/*"; allowed[below] != nil {
+			return below
+		}
+	}
+}
+
+func checkImport(tree *Tree, file *File, name string, spec *ast.ImportSpec, from string, allowed map[string]map[string]bool) (Finding, bool) {
+	inside, ok := strings.CutPrefix(name, tree.Module+"/")
+	if !ok {
+		return Finding{}, false
+	}
+	to := roomOf(inside, allowed)
+	if to == from || allowed[from][to] || file.IsTest() && sameFolder(from, to) {
+		return Finding{}, false
+	}
+	text := fmt.Sprintf("%s must not import %s, which does not stand below it; move the code down, or hand it in from above", from, inside)
+	return file.Finding(spec, text), true
+}
+
+// sameFolder reports whether two rooms lie in one top-level folder. Tests in it may import
+// each other's rooms.
+func sameFolder(a, b string) bool {
+	topA, _, _ := strings.Cut(a, "/")
+	topB, _, _ := strings.Cut(b, "/")
+	return topA == topB
+}
+
+// reachable returns the rooms that each room and standalone package may import.
+func reachable() map[string]map[string]bool {
+	allowed := make(map[string]map[string]bool)
+	var below []string
+	for _, r := range rooms {
+		allowed[r.name] = closure(r.above, below, allowed)
+		for _, name := range common {
+			allowed[r.name][name] = allowed[r.name][name] || !slices.Contains(common, r.name)
+		}
+		below = append(below, r.name)
+	}
+	importable := slices.DeleteFunc(below, func(name string) bool { return name == "runner" })
+	for name, above := range standalone {
+		allowed[name] = closure(above, importable, allowed)
+	}
+	return allowed
+}
+
+// closure is the rooms in above and all that these may import.
+func closure(above, below []string, allowed map[string]map[string]bool) map[string]bool {
+	if slices.Equal(above, everyRoomBelow) {
+		above = below
+	}
+	reached := make(map[string]bool)
+	for _, name := range above {
+		reached[name] = true
+		for further := range allowed[name] {
+			reached[further] = reached[further] || allowed[name][further]
+		}
+	}
+	return reached
+}

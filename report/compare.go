@@ -1,0 +1,260 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/internal/parallel"
+	"graft/internal/stat"
+	"graft/report/document"
+	"graft/report/runs"
+)
+
+// comparison compares runs of one kind side by side. It ranks nothing: columns are in the order
+// of the arguments.
+type comparison struct {
+	Kind    string             `json:"kind"`     // of the runs
+	Columns []comparedColumn   `json:"columns"`  // of runs that differ in their seed alone
+	Differs []comparedSetting  `json:"differs"`  // the keys of the configuration that differ between columns
+	Rows    []comparedQuantity `json:"outcomes"` // quantities, a row each
+
+	kind *runs.Kind
+}
+
+// comparedColumn holds runs that differ in their seed alone.
+type comparedColumn struct {
+	Name   string   `json:"name"`   // heading of the column
+	Runs   []string `json:"runs"`   // their folders
+	Seeds  []int64  `json:"seeds"`  // of its runs
+	Ended  bool     `json:"ended"`  // all of its runs have
+	Copies []string `json:"copies"` // folders with copies of a run, which do not count
+
+	settings map[string]string
+	runs     []*runs.Run
+}
+
+// comparedSetting holds the values of a configuration key.
+type comparedSetting struct {
+	Key    string    `json:"key"`    // of the configuration
+	Values []*string `json:"values"` // in each column; null where it has no such key
+}
+
+// comparedQuantity holds a quantity in each column.
+type comparedQuantity struct {
+	Quantity string           `json:"quantity"` // its name
+	Unit     string           `json:"unit"`     // share is between 0 and 1; empty is a count
+	Better   string           `json:"better"`   // more or less; empty where neither is
+	Cells    []*comparedValue `json:"cells"`    // null where a column has no such quantity
+
+	of    stat.Range // of the values
+	level float64    // of the interval
+}
+
+// comparedValue holds a quantity in one column.
+type comparedValue struct {
+	summary
+	// Chance is the p-value of the difference from the first column, by permutation; null in the
+	// first column, and for a quantity without a better direction.
+	Chance *float64 `json:"chance"`
+	// Inside reports that the difference from the first column is not significant.
+	Inside bool `json:"inside_noise"`
+
+	values []float64
+	same   bool // all values equal those of the first column
+}
+
+// seedIntervals and fewSeeds say what intervals over seeds are, and why there are none.
+var (
+	seedIntervals = "In brackets: 95% interval of the mean over seeds, by Student's t-distribution"
+	fewSeeds      = fmt.Sprintf("Too few seeds for intervals: take at least %d.", stat.FewestSeeds)
+)
+
+// summary holds mean and interval of the values of a quantity.
+type summary struct {
+	Mean float64  `json:"value"` // mean of the values
+	Low  *float64 `json:"low"`   // of the 95% interval of the mean, by Student's t-distribution; null below three values
+	High *float64 `json:"high"`  // of that interval; null below three values
+	N    int      `json:"n"`     // number of values
+}
+
+// summarize summarizes values with an interval of a level; zero means 95%.
+func summarize(values []float64, of stat.Range, level float64) summary {
+	s := stat.NewOverSeeds(values, 1-cmp.Or(level, 1-significance), of)
+	return summary{Mean: s.Mean, Low: s.Low, High: s.High, N: s.N}
+}
+
+// compareRuns makes a comparison for each kind of run.
+func compareRuns(found []*runs.Run) []*comparison {
+	var list []*comparison
+	for _, kind := range runs.Kinds() {
+		c := &comparison{Kind: kind.Name, kind: kind, Differs: []comparedSetting{}, Rows: []comparedQuantity{}}
+		c.addRuns(slices.DeleteFunc(slices.Clone(found), func(r *runs.Run) bool { return r.Kind != kind }))
+		if len(c.Columns) == 0 {
+			continue
+		}
+		c.nameColumns()
+		c.findDifferences()
+		c.compareQuantities()
+		list = append(list, c)
+	}
+	return list
+}
+
+// addRuns sorts runs into columns.
+func (c *comparison) addRuns(list []*runs.Run) {
+	place, outcomes := map[string]int{}, map[string]bool{}
+	for _, r := range list {
+		settings := r.ColumnSettings()
+		print := r.Fingerprint(settings)
+		k, known := place[print]
+		if !known {
+			k = len(c.Columns)
+			place[print] = k
+			c.Columns = append(c.Columns, comparedColumn{Ended: r.Ended, Seeds: []int64{}, Copies: []string{}, settings: settings})
+		}
+		col := &c.Columns[k]
+		same := fmt.Sprint(k, r.Manifest.Seed, r.Outcome)
+		if r.Outcome != "" && outcomes[same] {
+			col.Copies = append(col.Copies, r.Path)
+			continue
+		}
+		outcomes[same] = true
+		col.add(r)
+	}
+}
+
+func (c *comparedColumn) add(r *runs.Run) {
+	c.runs, c.Runs = append(c.runs, r), append(c.Runs, r.Path)
+	for _, q := range r.Quantities {
+		for _, seed := range q.Seeds {
+			if !slices.Contains(c.Seeds, seed) {
+				c.Seeds = append(c.Seeds, seed)
+			}
+		}
+	}
+}
+
+// nameColumns names each column after the folders of its runs: by the common part of their names
+// or, where two would have the same name, by the path of the first.
+func (c *comparison) nameColumns() {
+	for k := range c.Columns {
+		c.Columns[k].Name = runs.CommonName(c.Columns[k].Runs)
+	}
+	for _, col := range c.sameNamed() {
+		if !col.Ended {
+			col.Name += ", " + StateWord(false)
+		}
+	}
+	for _, col := range c.sameNamed() {
+		col.Name = col.Runs[0]
+		if more := len(col.Runs) - 1; more > 0 {
+			col.Name += fmt.Sprintf(" and %d more", more)
+		}
+	}
+}
+
+// sameNamed lists the columns whose name another column has too.
+func (c *comparison) sameNamed() []*comparedColumn {
+	count := map[string]int{}
+	for _, col := range c.Columns {
+		count[col.Name]++
+	}
+	var list []*comparedColumn
+	for k := range c.Columns {
+		if count[c.Columns[k].Name] > 1 {
+			list = append(list, &c.Columns[k])
+		}
+	}
+	return list
+}
+
+// findDifferences lists the configuration keys that differ between columns.
+func (c *comparison) findDifferences() {
+	keys := map[string]bool{}
+	for _, col := range c.Columns {
+		for key := range col.settings {
+			keys[key] = true
+		}
+	}
+	for key := range keys {
+		d := comparedSetting{Key: key}
+		for _, col := range c.Columns {
+			if text, given := col.settings[key]; given {
+				d.Values = append(d.Values, &text)
+			} else {
+				d.Values = append(d.Values, nil)
+			}
+		}
+		if slices.ContainsFunc(d.Values, func(v *string) bool { return !sameText(v, d.Values[0]) }) {
+			c.Differs = append(c.Differs, d)
+		}
+	}
+	slices.SortFunc(c.Differs, func(a, b comparedSetting) int { return strings.Compare(a.Key, b.Key) })
+}
+
+func sameText(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+
+// compareQuantities makes a row for each quantity, in the order in which the runs have them.
+func (c *comparison) compareQuantities() {
+	place := map[string]int{}
+	for k := range c.Columns {
+		for _, r := range c.Columns[k].runs {
+			for _, q := range r.Quantities {
+				at, known := place[q.Name]
+				if !known {
+					at = len(c.Rows)
+					place[q.Name] = at
+					c.Rows = append(c.Rows, comparedQuantity{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), Cells: make([]*comparedValue, len(c.Columns)), of: q.Range(), level: q.Level})
+				}
+				c.Rows[at].add(k, q.Values)
+			}
+		}
+	}
+	parallel.Do(len(c.Rows), 0, func(k int) { c.Rows[k].test() })
+}
+
+func (q *comparedQuantity) add(column int, values []float64) {
+	if q.Cells[column] == nil {
+		q.Cells[column] = &comparedValue{}
+	}
+	q.Cells[column].values = append(q.Cells[column].values, values...)
+}
+
+// significance is the level below which a difference is significant. Several columns compared with
+// the first share it (Bonferroni 1936); otherwise one of twenty would seem different by chance.
+const significance = 0.05
+
+// test summarises the cells of a row and tests each against the first.
+func (q *comparedQuantity) test() {
+	for _, cell := range q.Cells {
+		if cell != nil {
+			cell.summary = summarize(cell.values, q.of, q.level)
+		}
+	}
+	first := q.Cells[0]
+	if q.Better == "" || first == nil {
+		return
+	}
+	for _, cell := range q.Cells[1:] {
+		if cell != nil {
+			chance := stat.Permutation(first.values, cell.values, 1)
+			cell.Chance, cell.Inside = &chance, chance > significance/float64(len(q.Cells)-1)
+			cell.same = constant(append(slices.Clone(first.values), cell.values...))
+		}
+	}
+}
+
+func constant(values []float64) bool {
+	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
+}
+
+// cell is the mean, with its interval where the values differ.
+func (s summary) cell(unit string) document.Cell {
+	c := document.Value(s.Mean, unit)
+	if s.Low != nil && *s.Low < *s.High {
+		c.Low, c.High = s.Low, s.High
+	}
+	return c
+}

@@ -1,0 +1,258 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/internal/stat"
+	"graft/report/document"
+)
+
+// maxColumns is the largest number of columns side by side; of more each has a line.
+const maxColumns = 6
+
+// settingWidth is the width of all columns of settings side by side, in characters, and
+// lineSettingWidth that of each where runs have a line. Longer lists take several lines.
+const (
+	settingWidth     = 120
+	lineSettingWidth = 40
+)
+
+// maxLines is the number of lines of runs shown without --all.
+const maxLines = 30
+
+// write adds the comparison: first the settings that differ, then the quantities.
+func (c *comparison) write(d *document.Document, all bool) {
+	if n := c.count(); n == 1 {
+		d.Head("1 %s", c.kind.Title)
+	} else {
+		d.Head("%d %s", n, c.kind.Titles)
+	}
+	if len(c.Columns) > maxColumns {
+		c.writeLines(d, all)
+	} else {
+		d.Show(c.settingsTable())
+		d.Show(c.outcomeTable())
+	}
+	d.Say(c.remarks(all)...)
+}
+
+// count is the number of runs, copies included.
+func (c *comparison) count() (n int) {
+	for _, col := range c.Columns {
+		n += len(col.Runs) + len(col.Copies)
+	}
+	return n
+}
+
+// settingsTable has a line for each configuration key that differs between columns.
+func (c *comparison) settingsTable() *document.Table {
+	t := document.NewTable("differs in")
+	for _, col := range c.Columns {
+		t.Given(col.Name, false).Wrap(settingWidth / len(c.Columns))
+	}
+	for _, diff := range c.Differs {
+		cells := []any{diff.Key}
+		for _, v := range diff.Values {
+			cells = append(cells, settingCell(v))
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+func settingCell(v *string) document.Cell {
+	switch {
+	case v == nil:
+		return document.Missing()
+	case *v == "":
+		return document.Text(`""`)
+	}
+	return document.Text(*v)
+}
+
+// outcomeTable has a line for each quantity.
+func (c *comparison) outcomeTable() *document.Table {
+	t := document.NewTable("outcome", "unit")
+	seeds, ended := []any{"seeds", ""}, []any{"state", ""}
+	for _, col := range c.Columns {
+		t.Given(col.Name, true)
+		seeds, ended = append(seeds, len(col.Seeds)), append(ended, StateWord(col.Ended))
+	}
+	t.Add(seeds...)
+	if c.open() {
+		t.Add(ended...)
+	}
+	for _, q := range c.Rows {
+		if q.everywhere() {
+			continue
+		}
+		cells := []any{words(q.Quantity), document.UnitText(q.Unit)}
+		for _, one := range q.Cells {
+			cell := q.cell(one)
+			if cell.After == "" { // aligned with those that have a mark
+				cell.After = strings.Repeat(" ", len(noiseMark))
+			}
+			cells = append(cells, cell)
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// open reports whether the runs of a column have not ended.
+func (c *comparison) open() bool {
+	return slices.ContainsFunc(c.Columns, func(col comparedColumn) bool { return !col.Ended })
+}
+
+// words is the name of a quantity in words.
+func words(quantity string) string { return strings.ReplaceAll(quantity, "_", " ") }
+
+// quantityText is a quantity with its value and unit.
+func quantityText(name string, v float64, unit string) string {
+	return strings.TrimSpace(words(name) + " " + document.ValueText(v, unit) + " " + document.UnitText(unit))
+}
+
+// everywhere reports whether a quantity is the same in all of several columns.
+func (q *comparedQuantity) everywhere() bool {
+	var values []float64
+	for _, one := range q.Cells {
+		if one == nil {
+			return false
+		}
+		values = append(values, one.values...)
+	}
+	return len(q.Cells) > 1 && constant(values)
+}
+
+// shared names the quantities that are the same in all columns.
+func (c *comparison) shared() string {
+	var list []string
+	for k := range c.Rows {
+		if q := &c.Rows[k]; q.everywhere() {
+			list = append(list, quantityText(q.Quantity, q.Cells[0].Mean, q.Unit))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "the same in all: " + strings.Join(list, ", ")
+}
+
+// noiseMark follows values that do not differ significantly from the first column.
+const noiseMark = " ~"
+
+func (q *comparedQuantity) cell(one *comparedValue) document.Cell {
+	if one == nil {
+		return document.Missing()
+	}
+	cell := one.cell(q.Unit)
+	if one.Inside && !one.same {
+		cell.After = noiseMark
+	}
+	return cell
+}
+
+// StateWord is the state of a run in reports.
+func StateWord(ended bool) string {
+	if ended {
+		return "ended"
+	}
+	return "not ended"
+}
+
+// writeLines adds a line for each column, with settings and quantities.
+func (c *comparison) writeLines(d *document.Document, all bool) {
+	t := document.NewTable("runs").Numbers("", "", "seeds")
+	open := c.open()
+	if open {
+		t.Texts("state")
+	}
+	for _, diff := range c.Differs {
+		t.Given(diff.Key, false).Wrap(lineSettingWidth)
+	}
+	var rows []*comparedQuantity
+	for k := range c.Rows {
+		if q := &c.Rows[k]; q.Better != "" && !q.everywhere() {
+			rows = append(rows, q)
+			t.Numbers(q.Unit, "", words(q.Quantity))
+		}
+	}
+	for k, col := range c.Columns {
+		if k == maxLines && !all {
+			t.Add(fmt.Sprintf("… %d more", len(c.Columns)-k))
+			break
+		}
+		cells := []any{col.Name, len(col.Seeds)}
+		if open {
+			cells = append(cells, StateWord(col.Ended))
+		}
+		for _, diff := range c.Differs {
+			cells = append(cells, settingCell(diff.Values[k]))
+		}
+		for _, q := range rows {
+			cells = append(cells, q.cell(q.Cells[k]))
+		}
+		t.Add(cells...)
+	}
+	d.Show(t)
+}
+
+// remarks explain the marks in the tables and name the copies of runs.
+func (c *comparison) remarks(all bool) []string {
+	lines := []string{c.shared()}
+	if len(c.Differs) == 0 && len(c.Columns) == 1 && c.count() > 1 {
+		lines = append(lines, "only seeds and paths differ")
+	}
+	switch {
+	case c.has(func(one *comparedValue) bool { return one.Low != nil }):
+		lines = append(lines, seedIntervals)
+	case c.has(func(one *comparedValue) bool { return one.N > 1 }):
+		lines = append(lines, fewSeeds)
+	}
+	if c.has(func(one *comparedValue) bool { return one.Inside && !one.same }) {
+		lines = append(lines, c.noise())
+	}
+	if len(c.Columns) > maxLines && !all {
+		lines = append(lines, "--all shows every line")
+	}
+	for _, col := range c.Columns {
+		lines = append(lines, col.copies())
+	}
+	return lines
+}
+
+// copies names the folders with copies of a run of the column; empty without any.
+func (c *comparedColumn) copies() string {
+	switch n := len(c.Copies); n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%s: one folder has a copy of the same run, which is not counted: %s", c.Name, c.Copies[0])
+	default:
+		return fmt.Sprintf("%s: %d folders have copies of the same runs, which are not counted: %s", c.Name, n, document.SomeOf(c.Copies, 3))
+	}
+}
+
+// noise explains the mark and says how many seeds a significant difference needs.
+func (c *comparison) noise() string {
+	first, fewest := c.Columns[0], len(c.Columns[0].Seeds)
+	for _, col := range c.Columns[1:] {
+		fewest = min(fewest, len(col.Seeds))
+	}
+	text := fmt.Sprintf("~ is no significant difference from %s: chance alone separates the values as much in more than 1 of %.0f cases", first.Name, float64(len(c.Columns)-1)/significance)
+	if n := stat.SamplesNeeded(significance / float64(len(c.Columns)-1)); fewest < n {
+		text += fmt.Sprintf("; with fewer than %d seeds in each column no difference is significant", n)
+	}
+	return text
+}
+
+func (c *comparison) has(is func(*comparedValue) bool) bool {
+	for _, q := range c.Rows {
+		if slices.ContainsFunc(q.Cells, func(one *comparedValue) bool { return one != nil && is(one) }) {
+			return true
+		}
+	}
+	return false
+}

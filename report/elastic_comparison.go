@@ -1,0 +1,77 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"graft/internal/stat"
+	"graft/report/document"
+	"graft/report/runs"
+)
+
+// PrintElasticComparison writes the comparison for people.
+func PrintElasticComparison(c *runs.ElasticComparison, w io.Writer) error {
+	d := &document.Document{}
+	writeElasticComparison(c, d)
+	if c.Folder != "" {
+		d.Say("results in " + c.Folder)
+	}
+	return d.Print(w)
+}
+
+func writeElasticComparison(c *runs.ElasticComparison, d *document.Document) {
+	t := document.NewTable("scheduler").Numbers("", "", "rank", "seeds").Numbers("", "%.2f", "mean JCT").Numbers("", "", "95%").Numbers("", "%.3f", "over bound").
+		Numbers("", "", "difference", "better", "ties")
+	var left []string
+	for _, s := range c.Standings {
+		seeds := document.Missing()
+		if s.Seeds > 0 {
+			seeds = document.Value(float64(s.Seeds), "")
+		}
+		if s.Mean == nil {
+			left = append(left, fmt.Sprintf("%s (%d)", s.Scheduler, s.Left))
+			t.Add(s.Scheduler, document.Missing(), seeds, document.Missing(), document.Missing(), document.Missing(), document.Missing(), document.Missing(), document.Missing())
+			continue
+		}
+		difference, better, ties := document.Missing(), document.Missing(), document.Missing()
+		if s.Scheduler != c.Against {
+			better, ties = document.Value(float64(s.Better), "").Then(" of %d", len(s.Times)), document.Value(float64(s.Ties), "")
+		}
+		if s.Difference != nil {
+			difference = document.Value(s.Difference.Mean, "").As("%+.2f")
+			difference.Low, difference.High = &s.Difference.Low, &s.Difference.High
+		}
+		t.Add(s.Scheduler, s.Rank, seeds, *s.Mean, timeInterval(s.Interval), *s.Excess, difference, better, ties)
+	}
+	d.Show(t)
+	d.Say(fmt.Sprintf("Times in slots of %g s, scaling %s, on %s; the mean lower bound, which no scheduler goes below, is %.2f. DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and seeds.",
+		c.Slot, c.Scaling, document.Plural(len(c.Bounds), "workload"), stat.Mean(c.Bounds), c.Against),
+		"Schedulers that do not differ from the best of a rank beyond noise share it.")
+	if len(left) > 0 {
+		d.Say("Jobs were left by: " + strings.Join(left, ", ") + "; the numbers are of simulations.")
+	}
+}
+
+func timeInterval(i *stat.Interval) document.Cell {
+	if i == nil {
+		return document.Missing()
+	}
+	return document.Between(&i.Low, &i.High, "").As("%.2f")
+}
+
+// elasticComparisonDetail is the outcome of a comparison of schedulers of elastic jobs.
+type elasticComparisonDetail struct{ *runs.ElasticComparison }
+
+func readElasticComparisonDetail(r *runs.Run, _ bool) (Detail, error) {
+	o, err := runs.OutcomeOf[runs.ElasticComparison](r)
+	if o == nil || err != nil {
+		return nil, err
+	}
+	return &elasticComparisonDetail{o}, nil
+}
+
+func (e *elasticComparisonDetail) write(d *document.Document) {
+	d.Head("schedulers")
+	writeElasticComparison(e.ElasticComparison, d)
+}

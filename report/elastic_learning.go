@@ -1,0 +1,92 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"graft/cluster/node/agent"
+	"graft/internal/stat"
+	"graft/report/document"
+	"graft/report/runs"
+)
+
+// PrintElasticLearning writes the outcome for people.
+func PrintElasticLearning(o *runs.ElasticLearningOutcome, w io.Writer) error {
+	d := &document.Document{}
+	writeElasticLearning(o, d)
+	return d.Print(w)
+}
+
+func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) {
+	name, digits := "mean JCT", "%.2f"
+	if o.Unit == document.UnitShare {
+		name, digits = "blocked", "%.4f"
+	}
+	seeds := (&document.Table{}).Numbers("", "", "seed", "steps").Numbers("", digits, name).Numbers("", "", "after step").Texts("stop reason")
+	var times []float64
+	for _, s := range o.Seeds {
+		seeds.Add(s.Seed, s.Steps, s.JCT, s.BestAt, s.Ended)
+		times = append(times, s.JCT)
+	}
+	d.Show(seeds)
+	others := document.NewTable("scheduler").Numbers("", digits, name).Numbers("", "%.2f", "over bound")
+	learned := stat.Mean(times)
+	over := func(mean float64) document.Cell {
+		if o.Bound == 0 {
+			return document.Missing()
+		}
+		return document.Value(mean/o.Bound, "")
+	}
+	others.Add("learned, mean of seeds", learned, over(learned))
+	for _, name := range slices.SortedFunc(maps.Keys(o.Rivals), func(a, b string) int { return cmp.Or(cmp.Compare(o.Rivals[a], o.Rivals[b]), cmp.Compare(a, b)) }) {
+		others.Add(name, o.Rivals[name], over(o.Rivals[name]))
+	}
+	d.Show(others)
+	bound := fmt.Sprintf(" No scheduler has a mean below %.2f.", o.Bound)
+	if o.Bound == 0 {
+		bound = ""
+	}
+	d.Say(fmt.Sprintf("%s, on the %s of validation, by which the best were chosen: %s compares on workloads that no learner has seen.%s The best seed is %d.",
+		measure(o.Unit), document.Plural(o.Choose, "workload"), comparedBy(o.Unit), bound, o.Best))
+}
+
+// measure names the quantity of a unit.
+func measure(unit string) string {
+	switch unit {
+	case agent.EnergyDelay.Unit():
+		return "Energy times mean completion time in kJ s"
+	case document.UnitShare:
+		return "Shares of the jobs that are blocked"
+	}
+	return "Times in " + cmp.Or(unit, document.UnitSlots)
+}
+
+// comparedBy names the command that compares schedulers whose times have a unit.
+func comparedBy(unit string) string {
+	switch unit {
+	case "", document.UnitSlots:
+		return "'graft evaluate'"
+	case document.UnitShare:
+		return "'graft fabric run'"
+	}
+	return "'graft node simulate'"
+}
+
+// elasticLearningDetail is the outcome of learning schedulers of elastic jobs.
+type elasticLearningDetail struct{ *runs.ElasticLearningOutcome }
+
+func readElasticLearningDetail(r *runs.Run, _ bool) (Detail, error) {
+	o, err := runs.OutcomeOf[runs.ElasticLearningOutcome](r)
+	if o == nil || err != nil {
+		return nil, err
+	}
+	return &elasticLearningDetail{o}, nil
+}
+
+func (e *elasticLearningDetail) write(d *document.Document) {
+	d.Head("schedulers that learn")
+	writeElasticLearning(e.ElasticLearningOutcome, d)
+}

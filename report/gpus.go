@@ -1,0 +1,68 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"graft/internal/telemetry"
+	"graft/report/document"
+)
+
+// GPUs shows what does not change.
+func GPUs(list []telemetry.State) *document.Table {
+	t := (&document.Table{}).Numbers("", "", "GPU").Texts("name", "UUID").Numbers("", "%.0f", "MiB").Texts("MIG", "compute mode")
+	for _, s := range list {
+		mig := any(document.Missing())
+		if on, known := s.MIG.Get(); known {
+			mig = map[bool]string{false: "off", true: "on"}[on]
+		}
+		t.Add(s.Index, Word(s.Name), Word(s.UUID), Optional(s.MemoryMiB), mig, Word(s.ComputeMode))
+	}
+	return t
+}
+
+// Readings shows a reading of each GPU.
+func Readings(list []telemetry.State) *document.Table {
+	t := (&document.Table{}).Numbers("", "", "GPU").Numbers("", "%.0f", "busy %", "MiB in use").Numbers("", "%.1f", "W").Numbers("", "%.0f", "J", "°C", "SM MHz", "memory MHz").Texts("reduced clock", "processes")
+	for _, s := range list {
+		r := &s.Reading
+		throttle, processes := any(document.Missing()), any(document.Missing())
+		if reasons, known := r.Throttle.Get(); known {
+			throttle = reasons.String()
+		}
+		if all, known := r.Processes.Get(); known {
+			processes = processText(all)
+		}
+		t.Add(s.Index, Optional(r.UtilizationPercent), Optional(r.MemoryUsedMiB), Optional(r.PowerWatts), Optional(r.EnergyJoules), Optional(r.TemperatureCelsius), Optional(r.SMClockMHz), Optional(r.MemoryClockMHz), throttle, processes)
+	}
+	return t
+}
+
+func processText(all []telemetry.Process) string {
+	var texts []string
+	for _, p := range all {
+		memory := "-"
+		if v, known := p.MemoryMiB.Get(); known {
+			memory = fmt.Sprintf("%.0f", v)
+		}
+		texts = append(texts, fmt.Sprintf("%d: %s MiB", p.PID, memory))
+	}
+	return cmp.Or(strings.Join(texts, ", "), "none")
+}
+
+// Optional is a number of a table.
+func Optional(o telemetry.Optional[float64]) document.Cell {
+	if v, known := o.Get(); known {
+		return document.Value(v, "")
+	}
+	return document.Missing()
+}
+
+// Word is a text of a table; an empty one is unknown.
+func Word(text string) any {
+	if text == "" {
+		return document.Missing()
+	}
+	return text
+}

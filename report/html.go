@@ -1,0 +1,53 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/page"
+)
+
+// CountFigures counts the figures on a page.
+func CountFigures(p *page.Page) (n int) {
+	for _, s := range p.Sections {
+		for _, part := range s.Parts {
+			n += len(part.Figures)
+		}
+	}
+	return n
+}
+
+// headBytes is the length of the beginning by which a page of graft's is recognised.
+const headBytes = 1024
+
+// CheckReplace is an error where a file exists that is no page of graft's, unless force is set.
+func CheckReplace(fsys files.FS, path string, force bool) error {
+	info, err := fsys.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("report option html: %w", err)
+	case !info.Mode().IsRegular():
+		return failure.With(failure.Usage, fmt.Errorf("report option html: %s is no file; name one, such as %s", path, "report.html"))
+	case force:
+		return nil
+	}
+	file, err := fsys.Open(path)
+	if err != nil {
+		return fmt.Errorf("report option html: %w", err)
+	}
+	defer file.Close()
+	head, err := io.ReadAll(io.LimitReader(file, headBytes))
+	if err != nil {
+		return fmt.Errorf("report option html: %w", err)
+	}
+	if !page.IsPage(head) {
+		return failure.With(failure.Usage, fmt.Errorf("report option html: %s is there and no page of graft's; name another file, or write over it with option force", path))
+	}
+	return nil
+}

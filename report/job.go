@@ -1,0 +1,219 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/report/document"
+	"graft/report/page"
+	"graft/report/runs"
+	"graft/results"
+	"graft/trainer"
+)
+
+// JobDetail holds the events and epochs of a job.
+type JobDetail struct {
+	Events []eventRow `json:"events"` // in the order of time
+	Epochs []epochRow `json:"epochs"` // the last ones; with --all every one
+	// Skipped counts the epochs before them.
+	Skipped int `json:"epochs_before"`
+	// Measured is the measured energy of the job; null before its end, and where an older graft wrote the run.
+	Measured *runs.MeasuredEnergy `json:"measured"`
+}
+
+// eventRow is an event of a job, such as a change of devices or an adaptation.
+type eventRow struct {
+	Time       float64          `json:"time_s"` // of the budget
+	Event      results.JobEvent `json:"event"`  // as trainer.Note names it
+	Action     string           `json:"action"` // empty for none
+	Devices    int              `json:"devices"`
+	Processes  int              `json:"processes"` // that train from then on; zero where the event does not tell
+	Before     int              `json:"parameters_before"`
+	Parameters int              `json:"parameters_after"`
+	Accuracy   *float64         `json:"accuracy_before"` // on the validation images, as last evaluated; null where it was not
+	After      *float64         `json:"accuracy_after"`  // as evaluated next; null where it was not
+	Took       float64          `json:"took_s"`          // of the budget
+	Batch      int              `json:"batch"`           // images in a step from then on; zero where the event does not tell
+	Why        string           `json:"why"`
+}
+
+// epochRow holds the metrics of an epoch.
+type epochRow struct {
+	Epoch      int      `json:"epoch"`  // from 0
+	Time       float64  `json:"time_s"` // of the budget
+	Steps      int64    `json:"steps"`  // in all
+	Loss       float64  `json:"train_loss_nats"`
+	Accuracy   float64  `json:"train_accuracy"`
+	Validation float64  `json:"validation_loss_nats"`
+	Share      float64  `json:"validation_accuracy"`
+	Rate       float64  `json:"learning_rate"`
+	Parameters int      `json:"parameters"`
+	Devices    int      `json:"devices"`
+	Images     int64    `json:"images"`                  // of training, in all; zero means unknown
+	FLOP       float64  `json:"flop"`                    // in all; zero means unknown
+	DeviceTime float64  `json:"device_time_s"`           // in all; zero means unknown
+	Batch      int      `json:"batch"`                   // images in a step at its end; zero means unknown
+	Throughput float64  `json:"throughput_images_per_s"` // of its steps; zero where noise is not measured
+	Efficiency float64  `json:"efficiency"`              // progress of an image beside that of one in the smallest batch; zero where noise is not measured
+	Goodput    float64  `json:"goodput_images_per_s"`    // throughput times efficiency
+	Joules     *float64 `json:"joules"`                  // measured in the epoch; null is unknown
+	Method     string   `json:"energy_method"`           // how it was measured, or why it is unknown; empty where it was not
+}
+
+// lastEpochs is the number of epochs shown without --all.
+const lastEpochs = 5
+
+func readJobDetail(r *runs.Run, all bool) (Detail, error) {
+	rows, notes, err := trainer.ReadHistory(r.Files, r.Path)
+	if err != nil {
+		return nil, err
+	}
+	d := &JobDetail{Events: eventRows(rows, notes), Epochs: []epochRow{}}
+	if !all {
+		d.Skipped = max(0, len(rows)-lastEpochs)
+	}
+	segments, err := runs.ReadEnergy(r.Files, r.Path)
+	if err != nil {
+		return nil, err
+	}
+	energies := runs.EnergyOfEpochs(segments)
+	for _, row := range rows[d.Skipped:] {
+		energy := energies[row.Epoch]
+		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, row.Loss, row.Accuracy, row.Validation.Loss, row.Validation.Accuracy, row.Rate, row.Parameters, row.Devices,
+			row.Images, row.FLOP, row.DeviceTime.Seconds(), row.Batch, row.Throughput, row.Efficiency, row.Goodput, energy.Joules, energy.Method})
+	}
+	if r.Ended {
+		o := &runs.JobOutcome{Outcome: &trainer.Outcome{}}
+		err = results.ReadOutcome(r.Files, r.Path, o)
+		d.Measured = o.Measured
+	}
+	return d, err
+}
+
+// eventRows lists the events with the validation accuracy before and after each.
+func eventRows(rows []trainer.Row, notes []trainer.Note) []eventRow {
+	list := []eventRow{}
+	next := 0
+	for _, n := range notes {
+		for next < len(rows) && rows[next].Time <= n.Time {
+			next++
+		}
+		e := eventRow{Time: n.Time.Seconds(), Event: n.Event, Action: n.Action, Devices: n.Devices, Processes: n.Processes, Before: n.Before, Parameters: n.Parameters, Took: n.Took.Seconds(), Batch: n.Batch, Why: n.Why}
+		if next > 0 || n.Accuracy != 0 {
+			e.Accuracy = &n.Accuracy
+		}
+		if next < len(rows) && n.Event != results.EventEnd {
+			e.After = &rows[next].Validation.Accuracy
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// timelineHead is the heading of the events.
+const timelineHead = "time line"
+
+func (j *JobDetail) write(d *document.Document) {
+	events := (&document.Table{}).Numbers(document.UnitSeconds, "", "time").Texts("event", "action").Numbers("", "", "devices", "parameters before", "after").
+		Numbers(document.UnitShare, "", "accuracy before", "after").Numbers(document.UnitSeconds, "%.4f", "took")
+	for _, e := range j.Events {
+		events.Add(e.Time, e.Event, e.what(), e.Devices, e.Before, e.Parameters, e.Accuracy, e.After, orMissing(e.Took))
+	}
+	d.Head(timelineHead)
+	d.Show(events)
+	if j.Skipped > 0 {
+		d.Head("last %d of %s", len(j.Epochs), document.Plural(j.Skipped+len(j.Epochs), "epoch"))
+	} else {
+		d.Head("%s", document.Plural(len(j.Epochs), "epoch"))
+	}
+	epochs := (&document.Table{}).Numbers("", "", "epoch").Numbers(document.UnitSeconds, "", "time").Numbers("", "", "steps").Numbers(document.UnitNats, "", "train loss").Numbers(document.UnitShare, "", "accuracy").
+		Numbers(document.UnitNats, "", "validation loss").Numbers(document.UnitShare, "", "accuracy").Numbers("", "%.3g", "rate").Numbers("", "", "parameters", "devices").
+		Numbers(document.UnitSeconds, "", "device time").Numbers(document.UnitGFLOP, "", "flop")
+	adapts := slices.ContainsFunc(j.Epochs, func(e epochRow) bool { return e.Efficiency > 0 })
+	if adapts {
+		epochs.Numbers("", "", "batch").Numbers(document.UnitImages, "%.4g", "throughput").Numbers(document.UnitShare, "", "efficiency").Numbers(document.UnitImages, "%.4g", "goodput")
+	}
+	measured := slices.ContainsFunc(j.Epochs, func(e epochRow) bool { return e.Method != "" })
+	if measured {
+		epochs.Numbers("J", "%.4g", "energy").Texts("measured by")
+	}
+	for _, e := range j.Epochs {
+		cells := []any{e.Epoch, e.Time, e.Steps, e.Loss, e.Accuracy, e.Validation, e.Share, e.Rate, e.Parameters, e.Devices, orMissing(e.DeviceTime), orMissing(e.FLOP / 1e9)}
+		if adapts {
+			cells = append(cells, e.Batch, orMissing(e.Throughput), orMissing(e.Efficiency), orMissing(e.Goodput))
+		}
+		if measured {
+			cells = append(cells, e.Joules, e.Method)
+		}
+		epochs.Add(cells...)
+	}
+	d.Show(epochs)
+	if m := j.Measured; m != nil && m.Joules == nil {
+		d.Say("The energy of the whole job is not known (" + m.Method + ").")
+	}
+}
+
+// orMissing is a number above zero; otherwise it is missing.
+func orMissing(v float64) *float64 {
+	if v > 0 {
+		return &v
+	}
+	return nil
+}
+
+// what is the action of the event or its cause.
+func (e *eventRow) what() string {
+	text := strings.TrimSpace(e.Action + " " + e.Why)
+	if e.Processes > 0 {
+		text = strings.TrimSpace(fmt.Sprintf("%s %d of %s", text, e.Processes, document.Plural(e.Devices, "device")))
+	}
+	return text
+}
+
+// GivenText says in one sentence what weights a job began with.
+func GivenText(g *runs.GivenReport) string {
+	text := fmt.Sprintf("began at %s with weights of %s: %s accuracy on the validation images", document.SecondsText(g.Start), document.Plural(g.Epochs, "epoch"), document.AccuracyText(g.Accuracy))
+	if g.Published != nil {
+		text += fmt.Sprintf(", %s published on the test images", document.AccuracyText(*g.Published))
+	}
+	return text
+}
+
+// hasTimeline is implemented by details with events.
+type hasTimeline interface{ timeline() *page.Timeline }
+
+func (j *JobDetail) timeline() *page.Timeline {
+	t := &page.Timeline{Title: "Events of the job over its time", Unit: "s"}
+	for _, e := range j.Events {
+		name := string(e.Event)
+		if what := e.what(); what != "" {
+			name += " " + what
+		}
+		t.Events = append(t.Events, page.Event{At: e.Time, Name: document.Printable(name), Detail: document.Printable(e.consequences()), Look: e.Event.Traits().Look})
+	}
+	return t
+}
+
+// consequences describes the changes of an event in words.
+func (e *eventRow) consequences() string {
+	list := []string{document.Plural(e.Devices, "device")}
+	if e.Before != e.Parameters {
+		list = append(list, fmt.Sprintf("%s parameters, %s before", whole(e.Parameters), whole(e.Before)))
+	} else {
+		list = append(list, whole(e.Parameters)+" parameters")
+	}
+	switch {
+	case e.Accuracy != nil && e.After != nil:
+		list = append(list, fmt.Sprintf("accuracy %s%% before and %s%% after it", document.ValueText(*e.Accuracy, document.UnitShare), document.ValueText(*e.After, document.UnitShare)))
+	case e.Accuracy != nil:
+		list = append(list, fmt.Sprintf("accuracy %s%%", document.ValueText(*e.Accuracy, document.UnitShare)))
+	}
+	if e.Took > 0 {
+		list = append(list, fmt.Sprintf("took %.4f s", e.Took))
+	}
+	return strings.Join(list, ", ")
+}
+
+// whole separates thousands by no-break spaces.
+func whole(n int) string { return strings.ReplaceAll(document.Thousands(n), " ", "\u00a0") }

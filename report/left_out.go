@@ -1,0 +1,146 @@
+package report
+
+import (
+	"fmt"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/simulation/evaluation"
+	"io"
+	"math"
+	"slices"
+)
+
+// PrintLeftOut writes the report for people.
+func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
+	d := &document.Document{}
+	writeLeftOut(&r, d, "")
+	return d.PrintCompact(w)
+}
+
+// leaveRemark explains regret and what each chooser has seen.
+const leaveRemark = "Regret is in points of accuracy below the best of the table. The best fixed sequence and the policies have seen only the other tables."
+
+// leftOutLead describes what is left out and how many policies learn.
+func leftOutLead(r runs.LeaveOutReport) string {
+	what := map[string]string{"scenario": "one scenario", "network": "the tables of one network", "dataset": "the tables of one dataset", "budget": "the tables of one budget"}[r.LeaveOut]
+	if what == "" {
+		what = "all tables that are held out"
+	} else {
+		what += " left out at a time"
+	}
+	learn := fmt.Sprintf("%d policies learn", r.Seeds)
+	if r.Seeds == 1 {
+		learn = "1 policy learns"
+	}
+	return fmt.Sprintf("%s; %s from the others, for %s scenarios, in up to %s", what, learn, r.For, document.Plural(r.Steps, "step"))
+}
+
+// tuneSentences say which settings were taken, and how often.
+func tuneSentences(r runs.LeaveOutReport) (lines []string) {
+	if len(r.Tried) == 0 {
+		return nil
+	}
+	taken := make([]int, 1+len(r.Tried))
+	for _, g := range r.Groups {
+		taken[g.Tuned[0]]++
+	}
+	text := fmt.Sprintf("settings, by the best within what was learned from: as in the file %s", times(taken[0]))
+	for k, tried := range r.Tried {
+		text += fmt.Sprintf(", %s %s", document.Printable(tried), times(taken[k+1]))
+	}
+	return []string{text}
+}
+
+// times counts, in words.
+func times(n int) string { return document.Plural(n, "time") }
+
+// leftOutSentences has a sentence for each policy with a difference.
+func leftOutSentences(r runs.LeaveOutReport) (lines []string) {
+	for _, s := range r.Standings {
+		if s.Role != evaluation.RoleBaseline && s.Difference != nil {
+			lines = append(lines, leftOutSentence(r, s))
+		}
+	}
+	return lines
+}
+
+// leftOutSentence describes the difference of a policy from the best fixed sequence and its
+// significance.
+func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
+	d := s.Difference
+	more := "more"
+	if d.Mean < 0 {
+		more = "less"
+	}
+	if d.OverTables == nil {
+		return fmt.Sprintf("%s: %.2f points %s regret than %s, in one table", document.Printable(s.Policy), math.Abs(d.Mean), more, rivalText(r.Against))
+	}
+	text := fmt.Sprintf("%s: %.2f points %s regret than %s, 95%% interval over tables %s, p %s by a sign-flip test: ", document.Printable(s.Policy),
+		math.Abs(d.Mean), more, rivalText(r.Against), intervalCell(d.OverTables), pText(d.Chance))
+	switch {
+	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
+		return text + "zero lies inside, so the difference is not significant"
+	case d.Inside:
+		return text + fmt.Sprintf("zero lies outside, but the noise of the tables alone has a standard deviation of %.2f: the difference is not significant", d.Noise)
+	}
+	return text + fmt.Sprintf("zero lies outside, and the noise of the tables alone has a standard deviation of no more than %.2f", d.Noise)
+}
+
+// pText is a p-value.
+func pText(p float64) string {
+	if p < 0.001 {
+		return "below 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+// rivalText names the rival that differences are relative to.
+func rivalText(name string) string {
+	if name == "best fixed" {
+		return "the best fixed sequence of the other tables"
+	}
+	if name == "never" || name == "random" {
+		return name
+	}
+	return "the " + name + " of the other tables"
+}
+
+// groupTable has a line for each group.
+func groupTable(r runs.LeaveOutReport) *document.Table {
+	var names []string
+	for _, s := range r.Standings {
+		if s.Role != evaluation.RoleBaseline || slices.Contains(runs.ShownBaselines, s.Policy) {
+			names = append(names, s.Policy)
+		}
+	}
+	t := document.NewTable("left out").Numbers("", "", append(names, "noise", "floor")...)
+	for _, g := range r.Groups {
+		cells := []any{g.Group}
+		for _, name := range names {
+			if regret, ok := r.Mean(name, g.Group); ok {
+				cells = append(cells, points(regret))
+			} else {
+				cells = append(cells, document.Missing())
+			}
+		}
+		noise, floor := r.MeanNoise(g.Group)
+		t.Add(append(cells, points(noise), points(floor))...)
+	}
+	return t
+}
+
+// leftOutHead is the heading of what policies learned from other tables are worth.
+const leftOutHead = "on tables that were left out"
+
+// writeLeftOut adds the report of policies that learned from other tables, which are named with
+// the suffix.
+func writeLeftOut(r *runs.LeaveOutReport, d *document.Document, suffix string) {
+	d.Say(leftOutLead(*r))
+	d.Break()
+	d.Show(groupTable(*r))
+	writeStandings(d, r.Comparison, suffix)
+	d.Break()
+	d.Say(append(tuneSentences(*r), leftOutSentences(*r)...)...)
+	d.Break()
+	d.Say(leaveRemark, tooFew(len(r.Groups), r.LeaveOut+"s"))
+}

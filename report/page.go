@@ -1,0 +1,166 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"graft/internal/parallel"
+	"graft/report/document"
+	"graft/report/page"
+	"graft/report/runs"
+)
+
+const (
+	// MaxPageRuns is the number of runs up to which each has a section. A page of more shows the
+	// comparison only, unless all are requested.
+	MaxPageRuns = 12
+	// maxPageRows is the number of rows of a table on a page, unless all are requested.
+	maxPageRows = 200
+)
+
+// Page makes the page of runs: the comparison of several, then a section for each. Without all it
+// shortens long tables and lists; more names the command that shows them.
+func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version string) (*page.Page, *Report, error) {
+	r, err := New(found, skipped, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := &pageBuilder{report: r, all: all, more: more}
+	p := &page.Page{Title: "Report of " + document.Plural(len(found), "run"), Version: version}
+	if len(found) == 1 {
+		p.Title = found[0].Heading()
+	} else {
+		p.Lead = "What differs comes first, then each run by itself. Nothing is ranked."
+	}
+	p.Sections = append(p.Sections, b.leftOut()...)
+	few := all || len(found) <= MaxPageRuns
+	for _, c := range r.Comparisons {
+		if c.count() > 1 || !few {
+			p.Sections = append(p.Sections, b.comparison(c))
+		}
+	}
+	if !few {
+		p.Lead = fmt.Sprintf("What differs comes first, then what came out. Nothing is ranked. More than %d runs have no section each; %s gives them one.", MaxPageRuns, more)
+		return p, r, nil
+	}
+	sections := make([][]page.Section, len(found))
+	parallel.Do(len(found), 0, func(k int) { sections[k] = b.run(k, found[k]) })
+	for _, list := range sections {
+		p.Sections = append(p.Sections, list...)
+	}
+	return p, r, nil
+}
+
+// pageBuilder builds the sections of a page.
+type pageBuilder struct {
+	report *Report
+	all    bool
+	more   string // command that shows all
+}
+
+// leftOut is a section of skipped folders; nil without any.
+func (b *pageBuilder) leftOut() []page.Section {
+	if len(b.report.Skipped) == 0 {
+		return nil
+	}
+	var lines []string
+	for _, s := range b.report.Skipped {
+		lines = append(lines, strings.Split(document.PrintableLines(s.Line()), "\n")...)
+	}
+	return []page.Section{{Title: "Left out", Parts: []page.Part{{Sentences: lines}}}}
+}
+
+// comparison is the section that compares runs of a kind.
+func (b *pageBuilder) comparison(c *comparison) page.Section {
+	d := &document.Document{}
+	c.write(d, true)
+	var list []*runs.Run
+	for _, col := range c.Columns {
+		list = append(list, col.runs...)
+	}
+	s := page.Section{Title: "Comparison"}
+	if len(d.Blocks) > 0 && d.Blocks[0].Heading != "" {
+		s.Title = "Comparison of " + document.Printable(d.Blocks[0].Heading)
+		d.Blocks = d.Blocks[1:]
+	}
+	s.Parts = append(b.parts(d, nil), figureParts(list, true)...)
+	return s
+}
+
+// run builds the sections of a run: one among others, several for a single run, and one for each
+// run that is a part of it.
+func (b *pageBuilder) run(k int, r *runs.Run) []page.Section {
+	detail, err := b.detail(r)
+	parts := b.about(&b.report.Runs[k], r, detail, err)
+	below := b.below(r)
+	if len(b.report.Runs) > 1 {
+		return append([]page.Section{{Title: r.Heading(), Parts: parts}}, below...)
+	}
+	return append(divided(parts), below...)
+}
+
+// about builds all parts of a run's section.
+func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err error) []page.Part {
+	about := &document.Document{}
+	report.write(about)
+	about.Blocks = about.Blocks[1:] // the section has this title
+	parts := b.parts(about, nil)
+	if err != nil {
+		parts = append(parts, page.Part{Sentences: strings.Split("Not all of it can be read: "+document.PrintableLines(err.Error()), "\n")})
+	}
+	parts = append(parts, figureParts([]*runs.Run{r}, false)...)
+	if detail != nil {
+		seen := &document.Document{}
+		detail.write(seen)
+		line, _ := detail.(hasTimeline)
+		parts = append(parts, b.parts(seen, line)...)
+	}
+	return append(parts, repeatParts(report, r)...)
+}
+
+// below has a section for each run of a pipeline; of many only if all are requested. Parts that
+// cannot be read are among the skipped folders.
+func (b *pageBuilder) below(r *runs.Run) (list []page.Section) {
+	if r.Kind != runs.PipelineKind {
+		return nil
+	}
+	l, err := runs.ReadJournal(r.Files, filepath.Join(r.Path, runs.JournalFile))
+	if err != nil {
+		return nil
+	}
+	all, _ := l.Parts(r.OpenPart)
+	if len(all) > MaxPageRuns && !b.all {
+		return []page.Section{{Title: "Runs of " + document.Printable(r.Path), Parts: []page.Part{{Sentences: []string{fmt.Sprintf("More than %d runs have no section each; --all gives them one.", MaxPageRuns)}}}}}
+	}
+	for _, p := range all {
+		if p.Run == nil {
+			continue
+		}
+		report := NewRunReport(p.Run)
+		detail, err := DetailOf(p.Run, true)
+		list = append(list, page.Section{Title: p.Run.Heading(), Parts: b.about(&report, p.Run, detail, err)})
+	}
+	return list
+}
+
+func (b *pageBuilder) detail(r *runs.Run) (Detail, error) {
+	if b.report.single != nil {
+		return b.report.detail, nil // its faults stand among what is left out
+	}
+	return DetailOf(r, true)
+}
+
+// divided makes a section of each heading, for the page of a single run.
+func divided(parts []page.Part) []page.Section {
+	list := []page.Section{{Title: "What came out"}}
+	for _, part := range parts {
+		if part.Heading != "" {
+			list = append(list, page.Section{Title: part.Heading})
+			continue
+		}
+		last := &list[len(list)-1]
+		last.Parts = append(last.Parts, part)
+	}
+	return list
+}

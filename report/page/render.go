@@ -1,0 +1,234 @@
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed" // the page's parts
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"graft/report/document"
+	"graft/results"
+)
+
+var (
+	//go:embed page.html
+	layout string
+	//go:embed page.css
+	style string
+	//go:embed page.js
+	script string
+	//go:embed live.js
+	liveScript string // of pages that are served, after script
+)
+
+// generator begins the meta element that names graft.
+const generator = `<meta name="generator" content="graft`
+
+// IsPage reports whether Render wrote a file, by its first 1,000 bytes.
+func IsPage(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("<!DOCTYPE html>")) && bytes.Contains(head, []byte(generator))
+}
+
+// parsed is the layout, read when a page is first written.
+var parsed = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"style":  func() template.HTML { return template.HTML("<style>" + style + "</style>") },
+		"script": func() template.HTML { return template.HTML("<script>" + script + "</script>") },
+		"live":   func() template.HTML { return template.HTML("<script>" + liveScript + "</script>") },
+	}).Parse(layout))
+})
+
+// Policy is the page's Content-Security-Policy: it may run its own script and, if it is
+// served, send requests and forms to its server. The page contains it; a server may send
+// it as a header too.
+func (p *Page) Policy() string {
+	digest := func(script string) string {
+		sum := sha256.Sum256([]byte(script))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	scripts, own := digest(script), "'none'"
+	if p.Live != nil {
+		scripts, own = scripts+" "+digest(liveScript), "'self'"
+	}
+	return "default-src 'none'; style-src 'unsafe-inline'; script-src " + scripts + "; img-src data:; connect-src " + own + "; base-uri 'none'; form-action " + own
+}
+
+// Render writes the page. Equal pages give equal bytes.
+func (p *Page) Render(w io.Writer) error {
+	v, err := p.view()
+	if err != nil {
+		return fmt.Errorf("write page %q: %w", p.Title, err)
+	}
+	var b bytes.Buffer // an error leaves no partial page
+	if err := parsed().Execute(&b, v); err != nil {
+		return fmt.Errorf("write page %q: %w", p.Title, err)
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// The views are the page for its template: with unique ids and names, and numbers as
+// texts.
+type (
+	pageView struct {
+		Title, Lead, Version string
+		Policy               template.HTMLAttr
+		Links                []Link
+		Live                 *liveView
+		Sections             []sectionView
+	}
+	liveView struct {
+		Tag           string
+		Every, Rarely int64 // milliseconds
+	}
+	sectionView struct {
+		ID, Title string
+		Parts     []partView
+	}
+	partView struct {
+		Part
+		Table      *tableView
+		Figures    []figureView
+		Timeline   *timelineView
+		FoldedName string
+	}
+	tableView struct {
+		Name    string
+		Columns []document.Column
+		Rows    []rowView
+		Pick    *Pick
+	}
+	rowView struct {
+		Chosen string // value of the row's box
+		Label  string // of the box
+		Cells  []cellView
+	}
+	cellView struct {
+		Text, Link, Value, Unit string
+		Head                    bool
+		Class                   string
+	}
+	figureView struct {
+		Caption, Description string
+		SVG                  template.HTML
+	}
+)
+
+// viewer makes names and ids that are unique in a page.
+type viewer struct {
+	names  map[string]int
+	styles map[string]bool // styles of figures, which apply to the whole page
+}
+
+func (p *Page) view() (*pageView, error) {
+	v := &viewer{map[string]int{}, map[string]bool{}}
+	view := &pageView{Title: p.Title, Lead: p.Lead, Version: p.Version, Links: p.Links, Live: p.Live.view(), Policy: template.HTMLAttr(`content="` + p.Policy() + `"`)}
+	for k, s := range p.Sections {
+		section := sectionView{ID: fmt.Sprint("section-", k+1), Title: s.Title}
+		for _, part := range s.Parts {
+			shown, err := v.part(s.Title, part)
+			if err != nil {
+				return nil, fmt.Errorf("section %q: %w", s.Title, err)
+			}
+			section.Parts = append(section.Parts, shown)
+		}
+		view.Sections = append(view.Sections, section)
+	}
+	return view, nil
+}
+
+func (l *Live) view() *liveView {
+	if l == nil {
+		return nil
+	}
+	every := cmp.Or(l.Every, time.Second)
+	return &liveView{l.Tag, every.Milliseconds(), max(every, l.Rarely).Milliseconds()}
+}
+
+// once makes a unique name.
+func (v *viewer) once(name string) string {
+	v.names[name]++
+	if n := v.names[name]; n > 1 {
+		return v.once(fmt.Sprintf("%s (%d)", name, n))
+	}
+	return name
+}
+
+func (v *viewer) part(section string, part Part) (partView, error) {
+	shown := partView{Part: part}
+	var err error
+	if part.Table != nil {
+		if shown.Table, err = part.Table.view(); err != nil {
+			return shown, err
+		}
+		shown.Table.Name = v.once(strings.TrimSuffix(section+": "+part.Table.Caption, ": "))
+	}
+	if part.Timeline != nil {
+		shown.Timeline = part.Timeline.view()
+		shown.Timeline.Title = v.once(part.Timeline.Title)
+	}
+	switch {
+	case part.Folded != nil:
+		shown.FoldedName = v.once(section + ": " + part.Folded.Title)
+	case part.Code != "":
+		shown.FoldedName = v.once(section + ": text")
+	}
+	for _, f := range part.Figures {
+		svg, err := v.svg(f.SVG)
+		if err != nil {
+			return shown, fmt.Errorf("figure %q: %w", f.Caption, err)
+		}
+		shown.Figures = append(shown.Figures, figureView{f.Caption, f.Description, svg})
+	}
+	return shown, nil
+}
+
+// longCell is the length in bytes above which a cell wraps.
+const longCell = 32
+
+func (t *Table) view() (*tableView, error) {
+	view := &tableView{Columns: t.Columns, Pick: t.Pick}
+	if t.Pick != nil && len(t.Pick.Values) != len(t.Rows) {
+		return nil, fmt.Errorf("table %q: %d of %d rows say what choosing them means", t.Caption, len(t.Pick.Values), len(t.Rows))
+	}
+	for k, row := range t.Rows {
+		if len(row) != len(t.Columns) {
+			return nil, fmt.Errorf("table %q: row %d has %d cells for %d columns", t.Caption, k+1, len(row), len(t.Columns))
+		}
+		shown := rowView{Cells: make([]cellView, len(row))}
+		for c, cell := range row {
+			shown.Cells[c] = viewOf(cell, t.Columns[c])
+			shown.Cells[c].Head = c == 0 && !t.Columns[0].Number
+		}
+		if t.Pick != nil && t.Pick.Values[k] != "" {
+			shown.Chosen, shown.Label = t.Pick.Values[k], t.Pick.Button+" "+shown.Cells[0].Text
+		}
+		view.Rows = append(view.Rows, shown)
+	}
+	return view, nil
+}
+
+// lookClasses are the CSS classes of looks.
+var lookClasses = map[results.Look]string{results.Up: " up", results.Down: " down", results.Choice: " pick"}
+
+func viewOf(c document.Cell, column document.Column) cellView {
+	v := cellView{Text: strings.TrimRight(c.String(), " "), Link: c.Link}
+	switch {
+	case column.Number:
+		v.Class, v.Value = "n", c.SortKey()
+		if c.Number != nil && column.Unit == "" {
+			v.Unit = cmp.Or(c.Group, c.Unit)
+		}
+	case len(v.Text) > longCell:
+		v.Class = "long" // its words wrap
+	}
+	v.Class = strings.TrimSpace(v.Class + lookClasses[c.Look])
+	return v
+}

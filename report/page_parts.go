@@ -1,0 +1,98 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"graft/report/document"
+	"graft/report/page"
+	"graft/report/runs"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// parts converts the blocks of a document. A timeline precedes its table.
+func (b *pageBuilder) parts(d *document.Document, line hasTimeline) []page.Part {
+	var list []page.Part
+	caption := ""
+	for _, block := range d.Blocks {
+		switch {
+		case block.Heading != "":
+			caption = document.Capitalized(block.Heading)
+			list = append(list, page.Part{Heading: caption})
+			if line != nil && block.Heading == timelineHead {
+				if t := line.timeline(); len(t.Events) > 0 {
+					list = append(list, page.Part{Timeline: t})
+				}
+			}
+		case block.Lines != nil:
+			list = append(list, page.Part{Sentences: strings.Split(document.PrintableLines(strings.Join(block.Lines, "\n")), "\n")})
+		case block.Facts != nil:
+			list = append(list, page.Part{Facts: factsOf(block.Facts)})
+		case block.Table != nil:
+			most := maxPageRows
+			if b.all {
+				most = 0
+			}
+			table, left := block.Table.Middle(most)
+			list = append(list, page.Part{Table: &page.Table{Table: *table, Caption: cmp.Or(caption, strings.ToLower(table.Columns[0].Name))}})
+			if left > 0 {
+				list = append(list, page.Part{Sentences: []string{fmt.Sprintf("%d rows in the middle are left out; %s shows every one.", left, b.more)}})
+			}
+		}
+	}
+	return list
+}
+
+// codeFacts lists the facts that a page shows as code.
+var codeFacts = []string{"command", "configuration", "images"}
+
+func factsOf(pairs [][2]string) []page.Fact {
+	var list []page.Fact
+	for _, pair := range pairs {
+		list = append(list, page.Fact{Name: pair[0], Text: document.Printable(pair[1]), Code: slices.Contains(codeFacts, pair[0])})
+	}
+	return list
+}
+
+// repeatParts lists command, versions, seed and digests that reproduce a run.
+func repeatParts(report *RunReport, r *runs.Run) []page.Part {
+	parts := []page.Part{{Heading: "How to reproduce it"}}
+	if len(report.Command) > 0 {
+		words := make([]string, len(report.Command))
+		for k, word := range report.Command {
+			words[k] = shellWord(document.Printable(word))
+		}
+		parts = append(parts, page.Part{Code: strings.Join(words, " ")})
+	}
+	facts := []page.Fact{}
+	know := func(name, text string, code bool) {
+		if text != "" {
+			facts = append(facts, page.Fact{Name: name, Text: document.Printable(text), Code: code})
+		}
+	}
+	know("graft", report.Graft, false)
+	if report.Seed != nil {
+		know("seed", fmt.Sprint(*report.Seed), false)
+	}
+	know("device", report.where(), false)
+	know("host", report.Host, false)
+	know("configuration, SHA-256", report.Config, true)
+	know("images, SHA-256", report.Data, true)
+	know("folder", report.Path, true)
+	parts = append(parts, page.Part{Facts: facts})
+	if text := r.Configuration(); text != "" {
+		parts = append(parts, page.Part{Folded: &page.Folded{Title: "Configuration, resolved", Text: text}})
+	}
+	return parts
+}
+
+// plainWord matches words that a shell takes without quotes.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
+
+func shellWord(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,172 @@
+package report
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"graft/internal/stat"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/simulation/evaluation"
+)
+
+// Pipeline is the evaluation of a pipeline's policies, to be printed compact.
+func Pipeline(o *runs.PipelineOutcome) *document.Document {
+	d := &document.Document{}
+	writePipeline(o, d, "The policies learned from these tables. On tables that were left out:", "")
+	return d
+}
+
+// seenAll remarks that no table was left out.
+const seenAll = "The policies and the best fixed sequence have seen all these tables: this is no test of either; evaluate.leave_out makes one."
+
+// shownBaselines lists the baselines shown beside the learned policy.
+var shownBaselines = []string{"never", "random", "best fixed", "optimum"}
+
+// scenarioTable has a line for each table.
+func scenarioTable(o *runs.PipelineOutcome) *document.Table {
+	t := document.NewTable("scenario").Numbers("", "", "sequences").Texts("learned sequence").Numbers(document.UnitShare, "%.2f%%", "learned").Numbers(document.UnitShare, "%.2f%%", shownBaselines...)
+	for _, trial := range o.Tables {
+		cells := []any{trial.Scenario, trial.Sequences, "-"}
+		for _, name := range append([]string{o.Learned}, shownBaselines...) {
+			k := slices.IndexFunc(trial.Scores, func(v evaluation.Score) bool { return v.Policy == name })
+			if k < 0 {
+				cells = append(cells, document.Missing())
+				continue
+			}
+			v := trial.Scores[k]
+			if name == o.Learned {
+				cells[2] = strings.Join(v.Sequence, ", ")
+			}
+			cells = append(cells, document.Value(v.Accuracy, "").Then(" (%.2f)", v.Regret))
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// PipelineDetail holds the stages of a pipeline and the evaluation of its policies.
+type PipelineDetail struct {
+	Stages  []pipelineStage       `json:"stages"`  // in their order
+	Outcome *runs.PipelineOutcome `json:"outcome"` // null where it has not ended
+}
+
+// pipelineStage describes the state of a stage.
+type pipelineStage struct {
+	Stage   string          `json:"stage"`     // what it does, such as learn
+	State   runs.StageState `json:"state"`     // waits, begun, done or failed
+	Began   *time.Time      `json:"began"`     // when it was last begun; null where it was never
+	Seconds float64         `json:"seconds"`   // that it took when it was last done
+	Reused  int             `json:"reused"`    // how often it was skipped since
+	Changed bool            `json:"changed"`   // what it made is not there any more as it was
+	Parts   []string        `json:"part_runs"` // folders of the runs that it left
+	Made    []string        `json:"made"`      // what came out of each of them, in words
+	Why     string          `json:"why"`       // it failed; empty where it has not
+}
+
+func readPipelineDetail(r *runs.Run, _ bool) (Detail, error) {
+	l, err := runs.ReadJournal(r.Files, filepath.Join(r.Path, runs.JournalFile))
+	if err != nil {
+		return nil, err
+	}
+	d := &PipelineDetail{Stages: []pipelineStage{}}
+	if r.Ended {
+		if d.Outcome, err = runs.ReadPipelineOutcome(r.Files, r.Path); err != nil {
+			return nil, err
+		}
+	}
+	parts, _ := l.Parts(r.OpenPart) // what is wrong with them was said when the run was read
+	for _, e := range l.Stages {
+		s := pipelineStage{Stage: e.Name, State: e.State, Seconds: e.Seconds, Reused: e.Reused, Why: e.Why, Parts: []string{}, Made: []string{}}
+		if !e.Began.IsZero() {
+			s.Began = &e.Began
+		}
+		if e.State == runs.StageDone {
+			made, err := l.Made(e)
+			s.Changed = err != nil || made != e.Made
+		}
+		for _, p := range parts {
+			if p.Stage == e {
+				s.Parts, s.Made = append(s.Parts, p.Path), append(s.Made, partWords(p))
+			}
+		}
+		d.Stages = append(d.Stages, s)
+	}
+	return d, nil
+}
+
+// maxPartFigures is the number of quantities that describe a part.
+const maxPartFigures = 3
+
+// partWords describes the outcome of a part.
+func partWords(p runs.Part) string {
+	switch {
+	case p.Run != nil:
+	case p.None:
+		return "-"
+	default:
+		return "cannot be read"
+	}
+	var list []string
+	for _, q := range p.Run.Quantities[:min(maxPartFigures, len(p.Run.Quantities))] {
+		list = append(list, quantityText(q.Name, stat.Mean(q.Values), q.Unit))
+	}
+	if !p.Run.Ended {
+		list = append(list, "not ended")
+	}
+	return strings.Join(list, ", ")
+}
+
+// stateWords is the state of a stage, for people.
+func (s *pipelineStage) stateWords() string {
+	switch {
+	case s.Changed:
+		return "changed since"
+	case s.State == runs.StageRunning:
+		return "begun, not ended"
+	}
+	return string(s.State)
+}
+
+func (p *PipelineDetail) write(d *document.Document) {
+	d.Head("stages")
+	t := document.NewTable("stage", "state").Numbers(document.UnitSeconds, "", "took").Numbers("", "", "reused").Texts("run", "outcome")
+	var failed []string
+	for _, s := range p.Stages {
+		cells := []any{s.Stage, s.stateWords(), orMissing(s.Seconds), s.Reused}
+		for k, path := range s.Parts {
+			t.Add(append(cells, path, s.Made[k])...)
+			cells = []any{"", "", "", ""}
+		}
+		if s.Why != "" {
+			failed = append(failed, s.Stage+" failed: "+s.Why)
+		}
+	}
+	d.Show(t)
+	d.Say("REUSED is how often a stage was skipped since it was done, as nothing had changed; TOOK is of the process that ended it.")
+	d.Say(failed...)
+	if p.Outcome == nil {
+		d.Say("No outcome yet: run the same pipeline in the same folder to go on.")
+		return
+	}
+	d.Head("scenarios that were learned from")
+	writePipeline(p.Outcome, d, leftOutHead, " left out")
+}
+
+// writePipeline adds the evaluation of the policies; below the heading leftOut that of what was
+// left out, whose tables are named with the suffix.
+func writePipeline(o *runs.PipelineOutcome, d *document.Document, leftOut, suffix string) {
+	d.Show(scenarioTable(o))
+	d.Say("In parentheses: regret, in points of accuracy below the best of the table.")
+	writeStandings(d, o.Comparison, "")
+	if o.LeftOut == nil {
+		d.Break()
+		d.Say(seenAll, tooFew(len(o.Tables), "tables"))
+		return
+	}
+	d.Head("%s", leftOut)
+	d.Break()
+	writeLeftOut(o.LeftOut, d, suffix)
+}

@@ -1,0 +1,192 @@
+package plot
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/internal/stat"
+	"graft/report/figure"
+	"graft/report/runs"
+)
+
+// drawing is a figure and its name.
+type drawing struct {
+	name   string // suffix of the file name; empty for the only figure of its kind
+	Figure figure.Figure
+}
+
+// Kind is a kind of figure. A new one is a function and a line in [Kinds].
+type Kind struct {
+	Name  string
+	About string // one line, for the help
+	of    []*runs.Kind
+	Many  bool // one figure shows several runs of one kind
+	alone bool // with Many: a single run suffices
+	Draw  func(list []*runs.Run) ([]drawing, error)
+}
+
+// Given holds the inputs of figures beside the runs. The zero value gives none.
+type Given struct {
+	Policy    *Policy  // policy to follow in trees and heat maps of tables; nil for none
+	Threshold *float64 // for transfer; nil is the last value of the first run
+	X         string   // horizontal axis of curves and accuracy: time, device-time or flop; empty is time
+}
+
+// Kinds lists all kinds of figures in drawing order.
+func Kinds(given Given) []Kind {
+	tables := []*runs.Kind{runs.SimulationKind, runs.TableKind, runs.OriginalKind}
+	return []Kind{
+		{Name: "curves", About: "loss, accuracy and speed of a job, of the original's trainings", of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(given.plotCurves)},
+		{Name: "timeline", About: "accuracy over time with each adaptation, up and down", of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(plotTimeline)},
+		{Name: "spent", About: "what a job spent its budget on", of: []*runs.Kind{runs.JobKind}, Draw: single(plotSpent)},
+		{Name: "batch", About: "batch, throughput, efficiency and goodput of a job over time, where noise was measured", of: []*runs.Kind{runs.JobKind}, Draw: single(plotBatch)},
+		{Name: "networks", About: "a job's network before and after surgery", of: []*runs.Kind{runs.JobKind}, Draw: single(plotNetworks)},
+		{Name: "learning", About: "how policies and schedulers learned, with what differs between seeds", of: []*runs.Kind{runs.PoliciesKind, runs.PolicyKind, runs.OriginalKind, runs.ElasticLearningKind}, Draw: single(plotLearning)},
+		{Name: "exploration", About: "how often a policy of the original's explored, by temperature", of: []*runs.Kind{runs.PolicyKind}, Draw: single(plotExploration)},
+		{Name: "bars", About: "accuracy of learned, never, random, best fixed and optimum by scenario", of: []*runs.Kind{runs.PoliciesKind, runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotBars)},
+		{Name: "regret", About: "regret of all that were evaluated, with what differs between tables", of: []*runs.Kind{runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotEvaluation(regretBars))},
+		{Name: "stages", About: "how long the stages of a pipeline took", of: []*runs.Kind{runs.PipelineKind}, Draw: single(plotStages)},
+		{Name: "heat", About: "what a policy does first, by time left and scenario", of: []*runs.Kind{runs.PoliciesKind}, Draw: single(plotHeat)},
+		{Name: "decisions", About: "the same of the policy of --policy, in tables", of: tables, Many: true, alone: true, Draw: given.plotDecisions},
+		{Name: "tree", About: "the tree of actions, with the optimum and a policy's path", of: append(tables, runs.PoliciesKind, runs.PolicyKind), Draw: single(given.plotTrees)},
+		{Name: "ranks", About: "accuracy of all sequences of a table, with what differs between seeds", of: tables, Draw: single(plotRanks)},
+		{Name: "completions", About: "how long jobs of a cluster, or tasks of a machine, take under each scheduler, as shares of them", of: []*runs.Kind{runs.ClusterKind, runs.ElasticKind, runs.AdaptiveKind, runs.NodeKind},
+			Draw: byKind(draws{runs.ClusterKind: withOutcome(plotCompletions), runs.ElasticKind: withOutcome(plotElasticCompletions), runs.AdaptiveKind: withOutcome(plotAdaptiveCompletions), runs.NodeKind: withOutcome(plotNodeCompletions)})},
+		{Name: "allocations", About: "GPUs and jobs of elastic and of adaptive jobs over time, under each scheduler", of: []*runs.Kind{runs.ElasticKind, runs.AdaptiveKind},
+			Draw: byKind(draws{runs.ElasticKind: withOutcome(plotAllocations), runs.AdaptiveKind: withOutcome(plotAdaptiveAllocations)})},
+		{Name: "schedulers", About: "mean completion time of a cluster's jobs, or of a machine's tasks and its product with energy, under each scheduler", of: []*runs.Kind{runs.ClusterKind, runs.ElasticComparisonKind, runs.NodeKind},
+			Draw: byKind(draws{runs.ClusterKind: withOutcome(plotClusterBars), runs.ElasticComparisonKind: withOutcome(plotElasticComparison), runs.NodeKind: withOutcome(plotNodeSchedulers)})},
+		{Name: "blocked", About: "jobs of training steps that are blocked under each decider, and over what varies", of: []*runs.Kind{runs.FabricKind}, Draw: withOutcome(plotFabricBlocked)},
+		{Name: "degrees", About: "degrees of training steps by network, under each decider", of: []*runs.Kind{runs.FabricKind}, Draw: withOutcome(plotFabricDegrees)},
+		{Name: "gantt", About: "where and when each task of a machine, or job of training steps, ran, under each scheduler", of: []*runs.Kind{runs.NodeKind, runs.NodeRunKind, runs.FabricKind},
+			Draw: byKind(draws{runs.FabricKind: withOutcome(plotFabricGantt), runs.NodeKind: withOutcome(plotNodeGantt), runs.NodeRunKind: withOutcome(plotNodeRunGantt)})},
+		{Name: "usage", About: "GPUs in use and what waits over time; of clusters where output.every was set", of: []*runs.Kind{runs.ClusterKind, runs.NodeKind},
+			Draw: byKind(draws{runs.ClusterKind: withOutcome(plotUsage), runs.NodeKind: withOutcome(plotNodeUsage)})},
+		{Name: "energy", About: "energy of a machine's tasks by kind, under each scheduler", of: []*runs.Kind{runs.NodeKind}, Draw: withOutcome(plotNodeEnergy)},
+		{Name: "queues", About: "how long a cluster's jobs wait, by virtual cluster and scheduler", of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotQueues)},
+		{Name: "accuracy", About: "several jobs; those that differ in their seed are one curve", of: []*runs.Kind{runs.JobKind}, Many: true, Draw: given.plotAccuracy},
+		{Name: "cases", About: "accuracy of each case of a sweep, or arm of a comparison, over seeds", of: []*runs.Kind{runs.SweepKind}, Draw: single(plotCases)},
+		{Name: "cost", About: "accuracy of each arm of a comparison against what it cost", of: []*runs.Kind{runs.SweepKind}, Draw: single(plotCost)},
+		{Name: "trials", About: "accuracy over time of each case of a sweep, over seeds", of: []*runs.Kind{runs.SweepKind}, Draw: single(plotTrials)},
+		{Name: "throughput", About: "epochs a second of jobs, and what deciding, operating and saving took", of: []*runs.Kind{runs.JobKind}, Many: true, alone: true, Draw: plotThroughput},
+		{Name: "episodes", About: "policies of the original's over episodes; those that differ in their seed are one curve", of: []*runs.Kind{runs.PolicyKind}, Many: true, Draw: plotManyEpisodes},
+		{Name: "transfer", About: "several learning runs: jump-start and time to threshold against the first", of: []*runs.Kind{runs.PoliciesKind, runs.PolicyKind}, Many: true, Draw: given.plotTransfer},
+	}
+}
+
+// single draws a figure of each run by itself.
+func single(draw func(r *runs.Run) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
+	return func(list []*runs.Run) ([]drawing, error) { return draw(list[0]) }
+}
+
+// draws has the drawing function of each kind of run.
+type draws map[*runs.Kind]func([]*runs.Run) ([]drawing, error)
+
+// byKind draws runs by the function of their kind.
+func byKind(all draws) func([]*runs.Run) ([]drawing, error) {
+	return func(list []*runs.Run) ([]drawing, error) { return all[list[0].Kind](list) }
+}
+
+// Groups are the runs that make a figure together.
+func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
+	var groups [][]*runs.Run
+	for _, kind := range k.of {
+		var some []*runs.Run
+		for _, r := range list {
+			if r.Kind == kind {
+				some = append(some, r)
+			}
+		}
+		switch {
+		case k.Many && (len(some) > 1 || k.alone && len(some) == 1):
+			groups = append(groups, some)
+		case !k.Many:
+			for r := range slices.Chunk(some, 1) {
+				groups = append(groups, r)
+			}
+		}
+	}
+	return groups
+}
+
+// NumbersOf returns numeric columns of the named series; a missing or empty one is an error.
+func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][]float64, error) {
+	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
+	if at < 0 {
+		return nil, fmt.Errorf("it has no %s yet", name)
+	}
+	found := map[string][]float64{}
+	for _, want := range columns {
+		c := list[at].Column(want)
+		if c == nil || c.Values == nil && c.Texts != nil {
+			return nil, fmt.Errorf("its %s have no column %s", name, want)
+		}
+		if found[want] = c.Values; len(c.Values) == 0 {
+			return nil, fmt.Errorf("its %s have no row yet", name)
+		}
+	}
+	return found, nil
+}
+
+// TextsOf returns a text column of the named series; a missing one is an error.
+func TextsOf(list []runs.Series, name, column string) ([]string, error) {
+	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
+	if at < 0 || list[at].Column(column) == nil || list[at].Column(column).Texts == nil {
+		return nil, fmt.Errorf("its %s have no column %s", name, column)
+	}
+	return list[at].Column(column).Texts, nil
+}
+
+// inPercent converts shares to percent.
+func inPercent(values []float64) []float64 {
+	scaled := make([]float64, len(values))
+	for k, v := range values {
+		scaled[k] = 100 * v
+	}
+	return scaled
+}
+
+// rolling is the mean over a window that ends at each value. The window is shorter at the
+// beginning; NaN values do not count.
+func rolling(values []float64, window int) []float64 {
+	means := make([]float64, len(values))
+	for k := range values {
+		sum, count := 0.0, 0
+		for _, v := range values[max(0, k-window+1) : k+1] {
+			if v == v {
+				sum, count = sum+v, count+1
+			}
+		}
+		means[k] = sum / float64(count) // no number where there is none
+	}
+	return means
+}
+
+// meanInterval is the mean of several runs at each point and its interval over seeds; the interval
+// is nil for few runs. The range is that of the values.
+func meanInterval(runs [][]float64, of stat.Range) (mean, low, high []float64) {
+	for k := range runs[0] {
+		var values []float64
+		for _, r := range runs {
+			values = append(values, r[k])
+		}
+		s := stat.NewOverSeeds(values, 0.05, of)
+		mean = append(mean, s.Mean)
+		if s.Low != nil {
+			low, high = append(low, *s.Low), append(high, *s.High)
+		}
+	}
+	return mean, low, high
+}
+
+// seedsCurve shows several seeds as one curve: each seed faint, their mean, and its interval.
+func seedsCurve(name string, x []float64, runs [][]float64, of stat.Range) figure.Curve {
+	c := figure.Curve{Name: name, X: x}
+	if c.Y, c.Low, c.High = meanInterval(runs, of); len(runs) > 1 {
+		c.Raw = runs
+	}
+	return c
+}
+
+// seedNote says what intervals over seeds are.
+const seedNote = "95% intervals of the mean over seeds, by Student's t-distribution; none below three seeds."

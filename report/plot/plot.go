@@ -1,0 +1,226 @@
+// Package plot draws the figures of runs, one kind of figure a function.
+package plot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/decider"
+	"graft/internal/files"
+	"graft/report/figure"
+	"graft/report/runs"
+	"graft/simulation/evaluation"
+)
+
+// Options say which figures are drawn, and how.
+type Options struct {
+	Out    string   // folder, created if missing
+	Format string   // svg, png or pdf
+	Width  string   // column (84 mm) or page (174 mm)
+	Theme  string   // light, dark or page
+	Kinds  []string // figures to draw; empty draws all that fit
+}
+
+// plotWidths and plotThemes map flag values to widths and themes.
+var (
+	plotWidths = map[string]float64{"column": figure.Column, "page": figure.Wide}
+	plotThemes = map[string]figure.Theme{"light": figure.Light, "dark": figure.Dark, "page": figure.Page}
+)
+
+// Validate lists every fault of the options.
+func (o Options) Validate() error {
+	var names []string
+	for _, k := range Kinds(Given{}) {
+		names = append(names, k.Name)
+	}
+	faults := []error{oneOf("option format", o.Format, "svg", "png", "pdf"), oneOf("option width", o.Width, "column", "page"), oneOf("option theme", o.Theme, "light", "dark", "page")}
+	for _, kind := range o.Kinds {
+		faults = append(faults, oneOf("option kind", kind, names...))
+	}
+	return errors.Join(faults...)
+}
+
+func oneOf(what, value string, known ...string) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	last := len(known) - 1
+	return fmt.Errorf("%s: there is no %q; there are %s and %s", what, value, strings.Join(known[:last], ", "), known[last])
+}
+
+// Report lists the files of `graft plot`; --json prints it.
+type Report struct {
+	Written []Written `json:"written"`  // files, in the order of the figures
+	Skipped []Skipped `json:"left_out"` // what could not be drawn
+}
+
+// Written describes a figure file.
+type Written struct {
+	Figure string   `json:"figure"` // its kind
+	Runs   []string `json:"runs"`   // that are in it
+	File   string   `json:"file"`   // path of the figure
+}
+
+// Skipped describes a run or a figure that could not be drawn.
+type Skipped struct {
+	Run    string `json:"run"`              // its folder
+	Figure string `json:"figure,omitempty"` // empty is all of the run
+	Why    string `json:"why"`              // what is wrong with it
+}
+
+// Draw writes the figures of all runs that paths name into a folder.
+func Draw(fsys files.FS, paths []string, given Given, o Options) (*Report, error) {
+	p := &plotter{Options: o, fsys: fsys, given: given, report: &Report{Written: []Written{}, Skipped: []Skipped{}}}
+	runs, faults := p.open(folders(fsys, paths))
+	if len(runs) == 0 {
+		return nil, faults
+	}
+	if err := fsys.MkdirAll(o.Out); err != nil {
+		return nil, fmt.Errorf("plot: %w", err)
+	}
+	return p.report, p.draw(runs)
+}
+
+// folders lists the run folders that paths name: the paths themselves or the runs in them. A
+// pipeline is followed by its parts, except evaluations, which its own figures show.
+func folders(fsys files.FS, paths []string) []string {
+	var all []string
+	for _, path := range paths {
+		f, err := runs.ReadFolder(fsys, path)
+		if err != nil || f.Kind() != runs.PipelineKind && f.IsRun() {
+			all = append(all, path)
+			continue
+		}
+		below := runsIn(f)
+		if f.Kind() == runs.PipelineKind || below == nil { // whose error says what it is not
+			all = append(all, path)
+		}
+		all = append(all, below...)
+	}
+	return all
+}
+
+// runsIn lists the run folders directly in a folder.
+func runsIn(f *runs.Folder) (below []string) {
+	for _, entry := range f.Entries {
+		inside, err := runs.ReadFolder(f.Files, f.At(entry.Name()))
+		if err != nil || !entry.IsDir() || !inside.IsRun() || f.Kind() == runs.PipelineKind && inside.Kind() == runs.EvaluationKind {
+			continue
+		}
+		below = append(below, inside.Path)
+	}
+	return below
+}
+
+// plotter writes figure files.
+type plotter struct {
+	Options
+	fsys   files.FS
+	given  Given
+	report *Report
+	files  map[string]bool // that were written
+	prefix map[*runs.Run]string
+}
+
+// open reads runs; those that cannot be read are reported as skipped.
+func (p *plotter) open(paths []string) (list []*runs.Run, faults error) {
+	for _, path := range paths {
+		r, err := runs.Open(p.fsys, path)
+		if err != nil {
+			faults = errors.Join(faults, err)
+			p.report.Skipped = append(p.report.Skipped, Skipped{Run: path, Why: err.Error()})
+			continue
+		}
+		if r.Faults != nil {
+			p.report.Skipped = append(p.report.Skipped, Skipped{Run: path, Figure: "parts of it", Why: r.Faults.Error()})
+		}
+		list = append(list, r)
+	}
+	p.prefix = fileNames(list)
+	return list, faults
+}
+
+// fileNames maps runs to the prefix of their files: the base of the run's path, with its parent
+// where several have the same base.
+func fileNames(list []*runs.Run) map[*runs.Run]string {
+	counts := map[string]int{}
+	for _, r := range list {
+		counts[r.Base()]++
+	}
+	names := map[*runs.Run]string{}
+	for _, r := range list {
+		names[r] = r.Base()
+		if counts[names[r]] > 1 {
+			names[r] = filepath.Base(filepath.Dir(runs.Absolute(r.Path))) + "-" + names[r]
+		}
+	}
+	return names
+}
+
+// draw writes each kind of figure that fits the runs.
+func (p *plotter) draw(list []*runs.Run) error {
+	p.files = map[string]bool{}
+	for _, kind := range Kinds(p.given) {
+		if len(p.Kinds) > 0 && !slices.Contains(p.Kinds, kind.Name) {
+			continue
+		}
+		for _, group := range kind.Groups(list) {
+			drawings, err := kind.Draw(group)
+			if err != nil {
+				p.report.Skipped = append(p.report.Skipped, Skipped{Run: group[0].Path, Figure: kind.Name, Why: err.Error()})
+			}
+			for _, d := range drawings {
+				if err := p.write(kind, group, d); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// write writes one figure.
+func (p *plotter) write(kind Kind, group []*runs.Run, d drawing) error {
+	var names, paths []string
+	for _, r := range group {
+		names, paths = append(names, p.prefix[r]), append(paths, r.Path)
+	}
+	if len(names) > 2 {
+		names = []string{names[0], fmt.Sprintf("and-%d", len(names)-1)}
+	}
+	name := strings.Join(append(names, kind.Name), "-")
+	if d.name != "" {
+		name += "-" + d.name
+	}
+	base := filepath.Join(p.Out, strings.Map(FileLetter, name))
+	path := base + "." + p.Format
+	for n := 2; p.files[path]; n++ {
+		path = fmt.Sprintf("%s-%d.%s", base, n, p.Format)
+	}
+	p.files[path] = true
+	o := figure.Options{Format: figure.Format(p.Format), Width: plotWidths[p.Width], Theme: plotThemes[p.Theme]}
+	if err := files.WriteAtomic(p.fsys, path, func(w io.Writer) error { return figure.Render(w, d.Figure, o) }); err != nil {
+		return fmt.Errorf("plot %s of %s: %w", kind.Name, group[0].Path, err)
+	}
+	p.report.Written = append(p.report.Written, Written{kind.Name, paths, path})
+	return nil
+}
+
+// FileLetter replaces characters that are not portable in file names by a hyphen.
+func FileLetter(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+		return r
+	}
+	return '-'
+}
+
+// Policy is a policy whose decisions figures show.
+type Policy struct {
+	Name       string
+	Chooser    evaluation.Policy
+	Structural *decider.Structural // nil for a policy of the original's
+}

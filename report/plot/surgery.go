@@ -1,0 +1,207 @@
+package plot
+
+import (
+	"fmt"
+	"graft/config"
+	"graft/dataset"
+	"graft/model"
+	"graft/net2net"
+	"graft/report/document"
+	"graft/report/figure"
+	"graft/report/runs"
+	"graft/results"
+	"graft/tracing"
+	"graft/trainer"
+	"path/filepath"
+	"strings"
+)
+
+// plotNetworks draws a job's first and its largest network. It repeats the job's actions, without
+// weights.
+func plotNetworks(r *runs.Run) ([]drawing, error) {
+	notes, err := jobNotes(r)
+	if err != nil {
+		return nil, err
+	}
+	actions := actionsOfLargest(notes)
+	if len(actions) == 0 {
+		return nil, nil
+	}
+	saved, err := trainer.SavedNetwork(r.Files, r.Path)
+	if err != nil || saved == nil {
+		return nil, err
+	}
+	job, err := config.ReadJob(r.Files, filepath.Join(r.Path, runs.ResolvedFile), nil)
+	if err != nil {
+		return nil, err
+	}
+	before, err := initialNetwork(job, saved)
+	if err != nil {
+		return nil, err
+	}
+	after, words := before.Sketch(), []string(nil)
+	for _, text := range actions {
+		action, err := net2net.ParseAction(text)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := net2net.Apply(after, action, job.Options().Adapt.Surgery); err != nil {
+			return nil, fmt.Errorf("do %s again: %w", text, err)
+		}
+		words = append(words, actionWords(text))
+	}
+	s, err := SurgeryFigure(before, after, strings.Join(words, ", "))
+	if err != nil {
+		return nil, err
+	}
+	return []drawing{{Figure: s}}, nil
+}
+
+// actionsOfLargest lists the actions that led to a job's largest network. A shrink undoes all
+// actions since the last up.
+func actionsOfLargest(notes []trainer.Note) (actions []string) {
+	var now []string
+	var levels []int
+	most := 0
+	for _, n := range notes {
+		switch {
+		case n.Event == results.EventUp:
+			levels = append(levels, len(now))
+		case n.Event.Traits().Of == results.OfNetwork && n.Action != "" && n.Action != "none":
+			now = append(now, n.Action)
+		case n.Event == results.EventShrink && len(levels) > 0:
+			now, levels = now[:levels[len(levels)-1]], levels[:len(levels)-1]
+		}
+		if len(now) > 0 && n.Parameters >= most {
+			most, actions = n.Parameters, append([]string(nil), now...)
+		}
+	}
+	return actions
+}
+
+// initialNetwork builds a job's first network, with the input and classes of a saved one.
+func initialNetwork(job *config.Job, saved *model.Network) (*model.Network, error) {
+	trace, err := tracing.Read(saved)
+	if err != nil {
+		return nil, err
+	}
+	last := trace.Layers[len(trace.Layers)-1]
+	return job.Model(dataset.Facts{Shape: saved.Input, Classes: last.Out.Shape[0]})
+}
+
+// SurgeryFigure draws two networks side by side.
+func SurgeryFigure(before, after *model.Network, actions string) (*figure.Surgery, error) {
+	s := &figure.Surgery{Title: "The network before and after " + actions, Note: "After " + actions + "."}
+	first, err := layersOf(before)
+	if err != nil {
+		return nil, err
+	}
+	second, err := layersOf(after)
+	if err != nil {
+		return nil, err
+	}
+	s.Before = figure.Network{Name: "before: " + before.Name(), Detail: document.Thousands(before.Parameters()) + " parameters"}
+	s.After = figure.Network{Name: "after: " + after.Name(), Detail: document.Thousands(after.Parameters()) + " parameters"}
+	match := alignLayers(first, second)
+	for k, l := range first {
+		s.Before.Layers = append(s.Before.Layers, figure.Layer{Key: fmt.Sprint(k), Name: l.words, Block: l.block})
+	}
+	for k, l := range second {
+		drawn := figure.Layer{Key: fmt.Sprint("new ", k), Name: l.words, Block: l.block}
+		if was := match[k]; was >= 0 {
+			drawn.Key, drawn.Wider = fmt.Sprint(was), first[was].words != l.words
+		}
+		s.After.Layers = append(s.After.Layers, drawn)
+	}
+	return s, nil
+}
+
+// drawnLayer holds the texts of a layer in a drawing.
+type drawnLayer struct{ path, kind, words, block string }
+
+// layersOf lists a network's layers in the order in which they run.
+func layersOf(n *model.Network) ([]drawnLayer, error) {
+	trace, err := tracing.Read(n)
+	if err != nil {
+		return nil, err
+	}
+	var all []drawnLayer
+	for _, l := range trace.Layers {
+		kind, _, _ := strings.Cut(l.Leaf.Layer.String(), "(")
+		all = append(all, drawnLayer{l.At.Path, kind, layerWords(kind, l), blockOf(trace, l)})
+	}
+	return all, nil
+}
+
+// similarity scores whether two layers are the same before and after surgery, which may change
+// paths and sizes.
+func similarity(a, b drawnLayer) int {
+	switch {
+	case a.kind != b.kind:
+		return 0
+	case a.path == b.path && a.words == b.words:
+		return 4
+	case a.words == b.words:
+		return 3
+	case a.path == b.path:
+		return 2
+	case strings.HasPrefix(b.path, a.path+"."): // it stands in a container now
+		return 1
+	}
+	return 0
+}
+
+// alignLayers matches the layers after surgery to those before, in order and with the largest total
+// similarity; -1 marks a new layer. Among equal layers the first matches, since a new layer follows
+// the one that it was made for.
+func alignLayers(before, after []drawnLayer) []int {
+	best := make([][]int, len(before)+1) // of what is left from a place on in each
+	for i := range best {
+		best[i] = make([]int, len(after)+1)
+	}
+	for i := len(before) - 1; i >= 0; i-- {
+		for j := len(after) - 1; j >= 0; j-- {
+			best[i][j] = max(best[i+1][j], best[i][j+1])
+			if l := similarity(before[i], after[j]); l > 0 {
+				best[i][j] = max(best[i][j], best[i+1][j+1]+l)
+			}
+		}
+	}
+	match := make([]int, len(after))
+	i := 0
+	for j := range after {
+		match[j] = -1
+		for i < len(before) && best[i][j] == best[i+1][j] && best[i][j] > 0 {
+			i++ // this one is gone
+		}
+		if i < len(before) {
+			if l := similarity(before[i], after[j]); l > 0 && best[i][j] == best[i+1][j+1]+l {
+				match[j], i = i, i+1
+			}
+		}
+	}
+	return match
+}
+
+// layerWords describes a layer and its size in few letters.
+func layerWords(kind string, l *tracing.Layer) string {
+	switch layer := l.Leaf.Layer.(type) {
+	case model.Conv2d:
+		return fmt.Sprintf("Conv2d %d to %d, %d×%d", layer.In, layer.Out, layer.Kernel.H, layer.Kernel.W)
+	case model.Linear:
+		return fmt.Sprintf("Linear %d to %d", layer.In, layer.Out)
+	}
+	return kind + " " + strings.ReplaceAll(l.Out.Shape.String(), "x", "×")
+}
+
+// blockOf is the name of a layer's block; empty outside of blocks.
+func blockOf(t *tracing.Trace, l *tracing.Layer) string {
+	for _, b := range t.Blocks {
+		for _, other := range b.Layers {
+			if other == l {
+				return b.Name
+			}
+		}
+	}
+	return ""
+}

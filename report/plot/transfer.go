@@ -1,0 +1,130 @@
+package plot
+
+import (
+	"fmt"
+	"graft/internal/stat"
+	"graft/report/document"
+	"graft/report/figure"
+	"graft/report/runs"
+	"strings"
+)
+
+// learningCurve holds the score of a learning run over its steps, for each of its seeds.
+type learningCurve struct {
+	name  string
+	steps []float64
+	runs  [][]float64
+	mean  []float64
+}
+
+// plotTransfer compares learning runs of one kind with the first: the difference at the start and
+// the step at which the threshold is reached. The default threshold is the last value of the first
+// run. Runs that differ in their seed are one curve.
+func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
+	names := fileNames(list)
+	var all []learningCurve
+	groups := groupBySeed(list)
+	called := groupNames(groups, names)
+	for k, group := range groups {
+		p, err := groupProgress(group, called[k])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	if len(all) < 2 {
+		return nil, nil // seeds of one way to learn: there is nothing that it could be held against
+	}
+	axis, up := shareAxis("expected accuracy"), true
+	x := figure.Axis{Name: "episodes"}
+	if list[0].Kind == runs.PoliciesKind {
+		axis, up, x = figure.Axis{Name: "regret", Unit: "points", Zero: true}, false, figure.Axis{Name: "steps"}
+	}
+	threshold := all[0].mean[len(all[0].mean)-1]
+	said := fmt.Sprintf("Threshold: %s %s, what %s has in the end.", document.ShortText(threshold), axis.Unit, all[0].name)
+	if g.Threshold != nil {
+		threshold = *g.Threshold
+		said = fmt.Sprintf("Threshold: %s %s, as given.", document.ShortText(threshold), axis.Unit)
+	}
+	panel := figure.Panel{Y: axis, Levels: []figure.Level{{Name: "threshold", At: threshold}}}
+	lines := []string{said}
+	for k, p := range all {
+		panel.Curves = append(panel.Curves, seedsCurve(p.name, p.steps, p.runs, stat.Percents))
+		text := p.name + ":"
+		if k > 0 {
+			text += strings.Replace(fmt.Sprintf(" %+.2f points of jump-start,", jumpStart(all[0], p, up)), " -", " −", 1)
+		}
+		lines = append(lines, text+" "+thresholdText(p, threshold, up, x.Name)+".")
+	}
+	return []drawing{{Figure: &figure.Chart{Title: "Transfer", X: x, Panels: []figure.Panel{panel}, Note: strings.Join(lines, " ")}}}, nil
+}
+
+// groupProgress reads the scores of runs that differ in their seed, at the steps that all of them
+// have.
+func groupProgress(group []*runs.Run, name string) (all learningCurve, err error) {
+	for k, r := range group {
+		p, err := progress(r, name)
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", r.Path, err)
+		}
+		if k == 0 {
+			all = p
+			continue
+		}
+		shared := 0
+		for shared < min(len(all.steps), len(p.steps)) && all.steps[shared] == p.steps[shared] {
+			shared++
+		}
+		if shared == 0 {
+			return all, fmt.Errorf("%s: its rows are at other steps than those of %s, which differs in its seed alone", r.Path, group[0].Path)
+		}
+		all.steps, all.runs = all.steps[:shared], append(all.runs, p.runs...)
+		for at := range all.runs {
+			all.runs[at] = all.runs[at][:shared]
+		}
+	}
+	all.mean, _, _ = meanInterval(all.runs, stat.Percents)
+	return all, nil
+}
+
+// progress reads the score of a run.
+func progress(r *runs.Run, name string) (p learningCurve, err error) {
+	list, err := r.Series()
+	if err != nil {
+		return p, err
+	}
+	p.name = name
+	if r.Kind == runs.PoliciesKind {
+		all, err := readSeedCurves(list, "regret")
+		if err != nil {
+			return p, err
+		}
+		p.steps, p.runs = all.steps, all.of["regret"]
+	} else {
+		rows, err := NumbersOf(list, "learning", "episodes", "expected_accuracy")
+		if err != nil {
+			return p, err
+		}
+		p.steps, p.runs = rows["episodes"], [][]float64{inPercent(rows["expected_accuracy"])}
+	}
+	p.mean, _, _ = meanInterval(p.runs, stat.Percents)
+	return p, nil
+}
+
+// jumpStart is the improvement of a run over another at the first row.
+func jumpStart(from, to learningCurve, up bool) float64 {
+	if up {
+		return to.mean[0] - from.mean[0]
+	}
+	return from.mean[0] - to.mean[0]
+}
+
+// thresholdText says when a run first reaches a threshold.
+func thresholdText(p learningCurve, threshold float64, up bool, unit string) string {
+	for k, v := range p.mean {
+		if up && v >= threshold || !up && v <= threshold {
+			return fmt.Sprintf("at the threshold after %s %s", document.ShortText(p.steps[k]), unit)
+		}
+	}
+	return fmt.Sprintf("not at the threshold within %s %s", document.ShortText(p.steps[len(p.steps)-1]), unit)
+}

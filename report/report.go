@@ -1,0 +1,173 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"graft/internal/failure"
+	"graft/internal/parallel"
+	"graft/report/document"
+	"graft/report/runs"
+)
+
+// Report holds runs, their details and comparisons; `graft report --json` prints it.
+type Report struct {
+	Runs        []RunReport       `json:"runs"`        // in the order of the arguments
+	Skipped     []runs.SkippedRun `json:"skipped"`     // folders that could not be used, and those of which a part could not
+	Comparisons []*comparison     `json:"comparisons"` // one for each kind of run; empty where there is one run
+
+	single *runs.Run // the only run; nil where there are several
+	detail Detail
+	all    bool
+}
+
+// Detail holds what a report of a single run shows beside provenance and quantities, such as
+// epochs. JSON contains it too.
+type Detail interface {
+	// write adds the detail to a report.
+	write(d *document.Document)
+}
+
+// details maps kinds of runs to the readers of their details. A new one is a new file and a line
+// here; a kind without one has quantities alone.
+var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
+	runs.ClusterKind: readClusterDetail, runs.ElasticKind: readElasticDetail, runs.AdaptiveKind: readAdaptiveDetail, runs.ElasticLearningKind: readElasticLearningDetail, runs.ElasticComparisonKind: readElasticComparisonDetail, runs.ElasticCasesKind: readElasticCasesDetail, runs.NodeKind: readNodeDetail, runs.NodeRunKind: readNodeRunDetail, runs.NodeProfileKind: readNodeProfileDetail, runs.FabricKind: readFabricDetail, runs.EvaluationKind: readEvaluationDetail, runs.JobKind: readJobDetail, runs.OriginalKind: readOriginalDetail, runs.PipelineKind: readPipelineDetail,
+	runs.PoliciesKind: readPoliciesDetail, runs.PolicyKind: readPolicyDetail, runs.SimulationKind: readSimulationDetail, runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail,
+}
+
+// DetailOf reads the detail of a run; nil where its kind has none.
+func DetailOf(r *runs.Run, all bool) (Detail, error) {
+	if read := details[r.Kind]; read != nil {
+		return read(r, all)
+	}
+	return nil, nil
+}
+
+// New makes the report of runs: of a single one with its detail, of several with comparisons. All
+// includes every row of the detail.
+func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
+	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...), Comparisons: []*comparison{}, all: all}
+	parallel.Do(len(list), 0, func(k int) { r.Runs[k] = NewRunReport(list[k]) })
+	for _, run := range list {
+		if run.Faults != nil {
+			r.Skipped = append(r.Skipped, runs.SkippedRun{Path: run.Path, Why: "in part: " + run.Faults.Error(), Err: failure.With(failure.Partial, run.Faults)})
+		}
+	}
+	if len(list) != 1 {
+		r.Comparisons = append(r.Comparisons, compareRuns(list)...)
+		return r, nil
+	}
+	r.single = list[0]
+	var err error
+	if r.detail, err = DetailOf(r.single, all); err != nil {
+		r.Skipped = append(r.Skipped, runs.SkippedRun{Path: r.single.Path, Why: "in part: " + err.Error(), Err: failure.AsDamage(err)})
+		r.detail = nil
+	}
+	r.Runs[0].Detail = r.detail
+	return r, nil
+}
+
+// Reach adds what it costs each case of a sweep to get as low as a case's validation loss in the end.
+func (r *Report) Reach(of string) error {
+	sweep, ok := r.detail.(*sweepDetail)
+	if !ok {
+		return failure.Usagef("option reach is for one run of trials that has ended; give its folder")
+	}
+	var err error
+	sweep.Reaches, err = r.single.Reaches(sweep.SweepOutcome, of)
+	return err
+}
+
+// Err is an error that names the skipped folders. Its exit code is Partial where a run is
+// reported.
+func (r *Report) Err() error {
+	if len(r.Skipped) == 0 {
+		if len(r.Runs) == 0 {
+			return errors.New("there is no run to report")
+		}
+		return nil
+	}
+	var text strings.Builder
+	text.WriteString("could not be used, and is left out:")
+	for _, s := range r.Skipped {
+		text.WriteString("\n  " + strings.ReplaceAll(document.PrintableLines(s.Line()), "\n", "\n    "))
+	}
+	return failure.With(r.code(), errors.New(text.String()))
+}
+
+// code is Partial where a run is reported. Otherwise it is Damaged if any folder is damaged, else
+// the largest code of the skipped folders.
+func (r *Report) code() failure.Code {
+	if len(r.Runs) > 0 {
+		return failure.Partial
+	}
+	codes := make([]failure.Code, len(r.Skipped))
+	for k, s := range r.Skipped {
+		codes[k] = failure.CodeOf(context.Background(), s.Err)
+	}
+	if slices.Contains(codes, failure.Damaged) {
+		return failure.Damaged
+	}
+	return slices.Max(codes)
+}
+
+// Form is an output format of a report.
+type Form int
+
+const (
+	Text     Form = iota // aligned columns for a terminal
+	Markdown             // tables for GitHub
+	CSV                  // a row for each run and quantity
+	JSON                 // one object
+)
+
+// Write writes the report in a form.
+func (r *Report) Write(w io.Writer, form Form) error {
+	switch form {
+	case JSON:
+		if one, ok := r.detail.(hasRanks); ok && one.ranks() != nil && !r.all {
+			one.ranks().Rows = nil
+		}
+		return document.PrintJSON(w, r)
+	case CSV:
+		return r.table().CSV(w)
+	case Markdown:
+		return r.document().Markdown(w)
+	}
+	return r.document().Print(w)
+}
+
+// document is the report for people.
+func (r *Report) document() *document.Document {
+	d := &document.Document{}
+	if r.single == nil {
+		for _, c := range r.Comparisons {
+			c.write(d, r.all)
+		}
+		return d
+	}
+	r.Runs[0].write(d)
+	if r.detail != nil {
+		r.detail.write(d)
+	}
+	return d
+}
+
+// table has a row for each run and quantity.
+func (r *Report) table() *document.Table {
+	t := document.NewTable("run", "kind", "ended", "seed", "config_sha256", "quantity", "unit").Numbers("", "", "value", "low", "high", "n")
+	for _, run := range r.Runs {
+		seed := ""
+		if run.Seed != nil {
+			seed = fmt.Sprint(*run.Seed)
+		}
+		for _, q := range run.Quantities {
+			t.Add(run.Path, run.Kind, run.Ended, seed, run.Config, q.Quantity, q.Unit, q.Mean, q.Low, q.High, q.N)
+		}
+	}
+	return t
+}

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"fmt"
+	"graft/report/document"
+	"graft/report/runs"
+	"slices"
+	"strings"
+	"time"
+)
+
+// RunReport holds provenance and quantities of a run.
+type RunReport struct {
+	Path       string           `json:"path"`           // folder of the run
+	Kind       string           `json:"kind"`           // such as job, simulation or policies
+	Ended      bool             `json:"ended"`          // else the quantities are where it stands
+	Created    *time.Time       `json:"created"`        // when it began; null where that is not known
+	Graft      string           `json:"graft"`          // the version
+	Seed       *uint64          `json:"seed"`           // null where there is none for the whole
+	Device     string           `json:"device"`         // what computes, such as cpu; empty is unknown
+	Profile    string           `json:"profile"`        // device profile of the clock; empty is the wall clock
+	Network    string           `json:"network"`        // that it began with; empty is unknown
+	Host       string           `json:"host"`           // machine that it began on; empty is unknown
+	Command    []string         `json:"command_line"`   // program and arguments; empty is unknown
+	Config     string           `json:"config_sha256"`  // digest of the configuration; empty is unknown
+	Data       string           `json:"dataset_sha256"` // digest of the images; empty is unknown
+	Quantities []QuantityReport `json:"quantities"`     // what came out, as figures
+	// Detail holds the results that only this kind has; null where several runs are reported.
+	Detail Detail `json:"detail"`
+}
+
+// QuantityReport is a quantity of a run.
+type QuantityReport struct {
+	Quantity string `json:"quantity"` // its name
+	Unit     string `json:"unit"`     // share is between 0 and 1; empty is a count
+	Better   string `json:"better"`   // more or less; empty where neither is
+	summary
+	Seeds  []int64   `json:"seeds"`  // of the values; empty where the value is of no seed
+	Values []float64 `json:"values"` // of the seeds, in their order
+
+	inDetail bool // the detail shows it
+}
+
+// NewRunReport makes the report of one run, without its detail.
+func NewRunReport(run *runs.Run) RunReport {
+	m := run.Manifest
+	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device, Profile: m.Profile, Network: m.Network,
+		Host: m.Host, Command: append([]string{}, m.CommandLine...), Config: m.ConfigSHA256, Data: m.DatasetSHA256, Quantities: []QuantityReport{}}
+	if !m.Created.IsZero() {
+		r.Created = &m.Created
+	}
+	if run.Seeded {
+		r.Seed = &m.Seed
+	}
+	for _, q := range run.Quantities {
+		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), summary: summarize(q.Values, q.Range(), q.Level), Seeds: append([]int64{}, q.Seeds...), Values: q.Values, inDetail: q.Case != ""})
+	}
+	return r
+}
+
+// write adds provenance and outcome.
+func (r *RunReport) write(d *document.Document) {
+	d.Head("%s %s", r.Kind, r.Path)
+	state, seed := StateWord(r.Ended), ""
+	if r.Created == nil { // not recorded
+		state = ""
+	}
+	if r.Seed != nil {
+		seed = fmt.Sprint(*r.Seed)
+	}
+	d.Know("state", state, "began", r.began(), "graft", r.Graft, "command", strings.Join(r.Command, " "), "network", r.Network,
+		"device", r.where(), "seed", seed, "configuration", document.ShortDigest(r.Config), "images", document.ShortDigest(r.Data))
+	d.Show(r.outcomeTable())
+	if r.shows(hasInterval) {
+		d.Say("Intervals are of the mean over seeds, by Student's t-distribution.")
+	} else if r.shows(ofSeeds) {
+		d.Say(fewSeeds)
+	}
+}
+
+func hasInterval(q QuantityReport) bool { return q.Low != nil }
+
+func ofSeeds(q QuantityReport) bool { return q.N > 1 }
+
+// shows reports whether a quantity in the table is of a kind.
+func (r *RunReport) shows(is func(QuantityReport) bool) bool {
+	return slices.ContainsFunc(r.Quantities, func(q QuantityReport) bool { return !q.inDetail && is(q) })
+}
+
+// outcomeTable has a line for each quantity, with seeds and intervals where one has several values.
+func (r *RunReport) outcomeTable() *document.Table {
+	several, spread := r.shows(ofSeeds), r.shows(hasInterval)
+	t := document.NewTable("outcome").Numbers("", "", "value").Texts("unit")
+	if spread {
+		t.Texts("95% interval")
+	}
+	if several {
+		t.Numbers("", "", "seeds")
+	}
+	for _, q := range r.Quantities {
+		if q.inDetail {
+			continue
+		}
+		cells := []any{words(q.Quantity), document.Value(q.Mean, q.Unit), document.UnitText(q.Unit)}
+		if spread {
+			cells = append(cells, document.Between(q.Low, q.High, q.Unit))
+		}
+		if several {
+			cells = append(cells, orMissing(float64(len(q.Seeds))))
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+func (r *RunReport) began() string {
+	if r.Created == nil {
+		return ""
+	}
+	text := r.Created.UTC().Format("2006-01-02 15:04:05 UTC")
+	if r.Host != "" {
+		text += " on " + r.Host
+	}
+	return text
+}
+
+func (r *RunReport) where() string {
+	if r.Device == "" || r.Profile == "" {
+		return r.Device
+	}
+	return r.Device + ", time as " + r.Profile + " counts it"
+}

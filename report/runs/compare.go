@@ -1,0 +1,77 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/config"
+	"graft/report/document"
+)
+
+// repeatKeys lists keys that may differ between runs of one column: seeds, and keys of the original
+// that change no result.
+var repeatKeys = []string{"run.seed", "runner.seed", "runner.folder", "agent.save_file"}
+
+// Material lists the settings that must agree for runs to be compared as one.
+func (r *Run) Material() []config.Setting {
+	return slices.DeleteFunc(slices.Clone(r.Settings), func(s config.Setting) bool {
+		return slices.Contains(repeatKeys, s.Key) || config.ChangesNoResult(s.Key)
+	})
+}
+
+// ColumnSettings maps the settings that distinguish columns to their texts: the configuration
+// without seeds and keys that change no result, and versions and data from the manifest.
+func (r *Run) ColumnSettings() map[string]string {
+	all := map[string]string{}
+	for _, s := range r.Material() {
+		all[s.Key] = s.Text
+	}
+	if r.Manifest.Graft != "" {
+		all["(version of graft)"] = r.Manifest.Graft
+	}
+	if digest := r.Manifest.DatasetSHA256; digest != "" { // of which the configuration has the name only
+		all["(images)"] = document.ShortDigest(digest)
+	}
+	if r.Settings == nil { // a table outside of a run is known by its path alone
+		all["(folder)"] = r.Path
+	}
+	return all
+}
+
+// Fingerprint identifies a column: it is equal for runs of the same column.
+func (r *Run) Fingerprint(settings map[string]string) string {
+	keys := make([]string, 0, len(settings))
+	for key := range settings {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	var b strings.Builder
+	fmt.Fprintln(&b, r.Kind.Name, r.Ended)
+	for _, key := range keys {
+		fmt.Fprintf(&b, "%q %q\n", key, settings[key])
+	}
+	return b.String()
+}
+
+// CommonName is the common prefix of the bases of paths, without trailing numbers.
+func CommonName(paths []string) string {
+	first := filepath.Base(paths[0])
+	if len(paths) == 1 {
+		return first
+	}
+	common := first
+	for _, path := range paths[1:] {
+		base := filepath.Base(path)
+		for !strings.HasPrefix(base, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	common = strings.TrimRight(strings.TrimRight(common, "0123456789"), "-_. ")
+	for _, word := range []string{"seed", "run"} {
+		common = cmp.Or(strings.TrimRight(strings.TrimSuffix(common, word), "-_. "), common)
+	}
+	return cmp.Or(common, first)
+}

@@ -1,0 +1,82 @@
+package runs
+
+import (
+	"slices"
+
+	"graft/internal/stat"
+)
+
+// ElasticCasesOutcome is the outcome.json of cases in which schedulers of elastic jobs learned. Times are
+// mean times to completion on the workloads of validation, in slots.
+type ElasticCasesOutcome struct {
+	Cases []ElasticCase `json:"cases"` // in the order of their file
+}
+
+// ElasticCase holds the results of a case.
+type ElasticCase struct {
+	Name   string             `json:"name"`            // unique among the cases
+	Set    []string           `json:"set"`             // assignments that make the case
+	Folder string             `json:"folder"`          // of its run, within that of all cases
+	Best   stat.OverSeeds     `json:"jct_best"`        // over seeds: the least time of all validations, so these workloads choose it
+	Last   *stat.OverSeeds    `json:"jct_last"`        // over seeds: the time at the last validation; null where a seed left jobs
+	Bound  float64            `json:"jct_lower_bound"` // no scheduler goes below
+	Rivals map[string]float64 `json:"rivals_jct"`      // times of the schedulers of schedule.schedulers that complete all jobs
+}
+
+// Add adds a case that was learned, with some of its rivals.
+func (o *ElasticCasesOutcome) Add(c ElasticCase, learned *ElasticLearningOutcome, rivals []string) {
+	var best, last []float64
+	for _, s := range learned.Seeds {
+		if best = append(best, s.JCT); s.Last != nil {
+			last = append(last, *s.Last)
+		}
+	}
+	const miss = 0.05
+	if c.Best = stat.NewOverSeeds(best, miss, stat.FromZero); len(last) == len(best) {
+		all := stat.NewOverSeeds(last, miss, stat.FromZero)
+		c.Last = &all
+	}
+	c.Set, c.Bound, c.Rivals = append([]string{}, c.Set...), learned.Bound, map[string]float64{}
+	for _, name := range rivals {
+		if v, known := learned.Rivals[name]; known {
+			c.Rivals[name] = v
+		}
+	}
+	o.Cases = append(o.Cases, c)
+}
+
+// Schedulers are the rivals of any case, by name.
+func (o *ElasticCasesOutcome) Schedulers() (names []string) {
+	for _, c := range o.Cases {
+		for name := range c.Rivals {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// ElasticCasesKind covers runs of several cases, in each of which schedulers of elastic jobs learned.
+var ElasticCasesKind = &Kind{Name: "elastic-cases", Title: "run of cases of schedulers that learn", Titles: "runs of cases of schedulers that learn",
+	matches: hasManifestAnd(elasticCasesTable), read: readElasticCases}
+
+// ElasticCasesStream is the table by which the run is recognised: a row for each case.
+const (
+	ElasticCasesStream = "cases"
+	elasticCasesTable  = ElasticCasesStream + ".csv"
+)
+
+func readElasticCases(f *Folder, r *Run) error {
+	o := &ElasticCasesOutcome{}
+	if err := f.readOwn(r, o); err != nil {
+		return err
+	}
+	r.Seeded = false
+	for _, c := range o.Cases {
+		r.Quantities = append(r.Quantities, seedless(c.Name+"_jct_best", "", Lower, c.Best.Mean))
+		if c.Last != nil {
+			r.Quantities = append(r.Quantities, seedless(c.Name+"_jct_last", "", Lower, c.Last.Mean))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/internal/files"
+	"graft/internal/telemetry"
+	"graft/results"
+)
+
+// EnergyFile is the table of measured energies in the run folder of a job; absent where nothing
+// was measured.
+const EnergyFile = energyTable + ".csv"
+
+const energyTable = "energy"
+
+// EnergySegment is the measured energy of a part of a job: from one row of epochs or checkpoint to
+// the next.
+type EnergySegment struct {
+	Epoch      int      // under way, from 0; after the last row of epochs, the number that would follow
+	Seconds    float64  // of the machine's clock
+	Joules     *float64 // of all measured devices; nil is unknown
+	Method     string   // how it was found, or why it is unknown, as of telemetry.Energy.MethodText; several with commas
+	PeakMemory *float64 // most memory in use on a device, MiB; nil is unknown
+}
+
+var energyColumns = []results.Column{{Name: "epoch", Kind: results.Int}, {Name: "duration", Unit: "s"}, {Name: "energy", Unit: "J"},
+	{Name: "method", Kind: results.String}, {Name: "peak_memory", Unit: "MiB"}}
+
+// EnergyTable is the table energy.csv of a run, whose rows are segments. It is made by OpenEnergy
+// and has no useful zero value.
+type EnergyTable struct{ stream *results.Stream }
+
+// OpenEnergy opens the table of a run, and makes it where absent. The run closes it.
+func OpenEnergy(run *results.Run) (*EnergyTable, error) {
+	stream, err := run.Stream(energyTable, energyColumns)
+	if err != nil {
+		return nil, err
+	}
+	return &EnergyTable{stream}, nil
+}
+
+// Append adds a segment.
+func (t *EnergyTable) Append(s EnergySegment) error {
+	optional := func(v *float64) any {
+		if v == nil {
+			return nil
+		}
+		return *v
+	}
+	return t.stream.Append(s.Epoch, s.Seconds, optional(s.Joules), s.Method, optional(s.PeakMemory))
+}
+
+// Rows is the number of segments.
+func (t *EnergyTable) Rows() int { return t.stream.Rows() }
+
+// Clear drops all rows, for a job that begins again.
+func (t *EnergyTable) Clear() error { return t.stream.Truncate(0) }
+
+// ReadEnergy reads the segments in a run folder; a folder without the table has none.
+func ReadEnergy(fsys files.FS, folder string) ([]EnergySegment, error) {
+	table, err := results.ReadStream(fsys, filepath.Join(folder, EnergyFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := table.Numbers("epoch", "duration", "energy", "peak_memory")
+	if err != nil {
+		return nil, fmt.Errorf("read energies: %w", err)
+	}
+	methods, err := table.Strings("method")
+	if err != nil {
+		return nil, fmt.Errorf("read energies: %w", err)
+	}
+	list := make([]EnergySegment, table.Rows)
+	for k := range list {
+		list[k] = EnergySegment{Epoch: int(numbers["epoch"][k]), Seconds: numbers["duration"][k], Method: methods[k],
+			Joules: finiteOrNil(numbers["energy"][k]), PeakMemory: finiteOrNil(numbers["peak_memory"][k])}
+	}
+	return list, nil
+}
+
+func finiteOrNil(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// MeasuredEnergy is the measured energy of a job.
+type MeasuredEnergy struct {
+	Joules     *float64 `json:"joules"`                 // from the start of training to the end, without work that a kill lost; null is unknown
+	Method     string   `json:"method"`                 // counter, integrated, not attributable or unknown, with the reason; several with commas
+	Seconds    float64  `json:"seconds"`                // that were measured, of the machine's clock
+	PeakMemory *float64 `json:"peak_device_memory_mib"` // most memory in use on a device, by all processes; null is unknown
+	Devices    []string `json:"devices"`                // that were measured: names of GPUs, or domains of processors; empty is none
+}
+
+// SumEnergy adds up segments. The sum is unknown where one of them is; that of none is unknown.
+func SumEnergy(list []EnergySegment) MeasuredEnergy {
+	m, sum, known := MeasuredEnergy{Devices: []string{}}, 0.0, len(list) > 0
+	var methods []string
+	for _, s := range list {
+		m.Seconds += s.Seconds
+		if known = known && s.Joules != nil; known {
+			sum += *s.Joules
+		}
+		if !slices.Contains(methods, s.Method) {
+			methods = append(methods, s.Method)
+		}
+		if p := s.PeakMemory; p != nil && (m.PeakMemory == nil || *p > *m.PeakMemory) {
+			m.PeakMemory = p
+		}
+	}
+	if known {
+		m.Joules = &sum
+	}
+	if m.Method = strings.Join(methods, ", "); len(list) == 0 {
+		m.Method = string(telemetry.MethodUnknown)
+	}
+	return m
+}
+
+// EnergyOfEpochs adds up the segments of each epoch.
+func EnergyOfEpochs(list []EnergySegment) map[int]MeasuredEnergy {
+	parts := map[int][]EnergySegment{}
+	for _, s := range list {
+		parts[s.Epoch] = append(parts[s.Epoch], s)
+	}
+	sums := map[int]MeasuredEnergy{}
+	for epoch, part := range parts {
+		sums[epoch] = SumEnergy(part)
+	}
+	return sums
+}

@@ -1,0 +1,131 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/internal/parallel"
+)
+
+// Line names the folder once, and why it is skipped.
+func (s SkippedRun) Line() string {
+	if strings.Contains(s.Why, s.Path) {
+		return s.Why
+	}
+	return s.Path + ": " + s.Why
+}
+
+// SkippedRun is a folder that could not be used.
+type SkippedRun struct {
+	Path string `json:"path"` // the folder
+	Why  string `json:"why"`  // what is wrong with it
+
+	Err error `json:"-"`
+}
+
+// OpenAll reads the runs that arguments name: run folders, folders that contain some, and
+// patterns. The runs are in the order of the arguments, each once, and those of one folder sorted
+// by path. Folders that cannot be read are skipped.
+func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
+	var paths []string
+	for _, arg := range args {
+		found, err := Find(fsys, arg)
+		if err != nil {
+			skipped = append(skipped, SkippedRun{arg, err.Error(), err})
+		}
+		paths = append(paths, found...)
+	}
+	paths = Unique(paths)
+	all, errs := make([]*Run, len(paths)), make([]error, len(paths))
+	parallel.Do(len(paths), 0, func(k int) { all[k], errs[k] = Open(fsys, paths[k]) })
+	for k, err := range errs {
+		if err != nil {
+			skipped = append(skipped, SkippedRun{paths[k], err.Error(), err})
+			continue
+		}
+		runs = append(runs, all[k])
+	}
+	return runs, skipped
+}
+
+// Unique drops repeated texts.
+func Unique(list []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(text string) bool {
+		again := seen[text]
+		seen[text] = true
+		return again
+	})
+}
+
+// Find lists the run folders that an argument names. A folder without any run is listed itself:
+// opening it returns the error.
+func Find(fsys files.FS, arg string) ([]string, error) {
+	if _, err := ReadFolder(fsys, arg); err == nil {
+		return runsAt(fsys, arg, true)
+	} else if !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(arg, "*?[") {
+		return nil, err
+	}
+	matches, err := fs.Glob(files.IOFS(fsys), arg)
+	if err != nil {
+		return nil, failure.Usagef("%s: %w", arg, err)
+	}
+	var found []string
+	for _, path := range matches {
+		if base := filepath.Base(path); base[0] == '.' && !strings.HasPrefix(filepath.Base(arg), ".") { // as shells do
+			continue
+		}
+		below, err := runsAt(fsys, path, false)
+		if err != nil {
+			return found, err
+		}
+		found = append(found, below...)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s: no folder fits the pattern: %w", arg, fs.ErrNotExist)
+	}
+	return found, nil
+}
+
+// runsAt lists the runs at a path. A named folder without any is listed itself.
+func runsAt(fsys files.FS, path string, named bool) ([]string, error) {
+	f, err := ReadFolder(fsys, path)
+	if err != nil {
+		if !named { // a pattern also fits files
+			err = nil
+		}
+		return nil, err
+	}
+	found := runsBeneath(f, MaxDepth)
+	if len(found) == 0 && !f.IsCache() {
+		found = []string{f.Path}
+	}
+	return found, nil
+}
+
+// MaxDepth is the depth of folders to which runs are searched.
+const MaxDepth = 8
+
+// runsBeneath lists the runs in a folder, sorted by path. It does not enter runs, hidden folders
+// or symbolic links.
+func runsBeneath(f *Folder, depth int) []string {
+	if f.IsRun() {
+		return []string{f.Path}
+	}
+	var found []string
+	for _, entry := range f.Entries {
+		if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || depth == 0 || f.IsCache() {
+			continue
+		}
+		if below, err := ReadFolder(f.Files, f.At(entry.Name())); err == nil { // what cannot be looked at has no runs for us
+			found = append(found, runsBeneath(below, depth-1)...)
+		}
+	}
+	return found
+}

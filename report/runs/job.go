@@ -1,0 +1,130 @@
+package runs
+
+import (
+	"math"
+	"time"
+
+	"graft/report/document"
+	"graft/trainer"
+)
+
+// JobKind covers the runs of graft train.
+var JobKind = &Kind{Name: "job", Title: "job", Titles: "jobs", matches: hasManifestAnd("epochs.csv"), read: readJobRun,
+	series: func(r *Run) ([]Series, error) { return streamSeries(r, "epochs") }}
+
+func readJobRun(f *Folder, r *Run) error {
+	o := &JobOutcome{Outcome: &trainer.Outcome{}}
+	if err := f.readOwn(r, o); err != nil {
+		return err
+	}
+	if r.Ended {
+		r.Outcome, r.Quantities = o.Digest, jobQuantities(o, int64(r.Manifest.Seed))
+		return nil
+	}
+	rows, err := trainer.ReadLastRows(f.Files, f.Path, 1)
+	if err == nil && len(rows) == 1 {
+		r.Quantities = progressQuantities(rows[0], int64(r.Manifest.Seed))
+	}
+	return err
+}
+
+// jobQuantities lists the quantities of a job that has ended. Without a test split the score in the
+// outcome is zero and left out.
+func jobQuantities(o *JobOutcome, seed int64) []Quantity {
+	share := func(part float64) float64 { return part / o.Budget.Seconds() }
+	test := o.Test
+	if test == (trainer.Score{}) {
+		test = trainer.Score{Loss: math.NaN(), Accuracy: math.NaN()}
+	}
+	saving := math.NaN() // by what graft wrote before it counted
+	if o.Saves > 0 {
+		saving = o.Saving.Seconds()
+	}
+	joules, deviceMemory := o.measured()
+	return finite(
+		seeded("test_accuracy", document.UnitShare, Higher, seed, test.Accuracy),
+		seeded("validation_accuracy", document.UnitShare, Higher, seed, o.Validation.Accuracy),
+		seeded("test_loss", document.UnitNats, Lower, seed, test.Loss),
+		seeded("validation_loss", document.UnitNats, Lower, seed, o.Validation.Loss),
+		seededAbove("test_perplexity", "", Lower, seed, o.Perplexity),
+		seededAbove("validation_perplexity", "", Lower, seed, o.ValidationPerplexity),
+		seeded("whole_epochs", "", Neutral, seed, float64(o.Epochs)),
+		seeded("steps", "", Neutral, seed, float64(o.Steps)),
+		seeded("decisions", "", Neutral, seed, float64(o.Decisions)),
+		seeded("parameters", "", Neutral, seed, float64(o.Parameters)),
+		seeded("budget", document.UnitSeconds, Neutral, seed, o.Budget.Seconds()),
+		seeded("used", document.UnitSeconds, Neutral, seed, o.Used.Seconds()),
+		seeded("deciding", document.UnitSeconds, Lower, seed, o.Deciding.Seconds()),
+		seeded("operating", document.UnitSeconds, Lower, seed, o.Operating.Seconds()),
+		seeded("saving", document.UnitSeconds, Lower, seed, saving),
+		seeded("epochs_per_second", "epochs/s", Higher, seed, float64(o.Epochs)/o.Used.Seconds()),
+		seededAbove("flop", document.UnitGFLOP, Neutral, seed, o.FLOP/1e9),
+		seededAbove("device_time", document.UnitSeconds, Neutral, seed, o.DeviceTime.Seconds()),
+		seededAbove("energy", "J", Neutral, seed, o.Joules),
+		seeded("measured_energy", "J", Lower, seed, joules),
+		seededAbove("images_per_second", document.UnitImages, Higher, seed, o.ImagesPerSecond),
+		seededAbove("machine_images_per_second", document.UnitImages, Higher, seed, o.MachineSpeed),
+		seededAbove("peak_memory", "MiB", Lower, seed, float64(o.PeakMemory)/(1<<20)),
+		seeded("peak_device_memory", "MiB", Lower, seed, deviceMemory),
+		seededAbove("batch", "images", Neutral, seed, float64(o.Batch)),
+		seededAbove("batch_changes", "", Neutral, seed, float64(o.BatchChanges)),
+		seededAbove("noise_scale", "images", Neutral, seed, o.NoiseScale),
+		seededAbove("efficiency", document.UnitShare, Higher, seed, o.Efficiency),
+		seeded("deciding_share", document.UnitShare, Lower, seed, share(o.Deciding.Seconds())),
+		seeded("operating_share", document.UnitShare, Lower, seed, share(o.Operating.Seconds())),
+	)
+}
+
+// progressQuantities lists the quantities of a running job after its last epoch.
+func progressQuantities(row trainer.Row, seed int64) []Quantity {
+	return finite(
+		seeded("validation_accuracy", document.UnitShare, Higher, seed, row.Validation.Accuracy),
+		seeded("validation_loss", document.UnitNats, Lower, seed, row.Validation.Loss),
+		seeded("epochs", "", Neutral, seed, float64(row.Epoch+1)),
+		seeded("steps", "", Neutral, seed, float64(row.Steps)),
+		seeded("parameters", "", Neutral, seed, float64(row.Parameters)),
+		seeded("time", document.UnitSeconds, Neutral, seed, row.Time.Seconds()),
+		seededAbove("flop", document.UnitGFLOP, Neutral, seed, row.FLOP/1e9),
+		seededAbove("device_time", document.UnitSeconds, Neutral, seed, row.DeviceTime.Seconds()),
+	)
+}
+
+// seededAbove is seeded for a value above zero; zero is unknown.
+func seededAbove(name, unit string, to Direction, seed int64, value float64) Quantity {
+	if value <= 0 {
+		value = math.NaN()
+	}
+	return seeded(name, unit, to, seed, value)
+}
+
+// JobOutcome is the outcome.json of a job.
+type JobOutcome struct {
+	*trainer.Outcome
+	Saves        int           `json:"saves"`                     // checkpoints that were written, by the process that ended the job
+	Saving       time.Duration `json:"saving_ns"`                 // that they took in it, on the machine's clock: of the budget only where that is the job's
+	MachineSpeed float64       `json:"machine_images_per_second"` // of training, by the time of its calls on the machine's clock, in that process; zero means none
+	PeakMemory   int64         `json:"peak_memory_bytes"`         // most resident memory of that process, without that of CUDA devices; zero means unknown
+	// Measured is the energy of the job's devices as measured; absent where an older graft wrote the run.
+	Measured *MeasuredEnergy `json:"measured,omitempty"`
+}
+
+// measured is the measured energy, with an unknown one where the outcome has none.
+func (o *JobOutcome) measured() (joules, peakMiB float64) {
+	joules, peakMiB = math.NaN(), math.NaN()
+	if m := o.Measured; m != nil && m.Joules != nil {
+		joules = *m.Joules
+	}
+	if m := o.Measured; m != nil && m.PeakMemory != nil {
+		peakMiB = *m.PeakMemory
+	}
+	return joules, peakMiB
+}
+
+// GivenReport describes the weights that a job began with.
+type GivenReport struct {
+	Weights   string        `json:"weights"`   // their file
+	Epochs    int           `json:"epochs"`    // that the job counts as trained before it
+	Start     time.Duration `json:"start_ns"`  // of the job, in the budget
+	Accuracy  float64       `json:"accuracy"`  // on the validation images, before the first step
+	Published *float64      `json:"published"` // on the test images; null where it is not known
+}

@@ -1,0 +1,170 @@
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"graft/internal/files"
+	"graft/results"
+)
+
+// Journal records inputs and outputs of each stage of a pipeline, in a file of its run folder. A
+// stage without an entry runs again; finished work in its folder keeps that cheap.
+type Journal struct {
+	Path   string           `json:"-"`
+	Files  files.FS         `json:"-"`      // file system of the folder; needed to write and to digest
+	Run    results.Manifest `json:"run"`    // of the last run, with the time of the first
+	Stages []*Stage         `json:"stages"` // in their order
+}
+
+// Stage is a stage of a pipeline and its state.
+type Stage struct {
+	Name    string     `json:"stage"`   // what it does, such as learn
+	State   StageState `json:"state"`   // of the last run of the pipeline
+	Parts   []string   `json:"parts"`   // folders of its runs, in the pipeline's folder
+	Files   []string   `json:"files"`   // its outputs, in the pipeline's folder
+	From    string     `json:"from"`    // digest of options and inputs; empty if it was never done
+	Made    string     `json:"made"`    // digest of the outputs
+	Began   time.Time  `json:"began"`   // time of its last begin; zero if it never began
+	Seconds float64    `json:"seconds"` // duration of the last run, in the process that ended it
+	Reused  int        `json:"reused"`  // times that it was skipped since, as nothing had changed
+	Why     string     `json:"why"`     // why it failed; empty where it has not
+}
+
+// StageState is the state of a stage.
+type StageState string
+
+const (
+	StageWaiting StageState = "waits" // not begun yet
+	StageRunning StageState = "begun" // running, or killed
+	StageDone    StageState = "done"  // ended, in the last run or before it
+	stageFailed  StageState = "failed"
+)
+
+// largestJournal limits the size of a journal, in bytes.
+const largestJournal = 4 << 20
+
+// OpenJournal opens the journal of a folder. A missing or damaged one is empty.
+func OpenJournal(fsys files.FS, path string) (*Journal, error) {
+	l, err := ReadJournal(fsys, path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errJournal) {
+		return &Journal{Path: path, Files: fsys}, nil
+	}
+	return l, err
+}
+
+// errJournal reports a damaged journal.
+var errJournal = errors.New("it is damaged; the same pipeline in the same folder makes it again")
+
+// ReadJournal reads the journal of a pipeline, also while it runs.
+func ReadJournal(fsys files.FS, path string) (*Journal, error) {
+	text, err := files.ReadAll(fsys, path, largestJournal)
+	if err != nil {
+		return nil, err
+	}
+	l := &Journal{Path: path, Files: fsys}
+	if err := json.Unmarshal(text, l); err != nil {
+		return nil, fmt.Errorf("reading %s: %w: %w", path, err, errJournal)
+	}
+	if len(l.Stages) == 0 || slices.Contains(l.Stages, nil) {
+		return nil, fmt.Errorf("reading %s: it names no stages: %w", path, errJournal)
+	}
+	return l, nil
+}
+
+// Plan records the planned stages. Known inputs and outputs are kept.
+func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
+	if !l.Run.Created.IsZero() {
+		m.Created = l.Run.Created
+	}
+	for k, e := range stages {
+		if was := l.Entry(e.Name); was != nil {
+			now := *was
+			now.State, now.Why = StageWaiting, ""
+			if !slices.Equal(was.Files, e.Files) {
+				now.From, now.Files, now.Parts = "", e.Files, e.Parts
+			}
+			stages[k] = &now
+		}
+	}
+	l.Run, l.Stages = m, stages
+	return l.write()
+}
+
+// Entry returns a stage by name; nil without one.
+func (l *Journal) Entry(stage string) *Stage {
+	for _, e := range l.Stages {
+		if e.Name == stage {
+			return e
+		}
+	}
+	return nil
+}
+
+// Made digests the outputs of a stage; a missing one counts as such.
+func (l *Journal) Made(e *Stage) (string, error) {
+	var all []string
+	for _, name := range e.Files {
+		digest, err := DigestOf(l.Files, filepath.Join(filepath.Dir(l.Path), name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		all = append(all, digest)
+	}
+	return DigestOfTexts(all...), nil
+}
+
+// Holds reports whether a stage was made from these inputs and its outputs have not changed.
+func (l *Journal) Holds(e *Stage, from string) bool {
+	if e.From == "" || e.From != from {
+		return false
+	}
+	now, err := l.Made(e)
+	return err == nil && now == e.Made
+}
+
+// Begin records that a stage begins.
+func (l *Journal) Begin(e *Stage, now time.Time) error {
+	e.State, e.Began, e.Why = StageRunning, now.UTC(), ""
+	return l.write()
+}
+
+// Reuse records that a stage was skipped.
+func (l *Journal) Reuse(e *Stage) error {
+	e.State = StageDone
+	e.Reused++
+	return l.write()
+}
+
+// End records that a stage ended.
+func (l *Journal) End(e *Stage, from string, seconds float64) error {
+	made, err := l.Made(e)
+	if err != nil {
+		return fmt.Errorf("look at what %s has made: %w", e.Name, err)
+	}
+	e.State, e.From, e.Made, e.Seconds, e.Reused = StageDone, from, made, seconds, 0
+	return l.write()
+}
+
+// Fail records why a stage failed.
+func (l *Journal) Fail(e *Stage, why error) error {
+	e.State, e.Why = stageFailed, why.Error()
+	return l.write()
+}
+
+func (l *Journal) write() error {
+	text, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return err
+	}
+	return files.WriteAtomic(l.Files, l.Path, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+}

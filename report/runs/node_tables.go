@@ -1,0 +1,153 @@
+package runs
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"graft/internal/failure"
+	"graft/results"
+)
+
+// NodeSpan is a row of spans.csv: a time at which a task was on a GPU. Times are in seconds.
+type NodeSpan struct {
+	Task  string  // its name
+	Group string  // kind of the task, or else its flow; empty is none
+	GPU   int     // its number
+	Lane  int     // tasks that run together on a GPU have several
+	From  float64 // since the beginning
+	To    float64 // not before From
+	Cores float64 // percent of the GPU's cores that the task keeps busy alone
+	End   string  // completed, stopped or failed
+}
+
+// NodeTaskRow is a row of tasks.csv. Times are in seconds since the beginning, and -1 if they did not come.
+type NodeTaskRow struct {
+	Workload, Seed int     // from 1
+	Task           string  // its name
+	Arrival        float64 // not negative
+	Ended          float64 // completed or failed
+	Joules         float64 // its share of the energy of its GPUs
+	Completed      bool    // false if it failed
+}
+
+// NodeTotals is a row of node.csv, with the columns that figures need.
+type NodeTotals struct {
+	Scheduler      string  // its name
+	Workload, Seed int     // from 1
+	Joules         float64 // of all GPUs
+}
+
+// maxPlaces bounds numbers of GPUs and lanes in tables.
+const maxPlaces = 1 << 20
+
+// NodeSpans reads the spans of a folder: that of a scheduler in a run, or that of a run of real tasks.
+func NodeSpans(r *Run, folder string) (all []NodeSpan, err error) {
+	err = eachRow(r, filepath.Join(folder, NodeSpansFile), func(row *tableRow) {
+		s := NodeSpan{Task: row.text("task"), GPU: row.place("gpu"), Lane: row.place("lane"), From: row.number("from_seconds"), To: row.number("to_seconds"), Cores: row.number("cores"), End: row.text("end")}
+		if row.has("group") { // runs of earlier versions have none
+			s.Group = row.text("group")
+		}
+		if s.To < s.From {
+			row.fault("to_seconds", "is before from_seconds")
+		}
+		all = append(all, s)
+	})
+	return all, err
+}
+
+// NodeTasks reads the tasks of a scheduler in a run.
+func NodeTasks(r *Run, scheduler string) (all []NodeTaskRow, err error) {
+	err = eachRow(r, filepath.Join(scheduler, NodeTasksFile), func(row *tableRow) {
+		all = append(all, NodeTaskRow{Workload: row.place("workload"), Seed: row.place("seed"), Task: row.text("task"), Arrival: row.number("arrival_seconds"), Ended: row.number("ended_seconds"),
+			Joules: row.number("joules"), Completed: row.text("completed") == "true"})
+	})
+	return all, err
+}
+
+// NodeTable reads the figures of all schedulers by workload and seed.
+func NodeTable(r *Run) (all []NodeTotals, err error) {
+	err = eachRow(r, nodeTable, func(row *tableRow) {
+		all = append(all, NodeTotals{Scheduler: row.text("scheduler"), Workload: row.place("workload"), Seed: row.place("seed"), Joules: row.number("joules")})
+	})
+	return all, err
+}
+
+// tableRow is a row of a table by the names of its columns. It keeps its first fault.
+type tableRow struct {
+	at    map[string]int
+	cells []string
+	err   error
+}
+
+func (r *tableRow) has(column string) bool { _, has := r.at[column]; return has }
+
+func (r *tableRow) text(column string) string {
+	k, has := r.at[column]
+	if !has {
+		r.err = cmp.Or(r.err, fmt.Errorf("there is no column %q", column))
+		return ""
+	}
+	return r.cells[k]
+}
+
+func (r *tableRow) number(column string) float64 {
+	v, err := strconv.ParseFloat(r.text(column), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		r.fault(column, "is no number")
+	}
+	return v
+}
+
+func (r *tableRow) place(column string) int {
+	v, err := strconv.Atoi(r.text(column))
+	if err != nil || v < 0 || v > maxPlaces {
+		r.fault(column, fmt.Sprintf("is no whole number up to %d", maxPlaces))
+	}
+	return v
+}
+
+func (r *tableRow) fault(column, says string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("column %s: %.100q %s", column, r.text(column), says)
+	}
+}
+
+// eachRow reads a table of a run folder.
+func eachRow(r *Run, name string, read func(row *tableRow)) error {
+	path := filepath.Join(r.Path, name)
+	err := results.ReadTable(r.Files, path, func(in io.Reader) error {
+		rows := csv.NewReader(in)
+		head, err := rows.Read()
+		if err != nil {
+			return fmt.Errorf("the line that names the columns: %w", err)
+		}
+		rows.ReuseRecord = true
+		row := &tableRow{at: map[string]int{}}
+		for k, column := range slices.Clone(head) {
+			row.at[column] = k
+		}
+		for {
+			row.cells, err = rows.Read()
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if read(row); row.err != nil {
+				line, _ := rows.FieldPos(0)
+				return fmt.Errorf("line %d: %w", line, row.err)
+			}
+		}
+	})
+	if err != nil {
+		return failure.AsDamage(fmt.Errorf("read %s: %w", path, err))
+	}
+	return nil
+}

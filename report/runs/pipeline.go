@@ -1,0 +1,171 @@
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/document"
+	"graft/simulation/evaluation"
+)
+
+// ReadPipelineOutcome reads the outcome of a pipeline.
+func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error) {
+	path := filepath.Join(folder, OutcomeFile)
+	text, err := files.ReadAll(fsys, path, largestOutcome)
+	if err != nil {
+		return nil, err
+	}
+	o := &PipelineOutcome{}
+	if err := json.Unmarshal(text, o); err != nil {
+		return nil, failure.With(failure.Damaged, fmt.Errorf("%s: %w; delete it, and the same command makes it again", path, err))
+	}
+	if o.Comparison == nil {
+		return nil, failure.With(failure.Damaged, fmt.Errorf("%s: it says nothing; delete it, and the same command makes it again", path))
+	}
+	return o, nil
+}
+
+// largestOutcome limits the size of an outcome, in bytes.
+const largestOutcome = 1 << 28
+
+// PipelineOutcome is the outcome.json of a pipeline: the evaluation of its policies.
+type PipelineOutcome struct {
+	Learned                string `json:"learned"` // the chooser that is what was learned: all seeds voting
+	*evaluation.Comparison        // in the tables that were learned from
+	// LeftOut judges policies by tables that they did not learn from; null where nothing
+	// is left out.
+	LeftOut *LeaveOutReport `json:"left_out"`
+}
+
+// PipelineKind covers the folders of graft pipeline, which contain those of its parts.
+var PipelineKind = &Kind{Name: "pipeline", Title: "pipeline", Titles: "pipelines", matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun}
+
+func readPipelineRun(f *Folder, r *Run) error {
+	l, err := ReadJournal(f.Files, f.At(JournalFile))
+	if err != nil {
+		return err
+	}
+	r.Manifest, r.Seeded = l.Run, true
+	if f.Has(ResolvedFile) {
+		if r.Settings, err = config.ReadSettings(f.Files, f.At(ResolvedFile)); err != nil {
+			return err
+		}
+	}
+	r.Ended = l.ended() && f.Has(OutcomeFile)
+	var o *PipelineOutcome
+	if r.Ended {
+		if o, err = ReadPipelineOutcome(f.Files, f.Path); err != nil {
+			return err
+		}
+	}
+	r.Quantities = append(pipelineQuantities(o), l.quantities()...)
+	_, r.Faults = l.Parts(f.openRun)
+	return nil
+}
+
+// ended reports whether nothing is left to do. Scenarios that failed are left out.
+func (l *Journal) ended() bool {
+	for _, e := range l.Stages {
+		if e.State != StageDone && (e.State != stageFailed || !strings.HasPrefix(e.Name, SimulateStage)) {
+			return false
+		}
+	}
+	return true
+}
+
+// kind is the first word of a stage's name.
+func (e *Stage) kind() string {
+	word, _, _ := strings.Cut(e.Name, " ")
+	return word
+}
+
+// quantities lists numbers of stages and their times.
+func (l *Journal) quantities() []Quantity {
+	took, failed, scenarios := map[string]float64{}, 0, 0
+	for _, e := range l.Stages {
+		took[e.kind()] += e.Seconds
+		if e.kind() == strings.TrimSpace(SimulateStage) {
+			scenarios++
+		}
+		if e.State == stageFailed {
+			failed++
+		}
+	}
+	list := []Quantity{seedless("scenarios", "", Neutral, float64(scenarios)), seedless("failed_stages", "", Lower, float64(failed))}
+	for _, kind := range []string{"simulate", LearnStage, EvaluateStage} {
+		list = append(list, seedless(kind+"_time", document.UnitSeconds, Neutral, took[kind]))
+	}
+	return list
+}
+
+// pipelineQuantities lists the regrets of policies in tables that they learned from, and in tables
+// left out.
+func pipelineQuantities(o *PipelineOutcome) []Quantity {
+	if o == nil {
+		return nil
+	}
+	list := evaluationQuantities(&EvaluationOutcome{Compared: o.AsEvaluation()})
+	if o.LeftOut == nil {
+		return list
+	}
+	for _, q := range evaluationQuantities(&EvaluationOutcome{LeftOut: o.LeftOut}) {
+		q.Name = "left_out_" + q.Name
+		list = append(list, q)
+	}
+	return list
+}
+
+// AsEvaluation converts the outcome to the report of an evaluation.
+func (o *PipelineOutcome) AsEvaluation() *EvaluationReport {
+	r := &EvaluationReport{Against: o.Against, Floor: o.Floor, Standings: o.Standings}
+	for _, t := range o.Tables {
+		r.Tables = append(r.Tables, EvaluatedTable{TableScores: t})
+	}
+	return r
+}
+
+// Part is a run that a stage made.
+type Part struct {
+	Stage *Stage
+	Path  string
+	Run   *Run // nil where it is not there, or cannot be read
+	None  bool // it is not there
+}
+
+// Parts reads the runs that stages made. Faults names those of finished stages that are missing,
+// unreadable or not ended.
+func (l *Journal) Parts(open func(folder string) (*Run, error)) (all []Part, faults error) {
+	for _, e := range l.Stages {
+		for _, name := range e.Parts {
+			p := Part{Stage: e, Path: filepath.Join(filepath.Dir(l.Path), name)}
+			run, err := open(p.Path)
+			p.None = NotThere(err)
+			switch {
+			case err == nil:
+				p.Run, faults = run, errors.Join(faults, wrapPart(e, run.Faults))
+				if e.State == StageDone && !run.Ended {
+					faults = errors.Join(faults, fmt.Errorf("%s: %s has not ended, though it had when the stage was done; the same pipeline makes it again", e.Name, p.Path))
+				}
+			case e.State == StageDone:
+				faults = errors.Join(faults, fmt.Errorf("%s: %w; the same pipeline makes it again", e.Name, err))
+			case e.State != StageWaiting && !p.None:
+				faults = errors.Join(faults, wrapPart(e, err))
+			}
+			all = append(all, p)
+		}
+	}
+	return all, faults
+}
+
+func wrapPart(e *Stage, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", e.Name, err)
+}

@@ -1,0 +1,82 @@
+package runs
+
+import (
+	"math"
+	"slices"
+
+	"graft/internal/stat"
+	"graft/report/document"
+)
+
+// Quantity is a named result with one value, or with one for each seed.
+type Quantity struct {
+	Name   string
+	Unit   string    // such as s, nats or points; share is between 0 and 1; empty is a count
+	Better Direction // direction of improvement
+	Seeds  []int64   // of the values; nil where the value is of no seed
+	Values []float64
+	Signed bool    // values may be negative
+	Level  float64 // of the interval, such as 0.95; zero means that
+	Case   string  // of a sweep, whose trials have the values; empty for other quantities
+}
+
+// Range returns the values that the quantity can have.
+func (q Quantity) Range() stat.Range {
+	of := RangeOf(q.Unit)
+	if q.Signed {
+		of.Low = -of.High
+	}
+	return of
+}
+
+// RangeOf returns the range of quantities without a sign in a unit. Those in points are regrets.
+func RangeOf(unit string) stat.Range {
+	switch unit {
+	case document.UnitShare:
+		return stat.Shares
+	case document.UnitPoints:
+		return stat.Percents
+	}
+	return stat.FromZero
+}
+
+// Direction is the direction in which a quantity improves.
+type Direction int
+
+const (
+	Neutral Direction = iota // neither is better
+	Higher                   // larger values are better
+	Lower                    // smaller values are better
+)
+
+// seeded is a quantity with the value of one seed.
+func seeded(name, unit string, to Direction, seed int64, value float64) Quantity {
+	return Quantity{Name: name, Unit: unit, Better: to, Seeds: []int64{seed}, Values: []float64{value}}
+}
+
+// seedless is a quantity whose value belongs to no seed.
+func seedless(name, unit string, to Direction, value float64) Quantity {
+	return Quantity{Name: name, Unit: unit, Better: to, Values: []float64{value}}
+}
+
+// finite drops quantities without values or with one that is not finite.
+func finite(list ...Quantity) []Quantity {
+	return slices.DeleteFunc(list, func(q Quantity) bool {
+		return len(q.Values) == 0 || slices.ContainsFunc(q.Values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	})
+}
+
+// Quantity returns the first value of a quantity; false where the run has none of the name.
+func (r *Run) Quantity(name string) (float64, bool) {
+	for _, q := range r.Quantities {
+		if q.Name == name && len(q.Values) > 0 {
+			return q.Values[0], true
+		}
+	}
+	return 0, false
+}
+
+// Word is the name of a direction in JSON: more, less, or empty for neither.
+func (a Direction) Word() string {
+	return map[Direction]string{Higher: "more", Lower: "less"}[a]
+}

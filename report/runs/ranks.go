@@ -1,0 +1,92 @@
+package runs
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"graft/internal/stat"
+	"graft/simulation/tables"
+)
+
+// TableReport holds the sequences of a table by rank; `graft table show --json` prints it.
+type TableReport struct {
+	tables.Scenario
+	Sequences  int       `json:"sequences"`      // that the table has
+	Of         *float64  `json:"of"`             // that there are; null where actions depend on the network
+	Seeds      []int64   `json:"seeds"`          // of any sequence
+	Profiles   []string  `json:"profiles"`       // of the devices whose time was counted
+	Mean       *float64  `json:"mean"`           // accuracy over the sequences; null where there are none
+	Spread     *float64  `json:"spread"`         // standard deviation over the sequences; null below two
+	SeedSpread *float64  `json:"seed_spread"`    // standard deviation over seeds, pooled; null where each sequence has one
+	Best       *RankRow  `json:"best"`           // null where there are no sequences
+	Worst      *RankRow  `json:"worst"`          // the sequence of the lowest accuracy; null where there is none
+	Never      *RankRow  `json:"never"`          // the sequence that leaves the network alone; null where it is not there
+	Rows       []RankRow `json:"rows,omitempty"` // all sequences, best first; with --all only
+}
+
+// RankRow is a sequence and its rank by accuracy.
+type RankRow struct {
+	Rank     int       `json:"rank"`     // from 1
+	Sequence []string  `json:"sequence"` // its actions, the first one first
+	Accuracy float64   `json:"accuracy"` // the mean over the seeds
+	Spread   *float64  `json:"spread"`   // standard deviation over the seeds; null below two
+	Seeds    int       `json:"seeds"`    // how many
+	Left     []float64 `json:"left_s"`   // seconds of the budget at each decision
+}
+
+// NewTableReport ranks the sequences of a table.
+func NewTableReport(t *tables.Table) *TableReport {
+	r := &TableReport{Scenario: t.Scenario, Sequences: len(t.Records), Seeds: []int64{}, Profiles: []string{}, Rows: []RankRow{}}
+	r.Origin = nil // too long to look at
+	if n := t.Scenario.Sequences(); n > 0 {
+		r.Of = &n
+	}
+	var means, variances []float64
+	for k := range t.Records {
+		record := &t.Records[k]
+		row := RankRow{Sequence: record.Sequence, Accuracy: record.Mean(), Spread: FiniteOrNil(stat.Deviation(record.Accuracy)), Seeds: len(record.Seeds), Left: record.Left}
+		r.Rows = append(r.Rows, row)
+		means = append(means, row.Accuracy)
+		if row.Spread != nil {
+			variances = append(variances, float64(*row.Spread**row.Spread))
+		}
+		r.Seeds = append(r.Seeds, record.Seeds...)
+		if record.Profile != "" {
+			r.Profiles = append(r.Profiles, record.Profile)
+		}
+	}
+	slices.Sort(r.Seeds)
+	slices.Sort(r.Profiles)
+	r.Seeds, r.Profiles = slices.Compact(r.Seeds), slices.Compact(r.Profiles)
+	r.Mean, r.Spread = FiniteOrNil(stat.Mean(means)), FiniteOrNil(stat.Deviation(means))
+	r.SeedSpread = FiniteOrNil(math.Sqrt(stat.Mean(variances)))
+	r.rank()
+	return r
+}
+
+// rank sorts the rows by accuracy, stably.
+func (r *TableReport) rank() {
+	slices.SortStableFunc(r.Rows, func(a, b RankRow) int { return cmp.Compare(b.Accuracy, a.Accuracy) })
+	for k := range r.Rows {
+		row := &r.Rows[k]
+		row.Rank = k + 1
+		if !slices.ContainsFunc(row.Sequence, func(a string) bool { return a != "none" }) {
+			r.Never = row
+		}
+	}
+	if n := len(r.Rows); n > 0 {
+		r.Best, r.Worst = &r.Rows[0], &r.Rows[n-1]
+	}
+}
+
+// Near counts the other sequences whose accuracy is within the noise of the best, a standard
+// deviation over seeds.
+func (r *TableReport) Near() (count int) {
+	for _, row := range r.Rows[1:] {
+		if r.Best.Accuracy-row.Accuracy <= *r.SeedSpread {
+			count++
+		}
+	}
+	return count
+}

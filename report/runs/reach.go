@@ -1,0 +1,112 @@
+package runs
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"graft/internal/failure"
+	"graft/internal/stat"
+	"graft/results"
+)
+
+// Reach holds the cost at which the trials of a case get as low as the validation loss with which the trial of the same seed of
+// another case ended, as a share of what it cost that one. A trial that never does counts with its whole cost, so the
+// true mean is higher.
+type Reach struct {
+	Case    string         `json:"case"`        // its name
+	Of      string         `json:"of"`          // the other case
+	Trials  int            `json:"trials"`      // with a seed that both have
+	Reached int            `json:"reached"`     // trials that did
+	Time    stat.OverSeeds `json:"device_time"` // share of the device time
+	FLOP    stat.OverSeeds `json:"flop"`        // share of the floating-point operations
+	Loss    stat.OverSeeds `json:"difference"`  // of validation losses in the end, in nats
+}
+
+// curve is the validation loss of a job after each epoch, and what it cost until then.
+type curve struct{ loss, time, flop []float64 }
+
+// last is the loss in the end.
+func (c curve) last() float64 { return c.loss[len(c.loss)-1] }
+
+// until is the cost of the first point on the lines between epochs whose loss is no higher; the whole cost and false where
+// there is none.
+func (c curve) until(loss float64, cost []float64) (float64, bool) {
+	for k, l := range c.loss {
+		switch {
+		case l > loss || math.IsNaN(l):
+			continue
+		case k == 0 || !(c.loss[k-1] > l):
+			return cost[k], true
+		}
+		part := (c.loss[k-1] - loss) / (c.loss[k-1] - l)
+		return cost[k-1] + part*(cost[k]-cost[k-1]), true
+	}
+	return cost[len(cost)-1], false
+}
+
+func (r *Run) curve(trial string) (c curve, err error) {
+	t, err := results.ReadStream(r.Files, filepath.Join(r.Path, trial, "epochs.csv"))
+	if err != nil {
+		return c, err
+	}
+	for _, column := range []struct {
+		name string
+		to   *[]float64
+	}{{"validation_loss", &c.loss}, {"device_time", &c.time}, {"flop", &c.flop}} {
+		if *column.to, err = t.Floats(column.name); err != nil {
+			return c, err
+		}
+	}
+	if len(c.loss) == 0 {
+		return c, fmt.Errorf("it has no epoch")
+	}
+	return c, nil
+}
+
+// Reaches compares all cases of a sweep with one.
+func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
+	base := o.Case(of)
+	if base == nil {
+		return nil, failure.Usagef("option reach is %q; %s has no such case", of, r.Path)
+	}
+	curves := map[string]curve{}
+	for _, c := range o.Cases {
+		for _, t := range c.Trials {
+			if curves[t.Folder], err = r.curve(t.Folder); err != nil {
+				return nil, fmt.Errorf("loss of %s, seed %d: %w", c.Name, t.Seed, err)
+			}
+		}
+	}
+	for _, c := range o.Cases {
+		if c != base {
+			list = append(list, reachOf(c, base, curves))
+		}
+	}
+	return list, nil
+}
+
+func reachOf(c, base *CaseOutcome, curves map[string]curve) Reach {
+	r := Reach{Case: c.Name, Of: base.Name}
+	var times, flops, losses []float64
+	for _, t := range c.Trials {
+		for _, other := range base.Trials {
+			if other.Seed != t.Seed {
+				continue
+			}
+			own, theirs := curves[t.Folder], curves[other.Folder]
+			time, reached := own.until(theirs.last(), own.time)
+			flop, _ := own.until(theirs.last(), own.flop)
+			theirTime, _ := theirs.until(theirs.last(), theirs.time)
+			theirFLOP, _ := theirs.until(theirs.last(), theirs.flop)
+			times, flops, losses = append(times, time/theirTime), append(flops, flop/theirFLOP), append(losses, own.last()-theirs.last())
+			r.Trials++
+			if reached {
+				r.Reached++
+			}
+		}
+	}
+	r.Time, r.FLOP = stat.NewOverSeeds(times, 0.05, stat.FromZero), stat.NewOverSeeds(flops, 0.05, stat.FromZero)
+	r.Loss = stat.NewOverSeeds(losses, 0.05, stat.Unbounded)
+	return r
+}

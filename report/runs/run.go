@@ -1,0 +1,119 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/document"
+	"graft/results"
+)
+
+// AsConfigFault gives configuration faults the exit code Configuration.
+func AsConfigFault(err error) error {
+	var faults config.Faults
+	if errors.As(err, &faults) {
+		return failure.With(failure.Configuration, err)
+	}
+	return err
+}
+
+// Base is the name of the run's folder without its path, for figures that others may see.
+func (r *Run) Base() string { return filepath.Base(Absolute(r.Path)) }
+
+// mostConfiguration is the largest configuration shown, in bytes.
+const mostConfiguration = 256 << 10
+
+// Heading is the title of the run on a page.
+func (r *Run) Heading() string {
+	return strings.ToUpper(r.Kind.Title[:1]) + r.Kind.Title[1:] + " " + document.Printable(r.Path)
+}
+
+// Configuration is the text of the resolved configuration file, else the settings that were read.
+func (r *Run) Configuration() string {
+	if text, err := files.ReadAll(r.Files, filepath.Join(r.Path, ResolvedFile), mostConfiguration); err == nil {
+		return document.PrintableLines(string(text))
+	}
+	var b strings.Builder
+	for _, s := range r.Settings {
+		fmt.Fprintf(&b, "%s = %s\n", document.Printable(s.Key), document.Printable(s.Text))
+	}
+	return b.String()
+}
+
+// Run holds what was read from a run folder.
+type Run struct {
+	Path       string
+	Kind       *Kind
+	Manifest   results.Manifest // zero where the kind has none
+	Seeded     bool             // the manifest's seed is that of the run
+	Ended      bool             // the run is complete, and the quantities are its outcome
+	Settings   []config.Setting // configuration, sorted by key; nil where it has none
+	Quantities []Quantity       // outcome, or the progress of a run that has not ended
+	Outcome    string           // digest or text of the outcome, by which copies of a run are recognised; empty before the end
+	Faults     error            // parts that cannot be read; nil for none
+
+	Files files.FS // file system of the folder, read-only
+}
+
+// Setting is the value of a configuration key.
+func (r *Run) Setting(key string) (text string, given bool) {
+	k, found := slices.BinarySearchFunc(r.Settings, key, func(s config.Setting, key string) int { return strings.Compare(s.Key, key) })
+	if !found {
+		return "", false
+	}
+	return r.Settings[k].Text, true
+}
+
+// Open reads a run folder of any kind, also while it is written. It locks, writes and moves
+// nothing. A damaged, half-written or foreign folder is an error with the exit code Damaged; a
+// missing one has none.
+func Open(fsys files.FS, folder string) (*Run, error) {
+	f, err := ReadFolder(fsys, folder)
+	if err != nil {
+		return nil, err
+	}
+	f.openRun = func(folder string) (*Run, error) { return Open(fsys, folder) }
+	r, err := f.open()
+	if err != nil {
+		return nil, failure.AsDamage(fmt.Errorf("%s: %w", f.Path, err))
+	}
+	return r, nil
+}
+
+func (f *Folder) open() (*Run, error) {
+	r := &Run{Path: f.Path, Kind: f.Kind(), Files: f.Files}
+	switch {
+	case r.Kind == nil && f.isBegun() && f.Has(ManifestFile):
+		return nil, errors.New("it is half-written: the run began and has written nothing yet; it was killed, or is starting")
+	case r.Kind == nil && f.isBegun():
+		return nil, fmt.Errorf("it is half-written: %s is missing; the run was killed as it began, or is starting", ManifestFile)
+	case r.Kind == nil:
+		return nil, ErrForeign
+	}
+	err := r.Kind.read(f, r)
+	if r.Outcome == "" && r.Ended {
+		r.Outcome = fmt.Sprint(r.Quantities)
+	}
+	return r, err
+}
+
+// OutcomeOf reads the outcome of a run, as the type that runs of its kind have; nil before the end.
+func OutcomeOf[T any](r *Run) (*T, error) {
+	if !r.Ended {
+		return nil, nil
+	}
+	o := new(T)
+	if err := results.ReadOutcome(r.Files, r.Path, o); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// OpenPart opens a run that is a part of this one, such as a stage of a pipeline.
+func (r *Run) OpenPart(folder string) (*Run, error) { return Open(r.Files, folder) }

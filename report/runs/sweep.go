@@ -1,0 +1,284 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"graft/internal/stat"
+	"graft/report/document"
+	"graft/results"
+	"graft/trainer"
+)
+
+// SweepKind covers the folders of several trials of a job, by graft train and graft compare.
+var SweepKind = &Kind{Name: "sweep", Title: "sweep", Titles: "sweeps", matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun}
+
+// TrialMeasure is a number of each trial that reports show.
+type TrialMeasure struct {
+	Name   string
+	Unit   string
+	Format string // of a cell
+	Better Direction
+	Of     func(o *JobOutcome) (float64, bool) // false where a job has none
+}
+
+// TrialMeasures lists them; a new one is a line.
+func TrialMeasures() []TrialMeasure {
+	return []TrialMeasure{
+		{"test_accuracy", document.UnitShare, "%.2f%%", Higher, func(o *JobOutcome) (float64, bool) { return o.Test.Accuracy, o.Test != trainer.Score{} }},
+		{"validation_accuracy", document.UnitShare, "%.2f%%", Higher, func(o *JobOutcome) (float64, bool) { return o.Validation.Accuracy, true }},
+		{"parameters", "", "%.0f", Neutral, func(o *JobOutcome) (float64, bool) { return float64(o.Parameters), true }},
+		{"used", document.UnitSeconds, "%.1f s", Neutral, func(o *JobOutcome) (float64, bool) { return o.Used.Seconds(), true }},
+		{"device_time", document.UnitSeconds, "%.1f s", Neutral, func(o *JobOutcome) (float64, bool) { return o.DeviceTime.Seconds(), o.DeviceTime > 0 }},
+		{"flop", document.UnitGFLOP, "", Neutral, func(o *JobOutcome) (float64, bool) { return o.FLOP / 1e9, o.FLOP > 0 }},
+		{"energy", "J", "", Neutral, func(o *JobOutcome) (float64, bool) { return o.Joules, o.Joules > 0 }},
+		{"measured_energy", "J", "", Lower, func(o *JobOutcome) (float64, bool) { joules, _ := o.measured(); return joules, !math.IsNaN(joules) }},
+	}
+}
+
+// Accuracies by which cases are compared: that of the test images, else of the validation images.
+const (
+	TestAccuracy       = "test_accuracy"
+	ValidationAccuracy = "validation_accuracy"
+)
+
+// SweepOutcome is the outcome.json of a sweep.
+type SweepOutcome struct {
+	Cases      []*CaseOutcome     `json:"cases"`      // reported ones, in order
+	Compared   string             `json:"compared"`   // measure whose paired differences are given
+	Failed     []FailedTrial      `json:"failed"`     // trials without a result
+	Comparison *ComparisonOutcome `json:"comparison"` // null for other sweeps than comparisons
+}
+
+// CaseOutcome holds the trials of a case.
+type CaseOutcome struct {
+	Name       string           `json:"name"`                      // unique among the cases
+	Set        []string         `json:"set"`                       // assignments that make the case
+	Shared     string           `json:"shared_by_seeds,omitempty"` // what the seeds have in common at the start; missing where each draws all weights
+	Trials     []TrialOutcome   `json:"trials"`                    // that ended, in the order of seeds
+	Measures   []MeasureSummary `json:"measures"`                  // over the trials
+	Difference *CaseDifference  `json:"difference"`                // from the first case, or the baseline of a comparison; null for itself
+}
+
+// TrialOutcome is a trial that has ended.
+type TrialOutcome struct {
+	Seed    int64              `json:"seed"`              // of the trial
+	Folder  string             `json:"folder"`            // of the job's run, in the folder of the sweep
+	Same    string             `json:"same_as,omitempty"` // case whose trial is the same job, and was not run again; empty for its own run
+	Digest  string             `json:"digest"`            // of network and weights in the end
+	Actions []string           `json:"actions,omitempty"` // that were done, in order
+	Values  map[string]float64 `json:"values"`            // by measure
+}
+
+// FailedTrial is a trial without a result.
+type FailedTrial struct {
+	Case string `json:"case"` // its name
+	Seed int64  `json:"seed"` // of the trial
+	Why  string `json:"why"`  // the error
+}
+
+// MeasureSummary is a measure over the trials of a case.
+type MeasureSummary struct {
+	Measure string `json:"measure"` // such as test_accuracy
+	Unit    string `json:"unit"`    // share is between 0 and 1; empty is a count
+	stat.OverSeeds
+}
+
+// CaseDifference is the mean difference of a case from another, over the seeds of both.
+type CaseDifference struct {
+	From string `json:"from"` // the other case
+	stat.OverSeeds
+	Level float64 `json:"level"` // of the interval, such as 0.95; higher where it is corrected for several comparisons
+	Clear bool    `json:"clear"` // the interval excludes zero
+}
+
+// ComparisonOutcome says how the arms of a comparison were made.
+type ComparisonOutcome struct {
+	SweepComparison
+	SelectionSeeds []int64  `json:"selection_seeds"` // of the trials that selected the best fixed sequence
+	Best           []string `json:"best_fixed"`      // the sequence; null where none was selected
+	// Tied is the number of sequences with the highest mean validation accuracy, of which the first was taken.
+	Tied       int         `json:"tied,omitempty"`
+	Candidates []Candidate `json:"candidates"` // best first
+}
+
+// Candidate is a fixed sequence that was tried.
+type Candidate struct {
+	Sequence   []string `json:"sequence"`            // its actions, in order
+	Validation float64  `json:"validation_accuracy"` // mean over the selection seeds
+	N          int      `json:"n"`                   // number of them that ended
+}
+
+// value returns a trial's value of a measure.
+func (t TrialOutcome) value(measure string) float64 {
+	if v, has := t.Values[measure]; has {
+		return v
+	}
+	return math.NaN()
+}
+
+// Measure returns the values of the trials that have a measure, with their seeds.
+func (c *CaseOutcome) Measure(name string) (seeds []int64, values []float64) {
+	for _, t := range c.Trials {
+		if v := t.value(name); !math.IsNaN(v) {
+			seeds, values = append(seeds, t.Seed), append(values, v)
+		}
+	}
+	return seeds, values
+}
+
+// Summary returns the summary of a measure; nil where no trial has it.
+func (c *CaseOutcome) Summary(name string) *MeasureSummary {
+	for k := range c.Measures {
+		if c.Measures[k].Measure == name {
+			return &c.Measures[k]
+		}
+	}
+	return nil
+}
+
+// Case returns a case by name; nil where there is none.
+func (o *SweepOutcome) Case(name string) *CaseOutcome {
+	for _, c := range o.Cases {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// Summarize fills in measures and differences from the case base. The intervals of all
+// differences hold together with 95%: each is corrected by [stat.Bonferroni].
+func (o *SweepOutcome) Summarize(base string) {
+	o.Compared = ValidationAccuracy
+	for _, c := range o.Cases {
+		c.Measures = []MeasureSummary{}
+		for _, m := range TrialMeasures() {
+			if _, values := c.Measure(m.Name); len(values) > 0 {
+				c.Measures = append(c.Measures, MeasureSummary{m.Name, m.Unit, stat.NewOverSeeds(values, 0.05, RangeOf(m.Unit))})
+			}
+		}
+		if c.Summary(TestAccuracy) != nil {
+			o.Compared = TestAccuracy
+		}
+	}
+	miss := stat.Bonferroni(0.05, len(o.Cases)-1)
+	for _, c := range o.Cases {
+		if other := o.Case(base); other != nil && c != other {
+			c.Difference = differenceOf(c, other, o.Compared, miss)
+		}
+	}
+}
+
+// paired returns the differences of a measure between two cases, of the seeds that both have.
+func paired(c, other *CaseOutcome, measure string) (common []int64, values []float64) {
+	seeds, ours := c.Measure(measure)
+	theirSeeds, theirs := other.Measure(measure)
+	for k, seed := range seeds {
+		if at := slices.Index(theirSeeds, seed); at >= 0 {
+			common, values = append(common, seed), append(values, ours[k]-theirs[at])
+		}
+	}
+	return common, values
+}
+
+// differenceOf is the difference between two cases; nil without a common seed.
+func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDifference {
+	_, values := paired(c, other, measure)
+	if len(values) == 0 {
+		return nil
+	}
+	d := &CaseDifference{From: other.Name, OverSeeds: stat.NewOverSeeds(values, miss, stat.ShareDifferences), Level: stat.Round(1-miss, 6)}
+	d.Clear = d.Low != nil && (*d.Low > 0 || *d.High < 0)
+	return d
+}
+
+func readSweepRun(f *Folder, r *Run) error {
+	plan, err := ReadSweepPlan(f.Files, f.Path)
+	if err != nil {
+		return err
+	}
+	o := &SweepOutcome{}
+	if err := f.readOwn(r, o); err != nil {
+		return err
+	}
+	if !r.Ended {
+		r.Quantities = sweepProgress(f, plan)
+		return nil
+	}
+	r.Quantities = o.quantities(plan)
+	return nil
+}
+
+// sweepProgress counts the trials of a sweep that have ended.
+func sweepProgress(f *Folder, plan *SweepPlan) []Quantity {
+	ended, trials := 0, plan.Trials()
+	for _, t := range trials {
+		if TrialEnded(f, t) {
+			ended++
+		}
+	}
+	return []Quantity{seedless("trials", "", Neutral, float64(len(trials))), seedless("ended", "", Neutral, float64(ended))}
+}
+
+// TrialEnded says whether the job of a trial in the folder has an outcome.
+func TrialEnded(f *Folder, t SweepTrial) bool {
+	_, err := f.Files.Stat(filepath.Join(f.Path, t.Folder(), OutcomeFile))
+	return err == nil
+}
+
+// quantities lists the numbers of trials, each measure of each case, and its paired difference.
+func (o *SweepOutcome) quantities(plan *SweepPlan) []Quantity {
+	list := []Quantity{seedless("trials", "", Neutral, float64(len(plan.Trials()))), seedless("failed", "", Lower, float64(len(o.Failed)))}
+	for _, c := range o.Cases {
+		for _, m := range TrialMeasures() {
+			seeds, values := c.Measure(m.Name)
+			list = append(list, Quantity{Name: m.Name + " of " + c.Name, Unit: m.Unit, Better: m.Better, Seeds: seeds, Values: values, Case: c.Name})
+		}
+		list = append(list, o.difference(c)...)
+	}
+	return finite(list...)
+}
+
+// difference is the paired difference of a case in points; nothing without one.
+func (o *SweepOutcome) difference(c *CaseOutcome) []Quantity {
+	if c.Difference == nil || o.Case(c.Difference.From) == nil {
+		return nil
+	}
+	seeds, values := paired(c, o.Case(c.Difference.From), o.Compared)
+	for k := range values {
+		values[k] *= 100
+	}
+	return []Quantity{{Name: fmt.Sprintf("difference_in_%s of %s from %s", o.Compared, c.Name, c.Difference.From), Unit: document.UnitPoints, Better: Higher,
+		Seeds: seeds, Values: values, Signed: true, Level: c.Difference.Level, Case: c.Name}}
+}
+
+// ReadTrial reads the outcome of a trial's job in the folder of a sweep; the error wraps
+// fs.ErrNotExist where it has not ended.
+func ReadTrial(f *Folder, t SweepTrial) (*TrialOutcome, error) {
+	path := f.At(t.Folder())
+	job := &JobOutcome{Outcome: &trainer.Outcome{}}
+	if err := results.ReadOutcome(f.Files, path, job); err != nil {
+		return nil, fmt.Errorf("trial %s: %w", t, err)
+	}
+	o := &TrialOutcome{Seed: t.Seed, Folder: t.Folder(), Digest: job.Digest, Values: map[string]float64{}}
+	for _, m := range TrialMeasures() {
+		if v, has := m.Of(job); has {
+			o.Values[m.Name] = v
+		}
+	}
+	notes, err := results.ReadJSONLines[trainer.Note](f.Files, filepath.Join(path, "events.jsonl"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("trial %s: %w", t, err)
+	}
+	for _, n := range notes {
+		if n.Event == results.EventDecision {
+			o.Actions = append(o.Actions, n.Action)
+		}
+	}
+	return o, nil
+}

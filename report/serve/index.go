@@ -1,0 +1,276 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"graft/internal/files"
+	"graft/report/runs"
+)
+
+// index holds the state of the runs beneath a folder at their last scan. It scans on request,
+// each run at most once an interval: often while it is written to, rarely when it is quiet. It
+// lists folders and opens no file.
+type index struct {
+	fsys       files.FS
+	dir        string
+	every      time.Duration // least time between scans of a run that is written to
+	scanEvery  time.Duration // least time between searches for new runs
+	endedEvery time.Duration // least time between scans of a run that has ended
+	now        func() time.Time
+
+	mu      sync.Mutex
+	runs    map[string]*indexedRun // by their path beneath dir
+	others  []runs.SkippedRun      // folders without any run
+	over    int                    // number of runs above the limit
+	scanned time.Time              // time of the last search for new runs
+	fault   error                  // error of that search
+}
+
+// indexedRun is a run at its last scan.
+type indexedRun struct {
+	runState
+	looked time.Time // when
+	ended  bool      // it was when it was read last
+	line   *runLine  // its line on the list; nil before it is read
+	read   uint64    // the tag of what the line is of
+}
+
+// runState is the state of a run's folder, without reading its files.
+type runState struct {
+	name    string    // path beneath the served folder, with slashes; "." is that folder
+	path    string    // path of the folder
+	tag     uint64    // hash of names, sizes and times of its files
+	written time.Time // latest modification time of its files
+	quiet   bool      // that is more than quietAfter ago
+}
+
+const (
+	// ScanFactor and EndedFactor are the intervals of searches for new runs and of scans of ended
+	// runs, in intervals of a run that is written to.
+	ScanFactor, EndedFactor = 5, 15
+	// ageDivisor sets the interval of a quiet run: the time since its last write divided by it.
+	ageDivisor = 10
+	// quietAfter is the time without writes after which a run no longer counts as running.
+	quietAfter = 10 * time.Minute
+	// maxStatFiles limits the files of a run that are scanned.
+	maxStatFiles = 5000
+)
+
+func newIndex(fsys files.FS, dir string, every time.Duration, now func() time.Time) *index {
+	return &index{fsys: fsys, dir: filepath.Clean(dir), every: every, scanEvery: ScanFactor * every, endedEvery: EndedFactor * every, now: now, runs: map[string]*indexedRun{}}
+}
+
+// snapshot is the state of some runs at one time.
+type snapshot struct {
+	states  []runState
+	missing []string          // requested runs that do not exist
+	others  []runs.SkippedRun // folders without any run
+	over    int               // number of runs above the limit to be listed at all
+}
+
+// snapshot returns the state of the named runs, or of all.
+func (g *index) snapshot(names []string, all bool) (*snapshot, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	if now.Sub(g.scanned) >= g.scanEvery || !all && g.unknown(names) && now.Sub(g.scanned) >= g.every {
+		g.walk(now)
+	}
+	if g.fault != nil {
+		return nil, g.fault
+	}
+	if all {
+		names = make([]string, 0, len(g.runs))
+		for name := range g.runs {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+	}
+	v := &snapshot{others: g.others, over: g.over}
+	for _, name := range names {
+		e := g.runs[name]
+		if e == nil || !g.refresh(e, now) {
+			v.missing = append(v.missing, name)
+			continue
+		}
+		v.states = append(v.states, e.runState)
+	}
+	return v, nil
+}
+
+func (g *index) unknown(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return g.runs[name] == nil })
+}
+
+// walk searches for runs and drops those that no longer exist.
+func (g *index) walk(now time.Time) {
+	root, err := runs.ReadFolder(g.fsys, g.dir)
+	g.scanned, g.fault = now, err
+	if err != nil {
+		return
+	}
+	w := &scanner{fsys: g.fsys, known: g.runs, found: map[string]*indexedRun{}}
+	w.folder(root, ".", runs.MaxDepth)
+	g.runs, g.others, g.over = w.found, w.others, w.over
+}
+
+// scanner walks through folders as runs.Find does, and also lists folders without runs.
+type scanner struct {
+	fsys         files.FS
+	known, found map[string]*indexedRun
+	others       []runs.SkippedRun
+	over         int
+}
+
+// folder reports whether a folder contains a run or a cache.
+func (w *scanner) folder(f *runs.Folder, name string, depth int) bool {
+	switch {
+	case f.IsRun():
+		w.add(f.Path, name)
+		return true
+	case f.IsCache():
+		return true
+	}
+	before, some := len(w.others), false
+	for _, entry := range f.Entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && depth > 0 {
+			some = w.below(f.At(entry.Name()), path.Join(name, entry.Name()), depth-1) || some
+		}
+	}
+	if !some && name != "." { // one entry for the whole folder
+		w.others = append(w.others[:before], runs.SkippedRun{Path: name, Why: notARun, Err: runs.ErrForeign})
+	}
+	return some
+}
+
+func (w *scanner) below(at, name string, depth int) bool {
+	if w.known[name] != nil { // refresh drops it if it is gone
+		w.add(at, name)
+		return true
+	}
+	f, err := runs.ReadFolder(w.fsys, at)
+	if err != nil {
+		if !runs.NotThere(err) {
+			w.others = append(w.others, runs.SkippedRun{Path: name, Why: err.Error(), Err: err})
+		}
+		return false
+	}
+	return w.folder(f, name, depth)
+}
+
+func (w *scanner) add(at, name string) {
+	switch {
+	case len(w.found) >= maxRuns:
+		w.over++
+	case w.known[name] != nil:
+		w.found[name] = w.known[name]
+	default:
+		w.found[name] = &indexedRun{runState: runState{name: name, path: at}}
+	}
+}
+
+// refresh scans a run if its interval is over. It drops a run that no longer exists.
+func (g *index) refresh(e *indexedRun, now time.Time) bool {
+	e.quiet = now.Sub(e.written) > quietAfter
+	if now.Sub(e.looked) < g.interval(e, now) {
+		return true
+	}
+	tag, written, err := tagOf(g.fsys, e.path)
+	if err != nil {
+		delete(g.runs, e.name)
+		return false
+	}
+	e.tag, e.written, e.looked = tag, written, now
+	e.quiet = now.Sub(written) > quietAfter
+	return true
+}
+
+// interval is the time between scans of a run.
+func (g *index) interval(e *indexedRun, now time.Time) time.Duration {
+	if e.ended {
+		return g.endedEvery
+	}
+	return min(max(now.Sub(e.written)/ageDivisor, g.every), g.endedEvery)
+}
+
+// note keeps the results of reading a run.
+func (g *index) note(name string, tag uint64, ended bool, line *runLine) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e := g.runs[name]
+	if e == nil {
+		return
+	}
+	e.ended = ended
+	if line != nil {
+		e.line, e.read = line, tag
+	}
+}
+
+// tagOf hashes the entries of a run's folder and of those directly in it, and returns their latest
+// modification time. Checkpoints and logs are on no page and not hashed; the time of the log counts.
+func tagOf(fsys files.FS, folder string) (uint64, time.Time, error) {
+	f, err := runs.ReadFolder(fsys, folder)
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	s := &tagger{sum: fnv.New64a()}
+	s.folder(f)
+	for _, entry := range f.Entries {
+		if entry.IsDir() && entry.Name() != runs.LogsFolder && entry.Name() != checkpointsName {
+			if below, err := runs.ReadFolder(f.Files, f.At(entry.Name())); err == nil { // unreadable folders count as missing
+				s.folder(below)
+			}
+		}
+	}
+	return s.sum.Sum64(), s.latest, nil
+}
+
+// Names in a run folder whose content is on no page.
+const (
+	checkpointsName = "checkpoints"
+	LogFile         = "log.jsonl"
+)
+
+type tagger struct {
+	sum    hash.Hash64
+	latest time.Time
+	count  int
+}
+
+func (s *tagger) folder(f *runs.Folder) {
+	for _, entry := range f.Entries {
+		if s.count++; s.count > maxStatFiles {
+			return
+		}
+		if entry.IsDir() {
+			fmt.Fprintf(s.sum, "%q/", entry.Name())
+			continue
+		}
+		info, err := entry.Info()
+		if err != nil { // deleted meanwhile
+			continue
+		}
+		if entry.Name() != LogFile {
+			fmt.Fprintf(s.sum, "%q %d %d\n", entry.Name(), info.Size(), info.ModTime().UnixNano())
+		}
+		if info.ModTime().After(s.latest) {
+			s.latest = info.ModTime()
+		}
+	}
+}
+
+// notARun describes a folder without runs among runs.
+const notARun = "there is no run in it: nothing that graft or the original has written"
+
+// errMissing reports a run that does not exist, or no longer.
+var errMissing = errors.New("it is not there, or not any more")

@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/internal/files"
+	"graft/internal/listen"
+	"graft/internal/telemetry"
+)
+
+// Addresses of runs lead back to their names.
+func TestAddressOfRuns(t *testing.T) {
+	h := New(Options{Files: files.OS{}, Dir: ".", Every: time.Second, Now: time.Now, Hosts: listen.IsLoopback})
+	for _, name := range []string{".", "a", "a/b c", "ä/%2f", `<a href="x">`, "a?b#c&d=e", "..a"} {
+		at, err := url.Parse("http://127.0.0.1" + AddressOf(name))
+		require.NoError(t, err, name)
+		want, refused := h.parse(at)
+		require.Nil(t, refused)
+		require.Equal(t, []string{name}, want.names)
+	}
+}
+
+// The list shows the GPUs of this machine, and a new reading is a new page.
+func TestListShowsGPUs(t *testing.T) {
+	watts, now := 70.0, time.Unix(1e9, 0)
+	gpus := func() []telemetry.State {
+		return []telemetry.State{{Device: telemetry.Device{Name: "H100"}, Reading: telemetry.Reading{PowerWatts: telemetry.Known(watts)}}}
+	}
+	get := func(h *Handler, tag string) *httptest.ResponseRecorder {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "http://127.0.0.1/", nil)
+		r.Header.Set("If-None-Match", tag)
+		h.ServeHTTP(w, r)
+		return w
+	}
+	o := Options{Files: files.OS{}, Dir: t.TempDir(), Every: time.Second, Now: func() time.Time { return now }, Hosts: listen.IsLoopback}
+	require.NotContains(t, get(New(o), "").Body.String(), "GPUs of this machine")
+	o.GPUs = gpus
+	h := New(o)
+	first := get(h, "")
+	require.Contains(t, first.Body.String(), "GPUs of this machine")
+	require.Contains(t, first.Body.String(), "70.0")
+	tag := first.Header().Get("ETag")
+	require.Equal(t, http.StatusNotModified, get(h, tag).Code)
+	watts, now = 71, now.Add(time.Minute)
+	next := get(h, tag)
+	require.Equal(t, http.StatusOK, next.Code)
+	require.Contains(t, next.Body.String(), "71.0")
+}

@@ -1,0 +1,135 @@
+package report
+
+import (
+	"fmt"
+	"graft/internal/stat"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/simulation/evaluation"
+	"slices"
+	"strings"
+)
+
+// standingTable has a line for each chooser that could choose in all tables.
+func standingTable(all []evaluation.Standing) *document.Table {
+	grouped := slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.OverGroups != nil })
+	t := document.NewTable("chooser").Numbers("", "", "regret", "over tables")
+	if grouped {
+		t.Numbers("", "", "over groups")
+	}
+	t.Numbers("", "", "over seeds").Numbers(document.UnitShare, "%.0f%%", "top five").Numbers("", "", "lower half", "worst", "difference").Texts("worst in")
+	whole, _ := runs.SplitStandings(all)
+	for _, s := range whole {
+		cells := []any{s.Policy, points(s.Regret), intervalCell(s.OverTables)}
+		if grouped {
+			cells = append(cells, intervalCell(s.OverGroups))
+		}
+		worst := "-"
+		if s.Worst > 0 {
+			worst = s.WorstOne
+		}
+		t.Add(append(cells, intervalCell(s.OverSeeds), s.TopFive, document.Value(float64(s.LowHalf), "").Then(" of %d", s.Tables*s.Seeds),
+			points(s.Worst), differenceCell(s.Difference), worst)...)
+	}
+	return t
+}
+
+// standingRemarks names the choosers left out of the table and explains its marks.
+func standingRemarks(all []evaluation.Standing, against string) (lines []string) {
+	if _, partial := runs.SplitStandings(all); len(partial) > 0 {
+		lines = append(lines, "not in all tables, so not above: "+document.Printable(strings.Join(partial, ", ")))
+	}
+	if !slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Difference != nil }) {
+		return append(lines, fmt.Sprintf("there is no DIFFERENCE, as %s is not in all tables", document.Printable(against)))
+	}
+	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret above that of %s; ~ marks differences that are not significant. Rows are not ranked", document.Printable(against)))
+	return append(lines, decisionRemark(all)...)
+}
+
+// decisionRemark says how many decisions of policies are within noise of the best; drawing, the
+// only baseline that counts them, is the last.
+func decisionRemark(all []evaluation.Standing) []string {
+	var parts []string
+	for _, s := range all {
+		if s.Decisions != nil {
+			parts = append(parts, fmt.Sprintf("%.0f%% of %s", 100*s.Decisions.Share(), document.Printable(s.Policy)))
+		}
+	}
+	if len(parts) < 2 { // nothing was learned
+		return nil
+	}
+	return []string{"choices within noise of the best, at all decisions of the tables, reached or not: " + strings.Join(parts, ", ")}
+}
+
+func intervalCell(i *stat.Interval) document.Cell {
+	if i == nil {
+		return document.Missing()
+	}
+	return document.Between(&i.Low, &i.High, document.UnitPoints)
+}
+
+func differenceCell(d *evaluation.Difference) document.Cell {
+	if d == nil {
+		return document.Missing()
+	}
+	c := points(d.Mean).As("%+.2f")
+	if d.OverTables != nil {
+		c.Low, c.High = &d.OverTables.Low, &d.OverTables.High
+	}
+	if d.Inside {
+		c.Before = "~ "
+	}
+	return c
+}
+
+// minResamples is the number of tables or groups below which a bootstrap interval is too narrow.
+const minResamples = 5
+
+func trustRemarks(all []evaluation.Standing, tables int) []string {
+	lines := []string{"Regret is in points of accuracy below the best of the table, TIES are the ranks that noise could exchange."}
+	if slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Seen == evaluation.SeenThese }) {
+		lines = append(lines, "The best fixed sequence has seen all these tables, as has a policy that learned from them: this is no test of either;")
+	} else {
+		lines = append(lines, "A policy that learned from these tables has seen them, which makes this no test of it;")
+	}
+	lines = append(lines, "'graft evaluate --leave-out' makes one.")
+	if few := tooFew(tables, "tables"); few != "" {
+		lines = append(lines, few)
+	}
+	return lines
+}
+
+// tooFew warns of intervals over too few; it is empty where there are enough.
+func tooFew(count int, what string) string {
+	if count < 2 || count >= minResamples {
+		return ""
+	}
+	return fmt.Sprintf("Intervals over %d %s are too narrow: there are too few of them.", count, what)
+}
+
+// writeStandings adds the results of all choosers over the tables, which are named with the suffix.
+func writeStandings(d *document.Document, c *evaluation.Comparison, suffix string) {
+	d.Head("over %s%s; noise floor: %.2f points", document.Plural(len(c.Tables), "table"), suffix, c.Floor)
+	d.Show(standingTable(c.Standings))
+	d.Say(append(standingRemarks(c.Standings, c.Against), tieRemarks(c)...)...)
+}
+
+// tieRemarks say which baselines are the mean of several choices that are equally good on the tables that they were chosen by.
+func tieRemarks(c *evaluation.Comparison) (lines []string) {
+	const shown = 3
+	for _, s := range c.Standings {
+		var at []string
+		for _, t := range c.Tables {
+			if n := t.Ties[s.Policy]; n > 1 {
+				at = append(at, fmt.Sprintf("%d in %s", n, document.Printable(t.Scenario)))
+			}
+		}
+		if more := len(at) - shown; more > 0 {
+			at = append(at[:shown], fmt.Sprintf("and others in %s", document.Plural(more, "further table")))
+		}
+		if len(at) > 0 {
+			lines = append(lines, fmt.Sprintf("%s: several choices are the best of the tables that they were chosen by (%s); it is their mean.", document.Printable(s.Policy), strings.Join(at, ", ")))
+		}
+	}
+	return lines
+}

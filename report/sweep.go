@@ -1,0 +1,315 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"graft/internal/stat"
+	"graft/report/document"
+	"graft/report/runs"
+)
+
+// PrintSweep writes the outcome of a sweep or comparison in a folder for people.
+func PrintSweep(o *runs.SweepOutcome, folder string, w io.Writer) error {
+	d := &document.Document{}
+	writeSweep(o, d)
+	d.Break()
+	d.Say("results in " + folder)
+	return d.PrintCompact(w)
+}
+
+// sweepDetail holds the cases of a sweep.
+type sweepDetail struct {
+	*runs.SweepOutcome
+	// Reaches say what it costs each case to reach the loss of another; left out where none is asked for.
+	Reaches []runs.Reach `json:"reaches,omitempty"`
+}
+
+func readSweepDetail(r *runs.Run, _ bool) (Detail, error) {
+	o, err := runs.OutcomeOf[runs.SweepOutcome](r)
+	if o == nil || err != nil {
+		return nil, err
+	}
+	return &sweepDetail{SweepOutcome: o}, nil
+}
+
+func (s *sweepDetail) write(d *document.Document) {
+	d.Head("%s", map[bool]string{true: "arms", false: "cases"}[s.Comparison != nil])
+	writeSweep(s.SweepOutcome, d)
+	if len(s.Reaches) > 0 {
+		d.Head("the validation loss of %s in the end", document.Printable(s.Reaches[0].Of))
+		d.Show(reachTable(s.Reaches))
+		d.Say("Cost until the validation loss is as low as that of the trial of the same seed in the end, on the lines between epochs, as a share of what it cost that one.",
+			"Trials that never are so low count with their whole cost.", seedIntervals+".")
+	}
+	d.Head("trials")
+	d.Show(trialTable(s.SweepOutcome))
+}
+
+// writeSweep adds a line for each case, what its differences say, and how arms were made.
+func writeSweep(o *runs.SweepOutcome, d *document.Document) {
+	d.Show(caseTable(o))
+	d.Break()
+	d.Say(sweepRemarks(o)...)
+	if len(o.Failed) > 0 {
+		d.Break()
+		for _, f := range o.Failed {
+			d.Say(fmt.Sprintf("failed and left out: %s, seed %d: %s", f.Case, f.Seed, f.Why))
+		}
+	}
+}
+
+// caseTable has a line for each case.
+func caseTable(o *runs.SweepOutcome) *document.Table {
+	name, from := "case", ""
+	if o.Comparison != nil {
+		name = "arm"
+	}
+	for _, c := range o.Cases {
+		if c.Difference != nil {
+			from = c.Difference.From
+		}
+	}
+	t := document.NewTable(name).Numbers("", "%.0f", "n")
+	for _, m := range shownMeasures(o) {
+		t.Numbers(m.Unit, m.Format, words(m.Name))
+		if m.Name == o.Compared && from != "" {
+			t.Numbers(document.UnitPoints, "%+.2f", "difference")
+		}
+	}
+	for _, c := range o.Cases {
+		cells := []any{c.Name, len(c.Trials)}
+		for _, m := range shownMeasures(o) {
+			cells = append(cells, measureCell(c, m))
+			if m.Name == o.Compared && from != "" {
+				cells = append(cells, caseDifferenceCell(c.Difference))
+			}
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// shownMeasures lists the measures that some case has.
+func shownMeasures(o *runs.SweepOutcome) (list []runs.TrialMeasure) {
+	for _, m := range runs.TrialMeasures() {
+		for _, c := range o.Cases {
+			if c.Summary(m.Name) != nil {
+				list = append(list, m)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// measureCell is the mean of a measure with its interval, unless the ends look alike.
+func measureCell(c *runs.CaseOutcome, m runs.TrialMeasure) document.Cell {
+	s := c.Summary(m.Name)
+	if s == nil {
+		return document.Missing()
+	}
+	cell := document.Value(s.Mean, m.Unit).As(m.Format)
+	if s.Low != nil && document.Value(*s.Low, m.Unit).As(m.Format).String() != document.Value(*s.High, m.Unit).As(m.Format).String() {
+		cell.Low, cell.High = s.Low, s.High
+	}
+	return cell
+}
+
+// caseDifferenceCell is a paired difference in points with its interval.
+func caseDifferenceCell(d *runs.CaseDifference) document.Cell {
+	if d == nil {
+		return document.Missing()
+	}
+	cell := document.Value(100*d.Mean, document.UnitPoints).As("%+.2f")
+	if d.Low != nil {
+		low, high := 100**d.Low, 100**d.High
+		cell.Low, cell.High = &low, &high
+	}
+	return cell
+}
+
+// sweepRemarks say what intervals are, which cases differ, and how arms were made.
+func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
+	if enough := slices.ContainsFunc(o.Cases, func(c *runs.CaseOutcome) bool { return len(c.Trials) >= stat.FewestSeeds }); enough {
+		lines = append(lines, seedIntervals+", for each case by itself.")
+	} else {
+		lines = append(lines, fewSeeds)
+	}
+	if text := differencesText(o); text != "" {
+		lines = append(lines, text)
+	}
+	if text := verdictText(o); text != "" {
+		lines = append(lines, text)
+	}
+	return append(lines, armRemarks(o)...)
+}
+
+// differencesText says how differences are paired and corrected.
+func differencesText(o *runs.SweepOutcome) string {
+	n, level := 0, 0.0
+	from := ""
+	for _, c := range o.Cases {
+		if c.Difference != nil && c.Difference.Low != nil {
+			n, level, from = n+1, c.Difference.Level, c.Difference.From
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("The difference from %s is paired by seed, in points of %s, with its 95%% interval by Student's t-distribution.", document.Printable(from), words(o.Compared))
+	}
+	return fmt.Sprintf("Differences from %s are paired by seed, in points of %s. Their intervals hold together with 95%%: each of the %d is one of %.4g%%, after Bonferroni (Dunn 1961).",
+		document.Printable(from), words(o.Compared), n, 100*level)
+}
+
+// verdictText says in a sentence which cases are significantly better or worse.
+func verdictText(o *runs.SweepOutcome) string {
+	var better, worse, unclear []string
+	from := ""
+	for _, c := range o.Cases {
+		if c.Difference == nil || c.Difference.Low == nil {
+			continue
+		}
+		from = c.Difference.From
+		switch d := c.Difference; {
+		case !d.Clear:
+			unclear = append(unclear, c.Name)
+		case d.Mean > 0:
+			better = append(better, c.Name)
+		default:
+			worse = append(worse, c.Name)
+		}
+	}
+	var parts []string
+	add := func(names []string, one, many string) {
+		if len(names) > 0 {
+			parts = append(parts, listed(names)+" "+map[bool]string{true: one, false: many}[len(names) == 1])
+		}
+	}
+	add(better, "is better", "are better")
+	add(worse, "is worse", "are worse")
+	add(unclear, "does not differ significantly", "do not differ significantly")
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Compared with %s: %s.", document.Printable(from), strings.Join(parts, "; "))
+}
+
+// listed joins names with commas and an "and".
+func listed(names []string) string {
+	for k := range names {
+		names[k] = document.Printable(names[k])
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// armRemarks say how the arms of a comparison were made.
+func armRemarks(o *runs.SweepOutcome) (lines []string) {
+	for _, c := range o.Cases {
+		same := map[string]int{}
+		for _, t := range c.Trials {
+			if t.Same != "" {
+				same[t.Same]++
+			}
+		}
+		for of, n := range same {
+			lines = append(lines, fmt.Sprintf("%s: in %d of %s the job ended with the network that it began with; these are the trials of %s, not run again.", document.Printable(c.Name), n, document.Plural(len(c.Trials), "trial"), document.Printable(of)))
+		}
+	}
+	lines = append(lines, sharedRemarks(o)...)
+	c := o.Comparison
+	if c == nil {
+		return lines
+	}
+	for _, d := range c.Dropped {
+		lines = append(lines, fmt.Sprintf("%s did not run: %s.", document.Printable(d.Arm), document.Printable(d.Why)))
+	}
+	if c.Tried == 0 {
+		return lines
+	}
+	if c.Best == nil {
+		return append(lines, "best fixed: no sequence was selected.")
+	}
+	of := fmt.Sprintf("all %s", document.Plural(c.Sequences, "sequence"))
+	if c.Tried < c.Sequences {
+		of = fmt.Sprintf("%d of %s, evenly spread", c.Tried, document.Plural(c.Sequences, "sequence"))
+	}
+	lines = append(lines, fmt.Sprintf("best fixed takes %s, which has the highest mean validation accuracy, %.2f%%, on selection seeds (%s), of %s. No arm reports these seeds.",
+		document.Printable(strings.Join(c.Best, ", ")), 100*c.Candidates[0].Validation, seedNumbers(c.SelectionSeeds), of))
+	if c.Tied > 1 {
+		lines = append(lines, fmt.Sprintf("%d sequences tie for best fixed, and the first was taken: more selection seeds or validation examples tell them apart.", c.Tied))
+	}
+	return lines
+}
+
+// sharedRemarks say what the seeds of cases have in common.
+func sharedRemarks(o *runs.SweepOutcome) (lines []string) {
+	var texts []string
+	names := map[string][]string{}
+	for _, c := range o.Cases {
+		if c.Shared == "" {
+			continue
+		}
+		if names[c.Shared] == nil {
+			texts = append(texts, c.Shared)
+		}
+		names[c.Shared] = append(names[c.Shared], document.Printable(c.Name))
+	}
+	for _, text := range texts {
+		lines = append(lines, fmt.Sprintf("%s: %s.", strings.Join(names[text], ", "), document.Printable(text)))
+	}
+	return lines
+}
+
+// seedNumbers lists seeds.
+func seedNumbers(seeds []int64) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(seeds), " ", ", "), "[]")
+}
+
+// trialTable has a line for each trial.
+func trialTable(o *runs.SweepOutcome) *document.Table {
+	measures := shownMeasures(o)
+	t := document.NewTable("case").Numbers("", "%.0f", "seed")
+	for _, m := range measures {
+		t.Numbers(m.Unit, m.Format, words(m.Name))
+	}
+	t.Texts("actions", "run")
+	for _, c := range o.Cases {
+		for _, one := range c.Trials {
+			cells := []any{c.Name, one.Seed}
+			for _, m := range measures {
+				cell := document.Missing()
+				if v, has := one.Values[m.Name]; has {
+					cell = document.Value(v, m.Unit).As(m.Format)
+				}
+				cells = append(cells, cell)
+			}
+			t.Add(append(cells, strings.Join(one.Actions, ", "), one.Folder)...)
+		}
+	}
+	return t
+}
+
+// OverSeeds is a mean with its interval in a table.
+func OverSeeds(s stat.OverSeeds, unit, format string) document.Cell {
+	cell := document.Value(s.Mean, unit).As(format)
+	cell.Low, cell.High = s.Low, s.High
+	return cell
+}
+
+// reachTable has a line for each case.
+func reachTable(list []runs.Reach) *document.Table {
+	t := document.NewTable("case").Texts("reached by").Numbers(document.UnitShare, "%.1f%%", "device time", "operations").Numbers("nats", "%+.4f", "loss in the end")
+	for _, r := range list {
+		t.Add(r.Case, fmt.Sprintf("%d of %d", r.Reached, r.Trials), OverSeeds(r.Time, document.UnitShare, "%.1f%%"), OverSeeds(r.FLOP, document.UnitShare, "%.1f%%"), OverSeeds(r.Loss, "nats", "%+.4f"))
+	}
+	return t
+}

@@ -1,0 +1,226 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
+)
+
+// SimulationDetail holds table, failures and progress of a simulation.
+type SimulationDetail struct {
+	rankedDetail
+	Failures []grid.Failure `json:"failures"` // every attempt that failed
+	State    *grid.Progress `json:"state"`    // progress; null where the cache is missing
+	// Saved is the share of the steps that sequences of a common beginning saved; null
+	// where that is not known.
+	Saved *float64 `json:"steps_saved_share"`
+	Note  string   `json:"note"` // why State is not known; empty where it is
+}
+
+func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
+	f := &runs.Folder{Path: r.Path, Files: r.Files}
+	d := &SimulationDetail{Failures: []grid.Failure{}, rankedDetail: rankedDetail{all: all}}
+	table, err := r.CollectedTable()
+	if err != nil {
+		return nil, err
+	}
+	if table != nil {
+		d.Table = runs.NewTableReport(table)
+	}
+	failed, err := runs.Failures(f)
+	if err != nil {
+		return nil, err
+	}
+	d.Failures = append(d.Failures, failed...)
+	d.readState(r)
+	return d, nil
+}
+
+// readState reads the progress from the simulation's cache.
+func (s *SimulationDetail) readState(r *runs.Run) {
+	state, err := runs.SimulationState(r)
+	if err != nil {
+		s.Note = err.Error()
+		return
+	}
+	s.State = state
+	if state.Alone > 0 {
+		saved := 1 - float64(state.Steps)/float64(state.Alone)
+		s.Saved = &saved
+	}
+}
+
+func (s *SimulationDetail) write(d *document.Document) {
+	s.rankedDetail.write(d)
+	if st := s.State; st != nil {
+		text := fmt.Sprintf("%d of %s ended, of %s: %s of training", st.Ended, document.Plural(st.Sequences, "run"), document.Plural(st.Segments, "leg"), document.Plural(st.Steps, "step"))
+		if s.Saved != nil {
+			text += fmt.Sprintf("; each run alone would have taken %d: %.1f%% are saved", st.Alone, 100**s.Saved)
+		}
+		d.Say(text)
+	}
+	d.Say(s.Note)
+	if len(s.Failures) == 0 {
+		return
+	}
+	d.Head("%s", document.Plural(len(s.Failures), "failed attempt"))
+	t := document.NewTable("sequence").Numbers("", "", "seed", "attempt").Texts("why")
+	for k, f := range s.Failures {
+		if k == maxFailures && !s.all {
+			t.Add(fmt.Sprintf("… %d more", len(s.Failures)-k))
+			break
+		}
+		t.Add(tables.Sequence(f.Sequence), f.Seed, f.Attempt, f.Why)
+	}
+	d.Show(t)
+}
+
+// maxFailures is the number of failed attempts shown without --all.
+const maxFailures = 10
+
+// writeRanks adds the ranks of a table.
+func writeRanks(d *document.Document, r *runs.TableReport, all bool) {
+	d.Say(rankTitle(r))
+	if len(r.Rows) > 0 {
+		d.Show(rankTable(r, all))
+		d.Say(rankSummary(r))
+	}
+}
+
+// TableDetail holds the sequences of a table by rank.
+type TableDetail struct{ rankedDetail }
+
+// rankedDetail is the part of details with a table. JSON contains its rows only with --all.
+type rankedDetail struct {
+	Table *runs.TableReport `json:"table"` // null where there is none
+
+	all bool
+}
+
+func (r *rankedDetail) ranks() *runs.TableReport { return r.Table }
+
+func (r *rankedDetail) write(d *document.Document) {
+	if r.Table != nil {
+		d.Head("sequences")
+		writeRanks(d, r.Table, r.all)
+	}
+}
+
+func readTableDetail(r *runs.Run, all bool) (Detail, error) {
+	table, err := r.ReadTable(r.Path)
+	if err != nil {
+		return nil, err
+	}
+	return &TableDetail{rankedDetail{runs.NewTableReport(table), all}}, nil
+}
+
+// hasRanks is implemented by details with a table.
+type hasRanks interface{ ranks() *runs.TableReport }
+
+// shownRanks is the number of best and of worst sequences printed without --all.
+const shownRanks = 5
+
+// PrintTable writes the report for people.
+func PrintTable(r *runs.TableReport, w io.Writer, all bool) error {
+	d := &document.Document{}
+	writeRanks(d, r, all)
+	return d.PrintCompact(w)
+}
+
+// rankTable has a line for each sequence, or for the best and the worst.
+func rankTable(r *runs.TableReport, all bool) *document.Table {
+	t := (&document.Table{}).Numbers("", "", "rank").Texts("sequence").Numbers("", "", "accuracy", "spread", "left").Texts("")
+	last := 0
+	for k := range r.Rows {
+		row := &r.Rows[k]
+		if !all && row.Rank > shownRanks && row.Rank <= len(r.Rows)-shownRanks && row != r.Never {
+			continue
+		}
+		if row.Rank > last+1 {
+			t.Add("…")
+		}
+		last = row.Rank
+		remark := ""
+		if row == r.Never {
+			remark = "never"
+		}
+		t.Add(row.Rank, strings.Join(row.Sequence, ", "), shareCell(&row.Accuracy), shareCell(row.Spread), leftCell(row.Left), remark)
+	}
+	return t
+}
+
+// shareCell is a share with its unit, in a column whose head does not say it.
+func shareCell(share *float64) document.Cell {
+	if share == nil {
+		return document.Missing()
+	}
+	return document.Value(*share, document.UnitShare).As("%.2f%%")
+}
+
+// leftCell is the time left at each decision.
+func leftCell(seconds []float64) document.Cell {
+	if len(seconds) == 0 {
+		return document.Missing()
+	}
+	c := document.Value(seconds[0], document.UnitSeconds).As("%.1f")
+	for _, s := range seconds[1:] {
+		c.After += fmt.Sprintf("  %.1f", s)
+	}
+	c.After += " s"
+	return c
+}
+
+// rankTitle describes the scenario of a table.
+func rankTitle(r *runs.TableReport) string {
+	actions := strings.Join(r.Actions, ", ")
+	if len(r.Actions) == 0 {
+		actions = "what fits the network"
+	}
+	of := ""
+	if r.Of != nil {
+		of = " of " + tables.Quantity(*r.Of)
+	}
+	lines := fmt.Sprintf("%s: %s on %s, from %s s of %s s on\n%s, each of %s\n%d%s sequences, %s",
+		r.Name, r.Network, r.Dataset, document.ShortText(r.Start), document.ShortText(r.Budget), document.Plural(r.Decisions, "decision"), actions, r.Sequences, of, document.SeedsText(r.Seeds))
+	for _, profile := range r.Profiles {
+		lines += ", time as " + profile + " counts it"
+	}
+	return document.PrintableLines(lines)
+}
+
+// rankSummary describes mean, spread and noise of a table.
+func rankSummary(r *runs.TableReport) string {
+	text := fmt.Sprintf("mean %s over the sequences", document.ShareText(r.Mean))
+	if r.Spread != nil {
+		text += ", with a standard deviation of " + document.ShareText(r.Spread)
+	}
+	if r.Never != nil {
+		text += fmt.Sprintf("\nagainst never the best has %+.2f points, the worst %+.2f", 100*(r.Best.Accuracy-r.Never.Accuracy), 100*(r.Worst.Accuracy-r.Never.Accuracy))
+	}
+	if r.SeedSpread == nil {
+		return text + "\neach sequence has one seed: the noise of the ranks is unknown\n"
+	}
+	near := r.Near()
+	others := map[int]string{0: "no other sequence is", 1: "1 other sequence is"}[near]
+	if others == "" {
+		others = fmt.Sprintf("%d other sequences are", near)
+	}
+	return text + fmt.Sprintf("\nseeds of one sequence differ by a standard deviation of %s: %s within that of the best; 'graft evaluate' compares seed by seed, which is less noisy\n", document.ShareText(r.SeedSpread), others)
+}
+
+// PrintRankCSV writes a row for each sequence.
+func PrintRankCSV(r *runs.TableReport, w io.Writer) error {
+	t := (&document.Table{}).Numbers("", "", "rank").Texts(document.Numbered("action_%d", 1, r.Decisions)...).Numbers("", "", "accuracy", "spread", "seeds").
+		Numbers(document.UnitSeconds, "", document.Numbered("left_%d", 1, r.Decisions)...)
+	for _, row := range r.Rows {
+		line := append([]any{row.Rank}, document.Anys(row.Sequence)...)
+		line = append(line, row.Accuracy, row.Spread, row.Seeds)
+		t.Add(append(line, document.Anys(row.Left)...)...)
+	}
+	return t.CSV(w)
+}

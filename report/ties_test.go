@@ -1,0 +1,26 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/simulation/evaluation"
+)
+
+// Reports say where several choices tie for the best, of tables and of the arms of a comparison.
+func TestTiesAreStated(t *testing.T) {
+	c := &evaluation.Comparison{Against: "best fixed", Standings: []evaluation.Standing{{Policy: "best fixed"}, {Policy: "never"}}}
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		c.Tables = append(c.Tables, evaluation.TableScores{Scenario: name, Ties: map[string]int{"best fixed": 4}})
+	}
+	require.Equal(t, []string{"best fixed: several choices are the best of the tables that they were chosen by (4 in a, 4 in b, 4 in c, and others in 2 further tables); it is their mean."}, tieRemarks(c))
+	o := &runs.SweepOutcome{Comparison: &runs.ComparisonOutcome{SweepComparison: runs.SweepComparison{Sequences: 3, Tried: 3}, Best: []string{"none"}, Tied: 2, Candidates: []runs.Candidate{{}}}}
+	d, text := &document.Document{}, &strings.Builder{}
+	writeSweep(o, d)
+	require.NoError(t, d.PrintCompact(text))
+	require.Contains(t, text.String(), "2 sequences tie for best fixed, and the first was taken")
+}

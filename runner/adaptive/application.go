@@ -1,0 +1,378 @@
+package adaptive
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"graft/cluster/adaptive"
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/internal/stat"
+	"graft/model"
+	"graft/net2net"
+	"graft/original/pollux"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/trainer"
+	"graft/trainer/goodput"
+)
+
+// ApplicationOptions are the options of an application that is made of runs.
+type ApplicationOptions struct {
+	Name       string  // of the application; needed
+	Out        string  // folder of applications; needed
+	Profile    string  // name or file of the profile that times steps; empty is that of the runs' clock
+	Devices    int     // of a node, at most 9; zero means 8
+	Nodes      int     // of the largest placement; zero means 16
+	Between    float64 // seconds in which devices of several nodes exchange gradients; zero means those of the profile
+	DeviceMost int     // examples of a device at once; zero means the largest batch
+	Accuracy   float64 // of validation at which a job has ended, with the smallest batch; zero means the end of the shortest run
+	Replace    bool    // an application of that name
+}
+
+// limits of the cluster on which steps are timed. A placement has a digit for the devices of a node.
+const (
+	mostDevices = 9
+	mostNodes   = 1024
+)
+
+// EnsureDefaults fills unset fields.
+func (o *ApplicationOptions) EnsureDefaults() {
+	o.Devices, o.Nodes = cmp.Or(o.Devices, 8), cmp.Or(o.Nodes, 16)
+}
+
+// Validate lists all invalid values. It follows EnsureDefaults.
+func (o *ApplicationOptions) Validate() error {
+	var faults []error
+	bad := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, failure.Usagef(format, args...))
+		}
+	}
+	bad(o.Out == "", "option out: name the folder of applications")
+	bad(o.Devices < 1 || o.Devices > mostDevices, "option devices is %d; must be from 1 to %d", o.Devices, mostDevices)
+	bad(o.Nodes < 1 || o.Nodes > mostNodes, "option nodes is %d; must be from 1 to %d", o.Nodes, mostNodes)
+	bad(!(o.Between >= 0 && o.Between <= 3600), "option between is %v; must be from 0 to 3600 seconds", o.Between)
+	bad(o.DeviceMost < 0, "option device-most is %d; must be at least 0", o.DeviceMost)
+	bad(!(o.Accuracy >= 0 && o.Accuracy < 1), "option accuracy is %v; must be from 0 to 1", o.Accuracy)
+	return errors.Join(faults...)
+}
+
+// ApplicationReport is the JSON output of `graft cluster application --json`.
+type ApplicationReport struct {
+	Name       string             `json:"name"`        // of the application
+	Folder     string             `json:"folder"`      // of applications
+	Network    string             `json:"network"`     // that was trained
+	Profile    string             `json:"profile"`     // that times steps
+	Epochs     int                `json:"epochs"`      // of a job, with the smallest batch
+	Steps      int                `json:"steps"`       // times of steps
+	MedianMiss float64            `json:"median_miss"` // relative error of the model that is fitted to these times, which gives those of other placements
+	WorstMiss  float64            `json:"worst_miss"`  // relative error of that model
+	Batches    []ApplicationBatch `json:"batches"`     // of the runs, the smallest first
+}
+
+// ApplicationBatch describes the runs with a batch, as far as the end of a job.
+type ApplicationBatch struct {
+	Batch      int            `json:"batch"`       // examples in a step
+	Runs       int            `json:"runs"`        // that are averaged
+	Steps      float64        `json:"steps"`       // of a job
+	Epochs     float64        `json:"epochs"`      // of a job
+	NoiseScale float64        `json:"noise_scale"` // in the end, in examples
+	Accuracy   stat.OverSeeds `json:"accuracy"`    // of validation after the epoch in which it ends
+}
+
+// recorded are the runs with a batch.
+type recorded struct {
+	adaptive.Run
+	accuracies [][]float64 // of validation, by run and epoch
+}
+
+// after are the accuracies of the runs after an epoch.
+func (r *recorded) after(epoch int) (list []float64) {
+	for _, run := range r.accuracies {
+		list = append(list, run[epoch])
+	}
+	return list
+}
+
+// application holds what one is made of.
+type application struct {
+	ApplicationOptions
+	network *model.Network
+	profile *trainer.Profile
+	batches []recorded // ascending
+}
+
+// Application makes an application of adaptive jobs from runs that measured the noise of gradients, each with a fixed
+// batch, and from a profile of the times of steps, and writes it.
+func Application(env *app.Env, arguments []string, o ApplicationOptions) (*ApplicationReport, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	a := &application{ApplicationOptions: o}
+	if err := a.read(env.Files, arguments); err != nil {
+		return nil, err
+	}
+	recording := &adaptive.Recording{}
+	for k := range a.batches {
+		recording.Runs = append(recording.Runs, a.batches[k].Run)
+	}
+	var err error
+	if recording.Epochs, err = a.epochs(recording); err != nil {
+		return nil, err
+	}
+	if recording.Steps, err = a.steps(); err != nil {
+		return nil, err
+	}
+	if err := recording.Write(env.Files, o.Out, o.Name, pollux.Facts(), o.Replace); err != nil {
+		return nil, err
+	}
+	if _, err := adaptive.ReadApplications(env.Files, o.Out, pollux.Facts()); err != nil {
+		return nil, err
+	}
+	if c := a.profile.Costs; c.ExchangeSeconds == 0 && c.CommunicationShare == 0 && o.Between == 0 {
+		env.Log.Warn("devices divide the whole time of a step, as on no real machine; set costs.exchange_seconds in a file of the profile", zap.String("profile", a.profile.Name))
+	}
+	return a.report(recording), nil
+}
+
+// read reads the runs, those of a sweep as well.
+func (a *application) read(fsys files.FS, arguments []string) error {
+	batches := map[int][]adaptive.Run{}
+	accuracies := map[int][][]float64{}
+	for _, argument := range arguments {
+		found, err := jobsOf(fsys, argument)
+		if err != nil {
+			return err
+		}
+		for _, folder := range found {
+			run, accuracy, err := a.readRun(fsys, folder)
+			if err != nil {
+				return fmt.Errorf("run %s: %w", folder, err)
+			}
+			batches[run.Batch] = append(batches[run.Batch], run)
+			accuracies[run.Batch] = append(accuracies[run.Batch], accuracy)
+		}
+	}
+	for _, batch := range slices.Sorted(maps.Keys(batches)) {
+		b, err := mean(batches[batch], accuracies[batch])
+		if err != nil {
+			return err
+		}
+		a.batches = append(a.batches, b)
+	}
+	if len(a.batches) < 2 {
+		return failure.Usagef("the runs have %d batch; an application needs runs with two batches at least, such as with 'graft train JOB --cases CASES' and a case for each train.batch", len(a.batches))
+	}
+	return nil
+}
+
+// jobsOf lists the folders of jobs that an argument names.
+func jobsOf(fsys files.FS, argument string) (folders []string, err error) {
+	found, err := runs.Find(fsys, argument)
+	for _, path := range found {
+		r, err := runs.Open(fsys, path)
+		switch {
+		case err != nil:
+			return nil, err
+		case r.Kind == runs.SweepKind:
+			below, err := jobsOf(fsys, filepath.Join(path, runs.TrialsFolder))
+			if err != nil {
+				return nil, err
+			}
+			folders = append(folders, below...)
+		case r.Kind != runs.JobKind:
+			return nil, failure.Usagef("%s is of the kind %s; name runs of graft train", path, r.Kind.Name)
+		case !r.Ended:
+			return nil, failure.Usagef("%s has not ended; resume it", path)
+		default:
+			folders = append(folders, path)
+		}
+	}
+	return folders, err
+}
+
+// readRun reads a run, and the network and the profile of the first.
+func (a *application) readRun(fsys files.FS, folder string) (run adaptive.Run, accuracy []float64, err error) {
+	if err := a.follow(fsys, folder); err != nil {
+		return run, nil, err
+	}
+	rows, _, err := trainer.ReadHistory(fsys, folder)
+	if err != nil {
+		return run, nil, err
+	}
+	return runOf(wholeEpochs(rows))
+}
+
+// follow takes the network and the profile of a run, which are those of all.
+func (a *application) follow(fsys files.FS, folder string) error {
+	n, _, err := app.Trained(fsys, folder, trainer.AtEnd)
+	if err != nil {
+		return err
+	}
+	if a.network == nil {
+		a.network = n
+	} else if net2net.Fingerprint(n) != net2net.Fingerprint(a.network) {
+		return failure.Usagef("it ended with the network %s of another architecture than the run before; an application has one network", n.Name())
+	}
+	if a.profile == nil {
+		a.profile, err = a.findProfile(fsys, folder)
+	}
+	return err
+}
+
+// findProfile reads the profile, or that of a run's clock.
+func (a *application) findProfile(fsys files.FS, folder string) (*trainer.Profile, error) {
+	if a.Profile != "" {
+		return config.FindProfile(fsys, a.Profile)
+	}
+	job, err := config.ReadJob(fsys, filepath.Join(folder, runs.ResolvedFile), nil)
+	if err != nil {
+		return nil, err
+	}
+	p, err := job.Profile()
+	if err == nil && p == nil {
+		err = failure.Usagef("its clock is the wall's, which has no profile: name one with option profile, such as 'graft profile NETWORK --out FILE' writes")
+	}
+	return p, err
+}
+
+// wholeEpochs leaves out an epoch that the end of the budget cut off.
+func wholeEpochs(rows []trainer.Row) []trainer.Row {
+	if n := len(rows); n > 1 && rows[n-1].Steps-rows[n-2].Steps < rows[0].Steps {
+		return rows[:n-1]
+	}
+	return rows
+}
+
+// runOf is the run of some epochs. Epochs before the first measurement have its moments.
+func runOf(rows []trainer.Row) (run adaptive.Run, accuracy []float64, err error) {
+	first := slices.IndexFunc(rows, func(r trainer.Row) bool { return r.Gradient != goodput.Moments{} })
+	if first < 0 {
+		return run, nil, failure.Usagef("it has not measured the noise of gradients: train with adaptive_batch.measure = true")
+	}
+	if len(rows) < 2 {
+		return run, nil, failure.Usagef("it has one epoch, which the end of the budget may have cut off; train it for two at least")
+	}
+	run.Batch = rows[0].Batch
+	for k, r := range rows {
+		if r.Batch != run.Batch || r.Parameters != rows[0].Parameters {
+			return run, nil, failure.Usagef("its batch or its network changed in epoch %d; train without [adaptive_batch] on = true and without changes of the network", r.Epoch)
+		}
+		run.Epochs = append(run.Epochs, adaptive.RunEpoch{Steps: r.Steps, Gradient: rows[max(k, first)].Gradient})
+		accuracy = append(accuracy, r.Validation.Accuracy)
+	}
+	return run, accuracy, nil
+}
+
+// mean is the mean of runs with a batch, over their common epochs.
+func mean(list []adaptive.Run, accuracies [][]float64) (recorded, error) {
+	r := recorded{Run: adaptive.Run{Batch: list[0].Batch}, accuracies: accuracies}
+	epochs := len(slices.MinFunc(list, func(a, b adaptive.Run) int { return len(a.Epochs) - len(b.Epochs) }).Epochs)
+	for e := range epochs {
+		sum, share := adaptive.RunEpoch{Steps: list[0].Epochs[e].Steps}, 1/float64(len(list))
+		for _, run := range list {
+			of := run.Epochs[e]
+			if of.Steps != sum.Steps {
+				return r, failure.Usagef("two runs with the batch %d have %d and %d steps after %d epochs; name runs on the same data", r.Batch, sum.Steps, of.Steps, e+1)
+			}
+			sum.Gradient.Square += of.Gradient.Square * share
+			sum.Gradient.Variance += of.Gradient.Variance * share
+		}
+		r.Epochs = append(r.Epochs, sum)
+	}
+	return r, nil
+}
+
+// epochs counts those of a job with the smallest batch: until it has the accuracy, or as many as all runs have the progress of.
+func (a *application) epochs(r *adaptive.Recording) (int, error) {
+	epochs, least, shortest := math.MaxInt, a.batches[0], 0
+	for _, b := range a.batches {
+		if n := len(r.Equal(b.Run)); n < epochs {
+			epochs, shortest = n, b.Batch
+		}
+	}
+	if epochs == 0 {
+		return 0, failure.Usagef("the runs with the batch %d do not come as far as those with the batch %d in an epoch: train them longer", shortest, least.Batch)
+	}
+	if a.Accuracy == 0 {
+		return epochs, nil
+	}
+	best, at := 0.0, 0
+	for ; at < len(least.Epochs); at++ {
+		if best = max(best, stat.Mean(least.after(at))); best >= a.Accuracy {
+			break
+		}
+	}
+	if best < a.Accuracy {
+		return 0, failure.Usagef("the runs with the batch %d come to a validation accuracy of %.4g at most; option accuracy is %.4g", least.Batch, best, a.Accuracy)
+	}
+	if at+1 > epochs {
+		return 0, failure.Usagef("with the batch %d a validation accuracy of %.4g takes %d epochs; the runs with the batch %d have the progress of %d: train them longer", least.Batch, a.Accuracy, at+1, shortest, epochs)
+	}
+	return at + 1, nil
+}
+
+// steps are the times of steps by the profile: on 1, 2, 4, … nodes with the same number of devices each.
+func (a *application) steps() (list []adaptive.Step, err error) {
+	for nodes := 1; nodes <= a.Nodes; nodes *= 2 {
+		for devices := 1; devices <= a.Devices; devices++ {
+			for _, each := range a.shares() {
+				s := adaptive.Step{Placement: slices.Repeat([]int{devices}, nodes), Device: each}
+				if err := a.time(&s, nodes*devices); err != nil {
+					return nil, err
+				}
+				list = append(list, s)
+			}
+		}
+	}
+	return list, nil
+}
+
+// shares are the examples of a device: from the smallest batch on all devices of a node, doubled up to the most.
+func (a *application) shares() (list []int) {
+	most := cmp.Or(a.DeviceMost, a.batches[len(a.batches)-1].Batch)
+	for each := max(1, a.batches[0].Batch/a.Devices); each < most; each *= 2 {
+		list = append(list, each)
+	}
+	return append(list, most)
+}
+
+// time looks a step up in the profile.
+func (a *application) time(s *adaptive.Step, devices int) error {
+	w := trainer.Work{Kind: trainer.Steps, Count: 1, Rows: devices * s.Device, Network: a.network, Devices: devices}
+	if err := a.profile.Knows(w); err != nil {
+		return fmt.Errorf("a step of %d examples on %d devices: %w", w.Rows, devices, err)
+	}
+	s.Time = a.profile.Cost(w).Seconds()
+	if devices > 1 {
+		s.Sync = a.profile.Costs.ExchangeSeconds
+	}
+	if len(s.Placement) > 1 && a.Between > 0 {
+		s.Time, s.Sync = s.Time-s.Sync+a.Between, a.Between
+	}
+	return nil
+}
+
+// report describes what was written.
+func (a *application) report(r *adaptive.Recording) *ApplicationReport {
+	report := &ApplicationReport{Name: a.Name, Folder: a.Out, Network: a.network.Name(), Profile: a.profile.Name, Epochs: r.Epochs, Steps: len(r.Steps)}
+	off := r.Misses()
+	report.MedianMiss, report.WorstMiss = stat.Median(off), slices.Max(off)
+	for _, b := range a.batches {
+		last := r.Equal(b.Run)[r.Epochs-1]
+		in := max(0, int(math.Ceil(last.Trained))-1) // the epoch in which it ends
+		report.Batches = append(report.Batches, ApplicationBatch{Batch: b.Batch, Runs: len(b.accuracies), Steps: last.Steps, Epochs: last.Trained,
+			NoiseScale: b.Epochs[in].Gradient.Scale(), Accuracy: stat.NewOverSeeds(b.after(in), 0.05, stat.Shares)})
+	}
+	return report
+}

@@ -1,0 +1,109 @@
+// Package app holds graft's commands as library functions. They take an [Env] and options and
+// return values; they read no flags and print nothing.
+package app
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/internal/telemetry"
+	"graft/results"
+)
+
+// Env holds the parts of the machine that commands use. Tests hand in faulty files and a clock.
+type Env struct {
+	Files   files.FS         // file system; needed
+	Now     func() time.Time // wall clock; needed
+	Random  io.Reader        // cryptographic randomness, for tokens and the names of leases; needed
+	Version string           // of graft, for manifests and pages; empty is unknown
+	// Revision is the commit of graft's source, for manifests; empty is unknown. Modified says that the source differed.
+	Revision string
+	Modified bool
+	Host     string      // name of the machine, for manifests; empty is unknown
+	Args     []string    // command line, for manifests; empty is none
+	Program  string      // path of the graft executable, for worker processes; empty starts none
+	Log      *zap.Logger // progress and warnings; needed, zap.NewNop() drops them
+	// Show draws the progress of one piece of work until stop is called. Nil draws nothing;
+	// progress then goes to the log.
+	Show func(s Progress) (stop func())
+	// Telemetry opens the measurement of energy: of GPUs, or else of processors. Nil measures nothing.
+	Telemetry func(gpus bool) (telemetry.Source, error)
+	// Getenv returns variables of the environment, those of CUDA; nil has none.
+	Getenv func(name string) string
+	// Enter changes the working directory, at which relative paths start.
+	// Nil keeps the current one.
+	Enter func(folder string) error
+}
+
+// Progress is the progress of one piece of work. Its functions are called from another goroutine.
+type Progress struct {
+	Done    func() (done, all int64) // length of the bar
+	Text    func() string            // text beside the bar
+	Details func(width int) string   // line below the bar, of at most width characters
+}
+
+// Manifest fills in time, version, host and command line of a run that begins now.
+func (e *Env) Manifest(m results.Manifest) results.Manifest {
+	m.Created, m.Graft, m.Host, m.CommandLine = e.Now().UTC(), e.Version, e.Host, e.Args
+	m.Revision, m.Modified = e.Revision, e.Modified
+	return m
+}
+
+// Variable is a variable of the environment; empty where it is not set.
+func (e *Env) Variable(name string) string {
+	if e.Getenv == nil {
+		return ""
+	}
+	return e.Getenv(name)
+}
+
+// CreateRun makes a run folder. One that exists and must not be moved aside is an error of the
+// code failure.Usage.
+func (e *Env) CreateRun(folder string, o results.CreateOptions, m results.Manifest) (*results.Run, error) {
+	run, err := results.Create(e.Files, folder, o, e.Manifest(m))
+	if errors.Is(err, results.ErrExists) {
+		err = failure.With(failure.Usage, err)
+	}
+	return run, err
+}
+
+// Folder is the run folder: the given one, else the configured one, else one named after the
+// configuration file. Empty arguments are not given.
+func Folder(given, configured, path string) string {
+	switch {
+	case given != "":
+		return given
+	case configured != "":
+		return configured
+	case path == "":
+		return filepath.Join("runs", "job")
+	}
+	return filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+}
+
+// largestText is the largest text file that is copied into a run folder, in bytes.
+const largestText = 4 << 20
+
+// Text reads a text file that a run keeps a copy of. An empty path gives an empty text.
+func (e *Env) Text(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	text, err := files.ReadAll(e.Files, path, largestText)
+	return string(text), err
+}
+
+// WriteText replaces a file by a text, whole or not at all.
+func (e *Env) WriteText(path, text string) error {
+	return files.WriteAtomic(e.Files, path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}

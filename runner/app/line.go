@@ -1,0 +1,22 @@
+package app
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// FitLine joins parts to a line of at most width characters, and drops the last ones that
+// do not fit.
+func FitLine(parts []string, width int) string {
+	line := ""
+	for k, part := range parts {
+		if k > 0 {
+			part = "  " + part
+		}
+		if utf8.RuneCountInString(line+part) > width {
+			break
+		}
+		line += part
+	}
+	return strings.TrimSpace(line)
+}

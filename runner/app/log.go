@@ -1,0 +1,92 @@
+package app
+
+import (
+	"bytes"
+	"sync"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"graft/results"
+)
+
+// RunLog is the log in a run folder, of every level. Lines from before the folder exists
+// are held and written when it opens.
+type RunLog struct {
+	fail func(error) // called once, when the log cannot be written
+
+	mu    sync.Mutex
+	held  [][]byte       // lines until there is a folder
+	lines *results.Lines // nil until there is a folder
+	shut  bool           // nothing more is written
+}
+
+// Write adds a line. It returns no error: where a line cannot be written the job goes on
+// without a log, and fail has been called.
+func (r *RunLog) Write(line []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(line)
+	return len(line), nil
+}
+
+func (r *RunLog) put(line []byte) {
+	switch {
+	case r.shut:
+	case r.lines == nil:
+		r.held = append(r.held, bytes.Clone(line))
+	default:
+		_, err := r.lines.Write(line)
+		r.check(err)
+	}
+}
+
+// Sync does nothing: the lines are synced with the run's checkpoints.
+func (r *RunLog) Sync() error { return nil }
+
+// Open writes the held lines, and all further ones, into a run folder.
+func (r *RunLog) Open(run *results.Run) {
+	lines, err := run.Lines("log")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.check(err)
+	r.lines = lines
+	for _, line := range r.held {
+		r.put(line)
+	}
+	r.held = nil
+}
+
+// check ends the log after its first error.
+func (r *RunLog) check(err error) {
+	if err != nil && !r.shut {
+		r.shut = true
+		r.fail(err)
+	}
+}
+
+// WithRunLog extends a logger by the log of a run folder. The second logger writes only there.
+func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
+	r = &RunLog{fail: func(err error) {
+		log.Error("the log in the run folder cannot be written; the job goes on without it", zap.Error(err))
+	}}
+	core := zapcore.NewCore(zapcore.NewJSONEncoder(LogLayout()), r, zapcore.DebugLevel)
+	return log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core { return zapcore.NewTee(c, core) })), zap.New(core), r
+}
+
+// LogLayout is the layout of JSON log lines.
+func LogLayout() zapcore.EncoderConfig {
+	layout := zap.NewProductionEncoderConfig()
+	layout.EncodeTime = zapcore.ISO8601TimeEncoder
+	layout.EncodeDuration = zapcore.StringDurationEncoder
+	return layout
+}
+
+// Warn logs what a valid file of configuration probably does not mean.
+func Warn(log *zap.Logger, f any) {
+	if file, warns := f.(interface{ Warnings() []string }); warns {
+		for _, text := range file.Warnings() {
+			log.Warn(text)
+		}
+	}
+}

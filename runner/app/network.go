@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/model"
+	"graft/model/graph/trial"
+	"graft/report/runs"
+	"graft/torch/weights"
+	"graft/trainer"
+)
+
+// LoadNetwork makes the network that an argument names, without tensors: of a network file or
+// a run folder where the argument looks like a path, else a network of the zoo. Nil input and zero
+// classes keep the network's own. The classes of a file cannot be changed.
+func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
+	if IsNetworkFile(arg) {
+		return loadNetworkFile(fsys, arg, input, classes)
+	}
+	n, err := model.Zoo(arg, model.ZooOptions{Classes: classes, Input: input})
+	if err != nil && IsFolder(fsys, arg) {
+		return loadNetworkFile(fsys, arg, input, classes)
+	}
+	return n, failure.With(failure.Usage, err)
+}
+
+// Try runs a network that was read from a list of operators once in a process of its own, and returns why it must not run in this one.
+// Others, which graft built, pass. Nil weights are zeros.
+func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set) error {
+	if n.Graph == nil || !n.Graph.Foreign {
+		return nil
+	}
+	if set != nil && n.Graph.Fits(set) != nil {
+		set = nil // whoever loads them says what is wrong
+	}
+	return failure.With(failure.Configuration, trial.Passes(ctx, fsys, n.Graph, set))
+}
+
+// ParseInput reads the shape of an example, such as 3x32x32. That of an empty text is nil, the
+// network's own.
+func ParseInput(text string) (model.Shape, error) {
+	if text == "" {
+		return nil, nil
+	}
+	shape, err := model.ParseShape(text)
+	if err != nil {
+		return nil, failure.Usagef("option input: %w", err)
+	}
+	return shape, nil
+}
+
+// IsNetworkFile reports whether an argument looks like the path of a network file.
+func IsNetworkFile(arg string) bool {
+	return strings.ContainsAny(arg, "/"+string(filepath.Separator)) ||
+		slices.Contains([]string{".toml", ".json"}, strings.ToLower(filepath.Ext(arg)))
+}
+
+func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
+	if classes != 0 {
+		return nil, failure.Usagef("option classes is for networks of the zoo; the file %s sets the classes of its network", path)
+	}
+	var n *model.Network
+	var err error
+	if IsFolder(fsys, path) {
+		n, _, err = Trained(fsys, path, trainer.AtEnd)
+	} else {
+		n, err = config.ReadNetwork(fsys, path)
+	}
+	var faults config.Faults
+	if errors.As(err, &faults) {
+		return nil, failure.With(failure.Configuration, err)
+	}
+	if err != nil || input == nil {
+		return n, err
+	}
+	n.Input = slices.Clone(input)
+	if err := n.Check(); err != nil {
+		return nil, failure.Usagef("the network of %s does not fit inputs of %v: %w", path, input, err)
+	}
+	return n, nil
+}
+
+// WriteWeights writes the weights of a network. A file of PyTorch has its state dict, which a strict load_state_dict takes.
+func WriteWeights(fsys files.FS, path string, n *model.Network, set *weights.Set) error {
+	if slices.Contains([]string{".pth", ".pt"}, strings.ToLower(filepath.Ext(path))) {
+		set = n.StateDict(set)
+	}
+	return weights.Write(fsys, path, set)
+}
+
+// ReadWeights reads a file of weights, or the trained weights of a run folder.
+func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
+	if IsFolder(fsys, path) {
+		_, set, err := Trained(fsys, path, trainer.AtEnd)
+		return set, err
+	}
+	return runs.ReadWeights(fsys, path)
+}

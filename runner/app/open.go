@@ -1,0 +1,82 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/results"
+)
+
+// FolderOptions say how a run folder is made or opened.
+type FolderOptions struct {
+	Config string // text of the configuration file, kept in the run folder; empty keeps none
+	Resume bool   // go on with the run in the folder, or begin one where there is none; false begins one
+	Force  bool   // move an existing run folder aside; false refuses it
+}
+
+// settings are a configuration that a run folder keeps.
+type settings interface {
+	config.File
+	Resolved() string
+	Digest() string
+}
+
+// OpenRun makes a run folder or, to resume, opens that of the same configuration.
+func (e *Env) OpenRun(folder string, c settings, o FolderOptions) (*results.Run, error) {
+	if e.Resumes(o.Resume, folder) {
+		run, err := results.Open(e.Files, folder)
+		if err == nil && run.Manifest().ConfigSHA256 != c.Digest() {
+			err := fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option out", folder, config.Changes(e.Files, run.Path(results.ResolvedFile), c))
+			return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
+		}
+		return run, err
+	}
+	return e.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()}, results.Manifest{ConfigSHA256: c.Digest()})
+}
+
+// Resumes reports whether there is a run to resume, if that was asked for. A process that was killed before its
+// run folder was made leaves none; the same command then begins the run.
+func (e *Env) Resumes(asked bool, folder string) bool {
+	if asked && results.Missing(e.Files, folder) {
+		e.Log.Info("there is no run to resume; begins one", zap.String("folder", folder))
+		return false
+	}
+	return asked
+}
+
+// Simulate runs a simulation into a run folder, whose table of this name is empty, and writes its outcome.
+// One that was stopped or killed begins anew when it is resumed; the outcome of one that had ended is read.
+func Simulate[T any](ctx context.Context, env *Env, folder string, c settings, o FolderOptions, table string, columns []results.Column, do func(*results.Run, *results.Stream) (*T, error)) (*T, error) {
+	run, err := env.OpenRun(folder, c, o)
+	if err != nil {
+		return nil, err
+	}
+	outcome := new(T)
+	if err = results.ReadOutcome(env.Files, folder, outcome); errors.Is(err, fs.ErrNotExist) {
+		stream, failed := run.Stream(table, columns) // by which the folder is known
+		if err = failed; err == nil {
+			err = stream.Truncate(0)
+		}
+		if err == nil {
+			outcome, err = do(run, stream)
+		}
+		if err == nil {
+			err = run.WriteOutcome(outcome)
+		}
+	}
+	return outcome, errors.Join(Requeued(ctx, folder, err), run.Close())
+}
+
+// Requeued says how to go on with a run after an interruption; without a folder there is none.
+func Requeued(ctx context.Context, folder string, err error) error {
+	if ctx.Err() == nil || err == nil || folder == "" {
+		return err
+	}
+	return failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
+}

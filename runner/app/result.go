@@ -1,0 +1,136 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/model"
+	"graft/report/runs"
+	"graft/torch/weights"
+	"graft/trainer"
+)
+
+// The files of a finished job's trained network in its run folder.
+const (
+	NetworkFile = "network.toml"
+	WeightsFile = "weights.safetensors"
+)
+
+// The files of the best network by validation, of a job that keeps it.
+const (
+	bestNetworkFile = "best.toml"
+	bestWeightsFile = "best.safetensors"
+)
+
+// trainedFiles are the paths of a trained network and its weights.
+func trainedFiles(folder string, which trainer.Which) (network, weights string) {
+	if which == trainer.AtBest {
+		return filepath.Join(folder, bestNetworkFile), filepath.Join(folder, bestWeightsFile)
+	}
+	return filepath.Join(folder, NetworkFile), filepath.Join(folder, WeightsFile)
+}
+
+// IsFolder reports whether an argument names a folder.
+func IsFolder(fsys files.FS, path string) bool {
+	info, err := fsys.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Trained reads a trained network of a job's run folder, without tensors, and its weights: of a
+// finished job, or of the newest checkpoint.
+func Trained(fsys files.FS, folder string, which trainer.Which) (*model.Network, *weights.Set, error) {
+	network, tensors := trainedFiles(folder, which)
+	n, err := config.ReadNetwork(fsys, network)
+	var set *weights.Set
+	if err == nil {
+		set, err = runs.ReadWeights(fsys, tensors)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // a file of the two is missing
+		return savedResult(fsys, folder, which)
+	}
+	return n, set, err
+}
+
+func savedResult(fsys files.FS, folder string, which trainer.Which) (*model.Network, *weights.Set, error) {
+	n, set, err := trainer.SavedResult(fsys, folder, which)
+	if err == nil && n == nil && which == trainer.AtBest {
+		err = failure.Usagef("%s has no best network: jobs keep it with train.keep_best; take the final one", folder)
+	}
+	if err == nil && n == nil {
+		err = failure.Usagef("%s has no trained network: name the run folder of a training job that has saved a checkpoint", folder)
+	}
+	return n, set, err
+}
+
+// Images says how the images of a trained network are prepared, and what its outputs mean. Nil
+// fields are not known.
+type Images struct {
+	Mean, Deviation []float64 // of each channel, of pixels from 0 to 1; both or none
+	Classes         []string  // the name of each output
+}
+
+// Keys of the metadata of a file of weights. Their values are in JSON.
+const (
+	meanKey      = "mean"
+	deviationKey = "deviation"
+	classesKey   = "classes"
+)
+
+// WriteTrained writes the trained networks of the newest checkpoint into the run folder, with a
+// record of their images.
+func WriteTrained(fsys files.FS, folder string, images Images) error {
+	for _, which := range []trainer.Which{trainer.AtEnd, trainer.AtBest} {
+		n, set, err := trainer.SavedResult(fsys, folder, which)
+		if err != nil {
+			return err
+		}
+		if n == nil {
+			continue
+		}
+		set.Metadata = images.Metadata()
+		network, tensors := trainedFiles(folder, which)
+		if err := errors.Join(weights.Write(fsys, tensors, set), config.WriteNetwork(fsys, network, n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Metadata returns the record for a file of weights, without what is not known.
+func (i Images) Metadata() map[string]string {
+	record := map[string]string{}
+	add := func(key string, value any, known bool) {
+		if text, err := json.Marshal(value); err == nil && known { // numbers that JSON lacks are not known
+			record[key] = string(text)
+		}
+	}
+	add(meanKey, i.Mean, i.Mean != nil)
+	add(deviationKey, i.Deviation, i.Deviation != nil)
+	add(classesKey, i.Classes, i.Classes != nil)
+	return record
+}
+
+// ImagesOf returns the record that weights of a network have, as far as it fits the network.
+func ImagesOf(n *model.Network, set *weights.Set) (i Images) {
+	if set == nil {
+		return i
+	}
+	channels := append(slices.Clone(n.Input), 0)[0]
+	out, err := n.Output()
+	fits := func(key string, value any) bool {
+		return err == nil && json.Unmarshal([]byte(set.Metadata[key]), value) == nil
+	}
+	if !fits(meanKey, &i.Mean) || !fits(deviationKey, &i.Deviation) || len(i.Mean) != channels || len(i.Deviation) != channels {
+		i.Mean, i.Deviation = nil, nil
+	}
+	if !fits(classesKey, &i.Classes) || len(out) == 0 || len(i.Classes) != out[len(out)-1] {
+		i.Classes = nil
+	}
+	return i
+}

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"graft/internal/failure"
+	"graft/internal/files"
+)
+
+// MayConvert returns an error where a file cannot be converted into another one.
+func MayConvert(fsys files.FS, in, out string, force bool) error {
+	source, err1 := fsys.Stat(in)
+	target, err2 := fsys.Stat(out)
+	if err1 == nil && err2 == nil && os.SameFile(source, target) {
+		return failure.Usagef("%s and %s are the same file: name another one to write", in, out)
+	}
+	return MayWrite(fsys, out, force)
+}
+
+// MayReplace returns an error of the code failure.Usage where something is at a path and force is
+// false.
+func MayReplace(fsys files.FS, path string, force bool) error {
+	_, err := fsys.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && force:
+		return nil
+	case err != nil:
+		return err
+	}
+	return failure.Usagef("%s is there already: name another file, or replace it with option force", path)
+}
+
+// MayWrite returns the errors of MayReplace, and one where the folder of the path is missing.
+func MayWrite(fsys files.FS, path string, force bool) error {
+	if err := MayReplace(fsys, path, force); err != nil {
+		return err
+	}
+	if err := files.NeedFolder(fsys, path, nil); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// MayWriteFile returns the errors of MayWrite, and one where a folder is at the path.
+func MayWriteFile(fsys files.FS, path string, force bool) error {
+	if info, err := fsys.Stat(path); err == nil && info.IsDir() {
+		return failure.Usagef("%s is a folder; name a file in it", path)
+	}
+	return MayWrite(fsys, path, force)
+}

@@ -1,0 +1,40 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/internal/failure"
+	"graft/internal/files"
+)
+
+// A command refuses a path that it cannot write before it does its work.
+func TestMayWriteFile(t *testing.T) {
+	folder := t.TempDir()
+	there := filepath.Join(folder, "there")
+	require.NoError(t, os.WriteFile(there, nil, 0o600))
+	for name, c := range map[string]struct {
+		path  string
+		force bool
+		says  string
+		code  failure.Code
+	}{
+		"a new file":           {filepath.Join(folder, "new"), false, "", failure.Done},
+		"a file that is there": {there, false, "option force", failure.Usage},
+		"to be replaced":       {there, true, "", failure.Done},
+		"a folder":             {folder, true, "is a folder; name a file in it", failure.Usage},
+		"in a missing folder":  {filepath.Join(folder, "none", "new"), true, "make it first, or name another", failure.Failed},
+	} {
+		err := MayWriteFile(files.OS{}, c.path, c.force)
+		if c.says == "" {
+			require.NoError(t, err, name)
+			continue
+		}
+		require.ErrorContains(t, err, c.says, name)
+		require.Equal(t, c.code, failure.CodeOf(context.Background(), err), name)
+	}
+}

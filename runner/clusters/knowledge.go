@@ -1,0 +1,113 @@
+package clusters
+
+import (
+	"cmp"
+	"slices"
+
+	"graft/cluster"
+	"graft/config"
+	"graft/internal/failure"
+	"graft/runner/app"
+)
+
+// corrected says whether the faults of the originals are corrected.
+func (s *study) corrected() bool {
+	return cmp.Or(s.Cluster.Cluster.Compat, config.CompatNone) == config.CompatNone
+}
+
+// policy is a scheduler with the options of the configuration, which was validated.
+func (s *study) policy(name string) cluster.Policy {
+	p, _ := s.Options.Named(name)
+	return p
+}
+
+// quirks are the faults of a scheduler's original that are kept.
+func (s *study) quirks(p cluster.Policy) cluster.Quirks {
+	if s.corrected() {
+		return nil
+	}
+	return p.AllQuirks()
+}
+
+// ready reads, before anything is written, what the schedulers need, and returns an error where
+// something is missing or no simulation can be. Simulations share what is read.
+func (s *study) ready() error {
+	if err := s.base.Validate(); err != nil {
+		return failure.With(failure.Usage, err)
+	}
+	for _, name := range s.Schedule.Schedulers {
+		p := s.policy(name)
+		if _, err := s.with(p, 1); err != nil {
+			return err
+		}
+		if p.Profiles && s.base.Profiles == nil {
+			return failure.Usagef("%s needs the profiles of models alone and in pairs; name a folder with single_data.csv and colocate_info.csv with option data", name)
+		}
+	}
+	for _, load := range s.Schedule.Loads {
+		study, err := s.with(cluster.Policy{}, load)
+		if err != nil {
+			return err
+		}
+		if err := study.Validate(); err != nil {
+			return failure.Usagef("at a load of %g: %w", load, err)
+		}
+	}
+	return nil
+}
+
+// with is the study with the estimates for a scheduler, its jobs submitted load times as fast.
+func (s *study) with(p cluster.Policy, load float64) (*cluster.Study, error) {
+	study := s.base
+	if study.Estimates == nil && (p.Estimates != "" || s.Schedule.Estimates != "") {
+		var err error
+		if study.Estimates, err = s.estimated(p); err != nil {
+			return nil, err
+		}
+	}
+	if load != 1 {
+		study.Jobs = slices.Clone(study.Jobs)
+		for k := range study.Jobs {
+			j := &study.Jobs[k]
+			j.Submit = study.Begin + int64(min(float64(j.Submit-study.Begin)/load, never))
+		}
+	}
+	return &study, nil
+}
+
+// never is a second that no simulation reaches.
+const never = 1 << 62
+
+// estimated are the estimates for a scheduler. Each source is read once.
+func (s *study) estimated(p cluster.Policy) ([]float64, error) {
+	source := cmp.Or(s.Schedule.Estimates, p.Estimates)
+	if known := s.estimates[source]; known != nil {
+		return known, nil
+	}
+	list, err := s.readEstimates(source, p.Name)
+	if err == nil {
+		s.estimates[source] = list
+	}
+	return list, err
+}
+
+func (s *study) readEstimates(source, policy string) ([]float64, error) {
+	path := source
+	switch source {
+	case "exact":
+		list := make([]float64, len(s.base.Jobs))
+		for k := range list {
+			list[k] = float64(s.base.Jobs[k].Duration)
+		}
+		return list, nil
+	case "lgb":
+		path = s.data.LGB
+	case "ebm":
+		path = s.data.EBM
+	}
+	if path == "" {
+		return nil, failure.Usagef("%s needs estimates of how long jobs take, and there is no file *_%s*.csv in option data; name a file with option estimates, make one with 'graft cluster estimate', or let it know with option estimates exact", policy, source)
+	}
+	list, err := cluster.ReadEstimates(s.env.Files, path, s.base.Jobs)
+	return list, app.ReadFault(err)
+}

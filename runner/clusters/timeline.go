@@ -1,0 +1,150 @@
+package clusters
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"graft/cluster"
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/app"
+)
+
+// TimelineOptions say which job is followed.
+type TimelineOptions struct {
+	Job    string  // id of the job, as in the trace; required
+	Budget float64 // seconds to which the job's time with devices is scaled; zero leaves it
+}
+
+// Timeline is the changes of a job's devices, in the time in which it had some.
+type Timeline struct {
+	Budget  float64  // seconds with devices
+	First   int      // devices at the start
+	Waits   int      // times that it lost all devices and waited for others
+	Changes []Change // in order of time
+}
+
+// Change is a change of a job's devices.
+type Change struct {
+	At      float64 // seconds with devices before it
+	Devices int     // from then on
+	Up      bool    // more than before
+}
+
+// Follow simulates the trace of a configuration, which has one scheduler and one load, and
+// follows a job. A job that shares its devices counts for half of them.
+func Follow(ctx context.Context, env *app.Env, c *config.Cluster, o TimelineOptions) (*Timeline, error) {
+	if len(c.Schedule.Schedulers) != 1 || len(c.Schedule.Loads) != 1 {
+		return nil, failure.Usagef("a timeline is of one scheduler and load; name one with option scheduler")
+	}
+	if !(o.Budget >= 0) || math.IsInf(o.Budget, 0) {
+		return nil, failure.Usagef("option budget is %g s; must not be negative or infinite", o.Budget)
+	}
+	s, err := readStudy(env, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ready(); err != nil {
+		return nil, err
+	}
+	policy := s.policy(c.Schedule.Schedulers[0])
+	study, err := s.with(policy, c.Schedule.Loads[0])
+	if err != nil {
+		return nil, err
+	}
+	out, err := study.Run(ctx, policy, cluster.Options{Placement: c.Cluster.Placement, Quirks: s.quirks(policy), Workers: c.Schedule.Workers, Follow: o.Job})
+	if err != nil {
+		return nil, err
+	}
+	t, err := timelineOf(out, o.Job)
+	if err != nil {
+		return nil, err
+	}
+	t.scale(o.Budget)
+	return t, nil
+}
+
+// timelineOf is the timeline of a job that was followed.
+func timelineOf(o *cluster.Outcome, id string) (*Timeline, error) {
+	if len(o.Changes) == 0 {
+		for _, r := range o.Refused {
+			if r.ID == id {
+				return nil, fmt.Errorf("job %s cannot run: %s; name another", id, r.Why)
+			}
+		}
+		return nil, fmt.Errorf("there is no job %s among those that were scheduled; 'graft trace info' tells of the trace, and option from and option to of what is simulated", id)
+	}
+	t := &Timeline{}
+	began, devices, running := int64(0), 0, false
+	for _, c := range o.Changes {
+		if running {
+			t.Budget += float64(c.At - began)
+		}
+		began, running = c.At, c.What != "preempt" && c.What != "end"
+		if c.What == "preempt" {
+			t.Waits++
+		}
+		if running {
+			t.note(&devices, devicesOf(c))
+		}
+	}
+	return t, nil
+}
+
+// devicesOf is the number of devices after a change: half of those that are shared.
+func devicesOf(c cluster.Change) int {
+	if c.Shared {
+		return max(1, c.GPUs/2)
+	}
+	return c.GPUs
+}
+
+// note adds a change to another number of devices.
+func (t *Timeline) note(devices *int, now int) {
+	switch {
+	case *devices == 0:
+		t.First = now
+	case now != *devices:
+		t.Changes = append(t.Changes, Change{t.Budget, now, now > *devices})
+	}
+	*devices = now
+}
+
+// scale scales all times to a budget; zero leaves them.
+func (t *Timeline) scale(budget float64) {
+	if budget == 0 || t.Budget == 0 {
+		return
+	}
+	by := budget / t.Budget
+	for k := range t.Changes {
+		t.Changes[k].At *= by
+	}
+	t.Budget = budget
+}
+
+// Write writes the table that time.timeline names in a job's file.
+func (t *Timeline) Write(w io.Writer) error {
+	text := []byte("seconds,change,devices\n")
+	for _, c := range t.Changes {
+		change := ",down,"
+		if c.Up {
+			change = ",up,"
+		}
+		text = append(strconv.AppendFloat(text, c.At, 'f', -1, 64), change...)
+		text = append(strconv.AppendInt(text, int64(c.Devices), 10), '\n')
+	}
+	_, err := w.Write(text)
+	return err
+}
+
+// Save writes the table to a file, whole or not at all.
+func (t *Timeline) Save(fsys files.FS, path string, force bool) error {
+	if err := app.MayWrite(fsys, path, force); err != nil {
+		return err
+	}
+	return files.WriteAtomic(fsys, path, t.Write)
+}

@@ -1,0 +1,177 @@
+package control
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/internal/listen"
+	"graft/internal/telemetry"
+	"graft/report/document"
+	"graft/trainer"
+)
+
+// answerWithin limits the wait for the job's answer to a change.
+const answerWithin = 10 * time.Second
+
+// handler answers requests. It reads snapshots and queues changes, and never blocks the job.
+type handler struct {
+	monitor  *Monitor
+	live     *trainer.Live
+	gpus     func() []telemetry.State // of the job, with their last readings
+	version  string                   // of graft
+	folder   string
+	host     string
+	token    [sha256.Size]byte // digest of the token
+	hosts    func(string) bool
+	log      *zap.Logger
+	patience time.Duration
+}
+
+// routes are by path; each has one method.
+var routes = map[string]struct {
+	method string
+	handle func(*handler, http.ResponseWriter, *http.Request) *listen.Refusal
+}{
+	"/status":     {http.MethodGet, (*handler).status},
+	"/metrics":    {http.MethodGet, (*handler).metrics},
+	"/allocation": {http.MethodPost, (*handler).allocation},
+}
+
+// ServeHTTP answers a request. After 401 and 403 it closes the connection.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if refused := h.serve(w, r); refused != nil {
+		if refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden {
+			w.Header().Set("Connection", "close") // its place is free for other clients
+		}
+		writeAnswer(w, refused.Status, refused)
+	}
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
+	if host := listen.HostOf(r.Host); !h.hosts(host) {
+		return listen.Refuse(http.StatusForbidden, "call it by the address in the run folder's file listen", "%q is not an address of this job", host)
+	}
+	if !h.authorised(r.Header.Get("Authorization")) {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="graft"`)
+		return listen.Refuse(http.StatusUnauthorized, "send the header Authorization: Bearer TOKEN; a token that graft made is in the run folder's file token",
+			"the request has no token or a wrong one")
+	}
+	if c := listen.ClientOf(r.Context()); c != nil && c.Trust() > mostKnown {
+		w.Header().Set("Connection", "close")
+	}
+	route, found := routes[r.URL.Path]
+	if !found {
+		return listen.Refuse(http.StatusNotFound, "use /status, /metrics or /allocation", "unknown path %q", r.URL.Path)
+	}
+	if r.Method != route.method && !(r.Method == http.MethodHead && route.method == http.MethodGet) {
+		w.Header().Set("Allow", map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"}[route.method])
+		return listen.Refuse(http.StatusMethodNotAllowed, "use "+route.method, "%s is not allowed for %s", r.Method, r.URL.Path)
+	}
+	return route.handle(h, w, r)
+}
+
+// authorised says whether a header has the token. It compares in constant time.
+func (h *handler) authorised(header string) bool {
+	scheme, token, _ := strings.Cut(header, " ")
+	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	return subtle.ConstantTimeCompare(sum[:], h.token[:]) == 1 && strings.EqualFold(scheme, "bearer")
+}
+
+func writeAnswer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = document.PrintJSON(w, v) // the client may have left
+}
+
+// ChangeStatus is the answer to a request for a change.
+type ChangeStatus struct {
+	ID      int      `json:"id"` // counts the changes that the job was asked for
+	Change  string   `json:"change"`
+	Devices int      `json:"devices,omitempty"`      // absent where the number stays
+	Pending bool     `json:"pending"`                // it is not done yet
+	At      *float64 `json:"time_seconds,omitempty"` // of the budget, when it was taken
+}
+
+func newChangeReport(r *trainer.Request) ChangeStatus {
+	return ChangeStatus{ID: r.ID, Change: string(r.Change), Devices: r.Devices, Pending: true}
+}
+
+// allocation asks the job for a change, and answers once it is done and saved.
+func (h *handler) allocation(w http.ResponseWriter, r *http.Request) *listen.Refusal {
+	body, refused := readBody(w, r)
+	if refused != nil {
+		return refused
+	}
+	change, devices, refused := parseChange(body)
+	if refused != nil {
+		return refused
+	}
+	request, err := h.live.Post(change, devices)
+	if err != nil {
+		return refusalOf(err)
+	}
+	report := newChangeReport(request)
+	h.log.Info("asked for a change", zap.Int("id", report.ID), zap.String("change", report.Change), zap.Int("devices", report.Devices))
+	ctx, cancel := context.WithTimeout(r.Context(), h.patience)
+	defer cancel()
+	select {
+	case <-request.Done():
+		at, err := request.Outcome()
+		if err != nil {
+			return refusalOf(err)
+		}
+		seconds := at.Seconds()
+		report.Pending, report.At = false, &seconds
+		writeAnswer(w, http.StatusOK, report)
+	case <-ctx.Done(): // the change stays pending, also where the client has left
+		writeAnswer(w, http.StatusAccepted, report)
+	}
+	return nil
+}
+
+// refusalOf says why the job did not take a change.
+func refusalOf(err error) *listen.Refusal {
+	switch {
+	case errors.Is(err, trainer.ErrOver):
+		return listen.Refuse(http.StatusConflict, "start another job", "%v", err)
+	case errors.Is(err, trainer.ErrConflict):
+		return listen.Refuse(http.StatusConflict, "read devices and pending in /status", "%v", err)
+	case errors.Is(err, trainer.ErrBusy):
+		return listen.Refuse(http.StatusTooManyRequests, "wait until the pending changes of /status are done", "%v", err)
+	case errors.Is(err, trainer.ErrStopped):
+		return listen.Refuse(http.StatusServiceUnavailable, "resume the job and ask again", "%v", err)
+	}
+	return listen.Refuse(http.StatusServiceUnavailable, "see the job's log, resume the job and ask again", "%v", err)
+}
+
+// readBody reads a body of JSON.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *listen.Refusal) {
+	given := r.Header.Get("Content-Type")
+	kind, parameters, err := mime.ParseMediaType(given)
+	if charset := parameters["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send the header Content-Type: application/json", "the body is of the type %q", given)
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send it uncompressed", "the body is encoded with %q", coding)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return nil, listen.Refuse(http.StatusRequestEntityTooLarge, changeRemedy, "the body is larger than %d bytes", mostBody)
+	}
+	if err != nil {
+		return nil, listen.Refuse(http.StatusBadRequest, changeRemedy, "the body could not be read to its end: %v", err)
+	}
+	return body, nil
+}

@@ -1,0 +1,62 @@
+package control
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/app"
+)
+
+// TokenVariable is the environment variable that holds the token.
+const TokenVariable = "GRAFT_TOKEN"
+
+const (
+	madeToken = 32      // random bytes in a token that is made
+	mostToken = 4 << 10 // bytes of a token that is given
+)
+
+// findToken takes the token from the file, or else the one that is given, or makes one.
+func findToken(env *app.Env, o Options) (token string, made bool, err error) {
+	if o.TokenFile != "" {
+		token, err = ReadToken(env, o.TokenFile)
+		return token, false, err
+	}
+	if token = strings.TrimSpace(o.Token); token != "" {
+		return token, false, checkToken(TokenVariable, token)
+	}
+	random := make([]byte, madeToken)
+	if _, err := io.ReadFull(env.Random, random); err != nil {
+		return "", false, fmt.Errorf("make a token: %w", err)
+	}
+	return hex.EncodeToString(random), true, nil
+}
+
+// ReadToken reads a file that holds a token and nothing else.
+func ReadToken(env *app.Env, path string) (string, error) {
+	text, err := files.ReadAll(env.Files, path, mostToken)
+	if err != nil {
+		return "", failure.With(failure.Usage, fmt.Errorf("read the token: %w", err))
+	}
+	if info, err := env.Files.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		env.Log.Warn("others than you can read the token, or change it; chmod 600 keeps them out", zap.String("file", path))
+	}
+	token := strings.TrimSpace(string(text))
+	return token, checkToken(path, token)
+}
+
+// checkToken refuses what a header cannot carry.
+func checkToken(where, token string) error {
+	if token == "" {
+		return failure.Usagef("%s holds no token; write one there, such as 32 random letters and digits", where)
+	}
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) || len(token) > mostToken {
+		return failure.Usagef("%s holds no token that can be sent; take up to %d letters, digits and signs of ASCII, without spaces", where, mostToken)
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"graft/internal/files"
+	"graft/internal/telemetry"
+	"graft/runner/app"
+	"graft/torch"
+)
+
+// Report describes the machine and its checks; `graft doctor --json` prints it.
+type Report struct {
+	Healthy  bool              `json:"healthy"`  // whether every check passed
+	LibTorch *Libtorch         `json:"libtorch"` // null where none could be opened
+	Devices  []string          `json:"devices"`  // that tensors can be on
+	Machine  machine           `json:"machine"`  // what graft runs on
+	GPUs     []telemetry.State `json:"gpus"`     // of the machine by NVML, with a reading; empty if there is none
+	Checks   []checkResult     `json:"checks"`   // what was tried
+}
+
+// Libtorch describes the LibTorch in use and its origin.
+type Libtorch struct {
+	torch.Runtime
+	Origin string `json:"origin"` // "Debian", the folder it was built against, or "unknown"
+}
+
+type machine struct {
+	OS         string `json:"os"`          // the system, as Go names it
+	Arch       string `json:"arch"`        // the processor, as Go names it
+	Processors int    `json:"processors"`  // that this process may use
+	WaitPolicy string `json:"wait_policy"` // how OpenMP's threads wait for work
+}
+
+// checkResult is the result of one check.
+type checkResult struct {
+	Check  string `json:"check"`            // name of the check
+	Pass   bool   `json:"pass"`             // the check passed
+	Detail string `json:"detail"`           // finding or error
+	Remedy string `json:"remedy,omitempty"` // what to do; empty where the check passed
+}
+
+// Examine checks the machine.
+func Examine(env *app.Env) Report {
+	fsys := env.Files
+	report := Report{Healthy: true, Devices: []string{}, GPUs: gpus(env), Machine: machine{
+		OS: runtime.GOOS, Arch: runtime.GOARCH, Processors: torch.DefaultThreads(),
+	}}
+	if found, err := torch.Describe(); err == nil {
+		report.LibTorch = &Libtorch{Runtime: found, Origin: origin(fsys, found.Library)}
+	}
+	report.Machine.WaitPolicy = waitPolicy()
+	devices, _ := torch.Devices() // if this fails the first check reports it
+	for _, d := range devices {
+		report.Devices = append(report.Devices, d.String())
+	}
+	report.Checks = runChecks(fsys, devices)
+	for _, c := range report.Checks {
+		report.Healthy = report.Healthy && c.Pass
+	}
+	return report
+}
+
+// gpus reads the machine's GPUs once.
+func gpus(env *app.Env) []telemetry.State {
+	if env.Telemetry == nil {
+		return []telemetry.State{}
+	}
+	source, err := env.Telemetry(true)
+	if err != nil {
+		return []telemetry.State{} // a machine without GPUs is whole
+	}
+	defer func() { _ = source.Close() }()
+	return telemetry.ReadStates(source, env.Now)
+}
+
+// largestOrigin limits the file that the build writes beside the library, in bytes.
+const largestOrigin = 1 << 16
+
+// origin reads the origin of LibTorch from the file that the build wrote beside the library.
+func origin(fsys files.FS, library string) string {
+	data, err := files.ReadAll(fsys, filepath.Join(filepath.Dir(library), "origin"), largestOrigin)
+	if err != nil {
+		return unknown
+	}
+	for line := range strings.Lines(string(data)) {
+		if from, ok := strings.CutPrefix(strings.TrimSpace(line), "libtorch="); ok {
+			return from
+		}
+	}
+	return unknown
+}
+
+func waitPolicy() string {
+	if policy := os.Getenv("OMP_WAIT_POLICY"); policy != "" {
+		return policy
+	}
+	if spins := os.Getenv("GOMP_SPINCOUNT"); spins != "" {
+		return "spin " + spins + " times"
+	}
+	return torch.WaitPolicy
+}
+
+// unknown is the text for facts that the build did not record.
+const unknown = "unknown"

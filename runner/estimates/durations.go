@@ -1,0 +1,129 @@
+package estimates
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"go.uber.org/zap"
+
+	"graft/cluster/estimate"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/app"
+)
+
+// When models of durations are learned.
+const (
+	WalkWeek  = "week"  // every week, from the jobs that ended before
+	WalkNone  = "none"  // once, from the history, or from the first week where there is none
+	WalkNever = "never" // not at all: jobs are expected to run as long as similar ones
+)
+
+// DurationOptions say how durations of jobs are estimated.
+type DurationOptions struct {
+	Options          // what is learned from and what is written
+	History []string // traces from before, which are learned from and not estimated
+	Walk    string   // WalkWeek, WalkNone or WalkNever; empty is WalkWeek
+	Past    bool     // use durations of similar jobs that have ended as features
+	Saved   string   // file for the last model; empty writes none
+}
+
+// DurationReport is the JSON output of `graft cluster estimate --json`.
+type DurationReport struct {
+	Trace   string   `json:"trace"`             // file of the jobs
+	Format  string   `json:"format"`            // of the trace
+	Out     string   `json:"out"`               // file of the estimates
+	Jobs    int      `json:"jobs"`              // of the trace; each has an estimate
+	Learned int      `json:"learned"`           // of them that a model estimated
+	Similar int      `json:"similar"`           // that are expected to run as long as similar jobs did, as no model was there yet
+	Blind   int      `json:"blind"`             // that are expected to run for an hour, as no job had ended
+	History int      `json:"history_jobs"`      // of other traces, that were learned from
+	Later   int      `json:"history_left_out"`  // of other traces, that came with the trace or after it
+	Scores  *Scores  `json:"scores"`            // of the jobs that a model estimated, in seconds; null where there are none
+	Usual   *Scores  `json:"scores_of_similar"` // of the same jobs, had they been expected to run as long as similar ones
+	Windows []Window `json:"windows"`           // in order of time
+	Target  string   `json:"target"`            // what was learned: plain, log or median
+	Terms   []Term   `json:"terms"`             // of the last model, the most important first; empty where there is none
+	Model   string   `json:"model,omitempty"`   // file of the last model
+	Shapes  []string `json:"shapes,omitempty"`  // files of shape functions
+}
+
+// Window is the time between two models.
+type Window struct {
+	From    string  `json:"from"`         // date at which the model was learned
+	Learned int     `json:"learned_from"` // jobs that had ended by then
+	Jobs    int     `json:"jobs"`         // that were submitted until the next model
+	Scores  *Scores `json:"scores"`       // of these jobs; null where there was no model
+}
+
+// Durations learns how long jobs of a trace run and estimates each from what was known when it
+// was submitted. The report comes with an error of the code failure.Partial where a model or
+// shapes were asked for and there is no model.
+func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationReport, error) {
+	job, err := o.prepare(env)
+	if err != nil {
+		return nil, err
+	}
+	job.o.Tell = func(w estimate.DurationWindow) {
+		env.Log.Info("estimated", zap.String("from", job.date(w.From)), zap.Int("learned_from", len(w.Train)), zap.Int("jobs", w.Scores.Rows))
+	}
+	d, err := estimate.EstimateDurations(ctx, job.jobs, job.o)
+	if err != nil {
+		return nil, err
+	}
+	d.Estimates = d.Estimates[job.history:]
+	report := o.report(job, d)
+	if err := o.write(ctx, env, d, report); err != nil {
+		return nil, err
+	}
+	if d.Model == nil && o.Saved+o.Shapes != "" {
+		err = failure.With(failure.Partial, errors.New("the estimates are written, but there is no model and no shapes: no week has enough jobs that ended before it; give more with option history"))
+	}
+	return report, err
+}
+
+// write writes what was learned; each file is there whole or not at all.
+func (o *DurationOptions) write(ctx context.Context, env *app.Env, d *estimate.Durations, report *DurationReport) error {
+	if o.Out != "" {
+		err := files.WriteAtomic(env.Files, o.Out, func(w io.Writer) error { return estimate.WriteEstimates(w, d.Estimates) })
+		if err != nil {
+			return err
+		}
+	}
+	if d.Model == nil {
+		return nil
+	}
+	if o.Saved != "" {
+		if err := d.Model.Save(env.Files, o.Saved); err != nil {
+			return err
+		}
+		report.Model = o.Saved
+	}
+	if o.Shapes == "" {
+		return nil
+	}
+	var err error
+	report.Shapes, err = Draw(ctx, env, d.Model, DrawOptions{Folder: o.Shapes, Unit: "s"})
+	return err
+}
+
+// report summarizes estimates of the trace's jobs.
+func (o *DurationOptions) report(job *durationJob, d *estimate.Durations) *DurationReport {
+	r := &DurationReport{Trace: o.Trace, Format: job.format, Out: o.Out, Jobs: len(d.Estimates), History: job.history, Later: job.later,
+		Scores: newScores(d.Scores), Usual: newScores(d.Usual), Windows: []Window{}, Target: o.target(), Terms: Terms(d.Model)}
+	for _, e := range d.Estimates {
+		switch {
+		case e.Learned:
+			r.Learned++
+		case e.Blind:
+			r.Blind++
+		default:
+			r.Similar++
+		}
+	}
+	for _, w := range d.Windows {
+		r.Windows = append(r.Windows, Window{job.date(w.From), len(w.Train), len(w.Test), newScores(w.Scores)})
+	}
+	return r
+}

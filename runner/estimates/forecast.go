@@ -1,0 +1,177 @@
+package estimates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"graft/cluster/estimate"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/app"
+)
+
+// ForecastOptions say how submissions are forecast.
+type ForecastOptions struct {
+	Options           // a trace, unless Ticks names a table
+	Ticks   string    // table of submissions by ten minutes, in place of a trace; empty counts those of the trace
+	From    time.Time // learn once from what was before, and forecast from then on; zero learns anew every week
+	Models  string    // folder for the last models, jobs.json and gpus.json; empty writes none
+}
+
+// ForecastReport is the JSON output of `graft cluster forecast --json`.
+type ForecastReport struct {
+	Source  string   `json:"source"`           // file of the trace or of the submissions
+	Out     string   `json:"out"`              // file of the forecasts
+	Steps   int      `json:"steps"`            // of ten minutes that were read
+	From    string   `json:"from"`             // date of the first step that is forecast
+	To      string   `json:"to"`               // date of the last one
+	Rows    int      `json:"forecasts"`        // steps that are forecast
+	Learned int      `json:"learned"`          // of them that models forecast; others are expected to be as the last known hour
+	Times   int      `json:"times_learned"`    // how often models were learned
+	Target  string   `json:"target"`           // what was learned: plain, log or median
+	Jobs    Series   `json:"jobs"`             // that are submitted
+	GPUs    Series   `json:"gpus"`             // that they ask for
+	Models  []string `json:"models,omitempty"` // files of the last models
+	Shapes  []string `json:"shapes,omitempty"` // files of shape functions
+}
+
+// Series is the quality of the forecasts of a series, and the terms of its model.
+type Series struct {
+	Scores *Scores `json:"scores"` // of the steps that models forecast; null where there are none
+	Terms  []Term  `json:"terms"`  // of the last model, the most important first
+}
+
+// Forecast learns how many jobs and GPUs are submitted in each ten minutes, and forecasts them.
+// The report comes with an error of the code failure.Partial where models or shapes were asked
+// for and there are no models.
+func Forecast(ctx context.Context, env *app.Env, o ForecastOptions) (*ForecastReport, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if err := o.mayWriteAll(env); err != nil {
+		return nil, err
+	}
+	ticks, err := o.readTicks(env)
+	if err != nil {
+		return nil, err
+	}
+	t, err := o.learn(ctx, ticks)
+	if err != nil {
+		return nil, err
+	}
+	report := o.report(ticks, t)
+	if err := o.write(ctx, env, t, report); err != nil {
+		return nil, err
+	}
+	if t.Models == 0 && o.Models+o.Shapes != "" {
+		err = failure.With(failure.Partial, errors.New("the forecast is written, but there are no models: the submissions are of less than a week, or all alike; give more of them"))
+	}
+	return report, err
+}
+
+// modelFiles are the files of models; empty where none are written.
+func (o *ForecastOptions) modelFiles() []string {
+	if o.Models == "" {
+		return []string{"", ""}
+	}
+	return []string{filepath.Join(o.Models, "jobs.json"), filepath.Join(o.Models, "gpus.json")}
+}
+
+// mayWriteAll checks, before anything is learned, whether files can be written afterwards.
+func (o *ForecastOptions) mayWriteAll(env *app.Env) error {
+	if o.Models != "" {
+		if err := env.Files.MkdirAll(o.Models); err != nil {
+			return fmt.Errorf("write models: %w", err)
+		}
+	}
+	return o.mayWrite(env, append([]string{o.Out}, o.modelFiles()...)...)
+}
+
+// readTicks reads submissions, or counts those of the trace.
+func (o *ForecastOptions) readTicks(env *app.Env) ([]estimate.Tick, error) {
+	if o.Ticks != "" {
+		return o.readTable(env)
+	}
+	read, err := o.readDated(env, o.Trace, o.Window)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.unneededStart(read.given); err != nil {
+		return nil, err
+	}
+	return estimate.TicksOf(read.Jobs, read.Start, 0)
+}
+
+func (o *ForecastOptions) readTable(env *app.Env) ([]estimate.Tick, error) {
+	if o.Window != nil || !o.Start.IsZero() || o.Format != "" {
+		return nil, failure.Usagef("option window, option start and option format are of a trace; leave them out with option ticks")
+	}
+	f, err := env.Files.Open(o.Ticks)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	ticks, err := estimate.ReadTicks(f)
+	if err == nil && len(ticks) == 0 {
+		err = errors.New("there is no row")
+	}
+	if err != nil {
+		return nil, failure.AsDamage(fmt.Errorf("%s: %w", o.Ticks, err))
+	}
+	return ticks, nil
+}
+
+func (o *ForecastOptions) learn(ctx context.Context, ticks []estimate.Tick) (*estimate.Throughput, error) {
+	how := estimate.ThroughputOptions{Model: o.Model}
+	if o.From.IsZero() {
+		return estimate.WalkThroughput(ctx, ticks, how)
+	}
+	return estimate.ForecastThroughput(ctx, ticks, o.From, how)
+}
+
+// write writes what was learned; each file is there whole or not at all.
+func (o *ForecastOptions) write(ctx context.Context, env *app.Env, t *estimate.Throughput, report *ForecastReport) error {
+	if o.Out != "" {
+		err := files.WriteAtomic(env.Files, o.Out, func(w io.Writer) error { return estimate.WriteForecasts(w, t.Forecasts) })
+		if err != nil {
+			return err
+		}
+	}
+	if t.Models == 0 {
+		return nil
+	}
+	for k, m := range []*estimate.Model{t.Jobs, t.GPUs} {
+		if path := o.modelFiles()[k]; path != "" {
+			if err := m.Save(env.Files, path); err != nil {
+				return err
+			}
+			report.Models = append(report.Models, path)
+		}
+		if o.Shapes == "" {
+			continue
+		}
+		drawn, err := Draw(ctx, env, m, DrawOptions{Folder: o.Shapes, Prefix: []string{"jobs-", "gpus-"}[k], Unit: []string{"jobs", "GPUs"}[k]})
+		if err != nil {
+			return err
+		}
+		report.Shapes = append(report.Shapes, drawn...)
+	}
+	return nil
+}
+
+// report summarizes forecasts.
+func (o *ForecastOptions) report(ticks []estimate.Tick, t *estimate.Throughput) *ForecastReport {
+	r := &ForecastReport{Source: o.Trace + o.Ticks, Out: o.Out, Steps: len(ticks), Rows: len(t.Forecasts), Times: t.Models, Target: o.target(),
+		From: t.Forecasts[0].Time.Format(time.DateTime), To: t.Forecasts[len(t.Forecasts)-1].Time.Format(time.DateTime),
+		Jobs: Series{newScores(t.JobScores), Terms(t.Jobs)}, GPUs: Series{newScores(t.GPUScores), Terms(t.GPUs)}}
+	for _, f := range t.Forecasts {
+		if f.Learned {
+			r.Learned++
+		}
+	}
+	return r
+}

@@ -1,0 +1,91 @@
+// Package estimates learns from traces how long jobs run and how many will be submitted, and
+// shows what the models say of each feature.
+package estimates
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"graft/cluster/estimate"
+	"graft/cluster/trace"
+	"graft/internal/failure"
+	"graft/runner/app"
+	"graft/runner/traces"
+)
+
+// Options say what is learned from and what is written.
+type Options struct {
+	Trace  string           // file of the trace; required
+	Format string           // of the trace; empty recognises it by its first bytes
+	Window *trace.Window    // seconds of the submissions that count; nil is all
+	Start  time.Time        // date of second zero, of a trace without dates; zero for one that has them
+	Model  estimate.Options // how models learn; zero fields have their defaults
+	Out    string           // file that is written; empty writes none
+	Shapes string           // folder for tables and figures of the models' shapes; empty writes none
+	Force  bool             // replace files; false refuses those that are there
+}
+
+// validate checks, before anything is learned, how models learn.
+func (o *Options) validate() error {
+	model := o.Model
+	model.EnsureDefaults()
+	return failure.With(failure.Usage, model.Validate())
+}
+
+// mayWrite checks, before anything is learned, whether files can be written afterwards.
+func (o *Options) mayWrite(env *app.Env, paths ...string) error {
+	for k, path := range paths {
+		if path == "" {
+			continue
+		}
+		if slices.Contains(paths[:k], path) {
+			return failure.Usagef("%s would be written twice: name another file", path)
+		}
+		if err := app.MayWriteFile(env.Files, path, o.Force); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dated is a trace whose second zero has a date.
+type dated struct {
+	*trace.Trace
+	given bool // the date is that of the options
+}
+
+// readDated reads a trace with at least one job. Its jobs are in the order of submission.
+func (o *Options) readDated(env *app.Env, path string, window *trace.Window) (*dated, error) {
+	read := trace.Options{Format: o.Format, Window: window}
+	if err := read.Validate(); err != nil {
+		return nil, failure.With(failure.Usage, err)
+	}
+	all, err := trace.ReadAll(env.Files, path, read)
+	if err != nil {
+		return nil, traces.Coded(err)
+	}
+	if len(all.Jobs) == 0 {
+		return nil, fmt.Errorf("there is no job in %s, or none in its window; there is nothing to learn", path)
+	}
+	d := &dated{Trace: all, given: all.Start.IsZero()}
+	if d.given {
+		if o.Start.IsZero() {
+			return nil, failure.Usagef("the seconds of %s have no date, on which hours and weekdays depend: give that of its second zero with option start, such as 2020-04-01", path)
+		}
+		d.Start = o.Start
+	}
+	return d, nil
+}
+
+// unneededStart is an error where a date was given of a trace that has dates.
+func (o *Options) unneededStart(needed bool) error {
+	if o.Start.IsZero() || needed {
+		return nil
+	}
+	return failure.Usagef("option start %s: the dates of %s are in it; leave it out", o.Start.Format(time.DateOnly), o.Trace)
+}
+
+// target returns the form of the target that models learn; the default is TargetPlain.
+func (o *Options) target() string { return cmp.Or(o.Model.Target, estimate.TargetPlain) }

@@ -1,0 +1,120 @@
+// Package evaluate judges policies by tables of all sequences of actions, beside baselines
+// that need no learning.
+package evaluate
+
+import (
+	"context"
+
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/simulation/evaluation"
+)
+
+// Result holds the result of an evaluation. Either Compared or LeftOut is set; the other is nil.
+type Result struct {
+	Compared *runs.EvaluationReport // policies that were given
+	LeftOut  *runs.LeaveOutReport   // policies that learned from what was not left out
+	*evaluation.Comparison
+}
+
+// Run evaluates policies as options say, and keeps what comes out where they name a run
+// folder. A run folder has an outcome only where all went well.
+func Run(ctx context.Context, env *app.Env, o Options) (*Result, error) {
+	e, err := Prepare(ctx, env, o)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := e.create()
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	r, err := e.Judge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r, folder.Finish(r.Outcome())
+}
+
+// Evaluation is policies and tables that were read. It is made by Prepare.
+type Evaluation struct {
+	o        Options
+	env      *app.Env
+	policies []*Policy                  // empty where tables are left out
+	study    evaluation.LeaveOutOptions // the zero value where none are
+}
+
+// Prepare checks options and reads what they name.
+func Prepare(ctx context.Context, env *app.Env, o Options) (*Evaluation, error) {
+	err := o.Validate(env.Files)
+	if err != nil {
+		return nil, err
+	}
+	e := &Evaluation{o: o, env: env}
+	if o.Leave.By != "" {
+		return e, e.prepareLeaving()
+	}
+	if e.policies, err = ReadPolicies(ctx, env.Files, o); err != nil {
+		return nil, err
+	}
+	if err := e.readTrees(); err != nil {
+		return nil, err
+	}
+	tellApart(e.o.Trees, o.Tables)
+	return e, nil
+}
+
+// Judge evaluates, and writes nothing.
+func (e *Evaluation) Judge(ctx context.Context) (*Result, error) {
+	if e.o.Leave.By != "" {
+		return e.judgeLeaving(ctx)
+	}
+	entrants, err := withBaselines(e.policies, e.o.Trees)
+	if err != nil {
+		return nil, err
+	}
+	c, err := evaluation.Compare(e.o.Trees, entrants, e.policies[0].Entrants[0].Name)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Comparison: c}
+	r.Compared, err = e.report(c)
+	return r, err
+}
+
+// Keep writes a result into a run folder of its own.
+func (e *Evaluation) Keep(r *Result) error {
+	folder, err := e.create()
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Finish(r.Outcome())
+}
+
+// Outcome is the result as a run folder keeps it.
+func (r *Result) Outcome() *runs.EvaluationOutcome {
+	return runs.NewEvaluationOutcome(r.Compared, r.LeftOut)
+}
+
+// report adds to a comparison what was given, and each decision.
+func (e *Evaluation) report(c *evaluation.Comparison) (*runs.EvaluationReport, error) {
+	r := &runs.EvaluationReport{Against: c.Against, Floor: c.Floor, Standings: c.Standings}
+	for _, p := range e.policies {
+		r.Policies = append(r.Policies, p.describe(e.o.Vocab))
+	}
+	for k, t := range e.o.Trees {
+		table := runs.EvaluatedTable{Table: e.o.Tables[k], Dataset: t.Dataset, Budget: t.Budget, Start: t.Start, Decisions: t.Decisions,
+			Actions: append([]string{}, t.Actions...), TableScores: c.Tables[k]}
+		for _, p := range e.policies {
+			first := p.Entrants[0]
+			steps, err := evaluation.Steps(t, first.Policies[0])
+			if err != nil {
+				return nil, err
+			}
+			table.Steps = append(table.Steps, runs.EvaluatedSteps{Chooser: first.Name, Steps: steps})
+		}
+		r.Tables = append(r.Tables, table)
+	}
+	return r, nil
+}

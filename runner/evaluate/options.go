@@ -1,0 +1,122 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/internal/validate"
+	"graft/original/bilstm"
+	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/learning"
+)
+
+// Options say what is evaluated, and how.
+type Options struct {
+	Policies []string           // files of policies, or folders of their runs; at least one, but none where tables are left out
+	Tables   []string           // folders of tables; at least one, unless Leave.File names them
+	Trees    []*simulation.Tree // the tables, where they were read already; nil reads them
+	Vocab    string             // folder or file of the vocabulary of policies of the original's; needed for those
+	Prefix   string             // token 0 before the layers, for those: "always", "never", or empty for as it learned
+	Out      string             // run folder; empty keeps nothing
+	Force    bool               // move an existing run folder aside; false refuses it
+	Leave    LeaveOut           // the zero value leaves nothing out
+}
+
+// LeaveOut has policies learn from some tables and be judged by the others.
+type LeaveOut struct {
+	By       string               // left out together: "scenario", "network", "dataset", "budget", or "held-out", what the file holds out; empty leaves nothing out
+	File     string               // configuration of graft learn, for tables, options and seeds; empty uses the fields below
+	Learning *config.TreeLearning // the file, where it was read already; nil reads it
+	Try      []string             // assignments to keys of the file; of the policies with one of them or none, those are taken that do best within what they learn from
+	For      string               // default options of learning, for "new" or "known" scenarios; empty is new
+	Seeds    int                  // policies that learn each time; zero is the file's, or 10
+	Steps    int                  // of learning at most; zero is the default of For
+	Against  string               // the one of evaluation.Rivals that differences are to; empty is the best fixed sequence
+}
+
+// defaultSeeds is the number of policies that learn each time where nothing is said.
+const defaultSeeds = 10
+
+// heldOut is the value of LeaveOut.By that leaves out what a file holds out.
+const heldOut = "held-out"
+
+// groupings map the other values of LeaveOut.By to the unit that is left out.
+var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "network": evaluation.ByNetwork, "dataset": evaluation.ByDataset, "budget": evaluation.ByBudget}
+
+// defaults are the options of learning, by LeaveOut.For.
+var defaults = map[string]func() learning.Options{"": learning.NewTransferOptions, "new": learning.NewTransferOptions, "known": learning.NewOptions}
+
+// Validate lists all that is wrong. Its errors have the code failure.Usage.
+func (o Options) Validate(fsys files.FS) error {
+	switch {
+	case o.Leave.By == heldOut && o.Leave.File == "":
+		return failure.Usagef("option leave-out is held-out, and option learn is missing; name a file with tables.held_out")
+	case o.Leave.By == "" && (len(o.Policies) == 0 || slices.Contains(o.Policies, "")):
+		return failure.Usagef("option policy is missing; give the file of a policy or the folder of its run")
+	case o.Leave.File == "" && len(o.Tables) == 0 || slices.Contains(o.Tables, ""):
+		return failure.Usagef("option table is missing; give the folder of a table")
+	}
+	if twice := repeated(fsys, o.Policies); twice != "" {
+		return failure.Usagef("option policy: %s is given twice", twice)
+	}
+	if twice := repeated(fsys, o.Tables); twice != "" {
+		return failure.Usagef("option table: %s is given twice", twice)
+	}
+	return failure.With(failure.Usage, errors.Join(o.reading().Validate(), o.Leave.validate()))
+}
+
+func (o LeaveOut) validate() error {
+	if o.By == "" {
+		return nil
+	}
+	var faults validate.Faults
+	if groupings[o.By] == nil && o.By != heldOut {
+		faults = append(faults, fmt.Errorf("option leave-out is %q; expected scenario, network, dataset, budget or held-out", o.By))
+	}
+	if o.Against != "" && !slices.Contains(evaluation.Rivals, o.Against) {
+		faults = append(faults, fmt.Errorf("option against is %q; expected one of: %s", o.Against, strings.Join(evaluation.Rivals, "; ")))
+	}
+	faults.When(len(o.Try) > 0 && o.File == "", "option try changes keys of the file of option learn; name that")
+	for _, try := range o.Try {
+		faults.When(!strings.HasPrefix(try, "learn.") && !strings.HasPrefix(try, "policy."), "option try is %q; must be an assignment to a key of learn or policy, such as learn.leaf=5", try)
+	}
+	if defaults[o.For] == nil {
+		faults = append(faults, fmt.Errorf("option for is %q; expected new or known", o.For))
+	}
+	faults.When(o.Seeds < 0, "option seeds is %d; must be at least 1", o.Seeds)
+	faults.When(o.Steps < 0, "option steps is %d; must not be negative", o.Steps)
+	return errors.Join(faults...)
+}
+
+// reading returns the options with which a policy of the original's reads and decides.
+func (o Options) reading() bilstm.Options {
+	return bilstm.Options{Prefix: bilstm.Prefix(o.Prefix)}
+}
+
+// repeated is the first path that is there twice, or empty.
+func repeated(fsys files.FS, paths []string) string {
+	for k, p := range paths {
+		if slices.ContainsFunc(paths[:k], func(other string) bool { return samePath(fsys, other, p) }) {
+			return p
+		}
+	}
+	return ""
+}
+
+// samePath reports whether two paths lead to the same place.
+func samePath(fsys files.FS, a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	one, err1 := fsys.Stat(a)
+	two, err2 := fsys.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(one, two)
+}

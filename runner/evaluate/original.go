@@ -1,0 +1,88 @@
+package evaluate
+
+import (
+	"context"
+	"io"
+
+	"graft/internal/failure"
+	"graft/model"
+	"graft/original"
+	"graft/original/bilstm"
+	"graft/original/published"
+	"graft/report/runs"
+	"graft/runner/app"
+)
+
+// OriginalOptions say about which policy the original's report is.
+type OriginalOptions struct {
+	Policy      string // folder or file of a policy of the original's; needed
+	Table       string // folder of a table of the original's; needed
+	Vocab       string // folder or file of its vocabulary; needed
+	Prefix      string // token 0 before the layers: "always", "never", or empty for as it was reported on
+	AsPublished bool   // make both mistakes of the original's last code, with an empty Prefix; false makes none
+}
+
+// OriginalReport is the evaluation of one policy as the original did it.
+type OriginalReport struct {
+	o          OriginalOptions
+	evaluation *original.Evaluation
+	network    *model.Network
+}
+
+// Write writes the report to the byte as the original did.
+func (r *OriginalReport) Write(w io.Writer) error {
+	return r.evaluation.WriteReport(w, r.network, r.o.Policy, r.o.Table)
+}
+
+// Original evaluates one policy as the original did.
+func Original(ctx context.Context, env *app.Env, o OriginalOptions) (*OriginalReport, error) {
+	if kind, err := kindOf(env.Files, o.Policy); err == nil && kind == runs.StructuralPolicy {
+		return nil, failure.Usagef("option compat is the report of the original, and %s is a structural policy; leave out option compat and option vocab", o.Policy)
+	}
+	if o.Vocab == "" {
+		return nil, needsVocab(o.Policy)
+	}
+	p, run, err := o.read(env)
+	if err != nil {
+		return nil, app.ReadFault(err)
+	}
+	table, n, err := published.ReadTable(env.Files, o.Table)
+	if err != nil {
+		return nil, app.ReadFault(err)
+	}
+	if o.Prefix == "" && !reportedWithToken(p, run, n) {
+		p.Prefix = bilstm.Never
+	}
+	e, err := original.Evaluate(ctx, table, n, original.StepPolicy{Policy: p})
+	return &OriginalReport{o, e, n}, err
+}
+
+// reportedWithToken reports whether the original put token 0 before the layers when it
+// reported on a policy. Reports were made at two times. At the first, policies with 13
+// vectors that had gone on from others were held against the tables of the first
+// network, as they had learned: with token 0 where 13 vectors say so. All others were
+// reported on when nothing was put before the layers any more.
+func reportedWithToken(p *bilstm.Policy, run *published.Run, n *model.Network) bool {
+	return p.Prefixed() && run != nil && run.Source != "" && p.Early(n)
+}
+
+// read reads the policy that was named, or the one that the original would have taken for
+// it, and the run of the one that was named.
+func (o OriginalOptions) read(env *app.Env) (*bilstm.Policy, *published.Run, error) {
+	reading := bilstm.Options{Prefix: bilstm.Prefix(o.Prefix)}
+	if o.AsPublished {
+		reading.Prefix = bilstm.Never
+	}
+	p, run, err := published.ReadPolicy(env.Files, o.Policy, o.Vocab, reading)
+	if err != nil || !o.AsPublished {
+		return p, run, err
+	}
+	if run == nil {
+		return nil, nil, failure.Usagef("option as-published needs the folder of the policy, where %s says with which policy its learning began", published.ConfigFile)
+	}
+	if run.Source == "" {
+		return p, run, nil
+	}
+	p, err = published.ReadFirstPolicy(env.Files, o.Policy, run, o.Vocab, reading)
+	return p, run, err
+}

@@ -1,0 +1,224 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/decider"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/original"
+	"graft/original/bilstm"
+	"graft/original/published"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/simulation"
+	"graft/simulation/evaluation"
+)
+
+// Policy is a policy that is evaluated.
+type Policy struct {
+	Path       string // as it was given
+	Name       string // in all that is reported
+	Kind       runs.PolicyOrigin
+	Entrants   []evaluation.Candidate // the first is whose decisions are shown
+	Structural *decider.Structural    // nil for one of the original's
+	Legacy     *bilstm.Policy         // nil for a structural one
+}
+
+// ReadPolicies reads o.Policies; of the other options it looks at Vocab and Prefix.
+func ReadPolicies(ctx context.Context, fsys files.FS, o Options) ([]*Policy, error) {
+	var all []*Policy
+	names := policyNames(o.Policies)
+	for k, path := range o.Policies {
+		p := &Policy{Path: path, Name: names[k]}
+		if err := p.read(ctx, fsys, o); err != nil {
+			return nil, app.ReadFault(err)
+		}
+		all = append(all, p)
+	}
+	original := slices.ContainsFunc(all, func(p *Policy) bool { return p.Kind == runs.OriginalPolicy })
+	if !original && (o.Vocab != "" || o.Prefix != "") {
+		return nil, failure.Usagef("option vocab and option prefix are for policies of the original, and %s is a structural policy, which reads any network; leave them out", all[0].Path)
+	}
+	return all, nil
+}
+
+// policyNames are the last parts of paths, or all of them where those are alike.
+func policyNames(paths []string) []string {
+	counts := map[string]int{}
+	for _, path := range paths {
+		counts[filepath.Base(path)]++
+	}
+	names := make([]string, len(paths))
+	for k, path := range paths {
+		if names[k] = filepath.Base(path); counts[names[k]] > 1 {
+			names[k] = filepath.Clean(path)
+		}
+	}
+	return names
+}
+
+func (p *Policy) read(ctx context.Context, fsys files.FS, o Options) (err error) {
+	if p.Kind, err = kindOf(fsys, p.Path); err != nil {
+		return err
+	}
+	if p.Kind == runs.StructuralPolicy {
+		return p.readStructural(fsys)
+	}
+	if o.Vocab == "" {
+		return needsVocab(p.Path)
+	}
+	if p.Legacy, _, err = published.ReadPolicy(fsys, p.Path, o.Vocab, o.reading()); err != nil {
+		return err
+	}
+	chooser := evaluation.Stepwise(ctx, p.Name, original.StepPolicy{Policy: p.Legacy})
+	p.Entrants = []evaluation.Candidate{{Name: p.Name, Role: evaluation.RolePolicy, Policies: []evaluation.Policy{chooser}}}
+	return nil
+}
+
+func needsVocab(policy string) error {
+	return failure.Usagef("option vocab is missing; %s needs the folder of the vocabulary that it learned with", policy)
+}
+
+// kindOf tells a structural policy from one of the original's, by what is in the folder
+// or by the header of the file.
+func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
+	info, err := fsys.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, runs.VoteFile, bilstm.FileName)
+	}
+	if !info.IsDir() {
+		set, err := runs.ReadWeights(fsys, path)
+		if err != nil {
+			return "", fmt.Errorf("read policy: %w", err)
+		}
+		if decider.IsStructural(set) {
+			return runs.StructuralPolicy, nil
+		}
+		return runs.OriginalPolicy, nil
+	}
+	if runs.IsFile(fsys, filepath.Join(path, runs.VoteFile)) {
+		return runs.StructuralPolicy, nil
+	}
+	if _, err := fsys.Stat(filepath.Join(path, runs.SeedFolder)); err == nil && !runs.IsFile(fsys, filepath.Join(path, bilstm.FileName)) {
+		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; go on with 'graft learn --resume'", path, fs.ErrNotExist, runs.VoteFile)
+	}
+	return runs.OriginalPolicy, nil
+}
+
+// files are the paths of a structural policy: of the vote of all seeds and, in a run's
+// folder, of each seed.
+func (p *Policy) files(fsys files.FS) (vote string, seeds []string, err error) {
+	info, err := fsys.Stat(p.Path)
+	if err != nil || !info.IsDir() {
+		return p.Path, nil, err
+	}
+	seeds, err = runs.SeedFiles(fsys, p.Path)
+	return filepath.Join(p.Path, runs.VoteFile), seeds, err
+}
+
+// readStructural reads a structural policy, as a vote and as its members.
+func (p *Policy) readStructural(fsys files.FS) error {
+	vote, seeds, err := p.files(fsys)
+	if err != nil {
+		return err
+	}
+	if p.Structural, err = runs.ReadStructuralFile(fsys, vote); err != nil {
+		return err
+	}
+	var members []*decider.Structural
+	for _, file := range seeds {
+		one, err := runs.ReadStructuralFile(fsys, file)
+		if err != nil {
+			return err
+		}
+		members = append(members, one)
+	}
+	if len(seeds) == 0 {
+		members = p.Structural.Split()
+	}
+	p.Entrants = evaluation.SeedCandidates(p.Name, []*decider.Structural{p.Structural}, members, "")
+	return nil
+}
+
+// digest is of the files that make a policy.
+func (p *Policy) digest(fsys files.FS) (string, error) {
+	if p.Kind == runs.StructuralPolicy {
+		vote, seeds, err := p.files(fsys)
+		if err != nil {
+			return "", err
+		}
+		return runs.DigestOf(fsys, append([]string{vote}, seeds...)...)
+	}
+	info, err := fsys.Stat(p.Path)
+	switch {
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return runs.DigestOf(fsys, p.Path)
+	}
+	return runs.DigestOf(fsys, filepath.Join(p.Path, bilstm.FileName))
+}
+
+// describe is the policy as a report has it. Vocab is that of policies of the original's.
+func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
+	r := runs.EvaluatedPolicy{Policy: p.Path, Name: p.Name, Kind: p.Kind}
+	if p.Legacy != nil {
+		prefixed := p.Legacy.Prefixed()
+		r.Vocab, r.Prefix = vocab, &prefixed
+		return r
+	}
+	r.Members, r.Trees, r.Targets, r.Notes = len(p.Structural.Members), len(p.Structural.Forest), p.Structural.Targets, p.Structural.Notes
+	for _, kind := range p.Structural.Learned {
+		r.Learned = append(r.Learned, string(kind))
+	}
+	return r
+}
+
+// seen says which of the tables a structural policy learned from, by its notes; empty is not
+// known.
+func (p *Policy) seen(trees []*simulation.Tree) string {
+	if p.Structural == nil || p.Structural.Notes["tables"] == "" {
+		return ""
+	}
+	learned, count := strings.Split(p.Structural.Notes["tables"], ", "), 0
+	for _, t := range trees {
+		if slices.Contains(learned, t.Name) {
+			count++
+		}
+	}
+	switch {
+	case count == 0:
+		return "other tables"
+	case count < len(trees):
+		return "some of these tables"
+	case count == 1:
+		return evaluation.SeenThis
+	}
+	return evaluation.SeenThese
+}
+
+// withBaselines are all choosers that are compared. The best fixed sequence has seen the tables.
+func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.Candidate, error) {
+	var entrants []evaluation.Candidate
+	for _, p := range policies {
+		for _, e := range p.Entrants {
+			e.Seen = p.seen(trees)
+			entrants = append(entrants, e)
+		}
+	}
+	baselines, err := evaluation.BaselineCandidates(trees, evaluation.SeenThese)
+	for k, e := range entrants {
+		taken := slices.Concat(entrants[:k], baselines)
+		if slices.ContainsFunc(taken, func(o evaluation.Candidate) bool { return o.Name == e.Name }) {
+			err = errors.Join(err, failure.Usagef("option policy: two candidates are named %q; give the policy by another path", e.Name))
+		}
+	}
+	return append(entrants, baselines...), err
+}

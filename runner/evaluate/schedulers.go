@@ -1,0 +1,189 @@
+package evaluate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/cluster/elastic"
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/parallel"
+	"graft/report/runs"
+	"graft/results"
+	"graft/runner/app"
+)
+
+// SchedulerOptions say which schedulers of elastic jobs are compared, and on what.
+type SchedulerOptions struct {
+	File     string   // configuration of 'graft learn' with a section workloads; required
+	Set      []string // assignments after the file; empty changes nothing
+	Policies []string // learned schedulers: run folders or files; empty means the run folder of the file, if there is one
+	Against  string   // scheduler that differences are from; empty means optimus where it is compared, else the first
+	Out      string   // new run folder; empty writes none
+	Force    bool     // move an existing folder aside; false refuses it
+}
+
+// Schedulers compares schedulers on the workloads of test, which no learner has seen.
+func Schedulers(ctx context.Context, env *app.Env, o SchedulerOptions) (*runs.ElasticComparison, error) {
+	l, err := config.ReadElasticLearning(env.Files, o.File, o.Set)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	all, err := entrants(env, l, o)
+	if err != nil {
+		return nil, err
+	}
+	run, err := comparisonFolder(env, l, o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := compareSchedulers(ctx, l, all)
+	if err == nil {
+		c.Against = against(all, o.Against)
+		c.Rank()
+		err = writeComparison(run, c)
+	}
+	if run != nil {
+		err = errors.Join(err, run.Close())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// entrants are the schedulers of the file and the learned ones.
+func entrants(env *app.Env, l *config.ElasticLearning, o SchedulerOptions) ([]config.ElasticScheduler, error) {
+	all, paths := slices.Clone(l.Rivals()), o.Policies
+	if len(paths) == 0 {
+		own := app.Folder("", l.Run.Folder, o.File)
+		if _, err := env.Files.Stat(filepath.Join(own, config.ElasticSchedulerFile)); err == nil {
+			paths = []string{own}
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	for _, path := range paths {
+		s, err := config.ReadElasticScheduler(env.Files, path)
+		if err != nil {
+			return nil, failure.With(failure.Damaged, fmt.Errorf("option policy: %w", err))
+		}
+		all = append(all, s)
+	}
+	var names []string
+	for _, s := range all {
+		if slices.Contains(names, s.Name) {
+			return nil, failure.Usagef("option policy: two schedulers have the name %s; rename the folder or the file of one", s.Name)
+		}
+		names = append(names, s.Name)
+	}
+	if o.Against != "" && !slices.Contains(names, o.Against) {
+		return nil, failure.Usagef("option against is %s; compared are %s", o.Against, strings.Join(names, ", "))
+	}
+	return all, nil
+}
+
+// against is the scheduler that differences are from.
+func against(all []config.ElasticScheduler, wanted string) string {
+	const usual = "optimus"
+	otherwise := all[0].Name
+	if slices.ContainsFunc(all, func(s config.ElasticScheduler) bool { return s.Name == usual }) {
+		otherwise = usual
+	}
+	return cmp.Or(wanted, otherwise)
+}
+
+// compareSchedulers simulates each seed of each scheduler on each workload.
+func compareSchedulers(ctx context.Context, l *config.ElasticLearning, all []config.ElasticScheduler) (*runs.ElasticComparison, error) {
+	_, _, test := l.Studies()
+	c := &runs.ElasticComparison{Scaling: l.Elastic.Scaling, Slot: test[0].Options.Slot}
+	for _, s := range test {
+		bound, err := elastic.LowerBound(s)
+		if err != nil {
+			return nil, err
+		}
+		c.Bounds = append(c.Bounds, bound.Mean)
+	}
+	for _, s := range all {
+		seeds := s.Seeds
+		if len(seeds) == 0 {
+			seeds = []elastic.Kind{s.Kind}
+		}
+		times := make([][]float64, len(test))
+		for k := range times {
+			times[k] = make([]float64, len(seeds))
+		}
+		err := parallel.Pool{Workers: l.Schedule.Workers}.Each(ctx, len(test)*len(seeds), func(at int) (err error) {
+			k, seed := at/len(seeds), at%len(seeds)
+			times[k][seed], err = meanTime(ctx, test[k], seeds[seed], l.Slots())
+			return err
+		}).First()
+		if err != nil {
+			return nil, err
+		}
+		count := len(s.Seeds)
+		if s.Learned() && count == 0 {
+			count = 1
+		}
+		c.Standings = append(c.Standings, runs.NewElasticStanding(s.Name, count, times, c.Bounds))
+	}
+	return c, nil
+}
+
+// meanTime is the mean time to completion, or runs.JobsLeft after so many slots.
+func meanTime(ctx context.Context, s elastic.Study, kind elastic.Kind, slots int) (float64, error) {
+	if s.Options.Limit == 0 || s.Options.Limit > slots {
+		s.Options.Limit = slots
+	}
+	r, err := s.Run(ctx, kind)
+	switch {
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	case err != nil:
+		return runs.JobsLeft, nil
+	}
+	return r.MeanJCT, nil
+}
+
+// comparisonColumns define the table of a run. Times are in slots.
+var comparisonColumns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "workload", Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "jct_mean"}, {Name: "jct_lower_bound"}}
+
+// comparisonFolder makes the run folder; nil where none was asked for.
+func comparisonFolder(env *app.Env, l *config.ElasticLearning, o SchedulerOptions) (*results.Run, error) {
+	if o.Out == "" {
+		return nil, nil
+	}
+	text, err := env.Text(o.File)
+	if err != nil {
+		return nil, err
+	}
+	return env.CreateRun(o.Out, results.CreateOptions{Force: o.Force, Config: text, Resolved: l.Resolved()}, results.Manifest{ConfigSHA256: l.Digest()})
+}
+
+// writeComparison writes the table and the outcome.
+func writeComparison(run *results.Run, c *runs.ElasticComparison) error {
+	if run == nil {
+		return nil
+	}
+	c.Folder = run.Path("")
+	stream, err := run.Stream(runs.ElasticComparisonStream, comparisonColumns)
+	if err != nil {
+		return err
+	}
+	for _, s := range c.Standings {
+		for k, row := range s.Times {
+			for seed, v := range row {
+				if err := stream.Append(s.Scheduler, k+1, seed+1, v, c.Bounds[k]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return run.WriteOutcome(c)
+}

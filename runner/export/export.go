@@ -1,0 +1,161 @@
+// Package export writes trained networks for other programs.
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/model"
+	"graft/model/onnx"
+	"graft/model/python"
+	"graft/runner/app"
+	"graft/torch/weights"
+	"graft/trainer"
+)
+
+// Options of Run.
+type Options struct {
+	Out     string        // path to write; its extension selects the form; needed
+	Weights string        // file of weights, for targets without trained weights of their own
+	Force   bool          // replace existing files
+	At      trainer.Which // network of the run; empty is trainer.AtEnd
+}
+
+// Report lists the files that Run wrote.
+type Report struct {
+	Network    string   `json:"network"`    // class of the network
+	Parameters int      `json:"parameters"` // that an optimizer trains
+	Files      []string `json:"files"`      // paths
+}
+
+// source is a network and its weights.
+type source struct {
+	network *model.Network
+	weights *weights.Set
+}
+
+// form writes one kind of file, and returns the paths of other files that belong to it.
+type form struct {
+	extension string
+	about     string
+	write     func(fsys files.FS, path, version string, s source) error
+	beside    func(path string) []string // nil means no other file
+}
+
+var forms = []form{
+	{".py", "a module of plain PyTorch, with its weights beside it as .safetensors", writePython, func(path string) []string { return []string{weightsBeside(path)} }},
+	{".onnx", "an ONNX model in eval mode", writeONNX, nil},
+	{".pth", "a state dict of PyTorch", writeWeights, nil},
+	{".pt", "the same", writeWeights, nil},
+	{".safetensors", "weights alone", writeWeights, nil},
+	{".toml", "the network without weights, as a network file", writeNetwork, nil},
+	{".json", "the same in JSON", writeNetwork, nil},
+}
+
+// Forms describes the extensions, one in each line.
+func Forms() string {
+	var b strings.Builder
+	for _, f := range forms {
+		fmt.Fprintf(&b, "  %-14s %s\n", f.extension, f.about)
+	}
+	return b.String()
+}
+
+// Run writes the trained network of a run folder, or a network of the zoo or of a file with
+// given weights.
+func Run(env *app.Env, target string, o Options) (*Report, error) {
+	extension := strings.ToLower(filepath.Ext(o.Out))
+	k := slices.IndexFunc(forms, func(f form) bool { return f.extension == extension })
+	if k < 0 {
+		return nil, failure.Usagef("%q: the extension selects the form, and is one of\n%s", o.Out, Forms())
+	}
+	paths := []string{o.Out}
+	if forms[k].beside != nil {
+		paths = append(paths, forms[k].beside(o.Out)...)
+	}
+	for _, path := range paths {
+		if err := app.MayWriteFile(env.Files, path, o.Force); err != nil {
+			return nil, err
+		}
+	}
+	s, err := read(env.Files, target, o, extension != ".toml" && extension != ".json")
+	if err != nil {
+		return nil, err
+	}
+	if err := forms[k].write(env.Files, o.Out, env.Version, s); err != nil {
+		return nil, err
+	}
+	return &Report{s.network.Name(), s.network.Parameters(), paths}, nil
+}
+
+// read loads a target and checks that its weights are the network's.
+func read(fsys files.FS, target string, o Options, weighty bool) (s source, err error) {
+	path := o.Weights
+	if !slices.Contains([]trainer.Which{"", trainer.AtEnd, trainer.AtBest}, o.At) {
+		return s, failure.Usagef("option at is %q; must be %s or %s", o.At, trainer.AtEnd, trainer.AtBest)
+	}
+	if app.IsFolder(fsys, target) {
+		s.network, s.weights, err = app.Trained(fsys, target, o.At)
+	} else if s.network, err = app.LoadNetwork(fsys, target, nil, 0); err == nil && path == "" && weighty {
+		err = failure.Usagef("%s has no weights of its own: name a file of weights, or a run folder", target)
+	}
+	if err == nil && path != "" {
+		s.weights, err = app.ReadWeights(fsys, path)
+	}
+	if err != nil || s.weights == nil {
+		return s, err
+	}
+	if err := s.network.Fits(s.weights); err != nil {
+		return s, failure.With(failure.Usage, err)
+	}
+	s.weights, err = s.network.WithConstants(s.weights)
+	return s, err
+}
+
+func writeNetwork(fsys files.FS, path, _ string, s source) error {
+	return config.WriteNetwork(fsys, path, s.network, app.ImagesOf(s.network, s.weights).Classes...)
+}
+
+func writeWeights(fsys files.FS, path, _ string, s source) error {
+	return app.WriteWeights(fsys, path, s.network, s.weights)
+}
+
+func writeONNX(fsys files.FS, path, version string, s source) error {
+	data, err := onnx.Encode(s.network, s.weights, onnx.Options{Producer: "graft " + version, Properties: app.ImagesOf(s.network, s.weights).Metadata()})
+	if err != nil {
+		return err
+	}
+	return writeFile(fsys, path, data)
+}
+
+// weightsBeside is the file of weights of a Python module.
+func weightsBeside(path string) string {
+	return strings.TrimSuffix(path, filepath.Ext(path)) + ".safetensors"
+}
+
+func writePython(fsys files.FS, path, _ string, s source) error {
+	images := app.ImagesOf(s.network, s.weights)
+	o := python.Options{Weights: filepath.Base(weightsBeside(path)), Mean: images.Mean, Deviation: images.Deviation, Classes: images.Classes}
+	text, err := python.Source(s.network, o)
+	if err != nil {
+		return err
+	}
+	if err := weights.Write(fsys, weightsBeside(path), s.weights); err != nil {
+		return err
+	}
+	return writeFile(fsys, path, []byte(text))
+}
+
+func writeFile(fsys files.FS, path string, data []byte) error {
+	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
+		_, err := io.Copy(w, bytes.NewReader(data))
+		return err
+	})
+}

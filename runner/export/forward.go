@@ -1,0 +1,152 @@
+package export
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/model"
+	"graft/runner/app"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// ForwardOptions of Forward.
+type ForwardOptions struct {
+	Inputs  string        // JSON file of the inputs; needed
+	Weights string        // file of weights, for targets without trained weights of their own
+	Out     string        // JSON file to write the outputs to; empty writes none
+	At      trainer.Which // network of the run; empty is trainer.AtEnd
+}
+
+// ForwardReport holds what a network computes.
+type ForwardReport struct {
+	Network string    `json:"network"`           // class of the network
+	Shape   []int     `json:"shape"`             // examples, then the sizes of an example's outputs
+	Logits  []float32 `json:"logits"`            // example after example
+	Classes []string  `json:"classes,omitempty"` // names of the outputs, where they are known
+}
+
+// array is an array of a JSON file.
+type array struct {
+	Shape  []int     `json:"shape"`
+	DType  string    `json:"dtype"` // empty is float32
+	Values []float64 `json:"values"`
+}
+
+// tensor converts the values to the array's type.
+func (x array) tensor(s *torch.Scope, dtype torch.DType) *torch.Tensor {
+	return s.To(torch.From(s, x.Values, x.Shape...), dtype, torch.CPU)
+}
+
+// largestInputs limits the file of inputs, in bytes.
+const largestInputs = 1 << 30
+
+// Forward computes the outputs of a network in evaluation mode, with PyTorch's order of operations, for
+// inputs as the network takes them: normalised where its data were.
+func Forward(ctx context.Context, env *app.Env, target string, o ForwardOptions) (*ForwardReport, error) {
+	x, err := readInputs(env.Files, o.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	r, err := forward(ctx, env, target, o, x)
+	if err != nil || o.Out == "" {
+		return r, err
+	}
+	return r, writeOutputs(env.Files, o.Out, r)
+}
+
+// writeOutputs writes the names that PyTorch's side of a comparison has.
+func writeOutputs(fsys files.FS, path string, r *ForwardReport) error {
+	data, err := json.Marshal(struct {
+		Name   string    `json:"name"`
+		Shape  []int     `json:"output_shape"`
+		Logits []float32 `json:"logits_eval"`
+	}{r.Network, r.Shape, r.Logits})
+	if err != nil {
+		return fmt.Errorf("write %s: %w: the network computes numbers that are not finite", path, err)
+	}
+	return writeFile(fsys, path, append(data, '\n'))
+}
+
+func forward(ctx context.Context, env *app.Env, target string, o ForwardOptions, x array) (*ForwardReport, error) {
+	if config.IsImported(env.Files, target) {
+		return forwardImported(ctx, env, target, o, x)
+	}
+	src, err := read(env.Files, target, Options{Weights: o.Weights, At: o.At}, true)
+	if err != nil {
+		return nil, err
+	}
+	n := src.network
+	if n.Graph != nil {
+		r, err := computeGraph(ctx, env.Files, n.Graph, src.weights, o, x)
+		if err == nil {
+			r.Classes = app.ImagesOf(n, src.weights).Classes
+		}
+		return r, err
+	}
+	if len(x.Shape) < 2 || !slices.Equal(x.Shape[1:], []int(n.Input)) {
+		return nil, failure.Usagef("%s: inputs have the shape %v; %s takes a number of %v", o.Inputs, x.Shape, n.Name(), n.Input)
+	}
+	r := &ForwardReport{Network: n.Name(), Classes: app.ImagesOf(n, src.weights).Classes}
+	err = torch.With(func(s *torch.Scope) error {
+		if err := n.Materialize(s, model.Placement{Device: torch.CPU, DType: torch.Float32, Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
+			return err
+		}
+		if err := n.Load(src.weights); err != nil {
+			return err
+		}
+		p, err := n.Program(s, torch.ProgramOptions{})
+		if err != nil {
+			return err
+		}
+		s.NoGrad(func() {
+			r.Logits, err = torch.Values[float32](p.Forward(s, x.tensor(s, torch.Float32), false, nil))
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compute %s: %w", n.Name(), err)
+	}
+	r.Shape = []int{x.Shape[0], len(r.Logits) / x.Shape[0]}
+	return r, nil
+}
+
+// readInputs reads the one array of a file.
+func readInputs(fsys files.FS, path string) (x array, err error) {
+	wrong := func(format string, args ...any) (array, error) {
+		return array{}, failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...)))
+	}
+	text, err := files.ReadAll(fsys, path, largestInputs)
+	if err != nil {
+		return x, err
+	}
+	var file struct {
+		Inputs []array `json:"inputs"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return wrong("%w; write an object with inputs, a list of one with shape and values", err)
+	}
+	if len(file.Inputs) == 1 && !slices.Contains([]string{"", "float32", "int64"}, file.Inputs[0].DType) {
+		return wrong("the type %q of the inputs; float32 and int64 are known", file.Inputs[0].DType)
+	}
+	if len(file.Inputs) != 1 {
+		return wrong("there are %d inputs; a network takes 1", len(file.Inputs))
+	}
+	x = file.Inputs[0]
+	count := 1
+	for _, size := range x.Shape {
+		if size < 1 || size > largestInputs/count {
+			return wrong("the shape %v has no positive sizes, or is too large", x.Shape)
+		}
+		count *= size
+	}
+	if count != len(x.Values) {
+		return wrong("the shape %v has %d values; there are %d", x.Shape, count, len(x.Values))
+	}
+	return x, nil
+}

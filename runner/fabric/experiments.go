@@ -1,0 +1,272 @@
+package fabric
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/cluster/fabric"
+	"graft/cluster/fabric/graph"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/internal/parallel"
+	"graft/internal/stat"
+	"graft/original/ramp"
+	"graft/runner/app"
+)
+
+// ExperimentOptions say which experiments of PAC-ML's authors are made again.
+type ExperimentOptions struct {
+	Graphs   string          // folder of the five profiles of PipeDream; needed
+	Out      string          // folder of the table; empty writes none
+	Limits   []string        // distributions of limits; empty means all
+	Learn    TrainingOptions // policies that learn as published; empty means none
+	Episodes int             // of each row, from seed 0; zero means 3
+	Workers  int             // episodes in parallel; zero means one for each processor
+}
+
+func (o *ExperimentOptions) validate() error {
+	o.Episodes = cmp.Or(o.Episodes, 3)
+	if o.Episodes < 1 || o.Episodes > 1000 {
+		return failure.With(failure.Usage, fmt.Errorf("option episodes is %d; must be from 1 to 1000", o.Episodes))
+	}
+	if len(o.Limits) == 0 {
+		o.Limits = ramp.Limits
+	}
+	for k, name := range o.Limits {
+		if !slices.Contains(ramp.Limits, name) || slices.Contains(o.Limits[:k], name) {
+			return failure.With(failure.Usage, fmt.Errorf("option limits: %q; expected some of %s, each once", name, strings.Join(ramp.Limits, ", ")))
+		}
+	}
+	return o.Learn.validate(o.Out)
+}
+
+// Experiments is the table of those experiments.
+type Experiments struct {
+	Seeds    int             `json:"seeds"`    // episodes of each row
+	Policies int             `json:"policies"` // that learned under each distribution of limits
+	Actions  int             `json:"actions"`  // that each of them learned from
+	Rows     []ExperimentRow `json:"rows"`     // of each distribution of limits and each agent
+	Best     []ExperimentTie `json:"best"`     // constant degrees beside the learned policy that was printed
+	Folder   string          `json:"folder"`   // of the table; empty where none was written
+}
+
+// ExperimentRow is an agent under a distribution of limits.
+type ExperimentRow struct {
+	Limits            string         `json:"limits"`             // A, uniform; B, C and D, skewed by 5, 0 and -5
+	Agent             string         `json:"agent"`              // one of the original's, or a constant degree
+	Blocked           float64        `json:"blocked"`            // mean share of the jobs
+	Interval          *stat.Interval `json:"interval"`           // of 95%, over seeds and policies; null for a single seed
+	Seeds             []float64      `json:"blocked_seeds"`      // share of each seed
+	Printed           *float64       `json:"printed"`            // by the authors; null where they print none
+	Throughput        float64        `json:"throughput"`         // bytes of demand in a second
+	PrintedThroughput *float64       `json:"printed_throughput"` // by the authors; null where they print none
+	Degrees           []DegreeShare  `json:"degrees"`            // of the jobs that completed, by degree
+	OneDegree         float64        `json:"one_degree"`         // share of the episodes in which all jobs that completed had one degree
+}
+
+// DegreeShare is the share of the jobs that had a degree.
+type DegreeShare struct {
+	Degree int     `json:"degree"` // parts of a step
+	Share  float64 `json:"share"`  // of the jobs
+}
+
+// ExperimentTie compares the best constant degree with the learned policy.
+type ExperimentTie struct {
+	Limits  string  `json:"limits"`  // the distribution
+	Agent   string  `json:"agent"`   // the constant degree that blocks fewest jobs
+	Blocked float64 `json:"blocked"` // share of the jobs
+	Learned float64 `json:"learned"` // share under the learned policy, as printed
+	Verdict string  `json:"verdict"` // no difference is seen, the constant degree is better, or the learned policy is better
+	// Here is the share under policies that learned here less that of the constant degree; null where none did, and
+	// for a single episode.
+	Here *stat.Interval `json:"here"`
+}
+
+// Experiment makes the experiments of PAC-ML's authors again, with all faults of their simulator: every agent,
+// every constant degree, and policies that learn, on the jobs of each seed.
+func Experiment(ctx context.Context, env *app.Env, o ExperimentOptions) (*Experiments, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	profiles, err := readGraphs(env.Files, o.Graphs, ramp.StudyGraphs)
+	if err != nil {
+		return nil, err
+	}
+	if o.Out != "" {
+		if err := env.Files.MkdirAll(o.Out); err != nil {
+			return nil, err
+		}
+	}
+	policies := make([][]*ramp.Policy, len(o.Limits))
+	if o.Learn.Method != "" {
+		t := &training{o.Learn, env, o.Out, profiles}
+		if policies, err = t.policies(ctx, o.Limits, o.Workers); err != nil {
+			return nil, app.Requeued(ctx, o.Out, err)
+		}
+	}
+	agents := ramp.StudyAgents()
+	results := make([]studied, len(o.Limits)*o.Episodes) // by limits and seed
+	err = parallel.Pool{Workers: o.Workers}.Each(ctx, len(results), func(k int) (err error) {
+		results[k], err = study(ctx, o.Limits[k/o.Episodes], uint32(k%o.Episodes), agents, policies[k/o.Episodes], profiles)
+		return err
+	}).First()
+	if err != nil {
+		return nil, app.Requeued(ctx, o.Out, err)
+	}
+	r := &Experiments{Seeds: o.Episodes, Policies: len(policies[0]), Actions: o.Learn.Updates * ramp.UpdateActions}
+	for n, limits := range o.Limits {
+		r.add(limits, o.Learn.Method, agents, results[n*o.Episodes:(n+1)*o.Episodes])
+	}
+	if o.Out == "" {
+		return r, nil
+	}
+	r.Folder = o.Out
+	return r, files.WriteAtomic(env.Files, filepath.Join(o.Out, "study.csv"), r.csv)
+}
+
+// studied are the results on the jobs of a seed: under each agent, then under each policy.
+type studied struct{ agents, policies []ramp.Result }
+
+// study plays the jobs of a seed under each agent and policy.
+func study(ctx context.Context, limits string, seed uint32, agents []ramp.StudyAgent, policies []*ramp.Policy, profiles []*graph.Profile) (all studied, err error) {
+	e, err := ramp.StudyEpisode(limits, seed, ramp.StudyAgent{})
+	if err == nil {
+		err = e.Draw(profiles)
+	}
+	if err != nil {
+		return all, err
+	}
+	play := func(into *[]ramp.Result, agent ramp.StudyAgent, decider fabric.Decider) error {
+		own, err := ramp.StudyEpisode(limits, seed, agent)
+		if err != nil {
+			return err
+		}
+		own.Arrivals = e.Arrivals
+		one, err := ramp.PlayBy(own, decider, profiles)
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return fmt.Errorf("limits %s, seed %d, %s: %w", limits, seed, agent.Name, err)
+		}
+		*into = append(*into, one)
+		return nil
+	}
+	for _, agent := range agents {
+		if err := play(&all.agents, agent, nil); err != nil {
+			return all, err
+		}
+	}
+	for _, p := range policies {
+		if err := play(&all.policies, agents[0], p.Twin()); err != nil { // in place of that agent
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// add adds the rows of a distribution of limits.
+func (r *Experiments) add(limits, method string, agents []ramp.StudyAgent, seeds []studied) {
+	tie := ExperimentTie{Limits: limits, Blocked: 2}
+	tie.Learned, _, _ = ramp.Printed(limits, ramp.PolicyName)
+	var best [][]float64
+	for k, agent := range agents {
+		var rows [][]ramp.Result
+		for _, one := range seeds {
+			rows = append(rows, one.agents[k:k+1])
+		}
+		row, blocked := newRow(limits, agent.Name, rows)
+		if printed, throughput, ok := ramp.Printed(limits, agent.Name); ok {
+			row.Printed, row.PrintedThroughput = &printed, &throughput
+		}
+		if agent.Parts > 0 && row.Blocked < tie.Blocked {
+			tie.Agent, tie.Blocked, tie.Verdict, best = agent.Name, row.Blocked, verdict(row.Interval, tie.Learned), blocked
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	if len(seeds[0].policies) > 0 {
+		var rows [][]ramp.Result
+		for _, one := range seeds {
+			rows = append(rows, one.policies)
+		}
+		row, blocked := newRow(limits, method, rows)
+		r.Rows = append(r.Rows, row)
+		if here := stat.CrossedDifference(blocked, best); !math.IsNaN(here.Low) {
+			tie.Here = &here
+		}
+	}
+	r.Best = append(r.Best, tie)
+}
+
+// newRow sums results by seed and policy. It returns the shares of blocked jobs too.
+func newRow(limits, agent string, results [][]ramp.Result) (row ExperimentRow, blocked [][]float64) {
+	row = ExperimentRow{Limits: limits, Agent: agent}
+	degrees, sum := map[int]int{}, 0
+	for _, list := range results {
+		var shares []float64
+		share := 1 / float64(len(results)*len(list))
+		for _, one := range list {
+			shares = append(shares, one.Blocked)
+			row.Throughput += one.Throughput * share
+			if len(one.Degrees) == 1 {
+				row.OneDegree += share
+			}
+			for degree, n := range one.Degrees {
+				degrees[degree] += n
+				sum += n
+			}
+		}
+		blocked, row.Seeds = append(blocked, shares), append(row.Seeds, stat.Mean(shares))
+	}
+	for _, degree := range slices.Sorted(maps.Keys(degrees)) {
+		row.Degrees = append(row.Degrees, DegreeShare{degree, float64(degrees[degree]) / float64(sum)})
+	}
+	row.Blocked = stat.Mean(row.Seeds)
+	if len(results[0]) == 1 {
+		row.Interval = stat.NewOverSeeds(row.Seeds, 0.05, stat.Shares).Interval()
+	} else if i := stat.CrossedInterval(blocked); !math.IsNaN(i.Low) {
+		row.Interval = &stat.Interval{Mean: i.Mean, Low: max(0, i.Low), High: min(1, i.High)}
+	}
+	return row, blocked
+}
+
+// verdict compares the learned policy with the interval of a constant degree.
+func verdict(i *stat.Interval, learned float64) string {
+	switch {
+	case i == nil:
+		return "too few episodes to tell"
+	case learned < i.Low:
+		return "the learned policy is better"
+	case learned > i.High:
+		return "the constant degree is better"
+	}
+	return "no difference is seen"
+}
+
+// csv writes the table.
+func (r *Experiments) csv(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"limits", "agent", "blocked", "low", "high", "printed", "throughput", "printed_throughput"})
+	text := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return strconv.FormatFloat(*v, 'g', -1, 64)
+	}
+	for _, row := range r.Rows {
+		var low, high *float64
+		if row.Interval != nil {
+			low, high = &row.Interval.Low, &row.Interval.High
+		}
+		out.Write([]string{row.Limits, row.Agent, text(&row.Blocked), text(low), text(high), text(row.Printed), text(&row.Throughput), text(row.PrintedThroughput)})
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -1,0 +1,76 @@
+package fabric_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/app"
+	"graft/runner/fabric"
+)
+
+// studyGraphs is the folder of the published profiles, which the tree does not have.
+func studyGraphs(t *testing.T) string {
+	t.Helper()
+	folder := filepath.FromSlash("../../../shared/reference/ramp/graphs/small")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skipf("left out: %s is not there; put the recorded results beside the tree", folder)
+	}
+	return folder
+}
+
+// The best constant degrees block what the reference found, and no more than what is printed of the learned
+// policy.
+func TestPublishedExperiments(t *testing.T) {
+	env := &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop()}
+	r, err := fabric.Experiment(context.Background(), env, fabric.ExperimentOptions{Graphs: studyGraphs(t), Limits: []string{"A"}})
+	require.NoError(t, err)
+	require.Len(t, r.Best, 1)
+	require.Equal(t, "constant 4", r.Best[0].Agent)
+	require.InDelta(t, 0.2148, r.Best[0].Blocked, 5e-5)
+	require.Equal(t, "no difference is seen", r.Best[0].Verdict)
+	for _, row := range r.Rows {
+		if row.Agent == "max_parallelism" {
+			require.InDelta(t, 0.2584, row.Blocked, 5e-5)
+		}
+	}
+}
+
+// Policies that learned are files; a study that was broken off takes those that are there, and another one does
+// not write over them.
+func TestPoliciesOfTheStudy(t *testing.T) {
+	env := &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop()}
+	out := filepath.Join(t.TempDir(), "policies")
+	o := fabric.ExperimentOptions{Graphs: studyGraphs(t), Out: out, Limits: []string{"A"}, Episodes: 1, Learn: fabric.TrainingOptions{Method: "ape-x", Seeds: 2, Updates: 2}}
+	first, err := fabric.Experiment(context.Background(), env, o)
+	require.NoError(t, err)
+	require.FileExists(t, filepath.Join(out, "study.csv"))
+	_, err = fabric.Experiment(context.Background(), env, o)
+	require.ErrorContains(t, err, "ape-x-A-1.safetensors is there; go on with option resume")
+
+	require.NoError(t, os.Remove(filepath.Join(out, "ape-x-A-2.safetensors")))
+	o.Learn.Resume = true
+	again, err := fabric.Experiment(context.Background(), env, o)
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+	require.Equal(t, "ape-x", first.Rows[len(first.Rows)-1].Agent)
+	o.Learn.Updates = 3
+	_, err = fabric.Experiment(context.Background(), env, o)
+	require.ErrorContains(t, err, "learned from 2 updates, not 3")
+	require.NoError(t, os.WriteFile(filepath.Join(out, "ape-x-A-1.safetensors"), []byte("damaged"), 0o644))
+	_, err = fabric.Experiment(context.Background(), env, o)
+	require.Error(t, err)
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	o.Out = filepath.Join(t.TempDir(), "other")
+	_, err = fabric.Experiment(stopped, env, o)
+	require.Equal(t, failure.Requeue, failure.CodeOf(stopped, err))
+	require.ErrorContains(t, err, "go on with option resume")
+}

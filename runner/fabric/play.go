@@ -1,0 +1,166 @@
+package fabric
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"graft/cluster/fabric"
+	"graft/cluster/fabric/graph"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/original/ramp"
+	"graft/runner/app"
+)
+
+// PlayOptions name a recorded episode.
+type PlayOptions struct {
+	Episode string // file of the episode; needed
+	Graphs  string // folder of its graphs; needed
+	Out     string // folder of the results; empty writes none
+}
+
+// PlayReport is an episode that was played.
+type PlayReport struct {
+	Agent      string         `json:"agent"`      // that decided; replay where the episode gives its actions
+	Arrived    int            `json:"arrived"`    // jobs
+	Completed  int            `json:"completed"`  // jobs
+	Blocked    int            `json:"blocked"`    // jobs that were not started
+	Running    int            `json:"running"`    // jobs, at the end
+	Queued     int            `json:"queued"`     // jobs, at the end
+	Statistics map[string]any `json:"statistics"` // under the names of the original; jobs that run at the end count as blocked
+	Folder     string         `json:"folder"`     // of the results; empty where none were written
+}
+
+// Play plays a recorded episode of the simulator of RAMP and PAC-ML, with all its faults, and writes
+// jobs.csv.
+func Play(env *app.Env, o PlayOptions) (*PlayReport, error) {
+	episode, err := readEpisode(env.Files, o.Episode)
+	if err != nil {
+		return nil, err
+	}
+	profiles, err := readGraphs(env.Files, o.Graphs, episode.FileOrder)
+	if err != nil {
+		return nil, err
+	}
+	world, err := play(episode, profiles)
+	if err != nil {
+		return nil, fmt.Errorf("play %s: %w", o.Episode, err)
+	}
+	r := report(episode, world)
+	if o.Out == "" {
+		return r, nil
+	}
+	r.Folder = o.Out
+	if err := env.Files.MkdirAll(o.Out); err != nil {
+		return nil, fmt.Errorf("write the episode's jobs: %w", err)
+	}
+	return r, files.WriteAtomic(env.Files, filepath.Join(o.Out, "jobs.csv"), func(w io.Writer) error { return writeJobs(w, world) })
+}
+
+func readEpisode(fsys files.FS, path string) (*ramp.Episode, error) {
+	if path == "" {
+		return nil, failure.With(failure.Usage, errors.New("no episode is given; name its file with option episode"))
+	}
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read an episode: %w", err)
+	}
+	defer file.Close()
+	episode, err := ramp.ReadEpisode(file)
+	if err != nil {
+		return nil, failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, err))
+	}
+	return episode, nil
+}
+
+func readGraphs(fsys files.FS, folder string, names []string) (profiles []*graph.Profile, err error) {
+	if folder == "" {
+		return nil, failure.With(failure.Usage, errors.New("no graphs are given; name their folder with option graphs"))
+	}
+	for _, name := range names {
+		path := filepath.Join(folder, name)
+		file, err := fsys.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("read a graph of the episode: %w", err)
+		}
+		p, err := graph.ReadPipeDream(bufio.NewReader(file), strings.TrimSuffix(name, filepath.Ext(name)), path)
+		file.Close()
+		if err != nil {
+			return nil, failure.With(failure.Damaged, err)
+		}
+		profiles = append(profiles, p)
+	}
+	return profiles, nil
+}
+
+func play(episode *ramp.Episode, profiles []*graph.Profile) (*fabric.World, error) {
+	world, decider, err := episode.World(profiles)
+	if err != nil {
+		return nil, failure.With(failure.Configuration, err)
+	}
+	return world, fabric.Play(world, decider)
+}
+
+func report(episode *ramp.Episode, world *fabric.World) *PlayReport {
+	r := &PlayReport{Agent: episode.Agent, Statistics: ramp.Statistics(world)}
+	if episode.Actions != nil {
+		r.Agent = "replay"
+	}
+	for name, value := range r.Statistics {
+		if v, ok := value.(float64); ok && (math.IsInf(v, 0) || math.IsNaN(v)) {
+			r.Statistics[name] = nil
+		}
+	}
+	for k := range world.Jobs {
+		switch world.Jobs[k].Status {
+		case fabric.Absent:
+			continue
+		case fabric.Queued:
+			r.Queued++
+		case fabric.Running:
+			r.Running++
+		case fabric.Completed:
+			r.Completed++
+		case fabric.Blocked:
+			r.Blocked++
+		}
+		r.Arrived++
+	}
+	return r
+}
+
+// writeJobs writes a row for each job that arrived. Times are in seconds; start and end are empty where
+// there is none.
+func writeJobs(w io.Writer, world *fabric.World) error {
+	if _, err := fmt.Fprintln(w, "job_idx,model,status,cause,degree,arrival,start,end"); err != nil {
+		return err
+	}
+	for k := range world.Jobs {
+		j := &world.Jobs[k]
+		if j.Status == fabric.Absent {
+			continue
+		}
+		row := []string{
+			strconv.Itoa(j.ID), world.Study().Models[j.Model].Name, j.Status.String(), j.Cause.String(), strconv.Itoa(j.Degree),
+			number(j.Arrival), number(j.Started), number(j.Ended),
+		}
+		if _, err := fmt.Fprintln(w, strings.Join(row, ",")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number writes a number so that it reads as the same; one that is none is empty.
+func number(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}

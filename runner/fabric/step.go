@@ -1,0 +1,211 @@
+package fabric
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"graft/cluster/fabric"
+	"graft/cluster/fabric/graph"
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/figure"
+	"graft/runner/app"
+)
+
+// StepOptions name a training step and where it runs.
+type StepOptions struct {
+	Graph    config.GraphOptions   // of networks that are given in place of graphs
+	Network  fabric.NetworkOptions // that connects the servers
+	Options  fabric.Options        // of the job
+	Degrees  []int                 // to simulate; empty means 1, 2, 4, 8 and 16, as far as there are servers
+	Trace    string                // file of a trace of the last degree that fits, in the Trace Event Format; empty writes none
+	Figure   string                // file of a figure of that degree; empty draws none
+	Critical int                   // degree whose critical path is listed; zero is that of the trace
+}
+
+// StepReport holds a training step at several degrees, on an empty cluster.
+type StepReport struct {
+	Model    string     `json:"model"`    // name of the network
+	Strategy string     `json:"strategy"` // how the step is spread
+	Servers  int        `json:"servers"`  // of the cluster
+	Degrees  []StepCell `json:"degrees"`  // in the order in which they were given
+	Critical []StepLeg  `json:"critical"` // what decides the time of the step that was looked into, in its order
+	Kinds    []StepPart `json:"kinds"`    // parts of that time by what took them, the longest first
+	Degree   int        `json:"degree"`   // that was looked into; zero if none fits
+	File     string     `json:"file"`     // of the trace; empty for none
+	Figure   string     `json:"figure"`   // file of the figure; empty for none
+}
+
+// StepCell is the step at a degree.
+type StepCell struct {
+	Degree     int     `json:"degree"`       // parts
+	Reason     string  `json:"reason"`       // that it cannot run; empty if it can
+	Time       float64 `json:"time"`         // of a step, s
+	Speedup    float64 `json:"speedup"`      // to the sum of all operations on one server
+	Efficiency float64 `json:"efficiency"`   // speedup divided by the servers
+	Compute    float64 `json:"compute"`      // share of the time in which a server computes
+	Transfer   float64 `json:"transfer"`     // share in which a transfer goes
+	Busy       float64 `json:"busy"`         // mean share of the time in which a server computes
+	Servers    int     `json:"servers"`      // that it holds
+	Memory     float64 `json:"memory_bytes"` // of the fullest server
+	Flow       float64 `json:"flow_bytes"`   // between servers
+}
+
+// StepLeg is a part of the critical path.
+type StepLeg struct {
+	What   string  `json:"what"`   // kind of an operation, transfer or wait
+	Name   string  `json:"name"`   // of the operation and its part; of a transfer those of both ends
+	Where  string  `json:"where"`  // the server; of a transfer both
+	From   float64 `json:"from"`   // s
+	Length float64 `json:"length"` // s
+}
+
+// StepPart sums legs.
+type StepPart struct {
+	What   string  `json:"what"`   // kind of operations, with their direction, transfer or wait
+	Legs   int     `json:"legs"`   // that were summed
+	Length float64 `json:"length"` // s
+	Share  float64 `json:"share"`  // of the step's time
+}
+
+// Step simulates a training step at several degrees.
+func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
+	p, err := readGraph(env.Files, name, o.Graph)
+	if err != nil {
+		return nil, err
+	}
+	s, err := o.study(p)
+	if err != nil {
+		return nil, failure.With(failure.Usage, err)
+	}
+	format := figure.SVG
+	if o.Figure != "" {
+		if format, err = formatOf(o.Figure); err != nil {
+			return nil, failure.With(failure.Usage, err)
+		}
+	}
+	r := &StepReport{Model: p.Model, Strategy: string(s.Options.Strategy), Servers: s.Network.Size(), Degrees: []StepCell{}, Critical: []StepLeg{}, Kinds: []StepPart{}}
+	var last *fabric.Timeline
+	for _, degree := range o.degrees(s) {
+		cell, line, err := simulate(s, degree)
+		if err != nil {
+			return nil, fmt.Errorf("simulate %s at degree %d: %w", p.Model, degree, err)
+		}
+		r.Degrees = append(r.Degrees, cell)
+		if line != nil && (o.Critical == 0 || o.Critical == degree) {
+			last, r.Degree = line, degree
+		}
+	}
+	if last == nil {
+		return r, nil
+	}
+	names := namesOf(p, s, last)
+	r.critical(last, names)
+	if o.Trace != "" {
+		r.File, err = o.Trace, files.WriteAtomic(env.Files, o.Trace, names.trace)
+	}
+	if o.Figure != "" && err == nil {
+		r.Figure = o.Figure
+		err = files.WriteAtomic(env.Files, o.Figure, func(w io.Writer) error { return names.draw(w, format) })
+	}
+	return r, err
+}
+
+// study makes the study of one job.
+func (o *StepOptions) study(p *graph.Profile) (*fabric.Study, error) {
+	o.Network.EnsureDefaults()
+	network, err := o.Network.Make(o.Options.Quirks)
+	if err != nil {
+		return nil, err
+	}
+	s := &fabric.Study{Network: network, Models: []fabric.Model{fabric.NewModel(p.Mirror(fabric.Mirror(o.Options.Quirks)))}, Options: o.Options}
+	s.Jobs = []fabric.Job{{Limit: 1, Steps: 1}}
+	if s.Options.MaxParts == 0 && len(o.Degrees) > 0 {
+		s.Options.MaxParts = max(slices.Max(o.Degrees), 1)
+	}
+	s.Options.EnsureDefaults()
+	for _, degree := range append(slices.Clone(o.Degrees), cmp.Or(o.Critical, 1)) {
+		if degree < 1 || degree > s.Options.MaxParts || degree > 1 && degree%2 == 1 {
+			return nil, fmt.Errorf("degree %d: expected 1, or an even number to %d", degree, s.Options.MaxParts)
+		}
+	}
+	if o.Critical != 0 && len(o.Degrees) > 0 && !slices.Contains(o.Degrees, o.Critical) {
+		return nil, fmt.Errorf("critical degree %d is not among the degrees %v", o.Critical, o.Degrees)
+	}
+	s.Prepare()
+	return s, s.Validate()
+}
+
+// degrees lists those to simulate.
+func (o *StepOptions) degrees(s *fabric.Study) []int {
+	if len(o.Degrees) > 0 {
+		return o.Degrees
+	}
+	list := slices.DeleteFunc([]int{1, 2, 4, 8, 16}, func(n int) bool { return n > s.Network.Size() })
+	if o.Critical > 0 && !slices.Contains(list, o.Critical) {
+		list = append(list, o.Critical)
+	}
+	return list
+}
+
+// simulate runs the step at a degree; the timeline is nil where it has no servers.
+func simulate(s *fabric.Study, degree int) (cell StepCell, line *fabric.Timeline, err error) {
+	cell.Degree = degree
+	if degree > s.Network.Size() {
+		cell.Reason = fmt.Sprintf("the cluster has %d servers", s.Network.Size())
+		return cell, nil, nil
+	}
+	site := fabric.Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true }, Forward: s.Options.Quirks.Keeps(fabric.ForwardMemory)}
+	placed, err := fabric.Place(&site, s.Parted(0, degree))
+	if errors.Is(err, fabric.ErrNoPlace) {
+		cell.Reason = err.Error()
+		return cell, nil, nil
+	}
+	if err != nil {
+		return cell, nil, err
+	}
+	if line, err = s.Timing().Timeline(placed); err != nil {
+		return cell, nil, err
+	}
+	step := line.Step
+	cell.Time, cell.Servers, cell.Flow = step.Time, len(placed.Servers), placed.Flow
+	cell.Speedup = s.Sequential(&s.Jobs[0]) / step.Time
+	cell.Efficiency = cell.Speedup / float64(cell.Servers)
+	cell.Compute, cell.Transfer, cell.Busy = step.Compute/step.Time, step.Transfer/step.Time, step.Busy(cell.Servers, step.Time)
+	held := map[int]float64{}
+	for k, server := range placed.Server {
+		held[server] += placed.Parted.Graph.Ops[k].Memory
+	}
+	cell.Memory = slices.Max(slices.Collect(maps.Values(held)))
+	return cell, line, nil
+}
+
+// critical lists the critical path of a step, and sums it.
+func (r *StepReport) critical(line *fabric.Timeline, names *names) {
+	sums := map[string]*StepPart{}
+	for _, s := range line.Critical() {
+		leg := names.leg(s)
+		r.Critical = append(r.Critical, leg)
+		what := leg.What
+		if s.Op >= 0 {
+			what += names.direction(s.Op)
+		}
+		if sums[what] == nil {
+			sums[what] = &StepPart{What: what}
+		}
+		sums[what].Legs++
+		sums[what].Length += leg.Length
+		sums[what].Share += leg.Length / line.Step.Time
+	}
+	for _, part := range sums {
+		r.Kinds = append(r.Kinds, *part)
+	}
+	slices.SortFunc(r.Kinds, func(a, b StepPart) int {
+		return cmp.Or(cmp.Compare(b.Length, a.Length), cmp.Compare(a.What, b.What))
+	})
+}

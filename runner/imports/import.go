@@ -1,0 +1,148 @@
+// Package imports reads networks that other programs have exported.
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/model/graph"
+	"graft/model/graph/trial"
+	"graft/model/onnx/reader"
+	"graft/model/pt2"
+	"graft/runner/app"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// Options of Run.
+type Options struct {
+	Out     string // NAME of the files NAME.toml and NAME.safetensors to write; needed
+	Modules string // description of the modules by graft_export.py; empty means that of the archive, or what the operators say
+	Force   bool   // replace existing files
+}
+
+// Report says what Run has read and written.
+type Report struct {
+	Network    string       `json:"network"`    // class of the network
+	Parameters int          `json:"parameters"` // that an optimizer trains
+	Operators  int          `json:"operators"`  // that the network runs
+	Files      []string     `json:"files"`      // paths written; empty if operators cannot be mapped
+	Notes      []string     `json:"notes"`      // what the file does not say, or what was changed
+	Unmapped   []graph.Miss `json:"unmapped"`   // operators that graft does not have
+
+	Print string `json:"-"`
+}
+
+// Run reads an archive of torch.export or an ONNX model and writes it as a network file with its weights
+// beside it. If operators cannot be mapped it writes nothing and lists them.
+func Run(ctx context.Context, env *app.Env, path string, o Options) (*Report, error) {
+	if o.Out == "" {
+		return nil, failure.Usagef("option out names the files to write: net for net.toml and net.safetensors")
+	}
+	stem := strings.TrimSuffix(o.Out, ".toml")
+	r := &Report{Files: []string{stem + ".toml", stem + ".safetensors"}, Notes: []string{}, Unmapped: []graph.Miss{}}
+	for _, file := range r.Files {
+		if err := app.MayWriteFile(env.Files, file, o.Force); err != nil {
+			return nil, err
+		}
+	}
+	net, err := read(env.Files, path, o.Modules)
+	var unmapped graph.Unmapped
+	if errors.As(err, &unmapped) {
+		return &Report{Files: []string{}, Notes: []string{}, Unmapped: unmapped}, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	g := net.Graph
+	r.Network, r.Parameters, r.Operators, r.Print = g.Name, g.Parameters(), len(g.Nodes), g.String()
+	r.Notes = append(r.Notes, net.Notes...)
+	note, err := try(ctx, env.Files, g, net.Weights)
+	if err != nil {
+		return nil, fmt.Errorf("import %s: %w", path, failure.AsDamage(err))
+	}
+	r.Notes = append(r.Notes, note...)
+	if err := weights.Write(env.Files, r.Files[1], net.Weights); err != nil {
+		return nil, err
+	}
+	return r, config.WriteImported(env.Files, r.Files[0], g)
+}
+
+// readers are the kinds of files, by extension.
+var readers = map[string]func(io.ReaderAt, int64) (*graph.Imported, error){".pt2": pt2.Read, ".onnx": reader.Read}
+
+// read reads a file of either kind.
+func read(fsys files.FS, path, modules string) (*graph.Imported, error) {
+	kind, known := readers[strings.ToLower(filepath.Ext(path))]
+	if !known {
+		return nil, failure.Usagef("%s: the extension says what the file is: .pt2 for an archive of torch.export, .onnx for ONNX", path)
+	}
+	net, err := readFile(fsys, path, kind)
+	if err != nil || modules == "" {
+		return net, err
+	}
+	text, err := files.ReadAll(fsys, modules, graph.LargestSidecar)
+	if err != nil {
+		return nil, fmt.Errorf("read the modules of a network: %w", err)
+	}
+	described, err := graph.ReadModules(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", modules, failure.AsDamage(err))
+	}
+	net.Graph.Describe(described)
+	return net, nil
+}
+
+func readFile(fsys files.FS, path string, kind func(io.ReaderAt, int64) (*graph.Imported, error)) (*graph.Imported, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("import: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("import: %w", err)
+	}
+	net, err := kind(file, info.Size())
+	if errors.As(err, new(graph.Unmapped)) {
+		return nil, fmt.Errorf("import %s: %w", path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("import %s: %w", path, failure.AsDamage(err))
+	}
+	return net, nil
+}
+
+// try runs the network once in a process of its own. Where sizes beside the batch may change, the file may not say which the network takes:
+// an error that leaves the process alive then is a note.
+func try(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) (notes []string, err error) {
+	if err := binds(g, set); err != nil {
+		return nil, err
+	}
+	_, err = trial.Run(ctx, fsys, g, graph.Attempt{Weights: set}, trial.Limits{})
+	free := slices.ContainsFunc(g.Input.Shape[1:], func(size graph.Size) bool { return size.Name != "" })
+	if ended := new(trial.Ended); err != nil && free && !errors.As(err, &ended) && ctx.Err() == nil && !errors.Is(err, torch.ErrNotLoaded) {
+		return []string{fmt.Sprintf("the network does not run on inputs of %v: %v", g.Input.Shape, err)}, nil
+	}
+	return nil, err
+}
+
+// binds checks the operators and their arguments against those of LibTorch.
+func binds(g *graph.Graph, set *weights.Set) error {
+	return torch.With(func(s *torch.Scope) error {
+		n, err := g.Bind(s, torch.CPU, set)
+		if err != nil {
+			return err
+		}
+		_, err = n.Program(s, torch.ProgramOptions{})
+		return err
+	})
+}

@@ -1,0 +1,70 @@
+package imports
+
+import (
+	"fmt"
+	"strings"
+
+	"graft/model/graph"
+	"graft/net2net/rewrite"
+	"graft/report/document"
+	"graft/tracing/axes"
+)
+
+// Network describes a network that runs as a graph.
+type Network struct {
+	Name       string      `json:"name"`       // the class that it prints as
+	Input      string      `json:"input"`      // type and sizes; those with a name may change
+	Print      string      `json:"print"`      // as PyTorch prints it
+	Modules    int         `json:"modules"`    // the network itself among them
+	Operators  int         `json:"operators"`  // that the network runs
+	Parameters int         `json:"parameters"` // that an optimizer trains
+	Blocks     []string    `json:"blocks"`     // that can be repeated, by path
+	Axes       []GraphAxis `json:"axes"`       // that can be widened
+}
+
+// GraphAxis is an axis of a graph.
+type GraphAxis struct {
+	Name string `json:"name"` // under which surgery widens it
+	Size int    `json:"size"` // now
+}
+
+// Describe describes a graph. One whose shapes graft cannot infer has no blocks and axes: it can be run and trained.
+func Describe(g *graph.Graph) *Network {
+	n := &Network{Name: g.Name, Input: fmt.Sprint(g.Input.DType, " ", g.Input.Shape), Print: g.String(), Modules: len(g.Modules), Operators: len(g.Nodes), Parameters: g.Parameters(), Blocks: []string{}, Axes: []GraphAxis{}}
+	read, err := axes.Read(g)
+	if err != nil {
+		return n
+	}
+	blocks, _ := rewrite.Blocks(read)
+	for _, b := range blocks {
+		n.Blocks = append(n.Blocks, b.Path)
+	}
+	for _, axis := range read.List() {
+		name := read.Name(axis)
+		if axis.Fixed != "" || name == "" {
+			continue
+		}
+		if _, err := rewrite.Widen(read, axis, 2*axis.Size, rewrite.Options{}); err == nil {
+			n.Axes = append(n.Axes, GraphAxis{name, axis.Size})
+		}
+	}
+	return n
+}
+
+// Write writes the description for people.
+func (n *Network) Write(p *document.Printer) error {
+	p.Line("%s", document.PrintableLines(n.Print))
+	p.Line("\nA graph of %s, %s and %s; its input is %s", document.Plural(n.Modules, "module"), document.Plural(n.Operators, "operator"), document.Plural(n.Parameters, "parameter"), n.Input)
+	if len(n.Blocks) > 0 {
+		p.Line("blocks, which deepen:BLOCK repeats: %s", document.Printable(strings.Join(n.Blocks, ", ")))
+	}
+	if len(n.Axes) > 0 {
+		t := document.NewTable("axis", "size")
+		for _, a := range n.Axes {
+			t.Add(document.Printable(a.Name), a.Size)
+		}
+		p.Line("\nAxes, which widen:AXIS:SIZE widens:")
+		p.Table(t)
+	}
+	return p.Err
+}

@@ -1,0 +1,125 @@
+// Package learn trains policies on tables of simulated sequences: structural policies on
+// many tables, or a policy of the original's on one.
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/report/runs"
+	"graft/results"
+	"graft/runner/app"
+	"graft/simulation/learning"
+	"graft/torch"
+)
+
+// Options hold the options that the configuration file does not contain.
+type Options struct {
+	Set         []string // assignments after the file, such as learn.steps=500; empty changes nothing
+	Folder      string   // run folder; empty is the file's run.folder, or runs/ and the file's name
+	Resume      bool     // go on with the run in the folder, or begin one where there is none; false begins one
+	Force       bool     // move an existing run folder aside; false refuses it
+	Cases       string   // path of a TOML file of named cases, for schedulers of elastic jobs; empty learns the file as it is
+	Tensorboard bool     // write event files for TensorBoard; false leaves it to the file's run.tensorboard
+}
+
+// Result holds the result of a learning run. One of its fields is set; the others are nil.
+type Result struct {
+	Policies  *PoliciesResult  // structural policies
+	Study     *StudyResult     // a policy of the original's
+	Scheduler *SchedulerResult // schedulers of elastic jobs
+	Cases     *CasesResult     // schedulers of elastic jobs, of several cases
+}
+
+// Run trains the policies of a configuration file. Where ctx ends it saves checkpoints and returns
+// an error of the code failure.Requeue; with Resume the run then goes on to the same bits.
+func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
+	kind := config.KindOf(env.Files, path)
+	if o.Cases != "" {
+		if kind != config.ElasticLearningKind {
+			return nil, failure.Usagef("option cases is for files with the section workloads, of schedulers that learn; %s is a file of another kind: leave the option out", path)
+		}
+		r, err := runCases(ctx, env, path, o)
+		return &Result{Cases: r}, err
+	}
+	switch kind {
+	case config.TreeLearningKind:
+	case config.ElasticLearningKind, config.NodeKind, config.FabricKind:
+		r, err := runScheduler(ctx, env, path, o)
+		return &Result{Scheduler: r}, err
+	default:
+		return runStudy(ctx, env, path, o)
+	}
+	l, err := config.ReadTreeLearning(env.Files, path, o.Set)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	text, err := env.Text(path)
+	if err != nil {
+		return nil, err
+	}
+	o.Folder = app.Folder(o.Folder, l.Run.Folder, path)
+	r, err := Structural(ctx, env, l, text, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Policies: r}, nil
+}
+
+// run holds the state that both kinds of learning share.
+type run struct {
+	env    *app.Env
+	o      Options
+	log    *zap.Logger
+	alone  *zap.Logger // writes into the run folder only
+	record *app.RunLog
+	stored *results.Run // nil until the folder is open
+}
+
+func newRun(env *app.Env, o Options) run {
+	o.Resume = env.Resumes(o.Resume, o.Folder)
+	r := run{env: env, o: o}
+	r.log, r.alone, r.record = app.WithRunLog(env.Log)
+	return r
+}
+
+// open makes the run folder with the configuration as it was given or, to resume, opens it.
+func (r *run) open(given, resolved string, m results.Manifest) (err error) {
+	if r.o.Resume {
+		r.stored, err = results.Open(r.env.Files, r.o.Folder)
+		return err
+	}
+	m.Device = "cpu"
+	r.stored, err = r.env.CreateRun(r.o.Folder, results.CreateOptions{Force: r.o.Force, Config: given, Resolved: resolved}, m)
+	return err
+}
+
+// end closes the folder. It logs an error there, and gives a stop its exit code.
+func (r *run) end(err error) error {
+	r.close(err)
+	if errors.Is(err, learning.ErrStopped) {
+		return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with option resume", err, r.o.Folder))
+	}
+	return err
+}
+
+// close closes the folder, with an error in its log.
+func (r *run) close(err error) {
+	switch {
+	case errors.Is(err, learning.ErrStopped):
+		r.alone.Info("stopped", zap.Error(err))
+	case err != nil:
+		r.alone.Error("failed", zap.Error(err))
+	}
+	if r.stored != nil {
+		_ = r.stored.Close() // the outcome is on the disk, or there is an error already
+	}
+}
+
+// oneThread keeps LibTorch to one thread, which is all that learning uses.
+func oneThread() error { return torch.SetThreads(1) }

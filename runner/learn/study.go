@@ -1,0 +1,126 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/original/learn"
+	"graft/report/runs"
+	"graft/results"
+	"graft/runner/app"
+	"graft/simulation/tables"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// StudyResult is the JSON output of `graft learn --json` for a policy of the original's.
+type StudyResult struct {
+	Folder  string              `json:"folder"`              // of the run
+	Policy  string              `json:"policy"`              // its file
+	Outcome *learn.StudyOutcome `json:"outcome"`             // what was learned
+	Speed   float64             `json:"episodes_per_second"` // of this process
+	Rows    []StudyRow          `json:"rows"`                // of this process; the folder has all
+	Table   string              `json:"-"`                   // name of the table that it learned from
+}
+
+// StudyRow is a row of figures.
+type StudyRow struct {
+	Episodes    int     `json:"episodes"`          // in all, after these
+	Objective   float64 `json:"objective"`         // the mean of the episodes since the row before
+	Accuracy    float64 `json:"accuracy"`          // the mean of the episodes since the row before
+	Expected    float64 `json:"expected_accuracy"` // that the policy expects after them
+	Greedy      string  `json:"greedy"`            // the sequence that the likeliest actions lead to
+	Temperature float64 `json:"temperature"`       // of the next episode
+	Rate        float64 `json:"learning_rate"`     // of the next step
+}
+
+// study trains a policy of the original's on one table.
+type study struct {
+	run
+	*config.Learning
+	path string // of the configuration
+}
+
+func runStudy(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
+	l, err := config.ReadLearning(env.Files, path, o.Set)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	l.Run.Tensorboard = l.Run.Tensorboard || o.Tensorboard
+	if err := oneThread(); err != nil {
+		return nil, err
+	}
+	o.Folder = app.Folder(o.Folder, l.Run.Folder, path)
+	st := &study{run: newRun(env, o), Learning: l, path: path}
+	r := &Result{}
+	err = torch.With(func(s *torch.Scope) (err error) {
+		r.Study, err = st.learn(ctx, s)
+		return st.end(err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// learn trains the policy from its beginning or its last checkpoint to its end.
+func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error) {
+	table, tree := st.LoadedTable()
+	learner, err := learn.NewLearner(s, tree, st.Embedding(), st.Policy.PolicyOptions, st.Learn, st.Run.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if first := st.InitialPolicy(); first != nil {
+		if err := learner.Begin(first); err != nil {
+			return nil, fmt.Errorf("%s: %w", st.Policy.Weights, err)
+		}
+	}
+	log, err := st.begin(learner, table)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := (&learn.Study{Learner: learner, Table: table, Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Recorder: log}).Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set, err := learner.Weights()
+	if err != nil {
+		return nil, err
+	}
+	r := &StudyResult{Folder: st.o.Folder, Policy: st.stored.Path(runs.PolicyFile), Outcome: outcome, Speed: log.speed(outcome.Episodes), Rows: log.reported, Table: table.Name}
+	if err := weights.Write(st.env.Files, r.Policy, set); err != nil {
+		return nil, err
+	}
+	return r, st.stored.WriteOutcome(outcome)
+}
+
+// begin makes the run folder, or opens it and restores the policy.
+func (st *study) begin(l *learn.Learner, table *tables.Table) (*studyLog, error) {
+	given, err := st.env.Text(st.path)
+	if err != nil {
+		return nil, err
+	}
+	m := results.Manifest{Seed: uint64(st.Run.Seed), ConfigSHA256: st.Digest(), Network: st.Table.Network}
+	if err := st.open(given, st.Resolved(), m); err != nil {
+		return nil, err
+	}
+	folder, err := learn.OpenFolder(st.stored, table, st.Digest())
+	if err != nil {
+		return nil, err
+	}
+	st.record.Open(st.stored)
+	if st.o.Resume {
+		if _, err := folder.Restore(l); err != nil {
+			return nil, err
+		}
+		st.log.Info("going on from the last checkpoint", zap.Int("episodes", l.Episodes()))
+	}
+	log := newStudyLog(folder, st.log, st.env.Now, l.Episodes(), st.Learn.Episodes)
+	if st.Run.Tensorboard {
+		log.curves, err = openCurves(st.env.Now, st.stored, int64(l.Episodes())+min(1, int64(l.Episodes())), st.Resolved())
+	}
+	return log, err
+}

@@ -1,0 +1,110 @@
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"graft/config"
+	"graft/internal/telemetry"
+	"graft/runner/app"
+)
+
+// DeviceReport lists the devices that tasks of this machine can run on.
+type DeviceReport struct {
+	GPUs       []telemetry.State `json:"gpus"`       // of the machine; empty if it has none
+	Slots      []Slot            `json:"slots"`      // of the processors, on which tasks run where the machine has none of the above; else empty
+	Processors []telemetry.State `json:"processors"` // domains of the processors, with energy since the command started; empty if they are not needed or cannot be read
+	Note       string            `json:"note"`       // the reason why GPUs or measurements are missing; empty if none is
+}
+
+// Slot is a share of the processors.
+type Slot struct {
+	Name string `json:"name"` // that reports use
+	CPUs []int  `json:"cpus"` // numbers of its CPU cores
+}
+
+// Devices lists the GPUs of this machine, or else as many slots of its processors as a file with defaults
+// has, and reads each device once. It runs nothing.
+func Devices(ctx context.Context, env *app.Env) (*DeviceReport, error) {
+	c := config.NewNode()
+	c.EnsureDefaults()
+	d, err := findDevices(env, c)
+	if err != nil {
+		return nil, err
+	}
+	r := &DeviceReport{GPUs: []telemetry.State{}, Slots: []Slot{}, Processors: []telemetry.State{}, Note: d.why}
+	states, err := readDevices(ctx, env, d)
+	if d.index != nil {
+		r.GPUs = states
+		return r, closing(err, d)
+	}
+	r.Processors = states
+	for k, slot := range d.list {
+		r.Slots = append(r.Slots, Slot{d.names[k], slot.CPUs})
+	}
+	return r, closing(err, d)
+}
+
+func closing(err error, d *devices) error {
+	if closed := d.close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// readDevices reads each device of the source. Processors have no reading of power: it is measured.
+func readDevices(ctx context.Context, env *app.Env, d *devices) ([]telemetry.State, error) {
+	states := []telemetry.State{}
+	if d.source == nil {
+		return states, nil
+	}
+	var watts []telemetry.Optional[float64]
+	if d.index == nil {
+		s, err := telemetry.NewSampler(d.source, nil, telemetry.Clock{Now: env.Now}, telemetry.SamplerOptions{})
+		if err != nil {
+			return nil, err
+		}
+		watts = powers(ctx, s, len(d.source.Devices()))
+	}
+	states = telemetry.ReadStates(d.source, env.Now)
+	for k := range watts {
+		states[k].Reading.PowerWatts = watts[k]
+	}
+	return states, ctx.Err()
+}
+
+// SMIReport summarises a file that nvidia-smi wrote.
+type SMIReport struct {
+	File    string      `json:"file"`    // path
+	Cut     bool        `json:"cut"`     // the last row is incomplete and left out
+	Devices []LogDevice `json:"devices"` // by index
+}
+
+// LogDevice holds what a file says of a device, from its first row with a value to the last. Unknown values
+// are null.
+type LogDevice struct {
+	telemetry.Device
+	Samples int `json:"samples"` // rows
+	telemetry.Measurement
+}
+
+// ReadSMI reads a file that nvidia-smi --query-gpu=... --format=csv has written.
+func ReadSMI(env *app.Env, path string) (*SMIReport, error) {
+	file, err := env.Files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	log, err := telemetry.ReadSMI(file, nil)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return nil, app.ReadFault(fmt.Errorf("%s: %w", path, err))
+	}
+	r := &SMIReport{File: path, Cut: log.Cut, Devices: []LogDevice{}}
+	for _, d := range log.Devices {
+		list := log.Of(d.Index)
+		r.Devices = append(r.Devices, LogDevice{Device: d, Samples: len(list), Measurement: telemetry.MeasureAll(list, telemetry.Use{})})
+	}
+	return r, nil
+}

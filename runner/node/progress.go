@@ -1,0 +1,117 @@
+package node
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"graft/cluster/execute"
+	"graft/internal/telemetry"
+)
+
+// TaskState is the state of a task of a run.
+type TaskState string
+
+// The states.
+const (
+	TaskWaiting TaskState = "waiting" // for its arrival, for other tasks or for a retry
+	TaskQueued  TaskState = "queued"  // may start
+	TaskRunning TaskState = "running"
+	TaskPaused  TaskState = "paused" // its processes are stopped and stay in memory
+	TaskDone    TaskState = "done"
+	TaskFailed  TaskState = "failed"
+	TaskSkipped TaskState = "skipped" // a task that it waits for failed
+)
+
+// TaskStates lists all states, in the order of a task's life.
+func TaskStates() []TaskState {
+	return []TaskState{TaskWaiting, TaskQueued, TaskRunning, TaskPaused, TaskDone, TaskFailed, TaskSkipped}
+}
+
+// RunStatus is the answer to GET /status.
+type RunStatus struct {
+	Graft     string            `json:"graft"`        // version
+	Folder    string            `json:"folder"`       // of the run
+	Scheduler string            `json:"scheduler"`    // that places the tasks
+	Time      float64           `json:"time_seconds"` // of the last event, since the beginning
+	Tasks     map[TaskState]int `json:"tasks"`        // number in each state
+	Attempts  int               `json:"attempts"`     // that began
+	Running   []RunningTask     `json:"running"`      // tasks on devices, paused ones too
+	Devices   []telemetry.State `json:"devices"`      // with the last reading; empty if nothing is measured
+}
+
+// RunningTask is a task on a device.
+type RunningTask struct {
+	Task    string    `json:"task"`          // name
+	State   TaskState `json:"state"`         // running or paused
+	Device  string    `json:"device"`        // name
+	Attempt int       `json:"attempt"`       // from 1
+	Since   float64   `json:"since_seconds"` // beginning of the attempt or of the pause
+}
+
+// progress follows the events of a run. Several goroutines may use it.
+type progress struct {
+	names  []string // of the devices
+	mu     sync.Mutex
+	status RunStatus
+	states []TaskState
+	on     map[int]RunningTask
+}
+
+func newProgress(tasks int, devices []string, folder, scheduler string) *progress {
+	return &progress{names: devices, on: map[int]RunningTask{}, states: slices.Repeat([]TaskState{TaskWaiting}, tasks),
+		status: RunStatus{Folder: folder, Scheduler: scheduler, Tasks: map[TaskState]int{TaskWaiting: tasks}}}
+}
+
+// see adds an event. One of an unknown task is left out: execute.Run returns an error for it.
+func (p *progress) see(e execute.Event) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Time = e.At.Seconds()
+	state := stateAfter(e)
+	if e.Task < 0 || e.Task >= len(p.states) || state == "" {
+		return nil
+	}
+	p.status.Tasks[p.states[e.Task]]--
+	p.status.Tasks[state]++
+	p.states[e.Task] = state
+	if e.Kind == execute.Placed {
+		p.status.Attempts++
+	}
+	if state != TaskRunning && state != TaskPaused {
+		delete(p.on, e.Task)
+	} else if e.Device >= 0 && e.Device < len(p.names) {
+		p.on[e.Task] = RunningTask{e.Name, state, p.names[e.Device], e.Attempt, e.At.Seconds()}
+	}
+	return nil
+}
+
+// stateAfter is the state of a task after an event; empty if it stays.
+func stateAfter(e execute.Event) TaskState {
+	switch e.Kind {
+	case execute.Queued:
+		return TaskQueued
+	case execute.Placed, execute.Started, execute.Resumed:
+		return TaskRunning
+	case execute.Paused:
+		return TaskPaused
+	case execute.Skipped:
+		return TaskSkipped
+	case execute.Ended:
+		return cmp.Or(map[execute.End]TaskState{execute.Done: TaskDone, execute.Failed: TaskFailed, execute.Stopped: TaskQueued}[e.End], TaskWaiting)
+	}
+	return ""
+}
+
+// now is a copy of the state.
+func (p *progress) now() RunStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.status
+	s.Tasks, s.Running = maps.Clone(s.Tasks), []RunningTask{}
+	for _, task := range slices.Sorted(maps.Keys(p.on)) {
+		s.Running = append(s.Running, p.on[task])
+	}
+	return s
+}

@@ -1,0 +1,188 @@
+// Package pipeline leads from scenarios to policies: it simulates the scenarios, trains
+// policies on their tables and judges them. Stages that have not changed are skipped.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/results"
+	"graft/runner/app"
+	"graft/runner/simulate"
+)
+
+// Options hold the options that the configuration file does not contain.
+type Options struct {
+	Set     []string // assignments after the file, such as run.seeds=20; empty changes nothing
+	Folder  string   // run folder; empty is the file's pipeline.folder, or runs/ and the file's name
+	Force   bool     // move an existing run folder aside and begin anew; false goes on in it
+	Retry   bool     // try again sequences that failed too often; false leaves them out
+	Workers int      // of each simulation; zero is fleet.workers of the scenario
+}
+
+// Result is the JSON output of `graft pipeline --json`.
+type Result struct {
+	Folder  string                `json:"folder"`  // of the pipeline's run
+	Policy  string                `json:"policy"`  // the file of the vote
+	Stages  []Stage               `json:"stages"`  // in their order
+	Outcome *runs.PipelineOutcome `json:"outcome"` // how the policies fare
+}
+
+// Stage is a stage that is over.
+type Stage struct {
+	Stage   string  `json:"stage"`   // what it does, such as learn
+	Skipped bool    `json:"skipped"` // nothing had changed
+	Seconds float64 `json:"seconds"` // that it took, in this process
+}
+
+// Skipped are the names of stages in which nothing had changed, with commas between.
+func (r *Result) Skipped() string {
+	var names []string
+	for _, s := range r.Stages {
+		if s.Skipped {
+			names = append(names, s.Stage)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Run runs the pipeline of a configuration file, or goes on with it in its folder. Where sequences
+// failed there is a result of the other scenarios and an error of the code failure.Partial. Where
+// ctx ends, what was done is kept, and the error has the code failure.Requeue.
+func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
+	c, err := config.ReadPipeline(env.Files, path, o.Set)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	p := &pipeline{Pipeline: c, o: o, env: env, folder: app.Folder(o.Folder, c.Pipeline.Folder, path)}
+	p.simulate = func(ctx context.Context, path, folder string) error {
+		_, err := simulate.Run(ctx, env, path, simulate.Options{Set: c.Assignments(), Folder: folder, Force: true, Retry: o.Retry, Engine: "local", Workers: o.Workers})
+		return err
+	}
+	return p.run(ctx)
+}
+
+// pipeline is a pipeline that runs.
+type pipeline struct {
+	*config.Pipeline
+	o        Options
+	env      *app.Env
+	folder   string
+	journal  *runs.Journal
+	done     []Stage
+	simulate func(ctx context.Context, path, folder string) error // runs a scenario; a test's makes up tables
+}
+
+// run does all stages in the folder.
+func (p *pipeline) run(ctx context.Context) (*Result, error) {
+	if err := p.open(); err != nil {
+		return nil, err
+	}
+	outcome, err := p.stages(ctx)
+	if ctx.Err() != nil {
+		return nil, failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was done is kept; the same command goes on in %s", p.folder), err))
+	}
+	if outcome == nil {
+		return nil, err
+	}
+	return &Result{Folder: p.folder, Policy: p.at(runs.PolicyFolder, runs.VoteFile), Stages: p.done, Outcome: outcome}, err
+}
+
+func (p *pipeline) at(names ...string) string {
+	return filepath.Join(append([]string{p.folder}, names...)...)
+}
+
+// open makes the folder, and writes down what the pipeline is.
+func (p *pipeline) open() (err error) {
+	if p.o.Force {
+		if err := results.MakeRoom(p.env.Files, p.folder); err != nil {
+			return err
+		}
+	}
+	if err := p.env.Files.MkdirAll(p.folder); err != nil {
+		return fmt.Errorf("open the run folder: %w", err)
+	}
+	if p.journal, err = runs.OpenJournal(p.env.Files, p.at(runs.JournalFile)); err != nil {
+		return err
+	}
+	if err := p.write(runs.ResolvedFile, p.Resolved()); err != nil {
+		return err
+	}
+	return p.journal.Plan(p.env.Manifest(results.Manifest{Seed: p.Run.Seed, ConfigSHA256: p.Digest()}), p.planned())
+}
+
+// planned are all stages that there will be, with the runs that they leave and what they make.
+func (p *pipeline) planned() (all []*runs.Stage) {
+	for _, m := range p.Scenarios() {
+		name := m.Simulate.Name
+		all = append(all, &runs.Stage{Name: runs.SimulateStage + name, State: runs.StageWaiting, Parts: []string{name}, Files: []string{filepath.Join(name, runs.TableFolder)}})
+	}
+	learn := &runs.Stage{Name: runs.LearnStage, State: runs.StageWaiting, Parts: []string{runs.PolicyFolder}}
+	for _, name := range []string{runs.VoteFile, runs.SeedFolder, runs.OutcomeFile} {
+		learn.Files = append(learn.Files, filepath.Join(runs.PolicyFolder, name))
+	}
+	judge := &runs.Stage{Name: runs.EvaluateStage, State: runs.StageWaiting, Parts: []string{runs.EvaluationFolder}, Files: []string{runs.OutcomeFile, filepath.Join(runs.EvaluationFolder, runs.OutcomeFile)}}
+	if p.Evaluate.LeaveOut != config.LeaveNone {
+		judge.Parts, judge.Files = append(judge.Parts, runs.LeftOutFolder), append(judge.Files, filepath.Join(runs.LeftOutFolder, runs.OutcomeFile))
+	}
+	return append(all, learn, judge)
+}
+
+// stages does all that is not done yet.
+func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
+	tables, failed, err := p.simulateAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(tables) == 0 {
+		return nil, failure.With(failure.Partial, fmt.Errorf("nothing is learned, as no scenario has a complete table: %w", errors.Join(failed...)))
+	}
+	l, err := p.learn(ctx, tables)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := p.judge(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	if len(failed) > 0 {
+		err = failure.With(failure.Partial, fmt.Errorf("policies learned from %d of %s, which are complete: %w", len(tables), document.Plural(len(p.Scenarios()), "table"), errors.Join(failed...)))
+	}
+	return outcome, err
+}
+
+// stage does a stage, unless it was made from the same before and is whole.
+func (p *pipeline) stage(ctx context.Context, name, from string, do func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	e := p.journal.Entry(name)
+	if p.journal.Holds(e, from) {
+		p.env.Log.Info("skipped: nothing has changed", zap.String("stage", name))
+		p.done = append(p.done, Stage{Stage: name, Skipped: true})
+		return p.journal.Reuse(e)
+	}
+	p.env.Log.Info("begins", zap.String("stage", name), zap.Int("number", len(p.done)+1), zap.Int("of", len(p.journal.Stages)))
+	began := p.env.Now()
+	if err := p.journal.Begin(e, began); err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		if ctx.Err() == nil {
+			err = errors.Join(err, p.journal.Fail(e, err))
+		}
+		return err
+	}
+	seconds := app.Rounded(p.env.Now().Sub(began).Seconds())
+	p.done = append(p.done, Stage{Stage: name, Seconds: seconds})
+	return p.journal.End(e, from, seconds)
+}

@@ -1,0 +1,271 @@
+// Package profile measures what training takes on a device, so that jobs on a virtual clock
+// can be charged for it.
+package profile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/internal/validate"
+	"graft/model"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// Options say what to measure, and how.
+type Options struct {
+	Device    string // cpu or cuda:N; empty is cpu
+	Threads   int    // of an operator on the CPU; zero is all processors
+	Batches   []int  // examples in a step and in a batch of evaluation; none is those of the jobs that are named, or else 64 and 128
+	Rounds    int    // whose median counts; zero is 7
+	Optimizer string // of the steps, such as adam; empty is that of the first job that is named, or else adam
+	Exact     bool   // keep PyTorch's order of operations; false takes the fast path
+	Fast      bool   // take the fast path; false, without Exact, is what the first job that is named does
+	Steady    bool   // compute the same bits whatever the number of threads
+	Input     string // shape of an example for networks of the zoo; empty is 3x32x32
+	Classes   int    // of networks of the zoo; zero keeps theirs
+	Only      bool   // measure only the networks that are named; false adds a set of small ones
+	Plain     bool   // do not deepen and widen the networks that are named
+	Name      string // of the profile; empty is that of the file, or else the device
+	Out       string // file that will be written, checked before measuring; empty is none
+	Force     bool   // the file may be there
+	Graft     string // version of graft in the profile; empty is the environment's
+}
+
+// Measure measures what steps, batches, decisions and operations of networks take on
+// a device. It does not write the profile.
+func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*trainer.Profile, error) {
+	o.Device, o.Input = cmp.Or(o.Device, "cpu"), cmp.Or(o.Input, "3x32x32")
+	if err := o.validateSizes(); err != nil {
+		return nil, failure.With(failure.Usage, err)
+	}
+	subjects, err := o.subjects(ctx, env, names)
+	if err != nil {
+		return nil, err
+	}
+	o.Optimizer = cmp.Or(o.Optimizer, "adam")
+	if err := o.validateSizes(); err != nil { // of the jobs
+		return nil, failure.With(failure.Configuration, err)
+	}
+	if o.Out != "" {
+		if err := app.MayWriteFile(env.Files, o.Out, o.Force); err != nil {
+			return nil, err
+		}
+	}
+	return o.measure(ctx, env, subjects)
+}
+
+// Bounds far above useful sizes. Beyond them the process would run out of memory.
+const (
+	mostThreads = 1024      // as in the file of a job
+	mostRounds  = 1_000_000 // more take weeks
+	mostClasses = 1 << 20
+	mostValues  = 1 << 28 // of the examples of a batch
+)
+
+// validateSizes lists the sizes that are out of range.
+func (o Options) validateSizes() error {
+	var faults validate.Faults
+	for _, size := range []struct {
+		option      string
+		value, most int
+	}{{"threads", o.Threads, mostThreads}, {"rounds", o.Rounds, mostRounds}, {"classes", o.Classes, mostClasses}} {
+		faults.When(size.value < 0 || size.value > size.most, "option %s is %d; must be between 0, which is the default, and %d", size.option, size.value, size.most)
+	}
+	input, err := model.ParseShape(o.Input)
+	if err != nil {
+		return errors.Join(append(faults, fmt.Errorf("option input: %w", err))...)
+	}
+	values := float64(slices.Max(append([]int{1}, o.Batches...)))
+	for _, n := range input {
+		values *= float64(n)
+	}
+	faults.When(values > mostValues, "option input %s: a batch has %.0f values; must be at most %d", o.Input, values, mostValues)
+	return errors.Join(faults...)
+}
+
+// ways is the number of ways in which a network that is named is deepened, and widened.
+const ways = 3
+
+// subjects are the networks to be measured. What the jobs that are named say of steps becomes an option that is not set.
+func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([]trainer.Subject, error) {
+	if o.Only && len(names) == 0 {
+		return nil, failure.Usagef("option only is for networks that are named; name one of 'graft model list', a network file, or the file of a job")
+	}
+	input, err := model.ParseShape(o.Input)
+	if err != nil {
+		return nil, err
+	}
+	given := *o
+	var all []trainer.Subject
+	for _, name := range names {
+		list, err := o.named(ctx, env, name, input, given)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	if o.Only {
+		return all, nil
+	}
+	others, err := trainer.Subjects(input, o.Classes)
+	if err != nil {
+		return nil, failure.With(failure.Usage, fmt.Errorf("the networks that are measured by default: %w; option only leaves them out", err))
+	}
+	return append(all, others...), nil
+}
+
+// named are the networks of an argument: a network, or that of a job's file, and what it grows to.
+func (o *Options) named(ctx context.Context, env *app.Env, name string, input model.Shape, given Options) ([]trainer.Subject, error) {
+	if app.IsNetworkFile(name) && !app.IsFolder(env.Files, name) && config.IsConfiguration(env.Files, name) {
+		return o.ofJob(ctx, env, name, given)
+	}
+	n, err := o.load(env.Files, name, input)
+	if err != nil {
+		return nil, err
+	}
+	if err := app.Try(ctx, env.Files, n, nil); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	first := trainer.Subject{Name: networkLabel(name, n), Network: n}
+	if o.Plain {
+		return []trainer.Subject{first}, nil
+	}
+	adapted, err := trainer.Adapted(first, ways)
+	return append([]trainer.Subject{first}, adapted...), err
+}
+
+// ofJob are the network of a job, a scenario or a comparison, and what its actions make of it.
+func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Options) ([]trainer.Subject, error) {
+	m, err := config.ReadMeasurable(env.Files, path)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	for _, batch := range m.Batches {
+		if len(given.Batches) == 0 && !slices.Contains(o.Batches, batch) {
+			o.Batches = append(o.Batches, batch)
+		}
+	}
+	o.Optimizer, o.Exact = cmp.Or(o.Optimizer, m.Optimizer), o.Exact || m.Exact && !o.Fast
+	if err := app.Try(ctx, env.Files, m.Network, nil); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	first := trainer.Subject{Name: m.Network.Name(), Network: m.Network}
+	if o.Plain {
+		return []trainer.Subject{first}, nil
+	}
+	if measured := len(m.Sequences); measured < m.All {
+		env.Log.Info("not all actions are measured; the others are charged by those that are", zap.Int("actions", m.All), zap.Int("measured", measured))
+	}
+	all, err := trainer.Grown(first, m.Sequences, m.Surgery)
+	if err != nil || len(m.Sequences) > 0 {
+		return all, err
+	}
+	adapted, err := trainer.Adapted(first, ways)
+	return append(all, adapted...), err
+}
+
+// load makes a network of the zoo for the input and classes, or that of a file as it is.
+func (o Options) load(fsys files.FS, name string, input model.Shape) (*model.Network, error) {
+	if app.IsNetworkFile(name) {
+		return app.LoadNetwork(fsys, name, nil, 0)
+	}
+	return app.LoadNetwork(fsys, name, input, o.Classes)
+}
+
+// networkLabel is the name of a network in a profile: that of the zoo, or else what it prints as.
+func networkLabel(name string, n *model.Network) string {
+	if app.IsNetworkFile(name) {
+		return n.Name()
+	}
+	return name
+}
+
+// measure measures the subjects, and records how in the profile.
+func (o Options) measure(ctx context.Context, env *app.Env, subjects []trainer.Subject) (*trainer.Profile, error) {
+	m := trainer.MeasureOptions{Batches: o.Batches, Rounds: o.Rounds, Exact: o.Exact, Steady: o.Steady, Now: env.Now,
+		Tell: func(what string, done, of int) { env.Log.Info(what, zap.Int("done", done), zap.Int("of", of)) }}
+	if err := m.Optimizer.Rule.UnmarshalText([]byte(o.Optimizer)); err != nil {
+		return nil, failure.Usagef("option optimizer: %w", err)
+	}
+	m.EnsureDefaults()
+	if err := m.Validate(); err != nil {
+		return nil, failure.With(failure.Usage, err)
+	}
+	if o.Threads > 0 {
+		if err := torch.SetThreads(o.Threads); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if m.Device, err = torch.ParseDevice(o.Device); err != nil {
+		return nil, err
+	}
+	runtime, err := torch.Describe()
+	if err != nil {
+		return nil, err
+	}
+	measured, err := trainer.Measure(ctx, subjects, m)
+	if err != nil {
+		return nil, err
+	}
+	made := trainer.Provenance{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version), Torch: runtime.Version, Device: m.Device.String(),
+		Threads: runtime.Threads, Rounds: m.Rounds, Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady}
+	return measured.Profile(o.title(), deviceText(env.Files, m.Device), made), nil
+}
+
+// title is the name of the profile.
+func (o Options) title() string {
+	switch {
+	case o.Name != "":
+		return o.Name
+	case o.Out != "":
+		return strings.TrimSuffix(filepath.Base(o.Out), filepath.Ext(o.Out))
+	}
+	return o.Device
+}
+
+// mostInformation limits the size of a file in which the system describes a device.
+const mostInformation = 16 << 20
+
+// deviceText is the system's name of a device; graft's where the system has none.
+func deviceText(fsys files.FS, d torch.Device) string {
+	path, key := "/proc/cpuinfo", "model name"
+	if d.CUDA {
+		path, key = cardFile(fsys), "Model"
+	}
+	text, err := files.ReadAll(fsys, path, mostInformation)
+	if err != nil {
+		return d.String()
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	return d.String()
+}
+
+// cardFile describes the GPU of a machine that has one. It is empty for several: their
+// order here is not that of CUDA.
+func cardFile(fsys files.FS) string {
+	const folder = "/proc/driver/nvidia/gpus"
+	cards, err := fsys.ReadDir(folder)
+	if err != nil || len(cards) != 1 {
+		return ""
+	}
+	return filepath.Join(folder, cards[0].Name(), "information")
+}

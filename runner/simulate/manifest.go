@@ -1,0 +1,83 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/fleet"
+	"graft/internal/failure"
+	"graft/report/runs"
+	"graft/runner/app"
+)
+
+// ManifestOptions are the options of Manifest.
+type ManifestOptions struct {
+	Set    []string // assignments after the file
+	Folder string   // run folder; empty takes run.folder, else one named after the file
+	Force  bool     // move an existing folder aside
+}
+
+// Manifest makes the run folder of a simulation and returns the Kubernetes job of its workers.
+func Manifest(env *app.Env, path string, o ManifestOptions) (string, error) {
+	s, err := o.open(env, path)
+	if err != nil {
+		return "", err
+	}
+	b, err := s.batch()
+	if err == nil {
+		err = s.checkMount(b)
+	}
+	if err != nil {
+		return "", err
+	}
+	text, err := fleet.Manifest(b, s.Fleet.Manifest(b.Folder))
+	if err != nil {
+		return "", failure.With(failure.Configuration, err)
+	}
+	if err := s.prepareFolder(path, o.Force); err != nil {
+		return "", err
+	}
+	env.Log.Info("pods run the sequences in", zap.String("folder", s.folder), zap.String("watch", "graft fleet attach "+s.folder))
+	return text, nil
+}
+
+// open reads the simulation of a file or run folder, for the engine kubernetes.
+func (o ManifestOptions) open(env *app.Env, path string) (*workspace, error) {
+	file, folder := path, ""
+	if info, err := env.Files.Stat(path); err == nil && info.IsDir() {
+		if o.Folder != "" || o.Force {
+			return nil, failure.Usagef("%s is a run folder already; option folder and option force are for a scenario's file", path)
+		}
+		file, folder = filepath.Join(path, runs.ResolvedFile), path
+		if _, err := env.Files.Stat(filepath.Join(path, runs.PlanFile)); err != nil {
+			return nil, noSimulation(path, err)
+		}
+	}
+	m, err := config.ReadSimulation(env.Files, file, append(slices.Clone(o.Set), "fleet.engine="+config.Kubernetes))
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	if folder == "" {
+		folder = app.Folder(o.Folder, m.Run.Folder, path)
+	}
+	return &workspace{Simulation: m, env: env, folder: folder}, nil
+}
+
+// checkMount rejects a cache that pods would not see.
+func (s *workspace) checkMount(b fleet.Batch) error {
+	cache, err := filepath.Abs(s.cache())
+	if err != nil {
+		return err
+	}
+	mount := s.Fleet.Manifest(b.Folder).Mount
+	if inside, err := filepath.Rel(mount, cache); err != nil || inside == ".." || strings.HasPrefix(inside, "../") {
+		return failure.With(failure.Configuration, errors.Join(fmt.Errorf("the cache %s does not lie in the mount %s, so that what pods run would be lost; set fleet.mount or simulate.cache", cache, mount), err))
+	}
+	return nil
+}

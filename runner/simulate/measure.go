@@ -1,0 +1,72 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"graft/model"
+	"graft/runner/app"
+	"graft/runner/workers"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// Extent of a measurement of workers: about two seconds.
+const (
+	measureRounds = 20
+	measureBurst  = 100 * time.Millisecond
+)
+
+// measure trains the largest network of the scenario on random images beside so many others, and writes how fast it was
+// and how much memory it took.
+func (s *workspace) measure(ctx context.Context, scope *torch.Scope, o workers.Options) error {
+	worker, err := strconv.Atoi(o.Name)
+	if err != nil {
+		return fmt.Errorf("measure a worker: its number is %q; it is started by 'graft simulate'", o.Name)
+	}
+	lab, err := s.lab(scope, o) // with its images in memory
+	if err != nil {
+		return err
+	}
+	n, err := s.largest()
+	if err != nil {
+		return err
+	}
+	var late error
+	gathered := false
+	m, err := trainer.Measure(ctx, []trainer.Subject{{Network: n}}, trainer.MeasureOptions{Device: lab.Device, Batches: []int{s.Train.Batch}, Rounds: measureRounds, Burst: measureBurst,
+		Exact: lab.Options.Exact, Steady: lab.Options.Steady, Optimizer: lab.Options.Optimizer, Now: s.env.Now, Tell: func(string, int, int) {
+			if !gathered { // it is warmed up
+				gathered, late = true, s.gather(ctx, o.Folder, o.Name, o.Measure)
+			}
+		}})
+	if err = errors.Join(late, err); err != nil {
+		return fmt.Errorf("measure a worker: %w", err)
+	}
+	found := measure{Rate: float64(s.Train.Batch) / m.Networks[0].StepSeconds, Memory: app.PeakMemory(s.env.Files)}
+	if lab.Device != torch.CPU {
+		found.Shared = true
+		if found.Memory, _, err = app.DeviceMemory(s.env, lab.Device.String()); err != nil {
+			found.Memory = 0 // unknown
+		}
+	}
+	return writeMeasure(s.env.Files, measurePath(o.Folder, worker), found)
+}
+
+// largest is the network with the most parameters to which sequences lead.
+func (s *workspace) largest() (n *model.Network, err error) {
+	space, err := s.plan.Space()
+	if err != nil {
+		return nil, err
+	}
+	err = space.EachNetwork(func(other *model.Network) error {
+		if n == nil || other.Parameters() > n.Parameters() {
+			n = other
+		}
+		return nil
+	})
+	return n, err
+}

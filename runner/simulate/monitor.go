@@ -1,0 +1,166 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/fleet"
+	"graft/internal/failure"
+	"graft/runner/workers"
+	"graft/simulation/grid"
+)
+
+// monitor follows a simulation while workers run it, and collects its table.
+type monitor struct {
+	*workspace
+	mu          sync.Mutex
+	grid        *grid.Grid
+	state       grid.Progress
+	running     []RunningLeg  // at the last refresh
+	stateAt     time.Time     // of the last refresh
+	startedAt   time.Time     // of this process
+	first       grid.Progress // when this process started
+	legsLeft    int           // at the last count
+	countTook   time.Duration // duration of the last count
+	countedAt   time.Time     // time of the last count
+	ended       int           // sequences in the last collected table
+	collectedAt time.Time     // time of the last collection
+	finished    bool          // nothing is left to run
+}
+
+func newMonitor(s *workspace) (*monitor, error) {
+	g, err := s.grid()
+	if err != nil {
+		return nil, err
+	}
+	return &monitor{workspace: s, grid: g, ended: -1}, nil
+}
+
+// start starts the workers. Local ones are supervised to the end.
+func (x *monitor) start(ctx context.Context, o Options) (*Result, error) {
+	left, err := x.left()
+	if err != nil {
+		return nil, err
+	}
+	if left == 0 {
+		x.env.Log.Info("nothing is left to run", zap.String("cache", x.cache()))
+		return monitored(x.finish())
+	}
+	b, err := x.batch()
+	if err == nil {
+		b, err = x.fitted(ctx, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := fleet.Start(ctx, workers.Tools(x.env), x.Fleet.Engine, b)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if f.Engine() != "local" && !o.Wait {
+		return &Result{Submission: submissionOf(x.folder, f)}, nil
+	}
+	return monitored(x.runWorkers(ctx, f, 0))
+}
+
+// monitored is the result of a simulation that was supervised to its end.
+func monitored(r *Report, err error) (*Result, error) {
+	if r == nil {
+		return nil, err
+	}
+	return &Result{Report: r}, err
+}
+
+// Submission describes workers on other machines; `graft simulate --engine slurm --json` prints it.
+type Submission struct {
+	Folder  string   `json:"folder"`  // of the simulation's run
+	Engine  string   `json:"engine"`  // engine that starts the workers
+	Batch   string   `json:"batch"`   // its name, which Slurm's programs show
+	Jobs    []string `json:"jobs"`    // numbers of the job arrays, the latest last
+	Workers int      `json:"workers"` // number of workers
+}
+
+func submissionOf(folder string, f *fleet.Fleet) *Submission {
+	return &Submission{folder, f.Engine(), f.Batch().Key, f.Handle().Jobs, f.Batch().Workers}
+}
+
+// runWorkers supervises workers until nothing is left to run. It polls them at this interval; zero
+// is 200 ms for local workers and 10 s for others.
+func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Duration) (*Report, error) {
+	closeBars, err := x.showProgress()
+	if err != nil {
+		return nil, err
+	}
+	if every == 0 {
+		every = workers.PollInterval(f.Engine())
+	}
+	err = f.Supervise(ctx, x.left, fleet.SuperviseOptions{Recount: x.recount, Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
+	closeBars()
+	switch {
+	case ctx.Err() != nil && !x.finished:
+		return nil, x.stop(f)
+	case errors.Is(err, fleet.ErrCancelled):
+		_, failed := x.collectTable()
+		return nil, failure.With(failure.Requeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), failed))
+	case err != nil && ctx.Err() == nil:
+		_, failed := x.collectTable()
+		return nil, errors.Join(err, workers.LastLogLine(x.env.Files, f), failed)
+	}
+	return x.finish()
+}
+
+// showProgress shows the progress until end is called.
+func (x *monitor) showProgress() (end func(), err error) {
+	x.startedAt = x.env.Now()
+	if _, err := x.refreshState(); err != nil {
+		return nil, err
+	}
+	x.first = x.state
+	return x.draw(), nil
+}
+
+// await follows workers that a cluster supervises until nothing is left to run.
+func (x *monitor) await(ctx context.Context, every time.Duration) (*Report, error) {
+	if every == 0 {
+		every = collectInterval
+	}
+	closeBars, err := x.showProgress()
+	if err != nil {
+		return nil, err
+	}
+	clock := fleet.NewClock(x.env.Now)
+	for left := 1; left > 0 && err == nil; {
+		if left, err = x.left(); left > 0 && err == nil {
+			err = clock.Wait(ctx, every)
+		}
+	}
+	closeBars()
+	switch {
+	case ctx.Err() != nil:
+		return nil, x.stop(nil)
+	case err != nil:
+		return nil, err
+	}
+	return x.finish()
+}
+
+// grace is the time that workers have to end when nothing is left to run.
+const grace = 10 * time.Second
+
+// stop ends local workers, which save their state; others go on.
+func (x *monitor) stop(f *fleet.Fleet) error {
+	if f == nil || f.Engine() != "local" {
+		return failure.With(failure.Requeue, fmt.Errorf("stopped following the simulation; the workers go on: graft fleet attach %s", x.folder))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err := f.Cancel(ctx)
+	_, failed := x.collectTable()
+	return failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder), err, failed))
+}

@@ -1,0 +1,80 @@
+package simulate
+
+import (
+	"fmt"
+
+	"graft/internal/failure"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
+)
+
+// Report holds progress and outcome of a simulation; `graft simulate --json` prints it.
+type Report struct {
+	Folder   string            `json:"folder"`   // of the run
+	Table    string            `json:"table"`    // its folder
+	Cache    string            `json:"cache"`    // its folder
+	State    grid.Progress     `json:"state"`    // how far it is
+	Failures []grid.Failure    `json:"failures"` // every attempt that failed
+	Damaged  []string          `json:"damaged"`  // files of the cache that were put aside
+	Outcome  *runs.TableReport `json:"outcome"`  // of the table; null where nothing ended
+}
+
+// finish collects the table and reports the outcome, with an error where sequences failed.
+func (x *monitor) finish() (*Report, error) {
+	if _, err := x.collectTable(); err != nil {
+		return nil, err
+	}
+	r, err := x.report()
+	if err != nil {
+		return nil, err
+	}
+	if r.State.Failed == 0 {
+		if err := x.grid.Sweep(); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.err()
+}
+
+func (x *monitor) report() (*Report, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r := &Report{Folder: x.folder, Table: x.table(), Cache: x.cache()}
+	var err error
+	if r.State, err = x.grid.Progress(); err != nil {
+		return nil, err
+	}
+	if r.Failures, err = x.grid.Failures.List(); err != nil {
+		return nil, err
+	}
+	if r.Damaged, err = x.grid.Store.Damaged(); err != nil || r.State.Ended == 0 {
+		return r, err
+	}
+	table, err := tables.Read(x.env.Files, r.Table)
+	if err != nil {
+		return nil, err
+	}
+	r.Outcome = runs.NewTableReport(table)
+	return r, nil
+}
+
+// MissingSequences reports sequences that failed and are left out of the table.
+type MissingSequences struct{ text string }
+
+// Error names the first of them and the remedy.
+func (m *MissingSequences) Error() string { return m.text }
+
+// err is a MissingSequences error where sequences failed.
+func (r *Report) err() error {
+	if r.State.Failed == 0 {
+		return nil
+	}
+	err := &MissingSequences{fmt.Sprintf("%d of %s failed, such as %s: %s; see %s/%s, and try them again with option retry",
+		r.State.Failed, document.Plural(r.State.Sequences, "run"), grid.Segment{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, runs.FailuresFolder)}
+	if r.State.Ended == 0 {
+		return err
+	}
+	return failure.With(failure.Partial, err)
+}

@@ -1,0 +1,176 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/dataset"
+	"graft/fleet"
+	"graft/internal/failure"
+	"graft/report/runs"
+	"graft/results"
+	"graft/runner/app"
+	"graft/runner/workers"
+	"graft/torch"
+)
+
+// Options are the options of Run.
+type Options struct {
+	Set     []string // assignments after the file
+	Folder  string   // run folder; empty takes run.folder, else one named after the file
+	Force   bool     // move an existing folder aside
+	Retry   bool     // retry sequences that failed too often
+	Engine  string   // engine that starts workers; empty takes fleet.engine
+	Workers int      // number of workers; zero takes fleet.workers
+	Wait    bool     // supervise workers on other machines, as Attach does
+}
+
+// Result is the report of a simulation, or its submission where workers run elsewhere.
+type Result struct {
+	Report     *Report     // nil while workers run elsewhere
+	Submission *Submission // nil where workers were supervised to the end
+}
+
+// Run runs the sequences of a scenario that have no outcome yet. A result comes with an error
+// where some sequences failed.
+func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
+	if o.Engine != "" && !slices.Contains(fleet.Engines(), o.Engine) {
+		return nil, failure.Usagef("there is no engine %q that starts workers; there are %s", o.Engine, strings.Join(fleet.Engines(), " and "))
+	}
+	m, err := config.ReadSimulation(env.Files, path, workers.Assigned(o.Set, o.Engine, o.Workers))
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	if m.Fleet.Engine == config.Kubernetes {
+		return nil, failure.Usagef("a cluster starts workers of the engine kubernetes by itself: graft fleet manifest %s | kubectl apply -f -", path)
+	}
+	app.Warn(env.Log, m)
+	s := &workspace{Simulation: m, env: env, folder: app.Folder(o.Folder, m.Run.Folder, path)}
+	if _, err := s.batch(); err != nil {
+		return nil, err
+	}
+	if err := s.prepareFolder(path, o.Force); err != nil {
+		return nil, err
+	}
+	x, err := newMonitor(s)
+	if err != nil {
+		return nil, err
+	}
+	if o.Retry {
+		if err := x.grid.Failures.Clear(); err != nil {
+			return nil, err
+		}
+	}
+	return x.start(ctx, o)
+}
+
+// prepareFolder opens the run folder of the same simulation, or makes one.
+func (s *workspace) prepareFolder(path string, force bool) error {
+	was, err := runs.ReadPlan(s.env.Files, filepath.Join(s.folder, runs.PlanFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	begun := err == nil
+	if begun && s.checkSame() == nil {
+		s.plan = was
+		return nil
+	}
+	if begun && !force {
+		return failure.With(failure.Configuration, s.checkSame())
+	}
+	if err := s.makePlan(); err != nil {
+		return err
+	}
+	run, err := s.create(path, force)
+	if errors.Is(err, results.ErrExists) && s.checkSame() == nil { // it was killed before it had a plan
+		run, err = results.Open(s.env.Files, s.folder)
+	}
+	if err != nil {
+		return err
+	}
+	s.env.Log.Info("the sequences are planned", zap.String("scenario", s.plan.Scenario.Name), zap.String("folder", s.folder))
+	return errors.Join(s.writePlan(run), run.Close())
+}
+
+// writePlan is the last step: a folder without a plan is no simulation yet.
+func (s *workspace) writePlan(run *results.Run) error {
+	text, err := json.MarshalIndent(s.plan, "", "  ")
+	if err != nil {
+		return err
+	}
+	return s.env.WriteText(run.Path(runs.PlanFile), string(text)+"\n")
+}
+
+// checkSame is an error where the simulation in the folder differs from this one.
+func (s *workspace) checkSame() error {
+	was, err := config.ReadSimulation(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), nil)
+	if err == nil && was.Digest() == s.Digest() {
+		return nil
+	}
+	what := config.Changes(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), s.Simulation)
+	return fmt.Errorf("%s has another simulation: %s; restore its configuration, name another folder with option folder, or move it aside with option force", s.folder, what)
+}
+
+// makePlan computes the plan. It loads the images on the CPU for their digest only.
+func (s *workspace) makePlan() error {
+	if err := s.Run.Limit(); err != nil {
+		return err
+	}
+	device, err := torch.ParseDevice(s.Run.Device)
+	if err != nil {
+		return err
+	}
+	code, err := codeVersion(device)
+	if err != nil {
+		return err
+	}
+	return torch.With(func(scope *torch.Scope) error {
+		data, err := dataset.Load(scope, torch.CPU, s.env.Files, s.Data)
+		if err != nil {
+			return err
+		}
+		s.plan, err = s.Plan(s.env.Files, data, code)
+		return failure.With(failure.Configuration, err)
+	})
+}
+
+// create makes the run folder.
+func (s *workspace) create(path string, force bool) (*results.Run, error) {
+	given, err := s.env.Text(path)
+	if err != nil {
+		return nil, err
+	}
+	return s.env.CreateRun(s.folder, results.CreateOptions{Force: force, Config: given, Resolved: s.Resolved()}, results.Manifest{Seed: uint64(s.Run.Seed),
+		Device: s.Run.Device, Profile: s.Time.Profile, ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data, Network: s.plan.Scenario.Network})
+}
+
+// batch describes the workers. A batch that the engine rejects has the exit code Configuration.
+func (s *workspace) batch() (fleet.Batch, error) {
+	self := s.env.Program
+	if s.Fleet.Engine == config.Kubernetes {
+		self = "graft" // the image's
+	}
+	folder, err := filepath.Abs(s.folder)
+	if err != nil {
+		return fleet.Batch{}, err
+	}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return fleet.Batch{}, err
+	}
+	b := fleet.Batch{Key: "graft-" + s.Digest()[:16], Folder: folder, Dir: here, Argv: []string{self, "work", folder}, Workers: workers.Number(s.Fleet, s.Run.Device), Resources: s.Fleet.Resources()}
+	if s.Fleet.Threads > 0 {
+		b.Argv = append(b.Argv, "--threads", strconv.Itoa(s.Fleet.Threads))
+	}
+	return b, failure.With(failure.Configuration, s.Fleet.ValidateFor(b))
+}

@@ -1,0 +1,60 @@
+package simulate_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/runner/app"
+	"graft/runner/simulate"
+	"graft/runner/workers"
+	"graft/runner/worktest"
+)
+
+// scenario has two sequences of one decision, on few images.
+const scenario = `
+[data.synthetic]
+size = 16
+classes = 2
+train = 20
+test = 10
+[train]
+batch = 10
+[time]
+budget = "400ms"
+events = [{at = "200ms", change = "up"}]
+[adapt]
+rows = 10
+[simulate]
+actions = ["deepen:conv1", "none"]
+[fleet]
+engine = "kubernetes"
+image = "graft"
+claim = "shared"
+mount = "/"
+`
+
+// A fault at any write of planning, running and collecting leads to an error or to the same
+// table, and the same calls again to the same table. Workers are processes of the machine
+// otherwise; here one runs in the test.
+func TestSimulationsSurviveFaults(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "late.toml")
+	require.NoError(t, os.WriteFile(file, []byte(scenario), 0o600))
+	ctx := context.Background()
+	run := func(env *app.Env, folder string, _ bool) error {
+		o := simulate.ManifestOptions{Folder: folder, Set: []string{`simulate.cache="` + filepath.Join(folder, "..", "cache") + `"`}}
+		if _, err := simulate.Manifest(env, file, o); err != nil {
+			return err
+		}
+		if err := simulate.Work(ctx, env, folder, workers.Options{Threads: 1}); err != nil {
+			return err
+		}
+		_, err := simulate.Attach(ctx, env, folder, 0)
+		return err
+	}
+	worktest.SurviveFaults(t, run, func(path string) bool { return strings.HasPrefix(path, "table/") && !strings.HasSuffix(path, ".lock") })
+}

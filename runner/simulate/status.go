@@ -1,0 +1,84 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+
+	"graft/fleet"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/workers"
+	"graft/simulation/grid"
+)
+
+// Status describes a simulation and its workers; `graft fleet status --json` prints it.
+type Status struct {
+	Folder string `json:"folder"` // of the simulation's run
+	Cache  string `json:"cache"`  // folder that keeps what was run
+	workers.Status
+	State grid.Progress `json:"state"`          // how far the sequences have come
+	Left  int           `json:"sequences_left"` // neither ended nor failed
+	Legs  []RunningLeg  `json:"legs_running"`   // parts of runs that workers have taken
+	ToGo  float64       `json:"seconds_to_go"`  // with the workers that run; zero where that is not known
+}
+
+// RunningLeg is a leg that a worker holds the lease of.
+type RunningLeg struct {
+	Sequence []string `json:"sequence"` // actions so far
+	Seed     int64    `json:"seed"`     // of the run
+	Owner    string   `json:"owner"`    // worker that holds it
+	Dead     bool     `json:"dead"`     // the owner died on this machine; another worker will take the leg over
+}
+
+// StatusOf reads the status of the simulation in a folder. It changes nothing.
+func StatusOf(ctx context.Context, env *app.Env, folder string) (*Status, error) {
+	s, f, err := openWithWorkers(env, folder)
+	if err != nil {
+		return nil, err
+	}
+	return s.status(ctx, f)
+}
+
+// status reads the progress, and the workers where there are any; f may be nil.
+func (s *workspace) status(ctx context.Context, f *fleet.Fleet) (*Status, error) {
+	r := &Status{Folder: s.folder, Cache: s.cache(), Status: workers.StatusOf(ctx, s.Fleet.Engine, f), Legs: []RunningLeg{}}
+	g, err := s.grid()
+	if err != nil {
+		return nil, err
+	}
+	if r.State, err = g.Progress(); err != nil {
+		return nil, err
+	}
+	r.Left = r.State.Sequences - r.State.Ended - r.State.Failed
+	if r.Legs, err = legsUnderWay(s.env, g, r.Cache); err != nil {
+		return nil, err
+	}
+	running := len(slices.DeleteFunc(slices.Clone(r.Legs), func(l RunningLeg) bool { return l.Dead }))
+	if running > 0 {
+		r.ToGo = r.State.Ahead / float64(running)
+	}
+	return r, nil
+}
+
+// legsUnderWay lists the legs of this simulation that are leased in the cache, which other
+// simulations may share.
+func legsUnderWay(env *app.Env, g *grid.Grid, cache string) ([]RunningLeg, error) {
+	ready, err := g.Ready()
+	if err != nil {
+		return nil, err
+	}
+	holders, err := workers.Holders(env, filepath.Join(cache, runs.LeasesFolder))
+	if err != nil {
+		return nil, err
+	}
+	legs := []RunningLeg{}
+	for _, leg := range ready {
+		if h, ok := holders[g.Key(leg)]; ok {
+			legs = append(legs, RunningLeg{leg.Sequence, leg.Seed, h.Owner, h.Dead})
+		}
+	}
+	slices.SortStableFunc(legs, func(a, b RunningLeg) int { return cmp.Compare(a.Owner, b.Owner) })
+	return legs, nil
+}

@@ -1,0 +1,196 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/dataset"
+	"graft/fleet"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/model"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/train"
+	"graft/runner/workers"
+	"graft/simulation/grid"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// Work runs sequences of the simulation in a folder until none is left. Other workers may run
+// beside it.
+func Work(ctx context.Context, env *app.Env, folder string, o workers.Options) error {
+	w, err := openWorkspace(env, folder)
+	if err != nil {
+		return err
+	}
+	if err := w.Run.Limit(); err != nil {
+		return err
+	}
+	if err := o.UseThreads(w.Run.Threads); err != nil {
+		return err
+	}
+	err = torch.With(func(s *torch.Scope) error {
+		if err := w.limitMemory(o); err != nil {
+			return err
+		}
+		if o.Measure > 0 {
+			return w.measure(ctx, s, o)
+		}
+		lab, err := w.lab(s, o)
+		if err != nil {
+			return err
+		}
+		return w.work(ctx, lab, o)
+	})
+	if errors.Is(err, trainer.ErrStopped) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return failure.With(failure.Requeue, errors.Join(trainer.ErrStopped, err))
+	}
+	return err
+}
+
+// limitMemory limits this worker to its share of its device's memory.
+func (s *workspace) limitMemory(o workers.Options) error {
+	device, err := s.device(o)
+	if err != nil || o.MemoryShare == "" {
+		return err
+	}
+	share, err := strconv.ParseFloat(o.MemoryShare, 64)
+	if err != nil {
+		return failure.Usagef("%s is %q; expected a share of the device's memory", workers.MemoryVariable, o.MemoryShare)
+	}
+	if err := torch.LimitMemory(device, share); err != nil {
+		s.env.Log.Warn("the memory of this worker is not limited", zap.Error(err))
+	}
+	return nil
+}
+
+// device is the device that this worker trains on.
+func (s *workspace) device(o workers.Options) (torch.Device, error) {
+	return torch.ParseDevice(cmp.Or(o.Device, s.Run.Device))
+}
+
+// lab prepares dataset, device and clock for legs. The scope owns the images.
+func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, error) {
+	device, err := s.device(o)
+	if err != nil {
+		return nil, err
+	}
+	data, err := dataset.Load(scope, device, s.env.Files, s.Data)
+	if err != nil {
+		return nil, err
+	}
+	if data.Digest != s.plan.Cause.Data {
+		return nil, failure.With(failure.Configuration, fmt.Errorf("the images of %s differ from those that the simulation began with; restore them, or start another simulation in another folder", data.Name))
+	}
+	if code, err := codeVersion(device); err != nil || code != s.plan.Cause.Code {
+		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf("the simulation began with %s, and this is %s; use that, or start another simulation in another folder", s.plan.Cause.Code, code)))
+	}
+	runtime, err := torch.Describe()
+	if err != nil {
+		return nil, err
+	}
+	profile, err := s.Profile()
+	if err != nil {
+		return nil, err
+	}
+	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now,
+		Clock: func(at time.Duration) trainer.Clock { return trainer.NewWall(s.env.Now, at) }}
+	l.Provenance.Graft, l.Provenance.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
+	l.Options.Adapt.OnError = trainer.StopOnError // a sequence without one of its actions is another sequence
+	if profile != nil {
+		l.Options.Steady, l.Provenance.Profile = true, profile.Name
+		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
+	}
+	if cmp.Or(o.Threads, s.Run.Threads) == 0 {
+		if l.Threads, err = trainer.NewThreadChooser(s.env.Now); err != nil {
+			return nil, err
+		}
+	}
+	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
+		n, err := train.FirstNetwork(s.env.Files, scope, &s.Job, data, device, seed)
+		if err != nil {
+			return nil, nil, err
+		}
+		g, err := train.GivenWeights(&s.Job, n, data)
+		return n, g, err
+	}
+	return l, nil
+}
+
+// codeVersion names the versions that outcomes depend on beside the configuration. All devices of
+// a kind have the same.
+func codeVersion(device torch.Device) (string, error) {
+	runtime, err := torch.Describe()
+	kind, _, _ := strings.Cut(device.String(), ":")
+	switch {
+	case err != nil:
+		return "", err
+	case device != torch.CPU:
+	case torch.ComputesWith() == torch.Native:
+		kind += " " + runtime.Vectors
+	default:
+		kind += " limited to " + string(torch.ComputesWith())
+	}
+	return fmt.Sprintf("legs %d, LibTorch %s, %s", grid.SegmentVersion, runtime.Version, kind), nil
+}
+
+// leaseTaker takes legs by leases in the cache.
+type leaseTaker struct{ *fleet.Leases }
+
+// Take takes a leg. The returned context ends when the lease is lost.
+func (t leaseTaker) Take(ctx context.Context, key string) (context.Context, func(), error) {
+	lease, err := t.Leases.Take(key)
+	if errors.Is(err, fleet.ErrTaken) {
+		return nil, nil, fmt.Errorf("%w: %w", grid.ErrTaken, err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return lease.Keep(ctx), func() { _ = lease.Release() }, nil // a lease that is not released expires
+}
+
+// work runs legs until none is left.
+func (s *workspace) work(ctx context.Context, lab *grid.Executor, o workers.Options) error {
+	g, err := s.grid()
+	if err != nil {
+		return err
+	}
+	clock, log := fleet.NewClock(s.env.Now), s.env.Log
+	leases, err := fleet.OpenLeases(s.env.Files, filepath.Join(s.cache(), runs.LeasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(s.env.Files), Random: s.env.Random,
+		Owner: fmt.Sprintf("worker %s, %s", o.Name, files.Holder())})
+	if err != nil {
+		return fmt.Errorf("%w; name a folder that can be written with simulate.cache", err)
+	}
+	defer func() { _ = leases.Close() }()
+	return g.Work(ctx, grid.Worker{Executor: lab, Leases: leaseTaker{leases},
+		Wait: func(ctx context.Context) { _ = clock.Wait(ctx, idleWait) }, // the next call reports an ended context
+		Tell: func(leg grid.Segment, o *grid.Outcome, err error) { logLeg(log, leg, o, err) }})
+}
+
+// idleWait is the time that a worker waits before it looks for legs again.
+const idleWait = 300 * time.Millisecond
+
+// logLeg logs the begin or the end of a leg.
+func logLeg(log *zap.Logger, leg grid.Segment, o *grid.Outcome, err error) {
+	about := []zap.Field{zap.Strings("sequence", leg.Sequence), zap.Int64("seed", leg.Seed)}
+	switch {
+	case err != nil:
+		log.Error("failed", append(about, zap.Error(err))...)
+	case o == nil:
+		log.Info("runs", about...)
+	case o.Ended:
+		log.Info("ended", append(about, zap.Float64("accuracy", app.Rounded(o.Accuracy)), zap.Int64("steps", o.Steps), zap.Float64("seconds", app.Rounded(o.Seconds)))...)
+	default:
+		log.Info("reached a decision", append(about, zap.Int64("steps", o.Steps), zap.Float64("seconds", app.Rounded(o.Seconds)))...)
+	}
+}

@@ -1,0 +1,83 @@
+// Package surgery changes the architecture of a network file without changing its function.
+package surgery
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/net2net"
+	"graft/torch/weights"
+)
+
+// Options are the options of Run.
+type Options struct {
+	Model     string   // network file or network of the zoo; needed
+	Classes   int      // zero is the network's own number
+	Input     string   // shape of an example; empty is the network's own
+	Weights   string   // file of weights; empty draws random ones
+	Actions   []string // as net2net.ParseAction reads them
+	Replay    string   // record to replay before the actions; empty for none
+	Keep      int      // changes of the replayed record to keep; negative does not shrink
+	BatchFile string   // file of inputs; empty draws random ones
+	Rows      int      // examples in a random batch
+
+	// Options of net2net. Run sets their batch and seed.
+	net2net.Options
+	RandomSeed uint64 // seed of weights and inputs
+	Device     string // cpu or cuda:N
+	Exact      bool   // float64 in place of float32
+
+	Verify    bool    // fail where the function changes
+	Tolerance float64 // relative change that is allowed; zero takes a default for each mode
+
+	Out       string // file for the weights; empty writes none
+	ModelOut  string // file for the network; empty writes none
+	RecordOut string // file for the record; empty writes none
+}
+
+func (o *Options) validate() error {
+	switch {
+	case o.Model == "":
+		return failure.Usagef("option model is missing; 'graft model list' lists the zoo")
+	case len(o.Actions) == 0 && o.Replay == "":
+		return failure.Usagef("option action is missing; give one such as deepen:0")
+	case o.Keep >= 0 && o.Replay == "":
+		return failure.Usagef("option shrink undoes changes of a record; give it with option replay")
+	case o.Keep < -1 || o.Rows < 2 || o.Noise < 0 || o.Tolerance < 0:
+		return failure.Usagef("option shrink is at least 0, option rows at least 2, option noise and option tolerance are not negative")
+	case !slices.Contains(net2net.Forms(), o.Form):
+		return failure.Usagef("option form is %q; choose one of %v", o.Form, net2net.Forms()[1:])
+	case o.Compat != net2net.Off && o.Compat != net2net.Original && o.Compat != net2net.WithoutNorm:
+		return failure.Usagef("option compat is %q; expected original or original-without-norm", o.Compat)
+	}
+	if o.Out != "" {
+		if _, err := weights.FormatOf(o.Out); err != nil {
+			return failure.With(failure.Usage, err)
+		}
+	}
+	return nil
+}
+
+// plan reads the actions and the record.
+func (o *Options) plan(fsys files.FS) ([]net2net.Action, []*net2net.Change, error) {
+	var actions []net2net.Action
+	var faults []error
+	for _, text := range o.Actions {
+		a, err := net2net.ParseAction(text)
+		actions, faults = append(actions, a), append(faults, err)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, nil, failure.With(failure.Usage, err)
+	}
+	if o.Replay == "" {
+		return actions, nil, nil
+	}
+	record, err := net2net.ReadRecord(fsys, o.Replay)
+	if err != nil && !errors.As(err, new(*fs.PathError)) { // the file was read and is no record
+		err = failure.With(failure.Damaged, err)
+	}
+	return actions, record, err
+}

@@ -1,0 +1,151 @@
+package sweep
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/fleet"
+	"graft/internal/failure"
+	"graft/report/document"
+	"graft/runner/app"
+	"graft/runner/workers"
+)
+
+// batch describes the workers; the zero batch is that of a library without a program, whose trials
+// run in this process. A batch that the engine rejects has the exit code Configuration.
+func (s *sweep) batch() (fleet.Batch, error) {
+	if s.env.Program == "" {
+		return fleet.Batch{}, nil
+	}
+	folder, err := filepath.Abs(s.folder)
+	if err != nil {
+		return fleet.Batch{}, err
+	}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return fleet.Batch{}, err
+	}
+	key := sha256.Sum256([]byte(folder + s.Digest()))
+	// The folder stays as it was named: it is a part of the configuration of some trials.
+	b := fleet.Batch{Key: fmt.Sprintf("graft-%x", key[:8]), Folder: folder, Dir: here, Argv: []string{s.env.Program, "work", s.folder}, Workers: s.workers(), Resources: s.Fleet.Resources()}
+	if s.Fleet.Threads > 0 {
+		b.Argv = append(b.Argv, "--threads", strconv.Itoa(s.Fleet.Threads))
+	}
+	return b, failure.With(failure.Configuration, s.Fleet.ValidateFor(b))
+}
+
+// workers is the number of workers that run at once, no more than trials. On a wall clock it is one:
+// trials beside each other would take each other's time.
+func (s *sweep) workers() int {
+	n := workers.Number(s.Fleet, s.Run.Device)
+	if s.Time.Clock == config.WallClock && s.Fleet.Workers == 0 {
+		n = 1
+	}
+	return max(1, min(n, len(s.plan.Trials())))
+}
+
+// runTrials runs workers until no trial is left.
+func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
+	left, err := s.left()
+	if err != nil || left == 0 {
+		return err
+	}
+	if len(b.Argv) == 0 {
+		err := s.work(ctx, workers.Options{})
+		if ctx.Err() != nil {
+			return s.stopped(err)
+		}
+		return err
+	}
+	if s.Time.Clock == config.WallClock && b.Workers > 1 {
+		s.env.Log.Warn("trials on a wall clock run beside each other and take each other's time; one worker runs them one by one", zap.Int("workers", b.Workers))
+	}
+	f, err := fleet.Start(ctx, workers.Tools(s.env), s.Fleet.Engine, b)
+	if err != nil {
+		return err
+	}
+	return s.supervise(ctx, f, 0)
+}
+
+// supervise supervises workers until no trial is left, polling them at an interval; zero is the
+// engine's.
+func (s *sweep) supervise(ctx context.Context, f *fleet.Fleet, every time.Duration) error {
+	closeBars := s.showProgress()
+	err := f.Supervise(ctx, s.left, fleet.SuperviseOptions{Recount: s.left, Note: func(text string) { s.env.Log.Warn(text) }, Every: cmp.Or(every, workers.PollInterval(f.Engine())), Grace: grace})
+	closeBars()
+	switch {
+	case ctx.Err() != nil:
+		return errors.Join(s.stopped(s.cancel(f)), f.Close())
+	case errors.Is(err, fleet.ErrCancelled):
+		err = s.stopped(err)
+	case err != nil:
+		err = errors.Join(err, workers.LastLogLine(s.env.Files, f))
+	}
+	return errors.Join(err, f.Close())
+}
+
+// grace is the time that workers have to end when no trial is left.
+const grace = 10 * time.Second
+
+// stopped is the error of a sweep that was stopped.
+func (s *sweep) stopped(err error) error {
+	return failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was done is kept in %s; go on with option resume", s.folder), err))
+}
+
+// cancel ends local workers, which save their trials; others go on.
+func (s *sweep) cancel(f *fleet.Fleet) error {
+	if f.Engine() != "local" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return f.Cancel(ctx)
+}
+
+// left counts the trials that are left to run.
+func (s *sweep) left() (int, error) {
+	all, err := s.look()
+	n := 0
+	for _, t := range all {
+		if t.state == ready || t.state == waiting {
+			n++
+		}
+	}
+	return n, err
+}
+
+// showProgress shows how many trials have ended: a bar on a terminal, elsewhere a log line every
+// ten seconds.
+func (s *sweep) showProgress() (end func()) {
+	trials := s.plan.Trials()
+	twin := *s // which another goroutine reads
+	twin.seen = map[string]state{}
+	done := func() (int64, int64) {
+		left, err := twin.left()
+		if err != nil {
+			left = len(trials)
+		}
+		return int64(len(trials) - left), int64(len(trials))
+	}
+	if s.env.Show != nil {
+		return s.env.Show(app.Progress{Done: done, Text: func() string { return document.Plural(len(s.plan.Cases), "case") }, Details: func(int) string { return "" }})
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	clock := fleet.NewClock(s.env.Now)
+	go func() {
+		for clock.Wait(ctx, app.ProgressInterval) == nil {
+			n, of := done()
+			s.env.Log.Info("trials", zap.Int64("ended", n), zap.Int64("of", of))
+		}
+	}()
+	return cancel
+}

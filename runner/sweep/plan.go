@@ -1,0 +1,102 @@
+package sweep
+
+import (
+	"fmt"
+	"strings"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/train"
+	"graft/runner/workers"
+)
+
+// AsGiven names the case of a sweep without keys and cases: the job as its file has it.
+const AsGiven = "as given"
+
+// casesOf lists the cases that options name: the product of the file's and of the sweeps.
+func casesOf(env *app.Env, o Options) ([]config.Case, error) {
+	if o.Seeds < 0 {
+		return nil, failure.Usagef("option seeds is %d; it is at least 1", o.Seeds)
+	}
+	grid, err := config.GridCases(o.Sweep)
+	if err != nil {
+		return nil, failure.With(failure.Usage, err)
+	}
+	if o.Cases == "" {
+		if len(o.Sweep) == 0 {
+			grid[0].Name = AsGiven
+		}
+		return grid, nil
+	}
+	named, err := config.ReadCases(env.Files, o.Cases)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	if len(o.Sweep) == 0 {
+		return named, nil
+	}
+	if len(named)*len(grid) > mostTrials {
+		return nil, failure.Usagef("%d cases and %d combinations of option sweep are too many; there are at most %d trials", len(named), len(grid), mostTrials)
+	}
+	var cases []config.Case
+	for _, c := range named {
+		for _, g := range grid {
+			cases = append(cases, config.Case{Name: c.Name + " " + g.Name, Set: append(append([]string{}, c.Set...), g.Set...)})
+		}
+	}
+	return cases, nil
+}
+
+// planCases checks all cases, and plans their trials.
+func (s *sweep) planCases(path string, o Options, cases []config.Case) error {
+	var faults []error
+	for _, c := range cases {
+		if _, err := s.add(path, o, c, s.seeds(max(1, o.Seeds), 0)); err != nil {
+			faults = append(faults, c.Located(err))
+		}
+	}
+	return runs.AsConfigFault(config.JoinCases(faults))
+}
+
+// seeds are so many seeds from run.seed on, after others.
+func (s *sweep) seeds(n, after int) (list []int64) {
+	for k := range n {
+		list = append(list, s.Run.Seed+int64(after+k))
+	}
+	return list
+}
+
+// add checks a case, and adds it to the plan.
+func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs.SweepCase, error) {
+	job, err := config.ReadSweep(s.env.Files, path, append(workers.Assigned(o.Set, o.Engine, o.Workers), c.Set...))
+	if err != nil {
+		return nil, err
+	}
+	for _, set := range c.Set {
+		if key, _, _ := strings.Cut(set, "="); strings.TrimSpace(key) == "run.seed" {
+			return nil, failure.Usagef("run.seed is that of each trial; give option seeds in its place")
+		}
+	}
+	job.Run.Folder, job.Run.Listen, job.Run.Seed = "", "", s.Run.Seed // each trial has its own folder
+	if job.WeightsBySeed() {
+		if err := s.checkWeights(&job.Job, seeds); err != nil {
+			return nil, err
+		}
+	}
+	added := &runs.SweepCase{Shared: job.SharedBySeeds(), Name: c.Name, Set: append([]string{}, c.Set...), Key: c.Key(func(key string) bool { return s.jobs[key] != nil }), Digest: job.Job.Digest(), Seeds: seeds}
+	s.plan.Cases = append(s.plan.Cases, added)
+	s.jobs[added.Key] = &job.Job
+	return added, nil
+}
+
+// checkWeights checks the file of weights of each seed.
+func (s *sweep) checkWeights(job *config.Job, seeds []int64) error {
+	for _, seed := range seeds {
+		if err := train.CheckWeights(s.env, job, seed); err != nil {
+			return failure.With(failure.Configuration, fmt.Errorf("seed %d: %w", seed, err))
+		}
+	}
+	return nil
+}

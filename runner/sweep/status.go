@@ -1,0 +1,72 @@
+package sweep
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"graft/fleet"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/workers"
+)
+
+// Status describes trials and their workers; `graft fleet status --json` prints it.
+type Status struct {
+	Folder string `json:"folder"` // of the run
+	workers.Status
+	Trials  int                `json:"trials"`      // in all
+	Ended   int                `json:"ended"`       // with an outcome
+	Failed  []runs.FailedTrial `json:"failed"`      // which option resume tries again
+	Left    int                `json:"trials_left"` // neither ended nor failed
+	Running []RunningTrial     `json:"running"`     // that workers have taken
+}
+
+// RunningTrial is a trial that a worker holds the lease of.
+type RunningTrial struct {
+	Case  string `json:"case"`  // its name
+	Seed  int64  `json:"seed"`  // of the trial
+	Owner string `json:"owner"` // worker that holds it
+	Dead  bool   `json:"dead"`  // the owner died on this machine; another worker will take the trial over
+}
+
+// StatusOf reads the status of the trials in a folder. It changes nothing.
+func StatusOf(ctx context.Context, env *app.Env, folder string) (*Status, error) {
+	s, f, err := openWithWorkers(env, folder)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.look()
+	if err != nil {
+		return nil, err
+	}
+	holders, err := workers.Holders(env, s.at(runs.LeasesFolder))
+	if err != nil {
+		return nil, err
+	}
+	r := &Status{Folder: s.folder, Status: workers.StatusOf(ctx, s.Fleet.Engine, f), Trials: len(all), Failed: []runs.FailedTrial{}, Running: []RunningTrial{}}
+	for _, t := range all {
+		h, held := holders[t.Key()]
+		switch {
+		case t.state == ended:
+			r.Ended++
+		case t.state == failed:
+			r.Failed = append(r.Failed, runs.FailedTrial{Case: t.Case.Name, Seed: t.Seed, Why: t.why})
+		case held:
+			r.Running = append(r.Running, RunningTrial{t.Case.Name, t.Seed, h.Owner, h.Dead})
+		}
+	}
+	r.Left = r.Trials - r.Ended - len(r.Failed)
+	slices.SortStableFunc(r.Running, func(a, b RunningTrial) int { return cmp.Compare(a.Owner, b.Owner) })
+	return r, nil
+}
+
+// openWithWorkers opens trials and their batch; nil where there is none.
+func openWithWorkers(env *app.Env, folder string) (*sweep, *fleet.Fleet, error) {
+	f, folder, err := workers.Enter(env, folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := openFolder(env, folder)
+	return s, f, err
+}

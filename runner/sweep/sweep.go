@@ -1,0 +1,222 @@
+// Package sweep runs a job several times, as trials: for several seeds, for the cases of a sweep
+// and for the arms of a comparison. Workers run the trials; a run folder keeps them all.
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/results"
+	"graft/runner/app"
+	"graft/runner/workers"
+)
+
+// Options are the options of Run that the configuration file does not contain.
+type Options struct {
+	Set     []string // assignments after the file, for all cases
+	Folder  string   // run folder; empty takes run.folder, else one named after the file
+	Resume  bool     // go on with the sweep in the folder, and retry failed trials, or begin one where there is none; false begins one
+	Force   bool     // move an existing folder aside; false makes it an error
+	Seeds   int      // trials of each case, with run.seed and the seeds after it; zero means 1
+	Sweep   []string // keys and values, such as optimizer.lr=0.1,0.01; all combinations run
+	Cases   string   // path of a TOML file of named cases; empty means none
+	Engine  string   // engine that starts workers; empty takes fleet.engine
+	Workers int      // number of workers; zero takes fleet.workers
+}
+
+// Result holds the outcome of a sweep; `graft train --seeds 5 --json` prints it.
+type Result struct {
+	Folder  string             `json:"folder"`  // of the run
+	Outcome *runs.SweepOutcome `json:"outcome"` // of all trials
+}
+
+// Run runs the trials of a configuration file. A result comes with an error of the code
+// failure.Partial where some trials failed. Where ctx ends, what was done is kept, and the error
+// has the code failure.Requeue.
+func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
+	s, err := open(env, path, o)
+	if err != nil {
+		return nil, err
+	}
+	cases, err := casesOf(env, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.planCases(path, o, cases); err != nil {
+		return nil, err
+	}
+	return s.run(ctx, path, o)
+}
+
+// sweep is a sweep and its run folder.
+type sweep struct {
+	*config.Sweep
+	env    *app.Env
+	folder string
+	plan   *runs.SweepPlan
+	jobs   map[string]*config.Job // of each case, by its key; nil for a worker
+	seen   map[string]state       // of trials that have ended or failed
+}
+
+func open(env *app.Env, path string, o Options) (*sweep, error) {
+	c, err := config.ReadSweep(env.Files, path, workers.Assigned(o.Set, o.Engine, o.Workers))
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	if c.Fleet.Engine == config.Kubernetes {
+		return nil, failure.Usagef("trials run on the engines local and slurm; leave fleet.engine out, or set one of them")
+	}
+	return &sweep{Sweep: c, env: env, folder: app.Folder(o.Folder, c.Run.Folder, path), plan: &runs.SweepPlan{}, jobs: map[string]*config.Job{}, seen: map[string]state{}}, nil
+}
+
+func (s *sweep) at(names ...string) string {
+	return filepath.Join(append([]string{s.folder}, names...)...)
+}
+
+// run makes or opens the run folder, runs the trials and collects the outcome.
+func (s *sweep) run(ctx context.Context, path string, o Options) (*Result, error) {
+	if trials := len(s.plan.Trials()); trials > mostTrials {
+		return nil, failure.With(failure.Configuration, fmt.Errorf("there are %d trials of %s; there are at most %d: take fewer seeds or values", trials, document.Plural(len(s.plan.Cases), "case"), mostTrials))
+	}
+	b, err := s.batch()
+	if err != nil {
+		return nil, err
+	}
+	s.warn()
+	if err := s.prepareFolder(path, o); err != nil {
+		return nil, err
+	}
+	if err := s.runTrials(ctx, b); err != nil {
+		return nil, err
+	}
+	return s.finish()
+}
+
+// warn logs what the cases probably do not mean.
+func (s *sweep) warn() {
+	var jobs []*config.Job
+	for _, c := range s.plan.Cases {
+		jobs = append(jobs, s.jobs[c.Key])
+	}
+	for _, text := range config.SweepWarnings(jobs) {
+		s.env.Log.Warn(text)
+	}
+}
+
+// mostTrials bounds the trials of a sweep.
+const mostTrials = 2000
+
+// prepareFolder makes the run folder, or opens that of the same sweep.
+func (s *sweep) prepareFolder(path string, o Options) error {
+	run, err := s.openRun(path, o)
+	if err != nil {
+		return err
+	}
+	for _, c := range s.plan.Cases {
+		if err := s.env.Files.MkdirAll(run.Path(runs.CasesFolder)); err != nil {
+			return errors.Join(err, run.Close())
+		}
+		if err := s.env.WriteText(s.caseFile(c), s.jobs[c.Key].Resolved()); err != nil {
+			return errors.Join(err, run.Close())
+		}
+	}
+	text, err := s.planText()
+	if err == nil { // the last step: a folder without a plan is no sweep yet
+		err = s.env.WriteText(run.Path(runs.SweepFile), text)
+	}
+	s.env.Log.Info("the trials are planned", zap.Int("cases", len(s.plan.Cases)), zap.Int("trials", len(s.plan.Trials())), zap.String("folder", s.folder))
+	return errors.Join(err, run.Close())
+}
+
+func (s *sweep) openRun(path string, o Options) (*results.Run, error) {
+	resumes := o.Resume
+	if path != "" || len(o.Set) > 0 { // else there is only the folder to go by
+		resumes = s.env.Resumes(resumes, s.folder)
+	}
+	if resumes {
+		run, err := results.Open(s.env.Files, s.folder)
+		if err != nil {
+			return nil, err
+		}
+		err = runs.MayResume(s.env.Files, s.folder, runs.SweepKind)
+		if err == nil {
+			err = s.checkSame(run)
+		}
+		if err == nil {
+			err = s.retry()
+		}
+		if err != nil {
+			return nil, errors.Join(err, run.Close())
+		}
+		return run, nil
+	}
+	given, err := s.env.Text(path)
+	if err != nil {
+		return nil, err
+	}
+	return s.env.CreateRun(s.folder, results.CreateOptions{Force: o.Force, Config: given, Resolved: s.Resolved()}, results.Manifest{Seed: uint64(s.Run.Seed),
+		Device: s.Run.Device, Profile: s.Time.Profile, ConfigSHA256: s.Digest(), Network: s.NetworkName()})
+}
+
+func (s *sweep) planText() (string, error) {
+	text, err := json.MarshalIndent(s.plan, "", "  ")
+	return string(text) + "\n", err
+}
+
+// checkSame is an error where the sweep in the folder differs from this one. A folder without a
+// plan was killed before it had one.
+func (s *sweep) checkSame(run *results.Run) error {
+	was, err := runs.ReadSweepPlan(s.env.Files, s.folder)
+	if errors.Is(err, fs.ErrNotExist) && run.Manifest().ConfigSHA256 == s.Digest() {
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder was begun with another configuration; name another folder with option folder", s.folder))
+	}
+	if err != nil {
+		return err
+	}
+	now, err := s.planText()
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(was, "", "  ")
+	if err != nil || string(text)+"\n" == now {
+		return err
+	}
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder has another sweep: %s; restore its configuration and options, or name another folder with option folder", s.folder, s.difference(was)))
+}
+
+// difference says what differs from the plan in the folder.
+func (s *sweep) difference(was *runs.SweepPlan) string {
+	names := func(p *runs.SweepPlan) string {
+		var list []string
+		for _, c := range p.Reported() {
+			list = append(list, fmt.Sprintf("%s (%s)", c.Name, document.SeedsText(c.Seeds)))
+		}
+		return strings.Join(list, ", ")
+	}
+	if before, now := names(was), names(s.plan); before != now {
+		return fmt.Sprintf("cases were %s and are %s", before, now)
+	}
+	for k, c := range was.Cases {
+		if k < len(s.plan.Cases) && c.Digest != s.plan.Cases[k].Digest {
+			return fmt.Sprintf("case %s: %s", c.Name, config.Changes(s.env.Files, s.caseFile(c), s.jobs[s.plan.Cases[k].Key]))
+		}
+	}
+	return "the sequences of the arm best fixed have changed"
+}
+
+// caseFile is the job file of a case.
+func (s *sweep) caseFile(c *runs.SweepCase) string { return s.at(runs.CasesFolder, c.Key+".toml") }

@@ -1,0 +1,184 @@
+package sweep_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/sweep"
+	"graft/runner/train"
+	"graft/runner/worktest"
+)
+
+// smallest are the options of trials of a few steps on the virtual clock, with an up.
+func smallest(folder string) sweep.Options {
+	return sweep.Options{Folder: folder, Set: []string{"time.budget=100ms", `time.events=[{at = "50ms", change = "up"}]`, "data.synthetic.size=16", "data.synthetic.train=20",
+		"data.synthetic.test=10", "data.synthetic.classes=3", "train.batch=20", "adapt.rows=10", "run.threads=1", `adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`}}
+}
+
+// resumed is whether a folder has a run to go on with.
+func resumed(folder string, again bool) bool {
+	_, err := os.Stat(filepath.Join(folder, runs.ManifestFile))
+	return again && err == nil
+}
+
+// A fault at any write ends a sweep with an error or changes nothing, and a second run ends in
+// the same bytes.
+func TestSweepsSurviveFaults(t *testing.T) {
+	worktest.SurviveFaults(t, func(env *app.Env, folder string, again bool) error {
+		o := smallest(folder)
+		o.Resume, o.Seeds = resumed(folder, again), 1
+		_, err := sweep.Run(context.Background(), env, "", o)
+		return err
+	}, func(path string) bool {
+		name := filepath.Base(path)
+		return path == runs.OutcomeFile || name == runs.SweepFile || path == filepath.Join(runs.CasesFolder, "as-given.toml") || strings.HasPrefix(path, runs.TrialsFolder) && name == "epochs.csv"
+	})
+}
+
+// stopsAfter is an environment whose context ends with the first trial.
+func stopsAfter(stop context.CancelFunc) *app.Env {
+	env := worktest.Env(files.OS{})
+	env.Log = zap.New(zapcore.NewNopCore()).WithOptions(zap.WrapCore(func(zapcore.Core) zapcore.Core {
+		return zapcore.NewCore(zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "msg"}), zapcore.AddSync(stopper{stop}), zapcore.InfoLevel)
+	}))
+	return env
+}
+
+type stopper struct{ stop context.CancelFunc }
+
+// Write stops at the end of a trial.
+func (s stopper) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), "trial ended") {
+		s.stop()
+	}
+	return len(line), nil
+}
+
+// A comparison that is stopped goes on to the bytes of one that was not.
+func TestComparisonsResume(t *testing.T) {
+	compared := func(ctx context.Context, env *app.Env, folder string, resume bool) (*sweep.Result, error) {
+		o := sweep.CompareOptions{Options: smallest(folder), SelectionSeeds: 1}
+		o.Seeds, o.Resume = 3, resume
+		o.Set = append(o.Set, `compare.actions=["deepen:conv1", "none"]`)
+		return sweep.Compare(ctx, env, "", o)
+	}
+	whole, stopped := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	r, err := compared(t.Context(), worktest.Env(files.OS{}), whole, false)
+	require.NoError(t, err)
+	require.Equal(t, []string{sweep.Configured, "never", "final from scratch", "random", "best fixed"}, names(r.Outcome))
+	require.Equal(t, []int64{4}, r.Outcome.Comparison.SelectionSeeds)
+	require.Len(t, r.Outcome.Comparison.Candidates, 2)
+	for _, c := range r.Outcome.Cases {
+		require.Len(t, c.Trials, 3, c.Name)
+	}
+	configured, final := r.Outcome.Case(sweep.Configured).Trials[0], r.Outcome.Case("final from scratch").Trials[0]
+	require.Equal(t, configured.Values["parameters"], final.Values["parameters"])
+	require.NotEqual(t, configured.Digest, final.Digest)
+
+	ctx, stop := context.WithCancel(t.Context())
+	_, err = compared(ctx, stopsAfter(stop), stopped, false)
+	require.Equal(t, failure.Requeue, failure.CodeOf(context.Background(), err))
+	run, err := runs.Open(files.OS{}, stopped)
+	require.NoError(t, err)
+	require.False(t, run.Ended)
+	n, _ := run.Quantity("ended")
+	require.Equal(t, 1.0, n)
+	_, err = compared(t.Context(), worktest.Env(files.OS{}), stopped, true)
+	require.NoError(t, err)
+	require.Equal(t, read(t, whole, runs.OutcomeFile), read(t, stopped, runs.OutcomeFile))
+}
+
+// A sweep and a job do not go on in each other's folders, and leave them as they are.
+func TestFoldersOfOtherKinds(t *testing.T) {
+	env, folder := worktest.Env(files.OS{}), filepath.Join(t.TempDir(), "run")
+	_, err := train.Run(t.Context(), env, "", train.Options{Set: smallest(folder).Set, Folder: folder})
+	require.NoError(t, err)
+	before := read(t, folder, runs.OutcomeFile)
+	o := smallest(folder)
+	o.Resume = true
+	_, err = sweep.Run(t.Context(), env, "", o)
+	require.ErrorContains(t, err, "the folder holds a job, expected a sweep")
+	require.Equal(t, before, read(t, folder, runs.OutcomeFile))
+
+	swept := filepath.Join(t.TempDir(), "run")
+	_, err = sweep.Run(t.Context(), env, "", smallest(swept))
+	require.NoError(t, err)
+	_, err = train.Run(t.Context(), env, "", train.Options{Set: smallest(folder).Set, Folder: swept, Resume: true})
+	require.ErrorContains(t, err, "the folder holds a sweep, expected a job")
+}
+
+func names(o *runs.SweepOutcome) (list []string) {
+	for _, c := range o.Cases {
+		list = append(list, c.Name)
+	}
+	return list
+}
+
+func read(t *testing.T, path ...string) string {
+	text, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// A policy that changes nothing ends with the network that it began with, whose trials count for
+// the arm that trains it from scratch.
+func TestTheSameNetworkIsNotTrainedAgain(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	o := sweep.CompareOptions{Options: smallest(folder), Arms: []string{"final from scratch"}}
+	o.Seeds, o.Set = 2, append(o.Set, `adapt.actions=["none"]`)
+	r, err := sweep.Compare(t.Context(), worktest.Env(files.OS{}), "", o)
+	require.NoError(t, err)
+	for k, trial := range r.Outcome.Case("final from scratch").Trials {
+		require.Equal(t, "never", trial.Same)
+		require.Equal(t, r.Outcome.Case("never").Trials[k].Digest, trial.Digest)
+	}
+	require.NoDirExists(t, filepath.Join(folder, runs.TrialsFolder, "final-from-scratch"))
+	require.Nil(t, r.Outcome.Case("final from scratch").Measures[0].Low, "two seeds are too few for an interval")
+}
+
+// A trial that fails is reported, and the others are kept; going on tries it again.
+func TestAFailedTrialLosesNoOther(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	o := smallest(folder)
+	o.Sweep = []string{`network.weights="", "none.safetensors"`}
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	for _, resume := range []bool{false, true} {
+		o.Resume = resume
+		r, err := sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
+		require.Equal(t, failure.Partial, failure.CodeOf(context.Background(), err), "%v", err)
+		require.ErrorContains(t, err, "1 of 2 trials failed")
+		require.Len(t, r.Outcome.Cases, 1)
+		require.Contains(t, r.Outcome.Failed[0].Why, "none.safetensors")
+	}
+}
+
+// All cases are checked before anything is written, and each fault names its case.
+func TestFaultsNameTheirCase(t *testing.T) {
+	cases := filepath.Join(t.TempDir(), "cases.toml")
+	require.NoError(t, os.WriteFile(cases, []byte("[small]\n\"optimizer.lr\" = 0.1\n[wrong]\noptimizer.lr = -1.0\n[seeded]\nrun.seed = 3\n"), 0o600))
+	folder := filepath.Join(t.TempDir(), "run")
+	o := smallest(folder)
+	o.Cases = cases
+	_, err := sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
+	require.ErrorContains(t, err, "case wrong: ")
+	require.ErrorContains(t, err, "case seeded: run.seed is that of each trial")
+	require.NotContains(t, err.Error(), "case small")
+	require.NoDirExists(t, folder)
+	o.Cases, o.Seeds = "", 2001
+	_, err = sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
+	require.ErrorContains(t, err, "there are at most 2000")
+	_, err = sweep.Compare(t.Context(), worktest.Env(files.OS{}), "", sweep.CompareOptions{})
+	require.ErrorContains(t, err, "the job never adapts")
+	require.Equal(t, failure.Configuration, failure.CodeOf(context.Background(), err))
+}

@@ -1,0 +1,233 @@
+package sweep
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"graft/config"
+	"graft/internal/files"
+	"graft/internal/stat"
+	"graft/report/runs"
+	"graft/runner/app"
+)
+
+// state is the state of a trial.
+type state int
+
+const (
+	waiting state = iota // for other trials
+	ready                // can run, or runs
+	ended                // has an outcome
+	failed
+)
+
+// trial is a trial and its state.
+type trial struct {
+	runs.SweepTrial
+	state state
+	set   []string // assignments beside those of its case, for a trial that is ready
+	same  string   // case whose trial of this seed is the same job; empty for none
+	why   string   // it failed
+}
+
+// failureReport is the file of a trial that failed.
+type failureReport struct {
+	Why string `json:"why"`
+}
+
+func (s *sweep) failurePath(t runs.SweepTrial) string {
+	return s.at(runs.FailuresFolder, t.Key()+".json")
+}
+
+// fail records the failure of a trial.
+func (s *sweep) fail(t runs.SweepTrial, why error) error {
+	text, err := json.Marshal(failureReport{why.Error()})
+	if err == nil {
+		err = s.env.Files.MkdirAll(s.at(runs.FailuresFolder))
+	}
+	if err != nil {
+		return err
+	}
+	return s.env.WriteText(s.failurePath(t), string(text)+"\n")
+}
+
+// retry forgets failures, and an outcome that has some.
+func (s *sweep) retry() error {
+	entries, err := files.Entries(s.env.Files, s.at(runs.FailuresFolder))
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	err = s.remove(s.at(runs.OutcomeFile))
+	for _, entry := range entries {
+		err = errors.Join(err, s.remove(s.at(runs.FailuresFolder, entry.Name())))
+	}
+	return err
+}
+
+func (s *sweep) remove(path string) error {
+	if err := s.env.Files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// look returns all trials and their states.
+func (s *sweep) look() ([]trial, error) {
+	var all []trial
+	for _, t := range s.plan.Trials() {
+		one, err := s.lookAt(t)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// lookAt returns a trial and its state.
+func (s *sweep) lookAt(t runs.SweepTrial) (trial, error) {
+	one := trial{SweepTrial: t, state: s.seen[t.Key()]}
+	if one.state == ended {
+		return one, nil
+	}
+	if _, err := s.env.Files.Stat(s.at(t.Folder(), runs.OutcomeFile)); err == nil {
+		one.state, s.seen[t.Key()] = ended, ended
+		return one, nil
+	}
+	text, err := files.ReadAll(s.env.Files, s.failurePath(t), largestFailure)
+	if err == nil {
+		var report failureReport
+		err := json.Unmarshal(text, &report)
+		one.state, one.why = failed, report.Why
+		return one, err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return one, err
+	}
+	one.state = ready
+	switch {
+	case t.Case.Final != "":
+		err = s.followFinal(&one)
+	case t.Case.Best:
+		err = s.followBest(&one)
+	default:
+		err = nil
+	}
+	return one, err
+}
+
+// largestFailure limits the size of a failure's file, in bytes.
+const largestFailure = 16 << 20
+
+// followFinal lets a trial begin with the network with which another has ended.
+func (s *sweep) followFinal(t *trial) error {
+	parent, err := s.lookAt(runs.SweepTrial{Case: s.plan.Case(t.Case.Final), Seed: t.Seed})
+	if err != nil {
+		return err
+	}
+	if parent.state != ended {
+		t.after(parent)
+		return nil
+	}
+	network := s.at(parent.Folder(), app.NetworkFile)
+	t.set = []string{"network.name=", "network.file=" + network}
+	if s.needsConstants() { // of the grown network
+		t.set = append(t.set, "network.fresh=true", "network.weights="+s.at(parent.Folder(), app.WeightsFile))
+	}
+	twin := s.freshTwin()
+	if twin == nil {
+		return nil
+	}
+	other, err := s.lookAt(runs.SweepTrial{Case: twin, Seed: t.Seed})
+	if err != nil || other.state == failed {
+		return err
+	}
+	if other.state != ended { // it never adapts, so that it ends with the network that all begin with
+		t.state = waiting
+		return nil
+	}
+	same, err := s.sameFile(network, s.at(other.Folder(), app.NetworkFile))
+	if same {
+		t.same, t.state = twin.Name, ended
+	}
+	return err
+}
+
+// freshTwin is the case that trains the first network with fresh weights and never adapts; nil
+// where there is none.
+func (s *sweep) freshTwin() *runs.SweepCase {
+	if c := s.plan.Case(config.ArmScratch); c != nil || s.InitialWeights().Weights != "" {
+		return c
+	}
+	return s.plan.Case(config.ArmNever)
+}
+
+func (s *sweep) sameFile(a, b string) (bool, error) {
+	one, err := files.ReadAll(s.env.Files, a, largestFailure)
+	two, err2 := files.ReadAll(s.env.Files, b, largestFailure)
+	return bytes.Equal(one, two), errors.Join(err, err2)
+}
+
+// after lets a trial wait for another, or fail with it.
+func (t *trial) after(other trial) {
+	t.state = waiting
+	if other.state == failed {
+		t.state, t.why = failed, fmt.Sprintf("trial %s failed, which it follows", other)
+	}
+}
+
+// followBest lets a trial take the sequence that was selected.
+func (s *sweep) followBest(t *trial) error {
+	candidates, settled, err := s.candidates()
+	if err != nil {
+		return err
+	}
+	switch {
+	case !settled:
+		t.state = waiting
+	case len(candidates) == 0:
+		t.state, t.why = failed, "no trial that selects a sequence has ended"
+	default:
+		t.set = scriptOf(candidates[0].Sequence)
+	}
+	return nil
+}
+
+// candidates ranks the fixed sequences by their mean validation accuracy, the first of equals
+// first, once no trial of theirs is left to run.
+func (s *sweep) candidates() (list []runs.Candidate, settled bool, err error) {
+	folder := s.reader()
+	for _, c := range s.plan.Candidates() {
+		var values []float64
+		for _, seed := range c.Seeds {
+			t, err := s.lookAt(runs.SweepTrial{Case: c, Seed: seed})
+			if err != nil || t.state == ready || t.state == waiting {
+				return nil, false, err
+			}
+			if t.state == failed {
+				continue
+			}
+			o, err := runs.ReadTrial(folder, t.SweepTrial)
+			if err != nil {
+				return nil, false, err
+			}
+			values = append(values, o.Values[runs.ValidationAccuracy])
+		}
+		if len(values) > 0 {
+			list = append(list, runs.Candidate{Sequence: c.Selects, Validation: stat.Mean(values), N: len(values)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b runs.Candidate) int { return cmp.Compare(b.Validation, a.Validation) })
+	return list, true, nil
+}
+
+// reader reads the run folder.
+func (s *sweep) reader() *runs.Folder {
+	return &runs.Folder{Path: filepath.Clean(s.folder), Files: s.env.Files}
+}

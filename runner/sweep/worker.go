@@ -1,0 +1,151 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/fleet"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/results"
+	"graft/runner/app"
+	"graft/runner/train"
+	"graft/runner/workers"
+	"graft/trainer"
+)
+
+// Work runs trials of the sweep in a folder until none is left. Other workers may run beside it.
+func Work(ctx context.Context, env *app.Env, folder string, o workers.Options) error {
+	s, err := openFolder(env, folder)
+	if err != nil {
+		return err
+	}
+	return s.work(ctx, o)
+}
+
+// openFolder opens the trials in a run folder.
+func openFolder(env *app.Env, folder string) (*sweep, error) {
+	plan, err := runs.ReadSweepPlan(env.Files, folder)
+	if err != nil {
+		return nil, fmt.Errorf("open sweep %s: %w", folder, err)
+	}
+	c, err := config.ReadSweep(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	return &sweep{Sweep: c, env: env, folder: folder, plan: plan, seen: map[string]state{}}, nil
+}
+
+// work runs trials until none is left.
+func (s *sweep) work(ctx context.Context, o workers.Options) error {
+	if err := s.Run.Limit(); err != nil {
+		return err
+	}
+	if err := o.UseThreads(0); err != nil {
+		return err
+	}
+	clock := fleet.NewClock(s.env.Now)
+	leases, err := fleet.OpenLeases(s.env.Files, s.at(runs.LeasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(s.env.Files), Random: s.env.Random,
+		Owner: fmt.Sprintf("worker %s, %s", o.Name, files.Holder())})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = leases.Close() }()
+	for {
+		took, left, err := s.takeOne(ctx, leases, o)
+		switch {
+		case ctx.Err() != nil:
+			return failure.With(failure.Requeue, errors.Join(trainer.ErrStopped, err))
+		case err != nil || left == 0:
+			return err
+		case !took:
+			_ = clock.Wait(ctx, idleWait) // the next call reports an ended context
+		}
+	}
+}
+
+// idleWait is the time that a worker waits before it looks for trials again.
+const idleWait = 300 * time.Millisecond
+
+// takeOne runs the first trial that no other worker runs; left counts those without an outcome.
+func (s *sweep) takeOne(ctx context.Context, leases *fleet.Leases, o workers.Options) (took bool, left int, err error) {
+	all, err := s.look()
+	if err != nil {
+		return false, 0, err
+	}
+	for _, t := range all {
+		if t.state == ready || t.state == waiting {
+			left++
+		}
+	}
+	for _, t := range all {
+		if t.state != ready {
+			continue
+		}
+		lease, err := leases.Take(t.Key())
+		if errors.Is(err, fleet.ErrTaken) {
+			continue
+		}
+		if err != nil {
+			return false, left, err
+		}
+		took, err := s.perform(lease.Keep(ctx), ctx, t, o)
+		_ = lease.Release() // a lease that is not released expires
+		if took || err != nil {
+			return took, left, err
+		}
+	}
+	return false, left, nil
+}
+
+// perform runs a trial, unless another worker has ended it meanwhile. It returns errors of the
+// worker alone; those of the trial are recorded.
+func (s *sweep) perform(held, ctx context.Context, t trial, o workers.Options) (bool, error) {
+	if now, err := s.lookAt(t.SweepTrial); err != nil || now.state != ready {
+		return false, err
+	}
+	s.env.Log.Info("trial begins", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed))
+	r, err := s.train(held, t, o)
+	switch {
+	case ctx.Err() != nil:
+		return true, err
+	case held.Err() != nil, errors.Is(err, files.ErrLocked): // another worker runs it
+		return false, nil
+	case err != nil:
+		s.env.Log.Error("trial failed", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed), zap.Error(err))
+		return true, s.fail(t.SweepTrial, err)
+	}
+	s.env.Log.Info("trial ended", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed), zap.Float64("validation", app.Rounded(r.Outcome.Validation.Accuracy)))
+	return true, nil
+}
+
+// train runs the job of a trial, or goes on from its checkpoint. A folder that cannot be resumed
+// is moved aside.
+func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.Result, error) {
+	set := append(append([]string{}, t.set...), fmt.Sprintf("run.seed=%d", t.Seed))
+	env, path, options := *s.env, s.caseFile(t.Case), train.Options{Set: set, Folder: s.at(t.Folder())}
+	env.Show, env.Args = nil, []string{"graft", "train", path, "--folder", options.Folder}
+	for _, a := range set {
+		env.Args = append(env.Args, "--set", a)
+	}
+	if o.Device != "" {
+		options.Set = append(options.Set, "run.device="+o.Device)
+	}
+	_, err := results.ReadManifest(env.Files, options.Folder)
+	if options.Resume = err == nil; options.Resume {
+		r, err := train.Run(ctx, &env, path, options)
+		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
+			return r, err
+		}
+		s.env.Log.Warn("the trial starts from the beginning, as it cannot resume", zap.Stringer("trial", t), zap.Error(err))
+	}
+	options.Resume, options.Force = false, true
+	return train.Run(ctx, &env, path, options)
+}

@@ -1,0 +1,95 @@
+package traces
+
+import (
+	"slices"
+	"time"
+
+	"graft/cluster/trace"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/document"
+	"graft/runner/app"
+)
+
+// ConvertOptions say how a trace is read and written.
+type ConvertOptions struct {
+	Read  trace.Options // format and window; zero recognises the format and keeps all jobs
+	To    string        // format that is written, one of Writable; empty is an error
+	Force bool          // replace the file; false refuses one that is there
+}
+
+// Converted says what was written.
+type Converted struct {
+	Jobs   int       // that were written
+	Format string    // that was read
+	Start  time.Time // date of second zero; zero is unknown
+	Shared int       // jobs with a part of a GPU, which the written format cannot express
+}
+
+// Convert reads a trace into memory, sorts its jobs by submission and writes them to another
+// file, which appears whole or not at all. One that ends in .gz is compressed.
+func Convert(env *app.Env, in, out string, o ConvertOptions) (*Converted, error) {
+	if err := failure.With(failure.Usage, o.Read.Validate()); err != nil {
+		return nil, err
+	}
+	if err := mayConvert(env.Files, in, out, o); err != nil {
+		return nil, err
+	}
+	all, err := trace.ReadAll(env.Files, in, o.Read)
+	if err != nil {
+		return nil, Coded(err)
+	}
+	err = trace.WriteFile(env.Files, out, trace.WriterOptions{Format: o.To, Start: all.Start, RAM: all.HasRAM()}, o.Force, func(t *trace.Writer) error {
+		for k := range all.Jobs {
+			if err := t.Write(&all.Jobs[k]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Converted{Jobs: len(all.Jobs), Format: all.Format, Start: all.Start, Shared: lost(all.Jobs, o.To)}, nil
+}
+
+// mayConvert returns an error, before anything is read, where the format or file cannot be written.
+func mayConvert(fsys files.FS, in, out string, o ConvertOptions) error {
+	if err := mayFormat(o.To); err != nil {
+		return err
+	}
+	return app.MayConvert(fsys, in, out, o.Force)
+}
+
+// Writable are the names of the formats that can be written.
+func Writable() (names []string) {
+	for _, f := range trace.Formats() {
+		if f.Writable {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+func mayFormat(format string) error {
+	if !slices.Contains(Writable(), format) {
+		return failure.Usagef("option to %s: expected one of %s", format, document.SomeOf(Writable(), 8))
+	}
+	return nil
+}
+
+// ownFormat loses nothing of a job.
+const ownFormat = "graft"
+
+// lost is the number of jobs whose share of a GPU a format drops.
+func lost(jobs []trace.Job, to string) (n int) {
+	if to == ownFormat {
+		return 0
+	}
+	for k := range jobs {
+		if jobs[k].Share > 0 {
+			n++
+		}
+	}
+	return n
+}

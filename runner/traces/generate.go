@@ -1,0 +1,119 @@
+package traces
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"graft/cluster"
+	"graft/cluster/trace"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/app"
+)
+
+// GenerateOptions say what a synthetic trace is like and what is written.
+type GenerateOptions struct {
+	trace.GenerateOptions        // of the jobs and their cluster; zero is like a month of Venus
+	To                    string // format of the trace, one of Writable; empty is graft
+	NodesFile             string // file for the virtual clusters and their nodes; empty writes none
+	Data                  string // folder for these and for profiles of models, as `graft cluster run --data` reads it; empty makes none
+	Force                 bool   // replace files; false refuses those that are there
+}
+
+// Generated says what was written.
+type Generated struct {
+	Jobs  int       // that were written
+	Nodes int       // of the cluster
+	VCs   int       // virtual clusters
+	To    string    // format of the trace
+	Start time.Time // date of second zero
+}
+
+// Generate writes a synthetic trace. Equal options write equal bytes.
+func Generate(env *app.Env, out string, o GenerateOptions) (*Generated, error) {
+	if o.EnsureDefaults(); o.To == "" {
+		o.To = ownFormat
+	}
+	generator, err := trace.Generate(o.GenerateOptions)
+	if err != nil {
+		return nil, failure.With(failure.Usage, err)
+	}
+	if err := o.mayGenerate(env.Files, out); err != nil {
+		return nil, err
+	}
+	written := trace.WriterOptions{Format: o.To, Start: generator.Start(), Nodes: o.Nodes, Processors: o.Nodes * o.GPUsPerNode}
+	kinds := map[cluster.Config]trace.Job{}
+	if err := trace.WriteFile(env.Files, out, written, o.Force, generated(generator, kinds)); err != nil {
+		return nil, err
+	}
+	if err := o.writeData(env.Files, generator.VCs(), kinds); err != nil {
+		return nil, err
+	}
+	if o.NodesFile != "" {
+		if err := trace.WriteNodes(env.Files, o.NodesFile, generator.VCs()); err != nil {
+			return nil, err
+		}
+	}
+	return &Generated{Jobs: o.Jobs, Nodes: o.Nodes, VCs: len(generator.VCs()), To: o.To, Start: generator.Start()}, nil
+}
+
+// mayGenerate returns an error, before anything is written, where something cannot be.
+func (o *GenerateOptions) mayGenerate(fsys files.FS, out string) error {
+	if err := mayFormat(o.To); err != nil {
+		return err
+	}
+	if o.NodesFile == out {
+		return failure.Usagef("OUT and option nodes-out are one file: name two")
+	}
+	if o.Data != "" { // a folder, which is made
+		if err := app.MayReplace(fsys, o.Data, o.Force); err != nil {
+			return err
+		}
+	}
+	for _, path := range []string{out, o.NodesFile} {
+		if path == "" {
+			continue
+		}
+		if err := app.MayWrite(fsys, path, o.Force); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeData makes the folder of what schedulers may know of the cluster.
+func (o *GenerateOptions) writeData(fsys files.FS, vcs []trace.VC, kinds map[cluster.Config]trace.Job) error {
+	if o.Data == "" {
+		return nil
+	}
+	if err := fsys.MkdirAll(o.Data); err != nil {
+		return err
+	}
+	err := trace.WriteNodes(fsys, filepath.Join(o.Data, "vc_config.csv"), vcs)
+	profiles := cluster.MakeProfiles(slices.Collect(maps.Values(kinds)))
+	return errors.Join(err, profiles.Write(fsys, filepath.Join(o.Data, "single_data.csv"), filepath.Join(o.Data, "colocate_info.csv")))
+}
+
+// generated writes all jobs of a generator, and keeps one of each configuration.
+func generated(generator *trace.Generator, kinds map[cluster.Config]trace.Job) func(*trace.Writer) error {
+	return func(t *trace.Writer) error {
+		var job trace.Job
+		for {
+			err := generator.Read(&job)
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err == nil {
+				kinds[cluster.ConfigOf(&job)] = job
+				err = t.Write(&job)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package train
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/dataset"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/model"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/torch"
+	"graft/trainer"
+)
+
+func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement {
+	return model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, seed)}
+}
+
+// FirstNetwork makes a job's network with its first weights: those of network.weights, or
+// else drawn from a seed.
+func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Set, device torch.Device, seed int64) (*model.Network, error) {
+	n, err := c.Model(data.Facts())
+	if err != nil {
+		return nil, err
+	}
+	if err := trainer.Matches(n, data); err != nil {
+		return nil, failure.With(failure.Configuration, err)
+	}
+	if err := c.Fits(n); err != nil { // before an up, which may be hours away
+		return nil, failure.With(failure.Configuration, err)
+	}
+	if err := n.Materialize(s, placement(s, device, seed)); err != nil {
+		return nil, err
+	}
+	if err := loadFirst(fsys, n, c, seed); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// loadFirst loads the first weights of a file, or only what nothing says how to draw.
+func loadFirst(fsys files.FS, n *model.Network, c *config.Job, seed int64) error {
+	first, constants := c.InitialWeightsOf(seed).Weights, c.ConstantsOf(seed)
+	path := cmp.Or(first, constants)
+	if path == "" || constants != "" && n.Graph == nil {
+		return nil
+	}
+	set, err := app.ReadWeights(fsys, path)
+	if err != nil {
+		return err
+	}
+	if constants != "" {
+		err = n.LoadUndrawn(set)
+	} else {
+		err = n.Load(set)
+	}
+	if err != nil {
+		return notTheirs(fsys, path, err)
+	}
+	return nil
+}
+
+// notTheirs is an error of weights that are not the network's. It names the network file beside
+// them, if there is one.
+func notTheirs(fsys files.FS, path string, err error) error {
+	own := filepath.Join(filepath.Dir(path), app.NetworkFile)
+	if _, missing := fsys.Stat(own); missing == nil {
+		return fmt.Errorf("%s: %w; %s beside them may be theirs: give it as network.file", path, err, own)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// Check checks what a job begins with, as far as it can without images and LibTorch: that the initial
+// weights have the names and shapes of the network.
+func Check(env *app.Env, c *config.Job) error {
+	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c))
+}
+
+// checkToken reads the token of followers, if a file holds it.
+func checkToken(env *app.Env, path string) error {
+	if path == "" {
+		return nil
+	}
+	token, err := readToken(env, path)
+	if err == nil {
+		err = trainer.CheckToken(token)
+	}
+	if err != nil {
+		return fmt.Errorf("parallel.token_file: %w", err)
+	}
+	return nil
+}
+
+func checkWeights(env *app.Env, c *config.Job) error { return CheckWeights(env, c, c.Run.Seed) }
+
+// CheckWeights checks that the initial weights of a seed have the names and shapes of the network.
+func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
+	first := c.InitialWeightsOf(seed).Weights
+	if first == "" {
+		return nil
+	}
+	n, err := c.Declared(env.Files)
+	if err != nil {
+		return err
+	}
+	set, err := app.ReadWeights(env.Files, first)
+	if err != nil {
+		return fmt.Errorf("network.weights: %w", err)
+	}
+	if err := n.Fits(set); err != nil {
+		return fmt.Errorf("network.weights: %w", notTheirs(env.Files, first, err))
+	}
+	return nil
+}
+
+// GivenWeights evaluates first weights that were read, before a clock runs. It is nil where
+// they were drawn.
+func GivenWeights(c *config.Job, n *model.Network, data *dataset.Set) (*trainer.Pretrained, error) {
+	b := c.InitialWeights()
+	if b.Weights == "" {
+		return nil, nil
+	}
+	score, err := trainer.EvaluatePretrained(n, data, c.Options())
+	if err != nil {
+		return nil, err
+	}
+	return &trainer.Pretrained{Epochs: b.Epochs, Score: score}, nil
+}
+
+// begin makes the network that a new job begins with.
+func (j *job) begin(parts *trainer.Parts, device torch.Device) (err error) {
+	if parts.Network, err = FirstNetwork(j.env.Files, j.scope, j.Job, parts.Data, device, j.Run.Seed); err != nil {
+		return err
+	}
+	if parts.Pretrained, err = GivenWeights(j.Job, parts.Network, parts.Data); err != nil || parts.Pretrained == nil {
+		return err
+	}
+	b, accuracy := j.InitialWeights(), parts.Pretrained.Score.Accuracy
+	j.given = &runs.GivenReport{Weights: b.Weights, Epochs: b.Epochs, Start: j.Time.Start, Accuracy: accuracy, Published: b.Accuracy}
+	j.env.Log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", app.Rounded(accuracy)), zap.Float64p("published", b.Accuracy))
+	return nil
+}
+
+// covered is an error where the profile lacks the cost of work that is known before the job begins.
+func (j *job) covered(data *dataset.Set) error {
+	profile, err := j.Profile()
+	if err != nil || profile == nil {
+		return err
+	}
+	if profile.Closed() && j.MayMakeAnyNetwork() {
+		return failure.With(failure.Configuration, fmt.Errorf("the profile %s has no rates, and the decider %s may make networks that were not measured; measure more of them with 'graft profile', or take a profile with rates", profile.Name, j.Adapt.Decider))
+	}
+	n, err := j.Model(data.Facts())
+	if err != nil {
+		return err
+	}
+	return failure.With(failure.Configuration, profile.Covers(n, j.Options(), j.Adapt.Actions))
+}

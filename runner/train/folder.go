@@ -1,0 +1,104 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+
+	"graft/config"
+	"graft/dataset"
+	"graft/internal/failure"
+	"graft/report/runs"
+	"graft/results"
+	"graft/runner/control"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// open makes the run folder, or opens it and finds the last checkpoint.
+func (j *job) open(data *dataset.Set, device torch.Device) (*trainer.SavedJob, error) {
+	var err error
+	if j.o.Resume {
+		j.stored, err = results.Open(j.env.Files, j.folder)
+	} else {
+		j.stored, err = j.create(data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !j.o.Resume {
+		return nil, j.openTables(device)
+	}
+	if err := runs.MayResume(j.env.Files, j.folder, runs.JobKind); err != nil {
+		return nil, err
+	}
+	if err := j.same(); err != nil {
+		return nil, err
+	}
+	if err := j.openTables(device); err != nil {
+		return nil, err
+	}
+	control.RemoveStaleFiles(j.env.Files, j.stored.Path(""))
+	last, err := j.record.Last()
+	if err == nil {
+		err = j.energy.resume(last == nil)
+	}
+	return last, err
+}
+
+// openTables opens the tables and the log of the run folder.
+func (j *job) openTables(device torch.Device) error {
+	folder, err := trainer.OpenFolder(j.stored, j.Options().AdaptiveBatch.Measures())
+	if err != nil {
+		return err
+	}
+	j.runLog.Open(j.stored)
+	err = j.openEnergy(device)
+	j.record = &recorder{Folder: folder, fsys: j.env.Files, energy: j.energy}
+	return err
+}
+
+// same checks that a resumed run is of the same job, or of one that differs in what lies ahead.
+func (j *job) same() error {
+	began := j.stored.Manifest().ConfigSHA256
+	was, err := config.ReadJob(j.env.Files, j.stored.Path(runs.ResolvedFile), nil)
+	if began == j.Digest() {
+		j.changed = err == nil && len(j.Differences(was)) > 0 // an earlier process was killed while it wrote the change down
+		return nil
+	}
+	why := errors.New(config.Changes(j.env.Files, j.stored.Path(runs.ResolvedFile), j.Job))
+	if err == nil && was.Digest() == began { // of what was read, nothing else can have changed
+		var reached trainer.Reached
+		if reached, err = trainer.ReachedBy(j.stored); err != nil {
+			return err
+		}
+		if j.accepted, why = j.Ahead(was, reached); why == nil {
+			j.was, j.changed = was, true
+			return nil
+		}
+	}
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job differs from the run's: %w; restore its configuration, or start another run with option folder", j.folder, why))
+}
+
+// adopt writes down that the run goes on with another configuration, once a checkpoint has it.
+func (j *job) adopt() error {
+	if !j.changed {
+		return nil
+	}
+	for _, what := range j.accepted {
+		j.env.Log.Info("accepted, as it lies ahead: " + what)
+	}
+	given, err := j.env.Text(j.path)
+	if err != nil {
+		return err
+	}
+	return j.stored.Reconfigure(given, j.Resolved(), j.Digest())
+}
+
+func (j *job) create(data *dataset.Set) (*results.Run, error) {
+	given, err := j.env.Text(j.path)
+	if err != nil {
+		return nil, err
+	}
+	return j.env.CreateRun(j.folder, results.CreateOptions{Force: j.o.Force, Config: given, Resolved: j.Resolved()}, results.Manifest{Seed: uint64(j.Run.Seed),
+		Device: j.Run.Device, Profile: j.Time.Profile, ConfigSHA256: j.Digest(), DatasetSHA256: data.Digest, Network: j.NetworkName()})
+}

@@ -1,0 +1,98 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"graft/config"
+	"graft/dataset"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// FollowOptions say what the configuration does not.
+type FollowOptions struct {
+	Set    []string // assignments after the file
+	Device string   // where this process trains, such as cuda:1
+}
+
+// Follow trains as a follower of the process that leads the job: it takes orders until
+// their end, and writes its answers.
+func Follow(ctx context.Context, env *app.Env, path string, o FollowOptions, orders io.Reader, answers io.Writer) error {
+	c, err := config.ReadJob(env.Files, path, o.Set)
+	if err != nil {
+		return err
+	}
+	if err := c.Run.Limit(); err != nil {
+		return err
+	}
+	return torch.With(func(s *torch.Scope) error {
+		env.Log.Info("follows the job's leader")
+		return trainer.Follow(ctx, imagesOf(env, s, c, o.Device), "", orders, answers)
+	})
+}
+
+// imagesOf loads the images of a follower onto its device.
+func imagesOf(env *app.Env, s *torch.Scope, c *config.Job, device string) func() (*dataset.Set, error) {
+	return func() (*dataset.Set, error) {
+		d, err := torch.ParseDevice(device)
+		if err != nil {
+			return nil, err
+		}
+		return dataset.Load(s, d, env.Files, c.Data)
+	}
+}
+
+// starter starts this program once more for each device after the first.
+func (j *job) starter(first torch.Device) (trainer.Starter, error) {
+	if !j.Train.Parallel.On {
+		return nil, nil
+	}
+	found, err := torch.Describe()
+	if err == nil {
+		err = found.Together()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if j.Train.Parallel.Listen != "" {
+		return j.listener()
+	}
+	if j.env.Program == "" {
+		return nil, errors.New("start processes for other devices: the path of this program is not known; set parallel.on = false")
+	}
+	args := func(device int) []string {
+		at := first
+		at.Index += device
+		args := []string{"follow", j.stored.Path("config.resolved.toml"), "--device", at.String()}
+		for _, set := range j.o.Set {
+			args = append(args, "--set", set)
+		}
+		return args
+	}
+	return trainer.Program{Path: j.env.Program, Args: args, Log: j.processLog}, nil
+}
+
+// processLog opens the file that the process of a device prints to, after what an earlier
+// one printed.
+func (j *job) processLog(device int) (*os.File, error) {
+	folder := j.stored.Path(runs.LogsFolder)
+	if err := j.env.Files.MkdirAll(folder); err != nil {
+		return nil, err
+	}
+	file, err := j.env.Files.Append(filepath.Join(folder, fmt.Sprintf("process-%d.log", device)))
+	if err != nil {
+		return nil, err
+	}
+	log, ok := file.(*os.File)
+	if !ok {
+		return nil, errors.Join(errors.New("processes can only print to files of the operating system"), file.Close())
+	}
+	return log, nil
+}

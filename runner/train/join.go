@@ -1,0 +1,154 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/app"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// JoinOptions say which job a follower on another machine joins.
+type JoinOptions struct {
+	Address string        // HOST:PORT at which the leader listens
+	Token   string        // file of the token; empty takes it from the environment
+	Set     []string      // assignments after those of the leader, such as data.path
+	Device  string        // where this process trains
+	Wait    time.Duration // how long it tries to reach a leader; zero means a minute
+	Task    bool          // a task beside its leader gets the leader's signals too, and ends with it; false leaves at a signal
+	Again   time.Duration // the same after it had one and its machine refuses connections; zero means Wait
+}
+
+// Join trains as a follower of a leader on another machine, and joins again after it was dismissed or the
+// connection was lost. It ends when no leader has been there for a while.
+func Join(ctx context.Context, env *app.Env, o JoinOptions) error {
+	token, err := readToken(env, o.Token)
+	if err != nil {
+		return err
+	}
+	version, err := versionOf(env)
+	if err != nil {
+		return err
+	}
+	o.Wait = cmp.Or(o.Wait, time.Minute)
+	dial := func() (net.Conn, error) {
+		var d net.Dialer
+		limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		return d.DialContext(limited, "tcp", o.Address)
+	}
+	worked := false
+	for since := env.Now(); ; {
+		l, err := trainer.Join(ctx, dial, token, version, trainer.Means{Now: env.Now, Random: env.Random})
+		switch {
+		case ctx.Err() != nil && o.Task && worked:
+			return nil
+		case ctx.Err() != nil:
+			return failure.With(failure.Interrupted, ctx.Err())
+		case err == nil:
+			worked = true
+			if err := followLeader(ctx, env, l, o); err != nil {
+				env.Log.Warn("lost the leader; joins again", zap.Error(err))
+				rest(ctx)
+			}
+			since = env.Now()
+			continue
+		case errors.Is(err, trainer.ErrLeft) && !worked:
+			worked, since = true, env.Now()
+			continue
+		case refused(err):
+			return failure.With(failure.Usage, err)
+		case env.Now().Sub(since) < o.patience(worked && errors.Is(err, syscall.ECONNREFUSED)):
+			rest(ctx)
+			continue
+		case worked:
+			env.Log.Info("the leader has left")
+			return nil
+		}
+		return fmt.Errorf("join a job: no leader at %s within %v: %w", o.Address, o.Wait, err)
+	}
+}
+
+// rest waits between two attempts, so that a follower that fails does not keep its leader busy.
+func rest(ctx context.Context) {
+	pause, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
+	<-pause.Done()
+}
+
+// patience returns how long to look for a leader.
+func (o JoinOptions) patience(ended bool) time.Duration {
+	if ended {
+		return cmp.Or(o.Again, o.Wait)
+	}
+	return o.Wait
+}
+
+// refused reports whether the leader is there and does not want this follower.
+func refused(err error) bool { return errors.Is(err, trainer.ErrRefused) }
+
+// followLeader does the work of one leader.
+func followLeader(ctx context.Context, env *app.Env, l *trainer.Leader, o JoinOptions) error {
+	defer l.Close()
+	folder, err := env.Files.MkdirTemp("", "graft-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = files.RemoveAll(env.Files, folder) }()
+	path := filepath.Join(folder, "job.toml")
+	err = files.WriteAtomic(env.Files, path, func(w io.Writer) error {
+		_, err := io.WriteString(w, l.Job)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c, err := config.ReadJob(env.Files, path, append(l.Set, o.Set...))
+	if err != nil {
+		return err
+	}
+	env.Log.Info("follows the job's leader", zap.String("address", o.Address))
+	if o.Task {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return torch.With(func(s *torch.Scope) error {
+		return trainer.Follow(ctx, imagesOf(env, s, c, o.Device), l.Address, l, l)
+	})
+}
+
+// listener lets followers of other machines join the job.
+func (j *job) listener() (trainer.Starter, error) {
+	token, err := readToken(j.env, j.Train.Parallel.Token)
+	if err != nil {
+		return nil, err
+	}
+	version, err := versionOf(j.env)
+	if err != nil {
+		return nil, err
+	}
+	j.network, err = trainer.ListenFor(j.meeting, token, trainer.Invitation{Version: version, Job: j.Resolved(), Set: []string{"parallel.listen=''", "parallel.token_file=''", "parallel.elastic=false", "parallel.min_processes=0"}}, trainer.Means{Now: j.env.Now, Random: j.env.Random})
+	if err != nil {
+		return nil, err
+	}
+	j.env.Log.Info("followers may join", zap.String("address", j.network.Addr()))
+	return j.network, nil
+}
+
+// versionOf returns the version that leader and followers must share.
+func versionOf(env *app.Env) (string, error) {
+	r, err := torch.Describe()
+	return fmt.Sprintf("graft %s with LibTorch %s", env.Version, r.Version), err
+}

@@ -1,0 +1,69 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"graft/internal/files"
+	"graft/runner/control"
+	"graft/trainer"
+)
+
+// recorder writes rows, events and checkpoints into the run folder, and reports progress.
+type recorder struct {
+	*trainer.Folder
+	fsys     files.FS
+	progress *progressLog
+	monitor  *control.Monitor
+	curves   *jobCurves // nil without TensorBoard
+	energy   *energy    // nil measures nothing
+	rows     []trainer.Row
+	notes    []trainer.Note
+}
+
+// Epoch adds a row.
+func (r *recorder) Epoch(row trainer.Row) error {
+	r.rows = append(r.rows, row)
+	r.monitor.Epoch(row)
+	r.progress.epoch(row)
+	return errors.Join(r.Folder.Epoch(row), r.curves.epoch(row), r.energy.end(row.Epoch))
+}
+
+// Note adds an event.
+func (r *recorder) Note(n trainer.Note) error {
+	r.notes = append(r.notes, n)
+	r.monitor.Note(n)
+	r.progress.note(n)
+	return errors.Join(r.Folder.Note(n), r.curves.note(n))
+}
+
+// Save writes a checkpoint. It returns an error where a table has been removed: rows that
+// are written from then on would be lost.
+func (r *recorder) Save(sections []trainer.Section) error {
+	return errors.Join(r.energy.record(), r.Folder.Save(sections), r.check())
+}
+
+// tables are the files without which a run cannot be resumed or shown.
+var tables = []string{"epochs.csv", "events.jsonl"}
+
+// check returns an error where a table of the run folder is missing.
+func (r *recorder) check() error {
+	for _, name := range tables {
+		path := r.Run.Path(name)
+		_, err := r.fsys.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s was removed while the job was running, and its rows with it: %w; the checkpoints are kept: put a copy of it back and resume the run, or begin another", path, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watch reports progress between two steps.
+func (r *recorder) watch(p trainer.Progress) {
+	r.monitor.Watch(p)
+	r.progress.watch(p)
+}

@@ -1,0 +1,95 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"graft/runner/app"
+	"graft/runner/control"
+	"graft/trainer"
+)
+
+// slurmTask is a process that srun has started.
+type slurmTask struct {
+	rank   int    // from 0, which leads
+	leader string // IP address of its node
+}
+
+// afterLeader is the time for which a task of srun looks for a leader whose node refuses connections: it has ended.
+const afterLeader = 3 * time.Second
+
+// findTask reads the variables that srun sets. Resolve finds the addresses of a name.
+func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmTask, error) {
+	rank, err := strconv.Atoi(env.Variable("SLURM_PROCID"))
+	if err != nil || rank < 0 {
+		return slurmTask{}, errors.New("parallel.listen is slurm, and srun has not started this process; use 'srun graft train', or name an address")
+	}
+	t := slurmTask{rank: rank}
+	if env.Variable("SLURM_STEP_NUM_NODES") == "1" {
+		t.leader = "127.0.0.1"
+		return t, nil
+	}
+	first := firstHost(env.Variable("SLURM_STEP_NODELIST"))
+	found, err := resolve(first)
+	for _, ip := range found {
+		if !ip.IsLoopback() && ip.IsPrivate() {
+			t.leader = ip.String()
+			return t, nil
+		}
+	}
+	// The node where srun was called is that of task 0 in a batch script.
+	if t.leader = env.Variable("SLURM_LAUNCH_NODE_IPADDR"); t.leader != "" {
+		return t, nil
+	}
+	return t, errors.Join(fmt.Errorf("find a private address of %q, the node of task 0; name one as parallel.listen", first), err)
+}
+
+// firstHost is the first name of a list of Slurm, such as gpu[03-06,9],login.
+func firstHost(list string) string {
+	name, rest, ranges := strings.Cut(list, "[")
+	if comma, _, several := strings.Cut(name, ","); several || !ranges {
+		return comma
+	}
+	inside, after, _ := strings.Cut(rest, "]")
+	number := inside
+	if k := strings.IndexAny(inside, "-,"); k >= 0 {
+		number = inside[:k]
+	}
+	tail, _, _ := strings.Cut(after, ",")
+	return name + number + tail
+}
+
+// meet returns the address at which followers meet the leader of a job. Task 0 of srun is the leader; another one
+// follows it here until it has ended, and reports so.
+func meet(ctx context.Context, env *app.Env, p trainer.Parallel, set []string) (address string, followed bool, err error) {
+	port, is := p.Slurm()
+	if !is {
+		return p.Listen, false, nil
+	}
+	task, err := findTask(env, net.LookupIP)
+	if err != nil {
+		return "", false, err
+	}
+	address = net.JoinHostPort(task.leader, port)
+	if task.rank == 0 {
+		return address, false, nil
+	}
+	return address, true, Join(ctx, env, JoinOptions{Address: address, Token: p.Token, Set: set, Wait: p.Start, Again: afterLeader, Task: true})
+}
+
+// readToken reads the token of leader and followers from a file, or else from the environment.
+func readToken(env *app.Env, path string) (string, error) {
+	if path != "" {
+		return control.ReadToken(env, path)
+	}
+	token := env.Variable(control.TokenVariable)
+	if token == "" {
+		return "", fmt.Errorf("there is no token for followers: set parallel.token_file, or export %s, such as that of 'openssl rand -hex 16'", control.TokenVariable)
+	}
+	return token, nil
+}

@@ -1,0 +1,312 @@
+// Package train runs one job from its configuration: it makes the network and the images,
+// trains until the budget ends, and writes a run folder that a stopped job resumes from.
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/dataset"
+	"graft/internal/failure"
+	"graft/report/runs"
+	"graft/results"
+	"graft/runner/app"
+	"graft/runner/control"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// Options say what the configuration of a job does not.
+type Options struct {
+	Set         []string        // assignments after the file, such as time.budget=30s
+	Folder      string          // run folder; empty is run.folder, or runs/ and the file's name
+	Resume      bool            // go on with the run in the folder, or begin one where there is none; false begins one
+	Force       bool            // move an existing run folder aside; false makes it an error
+	Tensorboard bool            // write event files for TensorBoard; false leaves it to run.tensorboard
+	Listen      control.Options // where the job is watched and steered; an empty address is run.listen
+}
+
+// Result holds the outcome of a job; `graft train --json` prints it.
+type Result struct {
+	Folder  string            `json:"folder"`          // of the run
+	Given   *runs.GivenReport `json:"given,omitempty"` // on first weights that were read
+	Outcome *runs.JobOutcome  `json:"outcome"`         // how the job ended
+	Events  []trainer.Note    `json:"events"`          // of this process; the folder has all
+	Epochs  []trainer.Row     `json:"epochs"`          // of this process; the folder has all
+}
+
+// Run runs the job of a configuration file, or of the defaults where path is empty, to
+// the end of its budget. A canceled context saves it: the error then wraps
+// trainer.ErrStopped, and Options.Resume goes on from there. A task of srun that followed another one has no
+// result.
+func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
+	c, err := readJob(env, path, &o)
+	if err != nil {
+		return nil, err
+	}
+	address, followed, err := meet(ctx, env, c.Train.Parallel, o.Set)
+	if followed || err != nil {
+		return nil, err
+	}
+	app.Warn(env.Log, c)
+	if err := c.Run.Limit(); err != nil {
+		return nil, err
+	}
+	if c.Run.Threads > 0 {
+		if err := torch.SetThreads(c.Run.Threads); err != nil {
+			return nil, err
+		}
+	}
+	var result *Result
+	err = torch.With(func(s *torch.Scope) (err error) {
+		e := *env
+		folder := app.Folder(o.Folder, c.Run.Folder, path)
+		if path != "" || len(o.Set) > 0 { // else there is only the folder to go by
+			o.Resume = env.Resumes(o.Resume, folder)
+		}
+		j := &job{Job: c, o: o, env: &e, scope: s, meeting: address, folder: folder, path: path}
+		e.Log, j.alone, j.runLog = app.WithRunLog(env.Log)
+		defer j.close()
+		result, err = j.run(ctx)
+		j.logEnd(err)
+		if errors.Is(err, trainer.ErrStopped) {
+			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with option resume", err, j.folder))
+		}
+		if err != nil {
+			err = errors.Join(err, j.discard())
+		}
+		return err
+	})
+	return result, err
+}
+
+// readJob reads the configuration, and makes it and the options agree.
+func readJob(env *app.Env, path string, o *Options) (*config.Job, error) {
+	c, err := config.ReadJob(env.Files, path, o.Set)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	if o.Listen.Address != "" {
+		c.Run.Listen = o.Listen.Address
+		if err := c.Run.Validate(); err != nil {
+			return nil, failure.With(failure.Usage, err)
+		}
+	}
+	o.Listen.Address = c.Run.Listen
+	c.Run.Tensorboard = c.Run.Tensorboard || o.Tensorboard
+	return c, nil
+}
+
+// job is a job that is made from its configuration.
+type job struct {
+	*config.Job
+	o        Options
+	env      *app.Env    // its log goes to the run folder as well
+	alone    *zap.Logger // writes only into the run folder
+	runLog   *app.RunLog
+	scope    *torch.Scope
+	folder   string
+	path     string            // of the configuration; empty where there is none
+	given    *runs.GivenReport // nil where the first weights are drawn
+	record   *recorder
+	stored   *results.Run
+	images   *dataset.Set
+	was      *config.Job      // that a resumed run began with, where it goes on with another; nil for the same
+	changed  bool             // the run folder is to hold the job's configuration
+	accepted []string         // differences of the two
+	server   *control.Server  // nil without an address
+	live     *trainer.Live    // nil without an address
+	energy   *energy          // nil measures nothing
+	network  *trainer.Network // that followers of other machines join; nil without any
+	meeting  string           // address at which they join; empty without any
+}
+
+func (j *job) close() {
+	j.server.Close()
+	if j.network != nil {
+		_ = j.network.Close()
+	}
+	if err := j.energy.close(); err != nil {
+		j.env.Log.Warn("the measurement of energy did not end", zap.Error(err))
+	}
+	if j.stored != nil {
+		_ = j.stored.Close() // the outcome was written after a sync
+	}
+}
+
+// discard removes the folder of a new job that has failed before it has anything to resume from or to
+// report, so that the same command can start it again.
+func (j *job) discard() error {
+	if j.o.Resume || j.stored == nil {
+		return nil
+	}
+	if j.record != nil && len(j.record.rows) > 0 {
+		return nil
+	}
+	if last, err := j.stored.LoadCheckpoint(); !errors.Is(err, results.ErrNoCheckpoint) {
+		if err == nil {
+			_ = last.Close() // it was only looked for
+		}
+		return nil
+	}
+	j.env.Log.Debug("nothing was trained; the run folder is removed", zap.String("folder", j.folder))
+	j.server.Close()
+	return j.stored.Discard()
+}
+
+// run makes the job, or remakes it from its last checkpoint, and runs it.
+func (j *job) run(ctx context.Context) (*Result, error) {
+	var err error
+	if j.server, err = control.Open(j.env, j.o.Listen); err != nil { // before anything is done or made
+		return nil, err
+	}
+	made, err := j.prepare()
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := j.perform(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	if err := app.WriteTrained(j.env.Files, j.folder, app.Images{Mean: j.images.Mean, Deviation: j.images.Deviation, Classes: j.images.Classes}); err != nil {
+		return nil, err
+	}
+	o := &runs.JobOutcome{Outcome: outcome}
+	o.Saves, o.Saving = made.Saving()
+	o.MachineSpeed, o.PeakMemory = made.Speed(), app.PeakMemory(j.env.Files)
+	if o.Measured, err = j.measured(); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(j.record.check(), j.stored.WriteOutcome(o)); err != nil {
+		return nil, err
+	}
+	return &Result{j.folder, j.given, o, j.record.notes, j.record.rows}, nil
+}
+
+// logEnd writes an error only into the run folder's log; the caller shows it to people.
+func (j *job) logEnd(err error) {
+	switch {
+	case errors.Is(err, trainer.ErrStopped):
+		j.alone.Info("stopped", zap.Error(err))
+	case err != nil:
+		j.alone.Error("failed", zap.Error(err))
+	}
+}
+
+// perform runs a job and shows its progress.
+func (j *job) perform(ctx context.Context, made *trainer.Job) (*trainer.Outcome, error) {
+	rows, notes, err := trainer.ReadHistory(j.env.Files, j.record.Run.Path(""))
+	if err != nil {
+		return nil, err
+	}
+	if err := j.openCurves(made, rows); err != nil {
+		return nil, err
+	}
+	j.record.monitor = control.NewMonitor(made.Network.Name(), made.Progress(), rows, notes)
+	j.record.progress = newProgressLog(j.env.Log, j.env.Now, j.env.Show != nil)
+	if err := j.server.Serve(j.folder, j.record.monitor, j.live, j.energy.gpus); err != nil {
+		return nil, err
+	}
+	if j.env.Show != nil {
+		defer j.env.Show(sceneOf(j.record.monitor, j.energy.gpus))()
+	}
+	j.energy.begin(made.Epoch)
+	return made.Run(ctx)
+}
+
+// prepare makes all that a job consists of.
+func (j *job) prepare() (*trainer.Job, error) {
+	device, err := torch.ParseDevice(j.Run.Device)
+	if err != nil {
+		return nil, err
+	}
+	parts := trainer.Parts{Now: j.env.Now, Files: j.env.Files}
+	if j.Run.Threads == 0 && device == torch.CPU {
+		if parts.Threads, err = trainer.NewThreadChooser(j.env.Now); err != nil {
+			return nil, err
+		}
+	}
+	if parts.Decider, err = j.Decider(); err != nil {
+		return nil, err
+	}
+	if parts.Data, err = dataset.Load(j.scope, device, j.env.Files, j.Data); err != nil {
+		return nil, j.Elsewhere("data.path", err)
+	}
+	j.images = parts.Data
+	loaded := "images are on the device"
+	if parts.Data.Tokens() {
+		loaded = "text is on the device, in windows of tokens"
+	}
+	if cut := parts.Data.Cut; cut > 0 {
+		j.env.Log.Warn("texts are longer than data.context and were cut", zap.Int("texts", cut))
+	}
+	j.env.Log.Info(loaded, zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
+		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))
+	if parts.Starter, err = j.starter(device); err != nil {
+		return nil, err
+	}
+	if !j.o.Resume { // before there is a folder, which a fault would leave behind
+		if err := j.covered(parts.Data); err != nil {
+			return nil, err
+		}
+		if err := j.begin(&parts, device); err != nil {
+			return nil, err
+		}
+	}
+	last, err := j.open(parts.Data, device)
+	if err != nil {
+		return nil, err
+	}
+	if parts.Network == nil && last == nil { // it was stopped before its first checkpoint
+		if err := j.begin(&parts, device); err != nil {
+			return nil, err
+		}
+	}
+	if j.was != nil { // actions that lie ahead may need other costs
+		if err := j.covered(parts.Data); err != nil {
+			return nil, err
+		}
+	}
+	parts.Recorder, parts.Watch = j.record, j.record.watch
+	made, err := j.make(parts, device, last)
+	if err != nil {
+		return nil, err
+	}
+	return made, j.adopt()
+}
+
+// make makes a new job, or that of the last checkpoint.
+func (j *job) make(parts trainer.Parts, device torch.Device, last *trainer.SavedJob) (*trainer.Job, error) {
+	o := j.Options()
+	at := o.Timeline.Start
+	if last != nil {
+		at = last.Time
+	}
+	profile, err := j.Profile()
+	if err != nil {
+		return nil, err
+	}
+	// The machine's time is not spent on waiting for processes.
+	o.Parallel.Background = true
+	if parts.Clock = trainer.Clock(trainer.NewWall(j.env.Now, at)); profile != nil {
+		parts.Clock, o.Steady, o.Parallel.Background = &trainer.Virtual{Profile: profile, Time: at}, true, false
+	}
+	if j.was != nil {
+		was := j.was.Options()
+		was.Steady = o.Steady
+		parts.Was = &was
+	}
+	if j.server != nil {
+		j.live = trainer.NewLive(o.Timeline, parts.Clock)
+		parts.Scheduler = j.live
+	}
+	if last != nil {
+		j.env.Log.Info("going on from the last checkpoint", zap.Duration("at", at))
+		return trainer.Resume(j.scope, last, parts, placement(j.scope, device, j.Run.Seed), o)
+	}
+	return trainer.New(j.scope, parts, o)
+}

@@ -1,0 +1,129 @@
+package train_test
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/config"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/runner/app"
+	"graft/runner/train"
+	"graft/runner/worktest"
+	"graft/trainer"
+)
+
+// smallest are the options of a job of a few steps on the virtual clock, with an up and a down.
+func smallest(folder string) train.Options {
+	return train.Options{Folder: folder, Set: []string{"time.budget=150ms", `time.events=[{at = "50ms", change = "up"}, {at = "100ms", change = "down"}]`,
+		"data.synthetic.size=16", "data.synthetic.train=40", "data.synthetic.test=10", "data.synthetic.classes=3", "train.batch=20", "run.threads=1",
+		`adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`}}
+}
+
+// A fault at any write ends the job with an error or changes nothing, and a second run ends
+// in the same bytes.
+func TestRunSurvivesFaults(t *testing.T) {
+	digests := map[string]bool{}
+	worktest.SurviveFaults(t, func(env *app.Env, folder string, again bool) error {
+		o := smallest(folder)
+		if again {
+			_, missing := os.Stat(filepath.Join(folder, runs.ManifestFile))
+			o.Resume = missing == nil
+		}
+		result, err := train.Run(context.Background(), env, "", o)
+		if err == nil {
+			digests[result.Outcome.Digest] = true
+		}
+		return err
+	}, func(path string) bool { return path == "epochs.csv" || path == "events.jsonl" })
+	require.Len(t, digests, 1)
+}
+
+// A start that fails leaves nothing in the way of the next one.
+func TestFailedStartsLeaveNoFolder(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "none")
+	weights := filepath.Join(t.TempDir(), "weights.safetensors")
+	require.NoError(t, os.WriteFile(weights, []byte("{"), 0o600))
+	for name, set := range map[string][]string{
+		"a first step that diverges": {"optimizer.lr=1e30"},
+		"a device that is not there": {"run.device=cuda:99"},
+		"images that are not there":  {"data.kind=folder", "data.path=" + other},
+		"weights that are damaged":   {"network.weights=" + weights},
+		"a mean of other channels":   {"data.mean=[0.5, 0.5]"},
+	} {
+		for _, force := range []bool{false, true} {
+			folder := filepath.Join(t.TempDir(), "run")
+			o := smallest(folder)
+			o.Set, o.Force = append(o.Set, set...), force
+			_, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", o)
+			require.Error(t, err, name)
+			require.NoDirExists(t, folder, name)
+		}
+	}
+	folder := t.TempDir()
+	o := smallest(folder)
+	o.Set = append(o.Set, "optimizer.lr=1e30")
+	_, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", o)
+	require.ErrorContains(t, err, "training diverged")
+	require.DirExists(t, folder, "it was there before")
+	_, err = train.Run(context.Background(), worktest.Env(files.OS{}), "", smallest(folder))
+	require.NoError(t, err)
+}
+
+// The initial weights are held against the network without images.
+func TestCheckOfInitialWeights(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	o := smallest(folder)
+	_, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", o)
+	require.NoError(t, err)
+	check := func(set ...string) error {
+		c, err := config.ReadJob(files.OS{}, "", append(o.Set, set...))
+		require.NoError(t, err)
+		return train.Check(worktest.Env(files.OS{}), c)
+	}
+	weights := "network.weights=" + filepath.Join(folder, "weights.safetensors")
+	require.NoError(t, check())
+	require.NoError(t, check(weights), "it shrank to its first network")
+	err = check(weights, "data.synthetic.classes=4")
+	require.ErrorContains(t, err, "fc.bias is [3] in the file and [4] in the network")
+	require.ErrorContains(t, err, "network.toml beside them may be theirs: give it as network.file")
+	require.ErrorContains(t, check("network.weights="+filepath.Join(folder, "none.safetensors")), "network.weights: ")
+}
+
+// removing is a file system on which a file vanishes when the first checkpoint is written.
+type removing struct {
+	files.OS
+	path string
+	done *atomic.Bool
+}
+
+func (r removing) Create(path string) (files.File, error) {
+	if strings.HasSuffix(filepath.Dir(path), "checkpoints") && r.done.CompareAndSwap(false, true) {
+		if err := os.Remove(r.path); err != nil {
+			return nil, err
+		}
+	}
+	return r.OS.Create(path)
+}
+
+// A job whose table is removed ends with an error that names it, and keeps all else.
+func TestRunNoticesThatATableIsRemoved(t *testing.T) {
+	for _, name := range []string{"epochs.csv", "events.jsonl"} {
+		folder := filepath.Join(t.TempDir(), "run")
+		path := filepath.Join(folder, name)
+		_, err := train.Run(t.Context(), worktest.Env(removing{path: path, done: new(atomic.Bool)}), "", smallest(folder))
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		require.ErrorContains(t, err, path+" was removed while the job was running")
+		require.NoFileExists(t, filepath.Join(folder, "outcome.json"))
+		saved, err := trainer.SavedNetwork(files.OS{}, folder)
+		require.NoError(t, err, "the checkpoint is whole")
+		require.NotEmpty(t, saved.Name())
+	}
+}

@@ -1,0 +1,132 @@
+package workers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/fleet"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/app"
+)
+
+// LogsOptions are the options of Logs.
+type LogsOptions struct {
+	Worker int  // number of the worker; negative prints all
+	Follow bool // print new lines until no worker is alive
+}
+
+// Logs writes the logs of the workers of a run folder.
+func Logs(ctx context.Context, env *app.Env, w io.Writer, folder string, o LogsOptions) error {
+	f, err := Open(env, folder)
+	if err != nil {
+		return err
+	}
+	all := f.Batch().Workers
+	if o.Worker >= all {
+		return failure.Usagef("there is no worker %d; there are %d, from 0", o.Worker, all)
+	}
+	var tails []*tail
+	for k := range all {
+		switch {
+		case o.Worker < 0:
+			tails = append(tails, &tail{fsys: env.Files, path: fleet.LogPath(f.Batch().Folder, k), before: fmt.Sprintf("%d: ", k)})
+		case o.Worker == k:
+			tails = append(tails, &tail{fsys: env.Files, path: fleet.LogPath(f.Batch().Folder, k)})
+		}
+	}
+	if o.Follow {
+		err = followLogs(ctx, env, w, f, tails)
+	}
+	return errors.Join(err, printTails(w, tails, true))
+}
+
+// Polling intervals while logs are followed.
+const (
+	logPollInterval    = 300 * time.Millisecond // of log files
+	workerPollInterval = 5 * time.Second        // of workers
+)
+
+// followLogs prints new log lines while a worker is alive.
+func followLogs(ctx context.Context, env *app.Env, w io.Writer, f *fleet.Fleet, tails []*tail) error {
+	clock := fleet.NewClock(env.Now)
+	asked := -workerPollInterval
+	for {
+		if err := printTails(w, tails, false); err != nil {
+			return err
+		}
+		if now := clock.Now(); now-asked >= workerPollInterval {
+			asked = now
+			states, err := f.Workers(ctx)
+			if err != nil {
+				env.Log.Warn("the states of the workers are not known", zap.Error(err))
+			} else if !slices.ContainsFunc(states, func(s fleet.WorkerState) bool { return s.State.Live() }) {
+				return nil
+			}
+		}
+		if err := clock.Wait(ctx, logPollInterval); err != nil {
+			return err
+		}
+	}
+}
+
+func printTails(w io.Writer, tails []*tail, end bool) error {
+	for _, t := range tails {
+		if err := t.print(w, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tail prints a log as it grows.
+type tail struct {
+	fsys   files.FS
+	path   string
+	before string // prefix of each line
+	offset int64  // first byte that is not printed yet
+}
+
+// print prints the new complete lines; at the end also an incomplete last one.
+func (t *tail) print(w io.Writer, end bool) error {
+	file, err := t.fsys.Open(t.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing is logged yet
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	chunk := make([]byte, 1<<20)
+	for {
+		n, err := file.ReadAt(chunk, t.offset)
+		text := chunk[:n]
+		if last := bytes.LastIndexByte(text, '\n'); last >= 0 || !end && n < len(chunk) {
+			text = text[:last+1]
+		}
+		for line := range bytes.Lines(text) {
+			if _, err := fmt.Fprintf(w, "%s%s\n", t.before, bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+				return err
+			}
+		}
+		t.offset += int64(len(text))
+		if len(text) == 0 || err != nil && !errors.Is(err, io.EOF) {
+			return ignoreEnd(err)
+		}
+	}
+}
+
+func ignoreEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+package workers
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"graft/fleet"
+	"graft/report/runs"
+	"graft/runner/app"
+)
+
+// Tools returns the parts of the environment that a fleet uses.
+func Tools(env *app.Env) fleet.Tools {
+	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
+}
+
+// Assigned are assignments and those that the options engine and workers stand for.
+func Assigned(set []string, engine string, workers int) []string {
+	set = slices.Clone(set)
+	if engine != "" {
+		set = append(set, "fleet.engine="+engine)
+	}
+	if workers != 0 {
+		set = append(set, fmt.Sprintf("fleet.workers=%d", workers))
+	}
+	return set
+}
+
+// ErrNone reports a folder from which no workers were started.
+var ErrNone = errors.New("no workers were started from here")
+
+// None is ErrNone of a folder, with what to do.
+func None(folder string) error {
+	return fmt.Errorf("find the workers of %s: %w; the command that made the folder starts some", folder, ErrNone)
+}
+
+// Open finds the workers of a simulation or of trials, by their run folder.
+func Open(env *app.Env, folder string) (*fleet.Fleet, error) {
+	if _, err := env.Files.Stat(filepath.Join(folder, runs.PlanFile)); err != nil && !IsSweep(env, folder) {
+		return nil, fmt.Errorf("open %s: there is neither %s nor %s; give the run folder of 'graft simulate', or of 'graft train' or 'graft compare' with several trials", folder, runs.PlanFile, runs.SweepFile)
+	}
+	f, err := fleet.Attach(Tools(env), folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = None(folder)
+	}
+	return f, err
+}
+
+// IsSweep reports whether a folder holds trials.
+func IsSweep(env *app.Env, folder string) bool {
+	_, err := env.Files.Stat(filepath.Join(folder, runs.SweepFile))
+	return err == nil
+}
+
+// Enter finds the workers of a run, nil where there are none, and makes the folder in which it began the
+// working folder of this process: relative paths in its configuration start there. It returns the absolute
+// path of the run folder.
+func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error) {
+	if f, err = Open(env, folder); err != nil && !errors.Is(err, ErrNone) {
+		return nil, "", err
+	}
+	if path, err = filepath.Abs(folder); err != nil {
+		return nil, "", err
+	}
+	if f != nil && env.Enter != nil {
+		if err := env.Enter(f.Batch().Dir); err != nil {
+			return nil, "", fmt.Errorf("the paths of %s are from the folder in which it was begun: %w", path, err)
+		}
+	}
+	return f, path, nil
+}
+
+// Holders maps tasks to the holders of their leases in a folder; nil without the folder.
+func Holders(env *app.Env, dir string) (map[string]fleet.Holder, error) {
+	if _, err := env.Files.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	leases, err := fleet.OpenLeases(env.Files, dir, fleet.LeaseOptions{Clock: fleet.NewClock(env.Now), Host: fleet.ThisHost(env.Files), Random: env.Random})
+	if err != nil {
+		return nil, err
+	}
+	list, err := leases.Holders()
+	held := map[string]fleet.Holder{}
+	for _, h := range list {
+		held[h.Task] = h
+	}
+	return held, errors.Join(err, leases.Close())
+}

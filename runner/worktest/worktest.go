@@ -1,0 +1,113 @@
+// Package worktest runs library work under injected faults, for tests.
+package worktest
+
+import (
+	"crypto/rand"
+	"fmt"
+	random "math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"graft/internal/files"
+	"graft/internal/files/faults"
+	"graft/runner/app"
+)
+
+// Env is an environment of a fixed time without a log.
+func Env(fsys files.FS) *app.Env {
+	return &app.Env{Files: fsys, Now: func() time.Time { return time.Unix(0, 0) }, Random: rand.Reader, Version: "v0.1.0", Host: "node", Args: []string{"graft"}, Log: zap.NewNop()}
+}
+
+// writes are the operations that change a disk.
+var writes = map[string]bool{"create": true, "append": true, "write": true, "rename": true, "link": true, "mkdirall": true, "sync": true, "syncdir": true, "remove": true}
+
+// shortFaults is the number of faults without GRAFT_LONG.
+const shortFaults = 40
+
+// SurviveFaults runs do in a new folder once for each operation that writes, or for 40 of them
+// drawn with a fixed seed, and all with GRAFT_LONG=1, with a fault there: in turn one that passes,
+// and the end of the process. Each run must end in an error
+// or in the bytes of a run without faults, and a second run of do, without faults, in these
+// bytes. Kept says which files count, by their paths in the folder.
+func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool) error, kept func(path string) bool) {
+	counting := faults.New(unsynced{}, 0, faults.Fail)
+	folder := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, do(Env(counting), folder, false))
+	want, failed, ops := contents(t, folder, kept), 0, counting.Ops()
+	require.NotEmpty(t, want)
+	chosen := chooseFaults(ops)
+	for k, at := range chosen {
+		kind := []faults.Kind{faults.Fail, faults.Crash}[k%2]
+		about := fmt.Sprintf("%s at %d, %s", kind, at+1, ops[at])
+		folder, fsys := filepath.Join(t.TempDir(), "run"), faults.New(unsynced{}, at+1, kind)
+		if err := do(Env(fsys), folder, false); err != nil {
+			failed++
+		} else {
+			require.Equal(t, want, contents(t, folder, kept), about)
+		}
+		require.True(t, fsys.Fired())
+		require.NoError(t, do(Env(unsynced{}), folder, true), "after "+about)
+		require.Equal(t, want, contents(t, folder, kept), "after "+about)
+	}
+	require.Positive(t, failed)
+	t.Logf("measured: of faults at %d writes %d ended in an error, the others in the same bytes", len(chosen), failed)
+}
+
+// chooseFaults returns the places of the operations that get a fault.
+func chooseFaults(ops []faults.Op) (places []int) {
+	for at, op := range ops {
+		if writes[op.Name] {
+			places = append(places, at)
+		}
+	}
+	if os.Getenv("GRAFT_LONG") == "" && len(places) > shortFaults {
+		random.New(random.NewPCG(1, 2)).Shuffle(len(places), func(a, b int) { places[a], places[b] = places[b], places[a] })
+		places = places[:shortFaults]
+	}
+	return places
+}
+
+// contents are the files of a folder that count, with FOLDER in place of its path.
+func contents(t *testing.T, folder string, kept func(string) bool) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	require.NoError(t, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		there, _ := filepath.Rel(folder, path)
+		if err != nil || entry.IsDir() || !kept(there) {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all[there] = strings.ReplaceAll(string(text), folder, "FOLDER")
+		return err
+	}))
+	return all
+}
+
+// unsynced does not wait for the disk: the end of a process is tested, not of a machine.
+type unsynced struct{ files.OS }
+
+type unsyncedFile struct{ files.File }
+
+func (unsyncedFile) Sync() error { return nil }
+
+// SyncDir does nothing.
+func (unsynced) SyncDir(string) error { return nil }
+
+// Create makes a file that does not wait.
+func (u unsynced) Create(path string) (files.File, error) { return unwaiting(u.OS.Create(path)) }
+
+// Append opens a file that does not wait.
+func (u unsynced) Append(path string) (files.File, error) { return unwaiting(u.OS.Append(path)) }
+
+func unwaiting(f files.File, err error) (files.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return unsyncedFile{f}, nil
+}
