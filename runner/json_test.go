@@ -230,7 +230,8 @@ func title(t reflect.Type) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	name := b.String()
-	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") && !strings.HasPrefix(t.PkgPath(), "graft/report/") && !strings.HasPrefix(t.PkgPath(), "graft/runner/") {
+	at := strings.LastIndexByte(t.PkgPath(), '/')
+	if top, _, _ := strings.Cut(strings.TrimPrefix(t.PkgPath(), "graft/"), "/"); at >= 0 && top != "runner" && top != "report" {
 		name = t.PkgPath()[at+1:] + " " + name
 	}
 	return name
