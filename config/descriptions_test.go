@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -57,14 +58,65 @@ func generated(t *testing.T) string {
 		}
 		found[m.ID()] = words[folder][m.Of.Name()+"."+m.Name]
 	}
+	broken := map[string]bool{}
+	for key, text := range found {
+		broken[key] = columns(fmt.Sprintf("\t%q: %q,", key, text)) > mostColumns
+	}
+	for { // break what only the alignment of gofmt makes too long
+		text, again := descriptionsFile(found, broken), false
+		for line := range strings.Lines(text) {
+			if key, _, _ := strings.Cut(strings.TrimLeft(line, "\t\""), `"`); columns(line) > mostColumns {
+				broken[key], again = true, true
+			}
+		}
+		if !again {
+			return text
+		}
+	}
+}
+
+// mostColumns is the longest line that package lint allows.
+const mostColumns = 120
+
+func columns(line string) int {
+	return utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) + 3*strings.Count(line, "\t")
+}
+
+// descriptionsFile writes descriptions.go with the texts of some keys broken into lines.
+func descriptionsFile(found map[string]string, broken map[string]bool) string {
 	var b strings.Builder
-	b.WriteString("// Code generated from the comments of the fields by go generate; DO NOT EDIT.\n\npackage config\n\n" +
+	b.WriteString("// Code generated from the comments of the fields by go generate; DO NOT EDIT.\n\n" +
+		"package config\n\n" +
 		"// descriptions say what keys are for, by the field of a struct.\nvar descriptions = map[string]string{\n")
 	for _, key := range slices.Sorted(maps.Keys(found)) {
-		fmt.Fprintf(&b, "%q: %q,\n", key, found[key])
+		literal := fmt.Sprintf("%q", found[key])
+		if broken[key] {
+			literal = brokenLiteral(found[key], columns(fmt.Sprintf("\t%q: ", key)))
+		}
+		fmt.Fprintf(&b, "%q: %s,\n", key, literal)
 	}
 	b.WriteString("}\n")
 	return string(must(format.Source([]byte(b.String()))))
+}
+
+// brokenLiteral quotes a text in lines, the first of which begins at a column. A text that would fit
+// there, without the alignment of gofmt, is broken all the same.
+func brokenLiteral(text string, column int) string {
+	words := strings.SplitAfter(text, " ")
+	room := mostColumns - column - len(" +")
+	if whole := columns(fmt.Sprintf("%q", text)); whole <= room+1 {
+		room = whole * 3 / 4
+	}
+	var lines []string
+	line := ""
+	for _, word := range words {
+		if columns(fmt.Sprintf("%q", line+word)) > room {
+			lines, line = append(lines, fmt.Sprintf("%q", line)), ""
+			room = mostColumns - columns("\t\t") - len(" +")
+		}
+		line += word
+	}
+	return strings.Join(append(lines, fmt.Sprintf("%q", line)), " +\n")
 }
 
 func TestDescriptionsAreTheComments(t *testing.T) {

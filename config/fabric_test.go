@@ -14,7 +14,8 @@ import (
 // chainOfSteps is a graph of two operations; %s has further keys of the first.
 const chainOfSteps = `{"model": "chain", "operations": [
   {"id": 1, "kind": "Linear", "forward_ms": 2, "backward_ms": 4, "activation_bytes": 4e6, "parameter_bytes": 1e6},
-  {"id": 2, "kind": "Linear", "forward_ms": 1, "backward_ms": 2, "activation_bytes": 4e4, "parameter_bytes": 1e4}], "edges": [[1, 2]]}`
+  {"id": 2, "kind": "Linear", "forward_ms": 1, "backward_ms": 2, "activation_bytes": 4e4, "parameter_bytes": 1e4}],
+  "edges": [[1, 2]]}`
 
 func readFabric(t *testing.T, text string, set ...string) (*Fabric, error) {
 	t.Helper()
@@ -26,7 +27,8 @@ func TestFabricScenario(t *testing.T) {
 	require.NoError(t, err)
 	summary, err := f.Summary()
 	require.NoError(t, err)
-	require.Contains(t, summary, "5 episodes of 200 jobs of 5 networks on ramp of 32 servers under best-constant, never, ")
+	require.Contains(t, summary, "5 episodes of 200 jobs of 5 networks on ramp of 32 servers under "+
+		"best-constant, never, ")
 	require.Len(t, f.Points(), 1)
 	require.Empty(t, f.Points()[0].Name())
 }
@@ -34,7 +36,9 @@ func TestFabricScenario(t *testing.T) {
 // What a run would die of is seen before it.
 func TestFaultsOfFabricFiles(t *testing.T) {
 	graph := written(t, "chain.json", chainOfSteps)
-	idle := written(t, "idle.json", strings.NewReplacer(`"forward_ms": 2, "backward_ms": 4`, `"forward_ms": 0, "backward_ms": 0`, `"forward_ms": 1, "backward_ms": 2`, `"forward_ms": 0, "backward_ms": 0`).Replace(chainOfSteps))
+	idle := written(t, "idle.json",
+		strings.NewReplacer(`"forward_ms": 2, "backward_ms": 4`, `"forward_ms": 0, "backward_ms": 0`,
+			`"forward_ms": 1, "backward_ms": 2`, `"forward_ms": 0, "backward_ms": 0`).Replace(chainOfSteps))
 	cyclic := written(t, "cyclic.json", strings.Replace(chainOfSteps, "[[1, 2]]", "[[1, 2], [2, 1]]", 1))
 	missing := written(t, "missing.json", strings.Replace(chainOfSteps, "[[1, 2]]", "[[1, 7]]", 1))
 	negative := written(t, "negative.json", strings.Replace(chainOfSteps, `"forward_ms": 2`, `"forward_ms": -2`, 1))
@@ -84,7 +88,8 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 		"vary.networks=['ring']":                     "ring",
 		"vary.networks=['tree 4by8']":                "is no size",
 		"vary.networks=['tree 4x8x2']":               "expected 2 numbers",
-		"degree.deciders=['exact']\ndemand.jobs=300": "more than 100000 states; take fewer jobs or degrees; demand.jobs is 300",
+		"degree.deciders=['exact']\ndemand.jobs=300": "more than 100000 states; take fewer jobs or degrees; " +
+			"demand.jobs is 300",
 		"degree.deciders=['exact']\ndegree.worth=true\ndemand.jobs=3": "put another one first",
 	} {
 		_, err := readFabric(t, base, strings.Split(assignment, "\n")...)
@@ -94,7 +99,8 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 
 // Networks that vary have a kind and a size; racks keep the share of their uplinks.
 func TestNetworksThatVary(t *testing.T) {
-	f, err := readFabric(t, "[fabric]\nnetwork = 'tree'\nsize = [2, 4]\nbandwidth = 1e9\nuplink = 1e9\n[graphs]\nmodels = ['"+written(t, "chain.json", chainOfSteps)+"']\n[vary]\nnetworks = ['tree', 'tree 3x5', 'ramp']\n")
+	f, err := readFabric(t, "[fabric]\nnetwork = 'tree'\nsize = [2, 4]\nbandwidth = 1e9\nuplink = 1e9\n[graphs]\n"+
+		"models = ['"+written(t, "chain.json", chainOfSteps)+"']\n[vary]\nnetworks = ['tree', 'tree 3x5', 'ramp']\n")
 	require.NoError(t, err)
 	var names []string
 	for _, p := range f.Points() {
@@ -110,7 +116,8 @@ func TestNetworksThatVary(t *testing.T) {
 
 // Every combination of values is a point, and the jobs of a seed do not depend on what is not of the demand.
 func TestPointsOfFabricFiles(t *testing.T) {
-	f, err := readFabric(t, "[fabric]\n[graphs]\nmodels = ['"+written(t, "chain.json", chainOfSteps)+"']\n[vary]\nloads = [0.5, 1]\nbandwidths = [1e9, 1e10, 1e11]\n")
+	f, err := readFabric(t, "[fabric]\n[graphs]\nmodels = ['"+written(t, "chain.json", chainOfSteps)+"']\n[vary]\n"+
+		"loads = [0.5, 1]\nbandwidths = [1e9, 1e10, 1e11]\n")
 	require.NoError(t, err)
 	points := f.Points()
 	require.Len(t, points, 6)

@@ -25,16 +25,18 @@ import (
 var JobKind = &Kind{
 	Name: "job", Noun: "job", Command: "graft train", Files: "files of jobs", Title: "a job of graft",
 	New: func() File { return NewJob() }, Summary: summaryOf((*Job).Summary),
-	Page: Page{Title: "Keys of a job's file", Intro: "A job's file is TOML; a key that is missing has its default. `graft config show --describe`\n" +
-		"prints a file with all keys, `graft config check` lists the errors of one. A time is a\n" +
-		"text such as `\"1m30s\"`, or a number of seconds. A relative path of a file that is read counts\n" +
-		"from the folder in which graft is called; if nothing is there, from the folder of the file\n" +
-		"that names it. Paths of `--set`, and of what is written, count from the first alone. This page is\n" +
-		"`graft config schema --markdown`.\n" +
-		"A [scenario's](#keys-of-a-scenarios-file) has two sections more; a\n" +
-		"[pipeline's](#keys-of-a-pipelines-file) leads from scenarios to a policy.\n" +
-		"[Structural policies](#keys-of-the-file-of-structural-policies-that-learn) and\n" +
-		"[the original's](#keys-of-the-file-of-a-policy-of-the-originals-that-learns) learn from files of their own.\n"},
+	Page: Page{Title: "Keys of a job's file",
+		Intro: "A job's file is TOML; a key that is missing has its default. `graft config show --describe`\n" +
+			"prints a file with all keys, `graft config check` lists the errors of one. A time is a\n" +
+			"text such as `\"1m30s\"`, or a number of seconds. A relative path of a file that is read counts\n" +
+			"from the folder in which graft is called; if nothing is there, from the folder of the file\n" +
+			"that names it. Paths of `--set`, and of what is written, count from the first alone. This page is\n" +
+			"`graft config schema --markdown`.\n" +
+			"A [scenario's](#keys-of-a-scenarios-file) has two sections more; a\n" +
+			"[pipeline's](#keys-of-a-pipelines-file) leads from scenarios to a policy.\n" +
+			"[Structural policies](#keys-of-the-file-of-structural-policies-that-learn) and\n" +
+			"[the original's](#keys-of-the-file-of-a-policy-of-the-originals-that-learns) learn from files of " +
+			"their own.\n"},
 }
 
 // Job is the file of one job: each section is a room's options. A missing section has its
@@ -47,7 +49,7 @@ type Job struct {
 	Time    TimeOptions     // budget, clock and changes of devices
 	// Train holds the options of training. Its tables stand beside it: optimizer, schedule,
 	// augment, distill, checkpoint and parallel.
-	Train trainer.Options `config:",hoist,omit=seed,omit=timeline,omit=adapt,omit=optimizer.fused,omit=parallel.background"`
+	Train trainer.Options `config:",hoist,omit=seed|timeline|adapt|optimizer.fused|parallel.background"`
 	Adapt AdaptOptions    // decider, and when and how the network changes; empty means never
 
 	sources
@@ -96,13 +98,15 @@ func (j *Job) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (j *Job) Validate() error {
-	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(), j.Adapt.Validate(), j.Options().Validate(), j.precision(), j.trials())
+	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(), j.Adapt.Validate(),
+		j.Options().Validate(), j.precision(), j.trials())
 }
 
 // trials is an error where copies would have to train in several processes.
 func (j *Job) trials() error {
 	if j.Adapt.Decider == DecideTrials && j.Train.Parallel.On {
-		return errors.New("adapt.decider is trials, which trains copies in one process, and parallel.on is true; set it to false, or take another decider")
+		return errors.New("adapt.decider is trials, which trains copies in one process, and parallel.on is true; " +
+			"set it to false, or take another decider")
 	}
 	return nil
 }
@@ -175,7 +179,8 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 		return err
 	})
 	r.Attempt("adapt.vocab", j.Adapt.Vocab != "" && j.policy != nil && j.policy.structural != nil, func() error {
-		return fmt.Errorf("%s is a structural policy, which reads networks without a vocabulary; leave vocab out", j.Adapt.Policy)
+		return fmt.Errorf("%s is a structural policy, which reads networks without a vocabulary; leave vocab out",
+			j.Adapt.Policy)
 	})
 	r.Attempt("time.timeline", j.Time.EventsFile != "", func() (err error) {
 		j.Time.loaded, err = ReadTimeline(fsys, j.Time.EventsFile)
@@ -188,7 +193,8 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 	o := j.Options()
 	training, _ := dataset.DeclaredCounts(j.Data)
-	for key, err := range map[string]error{"train.max_memory_mb": o.Fits(first), "train.precision": o.Computes(first), "train.batch": o.Normalizes(first, training)} {
+	for key, err := range map[string]error{"train.max_memory_mb": o.Fits(first), "train.precision": o.Computes(first),
+		"train.batch": o.Normalizes(first, training)} {
 		if err != nil {
 			r.Blame(key, err.Error())
 		}

@@ -9,14 +9,16 @@ import (
 	"graft/internal/files"
 )
 
-// A check tries the operators of a network that graft passes on to LibTorch, so a job does not find later that they do something else.
+// A check tries the operators of a network that graft passes on to LibTorch, so a job does not find later
+// that they do something else.
 func TestPassedOperatorsAreTried(t *testing.T) {
 	network := `name = "Net"
 input = {value = "x", dtype = "float32", shape = ["batch=2", 3, 16, 16]}
 output = "y"
 modules = [{path = "", class = "Net"}, {path = "fc", class = "Linear", extra = "768, 10"}]
 tensors = [{name = "fc.weight", role = "parameter", dtype = "float32", shape = [10, 768]}]
-operators = ["a = asinh.default(self=%x) -> [batch, 3, 16, 16]", "f = flatten.using_ints(self=%a, start_dim=1)", "y = linear.default(input=%f, weight=@fc.weight) in fc"]
+operators = ["a = asinh.default(self=%x) -> [batch, 3, 16, 16]",
+  "f = flatten.using_ints(self=%a, start_dim=1)", "y = linear.default(input=%f, weight=@fc.weight) in fc"]
 `
 	check := func(text string) error {
 		path := written(t, "net.toml", text)
@@ -24,13 +26,15 @@ operators = ["a = asinh.default(self=%x) -> [batch, 3, 16, 16]", "f = flatten.us
 		return err
 	}
 	require.NoError(t, check(network))
-	require.ErrorContains(t, check(strings.Replace(network, "[batch, 3, 16, 16]", "[batch, 3, 8, 32]", 1)), "the network states [2 3 8 32]")
+	require.ErrorContains(t, check(strings.Replace(network, "[batch, 3, 16, 16]", "[batch, 3, 8, 32]", 1)),
+		"the network states [2 3 8 32]")
 	require.ErrorContains(t, check(strings.Replace(network, "asinh", "nowhere", 1)), "graft has no such operator")
 }
 
 // A batch whose pass takes more memory than the machine has is a fault of the job, also of a network that graft builds.
 func TestBatchesFitTheMachine(t *testing.T) {
-	set := []string{"network.name='CharGPT'", "data.kind='text'", "data.path=" + Quote(written(t, "a.txt", strings.Repeat("some text ", 1000)))}
+	set := []string{"network.name='CharGPT'", "data.kind='text'",
+		"data.path=" + Quote(written(t, "a.txt", strings.Repeat("some text ", 1000)))}
 	_, err := ReadJob(files.OS{}, "", append(set, "train.batch=64", "adapt.decider='none'", "adapt.actions=[]"))
 	require.NoError(t, err)
 	_, err = ReadJob(files.OS{}, "", append(set, "train.batch=20000000", "adapt.decider='none'", "adapt.actions=[]"))

@@ -32,12 +32,14 @@ var plainActions = []string{"deepen:0", "deepen:2", "none"}
 // the more that is, the later it begins.
 func writePlain(t *testing.T, dir, network string, actions []string, best int) string {
 	t.Helper()
-	s := tables.Scenario{Name: filepath.Base(dir), Network: network, Dataset: "synthetic", Budget: 100, Start: 10 * float64(best), Decisions: 2, Actions: actions}
+	s := tables.Scenario{Name: filepath.Base(dir), Network: network, Dataset: "synthetic", Budget: 100,
+		Start: 10 * float64(best), Decisions: 2, Actions: actions}
 	require.NoError(t, tables.Create(files.OS{}, dir, s, tables.CreateOptions{}))
 	w, err := tables.Open(files.OS{}, dir, tables.WriterOptions{Name: "node", Lazy: true})
 	require.NoError(t, err)
 	for k := range len(actions) * len(actions) {
-		r := tables.Record{Sequence: []string{actions[k/len(actions)], actions[k%len(actions)]}, Left: []float64{100 - 10*float64(best), 90 - 10*float64(best) - float64(k)/4}, Seeds: []int64{1, 2}}
+		r := tables.Record{Sequence: []string{actions[k/len(actions)], actions[k%len(actions)]},
+			Left: []float64{100 - 10*float64(best), 90 - 10*float64(best) - float64(k)/4}, Seeds: []int64{1, 2}}
 		mean := 0.5 + float64(k*5%9)/100
 		if k == best {
 			mean = 0.65
@@ -123,7 +125,8 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	s := newShed(t)
 	r := s.report("policy=run", "policy=run/policies/seed-2.safetensors", "table=early", "table=late")
 	require.Equal(t, "run, voting", r.Against)
-	require.Equal(t, runs.EvaluatedPolicy{Policy: s.path("run"), Name: "run", Kind: runs.StructuralPolicy, Members: 3, Learned: []string{"deepen"}, Targets: []string{"deepen convolution"},
+	require.Equal(t, runs.EvaluatedPolicy{Policy: s.path("run"), Name: "run", Kind: runs.StructuralPolicy, Members: 3,
+		Learned: []string{"deepen"}, Targets: []string{"deepen convolution"},
 		Notes: map[string]string{"tables": "early, late"}}, r.Policies[0])
 	require.Equal(t, []int{1, 3, 1}, []int{r.Standings[0].Seeds, r.Standings[1].Seeds, r.Standings[2].Seeds})
 	require.Equal(t, evaluation.RoleVote, r.Standings[0].Role)
@@ -132,7 +135,8 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 		require.Equal(t, evaluation.NoiseOfSeeds, table.Source)
 		require.Equal(t, []string{plainActions[k], plainActions[1]}, verdictOf(t, table, "optimum").Sequence)
 		require.Zero(t, verdictOf(t, table, "run, voting").Regret, "it has learned them")
-		require.Equal(t, []string{"run, voting", "seed-2.safetensors"}, []string{table.Steps[0].Chooser, table.Steps[1].Chooser})
+		require.Equal(t, []string{"run, voting", "seed-2.safetensors"},
+			[]string{table.Steps[0].Chooser, table.Steps[1].Chooser})
 		require.Len(t, table.Steps[0].Steps, 2)
 	}
 	require.Len(t, r.Tables[0].Scores, 3+2+2+1+2+1, "always the two actions, two fixed sequences")
@@ -146,9 +150,12 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	}
 
 	text := ends(t, s.evaluate("policy=run", "table=early", "table=late"), failure.Done, "")
-	containsAll(t, text.stdout, "policy  run, structural, 3 members, judges deepen convolution\n        tables: early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
-		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ in their seed", "~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow")
-	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).ReadAll()
+	containsAll(t, text.stdout, "policy  run, structural, 3 members, judges deepen convolution\n        tables: "+
+		"early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
+		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ in their seed",
+		"~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow")
+	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).
+		ReadAll()
 	require.NoError(t, err)
 	require.Len(t, rows, 1+len(one.Tables[0].Scores)+len(one.Tables[1].Scores))
 	require.Equal(t, text.stdout, s.evaluate("policy=run", "table=early", "table=late").stdout)
@@ -161,7 +168,8 @@ func TestEvaluateOnOtherTables(t *testing.T) {
 	require.NoError(t, os.Mkdir(s.path("more"), 0o700))
 	writePlain(t, s.path("more/early"), "ConvNet3", []string{"deepen:1", "none"}, 1)
 	r := s.report("policy=run", "table=early", "table=more/early", "table=other")
-	require.Equal(t, []string{s.path("early"), s.path("more/early"), "other"}, []string{r.Tables[0].Scenario, r.Tables[1].Scenario, r.Tables[2].Scenario})
+	require.Equal(t, []string{s.path("early"), s.path("more/early"), "other"},
+		[]string{r.Tables[0].Scenario, r.Tables[1].Scenario, r.Tables[2].Scenario})
 	text := s.evaluate("policy=run", "table=early", "table=more/early").stdout
 	require.Contains(t, text, "not in all tables, so not above: always deepen:0, always deepen:2, always deepen:1\n")
 }
@@ -177,35 +185,50 @@ func TestLeaveOut(t *testing.T) {
 	require.Contains(t, got.stderr, `"left_out":"late"`)
 
 	text := s.evaluate(args...)
-	containsAll(t, text.stdout, "one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 5 steps", "LEFT OUT  POLICIES, VOTING",
-		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "zero lies", "Intervals over 3 scenarios are too narrow")
+	containsAll(t, text.stdout, "one scenario left out at a time; 2 policies learn from the others, "+
+		"for new scenarios, in up to 5 steps", "LEFT OUT  POLICIES, VOTING",
+		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "zero lies",
+		"Intervals over 3 scenarios are too narrow")
 	args[5] = "leave-out=network"
 	require.Contains(t, s.evaluate(append(args, "for=known")...).stdout, "OVER GROUPS")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate(append(args, "csv")...).stdout)).ReadAll()
 	require.NoError(t, err)
 	require.Equal(t, "ConvSmall", rows[1][2])
 
-	file := fmt.Sprintf("[run]\nseeds = 2\n[tables]\nfolders = [%q, %q]\nheld_out = [%q]\n[learn]\nfor = \"new\"\nsteps = 5\n", s.path("early"), s.path("late"), s.path("other"))
+	file := fmt.Sprintf("[run]\nseeds = 2\n[tables]\nfolders = [%q, %q]\nheld_out = [%q]\n[learn]\nfor = \"new\"\n"+
+		"steps = 5\n", s.path("early"), s.path("late"), s.path("other"))
 	write(t, s.path("policy.toml"), file)
 	byFile := done(t, "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"))
 	require.Equal(t, text.stdout, byFile.stdout, "as the flags say it")
 	held := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--against", "never")
-	containsAll(t, held.stdout, "all tables that are held out; 2 policies learn from the others", "regret than never, in one table", "DIFFERENCE is the regret above that of never")
-	tried := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--try", "learn.steps=1", "--try", `learn.method="forest"`)
-	require.Regexp(t, `settings, by the best within what was learned from: as in the file \d times?, learn.steps=1 \d times?, learn.method="forest" \d times?`, tried.stdout)
-	require.Contains(t, tried.stdout, "choices within noise of the best, at all decisions of the tables, reached or not: ")
-	fails(t, failure.Usage, "--try changes keys of the file of --learn; name that", "evaluate", "--leave-out", "scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
-	fails(t, failure.Usage, `--try is "run.seeds=3"; must be an assignment to a key of learn or policy`, "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"), "--try", "run.seeds=3")
-	fails(t, failure.Configuration, `unknown key "leav" in learn`, "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"), "--try", "learn.leav=3")
-	fails(t, failure.Usage, "--against is \"luck\"; expected one of: best fixed;", "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--against", "luck")
-	fails(t, failure.Usage, "and --learn is missing; name a file with tables.held_out", "evaluate", "--leave-out", "held-out")
+	containsAll(t, held.stdout, "all tables that are held out; 2 policies learn from the others",
+		"regret than never, in one table", "DIFFERENCE is the regret above that of never")
+	tried := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--try", "learn.steps=1",
+		"--try", `learn.method="forest"`)
+	require.Regexp(t, `settings, by the best within what was learned from: as in the file \d times?, `+
+		`learn.steps=1 \d times?, learn.method="forest" \d times?`, tried.stdout)
+	require.Contains(t, tried.stdout,
+		"choices within noise of the best, at all decisions of the tables, reached or not: ")
+	fails(t, failure.Usage, "--try changes keys of the file of --learn; name that", "evaluate", "--leave-out",
+		"scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
+	fails(t, failure.Usage, `--try is "run.seeds=3"; must be an assignment to a key of learn or policy`, "evaluate",
+		"--leave-out", "scenario", "--learn", s.path("policy.toml"), "--try", "run.seeds=3")
+	fails(t, failure.Configuration, `unknown key "leav" in learn`, "evaluate", "--leave-out", "scenario", "--learn",
+		s.path("policy.toml"), "--try", "learn.leav=3")
+	fails(t, failure.Usage, "--against is \"luck\"; expected one of: best fixed;", "evaluate", "--leave-out",
+		"held-out", "--learn", s.path("policy.toml"), "--against", "luck")
+	fails(t, failure.Usage, "and --learn is missing; name a file with tables.held_out", "evaluate", "--leave-out",
+		"held-out")
 	write(t, s.path("none.toml"), strings.Replace(file, "held_out", "# held_out", 1))
-	fails(t, failure.Usage, "holds nothing out; name tables in tables.held_out", "evaluate", "--leave-out", "held-out", "--learn", s.path("none.toml"))
-	fails(t, failure.Usage, "--steps is in the file of --learn", "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"), "--steps", "3")
+	fails(t, failure.Usage, "holds nothing out; name tables in tables.held_out", "evaluate", "--leave-out", "held-out",
+		"--learn", s.path("none.toml"))
+	fails(t, failure.Usage, "--steps is in the file of --learn", "evaluate", "--leave-out", "scenario", "--learn",
+		s.path("policy.toml"), "--steps", "3")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	stopped := ends(t, call(ctx, newRootCommand(), "evaluate", "--leave-out", "scenario", "--table", s.path("early"), "--table", s.path("late")), failure.Interrupted, "")
+	stopped := ends(t, call(ctx, newRootCommand(), "evaluate", "--leave-out", "scenario", "--table", s.path("early"),
+		"--table", s.path("late")), failure.Interrupted, "")
 	require.Empty(t, stopped.stdout)
 }
 
@@ -217,7 +240,31 @@ func (s *shed) change(name string, change func(*weights.Set)) {
 	require.NoError(s.t, weights.Write(files.OS{}, s.path(name), set))
 }
 
-func TestWhatStructuralPoliciesCannot(t *testing.T) {
+// refusal is an evaluation that fails: what is spoiled before it, its arguments, and how it ends.
+type refusal struct {
+	spoil func(*shed)
+	args  []string
+	code  failure.Code
+	says  []string
+}
+
+// of is a list of texts.
+func of(texts ...string) []string { return texts }
+
+func (c refusal) check(t *testing.T, sound *shed) {
+	s := sound.copy(t)
+	if c.spoil != nil {
+		c.spoil(s)
+	}
+	if c.args == nil {
+		c.args = of("policy=run", "table=early")
+	}
+	got := ends(t, s.evaluate(c.args...), c.code, "")
+	require.Empty(t, got.stdout)
+	containsAll(t, got.stderr, c.says...)
+}
+
+func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 	sound := newShed(t)
 	voting, table := "run/policy.safetensors", "early/node-1.jsonl"
 	text := func(name string, change func(string) string) func(*shed) {
@@ -226,74 +273,103 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 	lines := func(change func([]string) []string) func(*shed) {
 		return text(table, func(all string) string { return strings.Join(change(strings.SplitAfter(all, "\n")), "") })
 	}
-	of := func(args ...string) []string { return args }
-	for name, c := range map[string]struct {
-		spoil func(*shed)
-		args  []string
-		code  failure.Code
-		says  []string
-	}{
-		"a policy cut short":     {text(voting, func(all string) string { return all[:len(all)/2] }), nil, failure.Damaged, of("policy.safetensors", "cut short", "copy the file again")},
-		"a policy that is empty": {text(voting, func(string) string { return "" }), nil, failure.Damaged, of("empty", "copy the file again")},
+	for name, c := range map[string]refusal{
+		"a policy cut short": {text(voting, func(all string) string { return all[:len(all)/2] }), nil, failure.Damaged,
+			of("policy.safetensors", "cut short", "copy the file again")},
+		"a policy that is empty": {text(voting, func(string) string { return "" }), nil, failure.Damaged,
+			of("empty", "copy the file again")},
 		"weights of other sizes": {func(s *shed) {
 			s.change(voting, func(set *weights.Set) {
 				w := &set.Tensors[0]
 				w.Shape, w.Data = []int64{2, 2}, w.Data[:32]
 			})
-		}, nil, failure.Damaged, of("its tensor member0.", "[2 2]; it should be", "give the file as 'graft learn' wrote it")},
-		"a tensor is gone": {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] }) }, nil, failure.Damaged, of("it has no tensor member0.")},
-		"other kinds of actions": {func(s *shed) { writePlain(s.t, s.path("wide"), "ConvSmall", []string{"branch:1", "none"}, 1) }, of("policy=run", "table=wide"), failure.Failed,
-			of("run, voting in wide: the policy has learned to judge deepen, and the table offers to branch", "take a policy that learned from such tables")},
-		"a record is missing": {lines(func(l []string) []string { return append(l[:3:3], l[4:]...) }), nil, failure.Damaged,
-			of("node-1.jsonl:4: missing: it was line 5", "simulate what is missing again", "'graft table check ")},
-		"a record is doubled":   {lines(func(l []string) []string { return append(append(l[:4:4], l[3]), l[4:]...) }), nil, failure.Damaged, of("doubled", "it counts once", "'graft table check ")},
-		"a record is corrupted": {lines(func(l []string) []string { l[3] = strings.Replace(l[3], `"accuracy":[0`, `"accuracy":[1`, 1); return l }), nil, failure.Damaged, of("node-1.jsonl:4: damaged", "checksum", "simulate it again", "'graft table check ")},
+		}, nil, failure.Damaged, of("its tensor member0.", "[2 2]; it should be",
+			"give the file as 'graft learn' wrote it")},
+		"a tensor is gone": {func(s *shed) {
+			s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] })
+		}, nil, failure.Damaged, of("it has no tensor member0.")},
+		"other kinds of actions": {func(s *shed) {
+			writePlain(s.t, s.path("wide"), "ConvSmall", []string{"branch:1", "none"}, 1)
+		}, of("policy=run", "table=wide"), failure.Failed,
+			of("run, voting in wide: the policy has learned to judge deepen, and the table offers to branch",
+				"take a policy that learned from such tables")},
+		"a record is missing": {lines(func(l []string) []string { return append(l[:3:3], l[4:]...) }), nil,
+			failure.Damaged, of("node-1.jsonl:4: missing: it was line 5", "simulate what is missing again",
+				"'graft table check ")},
+		"a record is doubled": {lines(func(l []string) []string { return append(append(l[:4:4], l[3]), l[4:]...) }),
+			nil, failure.Damaged, of("doubled", "it counts once", "'graft table check ")},
+		"a record is corrupted": {lines(func(l []string) []string {
+			l[3] = strings.Replace(l[3], `"accuracy":[0`, `"accuracy":[1`, 1)
+			return l
+		}), nil, failure.Damaged, of("node-1.jsonl:4: damaged", "checksum", "simulate it again",
+			"'graft table check ")},
 		"a table that is not finished": {func(s *shed) {
 			writePlain(s.t, s.path("begun"), "ConvSmall", plainActions, 1)
-			spoil(s.t, s.path("begun"), "node-1.jsonl", func(all string) string { return strings.Join(strings.SplitAfter(all, "\n")[:4], "") })
-		}, of("policy=run", "table=begun"), failure.Damaged, of("of its sequences are missing, such as (deepen:", "simulate them")},
-		"no table":                    {nil, of("policy=run", "table=run/policies"), failure.Damaged, of("run/policies", "no table")},
-		"no folder":                   {nil, of("policy=run", "table=nowhere"), failure.Failed, of("nowhere", "no such file")},
-		"no policy":                   {nil, of("policy=nowhere", "table=early"), failure.Failed, of("nowhere", "no such file", "name its file, or a folder with its file policy.safetensors or agent.finalmodel.pth")},
-		"learning has not ended":      {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil, failure.Failed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
-		"a vocabulary":                {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage, of("--vocab and --prefix are for policies of the original", "leave them out")},
-		"a prefix":                    {nil, of("policy=run", "table=early", "prefix=never"), failure.Usage, of("structural policy, which reads any network")},
-		"the original's report":       {nil, of("policy=run", "table=early", "vocab=early", "compat"), failure.Usage, of("run is a structural policy; leave out --compat and --vocab")},
-		"that without a vocabulary":   {nil, of("policy=run", "table=early", "compat"), failure.Usage, of("run is a structural policy")},
-		"a report of many tables":     {nil, of("policy=run", "table=early", "table=late", "vocab=early", "compat"), failure.Usage, of("about one policy and one table")},
-		"no vocabulary":               {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) }, of("policy=run/policy.safetensors", "table=early"), failure.Usage, of("--vocab is missing", "policy.safetensors needs the folder of the vocabulary")},
-		"a policy twice":              {nil, of("policy=run", "policy=run", "table=early"), failure.Usage, of("--policy: ", "is given twice")},
-		"a table twice":               {nil, of("policy=run", "table=early", "table=early/"), failure.Usage, of("--table: ", "is given twice")},
-		"a policy called as a rival":  {func(s *shed) { s.learn("never", 1) }, of("policy=never", "table=early"), failure.Usage, of(`two candidates are named "never"`)},
-		"no groups":                   {nil, of("table=early", "leave-out=scenario"), failure.Failed, of("there are no two groups of tables; give more tables")},
-		"one network":                 {nil, of("table=early", "table=late", "leave-out=network"), failure.Failed, of("there are no two groups of tables")},
-		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"), failure.Usage, of(`--leave-out is "seed"; expected scenario, network, dataset, budget or held-out`, `--for is "me"`, "--seeds is 0", "--steps is -1")},
-		"a policy is given":           {nil, of("policy=run", "table=early", "leave-out=scenario"), failure.Usage, of("leave-out", "policy")},
-		"nothing is left out":         {nil, of("policy=run", "table=early", "seeds=3"), failure.Usage, of("--seeds is for --leave-out")},
-		"left out of a broken table":  {lines(func(l []string) []string { return l[1:] }), of("table=early", "table=late", "leave-out=scenario"), failure.Damaged, of("missing", "'graft table check ")},
+			spoil(s.t, s.path("begun"), "node-1.jsonl",
+				func(all string) string { return strings.Join(strings.SplitAfter(all, "\n")[:4], "") })
+		}, of("policy=run", "table=begun"), failure.Damaged,
+			of("of its sequences are missing, such as (deepen:", "simulate them")},
+		"left out of a broken table": {lines(func(l []string) []string { return l[1:] }), of("table=early",
+			"table=late", "leave-out=scenario"), failure.Damaged, of("missing", "'graft table check ")},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := sound.copy(t)
-			if c.spoil != nil {
-				c.spoil(s)
-			}
-			if c.args == nil {
-				c.args = of("policy=run", "table=early")
-			}
-			got := ends(t, s.evaluate(c.args...), c.code, "")
-			require.Empty(t, got.stdout)
-			containsAll(t, got.stderr, c.says...)
-		})
+		t.Run(name, func(t *testing.T) { c.check(t, sound) })
+	}
+}
+
+func TestWhatStructuralPoliciesCannot(t *testing.T) {
+	sound, voting := newShed(t), "run/policy.safetensors"
+	for name, c := range map[string]refusal{
+		"no table":  {nil, of("policy=run", "table=run/policies"), failure.Damaged, of("run/policies", "no table")},
+		"no folder": {nil, of("policy=run", "table=nowhere"), failure.Failed, of("nowhere", "no such file")},
+		"no policy": {nil, of("policy=nowhere", "table=early"), failure.Failed, of("nowhere", "no such file",
+			"name its file, or a folder with its file policy.safetensors or agent.finalmodel.pth")},
+		"learning has not ended": {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil,
+			failure.Failed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
+		"a vocabulary": {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage,
+			of("--vocab and --prefix are for policies of the original", "leave them out")},
+		"a prefix": {nil, of("policy=run", "table=early", "prefix=never"), failure.Usage,
+			of("structural policy, which reads any network")},
+		"the original's report": {nil, of("policy=run", "table=early", "vocab=early", "compat"), failure.Usage,
+			of("run is a structural policy; leave out --compat and --vocab")},
+		"that without a vocabulary": {nil, of("policy=run", "table=early", "compat"), failure.Usage,
+			of("run is a structural policy")},
+		"a report of many tables": {nil, of("policy=run", "table=early", "table=late", "vocab=early", "compat"),
+			failure.Usage, of("about one policy and one table")},
+		"no vocabulary": {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) },
+			of("policy=run/policy.safetensors", "table=early"), failure.Usage,
+			of("--vocab is missing", "policy.safetensors needs the folder of the vocabulary")},
+		"a policy twice": {nil, of("policy=run", "policy=run", "table=early"), failure.Usage,
+			of("--policy: ", "is given twice")},
+		"a table twice": {nil, of("policy=run", "table=early", "table=early/"), failure.Usage,
+			of("--table: ", "is given twice")},
+		"a policy called as a rival": {func(s *shed) { s.learn("never", 1) }, of("policy=never", "table=early"),
+			failure.Usage, of(`two candidates are named "never"`)},
+		"no groups": {nil, of("table=early", "leave-out=scenario"), failure.Failed,
+			of("there are no two groups of tables; give more tables")},
+		"one network": {nil, of("table=early", "table=late", "leave-out=network"), failure.Failed,
+			of("there are no two groups of tables")},
+		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"),
+			failure.Usage, of(`--leave-out is "seed"; expected scenario, network, dataset, budget or held-out`,
+				`--for is "me"`, "--seeds is 0", "--steps is -1")},
+		"a policy is given": {nil, of("policy=run", "table=early", "leave-out=scenario"), failure.Usage,
+			of("leave-out", "policy")},
+		"nothing is left out": {nil, of("policy=run", "table=early", "seeds=3"), failure.Usage,
+			of("--seeds is for --leave-out")},
+	} {
+		t.Run(name, func(t *testing.T) { c.check(t, sound) })
 	}
 }
 
 // The original's policies and structural ones stand side by side.
 func TestBothKindsOfPolicies(t *testing.T) {
 	r, s := newLegacyRuns(t), newShed(t)
-	report := decoded[runs.EvaluationReport](t, done(t, "evaluate", "--json", "--policy", r.path("learned"), "--policy", s.path("run"), "--table", r.path("table"), "--vocab", r.path("vocab")).stdout)
-	require.Equal(t, []runs.PolicyOrigin{runs.OriginalPolicy, runs.StructuralPolicy}, []runs.PolicyOrigin{report.Policies[0].Kind, report.Policies[1].Kind})
+	report := decoded[runs.EvaluationReport](t, done(t, "evaluate", "--json", "--policy", r.path("learned"), "--policy",
+		s.path("run"), "--table", r.path("table"), "--vocab", r.path("vocab")).stdout)
+	require.Equal(t, []runs.PolicyOrigin{runs.OriginalPolicy, runs.StructuralPolicy},
+		[]runs.PolicyOrigin{report.Policies[0].Kind, report.Policies[1].Kind})
 	require.False(t, *report.Policies[0].Prefix)
 	require.Equal(t, []net2net.Kind{"deepen"}, []net2net.Kind{net2net.Kind(report.Policies[1].Learned[0])})
 	require.Equal(t, "learned", report.Against)
-	ends(t, r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", ""), failure.Usage, "--vocab is missing; "+r.path("learned")+" needs the folder")
+	ends(t, r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", ""), failure.Usage,
+		"--vocab is missing; "+r.path("learned")+" needs the folder")
 }

@@ -50,9 +50,12 @@ func newLegacyRuns(t *testing.T) *legacyRuns {
 	require.NoError(t, r.vocab.WritePickles(files.OS{}, r.path("vocab/models")))
 	r.learned("learned", policytest.Weights(r.vocab, policytest.Small, 1))
 	r.learned("source", policytest.Weights(r.vocab, policytest.Small, 3))
-	r.write("learned/config.toml", "[job]\nmodel = \"ConvNet2\"\n[simulation]\ndatafile = \"../results/table/data.pkl\"\n[agent]\nmax_actions = 4\npolicyfile = \"../results/source/agent.finalmodel.pth\"\n")
+	r.write("learned/config.toml",
+		"[job]\nmodel = \"ConvNet2\"\n[simulation]\ndatafile = \"../results/table/data.pkl\"\n[agent]\n"+
+			"max_actions = 4\npolicyfile = \"../results/source/agent.finalmodel.pth\"\n")
 	r.write("source/config.toml", "[agent]\nmax_actions = 4\n")
-	r.write("table/config.toml", "[runner]\nseed = 42\n[scheduler]\nstart_time = 40\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n")
+	r.write("table/config.toml", "[runner]\nseed = 42\n[scheduler]\nstart_time = 40\n[job]\nmodel = \"ConvNet2\"\n"+
+		"dataset = \"cifar10\"\n")
 	r.table(func(d *pickle.Dict) {})
 	return r
 }
@@ -77,7 +80,8 @@ func (r *legacyRuns) learned(name string, set *weights.Set) {
 
 // entry is a sequence of a table.
 func (r *legacyRuns) entry(a, b int64, accuracy any) (pickle.Tuple, *pickle.Dict) {
-	fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft", Value: &pickle.List{Items: []any{60.5 - float64(a), 30.25 - float64(b)}}},
+	fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft",
+		Value: &pickle.List{Items: []any{60.5 - float64(a), 30.25 - float64(b)}}},
 		pickle.Pair{Key: "totaltime", Value: int64(100)}, pickle.Pair{Key: "acc", Value: accuracy})
 	require.NoError(r.t, err)
 	return pickle.Tuple{a, b}, fields
@@ -111,8 +115,10 @@ func (r *legacyRuns) evaluate(more ...string) outcome {
 func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	r := newLegacyRuns(t)
 	got := ends(t, r.evaluate(), failure.Done, "")
-	containsAll(t, got.stdout, "policy  learned, of the original's\n\ntable   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
-		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "always deepen:2", "best fixed", "random", "upper bound, estimated from reordered sequences")
+	containsAll(t, got.stdout, "policy  learned, of the original's\n\n"+
+		"table   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
+		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "always deepen:2", "best fixed", "random",
+		"upper bound, estimated from reordered sequences")
 	report := decoded[runs.EvaluationReport](t, r.evaluate("--json").stdout)
 	table := report.Tables[0]
 	best, never, chosen := verdictOf(t, table, "optimum"), verdictOf(t, table, "never"), verdictOf(t, table, "learned")
@@ -125,7 +131,8 @@ func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	require.Equal(t, 40.0, table.Start)
 	require.Equal(t, evaluation.SeenThese, report.Standings[7].Seen)
 	fromLearned := ends(t, r.evaluate("--json", "--table", r.path("learned")), failure.Done, "")
-	require.Equal(t, r.evaluate("--json").stdout, strings.Replace(fromLearned.stdout, `"table":"`+r.path("learned")+`"`, `"table":"`+r.path("table")+`"`, 1),
+	require.Equal(t, r.evaluate("--json").stdout,
+		strings.Replace(fromLearned.stdout, `"table":"`+r.path("learned")+`"`, `"table":"`+r.path("table")+`"`, 1),
 		"a policy's folder stands for the table that it learned from")
 }
 
@@ -136,14 +143,36 @@ func TestEvaluateAsTheOriginalDid(t *testing.T) {
 	require.Equal(t, failure.Done, published.code, published.stderr)
 	require.NotEqual(t, bodyOf(t, own.stdout), bodyOf(t, published.stdout))
 	source := r.evaluate("--compat", "--prefix", "never", "--policy", r.path("source"))
-	require.Equal(t, bodyOf(t, source.stdout), bodyOf(t, published.stdout), "which is of the policy that learning began with")
-	require.Equal(t, r.path("learned"), lineAfter(t, published.stdout, "=== Model Folder ==="), "though it names the other")
+	require.Equal(t, bodyOf(t, source.stdout), bodyOf(t, published.stdout),
+		"which is of the policy that learning began with")
+	require.Equal(t, r.path("learned"), lineAfter(t, published.stdout, "=== Model Folder ==="),
+		"though it names the other")
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(own.stdout, n.String()+"\n=== Model Folder ===\n"))
-	require.NotEqual(t, r.evaluate("--json", "--prefix", "always").stdout, r.evaluate("--json", "--prefix", "never").stdout)
+	require.NotEqual(t, r.evaluate("--json", "--prefix", "always").stdout,
+		r.evaluate("--json", "--prefix", "never").stdout)
 	alone := r.evaluate("--compat", "--as-published", "--policy", r.path("source"))
 	require.Equal(t, bodyOf(t, source.stdout), bodyOf(t, alone.stdout), "which began with none")
+}
+
+// legacyRefusal is an evaluation that fails: what is spoiled before it, its arguments, and how it ends.
+type legacyRefusal struct {
+	spoil func(*legacyRuns)
+	args  []string
+	code  failure.Code
+	says  []string
+}
+
+func (c legacyRefusal) check(t *testing.T) {
+	r := newLegacyRuns(t)
+	if c.spoil != nil {
+		c.spoil(r)
+	}
+	t.Chdir(r.folder)
+	got := ends(t, r.evaluate(c.args...), c.code, "")
+	require.Empty(t, got.stdout)
+	containsAll(t, got.stderr, c.says...)
 }
 
 func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
@@ -164,67 +193,95 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		return func(r *legacyRuns) { r.table(func(d *pickle.Dict) { change(r, d) }) }
 	}
 	const command = "cos\nsystem\n(S'true'\ntR."
-	for name, c := range map[string]struct {
-		spoil func(*legacyRuns)
-		args  []string
-		code  failure.Code
-		says  []string
-	}{
-		"a policy cut short":     {cut("learned/agent.finalmodel.pth"), nil, failure.Damaged, []string{"cut short", "copy the file again"}},
-		"a policy that is empty": {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "") }, nil, failure.Damaged, []string{"empty", "copy the file again"}},
+	for name, c := range map[string]legacyRefusal{
+		"a policy cut short": {cut("learned/agent.finalmodel.pth"), nil, failure.Damaged,
+			[]string{"cut short", "copy the file again"}},
+		"a policy that is empty": {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "") }, nil,
+			failure.Damaged, []string{"empty", "copy the file again"}},
 		"weights of other sizes": {weigh(func(s *weights.Set) {
 			policytest.Put(s, "decider.linear2.weight", policytest.Zeros("decider.linear2.weight", 5, 9))
 		}), nil, failure.Damaged, []string{"decider.linear2 takes 9 numbers", "not of one policy"}},
-		"a network's weights":    {weigh(func(s *weights.Set) { s.Tensors = []weights.Tensor{policytest.Zeros("conv1.layers.0.weight", 3)} }), nil, failure.Damaged, []string{"there is no tensor encoder.encoder.weight_ih_l0, which a policy has"}},
-		"another configuration":  {func(r *legacyRuns) { r.write("learned/config.toml", "[agent]\nhidden_size = 50\n") }, nil, failure.Damaged, []string{"hidden_size = 50", "not of one run"}},
-		"a faulty configuration": {func(r *legacyRuns) { r.write("learned/config.toml", "[agent]\nhidden_size = \"a\"\n") }, nil, failure.Configuration, []string{"config.toml:2:15", "whole number"}},
-		"another action set":     {five, nil, failure.Failed, []string{"the policy chooses among 5 actions, and the table has 4", "take a policy that was learned on such a table"}},
-		"no policy":              {gone("learned/agent.finalmodel.pth"), nil, failure.Failed, []string{"no such file", "a folder with its file agent.finalmodel.pth"}},
-		"no configuration":       {gone("learned/config.toml"), nil, failure.Failed, []string{"no such file", "has a file config.toml"}},
-		"no policy's folder":     {nil, []string{"--policy", "nowhere"}, failure.Failed, []string{"nowhere", "no such file", "name its file, or a folder"}},
-		"a sequence is missing":  {table(func(r *legacyRuns, d *pickle.Dict) { remove(r, d, 1, 2) }), nil, failure.Damaged, []string{"1 of its sequences are missing, such as (deepen:1, deepen:2)", "simulate them"}},
+		"a network's weights": {weigh(func(s *weights.Set) {
+			s.Tensors = []weights.Tensor{policytest.Zeros("conv1.layers.0.weight", 3)}
+		}), nil, failure.Damaged, []string{"there is no tensor encoder.encoder.weight_ih_l0, which a policy has"}},
+		"another configuration": {func(r *legacyRuns) { r.write("learned/config.toml", "[agent]\nhidden_size = 50\n") },
+			nil, failure.Damaged, []string{"hidden_size = 50", "not of one run"}},
+		"a faulty configuration": {func(r *legacyRuns) {
+			r.write("learned/config.toml", "[agent]\nhidden_size = \"a\"\n")
+		}, nil, failure.Configuration, []string{"config.toml:2:15", "whole number"}},
+		"another action set": {five, nil, failure.Failed, []string{"the policy chooses among 5 actions, " +
+			"and the table has 4", "take a policy that was learned on such a table"}},
+		"no policy": {gone("learned/agent.finalmodel.pth"), nil, failure.Failed,
+			[]string{"no such file", "a folder with its file agent.finalmodel.pth"}},
+		"no configuration": {gone("learned/config.toml"), nil, failure.Failed,
+			[]string{"no such file", "has a file config.toml"}},
+		"no policy's folder": {nil, []string{"--policy", "nowhere"}, failure.Failed,
+			[]string{"nowhere", "no such file", "name its file, or a folder"}},
+		"a sequence is missing": {table(func(r *legacyRuns, d *pickle.Dict) { remove(r, d, 1, 2) }), nil,
+			failure.Damaged, []string{"1 of its sequences are missing, such as (deepen:1, deepen:2)", "simulate them"}},
 		"sequences are there twice": {func(r *legacyRuns) { // pickles end in the opcodes for entries and for the end
 			text := r.read("table/data.pkl")
 			r.write("table/data.pkl", text[:len(text)-2]+text[4:])
 		}, nil, failure.Damaged, []string{"16 of its sequences are there twice", "copy"}},
-		"an accuracy is a text":      {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, "high") }), nil, failure.Damaged, []string{"sequence [1 2]", "acc", "again"}},
-		"an accuracy of another":     {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, 12.0) }), nil, failure.Damaged, []string{"(deepen:1, deepen:2)", "between 0 and 1", "again"}},
-		"an action beyond":           {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 4, 0.5) }), nil, failure.Damaged, []string{"an action 4; there are 4"}},
-		"a table cut short":          {cut("table/data.pkl"), nil, failure.Damaged, []string{"read table table", "copy", "again"}},
-		"a table with a command":     {func(r *legacyRuns) { r.write("table/data.pkl", command) }, nil, failure.Damaged, []string{"not allowed", "os.system"}},
-		"a policy with a command":    {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) }, nil, failure.Damaged, []string{"agent.finalmodel.pth", "not allowed", "os.system"}},
-		"a file with a command":      {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) }, []string{"--policy", "learned/agent.finalmodel.pth"}, failure.Damaged, []string{"not allowed", "copy the file again"}},
-		"no table":                   {gone("table/data.pkl"), nil, failure.Failed, []string{"no such file", "has a file data.pkl"}},
-		"no network of the table":    {func(r *legacyRuns) { r.write("table/config.toml", "[runner]\nseed = 1\n") }, nil, failure.Configuration, []string{"it does not say job.model"}},
-		"an unknown network":         {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet22\"\n") }, nil, failure.Configuration, []string{"config.toml:2:9", "did you mean ConvNet"}},
-		"ids with a command":         {func(r *legacyRuns) { r.write("vocab/models.ids.pkl", command) }, nil, failure.Damaged, []string{"not allowed"}},
-		"vectors cut short":          {cut("vocab/models.embeddings.pkl"), nil, failure.Damaged, []string{"read vocabulary", "cut short"}},
-		"no vocabulary":              {gone("vocab/models.ids.pkl"), nil, failure.Failed, []string{"neither vocabulary.json nor a file *.ids.pkl", "'graft vocab build'"}},
-		"another vocabulary":         {foreign, nil, failure.Damaged, []string{"another vector for token 0", "take the vocabulary that it was learned with"}},
-		"a network it does not know": {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet3\"\n") }, nil, failure.Failed, []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token", "'graft vocab check'"}},
-		"no source": {func(r *legacyRuns) { require.NoError(r.t, os.RemoveAll(r.path("source"))) }, []string{"--compat", "--as-published"}, failure.Failed,
-			[]string{"began with the policy ../results/source/agent.finalmodel.pth", "no such file"}},
-		"a file has no source":         {nil, []string{"--compat", "--as-published", "--policy", "learned/agent.finalmodel.pth"}, failure.Usage, []string{"--as-published needs the folder"}},
-		"as published, but no report":  {nil, []string{"--as-published"}, failure.Usage, []string{"add --compat"}},
-		"no such prefix":               {nil, []string{"--prefix", "some"}, failure.Usage, []string{`the prefix is "some"`}},
-		"two mistakes and a prefix":    {nil, []string{"--compat", "--as-published", "--prefix", "never"}, failure.Usage, []string{"prefix"}},
-		"an object and a report":       {nil, []string{"--compat", "--json"}, failure.Usage, []string{"json"}},
-		"no policy is named":           {nil, []string{"--policy", ""}, failure.Usage, []string{"--policy is missing"}},
-		"no table is named":            {nil, []string{"--table", ""}, failure.Usage, []string{"--table is missing"}},
-		"no vocabulary is named":       {nil, []string{"--vocab", ""}, failure.Usage, []string{"--vocab is missing"}},
-		"none for the report":          {nil, []string{"--vocab", "", "--compat"}, failure.Usage, []string{"--vocab is missing"}},
-		"a vocabulary of another kind": {nil, []string{"--vocab", "table/config.toml"}, failure.Damaged, []string{"ends in .json, or in .ids.pkl"}},
+		"an accuracy is a text": {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, "high") }), nil,
+			failure.Damaged, []string{"sequence [1 2]", "acc", "again"}},
+		"an accuracy of another": {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, 12.0) }), nil,
+			failure.Damaged, []string{"(deepen:1, deepen:2)", "between 0 and 1", "again"}},
+		"an action beyond": {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 4, 0.5) }), nil, failure.Damaged,
+			[]string{"an action 4; there are 4"}},
+		"a table cut short": {cut("table/data.pkl"), nil, failure.Damaged,
+			[]string{"read table table", "copy", "again"}},
+		"a table with a command": {func(r *legacyRuns) { r.write("table/data.pkl", command) }, nil, failure.Damaged,
+			[]string{"not allowed", "os.system"}},
+		"a policy with a command": {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) },
+			nil, failure.Damaged, []string{"agent.finalmodel.pth", "not allowed", "os.system"}},
+		"a file with a command": {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) },
+			[]string{"--policy", "learned/agent.finalmodel.pth"}, failure.Damaged,
+			[]string{"not allowed", "copy the file again"}},
+		"no table": {gone("table/data.pkl"), nil, failure.Failed, []string{"no such file", "has a file data.pkl"}},
+		"no network of the table": {func(r *legacyRuns) { r.write("table/config.toml", "[runner]\nseed = 1\n") }, nil,
+			failure.Configuration, []string{"it does not say job.model"}},
+		"an unknown network": {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet22\"\n") },
+			nil, failure.Configuration, []string{"config.toml:2:9", "did you mean ConvNet"}},
+		"ids with a command": {func(r *legacyRuns) { r.write("vocab/models.ids.pkl", command) }, nil, failure.Damaged,
+			[]string{"not allowed"}},
+		"vectors cut short": {cut("vocab/models.embeddings.pkl"), nil, failure.Damaged,
+			[]string{"read vocabulary", "cut short"}},
+		"no vocabulary": {gone("vocab/models.ids.pkl"), nil, failure.Failed,
+			[]string{"neither vocabulary.json nor a file *.ids.pkl", "'graft vocab build'"}},
+		"another vocabulary": {foreign, nil, failure.Damaged,
+			[]string{"another vector for token 0", "take the vocabulary that it was learned with"}},
+		"a network it does not know": {func(r *legacyRuns) {
+			r.write("table/config.toml", "[job]\nmodel = \"ConvNet3\"\n")
+		}, nil, failure.Failed, []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, " +
+			"1)) at conv1.layers.0 of ConvNet3 has no token", "'graft vocab check'"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			r := newLegacyRuns(t)
-			if c.spoil != nil {
-				c.spoil(r)
-			}
-			t.Chdir(r.folder)
-			got := ends(t, r.evaluate(c.args...), c.code, "")
-			require.Empty(t, got.stdout)
-			containsAll(t, got.stderr, c.says...)
-		})
+		t.Run(name, c.check)
+	}
+}
+
+func TestOptionsThatCannotBeEvaluatedSayWhatToDo(t *testing.T) {
+	for name, c := range map[string]legacyRefusal{
+		"no source": {func(r *legacyRuns) { require.NoError(r.t, os.RemoveAll(r.path("source"))) },
+			[]string{"--compat", "--as-published"}, failure.Failed,
+			[]string{"began with the policy ../results/source/agent.finalmodel.pth", "no such file"}},
+		"a file has no source": {nil, []string{"--compat", "--as-published", "--policy",
+			"learned/agent.finalmodel.pth"}, failure.Usage, []string{"--as-published needs the folder"}},
+		"as published, but no report": {nil, []string{"--as-published"}, failure.Usage, []string{"add --compat"}},
+		"no such prefix": {nil, []string{"--prefix", "some"}, failure.Usage,
+			[]string{`the prefix is "some"`}},
+		"two mistakes and a prefix": {nil, []string{"--compat", "--as-published", "--prefix", "never"}, failure.Usage,
+			[]string{"prefix"}},
+		"an object and a report": {nil, []string{"--compat", "--json"}, failure.Usage, []string{"json"}},
+		"no policy is named":     {nil, []string{"--policy", ""}, failure.Usage, []string{"--policy is missing"}},
+		"no table is named":      {nil, []string{"--table", ""}, failure.Usage, []string{"--table is missing"}},
+		"no vocabulary is named": {nil, []string{"--vocab", ""}, failure.Usage, []string{"--vocab is missing"}},
+		"none for the report": {nil, []string{"--vocab", "", "--compat"}, failure.Usage,
+			[]string{"--vocab is missing"}},
+		"a vocabulary of another kind": {nil, []string{"--vocab", "table/config.toml"}, failure.Damaged,
+			[]string{"ends in .json, or in .ids.pkl"}},
+	} {
+		t.Run(name, c.check)
 	}
 }
 
@@ -265,12 +322,15 @@ func TestTrainAsksAPolicy(t *testing.T) {
 	r := newLegacyRuns(t)
 	t.Chdir(r.folder)
 	train := func(more ...string) outcome {
-		args := []string{"train", "--json", "--folder", "run", "--set", "adapt.decider=policy", "--set", "adapt.policy=learned", "--set", "adapt.vocab=vocab",
-			"--set", "network.name=ConvNet2", "--set", "data.synthetic.train=128", "--set", "data.synthetic.test=64", "--set", "data.synthetic.size=16",
-			"--set", "data.synthetic.classes=10", "--set", "time.budget=2s", "--set", `time.events=[{at="30ms", change="up"}]`, "--set", "train.epochs=3"}
+		args := []string{"train", "--json", "--folder", "run", "--set", "adapt.decider=policy", "--set",
+			"adapt.policy=learned", "--set", "adapt.vocab=vocab", "--set", "network.name=ConvNet2", "--set",
+			"data.synthetic.train=128", "--set", "data.synthetic.test=64", "--set", "data.synthetic.size=16",
+			"--set", "data.synthetic.classes=10", "--set", "time.budget=2s", "--set",
+			`time.events=[{at="30ms", change="up"}]`, "--set", "train.epochs=3"}
 		return graft(append(args, more...)...)
 	}
-	ends(t, train("--set", "data.synthetic.channels=1"), failure.Configuration, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet2 has no token")
+	ends(t, train("--set", "data.synthetic.channels=1"), failure.Configuration,
+		"Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet2 has no token")
 	require.NoFileExists(t, "run/manifest.json", "nothing was begun")
 	ends(t, train("--set", "adapt.every=true"), failure.Done, "")
 	events := r.read("run/events.jsonl")

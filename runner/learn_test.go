@@ -33,7 +33,8 @@ func lessonFile(t *testing.T, more string) string {
 	t.Helper()
 	f, err := originaltest.Write(t.TempDir(), 3)
 	require.NoError(t, err)
-	return jobFile(t, fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n%s", f.Table, f.Vocabulary, more))
+	return jobFile(t, fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n%s", f.Table,
+		f.Vocabulary, more))
 }
 
 // classFile is the file of structural policies that learn from two made-up tables, and
@@ -44,14 +45,15 @@ func classFile(t *testing.T, more string) string {
 	for k, name := range []string{"one", "two", "three"} {
 		require.NoError(t, tabletest.Folder(filepath.Join(dir, name), name, 2, 16, uint64(k)))
 	}
-	return jobFile(t, fmt.Sprintf("[tables]\nfolders = [%q, %q]\n%s", filepath.Join(dir, "one"), filepath.Join(dir, "two"),
-		strings.ReplaceAll(more, "THREE", fmt.Sprintf("%q", filepath.Join(dir, "three")))))
+	return jobFile(t, fmt.Sprintf("[tables]\nfolders = [%q, %q]\n%s", filepath.Join(dir, "one"),
+		filepath.Join(dir, "two"), strings.ReplaceAll(more, "THREE", fmt.Sprintf("%q", filepath.Join(dir, "three")))))
 }
 
 // learnt returns what a run of policies wrote, without the files that hold times.
 func learnt(t *testing.T, folder string) (all string) {
 	t.Helper()
-	for _, pattern := range []string{"learning.csv", "episodes.csv", runs.OutcomeFile, runs.PolicyFile, runs.VoteFile, runs.SeedFolder + "/*", config.ElasticSchedulerFile, config.ElasticSeedFolder + "/*"} {
+	for _, pattern := range []string{"learning.csv", "episodes.csv", runs.OutcomeFile, runs.PolicyFile, runs.VoteFile,
+		runs.SeedFolder + "/*", config.ElasticSchedulerFile, config.ElasticSeedFolder + "/*"} {
 		paths, err := filepath.Glob(filepath.Join(folder, pattern))
 		require.NoError(t, err)
 		for _, path := range paths {
@@ -69,9 +71,12 @@ func TestLearnTellsWhatWasLearned(t *testing.T) {
 	path, folder := lessonFile(t, "[run]\nevery = 50\n"), filepath.Join(t.TempDir(), "run")
 	set := []string{"--set", "learn.episodes=200", "--folder", folder}
 	o := done(t, append([]string{"learn", path}, set...)...)
-	require.Regexp(t, `(?s)^200 episodes from table made-up, \d+ a second\nthe policy's likeliest sequence is \S+ \S+ \S+: [0-9.]+%, rank \d+ of 64\nthe table's best is .*results in .*run, the policy in .*run/agent\.finalmodel\.pth\n$`, o.stdout)
+	require.Regexp(t, `(?s)^200 episodes from table made-up, \d+ a second\nthe policy's likeliest `+
+		`sequence is \S+ \S+ \S+: [0-9.]+%, rank \d+ of 64\nthe table's best is .*results in .*run, `+
+		`the policy in .*run/agent\.finalmodel\.pth\n$`, o.stdout)
 	containsAll(t, o.stderr, "per_second", "objective", "expected_accuracy", "temperature", "learning_rate")
-	for _, name := range []string{"manifest.json", "config.toml", "config.resolved.toml", "log.jsonl", "learning.csv", "episodes.csv", "outcome.json", runs.PolicyFile} {
+	for _, name := range []string{"manifest.json", "config.toml", "config.resolved.toml", "log.jsonl", "learning.csv",
+		"episodes.csv", "outcome.json", runs.PolicyFile} {
 		require.FileExists(t, filepath.Join(folder, name))
 	}
 	require.Equal(t, contents(t, path), contents(t, filepath.Join(folder, "config.toml")))
@@ -90,12 +95,14 @@ func TestLearnTellsWhatWasLearned(t *testing.T) {
 
 	done(t, append([]string{"learn", path, "--resume"}, set...)...)
 	require.Equal(t, before, learnt(t, folder), "there is nothing left to do")
-	fails(t, failure.Failed, "not those that it began with", "learn", path, "--resume", "--folder", folder, "--set", "learn.episodes=300")
+	fails(t, failure.Failed, "not those that it began with", "learn", path, "--resume", "--folder", folder, "--set",
+		"learn.episodes=300")
 }
 
 // A policy begins with the weights of another, whose embedding is not taken.
 func TestLearnBeginsWithAPolicy(t *testing.T) {
-	path, first, second := lessonFile(t, "[learn]\nepisodes = 100\n"), filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	path, first, second := lessonFile(t, "[learn]\nepisodes = 100\n"), filepath.Join(t.TempDir(), "first"),
+		filepath.Join(t.TempDir(), "second")
 	require.Equal(t, failure.Done, graft("learn", path, "--folder", first).code)
 	policy := filepath.Join(first, runs.PolicyFile)
 	set, err := weights.Read(files.OS{}, policy, weights.Options{})
@@ -103,11 +110,14 @@ func TestLearnBeginsWithAPolicy(t *testing.T) {
 	require.Equal(t, "encoder.embedder.weight", set.Tensors[0].Name)
 	require.Len(t, set.Tensors, 19)
 	// With so small a rate what it begins with is what it ends with.
-	done(t, "learn", path, "--folder", second, "--set", "policy.weights="+policy, "--set", "learn.lr=1e-30", "--set", "run.seed=9")
+	done(t, "learn", path, "--folder", second, "--set", "policy.weights="+policy, "--set", "learn.lr=1e-30", "--set",
+		"run.seed=9")
 	after, err := weights.Read(files.OS{}, filepath.Join(second, runs.PolicyFile), weights.Options{})
 	require.NoError(t, err)
 	require.Equal(t, set.Tensors, after.Tensors)
-	fails(t, failure.Failed, "encoder.encoder.weight_ih_l0 has the shape [200 16]; the policy's is [80 16]", "learn", path, "--folder", filepath.Join(t.TempDir(), "third"), "--set", "policy.weights="+policy, "--set", "policy.hidden=20")
+	fails(t, failure.Failed, "encoder.encoder.weight_ih_l0 has the shape [200 16]; the policy's is [80 16]",
+		"learn", path, "--folder", filepath.Join(t.TempDir(), "third"), "--set", "policy.weights="+policy, "--set",
+		"policy.hidden=20")
 }
 
 func TestLearnRefuses(t *testing.T) {
@@ -131,9 +141,12 @@ func rowsIn(t *testing.T, path string, n int) {
 // which leave with the code for that.
 func TestLearnSurvivesKills(t *testing.T) {
 	for name, path := range map[string]string{
-		"original":   lessonFile(t, "[run]\nevery = 5\ncheckpoint = \"100ms\"\n[learn]\nepisodes = 1500\ntemperature = 100\n"),
-		"elastic":    schedulerFile(t, "[run]\ncheckpoint = \"30ms\"\nseeds = 2\n[learn]\nlessons = 20\nrounds = 30\nactions = 64\nhidden = 8\nenvs = 2\npatience = 100\n"),
-		"structural": classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint = \"30ms\"\nworkers = 2\n[policy]\nhidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n"),
+		"original": lessonFile(t, "[run]\nevery = 5\ncheckpoint = \"100ms\"\n[learn]\nepisodes = 1500\n"+
+			"temperature = 100\n"),
+		"elastic": schedulerFile(t, "[run]\ncheckpoint = \"30ms\"\nseeds = 2\n[learn]\nlessons = 20\nrounds = 30\n"+
+			"actions = 64\nhidden = 8\nenvs = 2\npatience = 100\n"),
+		"structural": classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint = \"30ms\"\nworkers = 2\n[policy]\n"+
+			"hidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n"),
 	} {
 		whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 		done(t, "learn", path, "--folder", whole)
@@ -163,7 +176,8 @@ func TestLearnSurvivesKills(t *testing.T) {
 
 // A command that is stopped before it begins has learned nothing, and can go on.
 func TestLearnIsRequeued(t *testing.T) {
-	for _, path := range []string{lessonFile(t, "[learn]\nepisodes = 100\n"), classFile(t, "[run]\nseeds = 1\n[learn]\nsteps = 5\n"), schedulerFile(t, "[learn]\nlessons = 2\nmethod = \"none\"\n")} {
+	for _, path := range []string{lessonFile(t, "[learn]\nepisodes = 100\n"), classFile(t,
+		"[run]\nseeds = 1\n[learn]\nsteps = 5\n"), schedulerFile(t, "[learn]\nlessons = 2\nmethod = \"none\"\n")} {
 		folder := filepath.Join(t.TempDir(), "run")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -194,7 +208,8 @@ class Decider(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.lstm = torch.nn.LSTM(100, 16)
-        self.linear1, self.linear2, self.linear3 = torch.nn.Linear(24, 128), torch.nn.Linear(128, 128), torch.nn.Linear(128, 4)
+        self.linear1, self.linear2 = torch.nn.Linear(24, 128), torch.nn.Linear(128, 128)
+        self.linear3 = torch.nn.Linear(128, 4)
 class Policy(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -215,10 +230,14 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	path, folder := classFile(t, ""), filepath.Join(t.TempDir(), "run")
 	set := []string{"--set", "run.seeds=3", "--set", "policy.hidden=16", "--folder", folder}
 	o := done(t, append([]string{"learn", path}, set...)...)
-	require.Regexp(t, `(?s)^TABLE +THE VOTE'S SEQUENCE +ACCURACY.*\none +\S+, \S+ +[0-9.]+%  +[0-9.]+  +\d+ of 16 +\d+–\d+ +[0-9.]+%.*\ntwo .*\n\nSEED +STEPS.*\n +3 +\d+ +[0-9.]+ +the aim has not grown.*`+
-		`\nmean regret in 2 tables: [0-9.]+ points, 95% interval over 3 seeds \[[0-9., ]+\]; the vote's is [0-9.]+\n\d+% of .*in a table's top five; the worst .*\n\d+ steps in [0-9.]+ s\nresults in .*run, the vote of all in .*run/policy\.safetensors, each policy in .*run/policies\n$`, o.stdout)
+	require.Regexp(t, `(?s)^TABLE +THE VOTE'S SEQUENCE +ACCURACY.*\none +\S+, \S+ +[0-9.]+%  +[0-9.]+  +\d+ of 16 `+
+		`+\d+–\d+ +[0-9.]+%.*\ntwo .*\n\nSEED +STEPS.*\n +3 +\d+ +[0-9.]+ +the aim has not grown.*`+
+		`\nmean regret in 2 tables: [0-9.]+ points, 95% interval over 3 seeds \[[0-9., ]+\]; the vote's is `+
+		`[0-9.]+\n\d+% of .*in a table's top five; the worst .*\n\d+ steps in [0-9.]+ s\nresults in .*run, `+
+		`the vote of all in .*run/policy\.safetensors, each policy in .*run/policies\n$`, o.stdout)
 	require.Contains(t, o.stderr, `"msg":"learned","policies":3`)
-	for _, name := range []string{"manifest.json", "config.toml", "config.resolved.toml", "log.jsonl", "learners/seed-3.safetensors"} {
+	for _, name := range []string{"manifest.json", "config.toml", "config.resolved.toml", "log.jsonl",
+		"learners/seed-3.safetensors"} {
 		require.FileExists(t, filepath.Join(folder, name))
 	}
 	before := learnt(t, folder)
@@ -227,7 +246,8 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	require.Equal(t, 3, strings.Count(log, "a seed has learned"))
 
 	fails(t, failure.Usage, "--force", append([]string{"learn", path}, set...)...)
-	forced := done(t, append([]string{"learn", path, "--force", "--json", "--quiet", "--set", "run.workers=1"}, set...)...)
+	forced := done(t, append([]string{"learn", path, "--force", "--json", "--quiet", "--set", "run.workers=1"},
+		set...)...)
 	require.Empty(t, forced.stderr)
 	require.Equal(t, before, learnt(t, folder), "the same file has the same bits, however many learn at once")
 	report := decoded[learn.PoliciesResult](t, forced.stdout)
@@ -242,7 +262,8 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	voted, err := decider.ReadStructural(files.OS{}, report.Policy)
 	require.NoError(t, err)
 	require.Len(t, voted.Members, 3)
-	require.Equal(t, []string{"1, 2, 3", "one, two", "known"}, []string{voted.Notes["seeds"], voted.Notes["tables"], voted.Notes["for"]})
+	require.Equal(t, []string{"1, 2, 3", "one, two", "known"},
+		[]string{voted.Notes["seeds"], voted.Notes["tables"], voted.Notes["for"]})
 	require.Equal(t, thisVersion(), voted.Notes["graft"])
 	one, err := decider.ReadStructural(files.OS{}, filepath.Join(folder, runs.SeedFile(2)))
 	require.NoError(t, err)
@@ -258,7 +279,8 @@ func TestLearnTreesGoesOnWithTheSame(t *testing.T) {
 	for set, says := range map[string]string{
 		"learn.beta=4": "learn.beta was 8.0 and is 4.0",
 		"run.seeds=2":  "run.seeds was 1 and is 2",
-		"tables.held_out=[\"" + filepath.Join(filepath.Dir(firstFolder(t, path)), "three") + "\"]": "a file that it reads has changed",
+		"tables.held_out=[\"" + filepath.Join(filepath.Dir(firstFolder(t, path)), "three") +
+			"\"]": "a file that it reads has changed",
 	} {
 		fails(t, failure.Configuration, says, "learn", path, "--folder", folder, "--resume", "--set", set)
 		require.Equal(t, before, learnt(t, folder), "nothing is touched")
@@ -266,8 +288,10 @@ func TestLearnTreesGoesOnWithTheSame(t *testing.T) {
 	o := graft("learn", lessonFile(t, ""), "--folder", folder, "--resume")
 	require.NotEqual(t, failure.Done, o.code, "another kind of policy")
 	fails(t, failure.Failed, "not a directory", "learn", path, "--folder", filepath.Join(path, "below"))
-	require.Equal(t, failure.Done, graft("learn", path, "--resume", "--folder", t.TempDir(), "--quiet").code, "a kill left no run to resume")
-	fails(t, failure.Configuration, "folders[0]: stat nowhere: no such file", "learn", path, "--set", "tables.folders=[\"nowhere\"]")
+	require.Equal(t, failure.Done, graft("learn", path, "--resume", "--folder", t.TempDir(), "--quiet").code,
+		"a kill left no run to resume")
+	fails(t, failure.Configuration, "folders[0]: stat nowhere: no such file", "learn", path, "--set",
+		"tables.folders=[\"nowhere\"]")
 }
 
 // firstFolder is the first folder that a file names.
@@ -278,9 +302,11 @@ func firstFolder(t *testing.T, path string) string {
 
 // Tables that are held out are judged as well, and learned from in no way.
 func TestLearnTreesStopsEarly(t *testing.T) {
-	path, folder := classFile(t, "held_out = [THREE]\n[run]\nseeds = 2\nevery = 2\n[learn]\nfor = \"new\"\nevery = 2\npatience = 2\n"), filepath.Join(t.TempDir(), "run")
+	path, folder := classFile(t, "held_out = [THREE]\n[run]\nseeds = 2\nevery = 2\n[learn]\nfor = \"new\"\n"+
+		"every = 2\npatience = 2\n"), filepath.Join(t.TempDir(), "run")
 	o := done(t, "learn", path, "--folder", folder)
-	containsAll(t, o.stdout, "three, held out", "what is held out was best after step", "mean regret in 2 tables", "mean regret in 1 table held out")
+	containsAll(t, o.stdout, "three, held out", "what is held out was best after step", "mean regret in 2 tables",
+		"mean regret in 1 table held out")
 	outcome := decoded[runs.PoliciesOutcome](t, contents(t, filepath.Join(folder, "outcome.json")))
 	require.Len(t, outcome.HeldOut, 1)
 	require.InDelta(t, outcome.Outside.Regret.Mean, (outcome.Seeds[0].Out+outcome.Seeds[1].Out)/2, 1e-9)

@@ -30,7 +30,8 @@ func onSlurm(t *testing.T, act func(folder string), set ...string) train.Result 
 	}
 	script := fmt.Sprintf(`#!/bin/sh
 export GRAFT_TOKEN=0123456789abcdef %s=1
-srun --ntasks=3 --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 --output=%s/task%%t.out %s train job.toml --json --quiet \
+srun --ntasks=3 --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 --output=%s/task%%t.out \
+	%s train job.toml --json --quiet \
 	--set "parallel.listen='slurm:7071'"%s
 echo $? >ended.part && mv ended.part ended
 `, programVariable, folder, self, more.String())
@@ -44,10 +45,13 @@ echo $? >ended.part && mv ended.part ended
 		return string(text)
 	}
 	if act != nil {
-		require.Eventually(t, func() bool { return strings.Contains(content("runs/job/events.jsonl"), `"processes":3`) }, patience, 20*time.Millisecond)
+		require.Eventually(t, func() bool {
+			return strings.Contains(content("runs/job/events.jsonl"), `"processes":3`)
+		}, patience, 20*time.Millisecond)
 		act(folder)
 	}
-	require.Eventually(t, func() bool { return content("ended") != "" }, patience, 20*time.Millisecond) // sbatch --wait looks after 2, 6, 14 and 30 s
+	// sbatch --wait looks after 2, 6, 14 and 30 s
+	require.Eventually(t, func() bool { return content("ended") != "" }, patience, 20*time.Millisecond)
 	if act == nil {
 		require.Equal(t, "0\n", content("ended"))
 	}
@@ -63,7 +67,8 @@ func killTask(t *testing.T, folder string, task int) {
 		environment, _ := os.ReadFile(path)
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
 		directory, _ := os.Readlink(filepath.Join(filepath.Dir(path), "cwd"))
-		if directory != folder || !bytes.Contains(environment, fmt.Appendf(nil, "SLURM_PROCID=%d\x00", task)) || !bytes.Contains(line, []byte("slurm:7071")) {
+		if directory != folder || !bytes.Contains(environment, fmt.Appendf(nil, "SLURM_PROCID=%d\x00", task)) ||
+			!bytes.Contains(line, []byte("slurm:7071")) {
 			continue
 		}
 		var pid int
@@ -104,8 +109,8 @@ func TestMachinesOfSlurm(t *testing.T) {
 	require.Equal(t, 1, lost)
 }
 
-// The devices of an elastic job are those of its allocation: a node that scontrol takes is a down, and a task that another
-// srun starts an up.
+// The devices of an elastic job are those of its allocation: a node that scontrol takes is a down, and a task
+// that another srun starts an up.
 func TestElasticAllocationOfSlurm(t *testing.T) {
 	useSlurm(t)
 	const budget = "time.budget='8s'"
@@ -113,7 +118,8 @@ func TestElasticAllocationOfSlurm(t *testing.T) {
 		j := &jobOnMachines{T: t, folder: folder}
 		jobs, err := exec.Command("squeue", "--noheader", "--format=%A").Output()
 		require.NoError(t, err)
-		out, err := exec.Command("scontrol", "update", "JobId="+strings.TrimSpace(string(jobs)), "NumNodes=2").CombinedOutput()
+		out, err := exec.Command("scontrol", "update", "JobId="+strings.TrimSpace(string(jobs)), "NumNodes=2").
+			CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		j.await(`"processes":2`, 1)
 		self, err := os.Executable()
@@ -126,6 +132,7 @@ func TestElasticAllocationOfSlurm(t *testing.T) {
 	}, append(elasticJob, "parallel.min_processes=3", budget)...)
 	require.Equal(t, []int{2, 3, 2, 3}, devicesOf(got))
 	apart := apartBy(t, got, plannedAs(t, got, budget, growing))
-	t.Logf("measured: devices 3, 2, 3 of an elastic allocation of Slurm: %d steps, losses within %.2g of those of a timeline with the same changes", got.Outcome.Steps, apart)
+	t.Logf("measured: devices 3, 2, 3 of an elastic allocation of Slurm: %d steps, "+
+		"losses within %.2g of those of a timeline with the same changes", got.Outcome.Steps, apart)
 	require.LessOrEqual(t, apart, 1e-6)
 }

@@ -23,7 +23,8 @@ type machine struct {
 // newMachine has the programs of a plain system, without a compiler, Python or apt-get.
 func newMachine(t *testing.T, env ...string) *machine {
 	m := &machine{t, t.TempDir(), env}
-	for _, name := range []string{"sh", "env", "dirname", "sed", "cat", "cp", "rm", "ln", "mkdir", "uname", "awk", "df", "dpkg"} {
+	for _, name := range []string{"sh", "env", "dirname", "sed", "cat", "cp", "rm", "ln", "mkdir", "uname", "awk", "df",
+		"dpkg"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			t.Skipf("left out: there is no %s; these scripts are for Debian", name)
@@ -51,7 +52,8 @@ func (m *machine) run(script string, args ...string) (string, bool) {
 func TestMissingPackagesNameAWayOut(t *testing.T) {
 	compiler := func(m *machine) *machine { return m.has("c++", "true") }
 	apt := func(m *machine, candidate string) *machine {
-		return m.has("id", "echo 0").has("apt-get", `[ "$1" = update ] || echo installs "$@" >&2`).has("apt-cache", "echo '  Candidate: "+candidate+"'")
+		return m.has("id", "echo 0").has("apt-get", `[ "$1" = update ] || echo installs "$@" >&2`).has("apt-cache",
+			"echo '  Candidate: "+candidate+"'")
 	}
 	torch := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(torch, "include"), 0o700))
@@ -62,15 +64,24 @@ func TestMissingPackagesNameAWayOut(t *testing.T) {
 		says []string
 		not  string
 	}{
-		"another distribution":         {compiler(newMachine(t)), false, []string{"this is not Debian; install the equivalents of: libtorch-dev libopenblas0-pthread", wheel}, "CXX"},
-		"a PyTorch is there":           {compiler(newMachine(t)).has("python3", "echo "+torch), false, []string{wheel, "'make demo LIBTORCH=" + torch + "' uses the PyTorch of python3"}, "CXX"},
-		"no compiler either":           {newMachine(t), false, []string{"g++ libtorch-dev", wheel, "CXX names a C++ compiler"}, "uses the PyTorch"},
-		"no root":                      {compiler(newMachine(t)).has("apt-get", "false"), false, []string{"as root, run: apt-get install", wheel}, "CXX"},
-		"sudo refuses":                 {compiler(newMachine(t)).has("apt-get", "true").has("sudo", "false"), false, []string{"apt-get update failed; as root, run", wheel}, "CXX"},
-		"an old system":                {apt(compiler(newMachine(t)), "1.8.1-5"), false, []string{"libtorch-dev of this system is 1.8.1-5, and graft needs 1.13 or newer", wheel}, "installs install"},
-		"a system without":             {apt(compiler(newMachine(t)), "(none)"), false, []string{"this system has no package libtorch-dev", wheel}, "installs install"},
-		"Debian":                       {apt(compiler(newMachine(t)), "1.13.1+dfsg-4"), true, []string{"installs install -y -qq --no-install-recommends libtorch-dev libopenblas0-pthread"}, "wheel"},
-		"a wheel needs a compiler":     {newMachine(t, "LIBTORCH="+torch), false, []string{"install the equivalents of: g++\n", "CXX names"}, "libtorch"},
+		"another distribution": {compiler(newMachine(t)), false, []string{"this is not Debian; " +
+			"install the equivalents of: libtorch-dev libopenblas0-pthread", wheel}, "CXX"},
+		"a PyTorch is there": {compiler(newMachine(t)).has("python3", "echo "+torch), false,
+			[]string{wheel, "'make demo LIBTORCH=" + torch + "' uses the PyTorch of python3"}, "CXX"},
+		"no compiler either": {newMachine(t), false, []string{"g++ libtorch-dev", wheel, "CXX names a C++ compiler"},
+			"uses the PyTorch"},
+		"no root": {compiler(newMachine(t)).has("apt-get", "false"), false,
+			[]string{"as root, run: apt-get install", wheel}, "CXX"},
+		"sudo refuses": {compiler(newMachine(t)).has("apt-get", "true").has("sudo", "false"), false,
+			[]string{"apt-get update failed; as root, run", wheel}, "CXX"},
+		"an old system": {apt(compiler(newMachine(t)), "1.8.1-5"), false, []string{"libtorch-dev of this system is " +
+			"1.8.1-5, and graft needs 1.13 or newer", wheel}, "installs install"},
+		"a system without": {apt(compiler(newMachine(t)), "(none)"), false,
+			[]string{"this system has no package libtorch-dev", wheel}, "installs install"},
+		"Debian": {apt(compiler(newMachine(t)), "1.13.1+dfsg-4"), true,
+			[]string{"installs install -y -qq --no-install-recommends libtorch-dev libopenblas0-pthread"}, "wheel"},
+		"a wheel needs a compiler": {newMachine(t, "LIBTORCH="+torch), false,
+			[]string{"install the equivalents of: g++\n", "CXX names"}, "libtorch"},
 		"a wheel needs nothing of apt": {compiler(newMachine(t, "LIBTORCH="+torch)), true, nil, "packages"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +103,9 @@ case "$*" in
 *find_spec*) echo lib/torch ;;
 *purelib*) echo build/wheel/lib ;;
 "-m venv"*) for home; do :; done; mkdir -p $home/bin; cp "$0" $home/bin/python ;;
-*"pip install"*) echo "runs ${0##*/} $*"; mkdir -p build/wheel/lib/torch/include build/wheel/lib/torch/lib; echo x >build/wheel/lib/torch/lib/libtorch_cpu.so ;;
+*"pip install"*)
+	echo "runs ${0##*/} $*"; mkdir -p build/wheel/lib/torch/include build/wheel/lib/torch/lib
+	echo x >build/wheel/lib/torch/lib/libtorch_cpu.so ;;
 *) echo "unexpected: $*"; exit 1 ;;
 esac`
 
@@ -103,10 +116,13 @@ func TestWheelIsInstalledOnce(t *testing.T) {
 		says string // empty is an error
 		why  string
 	}{
-		"venv":              {[]string{"HAS=ensurepip pip", "PIP_ARGS=--index-url here"}, "runs python -m pip install --quiet --disable-pip-version-check --index-url here torch", ""},
-		"a version":         {[]string{"HAS=ensurepip", "TORCH=torch==2.7.1", "PIP_ARGS=-q"}, "-q torch==2.7.1", ""},
-		"pip without venv":  {[]string{"HAS=pip", "PIP_ARGS=-q"}, "runs python3 -m pip install --target build/wheel/lib --quiet", ""},
-		"neither":           {[]string{"HAS=", "PIP_ARGS=-q"}, "", "python3 has neither ensurepip nor pip; install python3-venv, or name another Python"},
+		"venv": {[]string{"HAS=ensurepip pip", "PIP_ARGS=--index-url here"},
+			"runs python -m pip install --quiet --disable-pip-version-check --index-url here torch", ""},
+		"a version": {[]string{"HAS=ensurepip", "TORCH=torch==2.7.1", "PIP_ARGS=-q"}, "-q torch==2.7.1", ""},
+		"pip without venv": {[]string{"HAS=pip", "PIP_ARGS=-q"},
+			"runs python3 -m pip install --target build/wheel/lib --quiet", ""},
+		"neither": {[]string{"HAS=", "PIP_ARGS=-q"}, "",
+			"python3 has neither ensurepip nor pip; install python3-venv, or name another Python"},
 		"no such Python":    {[]string{"PYTHON=python9", "PIP_ARGS=-q"}, "", "no python9; name a Python in PYTHON"},
 		"a CPU without GPU": {[]string{"HAS=ensurepip"}, "this machine has no GPU; PIP_ARGS='--index-url ADDRESS'", ""},
 	} {
@@ -129,7 +145,8 @@ func TestWheelIsInstalledOnce(t *testing.T) {
 			}
 		})
 	}
-	m := newMachine(t).has("python3", fakePython).has("df", "echo head; echo disk 0 0 1000").has("uname", "echo Linux x86_64")
+	m := newMachine(t).has("python3", fakePython).has("df", "echo head; echo disk 0 0 1000").has("uname",
+		"echo Linux x86_64")
 	script := write(t, filepath.Join(t.TempDir(), "scripts/wheel.sh"), contents(t, "../scripts/wheel.sh"))
 	require.NoError(t, os.Chmod(script, 0o700))
 	out, fine := m.run(script)
@@ -140,14 +157,16 @@ func TestWheelIsInstalledOnce(t *testing.T) {
 // make LIBTORCH=wheel installs the wheel before the library, and hands its folder to all.
 func TestMakeWithAWheel(t *testing.T) {
 	makes := func(args ...string) string {
-		out, err := exec.Command("env", append([]string{"-u", "MAKEFLAGS", "-u", "GRAFT_PYTHON", "-u", "LIBTORCH", "make", "-n", "-C", ".."}, args...)...).CombinedOutput()
+		out, err := exec.Command("env", append([]string{"-u", "MAKEFLAGS", "-u", "GRAFT_PYTHON", "-u", "LIBTORCH",
+			"make", "-n", "-C", ".."}, args...)...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return string(out)
 	}
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("left out: there is no make; install make")
 	}
-	require.Regexp(t, `(?s)packages\.sh build.*scripts/wheel\.sh.*scripts/library\.sh.*go build.*graft doctor.*graft demo`, makes("demo", "LIBTORCH=wheel"))
+	require.Regexp(t, `(?s)packages\.sh build.*scripts/wheel\.sh.*scripts/library\.sh.*go build.*graft `+
+		`doctor.*graft demo`, makes("demo", "LIBTORCH=wheel"))
 	require.NotContains(t, makes("demo"), "wheel.sh")
 	require.Contains(t, makes("library", "LIBTORCH=wheel"), "scripts/wheel.sh")
 	require.NotContains(t, makes("library", "LIBTORCH=/opt/torch"), "wheel.sh")
@@ -164,7 +183,8 @@ func TestRelease(t *testing.T) {
 	}
 	dir := t.TempDir()
 	pack := func(to string, env ...string) string {
-		command := exec.Command("make", "-s", "--no-print-directory", "-C", "..", "release", "VERSION=1.2.3", "RELEASE="+to)
+		command := exec.Command("make", "-s", "--no-print-directory", "-C", "..", "release", "VERSION=1.2.3",
+			"RELEASE="+to)
 		command.Env = append(append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000", "MAKEFLAGS="), env...)
 		out, err := command.CombinedOutput()
 		require.NoError(t, err, "%s", out)
@@ -178,8 +198,9 @@ func TestRelease(t *testing.T) {
 	list, err := exec.Command("tar", "-xvzf", first, "-C", dir).Output()
 	require.NoError(t, err)
 	home := filepath.Join(dir, strings.TrimSuffix(filepath.Base(first), ".tar.gz"))
-	for _, name := range []string{"bin/graft", "scripts/library.sh", "scripts/wheel.sh", "build/src/cgotorch/cgotorch.h", "torch/csrc/door.cc",
-		"share/man/man1/graft-train.1", "share/bash-completion/completions/graft", "share/graft/python/graft_results.py", "LICENSE",
+	for _, name := range []string{"bin/graft", "scripts/library.sh", "scripts/wheel.sh",
+		"build/src/cgotorch/cgotorch.h", "torch/csrc/door.cc", "share/man/man1/graft-train.1",
+		"share/bash-completion/completions/graft", "share/graft/python/graft_results.py", "LICENSE",
 		"licenses/github.com/wangkuiyi/gotorch/LICENSE", "licenses/github.com/spf13/cobra/LICENSE.txt"} {
 		require.Contains(t, string(list), filepath.Base(home)+"/"+name+"\n")
 	}
@@ -242,7 +263,8 @@ func TestContainerFiles(t *testing.T) {
 	docker, apptainer := contents(t, "../Dockerfile"), contents(t, "../graft.def")
 	require.Contains(t, docker, "\nFROM debian:12\n")
 	require.Contains(t, apptainer, "\nFrom: debian:12\n")
-	require.Regexp(t, `(?s)^#.*\nBootstrap: docker\nFrom: .*%arguments\n.*%files\n.*%post\n.*%runscript\n.*%test\n.*%help\n`, apptainer)
+	require.Regexp(t, `(?s)^#.*\nBootstrap: docker\nFrom: `+
+		`.*%arguments\n.*%files\n.*%post\n.*%runscript\n.*%test\n.*%help\n`, apptainer)
 	instruction := regexp.MustCompile(`(?m)^([A-Z]+) `)
 	for _, name := range instruction.FindAllStringSubmatch(docker, -1) {
 		require.Contains(t, []string{"FROM", "ARG", "ENV", "RUN", "COPY", "WORKDIR", "ENTRYPOINT", "CMD"}, name[1])
@@ -277,7 +299,8 @@ func TestContainersBuild(t *testing.T) {
 			continue
 		}
 		built = true
-		script := fmt.Sprintf("%[1]s build -q -t graft-test .. && %[1]s run --rm graft-test version && %[1]s run --rm graft-test doctor; code=$?; %[1]s rmi -f graft-test; exit $code", program)
+		script := fmt.Sprintf("%[1]s build -q -t graft-test .. && %[1]s run --rm graft-test version && %[1]s run "+
+			"--rm graft-test doctor; code=$?; %[1]s rmi -f graft-test; exit $code", program)
 		out, err := exec.Command("sh", "-c", script).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
@@ -287,7 +310,8 @@ func TestContainersBuild(t *testing.T) {
 		}
 		built = true
 		dir := t.TempDir()
-		script := fmt.Sprintf("git -C .. archive -o '%[2]s/graft.tar' HEAD && cp ../graft.def '%[2]s' && cd '%[2]s' && %[1]s build --fakeroot graft.sif graft.def && %[1]s run graft.sif doctor", program, dir)
+		script := fmt.Sprintf("git -C .. archive -o '%[2]s/graft.tar' HEAD && cp ../graft.def '%[2]s' && cd '%[2]s' "+
+			"&& %[1]s build --fakeroot graft.sif graft.def && %[1]s run graft.sif doctor", program, dir)
 		out, err := exec.Command("sh", "-c", script).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}

@@ -115,7 +115,10 @@ func TestBashCompletes(t *testing.T) {
 	dir := t.TempDir()
 	asGraft(t, dir)
 	script := graft("completion", "bash").stdout + `
-_get_comp_words_by_ref() { cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD; }
+_get_comp_words_by_ref() {
+	cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+	words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
+}
 _init_completion() { _get_comp_words_by_ref; }
 compopt() { :; }
 COMP_WORDS=(graft model show ConvNet) COMP_CWORD=3 COMP_LINE="graft model show ConvNet" COMP_POINT=24 COMP_TYPE=9
@@ -178,8 +181,9 @@ func TestInstall(t *testing.T) {
 	command.Env = append(os.Environ(), "GRAFT="+asGraft(t, dir))
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for _, name := range []string{"bin/graft", "lib/graft/libgrafttorch.so", "share/man/man1/graft-train.1", "share/bash-completion/completions/graft",
-		"share/zsh/site-functions/_graft", "share/fish/vendor_completions.d/graft.fish", "share/graft/python/graft_results.py"} {
+	for _, name := range []string{"bin/graft", "lib/graft/libgrafttorch.so", "share/man/man1/graft-train.1",
+		"share/bash-completion/completions/graft", "share/zsh/site-functions/_graft",
+		"share/fish/vendor_completions.d/graft.fish", "share/graft/python/graft_results.py"} {
 		info, err := os.Stat(filepath.Join(dir, "usr", name))
 		require.NoError(t, err)
 		require.NotZero(t, info.Size(), name)

@@ -23,7 +23,7 @@ const (
 //
 //	one=a|b    the texts that are allowed
 //	hoist      structs inside stand beside the table, not in it
-//	omit=a.b   leaves a field inside out
+//	omit=a.b|c leaves fields inside out
 //	inline=a   the fields of a struct inside stand with those around it
 //
 // A field whose tag json has omitempty came after files were digested: while it is zero,
@@ -48,7 +48,7 @@ func tagOf(field reflect.StructField) tag {
 		what, value, _ := strings.Cut(option, "=")
 		switch what {
 		case "omit":
-			t.omit = append(t.omit, value)
+			t.omit = append(t.omit, strings.Split(value, "|")...)
 		case "inline":
 			t.inline = append(t.inline, value)
 		case "one":

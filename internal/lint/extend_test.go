@@ -49,7 +49,8 @@ func (n *Note) Validate() error { return nil }
 		"report/runs/note.go", `package runs
 
 // NoteKind covers folders with a note.
-var NoteKind = &Kind{Name: "note", Title: "note", Titles: "notes", matches: func(f *Folder) bool { return f.Has("note.txt") },
+var NoteKind = &Kind{Name: "note", Title: "note", Titles: "notes",
+	matches: func(f *Folder) bool { return f.Has("note.txt") },
 	read: func(f *Folder, r *Run) error {
 		r.Ended, r.Quantities = true, []Quantity{{Name: "words", Values: []float64{3}}}
 		return nil

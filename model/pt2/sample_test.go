@@ -26,27 +26,39 @@ const sampleProgram = `{"schema_version": {"major": 8, "minor": 20}, "graph_modu
  "output_specs": [{"user_output": {"arg": {"as_tensor": {"name": "add"}}}}]},
 "graph": {
  "nodes": [
-  {"target": "torch.ops.aten.sym_size.int", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}}, "kind": 1}, {"name": "dim", "arg": {"as_int": 0}}],
+  {"target": "torch.ops.aten.sym_size.int", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}},
+   "kind": 1}, {"name": "dim", "arg": {"as_int": 0}}],
    "outputs": [{"as_sym_int": {"as_name": "n"}}], "metadata": {"nn_module_stack": "L__self__,,net.Net"}},
-  {"target": "torch.ops.aten.linear.default", "inputs": [{"name": "input", "arg": {"as_tensor": {"name": "x"}}}, {"name": "weight", "arg": {"as_tensor": {"name": "p_fc_weight"}}}],
-   "outputs": [{"as_tensor": {"name": "linear"}}], "metadata": {"nn_module_stack": "L__self__,,net.Net;L__self__fc,fc,torch.nn.modules.linear.Linear"}},
+  {"target": "torch.ops.aten.linear.default", "inputs": [{"name": "input", "arg": {"as_tensor": {"name": "x"}}},
+   {"name": "weight", "arg": {"as_tensor": {"name": "p_fc_weight"}}}],
+   "outputs": [{"as_tensor": {"name": "linear"}}],
+   "metadata": {"nn_module_stack": "L__self__,,net.Net;L__self__fc,fc,torch.nn.modules.linear.Linear"}},
   {"target": "torch.ops.aten.relu_.default", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "linear"}}}],
-   "outputs": [{"as_tensor": {"name": "relu_"}}], "metadata": {"nn_module_stack": "L__self__,,net.Net;L__self__act,act,torch.nn.modules.activation.ReLU"}},
-  {"target": "torch.ops.aten.masked_fill.Scalar", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "linear"}}}, {"name": "mask", "arg": {"as_tensor": {"name": "b_shift"}}}, {"name": "value", "arg": {"as_float": "-Infinity"}}],
+   "outputs": [{"as_tensor": {"name": "relu_"}}],
+   "metadata": {"nn_module_stack": "L__self__,,net.Net;L__self__act,act,torch.nn.modules.activation.ReLU"}},
+  {"target": "torch.ops.aten.masked_fill.Scalar", "inputs": [{"name": "self",
+   "arg": {"as_tensor": {"name": "linear"}}}, {"name": "mask", "arg": {"as_tensor": {"name": "b_shift"}}},
+   {"name": "value", "arg": {"as_float": "-Infinity"}}],
    "outputs": [{"as_tensor": {"name": "fill"}}], "metadata": {"nn_module_stack": "L__self__,,net.Net"}},
-  {"target": "torch.ops.aten.view.default", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "fill"}}}, {"name": "size", "arg": {"as_sym_ints": [{"as_name": "n"}, {"as_int": 2}]}}],
+  {"target": "torch.ops.aten.view.default", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "fill"}}},
+   {"name": "size", "arg": {"as_sym_ints": [{"as_name": "n"}, {"as_int": 2}]}}],
    "outputs": [{"as_tensor": {"name": "view"}}], "metadata": {"nn_module_stack": "L__self__,,net.Net"}},
-  {"target": "torch.ops.aten.add.Tensor", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "view"}}}, {"name": "other", "arg": {"as_tensor": {"name": "x"}}}],
+  {"target": "torch.ops.aten.add.Tensor", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "view"}}},
+   {"name": "other", "arg": {"as_tensor": {"name": "x"}}}],
    "outputs": [{"as_tensor": {"name": "add"}}], "metadata": {"nn_module_stack": "L__self__,,net.Net"}}],
  "tensor_values": {
-  "p_fc_weight": {"dtype": 7, "sizes": [{"as_int": 2}, {"as_int": 2}], "strides": [{"as_int": 2}, {"as_int": 1}], "storage_offset": {"as_int": 0}, "layout": 7},
-  "b_shift": {"dtype": 12, "sizes": [{"as_int": 2}], "strides": [{"as_int": 1}], "storage_offset": {"as_int": 0}, "layout": 7},
-  "x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "Symbol('s77', positive=True, integer=True)", "hint": {"as_int": 3}}}, {"as_int": 2}], "strides": [], "storage_offset": {"as_int": 0}, "layout": 7}}},
+  "p_fc_weight": {"dtype": 7, "sizes": [{"as_int": 2}, {"as_int": 2}], "strides": [{"as_int": 2}, {"as_int": 1}],
+   "storage_offset": {"as_int": 0}, "layout": 7},
+  "b_shift": {"dtype": 12, "sizes": [{"as_int": 2}], "strides": [{"as_int": 1}], "storage_offset": {"as_int": 0},
+   "layout": 7},
+  "x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "Symbol('s77', positive=True, integer=True)",
+   "hint": {"as_int": 3}}}, {"as_int": 2}], "strides": [], "storage_offset": {"as_int": 0}, "layout": 7}}},
 "module_call_graph": [{"fqn": ""}, {"fqn": "fc"}, {"fqn": "act"}]}}`
 
 // sampleList is the list of a folder with one tensor.
 func sampleList(name, file, meta string) string {
-	return `{"config": {"` + name + `": {"path_name": "` + file + `", "is_param": true, "use_pickle": false, "tensor_meta": ` + meta + `}}}`
+	return `{"config": {"` + name + `": {"path_name": "` + file + `", "is_param": true, "use_pickle": false, ` +
+		`"tensor_meta": ` + meta + `}}}`
 }
 
 // sampleRecords are the records of an archive, by name.
@@ -58,10 +70,12 @@ func sampleRecords() map[string]string {
 	return map[string]string{
 		"archive_format": "pt2", "archive_version": "0", "byteorder": "little", "models/model.json": sampleProgram,
 		"data/weights/model_weights_config.json": sampleList("fc.weight", "weight_0",
-			`{"dtype": 7, "sizes": [{"as_int": 2}, {"as_int": 2}], "strides": [{"as_int": 1}, {"as_int": 2}], "storage_offset": {"as_int": 0}, "layout": 7}`),
+			`{"dtype": 7, "sizes": [{"as_int": 2}, {"as_int": 2}], "strides": [{"as_int": 1}, {"as_int": 2}], `+
+				`"storage_offset": {"as_int": 0}, "layout": 7}`),
 		"data/weights/weight_0": string(weight),
 		"data/constants/model_constants_config.json": sampleList("shift", "tensor_0",
-			`{"dtype": 12, "sizes": [{"as_int": 2}], "strides": [{"as_int": 1}], "storage_offset": {"as_int": 0}, "layout": 7}`),
+			`{"dtype": 12, "sizes": [{"as_int": 2}], "strides": [{"as_int": 1}], "storage_offset": {"as_int": 0}, `+
+				`"layout": 7}`),
 		"data/constants/tensor_0": "\x00\x01", "data/sample_inputs/model.pt": "a pickle that nobody opens",
 	}
 }
@@ -72,7 +86,8 @@ func pack(t testing.TB, records map[string]string) []byte {
 	z := zip.NewWriter(&out)
 	for name, text := range records {
 		size := uint64(len(text))
-		w, err := z.CreateRaw(&zip.FileHeader{Name: "net/" + name, Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(text)), CompressedSize64: size, UncompressedSize64: size})
+		w, err := z.CreateRaw(&zip.FileHeader{Name: "net/" + name, Method: zip.Store,
+			CRC32: crc32.ChecksumIEEE([]byte(text)), CompressedSize64: size, UncompressedSize64: size})
 		require.NoError(t, err)
 		_, err = w.Write([]byte(text))
 		require.NoError(t, err)
@@ -89,7 +104,8 @@ func TestASampleIsRead(t *testing.T) {
 	net, err := readBytes(pack(t, sampleRecords()))
 	require.NoError(t, err)
 	g := net.Graph
-	assert.Equal(t, "Net(\n  (fc): Linear(in_features=2, out_features=2, bias=False)\n  (act): ReLU(inplace=True)\n)", g.String())
+	assert.Equal(t, "Net(\n  (fc): Linear(in_features=2, out_features=2, bias=False)\n  (act): ReLU(inplace=True)\n)",
+		g.String())
 	lines := []string{}
 	for _, n := range g.Nodes {
 		lines = append(lines, n.String())

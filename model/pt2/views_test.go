@@ -33,7 +33,8 @@ func programOf(output string, calls ...call) string {
 		for _, n := range shape {
 			sizes = append(sizes, integer(n))
 		}
-		values[name] = map[string]any{"dtype": 7, "sizes": sizes, "strides": strides, "storage_offset": integer(0), "layout": 7}
+		values[name] = map[string]any{"dtype": 7, "sizes": sizes, "strides": strides, "storage_offset": integer(0),
+			"layout": 7}
 	}
 	describe("x", []int{3, 2})
 	nodes := []any{}
@@ -41,22 +42,26 @@ func programOf(output string, calls ...call) string {
 		describe(c.result, c.shape)
 		inputs := []any{}
 		for k := 0; k < len(c.args); k += 2 {
-			kind := map[string]string{"string": "as_tensor", "int": "as_int", "float64": "as_float", "[]int": "as_ints"}[fmt.Sprintf("%T", c.args[k+1])]
+			kind := map[string]string{"string": "as_tensor", "int": "as_int", "float64": "as_float",
+				"[]int": "as_ints"}[fmt.Sprintf("%T", c.args[k+1])]
 			value := c.args[k+1]
 			if name, ok := value.(string); ok {
 				value = map[string]any{"name": name}
 			}
 			inputs = append(inputs, map[string]any{"name": c.args[k], "arg": map[string]any{kind: value}})
 		}
-		nodes = append(nodes, map[string]any{"target": "torch.ops.aten." + c.target, "inputs": inputs, "outputs": []any{map[string]any{"as_tensor": map[string]any{"name": c.result}}}})
+		nodes = append(nodes, map[string]any{"target": "torch.ops.aten." + c.target, "inputs": inputs,
+			"outputs": []any{map[string]any{"as_tensor": map[string]any{"name": c.result}}}})
 	}
 	named := func(name string) any {
 		return map[string]any{"arg": map[string]any{"as_tensor": map[string]any{"name": name}}}
 	}
-	text, err := json.Marshal(map[string]any{"schema_version": map[string]any{"major": 8}, "graph_module": map[string]any{
-		"signature":         map[string]any{"input_specs": []any{map[string]any{"user_input": named("x")}}, "output_specs": []any{map[string]any{"user_output": named(output)}}},
-		"graph":             map[string]any{"nodes": nodes, "tensor_values": values},
-		"module_call_graph": []any{map[string]any{"fqn": ""}}}})
+	text, err := json.Marshal(map[string]any{"schema_version": map[string]any{"major": 8},
+		"graph_module": map[string]any{
+			"signature": map[string]any{"input_specs": []any{map[string]any{"user_input": named("x")}},
+				"output_specs": []any{map[string]any{"user_output": named(output)}}},
+			"graph":             map[string]any{"nodes": nodes, "tensor_values": values},
+			"module_call_graph": []any{map[string]any{"fqn": ""}}}})
 	if err != nil {
 		panic(err)
 	}
@@ -70,20 +75,28 @@ func TestWritesThroughViewsReachTheMemory(t *testing.T) {
 		calls []call
 		want  []float64 // of 1 to 6
 	}{
-		"a column is filled": {[]call{clone, {"slice.Tensor", []any{"self", "t", "dim", 1, "start", 0, "end", 1}, "s", []int{3, 1}},
-			{"fill_.Scalar", []any{"self", "s", "value", 9.0}, "f", []int{3, 1}}, read}, []float64{9, 2, 9, 4, 9, 6}},
-		"a row of the transpose is doubled": {[]call{clone, {"permute.default", []any{"self", "t", "dims", []int{1, 0}}, "p", []int{2, 3}},
-			{"select.int", []any{"self", "p", "dim", 0, "index", 1}, "s", []int{3}}, {"mul_.Scalar", []any{"self", "s", "other", 2.0}, "m", []int{3}}, read},
+		"a column is filled": {[]call{clone, {"slice.Tensor", []any{"self", "t", "dim", 1, "start", 0, "end", 1},
+			"s", []int{3, 1}}, {"fill_.Scalar", []any{"self", "s", "value", 9.0}, "f", []int{3, 1}}, read},
+			[]float64{9, 2, 9, 4, 9, 6}},
+		"a row of the transpose is doubled": {[]call{clone, {"permute.default", []any{"self", "t", "dims", []int{1, 0}},
+			"p", []int{2, 3}}, {"select.int", []any{"self", "p", "dim", 0, "index", 1}, "s", []int{3}},
+			{"mul_.Scalar", []any{"self", "s", "other", 2.0}, "m", []int{3}}, read},
 			[]float64{1, 4, 3, 8, 5, 12}},
 		"a row is copied": {[]call{clone, {"select.int", []any{"self", "t", "dim", 0, "index", 0}, "a", []int{2}},
-			{"select.int", []any{"self", "t", "dim", 0, "index", 2}, "b", []int{2}}, {"copy_.default", []any{"self", "b", "src", "a"}, "c", []int{2}}, read},
+			{"select.int", []any{"self", "t", "dim", 0, "index", 2}, "b", []int{2}},
+			{"copy_.default", []any{"self", "b", "src", "a"}, "c", []int{2}}, read},
 			[]float64{1, 2, 3, 4, 1, 2}},
-		"two writes, the second through a view of the first": {[]call{clone, {"view.default", []any{"self", "t", "size", []int{6}}, "v", []int{6}},
-			{"neg_.default", []any{"self", "v"}, "n", []int{6}}, {"slice.Tensor", []any{"self", "n", "dim", 0, "start", 4, "end", 6}, "s", []int{2}},
+		"two writes, the second through a view of the first": {[]call{clone,
+			{"view.default", []any{"self", "t", "size", []int{6}}, "v", []int{6}},
+			{"neg_.default", []any{"self", "v"}, "n", []int{6}},
+			{"slice.Tensor", []any{"self", "n", "dim", 0, "start", 4, "end", 6}, "s", []int{2}},
 			{"zero_.default", []any{"self", "s"}, "z", []int{2}}, read}, []float64{-1, -2, -3, -4, 0, 0}},
-		"an older view reads what was written": {[]call{clone, {"select.int", []any{"self", "t", "dim", 1, "index", 0}, "old", []int{3}},
-			{"mul_.Scalar", []any{"self", "t", "other", 10.0}, "m", []int{3, 2}}, {"unsqueeze.default", []any{"self", "old", "dim", 1}, "u", []int{3, 1}},
-			{"expand.default", []any{"self", "u", "size", []int{3, 2}}, "out", []int{3, 2}}}, []float64{10, 10, 30, 30, 50, 50}},
+		"an older view reads what was written": {
+			[]call{clone, {"select.int", []any{"self", "t", "dim", 1, "index", 0}, "old", []int{3}},
+				{"mul_.Scalar", []any{"self", "t", "other", 10.0}, "m", []int{3, 2}},
+				{"unsqueeze.default", []any{"self", "old", "dim", 1}, "u", []int{3, 1}},
+				{"expand.default", []any{"self", "u", "size", []int{3, 2}}, "out", []int{3, 2}}},
+			[]float64{10, 10, 30, 30, 50, 50}},
 	} {
 		records := sampleRecords()
 		records["models/model.json"] = programOf("out", c.calls...)
@@ -112,7 +125,8 @@ func TestWritesThatMayMissTheMemoryAreRefused(t *testing.T) {
 		"expand":  {"expand.default", []any{"self", "t", "size", []int{3, 2}}, "s", []int{3, 2}},
 	} {
 		records := sampleRecords()
-		records["models/model.json"] = strings.ReplaceAll(programOf("out", clone, c, zero, read), `"strides"`, `"unknown"`)
+		records["models/model.json"] = strings.ReplaceAll(programOf("out", clone, c, zero, read), `"strides"`,
+			`"unknown"`)
 		_, err := readBytes(pack(t, records))
 		assert.ErrorContains(t, err, "in place", view)
 		assert.ErrorContains(t, err, view)
@@ -120,24 +134,36 @@ func TestWritesThatMayMissTheMemoryAreRefused(t *testing.T) {
 }
 
 func TestBlocksAreInlined(t *testing.T) {
-	inner := `{"as_graph": {"name": "part", "graph": {"inputs": [{"as_tensor": {"name": "a"}}], "outputs": [{"as_tensor": {"name": "t"}}], "tensor_values": {},
-		"nodes": [{"target": "torch.ops.aten.neg.default", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "a"}}}], "outputs": [{"as_tensor": {"name": "t"}}]}]}}}`
-	block := `{"target": "torch.ops.higher_order.%s", "inputs": [%s {"name": "", "arg": {"as_bool": %v}}, {"name": "", "arg": %s}, {"name": "", "arg": {"as_tensor": {"name": "t"}}}],
+	inner := `{"as_graph": {"name": "part", "graph": {"inputs": [{"as_tensor": {"name": "a"}}],
+		"outputs": [{"as_tensor": {"name": "t"}}], "tensor_values": {},
+		"nodes": [{"target": "torch.ops.aten.neg.default", "inputs": [{"name": "self",
+		"arg": {"as_tensor": {"name": "a"}}}], "outputs": [{"as_tensor": {"name": "t"}}]}]}}}`
+	block := `{"target": "torch.ops.higher_order.%s", "inputs": [%s {"name": "", "arg": {"as_bool": %v}}, {"name": "",
+		"arg": %s}, {"name": "", "arg": {"as_tensor": {"name": "t"}}}],
 		"outputs": [{"as_tensors": [{"name": "b"}]}]}, {"target": "torch.ops.aten.add.Tensor"`
-	program := programOf("out", call{"clone.default", []any{"self", "x"}, "t", []int{3, 2}}, call{"add.Tensor", []any{"self", "t", "other", "b"}, "out", []int{3, 2}})
+	program := programOf("out", call{"clone.default", []any{"self", "x"}, "t", []int{3, 2}},
+		call{"add.Tensor", []any{"self", "t", "other", "b"}, "out", []int{3, 2}})
 	for name, c := range map[string]struct {
 		operator, before string
 		on               bool
 		want             []string // operators after the clone
 	}{
-		"no gradients": {"wrap_with_set_grad_enabled", "", false, []string{`"t:2" = neg.default(self=%t)`, `"b:detached" = detach.default(self=%"t:2")`, `out = add.Tensor(other=%"b:detached", self=%t)`}},
-		"gradients":    {"wrap_with_set_grad_enabled", "", true, []string{`"t:2" = neg.default(self=%t)`, `out = add.Tensor(other=%"t:2", self=%t)`}},
-		"no autocast": {"wrap_with_autocast", `{"name": "", "arg": {"as_string": "cpu"}}, {"name": "", "arg": {"as_scalar_type": 13}},`, false,
+		"no gradients": {"wrap_with_set_grad_enabled", "", false, []string{`"t:2" = neg.default(self=%t)`,
+			`"b:detached" = detach.default(self=%"t:2")`, `out = add.Tensor(other=%"b:detached", self=%t)`}},
+		"gradients": {"wrap_with_set_grad_enabled", "", true,
 			[]string{`"t:2" = neg.default(self=%t)`, `out = add.Tensor(other=%"t:2", self=%t)`}},
-		"autocast": {"wrap_with_autocast", `{"name": "", "arg": {"as_string": "cpu"}}, {"name": "", "arg": {"as_scalar_type": 13}},`, true, nil},
+		"no autocast": {"wrap_with_autocast",
+			`{"name": "", "arg": {"as_string": "cpu"}}, {"name": "", "arg": {"as_scalar_type": 13}},`, false,
+			[]string{`"t:2" = neg.default(self=%t)`, `out = add.Tensor(other=%"t:2", self=%t)`}},
+		"autocast": {"wrap_with_autocast",
+			`{"name": "", "arg": {"as_string": "cpu"}}, {"name": "", "arg": {"as_scalar_type": 13}},`, true, nil},
 	} {
-		text := strings.Replace(program, `{"inputs":[{"arg":{"as_tensor":{"name":"t"}},"name":"self"},{"arg":{"as_tensor":{"name":"b"}},"name":"other"}],"outputs":[{"as_tensor":{"name":"out"}}],"target":"torch.ops.aten.add.Tensor"`,
-			fmt.Sprintf(block, c.operator, c.before, c.on, inner)+`, "inputs":[{"arg":{"as_tensor":{"name":"b"}},"name":"other"},{"arg":{"as_tensor":{"name":"t"}},"name":"self"}],"outputs":[{"as_tensor":{"name":"out"}}]`, 1)
+		text := strings.Replace(program,
+			`{"inputs":[{"arg":{"as_tensor":{"name":"t"}},"name":"self"},{"arg":{"as_tensor":{"name":"b"}},`+
+				`"name":"other"}],"outputs":[{"as_tensor":{"name":"out"}}],"target":"torch.ops.aten.add.Tensor"`,
+			fmt.Sprintf(block, c.operator, c.before, c.on, inner)+
+				`, "inputs":[{"arg":{"as_tensor":{"name":"b"}},"name":"other"},{"arg":{"as_tensor":{"name":"t"}},`+
+				`"name":"self"}],"outputs":[{"as_tensor":{"name":"out"}}]`, 1)
 		require.NotEqual(t, program, text, name)
 		records := sampleRecords()
 		records["models/model.json"] = text

@@ -18,13 +18,20 @@ import (
 )
 
 // chainProfile is a profile of PipeDream of two operations.
-const chainProfile = "node1 -- Input0 -- forward_compute_time=1.0, backward_compute_time=2.0, activation_size=1000.0, parameter_size=0.0\n" +
-	"node2 -- Linear(8) -- forward_compute_time=2.0, backward_compute_time=4.0, activation_size=500.0, parameter_size=800.0\n\tnode1 -- node2\n"
+const chainProfile = "node1 -- Input0 -- forward_compute_time=1.0, backward_compute_time=2.0, " +
+	"activation_size=1000.0, parameter_size=0.0\n" +
+	"node2 -- Linear(8) -- forward_compute_time=2.0, backward_compute_time=4.0, activation_size=500.0, " +
+	"parameter_size=800.0\n\tnode1 -- node2\n"
 
 // episode is an episode of one job on eight servers.
 const episode = `{"agent": "max_parallelism", "seed": 1, "file_order": ["chain.txt"],
-"config": {"topology_config": {"type": "ramp", "kwargs": {"num_communication_groups": 2, "num_racks_per_communication_group": 2, "num_servers_per_rack": 2, "num_channels": 1, "total_node_bandwidth": 1e12, "intra_gpu_propagation_latency": 5e-8, "worker_io_latency": 1e-7}},
-"jobs_config": {"replication_factor": 3, "job_interarrival_time_dist": {"_target_": "a.Fixed", "val": 10}, "max_acceptable_job_completion_time_frac_dist": {"_target_": "a.Uniform", "min_val": 0.5, "max_val": 1}, "job_sampling_mode": "remove", "num_training_steps": 2},
+"config": {"topology_config": {"type": "ramp",
+"kwargs": {"num_communication_groups": 2, "num_racks_per_communication_group": 2,
+"num_servers_per_rack": 2, "num_channels": 1, "total_node_bandwidth": 1e12,
+"intra_gpu_propagation_latency": 5e-8, "worker_io_latency": 1e-7}},
+"jobs_config": {"replication_factor": 3, "job_interarrival_time_dist": {"_target_": "a.Fixed", "val": 10},
+"max_acceptable_job_completion_time_frac_dist": {"_target_": "a.Uniform", "min_val": 0.5, "max_val": 1},
+"job_sampling_mode": "remove", "num_training_steps": 2},
 "max_simulation_run_time": null, "max_partitions_per_op": 8, "min_op_run_time_quantum": 0.01},
 "arrivals": [[0, 0, "chain", 1, 0], [1, 1, "chain", 0.9, 10]]}`
 
@@ -35,7 +42,8 @@ func play(t *testing.T, episode, profile string) (*fabric.PlayReport, error) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "chain.txt"), []byte(profile), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "episode.json"), []byte(episode), 0o644))
 	env := &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop()}
-	return fabric.Play(env, fabric.PlayOptions{Episode: filepath.Join(folder, "episode.json"), Graphs: folder, Out: filepath.Join(folder, "played")})
+	return fabric.Play(env, fabric.PlayOptions{Episode: filepath.Join(folder, "episode.json"), Graphs: folder,
+		Out: filepath.Join(folder, "played")})
 }
 
 // Jobs that an episode does not have are drawn from its seed.
@@ -88,7 +96,9 @@ func TestBadEpisodes(t *testing.T) {
 		_, err := play(t, strings.Replace(episode, was, is, 1), chainProfile)
 		assert.ErrorContains(t, err, want, change)
 	}
-	endless := strings.NewReplacer(`"val": 10`, `"val": 0`, `"job_sampling_mode": "remove"`, `"job_sampling_mode": "replace"`, `"max_simulation_run_time": null`, `"max_simulation_run_time": 100`).Replace(episode[:strings.Index(episode, ",\n\"arrivals\"")] + "}")
+	endless := strings.NewReplacer(`"val": 10`, `"val": 0`, `"job_sampling_mode": "remove"`,
+		`"job_sampling_mode": "replace"`, `"max_simulation_run_time": null`, `"max_simulation_run_time": 100`).
+		Replace(episode[:strings.Index(episode, ",\n\"arrivals\"")] + "}")
 	_, err := play(t, endless, chainProfile)
 	require.ErrorContains(t, err, "jobs arrive before max_simulation_run_time")
 	odd := strings.Replace(episode[:strings.Index(episode, ",\n\"arrivals\"")]+"}", `"remove"`, `"odd"`, 1)

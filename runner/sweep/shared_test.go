@@ -23,7 +23,9 @@ import (
 const ownNetwork = `name = "Own"
 input = {value = "x", dtype = "float32", shape = ["batch=2", 3, 16, 16]}
 output = "y"
-modules = [{path = "", class = "Own"}, {path = "fc1", class = "Linear", extra = "in_features=768, out_features=8, bias=True"}, {path = "fc2", class = "Linear", extra = "in_features=8, out_features=3, bias=True"}]
+modules = [{path = "", class = "Own"},
+  {path = "fc1", class = "Linear", extra = "in_features=768, out_features=8, bias=True"},
+  {path = "fc2", class = "Linear", extra = "in_features=8, out_features=3, bias=True"}]
 tensors = [
   {name = "fc1.weight", role = "parameter", dtype = "float32", shape = [8, 768]},
   {name = "fc1.bias", role = "parameter", dtype = "float32", shape = [8]},
@@ -65,9 +67,11 @@ func own(t *testing.T, last string, names ...string) (dir string) {
 }
 
 func compareOwn(t *testing.T, dir string, more ...string) (*sweep.Result, error) {
-	o := sweep.CompareOptions{Options: smallest(filepath.Join(t.TempDir(), "run")), Arms: []string{"small from scratch", "final from scratch"}}
+	o := sweep.CompareOptions{Options: smallest(filepath.Join(t.TempDir(), "run")),
+		Arms: []string{"small from scratch", "final from scratch"}}
 	o.Seeds = 2
-	o.Set = append(o.Set, "network.name=", "network.file="+filepath.Join(dir, "own.toml"), `adapt.actions=["widen:fc1:12"]`)
+	o.Set = append(o.Set, "network.name=", "network.file="+filepath.Join(dir, "own.toml"),
+		`adapt.actions=["widen:fc1:12"]`)
 	o.Set = append(o.Set, more...)
 	return sweep.Compare(t.Context(), worktest.Env(files.OS{}), "", o)
 }
@@ -80,8 +84,8 @@ func digests(o *runs.SweepOutcome, arm string) (list []string) {
 	return list
 }
 
-// Seeds of an imported network share the weights of its file, and the outcome says so; arms with fresh weights draw the parameters
-// of modules that are not PyTorch's, and take constants from the file.
+// Seeds of an imported network share the weights of its file, and the outcome says so; arms with fresh weights draw
+// the parameters of modules that are not PyTorch's, and take constants from the file.
 func TestSeedsSayWhatTheyShare(t *testing.T) {
 	dir := own(t, "add.Tensor", "own.safetensors")
 	file := filepath.Join(dir, "own.safetensors")
@@ -89,18 +93,21 @@ func TestSeedsSayWhatTheyShare(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{sweep.Configured, "never", "small from scratch", "final from scratch"}, names(r.Outcome))
 	require.Contains(t, r.Outcome.Case("never").Shared, "all seeds begin with the same weights, those of "+file)
-	require.Contains(t, r.Outcome.Case("small from scratch").Shared, "each seed draws its own parameters; all share the buffers and constants of "+file)
+	require.Contains(t, r.Outcome.Case("small from scratch").Shared,
+		"each seed draws its own parameters; all share the buffers and constants of "+file)
 	final := digests(r.Outcome, "final from scratch")
 	require.NotEqual(t, final[0], final[1])
 	configured := r.Outcome.Case(sweep.Configured).Trials[0].Values["parameters"]
 	require.Equal(t, configured, r.Outcome.Case("final from scratch").Trials[0].Values["parameters"])
 	require.Greater(t, configured, r.Outcome.Case("small from scratch").Trials[0].Values["parameters"])
 	for _, arm := range []string{"small from scratch", "final from scratch"} {
-		set, err := weights.Read(files.OS{}, filepath.Join(r.Folder, r.Outcome.Case(arm).Trials[0].Folder, "weights.safetensors"), weights.Options{})
+		set, err := weights.Read(files.OS{},
+			filepath.Join(r.Folder, r.Outcome.Case(arm).Trials[0].Folder, "weights.safetensors"), weights.Options{})
 		require.NoError(t, err)
 		for _, w := range set.Tensors {
 			if w.Name == "mask" {
-				require.Equal(t, math.Float32bits(1), binary.LittleEndian.Uint32(w.Data), "%s: the constant is not drawn", arm)
+				require.Equal(t, math.Float32bits(1), binary.LittleEndian.Uint32(w.Data),
+					"%s: the constant is not drawn", arm)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ const maxLine = 1 << 20
 // ReadPipeDream reads a profile in the text form of PipeDream (Narayanan et al., SOSP 2019;
 // github.com/msr-fiddle/pipedream): a line for each node, then an indented line for each edge.
 //
-//	node3 -- Conv2d(64, 192, kernel_size=(5, 5)) -- forward_compute_time=3.128, backward_compute_time=9.253, activation_size=143327232.000, parameter_size=1229568.000
+//	node3 -- ReLU() -- forward_compute_time=3.1, backward_compute_time=9.2, activation_size=64.0, parameter_size=0.0
 //		node3 -- node4
 //
 // A size may be a list, as [6291456.0; 0.0], and counts with its sum. An edge that is there twice
@@ -72,7 +72,8 @@ func (p *pipeDream) line(text string) error {
 	case len(pieces) > 2:
 		return p.node(pieces)
 	}
-	return fmt.Errorf("%q is neither a node (nodeN -- Kind(…) -- forward_compute_time=…) nor an edge (nodeN -- nodeM)", clip(text))
+	return fmt.Errorf("%q is neither a node (nodeN -- Kind(…) -- forward_compute_time=…) nor an edge (nodeN -- nodeM)",
+		clip(text))
 }
 
 // The four values of a node, in the order of the file.
@@ -143,7 +144,8 @@ func (p *pipeDream) end(file string) (*Profile, error) {
 		for k, name := range []string{e.from, e.to} {
 			place, ok := p.places[name]
 			if !ok {
-				return nil, fmt.Errorf("%s:%d: an edge names %q, but the file has no such node", file, e.line, clip(name))
+				return nil, fmt.Errorf("%s:%d: an edge names %q, but the file has no such node", file, e.line,
+					clip(name))
 			}
 			edge[k] = place
 		}
