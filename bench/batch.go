@@ -30,8 +30,9 @@ const (
 
 // batchProfile is a GPU in round numbers that exchanges gradients as slowly as it starts a step.
 func batchProfile() *trainer.Profile {
-	return &trainer.Profile{Costs: trainer.Costs{Step: trainer.Rates{CallSeconds: 4e-3, ExampleSeconds: 60e-6}, Batch: trainer.Rates{CallSeconds: 2e-3, ExampleSeconds: 20e-6},
-		DecisionSeconds: 5e-3, SurgerySeconds: 1e-2, ExchangeSeconds: 4e-3}}
+	return &trainer.Profile{Costs: trainer.Costs{Step: trainer.Rates{CallSeconds: 4e-3, ExampleSeconds: 60e-6},
+		Batch: trainer.Rates{CallSeconds: 2e-3, ExampleSeconds: 20e-6}, DecisionSeconds: 5e-3,
+		SurgerySeconds: 1e-2, ExchangeSeconds: 4e-3}}
 }
 
 // batchRival is a way to choose the batch and the learning rate.
@@ -65,9 +66,10 @@ func (r batchRival) options(seed int64) trainer.Options {
 	up := func(at time.Duration, devices int) trainer.Event {
 		return trainer.Event{At: at, Change: trainer.Up, Devices: devices}
 	}
-	return trainer.Options{Seed: seed, Steady: true, Batch: r.batch, AdaptiveBatch: r.adapts, Schedule: trainer.Schedule{Rule: trainer.Constant},
-		Optimizer: torch.OptimizerOptions{Rule: torch.SGD, LR: rate, Momentum: 0.9}, Checkpoint: trainer.Checkpoint{Off: true},
-		Timeline: trainer.Timeline{Budget: batchBudget, Events: []trainer.Event{up(2*time.Second, 2), up(4*time.Second, 4)}}}
+	return trainer.Options{Seed: seed, Steady: true, Batch: r.batch, AdaptiveBatch: r.adapts,
+		Schedule: trainer.Schedule{Rule: trainer.Constant}, Optimizer: torch.OptimizerOptions{Rule: torch.SGD, LR: rate,
+			Momentum: 0.9}, Checkpoint: trainer.Checkpoint{Off: true}, Timeline: trainer.Timeline{Budget: batchBudget,
+			Events: []trainer.Event{up(2*time.Second, 2), up(4*time.Second, 4)}}}
 }
 
 // errReached ends a job whose accuracy is high enough.
@@ -105,7 +107,8 @@ func (r batchRival) reach(data *dataset.Set, seed int64) (f finishLine, reached 
 		if err := n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, seed)}); err != nil {
 			return err
 		}
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: data, Clock: &trainer.Virtual{Profile: batchProfile()}, Decider: decider.Script{}, Recorder: &f, Now: time.Now}, r.options(seed))
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: data, Clock: &trainer.Virtual{Profile: batchProfile()},
+			Decider: decider.Script{}, Recorder: &f, Now: time.Now}, r.options(seed))
 		if err == nil {
 			_, err = j.Run(context.Background())
 		}
@@ -126,13 +129,17 @@ func studyBatches(out io.Writer, seeds, rounds int) error {
 		if err := squaresCost(out, s, rounds); err != nil {
 			return err
 		}
-		data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Synthetic: dataset.SyntheticOptions{Size: 16, Channels: 1, Noise: 20, Textures: true, Train: 7000, Test: 500}})
+		data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Synthetic: dataset.SyntheticOptions{
+			Size: 16, Channels: 1, Noise: 20, Textures: true, Train: 7000, Test: 500,
+		}})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "\nadaptive batches: ConvSmall on %d images, 1 device, 2 from 2 s, 4 from 4 s, until %.0f%% of the validation images\n", data.Train.Count, 100*targetAccuracy)
+		fmt.Fprintf(out, "\nadaptive batches: ConvSmall on %d images, 1 device, 2 from 2 s, 4 from 4 s, "+
+			"until %.0f%% of the validation images\n", data.Train.Count, 100*targetAccuracy)
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "rival\treached\tdevice-seconds\tover fixed least\tseconds\tover fixed least\timages\tbatch in the end\tchanges")
+		fmt.Fprintln(w, "rival\treached\tdevice-seconds\tover fixed least\tseconds\tover fixed least\timages\tbatch "+
+			"in the end\tchanges")
 		var base [2][]float64
 		for _, r := range batchRivals() {
 			if err := r.row(w, data, seeds, &base); err != nil {
@@ -173,9 +180,11 @@ func (r batchRival) row(w io.Writer, data *dataset.Set, seeds int, base *[2][]fl
 	fmt.Fprintf(w, "%s\t%d of %d", r.name, reached, seeds)
 	for c := range costs {
 		ratio := stat.TInterval(ratios[c])
-		fmt.Fprintf(w, "\t%s\t%.2f [%.2f, %.2f]", spread(costs[c]), math.Exp(stat.Mean(ratios[c])), math.Exp(ratio.Low), math.Exp(ratio.High))
+		fmt.Fprintf(w, "\t%s\t%.2f [%.2f, %.2f]", spread(costs[c]), math.Exp(stat.Mean(ratios[c])), math.Exp(ratio.Low),
+			math.Exp(ratio.High))
 	}
-	_, err := fmt.Fprintf(w, "\t%.0f\t%.0f\t%.1f\n", stat.Mean(images), stat.Mean(batches), float64(changes)/float64(seeds))
+	_, err := fmt.Fprintf(w, "\t%.0f\t%.0f\t%.1f\n", stat.Mean(images), stat.Mean(batches),
+		float64(changes)/float64(seeds))
 	return err
 }
 
@@ -190,7 +199,8 @@ const measuredEvery = 16
 
 // squaresCost compares calls whose last step measures squares of gradients with calls that measure nothing, in turns.
 func squaresCost(out io.Writer, s *torch.Scope, rounds int) error {
-	fmt.Fprintf(out, "\ncost of measuring noise in one of %d steps, batch of %d, processor time of one thread\n", measuredEvery, batchSize)
+	fmt.Fprintf(out, "\ncost of measuring noise in one of %d steps, batch of %d, processor time of one thread\n",
+		measuredEvery, batchSize)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "parts of a batch\ttime over that without\tquartiles")
 	for _, part := range []int{0, 16} {
@@ -237,7 +247,8 @@ func squaresBurst(s *torch.Scope, part int, squares bool) (func() (float64, erro
 	program, optimizer := network.Program(torch.ProgramOptions{Fast: true}), network.Adam(1e-3, true)
 	return func() (float64, error) {
 		began := processorTime()
-		_, err := torch.Train(program, optimizer, torch.Batches{Inputs: images, Labels: labels, Size: batchSize, Part: part, Squares: squares})
+		_, err := torch.Train(program, optimizer, torch.Batches{Inputs: images, Labels: labels, Size: batchSize,
+			Part: part, Squares: squares})
 		return processorTime() - began, err
 	}, errors.Join(err, s.Err())
 }

@@ -29,7 +29,8 @@ func answers(t *testing.T, o setup, commands ...string) []answer {
 var small = setup{threads: 1, seed: 1, batches: 3}
 
 func TestWorkerAnswers(t *testing.T) {
-	all := answers(t, small, `{"cmd":"info"}`, `{"cmd":"train","steps":7}`, `{"cmd":"ops","iterations":3}`, `{"cmd":"quit"}`, `{"cmd":"info"}`)
+	all := answers(t, small, `{"cmd":"info"}`, `{"cmd":"train","steps":7}`, `{"cmd":"ops","iterations":3}`,
+		`{"cmd":"quit"}`, `{"cmd":"info"}`)
 	require.Len(t, all, 3)
 	require.NotEmpty(t, all[0].Torch)
 	require.Equal(t, 1, all[0].Threads)
@@ -40,7 +41,8 @@ func TestWorkerAnswers(t *testing.T) {
 
 func TestWorkerOperates(t *testing.T) {
 	for _, op := range operations[:6] {
-		c, err := json.Marshal(command{Cmd: "surgery", Network: op.network, Action: op.action, How: op.how, Iterations: 1})
+		c, err := json.Marshal(command{Cmd: "surgery", Network: op.network, Action: op.action, How: op.how,
+			Iterations: 1})
 		require.NoError(t, err)
 		require.Positive(t, answers(t, small, string(c))[0].Seconds, op)
 	}
@@ -82,7 +84,8 @@ func TestEpisodesArePyTorchs(t *testing.T) {
 	}
 	want, err := twin.ask(command{Cmd: "learn", Iterations: 30})
 	require.NoError(t, err)
-	got := answers(t, small, `{"cmd":"learn","iterations":30,"how":"reinforce"}`, `{"cmd":"learn","iterations":2,"how":"exact"}`)
+	got := answers(t, small, `{"cmd":"learn","iterations":30,"how":"reinforce"}`,
+		`{"cmd":"learn","iterations":2,"how":"exact"}`)
 	require.InEpsilonSlice(t, want.Losses, got[0].Losses, 1e-5)
 	require.Len(t, got[1].Losses, 2)
 }
@@ -116,7 +119,8 @@ func TestLossesArePyTorchs(t *testing.T) {
 			tolerance = 1e-5
 		}
 		for k := range want.Losses {
-			require.LessOrEqual(t, math.Abs(all[1].Losses[k]-want.Losses[k]), tolerance*want.Losses[k], "fast %v, step %d", fast, k)
+			require.LessOrEqual(t, math.Abs(all[1].Losses[k]-want.Losses[k]), tolerance*want.Losses[k],
+				"fast %v, step %d", fast, k)
 		}
 	}
 }
@@ -141,7 +145,8 @@ func TestMeasuredFigures(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("2 within %.0e", 0.01), m.agreement())
 }
 
-// Growth is measured and charged for trees and for imported networks: what a profile lacks is compared, by each kind of work.
+// Growth is measured and charged for trees and for imported networks: what a profile lacks is compared, by
+// each kind of work.
 func TestGrowthIsCompared(t *testing.T) {
 	for _, name := range []string{"FeedForwardNet2", "cnn.toml"} {
 		g, err := measureGrowth(t.Context(), filepath.Join("growth", name), name, 1)

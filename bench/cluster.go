@@ -30,10 +30,11 @@ func studyCluster(out io.Writer, rounds int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\na cluster simulated, on one thread: %d jobs on %d GPUs in %d virtual clusters, and the same for %d times as long\n",
-		len(short.Jobs), trace.Nodes(short.VCs)*8, len(short.VCs), clusterTimes)
+	fmt.Fprintf(out, "\na cluster simulated, on one thread: %d jobs on %d GPUs in %d virtual clusters, "+
+		"and the same for %d times as long\n", len(short.Jobs), trace.Nodes(short.VCs)*8, len(short.VCs), clusterTimes)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "scheduler\tCPU s\tquartiles\tevents\tevents/s\tallocations/event\tcost of an event in the long trace over the short\tquartiles")
+	fmt.Fprintln(w, "scheduler\tCPU s\tquartiles\tevents\tevents/s\tallocations/event\tcost of an event in the long "+
+		"trace over the short\tquartiles")
 	for _, policy := range schedulers.Kinds() {
 		line, err := clusterLine(policy, short, long, rounds)
 		if err != nil {
@@ -59,7 +60,8 @@ func madeStudy(times int) (*cluster.Study, error) {
 		if err := g.Read(&s.Jobs[k]); err != nil {
 			return nil, err
 		}
-		s.Estimates[k] = float64(s.Jobs[k].Duration) * math.Exp(math.Sin(float64(k))) // within a factor of e, in no order
+		// within a factor of e, in no order
+		s.Estimates[k] = float64(s.Jobs[k].Duration) * math.Exp(math.Sin(float64(k)))
 	}
 	s.Profiles = cluster.MakeProfiles(s.Jobs)
 	return s, nil
@@ -89,7 +91,8 @@ func clusterLine(policy cluster.Policy, short, long *cluster.Study, rounds int) 
 		times, ratios = append(times, cost.seconds), append(ratios, more.each()/cost.each())
 	}
 	middle := median(times)
-	return fmt.Sprintf("%s\t%.3f\t%s\t%.0f\t%.0f\t%.2f\t%.2f\t%s", policy.Name, middle, quartiles(times, "%.3f"), cost.events, cost.events/middle, cost.mallocs/cost.events, median(ratios), quartiles(ratios, "%.2f")), nil
+	return fmt.Sprintf("%s\t%.3f\t%s\t%.0f\t%.0f\t%.2f\t%.2f\t%s", policy.Name, middle, quartiles(times, "%.3f"),
+		cost.events, cost.events/middle, cost.mallocs/cost.events, median(ratios), quartiles(ratios, "%.2f")), nil
 }
 
 // costOf simulates once, on one thread.

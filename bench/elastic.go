@@ -55,7 +55,8 @@ func studyElastic(out io.Writer, rounds int) error {
 }
 
 func elasticStudy(nodes, jobs, rate int) (s elastic.Study, err error) {
-	s = elastic.Study{Types: elastic.PublishedTypes(), Speed: elastic.Analytic{}, Options: elastic.Options{Nodes: nodes, Scaling: elastic.NoScaling}}
+	s = elastic.Study{Types: elastic.PublishedTypes(), Speed: elastic.Analytic{},
+		Options: elastic.Options{Nodes: nodes, Scaling: elastic.NoScaling}}
 	s.Options.EnsureDefaults()
 	s.Jobs, err = elastic.Generate(s.Types, elastic.GenerateOptions{Jobs: jobs, Rate: rate}, elastic.NewDraws(1))
 	return s, err
@@ -66,7 +67,8 @@ func learnerLine(w io.Writer, study elastic.Study, rounds int) error {
 	if err != nil {
 		return err
 	}
-	m, err := learn.NewSet(learn.SetOptions{Globals: agent.Globals, Features: agent.Features}, rand.New(rand.NewPCG(1, 1)))
+	m, err := learn.NewSet(learn.SetOptions{Globals: agent.Globals, Features: agent.Features},
+		rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		return err
 	}

@@ -49,13 +49,16 @@ func newEpoch(s *torch.Scope, o setup) (e *epoch, err error) {
 	for k := range labels {
 		labels[k] = int64(k % 10)
 	}
-	e.images, e.labels = s.To(torch.From(s, pixels, rows, 3, 32, 32), torch.Uint8, e.device), s.To(torch.From(s, labels, rows), torch.Int64, e.device)
+	e.images, e.labels = s.To(torch.From(s, pixels, rows, 3, 32, 32), torch.Uint8, e.device),
+		s.To(torch.From(s, labels, rows), torch.Int64, e.device)
 	half := s.Full(0.5, torch.Float32, e.device, 3, 1, 1)
-	e.program, err = n.ProgramOn(s, torch.ProgramOptions{Fast: o.fast, Graphs: o.graphs}, model.Pixels{Factor: 1.0 / 255, Mean: half, Deviation: half})
+	e.program, err = n.ProgramOn(s, torch.ProgramOptions{Fast: o.fast, Graphs: o.graphs},
+		model.Pixels{Factor: 1.0 / 255, Mean: half, Deviation: half})
 	if err != nil {
 		return nil, err
 	}
-	e.optimizer = s.NewOptimizer(torch.Group{Params: n.Params(), OptimizerOptions: torch.OptimizerOptions{Rule: torch.Adam, LR: 1e-3, Fused: o.fast}})
+	e.optimizer = s.NewOptimizer(torch.Group{Params: n.Params(),
+		OptimizerOptions: torch.OptimizerOptions{Rule: torch.Adam, LR: 1e-3, Fused: o.fast}})
 	return e, s.Err()
 }
 
@@ -102,7 +105,8 @@ func peak() float64 {
 func (b *bench) job() error {
 	threads := threadCounts()[len(threadCounts())-1]
 	train, test := b.rows()
-	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, %d thread(s), the twin with its DataLoader\n", train, test, batchSize, threads)
+	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, %d thread(s), "+
+		"the twin with its DataLoader\n", train, test, batchSize, threads)
 	return b.epochs(ours, b.twins()[:2], threads)
 }
 
@@ -110,12 +114,14 @@ func (b *bench) job() error {
 func (b *bench) resident() error {
 	threads := threadCounts()[len(threadCounts())-1]
 	train, test := b.rows()
-	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, on %s, images resident there on both sides\n", train, test, batchSize, b.device)
+	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, on %s, "+
+		"images resident there on both sides\n", train, test, batchSize, b.device)
 	twins := []variant{{name: "PyTorch"}, {name: "PyTorch, torch.compile", args: []string{"--compile"}, once: true}}
 	mine := append(slices.Clone(ours), variant{name: "graft, fast path, recorded", args: []string{"-fast", "-graphs"}})
 	if b.device != "cpu" {
 		mine = mine[1:] // a GPU's time is dear
-		twins = append(twins, variant{name: "PyTorch, torch.compile, CUDA graphs", args: []string{"--compile", "--graphs"}, once: true})
+		twins = append(twins, variant{name: "PyTorch, torch.compile, CUDA graphs",
+			args: []string{"--compile", "--graphs"}, once: true})
 	}
 	for k := range twins {
 		twins[k].args = append(twins[k].args, "--resident", fmt.Sprint(train), "--device", b.device)
@@ -137,7 +143,8 @@ func (b *bench) epochs(mine, twins []variant, threads int) error {
 				fmt.Fprintf(b.table, "%s\t%s\tleft out: %s\n", u.name, v.name, firstLine(err))
 				continue
 			}
-			fmt.Fprintf(b.table, "%s\t%s\t%s\t%.3f\t%.3f\t%.0f\t%.0f\n", u.name, v.name, m.ratio(), median(m.ours), median(m.twin), m.peaks[0], m.peaks[1])
+			fmt.Fprintf(b.table, "%s\t%s\t%s\t%.3f\t%.3f\t%.0f\t%.0f\n", u.name, v.name, m.ratio(), median(m.ours),
+				median(m.twin), m.peaks[0], m.peaks[1])
 		}
 	}
 	return nil

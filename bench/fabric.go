@@ -26,7 +26,8 @@ func studyFabric(out io.Writer, rounds int) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "\ntraining steps on a network, on one thread")
 	fmt.Fprintln(w, "what\tmedian\tquartiles")
-	small := &fabric.Ramp{Groups: 4, Racks: 4, Servers: 2, Channels: 1, Bandwidth: 1.6e12, Latency: 50e-9, IO: 100e-9, Quirks: ramp.Quirks()}
+	small := &fabric.Ramp{Groups: 4, Racks: 4, Servers: 2, Channels: 1, Bandwidth: 1.6e12, Latency: 50e-9, IO: 100e-9,
+		Quirks: ramp.Quirks()}
 	err := elasticLine(w, "1001 jobs on 32 servers, 4 parts, as PAC-ML, s", rounds, func() (float64, error) {
 		seconds, _, err := playFabric(small, 1001, 4)
 		return seconds, err
@@ -39,10 +40,11 @@ func studyFabric(out io.Writer, rounds int) error {
 	fmt.Fprintf(w, "memory of the process, MiB\t%d\t\n", memory.Sys>>20)
 	large := &fabric.Ramp{Groups: 16, Racks: 16, Servers: 16, Channels: 1, Bandwidth: 1e10, Latency: 50e-9, IO: 100e-9}
 	for _, jobs := range []int{10_000, 100_000} {
-		err := elasticLine(w, fmt.Sprintf("an event of %d jobs on 4096 servers, µs", jobs), min(rounds, 3), func() (float64, error) {
-			seconds, events, err := playFabric(large, jobs, 8)
-			return 1e6 * seconds / float64(events), err
-		})
+		err := elasticLine(w, fmt.Sprintf("an event of %d jobs on 4096 servers, µs", jobs), min(rounds, 3),
+			func() (float64, error) {
+				seconds, events, err := playFabric(large, jobs, 8)
+				return 1e6 * seconds / float64(events), err
+			})
 		if err != nil {
 			return err
 		}

@@ -47,7 +47,8 @@ func mixed(count int, seed uint64, jobs int, o fabric.NetworkOptions) (all []*fa
 	for k := range count {
 		s := &fabric.Study{Network: network, Models: models}
 		s.Options.EnsureDefaults()
-		if err := (fabric.Demand{Jobs: jobs, Steps: 500, Swing: 0.6}).Draw(s, rand.New(rand.NewPCG(seed, uint64(k)))); err != nil {
+		if err := (fabric.Demand{Jobs: jobs, Steps: 500, Swing: 0.6}).Draw(s,
+			rand.New(rand.NewPCG(seed, uint64(k)))); err != nil {
 			return nil, err
 		}
 		s.Prepare()
@@ -102,7 +103,8 @@ func learnFabric(out io.Writer) error {
 		return err
 	}
 	gain := stat.CrossedInterval(gains)
-	_, err = fmt.Fprintf(out, "learned less the best constant degree: %.4f [%.4f, %.4f] over ten seeds and the episodes; %.0f s to learn (median)\n", gain.Mean, gain.Low, gain.High, median(times))
+	_, err = fmt.Fprintf(out, "learned less the best constant degree: %.4f [%.4f, %.4f] over ten seeds and the "+
+		"episodes; %.0f s to learn (median)\n", gain.Mean, gain.Low, gain.High, median(times))
 	return err
 }
 

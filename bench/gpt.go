@@ -30,7 +30,8 @@ func (b *bench) gpts() error {
 	if err := writeGPT(b.folder); err != nil {
 		return err
 	}
-	fmt.Printf("\nsteps of a GPT of 812,544 parameters, batch %d of %d tokens, AdamW; memory is the most that a process took\n", gptBatch, gptConfig.Context)
+	fmt.Printf("\nsteps of a GPT of 812,544 parameters, batch %d of %d tokens, AdamW; "+
+		"memory is the most that a process took\n", gptBatch, gptConfig.Context)
 	fmt.Fprintln(b.table, "threads\ttwin\tratio\t\tgraft ms\ttwin ms\tgraft MB\ttwin MB\tfirst losses")
 	defer b.table.Flush()
 	program, err := os.Executable()
@@ -52,7 +53,8 @@ func (b *bench) gpt(program string, threads int, twin variant) error {
 		return err
 	}
 	defer us.stop()
-	them, err := start(twin.name, nil, b.python, append([]string{filepath.Join(filepath.Dir(b.twin), "twin_gpt.py"), filepath.Join(b.folder, gptFile), fmt.Sprint(threads)}, twin.args...)...)
+	them, err := start(twin.name, nil, b.python, append([]string{filepath.Join(filepath.Dir(b.twin), "twin_gpt.py"),
+		filepath.Join(b.folder, gptFile), fmt.Sprint(threads)}, twin.args...)...)
 	if err != nil {
 		return err
 	}
@@ -62,7 +64,9 @@ func (b *bench) gpt(program string, threads int, twin variant) error {
 		fmt.Fprintf(b.table, "%d\t%s\tleft out: %s\n", threads, twin.name, firstLine(err))
 		return nil
 	}
-	fmt.Fprintf(b.table, "%d\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f\t%s\n", threads, twin.name, m.ratio(), 1000*median(m.ours)/float64(b.steps), 1000*median(m.twin)/float64(b.steps), m.peaks[0], m.peaks[1], m.agreement())
+	fmt.Fprintf(b.table, "%d\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f\t%s\n", threads, twin.name, m.ratio(),
+		1000*median(m.ours)/float64(b.steps), 1000*median(m.twin)/float64(b.steps), m.peaks[0], m.peaks[1],
+		m.agreement())
 	return nil
 }
 
@@ -149,7 +153,8 @@ func newGPTWorker(s *torch.Scope, folder string, threads int) (*gptWorker, error
 	if k.program, err = n.Program(s, torch.ProgramOptions{Fast: true}); err != nil {
 		return nil, err
 	}
-	k.optimizer = s.NewOptimizer(torch.Group{Params: paramsOf(n), OptimizerOptions: torch.OptimizerOptions{Rule: torch.AdamW, LR: 1e-3, WeightDecay: 0.01, Fused: true}})
+	k.optimizer = s.NewOptimizer(torch.Group{Params: paramsOf(n),
+		OptimizerOptions: torch.OptimizerOptions{Rule: torch.AdamW, LR: 1e-3, WeightDecay: 0.01, Fused: true}})
 	return k, s.Err()
 }
 
@@ -164,7 +169,8 @@ func (k *gptWorker) train(steps int) (losses []float64, err error) {
 	for range steps {
 		err := torch.With(func(s *torch.Scope) error {
 			from := k.next * gptBatch
-			f, err := torch.Train(k.program, k.optimizer, torch.Batches{Inputs: s.Narrow(k.x, 0, from, gptBatch), Labels: s.Narrow(k.y, 0, from, gptBatch), Size: gptBatch})
+			f, err := torch.Train(k.program, k.optimizer, torch.Batches{Inputs: s.Narrow(k.x, 0, from, gptBatch),
+				Labels: s.Narrow(k.y, 0, from, gptBatch), Size: gptBatch})
 			losses = append(losses, f.Losses...)
 			return err
 		})

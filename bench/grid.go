@@ -33,7 +33,8 @@ const gridSeconds = 2
 
 // newPlantation makes a scenario of nine sequences about ConvNet2.
 func newPlantation(s *torch.Scope) (*plantation, error) {
-	data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Train: 2000, Test: 500}})
+	data, err := dataset.Load(s, torch.CPU, files.OS{},
+		dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Train: 2000, Test: 500}})
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,8 @@ func newPlantation(s *torch.Scope) (*plantation, error) {
 		return nil, err
 	}
 	o := trainer.Options{Steady: true, Adapt: trainer.Adapt{Every: true, MaxDecisions: 2}}
-	o.Timeline = trainer.Timeline{Budget: gridSeconds * time.Second, Events: []trainer.Event{{At: gridSeconds * time.Second / 4, Change: trainer.Up}}}
+	o.Timeline = trainer.Timeline{Budget: gridSeconds * time.Second,
+		Events: []trainer.Event{{At: gridSeconds * time.Second / 4, Change: trainer.Up}}}
 	o.EnsureDefaults()
 	network := func() (*model.Network, error) { return model.Zoo("ConvNet2", model.ZooOptions{}) }
 	p := &plantation{lab: &grid.Executor{Options: o, Data: data, Now: time.Now,
@@ -54,8 +56,10 @@ func newPlantation(s *torch.Scope) (*plantation, error) {
 			}
 			return n, nil, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, seed)})
 		}}}
-	p.plan = grid.Plan{Seeds: []int64{1}, Scenario: tables.Scenario{Name: "bench", Network: "ConvNet2", Dataset: data.Name, Budget: gridSeconds, Decisions: 2}}
-	p.ground = grid.Space{Decisions: 2, Actions: []net2net.Action{{Kind: "deepen", Target: "conv1"}, {Kind: "deepen", Target: "conv2"}, {}}}
+	p.plan = grid.Plan{Seeds: []int64{1}, Scenario: tables.Scenario{Name: "bench", Network: "ConvNet2",
+		Dataset: data.Name, Budget: gridSeconds, Decisions: 2}}
+	p.ground = grid.Space{Decisions: 2, Actions: []net2net.Action{{Kind: "deepen", Target: "conv1"},
+		{Kind: "deepen", Target: "conv2"}, {}}}
 	p.ground.Network, err = network()
 	return p, err
 }
@@ -75,7 +79,8 @@ func (p *plantation) asTree(folder string, d grid.Design) (state grid.Progress, 
 	plan.Design = d
 	began := time.Now()
 	g := grid.NewGrid(plan, p.ground, store, log)
-	if err := g.Work(context.Background(), grid.Worker{Executor: p.lab, Leases: everything{}, Wait: func(context.Context) {}}); err != nil {
+	if err := g.Work(context.Background(), grid.Worker{Executor: p.lab, Leases: everything{},
+		Wait: func(context.Context) {}}); err != nil {
 		return state, 0, err
 	}
 	if _, err := g.WriteTable(files.OS{}, filepath.Join(folder, "table")); err != nil {
@@ -117,7 +122,8 @@ func (p *plantation) sequence(d decider.Decider) (steps int64, err error) {
 		}
 		o := p.lab.Options
 		o.Seed, o.Checkpoint.Off = 1, true
-		job, err := trainer.New(s, trainer.Parts{Network: n, Data: p.lab.Data, Clock: p.lab.Clock(0), Decider: d, Now: time.Now}, o)
+		job, err := trainer.New(s, trainer.Parts{Network: n, Data: p.lab.Data, Clock: p.lab.Clock(0), Decider: d,
+			Now: time.Now}, o)
 		if err != nil {
 			return err
 		}
@@ -146,7 +152,8 @@ func (b *bench) grid(program string) error {
 			var legs, whole float64
 			var one grid.Progress
 			grown := func() (err error) {
-				one, legs, err = p.asTree(filepath.Join(b.folder, fmt.Sprintf("grid-%d", round)), grid.Design{Which: grid.Sampled, Most: 1})
+				one, legs, err = p.asTree(filepath.Join(b.folder, fmt.Sprintf("grid-%d", round)),
+					grid.Design{Which: grid.Sampled, Most: 1})
 				return err
 			}
 			if round%2 != 0 || round < 0 { // who begins alternates
@@ -167,13 +174,15 @@ func (b *bench) grid(program string) error {
 			ratios = append(ratios, legs/whole)
 		}
 		tree, _, err := p.asTree(filepath.Join(b.folder, "grid-tree"), grid.Design{})
-		fmt.Fprintf(b.table, "grid: steps one by one over steps as a tree\t%.2f\t%d / %d\n", float64(tree.Alone)/float64(tree.Steps), tree.Alone, tree.Steps)
+		fmt.Fprintf(b.table, "grid: steps one by one over steps as a tree\t%.2f\t%d / %d\n",
+			float64(tree.Alone)/float64(tree.Steps), tree.Alone, tree.Steps)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b.table, "grid: a sequence in three legs over the same in one go\t%.3f\t%s\n", median(ratios), quartiles(ratios, "%.3f"))
+	fmt.Fprintf(b.table, "grid: a sequence in three legs over the same in one go\t%.3f\t%s\n", median(ratios),
+		quartiles(ratios, "%.3f"))
 	if err := b.table.Flush(); err != nil {
 		return err
 	}
@@ -211,7 +220,8 @@ func (b *bench) sideBySide(program string) error {
 		if err := os.WriteFile(path, fmt.Appendf(nil, sideScenario, b.device, folder+"-cache"), 0o644); err != nil {
 			return err
 		}
-		c := exec.Command(program, "simulate", path, "--folder", folder, "--workers", strconv.Itoa(workers), "--json", "--quiet")
+		c := exec.Command(program, "simulate", path, "--folder", folder, "--workers", strconv.Itoa(workers), "--json",
+			"--quiet")
 		c.Stderr = os.Stderr
 		text, err := c.Output()
 		if err != nil {
@@ -223,7 +233,8 @@ func (b *bench) sideBySide(program string) error {
 		}
 		rate := float64(r.State.Steps) / (r.State.Seconds / float64(workers))
 		best = max(best, rate)
-		fmt.Fprintf(b.table, "grid: steps a second, ConvNet2, batch 64, %s\t%d workers\t%.0f\n", b.device, workers, rate)
+		fmt.Fprintf(b.table, "grid: steps a second, ConvNet2, batch 64, %s\t%d workers\t%.0f\n", b.device,
+			workers, rate)
 	}
 	return b.project(best)
 }
@@ -263,6 +274,7 @@ func (b *bench) project(rate float64) error {
 		tree += originalTables * originalSteps * (legs + leaves*(epochs-2))
 		single += originalTables * originalSteps * leaves * epochs
 	}
-	fmt.Fprintf(b.table, "grid: the original's 640 sequences, %.1f million steps as trees, at that rate\t%.1f hours\tone by one %.1f\n", tree/1e6, tree/rate/3600, single/rate/3600)
+	fmt.Fprintf(b.table, "grid: the original's 640 sequences, %.1f million steps as trees, "+
+		"at that rate\t%.1f hours\tone by one %.1f\n", tree/1e6, tree/rate/3600, single/rate/3600)
 	return b.table.Flush()
 }

@@ -19,13 +19,15 @@ import (
 )
 
 // growing are the networks of -growth: those with a file were imported from PyTorch.
-var growing = []string{"cnn.toml", "resnet.toml", "convnext.toml", "vit.toml", "gpt.toml", "ConvNet2", "ConvNet3", "ConvSmall", "FeedForwardNet2", "MobileNetV2"}
+var growing = []string{"cnn.toml", "resnet.toml", "convnext.toml", "vit.toml", "gpt.toml", "ConvNet2", "ConvNet3",
+	"ConvSmall", "FeedForwardNet2", "MobileNetV2"}
 
 // Limits of a network's measurements.
 const (
 	growthWays    = 3  // ways to deepen and to widen, as graft profile NETWORK measures
 	growthActions = 12 // single actions, as graft profile JOB measures
-	growthWhole   = 6  // sequences of two and of three actions each, of which graft profile JOB measures every other one
+	// sequences of two and of three actions each, of which graft profile JOB measures every other one
+	growthWhole = 6
 )
 
 // studyGrowth measures what growth costs, beside what profiles charge for it that were measured without it.
@@ -33,7 +35,8 @@ func studyGrowth(ctx context.Context, out io.Writer, folder string, rounds int) 
 	if err := torch.SetThreads(1); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\ncosts of growth: charged over measured ratios of a grown network to the network before, a batch of 64, 1 thread, processor time, medians of %d rounds\n", rounds)
+	fmt.Fprintf(out, "\ncosts of growth: charged over measured ratios of a grown network to the network before, "+
+		"a batch of 64, 1 thread, processor time, medians of %d rounds\n", rounds)
 	var all []*grownNetwork
 	for _, name := range growing {
 		g, err := measureGrowth(ctx, filepath.Join(folder, name), name, rounds)
@@ -98,7 +101,8 @@ func measureGrowth(ctx context.Context, path, name string, rounds int) (*grownNe
 	if err != nil {
 		return nil, err
 	}
-	g := &grownNetwork{name: n.Name(), subjects: map[string]*model.Network{}, profiled: map[string]map[string]bool{byNetwork: {}, byJob: {}}}
+	g := &grownNetwork{name: n.Name(), subjects: map[string]*model.Network{},
+		profiled: map[string]map[string]bool{byNetwork: {}, byJob: {}}}
 	all := append(append(append([]trainer.Subject{first}, few...), singles...), whole[1:]...)
 	for k, s := range all {
 		print := net2net.Fingerprint(s.Network)
@@ -107,9 +111,10 @@ func measureGrowth(ctx context.Context, path, name string, rounds int) (*grownNe
 		whole := k - len(few) - len(singles) // from 1
 		g.profiled[byJob][print] = g.profiled[byJob][print] || whole <= 0 || whole%2 == 1
 	}
-	m, err := trainer.Measure(ctx, all, trainer.MeasureOptions{Batches: []int{batchSize}, Rounds: rounds, Now: func() time.Time {
-		return time.Unix(0, int64(1e9*processorTime()))
-	}})
+	m, err := trainer.Measure(ctx, all, trainer.MeasureOptions{Batches: []int{batchSize}, Rounds: rounds,
+		Now: func() time.Time {
+			return time.Unix(0, int64(1e9*processorTime()))
+		}})
 	if err == nil {
 		g.measured = m.Networks
 	}
@@ -165,7 +170,8 @@ func (e *growthErrors) print(w io.Writer, name, by, work string) {
 		}
 		return 100 * most
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f%%\t%.1f%%\t%.1f%%\t%.1f%%\t\n", name, by, work, len(e.charged), 100*median(e.charged), worst(e.charged), 100*median(e.rates), worst(e.rates))
+	fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f%%\t%.1f%%\t%.1f%%\t%.1f%%\t\n", name, by, work, len(e.charged),
+		100*median(e.charged), worst(e.charged), 100*median(e.rates), worst(e.rates))
 }
 
 // growthWork is a mixture of work whose cost grows.

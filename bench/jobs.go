@@ -43,11 +43,13 @@ cache = %q
 // wholeJobs are the demo's job for five seconds and for one of the virtual clock, an epoch of
 // ConvNet2, and the legs of a small grid.
 func wholeJobs() []wholeJob {
-	demo := slices.DeleteFunc(train.Demo(), func(set string) bool { return strings.HasPrefix(set, "time.") || strings.HasPrefix(set, "adapt.") })
+	demo := slices.DeleteFunc(train.Demo(),
+		func(set string) bool { return strings.HasPrefix(set, "time.") || strings.HasPrefix(set, "adapt.") })
 	return []wholeJob{
 		{name: "the demo's job, 5 s of the clock", set: append(slices.Clone(demo), "time.budget=5s")},
 		{name: "the same, 1 s", set: append(slices.Clone(demo), "time.budget=1s")},
-		{name: "an epoch of ConvNet2, 3600 images", set: []string{"network.name=ConvNet2", "data.synthetic.train=4000", "data.synthetic.test=400", "time.budget=60s", "train.epochs=1"}},
+		{name: "an epoch of ConvNet2, 3600 images", set: []string{"network.name=ConvNet2", "data.synthetic.train=4000",
+			"data.synthetic.test=400", "time.budget=60s", "train.epochs=1"}},
 		{name: "three legs of a grid", file: smallGrid},
 	}
 }
@@ -114,7 +116,8 @@ func (b *bench) jobBesideTwin(program string, j wholeJob) error {
 		return err
 	}
 	module := filepath.Join(b.folder, "whole.py")
-	if out, err := exec.Command(program, "export", b.jobFolder(), "--out", module, "--force").CombinedOutput(); err != nil {
+	if out, err := exec.Command(program, "export", b.jobFolder(), "--out", module, "--force").
+		CombinedOutput(); err != nil {
 		return fmt.Errorf("export the job's network: %w: %s", err, out)
 	}
 	twin, err := b.startTwin(b.twins()[0], 1)
@@ -124,7 +127,8 @@ func (b *bench) jobBesideTwin(program string, j wholeJob) error {
 	defer twin.stop()
 	m := measured{}
 	for round := -1; round < max(3, b.rounds/3); round++ {
-		a, err := twin.ask(command{Cmd: "job", Network: module, Steps: int(outcome.Steps), Iterations: outcome.Epochs + 1})
+		a, err := twin.ask(command{Cmd: "job", Network: module, Steps: int(outcome.Steps),
+			Iterations: outcome.Epochs + 1})
 		if err != nil {
 			return err
 		}
@@ -152,7 +156,8 @@ func (b *bench) runJob(program string, j wholeJob, threads int) (float64, *train
 		}
 		args = []string{"simulate", path, "--workers", "1"}
 	}
-	args = append(args, "--quiet", "--json", "--force", "--folder", b.jobFolder(), "--set", "run.threads="+strconv.Itoa(threads))
+	args = append(args, "--quiet", "--json", "--force", "--folder", b.jobFolder(), "--set",
+		"run.threads="+strconv.Itoa(threads))
 	for _, set := range j.set {
 		args = append(args, "--set", set)
 	}
@@ -172,7 +177,8 @@ func (b *bench) runJob(program string, j wholeJob, threads int) (float64, *train
 func (b *bench) writeSimulation(text string) (path string, err error) {
 	path = filepath.Join(b.folder, "leg.toml")
 	cache := filepath.Join(b.folder, "leg-cache")
-	return path, errors.Join(os.RemoveAll(cache), os.RemoveAll(b.jobFolder()), os.WriteFile(path, fmt.Appendf(nil, text, cache), 0o644))
+	return path, errors.Join(os.RemoveAll(cache), os.RemoveAll(b.jobFolder()),
+		os.WriteFile(path, fmt.Appendf(nil, text, cache), 0o644))
 }
 
 // load keeps so many processes busy until the returned function is called.

@@ -79,7 +79,8 @@ func newLesson(seed int64) *lesson {
 func (l *lesson) learner(s *torch.Scope, rule string) (*learn.Learner, error) {
 	tree := &learn.Tree{States: l.States, Accuracy: l.Accuracy, Actions: l.Actions}
 	o := learn.Options{Rule: rule, Episodes: math.MaxInt32}
-	return learn.NewLearner(s, tree, learn.Embedding{Width: l.Width, Values: l.Embedding}, learn.PolicyOptions{}, o, l.Seed)
+	return learn.NewLearner(s, tree, learn.Embedding{Width: l.Width, Values: l.Embedding}, learn.PolicyOptions{},
+		o, l.Seed)
 }
 
 func writeLesson(folder string, seed int64) error {
@@ -110,7 +111,8 @@ func (b *bench) learning() error {
 	if err := writeLesson(b.folder, b.seed); err != nil {
 		return err
 	}
-	fmt.Println("\nlearning: episodes of three decisions, 21 states, 54,980 parameters, 1 thread; exact: a step along the gradient over all 64 sequences")
+	fmt.Println("\nlearning: episodes of three decisions, 21 states, 54,980 parameters, 1 thread; exact: " +
+		"a step along the gradient over all 64 sequences")
 	defer b.table.Flush()
 	var m, exact measured
 	err := b.repeated(ours[0], b.twins()[0], 1, func(us, twin *side, rounds int) error {
@@ -124,7 +126,9 @@ func (b *bench) learning() error {
 		return nil
 	}
 	fmt.Fprintln(b.table, "what\tratio\t\tgraft\tother\tobjectives")
-	fmt.Fprintf(b.table, "episodes a second against PyTorch\t%s\t%.0f\t%.0f\t%s\n", m.ratio(), 1/median(m.ours), 1/median(m.twin), m.agreement())
-	fmt.Fprintf(b.table, "exact steps in episodes\t%s\t%.0f us\t%.0f us\t\n", exact.ratio(), 1e6*median(exact.twin), 1e6*median(exact.ours))
+	fmt.Fprintf(b.table, "episodes a second against PyTorch\t%s\t%.0f\t%.0f\t%s\n", m.ratio(), 1/median(m.ours),
+		1/median(m.twin), m.agreement())
+	fmt.Fprintf(b.table, "exact steps in episodes\t%s\t%.0f us\t%.0f us\t\n", exact.ratio(), 1e6*median(exact.twin),
+		1e6*median(exact.ours))
 	return nil
 }

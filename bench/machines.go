@@ -38,7 +38,8 @@ func (b *bench) machines(graft string, rounds int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\nimages a second of ConvNet2, batch %d, by processes of one thread over TCP on this machine; the twin is DistributedDataParallel over Gloo, whose BatchNorms see their own part of a batch\n", batchSize)
+	fmt.Printf("\nimages a second of ConvNet2, batch %d, by processes of one thread over TCP on this machine; "+
+		"the twin is DistributedDataParallel over Gloo, whose BatchNorms see their own part of a batch\n", batchSize)
 	fmt.Fprintln(b.table, "processes\tratio\t\tgraft images/s\ttwin images/s")
 	defer b.table.Flush()
 	for _, n := range machineCounts {
@@ -75,7 +76,8 @@ func (b *bench) ourMachines(graft string, processes int) (speed float64, err err
 		listen = fmt.Sprintf("listen = %q\ntoken_file = \"token\"\n", address)
 	}
 	job := fmt.Sprintf(machinesJob, processes, processes > 1, listen)
-	if err := errors.Join(os.WriteFile(filepath.Join(folder, "job.toml"), []byte(job), 0o600), os.WriteFile(filepath.Join(folder, "token"), []byte("0123456789abcdef"), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(folder, "job.toml"), []byte(job), 0o600),
+		os.WriteFile(filepath.Join(folder, "token"), []byte("0123456789abcdef"), 0o600)); err != nil {
 		return 0, err
 	}
 	for range processes - 1 {
@@ -114,7 +116,8 @@ func (b *bench) twinMachines(processes int) (float64, error) {
 		return 0, err
 	}
 	_, port, _ := net.SplitHostPort(address)
-	c := exec.Command(b.python, filepath.Join(filepath.Dir(b.twin), "twin_ddp.py"), "--processes", fmt.Sprint(processes), "--steps", "100", "--port", port)
+	c := exec.Command(b.python, filepath.Join(filepath.Dir(b.twin), "twin_ddp.py"), "--processes",
+		fmt.Sprint(processes), "--steps", "100", "--port", port)
 	out, err := c.Output()
 	if err != nil {
 		return 0, fmt.Errorf("PyTorch in %d processes: %w", processes, err)

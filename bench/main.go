@@ -67,17 +67,21 @@ func main() {
 	flag.BoolVar(&o.epoch, "epoch", false, "measure only epochs whose images lie on the device, on both sides")
 	flag.BoolVar(&o.stream, "stream", false, "measure only how fast images are read from their files")
 	flag.BoolVar(&o.machines, "machines", false, "measure only processes that train together over TCP")
-	flag.IntVar(&o.images, "images", 0, "images of an epoch; 0 is 3,200, and its evaluation has a fifth as many; of -stream 0 is 2,000")
+	flag.IntVar(&o.images, "images", 0,
+		"images of an epoch; 0 is 3,200, and its evaluation has a fifth as many; of -stream 0 is 2,000")
 	flag.BoolVar(&o.whole, "jobs", false, "measure whole jobs only: threads, beside load, and PyTorch")
 	flag.BoolVar(&o.learn, "learn", false, "measure how policies learn only")
 	flag.BoolVar(&o.surgery, "surgery", false, "measure surgery only")
-	flag.BoolVar(&o.policy, "policy", false, "measure only what policies learn from tables: their folders, named behind the flags")
-	flag.BoolVar(&o.grid, "grid", false, "measure only what a grid of sequences costs, and how much workers side by side train")
+	flag.BoolVar(&o.policy, "policy", false,
+		"measure only what policies learn from tables: their folders, named behind the flags")
+	flag.BoolVar(&o.grid, "grid", false,
+		"measure only what a grid of sequences costs, and how much workers side by side train")
 	flag.BoolVar(&o.cluster, "cluster", false, "measure only what events of a simulated cluster cost")
 	flag.BoolVar(&o.elastic, "elastic", false, "measure only what elastic jobs and their learner cost")
 	flag.BoolVar(&o.fabric, "fabric", false, "measure only what episodes of training steps on a network cost")
 	flag.BoolVar(&o.degrees, "degrees", false, "measure only how often learned and constant degrees block jobs")
-	flag.BoolVar(&o.adaptive, "batch", false, "measure only what jobs with adaptive and fixed batches cost until an accuracy; takes -trials seeds")
+	flag.BoolVar(&o.adaptive, "batch", false,
+		"measure only what jobs with adaptive and fixed batches cost until an accuracy; takes -trials seeds")
 	flag.BoolVar(&o.growth, "growth", false, "measure only what growth costs, beside what profiles charge for it")
 	flag.IntVar(&o.trials, "trials", 10, "seeds of each job of -batch")
 	flag.BoolVar(&o.onlyPPO, "ppo", false, "measure PPO against Stable-Baselines3 only")
@@ -173,7 +177,10 @@ func run(o options) error {
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.job(), b.gpts(), b.streams(), b.machines(o.graft, min(o.rounds, 5)), b.jobs(o.graft), b.surgery(), b.learning(), b.ppo(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)), studyFabric(os.Stdout, min(o.rounds, 3)))...)
+	return errors.Join(append(faults, b.job(), b.gpts(), b.streams(), b.machines(o.graft, min(o.rounds, 5)),
+		b.jobs(o.graft), b.surgery(), b.learning(), b.ppo(), studyQuality(os.Stdout, flag.Args(), o.seeds),
+		b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)), studyElastic(os.Stdout, min(o.rounds, 5)),
+		studyFabric(os.Stdout, min(o.rounds, 3)))...)
 }
 
 func newTable() *tabwriter.Writer { return tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0) }
@@ -191,7 +198,8 @@ func writeProblem(folder string, o setup) error {
 			return err
 		}
 		data := []sample.Named{{Name: "x", Tensor: images}, {Name: "y", Tensor: labels}}
-		return errors.Join(write(filepath.Join(folder, "weights.pth"), network.State), write(filepath.Join(folder, "data.pth"), data))
+		return errors.Join(write(filepath.Join(folder, "weights.pth"), network.State),
+			write(filepath.Join(folder, "data.pth"), data))
 	})
 }
 
@@ -223,7 +231,8 @@ type variant struct {
 }
 
 // keepBlocks makes malloc keep freed blocks, as graft's library does by itself.
-var keepBlocks = []string{"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=1073741824", "MALLOC_TOP_PAD_=16777216"}
+var keepBlocks = []string{"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=1073741824",
+	"MALLOC_TOP_PAD_=16777216"}
 
 func (b *bench) twins() []variant {
 	return []variant{
@@ -241,7 +250,8 @@ func (b *bench) header() error {
 		return err
 	}
 	fmt.Printf("graft on LibTorch %s (%s); PyTorch of %s\n", r.Version, r.Vectors, b.python)
-	fmt.Printf("ratio: the twin's time over graft's, median of %d pairs of bursts [quartiles] in %d pairs of processes; above 1 graft is faster\n", b.rounds, b.starts)
+	fmt.Printf("ratio: the twin's time over graft's, median of %d pairs of bursts [quartiles] in %d pairs of "+
+		"processes; above 1 graft is faster\n", b.rounds, b.starts)
 	return nil
 }
 
@@ -250,7 +260,9 @@ func (b *bench) startOurs(v variant, threads int) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"-worker", fmt.Sprintf("-threads=%d", threads), fmt.Sprintf("-seed=%d", b.seed), fmt.Sprintf("-batches=%d", b.batches), fmt.Sprintf("-images=%d", b.images), "-device=" + b.epochDevice()}, v.args...)
+	args := append([]string{"-worker", fmt.Sprintf("-threads=%d", threads), fmt.Sprintf("-seed=%d", b.seed),
+		fmt.Sprintf("-batches=%d", b.batches), fmt.Sprintf("-images=%d", b.images), "-device=" + b.epochDevice()},
+		v.args...)
 	return start(v.name, v.env, program, args...)
 }
 
@@ -263,8 +275,9 @@ func (b *bench) epochDevice() string {
 }
 
 func (b *bench) startTwin(v variant, threads int) (*side, error) {
-	args := append([]string{b.twin, "--threads", fmt.Sprint(threads), "--weights", filepath.Join(b.folder, "weights.pth"),
-		"--data", filepath.Join(b.folder, "data.pth"), "--lesson", filepath.Join(b.folder, "lesson.json")}, v.args...)
+	args := append([]string{b.twin, "--threads", fmt.Sprint(threads), "--weights",
+		filepath.Join(b.folder, "weights.pth"), "--data", filepath.Join(b.folder, "data.pth"), "--lesson",
+		filepath.Join(b.folder, "lesson.json")}, v.args...)
 	return start(v.name, v.env, b.python, args...)
 }
 
@@ -320,7 +333,8 @@ func (b *bench) repeated(u, v variant, threads int, body func(us, twin *side, ro
 		starts = 1
 	}
 	for range starts {
-		if err := b.both(u, v, threads, func(us, twin *side) error { return body(us, twin, max(1, b.rounds/starts)) }); err != nil {
+		if err := b.both(u, v, threads,
+			func(us, twin *side) error { return body(us, twin, max(1, b.rounds/starts)) }); err != nil {
 			return err
 		}
 	}

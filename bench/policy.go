@@ -42,7 +42,8 @@ func studyPolicies(out io.Writer, folders []string, seeds int) error {
 	if s == nil || err != nil {
 		return err
 	}
-	return errors.Join(s.noise(), s.inside(), s.outside("scenario", evaluation.ByScenario), s.outside("network", evaluation.ByNetwork))
+	return errors.Join(s.noise(), s.inside(), s.outside("scenario", evaluation.ByScenario),
+		s.outside("network", evaluation.ByNetwork))
 }
 
 // studyQuality prints how soon policies learn tables, and how well.
@@ -125,8 +126,8 @@ func (s *study) rows(c *evaluation.Comparison, ranks bool) [][]string {
 		if d := standing.Difference; d != nil {
 			more = fmt.Sprintf("%.2f %s", d.Mean, interval(d.OverTables))
 		}
-		rows = append(rows, append(row, fmt.Sprintf("%.3f", standing.Regret), interval(standing.OverTables), interval(standing.OverSeeds),
-			fmt.Sprintf("%.2f", standing.Smoothed), more))
+		rows = append(rows, append(row, fmt.Sprintf("%.3f", standing.Regret), interval(standing.OverTables),
+			interval(standing.OverSeeds), fmt.Sprintf("%.2f", standing.Smoothed), more))
 	}
 	return rows
 }
@@ -170,17 +171,20 @@ func (s *study) inside() error {
 	entrants = append(entrants, together...)
 	for k, p := range policies {
 		if name := fmt.Sprintf("policy, seed %d", s.seeds[k]); len(policies) > 1 {
-			entrants = append(entrants, evaluation.SeedCandidates(name, nil, []*decider.Structural{p}, evaluation.SeenThese)...)
+			entrants = append(entrants, evaluation.SeedCandidates(name, nil, []*decider.Structural{p},
+				evaluation.SeenThese)...)
 		}
 	}
 	c, err := evaluation.Compare(s.trees, entrants, together[0].Name)
 	if err != nil {
 		return err
 	}
-	if err := s.table("one policy for all tables, learned from nothing; points and ranks by the tables", s.rows(c, true)); err != nil {
+	if err := s.table("one policy for all tables, learned from nothing; points and ranks by the tables",
+		s.rows(c, true)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "%s\nmeasured: %d policies in %.1f s, %d at once; %s\n", summary(c.Standing(together[0].Name)), len(policies), took, s.atOnce, steps(policies))
+	_, err = fmt.Fprintf(s.out, "%s\nmeasured: %d policies in %.1f s, %d at once; %s\n",
+		summary(c.Standing(together[0].Name)), len(policies), took, s.atOnce, steps(policies))
 	return err
 }
 
@@ -196,8 +200,9 @@ func steps(policies []*decider.Structural) string {
 }
 
 func summary(u *evaluation.Standing) string {
-	return fmt.Sprintf("policy, %d seeds: mean regret %.3f points %s, rank in the first five %.1f%%, in the lower half %d times, most regret %.2f points in %s",
-		u.Seeds, u.Regret, interval(u.OverSeeds), 100*u.TopFive, u.LowHalf, u.Worst, u.WorstOne)
+	return fmt.Sprintf("policy, %d seeds: mean regret %.3f points %s, rank in the first five %.1f%%, "+
+		"in the lower half %d times, most regret %.2f points in %s", u.Seeds, u.Regret, interval(u.OverSeeds),
+		100*u.TopFive, u.LowHalf, u.Worst, u.WorstOne)
 }
 
 // transfers are the ways to learn for scenarios that were not seen: how far tables are
@@ -220,8 +225,9 @@ func (s *study) outside(what string, by evaluation.By) error {
 		{Name: "transfer", Options: []learning.Options{learning.NewTransferOptions()}},
 		{Name: "transfer, tuned", Options: transfers()},
 	}
-	r, err := evaluation.CompareLeftOut(s.ctx, s.trees, evaluation.LeaveOutOptions{By: by, Ways: ways, Seeds: s.seeds[:min(outsiders, len(s.seeds))],
-		Together: min(together, len(s.seeds)), AtOnce: s.atOnce})
+	r, err := evaluation.CompareLeftOut(s.ctx, s.trees,
+		evaluation.LeaveOutOptions{By: by, Ways: ways, Seeds: s.seeds[:min(outsiders, len(s.seeds))],
+			Together: min(together, len(s.seeds)), AtOnce: s.atOnce})
 	if err != nil {
 		return err
 	}
@@ -229,7 +235,8 @@ func (s *study) outside(what string, by evaluation.By) error {
 	for _, g := range r.Groups {
 		tuned = append(tuned, fmt.Sprint(transfers()[g.Tuned[2]].Pool))
 	}
-	title := fmt.Sprintf("regret with one %s left out at a time; tuned: tables pooled by %s, as the others said", what, strings.Join(tuned, ", "))
+	title := fmt.Sprintf("regret with one %s left out at a time; tuned: tables pooled by %s, as the others said", what,
+		strings.Join(tuned, ", "))
 	if err := s.table(title, s.rows(r.Comparison, false)); err != nil {
 		return err
 	}

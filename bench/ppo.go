@@ -48,10 +48,12 @@ func (l *ppoLearner) learn() (float64, error) {
 
 // ppo compares PPO with Stable-Baselines3's, rollout by rollout in turns.
 func (b *bench) ppo() error {
-	fmt.Printf("\nPPO: seconds for %d steps in the packing environment, published settings; the twin is Stable-Baselines3\n", ppoPublished)
+	fmt.Printf("\nPPO: seconds for %d steps in the packing environment, published settings; "+
+		"the twin is Stable-Baselines3\n", ppoPublished)
 	why := exec.Command(b.python, "-c", "import stable_baselines3").Run()
 	if why != nil {
-		fmt.Printf("left out: %s has no stable_baselines3 (%v); install it, or name another Python in GRAFT_PYTHON\n", b.python, why)
+		fmt.Printf("left out: %s has no stable_baselines3 (%v); install it, or name another Python in GRAFT_PYTHON\n",
+			b.python, why)
 	}
 	defer b.table.Flush()
 	fmt.Fprintln(b.table, "threads\tratio\t\tgraft\ttwin")
@@ -72,7 +74,8 @@ func (b *bench) ppoLine(threads int, twin bool) error {
 	var m measured
 	learnTwin := func() (float64, error) { return 0, nil }
 	if twin {
-		s, err := start("Stable-Baselines3", nil, b.python, filepath.Join(filepath.Dir(b.twin), "twin_ppo.py"), fmt.Sprintf("--threads=%d", threads))
+		s, err := start("Stable-Baselines3", nil, b.python, filepath.Join(filepath.Dir(b.twin), "twin_ppo.py"),
+			fmt.Sprintf("--threads=%d", threads))
 		if err != nil {
 			return err
 		}

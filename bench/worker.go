@@ -73,7 +73,8 @@ func serve(o setup, r io.Reader, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		k := &worker{scope: s, setup: o, fast: o.fast, seed: o.seed, images: images, labels: labels, batches: o.batches, chain: newChain(s)}
+		k := &worker{scope: s, setup: o, fast: o.fast, seed: o.seed, images: images, labels: labels, batches: o.batches,
+			chain: newChain(s)}
 		k.program = network.Program(torch.ProgramOptions{Fast: o.fast})
 		k.optimizer = network.Adam(1e-3, o.fast)
 		if err := s.Err(); err != nil {
@@ -170,7 +171,8 @@ func newChain(s *torch.Scope) chain {
 		}
 		return torch.From(s, values, shape...)
 	}
-	return chain{x: grid(5, 1./8, 1, 16), w1: grid(17, 1./64, 16, 16), b1: grid(7, 1./32, 16), w2: grid(13, 1./64, 16, 16)}
+	return chain{x: grid(5, 1./8, 1, 16), w1: grid(17, 1./64, 16, 16), b1: grid(7, 1./32, 16),
+		w2: grid(13, 1./64, 16, 16)}
 }
 
 // operators runs nine operators on tensors too small to hide what a call costs.

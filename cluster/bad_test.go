@@ -74,13 +74,16 @@ func TestBadSchedulers(t *testing.T) {
 			}, "3 jobs wait, none runs", nil,
 		},
 		"one that wants to be asked in the past": {
-			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() - 1 }, "at second 0 the scheduler asks to be called again at -1", nil,
+			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() - 1 },
+			"at second 0 the scheduler asks to be called again at -1", nil,
 		},
 		"one that wants to be asked now": {
-			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() }, "the scheduler asks to be called again at 0", nil,
+			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() },
+			"the scheduler asks to be called again at 0", nil,
 		},
 		"one that starts a job twice": {
-			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Start(s.all[0]); return Never }, "job j0 cannot be started", nil,
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Start(s.all[0]); return Never },
+			"job j0 cannot be started", nil,
 		},
 		"one that starts a job that has ended": {
 			func(s *toy, p *Pool) int64 {
@@ -94,10 +97,12 @@ func TestBadSchedulers(t *testing.T) {
 			func(s *toy, p *Pool) int64 { p.Preempt(s.all[0]); return Never }, "job j0 cannot be preempted", nil,
 		},
 		"one whose jobs lose what is no number": {
-			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0]); return Never }, "lets job j0 lose NaN seconds", fixedSpeed{1, math.NaN()},
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0]); return Never },
+			"lets job j0 lose NaN seconds", fixedSpeed{1, math.NaN()},
 		},
 		"one whose jobs get work back": {
-			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0]); return Never }, "lets job j0 lose -1 seconds", fixedSpeed{1, -1},
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0]); return Never },
+			"lets job j0 lose -1 seconds", fixedSpeed{1, -1},
 		},
 		"one that preempts for ever": {
 			func(s *toy, p *Pool) int64 {
@@ -108,7 +113,8 @@ func TestBadSchedulers(t *testing.T) {
 			}, "job j0 would never end", fixedSpeed{1, math.Inf(1)},
 		},
 		"one that packs a job onto itself": {
-			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Pack(s.all[0], s.all[0]); return Never }, "job j0 cannot share", nil,
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Pack(s.all[0], s.all[0]); return Never },
+			"job j0 cannot share", nil,
 		},
 		"one whose jobs work at no rate": {
 			(*toy).start, "job j0 a rate of NaN", fixedSpeed{math.NaN(), 0},
@@ -120,7 +126,8 @@ func TestBadSchedulers(t *testing.T) {
 			func(s *toy, p *Pool) int64 { p.Resize(s.all[0], 2); return Never }, "job j0 cannot have 2 devices", nil,
 		},
 		"one that resizes to nothing": {
-			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Resize(s.all[0], 0); return Never }, "job j0 cannot have 0 devices", nil,
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Resize(s.all[0], 0); return Never },
+			"job j0 cannot have 0 devices", nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,18 +221,22 @@ func TestBadStudies(t *testing.T) {
 		change func(s *Study)
 		want   string
 	}{
-		"no cluster":              {func(s *Study) { s.VCs = nil }, "there is no virtual cluster"},
-		"a cluster named twice":   {func(s *Study) { s.VCs = append(s.VCs, s.VCs[0]) }, "is named twice"},
-		"fewer nodes than none":   {func(s *Study) { s.VCs[0].Nodes = -1 }, "has -1 nodes"},
-		"nodes without a bound":   {func(s *Study) { s.VCs[0].Nodes = 1_000_000_000 }, "the cluster has more than 1000000 nodes"},
-		"devices without a bound": {func(s *Study) { s.VCs[0].Nodes, s.PerNode = 1_000_000, 64 }, "1000000 nodes of 64 devices; it may have up to 2097152"},
-		"less memory than none":   {func(s *Study) { s.Memory = -1 }, "neither is negative"},
-		"a resource of nobody":    {func(s *Study) { s.Others = []Resource{{Name: "licences"}} }, `resource "licences"`},
+		"no cluster":            {func(s *Study) { s.VCs = nil }, "there is no virtual cluster"},
+		"a cluster named twice": {func(s *Study) { s.VCs = append(s.VCs, s.VCs[0]) }, "is named twice"},
+		"fewer nodes than none": {func(s *Study) { s.VCs[0].Nodes = -1 }, "has -1 nodes"},
+		"nodes without a bound": {func(s *Study) { s.VCs[0].Nodes = 1_000_000_000 },
+			"the cluster has more than 1000000 nodes"},
+		"devices without a bound": {func(s *Study) { s.VCs[0].Nodes, s.PerNode = 1_000_000, 64 },
+			"1000000 nodes of 64 devices; it may have up to 2097152"},
+		"less memory than none": {func(s *Study) { s.Memory = -1 }, "neither is negative"},
+		"a resource of nobody": {func(s *Study) { s.Others = []Resource{{Name: "licences"}} },
+			`resource "licences"`},
 		"large nodes":             {func(s *Study) { s.PerNode = 65 }, "nodes of 65 devices"},
 		"a job before the others": {func(s *Study) { s.Jobs[2].Submit = 0 }, "job j2 was submitted at 0, before 1"},
 		"negative time":           {func(s *Study) { s.Begin = -100 }, "begin at second -100"},
-		"time without an end":     {func(s *Study) { s.Jobs[3].Submit = math.MaxInt64 }, "job j3 was submitted at 9223372036854775807"},
-		"an estimate too few":     {func(s *Study) { s.Estimates = make([]float64, 3) }, "3 estimates of 4 jobs"},
+		"time without an end": {func(s *Study) { s.Jobs[3].Submit = math.MaxInt64 },
+			"job j3 was submitted at 9223372036854775807"},
+		"an estimate too few": {func(s *Study) { s.Estimates = make([]float64, 3) }, "3 estimates of 4 jobs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := smallStudy(4)

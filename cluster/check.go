@@ -72,7 +72,8 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 		for g, jobs := range users[nd.name] {
 			parted := nd.parts != nil && nd.parts[g] > 0
 			if jobs > 2 && !parted || (jobs == 0) != (nd.free>>g&1 == 1) {
-				return fmt.Errorf("device %d of node %d has %d jobs, and is counted as free: %t", g, nd.name, jobs, nd.free>>g&1 == 1)
+				return fmt.Errorf("device %d of node %d has %d jobs, and is counted as free: %t", g, nd.name, jobs,
+					nd.free>>g&1 == 1)
 			}
 			if jobs == 0 {
 				free++
@@ -89,7 +90,8 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 		}
 	}
 	if free != p.nodes.free || shared != 2*pairs {
-		return fmt.Errorf("%d devices are free and %d were counted; %d have two jobs and %d should", free, p.nodes.free, pairs, shared/2)
+		return fmt.Errorf("%d devices are free and %d were counted; %d have two jobs and %d should", free, p.nodes.free,
+			pairs, shared/2)
 	}
 	return nil
 }
@@ -112,7 +114,8 @@ func (p *Pool) checkNode(nd *node) error {
 	}
 	for k := range used {
 		if nd.used[k] != used[k] || used[k] > p.nodes.limits[k] {
-			return fmt.Errorf("node %d has %d of resource %d, %d are counted as taken and jobs have %d", nd.name, p.nodes.limits[k], k, nd.used[k], used[k])
+			return fmt.Errorf("node %d has %d of resource %d, %d are counted as taken and jobs have %d", nd.name,
+				p.nodes.limits[k], k, nd.used[k], used[k])
 		}
 	}
 	for g, taken := range parts {
@@ -121,7 +124,8 @@ func (p *Pool) checkNode(nd *node) error {
 			counted = int(nd.parts[g])
 		}
 		if taken != counted || taken > Whole {
-			return fmt.Errorf("device %d of node %d has %d thousandths taken, and %d are counted", g, nd.name, taken, counted)
+			return fmt.Errorf("device %d of node %d has %d thousandths taken, and %d are counted", g, nd.name,
+				taken, counted)
 		}
 	}
 	return nil

@@ -47,7 +47,8 @@ func FindData(fsys files.FS, dir string) (Data, error) {
 			continue
 		}
 		if *field != "" {
-			return d, fmt.Errorf("read cluster data: %s and %s in %s could be the same; leave one", filepath.Base(*field), name, dir)
+			return d, fmt.Errorf("read cluster data: %s and %s in %s could be the same; leave one",
+				filepath.Base(*field), name, dir)
 		}
 		*field = filepath.Join(dir, name)
 	}

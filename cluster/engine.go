@@ -63,7 +63,8 @@ func (e *engine) second(now int64) (wake int64, err error) {
 	case e.pool.fault != nil:
 		return 0, e.pool.fault
 	case wake <= now:
-		return 0, fmt.Errorf("at second %d the scheduler asks to be called again at %d; that must be later, or Never", now, wake)
+		return 0, fmt.Errorf("at second %d the scheduler asks to be called again at %d; that must be later, or Never",
+			now, wake)
 	}
 	return wake, nil
 }
@@ -137,5 +138,6 @@ func (e *engine) inVain() bool {
 
 // stuck is the error of jobs that wait although nothing will happen any more.
 func (e *engine) stuck() error {
-	return fmt.Errorf("at second %d %d jobs wait, none runs and none will come; the scheduler must start one, or say when to call it again", e.pool.Now(), len(e.jobs)-e.ended)
+	return fmt.Errorf("at second %d %d jobs wait, none runs and none will come; the scheduler must start one, "+
+		"or say when to call it again", e.pool.Now(), len(e.jobs)-e.ended)
 }

@@ -10,7 +10,8 @@ import (
 )
 
 func (r *Row) config(suffix string) Config {
-	return Config{r.Text("model" + suffix), r.Text("dataset" + suffix), r.Whole("batchsize" + suffix), r.Whole("amp"+suffix) == 1}
+	return Config{r.Text("model" + suffix), r.Text("dataset" + suffix), r.Whole("batchsize" + suffix),
+		r.Whole("amp"+suffix) == 1}
 }
 
 // ReadProfiles reads measurements of models alone (columns model, dataset, batchsize,
@@ -50,14 +51,16 @@ func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 	return f, ReadRows(fsys, path, func(r *Row) error {
 		at, err := time.Parse(forecastDates, r.Text("time"))
 		if err != nil && r.fault == nil {
-			return fmt.Errorf("read %s:%d: column \"time\" is %q; expected a date like %s", path, r.line, r.Text("time"), forecastDates)
+			return fmt.Errorf("read %s:%d: column \"time\" is %q; expected a date like %s", path, r.line,
+				r.Text("time"), forecastDates)
 		}
 		if len(f.At) == 0 {
 			f.First = at
 		}
 		second := begin + int64(at.Sub(f.First)/time.Second)
 		if k := len(f.At); k > 0 && second <= f.At[k-1] {
-			return fmt.Errorf("read %s:%d: the time is not later than in the line before; put lines in order", path, r.line)
+			return fmt.Errorf("read %s:%d: the time is not later than in the line before; put lines in order",
+				path, r.line)
 		}
 		f.At = append(f.At, second)
 		f.Jobs, f.GPUs = append(f.Jobs, r.Number("pred_gpu_job")), append(f.GPUs, r.Number("pred_gpu_num"))
@@ -95,7 +98,8 @@ func ReadEstimates(fsys files.FS, path string, jobs []trace.Job) ([]float64, err
 		list[k] = x
 	}
 	if missing > 0 {
-		return nil, fmt.Errorf("read %s: %d of %d jobs have no estimate, job %s for one; estimate all, or name another file", path, missing, len(jobs), example)
+		return nil, fmt.Errorf("read %s: %d of %d jobs have no estimate, job %s for one; estimate all, "+
+			"or name another file", path, missing, len(jobs), example)
 	}
 	return list, nil
 }

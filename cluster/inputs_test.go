@@ -18,8 +18,9 @@ func TestMadeProfilesAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := make([]trace.Job, rapid.IntRange(1, 12).Draw(t, "jobs"))
 		for k := range jobs {
-			jobs[k] = trace.Job{Model: rapid.SampledFrom([]string{"a", "b,c", `d"e`}).Draw(t, "model"), Dataset: "set", Batch: rapid.IntRange(1, 3).Draw(t, "batch"),
-				AMP: rapid.Bool().Draw(t, "amp"), GPUUtil: rapid.Float64Range(0, 100).Draw(t, "util")}
+			jobs[k] = trace.Job{Model: rapid.SampledFrom([]string{"a", "b,c", `d"e`}).Draw(t, "model"),
+				Dataset: "set", Batch: rapid.IntRange(1, 3).Draw(t, "batch"), AMP: rapid.Bool().Draw(t, "amp"),
+				GPUUtil: rapid.Float64Range(0, 100).Draw(t, "util")}
 		}
 		p := MakeProfiles(jobs)
 		dir := must(os.MkdirTemp("", "profiles"))
@@ -63,7 +64,8 @@ func TestWrongInputs(t *testing.T) {
 // A forecast looks at the next spans, and moves to its dates.
 func TestForecast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.csv")
-	require.NoError(t, os.WriteFile(path, []byte("time,pred_gpu_job,pred_gpu_num\n2020-09-01 00:00:00,1,10\n2020-09-01 00:10:00,2,20\n2020-09-01 00:20:00,6,30\n"), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte("time,pred_gpu_job,pred_gpu_num\n2020-09-01 00:00:00,1,10\n"+
+		"2020-09-01 00:10:00,2,20\n2020-09-01 00:20:00,6,30\n"), 0o600))
 	f := must(ReadForecast(files.OS{}, path, 1000))
 	require.Equal(t, []int64{1000, 1600, 2200}, f.At)
 	require.Equal(t, 3.0, f.Ahead(f.Jobs, 999))

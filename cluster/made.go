@@ -74,7 +74,8 @@ func ScoreOf(rate float64) int {
 
 func sortedConfigs[V any](m map[Config]V) []Config {
 	return slices.SortedFunc(maps.Keys(m), func(a, b Config) int {
-		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Dataset, b.Dataset), cmp.Compare(a.Batch, b.Batch), one(a.AMP)-one(b.AMP))
+		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Dataset, b.Dataset), cmp.Compare(a.Batch, b.Batch),
+			one(a.AMP)-one(b.AMP))
 	})
 }
 

@@ -47,7 +47,8 @@ func (pr *PoolRun) close(e *engine) {
 }
 
 func (r *Run) outcome(refused []Refusal) *Outcome {
-	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs), Quirks: r.Quirks, Refused: refused, Counts: r.Counts}
+	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs),
+		Quirks: r.Quirks, Refused: refused, Counts: r.Counts}
 	o.Jobs = slices.DeleteFunc(r.Jobs, func(j *Job) bool { return j.run == refusedRun })
 	for _, pr := range r.Pools {
 		o.Pools = append(o.Pools, pr.done)

@@ -15,7 +15,8 @@ import (
 func TestQueue(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 300 {
-		by := []func(j *Job) float64{func(j *Job) float64 { return float64(j.GPUs) }, func(j *Job) float64 { return j.Priority }}[:round%3]
+		by := []func(j *Job) float64{func(j *Job) float64 { return float64(j.GPUs) },
+			func(j *Job) float64 { return j.Priority }}[:round%3]
 		q := NewQueue(by...)
 		var plain []*Job
 		for range 60 {

@@ -22,7 +22,9 @@ type Setup struct {
 	Study  *Study   // the study that the pool is a part of
 	Quirks Quirks   // that are kept
 	Extra  int64    // seconds that jobs keep their devices for at the end
-	Varied bool     // whether jobs that ask for as many devices may need different places: parts of devices or other resources are counted
+	// whether jobs that ask for as many devices may need different places: parts of devices or other
+	// resources are counted
+	Varied bool
 }
 
 func (r *Run) speed() SpeedModel {

@@ -140,7 +140,8 @@ func (p *Pool) kept(shares []Share) []Share {
 // begin counts a job that has devices among those that run. It returns the rate of its partner.
 func (p *Pool) begin(j *Job, gpus int) (partner float64) {
 	if j.run != waitingRun || j.End != Never || j.Arrival > p.Now() {
-		p.fail("job %s cannot be started at %d: it must have arrived, and neither run nor have ended", j.Trace.ID, p.Now())
+		p.fail("job %s cannot be started at %d: it must have arrived, and neither run nor have ended",
+			j.Trace.ID, p.Now())
 		return j.rate
 	}
 	if j.Start == Never {
@@ -170,7 +171,8 @@ func (p *Pool) foresee(j *Job) int64 {
 	}
 	_, steps := used(j.work, j.rate, Never)
 	if steps == Never {
-		p.fail("job %s would never end: at a rate of %v its work of %v seconds does not become less", j.Trace.ID, j.rate, j.work)
+		p.fail("job %s would never end: at a rate of %v its work of %v seconds does not become less", j.Trace.ID,
+			j.rate, j.work)
 	}
 	return j.since + steps + p.extra
 }
@@ -217,7 +219,8 @@ func (p *Pool) rates(j *Job) (job, partner float64) {
 		partner = job
 	}
 	if !(min(job, partner) > 0) || math.IsInf(max(job, partner), 1) {
-		p.fail("the speed model gives job %s a rate of %v, and one of %v to what shares its devices; rates are positive and finite", j.Trace.ID, job, partner)
+		p.fail("the speed model gives job %s a rate of %v, and one of %v to what shares its devices; "+
+			"rates are positive and finite", j.Trace.ID, job, partner)
 		return 1, 1
 	}
 	return job, partner
@@ -229,7 +232,8 @@ func (p *Pool) repeat(j *Job, lost float64) {
 		p.fail("the speed model lets job %s lose %v seconds of work; that must not be negative", j.Trace.ID, lost)
 		return
 	}
-	if j.work > 0 || p.extra > 0 { // a job without work has nothing to repeat; with its extra second the original charges it
+	// a job without work has nothing to repeat; with its extra second the original charges it
+	if j.work > 0 || p.extra > 0 {
 		j.work += lost
 	}
 }
@@ -293,8 +297,10 @@ func (p *Pool) leave(j *Job) {
 // resources for the one that comes.
 func (p *Pool) Pack(guest, host *Job) bool {
 	switch {
-	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs || guest.Share()+host.Share() > 0:
-		p.fail("job %s cannot share the devices of job %s: it needs as many whole devices, and one that runs alone", guest.Trace.ID, host.Trace.ID)
+	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs ||
+		guest.Share()+host.Share() > 0:
+		p.fail("job %s cannot share the devices of job %s: it needs as many whole devices, and one that runs alone",
+			guest.Trace.ID, host.Trace.ID)
 		return false
 	case !p.nodes.at(guest).canJoin(host.Nodes):
 		return false

@@ -100,6 +100,7 @@ func (r *Row) Whole(column string) int {
 // Expect makes a cell a fault unless it is as expected.
 func (r *Row) Expect(ok bool, column, expected string) {
 	if !ok && r.fault == nil {
-		r.fault = fmt.Errorf("read %s:%d: column %q is %q; expected %s", r.path, r.line, column, r.Text(column), expected)
+		r.fault = fmt.Errorf("read %s:%d: column %q is %q; expected %s", r.path, r.line, column, r.Text(column),
+			expected)
 	}
 }

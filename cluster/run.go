@@ -78,7 +78,8 @@ func (r *Run) check() (err error) {
 		return errors.New("there are no estimates of how long jobs take; name a file of them with option estimates")
 	}
 	if r.policy.Profiles && r.Profiles == nil {
-		return errors.New("there are no profiles of models, alone and in pairs; name a folder that has them with option data")
+		return errors.New("there are no profiles of models, alone and in pairs; " +
+			"name a folder that has them with option data")
 	}
 	r.place, err = PlacerNamed(r.Placement)
 	return err
@@ -97,7 +98,8 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) error {
 	if err != nil {
 		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
 	}
-	setup := Setup{Pool: pr, Study: r.Study, Quirks: r.Quirks, Extra: r.extra(), Varied: r.varied || len(r.resources) > 0}
+	setup := Setup{Pool: pr, Study: r.Study, Quirks: r.Quirks, Extra: r.extra(),
+		Varied: r.varied || len(r.resources) > 0}
 	sched, err := r.policy.New(setup)
 	if err != nil {
 		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
@@ -118,7 +120,8 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 			continue
 		}
 		if r.policy.Estimates != "" && math.IsNaN(j.Estimate) {
-			return nil, fmt.Errorf("job %s has no estimate, which %s needs for each job; estimate all jobs", j.Trace.ID, r.policy.Name)
+			return nil, fmt.Errorf("job %s has no estimate, which %s needs for each job; estimate all jobs", j.Trace.ID,
+				r.policy.Name)
 		}
 		j.Number = len(jobs)
 		jobs = append(jobs, j)

@@ -19,10 +19,12 @@ type Study struct {
 	PerNode int         // devices of a node, up to 64; zero is 8
 	Begin   int64       // second at which simulations begin; earlier jobs are refused
 
-	CPUs      int        // processors of a node, of which jobs get as many as they ask for; zero does not count them
-	Memory    int64      // MiB of a node's memory, likewise; zero does not count it
-	Others    []Resource // further resources of a node that are counted
-	WholeGPUs bool       // gives a job that asks for a part of one device all of it; false gives it the part, so that others can have the rest
+	CPUs   int        // processors of a node, of which jobs get as many as they ask for; zero does not count them
+	Memory int64      // MiB of a node's memory, likewise; zero does not count it
+	Others []Resource // further resources of a node that are counted
+	// gives a job that asks for a part of one device all of it; false gives it the part, so that others can
+	// have the rest
+	WholeGPUs bool
 
 	Estimates []float64  // seconds that each job is expected to take, NaN where unknown; nil has none
 	Profiles  *Profiles  // of the models that jobs train; nil has none
@@ -52,15 +54,18 @@ const maxGPUs = 1 << 21
 func (s *Study) Validate() error {
 	faults := s.validateCluster()
 	if s.Estimates != nil && len(s.Estimates) != len(s.Jobs) {
-		faults = append(faults, fmt.Errorf("%d estimates of %d jobs; expected one for each", len(s.Estimates), len(s.Jobs)))
+		faults = append(faults, fmt.Errorf("%d estimates of %d jobs; expected one for each", len(s.Estimates),
+			len(s.Jobs)))
 	}
 	faults.When(s.Begin < 0, "simulations would begin at second %d; they begin at zero or later", s.Begin)
 	if n := len(s.Jobs); n > 0 && s.Jobs[n-1].Submit > longest {
-		faults = append(faults, fmt.Errorf("job %s was submitted at %d; no time is later than %d", s.Jobs[n-1].ID, s.Jobs[n-1].Submit, longest))
+		faults = append(faults, fmt.Errorf("job %s was submitted at %d; no time is later than %d", s.Jobs[n-1].ID,
+			s.Jobs[n-1].Submit, longest))
 	}
 	for k := range s.Jobs {
 		if from := s.Jobs[max(0, k-1)].Submit; s.Jobs[k].Submit < from {
-			faults = append(faults, fmt.Errorf("job %s was submitted at %d, before %d; put jobs in the order of submission", s.Jobs[k].ID, s.Jobs[k].Submit, from))
+			faults = append(faults, fmt.Errorf("job %s was submitted at %d, before %d; "+
+				"put jobs in the order of submission", s.Jobs[k].ID, s.Jobs[k].Submit, from))
 			break
 		}
 	}
@@ -71,17 +76,22 @@ func (s *Study) validateCluster() (faults validate.Faults) {
 	faults.When(len(s.VCs) == 0, "there is no virtual cluster; name at least one with its nodes")
 	seen, nodes := map[string]bool{}, 0
 	for _, vc := range s.VCs {
-		faults.When(vc.Nodes < 0 || seen[vc.Name], "virtual cluster %q has %d nodes or is named twice", vc.Name, vc.Nodes)
+		faults.When(vc.Nodes < 0 || seen[vc.Name], "virtual cluster %q has %d nodes or is named twice", vc.Name,
+			vc.Nodes)
 		seen[vc.Name] = true
 		nodes += min(max(0, vc.Nodes), trace.MaxNodes+1)
-		faults.When(vc.Nodes <= trace.MaxNodes && vc.Nodes*min(s.perNode(), 64) > maxGPUs, "virtual cluster %q has %d nodes of %d devices; it may have up to %d devices", vc.Name, vc.Nodes, s.perNode(), maxGPUs)
+		faults.When(vc.Nodes <= trace.MaxNodes && vc.Nodes*min(s.perNode(), 64) > maxGPUs,
+			"virtual cluster %q has %d nodes of %d devices; it may have up to %d devices", vc.Name, vc.Nodes,
+			s.perNode(), maxGPUs)
 	}
-	faults.When(nodes > trace.MaxNodes, "the cluster has more than %d nodes, which is the most that is simulated", trace.MaxNodes)
+	faults.When(nodes > trace.MaxNodes, "the cluster has more than %d nodes, which is the most that is simulated",
+		trace.MaxNodes)
 	faults.When(s.PerNode < 0 || s.PerNode > 64, "nodes of %d devices; there may be 1 to 64", s.PerNode)
 	faults.When(s.CPUs < 0 || s.Memory < 0, "nodes of %d processors and %d MiB; neither is negative", s.CPUs, s.Memory)
 	for _, resource := range s.Others {
 		if resource.Node < 0 || resource.Of == nil {
-			faults = append(faults, fmt.Errorf("resource %q: a node has %d; it has none or more, and Of says what a job asks for", resource.Name, resource.Node))
+			faults = append(faults, fmt.Errorf("resource %q: a node has %d; it has none or more, "+
+				"and Of says what a job asks for", resource.Name, resource.Node))
 		}
 	}
 	return faults

@@ -11,7 +11,8 @@ import (
 
 // done is a job that has ended.
 func done(user string, submit, duration, completion int64) *Job {
-	return &Job{Trace: &trace.Job{User: user, Submit: submit, Duration: duration}, End: submit + completion, Queue: completion - duration}
+	return &Job{Trace: &trace.Job{User: user, Submit: submit, Duration: duration}, End: submit + completion,
+		Queue: completion - duration}
 }
 
 func TestSummaries(t *testing.T) {

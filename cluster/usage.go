@@ -24,7 +24,8 @@ func (o *Outcome) WriteUsage(fsys files.FS, path string, every int64) error {
 		}
 	}
 	if rows > mostRows {
-		return fmt.Errorf("write %s: a row every %d s would make more than %d rows; write one less often", path, every, mostRows)
+		return fmt.Errorf("write %s: a row every %d s would make more than %d rows; write one less often", path, every,
+			mostRows)
 	}
 	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
 		return results.WriteUsage(w, func(yield func(results.UsageRow) bool) {
@@ -42,8 +43,9 @@ func (o *Outcome) WriteUsage(fsys files.FS, path string, every int64) error {
 
 func (p *Pool) usage() Usage {
 	n := p.nodes
-	return Usage{At: p.Now(), GPUs: int64(p.GPUs()), Idle: int64(n.free), Running: int64(p.running), Waiting: int64(p.waiting), WaitingGPUs: int64(p.waitingGPUs),
-		WaitingFew: int64(p.waitingFew), Nodes: int64(len(n.list)), Single: int64(n.single), Several: int64(n.several)}
+	return Usage{At: p.Now(), GPUs: int64(p.GPUs()), Idle: int64(n.free), Running: int64(p.running),
+		Waiting: int64(p.waiting), WaitingGPUs: int64(p.waitingGPUs), WaitingFew: int64(p.waitingFew),
+		Nodes: int64(len(n.list)), Single: int64(n.single), Several: int64(n.several)}
 }
 
 // Sampled yields the usage at each multiple of a number of seconds, from the first change in a

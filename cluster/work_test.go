@@ -64,7 +64,8 @@ func TestUsed(t *testing.T) {
 		n := 1 + r.Int64N(5000)
 		want, steps := usedPlainly(work, rate, n)
 		got, took := used(work, rate, n)
-		require.Equal(t, math.Float64bits(want), math.Float64bits(got), "used(%x, %x, %d) is %x and should be %x", work, rate, n, got, want)
+		require.Equal(t, math.Float64bits(want), math.Float64bits(got), "used(%x, %x, %d) is %x and should be %x", work,
+			rate, n, got, want)
 		require.Equal(t, steps, took, "used(%x, %x, %d)", work, rate, n)
 		if want <= 0 {
 			ended++
@@ -84,7 +85,8 @@ func TestUsedInParts(t *testing.T) {
 		first := r.Int64N(n)
 		part, before := used(work, rate, first)
 		got, after := used(part, rate, n-first)
-		require.Equal(t, math.Float64bits(want), math.Float64bits(got), "used(%x, %x, %d) by way of %d", work, rate, n, first)
+		require.Equal(t, math.Float64bits(want), math.Float64bits(got), "used(%x, %x, %d) by way of %d", work, rate,
+			n, first)
 		require.Equal(t, steps, before+after, "used(%x, %x, %d) by way of %d", work, rate, n, first)
 	}
 }
@@ -106,7 +108,8 @@ func TestUsedAtPowersOfTwo(t *testing.T) {
 	unit := math.Ldexp(1, -20)
 	power := math.Ldexp(1, 32)
 	for units := -4; units <= 40; units++ {
-		for _, part := range []float64{0.124, 0.125, 0.126, 0.24, 0.25, 0.26, 0.49, 0.5, 0.51, 0.75, 1, 1.2, 1.3, 1.5, 2.3, 2.5, 2.7} {
+		for _, part := range []float64{0.124, 0.125, 0.126, 0.24, 0.25, 0.26, 0.49, 0.5, 0.51, 0.75, 1, 1.2, 1.3, 1.5,
+			2.3, 2.5, 2.7} {
 			for n := range int64(45) {
 				work, rate := power+float64(units)*unit, part*unit
 				want, steps := usedPlainly(work, rate, n)

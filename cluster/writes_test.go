@@ -35,9 +35,12 @@ func written(t *testing.T) (*cluster.Outcome, *cluster.Study) {
 	t.Helper()
 	s := &cluster.Study{VCs: []trace.VC{{Name: "a, b", Nodes: 2}, {Name: `c"d`, Nodes: 1}}}
 	for k, vc := range []string{`c"d`, "a, b", "a, b"} {
-		s.Jobs = append(s.Jobs, trace.Job{ID: string(rune('x' + k)), VC: vc, GPUs: 1 + 11*k%16, Duration: 100, Submit: int64(k), Model: "m"})
+		s.Jobs = append(s.Jobs, trace.Job{ID: string(rune('x' + k)), VC: vc, GPUs: 1 + 11*k%16, Duration: 100,
+			Submit: int64(k), Model: "m"})
 	}
-	o, err := s.Run(context.Background(), cluster.Policy{Name: "turn", New: func(cluster.Setup) (cluster.Scheduler, error) { return inTurn{cluster.NewQueue()}, nil }}, cluster.Options{Series: true})
+	o, err := s.Run(context.Background(), cluster.Policy{Name: "turn",
+		New: func(cluster.Setup) (cluster.Scheduler, error) { return inTurn{cluster.NewQueue()}, nil }},
+		cluster.Options{Series: true})
 	require.NoError(t, err)
 	return o, s
 }

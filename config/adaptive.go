@@ -17,7 +17,8 @@ import (
 
 // AdaptiveKind is the kind of files with the section adaptive.
 var AdaptiveKind = &Kind{
-	Name: "adaptive", Noun: "simulations of adaptive jobs", Command: "graft cluster run", Files: "files of simulations of jobs that adapt their batch", Title: "simulations of jobs that adapt their batch",
+	Name: "adaptive", Noun: "simulations of adaptive jobs", Command: "graft cluster run",
+	Files: "files of simulations of jobs that adapt their batch", Title: "simulations of jobs that adapt their batch",
 	Sections: []string{"adaptive"}, New: func() File { return &Adaptive{} }, Summary: summaryOf((*Adaptive).Summary),
 	Page: Page{Title: "Keys of the file of simulations of adaptive jobs",
 		Intro: "A file with the section `adaptive`, for `graft cluster run`. See [adaptive jobs](adaptive.md).\n"},
@@ -44,13 +45,15 @@ type AdaptiveOptions struct {
 	// Traces are tables of jobs, with columns name, time, application, num_replicas and batch_size, or traces of
 	// clusters in any format, whose jobs get applications of their sizes. What is no file is looked for in data,
 	// data/workloads and the folders beneath that. Required.
-	Traces       []string `result:"contents"`
-	Nodes        int      // of the cluster, all alike; zero is 16
-	Devices      int      // of a node; zero is 4
-	Interval     float64  `config:"interval_seconds"` // time between two decisions; zero is 60
-	Delay        float64  `config:"delay_seconds"`    // time for which a job stands still when its devices change; zero is 30
-	Interference float64  // share of its speed that a job on several nodes loses beside another one, from 0 to below 1; default 0
-	Limit        float64  `config:"limit_seconds"` // time after which a simulation fails; zero is no limit
+	Traces   []string `result:"contents"`
+	Nodes    int      // of the cluster, all alike; zero is 16
+	Devices  int      // of a node; zero is 4
+	Interval float64  `config:"interval_seconds"` // time between two decisions; zero is 60
+	// time for which a job stands still when its devices change; zero is 30
+	Delay float64 `config:"delay_seconds"`
+	// share of its speed that a job on several nodes loses beside another one, from 0 to below 1; default 0
+	Interference float64
+	Limit        float64 `config:"limit_seconds"` // time after which a simulation fails; zero is no limit
 	// Compat reproduces the faults of another simulator: pollux has the results of Pollux's, none corrects its
 	// errors. Empty means none.
 	Compat string   `config:",one=none|pollux"`
@@ -74,7 +77,8 @@ func (o AdaptiveOptions) Validate() error {
 	faults.when(o.Data == "", "data is missing; name a folder of applications")
 	faults.when(len(o.Traces) == 0, "traces is missing; name tables of jobs")
 	faults.when(o.Compat != CompatNone && o.Compat != CompatPollux, "compat is %q; must be none or pollux", o.Compat)
-	faults.when(o.Compat == CompatPollux && len(o.Quirks) > 0, "quirks is set beside compat pollux, which keeps all; leave out one of them")
+	faults.when(o.Compat == CompatPollux && len(o.Quirks) > 0,
+		"quirks is set beside compat pollux, which keeps all; leave out one of them")
 	if _, err := cluster.NamedQuirks(o.Quirks, adaptive.Quirks()); err != nil {
 		faults = append(faults, fmt.Errorf("quirks: %w", err))
 	}
@@ -83,7 +87,8 @@ func (o AdaptiveOptions) Validate() error {
 
 // cluster is the cluster without quirks.
 func (o *AdaptiveOptions) cluster() *adaptive.Options {
-	return &adaptive.Options{Nodes: o.Nodes, Devices: o.Devices, Interval: o.Interval, Interference: o.Interference, Delay: o.Delay, Limit: o.Limit}
+	return &adaptive.Options{Nodes: o.Nodes, Devices: o.Devices, Interval: o.Interval, Interference: o.Interference,
+		Delay: o.Delay, Limit: o.Limit}
 }
 
 // AdaptiveSchedule names the schedulers.
@@ -143,7 +148,8 @@ func (a *Adaptive) Validate() error {
 	var faults faultList
 	for _, name := range a.Schedule.Schedulers {
 		_, err := adaptive.Named(name)
-		faults.when(err != nil && a.Adaptive.Compat == CompatPollux, "scheduler %s is not of adaptive jobs; leave it out, or set compat to none", name)
+		faults.when(err != nil && a.Adaptive.Compat == CompatPollux,
+			"scheduler %s is not of adaptive jobs; leave it out, or set compat to none", name)
 	}
 	return errors.Join(append(faults, a.Adaptive.Validate(), a.Schedule.Validate(), a.SchedulerOptions.Validate())...)
 }
@@ -187,6 +193,8 @@ func (a *Adaptive) Summary() (string, error) {
 		jobs += len(w.Study.Jobs)
 		names = append(names, w.Name)
 	}
-	return fmt.Sprintf("%s of %s on %s of %s under %s, quirks of %s; digest %.12s", document.Plural(jobs, "job"), document.SomeOf(names, 4), document.Plural(a.Adaptive.Nodes, "node"),
-		document.Plural(a.Adaptive.Devices, "device"), strings.Join(a.Schedule.Schedulers, ", "), a.Adaptive.Compat, a.Digest()), nil
+	return fmt.Sprintf("%s of %s on %s of %s under %s, quirks of %s; digest %.12s", document.Plural(jobs, "job"),
+		document.SomeOf(names, 4), document.Plural(a.Adaptive.Nodes, "node"),
+		document.Plural(a.Adaptive.Devices, "device"), strings.Join(a.Schedule.Schedulers, ", "), a.Adaptive.Compat,
+		a.Digest()), nil
 }

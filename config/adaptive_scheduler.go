@@ -25,7 +25,8 @@ func (s *AdaptiveScheduler) Draws() bool { return s.Kind.Draws }
 const rigidPrefix = "rigid-"
 
 // rigidOptions let lucid profile jobs on one of the nodes, of which a study has a single pool.
-var rigidOptions = schedulers.Options{Lucid: lucid.Options{Nodes: 1, From: []string{adaptive.RigidPool}, Echo: adaptive.RigidPool}}
+var rigidOptions = schedulers.Options{Lucid: lucid.Options{Nodes: 1, From: []string{adaptive.RigidPool},
+	Echo: adaptive.RigidPool}}
 
 // AdaptiveSchedulers are all schedulers of adaptive jobs, and all rigid ones.
 func AdaptiveSchedulers(o adaptive.SchedulerOptions, seed uint64) (all []AdaptiveScheduler) {

@@ -26,16 +26,20 @@ func TestAdaptiveFile(t *testing.T) {
 	path := filepath.Join(dir, "compare.toml")
 	a := must(ReadAdaptive(files.OS{}, path, nil))
 	require.Equal(t, AdaptiveKind, KindOf(files.OS{}, path))
-	require.Contains(t, must(a.Summary()), "72 jobs of workload-1, workload-2, workload-3 on 4 nodes of 4 devices under pollux, goodput, optimus, tiresias, fifo, srtf, fair")
+	require.Contains(t, must(a.Summary()), "72 jobs of workload-1, workload-2, "+
+		"workload-3 on 4 nodes of 4 devices under pollux, goodput, optimus, tiresias, fifo, srtf, fair")
 	again := must(ReadAdaptive(files.OS{}, written(t, "config.resolved.toml", a.Resolved()), nil))
 	require.Equal(t, a.Digest(), again.Digest())
 	require.Empty(t, differences(a, again))
-	require.Equal(t, a.Digest(), must(ReadAdaptive(files.OS{}, path, []string{"schedule.workers=1", "output.folder=\"x\""})).Digest())
+	require.Equal(t, a.Digest(),
+		must(ReadAdaptive(files.OS{}, path, []string{"schedule.workers=1", "output.folder=\"x\""})).Digest())
 	digests := map[string]bool{a.Digest(): true}
-	for _, set := range []string{"schedule.seed=1", "schedule.seeds=2", "adaptive.interference=0.25", "pollux.fairness=1.0", "adaptive.delay_seconds=10.0", `adaptive.quirks=["whole-seconds"]`} {
+	for _, set := range []string{"schedule.seed=1", "schedule.seeds=2", "adaptive.interference=0.25",
+		"pollux.fairness=1.0", "adaptive.delay_seconds=10.0", `adaptive.quirks=["whole-seconds"]`} {
 		digests[must(ReadAdaptive(files.OS{}, path, []string{set})).Digest()] = true
 	}
-	for _, name := range []string{"applications.csv", "traces/speech/validation-64.csv", "traces/vision/placements.csv", "workloads/busy/workload-2.csv"} {
+	for _, name := range []string{"applications.csv", "traces/speech/validation-64.csv", "traces/vision/placements.csv",
+		"workloads/busy/workload-2.csv"} {
 		changed := filepath.Join(dir, "applications", name)
 		text := must(os.ReadFile(changed))
 		require.NoError(t, os.WriteFile(changed, append(text, '\n'), 0o600)) // an empty line means nothing
@@ -47,7 +51,8 @@ func TestAdaptiveFile(t *testing.T) {
 // Quirks that are kept are none, those that are named, or all.
 func TestAdaptiveQuirks(t *testing.T) {
 	read := func(set ...string) (*Adaptive, error) {
-		return ReadAdaptive(files.OS{}, "", append([]string{`adaptive.data="../scenarios/adaptive/applications"`, `adaptive.traces=["workload-1.csv"]`}, set...))
+		return ReadAdaptive(files.OS{}, "", append([]string{`adaptive.data="../scenarios/adaptive/applications"`,
+			`adaptive.traces=["workload-1.csv"]`}, set...))
 	}
 	require.Empty(t, must(read()).Quirks())
 	one := must(read(`adaptive.quirks=["whole-seconds"]`))
@@ -67,7 +72,8 @@ func TestAdaptiveSchedulers(t *testing.T) {
 		require.NotEmpty(t, s.About)
 	}
 	require.True(t, seen["tiresias"] && seen["rigid-tiresias"] && seen["backfill"] && seen["lucid"])
-	set := []string{`adaptive.data="../scenarios/adaptive/applications"`, `adaptive.traces=["workload-1.csv"]`, `schedule.schedulers=["lucid"]`, "adaptive.devices=4"}
+	set := []string{`adaptive.data="../scenarios/adaptive/applications"`, `adaptive.traces=["workload-1.csv"]`,
+		`schedule.schedulers=["lucid"]`, "adaptive.devices=4"}
 	_, err := ReadAdaptive(files.OS{}, "", append(set, "adaptive.nodes=4"))
 	require.NoError(t, err)
 	_, err = ReadAdaptive(files.OS{}, "", append(set, "adaptive.nodes=2"))

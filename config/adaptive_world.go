@@ -69,17 +69,20 @@ func (w *adaptiveWorld) read(fsys files.FS, r *decode.Reading, a *Adaptive) {
 
 // readWorkload reads a table of adaptive jobs, known by its columns, or a trace of a cluster, whose jobs get
 // applications of their sizes.
-func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Application, o *adaptive.Options) ([]adaptive.Spec, error) {
+func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Application,
+	o *adaptive.Options) ([]adaptive.Spec, error) {
 	head, err := headOf(fsys, path)
 	if err != nil {
 		return nil, err
 	}
-	if line, _, _ := strings.Cut(string(head), "\n"); strings.Contains(line, "num_replicas") || strings.Contains(line, ",application") {
+	if line, _, _ := strings.Cut(string(head), "\n"); strings.Contains(line, "num_replicas") ||
+		strings.Contains(line, ",application") {
 		return adaptive.ReadWorkload(fsys, path, apps)
 	}
 	jobs, err := elastic.ReadClusterTrace(fsys, path)
 	if err != nil {
-		return nil, fmt.Errorf("%w; or name a table with columns name, time, application, num_replicas and batch_size", err)
+		return nil, fmt.Errorf("%w; or name a table with columns name, time, application, "+
+			"num_replicas and batch_size", err)
 	}
 	return adaptive.FromTrace(jobs, apps, *o, seeded(traceSeed, 0))
 }
@@ -119,7 +122,8 @@ func besideProfiler(s *adaptive.Study) error {
 	left := (s.Options.Nodes - rigidOptions.Lucid.Nodes) * s.Options.Devices
 	for k := range s.Jobs {
 		if j := &s.Jobs[k]; j.Devices > left {
-			return fmt.Errorf("job %s asks for %d devices, and lucid keeps one node for its profiler, which leaves %d; add nodes, or leave out lucid", j.Name, j.Devices, left)
+			return fmt.Errorf("job %s asks for %d devices, and lucid keeps one node for its profiler, "+
+				"which leaves %d; add nodes, or leave out lucid", j.Name, j.Devices, left)
 		}
 	}
 	return nil
@@ -172,7 +176,8 @@ func nameWorkloads(list []AdaptiveWorkload) error {
 			w.Name = filepath.Base(filepath.Dir(w.Path)) + "-" + w.Name
 		}
 		if other := seen[w.Name]; other != "" {
-			return fmt.Errorf("traces %s and %s would have the same name %s in the run folder; rename a file", other, w.Path, w.Name)
+			return fmt.Errorf("traces %s and %s would have the same name %s in the run folder; rename a file", other,
+				w.Path, w.Name)
 		}
 		seen[w.Name] = w.Path
 	}

@@ -14,7 +14,8 @@ import (
 // what else differs, or lies behind what the run has reached.
 func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) {
 	rest := *j
-	rest.Time.Budget, rest.Time.Events, rest.Time.EventsFile, rest.Time.loaded = was.Time.Budget, was.Time.Events, was.Time.EventsFile, was.Time.loaded
+	rest.Time.Budget, rest.Time.Events, rest.Time.EventsFile, rest.Time.loaded = was.Time.Budget, was.Time.Events,
+		was.Time.EventsFile, was.Time.loaded
 	rest.Adapt.Actions = was.Adapt.Actions
 	if rest.Digest() != was.Digest() {
 		what := strings.Join(rest.Differences(was), ", ")
@@ -42,11 +43,13 @@ func (j *Job) actionsAhead(was *Job, r trainer.Reached) error {
 		return nil
 	}
 	if j.Adapt.Decider != DecideScript && r.Decisions > 0 {
-		return fmt.Errorf("adapt.actions were %v and are %v, and the job has made %d decisions until %v", before, now, r.Decisions, r.Time)
+		return fmt.Errorf("adapt.actions were %v and are %v, and the job has made %d decisions until %v", before, now,
+			r.Decisions, r.Time)
 	}
 	for k := range r.Decisions {
 		if a, b := scripted(now, k), scripted(before, k); a != b {
-			return fmt.Errorf("adapt.actions: decision %d was %v and would be %v, and the job has reached %v", k+1, b, a, r.Time)
+			return fmt.Errorf("adapt.actions: decision %d was %v and would be %v, and the job has reached %v", k+1, b,
+				a, r.Time)
 		}
 	}
 	return nil

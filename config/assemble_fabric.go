@@ -33,7 +33,8 @@ func (p *FabricPoint) Name() string { return strings.Join(p.names, ", ") }
 // Points are the combinations of values, in the order of the lists.
 func (f *Fabric) Points() []FabricPoint {
 	own := f.Fabric.network()
-	points := []FabricPoint{{Load: f.Demand.Load, Bandwidth: f.Fabric.Bandwidth, Skewness: f.Demand.Skewness, MaxDegree: f.Fabric.MaxDegree, Network: own.Named()}}
+	points := []FabricPoint{{Load: f.Demand.Load, Bandwidth: f.Fabric.Bandwidth, Skewness: f.Demand.Skewness,
+		MaxDegree: f.Fabric.MaxDegree, Network: own.Named()}}
 	points = vary(points, f.Vary.Networks, "network", func(p *FabricPoint, v string) {
 		if o, err := own.Renamed(v); err == nil { // Validate has looked
 			p.Network = o.Named()
@@ -120,7 +121,8 @@ func (f *Fabric) search(s *fabric.Study, p FabricPoint) error {
 			plans[seed], err = fabric.Exact(episode, mostStates)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w; demand.jobs is %d", strings.TrimSuffix(fmt.Sprintf("%s, episode %d, %s", Exact, seed+1, p.Name()), ", "), err, f.Demand.Jobs)
+			return fmt.Errorf("%s: %w; demand.jobs is %d", strings.TrimSuffix(fmt.Sprintf("%s, episode %d, %s", Exact,
+				seed+1, p.Name()), ", "), err, f.Demand.Jobs)
 		}
 	}
 	f.plans = append(f.plans, plans)
@@ -190,13 +192,14 @@ func readDecider(fsys files.FS, name string) (d FabricDecider, err error) {
 	if d.Kind, err = fabric.Named(name); err == nil {
 		return d, nil
 	}
-	d.Kind, d.Seeds, d.digest, err = readScheduler(fsys, name, func(name string, set *weights.Set) (fabric.Kind, error) {
-		p, err := agent.ReadPolicy(set)
-		if err != nil {
-			return fabric.Kind{}, err
-		}
-		return agent.KindOf(name, p.Agent), nil
-	})
+	d.Kind, d.Seeds, d.digest, err = readScheduler(fsys, name,
+		func(name string, set *weights.Set) (fabric.Kind, error) {
+			p, err := agent.ReadPolicy(set)
+			if err != nil {
+				return fabric.Kind{}, err
+			}
+			return agent.KindOf(name, p.Agent), nil
+		})
 	return d, err
 }
 

@@ -36,7 +36,8 @@ func (j *Job) Decider() (decider.Decider, error) {
 }
 
 func (j *Job) random() decider.Random {
-	return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Actions: j.Adapt.Actions, Surgery: j.Adapt.Surgery, Original: j.Adapt.Surgery.Compat != net2net.Off}
+	return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Actions: j.Adapt.Actions,
+		Surgery: j.Adapt.Surgery, Original: j.Adapt.Surgery.Compat != net2net.Off}
 }
 
 // Profile returns the profile of the virtual clock; nil on a wall clock.
@@ -59,7 +60,8 @@ func (j *Job) NetworkName() string {
 // network.classes comes first; a file's with the classes of network.classes.
 func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 	if j.Network.File == "" {
-		return model.Zoo(j.Network.Name, model.ZooOptions{Input: f.Shape, Classes: cmp.Or(j.Network.Classes, f.Classes), Tokens: f.Vocabulary, Each: f.Task == dataset.TokenLabel})
+		return model.Zoo(j.Network.Name, model.ZooOptions{Input: f.Shape, Classes: cmp.Or(j.Network.Classes, f.Classes),
+			Tokens: f.Vocabulary, Each: f.Task == dataset.TokenLabel})
 	}
 	if j.network == nil {
 		return nil, fmt.Errorf("the network of %s was not read; use ReadJob", j.Network.File)
@@ -70,5 +72,6 @@ func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 // Summary is a job in a line.
 func (j *Job) Summary() (string, error) {
 	return fmt.Sprintf("%s on %s, %v of a %s clock, %s, decider %s; digest %.12s",
-		cmp.Or(j.Network.Name, j.Network.File), j.Data.Kind, j.Time.Budget, j.Time.Clock, document.Plural(len(j.Options().Timeline.Events), "event"), j.Adapt.Decider, j.Digest()), nil
+		cmp.Or(j.Network.Name, j.Network.File), j.Data.Kind, j.Time.Budget, j.Time.Clock,
+		document.Plural(len(j.Options().Timeline.Events), "event"), j.Adapt.Decider, j.Digest()), nil
 }

@@ -49,12 +49,15 @@ func (l *Learning) check(fsys files.FS, r *decode.Reading) {
 	})
 	r.Attempt("policy.embedding", l.words != nil && l.Policy.Embedding != 0, func() error {
 		if has := l.words.Size(); has != l.Policy.Embedding {
-			return fmt.Errorf("embedding is %d, and the vectors of the vocabulary have %d values", l.Policy.Embedding, has)
+			return fmt.Errorf("embedding is %d, and the vectors of the vocabulary have %d values",
+				l.Policy.Embedding, has)
 		}
 		return nil
 	})
 	r.Attempt("table.network", n != nil && l.table != nil && l.words != nil, func() (err error) {
-		l.tree, err = learn.NewPolicyTree(l.table, n, learn.TreeOptions{Surgery: net2net.Options{Compat: l.Table.Compat}, Tokens: learn.VocabularyTokens(l.words, l.Table.Prefix), Discard: l.Table.DiscardDraws})
+		l.tree, err = learn.NewPolicyTree(l.table, n,
+			learn.TreeOptions{Surgery: net2net.Options{Compat: l.Table.Compat},
+				Tokens: learn.VocabularyTokens(l.words, l.Table.Prefix), Discard: l.Table.DiscardDraws})
 		return err
 	})
 	r.Attempt("policy.weights", l.Policy.Weights != "", func() (err error) {
@@ -81,13 +84,15 @@ func (l *Learning) agree(fsys files.FS, r *decode.Reading, n *model.Network) {
 	r.Attempt("table.network", n != nil, func() error {
 		mine, err := networkOf(fsys, l.Table.Network)
 		if err == nil && net2net.Fingerprint(mine) != net2net.Fingerprint(n) {
-			err = fmt.Errorf("network is %s, and the table's sequences begin with %s; leave network out", l.Table.Network, l.table.Network)
+			err = fmt.Errorf("network is %s, and the table's sequences begin with %s; leave network out",
+				l.Table.Network, l.table.Network)
 		}
 		return err
 	})
 	r.Attempt("table.actions", n != nil && len(l.Table.Actions) > 0, func() error {
 		if mine := actionTexts(l.Table.Actions); !slices.Equal(mine, l.table.Actions) {
-			return fmt.Errorf("actions are %s, and the table's are %s; leave actions out", strings.Join(mine, ", "), strings.Join(l.table.Actions, ", "))
+			return fmt.Errorf("actions are %s, and the table's are %s; leave actions out", strings.Join(mine, ", "),
+				strings.Join(l.table.Actions, ", "))
 		}
 		return nil
 	})
@@ -132,5 +137,6 @@ func tableName(path string) string {
 func (l *Learning) Summary() (string, error) {
 	table, tree := l.LoadedTable()
 	return fmt.Sprintf("a policy learns from %s of %s, %s of %s, rule %s, %s; digest %.12s",
-		document.Plural(len(table.Records), "sequence"), table.Name, document.Plural(len(tree.States), "state"), l.Table.Network, l.Learn.Rule, document.Plural(l.Learn.Episodes, "episode"), l.Digest()), nil
+		document.Plural(len(table.Records), "sequence"), table.Name, document.Plural(len(tree.States), "state"),
+		l.Table.Network, l.Learn.Rule, document.Plural(l.Learn.Episodes, "episode"), l.Digest()), nil
 }

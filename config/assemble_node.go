@@ -55,7 +55,8 @@ func readNodeSchedulers(fsys files.FS, r *decode.Reading, names []string) (all [
 		kind, err := schedulers.Named(name)
 		s := NodeScheduler{Kind: kind}
 		if err != nil && ofStudy(name) {
-			r.Blame("schedule.schedulers", name+" is a scheduler of the published study; set machine.compat = \"tasks\", or name another")
+			r.Blame("schedule.schedulers",
+				name+" is a scheduler of the published study; set machine.compat = \"tasks\", or name another")
 			return nil
 		}
 		if err != nil {
@@ -101,7 +102,8 @@ func (n *Node) readSpeed(fsys files.FS, r *decode.Reading) bool {
 	}
 	pairs, err := cluster.ReadPairs(fsys, n.Machine.Profiles)
 	if err == nil && len(pairs) == 0 {
-		err = fmt.Errorf("%s has no measured pair; leave out machine.profiles, or name a file with rows", n.Machine.Profiles)
+		err = fmt.Errorf("%s has no measured pair; leave out machine.profiles, or name a file with rows",
+			n.Machine.Profiles)
 	}
 	if err != nil {
 		r.Blame("machine.profiles", r.Elsewhere("machine.profiles", err).Error())
@@ -185,9 +187,11 @@ func (n *Node) CheckLearning() error {
 	train, validation := n.Learning()
 	switch {
 	case len(n.Task) > 0:
-		return errors.New("learn a scheduler: the file has tables [[task]], which are one workload; leave them out, so that tasks are generated, or name a trace in tasks.from")
+		return errors.New("learn a scheduler: the file has tables [[task]], which are one workload; leave them out, " +
+			"so that tasks are generated, or name a trace in tasks.from")
 	case len(train) == 0 || len(validation) == 0:
-		return fmt.Errorf("learn a scheduler: the trace gives %d workloads to learn from and %d of validation; lower tasks.most, tasks.train_count or tasks.validation_count", len(train), len(validation))
+		return fmt.Errorf("learn a scheduler: the trace gives %d workloads to learn from and %d of validation; "+
+			"lower tasks.most, tasks.train_count or tasks.validation_count", len(train), len(validation))
 	}
 	return nil
 }

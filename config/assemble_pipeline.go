@@ -35,9 +35,11 @@ func (p *Pipeline) check(fsys files.FS, r *decode.Reading) {
 		}
 		name := m.Simulate.Name
 		if other, twice := names[name]; twice {
-			blame("the scenario is called %s like that of scenarios[%d]; give one of them another simulate.name", name, other)
+			blame("the scenario is called %s like that of scenarios[%d]; give one of them another simulate.name",
+				name, other)
 		} else if slices.Contains(reservedNames, name) || name != filepath.Base(name) || name == "." || name == ".." {
-			blame("the scenario is called %q, which cannot be the name of its folder; give it another simulate.name", name)
+			blame("the scenario is called %q, which cannot be the name of its folder; "+
+				"give it another simulate.name", name)
 		}
 		names[name] = k
 		p.scenarios = append(p.scenarios, m)
@@ -75,8 +77,10 @@ func (p *Pipeline) groups(r *decode.Reading) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if p.Evaluate.LeaveOut != LeaveNone && len(p.scenarios) == len(p.Pipeline.Scenarios) && len(slices.Compact(names)) < 2 {
-		r.Blame("evaluate.leave_out", fmt.Sprintf("leave_out is %s, and there is only one, so that nothing is left to learn from; add scenarios, or write none", p.Evaluate.LeaveOut))
+	if p.Evaluate.LeaveOut != LeaveNone && len(p.scenarios) == len(p.Pipeline.Scenarios) &&
+		len(slices.Compact(names)) < 2 {
+		r.Blame("evaluate.leave_out", fmt.Sprintf("leave_out is %s, and there is only one, "+
+			"so that nothing is left to learn from; add scenarios, or write none", p.Evaluate.LeaveOut))
 	}
 }
 
@@ -94,8 +98,9 @@ func (p *Pipeline) Summary() (string, error) {
 	if ends > sequences {
 		withSeeds = fmt.Sprintf(" in %d runs, one for each seed", ends)
 	}
-	text := fmt.Sprintf("%s of %s are simulated%s, structural policies of %s learn from them, for %s scenarios, %s", document.Plural(sequences, "sequence"),
-		document.Plural(len(p.Scenarios()), "scenario"), withSeeds, document.Plural(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.effort())
+	text := fmt.Sprintf("%s of %s are simulated%s, structural policies of %s learn from them, for %s scenarios, %s",
+		document.Plural(sequences, "sequence"), document.Plural(len(p.Scenarios()), "scenario"), withSeeds,
+		document.Plural(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.effort())
 	if p.Evaluate.LeaveOut != LeaveNone {
 		text += fmt.Sprintf(", and are judged with each %s left out", p.Evaluate.LeaveOut)
 	}

@@ -21,7 +21,8 @@ import (
 
 // ground returns the root of the tree and the choices at each node.
 func (m *Simulation) ground(n *model.Network) grid.Space {
-	return grid.Space{Network: n, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Decisions: m.decisions(), Surgery: m.Adapt.Surgery}
+	return grid.Space{Network: n, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Decisions: m.decisions(),
+		Surgery: m.Adapt.Surgery}
 }
 
 func (m *Simulation) decisions() int {
@@ -37,8 +38,8 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
 		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)
 	}
-	p := grid.Plan{Scenario: tables.Scenario{Name: m.Simulate.Name, Decisions: m.decisions()}, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds,
-		Seeds: m.seeds(), Design: m.Simulate.design()}
+	p := grid.Plan{Scenario: tables.Scenario{Name: m.Simulate.Name, Decisions: m.decisions()},
+		Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Seeds: m.seeds(), Design: m.Simulate.design()}
 	ground := m.ground(m.network)
 	if _, _, err := p.Fits(ground); err != nil {
 		return 0, 0, err
@@ -65,9 +66,12 @@ func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.
 		return nil, err
 	}
 	o := m.Options()
-	p := &grid.Plan{Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Seeds: m.seeds(), Design: m.Simulate.design(), Tries: m.Simulate.Tries}
-	p.Scenario = tables.Scenario{Name: m.Simulate.Name, Network: n.Name(), Dataset: data.Name, Budget: o.Timeline.Budget.Seconds(), Start: m.firstUp(), Decisions: m.decisions(),
-		Origin: &tables.Origin{Form: form, Deepen: o.Adapt.Surgery.Form, Compat: o.Adapt.Surgery.Compat, Batch: o.Batch, Data: data.Digest}}
+	p := &grid.Plan{Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Seeds: m.seeds(), Design: m.Simulate.design(),
+		Tries: m.Simulate.Tries}
+	p.Scenario = tables.Scenario{Name: m.Simulate.Name, Network: n.Name(), Dataset: data.Name,
+		Budget: o.Timeline.Budget.Seconds(), Start: m.firstUp(), Decisions: m.decisions(),
+		Origin: &tables.Origin{Form: form, Deepen: o.Adapt.Surgery.Form, Compat: o.Adapt.Surgery.Compat, Batch: o.Batch,
+			Data: data.Digest}}
 	p.Cause, err = m.cause(fsys, form, data, code)
 	if err != nil {
 		return nil, err
@@ -129,7 +133,8 @@ func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code s
 	}
 	o := m.Options()
 	o.Seed, o.Steady = 0, o.Steady || m.profile != nil
-	c := tables.Cause{Network: hex.EncodeToString(network.Sum(nil)), Data: data.Digest, Options: trainer.Digest(o), Code: code}
+	c := tables.Cause{Network: hex.EncodeToString(network.Sum(nil)), Data: data.Digest, Options: trainer.Digest(o),
+		Code: code}
 	if m.profile != nil {
 		sum := sha256.Sum256([]byte(chargedText(m.profile)))
 		c.Profile = hex.EncodeToString(sum[:])
@@ -168,6 +173,8 @@ func (m *Simulation) Summary() (string, error) {
 	if m.Simulate.Design != grid.All {
 		design = fmt.Sprintf(" of the design %s", m.Simulate.Design)
 	}
-	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s of %s × %s in %s%s; digest %.12s", m.Simulate.Name, cmp.Or(m.Network.Name, m.Network.File), m.Data.Kind,
-		m.Time.Budget, m.Time.Clock, document.Plural(sequences, "sequence"), document.Plural(m.Decisions(), "decision"), document.Plural(m.Simulate.Seeds, "seed"), document.Plural(legs, "leg"), design, m.Digest()), nil
+	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s of %s × %s in %s%s; digest %.12s",
+		m.Simulate.Name, cmp.Or(m.Network.Name, m.Network.File), m.Data.Kind, m.Time.Budget,
+		m.Time.Clock, document.Plural(sequences, "sequence"), document.Plural(m.Decisions(), "decision"),
+		document.Plural(m.Simulate.Seeds, "seed"), document.Plural(legs, "leg"), design, m.Digest()), nil
 }

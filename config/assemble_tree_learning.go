@@ -90,7 +90,8 @@ func (l *TreeLearning) Summary() (string, error) {
 	for _, t := range trees {
 		sequences += len(t.Records)
 	}
-	text := fmt.Sprintf("structural policies of %s learn from %s of %s", document.Plural(l.Run.Seeds, "seed"), document.Plural(sequences, "sequence"), document.Plural(len(trees), "table"))
+	text := fmt.Sprintf("structural policies of %s learn from %s of %s", document.Plural(l.Run.Seeds, "seed"),
+		document.Plural(sequences, "sequence"), document.Plural(len(trees), "table"))
 	if len(held) > 0 {
 		does := "stop"
 		if l.Learn.Method == learning.Forest {

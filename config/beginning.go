@@ -60,7 +60,8 @@ func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 // WeightsBySeed reports whether each seed has its own file of weights.
 func (j *Job) WeightsBySeed() bool { return strings.Contains(j.Network.Weights, seedMark) }
 
-// ConstantsOf returns the file from which a network with fresh parameters takes what nothing says how to draw; empty for none.
+// ConstantsOf returns the file from which a network with fresh parameters takes what nothing says how to
+// draw; empty for none.
 func (j *Job) ConstantsOf(seed int64) string {
 	if !j.Network.Fresh {
 		return ""
@@ -100,7 +101,8 @@ func (j *Job) SharedBySeeds() string {
 	case j.Network.Fresh:
 		return fmt.Sprintf("each seed draws its own parameters; all share the buffers and constants of %s", file)
 	}
-	return fmt.Sprintf("all seeds begin with the same weights, those of %s, and differ in the order of the data and what training, surgery and the decider draw: intervals do not tell how other first weights would do", file)
+	return fmt.Sprintf("all seeds begin with the same weights, those of %s, and differ in the order of the data and "+
+		"what training, surgery and the decider draw: intervals do not tell how other first weights would do", file)
 }
 
 // begin reads the records about the initial weights. A job continues at the time at which
@@ -110,7 +112,8 @@ func (j *Job) begin(fsys files.FS, r *decode.Reading) {
 	_, timed := r.Given["time.start"]
 	key, wanted := "network.weights", o.inFolder() && !o.Fresh
 	if !wanted {
-		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.ResetEpochs && timed) // else it has no effect
+		// else it has no effect
+		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.ResetEpochs && timed)
 	}
 	r.Attempt(key, wanted, func() (err error) {
 		j.history, err = o.history(fsys)
@@ -181,7 +184,8 @@ func weightsIn(l *original.Folder) (string, error) {
 	if len(found) == 1 {
 		return filepath.Join(l.Path, found[0]), nil
 	}
-	return "", fmt.Errorf("%s has %d files of weights, and none is called weights.pth; name the file, and runtimes beside it", l.Path, len(found))
+	return "", fmt.Errorf("%s has %d files of weights, and none is called weights.pth; name the file, "+
+		"and runtimes beside it", l.Path, len(found))
 }
 
 // inOrder checks the times of epochs.
@@ -191,7 +195,8 @@ func inOrder(rows []original.Row) error {
 	}
 	for k, row := range rows {
 		if !(row.Seconds >= 0) || row.Seconds > math.MaxInt64/1e9 || k > 0 && row.Seconds < rows[k-1].Seconds {
-			return fmt.Errorf("the epoch in line %d ends after %v seconds; times must not be negative, and ascend", k+1, row.Seconds)
+			return fmt.Errorf("the epoch in line %d ends after %v seconds; times must not be negative, and ascend", k+1,
+				row.Seconds)
 		}
 	}
 	return nil

@@ -38,19 +38,32 @@ func TestAJobGoesOnFromPublishedWeights(t *testing.T) {
 		start time.Duration
 		from  string
 	}{
-		"nothing":                {nil, InitialWeights{}, 0, "default"},
-		"a file alone":           {[]string{"network.weights=" + file}, InitialWeights{file, 0, nil}, 0, "default"},
-		"a folder":               {[]string{"network.weights=" + dir}, InitialWeights{file, 3, &accuracy}, 35125 * time.Millisecond, filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
-		"a file and its times":   {[]string{"network.weights=" + file, "network.runtimes=" + runtimes}, InitialWeights{file, 3, nil}, 33250 * time.Millisecond, runtimes + ":3"},
-		"another start":          {[]string{"network.weights=" + dir, "time.start=40s"}, InitialWeights{file, 3, &accuracy}, 40 * time.Second, "--set"},
-		"a start of zero":        {[]string{"network.weights=" + dir, "time.start=0s"}, InitialWeights{file, 3, &accuracy}, 0, "--set"},
-		"as the original did":    {[]string{"network.weights=" + dir, "network.reset_epochs=true"}, InitialWeights{file, 0, &accuracy}, 35125 * time.Millisecond, filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
-		"times nobody asks for":  {[]string{"network.weights=" + file, "network.runtimes=none", "network.reset_epochs=true", "time.start=40s"}, InitialWeights{file, 0, nil}, 40 * time.Second, "--set"},
-		"times for the start":    {[]string{"network.weights=" + file, "network.runtimes=" + runtimes, "network.reset_epochs=true"}, InitialWeights{file, 0, nil}, 33250 * time.Millisecond, runtimes + ":3"},
-		"a folder, other times":  {[]string{"network.weights=" + publishedWeights(t, map[string]string{"runtimes": ""}), "network.runtimes=" + runtimes}, InitialWeights{"", 3, &accuracy}, 35125 * time.Millisecond, ""},
-		"more tests than epochs": {[]string{"network.weights=" + publishedWeights(t, map[string]string{"training0.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,3,0.5\n3,4,0.5\n"})}, InitialWeights{"", 3, nil}, 33250 * time.Millisecond, ""},
-		"two tables of tests":    {[]string{"network.weights=" + publishedWeights(t, map[string]string{"b.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,99,0.5\n"})}, InitialWeights{"", 3, nil}, 33250 * time.Millisecond, ""},
-		"other weights as well":  {[]string{"network.weights=" + publishedWeights(t, map[string]string{"a.pt": "other"})}, InitialWeights{"", 3, &accuracy}, 35125 * time.Millisecond, ""},
+		"nothing":      {nil, InitialWeights{}, 0, "default"},
+		"a file alone": {[]string{"network.weights=" + file}, InitialWeights{file, 0, nil}, 0, "default"},
+		"a folder": {[]string{"network.weights=" + dir}, InitialWeights{file, 3, &accuracy}, 35125 * time.Millisecond,
+			filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
+		"a file and its times": {[]string{"network.weights=" + file, "network.runtimes=" + runtimes},
+			InitialWeights{file, 3, nil}, 33250 * time.Millisecond, runtimes + ":3"},
+		"another start": {[]string{"network.weights=" + dir, "time.start=40s"}, InitialWeights{file, 3, &accuracy},
+			40 * time.Second, "--set"},
+		"a start of zero": {[]string{"network.weights=" + dir, "time.start=0s"}, InitialWeights{file, 3, &accuracy}, 0,
+			"--set"},
+		"as the original did": {[]string{"network.weights=" + dir, "network.reset_epochs=true"}, InitialWeights{file, 0,
+			&accuracy}, 35125 * time.Millisecond, filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
+		"times nobody asks for": {[]string{"network.weights=" + file, "network.runtimes=none",
+			"network.reset_epochs=true", "time.start=40s"}, InitialWeights{file, 0, nil}, 40 * time.Second, "--set"},
+		"times for the start": {[]string{"network.weights=" + file, "network.runtimes=" + runtimes,
+			"network.reset_epochs=true"}, InitialWeights{file, 0, nil}, 33250 * time.Millisecond, runtimes + ":3"},
+		"a folder, other times": {[]string{"network.weights=" + publishedWeights(t, map[string]string{"runtimes": ""}),
+			"network.runtimes=" + runtimes}, InitialWeights{"", 3, &accuracy}, 35125 * time.Millisecond, ""},
+		"more tests than epochs": {[]string{"network.weights=" + publishedWeights(t, map[string]string{
+			"training0.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,3,0.5\n3,4,0.5\n",
+		})}, InitialWeights{"", 3, nil}, 33250 * time.Millisecond, ""},
+		"two tables of tests": {[]string{"network.weights=" + publishedWeights(t, map[string]string{
+			"b.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,99,0.5\n",
+		})}, InitialWeights{"", 3, nil}, 33250 * time.Millisecond, ""},
+		"other weights as well": {[]string{"network.weights=" + publishedWeights(t,
+			map[string]string{"a.pt": "other"})}, InitialWeights{"", 3, &accuracy}, 35125 * time.Millisecond, ""},
 	}
 	for name, c := range cases {
 		j, err := ReadJob(files.OS{}, "", c.set)
@@ -86,14 +99,17 @@ func TestWhatKeepsAJobFromGoingOn(t *testing.T) {
 		set  string
 		says string
 	}{
-		"no weights":             {map[string]string{"weights.pth": ""}, "", "has 0 files of weights"},
-		"two, neither by name":   {map[string]string{"weights.pth": "", "a.pt": "a", "b.pth": "b"}, "", "has 2 files of weights"},
-		"no times":               {map[string]string{"runtimes": ""}, "", "runtimes: no such file"},
-		"no epoch":               {map[string]string{"runtimes": "\n"}, "", "runtimes:1: "},
-		"only half an epoch":     {map[string]string{"runtimes": "0,11"}, "", "runtimes: it holds no epoch"},
-		"times out of order":     {map[string]string{"runtimes": "0,11,1\n1,10,1\n"}, "", "the epoch in line 2 ends after 10 seconds"},
-		"no number":              {map[string]string{"runtimes": "0,nan,1\n"}, "", "the epoch in line 1 ends after NaN seconds"},
-		"tests out of order":     {map[string]string{"training0.epoch.test_acc": "0,11,1\n1,10,1\n2,9,1\n"}, "", "test_acc: the epoch in line 2"},
+		"no weights": {map[string]string{"weights.pth": ""}, "", "has 0 files of weights"},
+		"two, neither by name": {map[string]string{"weights.pth": "", "a.pt": "a", "b.pth": "b"}, "",
+			"has 2 files of weights"},
+		"no times":           {map[string]string{"runtimes": ""}, "", "runtimes: no such file"},
+		"no epoch":           {map[string]string{"runtimes": "\n"}, "", "runtimes:1: "},
+		"only half an epoch": {map[string]string{"runtimes": "0,11"}, "", "runtimes: it holds no epoch"},
+		"times out of order": {map[string]string{"runtimes": "0,11,1\n1,10,1\n"}, "",
+			"the epoch in line 2 ends after 10 seconds"},
+		"no number": {map[string]string{"runtimes": "0,nan,1\n"}, "", "the epoch in line 1 ends after NaN seconds"},
+		"tests out of order": {map[string]string{"training0.epoch.test_acc": "0,11,1\n1,10,1\n2,9,1\n"}, "",
+			"test_acc: the epoch in line 2"},
 		"an end past the budget": {nil, "time.budget=30s", "a start at 35.125s lies outside of the budget of 30s"},
 		"times alone":            {nil, "network.weights=", "runtimes: weights are missing"},
 	} {
@@ -128,7 +144,8 @@ func TestPublishedStartingWeights(t *testing.T) {
 		"small_middle3": {17, 197132921696, 0.317},
 		"small_late2":   {29, 333031574249, 0.6222},
 	} {
-		j := must(ReadJob(files.OS{}, "", []string{"time.budget=400s", "network.weights=" + filepath.Join(folder, name)}))
+		j := must(ReadJob(files.OS{}, "",
+			[]string{"time.budget=400s", "network.weights=" + filepath.Join(folder, name)}))
 		b := j.InitialWeights()
 		assert.Equal(t, filepath.Join(folder, name, "weights.pth"), b.Weights)
 		assert.Equal(t, want.epochs, b.Epochs)

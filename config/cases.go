@@ -52,7 +52,8 @@ const longestKey = 60
 // Key is a name of the case in paths that is not taken.
 func (c Case) Key(taken func(key string) bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
-		if r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-", r)) {
+		if r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' ||
+			strings.ContainsRune("._-", r)) {
 			return r
 		}
 		return '-'
@@ -98,7 +99,8 @@ func ReadCases(fsys files.FS, path string) ([]Case, error) {
 	for _, name := range keysInOrder(doc, nil, table) {
 		inner, ok := table[name].(map[string]any)
 		if !ok {
-			problems = append(problems, decode.Problem{Where: []any{name}, Text: fmt.Sprintf("%s is no table; write [%s], and its assignments below it", name, name)})
+			problems = append(problems, decode.Problem{Where: []any{name},
+				Text: fmt.Sprintf("%s is no table; write [%s], and its assignments below it", name, name)})
 			continue
 		}
 		c := Case{Name: name}

@@ -10,15 +10,19 @@ import (
 )
 
 func TestReadCases(t *testing.T) {
-	path := written(t, "cases.toml", "[small]\nnetwork.name = \"A\"\noptimizer.lr = 1.0\n[\"0 fast\"]\n\"adapt.actions\" = [\"deepen:1\", \"none\"]\n[\"0 fast\".time]\nevents = [{at = \"5s\", change = \"up\"}]\nstart = 2\n")
+	path := written(t, "cases.toml", "[small]\nnetwork.name = \"A\"\noptimizer.lr = 1.0\n[\"0 fast\"]\n"+
+		"\"adapt.actions\" = [\"deepen:1\", \"none\"]\n[\"0 fast\".time]\nevents = [{at = \"5s\", change = \"up\"}]\n"+
+		"start = 2\n")
 	list, err := ReadCases(files.OS{}, path)
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	require.Equal(t, []string{`network.name="A"`, "optimizer.lr=1.0"}, list[0].Set)
 	require.Equal(t, "0 fast", list[1].Name)
-	require.Equal(t, []string{`adapt.actions=["deepen:1", "none"]`, `time.events=[{at = "5s", change = "up"}]`, "time.start=2"}, list[1].Set)
+	require.Equal(t, []string{`adapt.actions=["deepen:1", "none"]`, `time.events=[{at = "5s", change = "up"}]`,
+		"time.start=2"}, list[1].Set)
 	_, err = ReadJob(files.OS{}, "", list[1].Set)
-	require.Regexp(t, `^case 0 fast: \d+ faults?\n(?s:.*)cases.toml:\d+:\d+: (?s:.*)\n +\d+ \| `, list[1].Located(err).Error())
+	require.Regexp(t, `^case 0 fast: \d+ faults?\n(?s:.*)cases.toml:\d+:\d+: (?s:.*)\n +\d+ \| `,
+		list[1].Located(err).Error())
 	require.EqualError(t, list[0].Located(errors.New("other")), "case small: other")
 	for text, says := range map[string]string{"": "has none", "a = 1\n": "a is no table", "[a\n": "cases.toml:1"} {
 		_, err := ReadCases(files.OS{}, written(t, "cases.toml", text))
@@ -30,7 +34,8 @@ func TestGridCases(t *testing.T) {
 	list, err := GridCases([]string{"optimizer.lr=0.1, 0.01", `adapt.actions=["a", "b"],[],"x,y"`})
 	require.NoError(t, err)
 	require.Len(t, list, 6)
-	require.Equal(t, Case{Name: `optimizer.lr=0.1 adapt.actions=["a", "b"]`, Set: []string{"optimizer.lr=0.1", `adapt.actions=["a", "b"]`}}, list[0])
+	require.Equal(t, Case{Name: `optimizer.lr=0.1 adapt.actions=["a", "b"]`,
+		Set: []string{"optimizer.lr=0.1", `adapt.actions=["a", "b"]`}}, list[0])
 	require.Equal(t, []string{"optimizer.lr=0.01", `adapt.actions="x,y"`}, list[5].Set)
 	for _, sweep := range []string{"", "a", "a=", "a=1,", "a=1,1"} {
 		_, err := GridCases([]string{sweep})
@@ -47,7 +52,8 @@ func TestJobsOfSweepsAreJobs(t *testing.T) {
 	path := written(t, "b.toml", job+"[fleet]\nworkers = 3\n[compare]\nseeds = 4\n")
 	require.Equal(t, plain.Digest(), must(ReadJob(files.OS{}, path, nil)).Digest())
 	s := must(ReadSweep(files.OS{}, path, nil))
-	require.Equal(t, []int{3, 4, 3, 64}, []int{s.Fleet.Workers, s.Compare.Seeds, s.Compare.SelectionSeeds, s.Compare.MaxSequences})
+	require.Equal(t, []int{3, 4, 3, 64}, []int{s.Fleet.Workers, s.Compare.Seeds, s.Compare.SelectionSeeds,
+		s.Compare.MaxSequences})
 	require.NotEqual(t, s.Digest(), must(ReadSweep(files.OS{}, path, []string{"compare.seeds=5"})).Digest())
 	require.Equal(t, s.Digest(), must(ReadSweep(files.OS{}, path, []string{"fleet.workers=1"})).Digest())
 	_, err := ReadSweep(files.OS{}, path, []string{`compare.arms=["newer"]`, "compare.seeds=-1"})
@@ -56,7 +62,8 @@ func TestJobsOfSweepsAreJobs(t *testing.T) {
 }
 
 func TestSequencesOfAComparison(t *testing.T) {
-	set := []string{"network.name=ConvSmall", `time.events=[{at = "5s", change = "up"}]`, "adapt.every=true", "adapt.max_decisions=2", `compare.actions=["deepen:conv1", "deepen:conv2", "none"]`}
+	set := []string{"network.name=ConvSmall", `time.events=[{at = "5s", change = "up"}]`, "adapt.every=true",
+		"adapt.max_decisions=2", `compare.actions=["deepen:conv1", "deepen:conv2", "none"]`}
 	list, all, err := must(ReadSweep(files.OS{}, "", set)).Sequences()
 	require.NoError(t, err)
 	require.Equal(t, 9, all)

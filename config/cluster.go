@@ -13,7 +13,8 @@ import (
 
 // ClusterKind is the kind of files with the section cluster.
 var ClusterKind = &Kind{
-	Name: "cluster", Noun: "simulations of a cluster", Command: "graft cluster run", Files: "files of simulations of a cluster", Title: "simulations of a cluster",
+	Name: "cluster", Noun: "simulations of a cluster", Command: "graft cluster run",
+	Files: "files of simulations of a cluster", Title: "simulations of a cluster",
 	Sections: []string{"cluster"}, New: func() File { return &Cluster{} }, Summary: summaryOf((*Cluster).Summary),
 	Page: Page{Title: "Keys of the file of simulations of a cluster",
 		Intro: "A file with the section `cluster`, for `graft cluster run`. See [the cluster](cluster.md).\n"},
@@ -66,5 +67,6 @@ func Quote(text string) string { return decode.Quote(text) }
 // Summary is simulations of a cluster in a line.
 func (c *Cluster) Summary() (string, error) {
 	return fmt.Sprintf("the jobs of %s under %s, placement %s, quirks of %s, loads %v; digest %.12s",
-		c.Cluster.Trace, strings.Join(c.Schedule.Schedulers, ", "), c.Cluster.Placement, c.Cluster.Compat, c.Schedule.Loads, c.Digest()), nil
+		c.Cluster.Trace, strings.Join(c.Schedule.Schedulers, ", "), c.Cluster.Placement, c.Cluster.Compat,
+		c.Schedule.Loads, c.Digest()), nil
 }

@@ -37,9 +37,11 @@ type ClusterOptions struct {
 	Memory int64 `config:"memory_per_node"`
 	// WholeGPUs gives a job that asks for a part of one GPU all of it. False gives it the part,
 	// so that other jobs can have the rest.
-	WholeGPUs bool  `config:"whole_gpus"`
-	From      int64 // first second of the trace; zero means its start, or with compat lucid that of the month in Lucid's experiment
-	To        int64 // last second of the trace; zero means its end, or with compat lucid that of the month in Lucid's experiment
+	WholeGPUs bool `config:"whole_gpus"`
+	// first second of the trace; zero means its start, or with compat lucid that of the month in Lucid's experiment
+	From int64
+	// last second of the trace; zero means its end, or with compat lucid that of the month in Lucid's experiment
+	To int64
 	// Placement selects nodes: consolidate takes as few as possible, consolidate-first does
 	// so too and spreads jobs where that is impossible, random takes free GPUs in any order.
 	// Empty means consolidate.
@@ -75,10 +77,13 @@ const (
 func (o ClusterOptions) Validate() error {
 	var faults faultList
 	faults.when(o.Trace == "", "trace is missing; name the file of a trace, or make one with 'graft trace generate'")
-	faults.when(o.Data == "" && o.Nodes == "", "data and nodes are missing; name a folder with vc_config.csv, or a file like it")
+	faults.when(o.Data == "" && o.Nodes == "",
+		"data and nodes are missing; name a folder with vc_config.csv, or a file like it")
 	faults.when(o.PerNode < 1 || o.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", o.PerNode)
-	faults.when(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_per_node is %d; must not be negative", o.CPUs, o.Memory)
-	faults.when(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From, "from is %d and to is %d; must not be negative, and to not before from", o.From, o.To)
+	faults.when(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_per_node is %d; must not be negative",
+		o.CPUs, o.Memory)
+	faults.when(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,
+		"from is %d and to is %d; must not be negative, and to not before from", o.From, o.To)
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}
@@ -103,13 +108,15 @@ func (o ClusterOptions) TraceOptions(vcs []trace.VC) trace.Options {
 
 // ClusterSchedule names the schedulers and their estimates.
 type ClusterSchedule struct {
-	Schedulers []string // schedulers to simulate one after the other, as 'graft cluster run --help' lists them; empty means fifo
+	// schedulers to simulate one after the other, as 'graft cluster run --help' lists them; empty means fifo
+	Schedulers []string
 	// Estimates are the expected durations of jobs: lgb or ebm are files in data, exact is
 	// the true duration (an oracle), any other text is the path of a file. Empty means ebm
 	// for Lucid and lgb for the others that need estimates.
 	Estimates string
-	Loads     []float64 // factors by which jobs arrive faster than in the trace, with a simulation for each; empty means 1
-	Workers   int       `result:"none"` // simulations in parallel; zero means one for each processor
+	// factors by which jobs arrive faster than in the trace, with a simulation for each; empty means 1
+	Loads   []float64
+	Workers int `result:"none"` // simulations in parallel; zero means one for each processor
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -132,7 +139,8 @@ func (o ClusterSchedule) Validate() error {
 		faults.when(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
 	}
 	for k, load := range o.Loads {
-		faults.when(!(load > 0) || math.IsInf(load, 0) || slices.Contains(o.Loads[:k], load), "loads[%d] is %v; must be positive and given once", k, load)
+		faults.when(!(load > 0) || math.IsInf(load, 0) || slices.Contains(o.Loads[:k], load),
+			"loads[%d] is %v; must be positive and given once", k, load)
 	}
 	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)

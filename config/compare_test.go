@@ -22,17 +22,22 @@ func TestNetworksFitTheirData(t *testing.T) {
 		set  []string
 		says string
 	}{
-		"its own classes":             {[]string{own}, ""},
-		"other classes":               {[]string{own, "data.synthetic.classes=4"}, "the network gives 10 and synthetic has 4 classes; set network.classes to 4"},
-		"another head":                {[]string{own, "data.synthetic.classes=4", "network.classes=4"}, ""},
-		"the wrong head":              {[]string{own, "network.classes=5"}, "--set network.classes=5: the network gives 5 and synthetic has 10 classes"},
-		"other images":                {[]string{own, "data.synthetic.size=16"}, "the network takes 3x32x32 and the images of synthetic are 3x16x16"},
-		"of the zoo":                  {[]string{"data.synthetic.classes=4"}, ""},
-		"too small images":            {[]string{"network.name=VGG11BN", "data.synthetic.size=16"}, "the window of MaxPool2d"},
-		"data that nothing is of":     {[]string{own, "data.kind=folder", "data.path=none"}, ""},
-		"a negative number":           {[]string{"network.classes=-1"}, "classes is -1"},
-		"a zoo network of its own":    {[]string{"network.classes=7"}, "set network.classes to 10"},
-		"CIFAR-100 for ten of a file": {[]string{own, "data.kind=cifar100", "data.path=none"}, "cifar100 has 100 classes; set network.classes to 100"},
+		"its own classes": {[]string{own}, ""},
+		"other classes": {[]string{own, "data.synthetic.classes=4"},
+			"the network gives 10 and synthetic has 4 classes; set network.classes to 4"},
+		"another head": {[]string{own, "data.synthetic.classes=4", "network.classes=4"}, ""},
+		"the wrong head": {[]string{own, "network.classes=5"},
+			"--set network.classes=5: the network gives 5 and synthetic has 10 classes"},
+		"other images": {[]string{own, "data.synthetic.size=16"},
+			"the network takes 3x32x32 and the images of synthetic are 3x16x16"},
+		"of the zoo": {[]string{"data.synthetic.classes=4"}, ""},
+		"too small images": {[]string{"network.name=VGG11BN", "data.synthetic.size=16"},
+			"the window of MaxPool2d"},
+		"data that nothing is of":  {[]string{own, "data.kind=folder", "data.path=none"}, ""},
+		"a negative number":        {[]string{"network.classes=-1"}, "classes is -1"},
+		"a zoo network of its own": {[]string{"network.classes=7"}, "set network.classes to 10"},
+		"CIFAR-100 for ten of a file": {[]string{own, "data.kind=cifar100", "data.path=none"},
+			"cifar100 has 100 classes; set network.classes to 100"},
 	} {
 		_, err := ReadJob(files.OS{}, "", c.set)
 		if c.says == "" {

@@ -142,10 +142,15 @@ func TestNetworksThatCouldNotBeReadAgainAreNotWritten(t *testing.T) {
 // However a write fails, with each kind of fault at each operation, the old file or the new one
 // is there.
 func TestEveryFaultLeavesAWholeFile(t *testing.T) {
-	networks, profiles := []*model.Network{zoo(t, "ConvNet2"), zoo(t, "ConvNet3")}, []*trainer.Profile{trainer.Profiles()[0], fullProfile()}
+	networks, profiles := []*model.Network{zoo(t, "ConvNet2"), zoo(t, "ConvNet3")},
+		[]*trainer.Profile{trainer.Profiles()[0], fullProfile()}
 	for name, write := range map[string]func(fsys files.FS, path string, which int) error{
-		"network": func(fsys files.FS, path string, which int) error { return WriteNetwork(fsys, path, networks[which]) },
-		"profile": func(fsys files.FS, path string, which int) error { return WriteProfile(fsys, path, profiles[which]) },
+		"network": func(fsys files.FS, path string, which int) error {
+			return WriteNetwork(fsys, path, networks[which])
+		},
+		"profile": func(fsys files.FS, path string, which int) error {
+			return WriteProfile(fsys, path, profiles[which])
+		},
 	} {
 		path := filepath.Join(t.TempDir(), "a.toml")
 		var texts []string
@@ -187,7 +192,8 @@ func FuzzReadNetwork(f *testing.F) {
 			assert.NotEmpty(t, list.Error())
 			return
 		}
-		for path, layout := range map[string]func(decode.Table, func(string) bool) string{"y.toml": decode.FormatTOML, "y.json": decode.FormatJSON} {
+		for path, layout := range map[string]func(decode.Table, func(string) bool) string{"y.toml": decode.FormatTOML,
+			"y.json": decode.FormatJSON} {
 			text := layout(tableOf(n.Form()).(decode.Table), isParts)
 			again, err := parseNetwork(path, []byte(text))
 			require.NoError(t, err, text)

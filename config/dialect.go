@@ -26,9 +26,12 @@ type (
 // dialect holds what package decode needs to know of the rooms' options.
 var dialect = &decode.Dialect{
 	Words: map[reflect.Type][]string{
-		reflect.TypeFor[trainer.Rule]():    textsOf(trainer.Cosine, trainer.Linear, trainer.Exponential, trainer.StepDown, trainer.Constant),
-		reflect.TypeFor[trainer.Restart](): textsOf(trainer.RestartOnDevices, trainer.RestartOnSurgery, trainer.NoRestart),
-		reflect.TypeFor[trainer.Scaling](): textsOf("", trainer.AdaScale, trainer.SquareRoot, trainer.LinearRate, trainer.NoScaling),
+		reflect.TypeFor[trainer.Rule](): textsOf(trainer.Cosine, trainer.Linear, trainer.Exponential, trainer.StepDown,
+			trainer.Constant),
+		reflect.TypeFor[trainer.Restart](): textsOf(trainer.RestartOnDevices, trainer.RestartOnSurgery,
+			trainer.NoRestart),
+		reflect.TypeFor[trainer.Scaling](): textsOf("", trainer.AdaScale, trainer.SquareRoot, trainer.LinearRate,
+			trainer.NoScaling),
 		reflect.TypeFor[trainer.Change]():  textsOf(trainer.Up, trainer.Down),
 		reflect.TypeFor[net2net.Form]():    textsOf(net2net.Forms()...),
 		reflect.TypeFor[net2net.Compat]():  textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
@@ -41,8 +44,9 @@ var dialect = &decode.Dialect{
 		{Of: reflect.TypeFor[dataset.Options](), Name: "Kind"}: dataset.Kinds(),
 		{Of: reflect.TypeFor[NetworkOptions](), Name: "Name"}:  zooNames(),
 
-		{Of: reflect.TypeFor[learn.Options](), Name: "Rule"}:   {learn.Reinforce, learn.Exact},
-		{Of: reflect.TypeFor[learn.Options](), Name: "Reward"}: {learn.RewardTangent, learn.RewardAccuracy, learn.RewardStandard},
+		{Of: reflect.TypeFor[learn.Options](), Name: "Rule"}: {learn.Reinforce, learn.Exact},
+		{Of: reflect.TypeFor[learn.Options](), Name: "Reward"}: {learn.RewardTangent, learn.RewardAccuracy,
+			learn.RewardStandard},
 	},
 	Notations: map[reflect.Type]decode.Notation{
 		reflect.TypeFor[net2net.Action](): { // which JSON writes otherwise

@@ -20,7 +20,8 @@ import (
 // must be known here.
 func TestWordsAreTheConstants(t *testing.T) {
 	for folder, types := range map[string]map[string]reflect.Type{
-		"trainer": {"Rule": reflect.TypeFor[trainer.Rule](), "Scaling": reflect.TypeFor[trainer.Scaling](), "Change": reflect.TypeFor[trainer.Change]()},
+		"trainer": {"Rule": reflect.TypeFor[trainer.Rule](), "Scaling": reflect.TypeFor[trainer.Scaling](),
+			"Change": reflect.TypeFor[trainer.Change]()},
 		"net2net": {"Form": reflect.TypeFor[net2net.Form](), "Compat": reflect.TypeFor[net2net.Compat]()},
 	} {
 		constants := constantsOf(t, "../"+folder)

@@ -17,7 +17,8 @@ import (
 
 // ElasticKind is the kind of files with the section elastic.
 var ElasticKind = &Kind{
-	Name: "elastic", Noun: "simulations of elastic jobs", Command: "graft cluster run", Files: "files of simulations of elastic jobs", Title: "simulations of elastic jobs",
+	Name: "elastic", Noun: "simulations of elastic jobs", Command: "graft cluster run",
+	Files: "files of simulations of elastic jobs", Title: "simulations of elastic jobs",
 	Sections: []string{"elastic"}, New: func() File { return &Elastic{} }, Summary: summaryOf((*Elastic).Summary),
 	Page: Page{Title: "Keys of the file of simulations of elastic jobs",
 		Intro: "A file with the section `elastic`, for `graft cluster run`. See [elastic jobs](elastic.md).\n"},
@@ -46,14 +47,15 @@ type ElasticOptions struct {
 	// applications as in adaptive.data, which are then the types of jobs, without parameter servers; or analytic,
 	// which computes speeds from what the types say of computation and communication. Required unless the
 	// trace says that speeds are analytic.
-	Speeds string  `result:"contents"`
-	Types  string  `result:"contents"` // JSON file of job types: demands, size of an epoch, communication; empty means the eight models of DL2
-	Nodes  int     // of the cluster; zero is the trace's, or 96
-	CPUs   int     `config:"cpu_slots"` // CPU slots of a node; zero is the trace's, or 8
-	GPUs   int     `config:"gpu_slots"` // GPU slots of a node; zero is the trace's, or 8
-	Most   int     // maximum number of workers of a job, and of servers; zero is the trace's, or 16
-	Slot   float64 `config:"slot_seconds"` // length of a slot in seconds; zero is the trace's, or 1200
-	Limit  int     `config:"max_slots"`    // slots after which a simulation fails; zero is no limit
+	Speeds string `result:"contents"`
+	// JSON file of job types: demands, size of an epoch, communication; empty means the eight models of DL2
+	Types string  `result:"contents"`
+	Nodes int     // of the cluster; zero is the trace's, or 96
+	CPUs  int     `config:"cpu_slots"` // CPU slots of a node; zero is the trace's, or 8
+	GPUs  int     `config:"gpu_slots"` // GPU slots of a node; zero is the trace's, or 8
+	Most  int     // maximum number of workers of a job, and of servers; zero is the trace's, or 16
+	Slot  float64 `config:"slot_seconds"` // length of a slot in seconds; zero is the trace's, or 1200
+	Limit int     `config:"max_slots"`    // slots after which a simulation fails; zero is no limit
 	// SpeedError is the relative error of speeds, drawn evenly in ± of it for each job and slot, from 0 to
 	// below 1. Zero is the trace's, or none.
 	SpeedError float64
@@ -88,7 +90,8 @@ func (o *ElasticOptions) EnsureDefaults() {
 // Validate joins all that is wrong.
 func (o ElasticOptions) Validate() error {
 	var faults faultList
-	for name, v := range map[string]int{"nodes": o.Nodes, "cpu_slots": o.CPUs, "gpu_slots": o.GPUs, "most": o.Most, "max_slots": o.Limit} {
+	for name, v := range map[string]int{"nodes": o.Nodes, "cpu_slots": o.CPUs, "gpu_slots": o.GPUs, "most": o.Most,
+		"max_slots": o.Limit} {
 		faults.when(v < 0, "%s is %d; must not be negative", name, v)
 	}
 	faults.when(!(o.Slot >= 0), "slot_seconds is %v; must not be negative", o.Slot)
@@ -97,7 +100,8 @@ func (o ElasticOptions) Validate() error {
 		faults = append(faults, fmt.Errorf("scaling: %w", err))
 	}
 	faults.when(o.Compat != CompatNone && o.Compat != CompatDL2, "compat is %q; must be none or dl2", o.Compat)
-	faults.when(o.Compat == CompatDL2 && o.Scaling != elastic.NoScaling, "scaling is %q; the original moves jobs at no cost: with compat dl2 it is none", o.Scaling)
+	faults.when(o.Compat == CompatDL2 && o.Scaling != elastic.NoScaling,
+		"scaling is %q; the original moves jobs at no cost: with compat dl2 it is none", o.Scaling)
 	return errors.Join(faults...)
 }
 
@@ -124,7 +128,8 @@ func (o ElasticSchedule) Validate() error {
 	var faults faultList
 	for k, name := range o.Schedulers {
 		if _, err := schedulers.Named(name); err != nil && !isPath(name) {
-			faults = append(faults, fmt.Errorf("schedulers[%d]: %w; or the path of a learned one, such as ./%s", k, err, name))
+			faults = append(faults, fmt.Errorf("schedulers[%d]: %w; or the path of a learned one, such as ./%s", k,
+				err, name))
 		}
 		faults.when(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
 	}
@@ -222,7 +227,8 @@ func (w *elasticWorld) readSpeeds(fsys files.FS, r *decode.Reading, o *ElasticOp
 		return true
 	}
 	if o.Speeds == "" {
-		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and workers or a folder of applications, or say analytic")
+		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and "+
+			"workers or a folder of applications, or say analytic")
 		return false
 	}
 	var err error
@@ -235,8 +241,10 @@ func (w *elasticWorld) readSpeeds(fsys files.FS, r *decode.Reading, o *ElasticOp
 // study is a trace on the cluster that the section describes.
 func (w *elasticWorld) study(t *elastic.Trace, given *ElasticOptions) elastic.Study {
 	o := t.Settings.Options
-	o.Nodes, o.Most, o.Slot, o.Limit = cmp.Or(given.Nodes, o.Nodes), cmp.Or(given.Most, o.Most), cmp.Or(given.Slot, o.Slot), cmp.Or(given.Limit, o.Limit)
-	o.PerNode = elastic.Resources{elastic.CPU: cmp.Or(given.CPUs, o.PerNode[elastic.CPU], usualSlots), elastic.GPU: cmp.Or(given.GPUs, o.PerNode[elastic.GPU], usualSlots)}
+	o.Nodes, o.Most, o.Slot, o.Limit = cmp.Or(given.Nodes, o.Nodes), cmp.Or(given.Most, o.Most),
+		cmp.Or(given.Slot, o.Slot), cmp.Or(given.Limit, o.Limit)
+	o.PerNode = elastic.Resources{elastic.CPU: cmp.Or(given.CPUs, o.PerNode[elastic.CPU], usualSlots),
+		elastic.GPU: cmp.Or(given.GPUs, o.PerNode[elastic.GPU], usualSlots)}
 	o.Scaling, o.SpeedError = given.Scaling, cmp.Or(given.SpeedError, o.SpeedError)
 	compatible := given.Compat == CompatDL2
 	if compatible {
@@ -289,6 +297,7 @@ func (e *Elastic) Digest() string {
 // Summary is simulations of elastic jobs in a line.
 func (e *Elastic) Summary() (string, error) {
 	s := e.Study()
-	return fmt.Sprintf("%s of %s on %s under %s, scaling %s, quirks of %s; digest %.12s", document.Plural(len(s.Jobs), "job"), e.Elastic.Trace,
-		document.Plural(s.Options.Nodes, "node"), strings.Join(e.Schedule.Schedulers, ", "), e.Elastic.Scaling, e.Elastic.Compat, e.Digest()), nil
+	return fmt.Sprintf("%s of %s on %s under %s, scaling %s, quirks of %s; digest %.12s",
+		document.Plural(len(s.Jobs), "job"), e.Elastic.Trace, document.Plural(s.Options.Nodes, "node"),
+		strings.Join(e.Schedule.Schedulers, ", "), e.Elastic.Scaling, e.Elastic.Compat, e.Digest()), nil
 }

@@ -12,11 +12,12 @@ import (
 	"graft/original/pollux"
 )
 
-// readApplications reads a folder of applications in place of a table of speeds: they are the types of jobs, in the order
-// of their names, and their workers exchange gradients among themselves, without parameter servers.
+// readApplications reads a folder of applications in place of a table of speeds: they are the types of jobs, in the
+// order of their names, and their workers exchange gradients among themselves, without parameter servers.
 func (w *elasticWorld) readApplications(fsys files.FS, r *decode.Reading, o *ElasticOptions) bool {
 	if o.Types != "" {
-		r.Blame("elastic.types", fmt.Sprintf("types is %s, and speeds is a folder of applications, which are types of their own; leave types out", Quote(o.Types)))
+		r.Blame("elastic.types", fmt.Sprintf("types is %s, and speeds is a folder of applications, "+
+			"which are types of their own; leave types out", Quote(o.Types)))
 		return false
 	}
 	noted := &notedFiles{FS: fsys}
@@ -36,10 +37,11 @@ func (w *elasticWorld) readApplications(fsys files.FS, r *decode.Reading, o *Ela
 	return true
 }
 
-// elasticType is an application as a type of elastic jobs: an epoch has the same examples however many workers there are, and
-// a worker takes the smallest batch at once, or as much of it as a device holds.
+// elasticType is an application as a type of elastic jobs: an epoch has the same examples however many workers there
+// are, and a worker takes the smallest batch at once, or as much of it as a device holds.
 func elasticType(a *adaptive.Application) (elastic.JobType, elastic.Trained) {
 	device := min(a.Limits.Least, a.Limits.DeviceMost)
 	epoch := a.Progress(1) * float64(a.Limits.Least) / float64(device)
-	return elastic.JobType{Name: a.Name, Worker: elastic.Resources{elastic.CPU: 1, elastic.GPU: 1}, EpochSize: epoch, Length: 1}, elastic.Trained{Times: a.Times(), Device: device}
+	return elastic.JobType{Name: a.Name, Worker: elastic.Resources{elastic.CPU: 1, elastic.GPU: 1}, EpochSize: epoch,
+		Length: 1}, elastic.Trained{Times: a.Times(), Device: device}
 }

@@ -14,14 +14,17 @@ import (
 // Applications are the types of elastic jobs, whose speeds are those of their steps.
 func TestElasticJobsTrainApplications(t *testing.T) {
 	dir := filepath.Join(adaptiveCopy(t), "applications")
-	jobs := written(t, "jobs.json", `{"jobs": [{"id": 1, "type": 2, "arrv_time": 0, "num_epochs": 4, "real_num_epochs": 4}]}`)
+	jobs := written(t, "jobs.json",
+		`{"jobs": [{"id": 1, "type": 2, "arrv_time": 0, "num_epochs": 4, "real_num_epochs": 4}]}`)
 	read := func(set ...string) (*Elastic, error) {
-		return ReadElastic(files.OS{}, "", append([]string{"elastic.trace=" + Quote(jobs), "elastic.speeds=" + Quote(dir), "elastic.most=8"}, set...))
+		return ReadElastic(files.OS{}, "",
+			append([]string{"elastic.trace=" + Quote(jobs), "elastic.speeds=" + Quote(dir), "elastic.most=8"}, set...))
 	}
 	e := must(read())
 	s := e.Study()
 	require.True(t, s.Options.AllReduce)
-	require.Equal(t, []string{"language", "speech", "vision"}, []string{s.Types[0].Name, s.Types[1].Name, s.Types[2].Name})
+	require.Equal(t, []string{"language", "speech", "vision"},
+		[]string{s.Types[0].Name, s.Types[1].Name, s.Types[2].Name})
 	vision := s.Speed.(elastic.Steps)["vision"]
 	require.Equal(t, 64, vision.Device)
 	step, _, err := vision.Times.Step([]int{2, 1}, 64)

@@ -21,10 +21,13 @@ import (
 
 // ElasticLearningKind is the kind of files with the section workloads.
 var ElasticLearningKind = &Kind{
-	Name: "elastic-learning", Noun: "learning of a scheduler", Command: "graft learn", Files: "files of schedulers of elastic jobs that learn", Title: "schedulers of elastic jobs that learn",
-	Sections: []string{"workloads"}, New: func() File { return NewElasticLearning() }, Summary: summaryOf((*ElasticLearning).Summary),
-	Page: Page{Title: "Keys of the file of schedulers that learn", Sections: []string{"workloads", "learn", "dl2", "run"},
-		Intro: "A file with the section `workloads`, for `graft learn` and `graft evaluate`. The sections `elastic`,\nwhose trace is optional here, and `schedule` are those of simulations of elastic jobs. See [elastic\njobs](elastic.md).\n"},
+	Name: "elastic-learning", Noun: "learning of a scheduler", Command: "graft learn",
+	Files: "files of schedulers of elastic jobs that learn", Title: "schedulers of elastic jobs that learn",
+	Sections: []string{"workloads"}, New: func() File { return NewElasticLearning() },
+	Summary: summaryOf((*ElasticLearning).Summary), Page: Page{Title: "Keys of the file of schedulers that learn",
+		Sections: []string{"workloads", "learn", "dl2", "run"}, Intro: "A file with the section `workloads`, " +
+			"for `graft learn` and `graft evaluate`. The sections `elastic`,\nwhose trace is optional here, " +
+			"and `schedule` are those of simulations of elastic jobs. See [elastic\njobs](elastic.md).\n"},
 }
 
 // ElasticLearning is the file of a scheduler of elastic jobs that learns: the cluster, the workloads, the
@@ -51,10 +54,13 @@ type WorkloadOptions struct {
 	// in the order of submission: workloads to learn from, then those of validation, then those of the test.
 	// Jobs submitted within a slot after the last one of learning or validation are left out, as are those
 	// after the test. Empty divides none.
-	From            string   `result:"contents"`
-	Train           []string `result:"contents"` // files of traces to learn from, as in elastic.trace; empty generates workloads
-	Validation      []string `result:"contents"` // files of traces that choose the best of what is learned; empty generates workloads
-	Test            []string `result:"none"`     // files of traces on which 'graft evaluate' compares schedulers; empty generates workloads
+	From string `result:"contents"`
+	// files of traces to learn from, as in elastic.trace; empty generates workloads
+	Train []string `result:"contents"`
+	// files of traces that choose the best of what is learned; empty generates workloads
+	Validation []string `result:"contents"`
+	// files of traces on which 'graft evaluate' compares schedulers; empty generates workloads
+	Test            []string `result:"none"`
 	Seed            uint64   // of what is drawn; default 1
 	TrainCount      int      // workloads to learn from, where no files are; zero means 40
 	ValidationCount int      // workloads of validation, where no files are; zero means 8
@@ -68,7 +74,8 @@ type WorkloadOptions struct {
 	Rate       int     // jobs that arrive in a slot, at most; zero means 3. With from it must be zero.
 	Epochs     float64 // of a job whose type has length 1; zero means 30,000, or with from that jobs keep their work
 	EpochError float64 // relative error of what schedulers know of epochs, from 0 to below 1; zero means none
-	Jitter     bool    // varies the epochs of jobs of one type by up to a tenth; false keeps them equal. With from it must be false.
+	// varies the epochs of jobs of one type by up to a tenth; false keeps them equal. With from it must be false.
+	Jitter bool
 }
 
 // Patterns of arrivals.
@@ -82,7 +89,8 @@ const (
 
 // EnsureDefaults fills in what zero stands for, but for what a trace says.
 func (o *WorkloadOptions) EnsureDefaults() {
-	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 40), cmp.Or(o.ValidationCount, 8), cmp.Or(o.TestCount, 10)
+	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 40), cmp.Or(o.ValidationCount, 8),
+		cmp.Or(o.TestCount, 10)
 	usual := arrivePoisson
 	if o.From != "" {
 		usual = arriveSubmit
@@ -96,19 +104,24 @@ const mostWorkloads = 10_000
 // Validate joins all that is wrong.
 func (o WorkloadOptions) Validate() error {
 	var faults faultList
-	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount, "test_count": o.TestCount} {
+	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount,
+		"test_count": o.TestCount} {
 		faults.when(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
 	}
 	for name, v := range map[string]int{"jobs": o.Jobs, "rate": o.Rate} {
 		faults.when(v < 0, "%s is %d; must not be negative", name, v)
 	}
-	faults.when((o.Arrivals == arrivePattern) != (len(o.Pattern) > 0), "arrivals is %s and pattern has %d slots; pattern is for arrivals = \"pattern\", which needs it", o.Arrivals, len(o.Pattern))
-	faults.when(slices.ContainsFunc(o.Pattern, func(n int) bool { return n < 0 }), "pattern is %v; must not have negative numbers", o.Pattern)
+	faults.when((o.Arrivals == arrivePattern) != (len(o.Pattern) > 0),
+		"arrivals is %s and pattern has %d slots; pattern is for arrivals = \"pattern\", which needs it", o.Arrivals,
+		len(o.Pattern))
+	faults.when(slices.ContainsFunc(o.Pattern, func(n int) bool { return n < 0 }),
+		"pattern is %v; must not have negative numbers", o.Pattern)
 	faults.when(!(o.Epochs >= 0), "epochs is %v; must not be negative", o.Epochs)
 	faults.when(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be from 0 to below 1", o.EpochError)
 	faults.when(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission; name a trace in from")
 	if o.From != "" {
-		for name, given := range map[string]bool{"train": len(o.Train) > 0, "validation": len(o.Validation) > 0, "test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "rate": o.Rate != 0, "jitter": o.Jitter} {
+		for name, given := range map[string]bool{"train": len(o.Train) > 0, "validation": len(o.Validation) > 0,
+			"test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "rate": o.Rate != 0, "jitter": o.Jitter} {
 			faults.when(given, "%s says of workloads what from says; leave out one of them", name)
 		}
 	}
@@ -138,8 +151,10 @@ func (l *ElasticLearning) EnsureDefaults() {
 // Validate joins all that is wrong.
 func (l *ElasticLearning) Validate() error {
 	var faults faultList
-	faults.when(l.Workloads.Arrivals == arriveTrace && l.Elastic.Trace == "", "workloads.arrivals is trace; name one in elastic.trace")
-	return errors.Join(append(faults, l.Elastic.Validate(), l.Workloads.Validate(), l.Learn.Validate(), agent.CheckTeacher(l.Learn.Teacher), l.checkLearner(), l.Run.Validate(), l.Schedule.Validate())...)
+	faults.when(l.Workloads.Arrivals == arriveTrace && l.Elastic.Trace == "",
+		"workloads.arrivals is trace; name one in elastic.trace")
+	return errors.Join(append(faults, l.Elastic.Validate(), l.Workloads.Validate(), l.Learn.Validate(),
+		agent.CheckTeacher(l.Learn.Teacher), l.checkLearner(), l.Run.Validate(), l.Schedule.Validate())...)
 }
 
 // check reads and generates the workloads, and learns nothing.
@@ -161,7 +176,8 @@ func (l *ElasticLearning) check(fsys files.FS, r *decode.Reading) {
 	l.test = l.workloads(fsys, r, "workloads.test", o.Test, o.TestCount, 2)
 	for _, name := range slices.Concat(o.Train, o.Validation) {
 		if slices.Contains(o.Test, name) {
-			r.Blame("workloads.test", name+" is also one of training or validation; compare on traces that no learner has seen")
+			r.Blame("workloads.test", name+" is also one of training or validation; "+
+				"compare on traces that no learner has seen")
 		}
 	}
 }
@@ -176,13 +192,15 @@ func (l *ElasticLearning) blameUnread(r *decode.Reading) {
 	unread := map[bool]string{true: "learn.", false: "dl2."}[l.published()]
 	for _, v := range Values(l) {
 		if strings.HasPrefix(v.Key, unread) && v.Text != defaults[v.Key] {
-			r.Blame(v.Key, fmt.Sprintf("%s is not read where elastic.compat is %s; leave it out, or change elastic.compat", v.Key, l.Elastic.Compat))
+			r.Blame(v.Key, fmt.Sprintf("%s is not read where elastic.compat is %s; leave it out, "+
+				"or change elastic.compat", v.Key, l.Elastic.Compat))
 		}
 	}
 }
 
 // workloads reads traces or, where there are none, generates a number of workloads.
-func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string, paths []string, count, purpose int) (all []elastic.Study) {
+func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string, paths []string,
+	count, purpose int) (all []elastic.Study) {
 	for _, path := range paths {
 		t, err := l.world.readTrace(fsys, path, &l.Elastic)
 		if err != nil {
@@ -228,7 +246,8 @@ func (l *ElasticLearning) settings() (s elastic.Settings) {
 		s = l.world.trace.Settings
 	}
 	o, given := &s.Generate, &l.Workloads
-	o.Jobs, o.Rate, o.MaxEpochs = cmp.Or(given.Jobs, o.Jobs), cmp.Or(given.Rate, o.Rate), cmp.Or(given.Epochs, o.MaxEpochs)
+	o.Jobs, o.Rate, o.MaxEpochs = cmp.Or(given.Jobs, o.Jobs), cmp.Or(given.Rate, o.Rate),
+		cmp.Or(given.Epochs, o.MaxEpochs)
 	o.EpochError, o.Jitter = cmp.Or(given.EpochError, o.EpochError), given.Jitter || o.Jitter
 	switch o.Pattern = nil; given.Arrivals {
 	case arriveUniform:
@@ -289,15 +308,17 @@ func (l *ElasticLearning) Summary() (string, error) {
 		rounds = fmt.Sprintf(", then at most %s of %s", document.Plural(l.Learn.Rounds, "round"), l.Learn.Method)
 	}
 	if l.published() {
-		lessons = fmt.Sprintf("%s in %s as DL2", l.DL2.Supervised.Teacher, document.Plural(max(0, l.DL2.Supervised.Steps), "update"))
+		lessons = fmt.Sprintf("%s in %s as DL2", l.DL2.Supervised.Teacher,
+			document.Plural(max(0, l.DL2.Supervised.Steps), "update"))
 		rounds = fmt.Sprintf(", then in %d by reinforcement,", max(0, l.DL2.Reinforced.Steps))
 	}
 	source := ""
 	if l.Workloads.From != "" {
 		source = " of " + l.Workloads.From
 	}
-	return fmt.Sprintf("%s learn from %s%s on %s%s, with %d of validation and %d of test; scaling %s; digest %.12s", document.Plural(l.Run.Seeds, "scheduler"), lessons, rounds,
-		document.Plural(l.trained(), "workload"), source, len(l.validation), len(l.test), l.Elastic.Scaling, l.Digest()), nil
+	return fmt.Sprintf("%s learn from %s%s on %s%s, with %d of validation and %d of test; scaling %s; digest %.12s",
+		document.Plural(l.Run.Seeds, "scheduler"), lessons, rounds, document.Plural(l.trained(), "workload"), source,
+		len(l.validation), len(l.test), l.Elastic.Scaling, l.Digest()), nil
 }
 
 // trained is the number of workloads that are learned from.

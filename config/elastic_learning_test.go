@@ -12,7 +12,9 @@ import (
 
 // Arrivals follow the given pattern, cut to the rate, and simulations have the given error of speeds.
 func TestWorkloadsFollowAPattern(t *testing.T) {
-	l := must(ReadElasticLearning(files.OS{}, written(t, "a.toml", "[elastic]\nspeeds = \"analytic\"\nspeed_error = 0.2\n[workloads]\narrivals = \"pattern\"\npattern = [0, 0, 0, 0, 0, 0, 9, 1]\nrate = 3\njobs = 9\ntrain_count = 1\n"), nil))
+	l := must(ReadElasticLearning(files.OS{},
+		written(t, "a.toml", "[elastic]\nspeeds = \"analytic\"\nspeed_error = 0.2\n[workloads]\n"+
+			"arrivals = \"pattern\"\npattern = [0, 0, 0, 0, 0, 0, 9, 1]\nrate = 3\njobs = 9\ntrain_count = 1\n"), nil))
 	train, _, _ := l.Studies()
 	counts := map[int]int{}
 	for _, j := range train[0].Jobs {

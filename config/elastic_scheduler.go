@@ -50,7 +50,8 @@ func readElasticSchedulers(fsys files.FS, r *decode.Reading, names []string) (al
 			return nil
 		}
 		if slices.ContainsFunc(all, func(other ElasticScheduler) bool { return other.Name == s.Name }) {
-			r.Blame("schedule.schedulers", fmt.Sprintf("two schedulers have the name %s; rename the folder or the file of one", s.Name))
+			r.Blame("schedule.schedulers",
+				fmt.Sprintf("two schedulers have the name %s; rename the folder or the file of one", s.Name))
 			return nil
 		}
 		all = append(all, s)
@@ -82,7 +83,8 @@ func elasticPolicy(name string, set *weights.Set) (elastic.Kind, error) {
 
 // readScheduler reads a learned scheduler of either world from a file or a run folder, with what each
 // seed learned in the order of names.
-func readScheduler[K any](fsys files.FS, path string, of func(name string, set *weights.Set) (K, error)) (kind K, seeds []K, digest string, err error) {
+func readScheduler[K any](fsys files.FS, path string, of func(name string, set *weights.Set) (K, error)) (kind K,
+	seeds []K, digest string, err error) {
 	name := strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".safetensors")
 	file := path
 	if info, err := fsys.Stat(path); err == nil && info.IsDir() {
@@ -115,7 +117,8 @@ func readScheduler[K any](fsys files.FS, path string, of func(name string, set *
 	return kind, seeds, fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-func readPolicy[K any](fsys files.FS, path, name string, h io.Writer, of func(string, *weights.Set) (K, error)) (kind K, err error) {
+func readPolicy[K any](fsys files.FS, path, name string, h io.Writer,
+	of func(string, *weights.Set) (K, error)) (kind K, err error) {
 	set, err := weights.Read(fsys, path, weights.Options{})
 	if err != nil {
 		return kind, err

@@ -44,7 +44,9 @@ func headOf(fsys files.FS, path string) ([]byte, error) {
 
 // readJobs reads a trace of elastic jobs.
 func (w *elasticWorld) readJobs(fsys files.FS, path string) (*elastic.Trace, error) {
-	return readJSON(fsys, path, func(in io.Reader) (*elastic.Trace, error) { return elastic.ReadTrace(in, len(w.types)) })
+	return readJSON(fsys, path, func(in io.Reader) (*elastic.Trace, error) {
+		return elastic.ReadTrace(in, len(w.types))
+	})
 }
 
 // traceSeed draws the types of jobs without a known model.
@@ -71,7 +73,8 @@ func (w *elasticWorld) readTrace(fsys files.FS, path string, given *ElasticOptio
 }
 
 // workload makes elastic jobs of jobs of a cluster, with the settings of the world's trace.
-func (w *elasticWorld) workload(jobs []trace.Job, o elastic.TraceOptions, seed uint64, given *ElasticOptions) (*elastic.Trace, error) {
+func (w *elasticWorld) workload(jobs []trace.Job, o elastic.TraceOptions, seed uint64,
+	given *ElasticOptions) (*elastic.Trace, error) {
 	t := &elastic.Trace{}
 	if w.trace != nil {
 		t.Settings = w.trace.Settings
@@ -98,7 +101,8 @@ func (l *ElasticLearning) divide(fsys files.FS) error {
 	}
 	for purpose, into := range []*[]elastic.Study{&l.train, &l.validation, &l.test} {
 		for k, jobs := range parts[purpose] {
-			t, err := l.world.workload(jobs, elastic.TraceOptions{MaxEpochs: o.Epochs, EpochError: o.EpochError}, o.seed(purpose, k), &l.Elastic)
+			t, err := l.world.workload(jobs, elastic.TraceOptions{MaxEpochs: o.Epochs, EpochError: o.EpochError},
+				o.seed(purpose, k), &l.Elastic)
 			s := elastic.Study{}
 			if err == nil {
 				s = l.world.study(t, &l.Elastic)

@@ -23,7 +23,8 @@ func clusterTrace(t *testing.T, jobs int, rows string) string {
 
 func learningFrom(t *testing.T, path, more string) (*ElasticLearning, error) {
 	t.Helper()
-	file := written(t, "learning.toml", fmt.Sprintf("[elastic]\nspeeds = \"analytic\"\n%s\n[workloads]\nfrom = %q\njobs = 5\ntrain_count = 3\nvalidation_count = 2\ntest_count = 1\n", more, path))
+	file := written(t, "learning.toml", fmt.Sprintf("[elastic]\nspeeds = \"analytic\"\n%s\n[workloads]\nfrom = %q\n"+
+		"jobs = 5\ntrain_count = 3\nvalidation_count = 2\ntest_count = 1\n", more, path))
 	return ReadElasticLearning(files.OS{}, file, nil)
 }
 
@@ -34,14 +35,18 @@ func TestWorkloadsOfATrace(t *testing.T) {
 	train, validation, test := l.Studies()
 	require.Equal(t, []int{3, 2, 1}, []int{len(train), len(validation), len(test)})
 	for _, s := range train {
-		require.Equal(t, []int{0, 0, 1, 1, 2}, []int{s.Jobs[0].Arrival, s.Jobs[1].Arrival, s.Jobs[2].Arrival, s.Jobs[3].Arrival, s.Jobs[4].Arrival})
+		require.Equal(t, []int{0, 0, 1, 1, 2}, []int{s.Jobs[0].Arrival, s.Jobs[1].Arrival, s.Jobs[2].Arrival,
+			s.Jobs[3].Arrival, s.Jobs[4].Arrival})
 	}
-	work := func(k int) float64 { return float64(900+k) / 900 } // of job k, in the work of the first of its number of devices
+	// of job k, in the work of the first of its number of devices
+	work := func(k int) float64 { return float64(900+k) / 900 }
 	require.InDelta(t, work(3), train[0].Jobs[3].RealEpochs/train[0].Jobs[0].RealEpochs, 1e-9)
-	require.InDelta(t, work(18), validation[0].Jobs[1].RealEpochs/train[0].Jobs[0].RealEpochs, 1e-9, "two jobs, of a slot, are left out after the 15 of learning")
+	require.InDelta(t, work(18), validation[0].Jobs[1].RealEpochs/train[0].Jobs[0].RealEpochs, 1e-9,
+		"two jobs, of a slot, are left out after the 15 of learning")
 	require.InDelta(t, work(30), test[0].Jobs[1].RealEpochs/train[0].Jobs[0].RealEpochs, 1e-9)
 	require.Contains(t, must(l.Summary()), "on 3 workloads of "+path+", with 2 of validation and 1 of test")
-	drawn := must(ReadElasticLearning(files.OS{}, written(t, "resolved.toml", l.Resolved()), []string{"workloads.epochs=500.0"}))
+	drawn := must(ReadElasticLearning(files.OS{}, written(t, "resolved.toml", l.Resolved()),
+		[]string{"workloads.epochs=500.0"}))
 	again, _, _ := drawn.Studies()
 	require.Equal(t, again[0].Jobs[0].RealEpochs, again[0].Jobs[3].RealEpochs, "lengths are those of types")
 	require.Equal(t, train[0].Jobs[4].Arrival, again[0].Jobs[4].Arrival)
@@ -60,10 +65,13 @@ func TestTracesThatCannotBeLearnedFrom(t *testing.T) {
 	refused(clusterTrace(t, 33, ""), "", "trace.csv: divide 33 jobs of a trace into [3 2 1] workloads of 5: too few")
 	refused(clusterTrace(t, 40, "j7,1,2,3,\n"), "", "trace.csv:42: job j7: its ID is that of a job before it")
 	refused(clusterTrace(t, 40, "k,1,-2,3,\n"), "", "trace.csv:42: job k: it takes less than no time")
-	refused(clusterTrace(t, 40, ""), "gpu_slots = 1", "trace.csv: make elastic jobs of a trace: job j0: job 1 of type resnet-50 can never run")
+	refused(clusterTrace(t, 40, ""), "gpu_slots = 1",
+		"trace.csv: make elastic jobs of a trace: job j0: job 1 of type resnet-50 can never run")
 	refused("none.csv", "", "none.csv: no such file")
-	for _, key := range []string{`train = ["a.json"]`, `test = ["a.json"]`, `arrivals = "poisson"`, "rate = 2", "jitter = true"} {
-		file := written(t, "learning.toml", "[elastic]\nspeeds = \"analytic\"\n[workloads]\nfrom = \"trace.csv\"\n"+key+"\n")
+	for _, key := range []string{`train = ["a.json"]`, `test = ["a.json"]`, `arrivals = "poisson"`, "rate = 2",
+		"jitter = true"} {
+		file := written(t, "learning.toml",
+			"[elastic]\nspeeds = \"analytic\"\n[workloads]\nfrom = \"trace.csv\"\n"+key+"\n")
 		_, err := ReadElasticLearning(files.OS{}, file, nil)
 		require.ErrorContains(t, err, strings.Fields(key)[0]+" says of workloads what from says")
 	}
@@ -75,7 +83,8 @@ func TestFaultsOfTracesAreNamed(t *testing.T) {
 		path := written(t, "a.csv", fault.Text)
 		_, err := learningFrom(t, path, "")
 		require.ErrorContains(t, err, fault.Says, name)
-		for _, section := range []string{"[elastic]\nspeeds = \"analytic\"\ntrace = %q\n", "[elastic]\nspeeds = \"analytic\"\n[workloads]\nvalidation = [%q]\n"} {
+		for _, section := range []string{"[elastic]\nspeeds = \"analytic\"\ntrace = %q\n",
+			"[elastic]\nspeeds = \"analytic\"\n[workloads]\nvalidation = [%q]\n"} {
 			file := written(t, "elastic.toml", fmt.Sprintf(section, path))
 			if strings.Contains(section, "workloads") {
 				_, err = ReadElasticLearning(files.OS{}, file, nil)
@@ -94,11 +103,13 @@ func TestKindsOfTraces(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, clustered, name)
 	}
-	for name, text := range map[string]string{"a.csv": tracetest.Helios, "b.json": tracetest.Philly, "c": "", "d.swf": tracetest.SWF} {
+	for name, text := range map[string]string{"a.csv": tracetest.Helios, "b.json": tracetest.Philly, "c": "",
+		"d.swf": tracetest.SWF} {
 		clustered, err := isClusterTrace(files.OS{}, written(t, name, text))
 		require.NoError(t, err)
 		require.True(t, clustered, name)
 	}
-	e := must(ReadElastic(files.OS{}, written(t, "elastic.toml", fmt.Sprintf("[elastic]\nspeeds = \"analytic\"\ntrace = %q\n", written(t, "a.csv", tracetest.Helios))), nil))
+	e := must(ReadElastic(files.OS{}, written(t, "elastic.toml",
+		fmt.Sprintf("[elastic]\nspeeds = \"analytic\"\ntrace = %q\n", written(t, "a.csv", tracetest.Helios))), nil))
 	require.Len(t, e.Study().Jobs, 2, "the third has no GPU")
 }

@@ -8,14 +8,18 @@ type Evaluation struct {
 
 // EvaluationOptions are the flags of an evaluation, with digests of what it read.
 type EvaluationOptions struct {
-	Policies       []string // paths of the policies; empty where policies learn in the evaluation
-	PolicyDigests  []string // SHA-256 of the policies' files
-	Tables         []string // folders of the tables
-	TableDigests   []string // SHA-256 of the tables' contents
-	Vocab          string   // vocabulary of policies of the original's; empty means none
-	Prefix         string   // whether those read token 0 before the layers; empty means as they learned
-	LeaveOut       string   // what is held out in turn, scenario, network, dataset or budget, or held-out for what the file holds out at once; empty means nothing
-	Against        string   // what differences are relative to; empty means the first policy or, where something is held out, the best fixed sequence
+	Policies      []string // paths of the policies; empty where policies learn in the evaluation
+	PolicyDigests []string // SHA-256 of the policies' files
+	Tables        []string // folders of the tables
+	TableDigests  []string // SHA-256 of the tables' contents
+	Vocab         string   // vocabulary of policies of the original's; empty means none
+	Prefix        string   // whether those read token 0 before the layers; empty means as they learned
+	// what is held out in turn, scenario, network, dataset or budget, or held-out for what the file holds out
+	// at once; empty means nothing
+	LeaveOut string
+	// what differences are relative to; empty means the first policy or, where something is held out, the
+	// best fixed sequence
+	Against        string
 	Try            []string // assignments to its keys of which the best was taken; empty takes the file as it is
 	LearningFile   string   // file that says how policies learn; empty means flags do
 	LearningDigest string   // SHA-256 of that file; empty where there is none

@@ -22,10 +22,12 @@ import (
 
 // FabricKind is the kind of files with the section fabric.
 var FabricKind = &Kind{
-	Name: "fabric", Noun: "cluster of training steps", Command: "graft fabric run", Files: "files of clusters on which training steps run", Title: "training steps on a network",
-	Sections: []string{"fabric", "graphs", "demand"}, New: func() File { return NewFabric() }, Summary: summaryOf((*Fabric).Summary),
-	Page: Page{Title: "Keys of the file of training steps on a network",
-		Intro: "A file with the section `fabric`, for `graft fabric run`.\nSee [training steps on a network](fabric.md).\n"},
+	Name: "fabric", Noun: "cluster of training steps", Command: "graft fabric run",
+	Files: "files of clusters on which training steps run", Title: "training steps on a network",
+	Sections: []string{"fabric", "graphs", "demand"}, New: func() File { return NewFabric() },
+	Summary: summaryOf((*Fabric).Summary), Page: Page{Title: "Keys of the file of training steps on a network",
+		Intro: "A file with the section `fabric`, for `graft fabric run`.\n" +
+			"See [training steps on a network](fabric.md).\n"},
 }
 
 // Fabric is the file of a cluster on which training steps run operation by operation.
@@ -46,8 +48,12 @@ type Fabric struct {
 
 // FabricOptions describe the servers and their network.
 type FabricOptions struct {
-	Network   string   `config:",one=ramp|tree"` // ramp is an optical network with channels between all servers, tree has a switch in each rack and a core; empty means ramp
-	Size      []int    // of ramp: groups, racks in a group, servers in a rack; of tree: racks, servers in a rack; empty means 4, 4, 2 and 4, 8
+	// ramp is an optical network with channels between all servers, tree has a switch in each rack and a
+	// core; empty means ramp
+	Network string `config:",one=ramp|tree"`
+	// of ramp: groups, racks in a group, servers in a rack; of tree: racks, servers in a rack; empty means
+	// 4, 4, 2 and 4, 8
+	Size      []int
 	Channels  int      // of ramp, between two servers; zero means 1
 	Bandwidth float64  // of a server, bytes in a second; zero means 1.6e12, as in PAC-ML's experiments
 	Uplink    float64  // of tree: of a rack, bytes in a second; zero is that of its servers together
@@ -66,7 +72,8 @@ func (o *FabricOptions) EnsureDefaults() {
 	o.Network, o.Strategy = cmp.Or(o.Network, "ramp"), cmp.Or(o.Strategy, string(fabric.Data))
 	n := o.network()
 	n.EnsureDefaults()
-	o.Size, o.Channels, o.Bandwidth, o.Uplink, o.Latency, o.IO = n.Size, n.Channels, n.Bandwidth, n.Uplink, n.Latency, n.IO
+	o.Size, o.Channels, o.Bandwidth, o.Uplink, o.Latency, o.IO = n.Size, n.Channels, n.Bandwidth, n.Uplink,
+		n.Latency, n.IO
 	s := fabric.Options{MaxParts: o.MaxDegree, Quantum: o.Quantum, Memory: o.Memory, Speed: o.Speed}
 	s.EnsureDefaults()
 	o.MaxDegree, o.Quantum, o.Memory, o.Speed = s.MaxParts, s.Quantum, s.Memory, s.Speed
@@ -84,11 +91,13 @@ func (o FabricOptions) Validate() error {
 }
 
 func (o *FabricOptions) network() fabric.NetworkOptions {
-	return fabric.NetworkOptions{Kind: o.Network, Size: o.Size, Channels: o.Channels, Bandwidth: o.Bandwidth, Uplink: o.Uplink, Latency: o.Latency, IO: o.IO}
+	return fabric.NetworkOptions{Kind: o.Network, Size: o.Size, Channels: o.Channels, Bandwidth: o.Bandwidth,
+		Uplink: o.Uplink, Latency: o.Latency, IO: o.IO}
 }
 
 func (o *FabricOptions) options(q cluster.Quirks) fabric.Options {
-	s := fabric.Options{Strategy: fabric.Strategy(o.Strategy), MaxParts: o.MaxDegree, Quantum: o.Quantum, Memory: o.Memory, Speed: o.Speed, Quirks: q}
+	s := fabric.Options{Strategy: fabric.Strategy(o.Strategy), MaxParts: o.MaxDegree, Quantum: o.Quantum,
+		Memory: o.Memory, Speed: o.Speed, Quirks: q}
 	s.EnsureDefaults()
 	return s
 }
@@ -97,8 +106,9 @@ func (o *FabricOptions) options(q cluster.Quirks) fabric.Options {
 type FabricGraphs struct {
 	// Models are networks of the zoo, files of networks, profiles of PipeDream (.txt) or graphs (.json).
 	// Empty means ResNet18, VGG11BN, MobileNetV2, CIFARResNet56 and LargeConvNet.
-	Models  []string
-	Sizes   []int     // height and width of the images of each network, pixels, zero for its own; empty leaves all at their own
+	Models []string
+	// height and width of the images of each network, pixels, zero for its own; empty leaves all at their own
+	Sizes   []int
 	Batch   int       // examples in a step of a network; zero means 64
 	Profile string    // times of a device for networks, by name or file; empty means round-gpu
 	Weights []float64 // how often jobs train each, beside the others; empty means all alike
@@ -115,7 +125,8 @@ func (o *FabricGraphs) EnsureDefaults() {
 // Validate joins all that is wrong.
 func (o FabricGraphs) Validate() error {
 	var faults faultList
-	faults.when(len(o.Sizes) > 0 && len(o.Sizes) != len(o.Models), "sizes has %d values and models %d; give one for each network, zero for its own", len(o.Sizes), len(o.Models))
+	faults.when(len(o.Sizes) > 0 && len(o.Sizes) != len(o.Models),
+		"sizes has %d values and models %d; give one for each network, zero for its own", len(o.Sizes), len(o.Models))
 	faults.when(o.Batch < 1, "batch is %d; must be at least 1", o.Batch)
 	for k, name := range o.Models {
 		faults.when(name == "", "models[%d] is empty; name a network or a file", k)
@@ -126,23 +137,28 @@ func (o FabricGraphs) Validate() error {
 
 // FabricDemand says which jobs arrive.
 type FabricDemand struct {
-	Jobs            int           // of an episode; zero means 200
-	Steps           int           // training steps of a job; zero means 50
-	Load            float64       // servers that jobs would keep busy if none was split, as a share of all; zero means 1
-	Every           time.Duration // mean time between arrivals, in place of load; zero follows from load
-	Gaps            string        `config:",one=exponential|regular"` // distribution of times between arrivals; regular has all alike; empty means exponential
-	Swing           float64       // load rises and falls by this share in each period, from 0 to below 1; zero is steady
-	Period          int           // jobs of a period; zero means 50
-	Limits          string        `config:",one=uniform|fixed|skewed|values"` // distribution of the share of its time on one server that a job may take; empty means uniform
-	Least           float64       // lower end of uniform and skewed; zero means 0.1
-	Most            float64       // upper end of uniform and skewed, and the share of fixed; zero means 1
-	Skewness        float64       // of skewed; positive ones have more short limits: PAC-ML's distributions B, C and D have 5, 0 and -5
-	Values          []float64     // of values
-	Shares          []float64     // how often each of the values is drawn; empty means all alike
-	Seed            uint64        // of the first episode; default 1
-	TrainCount      int           // episodes to learn from; zero means 20
-	ValidationCount int           // episodes that choose what is learned; zero means 10
-	TestCount       int           // episodes on which deciders are compared; zero means 5
+	Jobs  int // of an episode; zero means 200
+	Steps int // training steps of a job; zero means 50
+	// servers that jobs would keep busy if none was split, as a share of all; zero means 1
+	Load  float64
+	Every time.Duration // mean time between arrivals, in place of load; zero follows from load
+	// distribution of times between arrivals; regular has all alike; empty means exponential
+	Gaps string `config:",one=exponential|regular"`
+	// load rises and falls by this share in each period, from 0 to below 1; zero is steady
+	Swing  float64
+	Period int // jobs of a period; zero means 50
+	// distribution of the share of its time on one server that a job may take; empty means uniform
+	Limits string  `config:",one=uniform|fixed|skewed|values"`
+	Least  float64 // lower end of uniform and skewed; zero means 0.1
+	Most   float64 // upper end of uniform and skewed, and the share of fixed; zero means 1
+	// of skewed; positive ones have more short limits: PAC-ML's distributions B, C and D have 5, 0 and -5
+	Skewness        float64
+	Values          []float64 // of values
+	Shares          []float64 // how often each of the values is drawn; empty means all alike
+	Seed            uint64    // of the first episode; default 1
+	TrainCount      int       // episodes to learn from; zero means 20
+	ValidationCount int       // episodes that choose what is learned; zero means 10
+	TestCount       int       // episodes on which deciders are compared; zero means 5
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -151,7 +167,8 @@ func (o *FabricDemand) EnsureDefaults() {
 	d.EnsureDefaults()
 	o.Jobs, o.Steps, o.Load, o.Gaps, o.Period = d.Jobs, d.Steps, d.Load, string(d.Gaps), d.Period
 	o.Limits, o.Least, o.Most = d.Limits.Kind, d.Limits.Least, d.Limits.Most
-	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 20), cmp.Or(o.ValidationCount, 10), cmp.Or(o.TestCount, 5)
+	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 20), cmp.Or(o.ValidationCount, 10),
+		cmp.Or(o.TestCount, 5)
 }
 
 // mostStepJobs bounds the jobs of an episode.
@@ -161,7 +178,8 @@ const mostStepJobs = 1_000_000
 func (o FabricDemand) Validate() error {
 	var faults faultList
 	faults.when(o.Jobs > mostStepJobs, "jobs is %d; must be at most %d", o.Jobs, mostStepJobs)
-	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount, "test_count": o.TestCount} {
+	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount,
+		"test_count": o.TestCount} {
 		faults.when(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
 	}
 	d := o.demand(nil)
@@ -169,8 +187,10 @@ func (o FabricDemand) Validate() error {
 }
 
 func (o *FabricDemand) demand(weights []float64) fabric.Demand {
-	return fabric.Demand{Jobs: o.Jobs, Steps: o.Steps, Load: o.Load, Every: o.Every.Seconds(), Gaps: fabric.Gaps(o.Gaps), Swing: o.Swing, Period: o.Period, Weights: weights,
-		Limits: fabric.Limits{Kind: o.Limits, Least: o.Least, Most: o.Most, Skewness: o.Skewness, Values: o.Values, Shares: o.Shares}}
+	return fabric.Demand{Jobs: o.Jobs, Steps: o.Steps, Load: o.Load, Every: o.Every.Seconds(),
+		Gaps: fabric.Gaps(o.Gaps), Swing: o.Swing, Period: o.Period, Weights: weights,
+		Limits: fabric.Limits{Kind: o.Limits, Least: o.Least, Most: o.Most, Skewness: o.Skewness, Values: o.Values,
+			Shares: o.Shares}}
 }
 
 // Deciders that know all jobs of an episode.
@@ -210,12 +230,14 @@ func (o FabricDegree) Validate() error {
 	for k, name := range o.Deciders {
 		if name != BestConstant && name != Exact {
 			if _, err := fabric.Named(name); err != nil && !isPath(name) {
-				faults = append(faults, fmt.Errorf("deciders[%d]: %w, %s, %s, or the path of a learned one, such as ./%s", k, err, BestConstant, Exact, name))
+				faults = append(faults, fmt.Errorf("deciders[%d]: %w, %s, %s, or the path of a learned one, "+
+					"such as ./%s", k, err, BestConstant, Exact, name))
 			}
 		}
 		faults.when(slices.Contains(o.Deciders[:k], name), "deciders[%d]: %s is given twice", k, name)
 	}
-	faults.when(o.Worth && len(o.Deciders) > 0 && o.Deciders[0] == Exact, "worth is of the first decider, and %s searches without quirks; put another one first", Exact)
+	faults.when(o.Worth && len(o.Deciders) > 0 && o.Deciders[0] == Exact,
+		"worth is of the first decider, and %s searches without quirks; put another one first", Exact)
 	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)
 }
@@ -226,7 +248,8 @@ type FabricVary struct {
 	Bandwidths []float64 // of fabric.bandwidth, with fabric.uplink in proportion; empty is that one
 	Skewness   []float64 // of demand.skewness, where demand.limits is skewed; empty is that one
 	MaxDegrees []int     // of fabric.max_degree; empty is that one
-	Networks   []string  `json:",omitempty"` // of fabric.network with fabric.size, such as ramp 4x4x2 or tree 4x8, or a kind alone; empty is that one
+	// of fabric.network with fabric.size, such as ramp 4x4x2 or tree 4x8, or a kind alone; empty is that one
+	Networks []string `json:",omitempty"`
 }
 
 // mostPoints bounds the combinations of a run.
@@ -245,15 +268,18 @@ func (o FabricVary) Validate() error {
 			faults.when(!(v > 0), "%s[%d] is %v; must be more than 0", name, k, v)
 		}
 	}
-	points := max(1, len(o.Loads)) * max(1, len(o.Bandwidths)) * max(1, len(o.Skewness)) * max(1, len(o.MaxDegrees)) * max(1, len(o.Networks))
-	faults.when(points > mostPoints, "%d combinations of values; at most %d are simulated in one run", points, mostPoints)
+	points := max(1, len(o.Loads)) * max(1, len(o.Bandwidths)) * max(1, len(o.Skewness)) * max(1,
+		len(o.MaxDegrees)) * max(1, len(o.Networks))
+	faults.when(points > mostPoints, "%d combinations of values; at most %d are simulated in one run", points,
+		mostPoints)
 	return errors.Join(faults...)
 }
 
 // NewFabric returns an empty file, before EnsureDefaults. Ten lessons and ten rounds are enough: an agent learns
 // in seconds, and more changed little.
 func NewFabric() *Fabric {
-	return &Fabric{Demand: FabricDemand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10}, Run: TreeLearningRun{Seed: 1, Every: 1}}
+	return &Fabric{Demand: FabricDemand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10},
+		Run: TreeLearningRun{Seed: 1, Every: 1}}
 }
 
 // ReadFabric is FabricKind.Read.
@@ -274,9 +300,13 @@ func (f *Fabric) EnsureDefaults() {
 // Validate joins all that is wrong.
 func (f *Fabric) Validate() error {
 	var faults faultList
-	faults.when(len(f.Vary.Loads) > 0 && f.Demand.Every != 0, "vary.loads is set beside demand.every, which replaces the load; leave out one of them")
-	faults.when(len(f.Vary.Skewness) > 0 && f.Demand.Limits != "skewed", "vary.skewness is set, but demand.limits is %s; set it to skewed, or leave skewness out", f.Demand.Limits)
-	return errors.Join(append(faults, f.Fabric.Validate(), f.Graphs.Validate(), f.Demand.Validate(), f.Degree.Validate(), f.Vary.Validate(), f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher), f.Run.Validate())...)
+	faults.when(len(f.Vary.Loads) > 0 && f.Demand.Every != 0,
+		"vary.loads is set beside demand.every, which replaces the load; leave out one of them")
+	faults.when(len(f.Vary.Skewness) > 0 && f.Demand.Limits != "skewed",
+		"vary.skewness is set, but demand.limits is %s; set it to skewed, or leave skewness out", f.Demand.Limits)
+	return errors.Join(append(faults, f.Fabric.Validate(), f.Graphs.Validate(), f.Demand.Validate(),
+		f.Degree.Validate(), f.Vary.Validate(), f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher),
+		f.Run.Validate())...)
 }
 
 // check reads the graphs, and draws and places the jobs of each combination.
@@ -295,7 +325,8 @@ func (f *Fabric) check(fsys files.FS, r *decode.Reading) {
 			return
 		}
 		if model, err := s.Homeless(); err != nil {
-			r.Blame("graphs.models", fmt.Sprintf("%s fits on no servers at any degree: %v", f.Graphs.Models[model], err))
+			r.Blame("graphs.models", fmt.Sprintf("%s fits on no servers at any degree: %v",
+				f.Graphs.Models[model], err))
 			return
 		}
 		if err := f.search(s, p); err != nil {
@@ -325,7 +356,8 @@ func (f *Fabric) readSteps(fsys files.FS, r *decode.Reading) bool {
 			p.Model = name // ResNet18, where its class is ResNet
 		}
 		if slices.ContainsFunc(f.profiles, func(other *graph.Profile) bool { return other.Model == p.Model }) {
-			r.Blame("graphs.models", fmt.Sprintf("models[%d]: two networks have the name %s; rename the file of one", k, p.Model))
+			r.Blame("graphs.models", fmt.Sprintf("models[%d]: two networks have the name %s; rename the file of one", k,
+				p.Model))
 			return false
 		}
 		f.profiles = append(f.profiles, p)
@@ -350,8 +382,10 @@ func (f *Fabric) Digest() string {
 
 // Summary is the cluster in a line.
 func (f *Fabric) Summary() (string, error) {
-	return fmt.Sprintf("%s of %s of %d networks on %s of %d servers under %s; digest %.12s", document.Plural(len(f.Points())*f.Demand.TestCount, "episode"), document.Plural(f.Demand.Jobs, "job"),
-		len(f.profiles), f.Fabric.Network, product(f.Fabric.Size), strings.Join(f.Degree.Deciders, ", "), f.Digest()), nil
+	return fmt.Sprintf("%s of %s of %d networks on %s of %d servers under %s; digest %.12s",
+		document.Plural(len(f.Points())*f.Demand.TestCount, "episode"), document.Plural(f.Demand.Jobs, "job"),
+		len(f.profiles), f.Fabric.Network, product(f.Fabric.Size), strings.Join(f.Degree.Deciders, ", "),
+		f.Digest()), nil
 }
 
 func product(list []int) int {

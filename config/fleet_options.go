@@ -22,9 +22,9 @@ type FleetOptions struct {
 	// Workers is the number of parallel workers. Zero means one for each device, or
 	// processor, of this machine, and 4 with the other engines.
 	Workers int
-	// Fit finds the number of local workers on each device by trying: 1, 2, 4, … train the largest network of the scenario
-	// side by side for two seconds, and the number with the highest throughput within nine tenths of the memory is kept.
-	// False takes workers.
+	// Fit finds the number of local workers on each device by trying: 1, 2, 4, … train the largest network of the
+	// scenario side by side for two seconds, and the number with the highest throughput within nine tenths of the
+	// memory is kept. False takes workers.
 	Fit bool
 	// Threads is the number of LibTorch's threads in each worker. Zero means one for each
 	// of the worker's processors: see cpus.
@@ -83,8 +83,9 @@ func (o *FleetOptions) EnsureDefaults() {
 
 // Resources returns the resources of each worker.
 func (o FleetOptions) Resources() fleet.Resources {
-	return fleet.Resources{CPUs: o.CPUs, MemoryMB: o.MemoryMB, GPUs: o.GPUs, Devices: o.Devices, Time: o.Time, Lead: o.Lead,
-		Partition: o.Partition, Account: o.Account, QOS: o.QOS, Constraint: o.Constraint, Gres: o.Gres, Extra: o.Extra}
+	return fleet.Resources{CPUs: o.CPUs, MemoryMB: o.MemoryMB, GPUs: o.GPUs, Devices: o.Devices, Time: o.Time,
+		Lead: o.Lead, Partition: o.Partition, Account: o.Account, QOS: o.QOS, Constraint: o.Constraint, Gres: o.Gres,
+		Extra: o.Extra}
 }
 
 // Manifest returns the options of the manifest for a batch in a folder.
@@ -108,13 +109,16 @@ func (o FleetOptions) ValidateFor(b fleet.Batch) error {
 func (o FleetOptions) Validate() error {
 	var faults faultList
 	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
-	faults.when(o.Fit && (o.Engine != "local" || o.Workers > 0), "fit finds the number of local workers; leave out workers and other engines, or set fit = false")
-	faults.when(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0 and %d", o.Threads, mostThreads)
+	faults.when(o.Fit && (o.Engine != "local" || o.Workers > 0),
+		"fit finds the number of local workers; leave out workers and other engines, or set fit = false")
+	faults.when(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0 and %d", o.Threads,
+		mostThreads)
 	for _, d := range o.Devices {
 		faults.when(!deviceName.MatchString(d), "devices has %q; must be cpu or cuda:N", d)
 	}
 	faults.when(o.Mount != "" && !strings.HasPrefix(o.Mount, "/"), "mount is %q; must be an absolute path", o.Mount)
 	// A batch with nothing wrong but what these options bring.
-	some := fleet.Batch{Key: "key", Folder: filepath.Join("/", o.Mount, "run"), Argv: []string{"graft"}, Workers: max(1, o.Workers), Resources: o.Resources()}
+	some := fleet.Batch{Key: "key", Folder: filepath.Join("/", o.Mount, "run"), Argv: []string{"graft"},
+		Workers: max(1, o.Workers), Resources: o.Resources()}
 	return errors.Join(append(faults, o.ValidateFor(some))...)
 }

@@ -54,10 +54,13 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 }
 
 func TestFleetOptionsBecomeABatch(t *testing.T) {
-	m := must(readScenario(t, aScenario, "fleet.engine=slurm", "fleet.cpus=2", "fleet.gpus=1", "run.device=cuda", "fleet.time=90m", "fleet.qos=low", `fleet.extra=["--exclusive"]`))
-	require.Equal(t, fleet.Resources{CPUs: 2, GPUs: 1, Time: 90 * time.Minute, QOS: "low", Extra: []string{"--exclusive"}}, m.Fleet.Resources())
+	m := must(readScenario(t, aScenario, "fleet.engine=slurm", "fleet.cpus=2", "fleet.gpus=1", "run.device=cuda",
+		"fleet.time=90m", "fleet.qos=low", `fleet.extra=["--exclusive"]`))
+	require.Equal(t, fleet.Resources{CPUs: 2, GPUs: 1, Time: 90 * time.Minute, QOS: "low",
+		Extra: []string{"--exclusive"}}, m.Fleet.Resources())
 	m = must(readScenario(t, aScenario, "fleet.engine=kubernetes", "fleet.image=i", "fleet.claim=c"))
-	require.Equal(t, fleet.ManifestOptions{Image: "i", Claim: "c", Mount: "/shared/runs"}, m.Fleet.Manifest("/shared/runs/late"))
+	require.Equal(t, fleet.ManifestOptions{Image: "i", Claim: "c", Mount: "/shared/runs"},
+		m.Fleet.Manifest("/shared/runs/late"))
 	require.Equal(t, m.Fleet, must(readScenario(t, m.Resolved())).Fleet)
 	require.Contains(t, m.Resolved(), "[fleet]\nengine = \"kubernetes\"\n")
 }

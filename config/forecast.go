@@ -114,7 +114,8 @@ func (m *Simulation) lateGrown() []string {
 		return nil
 	}
 	if late, decisions := m.lateEvents(m.network, costliest); decisions < m.decisions() && len(late) > 0 {
-		return []string{"time.events: sequences that grow the most may not end: " + m.lateText(late[0], remedyOfScenarios)}
+		return []string{"time.events: sequences that grow the most may not end: " + m.lateText(late[0],
+			remedyOfScenarios)}
 	}
 	return nil
 }

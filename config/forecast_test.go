@@ -11,10 +11,13 @@ import (
 func TestLateEvents(t *testing.T) {
 	const late = `time.events=[{at="39.98s", change="up"}]`
 	_, err := readScenario(t, aScenario, late)
-	require.ErrorContains(t, err, "of 3 decisions after the up at 39.98s only 0 would come before the end of the budget of 40s; let the devices come earlier, raise time.budget, or set simulate.decisions lower")
+	require.ErrorContains(t, err, "of 3 decisions after the up at 39.98s only 0 would come before the end of the "+
+		"budget of 40s; let the devices come earlier, raise time.budget, or set simulate.decisions lower")
 	_, err = readScenario(t, aScenario, `time.events=[{at="10s", change="up"}, {at="10.1s", change="up"}]`)
-	require.ErrorContains(t, err, "of 3 decisions after the up at 10s only 1 would come before the next change at 10.1s")
-	_, err = readScenario(t, aScenario, `time.events=[{at="10s", change="up"}, {at="10.1s", change="up"}]`, "simulate.decisions=4")
+	require.ErrorContains(t, err, "of 3 decisions after the up at 10s only 1 would come before the next "+
+		"change at 10.1s")
+	_, err = readScenario(t, aScenario, `time.events=[{at="10s", change="up"}, {at="10.1s", change="up"}]`,
+		"simulate.decisions=4")
 	require.NoError(t, err, "four decisions come")
 
 	// The third decision comes at 38.6 s, and later with growth.
@@ -24,7 +27,8 @@ func TestLateEvents(t *testing.T) {
 	require.Empty(t, must(readScenario(t, aScenario)).Warnings())
 
 	script := []string{"adapt.decider=script", `adapt.actions=["deepen:conv1"]`, late, "time.budget=40s"}
-	require.Contains(t, strings.Join(must(parseJob("a.toml", "", script...)).Warnings(), "\n"), "time.events: of 1 decision after the up at 39.98s only 0 would come")
+	require.Contains(t, strings.Join(must(parseJob("a.toml", "", script...)).Warnings(), "\n"),
+		"time.events: of 1 decision after the up at 39.98s only 0 would come")
 	require.Empty(t, must(parseJob("a.toml", "", append(script, "time.clock=wall")...)).Warnings())
 	require.Empty(t, must(parseJob("a.toml", "", late, "time.budget=40s")).Warnings(), "nothing decides")
 }

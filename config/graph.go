@@ -71,7 +71,8 @@ func graphOfNetwork(fsys files.FS, name string, o GraphOptions) (*graph.Profile,
 	}
 	if o.Size != 0 {
 		if len(n.Input) != 3 || o.Size < 1 {
-			return nil, fmt.Errorf("size %d of the images of %s: expected at least 1, and a network of images", o.Size, name)
+			return nil, fmt.Errorf("size %d of the images of %s: expected at least 1, and a network of images",
+				o.Size, name)
 		}
 		n.Input = model.Shape{n.Input[0], o.Size, o.Size}
 		if isPath(name) || isJSON(name) {

@@ -16,7 +16,8 @@ import (
 // largestImported is in bytes.
 const largestImported = 32 << 20
 
-// mostItems bounds the items of a network's file: each takes some hundred bytes of memory while the file is read, so that it takes less than 1 GB.
+// mostItems bounds the items of a network's file: each takes some hundred bytes of memory while the file is read, so
+// that it takes less than 1 GB.
 const mostItems = 1 << 21
 
 // readImported reads the text of a file of a network, which may be that of an imported one.
@@ -30,7 +31,8 @@ func readImported(fsys files.FS, path string) ([]byte, error) {
 		items += bytes.Count(data, []byte(separator))
 	}
 	if items > mostItems {
-		return nil, fmt.Errorf("%s has %d lines and items of lists; a network's file has at most %d", path, items, mostItems)
+		return nil, fmt.Errorf("%s has %d lines and items of lists; a network's file has at most %d", path, items,
+			mostItems)
 	}
 	return data, nil
 }
@@ -80,9 +82,11 @@ func IsImported(fsys files.FS, path string) bool {
 // WriteImported writes the file of an imported network, without its weights. The file is replaced
 // as a whole or not at all.
 func WriteImported(fsys files.FS, path string, g *graph.Graph) error {
-	text := decode.FormatTOML(tableOf(g.Form()).(decode.Table), func(key string) bool { return slices.Contains(importedKeys, key) })
+	text := decode.FormatTOML(tableOf(g.Form()).(decode.Table),
+		func(key string) bool { return slices.Contains(importedKeys, key) })
 	if len(text) > largestImported {
-		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path, len(text), largestImported)
+		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path, len(text),
+			largestImported)
 	}
 	return writeText(fsys, "network", path, text)
 }

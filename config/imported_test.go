@@ -62,9 +62,11 @@ func FuzzReadImported(f *testing.F) {
 			require.ErrorAs(t, err, &list)
 			return
 		}
-		written := decode.FormatTOML(tableOf(g.Form()).(decode.Table), func(key string) bool { return slices.Contains(importedKeys, key) })
+		written := decode.FormatTOML(tableOf(g.Form()).(decode.Table),
+			func(key string) bool { return slices.Contains(importedKeys, key) })
 		again, err := parseImportedText([]byte(written))
 		require.NoError(t, err, written)
-		require.Equal(t, written, decode.FormatTOML(tableOf(again.Form()).(decode.Table), func(key string) bool { return slices.Contains(importedKeys, key) }))
+		require.Equal(t, written, decode.FormatTOML(tableOf(again.Form()).(decode.Table),
+			func(key string) bool { return slices.Contains(importedKeys, key) }))
 	})
 }

@@ -20,10 +20,12 @@ import (
 // RunOptions hold the seed, device and output of a job. All sections take paths of the
 // operating system, from the working folder or, where nothing is there, from that of the file.
 type RunOptions struct {
-	Seed    int64  // seed of all random numbers but the data's; default 1, and 0 is a seed like any other
-	Folder  string `result:"none"`     // path of the run folder; empty lets the command choose
-	Device  string `result:"rounding"` // device of all tensors: cpu or cuda:N; empty means cpu
-	Threads int    `result:"rounding"` // threads of LibTorch; zero finds the fastest number by trying, up to one for each processor, where results do not depend on it
+	Seed   int64  // seed of all random numbers but the data's; default 1, and 0 is a seed like any other
+	Folder string `result:"none"`     // path of the run folder; empty lets the command choose
+	Device string `result:"rounding"` // device of all tensors: cpu or cuda:N; empty means cpu
+	// threads of LibTorch; zero finds the fastest number by trying, up to one for each processor, where
+	// results do not depend on it
+	Threads int `result:"rounding"`
 	// Instructions are the vector instructions of the CPU: native, the processor's fastest, with
 	// which unlike processors round otherwise; or avx2, whose results are the same on every
 	// processor that has AVX2. Empty means native.
@@ -55,11 +57,14 @@ const mostThreads = 1024
 func (o RunOptions) Validate() error {
 	var faults faultList
 	faults.when(!deviceName.MatchString(o.Device), "device is %q; must be cpu or cuda:N", o.Device)
-	faults.when(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0, which finds the fastest number, and %d", o.Threads, mostThreads)
+	faults.when(o.Threads < 0 || o.Threads > mostThreads,
+		"threads is %d; must be between 0, which finds the fastest number, and %d", o.Threads, mostThreads)
 	native, avx2 := string(torch.Native), string(torch.AVX2)
-	faults.when(o.Instructions != native && o.Instructions != avx2, "instructions is %q; must be %s or %s", o.Instructions, native, avx2)
+	faults.when(o.Instructions != native && o.Instructions != avx2, "instructions is %q; must be %s or %s",
+		o.Instructions, native, avx2)
 	if _, port, err := net.SplitHostPort(o.Listen); o.Listen != "" && (err != nil || !isPort(port)) {
-		faults = append(faults, fmt.Errorf("listen is %q; write an address and a port, such as 127.0.0.1:8080, where port 0 takes a free one", o.Listen))
+		faults = append(faults, fmt.Errorf("listen is %q; write an address and a port, such as 127.0.0.1:8080, "+
+			"where port 0 takes a free one", o.Listen))
 	}
 	return errors.Join(faults...)
 }
@@ -72,7 +77,8 @@ func isPort(text string) bool {
 // NetworkOptions name the network to train. A network of the zoo takes its input and
 // classes from the data.
 type NetworkOptions struct {
-	Name string // name of a network of the zoo, as graft model list prints it; empty means ConvSmall where no file is given
+	// name of a network of the zoo, as graft model list prints it; empty means ConvSmall where no file is given
+	Name string
 	File string // path of a network file, in place of a name; empty means none
 	// Classes is the number of classes that the last linear layer tells apart. Zero means those
 	// of the data for a network of the zoo, and the file's own for one of a file.
@@ -81,8 +87,8 @@ type NetworkOptions struct {
 	// original's, from which the job continues. {seed} in the name of the file stands for run.seed: each seed
 	// of a comparison then begins with its own file. Empty draws random weights.
 	Weights string
-	// Fresh draws parameters from run.seed in spite of Weights, and takes from it only what nothing says how to draw: buffers
-	// and constants of an imported network. False takes all weights.
+	// Fresh draws parameters from run.seed in spite of Weights, and takes from it only what nothing says how to draw:
+	// buffers and constants of an imported network. False takes all weights.
 	Fresh bool `json:",omitempty"`
 	// Runtimes is the original's file of epoch times of the weights. The job continues with
 	// the next epoch and its learning rate, at the time of the budget at which the last
@@ -106,18 +112,22 @@ func (o NetworkOptions) Validate() error {
 	var faults faultList
 	faults.when(o.Name != "" && o.File != "", "file and name are both given; leave one of them out")
 	faults.when(o.Classes < 0, "classes is %d; must not be negative", o.Classes)
-	faults.when(o.Fresh && o.Weights == "", "fresh: weights are missing, and all tensors are drawn; give network.weights, or leave fresh out")
+	faults.when(o.Fresh && o.Weights == "",
+		"fresh: weights are missing, and all tensors are drawn; give network.weights, or leave fresh out")
 	faults.when(o.Fresh && o.Runtimes != "", "fresh and runtimes are both given; leave one of them out")
-	faults.when(strings.Contains(filepath.Dir(o.Weights), seedMark), "weights is %q; {seed} may stand in the name of the file, not in its folder", o.Weights)
+	faults.when(strings.Contains(filepath.Dir(o.Weights), seedMark),
+		"weights is %q; {seed} may stand in the name of the file, not in its folder", o.Weights)
 	faults.when(o.Runtimes != "" && o.Weights == "", "runtimes: weights are missing; give network.weights as well")
 	return errors.Join(faults...)
 }
 
 // TimeOptions hold a job's budget and the changes of its devices.
 type TimeOptions struct {
-	trainer.Timeline        // budget, start and events; the default budget is 60 s
-	Clock            string `config:",one=virtual|wall"` // clock that the budget counts on: virtual charges work by a profile, wall is the machine's; empty means virtual
-	Profile          string // name or file of the profile that the virtual clock charges work by; empty means steady there
+	trainer.Timeline // budget, start and events; the default budget is 60 s
+	// clock that the budget counts on: virtual charges work by a profile, wall is the machine's; empty means virtual
+	Clock string `config:",one=virtual|wall"`
+	// name or file of the profile that the virtual clock charges work by; empty means steady there
+	Profile string
 	// EventsFile is a file of events in place of a list: CSV with the columns seconds, change
 	// and devices. Empty means none.
 	EventsFile string `config:"timeline"`
@@ -151,7 +161,8 @@ func (o TimeOptions) timeline() trainer.Timeline {
 // Validate joins all that is wrong.
 func (o TimeOptions) Validate() error {
 	var faults faultList
-	faults.when(o.Clock == WallClock && o.Profile != "", "profile is for the virtual clock; leave it out, or set clock to virtual")
+	faults.when(o.Clock == WallClock && o.Profile != "",
+		"profile is for the virtual clock; leave it out, or set clock to virtual")
 	faults.when(o.EventsFile != "" && len(o.Events) > 0, "timeline and events are both given; leave one of them out")
 	key := "events"
 	if o.EventsFile != "" {
@@ -203,11 +214,13 @@ type AdaptOptions struct {
 	// Vocab is the path of the vocabulary that a policy of the original's learned with, a
 	// folder or a file. Empty for a structural policy and for the other deciders.
 	Vocab string
-	// TrialSteps is the number of steps for which the decider trials trains a copy of the network with each of its choices; zero
-	// means 32.
-	TrialSteps    int                                          `json:",omitempty"`
-	Sample        bool                                         // whether the policy draws its actions; false takes the likeliest
-	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"` // when the decider is asked, and how its actions are done
+	// TrialSteps is the number of steps for which the decider trials trains a copy of the network with each of
+	// its choices; zero means 32.
+	TrialSteps int `json:",omitempty"`
+	// whether the policy draws its actions; false takes the likeliest
+	Sample bool
+	// when the decider is asked, and how its actions are done
+	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"`
 }
 
 // mostTrialSteps bounds a trial, far above any useful length.
@@ -226,18 +239,25 @@ func (o AdaptOptions) Validate() error {
 	} else if o.Decider == DecideScript && n == 0 {
 		faults = append(faults, errors.New("decider is script, and there are no actions"))
 	} else if o.Decider == DecideNone && n > 0 {
-		faults = append(faults, fmt.Errorf("actions are for the deciders fixed, script, random, trials and policy, and the decider is %s", o.Decider))
+		faults = append(faults, fmt.Errorf("actions are for the deciders fixed, script, random, trials and policy, "+
+			"and the decider is %s", o.Decider))
 	}
 	chooses := slices.Contains([]string{DecideRandom, DecideTrials, DecidePolicy}, o.Decider)
-	faults.when(o.TrialSteps < 0 || o.TrialSteps > mostTrialSteps, "trial_steps is %d; must be between 0, which means 32, and %d", o.TrialSteps, mostTrialSteps)
-	faults.when(o.TrialSteps > 0 && o.Decider != DecideTrials, "trial_steps is for the decider trials, and the decider is %s", o.Decider)
-	faults.when(chooses && len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
-	faults.when(!chooses && len(o.Kinds) > 0, "kinds is for the deciders random, trials and policy, and the decider is %s", o.Decider)
-	faults.when(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0, "actions and kinds are for structural policies; one of the original's has its own choices")
+	faults.when(o.TrialSteps < 0 || o.TrialSteps > mostTrialSteps,
+		"trial_steps is %d; must be between 0, which means 32, and %d", o.TrialSteps, mostTrialSteps)
+	faults.when(o.TrialSteps > 0 && o.Decider != DecideTrials,
+		"trial_steps is for the decider trials, and the decider is %s", o.Decider)
+	faults.when(chooses && len(o.Actions) > 0 && len(o.Kinds) > 0,
+		"kinds and actions are both given; leave one of them out")
+	faults.when(!chooses && len(o.Kinds) > 0,
+		"kinds is for the deciders random, trials and policy, and the decider is %s", o.Decider)
+	faults.when(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
+		"actions and kinds are for structural policies; one of the original's has its own choices")
 	if o.Decider == DecidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is policy, which needs the key policy"))
 	} else if o.Decider != DecidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
-		faults = append(faults, fmt.Errorf("policy, vocab and sample are for the decider policy, and the decider is %s", o.Decider))
+		faults = append(faults, fmt.Errorf("policy, vocab and sample are for the decider policy, and the decider is %s",
+			o.Decider))
 	}
 	faults.when(o.Surgery.Noise < 0, "noise is %v; must not be negative", o.Surgery.Noise)
 	return errors.Join(faults...)

@@ -41,12 +41,14 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 		return nil, err
 	}
 	if p != nil {
-		p.StructuralOptions = decider.StructuralOptions{Actions: j.Adapt.Actions, Kinds: j.Adapt.Kinds, Surgery: j.Adapt.Surgery, Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
+		p.StructuralOptions = decider.StructuralOptions{Actions: j.Adapt.Actions, Kinds: j.Adapt.Kinds,
+			Surgery: j.Adapt.Surgery, Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
 		digest, err := structuralDigest(p)
 		return &jobPolicy{structural: p, digest: digest}, err
 	}
 	if j.Adapt.Vocab == "" {
-		return nil, fmt.Errorf("%s is no structural policy, and one of the original's needs the vocabulary that it learned with; give the key vocab", j.Adapt.Policy)
+		return nil, fmt.Errorf("%s is no structural policy, and one of the original's needs the vocabulary that it "+
+			"learned with; give the key vocab", j.Adapt.Policy)
 	}
 	o := bilstm.Options{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
 	legacy, _, err := published.ReadPolicy(fsys, j.Adapt.Policy, j.Adapt.Vocab, o)
@@ -62,14 +64,16 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or, of the original's, %s", err, PolicyFile, bilstm.FileName)
+		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or, of the original's, %s",
+			err, PolicyFile, bilstm.FileName)
 	}
 	if info.IsDir() {
 		folder := path
 		path = filepath.Join(folder, PolicyFile)
 		if _, err := fsys.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			if _, err := fsys.Stat(filepath.Join(folder, "policy", PolicyFile)); err == nil {
-				return nil, fmt.Errorf("%s is the folder of a pipeline; name its policy, %s", folder, filepath.Join(folder, "policy"))
+				return nil, fmt.Errorf("%s is the folder of a pipeline; name its policy, %s", folder,
+					filepath.Join(folder, "policy"))
 			}
 			return nil, nil
 		}
@@ -139,5 +143,6 @@ func (j *Job) Fits(n *model.Network) error {
 // MayMakeAnyNetwork says whether the decider may make networks that are not known before the job
 // starts: it draws among all actions that fit, or weighs them.
 func (j *Job) MayMakeAnyNetwork() bool {
-	return j.Adapt.Decider == DecideRandom || j.Adapt.Decider == DecideTrials || j.policy != nil && j.policy.structural != nil
+	return j.Adapt.Decider == DecideRandom || j.Adapt.Decider == DecideTrials ||
+		j.policy != nil && j.policy.structural != nil
 }

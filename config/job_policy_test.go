@@ -36,7 +36,8 @@ func policyFolder(t *testing.T, p *decider.Structural) string {
 func TestAStructuralPolicyDecidesAboutAJob(t *testing.T) {
 	folder := policyFolder(t, structural(t, 1, nil))
 	for _, path := range []string{folder, filepath.Join(folder, PolicyFile)} {
-		j := must(parseJob("a.toml", "[adapt]\ndecider = \"policy\"\ncompat = \"original\"\n", "adapt.policy="+path, "adapt.sample=true", "run.seed=5"))
+		j := must(parseJob("a.toml", "[adapt]\ndecider = \"policy\"\ncompat = \"original\"\n", "adapt.policy="+path,
+			"adapt.sample=true", "run.seed=5"))
 		d := must(j.Decider())
 		p := d.(*decider.Structural)
 		assert.Equal(t, decider.StructuralOptions{Sample: true, Seed: 5, Surgery: j.Adapt.Surgery}, p.StructuralOptions)
@@ -68,15 +69,19 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	require.NoError(t, WriteNetwork(files.OS{}, network, zoo(t, "MLP")))
 	asks := func(policy string) string { return "[adapt]\ndecider = \"policy\"\npolicy = \"" + policy + "\"\n" }
 	for name, c := range map[string]struct{ text, says string }{
-		"a vocabulary":           {asks(sound) + "vocab = \"nowhere\"\n", "a.toml:4:9: " + sound + " is a structural policy, which reads networks without a vocabulary; leave vocab out"},
-		"no policy":              {"[adapt]\ndecider = \"policy\"\n", "decider is policy, which needs the key policy"},
-		"a path to nowhere":      {asks("nowhere"), "a.toml:3:10: read policy: stat nowhere: no such file or directory; name its file, or a folder"},
-		"a pipeline's folder":    {asks(filepath.Dir(pipe)), "is the folder of a pipeline; name its policy, " + pipe},
-		"an empty folder":        {asks(t.TempDir()), "is no structural policy, and one of the original's needs the vocabulary"},
+		"a vocabulary": {asks(sound) + "vocab = \"nowhere\"\n", "a.toml:4:9: " + sound +
+			" is a structural policy, which reads networks without a vocabulary; leave vocab out"},
+		"no policy": {"[adapt]\ndecider = \"policy\"\n", "decider is policy, which needs the key policy"},
+		"a path to nowhere": {asks("nowhere"),
+			"a.toml:3:10: read policy: stat nowhere: no such file or directory; name its file, or a folder"},
+		"a pipeline's folder": {asks(filepath.Dir(pipe)), "is the folder of a pipeline; name its policy, " + pipe},
+		"an empty folder": {asks(t.TempDir()),
+			"is no structural policy, and one of the original's needs the vocabulary"},
 		"a file cut short":       {asks(cut), "copy the file again"},
 		"a file of another time": {asks(strange), "version 9; this program reads"},
-		"a network of the zoo":   {"[network]\nname = \"MLP\"\n" + asks(kernels), "a.toml:5:10: the policy weighs actions of the kinds [kernel], and none of them fits MLP"},
-		"a network of a file":    {"[network]\nfile = \"" + network + "\"\n" + asks(kernels), "none of them fits"},
+		"a network of the zoo": {"[network]\nname = \"MLP\"\n" + asks(kernels),
+			"a.toml:5:10: the policy weighs actions of the kinds [kernel], and none of them fits MLP"},
+		"a network of a file": {"[network]\nfile = \"" + network + "\"\n" + asks(kernels), "none of them fits"},
 	} {
 		t.Run(name, func(t *testing.T) { requireFault(t, c.text, c.says) })
 	}
@@ -86,7 +91,8 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 func TestTheDigestKnowsThePolicy(t *testing.T) {
 	folder := t.TempDir()
 	digest := func(set ...string) string {
-		j := must(parseJob("a.toml", "", append([]string{"network.name=ConvNet2", "adapt.decider=policy", "adapt.policy=" + folder}, set...)...))
+		j := must(parseJob("a.toml", "",
+			append([]string{"network.name=ConvNet2", "adapt.decider=policy", "adapt.policy=" + folder}, set...)...))
 		return j.Digest()
 	}
 	write := func(p *decider.Structural) {
@@ -115,7 +121,8 @@ func TestTheDigestKnowsThePolicy(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "weights.safetensors")
 	require.NoError(t, weights.Write(files.OS{}, file, other))
-	j, err := parseJob("a.toml", "", "network.name=ConvNet2", "adapt.decider=policy", "adapt.policy="+file, "adapt.vocab="+vocabulary)
+	j, err := parseJob("a.toml", "", "network.name=ConvNet2", "adapt.decider=policy", "adapt.policy="+file,
+		"adapt.vocab="+vocabulary)
 	require.NoError(t, err, "one of the original's in the other format")
 	assert.False(t, j.MayMakeAnyNetwork())
 }

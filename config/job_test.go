@@ -53,7 +53,8 @@ func TestAnEmptyJobIsSensible(t *testing.T) {
 	j := must(ReadJob(files.OS{}, "", nil))
 	assert.Equal(t, time.Minute, j.Options().Timeline.Budget)
 	assert.Equal(t, int64(1), j.Options().Seed)
-	assert.Equal(t, torch.OptimizerOptions{Rule: torch.Adam, LR: 0.01, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}, j.Options().Optimizer)
+	assert.Equal(t, torch.OptimizerOptions{Rule: torch.Adam, LR: 0.01, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+		j.Options().Optimizer)
 	assert.Equal(t, "synthetic", j.Data.Kind)
 	assert.Equal(t, "ConvSmall", must(j.Model(dataset.Facts{})).Name())
 	p := must(j.Profile())
@@ -71,14 +72,16 @@ func TestAJobIsReadAsItIsWritten(t *testing.T) {
 	o := j.Options()
 	assert.Equal(t, int64(9), o.Seed)
 	assert.Equal(t, trainer.Timeline{Budget: 500 * time.Second, Start: 70 * time.Second, Events: []trainer.Event{
-		{At: 70 * time.Second, Change: trainer.Up, Devices: 2}, {At: 200500 * time.Millisecond, Change: trainer.Down}}}, o.Timeline)
+		{At: 70 * time.Second, Change: trainer.Up, Devices: 2}, {At: 200500 * time.Millisecond, Change: trainer.Down}}},
+		o.Timeline)
 	assert.Equal(t, torch.SGD, o.Optimizer.Rule)
 	assert.Equal(t, 0.01, o.Optimizer.LR, "the rate stays where only the rule is given")
 	assert.Equal(t, net2net.Residual, o.Adapt.Surgery.Form)
 	assert.Equal(t, 3, o.Adapt.MaxDecisions)
 	assert.Equal(t, 100, o.Schedule.WarmUp)
 	d := must(j.Decider())
-	assert.Equal(t, decider.Script{Actions: []net2net.Action{{Kind: "deepen", Target: "1"}, {Kind: "widen", Target: "conv2", Size: 48}, {}}}, d)
+	assert.Equal(t, decider.Script{Actions: []net2net.Action{{Kind: "deepen", Target: "1"},
+		{Kind: "widen", Target: "conv2", Size: 48}, {}}}, d)
 
 	assert.Equal(t, Source{Flag: "run.seed=9"}, j.Source("run.seed"))
 	assert.Equal(t, "--set", j.Source("time.budget").String())
@@ -89,7 +92,8 @@ func TestAJobIsReadAsItIsWritten(t *testing.T) {
 
 func TestWhatIsResolvedReadsBackEqual(t *testing.T) {
 	full := must(os.ReadFile("testdata/jobs/full.toml"))
-	for name, text := range map[string]string{"full": string(full), "empty": "", "a wall clock": "[time]\nclock = \"wall\"\nevents = []"} {
+	for name, text := range map[string]string{"full": string(full), "empty": "",
+		"a wall clock": "[time]\nclock = \"wall\"\nevents = []"} {
 		j, err := parseJob("a.toml", text)
 		require.NoError(t, err, name)
 		again, err := parseJob("b.toml", j.Resolved())
@@ -106,7 +110,8 @@ func TestTheDigestSaysWhatMatters(t *testing.T) {
 	digest := func(set ...string) string {
 		return must(parseJob("a.toml", "", set...)).Digest()
 	}
-	for _, same := range []string{"run.folder=elsewhere", "run.threads=3", `run.listen="127.0.0.1:0"`, "checkpoint.every=3s", "train.batch=64"} {
+	for _, same := range []string{"run.folder=elsewhere", "run.threads=3", `run.listen="127.0.0.1:0"`,
+		"checkpoint.every=3s", "train.batch=64"} {
 		assert.Equal(t, digest(), digest(same), same)
 	}
 	profile := trainer.Profiles()[1]
@@ -157,7 +162,8 @@ func TestAssignments(t *testing.T) {
 		require.ErrorContains(t, err, says, set)
 		assert.Contains(t, err.Error(), "--set "+set+": ")
 	}
-	j := must(parseJob("a.toml", "[time]\nbudget = 3", "run.folder=2024", "time.budget=1m", "time.budget = 2m", `adapt={decider="fixed", actions=["none"]}`))
+	j := must(parseJob("a.toml", "[time]\nbudget = 3", "run.folder=2024", "time.budget=1m", "time.budget = 2m",
+		`adapt={decider="fixed", actions=["none"]}`))
 	assert.Equal(t, "2024", j.Run.Folder)
 	assert.Equal(t, 2*time.Minute, j.Time.Budget)
 	assert.Equal(t, "--set", j.Source("adapt.actions").String())
@@ -173,8 +179,9 @@ func TestManyKeysGivenTwiceEnd(t *testing.T) {
 func TestDeciders(t *testing.T) {
 	for text, want := range map[string]decider.Decider{
 		`decider = "none"`: decider.None{},
-		"decider = \"fixed\"\nactions = [\"deepen:0\"]": decider.Fixed{Action: net2net.Action{Kind: "deepen", Target: "0"}},
-		"decider = \"random\"\nkinds = [\"deepen\"]":    decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}},
+		"decider = \"fixed\"\nactions = [\"deepen:0\"]": decider.Fixed{Action: net2net.Action{Kind: "deepen",
+			Target: "0"}},
+		"decider = \"random\"\nkinds = [\"deepen\"]": decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}},
 	} {
 		got := must(must(parseJob("a.toml", "[adapt]\n"+text)).Decider())
 		assert.Equal(t, want, got)
@@ -213,7 +220,8 @@ func TestJobsThatCannotBeOpenedSaySo(t *testing.T) {
 func TestTimelines(t *testing.T) {
 	path := written(t, "t.csv", "seconds,change,devices\n10,up,2\n20.5,down,\n")
 	j := must(parseJob("a.toml", "", "time.timeline="+path))
-	assert.Equal(t, []trainer.Event{{At: 10 * time.Second, Change: trainer.Up, Devices: 2}, {At: 20500 * time.Millisecond, Change: trainer.Down}}, j.Options().Timeline.Events)
+	assert.Equal(t, []trainer.Event{{At: 10 * time.Second, Change: trainer.Up, Devices: 2},
+		{At: 20500 * time.Millisecond, Change: trainer.Down}}, j.Options().Timeline.Events)
 	assert.Equal(t, bare(j), bare(must(parseJob("b.toml", j.Resolved()))))
 
 	_, err := parseJob("a.toml", "[time]\nbudget = 15\ntimeline = \""+path+"\"\nevents = [{at = 1, change = \"up\"}]")
@@ -223,10 +231,13 @@ func TestTimelines(t *testing.T) {
 	wrong := written(t, "w.csv", "seconds,change,devices\nx,upp,-1\n10,up,2\n5,up,2\n1,up\n")
 	_, err = parseJob("a.toml", "", "time.timeline="+wrong)
 	require.Error(t, err)
-	for _, says := range []string{":2:1: seconds must be", ":2:3: change must be up or down", ":2:7: devices must be", ":4:1: this event is before", ":5:3: a line has 3 columns, got 2"} {
+	for _, says := range []string{":2:1: seconds must be", ":2:3: change must be up or down", ":2:7: devices must be",
+		":4:1: this event is before", ":5:3: a line has 3 columns, got 2"} {
 		assert.ErrorContains(t, err, wrong+says)
 	}
-	for text, says := range map[string]string{"": "the file is empty", "time,change\n": "the first line must be seconds,change,devices", "seconds,change,devices\n\"a,b\n": "invalid table"} {
+	for text, says := range map[string]string{"": "the file is empty",
+		"time,change\n":                   "the first line must be seconds,change,devices",
+		"seconds,change,devices\n\"a,b\n": "invalid table"} {
 		_, err = ReadTimeline(files.OS{}, written(t, "x.csv", text))
 		assert.ErrorContains(t, err, says)
 	}
@@ -259,7 +270,8 @@ func FuzzReadJob(f *testing.F) {
 		f.Add(string(must(os.ReadFile(path))), "run.seed=3")
 	}
 	f.Fuzz(func(t *testing.T, text, set string) {
-		if strings.Contains(text+set, "file") || strings.Contains(text+set, "timeline") || strings.Contains(text+set, "weights") || strings.Contains(text+set, "/") {
+		if strings.Contains(text+set, "file") || strings.Contains(text+set, "timeline") ||
+			strings.Contains(text+set, "weights") || strings.Contains(text+set, "/") {
 			return // it would read what lies about
 		}
 		j, err := parseJob("a.toml", text, set)
@@ -278,26 +290,32 @@ func FuzzReadJob(f *testing.F) {
 
 // All actions of a script are tried along the timeline, on the network as a down leaves it.
 func TestScriptsAreRehearsed(t *testing.T) {
-	const upDownUp = `time.events=[{at="1s",change="up",devices=2},{at="2s",change="down",devices=1},{at="3s",change="up",devices=2}]`
+	const upDownUp = `time.events=[{at="1s",change="up",devices=2},{at="2s",change="down",devices=1},{at="3s",` +
+		`change="up",devices=2}]`
 	for actions, says := range map[string]string{
-		`["deepen:conv1", "deepen:conv9"]`:                   `there is no block "conv9"`,
-		`["deepen:conv9", "deepen:conv1"]`:                   `there is no block "conv9"`,
-		`["deepen:conv1", "widen:conv2:12"]`:                 "12 are no more than that",
-		`["widen:conv1:48", "widen:conv1:40"]`:               "", // a down lies between them
-		`["widen:conv1:48", "widen:conv1:40", "deepen:1"]`:   "",
-		`["deepen:conv1", "none", "none", "widen:conv9:99"]`: `there is no layer or block "conv9"`, // nobody asks for it by the timeline
+		`["deepen:conv1", "deepen:conv9"]`:                 `there is no block "conv9"`,
+		`["deepen:conv9", "deepen:conv1"]`:                 `there is no block "conv9"`,
+		`["deepen:conv1", "widen:conv2:12"]`:               "12 are no more than that",
+		`["widen:conv1:48", "widen:conv1:40"]`:             "", // a down lies between them
+		`["widen:conv1:48", "widen:conv1:40", "deepen:1"]`: "",
+		// nobody asks for it by the timeline
+		`["deepen:conv1", "none", "none", "widen:conv9:99"]`: `there is no layer or block "conv9"`,
 	} {
-		_, err := parseJob("a.toml", "[data.synthetic]\nsize = 16\n", `adapt={decider="script", actions=`+actions+`}`, upDownUp)
+		_, err := parseJob("a.toml", "[data.synthetic]\nsize = 16\n", `adapt={decider="script", actions=`+actions+`}`,
+			upDownUp)
 		if says == "" {
 			require.NoError(t, err, actions)
 		} else {
 			require.ErrorContains(t, err, says, actions)
 		}
 	}
-	_, err := parseJob("a.toml", "", `adapt={decider="script", actions=["widen:conv1:48", "widen:conv1:40"]}`, `time.events=[{at="1s",change="up",devices=2},{at="3s",change="up",devices=2}]`)
+	_, err := parseJob("a.toml", "", `adapt={decider="script", actions=["widen:conv1:48", "widen:conv1:40"]}`,
+		`time.events=[{at="1s",change="up",devices=2},{at="3s",change="up",devices=2}]`)
 	require.ErrorContains(t, err, "40 are no more than that")
 	require.NoError(t, func() error {
-		_, err := parseJob("a.toml", "", `adapt={decider="script", every=true, max_decisions=1, actions=["widen:conv1:48", "widen:conv1:40"]}`, upDownUp)
+		_, err := parseJob("a.toml", "",
+			`adapt={decider="script", every=true, max_decisions=1, actions=["widen:conv1:48", "widen:conv1:40"]}`,
+			upDownUp)
 		return err
 	}())
 }

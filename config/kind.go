@@ -74,7 +74,8 @@ type Page struct {
 // Kinds lists the kinds of files in the order of the reference page. A file is of the
 // first one that has one of its sections, and else a job.
 func Kinds() []*Kind {
-	return []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, ElasticLearningKind, ElasticKind, AdaptiveKind, NodeKind, FabricKind, LearningKind, SweepKind}
+	return []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, ElasticLearningKind,
+		ElasticKind, AdaptiveKind, NodeKind, FabricKind, LearningKind, SweepKind}
 }
 
 // KindOf returns the kind of a file; a file that cannot be read and an empty path have
@@ -182,7 +183,8 @@ func Reference() string {
 		if k > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString("# " + kind.Page.Title + "\n\n" + kind.Page.Intro + dialect.Reference(kind.defaults(), kind.Page.Sections...))
+		b.WriteString("# " + kind.Page.Title + "\n\n" + kind.Page.Intro + dialect.Reference(kind.defaults(),
+			kind.Page.Sections...))
 	}
 	return b.String()
 }

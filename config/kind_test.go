@@ -37,7 +37,8 @@ func (n *note) Validate() error {
 	return nil
 }
 
-var noteKind = &Kind{Name: "note", Noun: "note", Title: "a note", Sections: []string{"note"}, New: func() File { return &note{} }}
+var noteKind = &Kind{Name: "note", Noun: "note", Title: "a note", Sections: []string{"note"},
+	New: func() File { return &note{} }}
 
 // A kind needs no code but its options, defaults and checks.
 func TestAKindIsAValue(t *testing.T) {
@@ -45,7 +46,8 @@ func TestAKindIsAValue(t *testing.T) {
 	f := must(noteKind.Read(files.OS{}, path, []string{"note.lines=3"}))
 	require.Equal(t, noteOptions{"hello", 3, "here"}, f.(*note).Note)
 	values := Values(f)
-	assert.Equal(t, []string{path + ":2", "--set", path + ":3"}, []string{values[0].Source.String(), values[1].Source.String(), values[2].Source.String()})
+	assert.Equal(t, []string{path + ":2", "--set", path + ":3"},
+		[]string{values[0].Source.String(), values[1].Source.String(), values[2].Source.String()})
 	assert.Equal(t, "[note]\ntext = \"hello\"\nlines = 3\npath = \"here\"\n", Resolved(f))
 	moved := must(noteKind.Read(files.OS{}, path, []string{"note.lines=3", "note.path=there"}))
 	assert.Equal(t, Digest(f), Digest(moved))
@@ -62,8 +64,10 @@ func TestAKindIsAValue(t *testing.T) {
 }
 
 func TestKindsAreTheirSections(t *testing.T) {
-	for text, kind := range map[string]*Kind{"[pipeline]\n[learn]": PipelineKind, "[cluster]": ClusterKind, "[simulate]\n[run]": SimulationKind, "[tables]\n[learn]": TreeLearningKind,
-		"[table]": LearningKind, "[learn]": LearningKind, "[run]": JobKind, "": JobKind, "[[": JobKind, "[run]\nseed = 1\nseed = 2\n[simulate]": SimulationKind} {
+	for text, kind := range map[string]*Kind{"[pipeline]\n[learn]": PipelineKind, "[cluster]": ClusterKind,
+		"[simulate]\n[run]": SimulationKind, "[tables]\n[learn]": TreeLearningKind,
+		"[table]": LearningKind, "[learn]": LearningKind, "[run]": JobKind, "": JobKind, "[[": JobKind,
+		"[run]\nseed = 1\nseed = 2\n[simulate]": SimulationKind} {
 		path := written(t, "a.toml", text)
 		assert.Equal(t, kind.Name, KindOf(files.OS{}, path).Name, text)
 		_, read, _ := Read(files.OS{}, path, nil)
@@ -72,7 +76,8 @@ func TestKindsAreTheirSections(t *testing.T) {
 	assert.Equal(t, JobKind, KindOf(files.OS{}, "none.toml"))
 	names := map[string]bool{}
 	for _, k := range Kinds() {
-		assert.False(t, names[k.Name] || k.Noun == "" || k.Files == "" || k.Title == "" || k.Summary == nil || k.Page.Title == "", k.Name)
+		assert.False(t, names[k.Name] || k.Noun == "" || k.Files == "" || k.Title == "" || k.Summary == nil ||
+			k.Page.Title == "", k.Name)
 		assert.Contains(t, Reference(), "# "+k.Page.Title+"\n")
 		names[k.Name] = true
 	}
@@ -92,9 +97,14 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 		}
 	}
 	for result, want := range map[decode.Result]string{
-		decode.None:     "run.folder run.listen run.tensorboard run.checkpoint run.workers pipeline.folder pipeline.cache output.folder schedule.workers degree.workers workloads.test workloads.test_count simulate.tries simulate.cache adapt.on_error train.keep_best checkpoint. fleet. parallel.listen parallel.token_file parallel.min_processes",
+		decode.None: "run.folder run.listen run.tensorboard run.checkpoint run.workers pipeline.folder " +
+			"pipeline.cache output.folder schedule.workers degree.workers workloads.test workloads.test_count " +
+			"simulate.tries simulate.cache adapt.on_error train.keep_best checkpoint. fleet. " +
+			"parallel.listen parallel.token_file parallel.min_processes",
 		decode.Rounding: "run.device run.threads run.instructions train.cuda_graphs parallel.",
-		decode.Contents: "elastic.trace elastic.speeds elastic.types adaptive.data adaptive.traces machine.profiles tasks.from workloads.from workloads.train workloads.validation pipeline.scenarios pipeline.set tables.folders tables.held_out",
+		decode.Contents: "elastic.trace elastic.speeds elastic.types adaptive.data adaptive.traces machine.profiles " +
+			"tasks.from workloads.from workloads.train workloads.validation pipeline.scenarios pipeline.set " +
+			"tables.folders tables.held_out",
 	} {
 		for _, key := range by[result] {
 			section, _, _ := strings.Cut(key, ".")
@@ -115,7 +125,8 @@ func TestAPipelineOfManyMissingScenarios(t *testing.T) {
 	for k := range 5000 {
 		list = append(list, fmt.Sprintf("%q", fmt.Sprintf("none%d.toml", k)))
 	}
-	_, err := ReadPipeline(files.OS{}, written(t, "a.toml", "[pipeline]\nscenarios = ["+strings.Join(list, ", ")+"]\n"), nil)
+	_, err := ReadPipeline(files.OS{},
+		written(t, "a.toml", "[pipeline]\nscenarios = ["+strings.Join(list, ", ")+"]\n"), nil)
 	var faults Faults
 	require.ErrorAs(t, err, &faults)
 	assert.LessOrEqual(t, len(faults), 1000)
@@ -128,9 +139,11 @@ func TestAPipelineOfManyMissingScenarios(t *testing.T) {
 // A renamed key is a fault that names the new key, except in a file that graft wrote, and
 // changes no digest. One that is gone is a fault that says what takes its place.
 func TestRenamedKeys(t *testing.T) {
-	const old = "[network]\nweights = \"a.pth\"\nanew = true\n[adapt]\nmost = 2\n[schedule]\nleast = 1e-5\n[parallel]\nmost = 3\n[distill]\nkeep = true\n"
+	const old = "[network]\nweights = \"a.pth\"\nanew = true\n[adapt]\nmost = 2\n[schedule]\nleast = 1e-5\n" +
+		"[parallel]\nmost = 3\n[distill]\nkeep = true\n"
 	_, err := ReadJob(files.OS{}, written(t, "job.toml", old), nil)
-	for _, says := range []string{"anew is called reset_epochs now; rename it", "most is called max_decisions now", "least is called min_lr now", "most is called max_processes now",
+	for _, says := range []string{"anew is called reset_epochs now; rename it", "most is called max_decisions now",
+		"least is called min_lr now", "most is called max_processes now",
 		"there is no keep any more: schedule.restart says when the learning rate begins anew"} {
 		require.ErrorContains(t, err, says)
 	}
@@ -139,7 +152,8 @@ func TestRenamedKeys(t *testing.T) {
 
 	path := written(t, results.ResolvedFile, old)
 	was := must(ReadJob(files.OS{}, path, nil))
-	now := must(ReadJob(files.OS{}, "", []string{"network.weights=a.pth", "network.reset_epochs=true", "adapt.max_decisions=2", "schedule.min_lr=1e-5", "parallel.max_processes=3"}))
+	now := must(ReadJob(files.OS{}, "", []string{"network.weights=a.pth", "network.reset_epochs=true",
+		"adapt.max_decisions=2", "schedule.min_lr=1e-5", "parallel.max_processes=3"}))
 	assert.Empty(t, now.Differences(was))
 	assert.Equal(t, Resolved(now), Resolved(was))
 	assert.Equal(t, "b797d1b5958c00044a72da2945bb9aacedad0d6597c53a99d706043db716b773", now.Digest())
@@ -155,10 +169,12 @@ func TestRenamedKeys(t *testing.T) {
 // A key that came later changes no digest while it is zero, and all other digests do.
 func TestLateKeysAreAbsentWhileZero(t *testing.T) {
 	plain := must(ReadJob(files.OS{}, "", nil))
-	for _, set := range []string{"optimizer.clip_norm=0", "train.label_smoothing=0", "train.micro_batch=0", "train.ema=0", "augment.rand_augment=0", "augment.mixup=0"} {
+	for _, set := range []string{"optimizer.clip_norm=0", "train.label_smoothing=0", "train.micro_batch=0",
+		"train.ema=0", "augment.rand_augment=0", "augment.mixup=0"} {
 		assert.Equal(t, plain.Digest(), must(ReadJob(files.OS{}, "", []string{set})).Digest(), set)
 	}
-	for _, set := range []string{"optimizer.clip_norm=1", "train.label_smoothing=0.1", "train.max_memory_mb=9", "train.ema=0.9", "augment.mixup=1", "optimizer.weight_decay=0.1"} {
+	for _, set := range []string{"optimizer.clip_norm=1", "train.label_smoothing=0.1", "train.max_memory_mb=9",
+		"train.ema=0.9", "augment.mixup=1", "optimizer.weight_decay=0.1"} {
 		other := must(ReadJob(files.OS{}, "", []string{set}))
 		assert.NotEqual(t, plain.Digest(), other.Digest(), set)
 		assert.Len(t, other.Differences(plain), 1)
@@ -168,7 +184,8 @@ func TestLateKeysAreAbsentWhileZero(t *testing.T) {
 // The kind of a file with a syntax error is known from its tables.
 func TestKindOfBrokenFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broken.toml")
-	require.NoError(t, os.WriteFile(path, []byte("[run]\nseeds = 3\n[policy]\nhiden = 3\nkinds = [\n[tables]\n"), 0o600))
+	require.NoError(t, os.WriteFile(path,
+		[]byte("[run]\nseeds = 3\n[policy]\nhiden = 3\nkinds = [\n[tables]\n"), 0o600))
 	_, k, err := Read(files.OS{}, path, nil)
 	require.Equal(t, TreeLearningKind, k)
 	require.ErrorContains(t, err, "2 faults")
@@ -190,7 +207,8 @@ func TestTrainingThatCannotBe(t *testing.T) {
 	}
 	_, err := ReadJob(files.OS{}, "", []string{"optimizer.clip_norm=1", "optimizer.clip_value=1"})
 	assert.ErrorContains(t, err, "leave one out")
-	_, err = ReadJob(files.OS{}, "", []string{"train.max_memory_mb=1", "network.name=ResNet18", "data.synthetic.size=224"})
+	_, err = ReadJob(files.OS{}, "", []string{"train.max_memory_mb=1", "network.name=ResNet18",
+		"data.synthetic.size=224"})
 	assert.ErrorContains(t, err, "raise it")
 	_, err = ReadJob(files.OS{}, "", []string{"train.precision=float16", "run.device=cuda:0"})
 	assert.NoError(t, err)
@@ -198,10 +216,13 @@ func TestTrainingThatCannotBe(t *testing.T) {
 
 // A file of another kind is told by its sections, with the command that takes it.
 func TestFilesOfAnotherKindNameTheirCommand(t *testing.T) {
-	commands := map[*Kind]string{SimulationKind: "[simulate]\nactions = [1]", TreeLearningKind: "[tables]\ntrain = 3", PipelineKind: "[pipeline]\nscenarios = 4", ClusterKind: "[cluster]\ntrace = 2", LearningKind: "[table]\nfile = 1", JobKind: "[time]\nbudget = true"}
+	commands := map[*Kind]string{SimulationKind: "[simulate]\nactions = [1]", TreeLearningKind: "[tables]\ntrain = 3",
+		PipelineKind: "[pipeline]\nscenarios = 4", ClusterKind: "[cluster]\ntrace = 2",
+		LearningKind: "[table]\nfile = 1", JobKind: "[time]\nbudget = true"}
 	for of, text := range commands {
 		path := written(t, "other.toml", text)
-		for _, k := range []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, LearningKind, SweepKind} {
+		for _, k := range []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, LearningKind,
+			SweepKind} {
 			_, err := k.Read(files.OS{}, path, nil)
 			if k.Command == of.Command || of == JobKind && (k == SimulationKind || k == SweepKind) {
 				assert.NotContains(t, err.Error(), "takes it", "%s as %s", of.Name, k.Name)

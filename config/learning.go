@@ -15,8 +15,9 @@ import (
 
 // LearningKind is the kind of files with the section table or learn and no other kind's.
 var LearningKind = &Kind{
-	Name: "learning", Noun: "learning", Command: "graft learn", Files: "files of policies of the original's that learn", Title: "a policy of graft that learns",
-	Sections: []string{"table", "learn"}, New: func() File { return NewLearning() }, Summary: summaryOf((*Learning).Summary),
+	Name: "learning", Noun: "learning", Command: "graft learn", Files: "files of policies of the original's that learn",
+	Title: "a policy of graft that learns", Sections: []string{"table", "learn"},
+	New: func() File { return NewLearning() }, Summary: summaryOf((*Learning).Summary),
 	Page: Page{Title: "Keys of the file of a policy of the original's that learns",
 		Intro: "A file with the section `table`, for `graft learn`.\n"},
 }

@@ -47,11 +47,16 @@ type LearningTable struct {
 	Network string
 	// Actions are the actions that the numbers of a single data.pkl stand for; empty means
 	// to deepen each marked block, and at last none. A folder lists its own.
-	Actions      []net2net.Action
-	Compat       net2net.Compat // compatibility of the surgery, which decides what the policy reads; empty means graft's own
-	Vocabulary   string         // path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl beside it; required
-	Prefix       bool           // whether each sequence starts with token 0, as for the original's first policies
-	DiscardDraws bool           // whether the random numbers that the original drew for weights are drawn and discarded, so that actions are drawn as by it
+	Actions []net2net.Action
+	// compatibility of the surgery, which decides what the policy reads; empty means graft's own
+	Compat net2net.Compat
+	// path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl beside
+	// it; required
+	Vocabulary string
+	Prefix     bool // whether each sequence starts with token 0, as for the original's first policies
+	// whether the random numbers that the original drew for weights are drawn and discarded, so that
+	// actions are drawn as by it
+	DiscardDraws bool
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -71,8 +76,9 @@ func (o LearningTable) Validate() error {
 // LearningPolicy holds the sizes of a policy and its initial weights.
 type LearningPolicy struct {
 	learn.PolicyOptions
-	Embedding int    // size of a token's vector in the vocabulary; zero does not check it
-	Weights   string // file of initial weights, .pth or .safetensors, whose embedding is ignored; empty draws random ones
+	Embedding int // size of a token's vector in the vocabulary; zero does not check it
+	// file of initial weights, .pth or .safetensors, whose embedding is ignored; empty draws random ones
+	Weights string
 }
 
 // EnsureDefaults fills in what zero stands for.

@@ -19,7 +19,8 @@ import (
 func lessonFile(t testing.TB, more string) (string, originaltest.Files) {
 	t.Helper()
 	f := must(originaltest.Write(t.TempDir(), 2))
-	return written(t, "policy.toml", fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\ndiscard_draws = true\n%s", f.Table, f.Vocabulary, more)), f
+	return written(t, "policy.toml", fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n"+
+		"discard_draws = true\n%s", f.Table, f.Vocabulary, more)), f
 }
 
 func TestLearningIsReadWithWhatItNames(t *testing.T) {
@@ -40,7 +41,8 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	again := must(ReadLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil))
 	assert.Equal(t, l.Resolved(), again.Resolved())
 	assert.Equal(t, l.Digest(), again.Digest())
-	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.seed=4": false, "learn.lr=1e-3": false, "table.discard_draws=false": false} {
+	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.seed=4": false,
+		"learn.lr=1e-3": false, "table.discard_draws=false": false} {
 		other := must(ReadLearning(files.OS{}, path, []string{"learn.episodes=500", key}))
 		assert.Equal(t, same, other.Digest() == l.Digest(), key)
 	}
@@ -54,11 +56,13 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 }
 
 func TestLearningFaultsAreAllTold(t *testing.T) {
-	path, f := lessonFile(t, "[policy]\nhidden = -1\nweights = \"w.txt\"\nembedding = 7\n[learn]\nrule = \"exct\"\nlr = -1\nepisods = 3\n[run]\nevery = -1\n")
+	path, f := lessonFile(t, "[policy]\nhidden = -1\nweights = \"w.txt\"\nembedding = 7\n[learn]\nrule = \"exct\"\n"+
+		"lr = -1\nepisods = 3\n[run]\nevery = -1\n")
 	_, err := ReadLearning(files.OS{}, path, nil)
 	var list Faults
 	require.ErrorAs(t, err, &list)
-	for _, says := range []string{"hidden is -1", "weights:", `did you mean exact?`, "lr is -1", `unknown key "episods" in learn; did you mean episodes?`, "every is -1",
+	for _, says := range []string{"hidden is -1", "weights:", `did you mean exact?`, "lr is -1",
+		`unknown key "episods" in learn; did you mean episodes?`, "every is -1",
 		"embedding is 7, and the vectors of the vocabulary have 16 values"} {
 		assert.ErrorContains(t, err, says)
 	}
@@ -102,8 +106,10 @@ func TestLearningReadsFolders(t *testing.T) {
 	same := must(ReadLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil))
 	require.Equal(t, l.Digest(), same.Digest())
 	for set, says := range map[string]string{
-		"table.network=ConvNet3":                  "network is ConvNet3, and the table's sequences begin with ConvNet2; leave network out",
-		`table.actions=["none","widen:0"]`:        "actions are none, widen:0, and the table's are deepen:0, deepen:1, deepen:2, none; leave actions out",
+		"table.network=ConvNet3": "network is ConvNet3, and the table's sequences begin with ConvNet2; " +
+			"leave network out",
+		`table.actions=["none","widen:0"]`: "actions are none, widen:0, and the table's are deepen:0, deepen:1, " +
+			"deepen:2, none; leave actions out",
 		"table.file=" + t.TempDir():               "it is no table's folder",
 		"table.file=" + tableFolder(t, "few", 10): "6 of its sequences are missing",
 	} {
@@ -117,7 +123,8 @@ func TestLearningReadsFolders(t *testing.T) {
 		t.Skip("left out: the original's tables are not beside the tree")
 	}
 	one := must(ReadLearning(files.OS{}, written(t, "policy.toml", strings.ReplaceAll(text, folder, original)), nil))
-	two := must(ReadLearning(files.OS{}, written(t, "policy.toml", strings.ReplaceAll(text, folder, filepath.Join(original, "data.pkl"))), nil))
+	two := must(ReadLearning(files.OS{},
+		written(t, "policy.toml", strings.ReplaceAll(text, folder, filepath.Join(original, "data.pkl"))), nil))
 	_, tree = one.LoadedTable()
 	_, want := two.LoadedTable()
 	require.Equal(t, want, tree)

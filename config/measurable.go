@@ -31,12 +31,13 @@ const (
 // IsConfiguration reports whether a file is the configuration of a job, a scenario or a comparison, and not a network.
 func IsConfiguration(fsys files.FS, path string) bool {
 	doc, err := decode.Open(fsys, path)
-	return err == nil && !isJSON(path) && !slices.ContainsFunc([]string{"layers", "operators", "transformer"}, doc.Has) &&
+	return err == nil && !isJSON(path) && !slices.ContainsFunc([]string{"layers", "operators", "transformer"},
+		doc.Has) &&
 		slices.ContainsFunc([]string{"network", "time", "train", "data", "adapt", "simulate", "compare"}, doc.Has)
 }
 
-// ReadMeasurable reads a job, a scenario or a comparison as what a profile measures. The profile that the file names need
-// not be there yet.
+// ReadMeasurable reads a job, a scenario or a comparison as what a profile measures. The profile that the file
+// names need not be there yet.
 func ReadMeasurable(fsys files.FS, path string) (*Measurable, error) {
 	f, _, err := Read(fsys, path, nil)
 	if err != nil {
@@ -81,7 +82,8 @@ func (j *Job) measurable(fsys files.FS, spaces []grid.Space) (*Measurable, error
 	}
 	o := j.Options()
 	o.EnsureDefaults()
-	m := &Measurable{Network: n, Surgery: j.Adapt.Surgery, Batches: []int{o.Batch}, Optimizer: o.Optimizer.Rule.String(), Exact: o.Exact}
+	m := &Measurable{Network: n, Surgery: j.Adapt.Surgery, Batches: []int{o.Batch},
+		Optimizer: o.Optimizer.Rule.String(), Exact: o.Exact}
 	for _, batch := range []int{o.EvalBatch, o.AdaptiveBatch.Most, o.MicroBatch} {
 		if batch > 0 && !slices.Contains(m.Batches, batch) {
 			m.Batches = append(m.Batches, batch)

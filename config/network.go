@@ -96,7 +96,8 @@ func WriteNetwork(fsys files.FS, path string, n *model.Network, classes ...strin
 		text = decode.FormatJSON(tableOf(n.Form()).(decode.Table), isParts)
 	}
 	if most := largestFileOf(n.Graph != nil); len(text) > most {
-		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path, len(text), most)
+		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path,
+			len(text), most)
 	}
 	return writeText(fsys, "network", path, text)
 }

@@ -20,10 +20,12 @@ import (
 
 // NodeKind is the kind of files with the section machine.
 var NodeKind = &Kind{
-	Name: "node", Noun: "tasks of one machine", Command: "graft node", Files: "files of tasks of one machine", Title: "tasks of one machine",
-	Sections: []string{"machine", "task", "tasks"}, New: func() File { return NewNode() }, Summary: summaryOf((*Node).Summary),
+	Name: "node", Noun: "tasks of one machine", Command: "graft node", Files: "files of tasks of one machine",
+	Title: "tasks of one machine", Sections: []string{"machine", "task", "tasks"},
+	New: func() File { return NewNode() }, Summary: summaryOf((*Node).Summary),
 	Page: Page{Title: "Keys of the file of a machine's tasks",
-		Intro: "A file with the section `machine`, for `graft node`, and for `graft learn` where its tasks are generated.\nSee [one machine's tasks](node.md).\n"},
+		Intro: "A file with the section `machine`, for `graft node`, " +
+			"and for `graft learn` where its tasks are generated.\nSee [one machine's tasks](node.md).\n"},
 }
 
 // Node is the file of the tasks of one machine: the machine, its tasks and schedulers.
@@ -53,8 +55,9 @@ type MachineOptions struct {
 	Together int       // tasks on a GPU at a time; zero means no limit
 	// Cores is shared where tasks on a GPU may ask for more than all of its cores, which slows them, and
 	// whole where they may not. Empty means shared.
-	Cores      string  `config:",one=shared|whole"`
-	Contention float64 // share of its speed that a task loses for each GPU's worth of cores that others use beside it; zero means none
+	Cores string `config:",one=shared|whole"`
+	// share of its speed that a task loses for each GPU's worth of cores that others use beside it; zero means none
+	Contention float64
 	// Profiles is a file of measured pairs, colocate_info.csv as 'graft node profile' writes it: tasks of
 	// the kinds in it slow one another as measured. Empty means none.
 	Profiles string `result:"contents"`
@@ -95,8 +98,10 @@ func (o *MachineOptions) EnsureDefaults() {
 // Validate joins all that is wrong.
 func (o MachineOptions) Validate() error {
 	var faults faultList
-	faults.when(len(o.Memories) > 0 && (o.GPUs != 0 || o.Memory != 0), "memories_mb is set beside gpus or memory_mb; leave out one of them")
-	faults.when(len(o.Speeds) > 0 && len(o.Speeds) != len(o.Memories), "speeds has %d values and memories_mb %d; give one for each GPU", len(o.Speeds), len(o.Memories))
+	faults.when(len(o.Memories) > 0 && (o.GPUs != 0 || o.Memory != 0),
+		"memories_mb is set beside gpus or memory_mb; leave out one of them")
+	faults.when(len(o.Speeds) > 0 && len(o.Speeds) != len(o.Memories),
+		"speeds has %d values and memories_mb %d; give one for each GPU", len(o.Speeds), len(o.Memories))
 	faults.when(!(o.Contention >= 0 && o.Contention <= 10), "contention is %v; must be from 0 to 10", o.Contention)
 	options := o.options()
 	options.EnsureDefaults()
@@ -108,8 +113,8 @@ func (o MachineOptions) Validate() error {
 
 // options returns the options of the simulation.
 func (o *MachineOptions) options() node.Options {
-	n := node.Options{GPUs: o.GPUs, Memory: o.Memory, Together: o.Together, Whole: o.Cores == CoresWhole, Keep: o.Stop == stopSignal, Switch: o.Switch,
-		Power: node.Power{Empty: o.Empty, Active: o.Active, Full: o.Full}}
+	n := node.Options{GPUs: o.GPUs, Memory: o.Memory, Together: o.Together, Whole: o.Cores == CoresWhole,
+		Keep: o.Stop == stopSignal, Switch: o.Switch, Power: node.Power{Empty: o.Empty, Active: o.Active, Full: o.Full}}
 	for k, memory := range o.Memories {
 		d := node.Device{Memory: memory, Speed: 1}
 		if k < len(o.Speeds) {
@@ -122,26 +127,30 @@ func (o *MachineOptions) options() node.Options {
 
 // NodeTasks say how tasks are generated where the file has none.
 type NodeTasks struct {
-	Least    int           // tasks of a workload, at least; zero means 40
-	Most     int           // tasks of a workload, at most; zero means 50
-	Unit     time.Duration // of the durations of the types of tasks; zero means 1s
-	Interval time.Duration // mean time between arrivals of a Poisson process; zero lets all tasks arrive at the beginning
+	Least int           // tasks of a workload, at least; zero means 40
+	Most  int           // tasks of a workload, at most; zero means 50
+	Unit  time.Duration // of the durations of the types of tasks; zero means 1s
+	// mean time between arrivals of a Poisson process; zero lets all tasks arrive at the beginning
+	Interval time.Duration
 	// From is the trace of a cluster, of any format that 'graft trace' reads. Its jobs with at most one GPU
 	// arrive and last as they did there, and are divided in their order into workloads of most tasks; cores
 	// and memory are drawn where the trace does not have them. Empty means none.
-	From            string  `result:"contents"`
-	EstimateError   float64 // relative error of what schedulers know of durations, drawn evenly in ± of it, from 0 to below 1; zero means none
-	Seed            uint64  // of what is drawn; default 1
-	TrainCount      int     // workloads to learn from; zero means 100
-	ValidationCount int     // workloads that choose what is learned; zero means 20
-	TestCount       int     // workloads on which schedulers are compared; zero means 20
+	From string `result:"contents"`
+	// relative error of what schedulers know of durations, drawn evenly in ± of it, from 0 to below 1; zero
+	// means none
+	EstimateError   float64
+	Seed            uint64 // of what is drawn; default 1
+	TrainCount      int    // workloads to learn from; zero means 100
+	ValidationCount int    // workloads that choose what is learned; zero means 20
+	TestCount       int    // workloads on which schedulers are compared; zero means 20
 }
 
 // EnsureDefaults fills in what zero stands for.
 func (o *NodeTasks) EnsureDefaults() {
 	g := o.generator(0)
 	o.Least, o.Most, o.Unit = g.Least, g.Most, g.Unit
-	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 100), cmp.Or(o.ValidationCount, 20), cmp.Or(o.TestCount, 20)
+	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 100), cmp.Or(o.ValidationCount, 20),
+		cmp.Or(o.TestCount, 20)
 }
 
 // Validate joins all that is wrong.
@@ -152,7 +161,8 @@ func (o NodeTasks) Validate() error {
 		faults = append(faults, err)
 	}
 	faults.when(o.Most > mostGenerated, "most is %d; must be at most %d", o.Most, mostGenerated)
-	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount, "test_count": o.TestCount} {
+	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount,
+		"test_count": o.TestCount} {
 		faults.when(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
 	}
 	return errors.Join(faults...)
@@ -162,7 +172,8 @@ func (o NodeTasks) Validate() error {
 const mostGenerated = 100_000
 
 func (o *NodeTasks) generator(memory float64) node.Generator {
-	g := node.Generator{Least: o.Least, Most: o.Most, Unit: o.Unit, Interval: o.Interval, Error: o.EstimateError, Memory: memory}
+	g := node.Generator{Least: o.Least, Most: o.Most, Unit: o.Unit, Interval: o.Interval, Error: o.EstimateError,
+		Memory: memory}
 	g.EnsureDefaults()
 	return g
 }
@@ -198,7 +209,8 @@ func (o NodeSchedule) Validate() error {
 			continue // check refuses it unless machine.compat is tasks
 		}
 		if _, err := schedulers.Named(name); err != nil && !isPath(name) {
-			faults = append(faults, fmt.Errorf("schedulers[%d]: %w; or the path of a learned one, such as ./%s", k, err, name))
+			faults = append(faults, fmt.Errorf("schedulers[%d]: %w; or the path of a learned one, such as ./%s", k,
+				err, name))
 		}
 		faults.when(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
 	}
@@ -216,7 +228,8 @@ func (o *NodeSchedule) Options(stream uint64) node.SchedulerOptions {
 // NewNode returns an empty file, before EnsureDefaults. Learning has more lessons, rounds and patience than
 // that of elastic jobs, since an episode takes milliseconds.
 func NewNode() *Node {
-	return &Node{Learn: candidates.Options{Lessons: 40, Rounds: 200, Patience: 8}, Tasks: NodeTasks{Seed: 1}, Schedule: NodeSchedule{Seed: 1}, Run: TreeLearningRun{Seed: 1, Every: 1}}
+	return &Node{Learn: candidates.Options{Lessons: 40, Rounds: 200, Patience: 8}, Tasks: NodeTasks{Seed: 1},
+		Schedule: NodeSchedule{Seed: 1}, Run: TreeLearningRun{Seed: 1, Every: 1}}
 }
 
 // ReadNode is NodeKind.Read.
@@ -239,7 +252,8 @@ func (n *Node) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (n *Node) Validate() error {
-	return errors.Join(n.Machine.Validate(), n.Tasks.Validate(), n.Schedule.Validate(), n.Executor.Validate(), n.Learn.Validate(), agent.CheckTeacher(n.Learn.Teacher), n.Run.Validate())
+	return errors.Join(n.Machine.Validate(), n.Tasks.Validate(), n.Schedule.Validate(), n.Executor.Validate(),
+		n.Learn.Validate(), agent.CheckTeacher(n.Learn.Teacher), n.Run.Validate())
 }
 
 // check reads the profiles, the tasks and the learned schedulers, and runs nothing.
@@ -253,7 +267,8 @@ func (n *Node) check(fsys files.FS, r *decode.Reading) {
 		return
 	}
 	n.rivals = readNodeSchedulers(fsys, r, n.Schedule.Schedulers)
-	if against := n.Schedule.Against; against != "" && len(n.Schedule.Schedulers) > 0 && !slices.ContainsFunc(n.rivals, func(s NodeScheduler) bool { return s.Name == against }) {
+	if against := n.Schedule.Against; against != "" && len(n.Schedule.Schedulers) > 0 &&
+		!slices.ContainsFunc(n.rivals, func(s NodeScheduler) bool { return s.Name == against }) {
 		r.Blame("schedule.against", fmt.Sprintf("against is %s, which is not among the schedulers", against))
 	}
 }
@@ -276,7 +291,8 @@ func (n *Node) Summary() (string, error) {
 	if err := n.checkCommands(); err != nil {
 		return "", err
 	}
-	tasks := fmt.Sprintf("%s of %d to %d generated tasks", document.Plural(n.Tasks.TestCount, "workload"), n.Tasks.Least, n.Tasks.Most)
+	tasks := fmt.Sprintf("%s of %d to %d generated tasks", document.Plural(n.Tasks.TestCount, "workload"),
+		n.Tasks.Least, n.Tasks.Most)
 	switch {
 	case len(n.Task) > 0:
 		tasks = document.Plural(len(n.specs), "task")
@@ -289,7 +305,10 @@ func (n *Node) Summary() (string, error) {
 	}
 	o := n.Options()
 	if n.Published() {
-		return fmt.Sprintf("%s of the published study on %s under %s; digest %.12s", document.Plural(n.Tasks.TestCount, "episode"), document.Plural(len(o.Devices), "GPU"), strings.Join(n.PublishedSchedulers(), ", "), n.Digest()), nil
+		return fmt.Sprintf("%s of the published study on %s under %s; digest %.12s",
+			document.Plural(n.Tasks.TestCount, "episode"), document.Plural(len(o.Devices), "GPU"),
+			strings.Join(n.PublishedSchedulers(), ", "), n.Digest()), nil
 	}
-	return fmt.Sprintf("%s on %s under %s; digest %.12s", tasks, document.Plural(len(o.Devices), "GPU"), strings.Join(names, ", "), n.Digest()), nil
+	return fmt.Sprintf("%s on %s under %s; digest %.12s", tasks, document.Plural(len(o.Devices), "GPU"),
+		strings.Join(names, ", "), n.Digest()), nil
 }

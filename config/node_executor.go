@@ -19,11 +19,14 @@ import (
 type ExecutorOptions struct {
 	// Devices selects the devices of tasks: gpu is the machine's GPUs, cpu is machine.gpus slots of its processors,
 	// auto is gpu where NVIDIA's library finds some, else cpu. Empty means auto.
-	Devices  string        `config:",one=auto|gpu|cpu"`
-	UUIDs    []string      `config:"uuids"` // GPUs to use, as nvidia-smi -L prints them; empty means all
-	Grace    time.Duration // between SIGTERM and SIGKILL; zero means 10s
-	Log      int           `config:"log_mb"` // largest log of an attempt, MiB; its middle is left out beyond. Zero means 16
-	Cgroup   string        // folder of a cgroup v2 that the user may write; none uses none; empty means that of graft, where it may be written
+	Devices string        `config:",one=auto|gpu|cpu"`
+	UUIDs   []string      `config:"uuids"` // GPUs to use, as nvidia-smi -L prints them; empty means all
+	Grace   time.Duration // between SIGTERM and SIGKILL; zero means 10s
+	// largest log of an attempt, MiB; its middle is left out beyond. Zero means 16
+	Log int `config:"log_mb"`
+	// folder of a cgroup v2 that the user may write; none uses none; empty means that of graft, where it
+	// may be written
+	Cgroup   string
 	Backoff  time.Duration // wait before the first retry of a task, which doubles; zero means 1s
 	Sampling time.Duration // time between readings of the devices, from 10ms to 1s; zero means 100ms
 	// IdleWatts is the power of an idle device, which one column of the energy leaves out. Zero measures it
@@ -40,7 +43,8 @@ const (
 
 // EnsureDefaults fills in what zero stands for.
 func (o *ExecutorOptions) EnsureDefaults() {
-	o.Devices, o.Grace, o.Log, o.Backoff = cmp.Or(o.Devices, onAny), cmp.Or(o.Grace, 10*time.Second), cmp.Or(o.Log, 16), cmp.Or(o.Backoff, time.Second)
+	o.Devices, o.Grace, o.Log, o.Backoff = cmp.Or(o.Devices, onAny), cmp.Or(o.Grace, 10*time.Second), cmp.Or(o.Log, 16),
+		cmp.Or(o.Backoff, time.Second)
 	s := telemetry.SamplerOptions{Interval: o.Sampling}
 	s.EnsureDefaults()
 	o.Sampling = s.Interval
@@ -75,13 +79,16 @@ func (n *Node) Jobs() ([]execute.Job, error) {
 	var jobs []execute.Job
 	for k, t := range n.ExpandedTasks() {
 		if len(t.Command) == 0 {
-			return nil, fmt.Errorf("run tasks: task %s has no command; add command = [\"program\", \"argument\"], or simulate it by 'graft node simulate'", t.Name)
+			return nil, fmt.Errorf("run tasks: task %s has no command; add command = [\"program\", \"argument\"], "+
+				"or simulate it by 'graft node simulate'", t.Name)
 		}
 		folder := t.Folder
 		if folder != "" {
 			folder = filepath.Clean(folder)
 		}
-		jobs = append(jobs, execute.Job{Spec: n.specs[k], Command: t.Command, Folder: folder, Env: t.Env, Timeout: t.Timeout, Retries: t.Retries, Backoff: n.Executor.Backoff, Checkpoint: t.Checkpoint, MemoryLimit: t.MainMemory})
+		jobs = append(jobs, execute.Job{Spec: n.specs[k], Command: t.Command, Folder: folder, Env: t.Env,
+			Timeout: t.Timeout, Retries: t.Retries, Backoff: n.Executor.Backoff, Checkpoint: t.Checkpoint,
+			MemoryLimit: t.MainMemory})
 	}
 	return jobs, nil
 }
@@ -89,8 +96,8 @@ func (n *Node) Jobs() ([]execute.Job, error) {
 // Execution returns the options of an executor on devices.
 func (n *Node) Execution(fsys files.FS, devices []execute.Device) execute.Options {
 	o := n.Options()
-	return execute.Options{Files: fsys, Kind: n.scheduler(), Scheduling: n.Schedule.Options(0), Devices: devices, Rules: o.Rules(),
-		Grace: n.Executor.Grace, LogLimit: int64(n.Executor.Log) << 20, Cgroup: n.Executor.Cgroup}
+	return execute.Options{Files: fsys, Kind: n.scheduler(), Scheduling: n.Schedule.Options(0), Devices: devices,
+		Rules: o.Rules(), Grace: n.Executor.Grace, LogLimit: int64(n.Executor.Log) << 20, Cgroup: n.Executor.Cgroup}
 }
 
 // scheduler is the one that runs tasks: the first of the file, else backfill where all durations are known,

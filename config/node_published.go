@@ -38,7 +38,8 @@ func (n *Node) PublishedSchedulers() []string {
 func (n *Node) checkPublished(r *decode.Reading) {
 	for _, name := range n.Schedule.Schedulers {
 		if !ofStudy(name) {
-			r.Blame("schedule.schedulers", fmt.Sprintf("%s is none of the published study; with machine.compat = \"tasks\" there are %s", name, strings.Join(allPublished(), ", ")))
+			r.Blame("schedule.schedulers", fmt.Sprintf("%s is none of the published study; "+
+				"with machine.compat = \"tasks\" there are %s", name, strings.Join(allPublished(), ", ")))
 		}
 	}
 	if len(n.Task) > 0 {
@@ -50,7 +51,8 @@ func (n *Node) checkPublished(r *decode.Reading) {
 	for _, v := range Values(fresh) {
 		defaults[v.Key] = v.Text
 	}
-	read := []string{"machine.gpus", "machine.compat", "tasks.seed", "tasks.test_count", "schedule.schedulers", "schedule.workers", "run.", "task"}
+	read := []string{"machine.gpus", "machine.compat", "tasks.seed", "tasks.test_count", "schedule.schedulers",
+		"schedule.workers", "run.", "task"}
 	for _, v := range Values(n) {
 		known := slices.ContainsFunc(read, func(key string) bool {
 			return v.Key == key || strings.HasSuffix(key, ".") && strings.HasPrefix(v.Key, key)

@@ -17,13 +17,14 @@ import (
 
 // NodeTask is a task of the file.
 type NodeTask struct {
-	Name     string        // unique; empty means task and its place
-	Command  []string      // program and arguments of a real task, which no shell reads; empty can be simulated only
-	Kind     string        // row in tables of measured pairs; empty means the name
-	Flow     string        // user or queue that fair queueing gives a share; empty means a flow of its own
-	Cores    float64       // share of a GPU's cores that the task keeps busy alone, percent; zero means 100
-	Memory   float64       `config:"memory_mb"` // of a GPU, MiB; zero means none
-	Duration time.Duration // run time alone on a GPU, for simulations and schedulers; zero means unknown, which real tasks may be
+	Name    string   // unique; empty means task and its place
+	Command []string // program and arguments of a real task, which no shell reads; empty can be simulated only
+	Kind    string   // row in tables of measured pairs; empty means the name
+	Flow    string   // user or queue that fair queueing gives a share; empty means a flow of its own
+	Cores   float64  // share of a GPU's cores that the task keeps busy alone, percent; zero means 100
+	Memory  float64  `config:"memory_mb"` // of a GPU, MiB; zero means none
+	// run time alone on a GPU, for simulations and schedulers; zero means unknown, which real tasks may be
+	Duration time.Duration
 	Estimate time.Duration // of the duration, for schedulers; zero means the duration
 	Arrival  time.Duration // since the beginning; zero is at once
 	Priority int           // larger ones first
@@ -45,13 +46,14 @@ type NodeTask struct {
 
 // EnsureDefaults fills in what zero stands for, but for the name.
 func (t *NodeTask) EnsureDefaults() {
-	t.Cores, t.Weight, t.Tickets, t.Count = cmp.Or(t.Cores, 100), cmp.Or(t.Weight, 1), cmp.Or(t.Tickets, 1), cmp.Or(t.Count, 1)
+	t.Cores, t.Weight, t.Tickets, t.Count = cmp.Or(t.Cores, 100), cmp.Or(t.Weight, 1), cmp.Or(t.Tickets, 1),
+		cmp.Or(t.Count, 1)
 }
 
 // spec is the task for schedulers.
 func (t *NodeTask) spec() node.Spec {
-	return node.Spec{Name: t.Name, Kind: t.Kind, Flow: t.Flow, Cores: t.Cores, Memory: t.Memory, Work: t.Duration, Estimate: t.Estimate,
-		Arrival: t.Arrival, Priority: t.Priority, Weight: t.Weight, Tickets: t.Tickets}
+	return node.Spec{Name: t.Name, Kind: t.Kind, Flow: t.Flow, Cores: t.Cores, Memory: t.Memory, Work: t.Duration,
+		Estimate: t.Estimate, Arrival: t.Arrival, Priority: t.Priority, Weight: t.Weight, Tickets: t.Tickets}
 }
 
 // mostCount bounds equal tasks.
@@ -113,7 +115,8 @@ func expand(tasks []NodeTask) (specs []node.Spec, err error) {
 		var after []int
 		for _, name := range tasks[k].After {
 			if after = append(after, places[name]...); len(places[name]) == 0 {
-				faults = append(faults, fmt.Errorf("task %s: it comes after %q, which is no task; known are %.200s", specs[at].Name, name, fmt.Sprint(slices.Sorted(maps.Keys(places)))))
+				faults = append(faults, fmt.Errorf("task %s: it comes after %q, which is no task; known are %.200s",
+					specs[at].Name, name, fmt.Sprint(slices.Sorted(maps.Keys(places)))))
 			}
 		}
 		for range tasks[k].Count {
@@ -165,7 +168,8 @@ func (n *Node) traceTasks(fsys files.FS) ([]node.Spec, error) {
 func traceTask(j *trace.Job, types []node.TaskType, memory float64, random *rand.Rand) node.Spec {
 	t := types[random.IntN(len(types))]
 	in := func(r [2]int) float64 { return float64(r[0] + random.IntN(r[1]-r[0]+1)) }
-	s := node.Spec{Name: j.ID, Kind: cmp.Or(j.Model, t.Name), Flow: j.User, Cores: in(t.Cores), Memory: in(t.Memory) / 100 * memory, Work: time.Duration(j.Duration) * time.Second,
+	s := node.Spec{Name: j.ID, Kind: cmp.Or(j.Model, t.Name), Flow: j.User, Cores: in(t.Cores),
+		Memory: in(t.Memory) / 100 * memory, Work: time.Duration(j.Duration) * time.Second,
 		Arrival: time.Duration(j.Submit) * time.Second}
 	if j.GPUUtil > 0 {
 		s.Cores = min(100, j.GPUUtil)

@@ -65,8 +65,10 @@ after = ["train-2", "task2"]
 		{Name: "train-1", Kind: "cnn", Flow: "train", Cores: 100, Work: 5 * time.Second, Weight: 1, Tickets: 1},
 		{Name: "train-2", Kind: "cnn", Flow: "train", Cores: 100, Work: 5 * time.Second, Weight: 1, Tickets: 1},
 		{Name: "train-3", Kind: "cnn", Flow: "train", Cores: 100, Work: 5 * time.Second, Weight: 1, Tickets: 1},
-		{Name: "task2", Kind: "task2", Flow: "task2", Cores: 100, Work: time.Second, Weight: 1, Tickets: 1, After: []int{0, 1, 2}},
-		{Name: "last", Kind: "last", Flow: "night", Cores: 30, Memory: 12.5, Work: time.Second, Estimate: 2 * time.Second, Arrival: 3 * time.Second, Priority: 3, Weight: 2.5, Tickets: 4, After: []int{1, 3}},
+		{Name: "task2", Kind: "task2", Flow: "task2", Cores: 100, Work: time.Second, Weight: 1, Tickets: 1,
+			After: []int{0, 1, 2}},
+		{Name: "last", Kind: "last", Flow: "night", Cores: 30, Memory: 12.5, Work: time.Second, Estimate: 2 *
+			time.Second, Arrival: 3 * time.Second, Priority: 3, Weight: 2.5, Tickets: 4, After: []int{1, 3}},
 	}, s[0].Tasks)
 	all := n.ExpandedTasks()
 	require.Len(t, all, 5)
@@ -82,32 +84,41 @@ after = ["train-2", "task2"]
 // GPUs are equal ones, or those of a list.
 func TestMachinesOfFiles(t *testing.T) {
 	for text, want := range map[string]node.Options{
-		"":                          {Devices: []node.Device{{Memory: 16384, Speed: 1}, {Memory: 16384, Speed: 1}, {Memory: 16384, Speed: 1}, {Memory: 16384, Speed: 1}}, Keep: true},
+		"": {Devices: []node.Device{{Memory: 16384, Speed: 1}, {Memory: 16384, Speed: 1}, {Memory: 16384, Speed: 1},
+			{Memory: 16384, Speed: 1}}, Keep: true},
 		"gpus = 1\nmemory_mb = 8\n": {Devices: []node.Device{{Memory: 8, Speed: 1}}, Keep: true},
-		"memories_mb = [8, 16]\n":   {Devices: []node.Device{{Memory: 8, Speed: 1}, {Memory: 16, Speed: 1}}, Keep: true},
-		"memories_mb = [8]\nspeeds = [0.5]\ncores = \"whole\"\nstop = \"checkpoint\"\nswitch = \"2s\"\ntogether = 3\n": {Devices: []node.Device{{Memory: 8, Speed: 0.5}}, Whole: true, Switch: 2 * time.Second, Together: 3},
+		"memories_mb = [8, 16]\n": {Devices: []node.Device{{Memory: 8, Speed: 1}, {Memory: 16, Speed: 1}},
+			Keep: true},
+		"memories_mb = [8]\nspeeds = [0.5]\ncores = \"whole\"\nstop = \"checkpoint\"\nswitch = \"2s\"\n" +
+			"together = 3\n": {Devices: []node.Device{{Memory: 8, Speed: 0.5}}, Whole: true, Switch: 2 * time.Second,
+			Together: 3},
 	} {
 		n, err := readNode(t, "[machine]\n"+text)
 		require.NoError(t, err, text)
 		o := n.Options()
 		want.Power.EnsureDefaults()
 		require.Equal(t, want.Devices, o.Devices, text)
-		require.Equal(t, []any{want.Whole, want.Keep, want.Switch, want.Together, want.Power}, []any{o.Whole, o.Keep, o.Switch, o.Together, o.Power}, text)
+		require.Equal(t, []any{want.Whole, want.Keep, want.Switch, want.Together, want.Power},
+			[]any{o.Whole, o.Keep, o.Switch, o.Together, o.Power}, text)
 	}
 }
 
 // Jobs of a trace with one GPU are tasks in the order of their arrivals, which begin anew in each workload.
 func TestTasksOfATrace(t *testing.T) {
-	text := "[machine]\n[tasks]\nfrom = \"testdata/tasks/trace.csv\"\nleast = 2\nmost = 2\ntrain_count = 1\nvalidation_count = 1\n"
+	text := "[machine]\n[tasks]\nfrom = \"testdata/tasks/trace.csv\"\nleast = 2\nmost = 2\ntrain_count = 1\n" +
+		"validation_count = 1\n"
 	n, err := readNode(t, text)
 	require.NoError(t, err)
 	require.Len(t, n.specs, 3)
 	for k, want := range []node.Spec{
-		{Name: "first-1", Kind: "vgg", Flow: "ann", Work: time.Minute}, {Name: "short-2", Flow: "bob", Work: 20 * time.Second, Arrival: 30 * time.Second}, {Name: "late-3", Kind: "vgg", Flow: "ann", Work: 30 * time.Second, Arrival: 300 * time.Second},
+		{Name: "first-1", Kind: "vgg", Flow: "ann", Work: time.Minute},
+		{Name: "short-2", Flow: "bob", Work: 20 * time.Second, Arrival: 30 * time.Second},
+		{Name: "late-3", Kind: "vgg", Flow: "ann", Work: 30 * time.Second, Arrival: 300 * time.Second},
 	} {
 		got := n.specs[k]
 		if want.Kind == "" {
-			require.Contains(t, []string{"image_classification", "lstm_training", "cnn_training"}, got.Kind, "it is drawn")
+			require.Contains(t, []string{"image_classification", "lstm_training", "cnn_training"}, got.Kind,
+				"it is drawn")
 			want.Kind = got.Kind
 		}
 		require.True(t, got.Cores > 0 && got.Cores <= 100 && got.Memory > 0 && got.Memory <= 16384, got)
@@ -125,7 +136,8 @@ func TestTasksOfATrace(t *testing.T) {
 	other, err := readNode(t, text, "tasks.seed=2")
 	require.NoError(t, err)
 	require.NotEqual(t, n.specs, other.specs)
-	require.ErrorContains(t, must(readNode(t, text, "tasks.train_count=9")).CheckLearning(), "2 workloads to learn from and 0 of validation")
+	require.ErrorContains(t, must(readNode(t, text, "tasks.train_count=9")).CheckLearning(),
+		"2 workloads to learn from and 0 of validation")
 }
 
 // Pairs of a file slow tasks as measured, and the contents of a file are in the digest.
@@ -154,7 +166,8 @@ func TestProfilesOfTasks(t *testing.T) {
 
 // Generated workloads depend on the seed and on their purpose alone.
 func TestGeneratedTasks(t *testing.T) {
-	n := must(readNode(t, "[machine]\n[tasks]\nleast = 3\nmost = 5\ntrain_count = 4\nvalidation_count = 2\ntest_count = 3\ninterval = \"2s\"\nunit = \"2s\"\n"))
+	n := must(readNode(t, "[machine]\n[tasks]\nleast = 3\nmost = 5\ntrain_count = 4\nvalidation_count = 2\n"+
+		"test_count = 3\ninterval = \"2s\"\nunit = \"2s\"\n"))
 	train, validation := n.Learning()
 	studies := n.Studies()
 	require.Equal(t, []int{4, 2, 3}, []int{len(train), len(validation), len(studies)})
@@ -166,7 +179,8 @@ func TestGeneratedTasks(t *testing.T) {
 		s.EnsureDefaults()
 		require.NoError(t, s.Validate())
 	}
-	require.Equal(t, studies[:2], must(readNode(t, "[machine]\n[tasks]\nleast = 3\nmost = 5\ntest_count = 2\ninterval = \"2s\"\nunit = \"2s\"\n")).Studies(), "more workloads change none before")
+	require.Equal(t, studies[:2], must(readNode(t, "[machine]\n[tasks]\nleast = 3\nmost = 5\ntest_count = 2\n"+
+		"interval = \"2s\"\nunit = \"2s\"\n")).Studies(), "more workloads change none before")
 	require.NoError(t, n.CheckLearning())
 }
 
@@ -174,10 +188,12 @@ func TestGeneratedTasks(t *testing.T) {
 func TestFaultsOfTasks(t *testing.T) {
 	const task = "[[task]]\nname = \"a\"\nduration = \"1s\"\n"
 	for text, says := range map[string]string{
-		"[machine]\n" + task + "after = [\"b\"]\n":                          `task a: it comes after "b", which is no task; known are [a]`,
-		"[machine]\n" + task + "count = 3\nafter = [\"a-4\"]\n":             `it comes after "a-4"`,
-		"[machine]\n" + task + "count = 2\nafter = [\"a\"]\n":               "can never run: a-1 after a-1",
-		"[machine]\n" + task + "count = 9999999\n":                          "count is 9999999; must be from 0 to 1048576",
+		"[machine]\n" + task + "after = [\"b\"]\n": `task a: it comes after "b", which is no task; ` +
+			`known are [a]`,
+		"[machine]\n" + task + "count = 3\nafter = [\"a-4\"]\n": `it comes after "a-4"`,
+		"[machine]\n" + task + "count = 2\nafter = [\"a\"]\n":   "can never run: a-1 after a-1",
+		"[machine]\n" + task + "count = 9999999\n": "count is 9999999; " +
+			"must be from 0 to 1048576",
 		"[machine]\nmemories_mb = [10, 20]\n" + task + "memory_mb = 21\n":   "the largest has 20",
 		"[machine]\n" + task + "cores = 0.0\nmemory_mb = -2\n":              "memory is -2",
 		"[machine]\n[tasks]\nfrom = \"none.csv\"\n":                         "none.csv: no such file",

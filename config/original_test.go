@@ -33,18 +33,22 @@ func learned(t *testing.T, network string) (policy, vocabulary string) {
 		_, err := net2net.Apply(grown, bilstm.Actions(grown)[k], net2net.Options{Compat: net2net.Original})
 		require.NoError(t, err)
 	}
-	v := must(vocab.Build([]*model.Network{zoo(t, network), grown}, policytest.Small.Embedding, rand.New(rand.NewPCG(1, 0))))
+	v := must(vocab.Build([]*model.Network{zoo(t, network), grown}, policytest.Small.Embedding,
+		rand.New(rand.NewPCG(1, 0))))
 	vocabulary = filepath.Join(folder, vocab.FileName)
 	require.NoError(t, v.Write(files.OS{}, vocabulary))
-	require.NoError(t, weights.Write(files.OS{}, filepath.Join(folder, bilstm.FileName), policytest.Weights(v, policytest.Small, 1)))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, published.ConfigFile), []byte("[agent]\nmax_actions = 4\n"), 0o600))
+	require.NoError(t, weights.Write(files.OS{}, filepath.Join(folder, bilstm.FileName),
+		policytest.Weights(v, policytest.Small, 1)))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, published.ConfigFile),
+		[]byte("[agent]\nmax_actions = 4\n"), 0o600))
 	return folder, vocabulary
 }
 
 func TestAPolicyDecidesAboutAJob(t *testing.T) {
 	policy, vocabulary := learned(t, "ConvNet2")
 	assignments := func(more ...string) []string {
-		return append([]string{"network.name=ConvNet2", "adapt.decider=policy", "adapt.policy=" + policy, "adapt.vocab=" + vocabulary}, more...)
+		return append([]string{"network.name=ConvNet2", "adapt.decider=policy", "adapt.policy=" + policy,
+			"adapt.vocab=" + vocabulary}, more...)
 	}
 	read := func(more ...string) (*Job, error) { return parseJob("a.toml", "", assignments(more...)...) }
 	j := must(read())
@@ -74,14 +78,20 @@ func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	three := "[network]\nname = \"ConvNet2\"\n[adapt]\ndecider = \"policy\"\n"
 	keys := func(policy, vocab string) string { return "policy = \"" + policy + "\"\nvocab = \"" + vocab + "\"\n" }
 	for name, c := range map[string]struct{ text, says string }{
-		"no vocabulary":          {three + "policy = \"" + policy + "\"\n", "a.toml:5:10: " + policy + " is no structural policy, and one of the original's needs the vocabulary"},
-		"no such policy":         {three + keys(policy+"x", vocabulary), "a.toml:5:10: read policy: "},
-		"no such vocabulary":     {three + keys(policy, policy+"x"), "read vocabulary " + policy + "x"},
-		"another decider":        {"[adapt]\n" + keys(policy, vocabulary), "policy, vocab and sample are for the decider policy, and the decider is none"},
-		"a network with more":    {"[network]\nname = \"LargeConvNet\"\n[adapt]\ndecider = \"policy\"\n" + keys(policy, vocabulary), "a.toml:5:10: the policy chooses among 4 actions, and LargeConvNet has 9"},
-		"a file it cannot read":  {"[network]\nfile = \"" + file + "\"\n[adapt]\ndecider = \"policy\"\n" + keys(policy, vocabulary), "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0"},
-		"a configuration's kind": {three + keys(configured(t, policy, "max_actions = \"4\""), vocabulary), "config.toml:2:15: agent.max_actions must be a whole number"},
-		"a configuration's size": {three + keys(configured(t, policy, "max_actions = 5"), vocabulary), "says max_actions = 5, and its weights have 4"},
+		"no vocabulary": {three + "policy = \"" + policy + "\"\n",
+			"a.toml:5:10: " + policy + " is no structural policy, and one of the original's needs the vocabulary"},
+		"no such policy":     {three + keys(policy+"x", vocabulary), "a.toml:5:10: read policy: "},
+		"no such vocabulary": {three + keys(policy, policy+"x"), "read vocabulary " + policy + "x"},
+		"another decider": {"[adapt]\n" + keys(policy, vocabulary),
+			"policy, vocab and sample are for the decider policy, and the decider is none"},
+		"a network with more": {"[network]\nname = \"LargeConvNet\"\n[adapt]\ndecider = \"policy\"\n" +
+			keys(policy, vocabulary), "a.toml:5:10: the policy chooses among 4 actions, and LargeConvNet has 9"},
+		"a file it cannot read": {"[network]\nfile = \"" + file + "\"\n[adapt]\ndecider = \"policy\"\n" +
+			keys(policy, vocabulary), "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0"},
+		"a configuration's kind": {three + keys(configured(t, policy, "max_actions = \"4\""), vocabulary),
+			"config.toml:2:15: agent.max_actions must be a whole number"},
+		"a configuration's size": {three + keys(configured(t, policy, "max_actions = 5"), vocabulary),
+			"says max_actions = 5, and its weights have 4"},
 	} {
 		t.Run(name, func(t *testing.T) { requireFault(t, c.text, c.says) })
 	}
@@ -100,7 +110,8 @@ func requireFault(t *testing.T, text, says string) {
 // configured is a copy of a policy's folder whose configuration says otherwise.
 func configured(t *testing.T, policy, line string) string {
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, bilstm.FileName), must(os.ReadFile(filepath.Join(policy, bilstm.FileName))), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, bilstm.FileName),
+		must(os.ReadFile(filepath.Join(policy, bilstm.FileName))), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, published.ConfigFile), []byte("[agent]\n"+line+"\n"), 0o600))
 	return folder
 }

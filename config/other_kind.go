@@ -21,8 +21,11 @@ func marks() (list []mark) {
 			list = append(list, mark{k.Sections, k.isFor()})
 		}
 	}
-	return append(list, mark{[]string{"operators"}, "an imported network: 'graft model forward' computes its outputs, and 'graft model show' prints it"}, mark{[]string{"layers"}, "the file of a network: name it as network.file of a job, or print it with 'graft model show'"},
-		mark{[]string{"costs", "measured"}, "a profile: name it as time.profile of a job, or print it with 'graft profile show'"},
+	return append(list, mark{[]string{"operators"}, "an imported network: " +
+		"'graft model forward' computes its outputs, and 'graft model show' prints it"}, mark{[]string{"layers"},
+		"the file of a network: name it as network.file of a job, or print it with 'graft model show'"},
+		mark{[]string{"costs", "measured"},
+			"a profile: name it as time.profile of a job, or print it with 'graft profile show'"},
 		mark{[]string{"network", "time", "train", "data", "adapt"}, JobKind.isFor()})
 }
 
@@ -47,7 +50,8 @@ func otherKind(doc *decode.Document, knows func(key string) bool) error {
 // slips, not files of another kind.
 func (k *Kind) knowsKey(f File) func(key string) bool {
 	return func(key string) bool {
-		return knowsKey(f)(key) || slices.ContainsFunc(Kinds(), func(o *Kind) bool { return o.Command == k.Command && slices.Contains(o.Sections, key) })
+		return knowsKey(f)(key) || slices.ContainsFunc(Kinds(),
+			func(o *Kind) bool { return o.Command == k.Command && slices.Contains(o.Sections, key) })
 	}
 }
 

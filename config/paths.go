@@ -12,12 +12,16 @@ import (
 )
 
 // pathKeys are the keys of all kinds of files whose values name files or folders that are read.
-var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "data.vocabulary", "time.profile", "time.timeline", "adapt.policy", "adapt.vocab", "parallel.token_file",
-	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios", "cluster.data", "cluster.trace", "cluster.nodes", "schedule.estimates",
-	"elastic.trace", "elastic.speeds", "elastic.types", "adaptive.data", "adaptive.traces", "machine.profiles", "tasks.from", "schedule.schedulers", "workloads.from", "workloads.train", "workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary", "policy.weights"}
+var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "data.vocabulary",
+	"time.profile", "time.timeline", "adapt.policy", "adapt.vocab", "parallel.token_file",
+	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios", "cluster.data", "cluster.trace",
+	"cluster.nodes", "schedule.estimates", "elastic.trace", "elastic.speeds", "elastic.types", "adaptive.data",
+	"adaptive.traces", "machine.profiles", "tasks.from", "schedule.schedulers", "workloads.from", "workloads.train",
+	"workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary", "policy.weights"}
 
 // namesToo lists the keys whose values can be names or numbers as well as paths.
-var namesToo = []string{"time.profile", "cluster.nodes", "schedule.estimates", "schedule.schedulers", "elastic.speeds", "table.network"}
+var namesToo = []string{"time.profile", "cluster.nodes", "schedule.estimates", "schedule.schedulers", "elastic.speeds",
+	"table.network"}
 
 // findPaths finds the files that a document names, in the working folder or beside the document. What
 // a run folder keeps of a document was found before: there a path counts from the working folder
@@ -33,7 +37,8 @@ func findPaths(fsys files.FS, r *decode.Reading) {
 		_, err := fsys.Stat(path)
 		return err == nil
 	}
-	if file := r.File(); file == "" || there(filepath.Join(filepath.Dir(file), results.ManifestFile)) || filepath.Base(file) == results.ResolvedFile {
+	if file := r.File(); file == "" || there(filepath.Join(filepath.Dir(file), results.ManifestFile)) ||
+		filepath.Base(file) == results.ResolvedFile {
 		return
 	}
 	r.FindPaths(pathKeys, func(key, text string) bool { return !slices.Contains(namesToo, key) || isPath(text) }, there)

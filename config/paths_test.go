@@ -35,7 +35,8 @@ func TestPathsOfFiles(t *testing.T) {
 	network("conf/nets/n.toml", "MLP")
 	j, err := ReadJob(files.OS{}, job, nil)
 	require.NoError(t, err)
-	require.Equal(t, []string{"MLP", "conf/nets/n.toml", "steady"}, []string{j.NetworkName(), j.Network.File, j.Time.Profile})
+	require.Equal(t, []string{"MLP", "conf/nets/n.toml", "steady"},
+		[]string{j.NetworkName(), j.Network.File, j.Time.Profile})
 	_, err = ReadJob(files.OS{}, job, []string{"network.file=nets/n.toml"})
 	require.ErrorContains(t, err, "--set network.file=nets/n.toml: ")
 	require.NotContains(t, err.Error(), "either", "flags count from the working folder")
@@ -53,9 +54,11 @@ func TestPathsOfFiles(t *testing.T) {
 	network("nets/n.toml", "ConvSmall")
 	j, err = ReadJob(files.OS{}, job, nil)
 	require.NoError(t, err)
-	require.Equal(t, []string{"ConvSmall", "nets/n.toml"}, []string{j.NetworkName(), j.Network.File}, "the working folder comes first")
+	require.Equal(t, []string{"ConvSmall", "nets/n.toml"}, []string{j.NetworkName(), j.Network.File},
+		"the working folder comes first")
 
-	write("conf/scenario.toml", "[network]\nfile = \"own.toml\"\n[time]\nevents = [{at = \"30s\", change = \"up\"}]\n[simulate]\nactions = [\"deepen:conv1\", \"none\"]\n")
+	write("conf/scenario.toml", "[network]\nfile = \"own.toml\"\n[time]\nevents = [{at = \"30s\", change = \"up\"}]\n"+
+		"[simulate]\nactions = [\"deepen:conv1\", \"none\"]\n")
 	network("conf/own.toml", "ConvSmall")
 	write("conf/all.toml", "[pipeline]\nscenarios = [\"scenario.toml\", \"none.toml\"]\n")
 	_, err = ReadPipeline(files.OS{}, "conf/all.toml", nil)

@@ -12,11 +12,14 @@ import (
 
 // PipelineKind is the kind of files with the section pipeline.
 var PipelineKind = &Kind{
-	Name: "pipeline", Noun: "pipeline", Command: "graft pipeline", Files: "files of pipelines", Title: "a pipeline of graft",
-	Sections: []string{"pipeline"}, New: func() File { return NewPipeline(ForKnown) }, Summary: summaryOf((*Pipeline).Summary),
+	Name: "pipeline", Noun: "pipeline", Command: "graft pipeline",
+	Files: "files of pipelines", Title: "a pipeline of graft", Sections: []string{"pipeline"},
+	New: func() File { return NewPipeline(ForKnown) }, Summary: summaryOf((*Pipeline).Summary),
 	Page: Page{Title: "Keys of a pipeline's file", Sections: []string{"pipeline", "evaluate"},
-		Intro: "A file with the section `pipeline`, for `graft pipeline`. See [from scenarios to a policy](simulate.md#from-scenarios-to-a-policy).\n" +
-			"It has the sections `run`, `policy` and `learn` of structural policies that learn, without\n`run.folder`, and these.\n"},
+		Intro: "A file with the section `pipeline`, for `graft pipeline`. " +
+			"See [from scenarios to a policy](simulate.md#from-scenarios-to-a-policy).\n" +
+			"It has the sections `run`, `policy` and `learn` of structural policies that learn, without\n" +
+			"`run.folder`, and these.\n"},
 }
 
 // Pipeline is the file of all stages from scenarios to a policy: simulation, learning and
@@ -56,7 +59,8 @@ func (p *Pipeline) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (p *Pipeline) Validate() error {
-	return errors.Join(p.Pipeline.Validate(), p.Run.Validate(), p.Policy.Validate(), p.Learn.Validate(), p.Evaluate.Validate())
+	return errors.Join(p.Pipeline.Validate(), p.Run.Validate(), p.Policy.Validate(), p.Learn.Validate(),
+		p.Evaluate.Validate())
 }
 
 // Resolved is the text of the file with every value.
@@ -76,7 +80,8 @@ func (p *Pipeline) Scenarios() []*Simulation { return p.scenarios }
 
 // Learning is the file of the policies that learn from the folders of tables.
 func (p *Pipeline) Learning(folders []string) *TreeLearning {
-	return &TreeLearning{Run: p.Run, Tables: TreeLearningTables{Folders: folders, HeldOut: []string{}}, Policy: p.Policy, Learn: p.Learn}
+	return &TreeLearning{Run: p.Run, Tables: TreeLearningTables{Folders: folders, HeldOut: []string{}},
+		Policy: p.Policy, Learn: p.Learn}
 }
 
 // LearnOptions returns the options of the learner, for any seed.

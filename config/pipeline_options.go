@@ -12,8 +12,10 @@ import (
 // PipelineOptions name the scenarios to simulate and the output.
 type PipelineOptions struct {
 	Scenarios []string `result:"contents"` // paths of scenario files, whose tables policies learn from; required
-	Folder    string   `result:"none"`     // path of the results: a folder for each scenario and one for the policies; empty lets the command choose
-	Cache     string   `result:"none"`     // folder of outcomes; empty means what each scenario says, or the folder cache beside the others
+	// path of the results: a folder for each scenario and one for the policies; empty lets the command choose
+	Folder string `result:"none"`
+	// folder of outcomes; empty means what each scenario says, or the folder cache beside the others
+	Cache string `result:"none"`
 	// Set are assignments to keys of all scenarios, such as run.device="cuda:0"; empty
 	// changes none.
 	Set []string `result:"contents"`
@@ -51,7 +53,8 @@ func (o *PipelineEvaluate) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o PipelineEvaluate) Validate() error {
-	if all := []string{LeaveNone, LeaveScenario, LeaveNetwork, LeaveDataset, LeaveBudget}; !slices.Contains(all, o.LeaveOut) {
+	if all := []string{LeaveNone, LeaveScenario, LeaveNetwork, LeaveDataset, LeaveBudget}; !slices.Contains(all,
+		o.LeaveOut) {
 		return fmt.Errorf("leave_out is %q; must be one of %s", o.LeaveOut, decode.Choice(all))
 	}
 	return nil

@@ -69,7 +69,9 @@ const relativesVersion = 2
 func chargedText(p *trainer.Profile) string {
 	charged := *p
 	charged.Made, charged.Fit, charged.Watts = trainer.Provenance{}, trainer.Fit{}, 0
-	text := strings.NewReplacer("watts = 0.0\n", "", "exchange_seconds = 0.0\n", "", noRates("graph_step"), "", noRates("graph_batch"), "", `class = "", `, "", "graph = false, ", "", "channel_block = 0\n", "", ", padding8 = 0, padding16 = 0", "").Replace(FormatProfile(&charged))
+	text := strings.NewReplacer("watts = 0.0\n", "", "exchange_seconds = 0.0\n", "", noRates("graph_step"),
+		"", noRates("graph_batch"), "", `class = "", `, "", "graph = false, ", "", "channel_block = 0\n", "",
+		", padding8 = 0, padding16 = 0", "").Replace(FormatProfile(&charged))
 	if len(p.Measured) > 0 && !p.Closed() {
 		text += fmt.Sprintf("relatives = %d\n", relativesVersion)
 	}

@@ -15,16 +15,22 @@ import (
 
 // fullProfile has something in every key.
 func fullProfile() *trainer.Profile {
-	rates := trainer.Rates{CallSeconds: 1e-3, ExampleSeconds: 2e-6, LayerSeconds: 3e-5, OperationSeconds: 4e-11, GroupedSeconds: 5e-10, ByteSeconds: 6e-11, ParameterSeconds: 7e-9}
+	rates := trainer.Rates{CallSeconds: 1e-3, ExampleSeconds: 2e-6, LayerSeconds: 3e-5, OperationSeconds: 4e-11,
+		GroupedSeconds: 5e-10, ByteSeconds: 6e-11, ParameterSeconds: 7e-9}
 	miss := trainer.FitError{Median: 0.04, Worst: 0.3, Network: "ConvNet3 widen:conv1:96"}
 	return &trainer.Profile{Version: 1, Name: "laptop", Device: "a \"laptop\"",
-		Made:  trainer.Provenance{Date: "2026-01-31", Graft: "v1.2.3", Torch: "1.13.0", Device: "cpu", Threads: 2, Rounds: 7, Optimizer: "adam", Exact: true, Steady: true},
-		Costs: trainer.Costs{Step: rates, Batch: rates, GraphStep: rates, GraphBatch: rates, ChannelBlock: 16, DecisionSeconds: 0.01, SurgerySeconds: 0.02, CommunicationShare: 0.1},
-		Fit:   trainer.Fit{Networks: 30, Step: miss, Batch: miss, NewStep: miss, NewBatch: miss},
+		Made: trainer.Provenance{Date: "2026-01-31", Graft: "v1.2.3", Torch: "1.13.0",
+			Device: "cpu", Threads: 2, Rounds: 7, Optimizer: "adam", Exact: true, Steady: true},
+		Costs: trainer.Costs{Step: rates, Batch: rates, GraphStep: rates, GraphBatch: rates, ChannelBlock: 16,
+			DecisionSeconds: 0.01, SurgerySeconds: 0.02, CommunicationShare: 0.1},
+		Fit: trainer.Fit{Networks: 30, Step: miss, Batch: miss, NewStep: miss, NewBatch: miss},
 		Measured: []trainer.Measurement{
-			{Network: "ConvNet2", Fingerprint: "ab\"c", Batch: 64, StepSeconds: 0.012, StepSpread: 1e-4, BatchSeconds: 1e-9, BatchSpread: 1e-12, Class: "ConvNet2", Graph: true,
-				Size: trainer.Size{Layers: 5, Operations: 4705066, Grouped: 3, Bytes: 451792, Parameters: 10602, Padding8: 8, Padding16: 16}},
-			{Network: "ConvNet2", Actions: []net2net.Action{{Kind: "widen", Target: "conv1", Size: 48}}, Fingerprint: "d", Batch: 64, StepSeconds: 0.013, BatchSeconds: 0.004}}}
+			{Network: "ConvNet2", Fingerprint: "ab\"c", Batch: 64, StepSeconds: 0.012, StepSpread: 1e-4,
+				BatchSeconds: 1e-9, BatchSpread: 1e-12, Class: "ConvNet2", Graph: true,
+				Size: trainer.Size{Layers: 5, Operations: 4705066, Grouped: 3, Bytes: 451792, Parameters: 10602,
+					Padding8: 8, Padding16: 16}},
+			{Network: "ConvNet2", Actions: []net2net.Action{{Kind: "widen", Target: "conv1", Size: 48}},
+				Fingerprint: "d", Batch: 64, StepSeconds: 0.013, BatchSeconds: 0.004}}}
 }
 
 func TestProfilesAreWrittenAndReadBack(t *testing.T) {
@@ -63,7 +69,8 @@ func FuzzReadProfile(f *testing.F) {
 // Digests of jobs on profiles that earlier versions read stay, unless measurements correct the rates.
 func TestDigestsOfRatesStay(t *testing.T) {
 	for _, p := range trainer.Profiles() {
-		for _, key := range []string{"graph", "class", "relatives", "exchange_seconds", "watts", "padding", "channel_block"} {
+		for _, key := range []string{"graph", "class", "relatives", "exchange_seconds", "watts", "padding",
+			"channel_block"} {
 			assert.NotContains(t, chargedText(p), key, p.Name)
 		}
 	}

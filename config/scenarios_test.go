@@ -32,7 +32,8 @@ type madeScenario struct{ path, text string }
 // the keys that ConvertLegacy writes, except defaults.
 func originalScenario(network int, name string, seconds int) madeScenario {
 	run := strings.ReplaceAll(name, "-", "_") + strconv.Itoa(network)
-	return madeScenario{fmt.Sprintf("original/simulation_%s.toml", run), fmt.Sprintf(`# As the original simulated ConvNet%[1]d with devices after %[2]d s of 400 s: 64 sequences of 3 decisions.
+	return madeScenario{fmt.Sprintf("original/simulation_%s.toml", run), fmt.Sprintf(
+		`# As the original simulated ConvNet%[1]d with devices after %[2]d s of 400 s: 64 sequences of 3 decisions.
 # It began with weights that it had trained for these %[2]d s; here they are trained first, once for
 # all. Where you have its own: uncomment their path and anew, and add start = "%[2]ds" to time.
 [run]
@@ -94,11 +95,15 @@ func convNets() (networks []cifarNetwork) {
 	for _, n := range []struct {
 		name   string
 		widths string
-	}{{"ConvNet2", `"widen:conv1.layers.0:48", "widen:conv2.layers.0:48"`}, {"ConvNet3", `"widen:conv1.layers.0:96", "widen:conv2.layers.0:48"`}} {
+	}{{"ConvNet2", `"widen:conv1.layers.0:48", "widen:conv2.layers.0:48"`},
+		{"ConvNet3", `"widen:conv1.layers.0:96", "widen:conv2.layers.0:48"`}} {
 		const deepen = `"deepen:conv1", "deepen:conv2", "deepen:fc"`
-		networks = append(networks, cifarNetwork{name: n.name, time: "profile = \"v100-original\"  # an epoch takes about 10 s, as it did on that machine: 40 in all\n", choices: []cifarChoice{
-			{"deepen", "deepens a block or leaves the network alone", 64, "actions = [" + deepen + ", \"none\"]\n"},
-			{"deepen-widen", "deepens a block, widens a convolution by half, if it was not, or leaves the network alone", 156, "actions = [" + deepen + ", " + n.widths + ", \"none\"]\n"}}})
+		networks = append(networks, cifarNetwork{name: n.name,
+			time: "profile = \"v100-original\"  # an epoch takes about 10 s, as it did on that machine: 40 in all\n",
+			choices: []cifarChoice{
+				{"deepen", "deepens a block or leaves the network alone", 64, "actions = [" + deepen + ", \"none\"]\n"},
+				{"deepen-widen", "deepens a block, widens a convolution by half, if it was not, " +
+					"or leaves the network alone", 156, "actions = [" + deepen + ", " + n.widths + ", \"none\"]\n"}}})
 	}
 	return networks
 }
@@ -107,28 +112,35 @@ func convNets() (networks []cifarNetwork) {
 func resNet() cifarNetwork {
 	const deepen = `"deepen:layer1.2.conv2", "deepen:layer2.2.conv2", "deepen:layer3.2.conv2"`
 	return cifarNetwork{name: "CIFARResNet20",
-		time: "profile = \"round-gpu\"  # v100-original is of small networks only; here too an epoch takes about 10 s: 40 in all\n",
+		time: "profile = \"round-gpu\"  # v100-original is of small networks only; " +
+			"here too an epoch takes about 10 s: 40 in all\n",
 		more: "[train]\nbatch = 128\n[optimizer]\nlr = 0.003\n[augment]\npad = 4\nflip = true\n",
 		choices: []cifarChoice{
-			{"deepen", "deepens the end of one of the three stages or leaves the network alone", 64, "actions = [" + deepen + ", \"none\"]\n"},
+			{"deepen", "deepens the end of one of the three stages or leaves the network alone", 64,
+				"actions = [" + deepen + ", \"none\"]\n"},
 			{"deepen-widen", "deepens the end of a stage, widens one by half or leaves the network alone", 128,
-				"actions = [" + deepen + ",\n  \"widen:layer1.2.conv1:24\", \"widen:layer2.2.conv1:48\", \"widen:layer3.2.conv1:96\", \"none\"]\n" +
+				"actions = [" + deepen + ",\n  \"widen:layer1.2.conv1:24\", \"widen:layer2.2.conv1:48\", " +
+					"\"widen:layer3.2.conv1:96\", \"none\"]\n" +
 					"design = \"sample\"  # of 286\nmax_sequences = 128\n"}}}
 }
 
 // cifarScenario is a network, what can be done to it, and when devices come.
 func cifarScenario(n cifarNetwork, c cifarChoice, name string, seconds int) madeScenario {
 	return madeScenario{fmt.Sprintf("cifar10/%s-%s-%s.toml", strings.ToLower(n.name), name, c.name),
-		fmt.Sprintf("# %s on CIFAR-10, with devices after %d s of 400 s: every decision\n# %s. %d sequences of 3 decisions.\n", n.name, seconds, c.about, c.sequences) +
-			fmt.Sprintf("[network]\nname = %q\n[data]\nkind = \"cifar10\"\npath = \"data\"  # the folder with CIFAR-10's files\n", n.name) +
+		fmt.Sprintf("# %s on CIFAR-10, with devices after %d s of 400 s: every decision\n"+
+			"# %s. %d sequences of 3 decisions.\n", n.name, seconds, c.about, c.sequences) +
+			fmt.Sprintf("[network]\nname = %q\n[data]\nkind = \"cifar10\"\n"+
+				"path = \"data\"  # the folder with CIFAR-10's files\n", n.name) +
 			fmt.Sprintf("[time]\nbudget = \"400s\"\n%sevents = [{at = \"%ds\", change = \"up\"}]\n", n.time, seconds) +
-			n.more + "[adapt]\nevery = true  # decide at the start of the three epochs after that\n[simulate]\n" + c.lines}
+			n.more + "[adapt]\nevery = true  # decide at the start of the three epochs after that\n" +
+			"[simulate]\n" + c.lines}
 }
 
 // smallScenario makes a scenario that takes seconds on a laptop. Its network is so small
 // that growing helps.
 func smallScenario(name string, milliseconds int) madeScenario {
-	return madeScenario{fmt.Sprintf("small/small-%s.toml", name), fmt.Sprintf(`# A tiny network on made-up images, with devices after %[1]d ms of 2 s: every decision deepens one
+	return madeScenario{fmt.Sprintf("small/small-%s.toml", name),
+		fmt.Sprintf(`# A tiny network on made-up images, with devices after %[1]d ms of 2 s: every decision deepens one
 # of two blocks or leaves the network alone. 27 sequences of 3 decisions, in seconds on a laptop.
 [network]
 file = "scenarios/small/tiny.json"  # from the folder in which graft is called
@@ -180,7 +192,8 @@ func TestScenarioFilesAreGenerated(t *testing.T) {
 	found := must(filepath.Glob("../scenarios/*/*.toml"))
 	for _, path := range found {
 		there := must(filepath.Rel("../scenarios", path))
-		assert.True(t, known[filepath.ToSlash(there)] || slices.Contains([]string{"adaptive", "dl2", "fabric", "node"}, filepath.Dir(there)), "%s is generated no more; delete it", path)
+		assert.True(t, known[filepath.ToSlash(there)] || slices.Contains([]string{"adaptive", "dl2", "fabric", "node"},
+			filepath.Dir(there)), "%s is generated no more; delete it", path)
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 func TestReadSettings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.toml")
 	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
-	write("top = 1\n[b]\nx = \"a text\"\nlist = [1, 2.0]\nwhen = [{at = \"1s\", change = \"up\"}]\n[b.c]\non = true\n[a]\nrate = 1e-3\n")
+	write("top = 1\n[b]\nx = \"a text\"\nlist = [1, 2.0]\nwhen = [{at = \"1s\", change = \"up\"}]\n[b.c]\non = true\n" +
+		"[a]\nrate = 1e-3\n")
 	list, err := config.ReadSettings(files.OS{}, path)
 	require.NoError(t, err)
 	require.Equal(t, []config.Setting{

@@ -20,8 +20,9 @@ import (
 
 // SimulationKind is the kind of files with the section simulate.
 var SimulationKind = &Kind{
-	Name: "simulation", Noun: "scenario", Command: "graft simulate", Files: "files of scenarios", Title: "a scenario of graft",
-	Sections: []string{"simulate"}, New: func() File { return NewSimulation() }, Summary: summaryOf((*Simulation).Summary),
+	Name: "simulation", Noun: "scenario", Command: "graft simulate",
+	Files: "files of scenarios", Title: "a scenario of graft", Sections: []string{"simulate"},
+	New: func() File { return NewSimulation() }, Summary: summaryOf((*Simulation).Summary),
 	Page: Page{Title: "Keys of a scenario's file", Sections: []string{"simulate", "fleet"},
 		Intro: "A file with the section `simulate`, for `graft simulate`: a job whose decisions are\n" +
 			"enumerated, with all sections of a job's. See [simulations](simulate.md).\n"},
@@ -32,7 +33,8 @@ var SimulationKind = &Kind{
 type Simulation struct {
 	Job
 	Simulate SimulateOptions // sequences of actions to run
-	Fleet    FleetOptions    `result:"none"` // workers that run the sequences, and their resources; no outcome depends on it
+	// workers that run the sequences, and their resources; no outcome depends on it
+	Fleet FleetOptions `result:"none"`
 
 	likely *decider.Structural // of the design likely; nil for others
 }
@@ -68,7 +70,8 @@ func (m *Simulation) check(fsys files.FS, r *decode.Reading) {
 		return
 	}
 	if m.Job.Decisions() == 0 {
-		r.Blame("time.events", "there is no up in the timeline, and so no decision; add one, such as events = [{at = \"30s\", change = \"up\"}]")
+		r.Blame("time.events", "there is no up in the timeline, and so no decision; add one, "+
+			"such as events = [{at = \"30s\", change = \"up\"}]")
 		return
 	}
 	g := m.ground(m.network)
@@ -90,15 +93,20 @@ func (m *Simulation) EnsureDefaults() {
 // Validate joins all that is wrong.
 func (m *Simulation) Validate() error {
 	faults := faultList{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
-	faults.when(m.Adapt.Decider != DecideNone, "decider is %s, and a simulation tries what each decision could be; leave it out", m.Adapt.Decider)
+	faults.when(m.Adapt.Decider != DecideNone,
+		"decider is %s, and a simulation tries what each decision could be; leave it out", m.Adapt.Decider)
 	if m.Time.Clock == WallClock && m.Simulate.Seeds > 1 {
-		faults = append(faults, errors.New("seeds of one sequence have the same times, which they have not on a wall clock; give the virtual clock the profile of the device, or one seed"))
+		faults = append(faults, errors.New("seeds of one sequence have the same times, "+
+			"which they have not on a wall clock; give the virtual clock the profile of the device, or one seed"))
 	}
-	faults.when((m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu", "fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
+	faults.when((m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu",
+		"fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
 	if asked := m.Job.Decisions(); m.Simulate.Decisions > asked {
-		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.max_decisions lead to %d; let there be as many", m.Simulate.Decisions, asked))
+		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.max_decisions lead to %d; "+
+			"let there be as many", m.Simulate.Decisions, asked))
 	}
-	faults.when(m.shrinksBetween(), "events have an up after a down: the network would shrink between decisions, which sequences of actions do not say; simulate each growth by itself")
+	faults.when(m.shrinksBetween(), "events have an up after a down: the network would shrink between decisions, "+
+		"which sequences of actions do not say; simulate each growth by itself")
 	return errors.Join(faults...)
 }
 

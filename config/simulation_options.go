@@ -16,17 +16,20 @@ type SimulateOptions struct {
 	Actions []net2net.Action
 	// Kinds are operations: every decision tries all their actions that fit the network
 	// there, and none at last. Empty, where there are no actions, means deepen and widen.
-	Kinds     []net2net.Kind
-	Decisions int // decisions of a sequence, after which the network stays as it is; zero means all that the timeline leads to
+	Kinds []net2net.Kind
+	// decisions of a sequence, after which the network stays as it is; zero means all that the timeline leads to
+	Decisions int
 	Seeds     int // runs of each sequence, with run.seed and the seeds after it; zero means 1
 	// Design selects the sequences: all runs every one; sample spreads a number of them
 	// evenly over all choices; halve drops the branches with the lowest accuracy at each
 	// decision; likely runs those that a policy finds likeliest. Empty means all.
-	Design       grid.DesignKind `config:",one=all|sample|halve|likely"`
-	MaxSequences int             // upper bound on the number of sequences; sample and likely run so many of more, and for all it is an error; zero means 10000
-	Keep         float64         // share of the branches that halve keeps at each decision; zero means 0.5
-	Policy       string          // path of the structural policy of the design likely; empty for the others
-	Tries        int             `result:"none"` // attempts at a sequence before it is left out; zero means 2
+	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
+	// upper bound on the number of sequences; sample and likely run so many of more, and for all it is an
+	// error; zero means 10000
+	MaxSequences int
+	Keep         float64 // share of the branches that halve keeps at each decision; zero means 0.5
+	Policy       string  // path of the structural policy of the design likely; empty for the others
+	Tries        int     `result:"none"` // attempts at a sequence before it is left out; zero means 2
 	// Cache is the folder of outcomes, shared by all scenarios; empty means the folder cache
 	// beside the run folder.
 	Cache string `result:"none"`
@@ -54,6 +57,7 @@ func (o SimulateOptions) Validate() error {
 	}
 	faults.when(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
 	faults.when(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
-	faults.when((o.Design == grid.Likely) != (o.Policy != ""), "policy is required by the design likely, and taken by no other")
+	faults.when((o.Design == grid.Likely) != (o.Policy != ""),
+		"policy is required by the design likely, and taken by no other")
 	return errors.Join(faults...)
 }

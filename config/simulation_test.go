@@ -50,7 +50,8 @@ func TestScenariosAreRead(t *testing.T) {
 		keys[v.Key] = true
 	}
 	require.True(t, keys["train.batch"] && keys["simulate.seeds"] && keys["optimizer.lr"])
-	for key, same := range map[string]bool{"fleet.workers=3": true, "fleet.engine=\"slurm\"": true, "simulate.cache=\"x\"": true, "simulate.seeds=3": false, "run.seed=7": false, "time.budget=41s": false} {
+	for key, same := range map[string]bool{"fleet.workers=3": true, "fleet.engine=\"slurm\"": true,
+		"simulate.cache=\"x\"": true, "simulate.seeds=3": false, "run.seed=7": false, "time.budget=41s": false} {
 		other, err := readScenario(t, aScenario, key)
 		require.NoError(t, err, key)
 		require.Equal(t, same, other.Digest() == m.Digest(), key)
@@ -80,11 +81,14 @@ func TestPlans(t *testing.T) {
 
 	large := must(readScenario(t, aScenario, "simulate.max_sequences=20"))
 	_, err := large.Plan(files.OS{}, data, "code")
-	require.ErrorContains(t, err, "scenario late has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.max_sequences is 20; raise that")
-	kinds := must(readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`, `kinds = ["deepen"]`, 1), "simulate.max_sequences=20"))
+	require.ErrorContains(t, err, "scenario late has 27 sequences of 3 decisions, for each of 2 seeds, "+
+		"and simulate.max_sequences is 20; raise that")
+	kinds := must(readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`,
+		`kinds = ["deepen"]`, 1), "simulate.max_sequences=20"))
 	_, err = kinds.Plan(files.OS{}, data, "code")
 	require.ErrorContains(t, err, "more than 20 sequences")
-	whole := must(readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`, `kinds = ["deepen"]`, 1), "simulate.decisions=2"))
+	whole := must(readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`,
+		`kinds = ["deepen"]`, 1), "simulate.decisions=2"))
 	p = must(whole.Plan(files.OS{}, data, "code"))
 	require.Empty(t, p.Scenario.Actions)
 	require.Greater(t, p.Scenario.Expected, 9)
@@ -114,13 +118,18 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 	require.Equal(t, 7, sequences)
 	m = must(readScenario(t, aScenario, "simulate.max_sequences=20"))
 	_, _, err = m.Size()
-	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.max_sequences is 20")
+	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, "+
+		"and simulate.max_sequences is 20")
 	closed := filepath.Join(t.TempDir(), "closed.toml")
-	require.NoError(t, WriteProfile(files.OS{}, closed, &trainer.Profile{Version: 1, Name: "closed", Measured: []trainer.Measurement{
-		{Network: "ConvSmall", Fingerprint: net2net.Fingerprint(m.network), Batch: 64, StepSeconds: 1, BatchSeconds: 1}}}))
-	m = must(readScenario(t, aScenario, fmt.Sprintf("time.profile=%q", closed), "train.eval_batch=64", "time.budget=10h"))
+	require.NoError(t, WriteProfile(files.OS{}, closed,
+		&trainer.Profile{Version: 1, Name: "closed", Measured: []trainer.Measurement{
+			{Network: "ConvSmall", Fingerprint: net2net.Fingerprint(m.network), Batch: 64, StepSeconds: 1,
+				BatchSeconds: 1}}}))
+	m = must(readScenario(t, aScenario, fmt.Sprintf("time.profile=%q", closed), "train.eval_batch=64",
+		"time.budget=10h"))
 	_, _, err = m.Size()
-	require.ErrorContains(t, err, "scenario late: the profile closed has no measurement of this ConvSmall with a batch of 64")
+	require.ErrorContains(t, err, "scenario late: the profile closed has no measurement of this ConvSmall with "+
+		"a batch of 64")
 }
 
 // A profile without rates must have measured every network of the tree.
@@ -129,7 +138,8 @@ func TestAProfileThatLacksNetworks(t *testing.T) {
 	row := `{network = "ConvSmall", fingerprint = "%s", batch = %d, step_seconds = 0.01, batch_seconds = 0.004}`
 	print := net2net.Fingerprint(n)
 	path := filepath.Join(t.TempDir(), "closed.toml")
-	require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "name = \"closed\"\nmeasured = ["+row+", "+row+"]\n[costs]\ndecision_seconds = 0.01\nsurgery_seconds = 0.01\n", print, 64, print, 128), 0o644))
+	require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "name = \"closed\"\nmeasured = ["+row+", "+row+
+		"]\n[costs]\ndecision_seconds = 0.01\nsurgery_seconds = 0.01\n", print, 64, print, 128), 0o644))
 	data := &dataset.Set{Name: "synthetic", Shape: []int{3, 32, 32}, Classes: make([]string, 10), Digest: "data"}
 	m, err := readScenario(t, aScenario, "time.profile="+path)
 	if err == nil {
@@ -144,7 +154,8 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		`adapt.decider="random"`: "a simulation tries what each decision could be",
 		`time.events=[]`:         "there is no up in the timeline",
 		`time.events=[{at="5s",change="up"},{at="9s",change="down"},{at="12s",change="up"}]`: "an up after a down",
-		`simulate.decisions=4`:                       "decisions are 4, and the timeline and adapt.max_decisions lead to 3",
+		`simulate.decisions=4`: "decisions are 4, " +
+			"and the timeline and adapt.max_decisions lead to 3",
 		`simulate.actions=["deepen:nowhere","none"]`: "deepen:nowhere",
 		`simulate.actions=["none"]`:                  "leaves no choice",
 		`simulate.kinds=["widen"]`:                   "kinds and actions are both given",

@@ -37,21 +37,28 @@ const (
 )
 
 var studyFamilies = []studyFamily{
-	{"plain", func(s int) []string { return []string{fmt.Sprintf(studyStem, s), studyBlock, `"AdaptiveAvgPool2d(1)"`} }, "kernel:block2:5"},
+	{"plain", func(s int) []string { return []string{fmt.Sprintf(studyStem, s), studyBlock, `"AdaptiveAvgPool2d(1)"`} },
+		"kernel:block2:5"},
 	{"residual", func(s int) []string {
-		return []string{fmt.Sprintf(studyStem, s), `{name = "res", residual = ["Conv2d(2, 2, 3, padding=1)", "BatchNorm2d(2)"], then = ["ReLU()"]}`, studyBlock, `"AdaptiveAvgPool2d(1)"`}
+		return []string{fmt.Sprintf(studyStem, s),
+			`{name = "res", residual = ["Conv2d(2, 2, 3, padding=1)", "BatchNorm2d(2)"], then = ["ReLU()"]}`,
+			studyBlock, `"AdaptiveAvgPool2d(1)"`}
 	}, "kernel:block2:5"},
 	{"separable", func(s int) []string {
-		return []string{fmt.Sprintf(studyStem, s), `{name = "depthwise", block = ["Conv2d(2, 2, 3, padding=1, stride=2, groups=2)", "BatchNorm2d(2)", "ReLU()"]}`,
+		return []string{fmt.Sprintf(studyStem, s), `{name = "depthwise", block = ["Conv2d(2, ` +
+			`2, 3, padding=1, stride=2, groups=2)", "BatchNorm2d(2)", "ReLU()"]}`,
 			`{name = "block2", block = ["Conv2d(2, 4, 1)", "BatchNorm2d(4)", "ReLU()"]}`, `"AdaptiveAvgPool2d(1)"`}
 	}, "kernel:depthwise:5"},
 	{"patches", func(s int) []string {
-		return []string{fmt.Sprintf(`{name = "block1", block = ["Conv2d(1, 2, 5, stride=%d, padding=2)", "GroupNorm(1, 2)", "GELU()"]}`, 2*s),
-			`{name = "block2", block = ["Conv2d(2, 4, 3, padding=1)", "GroupNorm(1, 4)", "GELU()"]}`, `"AdaptiveAvgPool2d(1)"`}
+		return []string{fmt.Sprintf(`{name = "block1", block = ["Conv2d(1, `+
+			`2, 5, stride=%d, padding=2)", "GroupNorm(1, 2)", "GELU()"]}`, 2*s),
+			`{name = "block2", block = ["Conv2d(2, 4, 3, padding=1)", "GroupNorm(1, 4)", "GELU()"]}`,
+			`"AdaptiveAvgPool2d(1)"`}
 	}, "kernel:block2:5"},
 	{"dense", func(s int) []string {
-		return []string{fmt.Sprintf(`"Conv2d(1, 4, 5, padding=2, stride=%d)"`, s), `"ReLU()"`, `"MaxPool2d(2)"`, `"Flatten()"`,
-			`{name = "block1", block = ["Linear(64, 2)", "BatchNorm1d(2)", "ReLU()"]}`, `{name = "block2", block = ["Linear(2, 4)", "BatchNorm1d(4)", "ReLU()"]}`}
+		return []string{fmt.Sprintf(`"Conv2d(1, 4, 5, padding=2, stride=%d)"`, s), `"ReLU()"`, `"MaxPool2d(2)"`,
+			`"Flatten()"`, `{name = "block1", block = ["Linear(64, 2)", "BatchNorm1d(2)", "ReLU()"]}`,
+			`{name = "block2", block = ["Linear(2, 4)", "BatchNorm1d(4)", "ReLU()"]}`}
 	}, "deepen:block1"},
 }
 
@@ -75,14 +82,16 @@ var studyDatasets = []struct {
 	pixels, classes int
 	lines           string // of the section data
 }{
-	{"digits", 8, 10, "kind = \"digits\"\npath = \"/usr/lib/python3/dist-packages/sklearn/datasets/data\"  # of Debian's python3-sklearn\nvalidation_share = 0.4\n"},
+	{"digits", 8, 10, "kind = \"digits\"\npath = \"/usr/lib/python3/dist-packages/sklearn/datasets/data\"  # of " +
+		"Debian's python3-sklearn\nvalidation_share = 0.4\n"},
 	{"textures", 16, 4, studyImages(4, 10, ", textures = true")},
 	{"shapes", 16, 4, studyImages(4, 10, "")},
 	{"both", 16, 8, studyImages(8, 10, ", textures = true")},
 }
 
 func studyImages(classes, noise int, more string) string {
-	return fmt.Sprintf("validation_share = 0.5\nsynthetic = {train = 1600, test = 200, size = 16, channels = 1, classes = %d, noise = %d%s}\n", classes, noise, more)
+	return fmt.Sprintf("validation_share = 0.5\nsynthetic = {train = 1600, test = 200, size = 16, channels = 1, "+
+		"classes = %d, noise = %d%s}\n", classes, noise, more)
 }
 
 var (
@@ -132,8 +141,8 @@ func (s study) feasible() study {
 }
 
 func (s study) path() string {
-	return fmt.Sprintf("%s-%s-%s-%s-%s.toml", studyFamilies[s.family].name, studyDatasets[s.dataset].name, studyBudgets[s.budget].name,
-		studyArrivals[s.arrival].name, studyActions[s.actions].name)
+	return fmt.Sprintf("%s-%s-%s-%s-%s.toml", studyFamilies[s.family].name, studyDatasets[s.dataset].name,
+		studyBudgets[s.budget].name, studyArrivals[s.arrival].name, studyActions[s.actions].name)
 }
 
 func (s study) file(about string, seeds int) madeScenario {
@@ -178,7 +187,8 @@ func studyPipeline() madeScenario {
 	for _, s := range learn {
 		paths = append(paths, fmt.Sprintf("  %q,\n", "studies/transfer/"+s.path()))
 	}
-	return madeScenario{"../transfer.toml", `# The study of transfer: graft pipeline studies/transfer.toml, from the folder that contains studies.
+	return madeScenario{"../transfer.toml",
+		`# The study of transfer: graft pipeline studies/transfer.toml, from the folder that contains studies.
 # Hours on two processors; it can be stopped and continued. Generated.
 [pipeline]
 scenarios = [
@@ -209,13 +219,15 @@ func studyJudge(path, folder, about string) madeScenario {
 		}
 		return strings.Join(paths, "")
 	}
-	return madeScenario{path, "# The policies of the study, and the tables that were held out" + about + ": see README.md. Generated.\n[tables]\nfolders = [\n" +
+	return madeScenario{path, "# The policies of the study, and the tables that were held out" + about +
+		": see README.md. Generated.\n[tables]\nfolders = [\n" +
 		list("tables", learn) + "]\nheld_out = [\n" + list(folder, held) + "]\n[run]\nseeds = 5\n" + studyLearn}
 }
 
 // studyFiles are all files beneath studies/transfer, and those that learn.
 func studyFiles() (all []madeScenario) {
-	all = append(all, studyPipeline(), studyJudge("../judge.toml", "tables", ""), studyJudge("../judge-reseeded.toml", "reseeded", ", with other seeds"))
+	all = append(all, studyPipeline(), studyJudge("../judge.toml", "tables", ""),
+		studyJudge("../judge-reseeded.toml", "reseeded", ", with other seeds"))
 	for _, f := range studyFamilies {
 		all = append(all, f.network(8), f.network(16))
 	}
@@ -236,7 +248,8 @@ func TestStudyFilesAreGenerated(t *testing.T) {
 		golden(t, filepath.Join("..", "studies", "transfer", f.path), f.text)
 		known[f.path] = true
 	}
-	for _, path := range append(must(filepath.Glob("../studies/transfer/*.toml")), must(filepath.Glob("../studies/transfer/*/*.toml"))...) {
+	for _, path := range append(must(filepath.Glob("../studies/transfer/*.toml")),
+		must(filepath.Glob("../studies/transfer/*/*.toml"))...) {
 		there := must(filepath.Rel("../studies/transfer", path))
 		assert.True(t, known[filepath.ToSlash(there)], "%s is generated no more; delete it", path)
 	}
@@ -272,7 +285,8 @@ func TestStudyTables(t *testing.T) {
 		of           []study
 	}{{"tables", 1, 6, learn}, {"tables", 1, 8, held}, {"reseeded", 101, 8, held}} {
 		for _, s := range part.of {
-			checkStudyTable(t, filepath.Join(dir, part.folder), strings.TrimSuffix(s.path(), ".toml"), part.first, part.seeds)
+			checkStudyTable(t, filepath.Join(dir, part.folder), strings.TrimSuffix(s.path(), ".toml"), part.first,
+				part.seeds)
 		}
 	}
 	require.Len(t, must(filepath.Glob(filepath.Join(dir, "*", "*"))), len(learn)+2*len(held))

@@ -16,8 +16,9 @@ import (
 
 // SweepKind is the kind of jobs' files with a section compare or fleet. ReadJob reads them too.
 var SweepKind = &Kind{
-	Name: "sweep", Noun: "job", Command: "graft compare", Files: "files of jobs for sweeps and comparisons", Title: "a job of graft with the options of its trials",
-	Sections: []string{"compare", "fleet"}, New: func() File { return &Sweep{Job: *NewJob()} }, Summary: summaryOf((*Sweep).Summary),
+	Name: "sweep", Noun: "job", Command: "graft compare", Files: "files of jobs for sweeps and comparisons",
+	Title: "a job of graft with the options of its trials", Sections: []string{"compare", "fleet"},
+	New: func() File { return &Sweep{Job: *NewJob()} }, Summary: summaryOf((*Sweep).Summary),
 	Page: Page{Title: "Keys of a job's file for trials", Sections: []string{"compare"},
 		Intro: "A file with the section `compare` or `fleet`: a job with all its sections, for `graft compare`\n" +
 			"and `graft train --seeds`. The section `fleet` is that [of a scenario](#keys-of-a-scenarios-file).\n" +
@@ -47,7 +48,8 @@ func (s *Sweep) EnsureDefaults() {
 func (s *Sweep) Validate() error {
 	faults := faultList{s.Job.Validate(), s.Compare.Validate(), s.Fleet.Validate()}
 	faults.when(s.Fleet.Fit, "fleet.fit is for scenarios; set fleet.workers")
-	faults.when((s.Fleet.GPUs > 0 || s.Fleet.Gres != "") && s.Run.Device == "cpu", "fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
+	faults.when((s.Fleet.GPUs > 0 || s.Fleet.Gres != "") && s.Run.Device == "cpu",
+		"fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
 	return errors.Join(faults...)
 }
 
@@ -71,7 +73,8 @@ func (s *Sweep) Sequences() (list [][]string, all int, err error) {
 	if s.network == nil {
 		return nil, 0, errors.New("list the fixed sequences: the network was not read; use ReadSweep")
 	}
-	g := grid.Space{Network: s.network, Actions: s.Compare.Actions, Kinds: s.Compare.Kinds, Decisions: s.Decisions(), Surgery: s.Adapt.Surgery}
+	g := grid.Space{Network: s.network, Actions: s.Compare.Actions, Kinds: s.Compare.Kinds, Decisions: s.Decisions(),
+		Surgery: s.Adapt.Surgery}
 	return g.Sequences(s.Compare.MaxSequences)
 }
 
@@ -133,7 +136,8 @@ func (o CompareOptions) Validate() error {
 		faults.when(!slices.Contains(Arms(), arm), "arms has %q; there are %q", arm, Arms())
 		faults.when(slices.Index(o.Arms, arm) < k, "arms has %q twice; leave one out", arm)
 	}
-	for name, n := range map[string]int{"seeds": o.Seeds, "selection_seeds": o.SelectionSeeds, "max_sequences": o.MaxSequences} {
+	for name, n := range map[string]int{"seeds": o.Seeds, "selection_seeds": o.SelectionSeeds,
+		"max_sequences": o.MaxSequences} {
 		faults.when(n < 0, "%s is %d; must not be negative", name, n)
 	}
 	faults.when(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")

@@ -50,7 +50,8 @@ func (t *timelineReader) read() []trainer.Event {
 		row, err := t.csv.Read()
 		if errors.Is(err, io.EOF) {
 			if first {
-				t.faults = append(t.faults, Fault{File: t.file, Text: "the file is empty; its first line must be " + strings.Join(timelineColumns, ",")})
+				t.faults = append(t.faults, Fault{File: t.file,
+					Text: "the file is empty; its first line must be " + strings.Join(timelineColumns, ",")})
 			}
 			return events
 		}

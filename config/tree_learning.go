@@ -13,8 +13,9 @@ import (
 
 // TreeLearningKind is the kind of files with the section tables.
 var TreeLearningKind = &Kind{
-	Name: "tree-learning", Noun: "learning", Command: "graft learn", Files: "files of structural policies that learn", Title: "structural policies of graft that learn",
-	Sections: []string{"tables"}, New: func() File { return NewTreeLearning(ForKnown) }, Summary: summaryOf((*TreeLearning).Summary),
+	Name: "tree-learning", Noun: "learning", Command: "graft learn", Files: "files of structural policies that learn",
+	Title: "structural policies of graft that learn", Sections: []string{"tables"},
+	New: func() File { return NewTreeLearning(ForKnown) }, Summary: summaryOf((*TreeLearning).Summary),
 	Page: Page{Title: "Keys of the file of structural policies that learn",
 		Intro: "A file with the section `tables`, for `graft learn`: see [how a policy learns](learning.md).\n"},
 }

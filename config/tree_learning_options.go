@@ -17,12 +17,15 @@ import (
 // here and in the other sections are those of the operating system, relative to the
 // working directory.
 type TreeLearningRun struct {
-	Seed       uint64        // seed of the first policy; the others have the seeds after it; default 1
-	Seeds      int           // policies that learn, from 1 to 1,024; those of tables vote together in the end, of schedulers the best is kept; zero means 5
+	Seed uint64 // seed of the first policy; the others have the seeds after it; default 1
+	// policies that learn, from 1 to 1,024; those of tables vote together in the end, of schedulers the
+	// best is kept; zero means 5
+	Seeds      int
 	Folder     string        `result:"none"` // path of the run folder; empty lets the command choose
 	Every      int           // steps between two rows of the table; zero means 10
 	Checkpoint time.Duration `result:"none"` // wall-clock time between two checkpoints of a policy; zero means 30 s
-	Workers    int           `result:"none"` // policies that learn in parallel, each on a thread; zero means one for each processor
+	// policies that learn in parallel, each on a thread; zero means one for each processor
+	Workers int `result:"none"`
 	// Tensorboard is whether event files for TensorBoard are written beside the tables;
 	// false writes none.
 	Tensorboard bool `result:"none"`
@@ -63,7 +66,8 @@ func (o TreeLearningRun) All() []uint64 {
 // TreeLearningTables name the tables that policies learn from.
 type TreeLearningTables struct {
 	Folders []string `result:"contents"` // folders of the training tables, graft's or the original's; required
-	HeldOut []string `result:"contents"` // folders of validation tables, for early stopping; empty stops where the training objective stops improving
+	// folders of validation tables, for early stopping; empty stops where the training objective stops improving
+	HeldOut []string `result:"contents"`
 }
 
 // Validate joins all that is wrong.

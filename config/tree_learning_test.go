@@ -27,7 +27,8 @@ func tableFolder(t testing.TB, name string, sequences int) string {
 
 func TestTreeLearningIsReadWithItsTables(t *testing.T) {
 	one, two := tableFolder(t, "one", 16), tableFolder(t, "other", 16)
-	path := written(t, "policy.toml", fmt.Sprintf("[tables]\nfolders = [%q]\nheld_out = [%q]\n[learn]\nbeta = 4\n", one, two))
+	path := written(t, "policy.toml", fmt.Sprintf("[tables]\nfolders = [%q]\nheld_out = [%q]\n[learn]\nbeta = 4\n",
+		one, two))
 	l := must(ReadTreeLearning(files.OS{}, path, []string{"policy.hidden=8", "run.seed=7", "run.seeds=3"}))
 	learn, held := l.Trees()
 	require.Equal(t, []string{"one", "other"}, []string{learn[0].Name, held[0].Name})
@@ -47,7 +48,8 @@ func TestTreeLearningIsReadWithItsTables(t *testing.T) {
 	for _, v := range Values(l) {
 		sources = append(sources, v.Key+" "+v.Source.String())
 	}
-	for _, want := range []string{"run.seeds --set", "learn.rate default", "learn.beta " + path + ":5", "policy.rounds default"} {
+	for _, want := range []string{"run.seeds --set", "learn.rate default", "learn.beta " + path + ":5",
+		"policy.rounds default"} {
 		assert.Contains(t, sources, want)
 	}
 }
@@ -63,8 +65,11 @@ func TestTreeLearningDigest(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(one, link))
 	other := tableFolder(t, "another", 16)
-	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.workers=2": true, "tables.folders=[\"" + link + "\"]": true,
-		"run.seed=4": false, "run.seeds=4": false, "learn.beta=0": false, "policy.hidden=16": false, "learn.for=new": false,
+	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.workers=2": true,
+		"tables.folders=[\"" + link + "\"]": true,
+		"run.seed=4":                        false, "run.seeds=4": false, "learn.beta=0": false,
+		"policy.hidden=16":                   false,
+		"learn.for=new":                      false,
 		"tables.folders=[\"" + other + "\"]": false, "tables.held_out=[\"" + other + "\"]": false} {
 		assert.Equal(t, same, read(key).Digest() == first.Digest(), key)
 	}
@@ -88,8 +93,10 @@ func TestTreeLearningPresets(t *testing.T) {
 		l := must(ReadTreeLearning(files.OS{}, written(t, "a.toml", text+c.more), c.set))
 		assert.Equal(t, c.wanted, l.Options(), c)
 	}
-	l := must(ReadTreeLearning(files.OS{}, written(t, "a.toml", text+"for = \"new\"\nsmooth = 0\nbeta = 8\nrate = 0.5\n"), []string{"learn.pool=0"}))
-	assert.Equal(t, []float64{0, 8, 0.5, 0, 0.1}, []float64{l.Learn.Smooth, l.Learn.Beta, l.Learn.Rate, l.Learn.Pool, l.Learn.Entropy})
+	l := must(ReadTreeLearning(files.OS{},
+		written(t, "a.toml", text+"for = \"new\"\nsmooth = 0\nbeta = 8\nrate = 0.5\n"), []string{"learn.pool=0"}))
+	assert.Equal(t, []float64{0, 8, 0.5, 0, 0.1}, []float64{l.Learn.Smooth, l.Learn.Beta, l.Learn.Rate, l.Learn.Pool,
+		l.Learn.Entropy})
 	assert.Equal(t, 100, l.Learn.Steps)
 	_, err := ReadTreeLearning(files.OS{}, written(t, "a.toml", text+"for = \"new\"\nsteps = 0\n"), nil)
 	assert.ErrorContains(t, err, "0 means the default here, 100")
@@ -130,11 +137,16 @@ seed = 1
 	var list Faults
 	require.ErrorAs(t, err, &list)
 	for _, says := range []string{
-		"seed is 9223372036854775807; must be at most 9223372036854774783", "seeds is 2000; must be between 1 and 1024", "workers is -1", "checkpoint is -1s", "hidden is -1",
-		`for must be one of "known" and "new", got "nev"; did you mean new?`, `unknown key "betta" in learn; did you mean beta?`, "pool is 2", `reward must be one of`, `unknown key "seed" in learn`,
-		"folders[1]: table few: 3 of its sequences are missing, such as (none, deepen:1)", "folders[2]: stat " + missing + ": no such file",
-		"folders[3]: " + link + " is the folder of folders[0] too; name each table once", "folders[4]: table " + torn + ": 1 fault",
-		"held_out[0]: " + one + "/. is the folder of folders[0] too", "held_out[1]: ", "held_out[2]: the path is empty",
+		"seed is 9223372036854775807; must be at most 9223372036854774783",
+		"seeds is 2000; must be between 1 and 1024", "workers is -1", "checkpoint is -1s",
+		"hidden is -1", `for must be one of "known" and "new", got "nev"; did you mean new?`,
+		`unknown key "betta" in learn; did you mean beta?`, "pool is 2",
+		`reward must be one of`, `unknown key "seed" in learn`,
+		"folders[1]: table few: 3 of its sequences are missing, such as (none, deepen:1)",
+		"folders[2]: stat " + missing + ": no such file",
+		"folders[3]: " + link + " is the folder of folders[0] too; name each table once",
+		"folders[4]: table " + torn + ": 1 fault", "held_out[0]: " + one + "/. is the folder of folders[0] too",
+		"held_out[1]: ", "held_out[2]: the path is empty",
 	} {
 		assert.ErrorContains(t, err, says)
 	}
@@ -148,7 +160,8 @@ seed = 1
 	assert.ErrorContains(t, err, "folders are missing; name the folders of the tables to learn from")
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\nfolders = \"x\"\n"), nil)
 	assert.ErrorContains(t, err, "folders must be a list")
-	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\n[table]\nfile = \"x\"\n"), []string{"tables.folders=[\"x\"]"})
+	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\n[table]\nfile = \"x\"\n"),
+		[]string{"tables.folders=[\"x\"]"})
 	assert.ErrorContains(t, err, `unknown key "table"; did you mean tables?`)
 	assert.ErrorContains(t, err, "folders[0]: stat x: no such file")
 }
@@ -156,15 +169,18 @@ seed = 1
 // Tables may offer other actions.
 func TestTreeLearningOfSeveralKindsOfActions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "wide")
-	require.NoError(t, tables.Create(files.OS{}, dir, tables.Scenario{Name: "wide", Network: "ConvSmall", Dataset: "x", Budget: 10, Decisions: 1,
-		Actions: []string{"widen:0:32", "none"}}, tables.CreateOptions{}))
+	require.NoError(t, tables.Create(files.OS{}, dir,
+		tables.Scenario{Name: "wide", Network: "ConvSmall", Dataset: "x", Budget: 10, Decisions: 1,
+			Actions: []string{"widen:0:32", "none"}}, tables.CreateOptions{}))
 	w := must(tables.Open(files.OS{}, dir, tables.WriterOptions{Lazy: true}))
 	for k, a := range []string{"widen:0:32", "none"} {
-		r := tables.Record{Sequence: []string{a}, Left: []float64{5}, Accuracy: []float64{0.5 + float64(k)/10}, Seeds: []int64{1}}
+		r := tables.Record{Sequence: []string{a}, Left: []float64{5}, Accuracy: []float64{0.5 + float64(k)/10},
+			Seeds: []int64{1}}
 		require.NoError(t, w.Append(tables.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
 	}
 	require.NoError(t, w.Close())
-	l := must(ReadTreeLearning(files.OS{}, written(t, "a.toml", fmt.Sprintf("[tables]\nfolders = [%q, %q]\n", dir, tableFolder(t, "one", 16))), nil))
+	l := must(ReadTreeLearning(files.OS{},
+		written(t, "a.toml", fmt.Sprintf("[tables]\nfolders = [%q, %q]\n", dir, tableFolder(t, "one", 16))), nil))
 	trees, _ := l.Trees()
 	require.Len(t, trees, 2)
 }

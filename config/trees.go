@@ -36,7 +36,8 @@ func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return simulation.NewTree(table, simulation.TreeOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
+	return simulation.NewTree(table,
+		simulation.TreeOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
 }
 
 // readTableFolder reads a table's folder, graft's own or the original's, and the initial

@@ -27,7 +27,8 @@ func (j *Job) fitsMachine(fsys files.FS, g *graph.Graph) error {
 	return trial.Fits(fsys, g, shape)
 }
 
-// try runs an imported network once in a process of its own. Without LibTorch there is no trial: the job cannot begin either.
+// try runs an imported network once in a process of its own. Without LibTorch there is no trial: the job
+// cannot begin either.
 func (j *Job) try(fsys files.FS, g *graph.Graph) error {
 	err := trial.Passes(context.Background(), fsys, g, j.weightsFor(fsys, g))
 	if errors.Is(err, torch.ErrNotLoaded) {

@@ -12,23 +12,28 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := slices.Contains([]string{DecideFixed, DecideScript}, j.Adapt.Decider) && widens(j.Adapt.Actions)
-	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(), j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.idleDevices())
+	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(),
+		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.idleDevices())
 }
 
 // Warnings lists what a valid file probably does not mean, each in a sentence.
 func (m *Simulation) Warnings() []string {
 	o := m.Simulate
-	return slices.Concat(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)), m.lateGrown(), m.uncertainGrowth(true))
+	return slices.Concat(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)),
+		m.lateGrown(), m.uncertainGrowth(true))
 }
 
 // unasked warns of decisions that no one asks for.
 func (j *Job) unasked() (list []string) {
 	if n := j.Adapt.MaxDecisions; n > 1 && !j.Adapt.Every && j.Adapt.Decider != DecideNone {
-		list = append(list, fmt.Sprintf("adapt.max_decisions is %d and adapt.every is false, so the decider is asked once for each up; set adapt.every to true, or give time.events an up for each action", n))
+		list = append(list, fmt.Sprintf("adapt.max_decisions is %d and adapt.every is false, so the decider is asked "+
+			"once for each up; set adapt.every to true, or give time.events an up for each action", n))
 	}
-	ups := len(slices.DeleteFunc(slices.Clone(j.Options().Timeline.Events), func(e trainer.Event) bool { return e.Change != trainer.Up }))
+	ups := len(slices.DeleteFunc(slices.Clone(j.Options().Timeline.Events),
+		func(e trainer.Event) bool { return e.Change != trainer.Up }))
 	if n := len(j.Adapt.Actions); j.Adapt.Decider == DecideScript && !j.Adapt.Every && n > ups && ups > 0 {
-		list = append(list, fmt.Sprintf("adapt.actions has %d actions, and time.events has %d ups, each with one decision; the last actions are left out", n, ups))
+		list = append(list, fmt.Sprintf("adapt.actions has %d actions, and time.events has %d ups, "+
+			"each with one decision; the last actions are left out", n, ups))
 	}
 	return list
 }
@@ -42,9 +47,12 @@ func (j *Job) idleDevices() []string {
 	for _, e := range o.Timeline.Events {
 		switch most := o.Parallel.MaxProcesses; {
 		case e.Devices > 1 && !o.Parallel.On:
-			return []string{fmt.Sprintf("time.events: the event at %v gives %d devices, and on the wall clock one process trains on one device, which alone is charged; set parallel.on = true, or time.clock = \"virtual\"", e.At, e.Devices)}
+			return []string{fmt.Sprintf("time.events: the event at %v gives %d devices, "+
+				"and on the wall clock one process trains on one device, which alone is charged; "+
+				"set parallel.on = true, or time.clock = \"virtual\"", e.At, e.Devices)}
 		case o.Parallel.On && most > 0 && e.Devices > most:
-			return []string{fmt.Sprintf("time.events: the event at %v gives %d devices, and parallel.max_processes is %d: no more are used and charged", e.At, e.Devices, most)}
+			return []string{fmt.Sprintf("time.events: the event at %v gives %d devices, "+
+				"and parallel.max_processes is %d: no more are used and charged", e.At, e.Devices, most)}
 		}
 	}
 	return nil
@@ -55,7 +63,8 @@ func (j *Job) missingData() []string {
 	if !j.noData {
 		return nil
 	}
-	return []string{fmt.Sprintf("data.path: there is no %s, so the job cannot start here; put the data of %s there, or fetch images with 'graft data'", j.Data.Path, j.Data.Kind)}
+	return []string{fmt.Sprintf("data.path: there is no %s, so the job cannot start here; put the data of %s there, "+
+		"or fetch images with 'graft data'", j.Data.Path, j.Data.Kind)}
 }
 
 // freeWidth warns of a profile on which wider layers take no more time.
@@ -64,7 +73,8 @@ func (j *Job) freeWidth(widens bool) []string {
 	if err != nil || p == nil || !widens || !p.WidthIsFree() {
 		return nil
 	}
-	return []string{fmt.Sprintf("the profile %s charges nothing for wider layers, so widening costs no time; set time.profile = \"round-gpu\", or measure a profile with 'graft profile'", p.Name)}
+	return []string{fmt.Sprintf("the profile %s charges nothing for wider layers, so widening costs no time; "+
+		"set time.profile = \"round-gpu\", or measure a profile with 'graft profile'", p.Name)}
 }
 
 // blindBatch warns of a profile on which the batch that is best depends on nothing, or not on devices.
@@ -75,24 +85,27 @@ func (j *Job) blindBatch() []string {
 		return nil
 	}
 	if p.BatchIsFree() {
-		return []string{fmt.Sprintf("adaptive_batch.on: the profile %s charges nothing for larger batches, so the batch grows as far as noise allows; set time.profile = \"round-gpu\", or measure a profile with 'graft profile'", p.Name)}
+		return []string{fmt.Sprintf("adaptive_batch.on: the profile %s charges nothing for larger batches, "+
+			"so the batch grows as far as noise allows; set time.profile = \"round-gpu\", "+
+			"or measure a profile with 'graft profile'", p.Name)}
 	}
 	several := slices.ContainsFunc(o.Timeline.Events, func(e trainer.Event) bool { return e.Devices > 1 })
 	if several && p.Costs.ExchangeSeconds == 0 {
-		return []string{fmt.Sprintf("adaptive_batch.on: on the profile %s devices divide the time of a step, so the best batch does not depend on their number; set costs.exchange_seconds in a file of the profile", p.Name)}
+		return []string{fmt.Sprintf("adaptive_batch.on: on the profile %s devices divide the time of a step, so the "+
+			"best batch does not depend on their number; set costs.exchange_seconds in a file of the profile", p.Name)}
 	}
 	return nil
 }
 
-// Bounds of the error of a network that was left out of a profile's fit, beyond which what networks grow to is charged too
-// wrong for a comparison of networks of different sizes.
+// Bounds of the error of a network that was left out of a profile's fit, beyond which what networks grow to is
+// charged too wrong for a comparison of networks of different sizes.
 const (
 	mostMedianMiss = 0.10
 	mostWorstMiss  = 0.25
 )
 
-// uncertainGrowth warns of a measured profile that charges the network, or what it grows to, by an error that is unknown or
-// beyond the bounds.
+// uncertainGrowth warns of a measured profile that charges the network, or what it grows to, by an error that is
+// unknown or beyond the bounds.
 func (j *Job) uncertainGrowth(grows bool) []string {
 	p, err := j.Profile()
 	if err != nil || p == nil || len(p.Measured) == 0 || p.Closed() {
@@ -103,24 +116,29 @@ func (j *Job) uncertainGrowth(grows bool) []string {
 		return nil
 	}
 	const remedy = "measure it with 'graft profile' and the file of the job"
-	g, misses := p.GrowthOf(n), fmt.Sprintf("by %.0f%% in the median and %.0f%% at worst", 100*p.Fit.NewStep.Median, 100*p.Fit.NewStep.Worst)
+	g, misses := p.GrowthOf(n), fmt.Sprintf("by %.0f%% in the median and %.0f%% at worst", 100*p.Fit.NewStep.Median,
+		100*p.Fit.NewStep.Worst)
 	if p.Fit.NewStep.Network == "" {
 		misses = "by an unknown error"
 	}
 	switch {
 	case !g.Measured && g.Relatives == 0:
-		return []string{fmt.Sprintf("the profile %s has not measured %s or a network of its class, and its rates are off such a network %s; %s", p.Name, n.Name(), misses, remedy)}
+		return []string{fmt.Sprintf("the profile %s has not measured %s or a network of its class, "+
+			"and its rates are off such a network %s; %s", p.Name, n.Name(), misses, remedy)}
 	case !grows:
 		return nil
 	case g.Measured && g.Relatives == 0:
-		return []string{fmt.Sprintf("the profile %s has measured %s, but nothing that it grows to, so that growth may cost too little or too much; %s", p.Name, n.Name(), remedy)}
+		return []string{fmt.Sprintf("the profile %s has measured %s, but nothing that it grows to, "+
+			"so that growth may cost too little or too much; %s", p.Name, n.Name(), remedy)}
 	}
 	median := max(g.Step.Median, g.Batch.Median)
 	if median <= mostMedianMiss && g.Worst() <= mostWorstMiss {
 		return nil
 	}
-	return []string{fmt.Sprintf("the profile %s charges what %s grows to wrong by %.0f%% in the median and %.0f%% at worst, found by leaving out each of %d measured networks; "+
-		"do not compare networks of different sizes by it: measure it again on an idle machine, with more rounds, with 'graft profile' and the file of the job", p.Name, n.Name(), 100*median, 100*g.Worst(), g.Relatives+1)}
+	return []string{fmt.Sprintf("the profile %s charges what %s grows to wrong by %.0f%% in the median and %.0f%% at "+
+		"worst, found by leaving out each of %d measured networks; do not compare networks of different sizes by it: "+
+		"measure it again on an idle machine, with more rounds, with 'graft profile' and the file of the job", p.Name,
+		n.Name(), 100*median, 100*g.Worst(), g.Relatives+1)}
 }
 
 // freeBatches warns of jobs that are compared, whose batches differ in size, and a profile on which
@@ -133,7 +151,9 @@ func freeBatches(jobs ...*Job) []string {
 		}
 		for _, other := range jobs {
 			if a, b := j.Options().Batch, other.Options().Batch; a > b {
-				return []string{fmt.Sprintf("the profile %s charges nothing for larger batches, so an epoch with a batch of %d takes less time than one with %d; set time.profile = \"round-gpu\", or measure a profile with 'graft profile'", p.Name, a, b)}
+				return []string{fmt.Sprintf("the profile %s charges nothing for larger batches, "+
+					"so an epoch with a batch of %d takes less time than one with %d; "+
+					"set time.profile = \"round-gpu\", or measure a profile with 'graft profile'", p.Name, a, b)}
 			}
 		}
 	}

@@ -36,17 +36,22 @@ func TestFreeWidthIsWarnedOf(t *testing.T) {
 	assert.Contains(t, must(parseJob("a.toml", "", script, widen)).Warnings()[0], "profile steady")
 	assert.Empty(t, must(readScenario(t, aScenario)).Warnings())
 	assert.Len(t, must(readScenario(t, aScenario, `simulate.actions=["widen:conv1:48", "none"]`)).Warnings(), 1)
-	assert.Empty(t, must(readScenario(t, aScenario, `simulate.actions=["widen:conv1:48", "none"]`, "time.profile=round-gpu")).Warnings())
+	assert.Empty(t, must(readScenario(t, aScenario, `simulate.actions=["widen:conv1:48", "none"]`,
+		"time.profile=round-gpu")).Warnings())
 }
 
 // A warning comes where jobs that are compared differ in their batch, and larger ones are free.
 func TestFreeBatchesAreWarnedOf(t *testing.T) {
 	job := func(set ...string) *Job { return must(parseJob("a.toml", "", set...)) }
 	small, large := job("train.batch=32"), job("train.batch=256")
-	assert.Equal(t, []string{"the profile steady charges nothing for larger batches, so an epoch with a batch of 256 takes less time than one with 32; set time.profile = \"round-gpu\", or measure a profile with 'graft profile'"}, SweepWarnings([]*Job{small, large, large}))
+	assert.Equal(t, []string{"the profile steady charges nothing for larger batches, " +
+		"so an epoch with a batch of 256 takes less time than one with 32; set time.profile = \"round-gpu\", " +
+		"or measure a profile with 'graft profile'"}, SweepWarnings([]*Job{small, large, large}))
 	assert.Empty(t, SweepWarnings([]*Job{small, small}))
-	assert.Empty(t, SweepWarnings([]*Job{job("train.batch=32", "time.profile=round-gpu"), job("train.batch=256", "time.profile=round-gpu")}))
-	assert.Empty(t, SweepWarnings([]*Job{job("train.batch=32", "time.clock=wall"), job("train.batch=256", "time.clock=wall")}))
+	assert.Empty(t, SweepWarnings([]*Job{job("train.batch=32", "time.profile=round-gpu"),
+		job("train.batch=256", "time.profile=round-gpu")}))
+	assert.Empty(t, SweepWarnings([]*Job{job("train.batch=32", "time.clock=wall"),
+		job("train.batch=256", "time.clock=wall")}))
 	wide := job("adapt.decider=script", `adapt.actions=["widen:conv2:48"]`, `time.events=[{at="1s", change="up"}]`)
 	assert.Len(t, SweepWarnings([]*Job{wide, wide}), 1, "each once")
 }
@@ -58,11 +63,13 @@ func TestBlindBatchesAreWarnedOf(t *testing.T) {
 		set  []string
 		says string
 	}{
-		"a fixed batch":             {[]string{up}, ""},
-		"larger batches are free":   {[]string{"adaptive_batch.on=true"}, "charges nothing for larger batches"},
-		"devices divide a step":     {[]string{"adaptive_batch.on=true", "time.profile=round-gpu", up}, "does not depend on their number"},
-		"one device":                {[]string{"adaptive_batch.on=true", "time.profile=round-gpu"}, ""},
-		"the wall clock fits times": {[]string{"adaptive_batch.on=true", "time.clock=wall", "parallel.on=true", up}, ""},
+		"a fixed batch":           {[]string{up}, ""},
+		"larger batches are free": {[]string{"adaptive_batch.on=true"}, "charges nothing for larger batches"},
+		"devices divide a step": {[]string{"adaptive_batch.on=true", "time.profile=round-gpu", up},
+			"does not depend on their number"},
+		"one device": {[]string{"adaptive_batch.on=true", "time.profile=round-gpu"}, ""},
+		"the wall clock fits times": {[]string{"adaptive_batch.on=true", "time.clock=wall", "parallel.on=true",
+			up}, ""},
 	} {
 		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
 		if tc.says == "" {
@@ -81,11 +88,13 @@ func TestIdleDevicesAreWarnedOf(t *testing.T) {
 		set  []string
 		says string
 	}{
-		"a virtual clock":       {[]string{up}, ""},
-		"one device":            {[]string{wall, `time.events=[{at="1s", change="up"}]`}, ""},
-		"a process for each":    {[]string{wall, up, "parallel.on=true"}, ""},
-		"one process":           {[]string{wall, up}, "gives 4 devices, and on the wall clock one process trains on one device, which alone is charged; set parallel.on = true"},
-		"fewer processes":       {[]string{wall, up, "parallel.on=true", "parallel.max_processes=2"}, "parallel.max_processes is 2: no more are used and charged"},
+		"a virtual clock":    {[]string{up}, ""},
+		"one device":         {[]string{wall, `time.events=[{at="1s", change="up"}]`}, ""},
+		"a process for each": {[]string{wall, up, "parallel.on=true"}, ""},
+		"one process": {[]string{wall, up}, "gives 4 devices, and on the wall clock one process trains on one " +
+			"device, which alone is charged; set parallel.on = true"},
+		"fewer processes": {[]string{wall, up, "parallel.on=true", "parallel.max_processes=2"},
+			"parallel.max_processes is 2: no more are used and charged"},
 		"processes are as many": {[]string{wall, up, "parallel.on=true", "parallel.max_processes=4"}, ""},
 	} {
 		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
@@ -100,15 +109,18 @@ func TestIdleDevicesAreWarnedOf(t *testing.T) {
 
 // A warning comes where a script has more actions than the job asks for.
 func TestActionsThatNobodyAsksForAreWarnedOf(t *testing.T) {
-	const script, two, up = "adapt.decider=script", `adapt.actions=["deepen:conv1", "none"]`, `time.events=[{at="1s", change="up"}]`
+	const script, two, up = "adapt.decider=script", `adapt.actions=["deepen:conv1", "none"]`,
+		`time.events=[{at="1s", change="up"}]`
 	for name, tc := range map[string]struct {
 		set   []string
 		warns int
 	}{
-		"two for one up":           {[]string{script, two, up}, 1},
-		"two for two":              {[]string{script, two, `time.events=[{at="1s", change="up"}, {at="2s", change="up"}]`}, 0},
-		"asked again each epoch":   {[]string{script, two, up, "adapt.every=true", "adapt.max_decisions=2"}, 0},
-		"a number without effect":  {[]string{"adapt.decider=random", up, "adapt.max_decisions=2", "time.clock=wall"}, 1},
+		"two for one up": {[]string{script, two, up}, 1},
+		"two for two": {[]string{script, two,
+			`time.events=[{at="1s", change="up"}, {at="2s", change="up"}]`}, 0},
+		"asked again each epoch": {[]string{script, two, up, "adapt.every=true", "adapt.max_decisions=2"}, 0},
+		"a number without effect": {[]string{"adapt.decider=random", up, "adapt.max_decisions=2",
+			"time.clock=wall"}, 1},
 		"a number and the actions": {[]string{script, two, up, "adapt.max_decisions=2"}, 2},
 	} {
 		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
@@ -116,8 +128,8 @@ func TestActionsThatNobodyAsksForAreWarnedOf(t *testing.T) {
 	}
 }
 
-// profiled writes a profile with exact times of the networks that are measured by default, of ConvSmall as many as keep says, and
-// with a time of its widened network that is wrong by a factor.
+// profiled writes a profile with exact times of the networks that are measured by default, of ConvSmall as many as
+// keep says, and with a time of its widened network that is wrong by a factor.
 func profiled(t *testing.T, keep int, wrong float64) string {
 	p := must(trainer.FindProfile("round-gpu"))
 	p.Name = "mine"
@@ -128,7 +140,8 @@ func profiled(t *testing.T, keep int, wrong float64) string {
 				continue
 			}
 		}
-		m := trainer.Measurement{Network: s.Name, Actions: s.Actions, Fingerprint: net2net.Fingerprint(s.Network), Batch: 64, Size: must(trainer.SizeOf(s.Network))}
+		m := trainer.Measurement{Network: s.Name, Actions: s.Actions, Fingerprint: net2net.Fingerprint(s.Network),
+			Batch: 64, Size: must(trainer.SizeOf(s.Network))}
 		m.StepSeconds, m.BatchSeconds = p.Estimate(m)
 		if kept == 3 && s.Name == "ConvSmall" {
 			m.StepSeconds *= wrong
@@ -149,8 +162,10 @@ func TestUncertainGrowthIsWarnedOf(t *testing.T) {
 		set     []string
 		says    string
 	}{
-		"another network":           {profiled(t, 0, 1), nil, "has not measured ConvSmall or a network of its class, and its rates are off such a network by "},
-		"the network alone":         {profiled(t, 1, 1), []string{random}, "has measured ConvSmall, but nothing that it grows to"},
+		"another network": {profiled(t, 0, 1), nil,
+			"has not measured ConvSmall or a network of its class, and its rates are off such a network by "},
+		"the network alone": {profiled(t, 1, 1), []string{random},
+			"has measured ConvSmall, but nothing that it grows to"},
 		"the network never grows":   {profiled(t, 1, 1), nil, ""},
 		"what it grows to":          {profiled(t, 3, 1), []string{random}, ""},
 		"what it grows to is wrong": {profiled(t, 3, 3), []string{random}, "charges what ConvSmall grows to wrong by"},

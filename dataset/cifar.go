@@ -44,10 +44,13 @@ var cifar10 = &cifar{name: KindCIFAR10, classes: cifar10Classes, labels: 1, key:
 	{"cifar-10-batches-py", "cifar-10-python.tar.gz", batches("", 10_000), parsePickle},
 }}
 
-var cifar100 = &cifar{name: KindCIFAR100, classes: cifar100Classes, labels: 2, key: "fine_labels", formats: []cifarFormat{
-	{"cifar-100-binary", "cifar-100-binary.tar.gz", []cifarFile{{"train.bin", 50_000, false}, {"test.bin", 10_000, true}}, parseBinary},
-	{"cifar-100-python", "cifar-100-python.tar.gz", []cifarFile{{"train", 50_000, false}, {"test", 10_000, true}}, parsePickle},
-}}
+var cifar100 = &cifar{name: KindCIFAR100, classes: cifar100Classes, labels: 2, key: "fine_labels",
+	formats: []cifarFormat{
+		{"cifar-100-binary", "cifar-100-binary.tar.gz",
+			[]cifarFile{{"train.bin", 50_000, false}, {"test.bin", 10_000, true}}, parseBinary},
+		{"cifar-100-python", "cifar-100-python.tar.gz", []cifarFile{{"train", 50_000, false}, {"test", 10_000, true}},
+			parsePickle},
+	}}
 
 // batches are the files of CIFAR-10: five to train with, one to test.
 func batches(ending string, rows int) []cifarFile {
@@ -100,7 +103,8 @@ func (c *cifar) read(fsys files.FS, o Options) (*source, error) {
 			return c.readFormat(fsys, path, format)
 		}
 	}
-	return nil, missing(o, c.formats[0].archive+" or the files "+strings.Join(c.formats[0].readers(c, nil, nil).names(), ", "))
+	return nil, missing(o, c.formats[0].archive+" or the files "+
+		strings.Join(c.formats[0].readers(c, nil, nil).names(), ", "))
 }
 
 // present reports whether the files are in a folder; only some of them are an error.
@@ -125,7 +129,8 @@ func lacks(path string, absent []string) error {
 	if len(absent) == 0 {
 		return nil
 	}
-	return fmt.Errorf("read %s: %w in full: it lacks %s; add them, or fetch it again", path, ErrMissing, strings.Join(absent, ", "))
+	return fmt.Errorf("read %s: %w in full: it lacks %s; add them, or fetch it again", path, ErrMissing,
+		strings.Join(absent, ", "))
 }
 
 func (f cifarFormat) readers(c *cifar, train, test *block) readers {
@@ -137,7 +142,9 @@ func (f cifarFormat) readers(c *cifar, train, test *block) readers {
 			split = test
 		}
 		starts[file.test] += file.rows
-		all[file.name] = func(r io.Reader, size int64) error { return f.parse(c, r, size, split.part(start, file.rows)) }
+		all[file.name] = func(r io.Reader, size int64) error {
+			return f.parse(c, r, size, split.part(start, file.rows))
+		}
 	}
 	return all
 }
@@ -191,5 +198,6 @@ func (c *cifar) readArchive(fsys files.FS, o Options) (*source, error) {
 			return found, err
 		}
 	}
-	return nil, fmt.Errorf("read %s: it is an archive without the files of %s; name %s or %s", o.Path, c.name, c.formats[0].archive, c.formats[1].archive)
+	return nil, fmt.Errorf("read %s: it is an archive without the files of %s; name %s or %s", o.Path, c.name,
+		c.formats[0].archive, c.formats[1].archive)
 }

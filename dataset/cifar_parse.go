@@ -36,7 +36,8 @@ func cutShort(k, rows int, err error) error {
 
 func (c *cifar) check(label int64, k int) error {
 	if label < 0 || label >= int64(len(c.classes)) {
-		return fmt.Errorf("image %d has the label %d, where %s has %d classes; it is another file, or damaged: %s", k+1, label, c.name, len(c.classes), again)
+		return fmt.Errorf("image %d has the label %d, where %s has %d classes; it is another file, or damaged: %s", k+1,
+			label, c.name, len(c.classes), again)
 	}
 	return nil
 }
@@ -91,7 +92,8 @@ func takeImages(batch *pickle.Dict, into block) error {
 	}
 	rows := len(into.labels)
 	if data.DType != "|u1" || len(data.Shape) != 2 || data.Shape[0] != int64(rows) || data.Shape[1] != cifarImage {
-		return fmt.Errorf("its images are %s of shape %v, where |u1 of shape [%d %d] is wanted; %s", data.DType, data.Shape, rows, cifarImage, again)
+		return fmt.Errorf("its images are %s of shape %v, where |u1 of shape [%d %d] is wanted; %s", data.DType,
+			data.Shape, rows, cifarImage, again)
 	}
 	if !data.FortranOrder {
 		copy(into.images, data.Data)

@@ -25,8 +25,9 @@ func TestBothFormatsOfCIFARAreTheSameSet(t *testing.T) {
 				write(t, filepath.Join(dir, "there", format.archive), archive)
 				write(t, filepath.Join(dir, "another name"), archive)
 				places := map[string]string{
-					"a folder":                writeAll(t, filepath.Join(dir, "flat"), all),
-					"an unpacked archive":     filepath.Dir(writeAll(t, filepath.Join(dir, "unpacked", format.folder), all)),
+					"a folder": writeAll(t, filepath.Join(dir, "flat"), all),
+					"an unpacked archive": filepath.Dir(writeAll(t,
+						filepath.Join(dir, "unpacked", format.folder), all)),
 					"a folder of an archive":  filepath.Join(dir, "there"),
 					"an archive":              filepath.Join(dir, "there", format.archive),
 					"an archive of some name": filepath.Join(dir, "another name"),
@@ -59,7 +60,8 @@ func TestCIFARKeepsEveryPixelAndLabel(t *testing.T) {
 		}
 		require.Equal(t, images, set.images[0])
 		require.Equal(t, labels, set.labels[0])
-		require.Equal(t, []int{len(labels), tinyRows, tinyRows}, []int{set.Train.Count, set.Validation.Count, set.Test.Count})
+		require.Equal(t, []int{len(labels), tinyRows, tinyRows},
+			[]int{set.Train.Count, set.Validation.Count, set.Test.Count})
 		require.Equal(t, []int{3, 32, 32}, set.Shape)
 		require.Equal(t, c.classes, set.Classes)
 		require.Equal(t, c.name, set.Name)
@@ -89,17 +91,29 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 		spoil  func(all map[string][]byte)
 		want   []string
 	}{
-		"a file is missing":  {binary, func(all map[string][]byte) { delete(all, "data_batch_3.bin") }, []string{"lacks data_batch_3.bin", "fetch it again"}},
-		"a batch is missing": {python, func(all map[string][]byte) { delete(all, "test_batch") }, []string{"lacks test_batch"}},
-		"a file is short":    {binary, func(all map[string][]byte) { all["test_batch.bin"] = all["test_batch.bin"][:5000] }, []string{"test_batch.bin", "5000 bytes", "12292", "fetch or copy"}},
-		"a file is long":     {binary, func(all map[string][]byte) { all["test_batch.bin"] = append(all["test_batch.bin"], 1) }, []string{"12293 bytes"}},
-		"a label is large":   {binary, func(all map[string][]byte) { all["data_batch_2.bin"][3073] = 10 }, []string{"data_batch_2.bin", "image 2 has the label 10", "10 classes"}},
-		"a pickle is short":  {python, func(all map[string][]byte) { all["data_batch_1"] = all["data_batch_1"][:900] }, []string{"data_batch_1", "no Python batch"}},
-		"a pickle is a list": {python, func(all map[string][]byte) { all["data_batch_1"] = []byte("\x80\x02].") }, []string{"data_batch_1", "no Python batch"}},
-		"a pickle calls something": {python, func(all map[string][]byte) { all["data_batch_1"] = []byte("cos\nsystem\n(S'true'\ntR.") },
+		"a file is missing": {binary, func(all map[string][]byte) { delete(all, "data_batch_3.bin") },
+			[]string{"lacks data_batch_3.bin", "fetch it again"}},
+		"a batch is missing": {python, func(all map[string][]byte) { delete(all, "test_batch") },
+			[]string{"lacks test_batch"}},
+		"a file is short": {binary, func(all map[string][]byte) {
+			all["test_batch.bin"] = all["test_batch.bin"][:5000]
+		}, []string{"test_batch.bin", "5000 bytes", "12292", "fetch or copy"}},
+		"a file is long": {binary, func(all map[string][]byte) {
+			all["test_batch.bin"] = append(all["test_batch.bin"], 1)
+		}, []string{"12293 bytes"}},
+		"a label is large": {binary, func(all map[string][]byte) { all["data_batch_2.bin"][3073] = 10 },
+			[]string{"data_batch_2.bin", "image 2 has the label 10", "10 classes"}},
+		"a pickle is short": {python, func(all map[string][]byte) { all["data_batch_1"] = all["data_batch_1"][:900] },
+			[]string{"data_batch_1", "no Python batch"}},
+		"a pickle is a list": {python, func(all map[string][]byte) { all["data_batch_1"] = []byte("\x80\x02].") },
+			[]string{"data_batch_1", "no Python batch"}},
+		"a pickle calls something": {python, func(all map[string][]byte) {
+			all["data_batch_1"] = []byte("cos\nsystem\n(S'true'\ntR.")
+		},
 			[]string{"data_batch_1", "not allowed"}},
 		"a pickle has the labels of CIFAR-100": {python, func(all map[string][]byte) {
-			all["data_batch_1"] = []byte(strings.Replace(string(all["data_batch_1"]), "U\x06labels", "U\x0bfine_labels", 1))
+			all["data_batch_1"] = []byte(strings.Replace(string(all["data_batch_1"]), "U\x06labels",
+				"U\x0bfine_labels", 1))
 		}, []string{"data_batch_1", "labels"}},
 		"a pickle has too few labels": {python, func(all map[string][]byte) {
 			short := cifarBatch(c, 0)
@@ -113,7 +127,8 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 		"a pickle has too few images": {python, func(all map[string][]byte) {
 			b := cifarBatch(c, 0)
 			b.images = b.images[:3*cifarImage]
-			all["data_batch_1"] = []byte(strings.Replace(string(pythonBatch(c, b.part(0, 3), false)), "](", "](K\x00", 1))
+			all["data_batch_1"] = []byte(strings.Replace(string(pythonBatch(c, b.part(0, 3), false)), "](",
+				"](K\x00", 1))
 		}, []string{"shape [3 3072]", "[4 3072]"}},
 	}
 	for name, c2 := range cases {
@@ -121,7 +136,8 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 			all, dir := batchFiles(c, c2.format, false), t.TempDir()
 			c2.spoil(all)
 			write(t, filepath.Join(dir, "a.tar.gz"), packed(t, c2.format.folder, all))
-			for _, place := range []string{writeAll(t, filepath.Join(dir, "folder"), all), filepath.Join(dir, "a.tar.gz")} {
+			for _, place := range []string{writeAll(t, filepath.Join(dir, "folder"), all),
+				filepath.Join(dir, "a.tar.gz")} {
 				_, err := c.readFor(place)
 				for _, text := range c2.want {
 					require.ErrorContains(t, err, text)
@@ -142,7 +158,8 @@ func TestDamagedArchivesAreErrors(t *testing.T) {
 		"its end is gone": {good[:len(good)-6], "damaged"},
 		"not packed":      {[]byte("plain text, and more of it"), "no .tar.gz"},
 		"empty":           {nil, "no .tar.gz"},
-		"other files":     {packed(t, "x", map[string][]byte{"readme": []byte("hello")}), "without the files of cifar10"},
+		"other files": {packed(t, "x", map[string][]byte{"readme": []byte("hello")}),
+			"without the files of cifar10"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -157,9 +174,11 @@ func TestDamagedArchivesAreErrors(t *testing.T) {
 
 func TestAMissingDatasetSaysWhatToDo(t *testing.T) {
 	cases := map[string]struct{ kind, want string }{
-		"CIFAR-10":      {KindCIFAR10, "put cifar-10-binary.tar.gz or the files data_batch_1.bin, data_batch_2.bin, data_batch_3.bin, data_batch_4.bin, data_batch_5.bin, test_batch.bin"},
-		"CIFAR-100":     {KindCIFAR100, "put cifar-100-binary.tar.gz or the files test.bin, train.bin"},
-		"MNIST":         {KindMNIST, "put train-images-idx3-ubyte and train-labels-idx1-ubyte and t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte"},
+		"CIFAR-10": {KindCIFAR10, "put cifar-10-binary.tar.gz or the files data_batch_1.bin, data_batch_2.bin, " +
+			"data_batch_3.bin, data_batch_4.bin, data_batch_5.bin, test_batch.bin"},
+		"CIFAR-100": {KindCIFAR100, "put cifar-100-binary.tar.gz or the files test.bin, train.bin"},
+		"MNIST": {KindMNIST, "put train-images-idx3-ubyte and train-labels-idx1-ubyte and t10k-images-idx3-ubyte and " +
+			"t10k-labels-idx1-ubyte"},
 		"Fashion-MNIST": {KindFashion, "train-images-idx3-ubyte"},
 	}
 	for name, c := range cases {

@@ -6,7 +6,8 @@ import "strings"
 var (
 	cifar10Classes = strings.Fields("airplane automobile bird cat deer dog frog horse ship truck")
 	digits         = strings.Fields("0 1 2 3 4 5 6 7 8 9")
-	fashionClasses = []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"}
+	fashionClasses = []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker",
+		"Bag", "Ankle boot"}
 
 	cifar100Classes = strings.Fields(`
 		apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle

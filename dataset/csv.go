@@ -42,7 +42,8 @@ func (o Options) csvFaults() (faults []error) {
 		faults = append(faults, fmt.Errorf("label_each is %q; it is %s or %s", o.LabelEach, EachText, EachWord))
 	}
 	if o.textColumn() == o.labelColumn() {
-		faults = append(faults, fmt.Errorf("text and label are both in the column %s; name two columns", o.textColumn()))
+		faults = append(faults, fmt.Errorf("text and label are both in the column %s; name two columns",
+			o.textColumn()))
 	}
 	return faults
 }
@@ -109,7 +110,8 @@ func parseTable(data []byte, o Options) ([]row, error) {
 	}
 	text, label := slices.Index(header, o.textColumn()), slices.Index(header, o.labelColumn())
 	if text < 0 || label < 0 {
-		return nil, fmt.Errorf("the columns are %q, and %s and %s are needed; set text_column and label_column to theirs", header, o.textColumn(), o.labelColumn())
+		return nil, fmt.Errorf("the columns are %q, and %s and %s are needed; "+
+			"set text_column and label_column to theirs", header, o.textColumn(), o.labelColumn())
 	}
 	var rows []row
 	for {
@@ -145,14 +147,16 @@ func (o Options) row(text, label string) (row, error) {
 	case strings.TrimSpace(text) == "":
 		return row{}, errors.New("the text is empty; leave the row out")
 	case len(made.pieces) != len(made.labels):
-		return row{}, fmt.Errorf("%d words and %d labels; give each word a label, or %s", len(made.pieces), len(made.labels), ignoredLabel)
+		return row{}, fmt.Errorf("%d words and %d labels; give each word a label, or %s", len(made.pieces),
+			len(made.labels), ignoredLabel)
 	case o.labelEach() == EachText && strings.TrimSpace(label) == "":
 		return row{}, errors.New("the label is empty; name it, or leave the row out")
 	}
 	return made, nil
 }
 
-// Bounds of the labels of a table: each is an output of the network, for every text. Of more than a few, most have to occur more than once.
+// Bounds of the labels of a table: each is an output of the network, for every text. Of more than a few, most
+// have to occur more than once.
 const (
 	mostLabels = 1 << 16
 	fewLabels  = 1000
@@ -174,7 +178,8 @@ func (o Options) classesOf(rows []row) ([]string, error) {
 		return nil, fmt.Errorf("%d different labels; there are at least two and at most %d", len(seen), mostLabels)
 	}
 	if len(seen) > fewLabels && 2*len(seen) > count {
-		return nil, fmt.Errorf("%d different labels of %d, so that most occur once and cannot be learned; is %s the column of the labels? Set label_column", len(seen), count, o.labelColumn())
+		return nil, fmt.Errorf("%d different labels of %d, so that most occur once and cannot be learned; "+
+			"is %s the column of the labels? Set label_column", len(seen), count, o.labelColumn())
 	}
 	return slices.Sorted(maps.Keys(seen)), nil
 }
@@ -208,8 +213,8 @@ func CheckTable(fsys files.FS, o Options) error {
 	return err
 }
 
-// loadCSV reads a table and moves its texts to the device as tokens. A short text is filled up with padding, the last of all
-// tokens; a long one is cut.
+// loadCSV reads a table and moves its texts to the device as tokens. A short text is filled up with padding, the last
+// of all tokens; a long one is cut.
 func loadCSV(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error) {
 	train, test, err := readTables(fsys, o)
 	if err != nil {
@@ -223,13 +228,15 @@ func loadCSV(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, er
 		return nil, err
 	}
 	if bytes := 12 * int64(o.context()) * int64(len(train)+len(test)); bytes > maxBytes {
-		return nil, fmt.Errorf("%d texts of %d tokens take %d GiB; at most %d are kept: give fewer texts, or a shorter context", len(train)+len(test), o.context(), bytes>>30, maxBytes>>30)
+		return nil, fmt.Errorf("%d texts of %d tokens take %d GiB; at most %d are kept: give fewer texts, "+
+			"or a shorter context", len(train)+len(test), o.context(), bytes>>30, maxBytes>>30)
 	}
 	parts, err := (&source{train: pool{labels: l.strata(train)}, test: pool{labels: l.strata(test)}}).divide(o)
 	if err != nil {
 		return nil, err
 	}
-	set := &Set{Name: filepath.Base(filepath.Clean(o.Path)), Classes: l.classes, Shape: []int{o.context()}, Task: TextLabel, Vocabulary: len(l.tokens.names) + 1}
+	set := &Set{Name: filepath.Base(filepath.Clean(o.Path)), Classes: l.classes, Shape: []int{o.context()},
+		Task: TextLabel, Vocabulary: len(l.tokens.names) + 1}
 	if o.labelEach() == EachWord {
 		set.Task = TokenLabel
 	}

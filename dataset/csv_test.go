@@ -66,7 +66,8 @@ func TestTableOfWords(t *testing.T) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, err := Load(s, torch.CPU, files.OS{}, o)
 		require.NoError(t, err)
-		assert.Equal(t, Facts{Shape: []int{6}, Classes: 3, Vocabulary: 5, Task: TokenLabel}, set.Facts()) // a, b, c, a space, padding
+		// a, b, c, a space, padding
+		assert.Equal(t, Facts{Shape: []int{6}, Classes: 3, Vocabulary: 5, Task: TokenLabel}, set.Facts())
 		assert.Equal(t, set.Facts(), Declared(files.OS{}, o))
 		assert.Equal(t, []int64{1, 0, 2, 3, 4, 4}, valuesOf(t, s, set.Test.Images), "the space is the first character")
 		assert.Equal(t, []int64{2, Ignored, 0, Ignored, Ignored, Ignored}, valuesOf(t, s, set.Test.Labels))
@@ -86,20 +87,23 @@ func TestTablesAreRefused(t *testing.T) {
 		o     Options
 		fault string
 	}{
-		"nothing":            {[]string{""}, Options{}, "no first line with the names of the columns"},
-		"no rows":            {[]string{"text,label"}, Options{}, "no row below the names of the columns"},
-		"another column":     {[]string{"review,label", "a,b"}, Options{}, `the columns are ["review" "label"], and text and label are needed`},
-		"a short row":        {[]string{"text,label", "a,b", "c"}, Options{}, "line 3"},
-		"a quote":            {[]string{"text,label", `a"b,c`}, Options{}, "line 2"},
-		"no text":            {[]string{"text,label", "a,b", " ,b"}, Options{}, "line 3: the text is empty"},
-		"no label":           {[]string{"text,label", "a,"}, Options{}, "line 2: the label is empty"},
-		"one label":          {[]string{"text,label", "a,b", "c,b"}, Options{}, "1 different labels"},
-		"too few":            {[]string{"text,label", "a,b", "c,d"}, Options{}, "too few"},
-		"words":              {[]string{"text,label", "a b,X"}, Options{LabelEach: EachWord}, "line 2: 2 words and 1 labels"},
-		"another unit":       {[]string{"text,label", "a,b"}, Options{LabelEach: "line"}, `label_each is "line"; it is text or word`},
-		"one column":         {[]string{"text,label", "a,b"}, Options{LabelColumn: "text"}, "both in the column text"},
-		"bytes as character": {[]string{"text,label", "a,b", "\xff,c", "d,b"}, Options{Tokens: Characters}, "not UTF-8"},
-		"not for images":     {[]string{"text,label"}, Options{Kind: KindDigits, TextColumn: "x"}, "only csv has them"},
+		"nothing": {[]string{""}, Options{}, "no first line with the names of the columns"},
+		"no rows": {[]string{"text,label"}, Options{}, "no row below the names of the columns"},
+		"another column": {[]string{"review,label", "a,b"}, Options{},
+			`the columns are ["review" "label"], and text and label are needed`},
+		"a short row": {[]string{"text,label", "a,b", "c"}, Options{}, "line 3"},
+		"a quote":     {[]string{"text,label", `a"b,c`}, Options{}, "line 2"},
+		"no text":     {[]string{"text,label", "a,b", " ,b"}, Options{}, "line 3: the text is empty"},
+		"no label":    {[]string{"text,label", "a,"}, Options{}, "line 2: the label is empty"},
+		"one label":   {[]string{"text,label", "a,b", "c,b"}, Options{}, "1 different labels"},
+		"too few":     {[]string{"text,label", "a,b", "c,d"}, Options{}, "too few"},
+		"words":       {[]string{"text,label", "a b,X"}, Options{LabelEach: EachWord}, "line 2: 2 words and 1 labels"},
+		"another unit": {[]string{"text,label", "a,b"}, Options{LabelEach: "line"},
+			`label_each is "line"; it is text or word`},
+		"one column": {[]string{"text,label", "a,b"}, Options{LabelColumn: "text"}, "both in the column text"},
+		"bytes as character": {[]string{"text,label", "a,b", "\xff,c", "d,b"}, Options{Tokens: Characters},
+			"not UTF-8"},
+		"not for images": {[]string{"text,label"}, Options{Kind: KindDigits, TextColumn: "x"}, "only csv has them"},
 	} {
 		c.o.Path = table(t, "a.csv", c.lines...)
 		if c.o.Kind == "" {

@@ -16,7 +16,9 @@ import (
 // Split is a part of a set. The scope that the set was loaded into owns its
 // tensors. The zero Split is empty and holds none.
 type Split struct {
-	Images *torch.Tensor // uint8 [N, C, H, W] on the device, or tokens, uint8 or int32 [N, T]; nil in the zero Split and where Stream is set
+	// uint8 [N, C, H, W] on the device, or tokens, uint8 or int32 [N, T]; nil in the zero Split and where
+	// Stream is set
+	Images *torch.Tensor
 	Labels *torch.Tensor // int64 [N] on the device, from 0, or whole numbers of any kind [N, T]; nil in the zero Split
 	Count  int           // N; zero only in the zero Split
 	Stream *Stream       // reads the images when they are needed; nil where they are in memory
@@ -93,7 +95,8 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 			return nil, fmt.Errorf("load dataset %s: turbo_jpeg: %w", o.Kind, err)
 		}
 	}
-	if load := map[string]func(*torch.Scope, torch.Device, files.FS, Options) (*Set, error){KindText: loadText, KindCSV: loadCSV}[o.Kind]; load != nil {
+	if load := map[string]func(*torch.Scope, torch.Device, files.FS, Options) (*Set, error){KindText: loadText,
+		KindCSV: loadCSV}[o.Kind]; load != nil {
 		set, err := load(s, d, fsys, o)
 		if err != nil {
 			return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
@@ -167,7 +170,8 @@ func (set *Set) normalise(o Options, d digest) error {
 			continue
 		}
 		if len(m.given) != 1 && len(m.given) != len(m.into) {
-			return fmt.Errorf("%d values of the %s for images of %d channels; give one for each, or one for all", len(m.given), m.name, len(m.into))
+			return fmt.Errorf("%d values of the %s for images of %d channels; give one for each, or one for all",
+				len(m.given), m.name, len(m.into))
 		}
 		for k := range m.into {
 			m.into[k] = m.given[k%len(m.given)]

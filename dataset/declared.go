@@ -67,7 +67,8 @@ func foldersOf(fsys files.FS, path string) int {
 }
 
 // publishedCounts holds the training and the test images of the kinds with a fixed number.
-var publishedCounts = map[string][2]int{KindCIFAR10: {50_000, 10_000}, KindCIFAR100: {50_000, 10_000}, KindMNIST: {60_000, 10_000}, KindFashion: {60_000, 10_000}}
+var publishedCounts = map[string][2]int{KindCIFAR10: {50_000, 10_000}, KindCIFAR100: {50_000, 10_000},
+	KindMNIST: {60_000, 10_000}, KindFashion: {60_000, 10_000}}
 
 // digitsCount is the number of digits, for training and the test together.
 const digitsCount = 1797

@@ -21,8 +21,9 @@ func TestDeclared(t *testing.T) {
 		shape   []int
 		classes int
 	}{
-		"synthetic":        {Options{}, []int{3, 32, 32}, 10},
-		"other synthetic":  {Options{Synthetic: SyntheticOptions{Classes: 4, Channels: 1, Size: 16}}, []int{1, 16, 16}, 4},
+		"synthetic": {Options{}, []int{3, 32, 32}, 10},
+		"other synthetic": {Options{Synthetic: SyntheticOptions{Classes: 4, Channels: 1, Size: 16}},
+			[]int{1, 16, 16}, 4},
 		"cifar100":         {Options{Kind: KindCIFAR100, Path: "none"}, []int{3, 32, 32}, 100},
 		"mnist":            {Options{Kind: KindMNIST, Path: "none"}, []int{1, 28, 28}, 10},
 		"digits":           {Options{Kind: KindDigits, Path: "none"}, []int{1, 8, 8}, 10},

@@ -43,7 +43,8 @@ func TestDigestsFollowWhatAJobReads(t *testing.T) {
 	require.NoError(t, os.WriteFile(text, []byte(words.String()), 0o600))
 	require.NoError(t, os.WriteFile(table, []byte(rows.String()), 0o600))
 	require.NoError(t, os.WriteFile(text+"2", []byte(words.String()+"and more of it"), 0o600))
-	paths := map[string][]string{dataset.KindText: {text, text + "2"}, dataset.KindCSV: {table}, dataset.KindSynthetic: {""}}
+	paths := map[string][]string{dataset.KindText: {text, text + "2"}, dataset.KindCSV: {table},
+		dataset.KindSynthetic: {""}}
 	for kind, paths := range paths {
 		digests, contents := map[string]string{}, map[string]string{} // to the content, and back
 		for _, o := range variants(kind, paths) {
@@ -54,7 +55,8 @@ func TestDigestsFollowWhatAJobReads(t *testing.T) {
 				if was, known := digests[set.Digest]; known {
 					assert.Equal(t, was, content, "sets that differ share the digest %.12s: %+v", set.Digest, o)
 				}
-				if was, known := contents[content]; known && kind != dataset.KindText { // a text has its tokens' kind in its digest
+				// a text has its tokens' kind in its digest
+				if was, known := contents[content]; known && kind != dataset.KindText {
 					assert.Equal(t, was, set.Digest, "equal sets have two digests: %+v", o)
 				}
 				digests[set.Digest], contents[content] = content, set.Digest
@@ -73,13 +75,15 @@ func variants(kind string, paths []string) []dataset.Options {
 			for _, limit := range []int{0, 20, 21} {
 				for _, share := range []float64{0, 0.2} {
 					for _, twice := range []bool{false, true} {
-						all = append(all, dataset.Options{Kind: kind, Path: path, Seed: seed, Limit: limit, ValidationShare: share, TestAsValidation: twice,
+						all = append(all, dataset.Options{Kind: kind, Path: path, Seed: seed, Limit: limit,
+							ValidationShare: share, TestAsValidation: twice,
 							Synthetic: dataset.SyntheticOptions{Size: 16, Classes: 3, Train: 60, Test: 20}})
 					}
 				}
 			}
 		}
-		base := dataset.Options{Kind: kind, Path: path, Seed: 1, Synthetic: dataset.SyntheticOptions{Size: 16, Classes: 3, Train: 60, Test: 20}}
+		base := dataset.Options{Kind: kind, Path: path, Seed: 1,
+			Synthetic: dataset.SyntheticOptions{Size: 16, Classes: 3, Train: 60, Test: 20}}
 		all = append(all, changed(base, kind)...)
 	}
 	return all
@@ -94,13 +98,17 @@ func changed(base dataset.Options, kind string) []dataset.Options {
 	}
 	switch kind {
 	case dataset.KindSynthetic:
-		return []dataset.Options{change(func(o *dataset.Options) { o.Mean = []float64{0.4} }), change(func(o *dataset.Options) { o.Deviation = []float64{0.3} }),
-			change(func(o *dataset.Options) { o.Synthetic.Size = 17 }), change(func(o *dataset.Options) { o.Synthetic.Train = 61 })}
+		return []dataset.Options{change(func(o *dataset.Options) { o.Mean = []float64{0.4} }),
+			change(func(o *dataset.Options) { o.Deviation = []float64{0.3} }),
+			change(func(o *dataset.Options) { o.Synthetic.Size = 17 }),
+			change(func(o *dataset.Options) { o.Synthetic.Train = 61 })}
 	case dataset.KindCSV:
-		return []dataset.Options{change(func(o *dataset.Options) { o.Context = 8 }), change(func(o *dataset.Options) { o.Tokens = dataset.Characters }),
+		return []dataset.Options{change(func(o *dataset.Options) { o.Context = 8 }),
+			change(func(o *dataset.Options) { o.Tokens = dataset.Characters }),
 			change(func(o *dataset.Options) { o.LabelColumn = "other" })}
 	}
-	return []dataset.Options{change(func(o *dataset.Options) { o.Context = 8 }), change(func(o *dataset.Options) { o.Tokens = dataset.Characters })}
+	return []dataset.Options{change(func(o *dataset.Options) { o.Context = 8 }),
+		change(func(o *dataset.Options) { o.Tokens = dataset.Characters })}
 }
 
 // With TestAsValidation a text is trained on all windows but those of the test, as images are.
@@ -108,9 +116,11 @@ func TestTextTrainsOnAllButTheTest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.txt")
 	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("abcdefgh", 200)), 0o600))
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		apart, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Kind: dataset.KindText, Path: path, Context: 8})
+		apart, err := dataset.Load(s, torch.CPU, files.OS{},
+			dataset.Options{Kind: dataset.KindText, Path: path, Context: 8})
 		require.NoError(t, err)
-		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Kind: dataset.KindText, Path: path, Context: 8, TestAsValidation: true})
+		set, err := dataset.Load(s, torch.CPU, files.OS{},
+			dataset.Options{Kind: dataset.KindText, Path: path, Context: 8, TestAsValidation: true})
 		require.NoError(t, err)
 		assert.Equal(t, apart.Train.Count+apart.Validation.Count, set.Train.Count)
 		assert.Equal(t, set.Test.Count, set.Validation.Count)

@@ -29,9 +29,11 @@ func TestDigitsAreReadPackedAndPlain(t *testing.T) {
 	require.Equal(t, []int{5, 5, 10}, []int{want.Train.Count, want.Validation.Count, want.Test.Count})
 	require.Equal(t, digits, want.Classes)
 	for k, label := range want.labels[2] {
-		require.Equal(t, bytes.Repeat([]byte{byte(int(label) * 255 / 16)}, 64), want.images[2][64*k:64*(k+1)], "an image stays with its label")
+		require.Equal(t, bytes.Repeat([]byte{byte(int(label) * 255 / 16)}, 64), want.images[2][64*k:64*(k+1)],
+			"an image stays with its label")
 	}
-	require.Equal(t, want.Digest, loadFor(t, Options{Kind: KindDigits, Path: filepath.Join(dir, "plain"), ValidationShare: 0.5}).Digest)
+	require.Equal(t, want.Digest, loadFor(t, Options{Kind: KindDigits, Path: filepath.Join(dir, "plain"),
+		ValidationShare: 0.5}).Digest)
 }
 
 func TestDigitsSayWhatIsWrong(t *testing.T) {

@@ -36,19 +36,29 @@ const (
 // published are the datasets that Fetch supports. The checksums of CIFAR are from its
 // page, those of Fashion-MNIST from its repository, those of MNIST from torchvision.
 var published = map[string][]remote{
-	KindCIFAR10:  {{"cifar-10-binary.tar.gz", cifarHost + "cifar-10-binary.tar.gz", "c32a1d4ab5d03f1284b67883e8d87530", 170_052_171}},
-	KindCIFAR100: {{"cifar-100-binary.tar.gz", cifarHost + "cifar-100-binary.tar.gz", "03b5dce01913d631647c71ecec9e9cb8", 168_513_733}},
+	KindCIFAR10: {{"cifar-10-binary.tar.gz", cifarHost + "cifar-10-binary.tar.gz", "c32a1d4ab5d03f1284b67883e8d87530",
+		170_052_171}},
+	KindCIFAR100: {{"cifar-100-binary.tar.gz", cifarHost + "cifar-100-binary.tar.gz",
+		"03b5dce01913d631647c71ecec9e9cb8", 168_513_733}},
 	KindMNIST: {
-		{"train-images-idx3-ubyte.gz", mnistHost + "train-images-idx3-ubyte.gz", "f68b3c2dcbeaaa9fbdd348bbdeb94873", 9_912_422},
-		{"train-labels-idx1-ubyte.gz", mnistHost + "train-labels-idx1-ubyte.gz", "d53e105ee54ea40749a09fcbcd1e9432", 28_881},
-		{"t10k-images-idx3-ubyte.gz", mnistHost + "t10k-images-idx3-ubyte.gz", "9fb629c4189551a2d022fa330f9573f3", 1_648_877},
-		{"t10k-labels-idx1-ubyte.gz", mnistHost + "t10k-labels-idx1-ubyte.gz", "ec29112dd5afa0611ce80d1b7f02629c", 4_542},
+		{"train-images-idx3-ubyte.gz", mnistHost + "train-images-idx3-ubyte.gz", "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+			9_912_422},
+		{"train-labels-idx1-ubyte.gz", mnistHost + "train-labels-idx1-ubyte.gz",
+			"d53e105ee54ea40749a09fcbcd1e9432", 28_881},
+		{"t10k-images-idx3-ubyte.gz", mnistHost + "t10k-images-idx3-ubyte.gz", "9fb629c4189551a2d022fa330f9573f3",
+			1_648_877},
+		{"t10k-labels-idx1-ubyte.gz", mnistHost + "t10k-labels-idx1-ubyte.gz",
+			"ec29112dd5afa0611ce80d1b7f02629c", 4_542},
 	},
 	KindFashion: {
-		{"train-images-idx3-ubyte.gz", fashionHost + "train-images-idx3-ubyte.gz", "8d4fb7e6c68d591d4c3dfef9ec88bf0d", 26_421_880},
-		{"train-labels-idx1-ubyte.gz", fashionHost + "train-labels-idx1-ubyte.gz", "25c81989df183df01b3e8a0aad5dffbe", 29_515},
-		{"t10k-images-idx3-ubyte.gz", fashionHost + "t10k-images-idx3-ubyte.gz", "bef4ecab320f06d8554ea6380940ec79", 4_422_102},
-		{"t10k-labels-idx1-ubyte.gz", fashionHost + "t10k-labels-idx1-ubyte.gz", "bb300cfdad3c16e7a12a480ee83cd310", 5_148},
+		{"train-images-idx3-ubyte.gz", fashionHost + "train-images-idx3-ubyte.gz", "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
+			26_421_880},
+		{"train-labels-idx1-ubyte.gz", fashionHost + "train-labels-idx1-ubyte.gz",
+			"25c81989df183df01b3e8a0aad5dffbe", 29_515},
+		{"t10k-images-idx3-ubyte.gz", fashionHost + "t10k-images-idx3-ubyte.gz", "bef4ecab320f06d8554ea6380940ec79",
+			4_422_102},
+		{"t10k-labels-idx1-ubyte.gz", fashionHost + "t10k-labels-idx1-ubyte.gz",
+			"bb300cfdad3c16e7a12a480ee83cd310", 5_148},
 	},
 }
 
@@ -60,15 +70,18 @@ func Fetchable() []string { return slices.Sorted(maps.Keys(published)) }
 // name that ends in ".part", and the next call resumes it. Valid files are left alone. A
 // nil client is http.DefaultClient. Progress, which may be nil, receives the bytes of all
 // files.
-func Fetch(ctx context.Context, client *http.Client, fsys files.FS, name, dir string, progress func(done, total int64)) error {
+func Fetch(ctx context.Context, client *http.Client, fsys files.FS, name, dir string,
+	progress func(done, total int64)) error {
 	list, known := published[name]
 	if !known {
-		return fmt.Errorf("fetch %s: there is no such published dataset; name one of %s", name, strings.Join(Fetchable(), ", "))
+		return fmt.Errorf("fetch %s: there is no such published dataset; name one of %s", name,
+			strings.Join(Fetchable(), ", "))
 	}
 	return fetch(ctx, client, fsys, list, dir, progress)
 }
 
-func fetch(ctx context.Context, client *http.Client, fsys files.FS, list []remote, dir string, progress func(done, total int64)) error {
+func fetch(ctx context.Context, client *http.Client, fsys files.FS, list []remote, dir string,
+	progress func(done, total int64)) error {
 	if client == nil {
 		client = http.DefaultClient
 	}
@@ -120,7 +133,8 @@ func (d download) run(ctx context.Context) error {
 		}
 	}
 	if !d.right(sum) {
-		err := fmt.Errorf("its MD5 is %s, where %s is published; what came was deleted, try again later or from another network", hex.EncodeToString(sum.Sum(nil)), d.md5)
+		err := fmt.Errorf("its MD5 is %s, where %s is published; what came was deleted, "+
+			"try again later or from another network", hex.EncodeToString(sum.Sum(nil)), d.md5)
 		return errors.Join(err, d.fsys.Remove(d.part()))
 	}
 	if err := d.fsys.Rename(d.part(), d.path); err != nil {
@@ -184,7 +198,8 @@ func (d download) ask(ctx context.Context, have int64) (*http.Response, error) {
 	if response.StatusCode == http.StatusOK || (have > 0 && response.StatusCode == http.StatusPartialContent) {
 		return response, nil
 	}
-	err = fmt.Errorf("the server answers %s; try again later, or copy %s to %s by hand", response.Status, d.name, d.path)
+	err = fmt.Errorf("the server answers %s; try again later, or copy %s to %s by hand", response.Status,
+		d.name, d.path)
 	if response.StatusCode == http.StatusRequestedRangeNotSatisfiable {
 		err = errors.Join(err, d.discard()) // the next call restarts
 	}
@@ -214,7 +229,8 @@ func (d download) receive(body io.Reader, sum hash.Hash, have int64) (err error)
 	to := io.MultiWriter(file, sum, &meter{done: have, tell: d.tell})
 	got, err := io.Copy(to, io.LimitReader(body, d.bytes-have+1))
 	if err != nil {
-		return errors.Join(fmt.Errorf("the connection was cut after %d of %d bytes: %w; run it again to go on from there", have+got, d.bytes, err), file.Sync())
+		return errors.Join(fmt.Errorf("the connection was cut after %d of %d bytes: %w; "+
+			"run it again to go on from there", have+got, d.bytes, err), file.Sync())
 	}
 	return file.Sync()
 }

@@ -65,29 +65,37 @@ func TestFetchSaysWhatIsWrongAndLeavesNothingHalf(t *testing.T) {
 		want    []string           // error of each call; empty for none
 		part    int                // bytes that are kept for the next call
 	}{
-		"all goes well":            {[]http.HandlerFunc{serve(data)}, []string{""}, 0},
-		"not there":                {[]http.HandlerFunc{status(404)}, []string{"404 Not Found; try again later, or copy file"}, 0},
+		"all goes well": {[]http.HandlerFunc{serve(data)}, []string{""}, 0},
+		"not there": {[]http.HandlerFunc{status(404)},
+			[]string{"404 Not Found; try again later, or copy file"}, 0},
 		"server in trouble":        {[]http.HandlerFunc{status(503), serve(data)}, []string{"503", ""}, 0},
 		"another file":             {[]http.HandlerFunc{serve(content(2))}, []string{"MD5"}, 0},
 		"another file, then right": {[]http.HandlerFunc{serve(content(2)), serve(data)}, []string{"MD5", ""}, 0},
 		"a longer file":            {[]http.HandlerFunc{serve(append(content(1), 0))}, []string{"MD5"}, 0},
 		"a shorter file":           {[]http.HandlerFunc{serve(data[:1000])}, []string{"MD5"}, 0},
-		"cut":                      {[]http.HandlerFunc{cutAfter(data, 5000)}, []string{"cut after 5000 of 200000 bytes"}, 5000},
-		"cut and resumed":          {[]http.HandlerFunc{cutAfter(data, 5000), serve(data)}, []string{"cut", ""}, 0},
-		"cut, no parts to be had":  {[]http.HandlerFunc{cutAfter(data, 5000), ignoringRanges(data)}, []string{"cut", ""}, 0},
-		"cut, then a short file":   {[]http.HandlerFunc{cutAfter(data, 5000), serve(data[:4000]), serve(data)}, []string{"cut", "416", ""}, 0},
-		"cut, then another file":   {[]http.HandlerFunc{cutAfter(data, 5000), serve(content(2)), serve(data)}, []string{"cut", "MD5", ""}, 0},
+		"cut": {[]http.HandlerFunc{cutAfter(data, 5000)},
+			[]string{"cut after 5000 of 200000 bytes"}, 5000},
+		"cut and resumed": {[]http.HandlerFunc{cutAfter(data, 5000), serve(data)}, []string{"cut", ""}, 0},
+		"cut, no parts to be had": {[]http.HandlerFunc{cutAfter(data, 5000), ignoringRanges(data)},
+			[]string{"cut", ""}, 0},
+		"cut, then a short file": {[]http.HandlerFunc{cutAfter(data, 5000), serve(data[:4000]), serve(data)},
+			[]string{"cut", "416", ""}, 0},
+		"cut, then another file": {[]http.HandlerFunc{cutAfter(data, 5000), serve(content(2)), serve(data)},
+			[]string{"cut", "MD5", ""}, 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var answer http.HandlerFunc
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r) }))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				answer(w, r)
+			}))
 			defer server.Close()
 			dir := filepath.Join(t.TempDir(), "data")
 			path := filepath.Join(dir, "file")
 			for k, want := range c.want {
 				answer = c.answers[k]
-				err := fetch(context.Background(), server.Client(), files.OS{}, []remote{remoteOf(server, "file", data)}, dir, nil)
+				err := fetch(context.Background(), server.Client(), files.OS{},
+					[]remote{remoteOf(server, "file", data)}, dir, nil)
 				if want == "" {
 					require.NoError(t, err)
 					got, err := os.ReadFile(path)
@@ -163,7 +171,8 @@ func TestFetchKnowsItsNames(t *testing.T) {
 			require.Positive(t, file.bytes)
 		}
 	}
-	require.Equal(t, cifar10.formats[0].archive, published[KindCIFAR10][0].name, "what is fetched is what is looked for")
+	require.Equal(t, cifar10.formats[0].archive, published[KindCIFAR10][0].name,
+		"what is fetched is what is looked for")
 	require.Equal(t, cifar100.formats[0].archive, published[KindCIFAR100][0].name)
 }
 

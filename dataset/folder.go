@@ -55,7 +55,8 @@ func subfolders(fsys files.FS, folder string) ([]string, error) {
 func list(fsys files.FS, folder string, want func(name string, dir bool) bool) ([]string, error) {
 	entries, err := fsys.ReadDir(folder)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w; name a folder of images, PATH/train/CLASS/* and PATH/test/CLASS/*, or PATH/CLASS/*", folder, err)
+		return nil, fmt.Errorf("read %s: %w; name a folder of images, PATH/train/CLASS/* and PATH/test/CLASS/*, "+
+			"or PATH/CLASS/*", folder, err)
 	}
 	var names []string
 	for _, entry := range entries {
@@ -106,7 +107,8 @@ func (src *source) oneFolder(fsys files.FS, o Options, classes []string) (train,
 // fits is an error where images that stay in memory would be too many.
 func (o *Options) fits(train, test int) error {
 	if most := maxBytes / (3 * o.Size * o.Size); !o.Stream && (train > most || test > most) {
-		return fmt.Errorf("read %s: %d images of %d pixels take more than %d GiB; set stream, or choose a smaller size", o.Path, max(train, test), o.Size, maxBytes>>30)
+		return fmt.Errorf("read %s: %d images of %d pixels take more than %d GiB; set stream, or choose a smaller size",
+			o.Path, max(train, test), o.Size, maxBytes>>30)
 	}
 	return nil
 }
@@ -114,20 +116,23 @@ func (o *Options) fits(train, test int) error {
 // gather lists the images of some of the classes below a folder.
 func (src *source) gather(fsys files.FS, folder string, classes []string) ([]picture, error) {
 	if len(src.classes) < 2 {
-		return nil, fmt.Errorf("read %s: %w: it has %d folders, where each class has one and there are at least two", folder, ErrMissing, len(src.classes))
+		return nil, fmt.Errorf("read %s: %w: it has %d folders, where each class has one and there are at least two",
+			folder, ErrMissing, len(src.classes))
 	}
 	var all []picture
 	for _, class := range classes {
 		label := slices.Index(src.classes, class)
 		if label < 0 {
-			return nil, fmt.Errorf("read %s: there is no class %q to train on; the classes are %s", folder, class, strings.Join(src.classes, ", "))
+			return nil, fmt.Errorf("read %s: there is no class %q to train on; the classes are %s", folder, class,
+				strings.Join(src.classes, ", "))
 		}
 		names, err := list(fsys, filepath.Join(folder, class), isPicture)
 		if err != nil {
 			return nil, err
 		}
 		if len(names) == 0 {
-			return nil, fmt.Errorf("read %s: %w: no file in it ends in %s", filepath.Join(folder, class), ErrMissing, strings.Join(endings, ", "))
+			return nil, fmt.Errorf("read %s: %w: no file in it ends in %s", filepath.Join(folder, class), ErrMissing,
+				strings.Join(endings, ", "))
 		}
 		for _, name := range names {
 			all = append(all, picture{filepath.Join(folder, class, name), int64(label)})

@@ -134,9 +134,12 @@ func TestFoldersSayWhatIsWrong(t *testing.T) {
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, "train")))
 			write(t, filepath.Join(dir, "train", "x.png"), nil)
 		}, []string{"0 folders"}},
-		"a class without image": {func(dir string) { write(t, filepath.Join(dir, "train", "d", "x.bmp"), nil) }, []string{filepath.Join("train", "d"), ".png, .jpg"}},
-		"an unknown class":      {func(dir string) { write(t, filepath.Join(dir, "test", "d", "x.png"), nil) }, []string{`class "d"`, "a, b, c"}},
-		"a broken image":        {func(dir string) { write(t, filepath.Join(dir, "train", "b", "zz.png"), []byte("no")) }, []string{"zz.png", "replace or remove"}},
+		"a class without image": {func(dir string) { write(t, filepath.Join(dir, "train", "d", "x.bmp"), nil) },
+			[]string{filepath.Join("train", "d"), ".png, .jpg"}},
+		"an unknown class": {func(dir string) { write(t, filepath.Join(dir, "test", "d", "x.png"), nil) },
+			[]string{`class "d"`, "a, b, c"}},
+		"a broken image": {func(dir string) { write(t, filepath.Join(dir, "train", "b", "zz.png"), []byte("no")) },
+			[]string{"zz.png", "replace or remove"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -131,7 +131,8 @@ func packed(t testing.TB, folder string, all map[string][]byte) []byte {
 	archive := tar.NewWriter(zip)
 	require.NoError(t, archive.WriteHeader(&tar.Header{Name: folder + "/", Typeflag: tar.TypeDir, Mode: 0o755}))
 	for name, data := range all {
-		require.NoError(t, archive.WriteHeader(&tar.Header{Name: folder + "/" + name, Size: int64(len(data)), Mode: 0o644}))
+		require.NoError(t, archive.WriteHeader(&tar.Header{Name: folder + "/" + name, Size: int64(len(data)),
+			Mode: 0o644}))
 		_, err := archive.Write(data)
 		require.NoError(t, err)
 	}

@@ -34,7 +34,8 @@ const (
 
 type idxPair struct{ images, labels string }
 
-var idxTrain, idxTest = idxPair{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}, idxPair{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
+var idxTrain, idxTest = idxPair{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
+	idxPair{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
 
 // read finds the files, packed or not, in a folder or where torchvision has put them
 // below it.
@@ -101,12 +102,14 @@ func (i idx) readPair(fsys files.FS, paths map[string]string, pair idxPair) (poo
 		return pool{}, err
 	}
 	if count := len(images) / (idxSide * idxSide); count != len(labels) {
-		return pool{}, damaged(fmt.Errorf("read %s: it has %d labels for the %d images of %s; fetch both again", paths[pair.labels], len(labels), count, paths[pair.images]))
+		return pool{}, damaged(fmt.Errorf("read %s: it has %d labels for the %d images of %s; fetch both again",
+			paths[pair.labels], len(labels), count, paths[pair.images]))
 	}
 	wide := make([]int64, len(labels))
 	for k, label := range labels {
 		if int(label) >= len(i.classes) {
-			return pool{}, damaged(fmt.Errorf("read %s: label %d is %d, where %s has %d classes; %s", paths[pair.labels], k+1, label, i.name, len(i.classes), again))
+			return pool{}, damaged(fmt.Errorf("read %s: label %d is %d, where %s has %d classes; %s",
+				paths[pair.labels], k+1, label, i.name, len(i.classes), again))
 		}
 		wide[k] = int64(label)
 	}
@@ -132,7 +135,8 @@ func parseIDX(r io.Reader, magic uint32, sizes ...int) ([]byte, error) {
 		return nil, fmt.Errorf("it is cut short in its first %d bytes: %w; %s", 4*len(head), err, again)
 	}
 	if head[0] != magic {
-		return nil, fmt.Errorf("it begins with %08x, where the file begins with %08x; it is another file", head[0], magic)
+		return nil, fmt.Errorf("it begins with %08x, where the file begins with %08x; it is another file",
+			head[0], magic)
 	}
 	if head[1] == 0 || head[1] > maxIDX {
 		return nil, fmt.Errorf("it says to have %d items; it is damaged: %s", head[1], again)

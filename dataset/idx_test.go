@@ -22,7 +22,8 @@ func TestMNISTIsReadPackedAndPlain(t *testing.T) {
 	require.Equal(t, idxFiles()[idxTrain.images][16:], want.images[0])
 	require.Equal(t, idxFiles()[idxTest.labels][8:], want.labels[2])
 	for _, folder := range []string{"packed", "torchvision"} {
-		require.Equal(t, want.Digest, loadFor(t, Options{Kind: KindMNIST, Path: filepath.Join(dir, folder), TestAsValidation: true}).Digest, folder)
+		require.Equal(t, want.Digest, loadFor(t, Options{Kind: KindMNIST, Path: filepath.Join(dir, folder),
+			TestAsValidation: true}).Digest, folder)
 	}
 	other := loadFor(t, Options{Kind: KindFashion, Path: plain})
 	require.Equal(t, "Trouser", other.Classes[1])
@@ -35,17 +36,29 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 		spoil func(all map[string][]byte)
 		want  []string
 	}{
-		"a file is missing":         {func(all map[string][]byte) { delete(all, labels) }, []string{"lacks " + labels}},
-		"empty":                     {func(all map[string][]byte) { all[labels] = nil }, []string{labels, "cut short in its first 8 bytes"}},
-		"labels in place of images": {func(all map[string][]byte) { all[images] = idxFile(idxLabels, make([]byte, 60), 60) }, []string{images, "begins with 00000801", "00000803"}},
-		"cut short":                 {func(all map[string][]byte) { all[images] = all[images][:1000] }, []string{images, "cut short after 984 of 23520 bytes", "again"}},
-		"goes on":                   {func(all map[string][]byte) { all[labels] = append(all[labels], 0) }, []string{labels, "goes on"}},
-		"other size":                {func(all map[string][]byte) { all[images] = idxFile(idxImages, make([]byte, 30*32*32), 30, 32, 32) }, []string{"a side of 32 pixels, not 28"}},
-		"no images":                 {func(all map[string][]byte) { all[images] = idxFile(idxImages, nil, 0, 28, 28) }, []string{"0 items"}},
-		"more than can be":          {func(all map[string][]byte) { all[images] = idxFile(idxImages, nil, 1<<31, 28, 28) }, []string{"2147483648 items"}},
-		"other number of labels":    {func(all map[string][]byte) { all[labels] = idxFile(idxLabels, make([]byte, 29), 29) }, []string{"29 labels for the 30 images", "fetch both again"}},
-		"a label is large":          {func(all map[string][]byte) { all[labels][8+4] = 10 }, []string{"label 5 is 10", "10 classes"}},
-		"packed and cut short":      {func(all map[string][]byte) { all[images] = zipped(t, all[images])[:80] }, []string{images, "cut short"}},
+		"a file is missing": {func(all map[string][]byte) { delete(all, labels) }, []string{"lacks " + labels}},
+		"empty": {func(all map[string][]byte) { all[labels] = nil },
+			[]string{labels, "cut short in its first 8 bytes"}},
+		"labels in place of images": {func(all map[string][]byte) {
+			all[images] = idxFile(idxLabels, make([]byte, 60), 60)
+		}, []string{images, "begins with 00000801", "00000803"}},
+		"cut short": {func(all map[string][]byte) { all[images] = all[images][:1000] },
+			[]string{images, "cut short after 984 of 23520 bytes", "again"}},
+		"goes on": {func(all map[string][]byte) { all[labels] = append(all[labels], 0) }, []string{labels, "goes on"}},
+		"other size": {func(all map[string][]byte) {
+			all[images] = idxFile(idxImages, make([]byte, 30*32*32), 30, 32, 32)
+		}, []string{"a side of 32 pixels, not 28"}},
+		"no images": {func(all map[string][]byte) { all[images] = idxFile(idxImages, nil, 0, 28, 28) },
+			[]string{"0 items"}},
+		"more than can be": {func(all map[string][]byte) { all[images] = idxFile(idxImages, nil, 1<<31, 28, 28) },
+			[]string{"2147483648 items"}},
+		"other number of labels": {func(all map[string][]byte) {
+			all[labels] = idxFile(idxLabels, make([]byte, 29), 29)
+		}, []string{"29 labels for the 30 images", "fetch both again"}},
+		"a label is large": {func(all map[string][]byte) { all[labels][8+4] = 10 },
+			[]string{"label 5 is 10", "10 classes"}},
+		"packed and cut short": {func(all map[string][]byte) { all[images] = zipped(t, all[images])[:80] },
+			[]string{images, "cut short"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

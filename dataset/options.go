@@ -64,30 +64,31 @@ type Options struct {
 	TestAsValidation bool
 	Seed             int64            // seed of the splits and of synthetic images; zero is a seed like any other
 	Synthetic        SyntheticOptions // options of synthetic images
-	Size             int              // height and width in pixels to which images of a folder or of shards are resized; zero means 32
+	// height and width in pixels to which images of a folder or of shards are resized; zero means 32
+	Size int
 	// Stream reads images of a folder or of shards when they are needed, for more than fit into memory; the mean and
 	// the deviation are then those of 1,000 images. False keeps all in memory.
 	Stream bool `json:",omitempty"`
-	// TurboJPEG decodes JPEG files of a folder or of shards by libjpeg-turbo, which is several times as fast as Go's decoder
-	// and must be installed (libturbojpeg0 in Debian). Pixels differ from Go's by a few levels, so results differ too; CMYK
-	// files are decoded by Go. False decodes all in Go.
+	// TurboJPEG decodes JPEG files of a folder or of shards by libjpeg-turbo, which is several times as fast as Go's
+	// decoder and must be installed (libturbojpeg0 in Debian). Pixels differ from Go's by a few levels, so results
+	// differ too; CMYK files are decoded by Go. False decodes all in Go.
 	TurboJPEG bool `config:"turbo_jpeg" json:",omitempty"`
 	Limit     int  // maximum of training images, over all classes; zero means all
-	// Tokens says what a token of a text is: "bytes", of which there are 256; "bpe", byte pairs of a vocabulary; or "characters", those that occur in the text, in the
-	// order of their code points. Empty means bytes.
+	// Tokens says what a token of a text is: "bytes", of which there are 256; "bpe", byte pairs of a vocabulary; or
+	// "characters", those that occur in the text, in the order of their code points. Empty means bytes.
 	Tokens string `json:",omitempty"`
-	// Vocabulary is the file of byte pairs for the tokens "bpe": a tokenizer.json of Hugging Face's, or GPT-2's vocab.json with
-	// merges.txt beside it. Empty means none.
+	// Vocabulary is the file of byte pairs for the tokens "bpe": a tokenizer.json of Hugging Face's, or GPT-2's
+	// vocab.json with merges.txt beside it. Empty means none.
 	Vocabulary string `json:",omitempty"`
-	// Context is the number of tokens in a window of a text, whose windows follow each other without a gap, or of each text of a
-	// table, where shorter ones are filled up and longer ones are cut. Zero means 64.
+	// Context is the number of tokens in a window of a text, whose windows follow each other without a gap, or of
+	// each text of a table, where shorter ones are filled up and longer ones are cut. Zero means 64.
 	Context int `json:",omitempty"`
 	// TextColumn is the name of a table's column of texts. Empty means text.
 	TextColumn string `json:",omitempty"`
 	// LabelColumn is the name of a table's column of labels. Empty means label.
 	LabelColumn string `json:",omitempty"`
-	// LabelEach says what has a label in a table: "text", each text; or "word", each of its words, with spaces between words and
-	// between labels, where -100 is none. Empty means text.
+	// LabelEach says what has a label in a table: "text", each text; or "word", each of its words, with spaces
+	// between words and between labels, where -100 is none. Empty means text.
 	LabelEach string `json:",omitempty"`
 	// Mean is subtracted from each channel before the division by Deviation, pixels being
 	// from 0 to 1: a value for each channel, or one for all. Empty means the mean of the
@@ -119,16 +120,22 @@ func (o Options) Validate() error {
 	_, known := kinds[o.Kind]
 	bad(!known, "an unknown kind %q; it is one of %s", o.Kind, strings.Join(Kinds(), ", "))
 	bad(known && o.Kind != KindSynthetic && o.Path == "", "no path; say where the files of %s are", o.Kind)
-	bad(!(o.ValidationShare > 0 && o.ValidationShare < 1), "a validation share of %v; it lies between 0 and 1", o.ValidationShare)
+	bad(!(o.ValidationShare > 0 && o.ValidationShare < 1), "a validation share of %v; it lies between 0 and 1",
+		o.ValidationShare)
 	bad(o.Size < 1 || o.Size > maxSide, "a size of %d pixels; it lies between 1 and %d", o.Size, maxSide)
-	bad(o.Stream && o.Kind != KindFolder && o.Kind != KindShards, "a stream of the kind %s; only %s and %s are streamed", o.Kind, KindFolder, KindShards)
-	bad(o.TurboJPEG && o.Kind != KindFolder && o.Kind != KindShards, "turbo_jpeg for the kind %s; only %s and %s have JPEG files", o.Kind, KindFolder, KindShards)
+	bad(o.Stream && o.Kind != KindFolder && o.Kind != KindShards,
+		"a stream of the kind %s; only %s and %s are streamed", o.Kind, KindFolder, KindShards)
+	bad(o.TurboJPEG && o.Kind != KindFolder && o.Kind != KindShards,
+		"turbo_jpeg for the kind %s; only %s and %s have JPEG files", o.Kind, KindFolder, KindShards)
 	bad(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
 	bad(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
-	bad(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }), "a deviation of %v; each is above zero", o.Deviation)
+	bad(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }),
+		"a deviation of %v; each is above zero", o.Deviation)
 	text := o.Kind == KindText || o.Kind == KindCSV
-	bad(!text && (o.Tokens != "" || o.Context != 0 || o.Vocabulary != ""), "tokens, a vocabulary or a context for the kind %s; only %s and %s have them", o.Kind, KindText, KindCSV)
-	bad(o.Kind != KindCSV && (o.TextColumn != "" || o.LabelColumn != "" || o.LabelEach != ""), "text_column, label_column or label_each for the kind %s; only %s has them", o.Kind, KindCSV)
+	bad(!text && (o.Tokens != "" || o.Context != 0 || o.Vocabulary != ""),
+		"tokens, a vocabulary or a context for the kind %s; only %s and %s have them", o.Kind, KindText, KindCSV)
+	bad(o.Kind != KindCSV && (o.TextColumn != "" || o.LabelColumn != "" || o.LabelEach != ""),
+		"text_column, label_column or label_each for the kind %s; only %s has them", o.Kind, KindCSV)
 	if text {
 		faults = append(faults, o.textFaults()...)
 	}

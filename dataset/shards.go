@@ -58,7 +58,8 @@ func readShards(fsys files.FS, o Options) (*source, error) {
 
 // shards lists the samples of a folder's shards.
 func shards(fsys files.FS, folder string) (all []sample, err error) {
-	names, err := list(fsys, folder, func(name string, dir bool) bool { return !dir && strings.HasSuffix(name, ".tar") })
+	names, err := list(fsys, folder,
+		func(name string, dir bool) bool { return !dir && strings.HasSuffix(name, ".tar") })
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,8 @@ func indexed(shard string, r *io.SectionReader) (all []sample, err error) {
 		}
 		name, ending, _ := strings.Cut(path.Base(h.Name), ".")
 		ending = "." + strings.ToLower(ending)
-		if picture := slices.Contains(endings, ending); h.Typeflag != tar.TypeReg || name == "" || !picture && ending != ".cls" {
+		if picture := slices.Contains(endings, ending); h.Typeflag != tar.TypeReg || name == "" ||
+			!picture && ending != ".cls" {
 			continue
 		}
 		name = path.Join(path.Dir(h.Name), name)
@@ -162,7 +164,8 @@ func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []st
 		return nil, fmt.Errorf("read %s: class %d; at most %d are read", folder, count-1, mostClasses)
 	}
 	if all := len(slices.Concat(lists...)); count > fewLabels && count > int64(all) {
-		return nil, fmt.Errorf("read %s: class %d of %d images; each class is an output of the network: number the classes from 0", folder, count-1, all)
+		return nil, fmt.Errorf("read %s: class %d of %d images; each class is an output of the network: "+
+			"number the classes from 0", folder, count-1, all)
 	}
 	name := filepath.Join(folder, "classes.txt")
 	if _, missing := fsys.Stat(name); missing != nil {

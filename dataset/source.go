@@ -67,17 +67,20 @@ const (
 
 func (src *source) divide(o Options) (parts, error) {
 	if len(src.test.labels) == 0 || len(src.train.labels) < 2 {
-		return parts{}, fmt.Errorf("%d training and %d test images are too few to work with", len(src.train.labels), len(src.test.labels))
+		return parts{}, fmt.Errorf("%d training and %d test images are too few to work with", len(src.train.labels),
+			len(src.test.labels))
 	}
 	train := everyRow(len(src.train.labels))
 	var validation []int
 	if !o.TestAsValidation {
-		train, validation = apart(src.train.labels, train, shareOf(len(train), o.ValidationShare), o.Seed, streamValidation)
+		train, validation = apart(src.train.labels, train, shareOf(len(train), o.ValidationShare), o.Seed,
+			streamValidation)
 	}
 	if o.Limit > 0 && o.Limit < len(train) {
 		_, train = apart(src.train.labels, train, o.Limit, o.Seed, streamLimit)
 	}
-	return parts{part{src.train, train}, part{src.train, validation}, part{src.test, everyRow(len(src.test.labels))}}, nil
+	return parts{part{src.train, train}, part{src.train, validation}, part{src.test, everyRow(len(src.test.labels))}},
+		nil
 }
 
 func everyRow(count int) []int {

@@ -52,7 +52,8 @@ func TestTheSeedDecidesTheDivision(t *testing.T) {
 	_, other := apart(labels, everyRow(100), 10, 2, streamValidation)
 	require.Equal(t, one, same)
 	require.NotEqual(t, one, other)
-	require.Equal(t, []int{3, 14, 25, 46, 48, 49, 61, 75, 86, 89}, one, "a division is kept for ever: results depend on it")
+	require.Equal(t, []int{3, 14, 25, 46, 48, 49, 61, 75, 86, 89}, one,
+		"a division is kept for ever: results depend on it")
 }
 
 func TestTestAsValidationTrainsOnAllOthers(t *testing.T) {
@@ -64,7 +65,8 @@ func TestTestAsValidationTrainsOnAllOthers(t *testing.T) {
 		o.TestAsValidation = true
 		together, err := Load(s, torch.CPU, files.OS{}, o)
 		require.NoError(t, err)
-		require.Equal(t, []int{100, 30, 30}, []int{together.Train.Count, together.Validation.Count, together.Test.Count})
+		require.Equal(t, []int{100, 30, 30}, []int{together.Train.Count, together.Validation.Count,
+			together.Test.Count})
 		require.Same(t, together.Test.Images, together.Validation.Images)
 		require.Same(t, together.Test.Labels, together.Validation.Labels)
 		require.NotEqual(t, apart.Digest, together.Digest)
@@ -73,7 +75,8 @@ func TestTestAsValidationTrainsOnAllOthers(t *testing.T) {
 
 // The three splits hold each image once.
 func TestNoImageIsInTwoSplits(t *testing.T) {
-	src, err := tiny(cifar10, tinyRows).readFor(writeAll(t, t.TempDir(), batchFiles(cifar10, cifar10.formats[0], false)))
+	src, err := tiny(cifar10, tinyRows).readFor(writeAll(t, t.TempDir(),
+		batchFiles(cifar10, cifar10.formats[0], false)))
 	require.NoError(t, err)
 	set := src.loadFor(t, Options{ValidationShare: 0.3, Seed: 5})
 	seen := map[string]int{}
@@ -147,11 +150,13 @@ func TestOptionsListEveryFault(t *testing.T) {
 		Synthetic: SyntheticOptions{Classes: 10, Channels: 3, Size: 32, Train: 10_000, Test: 2_000, Noise: 40}}, o)
 	wrong := Options{Kind: KindSynthetic, ValidationShare: 1, Size: -1, Limit: -1,
 		Synthetic: SyntheticOptions{Classes: 1, Channels: 2, Size: 8, Train: 1, Test: -1, Noise: 256}}
-	for _, text := range []string{"share of 1", "size of -1", "limit of -1", "1 classes", "2 channels", "images of 8 pixels", "1 training", "-1 test", "noise of 256"} {
+	for _, text := range []string{"share of 1", "size of -1", "limit of -1", "1 classes", "2 channels",
+		"images of 8 pixels", "1 training", "-1 test", "noise of 256"} {
 		require.ErrorContains(t, wrong.Validate(), text)
 	}
 	err := Options{Kind: "cifar", ValidationShare: math.NaN(), Size: 1}.Validate()
-	require.ErrorContains(t, err, `"cifar"; it is one of cifar10, cifar100, csv, digits, fashion-mnist, folder, mnist, shards, synthetic`)
+	require.ErrorContains(t, err, `"cifar"; it is one of cifar10, cifar100, csv, digits, fashion-mnist, folder, `+
+		`mnist, shards, synthetic`)
 	require.ErrorContains(t, err, "share of NaN")
 	err = loadError(Options{Kind: KindMNIST, ValidationShare: 2})
 	require.ErrorContains(t, err, "no path")

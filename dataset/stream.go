@@ -114,7 +114,8 @@ func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor
 
 // Each calls do with parts of so many images in their order. Needed says from which image to which before one of the
 // count of a part this process needs them; the others of a stream are black. Nil means all.
-func (p *Split) Each(rows int, needed func(count int) (from, to int), do func(s *torch.Scope, images, labels *torch.Tensor) error) error {
+func (p *Split) Each(rows int, needed func(count int) (from, to int),
+	do func(s *torch.Scope, images, labels *torch.Tensor) error) error {
 	part := func(from int) (r Rows) {
 		for k := from; k < min(from+rows, p.Count); k++ {
 			r.Places = append(r.Places, int64(k))
@@ -178,7 +179,8 @@ func (src *source) stream(s *torch.Scope, d torch.Device, o Options) (*Set, erro
 			digest.text(name)
 			digest.number(int(size))
 		}
-		*p.into = Split{Count: len(labels), Labels: torch.FromOn(s, d, labels, len(labels)), Stream: &Stream{of: p.part, shape: src.shape}}
+		*p.into = Split{Count: len(labels), Labels: torch.FromOn(s, d, labels, len(labels)),
+			Stream: &Stream{of: p.part, shape: src.shape}}
 	}
 	if o.TestAsValidation {
 		set.Validation = set.Test

@@ -27,7 +27,8 @@ func shard(t testing.TB, path string, entries ...string) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for k := 0; k < len(entries); k += 2 {
-		require.NoError(t, w.WriteHeader(&tar.Header{Name: entries[k], Size: int64(len(entries[k+1])), Mode: 0o644, Typeflag: tar.TypeReg}))
+		require.NoError(t, w.WriteHeader(&tar.Header{Name: entries[k], Size: int64(len(entries[k+1])), Mode: 0o644,
+			Typeflag: tar.TypeReg}))
 		_, err := io.WriteString(w, entries[k+1])
 		require.NoError(t, err)
 	}
@@ -83,7 +84,8 @@ func TestStreamsAreTheSet(t *testing.T) {
 		want, err := Load(s, torch.CPU, files.OS{}, Options{Kind: KindFolder, Path: dir, Size: 4})
 		require.NoError(t, err)
 		digests := map[string]bool{want.Digest: true}
-		for _, o := range []Options{{Kind: KindFolder, Path: dir, Stream: true}, {Kind: KindShards, Path: tars, Stream: true}, {Kind: KindShards, Path: tars}} {
+		for _, o := range []Options{{Kind: KindFolder, Path: dir, Stream: true},
+			{Kind: KindShards, Path: tars, Stream: true}, {Kind: KindShards, Path: tars}} {
 			o.Size = 4
 			got, err := Load(s, torch.CPU, files.OS{}, o)
 			require.NoError(t, err)
@@ -233,7 +235,8 @@ func photograph(t testing.TB, width, height, quality int) []byte {
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	for x := range width {
 		for y := range height {
-			img.Set(x, y, color.RGBA{uint8(x/2 + random.IntN(20)), uint8(y/2 + random.IntN(20)), uint8((x+y)/4 + random.IntN(40)), 255})
+			img.Set(x, y, color.RGBA{uint8(x/2 + random.IntN(20)), uint8(y/2 + random.IntN(20)),
+				uint8((x+y)/4 + random.IntN(40)), 255})
 		}
 	}
 	var out bytes.Buffer

@@ -42,12 +42,14 @@ func (o SyntheticOptions) Validate() error {
 	}
 	bad(o.Classes < 2 || o.Classes > maxClasses, "%d classes; there are 2 to %d", o.Classes, maxClasses)
 	bad(o.Channels != 1 && o.Channels != 3, "%d channels; there are 1 or 3", o.Channels)
-	bad(o.Size < minSynthetic || o.Size > maxSide, "images of %d pixels; they have %d to %d", o.Size, minSynthetic, maxSide)
+	bad(o.Size < minSynthetic || o.Size > maxSide, "images of %d pixels; they have %d to %d", o.Size,
+		minSynthetic, maxSide)
 	bad(o.Train < 2, "%d training images; there are at least 2", o.Train)
 	bad(o.Test < 1, "%d test images; there is at least 1", o.Test)
 	bad(o.Noise < 0 || o.Noise > 255, "noise of %d; it lies between 0 and 255", o.Noise)
 	if len(faults) == 0 {
-		bad(max(o.Train, o.Test) > maxBytes/(o.Channels*o.Size*o.Size), "%d images of that size take more than %d GiB", max(o.Train, o.Test), maxBytes>>30)
+		bad(max(o.Train, o.Test) > maxBytes/(o.Channels*o.Size*o.Size), "%d images of that size take more than %d GiB",
+			max(o.Train, o.Test), maxBytes>>30)
 	}
 	return errors.Join(faults...)
 }
@@ -78,7 +80,8 @@ func painted(c SyntheticOptions, count int, seed int64, stream uint64) pool {
 		parallel.Do(len(rows), 0, func(k int) {
 			// A stream for each image, so that order and workers do not matter.
 			random := rand.NewPCG(uint64(seed)^stream<<56, uint64(rows[k])*0x9E3779B97F4A7C15)
-			canvas{out[k*size : (k+1)*size], c.Channels, c.Size}.paint(looks(int(labels[rows[k]]), c.Textures), c.Noise, random)
+			canvas{out[k*size : (k+1)*size], c.Channels, c.Size}.paint(looks(int(labels[rows[k]]), c.Textures),
+				c.Noise, random)
 		})
 		return out, nil
 	}}

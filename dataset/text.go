@@ -21,8 +21,8 @@ import (
 	"graft/torch"
 )
 
-// KindText is the kind of the user's texts: a file, or a folder whose files are read in the order of their paths. A network
-// learns to give the next token.
+// KindText is the kind of the user's texts: a file, or a folder whose files are read in the order of their paths. A
+// network learns to give the next token.
 const KindText = "text"
 
 // The kinds of tokens.
@@ -38,7 +38,8 @@ func (o Options) textFaults() (faults []error) {
 		faults = append(faults, fmt.Errorf("tokens %q; they are %s, %s or %s", o.Tokens, Bytes, Characters, BytePairs))
 	}
 	if (o.tokens() == BytePairs) != (o.Vocabulary != "") {
-		faults = append(faults, fmt.Errorf("vocabulary is %q and tokens are %s; tokens of %s, and no others, need a vocabulary", o.Vocabulary, o.tokens(), BytePairs))
+		faults = append(faults, fmt.Errorf("vocabulary is %q and tokens are %s; tokens of %s, and no others, "+
+			"need a vocabulary", o.Vocabulary, o.tokens(), BytePairs))
 	}
 	if o.context() < 2 || o.context() > mostContext {
 		faults = append(faults, fmt.Errorf("a context of %d tokens; it lies between 2 and %d", o.Context, mostContext))
@@ -65,8 +66,8 @@ const (
 	leastWindows = 3 // one for each part
 )
 
-// loadText reads a text and moves its windows to the device. The last windows of the text are for validation and for the
-// test, each ValidationShare of them, so no part has text of another.
+// loadText reads a text and moves its windows to the device. The last windows of the text are for validation and for
+// the test, each ValidationShare of them, so no part has text of another.
 func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error) {
 	text, err := readText(fsys, o.Path)
 	if err != nil {
@@ -79,9 +80,11 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 	tokens, classes := how.encode(text), how.names
 	count := (len(tokens) - 1) / o.context()
 	if count < leastWindows {
-		return nil, fmt.Errorf("%d tokens give %d windows of %d; at least %d are needed: give more text, or a shorter context", len(tokens), count, o.context(), leastWindows)
+		return nil, fmt.Errorf("%d tokens give %d windows of %d; at least %d are needed: give more text, "+
+			"or a shorter context", len(tokens), count, o.context(), leastWindows)
 	}
-	set := &Set{Name: filepath.Base(o.Path), Classes: classes, Shape: []int{o.context()}, Task: NextToken, Vocabulary: len(classes)}
+	set := &Set{Name: filepath.Base(o.Path), Classes: classes, Shape: []int{o.context()}, Task: NextToken,
+		Vocabulary: len(classes)}
 	all := compact(s, d, tokens, len(classes), count*o.context()+1)
 	set.Train, set.Validation, set.Test = o.windowSplits(count).on(s, all, o.context())
 	if o.TestAsValidation {

@@ -32,7 +32,8 @@ func TestTextOfBytePairs(t *testing.T) {
 	vocab, err := json.Marshal(table)
 	require.NoError(t, err)
 	put("merges.txt", "#version: 0.2\na a\n")
-	o := Options{Kind: KindText, Path: put("text", strings.Repeat("aaa ", 40)), Tokens: BytePairs, Vocabulary: put("vocab.json", string(vocab)), Context: 4}
+	o := Options{Kind: KindText, Path: put("text", strings.Repeat("aaa ", 40)), Tokens: BytePairs,
+		Vocabulary: put("vocab.json", string(vocab)), Context: 4}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, err := Load(s, torch.CPU, files.OS{}, o)
 		require.NoError(t, err)

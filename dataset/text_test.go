@@ -12,7 +12,8 @@ import (
 	"graft/torch"
 )
 
-// Each label is the token behind its own, in all parts, for few and many different tokens, and where windows are left out.
+// Each label is the token behind its own, in all parts, for few and many different tokens, and where
+// windows are left out.
 func TestLabelsAreTheNextTokens(t *testing.T) {
 	var text []rune
 	for k := range 700 {

@@ -21,8 +21,8 @@ func needTurbo(t testing.TB) {
 	}
 }
 
-// mostApart is the largest difference between a colour of libjpeg-turbo's decoder and one of Go's, which round the cosine
-// transform and the conversion of colours differently.
+// mostApart is the largest difference between a colour of libjpeg-turbo's decoder and one of Go's, which round the
+// cosine transform and the conversion of colours differently.
 const mostApart = 4
 
 // The two decoders agree within a few levels, before and after resizing, for all qualities and odd sizes.
@@ -56,7 +56,8 @@ func TestDecodersAgree(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, jpeg.Encode(&out, grey, nil))
 	agree(out.Bytes(), 50)
-	t.Logf("measured: colours of the two decoders are at most %d levels apart, and %.0f%% differ", worst, 100*float64(differ)/float64(all))
+	t.Logf("measured: colours of the two decoders are at most %d levels apart, and %.0f%% differ", worst,
+		100*float64(differ)/float64(all))
 	require.LessOrEqual(t, worst, mostApart)
 }
 
@@ -93,5 +94,6 @@ func TestTurboJPEGIsAnotherSet(t *testing.T) {
 		require.Len(t, digests, 4)
 		return nil
 	}))
-	require.ErrorContains(t, Options{Kind: KindSynthetic, TurboJPEG: true}.Validate(), "turbo_jpeg for the kind synthetic")
+	require.ErrorContains(t, Options{Kind: KindSynthetic, TurboJPEG: true}.Validate(),
+		"turbo_jpeg for the kind synthetic")
 }

@@ -27,7 +27,8 @@ type State struct {
 	// StepOf is the time of a step with another network, zero if unknown. Nil knows none.
 	StepOf func(n *model.Network) time.Duration
 	Curve  Curve
-	// Try trains a copy of the network with an action for some steps, at the cost of the time that it takes. Nil where nothing trains.
+	// Try trains a copy of the network with an action for some steps, at the cost of the time that it
+	// takes. Nil where nothing trains.
 	Try func(a net2net.Action, steps int) (Trial, error)
 }
 

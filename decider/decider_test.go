@@ -25,7 +25,8 @@ func decide(t *testing.T, d decider.Decider, s decider.State) decider.Decision {
 }
 
 func TestPlainDeciders(t *testing.T) {
-	deepen, widen := net2net.Action{Kind: "deepen", Target: "0"}, net2net.Action{Kind: "widen", Target: "conv1", Size: 48}
+	deepen, widen := net2net.Action{Kind: "deepen", Target: "0"},
+		net2net.Action{Kind: "widen", Target: "conv1", Size: 48}
 	require.Equal(t, decider.Decision{}, decide(t, decider.None{}, decider.State{}))
 	require.Equal(t, widen, decide(t, decider.Fixed{Action: widen}, decider.State{Decisions: 7}).Action)
 	script := decider.Script{Actions: []net2net.Action{deepen, {}, widen}}
@@ -72,7 +73,8 @@ func TestRandomAmongTheOriginalsBlocks(t *testing.T) {
 }
 
 func TestRandomRefusesBrokenNetworks(t *testing.T) {
-	n := &model.Network{Input: model.Shape{3, 4, 4}, Root: &model.Container{Children: []model.Child{{Name: "fc", Module: &model.Leaf{Layer: model.NewLinear(3, 3)}}}}}
+	n := &model.Network{Input: model.Shape{3, 4, 4}, Root: &model.Container{Children: []model.Child{{Name: "fc",
+		Module: &model.Leaf{Layer: model.NewLinear(3, 3)}}}}}
 	_, err := decider.Random{}.Decide(context.Background(), decider.State{Network: n})
 	require.ErrorContains(t, err, "decide at random")
 }
@@ -85,12 +87,14 @@ func TestRandomAmongListedActions(t *testing.T) {
 	drawn := map[string]int{}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		whole := n.Sketch()
-		if err := whole.Materialize(s, model.Placement{Device: torch.CPU, Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
+		if err := whole.Materialize(s,
+			model.Placement{Device: torch.CPU, Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
 			return err
 		}
 		for k := range 40 {
 			d := decide(t, decider.Random{Seed: 1, Actions: listed}, decider.State{Network: n, Decisions: k})
-			require.Equal(t, d, decide(t, decider.Random{Seed: 1, Actions: listed}, decider.State{Network: whole, Decisions: k}))
+			require.Equal(t, d, decide(t, decider.Random{Seed: 1, Actions: listed},
+				decider.State{Network: whole, Decisions: k}))
 			require.Equal(t, []float64{0.5, 0.5}, d.Probabilities)
 			drawn[d.Action.String()]++
 		}

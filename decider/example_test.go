@@ -39,7 +39,8 @@ func Example_ofOnesOwn() {
 		return
 	}
 	for _, left := range []time.Duration{40 * time.Second, 10 * time.Second} {
-		d, err := Early{Share: 0.5}.Decide(context.Background(), decider.State{Network: network, Left: left, Budget: time.Minute})
+		d, err := Early{Share: 0.5}.Decide(context.Background(),
+			decider.State{Network: network, Left: left, Budget: time.Minute})
 		fmt.Println(d.Action, err)
 	}
 	// Output:

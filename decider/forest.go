@@ -40,7 +40,8 @@ func (t *RegressionTree) validate(inputs int) error {
 			return fmt.Errorf("node %d holds %v", k, cut)
 		case int(feature) >= inputs:
 			return fmt.Errorf("node %d compares input %d of %d", k, feature, inputs)
-		case feature >= 0 && (t.Right[k] <= next || int(t.Right[k]) >= len(t.Feature) || len(ahead) > 0 && t.Right[k] >= ahead[len(ahead)-1]):
+		case feature >= 0 && (t.Right[k] <= next || int(t.Right[k]) >= len(t.Feature) ||
+			len(ahead) > 0 && t.Right[k] >= ahead[len(ahead)-1]):
 			return fmt.Errorf("node %d leads to node %d", k, t.Right[k])
 		case feature >= 0:
 			ahead = append(ahead, t.Right[k])

@@ -33,8 +33,9 @@ func forestTensors(forest []RegressionTree) []weights.Tensor {
 		t.Data, _ = binary.Append(nil, binary.LittleEndian, values) // numbers cannot fail
 		return t
 	}
-	return []weights.Tensor{tensor(forestSizes, weights.Int32, len(sizes), sizes), tensor(forestFeature, weights.Int32, len(feature), feature),
-		tensor(forestCut, weights.Float32, len(cut), cut), tensor(forestRight, weights.Int32, len(right), right)}
+	return []weights.Tensor{tensor(forestSizes, weights.Int32, len(sizes), sizes),
+		tensor(forestFeature, weights.Int32, len(feature), feature), tensor(forestCut, weights.Float32, len(cut), cut),
+		tensor(forestRight, weights.Int32, len(right), right)}
 }
 
 // forestOf returns the forest of a file.

@@ -17,7 +17,8 @@ import (
 
 // stump prefers one value of an input: below the cut it predicts low, else high.
 func stump(input int32, cut, low, high float32) decider.RegressionTree {
-	return decider.RegressionTree{Feature: []int32{input, -1, -1}, Cut: []float32{cut, low, high}, Right: []int32{2, 0, 0}}
+	return decider.RegressionTree{Feature: []int32{input, -1, -1}, Cut: []float32{cut, low, high},
+		Right: []int32{2, 0, 0}}
 }
 
 // forest prefers to deepen, input 0, while more than half of the budget is left, input 7.
@@ -26,10 +27,13 @@ func forest(t testing.TB) *decider.Structural {
 	require.NoError(t, err)
 	early, late := halfTime, halfTime
 	early.Left, late.Left = halfTime.Budget, 0
-	scale := decider.MeasureForestScale([]decider.Situation{{Observation: observation, State: early}, {Observation: observation, State: late}})
-	return &decider.Structural{StructuralShape: decider.StructuralShape{Hidden: 32, Rounds: 2}, Rows: scale, Learned: []net2net.Kind{"deepen", "widen"},
-		Notes: map[string]string{"tables": "none"}, Forest: []decider.RegressionTree{
-			{Feature: []int32{7, 2, -1, -1, 0, -1, -1}, Cut: []float32{0, 0, 0, 1, 0, 0, 1}, Right: []int32{4, 3, 0, 0, 6, 0, 0}},
+	scale := decider.MeasureForestScale([]decider.Situation{{Observation: observation, State: early},
+		{Observation: observation, State: late}})
+	return &decider.Structural{StructuralShape: decider.StructuralShape{Hidden: 32, Rounds: 2},
+		Rows: scale, Learned: []net2net.Kind{"deepen", "widen"}, Notes: map[string]string{"tables": "none"},
+		Forest: []decider.RegressionTree{
+			{Feature: []int32{7, 2, -1, -1, 0, -1, -1}, Cut: []float32{0, 0, 0, 1, 0, 0, 1},
+				Right: []int32{4, 3, 0, 0, 6, 0, 0}},
 			stump(0, 0, 0, 0.1),
 		}}
 }
@@ -79,19 +83,22 @@ func TestDamagedForests(t *testing.T) {
 		says  string
 		spoil func(set *weights.Set)
 	}{
-		"no nodes":         {"has 0 nodes", number("forest.sizes", 0, 0)},
-		"fewer nodes":      {"its tensor forest.feature", number("forest.sizes", 0, 6)},
-		"another input":    {"compares input 999", number("forest.feature", 0, 999)},
-		"a cycle":          {"node 1 leads to node 1", number("forest.right", 1, 1)},
-		"over the end":     {"node 0 leads to node 7", number("forest.right", 0, 7)},
-		"a node too many":  {"nothing leads to node", number("forest.feature", 1, -1)},
-		"a leaf too few":   {"node 6 leads to node 0", number("forest.feature", 6, 1)},
-		"not a number":     {"node 3 holds NaN", number("forest.cut", 3, 0x7fc00000)},
-		"no tensor":        {"its tensor forest.right is missing", func(set *weights.Set) { set.Tensors = set.Tensors[:3] }},
+		"no nodes":        {"has 0 nodes", number("forest.sizes", 0, 0)},
+		"fewer nodes":     {"its tensor forest.feature", number("forest.sizes", 0, 6)},
+		"another input":   {"compares input 999", number("forest.feature", 0, 999)},
+		"a cycle":         {"node 1 leads to node 1", number("forest.right", 1, 1)},
+		"over the end":    {"node 0 leads to node 7", number("forest.right", 0, 7)},
+		"a node too many": {"nothing leads to node", number("forest.feature", 1, -1)},
+		"a leaf too few":  {"node 6 leads to node 0", number("forest.feature", 6, 1)},
+		"not a number":    {"node 3 holds NaN", number("forest.cut", 3, 0x7fc00000)},
+		"no tensor": {"its tensor forest.right is missing", func(set *weights.Set) {
+			set.Tensors = set.Tensors[:3]
+		}},
 		"members besides":  {"and no member", func(set *weights.Set) { change(t, set, "members", 1) }},
 		"too many trees":   {"it has 2000000 trees", func(set *weights.Set) { change(t, set, "trees", 2000000) }},
 		"trees of version": {"and no tree", func(set *weights.Set) { change(t, set, "version", 1) }},
-		"other inputs":     {"its rows are made of", func(set *weights.Set) { change(t, set, "rows.names", []string{"deepen"}) }},
+		"other inputs": {"its rows are made of",
+			func(set *weights.Set) { change(t, set, "rows.names", []string{"deepen"}) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set, err := forest(t).Set()
@@ -115,7 +122,8 @@ func FuzzForest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d, err := p.Decide(context.Background(), decider.State{Network: zoo(t, "ConvSmall"), Left: time.Second, Budget: halfTime.Budget})
+		d, err := p.Decide(context.Background(), decider.State{Network: zoo(t, "ConvSmall"), Left: time.Second,
+			Budget: halfTime.Budget})
 		require.NoError(t, err)
 		require.NotEmpty(t, d.Probabilities)
 	})

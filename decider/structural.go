@@ -89,8 +89,10 @@ func JoinStructural(policies ...*Structural) (*Structural, error) {
 	joined := *policies[0]
 	joined.Members, joined.Forest = nil, nil
 	for k, p := range policies {
-		if p.StructuralShape != joined.StructuralShape || (len(p.Forest) > 0) != (len(policies[0].Forest) > 0) || !p.Tokens.same(joined.Tokens) || !p.Rows.same(joined.Rows) {
-			return nil, fmt.Errorf("join policies: the one at %d has another shape or learned from other tables than the first", k)
+		if p.StructuralShape != joined.StructuralShape || (len(p.Forest) > 0) != (len(policies[0].Forest) > 0) ||
+			!p.Tokens.same(joined.Tokens) || !p.Rows.same(joined.Rows) {
+			return nil, fmt.Errorf("join policies: the one at %d has another shape or learned from other tables "+
+				"than the first", k)
 		}
 		joined.Members = append(joined.Members, p.Members...)
 		joined.Forest = append(joined.Forest, p.Forest...)
@@ -214,7 +216,8 @@ func (p *Structural) Fits(n *model.Network) error {
 	if len(seen.Choices) > 1 { // more than no action
 		return nil
 	}
-	return fmt.Errorf("the policy weighs %s, and none of them fits %s; name actions or kinds that do, or take another policy or another network", p.weighs(), n.Name())
+	return fmt.Errorf("the policy weighs %s, and none of them fits %s; name actions or kinds that do, "+
+		"or take another policy or another network", p.weighs(), n.Name())
 }
 
 // Unlearned returns those of some kinds that the policy has not learned to judge. An untrained
@@ -223,7 +226,8 @@ func (p *Structural) Unlearned(kinds []net2net.Kind) []net2net.Kind {
 	if p.Learned == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(kinds), func(k net2net.Kind) bool { return k == net2net.None || slices.Contains(p.Learned, k) })
+	return slices.DeleteFunc(slices.Clone(kinds),
+		func(k net2net.Kind) bool { return k == net2net.None || slices.Contains(p.Learned, k) })
 }
 
 // judges returns an error if the policy is to choose among actions that it has not learned to
@@ -234,7 +238,8 @@ func (p *Structural) judges() error {
 		asked = append(asked, a.Kind)
 	}
 	if strange := p.Unlearned(asked); len(strange) > 0 {
-		return fmt.Errorf("the policy has learned to judge %v, and is asked to %s; leave that out, or take a policy that learned from such tables", p.Learned, strange[0])
+		return fmt.Errorf("the policy has learned to judge %v, and is asked to %s; leave that out, "+
+			"or take a policy that learned from such tables", p.Learned, strange[0])
 	}
 	return nil
 }

@@ -74,11 +74,12 @@ func (p *Observation) drawing(scale Scale, graphs bool) encoder.Drawing {
 	return d
 }
 
-// MeasureScales returns the scales of the tokens and rows of situations. Tokens of kinds that only graphs have give these kinds values
-// of their own.
+// MeasureScales returns the scales of the tokens and rows of situations. Tokens of kinds that only graphs have give
+// these kinds values of their own.
 func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	var allTokens, allRows [][]float64
-	graphs := slices.ContainsFunc(situations, func(s Situation) bool { return slices.ContainsFunc(s.Structure.Tokens, vocab.Token.OfGraphs) })
+	graphs := slices.ContainsFunc(situations,
+		func(s Situation) bool { return slices.ContainsFunc(s.Structure.Tokens, vocab.Token.OfGraphs) })
 	seen := map[*Observation]bool{}
 	for _, s := range situations {
 		allRows = append(allRows, s.Features()...)

@@ -31,8 +31,12 @@ var features = append([]feature{
 	{"none", func(c Choice, _ Situation) float64 { return yes(c.Action.Kind == net2net.None) }},
 	{"added_parameters", func(c Choice, _ Situation) float64 { return scale2(float64(c.Parameters), 16) }},
 	{"added_operations", func(c Choice, _ Situation) float64 { return scale2(float64(c.Operations), 24) }},
-	{"growth_parameters", func(c Choice, s Situation) float64 { return growth(float64(c.Parameters), float64(s.Parameters)) }},
-	{"growth_operations", func(c Choice, s Situation) float64 { return growth(float64(c.Operations), float64(s.Operations)) }},
+	{"growth_parameters", func(c Choice, s Situation) float64 {
+		return growth(float64(c.Parameters), float64(s.Parameters))
+	}},
+	{"growth_operations", func(c Choice, s Situation) float64 {
+		return growth(float64(c.Operations), float64(s.Operations))
+	}},
 	{"left", func(_ Choice, s Situation) float64 { return s.share() }},
 	{"steps_left", func(_ Choice, s Situation) float64 { return math.Log1p(s.steps()) / 10 }},
 	{"steps_known", func(_ Choice, s Situation) float64 { return yes(s.Step > 0) }},

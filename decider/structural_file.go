@@ -58,8 +58,9 @@ var ErrNotStructural = errors.New("it is no structural policy")
 
 // Set returns the policy for a file, without its options.
 func (p *Structural) Set() (*weights.Set, error) {
-	header := structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members), len(p.Forest),
-		structuralInputs{p.tokenNames(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Targets, p.Notes}
+	header := structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members),
+		len(p.Forest), structuralInputs{p.tokenNames(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned,
+		p.Targets, p.Notes}
 	if len(p.Forest) > 0 {
 		header.Version, header.Rows.Names = forestVersion, namesOf(forestFeatures)
 	}
@@ -109,8 +110,8 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Structural{StructuralShape: StructuralShape{header.Hidden, header.Rounds}, Tokens: header.Tokens.Scale, Rows: header.Rows.Scale,
-		Learned: header.Learned, Targets: header.Targets, Notes: header.Notes}
+	p := &Structural{StructuralShape: StructuralShape{header.Hidden, header.Rounds}, Tokens: header.Tokens.Scale,
+		Rows: header.Rows.Scale, Learned: header.Learned, Targets: header.Targets, Notes: header.Notes}
 	if header.Trees > 0 {
 		p.Forest, err = forestOf(set, header.Trees)
 		return p, err
@@ -133,7 +134,8 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 		p.Members = append(p.Members, m)
 	}
 	if p.Rows.Mean != nil {
-		p.Rows = Scale{spreadColumns(p.Rows.Mean, header.Rows.Names), spreadColumns(p.Rows.Deviation, header.Rows.Names)}
+		p.Rows = Scale{spreadColumns(p.Rows.Mean, header.Rows.Names),
+			spreadColumns(p.Rows.Deviation, header.Rows.Names)}
 	}
 	for _, t := range set.Tensors {
 		if !expected[t.Name] {
@@ -163,7 +165,8 @@ func spreadColumns(values []float64, names []string) []float64 {
 func parseStructural(set *weights.Set) (*structuralHeader, error) {
 	text, ok := set.Metadata[structuralKey]
 	if !ok {
-		return nil, fmt.Errorf("%w: there is no %s in its header; give the file that learning wrote", ErrNotStructural, structuralKey)
+		return nil, fmt.Errorf("%w: there is no %s in its header; give the file that learning wrote", ErrNotStructural,
+			structuralKey)
 	}
 	var mark struct {
 		Format  string
@@ -173,8 +176,8 @@ func parseStructural(set *weights.Set) (*structuralHeader, error) {
 		return nil, fmt.Errorf("its header is damaged: %w; copy the file again", err)
 	}
 	if mark.Format != structuralFormat || mark.Version < structuralVersion || mark.Version > forestVersion {
-		return nil, fmt.Errorf("it is a policy of the format %.40q, version %d; this program reads %q, versions %d and %d; let it learn again", mark.Format,
-			mark.Version, structuralFormat, structuralVersion, forestVersion)
+		return nil, fmt.Errorf("it is a policy of the format %.40q, version %d; this program reads %q, versions %d "+
+			"and %d; let it learn again", mark.Format, mark.Version, structuralFormat, structuralVersion, forestVersion)
 	}
 	header := &structuralHeader{}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
@@ -187,14 +190,17 @@ func parseStructural(set *weights.Set) (*structuralHeader, error) {
 
 // validate lists all faults of a header of this version.
 func (h *structuralHeader) validate() error {
-	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", vocab.Names(len(h.Tokens.Names) > len(vocab.Names(false))), false)}
+	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(),
+		h.Tokens.validate("tokens", vocab.Names(len(h.Tokens.Names) > len(vocab.Names(false))), false)}
 	switch forest := h.Version == forestVersion; {
 	case forest && (h.Members != 0 || h.Trees < 1 || h.Trees > mostTrees):
-		faults = append(faults, fmt.Errorf("it has %d trees and %d members; a forest has between 1 and %d trees and no member", h.Trees, h.Members, mostTrees))
+		faults = append(faults, fmt.Errorf("it has %d trees and %d members; "+
+			"a forest has between 1 and %d trees and no member", h.Trees, h.Members, mostTrees))
 	case forest:
 		faults = append(faults, h.Rows.validate("rows", namesOf(forestFeatures), false))
 	case h.Members < 1 || h.Members > mostMembers || h.Trees != 0:
-		faults = append(faults, fmt.Errorf("it has %d members and %d trees; there are between 1 and %d members and no tree", h.Members, h.Trees, mostMembers))
+		faults = append(faults, fmt.Errorf("it has %d members and %d trees; "+
+			"there are between 1 and %d members and no tree", h.Members, h.Trees, mostMembers))
 	default:
 		faults = append(faults, h.Rows.validate("rows", featureNames(), true))
 	}
@@ -214,20 +220,25 @@ func (h *structuralHeader) validate() error {
 // validate compares inputs with those of this program; a part of them is enough with fewer set.
 func (i structuralInputs) validate(what string, names []string, fewer bool) error {
 	if fewer && len(i.Names) > 0 {
-		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(i.Names, name) })
+		names = slices.DeleteFunc(slices.Clone(names),
+			func(name string) bool { return !slices.Contains(i.Names, name) })
 	}
 	if !slices.Equal(i.Names, names) {
-		return fmt.Errorf("its %s are made of %.200s; this program makes them of %s; let it learn again", what, strings.Join(i.Names, ", "), strings.Join(names, ", "))
+		return fmt.Errorf("its %s are made of %.200s; this program makes them of %s; let it learn again", what,
+			strings.Join(i.Names, ", "), strings.Join(names, ", "))
 	}
 	if i.Mean == nil && i.Deviation == nil {
 		return nil
 	}
 	if len(i.Mean) != len(names) || len(i.Deviation) != len(names) {
-		return fmt.Errorf("its %s are %d, with %d means and %d deviations", what, len(names), len(i.Mean), len(i.Deviation))
+		return fmt.Errorf("its %s are %d, with %d means and %d deviations", what, len(names), len(i.Mean),
+			len(i.Deviation))
 	}
 	for k := range names {
-		if math.IsNaN(i.Mean[k]) || math.IsInf(i.Mean[k], 0) || !(i.Deviation[k] >= 0) || math.IsInf(i.Deviation[k], 0) {
-			return fmt.Errorf("its %s scale %s by a mean of %v and a deviation of %v", what, names[k], i.Mean[k], i.Deviation[k])
+		if math.IsNaN(i.Mean[k]) || math.IsInf(i.Mean[k], 0) || !(i.Deviation[k] >= 0) ||
+			math.IsInf(i.Deviation[k], 0) {
+			return fmt.Errorf("its %s scale %s by a mean of %v and a deviation of %v", what, names[k], i.Mean[k],
+				i.Deviation[k])
 		}
 	}
 	return nil
@@ -251,7 +262,8 @@ func unfloats(set *weights.Set, name string, shape []int) ([]float64, error) {
 	case !ok:
 		return nil, fmt.Errorf("it has no tensor %s", name)
 	case t.DType != weights.Float64 || !same:
-		return nil, fmt.Errorf("its tensor %s is %v %v; it should be %v %v", name, t.DType, t.Shape, weights.Float64, shape)
+		return nil, fmt.Errorf("its tensor %s is %v %v; it should be %v %v", name, t.DType, t.Shape,
+			weights.Float64, shape)
 	}
 	values, err := t.Float64s()
 	if err != nil {

@@ -26,7 +26,8 @@ func learnedPolicy(t testing.TB) *decider.Structural {
 	later.Left /= 3
 	p, err := decider.JoinStructural(fresh(t, 1), fresh(t, 2))
 	require.NoError(t, err)
-	p.Tokens, p.Rows, err = decider.MeasureScales([]decider.Situation{{Observation: observation, State: halfTime}, {Observation: observation, State: later}})
+	p.Tokens, p.Rows, err = decider.MeasureScales([]decider.Situation{{Observation: observation, State: halfTime},
+		{Observation: observation, State: later}})
 	require.NoError(t, err)
 	p.Learned, p.Notes = []net2net.Kind{"deepen", "widen"}, map[string]string{"tables": "none"}
 	return p
@@ -120,7 +121,8 @@ func TestOlderPoliciesDecideAsTheyDid(t *testing.T) {
 	old, err := decider.StructuralOf(set)
 	require.NoError(t, err)
 	require.Len(t, old.Rows.Mean, columns)
-	now := decider.State{Network: zoo(t, "ConvSmall"), Left: time.Second, Budget: 3 * time.Second, Curve: decider.Curve{Loss: 1, Fall: 0.2, Gap: 0.1}}
+	now := decider.State{Network: zoo(t, "ConvSmall"), Left: time.Second, Budget: 3 * time.Second,
+		Curve: decider.Curve{Loss: 1, Fall: 0.2, Gap: 0.1}}
 	want := decide(t, old, now)
 	now.Curve.Fall = 2
 	require.Equal(t, want, decide(t, old, now), "it does not see how the loss fell")
@@ -134,16 +136,20 @@ func TestOlderPoliciesDecideAsTheyDid(t *testing.T) {
 
 func TestFilesThatAreNoPolicy(t *testing.T) {
 	for says, spoil := range map[string]func(t *testing.T, set *weights.Set){
-		"it is no structural policy":      func(_ *testing.T, set *weights.Set) { set.Metadata = nil },
-		"its header is damaged":           func(_ *testing.T, set *weights.Set) { set.Metadata["graft.policy"] = "{" },
-		"version 3; this program reads":   func(t *testing.T, set *weights.Set) { change(t, set, "version", 3) },
-		`the format "other"`:              func(t *testing.T, set *weights.Set) { change(t, set, "format", "other") },
-		`unknown field "more"`:            func(t *testing.T, set *weights.Set) { change(t, set, "more", 1) },
-		"hidden is 100000000":             func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 100000000) },
-		"it has 0 members":                func(t *testing.T, set *weights.Set) { change(t, set, "members", 0) },
-		"its rows are made of melt":       func(t *testing.T, set *weights.Set) { change(t, set, "rows.names", []string{"melt"}) },
-		"with 1 means":                    func(t *testing.T, set *weights.Set) { change(t, set, "tokens.mean", []float64{1}) },
-		"which is no operation":           func(t *testing.T, set *weights.Set) { change(t, set, "learned", []string{"melt"}) },
+		"it is no structural policy":    func(_ *testing.T, set *weights.Set) { set.Metadata = nil },
+		"its header is damaged":         func(_ *testing.T, set *weights.Set) { set.Metadata["graft.policy"] = "{" },
+		"version 3; this program reads": func(t *testing.T, set *weights.Set) { change(t, set, "version", 3) },
+		`the format "other"`:            func(t *testing.T, set *weights.Set) { change(t, set, "format", "other") },
+		`unknown field "more"`:          func(t *testing.T, set *weights.Set) { change(t, set, "more", 1) },
+		"hidden is 100000000":           func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 100000000) },
+		"it has 0 members":              func(t *testing.T, set *weights.Set) { change(t, set, "members", 0) },
+		"its rows are made of melt": func(t *testing.T, set *weights.Set) {
+			change(t, set, "rows.names", []string{"melt"})
+		},
+		"with 1 means": func(t *testing.T, set *weights.Set) { change(t, set, "tokens.mean", []float64{1}) },
+		"which is no operation": func(t *testing.T, set *weights.Set) {
+			change(t, set, "learned", []string{"melt"})
+		},
 		"it has no tensor member2":        func(t *testing.T, set *weights.Set) { change(t, set, "members", 3) },
 		"which a policy of this shape":    func(t *testing.T, set *weights.Set) { change(t, set, "members", 1) },
 		"member0.token.weight is float64": func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 31) },
@@ -180,7 +186,8 @@ func FuzzPolicyHeader(f *testing.F) {
 	f.Add(strings.Replace(set.Metadata["graft.policy"], `"members":2`, `"members":1`, 1))
 	f.Add(`{"format":"structural","version":1}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := decider.StructuralOf(&weights.Set{Tensors: set.Tensors, Metadata: map[string]string{"graft.policy": text}})
+		p, err := decider.StructuralOf(&weights.Set{Tensors: set.Tensors,
+			Metadata: map[string]string{"graft.policy": text}})
 		if err != nil {
 			return
 		}
@@ -191,8 +198,8 @@ func FuzzPolicyHeader(f *testing.F) {
 	})
 }
 
-// A policy that learned from networks with attention tells it from other operators, also out of a file; one that did not keeps
-// its inputs.
+// A policy that learned from networks with attention tells it from other operators, also out of a file; one
+// that did not keeps its inputs.
 func TestPoliciesOfGraphsTellTheirKinds(t *testing.T) {
 	situations := func(name string) []decider.Situation {
 		o, err := decider.ProposedObservation(zoo(t, name), nil, net2net.Options{})

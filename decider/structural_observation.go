@@ -102,7 +102,8 @@ func observe(n *model.Network, actions []net2net.Action, surgery net2net.Options
 }
 
 // read reads the tokens, and returns a function that lists those which an action changes.
-func (p *Observation) read(n *model.Network, surgery net2net.Options) (changed func(net2net.Action, *net2net.Change) ([]int, error), err error) {
+func (p *Observation) read(n *model.Network,
+	surgery net2net.Options) (changed func(net2net.Action, *net2net.Change) ([]int, error), err error) {
 	if n.Graph != nil {
 		p.Structure, err = vocab.ReadGraph(n.Graph)
 		return func(_ net2net.Action, c *net2net.Change) ([]int, error) { return p.changedNodes(n.Graph, c), nil }, err
@@ -174,7 +175,8 @@ func costs(n *model.Network) (parameters int, operations int64, layers int, err 
 }
 
 // choice measures an action by applying it to a sketch.
-func (p *Observation) choice(n *model.Network, a net2net.Action, surgery net2net.Options, changed func(net2net.Action, *net2net.Change) ([]int, error)) (Choice, error) {
+func (p *Observation) choice(n *model.Network, a net2net.Action, surgery net2net.Options,
+	changed func(net2net.Action, *net2net.Change) ([]int, error)) (Choice, error) {
 	c := Choice{Action: a}
 	if a.Kind == net2net.None {
 		return c, nil

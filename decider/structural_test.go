@@ -23,7 +23,8 @@ func fresh(t testing.TB, seed uint64) *decider.Structural {
 	return p
 }
 
-var halfTime = decider.State{Left: 30 * time.Second, Budget: time.Minute, Step: 10 * time.Millisecond, Decisions: 1, Accuracy: 0.4}
+var halfTime = decider.State{Left: 30 * time.Second, Budget: time.Minute, Step: 10 * time.Millisecond, Decisions: 1,
+	Accuracy: 0.4}
 
 // A policy weighs all that could be done to any network of the zoo, and leaving it
 // alone; the same again the next time.
@@ -82,7 +83,8 @@ func TestDecisions(t *testing.T) {
 	warm := decide(t, p, halfTime)
 	require.Equal(t, greedy.Action, warm.Action)
 	require.Less(t, slices.Max(warm.Probabilities), slices.Max(greedy.Probabilities))
-	require.InDelta(t, math.Pow(greedy.Probabilities[0]/greedy.Probabilities[1], 1.0/20), warm.Probabilities[0]/warm.Probabilities[1], 1e-9, "logits are divided")
+	require.InDelta(t, math.Pow(greedy.Probabilities[0]/greedy.Probabilities[1], 1.0/20),
+		warm.Probabilities[0]/warm.Probabilities[1], 1e-9, "logits are divided")
 
 	p.Sample = true
 	seen, probabilities := map[string]float64{}, map[string]float64{}
@@ -132,8 +134,10 @@ func TestTargetsThatWereLearned(t *testing.T) {
 	within := 0
 	for _, c := range seen.Choices {
 		target := seen.Target(c)
-		require.Contains(t, []string{"", "deepen convolution", "deepen matrix", "widen convolution", "widen matrix"}, target)
-		require.Equal(t, strings.HasSuffix(target, "matrix"), strings.Contains(c.Action.Target, "fc"), "%s: %s", c.Action, target)
+		require.Contains(t, []string{"", "deepen convolution", "deepen matrix", "widen convolution",
+			"widen matrix"}, target)
+		require.Equal(t, strings.HasSuffix(target, "matrix"), strings.Contains(c.Action.Target, "fc"), "%s: %s",
+			c.Action, target)
 		if target == "" || slices.Contains(p.Targets, target) {
 			within++
 		}
@@ -161,7 +165,8 @@ func TestMembersAgree(t *testing.T) {
 	a, b := fresh(t, 1), fresh(t, 2)
 	joined, err := decider.JoinStructural(a, b)
 	require.NoError(t, err)
-	pa, pb, both := decide(t, a, halfTime).Probabilities, decide(t, b, halfTime).Probabilities, decide(t, joined, halfTime).Probabilities
+	pa, pb, both := decide(t, a, halfTime).Probabilities, decide(t, b, halfTime).Probabilities,
+		decide(t, joined, halfTime).Probabilities
 	for k := range both {
 		require.InDelta(t, (pa[k]+pb[k])/2, both[k], 1e-12)
 	}
@@ -181,7 +186,8 @@ func TestPoliciesThatCannotBe(t *testing.T) {
 	require.NoError(t, decider.StructuralOptions{}.Validate())
 	_, err = fresh(t, 1).Probabilities()
 	require.ErrorContains(t, err, "no situation")
-	_, err = decider.NewObservation(zoo(t, "ConvNet2"), []net2net.Action{{Kind: "deepen", Target: "nowhere"}}, net2net.Options{})
+	_, err = decider.NewObservation(zoo(t, "ConvNet2"), []net2net.Action{{Kind: "deepen", Target: "nowhere"}},
+		net2net.Options{})
 	require.ErrorContains(t, err, "there is no block")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -229,7 +235,8 @@ func (d drawn) network() *model.Network {
 		return leaf(c)
 	}
 	relu := func() model.Module { return leaf(model.Activate(torch.ReLU)) }
-	parts := []model.Module{conv(3, 4, 1), chain(conv(3, 6, 3), relu()), chain(conv(3, 8, 3), leaf(model.NewBatchNorm2d(8)), relu(), conv(8, 8, 3))}
+	parts := []model.Module{conv(3, 4, 1), chain(conv(3, 6, 3), relu()),
+		chain(conv(3, 8, 3), leaf(model.NewBatchNorm2d(8)), relu(), conv(8, 8, 3))}
 	var ordered []model.Module
 	for _, k := range d.branches {
 		ordered = append(ordered, parts[k])
@@ -242,7 +249,8 @@ func (d drawn) network() *model.Network {
 	if d.swapped {
 		sum.Flow.Body, sum.Flow.Shortcut = sum.Flow.Shortcut, sum.Flow.Body
 	}
-	return &model.Network{Input: model.Shape{3, 8, 8}, Root: chain(cat, sum, leaf(model.AdaptiveAvgPool2d{Size: model.Both(1)}), leaf(model.Flatten{}), leaf(model.NewLinear(18, 4)))}
+	return &model.Network{Input: model.Shape{3, 8, 8}, Root: chain(cat, sum,
+		leaf(model.AdaptiveAvgPool2d{Size: model.Both(1)}), leaf(model.Flatten{}), leaf(model.NewLinear(18, 4)))}
 }
 
 // distribution is the probabilities of what could be done, by what it is about and not by
@@ -259,15 +267,18 @@ func TestOrderAndNamesDoNotCount(t *testing.T) {
 	plain := drawn{names: []string{"0", "1", "2", "3", "4"}, branches: []int{0, 1, 2}}
 	p := fresh(t, 5)
 	want := distribution(t, p, plain.network())
-	require.Greater(t, len(slices.Compact(slices.Clone(want))), 6, "different things to do have different probabilities")
+	require.Greater(t, len(slices.Compact(slices.Clone(want))), 6,
+		"different things to do have different probabilities")
 	rapid.Check(t, func(t *rapid.T) {
-		other := drawn{names: rapid.SliceOfNDistinct(rapid.StringMatching("[a-z]{1,6}"), 5, 5, rapid.ID).Draw(t, "names"),
-			branches: rapid.Permutation([]int{0, 1, 2}).Draw(t, "branches"), swapped: rapid.Bool().Draw(t, "swapped")}
+		other := drawn{names: rapid.SliceOfNDistinct(rapid.StringMatching("[a-z]{1,6}"), 5, 5,
+			rapid.ID).Draw(t, "names"), branches: rapid.Permutation([]int{0, 1, 2}).Draw(t, "branches"),
+			swapped: rapid.Bool().Draw(t, "swapped")}
 		require.InDeltaSlice(t, want, distribution(t, p, other.network()), 1e-12)
 	})
 }
 
-// A policy weighs the actions of networks that run as graphs: each changes some operators, and adds what the network says.
+// A policy weighs the actions of networks that run as graphs: each changes some operators, and adds what
+// the network says.
 func TestGraphsAreObserved(t *testing.T) {
 	for _, name := range []string{"CharGPT", "SmallLLaMA", "ViTTiny32", "Mixer32", "ConvNeXt32"} {
 		n, err := model.Zoo(name, model.ZooOptions{})

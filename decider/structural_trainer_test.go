@@ -19,7 +19,8 @@ func situations(t testing.TB) (all []decider.Situation) {
 		observation, err := decider.ProposedObservation(zoo(t, name), nil, net2net.Options{})
 		require.NoError(t, err)
 		for k := range 3 {
-			s := decider.State{Left: time.Duration(k+1) * 10 * time.Second, Budget: time.Minute, Step: time.Millisecond, Decisions: k}
+			s := decider.State{Left: time.Duration(k+1) * 10 * time.Second, Budget: time.Minute, Step: time.Millisecond,
+				Decisions: k}
 			all = append(all, decider.Situation{Observation: observation, State: s})
 		}
 	}
@@ -28,7 +29,8 @@ func situations(t testing.TB) (all []decider.Situation) {
 
 // scored is half the sum of the squares of all logits, whose gradient by them is the
 // logits.
-func scored(t *testing.T, p *decider.Structural, c *decider.Batch, o torch.OptimizerOptions) (value float64, moved decider.Member) {
+func scored(t *testing.T, p *decider.Structural, c *decider.Batch,
+	o torch.OptimizerOptions) (value float64, moved decider.Member) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		u, err := decider.NewMemberTrainer(s, p, c, o)
 		require.NoError(t, err)

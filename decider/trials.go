@@ -18,8 +18,9 @@ type Trial struct {
 // ErrNoTrial means that an action cannot be tried: it does not fit, or the budget has no time left for it.
 var ErrNoTrial = errors.New("the action cannot be tried")
 
-// Trials tries every choice for some steps on a copy of the network, and takes the one whose validation loss is the lowest
-// then, the first of equals. The loss right after surgery says nothing, since surgery keeps it; trials cost time of the budget.
+// Trials tries every choice for some steps on a copy of the network, and takes the one whose validation loss is
+// the lowest then, the first of equals. The loss right after surgery says nothing, since surgery keeps it;
+// trials cost time of the budget.
 type Trials struct {
 	Random     // whose choices it tries
 	Steps  int // of each trial; zero means DefaultTrialSteps

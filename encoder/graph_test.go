@@ -123,7 +123,8 @@ func byDefinition(values [][]float64, d encoder.Drawing) [][]float64 {
 		w := values[2+4*r:]
 		var next [][]float64
 		for k := range h {
-			next = append(next, squash(affine(w[0], w[3], h[k]), affine(w[1], nil, mean(h, d.Before[k])), affine(w[2], nil, mean(h, after[k]))))
+			next = append(next, squash(affine(w[0], w[3], h[k]), affine(w[1], nil, mean(h, d.Before[k])),
+				affine(w[2], nil, mean(h, after[k]))))
 		}
 		h = next
 	}

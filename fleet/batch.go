@@ -80,15 +80,20 @@ type Resources struct {
 // Validate returns all faults that do not depend on the engine.
 func (b Batch) Validate() error {
 	var faults validate.Faults
-	faults.When(!keyPattern.MatchString(b.Key), "key is %q: use up to 100 letters, digits and . _ -, and a letter or digit first", b.Key)
-	faults.When(!filepath.IsAbs(b.Folder), "folder is %q: name it from the root on, as workers elsewhere see it", b.Folder)
+	faults.When(!keyPattern.MatchString(b.Key),
+		"key is %q: use up to 100 letters, digits and . _ -, and a letter or digit first", b.Key)
+	faults.When(!filepath.IsAbs(b.Folder), "folder is %q: name it from the root on, as workers elsewhere see it",
+		b.Folder)
 	faults.When(b.Dir != "" && !filepath.IsAbs(b.Dir), "dir is %q: name it from the root on", b.Dir)
-	faults.When(b.Workers < 1 || b.Workers > maxWorkers, "workers is %d; there are at least 1 and at most %d", b.Workers, maxWorkers)
+	faults.When(b.Workers < 1 || b.Workers > maxWorkers, "workers is %d; there are at least 1 and at most %d",
+		b.Workers, maxWorkers)
 	faults.When(len(b.Argv) == 0 || b.Argv[0] == "", "no program is named")
 	for _, text := range slices.Concat(b.Argv, b.Env, []string{b.Folder, b.Dir}) {
-		faults.When(strings.ContainsRune(text, 0) || !utf8.ValidString(text), "%q: no argument, variable or folder can have a zero byte or other than UTF-8 in it", text)
+		faults.When(strings.ContainsRune(text, 0) || !utf8.ValidString(text),
+			"%q: no argument, variable or folder can have a zero byte or other than UTF-8 in it", text)
 	}
-	faults.When(strings.ContainsAny(b.Folder+b.Dir, "\n\r"), "folder %q, dir %q: without an end of line", b.Folder, b.Dir)
+	faults.When(strings.ContainsAny(b.Folder+b.Dir, "\n\r"), "folder %q, dir %q: without an end of line",
+		b.Folder, b.Dir)
 	for _, env := range b.Env {
 		name, _, found := strings.Cut(env, "=")
 		faults.When(!found || !namePattern.MatchString(name), "env: %q is not NAME=VALUE", env)
@@ -104,7 +109,8 @@ func (r Resources) validate() error {
 	for name, n := range map[string]int{"cpus": r.CPUs, "memory_mb": r.MemoryMB, "gpus": r.GPUs} {
 		faults.When(n < 0, "%s is %d; it is at least 0", name, n)
 	}
-	faults.When(r.Time < 0 || r.Lead < 0 || r.Lead > 0 && r.Lead >= r.Time, "time is %v and lead %v; neither is negative, and lead is the shorter", r.Time, r.Lead)
+	faults.When(r.Time < 0 || r.Lead < 0 || r.Lead > 0 && r.Lead >= r.Time,
+		"time is %v and lead %v; neither is negative, and lead is the shorter", r.Time, r.Lead)
 	for name, word := range r.words() {
 		faults.When(word != "" && !wordPattern.MatchString(word), "%s is %q, which is no name", name, word)
 	}
@@ -115,7 +121,8 @@ func (r Resources) validate() error {
 
 // words are the options that only Slurm supports.
 func (r Resources) words() map[string]string {
-	return map[string]string{"partition": r.Partition, "account": r.Account, "qos": r.QOS, "constraint": r.Constraint, "gres": r.Gres}
+	return map[string]string{"partition": r.Partition, "account": r.Account, "qos": r.QOS, "constraint": r.Constraint,
+		"gres": r.Gres}
 }
 
 // foreign returns an error for each option that only Slurm supports.

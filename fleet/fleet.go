@@ -96,7 +96,8 @@ func (f *Fleet) begin(ctx context.Context) error {
 	default:
 		f.journal.Handle.Jobs = old.Handle.Jobs
 	}
-	if err := f.tools.Files.Remove(filepath.Join(folder, cancelledName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.tools.Files.Remove(filepath.Join(folder, cancelledName)); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return f.submit(ctx, nil)
@@ -115,7 +116,8 @@ func (f *Fleet) mayTakeOver(ctx context.Context, old journal) error {
 	}
 	for _, w := range states {
 		if w.State.Live() {
-			return fmt.Errorf("worker %d of engine %s lives in %s; let it end, or cancel it", w.Worker, old.Engine, old.Batch.Folder)
+			return fmt.Errorf("worker %d of engine %s lives in %s; let it end, or cancel it", w.Worker, old.Engine,
+				old.Batch.Folder)
 		}
 	}
 	return nil
@@ -154,7 +156,8 @@ func (f *Fleet) hold() error {
 	if f.lock != nil {
 		return nil
 	}
-	lock, err := f.tools.Files.Lock(filepath.Join(f.journal.Batch.Folder, lockName), fmt.Sprintf("process %d on %s", os.Getpid(), ThisHost(f.tools.Files)))
+	lock, err := f.tools.Files.Lock(filepath.Join(f.journal.Batch.Folder, lockName),
+		fmt.Sprintf("process %d on %s", os.Getpid(), ThisHost(f.tools.Files)))
 	if err != nil {
 		return err
 	}
@@ -199,7 +202,8 @@ func readJournal(fsys files.FS, folder string) (j journal, err error) {
 	case err != nil:
 		return j, err
 	case j.Version != journalVersion:
-		return j, fmt.Errorf("%s is of version %d, and this program reads %d; use the program that wrote it", path, j.Version, journalVersion)
+		return j, fmt.Errorf("%s is of version %d, and this program reads %d; use the program that wrote it", path,
+			j.Version, journalVersion)
 	}
 	return j, nil
 }

@@ -74,7 +74,8 @@ func (l *Leases) sweepLocks() {
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		if id, ok := strings.CutSuffix(name, lockSuffix); ok && len(id) > 1 && id[0] == '.' && !strings.Contains(id[1:], ".") {
+		if id, ok := strings.CutSuffix(name, lockSuffix); ok && len(id) > 1 && id[0] == '.' &&
+			!strings.Contains(id[1:], ".") {
 			l.sweepLock(id[1:])
 		}
 	}

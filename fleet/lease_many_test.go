@@ -80,6 +80,7 @@ func TestHoldersAreListed(t *testing.T) {
 	before := names(t, dir)
 	list, err := open("dan", "here").Holders()
 	require.NoError(t, err)
-	require.Equal(t, []Holder{{"a.0", "ann", false}, {"b", "ann", false}, {"c", "bob", true}, {"d", "cid", false}}, list)
+	require.Equal(t, []Holder{{"a.0", "ann", false}, {"b", "ann", false}, {"c", "bob", true},
+		{"d", "cid", false}}, list)
 	require.Equal(t, before, names(t, dir))
 }

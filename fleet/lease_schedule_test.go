@@ -163,7 +163,8 @@ func TestNoTwoHoldATaskInAnyOrderOfOperations(t *testing.T) {
 	}
 	require.NotZero(t, takeovers, "nobody was taken over")
 	require.NotZero(t, losses, "nobody saw that he was")
-	t.Logf("measured: %d schedules of 4 workers and 2 tasks, %d tasks taken over, %d leases lost", rounds, takeovers, losses)
+	t.Logf("measured: %d schedules of 4 workers and 2 tasks, %d tasks taken over, %d leases lost", rounds,
+		takeovers, losses)
 }
 
 // play holds the state of one schedule.
@@ -226,7 +227,8 @@ func (p *play) check() {
 
 // work does tasks until all are done. Some work takes longer than the lease lasts.
 func (p *play) work(a *actor) {
-	l, err := OpenLeases(a, p.dir, LeaseOptions{Random: entropy.Reader, Owner: a.name, Clock: p.s.clock, Beat: playBeat, Lost: playLost})
+	l, err := OpenLeases(a, p.dir, LeaseOptions{Random: entropy.Reader, Owner: a.name, Clock: p.s.clock, Beat: playBeat,
+		Lost: playLost})
 	require.NoError(p.t, err)
 	for len(p.done) < len(p.tasks) {
 		task := p.tasks[p.s.random.IntN(len(p.tasks))]

@@ -291,7 +291,8 @@ func TestWrongTasksAndOptionsAreRefused(t *testing.T) {
 		_, err := l.Take(task)
 		require.ErrorContains(t, err, "no name of a task", "%q", task)
 	}
-	_, err := OpenLeases(files.OS{}, t.TempDir(), LeaseOptions{Beat: time.Second, Lost: 2 * time.Second, Owner: strings.Repeat("a", 5000)})
+	_, err := OpenLeases(files.OS{}, t.TempDir(), LeaseOptions{Beat: time.Second, Lost: 2 * time.Second,
+		Owner: strings.Repeat("a", 5000)})
 	require.ErrorContains(t, err, "the clock is missing")
 	require.ErrorContains(t, err, "lost is at least three beats")
 	require.ErrorContains(t, err, "owner and host")

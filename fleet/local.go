@@ -113,7 +113,8 @@ func (b Batch) command(worker int) *exec.Cmd {
 		threads = max(1, runtime.NumCPU()/b.Workers)
 	}
 	c.Env = append(os.Environ(), b.Env...)
-	c.Env = append(c.Env, folderVariable+"="+b.Folder, workerVariable+"="+strconv.Itoa(worker), "GRAFT_THREADS="+strconv.Itoa(threads))
+	c.Env = append(c.Env, folderVariable+"="+b.Folder, workerVariable+"="+strconv.Itoa(worker),
+		"GRAFT_THREADS="+strconv.Itoa(threads))
 	if devices := b.Resources.Devices; len(devices) > 0 {
 		c.Env = append(c.Env, "GRAFT_DEVICE="+devices[worker%len(devices)])
 	}

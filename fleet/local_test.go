@@ -18,11 +18,13 @@ import (
 )
 
 func TestLocalWorkersShareTheMachine(t *testing.T) {
-	b := Batch{Key: "k", Folder: "/f", Argv: []string{"x"}, Workers: 3, Env: []string{"A=b"}, Resources: Resources{Devices: []string{"cuda:0", "cuda:1"}}}
+	b := Batch{Key: "k", Folder: "/f", Argv: []string{"x"}, Workers: 3, Env: []string{"A=b"},
+		Resources: Resources{Devices: []string{"cuda:0", "cuda:1"}}}
 	for worker, device := range []string{"cuda:0", "cuda:1", "cuda:0"} {
 		c := b.command(worker)
 		require.Equal(t, "/f", c.Dir)
-		require.Subset(t, c.Env, []string{"A=b", "GRAFT_FLEET=/f", "GRAFT_WORKER=" + strconv.Itoa(worker), "GRAFT_DEVICE=" + device,
+		require.Subset(t, c.Env, []string{"A=b", "GRAFT_FLEET=/f", "GRAFT_WORKER=" + strconv.Itoa(worker),
+			"GRAFT_DEVICE=" + device,
 			"GRAFT_THREADS=" + strconv.Itoa(max(1, runtime.NumCPU()/3))})
 	}
 	b.Resources = Resources{CPUs: 7}

@@ -52,10 +52,12 @@ func (o ManifestOptions) Validate(b Batch) error {
 	const longest = 63 // of a pod's host name: the job's name with the worker's number
 	faults.When(!labelPattern.MatchString(b.Key) || len(b.Key)+1+len(strconv.Itoa(b.Workers)) > longest,
 		"key %q: Kubernetes takes small letters, digits and -, at most %d with a worker's number", b.Key, longest)
-	faults.When(o.Namespace != "" && (!labelPattern.MatchString(o.Namespace) || len(o.Namespace) > longest), "namespace %q: use small letters, digits and -", o.Namespace)
+	faults.When(o.Namespace != "" && (!labelPattern.MatchString(o.Namespace) || len(o.Namespace) > longest),
+		"namespace %q: use small letters, digits and -", o.Namespace)
 	faults.When(o.Image == "", "image is not named")
 	faults.When(o.Claim == "", "claim is not named; the workers share a folder")
-	faults.When(!strings.HasPrefix(b.Folder+"/", strings.TrimSuffix(o.Mount, "/")+"/"), "mount is %s, and folder %s does not lie in it", o.Mount, b.Folder)
+	faults.When(!strings.HasPrefix(b.Folder+"/", strings.TrimSuffix(o.Mount, "/")+"/"),
+		"mount is %s, and folder %s does not lie in it", o.Mount, b.Folder)
 	faults.When(o.Failures < 0, "failures is %d; it is at least 0", o.Failures)
 	faults.When(b.Only != nil, "a manifest is of all workers")
 	faults.When(len(b.Resources.Devices) > 0, "devices are for local workers; ask for gpus")
@@ -72,7 +74,8 @@ func Manifest(b Batch, o ManifestOptions) (string, error) {
 	}
 	var text strings.Builder
 	err := manifestTemplate.Execute(&text, map[string]any{
-		"Batch": b, "Options": o, "Amounts": b.Resources.amounts(o.GPU), "Dir": b.dir(), "Again": againCode, "Kinds": []string{"requests", "limits"},
+		"Batch": b, "Options": o, "Amounts": b.Resources.amounts(o.GPU), "Dir": b.dir(), "Again": againCode,
+		"Kinds":   []string{"requests", "limits"},
 		"Threads": strconv.Itoa(max(1, b.Resources.CPUs)), "Seconds": int(b.Resources.Time.Seconds()),
 	})
 	return text.String(), err

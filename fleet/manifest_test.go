@@ -42,7 +42,8 @@ func TestAManifestIsAnIndexedJob(t *testing.T) {
 	text, err := Manifest(fullManifest())
 	require.NoError(t, err)
 	matchGolden(t, "testdata/full.yaml", text)
-	small, err := Manifest(Batch{Key: "k", Folder: "/f", Workers: 1, Argv: []string{"graft"}}, ManifestOptions{Image: "i", Claim: "c"})
+	small, err := Manifest(Batch{Key: "k", Folder: "/f", Workers: 1, Argv: []string{"graft"}},
+		ManifestOptions{Image: "i", Claim: "c"})
 	require.NoError(t, err)
 	matchGolden(t, "testdata/small.yaml", small)
 	want, err := os.ReadFile("testdata/small.json")
@@ -70,7 +71,8 @@ func asJSON(t require.TestingT, text string) (value any) {
 func TestWordsOfAManifestAreReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringOf(rapid.OneOf(
-			rapid.SampledFrom([]rune("'\"\\$`!*?~#&|;<>(){}[] \t\n\r-=%a:,@\u0085\u2028\ufeff")), rapid.Rune().Filter(func(r rune) bool { return r != 0 }))).Draw(t, "word")
+			rapid.SampledFrom([]rune("'\"\\$`!*?~#&|;<>(){}[] \t\n\r-=%a:,@\u0085\u2028\ufeff")),
+			rapid.Rune().Filter(func(r rune) bool { return r != 0 }))).Draw(t, "word")
 		require.Equal(t, map[string]any{"word": word}, asJSON(t, "word: "+yamlQuote(word)+"\n"))
 	})
 	require.Equal(t, "$$(A) $$$$ $$5", unexpanded("$(A) $$ $5"))
@@ -87,8 +89,9 @@ func TestOthersReadTheManifest(t *testing.T) {
 	other := path + ".other" // kubectl prints what it has changed
 	require.NoError(t, os.WriteFile(other, []byte(strings.Replace(text, o.Image, "other", 1)), 0o666))
 	for name, call := range map[string][]string{
-		"python3-yaml": {"python3", "-c", "import json, sys, yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))", path},
-		"kubectl":      {"kubectl", "set", "image", "--local", "-f", other, "worker=" + o.Image, "-o", "json"},
+		"python3-yaml": {"python3", "-c",
+			"import json, sys, yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))", path},
+		"kubectl": {"kubectl", "set", "image", "--local", "-f", other, "worker=" + o.Image, "-o", "json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := exec.Command(call[0], call[1:]...).Output()
@@ -122,9 +125,11 @@ func mustHold(t *testing.T, theirs, ours any, at string) {
 }
 
 func TestManifestsThatKubernetesWouldRefuse(t *testing.T) {
-	b := Batch{Key: "Grid_1", Folder: "/f", Workers: 2, Argv: []string{"x"}, Only: []int{1}, Resources: Resources{Partition: "p", Devices: []string{"cuda:0"}}}
+	b := Batch{Key: "Grid_1", Folder: "/f", Workers: 2, Argv: []string{"x"}, Only: []int{1},
+		Resources: Resources{Partition: "p", Devices: []string{"cuda:0"}}}
 	_, err := Manifest(b, ManifestOptions{Mount: "/ff", Namespace: "A", Failures: -1})
-	for _, part := range []string{"key \"Grid_1\"", "namespace", "image is not named", "claim is not named", "does not lie in", "failures is -1", "partition is for Slurm", "devices are", "all workers"} {
+	for _, part := range []string{"key \"Grid_1\"", "namespace", "image is not named", "claim is not named",
+		"does not lie in", "failures is -1", "partition is for Slurm", "devices are", "all workers"} {
 		require.ErrorContains(t, err, part)
 	}
 }

@@ -105,13 +105,15 @@ func advised(err error, otherwise string) error {
 func remedyFor(said, otherwise string) string {
 	for _, r := range []struct{ part, remedy string }{
 		{"partition", "'sinfo -s' lists the partitions"},
-		{"node configuration is not available", "no node has that much: ask for less, 'sinfo -N -l' lists what nodes have"},
+		{"node configuration is not available",
+			"no node has that much: ask for less, 'sinfo -N -l' lists what nodes have"},
 		{"Invalid account", "'sacctmgr show associations user=$USER' lists the accounts"},
 		{"Invalid qos", "'sacctmgr show qos' lists them"},
 		{"job array specification", "start fewer workers: 'scontrol show config' has MaxArraySize"},
 		{"generic resource", "'sinfo -o %G' lists the generic resources"},
 		{"Unable to contact", "see whether the controller is up: 'scontrol ping'"},
-		{"executable file not found", "run this where Slurm's programs are, such as a login node, or use the local engine"},
+		{"executable file not found", "run this where Slurm's programs are, such as a login node, " +
+			"or use the local engine"},
 	} {
 		if strings.Contains(said, r.part) {
 			return r.remedy
@@ -197,7 +199,8 @@ func ranges(numbers []int) string {
 var reservedOptions = []string{
 	"parsable", "requeue", "no-requeue", "open-mode", "job-name", "array", "chdir", "output", "error", "input",
 	"cpus-per-task", "mem", "gres", "time", "signal", "partition", "account", "qos", "constraint", "wrap", "wait",
-	"export", "export-file", "ntasks", "test-only", "help", "usage", "version", "quiet", "verbose", "hold", "uid", "clusters",
+	"export", "export-file", "ntasks", "test-only", "help", "usage", "version", "quiet", "verbose", "hold", "uid",
+	"clusters",
 }
 
 // slurm returns the options that cannot be passed on.
@@ -210,7 +213,8 @@ func (r Resources) slurm() error {
 		name, found := strings.CutPrefix(option, "--")
 		name, _, _ = strings.Cut(name, "=")
 		switch {
-		case !found || name == "" || strings.ContainsAny(option, "\x00\n\r") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
+		case !found || name == "" || strings.ContainsAny(option, "\x00\n\r") ||
+			strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 			faults = append(faults, fmt.Errorf("extra: %q is not --name=value, as sbatch takes its options", option))
 		case slices.ContainsFunc(reservedOptions, func(o string) bool { return strings.HasPrefix(o, name) }):
 			// sbatch accepts a prefix of an option for the whole.
@@ -271,7 +275,8 @@ func (s *slurm) cancel(ctx context.Context, h Handle) error {
 		case len(live) == 0:
 			return nil // scancel may fail for a task that is just ending
 		case s.Clock.Now() >= end:
-			return errors.Join(fmt.Errorf("jobs %s do not end; look at 'squeue -n %s'", strings.Join(live, ", "), h.Key), refused)
+			return errors.Join(fmt.Errorf("jobs %s do not end; look at 'squeue -n %s'", strings.Join(live, ", "),
+				h.Key), refused)
 		case look%asking == 0:
 			// By number and name, since the number may be another job's by now.
 			args := append([]string{"--user=" + user(), "--name=" + h.Key}, live...)

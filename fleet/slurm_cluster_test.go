@@ -118,7 +118,8 @@ func TestSlurmControllerIsKilledAfterASubmission(t *testing.T) {
 	cluster.Raise(t, "slurmctld")
 	require.NoError(t, h.Supervise(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
-	t.Logf("measured: a controller killed after a submission cost %d of %d tasks a second start", fleettest.Count(t, b, "starts")-tasks, tasks)
+	t.Logf("measured: a controller killed after a submission cost %d of %d tasks a second start",
+		fleettest.Count(t, b, "starts")-tasks, tasks)
 	mend(t, h)
 }
 
@@ -211,7 +212,8 @@ func loseNode(t *testing.T, all bool) {
 	t.Logf("measured: worker of a lost node runs elsewhere after %.0f s", time.Since(began).Seconds())
 	require.NoError(t, h.Supervise(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
-	t.Logf("measured: the loss of a node cost %d of %d tasks a second start", fleettest.Count(t, b, "starts")-tasks, tasks)
+	t.Logf("measured: the loss of a node cost %d of %d tasks a second start",
+		fleettest.Count(t, b, "starts")-tasks, tasks)
 	cluster.Raise(t, "slurmd."+node, "-N", node)
 	mend(t, h)
 }
@@ -231,5 +233,6 @@ func TestSlurmTimeIsOver(t *testing.T) {
 	require.NoError(t, h.Supervise(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
 	require.Greater(t, len(f.Handle().Jobs), 1)
-	t.Logf("measured: %d jobs of a minute at most did %d tasks of 15 s, %d of them started twice", len(f.Handle().Jobs), tasks, fleettest.Count(t, b, "starts")-tasks)
+	t.Logf("measured: %d jobs of a minute at most did %d tasks of 15 s, %d of them started twice", len(f.Handle().Jobs),
+		tasks, fleettest.Count(t, b, "starts")-tasks)
 }

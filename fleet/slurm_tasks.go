@@ -32,7 +32,8 @@ const taskColumns = "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,NodeList:|,R
 // tasks lists the tasks of all jobs of the user with this name, by job. Tasks that have
 // ended are included for as long as the controller remembers them.
 func (s *slurm) tasks(ctx context.Context, key string) ([]slurmTask, error) {
-	out, err := s.run(ctx, "", "squeue", "--noheader", "--array", "--states=all", "--user="+user(), "--name="+key, "--Format="+taskColumns)
+	out, err := s.run(ctx, "", "squeue", "--noheader", "--array", "--states=all", "--user="+user(), "--name="+key,
+		"--Format="+taskColumns)
 	if err != nil {
 		return nil, advised(err, "")
 	}

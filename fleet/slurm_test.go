@@ -23,7 +23,8 @@ func TestQuotedWordsAreReadBackByTheShell(t *testing.T) {
 	require.NoError(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringOf(rapid.OneOf(
-			rapid.SampledFrom([]rune("'\"\\$`!*?~#&|;<>(){}[] \t\n\r-=%a")), rapid.Rune().Filter(func(r rune) bool { return r != 0 }))), 1, 5).Draw(t, "words")
+			rapid.SampledFrom([]rune("'\"\\$`!*?~#&|;<>(){}[] \t\n\r-=%a")),
+			rapid.Rune().Filter(func(r rune) bool { return r != 0 }))), 1, 5).Draw(t, "words")
 		script := "printf '%s\\0' " + shellQuoteAll(words)
 		out, err := exec.Command(sh, "-c", script).Output()
 		require.NoError(t, err, script)
@@ -35,7 +36,8 @@ func TestQuotedWordsAreReadBackByTheShell(t *testing.T) {
 func TestTheScriptAndArgumentsOfAnArray(t *testing.T) {
 	b := Batch{
 		Key: "k-1", Folder: "/a b/50%", Workers: 9, Argv: []string{"/bin/graft", "it's"}, Env: []string{"A=$(reboot)"},
-		Resources: Resources{CPUs: 2, MemoryMB: 100, GPUs: 1, Time: 90 * time.Second, Partition: "p", Account: "a", QOS: "q", Constraint: "x&y", Extra: []string{"--nice=5"}},
+		Resources: Resources{CPUs: 2, MemoryMB: 100, GPUs: 1, Time: 90 * time.Second, Partition: "p", Account: "a",
+			QOS: "q", Constraint: "x&y", Extra: []string{"--nice=5"}},
 	}
 	require.NoError(t, errors.Join(b.Validate(), b.Resources.slurm()))
 	require.Equal(t, `#!/bin/sh
@@ -49,29 +51,37 @@ exec '/bin/graft' 'it'\''s'
 `, b.script())
 	require.Equal(t, []string{
 		"--parsable", "--requeue", "--open-mode=append", "--job-name=k-1", "--array=0,2-4,7-8", "--chdir=/a b/50%",
-		"--output=/a b/50%%/logs/worker-%a.log", "--cpus-per-task=2", "--mem=100", "--gres=gpu:1", "--time=2", "--signal=B:USR1@60",
+		"--output=/a b/50%%/logs/worker-%a.log", "--cpus-per-task=2", "--mem=100", "--gres=gpu:1", "--time=2",
+		"--signal=B:USR1@60",
 		"--partition=p", "--account=a", "--qos=q", "--constraint=x&y", "--nice=5",
 	}, b.arguments([]int{8, 0, 2, 3, 4, 7}))
 	b.Resources = Resources{Time: 10 * time.Second, Gres: "gpu:a100:2"}
-	require.Contains(t, strings.Join(b.arguments([]int{5}), " "), "--array=5 --chdir=/a b/50% --output=/a b/50%%/logs/worker-%a.log --gres=gpu:a100:2 --time=1 --signal=B:USR1@30")
+	require.Contains(t, strings.Join(b.arguments([]int{5}), " "), "--array=5 --chdir=/a b/50% --output=/a "+
+		"b/50%%/logs/worker-%a.log --gres=gpu:a100:2 --time=1 --signal=B:USR1@30")
 }
 
 func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
-	b := Batch{Key: "a b", Folder: "here", Dir: "there", Argv: []string{"a\x00"}, Env: []string{"=x"}, Workers: 0, Only: []int{3},
-		Resources: Resources{CPUs: -1, Time: time.Second, Lead: time.Minute, Partition: "-p", Gres: "gpu:1", GPUs: 1}}
+	b := Batch{Key: "a b", Folder: "here", Dir: "there", Argv: []string{"a\x00"}, Env: []string{"=x"}, Workers: 0,
+		Only: []int{3}, Resources: Resources{CPUs: -1, Time: time.Second, Lead: time.Minute, Partition: "-p",
+			Gres: "gpu:1", GPUs: 1}}
 	err := b.Validate()
-	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE", "no worker 3", "cpus is -1", "lead is the shorter", "partition is", "gpus ask for GPUs as well"} {
+	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE",
+		"no worker 3", "cpus is -1", "lead is the shorter", "partition is", "gpus ask for GPUs as well"} {
 		require.ErrorContains(t, err, part)
 	}
 	for option, say := range map[string]string{
-		"-p main": "is not --name=value", "nice": "is not --name=value", "--array=1": "set by graft", "--arr=1": "set by graft", "--wrap=x": "set by graft",
-		"--o=x": "set by graft", "--nice=1\n": "is not --name=value", "--": "is not --name=value", "--mem=1": "set by graft",
+		"-p main": "is not --name=value", "nice": "is not --name=value", "--array=1": "set by graft",
+		"--arr=1": "set by graft", "--wrap=x": "set by graft",
+		"--o=x": "set by graft", "--nice=1\n": "is not --name=value", "--": "is not --name=value",
+		"--mem=1": "set by graft",
 	} {
 		require.ErrorContains(t, Resources{Extra: []string{option}}.slurm(), say, option)
 	}
-	require.NoError(t, Resources{Extra: []string{"--nice=1", "--exclusive", "--mem-per-cpu=100", "--time-min=1"}}.slurm())
+	require.NoError(t, Resources{Extra: []string{"--nice=1", "--exclusive", "--mem-per-cpu=100",
+		"--time-min=1"}}.slurm())
 	require.ErrorContains(t, Resources{Devices: []string{"cuda:0"}}.slurm(), "for local workers")
-	require.ErrorContains(t, Resources{Partition: "p", Extra: []string{"--x"}, Time: time.Hour}.local(), "partition is for Slurm")
+	require.ErrorContains(t, Resources{Partition: "p", Extra: []string{"--x"}, Time: time.Hour}.local(),
+		"partition is for Slurm")
 	_, err = NewEngine("pbs", Tools{})
 	require.ErrorContains(t, err, "there are local, slurm")
 }
@@ -129,12 +139,15 @@ func TestSubmitStartsWhatDoesNotLive(t *testing.T) {
 		jobs    []string
 		array   string // empty where nothing is to be submitted
 	}{
-		"nothing lives":      {answers{squeue: []any{""}, sbatch: []any{"8\n"}}, []string{"8"}, "--array=0-1"},
-		"all live":           {answers{squeue: []any{row0 + row1}}, []string{"7"}, ""},
-		"one lives":          {answers{squeue: []any{row0}, sbatch: []any{"8;cluster\n"}}, []string{"7", "8"}, "--array=1"},
-		"one has failed":     {answers{squeue: []any{row0 + "7|1|FAILED|256|n1|None|k|\n"}, sbatch: []any{"8\n"}}, []string{"7", "8"}, "--array=1"},
-		"another's name":     {answers{squeue: []any{strings.ReplaceAll(row0+row1, "|k|", "|kk|")}, sbatch: []any{"8\n"}}, []string{"8"}, "--array=0-1"},
-		"the answer is lost": {answers{squeue: []any{"", row0 + row1}, sbatch: []any{errors.New("no answer")}}, []string{"7"}, "--array=0-1"},
+		"nothing lives": {answers{squeue: []any{""}, sbatch: []any{"8\n"}}, []string{"8"}, "--array=0-1"},
+		"all live":      {answers{squeue: []any{row0 + row1}}, []string{"7"}, ""},
+		"one lives":     {answers{squeue: []any{row0}, sbatch: []any{"8;cluster\n"}}, []string{"7", "8"}, "--array=1"},
+		"one has failed": {answers{squeue: []any{row0 + "7|1|FAILED|256|n1|None|k|\n"}, sbatch: []any{"8\n"}},
+			[]string{"7", "8"}, "--array=1"},
+		"another's name": {answers{squeue: []any{strings.ReplaceAll(row0+row1, "|k|", "|kk|")}, sbatch: []any{"8\n"}},
+			[]string{"8"}, "--array=0-1"},
+		"the answer is lost": {answers{squeue: []any{"", row0 + row1}, sbatch: []any{errors.New("no answer")}},
+			[]string{"7"}, "--array=0-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, err := c.answers.engine().Submit(context.Background(), slurmBatch(t, 2))
@@ -151,7 +164,8 @@ func TestSubmitStartsWhatDoesNotLive(t *testing.T) {
 }
 
 func TestARefusalHasARemedy(t *testing.T) {
-	a := &answers{squeue: []any{""}, sbatch: []any{errors.New("sbatch: exit status 1\nsbatch: error: Batch job submission failed: Invalid partition name specified")}}
+	a := &answers{squeue: []any{""}, sbatch: []any{errors.New("sbatch: exit status 1\n" +
+		"sbatch: error: Batch job submission failed: Invalid partition name specified")}}
 	_, err := a.engine().Submit(context.Background(), slurmBatch(t, 2))
 	require.ErrorContains(t, err, "Invalid partition name")
 	require.ErrorContains(t, err, "'sinfo -s' lists the partitions")
@@ -188,7 +202,8 @@ func TestPollTranslatesStates(t *testing.T) {
 		line("TIMEOUT", "0") + row8("FAILED"):   Failed,
 	} {
 		a := &answers{squeue: []any{text}}
-		states, err := a.engine().Poll(context.Background(), Handle{Key: "k", Folder: "/f", Workers: 1, Jobs: []string{"7", "8"}})
+		states, err := a.engine().Poll(context.Background(), Handle{Key: "k", Folder: "/f", Workers: 1,
+			Jobs: []string{"7", "8"}})
 		require.NoError(t, err, text)
 		require.Equal(t, want, states[0].State, text)
 		require.Equal(t, "/f/logs/worker-0.log", states[0].Log)
@@ -219,7 +234,8 @@ func TestCommandsHaveATimeoutAndReturnTheirErrors(t *testing.T) {
 	out, err := run(context.Background(), "text", "cat")
 	require.NoError(t, err)
 	require.Equal(t, "text", out)
-	require.Equal(t, []string{"A=b", "SLURM_CONF=c"}, slurmEnvironment([]string{"A=b", "SLURM_JOB_ID=3", "SLURM_CONF=c"}))
+	require.Equal(t, []string{"A=b", "SLURM_CONF=c"},
+		slurmEnvironment([]string{"A=b", "SLURM_JOB_ID=3", "SLURM_CONF=c"}))
 }
 
 // scripted is a fake engine whose workers follow a script.
@@ -259,7 +275,8 @@ func onScript(t *testing.T, s *scripted) *Fleet {
 	s.states = []WorkerState{{Worker: 0, State: Running}, {Worker: 1, State: Running}}
 	engines["scripted"] = kind{func(Tools) Engine { return s }, func(Resources) error { return nil }}
 	t.Cleanup(func() { delete(engines, "scripted") })
-	f, err := Start(context.Background(), Tools{Files: files.OS{}, Clock: &jumpingClock{}}, "scripted", Batch{Key: "k", Folder: t.TempDir(), Workers: 2, Argv: []string{"true"}})
+	f, err := Start(context.Background(), Tools{Files: files.OS{}, Clock: &jumpingClock{}}, "scripted",
+		Batch{Key: "k", Folder: t.TempDir(), Workers: 2, Argv: []string{"true"}})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
@@ -318,7 +335,8 @@ func TestSuperviseEndsBesideHungWorkers(t *testing.T) {
 	s := &scripted{stubborn: true}
 	f := onScript(t, s)
 	var notes []string
-	require.NoError(t, f.Supervise(context.Background(), lefts(5, 0), SuperviseOptions{Grace: time.Minute, Note: func(text string) { notes = append(notes, text) }}))
+	require.NoError(t, f.Supervise(context.Background(), lefts(5, 0),
+		SuperviseOptions{Grace: time.Minute, Note: func(text string) { notes = append(notes, text) }}))
 	require.Equal(t, 1, s.cancels)
 	require.Contains(t, notes, "workers have not ended 1m0s after they were cancelled; they are left alone")
 }
@@ -328,7 +346,8 @@ func TestSuperviseFailsAtOnceWithoutPrograms(t *testing.T) {
 	s := &scripted{}
 	f := onScript(t, s)
 	s.pollError = fmt.Errorf("ask: %w", exec.ErrNotFound)
-	require.ErrorIs(t, f.Supervise(context.Background(), lefts(5), SuperviseOptions{Note: func(string) { t.Error("it was tried again") }}), exec.ErrNotFound)
+	require.ErrorIs(t, f.Supervise(context.Background(), lefts(5),
+		SuperviseOptions{Note: func(string) { t.Error("it was tried again") }}), exec.ErrNotFound)
 }
 
 // Another engine may continue a batch if none of its workers lives, or if its engine
@@ -403,7 +422,8 @@ func TestSuperviseRetriesAnEngineThatDoesNotAnswer(t *testing.T) {
 	f := onScript(t, s)
 	s.submits = nil
 	var notes []string
-	err := f.Supervise(context.Background(), lefts(5), SuperviseOptions{ErrorTimeout: time.Minute, Note: func(text string) { notes = append(notes, text) }})
+	err := f.Supervise(context.Background(), lefts(5),
+		SuperviseOptions{ErrorTimeout: time.Minute, Note: func(text string) { notes = append(notes, text) }})
 	require.ErrorContains(t, err, "the controller is down")
 	require.Empty(t, s.submits, "an engine that cannot be asked has not lost anything")
 	require.Len(t, notes, 6)

@@ -136,7 +136,8 @@ func (t *supervision) look(ctx context.Context) (bool, error) {
 	switch {
 	case err == nil:
 		t.heard = now
-	case errors.Is(err, ErrNoWorkers), errors.Is(err, ErrCancelled), errors.Is(err, exec.ErrNotFound), ctx.Err() != nil, now-t.heard >= t.o.ErrorTimeout:
+	case errors.Is(err, ErrNoWorkers), errors.Is(err, ErrCancelled), errors.Is(err, exec.ErrNotFound), ctx.Err() != nil,
+		now-t.heard >= t.o.ErrorTimeout:
 		return true, err
 	default:
 		t.o.Note(err.Error() + "; it is tried again")

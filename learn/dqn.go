@@ -16,10 +16,11 @@ type DQNOptions struct {
 	Inputs, Actions int   // values of an observation, and actions; required without Graph
 	Hidden          []int // widths of hidden layers; none means 64 and 64
 	// Graph shapes a network that reads graphs, whose logits and value are a duel; nil takes one that reads values.
-	Graph      *GraphOptions
-	Rate       float64 // Adam's learning rate; zero means 0.0005
-	Gamma      float64 // discount of a step of time; zero means 0.99
-	Double     bool    // the network that learns chooses the action whose target value counts; false takes the target's best
+	Graph *GraphOptions
+	Rate  float64 // Adam's learning rate; zero means 0.0005
+	Gamma float64 // discount of a step of time; zero means 0.99
+	// the network that learns chooses the action whose target value counts; false takes the target's best
+	Double     bool
 	Duel       bool    // a value and advantages in place of one value for each action
 	Ahead      int     // actions whose rewards are seen before a value counts; zero means 1
 	Capacity   int     // transitions that are kept; zero means 50000
@@ -36,12 +37,14 @@ type DQNOptions struct {
 
 // EnsureDefaults fills what is zero.
 func (o *DQNOptions) EnsureDefaults() {
-	for value, otherwise := range map[*float64]float64{&o.Rate: 5e-4, &o.Gamma: 0.99, &o.Beta: 1, &o.Explore: 0.02, &o.MaxNorm: 10} {
+	for value, otherwise := range map[*float64]float64{&o.Rate: 5e-4, &o.Gamma: 0.99, &o.Beta: 1, &o.Explore: 0.02,
+		&o.MaxNorm: 10} {
 		if *value == 0 {
 			*value = otherwise
 		}
 	}
-	for value, otherwise := range map[*int]int{&o.Ahead: 1, &o.Capacity: 50000, &o.Batch: 64, &o.Fill: 1000, &o.Every: 4, &o.Sync: 250, &o.ExploreFor: 10000} {
+	for value, otherwise := range map[*int]int{&o.Ahead: 1, &o.Capacity: 50000, &o.Batch: 64, &o.Fill: 1000,
+		&o.Every: 4, &o.Sync: 250, &o.ExploreFor: 10000} {
 		if *value == 0 {
 			*value = otherwise
 		}

@@ -17,7 +17,8 @@ func TestDQNLearns(t *testing.T) {
 	t.Parallel()
 	for _, o := range []DQNOptions{{}, {Double: true, Duel: true, Ahead: 3, Alpha: 0.6, Beta: 0.5}} {
 		t.Run(fmt.Sprintf("double %t", o.Double), func(t *testing.T) {
-			o.Inputs, o.Actions, o.Hidden, o.Rate, o.Every, o.Sync, o.Fill, o.ExploreFor = 8, 3, []int{24}, 3e-3, 2, 50, 200, 3000
+			o.Inputs, o.Actions, o.Hidden, o.Rate, o.Every, o.Sync, o.Fill, o.ExploreFor = 8, 3, []int{24}, 3e-3, 2, 50,
+				200, 3000
 			var weights []float64
 			for range 2 {
 				d, err := NewDQN(o, 1, &walk{length: 8})
@@ -49,7 +50,8 @@ func (n named) Observe() Observation {
 
 // A network that reads graphs learns the same way, from several players.
 func TestDQNOfGraphs(t *testing.T) {
-	o := DQNOptions{Graph: &GraphOptions{Graphs: drawnGraphs(rand.New(rand.NewPCG(1, 2)))[:1], Globals: 8, Actions: 3, Rate: 3e-3}, Actions: 3, Double: true, Ahead: 3, Alpha: 0.6, Beta: 0.5,
+	o := DQNOptions{Graph: &GraphOptions{Graphs: drawnGraphs(rand.New(rand.NewPCG(1, 2)))[:1], Globals: 8, Actions: 3,
+		Rate: 3e-3}, Actions: 3, Double: true, Ahead: 3, Alpha: 0.6, Beta: 0.5,
 		Every: 2, Batch: 32, Sync: 50, Fill: 200, ExploreFor: 2000}
 	d, err := NewDQN(o, 1, named{&walk{length: 8}}, named{&walk{length: 8}})
 	require.NoError(t, err)
@@ -82,11 +84,13 @@ func TestValuesOfGraphs(t *testing.T) {
 func TestTransitionsAhead(t *testing.T) {
 	d, err := NewDQN(DQNOptions{Inputs: 3, Actions: 3, Ahead: 3, Gamma: 0.5}, 1, &walk{length: 3})
 	require.NoError(t, err)
-	for k, o := range []Outcome{{Reward: 1, Elapsed: 1}, {Reward: 2}, {Reward: 4, Elapsed: 2}, {Reward: 8, Elapsed: 1, Done: true}} {
+	for k, o := range []Outcome{{Reward: 1, Elapsed: 1}, {Reward: 2}, {Reward: 4, Elapsed: 2},
+		{Reward: 8, Elapsed: 1, Done: true}} {
 		d.remember(d.players[0], transition{action: k, discount: 1}, o)
 	}
 	require.Equal(t, 4, d.memory.Len())
-	for k, want := range []struct{ reward, discount float64 }{{1 + 0.5*2 + 0.5*4, 0.125}, {2 + 4 + 0.25*8, 0}, {4 + 0.25*8, 0}, {8, 0}} {
+	for k, want := range []struct{ reward, discount float64 }{{1 + 0.5*2 + 0.5*4, 0.125}, {2 + 4 + 0.25*8, 0},
+		{4 + 0.25*8, 0}, {8, 0}} {
 		got := d.memory.Item(k)
 		require.Equal(t, []any{k, want.reward, want.discount}, []any{got.action, got.reward, got.discount})
 	}

@@ -76,7 +76,8 @@ func waits(choose func(learn.Observation) int) (sum float64) {
 }
 
 func Example_environment() {
-	model, err := learn.NewMLP(learn.MLPOptions{Inputs: 3, Actions: 3, Hidden: []int{16}, Rate: 3e-3}, rand.New(rand.NewPCG(1, 0)))
+	model, err := learn.NewMLP(learn.MLPOptions{Inputs: 3, Actions: 3, Hidden: []int{16}, Rate: 3e-3},
+		rand.New(rand.NewPCG(1, 0)))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -107,7 +108,8 @@ func Example_environment() {
 	}
 	fmt.Println("PPO: jobs wait less than half as long as with random actions:", waits(likeliest) < drawn/2)
 
-	dqn, err := learn.NewDQN(learn.DQNOptions{Inputs: 3, Actions: 3, Hidden: []int{16}, Double: true, ExploreFor: 4000}, 1, &Rack{})
+	dqn, err := learn.NewDQN(learn.DQNOptions{Inputs: 3, Actions: 3, Hidden: []int{16}, Double: true, ExploreFor: 4000},
+		1, &Rack{})
 	if err == nil {
 		err = dqn.Learn(context.Background(), 12_000)
 	}

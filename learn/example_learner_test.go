@@ -27,11 +27,13 @@ type RackLearner struct {
 
 // NewRackLearner draws all that is random from streams of the seed.
 func NewRackLearner(seed uint64) (*RackLearner, error) {
-	model, err := learn.NewMLP(learn.MLPOptions{Inputs: 3, Actions: 3, Hidden: []int{16}, Rate: 3e-3}, rand.New(rand.NewPCG(seed, 0)))
+	model, err := learn.NewMLP(learn.MLPOptions{Inputs: 3, Actions: 3, Hidden: []int{16}, Rate: 3e-3},
+		rand.New(rand.NewPCG(seed, 0)))
 	if err != nil {
 		return nil, err
 	}
-	return &RackLearner{model: model, rollout: learn.NewRollout(&Rack{}, model.Twin(), seed, 1), shuffle: rand.NewPCG(seed, 1)}, nil
+	return &RackLearner{model: model, rollout: learn.NewRollout(&Rack{}, model.Twin(), seed, 1),
+		shuffle: rand.NewPCG(seed, 1)}, nil
 }
 
 // Advance takes a step.
@@ -88,7 +90,8 @@ func (l *RackLearner) Restore(set *weights.Set) error {
 		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
 	}
 	l.steps = was.Steps
-	return errors.Join(l.shuffle.UnmarshalBinary(was.Shuffle), l.rollout.Restore(was.Rollout), learn.RestoreModel(l.model, set, "model."))
+	return errors.Join(l.shuffle.UnmarshalBinary(was.Shuffle), l.rollout.Restore(was.Rollout),
+		learn.RestoreModel(l.model, set, "model."))
 }
 
 // stopper stops a study after a step, as Ctrl-C does.
@@ -122,7 +125,8 @@ func study(folder string, stopAfter int) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	s := learn.Study{Seeds: []uint64{1, 2}, Every: 1, Pool: parallel.Pool{Workers: 2}, Recorder: stopper{record, stopAfter, stop}}
+	s := learn.Study{Seeds: []uint64{1, 2}, Every: 1, Pool: parallel.Pool{Workers: 2},
+		Recorder: stopper{record, stopAfter, stop}}
 	s.With = func(seed uint64, advance func(learn.Learner) ([]learn.Row, error)) error {
 		l, err := NewRackLearner(seed)
 		if err != nil {

@@ -121,7 +121,8 @@ func imitateBatch(m Model, examples []Example, places []int, o ImitationOptions)
 			right += math.Exp(log[action])
 		}
 		if right = math.Log(max(right, leastRight)); math.IsInf(log[examples[place].Actions[0]], -1) {
-			return 0, fmt.Errorf("example %d takes action %d, which its mask forbids", place, examples[place].Actions[0])
+			return 0, fmt.Errorf("example %d takes action %d, which its mask forbids", place,
+				examples[place].Actions[0])
 		}
 		loss -= right
 		ofValues[k] = o.ValueLoss * (values[k] - examples[place].Return) / float64(len(places))

@@ -47,6 +47,7 @@ func TestImitation(t *testing.T) {
 		logits, _ := m.Score(e.Observation)
 		require.Equal(t, e.Actions[0], Likeliest(LogProbabilities(logits, e.Mask)))
 	}
-	_, err = Imitate(m, []Example{{Observation: Observation{make([]float64, 8), []bool{false, true, true}}, Actions: []int{0}}}, ImitationOptions{}, random)
+	_, err = Imitate(m, []Example{{Observation: Observation{make([]float64, 8), []bool{false, true, true}},
+		Actions: []int{0}}}, ImitationOptions{}, random)
 	require.ErrorContains(t, err, "example 0 takes action 0, which its mask forbids")
 }

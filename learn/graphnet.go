@@ -33,7 +33,8 @@ type GraphOptions struct {
 }
 
 func (o *GraphOptions) ensureDefaults() {
-	for v, value := range map[*int]int{&o.Rounds: 2, &o.Message: 32, &o.Hidden: 64, &o.Out: 16, &o.GlobalOut: 8, &o.Head: 256} {
+	for v, value := range map[*int]int{&o.Rounds: 2, &o.Message: 32, &o.Hidden: 64, &o.Out: 16, &o.GlobalOut: 8,
+		&o.Head: 256} {
 		*v = cmp.Or(*v, value)
 	}
 }
@@ -48,12 +49,14 @@ func (o *GraphOptions) validate() error {
 	node, tie := 0, 0
 	for k, g := range o.Graphs {
 		if len(g.Nodes) == 0 || len(g.Ties) == 0 || len(g.Edges) != len(g.Ties) {
-			return fmt.Errorf("graph %d has %d nodes, %d edges and features of %d; expected at least one of each", k, len(g.Nodes), len(g.Edges), len(g.Ties))
+			return fmt.Errorf("graph %d has %d nodes, %d edges and features of %d; expected at least one of each", k,
+				len(g.Nodes), len(g.Edges), len(g.Ties))
 		}
 		node, tie = cmp.Or(node, len(g.Nodes[0])), cmp.Or(tie, len(g.Ties[0]))
 		for at, e := range g.Edges {
 			if e[0] < 0 || e[1] < 0 || e[0] >= len(g.Nodes) || e[1] >= len(g.Nodes) || len(g.Ties[at]) != tie {
-				return fmt.Errorf("graph %d, edge %d: expected two of %d nodes, and %d features", k, at, len(g.Nodes), tie)
+				return fmt.Errorf("graph %d, edge %d: expected two of %d nodes, and %d features", k, at,
+					len(g.Nodes), tie)
 			}
 		}
 		for at, n := range g.Nodes {
@@ -95,7 +98,8 @@ func NewGraphNet(o GraphOptions, random *rand.Rand) (*GraphNet, error) {
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("make an agent of graphs: %w", err)
 	}
-	m := &GraphNet{o: o, optimizer: &dense.Adam{Rate: cmp.Or(o.Rate, 3e-4), Eps: cmp.Or(o.Eps, 1e-5), Corrected: true}, changes: new(int)}
+	m := &GraphNet{o: o, optimizer: &dense.Adam{Rate: cmp.Or(o.Rate, 3e-4), Eps: cmp.Or(o.Eps, 1e-5), Corrected: true},
+		changes: new(int)}
 	var faults []error
 	add := func(inputs int, layers ...dense.Layer) *dense.Network {
 		n, err := dense.New(inputs, random, layers...)
@@ -111,12 +115,14 @@ func NewGraphNet(o GraphOptions, random *rand.Rand) (*GraphNet, error) {
 		if k == o.Rounds-1 {
 			outputs = o.Out
 		}
-		m.rounds = append(m.rounds, round{read(inputs, o.Message/2), read(len(o.Graphs[0].Ties[0]), o.Message/2), read(o.Message, outputs)})
+		m.rounds = append(m.rounds, round{read(inputs, o.Message/2), read(len(o.Graphs[0].Ties[0]), o.Message/2),
+			read(o.Message, outputs)})
 		inputs = outputs
 	}
 	m.globals = add(o.Globals, dense.LayerNorm{}, dense.Full{Width: o.GlobalOut, Gain: 1})
 	head := func(outputs int, gain float64) *dense.Network {
-		return add(o.Out+o.GlobalOut, dense.Full{Width: o.Head, Gain: math.Sqrt2}, dense.ReLU{}, dense.Full{Width: outputs, Gain: gain})
+		return add(o.Out+o.GlobalOut, dense.Full{Width: o.Head, Gain: math.Sqrt2}, dense.ReLU{},
+			dense.Full{Width: outputs, Gain: gain})
 	}
 	m.logits, m.value = head(o.Actions, 0.01), head(1, 1)
 	if err := errors.Join(faults...); err != nil {
@@ -166,7 +172,8 @@ func (m *GraphNet) embed(states []Observation) (inputs []float64) {
 	}
 	globals = m.globalPass.Forward(globals)
 	for k, s := range states {
-		inputs = append(append(inputs, m.reading(int(s.Values[0])).mean...), globals[k*m.o.GlobalOut:][:m.o.GlobalOut]...)
+		inputs = append(append(inputs, m.reading(int(s.Values[0])).mean...),
+			globals[k*m.o.GlobalOut:][:m.o.GlobalOut]...)
 	}
 	return inputs
 }

@@ -31,7 +31,8 @@ func drawnGraphs(random *rand.Rand) (all []Graph) {
 func drawnGraphNet(t *testing.T, zero bool) (*GraphNet, []Observation) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
-	m, err := NewGraphNet(GraphOptions{Graphs: drawnGraphs(random), Globals: 3, Actions: 4, Message: 6, Hidden: 5, Out: 3, GlobalOut: 2, Head: 7, ZeroSources: zero, Rate: 3e-3}, random)
+	m, err := NewGraphNet(GraphOptions{Graphs: drawnGraphs(random), Globals: 3, Actions: 4, Message: 6, Hidden: 5,
+		Out: 3, GlobalOut: 2, Head: 7, ZeroSources: zero, Rate: 3e-3}, random)
 	require.NoError(t, err)
 	for _, param := range m.Params() { // away from the kinks of ReLU at zero
 		for k := range param {
@@ -40,7 +41,8 @@ func drawnGraphNet(t *testing.T, zero bool) (*GraphNet, []Observation) {
 	}
 	var states []Observation
 	for k := range 5 {
-		states = append(states, Observation{Values: []float64{float64(k % 2), random.NormFloat64(), random.NormFloat64(), random.NormFloat64()}})
+		states = append(states, Observation{Values: []float64{float64(k % 2), random.NormFloat64(),
+			random.NormFloat64(), random.NormFloat64()}})
 	}
 	return m, states
 }

@@ -27,7 +27,8 @@ type readRound struct {
 
 func newReading(m *GraphNet, g *Graph) *reading {
 	n, e := len(g.Nodes), len(g.Edges)
-	r := &reading{graph: g, into: slices.Repeat([]float64{1}, n), zero: make([]bool, n), nodes: slices.Concat(g.Nodes...), ties: slices.Concat(g.Ties...)}
+	r := &reading{graph: g, into: slices.Repeat([]float64{1}, n), zero: make([]bool, n),
+		nodes: slices.Concat(g.Nodes...), ties: slices.Concat(g.Ties...)}
 	for _, edge := range g.Edges {
 		r.into[edge[1]]++
 	}
@@ -35,7 +36,8 @@ func newReading(m *GraphNet, g *Graph) *reading {
 		r.zero[k] = m.o.ZeroSources && r.into[k] == 1
 	}
 	for _, of := range m.rounds {
-		r.rounds = append(r.rounds, readRound{of.node.NewPass(n), of.tie.NewPass(e), of.reduce.NewPass(n + e), m.o.Message / 2, of.reduce.Outputs()})
+		r.rounds = append(r.rounds, readRound{of.node.NewPass(n), of.tie.NewPass(e), of.reduce.NewPass(n + e),
+			m.o.Message / 2, of.reduce.Outputs()})
 	}
 	return r
 }

@@ -120,7 +120,8 @@ func TestRolloutsGoOn(t *testing.T) {
 		}
 	}
 	require.True(t, states[5].Running)
-	require.ErrorContains(t, NewRollout(&walk{length: 8, fails: 1}, m, 1, 1).Restore(states[5]), "action 0 of its episode ends it or fails; the environment has changed")
+	require.ErrorContains(t, NewRollout(&walk{length: 8, fails: 1}, m, 1, 1).Restore(states[5]),
+		"action 0 of its episode ends it or fails; the environment has changed")
 	require.ErrorContains(t, whole.Restore(RolloutState{}), "restore a rollout")
 }
 
@@ -128,7 +129,8 @@ func TestRolloutsGoOn(t *testing.T) {
 // episode.
 func TestAdvantagesAreByDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := Discounts{Gamma: rapid.Float64Range(0.5, 1).Draw(t, "gamma"), Lambda: rapid.Float64Range(0.1, 1).Draw(t, "lambda")}
+		d := Discounts{Gamma: rapid.Float64Range(0.5, 1).Draw(t, "gamma"),
+			Lambda: rapid.Float64Range(0.1, 1).Draw(t, "lambda")}
 		number := rapid.Float64Range(-2, 2)
 		steps := make([]Step, rapid.IntRange(1, 12).Draw(t, "steps"))
 		for k := range steps {
@@ -234,12 +236,14 @@ func TestPPOGradient(t *testing.T) {
 // Errors of environments name them, and gradients that are not finite change nothing.
 func TestWhatLearningRefuses(t *testing.T) {
 	m := agent(t)
-	_, err := PlayAll(context.Background(), []*Rollout{NewRollout(&walk{length: 8}, m, 1, 1), NewRollout(&walk{length: 8, fails: 3}, m.Twin(), 1, 2)}, 20, 2)
+	_, err := PlayAll(context.Background(), []*Rollout{NewRollout(&walk{length: 8}, m, 1, 1),
+		NewRollout(&walk{length: 8, fails: 3}, m.Twin(), 1, 2)}, 20, 2)
 	require.ErrorContains(t, err, "environment 1: action ")
 	require.ErrorContains(t, err, "the floor gave way")
 	before := append([]float64{}, m.policy.Params[0]...)
 	m.Forward([]Observation{{Values: make([]float64, 8)}})
-	require.ErrorContains(t, m.Descend([][]float64{{math.NaN(), 0, 0}}, []float64{0}, 0.5), "step 1 of the optimizer: the gradient's norm is not a number")
+	require.ErrorContains(t, m.Descend([][]float64{{math.NaN(), 0, 0}}, []float64{0}, 0.5),
+		"step 1 of the optimizer: the gradient's norm is not a number")
 	require.Equal(t, before, m.policy.Params[0])
 }
 

@@ -23,7 +23,8 @@ type PPOOptions struct {
 	Clip      float64 // how far ratios of probabilities may leave one; zero means 0.2
 	Epochs    int     // passes over a rollout; zero means 10
 	Batch     int     // steps in a gradient; zero means 64
-	Segment   int     // consecutive steps that stay together in a batch, which an agent may compute faster; zero means 1
+	// consecutive steps that stay together in a batch, which an agent may compute faster; zero means 1
+	Segment   int
 	ValueLoss float64 // weight of half the mean square error of values; zero means 1
 	Entropy   float64 // weight of the entropy; zero gives none
 	MaxNorm   float64 // bound of the gradient's norm; zero means 0.5
@@ -67,7 +68,8 @@ func UpdatePPO(m Model, steps []Step, o PPOOptions, random *rand.Rand) (f PPOFig
 
 // UpdatePPOBy is UpdatePPO with given advantages, and returns that values should predict; nil leaves values
 // as they are.
-func UpdatePPOBy(m Model, steps []Step, advantages, returns []float64, o PPOOptions, random *rand.Rand) (f PPOFigures, err error) {
+func UpdatePPOBy(m Model, steps []Step, advantages, returns []float64, o PPOOptions,
+	random *rand.Rand) (f PPOFigures, err error) {
 	o.EnsureDefaults()
 	batches := 0.0
 	for range o.Epochs {

@@ -70,7 +70,8 @@ func (r *Rollout) State() RolloutState {
 	if !r.running {
 		return RolloutState{Chance: marshal(r.chance), Draws: marshal(r.draws)}
 	}
-	return RolloutState{Chance: r.begin, Draws: marshal(r.draws), Running: true, Actions: slices.Clone(r.actions), Reward: r.reward}
+	return RolloutState{Chance: r.begin, Draws: marshal(r.draws), Running: true, Actions: slices.Clone(r.actions),
+		Reward: r.reward}
 }
 
 func marshal(p *rand.PCG) []byte {
@@ -92,7 +93,8 @@ func (r *Rollout) Restore(s RolloutState) error {
 	for k, action := range s.Actions {
 		r.env.Observe()
 		if o, err := r.env.Act(action); err != nil || o.Done {
-			return errors.Join(fmt.Errorf("restore a rollout: action %d of its episode ends it or fails; the environment has changed", k), err)
+			return errors.Join(fmt.Errorf("restore a rollout: action %d of its episode ends it or fails; "+
+				"the environment has changed", k), err)
 		}
 	}
 	r.actions, r.reward = slices.Clone(s.Actions), s.Reward

@@ -98,7 +98,8 @@ func restoreOne(set *weights.Set, name string, into []float64) error {
 		return fmt.Errorf("restore an agent: %s: %w", name, err)
 	}
 	if len(values) != len(into) {
-		return fmt.Errorf("restore an agent: %s has %d values, expected %d; it holds an agent of other sizes", name, len(values), len(into))
+		return fmt.Errorf("restore an agent: %s has %d values, expected %d; it holds an agent of other sizes", name,
+			len(values), len(into))
 	}
 	if err := dense.Finite("restore an agent: "+name, [][]float64{values}); err != nil {
 		return err

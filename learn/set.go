@@ -50,8 +50,10 @@ func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 	if o.Batches == nil {
 		o.Batches = dense.Batches
 	}
-	m := &Set{o: o, optimizer: &dense.Adam{Rate: cmp.Or(o.Rate, 1e-3), Eps: cmp.Or(o.Eps, 1e-5), Corrected: true}, changes: new(int)}
-	inputs, outputs := [3]int{o.Features, o.Globals + o.Features, o.Globals + o.Features}, [3]int{o.Hidden, o.Hidden + 1, 1}
+	m := &Set{o: o, optimizer: &dense.Adam{Rate: cmp.Or(o.Rate, 1e-3), Eps: cmp.Or(o.Eps, 1e-5), Corrected: true},
+		changes: new(int)}
+	inputs, outputs := [3]int{o.Features, o.Globals + o.Features, o.Globals + o.Features},
+		[3]int{o.Hidden, o.Hidden + 1, 1}
 	for k, gain := range []float64{ofCandidates: 1, ofQueries: 0.01, ofValues: 1} {
 		var err error
 		m.nets[k], err = dense.New(inputs[k], random, dense.Full{Width: o.Hidden, Gain: math.Sqrt2}, dense.ReLU{},

@@ -71,7 +71,8 @@ func TestSetGradients(t *testing.T) {
 	two := Observation{Values: slices.Concat(one.Values[:3], []float64{0.4, -0.2}, one.Values[5:], []float64{1, 2})}
 	three, _ := choice(random, 0)
 	states := []Observation{one, two, three, one}
-	weigh, ofValues := [][]float64{{0.3, -1, 0.7, 0.2}, {1, 0, -2, 0.1, 0.6}, {-0.4}, {0.5, 0, 0, 1}}, []float64{0.9, -0.6, 0.2, 1}
+	weigh, ofValues := [][]float64{{0.3, -1, 0.7, 0.2}, {1, 0, -2, 0.1, 0.6}, {-0.4}, {0.5, 0, 0, 1}},
+		[]float64{0.9, -0.6, 0.2, 1}
 	loss := func() (sum float64) {
 		logits, values := m.Forward(states)
 		for k := range states {

@@ -86,7 +86,8 @@ func (s *Study) Run(ctx context.Context) error {
 func (s *Study) verdict(ctx context.Context, faults []error) error {
 	undone := false
 	faults = slices.DeleteFunc(faults, func(err error) bool {
-		stopped := errors.Is(err, errUndone) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+		stopped := errors.Is(err, errUndone) || errors.Is(err, context.Canceled) ||
+			errors.Is(err, context.DeadlineExceeded)
 		undone = undone || stopped
 		return stopped
 	})

@@ -48,7 +48,8 @@ func (w *walker) Advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.last, err = UpdatePPO(w.model, steps, PPOOptions{Epochs: 1}, rand.New(rand.NewPCG(9, uint64(w.steps)))); err == nil {
+	if w.last, err = UpdatePPO(w.model, steps, PPOOptions{Epochs: 1},
+		rand.New(rand.NewPCG(9, uint64(w.steps)))); err == nil {
 		w.steps++
 	}
 	return err
@@ -82,11 +83,13 @@ func (w *walker) Restore(set *weights.Set) error {
 		return err
 	}
 	w.steps = was.Steps
-	return errors.Join(RestoreModel(w.model, set, "agent."), w.all[0].Restore(was.Rollouts[0]), w.all[1].Restore(was.Rollouts[1]))
+	return errors.Join(RestoreModel(w.model, set, "agent."), w.all[0].Restore(was.Rollouts[0]),
+		w.all[1].Restore(was.Rollouts[1]))
 }
 
 // studied learns in a run folder, and returns what was learned and the table of figures.
-func studied(t *testing.T, ctx context.Context, fsys files.FS, path string, seeds []uint64, poison int) (string, error) {
+func studied(t *testing.T, ctx context.Context, fsys files.FS, path string, seeds []uint64,
+	poison int) (string, error) {
 	run, err := results.Open(fsys, path)
 	if errors.Is(err, results.ErrNoRun) || errors.Is(err, os.ErrNotExist) {
 		run, err = results.Create(fsys, path, results.CreateOptions{}, results.Manifest{})
@@ -101,16 +104,17 @@ func studied(t *testing.T, ctx context.Context, fsys files.FS, path string, seed
 	}
 	rows, learned := make([][]Row, len(seeds)), make([]string, len(seeds))
 	now := time.Time{}
-	s := &Study{Seeds: seeds, Every: 3, Checkpoint: 3 * time.Second, Recorder: folder, Pool: parallel.Pool{Workers: 1}, Now: func() time.Time {
-		now = now.Add(time.Second)
-		return now
-	}, With: func(seed uint64, learn func(Learner) ([]Row, error)) (err error) {
-		w := newWalker(t, seed)
-		w.poison = poison
-		rows[seed], err = learn(w)
-		learned[seed] = fmt.Sprint(w.model.policy.Params, w.model.value.Params)
-		return err
-	}}
+	s := &Study{Seeds: seeds, Every: 3, Checkpoint: 3 * time.Second, Recorder: folder, Pool: parallel.Pool{Workers: 1},
+		Now: func() time.Time {
+			now = now.Add(time.Second)
+			return now
+		}, With: func(seed uint64, learn func(Learner) ([]Row, error)) (err error) {
+			w := newWalker(t, seed)
+			w.poison = poison
+			rows[seed], err = learn(w)
+			learned[seed] = fmt.Sprint(w.model.policy.Params, w.model.value.Params)
+			return err
+		}}
 	if err := s.Run(ctx); err != nil {
 		return "", err
 	}
@@ -131,7 +135,8 @@ func TestStudiesGoOnToTheBit(t *testing.T) {
 	all := len(counting.Ops())
 	for at := 1; at <= all; at += 1 + all/40 {
 		folder := filepath.Join(t.TempDir(), "run")
-		_, _ = studied(t, ctx, faults.New(files.OS{}, at, []faults.Kind{faults.Fail, faults.Crash}[at%2]), folder, seeds, 0)
+		_, _ = studied(t, ctx, faults.New(files.OS{}, at, []faults.Kind{faults.Fail, faults.Crash}[at%2]), folder,
+			seeds, 0)
 		got, err := studied(t, ctx, files.OS{}, folder, seeds, 0)
 		require.NoError(t, err)
 		require.Equal(t, want, got, "after a fault at %d", at)
@@ -152,7 +157,8 @@ func TestStudiesGoOnToTheBit(t *testing.T) {
 // Scores and gradients that are not numbers end learning, by the step in which they are.
 func TestStudiesNameTheStepOfAFault(t *testing.T) {
 	_, err := studied(t, context.Background(), files.OS{}, filepath.Join(t.TempDir(), "run"), []uint64{0}, 5)
-	require.ErrorContains(t, err, "seed 0, step 5: environment 0: draw an action: the agent's scores are not finite numbers")
+	require.ErrorContains(t, err, "seed 0, step 5: environment 0: draw an action: "+
+		"the agent's scores are not finite numbers")
 	m := agent(t)
 	steps, err := PlayAll(context.Background(), rollouts(m), 20, 1)
 	require.NoError(t, err)

@@ -19,7 +19,8 @@ type Conv2d struct {
 
 // NewConv2d makes a convolution with a square kernel and PyTorch's defaults.
 func NewConv2d(in, out, kernel int) Conv2d {
-	return Conv2d{In: in, Out: out, Kernel: Both(kernel), Stride: Both(1), Padding: Both(0), Dilation: Both(1), Groups: 1, Bias: true}
+	return Conv2d{In: in, Out: out, Kernel: Both(kernel), Stride: Both(1), Padding: Both(0), Dilation: Both(1),
+		Groups: 1, Bias: true}
 }
 
 // String is PyTorch's print, which leaves most defaults out.
@@ -47,7 +48,8 @@ func (c Conv2d) Slots() []Slot {
 	if c.Groups > 1 {
 		in = Inner // within a group, and groups are copied whole
 	}
-	slots := []Slot{{Name: "weight", Role: Weight, Shape: []int{c.Out, c.In / c.Groups, c.Kernel.H, c.Kernel.W}, Axes: []Axis{Out, in, Inner, Inner}}}
+	slots := []Slot{{Name: "weight", Role: Weight, Shape: []int{c.Out, c.In / c.Groups, c.Kernel.H, c.Kernel.W},
+		Axes: []Axis{Out, in, Inner, Inner}}}
 	if c.Bias {
 		slots = append(slots, Slot{Name: "bias", Role: Bias, Shape: []int{c.Out}, Axes: []Axis{Out}})
 	}
@@ -73,7 +75,8 @@ func (c Conv2d) Infer(in Shape) (Shape, error) {
 func (c Conv2d) check() error {
 	low := min(c.In, c.Out, c.Kernel.H, c.Kernel.W, c.Stride.H, c.Stride.W, c.Dilation.H, c.Dilation.W, c.Groups)
 	if low < 1 || min(c.Padding.H, c.Padding.W) < 0 {
-		return errors.New("channels, kernel, stride, dilation and groups of a convolution are at least 1, padding at least 0")
+		return errors.New("channels, kernel, stride, dilation and groups of a convolution are at least 1, " +
+			"padding at least 0")
 	}
 	if c.In%c.Groups != 0 || c.Out%c.Groups != 0 {
 		return fmt.Errorf("%s: %d groups divide not both of %d and %d channels", c, c.Groups, c.In, c.Out)
@@ -112,7 +115,8 @@ func (c Conv2d) Resize(in, out int) Layer {
 
 // Emit adds a convolution.
 func (c Conv2d) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
-	p := torch.Plane{Kernel: c.Kernel.ints(), Stride: c.Stride.ints(), Padding: c.Padding.ints(), Dilation: c.Dilation.ints(), Groups: c.Groups}
+	p := torch.Plane{Kernel: c.Kernel.ints(), Stride: c.Stride.ints(), Padding: c.Padding.ints(),
+		Dilation: c.Dilation.ints(), Groups: c.Groups}
 	return b.Conv2D(x, w[0], at(w, 1), p)
 }
 

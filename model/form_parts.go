@@ -56,7 +56,8 @@ func (t *tableReader) mark(key formKey) Mark {
 		}
 	}
 	if text != "" {
-		t.bad(below(t.where, "mark"), "mark must be %q or %q, and not %q%s", Original, Grown, text, suggestion(text, []string{Original.String(), Grown.String()}))
+		t.bad(below(t.where, "mark"), "mark must be %q or %q, and not %q%s", Original, Grown, text,
+			suggestion(text, []string{Original.String(), Grown.String()}))
 	}
 	return usual
 }
@@ -87,7 +88,8 @@ func (t *tableReader) block(inner string, depth int) *Container {
 	}
 	t.checkName(below(t.where, "inner"), inner)
 	place := below(t.where, "block")
-	sequence := &tableReader{formReader: t.formReader, path: childPath(t.path, inner), made: &Container{}, index: map[string]bool{}}
+	sequence := &tableReader{formReader: t.formReader, path: childPath(t.path, inner), made: &Container{},
+		index: map[string]bool{}}
 	t.places[sequence.path] = place
 	body := sequence.parts(BodyLane, place, t.table["block"], depth)
 	sequence.made.Flow.Body = append([]string{}, body...)
@@ -180,7 +182,8 @@ func (t *tableReader) tablePart(where []any, table map[string]any, usual string,
 		if text, isText := table["layer"].(string); isText {
 			m = t.layer(below(where, "layer"), text)
 		} else {
-			t.bad(below(where, "layer"), "layer must be a text such as \"ReLU()\", and not %s", describe(table["layer"]))
+			t.bad(below(where, "layer"), "layer must be a text such as \"ReLU()\", and not %s",
+				describe(table["layer"]))
 		}
 	default:
 		inner := &tableReader{formReader: t.formReader, table: table, where: where, path: childPath(t.path, name)}
@@ -266,7 +269,8 @@ func (t *tableReader) register() {
 		case !ok:
 			t.bad(below(where, k), "order has names, and not %s", describe(item))
 		case !t.index[name]:
-			t.bad(below(where, k), "order names %q, which is no part of this container%s", name, suggestion(name, t.sorted()))
+			t.bad(below(where, k), "order names %q, which is no part of this container%s", name,
+				suggestion(name, t.sorted()))
 		case twice:
 			t.bad(below(where, k), "order names %q twice", name)
 		}

@@ -110,7 +110,8 @@ func (r *formReader) network(form map[string]any) *Network {
 	n := &Network{}
 	for _, key := range []string{"class", "sequence"} {
 		if _, has := form[key]; has {
-			r.badKey([]any{key}, "a network has no %s; write %s", key, map[string]string{"class": "name", "sequence": "layers"}[key])
+			r.badKey([]any{key}, "a network has no %s; write %s", key,
+				map[string]string{"class": "name", "sequence": "layers"}[key])
 		}
 	}
 	table := maps.Clone(form)
@@ -218,13 +219,15 @@ func (r *formReader) kindOf(where []any, table map[string]any, chain string, als
 		}
 	}
 	if len(given) > 1 {
-		r.badKey(below(where, given[1]), "%s stands beside %s, but only one of %s can be given", given[1], given[0], either(choices))
+		r.badKey(below(where, given[1]), "%s stands beside %s, but only one of %s can be given", given[1], given[0],
+			either(choices))
 		return formKey{}, false
 	}
 	key := formKey{}
 	if len(given) == 1 {
 		key = formKey{name: given[0]}
-		if k := slices.IndexFunc(formKeys, func(k formKey) bool { return k.name == given[0] || given[0] == chain && k.name == "sequence" }); k >= 0 {
+		if k := slices.IndexFunc(formKeys,
+			func(k formKey) bool { return k.name == given[0] || given[0] == chain && k.name == "sequence" }); k >= 0 {
 			key = formKeys[k]
 		}
 	}

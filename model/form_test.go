@@ -71,11 +71,13 @@ func (g *grower) container(in, depth int) (*Container, int) {
 		c.Flow.Then, out = g.lane(c, out, depth)
 	}
 	if g.chance(3) {
-		g.random.Shuffle(len(c.Children), func(i, j int) { c.Children[i], c.Children[j] = c.Children[j], c.Children[i] })
+		g.random.Shuffle(len(c.Children),
+			func(i, j int) { c.Children[i], c.Children[j] = c.Children[j], c.Children[i] })
 	}
 	if c.Flow.Join == Chain && c.Mark != Unmarked && g.chance(2) {
 		name := []string{"layers", "body", "0"}[g.random.IntN(3)]
-		return &Container{Class: c.Class, Mark: c.Mark, Children: []Child{{name, &Container{Children: c.Children, Flow: c.Flow}}}}, out
+		return &Container{Class: c.Class, Mark: c.Mark,
+			Children: []Child{{name, &Container{Children: c.Children, Flow: c.Flow}}}}, out
 	}
 	return c, out
 }
@@ -109,7 +111,8 @@ func (g *grower) lane(c *Container, in, depth int) ([]string, int) {
 		var m Module
 		m, in = g.module(in, depth)
 		list = append(list, g.add(c, m))
-		if again := c.Children[g.random.IntN(len(c.Children))]; g.chance(3) && !hasWeights(again.Module) && again.Module != m {
+		if again := c.Children[g.random.IntN(len(c.Children))]; g.chance(3) && !hasWeights(again.Module) &&
+			again.Module != m {
 			if _, leaf := again.Module.(*Leaf); leaf {
 				list = append(list, again.Name)
 			}
@@ -136,7 +139,8 @@ func (g *grower) module(in, depth int) (Module, int) {
 	}
 	conv := NewConv2d(in, 1+g.random.IntN(6), 3)
 	conv.Padding = Both(1)
-	layers := []Layer{conv, NewBatchNorm2d(in), Activate(torch.ReLU), Identity{}, Dropout{P: 0.5}, Activation{Kind: torch.Hardswish, Inplace: true}}
+	layers := []Layer{conv, NewBatchNorm2d(in), Activate(torch.ReLU), Identity{}, Dropout{P: 0.5},
+		Activation{Kind: torch.Hardswish, Inplace: true}}
 	l := layers[g.random.IntN(len(layers))]
 	if _, convolves := l.(Conv2d); convolves {
 		in = conv.Out
@@ -175,32 +179,79 @@ func TestAllFaultsOfAFormAreFound(t *testing.T) {
 		form table
 		want string
 	}{
-		"an empty form":              {table{}, "input is missing: the sizes of an example: [channels, height, width], or [features]\none of layers, block, residual or branches is missing"},
-		"a part's keys on top":       {table{"input": []any{8}, "class": "X", "sequence": relu, "layers": relu}, "class: a network has no class; write name\nsequence: a network has no sequence; write layers"},
-		"sizes that are none":        {table{"input": []any{0, "x", 1.5}, "layers": relu}, "input[0]: a size is a whole number from 1 to 1048576, and not 0\ninput[1]: a size is a whole number from 1 to 1048576, and not the text \"x\"\ninput[2]: a size is a whole number from 1 to 1048576, and not 1.5"},
-		"too few sizes":              {table{"input": []any{3, 4}, "layers": relu}, "input: input must be the sizes of an example: [channels, height, width], or [features]"},
-		"a misspelt key on top":      {table{"input": []any{8}, "layer": relu}, "layer: \"layer\" is no key of a network; did you mean layers?"},
-		"no list":                    {table{"input": []any{8}, "layers": "ReLU()"}, "layers: layers must be a list of parts, and not the text \"ReLU()\""},
-		"layers beside a residual":   {table{"input": []any{8}, "layers": relu, "residual": relu}, "residual: residual stands beside layers, but only one of layers, block, residual or branches can be given"},
-		"parts that are none":        {layersForm(3, nil, true, []any{}), "layers[0]: a part must be a layer such as \"ReLU()\" or a table, and not 3\nlayers[1]: a part must be a layer such as \"ReLU()\" or a table, and not null\nlayers[2]: a part must be a layer such as \"ReLU()\" or a table, and not true\nlayers[3]: a part must be a layer such as \"ReLU()\" or a table, and not a list"},
-		"unknown layers":             {layersForm("RLU()", table{"block": []any{table{"layer": "Conv2d(3)"}}}), "layers[0]: \"RLU\" is no known layer; did you mean ReLU?\nlayers[1].block[0].layer: Conv2d lacks out_channels, kernel_size"},
-		"a layer that is no text":    {layersForm(table{"layer": 3}), "layers[0].layer: layer must be a text such as \"ReLU()\", and not 3"},
-		"an empty table":             {layersForm(table{}), "layers[0]: one of layer, sequence, block, residual or branches is missing"},
-		"both a layer and a block":   {layersForm(table{"layer": "ReLU()", "block": relu}), "layers[0].block: block stands beside layer, but only one of layer, sequence, block, residual or branches can be given"},
-		"a misspelt key":             {layersForm(table{"nmae": "x", "layer": "ReLU()"}, table{"blok": relu}), "layers[0].nmae: \"nmae\" is no key of a part; did you mean name?\nlayers[1].blok: \"blok\" is no key of a part; did you mean block?"},
-		"keys of other kinds":        {layersForm(table{"sequence": relu, "mark": "grown", "shortcut": relu, "inner": "x"}, table{"layer": "ReLU()", "class": "X"}), "layers[0].inner: inner does not go with sequence; only a block has one\nlayers[0].mark: mark does not go with sequence; a sequence with a mark is a block\nlayers[0].shortcut: shortcut does not go with sequence; only a residual has one\nlayers[1].class: class does not go with layer"},
-		"a name used twice":          {layersForm(table{"name": "1", "layer": "ReLU()"}, "Tanh()"), "layers[1]: another part beside it is called \"1\"; give each a name of its own"},
-		"names that are none":        {layersForm(table{"name": "a.b", "layer": "ReLU()"}, table{"name": "", "layer": "ReLU()"}, table{"name": 3, "layer": "ReLU()"}, table{"name": "pool()", "layer": "ReLU()"}), "layers[0].name: \"a.b\" is no name for a part: it must not have dots or blanks\nlayers[1].name: name is empty; leave it out or give one\nlayers[2].name: name must be a text, and not 3\nlayers[3].name: \"pool()\" is no name for a part: it stands for a step without one"},
-		"an unknown mark":            {layersForm(table{"block": relu, "mark": "grow"}), "layers[0].mark: mark must be \"original\" or \"grown\", and not \"grow\"; did you mean grown?"},
-		"a lane of an inner":         {layersForm(table{"block": relu, "then": relu, "order": []any{}}), "layers[0].then: then goes with a block whose inner is \"\", which holds its parts itself\nlayers[0].order: order goes with a block whose inner is \"\", which holds its parts itself"},
-		"an inner that is none":      {layersForm(table{"block": relu, "inner": 3}, table{"block": relu, "inner": "a b"}), "layers[0].inner: inner must be a text, and not 3\nlayers[1].inner: \"a b\" is no name for a part: it must not have dots or blanks"},
-		"uses of what is not there":  {layersForm(table{"use": "relu"}, table{"name": "relu", "layer": "ReLU()"}, table{"use": "rellu"}, table{"use": 3}), "layers[0].use: no part before it in this container is called \"relu\"\nlayers[2].use: no part before it in this container is called \"rellu\"; did you mean relu?\nlayers[3].use: use must be a text, and not 3"},
-		"a use of weights":           {layersForm("BatchNorm2d(8)", table{"use": "0", "name": "x"}), "layers[1].name: name does not go with use, which runs a part that has one\nlayers[1].use: \"0\" has weights, and only parts without weights may run again"},
-		"an order that is none":      {layersForm(table{"sequence": []any{"ReLU()", "Tanh()"}, "order": []any{"0", "0", "x", 3}}, table{"sequence": relu, "order": "0"}), "layers[0].order[1]: order names \"0\" twice\nlayers[0].order[2]: order names \"x\", which is no part of this container\nlayers[0].order[3]: order has names, and not 3\nlayers[0].order: order leaves \"1\" out\nlayers[1].order: order must be a list of names, and not the text \"0\""},
-		"shapes that do not fit":     {layersForm("ReLU()", table{"block": []any{table{"name": "conv", "layer": "Conv2d(4, 8, 3)"}}}), "layers[1].block[0].layer: 1.layers.conv: Conv2d(4, 8, kernel_size=(3, 3), stride=(1, 1)) takes 4 channels and gets 8 (the layer before is 0, ReLU(), and gives 8x6x6)"},
-		"a sum that does not fit":    {layersForm(table{"residual": []any{"Conv2d(8, 8, 3)"}}), "layers[0].residual: 0: the body gives 8x4x4 and the shortcut 8x6x6, which cannot be added up"},
-		"the network's own does not": {table{"input": []any{8, 6, 6}, "branches": []any{}}, "branches: the network: a concatenation of nothing"},
-		"a step that does not fit":   {layersForm("flatten()", "pool()"), "layers[1]: pool(): AdaptiveAvgPool2d(output_size=(1, 1)) takes images, channels x height x width, and gets 288 (the layer before is flatten(), Flatten(start_dim=1, end_dim=-1), and gives 288)"},
+		"an empty form": {table{}, "input is missing: the sizes of an example: [channels, height, width], " +
+			"or [features]\none of layers, block, residual or branches is missing"},
+		"a part's keys on top": {table{"input": []any{8}, "class": "X", "sequence": relu, "layers": relu},
+			"class: a network has no class; write name\nsequence: a network has no sequence; write layers"},
+		"sizes that are none": {table{"input": []any{0, "x", 1.5}, "layers": relu}, "input[0]: a size is a " +
+			"whole number from 1 to 1048576, and not 0\ninput[1]: a size is a whole number from 1 to 1048576, " +
+			"and not the text \"x\"\ninput[2]: a size is a whole number from 1 to 1048576, and not 1.5"},
+		"too few sizes": {table{"input": []any{3, 4}, "layers": relu},
+			"input: input must be the sizes of an example: [channels, height, width], or [features]"},
+		"a misspelt key on top": {table{"input": []any{8}, "layer": relu},
+			"layer: \"layer\" is no key of a network; did you mean layers?"},
+		"no list": {table{"input": []any{8}, "layers": "ReLU()"},
+			"layers: layers must be a list of parts, and not the text \"ReLU()\""},
+		"layers beside a residual": {table{"input": []any{8}, "layers": relu, "residual": relu}, "residual: residual " +
+			"stands beside layers, but only one of layers, block, residual or branches can be given"},
+		"parts that are none": {layersForm(3, nil, true, []any{}), "layers[0]: a part must be a layer such as " +
+			"\"ReLU()\" or a table, and not 3\nlayers[1]: a part must be a layer such as \"ReLU()\" or a table, " +
+			"and not null\nlayers[2]: a part must be a layer such as \"ReLU()\" or a table, and not true\n" +
+			"layers[3]: a part must be a layer such as \"ReLU()\" or a table, and not a list"},
+		"unknown layers": {layersForm("RLU()", table{"block": []any{table{"layer": "Conv2d(3)"}}}),
+			"layers[0]: \"RLU\" is no known layer; did you mean ReLU?\n" +
+				"layers[1].block[0].layer: Conv2d lacks out_channels, kernel_size"},
+		"a layer that is no text": {layersForm(table{"layer": 3}),
+			"layers[0].layer: layer must be a text such as \"ReLU()\", and not 3"},
+		"an empty table": {layersForm(table{}),
+			"layers[0]: one of layer, sequence, block, residual or branches is missing"},
+		"both a layer and a block": {layersForm(table{"layer": "ReLU()", "block": relu}), "layers[0].block: " +
+			"block stands beside layer, but only one of layer, sequence, block, residual or branches can be given"},
+		"a misspelt key": {layersForm(table{"nmae": "x", "layer": "ReLU()"}, table{"blok": relu}),
+			"layers[0].nmae: \"nmae\" is no key of a part; did you mean name?\n" +
+				"layers[1].blok: \"blok\" is no key of a part; did you mean block?"},
+		"keys of other kinds": {layersForm(table{"sequence": relu, "mark": "grown", "shortcut": relu, "inner": "x"},
+			table{"layer": "ReLU()", "class": "X"}), "layers[0].inner: inner does not go with sequence; only a " +
+			"block has one\nlayers[0].mark: mark does not go with sequence; a sequence with a mark is a block\n" +
+			"layers[0].shortcut: shortcut does not go with sequence; only a residual has one\n" +
+			"layers[1].class: class does not go with layer"},
+		"a name used twice": {layersForm(table{"name": "1", "layer": "ReLU()"}, "Tanh()"),
+			"layers[1]: another part beside it is called \"1\"; give each a name of its own"},
+		"names that are none": {layersForm(table{"name": "a.b", "layer": "ReLU()"}, table{"name": "",
+			"layer": "ReLU()"}, table{"name": 3, "layer": "ReLU()"}, table{"name": "pool()", "layer": "ReLU()"}),
+			"layers[0].name: \"a.b\" is no name for a part: it must not have dots or blanks\nlayers[1].name: " +
+				"name is empty; leave it out or give one\nlayers[2].name: name must be a text, and not 3\n" +
+				"layers[3].name: \"pool()\" is no name for a part: it stands for a step without one"},
+		"an unknown mark": {layersForm(table{"block": relu, "mark": "grow"}),
+			"layers[0].mark: mark must be \"original\" or \"grown\", and not \"grow\"; did you mean grown?"},
+		"a lane of an inner": {layersForm(table{"block": relu, "then": relu, "order": []any{}}),
+			"layers[0].then: then goes with a block whose inner is \"\", which holds its parts itself\n" +
+				"layers[0].order: order goes with a block whose inner is \"\", which holds its parts itself"},
+		"an inner that is none": {layersForm(table{"block": relu, "inner": 3}, table{"block": relu, "inner": "a b"}),
+			"layers[0].inner: inner must be a text, and not 3\n" +
+				"layers[1].inner: \"a b\" is no name for a part: it must not have dots or blanks"},
+		"uses of what is not there": {layersForm(table{"use": "relu"}, table{"name": "relu", "layer": "ReLU()"},
+			table{"use": "rellu"}, table{"use": 3}), "layers[0].use: no part before it in this container is called " +
+			"\"relu\"\nlayers[2].use: no part before it in this container is called \"rellu\"; did you mean relu?\n" +
+			"layers[3].use: use must be a text, and not 3"},
+		"a use of weights": {layersForm("BatchNorm2d(8)", table{"use": "0", "name": "x"}),
+			"layers[1].name: name does not go with use, which runs a part that has one\n" +
+				"layers[1].use: \"0\" has weights, and only parts without weights may run again"},
+		"an order that is none": {layersForm(table{"sequence": []any{"ReLU()", "Tanh()"}, "order": []any{"0", "0",
+			"x", 3}}, table{"sequence": relu, "order": "0"}), "layers[0].order[1]: order names \"0\" twice\n" +
+			"layers[0].order[2]: order names \"x\", which is no part of this container\n" +
+			"layers[0].order[3]: order has names, and not 3\nlayers[0].order: order leaves \"1\" out\n" +
+			"layers[1].order: order must be a list of names, and not the text \"0\""},
+		"shapes that do not fit": {layersForm("ReLU()", table{"block": []any{table{"name": "conv",
+			"layer": "Conv2d(4, 8, 3)"}}}), "layers[1].block[0].layer: 1.layers.conv: Conv2d(4, 8, kernel_size=(3, " +
+			"3), stride=(1, 1)) takes 4 channels and gets 8 (the layer before is 0, ReLU(), and gives 8x6x6)"},
+		"a sum that does not fit": {layersForm(table{"residual": []any{"Conv2d(8, 8, 3)"}}),
+			"layers[0].residual: 0: the body gives 8x4x4 and the shortcut 8x6x6, which cannot be added up"},
+		"the network's own does not": {table{"input": []any{8, 6, 6}, "branches": []any{}},
+			"branches: the network: a concatenation of nothing"},
+		"a step that does not fit": {layersForm("flatten()", "pool()"),
+			"layers[1]: pool(): AdaptiveAvgPool2d(output_size=(1, 1)) takes images, channels x height x width, " +
+				"and gets 288 (the layer before is flatten(), Flatten(start_dim=1, end_dim=-1), and gives 288)"},
 	} {
 		n, err := FromForm(test.form)
 		assert.Nil(t, n, shows)

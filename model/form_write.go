@@ -67,7 +67,8 @@ func innerOf(c *Container) (*Container, string) {
 	}
 	inner, ok := c.Children[0].Module.(*Container)
 	name := c.Children[0].Name
-	if !ok || name == "" || inner.Class != "" || inner.Mark != Unmarked || inner.Flow.Join != Chain || len(inner.Flow.Then) > 0 {
+	if !ok || name == "" || inner.Class != "" || inner.Mark != Unmarked || inner.Flow.Join != Chain ||
+		len(inner.Flow.Then) > 0 {
 		return nil, ""
 	}
 	w := &lister{container: inner, seen: map[string]bool{}}

@@ -70,7 +70,8 @@ func treeOf(g *graph.Graph) *Container {
 			part = &Leaf{Layer: Held{Class: m.Class, Extra: m.Extra, Print: m.Print, Tensors: slots[m.Path]}}
 		}
 		parent := containers[parentPath(m.Path)]
-		parent.Children = append(parent.Children, Child{m.Path[len(parentPath(m.Path)):][min(1, len(parentPath(m.Path))):], part})
+		parent.Children = append(parent.Children,
+			Child{m.Path[len(parentPath(m.Path)):][min(1, len(parentPath(m.Path))):], part})
 	}
 	return root
 }
@@ -90,7 +91,8 @@ func slotsOf(g *graph.Graph) map[string][]Slot {
 			path = parentPath(path)
 		}
 		name := strings.TrimPrefix(t.Name[len(path):], ".")
-		s := Slot{Name: name, Role: Weight, Shape: t.Shape, Axes: make([]Axis, len(t.Shape)), Tied: t.Tied, Type: tensorType(t.DType)}
+		s := Slot{Name: name, Role: Weight, Shape: t.Shape, Axes: make([]Axis, len(t.Shape)), Tied: t.Tied,
+			Type: tensorType(t.DType)}
 		if t.Role != graph.Parameter {
 			s.Role = Kept
 		}

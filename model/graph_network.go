@@ -24,8 +24,8 @@ func (n *Network) setGraph(g *graph.Graph) {
 	n.Graph, n.Root, n.Input = g, treeOf(g), Shape(g.Input.Dims()[1:])
 }
 
-// Rebuild makes the network that of another graph, with its tensors by name. Tensors that both have stay; the caller frees
-// others. Without tensors the network is bare afterwards.
+// Rebuild makes the network that of another graph, with its tensors by name. Tensors that both have stay; the caller
+// frees others. Without tensors the network is bare afterwards.
 func (n *Network) Rebuild(g *graph.Graph, tensors map[string]*torch.Tensor) {
 	n.setGraph(g)
 	if tensors == nil {
@@ -56,8 +56,8 @@ func (n *Network) Tensors() map[string]*torch.Tensor {
 	return all
 }
 
-// materializeGraph draws the tensors of a graph. What the graph does not say how to draw is zero until weights are loaded; see
-// graph.Undrawn.
+// materializeGraph draws the tensors of a graph. What the graph does not say how to draw is zero until weights
+// are loaded; see graph.Undrawn.
 func (n *Network) materializeGraph(s *torch.Scope, p Placement) error {
 	set, err := n.Graph.DrawFrom(func() uint64 { return draw64(s, p.Random) })
 	if err != nil {
@@ -171,8 +171,8 @@ func (n *Network) graphOutput() (Shape, error) {
 // Tokens reports whether the input is tokens, which are whole numbers, and not numbers such as pixels.
 func (n *Network) Tokens() bool { return n.Graph != nil && n.Graph.Input.DType == weights.Int64 }
 
-// Vocabulary is the number of tokens that the network takes: the rows of the embedding that looks its input up. Zero where there
-// is none.
+// Vocabulary is the number of tokens that the network takes: the rows of the embedding that looks its input
+// up. Zero where there is none.
 func (n *Network) Vocabulary() int {
 	if n.Graph == nil {
 		return 0

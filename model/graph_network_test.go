@@ -13,13 +13,23 @@ import (
 
 // mixed is a graph with a tied weight, a module that has tensors and parts, a buffer and a constant.
 func mixed(t *testing.T) *graph.Graph {
-	g := &graph.Graph{Name: "Net", Output: "logits", Input: graph.Input{Value: "x", DType: weights.Int64, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}},
-		Modules: []graph.Module{{Class: "Net"}, {Path: "embed", Class: "Embedding", Extra: "5, 4"}, {Path: "block", Class: "Block"}, {Path: "block.fc", Class: "Linear", Extra: "in_features=4, out_features=4, bias=True"}, {Path: "head", Class: "Linear", Extra: "in_features=4, out_features=5, bias=False"}},
-		Tensors: []graph.Tensor{{Name: "embed.weight", Role: graph.Parameter, DType: weights.Float32, Shape: []int{5, 4}}, {Name: "block.scale", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4}, Init: "ones"},
-			{Name: "block.seen", Role: graph.Buffer, DType: weights.Int64, Shape: []int{}, Init: "zeros"}, {Name: "block.fc.weight", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4, 4}}, {Name: "block.fc.bias", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4}},
-			{Name: "head.weight", Role: graph.Parameter, DType: weights.Float32, Shape: []int{5, 4}, Tied: "embed.weight"}, {Name: "mask", Role: graph.Constant, DType: weights.Float32, Shape: []int{3, 1}, Init: "ones"}}}
-	for _, line := range []string{"e = embedding.default(weight=@embed.weight, indices=%x) in embed", "m = mul.Tensor(self=%e, other=@mask)", "s = mul.Tensor(self=%m, other=@block.scale) in block",
-		"f = linear.default(input=%s, weight=@block.fc.weight, bias=@block.fc.bias) in block.fc", "logits = linear.default(input=%f, weight=@head.weight) in head"} {
+	g := &graph.Graph{Name: "Net", Output: "logits",
+		Input: graph.Input{Value: "x", DType: weights.Int64, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}},
+		Modules: []graph.Module{{Class: "Net"}, {Path: "embed", Class: "Embedding", Extra: "5, 4"}, {Path: "block",
+			Class: "Block"}, {Path: "block.fc", Class: "Linear", Extra: "in_features=4, out_features=4, bias=True"},
+			{Path: "head", Class: "Linear", Extra: "in_features=4, out_features=5, bias=False"}},
+		Tensors: []graph.Tensor{{Name: "embed.weight", Role: graph.Parameter, DType: weights.Float32, Shape: []int{5,
+			4}}, {Name: "block.scale", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4}, Init: "ones"},
+			{Name: "block.seen", Role: graph.Buffer, DType: weights.Int64, Shape: []int{}, Init: "zeros"},
+			{Name: "block.fc.weight", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4, 4}},
+			{Name: "block.fc.bias", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4}},
+			{Name: "head.weight", Role: graph.Parameter, DType: weights.Float32, Shape: []int{5, 4},
+				Tied: "embed.weight"}, {Name: "mask", Role: graph.Constant, DType: weights.Float32, Shape: []int{3, 1},
+				Init: "ones"}}}
+	for _, line := range []string{"e = embedding.default(weight=@embed.weight, indices=%x) in embed",
+		"m = mul.Tensor(self=%e, other=@mask)", "s = mul.Tensor(self=%m, other=@block.scale) in block",
+		"f = linear.default(input=%s, weight=@block.fc.weight, bias=@block.fc.bias) in block.fc",
+		"logits = linear.default(input=%f, weight=@head.weight) in head"} {
 		n, err := graph.ParseNode(line)
 		require.NoError(t, err)
 		g.Nodes = append(g.Nodes, n)
@@ -30,7 +40,8 @@ func mixed(t *testing.T) *graph.Graph {
 func TestGraphsAreNetworks(t *testing.T) {
 	n, err := FromGraph(mixed(t))
 	require.NoError(t, err)
-	assert.Equal(t, "Net(\n  (embed): Embedding(5, 4)\n  (block): Block(\n    (fc): Linear(in_features=4, out_features=4, bias=True)\n  )\n  (head): Linear(in_features=4, out_features=5, bias=False)\n)", n.String())
+	assert.Equal(t, "Net(\n  (embed): Embedding(5, 4)\n  (block): Block(\n    (fc): Linear(in_features=4, "+
+		"out_features=4, bias=True)\n  )\n  (head): Linear(in_features=4, out_features=5, bias=False)\n)", n.String())
 	again, err := FromForm(n.Form().Plain())
 	require.NoError(t, err)
 	assert.Equal(t, n.Form(), again.Form())
@@ -49,7 +60,8 @@ func TestGraphsAreNetworks(t *testing.T) {
 		for _, e := range n.State() {
 			names = append(names, e.Name)
 		}
-		assert.Equal(t, []string{"mask", "embed.weight", "block.scale", "block.seen", "block.fc.weight", "block.fc.bias", "head.weight"}, names)
+		assert.Equal(t, []string{"mask", "embed.weight", "block.scale", "block.seen", "block.fc.weight",
+			"block.fc.bias", "head.weight"}, names)
 		assert.Len(t, n.Params(), 4)
 		assert.Same(t, n.Tensors()["embed.weight"], n.Tensors()["head.weight"])
 		set, err := n.Save()

@@ -23,7 +23,8 @@ func TestWithClasses(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want.String(), other.String())
 	}
-	n, err := model.FromForm(map[string]any{"input": []any{int64(3), int64(8), int64(8)}, "layers": []any{"Conv2d(3, 4, 3)", "ReLU()"}})
+	n, err := model.FromForm(map[string]any{"input": []any{int64(3), int64(8), int64(8)},
+		"layers": []any{"Conv2d(3, 4, 3)", "ReLU()"}})
 	require.NoError(t, err)
 	_, err = n.WithClasses(7)
 	require.ErrorContains(t, err, "no linear layer at its end can give 7 classes")

@@ -132,12 +132,14 @@ func ParseShape(text string) (Shape, error) {
 	for _, word := range strings.Split(text, "x") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > 1<<20 {
-			return nil, fmt.Errorf("%q is no shape; write channels, height and width such as 3x32x32, or features such as 784", text)
+			return nil, fmt.Errorf("%q is no shape; write channels, height and width such as 3x32x32, "+
+				"or features such as 784", text)
 		}
 		s = append(s, n)
 	}
 	if len(s) != 1 && len(s) != 3 {
-		return nil, fmt.Errorf("%q has %d dimensions; an example has one (features) or three (channels, height, width)", text, len(s))
+		return nil, fmt.Errorf("%q has %d dimensions; an example has one (features) or three (channels, height, width)",
+			text, len(s))
 	}
 	return s, nil
 }

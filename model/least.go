@@ -1,8 +1,8 @@
 package model
 
-// LeastRows is the smallest number of examples to train on at once, and the path of the layer that asks for more than one:
-// the first BatchNorm with one value for each channel of an example, which of a single example has no variance. The path
-// is empty where one example is enough.
+// LeastRows is the smallest number of examples to train on at once, and the path of the layer that asks for more than
+// one: the first BatchNorm with one value for each channel of an example, which of a single example has no variance.
+// The path is empty where one example is enough.
 func (n *Network) LeastRows() (least int, path string, err error) {
 	if n.Graph != nil {
 		return n.leastGraphRows()
@@ -37,7 +37,8 @@ func (n *Network) leastGraphRows() (least int, path string, err error) {
 		case one && node.Operator == "batch_norm.default":
 			return 2, node.Module, nil
 		case one && node.Operator == "instance_norm.default":
-			return 0, "", Faults{{Path: node.Module, Text: "it normalizes one value for each channel of each example, which has no variance; remove it"}}
+			return 0, "", Faults{{Path: node.Module,
+				Text: "it normalizes one value for each channel of each example, which has no variance; remove it"}}
 		}
 	}
 	return 1, "", nil

@@ -14,8 +14,8 @@ import (
 type Network struct {
 	Root  *Container
 	Input Shape
-	// Graph holds the operators of a network that runs as a graph: an imported one, or a transformer. The tree then has its
-	// modules and tensors, for people, and its flow is not run. Nil for a network that runs its tree.
+	// Graph holds the operators of a network that runs as a graph: an imported one, or a transformer. The tree then
+	// has its modules and tensors, for people, and its flow is not run. Nil for a network that runs its tree.
 	Graph *graph.Graph
 
 	scope  *torch.Scope

@@ -25,15 +25,17 @@ func conv(in, out int) model.Conv2d {
 
 // residual is a small network with a shortcut and a layer that runs twice.
 func residual() *model.Network {
-	body := &model.Container{Children: []model.Child{child("0", leaf(conv(4, 4))), child("1", leaf(model.NewBatchNorm2d(4)))}}
+	body := &model.Container{Children: []model.Child{child("0", leaf(conv(4, 4))),
+		child("1", leaf(model.NewBatchNorm2d(4)))}}
 	block := &model.Container{
 		Flow:     model.Flow{Join: model.Sum, Body: []string{"body", "relu"}, Then: []string{"relu"}},
 		Children: []model.Child{child("body", body), child("relu", relu())},
 	}
 	return &model.Network{Input: model.Shape{3, 8, 8}, Root: &model.Container{
-		Class:    "Net",
-		Flow:     model.Flow{Body: []string{"stem", "block", model.PoolStep, model.FlattenStep, "fc"}},
-		Children: []model.Child{child("stem", leaf(conv(3, 4))), child("block", block), child("fc", leaf(model.NewLinear(4, 2)))},
+		Class: "Net",
+		Flow:  model.Flow{Body: []string{"stem", "block", model.PoolStep, model.FlattenStep, "fc"}},
+		Children: []model.Child{child("stem", leaf(conv(3, 4))), child("block", block),
+			child("fc", leaf(model.NewLinear(4, 2)))},
 	}}
 }
 
@@ -61,31 +63,44 @@ func activation(kind torch.Activation, parameter float64, inplace bool) model.Ac
 // option, bias, of normalisations; the rest is the same up to 2.15.
 func TestLayersPrintAsPyTorchDoes(t *testing.T) {
 	pair := func(h, w int) model.Pair { return model.Pair{H: h, W: w} }
-	dilated, uneven, grouped, odd := model.NewConv2d(4, 8, 3), model.NewConv2d(3, 8, 3), model.NewConv2d(4, 8, 3), model.NewConv2d(4, 8, 1)
+	dilated, uneven, grouped, odd := model.NewConv2d(4, 8, 3), model.NewConv2d(3, 8, 3), model.NewConv2d(4, 8, 3),
+		model.NewConv2d(4, 8, 1)
 	dilated.Dilation = pair(1, 2)
 	uneven.Kernel, uneven.Stride, uneven.Padding = pair(3, 5), pair(2, 1), pair(1, 2)
 	grouped.Groups = 4
-	odd.Kernel, odd.Stride, odd.Padding, odd.Dilation, odd.Groups, odd.Bias = pair(3, 1), pair(2, 1), pair(1, 0), pair(2, 1), 2, false
+	odd.Kernel, odd.Stride, odd.Padding, odd.Dilation, odd.Groups, odd.Bias = pair(3, 1), pair(2, 1), pair(1, 0),
+		pair(2, 1), 2, false
 	for want, l := range map[string]model.Layer{
-		"Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1))":                                                        model.NewConv2d(3, 8, 3),
-		"Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))":                                        conv(3, 8),
-		"Conv2d(3, 8, kernel_size=(3, 5), stride=(2, 1), padding=(1, 2))":                                        uneven,
-		"Conv2d(4, 8, kernel_size=(3, 3), stride=(1, 1), dilation=(1, 2))":                                       dilated,
-		"Conv2d(4, 8, kernel_size=(3, 3), stride=(1, 1), groups=4)":                                              grouped,
+		"Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1))":                 model.NewConv2d(3, 8, 3),
+		"Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))": conv(3, 8),
+		"Conv2d(3, 8, kernel_size=(3, 5), stride=(2, 1), padding=(1, 2))": uneven,
+		"Conv2d(4, 8, kernel_size=(3, 3), stride=(1, 1), " +
+			"dilation=(1, 2))": dilated,
+		"Conv2d(4, 8, kernel_size=(3, 3), stride=(1, " +
+			"1), groups=4)": grouped,
 		"Conv2d(4, 8, kernel_size=(3, 1), stride=(2, 1), padding=(1, 0), dilation=(2, 1), groups=2, bias=False)": odd,
-		"Linear(in_features=3, out_features=4, bias=True)":                                                       model.NewLinear(3, 4),
-		"Linear(in_features=3, out_features=4, bias=False)":                                                      model.Linear{In: 3, Out: 4},
-		"BatchNorm2d(8, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)":                         model.NewBatchNorm2d(8),
-		"BatchNorm1d(8, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)":                         model.NewBatchNorm1d(8),
-		"BatchNorm2d(8, eps=1e-06, momentum=0.01, affine=True, track_running_stats=True)":                        model.BatchNorm{Features: 8, Eps: 1e-6, Momentum: 0.01, Affine: true, Track: true},
-		"BatchNorm2d(8, eps=0.001, momentum=0.0, affine=True, track_running_stats=True)":                         model.BatchNorm{Features: 8, Eps: 1e-3, Affine: true, Track: true},
-		"BatchNorm1d(8, eps=0.00012345, momentum=0.5, affine=False, track_running_stats=False)":                  model.BatchNorm{Features: 8, Flat: true, Eps: 0.00012345, Momentum: 0.5},
-		"BatchNorm2d(8, eps=1e-05, momentum=1.0, affine=True, track_running_stats=True)":                         model.BatchNorm{Features: 8, Eps: 1e-5, Momentum: 1, Affine: true, Track: true},
-		"LayerNorm((10,), eps=1e-05, elementwise_affine=True)":                                                   model.NewLayerNorm(10),
-		"LayerNorm((3, 4, 5), eps=1e-06, elementwise_affine=True)":                                               model.LayerNorm{Sizes: []int{3, 4, 5}, Eps: 1e-6, Affine: true},
-		"LayerNorm((7,), eps=1e-05, elementwise_affine=False)":                                                   model.LayerNorm{Sizes: []int{7}, Eps: 1e-5},
-		"GroupNorm(2, 8, eps=1e-05, affine=True)":                                                                model.NewGroupNorm(2, 8),
-		"GroupNorm(1, 8, eps=1e-06, affine=False)":                                                               model.GroupNorm{Groups: 1, Features: 8, Eps: 1e-6},
+		"Linear(in_features=3, out_features=4, bias=True)": model.NewLinear(3,
+			4),
+		"Linear(in_features=3, out_features=4, bias=False)": model.Linear{In: 3,
+			Out: 4},
+		"BatchNorm2d(8, eps=1e-05, momentum=0.1, affine=True, " +
+			"track_running_stats=True)": model.NewBatchNorm2d(8),
+		"BatchNorm1d(8, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)": model.NewBatchNorm1d(8),
+		"BatchNorm2d(8, eps=1e-06, momentum=0.01, affine=True, track_running_stats=True)": model.BatchNorm{Features: 8,
+			Eps: 1e-6, Momentum: 0.01, Affine: true, Track: true},
+		"BatchNorm2d(8, eps=0.001, momentum=0.0, affine=True, track_running_stats=True)": model.BatchNorm{Features: 8,
+			Eps: 1e-3, Affine: true, Track: true},
+		"BatchNorm1d(8, eps=0.00012345, momentum=0.5, affine=False, track_running_stats=False)": model.BatchNorm{
+			Features: 8, Flat: true, Eps: 0.00012345, Momentum: 0.5,
+		},
+		"BatchNorm2d(8, eps=1e-05, momentum=1.0, affine=True, track_running_stats=True)": model.BatchNorm{Features: 8,
+			Eps: 1e-5, Momentum: 1, Affine: true, Track: true},
+		"LayerNorm((10,), eps=1e-05, elementwise_affine=True)": model.NewLayerNorm(10),
+		"LayerNorm((3, 4, 5), eps=1e-06, elementwise_affine=True)": model.LayerNorm{Sizes: []int{3, 4, 5}, Eps: 1e-6,
+			Affine: true},
+		"LayerNorm((7,), eps=1e-05, elementwise_affine=False)": model.LayerNorm{Sizes: []int{7}, Eps: 1e-5},
+		"GroupNorm(2, 8, eps=1e-05, affine=True)":              model.NewGroupNorm(2, 8),
+		"GroupNorm(1, 8, eps=1e-06, affine=False)":             model.GroupNorm{Groups: 1, Features: 8, Eps: 1e-6},
 		"ReLU()":                         model.Activate(torch.ReLU),
 		"ReLU(inplace=True)":             activation(torch.ReLU, 0, true),
 		"ReLU6()":                        model.Activate(torch.ReLU6),
@@ -101,20 +116,24 @@ func TestLayersPrintAsPyTorchDoes(t *testing.T) {
 		"Hardswish()":                                 activation(torch.Hardswish, 0, true),
 		"ELU(alpha=1.0)":                              model.Activate(torch.ELU),
 		"ELU(alpha=0.5, inplace=True)":                activation(torch.ELU, 0.5, true),
-		"AvgPool2d(kernel_size=2, stride=2, padding=0)":                                            model.NewAvgPool2d(model.One(2)),
-		"AvgPool2d(kernel_size=(2, 2), stride=(2, 2), padding=0)":                                  model.NewAvgPool2d(model.Both(2)),
-		"AvgPool2d(kernel_size=(3, 2), stride=(2, 1), padding=(1, 0))":                             model.AvgPool2d{Kernel: pair(3, 2), Stride: pair(2, 1), Padding: pair(1, 0)},
-		"AvgPool2d(kernel_size=3, stride=2, padding=1)":                                            model.AvgPool2d{Kernel: model.One(3), Stride: model.One(2), Padding: model.One(1), Ceil: true, ExcludePad: true},
-		"MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)":               model.NewMaxPool2d(model.One(2)),
-		"MaxPool2d(kernel_size=(2, 2), stride=(2, 2), padding=0, dilation=1, ceil_mode=False)":     model.NewMaxPool2d(model.Both(2)),
-		"MaxPool2d(kernel_size=(3, 2), stride=(2, 1), padding=(1, 0), dilation=1, ceil_mode=True)": model.MaxPool2d{Kernel: pair(3, 2), Stride: pair(2, 1), Padding: pair(1, 0), Ceil: true},
-		"AdaptiveAvgPool2d(output_size=1)":                                                         model.AdaptiveAvgPool2d{Size: model.One(1)},
-		"AdaptiveAvgPool2d(output_size=(7, 5))":                                                    model.AdaptiveAvgPool2d{Size: pair(7, 5)},
-		"Flatten(start_dim=1, end_dim=-1)":                                                         model.Flatten{},
-		"Dropout(p=0.5, inplace=False)":                                                            model.Dropout{P: 0.5},
-		"Dropout(p=0.2, inplace=True)":                                                             model.Dropout{P: 0.2, Inplace: true},
-		"Dropout(p=0.0, inplace=False)":                                                            model.Dropout{},
-		"Identity()":                                                                               model.Identity{},
+		"AvgPool2d(kernel_size=2, stride=2, padding=0)":           model.NewAvgPool2d(model.One(2)),
+		"AvgPool2d(kernel_size=(2, 2), stride=(2, 2), padding=0)": model.NewAvgPool2d(model.Both(2)),
+		"AvgPool2d(kernel_size=(3, 2), stride=(2, 1), padding=(1, 0))": model.AvgPool2d{Kernel: pair(3, 2),
+			Stride: pair(2, 1), Padding: pair(1, 0)},
+		"AvgPool2d(kernel_size=3, stride=2, padding=1)": model.AvgPool2d{Kernel: model.One(3), Stride: model.One(2),
+			Padding: model.One(1), Ceil: true, ExcludePad: true},
+		"MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)": model.NewMaxPool2d(model.One(2)),
+		"MaxPool2d(kernel_size=(2, 2), stride=(2, 2), padding=0, dilation=1, " +
+			"ceil_mode=False)": model.NewMaxPool2d(model.Both(2)),
+		"MaxPool2d(kernel_size=(3, 2), stride=(2, 1), padding=(1, 0), dilation=1, " +
+			"ceil_mode=True)": model.MaxPool2d{Kernel: pair(3, 2), Stride: pair(2, 1), Padding: pair(1, 0), Ceil: true},
+		"AdaptiveAvgPool2d(output_size=1)":      model.AdaptiveAvgPool2d{Size: model.One(1)},
+		"AdaptiveAvgPool2d(output_size=(7, 5))": model.AdaptiveAvgPool2d{Size: pair(7, 5)},
+		"Flatten(start_dim=1, end_dim=-1)":      model.Flatten{},
+		"Dropout(p=0.5, inplace=False)":         model.Dropout{P: 0.5},
+		"Dropout(p=0.2, inplace=True)":          model.Dropout{P: 0.2, Inplace: true},
+		"Dropout(p=0.0, inplace=False)":         model.Dropout{},
+		"Identity()":                            model.Identity{},
 	} {
 		assert.Equal(t, want, l.String())
 	}
@@ -220,13 +239,16 @@ func TestCheckFindsWhatCannotRun(t *testing.T) {
 				Children: []model.Child{child("a", &model.Container{Children: []model.Child{child("0", linear())}})}},
 			`"a" runs 2 times`},
 		"a part that never runs": {
-			model.Container{Flow: model.Flow{Body: []string{"a"}}, Children: []model.Child{child("a", linear()), child("b", relu())}},
+			model.Container{Flow: model.Flow{Body: []string{"a"}},
+				Children: []model.Child{child("a", linear()), child("b", relu())}},
 			`"b" never runs; name it in the flow`},
 		"a shortcut that nothing joins": {
-			model.Container{Flow: model.Flow{Shortcut: []string{"b"}}, Children: []model.Child{child("a", linear()), child("b", relu())}},
+			model.Container{Flow: model.Flow{Shortcut: []string{"b"}},
+				Children: []model.Child{child("a", linear()), child("b", relu())}},
 			`only a residual has a shortcut`},
 		"a fault further in": {
-			model.Container{Children: []model.Child{child("a", &model.Container{Flow: model.Flow{Body: []string{"x"}}})}},
+			model.Container{Children: []model.Child{child("a",
+				&model.Container{Flow: model.Flow{Body: []string{"x"}}})}},
 			`a: the flow names "x"`},
 		"a concatenation of nothing": {
 			model.Container{Flow: model.Flow{Join: model.Cat}}, `a concatenation of nothing`},
@@ -251,9 +273,10 @@ func TestCheckFindsAllFaultsAtOnce(t *testing.T) {
 func TestCheckAllows(t *testing.T) {
 	for name, root := range map[string]model.Container{
 		"nothing at all": {},
-		"a layer without weights that runs twice": {Flow: model.Flow{Body: []string{"a", "a"}}, Children: []model.Child{child("a", relu())}},
-		"a step that runs twice":                  {Flow: model.Flow{Body: []string{model.FlattenStep, model.FlattenStep}}},
-		"a residual around nothing":               {Flow: model.Flow{Join: model.Sum}},
+		"a layer without weights that runs twice": {Flow: model.Flow{Body: []string{"a", "a"}},
+			Children: []model.Child{child("a", relu())}},
+		"a step that runs twice":    {Flow: model.Flow{Body: []string{model.FlattenStep, model.FlattenStep}}},
+		"a residual around nothing": {Flow: model.Flow{Join: model.Sum}},
 		"branches": {Flow: model.Flow{Join: model.Cat, Then: []string{"c"}},
 			Children: []model.Child{child("a", relu()), child("b", relu()), child("c", relu())}},
 	} {

@@ -47,7 +47,8 @@ func (n BatchNorm) Slots() []Slot {
 	slots := affine(n.Affine, n.Features)
 	if n.Track {
 		slots = append(slots, Slot{Name: "running_mean", Role: Mean, Shape: []int{n.Features}, Axes: []Axis{Out}},
-			Slot{Name: "running_var", Role: Var, Shape: []int{n.Features}, Axes: []Axis{Out}}, Slot{Name: "num_batches_tracked", Role: Seen})
+			Slot{Name: "running_var", Role: Var, Shape: []int{n.Features}, Axes: []Axis{Out}},
+			Slot{Name: "num_batches_tracked", Role: Seen})
 	}
 	return slots
 }
@@ -59,7 +60,8 @@ func affine(has bool, shape ...int) []Slot {
 	}
 	axes := make([]Axis, len(shape))
 	axes[0] = Out
-	return []Slot{{Name: "weight", Role: Scale, Shape: shape, Axes: axes}, {Name: "bias", Role: Bias, Shape: shape, Axes: axes}}
+	return []Slot{{Name: "weight", Role: Scale, Shape: shape, Axes: axes},
+		{Name: "bias", Role: Bias, Shape: shape, Axes: axes}}
 }
 
 // Infer changes no shape.

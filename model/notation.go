@@ -44,7 +44,8 @@ func ParseLayer(text string) (Layer, error) {
 	}
 	c, err := readCall(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no layer: %w; write it such as ReLU() or Conv2d(3, 32, kernel_size=3)", clipped(text), err)
+		return nil, fmt.Errorf("%s is no layer: %w; write it such as ReLU() or Conv2d(3, 32, kernel_size=3)",
+			clipped(text), err)
 	}
 	k := slices.IndexFunc(kinds, func(k kind) bool { return k.name == c.name })
 	if k < 0 {

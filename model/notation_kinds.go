@@ -16,7 +16,8 @@ var kinds = []kind{
 	{"GroupNorm", groupNormParameters, buildGroupNorm},
 	{"ReLU", inplaceParameter, buildActivation(torch.ReLU)},
 	{"ReLU6", inplaceParameter, buildActivation(torch.ReLU6)},
-	{"LeakyReLU", []parameter{{"negative_slope", anyReal, 0.01}, inplaceParameter[0]}, buildActivation(torch.LeakyReLU)},
+	{"LeakyReLU", []parameter{{"negative_slope", anyReal, 0.01}, inplaceParameter[0]},
+		buildActivation(torch.LeakyReLU)},
 	{"Sigmoid", nil, buildActivation(torch.Sigmoid)},
 	{"Tanh", nil, buildActivation(torch.Tanh)},
 	{"GELU", []parameter{{"approximate", only("none", "'none'"), true}}, buildActivation(torch.GELU)},
@@ -51,24 +52,28 @@ var convParameters = []parameter{
 }
 
 func buildConv2d(a arguments) (Layer, error) {
-	c := Conv2d{In: a["in_channels"].(int), Out: a["out_channels"].(int), Kernel: a.two("kernel_size"), Stride: a.two("stride"),
-		Dilation: a.two("dilation"), Groups: a["groups"].(int), Bias: a["bias"].(bool)}
+	c := Conv2d{In: a["in_channels"].(int), Out: a["out_channels"].(int), Kernel: a.two("kernel_size"),
+		Stride: a.two("stride"), Dilation: a.two("dilation"), Groups: a["groups"].(int), Bias: a["bias"].(bool)}
 	switch a["padding"] {
 	case "valid":
 	case "same":
 		h, w := c.Dilation.H*(c.Kernel.H-1), c.Dilation.W*(c.Kernel.W-1)
 		if !c.Stride.equal(1, 1) || h%2+w%2 > 0 {
-			return nil, fmt.Errorf("Conv2d: padding='same' goes with stride 1 and windows of odd size, not with kernel_size %v, stride %v and dilation %v; give the padding in numbers", c.Kernel, c.Stride, c.Dilation)
+			return nil, fmt.Errorf("Conv2d: padding='same' goes with stride 1 and windows of odd size, "+
+				"not with kernel_size %v, stride %v and dilation %v; give the padding in numbers", c.Kernel, c.Stride,
+				c.Dilation)
 		}
 		c.Padding = Pair{H: h / 2, W: w / 2}
 		if max(h, w)/2 > largestSize {
-			return nil, fmt.Errorf("Conv2d: kernel_size %v and dilation %v are too large for padding='same'", c.Kernel, c.Dilation)
+			return nil, fmt.Errorf("Conv2d: kernel_size %v and dilation %v are too large for padding='same'", c.Kernel,
+				c.Dilation)
 		}
 	default:
 		c.Padding = a.two("padding")
 	}
 	if c.In%c.Groups != 0 || c.Out%c.Groups != 0 {
-		return nil, fmt.Errorf("Conv2d: groups is %d, and must divide both in_channels, %d, and out_channels, %d", c.Groups, c.In, c.Out)
+		return nil, fmt.Errorf("Conv2d: groups is %d, and must divide both in_channels, %d, and out_channels, %d",
+			c.Groups, c.In, c.Out)
 	}
 	return c, nil
 }
@@ -80,7 +85,8 @@ func (a arguments) two(name string) Pair {
 	return p
 }
 
-var linearParameters = []parameter{{"in_features", whole(1), nil}, {"out_features", whole(1), nil}, {"bias", flag, true}}
+var linearParameters = []parameter{{"in_features", whole(1), nil}, {"out_features", whole(1), nil},
+	{"bias", flag, true}}
 
 func buildLinear(a arguments) (Layer, error) {
 	return Linear{In: a["in_features"].(int), Out: a["out_features"].(int), Bias: a["bias"].(bool)}, nil
@@ -96,8 +102,8 @@ var batchNormParameters = []parameter{
 
 func buildBatchNorm(flat bool) func(arguments) (Layer, error) {
 	return func(a arguments) (Layer, error) {
-		return BatchNorm{Features: a["num_features"].(int), Flat: flat, Eps: a["eps"].(float64), Momentum: a["momentum"].(float64),
-			Affine: a["affine"].(bool), Track: a["track_running_stats"].(bool)}, nil
+		return BatchNorm{Features: a["num_features"].(int), Flat: flat, Eps: a["eps"].(float64),
+			Momentum: a["momentum"].(float64), Affine: a["affine"].(bool), Track: a["track_running_stats"].(bool)}, nil
 	}
 }
 
@@ -109,7 +115,8 @@ var layerNormParameters = []parameter{
 }
 
 func buildLayerNorm(a arguments) (Layer, error) {
-	return LayerNorm{Sizes: a["normalized_shape"].([]int), Eps: a["eps"].(float64), Affine: a["elementwise_affine"].(bool)}, nil
+	return LayerNorm{Sizes: a["normalized_shape"].([]int), Eps: a["eps"].(float64),
+		Affine: a["elementwise_affine"].(bool)}, nil
 }
 
 var groupNormParameters = []parameter{
@@ -120,7 +127,8 @@ var groupNormParameters = []parameter{
 }
 
 func buildGroupNorm(a arguments) (Layer, error) {
-	n := GroupNorm{Groups: a["num_groups"].(int), Features: a["num_channels"].(int), Eps: a["eps"].(float64), Affine: a["affine"].(bool)}
+	n := GroupNorm{Groups: a["num_groups"].(int), Features: a["num_channels"].(int), Eps: a["eps"].(float64),
+		Affine: a["affine"].(bool)}
 	if n.Features%n.Groups != 0 {
 		return nil, fmt.Errorf("GroupNorm: num_groups is %d, and must divide num_channels, %d", n.Groups, n.Features)
 	}
@@ -167,7 +175,8 @@ var maxPoolParameters = []parameter{
 }
 
 func buildMaxPool2d(a arguments) (Layer, error) {
-	return MaxPool2d{Kernel: a["kernel_size"].(Pair), Stride: a.stride(), Padding: a["padding"].(Pair), Ceil: a["ceil_mode"].(bool)}, nil
+	return MaxPool2d{Kernel: a["kernel_size"].(Pair), Stride: a.stride(), Padding: a["padding"].(Pair),
+		Ceil: a["ceil_mode"].(bool)}, nil
 }
 
 // stride is the stride of a pool, by default its kernel.

@@ -131,7 +131,8 @@ func (s *scanner) scalar() (any, error) {
 	s.rest = strings.TrimLeft(s.rest, "+-")
 	s.word()
 	// The sign of an exponent is not part of a word.
-	if text := before[:len(before)-len(s.rest)]; strings.HasSuffix(strings.ToLower(text), "e") && s.rest != "" && strings.Contains("+-", s.rest[:1]) {
+	if text := before[:len(before)-len(s.rest)]; strings.HasSuffix(strings.ToLower(text), "e") && s.rest != "" &&
+		strings.Contains("+-", s.rest[:1]) {
 		s.rest = s.rest[1:]
 		s.word()
 	}

@@ -25,7 +25,8 @@ func wholeNumber(l literal, least int) (int, bool) {
 
 // pair takes one or two such numbers and returns a Pair.
 func pair(least int) want {
-	text := fmt.Sprintf("a whole number from %d to %d, or two of them such as (%d, %d)", least, largestSize, least+1, least+2)
+	text := fmt.Sprintf("a whole number from %d to %d, or two of them such as (%d, %d)", least, largestSize,
+		least+1, least+2)
 	return want{text, func(l literal) (any, bool) {
 		if n, ok := wholeNumber(l, least); ok {
 			return One(n), true
@@ -63,25 +64,26 @@ func (w want) orNone(stands any) want {
 }
 
 // sizes takes one or several sizes and returns an []int.
-var sizes = want{fmt.Sprintf("a whole number from 1 to %d, or some of them such as (32, 8, 8)", largestSize), func(l literal) (any, bool) {
-	if n, ok := wholeNumber(l, 1); ok {
-		return []int{n}, true
-	}
-	const most = 8
-	items, ok := l.value.([]literal)
-	if !ok || len(items) == 0 || len(items) > most {
-		return nil, false
-	}
-	var list []int
-	for _, item := range items {
-		n, ok := wholeNumber(item, 1)
-		if !ok {
+var sizes = want{fmt.Sprintf("a whole number from 1 to %d, or some of them such as (32, 8, 8)", largestSize),
+	func(l literal) (any, bool) {
+		if n, ok := wholeNumber(l, 1); ok {
+			return []int{n}, true
+		}
+		const most = 8
+		items, ok := l.value.([]literal)
+		if !ok || len(items) == 0 || len(items) > most {
 			return nil, false
 		}
-		list = append(list, n)
-	}
-	return list, true
-}}
+		var list []int
+		for _, item := range items {
+			n, ok := wholeNumber(item, 1)
+			if !ok {
+				return nil, false
+			}
+			list = append(list, n)
+		}
+		return list, true
+	}}
 
 // flag takes a boolean.
 var flag = want{"True or False", func(l literal) (any, bool) {
@@ -116,5 +118,6 @@ func realNumber(l literal) (any, bool) {
 
 // only takes the single supported value of an argument.
 func only(value any, text string) want {
-	return want{text + ", which is all that is supported", func(l literal) (any, bool) { return true, l.value == value }}
+	return want{text + ", which is all that is supported",
+		func(l literal) (any, bool) { return true, l.value == value }}
 }

@@ -9,8 +9,8 @@ import (
 // Blocks are the numbers of channels of which processors compute a multiple, for Padding.
 var Blocks = [...]int{8, 16}
 
-// Padding holds the operations that convolutions do more if their channels are rounded up to a multiple of each of Blocks, as
-// libraries lay them out for vector units. Convolutions in groups have none.
+// Padding holds the operations that convolutions do more if their channels are rounded up to a multiple of each of
+// Blocks, as libraries lay them out for vector units. Convolutions in groups have none.
 type Padding [len(Blocks)]int64
 
 // fewChannels are the channels of images, which are not rounded up.
@@ -46,7 +46,8 @@ func nodePadding(g *graph.Graph, n *graph.Node, operations int64) Padding {
 		return Padding{}
 	}
 	w := g.Tensor(string(name))
-	if groups, _ := n.Arg("groups").(int64); groups > 1 || w == nil || len(w.Shape) < 3 || w.Shape[0] < 1 || w.Shape[1] < 1 {
+	if groups, _ := n.Arg("groups").(int64); groups > 1 || w == nil || len(w.Shape) < 3 || w.Shape[0] < 1 ||
+		w.Shape[1] < 1 {
 		return Padding{}
 	}
 	return paddingOf(operations, w.Shape[1], w.Shape[0])

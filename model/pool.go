@@ -47,7 +47,8 @@ func (p AvgPool2d) Operations(_, out Shape) int64 {
 }
 
 func (p AvgPool2d) plane() torch.Plane {
-	return torch.Plane{Kernel: p.Kernel.ints(), Stride: p.Stride.ints(), Padding: p.Padding.ints(), Ceil: p.Ceil, ExcludePad: p.ExcludePad}
+	return torch.Plane{Kernel: p.Kernel.ints(), Stride: p.Stride.ints(), Padding: p.Padding.ints(), Ceil: p.Ceil,
+		ExcludePad: p.ExcludePad}
 }
 
 // Emit adds an average pool.
@@ -69,7 +70,8 @@ func NewMaxPool2d(kernel Pair) MaxPool2d {
 
 // String is PyTorch's print.
 func (p MaxPool2d) String() string {
-	return fmt.Sprintf("MaxPool2d(kernel_size=%v, stride=%v, padding=%v, dilation=1, ceil_mode=%s)", p.Kernel, p.Stride, p.Padding, python(p.Ceil))
+	return fmt.Sprintf("MaxPool2d(kernel_size=%v, stride=%v, padding=%v, dilation=1, ceil_mode=%s)", p.Kernel, p.Stride,
+		p.Padding, python(p.Ceil))
 }
 
 // Infer slides the window.

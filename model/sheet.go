@@ -40,7 +40,8 @@ func (s *sheet) Layer(at Place, leaf *Leaf, in Shape) (Shape, error) {
 	if err := bounded(leaf.Layer, out); err != nil {
 		return nil, Faults{{Path: at.Path, Text: err.Error()}}
 	}
-	row := Row{Path: at.Path, Leaf: leaf, In: in, Out: out, Operations: leaf.Layer.Operations(in, out), ActivationBytes: 4 * int64(out.Count())}
+	row := Row{Path: at.Path, Leaf: leaf, In: in, Out: out, Operations: leaf.Layer.Operations(in, out),
+		ActivationBytes: 4 * int64(out.Count())}
 	row.Padding = layerPadding(leaf.Layer, row.Operations)
 	if !s.seen[leaf] {
 		row.Parameters, row.Buffers = Counts(leaf.Layer)
@@ -84,7 +85,8 @@ func (s *sheet) before() string {
 // Sum needs equal shapes.
 func (s *sheet) Sum(path string, body, shortcut Shape) (Shape, error) {
 	if len(body) != len(shortcut) || body[0] != shortcut[0] || !samePlace(body, shortcut) {
-		return nil, Faults{{Path: path, Text: fmt.Sprintf("the body gives %v and the shortcut %v, which cannot be added up", body, shortcut)}}
+		return nil, Faults{{Path: path,
+			Text: fmt.Sprintf("the body gives %v and the shortcut %v, which cannot be added up", body, shortcut)}}
 	}
 	return body, nil
 }
@@ -94,7 +96,8 @@ func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 	sum := append(Shape{0}, parts[0][1:]...)
 	for _, part := range parts {
 		if !samePlace(part, sum) {
-			return nil, Faults{{Path: path, Text: fmt.Sprintf("the branches give %v, which differ in more than channels", parts)}}
+			return nil, Faults{{Path: path,
+				Text: fmt.Sprintf("the branches give %v, which differ in more than channels", parts)}}
 		}
 		sum[0] += part[0]
 	}

@@ -44,7 +44,8 @@ func TestSheetOfConvNet2(t *testing.T) {
 // what the layers of He et al.'s networks add up to, with their shortcuts.
 func TestParameters(t *testing.T) {
 	for name, want := range map[string]int{
-		"ResNet18": 11_689_512, "MobileNetV2": 3_504_872, "VGG11BN": 132_868_840, "CIFARResNet20": 272_474, "CIFARResNet56": 855_770,
+		"ResNet18": 11_689_512, "MobileNetV2": 3_504_872, "VGG11BN": 132_868_840, "CIFARResNet20": 272_474,
+		"CIFARResNet56": 855_770,
 	} {
 		n := fromZoo(t, name)
 		assert.Equal(t, want, n.Parameters(), name)
@@ -83,7 +84,8 @@ func TestSheetCountsParametersOnce(t *testing.T) {
 		paths = append(paths, r.Path)
 		parameters += r.Parameters
 	}
-	assert.Equal(t, []string{"stem", "block.body.0", "block.body.1", "block.relu", "block.relu", "pool()", "flatten()", "fc"}, paths)
+	assert.Equal(t, []string{"stem", "block.body.0", "block.body.1", "block.relu", "block.relu", "pool()", "flatten()",
+		"fc"}, paths)
 	assert.Equal(t, residual().Parameters(), parameters)
 }
 
@@ -99,23 +101,35 @@ func TestShapesThatDoNotFit(t *testing.T) {
 		a, b model.Layer
 		want string
 	}{
-		"other channels":            {image, model.Flow{}, conv(4, 8), conv(4, 8), "b: Conv2d(4, 8, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1)) takes 4 channels and gets 8 (the layer before is a, "},
-		"an image for features":     {image, model.Flow{}, model.Identity{}, model.NewLinear(4, 2), "put a Flatten() before it"},
-		"features for an image":     {flat, model.Flow{}, conv(4, 4), model.Identity{}, "takes images, channels x height x width, and gets 4, the network's input"},
-		"other features":            {flat, model.Flow{}, model.NewLinear(5, 4), model.Identity{}, "takes 5 features and gets 4"},
-		"normalisation of features": {flat, model.Flow{}, model.NewBatchNorm2d(4), model.Identity{}, "features with BatchNorm1d"},
-		"normalisation of images":   {image, model.Flow{}, model.NewBatchNorm1d(4), model.Identity{}, "images go with BatchNorm2d"},
-		"part of an example":        {image, model.Flow{}, model.NewLayerNorm(8), model.Identity{}, "it must normalise over all of an example"},
-		"groups that do not divide": {image, model.Flow{}, grouped, model.Identity{}, "4 groups divide not both of 4 and 6 channels"},
-		"groups of a norm":          {image, model.Flow{}, model.NewGroupNorm(3, 4), model.Identity{}, "the groups must divide the channels"},
-		"a sum of other sizes":      {image, model.Flow{Join: model.Sum, Body: []string{"a"}, Shortcut: []string{"b"}}, strided, conv(4, 4), "the body gives 4x4x4 and the shortcut 4x8x8, which cannot be added up"},
-		"a sum of other channels":   {image, model.Flow{Join: model.Sum, Body: []string{"a"}, Shortcut: []string{"b"}}, conv(4, 6), conv(4, 4), "cannot be added up"},
-		"branches of other sizes":   {image, model.Flow{Join: model.Cat}, strided, conv(4, 4), "which differ in more than channels"},
-		"a certain dropout":         {flat, model.Flow{}, model.Dropout{P: 1}, model.Identity{}, "at least 0 and below 1"},
-		"a pool to nothing":         {image, model.Flow{}, model.AdaptiveAvgPool2d{}, model.Identity{}, "at least one place"},
+		"other channels": {image, model.Flow{}, conv(4, 8), conv(4, 8), "b: Conv2d(4, 8, kernel_size=(3, 3), " +
+			"stride=(1, 1), padding=(1, 1)) takes 4 channels and gets 8 (the layer before is a, "},
+		"an image for features": {image, model.Flow{}, model.Identity{}, model.NewLinear(4, 2),
+			"put a Flatten() before it"},
+		"features for an image": {flat, model.Flow{}, conv(4, 4), model.Identity{},
+			"takes images, channels x height x width, and gets 4, the network's input"},
+		"other features": {flat, model.Flow{}, model.NewLinear(5, 4), model.Identity{}, "takes 5 features and gets 4"},
+		"normalisation of features": {flat, model.Flow{}, model.NewBatchNorm2d(4), model.Identity{},
+			"features with BatchNorm1d"},
+		"normalisation of images": {image, model.Flow{}, model.NewBatchNorm1d(4), model.Identity{},
+			"images go with BatchNorm2d"},
+		"part of an example": {image, model.Flow{}, model.NewLayerNorm(8), model.Identity{},
+			"it must normalise over all of an example"},
+		"groups that do not divide": {image, model.Flow{}, grouped, model.Identity{},
+			"4 groups divide not both of 4 and 6 channels"},
+		"groups of a norm": {image, model.Flow{}, model.NewGroupNorm(3, 4), model.Identity{},
+			"the groups must divide the channels"},
+		"a sum of other sizes": {image, model.Flow{Join: model.Sum, Body: []string{"a"}, Shortcut: []string{"b"}},
+			strided, conv(4, 4), "the body gives 4x4x4 and the shortcut 4x8x8, which cannot be added up"},
+		"a sum of other channels": {image, model.Flow{Join: model.Sum, Body: []string{"a"}, Shortcut: []string{"b"}},
+			conv(4, 6), conv(4, 4), "cannot be added up"},
+		"branches of other sizes": {image, model.Flow{Join: model.Cat}, strided, conv(4, 4),
+			"which differ in more than channels"},
+		"a certain dropout": {flat, model.Flow{}, model.Dropout{P: 1}, model.Identity{}, "at least 0 and below 1"},
+		"a pool to nothing": {image, model.Flow{}, model.AdaptiveAvgPool2d{}, model.Identity{}, "at least one place"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := &model.Network{Input: tc.in, Root: &model.Container{Flow: tc.flow, Children: []model.Child{child("a", leaf(tc.a)), child("b", leaf(tc.b))}}}
+			n := &model.Network{Input: tc.in, Root: &model.Container{Flow: tc.flow,
+				Children: []model.Child{child("a", leaf(tc.a)), child("b", leaf(tc.b))}}}
 			var faults model.Faults
 			require.ErrorAs(t, n.Check(), &faults)
 			assert.Len(t, faults, 1)
@@ -137,7 +151,8 @@ func TestConcatenationAddsChannels(t *testing.T) {
 		require.NoError(t, n.Materialize(s, model.Placement{}))
 		p, err := n.Program(s, torch.ProgramOptions{})
 		require.NoError(t, err)
-		assert.Equal(t, []int{2, 66, 5, 6}, p.Forward(s, s.Zeros(torch.Float32, torch.CPU, 2, 3, 5, 6), false, nil).Shape())
+		assert.Equal(t, []int{2, 66, 5, 6},
+			p.Forward(s, s.Zeros(torch.Float32, torch.CPU, 2, 3, 5, 6), false, nil).Shape())
 		return s.Err()
 	}))
 }
@@ -155,7 +170,8 @@ func windows(r *rand.Rand) model.Layer {
 		c.Groups, c.Bias = 1<<r.IntN(3), r.IntN(2) == 0
 		return c
 	case 1:
-		return model.AvgPool2d{Kernel: draw(1, 5), Stride: draw(1, 6), Padding: draw(0, 2), Ceil: r.IntN(2) == 0, ExcludePad: r.IntN(2) == 0}
+		return model.AvgPool2d{Kernel: draw(1, 5), Stride: draw(1, 6), Padding: draw(0, 2), Ceil: r.IntN(2) == 0,
+			ExcludePad: r.IntN(2) == 0}
 	case 2:
 		return model.MaxPool2d{Kernel: draw(1, 5), Stride: draw(1, 6), Padding: draw(0, 2), Ceil: r.IntN(2) == 0}
 	default:
@@ -195,7 +211,8 @@ func run(l model.Layer, in model.Shape) model.Shape {
 		if err != nil {
 			return err
 		}
-		if shape := p.Forward(s, s.Zeros(torch.Float32, torch.CPU, 1, in[0], in[1], in[2]), false, nil).Shape(); shape != nil {
+		if shape := p.Forward(s, s.Zeros(torch.Float32, torch.CPU, 1, in[0], in[1], in[2]), false, nil).
+			Shape(); shape != nil {
 			out = shape[1:]
 		}
 		return s.Err()
@@ -206,6 +223,7 @@ func run(l model.Layer, in model.Shape) model.Shape {
 func TestLayersOfImpossibleSizeAreRefused(t *testing.T) {
 	wide := model.NewConv2d(1<<20, 1<<20, 1<<10)
 	wide.Padding = model.Both(1 << 9)
-	n := &model.Network{Input: model.Shape{1 << 20, 8, 8}, Root: &model.Container{Children: []model.Child{{Name: "conv", Module: &model.Leaf{Layer: wide}}}}}
+	n := &model.Network{Input: model.Shape{1 << 20, 8, 8},
+		Root: &model.Container{Children: []model.Child{{Name: "conv", Module: &model.Leaf{Layer: wide}}}}}
 	require.ErrorContains(t, n.Check(), "more than any machine holds")
 }

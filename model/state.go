@@ -214,7 +214,8 @@ func (n *Network) LoadUndrawn(set *weights.Set) error {
 		for _, name := range n.Graph.Undrawn() {
 			w, ok := given[name]
 			if shape := n.Graph.Tensor(name).Shape; !ok || !sameShape(w.Shape, shape) {
-				return fmt.Errorf("load weights: the file lacks %s %v of this %s, which nothing says how to draw", name, shape, n.Name())
+				return fmt.Errorf("load weights: the file lacks %s %v of this %s, which nothing says how to draw", name,
+					shape, n.Name())
 			}
 			s.Copy(tensors[name], torch.FromWeights(s, n.device, w))
 		}
@@ -243,11 +244,13 @@ func (n *Network) fits(entries []Entry, byName map[string]weights.Tensor) error 
 		w, ok := byName[e.Name]
 		switch {
 		case !ok && e.Slot.Role == Constant && !n.draws(e.Name):
-			missing = append(missing, fmt.Sprintf("%s %v is missing; a state dict has no constants, the .safetensors file of an export has them", e.Name, e.Slot.Shape))
+			missing = append(missing, fmt.Sprintf("%s %v is missing; a state dict has no constants, "+
+				"the .safetensors file of an export has them", e.Name, e.Slot.Shape))
 		case !ok && e.Slot.Role != Seen && e.Slot.Role != Constant:
 			missing = append(missing, fmt.Sprintf("%s %v is missing", e.Name, e.Slot.Shape))
 		case ok && !sameShape(w.Shape, e.Slot.Shape):
-			shapes = append(shapes, fmt.Sprintf("%s is %v in the file and %v in the network", e.Name, w.Shape, e.Slot.Shape))
+			shapes = append(shapes, fmt.Sprintf("%s is %v in the file and %v in the network", e.Name, w.Shape,
+				e.Slot.Shape))
 		}
 	}
 	for _, other := range slices.Sorted(maps.Keys(byName)) {
@@ -259,7 +262,8 @@ func (n *Network) fits(entries []Entry, byName map[string]weights.Tensor) error 
 	if len(faults) == 0 {
 		return nil
 	}
-	return fmt.Errorf("load weights: they are not those of this %s, which needs %d tensors; the file has %d:\n  %s\ntake the weights of this network, or the network of these weights",
+	return fmt.Errorf("load weights: they are not those of this %s, which needs %d tensors; the file has %d:\n  %s\n"+
+		"take the weights of this network, or the network of these weights",
 		n.Name(), len(entries), len(byName), strings.Join(faults, "\n  "))
 }
 

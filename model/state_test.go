@@ -17,7 +17,8 @@ import (
 // the other, as `torch.manual_seed(seed); module = make()` made them in PyTorch
 // 1.13, 2.4 and 2.15 alike.
 func TestFreshWeightsAreThoseOfPyTorch(t *testing.T) {
-	grouped := model.Conv2d{In: 8, Out: 16, Kernel: model.Pair{H: 3, W: 5}, Stride: model.Both(1), Dilation: model.Both(1), Groups: 4}
+	grouped := model.Conv2d{In: 8, Out: 16, Kernel: model.Pair{H: 3, W: 5}, Stride: model.Both(1),
+		Dilation: model.Both(1), Groups: 4}
 	single := func(l model.Layer) *model.Network {
 		return &model.Network{Root: &model.Container{Children: []model.Child{child("0", leaf(l))}}}
 	}
@@ -121,7 +122,8 @@ func TestLoadListsAllThatDoesNotFit(t *testing.T) {
 			[]string{"not those of this ConvNet2", "conv2.layers.1.running_mean [32] is missing"}},
 		"a tensor too many": {
 			func(set *weights.Set) {
-				set.Tensors = append(set.Tensors, weights.Tensor{Name: "fc2.bias", DType: weights.Float32, Shape: []int64{0}})
+				set.Tensors = append(set.Tensors, weights.Tensor{Name: "fc2.bias", DType: weights.Float32,
+					Shape: []int64{0}})
 			},
 			[]string{"fc2.bias [0] is in the file only"}},
 		"another shape": {
@@ -135,14 +137,16 @@ func TestLoadListsAllThatDoesNotFit(t *testing.T) {
 			[]string{"fc.layers.0.weight is [32 10] in the file and [10 32] in the network"}},
 		"another name": {
 			func(set *weights.Set) { set.Tensors[0].Name = "conv.weight" },
-			[]string{"conv1.layers.0.weight [32 3 3 3] is missing", "conv.weight [32 3 3 3] is in the file only", "take the weights of this network"}},
+			[]string{"conv1.layers.0.weight [32 3 3 3] is missing", "conv.weight [32 3 3 3] is in the file only",
+				"take the weights of this network"}},
 		"everything is of another network": {
 			func(set *weights.Set) {
 				for k := range set.Tensors {
 					set.Tensors[k].Name = fmt.Sprintf("other.%02d", k)
 				}
 			},
-			[]string{"which needs 16 tensors; the file has 16", "conv1.layers.0.weight [32 3 3 3] is missing", "more such\n  other.00 [32 3 3 3] is in the file only"}},
+			[]string{"which needs 16 tensors; the file has 16", "conv1.layers.0.weight [32 3 3 3] is missing",
+				"more such\n  other.00 [32 3 3 3] is in the file only"}},
 		"another network": {
 			func(set *weights.Set) { set.Tensors = nil }, []string{"conv1.layers.0.weight", "more such"}},
 	} {

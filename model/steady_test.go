@@ -20,8 +20,8 @@ var steadyLayers = []string{
 	"BatchNorm2d(24)", "BatchNorm2d(24, track_running_stats=False)", "BatchNorm2d(24, affine=False)",
 	"LayerNorm((24, 13, 11))", "LayerNorm((24, 13, 11), elementwise_affine=False)",
 	"GroupNorm(4, 24)", "GroupNorm(24, 24, affine=False)", "GroupNorm(1, 24)",
-	"ReLU()", "ReLU6()", "LeakyReLU(negative_slope=0.1)", "Sigmoid()", "Tanh()", "GELU()", "SiLU()", "Hardswish()", "ELU(alpha=1.5)",
-	"AvgPool2d(kernel_size=2, stride=2, padding=0)", "AvgPool2d(kernel_size=3, stride=2, padding=1)",
+	"ReLU()", "ReLU6()", "LeakyReLU(negative_slope=0.1)", "Sigmoid()", "Tanh()", "GELU()", "SiLU()", "Hardswish()",
+	"ELU(alpha=1.5)", "AvgPool2d(kernel_size=2, stride=2, padding=0)", "AvgPool2d(kernel_size=3, stride=2, padding=1)",
 	"MaxPool2d(kernel_size=3, stride=2, padding=1)", "AdaptiveAvgPool2d((3, 2))", "AdaptiveAvgPool2d((1, 1))",
 	"Flatten()", "Dropout(p=0.3)", "Identity()",
 }
@@ -29,8 +29,9 @@ var steadyLayers = []string{
 // around is a network with a layer between a stem and a head.
 func around(t *testing.T, l model.Layer) *model.Network {
 	head := []string{"stem", "layer", "flatten", "hidden", "norm", "fc"}
-	n := &model.Network{Input: model.Shape{3, 13, 11}, Root: &model.Container{Class: "Net", Flow: model.Flow{Body: head}, Children: []model.Child{
-		child("stem", leaf(conv(3, 24))), child("layer", leaf(l)), child("flatten", leaf(model.Flatten{}))}}}
+	n := &model.Network{Input: model.Shape{3, 13, 11},
+		Root: &model.Container{Class: "Net", Flow: model.Flow{Body: head}, Children: []model.Child{
+			child("stem", leaf(conv(3, 24))), child("layer", leaf(l)), child("flatten", leaf(model.Flatten{}))}}}
 	shape, err := l.Infer(model.Shape{24, 13, 11})
 	require.NoError(t, err)
 	n.Root.Children = append(n.Root.Children, child("hidden", leaf(model.NewLinear(shape.Count(), 31))),
@@ -41,7 +42,8 @@ func around(t *testing.T, l model.Layer) *model.Network {
 
 // bitsOf trains a network of fresh weights for three steps, the last of a smaller batch, and
 // returns all that comes of it: losses, weights, statistics and logits.
-func bitsOf(t *testing.T, n *model.Network, o torch.ProgramOptions, rule torch.OptimizerOptions, batch int) (bits []string) {
+func bitsOf(t *testing.T, n *model.Network, o torch.ProgramOptions, rule torch.OptimizerOptions,
+	batch int) (bits []string) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		random := s.NewGenerator(torch.CPU, 7)
 		require.NoError(t, n.Materialize(s, model.Placement{Random: random}))
@@ -102,9 +104,11 @@ func TestThreadsChangeNoBitOfAnyLayer(t *testing.T) {
 // concatenated is a network whose two branches are joined by their channels.
 func concatenated() *model.Network {
 	return &model.Network{Input: model.Shape{3, 13, 11}, Root: &model.Container{
-		Class:    "Net",
-		Flow:     model.Flow{Body: []string{"join", model.PoolStep, model.FlattenStep, "fc"}},
-		Children: []model.Child{child("join", &model.Container{Flow: model.Flow{Join: model.Cat, Body: []string{"a", "b"}}, Children: []model.Child{child("a", leaf(conv(3, 20))), child("b", leaf(conv(3, 7)))}}), child("fc", leaf(model.NewLinear(27, 5)))},
+		Class: "Net",
+		Flow:  model.Flow{Body: []string{"join", model.PoolStep, model.FlattenStep, "fc"}},
+		Children: []model.Child{child("join", &model.Container{Flow: model.Flow{Join: model.Cat, Body: []string{"a",
+			"b"}}, Children: []model.Child{child("a", leaf(conv(3, 20))), child("b", leaf(conv(3, 7)))}}),
+			child("fc", leaf(model.NewLinear(27, 5)))},
 	}}
 }
 

@@ -42,29 +42,44 @@ func ZooEntries() []ZooEntry {
 		{"ConvNet", "", "three convolutions of 32 channels", small, 10, convNet, nil, nil},
 		{"ConvNet2", "", "two convolutions of 32 channels", small, 10, convNet2, nil, nil},
 		{"ConvNet3", "", "two convolutions, of 64 and 32 channels", small, 10, convNet3, nil, nil},
-		{"LargeConvNet", "", "six convolutions and two linear layers: ConvNet, each block deepened once", small, 10, largeConvNet, nil, nil},
+		{"LargeConvNet", "", "six convolutions and two linear layers: ConvNet, each block deepened once", small, 10,
+			largeConvNet, nil, nil},
 		{"BatchNormConvolution", "", "one convolution of 32 channels", small, 10, batchNormConvolution, nil, nil},
-		{"ConvSmall", "", "three convolutions of 16, 32 and 32 channels, for a first try", small, 10, convSmall, nil, nil},
-		{"MLP", "", "three linear layers, of 512, 256 and as many features as there are classes", small, 10, mlp, nil, nil},
-		{"CIFARResNet20", "", "a residual network of 20 layers for small images (He et al. 2016)", small, 10, cifarResNet20, nil, nil},
-		{"CIFARResNet56", "", "a residual network of 56 layers for small images (He et al. 2016)", small, 10, cifarResNet56, nil, nil},
+		{"ConvSmall", "", "three convolutions of 16, 32 and 32 channels, for a first try", small, 10, convSmall,
+			nil, nil},
+		{"MLP", "", "three linear layers, of 512, 256 and as many features as there are classes", small, 10, mlp,
+			nil, nil},
+		{"CIFARResNet20", "", "a residual network of 20 layers for small images (He et al. 2016)", small, 10,
+			cifarResNet20, nil, nil},
+		{"CIFARResNet56", "", "a residual network of 56 layers for small images (He et al. 2016)", small, 10,
+			cifarResNet56, nil, nil},
 		{"ResNet18", "", "torchvision's resnet18", large, 1000, resNet18, nil, nil},
 		{"VGG11BN", "", "torchvision's vgg11_bn", large, 1000, vgg11BN, nil, nil},
 		{"MobileNetV2", "", "torchvision's mobilenet_v2", large, 1000, mobileNetV2, nil, nil},
-		{"ViTTiny32", "", "a vision transformer of twelve blocks, 192 wide, on squares of 4 pixels", small, 10, nil, viTTiny32, nil},
-		{"ViTSmall32", "", "a vision transformer of twelve blocks, 384 wide, on squares of 4 pixels", small, 10, nil, viTSmall32, nil},
+		{"ViTTiny32", "", "a vision transformer of twelve blocks, 192 wide, on squares of 4 pixels", small, 10, nil,
+			viTTiny32, nil},
+		{"ViTSmall32", "", "a vision transformer of twelve blocks, 384 wide, on squares of 4 pixels", small, 10, nil,
+			viTSmall32, nil},
 		{"ViTTiny", "", "timm's vit_tiny_patch16_224 (Dosovitskiy et al. 2021)", large, 1000, nil, viTTiny, nil},
 		{"ViTSmall", "", "timm's vit_small_patch16_224", large, 1000, nil, viTSmall, nil},
-		{"Mixer32", "", "an MLP-Mixer of eight blocks, 128 wide, on squares of 4 pixels (Tolstikhin et al. 2021)", small, 10, nil, mixer32, nil},
+		{"Mixer32", "", "an MLP-Mixer of eight blocks, 128 wide, on squares of 4 pixels (Tolstikhin et al. 2021)",
+			small, 10, nil, mixer32, nil},
 		{"MixerSmall", "", "timm's mixer_s16_224", large, 1000, nil, mixerSmall, nil},
-		{"ConvNeXt32", "", "a ConvNeXt of three stages for small images (Liu et al. 2022)", small, 10, nil, convNeXt32, nil},
+		{"ConvNeXt32", "", "a ConvNeXt of three stages for small images (Liu et al. 2022)", small, 10, nil,
+			convNeXt32, nil},
 		{"ConvNeXtTiny", "", "timm's convnext_tiny", large, 1000, nil, convNeXtTiny, nil},
-		{"EfficientNetB0", "", "torchvision's efficientnet_b0 (Tan and Le 2019)", large, 1000, nil, efficientNetB0, nil},
-		{"CharGPT", "", "a small GPT of four blocks, 128 wide, for characters or bytes", Shape{64}, 256, nil, charGPT, nil},
-		{"GPT2", "", "GPT-2's smallest: twelve blocks, 768 wide (Radford et al. 2019)", Shape{1024}, 50257, nil, gpt2, nil},
-		{"SmallLLaMA", "", "four blocks with RMS norms, rotary positions, two key heads and SwiGLU, as LLaMA's (Touvron et al. 2023)", Shape{64}, 256, nil, smallLLaMA, nil},
-		{"SmallBERT", "", "an encoder of four blocks, 128 wide, which gives classes of texts or of their words", Shape{64}, 2, nil, nil, smallBERT},
-		{"BERTBase", "", "BERT's smaller one: twelve blocks, 768 wide, without its types of segments (Devlin et al. 2019)", Shape{512}, 2, nil, nil, bertBase},
+		{"EfficientNetB0", "", "torchvision's efficientnet_b0 (Tan and Le 2019)", large, 1000, nil,
+			efficientNetB0, nil},
+		{"CharGPT", "", "a small GPT of four blocks, 128 wide, for characters or bytes", Shape{64}, 256, nil,
+			charGPT, nil},
+		{"GPT2", "", "GPT-2's smallest: twelve blocks, 768 wide (Radford et al. 2019)", Shape{1024}, 50257, nil,
+			gpt2, nil},
+		{"SmallLLaMA", "", "four blocks with RMS norms, rotary positions, two key heads and SwiGLU, " +
+			"as LLaMA's (Touvron et al. 2023)", Shape{64}, 256, nil, smallLLaMA, nil},
+		{"SmallBERT", "", "an encoder of four blocks, 128 wide, which gives classes of texts or of their words",
+			Shape{64}, 2, nil, nil, smallBERT},
+		{"BERTBase", "", "BERT's smaller one: twelve blocks, 768 wide, " +
+			"without its types of segments (Devlin et al. 2019)", Shape{512}, 2, nil, nil, bertBase},
 	}
 }
 
@@ -83,7 +98,8 @@ func Zoo(name string, o ZooOptions) (*Network, error) {
 		e.Input = slices.Clone(o.Input)
 	}
 	if e.Classes < 1 || len(e.Input) == 0 || slices.Min(e.Input) < 1 {
-		return nil, fmt.Errorf("make %s for inputs of %v and %d classes: each must be at least 1", name, e.Input, e.Classes)
+		return nil, fmt.Errorf("make %s for inputs of %v and %d classes: each must be at least 1", name, e.Input,
+			e.Classes)
 	}
 	if e.IsGraph() {
 		g, err := e.makeGraph(o)

@@ -44,13 +44,15 @@ func cifarResNet56(in Shape, classes int) *Container {
 }
 
 func cifarResNet(class string, in Shape, blocks, classes int) *Container {
-	stem := []Child{part("conv1", plainConv(in[0], 16, 3, 1)), part("bn1", NewBatchNorm2d(16)), part("relu", inplace(torch.ReLU))}
+	stem := []Child{part("conv1", plainConv(in[0], 16, 3, 1)), part("bn1", NewBatchNorm2d(16)),
+		part("relu", inplace(torch.ReLU))}
 	return residual(class, stem, []int{16, 32, 64}, blocks, classes)
 }
 
 func resNet18(in Shape, classes int) *Container {
 	pool := MaxPool2d{Kernel: One(3), Stride: One(2), Padding: One(1)}
-	stem := []Child{part("conv1", plainConv(in[0], 64, 7, 2)), part("bn1", NewBatchNorm2d(64)), part("relu", inplace(torch.ReLU)), part("maxpool", pool)}
+	stem := []Child{part("conv1", plainConv(in[0], 64, 7, 2)), part("bn1", NewBatchNorm2d(64)),
+		part("relu", inplace(torch.ReLU)), part("maxpool", pool)}
 	return residual("ResNet", stem, []int{64, 128, 256, 512}, 2, classes)
 }
 
@@ -66,17 +68,19 @@ func residual(class string, parts []Child, widths []int, blocks, classes int) *C
 		parts = append(parts, Child{"layer" + strconv.Itoa(k+1), stage})
 		in, stride = out, 2
 	}
-	return chain(class, append(parts, part("avgpool", AdaptiveAvgPool2d{Size: Both(1)}), flattened(), part("fc", NewLinear(in, classes)))...)
+	return chain(class, append(parts, part("avgpool", AdaptiveAvgPool2d{Size: Both(1)}), flattened(),
+		part("fc", NewLinear(in, classes)))...)
 }
 
 // basicBlock runs its only ReLU twice, as torchvision's does.
 func basicBlock(in, out, stride int) *Container {
 	c := chain("BasicBlock",
-		part("conv1", plainConv(in, out, 3, stride)), part("bn1", NewBatchNorm2d(out)), part("relu", inplace(torch.ReLU)),
-		part("conv2", plainConv(out, out, 3, 1)), part("bn2", NewBatchNorm2d(out)))
+		part("conv1", plainConv(in, out, 3, stride)), part("bn1", NewBatchNorm2d(out)),
+		part("relu", inplace(torch.ReLU)), part("conv2", plainConv(out, out, 3, 1)), part("bn2", NewBatchNorm2d(out)))
 	c.Flow = Flow{Join: Sum, Body: []string{"conv1", "bn1", "relu", "conv2", "bn2"}, Then: []string{"relu"}}
 	if stride != 1 || in != out {
-		c.Children = append(c.Children, Child{"downsample", sequence(leaves(plainConv(in, out, 1, stride), NewBatchNorm2d(out))...)})
+		c.Children = append(c.Children,
+			Child{"downsample", sequence(leaves(plainConv(in, out, 1, stride), NewBatchNorm2d(out))...)})
 		c.Flow.Shortcut = []string{"downsample"}
 	}
 	return c

@@ -60,7 +60,8 @@ func batchNormConvolution(in Shape, classes int) *Container {
 
 // convolutional puts what these networks end with behind their convolutions.
 func convolutional(class string, fc Module, parts ...Child) *Container {
-	return chain(class, append(parts, part("finalpool", AdaptiveAvgPool2d{Size: Both(1)}), flattened(), Child{"fc", fc})...)
+	return chain(class, append(parts, part("finalpool", AdaptiveAvgPool2d{Size: Both(1)}), flattened(),
+		Child{"fc", fc})...)
 }
 
 // normalized is a block with a 3x3 convolution.

@@ -70,16 +70,19 @@ func TestZooErrors(t *testing.T) {
 		options model.ZooOptions
 		want    string
 	}{
-		"another case":          {"convnet2", model.ZooOptions{}, `"convnet2" is no network of the zoo; did you mean ConvNet2? it has FeedForwardNet, `},
-		"a typing error":        {"ResNet81", model.ZooOptions{}, "did you mean ResNet18?"},
-		"another notation":      {"mobilenet_v2", model.ZooOptions{}, "did you mean MobileNetV2?"},
-		"nothing alike":         {"transformer-xl", model.ZooOptions{}, "zoo; it has FeedForwardNet"},
-		"no name":               {"", model.ZooOptions{}, `"" is no network of the zoo; it has`},
-		"fewer than no classes": {"MLP", model.ZooOptions{Classes: -1}, "make MLP for inputs of 3x32x32 and -1 classes"},
-		"an empty input":        {"MLP", model.ZooOptions{Input: model.Shape{}}, "each must be at least 1"},
-		"an input of nothing":   {"MLP", model.ZooOptions{Input: model.Shape{3, 0, 0}}, "each must be at least 1"},
-		"an input too small":    {"ConvNet2", model.ZooOptions{Input: model.Shape{3, 4, 4}}, "make ConvNet2 for inputs of 3x4x4: conv2.layers.0: the kernel of "},
-		"features":              {"ResNet18", model.ZooOptions{Input: model.Shape{30}}, "conv1: Conv2d(30, "},
+		"another case": {"convnet2", model.ZooOptions{},
+			`"convnet2" is no network of the zoo; did you mean ConvNet2? it has FeedForwardNet, `},
+		"a typing error":   {"ResNet81", model.ZooOptions{}, "did you mean ResNet18?"},
+		"another notation": {"mobilenet_v2", model.ZooOptions{}, "did you mean MobileNetV2?"},
+		"nothing alike":    {"transformer-xl", model.ZooOptions{}, "zoo; it has FeedForwardNet"},
+		"no name":          {"", model.ZooOptions{}, `"" is no network of the zoo; it has`},
+		"fewer than no classes": {"MLP", model.ZooOptions{Classes: -1},
+			"make MLP for inputs of 3x32x32 and -1 classes"},
+		"an empty input":      {"MLP", model.ZooOptions{Input: model.Shape{}}, "each must be at least 1"},
+		"an input of nothing": {"MLP", model.ZooOptions{Input: model.Shape{3, 0, 0}}, "each must be at least 1"},
+		"an input too small": {"ConvNet2", model.ZooOptions{Input: model.Shape{3, 4, 4}},
+			"make ConvNet2 for inputs of 3x4x4: conv2.layers.0: the kernel of "},
+		"features": {"ResNet18", model.ZooOptions{Input: model.Shape{30}}, "conv1: Conv2d(30, "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := model.Zoo(tc.entry, tc.options)
@@ -248,9 +251,11 @@ func difference(got []float32, want []float64) float64 {
 	return most / largest
 }
 
-// GPT-2 has 124M parameters with its tied head. BERT has 109,482,240 with 1,536 for segments and without the two classes.
+// GPT-2 has 124M parameters with its tied head. BERT has 109,482,240 with 1,536 for segments and without
+// the two classes.
 func TestTransformersOfTheZoo(t *testing.T) {
-	for name, parameters := range map[string]int{"GPT2": 124_439_808, "CharGPT": 834_304, "SmallLLaMA": 791_680, "SmallBERT": 851_202, "BERTBase": 109_482_242} {
+	for name, parameters := range map[string]int{"GPT2": 124_439_808, "CharGPT": 834_304, "SmallLLaMA": 791_680,
+		"SmallBERT": 851_202, "BERTBase": 109_482_242} {
 		n, err := model.Zoo(name, model.ZooOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, parameters, n.Parameters(), name)

@@ -38,5 +38,6 @@ func convNeXtTiny(in Shape, classes int) (*graph.Graph, error) {
 }
 
 func efficientNetB0(in Shape, classes int) (*graph.Graph, error) {
-	return vision.EfficientNet{Stride: 2, Stem: 32, Stages: vision.B0(), Last: 1280, Drop: 0.2, Path: 0.2}.Graph(in, classes)
+	return vision.EfficientNet{Stride: 2, Stem: 32, Stages: vision.B0(), Last: 1280, Drop: 0.2,
+		Path: 0.2}.Graph(in, classes)
 }

@@ -90,7 +90,8 @@ func find(kind Kind) (operation, error) {
 		}
 		words = append(words, string(op.kind))
 	}
-	return operation{}, fmt.Errorf("there is no operation %q; there are none, %s", string(kind), strings.Join(words, ", "))
+	return operation{}, fmt.Errorf("there is no operation %q; there are none, %s", string(kind),
+		strings.Join(words, ", "))
 }
 
 // Kinds returns the kinds of all operations.

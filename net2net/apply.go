@@ -44,8 +44,8 @@ type Options struct {
 	// Compat deepens as the original did, faults included, with or without a batch
 	// normalisation. Empty, the default, does not.
 	Compat Compat
-	// Equal gives the copies of a graph's axis equal shares, as Net2Net does: such copies stay equal in training. By default
-	// shares differ a little; both keep the function.
+	// Equal gives the copies of a graph's axis equal shares, as Net2Net does: such copies stay equal in training. By
+	// default shares differ a little; both keep the function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 
 	replay *Change // repeat the random choices of this record

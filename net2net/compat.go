@@ -54,7 +54,8 @@ func (e *edit) originalBlock(target string) (*tracing.Block, error) {
 		e.note("no layers were added: %s is one past the last block", target)
 		return nil, nil
 	}
-	return nil, fmt.Errorf("there is no marked block %q; %s has %d: %s", target, e.net.Name(), len(paths), strings.Join(paths, ", "))
+	return nil, fmt.Errorf("there is no marked block %q; %s has %d: %s", target, e.net.Name(), len(paths),
+		strings.Join(paths, ", "))
 }
 
 func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {
@@ -65,7 +66,8 @@ func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {
 		return []model.Module{e.grow(same, "identity", b.Layers[0].Leaf), relu}, nil
 	case model.Conv2d:
 		if main.Kernel.H%2 == 0 || main.Kernel.W%2 == 0 {
-			return nil, fmt.Errorf("block %s has an even kernel, %v; the original takes odd ones only", b.Name, main.Kernel)
+			return nil, fmt.Errorf("block %s has an even kernel, %v; the original takes odd ones only", b.Name,
+				main.Kernel)
 		}
 		same := model.NewConv2d(main.Out, main.Out, 1)
 		same.Kernel, same.Padding = main.Kernel, model.Pair{H: main.Kernel.H / 2, W: main.Kernel.W / 2}
@@ -75,7 +77,8 @@ func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {
 		}
 		return append(layers, relu), nil
 	default:
-		return nil, fmt.Errorf("block %s begins with %s; the original takes a convolution or a linear layer", b.Name, main)
+		return nil, fmt.Errorf("block %s begins with %s; the original takes a convolution or a linear layer",
+			b.Name, main)
 	}
 }
 

@@ -66,7 +66,8 @@ func TestSurgeryMemory(t *testing.T) {
 					made += 4 * int64(e.Slot.Count())
 				}
 			}
-			t.Logf("measured: %s on a network of ten million parameters makes %d MB and takes %d MB at most", a, made>>20, (highest-before)>>20)
+			t.Logf("measured: %s on a network of ten million parameters makes %d MB and takes %d MB at most", a,
+				made>>20, (highest-before)>>20)
 			require.LessOrEqual(t, highest-before, 2*made+slack, action)
 			return nil
 		}))

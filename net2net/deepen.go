@@ -71,8 +71,8 @@ func check(b *tracing.Block, a Action) error {
 		return err
 	}
 	if len(b.Out.Shape) == 3 && (kernel.H%2 == 0 || kernel.W%2 == 0) {
-		return fmt.Errorf("block %s has an even kernel, %v, which has no middle that could pass a value on; say an odd one, such as %s:%s:3",
-			b.Name, kernel, a.Kind, b.Name)
+		return fmt.Errorf("block %s has an even kernel, %v, which has no middle that could pass a value on; "+
+			"say an odd one, such as %s:%s:3", b.Name, kernel, a.Kind, b.Name)
 	}
 	return nil
 }
@@ -81,7 +81,8 @@ func check(b *tracing.Block, a Action) error {
 func kernelOf(b *tracing.Block, size int) (model.Pair, error) {
 	conv, ok := b.Main().Leaf.Layer.(model.Conv2d)
 	if size > 0 && len(b.Out.Shape) != 3 {
-		return model.Pair{}, fmt.Errorf("block %s gives features, not images: a linear layer has no kernel of %d", b.Name, size)
+		return model.Pair{}, fmt.Errorf("block %s gives features, not images: a linear layer has no kernel of %d",
+			b.Name, size)
 	}
 	switch {
 	case size > 0:
@@ -106,9 +107,11 @@ func (e *edit) form(b *tracing.Block) (Form, error) {
 	}
 	switch {
 	case e.Form == Opposite || e.Form == Stacked:
-		return "", fmt.Errorf("form is %q, which is for networks that run as graphs; choose %q or %q, or leave it out", e.Form, Identity, Residual)
+		return "", fmt.Errorf("form is %q, which is for networks that run as graphs; choose %q or %q, or leave it out",
+			e.Form, Identity, Residual)
 	case e.Form == Identity && why != "":
-		return "", fmt.Errorf("an identity behind block %s would change the function: %s; leave the form open, or choose %q", b.Name, why, Residual)
+		return "", fmt.Errorf("an identity behind block %s would change the function: %s; leave the form open, "+
+			"or choose %q", b.Name, why, Residual)
 	case e.Form == Auto && why != "":
 		e.note("a residual branch that begins at zero, since %s", why)
 		return Residual, nil
@@ -163,7 +166,8 @@ func normOf(b *tracing.Block) (model.Layer, bool) {
 	channels, flat := b.Out.Shape[0], len(b.Out.Shape) == 1
 	switch n := b.Norm().Leaf.Layer.(type) {
 	case model.BatchNorm:
-		return model.BatchNorm{Features: channels, Flat: flat, Eps: n.Eps, Momentum: n.Momentum, Affine: true, Track: true}, true
+		return model.BatchNorm{Features: channels, Flat: flat, Eps: n.Eps, Momentum: n.Momentum, Affine: true,
+			Track: true}, true
 	case model.LayerNorm:
 		return model.LayerNorm{Sizes: b.Out.Shape, Eps: n.Eps, Affine: n.Affine}, true
 	case model.GroupNorm:
@@ -210,7 +214,8 @@ func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 		return nil
 	}
 	norm := leaf.Layer.(model.BatchNorm).Bind(leaf.Weights)
-	recorded := e.replay != nil && e.replay.Calibration != nil && len(e.replay.Calibration.Mean) == len(e.replay.Calibration.Var)
+	recorded := e.replay != nil && e.replay.Calibration != nil &&
+		len(e.replay.Calibration.Mean) == len(e.replay.Calibration.Var)
 	switch {
 	case e.Batch != nil:
 		if err := e.measure(b, path, leaf); err != nil {
@@ -220,7 +225,8 @@ func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 		e.restore(norm.Mean, e.replay.Calibration.Mean)
 		e.restore(norm.Var, e.replay.Calibration.Var)
 	default:
-		return errors.New("a new batch normalisation is calibrated on a batch of inputs; give one, or choose the residual form")
+		return errors.New("a new batch normalisation is calibrated on a batch of inputs; give one, " +
+			"or choose the residual form")
 	}
 	e.s.Copy(norm.Weight, e.s.Sqrt(e.s.Scale(norm.Var, 1, norm.Eps)))
 	e.s.Copy(norm.Bias, norm.Mean)
@@ -232,7 +238,8 @@ func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 func (e *edit) measure(b *tracing.Block, path string, leaf *model.Leaf) error {
 	shape := e.Batch.Shape()
 	if len(shape) != len(e.net.Input)+1 || !e.net.Input.Same(shape[1:]) {
-		return fmt.Errorf("the batch for calibration has the shape %v; the network takes %v for each example", shape, e.net.Input)
+		return fmt.Errorf("the batch for calibration has the shape %v; the network takes %v for each example", shape,
+			e.net.Input)
 	}
 	values := shape[0] * b.Out.Shape.Count() / b.Out.Shape[0]
 	if values < 2 {

@@ -54,7 +54,8 @@ func TestCompatShapes(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, net2net.OriginalBlocks(n), network.Blocks)
 			for _, at := range strings.Split(path, ",") {
-				_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: at}, net2net.Options{Compat: net2net.Original})
+				_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: at},
+					net2net.Options{Compat: net2net.Original})
 				require.NoError(t, err, "%s deepened at %s", name, path)
 			}
 			compareShape(t, name+" "+path, n, deep, ids)
@@ -107,7 +108,8 @@ func trained(t *testing.T, s *torch.Scope, name, folder string) *model.Network {
 	n, err := model.Zoo(name, model.ZooOptions{})
 	require.NoError(t, err)
 	require.NoError(t, n.Materialize(s, model.Placement{}))
-	set, err := weights.Read(files.OS{}, filepath.Join(reference, "starting_weights", folder, "weights.pth"), weights.Options{})
+	set, err := weights.Read(files.OS{}, filepath.Join(reference, "starting_weights", folder, "weights.pth"),
+		weights.Options{})
 	require.NoError(t, err)
 	require.NoError(t, n.Load(set))
 	return n
@@ -155,7 +157,8 @@ func TestCompatFigures(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	for name, want := range readFigures(t) {
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
-			set, err := weights.Read(files.OS{}, filepath.Join(reference, "golden/cnn_batch.safetensors"), weights.Options{})
+			set, err := weights.Read(files.OS{}, filepath.Join(reference, "golden/cnn_batch.safetensors"),
+				weights.Options{})
 			require.NoError(t, err)
 			x, y := torch.FromWeights(s, torch.CPU, set.Tensors[0]), torch.FromWeights(s, torch.CPU, set.Tensors[1])
 			n := trained(t, s, name, want.Weights)
@@ -240,6 +243,7 @@ func keepsFunction(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tens
 		_, err = net2net.Apply(twin, action, net2net.Options{Batch: x})
 		require.NoError(t, err)
 		near(t, n.Name()+" "+text+" in eval mode", eval, forward(t, twin, x, false))
-		require.Less(t, net2net.DriftBetween(train, forward(t, twin, x, true)).Relative, 1e-4, "%s %s in train mode", n.Name(), text)
+		require.Less(t, net2net.DriftBetween(train, forward(t, twin, x, true)).Relative, 1e-4, "%s %s in train mode",
+			n.Name(), text)
 	}
 }

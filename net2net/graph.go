@@ -48,7 +48,8 @@ func (f Form) branches() (rewrite.Branches, error) {
 	case Stacked:
 		return rewrite.StackedBranches, nil
 	}
-	return "", fmt.Errorf("form is %q, which is for networks that are trees of layers; choose %q, %q or %q, or leave it out", f, Residual, Opposite, Stacked)
+	return "", fmt.Errorf("form is %q, which is for networks that are trees of layers; choose %q, %q or %q, "+
+		"or leave it out", f, Residual, Opposite, Stacked)
 }
 
 func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
@@ -219,7 +220,8 @@ func (f *follower) followGraph(e model.Entry, p *rewrite.Plan) (int, torch.State
 		return 0, torch.State{}, fmt.Errorf("the optimizer does not move %s", m.From)
 	}
 	slot := f.old.Slots[k]
-	return f.old.GroupOf(k), torch.State{First: p.Moments(f.s, m, slot.First, 1), Second: p.Moments(f.s, m, slot.Second, 2), Steps: f.steps[k]}, f.s.Err()
+	return f.old.GroupOf(k), torch.State{First: p.Moments(f.s, m, slot.First, 1),
+		Second: p.Moments(f.s, m, slot.Second, 2), Steps: f.steps[k]}, f.s.Err()
 }
 
 // proposeGraph lists the actions that fit a graph: each block deeper, each axis half as wide again.

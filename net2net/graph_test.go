@@ -80,7 +80,8 @@ func (x *trainee) train(batches [][][]int64) (losses []float64) {
 		length := len(ids[0]) - 1
 		p, err := x.n.Program(x.s, torch.ProgramOptions{})
 		require.NoError(x.t, err)
-		f, err := torch.Train(p, x.o.Optimizer, torch.Batches{Inputs: torch.From(x.s, in, len(ids), length), Labels: torch.From(x.s, labels, len(ids), length), Size: len(ids)})
+		f, err := torch.Train(p, x.o.Optimizer, torch.Batches{Inputs: torch.From(x.s, in, len(ids), length),
+			Labels: torch.From(x.s, labels, len(ids), length), Size: len(ids)})
 		require.NoError(x.t, err)
 		losses = append(losses, f.Losses...)
 	}
@@ -114,18 +115,21 @@ func (m midway) values(name string) []float64 {
 	return v
 }
 
-// The losses after growth follow those of the reference, so that weights and both moments of Adam are carried as it states.
+// The losses after growth follow those of the reference, so that weights and both moments of Adam are
+// carried as it states.
 func TestOptimizersFollowGraphs(t *testing.T) {
 	for _, m := range readMidway(t) {
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
 			c := m.Before
-			g, err := transformer.New(transformer.Config{Vocabulary: c.Vocab, Context: c.Context, Width: c.Width, Heads: c.Heads, Hidden: c.Hidden, Depth: c.Depth, DType: weights.Float64})
+			g, err := transformer.New(transformer.Config{Vocabulary: c.Vocab, Context: c.Context, Width: c.Width,
+				Heads: c.Heads, Hidden: c.Hidden, Depth: c.Depth, DType: weights.Float64})
 			require.NoError(t, err)
 			n, err := model.FromGraph(g)
 			require.NoError(t, err)
 			require.NoError(t, n.Materialize(s, model.Placement{DType: torch.Float64}))
 			x := &trainee{t: t, s: s, n: n}
-			x.o, err = NewOptimizer(s, n, torch.OptimizerOptions{Rule: torch.AdamW, LR: m.AdamW.LR, Beta1: m.AdamW.Betas[0], Beta2: m.AdamW.Betas[1], Eps: m.AdamW.Eps, WeightDecay: m.AdamW.WeightDecay})
+			x.o, err = NewOptimizer(s, n, torch.OptimizerOptions{Rule: torch.AdamW, LR: m.AdamW.LR,
+				Beta1: m.AdamW.Betas[0], Beta2: m.AdamW.Betas[1], Eps: m.AdamW.Eps, WeightDecay: m.AdamW.WeightDecay})
 			require.NoError(t, err)
 			m.restore(t, x)
 			m.grow(t, x)

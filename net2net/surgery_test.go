@@ -53,7 +53,8 @@ func TestConformance(t *testing.T) {
 					operated++
 				}
 			})
-			t.Logf("measured: %s keeps the function of %d random networks, in both modes and both precisions", kind, operated)
+			t.Logf("measured: %s keeps the function of %d random networks, in both modes and both precisions", kind,
+				operated)
 		})
 	}
 	t.Run("several", func(t *testing.T) { rapid.Check(t, surgerytest.Compose) })
@@ -67,23 +68,31 @@ func TestRefusals(t *testing.T) {
 		options         net2net.Options
 		words           []string
 	}{
-		"unknown block":            {"ConvNet2", "deepen:conv7", net2net.Options{}, []string{`no block "conv7"`, "0 conv1, 1 conv2, 2 fc"}},
-		"number past the last":     {"ConvNet2", "deepen:3", net2net.Options{}, []string{`no block "3"`}},
-		"even kernel":              {"ConvNet2", "deepen:conv1:2", net2net.Options{}, []string{"even kernel, (2, 2)", "deepen:conv1:3"}},
+		"unknown block": {"ConvNet2", "deepen:conv7", net2net.Options{},
+			[]string{`no block "conv7"`, "0 conv1, 1 conv2, 2 fc"}},
+		"number past the last": {"ConvNet2", "deepen:3", net2net.Options{}, []string{`no block "3"`}},
+		"even kernel": {"ConvNet2", "deepen:conv1:2", net2net.Options{},
+			[]string{"even kernel, (2, 2)", "deepen:conv1:3"}},
 		"kernel of a linear layer": {"ConvNet2", "deepen:fc:3", net2net.Options{}, []string{"no kernel"}},
-		"output":                   {"ConvNet2", "widen:fc:20", net2net.Options{}, []string{"cannot be widened to 20", "the network's output"}},
-		"no width":                 {"ConvNet2", "widen:conv1", net2net.Options{}, []string{"widen:conv1:64"}},
-		"narrower":                 {"ConvNet2", "widen:conv1:16", net2net.Options{}, []string{"has 32 channels already"}},
-		"unknown layer":            {"ConvNet2", "widen:conv9:64", net2net.Options{}, []string{`no layer or block "conv9"`}},
-		"kernel to an even size":   {"ConvNet2", "kernel:conv1:6", net2net.Options{}, []string{"(3, 3) grows", "5 or 7", "not to 6"}},
-		"smaller kernel":           {"ConvNet2", "kernel:conv1:1", net2net.Options{}, []string{"no larger"}},
-		"no kernel at all":         {"ConvNet2", "kernel:fc:3", net2net.Options{}, []string{"no convolution"}},
-		"no batch":                 {"ConvNet2", "deepen:conv1", net2net.Options{}, []string{"calibrated on a batch"}},
-		"identity and GELU":        {"gelu", "deepen:0", net2net.Options{Form: net2net.Identity}, []string{"GELU(approximate='none') applied twice", "residual"}},
-		"groups":                   {"groups", "widen:0:9", net2net.Options{}, []string{"4 at a time", "1 (GroupNorm(2, 8", "; 12 would do"}},
-		"LayerNorm":                {"layernorm", "widen:0:9", net2net.Options{}, []string{"8 at a time", "LayerNorm"}},
-		"original past the last":   {"ConvNet2", "deepen:4", net2net.Options{Compat: net2net.Original}, []string{`no marked block "4"`}},
-		"original widening":        {"ConvNet2", "widen:conv1:64", net2net.Options{Compat: net2net.Original}, []string{"could only deepen"}},
+		"output": {"ConvNet2", "widen:fc:20", net2net.Options{},
+			[]string{"cannot be widened to 20", "the network's output"}},
+		"no width":      {"ConvNet2", "widen:conv1", net2net.Options{}, []string{"widen:conv1:64"}},
+		"narrower":      {"ConvNet2", "widen:conv1:16", net2net.Options{}, []string{"has 32 channels already"}},
+		"unknown layer": {"ConvNet2", "widen:conv9:64", net2net.Options{}, []string{`no layer or block "conv9"`}},
+		"kernel to an even size": {"ConvNet2", "kernel:conv1:6", net2net.Options{},
+			[]string{"(3, 3) grows", "5 or 7", "not to 6"}},
+		"smaller kernel":   {"ConvNet2", "kernel:conv1:1", net2net.Options{}, []string{"no larger"}},
+		"no kernel at all": {"ConvNet2", "kernel:fc:3", net2net.Options{}, []string{"no convolution"}},
+		"no batch":         {"ConvNet2", "deepen:conv1", net2net.Options{}, []string{"calibrated on a batch"}},
+		"identity and GELU": {"gelu", "deepen:0", net2net.Options{Form: net2net.Identity},
+			[]string{"GELU(approximate='none') applied twice", "residual"}},
+		"groups": {"groups", "widen:0:9", net2net.Options{},
+			[]string{"4 at a time", "1 (GroupNorm(2, 8", "; 12 would do"}},
+		"LayerNorm": {"layernorm", "widen:0:9", net2net.Options{}, []string{"8 at a time", "LayerNorm"}},
+		"original past the last": {"ConvNet2", "deepen:4", net2net.Options{Compat: net2net.Original},
+			[]string{`no marked block "4"`}},
+		"original widening": {"ConvNet2", "widen:conv1:64", net2net.Options{Compat: net2net.Original},
+			[]string{"could only deepen"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -125,13 +134,15 @@ func refusing(t *testing.T, name string) *model.Network {
 }
 
 func TestParseAction(t *testing.T) {
-	for _, text := range []string{"none", "deepen:1", "deepen:conv1:5", "widen:layer1.0.conv1:48", "kernel:conv1:7", "branch:2"} {
+	for _, text := range []string{"none", "deepen:1", "deepen:conv1:5", "widen:layer1.0.conv1:48", "kernel:conv1:7",
+		"branch:2"} {
 		a, err := net2net.ParseAction(text)
 		require.NoError(t, err)
 		require.Equal(t, text, a.String())
 	}
 	for text, word := range map[string]string{
-		"": "no operation", "dig:1": `no operation "dig"`, "deepen": "write deepen:BLOCK", "deepen:": "write deepen", "widen:a:b": "no size",
+		"": "no operation", "dig:1": `no operation "dig"`, "deepen": "write deepen:BLOCK", "deepen:": "write deepen",
+		"widen:a:b": "no size",
 		"widen:a:0": "no size", "widen:a:99999999": "no size", "widen:a:8:9": "write widen",
 	} {
 		_, err := net2net.ParseAction(text)
@@ -179,12 +190,14 @@ func TestSharesAddUp(t *testing.T) {
 				count[k] = float64(copies)
 			}
 			first[0], index[copies], index[copies+1], count[copies], count[copies+1] = 1, 1, 2, 1, 1
-			from := torch.Sources{Columns: torch.From(s, index, len(index)), Copies: torch.From(s, count, len(count)), First: torch.From(s, first, len(first))}
+			from := torch.Sources{Columns: torch.From(s, index, len(index)), Copies: torch.From(s, count, len(count)),
+				First: torch.From(s, first, len(first))}
 			shares, err := torch.Values[float32](s.Spread(torch.From(s, values, 1, 3), from))
 			if err != nil {
 				return err
 			}
-			for _, order := range [][]float32{shares[:copies], rapid.Permutation(slices.Clone(shares[:copies])).Draw(t, "order")} {
+			for _, order := range [][]float32{shares[:copies],
+				rapid.Permutation(slices.Clone(shares[:copies])).Draw(t, "order")} {
 				sum := float32(0)
 				for _, share := range order {
 					sum += share

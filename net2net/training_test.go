@@ -72,14 +72,17 @@ func newNetwork() *model.Network {
 		for k, l := range layers {
 			c.Children = append(c.Children, model.Child{Name: fmt.Sprint(k), Module: &model.Leaf{Layer: l}})
 		}
-		return model.Child{Name: name, Module: &model.Container{Mark: model.Original, Children: []model.Child{{Name: "layers", Module: c}}}}
+		return model.Child{Name: name, Module: &model.Container{Mark: model.Original,
+			Children: []model.Child{{Name: "layers", Module: c}}}}
 	}
 	leaf := func(name string, l model.Layer) model.Child {
 		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
 	}
-	return &model.Network{Input: model.Shape{1, side, side}, Root: &model.Container{Class: "Small", Children: []model.Child{
-		block("conv1", 1, 6), leaf("pool1", model.NewAvgPool2d(model.Both(2))), block("conv2", 6, 8),
-		leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}), leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(8, classes))}}}
+	return &model.Network{Input: model.Shape{1, side, side},
+		Root: &model.Container{Class: "Small", Children: []model.Child{
+			block("conv1", 1, 6), leaf("pool1", model.NewAvgPool2d(model.Both(2))), block("conv2", 6, 8),
+			leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}), leaf("flat", model.Flatten{}),
+			leaf("fc", model.NewLinear(8, classes))}}}
 }
 
 func newLearner(t *testing.T, s *torch.Scope, seed int64) *learner {
@@ -104,7 +107,8 @@ func (l *learner) train(steps int, after func()) []float64 {
 	for range steps {
 		start := l.at % batches * batchSize
 		l.at++
-		b := torch.Batches{Inputs: l.s.Narrow(l.task.images, 0, start, batchSize), Labels: l.s.Narrow(l.task.labels, 0, start, batchSize), Size: batchSize}
+		b := torch.Batches{Inputs: l.s.Narrow(l.task.images, 0, start, batchSize),
+			Labels: l.s.Narrow(l.task.labels, 0, start, batchSize), Size: batchSize}
 		f, err := torch.Train(p, l.opt.Optimizer, b)
 		require.NoError(l.t, err)
 		l.s.Free(b.Inputs, b.Labels)
@@ -124,7 +128,8 @@ func (l *learner) fork() *learner {
 	steps, err := torch.Values[int64](l.opt.Steps)
 	require.NoError(l.t, err)
 	for k, slot := range l.opt.Slots {
-		group.State = append(group.State, torch.State{First: l.s.Clone(slot.First), Second: l.s.Clone(slot.Second), Steps: steps[k]})
+		group.State = append(group.State, torch.State{First: l.s.Clone(slot.First), Second: l.s.Clone(slot.Second),
+			Steps: steps[k]})
 	}
 	twin.opt = &net2net.Optimizer{Optimizer: l.s.NewOptimizer(group), Names: l.opt.Names}
 	return &twin
@@ -260,9 +265,10 @@ func TestTrainingContinuesAfterSurgery(t *testing.T) {
 		for k := 0; k < goOn; k += stretch {
 			worst = max(worst, math.Abs(stat.Mean(curves[name][k:k+stretch])/stat.Mean(twin[k:k+stretch])-1))
 		}
-		start, end := stat.Mean(curves[name][:10])/stat.Mean(twin[:10])-1, stat.Mean(curves[name][goOn-last:])/stat.Mean(twin[goOn-last:])-1
-		t.Logf("measured: loss after %-32s %.4f; against the twin %+.2f%% in the first 10 steps, %+.2f%% in the last %d, %.2f%% at most",
-			name+":", stat.Mean(curves[name]), 100*start, 100*end, last, 100*worst)
+		start, end := stat.Mean(curves[name][:10])/stat.Mean(twin[:10])-1,
+			stat.Mean(curves[name][goOn-last:])/stat.Mean(twin[goOn-last:])-1
+		t.Logf("measured: loss after %-32s %.4f; against the twin %+.2f%% in the first 10 steps, %+.2f%% in the last "+
+			"%d, %.2f%% at most", name+":", stat.Mean(curves[name]), 100*start, 100*end, last, 100*worst)
 		switch {
 		case strings.Contains(name, "frozen"):
 			require.Less(t, worst, 0.01, name)

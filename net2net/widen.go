@@ -113,7 +113,8 @@ func narrow(e *edit, c *Change) error {
 		return err
 	}
 	if len(c.Units) == 0 || !divides(e.trace, space, len(c.Units)) {
-		return fmt.Errorf("the record's %d units are not those of the channels that %s gives", len(c.Units), c.Action.Target)
+		return fmt.Errorf("the record's %d units are not those of the channels that %s gives", len(c.Units),
+			c.Action.Target)
 	}
 	old := slices.Max(c.Units) + 1
 	return e.resize(space, c.Units, len(c.Units), old)

@@ -32,11 +32,13 @@ func publishedTrees(t testing.TB) []*simulation.Tree {
 		network := regexp.MustCompile(`model = "(\w+)"`).FindSubmatch(job)
 		f, err := os.Open(path)
 		require.NoError(t, err)
-		s := tables.Scenario{Name: filepath.Base(filepath.Dir(path)), Network: string(network[1]), Actions: treetest.FourActions}
+		s := tables.Scenario{Name: filepath.Base(filepath.Dir(path)), Network: string(network[1]),
+			Actions: treetest.FourActions}
 		table, err := original.ReadTable(f, s, 42)
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
-		tree, err := simulation.NewTree(table, simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
+		tree, err := simulation.NewTree(table,
+			simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
 		require.NoError(t, err)
 		trees = append(trees, tree)
 	}
@@ -62,8 +64,9 @@ func TestOnePolicyForThePublishedTables(t *testing.T) {
 		all = append(all, verdicts)
 	}
 	s := evaluation.Summarize("policy", all)
-	t.Logf("measured: one policy for %d tables, %d seeds, two at once, in %.1f s: mean regret %.3f points [%.3f, %.3f], rank in the first five %.0f%%",
-		len(trees), len(seeds), took, s.Regret.Mean, *s.Regret.Low, *s.Regret.High, 100*s.TopFive)
+	t.Logf("measured: one policy for %d tables, %d seeds, two at once, in %.1f s: mean regret %.3f points [%.3f, "+
+		"%.3f], rank in the first five %.0f%%", len(trees), len(seeds), took, s.Regret.Mean, *s.Regret.Low,
+		*s.Regret.High, 100*s.TopFive)
 	require.LessOrEqual(t, *s.Regret.High, 0.5)
 	require.Zero(t, s.LowHalf)
 	require.GreaterOrEqual(t, s.TopFive, 0.95)

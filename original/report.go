@@ -39,7 +39,8 @@ type Evaluation struct {
 // Evaluate follows a policy through a table whose sequences begin with a network, which is
 // not changed. The table must be complete, and is of the original's surgery.
 func Evaluate(ctx context.Context, t *tables.Table, n *model.Network, p evaluation.StepPolicy) (*Evaluation, error) {
-	tree, err := simulation.NewTree(t, simulation.TreeOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}})
+	tree, err := simulation.NewTree(t,
+		simulation.TreeOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}})
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
@@ -70,7 +71,8 @@ func (e *Evaluation) WriteReport(w io.Writer, n *model.Network, policy, table st
 		for _, a := range e.Table.Actions { // a pickle may have its sequences in any order
 			shares = append(shares, fmt.Sprintf("%.4f", s.Probabilities[slices.Index(s.Actions, a)]))
 		}
-		fmt.Fprintf(&b, "=== Step %d ===\nAction: %d\nProbabilities: %s\n\n", k+1, slices.Index(e.Table.Actions, s.Action), strings.Join(shares, " "))
+		fmt.Fprintf(&b, "=== Step %d ===\nAction: %d\nProbabilities: %s\n\n", k+1,
+			slices.Index(e.Table.Actions, s.Action), strings.Join(shares, " "))
 	}
 	b.WriteString("=== Ranking ===\n")
 	last, idle := len(e.Ranking)-1, e.Table.Repeated(tables.None)
@@ -79,7 +81,8 @@ func (e *Evaluation) WriteReport(w io.Writer, n *model.Network, policy, table st
 		if r == e.Chosen || r == idle {
 			mark = " ***"
 		}
-		fmt.Fprintf(&b, "rank %0*d: %s %s%s\n", len(fmt.Sprint(last)), k+1, numbered(e.Table, r.Sequence), model.PythonFloat(r.Mean()), mark)
+		fmt.Fprintf(&b, "rank %0*d: %s %s%s\n", len(fmt.Sprint(last)), k+1, numbered(e.Table, r.Sequence),
+			model.PythonFloat(r.Mean()), mark)
 	}
 	_, err := w.Write(b.Bytes())
 	return err

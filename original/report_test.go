@@ -37,7 +37,8 @@ func convNet2(t *testing.T) *model.Network {
 
 func TestTheOriginalsReport(t *testing.T) {
 	n := convNet2(t)
-	e, err := original.Evaluate(context.Background(), treetest.ConvNet2Table(t, falling...), n, scripted{{0.123449, 0.5, 0.3, 0.0765}, {0, 0, 1, 0}})
+	e, err := original.Evaluate(context.Background(), treetest.ConvNet2Table(t, falling...), n,
+		scripted{{0.123449, 0.5, 0.3, 0.0765}, {0, 0, 1, 0}})
 	require.NoError(t, err)
 	var b bytes.Buffer
 	require.NoError(t, e.WriteReport(&b, n, "runs/one", "tables/two"))
@@ -79,24 +80,29 @@ rank 16: (3, 3) 1e-05 ***
 func TestOneDecisionIsATupleOfOne(t *testing.T) {
 	var records []tables.Record
 	for k, a := range treetest.FourActions {
-		records = append(records, tables.Record{Sequence: []string{a}, Left: []float64{9}, Accuracy: []float64{float64(k) / 4}, Seeds: []int64{1}})
+		records = append(records, tables.Record{Sequence: []string{a}, Left: []float64{9},
+			Accuracy: []float64{float64(k) / 4}, Seeds: []int64{1}})
 	}
-	table, err := tables.New(tables.Scenario{Name: "one", Budget: 10, Decisions: 1, Actions: treetest.FourActions}, records)
+	table, err := tables.New(tables.Scenario{Name: "one", Budget: 10, Decisions: 1,
+		Actions: treetest.FourActions}, records)
 	require.NoError(t, err)
 	n := convNet2(t)
 	e, err := original.Evaluate(context.Background(), table, n, scripted{{1, 0, 0, 0}})
 	require.NoError(t, err)
 	var b bytes.Buffer
 	require.NoError(t, e.WriteReport(&b, n, "", ""))
-	require.Contains(t, b.String(), "rank 1: (3,) 0.75 ***\nrank 2: (2,) 0.5\nrank 3: (1,) 0.25\nrank 4: (0,) 0.0 ***\n")
+	require.Contains(t, b.String(),
+		"rank 1: (3,) 0.75 ***\nrank 2: (2,) 0.5\nrank 3: (1,) 0.25\nrank 4: (0,) 0.0 ***\n")
 }
 
 func TestPoliciesThatDoNotFitATable(t *testing.T) {
 	whole := treetest.ConvNet2Table(t, falling...)
-	swapped := tables.Scenario{Name: "other", Network: "ConvNet2", Budget: 400, Decisions: 1, Actions: []string{"deepen:1", "deepen:0", "deepen:2", "none"}}
+	swapped := tables.Scenario{Name: "other", Network: "ConvNet2", Budget: 400, Decisions: 1,
+		Actions: []string{"deepen:1", "deepen:0", "deepen:2", "none"}}
 	var records []tables.Record
 	for _, a := range swapped.Actions {
-		records = append(records, tables.Record{Sequence: []string{a}, Left: []float64{9}, Accuracy: []float64{0.5}, Seeds: []int64{1}})
+		records = append(records, tables.Record{Sequence: []string{a}, Left: []float64{9}, Accuracy: []float64{0.5},
+			Seeds: []int64{1}})
 	}
 	other, err := tables.New(swapped, records)
 	require.NoError(t, err)
@@ -107,10 +113,13 @@ func TestPoliciesThatDoNotFitATable(t *testing.T) {
 		w     evaluation.StepPolicy
 		says  string
 	}{
-		"a sequence is missing":       {part, scripted{{1, 0, 0, 0}, {1, 0, 0, 0}}, "1 of its sequences are missing, such as (deepen:0, deepen:0); simulate them"},
+		"a sequence is missing": {part, scripted{{1, 0, 0, 0}, {1, 0, 0, 0}},
+			"1 of its sequences are missing, such as (deepen:0, deepen:0); simulate them"},
 		"a policy of another network": {whole, legacyPolicy(t, "ConvNet3", 4), "has no token in the vocabulary"},
-		"other actions":               {other, legacyPolicy(t, "ConvNet2", 4), "the policy chooses among deepen:0, deepen:1, deepen:2, none, and the table among deepen:1, deepen:0, deepen:2, none; take"},
-		"a policy of more actions":    {whole, legacyPolicy(t, "ConvNet2", 5), "the policy chooses among 5 actions, and the table has 4"},
+		"other actions": {other, legacyPolicy(t, "ConvNet2", 4), "the policy chooses among deepen:0, deepen:1, " +
+			"deepen:2, none, and the table among deepen:1, deepen:0, deepen:2, none; take"},
+		"a policy of more actions": {whole, legacyPolicy(t, "ConvNet2", 5),
+			"the policy chooses among 5 actions, and the table has 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := original.Evaluate(context.Background(), c.table, convNet2(t), c.w)

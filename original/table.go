@@ -24,7 +24,8 @@ func ReadTable(r io.Reader, s tables.Scenario, seed int64) (*tables.Table, error
 		return nil, fmt.Errorf("read table %s: %w", s.Name, err)
 	}
 	if entries.Replaced > 0 {
-		return nil, fmt.Errorf("read table %s: %d of its sequences are there twice; copy the file again, or simulate them", s.Name, entries.Replaced)
+		return nil, fmt.Errorf("read table %s: %d of its sequences are there twice; copy the file again, "+
+			"or simulate them", s.Name, entries.Replaced)
 	}
 	var records []tables.Record
 	for key, value := range entries.All() {
@@ -40,7 +41,8 @@ func ReadTable(r io.Reader, s tables.Scenario, seed int64) (*tables.Table, error
 			s.Decisions = len(r.Sequence)
 		}
 		if budget != s.Budget {
-			return nil, fmt.Errorf("read table %s: sequence %v: a budget of %v s; the table's is %v s", s.Name, key, budget, s.Budget)
+			return nil, fmt.Errorf("read table %s: sequence %v: a budget of %v s; the table's is %v s", s.Name, key,
+				budget, s.Budget)
 		}
 		records = append(records, r)
 	}

@@ -95,7 +95,8 @@ func TestFaultyLegacyTables(t *testing.T) {
 		"accuracy is NaN":   {set("acc", math.NaN()), "an accuracy of NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := original.ReadTable(legacy(t, c.change), tables.Scenario{Name: "small", Actions: treetest.FourActions}, 1)
+			_, err := original.ReadTable(legacy(t, c.change),
+				tables.Scenario{Name: "small", Actions: treetest.FourActions}, 1)
 			if c.says == "" {
 				require.NoError(t, err)
 				return
@@ -107,7 +108,8 @@ func TestFaultyLegacyTables(t *testing.T) {
 	whole := legacy(t, func(pickle.Tuple, *pickle.Dict) {}).Bytes()
 	const head, tail = 4, 2
 	twice := append(bytes.Clone(whole[:len(whole)-tail]), whole[head:]...)
-	_, err := original.ReadTable(bytes.NewReader(twice), tables.Scenario{Name: "small", Actions: treetest.FourActions}, 1)
+	_, err := original.ReadTable(bytes.NewReader(twice),
+		tables.Scenario{Name: "small", Actions: treetest.FourActions}, 1)
 	require.ErrorContains(t, err, "2 of its sequences are there twice")
 	_, err = original.ReadTable(bytes.NewBufferString("no pickle"), tables.Scenario{Name: "small"}, 1)
 	require.ErrorContains(t, err, "read table small")

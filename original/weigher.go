@@ -15,7 +15,8 @@ type StepPolicy struct{ *bilstm.Policy }
 // Weigh asks the policy.
 func (o StepPolicy) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
 	if actions := o.Shape().Actions; actions != len(m.Actions) {
-		return nil, fmt.Errorf("the policy chooses among %d actions, and the table has %d; take a policy that was learned on such a table", actions, len(m.Actions))
+		return nil, fmt.Errorf("the policy chooses among %d actions, and the table has %d; "+
+			"take a policy that was learned on such a table", actions, len(m.Actions))
 	}
 	if err := o.Fits(m.Network); err != nil {
 		return nil, err
@@ -40,8 +41,8 @@ func offersBlocks(m evaluation.Point) error {
 	numbers := ScenarioActions(m.Network)
 	for k, a := range bilstm.Actions(m.Network) {
 		if k >= len(m.Actions) || m.Actions[k] != a.String() && m.Actions[k] != numbers[k] {
-			return fmt.Errorf("the policy chooses among %s, and the table among %s; take a policy that was learned on such a table",
-				strings.Join(numbers, ", "), strings.Join(m.Actions, ", "))
+			return fmt.Errorf("the policy chooses among %s, and the table among %s; take a policy that was learned "+
+				"on such a table", strings.Join(numbers, ", "), strings.Join(m.Actions, ", "))
 		}
 	}
 	return nil

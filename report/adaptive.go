@@ -23,7 +23,8 @@ func PrintAdaptive(o *runs.AdaptiveOutcome, w io.Writer) error {
 }
 
 func writeAdaptive(o *runs.AdaptiveOutcome, d *document.Document) {
-	d.Say(fmt.Sprintf("%s of %s on %s of %s", document.Plural(o.Jobs, "job"), document.SomeOf(o.Workloads, 4), document.Plural(o.Nodes, "node"), document.Plural(o.Devices, "device")))
+	d.Say(fmt.Sprintf("%s of %s on %s of %s", document.Plural(o.Jobs, "job"), document.SomeOf(o.Workloads, 4),
+		document.Plural(o.Nodes, "node"), document.Plural(o.Devices, "device")))
 	if o.Compat == config.CompatPollux {
 		d.Say("the faults of Pollux's simulator are kept")
 	} else if len(o.Quirks) > 0 {
@@ -35,16 +36,20 @@ func writeAdaptive(o *runs.AdaptiveOutcome, d *document.Document) {
 		}
 		d.Show(adaptiveTable(o, name))
 	}
-	d.Say("JCT is from submission to the end of a job and QUEUE from submission to its first start, in seconds. RESTARTS counts how often jobs that had devices got others or lost them. GOODPUT is the useful work of a device; 1 is a device alone with the smallest batch.",
+	d.Say("JCT is from submission to the end of a job and QUEUE from submission to its first start, "+
+		"in seconds. RESTARTS counts how often jobs that had devices got others or lost them. "+
+		"GOODPUT is the useful work of a device; 1 is a device alone with the smallest batch.",
 		"Differences are from the first scheduler, job by job; intervals of 95% are over the jobs of a workload.")
 	if rigidIn(o) {
-		d.Say("Under schedulers marked *, jobs keep the batch and the devices that their users ask for, or fewer devices under fair.")
+		d.Say("Under schedulers marked *, jobs keep the batch and the devices that their users ask for, " +
+			"or fewer devices under fair.")
 	}
 	writeSearches(o, d)
 	if o.JCT != nil {
 		d.Head("mean JCT, s")
 		d.Show(rankingTable(o.JCT, "scheduler"))
-		d.Say(fmt.Sprintf("DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and seeds. Schedulers that do not differ from the best of a rank beyond noise share it.", o.JCT.Against))
+		d.Say(fmt.Sprintf("DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and "+
+			"seeds. Schedulers that do not differ from the best of a rank beyond noise share it.", o.JCT.Against))
 	}
 	writeAdaptiveWorth(o.Worth, d)
 }
@@ -67,8 +72,9 @@ func writeSearches(o *runs.AdaptiveOutcome, d *document.Document) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := all[name]
-		d.Say(fmt.Sprintf("Over %s of %s the objective is within %.2f%% of its upper bound on average, and within %.2f%% at worst.",
-			document.Plural(s.Decisions, "decision"), name, 100*s.Gap/float64(s.Decisions), 100*s.WorstGap))
+		d.Say(fmt.Sprintf("Over %s of %s the objective is within %.2f%% of its upper bound on average, "+
+			"and within %.2f%% at worst.", document.Plural(s.Decisions, "decision"), name,
+			100*s.Gap/float64(s.Decisions), 100*s.WorstGap))
 	}
 }
 
@@ -83,7 +89,8 @@ func rigidIn(o *runs.AdaptiveOutcome) bool {
 
 // adaptiveTable has a row for each simulation of a workload.
 func adaptiveTable(o *runs.AdaptiveOutcome, workload string) *document.Table {
-	t := document.NewTable("scheduler").Numbers("", "%.1f", "mean JCT").Numbers("", "", "difference").Numbers("", "%.1f", "median", "p99").Numbers("", "%.0f", "makespan", "queue").
+	t := document.NewTable("scheduler").Numbers("", "%.1f", "mean JCT").Numbers("", "", "difference").
+		Numbers("", "%.1f", "median", "p99").Numbers("", "%.0f", "makespan", "queue").
 		Numbers("", "%.1f", "device-hours").Numbers("", "", "restarts").Numbers("", "%.2f", "goodput")
 	for _, c := range o.Cells {
 		if c.Workload != workload {
@@ -108,7 +115,8 @@ func writeAdaptiveWorth(w *runs.AdaptiveWorth, d *document.Document) {
 		return
 	}
 	d.Head("what faults of the original are worth on %s", w.Workload)
-	t := document.NewTable("scheduler", "quirk").Numbers("", "%.1f", "mean JCT", "with quirk").Numbers("", "%+.1f", "difference").Numbers("", "", "jobs changed").Texts("corrected")
+	t := document.NewTable("scheduler", "quirk").Numbers("", "%.1f", "mean JCT", "with quirk").
+		Numbers("", "%+.1f", "difference").Numbers("", "", "jobs changed").Texts("corrected")
 	for _, q := range w.Quirks {
 		t.Add(q.Scheduler, q.Quirk, q.Without, q.Mean, q.Mean-q.Without, q.Changed, q.Fixed)
 	}

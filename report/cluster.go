@@ -26,7 +26,8 @@ func PrintCluster(r *runs.ClusterOutcome, w io.Writer) error {
 
 // writeCluster adds the outcome to a document; with all also each virtual cluster.
 func writeCluster(r *runs.ClusterOutcome, d *document.Document, all bool) {
-	d.Say(fmt.Sprintf("%s of %s on %s in %s, placement %s", document.Plural(r.Jobs, "job"), r.Trace, document.Plural(r.GPUs, "GPU"), document.Plural(r.Pools, "virtual cluster"), r.Placement))
+	d.Say(fmt.Sprintf("%s of %s on %s in %s, placement %s", document.Plural(r.Jobs, "job"), r.Trace,
+		document.Plural(r.GPUs, "GPU"), document.Plural(r.Pools, "virtual cluster"), r.Placement))
 	if r.Compat == config.CompatLucid {
 		d.Say("the faults of Lucid's simulator are kept")
 	}
@@ -34,7 +35,8 @@ func writeCluster(r *runs.ClusterOutcome, d *document.Document, all bool) {
 		d.Say(fmt.Sprintf("left out: %s: %s, job %s for one", document.Plural(f.Jobs, "job"), f.Why, f.Example))
 	}
 	d.Show(overviewTable(r))
-	d.Say("Times in seconds; completion is from submission to end. Intervals of 95% are over days of submission.", clusterDifferences(r))
+	d.Say("Times in seconds; completion is from submission to end. Intervals of 95% are over days of submission.",
+		clusterDifferences(r))
 	d.Show(fixesTable(r))
 	if !all {
 		return
@@ -47,11 +49,14 @@ func writeCluster(r *runs.ClusterOutcome, d *document.Document, all bool) {
 
 // overviewTable has a line for each simulation.
 func overviewTable(r *runs.ClusterOutcome) *document.Table {
-	t := document.NewTable("scheduler").Numbers(document.UnitSeconds, "%.1f", "completion").Numbers("", "%.0f", "95%").Numbers(document.UnitSeconds, "%.1f", "median", "p99", "queue", "p99.9").
-		Numbers("", "%.1f", "slowdown").Numbers("", "%.3f", "fairness").Numbers(document.UnitSeconds, "%.0f", "last end").Numbers(document.UnitShare, "%.1f%%", "used").Numbers("", "", "preempted")
+	t := document.NewTable("scheduler").Numbers(document.UnitSeconds, "%.1f", "completion").Numbers("", "%.0f", "95%").
+		Numbers(document.UnitSeconds, "%.1f", "median", "p99", "queue", "p99.9").
+		Numbers("", "%.1f", "slowdown").Numbers("", "%.3f", "fairness").Numbers(document.UnitSeconds, "%.0f",
+		"last end").Numbers(document.UnitShare, "%.1f%%", "used").Numbers("", "", "preempted")
 	for _, c := range r.Cells {
 		f := c.All
-		t.Add(c.Name(), f.Completion.Mean, overDays(c.Mean), f.Completion.Median, f.Completion.P99, f.Queue.Mean, f.Queue.P999, f.Slowdown, f.Fairness, f.Last, c.Used, f.Preemptions)
+		t.Add(c.Name(), f.Completion.Mean, overDays(c.Mean), f.Completion.Median, f.Completion.P99, f.Queue.Mean,
+			f.Queue.P999, f.Slowdown, f.Fairness, f.Last, c.Used, f.Preemptions)
 	}
 	return t
 }
@@ -67,7 +72,8 @@ func clusterDifferences(r *runs.ClusterOutcome) string {
 		if c.Against == nil || c.Against.Mean == nil {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s less %s: %s", c.Name(), runs.ClusterCellKey{Scheduler: r.Cells[0].Scheduler, Load: c.Load}.Folder(), intervalWords(*c.Against)))
+		lines = append(lines, fmt.Sprintf("%s less %s: %s", c.Name(),
+			runs.ClusterCellKey{Scheduler: r.Cells[0].Scheduler, Load: c.Load}.Folder(), intervalWords(*c.Against)))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -86,7 +92,8 @@ func intervalWords(i runs.ClusterInterval) string {
 
 // fixesTable lists the corrected faults and the effect of each correction.
 func fixesTable(r *runs.ClusterOutcome) *document.Table {
-	t := document.NewTable("scheduler", "correction").Numbers(document.UnitSeconds, "", "completion").Numbers("", "", "95%")
+	t := document.NewTable("scheduler", "correction").Numbers(document.UnitSeconds, "", "completion").Numbers("",
+		"", "95%")
 	for _, c := range r.Cells {
 		for _, f := range c.Fixes {
 			worth := document.Missing()
@@ -104,10 +111,12 @@ func fixesTable(r *runs.ClusterOutcome) *document.Table {
 
 // dividedTable has a line for each size and virtual cluster.
 func dividedTable(c *runs.ClusterCell) *document.Table {
-	t := document.NewTable("group").Numbers("", "", "jobs").Numbers(document.UnitSeconds, "%.1f", "completion", "median", "p99", "queue", "p99.9").
+	t := document.NewTable("group").Numbers("", "", "jobs").Numbers(document.UnitSeconds, "%.1f", "completion",
+		"median", "p99", "queue", "p99.9").
 		Numbers("", "%.1f", "slowdown").Numbers(document.UnitShare, "%.1f%%", "used").Numbers("", "", "preempted")
 	for _, p := range slices.Concat(c.Sizes, c.Pools) {
-		t.Add(p.Name, p.Jobs, p.Completion.Mean, p.Completion.Median, p.Completion.P99, p.Queue.Mean, p.Queue.P999, p.Slowdown, p.Used, p.Preemptions)
+		t.Add(p.Name, p.Jobs, p.Completion.Mean, p.Completion.Median, p.Completion.P99, p.Queue.Mean, p.Queue.P999,
+			p.Slowdown, p.Used, p.Preemptions)
 	}
 	return t
 }

@@ -73,10 +73,11 @@ var (
 
 // summary holds mean and interval of the values of a quantity.
 type summary struct {
-	Mean float64  `json:"value"` // mean of the values
-	Low  *float64 `json:"low"`   // of the 95% interval of the mean, by Student's t-distribution; null below three values
-	High *float64 `json:"high"`  // of that interval; null below three values
-	N    int      `json:"n"`     // number of values
+	Mean float64 `json:"value"` // mean of the values
+	// of the 95% interval of the mean, by Student's t-distribution; null below three values
+	Low  *float64 `json:"low"`
+	High *float64 `json:"high"` // of that interval; null below three values
+	N    int      `json:"n"`    // number of values
 }
 
 // summarize summarizes values with an interval of a level; zero means 95%.
@@ -112,7 +113,8 @@ func (c *comparison) addRuns(list []*runs.Run) {
 		if !known {
 			k = len(c.Columns)
 			place[print] = k
-			c.Columns = append(c.Columns, comparedColumn{Ended: r.Ended, Seeds: []int64{}, Copies: []string{}, settings: settings})
+			c.Columns = append(c.Columns, comparedColumn{Ended: r.Ended, Seeds: []int64{}, Copies: []string{},
+				settings: settings})
 		}
 		col := &c.Columns[k]
 		same := fmt.Sprint(k, r.Manifest.Seed, r.Outcome)
@@ -206,7 +208,8 @@ func (c *comparison) compareQuantities() {
 				if !known {
 					at = len(c.Rows)
 					place[q.Name] = at
-					c.Rows = append(c.Rows, comparedQuantity{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), Cells: make([]*comparedValue, len(c.Columns)), of: q.Range(), level: q.Level})
+					c.Rows = append(c.Rows, comparedQuantity{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(),
+						Cells: make([]*comparedValue, len(c.Columns)), of: q.Range(), level: q.Level})
 				}
 				c.Rows[at].add(k, q.Values)
 			}

@@ -231,7 +231,8 @@ func (c *comparedColumn) copies() string {
 	case 1:
 		return fmt.Sprintf("%s: one folder has a copy of the same run, which is not counted: %s", c.Name, c.Copies[0])
 	default:
-		return fmt.Sprintf("%s: %d folders have copies of the same runs, which are not counted: %s", c.Name, n, document.SomeOf(c.Copies, 3))
+		return fmt.Sprintf("%s: %d folders have copies of the same runs, which are not counted: %s", c.Name, n,
+			document.SomeOf(c.Copies, 3))
 	}
 }
 
@@ -241,7 +242,8 @@ func (c *comparison) noise() string {
 	for _, col := range c.Columns[1:] {
 		fewest = min(fewest, len(col.Seeds))
 	}
-	text := fmt.Sprintf("~ is no significant difference from %s: chance alone separates the values as much in more than 1 of %.0f cases", first.Name, float64(len(c.Columns)-1)/significance)
+	text := fmt.Sprintf("~ is no significant difference from %s: chance alone separates the values as much in more "+
+		"than 1 of %.0f cases", first.Name, float64(len(c.Columns)-1)/significance)
 	if n := stat.SamplesNeeded(significance / float64(len(c.Columns)-1)); fewest < n {
 		text += fmt.Sprintf("; with fewer than %d seeds in each column no difference is significant", n)
 	}

@@ -20,11 +20,13 @@ func PrintElastic(r *runs.ElasticOutcome, w io.Writer) error {
 }
 
 func writeElastic(r *runs.ElasticOutcome, d *document.Document) {
-	d.Say(fmt.Sprintf("%s of %s on %s, scaling %s", document.Plural(r.Jobs, "job"), r.Trace, document.Plural(r.Nodes, "node"), r.Scaling))
+	d.Say(fmt.Sprintf("%s of %s on %s, scaling %s", document.Plural(r.Jobs, "job"), r.Trace,
+		document.Plural(r.Nodes, "node"), r.Scaling))
 	if r.Compat == config.CompatDL2 {
 		d.Say("the faults of DL2's simulator are kept")
 	}
-	t := document.NewTable("scheduler").Numbers("", "%.2f", "mean JCT", "difference").Numbers("", "", "95%").Numbers("", "%.2f", "median", "p95", "makespan").Numbers("", "%.3f", "reward").Numbers("", "%.2f", "over bound")
+	t := document.NewTable("scheduler").Numbers("", "%.2f", "mean JCT", "difference").Numbers("", "", "95%").
+		Numbers("", "%.2f", "median", "p95", "makespan").Numbers("", "%.3f", "reward").Numbers("", "%.2f", "over bound")
 	for k, c := range r.Cells {
 		difference, interval := document.Missing(), document.Missing()
 		if k > 0 {
@@ -36,7 +38,8 @@ func writeElastic(r *runs.ElasticOutcome, d *document.Document) {
 		t.Add(c.Scheduler, c.Mean, difference, interval, c.Median, c.P95, c.Makespan, c.Reward, c.Mean/r.Bound)
 	}
 	d.Show(t)
-	d.Say(fmt.Sprintf("Times in slots of %g s; JCT is from the beginning of the slot of arrival to completion. No scheduler has a mean below %.2f.", r.Slot, r.Bound),
+	d.Say(fmt.Sprintf("Times in slots of %g s; JCT is from the beginning of the slot of arrival to completion. "+
+		"No scheduler has a mean below %.2f.", r.Slot, r.Bound),
 		"Differences are from the first scheduler, job by job; intervals of 95% are over the jobs of this trace.")
 }
 

@@ -16,7 +16,8 @@ func PrintElasticCases(o *runs.ElasticCasesOutcome, w io.Writer) error {
 
 func writeElasticCases(o *runs.ElasticCasesOutcome, d *document.Document) {
 	names := o.Schedulers()
-	t := document.NewTable("case").Numbers("", "", "seeds").Numbers("", "%.2f", "best JCT").Numbers("", "", "95%").Numbers("", "%.2f", "last JCT").Numbers("", "%.2f", names...)
+	t := document.NewTable("case").Numbers("", "", "seeds").Numbers("", "%.2f", "best JCT").Numbers("", "", "95%").
+		Numbers("", "%.2f", "last JCT").Numbers("", "%.2f", names...)
 	for _, c := range o.Cases {
 		last := document.Missing()
 		if c.Last != nil {
@@ -33,7 +34,9 @@ func writeElasticCases(o *runs.ElasticCasesOutcome, d *document.Document) {
 		t.Add(row...)
 	}
 	d.Show(t)
-	d.Say("Mean times to completion on the workloads of validation of each case, in slots. BEST JCT is the mean over seeds of the least time of all validations, with its 95% interval over seeds: the workloads on which it is measured choose it, so it flatters. LAST JCT is the mean over seeds at the last validation.",
+	d.Say("Mean times to completion on the workloads of validation of each case, in slots. BEST JCT is the mean over "+
+		"seeds of the least time of all validations, with its 95% interval over seeds: the workloads on which it is "+
+		"measured choose it, so it flatters. LAST JCT is the mean over seeds at the last validation.",
 		"'graft evaluate' compares what a case learned on workloads that no learner has seen.")
 }
 

@@ -21,7 +21,8 @@ func PrintElasticComparison(c *runs.ElasticComparison, w io.Writer) error {
 }
 
 func writeElasticComparison(c *runs.ElasticComparison, d *document.Document) {
-	t := document.NewTable("scheduler").Numbers("", "", "rank", "seeds").Numbers("", "%.2f", "mean JCT").Numbers("", "", "95%").Numbers("", "%.3f", "over bound").
+	t := document.NewTable("scheduler").Numbers("", "", "rank", "seeds").Numbers("", "%.2f", "mean JCT").
+		Numbers("", "", "95%").Numbers("", "%.3f", "over bound").
 		Numbers("", "", "difference", "better", "ties")
 	var left []string
 	for _, s := range c.Standings {
@@ -31,12 +32,14 @@ func writeElasticComparison(c *runs.ElasticComparison, d *document.Document) {
 		}
 		if s.Mean == nil {
 			left = append(left, fmt.Sprintf("%s (%d)", s.Scheduler, s.Left))
-			t.Add(s.Scheduler, document.Missing(), seeds, document.Missing(), document.Missing(), document.Missing(), document.Missing(), document.Missing(), document.Missing())
+			t.Add(s.Scheduler, document.Missing(), seeds, document.Missing(), document.Missing(), document.Missing(),
+				document.Missing(), document.Missing(), document.Missing())
 			continue
 		}
 		difference, better, ties := document.Missing(), document.Missing(), document.Missing()
 		if s.Scheduler != c.Against {
-			better, ties = document.Value(float64(s.Better), "").Then(" of %d", len(s.Times)), document.Value(float64(s.Ties), "")
+			better, ties = document.Value(float64(s.Better), "").Then(" of %d", len(s.Times)),
+				document.Value(float64(s.Ties), "")
 		}
 		if s.Difference != nil {
 			difference = document.Value(s.Difference.Mean, "").As("%+.2f")
@@ -45,7 +48,8 @@ func writeElasticComparison(c *runs.ElasticComparison, d *document.Document) {
 		t.Add(s.Scheduler, s.Rank, seeds, *s.Mean, timeInterval(s.Interval), *s.Excess, difference, better, ties)
 	}
 	d.Show(t)
-	d.Say(fmt.Sprintf("Times in slots of %g s, scaling %s, on %s; the mean lower bound, which no scheduler goes below, is %.2f. DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and seeds.",
+	d.Say(fmt.Sprintf("Times in slots of %g s, scaling %s, on %s; the mean lower bound, which no scheduler goes "+
+		"below, is %.2f. DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and seeds.",
 		c.Slot, c.Scaling, document.Plural(len(c.Bounds), "workload"), stat.Mean(c.Bounds), c.Against),
 		"Schedulers that do not differ from the best of a rank beyond noise share it.")
 	if len(left) > 0 {

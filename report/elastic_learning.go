@@ -25,7 +25,8 @@ func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) 
 	if o.Unit == document.UnitShare {
 		name, digits = "blocked", "%.4f"
 	}
-	seeds := (&document.Table{}).Numbers("", "", "seed", "steps").Numbers("", digits, name).Numbers("", "", "after step").Texts("stop reason")
+	seeds := (&document.Table{}).Numbers("", "", "seed", "steps").Numbers("", digits, name).
+		Numbers("", "", "after step").Texts("stop reason")
 	var times []float64
 	for _, s := range o.Seeds {
 		seeds.Add(s.Seed, s.Steps, s.JCT, s.BestAt, s.Ended)
@@ -41,7 +42,8 @@ func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) 
 		return document.Value(mean/o.Bound, "")
 	}
 	others.Add("learned, mean of seeds", learned, over(learned))
-	for _, name := range slices.SortedFunc(maps.Keys(o.Rivals), func(a, b string) int { return cmp.Or(cmp.Compare(o.Rivals[a], o.Rivals[b]), cmp.Compare(a, b)) }) {
+	for _, name := range slices.SortedFunc(maps.Keys(o.Rivals),
+		func(a, b string) int { return cmp.Or(cmp.Compare(o.Rivals[a], o.Rivals[b]), cmp.Compare(a, b)) }) {
 		others.Add(name, o.Rivals[name], over(o.Rivals[name]))
 	}
 	d.Show(others)
@@ -49,7 +51,8 @@ func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) 
 	if o.Bound == 0 {
 		bound = ""
 	}
-	d.Say(fmt.Sprintf("%s, on the %s of validation, by which the best were chosen: %s compares on workloads that no learner has seen.%s The best seed is %d.",
+	d.Say(fmt.Sprintf("%s, on the %s of validation, by which the best were chosen: "+
+		"%s compares on workloads that no learner has seen.%s The best seed is %d.",
 		measure(o.Unit), document.Plural(o.Choose, "workload"), comparedBy(o.Unit), bound, o.Best))
 }
 

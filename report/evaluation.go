@@ -87,7 +87,8 @@ func tableTitle(t runs.EvaluatedTable) string {
 	if t.Dataset != "" {
 		on = " on " + document.Printable(t.Dataset)
 	}
-	return fmt.Sprintf("table   %s: %s%s, %s of %s from %s s of %s s on", document.Printable(t.Scenario), document.Printable(t.Network), on, document.Plural(t.Sequences, "sequence"),
+	return fmt.Sprintf("table   %s: %s%s, %s of %s from %s s of %s s on", document.Printable(t.Scenario),
+		document.Printable(t.Network), on, document.Plural(t.Sequences, "sequence"),
 		document.Plural(t.Decisions, "decision"), document.ShortText(t.Start), document.ShortText(t.Budget))
 }
 
@@ -97,7 +98,8 @@ func writeSteps(d *document.Document, all []runs.EvaluatedSteps) {
 		if len(all) > 1 {
 			d.Head("%s", one.Chooser)
 		}
-		t := (&document.Table{}).Numbers("", "", "decision").Numbers(document.UnitSeconds, "%.1f s", "time left").Texts("action", "probabilities")
+		t := (&document.Table{}).Numbers("", "", "decision").Numbers(document.UnitSeconds, "%.1f s", "time left").
+			Texts("action", "probabilities")
 		for k, s := range one.Steps {
 			var shares []string
 			for at, share := range s.Probabilities {
@@ -112,7 +114,8 @@ func writeSteps(d *document.Document, all []runs.EvaluatedSteps) {
 
 // verdictTable has a line for each chooser in a table.
 func verdictTable(trial evaluation.TableScores, standings []evaluation.Standing) *document.Table {
-	t := document.NewTable("chooser").Numbers(document.UnitShare, "%.2f%%", "accuracy").Numbers("", "", "regret", "rank", "ties").Texts("has seen", "sequence")
+	t := document.NewTable("chooser").Numbers(document.UnitShare, "%.2f%%", "accuracy").
+		Numbers("", "", "regret", "rank", "ties").Texts("has seen", "sequence")
 	for _, v := range trial.Scores {
 		seen := "-"
 		for _, s := range standings {
@@ -124,7 +127,8 @@ func verdictTable(trial evaluation.TableScores, standings []evaluation.Standing)
 		if !v.Certain {
 			sequence = "several"
 		}
-		t.Add(v.Policy, v.Accuracy, points(v.Regret), rankCell(v.Rank), document.Value(float64(v.From), "").Then("-%d", v.To), seen, sequence)
+		t.Add(v.Policy, v.Accuracy, points(v.Regret), rankCell(v.Rank),
+			document.Value(float64(v.From), "").Then("-%d", v.To), seen, sequence)
 	}
 	return t
 }
@@ -153,12 +157,15 @@ func chanceText(c evaluation.NoiseEstimate) string {
 
 // PrintVerdicts writes a row for each table and chooser.
 func PrintVerdicts(w io.Writer, c *evaluation.Comparison) error {
-	t := document.NewTable("scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence", "certain", "accuracy").Numbers(document.UnitPoints, "", "regret", "smoothed_regret", "gain").
-		Texts("rank", "rank_from", "rank_to", "rank_of").Numbers(document.UnitPoints, "", "noise").Texts("noise_source").Numbers(document.UnitPoints, "", "floor")
+	t := document.NewTable("scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence",
+		"certain", "accuracy").Numbers(document.UnitPoints, "", "regret", "smoothed_regret", "gain").
+		Texts("rank", "rank_from", "rank_to", "rank_of").Numbers(document.UnitPoints, "", "noise").
+		Texts("noise_source").Numbers(document.UnitPoints, "", "floor")
 	for _, trial := range c.Tables {
 		for _, v := range trial.Scores {
 			s := c.Standing(v.Policy)
-			t.Add(trial.Scenario, trial.Network, trial.Group, v.Policy, s.Role, s.Seen, s.Seeds, strings.Join(v.Sequence, " "), v.Certain, v.Accuracy, v.Regret, v.Smoothed, v.Gain,
+			t.Add(trial.Scenario, trial.Network, trial.Group, v.Policy, s.Role, s.Seen, s.Seeds,
+				strings.Join(v.Sequence, " "), v.Certain, v.Accuracy, v.Regret, v.Smoothed, v.Gain,
 				v.Rank, v.From, v.To, v.Of, trial.Noise, trial.Source, trial.Floor)
 		}
 	}
@@ -178,7 +185,8 @@ func readEvaluationDetail(r *runs.Run, _ bool) (Detail, error) {
 func (e *EvaluationDetail) write(d *document.Document) {
 	switch {
 	case e.Outcome == nil:
-		d.Say("No outcome yet: the evaluation is running, or was killed; run it again in another folder or with --force.")
+		d.Say("No outcome yet: the evaluation is running, or was killed; " +
+			"run it again in another folder or with --force.")
 	case e.Outcome.LeftOut != nil:
 		d.Head(leftOutHead)
 		writeLeftOut(e.Outcome.LeftOut, d, " left out")

@@ -22,7 +22,8 @@ func PrintFabric(o *runs.FabricOutcome, w io.Writer) error {
 }
 
 func writeFabric(o *runs.FabricOutcome, d *document.Document) {
-	d.Say(fmt.Sprintf("%s of %s on %s of %s, with the same jobs under each decider", document.Plural(o.Seeds, "episode"), document.Plural(o.Jobs, "job"), o.Network, document.Plural(o.Servers, "server")))
+	d.Say(fmt.Sprintf("%s of %s on %s of %s, with the same jobs under each decider", document.Plural(o.Seeds,
+		"episode"), document.Plural(o.Jobs, "job"), o.Network, document.Plural(o.Servers, "server")))
 	for k := range o.Points {
 		p := &o.Points[k]
 		if p.Name != "" {
@@ -30,10 +31,13 @@ func writeFabric(o *runs.FabricOutcome, d *document.Document) {
 		}
 		d.Show(fabricTable(p))
 		if p.Hopeless > 0 {
-			d.Say(fmt.Sprintf("Not even an empty cluster lets %.1f%% of the jobs start in time at any degree: all deciders block them.", 100*p.Hopeless))
+			d.Say(fmt.Sprintf("Not even an empty cluster lets %.1f%% of the jobs start in time at any degree: "+
+				"all deciders block them.", 100*p.Hopeless))
 		}
 	}
-	d.Say("BLOCKED is the share of the jobs that were not started, COMPLETION their mean time from arrival to completion in seconds and P99 its 99th percentile, SPEEDUP the time on one server over it. HELD is the share of the servers' time that jobs have, BUSY that in which they compute.")
+	d.Say("BLOCKED is the share of the jobs that were not started, COMPLETION their mean time from arrival " +
+		"to completion in seconds and P99 its 99th percentile, SPEEDUP the time on one server over it. " +
+		"HELD is the share of the servers' time that jobs have, BUSY that in which they compute.")
 	if o.Seeds > 1 {
 		for k := range o.Points {
 			p := &o.Points[k]
@@ -43,20 +47,23 @@ func writeFabric(o *runs.FabricOutcome, d *document.Document) {
 				d.Say(none)
 			}
 		}
-		d.Say(fmt.Sprintf("DIFFERENCE is from %s, episode by episode; intervals of 95%% are over episodes. Deciders that do not differ from the best of a rank beyond noise share it.", o.Against))
+		d.Say(fmt.Sprintf("DIFFERENCE is from %s, episode by episode; intervals of 95%% are over episodes. "+
+			"Deciders that do not differ from the best of a rank beyond noise share it.", o.Against))
 	}
 	writeWorth(o.Worth, d)
 }
 
 func fabricTable(p *runs.FabricPoint) *document.Table {
-	t := document.NewTable("decider").Numbers(document.UnitShare, "%.1f%%", "blocked").Numbers("", "%.4g", "completion", "p99").Numbers("", "%.2f", "speedup").
+	t := document.NewTable("decider").Numbers(document.UnitShare, "%.1f%%", "blocked").
+		Numbers("", "%.4g", "completion", "p99").Numbers("", "%.2f", "speedup").
 		Numbers(document.UnitShare, "%.0f%%", "held", "busy").Numbers("", "%.3g", "GB/s").Texts("causes", "degrees")
 	for _, c := range p.Cells {
 		name := c.Decider
 		if c.Degree > 0 {
 			name = fmt.Sprintf("%s (%d)", name, c.Degree)
 		}
-		t.Add(name, c.Blocked, c.Completion, c.Tail, c.Speedup, c.Held, c.Busy, c.Throughput/1e9, causes(c.Causes), degrees(c.Degrees))
+		t.Add(name, c.Blocked, c.Completion, c.Tail, c.Speedup, c.Held, c.Busy, c.Throughput/1e9, causes(c.Causes),
+			degrees(c.Degrees))
 	}
 	return t
 }
@@ -107,7 +114,8 @@ func writeWorth(w *runs.FabricWorths, d *document.Document) {
 		return
 	}
 	d.Head("what faults of the simulator of PAC-ML are worth under %s", w.Decider)
-	t := document.NewTable("quirk").Numbers(document.UnitShare, "%.1f%%", "blocked").Numbers("", "%.4g", "completion").Numbers("", "", "jobs changed")
+	t := document.NewTable("quirk").Numbers(document.UnitShare, "%.1f%%", "blocked").Numbers("", "%.4g", "completion").
+		Numbers("", "", "jobs changed")
 	t.Add("none", w.Blocked, document.Missing(), document.Missing())
 	for _, q := range w.Quirks {
 		t.Add(q.Quirk, q.Blocked, q.Completion, q.Changed)

@@ -11,7 +11,8 @@ import (
 
 // GPUs shows what does not change.
 func GPUs(list []telemetry.State) *document.Table {
-	t := (&document.Table{}).Numbers("", "", "GPU").Texts("name", "UUID").Numbers("", "%.0f", "MiB").Texts("MIG", "compute mode")
+	t := (&document.Table{}).Numbers("", "", "GPU").Texts("name", "UUID").Numbers("", "%.0f", "MiB").Texts("MIG",
+		"compute mode")
 	for _, s := range list {
 		mig := any(document.Missing())
 		if on, known := s.MIG.Get(); known {
@@ -24,7 +25,8 @@ func GPUs(list []telemetry.State) *document.Table {
 
 // Readings shows a reading of each GPU.
 func Readings(list []telemetry.State) *document.Table {
-	t := (&document.Table{}).Numbers("", "", "GPU").Numbers("", "%.0f", "busy %", "MiB in use").Numbers("", "%.1f", "W").Numbers("", "%.0f", "J", "°C", "SM MHz", "memory MHz").Texts("reduced clock", "processes")
+	t := (&document.Table{}).Numbers("", "", "GPU").Numbers("", "%.0f", "busy %", "MiB in use").Numbers("", "%.1f",
+		"W").Numbers("", "%.0f", "J", "°C", "SM MHz", "memory MHz").Texts("reduced clock", "processes")
 	for _, s := range list {
 		r := &s.Reading
 		throttle, processes := any(document.Missing()), any(document.Missing())
@@ -34,7 +36,9 @@ func Readings(list []telemetry.State) *document.Table {
 		if all, known := r.Processes.Get(); known {
 			processes = processText(all)
 		}
-		t.Add(s.Index, Optional(r.UtilizationPercent), Optional(r.MemoryUsedMiB), Optional(r.PowerWatts), Optional(r.EnergyJoules), Optional(r.TemperatureCelsius), Optional(r.SMClockMHz), Optional(r.MemoryClockMHz), throttle, processes)
+		t.Add(s.Index, Optional(r.UtilizationPercent), Optional(r.MemoryUsedMiB), Optional(r.PowerWatts),
+			Optional(r.EnergyJoules), Optional(r.TemperatureCelsius), Optional(r.SMClockMHz),
+			Optional(r.MemoryClockMHz), throttle, processes)
 	}
 	return t
 }

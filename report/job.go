@@ -31,34 +31,38 @@ type eventRow struct {
 	Processes  int              `json:"processes"` // that train from then on; zero where the event does not tell
 	Before     int              `json:"parameters_before"`
 	Parameters int              `json:"parameters_after"`
-	Accuracy   *float64         `json:"accuracy_before"` // on the validation images, as last evaluated; null where it was not
-	After      *float64         `json:"accuracy_after"`  // as evaluated next; null where it was not
-	Took       float64          `json:"took_s"`          // of the budget
-	Batch      int              `json:"batch"`           // images in a step from then on; zero where the event does not tell
-	Why        string           `json:"why"`
+	// on the validation images, as last evaluated; null where it was not
+	Accuracy *float64 `json:"accuracy_before"`
+	After    *float64 `json:"accuracy_after"` // as evaluated next; null where it was not
+	Took     float64  `json:"took_s"`         // of the budget
+	// images in a step from then on; zero where the event does not tell
+	Batch int    `json:"batch"`
+	Why   string `json:"why"`
 }
 
 // epochRow holds the metrics of an epoch.
 type epochRow struct {
-	Epoch      int      `json:"epoch"`  // from 0
-	Time       float64  `json:"time_s"` // of the budget
-	Steps      int64    `json:"steps"`  // in all
-	Loss       float64  `json:"train_loss_nats"`
-	Accuracy   float64  `json:"train_accuracy"`
-	Validation float64  `json:"validation_loss_nats"`
-	Share      float64  `json:"validation_accuracy"`
-	Rate       float64  `json:"learning_rate"`
-	Parameters int      `json:"parameters"`
-	Devices    int      `json:"devices"`
-	Images     int64    `json:"images"`                  // of training, in all; zero means unknown
-	FLOP       float64  `json:"flop"`                    // in all; zero means unknown
-	DeviceTime float64  `json:"device_time_s"`           // in all; zero means unknown
-	Batch      int      `json:"batch"`                   // images in a step at its end; zero means unknown
-	Throughput float64  `json:"throughput_images_per_s"` // of its steps; zero where noise is not measured
-	Efficiency float64  `json:"efficiency"`              // progress of an image beside that of one in the smallest batch; zero where noise is not measured
-	Goodput    float64  `json:"goodput_images_per_s"`    // throughput times efficiency
-	Joules     *float64 `json:"joules"`                  // measured in the epoch; null is unknown
-	Method     string   `json:"energy_method"`           // how it was measured, or why it is unknown; empty where it was not
+	Epoch      int     `json:"epoch"`  // from 0
+	Time       float64 `json:"time_s"` // of the budget
+	Steps      int64   `json:"steps"`  // in all
+	Loss       float64 `json:"train_loss_nats"`
+	Accuracy   float64 `json:"train_accuracy"`
+	Validation float64 `json:"validation_loss_nats"`
+	Share      float64 `json:"validation_accuracy"`
+	Rate       float64 `json:"learning_rate"`
+	Parameters int     `json:"parameters"`
+	Devices    int     `json:"devices"`
+	Images     int64   `json:"images"`                  // of training, in all; zero means unknown
+	FLOP       float64 `json:"flop"`                    // in all; zero means unknown
+	DeviceTime float64 `json:"device_time_s"`           // in all; zero means unknown
+	Batch      int     `json:"batch"`                   // images in a step at its end; zero means unknown
+	Throughput float64 `json:"throughput_images_per_s"` // of its steps; zero where noise is not measured
+	// progress of an image beside that of one in the smallest batch; zero where noise is not measured
+	Efficiency float64  `json:"efficiency"`
+	Goodput    float64  `json:"goodput_images_per_s"` // throughput times efficiency
+	Joules     *float64 `json:"joules"`               // measured in the epoch; null is unknown
+	// how it was measured, or why it is unknown; empty where it was not
+	Method string `json:"energy_method"`
 }
 
 // lastEpochs is the number of epochs shown without --all.
@@ -80,8 +84,10 @@ func readJobDetail(r *runs.Run, all bool) (Detail, error) {
 	energies := runs.EnergyOfEpochs(segments)
 	for _, row := range rows[d.Skipped:] {
 		energy := energies[row.Epoch]
-		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, row.Loss, row.Accuracy, row.Validation.Loss, row.Validation.Accuracy, row.Rate, row.Parameters, row.Devices,
-			row.Images, row.FLOP, row.DeviceTime.Seconds(), row.Batch, row.Throughput, row.Efficiency, row.Goodput, energy.Joules, energy.Method})
+		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, row.Loss, row.Accuracy,
+			row.Validation.Loss, row.Validation.Accuracy, row.Rate, row.Parameters, row.Devices,
+			row.Images, row.FLOP, row.DeviceTime.Seconds(), row.Batch, row.Throughput, row.Efficiency, row.Goodput,
+			energy.Joules, energy.Method})
 	}
 	if r.Ended {
 		o := &runs.JobOutcome{Outcome: &trainer.Outcome{}}
@@ -99,7 +105,9 @@ func eventRows(rows []trainer.Row, notes []trainer.Note) []eventRow {
 		for next < len(rows) && rows[next].Time <= n.Time {
 			next++
 		}
-		e := eventRow{Time: n.Time.Seconds(), Event: n.Event, Action: n.Action, Devices: n.Devices, Processes: n.Processes, Before: n.Before, Parameters: n.Parameters, Took: n.Took.Seconds(), Batch: n.Batch, Why: n.Why}
+		e := eventRow{Time: n.Time.Seconds(), Event: n.Event, Action: n.Action, Devices: n.Devices,
+			Processes: n.Processes, Before: n.Before, Parameters: n.Parameters, Took: n.Took.Seconds(), Batch: n.Batch,
+			Why: n.Why}
 		if next > 0 || n.Accuracy != 0 {
 			e.Accuracy = &n.Accuracy
 		}
@@ -115,7 +123,8 @@ func eventRows(rows []trainer.Row, notes []trainer.Note) []eventRow {
 const timelineHead = "time line"
 
 func (j *JobDetail) write(d *document.Document) {
-	events := (&document.Table{}).Numbers(document.UnitSeconds, "", "time").Texts("event", "action").Numbers("", "", "devices", "parameters before", "after").
+	events := (&document.Table{}).Numbers(document.UnitSeconds, "", "time").Texts("event", "action").
+		Numbers("", "", "devices", "parameters before", "after").
 		Numbers(document.UnitShare, "", "accuracy before", "after").Numbers(document.UnitSeconds, "%.4f", "took")
 	for _, e := range j.Events {
 		events.Add(e.Time, e.Event, e.what(), e.Devices, e.Before, e.Parameters, e.Accuracy, e.After, orMissing(e.Took))
@@ -127,19 +136,23 @@ func (j *JobDetail) write(d *document.Document) {
 	} else {
 		d.Head("%s", document.Plural(len(j.Epochs), "epoch"))
 	}
-	epochs := (&document.Table{}).Numbers("", "", "epoch").Numbers(document.UnitSeconds, "", "time").Numbers("", "", "steps").Numbers(document.UnitNats, "", "train loss").Numbers(document.UnitShare, "", "accuracy").
-		Numbers(document.UnitNats, "", "validation loss").Numbers(document.UnitShare, "", "accuracy").Numbers("", "%.3g", "rate").Numbers("", "", "parameters", "devices").
+	epochs := (&document.Table{}).Numbers("", "", "epoch").Numbers(document.UnitSeconds, "", "time").Numbers("", "",
+		"steps").Numbers(document.UnitNats, "", "train loss").Numbers(document.UnitShare, "", "accuracy").
+		Numbers(document.UnitNats, "", "validation loss").Numbers(document.UnitShare, "", "accuracy").
+		Numbers("", "%.3g", "rate").Numbers("", "", "parameters", "devices").
 		Numbers(document.UnitSeconds, "", "device time").Numbers(document.UnitGFLOP, "", "flop")
 	adapts := slices.ContainsFunc(j.Epochs, func(e epochRow) bool { return e.Efficiency > 0 })
 	if adapts {
-		epochs.Numbers("", "", "batch").Numbers(document.UnitImages, "%.4g", "throughput").Numbers(document.UnitShare, "", "efficiency").Numbers(document.UnitImages, "%.4g", "goodput")
+		epochs.Numbers("", "", "batch").Numbers(document.UnitImages, "%.4g", "throughput").
+			Numbers(document.UnitShare, "", "efficiency").Numbers(document.UnitImages, "%.4g", "goodput")
 	}
 	measured := slices.ContainsFunc(j.Epochs, func(e epochRow) bool { return e.Method != "" })
 	if measured {
 		epochs.Numbers("J", "%.4g", "energy").Texts("measured by")
 	}
 	for _, e := range j.Epochs {
-		cells := []any{e.Epoch, e.Time, e.Steps, e.Loss, e.Accuracy, e.Validation, e.Share, e.Rate, e.Parameters, e.Devices, orMissing(e.DeviceTime), orMissing(e.FLOP / 1e9)}
+		cells := []any{e.Epoch, e.Time, e.Steps, e.Loss, e.Accuracy, e.Validation, e.Share, e.Rate, e.Parameters,
+			e.Devices, orMissing(e.DeviceTime), orMissing(e.FLOP / 1e9)}
 		if adapts {
 			cells = append(cells, e.Batch, orMissing(e.Throughput), orMissing(e.Efficiency), orMissing(e.Goodput))
 		}
@@ -173,7 +186,8 @@ func (e *eventRow) what() string {
 
 // GivenText says in one sentence what weights a job began with.
 func GivenText(g *runs.GivenReport) string {
-	text := fmt.Sprintf("began at %s with weights of %s: %s accuracy on the validation images", document.SecondsText(g.Start), document.Plural(g.Epochs, "epoch"), document.AccuracyText(g.Accuracy))
+	text := fmt.Sprintf("began at %s with weights of %s: %s accuracy on the validation images",
+		document.SecondsText(g.Start), document.Plural(g.Epochs, "epoch"), document.AccuracyText(g.Accuracy))
 	if g.Published != nil {
 		text += fmt.Sprintf(", %s published on the test images", document.AccuracyText(*g.Published))
 	}
@@ -190,7 +204,8 @@ func (j *JobDetail) timeline() *page.Timeline {
 		if what := e.what(); what != "" {
 			name += " " + what
 		}
-		t.Events = append(t.Events, page.Event{At: e.Time, Name: document.Printable(name), Detail: document.Printable(e.consequences()), Look: e.Event.Traits().Look})
+		t.Events = append(t.Events, page.Event{At: e.Time, Name: document.Printable(name),
+			Detail: document.Printable(e.consequences()), Look: e.Event.Traits().Look})
 	}
 	return t
 }
@@ -205,7 +220,8 @@ func (e *eventRow) consequences() string {
 	}
 	switch {
 	case e.Accuracy != nil && e.After != nil:
-		list = append(list, fmt.Sprintf("accuracy %s%% before and %s%% after it", document.ValueText(*e.Accuracy, document.UnitShare), document.ValueText(*e.After, document.UnitShare)))
+		list = append(list, fmt.Sprintf("accuracy %s%% before and %s%% after it",
+			document.ValueText(*e.Accuracy, document.UnitShare), document.ValueText(*e.After, document.UnitShare)))
 	case e.Accuracy != nil:
 		list = append(list, fmt.Sprintf("accuracy %s%%", document.ValueText(*e.Accuracy, document.UnitShare)))
 	}

@@ -14,20 +14,23 @@ import (
 
 func TestRegisteredAndUnknownEventsAreShown(t *testing.T) {
 	lent := results.NewJobEvent("lent out", results.EventTraits{Look: results.Down, Of: results.OfDevices})
-	job := &JobDetail{Events: eventRows(nil, []trainer.Note{{Event: lent, Devices: 1}, {Event: "unheard of", Devices: 2}})}
+	job := &JobDetail{Events: eventRows(nil,
+		[]trainer.Note{{Event: lent, Devices: 1}, {Event: "unheard of", Devices: 2}})}
 	d, text := &document.Document{}, &strings.Builder{}
 	job.write(d)
 	require.NoError(t, d.Print(text))
 	require.Contains(t, text.String(), "lent out")
 	require.Contains(t, text.String(), "unheard of")
-	require.Equal(t, []page.Event{{Name: "lent out", Look: results.Down, Detail: "1 device, 0 parameters"}, {Name: "unheard of", Detail: "2 devices, 0 parameters"}}, job.timeline().Events)
+	require.Equal(t, []page.Event{{Name: "lent out", Look: results.Down, Detail: "1 device, 0 parameters"},
+		{Name: "unheard of", Detail: "2 devices, 0 parameters"}}, job.timeline().Events)
 }
 
 // Long lists of settings are broken over lines of a terminal, whole.
 func TestLongSettingsAreWrapped(t *testing.T) {
 	list := "[" + strings.Repeat(`"runs/a-scenario/table", `, 40) + `"runs/last/table"]`
 	short := "[]"
-	c := &comparison{Columns: []comparedColumn{{Name: "a"}, {Name: "b"}}, Differs: []comparedSetting{{"tables.folders", []*string{&list, &short}}}}
+	c := &comparison{Columns: []comparedColumn{{Name: "a"}, {Name: "b"}},
+		Differs: []comparedSetting{{"tables.folders", []*string{&list, &short}}}}
 	var text strings.Builder
 	require.NoError(t, c.settingsTable().Print(&text))
 	for line := range strings.Lines(text.String()) {

@@ -15,14 +15,16 @@ import (
 
 // VerdictTable has a line for each table with the sequence of the vote.
 func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
-	t := document.NewTable("table", "the vote's sequence").Numbers(document.UnitShare, "%.2f%%", "accuracy").Numbers("", "", "regret", "rank", "ties").
+	t := document.NewTable("table", "the vote's sequence").Numbers(document.UnitShare, "%.2f%%", "accuracy").
+		Numbers("", "", "regret", "rank", "ties").
 		Numbers(document.UnitShare, "%.2f%%", "never", "random", "best")
 	for k, v := range slices.Concat(o.Tables, o.HeldOut) {
 		name := v.Scenario
 		if k >= len(o.Tables) {
 			name += ", held out"
 		}
-		t.Add(name, strings.Join(v.Sequence, ", "), v.Accuracy, points(v.Regret), document.Value(v.Rank, "").As("%.0f").Then(" of %d", v.Of),
+		t.Add(name, strings.Join(v.Sequence, ", "), v.Accuracy, points(v.Regret),
+			document.Value(v.Rank, "").As("%.0f").Then(" of %d", v.Of),
 			document.Value(float64(v.From), "").Then("–%d", v.To), orMissing(v.Never), v.Mean, v.Best)
 	}
 	return t
@@ -44,7 +46,8 @@ func SeedTable(o *runs.PoliciesOutcome) *document.Table {
 func SummaryText(o *runs.PoliciesOutcome) string {
 	text := summaryText(fmt.Sprintf("in %s", document.Plural(len(o.Tables), "table")), o.Summary, o.Regret)
 	if o.Outside != nil {
-		text += summaryText("in "+document.Plural(len(o.HeldOut), "table")+" held out", *o.Outside, runs.MeanRegret(o.HeldOut))
+		text += summaryText("in "+document.Plural(len(o.HeldOut), "table")+" held out", *o.Outside,
+			runs.MeanRegret(o.HeldOut))
 	}
 	return text
 }
@@ -91,7 +94,8 @@ func (p *PoliciesDetail) write(d *document.Document) {
 		return
 	}
 	d.Head("seeds")
-	t := (&document.Table{}).Numbers("", "", "seed", "step").Numbers("", "%.4f", "aim").Numbers(document.UnitNats, "", "entropy").Numbers(document.UnitPoints, "", "regret")
+	t := (&document.Table{}).Numbers("", "", "seed", "step").Numbers("", "%.4f", "aim").
+		Numbers(document.UnitNats, "", "entropy").Numbers(document.UnitPoints, "", "regret")
 	for _, row := range p.Rows {
 		t.Add(row.Seed, row.Step, row.Aim, row.Entropy, row.Regret)
 	}
@@ -138,19 +142,22 @@ func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
 		from = max(0, t.Rows-lastEpochs)
 	}
 	for k := from; k < t.Rows; k++ {
-		d.Rows = append(d.Rows, learningRow{int64(c["episodes"][k]), c["objective"][k], c["accuracy"][k], c["expected_accuracy"][k], greedy[k], c["temperature"][k], c["learning_rate"][k]})
+		d.Rows = append(d.Rows, learningRow{int64(c["episodes"][k]), c["objective"][k], c["accuracy"][k],
+			c["expected_accuracy"][k], greedy[k], c["temperature"][k], c["learning_rate"][k]})
 	}
 	return d, nil
 }
 
 func (p *PolicyDetail) write(d *document.Document) {
 	if o := p.Outcome; o != nil {
-		d.Say(fmt.Sprintf("the policy's likeliest sequence is %s: %s, rank %d of %d", strings.Join(o.Greedy, ", "), document.PercentText(o.Accuracy), o.Rank, o.Records),
+		d.Say(fmt.Sprintf("the policy's likeliest sequence is %s: %s, rank %d of %d", strings.Join(o.Greedy, ", "),
+			document.PercentText(o.Accuracy), o.Rank, o.Records),
 			fmt.Sprintf("the table's best is %s: %s", strings.Join(o.Best, ", "), document.PercentText(o.Most)),
 			fmt.Sprintf("what the policy draws has %s on average", document.PercentText(o.Expected)))
 	}
 	d.Head("last metrics")
-	t := (&document.Table{}).Numbers("", "", "episodes").Numbers("", "%.4f", "objective").Numbers(document.UnitShare, "", "accuracy", "expected accuracy").Texts("likeliest sequence").Numbers("", "%.3g", "temperature", "rate")
+	t := (&document.Table{}).Numbers("", "", "episodes").Numbers("", "%.4f", "objective").Numbers(document.UnitShare,
+		"", "accuracy", "expected accuracy").Texts("likeliest sequence").Numbers("", "%.3g", "temperature", "rate")
 	for _, row := range p.Rows {
 		t.Add(row.Episodes, row.Objective, row.Accuracy, row.Expected, row.Greedy, row.Temperature, row.Rate)
 	}

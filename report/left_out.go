@@ -18,11 +18,13 @@ func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
 }
 
 // leaveRemark explains regret and what each chooser has seen.
-const leaveRemark = "Regret is in points of accuracy below the best of the table. The best fixed sequence and the policies have seen only the other tables."
+const leaveRemark = "Regret is in points of accuracy below the best of the table. " +
+	"The best fixed sequence and the policies have seen only the other tables."
 
 // leftOutLead describes what is left out and how many policies learn.
 func leftOutLead(r runs.LeaveOutReport) string {
-	what := map[string]string{"scenario": "one scenario", "network": "the tables of one network", "dataset": "the tables of one dataset", "budget": "the tables of one budget"}[r.LeaveOut]
+	what := map[string]string{"scenario": "one scenario", "network": "the tables of one network",
+		"dataset": "the tables of one dataset", "budget": "the tables of one budget"}[r.LeaveOut]
 	if what == "" {
 		what = "all tables that are held out"
 	} else {
@@ -32,7 +34,8 @@ func leftOutLead(r runs.LeaveOutReport) string {
 	if r.Seeds == 1 {
 		learn = "1 policy learns"
 	}
-	return fmt.Sprintf("%s; %s from the others, for %s scenarios, in up to %s", what, learn, r.For, document.Plural(r.Steps, "step"))
+	return fmt.Sprintf("%s; %s from the others, for %s scenarios, in up to %s", what, learn, r.For,
+		document.Plural(r.Steps, "step"))
 }
 
 // tuneSentences say which settings were taken, and how often.
@@ -73,17 +76,21 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 		more = "less"
 	}
 	if d.OverTables == nil {
-		return fmt.Sprintf("%s: %.2f points %s regret than %s, in one table", document.Printable(s.Policy), math.Abs(d.Mean), more, rivalText(r.Against))
+		return fmt.Sprintf("%s: %.2f points %s regret than %s, in one table", document.Printable(s.Policy),
+			math.Abs(d.Mean), more, rivalText(r.Against))
 	}
-	text := fmt.Sprintf("%s: %.2f points %s regret than %s, 95%% interval over tables %s, p %s by a sign-flip test: ", document.Printable(s.Policy),
-		math.Abs(d.Mean), more, rivalText(r.Against), intervalCell(d.OverTables), pText(d.Chance))
+	text := fmt.Sprintf("%s: %.2f points %s regret than %s, 95%% interval over tables %s, p %s by a sign-flip test: ",
+		document.Printable(s.Policy), math.Abs(d.Mean), more, rivalText(r.Against), intervalCell(d.OverTables),
+		pText(d.Chance))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
 		return text + "zero lies inside, so the difference is not significant"
 	case d.Inside:
-		return text + fmt.Sprintf("zero lies outside, but the noise of the tables alone has a standard deviation of %.2f: the difference is not significant", d.Noise)
+		return text + fmt.Sprintf("zero lies outside, but the noise of the tables alone has a standard deviation of "+
+			"%.2f: the difference is not significant", d.Noise)
 	}
-	return text + fmt.Sprintf("zero lies outside, and the noise of the tables alone has a standard deviation of no more than %.2f", d.Noise)
+	return text + fmt.Sprintf("zero lies outside, and the noise of the tables alone has a standard deviation of no "+
+		"more than %.2f", d.Noise)
 }
 
 // pText is a p-value.

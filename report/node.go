@@ -23,8 +23,10 @@ func PrintNode(o *runs.NodeOutcome, w io.Writer) error {
 
 // writePublished writes the published study.
 func writePublished(p *runs.NodePublished, d *document.Document) {
-	d.Say(fmt.Sprintf("the packing environment of the published study: %s on %s, seed %d", document.Plural(p.Episodes, "episode"), document.Plural(p.GPUs, "GPU"), p.Seed))
-	t := document.NewTable("scheduler").Numbers("", "", "seeds").Numbers("", "%.1f", "reward", "lowest", "highest", "deviation", "placed", "tasks", "makespan")
+	d.Say(fmt.Sprintf("the packing environment of the published study: %s on %s, seed %d",
+		document.Plural(p.Episodes, "episode"), document.Plural(p.GPUs, "GPU"), p.Seed))
+	t := document.NewTable("scheduler").Numbers("", "", "seeds").Numbers("", "%.1f", "reward", "lowest", "highest",
+		"deviation", "placed", "tasks", "makespan")
 	for _, c := range p.Cells {
 		low, high := document.Missing(), document.Missing()
 		if len(c.Rewards) > 0 {
@@ -33,7 +35,8 @@ func writePublished(p *runs.NodePublished, d *document.Document) {
 		t.Add(c.Scheduler, learnedSeeds(c.Seeds), c.Reward, low, high, c.Deviation, c.Placed, c.Tasks, c.Makespan)
 	}
 	d.Show(t)
-	d.Say("REWARD is the mean sum of an episode, LOWEST and HIGHEST those of seeds, DEVIATION that over episodes. Tasks that do not fit are lost: PLACED is the mean number of those that ran.")
+	d.Say("REWARD is the mean sum of an episode, LOWEST and HIGHEST those of seeds, DEVIATION that over episodes. " +
+		"Tasks that do not fit are lost: PLACED is the mean number of those that ran.")
 }
 
 func writeNode(o *runs.NodeOutcome, d *document.Document) {
@@ -41,17 +44,24 @@ func writeNode(o *runs.NodeOutcome, d *document.Document) {
 		writePublished(o.Published, d)
 		return
 	}
-	d.Say(fmt.Sprintf("%s of %s in all on %s", document.Plural(o.Workloads, "workload"), document.Plural(o.Tasks, "task"), document.Plural(o.GPUs, "GPU")))
-	t := document.NewTable("scheduler").Numbers("", "", "seeds").Numbers("", "%.2f", "turnaround", "p95", "wait").Numbers("", "%.2f", "slowdown").Numbers("", "%.1f", "makespan").
-		Numbers(document.UnitShare, "%.1f%%", "busy").Numbers("", "%.2f", "kJ").Numbers("", "%.1f", "stops").Numbers(document.UnitShare, "%.0f%%", "done")
+	d.Say(fmt.Sprintf("%s of %s in all on %s", document.Plural(o.Workloads, "workload"),
+		document.Plural(o.Tasks, "task"), document.Plural(o.GPUs, "GPU")))
+	t := document.NewTable("scheduler").Numbers("", "", "seeds").Numbers("", "%.2f", "turnaround", "p95", "wait").
+		Numbers("", "%.2f", "slowdown").Numbers("", "%.1f", "makespan").
+		Numbers(document.UnitShare, "%.1f%%", "busy").Numbers("", "%.2f", "kJ").Numbers("", "%.1f", "stops").
+		Numbers(document.UnitShare, "%.0f%%", "done")
 	for _, c := range o.Cells {
-		t.Add(c.Scheduler, learnedSeeds(c.Seeds), c.Turnaround, c.Tail, c.Wait, c.Slowdown, c.Makespan, c.Busy, c.Joules/1000, c.Stops, c.Completed)
+		t.Add(c.Scheduler, learnedSeeds(c.Seeds), c.Turnaround, c.Tail, c.Wait, c.Slowdown, c.Makespan, c.Busy,
+			c.Joules/1000, c.Stops, c.Completed)
 	}
 	d.Show(t)
-	d.Say("TURNAROUND is the mean time from arrival to completion, in seconds as P95, WAIT and MAKESPAN are; no scheduler has a mean below " +
-		fmt.Sprintf("%.2f s. SLOWDOWN is turnaround over the time alone, BUSY the share of the GPUs' cores in use, kJ the energy of all GPUs by the file's model of power.", stat.Mean(o.Turnaround.Bounds)))
+	d.Say("TURNAROUND is the mean time from arrival to completion, in seconds as P95, WAIT and MAKESPAN are; " +
+		"no scheduler has a mean below " +
+		fmt.Sprintf("%.2f s. SLOWDOWN is turnaround over the time alone, BUSY the share of the GPUs' cores in use, "+
+			"kJ the energy of all GPUs by the file's model of power.", stat.Mean(o.Turnaround.Bounds)))
 	if o.Exact != nil {
-		d.Say(fmt.Sprintf("The best schedules that stop no task have a mean turnaround of %.2f s: all were searched.", *o.Exact))
+		d.Say(fmt.Sprintf("The best schedules that stop no task have a mean turnaround of %.2f s: all were searched.",
+			*o.Exact))
 	}
 	if o.Workloads < 2 {
 		return
@@ -65,7 +75,8 @@ func writeNode(o *runs.NodeOutcome, d *document.Document) {
 	d.Show(rankingTable(first, "scheduler"))
 	d.Head("%s", titles[1])
 	d.Show(rankingTable(second, "scheduler"))
-	d.Say(fmt.Sprintf("DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and seeds. Schedulers that do not differ from the best of a rank beyond noise share it.", first.Against))
+	d.Say(fmt.Sprintf("DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and seeds. "+
+		"Schedulers that do not differ from the best of a rank beyond noise share it.", first.Against))
 }
 
 // learnedSeeds is the number of seeds; none for a scheduler that learned nothing.

@@ -19,18 +19,22 @@ func PrintNodeProfile(o *runs.NodeProfileOutcome, w io.Writer) error {
 }
 
 func writeNodeProfile(o *runs.NodeProfileOutcome, d *document.Document) {
-	d.Say(fmt.Sprintf("%s on %s, %s, mean and extremes over %s", document.Plural(len(o.Tasks), "task"), o.Device, document.Plural(len(o.Pairs), "pair"), document.Plural(o.Repeats, "repeat")))
-	t := document.NewTable("task").Numbers("", "", "runs").Numbers("", "%.3f", "seconds", "min", "max").Numbers("", "", "label").Numbers("", "%.0f", "busy %", "MiB").Numbers("", "%.1f", "W")
+	d.Say(fmt.Sprintf("%s on %s, %s, mean and extremes over %s", document.Plural(len(o.Tasks), "task"), o.Device,
+		document.Plural(len(o.Pairs), "pair"), document.Plural(o.Repeats, "repeat")))
+	t := document.NewTable("task").Numbers("", "", "runs").Numbers("", "%.3f", "seconds", "min", "max").
+		Numbers("", "", "label").Numbers("", "%.0f", "busy %", "MiB").Numbers("", "%.1f", "W")
 	for _, one := range o.Tasks {
 		score := document.Missing()
 		if one.Label != nil {
 			score = document.Value(float64(*one.Label), "").As("%.0f")
 		}
-		t.Add(one.Task, one.Runs, one.Seconds.Mean, one.Seconds.Low, one.Seconds.High, score, one.Utilization, one.Memory, one.Watts)
+		t.Add(one.Task, one.Runs, one.Seconds.Mean, one.Seconds.Low, one.Seconds.High, score, one.Utilization,
+			one.Memory, one.Watts)
 	}
 	d.Show(t)
 	d.Show(nodePairTable(o.Pairs))
-	d.Say("SPEED is relative to that alone. LABEL rates how much a task slows its partners: 0 leaves them a mean speed of 0.95 or more, 1 of 0.85 or more, 2 less.")
+	d.Say("SPEED is relative to that alone. LABEL rates how much a task slows its partners: " +
+		"0 leaves them a mean speed of 0.95 or more, 1 of 0.85 or more, 2 less.")
 	for _, f := range o.Left {
 		name := f.First
 		if f.Second != "" {
@@ -45,9 +49,11 @@ func writeNodeProfile(o *runs.NodeProfileOutcome, d *document.Document) {
 
 // nodePairTable has a row for each pair.
 func nodePairTable(pairs []runs.NodeProfilePair) *document.Table {
-	t := document.NewTable("first", "second").Numbers("", "%.3f", "speed of first", "min", "max", "of second", "min", "max", "sum").Numbers("", "%.0f", "busy %", "MiB").Numbers("", "%.1f", "W")
+	t := document.NewTable("first", "second").Numbers("", "%.3f", "speed of first", "min", "max", "of second", "min",
+		"max", "sum").Numbers("", "%.0f", "busy %", "MiB").Numbers("", "%.1f", "W")
 	for _, p := range pairs {
-		t.Add(p.First, p.Second, p.Speed1.Mean, p.Speed1.Low, p.Speed1.High, p.Speed2.Mean, p.Speed2.Low, p.Speed2.High, p.Speed1.Mean+p.Speed2.Mean, p.Utilization, p.Memory, p.Watts)
+		t.Add(p.First, p.Second, p.Speed1.Mean, p.Speed1.Low, p.Speed1.High, p.Speed2.Mean, p.Speed2.Low, p.Speed2.High,
+			p.Speed1.Mean+p.Speed2.Mean, p.Utilization, p.Memory, p.Watts)
 	}
 	return t
 }

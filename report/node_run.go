@@ -23,8 +23,10 @@ func PrintNodeRun(o *runs.NodeRunOutcome, w io.Writer) error {
 }
 
 func writeNodeRun(o *runs.NodeRunOutcome, d *document.Document, all bool) {
-	d.Say(fmt.Sprintf("%d of %s completed under %s on %s", o.Completed, document.Plural(o.Tasks, "task"), o.Scheduler, strings.Join(o.Devices, ", ")))
-	t := document.NewTable("task").Numbers("", "", "device").Numbers("", "%.2f", "began", "ended", "run").Numbers("", "", "starts", "attempts").Texts("end").Numbers("", "", "exit").
+	d.Say(fmt.Sprintf("%d of %s completed under %s on %s", o.Completed, document.Plural(o.Tasks, "task"), o.Scheduler,
+		strings.Join(o.Devices, ", ")))
+	t := document.NewTable("task").Numbers("", "", "device").Numbers("", "%.2f", "began", "ended", "run").
+		Numbers("", "", "starts", "attempts").Texts("end").Numbers("", "", "exit").
 		Numbers("", "%.1f", "J", "net J").Texts("energy")
 	left := 0
 	for k := range o.Cells {
@@ -43,7 +45,9 @@ func writeNodeRun(o *runs.NodeRunOutcome, d *document.Document, all bool) {
 	if left > 0 {
 		d.Say(fmt.Sprintf("%d more tasks are done; 'graft report --all' and outcome.json have them.", left))
 	}
-	d.Say(fmt.Sprintf("Mean turnaround %.2f s, 95th percentile %.2f s, of it %.2f s on no device; makespan %.2f s; %s, %s run again.", o.Turnaround, o.Tail, o.Wait, o.Makespan, document.Plural(o.Stops, "stop"), document.Plural(o.Retries, "failed attempt")))
+	d.Say(fmt.Sprintf("Mean turnaround %.2f s, 95th percentile %.2f s, of it %.2f s on no device; makespan %.2f s; "+
+		"%s, %s run again.", o.Turnaround, o.Tail, o.Wait, o.Makespan, document.Plural(o.Stops, "stop"),
+		document.Plural(o.Retries, "failed attempt")))
 	if o.Note != "" {
 		d.Say("Note: " + o.Note + ".")
 	}
@@ -52,12 +56,15 @@ func writeNodeRun(o *runs.NodeRunOutcome, d *document.Document, all bool) {
 // PrintNodePlan writes a plan for people.
 func PrintNodePlan(p *runs.NodePlan, w io.Writer) error {
 	d := &document.Document{}
-	t := document.NewTable("task").Texts("device").Numbers("", "%.2f", "at", "until").Numbers("", "", "starts").Texts("command", "env")
+	t := document.NewTable("task").Texts("device").Numbers("", "%.2f", "at", "until").Numbers("", "", "starts").
+		Texts("command", "env")
 	for _, s := range p.Starts {
-		t.Add(s.Task, s.Device, s.At, s.Until, s.Starts, strings.Join(append([]string{s.Program}, s.Command[1:]...), " "), strings.Join(s.Env, " "))
+		t.Add(s.Task, s.Device, s.At, s.Until, s.Starts,
+			strings.Join(append([]string{s.Program}, s.Command[1:]...), " "), strings.Join(s.Env, " "))
 	}
 	d.Show(t)
-	d.Say(fmt.Sprintf("%s would place them so, if tasks took as long as estimated (a minute where nothing is); the last ends after %.2f s. Nothing was started.", p.Scheduler, p.Makespan))
+	d.Say(fmt.Sprintf("%s would place them so, if tasks took as long as estimated (a minute where nothing is); "+
+		"the last ends after %.2f s. Nothing was started.", p.Scheduler, p.Makespan))
 	if p.Note != "" {
 		d.Say("Note: " + p.Note + ".")
 	}

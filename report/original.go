@@ -43,7 +43,8 @@ func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
 	if l == nil {
 		return nil, err
 	} // what cannot be read is among the run's faults already
-	d := &OriginalDetail{Description: l.Description, Metrics: []metricReport{}, Logs: []logReport{}, Others: append([]string{}, l.Others...), rankedDetail: rankedDetail{all: all}}
+	d := &OriginalDetail{Description: l.Description, Metrics: []metricReport{}, Logs: []logReport{},
+		Others: append([]string{}, l.Others...), rankedDetail: rankedDetail{all: all}}
 	for _, m := range l.Metrics {
 		d.Metrics = append(d.Metrics, reportMetric(m))
 	}
@@ -88,7 +89,8 @@ func (o *OriginalDetail) write(d *document.Document) {
 	if len(o.Metrics) > 0 {
 		d.Head("%s", document.Plural(len(o.Metrics), "metric file"))
 	}
-	t := document.NewTable("of", "per", "metric").Numbers("", "", "rows").Numbers(document.UnitSeconds, "%.1f", "from", "to").Numbers("", "%.4g", "first", "last")
+	t := document.NewTable("of", "per", "metric").Numbers("", "", "rows").
+		Numbers(document.UnitSeconds, "%.1f", "from", "to").Numbers("", "%.4g", "first", "last")
 	for k, m := range o.Metrics {
 		if k == maxFiles && !o.all {
 			t.Add(fmt.Sprintf("… %d more", len(o.Metrics)-k))

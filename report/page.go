@@ -41,7 +41,8 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 		}
 	}
 	if !few {
-		p.Lead = fmt.Sprintf("What differs comes first, then what came out. Nothing is ranked. More than %d runs have no section each; %s gives them one.", MaxPageRuns, more)
+		p.Lead = fmt.Sprintf("What differs comes first, then what came out. Nothing is ranked. "+
+			"More than %d runs have no section each; %s gives them one.", MaxPageRuns, more)
 		return p, r, nil
 	}
 	sections := make([][]page.Section, len(found))
@@ -107,7 +108,9 @@ func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err e
 	about.Blocks = about.Blocks[1:] // the section has this title
 	parts := b.parts(about, nil)
 	if err != nil {
-		parts = append(parts, page.Part{Sentences: strings.Split("Not all of it can be read: "+document.PrintableLines(err.Error()), "\n")})
+		parts = append(parts, page.Part{
+			Sentences: strings.Split("Not all of it can be read: "+document.PrintableLines(err.Error()), "\n"),
+		})
 	}
 	parts = append(parts, figureParts([]*runs.Run{r}, false)...)
 	if detail != nil {
@@ -131,7 +134,9 @@ func (b *pageBuilder) below(r *runs.Run) (list []page.Section) {
 	}
 	all, _ := l.Parts(r.OpenPart)
 	if len(all) > MaxPageRuns && !b.all {
-		return []page.Section{{Title: "Runs of " + document.Printable(r.Path), Parts: []page.Part{{Sentences: []string{fmt.Sprintf("More than %d runs have no section each; --all gives them one.", MaxPageRuns)}}}}}
+		return []page.Section{{Title: "Runs of " + document.Printable(r.Path), Parts: []page.Part{{Sentences: []string{
+			fmt.Sprintf("More than %d runs have no section each; --all gives them one.", MaxPageRuns),
+		}}}}}
 	}
 	for _, p := range all {
 		if p.Run == nil {

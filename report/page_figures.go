@@ -23,7 +23,8 @@ func figureParts(found []*runs.Run, many bool) []page.Part {
 			list, err := drawAll(kind, group)
 			drawn = append(drawn, list...)
 			if err != nil {
-				faults = append(faults, strings.Split(fmt.Sprintf("The figure %s is not there: %s", kind.Name, document.PrintableLines(err.Error())), "\n")...)
+				faults = append(faults, strings.Split(fmt.Sprintf("The figure %s is not there: %s", kind.Name,
+					document.PrintableLines(err.Error())), "\n")...)
 			}
 		}
 	}
@@ -50,7 +51,8 @@ func drawAll(kind plot.Kind, group []*runs.Run) ([]page.Figure, error) {
 			return list, err
 		}
 		p := d.Figure.Layout(figure.Column)
-		list = append(list, page.Figure{Caption: document.Printable(p.Title), Description: document.Printable(p.Description), SVG: b.Bytes()})
+		list = append(list, page.Figure{Caption: document.Printable(p.Title),
+			Description: document.Printable(p.Description), SVG: b.Bytes()})
 	}
 	return list, err
 }

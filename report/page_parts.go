@@ -26,7 +26,8 @@ func (b *pageBuilder) parts(d *document.Document, line hasTimeline) []page.Part 
 				}
 			}
 		case block.Lines != nil:
-			list = append(list, page.Part{Sentences: strings.Split(document.PrintableLines(strings.Join(block.Lines, "\n")), "\n")})
+			list = append(list,
+				page.Part{Sentences: strings.Split(document.PrintableLines(strings.Join(block.Lines, "\n")), "\n")})
 		case block.Facts != nil:
 			list = append(list, page.Part{Facts: factsOf(block.Facts)})
 		case block.Table != nil:
@@ -35,9 +36,12 @@ func (b *pageBuilder) parts(d *document.Document, line hasTimeline) []page.Part 
 				most = 0
 			}
 			table, left := block.Table.Middle(most)
-			list = append(list, page.Part{Table: &page.Table{Table: *table, Caption: cmp.Or(caption, strings.ToLower(table.Columns[0].Name))}})
+			list = append(list, page.Part{Table: &page.Table{Table: *table,
+				Caption: cmp.Or(caption, strings.ToLower(table.Columns[0].Name))}})
 			if left > 0 {
-				list = append(list, page.Part{Sentences: []string{fmt.Sprintf("%d rows in the middle are left out; %s shows every one.", left, b.more)}})
+				list = append(list, page.Part{Sentences: []string{
+					fmt.Sprintf("%d rows in the middle are left out; %s shows every one.", left, b.more),
+				}})
 			}
 		}
 	}
@@ -50,7 +54,8 @@ var codeFacts = []string{"command", "configuration", "images"}
 func factsOf(pairs [][2]string) []page.Fact {
 	var list []page.Fact
 	for _, pair := range pairs {
-		list = append(list, page.Fact{Name: pair[0], Text: document.Printable(pair[1]), Code: slices.Contains(codeFacts, pair[0])})
+		list = append(list, page.Fact{Name: pair[0], Text: document.Printable(pair[1]),
+			Code: slices.Contains(codeFacts, pair[0])})
 	}
 	return list
 }

@@ -20,14 +20,16 @@ func Pipeline(o *runs.PipelineOutcome) *document.Document {
 }
 
 // seenAll remarks that no table was left out.
-const seenAll = "The policies and the best fixed sequence have seen all these tables: this is no test of either; evaluate.leave_out makes one."
+const seenAll = "The policies and the best fixed sequence have seen all these tables: this is no test of either; " +
+	"evaluate.leave_out makes one."
 
 // shownBaselines lists the baselines shown beside the learned policy.
 var shownBaselines = []string{"never", "random", "best fixed", "optimum"}
 
 // scenarioTable has a line for each table.
 func scenarioTable(o *runs.PipelineOutcome) *document.Table {
-	t := document.NewTable("scenario").Numbers("", "", "sequences").Texts("learned sequence").Numbers(document.UnitShare, "%.2f%%", "learned").Numbers(document.UnitShare, "%.2f%%", shownBaselines...)
+	t := document.NewTable("scenario").Numbers("", "", "sequences").Texts("learned sequence").
+		Numbers(document.UnitShare, "%.2f%%", "learned").Numbers(document.UnitShare, "%.2f%%", shownBaselines...)
 	for _, trial := range o.Tables {
 		cells := []any{trial.Scenario, trial.Sequences, "-"}
 		for _, name := range append([]string{o.Learned}, shownBaselines...) {
@@ -79,7 +81,8 @@ func readPipelineDetail(r *runs.Run, _ bool) (Detail, error) {
 	}
 	parts, _ := l.Parts(r.OpenPart) // what is wrong with them was said when the run was read
 	for _, e := range l.Stages {
-		s := pipelineStage{Stage: e.Name, State: e.State, Seconds: e.Seconds, Reused: e.Reused, Why: e.Why, Parts: []string{}, Made: []string{}}
+		s := pipelineStage{Stage: e.Name, State: e.State, Seconds: e.Seconds, Reused: e.Reused, Why: e.Why,
+			Parts: []string{}, Made: []string{}}
 		if !e.Began.IsZero() {
 			s.Began = &e.Began
 		}
@@ -132,7 +135,8 @@ func (s *pipelineStage) stateWords() string {
 
 func (p *PipelineDetail) write(d *document.Document) {
 	d.Head("stages")
-	t := document.NewTable("stage", "state").Numbers(document.UnitSeconds, "", "took").Numbers("", "", "reused").Texts("run", "outcome")
+	t := document.NewTable("stage", "state").Numbers(document.UnitSeconds, "", "took").Numbers("", "", "reused").
+		Texts("run", "outcome")
 	var failed []string
 	for _, s := range p.Stages {
 		cells := []any{s.Stage, s.stateWords(), orMissing(s.Seconds), s.Reused}
@@ -145,7 +149,8 @@ func (p *PipelineDetail) write(d *document.Document) {
 		}
 	}
 	d.Show(t)
-	d.Say("REUSED is how often a stage was skipped since it was done, as nothing had changed; TOOK is of the process that ended it.")
+	d.Say("REUSED is how often a stage was skipped since it was done, as nothing had changed; " +
+		"TOOK is of the process that ended it.")
 	d.Say(failed...)
 	if p.Outcome == nil {
 		d.Say("No outcome yet: run the same pipeline in the same folder to go on.")

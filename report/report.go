@@ -16,8 +16,9 @@ import (
 
 // Report holds runs, their details and comparisons; `graft report --json` prints it.
 type Report struct {
-	Runs        []RunReport       `json:"runs"`        // in the order of the arguments
-	Skipped     []runs.SkippedRun `json:"skipped"`     // folders that could not be used, and those of which a part could not
+	Runs []RunReport `json:"runs"` // in the order of the arguments
+	// folders that could not be used, and those of which a part could not
+	Skipped     []runs.SkippedRun `json:"skipped"`
 	Comparisons []*comparison     `json:"comparisons"` // one for each kind of run; empty where there is one run
 
 	single *runs.Run // the only run; nil where there are several
@@ -35,8 +36,14 @@ type Detail interface {
 // details maps kinds of runs to the readers of their details. A new one is a new file and a line
 // here; a kind without one has quantities alone.
 var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
-	runs.ClusterKind: readClusterDetail, runs.ElasticKind: readElasticDetail, runs.AdaptiveKind: readAdaptiveDetail, runs.ElasticLearningKind: readElasticLearningDetail, runs.ElasticComparisonKind: readElasticComparisonDetail, runs.ElasticCasesKind: readElasticCasesDetail, runs.NodeKind: readNodeDetail, runs.NodeRunKind: readNodeRunDetail, runs.NodeProfileKind: readNodeProfileDetail, runs.FabricKind: readFabricDetail, runs.EvaluationKind: readEvaluationDetail, runs.JobKind: readJobDetail, runs.OriginalKind: readOriginalDetail, runs.PipelineKind: readPipelineDetail,
-	runs.PoliciesKind: readPoliciesDetail, runs.PolicyKind: readPolicyDetail, runs.SimulationKind: readSimulationDetail, runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail,
+	runs.ClusterKind: readClusterDetail, runs.ElasticKind: readElasticDetail, runs.AdaptiveKind: readAdaptiveDetail,
+	runs.ElasticLearningKind: readElasticLearningDetail, runs.ElasticComparisonKind: readElasticComparisonDetail,
+	runs.ElasticCasesKind: readElasticCasesDetail, runs.NodeKind: readNodeDetail,
+	runs.NodeRunKind: readNodeRunDetail, runs.NodeProfileKind: readNodeProfileDetail,
+	runs.FabricKind: readFabricDetail, runs.EvaluationKind: readEvaluationDetail, runs.JobKind: readJobDetail,
+	runs.OriginalKind: readOriginalDetail, runs.PipelineKind: readPipelineDetail,
+	runs.PoliciesKind: readPoliciesDetail, runs.PolicyKind: readPolicyDetail, runs.SimulationKind: readSimulationDetail,
+	runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail,
 }
 
 // DetailOf reads the detail of a run; nil where its kind has none.
@@ -50,11 +57,13 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 // New makes the report of runs: of a single one with its detail, of several with comparisons. All
 // includes every row of the detail.
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
-	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...), Comparisons: []*comparison{}, all: all}
+	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...),
+		Comparisons: []*comparison{}, all: all}
 	parallel.Do(len(list), 0, func(k int) { r.Runs[k] = NewRunReport(list[k]) })
 	for _, run := range list {
 		if run.Faults != nil {
-			r.Skipped = append(r.Skipped, runs.SkippedRun{Path: run.Path, Why: "in part: " + run.Faults.Error(), Err: failure.With(failure.Partial, run.Faults)})
+			r.Skipped = append(r.Skipped, runs.SkippedRun{Path: run.Path, Why: "in part: " + run.Faults.Error(),
+				Err: failure.With(failure.Partial, run.Faults)})
 		}
 	}
 	if len(list) != 1 {
@@ -64,7 +73,8 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 	r.single = list[0]
 	var err error
 	if r.detail, err = DetailOf(r.single, all); err != nil {
-		r.Skipped = append(r.Skipped, runs.SkippedRun{Path: r.single.Path, Why: "in part: " + err.Error(), Err: failure.AsDamage(err)})
+		r.Skipped = append(r.Skipped, runs.SkippedRun{Path: r.single.Path, Why: "in part: " + err.Error(),
+			Err: failure.AsDamage(err)})
 		r.detail = nil
 	}
 	r.Runs[0].Detail = r.detail
@@ -159,7 +169,8 @@ func (r *Report) document() *document.Document {
 
 // table has a row for each run and quantity.
 func (r *Report) table() *document.Table {
-	t := document.NewTable("run", "kind", "ended", "seed", "config_sha256", "quantity", "unit").Numbers("", "", "value", "low", "high", "n")
+	t := document.NewTable("run", "kind", "ended", "seed", "config_sha256", "quantity", "unit").Numbers("", "", "value",
+		"low", "high", "n")
 	for _, run := range r.Runs {
 		seed := ""
 		if run.Seed != nil {

@@ -44,8 +44,9 @@ type QuantityReport struct {
 // NewRunReport makes the report of one run, without its detail.
 func NewRunReport(run *runs.Run) RunReport {
 	m := run.Manifest
-	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device, Profile: m.Profile, Network: m.Network,
-		Host: m.Host, Command: append([]string{}, m.CommandLine...), Config: m.ConfigSHA256, Data: m.DatasetSHA256, Quantities: []QuantityReport{}}
+	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device,
+		Profile: m.Profile, Network: m.Network, Host: m.Host, Command: append([]string{}, m.CommandLine...),
+		Config: m.ConfigSHA256, Data: m.DatasetSHA256, Quantities: []QuantityReport{}}
 	if !m.Created.IsZero() {
 		r.Created = &m.Created
 	}
@@ -53,7 +54,9 @@ func NewRunReport(run *runs.Run) RunReport {
 		r.Seed = &m.Seed
 	}
 	for _, q := range run.Quantities {
-		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), summary: summarize(q.Values, q.Range(), q.Level), Seeds: append([]int64{}, q.Seeds...), Values: q.Values, inDetail: q.Case != ""})
+		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(),
+			summary: summarize(q.Values, q.Range(), q.Level), Seeds: append([]int64{}, q.Seeds...), Values: q.Values,
+			inDetail: q.Case != ""})
 	}
 	return r
 }
@@ -68,8 +71,9 @@ func (r *RunReport) write(d *document.Document) {
 	if r.Seed != nil {
 		seed = fmt.Sprint(*r.Seed)
 	}
-	d.Know("state", state, "began", r.began(), "graft", r.Graft, "command", strings.Join(r.Command, " "), "network", r.Network,
-		"device", r.where(), "seed", seed, "configuration", document.ShortDigest(r.Config), "images", document.ShortDigest(r.Data))
+	d.Know("state", state, "began", r.began(), "graft", r.Graft, "command", strings.Join(r.Command, " "), "network",
+		r.Network, "device", r.where(), "seed", seed, "configuration", document.ShortDigest(r.Config), "images",
+		document.ShortDigest(r.Data))
 	d.Show(r.outcomeTable())
 	if r.shows(hasInterval) {
 		d.Say("Intervals are of the mean over seeds, by Student's t-distribution.")

@@ -17,7 +17,8 @@ func standingTable(all []evaluation.Standing) *document.Table {
 	if grouped {
 		t.Numbers("", "", "over groups")
 	}
-	t.Numbers("", "", "over seeds").Numbers(document.UnitShare, "%.0f%%", "top five").Numbers("", "", "lower half", "worst", "difference").Texts("worst in")
+	t.Numbers("", "", "over seeds").Numbers(document.UnitShare, "%.0f%%", "top five").
+		Numbers("", "", "lower half", "worst", "difference").Texts("worst in")
 	whole, _ := runs.SplitStandings(all)
 	for _, s := range whole {
 		cells := []any{s.Policy, points(s.Regret), intervalCell(s.OverTables)}
@@ -28,7 +29,8 @@ func standingTable(all []evaluation.Standing) *document.Table {
 		if s.Worst > 0 {
 			worst = s.WorstOne
 		}
-		t.Add(append(cells, intervalCell(s.OverSeeds), s.TopFive, document.Value(float64(s.LowHalf), "").Then(" of %d", s.Tables*s.Seeds),
+		t.Add(append(cells, intervalCell(s.OverSeeds), s.TopFive,
+			document.Value(float64(s.LowHalf), "").Then(" of %d", s.Tables*s.Seeds),
 			points(s.Worst), differenceCell(s.Difference), worst)...)
 	}
 	return t
@@ -40,9 +42,11 @@ func standingRemarks(all []evaluation.Standing, against string) (lines []string)
 		lines = append(lines, "not in all tables, so not above: "+document.Printable(strings.Join(partial, ", ")))
 	}
 	if !slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Difference != nil }) {
-		return append(lines, fmt.Sprintf("there is no DIFFERENCE, as %s is not in all tables", document.Printable(against)))
+		return append(lines, fmt.Sprintf("there is no DIFFERENCE, as %s is not in all tables",
+			document.Printable(against)))
 	}
-	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret above that of %s; ~ marks differences that are not significant. Rows are not ranked", document.Printable(against)))
+	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret above that of %s; "+
+		"~ marks differences that are not significant. Rows are not ranked", document.Printable(against)))
 	return append(lines, decisionRemark(all)...)
 }
 
@@ -58,7 +62,8 @@ func decisionRemark(all []evaluation.Standing) []string {
 	if len(parts) < 2 { // nothing was learned
 		return nil
 	}
-	return []string{"choices within noise of the best, at all decisions of the tables, reached or not: " + strings.Join(parts, ", ")}
+	return []string{"choices within noise of the best, at all decisions of the tables, reached or not: " +
+		strings.Join(parts, ", ")}
 }
 
 func intervalCell(i *stat.Interval) document.Cell {
@@ -86,9 +91,11 @@ func differenceCell(d *evaluation.Difference) document.Cell {
 const minResamples = 5
 
 func trustRemarks(all []evaluation.Standing, tables int) []string {
-	lines := []string{"Regret is in points of accuracy below the best of the table, TIES are the ranks that noise could exchange."}
+	lines := []string{"Regret is in points of accuracy below the best of the table, " +
+		"TIES are the ranks that noise could exchange."}
 	if slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Seen == evaluation.SeenThese }) {
-		lines = append(lines, "The best fixed sequence has seen all these tables, as has a policy that learned from them: this is no test of either;")
+		lines = append(lines, "The best fixed sequence has seen all these tables, "+
+			"as has a policy that learned from them: this is no test of either;")
 	} else {
 		lines = append(lines, "A policy that learned from these tables has seen them, which makes this no test of it;")
 	}
@@ -114,7 +121,8 @@ func writeStandings(d *document.Document, c *evaluation.Comparison, suffix strin
 	d.Say(append(standingRemarks(c.Standings, c.Against), tieRemarks(c)...)...)
 }
 
-// tieRemarks say which baselines are the mean of several choices that are equally good on the tables that they were chosen by.
+// tieRemarks say which baselines are the mean of several choices that are equally good on the tables that
+// they were chosen by.
 func tieRemarks(c *evaluation.Comparison) (lines []string) {
 	const shown = 3
 	for _, s := range c.Standings {
@@ -128,7 +136,8 @@ func tieRemarks(c *evaluation.Comparison) (lines []string) {
 			at = append(at[:shown], fmt.Sprintf("and others in %s", document.Plural(more, "further table")))
 		}
 		if len(at) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: several choices are the best of the tables that they were chosen by (%s); it is their mean.", document.Printable(s.Policy), strings.Join(at, ", ")))
+			lines = append(lines, fmt.Sprintf("%s: several choices are the best of the tables that they were chosen "+
+				"by (%s); it is their mean.", document.Printable(s.Policy), strings.Join(at, ", ")))
 		}
 	}
 	return lines

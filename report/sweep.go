@@ -41,7 +41,8 @@ func (s *sweepDetail) write(d *document.Document) {
 	if len(s.Reaches) > 0 {
 		d.Head("the validation loss of %s in the end", document.Printable(s.Reaches[0].Of))
 		d.Show(reachTable(s.Reaches))
-		d.Say("Cost until the validation loss is as low as that of the trial of the same seed in the end, on the lines between epochs, as a share of what it cost that one.",
+		d.Say("Cost until the validation loss is as low as that of the trial of the same seed in the end, "+
+			"on the lines between epochs, as a share of what it cost that one.",
 			"Trials that never are so low count with their whole cost.", seedIntervals+".")
 	}
 	d.Head("trials")
@@ -112,7 +113,8 @@ func measureCell(c *runs.CaseOutcome, m runs.TrialMeasure) document.Cell {
 		return document.Missing()
 	}
 	cell := document.Value(s.Mean, m.Unit).As(m.Format)
-	if s.Low != nil && document.Value(*s.Low, m.Unit).As(m.Format).String() != document.Value(*s.High, m.Unit).As(m.Format).String() {
+	if s.Low != nil && document.Value(*s.Low, m.Unit).As(m.Format).String() != document.Value(*s.High, m.Unit).
+		As(m.Format).String() {
 		cell.Low, cell.High = s.Low, s.High
 	}
 	return cell
@@ -133,7 +135,8 @@ func caseDifferenceCell(d *runs.CaseDifference) document.Cell {
 
 // sweepRemarks say what intervals are, which cases differ, and how arms were made.
 func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
-	if enough := slices.ContainsFunc(o.Cases, func(c *runs.CaseOutcome) bool { return len(c.Trials) >= stat.FewestSeeds }); enough {
+	if enough := slices.ContainsFunc(o.Cases,
+		func(c *runs.CaseOutcome) bool { return len(c.Trials) >= stat.FewestSeeds }); enough {
 		lines = append(lines, seedIntervals+", for each case by itself.")
 	} else {
 		lines = append(lines, fewSeeds)
@@ -160,9 +163,11 @@ func differencesText(o *runs.SweepOutcome) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("The difference from %s is paired by seed, in points of %s, with its 95%% interval by Student's t-distribution.", document.Printable(from), words(o.Compared))
+		return fmt.Sprintf("The difference from %s is paired by seed, in points of %s, "+
+			"with its 95%% interval by Student's t-distribution.", document.Printable(from), words(o.Compared))
 	}
-	return fmt.Sprintf("Differences from %s are paired by seed, in points of %s. Their intervals hold together with 95%%: each of the %d is one of %.4g%%, after Bonferroni (Dunn 1961).",
+	return fmt.Sprintf("Differences from %s are paired by seed, in points of %s. "+
+		"Their intervals hold together with 95%%: each of the %d is one of %.4g%%, after Bonferroni (Dunn 1961).",
 		document.Printable(from), words(o.Compared), n, 100*level)
 }
 
@@ -221,7 +226,9 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 			}
 		}
 		for of, n := range same {
-			lines = append(lines, fmt.Sprintf("%s: in %d of %s the job ended with the network that it began with; these are the trials of %s, not run again.", document.Printable(c.Name), n, document.Plural(len(c.Trials), "trial"), document.Printable(of)))
+			lines = append(lines, fmt.Sprintf("%s: in %d of %s the job ended with the network that it began with; "+
+				"these are the trials of %s, not run again.", document.Printable(c.Name), n,
+				document.Plural(len(c.Trials), "trial"), document.Printable(of)))
 		}
 	}
 	lines = append(lines, sharedRemarks(o)...)
@@ -242,10 +249,12 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 	if c.Tried < c.Sequences {
 		of = fmt.Sprintf("%d of %s, evenly spread", c.Tried, document.Plural(c.Sequences, "sequence"))
 	}
-	lines = append(lines, fmt.Sprintf("best fixed takes %s, which has the highest mean validation accuracy, %.2f%%, on selection seeds (%s), of %s. No arm reports these seeds.",
-		document.Printable(strings.Join(c.Best, ", ")), 100*c.Candidates[0].Validation, seedNumbers(c.SelectionSeeds), of))
+	lines = append(lines, fmt.Sprintf("best fixed takes %s, which has the highest mean validation accuracy, %.2f%%, "+
+		"on selection seeds (%s), of %s. No arm reports these seeds.", document.Printable(strings.Join(c.Best, ", ")),
+		100*c.Candidates[0].Validation, seedNumbers(c.SelectionSeeds), of))
 	if c.Tied > 1 {
-		lines = append(lines, fmt.Sprintf("%d sequences tie for best fixed, and the first was taken: more selection seeds or validation examples tell them apart.", c.Tied))
+		lines = append(lines, fmt.Sprintf("%d sequences tie for best fixed, and the first was taken: "+
+			"more selection seeds or validation examples tell them apart.", c.Tied))
 	}
 	return lines
 }
@@ -307,9 +316,11 @@ func OverSeeds(s stat.OverSeeds, unit, format string) document.Cell {
 
 // reachTable has a line for each case.
 func reachTable(list []runs.Reach) *document.Table {
-	t := document.NewTable("case").Texts("reached by").Numbers(document.UnitShare, "%.1f%%", "device time", "operations").Numbers("nats", "%+.4f", "loss in the end")
+	t := document.NewTable("case").Texts("reached by").
+		Numbers(document.UnitShare, "%.1f%%", "device time", "operations").Numbers("nats", "%+.4f", "loss in the end")
 	for _, r := range list {
-		t.Add(r.Case, fmt.Sprintf("%d of %d", r.Reached, r.Trials), OverSeeds(r.Time, document.UnitShare, "%.1f%%"), OverSeeds(r.FLOP, document.UnitShare, "%.1f%%"), OverSeeds(r.Loss, "nats", "%+.4f"))
+		t.Add(r.Case, fmt.Sprintf("%d of %d", r.Reached, r.Trials), OverSeeds(r.Time, document.UnitShare, "%.1f%%"),
+			OverSeeds(r.FLOP, document.UnitShare, "%.1f%%"), OverSeeds(r.Loss, "nats", "%+.4f"))
 	}
 	return t
 }

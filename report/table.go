@@ -58,7 +58,8 @@ func (s *SimulationDetail) readState(r *runs.Run) {
 func (s *SimulationDetail) write(d *document.Document) {
 	s.rankedDetail.write(d)
 	if st := s.State; st != nil {
-		text := fmt.Sprintf("%d of %s ended, of %s: %s of training", st.Ended, document.Plural(st.Sequences, "run"), document.Plural(st.Segments, "leg"), document.Plural(st.Steps, "step"))
+		text := fmt.Sprintf("%d of %s ended, of %s: %s of training", st.Ended, document.Plural(st.Sequences, "run"),
+			document.Plural(st.Segments, "leg"), document.Plural(st.Steps, "step"))
 		if s.Saved != nil {
 			text += fmt.Sprintf("; each run alone would have taken %d: %.1f%% are saved", st.Alone, 100**s.Saved)
 		}
@@ -134,7 +135,8 @@ func PrintTable(r *runs.TableReport, w io.Writer, all bool) error {
 
 // rankTable has a line for each sequence, or for the best and the worst.
 func rankTable(r *runs.TableReport, all bool) *document.Table {
-	t := (&document.Table{}).Numbers("", "", "rank").Texts("sequence").Numbers("", "", "accuracy", "spread", "left").Texts("")
+	t := (&document.Table{}).Numbers("", "", "rank").Texts("sequence").Numbers("", "", "accuracy", "spread", "left").
+		Texts("")
 	last := 0
 	for k := range r.Rows {
 		row := &r.Rows[k]
@@ -149,7 +151,8 @@ func rankTable(r *runs.TableReport, all bool) *document.Table {
 		if row == r.Never {
 			remark = "never"
 		}
-		t.Add(row.Rank, strings.Join(row.Sequence, ", "), shareCell(&row.Accuracy), shareCell(row.Spread), leftCell(row.Left), remark)
+		t.Add(row.Rank, strings.Join(row.Sequence, ", "), shareCell(&row.Accuracy), shareCell(row.Spread),
+			leftCell(row.Left), remark)
 	}
 	return t
 }
@@ -186,7 +189,8 @@ func rankTitle(r *runs.TableReport) string {
 		of = " of " + tables.Quantity(*r.Of)
 	}
 	lines := fmt.Sprintf("%s: %s on %s, from %s s of %s s on\n%s, each of %s\n%d%s sequences, %s",
-		r.Name, r.Network, r.Dataset, document.ShortText(r.Start), document.ShortText(r.Budget), document.Plural(r.Decisions, "decision"), actions, r.Sequences, of, document.SeedsText(r.Seeds))
+		r.Name, r.Network, r.Dataset, document.ShortText(r.Start), document.ShortText(r.Budget),
+		document.Plural(r.Decisions, "decision"), actions, r.Sequences, of, document.SeedsText(r.Seeds))
 	for _, profile := range r.Profiles {
 		lines += ", time as " + profile + " counts it"
 	}
@@ -200,7 +204,8 @@ func rankSummary(r *runs.TableReport) string {
 		text += ", with a standard deviation of " + document.ShareText(r.Spread)
 	}
 	if r.Never != nil {
-		text += fmt.Sprintf("\nagainst never the best has %+.2f points, the worst %+.2f", 100*(r.Best.Accuracy-r.Never.Accuracy), 100*(r.Worst.Accuracy-r.Never.Accuracy))
+		text += fmt.Sprintf("\nagainst never the best has %+.2f points, the worst %+.2f",
+			100*(r.Best.Accuracy-r.Never.Accuracy), 100*(r.Worst.Accuracy-r.Never.Accuracy))
 	}
 	if r.SeedSpread == nil {
 		return text + "\neach sequence has one seed: the noise of the ranks is unknown\n"
@@ -210,12 +215,14 @@ func rankSummary(r *runs.TableReport) string {
 	if others == "" {
 		others = fmt.Sprintf("%d other sequences are", near)
 	}
-	return text + fmt.Sprintf("\nseeds of one sequence differ by a standard deviation of %s: %s within that of the best; 'graft evaluate' compares seed by seed, which is less noisy\n", document.ShareText(r.SeedSpread), others)
+	return text + fmt.Sprintf("\nseeds of one sequence differ by a standard deviation of %s: %s within that of the "+
+		"best; 'graft evaluate' compares seed by seed, which is less noisy\n", document.ShareText(r.SeedSpread), others)
 }
 
 // PrintRankCSV writes a row for each sequence.
 func PrintRankCSV(r *runs.TableReport, w io.Writer) error {
-	t := (&document.Table{}).Numbers("", "", "rank").Texts(document.Numbered("action_%d", 1, r.Decisions)...).Numbers("", "", "accuracy", "spread", "seeds").
+	t := (&document.Table{}).Numbers("", "", "rank").Texts(document.Numbered("action_%d", 1, r.Decisions)...).
+		Numbers("", "", "accuracy", "spread", "seeds").
 		Numbers(document.UnitSeconds, "", document.Numbered("left_%d", 1, r.Decisions)...)
 	for _, row := range r.Rows {
 		line := append([]any{row.Rank}, document.Anys(row.Sequence)...)

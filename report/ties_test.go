@@ -13,12 +13,15 @@ import (
 
 // Reports say where several choices tie for the best, of tables and of the arms of a comparison.
 func TestTiesAreStated(t *testing.T) {
-	c := &evaluation.Comparison{Against: "best fixed", Standings: []evaluation.Standing{{Policy: "best fixed"}, {Policy: "never"}}}
+	c := &evaluation.Comparison{Against: "best fixed",
+		Standings: []evaluation.Standing{{Policy: "best fixed"}, {Policy: "never"}}}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		c.Tables = append(c.Tables, evaluation.TableScores{Scenario: name, Ties: map[string]int{"best fixed": 4}})
 	}
-	require.Equal(t, []string{"best fixed: several choices are the best of the tables that they were chosen by (4 in a, 4 in b, 4 in c, and others in 2 further tables); it is their mean."}, tieRemarks(c))
-	o := &runs.SweepOutcome{Comparison: &runs.ComparisonOutcome{SweepComparison: runs.SweepComparison{Sequences: 3, Tried: 3}, Best: []string{"none"}, Tied: 2, Candidates: []runs.Candidate{{}}}}
+	require.Equal(t, []string{"best fixed: several choices are the best of the tables that they were chosen by (4 in " +
+		"a, 4 in b, 4 in c, and others in 2 further tables); it is their mean."}, tieRemarks(c))
+	o := &runs.SweepOutcome{Comparison: &runs.ComparisonOutcome{SweepComparison: runs.SweepComparison{Sequences: 3,
+		Tried: 3}, Best: []string{"none"}, Tied: 2, Candidates: []runs.Candidate{{}}}}
 	d, text := &document.Document{}, &strings.Builder{}
 	writeSweep(o, d)
 	require.NoError(t, d.PrintCompact(text))

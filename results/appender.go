@@ -200,7 +200,8 @@ func (a *appender) flush() error {
 // fail keeps the first error.
 func (a *appender) fail(err error) error {
 	if err != nil && a.err == nil {
-		a.err = fmt.Errorf("append to %s: %w; no more is written to it: remove the cause and resume the run", a.path, err)
+		a.err = fmt.Errorf("append to %s: %w; no more is written to it: remove the cause and resume the run",
+			a.path, err)
 	}
 	return a.err
 }
@@ -246,11 +247,11 @@ func (a *appender) truncate(rows int, sum string) error {
 	case err != nil:
 		return fmt.Errorf("truncate %s: %w", a.path, err)
 	case rows < 0 || at.rows < rows:
-		return fmt.Errorf("truncate %s to %d rows: it has %d; rows that it had are lost, use a copy of the run or begin another",
-			a.path, rows, at.rows)
+		return fmt.Errorf("truncate %s to %d rows: it has %d; rows that it had are lost, "+
+			"use a copy of the run or begin another", a.path, rows, at.rows)
 	case sum != "" && at.digest() != sum:
-		return fmt.Errorf("truncate %s to %d rows: they have been changed since they were written; use a copy of the run or begin another",
-			a.path, rows)
+		return fmt.Errorf("truncate %s to %d rows: they have been changed since they were written; "+
+			"use a copy of the run or begin another", a.path, rows)
 	case !more:
 		return nil
 	}

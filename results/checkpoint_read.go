@@ -89,7 +89,8 @@ func checkHead(r io.ReaderAt) error {
 	}
 	version := binary.LittleEndian.Uint32(head[len(checkpointMagic):])
 	if version != checkpointVersion {
-		return fmt.Errorf("its format is %d and this graft reads %d: use the graft that wrote it", version, checkpointVersion)
+		return fmt.Errorf("its format is %d and this graft reads %d: use the graft that wrote it", version,
+			checkpointVersion)
 	}
 	return nil
 }

@@ -143,8 +143,10 @@ func TestEveryDamageIsFound(t *testing.T) {
 func TestCheckpointWriterRefuses(t *testing.T) {
 	run := newRun(t)
 	cases := map[string]func(*results.CheckpointWriter) error{
-		"section \"\"":         func(w *results.CheckpointWriter) error { return w.Bytes("", nil) },
-		"exists already":       func(w *results.CheckpointWriter) error { return errors.Join(w.Bytes("a", nil), w.Bytes("a", nil)) },
+		"section \"\"": func(w *results.CheckpointWriter) error { return w.Bytes("", nil) },
+		"exists already": func(w *results.CheckpointWriter) error {
+			return errors.Join(w.Bytes("a", nil), w.Bytes("a", nil))
+		},
 		"the name is reserved": func(w *results.CheckpointWriter) error { return w.JSON("streams.json", 1) },
 		"name is reserved":     func(w *results.CheckpointWriter) error { return w.Bytes("streams.json", nil) },
 		"another was begun":    late,
@@ -221,9 +223,11 @@ func TestRewindFindsLostRows(t *testing.T) {
 		lose func(t *testing.T, path string)
 		says string
 	}{
-		"a row less":        {func(t *testing.T, path string) { write(t, head, path) }, "it has 0; rows that it had are lost"},
-		"another row":       {func(t *testing.T, path string) { write(t, head+"2,1.0,\"\",true\n", path) }, "they have been changed"},
-		"the table is gone": {func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) }, "epochs.csv is missing, it had 1 rows"},
+		"a row less": {func(t *testing.T, path string) { write(t, head, path) }, "it has 0; rows that it had are lost"},
+		"another row": {func(t *testing.T, path string) { write(t, head+"2,1.0,\"\",true\n", path) },
+			"they have been changed"},
+		"the table is gone": {func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) },
+			"epochs.csv is missing, it had 1 rows"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -109,7 +109,8 @@ func (r *Run) Discard() error {
 	}
 	entries, err := files.Entries(r.fsys, r.path)
 	faults := []error{err}
-	last := []string{ManifestFile, LockFile} // what is interrupted is still a run, and then one that Create was interrupted of
+	// what is interrupted is still a run, and then one that Create was interrupted of
+	last := []string{ManifestFile, LockFile}
 	for _, entry := range entries {
 		if !slices.Contains(last, entry.Name()) {
 			faults = append(faults, files.RemoveAll(r.fsys, r.Path(entry.Name())))

@@ -39,7 +39,8 @@ func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 		return nil, fmt.Errorf("open event file %s: %w", file, err)
 	}
 	e := &Events{a: a, now: now}
-	return e, errors.Join(e.add(tensorboard.Event{Version: tensorboard.Version}), e.add(tensorboard.Event{Step: next, Start: true}))
+	return e, errors.Join(e.add(tensorboard.Event{Version: tensorboard.Version}),
+		e.add(tensorboard.Event{Step: next, Start: true}))
 }
 
 // nextEvents is the name of the next file; TensorBoard reads files by name.

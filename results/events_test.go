@@ -71,7 +71,8 @@ func (w *watched) train(run *results.Run, most int) error {
 
 func (w *watched) step(run *results.Run, events *results.Events) error {
 	at := int64(w.epoch) * 10
-	err := events.Scalars(at, tensorboard.Scalar{Tag: "loss/train", Value: 1 / float32(w.epoch+1)}, tensorboard.Scalar{Tag: "devices", Value: 2})
+	err := events.Scalars(at, tensorboard.Scalar{Tag: "loss/train", Value: 1 / float32(w.epoch+1)},
+		tensorboard.Scalar{Tag: "devices", Value: 2})
 	if err == nil {
 		err = events.Text(at, "decision", fmt.Sprintf("deepen:%d", w.epoch))
 	}
@@ -147,7 +148,8 @@ func TestEventsSurviveEveryFault(t *testing.T) {
 			for after[len(after)-1-fresh].Version == "" { // events of the last process
 				fresh++
 			}
-			require.Equal(t, want, shown(append(before, after[len(after)-1-fresh:]...)), "%s at %d, seen live", kind, k+1)
+			require.Equal(t, want, shown(append(before, after[len(after)-1-fresh:]...)), "%s at %d, seen live",
+				kind, k+1)
 		}
 	}
 }
@@ -216,7 +218,8 @@ func python(t *testing.T) string {
 	if name == "" {
 		name = "python3"
 	}
-	if err := exec.Command(name, "-c", "import tensorboard.backend.event_processing.event_accumulator").Run(); err != nil {
+	if err := exec.Command(name, "-c", "import tensorboard.backend.event_processing.event_accumulator").
+		Run(); err != nil {
 		t.Skipf("left out: %s has no tensorboard; install it with pip, and name its Python in GRAFT_PYTHON", name)
 	}
 	return name

@@ -131,7 +131,8 @@ func whole(t *testing.T) map[string]string {
 
 func left(t *testing.T, path string) map[string]string {
 	texts := map[string]string{}
-	for _, name := range []string{"epochs.csv", "events.jsonl", "outcome.json", "manifest.json", "config.toml", "streams.json"} {
+	for _, name := range []string{"epochs.csv", "events.jsonl", "outcome.json", "manifest.json", "config.toml",
+		"streams.json"} {
 		texts[name] = read(t, path, name)
 	}
 	return texts

@@ -101,7 +101,8 @@ func FuzzRow(f *testing.F) {
 	f.Add(int64(1), 2.5, `say "no", twice`, true)
 	f.Add(int64(math.MinInt64), math.Inf(-1), "", false)
 	f.Fuzz(func(t *testing.T, i int64, x float64, text string, b bool) {
-		columns := []Column{{Name: "i", Kind: Int}, {Name: "x"}, {Name: "t", Kind: String}, {Name: "b", Kind: Bool}, {Name: "m"}}
+		columns := []Column{{Name: "i", Kind: Int}, {Name: "x"}, {Name: "t", Kind: String}, {Name: "b", Kind: Bool},
+			{Name: "m"}}
 		line, err := formatRow(columns, []any{i, x, text, b, nil})
 		if err != nil {
 			require.ErrorContains(t, err, "has a line break")

@@ -16,9 +16,15 @@ import (
 
 // readers hold all readers of a run's files, by file.
 var readers = map[string]func(fsys files.FS, path string) error{
-	"epochs.csv":   func(fsys files.FS, path string) error { _, err := results.ReadStream(fsys, path); return err },
-	"tail.csv":     func(fsys files.FS, path string) error { _, err := results.ReadStreamTail(fsys, path, 3); return err },
-	"events.jsonl": func(fsys files.FS, path string) error { _, err := results.ReadJSONLines[any](fsys, path); return err },
+	"epochs.csv": func(fsys files.FS, path string) error { _, err := results.ReadStream(fsys, path); return err },
+	"tail.csv": func(fsys files.FS, path string) error {
+		_, err := results.ReadStreamTail(fsys, path, 3)
+		return err
+	},
+	"events.jsonl": func(fsys files.FS, path string) error {
+		_, err := results.ReadJSONLines[any](fsys, path)
+		return err
+	},
 	"usage.csv": func(fsys files.FS, path string) error {
 		return results.EachUsage(fsys, path, func(results.UsageRow) error { return nil })
 	},
@@ -27,7 +33,9 @@ var readers = map[string]func(fsys files.FS, path string) error{
 		_, err := results.ReadManifest(fsys, filepath.Dir(path))
 		return err
 	},
-	results.OutcomeFile: func(fsys files.FS, path string) error { return results.ReadOutcome(fsys, filepath.Dir(path), new(any)) },
+	results.OutcomeFile: func(fsys files.FS, path string) error {
+		return results.ReadOutcome(fsys, filepath.Dir(path), new(any))
+	},
 	"streams.json": func(fsys files.FS, path string) error {
 		_, err := results.ReadEvents(fsys, filepath.Dir(path))
 		return err
@@ -37,7 +45,8 @@ var readers = map[string]func(fsys files.FS, path string) error{
 
 func readEventsAt(fsys files.FS, path string) error {
 	folder := filepath.Dir(path)
-	if err := os.WriteFile(filepath.Join(folder, "streams.json"), []byte(`{"streams": ["tensorboard.tfevents"]}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "streams.json"), []byte(`{"streams": ["tensorboard.tfevents"]}`),
+		0o600); err != nil {
 		return err
 	}
 	_, err := results.ReadEvents(fsys, folder)

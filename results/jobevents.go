@@ -49,24 +49,33 @@ type EventTraits struct {
 
 // The events of a job. A new one is one line.
 var (
-	EventStart       = NewJobEvent("start", EventTraits{Notice: Silent, About: "the job starts"})
-	EventUp          = NewJobEvent("up", EventTraits{Look: Up, Of: OfDevices, About: "the job gains devices"})
-	EventDown        = NewJobEvent("down", EventTraits{Look: Down, Of: OfDevices, About: "the job loses devices"})
-	EventDevices     = NewJobEvent("devices", EventTraits{Of: OfDevices, About: "the number of devices changes without an adaptation"})
-	EventDecision    = NewJobEvent("decision", EventTraits{Look: Choice, Of: OfNetwork, About: "the decider has chosen an action"})
-	EventSkipped     = NewJobEvent("skipped", EventTraits{Look: Choice, Of: OfNetwork, Warning: goesOn, About: "the chosen action cannot be done"})
-	EventShrink      = NewJobEvent("shrink", EventTraits{Look: Down, Of: OfNetwork, Notice: Implied, About: "the network goes back to a smaller one"})
-	EventProcesses   = NewJobEvent("processes", EventTraits{Of: OfProcesses, Notice: Implied, About: "the number of processes that train together changes"})
-	EventPeerLost    = NewJobEvent("peer lost", EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that trained along has ended"})
-	EventPeerMissing = NewJobEvent("peer missing", EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that was to train along has not come"})
-	EventBatch       = NewJobEvent("batch", EventTraits{About: "the number of images in a step changes"})
-	EventLowRate     = NewJobEvent("low rate", EventTraits{Warning: hardlyLearns, About: "the learning rate is low long before the budget ends"})
-	EventEnd         = NewJobEvent("end", EventTraits{Notice: Silent, About: "the job ends"})
+	EventStart   = NewJobEvent("start", EventTraits{Notice: Silent, About: "the job starts"})
+	EventUp      = NewJobEvent("up", EventTraits{Look: Up, Of: OfDevices, About: "the job gains devices"})
+	EventDown    = NewJobEvent("down", EventTraits{Look: Down, Of: OfDevices, About: "the job loses devices"})
+	EventDevices = NewJobEvent("devices",
+		EventTraits{Of: OfDevices, About: "the number of devices changes without an adaptation"})
+	EventDecision = NewJobEvent("decision",
+		EventTraits{Look: Choice, Of: OfNetwork, About: "the decider has chosen an action"})
+	EventSkipped = NewJobEvent("skipped", EventTraits{Look: Choice, Of: OfNetwork, Warning: goesOn,
+		About: "the chosen action cannot be done"})
+	EventShrink = NewJobEvent("shrink", EventTraits{Look: Down, Of: OfNetwork, Notice: Implied,
+		About: "the network goes back to a smaller one"})
+	EventProcesses = NewJobEvent("processes",
+		EventTraits{Of: OfProcesses, Notice: Implied, About: "the number of processes that train together changes"})
+	EventPeerLost = NewJobEvent("peer lost",
+		EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that trained along has ended"})
+	EventPeerMissing = NewJobEvent("peer missing",
+		EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that was to train along has not come"})
+	EventBatch   = NewJobEvent("batch", EventTraits{About: "the number of images in a step changes"})
+	EventLowRate = NewJobEvent("low rate",
+		EventTraits{Warning: hardlyLearns, About: "the learning rate is low long before the budget ends"})
+	EventEnd = NewJobEvent("end", EventTraits{Notice: Silent, About: "the job ends"})
 )
 
 const (
 	goesOn       = "the job goes on without it"
-	hardlyLearns = "weights hardly change from here on; choose the schedule cosine or linear, a decay nearer 1 or a higher min_lr"
+	hardlyLearns = "weights hardly change from here on; choose the schedule cosine or linear, " +
+		"a decay nearer 1 or a higher min_lr"
 )
 
 // jobEvents lists all events, in the order of their registration.

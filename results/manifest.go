@@ -23,19 +23,22 @@ const smallFile = 64 << 20
 // Manifest describes a run. Create sets Format; all other fields are as handed in, and
 // zero if unknown.
 type Manifest struct {
-	Format        int       `json:"format"`                   // version of the folder's layout; set by Create
-	Created       time.Time `json:"created"`                  // start of the run; zero if unknown
-	Graft         string    `json:"graft"`                    // version of graft; empty is unknown
-	Revision      string    `json:"revision,omitempty"`       // commit of graft's source; empty is unknown
-	Modified      bool      `json:"modified,omitempty"`       // the source differed from that commit
-	Seed          uint64    `json:"seed"`                     // seed of all random streams; zero is a seed like any other
-	Device        string    `json:"device"`                   // device of the computation, such as "cuda:0"; empty is unknown
-	Profile       string    `json:"profile,omitempty"`        // name of the device's profile; empty for the wall clock
-	ConfigSHA256  string    `json:"config_sha256,omitempty"`  // of the resolved configuration; Create computes an empty one
-	DatasetSHA256 string    `json:"dataset_sha256,omitempty"` // of the data; empty is unknown
-	Network       string    `json:"network,omitempty"`        // name of the network at the start; empty is unknown
-	Host          string    `json:"host,omitempty"`           // machine on which the run began; empty is unknown
-	CommandLine   []string  `json:"command_line,omitempty"`   // program and arguments; empty is unknown
+	Format   int       `json:"format"`             // version of the folder's layout; set by Create
+	Created  time.Time `json:"created"`            // start of the run; zero if unknown
+	Graft    string    `json:"graft"`              // version of graft; empty is unknown
+	Revision string    `json:"revision,omitempty"` // commit of graft's source; empty is unknown
+	Modified bool      `json:"modified,omitempty"` // the source differed from that commit
+	// seed of all random streams; zero is a seed like any other
+	Seed uint64 `json:"seed"`
+	// device of the computation, such as "cuda:0"; empty is unknown
+	Device  string `json:"device"`
+	Profile string `json:"profile,omitempty"` // name of the device's profile; empty for the wall clock
+	// of the resolved configuration; Create computes an empty one
+	ConfigSHA256  string   `json:"config_sha256,omitempty"`
+	DatasetSHA256 string   `json:"dataset_sha256,omitempty"` // of the data; empty is unknown
+	Network       string   `json:"network,omitempty"`        // name of the network at the start; empty is unknown
+	Host          string   `json:"host,omitempty"`           // machine on which the run began; empty is unknown
+	CommandLine   []string `json:"command_line,omitempty"`   // program and arguments; empty is unknown
 }
 
 // ReadManifest reads the manifest of the run in a folder, also while it is written.
@@ -46,8 +49,8 @@ func ReadManifest(fsys files.FS, path string) (Manifest, error) {
 		return Manifest{}, err
 	}
 	if m.Format < 1 || m.Format > manifestFormat {
-		return Manifest{}, fmt.Errorf("reading %s: its format is %d and this graft reads up to %d; use the graft that wrote it, version %q",
-			name, m.Format, manifestFormat, m.Graft)
+		return Manifest{}, fmt.Errorf("reading %s: its format is %d and this graft reads up to %d; "+
+			"use the graft that wrote it, version %q", name, m.Format, manifestFormat, m.Graft)
 	}
 	return m, nil
 }

@@ -94,7 +94,8 @@ func (r *Run) sweep() {
 		}
 		for _, entry := range entries {
 			name := entry.Name()
-			if dir != r.path && files.IsLeftover(name) || slices.ContainsFunc(own, func(own string) bool { return files.IsLeftoverOf(name, own) }) {
+			if dir != r.path && files.IsLeftover(name) ||
+				slices.ContainsFunc(own, func(own string) bool { return files.IsLeftoverOf(name, own) }) {
 				_ = r.fsys.Remove(filepath.Join(dir, name))
 			}
 		}

@@ -57,13 +57,17 @@ func TestCreateOnWhatIsThere(t *testing.T) {
 		taken  bool              // without --force
 		refuse string
 	}{
-		"nothing":                              {taken: true},
-		"an empty folder":                      {there: map[string]string{"": ""}, taken: true},
-		"a run whose creation was cut short":   {there: map[string]string{"lock": "", "config.toml": "x", ".manifest.json.0.tmp": "{"}, taken: true},
-		"a run":                                {there: map[string]string{"manifest.json": "{}", "lock": ""}, refuse: "resume that run"},
-		"a folder with work of another":        {there: map[string]string{"thesis.tex": "…"}, refuse: "is no run folder"},
-		"a folder with a configuration only":   {there: map[string]string{"config.toml": "x"}, refuse: "is no run folder"},
-		"half a run with a file of the user's": {there: map[string]string{"lock": "", "notes.txt": "x"}, refuse: "is no run folder"},
+		"nothing":         {taken: true},
+		"an empty folder": {there: map[string]string{"": ""}, taken: true},
+		"a run whose creation was cut short": {there: map[string]string{"lock": "", "config.toml": "x",
+			".manifest.json.0.tmp": "{"}, taken: true},
+		"a run": {there: map[string]string{"manifest.json": "{}", "lock": ""},
+			refuse: "resume that run"},
+		"a folder with work of another": {there: map[string]string{"thesis.tex": "…"}, refuse: "is no run folder"},
+		"a folder with a configuration only": {there: map[string]string{"config.toml": "x"},
+			refuse: "is no run folder"},
+		"half a run with a file of the user's": {there: map[string]string{"lock": "", "notes.txt": "x"},
+			refuse: "is no run folder"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

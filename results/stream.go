@@ -64,7 +64,8 @@ func checkColumns(columns []Column) error {
 		case c.Name == "" || seen[c.Name]:
 			return fmt.Errorf("column %q: names are unique and not empty", c.Name)
 		case strings.ContainsAny(c.Name+c.Unit, "[],\"\r\n") || strings.TrimSpace(c.Name) != c.Name:
-			return fmt.Errorf("column %q: names and units contain no brackets, commas, quotes, line breaks or surrounding spaces", c)
+			return fmt.Errorf("column %q: names and units contain no brackets, commas, quotes, "+
+				"line breaks or surrounding spaces", c)
 		case c.Kind.String() == "":
 			return fmt.Errorf("column %q: there is no kind %d", c.Name, c.Kind)
 		}

@@ -75,7 +75,8 @@ func TestFloatsRoundTrip(t *testing.T) {
 	s, err := run.Stream("floats", []results.Column{{Name: "x"}})
 	require.NoError(t, err)
 	require.NoError(t, s.Buffer(100))
-	want := []float64{0, math.Copysign(0, -1), 1, -1, 1e15, 1e21, 1e300, 5e-324, math.MaxFloat64, 0.1, math.Pi, math.Inf(1)}
+	want := []float64{0, math.Copysign(0, -1), 1, -1, 1e15, 1e21, 1e300, 5e-324, math.MaxFloat64, 0.1, math.Pi,
+		math.Inf(1)}
 	random := rand.New(rand.NewPCG(1, 2))
 	for len(want) < 2000 {
 		if f := math.Float64frombits(random.Uint64()); !math.IsNaN(f) {

@@ -80,7 +80,8 @@ func (t *Table) add(cells []cell) error {
 	for k, c := range t.Columns {
 		s := t.data[c.Name]
 		if s.known && !cells[k].missing && s.kind != cells[k].kind {
-			return fmt.Errorf("column %s: a value is of kind %s, those before of kind %s", c.Name, cells[k].kind, s.kind)
+			return fmt.Errorf("column %s: a value is of kind %s, those before of kind %s", c.Name,
+				cells[k].kind, s.kind)
 		}
 		s.add(t.Rows, cells[k])
 	}

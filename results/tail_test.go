@@ -47,7 +47,8 @@ func TestReadStreamTail(t *testing.T) {
 func TestReadStreamTailOfWhatIsNone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.csv")
 	for name, text := range map[string]string{
-		"nothing": "", "no line": "epoch,time", "too few values": "a,b\n1,2\n1\n", "no value": "a,b\n1,two\n", "zeros": "a\n\x00\x00\n",
+		"nothing": "", "no line": "epoch,time", "too few values": "a,b\n1,2\n1\n", "no value": "a,b\n1,two\n",
+		"zeros": "a\n\x00\x00\n",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := results.ReadStreamTail(files.OS{}, path, 2)

@@ -14,7 +14,8 @@ import (
 	"graft/results"
 )
 
-const usageHead = "vc,time [s],gpus,idle_gpus,running_jobs,waiting_jobs,waiting_gpus,waiting_jobs_of_a_node,nodes,nodes_with_a_job,nodes_with_several\n"
+const usageHead = "vc,time [s],gpus,idle_gpus,running_jobs,waiting_jobs,waiting_gpus,waiting_jobs_of_a_node,nodes," +
+	"nodes_with_a_job,nodes_with_several\n"
 
 func readUsage(t require.TestingT, text, path string) (rows []results.UsageRow, err error) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -32,8 +33,10 @@ func TestUsageReadsBack(t *testing.T) {
 		number := func() int64 { return rapid.Int64().Draw(t, "n") }
 		var rows []results.UsageRow
 		for range rapid.IntRange(0, 5).Draw(t, "rows") {
-			rows = append(rows, results.UsageRow{Pool: rapid.StringMatching(`[a-z,"\n ]{1,9}`).Draw(t, "pool"), At: number(), GPUs: number(), Idle: number(), Running: number(),
-				Waiting: number(), WaitingGPUs: number(), WaitingFew: number(), Nodes: number(), Single: number(), Several: number()})
+			rows = append(rows, results.UsageRow{Pool: rapid.StringMatching(`[a-z,"\n ]{1,9}`).Draw(t, "pool"),
+				At: number(), GPUs: number(), Idle: number(), Running: number(),
+				Waiting: number(), WaitingGPUs: number(), WaitingFew: number(), Nodes: number(), Single: number(),
+				Several: number()})
 		}
 		var text strings.Builder
 		require.NoError(t, results.WriteUsage(&text, slices.Values(rows)))
@@ -50,7 +53,8 @@ func TestUsageIsReadByTheNamesOfColumns(t *testing.T) {
 	slices.Reverse(names)
 	rows, err := readUsage(t, "more,"+strings.Join(names, ",")+"\nx,10,9,8,7,6,5,4,3,2,1,pool\n", path)
 	require.NoError(t, err)
-	assert.Equal(t, []results.UsageRow{{Pool: "pool", At: 1, GPUs: 2, Idle: 3, Running: 4, Waiting: 5, WaitingGPUs: 6, WaitingFew: 7, Nodes: 8, Single: 9, Several: 10}}, rows)
+	assert.Equal(t, []results.UsageRow{{Pool: "pool", At: 1, GPUs: 2, Idle: 3, Running: 4, Waiting: 5, WaitingGPUs: 6,
+		WaitingFew: 7, Nodes: 8, Single: 9, Several: 10}}, rows)
 	for text, want := range map[string]string{
 		"": "the line that names the columns",
 		strings.Replace(usageHead, "idle_", "i", 1): `no column "idle_gpus"`,

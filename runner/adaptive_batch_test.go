@@ -15,7 +15,8 @@ import (
 // A job's batch and its worth are in its events, its report, its page and a figure.
 func TestAdaptiveBatchIsReported(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	args := brief(folder, "--set", "train.batch=16", "--set", "adaptive_batch.on=true", "--set", "adaptive_batch.interval=1", "--set", "adaptive_batch.most=64", "--set", "time.budget=2s")
+	args := brief(folder, "--set", "train.batch=16", "--set", "adaptive_batch.on=true", "--set",
+		"adaptive_batch.interval=1", "--set", "adaptive_batch.most=64", "--set", "time.budget=2s")
 	o := done(t, args...)
 	containsAll(t, o.stdout, "images in place of 16", "noise scale")
 	again := decoded[train.Result](t, done(t, append(args, "--force", "--json")...).stdout)
@@ -34,5 +35,6 @@ func TestAdaptiveBatchIsReported(t *testing.T) {
 			legible(t, kind.Name, drawings[0].Figure)
 		}
 	}
-	fails(t, failure.Configuration, "adaptive_batch: most is 8, below train.batch", append(args, "--set", "adaptive_batch.most=8")...)
+	fails(t, failure.Configuration, "adaptive_batch: most is 8, below train.batch",
+		append(args, "--set", "adaptive_batch.most=8")...)
 }

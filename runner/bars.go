@@ -38,7 +38,8 @@ func drawable(s *screen) bool {
 func drawBars(s *screen, what app.Progress) *bars {
 	d := &bars{screen: s, progress: mpb.New(mpb.WithOutput(s.w), mpb.WithRefreshRate(refresh))}
 	right := decor.Any(func(decor.Statistics) string { return " " + what.Text() })
-	d.bar = d.progress.MustAdd(1, partFiller(what.Done), mpb.BarFillerTrim(), mpb.AppendDecorators(right), mpb.BarExtender(factsFiller(what.Details), false))
+	d.bar = d.progress.MustAdd(1, partFiller(what.Done), mpb.BarFillerTrim(), mpb.AppendDecorators(right),
+		mpb.BarExtender(factsFiller(what.Details), false))
 	s.mu.Lock()
 	s.over = d.progress
 	s.mu.Unlock()

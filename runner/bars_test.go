@@ -114,7 +114,8 @@ func TestBarsOnATerminal(t *testing.T) {
 			require.Contains(t, strings.Join(shown, "\n"), "\tINFO\t"+words+"\t")
 		}
 		frames := 0
-		for line := range strings.SplitSeq(regexp.MustCompile("\x1b\\[[0-9]*[A-Za-z]").ReplaceAllString(text, ""), "\r\n") {
+		for line := range strings.SplitSeq(regexp.MustCompile("\x1b\\[[0-9]*[A-Za-z]").ReplaceAllString(text, ""),
+			"\r\n") {
 			if logLine.MatchString(line) {
 				continue
 			}

@@ -13,5 +13,6 @@ and learns what schedulers can know beforehand: how long jobs run and how many w
 		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,tiresias
   graft cluster timeline --trace jobs.csv --nodes vc_config.csv --scheduler fair --job 17
   graft cluster estimate --trace jobs.csv --out estimates.csv`,
-	}, newClusterRunCommand(), newClusterApplicationCommand(), newClusterTimelineCommand(), newClusterEstimateCommand(), newClusterForecastCommand(), newClusterShapesCommand())
+	}, newClusterRunCommand(), newClusterApplicationCommand(), newClusterTimelineCommand(), newClusterEstimateCommand(),
+		newClusterForecastCommand(), newClusterShapesCommand())
 }

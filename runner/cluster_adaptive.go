@@ -26,12 +26,15 @@ var adaptiveKeys = map[string]string{
 func (o *clusterRunOptions) adaptive(env *app.Env) bool {
 	compat, _ := o.given.GetString("compat")
 	data, _ := o.given.GetString("data")
-	applications := o.file == "" && data != "" && (compat == "" || compat == config.CompatNone) && clusteradaptive.HasApplications(env.Files, data)
-	return compat == config.CompatPollux || applications || o.file != "" && config.KindOf(env.Files, o.file) == config.AdaptiveKind
+	applications := o.file == "" && data != "" && (compat == "" || compat == config.CompatNone) &&
+		clusteradaptive.HasApplications(env.Files, data)
+	return compat == config.CompatPollux || applications ||
+		o.file != "" && config.KindOf(env.Files, o.file) == config.AdaptiveKind
 }
 
 func runAdaptive(ctx context.Context, w io.Writer, o clusterRunOptions, more []string) error {
-	return runOther(ctx, w, o, adaptiveKeys, o.adaptiveValue, more, config.ReadAdaptive, adaptive.Run, func(w io.Writer, r *runs.AdaptiveOutcome) error { return report.PrintAdaptive(r, w) })
+	return runOther(ctx, w, o, adaptiveKeys, o.adaptiveValue, more, config.ReadAdaptive, adaptive.Run,
+		func(w io.Writer, r *runs.AdaptiveOutcome) error { return report.PrintAdaptive(r, w) })
 }
 
 // adaptiveHelp lists the schedulers of adaptive jobs for a help text.

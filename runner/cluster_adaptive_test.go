@@ -25,12 +25,18 @@ const (
 
 func TestAdaptiveJobs(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "adaptive")
-	args := []string{"cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", "workload-2.csv", "--scheduler", "tiresias,srtf,goodput", "--out", out, "--set", "schedule.worth=true"}
+	args := []string{"cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", "workload-2.csv", "--scheduler",
+		"tiresias,srtf,goodput", "--out", out, "--set", "schedule.worth=true"}
 	text := done(t, args...).stdout
-	require.Regexp(t, `(?s)24 jobs of workload-2 on 4 nodes of 4 devices.*SCHEDULER +MEAN JCT .*tiresias .*srtf \* .*GOODPUT is the useful work of a device.*Over \d+ decisions of goodput the objective is within 0\.\d+% .*What faults of the original are worth on workload-2.*tiresias +whole-seconds .*srtf +extra-second `, text)
-	require.Regexp(t, `^job,application,submission_s,start_s,end_s,jct_s,restarts,device_s,goodput\n[a-z]+-0,[a-z]+,\d+,\d+,[0-9.]+,`, contents(t, filepath.Join(out, "tiresias", "jobs.csv")))
+	require.Regexp(t, `(?s)24 jobs of workload-2 on 4 nodes of 4 devices.*SCHEDULER +MEAN JCT .*tiresias .*srtf \* `+
+		`.*GOODPUT is the useful work of a device.*Over \d+ decisions of goodput the objective is within 0\.\d+% `+
+		`.*What faults of the original are worth on workload-2.*tiresias +whole-seconds .*srtf +extra-second `, text)
+	require.Regexp(t,
+		`^job,application,submission_s,start_s,end_s,jct_s,restarts,device_s,goodput\n[a-z]+-0,[a-z]+,\d+,\d+,[0-9.]+,`,
+		contents(t, filepath.Join(out, "tiresias", "jobs.csv")))
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
-	fails(t, failure.Configuration, "restore it, or start another run with --out", append(args, "--set", "adaptive.interference=0.5", "--resume")...)
+	fails(t, failure.Configuration, "restore it, or start another run with --out",
+		append(args, "--set", "adaptive.interference=0.5", "--resume")...)
 	fails(t, failure.Usage, "move it aside with --force", args...)
 	require.NoError(t, os.Remove(filepath.Join(out, runs.OutcomeFile))) // as after a kill
 	require.Equal(t, text, done(t, append(args, "--resume")...).stdout)
@@ -47,8 +53,9 @@ func TestAdaptiveJobs(t *testing.T) {
 func TestAdaptiveWorkloads(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "adaptive")
 	var o runs.AdaptiveOutcome
-	require.NoError(t, json.Unmarshal([]byte(done(t, "cluster", "run", "../scenarios/adaptive/compare.toml", "--scheduler", "pollux,tiresias,fair", "--out", out,
-		"--set", "pollux.generations=3", "--set", "pollux.population=8", "--set", "schedule.seeds=2", "--json").stdout), &o))
+	require.NoError(t, json.Unmarshal([]byte(done(t, "cluster", "run", "../scenarios/adaptive/compare.toml",
+		"--scheduler", "pollux,tiresias,fair", "--out", out, "--set", "pollux.generations=3", "--set",
+		"pollux.population=8", "--set", "schedule.seeds=2", "--json").stdout), &o))
 	require.Len(t, o.Cells, 3*4)
 	require.Nil(t, o.Cells[0].Search, "pollux knows no bound")
 	require.Equal(t, 72, o.Jobs)
@@ -67,11 +74,13 @@ func TestAdaptiveWorkloads(t *testing.T) {
 
 // Jobs of another trace train the applications of their sizes, and are the same each time.
 func TestAdaptiveJobsOfTraces(t *testing.T) {
-	trace := write(t, filepath.Join(t.TempDir(), "helios.csv"), "job_id,gpu_num,submit_time,duration\na,1,50,600\nb,8,60,90000\nc,0,70,5\nd,2,80,0\n")
+	trace := write(t, filepath.Join(t.TempDir(), "helios.csv"),
+		"job_id,gpu_num,submit_time,duration\na,1,50,600\nb,8,60,90000\nc,0,70,5\nd,2,80,0\n")
 	var tables []string
 	for range 2 {
 		out := filepath.Join(t.TempDir(), "adaptive")
-		require.Contains(t, done(t, "cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", trace, "--scheduler", "tiresias,fifo", "--out", out).stdout, "2 jobs of helios on 4 nodes")
+		require.Contains(t, done(t, "cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", trace,
+			"--scheduler", "tiresias,fifo", "--out", out).stdout, "2 jobs of helios on 4 nodes")
 		tables = append(tables, contents(t, filepath.Join(out, "tiresias", runs.AdaptiveJobsFile)))
 	}
 	require.Equal(t, tables[0], tables[1])
@@ -80,7 +89,8 @@ func TestAdaptiveJobsOfTraces(t *testing.T) {
 
 func TestAdaptiveFigures(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "adaptive")
-	done(t, "cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", "workload-2.csv", "--scheduler", "tiresias,srtf", "--out", out)
+	done(t, "cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", "workload-2.csv", "--scheduler",
+		"tiresias,srtf", "--out", out)
 	readable(t, plot.Given{}, out)
 	drawn, _ := plotted(t, t.TempDir(), out)
 	require.Len(t, drawn, 2)
@@ -95,32 +105,40 @@ func TestAdaptiveFigures(t *testing.T) {
 // Whatever a simulation would end by is found before it, by 'graft config check' too.
 func TestAdaptiveFaults(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	file := write(t, filepath.Join(t.TempDir(), "adaptive.toml"), fmt.Sprintf("[adaptive]\ndata = %q\nnodes = 1\n[schedule]\nschedulers = [\"tiresias\"]\n", absolute(t, exampleData)))
+	file := write(t, filepath.Join(t.TempDir(), "adaptive.toml"), fmt.Sprintf("[adaptive]\ndata = %q\nnodes = 1\n"+
+		"[schedule]\nschedulers = [\"tiresias\"]\n", absolute(t, exampleData)))
 	const head = "name,time,application,num_replicas,batch_size\n"
 	for name, c := range map[string]struct{ rows, says string }{
-		"unknown application": {head + "a,1,painting,1,64\n", `column "application" is "painting"; expected the name of an application: language, speech, vision`},
-		"batch too large":     {head + "a,1,vision,1,2048\n", "job a: batch 2048; vision takes 64 to 1024"},
-		"batch too small":     {head + "a,1,vision,1,8\n", "job a: batch 8; vision takes 64 to 1024"},
-		"request too large":   {head + "a,1,vision,8,512\n", "job a asks for 8 devices; the cluster has 4"},
-		"name twice":          {head + "a,1,vision,1,64\na,2,vision,1,64\n", "job a: the name is not unique"},
-		"missing column":      {"name,time,application,batch_size\na,1,vision,64\n", `column "num_replicas" is missing; add it to the header`},
-		"time before zero":    {head + "a,-1,vision,1,64\n", "job a: time -1"},
-		"no job":              {head, "0 jobs: expected 1 to"},
+		"unknown application": {head + "a,1,painting,1,64\n",
+			`column "application" is "painting"; expected the name of an application: language, speech, vision`},
+		"batch too large":   {head + "a,1,vision,1,2048\n", "job a: batch 2048; vision takes 64 to 1024"},
+		"batch too small":   {head + "a,1,vision,1,8\n", "job a: batch 8; vision takes 64 to 1024"},
+		"request too large": {head + "a,1,vision,8,512\n", "job a asks for 8 devices; the cluster has 4"},
+		"name twice":        {head + "a,1,vision,1,64\na,2,vision,1,64\n", "job a: the name is not unique"},
+		"missing column": {"name,time,application,batch_size\na,1,vision,64\n",
+			`column "num_replicas" is missing; add it to the header`},
+		"time before zero": {head + "a,-1,vision,1,64\n", "job a: time -1"},
+		"no job":           {head, "0 jobs: expected 1 to"},
 	} {
 		trace := write(t, filepath.Join(t.TempDir(), "jobs.csv"), c.rows)
 		fails(t, failure.Configuration, c.says, "cluster", "run", file, "--trace", trace, "--out", out)
-		fails(t, failure.Configuration, c.says, "config", "check", file, "--set", "adaptive.traces=["+config.Quote(trace)+"]")
+		fails(t, failure.Configuration, c.says, "config", "check", file, "--set",
+			"adaptive.traces=["+config.Quote(trace)+"]")
 		require.NoDirExists(t, out, name)
 	}
 	pipe := filepath.Join(t.TempDir(), "jobs.csv")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	fails(t, failure.Configuration, "jobs.csv", "cluster", "run", file, "--trace", pipe, "--out", out)
 	run := []string{"cluster", "run", file, "--trace", "workload-1.csv", "--out", out}
-	fails(t, failure.Configuration, `unknown scheduler "best"; expected one of tiresias, optimus, pollux`, append(run, "--scheduler", "best")...)
-	fails(t, failure.Configuration, "srtf is not of adaptive jobs; leave it out, or set compat to none", append(run, "--scheduler", "srtf", "--compat", "pollux")...)
+	fails(t, failure.Configuration, `unknown scheduler "best"; expected one of tiresias, optimus, pollux`,
+		append(run, "--scheduler", "best")...)
+	fails(t, failure.Configuration, "srtf is not of adaptive jobs; leave it out, or set compat to none",
+		append(run, "--scheduler", "srtf", "--compat", "pollux")...)
 	fails(t, failure.Usage, "--load is for jobs that keep their devices; leave it out", append(run, "--load", "2")...)
-	fails(t, failure.Configuration, "workload-9.csv: no such file, in", "cluster", "run", file, "--trace", "workload-9.csv", "--out", out)
-	fails(t, failure.Configuration, "data is missing; name a folder of applications", "cluster", "run", "--compat", "pollux", "--trace", "workload-1.csv", "--out", out)
+	fails(t, failure.Configuration, "workload-9.csv: no such file, in", "cluster", "run", file, "--trace",
+		"workload-9.csv", "--out", out)
+	fails(t, failure.Configuration, "data is missing; name a folder of applications", "cluster", "run", "--compat",
+		"pollux", "--trace", "workload-1.csv", "--out", out)
 	fails(t, failure.Configuration, "quirk \"slow\" is unknown", append(run, "--set", `adaptive.quirks=["slow"]`)...)
 	fails(t, failure.Configuration, "none has 0 folders with placements.csv", append(run, "--data", "none")...)
 	require.NoDirExists(t, out)
@@ -130,11 +148,14 @@ func TestAdaptiveFaults(t *testing.T) {
 func TestAmbiguousWorkloads(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.CopyFS(data, os.DirFS(exampleData)))
-	require.NoError(t, os.CopyFS(filepath.Join(data, "workloads", "more"), os.DirFS(filepath.Join(exampleData, "workloads", "busy"))))
+	require.NoError(t, os.CopyFS(filepath.Join(data, "workloads", "more"),
+		os.DirFS(filepath.Join(exampleData, "workloads", "busy"))))
 	run := func(trace string) []string {
-		return []string{"cluster", "run", "--compat", "pollux", "--data", data, "--trace", trace, "--nodes", "4", "--scheduler", "tiresias", "--out", filepath.Join(t.TempDir(), "run")}
+		return []string{"cluster", "run", "--compat", "pollux", "--data", data, "--trace", trace, "--nodes", "4",
+			"--scheduler", "tiresias", "--out", filepath.Join(t.TempDir(), "run")}
 	}
-	fails(t, failure.Configuration, filepath.Join("busy", "workload-1.csv")+" or "+filepath.Join(data, "workloads", "more", "workload-1.csv")+"; name one with its folder", run("workload-1.csv")...)
+	fails(t, failure.Configuration, filepath.Join("busy", "workload-1.csv")+" or "+filepath.Join(data, "workloads",
+		"more", "workload-1.csv")+"; name one with its folder", run("workload-1.csv")...)
 	require.Contains(t, done(t, run("more/workload-1.csv")...).stdout, "24 jobs of workload-1")
 	require.Contains(t, done(t, run("more/workload-1.csv,busy/workload-1.csv")...).stdout, "Busy-workload-1")
 }
@@ -148,9 +169,11 @@ func TestAdaptiveRunsOfTheOriginal(t *testing.T) {
 	var published map[string]struct{ JCTs map[string]map[string]int }
 	require.NoError(t, json.Unmarshal(text, &published))
 	out := filepath.Join(t.TempDir(), "run")
-	done(t, "cluster", "run", "--compat", "pollux", "--data", polluxReference, "--trace", "1.0/workload-6.csv", "--scheduler", "tiresias,optimus", "--out", out)
+	done(t, "cluster", "run", "--compat", "pollux", "--data", polluxReference, "--trace", "1.0/workload-6.csv",
+		"--scheduler", "tiresias,optimus", "--out", out)
 	for _, scheduler := range []string{"tiresias", "optimus"} {
-		rows, err := csv.NewReader(strings.NewReader(contents(t, filepath.Join(out, scheduler, runs.AdaptiveJobsFile)))).ReadAll()
+		rows, err := csv.NewReader(strings.NewReader(contents(t,
+			filepath.Join(out, scheduler, runs.AdaptiveJobsFile)))).ReadAll()
 		require.NoError(t, err)
 		want := published["jobload/"+scheduler+"-1.0"].JCTs["workload-6"]
 		require.Len(t, rows, len(want)+1)
@@ -158,9 +181,11 @@ func TestAdaptiveRunsOfTheOriginal(t *testing.T) {
 			require.Equal(t, fmt.Sprint(want[row[0]]), row[5], "%s under %s", row[0], scheduler)
 		}
 	}
-	trace := write(t, filepath.Join(t.TempDir(), "jobs.csv"), "name,time,application,num_replicas,batch_size\na,1,bert,4,12\n")
-	fails(t, failure.Configuration, "job a: the times have no 3 examples on a device; they are from 4 to 12", "cluster", "run", "--compat", "pollux", "--data", polluxReference,
-		"--trace", trace, "--scheduler", "tiresias", "--out", out, "--force")
+	trace := write(t, filepath.Join(t.TempDir(), "jobs.csv"),
+		"name,time,application,num_replicas,batch_size\na,1,bert,4,12\n")
+	fails(t, failure.Configuration, "job a: the times have no 3 examples on a device; they are from 4 to 12", "cluster",
+		"run", "--compat", "pollux", "--data", polluxReference, "--trace", trace, "--scheduler", "tiresias", "--out",
+		out, "--force")
 }
 
 func absolute(t *testing.T, path string) string {

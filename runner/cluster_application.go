@@ -37,19 +37,23 @@ number of devices each; for others a model is fitted to them, whose errors are p
 	}
 	flags := command.Flags()
 	flags.StringVarP(&o.Out, "out", "o", "", "folder of applications, which is made if it is missing")
-	flags.StringVar(&o.Profile, "profile", "", "times of steps: a name or file; empty is the profile of the runs' clock")
+	flags.StringVar(&o.Profile, "profile", "",
+		"times of steps: a name or file; empty is the profile of the runs' clock")
 	flags.IntVar(&o.Devices, "devices", 8, "devices of a node, at most 9")
 	flags.IntVar(&o.Nodes, "nodes", 16, "most nodes of a step")
-	flags.Float64Var(&o.Between, "between", 0, "seconds in which devices of several nodes exchange gradients; 0 is as on one node")
+	flags.Float64Var(&o.Between, "between", 0,
+		"seconds in which devices of several nodes exchange gradients; 0 is as on one node")
 	flags.IntVar(&o.DeviceMost, "device-most", 0, "examples that a device takes at once; 0 is the largest batch")
-	flags.Float64Var(&o.Accuracy, "accuracy", 0, "validation accuracy at which a job ends, with the smallest batch; 0 is the end of the shortest run")
+	flags.Float64Var(&o.Accuracy, "accuracy", 0,
+		"validation accuracy at which a job ends, with the smallest batch; 0 is the end of the shortest run")
 	flags.BoolVar(&o.Replace, "force", false, "replace an application of that name")
 	flags.BoolVar(&json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")
 	return command
 }
 
-func runClusterApplication(ctx context.Context, w io.Writer, runs []string, json bool, o adaptive.ApplicationOptions) error {
+func runClusterApplication(ctx context.Context, w io.Writer, runs []string, json bool,
+	o adaptive.ApplicationOptions) error {
 	r, err := adaptive.Application(environment(ctx), runs, o)
 	return show(w, json, r, err, printApplication)
 }
@@ -57,13 +61,19 @@ func runClusterApplication(ctx context.Context, w io.Writer, runs []string, json
 // printApplication prints what an application was made of.
 func printApplication(w io.Writer, r *adaptive.ApplicationReport) error {
 	d := &document.Document{}
-	d.Say(fmt.Sprintf("wrote application %s to %s: %s, trained with batches of %d to %d", r.Name, r.Folder, r.Network, r.Batches[0].Batch, r.Batches[len(r.Batches)-1].Batch))
-	t := document.NewTable().Numbers("", "", "batch", "runs").Numbers("", "%.0f", "steps").Numbers("", "%.1f", "epochs", "noise scale").Numbers(document.UnitShare, "%.1f%%", "validation")
+	d.Say(fmt.Sprintf("wrote application %s to %s: %s, trained with batches of %d to %d", r.Name, r.Folder, r.Network,
+		r.Batches[0].Batch, r.Batches[len(r.Batches)-1].Batch))
+	t := document.NewTable().Numbers("", "", "batch", "runs").Numbers("", "%.0f", "steps").
+		Numbers("", "%.1f", "epochs", "noise scale").Numbers(document.UnitShare, "%.1f%%", "validation")
 	for _, b := range r.Batches {
-		t.Add(b.Batch, b.Runs, b.Steps, b.Epochs, b.NoiseScale, report.OverSeeds(b.Accuracy, document.UnitShare, "%.1f%%"))
+		t.Add(b.Batch, b.Runs, b.Steps, b.Epochs, b.NoiseScale,
+			report.OverSeeds(b.Accuracy, document.UnitShare, "%.1f%%"))
 	}
 	d.Show(t)
-	d.Say(fmt.Sprintf("A job has %s with the smallest batch. Each row shows when a batch has made that progress, predicted from its gradient noise.", document.Plural(r.Epochs, "epoch")),
-		fmt.Sprintf("%s from profile %s; the model fitted to them for other placements is off by %.1f%% in the median, %.1f%% at worst", document.Plural(r.Steps, "step time"), r.Profile, 100*r.MedianMiss, 100*r.WorstMiss))
+	d.Say(fmt.Sprintf("A job has %s with the smallest batch. Each row shows when a batch has made that progress, "+
+		"predicted from its gradient noise.", document.Plural(r.Epochs, "epoch")),
+		fmt.Sprintf("%s from profile %s; the model fitted to them for other placements is off by %.1f%% in "+
+			"the median, %.1f%% at worst", document.Plural(r.Steps, "step time"), r.Profile, 100*r.MedianMiss,
+			100*r.WorstMiss))
 	return d.Print(w)
 }

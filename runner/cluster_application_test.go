@@ -31,19 +31,22 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 	run("other", 64, append(measured, `network.name="MLP"`, `adapt.actions=["deepen:3"]`)...)
 
 	r := object[adaptive.ApplicationReport](t, "cluster application small runs --out applications --nodes 2")
-	require.Equal(t, []int{16, 1, 64, 2}, []int{r.Batches[0].Batch, r.Batches[0].Runs, r.Batches[1].Batch, r.Batches[1].Runs})
+	require.Equal(t, []int{16, 1, 64, 2}, []int{r.Batches[0].Batch, r.Batches[0].Runs, r.Batches[1].Batch,
+		r.Batches[1].Runs})
 	require.Equal(t, float64(r.Epochs), r.Batches[0].Epochs)
 	require.GreaterOrEqual(t, r.Batches[1].Epochs, r.Batches[0].Epochs, "larger batches need more images")
 	require.Less(t, r.Batches[1].Steps, r.Batches[0].Steps, "and fewer steps")
 	require.Greater(t, r.WorstMiss, r.MedianMiss)
 	write(t, "workload.csv", "name,time,application,num_replicas,batch_size\na,0,small,1,16\nb,10,small,2,64\n")
-	file := write(t, "cluster.toml", "[adaptive]\ndata = \"applications\"\ntraces = [\"workload.csv\"]\nnodes = 2\ndevices = 8\n")
+	file := write(t, "cluster.toml",
+		"[adaptive]\ndata = \"applications\"\ntraces = [\"workload.csv\"]\nnodes = 2\ndevices = 8\n")
 	require.Contains(t, must(t, "config check "+file), "ok: 2 jobs")
 	for _, cell := range object[runs.AdaptiveOutcome](t, "cluster run "+file+" --out simulated").Cells {
 		require.Positive(t, cell.Mean)
 	}
 
-	require.Contains(t, must(t, "cluster run --data applications --trace workload.csv --nodes 2 --scheduler goodput,fifo --out flags"), "fifo *")
+	require.Contains(t, must(t, "cluster run --data applications --trace workload.csv --nodes 2 --scheduler "+
+		"goodput,fifo --out flags"), "fifo *")
 	one := must(t, "cluster application small runs --out applications --force --accuracy 0.01")
 	containsAll(t, one, "A job has 1 epoch", "profile steady")
 	for line, says := range map[string]string{

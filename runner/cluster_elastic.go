@@ -24,11 +24,13 @@ var elasticKeys = map[string]string{
 // elastic reports whether the flags or the file are about elastic jobs.
 func (o *clusterRunOptions) elastic(env *app.Env) bool {
 	compat, _ := o.given.GetString("compat")
-	return o.given.Changed("speeds") || compat == config.CompatDL2 || o.file != "" && config.KindOf(env.Files, o.file) == config.ElasticKind
+	return o.given.Changed("speeds") || compat == config.CompatDL2 ||
+		o.file != "" && config.KindOf(env.Files, o.file) == config.ElasticKind
 }
 
 func runElastic(ctx context.Context, w io.Writer, o clusterRunOptions, more []string) error {
-	return runOther(ctx, w, o, elasticKeys, o.elasticValue, more, config.ReadElastic, elastic.Run, func(w io.Writer, r *runs.ElasticOutcome) error { return report.PrintElastic(r, w) })
+	return runOther(ctx, w, o, elasticKeys, o.elasticValue, more, config.ReadElastic, elastic.Run,
+		func(w io.Writer, r *runs.ElasticOutcome) error { return report.PrintElastic(r, w) })
 }
 
 // elasticHelp lists the schedulers of elastic jobs for a help text.

@@ -43,11 +43,14 @@ func TestElasticJobs(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
 	args := []string{"cluster", "run", "--trace", trace, "--speeds", speeds, "--out", out}
 	text := done(t, append(args, "--scheduler", "drf,optimus")...).stdout
-	require.Regexp(t, `(?s)3 jobs of .*on 3 nodes, scaling checkpoint.*SCHEDULER +MEAN JCT .*drf .*optimus .*No scheduler has a mean below`, text)
+	require.Regexp(t, `(?s)3 jobs of .*on 3 nodes, scaling checkpoint.*SCHEDULER +MEAN JCT .*drf .*optimus .*No `+
+		`scheduler has a mean below`, text)
 	jobs := contents(t, filepath.Join(out, "drf", "jobs.csv"))
-	require.Regexp(t, `^job_id,model,arrival_slot,completion_slot,jct_slots\n1,resnet-50,0,[0-9.]+,[0-9.]+\n2,cnn-text-classification,0,`, jobs)
+	require.Regexp(t, `^job_id,model,arrival_slot,completion_slot,jct_slots\n1,resnet-50,0,[0-9.]+,[0-9.]+\n2,`+
+		`cnn-text-classification,0,`, jobs)
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
-	fails(t, failure.Configuration, "restore it, or start another run with --out", append(args, "--scheduler", "drf,fifo", "--resume")...)
+	fails(t, failure.Configuration, "restore it, or start another run with --out",
+		append(args, "--scheduler", "drf,fifo", "--resume")...)
 	require.NoError(t, os.Remove(filepath.Join(out, runs.OutcomeFile))) // as after a kill
 	require.Equal(t, text, done(t, append(args, "--scheduler", "drf,optimus", "--resume")...).stdout)
 	require.Equal(t, outcome, contents(t, filepath.Join(out, runs.OutcomeFile)))
@@ -57,13 +60,15 @@ func TestElasticJobs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "elastic.toml")
 	write(t, file, fmt.Sprintf("[elastic]\ntrace = %q\nspeeds = %q\nscaling = \"hot\"\nnodes = 2\n", trace, speeds))
 	var o runs.ElasticOutcome
-	require.NoError(t, json.Unmarshal([]byte(done(t, "cluster", "run", file, "--scheduler", "all", "--out", out, "--force", "--json").stdout), &o))
+	require.NoError(t, json.Unmarshal([]byte(done(t, "cluster", "run", file, "--scheduler", "all", "--out", out,
+		"--force", "--json").stdout), &o))
 	require.Len(t, o.Cells, len(schedulers.Kinds()))
 	require.Equal(t, []any{"hot", 2, 3}, []any{o.Scaling, o.Nodes, o.Jobs})
 	for _, c := range o.Cells {
 		require.GreaterOrEqual(t, c.Mean, o.Bound)
 	}
-	require.Contains(t, done(t, "config", "check", file).stdout, "3 jobs of "+trace+" on 2 nodes under fifo, srtf, drf, tetris, optimus, peak, frontier, scaling hot")
+	require.Contains(t, done(t, "config", "check", file).stdout,
+		"3 jobs of "+trace+" on 2 nodes under fifo, srtf, drf, tetris, optimus, peak, frontier, scaling hot")
 }
 
 // The table of allocations has what the digest of the outcome covers, and that of slots its sums.
@@ -71,13 +76,16 @@ func TestElasticTables(t *testing.T) {
 	trace, speeds := elasticFiles(t)
 	out := filepath.Join(t.TempDir(), "elastic")
 	var o runs.ElasticOutcome
-	require.NoError(t, json.Unmarshal([]byte(done(t, "cluster", "run", "--trace", trace, "--speeds", speeds, "--scheduler", "drf,optimus", "--out", out, "--json").stdout), &o))
+	require.NoError(t, json.Unmarshal([]byte(done(t, "cluster", "run", "--trace", trace, "--speeds", speeds,
+		"--scheduler", "drf,optimus", "--out", out, "--json").stdout), &o))
 	r := openRun(t, out)
 	for _, c := range o.Cells {
-		slots, err := runs.ElasticNumbers(r, c.Scheduler, runs.ElasticSlotsFile, "slot", "unfinished_jobs", "running_jobs", "workers", "servers", "cpu_share", "gpu_share")
+		slots, err := runs.ElasticNumbers(r, c.Scheduler, runs.ElasticSlotsFile, "slot", "unfinished_jobs",
+			"running_jobs", "workers", "servers", "cpu_share", "gpu_share")
 		require.NoError(t, err)
 		require.Len(t, slots["slot"], c.Slots)
-		rows, err := runs.ElasticNumbers(r, c.Scheduler, runs.ElasticAllocationsFile, "slot", "job_id", "workers", "servers")
+		rows, err := runs.ElasticNumbers(r, c.Scheduler, runs.ElasticAllocationsFile, "slot", "job_id", "workers",
+			"servers")
 		require.NoError(t, err)
 		digest := sha256.New()
 		for k, slot := range rows["slot"] {
@@ -120,12 +128,15 @@ func TestElasticFigures(t *testing.T) {
 
 // The trace of a cluster is a workload of elastic jobs too.
 func TestElasticJobsOfAClusterTrace(t *testing.T) {
-	trace := write(t, filepath.Join(t.TempDir(), "trace.csv"), "job_id,submit_time,duration,gpu_num,model\na,0,3600,2,resnet-50\nb,1500,7200,1,vgg-16\n")
+	trace := write(t, filepath.Join(t.TempDir(), "trace.csv"),
+		"job_id,submit_time,duration,gpu_num,model\na,0,3600,2,resnet-50\nb,1500,7200,1,vgg-16\n")
 	out := filepath.Join(t.TempDir(), "run")
-	done(t, "cluster", "run", "--trace", trace, "--speeds", "analytic", "--scheduler", "drf", "--out", out, "--set", `elastic.scaling="none"`)
+	done(t, "cluster", "run", "--trace", trace, "--speeds", "analytic", "--scheduler", "drf", "--out", out, "--set",
+		`elastic.scaling="none"`)
 	require.Regexp(t, `\n1,resnet-50,0,.*\n2,vgg-16,1,`, contents(t, filepath.Join(out, "drf", "jobs.csv")))
 	write(t, trace, "job_id,submit_time,duration,gpu_num\na,0,3600,2\nb,soon,5,1\n")
-	fails(t, failure.Configuration, "trace.csv:3:3: submit_time is \"soon\"", "cluster", "run", "--trace", trace, "--speeds", "analytic", "--out", out, "--force")
+	fails(t, failure.Configuration, "trace.csv:3:3: submit_time is \"soon\"", "cluster", "run", "--trace", trace,
+		"--speeds", "analytic", "--out", out, "--force")
 }
 
 func TestElasticFaults(t *testing.T) {
@@ -135,10 +146,15 @@ func TestElasticFaults(t *testing.T) {
 		return append([]string{"cluster", "run", "--trace", trace, "--speeds", speeds, "--out", out}, more...)
 	}
 	fails(t, failure.Usage, "--load is for jobs that keep their devices; leave it out", run("--load", "2")...)
-	fails(t, failure.Configuration, `unknown scheduler "sjf"; expected one of fifo, srtf, drf, tetris, optimus, peak, frontier`, run("--scheduler", "sjf")...)
-	fails(t, failure.Configuration, `with compat dl2 it is none`, run("--compat", "dl2", "--set", `elastic.scaling="hot"`)...)
-	fails(t, failure.Configuration, "speeds are missing; name a JSON file", "cluster", "run", "--trace", trace, "--compat", "dl2", "--out", out)
-	fails(t, failure.Configuration, "no such file", "cluster", "run", "--trace", trace, "--speeds", "none.json", "--out", out)
+	fails(t, failure.Configuration,
+		`unknown scheduler "sjf"; expected one of fifo, srtf, drf, tetris, optimus, peak, frontier`,
+		run("--scheduler", "sjf")...)
+	fails(t, failure.Configuration, `with compat dl2 it is none`,
+		run("--compat", "dl2", "--set", `elastic.scaling="hot"`)...)
+	fails(t, failure.Configuration, "speeds are missing; name a JSON file", "cluster", "run", "--trace", trace,
+		"--compat", "dl2", "--out", out)
+	fails(t, failure.Configuration, "no such file", "cluster", "run", "--trace", trace, "--speeds", "none.json",
+		"--out", out)
 	fails(t, failure.Configuration, "can never run", run("--set", "elastic.gpu_slots=2")...)
 	write(t, trace, `{"jobs": [{"id": 1, "type": 9, "arrv_time": 0, "num_epochs": 1, "real_num_epochs": 1}]}`)
 	fails(t, failure.Configuration, "jobs[0]: job 1: type 9; expected 1 to 8", run()...)
@@ -160,8 +176,9 @@ func TestElasticRunsOfTheOriginal(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(text, &golden))
 	for _, config := range []string{"testbed_google", "small_analytic"} {
-		args := []string{"cluster", "run", "--compat", "dl2", "--trace", reference + "traces/" + config + "/seed1.json", "--speeds", reference + "speed_table.json",
-			"--scheduler", "fifo,srtf,drf,tetris,optimus", "--out", filepath.Join(t.TempDir(), "run"), "--json"}
+		args := []string{"cluster", "run", "--compat", "dl2", "--trace", reference + "traces/" + config + "/seed1.json",
+			"--speeds", reference + "speed_table.json", "--scheduler", "fifo,srtf,drf,tetris,optimus", "--out",
+			filepath.Join(t.TempDir(), "run"), "--json"}
 		var o runs.ElasticOutcome
 		require.NoError(t, json.Unmarshal([]byte(done(t, args...).stdout), &o))
 		require.Len(t, o.Cells, 5)

@@ -32,7 +32,8 @@ No estimate uses anything that happened later.
 Jobs of the first week have no model, unless --history names earlier traces. Their estimate
 is the mean of the jobs that had ended: of those of the same user, name and devices; where
 there are none, of the same user; then of all; and an hour where none had ended. The same
-holds for a week before which fewer than ` + fmt.Sprint(2*defaultLeastRows()) + ` jobs had ended. The number of these jobs is
+holds for a week before which fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
+			` jobs had ended. The number of these jobs is
 printed.
 
 --walk none learns once, from the history, or from the first week where there is none;
@@ -51,13 +52,17 @@ ends in _lgb.csv for ` + readersOf("lgb") + `.`,
 	}
 	o.addFlags(command, &o.Options)
 	flags := command.Flags()
-	flags.StringArrayVar(&o.History, "history", nil, "an earlier trace, to learn from and not to estimate; may be given several times")
-	flags.StringVar(&o.Walk, "walk", estimates.WalkWeek, "when models are learned: each week; none, which is once; or never")
+	flags.StringArrayVar(&o.History, "history", nil,
+		"an earlier trace, to learn from and not to estimate; may be given several times")
+	flags.StringVar(&o.Walk, "walk", estimates.WalkWeek,
+		"when models are learned: each week; none, which is once; or never")
 	flags.BoolVar(&o.Past, "past", false, "use the durations of similar jobs that have ended as features")
 	flags.StringVar(&o.Saved, "model", "", "write the last model to this file, for graft cluster shapes")
 	_ = command.MarkFlagRequired("trace")
-	_ = command.RegisterFlagCompletionFunc("model", words(func() []string { return nil })) // flags of this name are networks elsewhere
-	_ = command.RegisterFlagCompletionFunc("walk", words(func() []string { return []string{estimates.WalkWeek, estimates.WalkNone, estimates.WalkNever} }))
+	// flags of this name are networks elsewhere
+	_ = command.RegisterFlagCompletionFunc("model", words(func() []string { return nil }))
+	_ = command.RegisterFlagCompletionFunc("walk",
+		words(func() []string { return []string{estimates.WalkWeek, estimates.WalkNone, estimates.WalkNever} }))
 	return command
 }
 

@@ -30,7 +30,8 @@ import (
 func twoWeeks(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	must(t, "trace generate jobs.csv --jobs 1200 --days 16 --nodes 9 --vcs 1 --users 3 --load 0.6 --seed 4 --nodes-out nodes.csv")
+	must(t, "trace generate jobs.csv --jobs 1200 --days 16 --nodes 9 --vcs 1 --users 3 --load 0.6 --seed 4 "+
+		"--nodes-out nodes.csv")
 }
 
 // Every job has an estimate, which is found in a folder and used, and the last model and its
@@ -38,7 +39,8 @@ func twoWeeks(t *testing.T) {
 func TestClusterEstimate(t *testing.T) {
 	twoWeeks(t)
 	require.NoError(t, os.MkdirAll("data", 0o755))
-	r := object[estimates.DurationReport](t, "cluster estimate --trace jobs.csv --past --out data/jobs_ebm.csv --model model.json --shapes shapes")
+	r := object[estimates.DurationReport](t,
+		"cluster estimate --trace jobs.csv --past --out data/jobs_ebm.csv --model model.json --shapes shapes")
 	jobs, rows := lines(t, "jobs.csv"), lines(t, "data/jobs_ebm.csv")
 	require.Len(t, rows, len(jobs))
 	for k, e := range rows {
@@ -54,7 +56,8 @@ func TestClusterEstimate(t *testing.T) {
 	require.Greater(t, *r.Scores.R2.Value, 0.05)
 	require.Len(t, r.Windows, 2)
 	require.Equal(t, r.Learned, r.Windows[0].Jobs+r.Windows[1].Jobs)
-	require.True(t, slices.IsSortedFunc(r.Terms, func(a, b estimates.Term) int { return int(b.Importance*1e6 - a.Importance*1e6) }))
+	require.True(t, slices.IsSortedFunc(r.Terms,
+		func(a, b estimates.Term) int { return int(b.Importance*1e6 - a.Importance*1e6) }))
 	must(t, "cluster run --trace jobs.csv --nodes nodes.csv --data data --scheduler qssf --estimates ebm --out run")
 	require.Len(t, lines(t, "run/qssf/jobs.csv"), len(jobs))
 
@@ -62,7 +65,8 @@ func TestClusterEstimate(t *testing.T) {
 	fails(t, failure.Usage, "", "cluster", "estimate", "--trace", "jobs.csv", "--past", "--out", "data/jobs_ebm.csv")
 	screen := must(t, "cluster estimate --trace jobs.csv --past --out data/jobs_ebm.csv --force --workers 1")
 	require.Equal(t, before, contents(t, "data/jobs_ebm.csv"), "the same bytes again")
-	require.Contains(t, screen, fmt.Sprintf("%d estimates by a model, %d by the mean of similar jobs, %d of an hour\n", r.Learned, r.Similar, r.Blind))
+	require.Contains(t, screen, fmt.Sprintf("%d estimates by a model, %d by the mean of similar jobs, %d of an hour\n",
+		r.Learned, r.Similar, r.Blind))
 	require.Contains(t, screen, r.Terms[0].Name)
 	shapesAreAll(t, r)
 }
@@ -90,7 +94,8 @@ func shapesAreAll(t *testing.T, r estimates.DurationReport) {
 	for _, term := range s.Terms {
 		file := filepath.Join("shapes", strings.Join(term.Features, "-"))
 		require.Contains(t, r.Shapes, file+".csv")
-		require.Equal(t, !(len(term.Axes) == 2 && term.Axes[0].Text && term.Axes[1].Text), slices.Contains(r.Shapes, file+".svg"), term.Name)
+		require.Equal(t, !(len(term.Axes) == 2 && term.Axes[0].Text && term.Axes[1].Text),
+			slices.Contains(r.Shapes, file+".svg"), term.Name)
 		got := done(t, "cluster", "shapes", "model.json", "--term", strings.ReplaceAll(term.Name, "×", "x"), "--csv")
 		require.Equal(t, contents(t, file+".csv"), got.stdout)
 		rows := 0.0
@@ -104,7 +109,8 @@ func shapesAreAll(t *testing.T, r estimates.DurationReport) {
 	require.NotContains(t, all, "\nGpus × hour\n", "maps are printed one by one")
 	require.Contains(t, must(t, "cluster shapes model.json --term gpus"), "\nGpus\n\nGPUS ")
 	for _, args := range []string{"--csv", "--term nosuch", "--term gpus --csv --json"} {
-		require.Equal(t, failure.Usage, graft(append([]string{"cluster", "shapes", "model.json"}, strings.Fields(args)...)...).code, args)
+		require.Equal(t, failure.Usage,
+			graft(append([]string{"cluster", "shapes", "model.json"}, strings.Fields(args)...)...).code, args)
 	}
 }
 
@@ -162,10 +168,12 @@ func TestEstimatesFromAHistory(t *testing.T) {
 	must(t, "trace convert jobs.csv rest.csv --to helios --window 691200..")
 	r := object[estimates.DurationReport](t, "cluster estimate --trace rest.csv --history past.csv --out one.csv")
 	require.Equal(t, []int{1200, r.Jobs, 0, 0, 0}, []int{r.Jobs + r.History, r.Learned, r.Similar, r.Blind, r.Later})
-	r = object[estimates.DurationReport](t, "cluster estimate --trace jobs.csv --window 691200.. --history jobs.csv --out two.csv")
+	r = object[estimates.DurationReport](t,
+		"cluster estimate --trace jobs.csv --window 691200.. --history jobs.csv --out two.csv")
 	require.Equal(t, r.Jobs, r.Later, "jobs of the trace are no history")
 	require.Equal(t, contents(t, "one.csv"), contents(t, "two.csv"))
-	r = object[estimates.DurationReport](t, "cluster estimate --trace rest.csv --history past.csv --walk none --out once.csv")
+	r = object[estimates.DurationReport](t,
+		"cluster estimate --trace rest.csv --history past.csv --walk none --out once.csv")
 	require.Len(t, r.Windows, 1)
 	require.Equal(t, r.Jobs, r.Learned)
 	r = object[estimates.DurationReport](t, "cluster estimate --trace jobs.csv --walk none --out alone.csv")
@@ -186,10 +194,12 @@ func TestLearningCommandsCanBeStopped(t *testing.T) {
 	for _, command := range []string{"estimate --past", "forecast"} {
 		ctx, cancel := context.WithTimeout(t.Context(), after)
 		began := time.Now()
-		got := call(ctx, newRootCommand(), append([]string{"cluster"}, append(strings.Fields(command), "--trace", "jobs.csv", "--out", "out.csv", "--quiet")...)...)
+		got := call(ctx, newRootCommand(), append([]string{"cluster"},
+			append(strings.Fields(command), "--trace", "jobs.csv", "--out", "out.csv", "--quiet")...)...)
 		cancel()
 		require.Equal(t, failure.Interrupted, got.code, "%s\n%s", command, got.stderr)
-		t.Logf("measured: graft cluster %s ended %v after the signal", command, (time.Since(began) - after).Round(time.Millisecond))
+		t.Logf("measured: graft cluster %s ended %v after the signal", command,
+			(time.Since(began) - after).Round(time.Millisecond))
 		entries, err := os.ReadDir(".")
 		require.NoError(t, err)
 		require.Len(t, entries, 1, "nothing but the trace")
@@ -200,7 +210,8 @@ func TestLearningCommandsCanBeStopped(t *testing.T) {
 func TestClusterForecast(t *testing.T) {
 	twoWeeks(t)
 	require.NoError(t, os.MkdirAll("data", 0o755))
-	r := object[estimates.ForecastReport](t, "cluster forecast --trace jobs.csv --out data/my_throughput_pred.csv --models models --shapes shapes")
+	r := object[estimates.ForecastReport](t,
+		"cluster forecast --trace jobs.csv --out data/my_throughput_pred.csv --models models --shapes shapes")
 	require.InDelta(t, 16*144, r.Steps, 5, "up to the last job")
 	require.Equal(t, []int{r.Steps, r.Steps - 7*144, 2}, []int{r.Rows, r.Learned, r.Times})
 	require.Greater(t, *r.Jobs.Scores.R2.Value, 0.0, "days and weeks repeat")
@@ -216,16 +227,20 @@ func TestClusterForecast(t *testing.T) {
 	forecast, err := cluster.ReadForecast(files.OS{}, found.Forecast, 0)
 	require.NoError(t, err)
 	require.Len(t, forecast.At, r.Rows)
-	require.Equal(t, r.Jobs.Terms, learnedAsPrinted(object[estimates.ShapesReport](t, "cluster shapes models/jobs.json")))
+	require.Equal(t, r.Jobs.Terms,
+		learnedAsPrinted(object[estimates.ShapesReport](t, "cluster shapes models/jobs.json")))
 	require.FileExists(t, "shapes/jobs-hour.svg")
 	require.FileExists(t, "shapes/gpus-hour.csv")
 
-	late := object[estimates.ForecastReport](t, "cluster forecast --ticks data/my_throughput_pred.csv --from 2020-09-14 --out late.csv")
+	late := object[estimates.ForecastReport](t,
+		"cluster forecast --ticks data/my_throughput_pred.csv --from 2020-09-14 --out late.csv")
 	left := r.Steps - 13*144
 	require.Equal(t, []int{r.Steps, left, left, 1}, []int{late.Steps, late.Rows, late.Learned, late.Times})
 	require.Equal(t, "2020-09-14 00:00:00", late.From)
-	require.Contains(t, must(t, "cluster forecast --trace jobs.csv --from 2020-09-14 --out trace.csv"), fmt.Sprintf("%d steps by models, learned 1 time, 0 by the last known hour", left))
-	require.Equal(t, contents(t, "late.csv"), contents(t, "trace.csv"), "a table of submissions says what its trace does")
+	require.Contains(t, must(t, "cluster forecast --trace jobs.csv --from 2020-09-14 --out trace.csv"),
+		fmt.Sprintf("%d steps by models, learned 1 time, 0 by the last known hour", left))
+	require.Equal(t, contents(t, "late.csv"), contents(t, "trace.csv"),
+		"a table of submissions says what its trace does")
 }
 
 // learnedAsPrinted is a model's terms in the order in which they are printed.
@@ -267,15 +282,16 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 	twoWeeks(t)
 	write(t, "seconds.csv", "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,1,9,7,a\n")
 	for args, want := range map[string]string{
-		"estimate --trace jobs.csv":                                                   `"out"`,
-		"estimate --trace jobs.csv --out o.csv --walk x":                              "--walk x: expected week, none or never",
-		"estimate --trace jobs.csv --out o.csv --target x":                            `target is "x"`,
-		"estimate --trace jobs.csv --out o.csv --format x":                            `unknown trace format "x"`,
-		"estimate --trace jobs.csv --out o.csv --window 5":                            "--window 5",
-		"estimate --trace jobs.csv --out o.csv --start 2020-09-01":                    "leave it out",
-		"estimate --trace seconds.csv --out o.csv":                                    "have no date",
-		"estimate --trace seconds.csv --out o.csv --start yesterday":                  "--start yesterday: give a date",
-		"estimate --trace jobs.csv --history seconds.csv --out o.csv":                 "the seconds of seconds.csv have no date",
+		"estimate --trace jobs.csv":                                  `"out"`,
+		"estimate --trace jobs.csv --out o.csv --walk x":             "--walk x: expected week, none or never",
+		"estimate --trace jobs.csv --out o.csv --target x":           `target is "x"`,
+		"estimate --trace jobs.csv --out o.csv --format x":           `unknown trace format "x"`,
+		"estimate --trace jobs.csv --out o.csv --window 5":           "--window 5",
+		"estimate --trace jobs.csv --out o.csv --start 2020-09-01":   "leave it out",
+		"estimate --trace seconds.csv --out o.csv":                   "have no date",
+		"estimate --trace seconds.csv --out o.csv --start yesterday": "--start yesterday: give a date",
+		"estimate --trace jobs.csv --history seconds.csv --out o.csv": "the seconds of seconds.csv " +
+			"have no date",
 		"estimate --trace jobs.csv --out o.csv --model o.csv":                         "would be written twice",
 		"forecast --out o.csv":                                                        "[trace ticks]",
 		"forecast --trace jobs.csv --out o.csv --from x":                              "--from x: give a date",
@@ -291,7 +307,8 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 	require.NoFileExists(t, "o.csv")
 	must(t, "cluster estimate --trace seconds.csv --out few.csv --start 2020-04-01")
 	require.Equal(t, "job_id,priority\n1,3600\n2,5\n", contents(t, "few.csv"))
-	fails(t, failure.Failed, "there is no job in jobs.csv", "cluster", "estimate", "--trace", "jobs.csv", "--window", "9999999..", "--out", "none.csv")
+	fails(t, failure.Failed, "there is no job in jobs.csv", "cluster", "estimate", "--trace", "jobs.csv", "--window",
+		"9999999..", "--out", "none.csv")
 }
 
 // Estimates of a published month beside the published ones, under the schedulers that use them.
@@ -312,7 +329,8 @@ func TestEstimatesOfAPublishedMonth(t *testing.T) {
 	estimate("--out similar.csv --walk never")
 	const second = 13_219_200 + 7*runs.SecondsOfDay // second of the trace at which its second week begins
 	later := dataFromSecondWeek(t, data)
-	for span, args := range map[string]string{"all of the month": "--data " + data, "from the second week on": fmt.Sprintf("--from %d --data %s", second, later)} {
+	for span, args := range map[string]string{"all of the month": "--data " + data,
+		"from the second week on": fmt.Sprintf("--from %d --data %s", second, later)} {
 		mean := map[string]float64{}
 		for _, by := range []string{"published", "ours.csv", "similar.csv", "exact"} {
 			line := "cluster run --force --out run --scheduler qssf,lucid --trace " + path + " " + args
@@ -320,7 +338,8 @@ func TestEstimatesOfAPublishedMonth(t *testing.T) {
 				line += " --estimates " + by
 			}
 			for _, c := range object[runs.ClusterOutcome](t, line).Cells {
-				t.Logf("measured: %s, %s, %s: mean completion %.0f s, %.0f to %.0f", span, c.Scheduler, by, *c.Mean.Mean, *c.Mean.Low, *c.Mean.High)
+				t.Logf("measured: %s, %s, %s: mean completion %.0f s, %.0f to %.0f", span, c.Scheduler, by,
+					*c.Mean.Mean, *c.Mean.Low, *c.Mean.High)
 				mean[c.Scheduler+by] = *c.Mean.Mean
 			}
 		}

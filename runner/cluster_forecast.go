@@ -44,8 +44,10 @@ dates the first line is the beginning of the simulation.`,
 	o.addFlags(command, &o.Options)
 	flags := command.Flags()
 	flags.StringVar(&o.Ticks, "ticks", "", "table of submissions by ten minutes, in place of a trace")
-	flags.StringVar(&o.from, "from", "", "learn from submissions before this date, and forecast the later ones; empty learns every week")
-	flags.StringVar(&o.Models, "models", "", "write the last models to jobs.json and gpus.json in this folder, for graft cluster shapes")
+	flags.StringVar(&o.from, "from", "",
+		"learn from submissions before this date, and forecast the later ones; empty learns every week")
+	flags.StringVar(&o.Models, "models", "",
+		"write the last models to jobs.json and gpus.json in this folder, for graft cluster shapes")
 	command.MarkFlagsOneRequired("trace", "ticks")
 	command.MarkFlagsMutuallyExclusive("trace", "ticks")
 	_ = command.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions) // flags of this name are formats elsewhere

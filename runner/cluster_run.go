@@ -72,8 +72,10 @@ Pollux, and has its results.`,
 	}
 	o.add(command)
 	command.Flags().String("speeds", "", "file of the speeds of elastic jobs by model, servers and workers")
-	command.Flags().StringVar(&o.out, "out", "", "the run folder; empty is output.folder, or runs/ and the trace's name")
-	command.Flags().BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
+	command.Flags().StringVar(&o.out, "out", "",
+		"the run folder; empty is output.folder, or runs/ and the trace's name")
+	command.Flags().BoolVar(&o.Resume, "resume", false,
+		"go on with the run in the folder, or begin one where there is none")
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")
@@ -103,12 +105,14 @@ func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
 		return err
 	}
 	outcome, err := clusters.Run(ctx, env, c, o.FolderOptions)
-	return show(w, o.json, outcome, err, func(w io.Writer, r *runs.ClusterOutcome) error { return report.PrintCluster(r, w) })
+	return show(w, o.json, outcome, err,
+		func(w io.Writer, r *runs.ClusterOutcome) error { return report.PrintCluster(r, w) })
 }
 
 // runOther simulates a file of another kind of jobs, with the keys of the flags that were given.
-func runOther[C, T any](ctx context.Context, w io.Writer, o clusterRunOptions, keys map[string]string, value func(*pflag.Flag) string, more []string,
-	read func(fsys files.FS, path string, set []string) (C, error), run func(context.Context, *app.Env, C, app.FolderOptions) (*T, error), print func(io.Writer, *T) error) error {
+func runOther[C, T any](ctx context.Context, w io.Writer, o clusterRunOptions, keys map[string]string,
+	value func(*pflag.Flag) string, more []string, read func(fsys files.FS, path string, set []string) (C, error),
+	run func(context.Context, *app.Env, C, app.FolderOptions) (*T, error), print func(io.Writer, *T) error) error {
 	set, err := o.assignments(keys, value)
 	if err != nil {
 		return err

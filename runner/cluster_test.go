@@ -34,7 +34,8 @@ func writeTrace(t testing.TB, dir string, jobs int) {
 	var b strings.Builder
 	b.WriteString("job_id,user,vc,gpu_num,submit_time,duration\n")
 	for k := range jobs {
-		fmt.Fprintf(&b, "%d,u%d,%s,%d,%d,%d\n", k, k%7, []string{"a", "a", "b"}[k%3], []int{1, 2, 1, 8, 4, 16, 1}[k*5%7], k*3*86_400/jobs, 60+k*k*7919%40_000)
+		fmt.Fprintf(&b, "%d,u%d,%s,%d,%d,%d\n", k, k%7, []string{"a", "a", "b"}[k%3],
+			[]int{1, 2, 1, 8, 4, 16, 1}[k*5%7], k*3*86_400/jobs, 60+k*k*7919%40_000)
 	}
 	write(t, filepath.Join(dir, "jobs.csv"), b.String())
 	write(t, filepath.Join(dir, "nodes.csv"), ",num\na,3\nb,2\n")
@@ -58,14 +59,16 @@ func writeCluster(t testing.TB, dir string, open bool) {
 	t.Helper()
 	in := inFolder{dir: t.TempDir()}
 	writeTrace(t, in.dir, 300)
-	c, err := config.ReadCluster(in, "", []string{`cluster.trace="jobs.csv"`, `cluster.nodes="nodes.csv"`, `schedule.schedulers=["fifo", "srtf"]`, "output.every=3600", "output.folder=" + config.Quote(dir)})
+	c, err := config.ReadCluster(in, "", []string{`cluster.trace="jobs.csv"`, `cluster.nodes="nodes.csv"`,
+		`schedule.schedulers=["fifo", "srtf"]`, "output.every=3600", "output.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if open {
 		cancel()
 	}
-	_, err = clusters.Run(ctx, &app.Env{Files: in, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}, c, app.FolderOptions{})
+	_, err = clusters.Run(ctx, &app.Env{Files: in, Now: func() time.Time { return when }, Version: "v0.1.0",
+		Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}, c, app.FolderOptions{})
 	require.Equal(t, open, err != nil, err)
 	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
 	write(t, path, strings.ReplaceAll(contents(t, path), c.Digest(), strings.Repeat("56", 32)))
@@ -105,7 +108,8 @@ func withoutProfiles() string {
 // side, and reports read it.
 func TestClusterRun(t *testing.T) {
 	aCluster(t, 300)
-	args := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutProfiles(), "--estimates", "exact", "--set", "output.every=3600", "--quiet"}
+	args := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutProfiles(),
+		"--estimates", "exact", "--set", "output.every=3600", "--quiet"}
 	got := done(t, append(args, "--out", "one", "--workers", "1")...)
 	require.Equal(t, failure.Done, graft(append(args, "--out", "many", "--workers", "5")...).code)
 	for _, name := range strings.Split(withoutProfiles(), ",") {
@@ -121,14 +125,17 @@ func TestClusterRun(t *testing.T) {
 	outcome := contents(t, filepath.Join("one", runs.OutcomeFile))
 	require.NoError(t, os.Remove(filepath.Join("one", runs.OutcomeFile)))
 	require.Equal(t, failure.Done, graft(append(args, "--out", "one", "--workers", "1", "--resume")...).code)
-	require.Equal(t, outcome, contents(t, filepath.Join("one", runs.OutcomeFile)), "a run that did not end is done again")
-	fails(t, failure.Configuration, "schedule.loads was [1.0] and is [2.0]", append(args, "--out", "one", "--resume", "--load", "2")...)
+	require.Equal(t, outcome, contents(t, filepath.Join("one", runs.OutcomeFile)),
+		"a run that did not end is done again")
+	fails(t, failure.Configuration, "schedule.loads was [1.0] and is [2.0]",
+		append(args, "--out", "one", "--resume", "--load", "2")...)
 }
 
 // JSON has what the text has, at each load; more load makes jobs wait longer.
 func TestClusterLoads(t *testing.T) {
 	aCluster(t, 300)
-	r := decoded[runs.ClusterOutcome](t, done(t, "cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--load", "1,2,0.5", "--json", "--quiet").stdout)
+	r := decoded[runs.ClusterOutcome](t, done(t, "cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv",
+		"--load", "1,2,0.5", "--json", "--quiet").stdout)
 	require.Len(t, r.Cells, 3)
 	require.Greater(t, *r.Cells[1].All.Queue.Mean, *r.Cells[0].All.Queue.Mean)
 	require.Less(t, *r.Cells[2].All.Queue.Mean, *r.Cells[0].All.Queue.Mean)
@@ -138,10 +145,14 @@ func TestClusterLoads(t *testing.T) {
 // Jobs that cannot run are counted, the others run, and the exit code says so.
 func TestClusterRefusesJobs(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,99,1,5,a\n3,1,2,5,b\n4,1,3,0,a\n4,1,3,7,a\n5,0,3,7,a\n6,1,-3,7,a\n")
+	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,99,1,5,a\n3,1,2,5,b\n4,1,3,0,a\n"+
+		"4,1,3,7,a\n5,0,3,7,a\n6,1,-3,7,a\n")
 	write(t, "nodes.csv", ",num\na,1\n")
-	got := fails(t, failure.Partial, "", "cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutProfiles(), "--estimates", "exact", "--quiet")
-	containsAll(t, got.stderr, "1 larger than its virtual cluster, job 2", "1 unknown virtual cluster, job 3", "1 no devices asked for, job 5", "1 another job has its id, job 4", "1 submitted before simulations begin, job 6")
+	got := fails(t, failure.Partial, "", "cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler",
+		withoutProfiles(), "--estimates", "exact", "--quiet")
+	containsAll(t, got.stderr, "1 larger than its virtual cluster, job 2", "1 unknown virtual cluster, job 3",
+		"1 no devices asked for, job 5", "1 another job has its id, job 4",
+		"1 submitted before simulations begin, job 6")
 	require.Len(t, lines(t, "runs/jobs/fifo/jobs.csv"), 2)
 }
 
@@ -150,14 +161,17 @@ func TestClusterUndivided(t *testing.T) {
 	aCluster(t, 50)
 	write(t, "bare.csv", "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,8,1,5\n")
 	write(t, "one.csv", ",num\nlab,1\n")
-	for _, args := range []string{"--trace jobs.csv --nodes 4", "--trace bare.csv --nodes one.csv", "--trace bare.csv --nodes 1 --compat lucid --from 1 --to 9"} {
+	for _, args := range []string{"--trace jobs.csv --nodes 4", "--trace bare.csv --nodes one.csv",
+		"--trace bare.csv --nodes 1 --compat lucid --from 1 --to 9"} {
 		done(t, append(strings.Fields("cluster run --quiet --force "), strings.Fields(args)...)...)
 	}
 	require.Equal(t, failure.Usage, graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "0").code)
 	write(t, "workload.csv", "name,time,application,num_replicas,batch_size\na,1,cifar10,1,128\n")
-	require.Contains(t, graft("cluster", "run", "--trace", "workload.csv", "--nodes", "4").stderr, "no job of workload.csv has a duration; name another trace, or run it as adaptive jobs")
+	require.Contains(t, graft("cluster", "run", "--trace", "workload.csv", "--nodes", "4").stderr,
+		"no job of workload.csv has a duration; name another trace, or run it as adaptive jobs")
 	write(t, "cpus.csv", "job_id,gpu_num,cpu_num,submit_time,duration\n1,1,4,0,50\n2,1,4,1,50\n3,1,99,1,50\n")
-	fails(t, failure.Partial, "1 more processors than the nodes have, job 3 for one", "cluster", "run", "--trace", "cpus.csv", "--nodes", "1", "--set", "cluster.cpus_per_node=7", "--quiet")
+	fails(t, failure.Partial, "1 more processors than the nodes have, job 3 for one", "cluster", "run", "--trace",
+		"cpus.csv", "--nodes", "1", "--set", "cluster.cpus_per_node=7", "--quiet")
 	require.Equal(t, "50", lines(t, "runs/cpus/fifo/jobs.csv")[1]["start_time"])
 }
 
@@ -166,7 +180,8 @@ func TestClusterTimeline(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,8,0,6000,a\n2,4,600,600,a\n3,8,1200,600,a\n")
 	write(t, "nodes.csv", ",num\na,1\n")
-	got := done(t, "cluster", "timeline", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", "fair", "--job", "1", "--budget", "100", "--out", "one.csv")
+	got := done(t, "cluster", "timeline", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", "fair", "--job",
+		"1", "--budget", "100", "--out", "one.csv")
 	require.Contains(t, got.stderr, "budget 100 s, 8 devices at first, ")
 	text := contents(t, "one.csv")
 	goldenReport(t, "cluster-timeline.csv", text)
@@ -183,8 +198,11 @@ func TestClusterRunAgainstTheFirst(t *testing.T) {
 		t.Skip("left out: the first simulator's results are not here")
 	}
 	t.Chdir(t.TempDir())
-	r := decoded[runs.ClusterOutcome](t, done(t, "cluster", "run", "--data", data, "--trace", filepath.Join(data, "cluster_full_log.published_order.csv"), "--scheduler", "fifo,sjf,srtf,qssf,tiresias,lucid", "--compat", "lucid", "--json", "--quiet", "--out", "o").stdout)
-	sums := map[string][2]int64{"fifo": {1568026427, 1287223398}, "sjf": {503306185, 222503156}, "srtf": {300859560, 19796332}, "qssf": {448488860, 167685831}, "tiresias": {350728235, 69572647}, "lucid": {307450179, 21836746}}
+	r := decoded[runs.ClusterOutcome](t, done(t, "cluster", "run", "--data", data, "--trace",
+		filepath.Join(data, "cluster_full_log.published_order.csv"), "--scheduler", "fifo,sjf,srtf,qssf,tiresias,lucid",
+		"--compat", "lucid", "--json", "--quiet", "--out", "o").stdout)
+	sums := map[string][2]int64{"fifo": {1568026427, 1287223398}, "sjf": {503306185, 222503156}, "srtf": {300859560,
+		19796332}, "qssf": {448488860, 167685831}, "tiresias": {350728235, 69572647}, "lucid": {307450179, 21836746}}
 	for _, c := range r.Cells {
 		require.Equal(t, sums[c.Scheduler], [2]int64{c.All.Completion.Sum, c.All.Queue.Sum}, c.Scheduler)
 		require.Len(t, lines(t, filepath.Join("o", c.Scheduler, "jobs.csv")), 23_859)

@@ -64,6 +64,7 @@ func runClusterTimeline(ctx context.Context, w, about io.Writer, o clusterTimeli
 	} else {
 		err = t.Save(env.Files, o.out, o.force)
 	}
-	_, told := fmt.Fprintf(about, "budget %g s, %s at first, %s; it waited for devices again %s\n", t.Budget, document.Plural(t.First, "device"), document.Plural(len(t.Changes), "change"), document.Plural(t.Waits, "time"))
+	_, told := fmt.Fprintf(about, "budget %g s, %s at first, %s; it waited for devices again %s\n", t.Budget,
+		document.Plural(t.First, "device"), document.Plural(len(t.Changes), "change"), document.Plural(t.Waits, "time"))
 	return errors.Join(err, told)
 }

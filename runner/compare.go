@@ -46,11 +46,14 @@ after a stop or a kill.`,
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; may be given several times")
 	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.Resume, "resume", false, "go on with the comparison in the folder, or begin one where there is none")
+	flags.BoolVar(&o.Resume, "resume", false,
+		"go on with the comparison in the folder, or begin one where there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.IntVar(&o.Seeds, "seeds", 0, "trials of each arm; 0 is compare.seeds")
-	flags.IntVar(&o.SelectionSeeds, "selection-seeds", 0, "trials of each sequence for the arm best fixed; 0 is compare.selection_seeds")
-	flags.StringSliceVar(&o.Arms, "arms", nil, "arms beside the job and never, such as random,best fixed; empty is compare.arms")
+	flags.IntVar(&o.SelectionSeeds, "selection-seeds", 0,
+		"trials of each sequence for the arm best fixed; 0 is compare.selection_seeds")
+	flags.StringSliceVar(&o.Arms, "arms", nil,
+		"arms beside the job and never, such as random,best fixed; empty is compare.arms")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	sweepFlags(command, &o.Options, strings.Join(fleet.Engines(), " or "))
 	command.MarkFlagsMutuallyExclusive("resume", "force")

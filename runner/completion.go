@@ -182,7 +182,8 @@ func keys(command *cobra.Command, args []string, _ string) ([]string, cobra.Shel
 // keysOf are the keys of a kind of file: that of the first argument, or else the command's.
 func keysOf(command *cobra.Command, args []string) []config.Value {
 	kind := config.KindOf(files.OS{}, first(args))
-	if usual := map[string]*config.Kind{"simulate": config.SimulationKind, "learn": config.TreeLearningKind}[command.Name()]; kind == config.JobKind && usual != nil {
+	if usual := map[string]*config.Kind{"simulate": config.SimulationKind,
+		"learn": config.TreeLearningKind}[command.Name()]; kind == config.JobKind && usual != nil {
 		kind = usual
 	}
 	return config.Values(kind.New())

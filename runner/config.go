@@ -47,7 +47,8 @@ func kindsHelp() string {
 
 // setFlag adds the flag that sets keys.
 func setFlag(command *cobra.Command, set *[]string) {
-	command.Flags().StringArrayVar(set, "set", nil, "set a key, such as time.budget=30s, after the file; may be given several times")
+	command.Flags().StringArrayVar(set, "set", nil,
+		"set a key, such as time.budget=30s, after the file; may be given several times")
 }
 
 func newConfigCheckCommand() *cobra.Command {
@@ -67,7 +68,8 @@ starts.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			env := environment(command.Context())
-			return checkFiles(command.OutOrStdout(), args, func(path string) (string, error) { return configSummary(env, path, set) })
+			return checkFiles(command.OutOrStdout(), args,
+				func(path string) (string, error) { return configSummary(env, path, set) })
 		},
 	}
 	setFlag(command, &set)
@@ -162,7 +164,8 @@ each key above it.`,
 	setFlag(command, &set)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.Flags().BoolVar(&o.toml, "toml", false, "print a file with every key on stdout; '> FILE' keeps it")
-	command.Flags().BoolVar(&o.describe, "describe", false, "describe each key, in a comment of the file or in the JSON object")
+	command.Flags().BoolVar(&o.describe, "describe", false,
+		"describe each key, in a comment of the file or in the JSON object")
 	command.MarkFlagsMutuallyExclusive("json", "toml")
 	return command
 }
@@ -245,7 +248,8 @@ each section.`,
 		if kind == config.JobKind {
 			continue
 		}
-		text := fmt.Sprintf("of %s, with the section %s, in place of jobs", kind.Files, strings.Join(kind.Sections, " or "))
+		text := fmt.Sprintf("of %s, with the section %s, in place of jobs", kind.Files,
+			strings.Join(kind.Sections, " or "))
 		wanted[kind.Name] = command.Flags().Bool(kind.Name, false, text)
 		names = append(names, kind.Name)
 	}

@@ -20,9 +20,11 @@ func jobFile(t *testing.T, text string) string {
 }
 
 func TestConfigCheckTellsAllFaultsOfAllFiles(t *testing.T) {
-	right, wrong, other := jobFile(t, "[run]\nseed = 3\n"), jobFile(t, "[time]\nbudgt = 3\n"), jobFile(t, "[run]\nseed = true\n")
+	right, wrong, other := jobFile(t, "[run]\nseed = 3\n"), jobFile(t, "[time]\nbudgt = 3\n"),
+		jobFile(t, "[run]\nseed = true\n")
 	got := done(t, "config", "check", right)
-	assert.Regexp(t, `^.*job\.toml: ok: ConvSmall on synthetic, 1m0s of a virtual clock, 0 events, decider none; digest [0-9a-f]{12}\n$`, got.stdout)
+	assert.Regexp(t, `^.*job\.toml: ok: ConvSmall on synthetic, 1m0s of a virtual clock, 0 events, decider none; `+
+		`digest [0-9a-f]{12}\n$`, got.stdout)
 	assert.Empty(t, got.stderr)
 
 	got = fails(t, failure.Configuration, "", "config", "check", wrong, right, other)
@@ -38,7 +40,8 @@ func TestConfigCheckTellsAllFaultsOfAllFiles(t *testing.T) {
 func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 	path := jobFile(t, "[run]\nseed = 3\n[adapt]\ndecider = \"random\"\n")
 	got := done(t, "config", "show", path, "--set", "time.budget=90s")
-	for _, line := range []string{`run\.seed +3 +\S+job\.toml:2`, `time\.budget +"90s" +--set`, `train\.batch +64 +default`} {
+	for _, line := range []string{`run\.seed +3 +\S+job\.toml:2`, `time\.budget +"90s" +--set`,
+		`train\.batch +64 +default`} {
 		assert.Regexp(t, `(?m)^`+line+`$`, got.stdout)
 	}
 	var report configReport
@@ -53,11 +56,13 @@ func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 	assert.Equal(t, graft("config", "show", path, "--toml").stdout, graft("config", "show", again, "--toml").stdout)
 	described := graft("config", "show", path, "--describe").stdout
 	assert.Contains(t, described, "# Images in a step; zero means 64.\nbatch = 64\n")
-	assert.Equal(t, graft("config", "show", path, "--toml").stdout, graft("config", "show", jobFile(t, described), "--toml").stdout)
+	assert.Equal(t, graft("config", "show", path, "--toml").stdout,
+		graft("config", "show", jobFile(t, described), "--toml").stdout)
 	got = graft("config", "show", path, "--json", "--describe")
 	report = configReport{}
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
-	assert.Contains(t, report.Values, configValue{Key: "train.batch", Value: 64.0, From: "default", Description: "Images in a step; zero means 64."})
+	assert.Contains(t, report.Values, configValue{Key: "train.batch", Value: 64.0, From: "default",
+		Description: "Images in a step; zero means 64."})
 	assert.Equal(t, failure.Done, graft("config", "show").code)
 	assert.Equal(t, failure.Configuration, graft("config", "show", jobFile(t, "a = 1")).code)
 	assert.Equal(t, failure.Usage, graft("config", "show", "--json", "--toml").code)
@@ -66,9 +71,11 @@ func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 // A short list of tables has one line, a long one a line for each key that is not zero.
 func TestConfigShowBreaksLongTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tasks.toml")
-	write(t, path, "[machine]\n[[task]]\nname = \"a\"\ncommand = [\"program\", \"an argument of some length\", \"and another one that is long\"]\ncores = 30\n[[task]]\nname = \"b\"\n")
+	write(t, path, "[machine]\n[[task]]\nname = \"a\"\ncommand = [\"program\", \"an argument of some length\", "+
+		"\"and another one that is long\"]\ncores = 30\n[[task]]\nname = \"b\"\n")
 	shown := done(t, "config", "show", path).stdout
-	require.Regexp(t, `(?m)^task\[0\]\.command +\["program", "an argument of some length", "and another one that is long"\] +\S+:2$`, shown)
+	require.Regexp(t, `(?m)^task\[0\]\.command +\["program", "an argument of some length", `+
+		`"and another one that is long"\] +\S+:2$`, shown)
 	require.Regexp(t, `(?m)^task\[0\]\.cores +30\.0 `, shown)
 	require.Regexp(t, `(?m)^task\[1\]\.name +"b" `, shown)
 	require.NotContains(t, shown, "task[1].command")
@@ -91,9 +98,11 @@ seeds = 2
 func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
-		"jobs.csv": "job_id,gpu_num,submit_time,duration,vc\n1,8,0,6000,a\n", "nodes.csv": ",num\na,1\n", "text.csv": "once upon a time\n",
-		"torn.csv": "job_id,gpu_num,submit_time,duration,vc\n1,8,0\n", "estimates.csv": "job_id,priority\n2,60\n", "data/none": "",
-		"c.toml": "[cluster]\ntrace = \"jobs.csv\"\nnodes = \"nodes.csv\"\n",
+		"jobs.csv": "job_id,gpu_num,submit_time,duration,vc\n1,8,0,6000,a\n", "nodes.csv": ",num\na,1\n",
+		"text.csv": "once upon a time\n",
+		"torn.csv": "job_id,gpu_num,submit_time,duration,vc\n1,8,0\n", "estimates.csv": "job_id,priority\n2,60\n",
+		"data/none": "",
+		"c.toml":    "[cluster]\ntrace = \"jobs.csv\"\nnodes = \"nodes.csv\"\n",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		write(t, name, text)
@@ -128,13 +137,19 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 // Every kind of file is checked, shown and described, and has a schema and a page of its keys.
 func TestConfigKnowsEveryKind(t *testing.T) {
 	for kind, c := range map[string]struct{ file, ok, set, shown, schema, page string }{
-		"simulation": {jobFile(t, aScenario), `scenario job, ConvSmall on synthetic, 40s of a virtual clock: 27 sequences of 3 decisions × 2 seeds in 80 legs`,
-			"simulate.seeds=3", `simulate\.seeds +3 +--set\n(.*\n)*simulate\.tries +2 +default`, "a scenario of graft", "# Keys of a scenario's file"},
-		"learning": {lessonFile(t, "[learn]\nrule = \"exact\"\n"), `a policy learns from 64 sequences of made-up, 21 states of ConvNet2, rule exact, 10000 episodes`,
-			"learn.lr=0.01", `learn\.lr +0\.01 +--set`, "a policy of graft that learns", "# Keys of the file of a policy"},
-		"tree-learning": {classFile(t, "held_out = [THREE]\n"), `structural policies of 5 seeds learn from 32 sequences of 2 tables and stop by 1 other, for known scenarios, 400 steps at most`,
-			"learn.for=new", `learn\.for +"new" +--set\n(.*\n)*learn\.pool +0\.5 +default`, "structural policies of graft that learn", "# Keys of the file of structural policies that learn"},
-		"pipeline": {newPipeline(t, "", 100, 200), `8 sequences of 2 scenarios are simulated, structural policies of 2 seeds learn from them, for known scenarios, 12 steps at most`,
+		"simulation": {jobFile(t, aScenario), `scenario job, ConvSmall on synthetic, 40s of a virtual clock: ` +
+			`27 sequences of 3 decisions × 2 seeds in 80 legs`, "simulate.seeds=3", `simulate\.seeds +3 ` +
+			`+--set\n(.*\n)*simulate\.tries +2 +default`, "a scenario of graft", "# Keys of a scenario's file"},
+		"learning": {lessonFile(t, "[learn]\nrule = \"exact\"\n"),
+			`a policy learns from 64 sequences of made-up, 21 states of ConvNet2, rule exact, 10000 episodes`,
+			"learn.lr=0.01", `learn\.lr +0\.01 +--set`, "a policy of graft that learns",
+			"# Keys of the file of a policy"},
+		"tree-learning": {classFile(t, "held_out = [THREE]\n"), `structural policies of 5 seeds learn from 32 ` +
+			`sequences of 2 tables and stop by 1 other, for known scenarios, 400 steps at most`,
+			"learn.for=new", `learn\.for +"new" +--set\n(.*\n)*learn\.pool +0\.5 +default`,
+			"structural policies of graft that learn", "# Keys of the file of structural policies that learn"},
+		"pipeline": {newPipeline(t, "", 100, 200), `8 sequences of 2 scenarios are simulated, ` +
+			`structural policies of 2 seeds learn from them, for known scenarios, 12 steps at most`,
 			"learn.steps=13", `learn\.steps +13 +--set`, "a pipeline of graft", "# Keys of a pipeline's file"},
 	} {
 		require.Regexp(t, `ok: `+c.ok+`; digest [0-9a-f]{12}\n$`, done(t, "config", "check", c.file).stdout)
@@ -147,9 +162,12 @@ func TestConfigKnowsEveryKind(t *testing.T) {
 	}
 	fails(t, failure.Usage, "", "config", "schema", "--simulation", "--learning")
 	path := jobFile(t, aScenario)
-	require.Contains(t, done(t, "config", "check", path, "--set", `simulate.design="sample"`, "--set", "simulate.max_sequences=9").stdout, " of the design sample; ")
-	fails(t, failure.Configuration, path+": scenario job has 27 sequences", "config", "check", path, "--set", "simulate.max_sequences=9")
-	fails(t, failure.Configuration, "it has no runner.seed", "config", "convert", jobFile(t, "[runner]\nagent = \"Agent\"\n[simulation]\ndatafile = \"a.pkl\"\n"))
+	require.Contains(t, done(t, "config", "check", path, "--set", `simulate.design="sample"`, "--set",
+		"simulate.max_sequences=9").stdout, " of the design sample; ")
+	fails(t, failure.Configuration, path+": scenario job has 27 sequences", "config", "check", path, "--set",
+		"simulate.max_sequences=9")
+	fails(t, failure.Configuration, "it has no runner.seed", "config", "convert",
+		jobFile(t, "[runner]\nagent = \"Agent\"\n[simulation]\ndatafile = \"a.pkl\"\n"))
 }
 
 func TestConfigSchemaIsJSON(t *testing.T) {
@@ -185,11 +203,13 @@ func TestConfigConvertMakesAJobThatIsRight(t *testing.T) {
 	assert.Equal(t, failure.Done, graft("config", "check", out).code)
 
 	assert.Equal(t, failure.Configuration, graft("config", "convert", jobFile(t, "")).code)
-	assert.Equal(t, failure.Failed, graft("config", "convert", original, "-o", filepath.Join(t.TempDir(), "none", "out.toml")).code)
+	assert.Equal(t, failure.Failed,
+		graft("config", "convert", original, "-o", filepath.Join(t.TempDir(), "none", "out.toml")).code)
 }
 
 // The first weights of a comparison are checked as those of a job, by the first seed where each has its own.
 func TestWeightsOfComparisonsAreChecked(t *testing.T) {
-	path := write(t, filepath.Join(t.TempDir(), "job.toml"), "[network]\nweights = \"own-{seed}.safetensors\"\n[run]\nseed = 4\n[compare]\nseeds = 3\n")
+	path := write(t, filepath.Join(t.TempDir(), "job.toml"),
+		"[network]\nweights = \"own-{seed}.safetensors\"\n[run]\nseed = 4\n[compare]\nseeds = 3\n")
 	fails(t, failure.Configuration, "own-4.safetensors", "config", "check", path)
 }

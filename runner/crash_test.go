@@ -84,7 +84,8 @@ func TestResumeAfterAnEarlyKill(t *testing.T) {
 		},
 		"a killed process": func(folder string) {
 			p, _ := process(t, brief(folder)...)
-			require.Eventually(t, func() bool { _, err := os.Stat(folder); return err == nil }, patience, time.Millisecond)
+			require.Eventually(t, func() bool { _, err := os.Stat(folder); return err == nil }, patience,
+				time.Millisecond)
 			require.NoError(t, p.Process.Kill())
 			_ = left(t, p)
 		},

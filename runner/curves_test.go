@@ -37,7 +37,8 @@ func TestCurvesOfAJob(t *testing.T) {
 	stopped := ""
 	whole := requireRequeued(t, func(folder string, more ...string) []string {
 		stopped = folder
-		return append(brief(folder, "--tensorboard", "--set", "run.threads=1", "--set", "data.synthetic.train=150"), more...)
+		return append(brief(folder, "--tensorboard", "--set", "run.threads=1", "--set",
+			"data.synthetic.train=150"), more...)
 	})
 	want := drawnCurves(t, whole)
 	require.Equal(t, want, drawnCurves(t, stopped))
@@ -52,8 +53,10 @@ func TestCurvesOfAJob(t *testing.T) {
 		require.Contains(t, want, fmt.Sprint(int64(step), " loss/train ", float32(losses[k])))
 	}
 	all := strings.Join(want, "\n")
-	require.Regexp(t, `(?m)^\d+ decision \*\*deepen:conv1\*\* at 0\.\d s with \d devices?, \d+ parameters become \d+, [0-9.]+% accuracy before it$`, all)
-	for _, tag := range []string{"loss/validation", "accuracy/train", "accuracy/validation", "learning_rate", "parameters", "devices", "budget_seconds", "up", "shrink"} {
+	require.Regexp(t, `(?m)^\d+ decision \*\*deepen:conv1\*\* at 0\.\d s with \d devices?, `+
+		`\d+ parameters become \d+, [0-9.]+% accuracy before it$`, all)
+	for _, tag := range []string{"loss/validation", "accuracy/train", "accuracy/validation", "learning_rate",
+		"parameters", "devices", "budget_seconds", "up", "shrink"} {
 		require.Contains(t, all, " "+tag+" ")
 	}
 	events, err := results.ReadEvents(files.OS{}, whole)
@@ -61,7 +64,8 @@ func TestCurvesOfAJob(t *testing.T) {
 	require.Contains(t, events[2].Texts[0].Text, "```toml\n[run]\n")
 
 	plain := filepath.Join(t.TempDir(), "plain")
-	require.Equal(t, failure.Done, graft(brief(plain, "--set", "run.threads=1", "--set", "data.synthetic.train=150")...).code)
+	require.Equal(t, failure.Done,
+		graft(brief(plain, "--set", "run.threads=1", "--set", "data.synthetic.train=150")...).code)
 	require.Empty(t, drawnCurves(t, plain), "off by default")
 	sameFiles(t, plain, whole, "epochs.csv", "events.jsonl")
 }
@@ -73,7 +77,8 @@ func TestCurvesOfPolicies(t *testing.T) {
 	containsAll(t, drawn, "50 objective ", "200 accuracy/expected ", "200 temperature ", "50 likeliest_sequence `")
 
 	path, folder = classFile(t, "held_out = [THREE]\n"), filepath.Join(t.TempDir(), "trees")
-	args := []string{"learn", path, "--folder", folder, "--quiet", "--tensorboard", "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=30"}
+	args := []string{"learn", path, "--folder", folder, "--quiet", "--tensorboard", "--set", "run.seeds=2", "--set",
+		"policy.hidden=16", "--set", "learn.steps=30"}
 	done(t, args...)
 	want := drawnCurves(t, folder)
 	slices.Sort(want)

@@ -45,18 +45,21 @@ stopped.`,
 
 func runDataFetch(ctx context.Context, w io.Writer, name, dir string) error {
 	if known := dataset.Fetchable(); !slices.Contains(known, name) {
-		return failure.Usagef("fetch %s: there is no such published dataset; name one of %s", name, strings.Join(known, ", "))
+		return failure.Usagef("fetch %s: there is no such published dataset; name one of %s", name,
+			strings.Join(known, ", "))
 	}
 	log, told := loggerFrom(ctx), int64(-1)
 	progress := func(done, total int64) {
 		if tenth := done * 10 / max(1, total); tenth != told {
 			told = tenth
-			log.Info("downloading", zap.String("dataset", name), zap.Int64("megabytes", done>>20), zap.Int64("of", total>>20))
+			log.Info("downloading", zap.String("dataset", name), zap.Int64("megabytes", done>>20),
+				zap.Int64("of", total>>20))
 		}
 	}
 	if err := dataset.Fetch(ctx, http.DefaultClient, files.OS{}, name, dir, progress); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s is in %s; train on it with --set data.kind=%q --set data.path=%q\n", name, dir, name, dir)
+	_, err := fmt.Fprintf(w, "%s is in %s; train on it with --set data.kind=%q --set data.path=%q\n", name, dir,
+		name, dir)
 	return err
 }

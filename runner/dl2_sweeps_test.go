@@ -13,8 +13,11 @@ import (
 )
 
 // smallDL2 shrinks the template of DL2's sweeps to a few updates on small workloads.
-var smallDL2 = []string{"elastic.nodes=4", "elastic.most=4", "workloads.jobs=6", "workloads.rate=2", "workloads.epochs=1500", "workloads.train_count=1", "workloads.validation_count=1", "workloads.test_count=1",
-	"dl2.shape.neurons=8", "dl2.supervised.steps=2", "dl2.supervised.batch=16", "dl2.reinforced.steps=2", "dl2.reinforced.batch=16", "dl2.replay.capacity=32", "dl2.workloads.count=4", "dl2.validation.every=2", "run.seeds=1", "run.every=1"}
+var smallDL2 = []string{"elastic.nodes=4", "elastic.most=4", "workloads.jobs=6", "workloads.rate=2",
+	"workloads.epochs=1500", "workloads.train_count=1", "workloads.validation_count=1", "workloads.test_count=1",
+	"dl2.shape.neurons=8", "dl2.supervised.steps=2", "dl2.supervised.batch=16", "dl2.reinforced.steps=2",
+	"dl2.reinforced.batch=16", "dl2.replay.capacity=32", "dl2.workloads.count=4", "dl2.validation.every=2",
+	"run.seeds=1", "run.every=1"}
 
 // The last case of each sweep of DL2 runs.
 func TestSweepsOfDL2Run(t *testing.T) {
@@ -28,7 +31,8 @@ func TestSweepsOfDL2Run(t *testing.T) {
 		list, err := config.ReadCases(files.OS{}, path)
 		require.NoError(t, err)
 		last := list[len(list)-1]
-		args := []string{"learn", template, "--cases", casesFile(t, "[last]\n"+strings.Join(last.Set, "\n")+"\n"), "--folder", filepath.Join(t.TempDir(), "run"), "--json"}
+		args := []string{"learn", template, "--cases", casesFile(t, "[last]\n"+strings.Join(last.Set, "\n")+"\n"),
+			"--folder", filepath.Join(t.TempDir(), "run"), "--json"}
 		for _, set := range smallDL2 {
 			args = append(args, "--set", set)
 		}

@@ -125,14 +125,16 @@ func TestTutorial(t *testing.T) {
 // The page of training steps does what it says.
 func TestFabricPage(t *testing.T) {
 	source, env := docFolder(t)
-	require.NoError(t, os.CopyFS(filepath.Join("scenarios", "fabric"), os.DirFS(filepath.Join(source, "scenarios", "fabric"))))
+	require.NoError(t, os.CopyFS(filepath.Join("scenarios", "fabric"),
+		os.DirFS(filepath.Join(source, "scenarios", "fabric"))))
 	require.Equal(t, 2, followPage(t, source, filepath.Join(source, "docs/fabric.md"), env))
 }
 
 // The page of adaptive jobs does what it says.
 func TestAdaptivePage(t *testing.T) {
 	source, env := docFolder(t)
-	require.NoError(t, os.CopyFS(filepath.Join("scenarios", "adaptive"), os.DirFS(filepath.Join(source, "scenarios", "adaptive"))))
+	require.NoError(t, os.CopyFS(filepath.Join("scenarios", "adaptive"),
+		os.DirFS(filepath.Join(source, "scenarios", "adaptive"))))
 	require.Equal(t, 2, followPage(t, source, filepath.Join(source, "docs/adaptive.md"), env))
 }
 

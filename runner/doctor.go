@@ -62,11 +62,13 @@ func printDoctor(w io.Writer, r *doctor.Report) error {
 	if l := r.LibTorch; l != nil {
 		fmt.Fprintf(table, "LibTorch\t%s from %s, %s\n", l.Version, l.Origin, l.Vectors)
 		fmt.Fprintf(table, "library\t%s\n", l.Library)
-		fmt.Fprintf(table, "threads\t%d of %d processors; idle ones %s\n", l.Threads, r.Machine.Processors, r.Machine.WaitPolicy)
+		fmt.Fprintf(table, "threads\t%d of %d processors; idle ones %s\n", l.Threads, r.Machine.Processors,
+			r.Machine.WaitPolicy)
 		fmt.Fprintf(table, "devices\t%s\n", strings.Join(r.Devices, ", "))
 		fmt.Fprintf(table, "processes\t%s\n", together(l))
 		if l.CUDABuilt {
-			fmt.Fprintf(table, "CUDA graphs\t%s\n", map[bool]string{true: "can be recorded", false: "cannot be recorded: CUDA's headers were missing when the library was built"}[l.Graphs])
+			fmt.Fprintf(table, "CUDA graphs\t%s\n", map[bool]string{true: "can be recorded",
+				false: "cannot be recorded: CUDA's headers were missing when the library was built"}[l.Graphs])
 		}
 	} else {
 		fmt.Fprintf(table, "LibTorch\tnone\n")
@@ -94,7 +96,9 @@ func gpuFacts(g telemetry.State) []string {
 	for _, f := range []struct {
 		value  telemetry.Optional[float64]
 		format string
-	}{{g.MemoryMiB, "%.0f MiB"}, {g.Reading.MemoryUsedMiB, "%.0f MiB in use"}, {g.Reading.UtilizationPercent, "%.0f%% busy"}, {g.Reading.PowerWatts, "%.0f W"}, {g.Reading.TemperatureCelsius, "%.0f °C"}} {
+	}{{g.MemoryMiB, "%.0f MiB"}, {g.Reading.MemoryUsedMiB, "%.0f MiB in use"},
+		{g.Reading.UtilizationPercent, "%.0f%% busy"}, {g.Reading.PowerWatts, "%.0f W"},
+		{g.Reading.TemperatureCelsius, "%.0f °C"}} {
 		if v, known := f.value.Get(); known {
 			facts = append(facts, fmt.Sprintf(f.format, v))
 		}

@@ -88,7 +88,8 @@ func opened(t *testing.T, args ...string) (list []string, took time.Duration) {
 	text := contents(t, maps)
 	for line := range strings.Lines(text) {
 		name := filepath.Base(strings.TrimSpace(line))
-		if strings.HasPrefix(name, "libgrafttorch") || strings.HasPrefix(name, "libtorch") || strings.HasPrefix(name, "libc10") {
+		if strings.HasPrefix(name, "libgrafttorch") || strings.HasPrefix(name, "libtorch") ||
+			strings.HasPrefix(name, "libc10") {
 			list = append(list, name)
 		}
 	}
@@ -100,16 +101,18 @@ func TestLibTorchIsOpenedOnlyWhenUsed(t *testing.T) {
 	file := jobFile(t, "[time]\nbudget = \"10s\"\n")
 	var all []time.Duration
 	for _, line := range []string{
-		"version", "", "help train", "evaluate --help", "train --help", "config check " + file, "config show " + file, "config schema", "config schema --markdown",
-		"model list", "model show ConvNet2", "profile show steady", "completion bash", "__complete train --set run.", "man " + t.TempDir(),
+		"version", "", "help train", "evaluate --help", "train --help", "config check " + file, "config show " + file,
+		"config schema", "config schema --markdown", "model list", "model show ConvNet2", "profile show steady",
+		"completion bash", "__complete train --set run.", "man " + t.TempDir(),
 	} {
 		list, took := opened(t, strings.Fields(line)...)
 		require.Empty(t, list, "graft %s", line)
 		all = append(all, took)
 	}
 	slices.Sort(all)
-	t.Logf("measured: %d commands that need no tensor take %v in the median, %v at most, on a machine that does other things as well",
-		len(all), all[len(all)/2].Round(time.Millisecond), all[len(all)-1].Round(time.Millisecond))
+	t.Logf("measured: %d commands that need no tensor take %v in the median, %v at most, "+
+		"on a machine that does other things as well", len(all), all[len(all)/2].Round(time.Millisecond),
+		all[len(all)-1].Round(time.Millisecond))
 	list, _ := opened(t, "surgery", "--model", "ConvNet2", "--action", "deepen:0", "--rows", "2")
 	require.Contains(t, list, "libgrafttorch.so", "it is seen where it is opened")
 }

@@ -13,7 +13,8 @@ import (
 // environment is the machine as the command that runs under ctx sees it.
 func environment(ctx context.Context) *app.Env {
 	built := builtVersion()
-	e := &app.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Version: built.source(), Modified: built.Modified, Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
+	e := &app.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Version: built.source(),
+		Modified: built.Modified, Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
 	if built.Revision != unknown {
 		e.Revision = built.Revision
 	}

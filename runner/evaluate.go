@@ -92,16 +92,21 @@ before the layers, though policies of the first network learned with it.`,
 func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Policies, "policy", nil, "file of a policy, or folder of a run; several are compared")
-	flags.StringArrayVar(&o.Tables, "table", nil, "folder of a table, or of a policy of the original that learned from one beside it; may be given several times")
-	flags.StringVar(&o.Vocab, "vocab", "", "folder or file of the vocabulary that policies of the original learned with")
+	flags.StringArrayVar(&o.Tables, "table", nil,
+		"folder of a table, or of a policy of the original that learned from one beside it; may be given several times")
+	flags.StringVar(&o.Vocab, "vocab", "",
+		"folder or file of the vocabulary that policies of the original learned with")
 	flags.BoolVar(&o.compat, "compat", false, "print the original's report")
-	flags.BoolVar(&o.asPublished, "as-published", false, "with --compat: reproduce the mistakes of the original's last code")
-	flags.StringVar(&o.Prefix, "prefix", "", `whether a policy of the original reads token 0 before the layers: "always" or "never"; empty is as it learned, and with --compat as it was reported on`)
+	flags.BoolVar(&o.asPublished, "as-published", false,
+		"with --compat: reproduce the mistakes of the original's last code")
+	flags.StringVar(&o.Prefix, "prefix", "", `whether a policy of the original reads token 0 before the layers: `+
+		`"always" or "never"; empty is as it learned, and with --compat as it was reported on`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and chooser")
 	flags.StringVar(&o.Out, "out", "", "write the results into this new run folder")
 	flags.BoolVar(&o.Force, "force", false, "with --out: move an existing folder aside")
-	flags.StringArrayVar(&o.set, "set", nil, "with FILE: set a key, such as schedule.schedulers=[\"drf\"]; may be given several times")
+	flags.StringArrayVar(&o.set, "set", nil,
+		"with FILE: set a key, such as schedule.schedulers=[\"drf\"]; may be given several times")
 	o.addLeaveFlags(flags)
 	command.MarkFlagsMutuallyExclusive("json", "compat", "csv")
 	command.MarkFlagsMutuallyExclusive("prefix", "as-published")
@@ -113,13 +118,22 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 }
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate in them what policies learn from the others: "scenario" leaves out one at a time, "network", "dataset" and "budget" all of one network, dataset or budget, "held-out" those that the file of --learn holds out`)
-	flags.StringVar(&o.Leave.File, "learn", "", "with --leave-out: file of 'graft learn' with the tables, the learning options and the number of seeds")
-	flags.StringArrayVar(&o.Leave.Try, "try", nil, "with --learn: another setting to choose from, such as learn.leaf=5; may be given several times. The best one is found by leaving out parts of what is learned from")
-	flags.StringVar(&o.Leave.For, "for", "new", `with --leave-out: default learning options for "new" or "known" scenarios`)
-	flags.IntVar(&o.seeds, "seeds", 10, "with --leave-out: number of policies that learn each time, with seeds from 1 on")
-	flags.StringVar(&o.Leave.Against, "against", "", fmt.Sprintf("with --leave-out: what differences are relative to, one of: %s (default: the first); with FILE: a scheduler (default: optimus)", strings.Join(evaluation.Rivals, "; ")))
-	flags.IntVar(&o.Leave.Steps, "steps", 0, "with --leave-out: maximum number of learning steps (default: that of --for)")
+	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate in them what policies `+
+		`learn from the others: "scenario" leaves out one at a time, "network", "dataset" and "budget" all of one `+
+		`network, dataset or budget, "held-out" those that the file of --learn holds out`)
+	flags.StringVar(&o.Leave.File, "learn", "",
+		"with --leave-out: file of 'graft learn' with the tables, the learning options and the number of seeds")
+	flags.StringArrayVar(&o.Leave.Try, "try", nil, "with --learn: another setting to choose from, such as "+
+		"learn.leaf=5; may be given several times. The best one is found by leaving out parts of what is learned from")
+	flags.StringVar(&o.Leave.For, "for", "new",
+		`with --leave-out: default learning options for "new" or "known" scenarios`)
+	flags.IntVar(&o.seeds, "seeds", 10,
+		"with --leave-out: number of policies that learn each time, with seeds from 1 on")
+	flags.StringVar(&o.Leave.Against, "against", "",
+		fmt.Sprintf("with --leave-out: what differences are relative to, one of: %s (default: the first); with FILE: "+
+			"a scheduler (default: optimus)", strings.Join(evaluation.Rivals, "; ")))
+	flags.IntVar(&o.Leave.Steps, "steps", 0,
+		"with --leave-out: maximum number of learning steps (default: that of --for)")
 }
 
 // validate lists what is wrong with flags beside each other, and with the options.
@@ -144,10 +158,12 @@ func (o evaluateOptions) validate(env *app.Env) error {
 func (o evaluateOptions) validateLeave() error {
 	var faults validate.Faults
 	for _, flag := range []string{"learn", "try", "for", "seeds", "steps", "against"} {
-		faults.When(o.Leave.By == "" && o.given(flag), "--%s is for --leave-out; add that, or leave out --%s", flag, flag)
+		faults.When(o.Leave.By == "" && o.given(flag), "--%s is for --leave-out; add that, or leave out --%s",
+			flag, flag)
 	}
 	for _, flag := range []string{"for", "steps", "table"} {
-		faults.When(o.Leave.By != "" && o.Leave.File != "" && o.given(flag), "--%s is in the file of --learn; leave out one of them", flag)
+		faults.When(o.Leave.By != "" && o.Leave.File != "" && o.given(flag),
+			"--%s is in the file of --learn; leave out one of them", flag)
 	}
 	faults.When(o.Leave.By != "" && o.seeds < 1, "--seeds is %d; must be at least 1", o.seeds)
 	return errors.Join(faults...)
@@ -164,14 +180,17 @@ func runEvaluateSchedulers(command *cobra.Command, path string, o evaluateOption
 		}
 	})
 	if len(unfit) > 0 {
-		return failure.Usagef("%s: for policies in tables; with a file of schedulers leave it out", strings.Join(unfit, ", "))
+		return failure.Usagef("%s: for policies in tables; with a file of schedulers leave it out",
+			strings.Join(unfit, ", "))
 	}
 	if o.Force && o.Out == "" {
 		return failure.Usagef("--force is for the folder of --out; add that, or leave out --force")
 	}
 	c, err := evaluate.Schedulers(command.Context(), environment(command.Context()),
-		evaluate.SchedulerOptions{File: path, Set: o.set, Policies: o.Policies, Against: o.Leave.Against, Out: o.Out, Force: o.Force})
-	return show(command.OutOrStdout(), o.json, c, err, func(w io.Writer, c *runs.ElasticComparison) error { return report.PrintElasticComparison(c, w) })
+		evaluate.SchedulerOptions{File: path, Set: o.set, Policies: o.Policies, Against: o.Leave.Against, Out: o.Out,
+			Force: o.Force})
+	return show(command.OutOrStdout(), o.json, c, err,
+		func(w io.Writer, c *runs.ElasticComparison) error { return report.PrintElasticComparison(c, w) })
 }
 
 func runEvaluate(ctx context.Context, w io.Writer, o evaluateOptions) error {
@@ -180,7 +199,8 @@ func runEvaluate(ctx context.Context, w io.Writer, o evaluateOptions) error {
 		return err
 	}
 	if o.compat {
-		r, err := evaluate.Original(ctx, env, evaluate.OriginalOptions{Policy: o.Policies[0], Table: o.Tables[0], Vocab: o.Vocab, Prefix: o.Prefix, AsPublished: o.asPublished})
+		r, err := evaluate.Original(ctx, env, evaluate.OriginalOptions{Policy: o.Policies[0], Table: o.Tables[0],
+			Vocab: o.Vocab, Prefix: o.Prefix, AsPublished: o.asPublished})
 		if err != nil {
 			return err
 		}

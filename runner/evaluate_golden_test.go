@@ -55,12 +55,14 @@ func lineAfter(t *testing.T, report, title string) string {
 // their own, or those that they learned from. All runs' configurations lie together.
 func tablesOf(t *testing.T) map[string]string {
 	tables := map[string]string{}
-	for _, pattern := range []string{"config/*/*.toml", "config/*/*/*.toml", "policies/*/config.toml", "simulations/*/config.toml"} {
+	for _, pattern := range []string{"config/*/*.toml", "config/*/*/*.toml", "policies/*/config.toml",
+		"simulations/*/config.toml"} {
 		for _, path := range beside(t, pattern) {
 			run, err := published.Read(files.OS{}, path)
 			require.NoError(t, err)
 			if run.Table != "" {
-				tables[run.Folder] = filepath.Join(publishedFolder, "simulations", filepath.Base(filepath.Dir(run.Table)))
+				tables[run.Folder] = filepath.Join(publishedFolder, "simulations",
+					filepath.Base(filepath.Dir(run.Table)))
 			}
 		}
 	}
@@ -89,8 +91,10 @@ func publishedReports(t *testing.T) map[string]publishedReport {
 	reports, tables := map[string]publishedReport{}, tablesOf(t)
 	for _, k := range known {
 		text := contents(t, filepath.Join(publishedFolder, "stdout", k.Stdout))
-		r := publishedReport{text: text, modes: k.Modes, actually: filepath.Join(publishedFolder, "policies", k.Actually)}
-		r.policy = filepath.Join(publishedFolder, "policies", filepath.Base(lineAfter(t, r.text, "=== Model Folder ===")))
+		r := publishedReport{text: text, modes: k.Modes,
+			actually: filepath.Join(publishedFolder, "policies", k.Actually)}
+		r.policy = filepath.Join(publishedFolder, "policies",
+			filepath.Base(lineAfter(t, r.text, "=== Model Folder ===")))
 		r.table = tables[filepath.Base(lineAfter(t, r.text, "=== Evaluation Folder ==="))]
 		require.Equal(t, k.Simulation, filepath.Base(r.table), "the table of %s", k.Stdout)
 		reports[k.Stdout] = r
@@ -100,7 +104,8 @@ func publishedReports(t *testing.T) map[string]publishedReport {
 }
 
 func (r publishedReport) evaluate(extra ...string) outcome {
-	args := []string{"evaluate", "--compat", "--policy", r.policy, "--table", r.table, "--vocab", filepath.Join(publishedFolder, "vocabs")}
+	args := []string{"evaluate", "--compat", "--policy", r.policy, "--table", r.table, "--vocab",
+		filepath.Join(publishedFolder, "vocabs")}
 	return graft(append(args, extra...)...)
 }
 
@@ -122,7 +127,8 @@ func TestPublishedReports(t *testing.T) {
 			got := ends(t, r.evaluate(r.asItWas()...), failure.Done, "")
 			require.Equal(t, bodyOf(t, r.text), bodyOf(t, got.stdout))
 			if network, _, found := strings.Cut(r.text, "=== Model Folder"); found && network != "" {
-				require.True(t, strings.HasPrefix(got.stdout, network+"=== Model Folder ===\n"+r.policy+"\n\n=== Evaluation Folder ===\n"+r.table+"\n=== Step 1"))
+				require.True(t, strings.HasPrefix(got.stdout,
+					network+"=== Model Folder ===\n"+r.policy+"\n\n=== Evaluation Folder ===\n"+r.table+"\n=== Step 1"))
 			}
 		})
 	}
@@ -162,7 +168,8 @@ func TestPublishedReportsInEveryMode(t *testing.T) {
 			}
 			got := run()
 			require.Equal(t, failure.Done, got.code, got.stderr)
-			require.Equal(t, slices.Contains(r.modes, mode), bodyOf(t, r.text) == bodyOf(t, got.stdout), "%s as %s", name, mode)
+			require.Equal(t, slices.Contains(r.modes, mode), bodyOf(t, r.text) == bodyOf(t, got.stdout), "%s as %s",
+				name, mode)
 			compared++
 		}
 	}
@@ -173,12 +180,14 @@ func TestPublishedReportsInEveryMode(t *testing.T) {
 func TestEveryPolicyOnEveryTable(t *testing.T) {
 	tables := beside(t, "simulations/*")
 	for _, policy := range beside(t, "policies/*/agent.finalmodel.pth") {
-		args := []string{"evaluate", "--json", "--policy", filepath.Dir(policy), "--vocab", filepath.Join(publishedFolder, "vocabs")}
+		args := []string{"evaluate", "--json", "--policy", filepath.Dir(policy), "--vocab",
+			filepath.Join(publishedFolder, "vocabs")}
 		for _, table := range tables {
 			args = append(args, "--table", table)
 		}
 		r := decoded[runs.EvaluationReport](t, done(t, args...).stdout)
-		p, _, err := published.ReadPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(publishedFolder, "vocabs"), bilstm.Options{})
+		p, _, err := published.ReadPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(publishedFolder, "vocabs"),
+			bilstm.Options{})
 		require.NoError(t, err)
 		for k, table := range r.Tables {
 			legacy, n, err := published.ReadTable(files.OS{}, tables[k])
@@ -220,7 +229,8 @@ func verdictOf(t *testing.T, table runs.EvaluatedTable, chooser string) evaluati
 func TestNumbersStayThoseOfTheFirstBlocks(t *testing.T) {
 	policy := filepath.Dir(beside(t, "policies/simulation_late_learn2/*.pth")[0])
 	vocabulary := filepath.Join(publishedFolder, "vocabs")
-	r := decoded[runs.EvaluationReport](t, done(t, "evaluate", "--json", "--policy", policy, "--table", filepath.Join(publishedFolder, "simulations/simulation_late2"), "--vocab", vocabulary).stdout)
+	r := decoded[runs.EvaluationReport](t, done(t, "evaluate", "--json", "--policy", policy, "--table",
+		filepath.Join(publishedFolder, "simulations/simulation_late2"), "--vocab", vocabulary).stdout)
 	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Tables[0].Scores[0].Sequence)
 	p, _, err := published.ReadPolicy(files.OS{}, policy, vocabulary, bilstm.Options{})
 	require.NoError(t, err)

@@ -41,13 +41,15 @@ images as the job did, where the run folder records how.`,
 			if asJSON {
 				return document.PrintJSON(command.OutOrStdout(), report)
 			}
-			_, err = fmt.Fprintf(command.OutOrStdout(), "wrote %s: %s, %s\n", strings.Join(report.Files, " and "), report.Network, document.Plural(report.Parameters, "parameter"))
+			_, err = fmt.Fprintf(command.OutOrStdout(), "wrote %s: %s, %s\n", strings.Join(report.Files, " and "),
+				report.Network, document.Plural(report.Parameters, "parameter"))
 			return err
 		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Out, "out", "", "the `FILE` to write")
-	flags.StringVar((*string)(&o.At), "at", "", "the network of the run: final, or best by validation, which train.keep_best keeps; empty is final")
+	flags.StringVar((*string)(&o.At), "at", "",
+		"the network of the run: final, or best by validation, which train.keep_best keeps; empty is final")
 	flags.StringVar(&o.Weights, "weights", "", "a `FILE` of weights, in place of the run's")
 	flags.BoolVar(&o.Force, "force", false, "replace files that are there")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

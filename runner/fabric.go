@@ -65,11 +65,16 @@ settings, into the folder of --out: a file for each policy, and its rewards.`,
 	flags := command.Flags()
 	flags.StringVar(&o.compat, "compat", "", "the simulator whose results are reproduced: ramp")
 	flags.StringVar(&o.play.Episode, "episode", "", "with --compat: file of the episode, JSON")
-	flags.BoolVar(&o.study, "study", false, "with --compat: make the published experiments again, with all constant degrees beside them")
-	flags.StringVar(&o.experiment.Learn.Method, "learn", "", "with --study: how policies learn, ppo or ape-x; empty learns none")
-	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0, "with --learn: policies of each distribution of limits; 0 is 10")
-	flags.IntVar(&o.experiment.Learn.Updates, "updates", 0, "with --learn: updates of a policy, after 4,800 actions each; 0 is 15")
-	flags.StringSliceVar(&o.experiment.Limits, "limits", nil, "with --study: distributions of limits, some of A,B,C,D; empty is all")
+	flags.BoolVar(&o.study, "study", false,
+		"with --compat: make the published experiments again, with all constant degrees beside them")
+	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
+		"with --study: how policies learn, ppo or ape-x; empty learns none")
+	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,
+		"with --learn: policies of each distribution of limits; 0 is 10")
+	flags.IntVar(&o.experiment.Learn.Updates, "updates", 0,
+		"with --learn: updates of a policy, after 4,800 actions each; 0 is 15")
+	flags.StringSliceVar(&o.experiment.Limits, "limits", nil,
+		"with --study: distributions of limits, some of A,B,C,D; empty is all")
 	flags.IntVar(&o.experiment.Episodes, "episodes", 0, "with --study: episodes of each row; 0 is 3")
 	flags.StringVar(&o.play.Graphs, "graphs", "", "with --compat: folder of its graphs, profiles of PipeDream")
 	return command
@@ -90,7 +95,8 @@ type fabricOptions struct {
 func (o *fabricOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as demand.load=0.5; may be given several times")
-	flags.StringVar(&o.out, "out", "", "the run folder; empty is run.folder, or runs/ and the file's name; with --compat empty writes none")
+	flags.StringVar(&o.out, "out", "",
+		"the run folder; empty is run.folder, or runs/ and the file's name; with --compat empty writes none")
 	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
@@ -101,7 +107,8 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 	env := environment(ctx)
 	e := &o.experiment
 	if !o.study && (e.Learn.Method != "" || len(e.Limits) > 0 || e.Episodes != 0) {
-		return failure.With(failure.Usage, errors.New("options learn, limits and episodes belong to option study; give it too"))
+		return failure.With(failure.Usage,
+			errors.New("options learn, limits and episodes belong to option study; give it too"))
 	}
 	if e.Learn.Method == "" && (e.Learn.Seeds != 0 || e.Learn.Updates != 0) {
 		return failure.With(failure.Usage, errors.New("options seeds and updates belong to option learn; give it too"))
@@ -111,11 +118,13 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 			return failure.With(failure.Usage, errors.New("option compat: expected ramp"))
 		}
 		if path != "" || len(o.set) > 0 {
-			return failure.With(failure.Usage, errors.New("option compat plays a recorded episode; leave out the file and option set"))
+			return failure.With(failure.Usage,
+				errors.New("option compat plays a recorded episode; leave out the file and option set"))
 		}
 		if o.study {
 			if o.play.Episode != "" {
-				return failure.With(failure.Usage, errors.New("option study makes all episodes; leave out option episode"))
+				return failure.With(failure.Usage,
+					errors.New("option study makes all episodes; leave out option episode"))
 			}
 			e.Graphs, e.Out, e.Learn.Resume = o.play.Graphs, o.out, o.Resume
 			r, err := fabric.Experiment(ctx, env, *e)
@@ -137,18 +146,22 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 		return err
 	}
 	outcome, err := fabric.Run(ctx, env, c, path, o.FolderOptions)
-	return show(w, o.json, outcome, err, func(w io.Writer, r *runs.FabricOutcome) error { return report.PrintFabric(r, w) })
+	return show(w, o.json, outcome, err,
+		func(w io.Writer, r *runs.FabricOutcome) error { return report.PrintFabric(r, w) })
 }
 
 // fabricHelp lists the deciders for a help text.
 func fabricHelp() string {
 	return listed(14, cluster.Kinds(), func(k cluster.Kind) (string, string) { return k.Name, k.About }) +
-		fmt.Sprintf("  %-14s %s\n  %-14s %s\n", "constant-N", "splits all jobs into N parts, or fewer where fewer servers are free", config.BestConstant, "the constant degree that blocks fewest jobs, chosen afterwards")
+		fmt.Sprintf("  %-14s %s\n  %-14s %s\n", "constant-N",
+			"splits all jobs into N parts, or fewer where fewer servers are free", config.BestConstant,
+			"the constant degree that blocks fewest jobs, chosen afterwards")
 }
 
 func printEpisode(w io.Writer, r *fabric.PlayReport) error {
 	p := &document.Printer{W: w}
-	p.Line("%d jobs arrived: %d completed, %d blocked, %d running and %d queued at the end", r.Arrived, r.Completed, r.Blocked, r.Running, r.Queued)
+	p.Line("%d jobs arrived: %d completed, %d blocked, %d running and %d queued at the end", r.Arrived, r.Completed,
+		r.Blocked, r.Running, r.Queued)
 	if r.Folder != "" {
 		p.Line("\nresults in %s", r.Folder)
 	}
@@ -157,8 +170,10 @@ func printEpisode(w io.Writer, r *fabric.PlayReport) error {
 
 func printExperiments(w io.Writer, r *fabric.Experiments) error {
 	d := &document.Document{}
-	d.Say(fmt.Sprintf("the published experiments: 1,001 jobs on 32 servers, %s for each row", document.Plural(r.Seeds, "episode")))
-	t := document.NewTable("limits", "agent").Numbers("", "%.4f", "blocked", "printed").Numbers("", "%.2f", "MB/s", "printed MB/s").Texts("degrees")
+	d.Say(fmt.Sprintf("the published experiments: 1,001 jobs on 32 servers, %s for each row",
+		document.Plural(r.Seeds, "episode")))
+	t := document.NewTable("limits", "agent").Numbers("", "%.4f", "blocked", "printed").
+		Numbers("", "%.2f", "MB/s", "printed MB/s").Texts("degrees")
 	for _, row := range r.Rows {
 		blocked, printed := document.Value(row.Blocked, ""), document.Missing()
 		if row.Interval != nil {
@@ -167,16 +182,21 @@ func printExperiments(w io.Writer, r *fabric.Experiments) error {
 		if row.PrintedThroughput != nil {
 			printed = document.Value(*row.PrintedThroughput/1e6, "")
 		}
-		t.Add(row.Limits, row.Agent, blocked.As("%.4f"), row.Printed, row.Throughput/1e6, printed, sharesOf(row.Degrees))
+		t.Add(row.Limits, row.Agent, blocked.As("%.4f"), row.Printed, row.Throughput/1e6, printed,
+			sharesOf(row.Degrees))
 	}
 	d.Show(t)
 	for _, b := range r.Best {
-		d.Say(fmt.Sprintf("Limits %s: %s blocks %.4f of the jobs, the learned policy %.4f as printed: %s.", b.Limits, b.Agent, b.Blocked, b.Learned, b.Verdict))
+		d.Say(fmt.Sprintf("Limits %s: %s blocks %.4f of the jobs, the learned policy %.4f as printed: %s.", b.Limits,
+			b.Agent, b.Blocked, b.Learned, b.Verdict))
 		if h := b.Here; h != nil {
-			d.Say(fmt.Sprintf("What learned here (%s, %d actions each) blocks %+.4f [%+.4f, %+.4f] beside it.", document.Plural(r.Policies, "seed"), r.Actions, h.Mean, h.Low, h.High))
+			d.Say(fmt.Sprintf("What learned here (%s, %d actions each) blocks %+.4f [%+.4f, %+.4f] beside it.",
+				document.Plural(r.Policies, "seed"), r.Actions, h.Mean, h.Low, h.High))
 		}
 	}
-	d.Say("BLOCKED is the share of the jobs that were not completed, with an interval of 95% over episodes; PRINTED is what PAC-ML's authors print. MB/s is what jobs asked for and got, DEGREES are those of the jobs that completed. Constant degrees are the best only of those that the cluster offers.")
+	d.Say("BLOCKED is the share of the jobs that were not completed, with an interval of 95% over episodes; " +
+		"PRINTED is what PAC-ML's authors print. MB/s is what jobs asked for and got, DEGREES are those of the jobs " +
+		"that completed. Constant degrees are the best only of those that the cluster offers.")
 	if r.Folder != "" {
 		d.Say("results in " + r.Folder)
 	}

@@ -19,7 +19,8 @@ import (
 func graphFlags(flags *pflag.FlagSet, o *config.GraphOptions) {
 	flags.IntVar(&o.Batch, "batch", 64, "examples in a step, of a network")
 	flags.IntVar(&o.Size, "size", 0, "height and width of images in pixels, of a network; 0 is the network's own")
-	flags.StringVar(&o.Profile, "profile", "round-gpu", "times of a device for a network: a built-in profile, or a file of 'graft profile'")
+	flags.StringVar(&o.Profile, "profile", "round-gpu",
+		"times of a device for a network: a built-in profile, or a file of 'graft profile'")
 }
 
 const graphHelp = `GRAPH is a profile of PipeDream (.txt), a graph in JSON (docs/fabric.md), a network's file, or the
@@ -55,15 +56,18 @@ const (
 
 func printGraph(w io.Writer, r *fabric.GraphReport) error {
 	p := &document.Printer{W: w}
-	p.Line("%s: %d operations and %d edges forward, %d deep; %.4g ms forward, %.4g ms backward; activations %.4g MB, parameters %.4g MB\n",
-		document.Printable(r.Model), r.Operations, r.Edges, r.Depth, r.Forward, r.Backward, r.Activation/megabyte, r.Parameters/megabyte)
-	t := document.NewTable("kind").Numbers("", "", "operations").Numbers("ms", "%.4g", "time").Numbers(document.UnitShare, "", "share").Numbers("MB", "%.4g", "parameters")
+	p.Line("%s: %d operations and %d edges forward, %d deep; %.4g ms forward, %.4g ms backward; activations %.4g MB, "+
+		"parameters %.4g MB\n", document.Printable(r.Model), r.Operations, r.Edges, r.Depth, r.Forward, r.Backward,
+		r.Activation/megabyte, r.Parameters/megabyte)
+	t := document.NewTable("kind").Numbers("", "", "operations").Numbers("ms", "%.4g", "time").
+		Numbers(document.UnitShare, "", "share").Numbers("MB", "%.4g", "parameters")
 	for _, k := range r.Kinds {
 		t.Add(k.Kind, k.Operations, k.Time, k.Share, k.Parameters/megabyte)
 	}
 	p.Table(t)
 	p.Line("\nlongest operations")
-	t = document.NewTable().Numbers("", "", "id").Texts("kind").Numbers("ms", "%.4g", "forward", "backward").Numbers("MB", "%.4g", "activation", "parameters").Texts("detail")
+	t = document.NewTable().Numbers("", "", "id").Texts("kind").Numbers("ms", "%.4g", "forward", "backward").
+		Numbers("MB", "%.4g", "activation", "parameters").Texts("detail")
 	t.Wrap(40)
 	for _, o := range r.Largest {
 		t.Add(o.ID, o.Kind, o.Forward, o.Backward, o.Activation/megabyte, o.Parameters/megabyte, o.Detail)
@@ -110,12 +114,16 @@ its servers and the ways between them over time.`,
 	}
 	flags := command.Flags()
 	graphFlags(flags, &o.Graph)
-	flags.IntSliceVar(&o.Degrees, "degree", nil, "degrees to simulate, such as 1,2,4; empty is 1 to 16 in powers of two")
-	flags.StringVar((*string)(&o.Options.Strategy), "strategy", string(wire.Data), "how the step is spread: data, tensor or pipeline")
-	flags.Float64Var(&o.Options.Quantum, "quantum", 0.01, "time of an operation in ms for each part of it, of the strategy tensor")
+	flags.IntSliceVar(&o.Degrees, "degree", nil,
+		"degrees to simulate, such as 1,2,4; empty is 1 to 16 in powers of two")
+	flags.StringVar((*string)(&o.Options.Strategy), "strategy", string(wire.Data),
+		"how the step is spread: data, tensor or pipeline")
+	flags.Float64Var(&o.Options.Quantum, "quantum", 0.01,
+		"time of an operation in ms for each part of it, of the strategy tensor")
 	flags.Float64Var(&o.Options.Memory, "memory", 80e9, "memory of a server in bytes")
 	flags.StringVar(&o.Network.Kind, "network", "ramp", "network that connects the servers: ramp or tree")
-	flags.StringVar(&o.shape, "shape", "", "size of the network: of ramp groups, racks and servers, such as 4x4x2; of tree racks and servers, such as 4x8")
+	flags.StringVar(&o.shape, "shape", "",
+		"size of the network: of ramp groups, racks and servers, such as 4x4x2; of tree racks and servers, such as 4x8")
 	flags.Float64Var(&o.Network.Bandwidth, "bandwidth", 1.6e12, "bandwidth of a server in bytes in a second")
 	flags.Float64Var(&o.Network.Uplink, "uplink", 0, "bandwidth of a rack of a tree; 0 is that of its servers together")
 	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "time of a transfer's way in s")
@@ -144,22 +152,26 @@ const legsShown = 20
 func printStep(w io.Writer, r *fabric.StepReport) error {
 	p := &document.Printer{W: w}
 	p.Line("a step of %s, strategy %s, on %d servers\n", document.Printable(r.Model), r.Strategy, r.Servers)
-	t := (&document.Table{}).Numbers("", "", "degree").Numbers("ms", "%.5g", "time").Numbers("", "%.2f", "speedup").Numbers(document.UnitShare, "", "efficiency", "computing", "transferring", "busy").
+	t := (&document.Table{}).Numbers("", "", "degree").Numbers("ms", "%.5g", "time").Numbers("", "%.2f", "speedup").
+		Numbers(document.UnitShare, "", "efficiency", "computing", "transferring", "busy").
 		Numbers("", "", "servers").Numbers("GB", "%.4g", "memory").Numbers("MB", "%.4g", "sent").Texts("note")
 	for _, c := range r.Degrees {
 		if c.Reason != "" {
 			t.Add(c.Degree, nil, nil, nil, nil, nil, nil, nil, nil, nil, c.Reason)
 			continue
 		}
-		t.Add(c.Degree, c.Time/milli, c.Speedup, c.Efficiency, c.Compute, c.Transfer, c.Busy, c.Servers, c.Memory/1e9, c.Flow/megabyte)
+		t.Add(c.Degree, c.Time/milli, c.Speedup, c.Efficiency, c.Compute, c.Transfer, c.Busy, c.Servers, c.Memory/1e9,
+			c.Flow/megabyte)
 	}
 	p.Table(t)
-	p.Line("\nCOMPUTING and TRANSFERRING are shares of the time in which a server computes, and in which bytes go from server to server. BUSY is the mean share of the servers. MEMORY is of the fullest server.")
+	p.Line("\nCOMPUTING and TRANSFERRING are shares of the time in which a server computes, and in which bytes go " +
+		"from server to server. BUSY is the mean share of the servers. MEMORY is of the fullest server.")
 	if r.Degree == 0 {
 		return p.Err
 	}
 	p.Line("\ncritical path at degree %d, by what takes the time", r.Degree)
-	t = document.NewTable("what").Numbers("", "", "legs").Numbers("ms", "%.4g", "time").Numbers(document.UnitShare, "", "share")
+	t = document.NewTable("what").Numbers("", "", "legs").Numbers("ms", "%.4g", "time").Numbers(document.UnitShare,
+		"", "share")
 	for _, k := range r.Kinds {
 		t.Add(k.What, k.Legs, k.Length/milli, k.Share)
 	}

@@ -33,7 +33,8 @@ func TestFabricGraphAndStep(t *testing.T) {
 	again := decoded[fabric.GraphReport](t, done(t, "fabric", "graph", file, "--json").stdout)
 	again.File = g.File
 	require.Equal(t, g, again)
-	r := decoded[fabric.StepReport](t, done(t, "fabric", "step", file, "--degree", "1,2,64", "--bandwidth", "1e9", "--critical", "2", "--trace", trace, "--figure", filepath.Join(dir, "step.svg"), "--json").stdout)
+	r := decoded[fabric.StepReport](t, done(t, "fabric", "step", file, "--degree", "1,2,64", "--bandwidth", "1e9",
+		"--critical", "2", "--trace", trace, "--figure", filepath.Join(dir, "step.svg"), "--json").stdout)
 	require.Len(t, r.Degrees, 3)
 	require.InDelta(t, 1, r.Degrees[0].Speedup, 1e-9)
 	require.NotEmpty(t, r.Degrees[2].Reason, "32 servers")
@@ -43,7 +44,8 @@ func TestFabricGraphAndStep(t *testing.T) {
 	for _, says := range []string{"server 0-0-0", "0-0-0 to ", "backward", "transfer"} {
 		require.Contains(t, string(drawn), says)
 	}
-	fails(t, failure.Usage, "expected a file that ends in .svg", "fabric", "step", file, "--figure", filepath.Join(dir, "step.gif"))
+	fails(t, failure.Usage, "expected a file that ends in .svg", "fabric", "step", file, "--figure",
+		filepath.Join(dir, "step.gif"))
 	text, err := os.ReadFile(trace)
 	require.NoError(t, err)
 	var events traced

@@ -16,5 +16,6 @@ if the supervisor has died.`,
 		Example: `  graft fleet status runs/late
   graft fleet logs runs/compare --follow
   graft fleet attach runs/late`,
-	}, newFleetStatusCommand(), newFleetLogsCommand(), newFleetAttachCommand(), newFleetCancelCommand(), newFleetManifestCommand())
+	}, newFleetStatusCommand(), newFleetLogsCommand(), newFleetAttachCommand(), newFleetCancelCommand(),
+		newFleetManifestCommand())
 }

@@ -24,7 +24,9 @@ with --resume.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			live, engine, err := workers.Cancel(command.Context(), environment(command.Context()), args[0])
 			if err == nil {
-				_, err = fmt.Fprintf(command.OutOrStdout(), "%s of %s ended; what was run is kept, and %s goes on with it\n", document.Plural(live, "worker"), engine, beginner(environment(command.Context()), args[0]))
+				_, err = fmt.Fprintf(command.OutOrStdout(),
+					"%s of %s ended; what was run is kept, and %s goes on with it\n", document.Plural(live, "worker"),
+					engine, beginner(environment(command.Context()), args[0]))
 			}
 			return err
 		},

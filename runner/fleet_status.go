@@ -106,12 +106,14 @@ func printWorkers(p *document.Printer, r workers.Status) {
 // statusHeadline is the simulation in a few lines.
 func statusHeadline(r *simulate.Status) string {
 	s := r.State
-	text := fmt.Sprintf("%d of %s ended, %d failed, %d left; %d of %s", s.Ended, document.Plural(s.Sequences, "run"), s.Failed, r.Left, s.Done, document.Plural(s.Segments, "leg"))
+	text := fmt.Sprintf("%d of %s ended, %d failed, %d left; %d of %s", s.Ended, document.Plural(s.Sequences, "run"),
+		s.Failed, r.Left, s.Done, document.Plural(s.Segments, "leg"))
 	if r.ToGo > 0 {
 		text += fmt.Sprintf("; %s to go", document.RoughDurationText(time.Duration(r.ToGo*float64(time.Second))))
 	}
 	if len(s.Best) > 0 {
-		text += fmt.Sprintf("\nbest so far %s: %s", tables.Sequence(s.Best[0].Sequence), document.AccuracyText(s.Best[0].Accuracy))
+		text += fmt.Sprintf("\nbest so far %s: %s", tables.Sequence(s.Best[0].Sequence),
+			document.AccuracyText(s.Best[0].Accuracy))
 	}
 	return text
 }
@@ -140,7 +142,8 @@ func ownerText(owner string, dead bool) string {
 }
 
 func workerTable(all []fleet.WorkerState) *document.Table {
-	t := (&document.Table{}).Given("worker", true).Given("state", false).Given("host", false).Given("detail", false).Given("log", false)
+	t := (&document.Table{}).Given("worker", true).Given("state", false).Given("host", false).Given("detail", false).
+		Given("log", false)
 	for _, s := range all {
 		detail := s.Detail
 		if s.Exit != 0 {

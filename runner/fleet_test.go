@@ -60,7 +60,8 @@ func TestFleetOfThisMachine(t *testing.T) {
 	cancelled := done(t, "fleet", "cancel", g.run)
 	require.Contains(t, cancelled.stdout, "2 workers of local ended; what was run is kept")
 	require.Equal(t, failure.Requeue, left(t, p), out)
-	require.Contains(t, out.String(), "the batch was cancelled, and what was run is kept; 'graft simulate' goes on with it")
+	require.Contains(t, out.String(),
+		"the batch was cancelled, and what was run is kept; 'graft simulate' goes on with it")
 	require.Equal(t, failure.Done, left(t, followed), said)
 	require.Regexp(t, `(?m)^[01]: \{"level":"info"`, said.String())
 	one := done(t, "fleet", "logs", g.run, "--worker", "1")
@@ -96,7 +97,8 @@ func TestFleetIsAttachedAfterAKill(t *testing.T) {
 	require.ErrorContains(t, kill(syscall.SIGKILL), "killed")
 	alive := func(leg simulate.RunningLeg) bool { return !leg.Dead }
 	r := g.await("its workers have died with it", func(r simulate.Status) bool {
-		return r.Workers[0].State == fleet.Unknown && r.Workers[1].State == fleet.Unknown && !slices.ContainsFunc(r.Legs, alive)
+		return r.Workers[0].State == fleet.Unknown && r.Workers[1].State == fleet.Unknown &&
+			!slices.ContainsFunc(r.Legs, alive)
 	})
 	interrupt := begin(r.State.Done+1, "fleet", "attach", g.run)
 	for _, leg := range r.Legs { // in the order of the sequences, so the last may wait for others
@@ -116,11 +118,14 @@ func TestFleetOfTrials(t *testing.T) {
 	}
 	await := func(what string, so func(sweep.Status) bool) {
 		t.Helper()
-		require.Eventually(t, func() bool { return workers.IsSweep(&app.Env{Files: files.OS{}}, run) && so(status()) }, patience, 20*time.Millisecond, what)
+		require.Eventually(t, func() bool { return workers.IsSweep(&app.Env{Files: files.OS{}}, run) && so(status()) },
+			patience, 20*time.Millisecond, what)
 	}
 	await("two trials run", func(r sweep.Status) bool { return len(r.Running) == 2 && len(r.Workers) == 2 })
-	require.Regexp(t, `(?s)^0 of 3 trials ended, 0 failed, 3 left\n\nunder way +seed +by\nas given +[12] .*worker  state +host +detail +log`, done(t, "fleet", "status", run).stdout)
-	require.Contains(t, done(t, "fleet", "cancel", run).stdout, "2 workers of local ended; what was run is kept, and the same command with --resume goes on with it")
+	require.Regexp(t, `(?s)^0 of 3 trials ended, 0 failed, 3 left\n\nunder way +seed +by\nas given +[12] .*worker  `+
+		`state +host +detail +log`, done(t, "fleet", "status", run).stdout)
+	require.Contains(t, done(t, "fleet", "cancel", run).stdout,
+		"2 workers of local ended; what was run is kept, and the same command with --resume goes on with it")
 	require.Equal(t, failure.Requeue, left(t, p), out)
 	require.Contains(t, done(t, "fleet", "logs", run, "--worker", "1").stdout, "trial begins")
 	fails(t, failure.Requeue, "the batch was cancelled", "fleet", "attach", run)
@@ -155,7 +160,8 @@ func TestFleetFaults(t *testing.T) {
 	for _, command := range []string{"status", "logs", "attach", "cancel", "manifest"} {
 		fails(t, failure.Failed, "give the run folder of 'graft simulate'", "fleet", command, folder)
 	}
-	fails(t, failure.Configuration, "fleet.devices", "simulate", path, "--folder", run, "--engine", "slurm", "--set", `fleet.devices=["cuda:0"]`)
+	fails(t, failure.Configuration, "fleet.devices", "simulate", path, "--folder", run, "--engine", "slurm", "--set",
+		`fleet.devices=["cuda:0"]`)
 	long := filepath.Join(folder, "a\nb")
 	require.Equal(t, failure.Configuration, graft("simulate", path, "--folder", long).code)
 	require.NoDirExists(t, run)
@@ -163,7 +169,8 @@ func TestFleetFaults(t *testing.T) {
 
 	search := os.Getenv("PATH")
 	t.Setenv("PATH", folder)
-	fails(t, failure.Failed, "run this where Slurm's programs are, such as a login node, or use the local engine", "simulate", path, "--folder", run, "--engine", "slurm")
+	fails(t, failure.Failed, "run this where Slurm's programs are, such as a login node, or use the local engine",
+		"simulate", path, "--folder", run, "--engine", "slurm")
 	status := fails(t, failure.Partial, "", "fleet", "status", run)
 	require.Contains(t, status.stdout, "0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs")
 	require.Contains(t, status.stderr, "where Slurm's programs are")
@@ -173,7 +180,8 @@ func TestFleetFaults(t *testing.T) {
 
 	leases := filepath.Join(folder, "runs", "cache", runs.LeasesFolder)
 	require.NoError(t, os.WriteFile(leases, nil, 0o644))
-	o := fails(t, failure.Failed, "worker 0: graft: open leases in "+leases, "simulate", path, "--folder", run, "--workers", "1")
+	o := fails(t, failure.Failed, "worker 0: graft: open leases in "+leases, "simulate", path, "--folder", run,
+		"--workers", "1")
 	require.Contains(t, o.stderr, "name a folder that can be written with simulate.cache")
 	require.Equal(t, failure.Usage, graft("fleet", "logs", run, "--worker", "1").code)
 	require.NoError(t, os.Remove(leases))
@@ -187,8 +195,11 @@ func TestFleetManifest(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	run := filepath.Join(folder, "runs", "late")
 	fails(t, failure.Configuration, "fleet.image: image is not named", "fleet", "manifest", path, "--folder", run)
-	image := []string{"--set", "fleet.image=graft:1", "--set", "fleet.claim=shared", "--set", "fleet.workers=3", "--set", "fleet.threads=2"}
-	fails(t, failure.Configuration, "set fleet.mount or simulate.cache", append([]string{"fleet", "manifest", path, "--folder", run, "--set", `simulate.cache="/elsewhere"`}, image...)...)
+	image := []string{"--set", "fleet.image=graft:1", "--set", "fleet.claim=shared", "--set", "fleet.workers=3",
+		"--set", "fleet.threads=2"}
+	fails(t, failure.Configuration, "set fleet.mount or simulate.cache",
+		append([]string{"fleet", "manifest", path, "--folder", run, "--set", `simulate.cache="/elsewhere"`},
+			image...)...)
 	require.NoDirExists(t, run)
 
 	o := done(t, append([]string{"fleet", "manifest", path, "--folder", run}, image...)...)
@@ -214,7 +225,8 @@ func TestFleetManifest(t *testing.T) {
 	require.Equal(t, o.stdout, again.stdout, again.stderr)
 	fails(t, failure.Configuration, "train.batch was 40 and is 20", "fleet", "manifest", run, "--set", "train.batch=20")
 
-	require.Contains(t, graft("fleet", "status", run).stdout, "0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs\n\nno workers were started from here")
+	require.Contains(t, graft("fleet", "status", run).stdout,
+		"0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs\n\nno workers were started from here")
 	for _, command := range []string{"logs", "cancel"} {
 		require.Contains(t, graft("fleet", command, run).stderr, "no workers were started from here")
 	}
@@ -226,7 +238,8 @@ func TestFleetManifest(t *testing.T) {
 }
 
 // largeScenario is 64 sequences of 85 legs.
-var largeScenario = strings.NewReplacer(`"460ms"`, `"560ms"`, "max_decisions = 2", "max_decisions = 3", `"deepen:conv2",`, `"deepen:conv2", "deepen:conv3",`).Replace(scenarioFile)
+var largeScenario = strings.NewReplacer(`"460ms"`, `"560ms"`, "max_decisions = 2", "max_decisions = 3",
+	`"deepen:conv2",`, `"deepen:conv2", "deepen:conv3",`).Replace(scenarioFile)
 
 // grid is a simulation that a test watches.
 type gridRun struct {
@@ -312,7 +325,9 @@ func TestSimulateOnSlurm(t *testing.T) {
 
 	began := time.Now()
 	g := gridRun{t, filepath.Join(folder, "there", "late")}
-	said := simulated(t, path, "--folder", g.run, "--engine", "slurm", "--set", "fleet.cpus=4", "--set", "fleet.threads=1") // a node each
+	// a node each
+	said := simulated(t, path, "--folder", g.run, "--engine", "slurm", "--set", "fleet.cpus=4", "--set",
+		"fleet.threads=1")
 	require.Contains(t, said, "4 workers: job ")
 	require.Contains(t, said, "graft fleet attach "+g.run)
 	attach := []string{"fleet", "attach", g.run, "--every", "500ms"}
@@ -350,5 +365,6 @@ func TestSimulateOnSlurm(t *testing.T) {
 	require.Equal(t, tableBytes(t, filepath.Join(here, "table")), tableBytes(t, filepath.Join(g.run, "table")))
 	r = g.status()
 	require.Equal(t, []int{64, 0, 0}, []int{r.State.Ended, r.State.Failed, r.Left})
-	t.Logf("measured: a grid on Slurm that lost a worker, its coordinator and a node ended after %.0f s in the bytes of the one on this machine", time.Since(began).Seconds())
+	t.Logf("measured: a grid on Slurm that lost a worker, its coordinator and a node ended after %.0f s in the bytes "+
+		"of the one on this machine", time.Since(began).Seconds())
 }

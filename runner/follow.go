@@ -60,7 +60,8 @@ Nothing is encrypted: addresses must be private ones, of a trusted network or of
 func runFollow(ctx context.Context, path string, o train.FollowOptions) error {
 	var stat syscall.Stat_t
 	if err := syscall.Fstat(trainer.AnswerFile, &stat); err != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {
-		return failure.Usagef("follow is started by 'graft train', which opens file %d as a pipe for its answers", trainer.AnswerFile)
+		return failure.Usagef("follow is started by 'graft train', which opens file %d as a pipe for its answers",
+			trainer.AnswerFile)
 	}
 	answers := os.NewFile(trainer.AnswerFile, "answers")
 	defer answers.Close()

@@ -13,10 +13,12 @@ import (
 	"graft/torch/weights"
 )
 
-// foreignNetwork writes the file of an imported network of 16 × 16 images, one of whose operators is given, and its weights.
+// foreignNetwork writes the file of an imported network of 16 × 16 images, one of whose operators is given,
+// and its weights.
 func foreignNetwork(t *testing.T, dir, operator string) (network, set string) {
-	operators := "\"" + strings.Join([]string{"z = zeros.default(size=[0, 3])", operator, "m = mean.default(self=%a)", "f = flatten.using_ints(self=%x, start_dim=1)",
-		"l = linear.default(input=%f, weight=@fc.weight) in fc", "y = add.Tensor(self=%l, other=%m)"}, "\", \"") + "\""
+	operators := "\"" + strings.Join([]string{"z = zeros.default(size=[0, 3])", operator, "m = mean.default(self=%a)",
+		"f = flatten.using_ints(self=%x, start_dim=1)", "l = linear.default(input=%f, weight=@fc.weight) in fc",
+		"y = add.Tensor(self=%l, other=%m)"}, "\", \"") + "\""
 	network = write(t, filepath.Join(dir, "net.toml"), fmt.Sprintf(`name = "Net"
 input = {value = "x", dtype = "float32", shape = ["batch=2", 3, 16, 16]}
 output = "y"
@@ -39,21 +41,25 @@ adapt = {decider = "none", actions = []}
 `, network, set))
 }
 
-// A network whose operators LibTorch does not survive, or that takes more memory than its shapes say, is refused by each command that would
-// run it, and the process goes on.
+// A network whose operators LibTorch does not survive, or that takes more memory than its shapes say, is refused by
+// each command that would run it, and the process goes on.
 func TestForeignNetworksAreTried(t *testing.T) {
-	inputs := write(t, filepath.Join(t.TempDir(), "in.json"), fmt.Sprintf(`{"inputs": [{"shape": [1, 3, 16, 16], "values": [%s0]}]}`, strings.Repeat("0, ", 767)))
+	inputs := write(t, filepath.Join(t.TempDir(), "in.json"),
+		fmt.Sprintf(`{"inputs": [{"shape": [1, 3, 16, 16], "values": [%s0]}]}`, strings.Repeat("0, ", 767)))
 	for operator, c := range map[string]struct{ job, forward string }{
-		"a = reflection_pad2d.default(self=%x, padding=[])": {"a list of 0 items, where 4 are needed", "a list of 0 items, where 4 are needed"},
-		"a = _weight_norm.default(v=%z, g=%z)":              {"graft cannot infer what it returns", "a tensor is empty"},
-		"a = ones.default(size=[2000000, 2000000])":         {"more than a machine holds", "more than a machine holds"},
-		"a = ones.default(size=[200000, 200000])":           {"three quarters of this machine's memory", "three quarters of this machine's memory"},
-		"a = softmax.int(self=%x, dim=7)":                   {"Dimension out of range", "Dimension out of range"},
+		"a = reflection_pad2d.default(self=%x, padding=[])": {"a list of 0 items, where 4 are needed",
+			"a list of 0 items, where 4 are needed"},
+		"a = _weight_norm.default(v=%z, g=%z)":      {"graft cannot infer what it returns", "a tensor is empty"},
+		"a = ones.default(size=[2000000, 2000000])": {"more than a machine holds", "more than a machine holds"},
+		"a = ones.default(size=[200000, 200000])": {"three quarters of this machine's memory",
+			"three quarters of this machine's memory"},
+		"a = softmax.int(self=%x, dim=7)": {"Dimension out of range", "Dimension out of range"},
 	} {
 		dir := t.TempDir()
 		network, set := foreignNetwork(t, dir, operator)
 		job := foreignJob(t, dir, network, set)
-		for _, command := range []string{"config check " + job, "train --folder " + filepath.Join(dir, "run") + " " + job} {
+		for _, command := range []string{"config check " + job,
+			"train --folder " + filepath.Join(dir, "run") + " " + job} {
 			fails(t, failure.Configuration, c.job, strings.Fields(command)...)
 		}
 		fails(t, failure.Configuration, c.forward, "profile", "--only", "--out", filepath.Join(dir, "p.json"), network)
@@ -66,7 +72,8 @@ func TestForeignNetworksAreTried(t *testing.T) {
 func TestForeignNetworksCompute(t *testing.T) {
 	dir := t.TempDir()
 	network, set := foreignNetwork(t, dir, "a = add.Scalar(self=%x, other=0.5)")
-	inputs := write(t, filepath.Join(dir, "in.json"), fmt.Sprintf(`{"inputs": [{"shape": [1, 3, 16, 16], "values": [%s1]}]}`, strings.Repeat("1, ", 767)))
+	inputs := write(t, filepath.Join(dir, "in.json"),
+		fmt.Sprintf(`{"inputs": [{"shape": [1, 3, 16, 16], "values": [%s1]}]}`, strings.Repeat("1, ", 767)))
 	out := filepath.Join(dir, "out.json")
 	done(t, "model", "forward", network, "--weights", set, "--inputs", inputs, "--out", out)
 	require.Contains(t, contents(t, out), `"logits_eval":[1.5,1.5`)

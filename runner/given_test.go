@@ -39,7 +39,8 @@ func ownWeights(t *testing.T) string {
 		}
 		return weights.Write(files.OS{}, filepath.Join(dir, "weights.pth"), set)
 	}))
-	for name, text := range map[string]string{"runtimes": "0,1.5,1.25\n1,3.0,1.25\n", "training0.epoch.test_acc": "0,1.75,0.25\n1,3.25,0.5\n"} {
+	for name, text := range map[string]string{"runtimes": "0,1.5,1.25\n1,3.0,1.25\n",
+		"training0.epoch.test_acc": "0,1.75,0.25\n1,3.25,0.5\n"} {
 		write(t, filepath.Join(dir, name), text)
 	}
 	return dir
@@ -48,8 +49,9 @@ func ownWeights(t *testing.T) string {
 // goingOn runs a job of ConvNet2 from weights in a folder.
 func goingOn(t *testing.T, more ...string) train.Result {
 	args := []string{"train", "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run")}
-	for _, set := range append([]string{"network.name=ConvNet2", "data.synthetic.train=300", "data.synthetic.test=100", "data.test_as_validation=true",
-		"data.mean=[0.5]", "data.deviation=[0.5]", "schedule.rule=exponential"}, more...) {
+	for _, set := range append([]string{"network.name=ConvNet2", "data.synthetic.train=300", "data.synthetic.test=100",
+		"data.test_as_validation=true", "data.mean=[0.5]", "data.deviation=[0.5]", "schedule.rule=exponential"},
+		more...) {
 		args = append(args, "--set", set)
 	}
 	report := decoded[train.Result](t, done(t, args...).stdout)
@@ -60,7 +62,8 @@ func TestTrainGoesOnFromAFolder(t *testing.T) {
 	dir := ownWeights(t)
 	report := goingOn(t, "network.weights="+dir, "time.budget=3.4")
 	published := 0.5
-	require.Equal(t, &runs.GivenReport{Weights: filepath.Join(dir, "weights.pth"), Epochs: 2, Start: 3250 * time.Millisecond, Accuracy: report.Events[0].Accuracy, Published: &published}, report.Given)
+	require.Equal(t, &runs.GivenReport{Weights: filepath.Join(dir, "weights.pth"), Epochs: 2,
+		Start: 3250 * time.Millisecond, Accuracy: report.Events[0].Accuracy, Published: &published}, report.Given)
 	require.Equal(t, 3250*time.Millisecond, report.Events[0].Time)
 	require.Equal(t, 2, report.Epochs[0].Epoch)
 	require.InDelta(t, 0.01*0.9*0.9, report.Epochs[0].Rate, 1e-12)
@@ -71,13 +74,16 @@ func TestTrainGoesOnFromAFolder(t *testing.T) {
 	require.Zero(t, anew.Epochs[0].Epoch)
 	require.InDelta(t, 0.01, anew.Epochs[0].Rate, 1e-12)
 
-	o := graft("train", "--quiet", "--folder", filepath.Join(t.TempDir(), "run"), "--set", "network.name=ConvNet2", "--set", "network.weights="+dir, "--set", "time.budget=3.4",
-		"--set", "data.synthetic.train=300", "--set", "data.synthetic.test=100", "--set", "time.events=[]")
+	o := graft("train", "--quiet", "--folder", filepath.Join(t.TempDir(), "run"), "--set", "network.name=ConvNet2",
+		"--set", "network.weights="+dir, "--set", "time.budget=3.4", "--set", "data.synthetic.train=300", "--set",
+		"data.synthetic.test=100", "--set", "time.events=[]")
 	require.Equal(t, failure.Done, o.code, o.stderr)
-	require.Regexp(t, `^began at 3\.2 s with weights of 2 epochs: \d+\.\d% accuracy on the validation images, 50\.0% published on the test images\n`, o.stdout)
+	require.Regexp(t, `^began at 3\.2 s with weights of 2 epochs: \d+\.\d% accuracy on the validation images, `+
+		`50\.0% published on the test images\n`, o.stdout)
 
 	folder := filepath.Join(t.TempDir(), "run")
-	fails(t, failure.Failed, "", "train", "--quiet", "--folder", folder, "--set", "network.name=ConvNet3", "--set", "network.weights="+dir, "--set", "data.synthetic.train=300")
+	fails(t, failure.Failed, "", "train", "--quiet", "--folder", folder, "--set", "network.name=ConvNet3", "--set",
+		"network.weights="+dir, "--set", "data.synthetic.train=300")
 	require.NoDirExists(t, folder, "weights that do not fit leave no folder")
 }
 
@@ -101,7 +107,8 @@ func TestTrainGoesOnFromThePublishedWeights(t *testing.T) {
 	for _, dir := range folders {
 		epochs, seconds, accuracy := lastOf(t, filepath.Join(dir, "training0.epoch.test_acc"))
 		network := "ConvNet" + dir[len(dir)-1:]
-		report := goingOn(t, "network.name="+network, "network.weights="+dir, fmt.Sprintf("time.budget=%v", seconds+0.04), "data.synthetic.train=64", "data.synthetic.test=64")
+		report := goingOn(t, "network.name="+network, "network.weights="+dir,
+			fmt.Sprintf("time.budget=%v", seconds+0.04), "data.synthetic.train=64", "data.synthetic.test=64")
 		require.Equal(t, epochs, report.Given.Epochs, dir)
 		require.InDelta(t, seconds, report.Given.Start.Seconds(), 1e-9, dir)
 		require.InDelta(t, accuracy, *report.Given.Published, 1e-12, dir)
@@ -134,11 +141,13 @@ func TestTranslatedJobsRun(t *testing.T) {
 		original := strings.ReplaceAll(originalJob, "[agent]\ndecay_freq = 500\n", text)
 		original = strings.ReplaceAll(original, "RandomAgent", agent)
 		original = strings.ReplaceAll(original, "[job]", "[job]\nbatchsize = 8")
-		original = strings.ReplaceAll(original, "running_time = 70", "running_time = 1.2\ngpu_changes = [{time = 0.3, change = \"up\"}, {time = 0.9, change = \"down\"}]")
+		original = strings.ReplaceAll(original, "running_time = 70",
+			"running_time = 1.2\ngpu_changes = [{time = 0.3, change = \"up\"}, {time = 0.9, change = \"down\"}]")
 		out := filepath.Join(t.TempDir(), "job.toml")
 		done(t, "config", "convert", jobFile(t, original), "-o", out)
-		o := graft("train", out, "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run"), "--set", "data.kind=synthetic", "--set", "data.path=",
-			"--set", "data.synthetic.train=64", "--set", "data.synthetic.test=40", "--set", "run.device=cpu")
+		o := graft("train", out, "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run"), "--set",
+			"data.kind=synthetic", "--set", "data.path=", "--set", "data.synthetic.train=64", "--set",
+			"data.synthetic.test=40", "--set", "run.device=cpu")
 		require.Equal(t, failure.Done, o.code, o.stderr)
 		report := decoded[train.Result](t, o.stdout)
 		up, down := report.Events[1], time.Duration(0)

@@ -36,7 +36,8 @@ func gpuTree(t *testing.T, gpus string) string {
 	}
 	program("scripts/gpu.sh", strings.TrimPrefix(contents(t, "../scripts/gpu.sh"), "#!/bin/sh\n"))
 	program("scripts/library.sh", "echo library is ready")
-	program("build/gpu/graft", `[ "$*" != "doctor --json" ] || { echo '{"libtorch":{"cuda_devices":`+gpus+`}}'; exit; }; echo "graft $*"`)
+	program("build/gpu/graft", `[ "$*" != "doctor --json" ] || { echo '{"libtorch":{"cuda_devices":`+gpus+
+		`}}'; exit; }; echo "graft $*"`)
 	program("build/gpu/bench", `echo "bench $*"; echo 'a "figure" \ and	a tab'`)
 	for _, name := range []string{"torch", "trainer", "telemetry"} {
 		program("build/gpu/"+name+".test", `echo "`+name+` $*"`)
@@ -89,8 +90,10 @@ func TestReportsOfGPUs(t *testing.T) {
 // A step that fails or takes too long is named, and the others go on while there is time.
 func TestFailuresOnGPUs(t *testing.T) {
 	tree := gpuTree(t, "1")
-	require.NoError(t, os.WriteFile(filepath.Join(tree, "build/gpu/torch.test"), []byte("#!/bin/sh\necho 'losses differ'\nexit 1\n"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(tree, "build/gpu/telemetry.test"), []byte("#!/bin/sh\nexec sleep 60\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(tree, "build/gpu/torch.test"),
+		[]byte("#!/bin/sh\necho 'losses differ'\nexit 1\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(tree, "build/gpu/telemetry.test"),
+		[]byte("#!/bin/sh\nexec sleep 60\n"), 0o755))
 	r, text, err := runGPU(t, tree, "LIMIT=9")
 	require.Error(t, err)
 	states := map[string]string{}

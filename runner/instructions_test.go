@@ -57,8 +57,10 @@ layers = [
 	for _, instructions := range []string{"native", "avx2"} {
 		folder := filepath.Join(t.TempDir(), "run")
 		args := []string{"train", "--quiet", "--folder", folder}
-		for _, set := range []string{"network.file=" + config.Quote(network), "time.budget=300ms", "data.synthetic.size=16", "data.synthetic.train=400", "data.synthetic.test=100",
-			"data.synthetic.classes=3", "train.batch=16", "run.threads=1", "run.instructions=" + config.Quote(instructions)} {
+		for _, set := range []string{"network.file=" + config.Quote(network), "time.budget=300ms",
+			"data.synthetic.size=16", "data.synthetic.train=400", "data.synthetic.test=100",
+			"data.synthetic.classes=3", "train.batch=16", "run.threads=1",
+			"run.instructions=" + config.Quote(instructions)} {
 			args = append(args, "--set", set)
 		}
 		command := exec.Command(os.Args[0], args...)

@@ -94,14 +94,22 @@ var jsonReports = map[string][]any{
 
 // which tells several objects of a command apart.
 var which = map[reflect.Type]string{
-	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.", reflect.TypeFor[runs.LeaveOutReport](): "With `--leave-out`.",
-	reflect.TypeFor[train.Result](): "Of a single job.", reflect.TypeFor[sweep.Result](): "Of trials: with `--seeds`, `--sweep` or `--cases`, and of `graft compare`.",
+	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.",
+	reflect.TypeFor[runs.LeaveOutReport]():   "With `--leave-out`.",
+	reflect.TypeFor[train.Result]():          "Of a single job.",
+	reflect.TypeFor[sweep.Result](): "Of trials: with `--seeds`, `--sweep` or `--cases`, " +
+		"and of `graft compare`.",
 	reflect.TypeFor[node.DeviceReport](): "Of this machine.", reflect.TypeFor[node.SMIReport](): "With `--smi`.",
-	reflect.TypeFor[runs.FabricOutcome](): "Of a file.", reflect.TypeFor[fabric.PlayReport](): "With `--compat`.", reflect.TypeFor[fabric.Experiments](): "With `--study`.",
-	reflect.TypeFor[simulate.Report](): "Of a simulation that is over.", reflect.TypeFor[simulate.Submission](): "Of one that was given to a cluster.",
-	reflect.TypeFor[learn.PoliciesResult](): "Of structural policies.", reflect.TypeFor[learn.StudyResult](): "Of a policy of the original's.",
-	reflect.TypeFor[learn.SchedulerResult](): "Of schedulers of elastic jobs and of a machine's tasks.", reflect.TypeFor[learn.CasesResult](): "Of schedulers of elastic jobs, with `--cases`.",
-	reflect.TypeFor[runs.NodeRunOutcome](): "Of tasks that ran.", reflect.TypeFor[runs.NodePlan](): "With `--dry-run`.",
+	reflect.TypeFor[runs.FabricOutcome](): "Of a file.", reflect.TypeFor[fabric.PlayReport](): "With `--compat`.",
+	reflect.TypeFor[fabric.Experiments]():    "With `--study`.",
+	reflect.TypeFor[simulate.Report]():       "Of a simulation that is over.",
+	reflect.TypeFor[simulate.Submission]():   "Of one that was given to a cluster.",
+	reflect.TypeFor[learn.PoliciesResult]():  "Of structural policies.",
+	reflect.TypeFor[learn.StudyResult]():     "Of a policy of the original's.",
+	reflect.TypeFor[learn.SchedulerResult](): "Of schedulers of elastic jobs and of a machine's tasks.",
+	reflect.TypeFor[learn.CasesResult]():     "Of schedulers of elastic jobs, with `--cases`.",
+	reflect.TypeFor[runs.NodeRunOutcome]():   "Of tasks that ran.",
+	reflect.TypeFor[runs.NodePlan]():         "With `--dry-run`.",
 }
 
 // aboutObjects is the head of the page.
@@ -175,7 +183,8 @@ func (p *objects) about(f jsonField) string {
 		folder = "runner"
 	}
 	if p.words[folder] == nil {
-		words, err := comments.Fields(filepath.Join("..", folder), func(field string) string { return strings.ToLower(field) })
+		words, err := comments.Fields(filepath.Join("..", folder),
+			func(field string) string { return strings.ToLower(field) })
 		require.NoError(p.t, err)
 		p.words[folder] = words
 	}
@@ -231,7 +240,8 @@ func title(t reflect.Type) string {
 	}
 	name := b.String()
 	at := strings.LastIndexByte(t.PkgPath(), '/')
-	if top, _, _ := strings.Cut(strings.TrimPrefix(t.PkgPath(), "graft/"), "/"); at >= 0 && top != "runner" && top != "report" {
+	if top, _, _ := strings.Cut(strings.TrimPrefix(t.PkgPath(), "graft/"), "/"); at >= 0 && top != "runner" &&
+		top != "report" {
 		name = t.PkgPath()[at+1:] + " " + name
 	}
 	return name
@@ -291,7 +301,8 @@ func TestJSONPageIsOfTheReports(t *testing.T) {
 
 func TestJSONReportsAreOfAllCommands(t *testing.T) {
 	walk(newRootCommand(), func(command *cobra.Command) {
-		require.Equal(t, command.Flags().Lookup("json") != nil, jsonReports[command.CommandPath()] != nil, command.CommandPath())
+		require.Equal(t, command.Flags().Lookup("json") != nil, jsonReports[command.CommandPath()] != nil,
+			command.CommandPath())
 	})
 }
 
@@ -331,7 +342,8 @@ func shaped(v any, t reflect.Type, at string) error {
 	}
 	switch v := v.(type) {
 	case nil:
-		if !slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface}, t.Kind()) && !isOpaque(t) {
+		if !slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface}, t.Kind()) &&
+			!isOpaque(t) {
 			return fmt.Errorf("%s is null", at)
 		}
 	case []any:
@@ -391,9 +403,12 @@ func shapedObject(v map[string]any, t reflect.Type, at string) error {
 }
 
 func TestJSONOfAnotherShapeIsNoticed(t *testing.T) {
-	require.NoError(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": ""}, reflect.TypeFor[errorReport](), ""))
+	require.NoError(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": ""},
+		reflect.TypeFor[errorReport](), ""))
 	require.ErrorContains(t, shaped(map[string]any{"command": ""}, reflect.TypeFor[errorReport](), ""), "has no kind")
-	require.ErrorContains(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": "", "more": 1.0}, reflect.TypeFor[errorReport](), ""), "has more")
-	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[train.Result](), ""), ".events[0] is null")
+	require.ErrorContains(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": "", "more": 1.0},
+		reflect.TypeFor[errorReport](), ""), "has more")
+	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil},
+		reflect.TypeFor[train.Result](), ""), ".events[0] is null")
 	require.ErrorContains(t, shaped([]any{1.0}, reflect.TypeFor[errorReport](), "it"), "it is no main.errorReport")
 }

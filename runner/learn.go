@@ -65,7 +65,8 @@ to the same bits.`,
 	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
-	flags.StringVar(&o.Cases, "cases", "", "learn the schedulers of each case of a TOML file, whose tables hold assignments")
+	flags.StringVar(&o.Cases, "cases", "",
+		"learn the schedulers of each case of a TOML file, whose tables hold assignments")
 	boardFlag(command, &o.Tensorboard)
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	return command
@@ -92,7 +93,8 @@ func printScheduler(w io.Writer, r *learn.SchedulerResult) error {
 	if err := report.PrintElasticLearning(r.Outcome, w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%.0f s; results in %s, the best seed's scheduler in %s\n", r.Seconds, r.Folder, r.Scheduler)
+	_, err := fmt.Fprintf(w, "%.0f s; results in %s, the best seed's scheduler in %s\n", r.Seconds, r.Folder,
+		r.Scheduler)
 	return err
 }
 
@@ -100,16 +102,18 @@ func printCases(w io.Writer, r *learn.CasesResult) error {
 	if err := report.PrintElasticCases(r.Outcome, w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%.0f s; results in %s, those of each case beneath %s\n", r.Seconds, r.Folder, filepath.Join(r.Folder, runs.CasesFolder))
+	_, err := fmt.Fprintf(w, "%.0f s; results in %s, those of each case beneath %s\n", r.Seconds, r.Folder,
+		filepath.Join(r.Folder, runs.CasesFolder))
 	return err
 }
 
 func printStudy(w io.Writer, r *learn.StudyResult) error {
 	o := r.Outcome
-	_, err := fmt.Fprintf(w, "%s from table %s, %.0f a second\nthe policy's likeliest sequence is %s: %.2f%%, rank %d of %d\n"+
-		"the table's best is %s: %.2f%%\nwhat the policy draws has %.2f%% on average\nresults in %s, the policy in %s\n",
-		document.Plural(o.Episodes, "episode"), r.Table, r.Speed, tables.Sequence(o.Greedy), 100*o.Accuracy, o.Rank, o.Records,
-		tables.Sequence(o.Best), 100*o.Most, 100*o.Expected, r.Folder, r.Policy)
+	_, err := fmt.Fprintf(w,
+		"%s from table %s, %.0f a second\nthe policy's likeliest sequence is %s: %.2f%%, rank %d of %d\n"+
+			"the table's best is %s: %.2f%%\nwhat the policy draws has %.2f%% on average\nresults in %s, "+
+			"the policy in %s\n", document.Plural(o.Episodes, "episode"), r.Table, r.Speed, tables.Sequence(o.Greedy),
+		100*o.Accuracy, o.Rank, o.Records, tables.Sequence(o.Best), 100*o.Most, 100*o.Expected, r.Folder, r.Policy)
 	return err
 }
 
@@ -119,6 +123,7 @@ func printPolicies(w io.Writer, r *learn.PoliciesResult) error {
 	p.Line("")
 	p.Table(report.SeedTable(r.Outcome))
 	p.Line("\n%s%s in %s\nresults in %s, the vote of all in %s, each policy in %s",
-		report.SummaryText(r.Outcome), document.Plural(r.Outcome.Steps, "step"), document.SecondsText(r.Took()), r.Folder, r.Policy, filepath.Join(r.Folder, runs.SeedFolder))
+		report.SummaryText(r.Outcome), document.Plural(r.Outcome.Steps, "step"), document.SecondsText(r.Took()),
+		r.Folder, r.Policy, filepath.Join(r.Folder, runs.SeedFolder))
 	return p.Err
 }

@@ -24,10 +24,13 @@ func casesFile(t *testing.T, text string) string {
 // Each case learns in its own folder; a run that was stopped goes on to the same bytes, and one that has
 // ended is read again.
 func TestSchedulersLearnInCases(t *testing.T) {
-	path, cases := schedulerFile(t, "[learn]\nlessons = 3\nmethod = \"none\"\n[run]\nseeds = 3\n"), casesFile(t, "[given]\n[\"more jobs\"]\nworkloads.jobs = 7\nschedule.schedulers = [\"drf\", \"fifo\"]\n")
+	path, cases := schedulerFile(t, "[learn]\nlessons = 3\nmethod = \"none\"\n[run]\nseeds = 3\n"),
+		casesFile(t, "[given]\n[\"more jobs\"]\nworkloads.jobs = 7\nschedule.schedulers = [\"drf\", \"fifo\"]\n")
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
 	text := done(t, "learn", path, "--cases", cases, "--folder", whole).stdout
-	require.Regexp(t, `(?s)^CASE +SEEDS +BEST JCT +95% +LAST JCT +DRF +FIFO +SRTF\ngiven +3 +[0-9. to–-]+ .*\nmore jobs +3 .*the workloads on which it is measured choose it, so it flatters.*those of each case beneath .*cases\n$`, text)
+	require.Regexp(t, `(?s)^CASE +SEEDS +BEST JCT +95% +LAST JCT +DRF +FIFO +SRTF\ngiven +3 +[0-9. `+
+		`to–-]+ .*\nmore jobs +3 .*the workloads on which it is measured choose it, `+
+		`so it flatters.*those of each case beneath .*cases\n$`, text)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	o := call(ctx, newRootCommand(), "learn", path, "--cases", cases, "--folder", stopped)
@@ -45,7 +48,8 @@ func TestSchedulersLearnInCases(t *testing.T) {
 	done(t, again...)
 	require.Equal(t, learntCases(t, whole), learntCases(t, stopped))
 	require.Regexp(t, `(?s)more jobs.*BEST JCT is the mean`, done(t, "report", stopped).stdout)
-	fails(t, failure.Configuration, "the run has other cases: in case given, workloads.jobs was 6 and is 8", append(again, "--set", "workloads.jobs=8")...)
+	fails(t, failure.Configuration, "the run has other cases: in case given, workloads.jobs was 6 and is 8",
+		append(again, "--set", "workloads.jobs=8")...)
 }
 
 // learntCases returns what a run of cases wrote, without the files that hold times.
@@ -65,9 +69,11 @@ func TestCasesThatCannotBeLearned(t *testing.T) {
 	cases := casesFile(t, "[good]\nworkloads.jobs = 7\n[bad]\nworkloads.jops = 7\n[worse]\nelastic.speed_error = 2\n")
 	o := graft("learn", path, "--cases", cases, "--folder", folder)
 	require.Equal(t, failure.Configuration, o.code)
-	containsAll(t, o.stderr, "case bad", "cases.toml:4:", `unknown key "jops" in workloads`, "case worse", "cases.toml:6:", "speed_error is 2")
+	containsAll(t, o.stderr, "case bad", "cases.toml:4:", `unknown key "jops" in workloads`, "case worse",
+		"cases.toml:6:", "speed_error is 2")
 	require.NoDirExists(t, folder)
 	fails(t, failure.Failed, "has none; write a table for each", "learn", path, "--cases", casesFile(t, ""))
 	fails(t, failure.Failed, "no such file", "learn", path, "--cases", filepath.Join(t.TempDir(), "none.toml"))
-	fails(t, failure.Usage, "--cases is for files with the section workloads", "learn", lessonFile(t, ""), "--cases", cases)
+	fails(t, failure.Usage, "--cases is for files with the section workloads", "learn", lessonFile(t, ""),
+		"--cases", cases)
 }

@@ -23,13 +23,18 @@ import (
 // schedulerFile is the file of a scheduler that learns on small workloads.
 func schedulerFile(t *testing.T, more string) string {
 	t.Helper()
-	return jobFile(t, "[elastic]\nspeeds = \"analytic\"\nnodes = 4\nscaling = \"none\"\nmost = 4\n[workloads]\njobs = 6\nrate = 2\nepochs = 1500\ntrain_count = 4\nvalidation_count = 2\ntest_count = 5\n[schedule]\nschedulers = [\"drf\", \"srtf\"]\n"+more)
+	return jobFile(t, "[elastic]\nspeeds = \"analytic\"\nnodes = 4\nscaling = \"none\"\nmost = 4\n[workloads]\n"+
+		"jobs = 6\nrate = 2\nepochs = 1500\ntrain_count = 4\nvalidation_count = 2\ntest_count = 5\n[schedule]\n"+
+		"schedulers = [\"drf\", \"srtf\"]\n"+more)
 }
 
 // A scheduler that was learned is compared on other workloads, and runs in any simulation.
 func TestASchedulerIsLearnedAndCompared(t *testing.T) {
-	path, folder := schedulerFile(t, "[learn]\nlessons = 12\nrounds = 2\nactions = 128\nenvs = 2\nteacher = \"peak\"\nlesson_rate = 0.003\n[run]\nseeds = 2\ntensorboard = true\n"), filepath.Join(t.TempDir(), "learned")
-	require.Contains(t, done(t, "config", "check", path).stdout, "2 schedulers learn from peak in 12 lessons, then at most 2 rounds of ppo on 4 workloads, with 2 of validation and 5 of test")
+	path, folder := schedulerFile(t, "[learn]\nlessons = 12\nrounds = 2\nactions = 128\n"+
+		"envs = 2\nteacher = \"peak\"\nlesson_rate = 0.003\n[run]\nseeds = 2\ntensorboard = true\n"),
+		filepath.Join(t.TempDir(), "learned")
+	require.Contains(t, done(t, "config", "check", path).stdout, "2 schedulers learn from peak in 12 lessons, "+
+		"then at most 2 rounds of ppo on 4 workloads, with 2 of validation and 5 of test")
 	var r learn.SchedulerResult
 	require.NoError(t, json.Unmarshal([]byte(done(t, "learn", path, "--folder", folder, "--json").stdout), &r))
 	require.Len(t, r.Outcome.Seeds, 2)
@@ -41,11 +46,13 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 		require.Equal(t, 14, s.Steps)
 	}
 	require.GreaterOrEqual(t, best.JCT, r.Outcome.Bound)
-	require.Regexp(t, `(?s)validation jct .*SEED +STEPS +MEAN JCT .*learned, mean of seeds .*drf `, done(t, "report", folder).stdout)
+	require.Regexp(t, `(?s)validation jct .*SEED +STEPS +MEAN JCT .*learned, mean of seeds .*drf `,
+		done(t, "report", folder).stdout)
 
 	out := filepath.Join(t.TempDir(), "compared")
 	text := done(t, "evaluate", path, "--policy", folder, "--against", "drf", "--out", out).stdout
-	require.Regexp(t, `(?s)SCHEDULER +RANK +SEEDS +MEAN JCT .*\nlearned +1 +2 .*on 5 workloads; the mean lower bound.*DIFFERENCE is from drf.*results in `, text)
+	require.Regexp(t, `(?s)SCHEDULER +RANK +SEEDS +MEAN JCT .*\nlearned +1 +2 .*on 5 workloads; `+
+		`the mean lower bound.*DIFFERENCE is from drf.*results in `, text)
 	var c runs.ElasticComparison
 	require.NoError(t, json.Unmarshal([]byte(contents(t, filepath.Join(out, runs.OutcomeFile))), &c))
 	require.Len(t, c.Standings, 3)
@@ -59,16 +66,21 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 	fails(t, failure.Usage, "it holds a comparison of schedulers", "learn", path, "--folder", out, "--resume")
 
 	trace := filepath.Join(t.TempDir(), "trace.json")
-	write(t, trace, `{"overrides": {"REAL_SPEED_TRACE": false, "LARGE_SCALE": false, "CLUSTER_NUM_NODES": 4}, "jobs": [{"id": 1, "type": 1, "arrv_time": 0, "num_epochs": 40, "real_num_epochs": 40}]}`)
-	require.Regexp(t, `\nlearned +[0-9.]+ `, done(t, "cluster", "run", "--trace", trace, "--speeds", "analytic", "--scheduler", "drf,"+folder, "--out", filepath.Join(t.TempDir(), "run")).stdout)
-	require.Regexp(t, `\nseed-0002 +[0-9.]+ `, done(t, "cluster", "run", "--trace", trace, "--speeds", "analytic", "--scheduler", "drf,"+filepath.Join(folder, "schedulers/seed-0002.safetensors"), "--out", filepath.Join(t.TempDir(), "run")).stdout)
+	write(t, trace, `{"overrides": {"REAL_SPEED_TRACE": false, "LARGE_SCALE": false, "CLUSTER_NUM_NODES": 4}, `+
+		`"jobs": [{"id": 1, "type": 1, "arrv_time": 0, "num_epochs": 40, "real_num_epochs": 40}]}`)
+	require.Regexp(t, `\nlearned +[0-9.]+ `, done(t, "cluster", "run", "--trace", trace, "--speeds", "analytic",
+		"--scheduler", "drf,"+folder, "--out", filepath.Join(t.TempDir(), "run")).stdout)
+	require.Regexp(t, `\nseed-0002 +[0-9.]+ `, done(t, "cluster", "run", "--trace", trace, "--speeds",
+		"analytic", "--scheduler", "drf,"+filepath.Join(folder, "schedulers/seed-0002.safetensors"), "--out",
+		filepath.Join(t.TempDir(), "run")).stdout)
 }
 
 func TestWhatSchedulersCannotLearn(t *testing.T) {
 	path := schedulerFile(t, "[learn]\nlessons = 1\nmethod = \"none\"\n")
 	refused := func(says string, args ...string) {
 		t.Helper()
-		fails(t, failure.Configuration, says, append([]string{"learn", path, "--folder", filepath.Join(t.TempDir(), "run")}, args...)...)
+		fails(t, failure.Configuration, says,
+			append([]string{"learn", path, "--folder", filepath.Join(t.TempDir(), "run")}, args...)...)
 	}
 	refused(`teacher: unknown scheduler "sjf"`, "--set", `learn.teacher="sjf"`)
 	refused("nothing is learned", "--set", `learn.teacher="none"`)
@@ -77,12 +89,15 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	refused("pattern has 0 slots; pattern is for", "--set", `workloads.arrivals="pattern"`)
 	refused("pattern has 2 slots; pattern is for", "--set", "workloads.pattern=[0, 1]")
 	refused("pattern has no jobs", "--set", `workloads.arrivals="pattern"`, "--set", "workloads.pattern=[0, 0]")
-	refused("must not have negative numbers", "--set", `workloads.arrivals="pattern"`, "--set", "workloads.pattern=[2, -1]")
+	refused("must not have negative numbers", "--set", `workloads.arrivals="pattern"`, "--set",
+		"workloads.pattern=[2, -1]")
 	refused("speed_error is 1; must be from 0 to below 1", "--set", "elastic.speed_error=1")
 	refused("no such file", "--set", `workloads.train=["none.json"]`)
 	trace, _ := elasticFiles(t)
-	refused("is also one of training or validation", "--set", fmt.Sprintf("workloads.train=[%q]", trace), "--set", fmt.Sprintf("workloads.test=[%[1]q]", trace))
-	fails(t, failure.Failed, "no scheduler completes the jobs of workload 0 in 1 slots; raise slots, or name a teacher", "learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.slots=1")
+	refused("is also one of training or validation", "--set", fmt.Sprintf("workloads.train=[%q]", trace), "--set",
+		fmt.Sprintf("workloads.test=[%[1]q]", trace))
+	fails(t, failure.Failed, "no scheduler completes the jobs of workload 0 in 1 slots; raise slots, or name a teacher",
+		"learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.slots=1")
 
 	fails(t, failure.Usage, "--table: for policies in tables", "evaluate", path, "--table", "x")
 	fails(t, failure.Usage, "--against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
@@ -90,15 +105,18 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")
 	fails(t, failure.Damaged, "net.safetensors", "evaluate", path, "--policy", network)
-	fails(t, failure.Usage, "--set is for a file of schedulers", "evaluate", "--set", "a=1", "--policy", "x", "--table", "y")
+	fails(t, failure.Usage, "--set is for a file of schedulers", "evaluate", "--set", "a=1", "--policy", "x",
+		"--table", "y")
 }
 
 // A run that is resumed with other workloads is refused; one that has ended is read again.
 func TestSchedulersResume(t *testing.T) {
-	path, folder := schedulerFile(t, "[learn]\nlessons = 3\nmethod = \"none\"\n[run]\nseeds = 1\n"), filepath.Join(t.TempDir(), "run")
+	path, folder := schedulerFile(t, "[learn]\nlessons = 3\nmethod = \"none\"\n[run]\nseeds = 1\n"),
+		filepath.Join(t.TempDir(), "run")
 	done(t, "learn", path, "--folder", folder)
 	was := learnt(t, folder)
-	fails(t, failure.Configuration, "workloads.jobs was 6 and is 7", "learn", path, "--folder", folder, "--resume", "--set", "workloads.jobs=7")
+	fails(t, failure.Configuration, "workloads.jobs was 6 and is 7", "learn", path, "--folder", folder, "--resume",
+		"--set", "workloads.jobs=7")
 	done(t, "learn", path, "--folder", folder, "--resume", "--set", `schedule.schedulers=["fifo"]`)
 	require.Equal(t, was, learnt(t, folder))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "learners", "seed-1.safetensors"), []byte("x"), 0o600))
@@ -129,21 +147,28 @@ schedulers = ["drf", "optimus"]
 seeds = 2
 every = 4
 `), filepath.Join(t.TempDir(), "dl2")
-	require.Contains(t, done(t, "config", "check", path).stdout, "2 schedulers learn from drf in 8 updates as DL2, then in 4 by reinforcement, on 100 workloads, with 2 of validation and 3 of test; scaling none")
+	require.Contains(t, done(t, "config", "check", path).stdout, "2 schedulers learn from drf in 8 updates as DL2, "+
+		"then in 4 by reinforcement, on 100 workloads, with 2 of validation and 3 of test; scaling none")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "go on with --resume")
-	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are done`, done(t, "learn", path, "--folder", folder, "--resume").stdout)
-	require.Regexp(t, `(?s)^seed,step,imitated,reinforced,imitation_loss,.*\n2,12,8.0,4.0,`, contents(t, filepath.Join(folder, "learning.csv")))
+	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are done`,
+		done(t, "learn", path, "--folder", folder, "--resume").stdout)
+	require.Regexp(t, `(?s)^seed,step,imitated,reinforced,imitation_loss,.*\n2,12,8.0,4.0,`,
+		contents(t, filepath.Join(folder, "learning.csv")))
 	require.Regexp(t, `\ndl2 +\d +2 +[0-9.]+ `, done(t, "evaluate", path, "--policy", folder).stdout)
-	fails(t, failure.Configuration, "learn.rounds is not read where elastic.compat is dl2", "learn", path, "--set", "learn.rounds=3")
-	fails(t, failure.Configuration, "dl2.agents is not read where elastic.compat is none", "config", "check", schedulerFile(t, "[dl2]\nagents = 2\n"))
-	fails(t, failure.Configuration, "workloads.train is set; with compat dl2 each agent generates its workloads", "learn", path, "--set", `workloads.train=["x.json"]`)
+	fails(t, failure.Configuration, "learn.rounds is not read where elastic.compat is dl2", "learn", path, "--set",
+		"learn.rounds=3")
+	fails(t, failure.Configuration, "dl2.agents is not read where elastic.compat is none", "config", "check",
+		schedulerFile(t, "[dl2]\nagents = 2\n"))
+	fails(t, failure.Configuration, "workloads.train is set; with compat dl2 each agent generates its workloads",
+		"learn", path, "--set", `workloads.train=["x.json"]`)
 }
 
 // Learning that is killed at random moments ends in the same bytes.
 func TestKilledLearningEndsTheSame(t *testing.T) {
-	path := schedulerFile(t, "[run]\nseeds = 2\ncheckpoint = \"20ms\"\n[learn]\nlessons = 40\nrounds = 60\nactions = 64\nhidden = 8\nenvs = 2\npatience = 100\n")
+	path := schedulerFile(t, "[run]\nseeds = 2\ncheckpoint = \"20ms\"\n[learn]\nlessons = 40\nrounds = 60\n"+
+		"actions = 64\nhidden = 8\nenvs = 2\npatience = 100\n")
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 	done(t, "learn", path, "--folder", whole)
 	random, kills, most := rand.New(rand.NewPCG(6, 6)), 0, 12

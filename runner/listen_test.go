@@ -36,7 +36,8 @@ func steer(t *testing.T, folder string, more ...string) *steered {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan outcome, 1)
-	args := brief(folder, append([]string{"--listen", "127.0.0.1:0", "--set", "time.budget=9000h", "--set", "time.events=[]"}, more...)...)
+	args := brief(folder, append([]string{"--listen", "127.0.0.1:0", "--set", "time.budget=9000h", "--set",
+		"time.events=[]"}, more...)...)
 	go func() { ended <- call(ctx, newRootCommand(), args...) }()
 	j := &steered{t: t, folder: folder, stop: func() outcome { cancel(); return receive(t, ended) }}
 	t.Cleanup(cancel)
@@ -124,7 +125,8 @@ func (j *steered) requireNoServer() {
 	require.Eventually(j.t, func() bool {
 		text := make([]byte, 1<<20)
 		stacks = string(text[:runtime.Stack(text, true)])
-		return !strings.Contains(stacks, "net/http.(*Server)") && !strings.Contains(stacks, "net/http.(*conn)") && !strings.Contains(stacks, "control.(*Server)")
+		return !strings.Contains(stacks, "net/http.(*Server)") && !strings.Contains(stacks, "net/http.(*conn)") &&
+			!strings.Contains(stacks, "control.(*Server)")
 	}, patience, 5*time.Millisecond, "%s", stacks)
 }
 
@@ -150,12 +152,15 @@ func TestListenSteersAJob(t *testing.T) {
 	require.Equal(t, control.ChangeStatus{ID: 1, Change: "up", Devices: 2, At: up.At}, up)
 	require.GreaterOrEqual(t, *up.At, before.Time)
 	require.Equal(t, 2, j.status().Devices, "whoever was told sees it")
-	grown := j.until(func(s control.Status) bool { return len(s.Decisions) == 1 && s.Decisions[0].AccuracyAfter != nil })
+	grown := j.until(func(s control.Status) bool {
+		return len(s.Decisions) == 1 && s.Decisions[0].AccuracyAfter != nil
+	})
 	require.Greater(t, grown.Network.Parameters, before.Network.Parameters)
 	require.Greater(t, grown.Network.Layers, before.Network.Layers)
 	decision := grown.Decisions[0]
 	require.Equal(t, "deepen:conv1", decision.Action)
-	require.Equal(t, []int{before.Network.Parameters, grown.Network.Parameters}, []int{decision.Before, decision.Parameters})
+	require.Equal(t, []int{before.Network.Parameters, grown.Network.Parameters},
+		[]int{decision.Before, decision.Parameters})
 	require.GreaterOrEqual(t, decision.At, *up.At)
 
 	metrics := j.request(http.MethodGet, "/metrics", "", nil)
@@ -196,45 +201,56 @@ func TestListenRefuses(t *testing.T) {
 		status             int
 		word               string
 	}{
-		"an unknown path":             {"GET", "/", "", nil, 404, `unknown path "/"`},
-		"a path below":                {"GET", "/status/", "", nil, 404, `/status/`},
-		"a status that is posted":     {"POST", "/status", good, nil, 405, "POST is not allowed for /status"},
-		"an allocation that is got":   {"GET", "/allocation", "", nil, 405, "GET is not allowed for /allocation"},
-		"no type":                     {"POST", "/allocation", good, header("Content-Type", ""), 415, `the type ""`},
-		"a form":                      {"POST", "/allocation", good, header("Content-Type", "application/x-www-form-urlencoded"), 415, "www-form"},
-		"another charset":             {"POST", "/allocation", good, header("Content-Type", "application/json; charset=latin1"), 415, "latin1"},
-		"a packed body":               {"POST", "/allocation", good, header("Content-Encoding", "gzip"), 415, "gzip"},
-		"no body":                     {"POST", "/allocation", "", header("Content-Type", "application/json"), 400, "not JSON"},
-		"no JSON":                     {"POST", "/allocation", "up", nil, 400, "not JSON"},
-		"half an object":              {"POST", "/allocation", `{"change": "up"`, nil, 400, "not JSON"},
-		"two objects":                 {"POST", "/allocation", good + good, nil, 400, "not JSON"},
-		"a list":                      {"POST", "/allocation", "[" + good + "]", nil, 400, "expected an object"},
-		"null":                        {"POST", "/allocation", "null", nil, 400, "the body is null"},
-		"nothing said":                {"POST", "/allocation", "{}", nil, 400, "neither change nor devices"},
-		"an unknown key":              {"POST", "/allocation", `{"change": "up", "device": 2}`, nil, 400, `unknown key "device"`},
-		"a key in capitals":           {"POST", "/allocation", `{"Change": "up"}`, nil, 400, `unknown key "Change"`},
-		"a key that is there twice":   {"POST", "/allocation", `{"devices": 2, "devices": 3}`, nil, 400, "duplicate key"},
-		"an unknown change":           {"POST", "/allocation", `{"change": "UP"}`, nil, 400, "change is"},
-		"a change that is no text":    {"POST", "/allocation", `{"change": 1}`, nil, 400, "change is 1"},
-		"a change that is null":       {"POST", "/allocation", `{"change": null}`, nil, 400, "change is null"},
-		"devices as a text":           {"POST", "/allocation", `{"devices": "2"}`, nil, 400, "whole number"},
-		"half a device":               {"POST", "/allocation", `{"devices": 1.5}`, nil, 400, "devices is 1.5"},
-		"no device":                   {"POST", "/allocation", `{"change": "down", "devices": 0}`, nil, 400, "devices is 0"},
-		"fewer than none":             {"POST", "/allocation", `{"devices": -1}`, nil, 400, "devices is -1"},
-		"too many":                    {"POST", "/allocation", `{"devices": 65537}`, nil, 400, "from 1 to 65536"},
-		"far too many":                {"POST", "/allocation", `{"devices": 99999999999999999999}`, nil, 400, "from 1 to 65536"},
-		"as many as there are":        {"POST", "/allocation", `{"devices": 1}`, nil, 409, "it has 1 already"},
-		"down to more":                {"POST", "/allocation", `{"change": "down", "devices": 2}`, nil, 409, "would be more"},
-		"a large body":                {"POST", "/allocation", `{"change": "up"` + strings.Repeat(" ", 64<<10) + "}", nil, 413, "larger than 65536"},
-		"no token":                    {"GET", "/status", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "no token"},
-		"no token, wrong path":        {"GET", "/nothing", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "no token"},
-		"a wrong token":               {"GET", "/metrics", "", header("Authorization", "Bearer "+strings.Repeat("0", 64)), 401, "no token"},
-		"half a token":                {"GET", "/status", "", header("Authorization", "Bearer "+j.token[:32]), 401, "no token"},
-		"a token by another scheme":   {"GET", "/status", "", header("Authorization", "Basic "+j.token), 401, "no token"},
+		"an unknown path":           {"GET", "/", "", nil, 404, `unknown path "/"`},
+		"a path below":              {"GET", "/status/", "", nil, 404, `/status/`},
+		"a status that is posted":   {"POST", "/status", good, nil, 405, "POST is not allowed for /status"},
+		"an allocation that is got": {"GET", "/allocation", "", nil, 405, "GET is not allowed for /allocation"},
+		"no type":                   {"POST", "/allocation", good, header("Content-Type", ""), 415, `the type ""`},
+		"a form": {"POST", "/allocation", good, header("Content-Type", "application/x-www-form-urlencoded"), 415,
+			"www-form"},
+		"another charset": {"POST", "/allocation", good, header("Content-Type", "application/json; charset=latin1"),
+			415, "latin1"},
+		"a packed body":  {"POST", "/allocation", good, header("Content-Encoding", "gzip"), 415, "gzip"},
+		"no body":        {"POST", "/allocation", "", header("Content-Type", "application/json"), 400, "not JSON"},
+		"no JSON":        {"POST", "/allocation", "up", nil, 400, "not JSON"},
+		"half an object": {"POST", "/allocation", `{"change": "up"`, nil, 400, "not JSON"},
+		"two objects":    {"POST", "/allocation", good + good, nil, 400, "not JSON"},
+		"a list":         {"POST", "/allocation", "[" + good + "]", nil, 400, "expected an object"},
+		"null":           {"POST", "/allocation", "null", nil, 400, "the body is null"},
+		"nothing said":   {"POST", "/allocation", "{}", nil, 400, "neither change nor devices"},
+		"an unknown key": {"POST", "/allocation", `{"change": "up", "device": 2}`, nil, 400,
+			`unknown key "device"`},
+		"a key in capitals":         {"POST", "/allocation", `{"Change": "up"}`, nil, 400, `unknown key "Change"`},
+		"a key that is there twice": {"POST", "/allocation", `{"devices": 2, "devices": 3}`, nil, 400, "duplicate key"},
+		"an unknown change":         {"POST", "/allocation", `{"change": "UP"}`, nil, 400, "change is"},
+		"a change that is no text":  {"POST", "/allocation", `{"change": 1}`, nil, 400, "change is 1"},
+		"a change that is null":     {"POST", "/allocation", `{"change": null}`, nil, 400, "change is null"},
+		"devices as a text":         {"POST", "/allocation", `{"devices": "2"}`, nil, 400, "whole number"},
+		"half a device":             {"POST", "/allocation", `{"devices": 1.5}`, nil, 400, "devices is 1.5"},
+		"no device": {"POST", "/allocation", `{"change": "down", "devices": 0}`, nil, 400,
+			"devices is 0"},
+		"fewer than none": {"POST", "/allocation", `{"devices": -1}`, nil, 400, "devices is -1"},
+		"too many":        {"POST", "/allocation", `{"devices": 65537}`, nil, 400, "from 1 to 65536"},
+		"far too many": {"POST", "/allocation", `{"devices": 99999999999999999999}`, nil, 400,
+			"from 1 to 65536"},
+		"as many as there are": {"POST", "/allocation", `{"devices": 1}`, nil, 409, "it has 1 already"},
+		"down to more":         {"POST", "/allocation", `{"change": "down", "devices": 2}`, nil, 409, "would be more"},
+		"a large body": {"POST", "/allocation", `{"change": "up"` + strings.Repeat(" ", 64<<10) + "}", nil, 413,
+			"larger than 65536"},
+		"no token": {"GET", "/status", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "no token"},
+		"no token, wrong path": {"GET", "/nothing", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401,
+			"no token"},
+		"a wrong token": {"GET", "/metrics", "", header("Authorization", "Bearer "+strings.Repeat("0", 64)), 401,
+			"no token"},
+		"half a token": {"GET", "/status", "", header("Authorization", "Bearer "+j.token[:32]), 401, "no token"},
+		"a token by another scheme": {"GET", "/status", "", header("Authorization", "Basic "+j.token), 401,
+			"no token"},
 		"a token with nothing around": {"POST", "/allocation", good, header("Authorization", j.token), 401, "no token"},
-		"another host":                {"GET", "/status", "", host("example.com"), 403, `"example.com" is not an address`},
-		"another host with the port":  {"POST", "/allocation", good, host("example.com:" + j.address[strings.LastIndex(j.address, ":")+1:]), 403, "is not an address"},
-		"another address":             {"GET", "/status", "", host("192.0.2.1"), 403, "is not an address"},
+		"another host": {"GET", "/status", "", host("example.com"), 403,
+			`"example.com" is not an address`},
+		"another host with the port": {"POST", "/allocation", good,
+			host("example.com:" + j.address[strings.LastIndex(j.address, ":")+1:]), 403, "is not an address"},
+		"another address": {"GET", "/status", "", host("192.0.2.1"), 403, "is not an address"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -254,12 +270,14 @@ func TestListenRefuses(t *testing.T) {
 	for _, name := range []string{"localhost", "LOCALHOST:9", "127.0.0.1", "[::1]:80", "127.8.9.1", "localhost."} {
 		require.Equal(t, http.StatusOK, j.request("GET", "/status", "", host(name)).status, name)
 	}
-	require.Equal(t, http.StatusOK, j.request("GET", "/status", "", header("Authorization", "bEARER   "+j.token)).status)
+	require.Equal(t, http.StatusOK,
+		j.request("GET", "/status", "", header("Authorization", "bEARER   "+j.token)).status)
 	head := j.request("HEAD", "/metrics", "", nil)
 	require.Equal(t, http.StatusOK, head.status)
 	require.Empty(t, head.body)
 	after := j.status()
-	require.Equal(t, []any{before.Devices, before.Network, before.Taken, before.Pending}, []any{after.Devices, after.Network, after.Taken, after.Pending})
+	require.Equal(t, []any{before.Devices, before.Network, before.Taken, before.Pending},
+		[]any{after.Devices, after.Network, after.Taken, after.Pending})
 	left := j.stop()
 	require.Equal(t, failure.Requeue, left.code)
 	events := contents(t, filepath.Join(j.folder, "events.jsonl"))
@@ -302,19 +320,25 @@ func TestListenRefusesAddresses(t *testing.T) {
 		code failure.Code
 		word string
 	}{
-		"a port in use":         {[]string{"--listen", taken.Addr().String()}, failure.Failed, "name another port, or port 0"},
-		"any address":           {[]string{"--listen", "0.0.0.0:0"}, failure.Usage, "--listen-anywhere"},
-		"no host":               {[]string{"--listen", ":0"}, failure.Usage, "--listen-anywhere"},
-		"another address":       {[]string{"--listen", "192.0.2.1:80"}, failure.Usage, "--listen-anywhere"},
-		"another, by the file":  {[]string{"--set", `run.listen="0.0.0.0:0"`}, failure.Usage, "--listen-anywhere"},
-		"not an own address":    {[]string{"--listen", "192.0.2.1:0", "--listen-anywhere"}, failure.Failed, "listen at 192.0.2.1:0"},
-		"no port":               {[]string{"--listen", "127.0.0.1"}, failure.Usage, "such as 127.0.0.1:8080"},
-		"no port, by the file":  {[]string{"--set", "run.listen=127.0.0.1"}, failure.Configuration, "such as 127.0.0.1:8080"},
+		"a port in use": {[]string{"--listen", taken.Addr().String()}, failure.Failed,
+			"name another port, or port 0"},
+		"any address":          {[]string{"--listen", "0.0.0.0:0"}, failure.Usage, "--listen-anywhere"},
+		"no host":              {[]string{"--listen", ":0"}, failure.Usage, "--listen-anywhere"},
+		"another address":      {[]string{"--listen", "192.0.2.1:80"}, failure.Usage, "--listen-anywhere"},
+		"another, by the file": {[]string{"--set", `run.listen="0.0.0.0:0"`}, failure.Usage, "--listen-anywhere"},
+		"not an own address": {[]string{"--listen", "192.0.2.1:0", "--listen-anywhere"}, failure.Failed,
+			"listen at 192.0.2.1:0"},
+		"no port": {[]string{"--listen", "127.0.0.1"}, failure.Usage, "such as 127.0.0.1:8080"},
+		"no port, by the file": {[]string{"--set", "run.listen=127.0.0.1"}, failure.Configuration,
+			"such as 127.0.0.1:8080"},
 		"anywhere, but nowhere": {[]string{"--listen-anywhere"}, failure.Usage, "are for --listen"},
 		"a token for nobody":    {[]string{"--token-file", secret("good", "abc")}, failure.Usage, "are for --listen"},
-		"no file of a token":    {[]string{"--listen", free, "--token-file", filepath.Join(files, "none")}, failure.Usage, "none"},
-		"an empty token":        {[]string{"--listen", free, "--token-file", secret("empty", " \n")}, failure.Usage, "holds no token"},
-		"two tokens":            {[]string{"--listen", free, "--token-file", secret("two", "a\nb")}, failure.Usage, "without spaces"},
+		"no file of a token": {[]string{"--listen", free, "--token-file", filepath.Join(files, "none")},
+			failure.Usage, "none"},
+		"an empty token": {[]string{"--listen", free, "--token-file", secret("empty", " \n")}, failure.Usage,
+			"holds no token"},
+		"two tokens": {[]string{"--listen", free, "--token-file", secret("two", "a\nb")}, failure.Usage,
+			"without spaces"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -327,7 +351,8 @@ func TestListenRefusesAddresses(t *testing.T) {
 
 // The address may stand in the job's file, and may be one for all with a flag.
 func TestListenAnywhere(t *testing.T) {
-	j := steer(t, filepath.Join(t.TempDir(), "run"), "--listen", "0.0.0.0:0", "--listen-anywhere", "--set", "run.listen=127.0.0.1:0")
+	j := steer(t, filepath.Join(t.TempDir(), "run"), "--listen", "0.0.0.0:0", "--listen-anywhere", "--set",
+		"run.listen=127.0.0.1:0")
 	_, port, err := net.SplitHostPort(j.address)
 	require.NoError(t, err)
 	j.address = "127.0.0.1:" + port

@@ -71,7 +71,8 @@ func startOnMachines(t *testing.T, m *machines, followers int, set ...string) *j
 	for k := range followers {
 		j.follow(1+k%(len(m.names)-1), address)
 	}
-	args := []string{"train", "job.toml", "--json", "--set", fmt.Sprintf("parallel.listen=%q", address), "--set", "parallel.token_file='token'"}
+	args := []string{"train", "job.toml", "--json", "--set", fmt.Sprintf("parallel.listen=%q", address), "--set",
+		"parallel.token_file='token'"}
 	for _, s := range set {
 		args = append(args, "--set", s)
 	}
@@ -92,7 +93,8 @@ func startOnMachines(t *testing.T, m *machines, followers int, set ...string) *j
 // machinesFolder holds job, network and token.
 func machinesFolder(t *testing.T) string {
 	folder := t.TempDir()
-	for name, text := range map[string]string{"smooth.toml": smoothNetwork, "job.toml": machinesJob, "token": "0123456789abcdef"} {
+	for name, text := range map[string]string{"smooth.toml": smoothNetwork, "job.toml": machinesJob,
+		"token": "0123456789abcdef"} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	return folder
@@ -165,7 +167,8 @@ func TestMachinesHaveTheLossesOfOne(t *testing.T) {
 	got := startOnMachines(t, m, 2).ends()
 	require.Greater(t, got.Outcome.Steps, int64(200))
 	three, one := apartBy(t, got, onOneMachine(t, 3)), apartBy(t, got, onOneMachine(t, 1))
-	t.Logf("measured: after %d steps on three machines the losses of epochs are within %.2g of three processes on one machine, and within %.2g of one process", got.Outcome.Steps, three, one)
+	t.Logf("measured: after %d steps on three machines the losses of epochs are within %.2g of three processes on "+
+		"one machine, and within %.2g of one process", got.Outcome.Steps, three, one)
 	require.LessOrEqual(t, three, 1e-6)
 	require.LessOrEqual(t, one, 1e-6)
 }
@@ -207,11 +210,13 @@ func TestMachinesSurviveFaults(t *testing.T) {
 			j.await(`"processes":3`, 2)
 		}},
 		{name: "cut for 5 s", long: true, fault: func(j *jobOnMachines) { j.m.cut(1, 5*time.Second) }},
-		{name: "cut for longer than the timeout", long: true, set: []string{"parallel.timeout='2s'"}, lost: 1, fault: func(j *jobOnMachines) {
-			j.m.cut(1, 6*time.Second)
-			j.await(`"processes":3`, 2) // it joins again
-		}},
-		{name: "cut for 60 s", long: true, set: []string{"parallel.timeout='3m'"}, fault: func(j *jobOnMachines) { j.m.cut(1, time.Minute) }},
+		{name: "cut for longer than the timeout", long: true, set: []string{"parallel.timeout='2s'"}, lost: 1,
+			fault: func(j *jobOnMachines) {
+				j.m.cut(1, 6*time.Second)
+				j.await(`"processes":3`, 2) // it joins again
+			}},
+		{name: "cut for 60 s", long: true, set: []string{"parallel.timeout='3m'"},
+			fault: func(j *jobOnMachines) { j.m.cut(1, time.Minute) }},
 		{name: "delayed by 50 ms", long: true, fault: func(j *jobOnMachines) {
 			j.m.delay.Store(int64(50 * time.Millisecond))
 			time.AfterFunc(10*time.Second, func() { j.m.delay.Store(0) }) // a step takes a second
@@ -231,7 +236,8 @@ func TestMachinesSurviveFaults(t *testing.T) {
 			got := j.ends()
 			require.GreaterOrEqual(t, j.events(peerLost), c.lost)
 			apart := apartBy(t, got, whole())
-			t.Logf("measured: %s: %d steps, %d processes lost, losses within %.2g of those without the fault", c.name, got.Outcome.Steps, j.events(peerLost), apart)
+			t.Logf("measured: %s: %d steps, %d processes lost, losses within %.2g of those without the fault", c.name,
+				got.Outcome.Steps, j.events(peerLost), apart)
 			require.LessOrEqual(t, apart, 1e-6)
 		})
 	}
@@ -245,9 +251,11 @@ func TestConfigCheckSeesTheToken(t *testing.T) {
 	done(t, append(set, "parallel.token_file='token'")...)
 	fails(t, failure.Configuration, "parallel.token_file: read the token", append(set, "parallel.token_file='none'")...)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "token"), []byte("short"), 0o600))
-	fails(t, failure.Configuration, "parallel.token_file: the token is shorter than 16 characters", append(set, "parallel.token_file='token'")...)
+	fails(t, failure.Configuration, "parallel.token_file: the token is shorter than 16 characters",
+		append(set, "parallel.token_file='token'")...)
 	done(t, "config", "check", "job.toml", "--set", "parallel.listen='slurm:7000'")
-	fails(t, failure.Configuration, `"none" is no port`, "config", "check", "job.toml", "--set", "parallel.listen='slurm:none'")
+	fails(t, failure.Configuration, `"none" is no port`, "config", "check", "job.toml", "--set",
+		"parallel.listen='slurm:none'")
 }
 
 // plannedAs is the job on one machine with the changes that an elastic job took as its timeline.
@@ -298,6 +306,7 @@ func TestDevicesFollowTheFollowers(t *testing.T) {
 	require.Equal(t, 1, j.events("it has left"))
 	require.Equal(t, []int{2, 3, 2, 1}, devicesOf(got))
 	apart := apartBy(t, got, plannedAs(t, got, budget, growing))
-	t.Logf("measured: devices 2, 3, 2, 1 of an elastic job: %d steps, losses within %.2g of those of a timeline with the same changes", got.Outcome.Steps, apart)
+	t.Logf("measured: devices 2, 3, 2, 1 of an elastic job: %d steps, "+
+		"losses within %.2g of those of a timeline with the same changes", got.Outcome.Steps, apart)
 	require.LessOrEqual(t, apart, 1e-6)
 }

@@ -37,10 +37,12 @@ func TestWrongCallsEndWithUsage(t *testing.T) {
 		args []string
 		says []string // what stderr must contain
 	}{
-		"an unknown command":                {[]string{"verzion"}, []string{`"verzion"`, "did you mean version?", "graft --help"}},
-		"an unknown command far from any":   {[]string{"qqqqqq"}, []string{`unknown command "qqqqqq"`}},
-		"an unknown flag of the program":    {[]string{"--nosuch"}, []string{"--nosuch"}},
-		"an unknown flag of a command":      {[]string{"version", "--nosuch"}, []string{"--nosuch", "graft version --help"}},
+		"an unknown command": {[]string{"verzion"},
+			[]string{`"verzion"`, "did you mean version?", "graft --help"}},
+		"an unknown command far from any": {[]string{"qqqqqq"}, []string{`unknown command "qqqqqq"`}},
+		"an unknown flag of the program":  {[]string{"--nosuch"}, []string{"--nosuch"}},
+		"an unknown flag of a command": {[]string{"version", "--nosuch"},
+			[]string{"--nosuch", "graft version --help"}},
 		"an unknown short flag":             {[]string{"version", "-Z"}, []string{"'Z'"}},
 		"an argument that is not wanted":    {[]string{"version", "now"}, []string{"now"}},
 		"flags that exclude each other":     {[]string{"version", "-v", "-q"}, []string{"quiet", "verbose"}},
@@ -85,15 +87,18 @@ func TestErrorsOfACommandKeepTheirCode(t *testing.T) {
 		err  error
 		want failure.Code
 	}{
-		"no error":                        {context.Background(), nil, failure.Done},
-		"no error with a code":            {context.Background(), failure.With(failure.Damaged, nil), failure.Done},
-		"a plain error":                   {context.Background(), cause, failure.Failed},
-		"a wrong call found late":         {context.Background(), failure.Usagef("no file given"), failure.Usage},
-		"a damaged file":                  {context.Background(), failure.With(failure.Damaged, cause), failure.Damaged},
-		"a code with words around it":     {context.Background(), errors.Join(failure.With(failure.Configuration, cause)), failure.Configuration},
-		"the outermost of two codes":      {context.Background(), failure.With(failure.Partial, failure.With(failure.Damaged, cause)), failure.Partial},
-		"stopped from outside":            {cancelled, context.Canceled, failure.Interrupted},
-		"stopped, but saved":              {cancelled, failure.With(failure.Requeue, context.Canceled), failure.Requeue},
+		"no error":                {context.Background(), nil, failure.Done},
+		"no error with a code":    {context.Background(), failure.With(failure.Damaged, nil), failure.Done},
+		"a plain error":           {context.Background(), cause, failure.Failed},
+		"a wrong call found late": {context.Background(), failure.Usagef("no file given"), failure.Usage},
+		"a damaged file":          {context.Background(), failure.With(failure.Damaged, cause), failure.Damaged},
+		"a code with words around it": {context.Background(), errors.Join(failure.With(failure.Configuration, cause)),
+			failure.Configuration},
+		"the outermost of two codes": {context.Background(),
+			failure.With(failure.Partial, failure.With(failure.Damaged, cause)), failure.Partial},
+		"stopped from outside": {cancelled, context.Canceled, failure.Interrupted},
+		"stopped, but saved": {cancelled, failure.With(failure.Requeue, context.Canceled),
+			failure.Requeue},
 		"failed while being stopped":      {cancelled, cause, failure.Failed},
 		"cancelled, but not from outside": {context.Background(), context.Canceled, failure.Failed},
 	}
@@ -147,8 +152,10 @@ func TestErrorsAreObjectsWhenJSONIsAskedFor(t *testing.T) {
 // Libraries name their options; the command line has flags for them.
 func TestErrorsNameTheFlagsOfTheCommand(t *testing.T) {
 	err := errors.New("option name is 3; leave option force away")
-	require.Equal(t, "graft: --name is 3; leave option force away\n", call(context.Background(), rootThat(err), "act").stderr)
-	require.Contains(t, call(context.Background(), rootThat(err), "act", "--json").stderr, `"message":"--name is 3; leave option force away"`)
+	require.Equal(t, "graft: --name is 3; leave option force away\n",
+		call(context.Background(), rootThat(err), "act").stderr)
+	require.Contains(t, call(context.Background(), rootThat(err), "act", "--json").stderr,
+		`"message":"--name is 3; leave option force away"`)
 }
 
 func TestErrorsArePlainWhenJSONIsNotAskedFor(t *testing.T) {

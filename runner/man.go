@@ -77,7 +77,8 @@ func manPage(command *cobra.Command) ([]byte, error) {
 	command.DisableAutoGenTag = true
 	command.Long = asMarkdown(command.Long)
 	var page bytes.Buffer
-	err := doc.GenMan(command, &doc.GenManHeader{Section: "1", Date: new(time.Time), Source: "graft " + thisVersion(), Manual: "graft"}, &page)
+	err := doc.GenMan(command, &doc.GenManHeader{Section: "1", Date: new(time.Time), Source: "graft " + thisVersion(),
+		Manual: "graft"}, &page)
 	return bytes.Replace(page.Bytes(), []byte(noDate), []byte(`""`), 1), err
 }
 

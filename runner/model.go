@@ -88,7 +88,8 @@ func describeEntry(e model.ZooEntry) (modelEntry, error) {
 	if err != nil {
 		return modelEntry{}, err
 	}
-	entry := modelEntry{Name: e.Name, Alias: e.Alias, About: e.About, Input: e.Input, Classes: e.Classes, Parameters: n.Parameters(), Blocks: blocks}
+	entry := modelEntry{Name: e.Name, Alias: e.Alias, About: e.About, Input: e.Input, Classes: e.Classes,
+		Parameters: n.Parameters(), Blocks: blocks}
 	for _, row := range sheet {
 		entry.FLOP += row.Operations
 	}
@@ -96,7 +97,8 @@ func describeEntry(e model.ZooEntry) (modelEntry, error) {
 }
 
 func printModels(w io.Writer, l *modelList) error {
-	t := document.NewTable("name").Numbers("", "", "input", "classes", "parameters", "flop", "blocks").Texts("what it is")
+	t := document.NewTable("name").Numbers("", "", "input", "classes", "parameters", "flop", "blocks").
+		Texts("what it is")
 	for _, e := range l.Networks {
 		t.Add(e.Name, e.Input, e.Classes, shortText(int64(e.Parameters)), shortText(e.FLOP), e.Blocks, e.About)
 	}

@@ -32,7 +32,8 @@ An imported network may take whole numbers, with "dtype": "int64" beside the sha
 		RunE: func(command *cobra.Command, args []string) error {
 			r, err := export.Forward(command.Context(), environment(command.Context()), args[0], o)
 			if err == nil && o.Out != "" && !asJSON {
-				_, err = fmt.Fprintf(command.OutOrStdout(), "wrote %s: the outputs of %s, %v\n", o.Out, document.Printable(r.Network), r.Shape)
+				_, err = fmt.Fprintf(command.OutOrStdout(), "wrote %s: the outputs of %s, %v\n", o.Out,
+					document.Printable(r.Network), r.Shape)
 				return err
 			}
 			return show(command.OutOrStdout(), asJSON, r, err, printForward)
@@ -41,8 +42,10 @@ An imported network may take whole numbers, with "dtype": "int64" beside the sha
 	flags := command.Flags()
 	flags.StringVar(&o.Inputs, "inputs", "", "JSON file of the inputs")
 	flags.StringVar(&o.Weights, "weights", "", "file of weights, for a network without trained ones")
-	flags.StringVar(&o.Out, "out", "", "JSON `FILE` to write the outputs to, which is replaced; they are not printed then")
-	flags.StringVar((*string)(&o.At), "at", string(trainer.AtEnd), "network of the run: final, or best by validation where train.keep_best kept it")
+	flags.StringVar(&o.Out, "out", "",
+		"JSON `FILE` to write the outputs to, which is replaced; they are not printed then")
+	flags.StringVar((*string)(&o.At), "at", string(trainer.AtEnd),
+		"network of the run: final, or best by validation where train.keep_best kept it")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("inputs")
 	return command

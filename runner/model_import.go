@@ -38,7 +38,8 @@ without it the print is what the operators say.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Out, "out", "", "`NAME` of the files to write, without an extension")
-	flags.StringVar(&o.Modules, "modules", "", "`FILE` with the modules' classes and prints, as python/graft_export.py writes it")
+	flags.StringVar(&o.Modules, "modules", "",
+		"`FILE` with the modules' classes and prints, as python/graft_export.py writes it")
 	flags.BoolVar(&o.Force, "force", false, "replace files that are there")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
@@ -51,7 +52,8 @@ func printImport(w io.Writer, r *imports.Report) error {
 	}
 	p := &document.Printer{W: w}
 	p.Line("%s", document.PrintableLines(r.Print))
-	p.Line("\nwrote %s: %s, %s, %s", strings.Join(r.Files, " and "), document.Printable(r.Network), document.Plural(r.Operators, "operator"), document.Plural(r.Parameters, "parameter"))
+	p.Line("\nwrote %s: %s, %s, %s", strings.Join(r.Files, " and "), document.Printable(r.Network),
+		document.Plural(r.Operators, "operator"), document.Plural(r.Parameters, "parameter"))
 	for _, note := range r.Notes {
 		p.Line("note: %s", document.Printable(note))
 	}

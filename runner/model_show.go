@@ -68,7 +68,8 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 	}
 	if n.Graph != nil {
 		if o.svg != "" {
-			return drawNetwork(w, o.svg, n.Graph.Name, fmt.Sprintf("a graph of %s", document.Plural(len(n.Graph.Nodes), "operator")), func(w io.Writer) error { return drawing.GraphSVG(w, n.Graph) })
+			return drawNetwork(w, o.svg, n.Graph.Name, fmt.Sprintf("a graph of %s", document.Plural(len(n.Graph.Nodes),
+				"operator")), func(w io.Writer) error { return drawing.GraphSVG(w, n.Graph) })
 		}
 		return show(w, o.json, imports.Describe(n.Graph), nil, printShown)
 	}
@@ -77,7 +78,8 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 		return err
 	}
 	if o.svg != "" {
-		return drawNetwork(w, o.svg, trace.Network.Name(), document.Plural(len(trace.Layers), "layer"), func(w io.Writer) error { return drawing.SVG(w, trace) })
+		return drawNetwork(w, o.svg, trace.Network.Name(), document.Plural(len(trace.Layers), "layer"),
+			func(w io.Writer) error { return drawing.SVG(w, trace) })
 	}
 	report, err := describe.Describe(trace)
 	if err != nil {

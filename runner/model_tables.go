@@ -30,13 +30,15 @@ func printNetwork(w io.Writer, r *describe.Network) error {
 }
 
 func layerTable(r describe.Network) *document.Table {
-	t := document.NewTable("path", "layer").Numbers("", "", "output", "parameters", "flop", "memory").Texts("space").Numbers("", "", "block")
+	t := document.NewTable("path", "layer").Numbers("", "", "output", "parameters", "flop", "memory").Texts("space").
+		Numbers("", "", "block")
 	for _, l := range r.Layers {
 		block := document.Missing()
 		if l.Block != nil {
 			block = document.Value(float64(*l.Block), "")
 		}
-		t.Add(l.Path, l.Caption, l.Output, shortText(int64(l.Parameters)), shortText(l.FLOP), bytesText(l.ActivationBytes), spaceText(l.Spaces), block)
+		t.Add(l.Path, l.Caption, l.Output, shortText(int64(l.Parameters)), shortText(l.FLOP),
+			bytesText(l.ActivationBytes), spaceText(l.Spaces), block)
 	}
 	return t
 }
@@ -50,7 +52,8 @@ func blockTable(r describe.Network) *document.Table {
 }
 
 func spaceTable(r describe.Network) *document.Table {
-	t := document.NewTable("space").Numbers("", "", "channels", "units").Texts("made by", "also changes", "can be widened")
+	t := document.NewTable("space").Numbers("", "", "channels", "units").Texts("made by", "also changes",
+		"can be widened")
 	for k, s := range r.Spaces {
 		units := document.Missing()
 		if s.Units < s.Channels {
@@ -60,7 +63,8 @@ func spaceTable(r describe.Network) *document.Table {
 		if k == 0 {
 			makers = "input"
 		}
-		also := slices.DeleteFunc(slices.Concat(s.Keepers, s.Users), func(path string) bool { return slices.Contains(s.Makers, path) })
+		also := slices.DeleteFunc(slices.Concat(s.Keepers, s.Users),
+			func(path string) bool { return slices.Contains(s.Makers, path) })
 		t.Add(s.ID, s.Channels, units, makers, document.SomeOf(also, 4), wideningText(s))
 	}
 	return t
@@ -100,9 +104,12 @@ func bytesText(n int64) string {
 func totalsText(r describe.Network) string {
 	t := r.Totals
 	var b strings.Builder
-	fmt.Fprintf(&b, "From %v to %v in %s, %s and %s:\n", r.Input, r.Output, document.Plural(len(r.Layers), "layer"), document.Plural(len(r.Blocks), "block"), document.Plural(len(r.Spaces), "channel space"))
-	fmt.Fprintf(&b, "  %s that an optimizer moves, and %s beside them\n", document.Plural(t.Parameters, "parameter"), document.Plural(t.Buffers, "value"))
-	fmt.Fprintf(&b, "  %d FLOP, floating-point operations forward for one example; a multiply-add counts as two\n", t.FLOP)
+	fmt.Fprintf(&b, "From %v to %v in %s, %s and %s:\n", r.Input, r.Output, document.Plural(len(r.Layers), "layer"),
+		document.Plural(len(r.Blocks), "block"), document.Plural(len(r.Spaces), "channel space"))
+	fmt.Fprintf(&b, "  %s that an optimizer moves, and %s beside them\n", document.Plural(t.Parameters, "parameter"),
+		document.Plural(t.Buffers, "value"))
+	fmt.Fprintf(&b, "  %d FLOP, floating-point operations forward for one example; a multiply-add counts as two\n",
+		t.FLOP)
 	fmt.Fprintf(&b, "  %s of memory for all outputs of one example, as float32\n", bytesText(t.ActivationBytes))
 	b.WriteString("k, M and G are 10^3, 10^6 and 10^9; KiB and MiB are 2^10 and 2^20 bytes; --json has exact numbers")
 	return b.String()

@@ -63,7 +63,8 @@ func TestModelShowDraws(t *testing.T) {
 	printed := done(t, "model", "show", "ConvNet2", "--svg", "-")
 	assert.True(t, strings.HasPrefix(printed.stdout, "<svg "))
 	for range 2 { // the second replaces the first
-		assert.Equal(t, outcome{stdout: "wrote " + path + ": ConvNet2, 11 layers\n"}, graft("model", "show", "ConvNet2", "--svg", path))
+		assert.Equal(t, outcome{stdout: "wrote " + path + ": ConvNet2, 11 layers\n"},
+			graft("model", "show", "ConvNet2", "--svg", path))
 	}
 	written := contents(t, path)
 	assert.Equal(t, printed.stdout, written)
@@ -73,18 +74,22 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 	folder := t.TempDir()
 	faulty := write(t, filepath.Join(folder, "faulty.toml"), "input = 3\n")
 	allFail(t, "model show", map[string]wrongCall{
-		"a name with a typing error":         {[]string{"Convnet2"}, failure.Usage, "did you mean ConvNet2?"},
-		"a shape that is none":               {[]string{"ConvNet2", "--input", "3x"}, failure.Usage, `"3x" is no shape`},
-		"an input that is too small":         {[]string{"ConvNet2", "--input", "3x4x4"}, failure.Usage, "larger than its"},
-		"no classes":                         {[]string{"ConvNet2", "--classes", "-1"}, failure.Usage, "at least 1"},
-		"classes of a file":                  {[]string{branchesFile, "--classes", "3"}, failure.Usage, "for networks of the zoo"},
-		"an input that does not fit a file":  {[]string{branchesFile, "--input", "4x16x16"}, failure.Usage, "does not fit inputs of 4x16x16"},
-		"a file that is not there":           {[]string{filepath.Join(folder, "none.toml")}, failure.Failed, "no such file"},
-		"a file with faults":                 {[]string{faulty}, failure.Configuration, "faulty.toml:1"},
-		"a drawing that would replace a net": {[]string{branchesFile, "--svg", branchesFile}, failure.Usage, "ends in .svg"},
-		"a drawing in no folder":             {[]string{"ConvNet2", "--svg", filepath.Join(folder, "none", "a.svg")}, failure.Failed, "make it first"},
-		"two forms at once":                  {[]string{"ConvNet2", "--toml", "--svg", "-"}, failure.Usage, "none of the others"},
-		"two networks":                       {[]string{"ConvNet2", "ConvNet"}, failure.Usage, "accepts 1 arg"},
+		"a name with a typing error": {[]string{"Convnet2"}, failure.Usage, "did you mean ConvNet2?"},
+		"a shape that is none":       {[]string{"ConvNet2", "--input", "3x"}, failure.Usage, `"3x" is no shape`},
+		"an input that is too small": {[]string{"ConvNet2", "--input", "3x4x4"}, failure.Usage, "larger than its"},
+		"no classes":                 {[]string{"ConvNet2", "--classes", "-1"}, failure.Usage, "at least 1"},
+		"classes of a file": {[]string{branchesFile, "--classes", "3"}, failure.Usage,
+			"for networks of the zoo"},
+		"an input that does not fit a file": {[]string{branchesFile, "--input", "4x16x16"}, failure.Usage,
+			"does not fit inputs of 4x16x16"},
+		"a file that is not there": {[]string{filepath.Join(folder, "none.toml")}, failure.Failed, "no such file"},
+		"a file with faults":       {[]string{faulty}, failure.Configuration, "faulty.toml:1"},
+		"a drawing that would replace a net": {[]string{branchesFile, "--svg", branchesFile}, failure.Usage,
+			"ends in .svg"},
+		"a drawing in no folder": {[]string{"ConvNet2", "--svg", filepath.Join(folder, "none", "a.svg")},
+			failure.Failed, "make it first"},
+		"two forms at once": {[]string{"ConvNet2", "--toml", "--svg", "-"}, failure.Usage, "none of the others"},
+		"two networks":      {[]string{"ConvNet2", "ConvNet"}, failure.Usage, "accepts 1 arg"},
 	})
 }
 
@@ -101,13 +106,15 @@ func TestLoadNetworkGivesAFileAnotherInput(t *testing.T) {
 }
 
 func TestNamesCannotMoveTheCursor(t *testing.T) {
-	path := write(t, filepath.Join(t.TempDir(), "net.json"), `{"name": "a\u001b[2Jb", "input": [4], "layers": [{"name": "c\u001b", "layer": "ReLU()"}]}`)
+	path := write(t, filepath.Join(t.TempDir(), "net.json"),
+		`{"name": "a\u001b[2Jb", "input": [4], "layers": [{"name": "c\u001b", "layer": "ReLU()"}]}`)
 	got := done(t, "model", "show", path)
 	assert.NotContains(t, got.stdout, "\x1b")
 }
 
 func TestSizesAreShort(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 115200: "112.5 KiB", 3 << 30: "3 GiB"} {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 115200: "112.5 KiB",
+		3 << 30: "3 GiB"} {
 		assert.Equal(t, want, bytesText(n))
 	}
 }
@@ -127,7 +134,8 @@ func TestModelForward(t *testing.T) {
 	}
 	given("[2, 3, 16, 16]", strings.Join(values, ", "))
 	forward := func(args ...string) (r export.ForwardReport) {
-		require.NoError(t, json.Unmarshal([]byte(done(t, append([]string{"model", "forward", "--inputs", inputs, "--json"}, args...)...).stdout), &r))
+		require.NoError(t, json.Unmarshal([]byte(done(t,
+			append([]string{"model", "forward", "--inputs", inputs, "--json"}, args...)...).stdout), &r))
 		return r
 	}
 	r := forward(folder)
@@ -135,7 +143,8 @@ func TestModelForward(t *testing.T) {
 	require.Len(t, r.Logits, 6)
 	network, weights := filepath.Join(folder, "network.toml"), filepath.Join(folder, "weights.safetensors")
 	require.Equal(t, r.Logits, forward(network, "--weights", weights).Logits)
-	require.Regexp(t, `^example  DISC OF ROWS .*\n +0 +-?[0-9.]+`, done(t, "model", "forward", folder, "--inputs", inputs).stdout)
+	require.Regexp(t, `^example  DISC OF ROWS .*\n +0 +-?[0-9.]+`,
+		done(t, "model", "forward", folder, "--inputs", inputs).stdout)
 
 	fails(t, failure.Usage, "has no weights of its own", "model", "forward", network, "--inputs", inputs)
 	given("[2, 3, 8, 8]", strings.Join(values[:2*3*64], ", "))
@@ -143,7 +152,8 @@ func TestModelForward(t *testing.T) {
 	given("[2, 3, 16, 16]", "1, 2")
 	fails(t, failure.Configuration, "has 1536 values; there are 2", "model", "forward", folder, "--inputs", inputs)
 	write(t, inputs, `{"inputs": []}`)
-	fails(t, failure.Configuration, "there are 0 inputs; a network takes 1", "model", "forward", folder, "--inputs", inputs)
+	fails(t, failure.Configuration, "there are 0 inputs; a network takes 1", "model", "forward", folder,
+		"--inputs", inputs)
 	write(t, inputs, `[]`)
 	fails(t, failure.Configuration, "write an object with inputs", "model", "forward", folder, "--inputs", inputs)
 }

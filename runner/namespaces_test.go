@@ -62,7 +62,8 @@ func newMachines(t *testing.T, count int) *machines {
 			t.Skipf("left out: this machine allows no TAP devices: %v", err)
 		}
 		m.ports = append(m.ports, &port{tap: tap, out: make(chan frame, 1<<14)})
-		for _, args := range []string{"link set " + cable + " netns " + name, "-n " + name + " addr add " + m.address(k) + "/24 dev " + cable,
+		for _, args := range []string{"link set " + cable + " netns " + name,
+			"-n " + name + " addr add " + m.address(k) + "/24 dev " + cable,
 			"-n " + name + " link set " + cable + " up", "-n " + name + " link set lo up"} {
 			out, err := exec.Command("ip", strings.Fields(args)...).CombinedOutput()
 			require.NoError(t, err, "ip %s: %s", args, out)

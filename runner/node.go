@@ -26,7 +26,8 @@ each other.`,
   graft node simulate tasks.toml
   graft node run tasks.toml --dry-run`,
 	}
-	command.AddCommand(newNodeDevicesCommand(), newNodeSimulateCommand(), newNodeRunCommand(), newNodeProfileCommand(), newNodeGuardCommand())
+	command.AddCommand(newNodeDevicesCommand(), newNodeSimulateCommand(), newNodeRunCommand(), newNodeProfileCommand(),
+		newNodeGuardCommand())
 	return command
 }
 
@@ -97,7 +98,8 @@ generator, rewards and faults: its baselines to the bit, and PPO, which learns a
 	}
 	o.add(command)
 	command.Flags().StringVar(&o.compat, "compat", "", "reproduce another simulator: tasks; empty is machine.compat")
-	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil, "schedulers to compare, by name or run folder; empty is those of the file, or all that need no learning")
+	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
+		"schedulers to compare, by name or run folder; empty is those of the file, or all that need no learning")
 	return command
 }
 

@@ -81,9 +81,12 @@ func printDevices(w io.Writer, r *node.DeviceReport) error {
 
 func printSMI(w io.Writer, r *node.SMIReport) error {
 	d := &document.Document{}
-	t := (&document.Table{}).Numbers("", "", "GPU").Texts("name").Numbers("", "", "samples").Numbers("", "%.1f", "s", "busy %", "mean W", "peak W").Numbers("", "%.0f", "peak MiB").Numbers("", "%.1f", "J").Texts("energy")
+	t := (&document.Table{}).Numbers("", "", "GPU").Texts("name").Numbers("", "", "samples").Numbers("", "%.1f", "s",
+		"busy %", "mean W", "peak W").Numbers("", "%.0f", "peak MiB").Numbers("", "%.1f", "J").Texts("energy")
 	for _, g := range r.Devices {
-		t.Add(g.Index, report.Word(g.Name), g.Samples, g.Seconds, report.Optional(g.MeanUtilizationPercent), report.Optional(g.MeanWatts), report.Optional(g.PeakWatts), report.Optional(g.PeakMemoryMiB), report.Optional(g.Joules), g.MethodText())
+		t.Add(g.Index, report.Word(g.Name), g.Samples, g.Seconds, report.Optional(g.MeanUtilizationPercent),
+			report.Optional(g.MeanWatts), report.Optional(g.PeakWatts), report.Optional(g.PeakMemoryMiB),
+			report.Optional(g.Joules), g.MethodText())
 	}
 	d.Show(t)
 	if len(r.Devices) == 0 {

@@ -55,7 +55,8 @@ listed, and are no failure.`,
 	flags.IntVar(&o.profile.Repeats, "repeats", o.profile.Repeats, "times that each measurement is made")
 	flags.StringVar(&o.profile.Pairs, "pairs", o.profile.Pairs, "pairs to measure: all, or none")
 	flags.Float64Var(&o.profile.Seconds, "seconds", o.profile.Seconds, "time of a measurement, at least, s")
-	flags.Float64Var(&o.profile.Most, "most-seconds", o.profile.Most, "time of a measurement, at most, s: tasks that do not complete within it are not measured")
+	flags.Float64Var(&o.profile.Most, "most-seconds", o.profile.Most,
+		"time of a measurement, at most, s: tasks that do not complete within it are not measured")
 	return command
 }
 
@@ -72,12 +73,14 @@ func runNodeProfile(ctx context.Context, w io.Writer, path string, o nodeProfile
 	defer stop()
 	o.profile.FolderOptions = o.FolderOptions
 	outcome, err := node.Profile(ctx, env, c, path, o.profile)
-	if err := show(w, o.json, outcome, err, func(w io.Writer, r *runs.NodeProfileOutcome) error { return report.PrintNodeProfile(r, w) }); err != nil {
+	if err := show(w, o.json, outcome, err,
+		func(w io.Writer, r *runs.NodeProfileOutcome) error { return report.PrintNodeProfile(r, w) }); err != nil {
 		return err
 	}
 	failed := slices.DeleteFunc(outcome.Left, func(f runs.NodeProfileFailed) bool { return f.Full })
 	if len(failed) > 0 {
-		return failure.With(failure.Partial, fmt.Errorf("profile tasks: %s failed; the report says why, logs are in %s", document.Plural(len(failed), "measurement"), outcome.Folder))
+		return failure.With(failure.Partial, fmt.Errorf("profile tasks: %s failed; the report says why, logs are in %s",
+			document.Plural(len(failed), "measurement"), outcome.Folder))
 	}
 	return nil
 }

@@ -12,20 +12,23 @@ import (
 // Each fault has a sentence and an exit code; a pair that does not fit is none.
 func TestNodeProfileSaysWhatIsWrong(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, "fails.toml", "[machine]\ngpus = 1\n[executor]\ndevices = \"cpu\"\n[[task]]\nname = \"a\"\ncommand = [\"false\"]\n")
-	write(t, "large.toml", "[machine]\ngpus = 1\n[executor]\ndevices = \"cpu\"\n[[task]]\nname = \"a\"\ncommand = [\"true\"]\nmemory_mb = 9000\n")
+	write(t, "fails.toml", "[machine]\ngpus = 1\n[executor]\ndevices = \"cpu\"\n[[task]]\nname = \"a\"\n"+
+		"command = [\"false\"]\n")
+	write(t, "large.toml", "[machine]\ngpus = 1\n[executor]\ndevices = \"cpu\"\n[[task]]\nname = \"a\"\n"+
+		"command = [\"true\"]\nmemory_mb = 9000\n")
 	write(t, "simulated.toml", "[machine]\ngpus = 1\n[[task]]\nname = \"a\"\nduration = \"1s\"\n")
 	for args, c := range map[string]struct {
 		code failure.Code
 		says string
 	}{
-		"none.toml":                    {failure.Failed, "none.toml: no such file"},
-		"simulated.toml":               {failure.Configuration, "task a has no command; add command"},
-		"large.toml --repeats 0":       {failure.Usage, "--repeats is 0; must be from 1 to 1000"},
-		"large.toml --pairs some":      {failure.Usage, `--pairs is "some"; must be all or none`},
-		"large.toml --seconds 0":       {failure.Usage, "must be positive"},
-		"fails.toml --repeats 1":       {failure.Partial, "a.1.1: exit code 1; its log is in measurement-1/logs"},
-		"large.toml --seconds 0.01":    {failure.Done, "a beside a: they need 18000 MiB of the device's 16384 together"},
+		"none.toml":               {failure.Failed, "none.toml: no such file"},
+		"simulated.toml":          {failure.Configuration, "task a has no command; add command"},
+		"large.toml --repeats 0":  {failure.Usage, "--repeats is 0; must be from 1 to 1000"},
+		"large.toml --pairs some": {failure.Usage, `--pairs is "some"; must be all or none`},
+		"large.toml --seconds 0":  {failure.Usage, "must be positive"},
+		"fails.toml --repeats 1":  {failure.Partial, "a.1.1: exit code 1; its log is in measurement-1/logs"},
+		"large.toml --seconds 0.01": {failure.Done,
+			"a beside a: they need 18000 MiB of the device's 16384 together"},
 		"large.toml --resume --json x": {failure.Usage, "accepts 1 arg"},
 	} {
 		o := graft(append([]string{"node", "profile"}, strings.Fields(args)...)...)

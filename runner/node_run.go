@@ -58,10 +58,13 @@ exporter. The file listen in the run folder has the address while the command ru
 		},
 	}
 	o.add(command)
-	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil, "scheduler, by name or run folder; empty is the first of the file, or backfill")
+	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
+		"scheduler, by name or run folder; empty is the first of the file, or backfill")
 	command.Flags().BoolVar(&o.dryRun, "dry-run", false, "print what would be started where, and start nothing")
-	command.Flags().StringVar(&o.watch.Address, "listen", "", "serve /status and /metrics at an address such as 127.0.0.1:0; empty serves nothing")
-	command.Flags().BoolVar(&o.watch.Anywhere, "listen-anywhere", false, "allow an address that other machines can reach: they can read the names of tasks")
+	command.Flags().StringVar(&o.watch.Address, "listen", "",
+		"serve /status and /metrics at an address such as 127.0.0.1:0; empty serves nothing")
+	command.Flags().BoolVar(&o.watch.Anywhere, "listen-anywhere", false,
+		"allow an address that other machines can reach: they can read the names of tasks")
 	return command
 }
 
@@ -78,11 +81,13 @@ func runNodeRun(ctx context.Context, w io.Writer, path string, o nodeRunOptions)
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
 	outcome, err := node.Run(ctx, env, c, path, node.RunOptions{FolderOptions: o.FolderOptions, Watch: o.watch})
-	if err := show(w, o.json, outcome, err, func(w io.Writer, r *runs.NodeRunOutcome) error { return report.PrintNodeRun(r, w) }); err != nil {
+	if err := show(w, o.json, outcome, err,
+		func(w io.Writer, r *runs.NodeRunOutcome) error { return report.PrintNodeRun(r, w) }); err != nil {
 		return err
 	}
 	if left := outcome.Tasks - outcome.Completed; left > 0 {
-		return failure.With(failure.Partial, fmt.Errorf("%s failed or were skipped; the table says why, logs are in %s", document.Plural(left, "task"), outcome.Folder))
+		return failure.With(failure.Partial, fmt.Errorf("%s failed or were skipped; the table says why, logs are in %s",
+			document.Plural(left, "task"), outcome.Folder))
 	}
 	return nil
 }

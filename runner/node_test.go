@@ -62,14 +62,17 @@ after = ["train"]
 // writeNode makes the run folder of a simulation of tasks in three workloads; an open one was stopped at once.
 func writeNode(t testing.TB, dir string, open bool) {
 	t.Helper()
-	c, err := config.ReadNode(files.OS{}, "", []string{"machine.gpus=2", "tasks.least=6", "tasks.most=8", "tasks.test_count=3", `schedule.schedulers=["best-fit", "round-robin", "sjf"]`, "run.folder=" + config.Quote(dir)})
+	c, err := config.ReadNode(files.OS{}, "", []string{"machine.gpus=2", "tasks.least=6",
+		"tasks.most=8", "tasks.test_count=3", `schedule.schedulers=["best-fit", "round-robin", "sjf"]`,
+		"run.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if open {
 		cancel()
 	}
-	env := &app.Env{Files: files.OS{}, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "node", "simulate"}, Log: zap.NewNop()}
+	env := &app.Env{Files: files.OS{}, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node",
+		Args: []string{"graft", "node", "simulate"}, Log: zap.NewNop()}
 	_, err = node.Simulate(ctx, env, c, "", app.FolderOptions{})
 	require.Equal(t, open, err != nil, err)
 	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
@@ -83,7 +86,8 @@ func TestNodeSimulate(t *testing.T) {
 	golden(t, "node/simulate.txt", text)
 	golden(t, "node/spans.csv", contents(t, "runs/tasks/round-robin/spans.csv"))
 	golden(t, "node/tasks.csv", contents(t, "runs/tasks/round-robin/tasks.csv"))
-	o := object[runs.NodeOutcome](t, "node simulate tasks.toml --out all --scheduler "+strings.Join(nodeSchedulers(), ","))
+	o := object[runs.NodeOutcome](t,
+		"node simulate tasks.toml --out all --scheduler "+strings.Join(nodeSchedulers(), ","))
 	require.Len(t, o.Cells, len(nodeSchedulers()))
 	require.NotNil(t, o.Exact)
 	for _, c := range o.Cells {
@@ -92,7 +96,8 @@ func TestNodeSimulate(t *testing.T) {
 	}
 	fails(t, failure.Usage, "move it aside with --force", "node", "simulate", "tasks.toml")
 	done(t, "node", "simulate", "tasks.toml", "--force")
-	require.Contains(t, done(t, "config", "check", "tasks.toml").stdout, "8 tasks on 2 GPUs under best-fit, round-robin, sjf")
+	require.Contains(t, done(t, "config", "check", "tasks.toml").stdout,
+		"8 tasks on 2 GPUs under best-fit, round-robin, sjf")
 }
 
 func nodeSchedulers() (names []string) {
@@ -126,10 +131,12 @@ func TestNodeSimulateInParallel(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var first map[string][32]byte
 	for workers := 1; workers <= 4; workers += 3 {
-		done(t, "node", "simulate", "--set", "tasks.test_count=4", "--set", "tasks.least=5", "--set", "tasks.most=9", "--out", "run", "--force", "--set", fmt.Sprintf("schedule.workers=%d", workers))
+		done(t, "node", "simulate", "--set", "tasks.test_count=4", "--set", "tasks.least=5", "--set", "tasks.most=9",
+			"--out", "run", "--force", "--set", fmt.Sprintf("schedule.workers=%d", workers))
 		all := digests(t, "run")
 		maps.DeleteFunc(all, func(path string, _ [32]byte) bool {
-			return filepath.Dir(path) == "run" && filepath.Base(path) != runs.OutcomeFile && filepath.Base(path) != "node.csv"
+			return filepath.Dir(path) == "run" && filepath.Base(path) != runs.OutcomeFile &&
+				filepath.Base(path) != "node.csv"
 		})
 		if first == nil {
 			first = all
@@ -151,53 +158,66 @@ func TestNodeSimulateFaults(t *testing.T) {
 	require.NoError(t, err)
 	const task = "[[task]]\nname = \"a\"\nduration = \"1s\"\n"
 	for name, c := range map[string]struct{ text, says string }{
-		"an unknown scheduler":       {"[machine]\n[schedule]\nschedulers = [\"sfj\"]\n", `unknown scheduler "sfj"`},
-		"a scheduler of another":     {"[machine]\n[schedule]\nschedulers = [\"./none\"]\n", "no such file"},
-		"a scheduler twice":          {"[machine]\n[schedule]\nschedulers = [\"fcfs\", \"fcfs\"]\n", "fcfs is given twice"},
-		"against what is not there":  {"[machine]\n[schedule]\nschedulers = [\"fcfs\"]\nagainst = \"sjf\"\n", "against is sjf, which is not among the schedulers"},
-		"too much memory":            {"[machine]\n" + task + "memory_mb = 20000\n", "task a needs 20000 MiB of a GPU and can never run: the largest has 16384"},
-		"negative memory":            {"[machine]\n" + task + "memory_mb = -1\n", "memory is -1; expected 0 MiB or more"},
-		"no cores":                   {"[machine]\n" + task + "cores = -5\n", "cores is -5; expected above 0 to 100"},
-		"too many cores":             {"[machine]\n" + task + "cores = 101\n", "cores is 101; expected above 0 to 100"},
-		"cores that are no number":   {"[machine]\n" + task + "cores = nan\n", "cores must be a finite number in range, got NaN"},
-		"memory that is no number":   {"[machine]\n" + task + "memory_mb = nan\n", "memory_mb must be a finite number"},
-		"a negative duration":        {"[machine]\n[[task]]\nname = \"a\"\nduration = \"-1s\"\n", "work is -1s; expected a time that is not negative"},
-		"a negative arrival":         {"[machine]\n" + task + "arrival = \"-1s\"\n", "arrival is -1s"},
-		"a negative count":           {"[machine]\n" + task + "count = -1\n", "task a: count is -1"},
-		"a negative weight":          {"[machine]\n" + task + "weight = -1.0\n", "weight is -1; expected a positive number"},
-		"negative tickets":           {"[machine]\n" + task + "tickets = -1\n", "tickets is -1; expected a positive number"},
-		"a cycle":                    {"[machine]\n" + task + "after = [\"b\"]\n[[task]]\nname = \"b\"\nduration = \"1s\"\nafter = [\"a\"]\n", "tasks wait for one another and can never run: a after b after a"},
-		"a task after itself":        {"[machine]\n" + task + "after = [\"a\"]\n", "a after a"},
-		"a task after nothing":       {"[machine]\n" + task + "after = [\"c\"]\n", `it comes after "c", which is no task; known are [a]`},
-		"one name twice":             {"[machine]\n" + task + task, "task a: the name is not unique"},
-		"a name of a count":          {"[machine]\n" + task + "count = 2\n[[task]]\nname = \"a-2\"\nduration = \"1s\"\n", "task a-2: the name is not unique"},
-		"a missing trace":            {"[machine]\n[tasks]\nfrom = \"none.csv\"\n", "no such file"},
-		"a trace of large jobs":      {"[machine]\n[tasks]\nfrom = \"trace.csv\"\n", "trace.csv has no job with one GPU"},
-		"tasks of two sources":       {"[machine]\n[tasks]\nfrom = \"trace.csv\"\n" + task, "from is set beside [[task]]"},
-		"missing profiles":           {"[machine]\nprofiles = \"none.csv\"\n", "no such file"},
-		"unreadable profiles":        {"[machine]\nprofiles = \"profiles.csv\"\n", "profiles.csv"},
-		"profiles of nothing":        {"[machine]\nprofiles = \"empty.csv\"\n", "empty.csv has no measured pair"},
-		"rates that are no numbers":  {"[machine]\nprofiles = \"nan.csv\"\n", "nan.csv:2"},
-		"no GPUs":                    {"[machine]\ngpus = -1\n", "-1 GPUs"},
-		"too many GPUs":              {"[machine]\ngpus = 100000\n", "100000 GPUs"},
-		"unequal lists":              {"[machine]\nmemories_mb = [1.0, 2.0]\nspeeds = [1.0]\n", "speeds has 1 values and memories_mb 2"},
-		"two kinds of memory":        {"[machine]\nmemories_mb = [1.0]\ngpus = 2\n", "memories_mb is set beside gpus"},
-		"memory of no number":        {"[machine]\nmemory_mb = nan\n", "memory_mb must be a finite number"},
-		"speeds below zero":          {"[machine]\nmemories_mb = [1.0]\nspeeds = [-1.0]\n", "speed -1"},
-		"contention below zero":      {"[machine]\ncontention = -0.1\n", "contention is -0.1; must be from 0 to 10"},
-		"contention of no number":    {"[machine]\ncontention = nan\n", "contention must be a finite number"},
-		"power that falls":           {"[machine]\nfull_watts = 30.0\n", "expected ascending values"},
-		"power of no number":         {"[machine]\nempty_watts = nan\n", "empty_watts must be a finite number"},
-		"a negative switch":          {"[machine]\nswitch = \"-1s\"\n", "-1s lost by a stop"},
-		"more least than most":       {"[machine]\n[tasks]\nleast = 9\nmost = 8\n", "9 to 8 tasks: expected ascending numbers"},
-		"a workload too many":        {"[machine]\n[tasks]\ntest_count = -1\n", "test_count is -1"},
-		"errors above one":           {"[machine]\n[tasks]\nestimate_error = 1.0\n", "an error of estimates of 1"},
-		"a quantum of nothing":       {"[machine]\n[schedule]\nquantum = \"1us\"\n", "quantum is 1µs; must be at least 1ms"},
-		"an objective that is none":  {"[machine]\n[schedule]\nobjective = \"speed\"\n", "completion"},
-		"an unknown key":             {"[machine]\ngpu = 3\n", "gpu"},
-		"a scheduler of the study":   {"[machine]\n[schedule]\nschedulers = [\"PPO\"]\n", "PPO"},
-		"a simulator that is none":   {"[machine]\ncompat = \"dl2\"\n", "tasks"},
-		"a teacher that stops tasks": {"[machine]\n[learn]\nteacher = \"round-robin\"\n", "teacher is round-robin, which stops tasks"},
+		"an unknown scheduler":   {"[machine]\n[schedule]\nschedulers = [\"sfj\"]\n", `unknown scheduler "sfj"`},
+		"a scheduler of another": {"[machine]\n[schedule]\nschedulers = [\"./none\"]\n", "no such file"},
+		"a scheduler twice":      {"[machine]\n[schedule]\nschedulers = [\"fcfs\", \"fcfs\"]\n", "fcfs is given twice"},
+		"against what is not there": {"[machine]\n[schedule]\nschedulers = [\"fcfs\"]\nagainst = \"sjf\"\n",
+			"against is sjf, which is not among the schedulers"},
+		"too much memory": {"[machine]\n" + task + "memory_mb = 20000\n",
+			"task a needs 20000 MiB of a GPU and can never run: the largest has 16384"},
+		"negative memory": {"[machine]\n" + task + "memory_mb = -1\n", "memory is -1; expected 0 MiB or more"},
+		"no cores":        {"[machine]\n" + task + "cores = -5\n", "cores is -5; expected above 0 to 100"},
+		"too many cores":  {"[machine]\n" + task + "cores = 101\n", "cores is 101; expected above 0 to 100"},
+		"cores that are no number": {"[machine]\n" + task + "cores = nan\n",
+			"cores must be a finite number in range, got NaN"},
+		"memory that is no number": {"[machine]\n" + task + "memory_mb = nan\n", "memory_mb must be a finite number"},
+		"a negative duration": {"[machine]\n[[task]]\nname = \"a\"\nduration = \"-1s\"\n",
+			"work is -1s; expected a time that is not negative"},
+		"a negative arrival": {"[machine]\n" + task + "arrival = \"-1s\"\n", "arrival is -1s"},
+		"a negative count":   {"[machine]\n" + task + "count = -1\n", "task a: count is -1"},
+		"a negative weight":  {"[machine]\n" + task + "weight = -1.0\n", "weight is -1; expected a positive number"},
+		"negative tickets":   {"[machine]\n" + task + "tickets = -1\n", "tickets is -1; expected a positive number"},
+		"a cycle": {"[machine]\n" + task + "after = [\"b\"]\n[[task]]\nname = \"b\"\nduration = \"1s\"\n" +
+			"after = [\"a\"]\n", "tasks wait for one another and can never run: a after b after a"},
+		"a task after itself": {"[machine]\n" + task + "after = [\"a\"]\n", "a after a"},
+		"a task after nothing": {"[machine]\n" + task + "after = [\"c\"]\n",
+			`it comes after "c", which is no task; known are [a]`},
+		"one name twice": {"[machine]\n" + task + task, "task a: the name is not unique"},
+		"a name of a count": {"[machine]\n" + task + "count = 2\n[[task]]\nname = \"a-2\"\nduration = \"1s\"\n",
+			"task a-2: the name is not unique"},
+		"a missing trace": {"[machine]\n[tasks]\nfrom = \"none.csv\"\n", "no such file"},
+		"a trace of large jobs": {"[machine]\n[tasks]\nfrom = \"trace.csv\"\n",
+			"trace.csv has no job with one GPU"},
+		"tasks of two sources": {"[machine]\n[tasks]\nfrom = \"trace.csv\"\n" + task,
+			"from is set beside [[task]]"},
+		"missing profiles":          {"[machine]\nprofiles = \"none.csv\"\n", "no such file"},
+		"unreadable profiles":       {"[machine]\nprofiles = \"profiles.csv\"\n", "profiles.csv"},
+		"profiles of nothing":       {"[machine]\nprofiles = \"empty.csv\"\n", "empty.csv has no measured pair"},
+		"rates that are no numbers": {"[machine]\nprofiles = \"nan.csv\"\n", "nan.csv:2"},
+		"no GPUs":                   {"[machine]\ngpus = -1\n", "-1 GPUs"},
+		"too many GPUs":             {"[machine]\ngpus = 100000\n", "100000 GPUs"},
+		"unequal lists": {"[machine]\nmemories_mb = [1.0, 2.0]\nspeeds = [1.0]\n",
+			"speeds has 1 values and memories_mb 2"},
+		"two kinds of memory":     {"[machine]\nmemories_mb = [1.0]\ngpus = 2\n", "memories_mb is set beside gpus"},
+		"memory of no number":     {"[machine]\nmemory_mb = nan\n", "memory_mb must be a finite number"},
+		"speeds below zero":       {"[machine]\nmemories_mb = [1.0]\nspeeds = [-1.0]\n", "speed -1"},
+		"contention below zero":   {"[machine]\ncontention = -0.1\n", "contention is -0.1; must be from 0 to 10"},
+		"contention of no number": {"[machine]\ncontention = nan\n", "contention must be a finite number"},
+		"power that falls":        {"[machine]\nfull_watts = 30.0\n", "expected ascending values"},
+		"power of no number":      {"[machine]\nempty_watts = nan\n", "empty_watts must be a finite number"},
+		"a negative switch":       {"[machine]\nswitch = \"-1s\"\n", "-1s lost by a stop"},
+		"more least than most": {"[machine]\n[tasks]\nleast = 9\nmost = 8\n",
+			"9 to 8 tasks: expected ascending numbers"},
+		"a workload too many": {"[machine]\n[tasks]\ntest_count = -1\n", "test_count is -1"},
+		"errors above one":    {"[machine]\n[tasks]\nestimate_error = 1.0\n", "an error of estimates of 1"},
+		"a quantum of nothing": {"[machine]\n[schedule]\nquantum = \"1us\"\n",
+			"quantum is 1µs; must be at least 1ms"},
+		"an objective that is none": {"[machine]\n[schedule]\nobjective = \"speed\"\n", "completion"},
+		"an unknown key":            {"[machine]\ngpu = 3\n", "gpu"},
+		"a scheduler of the study":  {"[machine]\n[schedule]\nschedulers = [\"PPO\"]\n", "PPO"},
+		"a simulator that is none":  {"[machine]\ncompat = \"dl2\"\n", "tasks"},
+		"a teacher that stops tasks": {"[machine]\n[learn]\nteacher = \"round-robin\"\n",
+			"teacher is round-robin, which stops tasks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, filepath.Join(t.TempDir(), "tasks.toml"), c.text)
@@ -222,15 +242,21 @@ func TestNodeFigures(t *testing.T) {
 	readable(t, plot.Given{}, "tasks", "several", "open", "real")
 	drawn, _ := plotted(t, "figures", "tasks", "several", "open", "real")
 	names := slices.Sorted(maps.Keys(drawn))
-	require.Equal(t, []string{"real-gantt.svg", "several-completions.svg", "several-energy.svg", "several-gantt-best-fit.svg", "several-gantt-round-robin.svg", "several-gantt-sjf.svg",
-		"several-schedulers-energy-delay.svg", "several-schedulers-turnaround.svg", "several-usage.svg", "tasks-completions.svg", "tasks-energy.svg", "tasks-gantt-best-fit.svg",
-		"tasks-gantt-round-robin.svg", "tasks-gantt-sjf.svg", "tasks-schedulers-energy-delay.svg", "tasks-schedulers-turnaround.svg", "tasks-usage.svg"}, names)
-	goldenFigures(t, drawn, "real-gantt.svg", "tasks-completions.svg", "tasks-energy.svg", "tasks-gantt-round-robin.svg", "several-schedulers-turnaround.svg", "tasks-usage.svg")
+	require.Equal(t, []string{"real-gantt.svg", "several-completions.svg", "several-energy.svg",
+		"several-gantt-best-fit.svg", "several-gantt-round-robin.svg", "several-gantt-sjf.svg",
+		"several-schedulers-energy-delay.svg", "several-schedulers-turnaround.svg", "several-usage.svg",
+		"tasks-completions.svg", "tasks-energy.svg", "tasks-gantt-best-fit.svg",
+		"tasks-gantt-round-robin.svg", "tasks-gantt-sjf.svg", "tasks-schedulers-energy-delay.svg",
+		"tasks-schedulers-turnaround.svg", "tasks-usage.svg"}, names)
+	goldenFigures(t, drawn, "real-gantt.svg", "tasks-completions.svg", "tasks-energy.svg",
+		"tasks-gantt-round-robin.svg", "several-schedulers-turnaround.svg", "tasks-usage.svg")
 	containsAll(t, drawn["tasks-gantt-round-robin.svg"], ">GPU 1<", ">stopped<", ">cnn<", ">merge, last<")
 	containsAll(t, drawn["real-gantt.svg"], ">cpu1<", ">failed<")
 	containsAll(t, drawn["tasks-schedulers-turnaround.svg"], ">lower bound<", ">best without stops<")
 	require.Contains(t, drawn["several-usage.svg"], "The first workload.")
-	for path, titles := range map[string][]string{"tasks": {"Turnaround of tasks of tasks", "Tasks of tasks under sjf", "Use of tasks over time", "Energy of tasks of tasks", "Energy times turnaround of tasks"}, "real": {"Tasks of real under backfill"}} {
+	for path, titles := range map[string][]string{"tasks": {"Turnaround of tasks of tasks", "Tasks of tasks under sjf",
+		"Use of tasks over time", "Energy of tasks of tasks", "Energy times turnaround of tasks"},
+		"real": {"Tasks of real under backfill"}} {
 		done(t, "report", path, "--html", path+".html")
 		containsAll(t, contents(t, path+".html"), titles...)
 	}
@@ -241,14 +267,18 @@ func TestNodeFiguresOfDamagedTables(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const head = "task,gpu,lane,from_seconds,to_seconds,cores,memory_mb,end\n"
 	for name, c := range map[string]struct{ file, text, says string }{
-		"a column is missing":  {"sjf/spans.csv", "task,gpu\na,0\n", `line 2: there is no column "lane"`},
-		"a GPU below zero":     {"sjf/spans.csv", head + "a,-1,0,0,1,50,1,completed\n", `line 2: column gpu: "-1" is no whole number`},
-		"a lane far away":      {"sjf/spans.csv", head + "a,0,99999999,0,1,50,1,completed\n", "column lane"},
-		"an end before":        {"sjf/spans.csv", head + "a,0,0,2,1,50,1,completed\n", `column to_seconds: "1" is before from_seconds`},
-		"a time of no number":  {"sjf/spans.csv", head + "a,0,0,0,NaN,50,1,completed\n", `column to_seconds: "NaN" is no number`},
-		"a torn row":           {"sjf/spans.csv", head + "a,0\n", "wrong number of fields"},
-		"an empty table":       {"sjf/spans.csv", "", "the line that names the columns"},
-		"joules of no number":  {"sjf/tasks.csv", "workload,seed,task,arrival_seconds,ended_seconds,joules,completed\n1,1,a,0,1,x,true\n", "column joules"},
+		"a column is missing": {"sjf/spans.csv", "task,gpu\na,0\n", `line 2: there is no column "lane"`},
+		"a GPU below zero": {"sjf/spans.csv", head + "a,-1,0,0,1,50,1,completed\n",
+			`line 2: column gpu: "-1" is no whole number`},
+		"a lane far away": {"sjf/spans.csv", head + "a,0,99999999,0,1,50,1,completed\n", "column lane"},
+		"an end before": {"sjf/spans.csv", head + "a,0,0,2,1,50,1,completed\n",
+			`column to_seconds: "1" is before from_seconds`},
+		"a time of no number": {"sjf/spans.csv", head + "a,0,0,0,NaN,50,1,completed\n",
+			`column to_seconds: "NaN" is no number`},
+		"a torn row":     {"sjf/spans.csv", head + "a,0\n", "wrong number of fields"},
+		"an empty table": {"sjf/spans.csv", "", "the line that names the columns"},
+		"joules of no number": {"sjf/tasks.csv",
+			"workload,seed,task,arrival_seconds,ended_seconds,joules,completed\n1,1,a,0,1,x,true\n", "column joules"},
 		"a row of no workload": {"node.csv", "scheduler,workload,seed,joules\nsjf,x,1,2\n", "column workload"},
 	} {
 		writeNode(t, "run", false)
@@ -264,7 +294,8 @@ func TestNodeFiguresOfDamagedTables(t *testing.T) {
 	require.Contains(t, drawn["run-gantt-sjf.svg"], "<title>a, 0 to 1 s</title>")
 	write(t, "run/outcome.json", "{}")
 	require.Equal(t, failure.Failed, graft("plot", "run", "--out", t.TempDir()).code)
-	for _, text := range []string{`{"published": {"cells": [{"scheduler": "x"}]}}`, `{"workloads": 3, "cells": [{}], "turnaround": {"standings": [{}]}, "energy_delay": {"standings": [{}]}}`} {
+	for _, text := range []string{`{"published": {"cells": [{"scheduler": "x"}]}}`,
+		`{"workloads": 3, "cells": [{}], "turnaround": {"standings": [{}]}, "energy_delay": {"standings": [{}]}}`} {
 		write(t, "run/outcome.json", text)
 		done(t, "report", "run")
 	}
@@ -273,22 +304,28 @@ func TestNodeFiguresOfDamagedTables(t *testing.T) {
 // writeNodeRun makes the run folder of real tasks, one of which failed.
 func writeNodeRun(t testing.TB, dir string) {
 	t.Helper()
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[machine]\ngpus = 2\n"}, results.Manifest{Created: when, Graft: "v0.1.0", ConfigSHA256: strings.Repeat("9a", 32)})
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[machine]\ngpus = 2\n"},
+		results.Manifest{Created: when, Graft: "v0.1.0", ConfigSHA256: strings.Repeat("9a", 32)})
 	require.NoError(t, err)
 	write(t, run.Path(nodes.JournalFile), "")
-	write(t, run.Path(runs.NodeSpansFile), "task,gpu,lane,from_seconds,to_seconds,cores,memory_mb,end,group\na-1,0,0,0.5,4,40,0,stopped,a\na-2,0,1,0.5,7.25,40,0,completed,a\nb,1,0,0.5,3,90,0,failed,b\na-1,0,0,6,9,40,0,completed,a\n")
-	require.NoError(t, run.WriteOutcome(&runs.NodeRunOutcome{Scheduler: "backfill", Devices: []string{"cpu0", "cpu1"}, Tasks: 3, Completed: 2, Turnaround: 8, Makespan: 9, Stops: 1}))
+	write(t, run.Path(runs.NodeSpansFile),
+		"task,gpu,lane,from_seconds,to_seconds,cores,memory_mb,end,group\na-1,0,0,0.5,4,40,0,stopped,a\n"+
+			"a-2,0,1,0.5,7.25,40,0,completed,a\nb,1,0,0.5,3,90,0,failed,b\na-1,0,0,6,9,40,0,completed,a\n")
+	require.NoError(t, run.WriteOutcome(&runs.NodeRunOutcome{Scheduler: "backfill", Devices: []string{"cpu0", "cpu1"},
+		Tasks: 3, Completed: 2, Turnaround: 8, Makespan: 9, Stops: 1}))
 	require.NoError(t, run.Close())
 }
 
 // What was learned from generated tasks is compared like any scheduler, each seed by itself.
 func TestLearnedNodeSchedulers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, "learn.toml", "[machine]\ngpus = 2\n[tasks]\nleast = 4\nmost = 6\ntrain_count = 2\nvalidation_count = 1\ntest_count = 2\n[learn]\nlessons = 2\nmethod = \"none\"\nhidden = 8\n[run]\nseeds = 2\n")
+	write(t, "learn.toml", "[machine]\ngpus = 2\n[tasks]\nleast = 4\nmost = 6\ntrain_count = 2\n"+
+		"validation_count = 1\ntest_count = 2\n[learn]\nlessons = 2\nmethod = \"none\"\nhidden = 8\n[run]\nseeds = 2\n")
 	done(t, "learn", "learn.toml", "--folder", "learned", "--quiet")
 	o := object[runs.NodeOutcome](t, "node simulate learn.toml --scheduler ./learned,best-fit --out run")
 	require.Len(t, o.Cells, 2)
-	at := slices.IndexFunc(o.Turnaround.Standings, func(s runs.ElasticStanding) bool { return s.Scheduler == "learned" })
+	at := slices.IndexFunc(o.Turnaround.Standings,
+		func(s runs.ElasticStanding) bool { return s.Scheduler == "learned" })
 	require.Equal(t, 2, o.Turnaround.Standings[at].Seeds)
 	require.Len(t, o.Turnaround.Standings[at].Times[0], 2)
 }

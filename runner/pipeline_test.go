@@ -51,7 +51,8 @@ func newPipeline(t *testing.T, more string, arrivals ...int) string {
 		paths = append(paths, fmt.Sprintf("%q", path))
 	}
 	path := filepath.Join(dir, "all.toml")
-	text := fmt.Sprintf("[pipeline]\nscenarios = [%s]\n[run]\nseeds = 2\n[policy]\nhidden = 8\n[learn]\nsteps = 12\n%s", strings.Join(paths, ", "), more)
+	text := fmt.Sprintf("[pipeline]\nscenarios = [%s]\n[run]\nseeds = 2\n[policy]\nhidden = 8\n[learn]\nsteps = 12\n%s",
+		strings.Join(paths, ", "), more)
 	write(t, path, text)
 	return path
 }
@@ -60,7 +61,8 @@ func newPipeline(t *testing.T, more string, arrivals ...int) string {
 func assembled(t *testing.T, folder string, scenarios ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	paths := []string{filepath.Join(runs.PolicyFolder, runs.VoteFile), filepath.Join(runs.PolicyFolder, runs.SeedFolder), runs.OutcomeFile, runs.LearnFile}
+	paths := []string{filepath.Join(runs.PolicyFolder, runs.VoteFile),
+		filepath.Join(runs.PolicyFolder, runs.SeedFolder), runs.OutcomeFile, runs.LearnFile}
 	for _, name := range scenarios {
 		paths = append(paths, filepath.Join(name, runs.TableFolder))
 	}
@@ -91,10 +93,13 @@ func stagesOf(t *testing.T, args ...string) (report pipeline.Result, ran, skippe
 // From scenarios to a policy in one go; what has not changed is skipped, what is gone
 // or damaged is made again, and nothing else.
 func TestPipeline(t *testing.T) {
-	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200), filepath.Join(t.TempDir(), "run")
+	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200),
+		filepath.Join(t.TempDir(), "run")
 	o := done(t, "pipeline", path, "--folder", folder)
-	require.Regexp(t, `(?s)^SCENARIO +SEQUENCES +LEARNED SEQUENCE +LEARNED +NEVER +RANDOM +BEST FIXED +OPTIMUM\nat100 +4 +\S+, \S+ +[0-9.]+% \([0-9.]+\) .*\nat200 .*`+
-		`over 2 tables; .*\npolicy, voting +[0-9.]+ .*\npolicy, each seed .*\nnever .*On tables that were left out:\n\none scenario left out at a time; 2 policies learn.*`+
+	require.Regexp(t, `(?s)^SCENARIO +SEQUENCES +LEARNED SEQUENCE +LEARNED +NEVER +RANDOM +BEST FIXED `+
+		`+OPTIMUM\nat100 +4 +\S+, \S+ +[0-9.]+% \([0-9.]+\) .*\nat200 .*`+
+		`over 2 tables; .*\npolicy, voting +[0-9.]+ .*\npolicy, `+
+		`each seed .*\nnever .*On tables that were left out:\n\none scenario left out at a time; 2 policies learn.*`+
 		`\nresults in .*run, the policy in .*policy\.safetensors\n$`, o.stdout)
 	require.NotContains(t, o.stdout, "skipped")
 	want := assembled(t, folder, "at100", "at200")
@@ -102,7 +107,8 @@ func TestPipeline(t *testing.T) {
 	all := []string{"simulate at100", "simulate at200", "learn", "evaluate"}
 	again := done(t, "pipeline", path, "--folder", folder)
 	require.Equal(t, 4, strings.Count(again.stderr, "skipped: nothing has changed"))
-	require.Equal(t, o.stdout[:strings.LastIndex(o.stdout, "\nresults")], again.stdout[:strings.Index(again.stdout, "\nskipped: "+strings.Join(all, ", ")+": nothing has changed\n")])
+	require.Equal(t, o.stdout[:strings.LastIndex(o.stdout, "\nresults")],
+		again.stdout[:strings.Index(again.stdout, "\nskipped: "+strings.Join(all, ", ")+": nothing has changed\n")])
 
 	cut := func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) }
 	for _, c := range []struct {
@@ -132,7 +138,8 @@ func TestPipeline(t *testing.T) {
 	_, done, skipped := stagesOf(t, path, "--folder", folder, "--set", "learn.steps=13")
 	require.Equal(t, all[2:], done)
 	require.Equal(t, all[:2], skipped)
-	_, done, skipped = stagesOf(t, path, "--folder", folder, "--set", "learn.steps=13", "--set", `evaluate.leave_out="none"`)
+	_, done, skipped = stagesOf(t, path, "--folder", folder, "--set", "learn.steps=13", "--set",
+		`evaluate.leave_out="none"`)
 	require.Equal(t, all[3:], done)
 	require.Equal(t, all[:3], skipped)
 	other := newPipeline(t, "", 100, 200)
@@ -176,7 +183,8 @@ func TestKilledPipelinesEndTheSame(t *testing.T) {
 		if p.ProcessState.Success() {
 			break
 		}
-		if sent == os.Interrupt && p.ProcessState.ExitCode() != int(failure.Interrupted) { // before it heeds signals there is nothing to save
+		// before it heeds signals there is nothing to save
+		if sent == os.Interrupt && p.ProcessState.ExitCode() != int(failure.Interrupted) {
 			require.Contains(t, []int{int(failure.Requeue), -1}, p.ProcessState.ExitCode(), out)
 		}
 	}
@@ -198,9 +206,11 @@ func TestPipelinesWithFailures(t *testing.T) {
 	o := fails(t, failure.Partial, "", "pipeline", diverging(100, 200), "--folder", folder)
 	require.Contains(t, o.stdout, "at100")
 	require.NotContains(t, o.stdout, "at200")
-	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables, which are complete: at200: 4 of 4 runs failed, such as")
+	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables, which are complete: at200: "+
+		"4 of 4 runs failed, such as")
 	require.FileExists(t, filepath.Join(folder, runs.PolicyFolder, runs.VoteFile))
-	o = fails(t, failure.Partial, "nothing is learned, as no scenario has a complete table: at200: ", "pipeline", diverging(200), "--folder", filepath.Join(t.TempDir(), "run"))
+	o = fails(t, failure.Partial, "nothing is learned, as no scenario has a complete table: at200: ", "pipeline",
+		diverging(200), "--folder", filepath.Join(t.TempDir(), "run"))
 	require.Empty(t, o.stdout)
 }
 
@@ -208,18 +218,21 @@ func TestPipelineFilesThatAreWrong(t *testing.T) {
 	path := newPipeline(t, "", 100, 200)
 	scenario := filepath.Join(filepath.Dir(path), "at100.toml")
 	for set, says := range map[string]string{
-		"pipeline.scenarios=[]":                                        "scenarios are missing",
-		`pipeline.scenarios=["none.toml"]`:                             "scenarios[0]: stat none.toml: no such file or directory; name the file of a scenario",
+		"pipeline.scenarios=[]": "scenarios are missing",
+		`pipeline.scenarios=["none.toml"]`: "scenarios[0]: stat none.toml: no such file or directory; " +
+			"name the file of a scenario",
 		fmt.Sprintf("pipeline.scenarios=[%q]", path):                   "has no section simulate",
 		fmt.Sprintf("pipeline.scenarios=[%q, %q]", scenario, scenario): "called at100 like that of scenarios[0]",
-		`pipeline.set=["simulate.name=\"policy\""]`:                    `called "policy", which cannot be the name of its folder`,
-		`pipeline.set=["train.bach=3"]`:                                `unknown key "bach" in train`,
-		`evaluate.leave_out="all"`:                                     "leave_out must be one of",
-		`evaluate.leave_out="network"`:                                 "leave_out is network, and there is only one",
-		"learn.steps=-1":                                               "steps",
-		"run.folder=\"x\"":                                             "folder",
+		`pipeline.set=["simulate.name=\"policy\""]`: `called "policy", ` +
+			`which cannot be the name of its folder`,
+		`pipeline.set=["train.bach=3"]`: `unknown key "bach" in train`,
+		`evaluate.leave_out="all"`:      "leave_out must be one of",
+		`evaluate.leave_out="network"`:  "leave_out is network, and there is only one",
+		"learn.steps=-1":                "steps",
+		"run.folder=\"x\"":              "folder",
 	} {
-		fails(t, failure.Configuration, says, "pipeline", path, "--set", set, "--folder", filepath.Join(t.TempDir(), "run"))
+		fails(t, failure.Configuration, says, "pipeline", path, "--set", set, "--folder",
+			filepath.Join(t.TempDir(), "run"))
 	}
 	fails(t, failure.Failed, "open the run folder", "pipeline", path, "--folder", filepath.Join(path, "below"))
 }

@@ -63,20 +63,27 @@ Runs that cannot be read are reported and left out, and the exit code is 3.`,
 	flags.StringVar(&o.Out, "out", "figures", "the folder for the files; those of equal names are replaced")
 	flags.StringVar(&o.Format, "format", "svg", "svg, png (300 dots an inch) or pdf")
 	flags.StringVar(&o.Width, "width", "column", "column (84 mm) or page (174 mm)")
-	flags.StringVar(&o.Theme, "theme", "light", "light, dark, or page: no ground, and in SVG the colours that its reader prefers")
+	flags.StringVar(&o.Theme, "theme", "light",
+		"light, dark, or page: no ground, and in SVG the colours that its reader prefers")
 	flags.StringSliceVar(&o.Kinds, "kind", nil, "which figures; empty is all that fit")
-	flags.StringVar(&o.x, "x", "time", "for curves and accuracy of jobs: time, device-time or flop, against which they are drawn")
-	flags.StringVar(&o.policy, "policy", "", "a policy's file, or the folder of a run, for trees of tables and for decisions")
-	flags.StringVar(&o.vocab, "vocab", "", "the folder or file of the vocabulary that a policy of the original's learned with")
-	flags.Float64Var(&o.threshold, "threshold", 0, "for transfer: how good a run has to be, in the figure's unit: % of accuracy, or points of regret (default: what the first run has in the end)")
+	flags.StringVar(&o.x, "x", "time",
+		"for curves and accuracy of jobs: time, device-time or flop, against which they are drawn")
+	flags.StringVar(&o.policy, "policy", "",
+		"a policy's file, or the folder of a run, for trees of tables and for decisions")
+	flags.StringVar(&o.vocab, "vocab", "",
+		"the folder or file of the vocabulary that a policy of the original's learned with")
+	flags.Float64Var(&o.threshold, "threshold", 0, "for transfer: how good a run has to be, in the figure's unit: "+
+		"% of accuracy, or points of regret (default: what the first run has in the end)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
 
 func (o plotOptions) validate() error {
 	faults := validate.Faults{o.Options.Validate(), plot.Given{X: o.x}.Validate()}
-	faults.When(o.vocab != "" && o.policy == "", "--vocab is for the policy of --policy; add that, or leave out --vocab")
-	faults.When(o.given && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)), "--threshold is %v; give a number", o.threshold)
+	faults.When(o.vocab != "" && o.policy == "",
+		"--vocab is for the policy of --policy; add that, or leave out --vocab")
+	faults.When(o.given && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)), "--threshold is %v; give a number",
+		o.threshold)
 	return failure.With(failure.Usage, errors.Join(faults...))
 }
 
@@ -91,7 +98,8 @@ func (o plotOptions) read(ctx context.Context) (given plot.Given, err error) {
 	}
 	all, err := evaluate.ReadPolicies(ctx, files.OS{}, evaluate.Options{Policies: []string{o.policy}, Vocab: o.vocab})
 	if err == nil {
-		given.Policy = &plot.Policy{Name: all[0].Name, Chooser: all[0].Entrants[0].Policies[0], Structural: all[0].Structural}
+		given.Policy = &plot.Policy{Name: all[0].Name, Chooser: all[0].Entrants[0].Policies[0],
+			Structural: all[0].Structural}
 	}
 	return given, err
 }
@@ -128,7 +136,8 @@ func printPlots(w, stderr io.Writer, r *plot.Report, json bool) error {
 		return err
 	case len(r.Skipped) > 0:
 	case len(r.Written) == 0:
-		return errors.New("plot: none of the figures fits these runs, or they have not got so far yet; 'graft help plot' lists the figures")
+		return errors.New("plot: none of the figures fits these runs, or they have not got so far yet; " +
+			"'graft help plot' lists the figures")
 	default:
 		return nil
 	}

@@ -91,13 +91,15 @@ func TestPlotOfBadFolders(t *testing.T) {
 	_, o = plotInto(t, out, append(args, "--json")...)
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
 	require.Len(t, report.Skipped, len(bad))
-	require.Equal(t, plot.Written{Figure: "curves", Runs: []string{good}, File: filepath.Join(out, "good-curves.svg")}, report.Written[0])
+	require.Equal(t, plot.Written{Figure: "curves", Runs: []string{good}, File: filepath.Join(out, "good-curves.svg")},
+		report.Written[0])
 }
 
 func TestPlotFlags(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "job")
 	writeJob(t, dir, writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
-	for _, wrong := range [][]string{{"--format", "gif"}, {"--width", "wide"}, {"--theme", "blue"}, {"--kind", "pie"}, {"--x", "flops"}} {
+	for _, wrong := range [][]string{{"--format", "gif"}, {"--width", "wide"}, {"--theme", "blue"}, {"--kind", "pie"},
+		{"--x", "flops"}} {
 		_, o := plotInto(t, filepath.Join(t.TempDir(), "none"), append(wrong, dir)...)
 		require.Equal(t, failure.Usage, o.code)
 		require.Contains(t, o.stderr, wrong[0])
@@ -111,9 +113,11 @@ func TestPlotFlags(t *testing.T) {
 func TestPlotOfSeveralRuns(t *testing.T) {
 	dir := t.TempDir()
 	for seed, name := range []string{"a", "b", "c"} {
-		writeJob(t, filepath.Join(dir, name), writtenJob{seed: uint64(seed), epochs: 6, accuracy: 0.5 + float64(seed)/100})
+		writeJob(t, filepath.Join(dir, name),
+			writtenJob{seed: uint64(seed), epochs: 6, accuracy: 0.5 + float64(seed)/100})
 	}
-	writeJob(t, filepath.Join(dir, "other"), writtenJob{seed: 1, epochs: 6, accuracy: 0.4, resolved: "[run]\nseed = 1\n[time]\nbudget = \"50s\"\n"})
+	writeJob(t, filepath.Join(dir, "other"), writtenJob{seed: 1, epochs: 6, accuracy: 0.4,
+		resolved: "[run]\nseed = 1\n[time]\nbudget = \"50s\"\n"})
 	files, _ := plotted(t, t.TempDir(), dir, "--kind", "accuracy")
 	text := files["a-and-3-accuracy.svg"]
 	require.Contains(t, text, "a and 2 more seeds<")
@@ -143,7 +147,8 @@ func TestFiguresOfRunsCanBeRead(t *testing.T) {
 }
 
 // counts are axes of plain counts and of what has no unit.
-var counts = []string{"episodes", "episode", "steps", "parameters", "devices", "aim", "objective", "rank of the sequence", "temperature", "reward held out"}
+var counts = []string{"episodes", "episode", "steps", "parameters", "devices", "aim", "objective",
+	"rank of the sequence", "temperature", "reward held out"}
 
 func legible(t *testing.T, name string, f figure.Figure) {
 	t.Helper()
@@ -172,7 +177,8 @@ func legible(t *testing.T, name string, f figure.Figure) {
 // The figures of policies need tables and policies, which learning makes.
 func TestPlotOfPoliciesThatLearned(t *testing.T) {
 	path, folder := classFile(t, ""), filepath.Join(t.TempDir(), "run")
-	done(t, "learn", path, "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=20", "--folder", folder)
+	done(t, "learn", path, "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=20",
+		"--folder", folder)
 	written, o := plotted(t, t.TempDir(), folder)
 	containsAll(t, written, "run-learning.svg", "run-bars.svg", "run-heat.svg", "run-tree-one.svg", "run-tree-two.svg")
 	for _, word := range append(slices.Clone(plot.ChooserNames), "one", "two") {
@@ -261,7 +267,8 @@ func readable(t *testing.T, given plot.Given, paths ...string) {
 
 func TestPlotEvaluationsAndPipelines(t *testing.T) {
 	dir := t.TempDir()
-	evaluation, left, pipeline := filepath.Join(dir, "evaluation"), filepath.Join(dir, "left"), filepath.Join(dir, "pipeline")
+	evaluation, left, pipeline := filepath.Join(dir, "evaluation"), filepath.Join(dir, "left"),
+		filepath.Join(dir, "pipeline")
 	writeEvaluation(t, evaluation, false, true)
 	writeEvaluation(t, left, true, true)
 	writePipeline(t, pipeline, "")
@@ -289,7 +296,8 @@ func TestPlotThroughput(t *testing.T) {
 	for seed := range uint64(3) {
 		for _, name := range []string{"slow", "fast"} {
 			path := filepath.Join(dir, fmt.Sprintf("%s-%d", name, seed+1))
-			writeJob(t, path, writtenJob{seed: seed + 1, epochs: map[string]int{"slow": 6, "fast": 12}[name] + int(seed), accuracy: 0.5,
+			writeJob(t, path, writtenJob{seed: seed + 1,
+				epochs: map[string]int{"slow": 6, "fast": 12}[name] + int(seed), accuracy: 0.5,
 				resolved: fmt.Sprintf("[run]\nseed = %d\n[train]\nname = %q\n", seed+1, name)})
 			paths = append(paths, path)
 		}
@@ -307,11 +315,14 @@ func TestPlotThroughput(t *testing.T) {
 // episodes, in a way of learning and from a seed.
 func writeStudy(t *testing.T, dir, way string, seed uint64, rise float64) {
 	t.Helper()
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n[policy]\nweights = %q\n", seed, way)}, results.Manifest{Created: when, Seed: seed})
+	run, err := results.Create(files.OS{}, dir,
+		results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n[policy]\nweights = %q\n", seed, way)},
+		results.Manifest{Created: when, Seed: seed})
 	require.NoError(t, err)
 	var records []tables.Record
 	for k := range 16 {
-		records = append(records, tables.Record{Sequence: []string{tried.Actions[k/4], tried.Actions[k%4]}, Left: []float64{9, 8}, Accuracy: []float64{0.5 + float64(k)/64}, Seeds: []int64{1}})
+		records = append(records, tables.Record{Sequence: []string{tried.Actions[k/4], tried.Actions[k%4]},
+			Left: []float64{9, 8}, Accuracy: []float64{0.5 + float64(k)/64}, Seeds: []int64{1}})
 	}
 	table, err := tables.New(tried, records)
 	require.NoError(t, err)
@@ -323,10 +334,12 @@ func writeStudy(t *testing.T, dir, way string, seed uint64, rise float64) {
 		for k := range each {
 			share := min(1, (float64(row*each+k)+0.5)/240*rise)
 			end := min(15, int(16*share*(0.7+0.3*math.Sin(float64(row*each+k+int(seed))))))
-			lesson.Ends, lesson.Objectives = append(lesson.Ends, int32(end)), append(lesson.Objectives, share-0.1*float64(k%3))
+			lesson.Ends, lesson.Objectives = append(lesson.Ends, int32(end)),
+				append(lesson.Objectives, share-0.1*float64(k%3))
 		}
 		require.NoError(t, book.Episodes(row*each, lesson))
-		require.NoError(t, book.Row(learn.Row{Episodes: each * (row + 1), Objective: 0.1, Accuracy: 0.5, Expected: 0.5 + 0.2*rise*float64(row+1)/12 + float64(seed)/100, Temperature: 2}))
+		require.NoError(t, book.Row(learn.Row{Episodes: each * (row + 1), Objective: 0.1, Accuracy: 0.5,
+			Expected: 0.5 + 0.2*rise*float64(row+1)/12 + float64(seed)/100, Temperature: 2}))
 	}
 	require.NoError(t, run.Close())
 }
@@ -383,10 +396,14 @@ func TestPlotPolicyInTables(t *testing.T) {
 	_, o = plotInto(t, t.TempDir(), s.path("early"), "--vocab", "v")
 	require.Equal(t, failure.Usage, o.code)
 	l := newLegacyRuns(t)
-	l.write("table/config.toml", "[runner]\nseed = 42\nfolder = \"table\"\n[scheduler]\nrunning_time = 100\nstart_time = 40\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\naction_set_size = 4\nnum_actions = 2\n")
-	drawn, o = plotted(t, t.TempDir(), l.path("table"), "--kind", "tree", "--policy", l.path("learned"), "--vocab", l.path("vocab"))
+	l.write("table/config.toml", "[runner]\nseed = 42\nfolder = \"table\"\n[scheduler]\nrunning_time = 100\n"+
+		"start_time = 40\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\naction_set_size = 4\n"+
+		"num_actions = 2\n")
+	drawn, o = plotted(t, t.TempDir(), l.path("table"), "--kind", "tree", "--policy", l.path("learned"), "--vocab",
+		l.path("vocab"))
 	require.Contains(t, drawn["table-tree.svg"], ">policy, ")
-	drawn, o = plotInto(t, t.TempDir(), s.path("early"), "--kind", "tree", "--policy", l.path("learned"), "--vocab", l.path("vocab"))
+	drawn, o = plotInto(t, t.TempDir(), s.path("early"), "--kind", "tree", "--policy", l.path("learned"), "--vocab",
+		l.path("vocab"))
 	require.Equal(t, failure.Partial, o.code, "the policy chooses among other actions")
 	require.Contains(t, o.stderr, "follow learned: ")
 	require.Contains(t, drawn["early-tree.svg"], ">optimum, ", "the rest is drawn")

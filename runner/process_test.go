@@ -104,7 +104,8 @@ func TestListenKeepsWhatItAnswered(t *testing.T) {
 	require.Equal(t, failure.Requeue, j.stop().code)
 
 	at := time.Duration(math.Round(*up.At * float64(time.Second)))
-	planned := steer(t, filepath.Join(t.TempDir(), "run"), "--set", fmt.Sprintf(`time.events=[{at = "%v", change = "up", devices = 2}]`, at))
+	planned := steer(t, filepath.Join(t.TempDir(), "run"), "--set",
+		fmt.Sprintf(`time.events=[{at = "%v", change = "up", devices = 2}]`, at))
 	require.Equal(t, epochs, planned.rows("epochs.csv", 15))
 	require.Equal(t, events, planned.rows("events.jsonl", 3))
 	require.Equal(t, failure.Requeue, planned.stop().code)
@@ -112,7 +113,8 @@ func TestListenKeepsWhatItAnswered(t *testing.T) {
 
 // The signals with which clusters stop a job save it; a second SIGINT waits for nothing.
 func TestTrainHeedsSignals(t *testing.T) {
-	for name, signal := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGUSR1": syscall.SIGUSR1, "SIGINT": syscall.SIGINT} {
+	for name, signal := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGUSR1": syscall.SIGUSR1,
+		"SIGINT": syscall.SIGINT} {
 		folder := filepath.Join(t.TempDir(), "run")
 		p, out := process(t, brief(folder, "--set", "time.budget=9000h", "--set", "time.events=[]")...)
 		(&steered{t: t, folder: folder}).await("events.jsonl")
@@ -147,7 +149,9 @@ func TestTrainHeedsSignals(t *testing.T) {
 const programVariable = "GRAFT_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "work" || slices.Equal(os.Args[1:], []string{"trial"}) || slices.Equal(os.Args[1:min(3, len(os.Args))], []string{"node", "guard"})) { // a worker of a simulation, or the guard of tasks
+	// a worker of a simulation, or the guard of tasks
+	if len(os.Args) > 1 && (os.Args[1] == "work" || slices.Equal(os.Args[1:], []string{"trial"}) ||
+		slices.Equal(os.Args[1:min(3, len(os.Args))], []string{"node", "guard"})) {
 		main()
 	}
 	startsTrials()
@@ -159,7 +163,8 @@ func TestMain(m *testing.M) {
 	_ = os.Setenv(app.EnergyVariable, "off") // pages of docs show folders of machines that cannot measure
 	code := m.Run()
 	if len(unpromised.list) > 0 { // by the commands of any test
-		fmt.Fprintln(os.Stderr, "what was printed with --json is not what docs/json.md says:\n"+strings.Join(unpromised.list, "\n"))
+		fmt.Fprintln(os.Stderr, "what was printed with --json is not what docs/json.md says:\n"+
+			strings.Join(unpromised.list, "\n"))
 		code = 1
 	}
 	os.Exit(code)
@@ -203,7 +208,8 @@ func TestTrainInProcesses(t *testing.T) {
 	log := contents(t, filepath.Join(together, runs.LogsFolder, "process-1.log"))
 	require.Contains(t, log, "follows the job's leader")
 	for _, name := range []string{"train_loss", "validation_loss"} {
-		want, got := column(t, filepath.Join(alone, "epochs.csv"), name), column(t, filepath.Join(together, "epochs.csv"), name)
+		want, got := column(t, filepath.Join(alone, "epochs.csv"), name),
+			column(t, filepath.Join(together, "epochs.csv"), name)
 		require.Len(t, got, len(want))
 		first := 0
 		for first < len(want) && got[first] == want[first] {

@@ -60,12 +60,15 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")
 	flags.IntVar(&o.Threads, "threads", 0, "threads of an operator on the CPU; 0 is all processors")
-	flags.IntSliceVar(&o.Batches, "batch", nil, "examples in a step and in a batch of evaluation; several with commas; without it those of CONFIG, or 64,128")
+	flags.IntSliceVar(&o.Batches, "batch", nil,
+		"examples in a step and in a batch of evaluation; several with commas; without it those of CONFIG, or 64,128")
 	flags.IntVar(&o.Rounds, "rounds", 7, "in each of which every network has its turn")
-	flags.StringVar(&o.Optimizer, "optimizer", "", "of the steps; empty is that of CONFIG, or adam: "+strings.Join(torch.RuleNames(), ", "))
+	flags.StringVar(&o.Optimizer, "optimizer", "",
+		"of the steps; empty is that of CONFIG, or adam: "+strings.Join(torch.RuleNames(), ", "))
 	flags.BoolVar(&o.Exact, "exact", false, "keep PyTorch's order of operations, as jobs with train.exact do")
 	flags.BoolVar(&o.Fast, "fast", false, "take the fast path, as jobs do by default")
-	flags.BoolVar(&o.Steady, "steady", false, "compute the same bits whatever the number of threads, as jobs with train.steady do")
+	flags.BoolVar(&o.Steady, "steady", false,
+		"compute the same bits whatever the number of threads, as jobs with train.steady do")
 	flags.StringVar(&o.Input, "input", "3x32x32", "shape of an example, for networks of the zoo")
 	flags.IntVar(&o.Classes, "classes", 10, "classes of networks of the zoo")
 	flags.BoolVar(&o.Only, "only", false, "measure the networks that are named and no others")

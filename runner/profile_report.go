@@ -50,13 +50,17 @@ func profileHead(r *profile.Report) string {
 	if m.Steady {
 		path += ", steady"
 	}
-	return fmt.Sprintf("%s\nmeasured on %s by graft %s with LibTorch %s on %s: %s, %s, %s, medians of %s", text, m.Date, m.Graft, m.Torch, m.Device, document.Plural(m.Threads, "thread"), path, m.Optimizer, document.Plural(m.Rounds, "round"))
+	return fmt.Sprintf("%s\nmeasured on %s by graft %s with LibTorch %s on %s: %s, %s, %s, medians of %s",
+		text, m.Date, m.Graft, m.Torch, m.Device, document.Plural(m.Threads, "thread"), path, m.Optimizer,
+		document.Plural(m.Rounds, "round"))
 }
 
 func profileNetworks(r *profile.Report) *document.Table {
-	t := document.NewTable("network").Numbers("", "", "batch").Numbers("ms", "", "step").Numbers("", "", "±", "fitted", "off").Numbers("ms", "", "evaluation").Numbers("", "", "±", "fitted", "off")
+	t := document.NewTable("network").Numbers("", "", "batch").Numbers("ms", "", "step").
+		Numbers("", "", "±", "fitted", "off").Numbers("ms", "", "evaluation").Numbers("", "", "±", "fitted", "off")
 	for _, n := range r.Networks {
-		t.Add(append(append([]any{n.Network, n.Batch}, profileTimeCells(n.Step)...), profileTimeCells(n.Evaluation)...)...)
+		t.Add(append(append([]any{n.Network, n.Batch}, profileTimeCells(n.Step)...),
+			profileTimeCells(n.Evaluation)...)...)
 	}
 	return t
 }
@@ -65,7 +69,8 @@ func profileTimeCells(t profile.Time) []any {
 	if t.Fitted == nil {
 		return []any{milliseconds(t.Seconds), milliseconds(t.Spread), document.Missing(), document.Missing()}
 	}
-	return []any{milliseconds(t.Seconds), milliseconds(t.Spread), milliseconds(*t.Fitted), document.Value(*t.Off, document.UnitShare).As("%+.0f%%")}
+	return []any{milliseconds(t.Seconds), milliseconds(t.Spread), milliseconds(*t.Fitted),
+		document.Value(*t.Off, document.UnitShare).As("%+.0f%%")}
 }
 
 // milliseconds has three digits, and no more decimals than they need.
@@ -90,7 +95,8 @@ func profileRates(r *profile.Report) *document.Table {
 	for k, unit := range []struct {
 		text string
 		many float64
-	}{{"a call", 1}, {"100 examples", 100}, {"100 layers with weights", 100}, {"a GFLOP forward", 1e9}, {"a GFLOP forward in groups", 1e9}, {"100 MB of outputs", 1e8}, {"a million parameters", 1e6}} {
+	}{{"a call", 1}, {"100 examples", 100}, {"100 layers with weights", 100}, {"a GFLOP forward", 1e9},
+		{"a GFLOP forward in groups", 1e9}, {"100 MB of outputs", 1e8}, {"a million parameters", 1e6}} {
 		row := []any{unit.text}
 		for _, list := range lists {
 			row = append(row, rateText(list[k]*unit.many))
@@ -118,7 +124,8 @@ func profileFitText(r *profile.Report) string {
 	if r.Fitted == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("\nEach of the %d networks was left out and charged by the others. They are off it by\n%s", r.Fitted, profileMissesText(r.LeftOut))
+	text := fmt.Sprintf("\nEach of the %d networks was left out and charged by the others. They are off it by\n%s",
+		r.Fitted, profileMissesText(r.LeftOut))
 	if r.NewToThem.Step.Network != "" {
 		text += "and where it was left out with its whole class, by\n" + profileMissesText(r.NewToThem)
 	}
@@ -127,7 +134,8 @@ func profileFitText(r *profile.Report) string {
 
 func profileMissesText(m profile.Misses) string {
 	line := func(what string, m profile.Miss) string {
-		return fmt.Sprintf("  %-22s %s in the median, %s at worst (%s)\n", what, shareText(m.Median), shareText(m.Worst), document.Printable(m.Network))
+		return fmt.Sprintf("  %-22s %s in the median, %s at worst (%s)\n", what, shareText(m.Median),
+			shareText(m.Worst), document.Printable(m.Network))
 	}
 	return line("a step", m.Step) + line("a batch of evaluation", m.Evaluation)
 }

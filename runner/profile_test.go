@@ -41,8 +41,9 @@ func quickly(more ...string) []string {
 // onTiny is a job with the network of a file and a profile.
 func onTiny(network, profile, folder string, more ...string) []string {
 	args := []string{"train", "--quiet", "--folder", folder}
-	for _, set := range append([]string{"network.file=" + network, "time.profile=" + profile, "time.budget=500ms", "data.synthetic.size=16",
-		"data.synthetic.train=300", "data.synthetic.test=100", "data.synthetic.classes=3"}, more...) {
+	for _, set := range append([]string{"network.file=" + network, "time.profile=" + profile, "time.budget=500ms",
+		"data.synthetic.size=16", "data.synthetic.train=300", "data.synthetic.test=100", "data.synthetic.classes=3"},
+		more...) {
 		args = append(args, "--set", set)
 	}
 	return args
@@ -53,7 +54,8 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	network, folder := tiny(t), t.TempDir()
 	out := filepath.Join(folder, "here.toml")
 	o := done(t, quickly(network, "--out", out)...)
-	containsAll(t, o.stdout, "here: ", "STEP [ms]", "Tiny deepen:", "Tiny widen:", "was left out and charged by the others", "wrote "+out)
+	containsAll(t, o.stdout, "here: ", "STEP [ms]", "Tiny deepen:", "Tiny widen:",
+		"was left out and charged by the others", "wrote "+out)
 	p, err := config.ReadProfile(files.OS{}, out)
 	require.NoError(t, err)
 	require.Len(t, p.Measured, 12, "the network, deepened in three and widened in two places, with two batches")
@@ -66,7 +68,8 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	assert.Equal(t, "adam", p.Made.Optimizer)
 
 	shown := done(t, "profile", "show", out)
-	require.Equal(t, strings.TrimSuffix(shown.stdout, "\n"), strings.Split(o.stdout, "\n\nwrote")[0], "what is shown is what was printed")
+	require.Equal(t, strings.TrimSuffix(shown.stdout, "\n"), strings.Split(o.stdout, "\n\nwrote")[0],
+		"what is shown is what was printed")
 	checked := done(t, "profile", "check", out)
 	require.Contains(t, checked.stdout, out+": ok: here, ")
 	require.Contains(t, checked.stdout, "12 measurements")
@@ -74,31 +77,39 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	run := filepath.Join(folder, "run")
 	require.Equal(t, failure.Done, graft(onTiny(network, out, run)...).code)
 	fails(t, failure.Usage, "replace it with --force", quickly(network, "--out", out)...)
-	report := decoded[profile.Report](t, done(t, quickly(network, "--out", out, "--force", "--json", "--plain", "--name", "other", "--exact", "--steady", "--threads", "1", "--optimizer", "sgd")...).stdout)
+	report := decoded[profile.Report](t, done(t, quickly(network, "--out", out, "--force", "--json", "--plain",
+		"--name", "other", "--exact", "--steady", "--threads", "1", "--optimizer", "sgd")...).stdout)
 	require.Equal(t, out, report.File)
 	require.Equal(t, "other", report.Name)
 	require.Len(t, report.Networks, 2)
 	require.Positive(t, report.Networks[0].Step.Seconds)
 	require.Nil(t, report.Networks[0].Step.Fitted)
-	require.Equal(t, profile.Made{Date: report.Made.Date, Graft: report.Made.Graft, Torch: report.Made.Torch, Device: "cpu", Threads: 1, Rounds: 2, Optimizer: "sgd", Exact: true, Steady: true}, report.Made)
+	require.Equal(t, profile.Made{Date: report.Made.Date, Graft: report.Made.Graft, Torch: report.Made.Torch,
+		Device: "cpu", Threads: 1, Rounds: 2, Optimizer: "sgd", Exact: true, Steady: true}, report.Made)
 }
 
-// The file of a job names what is measured: its network with each action that it may take, its batches and its optimizer.
+// The file of a job names what is measured: its network with each action that it may take, its batches and
+// its optimizer.
 func TestAProfileIsMeasuredForAJob(t *testing.T) {
 	network, folder := tiny(t), t.TempDir()
 	out := filepath.Join(folder, "p.toml")
-	job := write(t, filepath.Join(folder, "job.toml"), "[network]\nfile = \""+network+"\"\n[data.synthetic]\nsize = 16\nclasses = 3\n[time]\nbudget = \"1s\"\nprofile = \""+out+"\"\n"+
-		"events = [{at = \"300ms\", change = \"up\"}, {at = \"600ms\", change = \"up\"}]\n[train]\nbatch = 24\neval_batch = 48\n[optimizer]\nrule = \"sgd\"\n[adapt]\n"+
+	job := write(t, filepath.Join(folder, "job.toml"), "[network]\nfile = \""+network+"\"\n[data.synthetic]\n"+
+		"size = 16\nclasses = 3\n[time]\nbudget = \"1s\"\nprofile = \""+out+"\"\n"+
+		"events = [{at = \"300ms\", change = \"up\"}, {at = \"600ms\", change = \"up\"}]\n[train]\nbatch = 24\n"+
+		"eval_batch = 48\n[optimizer]\nrule = \"sgd\"\n[adapt]\n"+
 		"decider = \"script\"\nactions = [\"deepen:conv1\", \"widen:conv2:7\"]\n")
-	report := decoded[profile.Report](t, done(t, "profile", "--quiet", "--rounds", "2", "--only", "--json", "--out", out, job).stdout)
+	report := decoded[profile.Report](t,
+		done(t, "profile", "--quiet", "--rounds", "2", "--only", "--json", "--out", out, job).stdout)
 	require.Equal(t, "sgd", report.Made.Optimizer)
 	names := map[string][]int{}
 	for _, n := range report.Networks {
 		names[n.Network] = append(names[n.Network], n.Batch)
 	}
-	require.Equal(t, map[string][]int{"Tiny": {24, 48}, "Tiny deepen:conv1": {24, 48}, "Tiny deepen:conv1 widen:conv2:7": {24, 48}}, names)
+	require.Equal(t, map[string][]int{"Tiny": {24, 48}, "Tiny deepen:conv1": {24, 48},
+		"Tiny deepen:conv1 widen:conv2:7": {24, 48}}, names)
 	done(t, "config", "check", job)
-	fails(t, failure.Configuration, "job.toml:", "profile", "--quiet", "--only", write(t, filepath.Join(folder, "job.toml"), "[network]\nfil = \"x\"\n"))
+	fails(t, failure.Configuration, "job.toml:", "profile", "--quiet", "--only",
+		write(t, filepath.Join(folder, "job.toml"), "[network]\nfil = \"x\"\n"))
 }
 
 // A job that a profile without rates cannot charge is refused before there is a
@@ -112,9 +123,11 @@ func TestJobsThatAProfileDoesNotKnowAreRefused(t *testing.T) {
 		set  []string
 		says string
 	}{
-		"another network":    {[]string{"network.file=", "network.name=ConvSmall"}, "no measurement of this ConvSmall with a batch of 64"},
-		"another batch":      {[]string{"train.batch=16"}, "no measurement of this Tiny with a batch of 16"},
-		"what actions make":  {[]string{events, `adapt.decider="script"`, `adapt.actions=["deepen:0"]`}, "after deepen:0: the profile plain has no measurement of this Tiny"},
+		"another network": {[]string{"network.file=", "network.name=ConvSmall"},
+			"no measurement of this ConvSmall with a batch of 64"},
+		"another batch": {[]string{"train.batch=16"}, "no measurement of this Tiny with a batch of 16"},
+		"what actions make": {[]string{events, `adapt.decider="script"`, `adapt.actions=["deepen:0"]`},
+			"after deepen:0: the profile plain has no measurement of this Tiny"},
 		"a decider's choice": {[]string{events, `adapt.decider="random"`}, "networks that were not measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +136,8 @@ func TestJobsThatAProfileDoesNotKnowAreRefused(t *testing.T) {
 			require.NoDirExists(t, run)
 		})
 	}
-	require.Equal(t, failure.Done, graft(onTiny(network, out, run, "train.batch=96")...).code, "it lies between two that were measured")
+	require.Equal(t, failure.Done, graft(onTiny(network, out, run, "train.batch=96")...).code,
+		"it lies between two that were measured")
 }
 
 func TestProfileRefuses(t *testing.T) {
@@ -132,29 +146,35 @@ func TestProfileRefuses(t *testing.T) {
 	features := filepath.Join(folder, "features.toml")
 	write(t, features, "input = [8]\nlayers = [\"Linear(8, 4)\"]\n")
 	allFail(t, "", map[string]wrongCall{
-		"an unknown network":            {quickly("ConvNet4"), failure.Usage, "did you mean ConvNet"},
-		"a network file that is not":    {quickly("none.toml"), failure.Failed, "none.toml"},
-		"a faulty network file":         {quickly(faulty), failure.Configuration, "faulty.toml:"},
-		"a network of no images":        {quickly(features), failure.Failed, "classes of images"},
-		"a batch of nothing":            {quickly(network, "--batch", "64,0"), failure.Usage, "a batch of 0"},
-		"a batch twice":                 {quickly(network, "--batch", "64,64"), failure.Usage, "twice"},
-		"a batch that is no number":     {quickly(network, "--batch", "x"), failure.Usage, "--batch"},
-		"rounds below none":             {quickly(network, "--rounds", "-1"), failure.Usage, "rounds"},
-		"threads below none":            {quickly(network, "--threads", "-1"), failure.Usage, "--threads"},
-		"an unknown optimizer":          {quickly(network, "--optimizer", "adm"), failure.Usage, "there is no rule"},
-		"an unknown device":             {quickly(network, "--device", "gpu"), failure.Failed, "write cpu or cuda:N"},
-		"a shape that is none":          {quickly(network, "--input", "3x"), failure.Usage, "--input"},
-		"images that are too small":     {[]string{"profile", "--quiet", "--input", "3x4x4"}, failure.Usage, "measured by default"},
-		"both paths":                    {quickly(network, "--exact", "--fast"), failure.Usage, "exact"},
-		"only nothing":                  {quickly(), failure.Usage, "--only"},
-		"a folder for a file":           {quickly(network, "--out", folder), failure.Usage, "is a folder"},
-		"a file in no folder":           {quickly(network, "--out", filepath.Join(folder, "none", "p.toml")), failure.Failed, "none"},
-		"a file in a file":              {quickly(network, "--out", filepath.Join(faulty, "p.toml")), failure.Failed, "faulty.toml"},
-		"an unknown profile":            {[]string{"profile", "show", "stedy"}, failure.Failed, `there is no profile "stedy"`},
-		"a faulty profile":              {[]string{"profile", "show", faulty}, failure.Configuration, `unknown key "nam"; did you mean name?`},
-		"no profile":                    {[]string{"profile", "show"}, failure.Usage, "arg"},
-		"a profile that is not there":   {[]string{"profile", "check", filepath.Join(folder, "none.toml")}, failure.Failed, "none.toml"},
-		"a faulty profile that is held": {[]string{"profile", "check", faulty}, failure.Configuration, "faulty.toml:3:20: decision_seconds is -1"},
+		"an unknown network":         {quickly("ConvNet4"), failure.Usage, "did you mean ConvNet"},
+		"a network file that is not": {quickly("none.toml"), failure.Failed, "none.toml"},
+		"a faulty network file":      {quickly(faulty), failure.Configuration, "faulty.toml:"},
+		"a network of no images":     {quickly(features), failure.Failed, "classes of images"},
+		"a batch of nothing":         {quickly(network, "--batch", "64,0"), failure.Usage, "a batch of 0"},
+		"a batch twice":              {quickly(network, "--batch", "64,64"), failure.Usage, "twice"},
+		"a batch that is no number":  {quickly(network, "--batch", "x"), failure.Usage, "--batch"},
+		"rounds below none":          {quickly(network, "--rounds", "-1"), failure.Usage, "rounds"},
+		"threads below none":         {quickly(network, "--threads", "-1"), failure.Usage, "--threads"},
+		"an unknown optimizer":       {quickly(network, "--optimizer", "adm"), failure.Usage, "there is no rule"},
+		"an unknown device":          {quickly(network, "--device", "gpu"), failure.Failed, "write cpu or cuda:N"},
+		"a shape that is none":       {quickly(network, "--input", "3x"), failure.Usage, "--input"},
+		"images that are too small": {[]string{"profile", "--quiet", "--input", "3x4x4"}, failure.Usage,
+			"measured by default"},
+		"both paths":          {quickly(network, "--exact", "--fast"), failure.Usage, "exact"},
+		"only nothing":        {quickly(), failure.Usage, "--only"},
+		"a folder for a file": {quickly(network, "--out", folder), failure.Usage, "is a folder"},
+		"a file in no folder": {quickly(network, "--out", filepath.Join(folder, "none", "p.toml")),
+			failure.Failed, "none"},
+		"a file in a file": {quickly(network, "--out", filepath.Join(faulty, "p.toml")), failure.Failed,
+			"faulty.toml"},
+		"an unknown profile": {[]string{"profile", "show", "stedy"}, failure.Failed, `there is no profile "stedy"`},
+		"a faulty profile": {[]string{"profile", "show", faulty}, failure.Configuration,
+			`unknown key "nam"; did you mean name?`},
+		"no profile": {[]string{"profile", "show"}, failure.Usage, "arg"},
+		"a profile that is not there": {[]string{"profile", "check", filepath.Join(folder, "none.toml")},
+			failure.Failed, "none.toml"},
+		"a faulty profile that is held": {[]string{"profile", "check", faulty}, failure.Configuration,
+			"faulty.toml:3:20: decision_seconds is -1"},
 	})
 }
 

@@ -18,11 +18,12 @@ import (
 func TestASourceIsNamedOnce(t *testing.T) {
 	const revision = "90dfba2e5a1c0123456789abcdef0123456789ab"
 	for want, info := range map[string]versionInfo{
-		"(devel)":                                  {Version: "(devel)", Revision: unknown},
-		"(devel), revision 90dfba2e5a1c":           {Version: "(devel)", Revision: revision},
-		"1.2.3, revision 90dfba2e5a1c, modified":   {Version: "1.2.3", Revision: revision, Modified: true},
-		"v0.0.0-20260102030405-90dfba2e5a1c+dirty": {Version: "v0.0.0-20260102030405-90dfba2e5a1c+dirty", Revision: revision, Modified: true},
-		"(devel), revision 90d":                    {Version: "(devel)", Revision: "90d"},
+		"(devel)":                                {Version: "(devel)", Revision: unknown},
+		"(devel), revision 90dfba2e5a1c":         {Version: "(devel)", Revision: revision},
+		"1.2.3, revision 90dfba2e5a1c, modified": {Version: "1.2.3", Revision: revision, Modified: true},
+		"v0.0.0-20260102030405-90dfba2e5a1c+dirty": {Version: "v0.0.0-20260102030405-90dfba2e5a1c+dirty",
+			Revision: revision, Modified: true},
+		"(devel), revision 90d": {Version: "(devel)", Revision: "90d"},
 	} {
 		assert.Equal(t, want, info.source())
 	}
@@ -39,7 +40,8 @@ func buildGraft(t *testing.T, flags ...string) string {
 // Runs and their pages name the commit that made them: as 'make' stamps it, and as a plain 'go build' records it.
 func TestRunsNameTheirRevision(t *testing.T) {
 	t.Parallel() // it waits for processes
-	stamped := buildGraft(t, "-buildvcs=false", "-ldflags", "-s -w -X main.revision=abcdef0123456789 -X main.modified=true")
+	stamped := buildGraft(t, "-buildvcs=false", "-ldflags",
+		"-s -w -X main.revision=abcdef0123456789 -X main.modified=true")
 	requireProvenance(t, stamped, "abcdef0123456789", true)
 
 	if info, err := os.Stat("../.git"); err != nil || !info.IsDir() {

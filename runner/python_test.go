@@ -35,7 +35,8 @@ func readByGraft(t *testing.T, paths map[string]string) map[string]readRun {
 		if r.Kind == runs.OriginalKind {
 			continue
 		}
-		read := readRun{Kind: r.Kind.Name, Ended: r.Ended, Seed: r.Manifest.Seed, Config: map[string]string{}, Tables: map[string]map[string][]any{}}
+		read := readRun{Kind: r.Kind.Name, Ended: r.Ended, Seed: r.Manifest.Seed, Config: map[string]string{},
+			Tables: map[string]map[string][]any{}}
 		for _, s := range r.Settings {
 			read.Config[s.Key] = s.Text
 		}
@@ -48,7 +49,8 @@ func readByGraft(t *testing.T, paths map[string]string) map[string]readRun {
 		}
 		below, _ := runs.Find(files.OS{}, filepath.Join(path, "*")) // folders that are no runs, too; an error for none
 		for _, part := range below {
-			if f, err := runs.ReadFolder(files.OS{}, part); err == nil && f.IsRun() && filepath.Base(part) != runs.TableFolder {
+			if f, err := runs.ReadFolder(files.OS{}, part); err == nil && f.IsRun() &&
+				filepath.Base(part) != runs.TableFolder {
 				read.Parts = append(read.Parts, filepath.Base(part))
 			}
 		}
@@ -92,8 +94,10 @@ func TestPythonReadsRuns(t *testing.T) {
 	for name, path := range all {
 		require.NoError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(path)))
 	}
-	write(t, filepath.Join(dir, "job.toml"), "[data.synthetic]\nclasses = 4\nsize = 16\ntrain = 200\ntest = 100\n[time]\nbudget = \"1s\"\n"+
-		"events = [{at = \"400ms\", change = \"up\"}]\n[adapt]\ndecider = \"script\"\nactions = [\"deepen:conv1\"]\n")
+	write(t, filepath.Join(dir, "job.toml"),
+		"[data.synthetic]\nclasses = 4\nsize = 16\ntrain = 200\ntest = 100\n[time]\nbudget = \"1s\"\n"+
+			"events = [{at = \"400ms\", change = \"up\"}]\n[adapt]\ndecider = \"script\"\n"+
+			"actions = [\"deepen:conv1\"]\n")
 	all["real"] = filepath.Join(dir, "real")
 	must(t, "train "+filepath.Join(dir, "job.toml")+" --folder "+all["real"])
 	expected, err := json.Marshal(readByGraft(t, all))

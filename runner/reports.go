@@ -59,8 +59,10 @@ is 3.`,
 	flags := command.Flags()
 	flags.BoolVar(&o.all, "all", false, "print every row: all epochs, sequences and runs")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
-	flags.BoolVar(&o.csv, "csv", false, "print a row for each run and quantity, with the names of the columns before them")
-	flags.StringVar(&o.reach, "reach", "", "of trials: what it costs each case to reach the validation loss with which this `case` ended")
+	flags.BoolVar(&o.csv, "csv", false,
+		"print a row for each run and quantity, with the names of the columns before them")
+	flags.StringVar(&o.reach, "reach", "",
+		"of trials: what it costs each case to reach the validation loss with which this `case` ended")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub reads them")
 	flags.StringVar(&o.html, "html", "", "write a page that needs nothing else into this `file`")
 	flags.BoolVar(&o.force, "force", false, "write over a file that is no page of graft's")

@@ -29,6 +29,7 @@ func writePage(w io.Writer, list []*runs.Run, skipped []runs.SkippedRun, o repor
 	if err != nil {
 		return fmt.Errorf("report --html: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s, %s, %d kB\n", document.Printable(o.html), document.Plural(len(list), "run"), document.Plural(report.CountFigures(p), "figure"), (text.Len()+999)/1000)
+	_, err = fmt.Fprintf(w, "wrote %s: %s, %s, %d kB\n", document.Printable(o.html), document.Plural(len(list), "run"),
+		document.Plural(report.CountFigures(p), "figure"), (text.Len()+999)/1000)
 	return errors.Join(err, r.Err())
 }

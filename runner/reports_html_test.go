@@ -44,8 +44,10 @@ func TestReportPageOfARun(t *testing.T) {
 		require.Equal(t, text, wrote(t, name), name)
 	}
 	text := wrote(t, "job")
-	containsAll(t, text, "<code>graft train job.toml</code>", "Configuration, resolved", "budget = &#34;60s&#34;", strings.Repeat("ab", 32), `class="mark up"`, `class="mark pick"`,
-		"decision widen:conv1:48", "<figcaption>Accuracy over time of job</figcaption>", `<th scope="col" class="n">Time <span class="unit">s</span></th>`, "75.00")
+	containsAll(t, text, "<code>graft train job.toml</code>", "Configuration, resolved", "budget = &#34;60s&#34;",
+		strings.Repeat("ab", 32), `class="mark up"`, `class="mark pick"`,
+		"decision widen:conv1:48", "<figcaption>Accuracy over time of job</figcaption>",
+		`<th scope="col" class="n">Time <span class="unit">s</span></th>`, "75.00")
 }
 
 // The page of several begins with what differs, and has a section for each.
@@ -100,7 +102,8 @@ func TestReportPageOfHostileFolders(t *testing.T) {
 	name := `<img src=x onerror=alert(1)>"'&</style>`
 	require.NoError(t, os.Mkdir("a", 0o700))
 	for k := range 2 {
-		writeJob(t, filepath.Join("a", fmt.Sprint(strings.ReplaceAll(name, "/", "|"), k)), writtenJob{seed: 1, epochs: 2, accuracy: 0.5, resolved: fmt.Sprintf("[a]\n\"<b>\\u001b\" = \"%s%d\"\n", "</script><i>", k)})
+		writeJob(t, filepath.Join("a", fmt.Sprint(strings.ReplaceAll(name, "/", "|"), k)), writtenJob{seed: 1,
+			epochs: 2, accuracy: 0.5, resolved: fmt.Sprintf("[a]\n\"<b>\\u001b\" = \"%s%d\"\n", "</script><i>", k)})
 	}
 	text := wrote(t, "a")
 	require.Empty(t, pagetest.Check(text).Faults)
@@ -160,10 +163,12 @@ func writeMany(t testing.TB, dir string, list, epochs int) {
 		job.Run.Seed = int64(k / 10)
 		job.Train.Optimizer.LR = 0.01 * float64(1+k%10)
 		write(t, filepath.Join(folder, runs.ResolvedFile), job.Resolved())
-		write(t, filepath.Join(folder, runs.ManifestFile), strings.Replace(manifest, `"seed": 1`, fmt.Sprintf(`"seed": %d`, k/10), 1))
+		write(t, filepath.Join(folder, runs.ManifestFile),
+			strings.Replace(manifest, `"seed": 1`, fmt.Sprintf(`"seed": %d`, k/10), 1))
 		if k%100 < 90 {
-			o, err := json.Marshal(trainer.Outcome{Epochs: epochs, Steps: 10, Budget: time.Minute, Used: time.Minute, Parameters: 1000,
-				Validation: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4}, Test: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4}, Digest: fmt.Sprint(k)})
+			o, err := json.Marshal(trainer.Outcome{Epochs: epochs, Steps: 10, Budget: time.Minute, Used: time.Minute,
+				Parameters: 1000, Validation: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4},
+				Test: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4}, Digest: fmt.Sprint(k)})
 			require.NoError(t, err)
 			write(t, filepath.Join(folder, runs.OutcomeFile), string(o))
 		}
@@ -190,7 +195,8 @@ func TestReportOfManyRunsIsQuick(t *testing.T) {
 	slices.Sort(took)
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	t.Logf("measured: a report over %d runs of 1000 epochs takes %s, and %d MB from the system", runs, took[1].Round(time.Millisecond), memory.Sys>>20)
+	t.Logf("measured: a report over %d runs of 1000 epochs takes %s, and %d MB from the system", runs,
+		took[1].Round(time.Millisecond), memory.Sys>>20)
 	require.Less(t, took[1], 9*time.Second*time.Duration(runs)/1000+time.Second)
 	require.Less(t, memory.Sys, uint64(1500<<20))
 }

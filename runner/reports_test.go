@@ -66,8 +66,10 @@ func writeSides(t testing.TB) string {
 	dir := t.TempDir()
 	for seed := range uint64(5) {
 		way := func(name string, rate float64, accuracy float64) {
-			writeJob(t, filepath.Join(dir, fmt.Sprintf("%s-%d", name, seed+1)), writtenJob{seed: seed + 1, epochs: 3, accuracy: accuracy + float64(seed*2%5)/200,
-				resolved: fmt.Sprintf("[run]\nseed = %d\nfolder = \"x%d\"\n[optimizer]\nlr = %g\n[checkpoint]\nevery = \"%ds\"\n", seed+1, seed, rate, seed)})
+			writeJob(t, filepath.Join(dir, fmt.Sprintf("%s-%d", name, seed+1)),
+				writtenJob{seed: seed + 1, epochs: 3, accuracy: accuracy + float64(seed*2%5)/200,
+					resolved: fmt.Sprintf("[run]\nseed = %d\nfolder = \"x%d\"\n[optimizer]\nlr = %g\n[checkpoint]\n"+
+						"every = \"%ds\"\n", seed+1, seed, rate, seed)})
 		}
 		way("base", 0.01, 0.7)
 		way("better", 0.02, 0.75)
@@ -83,7 +85,8 @@ func TestReportOfRunsSideBySide(t *testing.T) {
 	r := decoded[report.Report](t, graft("report", "base-*", "better-*", "like-*", "--json").stdout)
 	require.Len(t, r.Comparisons, 1)
 	c := r.Comparisons[0]
-	require.Equal(t, []string{"base", "better", "like"}, []string{c.Columns[0].Name, c.Columns[1].Name, c.Columns[2].Name})
+	require.Equal(t, []string{"base", "better", "like"},
+		[]string{c.Columns[0].Name, c.Columns[1].Name, c.Columns[2].Name})
 	require.Equal(t, []int64{1, 2, 3, 4, 5}, c.Columns[2].Seeds)
 	require.Len(t, c.Differs, 1, "seeds, folders and checkpoints make no column")
 	require.Equal(t, "optimizer.lr", c.Differs[0].Key)
@@ -100,7 +103,8 @@ func TestReportOfRunsSideBySide(t *testing.T) {
 func TestReportOfManyRuns(t *testing.T) {
 	dir := t.TempDir()
 	for k := range 40 {
-		writeJob(t, filepath.Join(dir, fmt.Sprintf("run-%02d", k)), writtenJob{seed: 1, epochs: 1, accuracy: 0.5 + float64(k)/100, resolved: fmt.Sprintf("[a]\nkey = %d\n", k), open: k == 3})
+		writeJob(t, filepath.Join(dir, fmt.Sprintf("run-%02d", k)), writtenJob{seed: 1, epochs: 1,
+			accuracy: 0.5 + float64(k)/100, resolved: fmt.Sprintf("[a]\nkey = %d\n", k), open: k == 3})
 	}
 	t.Chdir(dir)
 	got := done(t, "report", ".")
@@ -129,7 +133,8 @@ func TestReportsSayTheSame(t *testing.T) {
 			for _, q := range run.Quantities {
 				row := rows[0]
 				rows = rows[1:]
-				require.Equal(t, []string{run.Path, run.Kind, fmt.Sprint(run.Ended), q.Quantity, q.Unit, fmt.Sprint(q.N)}, []string{row[0], row[1], row[2], row[5], row[6], row[10]})
+				require.Equal(t, []string{run.Path, run.Kind, fmt.Sprint(run.Ended), q.Quantity, q.Unit,
+					fmt.Sprint(q.N)}, []string{row[0], row[1], row[2], row[5], row[6], row[10]})
 				for k, want := range []*float64{&q.Mean, q.Low, q.High} {
 					if want == nil {
 						require.Empty(t, row[7+k])
@@ -174,7 +179,8 @@ func TestReportOfBadFolders(t *testing.T) {
 	require.Empty(t, graft("report", "foreign").stdout)
 
 	writeSimulation(t, "part", 16, 1)
-	spoil(t, filepath.Join("part", runs.TableFolder), "node-1.jsonl", func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
+	spoil(t, filepath.Join("part", runs.TableFolder), "node-1.jsonl",
+		func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
 	got := fails(t, failure.Partial, "in part", "report", "part")
 	require.Contains(t, got.stdout, "15 of 16 sequences")
 }
@@ -224,14 +230,16 @@ func TestReportOfOtherImages(t *testing.T) {
 	require.Contains(t, graft("report", "a", "b").stdout, "(images)    aaaaaaaaaaaa  bbbbbbbbbbbb")
 	writePolicies(t, "c", true)
 	writePolicies(t, "d", true)
-	require.Contains(t, graft("report", "c", "d").stdout, "c: one folder has a copy of the same run, which is not counted: d")
+	require.Contains(t, graft("report", "c", "d").stdout,
+		"c: one folder has a copy of the same run, which is not counted: d")
 }
 
 // What was read from folders moves no cursor, and breaks no table.
 func TestReportsOfHostileFolders(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for k := range 2 {
-		writeJob(t, fmt.Sprint("a|\x1b[2J", k), writtenJob{seed: 1, epochs: 1, accuracy: 0.5, resolved: fmt.Sprintf("[a]\n\"k|\\u001b\" = \"<b>|\\u001b%d\"\n", k)})
+		writeJob(t, fmt.Sprint("a|\x1b[2J", k), writtenJob{seed: 1, epochs: 1, accuracy: 0.5,
+			resolved: fmt.Sprintf("[a]\n\"k|\\u001b\" = \"<b>|\\u001b%d\"\n", k)})
 	}
 	for _, flags := range [][]string{nil, {"--markdown"}} {
 		got := done(t, append([]string{"report", "."}, flags...)...)
@@ -248,7 +256,8 @@ func TestReportsOfHostileFolders(t *testing.T) {
 // A run can be looked at while it is written: there is never an error, and what is seen only grows.
 func TestReportWhileARunIsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n"}, results.Manifest{Created: when})
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n"},
+		results.Manifest{Created: when})
 	require.NoError(t, err)
 	book, err := trainer.OpenFolder(run, false)
 	require.NoError(t, err)
@@ -256,7 +265,8 @@ func TestReportWhileARunIsWritten(t *testing.T) {
 	const epochs = 400
 	go func() {
 		for k := range epochs {
-			if err := book.Epoch(trainer.Row{Epoch: k, Time: time.Duration(k) * time.Second, Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}); err != nil {
+			if err := book.Epoch(trainer.Row{Epoch: k, Time: time.Duration(k) * time.Second,
+				Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}); err != nil {
 				done <- err
 				return
 			}
@@ -278,7 +288,8 @@ func TestReportWhileARunIsWritten(t *testing.T) {
 // How a column is called, by the folders of its runs.
 func TestCommonName(t *testing.T) {
 	for want, paths := range map[string][]string{
-		"base": {"runs/base-1", "runs/base-2"}, "wide": {"wide-seed1", "wide-seed22"}, "one-7": {"runs/one-7"}, "1": {"1", "2"},
+		"base": {"runs/base-1", "runs/base-2"}, "wide": {"wide-seed1", "wide-seed22"}, "one-7": {"runs/one-7"},
+		"1": {"1", "2"},
 	} {
 		require.Equal(t, want, runs.CommonName(paths))
 	}
@@ -293,8 +304,10 @@ func TestReportObjectIsDocumented(t *testing.T) {
 		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 			of = of.Elem()
 		}
-		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[report.Report]().PkgPath() || of == reflect.TypeFor[runs.TableReport]() || of == reflect.TypeFor[runs.PoliciesOutcome]() ||
-			of == reflect.TypeFor[runs.EvaluationReport]() || of == reflect.TypeFor[runs.LeaveOutReport]() || of == reflect.TypeFor[runs.PipelineOutcome]() {
+		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[report.Report]().PkgPath() ||
+			of == reflect.TypeFor[runs.TableReport]() || of == reflect.TypeFor[runs.PoliciesOutcome]() ||
+			of == reflect.TypeFor[runs.EvaluationReport]() || of == reflect.TypeFor[runs.LeaveOutReport]() ||
+			of == reflect.TypeFor[runs.PipelineOutcome]() {
 			return // those have pages of their own
 		}
 		seen[of] = true
@@ -308,7 +321,9 @@ func TestReportObjectIsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, of := range []any{report.Report{}, report.JobDetail{}, report.SimulationDetail{}, report.TableDetail{}, report.PoliciesDetail{}, report.PolicyDetail{}, report.OriginalDetail{}, report.EvaluationDetail{}, report.PipelineDetail{}} {
+	for _, of := range []any{report.Report{}, report.JobDetail{}, report.SimulationDetail{}, report.TableDetail{},
+		report.PoliciesDetail{}, report.PolicyDetail{}, report.OriginalDetail{}, report.EvaluationDetail{},
+		report.PipelineDetail{}} {
 		names(reflect.TypeOf(of))
 	}
 	require.Greater(t, len(seen), 10)

@@ -19,10 +19,12 @@ import (
 // writeAdaptive makes the run folder of two workloads under two schedulers.
 func writeAdaptive(t testing.TB, dir string) {
 	t.Helper()
-	c, err := config.ReadAdaptive(files.OS{}, "", []string{"adaptive.data=" + config.Quote(exampleData), `adaptive.traces=["workload-1.csv", "workload-2.csv"]`, "adaptive.nodes=4",
+	c, err := config.ReadAdaptive(files.OS{}, "", []string{"adaptive.data=" + config.Quote(exampleData),
+		`adaptive.traces=["workload-1.csv", "workload-2.csv"]`, "adaptive.nodes=4",
 		`schedule.schedulers=["optimus", "srtf"]`, "schedule.worth=true", "output.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
-	env := &app.Env{Files: files.OS{}, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}
+	env := &app.Env{Files: files.OS{}, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node",
+		Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}
 	_, err = adaptive.Run(t.Context(), env, c, app.FolderOptions{})
 	require.NoError(t, err)
 	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest

@@ -19,7 +19,8 @@ import (
 // The second seed leaves jobs at first and ends early.
 func writeElasticLearning(t testing.TB, dir string, ended bool) {
 	t.Helper()
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[learn]\nteacher = \"peak\"\nlessons = 2\nmethod = \"ppo\"\n[run]\nseed = 1\n"}, results.Manifest{Created: when, Graft: "v0.1.0",
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[learn]\nteacher = \"peak\"\n" +
+		"lessons = 2\nmethod = \"ppo\"\n[run]\nseed = 1\n"}, results.Manifest{Created: when, Graft: "v0.1.0",
 		Seed: 1, ConfigSHA256: strings.Repeat("ab", 32)})
 	require.NoError(t, err)
 	write(t, filepath.Join(dir, runs.ElasticSeedFile(1)), "weights")
@@ -41,8 +42,9 @@ func writeElasticLearning(t testing.TB, dir string, ended bool) {
 		}
 	}
 	if ended {
-		require.NoError(t, run.WriteOutcome(&runs.ElasticLearningOutcome{Teacher: "peak", Method: "ppo", Scaling: "none", Train: 4, Choose: 2, Bound: 9.5, Best: 3,
-			Seeds:  []runs.ElasticSeed{{Seed: 1, Steps: 8, JCT: 14, BestAt: 8}, {Seed: 2, Steps: 6, JCT: 17, BestAt: 6}, {Seed: 3, Steps: 8, JCT: 12, BestAt: 8}},
+		require.NoError(t, run.WriteOutcome(&runs.ElasticLearningOutcome{Teacher: "peak", Method: "ppo",
+			Scaling: "none", Train: 4, Choose: 2, Bound: 9.5, Best: 3, Seeds: []runs.ElasticSeed{{Seed: 1, Steps: 8,
+				JCT: 14, BestAt: 8}, {Seed: 2, Steps: 6, JCT: 17, BestAt: 6}, {Seed: 3, Steps: 8, JCT: 12, BestAt: 8}},
 			Rivals: map[string]float64{"drf": 18, "fifo": 33, "optimus": 21, "peak": 24, "srtf": 15, "tetris": 18}}))
 	}
 	require.NoError(t, run.Close())
@@ -51,13 +53,18 @@ func writeElasticLearning(t testing.TB, dir string, ended bool) {
 // writeElasticComparison makes the run folder of a comparison of schedulers, one of which left jobs.
 func writeElasticComparison(t testing.TB, dir string) {
 	t.Helper()
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{}, results.Manifest{Created: when, Graft: "v0.1.0", ConfigSHA256: strings.Repeat("ab", 32)})
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{},
+		results.Manifest{Created: when, Graft: "v0.1.0", ConfigSHA256: strings.Repeat("ab", 32)})
 	require.NoError(t, err)
-	_, err = run.Stream(runs.ElasticComparisonStream, []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "jct_mean"}})
+	_, err = run.Stream(runs.ElasticComparisonStream,
+		[]results.Column{{Name: "scheduler", Kind: results.String}, {Name: "jct_mean"}})
 	require.NoError(t, err)
-	c := &runs.ElasticComparison{Scaling: "none", Slot: 1200, Ranking: runs.Ranking{Against: "optimus", Bounds: []float64{8, 9, 10, 9}}}
+	c := &runs.ElasticComparison{Scaling: "none", Slot: 1200,
+		Ranking: runs.Ranking{Against: "optimus", Bounds: []float64{8, 9, 10, 9}}}
 	for name, times := range map[string][][]float64{
-		"drf": {{16}, {17}, {19}, {17}}, "learned": {{11, 12}, {13, 14}, {14, 13}, {12, 12}}, "srtf": {{12}, {13}, {15}, {13}}, "optimus": {{19}, {22}, {24}, {20}}, "fifo": {{31}, {runs.JobsLeft}, {29}, {30}},
+		"drf": {{16}, {17}, {19}, {17}}, "learned": {{11, 12}, {13, 14}, {14, 13}, {12, 12}},
+		"srtf": {{12}, {13}, {15}, {13}}, "optimus": {{19}, {22}, {24}, {20}},
+		"fifo": {{31}, {runs.JobsLeft}, {29}, {30}},
 	} {
 		c.Standings = append(c.Standings, runs.NewElasticStanding(name, len(times[0])-1, times, c.Bounds))
 	}
@@ -76,7 +83,8 @@ func TestFiguresOfSchedulersThatLearn(t *testing.T) {
 	drawn, _ := plotted(t, t.TempDir(), learned, open, compared)
 	require.Len(t, drawn, 3)
 	goldenFigures(t, drawn, "learned-learning.svg", "compared-schedulers.svg")
-	containsAll(t, drawn["learned-learning.svg"], "peak, the teacher", ">drf; tetris<", "rounds of ppo", "Gaps: a scheduler left jobs", "Not drawn: optimus at 21, fifo at 33 slots.")
+	containsAll(t, drawn["learned-learning.svg"], "peak, the teacher", ">drf; tetris<", "rounds of ppo",
+		"Gaps: a scheduler left jobs", "Not drawn: optimus at 21, fifo at 33 slots.")
 	require.NotContains(t, drawn["open-learning.svg"], "lower bound", "the outcome says it")
 	containsAll(t, drawn["compared-schedulers.svg"], ">learned  1<", ">srtf  1<", ">drf  3<", ">fifo, left jobs<")
 	for path, title := range map[string]string{learned: "Learning of learned", compared: "Schedulers of compared"} {

@@ -41,8 +41,10 @@ func (c takes) Distribution(t *simulation.Tree) ([]float64, error) {
 func made(t testing.TB, tables int, left bool) (evaluate.Inputs, *runs.EvaluationOutcome) {
 	t.Helper()
 	var trees []*simulation.Tree
-	g := evaluate.Inputs{EvaluationOptions: config.EvaluationOptions{Policies: []string{"runs/policy"}, PolicyDigests: []string{"ab"}}}
-	r := &runs.EvaluationReport{Policies: []runs.EvaluatedPolicy{{Policy: "runs/policy", Name: "policy", Kind: runs.StructuralPolicy, Members: 3, Learned: []string{"deepen"}}}}
+	g := evaluate.Inputs{EvaluationOptions: config.EvaluationOptions{Policies: []string{"runs/policy"},
+		PolicyDigests: []string{"ab"}}}
+	r := &runs.EvaluationReport{Policies: []runs.EvaluatedPolicy{{Policy: "runs/policy", Name: "policy",
+		Kind: runs.StructuralPolicy, Members: 3, Learned: []string{"deepen"}}}}
 	for k := range tables {
 		name := fmt.Sprintf("table-%d", k+1)
 		dir := filepath.Join(t.TempDir(), name)
@@ -52,7 +54,8 @@ func made(t testing.TB, tables int, left bool) (evaluate.Inputs, *runs.Evaluatio
 		trees, g.Tables = append(trees, tree), append(g.Tables, "tables/"+name)
 	}
 	g.AddTables(trees)
-	entrants := []evaluation.Candidate{{Name: "policy, voting", Role: evaluation.RoleVote, Policies: []evaluation.Policy{takes{"policy, voting", 3}}},
+	entrants := []evaluation.Candidate{
+		{Name: "policy, voting", Role: evaluation.RoleVote, Policies: []evaluation.Policy{takes{"policy, voting", 3}}},
 		{Name: "policy, each seed", Role: evaluation.RolePolicy}}
 	for k := range 3 {
 		entrants[1].Policies = append(entrants[1].Policies, takes{"policy, each seed", 3 + 4*k})
@@ -64,22 +67,27 @@ func made(t testing.TB, tables int, left bool) (evaluate.Inputs, *runs.Evaluatio
 	if !left {
 		r.Against, r.Floor, r.Standings = c.Against, c.Floor, c.Standings
 		for k, trial := range c.Tables {
-			r.Tables = append(r.Tables, runs.EvaluatedTable{Table: g.Tables[k], Dataset: trees[k].Dataset, Budget: trees[k].Budget, Start: trees[k].Start, Decisions: 2, Actions: trees[k].Actions, TableScores: trial})
+			r.Tables = append(r.Tables, runs.EvaluatedTable{Table: g.Tables[k], Dataset: trees[k].Dataset,
+				Budget: trees[k].Budget, Start: trees[k].Start, Decisions: 2, Actions: trees[k].Actions,
+				TableScores: trial})
 		}
 		return g, runs.NewEvaluationOutcome(r, nil)
 	}
-	l := &runs.LeaveOutReport{LeaveOut: "scenario", For: "new", Steps: 10, Seeds: 3, LeaveOutReport: &evaluation.LeaveOutReport{Comparison: c}}
+	l := &runs.LeaveOutReport{LeaveOut: "scenario", For: "new", Steps: 10, Seeds: 3,
+		LeaveOutReport: &evaluation.LeaveOutReport{Comparison: c}}
 	for k := range c.Tables {
 		name := c.Tables[k].Scenario
 		c.Tables[k].Group = name
-		l.Groups = append(l.Groups, evaluation.LeftOut{Group: name, Tables: []string{name}, Learned: []string{"others"}, Tuned: []int{0}})
+		l.Groups = append(l.Groups, evaluation.LeftOut{Group: name, Tables: []string{name}, Learned: []string{"others"},
+			Tuned: []int{0}})
 	}
 	g.Policies, g.PolicyDigests, g.LeaveOut, g.For, g.Seeds, g.Steps = []string{}, nil, "scenario", "new", 3, 10
 	return g, runs.NewEvaluationOutcome(nil, l)
 }
 
 // evaluated is the manifest of evaluations that tests make.
-var evaluated = results.Manifest{Created: when, Graft: "v0.1.0", Device: "cpu", Host: "node", CommandLine: []string{"graft", "evaluate"}}
+var evaluated = results.Manifest{Created: when, Graft: "v0.1.0", Device: "cpu", Host: "node",
+	CommandLine: []string{"graft", "evaluate"}}
 
 // writeEvaluation makes the run folder of an evaluation.
 func writeEvaluation(t testing.TB, dir string, left, ended bool) *runs.EvaluationOutcome {
@@ -124,7 +132,8 @@ func TestEvaluationsAreKept(t *testing.T) {
 		members, err := plot.NumbersOf(list, "members", "member", "regret")
 		require.NoError(t, err)
 		require.Equal(t, []float64{1, 1, 2, 3, 1, 1, 2, 3}, members["member"])
-		require.InDelta(t, c.Tables[0].Scores[1].Regret, (members["regret"][1]+members["regret"][2]+members["regret"][3])/3, 1e-9)
+		require.InDelta(t, c.Tables[0].Scores[1].Regret,
+			(members["regret"][1]+members["regret"][2]+members["regret"][3])/3, 1e-9)
 		require.InDelta(t, c.Standings[1].Regret, valueOf(r, t, "regret"), 1e-9)
 		require.Equal(t, left, len(list) == 4, "folds are there where something was left out")
 	}
@@ -171,11 +180,13 @@ func TestLeavingOutKeepsARunFolder(t *testing.T) {
 	text := contents(t, filepath.Join(out, "folds.csv"))
 	require.Equal(t, "group,tables,learned_from\n\"early\",\"early\",\"late\"\n\"late\",\"late\",\"early\"\n", text)
 	said := done(t, "report", out)
-	require.Contains(t, said.stdout, "one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 3 steps")
+	require.Contains(t, said.stdout,
+		"one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 3 steps")
 	r := openRun(t, out)
 	require.Empty(t, mustSetting(t, r, "evaluate.learning_file"))
 
-	file := jobFile(t, fmt.Sprintf("[run]\nseeds = 2\n[tables]\nfolders = [%q, %q]\n[learn]\nsteps = 3\n[policy]\nhidden = 8\n", s.path("early"), s.path("late")))
+	file := jobFile(t, fmt.Sprintf("[run]\nseeds = 2\n[tables]\nfolders = [%q, %q]\n[learn]\nsteps = 3\n[policy]\n"+
+		"hidden = 8\n", s.path("early"), s.path("late")))
 	learned := filepath.Join(t.TempDir(), "kept")
 	done(t, "evaluate", "--leave-out", "scenario", "--learn", file, "--out", learned)
 	given := contents(t, filepath.Join(learned, runs.ConfigFile))

@@ -21,12 +21,17 @@ import (
 func writePipeline(t testing.TB, dir string, upTo string) {
 	t.Helper()
 	writeSimulation(t, filepath.Join(dir, "tried"), 16, 2)
-	write(t, filepath.Join(dir, runs.ResolvedFile), "[pipeline]\nscenarios = [\"tried.toml\"]\n[run]\nseed = 1\nseeds = 3\n[learn]\nsteps = 20\n")
+	write(t, filepath.Join(dir, runs.ResolvedFile),
+		"[pipeline]\nscenarios = [\"tried.toml\"]\n[run]\nseed = 1\nseeds = 3\n[learn]\nsteps = 20\n")
 	l := &runs.Journal{Path: filepath.Join(dir, runs.JournalFile), Files: files.OS{}}
-	require.NoError(t, l.Plan(results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1, ConfigSHA256: strings.Repeat("34", 32), Host: "node", CommandLine: []string{"graft", "pipeline", "all.toml"}},
-		[]*runs.Stage{{Name: runs.SimulateStage + "tried", State: runs.StageWaiting, Parts: []string{"tried"}, Files: []string{"tried/table"}},
-			{Name: runs.LearnStage, State: runs.StageWaiting, Parts: []string{runs.PolicyFolder}, Files: []string{runs.PolicyFolder + "/outcome.json"}},
-			{Name: runs.EvaluateStage, State: runs.StageWaiting, Parts: []string{runs.EvaluationFolder}, Files: []string{runs.OutcomeFile}}}))
+	require.NoError(t, l.Plan(results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1,
+		ConfigSHA256: strings.Repeat("34", 32), Host: "node", CommandLine: []string{"graft", "pipeline", "all.toml"}},
+		[]*runs.Stage{{Name: runs.SimulateStage + "tried", State: runs.StageWaiting, Parts: []string{"tried"},
+			Files: []string{"tried/table"}},
+			{Name: runs.LearnStage, State: runs.StageWaiting, Parts: []string{runs.PolicyFolder},
+				Files: []string{runs.PolicyFolder + "/outcome.json"}},
+			{Name: runs.EvaluateStage, State: runs.StageWaiting, Parts: []string{runs.EvaluationFolder},
+				Files: []string{runs.OutcomeFile}}}))
 	for k, e := range l.Stages {
 		require.NoError(t, l.Begin(e, when.Add(time.Duration(k)*time.Minute)))
 		if e.Name == upTo {
@@ -37,7 +42,8 @@ func writePipeline(t testing.TB, dir string, upTo string) {
 			writePolicies(t, filepath.Join(dir, runs.PolicyFolder), true)
 		case runs.EvaluateStage:
 			o := writeEvaluation(t, filepath.Join(dir, runs.EvaluationFolder), false, true)
-			text, err := json.MarshalIndent(runs.PipelineOutcome{Learned: "policy, voting", Comparison: o.Comparison()}, "", "  ")
+			text, err := json.MarshalIndent(runs.PipelineOutcome{Learned: "policy, voting", Comparison: o.Comparison()},
+				"", "  ")
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, runs.OutcomeFile), text, 0o600))
 		}
@@ -48,7 +54,8 @@ func writePipeline(t testing.TB, dir string, upTo string) {
 
 // What a report says of a pipeline is what it made.
 func TestReportOfAPipeline(t *testing.T) {
-	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200), filepath.Join(t.TempDir(), "run")
+	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200),
+		filepath.Join(t.TempDir(), "run")
 	want := done(t, "pipeline", path, "--folder", folder, "--quiet")
 	require.Equal(t, failure.Done, graft("pipeline", path, "--folder", folder, "--quiet").code)
 	got := done(t, "report", folder)
@@ -83,7 +90,8 @@ func TestReportOfAPipeline(t *testing.T) {
 
 // Those that are half-way say how far they are, and what is damaged is named.
 func TestPipelinesThatAreNotWhole(t *testing.T) {
-	for stage, says := range map[string]string{runs.SimulateStage + "tried": `learn +waits`, runs.LearnStage: `learn +begun, not ended`, runs.EvaluateStage: `evaluate +begun, not ended`} {
+	for stage, says := range map[string]string{runs.SimulateStage + "tried": `learn +waits`,
+		runs.LearnStage: `learn +begun, not ended`, runs.EvaluateStage: `evaluate +begun, not ended`} {
 		dir := filepath.Join(t.TempDir(), "run")
 		writePipeline(t, dir, stage)
 		got := done(t, "report", dir)
@@ -99,14 +107,23 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 		"the journal is cut": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{"run":`), 0o600)
 		}, failure.Damaged, []string{"pipeline.json", "damaged", "makes it again"}},
-		"the journal is empty": {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{}`), 0o600) }, failure.Damaged, []string{"names no stages"}},
-		"the outcome is cut":   {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{`), 0o600) }, failure.Damaged, []string{runs.OutcomeFile, "delete it"}},
-		"an empty outcome":     {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{}`), 0o600) }, failure.Damaged, []string{"says nothing"}},
-		"a part is gone":       {func(dir string) error { return os.RemoveAll(filepath.Join(dir, runs.PolicyFolder)) }, failure.Partial, []string{"learn: ", runs.PolicyFolder, "makes it again"}},
+		"the journal is empty": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{}`), 0o600)
+		}, failure.Damaged, []string{"names no stages"}},
+		"the outcome is cut": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{`), 0o600)
+		}, failure.Damaged, []string{runs.OutcomeFile, "delete it"}},
+		"an empty outcome": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{}`), 0o600)
+		}, failure.Damaged, []string{"says nothing"}},
+		"a part is gone": {func(dir string) error { return os.RemoveAll(filepath.Join(dir, runs.PolicyFolder)) },
+			failure.Partial, []string{"learn: ", runs.PolicyFolder, "makes it again"}},
 		"a part is damaged": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.EvaluationFolder, runs.OutcomeFile), []byte("{"), 0o600)
 		}, failure.Partial, []string{"evaluate: ", runs.OutcomeFile}},
-		"a part has no outcome": {func(dir string) error { return os.Remove(filepath.Join(dir, runs.EvaluationFolder, runs.OutcomeFile)) }, failure.Partial, []string{"evaluate: ", "has not ended, though it had"}},
+		"a part has no outcome": {func(dir string) error {
+			return os.Remove(filepath.Join(dir, runs.EvaluationFolder, runs.OutcomeFile))
+		}, failure.Partial, []string{"evaluate: ", "has not ended, though it had"}},
 		"a table is damaged": {func(dir string) error {
 			return os.Truncate(filepath.Join(dir, "tried", runs.TableFolder, "node-1.jsonl"), 900)
 		}, failure.Partial, []string{"simulate tried: "}},
@@ -118,7 +135,8 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 		for _, says := range c.says {
 			require.Contains(t, got.stderr, says, name)
 		}
-		if c.code == failure.Partial && !strings.Contains(name, "no outcome") && !strings.Contains(name, runs.EvaluationFolder) && name != "a part is damaged" {
+		if c.code == failure.Partial && !strings.Contains(name, "no outcome") &&
+			!strings.Contains(name, runs.EvaluationFolder) && name != "a part is damaged" {
 			require.Contains(t, got.stdout, "changed since", name)
 		}
 	}

@@ -20,16 +20,23 @@ import (
 // has begun its second arm.
 func writeSweep(t testing.TB, dir string, open bool) {
 	t.Helper()
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n[compare]\nseeds = 4\n"}, results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1,
-		Device: "cpu", Profile: "laptop", ConfigSHA256: strings.Repeat("56", 32), Network: "ConvSmall", Host: "node", CommandLine: []string{"graft", "compare", "job.toml"}})
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n[compare]\n" +
+		"seeds = 4\n"}, results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1,
+		Device: "cpu", Profile: "laptop", ConfigSHA256: strings.Repeat("56", 32), Network: "ConvSmall", Host: "node",
+		CommandLine: []string{"graft", "compare", "job.toml"}})
 	require.NoError(t, err)
 	seeds := []int64{1, 2, 3, 4}
-	arms := map[string][]float64{"as configured": {0.7, 0.74, 0.71, 0.75}, "never": {0.6, 0.62, 0.61, 0.66}, "final from scratch": {0.61, 0.62, 0.6}}
-	plan := &runs.SweepPlan{Comparison: &runs.SweepComparison{Configured: "as configured", Baseline: "never", Sequences: 9, Tried: 1}}
-	o := &runs.SweepOutcome{Failed: []runs.FailedTrial{}, Comparison: &runs.ComparisonOutcome{SweepComparison: *plan.Comparison, SelectionSeeds: []int64{5, 6},
-		Best: []string{"deepen:conv1", "none"}, Candidates: []runs.Candidate{{Sequence: []string{"deepen:conv1", "none"}, Validation: 0.71, N: 2}}}}
+	arms := map[string][]float64{"as configured": {0.7, 0.74, 0.71, 0.75}, "never": {0.6, 0.62, 0.61, 0.66},
+		"final from scratch": {0.61, 0.62, 0.6}}
+	plan := &runs.SweepPlan{Comparison: &runs.SweepComparison{Configured: "as configured", Baseline: "never",
+		Sequences: 9, Tried: 1}}
+	o := &runs.SweepOutcome{Failed: []runs.FailedTrial{},
+		Comparison: &runs.ComparisonOutcome{SweepComparison: *plan.Comparison, SelectionSeeds: []int64{5, 6},
+			Best:       []string{"deepen:conv1", "none"},
+			Candidates: []runs.Candidate{{Sequence: []string{"deepen:conv1", "none"}, Validation: 0.71, N: 2}}}}
 	for _, name := range []string{"as configured", "never", "final from scratch"} {
-		c := &runs.SweepCase{Name: name, Set: []string{}, Key: strings.ReplaceAll(name, " ", "-"), Seeds: seeds, Digest: strings.Repeat("ab", 32)}
+		c := &runs.SweepCase{Name: name, Set: []string{}, Key: strings.ReplaceAll(name, " ", "-"), Seeds: seeds,
+			Digest: strings.Repeat("ab", 32)}
 		plan.Cases = append(plan.Cases, c)
 		made := &runs.CaseOutcome{Name: name, Set: c.Set}
 		for k, accuracy := range arms[name] {
@@ -37,7 +44,8 @@ func writeSweep(t testing.TB, dir string, open bool) {
 			if open && len(plan.Cases) > 1 {
 				continue
 			}
-			writeJob(t, filepath.Join(dir, trial.Folder()), writtenJob{seed: uint64(trial.Seed), epochs: 6, accuracy: accuracy})
+			writeJob(t, filepath.Join(dir, trial.Folder()),
+				writtenJob{seed: uint64(trial.Seed), epochs: 6, accuracy: accuracy})
 			one, err := runs.ReadTrial(&runs.Folder{Path: dir, Files: files.OS{}}, trial)
 			require.NoError(t, err)
 			made.Trials = append(made.Trials, *one)
@@ -58,8 +66,10 @@ func writeSweep(t testing.TB, dir string, open bool) {
 }
 
 // comparedJob is a job of a few steps that adapts.
-const comparedJob = "[data.synthetic]\nsize = 16\ntrain = 40\ntest = 10\nclasses = 3\n[time]\nbudget = \"150ms\"\nevents = [{at = \"50ms\", change = \"up\"}]\n[train]\nbatch = 20\n[run]\nthreads = 1\n" +
-	"[adapt]\nrows = 10\ndecider = \"script\"\nactions = [\"deepen:conv1\"]\n[compare]\nactions = [\"deepen:conv1\", \"none\"]\n"
+const comparedJob = "[data.synthetic]\nsize = 16\ntrain = 40\ntest = 10\nclasses = 3\n[time]\nbudget = \"150ms\"\n" +
+	"events = [{at = \"50ms\", change = \"up\"}]\n[train]\nbatch = 20\n[run]\nthreads = 1\n" +
+	"[adapt]\nrows = 10\ndecider = \"script\"\nactions = [\"deepen:conv1\"]\n[compare]\n" +
+	"actions = [\"deepen:conv1\", \"none\"]\n"
 
 // However many workers there are, trials end in the same bytes, and each is a run of its own.
 func TestTrialsOfManyWorkers(t *testing.T) {
@@ -69,7 +79,8 @@ func TestTrialsOfManyWorkers(t *testing.T) {
 	want := map[string]string{}
 	for _, workers := range []int{1, 2} {
 		folder := filepath.Join(fmt.Sprint(workers), "compared")
-		p, out := process(t, "compare", "job.toml", "--folder", folder, "--seeds", "3", "--selection-seeds", "1", "--workers", fmt.Sprint(workers), "--quiet")
+		p, out := process(t, "compare", "job.toml", "--folder", folder, "--seeds", "3", "--selection-seeds", "1",
+			"--workers", fmt.Sprint(workers), "--quiet")
 		require.Equal(t, failure.Done, left(t, p), out)
 		require.Contains(t, out.String(), "Compared with never: ")
 		got := map[string]string{runs.OutcomeFile: contents(t, filepath.Join(folder, runs.OutcomeFile))}
@@ -88,14 +99,17 @@ func TestTrialsOfManyWorkers(t *testing.T) {
 	trial := filepath.Join("1", "compared", runs.TrialsFolder, "never", "seed-2")
 	require.Contains(t, done(t, "report", trial).stdout, "test accuracy")
 	done(t, "export", trial, "--out", "never.onnx")
-	ends(t, graft("compare", "job.toml", "--folder", filepath.Join("1", "compared"), "--seeds", "3", "--selection-seeds", "1", "--resume", "--json", "--quiet"), failure.Done, "")
+	ends(t, graft("compare", "job.toml", "--folder", filepath.Join("1", "compared"), "--seeds", "3",
+		"--selection-seeds", "1", "--resume", "--json", "--quiet"), failure.Done, "")
 	require.NoError(t, os.RemoveAll(dir))
 }
 
 func TestFlagsOfTrials(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "job.toml", comparedJob)
-	fails(t, failure.Usage, "--listen is for a single job", "train", "job.toml", "--seeds", "2", "--listen", "127.0.0.1:0", "--quiet")
+	fails(t, failure.Usage, "--listen is for a single job", "train", "job.toml", "--seeds", "2", "--listen",
+		"127.0.0.1:0", "--quiet")
 	fails(t, failure.Usage, "--seeds is 0; it is at least 1", "train", "job.toml", "--seeds", "0", "--quiet")
-	fails(t, failure.Usage, "--sweep optimizer.lr: write a key and its values", "train", "job.toml", "--sweep", "optimizer.lr", "--quiet")
+	fails(t, failure.Usage, "--sweep optimizer.lr: write a key and its values", "train", "job.toml", "--sweep",
+		"optimizer.lr", "--quiet")
 }

@@ -44,8 +44,10 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 	if j.resolved == "" {
 		j.resolved = fmt.Sprintf("[run]\nseed = %d\n[time]\nbudget = \"60s\"\n", j.seed)
 	}
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: j.resolved}, results.Manifest{Created: when, Graft: "v0.1.0", Seed: j.seed,
-		Device: "cpu", Profile: "laptop", ConfigSHA256: strings.Repeat("ab", 32), Network: "ConvSmall", Host: "node", CommandLine: []string{"graft", "train", "job.toml"}})
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: j.resolved},
+		results.Manifest{Created: when, Graft: "v0.1.0", Seed: j.seed,
+			Device: "cpu", Profile: "laptop", ConfigSHA256: strings.Repeat("ab", 32), Network: "ConvSmall",
+			Host: "node", CommandLine: []string{"graft", "train", "job.toml"}})
 	require.NoError(t, err)
 	book, err := trainer.OpenFolder(run, false)
 	require.NoError(t, err)
@@ -54,7 +56,8 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 	for k := range j.epochs {
 		at := time.Duration(k+1) * 60 * time.Second / time.Duration(j.epochs)
 		accuracy := j.accuracy * float64(k+1) / float64(j.epochs)
-		note := trainer.Note{Time: at - time.Second, Epoch: k, Step: 3, Devices: 2, Parameters: parameters, Before: parameters, Accuracy: accuracy - 0.01}
+		note := trainer.Note{Time: at - time.Second, Epoch: k, Step: 3, Devices: 2, Parameters: parameters,
+			Before: parameters, Accuracy: accuracy - 0.01}
 		switch k {
 		case 2:
 			note.Event = "up"
@@ -69,17 +72,22 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 			require.NoError(t, book.Note(note))
 			parameters = 1000
 		}
-		require.NoError(t, book.Epoch(trainer.Row{Epoch: k, Time: at, Steps: int64(k+1) * 10, Loss: 2 / float64(k+2), Accuracy: accuracy,
-			Validation: trainer.Score{Loss: 2.1 / float64(k+2), Accuracy: accuracy}, Rate: 0.01, Parameters: parameters, Devices: 1,
-			Images: int64(k+1) * 400, FLOP: float64(k+1) * 1.25e9, DeviceTime: at}))
+		require.NoError(t, book.Epoch(trainer.Row{Epoch: k, Time: at, Steps: int64(k+1) * 10, Loss: 2 / float64(k+2),
+			Accuracy: accuracy, Validation: trainer.Score{Loss: 2.1 / float64(k+2), Accuracy: accuracy}, Rate: 0.01,
+			Parameters: parameters, Devices: 1, Images: int64(k+1) * 400, FLOP: float64(k+1) * 1.25e9, DeviceTime: at}))
 	}
 	if !j.open {
 		score := trainer.Score{Loss: 0.5, Accuracy: j.accuracy}
-		require.NoError(t, book.Note(trainer.Note{Event: "end", Time: 60 * time.Second, Parameters: parameters, Before: parameters, Devices: 1}))
-		require.NoError(t, run.WriteOutcome(&runs.JobOutcome{Saves: 2, Saving: 120 * time.Millisecond, MachineSpeed: 1234.5, PeakMemory: 300 << 20, Outcome: &trainer.Outcome{Epochs: j.epochs, Steps: int64(j.epochs) * 10, Budget: 60 * time.Second, Used: 59 * time.Second,
-			Deciding: 300 * time.Millisecond, Operating: 60 * time.Millisecond, Decisions: 1, Parameters: parameters, Validation: score, Test: score,
-			Digest:    fmt.Sprintf("%064x", uint64(j.accuracy*1e9)+j.seed),
-			Resources: trainer.Resources{Images: int64(j.epochs) * 400, FLOP: float64(j.epochs) * 1.25e9, DeviceTime: 60 * time.Second, Joules: 18e3}, ImagesPerSecond: float64(j.epochs) * 400 / 59}}))
+		require.NoError(t, book.Note(trainer.Note{Event: "end", Time: 60 * time.Second, Parameters: parameters,
+			Before: parameters, Devices: 1}))
+		require.NoError(t, run.WriteOutcome(&runs.JobOutcome{Saves: 2, Saving: 120 * time.Millisecond,
+			MachineSpeed: 1234.5, PeakMemory: 300 << 20, Outcome: &trainer.Outcome{Epochs: j.epochs,
+				Steps: int64(j.epochs) * 10, Budget: 60 * time.Second, Used: 59 * time.Second,
+				Deciding: 300 * time.Millisecond, Operating: 60 * time.Millisecond,
+				Decisions: 1, Parameters: parameters, Validation: score, Test: score,
+				Digest: fmt.Sprintf("%064x", uint64(j.accuracy*1e9)+j.seed),
+				Resources: trainer.Resources{Images: int64(j.epochs) * 400, FLOP: float64(j.epochs) * 1.25e9,
+					DeviceTime: 60 * time.Second, Joules: 18e3}, ImagesPerSecond: float64(j.epochs) * 400 / 59}}))
 	}
 	require.NoError(t, run.Close())
 }
@@ -87,8 +95,9 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 // writePolicies makes the run folder of policies that learned from two tables.
 func writePolicies(t testing.TB, dir string, ended bool) {
 	t.Helper()
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\nseeds = 3\n"}, results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1,
-		Device: "cpu", ConfigSHA256: strings.Repeat("cd", 32), Network: "ConvNet2"})
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\nseeds = 3\n"},
+		results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1,
+			Device: "cpu", ConfigSHA256: strings.Repeat("cd", 32), Network: "ConvNet2"})
 	require.NoError(t, err)
 	book, err := learning.OpenFolder(files.OS{}, run)
 	require.NoError(t, err)
@@ -96,15 +105,19 @@ func writePolicies(t testing.TB, dir string, ended bool) {
 	var verdicts [][]evaluation.Score
 	for seed := range uint64(3) {
 		for step := range 2 {
-			require.NoError(t, book.Row(learning.Row{Seed: seed + 1, Step: 10 * (step + 1), Aim: 1.5 + float64(step), Entropy: 0.5, Regret: 1 / float64(1+step)}))
+			require.NoError(t, book.Row(learning.Row{Seed: seed + 1, Step: 10 * (step + 1), Aim: 1.5 + float64(step),
+				Entropy: 0.5, Regret: 1 / float64(1+step)}))
 		}
 		regret := float64(seed) / 4
-		o.Seeds = append(o.Seeds, runs.SeedOutcome{Seed: seed + 1, Steps: 20, Ended: "the aim grows no more", Regret: regret, Policy: runs.SeedFile(seed + 1)})
-		verdicts = append(verdicts, []evaluation.Score{{Scenario: "early", Regret: regret, Rank: 1, Of: 64}, {Scenario: "late", Regret: regret, Rank: 2, Of: 64}})
+		o.Seeds = append(o.Seeds, runs.SeedOutcome{Seed: seed + 1, Steps: 20, Ended: "the aim grows no more",
+			Regret: regret, Policy: runs.SeedFile(seed + 1)})
+		verdicts = append(verdicts, []evaluation.Score{{Scenario: "early", Regret: regret, Rank: 1, Of: 64},
+			{Scenario: "late", Regret: regret, Rank: 2, Of: 64}})
 	}
 	for _, name := range []string{"early", "late"} {
-		o.Tables = append(o.Tables, evaluation.Score{Scenario: name, Network: "ConvNet2", Policy: "vote", Sequence: []string{"deepen:0", "none"}, Certain: true,
-			Accuracy: 0.75, Regret: 0.25, Rank: 2, From: 1, To: 4, Of: 64, Noise: 0.4, Best: 0.7525, Mean: 0.7, Never: 0.69})
+		o.Tables = append(o.Tables, evaluation.Score{Scenario: name, Network: "ConvNet2", Policy: "vote",
+			Sequence: []string{"deepen:0", "none"}, Certain: true, Accuracy: 0.75, Regret: 0.25, Rank: 2, From: 1,
+			To: 4, Of: 64, Noise: 0.4, Best: 0.7525, Mean: 0.7, Never: 0.69})
 	}
 	o.Summary = evaluation.Summarize("each seed", verdicts)
 	if ended {
@@ -116,18 +129,22 @@ func writePolicies(t testing.TB, dir string, ended bool) {
 // writePolicy makes the run folder of a policy of the original's that learned from one table.
 func writePolicy(t testing.TB, dir string, seed uint64, ended bool) {
 	t.Helper()
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n", seed)}, results.Manifest{Created: when, Graft: "v0.1.0",
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n",
+		seed)}, results.Manifest{Created: when, Graft: "v0.1.0",
 		Seed: seed, Device: "cpu", ConfigSHA256: strings.Repeat("ef", 32), Network: "ConvNet2"})
 	require.NoError(t, err)
-	table, err := tables.New(tried, []tables.Record{{Sequence: []string{"none", "none"}, Left: []float64{9, 8}, Accuracy: []float64{0.5}, Seeds: []int64{1}}})
+	table, err := tables.New(tried, []tables.Record{{Sequence: []string{"none", "none"}, Left: []float64{9, 8},
+		Accuracy: []float64{0.5}, Seeds: []int64{1}}})
 	require.NoError(t, err)
 	book, err := learn.OpenFolder(run, table, "")
 	require.NoError(t, err)
 	for k := range 3 {
-		require.NoError(t, book.Row(learn.Row{Episodes: 100 * (k + 1), Objective: 0.1 * float64(k), Accuracy: 0.5, Expected: 0.5 + 0.05*float64(k), Temperature: 2, Rate: 1e-4}))
+		require.NoError(t, book.Row(learn.Row{Episodes: 100 * (k + 1), Objective: 0.1 * float64(k), Accuracy: 0.5,
+			Expected: 0.5 + 0.05*float64(k), Temperature: 2, Rate: 1e-4}))
 	}
 	if ended {
-		require.NoError(t, run.WriteOutcome(&learn.StudyOutcome{Episodes: 300, Expected: 0.6, Greedy: []string{"none", "none"}, Accuracy: 0.6, Rank: 3, Records: 16,
+		require.NoError(t, run.WriteOutcome(&learn.StudyOutcome{Episodes: 300, Expected: 0.6,
+			Greedy: []string{"none", "none"}, Accuracy: 0.6, Rank: 3, Records: 16,
 			Best: []string{"deepen:0", "none"}, Most: 0.625, Temperature: 2, Rate: 1e-4}))
 	}
 	require.NoError(t, run.Close())
@@ -137,7 +154,8 @@ func writePolicy(t testing.TB, dir string, seed uint64, ended bool) {
 // seeds, and in which an attempt failed.
 func writeSimulation(t testing.TB, dir string, sequences, seeds int) {
 	t.Helper()
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n[simulate]\ncache = \"\"\n"}, results.Manifest{Created: when, Graft: "v0.1.0",
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n[simulate]\n" +
+		"cache = \"\"\n"}, results.Manifest{Created: when, Graft: "v0.1.0",
 		Seed: 1, Device: "cpu", Profile: "laptop", ConfigSHA256: strings.Repeat("12", 32), Network: "ConvNet2"})
 	require.NoError(t, err)
 	plan := grid.Plan{Scenario: tried, Tries: 2, Design: grid.Design{Which: grid.All}}
@@ -149,7 +167,8 @@ func writeSimulation(t testing.TB, dir string, sequences, seeds int) {
 	require.NoError(t, os.WriteFile(run.Path(runs.PlanFile), text, 0o600))
 	log, err := grid.OpenFailures(files.OS{}, run.Path(runs.FailuresFolder))
 	require.NoError(t, err)
-	require.NoError(t, log.Add(strings.Repeat("a", 64), grid.Segment{Sequence: []string{"deepen:0"}, Seed: 1}, errors.New("there was no memory")))
+	require.NoError(t, log.Add(strings.Repeat("a", 64), grid.Segment{Sequence: []string{"deepen:0"}, Seed: 1},
+		errors.New("there was no memory")))
 	writeTried(t, run.Path(runs.TableFolder), sequences, seeds)
 	require.NoError(t, run.Close())
 }
@@ -223,28 +242,31 @@ func TestOpenRun(t *testing.T) {
 		ended bool
 		has   map[string]float64
 	}{
-		"job":             {"job", true, map[string]float64{"test_accuracy": 0.75, "steps": 60, "deciding_share": 0.005}},
-		"open":            {"job", false, map[string]float64{"validation_accuracy": 0.5, "epochs": 3, "time": 60}},
-		"policies":        {"policies", true, map[string]float64{"regret": 0.25, "vote_regret": 0.25, "steps": 20}},
-		"policies-open":   {"policies", false, map[string]float64{"regret": 0.5, "steps": 20, "aim": 2.5}},
-		"policy":          {"policy", true, map[string]float64{"accuracy": 0.6, "regret": 2.5, "rank": 3}},
-		"policy-open":     {"policy", false, map[string]float64{"expected_accuracy": 0.6, "episodes": 300}},
-		"simulation":      {"simulation", true, map[string]float64{"sequences": 16, "failed_attempts": 1, "best_accuracy": 0.5 + 15./64 + 1./512}},
-		"table":           {"table", true, map[string]float64{"sequences": 16, "worst_accuracy": 0.5}},
-		"evaluation":      {"evaluation", true, map[string]float64{"tables": 2}},
-		"cluster":         {"cluster", true, map[string]float64{"fifo_preemptions": 0}},
-		"cluster-open":    {"cluster", false, nil},
-		"adaptive":        {"adaptive", true, map[string]float64{"workload-1/srtf_jct": 1352.333}},
-		"node":            {"node", true, map[string]float64{"sjf_makespan": 28}},
-		"node-open":       {"node", false, nil},
-		"left-out":        {"evaluation", true, map[string]float64{"tables": 2}},
-		"pipeline":        {"pipeline", true, map[string]float64{"tables": 2, "scenarios": 1, "learn_time": 1.5}},
-		"pipeline-open":   {"pipeline", false, map[string]float64{"scenarios": 1, "learn_time": 0, "simulate_time": 0.5}},
+		"job":           {"job", true, map[string]float64{"test_accuracy": 0.75, "steps": 60, "deciding_share": 0.005}},
+		"open":          {"job", false, map[string]float64{"validation_accuracy": 0.5, "epochs": 3, "time": 60}},
+		"policies":      {"policies", true, map[string]float64{"regret": 0.25, "vote_regret": 0.25, "steps": 20}},
+		"policies-open": {"policies", false, map[string]float64{"regret": 0.5, "steps": 20, "aim": 2.5}},
+		"policy":        {"policy", true, map[string]float64{"accuracy": 0.6, "regret": 2.5, "rank": 3}},
+		"policy-open":   {"policy", false, map[string]float64{"expected_accuracy": 0.6, "episodes": 300}},
+		"simulation": {"simulation", true, map[string]float64{"sequences": 16, "failed_attempts": 1,
+			"best_accuracy": 0.5 + 15./64 + 1./512}},
+		"table":        {"table", true, map[string]float64{"sequences": 16, "worst_accuracy": 0.5}},
+		"evaluation":   {"evaluation", true, map[string]float64{"tables": 2}},
+		"cluster":      {"cluster", true, map[string]float64{"fifo_preemptions": 0}},
+		"cluster-open": {"cluster", false, nil},
+		"adaptive":     {"adaptive", true, map[string]float64{"workload-1/srtf_jct": 1352.333}},
+		"node":         {"node", true, map[string]float64{"sjf_makespan": 28}},
+		"node-open":    {"node", false, nil},
+		"left-out":     {"evaluation", true, map[string]float64{"tables": 2}},
+		"pipeline":     {"pipeline", true, map[string]float64{"tables": 2, "scenarios": 1, "learn_time": 1.5}},
+		"pipeline-open": {"pipeline", false, map[string]float64{"scenarios": 1, "learn_time": 0,
+			"simulate_time": 0.5}},
 		"comparison":      {"sweep", true, map[string]float64{"trials": 12, "test_accuracy of never": 0.6225}},
 		"comparison-open": {"sweep", false, map[string]float64{"trials": 12, "ended": 4}},
 		"node-profile":    {"node-profile", true, map[string]float64{"cnn_time": 4.25, "lstm_beside_cnn": 0.775}},
 		"original-table":  {"original", true, map[string]float64{"sequences": 16}},
-		"original":        {"original", true, map[string]float64{"test_accuracy": 0.5625, "train_accuracy": 0.625, "episodes": 3, "objective_last_100": 0.5}},
+		"original": {"original", true, map[string]float64{"test_accuracy": 0.5625, "train_accuracy": 0.625,
+			"episodes": 3, "objective_last_100": 0.5}},
 	} {
 		r := openRun(t, all[name])
 		require.NoError(t, r.Faults, name)
@@ -264,8 +286,9 @@ func TestRunSeries(t *testing.T) {
 	all := writeAll(t)
 	for name, want := range map[string]map[string]string{ // by series, a column
 		"job": {"epochs": "validation_accuracy"}, "open": {"epochs": "train_loss"}, "policies": {"learning": "aim"},
-		"policy": {"learning": "objective", "episodes": "sequence"}, "original": {"training00.epoch.probabilities": "probabilities_1", "agent.episode.objective": "objective"},
-		"table": {}, "simulation": {},
+		"policy":   {"learning": "objective", "episodes": "sequence"},
+		"original": {"training00.epoch.probabilities": "probabilities_1", "agent.episode.objective": "objective"},
+		"table":    {}, "simulation": {},
 	} {
 		r := openRun(t, all[name])
 		list, err := r.Series()
@@ -274,7 +297,8 @@ func TestRunSeries(t *testing.T) {
 		for _, s := range list {
 			found[s.Name] = s
 			for _, c := range s.Columns {
-				require.Equal(t, max(len(s.Columns[0].Values), len(s.Columns[0].Texts)), max(len(c.Values), len(c.Texts)), "%s %s %s", name, s.Name, c.Name)
+				require.Equal(t, max(len(s.Columns[0].Values), len(s.Columns[0].Texts)),
+					max(len(c.Values), len(c.Texts)), "%s %s %s", name, s.Name, c.Name)
 			}
 		}
 		for series, column := range want {
@@ -346,12 +370,16 @@ func badFolders(t testing.TB, dir string) map[string]string {
 	writeEvaluation(t, at("evaluation"), false, true)
 	overwrite(filepath.Join(at("evaluation"), runs.OutcomeFile), "{}")
 	writeMetrics(t, at("metrics"))
-	for _, name := range []string{"training00.epoch.test_acc", "training00.epoch.train_acc", "training00.epoch.action", "training00.epoch.probabilities", "agent.episode.objective"} {
+	for _, name := range []string{"training00.epoch.test_acc", "training00.epoch.train_acc", "training00.epoch.action",
+		"training00.epoch.probabilities", "agent.episode.objective"} {
 		overwrite(filepath.Join(at("metrics"), name), "no numbers\n")
 	}
-	return map[string]string{"manifest": "manifest.json", "outcome": "outcome.json", "config": "invalid TOML", "future": "its format is 99", "begun": "half-written",
-		"torn": "epochs.csv", "nothing yet": "half-written", "foreign": "not a run folder", "empty": "not a run folder", "policies": "learning.csv",
-		"plan": "grid.json is damaged", "pipeline": "pipeline.json", "evaluation": "says nothing of any table", "metrics": "test_acc:1"}
+	return map[string]string{"manifest": "manifest.json", "outcome": "outcome.json", "config": "invalid TOML",
+		"future": "its format is 99", "begun": "half-written",
+		"torn": "epochs.csv", "nothing yet": "half-written", "foreign": "not a run folder", "empty": "not a run folder",
+		"policies": "learning.csv",
+		"plan":     "grid.json is damaged", "pipeline": "pipeline.json", "evaluation": "says nothing of any table",
+		"metrics": "test_acc:1"}
 }
 
 // What is damaged, half-written or foreign is said, with the code for that.
@@ -375,7 +403,8 @@ func TestOpenRunOfBadFolders(t *testing.T) {
 func TestOpenRunWithFaults(t *testing.T) {
 	dir := t.TempDir()
 	writeSimulation(t, dir+"/run", 16, 1)
-	spoil(t, filepath.Join(dir, "run", runs.TableFolder), "node-1.jsonl", func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
+	spoil(t, filepath.Join(dir, "run", runs.TableFolder), "node-1.jsonl",
+		func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
 	r := openRun(t, dir+"/run")
 	require.Error(t, r.Faults)
 	require.False(t, r.Ended)

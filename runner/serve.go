@@ -58,7 +58,8 @@ are on the list with their faults.
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "answer at this address; port 0 takes a free one")
-	flags.BoolVar(&o.anywhere, "listen-anywhere", false, "allow an address that other machines can reach: they can read the runs")
+	flags.BoolVar(&o.anywhere, "listen-anywhere", false,
+		"allow an address that other machines can reach: they can read the runs")
 	flags.DurationVar(&o.every, "every", 2*time.Second, "minimum interval between two reads of a run under way")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object when it listens")
 	return command
@@ -88,13 +89,18 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 		return err
 	}
 	if o.anywhere {
-		loggerFrom(ctx).Warn("everybody who reaches this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
+		loggerFrom(ctx).Warn("everybody who reaches this address can read the runs",
+			zap.String("address", l.Addr().String()), zap.String("folder", dir))
 	}
 	gpus, closeGPUs := watchGPUs(environment(ctx), o.every)
 	defer closeGPUs()
-	pages := serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion(), GPUs: gpus})
-	server := &http.Server{Handler: listen.Bounded(pages, serve.MaxRequests), ConnContext: listen.WithClient, ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
-		WriteTimeout: serve.RenderTimeout, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MaxRequestBytes, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
+	pages := serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: o.every, Now: time.Now,
+		Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion(), GPUs: gpus})
+	server := &http.Server{Handler: listen.Bounded(pages, serve.MaxRequests), ConnContext: listen.WithClient,
+		ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
+		// unknown clients must not fill the log
+		WriteTimeout: serve.RenderTimeout, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MaxRequestBytes,
+		ErrorLog: log.New(io.Discard, "", 0)}
 	if err := announce(w, serveReport{"http://" + reachable(l) + "/", dir}, o.json); err != nil {
 		return errors.Join(err, l.Close())
 	}

@@ -30,7 +30,8 @@ type browsing struct {
 
 func browse(t *testing.T, dir string) *browsing {
 	chromium := pagetest.Need(t)
-	server := httptest.NewServer(serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: 50 * time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()}))
+	server := httptest.NewServer(serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir,
+		Every: 50 * time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()}))
 	t.Cleanup(server.Close) // after the browser, which would ask on
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
@@ -74,7 +75,8 @@ type writing struct {
 }
 
 func writes(t *testing.T, dir string) *writing {
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 7\n"}, results.Manifest{Created: when, Seed: 7, Device: "cpu", Network: "ConvSmall"})
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 7\n"},
+		results.Manifest{Created: when, Seed: 7, Device: "cpu", Network: "ConvSmall"})
 	require.NoError(t, err)
 	book, err := trainer.OpenFolder(run, false)
 	require.NoError(t, err)
@@ -87,14 +89,16 @@ func writes(t *testing.T, dir string) *writing {
 func (w *writing) goOn(epochs int) {
 	for range epochs {
 		accuracy := 0.5 + float64(w.epoch)/100
-		require.NoError(w.t, w.book.Epoch(trainer.Row{Epoch: w.epoch, Time: time.Duration(w.epoch+1) * time.Second, Steps: int64(w.epoch+1) * 10, Loss: 1, Accuracy: accuracy,
+		require.NoError(w.t, w.book.Epoch(trainer.Row{Epoch: w.epoch, Time: time.Duration(w.epoch+1) * time.Second,
+			Steps: int64(w.epoch+1) * 10, Loss: 1, Accuracy: accuracy,
 			Validation: trainer.Score{Loss: 1, Accuracy: accuracy}, Rate: 0.01, Parameters: 10, Devices: 1}))
 		w.epoch++
 	}
 }
 
 func (w *writing) end() {
-	require.NoError(w.t, w.run.WriteOutcome(&trainer.Outcome{Epochs: w.epoch, Budget: time.Minute, Validation: trainer.Score{Loss: 1, Accuracy: 0.75}, Digest: "x"}))
+	require.NoError(w.t, w.run.WriteOutcome(&trainer.Outcome{Epochs: w.epoch, Budget: time.Minute,
+		Validation: trainer.Score{Loss: 1, Accuracy: 0.75}, Digest: "x"}))
 	require.NoError(w.t, w.run.Close())
 }
 
@@ -107,19 +111,23 @@ func TestServeInABrowser(t *testing.T) {
 	b := browse(t, dir)
 	require.NoError(t, b.Open(b.url+"/", pagetest.Look{Width: 1400}))
 	require.NoError(t, b.Click(`a[href="/run/open"]`))
-	b.until(`location.pathname === "/run/open" && document.querySelector(".live .state")?.textContent.startsWith("Live")`)
+	b.until(`location.pathname === "/run/open" && document.querySelector(".live ` +
+		`.state")?.textContent.startsWith("Live")`)
 
 	last := `[...document.querySelectorAll("table")].at(-1)`
 	require.NoError(t, b.Eval(last+`.querySelector("button").focus()`, nil))
 	require.NoError(t, b.Press("Enter"))
 	require.NoError(t, b.Press("Enter"))
-	require.NoError(t, b.Eval(`(window.button = document.activeElement).scrollIntoView(); document.querySelector("details").open = true`, nil))
+	require.NoError(t, b.Eval(`(window.button = document.activeElement).scrollIntoView(); `+
+		`document.querySelector("details").open = true`, nil))
 	require.Equal(t, "2", b.text(last+`.tBodies[0].rows[0].cells[0].textContent`), "the last epoch first")
-	require.NoError(t, w.book.Note(trainer.Note{Time: 3 * time.Second, Event: "up", Devices: 2, Parameters: 10, Before: 10}))
+	require.NoError(t, w.book.Note(trainer.Note{Time: 3 * time.Second, Event: "up", Devices: 2, Parameters: 10,
+		Before: 10}))
 	w.goOn(2)
 	b.until(last + `.tBodies[0].rows.length === 5`)
 	require.Equal(t, "4", b.text(last+`.tBodies[0].rows[0].cells[0].textContent`), "it is sorted as it was")
-	require.Equal(t, "true", b.text(`document.activeElement === window.button && window.button.isConnected`), "the focus is where it was")
+	require.Equal(t, "true", b.text(`document.activeElement === window.button && window.button.isConnected`),
+		"the focus is where it was")
 	require.Equal(t, "true", b.text(`document.querySelector("details").open`))
 	require.Equal(t, "true", b.text(`document.querySelector(".live .state").textContent.startsWith("Updated")`))
 	require.Equal(t, "5 epochs", b.text(last+`.closest("section").querySelector("h2").textContent`))
@@ -134,7 +142,8 @@ func TestServeInABrowser(t *testing.T) {
 	require.NoError(t, b.Press("Space"))
 	w.end()
 	b.until(`[...document.querySelectorAll("tbody tr")].every(tr => tr.cells[3].textContent === "ended")`)
-	require.Equal(t, "open true", b.text(`document.activeElement.value + " " + document.activeElement.checked`), "who chooses is not disturbed")
+	require.Equal(t, "open true", b.text(`document.activeElement.value + " " + document.activeElement.checked`),
+		"who chooses is not disturbed")
 	require.NoError(t, b.Click(`input[value=ended]`))
 	require.NoError(t, b.Click(`p.pick button`))
 	b.until(`location.pathname === "/compare" && document.readyState === "complete"`)
@@ -152,7 +161,8 @@ func TestServedPagesFit(t *testing.T) {
 	axe, err := os.ReadFile(os.Getenv("GRAFT_AXE"))
 	require.True(t, err == nil || os.Getenv("GRAFT_AXE") == "", err)
 	for _, address := range []string{"/", "/run/job", "/compare?run=job&run=open&run=simulation"} {
-		for _, look := range []pagetest.Look{{Width: 360}, {Width: 360, Dark: true}, {Width: 1400, Dark: true}, {Width: 1400}} {
+		for _, look := range []pagetest.Look{{Width: 360}, {Width: 360, Dark: true}, {Width: 1400, Dark: true},
+			{Width: 1400}} {
 			require.NoError(t, b.Open(b.url+address, look))
 			b.until(`!document.querySelector(".live").hidden`)
 			b.fits(look.Width)
@@ -161,7 +171,8 @@ func TestServedPagesFit(t *testing.T) {
 			}
 			require.NoError(t, b.Eval(string(axe), nil))
 			var found json.RawMessage
-			require.NoError(t, b.Eval(`axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))`, &found))
+			require.NoError(t, b.Eval(`axe.run().then(r => r.violations.map(v => [v.id, `+
+				`v.nodes.map(n => n.html)]))`, &found))
 			require.JSONEq(t, "[]", string(found), address)
 			var passes int
 			require.NoError(t, b.Eval(`axe.run().then(r => r.passes.length)`, &passes))

@@ -67,7 +67,8 @@ type visitor struct {
 // visitors starts `graft serve` over a folder, with a clock that the test controls.
 func visitors(t *testing.T, dir string) *visitor {
 	clock := &handed{at: time.Now()}
-	return &visitor{t: t, hall: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second, Now: clock.now, Hosts: listen.IsLoopback, Version: thisVersion()}), clock: clock}
+	return &visitor{t: t, hall: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second,
+		Now: clock.now, Hosts: listen.IsLoopback, Version: thisVersion()}), clock: clock}
 }
 
 // ask is the answer to a request, whose headers are given in pairs.
@@ -116,7 +117,8 @@ func TestServeShowsAllRuns(t *testing.T) {
 	before, same := listing(t, dir), digests(t, dir)
 	v := visitors(t, dir)
 	list := v.get("/")
-	require.Contains(t, list, fmt.Sprintf("<p>%d runs, 9 running, 15 ended, %d left out.</p>", len(all)+len(bad)-2, len(bad)-2))
+	require.Contains(t, list, fmt.Sprintf("<p>%d runs, 9 running, 15 ended, %d left out.</p>", len(all)+len(bad)-2,
+		len(bad)-2))
 	for name := range all {
 		require.Contains(t, list, fmt.Sprintf(`<a href="/run/%s">%s</a>`, name, name))
 		text := v.get("/run/" + name)
@@ -133,9 +135,11 @@ func TestServeShowsAllRuns(t *testing.T) {
 		require.Contains(t, list, `href="`+serve.AddressOf("bad/"+name)+`"`)
 		require.Contains(t, v.get(serve.AddressOf("bad/"+name)), says)
 	}
-	require.Contains(t, list, `<td class="up">running</td><td>validation accuracy</td><td class="n" data-v="0.5" data-u="validation_accuracy share">50.00</td><td>%</td>`)
+	require.Contains(t, list, `<td class="up">running</td><td>validation accuracy</td><td class="n" data-v="0.5" `+
+		`data-u="validation_accuracy share">50.00</td><td>%</td>`)
 	compared := v.get("/compare?run=job&run=open&run=bad/torn&run=nowhere")
-	containsAll(t, compared, ">Comparison of 2 jobs</h2>", ">Left out</h2>", "nowhere: it is not there", "epochs.csv", `<a href="/run/job">job</a>`)
+	containsAll(t, compared, ">Comparison of 2 jobs</h2>", ">Left out</h2>", "nowhere: it is not there", "epochs.csv",
+		`<a href="/run/job">job</a>`)
 	require.Equal(t, before, listing(t, dir), "nothing was changed, and nothing made")
 	require.Equal(t, same, digests(t, dir))
 }
@@ -155,9 +159,11 @@ func digests(t *testing.T, dir string) map[string][32]byte {
 // What folders are called is text, whatever it is, and their pages are found by it.
 func TestServeOfHostileFolders(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{`<img src=x onerror=alert(1)>`, `"'&`, "new\nline", "\xff\xfe", "javascript:alert(1)", "%2e%2e", "</script><b>"} {
+	for _, name := range []string{`<img src=x onerror=alert(1)>`, `"'&`, "new\nline", "\xff\xfe", "javascript:alert(1)",
+		"%2e%2e", "</script><b>"} {
 		folder := filepath.Join(dir, strings.ReplaceAll(name, "/", "|"))
-		writeJob(t, folder, writtenJob{seed: 1, epochs: 2, accuracy: 0.5, resolved: "[a]\n\"<b>\" = \"</script><i>\"\n"})
+		writeJob(t, folder, writtenJob{seed: 1, epochs: 2, accuracy: 0.5,
+			resolved: "[a]\n\"<b>\" = \"</script><i>\"\n"})
 		require.NoError(t, os.Mkdir(folder+"-none", 0o700))
 	}
 	v := visitors(t, dir)
@@ -190,7 +196,9 @@ func TestServeStaysInItsFolder(t *testing.T) {
 		require.NoError(t, make(path))
 	}
 	replace("pipe/outcome.json", func(path string) error { return syscall.Mkfifo(path, 0o600) })
-	replace("link/outcome.json", func(path string) error { return os.Symlink(filepath.Join(outside, "secret/outcome.json"), path) })
+	replace("link/outcome.json", func(path string) error {
+		return os.Symlink(filepath.Join(outside, "secret/outcome.json"), path)
+	})
 	replace("out", func(path string) error { return os.Symlink(filepath.Join(outside, "secret"), path) })
 	v := visitors(t, dir)
 	list := v.get("/")
@@ -229,10 +237,12 @@ func TestServeRefuses(t *testing.T) {
 		headers         []string
 		code            int
 	}{
-		"a name of a stranger's":      {"GET", "/", []string{"Host", "evil.example:80"}, http.StatusForbidden},
-		"no name":                     {"GET", "/", []string{"Host", ""}, http.StatusForbidden},
-		"an image of another site's":  {"GET", "/", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"}, http.StatusForbidden},
-		"a link of another site's":    {"GET", "/", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusOK},
+		"a name of a stranger's": {"GET", "/", []string{"Host", "evil.example:80"}, http.StatusForbidden},
+		"no name":                {"GET", "/", []string{"Host", ""}, http.StatusForbidden},
+		"an image of another site's": {"GET", "/", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode",
+			"no-cors"}, http.StatusForbidden},
+		"a link of another site's": {"GET", "/", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"},
+			http.StatusOK},
 		"POST":                        {"POST", "/", nil, http.StatusMethodNotAllowed},
 		"DELETE":                      {"DELETE", "/run/a%20b%25%3F%23", nil, http.StatusMethodNotAllowed},
 		"a page that is none":         {"GET", "/nowhere", nil, http.StatusNotFound},
@@ -248,7 +258,8 @@ func TestServeRefuses(t *testing.T) {
 		w := v.ask(c.method, c.address, c.headers...)
 		require.Equal(t, c.code, w.Code, "%s: %s", name, w.Body)
 		require.Empty(t, pagetest.Check(w.Body.String()).Faults, name)
-		for key, value := range map[string]string{"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin", "Set-Cookie": "", "Access-Control-Allow-Origin": ""} {
+		for key, value := range map[string]string{"X-Content-Type-Options": "nosniff",
+			"Cross-Origin-Resource-Policy": "same-origin", "Set-Cookie": "", "Access-Control-Allow-Origin": ""} {
 			require.Equal(t, value, w.Header().Get(key), name)
 		}
 		require.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'", name)
@@ -359,13 +370,15 @@ func TestServeWhereRunsVanish(t *testing.T) {
 // is the whole in the end.
 func TestServeWhileARunIsWritten(t *testing.T) {
 	dir := t.TempDir()
-	run, err := results.Create(files.OS{}, filepath.Join(dir, "run"), results.CreateOptions{Resolved: "[run]\nseed = 1\n"}, results.Manifest{Created: when})
+	run, err := results.Create(files.OS{}, filepath.Join(dir, "run"),
+		results.CreateOptions{Resolved: "[run]\nseed = 1\n"}, results.Manifest{Created: when})
 	require.NoError(t, err)
 	book, err := trainer.OpenFolder(run, false)
 	require.NoError(t, err)
 	const epochs = 60
 	require.NoError(t, book.Epoch(trainer.Row{Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
-	hall := serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})
+	hall := serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Millisecond, Now: time.Now,
+		Hosts: listen.IsLoopback, Version: thisVersion()})
 	server := httptest.NewServer(hall)
 	defer server.Close()
 	over := make(chan struct{})
@@ -393,14 +406,17 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 		})
 	}
 	for k := 1; k < epochs; k++ {
-		require.NoError(t, book.Epoch(trainer.Row{Epoch: k, Time: time.Duration(k) * time.Second, Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
+		require.NoError(t, book.Epoch(trainer.Row{Epoch: k, Time: time.Duration(k) * time.Second,
+			Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
 		time.Sleep(5 * time.Millisecond)
 	}
-	require.NoError(t, run.WriteOutcome(trainer.Outcome{Epochs: epochs, Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
+	require.NoError(t, run.WriteOutcome(trainer.Outcome{Epochs: epochs,
+		Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
 	require.NoError(t, run.Close())
 	close(over)
 	viewers.Wait()
-	v := &visitor{t: t, hall: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})}
+	v := &visitor{t: t, hall: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second,
+		Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})}
 	require.Contains(t, v.get("/run/run"), ">60 epochs</h2>")
 }
 
@@ -416,7 +432,8 @@ func viewed(address, tag string) (text, now string, err error) {
 		return "", "", err
 	}
 	body, err := io.ReadAll(answer.Body)
-	if err = errors.Join(err, answer.Body.Close()); err == nil && answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusNotModified {
+	if err = errors.Join(err, answer.Body.Close()); err == nil && answer.StatusCode != http.StatusOK &&
+		answer.StatusCode != http.StatusNotModified {
 		err = fmt.Errorf("%s: %s", answer.Status, body)
 	}
 	return string(body), answer.Header.Get("ETag"), err
@@ -426,7 +443,8 @@ func viewed(address, tag string) (text, now string, err error) {
 func TestServeCommand(t *testing.T) {
 	dir := t.TempDir()
 	for args, says := range map[string]string{
-		"--listen 0.0.0.0:0": "add --listen-anywhere", "--listen :0": "add --listen-anywhere", "--every 1ms": "once in 100ms at most",
+		"--listen 0.0.0.0:0": "add --listen-anywhere", "--listen :0": "add --listen-anywhere",
+		"--every 1ms": "once in 100ms at most",
 	} {
 		got := fails(t, failure.Usage, says, append([]string{"serve", dir}, strings.Fields(args)...)...)
 		require.Empty(t, got.stdout)
@@ -510,8 +528,10 @@ func TestServeOfManyRunsIsQuick(t *testing.T) {
 	looked := time.Since(began)
 	one, many := took("/run/way0-000"), took("/compare?run=way0-000&run=way1-000&run=way2-000")
 	w := v.ask("GET", "/")
-	t.Logf("measured: of %d runs the list (%d kB) takes %v the first time, %v to look again, %v where it is known; a run %v, three side by side %v; %d kB are kept",
-		runs, w.Body.Len()/1000, first.Round(time.Millisecond), looked.Round(time.Microsecond), known.Round(time.Microsecond), one.Round(time.Millisecond), many.Round(time.Millisecond), after>>10)
+	t.Logf("measured: of %d runs the list (%d kB) takes %v the first time, %v to look again, %v where it is known; "+
+		"a run %v, three side by side %v; %d kB are kept", runs, w.Body.Len()/1000, first.Round(time.Millisecond),
+		looked.Round(time.Microsecond), known.Round(time.Microsecond), one.Round(time.Millisecond),
+		many.Round(time.Millisecond), after>>10)
 	require.Less(t, first, 15*time.Second)
 	require.Less(t, known, first/5, "what is known costs little")
 	require.Less(t, after, int64(32<<20))

@@ -52,7 +52,8 @@ fleet attach' supervises it and collects the table, from any machine that sees t
 	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
 	flags.BoolVar(&o.Force, "force", false, "move a run folder of another simulation aside")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
-	flags.StringVar(&o.Engine, "engine", "", "engine that starts the workers: "+strings.Join(fleet.Engines(), " or ")+"; empty is fleet.engine")
+	flags.StringVar(&o.Engine, "engine", "",
+		"engine that starts the workers: "+strings.Join(fleet.Engines(), " or ")+"; empty is fleet.engine")
 	flags.IntVar(&o.Workers, "workers", 0, "number of workers; 0 is fleet.workers")
 	flags.BoolVar(&o.Wait, "wait", false, "supervise workers of a cluster to their end")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -70,7 +71,8 @@ func reportOf(r *simulate.Result) *simulate.Report {
 // printSubmission prints who runs a simulation.
 func printSubmission(w io.Writer, s *simulate.Submission) error {
 	last := s.Jobs[len(s.Jobs)-1]
-	_, err := fmt.Fprintf(w, "%s: job %s of %s, called %s\nwatch them, and collect the table, with\n  graft fleet attach %s\n", document.Plural(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
+	_, err := fmt.Fprintf(w, "%s: job %s of %s, called %s\nwatch them, and collect the table, "+
+		"with\n  graft fleet attach %s\n", document.Plural(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
 	return err
 }
 
@@ -86,7 +88,8 @@ func printSimulation(w io.Writer, r *simulate.Report) error {
 	if s.Alone > s.Steps {
 		saved = fmt.Sprintf(", %d if each had been run alone (%.1f times)", s.Alone, float64(s.Alone)/float64(s.Steps))
 	}
-	p.Line("%d of %s ended, of %s: %s of training%s", s.Ended, document.Plural(s.Sequences, "run"), document.Plural(s.Segments, "leg"), document.Plural(s.Steps, "step"), saved)
+	p.Line("%d of %s ended, of %s: %s of training%s", s.Ended, document.Plural(s.Sequences, "run"),
+		document.Plural(s.Segments, "leg"), document.Plural(s.Steps, "step"), saved)
 	p.Line("the table is %s, in the cache %s", r.Table, r.Cache)
 	for _, path := range r.Damaged {
 		p.Line("damaged, and run again: %s", path)

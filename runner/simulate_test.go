@@ -97,21 +97,25 @@ func TestSimulate(t *testing.T) {
 	object := out.String()[:1+strings.LastIndex(out.String(), "}")]
 	holdToPage([]string{"simulate", "--json"}, object)
 	require.NoError(t, json.Unmarshal([]byte(object), &report))
-	require.Equal(t, []int{9, 9, 13, 13, 0}, []int{report.State.Sequences, report.State.Ended, report.State.Segments, report.State.Done, report.State.Failed})
+	require.Equal(t, []int{9, 9, 13, 13, 0}, []int{report.State.Sequences, report.State.Ended, report.State.Segments,
+		report.State.Done, report.State.Failed})
 	require.Equal(t, 9, report.Outcome.Sequences)
 
 	before := listing(t, folder)
 	said := done(t, "report", run)
-	require.Regexp(t, `9 of 9 runs ended, of 13 legs: \d+ steps of training; each run alone would have taken \d+: \d+\.\d% are saved`, said.stdout)
+	require.Regexp(t, `9 of 9 runs ended, of 13 legs: \d+ steps of training; each run alone would have taken \d+: `+
+		`\d+\.\d% are saved`, said.stdout)
 	require.Equal(t, before, listing(t, folder), "a report changes nothing")
 
 	other := filepath.Join(folder, "1", "other")
-	text := simulated(t, path, "--folder", other, "--set", "simulate.name=other", "--set", `simulate.actions=["deepen:conv1","none"]`)
+	text := simulated(t, path, "--folder", other, "--set", "simulate.name=other", "--set",
+		`simulate.actions=["deepen:conv1","none"]`)
 	require.Contains(t, text, "nothing is left to run")
 	require.Contains(t, text, "4 of 4 runs ended")
 
 	done(t, "table", "check", filepath.Join(run, "table"))
-	fails(t, failure.Configuration, "train.batch was 40 and is 20", "simulate", path, "--folder", run, "--set", "train.batch=20")
+	fails(t, failure.Configuration, "train.batch was 40 and is 20", "simulate", path, "--folder", run, "--set",
+		"train.batch=20")
 }
 
 // The number of workers that a measurement finds is at most that of the processors, and changes no result.
@@ -127,7 +131,8 @@ func TestWorkersThatFit(t *testing.T) {
 	require.LessOrEqual(t, len(logs), runtime.NumCPU())
 	require.NotEmpty(t, logs)
 	require.NoDirExists(t, filepath.Join(fit, "fit"))
-	fails(t, failure.Configuration, "fit finds the number of local workers", "config", "check", path, "--set", "fleet.fit=true", "--set", "fleet.workers=2")
+	fails(t, failure.Configuration, "fit finds the number of local workers", "config", "check", path, "--set",
+		"fleet.fit=true", "--set", "fleet.workers=2")
 }
 
 // A simulation that is killed at random moments, workers and all, goes on each time,
@@ -170,7 +175,8 @@ func TestKilledSimulationsEndTheSame(t *testing.T) {
 		}
 		require.Equal(t, want, tableBytes(t, filepath.Join(run, "table")))
 	}
-	t.Logf("measured: %d kills of simulations and their workers, %d of which ended afterwards in the bytes of one that was not killed", kills, runs)
+	t.Logf("measured: %d kills of simulations and their workers, "+
+		"%d of which ended afterwards in the bytes of one that was not killed", kills, runs)
 }
 
 // SIGTERM saves the legs under way; damaged outcomes are put aside and run again; what
@@ -218,7 +224,8 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`fleet.gpus=1`:                     {failure.Configuration, "gpus: local workers take none"},
 		`fleet.extra=["--exclusive"]`:      {failure.Configuration, "extra is for Slurm"},
 	} {
-		fails(t, says.code, says.text, "simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force", "--set", args)
+		fails(t, says.code, says.text, "simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force",
+			"--set", args)
 		require.NoError(t, os.RemoveAll(filepath.Join(folder, "bad")))
 	}
 	fails(t, failure.Usage, "", "simulate", path, "--engine", "cloud")

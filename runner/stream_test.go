@@ -86,7 +86,8 @@ func imageShards(t *testing.T, folder string, each int) {
 	largeImages(t, each, func(class, k int, file []byte) {
 		w := tars[k%len(tars)]
 		for name, content := range map[string][]byte{"jpg": file, "cls": fmt.Append(nil, class)} {
-			require.NoError(t, w.WriteHeader(&tar.Header{Name: fmt.Sprintf("%03d.%s", k, name), Mode: 0o600, Size: int64(len(content))}))
+			require.NoError(t, w.WriteHeader(&tar.Header{Name: fmt.Sprintf("%03d.%s", k, name), Mode: 0o600,
+				Size: int64(len(content))}))
 			_, err := w.Write(content)
 			require.NoError(t, err)
 		}
@@ -101,7 +102,8 @@ func imageShards(t *testing.T, folder string, each int) {
 // again, ends as one that is not.
 func TestStreamedJobSurvivesKills(t *testing.T) {
 	t.Parallel() // it waits for processes
-	for kind, images := range map[string]func(t *testing.T, folder string, each int){"folder": imageFolder, "shards": imageShards} {
+	for kind, images := range map[string]func(t *testing.T, folder string, each int){"folder": imageFolder,
+		"shards": imageShards} {
 		t.Run(kind, func(t *testing.T) {
 			surviveKills(t, func(folder string) {
 				write(t, filepath.Join(folder, "job.toml"), fmt.Sprintf(streamedJob, kind))
@@ -157,5 +159,6 @@ func surviveKills(t *testing.T, prepare func(folder string)) {
 			require.Equal(t, want.Outcome.Steps, got.Outcome.Steps)
 		}
 	}
-	t.Logf("measured: %s, %d steps, killed %d times, has the digest of one that ran through", t.Name(), want.Outcome.Steps, kills)
+	t.Logf("measured: %s, %d steps, killed %d times, has the digest of one that ran through", t.Name(),
+		want.Outcome.Steps, kills)
 }

@@ -55,20 +55,25 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.StringVar(&o.Model, "model", "", "a network of the zoo, or a network file")
 	flags.IntVar(&o.Classes, "classes", 0, "classes of a zoo network; 0 is its own number")
 	flags.StringVar(&o.Input, "input", "", "shape of an example, such as 3x32x32; empty is the network's own")
-	flags.StringVar(&o.Weights, "weights", "", "weights to begin with (.pth, .safetensors); without them fresh ones are drawn")
+	flags.StringVar(&o.Weights, "weights", "",
+		"weights to begin with (.pth, .safetensors); without them fresh ones are drawn")
 	flags.StringArrayVar(&o.Actions, "action", nil, "what to do; may be given several times")
 	flags.StringVar(&o.Replay, "replay", "", "a record to do again, or with --shrink to take back")
 	flags.IntVar(&o.Keep, "shrink", -1, "take changes of the --replay record back until so many are left; -1 does not")
 	flags.StringVar(&o.BatchFile, "batch", "", "a file of inputs to calibrate on and to verify with")
 	flags.IntVar(&o.Rows, "rows", 256, "examples in a random batch")
-	flags.Float64Var(&o.Noise, "noise", 0, "break the symmetry of copies with normal noise of this size, relative to the root mean square of a tensor; 0 keeps the function")
-	flags.StringVar((*string)(&o.Form), "form", "", `how a block is grown: "identity", "residual", for graphs "opposite" or "stacked" (not lossless), or empty to choose`)
-	flags.StringVar((*string)(&o.Compat), "compat", "", `deepen as the original did: "original" or "original-without-norm"; empty does not`)
+	flags.Float64Var(&o.Noise, "noise", 0, "break the symmetry of copies with normal noise of this size, "+
+		"relative to the root mean square of a tensor; 0 keeps the function")
+	flags.StringVar((*string)(&o.Form), "form", "", `how a block is grown: "identity", "residual", `+
+		`for graphs "opposite" or "stacked" (not lossless), or empty to choose`)
+	flags.StringVar((*string)(&o.Compat), "compat", "",
+		`deepen as the original did: "original" or "original-without-norm"; empty does not`)
 	flags.Uint64Var(&o.RandomSeed, "seed", 1, "seed of all that is drawn")
 	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")
 	flags.BoolVar(&o.Exact, "float64", false, "work in double precision")
 	flags.BoolVar(&o.Verify, "verify", false, "print by how much the logits move, and fail when it is too much")
-	flags.Float64Var(&o.Tolerance, "tolerance", 0, "of --verify, relative; 0 is 1e-5 in eval mode, 1e-4 in train mode and, where a normalisation was calibrated, 5% L2 on other batches")
+	flags.Float64Var(&o.Tolerance, "tolerance", 0, "of --verify, relative; 0 is 1e-5 in eval mode, "+
+		"1e-4 in train mode and, where a normalisation was calibrated, 5% L2 on other batches")
 	flags.StringVar(&o.Out, "out", "", "write the weights (.pth, .safetensors)")
 	flags.StringVar(&o.ModelOut, "model-out", "", "write the network file (.toml, .json)")
 	flags.StringVar(&o.RecordOut, "record", "", "write the record of the changes (.json)")

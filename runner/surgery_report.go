@@ -44,7 +44,8 @@ func verifiedTable(r *surgery.Report) *document.Table {
 		if row.Over() {
 			verdict = "NOT KEPT"
 		}
-		verified.Add(row.Mode, row.Batch, surgery.PercentText(row.Relative), surgery.PercentText(row.L2), allowed, verdict)
+		verified.Add(row.Mode, row.Batch, surgery.PercentText(row.Relative), surgery.PercentText(row.L2),
+			allowed, verdict)
 	}
 	return verified
 }
@@ -52,7 +53,8 @@ func verifiedTable(r *surgery.Report) *document.Table {
 // fates lists how many tensors had which, in a fixed order.
 func fates(count map[net2net.Fate]int) string {
 	var words []string
-	for _, fate := range []net2net.Fate{net2net.Kept, net2net.Copied, net2net.Split, net2net.Merged, net2net.Padded, net2net.Cropped, net2net.New} {
+	for _, fate := range []net2net.Fate{net2net.Kept, net2net.Copied, net2net.Split, net2net.Merged, net2net.Padded,
+		net2net.Cropped, net2net.New} {
 		if count[fate] > 0 {
 			words = append(words, fmt.Sprintf("%d %s", count[fate], fate))
 		}

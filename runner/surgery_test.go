@@ -29,15 +29,19 @@ func hashes(t *testing.T, path string) map[string]string {
 // A network grows, is written, and shrinks back to the weights that it had.
 func TestSurgeryThereAndBack(t *testing.T) {
 	at := func(name string) string { return filepath.Join(t.TempDir(), name) }
-	begin, grown, network, record, back, first := at("begin.pth"), at("grown.pth"), at("grown.toml"), at("record.json"), at("back.pth"), at("first.json")
+	begin, grown, network, record, back, first := at("begin.pth"), at("grown.pth"), at("grown.toml"), at("record.json"),
+		at("back.pth"), at("first.json")
 	done(t, "surgery", "--model", "ConvNet2", "--action", "none", "--out", begin)
-	o := graft("surgery", "--model", "ConvNet2", "--weights", begin, "--action", "deepen:1", "--action", "widen:conv2:48", "--action", "branch:fc",
-		"--out", grown, "--model-out", network, "--record", record, "--verify", "--rows", "64")
+	o := graft("surgery", "--model", "ConvNet2", "--weights", begin, "--action", "deepen:1", "--action",
+		"widen:conv2:48", "--action", "branch:fc", "--out", grown, "--model-out", network, "--record", record,
+		"--verify", "--rows", "64")
 	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Contains(t, o.stdout, "wrote "+network)
 	require.NotContains(t, o.stdout, "NOT KEPT")
-	o = done(t, "surgery", "--model", network, "--weights", grown, "--replay", record, "--shrink", "0", "--out", back, "--model-out", first, "--verify", "--rows", "64")
-	require.Regexp(t, `take back branch:fc +24730 .*\ntake back widen:conv2:48 +19914 .*\ntake back deepen:1 +10602 `, o.stdout)
+	o = done(t, "surgery", "--model", network, "--weights", grown, "--replay", record, "--shrink", "0", "--out", back,
+		"--model-out", first, "--verify", "--rows", "64")
+	require.Regexp(t, `take back branch:fc +24730 .*\ntake back widen:conv2:48 +19914 .*\ntake back deepen:1 +10602 `,
+		o.stdout)
 	require.Equal(t, hashes(t, begin), hashes(t, back))
 	o = done(t, "surgery", "--model", first, "--weights", back, "--replay", record, "--out", back, "--json")
 	require.Equal(t, hashes(t, grown), hashes(t, back), "a replay gives the same weights")
@@ -49,11 +53,13 @@ func TestSurgeryThereAndBack(t *testing.T) {
 // What is not kept is not written, and is said with an exit code.
 func TestSurgeryVerifies(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.pth")
-	o := fails(t, failure.Failed, "", "surgery", "--model", "ConvNet2", "--action", "deepen:0", "--compat", "original", "--verify", "--rows", "64", "--out", out)
+	o := fails(t, failure.Failed, "", "surgery", "--model", "ConvNet2", "--action", "deepen:0", "--compat", "original",
+		"--verify", "--rows", "64", "--out", out)
 	require.Contains(t, o.stdout, "NOT KEPT")
 	require.Contains(t, o.stderr, "not kept in train mode")
 	require.NoFileExists(t, out)
-	done(t, "surgery", "--model", "ConvNet2", "--action", "widen:conv1:64", "--noise", "0.1", "--verify", "--rows", "64", "--tolerance", "10", "--float64")
+	done(t, "surgery", "--model", "ConvNet2", "--action", "widen:conv1:64", "--noise", "0.1", "--verify", "--rows",
+		"64", "--tolerance", "10", "--float64")
 }
 
 func TestSurgeryRefuses(t *testing.T) {
@@ -62,17 +68,23 @@ func TestSurgeryRefuses(t *testing.T) {
 	damaged := filepath.Join(folder, "damaged.pth")
 	write(t, damaged, "no weights")
 	allFail(t, "surgery", map[string]wrongCall{
-		"no model":       {[]string{"--action", "none"}, failure.Usage, "--model"},
-		"no action":      {[]string{"--model", "ConvNet2"}, failure.Usage, "--action"},
-		"unknown model":  {[]string{"--model", "ConvNet22", "--action", "none"}, failure.Usage, "did you mean ConvNet2?"},
-		"bad action":     {[]string{"--model", "ConvNet2", "--action", "dig:1"}, failure.Usage, `no operation "dig"`},
-		"bad shape":      {[]string{"--model", "ConvNet2", "--action", "none", "--input", "3by3"}, failure.Usage, "3x32x32"},
-		"bad form":       {[]string{"--model", "ConvNet2", "--action", "none", "--form", "round"}, failure.Usage, "choose one of [identity residual opposite stacked]"},
-		"bad format":     {[]string{"--model", "ConvNet2", "--action", "none", "--out", "x.txt"}, failure.Usage, "txt"},
-		"bad file":       {[]string{"--model", broken, "--action", "none"}, failure.Configuration, "did you mean Conv2d?"},
-		"bad weights":    {[]string{"--model", "ConvNet2", "--weights", damaged, "--action", "none"}, failure.Damaged, "damaged.pth"},
-		"shrink nothing": {[]string{"--model", "ConvNet2", "--action", "none", "--shrink", "0"}, failure.Usage, "--replay"},
-		"no record":      {[]string{"--model", "ConvNet2", "--replay", filepath.Join(folder, "none.json")}, failure.Failed, "none.json"},
-		"refused":        {[]string{"--model", "ConvNet2", "--action", "widen:fc:20"}, failure.Failed, "the network's output"},
+		"no model":  {[]string{"--action", "none"}, failure.Usage, "--model"},
+		"no action": {[]string{"--model", "ConvNet2"}, failure.Usage, "--action"},
+		"unknown model": {[]string{"--model", "ConvNet22", "--action", "none"}, failure.Usage,
+			"did you mean ConvNet2?"},
+		"bad action": {[]string{"--model", "ConvNet2", "--action", "dig:1"}, failure.Usage, `no operation "dig"`},
+		"bad shape": {[]string{"--model", "ConvNet2", "--action", "none", "--input", "3by3"}, failure.Usage,
+			"3x32x32"},
+		"bad form": {[]string{"--model", "ConvNet2", "--action", "none", "--form", "round"}, failure.Usage,
+			"choose one of [identity residual opposite stacked]"},
+		"bad format": {[]string{"--model", "ConvNet2", "--action", "none", "--out", "x.txt"}, failure.Usage, "txt"},
+		"bad file":   {[]string{"--model", broken, "--action", "none"}, failure.Configuration, "did you mean Conv2d?"},
+		"bad weights": {[]string{"--model", "ConvNet2", "--weights", damaged, "--action", "none"}, failure.Damaged,
+			"damaged.pth"},
+		"shrink nothing": {[]string{"--model", "ConvNet2", "--action", "none", "--shrink", "0"}, failure.Usage,
+			"--replay"},
+		"no record": {[]string{"--model", "ConvNet2", "--replay", filepath.Join(folder, "none.json")}, failure.Failed,
+			"none.json"},
+		"refused": {[]string{"--model", "ConvNet2", "--action", "widen:fc:20"}, failure.Failed, "the network's output"},
 	})
 }

@@ -14,7 +14,8 @@ import (
 // sweepFlags adds the flags of trials and of the workers that run them.
 func sweepFlags(command *cobra.Command, o *sweep.Options, engines string) {
 	flags := command.Flags()
-	flags.StringVar(&o.Engine, "engine", "", "engine that starts the workers of trials: "+engines+"; empty is fleet.engine")
+	flags.StringVar(&o.Engine, "engine", "",
+		"engine that starts the workers of trials: "+engines+"; empty is fleet.engine")
 	flags.IntVar(&o.Workers, "workers", 0, "number of workers of trials; 0 is fleet.workers")
 }
 
@@ -22,7 +23,8 @@ func sweepFlags(command *cobra.Command, o *sweep.Options, engines string) {
 func trialFlags(command *cobra.Command, o *sweep.Options) {
 	flags := command.Flags()
 	flags.IntVar(&o.Seeds, "seeds", 0, "run the job once for each of so many seeds, from run.seed on")
-	flags.StringArrayVar(&o.Sweep, "sweep", nil, "run the job for each value of a key, such as optimizer.lr=0.1,0.01; may be given several times, for all combinations")
+	flags.StringArrayVar(&o.Sweep, "sweep", nil, "run the job for each value of a key, "+
+		"such as optimizer.lr=0.1,0.01; may be given several times, for all combinations")
 	flags.StringVar(&o.Cases, "cases", "", "run the job for each case of a TOML file, whose tables hold assignments")
 }
 

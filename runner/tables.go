@@ -22,10 +22,12 @@ written, and data.pkl of the original system without executing it.`,
 
 func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 	flags := command.Flags()
-	flags.StringSliceVar(&o.Actions, "actions", runs.OriginalActions, "what the numbers in a data.pkl stand for, from 0")
+	flags.StringSliceVar(&o.Actions, "actions", runs.OriginalActions,
+		"what the numbers in a data.pkl stand for, from 0")
 	flags.StringVar(&o.Network, "network", "", "the network of a data.pkl; empty is as config.toml beside it says")
 	flags.StringVar(&o.Dataset, "dataset", "", "the dataset of a data.pkl; empty is as config.toml beside it says")
-	flags.Float64Var(&o.Start, "start", 0, "seconds of the budget at which the sequences of a data.pkl begin (default: as config.toml says)")
+	flags.Float64Var(&o.Start, "start", 0,
+		"seconds of the budget at which the sequences of a data.pkl begin (default: as config.toml says)")
 	flags.Int64Var(&o.Seed, "seed", 0, "the seed of the runs in a data.pkl (default: as config.toml says)")
 }
 

@@ -59,7 +59,8 @@ func checkedText(t table.Checked) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s: %s\n", document.Printable(t.Dir), verdict, checkedContents(t))
 	for _, f := range t.Faults {
-		fmt.Fprintf(&b, "  %s: %s: %s\n      %s\n", document.Printable(f.Place()), f.Kind, document.Printable(f.Text), document.Printable(f.Remedy))
+		fmt.Fprintf(&b, "  %s: %s: %s\n      %s\n", document.Printable(f.Place()), f.Kind, document.Printable(f.Text),
+			document.Printable(f.Remedy))
 	}
 	return b.String()
 }
@@ -73,7 +74,8 @@ func checkedContents(t table.Checked) string {
 	if t.Of != nil {
 		text += " of " + tables.Quantity(*t.Of)
 	}
-	text += fmt.Sprintf(" sequences, %s in %s", document.Plural(t.Records, "record"), document.Plural(len(t.Files), "file"))
+	text += fmt.Sprintf(" sequences, %s in %s", document.Plural(t.Records, "record"),
+		document.Plural(len(t.Files), "file"))
 	open := 0
 	for _, f := range t.Files {
 		if !f.Closed {

@@ -66,7 +66,8 @@ func runTableConvert(w io.Writer, path string, o *tableConvertOptions) error {
 		err = table.WriteCSV(w, found.Table)
 	default:
 		if err = table.Write(files.OS{}, found, o.out, o.force); err == nil {
-			_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", o.out, document.Printable(found.Table.Name), document.Plural(len(found.Table.Records), "sequence"))
+			_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", o.out, document.Printable(found.Table.Name),
+				document.Plural(len(found.Table.Records), "sequence"))
 		}
 	}
 	return errors.Join(err, damage)

@@ -43,7 +43,8 @@ Of a table that is damaged in part it prints the rest, and the exit code is 3.`,
 	addTableFlags(command, &o.TableSource)
 	command.Flags().BoolVar(&o.all, "all", false, "print every sequence")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
-	command.Flags().BoolVar(&o.csv, "csv", false, "print a row for every sequence, with the names of the columns before them")
+	command.Flags().BoolVar(&o.csv, "csv", false,
+		"print a row for every sequence, with the names of the columns before them")
 	command.MarkFlagsMutuallyExclusive("json", "csv")
 	return command
 }

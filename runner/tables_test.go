@@ -23,7 +23,8 @@ import (
 )
 
 // tried is a scenario of a few sequences.
-var tried = tables.Scenario{Name: "tried", Network: "ConvNet2", Dataset: "cifar10", Budget: 400, Start: 330.5, Decisions: 2, Actions: []string{"deepen:0", "deepen:1", "widen:conv1:48", "none"}}
+var tried = tables.Scenario{Name: "tried", Network: "ConvNet2", Dataset: "cifar10", Budget: 400, Start: 330.5,
+	Decisions: 2, Actions: []string{"deepen:0", "deepen:1", "widen:conv1:48", "none"}}
 
 // writeTried makes a table in which each of the first sequences has run with some seeds.
 func writeTried(t testing.TB, dir string, sequences, seeds int) {
@@ -34,8 +35,10 @@ func writeTried(t testing.TB, dir string, sequences, seeds int) {
 	for k := range sequences {
 		for seed := range seeds {
 			s := []string{tried.Actions[k/4], tried.Actions[k%4]}
-			r := tables.Record{Sequence: s, Left: []float64{69.5, 59 - float64(k)/3}, Accuracy: []float64{0.5 + float64(k*7%16)/64 + float64(seed*k%5)/512}, Seeds: []int64{int64(seed)},
-				Networks: []string{"start", s[0], s[0] + "/" + s[1]}, Profile: "v100-original", Graft: "v0.1.0", LibTorch: "1.13.0"}
+			r := tables.Record{Sequence: s, Left: []float64{69.5, 59 - float64(k)/3},
+				Accuracy: []float64{0.5 + float64(k*7%16)/64 + float64(seed*k%5)/512}, Seeds: []int64{int64(seed)},
+				Networks: []string{"start", s[0], s[0] + "/" + s[1]}, Profile: "v100-original", Graft: "v0.1.0",
+				LibTorch: "1.13.0"}
 			require.NoError(t, w.Append(tables.Cause{Sequence: s, Seeds: r.Seeds}.Key(), r))
 		}
 	}
@@ -48,8 +51,10 @@ func writeOriginal(t testing.TB, dir string) string {
 	all, err := pickle.NewDict()
 	require.NoError(t, err)
 	for k := range int64(16) {
-		fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft", Value: &pickle.List{Items: []any{69.9 - float64(k)/100, int64(58)}}},
-			pickle.Pair{Key: "totaltime", Value: int64(400)}, pickle.Pair{Key: "acc", Value: float64(5000+k*37%16) / 1e4})
+		fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft",
+			Value: &pickle.List{Items: []any{69.9 - float64(k)/100, int64(58)}}},
+			pickle.Pair{Key: "totaltime", Value: int64(400)},
+			pickle.Pair{Key: "acc", Value: float64(5000+k*37%16) / 1e4})
 		require.NoError(t, err)
 		require.NoError(t, all.Set(pickle.Tuple{k / 4, k % 4}, fields))
 	}
@@ -58,7 +63,8 @@ func writeOriginal(t testing.TB, dir string) string {
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	path := filepath.Join(dir, "data.pkl")
 	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
-	config := "[runner]\nseed = 42\nfolder = \"simulation_tried\"\n[scheduler]\nrunning_time = 400\nstart_time = 330\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\naction_set_size = 4\nnum_actions = 2\n"
+	config := "[runner]\nseed = 42\nfolder = \"simulation_tried\"\n[scheduler]\nrunning_time = 400\nstart_time = " +
+		"330\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\naction_set_size = 4\nnum_actions = 2\n"
 	write(t, filepath.Join(dir, "config.toml"), config)
 	return path
 }
@@ -91,7 +97,8 @@ func TestTableScreensAreTheGoldenOnes(t *testing.T) {
 	writeTried(t, in("empty"), 0, 1)
 	writeSpoiled(t, in("spoiled"))
 	writeTried(t, in("lost"), 16, 1)
-	spoil(t, in("lost"), "scenario.json", func(text string) string { return strings.Replace(text, `"format": 1`, `"format": 7`, 1) })
+	spoil(t, in("lost"), "scenario.json",
+		func(text string) string { return strings.Replace(text, `"format": 1`, `"format": 7`, 1) })
 	goldenScreens(t, "table", "table", home, map[string]goldenCall{
 		"original.txt":     {"show " + original, failure.Done},
 		"original-all.txt": {"show " + original + " --all --network Mine --start 10 --seed -3", failure.Done},
@@ -104,18 +111,22 @@ func TestTableScreensAreTheGoldenOnes(t *testing.T) {
 		"empty.json":       {"show " + in("empty") + " --json", failure.Done},
 		"spoiled.txt":      {"show " + in("spoiled"), failure.Partial},
 		"check.txt":        {"check " + in("seeds") + " " + in("begun") + " " + in("spoiled"), failure.Partial},
-		"check.json":       {"check " + in("begun") + " " + in("spoiled") + " " + in("lost") + " --json", failure.Damaged},
-		"check-lost.txt":   {"check " + in("lost") + " " + in("none") + " " + in("seeds"), failure.Damaged},
-		"runs.csv":         {"convert " + in("seeds") + " --csv", failure.Done},
-		"whole.json":       {"convert " + original + " --json", failure.Done},
+		"check.json": {"check " + in("begun") + " " + in("spoiled") + " " + in("lost") + " --json",
+			failure.Damaged},
+		"check-lost.txt": {"check " + in("lost") + " " + in("none") + " " + in("seeds"), failure.Damaged},
+		"runs.csv":       {"convert " + in("seeds") + " --csv", failure.Done},
+		"whole.json":     {"convert " + original + " --json", failure.Done},
 	})
 }
 
 func TestTableConvertKeepsEverything(t *testing.T) {
 	home := t.TempDir()
-	original, one, two := writeOriginal(t, filepath.Join(home, "original")), filepath.Join(home, "one"), filepath.Join(home, "two")
-	require.Equal(t, outcome{stdout: "wrote " + one + ": simulation_tried, 16 sequences\n"}, graft("table", "convert", original, "--out", one))
-	require.Equal(t, outcome{stdout: "wrote " + two + ": simulation_tried, 16 sequences\n"}, graft("table", "convert", one, "--out", two))
+	original, one, two := writeOriginal(t, filepath.Join(home, "original")), filepath.Join(home, "one"),
+		filepath.Join(home, "two")
+	require.Equal(t, outcome{stdout: "wrote " + one + ": simulation_tried, 16 sequences\n"},
+		graft("table", "convert", original, "--out", one))
+	require.Equal(t, outcome{stdout: "wrote " + two + ": simulation_tried, 16 sequences\n"},
+		graft("table", "convert", one, "--out", two))
 	first := done(t, "table", "convert", original, "--json")
 	for _, dir := range []string{one, two} {
 		require.Equal(t, failure.Done, graft("table", "check", dir).code)
@@ -147,28 +158,37 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 	}
 	alone := write("alone/data.pkl", "cos\nsystem\n(S'true'\ntR.")
 	faulty := write("faulty/data.pkl", "")
-	write("faulty/config.toml", "[runner]\nseed = \"x\"\nfolder = 1\n[agent]\nnum_actions = 0\n[job]\nmodel = \"a\"\ndataset = \"b\"\n[scheduler]\nstart_time = -1\n")
+	write("faulty/config.toml", "[runner]\nseed = \"x\"\nfolder = 1\n[agent]\nnum_actions = 0\n[job]\nmodel = \"a\"\n"+
+		"dataset = \"b\"\n[scheduler]\nstart_time = -1\n")
 	writeTried(t, filepath.Join(home, "locked"), 1, 1)
 	w, err := tables.Open(files.OS{}, filepath.Join(home, "locked"), tables.WriterOptions{Name: "node"})
 	require.NoError(t, err)
 	defer w.Close()
 	allFail(t, "table", map[string]wrongCall{
-		"a file that is not there":         {[]string{"show", filepath.Join(home, "none")}, failure.Failed, "no such file"},
-		"a folder that is none of a table": {[]string{"show", home}, failure.Damaged, "scenario.json is missing; name the folder of a table"},
-		"another, for check":               {[]string{"check", home}, failure.Damaged, "it is no table's folder"},
-		"a folder that is not there":       {[]string{"check", filepath.Join(home, "none")}, failure.Failed, "no such file"},
-		"nobody says what it is of":        {[]string{"show", alone}, failure.Usage, "give --network and --dataset"},
-		"a pickle that calls the system":   {[]string{"show", alone, "--network", "A", "--dataset", "b"}, failure.Damaged, "os.system"},
-		"a config with faults":             {[]string{"show", faulty}, failure.Configuration, "5 faults"},
-		"an action that is none":           {[]string{"show", original, "--actions", "deepen:0,dig:1"}, failure.Usage, `there is no operation "dig"`},
-		"too few actions":                  {[]string{"show", original, "--actions", "deepen:0,none"}, failure.Usage, "each decision chose from 4 actions"},
-		"an action that stands twice":      {[]string{"show", original, "--actions", "none,none,deepen:1,deepen:2"}, failure.Usage, "--actions: none stands twice"},
-		"a start after the end":            {[]string{"show", original, "--start", "401"}, failure.Usage, "a start at 401 s"},
-		"two forms at once":                {[]string{"show", original, "--json", "--csv"}, failure.Usage, "none of the others"},
-		"no form":                          {[]string{"convert", original}, failure.Usage, "at least one of the flags"},
-		"a folder where a process writes":  {[]string{"convert", original, "--force", "--out", filepath.Join(home, "locked")}, failure.Failed, "locked by process"},
-		"a folder that holds something":    {[]string{"convert", original, "--out", filepath.Join(home, "original")}, failure.Usage, "is no table's folder"},
-		"a folder under a file":            {[]string{"convert", original, "--out", filepath.Join(original, "a")}, failure.Failed, "not a directory"},
+		"a file that is not there": {[]string{"show", filepath.Join(home, "none")}, failure.Failed, "no such file"},
+		"a folder that is none of a table": {[]string{"show", home}, failure.Damaged,
+			"scenario.json is missing; name the folder of a table"},
+		"another, for check":         {[]string{"check", home}, failure.Damaged, "it is no table's folder"},
+		"a folder that is not there": {[]string{"check", filepath.Join(home, "none")}, failure.Failed, "no such file"},
+		"nobody says what it is of":  {[]string{"show", alone}, failure.Usage, "give --network and --dataset"},
+		"a pickle that calls the system": {[]string{"show", alone, "--network", "A", "--dataset", "b"}, failure.Damaged,
+			"os.system"},
+		"a config with faults": {[]string{"show", faulty}, failure.Configuration, "5 faults"},
+		"an action that is none": {[]string{"show", original, "--actions", "deepen:0,dig:1"}, failure.Usage,
+			`there is no operation "dig"`},
+		"too few actions": {[]string{"show", original, "--actions", "deepen:0,none"}, failure.Usage,
+			"each decision chose from 4 actions"},
+		"an action that stands twice": {[]string{"show", original, "--actions", "none,none,deepen:1,deepen:2"},
+			failure.Usage, "--actions: none stands twice"},
+		"a start after the end": {[]string{"show", original, "--start", "401"}, failure.Usage, "a start at 401 s"},
+		"two forms at once":     {[]string{"show", original, "--json", "--csv"}, failure.Usage, "none of the others"},
+		"no form":               {[]string{"convert", original}, failure.Usage, "at least one of the flags"},
+		"a folder where a process writes": {[]string{"convert", original, "--force", "--out",
+			filepath.Join(home, "locked")}, failure.Failed, "locked by process"},
+		"a folder that holds something": {[]string{"convert", original, "--out", filepath.Join(home, "original")},
+			failure.Usage, "is no table's folder"},
+		"a folder under a file": {[]string{"convert", original, "--out", filepath.Join(original, "a")}, failure.Failed,
+			"not a directory"},
 	})
 }
 

@@ -44,15 +44,18 @@ every = "20ms"
 // texts are files of a text that repeats itself, in folders.
 func texts(t *testing.T, folder string) {
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "texts", "more"), 0o755))
-	write(t, filepath.Join(folder, "texts", "a.txt"), strings.Repeat("the quick brown fox jumps over the lazy dog. ", 20))
-	write(t, filepath.Join(folder, "texts", "more", "b.txt"), strings.Repeat("pack my box with five dozen liquor jugs. ", 20))
+	write(t, filepath.Join(folder, "texts", "a.txt"),
+		strings.Repeat("the quick brown fox jumps over the lazy dog. ", 20))
+	write(t, filepath.Join(folder, "texts", "more", "b.txt"),
+		strings.Repeat("pack my box with five dozen liquor jugs. ", 20))
 }
 
 // A GPT that grows deeper and wider and comes back, killed again and again, ends as one that is not.
 func TestTextJobSurvivesKills(t *testing.T) {
 	t.Parallel() // it waits for processes
 	surviveKills(t, func(folder string) {
-		write(t, filepath.Join(folder, "job.toml"), fmt.Sprintf(textJob, "SmallLLaMA", `["deepen:blocks.1", "widen:tok:160"]`))
+		write(t, filepath.Join(folder, "job.toml"),
+			fmt.Sprintf(textJob, "SmallLLaMA", `["deepen:blocks.1", "widen:tok:160"]`))
 		texts(t, folder)
 	})
 }
@@ -61,7 +64,8 @@ func TestTextJobSurvivesKills(t *testing.T) {
 func TestTableJobSurvivesKills(t *testing.T) {
 	t.Parallel() // it waits for processes
 	surviveKills(t, func(folder string) {
-		job := strings.NewReplacer(`"text"`, `"csv"`, `"texts"`, `"tags.csv"`, `context = 12`, "context = 16\nlabel_each = \"word\"", "batch = 8", "batch = 8\nmicro_batch = 3").
+		job := strings.NewReplacer(`"text"`, `"csv"`, `"texts"`, `"tags.csv"`, `context = 12`,
+			"context = 16\nlabel_each = \"word\"", "batch = 8", "batch = 8\nmicro_batch = 3").
 			Replace(fmt.Sprintf(textJob, "SmallBERT", `["widen:blocks.1.up:600", "deepen:blocks.3"]`))
 		write(t, filepath.Join(folder, "job.toml"), job)
 		rows := "text,label\n"
@@ -94,22 +98,27 @@ func TestTextJobsAreChecked(t *testing.T) {
 		fails(t, failure.Configuration, says, "config", "check", path)
 	}
 	write(t, path, good)
-	r := decoded[train.Result](t, done(t, "train", path, "--json", "--quiet", "--folder", filepath.Join(folder, "run")).stdout)
+	r := decoded[train.Result](t, done(t, "train", path, "--json", "--quiet", "--folder",
+		filepath.Join(folder, "run")).stdout)
 	assert.Greater(t, r.Outcome.Perplexity, 1.0)
 	assert.Less(t, r.Outcome.Perplexity, 25.0, "fewer than the characters that occur")
-	shown := decoded[imports.Network](t, done(t, "model", "show", filepath.Join(folder, "run", "network.toml"), "--json").stdout)
+	shown := decoded[imports.Network](t,
+		done(t, "model", "show", filepath.Join(folder, "run", "network.toml"), "--json").stdout)
 	assert.Contains(t, shown.Blocks, "blocks.0")
 }
 
 func TestTablesAreChecked(t *testing.T) {
 	folder := t.TempDir()
-	texts, words := "review,label\n"+strings.Repeat("good,yes\nbad,no\n", 5), "review,label\n"+strings.Repeat("a good,X Y\n", 5)
-	write(t, filepath.Join(folder, "few.toml"), "name = \"Few\"\n[transformer]\nvocabulary = 40\nwidth = 8\nheads = 2\ndepth = 1\ntask = \"text-label\"\nclasses = 2\nfull = true\npadded = true\n")
+	texts, words := "review,label\n"+strings.Repeat("good,yes\nbad,no\n", 5),
+		"review,label\n"+strings.Repeat("a good,X Y\n", 5)
+	write(t, filepath.Join(folder, "few.toml"), "name = \"Few\"\n[transformer]\nvocabulary = 40\nwidth = 8\n"+
+		"heads = 2\ndepth = 1\ntask = \"text-label\"\nclasses = 2\nfull = true\npadded = true\n")
 	path, encoder, columns := filepath.Join(folder, "job.toml"), `name = "SmallBERT"`, "text_column = \"review\"\n"
 	each := columns + "label_each = \"word\"\n"
 	job := func(table, network, kind, data string) {
 		write(t, filepath.Join(folder, "reviews.csv"), table)
-		write(t, path, fmt.Sprintf("[network]\n%s\n[data]\nkind = %q\npath = \"reviews.csv\"\n%s[time]\nbudget = \"100ms\"\n", network, kind, data))
+		write(t, path, fmt.Sprintf("[network]\n%s\n[data]\nkind = %q\npath = \"reviews.csv\"\n%s[time]\n"+
+			"budget = \"100ms\"\n", network, kind, data))
 	}
 	for _, c := range []struct{ says, table, network, kind, data string }{
 		{`the columns are ["review" "label"]`, texts, encoder, "csv", ""},
@@ -124,11 +133,14 @@ func TestTablesAreChecked(t *testing.T) {
 		fails(t, failure.Configuration, c.says, "config", "check", path)
 	}
 	job(words, encoder, "csv", each)
-	r := decoded[train.Result](t, done(t, "train", path, "--json", "--quiet", "--folder", filepath.Join(folder, "run")).stdout)
+	r := decoded[train.Result](t, done(t, "train", path, "--json", "--quiet", "--folder",
+		filepath.Join(folder, "run")).stdout)
 	assert.Zero(t, r.Outcome.Perplexity, "labels are no next tokens")
 	assert.Positive(t, r.Outcome.Steps)
-	write(t, filepath.Join(folder, "in.json"), `{"inputs": [{"dtype": "int64", "shape": [2, 3], "values": [97, 98, 256, 99, 256, 256]}]}`)
-	given := decoded[export.ForwardReport](t, done(t, "model", "forward", filepath.Join(folder, "run"), "--inputs", filepath.Join(folder, "in.json"), "--json").stdout)
+	write(t, filepath.Join(folder, "in.json"),
+		`{"inputs": [{"dtype": "int64", "shape": [2, 3], "values": [97, 98, 256, 99, 256, 256]}]}`)
+	given := decoded[export.ForwardReport](t, done(t, "model", "forward", filepath.Join(folder, "run"), "--inputs",
+		filepath.Join(folder, "in.json"), "--json").stdout)
 	assert.Equal(t, []int{2, 3, 2}, given.Shape)
 	assert.Equal(t, []string{"X", "Y"}, given.Classes)
 }

@@ -55,7 +55,8 @@ type traceSource struct {
 func (s *traceSource) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&s.Format, "from", "", "the file's format; empty recognises it by the first bytes")
-	flags.StringVar(&s.window, "window", "", "keep jobs submitted within these seconds, as A..B, either of which may be left out")
+	flags.StringVar(&s.window, "window", "",
+		"keep jobs submitted within these seconds, as A..B, either of which may be left out")
 	flags.StringVar(&s.processors, "processors", "gpus", "meaning of the processors of format swf: gpus or cpus")
 	flags.StringVar(&s.JobTable, "job-table", "", "pai_job_table.csv, with the users of the jobs of format alibaba2020")
 }

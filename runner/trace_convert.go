@@ -55,7 +55,8 @@ func runTraceConvert(ctx context.Context, w io.Writer, in, out string, o *traceC
 	if c.Shared > 0 {
 		lost = fmt.Sprintf("; %s of a part of a GPU, which that format cannot say", document.Plural(c.Shared, "job"))
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s (%s to %s)%s%s\n", out, document.Plural(c.Jobs, "job"), c.Format, o.to, zeroText(c.Start), lost)
+	_, err = fmt.Fprintf(w, "wrote %s: %s (%s to %s)%s%s\n", out, document.Plural(c.Jobs, "job"), c.Format, o.to,
+		zeroText(c.Start), lost)
 	return err
 }
 

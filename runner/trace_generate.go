@@ -46,7 +46,8 @@ models' utilization of a device.`,
 	flags.IntVar(&o.GPUsPerNode, "gpus-per-node", o.GPUsPerNode, "GPUs of a node")
 	flags.IntVar(&o.VCs, "vcs", 0, "virtual clusters (default: one for every nine nodes)")
 	flags.IntVar(&o.Users, "users", 0, "users (default: eight for each virtual cluster)")
-	flags.Float64Var(&o.Load, "load", 0, "GPU time that jobs ask for, as a share of the cluster's (default: durations are not scaled)")
+	flags.Float64Var(&o.Load, "load", 0,
+		"GPU time that jobs ask for, as a share of the cluster's (default: durations are not scaled)")
 	flags.Uint64Var(&o.Seed, "seed", 0, "seed of all draws")
 	flags.StringVar(&arrivals, "arrivals", arrivals, "diurnal, with days and weeks, or poisson, with one rate")
 	flags.StringVar(&o.To, "to", o.To, "the format of OUT: graft, helios or swf")
@@ -68,6 +69,7 @@ func runTraceGenerate(ctx context.Context, w io.Writer, out, arrivals string, o 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s (%s) for %s in %s%s\n", out, document.Plural(g.Jobs, "job"), g.To, document.Plural(g.Nodes, "node"), document.Plural(g.VCs, "virtual cluster"), zeroText(g.Start))
+	_, err = fmt.Fprintf(w, "wrote %s: %s (%s) for %s in %s%s\n", out, document.Plural(g.Jobs, "job"), g.To,
+		document.Plural(g.Nodes, "node"), document.Plural(g.VCs, "virtual cluster"), zeroText(g.Start))
 	return err
 }

@@ -44,7 +44,8 @@ If the file is damaged, the jobs before the damage are summarized, and the exit 
 		},
 	}
 	o.addFlags(command)
-	command.Flags().StringVar(&o.nodes, "nodes", "", "file of the virtual clusters and their nodes, CSV with the header ,num")
+	command.Flags().StringVar(&o.nodes, "nodes", "",
+		"file of the virtual clusters and their nodes, CSV with the header ,num")
 	command.Flags().IntVar(&o.perNode, "gpus-per-node", 8, "GPUs of a node")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
@@ -55,7 +56,8 @@ func runTraceInfo(ctx context.Context, w io.Writer, path string, o *traceInfoOpt
 	if err != nil {
 		return err
 	}
-	info, err := traces.Summarize(environment(ctx), path, traces.InfoOptions{Read: options, Nodes: o.nodes, GPUsPerNode: o.perNode})
+	info, err := traces.Summarize(environment(ctx), path,
+		traces.InfoOptions{Read: options, Nodes: o.nodes, GPUsPerNode: o.perNode})
 	return show(w, o.json, info, err, printTrace)
 }
 
@@ -80,7 +82,8 @@ func printTrace(w io.Writer, r *traces.Info) error {
 		if f.Refused {
 			refused = ", refused"
 		}
-		p.Line("  %s: %s%s, first %s in line %d: %s", f.Kind, document.Plural(f.Count, "job"), refused, document.Printable(f.FirstID), f.FirstLine, f.Text)
+		p.Line("  %s: %s%s, first %s in line %d: %s", f.Kind, document.Plural(f.Count, "job"), refused,
+			document.Printable(f.FirstID), f.FirstLine, f.Text)
 	}
 	return p.Err
 }
@@ -100,7 +103,8 @@ func traceTitle(r *traces.Info) string {
 		return text
 	}
 	days := float64(r.LastSubmit-r.FirstSubmit) / (runs.SecondsOfHour * hoursOfDay)
-	text += fmt.Sprintf("\nsubmitted from %s to %s, %.1f days\n", moment(r, r.FirstSubmit), moment(r, r.LastSubmit), days)
+	text += fmt.Sprintf("\nsubmitted from %s to %s, %.1f days\n", moment(r, r.FirstSubmit),
+		moment(r, r.LastSubmit), days)
 	text += fmt.Sprintf("%.0f GPU hours", r.GPUHours)
 	if r.Load != nil {
 		text += fmt.Sprintf(", a load of %.2f on %s", *r.Load, document.Plural(r.GPUs, "GPU"))
@@ -119,7 +123,8 @@ func moment(r *traces.Info, second int64) string {
 
 // vcTable has a line for each virtual cluster.
 func vcTable(r *traces.Info) *document.Table {
-	t := document.NewTable("name").Numbers("", "%.0f", "nodes", "jobs", "gpu hours", "most gpus").Numbers("", "%.2f", "load")
+	t := document.NewTable("name").Numbers("", "%.0f", "nodes", "jobs", "gpu hours", "most gpus").Numbers("",
+		"%.2f", "load")
 	for _, vc := range r.VCs {
 		nodes := document.Missing()
 		if vc.Nodes > 0 {
@@ -132,7 +137,8 @@ func vcTable(r *traces.Info) *document.Table {
 
 // sizeTable has a line for each number of GPUs, and one for all jobs.
 func sizeTable(r *traces.Info) *document.Table {
-	t := (&document.Table{}).Numbers("", "", "gpus", "jobs").Numbers(document.UnitShare, "%.1f%%", "share").Numbers("", "%.0f", "gpu hours", "mean", "p10", "p50", "p90", "p99", "max")
+	t := (&document.Table{}).Numbers("", "", "gpus", "jobs").Numbers(document.UnitShare, "%.1f%%", "share").Numbers("",
+		"%.0f", "gpu hours", "mean", "p10", "p50", "p90", "p99", "max")
 	add := func(name any, jobs int, share, hours float64, s trace.Spread) {
 		t.Add(name, jobs, share, hours, s.Mean, s.P10, s.P50, s.P90, s.P99, s.Max)
 	}

@@ -22,10 +22,13 @@ const fewJobs = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,durati
 func writeTraces(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
-		"few.csv": fewJobs, "half.csv": fewJobs + "10,eve,red,,three,3,FAILED,2021-03-07 00:00:00,0,,,,\n", "nodes.csv": ",num\nred,1\nblue,2\ngreen,1\n",
-		"none.swf": "; MaxProcs: 12\n", "pods.csv": "name,num_gpu,gpu_milli,creation_time,deletion_time,scheduled_time\npod,1,500,0,20,10\n",
-		"tasks.csv": "j1,worker,2.0,Terminated,10.0,15.0,600.0,29.3,50.0,T4\nj2,worker,1.0,Waiting,,,600.0,29.3,50.0,T4\n",
-		"jobs.csv":  "j1,i1,ann,Terminated,5.0,15.0\n",
+		"few.csv": fewJobs, "half.csv": fewJobs + "10,eve,red,,three,3,FAILED,2021-03-07 00:00:00,0,,,,\n",
+		"nodes.csv": ",num\nred,1\nblue,2\ngreen,1\n",
+		"none.swf":  "; MaxProcs: 12\n",
+		"pods.csv":  "name,num_gpu,gpu_milli,creation_time,deletion_time,scheduled_time\npod,1,500,0,20,10\n",
+		"tasks.csv": "j1,worker,2.0,Terminated,10.0,15.0,600.0,29.3,50.0,T4\n" +
+			"j2,worker,1.0,Waiting,,,600.0,29.3,50.0,T4\n",
+		"jobs.csv": "j1,i1,ann,Terminated,5.0,15.0\n",
 	} {
 		write(t, name, text)
 	}
@@ -47,8 +50,10 @@ func TestTraceScreensAreTheGoldenOnes(t *testing.T) {
 
 func TestTraceConvertGoesThereAndBack(t *testing.T) {
 	writeTraces(t)
-	require.Equal(t, outcome{stdout: "wrote ours.csv.gz: 4 jobs (helios to graft), second 0 is 2021-03-04 00:00:00\n"}, graft("trace", "convert", "few.csv", "ours.csv.gz", "--to", "graft"))
-	require.Equal(t, outcome{stdout: "wrote back.csv: 4 jobs (graft to helios), second 0 is 2021-03-04 00:00:00\n"}, graft("trace", "convert", "ours.csv.gz", "back.csv", "--to", "helios"))
+	require.Equal(t, outcome{stdout: "wrote ours.csv.gz: 4 jobs (helios to graft), second 0 is 2021-03-04 00:00:00\n"},
+		graft("trace", "convert", "few.csv", "ours.csv.gz", "--to", "graft"))
+	require.Equal(t, outcome{stdout: "wrote back.csv: 4 jobs (graft to helios), second 0 is 2021-03-04 00:00:00\n"},
+		graft("trace", "convert", "ours.csv.gz", "back.csv", "--to", "helios"))
 	first, err := trace.ReadAll(files.OS{}, "few.csv", trace.Options{})
 	require.NoError(t, err)
 	for _, name := range []string{"ours.csv.gz", "back.csv"} {
@@ -57,10 +62,13 @@ func TestTraceConvertGoesThereAndBack(t *testing.T) {
 		require.Equal(t, first.Jobs, again.Jobs, name)
 	}
 	require.Equal(t, outcome{stdout: "wrote day.swf: 1 job (graft to swf), second 0 is 2021-03-04 00:00:00\n"},
-		graft("trace", "convert", "ours.csv.gz", "day.swf", "--to", "swf", "--from", "graft", "--window", "80000..86400"))
+		graft("trace", "convert", "ours.csv.gz", "day.swf", "--to", "swf", "--from", "graft", "--window",
+			"80000..86400"))
 	text := contents(t, "day.swf")
-	require.Equal(t, "; Version: 2.2\n; UnixStartTime: 1614816000\n; Note: a processor is a GPU\n9 86400 -1 7200 16 -1 -1 16 -1 -1 0 1 -1 -1 -1 1 -1 -1\n", text)
-	require.Equal(t, outcome{stdout: "wrote pods.swf: 1 job (alibaba2023 to swf); 1 job of a part of a GPU, which that format cannot say\n"}, graft("trace", "convert", "pods.csv", "pods.swf", "--to", "swf"))
+	require.Equal(t, "; Version: 2.2\n; UnixStartTime: 1614816000\n; Note: a processor is a GPU\n"+
+		"9 86400 -1 7200 16 -1 -1 16 -1 -1 0 1 -1 -1 -1 1 -1 -1\n", text)
+	require.Equal(t, outcome{stdout: "wrote pods.swf: 1 job (alibaba2023 to swf); 1 job of a part of a GPU, " +
+		"which that format cannot say\n"}, graft("trace", "convert", "pods.csv", "pods.swf", "--to", "swf"))
 	report := decoded[traces.Info](t, done(t, "trace", "info", "day.swf", "--processors", "cpus", "--json").stdout)
 	require.Equal(t, 0, report.Sizes[0].GPUs)
 }
@@ -68,8 +76,9 @@ func TestTraceConvertGoesThereAndBack(t *testing.T) {
 func TestTraceFilesAreReplacedOnlyWithForce(t *testing.T) {
 	writeTraces(t)
 	for _, args := range [][]string{
-		{"convert", "few.csv", "nodes.csv", "--to", "graft"}, {"convert", "few.csv", "few.csv", "--to", "graft", "--force"},
-		{"generate", "few.csv", "--jobs", "5"}, {"generate", "new.csv", "--nodes-out", "few.csv"}, {"generate", "new.csv", "--nodes-out", "new.csv"},
+		{"convert", "few.csv", "nodes.csv", "--to", "graft"},
+		{"convert", "few.csv", "few.csv", "--to", "graft", "--force"}, {"generate", "few.csv", "--jobs", "5"},
+		{"generate", "new.csv", "--nodes-out", "few.csv"}, {"generate", "new.csv", "--nodes-out", "new.csv"},
 	} {
 		fails(t, failure.Usage, "", append([]string{"trace"}, args...)...)
 	}
@@ -82,8 +91,10 @@ func TestTraceFilesAreReplacedOnlyWithForce(t *testing.T) {
 
 func TestTraceGenerate(t *testing.T) {
 	t.Chdir(t.TempDir())
-	args := []string{"trace", "generate", "a.csv", "--jobs", "2000", "--days", "7", "--nodes", "20", "--vcs", "3", "--load", "0.7", "--seed", "9", "--arrivals", "poisson", "--nodes-out", "nodes.csv"}
-	require.Equal(t, outcome{stdout: "wrote a.csv: 2000 jobs (graft) for 20 nodes in 3 virtual clusters, second 0 is 2020-09-01 00:00:00\n"}, graft(args...))
+	args := []string{"trace", "generate", "a.csv", "--jobs", "2000", "--days", "7", "--nodes", "20", "--vcs", "3",
+		"--load", "0.7", "--seed", "9", "--arrivals", "poisson", "--nodes-out", "nodes.csv"}
+	require.Equal(t, outcome{stdout: "wrote a.csv: 2000 jobs (graft) for 20 nodes in 3 virtual clusters, " +
+		"second 0 is 2020-09-01 00:00:00\n"}, graft(args...))
 	args[2], args[len(args)-1] = "b.csv", "nodes2.csv"
 	require.Equal(t, failure.Done, graft(args...).code)
 	for _, pair := range [][2]string{{"a.csv", "b.csv"}, {"nodes.csv", "nodes2.csv"}} {

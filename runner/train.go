@@ -74,9 +74,12 @@ made and written into the run folder, beside the address.`,
 	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
-	flags.StringVar(&o.Listen.Address, "listen", "", "serve /status, /metrics and /allocation at an address such as 127.0.0.1:0; empty is run.listen")
-	flags.BoolVar(&o.Listen.Anywhere, "listen-anywhere", false, "allow an address that other machines can reach, without encryption")
-	flags.StringVar(&o.Listen.TokenFile, "token-file", "", "take the token of --listen from a file; empty takes GRAFT_TOKEN, or makes one")
+	flags.StringVar(&o.Listen.Address, "listen", "",
+		"serve /status, /metrics and /allocation at an address such as 127.0.0.1:0; empty is run.listen")
+	flags.BoolVar(&o.Listen.Anywhere, "listen-anywhere", false,
+		"allow an address that other machines can reach, without encryption")
+	flags.StringVar(&o.Listen.TokenFile, "token-file", "",
+		"take the token of --listen from a file; empty takes GRAFT_TOKEN, or makes one")
 	boardFlag(command, &o.Tensorboard)
 	trialFlags(command, &trials)
 	sweepFlags(command, &trials, strings.Join(fleet.Engines(), " or "))
@@ -86,7 +89,8 @@ made and written into the run folder, beside the address.`,
 
 // boardFlag adds the flag that writes for TensorBoard.
 func boardFlag(command *cobra.Command, on *bool) {
-	command.Flags().BoolVar(on, "tensorboard", false, "write event files for TensorBoard into the run folder, as run.tensorboard = true does")
+	command.Flags().BoolVar(on, "tensorboard", false,
+		"write event files for TensorBoard into the run folder, as run.tensorboard = true does")
 }
 
 func runTrain(ctx context.Context, w io.Writer, path string, o trainFlags) error {
@@ -122,14 +126,16 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	}
 	if b := o.Best; b != nil {
 		p.Line("best by validation: epoch %d, %s accuracy on the test images, %s on the validation images, %s",
-			b.Epoch, document.AccuracyText(b.Test.Accuracy), document.AccuracyText(b.Validation.Accuracy), document.Plural(b.Parameters, "parameter"))
+			b.Epoch, document.AccuracyText(b.Test.Accuracy), document.AccuracyText(b.Validation.Accuracy),
+			document.Plural(b.Parameters, "parameter"))
 	}
 	if o.Batch > 0 {
 		noise := "efficiency and noise scale unknown: the mean gradient is too small beside the noise"
 		if o.NoiseScale > 0 {
 			noise = fmt.Sprintf("efficiency %.2f, noise scale %.0f images", o.Efficiency, o.NoiseScale)
 		}
-		p.Line("batch of %s in the end, after %s; %s", document.Plural(o.Batch, "image"), document.Plural(o.BatchChanges, "change"), noise)
+		p.Line("batch of %s in the end, after %s; %s", document.Plural(o.Batch, "image"),
+			document.Plural(o.BatchChanges, "change"), noise)
 	}
 	of := "images"
 	if o.Perplexity > 0 {
@@ -138,8 +144,10 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	}
 	p.Line("%s accuracy on the test %s, %s on the validation %s\n%s, %s, %s, %s in the end\n"+
 		"budget %s, of which %s were used: %s for deciding, %s for operating\n%s\n%sdigest %.12s",
-		document.AccuracyText(o.Test.Accuracy), of, document.AccuracyText(o.Validation.Accuracy), of, document.Plural(o.Epochs, "epoch"), document.Plural(o.Steps, "step"), document.Plural(o.Decisions, "decision"), document.Plural(o.Parameters, "parameter"),
-		document.SecondsText(o.Budget), document.SecondsText(o.Used), document.DurationText(o.Deciding), document.DurationText(o.Operating), costText(o), where, o.Digest)
+		document.AccuracyText(o.Test.Accuracy), of, document.AccuracyText(o.Validation.Accuracy), of,
+		document.Plural(o.Epochs, "epoch"), document.Plural(o.Steps, "step"), document.Plural(o.Decisions, "decision"),
+		document.Plural(o.Parameters, "parameter"), document.SecondsText(o.Budget), document.SecondsText(o.Used),
+		document.DurationText(o.Deciding), document.DurationText(o.Operating), costText(o), where, o.Digest)
 	return p.Err
 }
 
@@ -148,7 +156,8 @@ func costText(o *runs.JobOutcome) string {
 	text := "cost " + memoryText(o.PeakMemory)
 	if o.FLOP > 0 { // else the job began before graft counted
 		examples := map[bool]string{false: "images", true: "windows"}[o.Perplexity > 0]
-		text = fmt.Sprintf("cost %s, %.1f device-seconds, %.0f %s a second, %s", document.FLOPText(o.FLOP), o.DeviceTime.Seconds(), o.ImagesPerSecond, examples, memoryText(o.PeakMemory))
+		text = fmt.Sprintf("cost %s, %.1f device-seconds, %.0f %s a second, %s", document.FLOPText(o.FLOP),
+			o.DeviceTime.Seconds(), o.ImagesPerSecond, examples, memoryText(o.PeakMemory))
 	}
 	if o.Joules > 0 {
 		text += fmt.Sprintf(", %.4g J", o.Joules)
@@ -163,7 +172,8 @@ func memoryText(peak int64) string { return fmt.Sprintf("%d MiB of memory", peak
 
 // eventTable shows the events of a job between its start and its end.
 func eventTable(r *train.Result) *document.Table {
-	events := (&document.Table{}).Numbers(document.UnitSeconds, "%.1f s", "time").Texts("event", "what").Numbers("", "", "parameters").Numbers(document.UnitShare, "%.1f%%", "accuracy before", "after").Numbers("", "", "took")
+	events := (&document.Table{}).Numbers(document.UnitSeconds, "%.1f s", "time").Texts("event", "what").Numbers("", "",
+		"parameters").Numbers(document.UnitShare, "%.1f%%", "accuracy before", "after").Numbers("", "", "took")
 	for _, n := range r.Events {
 		traits := n.Event.Traits()
 		if traits.Notice == results.Silent {
@@ -175,7 +185,8 @@ func eventTable(r *train.Result) *document.Table {
 		} else if n.Processes > 0 {
 			what = fmt.Sprintf("%d of %d devices", n.Processes, n.Devices)
 		}
-		events.Add(n.Time.Seconds(), n.Event, what, n.Parameters, n.Accuracy, accuracyAfter(r, n), document.DurationText(n.Took))
+		events.Add(n.Time.Seconds(), n.Event, what, n.Parameters, n.Accuracy, accuracyAfter(r, n),
+			document.DurationText(n.Took))
 	}
 	return events
 }

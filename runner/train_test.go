@@ -23,8 +23,10 @@ import (
 // brief are the settings of a job that takes a second.
 func brief(folder string, more ...string) []string {
 	args := []string{"train", "--quiet", "--folder", folder}
-	for _, set := range []string{"time.budget=1s", "data.synthetic.size=16", "data.synthetic.train=300", "data.synthetic.test=100", "data.synthetic.classes=3",
-		`time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`, `adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`} {
+	for _, set := range []string{"time.budget=1s", "data.synthetic.size=16",
+		"data.synthetic.train=300", "data.synthetic.test=100", "data.synthetic.classes=3",
+		`time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`, `adapt.decider="script"`,
+		`adapt.actions=["deepen:conv1"]`} {
 		args = append(args, "--set", set)
 	}
 	return append(args, more...)
@@ -34,7 +36,8 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	o := done(t, brief(folder)...)
 	containsAll(t, o.stdout, "deepen:conv1", "shrink", "accuracy on the test images", "1 decision,", folder)
-	for _, name := range []string{"manifest.json", "config.resolved.toml", "epochs.csv", "events.jsonl", "outcome.json"} {
+	for _, name := range []string{"manifest.json", "config.resolved.toml", "epochs.csv", "events.jsonl",
+		"outcome.json"} {
 		require.FileExists(t, filepath.Join(folder, name))
 	}
 	fails(t, failure.Usage, "--force", brief(folder)...)
@@ -44,7 +47,8 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 	require.Contains(t, o.stdout, report.Outcome.Digest[:12], "the same job has the same digest")
 	ended := done(t, brief(folder, "--resume")...)
 	require.Contains(t, ended.stdout, report.Outcome.Digest[:12], "there is nothing left to do")
-	other := fails(t, failure.Configuration, "optimizer.lr was 0.01 and is 0.02, and the job has reached ", brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
+	other := fails(t, failure.Configuration, "optimizer.lr was 0.01 and is 0.02, and the job has reached ",
+		brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
 	require.NotContains(t, other.stderr, "threads")
 }
 
@@ -81,7 +85,8 @@ func requireRequeued(t *testing.T, args func(folder string, more ...string) []st
 // The demo shows all that a job does, and leaves nothing behind unless told to.
 func TestDemo(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	quick := []string{"demo", "--quiet", "--set", "time.budget=1s", "--set", `time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`,
+	quick := []string{"demo", "--quiet", "--set", "time.budget=1s", "--set",
+		`time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`,
 		"--set", "data.synthetic.train=300", "--set", "data.synthetic.test=100", "--set", "data.synthetic.size=16"}
 	o := done(t, quick...)
 	containsAll(t, o.stdout, "deepen:conv2", "widen:conv3:64", "shrink", "accuracy on the test images")
@@ -103,13 +108,15 @@ func TestTrainRefuses(t *testing.T) {
 		code failure.Code
 		word string
 	}{
-		"a misspelt key":      {[]string{"--set", "time.budgt=3"}, failure.Configuration, "did you mean budget?"},
-		"a negative budget":   {[]string{"--set", `time.budget="-3s"`}, failure.Configuration, "budget"},
-		"events out of order": {[]string{"--set", `time.events=[{at="9s",change="up"},{at="3s",change="down"}]`}, failure.Configuration, "put them in order"},
-		"a missing dataset":   {[]string{"--set", `data.kind="cifar10"`, "--set", `data.path="nowhere"`}, failure.Failed, "nowhere"},
-		"other weights":       {[]string{"--set", `network.weights="none.pth"`}, failure.Failed, "none.pth"},
-		"no place for a run":  {[]string{"--folder", filepath.Join(readOnly, "run")}, failure.Failed, "file"},
-		"no file":             {[]string{"nowhere.toml"}, failure.Failed, "nowhere.toml"},
+		"a misspelt key":    {[]string{"--set", "time.budgt=3"}, failure.Configuration, "did you mean budget?"},
+		"a negative budget": {[]string{"--set", `time.budget="-3s"`}, failure.Configuration, "budget"},
+		"events out of order": {[]string{"--set", `time.events=[{at="9s",change="up"},{at="3s",change="down"}]`},
+			failure.Configuration, "put them in order"},
+		"a missing dataset": {[]string{"--set", `data.kind="cifar10"`, "--set", `data.path="nowhere"`}, failure.Failed,
+			"nowhere"},
+		"other weights":      {[]string{"--set", `network.weights="none.pth"`}, failure.Failed, "none.pth"},
+		"no place for a run": {[]string{"--folder", filepath.Join(readOnly, "run")}, failure.Failed, "file"},
+		"no file":            {[]string{"nowhere.toml"}, failure.Failed, "nowhere.toml"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -132,8 +139,9 @@ func TestDataFetchRefuses(t *testing.T) {
 func asking(policy string, more ...string) func(folder string, also ...string) []string {
 	return func(folder string, also ...string) []string {
 		args := []string{"train", "--quiet", "--folder", folder}
-		for _, set := range append([]string{"time.budget=1s", "data.synthetic.train=200", "data.synthetic.test=60", "data.synthetic.classes=3",
-			`time.events=[{at = "300ms", change = "up"}]`, `adapt.decider="policy"`, "adapt.every=true", "adapt.max_decisions=2", "adapt.policy=" + policy}, more...) {
+		for _, set := range append([]string{"time.budget=1s", "data.synthetic.train=200", "data.synthetic.test=60",
+			"data.synthetic.classes=3", `time.events=[{at = "300ms", change = "up"}]`, `adapt.decider="policy"`,
+			"adapt.every=true", "adapt.max_decisions=2", "adapt.policy=" + policy}, more...) {
 			args = append(args, "--set", set)
 		}
 		return append(args, also...)
@@ -178,10 +186,15 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	fails(t, failure.Configuration, "a file that it reads has changed", args(folder, "--resume")...)
 	elsewhere := filepath.Join(run, "none")
 	closed := filepath.Join(run, "closed.toml")
-	measured := []trainer.Measurement{{Network: "ConvSmall", Fingerprint: "f", Batch: 64, StepSeconds: 0.01, BatchSeconds: 0.01}}
-	require.NoError(t, config.WriteProfile(files.OS{}, closed, &trainer.Profile{Version: 1, Name: "closed", Measured: measured}))
-	fails(t, failure.Configuration, "the profile closed has no rates, and the decider policy may make networks that were not measured", args(elsewhere, "--set", "time.profile="+closed)...)
-	fails(t, failure.Configuration, "reads networks without a vocabulary", args(elsewhere, "--set", "adapt.vocab=words.json")...)
+	measured := []trainer.Measurement{{Network: "ConvSmall", Fingerprint: "f", Batch: 64, StepSeconds: 0.01,
+		BatchSeconds: 0.01}}
+	require.NoError(t, config.WriteProfile(files.OS{}, closed,
+		&trainer.Profile{Version: 1, Name: "closed", Measured: measured}))
+	fails(t, failure.Configuration,
+		"the profile closed has no rates, and the decider policy may make networks that were not measured",
+		args(elsewhere, "--set", "time.profile="+closed)...)
+	fails(t, failure.Configuration, "reads networks without a vocabulary",
+		args(elsewhere, "--set", "adapt.vocab=words.json")...)
 	require.NoDirExists(t, elsewhere)
 }
 
@@ -235,5 +248,6 @@ func TestTrainGoesOnWithoutItsLog(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Mkdir(path, 0o700))
 	o := done(t, brief(folder, "--resume")...)
-	require.Equal(t, []string{"the log in the run folder cannot be written; the job goes on without it"}, messages(t, o.stderr))
+	require.Equal(t, []string{"the log in the run folder cannot be written; the job goes on without it"},
+		messages(t, o.stderr))
 }

@@ -40,7 +40,8 @@ func (o *vocabNetworks) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&o.input, "input", "", "shape of one example, such as 3x32x32 (default: each network's own)")
 	flags.IntVar(&o.classes, "classes", 0, "how many classes networks of the zoo tell apart (default: their own)")
-	flags.BoolVar(&o.deepen, "deepen", false, "also take the layers that deepening a block adds, in graft's way and in the original's")
+	flags.BoolVar(&o.deepen, "deepen", false,
+		"also take the layers that deepening a block adds, in graft's way and in the original's")
 }
 
 // load makes the networks, each followed by what it becomes.
@@ -74,7 +75,8 @@ func sizesOf(v *vocab.Vocabulary) string {
 	for _, e := range v.Entries {
 		used[e.ID] = true
 	}
-	return fmt.Sprintf("%s on %s, %s of %s", document.Plural(len(v.Entries), "key"), document.Plural(len(used), "token"), document.Plural(len(v.Vectors), "vector"), document.Plural(v.Size(), "number"))
+	return fmt.Sprintf("%s on %s, %s of %s", document.Plural(len(v.Entries), "key"), document.Plural(len(used),
+		"token"), document.Plural(len(v.Vectors), "vector"), document.Plural(v.Size(), "number"))
 }
 
 func newVocabCheckCommand() *cobra.Command {
@@ -119,8 +121,10 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 			}
 		}
 	}
-	if _, err := fmt.Fprintf(w, "%s: %s; %s\n", v.Source, sizesOf(v), document.Plural(len(faults), "fault")); err != nil || len(faults) == 0 {
+	if _, err := fmt.Fprintf(w, "%s: %s; %s\n", v.Source, sizesOf(v),
+		document.Plural(len(faults), "fault")); err != nil || len(faults) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: %w\npolicies that learned with it need it as it is; for others 'graft vocab build' makes one without this", v.Source, errors.Join(faults...))
+	return fmt.Errorf("%s: %w\npolicies that learned with it need it as it is; "+
+		"for others 'graft vocab build' makes one without this", v.Source, errors.Join(faults...))
 }

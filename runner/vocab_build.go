@@ -92,7 +92,8 @@ func (o vocabBuildOptions) mayWrite() error {
 	}
 	for _, path := range paths {
 		if _, err := (files.OS{}).Stat(path); err == nil && !o.force {
-			return failure.Usagef("%s is there already, and policies may have learned with it: name another folder, or replace it with --force", path)
+			return failure.Usagef("%s is there already, and policies may have learned with it: name another folder, "+
+				"or replace it with --force", path)
 		}
 	}
 	return nil

@@ -45,7 +45,8 @@ func runVocabShow(w io.Writer, path string, asJSON bool) error {
 	if err != nil {
 		return app.ReadFault(err)
 	}
-	report := vocabReport{File: v.Source, Keys: v.Entries, Vectors: v.Vectors, Collisions: append([]vocab.Collision{}, v.Collisions()...), Unused: []int{}}
+	report := vocabReport{File: v.Source, Keys: v.Entries, Vectors: v.Vectors,
+		Collisions: append([]vocab.Collision{}, v.Collisions()...), Unused: []int{}}
 	t := (&document.Table{}).Numbers("", "", "token").Texts("vector", "key")
 	for id, vector := range v.Vectors {
 		keys := v.Keys(id)
@@ -62,7 +63,8 @@ func runVocabShow(w io.Writer, path string, asJSON bool) error {
 	}
 	p := &document.Printer{W: w}
 	p.Table(t)
-	p.Line("%s; %s shared, %d without a key", sizesOf(v), document.Plural(len(report.Collisions), "token"), len(report.Unused))
+	p.Line("%s; %s shared, %d without a key", sizesOf(v), document.Plural(len(report.Collisions), "token"),
+		len(report.Unused))
 	return p.Err
 }
 

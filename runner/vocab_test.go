@@ -19,12 +19,15 @@ func TestVocabulariesAreBuiltShownAndChecked(t *testing.T) {
 		return graft(append([]string{"vocab", "build", "--out", folder}, more...)...)
 	}
 	got := ends(t, build("ConvNet2"), failure.Done, "")
-	require.Equal(t, "wrote "+filepath.Join(folder, vocab.FileName)+": 8 keys on 8 tokens, 8 vectors of 16 numbers\n", got.stdout)
+	require.Equal(t, "wrote "+filepath.Join(folder, vocab.FileName)+": 8 keys on 8 tokens, 8 vectors of 16 numbers\n",
+		got.stdout)
 
 	ends(t, build("ConvNet2", "ConvNet3"), failure.Usage, "--force")
 	require.Equal(t, failure.Done, graft("vocab", "check", folder, "ConvNet2").code)
-	got = fails(t, failure.Failed, "Conv2d(32, 32, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1)) at conv1.1.layers.0 of ConvNet2 has no token", "vocab", "check", folder, "ConvNet2", "--deepen")
-	require.Contains(t, got.stderr, "Linear(in_features=10, out_features=10, bias=True) at fc.1.layers.0 of ConvNet2 has no token")
+	got = fails(t, failure.Failed, "Conv2d(32, 32, kernel_size=(3, 3), stride=(1, 1), padding=(1, "+
+		"1)) at conv1.1.layers.0 of ConvNet2 has no token", "vocab", "check", folder, "ConvNet2", "--deepen")
+	require.Contains(t, got.stderr,
+		"Linear(in_features=10, out_features=10, bias=True) at fc.1.layers.0 of ConvNet2 has no token")
 
 	ends(t, build("ConvNet2", "ConvNet3", "--deepen", "--force", "--legacy", "models", "--size", "4"), failure.Done, "")
 	for _, path := range []string{folder, filepath.Join(folder, "models.ids.pkl")} {
@@ -34,12 +37,14 @@ func TestVocabulariesAreBuiltShownAndChecked(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(folder, vocab.FileName)))
 	ends(t, build("ConvNet2", "--legacy", "models"), failure.Usage, "models.ids.pkl is there already")
 	require.Equal(t, failure.Done, build("ConvNet2", "ConvNet3", "--deepen", "--size", "4").code, "from the same seed")
-	got = fails(t, failure.Failed, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0", "vocab", "check", folder, "ConvNet2", "--input", "1x28x28", "--classes", "5")
+	got = fails(t, failure.Failed, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0", "vocab",
+		"check", folder, "ConvNet2", "--input", "1x28x28", "--classes", "5")
 	require.Contains(t, got.stderr, "Linear(in_features=32, out_features=5, bias=True) at fc.layers.0")
 
 	var ours, legacy vocabReport
 	require.NoError(t, json.Unmarshal([]byte(graft("vocab", "show", "--json", folder).stdout), &ours))
-	require.NoError(t, json.Unmarshal([]byte(graft("vocab", "show", "--json", filepath.Join(folder, "models.ids.pkl")).stdout), &legacy))
+	require.NoError(t, json.Unmarshal([]byte(graft("vocab", "show", "--json",
+		filepath.Join(folder, "models.ids.pkl")).stdout), &legacy))
 	require.Equal(t, ours.Keys, legacy.Keys)
 	require.Equal(t, ours.Vectors, legacy.Vectors)
 	require.Len(t, ours.Vectors, 14)
@@ -48,7 +53,8 @@ func TestVocabulariesAreBuiltShownAndChecked(t *testing.T) {
 }
 
 func TestSharedAndUnusedTokensAreShown(t *testing.T) {
-	v, err := vocab.New([]vocab.Entry{{Key: "ReLU()", ID: 2}, {Key: "a\x1bb", ID: 0}, {Key: "c", ID: 2}}, [][]float32{{1, -2}, {0, 0}, {0.5, 4}})
+	v, err := vocab.New([]vocab.Entry{{Key: "ReLU()", ID: 2}, {Key: "a\x1bb", ID: 0}, {Key: "c", ID: 2}},
+		[][]float32{{1, -2}, {0, 0}, {0.5, 4}})
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "some.json")
 	require.NoError(t, v.Write(files.OS{}, path))
@@ -70,18 +76,23 @@ func TestSharedAndUnusedTokensAreShown(t *testing.T) {
 
 func TestVocabulariesThatCannotBeReadOrMade(t *testing.T) {
 	folder := t.TempDir()
-	damaged := write(t, filepath.Join(folder, "damaged.json"), `{"format": "graft vocabulary", "version": 1, "keys": [{"key": "a", "id": 3}], "vectors": [[1]]}`)
+	damaged := write(t, filepath.Join(folder, "damaged.json"),
+		`{"format": "graft vocabulary", "version": 1, "keys": [{"key": "a", "id": 3}], "vectors": [[1]]}`)
 	allFail(t, "vocab", map[string]wrongCall{
-		"show nothing":          {[]string{"show", filepath.Join(folder, "none")}, failure.Failed, "no such file"},
-		"show an empty folder":  {[]string{"show", t.TempDir()}, failure.Failed, "'graft vocab build'"},
-		"show what is damaged":  {[]string{"show", damaged}, failure.Damaged, `"a" has the token 3, and there are 1 vectors`},
+		"show nothing":         {[]string{"show", filepath.Join(folder, "none")}, failure.Failed, "no such file"},
+		"show an empty folder": {[]string{"show", t.TempDir()}, failure.Failed, "'graft vocab build'"},
+		"show what is damaged": {[]string{"show", damaged}, failure.Damaged,
+			`"a" has the token 3, and there are 1 vectors`},
 		"check what is damaged": {[]string{"check", damaged}, failure.Damaged, `"a" has the token 3`},
 		"check no such network": {[]string{"check", damaged, "ConvNet9"}, failure.Usage, "ConvNet9"},
 		"build of nothing":      {[]string{"build", "--out", folder}, failure.Usage, "requires at least 1 arg"},
 		"build to nowhere":      {[]string{"build", "ConvNet2"}, failure.Usage, "--out is missing"},
-		"build without size":    {[]string{"build", "ConvNet2", "--out", folder, "--size", "0"}, failure.Usage, "between 1 and 65536"},
-		"build a path":          {[]string{"build", "ConvNet2", "--out", folder, "--legacy", "../models"}, failure.Usage, "it is a name and no path"},
-		"build of wrong shape":  {[]string{"build", "ConvNet2", "--out", folder, "--input", "3x"}, failure.Usage, "--input"},
-		"build into a file":     {[]string{"build", "ConvNet2", "--out", damaged}, failure.Failed, damaged},
+		"build without size": {[]string{"build", "ConvNet2", "--out", folder, "--size", "0"}, failure.Usage,
+			"between 1 and 65536"},
+		"build a path": {[]string{"build", "ConvNet2", "--out", folder, "--legacy", "../models"}, failure.Usage,
+			"it is a name and no path"},
+		"build of wrong shape": {[]string{"build", "ConvNet2", "--out", folder, "--input", "3x"}, failure.Usage,
+			"--input"},
+		"build into a file": {[]string{"build", "ConvNet2", "--out", damaged}, failure.Failed, damaged},
 	})
 }

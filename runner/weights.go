@@ -84,7 +84,8 @@ func printWeights(w io.Writer, r *weightsReport) error {
 	if err := table.Flush(); err != nil { // it keeps the first error of the lines
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s, %s (%s)\n", document.Plural(len(r.Tensors), "tensor"), document.Plural(items, "item"), r.Format)
+	_, err := fmt.Fprintf(w, "%s, %s (%s)\n", document.Plural(len(r.Tensors), "tensor"), document.Plural(items, "item"),
+		r.Format)
 	return err
 }
 
@@ -144,7 +145,8 @@ func runWeightsConvert(w io.Writer, in, out string, force bool) error {
 	if err := weights.Write(files.OS{}, out, set); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s (%s)%s\n", out, document.Plural(len(set.Tensors), "tensor"), format, leftOut(set, format))
+	_, err = fmt.Fprintf(w, "wrote %s: %s (%s)%s\n", out, document.Plural(len(set.Tensors), "tensor"), format,
+		leftOut(set, format))
 	return err
 }
 

@@ -51,7 +51,8 @@ func TestWeightsShow(t *testing.T) {
 func TestWeightsConvert(t *testing.T) {
 	in := someWeights(t, "w.safetensors")
 	out := filepath.Join(filepath.Dir(in), "w.pth")
-	assert.Equal(t, "wrote "+out+": 2 tensors (pth), without 1 entry that is no tensor\n", done(t, "weights", "convert", in, out).stdout)
+	assert.Equal(t, "wrote "+out+": 2 tensors (pth), without 1 entry that is no tensor\n",
+		done(t, "weights", "convert", in, out).stdout)
 	want, err := weights.Read(files.OS{}, in, weights.Options{})
 	require.NoError(t, err)
 	got, err := weights.Read(files.OS{}, out, weights.Options{})
@@ -64,7 +65,8 @@ func TestWeightsConvert(t *testing.T) {
 func TestWeightsSayWhatIsWrong(t *testing.T) {
 	in := someWeights(t, "w.pth")
 	folder := filepath.Dir(in)
-	link, damaged := filepath.Join(folder, "link.pth"), write(t, filepath.Join(folder, "damaged.pth"), "PK\x03\x04 and no more")
+	link, damaged := filepath.Join(folder, "link.pth"),
+		write(t, filepath.Join(folder, "damaged.pth"), "PK\x03\x04 and no more")
 	require.NoError(t, os.Symlink(in, link))
 	allFail(t, "weights", map[string]wrongCall{
 		"the same file":   {[]string{"convert", "--force", in, in}, failure.Usage, "same file"},

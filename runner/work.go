@@ -28,8 +28,10 @@ device that it trains on.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			ctx, stop := heedRequeue(command.Context())
 			defer stop()
-			o, env := workers.Options{Threads: threads, Device: os.Getenv("GRAFT_DEVICE"), Name: os.Getenv("GRAFT_WORKER"), Given: os.Getenv("GRAFT_THREADS"),
-				MemoryShare: os.Getenv(workers.MemoryVariable), Measure: measure, Folder: os.Getenv("GRAFT_FLEET")}, environment(ctx)
+			o, env := workers.Options{Threads: threads, Device: os.Getenv("GRAFT_DEVICE"),
+				Name: os.Getenv("GRAFT_WORKER"), Given: os.Getenv("GRAFT_THREADS"),
+				MemoryShare: os.Getenv(workers.MemoryVariable), Measure: measure, Folder: os.Getenv("GRAFT_FLEET")},
+				environment(ctx)
 			if _, err := env.Files.Stat(filepath.Join(args[0], runs.SweepFile)); err == nil {
 				return sweep.Work(ctx, env, args[0], o)
 			}
@@ -37,6 +39,7 @@ device that it trains on.`,
 		},
 	}
 	command.Flags().IntVar(&threads, "threads", 0, "threads of LibTorch; 0 is run.threads or GRAFT_THREADS")
-	command.Flags().IntVar(&measure, "measure", 0, "measure throughput and memory beside so many workers in place of work")
+	command.Flags().IntVar(&measure, "measure", 0,
+		"measure throughput and memory beside so many workers in place of work")
 	return command
 }

@@ -12,13 +12,14 @@ import (
 // unread are fields that no learner and no evaluation reads, and those that others determine.
 var unread = map[string]bool{
 	"Record.Profile": true, "Record.Graft": true, "Record.LibTorch": true, // provenance
-	"Scenario.Origin":       true, // its fields are changed in TestATreeOfATableThatKnows
-	"State.Network":         true, // which the structure describes
-	"State.StepOf":          true, // of jobs, not of tables
-	"State.Try":             true,
-	"Situation.State":       true, // fields of their own
-	"Node.Situation":        true,
-	"Observation.Structure": true, "Structure.Tokens": true, "Structure.Before": true, "Structure.After": true, // changed below, since trees share them
+	"Scenario.Origin": true, // its fields are changed in TestATreeOfATableThatKnows
+	"State.Network":   true, // which the structure describes
+	"State.StepOf":    true, // of jobs, not of tables
+	"State.Try":       true,
+	"Situation.State": true, // fields of their own
+	"Node.Situation":  true,
+	// changed below, since trees share them
+	"Observation.Structure": true, "Structure.Tokens": true, "Structure.Before": true, "Structure.After": true,
 }
 
 // Every field that learning or evaluation reads changes the digest of a tree.
@@ -26,8 +27,9 @@ func TestEveryFieldIsInTheDigestOfATree(t *testing.T) {
 	tree := treetest.RandomTrees(t, 1)[0]
 	before := tree.Digest()
 	last := len(tree.Nodes) - 1
-	for _, of := range []any{&tree.Scenario, &tree.Records[0], &tree.Nodes[last], &tree.Nodes[last].Situation, &tree.Nodes[last].State, &tree.Nodes[last].State.Curve,
-		tree.Nodes[last].Observation, &tree.Nodes[last].Choices[0], tree.Nodes[last].Structure, &tree.Nodes[last].Structure.Tokens[0]} {
+	for _, of := range []any{&tree.Scenario, &tree.Records[0], &tree.Nodes[last], &tree.Nodes[last].Situation,
+		&tree.Nodes[last].State, &tree.Nodes[last].State.Curve, tree.Nodes[last].Observation,
+		&tree.Nodes[last].Choices[0], tree.Nodes[last].Structure, &tree.Nodes[last].Structure.Tokens[0]} {
 		v := reflect.ValueOf(of).Elem()
 		for k := range v.NumField() {
 			name := v.Type().Name() + "." + v.Type().Field(k).Name

@@ -111,7 +111,8 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 		return 0, fmt.Errorf("after %s: %w", tables.Tuple(prefix), err)
 	}
 	first := t.Records[records[0]]
-	state := decider.State{Network: n, Left: tables.Seconds(first.Left[at]), Budget: tables.Seconds(t.Budget), Decisions: at}
+	state := decider.State{Network: n, Left: tables.Seconds(first.Left[at]), Budget: tables.Seconds(t.Budget),
+		Decisions: at}
 	if len(first.Before) > 0 {
 		state.Accuracy = p.mean(records, at, func(r *tables.Record) []float64 { return r.Before })
 	}
@@ -129,7 +130,8 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 		state.Step = p.Profile.Cost(trainer.Work{Kind: trainer.Steps, Count: 1, Rows: p.Batch, Network: n})
 	}
 	place := len(p.tree.Nodes)
-	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Observation: observation, State: state}, Prefix: prefix, Last: at == t.Decisions-1})
+	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Observation: observation, State: state},
+		Prefix: prefix, Last: at == t.Decisions-1})
 	for k, action := range order {
 		next := groups[action][0]
 		if at < t.Decisions-1 {
@@ -277,8 +279,8 @@ func (n Node) Actions() []string {
 	return actions
 }
 
-// Digest is a SHA-256 in hexadecimal of everything that learning and evaluation depend on: the records with their seeds,
-// and what a policy reads at each decision.
+// Digest is a SHA-256 in hexadecimal of everything that learning and evaluation depend on: the records with their
+// seeds, and what a policy reads at each decision.
 func (t *Tree) Digest() string { return t.digest(t.Scenario) }
 
 // Content is the digest of the tree under any name.
@@ -303,7 +305,8 @@ func (t *Tree) digest(scenario tables.Scenario) string {
 		fmt.Fprintf(h, "%q %v %v %v\n", n.Prefix, n.Last, n.Next, n.After)
 		fmt.Fprintln(h, n.Left, n.Budget, n.Decisions, n.State.Accuracy, n.State.Step, n.Curve)
 		fmt.Fprintln(h, n.Observation.Parameters, n.Observation.Operations, n.Observation.Layers, n.Outputs)
-		fmt.Fprintf(h, "%#v %v %v\n", n.Structure.Tokens, n.Structure.Before, n.Structure.After) // a token's String leaves fields out
+		// a token's String leaves fields out
+		fmt.Fprintf(h, "%#v %v %v\n", n.Structure.Tokens, n.Structure.Before, n.Structure.After)
 		for _, c := range n.Choices {
 			fmt.Fprintln(h, c.Action, c.Tokens, c.Parameters, c.Operations, c.Layers, c.Step)
 		}

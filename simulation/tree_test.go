@@ -54,10 +54,12 @@ func TestTreesOfUnevenTables(t *testing.T) {
 	require.NoError(t, err)
 	widen := proposals[slices.IndexFunc(proposals, func(a net2net.Action) bool { return a.Kind == "widen" })].String()
 	record := func(a, b string) tables.Record {
-		return tables.Record{Sequence: []string{a, b}, Left: []float64{9, 8}, Accuracy: []float64{0.5}, Seeds: []int64{1}}
+		return tables.Record{Sequence: []string{a, b}, Left: []float64{9, 8}, Accuracy: []float64{0.5},
+			Seeds: []int64{1}}
 	}
 	s := tables.Scenario{Name: "uneven", Network: "ConvSmall", Budget: 10, Decisions: 2}
-	table, err := tables.New(s, []tables.Record{record(widen, tables.None), record(tables.None, tables.None), record(tables.None, "deepen:1"), record(tables.None, "branch:1")})
+	table, err := tables.New(s, []tables.Record{record(widen, tables.None), record(tables.None, tables.None),
+		record(tables.None, "deepen:1"), record(tables.None, "branch:1")})
 	require.NoError(t, err)
 	tree, err := simulation.NewTree(table, simulation.TreeOptions{Network: n})
 	require.NoError(t, err)
@@ -75,10 +77,12 @@ func TestATreeOfATableThatKnows(t *testing.T) {
 	require.NoError(t, err)
 	form, err := json.Marshal(n.Form().Plain())
 	require.NoError(t, err)
-	s := tables.Scenario{Name: "knows", Network: "no name of the zoo", Budget: 10, Decisions: 1, Actions: []string{"deepen:0", "none"}, Origin: &tables.Origin{Form: form, Deepen: net2net.Residual}}
+	s := tables.Scenario{Name: "knows", Network: "no name of the zoo", Budget: 10, Decisions: 1,
+		Actions: []string{"deepen:0", "none"}, Origin: &tables.Origin{Form: form, Deepen: net2net.Residual}}
 	record := func(action string, before ...float64) tables.Record {
-		return tables.Record{Sequence: []string{action}, Left: []float64{9}, Step: []float64{0.25}, Before: before, Loss: []float64{4 * before[0]},
-			Fall: before, Gap: before, LastStep: before[0], Accuracy: []float64{0.5}, Seeds: []int64{1}}
+		return tables.Record{Sequence: []string{action}, Left: []float64{9}, Step: []float64{0.25}, Before: before,
+			Loss: []float64{4 * before[0]}, Fall: before, Gap: before, LastStep: before[0], Accuracy: []float64{0.5},
+			Seeds: []int64{1}}
 	}
 	table, err := tables.New(s, []tables.Record{record("deepen:0", 0.25), record("none", 0.75)})
 	require.NoError(t, err)
@@ -98,7 +102,8 @@ func TestATreeOfATableThatKnows(t *testing.T) {
 		require.NoError(t, err)
 		return tree.Digest()
 	}
-	require.Equal(t, digest(tables.Origin{Form: form, Batch: 64}), digest(tables.Origin{Form: slices.Clone(form), Batch: 64}))
+	require.Equal(t, digest(tables.Origin{Form: form, Batch: 64}),
+		digest(tables.Origin{Form: slices.Clone(form), Batch: 64}))
 	require.NotEqual(t, digest(tables.Origin{Form: form, Batch: 64}), digest(tables.Origin{Form: form, Batch: 32}))
 	s.Origin = &tables.Origin{Form: []byte(`{"layers": 3}`)}
 	table.Scenario = s
@@ -108,7 +113,8 @@ func TestATreeOfATableThatKnows(t *testing.T) {
 
 func TestTablesThatAreNoTrees(t *testing.T) {
 	s := tables.Scenario{Name: "bad", Network: "ConvSmall", Budget: 10, Decisions: 1, Actions: []string{"deepen:99"}}
-	record := tables.Record{Sequence: []string{"deepen:99"}, Left: []float64{9}, Accuracy: []float64{0.5}, Seeds: []int64{1}}
+	record := tables.Record{Sequence: []string{"deepen:99"}, Left: []float64{9}, Accuracy: []float64{0.5},
+		Seeds: []int64{1}}
 	table, err := tables.New(s, []tables.Record{record})
 	require.NoError(t, err)
 	_, err = simulation.NewTree(table, simulation.TreeOptions{})

@@ -79,7 +79,8 @@ func (s *Scope) Tanh(x *Tensor) *Tensor {
 
 // LogSoftmax is the logarithm of softmax along a dimension.
 func (s *Scope) LogSoftmax(x *Tensor, dim int) *Tensor {
-	return s.direct("log_softmax", func(t *Tensor) *C.char { return C.LogSoftmax(x.c(), C.int64_t(dim), (*C.graft_t)(&t.handle)) }, x)
+	return s.direct("log_softmax",
+		func(t *Tensor) *C.char { return C.LogSoftmax(x.c(), C.int64_t(dim), (*C.graft_t)(&t.handle)) }, x)
 }
 
 // Sum is the sum of all elements, the same for any number of threads.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 )
 
-// Augment are random changes of images [N, C, H, W] before a training step, independent for
-// each image: RandAugment's operations, a shift, a flip, a hole, and then mixup. Pixels from outside of the image and in the
-// hole are 0, black for a program that normalises. The zero Augment changes nothing.
+// Augment are random changes of images [N, C, H, W] before a training step, independent for each image: RandAugment's
+// operations, a shift, a flip, a hole, and then mixup. Pixels from outside of the image and in the hole are 0, black
+// for a program that normalises. The zero Augment changes nothing.
 type Augment struct {
 	Pad    int  // largest shift in each direction, in pixels; zero means none
 	Flip   bool // flip images left to right with a probability of one half
@@ -47,13 +47,15 @@ func (a Augment) Validate() error {
 		faults = append(faults, fmt.Errorf("a cutout of %d pixels", a.Cutout))
 	}
 	if a.RandAugment < 0 || a.RandAugment > mostOperations {
-		faults = append(faults, fmt.Errorf("rand_augment is %d; there are from 0 to %d operations", a.RandAugment, mostOperations))
+		faults = append(faults, fmt.Errorf("rand_augment is %d; there are from 0 to %d operations", a.RandAugment,
+			mostOperations))
 	}
 	if a.Magnitude < 0 || a.Magnitude > 30 {
 		faults = append(faults, fmt.Errorf("magnitude is %d; it lies between 0 and 30", a.Magnitude))
 	}
 	if a.Magnitude > 0 && a.RandAugment == 0 {
-		faults = append(faults, fmt.Errorf("magnitude is %d, and rand_augment is 0; set the number of operations, or leave magnitude out", a.Magnitude))
+		faults = append(faults, fmt.Errorf("magnitude is %d, and rand_augment is 0; set the number of operations, "+
+			"or leave magnitude out", a.Magnitude))
 	}
 	if !(a.Mixup >= 0) {
 		faults = append(faults, fmt.Errorf("mixup is %v; it is not negative", a.Mixup))
@@ -65,7 +67,8 @@ func (a Augment) Validate() error {
 type Operation int
 
 // operations are torchvision's names.
-var operations = enum[Operation]{"operation", []string{"Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast",
+var operations = enum[Operation]{"operation", []string{"Identity", "ShearX", "ShearY", "TranslateX", "TranslateY",
+	"Rotate", "Brightness", "Color", "Contrast",
 	"Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"}}
 
 // String is the operation's name.
@@ -77,9 +80,9 @@ func (s *Scope) Operate(x *Tensor, o Operation, magnitude int, opposite bool) *T
 	return s.one(C.GRAFT_OP_RANDAUGMENT, "randaugment", arguments{ints: []int{int(o), magnitude, flag(opposite)}}, x)
 }
 
-// Augment returns the images of x at int64 rows, each changed at random as in Train but without
-// RandAugment and mixup; nil rows mean all. It draws five numbers for each image, whatever the options; a nil random means
-// LibTorch's own generator.
+// Augment returns the images of x at int64 rows, each changed at random as in Train but without RandAugment
+// and mixup; nil rows mean all. It draws five numbers for each image, whatever the options; a nil random
+// means LibTorch's own generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {
 	return s.augment(x, rows, a, random, false)
 }

@@ -158,7 +158,8 @@ func TestOperatorsGiveTheSameImages(t *testing.T) {
 					two := s.augment(x, order, a, s.NewGenerator(CPU, 8), true)
 					require.Equal(t, floats(t, two), floats(t, one))
 					picked := s.IndexSelect(x, 0, order)
-					require.Equal(t, floats(t, one), floats(t, s.Augment(picked, nil, a, s.NewGenerator(CPU, 8))), "rows are gathered")
+					require.Equal(t, floats(t, one), floats(t, s.Augment(picked, nil, a, s.NewGenerator(CPU, 8))),
+						"rows are gathered")
 				})
 			})
 		}
@@ -187,11 +188,13 @@ func TestTrainingWithAugmentationResumes(t *testing.T) {
 		within(t, func(s *Scope) {
 			one, two := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
 			x, y := one.examples(t, 24, 10, 3)
-			b := Batches{Inputs: x, Labels: y, Size: 6, Augment: Augment{Pad: 2, Flip: true, Cutout: 3}, Random: s.NewGenerator(CPU, 11)}
+			b := Batches{Inputs: x, Labels: y, Size: 6, Augment: Augment{Pad: 2, Flip: true, Cutout: 3},
+				Random: s.NewGenerator(CPU, 11)}
 			if ordered {
 				b.Order = s.Permutation(24, s.NewGenerator(CPU, 5))
 			}
-			p1, o1, p2, o2 := one.program(t, ProgramOptions{}), one.adam(false), two.program(t, ProgramOptions{}), two.adam(false)
+			p1, o1, p2, o2 := one.program(t, ProgramOptions{}), one.adam(false), two.program(t, ProgramOptions{}),
+				two.adam(false)
 			whole, err := Train(p1, o1, b)
 			require.NoError(t, err)
 			require.Len(t, whole.Losses, 4)
@@ -225,9 +228,11 @@ func TestTrainingSeesTheChangedImages(t *testing.T) {
 		a, b := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
 		x, y := a.examples(t, 8, 10, 3)
 		change := Augment{Pad: 3, Flip: true}
-		fa, err := Train(a.program(t, ProgramOptions{}), a.adam(false), Batches{Inputs: x, Labels: y, Size: 8, Augment: change, Random: s.NewGenerator(CPU, 2)})
+		fa, err := Train(a.program(t, ProgramOptions{}), a.adam(false),
+			Batches{Inputs: x, Labels: y, Size: 8, Augment: change, Random: s.NewGenerator(CPU, 2)})
 		require.NoError(t, err)
-		fb, err := Train(b.program(t, ProgramOptions{}), b.adam(false), Batches{Inputs: s.Augment(x, nil, change, s.NewGenerator(CPU, 2)), Labels: y, Size: 8})
+		fb, err := Train(b.program(t, ProgramOptions{}), b.adam(false),
+			Batches{Inputs: s.Augment(x, nil, change, s.NewGenerator(CPU, 2)), Labels: y, Size: 8})
 		require.NoError(t, err)
 		require.Equal(t, fb, fa)
 	})
@@ -242,7 +247,8 @@ func TestEvaluationLeavesImagesAlone(t *testing.T) {
 		require.NoError(t, err)
 		plain, err := Evaluate(p, Batches{Inputs: x, Labels: y, Size: 5})
 		require.NoError(t, err)
-		changed, err := Evaluate(p, Batches{Inputs: x, Labels: y, Size: 5, Augment: Augment{Pad: 4, Flip: true, Cutout: 6}, Random: random})
+		changed, err := Evaluate(p, Batches{Inputs: x, Labels: y, Size: 5,
+			Augment: Augment{Pad: 4, Flip: true, Cutout: 6}, Random: random})
 		require.NoError(t, err)
 		require.Equal(t, plain, changed)
 		after, err := random.State()
@@ -259,7 +265,8 @@ func TestAugmentationSaysWhatIsWrong(t *testing.T) {
 	within(t, func(s *Scope) {
 		n := newTestNet(t, s, Float32, 4, 3)
 		x, y := n.examples(t, 4, 10, 3)
-		_, err := Train(n.program(t, ProgramOptions{}), n.adam(false), Batches{Inputs: x, Labels: y, Size: 4, Augment: Augment{Pad: -1}})
+		_, err := Train(n.program(t, ProgramOptions{}), n.adam(false),
+			Batches{Inputs: x, Labels: y, Size: 4, Augment: Augment{Pad: -1}})
 		require.ErrorContains(t, err, "train")
 		require.ErrorContains(t, err, "-1 pixels")
 	})
@@ -268,10 +275,15 @@ func TestAugmentationSaysWhatIsWrong(t *testing.T) {
 		pad  int
 		want string
 	}{
-		"no images":    {func(s *Scope) (x, rows *Tensor) { return s.Zeros(Uint8, CPU, 4, 9), nil }, 1, "images [N, C, H, W]"},
-		"all is gone":  {func(s *Scope) (x, rows *Tensor) { return s.Zeros(Uint8, CPU, 4, 1, 8, 3), nil }, 3, "up to 3 pixels for images of 8 x 3"},
-		"unknown rows": {func(s *Scope) (x, rows *Tensor) { return s.Zeros(Uint8, CPU, 4, 1, 3, 3), arange(s, 5) }, 1, "row 4 of 4"},
-		"other rows":   {func(s *Scope) (x, rows *Tensor) { return s.Zeros(Uint8, CPU, 4, 1, 3, 3), s.Zeros(Int32, CPU, 2) }, 1, "int64"},
+		"no images": {func(s *Scope) (x, rows *Tensor) { return s.Zeros(Uint8, CPU, 4, 9), nil }, 1,
+			"images [N, C, H, W]"},
+		"all is gone": {func(s *Scope) (x, rows *Tensor) { return s.Zeros(Uint8, CPU, 4, 1, 8, 3), nil }, 3,
+			"up to 3 pixels for images of 8 x 3"},
+		"unknown rows": {func(s *Scope) (x, rows *Tensor) { return s.Zeros(Uint8, CPU, 4, 1, 3, 3), arange(s, 5) }, 1,
+			"row 4 of 4"},
+		"other rows": {func(s *Scope) (x, rows *Tensor) {
+			return s.Zeros(Uint8, CPU, 4, 1, 3, 3), s.Zeros(Int32, CPU, 2)
+		}, 1, "int64"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -317,11 +329,13 @@ func BenchmarkBatchOf64Images(b *testing.B) {
 	require.NoError(b, s.Err())
 	all := Augment{Pad: 4, Flip: true, Cutout: 8}
 	steps := map[string]func(s *Scope){
-		"gather":                   func(s *Scope) { s.IndexSelect(x, 0, order) },
-		"gather+augment":           func(s *Scope) { s.Augment(x, order, all, random) },
-		"gather+operators":         func(s *Scope) { s.augment(x, order, all, random, true) },
-		"gather+augment+normalise": func(s *Scope) { normalise.Forward(s, s.Augment(x, order, all, random), false, nil) },
-		"gather+normalise":         func(s *Scope) { normalise.Forward(s, s.IndexSelect(x, 0, order), false, nil) },
+		"gather":           func(s *Scope) { s.IndexSelect(x, 0, order) },
+		"gather+augment":   func(s *Scope) { s.Augment(x, order, all, random) },
+		"gather+operators": func(s *Scope) { s.augment(x, order, all, random, true) },
+		"gather+augment+normalise": func(s *Scope) {
+			normalise.Forward(s, s.Augment(x, order, all, random), false, nil)
+		},
+		"gather+normalise": func(s *Scope) { normalise.Forward(s, s.IndexSelect(x, 0, order), false, nil) },
 	}
 	for name, step := range steps {
 		b.Run(name, func(b *testing.B) {

@@ -56,7 +56,8 @@ func (s *Scope) run(op C.int32_t, name string, a arguments, results int, operand
 	var handles [3]C.graft_t
 	ints := int64s(a.ints)
 	message := C.graft_op(op, unsafe.SliceData(ins), C.int32_t(len(ins)), unsafe.SliceData(ints), C.int32_t(len(ints)),
-		(*C.double)(unsafe.SliceData(a.doubles)), C.int32_t(len(a.doubles)), a.random.pointer(), &handles[0], C.int32_t(results))
+		(*C.double)(unsafe.SliceData(a.doubles)), C.int32_t(len(a.doubles)), a.random.pointer(), &handles[0],
+		C.int32_t(results))
 	if message != nil {
 		text := C.GoString(message)
 		C.graft_free_error(message)

@@ -42,12 +42,14 @@ type CallList struct {
 	Tensors []*Tensor
 }
 
-// NewCalls makes a program of calls. Its precision must be Single or TF32, and Graphs false. A call reads only what was computed before it.
+// NewCalls makes a program of calls. Its precision must be Single or TF32, and Graphs false. A call reads only
+// what was computed before it.
 func (s *Scope) NewCalls(l CallList, o ProgramOptions) *Program {
 	const op = "make program of operators"
 	p := &Program{scope: s}
 	if o.Precision != Single && o.Precision != TF32 {
-		s.fail(&Error{Op: op, Cause: fmt.Errorf("the precision %v is not for imported graphs", o.Precision), Remedy: "choose single or tf32", kind: ErrShape})
+		s.fail(&Error{Op: op, Cause: fmt.Errorf("the precision %v is not for imported graphs", o.Precision),
+			Remedy: "choose single or tf32", kind: ErrShape})
 	}
 	e, err := encodeCalls(l)
 	if err != nil {
@@ -87,7 +89,8 @@ func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, m
 		tensors: (*C.graft_t)(pin(unsafe.Pointer(unsafe.SliceData(tensors)))),
 		count:   C.int32_t(len(e.calls)), ntensors: C.int32_t(len(tensors)), output: C.int32_t(e.registers[l.Output]),
 	}
-	for flag, on := range map[C.int32_t]bool{C.GRAFT_PROGRAM_FAST: o.Fast, C.GRAFT_PROGRAM_STEADY: o.Steady, C.GRAFT_PROGRAM_RECORDED: o.Graphs, C.GRAFT_PROGRAM_TF32: o.Precision == TF32} {
+	for flag, on := range map[C.int32_t]bool{C.GRAFT_PROGRAM_FAST: o.Fast, C.GRAFT_PROGRAM_STEADY: o.Steady,
+		C.GRAFT_PROGRAM_RECORDED: o.Graphs, C.GRAFT_PROGRAM_TF32: o.Precision == TF32} {
 		if on {
 			c.flags |= flag
 		}
@@ -96,8 +99,9 @@ func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, m
 	return out, message
 }
 
-// TraceCalls writes the place of each call that is about to run as a line to a file descriptor, for all programs of this process, so
-// that another process can tell which one ended it. Calls that run in train mode only are not counted. A negative number ends it.
+// TraceCalls writes the place of each call that is about to run as a line to a file descriptor, for all programs of
+// this process, so that another process can tell which one ended it. Calls that run in train mode only are not
+// counted. A negative number ends it.
 func TraceCalls(fd int) error {
 	if err := Load(); err != nil {
 		return err
@@ -186,7 +190,8 @@ func (e *callEncoder) call(call Call) error {
 		e.values[at].name = e.place(a.Name)
 	}
 	c := C.graft_call{op: e.place(space + "::" + op), overload: e.place(overload), where: e.place(located(call.Where)),
-		values: C.int32_t(len(e.values) - first), outs: C.int32_t(len(call.Results)), only_training: C.int32_t(flag(call.OnlyTraining))}
+		values: C.int32_t(len(e.values) - first), outs: C.int32_t(len(call.Results)),
+		only_training: C.int32_t(flag(call.OnlyTraining))}
 	e.calls = append(e.calls, c)
 	for _, name := range call.Results {
 		if err := e.name(name); err != nil {

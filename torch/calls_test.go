@@ -18,13 +18,19 @@ func TestCallsComputeWhatTheirOperatorsDo(t *testing.T) {
 		calls []Call
 		want  []float64
 	}{
-		"a scalar as the other operand": {[]Call{call("add.Tensor", "y", x, Argument{"other", 1.5})}, []float64{2.5, 3.5, 4.5, 5.5}},
-		"a list of results": {[]Call{{Operator: "chunk.default", Arguments: []Argument{x, {"chunks", int64(2)}, {"dim", int64(1)}}, Results: []string{"a", "b"}},
-			call("cat.default", "y", Argument{"tensors", []any{Ref("b"), Ref("a")}}, Argument{"dim", int64(1)})}, []float64{2, 1, 4, 3}},
-		"sizes": {[]Call{call("sym_size.int", "n", x, Argument{"dim", int64(0)}), call("operator.mul", "m", Argument{"a", Ref("n")}, Argument{"b", int64(2)}),
+		"a scalar as the other operand": {[]Call{call("add.Tensor", "y", x, Argument{"other", 1.5})},
+			[]float64{2.5, 3.5, 4.5, 5.5}},
+		"a list of results": {[]Call{{Operator: "chunk.default",
+			Arguments: []Argument{x, {"chunks", int64(2)}, {"dim", int64(1)}}, Results: []string{"a", "b"}},
+			call("cat.default", "y", Argument{"tensors", []any{Ref("b"), Ref("a")}}, Argument{"dim", int64(1)})},
+			[]float64{2, 1, 4, 3}},
+		"sizes": {[]Call{call("sym_size.int", "n", x, Argument{"dim", int64(0)}),
+			call("operator.mul", "m", Argument{"a", Ref("n")}, Argument{"b", int64(2)}),
 			call("reshape.default", "y", x, Argument{"shape", []any{Ref("m")}})}, []float64{1, 2, 3, 4}},
-		"dropout in eval mode": {[]Call{call("dropout.default", "y", Argument{"input", Ref("x")}, Argument{"p", 0.5})}, []float64{1, 2, 3, 4}},
-		"attention over one place": {[]Call{call("scaled_dot_product_attention.default", "y", Argument{"query", Ref("x")}, Argument{"key", Ref("x")}, Argument{"value", Ref("x")},
+		"dropout in eval mode": {[]Call{call("dropout.default", "y", Argument{"input", Ref("x")}, Argument{"p", 0.5})},
+			[]float64{1, 2, 3, 4}},
+		"attention over one place": {[]Call{call("scaled_dot_product_attention.default", "y",
+			Argument{"query", Ref("x")}, Argument{"key", Ref("x")}, Argument{"value", Ref("x")},
 			Argument{"is_causal", true}, Argument{"scale", 0.0})}, []float64{1, 2, 2, 3}},
 	}
 	for name, c := range cases {
@@ -47,15 +53,16 @@ func TestCallsAreChecked(t *testing.T) {
 		calls []Call
 		want  string
 	}{
-		"an unknown operator":       {[]Call{call("system.default", "y", x)}, "not one of those that graft calls"},
-		"a random one":              {[]Call{call("rand_like.default", "y", x)}, "not one of those"},
-		"one in place":              {[]Call{call("relu_.default", "y", x)}, "not one of those"},
-		"a counter":                 {[]Call{call("relu.default", "x", x)}, "two values"},
-		"an unknown argument":       {[]Call{call("relu.default", "y", x, Argument{"slope", 1.0})}, "no argument slope"},
-		"a missing argument":        {[]Call{call("matmul.default", "y", x)}, "argument other is missing"},
-		"an argument twice":         {[]Call{call("relu.default", "y", x, x)}, "given twice"},
-		"a value of another type":   {[]Call{call("softmax.int", "y", x, Argument{"dim", "last"})}, "argument dim"},
-		"what is computed later":    {[]Call{call("relu.default", "y", Argument{"self", Ref("z")}), call("relu.default", "z", x)}, `computes "z"`},
+		"an unknown operator":     {[]Call{call("system.default", "y", x)}, "not one of those that graft calls"},
+		"a random one":            {[]Call{call("rand_like.default", "y", x)}, "not one of those"},
+		"one in place":            {[]Call{call("relu_.default", "y", x)}, "not one of those"},
+		"a counter":               {[]Call{call("relu.default", "x", x)}, "two values"},
+		"an unknown argument":     {[]Call{call("relu.default", "y", x, Argument{"slope", 1.0})}, "no argument slope"},
+		"a missing argument":      {[]Call{call("matmul.default", "y", x)}, "argument other is missing"},
+		"an argument twice":       {[]Call{call("relu.default", "y", x, x)}, "given twice"},
+		"a value of another type": {[]Call{call("softmax.int", "y", x, Argument{"dim", "last"})}, "argument dim"},
+		"what is computed later": {[]Call{call("relu.default", "y", Argument{"self", Ref("z")}),
+			call("relu.default", "z", x)}, `computes "z"`},
 		"an output without a maker": {nil, "nothing computes the output"},
 	} {
 		s := NewScope()
@@ -68,7 +75,8 @@ func TestCallsAreChecked(t *testing.T) {
 func TestCallsNameTheOperatorThatFails(t *testing.T) {
 	s := NewScope()
 	defer s.Close()
-	p := s.NewCalls(CallList{Input: "x", Output: "y", Calls: []Call{call("reshape.default", "y", Argument{"self", Ref("x")}, Argument{"shape", []any{int64(3)}})}}, ProgramOptions{})
+	p := s.NewCalls(CallList{Input: "x", Output: "y", Calls: []Call{call("reshape.default", "y",
+		Argument{"self", Ref("x")}, Argument{"shape", []any{int64(3)}})}}, ProgramOptions{})
 	p.Forward(s, From(s, []float64{1, 2, 3, 4}, 2, 2), false, nil)
 	assert.ErrorContains(t, s.Err(), "reshape in body.0 of Double[2, 2]")
 }
@@ -82,7 +90,8 @@ func TestCallsAreTrainedAsPrograms(t *testing.T) {
 			{Operator: CountBatch, Arguments: []Argument{{"counter", Ref("n")}}, OnlyTraining: true},
 		}}
 		o := s.NewOptimizer(Group{Params: []*Tensor{w}, OptimizerOptions: OptimizerOptions{Rule: SGD, LR: 0.5}})
-		b := Batches{Inputs: From(s, []float32{1, 0, 0, 1, 1, 1, 0, 0}, 4, 2), Labels: From(s, []int64{0, 1, 2, 0}, 4), Size: 2}
+		b := Batches{Inputs: From(s, []float32{1, 0, 0, 1, 1, 1, 0, 0}, 4, 2),
+			Labels: From(s, []int64{0, 1, 2, 0}, 4), Size: 2}
 		p := s.NewCalls(l, ProgramOptions{})
 		first, err := Train(p, o, b)
 		require.NoError(t, err)
@@ -112,10 +121,11 @@ func TestFastGELU(t *testing.T) {
 				found := map[DType][][]float64{}
 				for _, dtype := range []DType{Float64, Float32} {
 					x := s.RequireGrad(s.To(From(s, values[:count], count), dtype, CPU), true)
-					p := s.NewCalls(CallList{Input: "x", Output: "y", Names: []string{"w"}, Tensors: []*Tensor{x}, Calls: []Call{
-						call("add.Tensor", "a", Argument{"self", Ref("x")}, Argument{"other", Ref("w")}),
-						call("gelu.default", "y", Argument{"self", Ref("a")}, Argument{"approximate", approximate}),
-					}}, ProgramOptions{Fast: true})
+					p := s.NewCalls(CallList{Input: "x", Output: "y", Names: []string{"w"}, Tensors: []*Tensor{x},
+						Calls: []Call{
+							call("add.Tensor", "a", Argument{"self", Ref("x")}, Argument{"other", Ref("w")}),
+							call("gelu.default", "y", Argument{"self", Ref("a")}, Argument{"approximate", approximate}),
+						}}, ProgramOptions{Fast: true})
 					y := p.Forward(s, s.Zeros(dtype, CPU, count), true, nil)
 					s.Backward(s.Sum(y))
 					found[dtype] = [][]float64{floats(t, y), floats(t, s.Grad(x))}
@@ -123,7 +133,8 @@ func TestFastGELU(t *testing.T) {
 				for k := range found[Float32] {
 					for at, want := range found[Float64][k] {
 						got := found[Float32][k][at]
-						require.InDelta(t, want, got, 3e-7*max(0.5, math.Abs(want)), "%s of %v, order %d", approximate, values[at], k)
+						require.InDelta(t, want, got, 3e-7*max(0.5, math.Abs(want)), "%s of %v, order %d", approximate,
+							values[at], k)
 					}
 				}
 			}
@@ -149,11 +160,12 @@ func TestFastLinear(t *testing.T) {
 				if biased {
 					arguments = append(arguments, Argument{"bias", Ref("bias")})
 				}
-				p := s.NewCalls(CallList{Input: "x", Output: "y", Names: []string{"w", "weight", "bias"}, Tensors: []*Tensor{x, weight, bias}, Calls: []Call{
-					call("add.Tensor", "a", Argument{"self", Ref("x")}, Argument{"other", Ref("w")}),
-					call("linear.default", "b", arguments...),
-					call("tanh.default", "y", Argument{"self", Ref("b")}),
-				}}, ProgramOptions{Fast: fast})
+				p := s.NewCalls(CallList{Input: "x", Output: "y", Names: []string{"w", "weight", "bias"},
+					Tensors: []*Tensor{x, weight, bias}, Calls: []Call{
+						call("add.Tensor", "a", Argument{"self", Ref("x")}, Argument{"other", Ref("w")}),
+						call("linear.default", "b", arguments...),
+						call("tanh.default", "y", Argument{"self", Ref("b")}),
+					}}, ProgramOptions{Fast: fast})
 				y := p.Forward(s, s.Zeros(Float32, CPU, rows/6, 6, in), true, nil)
 				s.Backward(s.Sum(s.Mul(y, y)))
 				found[fast] = [][]float64{floats(t, y), floats(t, s.Grad(x)), floats(t, s.Grad(weight))}
@@ -168,18 +180,22 @@ func TestFastLinear(t *testing.T) {
 	})
 }
 
-// Values on which the processor traps, or that decide how much memory an operator takes, are errors: a trial on zeros does not
-// see them.
+// Values on which the processor traps, or that decide how much memory an operator takes, are errors: a trial
+// on zeros does not see them.
 func TestCallsCheckTheirData(t *testing.T) {
 	x := Argument{"self", Ref("x")}
 	for name, c := range map[string]struct {
 		calls []Call
 		want  string
 	}{
-		"a remainder": {[]Call{call("remainder.Scalar", "y", x, Argument{"other", int64(-1)})}, "the smallest whole number is divided by -1"},
-		"a quotient": {[]Call{call("mul.Scalar", "zero", x, Argument{"other", int64(0)}), call("add.Scalar", "one", Argument{"self", Ref("zero")}, Argument{"other", int64(-1)}),
-			call("div.Tensor_mode", "y", x, Argument{"other", Ref("one")}, Argument{"rounding_mode", "floor"})}, "the smallest whole number is divided by -1"},
-		"a mask": {[]Call{call("gt.Scalar", "m", x, Argument{"other", int64(0)}), call("index.Tensor", "y", x, Argument{"indices", []any{Ref("m")}})}, "a mask is an index"},
+		"a remainder": {[]Call{call("remainder.Scalar", "y", x, Argument{"other", int64(-1)})},
+			"the smallest whole number is divided by -1"},
+		"a quotient": {[]Call{call("mul.Scalar", "zero", x, Argument{"other", int64(0)}),
+			call("add.Scalar", "one", Argument{"self", Ref("zero")}, Argument{"other", int64(-1)}),
+			call("div.Tensor_mode", "y", x, Argument{"other", Ref("one")}, Argument{"rounding_mode", "floor"})},
+			"the smallest whole number is divided by -1"},
+		"a mask": {[]Call{call("gt.Scalar", "m", x, Argument{"other", int64(0)}),
+			call("index.Tensor", "y", x, Argument{"indices", []any{Ref("m")}})}, "a mask is an index"},
 	} {
 		s := NewScope()
 		p := s.NewCalls(CallList{Input: "x", Output: "y", Calls: c.calls}, ProgramOptions{})

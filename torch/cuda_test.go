@@ -19,12 +19,14 @@ func devices(t *testing.T) []Device {
 }
 
 // trainedOn is the losses of steps of a network on a device, and its weights and moments then.
-func trainedOn(t *testing.T, device Device, o ProgramOptions, fused bool, steps int) (losses []float64, state [][]float64) {
+func trainedOn(t *testing.T, device Device, o ProgramOptions, fused bool,
+	steps int) (losses []float64, state [][]float64) {
 	within(t, func(s *Scope) {
 		n := newTestNetOn(t, s, device, Float32, 16, 10)
 		x, y := n.examples(t, 64*10, 32, 10)
 		x, y = s.To(x, Float32, device), s.To(y, Int64, device)
-		p, adam := n.program(t, o), s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 1e-3, Fused: fused}})
+		p, adam := n.program(t, o), s.NewOptimizer(Group{Params: n.params,
+			OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 1e-3, Fused: fused}})
 		for range steps / 10 {
 			f, err := Train(p, adam, Batches{Inputs: x, Labels: y, Size: 64})
 			require.NoError(t, err)

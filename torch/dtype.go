@@ -25,7 +25,8 @@ var dtypes = map[DType]struct {
 	size int
 }{
 	Uint8: {"uint8", 1}, Int8: {"int8", 1}, Int16: {"int16", 2}, Int32: {"int32", 4}, Int64: {"int64", 8},
-	Float16: {"float16", 2}, Float32: {"float32", 4}, Float64: {"float64", 8}, Bool: {"bool", 1}, BFloat16: {"bfloat16", 2},
+	Float16: {"float16", 2}, Float32: {"float32", 4}, Float64: {"float64", 8}, Bool: {"bool", 1},
+	BFloat16: {"bfloat16", 2},
 }
 
 // String is PyTorch's name of the type, without the module.

@@ -69,7 +69,8 @@ func newError(op, message string, operands ...*Tensor) *Error {
 	switch {
 	case strings.HasPrefix(text, "peer lost: "):
 		e.kind = ErrPeer
-	case strings.Contains(lower, "out of memory"), strings.Contains(lower, "can't allocate"), strings.Contains(lower, "not enough memory"):
+	case strings.Contains(lower, "out of memory"), strings.Contains(lower, "can't allocate"),
+		strings.Contains(lower, "not enough memory"):
 		e.kind, e.Remedy = ErrOutOfMemory, "use a smaller batch or a smaller network"
 	case strings.Contains(lower, "cuda"):
 		e.kind = ErrDevice

@@ -17,19 +17,25 @@ func TestBadCallsAreSentences(t *testing.T) {
 		kind error
 		says []string
 	}{
-		"gotorch operator, wrong shape": {func(s *Scope) { s.MM(f(s, 2, 3), f(s, 2, 3)) }, ErrShape, []string{"mm of float32 [2 3] and float32 [2 3]", "cannot be multiplied"}},
-		"convolution, wrong channels":   {func(s *Scope) { conv2D(s, f(s, 1, 4, 8, 8), f(s, 2, 3, 3, 3), f(s, 2), 0) }, ErrShape, []string{"conv2d", "[1 4 8 8]", "[2 3 3 3]"}},
-		"shim operator, wrong shape":    {func(s *Scope) { s.Cat(0, f(s, 2, 3), f(s, 2, 4)) }, ErrShape, []string{"cat of float32 [2 3] and float32 [2 4]"}},
-		"values that do not fill":       {func(s *Scope) { From(s, []float32{1, 2, 3}, 2, 2) }, ErrShape, []string{"3 values", "[2 2]"}},
-		"a negative size":               {func(s *Scope) { From(s, []float32{1, 2}, -1, -2) }, ErrShape, []string{"[-1 -2]"}},
+		"gotorch operator, wrong shape": {func(s *Scope) { s.MM(f(s, 2, 3), f(s, 2, 3)) }, ErrShape,
+			[]string{"mm of float32 [2 3] and float32 [2 3]", "cannot be multiplied"}},
+		"convolution, wrong channels": {func(s *Scope) { conv2D(s, f(s, 1, 4, 8, 8), f(s, 2, 3, 3, 3), f(s, 2), 0) },
+			ErrShape, []string{"conv2d", "[1 4 8 8]", "[2 3 3 3]"}},
+		"shim operator, wrong shape": {func(s *Scope) { s.Cat(0, f(s, 2, 3), f(s, 2, 4)) }, ErrShape,
+			[]string{"cat of float32 [2 3] and float32 [2 4]"}},
+		"values that do not fill": {func(s *Scope) { From(s, []float32{1, 2, 3}, 2, 2) }, ErrShape,
+			[]string{"3 values", "[2 2]"}},
+		"a negative size": {func(s *Scope) { From(s, []float32{1, 2}, -1, -2) }, ErrShape, []string{"[-1 -2]"}},
 		"backward twice": {func(s *Scope) {
 			x := s.RequireGrad(f(s, 2), true)
 			loss := s.Sum(s.Mul(x, x))
 			s.Backward(loss)
 			s.Backward(loss)
 		}, ErrShape, []string{"backward", "second time"}},
-		"backward without gradients": {func(s *Scope) { s.Backward(s.Sum(f(s, 2))) }, ErrShape, []string{"backward", "does not require grad"}},
-		"backward of many values":    {func(s *Scope) { s.Backward(s.Exp(s.RequireGrad(f(s, 2), true))) }, ErrShape, []string{"backward", "scalar"}},
+		"backward without gradients": {func(s *Scope) { s.Backward(s.Sum(f(s, 2))) }, ErrShape,
+			[]string{"backward", "does not require grad"}},
+		"backward of many values": {func(s *Scope) { s.Backward(s.Exp(s.RequireGrad(f(s, 2), true))) }, ErrShape,
+			[]string{"backward", "scalar"}},
 		"an exception inside backward": {func(s *Scope) {
 			x := s.RequireGrad(f(s, 4), true)
 			y := s.Exp(x)
@@ -37,21 +43,28 @@ func TestBadCallsAreSentences(t *testing.T) {
 			s.Fill(y, 3)
 			s.Backward(loss)
 		}, ErrShape, []string{"backward", "modified by an inplace operation"}},
-		"a label out of range":  {func(s *Scope) { s.CrossEntropy(f(s, 1, 3), From(s, []int64{7}, 1)) }, ErrShape, []string{"cross_entropy", "out of"}},
-		"a source out of range": {func(s *Scope) { s.Spread(f(s, 3, 2), Sources{Rows: From(s, []int64{3}, 1)}) }, ErrShape, []string{"spread", "outside of 3"}},
-		"too few factors":       {func(s *Scope) { s.Spread(f(s, 3, 2), Sources{Scale: From(s, []float64{1}, 1)}) }, ErrShape, []string{"a factor for each row"}},
+		"a label out of range": {func(s *Scope) { s.CrossEntropy(f(s, 1, 3), From(s, []int64{7}, 1)) }, ErrShape,
+			[]string{"cross_entropy", "out of"}},
+		"a source out of range": {func(s *Scope) { s.Spread(f(s, 3, 2), Sources{Rows: From(s, []int64{3}, 1)}) },
+			ErrShape, []string{"spread", "outside of 3"}},
+		"too few factors": {func(s *Scope) { s.Spread(f(s, 3, 2), Sources{Scale: From(s, []float64{1}, 1)}) }, ErrShape,
+			[]string{"a factor for each row"}},
 		"copies without columns": {func(s *Scope) {
 			one := From(s, []float64{1, 1}, 2)
 			s.Spread(f(s, 3, 2), Sources{Copies: one, First: one})
 		}, ErrShape, []string{"a count for each column"}},
-		"no identity":           {func(s *Scope) { s.Dirac(f(s, 3, 2)) }, ErrShape, []string{"no identity", "[3, 2]"}},
-		"an index out of range": {func(s *Scope) { s.Embedding(f(s, 3, 2), From(s, []int64{9}, 1)) }, ErrShape, []string{"embedding", "out of range"}},
+		"no identity": {func(s *Scope) { s.Dirac(f(s, 3, 2)) }, ErrShape, []string{"no identity", "[3, 2]"}},
+		"an index out of range": {func(s *Scope) { s.Embedding(f(s, 3, 2), From(s, []int64{9}, 1)) }, ErrShape,
+			[]string{"embedding", "out of range"}},
 		"an optimizer of results": {func(s *Scope) {
-			s.NewOptimizer(Group{Params: []*Tensor{s.Neg(s.RequireGrad(f(s, 2), true))}, OptimizerOptions: OptimizerOptions{Rule: Adam}})
+			s.NewOptimizer(Group{Params: []*Tensor{s.Neg(s.RequireGrad(f(s, 2), true))},
+				OptimizerOptions: OptimizerOptions{Rule: Adam}})
 		}, ErrShape, []string{"make optimizer", "not a leaf"}},
-		"a gradient of another shape": {func(s *Scope) { s.SetGrad(f(s, 2), f(s, 3)) }, ErrShape, []string{"set_grad", "[3]", "[2]"}},
-		"a copy of another shape":     {func(s *Scope) { s.Copy(f(s, 2), f(s, 3)) }, ErrShape, []string{"copy"}},
-		"memory that is not there":    {func(s *Scope) { f(s, 1<<40, 1<<10) }, ErrOutOfMemory, []string{"full", "smaller batch"}},
+		"a gradient of another shape": {func(s *Scope) { s.SetGrad(f(s, 2), f(s, 3)) }, ErrShape,
+			[]string{"set_grad", "[3]", "[2]"}},
+		"a copy of another shape": {func(s *Scope) { s.Copy(f(s, 2), f(s, 3)) }, ErrShape, []string{"copy"}},
+		"memory that is not there": {func(s *Scope) { f(s, 1<<40, 1<<10) }, ErrOutOfMemory,
+			[]string{"full", "smaller batch"}},
 		"a precision without a name": {func(s *Scope) {
 			var b Builder
 			s.NewProgram(&b, b.Input(), ProgramOptions{Precision: 9})
@@ -109,12 +122,14 @@ func TestTrainingErrorsNameTheCause(t *testing.T) {
 			b    Batches
 			says string
 		}{
-			"no rows":               {Batches{Size: 4}, "no inputs"},
-			"no batch":              {Batches{Inputs: x, Labels: y}, "must be positive"},
-			"more steps":            {Batches{Inputs: x, Labels: y, Size: 4, Steps: 3}, "3 steps of 4 rows"},
-			"labels of others":      {Batches{Inputs: x, Labels: From(s, []int64{1}, 1), Size: 4}, "8 inputs for 1 labels"},
-			"an order out of it":    {Batches{Inputs: x, Labels: y, Order: From(s, []int64{99}, 1), Size: 1}, "out of range"},
-			"images of one color":   {Batches{Inputs: s.Zeros(Float32, CPU, 8, 1, 10, 10), Labels: y, Size: 4}, "conv2d (instruction 0"},
+			"no rows":          {Batches{Size: 4}, "no inputs"},
+			"no batch":         {Batches{Inputs: x, Labels: y}, "must be positive"},
+			"more steps":       {Batches{Inputs: x, Labels: y, Size: 4, Steps: 3}, "3 steps of 4 rows"},
+			"labels of others": {Batches{Inputs: x, Labels: From(s, []int64{1}, 1), Size: 4}, "8 inputs for 1 labels"},
+			"an order out of it": {Batches{Inputs: x, Labels: y, Order: From(s, []int64{99}, 1), Size: 1},
+				"out of range"},
+			"images of one color": {Batches{Inputs: s.Zeros(Float32, CPU, 8, 1, 10, 10), Labels: y, Size: 4},
+				"conv2d (instruction 0"},
 			"labels that are lossy": {Batches{Inputs: x, Labels: s.Zeros(Float32, CPU, 8), Size: 4}, "train"},
 		}
 		for name, c := range cases {
@@ -140,7 +155,8 @@ func TestMissingLibraryIsExplained(t *testing.T) {
 	}
 	broken := t.TempDir() + "/broken.so"
 	require.NoError(t, os.WriteFile(broken, []byte("not a library"), 0o600))
-	for path, says := range map[string]string{"/nowhere/lib.so": "cannot open", broken: "file too short", "/lib64/ld-linux-x86-64.so.2": "lacks"} {
+	for path, says := range map[string]string{"/nowhere/lib.so": "cannot open", broken: "file too short",
+		"/lib64/ld-linux-x86-64.so.2": "lacks"} {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestMissingLibraryIsExplained$", "-test.v")
 		cmd.Env = append(os.Environ(), alone+"=1", LibraryVariable+"="+path)
 		out, err := cmd.CombinedOutput()

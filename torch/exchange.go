@@ -17,7 +17,8 @@ var stored = map[weights.DType]DType{
 func FromWeights(s *Scope, d Device, w weights.Tensor) *Tensor {
 	dtype, ok := stored[w.DType]
 	if !ok {
-		return s.fail(&Error{Op: "make tensor", Subject: w.Name, Cause: fmt.Errorf("LibTorch has no type %v", w.DType), kind: ErrShape})
+		return s.fail(&Error{Op: "make tensor", Subject: w.Name, Cause: fmt.Errorf("LibTorch has no type %v", w.DType),
+			kind: ErrShape})
 	}
 	shape := make([]int, len(w.Shape))
 	for k, n := range w.Shape {

@@ -15,9 +15,12 @@ func TestCandidatesAreAbsolute(t *testing.T) {
 		program, source string
 		want            []string
 	}{
-		"built in the tree":         {"/src/graft/bin/graft", "/src/graft/torch/find.go", []string{"/src/graft/bin", "/src/graft/build/lib", "/src/graft/lib/graft", "/src/graft/build/lib"}},
-		"installed":                 {"/usr/bin/graft", "graft/torch/find.go", []string{"/usr/bin", "/usr/build/lib", "/usr/lib/graft"}},
-		"a test":                    {"/tmp/go-build1/torch.test", "/src/graft/torch/find.go", []string{"/tmp/go-build1", "/src/graft/build/lib"}},
+		"built in the tree": {"/src/graft/bin/graft", "/src/graft/torch/find.go",
+			[]string{"/src/graft/bin", "/src/graft/build/lib", "/src/graft/lib/graft", "/src/graft/build/lib"}},
+		"installed": {"/usr/bin/graft", "graft/torch/find.go",
+			[]string{"/usr/bin", "/usr/build/lib", "/usr/lib/graft"}},
+		"a test": {"/tmp/go-build1/torch.test", "/src/graft/torch/find.go",
+			[]string{"/tmp/go-build1", "/src/graft/build/lib"}},
 		"another module's program":  {"/opt/tool/tool", "graft@v0.0.0/torch/find.go", []string{"/opt/tool"}},
 		"a shared folder's program": {"/tmp/graft/graft", "graft/torch/find.go", []string{"/tmp/graft"}},
 		"an unknown program":        {"", "graft/torch/find.go", nil},
@@ -70,7 +73,8 @@ func TestTheCurrentFolderHoldsNoLibrary(t *testing.T) {
 	current := filepath.Join(dir, "current")
 	require.Contains(t, opens(t, program, current), "find LibTorch: no "+libraryName+" in "+dir)
 	for _, path := range []string{"graft/build/lib/" + libraryName, libraryName} {
-		require.Contains(t, opens(t, program, current, LibraryVariable+"="+path), "open LibTorch "+path+": GRAFT_LIBRARY is a relative path")
+		require.Contains(t, opens(t, program, current, LibraryVariable+"="+path),
+			"open LibTorch "+path+": GRAFT_LIBRARY is a relative path")
 	}
 
 	// A link to itself exists and cannot be opened, by root either.

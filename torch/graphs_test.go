@@ -22,13 +22,16 @@ var graphCases = []graphCase{
 	{name: "adam", optimizer: OptimizerOptions{Rule: Adam}},
 	{name: "adam with decay", optimizer: OptimizerOptions{Rule: Adam, WeightDecay: 0.01, ClipNorm: 0.5}},
 	{name: "adamw", optimizer: OptimizerOptions{Rule: AdamW, WeightDecay: 0.1}},
-	{name: "adam at once", optimizer: OptimizerOptions{Rule: Adam, Eps: 0.01, Fused: true}, program: ProgramOptions{Fast: true}},
+	{name: "adam at once", optimizer: OptimizerOptions{Rule: Adam, Eps: 0.01, Fused: true},
+		program: ProgramOptions{Fast: true}},
 	{name: "adamw at once", optimizer: OptimizerOptions{Rule: AdamW, WeightDecay: 0.1, Eps: 0.01, Fused: true}},
 	{name: "sgd", optimizer: OptimizerOptions{Rule: SGD}},
-	{name: "sgd with momentum", optimizer: OptimizerOptions{Rule: SGD, Momentum: 0.9, Nesterov: true, WeightDecay: 0.01}},
+	{name: "sgd with momentum", optimizer: OptimizerOptions{Rule: SGD, Momentum: 0.9, Nesterov: true,
+		WeightDecay: 0.01}},
 	{name: "sgd with dampening", optimizer: OptimizerOptions{Rule: SGD, Momentum: 0.9, Dampening: 0.5}},
 	{name: "dropout", optimizer: OptimizerOptions{Rule: Adam}, dropout: 0.3},
-	{name: "augmentation", optimizer: OptimizerOptions{Rule: Adam}, augment: Augment{Pad: 2, Flip: true, Cutout: 4}, smoothing: 0.1},
+	{name: "augmentation", optimizer: OptimizerOptions{Rule: Adam}, augment: Augment{Pad: 2, Flip: true, Cutout: 4},
+		smoothing: 0.1},
 	{name: "average", optimizer: OptimizerOptions{Rule: Adam}, average: true},
 	{name: "bfloat16", optimizer: OptimizerOptions{Rule: Adam}, program: ProgramOptions{Precision: Brain}},
 	{name: "steady", optimizer: OptimizerOptions{Rule: Adam}, program: ProgramOptions{Steady: true}},
@@ -36,18 +39,22 @@ var graphCases = []graphCase{
 
 // train takes 3 calls of 11 steps, the last of each with a short batch and all with rates of their own, and
 // evaluates: its figures, and weights, moments and averages at the end.
-func (c graphCase) train(t *testing.T, device Device, graphs bool) (losses []float64, correct []int, state [][]float64) {
+func (c graphCase) train(t *testing.T, device Device,
+	graphs bool) (losses []float64, correct []int, state [][]float64) {
 	within(t, func(s *Scope) {
 		n := newTestNetOn(t, s, device, Float32, 8, 10)
 		if layers := n.layers; c.dropout > 0 {
-			n.layers = func(b *Builder, x Value) Value { return layers(b, b.Dropout(b.Dropout(x, c.dropout), c.dropout/2)) }
+			n.layers = func(b *Builder, x Value) Value {
+				return layers(b, b.Dropout(b.Dropout(x, c.dropout), c.dropout/2))
+			}
 		}
 		x, y := n.examples(t, 10*16+7, 12, 10)
 		x, y = s.To(x, Float32, device), s.To(y, Int64, device)
 		o := c.program
 		o.Graphs = graphs
 		p, optimizer := n.program(t, o), s.NewOptimizer(Group{Params: n.params, OptimizerOptions: c.optimizer})
-		b := Batches{Inputs: x, Labels: y, Size: 16, Random: s.NewGenerator(device, 3), Augment: c.augment, Smoothing: c.smoothing}
+		b := Batches{Inputs: x, Labels: y, Size: 16, Random: s.NewGenerator(device, 3), Augment: c.augment,
+			Smoothing: c.smoothing}
 		if c.average {
 			b.Average = Average{Of: n.params, Decay: 0.9, First: true}
 			for _, p := range n.params {
@@ -117,7 +124,8 @@ func TestCUDAGraphsNoticeChanges(t *testing.T) {
 			adam.WeightDecay = 0.3
 			require.NoError(t, first.Configure(0, adam))
 			train(first, 20)
-			train(s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: SGD, LR: 0.1, Momentum: 0.9}}), 20)
+			train(s.NewOptimizer(Group{Params: n.params,
+				OptimizerOptions: OptimizerOptions{Rule: SGD, LR: 0.1, Momentum: 0.9}}), 20)
 		})
 		return losses
 	}

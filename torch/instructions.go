@@ -33,7 +33,8 @@ func LimitTo(i Instructions) error {
 		failed.Cause = fmt.Errorf("this process has begun with %s", door.limit)
 		failed.Remedy = "run jobs of one kind in a process"
 	case C.door_has_avx2() == 0:
-		failed.Cause, failed.Remedy = errors.New("this processor does not have them"), fmt.Sprintf("set run.instructions = %q", Native)
+		failed.Cause, failed.Remedy = errors.New("this processor does not have them"),
+			fmt.Sprintf("set run.instructions = %q", Native)
 	default:
 		C.door_limit_to_avx2()
 		door.limit = i

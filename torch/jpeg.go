@@ -20,13 +20,15 @@ func OpenJPEG() error {
 	return nil
 }
 
-// DecodeJPEG decodes a JPEG file of a width and a height by libjpeg-turbo: rows of pixels of four bytes each, red, green,
-// blue and one without meaning. Colours are not interpolated, as in Go's decoder, from which a value differs by a few
-// levels; damaged files are errors. CMYK is not supported. It is safe for several goroutines. OpenJPEG comes first.
+// DecodeJPEG decodes a JPEG file of a width and a height by libjpeg-turbo: rows of pixels of four bytes each,
+// red, green, blue and one without meaning. Colours are not interpolated, as in Go's decoder, from which a
+// value differs by a few levels; damaged files are errors. CMYK is not supported. It is safe for several
+// goroutines. OpenJPEG comes first.
 func DecodeJPEG(data []byte, width, height int) ([]byte, error) {
 	if len(data) == 0 || width <= 0 || height <= 0 {
 		return nil, fmt.Errorf("decode a JPEG image of %d bytes and %d x %d pixels", len(data), width, height)
 	}
 	out := make([]byte, 4*width*height)
-	return out, take("decode a JPEG image", C.graft_jpeg_decode((*C.uint8_t)(unsafe.SliceData(data)), C.int64_t(len(data)), C.int32_t(width), C.int32_t(height), (*C.uint8_t)(unsafe.SliceData(out))))
+	return out, take("decode a JPEG image", C.graft_jpeg_decode((*C.uint8_t)(unsafe.SliceData(data)),
+		C.int64_t(len(data)), C.int32_t(width), C.int32_t(height), (*C.uint8_t)(unsafe.SliceData(out))))
 }

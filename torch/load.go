@@ -63,8 +63,8 @@ func open() (string, error) {
 	}
 	if abi := int64(C.graft_abi()); abi != C.GRAFT_ABI {
 		return "", &Error{Op: "open LibTorch", Subject: path, kind: ErrNotLoaded,
-			Cause:  fmt.Errorf("the library has version %d of the interface, this program version %d", abi, C.GRAFT_ABI),
-			Remedy: "run 'make deps' to build both from the same source"}
+			Cause: fmt.Errorf("the library has version %d of the interface, this program version %d", abi,
+				C.GRAFT_ABI), Remedy: "run 'make deps' to build both from the same source"}
 	}
 	return path, setThreads(DefaultThreads())
 }

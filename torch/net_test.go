@@ -53,8 +53,9 @@ func (n *testNet) param(bound float64, shape ...int) *Tensor {
 }
 
 func (n *testNet) norm(channels int) BatchNorm {
-	b := BatchNorm{Weight: n.param(1, channels), Bias: n.param(0.5, channels), Mean: n.s.Zeros(n.dtype, n.device, channels),
-		Var: n.s.Full(1, n.dtype, n.device, channels), Seen: n.s.Zeros(Int64, n.device), Momentum: 0.1, Eps: 1e-5}
+	b := BatchNorm{Weight: n.param(1, channels), Bias: n.param(0.5, channels),
+		Mean: n.s.Zeros(n.dtype, n.device, channels), Var: n.s.Full(1, n.dtype, n.device, channels),
+		Seen: n.s.Zeros(Int64, n.device), Momentum: 0.1, Eps: 1e-5}
 	n.norms = append(n.norms, b)
 	return b
 }
@@ -67,7 +68,8 @@ func (n *testNet) program(t *testing.T, o ProgramOptions) *Program {
 }
 
 func (n *testNet) adam(fused bool) *Optimizer {
-	return n.s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 0.01, Fused: fused}})
+	return n.s.NewOptimizer(Group{Params: n.params,
+		OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 0.01, Fused: fused}})
 }
 
 // examples are images whose class is where their brightest stripe is.

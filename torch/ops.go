@@ -14,7 +14,8 @@ func (s *Scope) Transpose(x *Tensor, a, b int) *Tensor {
 
 // IndexSelect picks rows along a dimension, by an int64 index.
 func (s *Scope) IndexSelect(x *Tensor, dim int, index *Tensor) *Tensor {
-	return s.borrow("index_select", func() gotorch.Tensor { return gotorch.IndexSelect(x.gotorch(), int64(dim), index.gotorch()) }, x, index)
+	return s.borrow("index_select",
+		func() gotorch.Tensor { return gotorch.IndexSelect(x.gotorch(), int64(dim), index.gotorch()) }, x, index)
 }
 
 // Detach is x outside the graph of gradients; it shares x's memory.

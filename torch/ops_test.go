@@ -34,8 +34,8 @@ func TestSurgeryOperators(t *testing.T) {
 	checkKnown(t, map[string]known{
 		"spread": {func(s *Scope) *Tensor {
 			index := func(values ...int64) *Tensor { return From(s, values, len(values)) }
-			return s.Spread(m(s, 1, 2, 3, 4), Sources{Rows: index(1, 0), Scale: From(s, []float64{1, 10}, 2), Columns: index(0, 1, 1),
-				Copies: From(s, []float64{1, 2, 2}, 3), First: From(s, []float64{1, 1, 0}, 3)})
+			return s.Spread(m(s, 1, 2, 3, 4), Sources{Rows: index(1, 0), Scale: From(s, []float64{1, 10}, 2),
+				Columns: index(0, 1, 1), Copies: From(s, []float64{1, 2, 2}, 3), First: From(s, []float64{1, 1, 0}, 3)})
 		}, []float64{3, 2, 2, 10, 10, 10}},
 		"spread of nothing": {func(s *Scope) *Tensor { return s.Spread(m(s, 1, 2), Sources{}) }, []float64{1, 2}},
 		"index add": {func(s *Scope) *Tensor {
@@ -55,40 +55,49 @@ func TestSurgeryOperators(t *testing.T) {
 
 func TestOperatorsDoWhatTheySay(t *testing.T) {
 	checkKnown(t, map[string]known{
-		"add":            {func(s *Scope) *Tensor { return s.Add(m(s, 1, 2), m(s, 10, 20)) }, []float64{11, 22}},
-		"add broadcasts": {func(s *Scope) *Tensor { return s.Add(m(s, 1, 2, 3, 4), From(s, []float32{10, 20}, 2)) }, []float64{11, 22, 13, 24}},
-		"sub":            {func(s *Scope) *Tensor { return s.Sub(m(s, 1, 2), m(s, 10, 20)) }, []float64{-9, -18}},
-		"mul":            {func(s *Scope) *Tensor { return s.Mul(m(s, 3, 2), m(s, 10, 20)) }, []float64{30, 40}},
-		"div":            {func(s *Scope) *Tensor { return s.Div(m(s, 3, 2), m(s, 2, 8)) }, []float64{1.5, 0.25}},
-		"mm":             {func(s *Scope) *Tensor { return s.MM(m(s, 1, 2, 3, 4), m(s, 5, 6, 7, 8)) }, []float64{19, 22, 43, 50}},
+		"add": {func(s *Scope) *Tensor { return s.Add(m(s, 1, 2), m(s, 10, 20)) }, []float64{11, 22}},
+		"add broadcasts": {func(s *Scope) *Tensor { return s.Add(m(s, 1, 2, 3, 4), From(s, []float32{10, 20}, 2)) },
+			[]float64{11, 22, 13, 24}},
+		"sub": {func(s *Scope) *Tensor { return s.Sub(m(s, 1, 2), m(s, 10, 20)) }, []float64{-9, -18}},
+		"mul": {func(s *Scope) *Tensor { return s.Mul(m(s, 3, 2), m(s, 10, 20)) }, []float64{30, 40}},
+		"div": {func(s *Scope) *Tensor { return s.Div(m(s, 3, 2), m(s, 2, 8)) }, []float64{1.5, 0.25}},
+		"mm":  {func(s *Scope) *Tensor { return s.MM(m(s, 1, 2, 3, 4), m(s, 5, 6, 7, 8)) }, []float64{19, 22, 43, 50}},
 		"matmul of batches": {func(s *Scope) *Tensor {
 			return s.MatMul(From(s, []float32{1, 2, 3, 4}, 2, 1, 2), From(s, []float32{1, 1}, 2))
 		}, []float64{3, 7}},
-		"relu":         {func(s *Scope) *Tensor { return s.ReLU(m(s, -1, 2)) }, []float64{0, 2}},
-		"sigmoid":      {func(s *Scope) *Tensor { return s.Sigmoid(m(s, 0, 1)) }, []float64{0.5, 1 / (1 + math.Exp(-1))}},
-		"tanh":         {func(s *Scope) *Tensor { return s.Tanh(m(s, 0, 1)) }, []float64{0, math.Tanh(1)}},
-		"softmax":      {func(s *Scope) *Tensor { return s.Softmax(m(s, 0, float32(math.Log(3))), 0) }, []float64{0.25, 0.75}},
-		"log softmax":  {func(s *Scope) *Tensor { return s.LogSoftmax(m(s, 0, float32(math.Log(3))), 0) }, []float64{math.Log(0.25), math.Log(0.75)}},
-		"sum":          {func(s *Scope) *Tensor { return s.Sum(m(s, 1, 2, 3, 4)) }, []float64{10}},
-		"mean":         {func(s *Scope) *Tensor { return s.Mean(m(s, 1, 2, 3, 4)) }, []float64{2.5}},
-		"transpose":    {func(s *Scope) *Tensor { return s.Transpose(m(s, 1, 2, 3, 4), 0, 1) }, []float64{1, 3, 2, 4}},
-		"index select": {func(s *Scope) *Tensor { return s.IndexSelect(m(s, 1, 2, 3, 4), 0, From(s, []int64{1, 1}, 2)) }, []float64{3, 4, 3, 4}},
-		"reshape":      {func(s *Scope) *Tensor { return s.Reshape(s.Reshape(m(s, 1, 2, 3, 4), 1, 2, -1), -1) }, []float64{1, 2, 3, 4}},
-		"narrow":       {func(s *Scope) *Tensor { return s.Narrow(m(s, 1, 2, 3, 4), 1, 1, 1) }, []float64{2, 4}},
-		"cat":          {func(s *Scope) *Tensor { return s.Cat(1, m(s, 1, 2), m(s, 3, 4)) }, []float64{1, 3, 2, 4}},
-		"embedding":    {func(s *Scope) *Tensor { return s.Embedding(m(s, 1, 2, 3, 4), From(s, []int64{1, 0, 1}, 3)) }, []float64{3, 4, 1, 2, 3, 4}},
-		"scale":        {func(s *Scope) *Tensor { return s.Scale(m(s, 1, 2), 2, -1) }, []float64{1, 3}},
-		"neg exp log":  {func(s *Scope) *Tensor { return s.Log(s.Exp(s.Neg(m(s, 1, 2)))) }, []float64{-1, -2}},
-		"sqrt":         {func(s *Scope) *Tensor { return s.Sqrt(m(s, 4, 9)) }, []float64{2, 3}},
-		"to int64":     {func(s *Scope) *Tensor { return s.To(m(s, 1.7, -1.7), Int64, CPU) }, []float64{1, -1}},
+		"relu":    {func(s *Scope) *Tensor { return s.ReLU(m(s, -1, 2)) }, []float64{0, 2}},
+		"sigmoid": {func(s *Scope) *Tensor { return s.Sigmoid(m(s, 0, 1)) }, []float64{0.5, 1 / (1 + math.Exp(-1))}},
+		"tanh":    {func(s *Scope) *Tensor { return s.Tanh(m(s, 0, 1)) }, []float64{0, math.Tanh(1)}},
+		"softmax": {func(s *Scope) *Tensor { return s.Softmax(m(s, 0, float32(math.Log(3))), 0) },
+			[]float64{0.25, 0.75}},
+		"log softmax": {func(s *Scope) *Tensor { return s.LogSoftmax(m(s, 0, float32(math.Log(3))), 0) },
+			[]float64{math.Log(0.25), math.Log(0.75)}},
+		"sum":       {func(s *Scope) *Tensor { return s.Sum(m(s, 1, 2, 3, 4)) }, []float64{10}},
+		"mean":      {func(s *Scope) *Tensor { return s.Mean(m(s, 1, 2, 3, 4)) }, []float64{2.5}},
+		"transpose": {func(s *Scope) *Tensor { return s.Transpose(m(s, 1, 2, 3, 4), 0, 1) }, []float64{1, 3, 2, 4}},
+		"index select": {func(s *Scope) *Tensor {
+			return s.IndexSelect(m(s, 1, 2, 3, 4), 0, From(s, []int64{1, 1}, 2))
+		}, []float64{3, 4, 3, 4}},
+		"reshape": {func(s *Scope) *Tensor { return s.Reshape(s.Reshape(m(s, 1, 2, 3, 4), 1, 2, -1), -1) },
+			[]float64{1, 2, 3, 4}},
+		"narrow": {func(s *Scope) *Tensor { return s.Narrow(m(s, 1, 2, 3, 4), 1, 1, 1) }, []float64{2, 4}},
+		"cat":    {func(s *Scope) *Tensor { return s.Cat(1, m(s, 1, 2), m(s, 3, 4)) }, []float64{1, 3, 2, 4}},
+		"embedding": {func(s *Scope) *Tensor { return s.Embedding(m(s, 1, 2, 3, 4), From(s, []int64{1, 0, 1}, 3)) },
+			[]float64{3, 4, 1, 2, 3, 4}},
+		"scale":       {func(s *Scope) *Tensor { return s.Scale(m(s, 1, 2), 2, -1) }, []float64{1, 3}},
+		"neg exp log": {func(s *Scope) *Tensor { return s.Log(s.Exp(s.Neg(m(s, 1, 2)))) }, []float64{-1, -2}},
+		"sqrt":        {func(s *Scope) *Tensor { return s.Sqrt(m(s, 4, 9)) }, []float64{2, 3}},
+		"to int64":    {func(s *Scope) *Tensor { return s.To(m(s, 1.7, -1.7), Int64, CPU) }, []float64{1, -1}},
 		"linear": {func(s *Scope) *Tensor {
 			return s.Linear(m(s, 1, 2, 3, 4), m(s, 1, 0, 1, 1), From(s, []float32{10, 20}, 2))
 		}, []float64{11, 23, 13, 27}},
-		"linear, no bias": {func(s *Scope) *Tensor { return s.Linear(m(s, 1, 2, 3, 4), m(s, 1, 0, 1, 1), nil) }, []float64{1, 3, 3, 7}},
+		"linear, no bias": {func(s *Scope) *Tensor { return s.Linear(m(s, 1, 2, 3, 4), m(s, 1, 0, 1, 1), nil) },
+			[]float64{1, 3, 3, 7}},
 		"average pool": {func(s *Scope) *Tensor {
 			return s.AvgPool2D(From(s, []float32{1, 2, 3, 4}, 1, 1, 2, 2), square(2))
 		}, []float64{2.5}},
-		"cross entropy": {func(s *Scope) *Tensor { return s.CrossEntropy(m(s, 0, 0, 0, 0), From(s, []int64{0, 1}, 2)) }, []float64{math.Log(2)}},
+		"cross entropy": {func(s *Scope) *Tensor { return s.CrossEntropy(m(s, 0, 0, 0, 0), From(s, []int64{0, 1}, 2)) },
+			[]float64{math.Log(2)}},
 		"clone is apart": {func(s *Scope) *Tensor {
 			a := m(s, 1, 2)
 			b := s.Clone(a)

@@ -98,10 +98,10 @@ func (o OptimizerOptions) Validate() error {
 }
 
 func (o OptimizerOptions) code(params int) C.graft_group {
-	return C.graft_group{kind: C.int32_t(o.Rule), nparams: C.int32_t(params), nesterov: C.int32_t(flag(o.Nesterov)), fused: C.int32_t(flag(o.Fused)),
-		lr: C.double(o.LR), beta1: C.double(o.Beta1), beta2: C.double(o.Beta2), eps: C.double(o.Eps),
-		weight_decay: C.double(o.WeightDecay), momentum: C.double(o.Momentum), dampening: C.double(o.Dampening),
-		clip_norm: C.double(o.ClipNorm), clip_value: C.double(o.ClipValue)}
+	return C.graft_group{kind: C.int32_t(o.Rule), nparams: C.int32_t(params), nesterov: C.int32_t(flag(o.Nesterov)),
+		fused: C.int32_t(flag(o.Fused)), lr: C.double(o.LR), beta1: C.double(o.Beta1), beta2: C.double(o.Beta2),
+		eps: C.double(o.Eps), weight_decay: C.double(o.WeightDecay), momentum: C.double(o.Momentum),
+		dampening: C.double(o.Dampening), clip_norm: C.double(o.ClipNorm), clip_value: C.double(o.ClipValue)}
 }
 
 // State is the initial state of a parameter. Its tensors are used, not copied; nil tensors,
@@ -188,8 +188,8 @@ func (s *Scope) start(o *Optimizer) {
 		groups[k] = g.code(len(g.Params))
 	}
 	first, second, third := handles[:n:n], handles[n:2*n:2*n], handles[2*n:]
-	message := C.graft_optimizer_new(unsafe.SliceData(groups), C.int32_t(len(groups)), unsafe.SliceData(first), unsafe.SliceData(second),
-		unsafe.SliceData(third), C.graft_t(o.Steps.handle), &o.handle)
+	message := C.graft_optimizer_new(unsafe.SliceData(groups), C.int32_t(len(groups)), unsafe.SliceData(first),
+		unsafe.SliceData(second), unsafe.SliceData(third), C.graft_t(o.Steps.handle), &o.handle)
 	if err := take("make optimizer", message); err != nil {
 		s.fail(err)
 		return
@@ -221,7 +221,8 @@ func (o *Optimizer) release() {
 
 func (o *Optimizer) ready(op string) error {
 	if o.handle == nil {
-		return &Error{Op: op, Cause: errors.New("the optimizer's scope is closed, or it could not be made"), kind: ErrClosed}
+		return &Error{Op: op, Cause: errors.New("the optimizer's scope is closed, or it could not be made"),
+			kind: ErrClosed}
 	}
 	return nil
 }
@@ -239,7 +240,8 @@ func (o *Optimizer) Configure(group int, options OptimizerOptions) error {
 		return err
 	}
 	if group < 0 || group >= len(o.groups) || options.Rule != o.groups[group].Rule {
-		return &Error{Op: "configure optimizer", Subject: fmt.Sprintf("group %d", group), Cause: errors.New("there is no such group of this rule")}
+		return &Error{Op: "configure optimizer", Subject: fmt.Sprintf("group %d", group),
+			Cause: errors.New("there is no such group of this rule")}
 	}
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {

@@ -62,8 +62,8 @@ func (o PeersOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Share is this process's part of so many rows of a batch, or batches of an evaluation, as the large calls divide them: so
-// many from a start on. Nil has all.
+// Share is this process's part of so many rows of a batch, or batches of an evaluation, as the large calls divide
+// them: so many from a start on. Nil has all.
 func (p *Peers) Share(total int) (start, count int) {
 	if p == nil {
 		return 0, total
@@ -89,8 +89,8 @@ func (s *Scope) NewPeers(o PeersOptions) *Peers {
 	file := C.CString(o.File)
 	defer C.free(unsafe.Pointer(file))
 	kind, index := o.Device.code()
-	c := C.graft_peers_options{rank: C.int32_t(o.Rank), size: C.int32_t(o.Size), file: file, device_type: C.int32_t(kind),
-		device_index: C.int32_t(index), timeout_ms: C.int64_t(o.Timeout.Milliseconds())}
+	c := C.graft_peers_options{rank: C.int32_t(o.Rank), size: C.int32_t(o.Size), file: file,
+		device_type: C.int32_t(kind), device_index: C.int32_t(index), timeout_ms: C.int64_t(o.Timeout.Milliseconds())}
 	if o.Address != "" {
 		c.address = C.CString(o.Address)
 		defer C.free(unsafe.Pointer(c.address))
@@ -122,8 +122,9 @@ func (r Runtime) Together() error {
 	if r.Gloo {
 		return nil
 	}
-	return &Error{Op: "make a group", Cause: errors.New("this LibTorch has no c10d with Gloo, or graft's library was built without it"), kind: ErrDevice,
-		Remedy: "train in one process, or use another LibTorch and run 'make deps'"}
+	return &Error{Op: "make a group",
+		Cause: errors.New("this LibTorch has no c10d with Gloo, or graft's library was built without it"),
+		kind:  ErrDevice, Remedy: "train in one process, or use another LibTorch and run 'make deps'"}
 }
 
 // Close leaves the group before the scope closes. The others notice at once.

@@ -25,7 +25,8 @@ const peerVariable = "GRAFT_TEST_PEER"
 
 // peerParts are the bodies of a group's processes in these tests.
 var peerParts = map[string]func(t *testing.T, s *Scope, p *Peers) any{
-	"collect": collectPart, "train": trainPart, "die": diePart, "sleep": sleepPart, "squares": squaresPart, "signals": signalsPart,
+	"collect": collectPart, "train": trainPart, "die": diePart, "sleep": sleepPart, "squares": squaresPart,
+	"signals": signalsPart,
 }
 
 // together runs a part in so many processes of this test's own program, and reads
@@ -38,7 +39,8 @@ func together[T any](t *testing.T, part string, size int) []T {
 	var processes []*exec.Cmd
 	for rank := range size {
 		c := exec.Command(program, "-test.run=^TestAsPeer$", "-test.timeout=2m")
-		c.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %s %s", peerVariable, part, rank, size, filepath.Join(folder, "meet"), folder))
+		c.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %s %s", peerVariable, part, rank, size,
+			filepath.Join(folder, "meet"), folder))
 		c.Stdout, c.Stderr = os.Stderr, os.Stderr
 		require.NoError(t, c.Start())
 		processes = append(processes, c)
@@ -141,19 +143,21 @@ var peerLessons = map[string]peerLesson{
 	"PyTorch's order of operations": {Rows: 194, Size: 16},
 	"the fast path":                 {Rows: 194, Size: 16, Fast: true},
 	"steady, with a teacher":        {Rows: 193, Size: 16, Fast: true, Steady: true, Taught: true},
-	"parts, mixed, averaged":        {Rows: 193, Size: 16, Part: 6, Fast: true, Taught: true, Mixup: 0.5, Averaged: true},
-	"random operations":             {Rows: 193, Size: 16, Fast: true, RandAugment: 2},
-	"a graph of operators":          {Rows: 193, Size: 16, Fast: true, Graph: true},
-	"labels that do not count":      {Rows: 193, Size: 16, Fast: true, Ignores: true, Smoothing: 0.1},
-	"the same in parts":             {Rows: 193, Size: 16, Fast: true, Ignores: true, Smoothing: 0.1, Part: 6},
-	"clipped, with smooth labels":   {Rows: 193, Size: 16, Fast: true, Clip: 0.5, Smoothing: 0.1},
+	"parts, mixed, averaged": {Rows: 193, Size: 16, Part: 6, Fast: true, Taught: true, Mixup: 0.5,
+		Averaged: true},
+	"random operations":           {Rows: 193, Size: 16, Fast: true, RandAugment: 2},
+	"a graph of operators":        {Rows: 193, Size: 16, Fast: true, Graph: true},
+	"labels that do not count":    {Rows: 193, Size: 16, Fast: true, Ignores: true, Smoothing: 0.1},
+	"the same in parts":           {Rows: 193, Size: 16, Fast: true, Ignores: true, Smoothing: 0.1, Part: 6},
+	"clipped, with smooth labels": {Rows: 193, Size: 16, Fast: true, Clip: 0.5, Smoothing: 0.1},
 }
 
 // learner is a network with all in it that looks at a batch as a whole, or draws for
 // each of its examples.
 func learner(t *testing.T, s *Scope, l peerLesson) (*testNet, *Program) {
 	n := newTestNet(t, s, Float32, 6, 3)
-	w, b, own := n.param(0.3, 3, 6), n.param(0.3, 3), BatchNorm{Eps: 1e-5, Momentum: 0.1, Weight: n.param(1, 6), Bias: n.param(1, 6)}
+	w, b, own := n.param(0.3, 3, 6), n.param(0.3, 3),
+		BatchNorm{Eps: 1e-5, Momentum: 0.1, Weight: n.param(1, 6), Bias: n.param(1, 6)}
 	first := n.layers
 	n.layers = func(b_ *Builder, x Value) Value {
 		x = b_.Normalize(x, 1, From(s, []float32{0.1, 0, 0.2}, 3, 1, 1), From(s, []float32{1, 2, 1}, 3, 1, 1))
@@ -177,7 +181,8 @@ func graphLearner(t *testing.T, s *Scope) (*testNet, *Program) {
 	n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 9)}
 	norm := n.norm(6)
 	names := []string{"weight", "bias", "mean", "var", "conv", "fc1", "fc2"}
-	tensors := []*Tensor{norm.Weight, norm.Bias, norm.Mean, norm.Var, n.param(0.5, 6, 3, 3, 3), n.param(0.5, 5, 12), n.param(0.5, 3, 10)}
+	tensors := []*Tensor{norm.Weight, norm.Bias, norm.Mean, norm.Var, n.param(0.5, 6, 3, 3, 3), n.param(0.5, 5, 12),
+		n.param(0.5, 3, 10)}
 	list := func(sizes ...int64) []any {
 		all := make([]any, len(sizes))
 		for k := range sizes {
@@ -186,8 +191,10 @@ func graphLearner(t *testing.T, s *Scope) (*testNet, *Program) {
 		return all
 	}
 	p := s.NewCalls(CallList{Input: "x", Output: "logits", Names: names, Tensors: tensors, Calls: []Call{
-		call("conv2d.default", "c", Argument{"input", Ref("x")}, Argument{"weight", Ref("conv")}, Argument{"padding", list(1, 1)}),
-		call("batch_norm.default", "n", Argument{"input", Ref("c")}, Argument{"weight", Ref("weight")}, Argument{"bias", Ref("bias")}, Argument{"running_mean", Ref("mean")}, Argument{"running_var", Ref("var")},
+		call("conv2d.default", "c", Argument{"input", Ref("x")}, Argument{"weight", Ref("conv")},
+			Argument{"padding", list(1, 1)}),
+		call("batch_norm.default", "n", Argument{"input", Ref("c")}, Argument{"weight", Ref("weight")},
+			Argument{"bias", Ref("bias")}, Argument{"running_mean", Ref("mean")}, Argument{"running_var", Ref("var")},
 			Argument{"momentum", 0.1}, Argument{"eps", 1e-5}),
 		call("relu.default", "r", Argument{"self", Ref("n")}),
 		call("dropout.default", "d", Argument{"input", Ref("r")}, Argument{"p", 0.2}),
@@ -205,10 +212,12 @@ func graphLearner(t *testing.T, s *Scope) (*testNet, *Program) {
 // tokenLearner takes images as ten tokens, and gives each of them classes.
 func tokenLearner(t *testing.T, s *Scope) (*testNet, *Program) {
 	n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 9)}
-	p := s.NewCalls(CallList{Input: "x", Output: "logits", Names: []string{"weight"}, Tensors: []*Tensor{n.param(0.5, 3, 30)}, Calls: []Call{
-		call("reshape.default", "tokens", Argument{"self", Ref("x")}, Argument{"shape", []any{int64(-1), int64(10), int64(30)}}),
-		call("linear.default", "logits", Argument{"input", Ref("tokens")}, Argument{"weight", Ref("weight")}),
-	}}, ProgramOptions{})
+	p := s.NewCalls(CallList{Input: "x", Output: "logits", Names: []string{"weight"},
+		Tensors: []*Tensor{n.param(0.5, 3, 30)}, Calls: []Call{
+			call("reshape.default", "tokens", Argument{"self", Ref("x")},
+				Argument{"shape", []any{int64(-1), int64(10), int64(30)}}),
+			call("linear.default", "logits", Argument{"input", Ref("tokens")}, Argument{"weight", Ref("weight")}),
+		}}, ProgramOptions{})
 	require.NoError(t, s.Err())
 	return n, p
 }
@@ -234,7 +243,8 @@ func trainPart(t *testing.T, s *Scope, p *Peers) any {
 
 func trained(t *testing.T, s *Scope, p *Peers, l peerLesson) history {
 	n, program := learner(t, s, l)
-	o := s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 0.003, Fused: l.Fast, ClipNorm: l.Clip}})
+	o := s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 0.003, Fused: l.Fast,
+		ClipNorm: l.Clip}})
 	x, y := n.examples(t, l.Rows, 10, 3)
 	if l.Ignores {
 		y = tokenLabels(s, l.Rows)
@@ -244,7 +254,9 @@ func trained(t *testing.T, s *Scope, p *Peers, l peerLesson) history {
 	}
 	random := s.NewGenerator(CPU, 5)
 	order := s.Permutation(l.Rows, s.NewGenerator(CPU, 3))
-	b := Batches{Inputs: x, Labels: y, Order: order, Size: l.Size, Random: random, Augment: Augment{Pad: 1, Flip: true, Mixup: l.Mixup, RandAugment: l.RandAugment, Magnitude: 9 * min(1, l.RandAugment)}, Smoothing: l.Smoothing, Ignores: l.Ignores, Part: l.Part, Peers: p}
+	b := Batches{Inputs: x, Labels: y, Order: order, Size: l.Size, Random: random, Augment: Augment{Pad: 1, Flip: true,
+		Mixup: l.Mixup, RandAugment: l.RandAugment, Magnitude: 9 * min(1, l.RandAugment)}, Smoothing: l.Smoothing,
+		Ignores: l.Ignores, Part: l.Part, Peers: p}
 	if l.Averaged {
 		b.Average = Average{Of: n.state(), To: copies(s, n.state()), Decay: 0.9, First: true}
 	}
@@ -301,11 +313,13 @@ func TestSeveralProcessesTrainAsOne(t *testing.T) {
 			worst, held := relative(t, got.Losses, want.Losses), relative(t, got.Held, want.Held)
 			require.Less(t, worst, lossTolerance, "%s: losses of %d processes", name, size)
 			require.Equal(t, want.Correct, got.Correct)
-			if peerLessons[name].Fast { // else Adam moves the biases before a norm by the rounding errors that are their gradients
+			// else Adam moves the biases before a norm by the rounding errors that are their gradients
+			if peerLessons[name].Fast {
 				require.Less(t, held, lossTolerance, "%s: evaluation after %d processes", name, size)
 				require.Equal(t, want.Right, got.Right)
 			}
-			t.Logf("measured: %s: losses of %d processes differ from those of one by %.1e at most over 26 steps, of an evaluation after them by %.1e", name, size, worst, held)
+			t.Logf("measured: %s: losses of %d processes differ from those of one by %.1e at most over 26 steps, "+
+				"of an evaluation after them by %.1e", name, size, worst, held)
 		}
 	}
 }
@@ -372,7 +386,8 @@ func TestAKilledProcessIsNoticed(t *testing.T) {
 			require.True(t, d.Again)
 			require.Zero(t, d.Changed)
 			require.Less(t, d.Seconds, 10.0, "before the timeout")
-			t.Logf("measured: process %d of %d had back its call %.0f ms after it began it, with %q", rank, size, 1000*d.Seconds, d.Words)
+			t.Logf("measured: process %d of %d had back its call %.0f ms after it began it, with %q", rank, size,
+				1000*d.Seconds, d.Words)
 		}
 	}
 }
@@ -461,7 +476,8 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		_, err := Train(n.program(t, ProgramOptions{}), n.adam(false), Batches{Inputs: x, Labels: y, Size: 4, Peers: p})
 		require.ErrorContains(t, err, "a generator of their own")
 		p.Close()
-		_, err = Train(n.program(t, ProgramOptions{}), n.adam(false), Batches{Inputs: x, Labels: y, Size: 4, Peers: p, Random: n.random})
+		_, err = Train(n.program(t, ProgramOptions{}), n.adam(false),
+			Batches{Inputs: x, Labels: y, Size: 4, Peers: p, Random: n.random})
 		require.ErrorIs(t, err, ErrClosed)
 	})
 }

@@ -25,8 +25,9 @@ type PolicyShape struct {
 }
 
 func (p PolicyShape) code() C.graft_policy_shape {
-	return C.graft_policy_shape{tokens: C.int64_t(p.Tokens), embedding: C.int64_t(p.Embedding), hidden: C.int64_t(p.Hidden), memory: C.int64_t(p.Memory),
-		linear: C.int64_t(p.Linear), time: C.int64_t(p.Time), actions: C.int64_t(p.Actions), precise: C.int32_t(flag(p.Precise))}
+	return C.graft_policy_shape{tokens: C.int64_t(p.Tokens), embedding: C.int64_t(p.Embedding),
+		hidden: C.int64_t(p.Hidden), memory: C.int64_t(p.Memory), linear: C.int64_t(p.Linear), time: C.int64_t(p.Time),
+		actions: C.int64_t(p.Actions), precise: C.int32_t(flag(p.Precise))}
 }
 
 // PolicyTree holds the states in which a policy decides, and the successors of actions.
@@ -50,17 +51,19 @@ type PolicyRule struct {
 	LREvery   int
 	HeatDecay float64 // factor of the temperature, every HeatEvery episodes, down to 1
 	HeatEvery int
-	Baseline  float64 // share of each reward in the running mean that is subtracted from rewards; zero subtracts nothing
-	Entropy   float64 // weight of the entropy beside the reward
-	Batch     int     // episodes for each step
-	Beta1     float64 // Adam's
-	Beta2     float64 // Adam's
-	Eps       float64 // Adam's
+	// share of each reward in the running mean that is subtracted from rewards; zero subtracts nothing
+	Baseline float64
+	Entropy  float64 // weight of the entropy beside the reward
+	Batch    int     // episodes for each step
+	Beta1    float64 // Adam's
+	Beta2    float64 // Adam's
+	Eps      float64 // Adam's
 }
 
 func (r PolicyRule) code() C.graft_policy_rule {
-	return C.graft_policy_rule{lr_decay: C.double(r.LRDecay), lr_least: C.double(r.LRLeast), heat_decay: C.double(r.HeatDecay),
-		baseline: C.double(r.Baseline), entropy: C.double(r.Entropy), beta1: C.double(r.Beta1), beta2: C.double(r.Beta2), eps: C.double(r.Eps),
+	return C.graft_policy_rule{lr_decay: C.double(r.LRDecay), lr_least: C.double(r.LRLeast),
+		heat_decay: C.double(r.HeatDecay), baseline: C.double(r.Baseline), entropy: C.double(r.Entropy),
+		beta1: C.double(r.Beta1), beta2: C.double(r.Beta2), eps: C.double(r.Eps),
 		lr_every: C.int64_t(r.LREvery), heat_every: C.int64_t(r.HeatEvery), batch: C.int64_t(r.Batch)}
 }
 
@@ -75,8 +78,9 @@ type PolicyProgress struct {
 }
 
 func (p PolicyProgress) code() C.graft_policy_progress {
-	return C.graft_policy_progress{episodes: C.int64_t(p.Episodes), steps: C.int64_t(p.Steps), based: C.int64_t(flag(p.Based)),
-		lr: C.double(p.LR), temperature: C.double(p.Temperature), baseline: C.double(p.Baseline)}
+	return C.graft_policy_progress{episodes: C.int64_t(p.Episodes), steps: C.int64_t(p.Steps),
+		based: C.int64_t(flag(p.Based)), lr: C.double(p.LR), temperature: C.double(p.Temperature),
+		baseline: C.double(p.Baseline)}
 }
 
 func (p *PolicyProgress) take(c C.graft_policy_progress) {
@@ -118,7 +122,8 @@ func (s *Scope) newPolicy(shape PolicyShape, embedding []float64, instructions i
 		return nil, s.Err()
 	}
 	if len(embedding) == 0 || len(embedding) != shape.Tokens*shape.Embedding {
-		return nil, &Error{Op: op, Cause: fmt.Errorf("%d values are no %d embeddings of %d values", len(embedding), shape.Tokens, shape.Embedding), kind: ErrShape}
+		return nil, &Error{Op: op, Cause: fmt.Errorf("%d values are no %d embeddings of %d values", len(embedding),
+			shape.Tokens, shape.Embedding), kind: ErrShape}
 	}
 	p := &Policy{shape: shape}
 	c := shape.code()
@@ -178,8 +183,10 @@ func (p *Policy) Write(part PolicyPart, values []float64) error {
 	if err := p.ready(op); err != nil {
 		return err
 	}
-	if n := int(C.graft_policy_parameters(p.handle)); len(values) != n || part < PolicyParameters || part > PolicyGradient {
-		return &Error{Op: op, Cause: fmt.Errorf("%d values for part %d of a policy with %d parameters", len(values), part, n), kind: ErrShape}
+	if n := int(C.graft_policy_parameters(p.handle)); len(values) != n || part < PolicyParameters ||
+		part > PolicyGradient {
+		return &Error{Op: op, Cause: fmt.Errorf("%d values for part %d of a policy with %d parameters", len(values),
+			part, n), kind: ErrShape}
 	}
 	return take(op, C.graft_policy_write(p.handle, C.int32_t(part), doubles(values)))
 }
@@ -197,8 +204,9 @@ func (p *Policy) Grow(t *PolicyTree) error {
 	for k, tokens := range t.Tokens {
 		offsets[k+1] = offsets[k] + C.int64_t(len(tokens))
 	}
-	message := C.graft_policy_grow(p.handle, C.int64_t(len(t.Tokens)), C.int64_t(len(t.Rewards)), int32s(slices.Concat(t.Tokens...)), unsafe.SliceData(offsets),
-		doubles(slices.Concat(t.Time...)), int32s(slices.Concat(t.Children...)), doubles(t.Rewards), int32s(slices.Concat(t.Skips...)))
+	message := C.graft_policy_grow(p.handle, C.int64_t(len(t.Tokens)), C.int64_t(len(t.Rewards)),
+		int32s(slices.Concat(t.Tokens...)), unsafe.SliceData(offsets), doubles(slices.Concat(t.Time...)),
+		int32s(slices.Concat(t.Children...)), doubles(t.Rewards), int32s(slices.Concat(t.Skips...)))
 	if err := take(op, message); err != nil {
 		return err
 	}
@@ -208,8 +216,10 @@ func (p *Policy) Grow(t *PolicyTree) error {
 
 // check compares the lists of a tree with each other and with the policy's sizes.
 func (t *PolicyTree) check(shape PolicyShape) error {
-	if len(t.Tokens) == 0 || len(t.Time) != len(t.Tokens) || len(t.Children) != len(t.Tokens) || t.Skips != nil && len(t.Skips) != len(t.Tokens) {
-		return fmt.Errorf("%d lists of tokens, %d times, %d lists of children and %d of skipped numbers", len(t.Tokens), len(t.Time), len(t.Children), len(t.Skips))
+	if len(t.Tokens) == 0 || len(t.Time) != len(t.Tokens) || len(t.Children) != len(t.Tokens) ||
+		t.Skips != nil && len(t.Skips) != len(t.Tokens) {
+		return fmt.Errorf("%d lists of tokens, %d times, %d lists of children and %d of skipped numbers", len(t.Tokens),
+			len(t.Time), len(t.Children), len(t.Skips))
 	}
 	for k := range t.Tokens {
 		if len(t.Time[k]) != shape.Time || len(t.Children[k]) != shape.Actions {
@@ -217,7 +227,8 @@ func (t *PolicyTree) check(shape PolicyShape) error {
 				k, len(t.Time[k]), len(t.Children[k]), shape.Time, shape.Actions)
 		}
 		if t.Skips != nil && len(t.Skips[k]) != shape.Actions {
-			return fmt.Errorf("state %d skips random numbers of %d actions; there are %d", k, len(t.Skips[k]), shape.Actions)
+			return fmt.Errorf("state %d skips random numbers of %d actions; there are %d", k, len(t.Skips[k]),
+				shape.Actions)
 		}
 	}
 	return nil
@@ -230,7 +241,8 @@ func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64
 		return nil, err
 	}
 	flat := make([]float64, len(states)*p.shape.Actions)
-	if err := take(op, C.graft_policy_probabilities(p.handle, C.int64_t(len(states)), int32s(states), C.double(temperature), doubles(flat))); err != nil {
+	if err := take(op, C.graft_policy_probabilities(p.handle, C.int64_t(len(states)), int32s(states),
+		C.double(temperature), doubles(flat))); err != nil {
 		return nil, err
 	}
 	rows := make([][]float64, len(states))
@@ -249,9 +261,11 @@ func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature 
 	}
 	flat := slices.Concat(coefficients...)
 	if len(coefficients) != len(states) || len(flat) != len(states)*p.shape.Actions {
-		return &Error{Op: op, Cause: fmt.Errorf("%d coefficients for %d states with %d actions each", len(flat), len(states), p.shape.Actions), kind: ErrShape}
+		return &Error{Op: op, Cause: fmt.Errorf("%d coefficients for %d states with %d actions each", len(flat),
+			len(states), p.shape.Actions), kind: ErrShape}
 	}
-	return take(op, C.graft_policy_gradient(p.handle, C.int64_t(len(states)), int32s(states), C.double(temperature), doubles(flat)))
+	return take(op, C.graft_policy_gradient(p.handle, C.int64_t(len(states)), int32s(states), C.double(temperature),
+		doubles(flat)))
 }
 
 // Expect returns the expected reward and the probability of each end. It computes the exact
@@ -299,7 +313,8 @@ func (p *Policy) Learn(episodes int, random *Generator, rule PolicyRule, at *Pol
 	}
 	e := Episodes{Ends: make([]int32, episodes), Objectives: make([]float64, episodes)}
 	r, c := rule.code(), at.code()
-	message := C.graft_policy_learn(p.handle, random.pointer(), C.int64_t(episodes), &r, &c, int32s(e.Ends), doubles(e.Objectives))
+	message := C.graft_policy_learn(p.handle, random.pointer(), C.int64_t(episodes), &r, &c, int32s(e.Ends),
+		doubles(e.Objectives))
 	at.take(c)
 	return e, take(op, message)
 }

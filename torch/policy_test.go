@@ -13,7 +13,8 @@ import (
 var original = PolicyShape{Tokens: 18, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8, Actions: 4}
 
 // rule holds the original's options of training.
-var rule = PolicyRule{LRDecay: 0.99, LRLeast: 1e-9, LREvery: 500, HeatDecay: 0.9, HeatEvery: 1, Batch: 1, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}
+var rule = PolicyRule{LRDecay: 0.99, LRLeast: 1e-9, LREvery: 500, HeatDecay: 0.9, HeatEvery: 1, Batch: 1, Beta1: 0.9,
+	Beta2: 0.999, Eps: 1e-8}
 
 // study is a policy with what it was made of.
 type study struct {
@@ -64,7 +65,8 @@ func treeOf(r *rand.Rand, shape PolicyShape, decisions, longest int) *PolicyTree
 }
 
 // studyOf makes a policy with parameters that reach from one end of tanh to the other.
-func studyOf(t require.TestingT, s *Scope, shape PolicyShape, seed uint64, decisions, longest, instructions int) *study {
+func studyOf(t require.TestingT, s *Scope, shape PolicyShape, seed uint64,
+	decisions, longest, instructions int) *study {
 
 	r := rand.New(rand.NewPCG(seed, 1))
 	st := &study{tree: treeOf(r, shape, decisions, longest), embedding: numbers(r, shape.Tokens*shape.Embedding, 1.5)}
@@ -129,7 +131,8 @@ func (o *oracle) ask(tokens []int32, time []float64, temperature float64) *Tenso
 	}
 	x := s.Reshape(s.Embedding(o.embedding, From(s, ids, n)), n, 1, o.shape.Embedding)
 	zeros := func(d, units int) *Tensor { return s.Zeros(Float64, CPU, d, 1, units) }
-	x, _, _ = s.LSTM(LSTM{Weights: o.params[:8], Bidirectional: true}, x, zeros(2, o.shape.Hidden), zeros(2, o.shape.Hidden))
+	x, _, _ = s.LSTM(LSTM{Weights: o.params[:8], Bidirectional: true}, x, zeros(2, o.shape.Hidden),
+		zeros(2, o.shape.Hidden))
 	x, _, _ = s.LSTM(LSTM{Weights: o.params[8:12]}, x, zeros(1, o.shape.Memory), zeros(1, o.shape.Memory))
 	h := s.Reshape(s.Narrow(x, 0, n-1, 1), 1, o.shape.Memory)
 	h = s.Cat(1, From(s, time, 1, len(time)), h)
@@ -222,8 +225,9 @@ func TestPolicyIsLibTorchs(t *testing.T) {
 func TestPoliciesOfAnySize(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		size := func(name string, most int) int { return rapid.IntRange(1, most).Draw(rt, name) }
-		shape := PolicyShape{Tokens: size("tokens", 9), Embedding: size("embedding", 20), Hidden: size("hidden", 40), Memory: size("memory", 20),
-			Linear: size("linear", 40), Time: size("time", 9), Actions: size("actions", 5), Precise: true}
+		shape := PolicyShape{Tokens: size("tokens", 9), Embedding: size("embedding", 20), Hidden: size("hidden", 40),
+			Memory: size("memory", 20), Linear: size("linear", 40), Time: size("time", 9), Actions: size("actions", 5),
+			Precise: true}
 		seed, instructions := rapid.Uint64().Draw(rt, "seed"), rapid.IntRange(0, 1).Draw(rt, "instructions")
 		temperature := rapid.SampledFrom([]float64{0, 1, 1.25, 40}).Draw(rt, "temperature")
 		require.NoError(rt, With(func(s *Scope) error {
@@ -274,7 +278,8 @@ func TestExactGradientIsTheSlope(t *testing.T) {
 				worst = max(worst, math.Abs((above-below)/(2*h)-gradient[k]))
 			}
 			require.Less(t, worst, 1e-6)
-			t.Logf("measured: at a temperature of %v the exact gradient is at most %.1g from slopes of 60 parameters", temperature, worst)
+			t.Logf("measured: at a temperature of %v the exact gradient is at most %.1g from slopes of 60 parameters",
+				temperature, worst)
 		})
 	}
 }
@@ -283,7 +288,8 @@ func TestExactGradientIsTheSlope(t *testing.T) {
 func TestEntropyGradient(t *testing.T) {
 	within(t, func(s *Scope) {
 		const temperature, weight = 2.0, 0.7
-		shape := PolicyShape{Tokens: 4, Embedding: 3, Hidden: 5, Memory: 4, Linear: 6, Time: 2, Actions: 3, Precise: true}
+		shape := PolicyShape{Tokens: 4, Embedding: 3, Hidden: 5, Memory: 4, Linear: 6, Time: 2, Actions: 3,
+			Precise: true}
 		st := studyOf(t, s, shape, 6, 2, 5, 0)
 		for k := range st.tree.Rewards {
 			st.tree.Rewards[k] = 0
@@ -321,7 +327,8 @@ func (st *study) playOne(t *testing.T, random *Generator, r PolicyRule, temperat
 func TestEpisodesAreTheExactGradientOnAverage(t *testing.T) {
 	within(t, func(s *Scope) {
 		const temperature, episodes, entropy = 1.5, 4000, 5.0
-		shape := PolicyShape{Tokens: 4, Embedding: 3, Hidden: 6, Memory: 4, Linear: 8, Time: 2, Actions: 3, Precise: true}
+		shape := PolicyShape{Tokens: 4, Embedding: 3, Hidden: 6, Memory: 4, Linear: 8, Time: 2, Actions: 3,
+			Precise: true}
 		st := studyOf(t, s, shape, 8, 2, 5, 0)
 		_, ends, err := st.Expect(temperature, entropy)
 		require.NoError(t, err)
@@ -356,7 +363,8 @@ func TestEpisodesAreTheExactGradientOnAverage(t *testing.T) {
 			chi += (count[k] - p*episodes) * (count[k] - p*episodes) / (p * episodes)
 		}
 		require.Less(t, chi, 30.0, "eight degrees of freedom")
-		t.Logf("measured: %d gradients of episodes are on average %.2f standard errors from the exact one, at most %.1f", episodes, math.Sqrt(mean/float64(n)), worst)
+		t.Logf("measured: %d gradients of episodes are on average %.2f standard errors from the exact one, "+
+			"at most %.1f", episodes, math.Sqrt(mean/float64(n)), worst)
 	})
 }
 
@@ -385,7 +393,8 @@ func TestOrderOfStatesIsNothing(t *testing.T) {
 			back[place(k)] = k
 		}
 		for k := range back {
-			other.Tokens, other.Time = append(other.Tokens, st.tree.Tokens[back[k]]), append(other.Time, st.tree.Time[back[k]])
+			other.Tokens, other.Time = append(other.Tokens, st.tree.Tokens[back[k]]),
+				append(other.Time, st.tree.Time[back[k]])
 			var children []int32
 			for _, c := range st.tree.Children[back[k]] {
 				if c >= 0 {
@@ -480,7 +489,8 @@ func TestSkippedNumbersAreOfTheStream(t *testing.T) {
 			for _, before := range []int{0, 1, 7, 622, 623} {
 				p, err := s.NewPolicy(shape, make([]float64, 4))
 				require.NoError(t, err)
-				tree := &PolicyTree{Tokens: [][]int32{{1}}, Time: [][]float64{{0}}, Children: [][]int32{{-1}}, Rewards: []float64{1}, Skips: [][]int32{{int32(skipped)}}}
+				tree := &PolicyTree{Tokens: [][]int32{{1}}, Time: [][]float64{{0}}, Children: [][]int32{{-1}},
+					Rewards: []float64{1}, Skips: [][]int32{{int32(skipped)}}}
 				require.NoError(t, p.Grow(tree))
 				a, b := s.NewGenerator(CPU, 3), s.NewGenerator(CPU, 3)
 				s.Uniform(s.Zeros(Float32, CPU, before), 0, 1, a)

@@ -13,7 +13,8 @@ const (
 )
 
 // precisions are the precisions' names in files, which are PyTorch's.
-var precisions = enum[Precision]{"precision", []string{Single: "float32", Brain: "bfloat16", Half: "float16", TF32: "tf32"}}
+var precisions = enum[Precision]{"precision", []string{Single: "float32", Brain: "bfloat16", Half: "float16",
+	TF32: "tf32"}}
 
 // PrecisionNames lists the names that UnmarshalText reads.
 func PrecisionNames() []string { return precisions.list() }

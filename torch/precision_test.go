@@ -101,7 +101,8 @@ func TestBrainTrainsAsSingleDoes(t *testing.T) {
 		for k := range losses[0] {
 			worst = max(worst, math.Abs(losses[0][k]-losses[1][k]))
 		}
-		t.Logf("measured: fast %v: over 50 steps the losses in bfloat16 are within %.2g nats of those in float32, which go from %.2f to %.2f; %.1f%% and %.1f%% are right in the end",
+		t.Logf("measured: fast %v: over 50 steps the losses in bfloat16 are within %.2g nats of those in float32, "+
+			"which go from %.2f to %.2f; %.1f%% and %.1f%% are right in the end",
 			fast, worst, losses[0][0], losses[0][49], 100*right[1], 100*right[0])
 		require.Positive(t, worst, "it is worked out otherwise")
 		require.Less(t, worst, brainLossTol)
@@ -196,7 +197,8 @@ func TestTimeInBrain(t *testing.T) {
 			for k, precision := range []Precision{Single, Brain} {
 				n := newTestNet(t, s, Float32, 32, 10)
 				x, y = n.examples(t, 64*2, 32, 10)
-				programs[k], optimizers[k] = n.program(t, ProgramOptions{Fast: fast, Precision: precision}), n.adam(fast)
+				programs[k], optimizers[k] = n.program(t, ProgramOptions{Fast: fast, Precision: precision}),
+					n.adam(fast)
 			}
 			var ratios []float64
 			for range 6 {

@@ -28,7 +28,8 @@ func (b *Builder) Input() Value { return 0 }
 func (b *Builder) add(op C.int32_t, ints []int64, doubles []float64, weights []*Tensor, from ...Value) Value {
 	c := C.graft_instr{op: op, out: C.int32_t(len(b.code) + 1), nin: C.int32_t(len(from))}
 	if len(from) > len(c.in) || len(ints) > len(c.ints) {
-		b.err = errors.Join(b.err, fmt.Errorf("layer %d has %d inputs and %d sizes; it may have %d and %d", c.out, len(from), len(ints), len(c.in), len(c.ints)))
+		b.err = errors.Join(b.err, fmt.Errorf("layer %d has %d inputs and %d sizes; it may have %d and %d", c.out,
+			len(from), len(ints), len(c.in), len(c.ints)))
 		return Value(c.out)
 	}
 	for k, v := range from {
@@ -77,7 +78,8 @@ func (b *Builder) Linear(x Value, weight, bias *Tensor) Value {
 
 // BatchNorm adds a batch normalisation.
 func (b *Builder) BatchNorm(x Value, n BatchNorm) Value {
-	return b.add(C.GRAFT_LAYER_BATCH_NORM, nil, []float64{n.Momentum, n.Eps}, []*Tensor{n.Weight, n.Bias, n.Mean, n.Var, n.Seen}, x)
+	return b.add(C.GRAFT_LAYER_BATCH_NORM, nil, []float64{n.Momentum, n.Eps},
+		[]*Tensor{n.Weight, n.Bias, n.Mean, n.Var, n.Seen}, x)
 }
 
 // LayerNorm adds a normalisation over the last dimensions, of the given sizes.
@@ -168,8 +170,8 @@ type Program struct {
 
 // ProgramOptions are the options of a program. The zero value has the same bits as PyTorch.
 type ProgramOptions struct {
-	// Fast keeps images channels-last and joins BatchNorm, ReLU and average
-	// pools into one pass over memory; in graphs it joins GELU and its derivative, and takes oneDNN's products. Results are equal up to rounding. The
+	// Fast keeps images channels-last and joins BatchNorm, ReLU and average pools into one pass over memory; in
+	// graphs it joins GELU and its derivative, and takes oneDNN's products. Results are equal up to rounding. The
 	// default, false, keeps PyTorch's order of operations.
 	Fast bool
 	// Steady makes gradients on the CPU independent of the number of threads, to the bit.
@@ -212,7 +214,8 @@ func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program 
 	if o.Graphs {
 		flags |= C.GRAFT_PROGRAM_RECORDED
 	}
-	flags |= map[Precision]C.int32_t{Brain: C.GRAFT_PROGRAM_BFLOAT16, Half: C.GRAFT_PROGRAM_FLOAT16, TF32: C.GRAFT_PROGRAM_TF32}[o.Precision]
+	flags |= map[Precision]C.int32_t{Brain: C.GRAFT_PROGRAM_BFLOAT16, Half: C.GRAFT_PROGRAM_FLOAT16,
+		TF32: C.GRAFT_PROGRAM_TF32}[o.Precision]
 	message := C.graft_program_new(unsafe.SliceData(b.code), C.int32_t(len(b.code)), C.int32_t(len(b.code)+1),
 		unsafe.SliceData(weights), C.int32_t(len(weights)), C.int32_t(output), flags, &p.handle)
 	if err := take("make program", message); err != nil {
@@ -240,7 +243,8 @@ func (p *Program) ready(s *Scope, op string, operands ...*Tensor) bool {
 		return false
 	}
 	if p.handle == nil {
-		s.fail(&Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"), kind: ErrClosed})
+		s.fail(&Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"),
+			kind: ErrClosed})
 		return false
 	}
 	return true

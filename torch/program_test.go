@@ -86,7 +86,8 @@ func byHand(n *testNet, x *Tensor) *Tensor {
 	layer := func(x, weight, bias *Tensor, padding int64, b BatchNorm) *Tensor {
 		x = conv2D(s, x, weight, bias, padding)
 		return s.ReLU(s.borrow("batch_norm", func() gotorch.Tensor {
-			return functional.BatchNorm(x.gotorch(), b.Mean.gotorch(), b.Var.gotorch(), b.Weight.gotorch(), b.Bias.gotorch(), true, b.Momentum, b.Eps)
+			return functional.BatchNorm(x.gotorch(), b.Mean.gotorch(), b.Var.gotorch(), b.Weight.gotorch(),
+				b.Bias.gotorch(), true, b.Momentum, b.Eps)
 		}, x))
 	}
 	h := s.AvgPool2D(layer(x, p[0], p[1], 0, n.norms[0]), square(2))
@@ -120,7 +121,8 @@ func TestNumberOfThreadsChangesNoBitOfTheFastLayers(t *testing.T) {
 			var b Builder
 			n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 3)}
 			norm := n.norm(20)
-			p := s.NewProgram(&b, b.Flatten(b.AvgPool2D(b.Activate(b.BatchNorm(b.Input(), norm), ReLU, 0), square(3)), 1, -1), ProgramOptions{Fast: true})
+			p := s.NewProgram(&b, b.Flatten(b.AvgPool2D(b.Activate(b.BatchNorm(b.Input(), norm), ReLU, 0), square(3)),
+				1, -1), ProgramOptions{Fast: true})
 			x := s.RequireGrad(s.Zeros(Float32, CPU, 33, 20, 7, 8), true)
 			s.NoGrad(func() { s.Normal(x, 1, 2, n.random) })
 			n.params = append(n.params, x)
@@ -154,7 +156,8 @@ func TestFusionKeepsRandomPrograms(t *testing.T) {
 					}
 				}
 				s.NoGrad(func() {
-					results[k] = append(append(results[k], floats(t, train)...), floats(t, p.Forward(s, x, false, nil))...)
+					results[k] = append(append(results[k], floats(t, train)...),
+						floats(t, p.Forward(s, x, false, nil))...)
 				})
 			}
 			require.NoError(t, s.Err(), "seed %d", seed)
@@ -183,7 +186,8 @@ func randomChain(n *testNet, b *Builder, random *rand.Rand) Value {
 			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Plane{})
 		case 6: // no weights, and a bias that the mean takes off again
 			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Plane{})
-			x = b.BatchNorm(x, BatchNorm{Mean: n.norm(5).Mean, Var: n.norms[len(n.norms)-1].Var, Momentum: 0.1, Eps: 1e-5})
+			x = b.BatchNorm(x, BatchNorm{Mean: n.norm(5).Mean, Var: n.norms[len(n.norms)-1].Var, Momentum: 0.1,
+				Eps: 1e-5})
 		}
 	}
 	if random.IntN(2) == 0 {

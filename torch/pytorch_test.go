@@ -25,7 +25,8 @@ func pythonWithTorch(t *testing.T) string {
 		path = "/usr/bin/python3"
 	}
 	if exec.Command(path, "-c", "import torch").Run() != nil {
-		t.Skipf("left out: the comparison with PyTorch, which %s cannot import; install python3-torch or name another Python in GRAFT_PYTHON", path)
+		t.Skipf("left out: the comparison with PyTorch, which %s cannot import; "+
+			"install python3-torch or name another Python in GRAFT_PYTHON", path)
 	}
 	return path
 }
@@ -35,7 +36,8 @@ func pythonLines[T any](t *testing.T, script string, input any, arguments ...str
 	t.Helper()
 	text, err := json.Marshal(input)
 	require.NoError(t, err)
-	c := exec.Command(pythonWithTorch(t), append([]string{"-W", "ignore", filepath.Join("testdata", script)}, arguments...)...)
+	c := exec.Command(pythonWithTorch(t), append([]string{"-W", "ignore", filepath.Join("testdata", script)},
+		arguments...)...)
 	c.Env = append(c.Environ(), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1")
 	var said bytes.Buffer
 	c.Stdin, c.Stderr = bytes.NewReader(text), &said
@@ -99,8 +101,9 @@ func trainAsInPython(t *testing.T, s *Scope, c pytorchCase) (r pytorchResult) {
 		rule = OptimizerOptions{Rule: SGD, LR: 0.05, Momentum: 0.9}
 	}
 	rule.ClipNorm, rule.ClipValue = c.ClipNorm, c.ClipValue
-	b := Batches{Inputs: x, Labels: y, Size: c.Size, Random: s.NewGenerator(CPU, c.Seed), Smoothing: c.Smoothing, Part: c.Part,
-		Augment: Augment{Mixup: c.Mixup}, Average: Average{Of: n.state(), To: copies(s, n.state()), Decay: c.EMA, First: true}}
+	b := Batches{Inputs: x, Labels: y, Size: c.Size, Random: s.NewGenerator(CPU, c.Seed),
+		Smoothing: c.Smoothing, Part: c.Part, Augment: Augment{Mixup: c.Mixup},
+		Average: Average{Of: n.state(), To: copies(s, n.state()), Decay: c.EMA, First: true}}
 	if c.Share > 0 {
 		b.Teacher = Teacher{Logits: pytorchTeacher(s), Temperature: c.Temperature, Share: c.Share}
 	}
@@ -195,7 +198,8 @@ func TestStepsAreThoseOfPyTorch(t *testing.T) {
 			assert.Zero(t, farthest(want[k].Average, got.Average), names[k])
 			require.InDeltaSlice(t, want[k].Losses, got.Losses, 1e-6, names[k])
 			if names[k] != "nothing" {
-				require.NotZero(t, farthest(plain.Network, got.Network)+farthest(plain.Average, got.Average), "%s has no effect", names[k])
+				require.NotZero(t, farthest(plain.Network, got.Network)+farthest(plain.Average, got.Average),
+					"%s has no effect", names[k])
 			}
 		})
 	}

@@ -38,7 +38,8 @@ func operationImages(s *Scope) map[string]*Tensor {
 		x, y, c := k%32, k/32%32, k/1024%9
 		smooth[k] = uint8((x*y/(c+1) + 20*c) % 200)
 	}
-	return map[string]*Tensor{"color": noise(3, 3, 32, 32), "wide": noise(2, 3, 9, 20), "gray": noise(2, 1, 28, 28), "tiny": noise(2, 3, 2, 2),
+	return map[string]*Tensor{"color": noise(3, 3, 32, 32), "wide": noise(2, 3, 9, 20), "gray": noise(2, 1, 28, 28),
+		"tiny":   noise(2, 3, 2, 2),
 		"smooth": From(s, smooth, 3, 3, 32, 32), "flat": s.To(s.Full(77, Float32, CPU, 1, 3, 16, 16), Uint8, CPU)}
 }
 
@@ -48,7 +49,8 @@ func TestOperationsAreThoseOfTorchvision(t *testing.T) {
 	for _, name := range operations.names {
 		for _, images := range []string{"color", "wide", "gray", "smooth", "flat"} {
 			for _, magnitude := range []int{1, 5, 9, 14, 23, 30} {
-				cases = append(cases, operationCase{images, name, magnitude, false}, operationCase{images, name, magnitude, true})
+				cases = append(cases, operationCase{images, name, magnitude, false},
+					operationCase{images, name, magnitude, true})
 			}
 		}
 	}
@@ -93,9 +95,11 @@ func TestRandAugmentDraws(t *testing.T) {
 			fresh := newTestNet(t, s, Float32, 4, 3)
 			x := s.IndexSelect(operationImages(s)["color"], 0, From(s, make([]int64, 40), 40))
 			var b Builder
-			out := fresh.layers(&b, b.Normalize(b.Input(), 1.0/255, From(s, []float32{0, 0, 0}, 3, 1, 1), From(s, []float32{1, 1, 1}, 3, 1, 1)))
+			out := fresh.layers(&b, b.Normalize(b.Input(), 1.0/255, From(s, []float32{0, 0, 0}, 3, 1, 1),
+				From(s, []float32{1, 1, 1}, 3, 1, 1)))
 			p := s.NewProgram(&b, out, ProgramOptions{Steady: true, Fast: true})
-			_, err := Train(p, fresh.adam(true), Batches{Inputs: x, Labels: From(s, make([]int64, 40), 40), Size: 16, Random: s.NewGenerator(CPU, 4), Augment: a})
+			_, err := Train(p, fresh.adam(true), Batches{Inputs: x, Labels: From(s, make([]int64, 40), 40), Size: 16,
+				Random: s.NewGenerator(CPU, 4), Augment: a})
 			require.NoError(t, err)
 			return floats(t, fresh.params[0])
 		}

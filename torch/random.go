@@ -21,7 +21,8 @@ func (s *Scope) NewGenerator(d Device, seed int64) *Generator {
 		return g
 	}
 	kind, index := d.code()
-	if err := take("make generator", C.graft_generator_new(C.int32_t(kind), C.int32_t(index), C.int64_t(seed), &g.handle)); err != nil {
+	if err := take("make generator", C.graft_generator_new(C.int32_t(kind), C.int32_t(index), C.int64_t(seed),
+		&g.handle)); err != nil {
 		s.fail(err)
 		return g
 	}

@@ -27,8 +27,8 @@ func TestScalerFollowsPyTorchs(t *testing.T) {
 		require.Equal(t, Scaler{Scale: 2048, Interval: 3, Streak: 2}, *scaler, "five steps")
 
 		lost := s.Full(math.Inf(1), Float32, CPU, 8, 3, 10, 10)
-		over := Batches{Inputs: lost, Labels: s.Narrow(y, 0, 0, 8), Size: 8, Scaler: &Scaler{Scale: 512, Interval: 3, Streak: 2},
-			Average: Average{Of: scaled.params, To: copies(s, scaled.params), Decay: 0.5}}
+		over := Batches{Inputs: lost, Labels: s.Narrow(y, 0, 0, 8), Size: 8, Scaler: &Scaler{Scale: 512, Interval: 3,
+			Streak: 2}, Average: Average{Of: scaled.params, To: copies(s, scaled.params), Decay: 0.5}}
 		before, average := snapshotOfParameters(t, os), floats(t, over.Average.To[0])
 		_, err = Train(ps, os, over)
 		require.NoError(t, err)
@@ -41,7 +41,8 @@ func TestScalerFollowsPyTorchs(t *testing.T) {
 }
 
 // skippable are optimizers whose steps a scaler may skip on a device.
-var skippable = map[string]OptimizerOptions{"Adam": {Rule: Adam, LR: 0.01}, "fused Adam": {Rule: Adam, LR: 0.01, Fused: true}, "SGD": {Rule: SGD, LR: 0.01, Momentum: 0.9}}
+var skippable = map[string]OptimizerOptions{"Adam": {Rule: Adam, LR: 0.01},
+	"fused Adam": {Rule: Adam, LR: 0.01, Fused: true}, "SGD": {Rule: SGD, LR: 0.01, Momentum: 0.9}}
 
 // A scaler whose state is on the device, as with recorded steps, changes no bit either.
 func TestScalerOnTheDeviceChangesNothing(t *testing.T) {
@@ -50,8 +51,10 @@ func TestScalerOnTheDeviceChangesNothing(t *testing.T) {
 			within(t, func(s *Scope) {
 				plain, scaled := newTestNet(t, s, Float32, 6, 3), newTestNet(t, s, Float32, 6, 3)
 				x, y := plain.examples(t, 40, 10, 3)
-				op, os := s.NewOptimizer(Group{Params: plain.params, OptimizerOptions: rule}), s.NewOptimizer(Group{Params: scaled.params, OptimizerOptions: rule})
-				pp, ps := plain.program(t, ProgramOptions{Graphs: true}), scaled.program(t, ProgramOptions{Graphs: true})
+				op, os := s.NewOptimizer(Group{Params: plain.params, OptimizerOptions: rule}),
+					s.NewOptimizer(Group{Params: scaled.params, OptimizerOptions: rule})
+				pp, ps := plain.program(t, ProgramOptions{Graphs: true}),
+					scaled.program(t, ProgramOptions{Graphs: true})
 				scaler := &Scaler{Scale: 1024, Interval: 3}
 				want, err := Train(pp, op, Batches{Inputs: x, Labels: y, Size: 8})
 				require.NoError(t, err)
@@ -65,7 +68,8 @@ func TestScalerOnTheDeviceChangesNothing(t *testing.T) {
 	}
 }
 
-// Steps whose gradients are not finite change nothing but the scale, and the host learns of them at the end of the call.
+// Steps whose gradients are not finite change nothing but the scale, and the host learns of them at the end
+// of the call.
 func TestScalerOnTheDeviceSkips(t *testing.T) {
 	for _, device := range devices(t) {
 		for name, rule := range skippable {
@@ -74,10 +78,13 @@ func TestScalerOnTheDeviceSkips(t *testing.T) {
 					n := newTestNetOn(t, s, device, Float32, 6, 3)
 					x, y := n.examples(t, 8, 10, 3)
 					x, y = s.To(x, Float32, device), s.To(y, Int64, device)
-					o, p := s.NewOptimizer(Group{Params: n.params, OptimizerOptions: rule}), n.program(t, ProgramOptions{Graphs: device == CPU})
-					_, err := Train(p, o, Batches{Inputs: x, Labels: y, Size: 8, Scaler: NewScaler()}) // the first step of a momentum is the host's
+					o, p := s.NewOptimizer(Group{Params: n.params, OptimizerOptions: rule}),
+						n.program(t, ProgramOptions{Graphs: device == CPU})
+					// the first step of a momentum is the host's
+					_, err := Train(p, o, Batches{Inputs: x, Labels: y, Size: 8, Scaler: NewScaler()})
 					require.NoError(t, err)
-					over := Batches{Inputs: s.Full(math.Inf(1), Float32, device, 16, 3, 10, 10), Labels: s.Cat(0, y, y), Size: 8, Scaler: &Scaler{Scale: 512, Interval: 3, Streak: 2},
+					over := Batches{Inputs: s.Full(math.Inf(1), Float32, device, 16, 3, 10, 10), Labels: s.Cat(0, y, y),
+						Size: 8, Scaler: &Scaler{Scale: 512, Interval: 3, Streak: 2},
 						Average: Average{Of: n.params, To: copies(s, n.params), Decay: 0.5}}
 					before, average := snapshotOfParameters(t, o), floats(t, over.Average.To[0])
 					_, err = Train(p, o, over)

@@ -83,7 +83,8 @@ func (s *Scope) Err() error { return s.err }
 // Close frees all that the scope owns. Closing twice is an error.
 func (s *Scope) Close() error {
 	if !s.open {
-		return &Error{Op: "close scope", Cause: errors.New("it is closed already"), Remedy: "close a scope once", kind: ErrClosed}
+		return &Error{Op: "close scope", Cause: errors.New("it is closed already"), Remedy: "close a scope once",
+			kind: ErrClosed}
 	}
 	s.open = false
 	s.alarm.stop()
@@ -169,7 +170,8 @@ func (s *Scope) ready(op string, operands []*Tensor) bool {
 		return false
 	}
 	if !s.open {
-		s.fail(&Error{Op: op, Cause: errors.New("its scope is closed"), Remedy: "make the call before Close", kind: ErrClosed})
+		s.fail(&Error{Op: op, Cause: errors.New("its scope is closed"), Remedy: "make the call before Close",
+			kind: ErrClosed})
 		return false
 	}
 	for k, t := range operands {

@@ -38,7 +38,8 @@ type LSTM struct {
 // and the last states.
 func (s *Scope) LSTM(l LSTM, x, h, c *Tensor) (output, hidden, cell *Tensor) {
 	operands := append([]*Tensor{x, h, c}, l.Weights...)
-	outs := s.run(C.GRAFT_OP_LSTM, "lstm", arguments{ints: []int{int(or(l.Layers, 1)), flag(l.Bidirectional), flag(l.BatchFirst)}}, 3, operands...)
+	outs := s.run(C.GRAFT_OP_LSTM, "lstm",
+		arguments{ints: []int{int(or(l.Layers, 1)), flag(l.Bidirectional), flag(l.BatchFirst)}}, 3, operands...)
 	return outs[0], outs[1], outs[2]
 }
 
@@ -150,7 +151,8 @@ type Sources struct {
 
 // Spread copies channels of a weight, without a graph of gradients.
 func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
-	return s.one(C.GRAFT_OP_SPREAD, "spread", arguments{}, x, from.Rows, from.Columns, from.Scale, from.Copies, from.First)
+	return s.one(C.GRAFT_OP_SPREAD, "spread", arguments{}, x, from.Rows, from.Columns, from.Scale, from.Copies,
+		from.First)
 }
 
 // IndexAdd adds factor times the slices of y to those of x that index names, in

@@ -17,5 +17,6 @@ func squaresOf(c *C.graft_squares) Squares {
 	if c.count < 2 {
 		return Squares{}
 	}
-	return Squares{Part: float64(c.parts / c.count), PartRows: float64(c.count / c.inverse), Whole: float64(c.whole), Rows: float64(c.rows)}
+	return Squares{Part: float64(c.parts / c.count), PartRows: float64(c.count / c.inverse), Whole: float64(c.whole),
+		Rows: float64(c.rows)}
 }

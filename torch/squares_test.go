@@ -19,15 +19,18 @@ func (s Squares) moments() (square, variance float64) {
 // A step that is measured has the bits of one in the same parts that is not.
 func TestMeasuringChangesNoBit(t *testing.T) {
 	for name, c := range map[string]struct{ size, part, same int }{
-		"parts": {20, 6, 6}, "a batch of one part is halved": {20, 0, 10}, "an odd one": {15, 0, 8}, "one row": {1, 0, 1},
+		"parts": {20, 6, 6}, "a batch of one part is halved": {20, 0, 10}, "an odd one": {15, 0, 8},
+		"one row": {1, 0, 1},
 	} {
 		within(t, func(s *Scope) {
 			measured, plain := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
 			x, y := measured.examples(t, c.size, 10, 3)
 			om, op := measured.adam(true), plain.adam(true)
-			fm, err := Train(measured.program(t, ProgramOptions{Fast: true}), om, Batches{Inputs: x, Labels: y, Size: c.size, Part: c.part, Squares: true})
+			fm, err := Train(measured.program(t, ProgramOptions{Fast: true}), om,
+				Batches{Inputs: x, Labels: y, Size: c.size, Part: c.part, Squares: true})
 			require.NoError(t, err)
-			fp, err := Train(plain.program(t, ProgramOptions{Fast: true}), op, Batches{Inputs: x, Labels: y, Size: c.size, Part: c.same})
+			fp, err := Train(plain.program(t, ProgramOptions{Fast: true}), op,
+				Batches{Inputs: x, Labels: y, Size: c.size, Part: c.same})
 			require.NoError(t, err)
 			require.Equal(t, fp.Losses, fm.Losses, name)
 			require.Equal(t, snapshot(t, plain, op), snapshot(t, measured, om), name)
@@ -42,7 +45,8 @@ func TestOnlyTheLastStepIsMeasured(t *testing.T) {
 	within(t, func(s *Scope) {
 		measured, plain := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
 		x, y := measured.examples(t, 30, 10, 3)
-		f, err := Train(measured.program(t, ProgramOptions{}), measured.adam(false), Batches{Inputs: x, Labels: y, Size: 10, Squares: true})
+		f, err := Train(measured.program(t, ProgramOptions{}), measured.adam(false),
+			Batches{Inputs: x, Labels: y, Size: 10, Squares: true})
 		require.NoError(t, err)
 		g, err := Train(plain.program(t, ProgramOptions{}), plain.adam(false), Batches{Inputs: x, Labels: y, Size: 10})
 		require.NoError(t, err)
@@ -87,7 +91,8 @@ func TestSquaresOfAKnownProblem(t *testing.T) {
 					x, u := of.Zeros(Float32, CPU, rows, 1, 1, inputs), of.Zeros(Float32, CPU, rows)
 					of.Normal(x, shift, 1, random)
 					of.Uniform(u, 0, 1, random)
-					f, err := Train(p, o, Batches{Inputs: x, Labels: labelsOf(t, of, u, share[:]), Size: rows, Part: part, Squares: true})
+					f, err := Train(p, o, Batches{Inputs: x, Labels: labelsOf(t, of, u, share[:]), Size: rows,
+						Part: part, Squares: true})
 					square, variance := f.Squares.moments()
 					squares, variances = append(squares, square), append(variances, variance)
 					return err
@@ -140,7 +145,8 @@ func TestSquaresAreThoseOfPyTorch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "inputs.pth")
 	build := func(s *Scope) (n *testNet, x, y *Tensor) {
 		n = &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 7)}
-		w1, b1, w2, b2 := n.param(0.5, hidden, inputs), n.param(0.5, hidden), n.param(0.5, classes, hidden), n.param(0.5, classes)
+		w1, b1, w2, b2 := n.param(0.5, hidden, inputs), n.param(0.5, hidden), n.param(0.5, classes, hidden),
+			n.param(0.5, classes)
 		n.layers = func(p *Builder, x Value) Value {
 			return p.Linear(p.Activate(p.Linear(p.Flatten(x, 1, -1), w1, b1), ReLU, 0), w2, b2)
 		}
@@ -155,7 +161,8 @@ func TestSquaresAreThoseOfPyTorch(t *testing.T) {
 	within(t, func(s *Scope) {
 		n, x, y := build(s)
 		set := &weights.Set{}
-		for name, tensor := range map[string]*Tensor{"x": x, "y": y, "w1": n.params[0], "b1": n.params[1], "w2": n.params[2], "b2": n.params[3]} {
+		for name, tensor := range map[string]*Tensor{"x": x, "y": y, "w1": n.params[0], "b1": n.params[1],
+			"w2": n.params[2], "b2": n.params[3]} {
 			w, err := tensor.Weights(name)
 			require.NoError(t, err)
 			set.Tensors = append(set.Tensors, w)
@@ -167,9 +174,11 @@ func TestSquaresAreThoseOfPyTorch(t *testing.T) {
 	for k, part := range parts {
 		within(t, func(s *Scope) {
 			n, x, y := build(s)
-			f, err := Train(n.program(t, ProgramOptions{}), n.still(), Batches{Inputs: x, Labels: y, Size: rows, Part: part, Squares: true})
+			f, err := Train(n.program(t, ProgramOptions{}), n.still(),
+				Batches{Inputs: x, Labels: y, Size: rows, Part: part, Squares: true})
 			require.NoError(t, err)
-			require.InEpsilonSlice(t, want[k].Squares, []float64{f.Squares.Part, f.Squares.Whole}, 1e-5, "parts of %d", part)
+			require.InEpsilonSlice(t, want[k].Squares, []float64{f.Squares.Part, f.Squares.Whole}, 1e-5,
+				"parts of %d", part)
 			if part == 1 {
 				_, variance := f.Squares.moments()
 				require.InEpsilon(t, want[k].Variance, variance, 1e-5)
@@ -184,9 +193,11 @@ func TestSquaresWithAScaledLoss(t *testing.T) {
 		within(t, func(s *Scope) {
 			plain, scaled := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
 			x, y := plain.examples(t, 12, 10, 3)
-			want, err := Train(plain.program(t, ProgramOptions{}), plain.adam(false), Batches{Inputs: x, Labels: y, Size: 12, Squares: true})
+			want, err := Train(plain.program(t, ProgramOptions{}), plain.adam(false),
+				Batches{Inputs: x, Labels: y, Size: 12, Squares: true})
 			require.NoError(t, err)
-			got, err := Train(scaled.program(t, ProgramOptions{}), scaled.adam(false), Batches{Inputs: x, Labels: y, Size: 12, Squares: true, Scaler: &Scaler{Scale: scale, Interval: 10}})
+			got, err := Train(scaled.program(t, ProgramOptions{}), scaled.adam(false),
+				Batches{Inputs: x, Labels: y, Size: 12, Squares: true, Scaler: &Scaler{Scale: scale, Interval: 10}})
 			require.NoError(t, err)
 			if !is {
 				require.Zero(t, got.Squares)
@@ -209,7 +220,8 @@ func squaresPart(t *testing.T, s *Scope, p *Peers) any {
 		for k := range labels {
 			labels[k] = int64(k % 3)
 		}
-		f, err := Train(n.program(t, ProgramOptions{}), n.still(), Batches{Inputs: x, Labels: From(s, labels, c.rows), Size: c.rows, Part: c.part, Peers: p, Random: n.random, Squares: true})
+		f, err := Train(n.program(t, ProgramOptions{}), n.still(), Batches{Inputs: x, Labels: From(s, labels, c.rows),
+			Size: c.rows, Part: c.part, Peers: p, Random: n.random, Squares: true})
 		require.NoError(t, err)
 		all = append(all, f)
 	}
@@ -230,7 +242,8 @@ func TestSquaresBetweenProcesses(t *testing.T) {
 				require.Equal(t, one[k].Squares.Rows, f.Squares.Rows)
 			}
 		}
-		require.InEpsilon(t, map[int]float64{2: 2 / (1.0/3 + 1.0/2), 3: 3 / (1.0/2 + 1.0/2 + 1)}[size], all[0][1].Squares.PartRows, 1e-12, "five rows")
+		require.InEpsilon(t, map[int]float64{2: 2 / (1.0/3 + 1.0/2), 3: 3 / (1.0/2 + 1.0/2 + 1)}[size],
+			all[0][1].Squares.PartRows, 1e-12, "five rows")
 		require.Equal(t, 1.0, all[0][2].Squares.PartRows, "two rows")
 		require.InEpsilon(t, 6.0/float64(size), all[0][3].Squares.PartRows, 1e-12, "parts of six rows")
 		if size == 2 {

@@ -43,7 +43,8 @@ func (i Info) Count() int {
 // Info describes the tensor.
 func (t *Tensor) Info() (Info, error) {
 	if t == nil || t.handle == nil {
-		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("it is closed or was never made"), kind: ErrClosed}
+		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("it is closed or was never made"),
+			kind: ErrClosed}
 	}
 	var c C.graft_info
 	if err := take("describe tensor", C.graft_tensor_info(C.graft_t(t.handle), &c)); err != nil {
@@ -95,7 +96,8 @@ func FromOn[T Element](s *Scope, d Device, data []T, shape ...int) *Tensor {
 func FromBytes(s *Scope, d Device, dtype DType, data []byte, shape ...int) *Tensor {
 	size := dtype.Size()
 	if size == 0 || len(data)%size != 0 {
-		return s.fail(&Error{Op: "make tensor", Cause: fmt.Errorf("%d bytes are no whole number of %v values", len(data), dtype), kind: ErrShape})
+		return s.fail(&Error{Op: "make tensor",
+			Cause: fmt.Errorf("%d bytes are no whole number of %v values", len(data), dtype), kind: ErrShape})
 	}
 	return s.fromHost(d, dtype, unsafe.Pointer(unsafe.SliceData(data)), len(data)/size, shape)
 }
@@ -105,7 +107,8 @@ func (s *Scope) fromHost(d Device, dtype DType, data unsafe.Pointer, count int, 
 		return &Tensor{}
 	}
 	if n := (Info{Shape: shape}).Count(); n != count || slices.Min(append([]int{0}, shape...)) < 0 {
-		return s.fail(&Error{Op: "make tensor", Cause: fmt.Errorf("%d values do not fill the shape %v", count, shape), kind: ErrShape})
+		return s.fail(&Error{Op: "make tensor", Cause: fmt.Errorf("%d values do not fill the shape %v", count, shape),
+			kind: ErrShape})
 	}
 	sizes := int64s(shape)
 	kind, index := d.code()
@@ -125,8 +128,8 @@ func Values[T Element](t *Tensor) ([]T, error) {
 		return nil, err
 	}
 	if want := dtypeOf[T](); info.DType != want {
-		return nil, &Error{Op: "read tensor", Subject: t.brief(), Cause: fmt.Errorf("its values are not %v", want), kind: ErrShape,
-			Remedy: "convert it with To first"}
+		return nil, &Error{Op: "read tensor", Subject: t.brief(), Cause: fmt.Errorf("its values are not %v", want),
+			kind: ErrShape, Remedy: "convert it with To first"}
 	}
 	data := make([]T, info.Count())
 	size := int(unsafe.Sizeof(*new(T)))
@@ -156,7 +159,8 @@ func (t *Tensor) Item() (float64, error) {
 			return s.Err()
 		}
 		if err != nil || len(values) != 1 {
-			return errors.Join(err, &Error{Op: "item", Subject: t.brief(), Cause: errors.New("it has not exactly one value"), kind: ErrShape})
+			return errors.Join(err, &Error{Op: "item", Subject: t.brief(),
+				Cause: errors.New("it has not exactly one value"), kind: ErrShape})
 		}
 		value = values[0]
 		return nil

@@ -26,8 +26,8 @@ type Batches struct {
 	// a larger batch in parts and adds up their gradients, and a BatchNorm sees the parts.
 	// Zero means the batch.
 	Part int
-	// Least is the smallest number of rows in a training step, and in a part of one: a rest of fewer rows joins the rows
-	// before it. Zero means 1.
+	// Least is the smallest number of rows in a training step, and in a part of one: a rest of fewer rows joins the
+	// rows before it. Zero means 1.
 	Least int
 	// Augment changes the images of a training step at random; Evaluate ignores it. Zero
 	// changes nothing.
@@ -35,8 +35,8 @@ type Batches struct {
 	// Smoothing is the share of the label's target that all classes of a training step get
 	// evenly, between 0 and 1; zero means none. The teacher's part of the loss is not smoothed.
 	Smoothing float64
-	// Ignores says that labels of -100 are there, which do not count: the loss is the mean over the others of a batch. False
-	// means that all count.
+	// Ignores says that labels of -100 are there, which do not count: the loss is the mean over the others of a
+	// batch. False means that all count.
 	Ignores bool
 	// Teacher is a second target of a training step; zero means none.
 	Teacher Teacher
@@ -88,7 +88,8 @@ func NewScaler() *Scaler { return &Scaler{Scale: 1 << 16, Interval: 2000} }
 type Figures struct {
 	Losses  []float64 // mean over the batch
 	Correct []int     // rows whose largest logit is their label's
-	Squares Squares   // of the last step's gradients, with Batches.Squares; zero where there was one part only, or the step was skipped
+	// of the last step's gradients, with Batches.Squares; zero where there was one part only, or the step was skipped
+	Squares Squares
 	// Exchange is the time in which processes summed gradients, in the whole call.
 	Exchange time.Duration
 }
@@ -111,15 +112,17 @@ func Evaluate(p *Program, b Batches) (Figures, error) {
 	})
 }
 
-func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.double, *C.int64_t) *C.char) (Figures, error) {
+func (b Batches) run(op string, p *Program,
+	call func(*C.graft_batches, *C.double, *C.int64_t) *C.char) (Figures, error) {
 	steps, err := b.check(op, p)
 	if err != nil || steps == 0 {
 		return Figures{}, err
 	}
-	c := C.graft_batches{inputs: C.graft_t(b.Inputs.handle), labels: C.graft_t(b.Labels.handle), batch: C.int64_t(b.Size),
-		steps: C.int64_t(steps), generator: b.Random.pointer(), peers: b.Peers.pointer(),
+	c := C.graft_batches{inputs: C.graft_t(b.Inputs.handle), labels: C.graft_t(b.Labels.handle),
+		batch: C.int64_t(b.Size), steps: C.int64_t(steps), generator: b.Random.pointer(), peers: b.Peers.pointer(),
 		pad: C.int64_t(b.Augment.Pad), cutout: C.int64_t(b.Augment.Cutout), flip: C.int32_t(flag(b.Augment.Flip))}
-	c.smoothing, c.part, c.least, c.mixup = C.double(b.Smoothing), C.int64_t(b.Part), C.int64_t(b.Least), C.double(b.Augment.Mixup)
+	c.smoothing, c.part, c.least, c.mixup = C.double(b.Smoothing), C.int64_t(b.Part), C.int64_t(b.Least),
+		C.double(b.Augment.Mixup)
 	c.ignores = C.int32_t(flag(b.Ignores))
 	c.random_ops, c.magnitude = C.int64_t(b.Augment.RandAugment), C.int64_t(b.Augment.Magnitude)
 	if t := b.Teacher; t.Logits != nil {
@@ -133,7 +136,8 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 	defer pin.Unpin()
 	if n := len(b.Rates); n > 0 {
 		if n != steps {
-			return Figures{}, &Error{Op: op, Cause: fmt.Errorf("%d learning rates for %d steps", n, steps), kind: ErrShape}
+			return Figures{}, &Error{Op: op, Cause: fmt.Errorf("%d learning rates for %d steps", n, steps),
+				kind: ErrShape}
 		}
 		pin.Pin(unsafe.SliceData(b.Rates))
 		c.rates = (*C.double)(unsafe.SliceData(b.Rates))
@@ -153,7 +157,8 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 		return Figures{}, err
 	}
 	b.Scaler.update(scaler)
-	f := Figures{Losses: losses, Correct: make([]int, steps), Squares: squaresOf(squares), Exchange: time.Duration(float64(*exchange) * float64(time.Second))}
+	f := Figures{Losses: losses, Correct: make([]int, steps), Squares: squaresOf(squares),
+		Exchange: time.Duration(float64(*exchange) * float64(time.Second))}
 	for k, n := range correct {
 		f.Correct[k] = int(n)
 	}
@@ -178,7 +183,8 @@ func (s *Scaler) code(c *C.graft_batches, pin *runtime.Pinner) *C.graft_scaler {
 	if s == nil {
 		return nil
 	}
-	to := &C.graft_scaler{scale: C.double(s.Scale), streak: C.int64_t(s.Streak), interval: C.int64_t(s.Interval), skipped: C.int64_t(s.Skipped)}
+	to := &C.graft_scaler{scale: C.double(s.Scale), streak: C.int64_t(s.Streak), interval: C.int64_t(s.Interval),
+		skipped: C.int64_t(s.Skipped)}
 	pin.Pin(to)
 	c.scaler = to
 	return to
@@ -203,37 +209,45 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	}
 	switch {
 	case p.handle == nil:
-		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"), kind: ErrClosed}
+		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"),
+			kind: ErrClosed}
 	case !(b.Smoothing >= 0 && b.Smoothing <= 1):
-		return 0, &Error{Op: op, Cause: fmt.Errorf("a label smoothing of %v; it lies between 0 and 1", b.Smoothing), kind: ErrShape}
+		return 0, &Error{Op: op, Cause: fmt.Errorf("a label smoothing of %v; it lies between 0 and 1", b.Smoothing),
+			kind: ErrShape}
 	case !(b.Teacher.Share >= 0 && b.Teacher.Share <= 1) || b.Teacher.Past < 0 || b.Teacher.Length < 0:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss, after %d of %d steps", b.Teacher.Share, b.Teacher.Past, b.Teacher.Length), kind: ErrShape}
+		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss, after %d of %d steps",
+			b.Teacher.Share, b.Teacher.Past, b.Teacher.Length), kind: ErrShape}
 	case len(b.Average.Of) != len(b.Average.To) || !(b.Average.Decay >= 0 && b.Average.Decay <= 1):
-		return 0, &Error{Op: op, Cause: fmt.Errorf("%d averages of %d tensors that keep %v", len(b.Average.To), len(b.Average.Of), b.Average.Decay), kind: ErrShape}
+		return 0, &Error{Op: op, Cause: fmt.Errorf("%d averages of %d tensors that keep %v", len(b.Average.To),
+			len(b.Average.Of), b.Average.Decay), kind: ErrShape}
 	case b.Part < 0 || b.Least < 0:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("parts of %d rows, and of %d at least", b.Part, b.Least), kind: ErrShape}
+		return 0, &Error{Op: op, Cause: fmt.Errorf("parts of %d rows, and of %d at least", b.Part, b.Least),
+			kind: ErrShape}
 	case b.Peers != nil && b.Peers.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the group is closed, or it could not be made"), kind: ErrClosed}
 	case b.Peers != nil && b.Random == nil && op == "train":
-		return 0, &Error{Op: op, Cause: errors.New("processes that train together need a generator of their own, in the same state"), kind: ErrShape}
+		return 0, &Error{Op: op, Cause: errors.New("processes that train together need a generator of their own, " +
+			"in the same state"), kind: ErrShape}
 	case b.Random != nil && b.Random.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the generator's scope is closed"), kind: ErrClosed}
 	case b.Inputs == nil || b.Labels == nil:
 		return 0, &Error{Op: op, Cause: errors.New("there are no inputs or no labels"), kind: ErrShape}
 	case b.Size <= 0 || b.Steps < 0:
-		return 0, &Error{Op: op, Subject: describe(operands), Cause: errors.New("the batch size must be positive and the steps not negative"), kind: ErrShape}
+		return 0, &Error{Op: op, Subject: describe(operands),
+			Cause: errors.New("the batch size must be positive and the steps not negative"), kind: ErrShape}
 	case b.Steps > 0:
 		return b.Steps, nil
 	}
 	rows := operands[len(operands)-1].Shape()
 	if len(rows) == 0 {
-		return 0, &Error{Op: op, Subject: describe(operands), Cause: errors.New("labels and order are lists of rows"), kind: ErrShape}
+		return 0, &Error{Op: op, Subject: describe(operands), Cause: errors.New("labels and order are lists of rows"),
+			kind: ErrShape}
 	}
 	return Pieces(rows[0], b.Size, b.Least), nil
 }
 
-// Piece is the number of rows that the next piece of a size takes of those that are left: a rest of fewer than least rows
-// joins it.
+// Piece is the number of rows that the next piece of a size takes of those that are left: a rest of fewer
+// than least rows joins it.
 func Piece(left, size, least int) int {
 	if left-size < max(least, 1) {
 		return left

@@ -26,14 +26,16 @@ func snapshot(t *testing.T, n *testNet, o *Optimizer) [][]float64 {
 func TestManyStepsInOneCallAreTheSameSteps(t *testing.T) {
 	for _, fast := range []bool{false, true} {
 		within(t, func(s *Scope) {
-			one, many, hand := newTestNet(t, s, Float32, 8, 3), newTestNet(t, s, Float32, 8, 3), newTestNet(t, s, Float32, 8, 3)
+			one, many, hand := newTestNet(t, s, Float32, 8, 3), newTestNet(t, s, Float32, 8, 3),
+				newTestNet(t, s, Float32, 8, 3)
 			x, y := one.examples(t, 26, 10, 3)
 			p, o := one.program(t, ProgramOptions{Fast: fast}), one.adam(fast)
 			all, err := Train(p, o, Batches{Inputs: x, Labels: y, Size: 8})
 			require.NoError(t, err)
 			require.Len(t, all.Losses, 4, "the last batch is short")
 
-			p2, o2, p3, o3 := many.program(t, ProgramOptions{Fast: fast}), many.adam(fast), hand.program(t, ProgramOptions{Fast: fast}), hand.adam(fast)
+			p2, o2, p3, o3 := many.program(t, ProgramOptions{Fast: fast}), many.adam(fast),
+				hand.program(t, ProgramOptions{Fast: fast}), hand.adam(fast)
 			for k := range 4 {
 				rows := min(8, 26-8*k)
 				xk, yk := s.Narrow(x, 0, 8*k, rows), s.Narrow(y, 0, 8*k, rows)
@@ -61,7 +63,8 @@ func TestOrderPicksRows(t *testing.T) {
 		oa, ob := a.adam(false), b.adam(false)
 		fa, err := Train(a.program(t, ProgramOptions{}), oa, Batches{Inputs: x, Labels: y, Order: order, Size: 5})
 		require.NoError(t, err)
-		fb, err := Train(b.program(t, ProgramOptions{}), ob, Batches{Inputs: s.IndexSelect(x, 0, order), Labels: s.IndexSelect(y, 0, order), Size: 5})
+		fb, err := Train(b.program(t, ProgramOptions{}), ob,
+			Batches{Inputs: s.IndexSelect(x, 0, order), Labels: s.IndexSelect(y, 0, order), Size: 5})
 		require.NoError(t, err)
 		require.Equal(t, fa, fb)
 		require.Equal(t, snapshot(t, a, oa), snapshot(t, b, ob))
@@ -98,7 +101,8 @@ func TestLessonsAreTheirFormula(t *testing.T) {
 		lessons := s.Scale(s.Reshape(s.To(arange(s, 36), Float32, CPU), 12, 3), 0.1, -1.5)
 		order := s.Permutation(12, s.NewGenerator(CPU, 5))
 		sgd := OptimizerOptions{Rule: SGD, LR: 0.1, Momentum: 0.9}
-		o, oh := s.NewOptimizer(Group{Params: one.params, OptimizerOptions: sgd}), s.NewOptimizer(Group{Params: hand.params, OptimizerOptions: sgd})
+		o, oh := s.NewOptimizer(Group{Params: one.params, OptimizerOptions: sgd}),
+			s.NewOptimizer(Group{Params: hand.params, OptimizerOptions: sgd})
 		_, err := Train(one.program(t, ProgramOptions{}), o, Batches{Inputs: x, Labels: y, Order: order, Size: 6,
 			Teacher: Teacher{Logits: lessons, Temperature: temperature, Share: share, Past: past, Length: length}})
 		require.NoError(t, err)
@@ -110,13 +114,15 @@ func TestLessonsAreTheirFormula(t *testing.T) {
 			logits, lesson := p.Forward(s, s.IndexSelect(x, 0, rows), true, nil), soft(s.IndexSelect(lessons, 0, rows))
 			apart := s.Sum(s.Mul(lesson, s.Sub(s.Log(lesson), s.Log(soft(logits)))))
 			part := share * float64(length-past-k) / length
-			s.Backward(s.Add(s.Scale(s.CrossEntropy(logits, s.IndexSelect(y, 0, rows)), 1-part, 0), s.Scale(apart, part*temperature*temperature/6, 0)))
+			s.Backward(s.Add(s.Scale(s.CrossEntropy(logits, s.IndexSelect(y, 0, rows)), 1-part, 0),
+				s.Scale(apart, part*temperature*temperature/6, 0)))
 			require.NoError(t, oh.Step())
 		}
 		for k, slot := range oh.Slots {
 			require.InDeltaSlice(t, floats(t, slot.Param), floats(t, o.Slots[k].Param), 1e-5)
 		}
-		_, err = Train(p, oh, Batches{Inputs: x, Labels: y, Size: 6, Teacher: Teacher{Logits: s.Narrow(lessons, 1, 0, 2), Temperature: 1, Share: 0.5}})
+		_, err = Train(p, oh, Batches{Inputs: x, Labels: y, Size: 6,
+			Teacher: Teacher{Logits: s.Narrow(lessons, 1, 0, 2), Temperature: 1, Share: 0.5}})
 		require.ErrorContains(t, err, "the teacher gives")
 	})
 }
@@ -129,25 +135,30 @@ func TestOptimizersFollowTheirFormulas(t *testing.T) {
 		options OptimizerOptions
 		formula func(p, m, v, g float64, k int) (float64, float64, float64)
 	}{
-		"sgd": {OptimizerOptions{Rule: SGD, WeightDecay: decay}, func(p, m, v, g float64, k int) (float64, float64, float64) {
-			return p - lr*(g+decay*p), m, v
-		}},
-		"momentum": {OptimizerOptions{Rule: SGD, Momentum: 0.9, Dampening: 0.1}, func(p, m, v, g float64, k int) (float64, float64, float64) {
-			if m = 0.9*m + 0.9*g; k == 0 {
-				m = g
-			}
-			return p - lr*m, m, v
-		}},
-		"nesterov": {OptimizerOptions{Rule: SGD, Momentum: 0.9, Nesterov: true}, func(p, m, v, g float64, k int) (float64, float64, float64) {
-			m = 0.9*m + g
-			return p - lr*(g+0.9*m), m, v
-		}},
-		"adam": {OptimizerOptions{Rule: Adam, WeightDecay: decay}, func(p, m, v, g float64, k int) (float64, float64, float64) {
-			return adamFormula(p, m, v, g+decay*p, k, lr)
-		}},
-		"adamw": {OptimizerOptions{Rule: AdamW, WeightDecay: decay}, func(p, m, v, g float64, k int) (float64, float64, float64) {
-			return adamFormula(p*(1-lr*decay), m, v, g, k, lr)
-		}},
+		"sgd": {OptimizerOptions{Rule: SGD, WeightDecay: decay},
+			func(p, m, v, g float64, k int) (float64, float64, float64) {
+				return p - lr*(g+decay*p), m, v
+			}},
+		"momentum": {OptimizerOptions{Rule: SGD, Momentum: 0.9, Dampening: 0.1},
+			func(p, m, v, g float64, k int) (float64, float64, float64) {
+				if m = 0.9*m + 0.9*g; k == 0 {
+					m = g
+				}
+				return p - lr*m, m, v
+			}},
+		"nesterov": {OptimizerOptions{Rule: SGD, Momentum: 0.9, Nesterov: true},
+			func(p, m, v, g float64, k int) (float64, float64, float64) {
+				m = 0.9*m + g
+				return p - lr*(g+0.9*m), m, v
+			}},
+		"adam": {OptimizerOptions{Rule: Adam, WeightDecay: decay},
+			func(p, m, v, g float64, k int) (float64, float64, float64) {
+				return adamFormula(p, m, v, g+decay*p, k, lr)
+			}},
+		"adamw": {OptimizerOptions{Rule: AdamW, WeightDecay: decay},
+			func(p, m, v, g float64, k int) (float64, float64, float64) {
+				return adamFormula(p*(1-lr*decay), m, v, g, k, lr)
+			}},
 	}
 	for name, c := range cases {
 		for _, fused := range []bool{false, true} {
@@ -210,8 +221,10 @@ func TestOptimizerStateMovesToAnother(t *testing.T) {
 }
 
 func TestOptimizerOptionsListEveryFault(t *testing.T) {
-	err := OptimizerOptions{LR: -1, Beta1: 2, Beta2: -1, Eps: -1, WeightDecay: -1, Momentum: -1, Nesterov: true}.Validate()
-	for _, text := range []string{"unknown rule", "learning rate", "first decay", "second decay", "eps", "weight decay", "momentum", "Nesterov"} {
+	err := OptimizerOptions{LR: -1, Beta1: 2, Beta2: -1, Eps: -1, WeightDecay: -1, Momentum: -1,
+		Nesterov: true}.Validate()
+	for _, text := range []string{"unknown rule", "learning rate", "first decay", "second decay", "eps", "weight decay",
+		"momentum", "Nesterov"} {
 		require.ErrorContains(t, err, text)
 	}
 	within(t, func(s *Scope) {
@@ -248,7 +261,8 @@ func TestDropoutInAProgramDrawsFromItsGenerator(t *testing.T) {
 		var b Builder
 		p := s.NewProgram(&b, b.Dropout(b.Input(), 0.25), ProgramOptions{})
 		x := s.Full(3, Float32, CPU, 1000)
-		a, c := floats(t, p.Forward(s, x, true, s.NewGenerator(CPU, 9))), floats(t, p.Forward(s, x, true, s.NewGenerator(CPU, 9)))
+		a, c := floats(t, p.Forward(s, x, true, s.NewGenerator(CPU, 9))),
+			floats(t, p.Forward(s, x, true, s.NewGenerator(CPU, 9)))
 		require.Equal(t, a, c)
 		zeros := 0
 		for _, v := range a {
@@ -320,7 +334,8 @@ func TestOptimizerBeginsWithState(t *testing.T) {
 			if rule != SGD {
 				state.Second = s.Clone(one.Slots[0].Second)
 			}
-			other := s.NewOptimizer(Group{Params: []*Tensor{param()}, OptimizerOptions: o}, Group{Params: []*Tensor{b}, State: []State{state}, OptimizerOptions: o})
+			other := s.NewOptimizer(Group{Params: []*Tensor{param()}, OptimizerOptions: o},
+				Group{Params: []*Tensor{b}, State: []State{state}, OptimizerOptions: o})
 			require.Equal(t, []int{0, 1}, []int{other.GroupOf(0), other.GroupOf(1)})
 			step(one, a, -0.5)
 			step(other, b, -0.5)
@@ -354,8 +369,8 @@ func TestCloseBeforeTheScope(t *testing.T) {
 	}))
 }
 
-// The loss of a batch is the mean over the labels that count, also where it is trained in parts that have different numbers of
-// them.
+// The loss of a batch is the mean over the labels that count, also where it is trained in parts that have
+// different numbers of them.
 func TestLabelsThatDoNotCount(t *testing.T) {
 	within(t, func(s *Scope) {
 		const rows = 22

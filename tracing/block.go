@@ -96,7 +96,8 @@ func (r *reader) Leave(path string, c *model.Container, out Edge) error {
 		return nil // within another block, or nothing that could be deepened
 	}
 	_, parent, name := r.trace.Network.Find(path)
-	b := &Block{Name: path, Marked: c.Mark, Layers: slices.Clone(r.trace.Layers[start:]), Out: out, Ends: !r.summed, Parent: parent}
+	b := &Block{Name: path, Marked: c.Mark, Layers: slices.Clone(r.trace.Layers[start:]), Out: out, Ends: !r.summed,
+		Parent: parent}
 	b.In = b.Layers[0].In
 	b.Lane, b.Step = parent.Locate(name)
 	r.trace.Blocks = append(r.trace.Blocks, b)
@@ -129,7 +130,8 @@ func (r *reader) continues(l *Layer) bool {
 		return false
 	}
 	last := r.run[len(r.run)-1].At
-	return l.At.Parent == last.Parent && l.At.Lane == last.Lane && l.At.Step == last.Step+1 && l.At.Lane != model.BranchLane
+	return l.At.Parent == last.Parent && l.At.Lane == last.Lane && l.At.Step == last.Step+1 &&
+		l.At.Lane != model.BranchLane
 }
 
 // end turns the run into a block.
@@ -138,8 +140,8 @@ func (r *reader) end() {
 		return
 	}
 	first, last := r.run[0], r.run[len(r.run)-1]
-	r.trace.Blocks = append(r.trace.Blocks, &Block{Name: first.At.Path, Layers: r.run, In: first.In, Out: last.Out, Ends: true,
-		Parent: last.At.Parent, Lane: last.At.Lane, Step: last.At.Step})
+	r.trace.Blocks = append(r.trace.Blocks, &Block{Name: first.At.Path, Layers: r.run, In: first.In, Out: last.Out,
+		Ends: true, Parent: last.At.Parent, Lane: last.At.Lane, Step: last.At.Step})
 	r.run = nil
 }
 
@@ -180,7 +182,8 @@ func (t *Trace) SpaceAt(name string) (*Space, int, error) {
 	if !ok || name == "" {
 		b, err := t.Block(name)
 		if err != nil {
-			return nil, 0, fmt.Errorf("there is no layer or block %q; the blocks of %s are %s", name, t.Network.Name(), t.blockNames())
+			return nil, 0, fmt.Errorf("there is no layer or block %q; the blocks of %s are %s", name, t.Network.Name(),
+				t.blockNames())
 		}
 		edge = b.Out
 	}
@@ -191,5 +194,6 @@ func (t *Trace) SpaceAt(name string) (*Space, int, error) {
 	for k, part := range edge.Parts {
 		words[k] = part.Space.Name()
 	}
-	return nil, 0, fmt.Errorf("what comes out of %s is a concatenation; name one of its parts: %s", name, strings.Join(words, ", "))
+	return nil, 0, fmt.Errorf("what comes out of %s is a concatenation; name one of its parts: %s", name,
+		strings.Join(words, ", "))
 }

@@ -40,7 +40,8 @@ type Part struct {
 // Read traces a network whose shapes fit.
 func Read(n *model.Network) (*Trace, error) {
 	if n.Graph != nil {
-		return nil, fmt.Errorf("trace %s: it runs as a graph, which package axes reads; name actions, such as deepen:BLOCK", n.Name())
+		return nil, fmt.Errorf("trace %s: it runs as a graph, which package axes reads; name actions, "+
+			"such as deepen:BLOCK", n.Name())
 	}
 	if err := n.Check(); err != nil {
 		return nil, fmt.Errorf("trace %s: %w", n.Name(), err)
@@ -123,7 +124,8 @@ func (r *reader) tie(l *Layer, out, groups int) []Part {
 // tangle freezes channels whose groups span several spaces.
 func (r *reader) tangle(l *Layer, out int) []Part {
 	for _, part := range l.In.Parts {
-		part.Space.root().fix(fmt.Sprintf("%s, %s, works on groups that reach over the parts of a concatenation", l.At.Path, l.Leaf.Layer))
+		part.Space.root().fix(fmt.Sprintf("%s, %s, works on groups that reach over the parts of a concatenation",
+			l.At.Path, l.Leaf.Layer))
 	}
 	fresh := r.open(out)
 	fresh.fix(fmt.Sprintf("%s, %s, ties them to channels that cannot change", l.At.Path, l.Leaf.Layer))
@@ -142,7 +144,8 @@ func (r *reader) Sum(path string, body, shortcut Edge) (Edge, error) {
 		return body, nil
 	}
 	for _, part := range slices.Concat(body.Parts, shortcut.Parts) {
-		part.Space.root().fix(fmt.Sprintf("the sum at %s adds up concatenations whose parts do not line up", where(path)))
+		part.Space.root().fix(fmt.Sprintf("the sum at %s adds up concatenations whose parts do not line up",
+			where(path)))
 	}
 	return body, nil
 }

@@ -99,13 +99,18 @@ func drawn() map[string]*model.Network {
 		return &model.Network{Input: model.Shape{4, 2, 2}, Root: chain(modules...)}
 	}
 	return map[string]*model.Network{
-		"Grouped":   build(append([]model.Module{leaf(model.NewConv2d(4, 8, 1)), leaf(grouped), leaf(model.NewGroupNorm(8, 16)), leaf(model.NewConv2d(16, 4, 1))}, end(16)...)...),
-		"Depthwise": build(append([]model.Module{leaf(model.NewConv2d(4, 6, 1)), leaf(depthwise), leaf(model.Activate(torch.ReLU))}, end(48)...)...),
-		"Cat": build(append([]model.Module{cat(leaf(model.NewConv2d(4, 4, 1)), leaf(model.NewConv2d(4, 8, 1))), leaf(model.NewBatchNorm2d(12)),
+		"Grouped": build(append([]model.Module{leaf(model.NewConv2d(4, 8, 1)), leaf(grouped),
+			leaf(model.NewGroupNorm(8, 16)), leaf(model.NewConv2d(16, 4, 1))}, end(16)...)...),
+		"Depthwise": build(append([]model.Module{leaf(model.NewConv2d(4, 6, 1)), leaf(depthwise),
+			leaf(model.Activate(torch.ReLU))}, end(48)...)...),
+		"Cat": build(append([]model.Module{cat(leaf(model.NewConv2d(4, 4, 1)), leaf(model.NewConv2d(4, 8, 1))),
+			leaf(model.NewBatchNorm2d(12)),
 			leaf(model.NewConv2d(12, 12, 1))}, end(48)...)...),
-		"Tangled": build(append([]model.Module{cat(leaf(model.NewConv2d(4, 5, 1)), leaf(model.NewConv2d(4, 7, 1))), leaf(across)}, end(48)...)...),
-		"CatSum":  build(append([]model.Module{sum}, end(32)...)...),
-		"LayerNorm": build(append([]model.Module{leaf(model.NewConv2d(4, 4, 1)), leaf(model.NewLayerNorm(4, 2, 2)), leaf(model.Flatten{}), leaf(model.NewLinear(16, 8)),
+		"Tangled": build(append([]model.Module{cat(leaf(model.NewConv2d(4, 5, 1)), leaf(model.NewConv2d(4, 7, 1))),
+			leaf(across)}, end(48)...)...),
+		"CatSum": build(append([]model.Module{sum}, end(32)...)...),
+		"LayerNorm": build(append([]model.Module{leaf(model.NewConv2d(4, 4, 1)), leaf(model.NewLayerNorm(4, 2, 2)),
+			leaf(model.Flatten{}), leaf(model.NewLinear(16, 8)),
 			leaf(model.NewLayerNorm(8))}, leaf(model.NewLinear(8, 2)))...),
 	}
 }
@@ -177,7 +182,9 @@ func TestTargets(t *testing.T) {
 	units, err := space.Target(channels, 100)
 	require.NoError(t, err)
 	require.Equal(t, 100, units)
-	require.True(t, slices.ContainsFunc(space.Keepers, func(l *tracing.Layer) bool { return l.At.Path == "features.2.conv.1.0" }),
+	require.True(t, slices.ContainsFunc(space.Keepers, func(l *tracing.Layer) bool {
+		return l.At.Path == "features.2.conv.1.0"
+	}),
 		"the depthwise convolution changes along")
 	_, _, err = trace.SpaceAt("features.99")
 	require.ErrorContains(t, err, "no layer or block")
@@ -204,7 +211,8 @@ func TestConcatenationHasNoOneSpace(t *testing.T) {
 }
 
 func TestBrokenNetworkIsNotTraced(t *testing.T) {
-	n := &model.Network{Input: model.Shape{3, 4, 4}, Root: &model.Container{Children: []model.Child{{Name: "fc", Module: &model.Leaf{Layer: model.NewLinear(48, 2)}}}}}
+	n := &model.Network{Input: model.Shape{3, 4, 4}, Root: &model.Container{Children: []model.Child{{Name: "fc",
+		Module: &model.Leaf{Layer: model.NewLinear(48, 2)}}}}}
 	_, err := tracing.Read(n)
 	require.ErrorContains(t, err, "put a Flatten() before it")
 }

@@ -37,12 +37,14 @@ func TestAnEpochCutShortIsAbandoned(t *testing.T) {
 	require.Zero(t, asked.Step)
 	whole := book.rows[up.Epoch]
 	require.Equal(t, up.Epoch, whole.Epoch)
-	require.Equal(t, int64(up.Epoch*perEpoch+up.Step+perEpoch), whole.Steps, "the steps count, and a whole epoch follows")
+	require.Equal(t, int64(up.Epoch*perEpoch+up.Step+perEpoch), whole.Steps,
+		"the steps count, and a whole epoch follows")
 	schedule := o.Schedule
 	schedule.EnsureDefaults()
 	for k, row := range book.rows[:3] {
 		require.Equal(t, k, row.Epoch)
-		require.InEpsilon(t, schedule.Rate(0.01, trainer.Moment{Epochs: k}), row.Rate, 1e-12, "the rate has seen whole epochs only")
+		require.InEpsilon(t, schedule.Rate(0.01, trainer.Moment{Epochs: k}), row.Rate, 1e-12,
+			"the rate has seen whole epochs only")
 	}
 }
 
@@ -164,7 +166,8 @@ func resumesFromItsCheckpoints(t *testing.T, o trainer.Options) {
 		at := func(time time.Duration) trainer.Parts {
 			clock := steady(t)
 			clock.Time = time
-			return parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: ticking()}, "deepen:conv1", "widen:conv2:12")
+			return parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: ticking()}, "deepen:conv1",
+				"widen:conv2:12")
 		}
 		j, err := trainer.New(s, at(0), o)
 		require.NoError(t, err)

@@ -64,8 +64,9 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	a.show(Decides)
 	began, used := a.Clock.Now(), a.sums
 	a.Clock.Begin()
-	decision, err := a.decider.Decide(ctx, decider.State{Network: a.Network, Left: a.Scheduler.Left(), Budget: a.Scheduler.Budget(),
-		Decisions: a.Decisions, Accuracy: a.Validation.Accuracy, Step: a.stepOf(a.Network), StepOf: a.stepOf, Curve: a.Curve, Try: a.trying()})
+	decision, err := a.decider.Decide(ctx, decider.State{Network: a.Network, Left: a.Scheduler.Left(),
+		Budget: a.Scheduler.Budget(), Decisions: a.Decisions, Accuracy: a.Validation.Accuracy,
+		Step: a.stepOf(a.Network), StepOf: a.stepOf, Curve: a.Curve, Try: a.trying()})
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return a.postpone(began, used)
 	}
@@ -145,7 +146,8 @@ func (a *adaptation) reset(divide int) error {
 }
 
 // calibrated applies an action to a network with training images for new normalizations, and then calls also.
-func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2net.Options, also func(*net2net.Change, net2net.Options) error) (change *net2net.Change, err error) {
+func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2net.Options,
+	also func(*net2net.Change, net2net.Options) error) (change *net2net.Change, err error) {
 	err = torch.With(func(s *torch.Scope) error {
 		place := n.Placement()
 		rows := min(a.Adapt.Rows, a.Data.Train.Count)

@@ -15,18 +15,19 @@ type Scaling string
 
 // The rules. The zero Scaling is AdaScale for SGD and SquareRoot for Adam and AdamW.
 const (
-	AdaScale   Scaling = "adascale"    // times the gain of a step (Johnson et al., ICML 2020)
-	SquareRoot Scaling = "square-root" // times the root of the batch's growth (Krizhevsky 2014; for Adam, Malladi et al. 2022)
-	LinearRate Scaling = "linear"      // times the batch's growth (Goyal et al. 2017)
+	AdaScale Scaling = "adascale" // times the gain of a step (Johnson et al., ICML 2020)
+	// times the root of the batch's growth (Krizhevsky 2014; for Adam, Malladi et al. 2022)
+	SquareRoot Scaling = "square-root"
+	LinearRate Scaling = "linear" // times the batch's growth (Goyal et al. 2017)
 	NoScaling  Scaling = "none"
 )
 
 // AdaptiveBatch are the options of a batch that follows the devices of a job (Qiao et al., "Pollux: Co-adaptive Cluster
 // Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
 type AdaptiveBatch struct {
-	// On chooses the batch at each change of the devices and between epochs: the one from train.batch to Most with the highest
-	// goodput, the images a second times the progress of one beside that of one in the smallest batch. False
-	// keeps the batch.
+	// On chooses the batch at each change of the devices and between epochs: the one from train.batch to Most
+	// with the highest goodput, the images a second times the progress of one beside that of one in the smallest
+	// batch. False keeps the batch.
 	On      bool `json:",omitempty"`
 	Measure bool `json:",omitempty"` // measures the noise of gradients where the batch stays; On measures it too
 	Most    int  `json:",omitempty"` // images in the largest batch; zero means 16 times train.batch
@@ -70,24 +71,33 @@ func (a AdaptiveBatch) validate(o Options) error {
 			faults = append(faults, fmt.Errorf("adaptive_batch: "+format, args...))
 		}
 	}
-	for name, value := range map[string]int{"most": a.Most, "device_most": a.DeviceMost, "every": a.Every, "interval": a.Interval} {
+	for name, value := range map[string]int{"most": a.Most, "device_most": a.DeviceMost, "every": a.Every,
+		"interval": a.Interval} {
 		bad(value < 0, "%s is %d; it is not negative", name, value)
 	}
 	bad(!(a.Hysteresis >= 0 && a.Hysteresis <= 10), "hysteresis is %v; it lies between 0 and 10", a.Hysteresis)
-	bad(!slices.Contains([]Scaling{"", AdaScale, SquareRoot, LinearRate, NoScaling}, a.Scaling), "scaling is %q; must be adascale, square-root, linear or none", string(a.Scaling))
+	bad(!slices.Contains([]Scaling{"", AdaScale, SquareRoot, LinearRate, NoScaling}, a.Scaling),
+		"scaling is %q; must be adascale, square-root, linear or none", string(a.Scaling))
 	set := a
 	set.On, set.Measure, set.Interval = false, false, 0
-	bad(!a.On && set != AdaptiveBatch{}, "on is false, and options of a batch that changes are set; set on = true or leave them out")
-	bad(!a.Measures() && a.Interval != 0, "interval is %d, and nothing is measured; set on or measure, or leave it out", a.Interval)
+	bad(!a.On && set != AdaptiveBatch{},
+		"on is false, and options of a batch that changes are set; set on = true or leave them out")
+	bad(!a.Measures() && a.Interval != 0, "interval is %d, and nothing is measured; set on or measure, or leave it out",
+		a.Interval)
 	if a.Measures() {
 		bad(o.Batch == 1, "batch is 1, in which no noise can be measured; set train.batch to 2 at least")
-		bad(o.Augment.Mixup > 0, "augment.mixup makes the parts of a batch depend on each other, between which noise is measured; leave one of them out")
+		bad(o.Augment.Mixup > 0, "augment.mixup makes the parts of a batch depend on each other, "+
+			"between which noise is measured; leave one of them out")
 	}
 	if a.On && a.Most >= 0 {
 		bad(a.Most < o.Batch, "most is %d, below train.batch, which is %d and the smallest", a.Most, o.Batch)
 		devices := o.Timeline.mostDevices()
-		bad(a.Most >= o.Batch && a.Most < devices, "most is %d, and the job gets %d devices, of which each takes one image at least; raise it", a.Most, devices)
-		bad(a.DeviceMost > 0 && a.DeviceMost*devices < o.MicroBatch, "device_most is %d, so train.micro_batch of %d is never reached on %d devices; leave one of them out", a.DeviceMost, o.MicroBatch, devices)
+		bad(a.Most >= o.Batch && a.Most < devices,
+			"most is %d, and the job gets %d devices, of which each takes one image at least; raise it",
+			a.Most, devices)
+		bad(a.DeviceMost > 0 && a.DeviceMost*devices < o.MicroBatch,
+			"device_most is %d, so train.micro_batch of %d is never reached on %d devices; leave one of them out",
+			a.DeviceMost, o.MicroBatch, devices)
 	}
 	return errors.Join(faults...)
 }

@@ -22,14 +22,16 @@ func (t Timeline) Ahead(was Timeline, r Reached) error {
 		switch {
 		case same:
 		case k < r.Past:
-			return fmt.Errorf("events: event %d at %v was taken as another one, and the job has reached %v", k, e.At, r.Time)
+			return fmt.Errorf("events: event %d at %v was taken as another one, and the job has reached %v", k,
+				e.At, r.Time)
 		case e.At < r.Time:
 			return fmt.Errorf("events: event %d at %v is a new one, and the job has reached %v", k, e.At, r.Time)
 		}
 	}
 	switch {
 	case len(t.Events) < r.Past:
-		return fmt.Errorf("events: %d of the %d that were taken are left, and the job has reached %v", len(t.Events), r.Past, r.Time)
+		return fmt.Errorf("events: %d of the %d that were taken are left, and the job has reached %v", len(t.Events),
+			r.Past, r.Time)
 	case t.Start != was.Start:
 		return fmt.Errorf("start was %v and is %v, and the job has reached %v", was.Start, t.Start, r.Time)
 	case t.Budget != was.Budget && t.Budget <= r.Time:

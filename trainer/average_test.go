@@ -81,7 +81,8 @@ func TestPartsAreCharged(t *testing.T) {
 
 // With a time of the exchange each device takes its share of the images, and a step in parts exchanges once.
 func TestDevicesShareImages(t *testing.T) {
-	p := &Profile{Costs: Costs{Step: Rates{CallSeconds: 0.001, ExampleSeconds: 0.0001}, Batch: Rates{CallSeconds: 1}, ExchangeSeconds: 0.003}}
+	p := &Profile{Costs: Costs{Step: Rates{CallSeconds: 0.001, ExampleSeconds: 0.0001}, Batch: Rates{CallSeconds: 1},
+		ExchangeSeconds: 0.003}}
 	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
 	require.NoError(t, err)
 	w := Work{Kind: Steps, Count: 1, Rows: 66, Network: n}
@@ -92,7 +93,8 @@ func TestDevicesShareImages(t *testing.T) {
 	require.Equal(t, 6800*time.Microsecond, p.Cost(w), "9 and 9 images")
 	w.Rows, w.Part = 1, 0
 	require.Equal(t, 4100*time.Microsecond, p.Cost(w))
-	require.Equal(t, 250*time.Millisecond, p.Cost(Work{Kind: Batches, Count: 1, Rows: 64, Network: n, Devices: 4}), "whole batches are shared")
+	require.Equal(t, 250*time.Millisecond, p.Cost(Work{Kind: Batches, Count: 1, Rows: 64, Network: n, Devices: 4}),
+		"whole batches are shared")
 	p.Costs.CommunicationShare = 0.1
 	require.ErrorContains(t, p.Validate(), "communication_share and exchange_seconds")
 }

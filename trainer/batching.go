@@ -62,8 +62,8 @@ func (c *core) rateFactor() float64 {
 	return 1
 }
 
-// moment is the place in the schedule of a step of the job, before which the job has made some progress: with AdaScale in
-// steps and epochs of the smallest batch.
+// moment is the place in the schedule of a step of the job, before which the job has made some progress: with
+// AdaScale in steps and epochs of the smallest batch.
 func (c *core) moment(step int64, progress float64) Moment {
 	if c.AdaptiveBatch.Scaling != AdaScale {
 		return Moment{Epochs: c.Rate, Steps: step}
@@ -130,7 +130,8 @@ func (j *Job) chooseBatch() error {
 		return nil
 	}
 	note := j.note(results.EventBatch)
-	note.Batch, note.Why = best, fmt.Sprintf("%d images in place of %d, for %.2f times the goodput", best, now, highest/was)
+	note.Batch, note.Why = best, fmt.Sprintf("%d images in place of %d, for %.2f times the goodput", best, now,
+		highest/was)
 	j.resize(best)
 	return j.Book.Note(note)
 }

@@ -19,8 +19,9 @@ import (
 
 // calling is a virtual clock on which a step costs much beside its images, so that a larger batch is faster.
 func calling() *trainer.Virtual {
-	return &trainer.Virtual{Profile: &trainer.Profile{Costs: trainer.Costs{Step: trainer.Rates{CallSeconds: 6e-3, ExampleSeconds: 5e-5},
-		Batch: trainer.Rates{CallSeconds: 5e-3, ExampleSeconds: 5e-5}, CommunicationShare: 0.1}}}
+	return &trainer.Virtual{Profile: &trainer.Profile{
+		Costs: trainer.Costs{Step: trainer.Rates{CallSeconds: 6e-3, ExampleSeconds: 5e-5},
+			Batch: trainer.Rates{CallSeconds: 5e-3, ExampleSeconds: 5e-5}, CommunicationShare: 0.1}}}
 }
 
 // adaptive is a job whose batch follows devices that come and go.
@@ -35,7 +36,8 @@ func adaptive() trainer.Options {
 // The batch follows noise and devices, every epoch has all images, and the record says what a batch is worth.
 func TestBatchFollowsNoiseAndDevices(t *testing.T) {
 	book := &memory{}
-	outcome, err := runJob(t, adaptive(), trainer.Parts{Recorder: book, Clock: calling()}, "deepen:conv1", "widen:conv2:12")
+	outcome, err := runJob(t, adaptive(), trainer.Parts{Recorder: book, Clock: calling()}, "deepen:conv1",
+		"widen:conv2:12")
 	require.NoError(t, err)
 	require.Positive(t, outcome.BatchChanges)
 	require.Equal(t, book.rows[len(book.rows)-1].Batch, outcome.Batch)
@@ -87,7 +89,8 @@ func TestAdaptiveBatchesGiveOneDigest(t *testing.T) {
 		require.NoError(t, torch.SetThreads(1+k))
 		book := &memory{}
 		books = append(books, book)
-		_, err := runJob(t, adaptive(), trainer.Parts{Recorder: book, Clock: calling(), Now: now}, "deepen:conv1", "widen:conv2:12")
+		_, err := runJob(t, adaptive(), trainer.Parts{Recorder: book, Clock: calling(), Now: now}, "deepen:conv1",
+			"widen:conv2:12")
 		require.NoError(t, err)
 		last := book.saves[len(book.saves)-1]
 		require.Equal(t, books[0].saves[len(books[0].saves)-1], last)
@@ -103,7 +106,8 @@ func adaptiveProcess(t testing.TB, path string, looks int) (outcome *trainer.Out
 		o := adaptive()
 		o.Checkpoint.Every = 80 * time.Millisecond
 		clock := &killingClock{Virtual: *calling(), looks: looks}
-		j, err := goOn(t, s, folder, clock, trainer.Parts{Data: fewImages(t, s), Decider: script(t, "deepen:conv1", "widen:conv2:12"), Recorder: folder}, o)
+		j, err := goOn(t, s, folder, clock, trainer.Parts{Data: fewImages(t, s),
+			Decider: script(t, "deepen:conv1", "widen:conv2:12"), Recorder: folder}, o)
 		if err != nil {
 			return err
 		}
@@ -133,7 +137,8 @@ func TestKilledRunsKeepTheirBatch(t *testing.T) {
 			}
 			require.Equal(t, want.Digest, outcome.Digest, "after %d kills", kills)
 			require.Equal(t, digest, got)
-			require.Equal(t, []any{want.BatchChanges, want.NoiseScale, want.Efficiency}, []any{outcome.BatchChanges, outcome.NoiseScale, outcome.Efficiency})
+			require.Equal(t, []any{want.BatchChanges, want.NoiseScale, want.Efficiency},
+				[]any{outcome.BatchChanges, outcome.NoiseScale, outcome.Efficiency})
 			break
 		}
 	}
@@ -175,14 +180,16 @@ func TestLargeBatchesAreTakenInTurns(t *testing.T) {
 // Processes measure the noise between them, and the same number of them at the same steps gives the same bits.
 func TestAdaptiveBatchesInProcesses(t *testing.T) {
 	o := adaptive()
-	o.Timeline = trainer.Timeline{Budget: 1200 * time.Millisecond, Events: []trainer.Event{{At: 200 * time.Millisecond, Change: trainer.Up, Devices: 2}}}
+	o.Timeline = trainer.Timeline{Budget: 1200 * time.Millisecond,
+		Events: []trainer.Event{{At: 200 * time.Millisecond, Change: trainer.Up, Devices: 2}}}
 	o.Parallel.On = true
 	require.NoError(t, torch.SetThreads(2))
 	defer func() { require.NoError(t, torch.SetThreads(1)) }()
 	var first *memory
 	for range 2 {
 		book := &memory{}
-		outcome, err := runJob(t, o, trainer.Parts{Network: smooth(), Recorder: book, Starter: newTestStarter(t, smallData(1)), Files: files.OS{}, Clock: calling()})
+		outcome, err := runJob(t, o, trainer.Parts{Network: smooth(), Recorder: book,
+			Starter: newTestStarter(t, smallData(1)), Files: files.OS{}, Clock: calling()})
 		require.NoError(t, err)
 		require.Positive(t, outcome.BatchChanges)
 		require.Equal(t, []int{2}, book.processes())
@@ -240,7 +247,8 @@ func TestRatesFollowTheBatch(t *testing.T) {
 // A network that shrank learns from the larger one while the batch changes.
 func TestBatchChangesDuringDistillation(t *testing.T) {
 	o := adaptive()
-	o.Timeline = trainer.Timeline{Budget: 2 * time.Second, Events: []trainer.Event{{At: 100 * time.Millisecond, Change: trainer.Up, Devices: 2}, {At: 200 * time.Millisecond, Change: trainer.Down, Devices: 1}}}
+	o.Timeline = trainer.Timeline{Budget: 2 * time.Second, Events: []trainer.Event{{At: 100 * time.Millisecond,
+		Change: trainer.Up, Devices: 2}, {At: 200 * time.Millisecond, Change: trainer.Down, Devices: 1}}}
 	book := &memory{}
 	_, err := runJob(t, o, trainer.Parts{Recorder: book, Clock: calling()}, "widen:conv2:12")
 	require.NoError(t, err)
@@ -252,16 +260,20 @@ func TestBatchChangesDuringDistillation(t *testing.T) {
 
 func TestAdaptiveBatchesThatCannotBe(t *testing.T) {
 	for want, change := range map[string]func(o *trainer.Options){
-		"most is 16, below train.batch":    func(o *trainer.Options) { o.AdaptiveBatch.Most = 16 },
-		"the job gets 200 devices":         func(o *trainer.Options) { o.Timeline.Events[0].Devices = 200 },
-		"must be adascale":                 func(o *trainer.Options) { o.AdaptiveBatch.Scaling = "cubic" },
-		"every is -1":                      func(o *trainer.Options) { o.AdaptiveBatch.Every = -1 },
-		"hysteresis is -1":                 func(o *trainer.Options) { o.AdaptiveBatch.Hysteresis = -1 },
-		"on is false":                      func(o *trainer.Options) { o.AdaptiveBatch = trainer.AdaptiveBatch{Most: 64} },
-		"nothing is measured":              func(o *trainer.Options) { o.AdaptiveBatch = trainer.AdaptiveBatch{Interval: 4} },
-		"batch is 1":                       func(o *trainer.Options) { o.Batch = 1 },
-		"mixup makes the parts":            func(o *trainer.Options) { o.Augment.Mixup = 0.2 },
-		"train.micro_batch of 24 is never": func(o *trainer.Options) { o.MicroBatch, o.AdaptiveBatch.DeviceMost = 24, 8 },
+		"most is 16, below train.batch": func(o *trainer.Options) { o.AdaptiveBatch.Most = 16 },
+		"the job gets 200 devices":      func(o *trainer.Options) { o.Timeline.Events[0].Devices = 200 },
+		"must be adascale":              func(o *trainer.Options) { o.AdaptiveBatch.Scaling = "cubic" },
+		"every is -1":                   func(o *trainer.Options) { o.AdaptiveBatch.Every = -1 },
+		"hysteresis is -1":              func(o *trainer.Options) { o.AdaptiveBatch.Hysteresis = -1 },
+		"on is false":                   func(o *trainer.Options) { o.AdaptiveBatch = trainer.AdaptiveBatch{Most: 64} },
+		"nothing is measured": func(o *trainer.Options) {
+			o.AdaptiveBatch = trainer.AdaptiveBatch{Interval: 4}
+		},
+		"batch is 1":            func(o *trainer.Options) { o.Batch = 1 },
+		"mixup makes the parts": func(o *trainer.Options) { o.Augment.Mixup = 0.2 },
+		"train.micro_batch of 24 is never": func(o *trainer.Options) {
+			o.MicroBatch, o.AdaptiveBatch.DeviceMost = 24, 8
+		},
 	} {
 		o := adaptive()
 		change(&o)
@@ -275,7 +287,8 @@ func TestAdaptiveBatchesThatCannotBe(t *testing.T) {
 	require.Equal(t, trainer.AdaScale, o.AdaptiveBatch.Scaling)
 	o = trainer.Options{Timeline: trainer.Timeline{Budget: 1}, AdaptiveBatch: trainer.AdaptiveBatch{On: true}}
 	o.EnsureDefaults()
-	require.Equal(t, trainer.AdaptiveBatch{On: true, Most: 1024, Every: 1, Hysteresis: 0.05, Scaling: trainer.SquareRoot, Interval: 16}, o.AdaptiveBatch)
+	require.Equal(t, trainer.AdaptiveBatch{On: true, Most: 1024, Every: 1, Hysteresis: 0.05,
+		Scaling: trainer.SquareRoot, Interval: 16}, o.AdaptiveBatch)
 }
 
 // Options of other jobs have the digest that they had before there were adaptive batches.

@@ -15,7 +15,8 @@ import (
 // and survives a kill.
 func TestBestIsKept(t *testing.T) {
 	o, book := plan(), &memory{}
-	o.Schedule.Rule, o.Optimizer = trainer.Constant, torch.OptimizerOptions{Rule: torch.Adam, LR: 0.1} // whose accuracy goes up and down
+	// whose accuracy goes up and down
+	o.Schedule.Rule, o.Optimizer = trainer.Constant, torch.OptimizerOptions{Rule: torch.Adam, LR: 0.1}
 	plain := run(t, o, nil, "deepen:conv1", "widen:conv2:12")
 	o.KeepBest = true
 	outcome := run(t, o, book, "deepen:conv1", "widen:conv2:12")

@@ -105,9 +105,11 @@ type origin struct {
 }
 
 // positionKeys are the keys of position.json in order, so that equal jobs write equal bytes.
-var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "restarted_ns", "low_rate", "time_ns", "spent_ns", "past", "live", "devices", "asked", "asking",
-	"decisions", "loss", "correct", "seen", "fresh", "validation", "curve", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
-	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "best", "scaler", "batching", "images", "flop", "device_ns", "generator", "counts", "options", "data"}
+var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "restarted_ns", "low_rate", "time_ns", "spent_ns",
+	"past", "live", "devices", "asked", "asking", "decisions", "loss", "correct", "seen", "fresh", "validation",
+	"curve", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
+	"deciding_ns", "operating_ns", "skipped", "started", "over", "ended", "best", "scaler", "batching", "images",
+	"flop", "device_ns", "generator", "counts", "options", "data"}
 
 func (j *Job) position() ([]byte, error) {
 	j.settle()
@@ -140,7 +142,8 @@ func (j *Job) position() ([]byte, error) {
 
 // parts returns the position's share of each part of the job.
 func (j *Job) parts() []any {
-	return []any{&j.progress, &j.batching, &j.sums, &j.adaptation.growth, &j.distillation.course, &j.evaluation.bestSoFar}
+	return []any{&j.progress, &j.batching, &j.sums, &j.adaptation.growth, &j.distillation.course,
+		&j.evaluation.bestSoFar}
 }
 
 // Digest is a SHA-256 in hex of the options that change results.

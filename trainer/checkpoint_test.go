@@ -16,7 +16,8 @@ func TestPositionHasAllParts(t *testing.T) {
 	keys := map[string]json.RawMessage{}
 	count := 0
 	j := &Job{}
-	j.Live, j.adaptation.Skipped, j.LowRate, j.Scaler = []LiveChange{{}}, 1, true, torch.NewScaler() // left out where they are empty
+	// left out where they are empty
+	j.Live, j.adaptation.Skipped, j.LowRate, j.Scaler = []LiveChange{{}}, 1, true, torch.NewScaler()
 	j.evaluation.Best = &Best{}
 	j.Curve.Loss, j.Batching.Size = 1, 1
 	for _, part := range append(j.parts(), &origin{}) {

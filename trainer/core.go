@@ -28,30 +28,31 @@ type core struct {
 
 // progress is the loop's part of a checkpoint's position.
 type progress struct {
-	Epoch      int           `json:"epoch"`              // under way
-	Step       int           `json:"step"`               // done in it
-	Steps      int64         `json:"steps"`              // done in all
-	Rate       int           `json:"rate"`               // epochs since the schedule of the learning rate began
-	LR         float64       `json:"lr"`                 // of the last step
-	Restarted  time.Duration `json:"restarted_ns"`       // when that schedule began last
-	LowRate    bool          `json:"low_rate,omitempty"` // EventLowRate is recorded
-	Time       time.Duration `json:"time_ns"`            // on the clock, when saved or when devices last changed
-	Spent      time.Duration `json:"spent_ns"`           // of the budget, at the last evaluation or the end
-	Past       int           `json:"past"`               // events of the timeline
-	Live       []LiveChange  `json:"live,omitempty"`     // changes beside the timeline
-	Devices    int           `json:"devices"`            // now
-	Decisions  int           `json:"decisions"`          // in all
-	Loss       float64       `json:"loss"`               // summed over the epoch's steps
-	Correct    int           `json:"correct"`            // images of the epoch
-	Seen       int           `json:"seen"`               // images of the epoch
-	Fresh      bool          `json:"fresh"`              // steps or surgery changed the network since the last evaluation
-	Validation Score         `json:"validation"`         // last evaluated
-	Curve      decider.Curve `json:"curve,omitzero"`     // of the last whole epoch
-	Abandoned  int           `json:"abandoned"`          // epochs
-	Started    bool          `json:"started"`            // the start event is recorded
-	Over       bool          `json:"over"`               // training has ended
-	Ended      bool          `json:"ended"`              // the end event is recorded
-	Scaler     *torch.Scaler `json:"scaler,omitempty"`   // of the loss in float16
+	Epoch     int           `json:"epoch"`              // under way
+	Step      int           `json:"step"`               // done in it
+	Steps     int64         `json:"steps"`              // done in all
+	Rate      int           `json:"rate"`               // epochs since the schedule of the learning rate began
+	LR        float64       `json:"lr"`                 // of the last step
+	Restarted time.Duration `json:"restarted_ns"`       // when that schedule began last
+	LowRate   bool          `json:"low_rate,omitempty"` // EventLowRate is recorded
+	Time      time.Duration `json:"time_ns"`            // on the clock, when saved or when devices last changed
+	Spent     time.Duration `json:"spent_ns"`           // of the budget, at the last evaluation or the end
+	Past      int           `json:"past"`               // events of the timeline
+	Live      []LiveChange  `json:"live,omitempty"`     // changes beside the timeline
+	Devices   int           `json:"devices"`            // now
+	Decisions int           `json:"decisions"`          // in all
+	Loss      float64       `json:"loss"`               // summed over the epoch's steps
+	Correct   int           `json:"correct"`            // images of the epoch
+	Seen      int           `json:"seen"`               // images of the epoch
+	// steps or surgery changed the network since the last evaluation
+	Fresh      bool          `json:"fresh"`
+	Validation Score         `json:"validation"`       // last evaluated
+	Curve      decider.Curve `json:"curve,omitzero"`   // of the last whole epoch
+	Abandoned  int           `json:"abandoned"`        // epochs
+	Started    bool          `json:"started"`          // the start event is recorded
+	Over       bool          `json:"over"`             // training has ended
+	Ended      bool          `json:"ended"`            // the end event is recorded
+	Scaler     *torch.Scaler `json:"scaler,omitempty"` // of the loss in float16
 }
 
 // Score is the result of an evaluation.
@@ -92,7 +93,8 @@ func (c *core) stepOf(n *model.Network) time.Duration {
 func (c *core) StepTime() time.Duration { return c.stepOf(c.Network) }
 
 func (c *core) evaluating(split dataset.Split) Work {
-	return Work{Kind: Batches, Count: (split.Count + c.EvalBatch - 1) / c.EvalBatch, Rows: c.EvalBatch, Network: c.Network, Devices: c.sharing()}
+	return Work{Kind: Batches, Count: (split.Count + c.EvalBatch - 1) / c.EvalBatch, Rows: c.EvalBatch,
+		Network: c.Network, Devices: c.sharing()}
 }
 
 // sharing is the number of devices among which the clock divides work. On the machine's clock those are of
@@ -128,10 +130,12 @@ func (c *core) prepare() error {
 
 func (c *core) note(event results.JobEvent) Note {
 	p := c.Network.Parameters()
-	return Note{Event: event, Time: c.Clock.Now(), Epoch: c.Epoch, Step: c.Step, Devices: c.Devices, Parameters: p, Before: p, Accuracy: c.Validation.Accuracy}
+	return Note{Event: event, Time: c.Clock.Now(), Epoch: c.Epoch, Step: c.Step, Devices: c.Devices, Parameters: p,
+		Before: p, Accuracy: c.Validation.Accuracy}
 }
 
-// labelsSeen is the number of labels of the epoch's examples. Where only some labels count it is that of as many of the mean.
+// labelsSeen is the number of labels of the epoch's examples. Where only some labels count it is that of as
+// many of the mean.
 func (c *core) labelsSeen() float64 {
 	return float64(c.Seen) * (float64(c.Data.Labels(c.Data.Train, 0, c.Data.Train.Count)) / float64(c.Data.Train.Count))
 }
@@ -140,7 +144,8 @@ func (c *core) row() Row {
 	now := c.Clock.Now()
 	used := c.resources(now)
 	r := Row{Epoch: c.Epoch, Time: now, Steps: c.Steps, Validation: c.Validation, Rate: c.LR,
-		Parameters: c.Network.Parameters(), Devices: c.Devices, Images: used.Images, FLOP: used.FLOP, DeviceTime: used.DeviceTime, BatchRates: c.batchRates()}
+		Parameters: c.Network.Parameters(), Devices: c.Devices, Images: used.Images, FLOP: used.FLOP,
+		DeviceTime: used.DeviceTime, BatchRates: c.batchRates()}
 	if c.Step > 0 {
 		r.Loss, r.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/c.labelsSeen()
 	}

@@ -13,20 +13,20 @@ import (
 type Costs struct {
 	Step  Rates // of a step of training
 	Batch Rates // of a batch of evaluation
-	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported ones. Zero means
-	// Step and Batch.
+	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported
+	// ones. Zero means Step and Batch.
 	GraphStep, GraphBatch Rates
-	// ChannelBlock is the number of channels to a multiple of which processors round those of convolutions up, 8 or 16: the
-	// rates charge operations on the rounded channels. Zero means that they are not rounded.
+	// ChannelBlock is the number of channels to a multiple of which processors round those of convolutions up, 8 or
+	// 16: the rates charge operations on the rounded channels. Zero means that they are not rounded.
 	ChannelBlock       int
 	DecisionSeconds    float64 // for a decision
 	DecisionSpread     float64 // in seconds, half the distance between the quartiles
 	SurgerySeconds     float64 // for an operation, with its calibration and the optimizer that follows
 	SurgerySpread      float64 // in seconds
 	CommunicationShare float64 // share of a step that more devices do not shorten; zero means none
-	// ExchangeSeconds is the time in which several devices exchange the gradients of a step. Each then takes its share of
-	// the images, so that its time follows from their number. Zero means that devices divide the time of a step, but
-	// for CommunicationShare.
+	// ExchangeSeconds is the time in which several devices exchange the gradients of a step. Each then takes its
+	// share of the images, so that its time follows from their number. Zero means that devices divide the time of a
+	// step, but for CommunicationShare.
 	ExchangeSeconds float64 `json:",omitempty"`
 }
 
@@ -48,12 +48,14 @@ const rateCount = 7
 
 // List returns the rates in the order of RateNames.
 func (r Rates) List() [rateCount]float64 {
-	return [rateCount]float64{r.CallSeconds, r.ExampleSeconds, r.LayerSeconds, r.OperationSeconds, r.GroupedSeconds, r.ByteSeconds, r.ParameterSeconds}
+	return [rateCount]float64{r.CallSeconds, r.ExampleSeconds, r.LayerSeconds, r.OperationSeconds, r.GroupedSeconds,
+		r.ByteSeconds, r.ParameterSeconds}
 }
 
 func (s Size) counts(rows int) [rateCount]float64 {
 	n := float64(rows)
-	return [rateCount]float64{1, n, float64(s.Layers), n * float64(s.Operations), n * float64(s.Grouped), n * float64(s.Bytes), float64(s.Parameters)}
+	return [rateCount]float64{1, n, float64(s.Layers), n * float64(s.Operations), n * float64(s.Grouped),
+		n * float64(s.Bytes), float64(s.Parameters)}
 }
 
 func (r Rates) seconds(of Size, rows int) float64 {
@@ -65,8 +67,9 @@ func (r Rates) seconds(of Size, rows int) float64 {
 func (c Costs) Validate() error {
 	faults := append(c.Step.faults("step"), c.Batch.faults("batch")...)
 	faults = append(append(faults, c.GraphStep.faults("graph_step")...), c.GraphBatch.faults("graph_batch")...)
-	faults = append(faults, positive("decision_seconds", c.DecisionSeconds), positive("decision_spread", c.DecisionSpread),
-		positive("surgery_seconds", c.SurgerySeconds), positive("surgery_spread", c.SurgerySpread), positive("exchange_seconds", c.ExchangeSeconds))
+	faults = append(faults, positive("decision_seconds", c.DecisionSeconds),
+		positive("decision_spread", c.DecisionSpread), positive("surgery_seconds", c.SurgerySeconds),
+		positive("surgery_spread", c.SurgerySpread), positive("exchange_seconds", c.ExchangeSeconds))
 	if !(c.CommunicationShare >= 0 && c.CommunicationShare <= 1) {
 		faults = append(faults, fmt.Errorf("communication_share is %v; it lies between 0 and 1", c.CommunicationShare))
 	}
@@ -77,10 +80,12 @@ func (c Costs) Validate() error {
 		faults = append(faults, errors.New("communication_share and exchange_seconds are both given; leave one out"))
 	}
 	if (c.Step == Rates{}) != (c.Batch == Rates{}) {
-		faults = append(faults, errors.New("a step of training and a batch of evaluation both cost something, or neither does"))
+		faults = append(faults, errors.New("a step of training and a batch of evaluation both cost something, "+
+			"or neither does"))
 	}
 	if (c.GraphStep == Rates{}) != (c.GraphBatch == Rates{}) || c.GraphStep != (Rates{}) && c.Step == (Rates{}) {
-		faults = append(faults, errors.New("graph_step and graph_batch are given both or neither, and only beside step and batch"))
+		faults = append(faults, errors.New("graph_step and graph_batch are given both or neither, "+
+			"and only beside step and batch"))
 	}
 	return errors.Join(faults...)
 }
@@ -95,7 +100,8 @@ func (c Costs) rates(k Kind, graph bool) Rates {
 
 // RateNames returns the keys of the rates in a file, in order.
 func RateNames() []string {
-	return []string{"call_seconds", "example_seconds", "layer_seconds", "operation_seconds", "grouped_seconds", "byte_seconds", "parameter_seconds"}
+	return []string{"call_seconds", "example_seconds", "layer_seconds", "operation_seconds", "grouped_seconds",
+		"byte_seconds", "parameter_seconds"}
 }
 
 func (r Rates) faults(table string) (found []error) {
@@ -128,12 +134,14 @@ func scale(v []float64, by float64) {
 
 // Size holds the quantities of a network that determine its costs, for one example.
 type Size struct {
-	Layers     int   // with weights, counted each time they run
-	Operations int64 // floating-point, forward, of linear layers and of convolutions over all channels; a multiply-add is two
+	Layers int // with weights, counted each time they run
+	// floating-point, forward, of linear layers and of convolutions over all channels; a multiply-add is two
+	Operations int64
 	Grouped    int64 // the same of grouped convolutions, such as depthwise ones, which processors run far slower
 	Bytes      int64 // of the input and the activations as float32, without those of flattening
 	Parameters int64 // that an optimizer trains
-	// Padding8 and Padding16 are the operations more of convolutions whose channels are rounded up to a multiple of 8 and 16.
+	// Padding8 and Padding16 are the operations more of convolutions whose channels are rounded up to a
+	// multiple of 8 and 16.
 	Padding8, Padding16 int64
 }
 

@@ -16,17 +16,20 @@ import (
 func onDevice(t *testing.T, device torch.Device, graphs bool) (outcome *trainer.Outcome, book *memory) {
 	book = &memory{}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		n := twoBlocks(torch.ReLU, 6, 8, leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(8, 4))) // dropout draws on its device
+		// dropout draws on its device
+		n := twoBlocks(torch.ReLU, 6, 8, leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(8, 4)))
 		if err := n.Materialize(s, model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
 			return err
 		}
-		data, err := dataset.Load(s, device, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}})
+		data, err := dataset.Load(s, device, files.OS{}, dataset.Options{Seed: 1,
+			Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}})
 		if err != nil {
 			return err
 		}
 		o := plan()
 		o.Exact, o.CUDAGraphs = true, graphs
-		j, err := trainer.New(s, parts(t, s, trainer.Parts{Recorder: book, Network: n, Data: data}, "deepen:conv1", "widen:conv2:12"), o)
+		j, err := trainer.New(s, parts(t, s, trainer.Parts{Recorder: book, Network: n, Data: data}, "deepen:conv1",
+			"widen:conv2:12"), o)
 		if err != nil {
 			return err
 		}
@@ -36,7 +39,8 @@ func onDevice(t *testing.T, device torch.Device, graphs bool) (outcome *trainer.
 	return outcome, book
 }
 
-// A job on CUDA deepens, widens and shrinks as on the CPU, with its losses but for rounding, whether its steps are recorded or not.
+// A job on CUDA deepens, widens and shrinks as on the CPU, with its losses but for rounding, whether its
+// steps are recorded or not.
 func TestCUDAJob(t *testing.T) {
 	want, rows := onDevice(t, torch.CPU, false)
 	all, err := torch.Devices()
@@ -52,7 +56,8 @@ func TestCUDAJob(t *testing.T) {
 			require.Equal(t, want.Parameters, got.Parameters)
 			require.Len(t, book.rows, len(rows.rows))
 			for k := range rows.rows {
-				require.InDelta(t, rows.rows[k].Loss, book.rows[k].Loss, 2e-2, "%s, graphs %t, epoch %d", device, graphs, k+1)
+				require.InDelta(t, rows.rows[k].Loss, book.rows[k].Loss, 2e-2, "%s, graphs %t, epoch %d", device,
+					graphs, k+1)
 			}
 		}
 	}

@@ -66,6 +66,7 @@ func vary(t *testing.T, name string, v reflect.Value) {
 	case reflect.Bool:
 		v.SetBool(!v.Bool())
 	default:
-		require.Failf(t, "a kind of option that the test cannot change", "%s is of %s", name, strings.ToLower(v.Kind().String()))
+		require.Failf(t, "a kind of option that the test cannot change", "%s is of %s", name,
+			strings.ToLower(v.Kind().String()))
 	}
 }

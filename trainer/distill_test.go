@@ -35,8 +35,10 @@ func (h *stoppingClock) Spend(w trainer.Work) {
 // growAndShrink is a job that grows to fourteen times its size, learns, and returns to its
 // first size for the last fifth of its budget.
 func growAndShrink(seed int64) trainer.Options {
-	o := trainer.Options{Seed: seed, Batch: 32, Augment: torch.Augment{Pad: 1, Flip: true}, Adapt: trainer.Adapt{Every: true}, Timeline: trainer.Timeline{Budget: 24 * time.Second,
-		Events: []trainer.Event{{At: 1600 * time.Millisecond, Change: trainer.Up}, {At: 20 * time.Second, Change: trainer.Down}}}}
+	o := trainer.Options{Seed: seed, Batch: 32, Augment: torch.Augment{Pad: 1, Flip: true},
+		Adapt: trainer.Adapt{Every: true}, Timeline: trainer.Timeline{Budget: 24 * time.Second,
+			Events: []trainer.Event{{At: 1600 * time.Millisecond, Change: trainer.Up},
+				{At: 20 * time.Second, Change: trainer.Down}}}}
 	o.Adapt.Surgery.Noise = 0.1 // so that copied channels part
 	o.Schedule = trainer.Schedule{Rule: trainer.Exponential, Decay: 0.95, Restart: trainer.RestartOnDevices}
 	return o
@@ -46,18 +48,21 @@ func growAndShrink(seed int64) trainer.Options {
 // they had to shrink, and then learned from the larger network or did not.
 func returned(t testing.TB, seed int64) (with, without float64, err error) {
 	err = torch.With(func(s *torch.Scope) error {
-		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 10, Train: 3000, Test: 2000}})
+		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: seed,
+			Synthetic: dataset.SyntheticOptions{Size: side, Classes: 10, Train: 3000, Test: 2000}})
 		if err != nil {
 			return err
 		}
-		n, place := twoBlocks(torch.ReLU, 12, 16, leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(16, 10))), model.Placement{Random: s.NewGenerator(torch.CPU, seed)}
+		n, place := twoBlocks(torch.ReLU, 12, 16, leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(16, 10))),
+			model.Placement{Random: s.NewGenerator(torch.CPU, seed)}
 		if err := n.Materialize(s, place); err != nil {
 			return err
 		}
 		o, book := growAndShrink(seed), &memory{}
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		p := parts(t, s, trainer.Parts{Network: n, Data: set, Clock: &stoppingClock{steady(t), o.Timeline.Events[1].At, cancel}, Recorder: book}, "widen:conv1:24", "widen:conv2:48", "deepen:conv2")
+		p := parts(t, s, trainer.Parts{Network: n, Data: set, Clock: &stoppingClock{steady(t), o.Timeline.Events[1].At,
+			cancel}, Recorder: book}, "widen:conv1:24", "widen:conv2:48", "deepen:conv2")
 		j, err := trainer.New(s, p, o)
 		if err != nil {
 			return err
@@ -115,7 +120,8 @@ func TestDistillationGetsFurther(t *testing.T) {
 		}
 	}
 	deviation := math.Sqrt(squares / (seeds - 1))
-	t.Logf("measured: back at the smaller network, %.1f%% with the larger one's lessons and %.1f%% without: a gain of %.2f points, standard deviation %.2f, over %d seeds of which %d gained",
+	t.Logf("measured: back at the smaller network, %.1f%% with the larger one's lessons and %.1f%% without: "+
+		"a gain of %.2f points, standard deviation %.2f, over %d seeds of which %d gained",
 		with, without, gain, deviation, seeds, better)
 	require.Greater(t, gain, 2*deviation/math.Sqrt(seeds))
 }

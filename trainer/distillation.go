@@ -26,10 +26,10 @@ type course struct {
 // From a tenth on, the steps that it costs are worth as much as distillation or more.
 const mostShare = 0.1
 
-// ask computes the larger network's logits on the training images, which takes time of
-// the budget. After that nothing of the larger network has to stay in memory. Nothing is
-// computed with Distill.Off, if that would take more than mostShare of the time left, or for text: the logits of each token
-// would take the size of the vocabulary times the memory of the text.
+// ask computes the larger network's logits on the training images, which takes time of the budget. After that
+// nothing of the larger network has to stay in memory. Nothing is computed with Distill.Off, if that would take
+// more than mostShare of the time left, or for text: the logits of each token would take the size of the vocabulary
+// times the memory of the text.
 func (d *distillation) ask() error {
 	if d.Distill.Off || d.Data.Each() {
 		return nil
@@ -98,7 +98,8 @@ func (d *distillation) teacher() torch.Teacher {
 		return torch.Teacher{}
 	}
 	share := d.Distill.Share * math.Pow(1-d.Distill.Decay, float64(d.Age))
-	return torch.Teacher{Logits: d.logits, Temperature: d.Distill.Temperature, Share: share, Past: d.Taught, Length: d.Length}
+	return torch.Teacher{Logits: d.logits, Temperature: d.Distill.Temperature, Share: share, Past: d.Taught,
+		Length: d.Length}
 }
 
 // advance counts steps, and drops the logits at the end of the course.

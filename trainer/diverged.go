@@ -18,7 +18,9 @@ var ErrDiverged = errors.New("training diverged")
 
 // diverged is the error of a loss that is not finite.
 func (c *core) diverged(of string, loss float64) error {
-	return fmt.Errorf("%w: at a learning rate of %.3g the %s of epoch %d is %v; the last checkpoint, if there is one, is from before; begin again with a lower learning rate, or with a warm-up", ErrDiverged, c.LR, of, c.Epoch, loss)
+	return fmt.Errorf("%w: at a learning rate of %.3g the %s of epoch %d is %v; the last checkpoint, "+
+		"if there is one, is from before; begin again with a lower learning rate, or with a warm-up", ErrDiverged, c.LR,
+		of, c.Epoch, loss)
 }
 
 // finite reports whether a number is one.
@@ -44,15 +46,16 @@ func saved(n *model.Network) (*weights.Set, error) {
 		}
 		for _, v := range values {
 			if !finite(v) {
-				return nil, fmt.Errorf("%w: %s has the value %v, and is not saved; the last checkpoint, if there is one, is from before; begin again with a lower learning rate", ErrDiverged, t.Name, v)
+				return nil, fmt.Errorf("%w: %s has the value %v, and is not saved; the last checkpoint, "+
+					"if there is one, is from before; begin again with a lower learning rate", ErrDiverged, t.Name, v)
 			}
 		}
 	}
 	return set, nil
 }
 
-// unspoiled returns an error if a tensor has a value that is not finite. Statistics can overflow while losses stay finite,
-// and never come back: without it a job would spend its budget and fail when it saves.
+// unspoiled returns an error if a tensor has a value that is not finite. Statistics can overflow while losses stay
+// finite, and never come back: without it a job would spend its budget and fail when it saves.
 func unspoiled(n *model.Network) error {
 	return torch.With(func(s *torch.Scope) error {
 		for _, e := range n.State() {
@@ -64,7 +67,8 @@ func unspoiled(n *model.Network) error {
 				return err
 			}
 			if !finite(zero[0]) { // zero times infinity is not a number
-				return fmt.Errorf("%w: %s has values that are not finite; the last checkpoint, if there is one, is from before; begin again with a lower learning rate", ErrDiverged, e.Name)
+				return fmt.Errorf("%w: %s has values that are not finite; the last checkpoint, if there is one, "+
+					"is from before; begin again with a lower learning rate", ErrDiverged, e.Name)
 			}
 		}
 		return s.Err()
@@ -81,7 +85,8 @@ const (
 // noteLowRate records once that the rate has become low long before the end.
 func (j *Job) noteLowRate() error {
 	share := float64(j.Clock.Now()) / float64(j.Scheduler.Budget())
-	if j.LowRate || share >= lateShare || j.Steps <= int64(j.Schedule.WarmUp) || share < j.Schedule.WarmUpShare || j.LR >= lowRate*j.Optimizer.LR {
+	if j.LowRate || share >= lateShare || j.Steps <= int64(j.Schedule.WarmUp) || share < j.Schedule.WarmUpShare ||
+		j.LR >= lowRate*j.Optimizer.LR {
 		return nil
 	}
 	j.LowRate = true

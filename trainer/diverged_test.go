@@ -18,11 +18,13 @@ func TestDivergenceIsReportedOnEachPath(t *testing.T) {
 	for _, exact := range []bool{true, false} {
 		for _, steady := range []bool{true, false} {
 			for _, rate := range []float64{1e18, 1e22, 1e30} {
-				o := trainer.Options{Seed: 1, Batch: 32, EvalBatch: 100, Exact: exact, Steady: steady, Optimizer: torch.OptimizerOptions{Rule: torch.SGD, LR: rate},
-					Timeline: trainer.Timeline{Budget: time.Second}}
+				o := trainer.Options{Seed: 1, Batch: 32, EvalBatch: 100, Exact: exact, Steady: steady,
+					Optimizer: torch.OptimizerOptions{Rule: torch.SGD, LR: rate},
+					Timeline:  trainer.Timeline{Budget: time.Second}}
 				_, err := runJob(t, o, trainer.Parts{})
 				require.ErrorIs(t, err, trainer.ErrDiverged, "exact %v, steady %v, rate %v", exact, steady, rate)
-				require.ErrorContains(t, err, "of epoch 0", "exact %v, steady %v, rate %v: not only when it is saved", exact, steady, rate)
+				require.ErrorContains(t, err, "of epoch 0", "exact %v, steady %v, rate %v: not only when it is saved",
+					exact, steady, rate)
 			}
 		}
 	}
@@ -51,7 +53,8 @@ func TestNotANumberPassesFusedLayers(t *testing.T) {
 func TestOverflowingStatisticsAreReportedEarly(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	book := &memory{}
-	o := trainer.Options{Seed: 1, Batch: 32, EvalBatch: 100, Exact: true, Optimizer: torch.OptimizerOptions{Rule: torch.SGD, LR: 1e10}, Timeline: trainer.Timeline{Budget: time.Second}}
+	o := trainer.Options{Seed: 1, Batch: 32, EvalBatch: 100, Exact: true,
+		Optimizer: torch.OptimizerOptions{Rule: torch.SGD, LR: 1e10}, Timeline: trainer.Timeline{Budget: time.Second}}
 	_, err := runJob(t, o, trainer.Parts{Recorder: book})
 	require.ErrorIs(t, err, trainer.ErrDiverged)
 	require.ErrorContains(t, err, "running_var has values that are not finite")

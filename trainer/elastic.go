@@ -24,7 +24,8 @@ func (t *team) expect(ctx context.Context) error {
 			return nil
 		}
 		if limited.Err() != nil {
-			return fmt.Errorf("wait for followers: %d of %d processes are there after %v; start more with 'graft follow --join', or lower parallel.min_processes", have, t.Parallel.MinProcesses, t.Parallel.Start)
+			return fmt.Errorf("wait for followers: %d of %d processes are there after %v; start more with 'graft "+
+				"follow --join', or lower parallel.min_processes", have, t.Parallel.MinProcesses, t.Parallel.Start)
 		}
 		pause(limited, lookEvery)
 	}

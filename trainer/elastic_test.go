@@ -40,7 +40,8 @@ func TestDevicesThatFollowAreAsPlannedOnes(t *testing.T) {
 					list = list[1:]
 				}
 			}
-			outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Clock: clock, Scheduler: live, Watch: watch}, someActions...)
+			outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Clock: clock, Scheduler: live, Watch: watch},
+				someActions...)
 			require.NoError(t, err)
 			var devices []int
 			for _, e := range live.Standing().Live {
@@ -99,12 +100,14 @@ func TestElasticFollowers(t *testing.T) {
 	book, clock := &memory{}, steady(t)
 	live := trainer.NewLive(o.Timeline, clock)
 	p := o
-	p.Parallel = trainer.Parallel{On: true, Elastic: true, MinProcesses: 2, Threads: 1, Listen: n.Addr(), Token: "token"}
+	p.Parallel = trainer.Parallel{On: true, Elastic: true, MinProcesses: 2, Threads: 1, Listen: n.Addr(),
+		Token: "token"}
 	recorder := arrivals{book, map[int]func(){1: func() {
 		joining(t, n)
 		require.Eventually(t, func() bool { return n.Waiting() == 1 }, time.Minute, 20*ms)
 	}, 3: func() { _ = all[0].Process.Kill() }}}
-	_, err := runJob(t, p, trainer.Parts{Network: smooth(), Recorder: recorder, Clock: clock, Scheduler: live, Starter: n, Files: files.OS{}}, actions...)
+	_, err := runJob(t, p, trainer.Parts{Network: smooth(), Recorder: recorder, Clock: clock, Scheduler: live,
+		Starter: n, Files: files.OS{}}, actions...)
 	require.NoError(t, err)
 	taken := live.Standing().Live
 	require.Len(t, taken, 3)
@@ -141,8 +144,10 @@ func TestElasticOptions(t *testing.T) {
 	}
 	require.NoError(t, with(func(o *trainer.Options) { o.Timeline.Events = []trainer.Event{{Change: trainer.Up}} }))
 	for want, change := range map[string]func(o *trainer.Options){
-		"set listen too":       func(o *trainer.Options) { o.Parallel.Listen, o.Parallel.Token = "", "" },
-		"event at 0s sets 2":   func(o *trainer.Options) { o.Timeline.Events = []trainer.Event{{Change: trainer.Up, Devices: 2}} },
+		"set listen too": func(o *trainer.Options) { o.Parallel.Listen, o.Parallel.Token = "", "" },
+		"event at 0s sets 2": func(o *trainer.Options) {
+			o.Timeline.Events = []trainer.Event{{Change: trainer.Up, Devices: 2}}
+		},
 		"min_processes is -1":  func(o *trainer.Options) { o.Parallel.MinProcesses = -1 },
 		"max_processes, at mo": func(o *trainer.Options) { o.Parallel.MinProcesses, o.Parallel.MaxProcesses = 4, 3 },
 	} {

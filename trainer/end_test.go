@@ -19,11 +19,14 @@ func TestOutcomesAreOfTheirNetworks(t *testing.T) {
 	for budget := 1215 * time.Millisecond; budget < 1260*time.Millisecond; budget += 5 * time.Millisecond {
 		o := plan()
 		o.EvalBatch = 60
-		o.Timeline = trainer.Timeline{Budget: budget, Events: []trainer.Event{{At: 300 * time.Millisecond, Change: trainer.Up}, {At: budget - time.Millisecond, Change: trainer.Down}}}
+		o.Timeline = trainer.Timeline{Budget: budget, Events: []trainer.Event{
+			{At: 300 * time.Millisecond, Change: trainer.Up}, {At: budget - time.Millisecond, Change: trainer.Down},
+		}}
 		book := &memory{}
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
 			p := parts(t, s, trainer.Parts{Recorder: book, Clock: calling()}, "widen:conv2:16", "deepen:conv1")
-			set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}})
+			set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1,
+				Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}})
 			require.NoError(t, err)
 			set.Test = set.Validation // so that the test of the final network must repeat the last evaluation
 			p.Data = set
@@ -37,7 +40,8 @@ func TestOutcomesAreOfTheirNetworks(t *testing.T) {
 			require.Equal(t, out.Validation, last.Validation, "budget %v", budget)
 			if len(book.rows) > 1 && last.Steps == book.rows[len(book.rows)-2].Steps {
 				late++
-				require.LessOrEqual(t, out.Used, budget+10*time.Millisecond, "surgery may end late, an evaluation after it does not")
+				require.LessOrEqual(t, out.Used, budget+10*time.Millisecond,
+					"surgery may end late, an evaluation after it does not")
 			}
 			return nil
 		}))

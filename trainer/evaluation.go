@@ -67,8 +67,8 @@ func (e *evaluation) validate() error {
 	return errors.Join(e.countPasses(forwardPass, e.Data.Validation.Count), e.keep(), e.keepBest())
 }
 
-// charge spends the time of an evaluation. A change of devices at the very end leaves no time for it: then the network is
-// evaluated off the clock, as on the test images.
+// charge spends the time of an evaluation. A change of devices at the very end leaves no time for it: then the
+// network is evaluated off the clock, as on the test images.
 func (e *evaluation) charge() {
 	work := e.evaluating(e.Data.Validation)
 	if e.Over && !e.Overrun && virtual(e.Clock) && e.Clock.Now()+e.Clock.Cost(work) > e.Scheduler.Budget() {
@@ -138,7 +138,8 @@ func (c *core) continueFrom(g *Pretrained) error {
 		return nil
 	}
 	if c.Epochs > 0 && g.Epochs >= c.Epochs {
-		return fmt.Errorf("the network was trained for %d epochs already, and the job ends after %d; raise epochs", g.Epochs, c.Epochs)
+		return fmt.Errorf("the network was trained for %d epochs already, and the job ends after %d; raise epochs",
+			g.Epochs, c.Epochs)
 	}
 	c.Epoch, c.Rate, c.Validation = g.Epochs, g.Epochs, g.Score
 	return nil

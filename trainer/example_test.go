@@ -22,11 +22,15 @@ import (
 // demo is the job of `graft demo`: a network that grows when it is given devices, and
 // shrinks when they are taken away.
 func demo() (outcome *trainer.Outcome, err error) {
-	o := trainer.Options{Seed: 1, Steady: true, Augment: torch.Augment{Pad: 2, Flip: true}, Adapt: trainer.Adapt{Every: true, MaxDecisions: 2, Surgery: net2net.Options{Noise: 0.05}},
-		Timeline: trainer.Timeline{Budget: 18 * time.Second, Events: []trainer.Event{{At: 5 * time.Second, Change: trainer.Up, Devices: 2}, {At: 14 * time.Second, Change: trainer.Down, Devices: 1}}}}
-	actions := decider.Script{Actions: []net2net.Action{{Kind: "deepen", Target: "conv2"}, {Kind: "widen", Target: "conv3", Size: 64}}}
+	o := trainer.Options{Seed: 1, Steady: true, Augment: torch.Augment{Pad: 2, Flip: true},
+		Adapt: trainer.Adapt{Every: true, MaxDecisions: 2, Surgery: net2net.Options{Noise: 0.05}},
+		Timeline: trainer.Timeline{Budget: 18 * time.Second, Events: []trainer.Event{{At: 5 * time.Second,
+			Change: trainer.Up, Devices: 2}, {At: 14 * time.Second, Change: trainer.Down, Devices: 1}}}}
+	actions := decider.Script{Actions: []net2net.Action{{Kind: "deepen", Target: "conv2"},
+		{Kind: "widen", Target: "conv3", Size: 64}}}
 	err = torch.With(func(s *torch.Scope) error {
-		data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Synthetic: dataset.SyntheticOptions{Train: 4000, Test: 1000}})
+		data, err := dataset.Load(s, torch.CPU, files.OS{},
+			dataset.Options{Synthetic: dataset.SyntheticOptions{Train: 4000, Test: 1000}})
 		if err != nil {
 			return err
 		}
@@ -41,7 +45,8 @@ func demo() (outcome *trainer.Outcome, err error) {
 		if err := n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
 			return err
 		}
-		job, err := trainer.New(s, trainer.Parts{Network: n, Data: data, Clock: &trainer.Virtual{Profile: profile}, Decider: actions, Now: time.Now}, o)
+		job, err := trainer.New(s, trainer.Parts{Network: n, Data: data, Clock: &trainer.Virtual{Profile: profile},
+			Decider: actions, Now: time.Now}, o)
 		if err != nil {
 			return err
 		}

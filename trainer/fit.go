@@ -46,9 +46,9 @@ func fitCosts(measured []Measurement) (costs Costs, fit Fit) {
 	return costs, fit
 }
 
-// bestBlock returns the rounding of channels with which the rates fit best: the least product, over steps and batches of
-// evaluation, of the sums of squared relative errors, so that the noise of one does not hide the other. A rounding that gains less
-// than a tenth is not taken.
+// bestBlock returns the rounding of channels with which the rates fit best: the least product, over steps and batches
+// of evaluation, of the sums of squared relative errors, so that the noise of one does not hide the other. A rounding
+// that gains less than a tenth is not taken.
 func bestBlock(measured []Measurement) (best int) {
 	least, apart := math.Inf(1), separate(measured)
 	for _, block := range append([]int{0}, model.Blocks[:]...) {
@@ -110,8 +110,8 @@ func separate(measured []Measurement) kinds[bool] {
 	return kinds[bool]{networksIn(s.tree) >= fewest, networksIn(s.graph) >= fewest}
 }
 
-// fitKinds fits the rates of both kinds. A kind that is not fitted separately takes all networks; its rates as a graph are
-// then zero, which stands for those of trees.
+// fitKinds fits the rates of both kinds. A kind that is not fitted separately takes all networks; its rates as a
+// graph are then zero, which stands for those of trees.
 func fitKinds(measured []Measurement, time timeOf, apart kinds[bool]) (r kinds[Rates]) {
 	s := split(measured)
 	if !apart.tree {
@@ -152,9 +152,10 @@ func fitRates(measured []Measurement, time timeOf) Rates {
 	return Rates{x[0], x[1], x[2], x[3], x[4], x[5], x[6]}
 }
 
-// missOf is the error of cross-validation of some networks: measurements that belong together are left out, and compared
-// with what the others charge, by rates and relatives.
-func missOf(measured []Measurement, time timeOf, together func(a, b Measurement) bool, some func(Measurement) bool) FitError {
+// missOf is the error of cross-validation of some networks: measurements that belong together are left out, and
+// compared with what the others charge, by rates and relatives.
+func missOf(measured []Measurement, time timeOf, together func(a, b Measurement) bool,
+	some func(Measurement) bool) FitError {
 	var m FitError
 	var all []float64
 	measured = sized(measured)
@@ -169,7 +170,8 @@ func missOf(measured []Measurement, time timeOf, together func(a, b Measurement)
 			return FitError{}
 		}
 		r := leftOut(rest, out, time, apart, fits)
-		charged := r.seconds(out.Size, out.Batch) * correction(relativesOf(rest, out.class(), out.Graph), out.Size, out.Batch, time, r)
+		charged := r.seconds(out.Size, out.Batch) * correction(relativesOf(rest, out.class(), out.Graph), out.Size,
+			out.Batch, time, r)
 		relative := math.Abs(charged/time(out) - 1)
 		if all = append(all, relative); relative > m.Worst {
 			m.Worst, m.Network = relative, out.String()
@@ -200,7 +202,8 @@ func leftOut(rest []Measurement, out Measurement, time timeOf, apart kinds[bool]
 // are of one network.
 func between(measured []Measurement, rows int, time timeOf, r Rates) (float64, bool) {
 	slices.SortFunc(measured, func(a, b Measurement) int { return cmp.Compare(a.Batch, b.Batch) })
-	k, exact := slices.BinarySearchFunc(measured, rows, func(m Measurement, rows int) int { return cmp.Compare(m.Batch, rows) })
+	k, exact := slices.BinarySearchFunc(measured, rows,
+		func(m Measurement, rows int) int { return cmp.Compare(m.Batch, rows) })
 	if exact {
 		return time(measured[k]), true
 	}

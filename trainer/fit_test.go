@@ -13,8 +13,10 @@ import (
 
 // truth is a device of which all rates are known.
 var truth = Costs{
-	Step:  Rates{CallSeconds: 4e-4, ExampleSeconds: 7e-6, LayerSeconds: 6e-5, OperationSeconds: 3e-11, GroupedSeconds: 1e-9, ByteSeconds: 4e-11, ParameterSeconds: 2e-9},
-	Batch: Rates{CallSeconds: 1e-4, ExampleSeconds: 9e-6, LayerSeconds: 3e-5, OperationSeconds: 1e-11, GroupedSeconds: 1e-10, ByteSeconds: 2e-11, ParameterSeconds: 4e-10}}
+	Step: Rates{CallSeconds: 4e-4, ExampleSeconds: 7e-6, LayerSeconds: 6e-5, OperationSeconds: 3e-11,
+		GroupedSeconds: 1e-9, ByteSeconds: 4e-11, ParameterSeconds: 2e-9},
+	Batch: Rates{CallSeconds: 1e-4, ExampleSeconds: 9e-6, LayerSeconds: 3e-5, OperationSeconds: 1e-11,
+		GroupedSeconds: 1e-10, ByteSeconds: 2e-11, ParameterSeconds: 4e-10}}
 
 // measuredOn returns times of the networks that are measured by default on a device, each
 // time wrong by a factor that a function gives.
@@ -25,8 +27,9 @@ func measuredOn(t testing.TB, c Costs, factor func(k int) float64) (all []Measur
 		size, err := SizeOf(s.Network)
 		require.NoError(t, err)
 		for _, batch := range []int{64, 128} {
-			all = append(all, Measurement{Network: s.Name, Actions: s.Actions, Fingerprint: fmt.Sprint(k), Batch: batch, Size: size,
-				StepSeconds: c.Step.seconds(size, batch) * factor(k), BatchSeconds: c.Batch.seconds(size, batch) * factor(k)})
+			all = append(all, Measurement{Network: s.Name, Actions: s.Actions, Fingerprint: fmt.Sprint(k),
+				Batch: batch, Size: size, StepSeconds: c.Step.seconds(size, batch) * factor(k),
+				BatchSeconds: c.Batch.seconds(size, batch) * factor(k)})
 		}
 	}
 	return all
@@ -47,7 +50,8 @@ func TestTheRatesOfADeviceAreFound(t *testing.T) {
 	require.Less(t, fit.Step.Worst, 1e-3)
 	require.Less(t, fit.Batch.Worst, 1e-3)
 	require.Less(t, fit.NewStep.Median, 1e-3)
-	require.Contains(t, fit.NewStep.Network, "MobileNetV2", "it alone has grouped convolutions, so that without it nothing is known of them")
+	require.Contains(t, fit.NewStep.Network, "MobileNetV2",
+		"it alone has grouped convolutions, so that without it nothing is known of them")
 }
 
 // A network that is measured wrong is named as the worst, by as much as it is wrong.
@@ -98,8 +102,10 @@ func TestMoreNeverTakesLess(t *testing.T) {
 		}
 		r := fitRates(measured, stepTime)
 		draw := func(label string) int64 { return rapid.Int64Range(0, 1<<30).Draw(t, label) }
-		small := Size{Layers: int(draw("layers")), Operations: draw("operations"), Grouped: draw("grouped"), Bytes: draw("bytes"), Parameters: draw("parameters")}
-		large := Size{small.Layers + int(draw("more")), small.Operations + draw("more"), small.Grouped + draw("more"), small.Bytes + draw("more"), small.Parameters + draw("more"), 0, 0}
+		small := Size{Layers: int(draw("layers")), Operations: draw("operations"), Grouped: draw("grouped"),
+			Bytes: draw("bytes"), Parameters: draw("parameters")}
+		large := Size{small.Layers + int(draw("more")), small.Operations + draw("more"), small.Grouped + draw("more"),
+			small.Bytes + draw("more"), small.Parameters + draw("more"), 0, 0}
 		rows := rapid.IntRange(1, 4096).Draw(t, "rows")
 		require.GreaterOrEqual(t, r.seconds(large, rows+1), r.seconds(small, rows))
 		require.GreaterOrEqual(t, r.seconds(small, rows), 0.0)
@@ -136,7 +142,8 @@ func TestSizes(t *testing.T) {
 		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
 	}
 	n := &model.Network{Input: model.Shape{4, 6, 6}, Root: &model.Container{Children: []model.Child{
-		leaf("a", conv), leaf("b", model.NewBatchNorm2d(8)), leaf("c", grouped), leaf("d", model.Flatten{}), leaf("e", model.NewLinear(32, 10))}}}
+		leaf("a", conv), leaf("b", model.NewBatchNorm2d(8)), leaf("c", grouped), leaf("d", model.Flatten{}),
+		leaf("e", model.NewLinear(32, 10))}}}
 	size, err := SizeOf(n)
 	require.NoError(t, err)
 	require.Equal(t, Size{

@@ -23,15 +23,16 @@ const (
 // epochColumns are the columns of Row. The last two are only in jobs that measure the noise of gradients.
 var epochColumns = []results.Column{
 	{Name: "epoch", Kind: results.Int}, {Name: "time", Unit: "s"}, {Name: "steps", Kind: results.Int},
-	{Name: "train_loss", Unit: "nats"}, {Name: "train_accuracy"}, {Name: "validation_loss", Unit: "nats"}, {Name: "validation_accuracy"},
-	{Name: "learning_rate"}, {Name: "parameters", Kind: results.Int}, {Name: "devices", Kind: results.Int},
-	{Name: "images", Kind: results.Int}, {Name: "flop"}, {Name: "device_time", Unit: "s"},
-	{Name: "batch", Kind: results.Int}, {Name: "throughput", Unit: "images/s"}, {Name: "efficiency"}, {Name: "goodput", Unit: "images/s"},
+	{Name: "train_loss", Unit: "nats"}, {Name: "train_accuracy"}, {Name: "validation_loss", Unit: "nats"},
+	{Name: "validation_accuracy"}, {Name: "learning_rate"}, {Name: "parameters", Kind: results.Int}, {Name: "devices",
+		Kind: results.Int}, {Name: "images", Kind: results.Int}, {Name: "flop"}, {Name: "device_time", Unit: "s"},
+	{Name: "batch", Kind: results.Int}, {Name: "throughput", Unit: "images/s"}, {Name: "efficiency"},
+	{Name: "goodput", Unit: "images/s"},
 	{Name: "gradient_square"}, {Name: "gradient_variance"},
 }
 
-// columnCounts are the numbers of columns of tables of epochs: with the noise of gradients, without, and those that graft
-// wrote before: up to DeviceTime, and before Images. A run that began with fewer goes on with them.
+// columnCounts are the numbers of columns of tables of epochs: with the noise of gradients, without, and those that
+// graft wrote before: up to DeviceTime, and before Images. A run that began with fewer goes on with them.
 var columnCounts = []int{len(epochColumns), 17, 13, firstColumns}
 
 // firstColumns is the number of columns that every table has.
@@ -45,7 +46,8 @@ type Folder struct {
 	columns int // of epochs
 }
 
-// OpenFolder opens the tables of a run folder, which the caller closes, of a job that measures the noise of gradients or does not.
+// OpenFolder opens the tables of a run folder, which the caller closes, of a job that measures the noise of
+// gradients or does not.
 func OpenFolder(run *results.Run, noise bool) (*Folder, error) {
 	f, err := &Folder{Run: run}, error(results.ErrColumns)
 	for k, columns := range columnCounts {
@@ -63,8 +65,9 @@ func OpenFolder(run *results.Run, noise bool) (*Folder, error) {
 
 // Epoch adds a row to the table of epochs.
 func (f *Folder) Epoch(r Row) error {
-	values := []any{r.Epoch, r.Time.Seconds(), r.Steps, r.Loss, r.Accuracy, r.Validation.Loss, r.Validation.Accuracy, r.Rate, r.Parameters, r.Devices,
-		r.Images, r.FLOP, r.DeviceTime.Seconds(), r.Batch, r.Throughput, r.Efficiency, r.Goodput, r.Gradient.Square, r.Gradient.Variance}
+	values := []any{r.Epoch, r.Time.Seconds(), r.Steps, r.Loss, r.Accuracy, r.Validation.Loss, r.Validation.Accuracy,
+		r.Rate, r.Parameters, r.Devices, r.Images, r.FLOP, r.DeviceTime.Seconds(), r.Batch, r.Throughput, r.Efficiency,
+		r.Goodput, r.Gradient.Square, r.Gradient.Variance}
 	return f.epochs.Append(values[:f.columns]...)
 }
 
@@ -158,7 +161,8 @@ func ReadLastRows(fsys files.FS, folder string, epochs int) ([]Row, error) {
 func rowsOf(table *results.Table) (_ []Row, err error) {
 	columns := map[string][]float64{}
 	for k, c := range epochColumns {
-		if k >= firstColumns && !slices.ContainsFunc(table.Columns, func(has results.Column) bool { return has.Name == c.Name }) {
+		if k >= firstColumns && !slices.ContainsFunc(table.Columns,
+			func(has results.Column) bool { return has.Name == c.Name }) {
 			columns[c.Name] = make([]float64, table.Rows) // of an older graft
 		} else if columns[c.Name], err = table.Floats(c.Name); err != nil {
 			return nil, fmt.Errorf("read epochs: %w", err)
@@ -167,10 +171,13 @@ func rowsOf(table *results.Table) (_ []Row, err error) {
 	rows := make([]Row, table.Rows)
 	for k := range rows {
 		value := func(name string) float64 { return columns[name][k] }
-		seconds := func(name string) time.Duration { return time.Duration(math.Round(value(name) * float64(time.Second))) }
+		seconds := func(name string) time.Duration {
+			return time.Duration(math.Round(value(name) * float64(time.Second)))
+		}
 		rows[k] = Row{Epoch: int(value("epoch")), Time: seconds("time"), Steps: int64(value("steps")),
-			Loss: value("train_loss"), Accuracy: value("train_accuracy"), Validation: Score{value("validation_loss"), value("validation_accuracy")},
-			Rate: value("learning_rate"), Parameters: int(value("parameters")), Devices: int(value("devices")),
+			Loss: value("train_loss"), Accuracy: value("train_accuracy"),
+			Validation: Score{value("validation_loss"), value("validation_accuracy")},
+			Rate:       value("learning_rate"), Parameters: int(value("parameters")), Devices: int(value("devices")),
 			Images: int64(value("images")), FLOP: value("flop"), DeviceTime: seconds("device_time"),
 			BatchRates: BatchRates{int(value("batch")), value("throughput"), value("efficiency"), value("goodput"),
 				goodput.Moments{Square: value("gradient_square"), Variance: value("gradient_variance")}}}

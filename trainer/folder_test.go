@@ -17,7 +17,8 @@ import (
 
 // What was written down is read back as it was.
 func TestFolderHistory(t *testing.T) {
-	run, err := results.Create(files.OS{}, filepath.Join(t.TempDir(), "run"), results.CreateOptions{}, results.Manifest{})
+	run, err := results.Create(files.OS{}, filepath.Join(t.TempDir(), "run"), results.CreateOptions{},
+		results.Manifest{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, run.Close()) }()
 	folder, err := trainer.OpenFolder(run, false)
@@ -27,10 +28,12 @@ func TestFolderHistory(t *testing.T) {
 	require.Empty(t, rows)
 	require.Empty(t, notes)
 	for k := range 3 {
-		row := trainer.Row{Epoch: k, Time: time.Duration(k)*time.Hour + 123456789, Steps: int64(k) << 40, Loss: 1 / float64(k+3), Accuracy: 0.5,
-			Validation: trainer.Score{Loss: 1e-9, Accuracy: 0.25}, Rate: 0.01, Parameters: 12345, Devices: k + 1,
-			Images: int64(k) << 33, FLOP: 1e22 / float64(k+3), DeviceTime: time.Duration(k) * 3 * time.Hour}
-		note := trainer.Note{Event: "decision", Time: row.Time, Epoch: k, Action: "deepen:conv1", Probabilities: []float64{0.1, 0.9}, Took: 5}
+		row := trainer.Row{Epoch: k, Time: time.Duration(k)*time.Hour + 123456789, Steps: int64(k) << 40,
+			Loss: 1 / float64(k+3), Accuracy: 0.5, Validation: trainer.Score{Loss: 1e-9, Accuracy: 0.25},
+			Rate: 0.01, Parameters: 12345, Devices: k + 1, Images: int64(k) << 33, FLOP: 1e22 / float64(k+3),
+			DeviceTime: time.Duration(k) * 3 * time.Hour}
+		note := trainer.Note{Event: "decision", Time: row.Time, Epoch: k, Action: "deepen:conv1",
+			Probabilities: []float64{0.1, 0.9}, Took: 5}
 		require.NoError(t, folder.Epoch(row))
 		require.NoError(t, folder.Note(note))
 		rows, notes = append(rows, row), append(notes, note)
@@ -63,7 +66,8 @@ func TestSavedNetwork(t *testing.T) {
 		require.NoError(t, err)
 		form, err := json.Marshal(zoo.Form().Plain())
 		require.NoError(t, err)
-		require.NoError(t, run.SaveCheckpoint("job", func(w *results.CheckpointWriter) error { return w.Bytes("network.json", form) }))
+		require.NoError(t, run.SaveCheckpoint("job",
+			func(w *results.CheckpointWriter) error { return w.Bytes("network.json", form) }))
 		n, err := trainer.SavedNetwork(fsys, dir) // while the run is open
 		require.NoError(t, err)
 		require.Equal(t, zoo.String(), n.String())

@@ -17,7 +17,8 @@ import (
 // which is also how it learns that the leader is gone. It writes no files. Call it in a
 // scope of [torch.With], which keeps it on one thread. Address is that of a process on another machine than the
 // leader's; empty on the same one. After ctx is cancelled it leaves between two orders.
-func Follow(ctx context.Context, load func() (*dataset.Set, error), address string, orders io.Reader, answers io.Writer) error {
+func Follow(ctx context.Context, load func() (*dataset.Set, error), address string, orders io.Reader,
+	answers io.Writer) error {
 	next, replies := read(ctx, orders)
 	f := &follower{ctx: ctx, leader: &leaderLink{out: json.NewEncoder(answers), replies: replies}, address: address}
 	defer f.close()

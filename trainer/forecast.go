@@ -43,9 +43,11 @@ func (f Forecast) Decisions() (decisions []int, known bool) {
 	if f.Grown == nil {
 		f.Grown = f.First
 	}
-	r := &forecast{Forecast: f, now: f.Timeline.Start, network: f.First, devices: 1, up: -1, decisions: make([]int, len(f.Timeline.Events)), costs: map[Work]time.Duration{}}
+	r := &forecast{Forecast: f, now: f.Timeline.Start, network: f.First, devices: 1, up: -1,
+		decisions: make([]int, len(f.Timeline.Events)), costs: map[Work]time.Duration{}}
 	var err error
-	if r.least, _, err = f.First.LeastRows(); err != nil || f.Training < 1 || f.Options.Epochs > 0 || r.covered() != nil {
+	if r.least, _, err = f.First.LeastRows(); err != nil || f.Training < 1 || f.Options.Epochs > 0 ||
+		r.covered() != nil {
 		return nil, false
 	}
 	for range forecastTurns {
@@ -79,7 +81,8 @@ func (r *forecast) cost(w Work) time.Duration {
 
 func (r *forecast) evaluation() time.Duration {
 	o := r.Options
-	return r.cost(Work{Kind: Batches, Count: (r.Validation + o.EvalBatch - 1) / o.EvalBatch, Rows: o.EvalBatch, Network: r.network})
+	return r.cost(Work{Kind: Batches, Count: (r.Validation + o.EvalBatch - 1) / o.EvalBatch, Rows: o.EvalBatch,
+		Network: r.network})
 }
 
 // turn does what is due, as [Job.turn]; false at the end of the budget.
@@ -116,7 +119,8 @@ func (r *forecast) take(e Event) {
 }
 
 func (r *forecast) decide() {
-	r.now += r.cost(Work{Kind: Deciding, Count: 1, Network: r.network}) + r.cost(Work{Kind: Surgery, Count: 1, Network: r.network})
+	r.now += r.cost(Work{Kind: Deciding, Count: 1, Network: r.network}) +
+		r.cost(Work{Kind: Surgery, Count: 1, Network: r.network})
 	r.decisions[r.up]++
 	r.asked, r.asking, r.network = r.asked+1, false, r.Grown
 }

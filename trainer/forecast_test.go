@@ -21,12 +21,15 @@ func TestForecastsAreTheJobs(t *testing.T) {
 		o.Abandon, o.Overrun, o.Adapt.Every, o.Adapt.MaxDecisions = r.IntN(3) == 0, r.IntN(3) == 0, r.IntN(4) > 0, 0
 		o.Timeline.Budget, o.Timeline.Events = time.Duration(100+r.IntN(900))*time.Millisecond, nil
 		for range r.IntN(4) {
-			o.Timeline.Events = append(o.Timeline.Events, trainer.Event{At: time.Duration(r.Int64N(int64(o.Timeline.Budget))), Change: []trainer.Change{trainer.Up, trainer.Up, trainer.Down}[r.IntN(3)], Devices: r.IntN(3)})
+			o.Timeline.Events = append(o.Timeline.Events,
+				trainer.Event{At: time.Duration(r.Int64N(int64(o.Timeline.Budget))),
+					Change: []trainer.Change{trainer.Up, trainer.Up, trainer.Down}[r.IntN(3)], Devices: r.IntN(3)})
 		}
 		slices.SortFunc(o.Timeline.Events, func(a, b trainer.Event) int { return int(a.At - b.At) })
 		book := &memory{}
 		run(t, o, book)
-		f := trainer.Forecast{Timeline: o.Timeline, Profile: steady(t).Profile, Options: o, Training: 540, Validation: 60, First: smallNetwork()}
+		f := trainer.Forecast{Timeline: o.Timeline, Profile: steady(t).Profile, Options: o, Training: 540,
+			Validation: 60, First: smallNetwork()}
 		decisions, known := f.Decisions()
 		require.True(t, known)
 		require.Equal(t, made(book, o.Timeline), decisions, o.Timeline)
@@ -37,7 +40,8 @@ func TestForecastsAreTheJobs(t *testing.T) {
 		}
 	}
 	require.Greater(t, short, 3, "events whose decisions do not fit are among them")
-	_, known := trainer.Forecast{Timeline: plan().Timeline, Profile: steady(t).Profile, Options: plan(), First: smallNetwork()}.Decisions()
+	_, known := trainer.Forecast{Timeline: plan().Timeline, Profile: steady(t).Profile, Options: plan(),
+		First: smallNetwork()}.Decisions()
 	require.False(t, known, "without a number of images")
 }
 

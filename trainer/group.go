@@ -92,7 +92,8 @@ func (g *group) exchange(o func(rank int) order, work func() error) error {
 	}
 	if gone == 0 && g.failed { // it would go on for ever
 		for _, m := range members {
-			if bad := g.remove(results.EventPeerLost, m, fmt.Errorf("the group failed twice with nobody gone: %w", err)); bad != nil {
+			if bad := g.remove(results.EventPeerLost, m,
+				fmt.Errorf("the group failed twice with nobody gone: %w", err)); bad != nil {
 				return bad
 			}
 		}
@@ -141,7 +142,8 @@ func (g *group) form(others []*member) error {
 	if err != nil {
 		return err
 	}
-	err = g.exchange(func(rank int) order { r := r; r.Rank = rank; return order{Meet: &r} }, func() error { return g.meet(r) })
+	err = g.exchange(func(rank int) order { r := r; r.Rank = rank; return order{Meet: &r} },
+		func() error { return g.meet(r) })
 	leave() // processes that have met do not need it
 	if err != nil {
 		return err
@@ -169,8 +171,8 @@ func (g *group) place(r *rendezvous) (leave func(), err error) {
 // meet is the leader's part of the rendezvous.
 func (g *group) meet(r rendezvous) error {
 	scope := torch.NewScope()
-	peers := scope.NewPeers(torch.PeersOptions{Size: r.Size, File: r.File, Address: g.address, Store: ownStore{&g.meetings, r.Meeting},
-		Device: g.Network.Placement().Device, Timeout: r.Timeout})
+	peers := scope.NewPeers(torch.PeersOptions{Size: r.Size, File: r.File, Address: g.address,
+		Store: ownStore{&g.meetings, r.Meeting}, Device: g.Network.Placement().Device, Timeout: r.Timeout})
 	if err := scope.Err(); err != nil {
 		return errors.Join(err, scope.Close())
 	}

@@ -33,27 +33,33 @@ func TestResultsDoNotDependOnGroupingOrThreads(t *testing.T) {
 	}{
 		"AdaScale and steps of the rate": {func(o *trainer.Options) {
 			o.Schedule = trainer.Schedule{Rule: trainer.StepDown, Decay: 0.5, Every: 1}
-			o.AdaptiveBatch = trainer.AdaptiveBatch{On: true, Most: 160, Interval: 16, Hysteresis: 0.01, Scaling: trainer.AdaScale}
+			o.AdaptiveBatch = trainer.AdaptiveBatch{On: true, Most: 160, Interval: 16, Hysteresis: 0.01,
+				Scaling: trainer.AdaScale}
 			o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 0.05, Momentum: 0.9}
 		}, []string{"deepen:conv1"}},
 		"AdaScale and an exponential rate": {func(o *trainer.Options) {
 			o.Schedule = trainer.Schedule{Rule: trainer.Exponential, Decay: 0.5}
-			o.AdaptiveBatch = trainer.AdaptiveBatch{On: true, Most: 160, Interval: 16, Hysteresis: 0.01, Scaling: trainer.AdaScale}
+			o.AdaptiveBatch = trainer.AdaptiveBatch{On: true, Most: 160, Interval: 16, Hysteresis: 0.01,
+				Scaling: trainer.AdaScale}
 			o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 0.05, Momentum: 0.9}
 		}, []string{"deepen:conv1"}},
-		"distillation with mixup":          {func(o *trainer.Options) { o.Augment.Mixup, o.LabelSmoothing = 0.3, 0.1 }, []string{"branch:conv2"}},
-		"distillation that ends in a call": {func(o *trainer.Options) { o.Augment.Mixup, o.Distill.Span = 0.3, 0.4 }, []string{"branch:conv2"}},
-		"a larger kernel":                  {func(*trainer.Options) {}, []string{"kernel:conv2:5"}},
+		"distillation with mixup": {func(o *trainer.Options) { o.Augment.Mixup, o.LabelSmoothing = 0.3, 0.1 },
+			[]string{"branch:conv2"}},
+		"distillation that ends in a call": {func(o *trainer.Options) { o.Augment.Mixup, o.Distill.Span = 0.3, 0.4 },
+			[]string{"branch:conv2"}},
+		"a larger kernel": {func(*trainer.Options) {}, []string{"kernel:conv2:5"}},
 		"noise": {func(o *trainer.Options) { o.Adapt.Surgery = net2net.Options{Noise: 0.3} },
 			[]string{"widen:conv2:96"}},
-		"a residual": {func(o *trainer.Options) { o.Adapt.Surgery = net2net.Options{Form: net2net.Residual} }, []string{"deepen:conv2"}},
+		"a residual": {func(o *trainer.Options) { o.Adapt.Surgery = net2net.Options{Form: net2net.Residual} },
+			[]string{"deepen:conv2"}},
 	} {
 		o := plan()
 		o.Optimizer = adam
 		o.Adapt.OnError = trainer.StopOnError
 		o.EvalBatch = 300
 		o.Timeline = trainer.Timeline{Budget: 500 * time.Millisecond, Events: []trainer.Event{
-			{At: 60 * time.Millisecond, Change: trainer.Up, Devices: 2}, {At: 250 * time.Millisecond, Change: trainer.Down, Devices: 1}}}
+			{At: 60 * time.Millisecond, Change: trainer.Up, Devices: 2},
+			{At: 250 * time.Millisecond, Change: trainer.Down, Devices: 1}}}
 		o.Adapt.Every, o.Adapt.MaxDecisions = false, 1
 		c.change(&o)
 		digests, calls := map[string][]int{}, map[int]bool{}

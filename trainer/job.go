@@ -75,8 +75,8 @@ func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	return j, nil
 }
 
-// build checks the parts and sets up a job without an optimizer. Fits is the check of the network's memory: a network that
-// has grown need not fit, so that of a resumed job is not checked.
+// build checks the parts and sets up a job without an optimizer. Fits is the check of the network's memory: a network
+// that has grown need not fit, so that of a resumed job is not checked.
 func build(s *torch.Scope, p Parts, o Options, fits func(*model.Network) error) (*Job, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -85,7 +85,8 @@ func build(s *torch.Scope, p Parts, o Options, fits func(*model.Network) error) 
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.On(p.Network.Placement().Device), fits(p.Network), o.Computes(p.Network), o.Normalizes(p.Network, p.Data.Train.Count)); err != nil {
+	if err := errors.Join(o.On(p.Network.Placement().Device), fits(p.Network), o.Computes(p.Network),
+		o.Normalizes(p.Network, p.Data.Train.Count)); err != nil {
 		return nil, err
 	}
 	if p.Recorder == nil {
@@ -128,27 +129,33 @@ func schedulerFor(p Parts, o Options) (Scheduler, error) {
 
 // validate checks that all required parts are there and belong together.
 func (p Parts) validate() error {
-	if p.Network == nil || p.Network.Scope() == nil || p.Data == nil || p.Clock == nil || p.Decider == nil || p.Now == nil {
+	if p.Network == nil || p.Network.Scope() == nil || p.Data == nil || p.Clock == nil || p.Decider == nil ||
+		p.Now == nil {
 		return errors.New("it needs a network with weights, data, a clock, a decider and the machine's clock")
 	}
 	if p.Data.Train.Count == 0 || p.Data.Validation.Count == 0 {
-		return fmt.Errorf("%s has %d training and %d validation images; both are needed", p.Data.Name, p.Data.Train.Count, p.Data.Validation.Count)
+		return fmt.Errorf("%s has %d training and %d validation images; both are needed", p.Data.Name,
+			p.Data.Train.Count, p.Data.Validation.Count)
 	}
 	return Matches(p.Network, p.Data)
 }
 
-// Takes checks that a network takes examples of a shape. The length of its sequences may be another one than in its file.
+// Takes checks that a network takes examples of a shape. The length of its sequences may be another one
+// than in its file.
 func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 	if tokens != n.Tokens() {
-		return fmt.Errorf("the network takes %s and %s has %s; give another network, or other data", kindOf(n.Tokens()), name, kindOf(tokens))
+		return fmt.Errorf("the network takes %s and %s has %s; give another network, or other data", kindOf(n.Tokens()),
+			name, kindOf(tokens))
 	}
 	if !n.TakesShape(shape) {
-		return fmt.Errorf("the network takes %v and the %s of %s are %v; give the network that input, or other data", n.Input, kindOf(tokens), name, model.Shape(shape))
+		return fmt.Errorf("the network takes %v and the %s of %s are %v; give the network that input, or other data",
+			n.Input, kindOf(tokens), name, model.Shape(shape))
 	}
 	return nil
 }
 
-// Answers checks that a network knows the tokens of data and gives an output for each class: of an example, or of each token.
+// Answers checks that a network knows the tokens of data and gives an output for each class: of an example,
+// or of each token.
 func Answers(n *model.Network, name string, f dataset.Facts) error {
 	out, err := n.Output()
 	if err != nil {
@@ -156,16 +163,21 @@ func Answers(n *model.Network, name string, f dataset.Facts) error {
 	}
 	switch {
 	case f.Task == dataset.NextToken && (len(out) != 2 || out[1] < f.Classes):
-		return fmt.Errorf("the network gives %v and the text of %s has %d different tokens; give the network so many outputs for each token", out, name, f.Classes)
+		return fmt.Errorf("the network gives %v and the text of %s has %d different tokens; "+
+			"give the network so many outputs for each token", out, name, f.Classes)
 	case f.Task == dataset.TokenLabel && (len(out) != 2 || f.Classes > 0 && out[1] != f.Classes):
-		return fmt.Errorf("the network gives %v and each token of %s has one of %d labels; take an encoder that gives so many outputs for each token", out, name, f.Classes)
+		return fmt.Errorf("the network gives %v and each token of %s has one of %d labels; "+
+			"take an encoder that gives so many outputs for each token", out, name, f.Classes)
 	case f.Task == dataset.TextLabel && (len(out) != 1 || f.Classes > 0 && out[0] != f.Classes):
-		return fmt.Errorf("the network gives %v and each text of %s has one of %d labels; take an encoder such as SmallBERT, with so many classes", out, name, f.Classes)
+		return fmt.Errorf("the network gives %v and each text of %s has one of %d labels; "+
+			"take an encoder such as SmallBERT, with so many classes", out, name, f.Classes)
 	case f.Task == dataset.ImageLabel && (len(out) != 1 || f.Classes > 0 && out[0] != f.Classes):
-		return fmt.Errorf("the network gives %v and %s has %d classes; set network.classes to %d, or take other data", out, name, f.Classes, cmp.Or(f.Classes, 10))
+		return fmt.Errorf("the network gives %v and %s has %d classes; set network.classes to %d, or take other data",
+			out, name, f.Classes, cmp.Or(f.Classes, 10))
 	}
 	if rows := n.Vocabulary(); rows > 0 && rows < f.Vocabulary {
-		return fmt.Errorf("the network knows %d tokens and the text of %s has %d; widen its vocabulary, or take other tokens", rows, name, f.Vocabulary)
+		return fmt.Errorf("the network knows %d tokens and the text of %s has %d; widen its vocabulary, "+
+			"or take other tokens", rows, name, f.Vocabulary)
 	}
 	return nil
 }

@@ -76,7 +76,8 @@ const side = 16
 
 // small is a dataset and a network that train in milliseconds.
 func small(t testing.TB, s *torch.Scope, seed int64) (*dataset.Set, *model.Network) {
-	set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}})
+	set, err := dataset.Load(s, torch.CPU, files.OS{},
+		dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}})
 	require.NoError(t, err)
 	n := smallNetwork()
 	require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, seed)}))
@@ -86,7 +87,8 @@ func small(t testing.TB, s *torch.Scope, seed int64) (*dataset.Set, *model.Netwo
 func smallNetwork() *model.Network { return networkOf(torch.ReLU) }
 
 func networkOf(activation torch.Activation) *model.Network {
-	return twoBlocks(activation, 6, 8, leaf("drop", model.Dropout{P: 0.1}), leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(8, 4)))
+	return twoBlocks(activation, 6, 8, leaf("drop", model.Dropout{P: 0.1}), leaf("flat", model.Flatten{}),
+		leaf("fc", model.NewLinear(8, 4)))
 }
 
 func leaf(name string, l model.Layer) model.Child {
@@ -97,21 +99,25 @@ func leaf(name string, l model.Layer) model.Child {
 func twoBlocks(activation torch.Activation, first, second int, tail ...model.Child) *model.Network {
 	block := func(name string, from, to int) model.Child {
 		layers := &model.Container{}
-		for k, l := range []model.Layer{model.NewConv2d(from, to, 3), model.NewBatchNorm2d(to), model.Activate(activation)} {
+		for k, l := range []model.Layer{model.NewConv2d(from, to, 3), model.NewBatchNorm2d(to),
+			model.Activate(activation)} {
 			layers.Children = append(layers.Children, leaf(fmt.Sprint(k), l))
 		}
-		return model.Child{Name: name, Module: &model.Container{Mark: model.Original, Children: []model.Child{{Name: "layers", Module: layers}}}}
+		return model.Child{Name: name, Module: &model.Container{Mark: model.Original,
+			Children: []model.Child{{Name: "layers", Module: layers}}}}
 	}
-	return &model.Network{Input: model.Shape{3, side, side}, Root: &model.Container{Class: "Small", Children: append([]model.Child{
-		block("conv1", 3, first), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
-		block("conv2", first, second), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)})}, tail...)}}
+	return &model.Network{Input: model.Shape{3, side, side},
+		Root: &model.Container{Class: "Small", Children: append([]model.Child{
+			block("conv1", 3, first), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
+			block("conv2", first, second), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)})}, tail...)}}
 }
 
 // plan is a job that gains devices, adapts, and loses them again.
 func plan() trainer.Options {
 	return trainer.Options{Seed: 1, Steady: true, Batch: 32, EvalBatch: 100, Augment: torch.Augment{Pad: 1, Flip: true},
 		Timeline: trainer.Timeline{Budget: 1500 * time.Millisecond, Events: []trainer.Event{
-			{At: 300 * time.Millisecond, Change: trainer.Up, Devices: 2}, {At: 900 * time.Millisecond, Change: trainer.Down, Devices: 1}}},
+			{At: 300 * time.Millisecond, Change: trainer.Up, Devices: 2},
+			{At: 900 * time.Millisecond, Change: trainer.Down, Devices: 1}}},
 		Adapt: trainer.Adapt{Every: true, MaxDecisions: 2, Rows: 64}}
 }
 
@@ -204,7 +210,8 @@ func TestJobFromStartToBudget(t *testing.T) {
 	require.Greater(t, decision.Parameters, decision.Before)
 	shrink, lessons := book.notes[5], 6*6*time.Millisecond // six batches of training images
 	require.Greater(t, shrink.Took, lessons, "asking the larger network takes time")
-	require.InDelta(t, int(o.Budget-shrink.Time-shrink.Took)/int(10*time.Millisecond), shrink.DistillationSteps, 3, "it teaches to the end, in steps of 10 ms")
+	require.InDelta(t, int(o.Budget-shrink.Time-shrink.Took)/int(10*time.Millisecond), shrink.DistillationSteps, 3,
+		"it teaches to the end, in steps of 10 ms")
 }
 
 // With little time left steps are worth more than lessons.
@@ -266,9 +273,11 @@ func TestUpsAndDowns(t *testing.T) {
 	}
 	up, down := trainer.Up, trainer.Down
 	o := plan()
-	o.Timeline.Events = []trainer.Event{at(100, down), at(200, up), at(400, up), at(700, down), at(800, up), at(1000, down), at(1100, down), at(1200, down)}
+	o.Timeline.Events = []trainer.Event{at(100, down), at(200, up), at(400, up), at(700, down), at(800, up),
+		at(1000, down), at(1100, down), at(1200, down)}
 	book := &memory{}
-	outcome := run(t, o, book, "deepen:conv1", "widen:conv1:9", "branch:conv2", "deepen:conv2", "kernel:conv1:5", "widen:conv2:10")
+	outcome := run(t, o, book, "deepen:conv1", "widen:conv1:9", "branch:conv2", "deepen:conv2", "kernel:conv1:5",
+		"widen:conv2:10")
 	require.Equal(t, smallNetwork().Parameters(), outcome.Parameters)
 	require.Contains(t, book.events(), "shrink")
 }

@@ -17,7 +17,8 @@ type LayerTime struct {
 // the times of the network, measured ones where the profile has them.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	if p.Closed() {
-		return nil, fmt.Errorf("the profile %s has no rates by which times are divided among layers; measure more networks with 'graft profile', or take another profile", p.Name)
+		return nil, fmt.Errorf("the profile %s has no rates by which times are divided among layers; "+
+			"measure more networks with 'graft profile', or take another profile", p.Name)
 	}
 	sheet, err := n.Sheet()
 	if err != nil {

@@ -96,12 +96,14 @@ func (l *Live) Post(c Change, devices int) (*Request, error) {
 // resolve derives an empty change, and refuses a contradictory one.
 func (l *Live) resolve(c Change, devices int) (Change, error) {
 	if c != Same && c != Up && c != Down || devices < 0 || c == Same && devices == 0 {
-		return c, fmt.Errorf("a change %q to %d devices; there are up and down, to at least one device", string(c), devices)
+		return c, fmt.Errorf("a change %q to %d devices; there are up and down, to at least one device",
+			string(c), devices)
 	}
 	have := l.expected()
 	switch {
 	case devices > 0 && l.present > 0:
-		return c, fmt.Errorf("%w: they follow from the processes that join and leave, as parallel.elastic is set", ErrConflict)
+		return c, fmt.Errorf("%w: they follow from the processes that join and leave, as parallel.elastic is set",
+			ErrConflict)
 	case devices == 0:
 		return c, nil
 	case c == Same && devices == have:
@@ -137,7 +139,8 @@ func (l *Live) publish() {
 	l.waiting.Store(&list)
 }
 
-// Allocation takes the timeline's next event if it is due, or else the first request, or else a change of those present.
+// Allocation takes the timeline's next event if it is due, or else the first request, or else a change of
+// those present.
 func (l *Live) Allocation() Allocation {
 	now := l.clock.Now()
 	l.mu.Lock()

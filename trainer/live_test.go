@@ -30,7 +30,8 @@ type asked struct {
 }
 
 // steered runs a job that is asked for changes while it runs.
-func steered(t testing.TB, o trainer.Options, book trainer.Recorder, list []asked, actions ...string) (*trainer.Outcome, []trainer.LiveChange) {
+func steered(t testing.TB, o trainer.Options, book trainer.Recorder, list []asked,
+	actions ...string) (*trainer.Outcome, []trainer.LiveChange) {
 	t.Helper()
 	clock := steady(t)
 	live := trainer.NewLive(o.Timeline, clock)
@@ -57,7 +58,8 @@ func merged(t trainer.Timeline, taken []trainer.LiveChange) trainer.Timeline {
 }
 
 // requirePlanned holds a job that was steered against one that knew all beforehand.
-func requirePlanned(t testing.TB, o trainer.Options, got *trainer.Outcome, book *memory, taken []trainer.LiveChange, actions ...string) {
+func requirePlanned(t testing.TB, o trainer.Options, got *trainer.Outcome, book *memory, taken []trainer.LiveChange,
+	actions ...string) {
 	t.Helper()
 	o.Timeline = merged(o.Timeline, taken)
 	want := &memory{}
@@ -68,7 +70,8 @@ func requirePlanned(t testing.TB, o trainer.Options, got *trainer.Outcome, book 
 	require.Equal(t, planned.Validation, got.Validation)
 }
 
-var someActions = []string{"deepen:conv1", "widen:conv2:12", "branch:conv2", "deepen:conv2", "widen:conv1:9", "kernel:conv1:5"}
+var someActions = []string{"deepen:conv1", "widen:conv2:12", "branch:conv2", "deepen:conv2", "widen:conv1:9",
+	"kernel:conv1:5"}
 
 // quick is a plan of half a second.
 func quick() trainer.Options {
@@ -84,18 +87,20 @@ func TestLiveChangesAreAsPlannedOnes(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	up, down, same := trainer.Up, trainer.Down, trainer.Same
 	with := quick()
-	with.Timeline.Events = []trainer.Event{{At: 150 * ms, Change: up, Devices: 2}, {At: 350 * ms, Change: down, Devices: 1}}
+	with.Timeline.Events = []trainer.Event{{At: 150 * ms, Change: up, Devices: 2},
+		{At: 350 * ms, Change: down, Devices: 1}}
 	cases := map[string]struct {
 		options trainer.Options
 		list    []asked
 	}{
-		"only a budget":       {quick(), nil},
-		"up and down":         {quick(), []asked{{100 * ms, up, 2}, {300 * ms, down, 1}}},
-		"before the first":    {quick(), []asked{{0, up, 2}}},
-		"down, never up":      {quick(), []asked{{100 * ms, down, 0}}},
-		"by devices alone":    {quick(), []asked{{100 * ms, same, 3}, {300 * ms, same, 2}}},
-		"without devices":     {quick(), []asked{{100 * ms, up, 0}, {300 * ms, down, 0}}},
-		"many at once":        {quick(), []asked{{100 * ms, up, 2}, {100 * ms, up, 3}, {100 * ms, down, 1}, {100 * ms, up, 4}}},
+		"only a budget":    {quick(), nil},
+		"up and down":      {quick(), []asked{{100 * ms, up, 2}, {300 * ms, down, 1}}},
+		"before the first": {quick(), []asked{{0, up, 2}}},
+		"down, never up":   {quick(), []asked{{100 * ms, down, 0}}},
+		"by devices alone": {quick(), []asked{{100 * ms, same, 3}, {300 * ms, same, 2}}},
+		"without devices":  {quick(), []asked{{100 * ms, up, 0}, {300 * ms, down, 0}}},
+		"many at once": {quick(), []asked{{100 * ms, up, 2}, {100 * ms, up, 3}, {100 * ms, down, 1},
+			{100 * ms, up, 4}}},
 		"beside a timeline":   {with, []asked{{100 * ms, up, 2}, {240 * ms, down, 1}, {300 * ms, up, 4}}},
 		"at the same moments": {with, []asked{{150 * ms, up, 3}, {350 * ms, up, 3}}},
 	}
@@ -122,7 +127,8 @@ func TestLiveChangesAtRandom(t *testing.T) {
 		live := trainer.NewLive(o.Timeline, clock)
 		var posters sync.WaitGroup
 		for range 3 {
-			wait, change := time.Duration(random.IntN(60))*ms, []trainer.Change{trainer.Up, trainer.Up, trainer.Down}[random.IntN(3)]
+			wait, change := time.Duration(random.IntN(60))*ms,
+				[]trainer.Change{trainer.Up, trainer.Up, trainer.Down}[random.IntN(3)]
 			posters.Go(func() {
 				time.Sleep(wait)
 				if r, err := live.Post(change, 0); err == nil {
@@ -168,7 +174,8 @@ func TestLiveChangesWaitForTheClock(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Clock: clock, Scheduler: live, Watch: watch}, someActions...)
+	outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Clock: clock, Scheduler: live, Watch: watch},
+		someActions...)
 	require.NoError(t, err)
 	taken := live.Standing().Live
 	require.Len(t, taken, 1)
@@ -191,7 +198,8 @@ func TestLiveChangesStay(t *testing.T) {
 		clock := steady(t)
 		clock.Time = stopped.Time
 		later := &memory{}
-		j, err := trainer.Resume(s, stopped, parts(t, s, trainer.Parts{Clock: clock, Recorder: later}, someActions...), model.Placement{}, quick())
+		j, err := trainer.Resume(s, stopped, parts(t, s, trainer.Parts{Clock: clock, Recorder: later}, someActions...),
+			model.Placement{}, quick())
 		require.NoError(t, err)
 		again, err := j.Run(context.Background())
 		require.NoError(t, err)
@@ -236,7 +244,8 @@ func TestLiveChangesAreSavedFirst(t *testing.T) {
 			return fails
 		}}
 		var devices int
-		_, err = runJob(t, o, trainer.Parts{Recorder: book, Clock: clock, Scheduler: live, Watch: func(p trainer.Progress) { devices = p.Devices }}, someActions...)
+		_, err = runJob(t, o, trainer.Parts{Recorder: book, Clock: clock, Scheduler: live,
+			Watch: func(p trainer.Progress) { devices = p.Devices }}, someActions...)
 		require.ErrorIs(t, err, fails)
 		<-request.Done()
 		_, err = request.Outcome()
@@ -316,7 +325,8 @@ func TestLiveRefusesAtTheEnd(t *testing.T) {
 // runSteered runs one process of a job that gets requests for changes: it begins or
 // resumes the run in a folder and ends it, or is killed. It adds each promised change to
 // promised at once.
-func runSteered(t testing.TB, path string, looks int, asks []asked, promised *[]int) (outcome *trainer.Outcome, taken []trainer.LiveChange) {
+func runSteered(t testing.TB, path string, looks int, asks []asked,
+	promised *[]int) (outcome *trainer.Outcome, taken []trainer.LiveChange) {
 	clock := &killingClock{Virtual: *steady(t), looks: -1}
 	live := trainer.NewLive(quick().Timeline, clock)
 	var requests []*trainer.Request
@@ -341,7 +351,8 @@ func runSteered(t testing.TB, path string, looks int, asks []asked, promised *[]
 		})
 	}
 	err := inFolder(t, files.OS{}, path, func(s *torch.Scope, folder *trainer.Folder) error {
-		j, err := goOn(t, s, folder, clock, trainer.Parts{Data: fewImages(t, s), Scheduler: live, Decider: script(t, someActions...), Recorder: folder, Watch: watch}, quick())
+		j, err := goOn(t, s, folder, clock, trainer.Parts{Data: fewImages(t, s), Scheduler: live,
+			Decider: script(t, someActions...), Recorder: folder, Watch: watch}, quick())
 		if err != nil {
 			return err
 		}
@@ -359,7 +370,8 @@ func runSteered(t testing.TB, path string, looks int, asks []asked, promised *[]
 func TestKilledRunsKeepLiveChanges(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	random := rand.New(rand.NewPCG(4, 4))
-	asks := []asked{{60 * ms, trainer.Up, 2}, {200 * ms, trainer.Down, 1}, {200 * ms, trainer.Up, 3}, {330 * ms, trainer.Down, 0}}
+	asks := []asked{{60 * ms, trainer.Up, 2}, {200 * ms, trainer.Down, 1}, {200 * ms, trainer.Up, 3},
+		{330 * ms, trainer.Down, 0}}
 	kills := 0
 	for kills < 12 {
 		path := filepath.Join(t.TempDir(), "run")
@@ -371,7 +383,8 @@ func TestKilledRunsKeepLiveChanges(t *testing.T) {
 				continue
 			}
 			require.Len(t, taken, len(asks))
-			require.Len(t, slices.Compact(slices.Clone(promised)), len(promised), "nothing that was promised is asked for again")
+			require.Len(t, slices.Compact(slices.Clone(promised)), len(promised),
+				"nothing that was promised is asked for again")
 			requireSameAsPlanned(t, outcome, taken)
 			break
 		}
@@ -398,9 +411,12 @@ func TestProgress(t *testing.T) {
 	o := plan()
 	book := &memory{}
 	var all []trainer.Progress
-	outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Watch: func(p trainer.Progress) { all = append(all, p) }}, "deepen:conv1", "widen:conv2:12")
+	outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Watch: func(p trainer.Progress) {
+		all = append(all, p)
+	}}, "deepen:conv1", "widen:conv2:12")
 	require.NoError(t, err)
-	require.Equal(t, outcome.Digest, run(t, o, nil, "deepen:conv1", "widen:conv2:12").Digest, "to be watched changes nothing")
+	require.Equal(t, outcome.Digest, run(t, o, nil, "deepen:conv1", "widen:conv2:12").Digest,
+		"to be watched changes nothing")
 	seen := map[trainer.Phase]int{}
 	for k, p := range all {
 		seen[p.Phase]++
@@ -424,12 +440,15 @@ func TestProgress(t *testing.T) {
 	require.Equal(t, outcome.Steps, last.Steps)
 	require.Equal(t, outcome.Parameters, last.Parameters)
 	require.Equal(t, 2, last.Decisions)
-	for _, phase := range []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, trainer.Operates, trainer.Evaluates, trainer.Ended} {
+	for _, phase := range []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, trainer.Operates,
+		trainer.Evaluates, trainer.Ended} {
 		require.Positive(t, seen[phase], phase)
 	}
 	for _, n := range book.notes {
 		if n.Event == "decision" {
-			at := slices.IndexFunc(all, func(p trainer.Progress) bool { return p.Phase == trainer.Trains && p.Time >= n.Time })
+			at := slices.IndexFunc(all, func(p trainer.Progress) bool {
+				return p.Phase == trainer.Trains && p.Time >= n.Time
+			})
 			require.Equal(t, n.Parameters, all[at].Parameters)
 		}
 	}

@@ -24,7 +24,8 @@ func family(t testing.TB, actions ...string) []trainer.Subject {
 		n := all[len(all)-1].Network.Sketch()
 		_, err = net2net.Apply(n, a, net2net.Options{})
 		require.NoError(t, err)
-		all = append(all, trainer.Subject{Name: "Small", Network: n, Actions: append(slices.Clone(all[len(all)-1].Actions), a)})
+		all = append(all, trainer.Subject{Name: "Small", Network: n,
+			Actions: append(slices.Clone(all[len(all)-1].Actions), a)})
 	}
 	return all
 }
@@ -42,8 +43,9 @@ func metronome() func() time.Time {
 // for a step. All of it is measured as a job spends it.
 func TestMeasuredTimesAreThoseOfTheClock(t *testing.T) {
 	var told []string
-	m, err := trainer.Measure(t.Context(), family(t, "deepen:conv1"), trainer.MeasureOptions{Batches: []int{8, 16}, Rounds: 3, Burst: 10 * time.Millisecond,
-		Now: metronome(), Tell: func(what string, done, of int) { told = append(told, what) }})
+	m, err := trainer.Measure(t.Context(), family(t, "deepen:conv1"),
+		trainer.MeasureOptions{Batches: []int{8, 16}, Rounds: 3, Burst: 10 * time.Millisecond,
+			Now: metronome(), Tell: func(what string, done, of int) { told = append(told, what) }})
 	require.NoError(t, err)
 	require.Len(t, m.Networks, 4)
 	for _, n := range m.Networks {
@@ -53,7 +55,8 @@ func TestMeasuredTimesAreThoseOfTheClock(t *testing.T) {
 		require.Zero(t, n.StepSpread)
 		require.Positive(t, n.Operations)
 	}
-	require.Equal(t, []int{8, 16, 8, 16}, []int{m.Networks[0].Batch, m.Networks[1].Batch, m.Networks[2].Batch, m.Networks[3].Batch})
+	require.Equal(t, []int{8, 16, 8, 16}, []int{m.Networks[0].Batch, m.Networks[1].Batch, m.Networks[2].Batch,
+		m.Networks[3].Batch})
 	require.Equal(t, net2net.Fingerprint(smallNetwork()), m.Networks[0].Fingerprint)
 	require.NotEqual(t, m.Networks[0].Fingerprint, m.Networks[2].Fingerprint)
 	for _, s := range []trainer.Seconds{m.Decision, m.Surgery} {
@@ -61,7 +64,8 @@ func TestMeasuredTimesAreThoseOfTheClock(t *testing.T) {
 		require.LessOrEqual(t, s.Median, 5e-3, "the job looks at the clock on the way")
 		require.Zero(t, s.Spread)
 	}
-	require.Equal(t, []string{"warmed up Small", "warmed up Small deepen:conv1", "rounds", "rounds", "rounds", "decisions and operations"}, told)
+	require.Equal(t, []string{"warmed up Small", "warmed up Small deepen:conv1", "rounds", "rounds", "rounds",
+		"decisions and operations"}, told)
 }
 
 // counting is a virtual clock that adds up for itself what a profile's figures say.
@@ -81,7 +85,8 @@ func (c *counting) Spend(w trainer.Work) {
 }
 
 func (c *counting) figure(w trainer.Work) time.Duration {
-	seconds := map[trainer.Kind]float64{trainer.Deciding: c.Profile.Costs.DecisionSeconds, trainer.Surgery: c.Profile.Costs.SurgerySeconds}[w.Kind]
+	seconds := map[trainer.Kind]float64{trainer.Deciding: c.Profile.Costs.DecisionSeconds,
+		trainer.Surgery: c.Profile.Costs.SurgerySeconds}[w.Kind]
 	for _, m := range c.Profile.Measured {
 		if m.Fingerprint == net2net.Fingerprint(w.Network) && m.Batch == w.Rows {
 			seconds = map[trainer.Kind]float64{trainer.Steps: m.StepSeconds, trainer.Batches: m.BatchSeconds}[w.Kind]
@@ -94,14 +99,16 @@ func (c *counting) figure(w trainer.Work) time.Duration {
 // What a job is charged is the sum of its pieces of work, each as it was measured
 // alone, and nothing else.
 func TestAJobIsChargedWhatWasMeasured(t *testing.T) {
-	m, err := trainer.Measure(t.Context(), family(t, "deepen:conv1"), trainer.MeasureOptions{Batches: []int{32, 100}, Rounds: 3, Burst: time.Millisecond, Steady: true, Now: time.Now})
+	m, err := trainer.Measure(t.Context(), family(t, "deepen:conv1"), trainer.MeasureOptions{Batches: []int{32, 100},
+		Rounds: 3, Burst: time.Millisecond, Steady: true, Now: time.Now})
 	require.NoError(t, err)
 	p := m.Profile("here", "this machine", trainer.Provenance{})
 	require.NoError(t, p.Validate())
 	require.True(t, p.Closed(), "two networks are too few for rates")
 	o := plan()
 	o.Adapt = trainer.Adapt{Rows: 64}
-	o.Timeline = trainer.Timeline{Budget: 60 * p.Cost(trainer.Work{Kind: trainer.Steps, Rows: 32, Network: smallNetwork()})}
+	o.Timeline = trainer.Timeline{Budget: 60 * p.Cost(trainer.Work{Kind: trainer.Steps, Rows: 32,
+		Network: smallNetwork()})}
 	o.Timeline.Events = []trainer.Event{{At: o.Timeline.Budget / 10, Change: trainer.Up}}
 	o.Timeline.Budget += time.Duration(1e9 * (p.Costs.DecisionSeconds + p.Costs.SurgerySeconds))
 	clock := &counting{Virtual: &trainer.Virtual{Profile: p}, t: t}
@@ -117,14 +124,17 @@ func TestAJobIsChargedWhatWasMeasured(t *testing.T) {
 // an error that names the network and the remedy, and no free lunch.
 func TestAProfileWithoutRatesKnowsWhatWasMeasured(t *testing.T) {
 	measured := func(n *model.Network, batch int) trainer.Measurement {
-		return trainer.Measurement{Network: "Small", Fingerprint: net2net.Fingerprint(n), Batch: batch, StepSeconds: 0.01, BatchSeconds: 0.005}
+		return trainer.Measurement{Network: "Small", Fingerprint: net2net.Fingerprint(n), Batch: batch,
+			StepSeconds: 0.01, BatchSeconds: 0.005}
 	}
-	p := &trainer.Profile{Version: 1, Name: "closed", Measured: []trainer.Measurement{measured(smallNetwork(), 32), measured(smallNetwork(), 100)}}
+	p := &trainer.Profile{Version: 1, Name: "closed",
+		Measured: []trainer.Measurement{measured(smallNetwork(), 32), measured(smallNetwork(), 100)}}
 	require.NoError(t, p.Validate())
 	deepened := family(t, "deepen:conv1")[1]
 	require.NoError(t, p.Covers(smallNetwork(), plan(), nil))
 	err := p.Covers(smallNetwork(), plan(), deepened.Actions)
-	for _, says := range []string{"after deepen:conv1", "the profile closed has no measurement of this Small", "with a batch of 32", "with a batch of 100", "graft profile"} {
+	for _, says := range []string{"after deepen:conv1", "the profile closed has no measurement of this Small",
+		"with a batch of 32", "with a batch of 100", "graft profile"} {
 		require.ErrorContains(t, err, says)
 	}
 	other := plan()
@@ -134,7 +144,8 @@ func TestAProfileWithoutRatesKnowsWhatWasMeasured(t *testing.T) {
 	require.NoError(t, p.Covers(smallNetwork(), other, nil), "it lies between two that were measured")
 
 	short := plan()
-	short.Timeline = trainer.Timeline{Budget: 300 * time.Millisecond, Events: []trainer.Event{{At: 100 * time.Millisecond, Change: trainer.Up}}}
+	short.Timeline = trainer.Timeline{Budget: 300 * time.Millisecond,
+		Events: []trainer.Event{{At: 100 * time.Millisecond, Change: trainer.Up}}}
 	_, err = runJob(t, short, trainer.Parts{Clock: &trainer.Virtual{Profile: p}})
 	require.NoError(t, err)
 	_, err = runJob(t, short, trainer.Parts{Clock: &trainer.Virtual{Profile: p}}, "deepen:conv1")
@@ -161,7 +172,8 @@ func TestRefusedMeasurements(t *testing.T) {
 	refused("-1 rounds", family(t), func(o *trainer.MeasureOptions) { o.Rounds = -1 })
 	refused("the machine's clock", family(t), func(o *trainer.MeasureOptions) { o.Now = nil })
 	refused("no network", nil, same)
-	features := &model.Network{Input: model.Shape{8}, Root: &model.Container{Class: "Features", Children: []model.Child{{Name: "a", Module: &model.Leaf{Layer: model.NewLinear(8, 4)}}}}}
+	features := &model.Network{Input: model.Shape{8}, Root: &model.Container{Class: "Features",
+		Children: []model.Child{{Name: "a", Module: &model.Leaf{Layer: model.NewLinear(8, 4)}}}}}
 	refused("measure Features: it makes 4 of 8", []trainer.Subject{{Network: features}}, same)
 	failing := errors.New("no idea")
 	refused("no idea", family(t), func(o *trainer.MeasureOptions) { o.Decider = helpless{failing} })
@@ -186,7 +198,8 @@ func (h helpless) Decide(context.Context, decider.State) (decider.Decision, erro
 
 // A network that is given twice is measured once.
 func TestEachNetworkIsMeasuredOnce(t *testing.T) {
-	m, err := trainer.Measure(t.Context(), append(family(t), family(t)...), trainer.MeasureOptions{Batches: []int{8}, Rounds: 1, Burst: time.Millisecond, Now: time.Now})
+	m, err := trainer.Measure(t.Context(), append(family(t), family(t)...),
+		trainer.MeasureOptions{Batches: []int{8}, Rounds: 1, Burst: time.Millisecond, Now: time.Now})
 	require.NoError(t, err)
 	require.Len(t, m.Networks, 1)
 }

@@ -64,13 +64,15 @@ func (m *measuring) add(of Subject) error {
 	if err != nil {
 		return err
 	}
-	if err := n.Materialize(m.scope, model.Placement{Device: m.Device, Random: m.scope.NewGenerator(torch.CPU, 1)}); err != nil {
+	if err := n.Materialize(m.scope,
+		model.Placement{Device: m.Device, Random: m.scope.NewGenerator(torch.CPU, 1)}); err != nil {
 		return err
 	}
 	began := m.Now()
 	c := &candidate{Subject: of, meter: &meter{now: m.Now, zero: began, last: began, took: map[Kind][]float64{}}}
 	c.job, err = New(m.scope, Parts{Network: n, Data: set, Clock: c.meter, Decider: m.Decider, Now: m.Now},
-		Options{Seed: 1, Exact: m.Exact, Steady: m.Steady, Optimizer: m.Optimizer, Schedule: Schedule{Rule: Constant}, Adapt: m.Adapt, Timeline: Timeline{Budget: time.Hour}})
+		Options{Seed: 1, Exact: m.Exact, Steady: m.Steady, Optimizer: m.Optimizer, Schedule: Schedule{Rule: Constant},
+			Adapt: m.Adapt, Timeline: Timeline{Budget: time.Hour}})
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,8 @@ func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
 		return nil, err
 	}
 	if !n.Tokens() && (len(n.Input) != 3 || len(out) != 1) {
-		return nil, fmt.Errorf("it makes %v of %v; jobs train networks that make classes of images, or tokens of text", out, n.Input)
+		return nil, fmt.Errorf("it makes %v of %v; jobs train networks that make classes of images, or tokens of text",
+			out, n.Input)
 	}
 	key := fmt.Sprint(n.Input, out, n.Tokens())
 	if set := m.images[key]; set != nil {
@@ -115,9 +118,11 @@ func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
 	for k := range labels {
 		labels[k] = random.Int64N(int64(out[0]))
 	}
-	split := dataset.Split{Count: rows, Images: torch.FromOn(m.scope, m.Device, bytes, append([]int{rows}, n.Input...)...), Labels: torch.FromOn(m.scope, m.Device, labels, rows)}
+	split := dataset.Split{Count: rows, Images: torch.FromOn(m.scope, m.Device, bytes,
+		append([]int{rows}, n.Input...)...), Labels: torch.FromOn(m.scope, m.Device, labels, rows)}
 	half := slices.Repeat([]float64{0.5}, n.Input[0])
-	set := &dataset.Set{Name: "random", Classes: make([]string, out[0]), Shape: n.Input, Train: split, Validation: split, Digest: key, Mean: half, Deviation: half}
+	set := &dataset.Set{Name: "random", Classes: make([]string, out[0]), Shape: n.Input, Train: split,
+		Validation: split, Digest: key, Mean: half, Deviation: half}
 	m.images[key] = set
 	return set, m.scope.Err()
 }
@@ -132,7 +137,8 @@ func (m *measuring) text(n *model.Network, key string) *dataset.Set {
 	}
 	windows := torch.FromOn(m.scope, m.Device, tokens, rows, n.Input.Count())
 	split := dataset.Split{Count: rows, Images: windows, Labels: windows}
-	return &dataset.Set{Name: "random text", Classes: make([]string, n.Vocabulary()), Shape: n.Input, Task: dataset.NextToken, Vocabulary: n.Vocabulary(), Train: split, Validation: split, Digest: key}
+	return &dataset.Set{Name: "random text", Classes: make([]string, n.Vocabulary()), Shape: n.Input,
+		Task: dataset.NextToken, Vocabulary: n.Vocabulary(), Train: split, Validation: split, Digest: key}
 }
 
 // longest is the most steps, or batches, in a burst.
@@ -208,7 +214,8 @@ func (m *measuring) measure(ctx context.Context) (*Measured, error) {
 
 // measurement is the median of the rounds. More digits than five would be noise.
 func (c *candidate) measurement(b *burst, size Size) Measurement {
-	t := Measurement{Network: c.Name, Actions: c.Actions, Fingerprint: net2net.Fingerprint(c.Subject.Network), Batch: b.batch, Size: size, Class: c.Subject.Network.Name(), Graph: c.Subject.Network.Graph != nil}
+	t := Measurement{Network: c.Name, Actions: c.Actions, Fingerprint: net2net.Fingerprint(c.Subject.Network),
+		Batch: b.batch, Size: size, Class: c.Subject.Network.Name(), Graph: c.Subject.Network.Graph != nil}
 	step, stepSpread := middle(b.step)
 	batch, batchSpread := middle(b.evaluation)
 	t.StepSeconds, t.StepSpread = digits(step), digits(stepSpread)

@@ -32,8 +32,8 @@ const pending = 8
 
 // newMember takes orders to a process and answers from it, and its calls of the group's store to serve.
 func newMember(device int, process Process, serve func(storeCall) storeReply) *member {
-	m := &member{device: device, process: process, orders: make(chan order, pending), answers: make(chan answer, pending),
-		serve: serve, replies: make(chan storeReply), written: make(chan struct{})}
+	m := &member{device: device, process: process, orders: make(chan order, pending),
+		answers: make(chan answer, pending), serve: serve, replies: make(chan storeReply), written: make(chan struct{})}
 	go m.write()
 	go m.read()
 	return m

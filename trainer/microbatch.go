@@ -52,8 +52,8 @@ func (o Options) activationBytes(n *model.Network) (int64, error) {
 	return bytes, nil
 }
 
-// Fits returns an error if a step on as few images as a network can train on needs more memory than MaxMemoryMB. A network
-// that grows later trains at least that many at once.
+// Fits returns an error if a step on as few images as a network can train on needs more memory than MaxMemoryMB. A
+// network that grows later trains at least that many at once.
 func (o Options) Fits(n *model.Network) error {
 	bytes, err := o.activationBytes(n)
 	if err != nil || o.MaxMemoryMB <= 0 {
@@ -63,7 +63,8 @@ func (o Options) Fits(n *model.Network) error {
 	if bytes *= int64(least); err != nil || bytes <= int64(o.MaxMemoryMB)<<20 {
 		return err
 	}
-	return fmt.Errorf("max_memory_mb is %d, and %s needs an estimated %d MiB for a step on %d images, the fewest that it trains on; raise it", o.MaxMemoryMB, n.Name(), bytes>>20+1, least)
+	return fmt.Errorf("max_memory_mb is %d, and %s needs an estimated %d MiB for a step on %d images, "+
+		"the fewest that it trains on; raise it", o.MaxMemoryMB, n.Name(), bytes>>20+1, least)
 }
 
 // Computes returns an error if a network does not compute in the precision.
@@ -71,11 +72,12 @@ func (o Options) Computes(n *model.Network) error {
 	if n.Graph == nil || o.Precision == torch.Single || o.Precision == torch.TF32 {
 		return nil
 	}
-	return fmt.Errorf("train.precision is %s, and %s runs as a graph, which computes in float32 or tf32; leave the precision out", o.Precision, n.Name())
+	return fmt.Errorf("train.precision is %s, and %s runs as a graph, which computes in float32 or tf32; "+
+		"leave the precision out", o.Precision, n.Name())
 }
 
-// Normalizes returns an error if a step on a part of the training images would have one value for a BatchNorm's channel. A
-// count of zero is unknown.
+// Normalizes returns an error if a step on a part of the training images would have one value for a BatchNorm's
+// channel. A count of zero is unknown.
 func (o Options) Normalizes(n *model.Network, count int) error {
 	least, norm, err := n.LeastRows()
 	if err != nil || least < 2 {
@@ -84,9 +86,11 @@ func (o Options) Normalizes(n *model.Network, count int) error {
 	for _, size := range []struct {
 		name  string
 		value int
-	}{{"train.batch", o.Batch}, {"train.micro_batch", o.MicroBatch}, {"adaptive_batch.device_most", o.AdaptiveBatch.DeviceMost}, {"the number of training images", count}} {
+	}{{"train.batch", o.Batch}, {"train.micro_batch", o.MicroBatch},
+		{"adaptive_batch.device_most", o.AdaptiveBatch.DeviceMost}, {"the number of training images", count}} {
 		if size.value == 1 {
-			return fmt.Errorf("%s is 1, and %s normalizes one value for each channel of an image, so it needs 2 images at once", size.name, norm)
+			return fmt.Errorf("%s is 1, and %s normalizes one value for each channel of an image, "+
+				"so it needs 2 images at once", size.name, norm)
 		}
 	}
 	return nil

@@ -67,7 +67,8 @@ func ListenFor(address, token string, i Invitation, m Means) (*Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for followers: %w", err)
 	}
-	n := &Network{Invitation: i, means: m, host: host, token: []byte(token), listener: listen.NewGate(l, m.Now), idle: make(chan *guest, mostIdle), begun: map[int]bool{}}
+	n := &Network{Invitation: i, means: m, host: host, token: []byte(token), listener: listen.NewGate(l, m.Now),
+		idle: make(chan *guest, mostIdle), begun: map[int]bool{}}
 	go n.accept()
 	return n, nil
 }
@@ -75,7 +76,8 @@ func ListenFor(address, token string, i Invitation, m Means) (*Network, error) {
 // CheckToken returns an error for a token that could be guessed.
 func CheckToken(token string) error {
 	if len(token) < 16 {
-		return errors.New("the token is shorter than 16 characters; write a longer one, such as that of 'openssl rand -hex 16'")
+		return errors.New("the token is shorter than 16 characters; write a longer one, " +
+			"such as that of 'openssl rand -hex 16'")
 	}
 	return nil
 }
@@ -89,7 +91,8 @@ func trusted(host string) error {
 	case ip.IsLoopback(), ip.IsPrivate(), ip.IsLinkLocalUnicast():
 		return nil
 	}
-	return fmt.Errorf("%s is no private address, and messages are not encrypted; use an address of a private network or of a tunnel", host)
+	return fmt.Errorf("%s is no private address, and messages are not encrypted; "+
+		"use an address of a private network or of a tunnel", host)
 }
 
 // Addr returns the address of the listener.
@@ -146,7 +149,8 @@ func (n *Network) greet(conn *listen.Client) {
 // watch finds out that the other side is gone, also where no message says so.
 func watch(conn net.Conn) {
 	if c, ok := conn.(*net.TCPConn); ok {
-		_ = c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 6})
+		_ = c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second,
+			Count: 6})
 	}
 }
 
@@ -208,7 +212,8 @@ func (g *guest) admit(token []byte, version string) error {
 		return errors.New("the token is another one")
 	}
 	if m.Version != version {
-		return fmt.Errorf("the leader is %s, the follower %s; run the same version with the same LibTorch", version, m.Version)
+		return fmt.Errorf("the leader is %s, the follower %s; run the same version with the same LibTorch", version,
+			m.Version)
 	}
 	return g.say(greeting{Proof: proof(token, "lead", own, m.Nonce)})
 }
@@ -271,7 +276,8 @@ func (n *Network) enqueue(g *guest) bool {
 	}
 }
 
-// alive reports whether a follower that waits and is silent still holds its connection; otherwise this side closes it too.
+// alive reports whether a follower that waits and is silent still holds its connection; otherwise this side
+// closes it too.
 func (g *guest) alive() bool {
 	alive := g.peek()
 	if !alive {

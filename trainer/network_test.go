@@ -46,7 +46,9 @@ func join(address string) error {
 			return err
 		}
 		err = torch.With(func(s *torch.Scope) error {
-			return trainer.Follow(context.Background(), func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, files.OS{}, smallData(1)) }, l.Address, l, l)
+			return trainer.Follow(context.Background(), func() (*dataset.Set, error) {
+				return dataset.Load(s, torch.CPU, files.OS{}, smallData(1))
+			}, l.Address, l, l)
 		})
 		if _ = l.Close(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -163,10 +165,12 @@ func TestStrangersAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	text, _ := r.ReadString('\n')
 	require.Contains(t, text, "no program of graft")
-	_, err = trainer.Join(context.Background(), func() (net.Conn, error) { return nil, errors.New("no way") }, testToken, testVersion, means)
+	_, err = trainer.Join(context.Background(), func() (net.Conn, error) { return nil, errors.New("no way") },
+		testToken, testVersion, means)
 	require.ErrorContains(t, err, "no way")
 
-	for address, want := range map[string]string{"8.8.8.8:1": "no private address", "0.0.0.0:1": "no private address", "localhost:1": "no IP address", "10.0.0.1": "missing port"} {
+	for address, want := range map[string]string{"8.8.8.8:1": "no private address", "0.0.0.0:1": "no private address",
+		"localhost:1": "no IP address", "10.0.0.1": "missing port"} {
 		_, err := trainer.ListenFor(address, testToken, trainer.Invitation{}, means)
 		require.ErrorContains(t, err, want)
 	}

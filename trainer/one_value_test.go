@@ -16,12 +16,12 @@ import (
 
 // flatNorm is a network with a BatchNorm over one value for each channel of an image.
 func flatNorm() *model.Network {
-	return twoBlocks(torch.ReLU, 6, 8, leaf("flat", model.Flatten{}), leaf("fc1", model.NewLinear(8, 8)), leaf("bn", model.NewBatchNorm1d(8)),
-		leaf("relu", model.Activate(torch.ReLU)), leaf("fc", model.NewLinear(8, 4)))
+	return twoBlocks(torch.ReLU, 6, 8, leaf("flat", model.Flatten{}), leaf("fc1", model.NewLinear(8, 8)), leaf("bn",
+		model.NewBatchNorm1d(8)), leaf("relu", model.Activate(torch.ReLU)), leaf("fc", model.NewLinear(8, 4)))
 }
 
-// A rest of one image joins the images before it where a BatchNorm would have one value for each channel, whose variance is
-// not a number: in the last batch, in the last part of a batch, and in the halves of a measured step.
+// A rest of one image joins the images before it where a BatchNorm would have one value for each channel, whose
+// variance is not a number: in the last batch, in the last part of a batch, and in the halves of a measured step.
 func TestNoBatchNormSeesOneValue(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	for name, c := range map[string]struct {
@@ -39,12 +39,14 @@ func TestNoBatchNormSeesOneValue(t *testing.T) {
 	} {
 		for _, exact := range []bool{false, true} {
 			require.NoError(t, torch.With(func(s *torch.Scope) error {
-				o := dataset.Options{Seed: 1, TestAsValidation: true, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: c.images, Test: 40}}
+				o := dataset.Options{Seed: 1, TestAsValidation: true,
+					Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: c.images, Test: 40}}
 				set, err := dataset.Load(s, torch.CPU, files.OS{}, o)
 				require.NoError(t, err)
 				net := flatNorm()
 				require.NoError(t, net.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
-				job := trainer.Options{Seed: 1, Batch: c.batch, MicroBatch: c.micro, EvalBatch: 100, Exact: exact, Epochs: 3, Timeline: trainer.Timeline{Budget: time.Hour}}
+				job := trainer.Options{Seed: 1, Batch: c.batch, MicroBatch: c.micro, EvalBatch: 100, Exact: exact,
+					Epochs: 3, Timeline: trainer.Timeline{Budget: time.Hour}}
 				if c.measure {
 					job.AdaptiveBatch = trainer.AdaptiveBatch{Measure: true, Interval: c.steps}
 				}

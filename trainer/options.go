@@ -58,9 +58,9 @@ type Options struct {
 	// operands of float32 to 11 significant bits. Weights, gradients, the optimizer's state and all other layers are
 	// float32. Zero means float32.
 	Precision torch.Precision
-	// CUDAGraphs records a step on a full batch as a CUDA graph, which the host then issues in one
-	// call; it is recorded again after surgery and a change of the batch. Steps with distillation, mixup, float16,
-	// micro-batches or several processes, and those that measure noise, are not recorded. Results are equal up to rounding.
+	// CUDAGraphs records a step on a full batch as a CUDA graph, which the host then issues in one call; it is
+	// recorded again after surgery and a change of the batch. Steps with distillation, mixup, float16, micro-batches
+	// or several processes, and those that measure noise, are not recorded. Results are equal up to rounding.
 	CUDAGraphs bool `config:"cuda_graphs" json:"-" result:"rounding"`
 	// LabelSmoothing is the share of each label's target that all classes get evenly, between
 	// 0 and 1. With distillation it smooths the labels' part of the loss, not the larger
@@ -154,22 +154,26 @@ func (o *Options) EnsureDefaults() {
 // On returns an error if the options do not suit a device.
 func (o Options) On(d torch.Device) error {
 	if (o.Precision == torch.Half || o.Precision == torch.TF32) && d == torch.CPU {
-		return fmt.Errorf("precision is %v, which LibTorch computes on CUDA devices only; use bfloat16 or float32 on the CPU", o.Precision)
+		return fmt.Errorf("precision is %v, which LibTorch computes on CUDA devices only; "+
+			"use bfloat16 or float32 on the CPU", o.Precision)
 	}
 	if !o.CUDAGraphs || d == torch.CPU {
 		return nil
 	}
 	if r, err := torch.Describe(); err != nil || !r.Graphs {
-		return errors.Join(err, errors.New("cuda_graphs is on, and the library was built where CUDA's headers were missing; install them or set CUDA_HOME, and build it again with 'make library'"))
+		return errors.Join(err, errors.New("cuda_graphs is on, and the library was built where "+
+			"CUDA's headers were missing; install them or set CUDA_HOME, and build it again with 'make library'"))
 	}
 	return nil
 }
 
 // Validate lists all invalid options.
 func (o Options) Validate() error {
-	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate(), o.Parallel.Validate(),
+	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate(),
+		o.Parallel.Validate(),
 		o.Parallel.suits(o.Timeline), o.AdaptiveBatch.validate(o)}
-	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs, "micro_batch": o.MicroBatch, "max_memory_mb": o.MaxMemoryMB, "adapt.max_decisions": o.Adapt.MaxDecisions,
+	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs,
+		"micro_batch": o.MicroBatch, "max_memory_mb": o.MaxMemoryMB, "adapt.max_decisions": o.Adapt.MaxDecisions,
 		"adapt.rows": o.Adapt.Rows} {
 		if value < 0 {
 			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, value))
@@ -189,7 +193,8 @@ func (o Options) Validate() error {
 	}
 	d := o.Distill
 	if d.Share < 0 || d.Share > 1 || d.Decay < 0 || d.Decay > 1 || d.Span < 0 || d.Span > 1 || d.Temperature < 0 {
-		faults = append(faults, errors.New("distill: share, decay and span lie between 0 and 1, the temperature is above 0"))
+		faults = append(faults, errors.New("distill: share, decay and span lie between 0 and 1, "+
+			"the temperature is above 0"))
 	}
 	return errors.Join(faults...)
 }

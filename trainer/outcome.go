@@ -23,15 +23,21 @@ type Outcome struct {
 	Validation Score         `json:"validation"`        // on which decisions are based
 	Test       Score         `json:"test"`              // reported, never used
 	// Perplexity is that of a text, e to the power of the mean loss of a token: zero for images.
-	Perplexity           float64           `json:"perplexity,omitempty"`            // of the test text
-	ValidationPerplexity float64           `json:"validation_perplexity,omitempty"` // of the validation text
-	Digest               string            `json:"digest"`                          // SHA-256 over the network and its weights
-	Best                 *Best             `json:"best,omitempty"`                  // the best network by validation, with Options.KeepBest; nil without
-	Batch                int               `json:"batch,omitempty"`                 // images in a step in the end, where noise was measured
-	BatchChanges         int               `json:"batch_changes,omitempty"`         // with an adaptive batch
-	NoiseScale           float64           `json:"noise_scale,omitempty"`           // images at which noise and gradient are alike, tr(Σ)/|G|², as last measured; zero means unknown
-	Efficiency           float64           `json:"efficiency,omitempty"`            // of the batch in the end; zero means unknown
-	Changes              []*net2net.Change `json:"-"`                               // that the network went through and still has
+	Perplexity           float64 `json:"perplexity,omitempty"`            // of the test text
+	ValidationPerplexity float64 `json:"validation_perplexity,omitempty"` // of the validation text
+	// SHA-256 over the network and its weights
+	Digest string `json:"digest"`
+	// the best network by validation, with Options.KeepBest; nil without
+	Best *Best `json:"best,omitempty"`
+	// images in a step in the end, where noise was measured
+	Batch        int `json:"batch,omitempty"`
+	BatchChanges int `json:"batch_changes,omitempty"` // with an adaptive batch
+	// images at which noise and gradient are alike, tr(Σ)/|G|², as last measured; zero means unknown
+	NoiseScale float64 `json:"noise_scale,omitempty"`
+	// of the batch in the end; zero means unknown
+	Efficiency float64 `json:"efficiency,omitempty"`
+	// that the network went through and still has
+	Changes []*net2net.Change `json:"-"`
 	Resources
 	ImagesPerSecond float64 `json:"images_per_second"` // of training, by the time of the budget that the job used
 }
@@ -59,13 +65,15 @@ func (j *Job) finish() (*Outcome, error) {
 
 func (j *Job) outcome() (*Outcome, error) {
 	last, a := j.evaluation.result(), &j.adaptation
-	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.Scheduler.Budget(), Used: j.Spent, Deciding: a.Deciding, Operating: a.Operating,
-		Decisions: j.Decisions, Skipped: a.Skipped, Parameters: last.Parameters(), Validation: j.Validation, Changes: a.Changes, Resources: j.resources(j.Spent)}
+	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.Scheduler.Budget(), Used: j.Spent, Deciding: a.Deciding,
+		Operating: a.Operating, Decisions: j.Decisions, Skipped: a.Skipped, Parameters: last.Parameters(),
+		Validation: j.Validation, Changes: a.Changes, Resources: j.resources(j.Spent)}
 	if took := j.Spent - j.Timeline.Start; took > 0 {
 		o.ImagesPerSecond = float64(o.Images) / took.Seconds()
 	}
 	if j.AdaptiveBatch.Measures() {
-		o.Batch, o.BatchChanges, o.NoiseScale, o.Efficiency = j.batch(), j.Batching.Changes, j.Batching.Noise.Moments().Scale(), j.batchRates().Efficiency
+		o.Batch, o.BatchChanges, o.NoiseScale, o.Efficiency = j.batch(), j.Batching.Changes,
+			j.Batching.Noise.Moments().Scale(), j.batchRates().Efficiency
 	}
 	var err error
 	if o.Test, err = j.evaluation.test(); err != nil {

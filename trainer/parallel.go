@@ -13,7 +13,8 @@ import (
 // Parallel are the options of training in several processes, one for each device of the
 // allocation. Losses are those of one process but for rounding.
 type Parallel struct {
-	On           bool          // a process for each device; false trains in one, and devices only divide the cost of work on a virtual clock
+	// a process for each device; false trains in one, and devices only divide the cost of work on a virtual clock
+	On           bool
 	MaxProcesses int           // processes, with the leader; zero means one for each device
 	Threads      int           // of LibTorch in each process on the CPU; zero divides those of one process
 	Timeout      time.Duration // of the machine's time, after which a silent process is lost; zero means a minute
@@ -25,7 +26,9 @@ type Parallel struct {
 	// --join', one for each device but the first; empty starts them on this machine. With slurm:PORT task 0 of 'srun
 	// graft train' listens at its node's address, and the other tasks join it.
 	Listen string `json:",omitempty" result:"none"`
-	Token  string `config:"token_file" json:",omitempty" result:"none"` // file of the token that they must know; required with listen, but with slurm the variable GRAFT_TOKEN may hold it
+	// file of the token that they must know; required with listen, but with slurm the variable GRAFT_TOKEN
+	// may hold it
+	Token string `config:"token_file" json:",omitempty" result:"none"`
 	// MinProcesses is the number of processes, with the leader, that a job waits for before it trains, at its start and
 	// when it resumes; after the time of start it fails. It requires listen; zero waits for none.
 	MinProcesses int `json:",omitempty" result:"none"`
@@ -43,16 +46,19 @@ func (p *Parallel) EnsureDefaults() {
 func (p Parallel) Validate() error {
 	var faults []error
 	if p.MaxProcesses < 0 || p.Threads < 0 {
-		faults = append(faults, fmt.Errorf("parallel: at most %d processes of %d threads; neither is negative", p.MaxProcesses, p.Threads))
+		faults = append(faults, fmt.Errorf("parallel: at most %d processes of %d threads; neither is negative",
+			p.MaxProcesses, p.Threads))
 	}
 	if p.Timeout < 0 || p.Timeout > 0 && p.Timeout < 10*time.Millisecond || p.Start < 0 {
 		faults = append(faults, errors.New("parallel: a timeout is 10ms at least, and times are not negative"))
 	}
 	if p.Listen == "" && (p.Elastic || p.MinProcesses > 0) {
-		faults = append(faults, errors.New("parallel: elastic and min_processes wait for followers of other machines; set listen too"))
+		faults = append(faults,
+			errors.New("parallel: elastic and min_processes wait for followers of other machines; set listen too"))
 	}
 	if p.MinProcesses < 0 || p.MinProcesses > p.most() {
-		faults = append(faults, fmt.Errorf("parallel: min_processes is %d; it lies between 0 and max_processes, at most %d", p.MinProcesses, p.most()))
+		faults = append(faults, fmt.Errorf("parallel: min_processes is %d; "+
+			"it lies between 0 and max_processes, at most %d", p.MinProcesses, p.most()))
 	}
 	port, slurm := p.Slurm()
 	if p.Listen == "" && p.Token != "" || p.Listen != "" && (p.Token == "" && !slurm || !p.On) {
@@ -82,7 +88,8 @@ func (p Parallel) most() int { return cmp.Or(p.MaxProcesses, mostIdle+1) }
 func (p Parallel) suits(t Timeline) error {
 	for _, e := range t.Events {
 		if p.Elastic && e.Devices > 0 {
-			return fmt.Errorf("parallel: elastic derives the devices from the followers, and the event at %v sets %d; leave out its devices, or set elastic = false", e.At, e.Devices)
+			return fmt.Errorf("parallel: elastic derives the devices from the followers, "+
+				"and the event at %v sets %d; leave out its devices, or set elastic = false", e.At, e.Devices)
 		}
 	}
 	return nil

@@ -23,21 +23,27 @@ const (
 // fifty trains a network of the zoo for fifty steps, and evaluates it.
 func fifty(t *testing.T, name string, precision torch.Precision) (losses []float64, accuracy float64) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{TestAsValidation: true, Synthetic: dataset.SyntheticOptions{Train: 400, Test: 200, Classes: 4, Noise: 10}})
+		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{TestAsValidation: true,
+			Synthetic: dataset.SyntheticOptions{Train: 400, Test: 200, Classes: 4, Noise: 10}})
 		require.NoError(t, err)
 		n, err := model.Zoo(name, model.ZooOptions{Classes: 4})
 		require.NoError(t, err)
 		require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
-		mean, deviation := torch.From(s, []float32{0.5, 0.5, 0.5}, 3, 1, 1), torch.From(s, []float32{0.25, 0.25, 0.25}, 3, 1, 1)
-		program, err := n.ProgramOn(s, torch.ProgramOptions{Fast: true, Steady: true, Precision: precision}, model.Pixels{Factor: 1.0 / 255, Mean: mean, Deviation: deviation})
+		mean, deviation := torch.From(s, []float32{0.5, 0.5, 0.5}, 3, 1, 1),
+			torch.From(s, []float32{0.25, 0.25, 0.25}, 3, 1, 1)
+		program, err := n.ProgramOn(s, torch.ProgramOptions{Fast: true, Steady: true, Precision: precision},
+			model.Pixels{Factor: 1.0 / 255, Mean: mean, Deviation: deviation})
 		require.NoError(t, err)
-		optimizer := s.NewOptimizer(torch.Group{Params: n.Params(), OptimizerOptions: torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}})
+		optimizer := s.NewOptimizer(torch.Group{Params: n.Params(),
+			OptimizerOptions: torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}})
 		for range 2 {
-			f, err := torch.Train(program, optimizer, torch.Batches{Inputs: set.Train.Images, Labels: set.Train.Labels, Size: 16})
+			f, err := torch.Train(program, optimizer,
+				torch.Batches{Inputs: set.Train.Images, Labels: set.Train.Labels, Size: 16})
 			require.NoError(t, err)
 			losses = append(losses, f.Losses...)
 		}
-		f, err := torch.Evaluate(program, torch.Batches{Inputs: set.Test.Images, Labels: set.Test.Labels, Size: set.Test.Count})
+		f, err := torch.Evaluate(program, torch.Batches{Inputs: set.Test.Images, Labels: set.Test.Labels,
+			Size: set.Test.Count})
 		require.NoError(t, err)
 		accuracy = float64(f.Correct[0]) / float64(set.Test.Count)
 		return s.Err()
@@ -56,7 +62,8 @@ func TestTheZooTrainsInBrain(t *testing.T) {
 			apart := math.Abs(single[k] - brain[k])
 			worst, sum = max(worst, apart), sum+apart
 		}
-		t.Logf("measured: %s, 50 steps in bfloat16: losses are within %.2g nats of those in float32, %.2g on average; %.1f%% and %.1f%% of the test images are right",
+		t.Logf("measured: %s, 50 steps in bfloat16: losses are within %.2g nats of those in float32, "+
+			"%.2g on average; %.1f%% and %.1f%% of the test images are right",
 			name, worst, sum/50, 100*alsoRight, 100*right)
 		require.Positive(t, worst)
 		require.Less(t, worst, brainLossTol)

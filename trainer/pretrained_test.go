@@ -32,11 +32,13 @@ func TestAJobGoesOnFromATrainedNetwork(t *testing.T) {
 		require.Equal(t, score, again, "nothing in the network moved")
 
 		book := &memory{}
-		j, err := trainer.New(s, parts(t, s, trainer.Parts{Network: n, Data: set, Clock: clock, Recorder: book, Pretrained: &trainer.Pretrained{Epochs: 6, Score: score}}), o)
+		j, err := trainer.New(s, parts(t, s, trainer.Parts{Network: n, Data: set, Clock: clock, Recorder: book,
+			Pretrained: &trainer.Pretrained{Epochs: 6, Score: score}}), o)
 		require.NoError(t, err)
 		outcome, err := j.Run(context.Background())
 		require.NoError(t, err)
-		require.InDelta(t, score.Accuracy, book.notes[0].Accuracy, 0, "the beginning is written down with what the weights do")
+		require.InDelta(t, score.Accuracy, book.notes[0].Accuracy, 0,
+			"the beginning is written down with what the weights do")
 		require.Equal(t, o.Timeline.Start, book.notes[0].Time)
 		require.Equal(t, 6, book.rows[0].Epoch)
 		schedule := o.Schedule
@@ -55,7 +57,8 @@ func TestNoTimeToGoOn(t *testing.T) {
 	o.Timeline = trainer.Timeline{Budget: time.Second, Start: time.Second - time.Millisecond}
 	clock.Time = o.Timeline.Start
 	score := trainer.Score{Loss: 1.25, Accuracy: 0.375}
-	outcome, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book, Pretrained: &trainer.Pretrained{Epochs: 6, Score: score}})
+	outcome, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book,
+		Pretrained: &trainer.Pretrained{Epochs: 6, Score: score}})
 	require.NoError(t, err)
 	require.Equal(t, score, outcome.Validation)
 	require.Empty(t, book.rows)
@@ -84,7 +87,9 @@ func TestACosineGoesOn(t *testing.T) {
 	clock.Time = o.Timeline.Start
 	_, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book, Pretrained: &trainer.Pretrained{Epochs: 2}})
 	require.NoError(t, err)
-	last := book.rows[0].Time - clock.Cost(trainer.Work{Kind: trainer.Batches, Count: 1, Rows: 100, Network: smallNetwork(), Devices: 1}) // the end of the last step
+	// the end of the last step
+	last := book.rows[0].Time - clock.Cost(trainer.Work{Kind: trainer.Batches, Count: 1, Rows: 100,
+		Network: smallNetwork(), Devices: 1})
 	share := last.Seconds() / 2
 	require.InDelta(t, 0.005*(1+math.Cos(math.Pi*share)), book.rows[0].Rate, 1e-12)
 }

@@ -65,20 +65,23 @@ func (p *Profile) EnsureDefaults() { p.Version = cmp.Or(p.Version, profileVersio
 func (p *Profile) Validate() error {
 	var faults []error
 	if p.Version < 0 || p.Version > profileVersion {
-		faults = append(faults, fmt.Errorf("version is %d; this graft reads profiles of version %d: measure the device again, or use the graft that wrote it", p.Version, profileVersion))
+		faults = append(faults, fmt.Errorf("version is %d; this graft reads profiles of version %d: "+
+			"measure the device again, or use the graft that wrote it", p.Version, profileVersion))
 	}
 	if p.Name == "" {
 		faults = append(faults, errors.New("a profile has a name"))
 	}
 	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate())
 	if len(p.Measured) == 0 && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}) {
-		faults = append(faults, errors.New("a step of training and a batch of evaluation cost nothing, and no network was measured"))
+		faults = append(faults, errors.New("a step of training and a batch of evaluation cost nothing, "+
+			"and no network was measured"))
 	}
 	for k, m := range p.Measured {
 		faults = append(faults, m.faults(k)...)
 		for _, other := range p.Measured[:k] {
 			if m.Fingerprint == other.Fingerprint && m.Batch == other.Batch {
-				faults = append(faults, &ItemFault{List: "measured", Index: k, Key: "fingerprint", Text: fmt.Sprintf("%s was measured with a batch of %d before; leave one out", m.String(), m.Batch)})
+				faults = append(faults, &ItemFault{List: "measured", Index: k, Key: "fingerprint",
+					Text: fmt.Sprintf("%s was measured with a batch of %d before; leave one out", m.String(), m.Batch)})
 				break
 			}
 		}
@@ -111,7 +114,8 @@ func (m Measurement) faults(at int) (found []error) {
 		key   string
 		value float64
 		zero  bool // it may be
-	}{{"step_seconds", m.StepSeconds, false}, {"batch_seconds", m.BatchSeconds, false}, {"step_spread", m.StepSpread, true}, {"batch_spread", m.BatchSpread, true}} {
+	}{{"step_seconds", m.StepSeconds, false}, {"batch_seconds", m.BatchSeconds, false},
+		{"step_spread", m.StepSpread, true}, {"batch_spread", m.BatchSpread, true}} {
 		if !(s.value >= 0) || math.IsInf(s.value, 0) || s.value == 0 && !s.zero {
 			bad(s.key, "%s is %v; work takes some time", s.key, s.value)
 		}
@@ -119,7 +123,8 @@ func (m Measurement) faults(at int) (found []error) {
 	for _, n := range []struct {
 		key   string
 		value int64
-	}{{"layers", int64(m.Layers)}, {"operations", m.Operations}, {"grouped", m.Grouped}, {"bytes", m.Bytes}, {"parameters", m.Parameters}, {"padding8", m.Padding8}, {"padding16", m.Padding16}} {
+	}{{"layers", int64(m.Layers)}, {"operations", m.Operations}, {"grouped", m.Grouped}, {"bytes", m.Bytes},
+		{"parameters", m.Parameters}, {"padding8", m.Padding8}, {"padding16", m.Padding16}} {
 		if n.value < 0 {
 			bad(n.key, "%s is %d; it is at least zero", n.key, n.value)
 		}
@@ -130,7 +135,8 @@ func (m Measurement) faults(at int) (found []error) {
 // Refit fits the rates to the measurements, and sets Fit. Too few networks give no rates.
 func (p *Profile) Refit() {
 	c, fit := fitCosts(p.Measured)
-	p.Costs.Step, p.Costs.Batch, p.Costs.GraphStep, p.Costs.GraphBatch, p.Costs.ChannelBlock, p.Fit = c.Step, c.Batch, c.GraphStep, c.GraphBatch, c.ChannelBlock, fit
+	p.Costs.Step, p.Costs.Batch, p.Costs.GraphStep, p.Costs.GraphBatch, p.Costs.ChannelBlock, p.Fit = c.Step, c.Batch,
+		c.GraphStep, c.GraphBatch, c.ChannelBlock, fit
 }
 
 // Cost is the time of one piece of work. It is a whole number of nanoseconds, so that the
@@ -233,7 +239,8 @@ func (p *Profile) Closed() bool { return p.Costs.Step == Rates{} || p.Costs.Batc
 // operations nor memory.
 func (p *Profile) WidthIsFree() bool {
 	r := p.Costs.Step
-	return !p.Closed() && len(p.Measured) == 0 && r.OperationSeconds+r.GroupedSeconds+r.ByteSeconds+r.ParameterSeconds == 0
+	return !p.Closed() && len(p.Measured) == 0 &&
+		r.OperationSeconds+r.GroupedSeconds+r.ByteSeconds+r.ParameterSeconds == 0
 }
 
 // BatchIsFree reports whether a step on a larger batch takes no more time, since the rates charge
@@ -243,8 +250,8 @@ func (p *Profile) BatchIsFree() bool {
 	return p.WidthIsFree() && r.ExampleSeconds == 0
 }
 
-// seconds is the measured time of a network. One that was not measured is charged by the rates, corrected as its relatives
-// are.
+// seconds is the measured time of a network. One that was not measured is charged by the rates, corrected
+// as its relatives are.
 func (p *Profile) seconds(w Work) (float64, error) {
 	switch w.Kind {
 	case Deciding:
@@ -259,8 +266,9 @@ func (p *Profile) seconds(w Work) (float64, error) {
 		}
 	}
 	if rates == (Rates{}) {
-		return 0, fmt.Errorf("the profile %s has no measurement of this %s with a batch of %d, and no rates for networks that were not measured; "+
-			"measure it, or more others, with 'graft profile'", p.Name, w.Network.Name(), w.Rows)
+		return 0, fmt.Errorf("the profile %s has no measurement of this %s with a batch of %d, "+
+			"and no rates for networks that were not measured; measure it, or more others, with 'graft profile'",
+			p.Name, w.Network.Name(), w.Rows)
 	}
 	size, err := SizeOf(w.Network)
 	if err != nil {
@@ -292,8 +300,8 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 	return same
 }
 
-// Estimate is the time by the rates of a step and of a batch of evaluation of a measured network, in seconds. Both are zero
-// without rates.
+// Estimate is the time by the rates of a step and of a batch of evaluation of a measured network, in seconds.
+// Both are zero without rates.
 func (p *Profile) Estimate(m Measurement) (step, batch float64) {
 	size := m.Size.blocked(p.Costs.ChannelBlock)
 	return p.Costs.rates(Steps, m.Graph).seconds(size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(size, m.Batch)

@@ -18,22 +18,25 @@ type order struct {
 
 // rendezvous forms a group.
 type rendezvous struct {
-	Rank    int           `json:"rank"`
-	Size    int           `json:"size"`
-	File    string        `json:"file,omitempty"`    // path of the file in which processes of one machine find each other
-	Meeting int64         `json:"meeting,omitempty"` // number of the leader's store in which processes of several machines do; zero on one
+	Rank int `json:"rank"`
+	Size int `json:"size"`
+	// path of the file in which processes of one machine find each other
+	File string `json:"file,omitempty"`
+	// number of the leader's store in which processes of several machines do; zero on one
+	Meeting int64         `json:"meeting,omitempty"`
 	Threads int           `json:"threads"`
 	Timeout time.Duration `json:"timeout_ns"`
 }
 
 // snapshot is the leader's state without its tensors, which are broadcast after it.
 type snapshot struct {
-	Options   Options        `json:"options"`
-	DType     torch.DType    `json:"dtype"`
-	Network   map[string]any `json:"network"`           // its form
-	Logits    []int          `json:"lessons,omitempty"` // shape of a larger network's logits, during distillation
-	Counts    []int64        `json:"counts"`            // steps of the optimizer's slots, in the order of the trained tensors
-	Generator []byte         `json:"generator"`
+	Options Options        `json:"options"`
+	DType   torch.DType    `json:"dtype"`
+	Network map[string]any `json:"network"`           // its form
+	Logits  []int          `json:"lessons,omitempty"` // shape of a larger network's logits, during distillation
+	// steps of the optimizer's slots, in the order of the trained tensors
+	Counts    []int64 `json:"counts"`
+	Generator []byte  `json:"generator"`
 }
 
 // trainOrder is some steps of an epoch.
@@ -48,11 +51,12 @@ type trainOrder struct {
 	Share       float64                `json:"share"`
 	Past        int                    `json:"taught"`
 	Length      int                    `json:"course"`
-	First       bool                   `json:"first,omitempty"`    // the first steps of the job
-	Scaler      *torch.Scaler          `json:"scaler,omitempty"`   // of the loss; nil means none
-	Batch       int                    `json:"batch"`              // rows of a step
-	Part        int                    `json:"part"`               // rows of which gradients are computed at once; zero means the batch
-	Measured    bool                   `json:"measured,omitempty"` // the last step measures squares of gradients
+	First       bool                   `json:"first,omitempty"`  // the first steps of the job
+	Scaler      *torch.Scaler          `json:"scaler,omitempty"` // of the loss; nil means none
+	Batch       int                    `json:"batch"`            // rows of a step
+	// rows of which gradients are computed at once; zero means the batch
+	Part     int  `json:"part"`
+	Measured bool `json:"measured,omitempty"` // the last step measures squares of gradients
 }
 
 // splitOrder is an evaluation.

@@ -26,22 +26,27 @@ type Row struct {
 
 // Note is the record of an event in a job.
 type Note struct {
-	Event             results.JobEvent `json:"event"`                   // start, up, down, devices, decision, skipped, shrink, end, processes, peer lost or peer missing
-	Time              time.Duration    `json:"time_ns"`                 // on the clock
-	Epoch             int              `json:"epoch"`                   // under way, from 0
-	Step              int              `json:"step"`                    // in the epoch
-	Devices           int              `json:"devices"`                 // after it
-	Parameters        int              `json:"parameters"`              // after it
-	Before            int              `json:"parameters_before"`       // parameters before it
-	Accuracy          float64          `json:"accuracy"`                // on the validation split, last evaluated before it
-	Action            string           `json:"action,omitempty"`        // of a decision
-	Probabilities     []float64        `json:"probabilities,omitempty"` // of all candidate actions
-	Trials            []decider.Trial  `json:"trials,omitempty"`        // that the decision was made by
-	Took              time.Duration    `json:"took_ns,omitempty"`       // of the budget
-	DistillationSteps int              `json:"lessons,omitempty"`       // steps of distillation from the larger network
-	Processes         int              `json:"processes,omitempty"`     // that train from now on, in an event about their number
-	Batch             int              `json:"batch,omitempty"`         // images in a step from now on, in an event about their number
-	Why               string           `json:"why,omitempty"`           // a process was lost or is missing, or an action was skipped
+	// start, up, down, devices, decision, skipped, shrink, end, processes, peer lost or peer missing
+	Event      results.JobEvent `json:"event"`
+	Time       time.Duration    `json:"time_ns"`           // on the clock
+	Epoch      int              `json:"epoch"`             // under way, from 0
+	Step       int              `json:"step"`              // in the epoch
+	Devices    int              `json:"devices"`           // after it
+	Parameters int              `json:"parameters"`        // after it
+	Before     int              `json:"parameters_before"` // parameters before it
+	// on the validation split, last evaluated before it
+	Accuracy          float64         `json:"accuracy"`
+	Action            string          `json:"action,omitempty"`        // of a decision
+	Probabilities     []float64       `json:"probabilities,omitempty"` // of all candidate actions
+	Trials            []decider.Trial `json:"trials,omitempty"`        // that the decision was made by
+	Took              time.Duration   `json:"took_ns,omitempty"`       // of the budget
+	DistillationSteps int             `json:"lessons,omitempty"`       // steps of distillation from the larger network
+	// that train from now on, in an event about their number
+	Processes int `json:"processes,omitempty"`
+	// images in a step from now on, in an event about their number
+	Batch int `json:"batch,omitempty"`
+	// a process was lost or is missing, or an action was skipped
+	Why string `json:"why,omitempty"`
 }
 
 // Section is a named part of a checkpoint.

@@ -56,8 +56,8 @@ func blocked(measured []Measurement, block int) []Measurement {
 const leastDistance = 1e-3
 
 // correction is the ratio of the measured to the fitted times of relatives: the geometric mean, in which a relative
-// counts by the inverse fourth power of its distance in size (Shepard 1968). So a network that grows a little costs a little
-// more than before, whether it was measured or not. Without relatives it is 1.
+// counts by the inverse fourth power of its distance in size (Shepard 1968). So a network that grows a little costs a
+// little more than before, whether it was measured or not. Without relatives it is 1.
 func correction(all []relative, of Size, rows int, time timeOf, r Rates) float64 {
 	sum, weights := 0.0, 0.0
 	for _, ms := range all {

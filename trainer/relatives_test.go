@@ -14,8 +14,8 @@ import (
 // slowClass is measured 2.5 times as slow as the rates of the others say.
 const slowClass = "ConvNet2"
 
-// withSlowClass is a profile of the networks that are measured by default, of which one class is slow. Keep says which of
-// its networks are measured.
+// withSlowClass is a profile of the networks that are measured by default, of which one class is slow. Keep says
+// which of its networks are measured.
 func withSlowClass(t *testing.T, keep func(m Measurement) bool) *Profile {
 	var measured []Measurement
 	subjects, err := Subjects(model.Shape{3, 32, 32}, 10)
@@ -34,7 +34,8 @@ func withSlowClass(t *testing.T, keep func(m Measurement) bool) *Profile {
 	return p
 }
 
-// grownBy applies one more action to a network, and returns the result with the ratio of the time of a step after it to before.
+// grownBy applies one more action to a network, and returns the result with the ratio of the time of a step
+// after it to before.
 func grownBy(t *testing.T, p *Profile, n *model.Network, action string) (*model.Network, float64) {
 	a, err := net2net.ParseAction(action)
 	require.NoError(t, err)
@@ -119,7 +120,8 @@ func TestRoundedChannelsAreFound(t *testing.T) {
 	measured := measuredOn(t, truth, exact)
 	for k, m := range measured {
 		size := m.Size.blocked(16)
-		measured[k].StepSeconds, measured[k].BatchSeconds = truth.Step.seconds(size, m.Batch), truth.Batch.seconds(size, m.Batch)
+		measured[k].StepSeconds, measured[k].BatchSeconds = truth.Step.seconds(size, m.Batch),
+			truth.Batch.seconds(size, m.Batch)
 	}
 	costs, fit := fitCosts(measured)
 	require.Equal(t, 16, costs.ChannelBlock)

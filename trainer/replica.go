@@ -125,8 +125,11 @@ func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f to
 		return f, err
 	}
 	err = torch.With(func(s *torch.Scope) error {
-		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From, o.Rows), Size: o.Batch, Part: o.Part, Least: r.least, Squares: o.Measured,
-			Rates: o.Rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing, Ignores: r.Data.Train.Marked != nil, Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler, Peers: peers}
+		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, o.From,
+			o.Rows), Size: o.Batch, Part: o.Part, Least: r.least, Squares: o.Measured,
+			Rates: o.Rates, Random: r.random, Augment: r.Augment, Smoothing: r.LabelSmoothing,
+			Ignores: r.Data.Train.Marked != nil, Teacher: t, Average: r.averaging(o.First), Scaler: o.Scaler,
+			Peers: peers}
 		if err := errors.Join(r.stream(s, o, &b), s.Err()); err != nil {
 			return err
 		}
@@ -149,12 +152,13 @@ func (r *replica) stream(s *torch.Scope, o trainOrder, b *torch.Batches) (err er
 	rows := func(places []int64) dataset.Rows {
 		return dataset.Rows{Places: places, Needed: r.needed(len(places), b)}
 	}
-	b.Inputs, b.Labels, err = r.Data.Train.Pick(s, rows(r.places[o.From:end]), rows(r.places[end:min(end+o.Rows, len(r.places))]))
+	b.Inputs, b.Labels, err = r.Data.Train.Pick(s, rows(r.places[o.From:end]),
+		rows(r.places[end:min(end+o.Rows, len(r.places))]))
 	return err
 }
 
-// needed marks the rows of a call of which this process takes the images: its share of each part of each batch, or the last
-// row of one that is too short. Nil means all, also with mixup, where a row's partner may be any.
+// needed marks the rows of a call of which this process takes the images: its share of each part of each batch, or
+// the last row of one that is too short. Nil means all, also with mixup, where a row's partner may be any.
 func (r *replica) needed(rows int, b *torch.Batches) []bool {
 	if b.Peers == nil || b.Augment.Mixup > 0 {
 		return nil
@@ -192,13 +196,15 @@ func (r *replica) measure(split dataset.Split, peers *torch.Peers) (torch.Figure
 	return r.batches(r.evaluator, split, peers)
 }
 
-func (r *replica) batches(program *torch.Program, split dataset.Split, peers *torch.Peers) (all torch.Figures, err error) {
+func (r *replica) batches(program *torch.Program, split dataset.Split,
+	peers *torch.Peers) (all torch.Figures, err error) {
 	needed := func(count int) (from, to int) { // whole batches
 		start, own := peers.Share((count + r.EvalBatch - 1) / r.EvalBatch)
 		return start * r.EvalBatch, min((start+own)*r.EvalBatch, count)
 	}
 	return all, split.Each(split.Most(r.EvalBatch), needed, func(_ *torch.Scope, images, labels *torch.Tensor) error {
-		f, err := torch.Evaluate(program, torch.Batches{Inputs: images, Labels: labels, Size: r.EvalBatch, Peers: peers})
+		f, err := torch.Evaluate(program, torch.Batches{Inputs: images, Labels: labels, Size: r.EvalBatch,
+			Peers: peers})
 		all.Losses, all.Correct = append(all.Losses, f.Losses...), append(all.Correct, f.Correct...)
 		return err
 	})

@@ -92,7 +92,8 @@ func (r *replica) resumeOptimizer(counts []int64, moment func(name string) *torc
 	r.optimizer = &net2net.Optimizer{}
 	for k, e := range trained {
 		group.Params = append(group.Params, e.Tensor)
-		group.State = append(group.State, torch.State{Steps: counts[k], First: moment(firstMoment + e.Name), Second: moment(secondMoment + e.Name)})
+		group.State = append(group.State, torch.State{Steps: counts[k], First: moment(firstMoment + e.Name),
+			Second: moment(secondMoment + e.Name)})
 		r.optimizer.Names = append(r.optimizer.Names, e.Name)
 	}
 	r.optimizer.Optimizer = r.scope.NewOptimizer(group)
@@ -131,7 +132,8 @@ func (r *replica) adopt(c snapshot, device torch.Device) error {
 		return err
 	}
 	r.Network = n
-	if err := n.Materialize(r.scope, model.Placement{Device: device, DType: c.DType, Random: r.scope.NewGenerator(torch.CPU, 0)}); err != nil {
+	if err := n.Materialize(r.scope, model.Placement{Device: device, DType: c.DType,
+		Random: r.scope.NewGenerator(torch.CPU, 0)}); err != nil {
 		return err
 	}
 	if err := r.setUp(); err != nil {

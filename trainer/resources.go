@@ -12,10 +12,13 @@ import (
 // job repeats it; that of an abandoned epoch is. All are zero in a job that began before
 // graft counted them.
 type Resources struct {
-	Images     int64         `json:"images"`           // of training, those of each epoch counted anew
-	FLOP       float64       `json:"flop"`             // floating-point operations; a multiply-add is two, and a step three forward passes
-	DeviceTime time.Duration `json:"device_ns"`        // on the clock, multiplied by the devices held; on the machine's clock by those that processes use
-	Joules     float64       `json:"joules,omitempty"` // device time at the power of the clock's profile; zero means that it is unknown
+	Images int64 `json:"images"` // of training, those of each epoch counted anew
+	// floating-point operations; a multiply-add is two, and a step three forward passes
+	FLOP float64 `json:"flop"`
+	// on the clock, multiplied by the devices held; on the machine's clock by those that processes use
+	DeviceTime time.Duration `json:"device_ns"`
+	// device time at the power of the clock's profile; zero means that it is unknown
+	Joules float64 `json:"joules,omitempty"`
 }
 
 // A backward pass has two products of matrices where a forward pass has one: for the
@@ -31,8 +34,9 @@ const (
 
 // sums are the resources' part of a checkpoint's position.
 type sums struct {
-	Images int64    `json:"images"`
-	FLOP   *big.Int `json:"flop"` // exact, so that calls of any length add up to the same; nil means that the job began without counting
+	Images int64 `json:"images"`
+	// exact, so that calls of any length add up to the same; nil means that the job began without counting
+	FLOP *big.Int `json:"flop"`
 	// Held is the device time at progress.Time.
 	Held time.Duration `json:"device_ns"`
 }

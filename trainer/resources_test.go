@@ -88,7 +88,8 @@ func TestAbandonedEpochsAreCounted(t *testing.T) {
 // would look like sums of the whole.
 func TestOlderRunsGoOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
-	columns := `epoch,time [s],steps,train_loss [nats],train_accuracy,validation_loss [nats],validation_accuracy,learning_rate,parameters,devices` + "\n"
+	columns := `epoch,time [s],steps,train_loss [nats],train_accuracy,validation_loss ` +
+		`[nats],validation_accuracy,learning_rate,parameters,devices` + "\n"
 	require.NoError(t, inFolder(t, files.OS{}, path, func(*torch.Scope, *trainer.Folder) error { return nil }))
 	require.NoError(t, os.WriteFile(filepath.Join(path, "epochs.csv"), []byte(columns), 0o644))
 	whole := &memory{}
@@ -109,7 +110,8 @@ func TestOlderRunsGoOn(t *testing.T) {
 		require.NoError(t, err)
 		clock := steady(t)
 		clock.Time = saved.Time
-		j, err := trainer.Resume(s, saved, parts(t, s, trainer.Parts{Clock: clock, Recorder: folder}), model.Placement{}, o)
+		j, err := trainer.Resume(s, saved, parts(t, s, trainer.Parts{Clock: clock, Recorder: folder}),
+			model.Placement{}, o)
 		require.NoError(t, err)
 		resumed, err := j.Run(context.Background())
 		require.NoError(t, err)

@@ -78,7 +78,8 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 	if err := j.random.Restore(from.Generator); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(st.optimizer(j.replica, from.Counts), st.average(j.replica), st.kept(&j.evaluation, place), st.logits(j.replica)); err != nil {
+	if err := errors.Join(st.optimizer(j.replica, from.Counts), st.average(j.replica), st.kept(&j.evaluation, place),
+		st.logits(j.replica)); err != nil {
 		j.close()
 		return nil, err
 	}

@@ -53,7 +53,8 @@ func brief() trainer.Options {
 	o.KeepBest = true
 	o.EvalBatch = 300            // so that there is time for lessons
 	o.Checkpoint.Every = 80 * ms // on the machine's clock
-	o.Timeline = trainer.Timeline{Budget: 620 * ms, Events: []trainer.Event{{At: 150 * ms, Change: trainer.Up}, {At: 350 * ms, Change: trainer.Down}}}
+	o.Timeline = trainer.Timeline{Budget: 620 * ms,
+		Events: []trainer.Event{{At: 150 * ms, Change: trainer.Up}, {At: 350 * ms, Change: trainer.Down}}}
 	return o
 }
 
@@ -81,7 +82,8 @@ func inFolder(t testing.TB, fsys files.FS, path string, work func(s *torch.Scope
 }
 
 // goOn resumes the job of a folder, or begins it.
-func goOn(t testing.TB, s *torch.Scope, folder *trainer.Folder, clock *killingClock, p trainer.Parts, o trainer.Options) (*trainer.Job, error) {
+func goOn(t testing.TB, s *torch.Scope, folder *trainer.Folder, clock *killingClock, p trainer.Parts,
+	o trainer.Options) (*trainer.Job, error) {
 	last, err := folder.Last()
 	if err != nil {
 		return nil, err
@@ -96,18 +98,21 @@ func goOn(t testing.TB, s *torch.Scope, folder *trainer.Folder, clock *killingCl
 
 // fewImages are half as many as the small dataset has.
 func fewImages(t testing.TB, s *torch.Scope) *dataset.Set {
-	set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
+	set, err := dataset.Load(s, torch.CPU, files.OS{},
+		dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
 	require.NoError(t, err)
 	return set
 }
 
 // runProcess begins or resumes the run in a folder, and ends it, or is killed. The outcome is
 // nil then.
-func runProcess(t testing.TB, fsys files.FS, path string, looks int) (outcome *trainer.Outcome, digest string, err error) {
+func runProcess(t testing.TB, fsys files.FS, path string,
+	looks int) (outcome *trainer.Outcome, digest string, err error) {
 	err = inFolder(t, fsys, path, func(s *torch.Scope, folder *trainer.Folder) error {
 		defer func() { digest = folder.Digest() }()
 		clock := &killingClock{Virtual: *steady(t), looks: looks}
-		j, err := goOn(t, s, folder, clock, trainer.Parts{Data: fewImages(t, s), Decider: script(t, "deepen:conv1", "widen:conv2:12"), Recorder: folder}, brief())
+		j, err := goOn(t, s, folder, clock, trainer.Parts{Data: fewImages(t, s),
+			Decider: script(t, "deepen:conv1", "widen:conv2:12"), Recorder: folder}, brief())
 		if err != nil {
 			return err
 		}
@@ -144,7 +149,8 @@ func TestKilledRunsEndTheSame(t *testing.T) {
 			break
 		}
 	}
-	t.Logf("measured: %d kills in training, evaluation and surgery, each run resumed to the bits of one that was not killed", kills)
+	t.Logf("measured: %d kills in training, evaluation and surgery, "+
+		"each run resumed to the bits of one that was not killed", kills)
 }
 
 // Whatever goes wrong with a write, nothing finished is lost, and the run ends the

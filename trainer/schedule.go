@@ -14,7 +14,8 @@ type Rule string
 
 // The rules. The zero Rule is Cosine.
 const (
-	Cosine      Rule = "cosine"      // down to MinLR at the end of the budget, on half a cosine wave (Loshchilov and Hutter 2017)
+	// down to MinLR at the end of the budget, on half a cosine wave (Loshchilov and Hutter 2017)
+	Cosine      Rule = "cosine"
 	Linear      Rule = "linear"      // down to MinLR at the end of the budget, on a line
 	Exponential Rule = "exponential" // times Decay after each epoch
 	StepDown    Rule = "step"        // times Decay after each Every epochs
@@ -62,13 +63,16 @@ func (s *Schedule) EnsureDefaults() {
 func (s Schedule) Validate() error {
 	var faults []error
 	if !slices.Contains([]Rule{"", Cosine, Linear, Exponential, StepDown, Constant}, s.Rule) {
-		faults = append(faults, fmt.Errorf("a schedule %q; there are cosine, linear, exponential, step and constant", string(s.Rule)))
+		faults = append(faults, fmt.Errorf("a schedule %q; there are cosine, linear, exponential, step and constant",
+			string(s.Rule)))
 	}
 	if !slices.Contains([]Restart{"", NoRestart, RestartOnDevices, RestartOnSurgery}, s.Restart) {
 		faults = append(faults, fmt.Errorf("a restart %q; there are never, devices and surgery", string(s.Restart)))
 	}
-	if s.Decay < 0 || s.Decay > 1 || s.Every < 0 || s.MinLR < 0 || s.WarmUp < 0 || !(s.WarmUpShare >= 0 && s.WarmUpShare < 1) {
-		faults = append(faults, errors.New("a decay and a share of warm-up lie between 0 and 1, epochs, steps and rates are not negative"))
+	if s.Decay < 0 || s.Decay > 1 || s.Every < 0 || s.MinLR < 0 || s.WarmUp < 0 ||
+		!(s.WarmUpShare >= 0 && s.WarmUpShare < 1) {
+		faults = append(faults, errors.New("a decay and a share of warm-up lie between 0 and 1, epochs, "+
+			"steps and rates are not negative"))
 	}
 	return errors.Join(faults...)
 }

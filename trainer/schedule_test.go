@@ -36,7 +36,8 @@ func TestRates(t *testing.T) {
 		require.NoError(t, c.schedule.Validate(), name)
 		assert.InDelta(t, c.want, c.schedule.Rate(0.2, c.at), 1e-12, name)
 	}
-	for _, wrong := range []trainer.Schedule{{Rule: "exp"}, {Restart: "often"}, {WarmUpShare: 1}, {WarmUpShare: math.NaN()}, {Decay: 2}} {
+	for _, wrong := range []trainer.Schedule{{Rule: "exp"}, {Restart: "often"}, {WarmUpShare: 1},
+		{WarmUpShare: math.NaN()}, {Decay: 2}} {
 		assert.Error(t, wrong.Validate(), "%+v", wrong)
 	}
 }
@@ -62,7 +63,8 @@ func TestRestarts(t *testing.T) {
 		assert.InDelta(t, 0.005*(1+math.Cos(math.Pi*at.Seconds()/1.5)), rate, 1.5e-3)
 	}
 	late := 1200 * time.Millisecond
-	for restart, higher := range map[trainer.Restart][2]bool{trainer.RestartOnDevices: {true, true}, trainer.RestartOnSurgery: {true, false}} {
+	for restart, higher := range map[trainer.Restart][2]bool{trainer.RestartOnDevices: {true, true},
+		trainer.RestartOnSurgery: {true, false}} {
 		for k, actions := range [][]string{{"deepen:conv1", "none"}, {"none", "none"}} {
 			rates := last(restart, actions...)
 			assert.Equal(t, higher[k], rates[late] > 2*never[late], "%s, %v: %v, %v", restart, actions, rates, never)

@@ -86,8 +86,10 @@ func TestGroupsListenAtTheirOwnAddressesOnly(t *testing.T) {
 	o.Parallel.Threads = 1
 	most := 0
 	look := func() {
-		for pid, own := range map[int]string{os.Getpid(): "127.0.0.2", all[0].Process.Pid: "127.0.0.1", all[1].Process.Pid: "127.0.0.1"} {
-			for _, address := range listeners(t, pid) { // followers have some while they meet, with newer versions of Gloo longer
+		for pid, own := range map[int]string{os.Getpid(): "127.0.0.2", all[0].Process.Pid: "127.0.0.1",
+			all[1].Process.Pid: "127.0.0.1"} {
+			// followers have some while they meet, with newer versions of Gloo longer
+			for _, address := range listeners(t, pid) {
 				require.Equal(t, own, address.Addr().String())
 				poke(t, address)
 			}

@@ -78,7 +78,8 @@ func withTime(list []timed, t timed) []timed {
 func (j *Job) fittedThroughput() func(size int) float64 {
 	var rows []goodput.Measured
 	for _, t := range j.Batching.Times {
-		rows = append(rows, goodput.Measured{Nodes: t.Nodes, Devices: t.Devices, Device: t.Device, Compute: t.Compute, Step: t.Step})
+		rows = append(rows, goodput.Measured{Nodes: t.Nodes, Devices: t.Devices, Device: t.Device, Compute: t.Compute,
+			Step: t.Step})
 	}
 	if len(rows) == 0 {
 		return func(int) float64 { return 0 }

@@ -45,12 +45,14 @@ func TestCoursesStretch(t *testing.T) {
 
 // With AdaScale warm-up and epochs of the schedule count steps of the smallest batch.
 func TestMomentsOfAdaScale(t *testing.T) {
-	c := &core{replica: &replica{Options: Options{Batch: 10, AdaptiveBatch: AdaptiveBatch{On: true, Most: 40, Scaling: AdaScale}}, Data: &dataset.Set{Train: dataset.Split{Count: 100}}}}
+	c := &core{replica: &replica{Options: Options{Batch: 10, AdaptiveBatch: AdaptiveBatch{On: true, Most: 40,
+		Scaling: AdaScale}}, Data: &dataset.Set{Train: dataset.Split{Count: 100}}}}
 	c.Steps, c.Rate = 7, 3
 	c.Batching = batchState{Size: 40, Progress: 38, Since: 5}
 	c.Batching.Noise.Count, c.Batching.Noise.Square, c.Batching.Noise.Variance, c.Batching.Noise.Weight = 8, 1, 10, 1
 	require.InEpsilon(t, 2/(1+0.25), c.gain(), 1e-12, "the variance of the smallest batch is the squared gradient")
-	require.Equal(t, Moment{Epochs: 3, Steps: 41}, c.moment(c.Steps+2, c.Batching.Progress+2*c.gain()), "33 steps of 10 an epoch; 38 and 3.2")
+	require.Equal(t, Moment{Epochs: 3, Steps: 41}, c.moment(c.Steps+2, c.Batching.Progress+2*c.gain()),
+		"33 steps of 10 an epoch; 38 and 3.2")
 	require.InEpsilon(t, 1.6, c.rateFactor(), 1e-12)
 	c.AdaptiveBatch.Scaling = SquareRoot
 	require.Equal(t, Moment{Epochs: 3, Steps: 9}, c.moment(c.Steps+2, c.Batching.Progress+2*c.gain()))

@@ -42,7 +42,8 @@ func (p pace) next(span time.Duration) int {
 // allowed is the number of steps until the epoch, the allocation or the evaluation is due.
 func (j *Job) allowed() int {
 	batch := j.batch()
-	n := min(j.perEpoch()-j.Step, max(1, j.Data.Train.Most(batch)/batch), j.untilMeasured(), j.chooser.steps(j.Network.Parameters(), j.pace))
+	n := min(j.perEpoch()-j.Step, max(1, j.Data.Train.Most(batch)/batch), j.untilMeasured(),
+		j.chooser.steps(j.Network.Parameters(), j.pace))
 	one := j.Clock.Cost(j.work(1))
 	fit := j.fitting(one)
 	if one <= 0 {
@@ -80,8 +81,10 @@ func (j *Job) train(n int) error {
 	from, batch := j.Seen, j.batch()
 	rows := j.rows(n)
 	t := j.distillation.teacher()
-	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Rates: rates, Optimizer: o, Distill: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Past: t.Past, Length: t.Length,
-		First: j.Steps == 0, Batch: batch, Part: j.microBatch(j.Network, batch, j.devices()), Measured: n == j.untilMeasured()}
+	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Rates: rates, Optimizer: o, Distill: t.Logits != nil,
+		Temperature: t.Temperature, Share: t.Share, Past: t.Past, Length: t.Length,
+		First: j.Steps == 0, Batch: batch, Part: j.microBatch(j.Network, batch, j.devices()),
+		Measured: n == j.untilMeasured()}
 	own := told
 	if j.Scaler != nil { // which the call changes
 		state := *j.Scaler

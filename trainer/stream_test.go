@@ -30,7 +30,8 @@ func pictures(t testing.TB, each int) string {
 			img := image.NewRGBA(image.Rect(0, 0, side, side))
 			for x := range side {
 				for y := range side {
-					img.Set(x, y, color.RGBA{uint8(random.IntN(128) + 40*class), uint8(random.IntN(256)), uint8(40*class*(x%2) + random.IntN(100)), 255})
+					img.Set(x, y, color.RGBA{uint8(random.IntN(128) + 40*class), uint8(random.IntN(256)),
+						uint8(40*class*(x%2) + random.IntN(100)), 255})
 				}
 			}
 			file, err := os.Create(filepath.Join(dir, fmt.Sprintf("%04d.png", k)))
@@ -49,7 +50,8 @@ func TestStreamedJobs(t *testing.T) {
 	var digests []string
 	for _, stream := range []bool{false, true} {
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
-			data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Kind: dataset.KindFolder, Path: folder, Size: side, Seed: 1, Stream: stream})
+			data, err := dataset.Load(s, torch.CPU, files.OS{},
+				dataset.Options{Kind: dataset.KindFolder, Path: folder, Size: side, Seed: 1, Stream: stream})
 			require.NoError(t, err)
 			require.Equal(t, stream, data.Train.Stream != nil)
 			o := brief()
@@ -82,7 +84,8 @@ func TestStreamedProcessesReadTheirShare(t *testing.T) {
 			loaded = reads.opened.Load()
 			p := o
 			p.Parallel.On = starter != nil
-			outcome, err := runJob(t, p, trainer.Parts{Network: smooth(), Data: data, Recorder: book, Starter: starter, Files: files.OS{}})
+			outcome, err := runJob(t, p, trainer.Parts{Network: smooth(), Data: data, Recorder: book, Starter: starter,
+				Files: files.OS{}})
 			require.NoError(t, err)
 			opened, steps = reads.opened.Load()-loaded, outcome.Steps
 			return nil
@@ -102,6 +105,8 @@ func TestStreamedProcessesReadTheirShare(t *testing.T) {
 	follower, err := strconv.ParseInt(string(text), 10, 64)
 	require.NoError(t, err)
 	follower -= loaded
-	t.Logf("measured: in %d steps one process opens %d streamed images; of two the leader opens %d and the follower %d", steps, whole, leader, follower)
-	require.Less(t, leader+follower, whole*3/2, "twice as many if both read all; rows that fill a part that is too short, and those read ahead in vain, depend on the load")
+	t.Logf("measured: in %d steps one process opens %d streamed images; of two the leader opens %d and the follower %d",
+		steps, whole, leader, follower)
+	require.Less(t, leader+follower, whole*3/2, "twice as many if both read all; "+
+		"rows that fill a part that is too short, and those read ahead in vain, depend on the load")
 }

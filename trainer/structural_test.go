@@ -38,7 +38,8 @@ func TestJobWithStructuralPolicy(t *testing.T) {
 	o.Timeline.Budget, o.Timeline.Events = 700*time.Millisecond, o.Timeline.Events[:1]
 	before := 0
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Train: 200, Test: 60}})
+		set, err := dataset.Load(s, torch.CPU, files.OS{},
+			dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Train: 200, Test: 60}})
 		require.NoError(t, err)
 		n, err := model.Zoo("ConvSmall", model.ZooOptions{})
 		require.NoError(t, err)

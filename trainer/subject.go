@@ -31,7 +31,8 @@ func subjectText(name string, actions []net2net.Action) string {
 // enough for a laptop and differ in the quantities that determine costs: linear layers
 // alone, few and many layers, small and large activations, large weights, and depthwise
 // convolutions.
-var designed = []string{"FeedForwardNet2", "MLP", "BatchNormConvolution", "ConvNet", "ConvNet2", "ConvNet3", "ConvSmall", "LargeConvNet", "CIFARResNet20", "MobileNetV2"}
+var designed = []string{"FeedForwardNet2", "MLP", "BatchNormConvolution", "ConvNet", "ConvNet2", "ConvNet3",
+	"ConvSmall", "LargeConvNet", "CIFARResNet20", "MobileNetV2"}
 
 // Subjects returns the networks that are measured by default, for images of a shape and a
 // number of classes: some of the zoo, and each of them deepened and widened once, so that
@@ -53,8 +54,8 @@ func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	return all, nil
 }
 
-// Adapted returns a network deepened and, separately, widened in several ways, as far as it can be: at blocks and layers
-// that are evenly spread.
+// Adapted returns a network deepened and, separately, widened in several ways, as far as it can be: at blocks and
+// layers that are evenly spread.
 func Adapted(of Subject, ways int) ([]Subject, error) {
 	proposals, err := net2net.Proposals(of.Network)
 	if err != nil {

@@ -52,7 +52,8 @@ func follow(text string) error {
 			}()
 		}
 		answers := &announced{File: os.NewFile(trainer.AnswerFile, "answers")}
-		err = errors.Join(err, trainer.Follow(context.Background(), func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, &reads, o) }, "", orders, answers))
+		err = errors.Join(err, trainer.Follow(context.Background(),
+			func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, &reads, o) }, "", orders, answers))
 		return err
 	})
 }
@@ -100,7 +101,8 @@ type announced struct {
 
 func (a *announced) Write(b []byte) (int, error) {
 	if a.written++; a.written == 5 && os.Getenv(numbersVariable) != "" {
-		if err := os.WriteFile(filepath.Join(os.Getenv(numbersVariable), strconv.Itoa(os.Getpid())), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(os.Getenv(numbersVariable), strconv.Itoa(os.Getpid())), nil,
+			0o600); err != nil {
 			return 0, err
 		}
 	}
@@ -159,8 +161,8 @@ func newTestStarter(t testing.TB, o dataset.Options) *starter {
 	require.NoError(t, err)
 	folder := t.TempDir()
 	n := &starter{t: t}
-	n.Program = trainer.Program{Path: path, Args: func(int) []string { return nil }, Env: []string{followVariable + "=" + string(text)},
-		Log: func(device int) (*os.File, error) {
+	n.Program = trainer.Program{Path: path, Args: func(int) []string { return nil },
+		Env: []string{followVariable + "=" + string(text)}, Log: func(device int) (*os.File, error) {
 			return os.OpenFile(filepath.Join(folder, strconv.Itoa(device)), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		}}
 	t.Cleanup(func() {
@@ -177,7 +179,8 @@ func newTestStarter(t testing.TB, o dataset.Options) *starter {
 }
 
 func smallData(seed int64) dataset.Options {
-	return dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}}
+	return dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600,
+		Test: 200}}
 }
 
 // changing is a job whose devices go from one to two to three and back, that grows
@@ -187,7 +190,8 @@ func changing() trainer.Options {
 		return trainer.Event{At: time.Duration(ms) * time.Millisecond, Change: c, Devices: devices}
 	}
 	o := plan()
-	o.Timeline = trainer.Timeline{Budget: 1500 * time.Millisecond, Events: []trainer.Event{at(200, trainer.Up, 2), at(500, trainer.Up, 3), at(850, trainer.Down, 2), at(1250, trainer.Down, 1)}}
+	o.Timeline = trainer.Timeline{Budget: 1500 * time.Millisecond, Events: []trainer.Event{at(200, trainer.Up, 2),
+		at(500, trainer.Up, 3), at(850, trainer.Down, 2), at(1250, trainer.Down, 1)}}
 	return o
 }
 
@@ -197,10 +201,12 @@ func changing() trainer.Options {
 func smooth() *model.Network { return networkOf(torch.SiLU) }
 
 // perform runs a job, with processes from a starter or alone.
-func perform(t testing.TB, o trainer.Options, book trainer.Recorder, starter trainer.Starter, actions ...string) *trainer.Outcome {
+func perform(t testing.TB, o trainer.Options, book trainer.Recorder, starter trainer.Starter,
+	actions ...string) *trainer.Outcome {
 	t.Helper()
 	o.Parallel.On = starter != nil
-	outcome, err := runJob(t, o, trainer.Parts{Network: smooth(), Recorder: book, Starter: starter, Files: files.OS{}}, actions...)
+	outcome, err := runJob(t, o, trainer.Parts{Network: smooth(), Recorder: book, Starter: starter, Files: files.OS{}},
+		actions...)
 	require.NoError(t, err)
 	return outcome
 }
@@ -218,7 +224,8 @@ func apart(t testing.TB, got, want *memory) float64 {
 		require.Equal(t, w.Steps, g.Steps, "no step is lost, none is done twice")
 		require.Equal(t, []int{w.Epoch, w.Devices, w.Parameters}, []int{g.Epoch, g.Devices, g.Parameters})
 		require.Equal(t, w.Time, g.Time)
-		worst = max(worst, math.Abs(g.Loss-w.Loss)/w.Loss, math.Abs(g.Validation.Loss-w.Validation.Loss)/w.Validation.Loss)
+		worst = max(worst, math.Abs(g.Loss-w.Loss)/w.Loss,
+			math.Abs(g.Validation.Loss-w.Validation.Loss)/w.Validation.Loss)
 	}
 	return worst
 }
@@ -244,7 +251,8 @@ func (m *memory) why(event results.JobEvent) (all []string) {
 
 // others is the events that are not about processes.
 func (m *memory) others() []string {
-	return slices.DeleteFunc(m.events(), func(event string) bool { return event == "processes" || strings.HasPrefix(event, "peer") })
+	return slices.DeleteFunc(m.events(),
+		func(event string) bool { return event == "processes" || strings.HasPrefix(event, "peer") })
 }
 
 // A job whose devices come and go trains in as many processes, and sees what it
@@ -259,11 +267,13 @@ func TestProcessesComeAndGo(t *testing.T) {
 		actions []string
 		set     func(o *trainer.Options)
 	}{
-		"that grows and shrinks": {torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9}, []string{"deepen:conv1", "widen:conv2:12", "deepen:conv2"}, nil},
-		"that stays as it is":    {torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}, nil, nil},
-		"with all options": {torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9, ClipNorm: 1}, []string{"deepen:conv1", "widen:conv2:12", "deepen:conv2"}, func(o *trainer.Options) {
-			o.LabelSmoothing, o.MicroBatch, o.EMA, o.Augment.Mixup, o.Augment.RandAugment = 0.1, 24, 0.9, 0.2, 1
-		}},
+		"that grows and shrinks": {torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9},
+			[]string{"deepen:conv1", "widen:conv2:12", "deepen:conv2"}, nil},
+		"that stays as it is": {torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}, nil, nil},
+		"with all options": {torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9, ClipNorm: 1},
+			[]string{"deepen:conv1", "widen:conv2:12", "deepen:conv2"}, func(o *trainer.Options) {
+				o.LabelSmoothing, o.MicroBatch, o.EMA, o.Augment.Mixup, o.Augment.RandAugment = 0.1, 24, 0.9, 0.2, 1
+			}},
 	} {
 		o := changing()
 		o.Optimizer = c.rule
@@ -290,7 +300,8 @@ func TestProcessesComeAndGo(t *testing.T) {
 		for _, c := range starter.started {
 			require.NoError(t, c.Wait(), "it ended by itself")
 		}
-		t.Logf("measured: devices 1, 2, 3, 2, 1 of a job %s: %d steps in as many processes, losses of %d epochs at most %.1e from those of one process", name, got.Steps, len(book.rows), worst)
+		t.Logf("measured: devices 1, 2, 3, 2, 1 of a job %s: %d steps in as many processes, "+
+			"losses of %d epochs at most %.1e from those of one process", name, got.Steps, len(book.rows), worst)
 	}
 	r, err := torch.Describe()
 	require.NoError(t, err)
@@ -303,7 +314,8 @@ func several() trainer.Options {
 	o := plan()
 	o.Optimizer = torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}
 	o.Batch = 16
-	o.Timeline = trainer.Timeline{Budget: 1200 * time.Millisecond, Events: []trainer.Event{{Change: trainer.Up, Devices: 3}}}
+	o.Timeline = trainer.Timeline{Budget: 1200 * time.Millisecond,
+		Events: []trainer.Event{{Change: trainer.Up, Devices: 3}}}
 	o.Parallel.Timeout = 3 * time.Second
 	return o
 }
@@ -324,7 +336,8 @@ func TestKilledProcessesCostNoStep(t *testing.T) {
 	starter.told = func(c *child) {
 		mu.Lock()
 		defer mu.Unlock()
-		if c.work < 2 || c.doomed || kills == most || random.IntN(3) == 0 { // one that never worked would not be tried again
+		// one that never worked would not be tried again
+		if c.work < 2 || c.doomed || kills == most || random.IntN(3) == 0 {
 			return
 		}
 		kills++
@@ -339,8 +352,8 @@ func TestKilledProcessesCostNoStep(t *testing.T) {
 	require.Equal(t, want.Steps, got.Steps)
 	worst := apart(t, book, alone)
 	require.Less(t, worst, lossTolerance)
-	t.Logf("measured: %d kills of processes, %d noticed and another process started for each, %d groups: %d steps as alone, losses at most %.1e apart",
-		kills, len(book.why("peer lost")), len(book.processes()), got.Steps, worst)
+	t.Logf("measured: %d kills of processes, %d noticed and another process started for each, %d groups: %d steps as "+
+		"alone, losses at most %.1e apart", kills, len(book.why("peer lost")), len(book.processes()), got.Steps, worst)
 }
 
 // A process that stops without ending is given up after the timeout; one that has
@@ -368,10 +381,12 @@ func TestProcessesThatCannotStart(t *testing.T) {
 	o := several()
 	o.Timeline.Budget, o.Timeline.Events[0].Devices = 200*time.Millisecond, 2
 	want := perform(t, o, alone, nil)
-	none, leaves, others := newTestStarter(t, smallData(1)), newTestStarter(t, smallData(1)), newTestStarter(t, smallData(2))
+	none, leaves, others := newTestStarter(t, smallData(1)), newTestStarter(t, smallData(1)),
+		newTestStarter(t, smallData(2))
 	none.Path = filepath.Join(t.TempDir(), "nothing")
 	leaves.Path = "/bin/false"
-	for word, starter := range map[string]*starter{"no such file": none, "exit status 1": leaves, "other images": others} {
+	for word, starter := range map[string]*starter{"no such file": none, "exit status 1": leaves,
+		"other images": others} {
 		book := &memory{}
 		got := perform(t, o, book, starter)
 		require.Equal(t, want.Digest, got.Digest)
@@ -502,7 +517,8 @@ func TestResumedInProcesses(t *testing.T) {
 			require.Equal(t, want.Digest, got.Digest)
 		}
 		require.Equal(t, want.Steps, got.Steps)
-		require.InEpsilon(t, whole.rows[len(whole.rows)-1].Validation.Loss, rows[len(rows)-1].Validation.Loss, lossTolerance)
+		require.InEpsilon(t, whole.rows[len(whole.rows)-1].Validation.Loss, rows[len(rows)-1].Validation.Loss,
+			lossTolerance)
 	}
 }
 
@@ -522,13 +538,15 @@ func (t *telling) Save(s []trainer.Section) error { return t.Folder.Save(s) }
 
 // oneLife runs the job in a folder until it ends, or until the clock was looked at
 // so often.
-func oneLife(t *testing.T, path string, o trainer.Options, together bool, looks int, actions []string) (outcome *trainer.Outcome, rows []trainer.Row) {
+func oneLife(t *testing.T, path string, o trainer.Options, together bool, looks int,
+	actions []string) (outcome *trainer.Outcome, rows []trainer.Row) {
 	book := &telling{}
 	o.Parallel.On = together
 	require.NoError(t, inFolder(t, files.OS{}, path, func(s *torch.Scope, folder *trainer.Folder) error {
 		book.Folder = folder
 		clock := &killingClock{Virtual: *steady(t), looks: looks}
-		p := trainer.Parts{Network: smooth(), Decider: script(t, actions...), Recorder: book, Starter: newTestStarter(t, smallData(1)), Files: files.OS{}}
+		p := trainer.Parts{Network: smooth(), Decider: script(t, actions...), Recorder: book,
+			Starter: newTestStarter(t, smallData(1)), Files: files.OS{}}
 		p.Data, _ = small(t, s, 1)
 		j, err := goOn(t, s, folder, clock, p, o)
 		require.NoError(t, err)
@@ -576,7 +594,8 @@ func TestNoProcessOutlivesItsLeader(t *testing.T) {
 	require.NoError(t, leader.Process.Kill())
 	_ = leader.Wait()
 	began := time.Now()
-	require.Eventually(t, func() bool { return !slices.ContainsFunc(numbers, alive) }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return !slices.ContainsFunc(numbers, alive) }, 30*time.Second,
+		5*time.Millisecond)
 	t.Logf("measured: both processes of a killed leader had ended %.0f ms after it", 1000*time.Since(began).Seconds())
 }
 

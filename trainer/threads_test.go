@@ -33,12 +33,14 @@ func (m *machine) best(rows int) time.Duration {
 }
 
 // train trains for a span of time, at the pace of a job with batches of 8.
-func (m *machine) train(t *testing.T, c *ThreadChooser, network int, span time.Duration) (took time.Duration, rows int) {
+func (m *machine) train(t *testing.T, c *ThreadChooser, network int,
+	span time.Duration) (took time.Duration, rows int) {
 	began := m.at
 	for p := (pace{}); m.at.Sub(began) < span; {
 		p.steps = c.steps(network, p)
 		require.NoError(t, c.train(network, 8*p.steps, false, func() error {
-			p.took = time.Duration(float64(8*p.steps) * float64(m.perRow[m.threads]) * (1 - m.noise + 2*m.noise*m.random.Float64()))
+			p.took = time.Duration(float64(8*p.steps) * float64(m.perRow[m.threads]) *
+				(1 - m.noise + 2*m.noise*m.random.Float64()))
 			m.at = m.at.Add(p.took)
 			return nil
 		}))
@@ -52,7 +54,8 @@ func (m *machine) train(t *testing.T, c *ThreadChooser, network int, span time.D
 func TestChosenThreadsAreNearlyTheFastest(t *testing.T) {
 	const ms = time.Millisecond
 	worlds := map[string]map[int]time.Duration{
-		"more is better":       {1: 4 * ms, 2: 2100 * time.Microsecond, 4: 1100 * time.Microsecond, 6: 800 * time.Microsecond},
+		"more is better": {1: 4 * ms, 2: 2100 * time.Microsecond, 4: 1100 * time.Microsecond,
+			6: 800 * time.Microsecond},
 		"one is best":          {1: 1 * ms, 2: 3 * ms, 4: 9 * ms, 6: 12 * ms},
 		"two are best":         {1: 2 * ms, 2: 1500 * time.Microsecond, 4: 1800 * time.Microsecond, 6: 4 * ms},
 		"it makes no matter":   {1: 1 * ms, 2: 1 * ms, 4: 1 * ms, 6: 1 * ms},
@@ -141,7 +144,8 @@ func TestTrialsLeaveOutWhatMisleads(t *testing.T) {
 	var used []int
 	for k := range 7 {
 		require.NoError(t, c.train(1, 8, k == 3, func() error {
-			at = at.Add(time.Duration(threads)*10*time.Millisecond + map[int]time.Duration{2: time.Second, 3: time.Minute, 4: time.Second}[k])
+			at = at.Add(time.Duration(threads)*10*time.Millisecond + map[int]time.Duration{2: time.Second,
+				3: time.Minute, 4: time.Second}[k])
 			used = append(used, threads)
 			return nil
 		}))

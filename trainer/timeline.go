@@ -46,7 +46,8 @@ func (t Timeline) Validate() error {
 		case e.At < 0 || e.At > t.Budget:
 			faults = append(faults, fmt.Errorf("event %d at %v lies outside of the budget of %v", k, e.At, t.Budget))
 		case k > 0 && e.At < t.Events[k-1].At:
-			faults = append(faults, fmt.Errorf("event %d at %v comes before event %d at %v; put them in order", k, e.At, k-1, t.Events[k-1].At))
+			faults = append(faults, fmt.Errorf("event %d at %v comes before event %d at %v; put them in order", k, e.At,
+				k-1, t.Events[k-1].At))
 		case k > 0 && e == t.Events[k-1] && e.Devices > 0:
 			faults = append(faults, fmt.Errorf("event %d is event %d again; leave one of them out", k, k-1))
 		case e.Devices < 0:

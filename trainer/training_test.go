@@ -61,7 +61,8 @@ func TestTheAverageIsTheResult(t *testing.T) {
 	require.Equal(t, digest, hex.EncodeToString(sum[:]))
 }
 
-// A job whose network has grown beyond the memory limit, and trains on as few images at once as it can, is resumed all the same.
+// A job whose network has grown beyond the memory limit, and trains on as few images at once as it can, is
+// resumed all the same.
 func TestGrownJobsResumeBeyondTheirMemory(t *testing.T) {
 	o := plan()
 	o.MaxMemoryMB, o.Adapt.OnError = 1, trainer.StopOnError
@@ -77,7 +78,8 @@ func TestGrownJobsResumeBeyondTheirMemory(t *testing.T) {
 		require.NoError(t, err)
 		clock := steady(t)
 		clock.Time = saved.Time
-		j, err = trainer.Resume(s, saved, parts(t, s, trainer.Parts{Clock: clock}, "widen:conv1:400"), model.Placement{}, o)
+		j, err = trainer.Resume(s, saved, parts(t, s, trainer.Parts{Clock: clock}, "widen:conv1:400"),
+			model.Placement{}, o)
 		require.NoError(t, err)
 		got, err := j.Run(context.Background())
 		require.NoError(t, err)

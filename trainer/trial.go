@@ -20,8 +20,8 @@ func (a *adaptation) trying() func(net2net.Action, int) (decider.Trial, error) {
 	return a.try
 }
 
-// try trains a copy of the network with an action done and evaluates it, on the clock. All trials of a decision see the same
-// images in the same order, and none changes the job but for its time.
+// try trains a copy of the network with an action done and evaluates it, on the clock. All trials of a decision see
+// the same images in the same order, and none changes the job but for its time.
 func (a *adaptation) try(action net2net.Action, steps int) (trial decider.Trial, err error) {
 	trial.Action = action
 	err = torch.With(func(s *torch.Scope) error {
@@ -31,7 +31,8 @@ func (a *adaptation) try(action net2net.Action, steps int) (trial decider.Trial,
 		}
 		defer r.close()
 		if action.Kind != net2net.None {
-			change, err := a.calibrated(r.Network, action, a.surgery(), func(*net2net.Change, net2net.Options) error { return nil })
+			change, err := a.calibrated(r.Network, action, a.surgery(),
+				func(*net2net.Change, net2net.Options) error { return nil })
 			if errors.Is(err, errImpossible) {
 				return fmt.Errorf("%w: %w", decider.ErrNoTrial, err)
 			}
@@ -74,7 +75,8 @@ func (a *adaptation) trial(r *replica, steps int) (Score, error) {
 	if math.IsNaN(score.Loss) {
 		score.Loss = math.Inf(1)
 	}
-	return score, errors.Join(a.countPassesOf(r.Network, trainPasses, rows), a.countPassesOf(r.Network, forwardPass, a.Data.Validation.Count))
+	return score, errors.Join(a.countPassesOf(r.Network, trainPasses, rows),
+		a.countPassesOf(r.Network, forwardPass, a.Data.Validation.Count))
 }
 
 // trainTwin takes steps with the learning rate of the job's last one, on images in an order of the decision's own.
@@ -95,7 +97,8 @@ func (a *adaptation) trainTwin(r *replica, steps int) (rows int, err error) {
 			r.seed--
 			continue
 		}
-		told := trainOrder{Seed: r.seed, From: from, Rows: n * batch, Rates: slices.Repeat([]float64{o.LR}, n), Optimizer: o, First: rows == 0, Batch: batch, Part: a.microBatch(r.Network, batch, a.devices())}
+		told := trainOrder{Seed: r.seed, From: from, Rows: n * batch, Rates: slices.Repeat([]float64{o.LR}, n),
+			Optimizer: o, First: rows == 0, Batch: batch, Part: a.microBatch(r.Network, batch, a.devices())}
 		if a.Scaler != nil {
 			state := *a.Scaler
 			told.Scaler = &state

@@ -30,13 +30,14 @@ func epochs() trainer.Options {
 	o := plan()
 	o.Schedule.Rule = trainer.Constant
 	o.Epochs = 4
-	o.Timeline = trainer.Timeline{Budget: time.Minute, Events: []trainer.Event{{At: 150 * time.Millisecond, Change: trainer.Up}}}
+	o.Timeline = trainer.Timeline{Budget: time.Minute,
+		Events: []trainer.Event{{At: 150 * time.Millisecond, Change: trainer.Up}}}
 	o.Adapt.Every = false
 	return o
 }
 
-// A job whose decider tries a single choice ends with the weights of one that takes it at once, dropout and augmentation
-// included, and its trial takes time.
+// A job whose decider tries a single choice ends with the weights of one that takes it at once, dropout and
+// augmentation included, and its trial takes time.
 func TestTrialsChangeNothingButTheTime(t *testing.T) {
 	want := run(t, epochs(), nil, "widen:conv2:12")
 	book := &memory{}
@@ -51,7 +52,8 @@ func TestTrialsChangeNothingButTheTime(t *testing.T) {
 
 func TestTheBestTrialIsTaken(t *testing.T) {
 	book, choices := &memory{}, []string{"deepen:conv1", "widen:conv2:12", "none"}
-	_, err := runJob(t, epochs(), trainer.Parts{Recorder: book, Decider: trials(t, 70, choices...)}) // more steps than an epoch has
+	// more steps than an epoch has
+	_, err := runJob(t, epochs(), trainer.Parts{Recorder: book, Decider: trials(t, 70, choices...)})
 	require.NoError(t, err)
 	for _, n := range book.notes {
 		if n.Event != "decision" {
@@ -90,7 +92,8 @@ func TestTrialsResume(t *testing.T) {
 		at := func(time time.Duration, book trainer.Recorder) trainer.Parts {
 			clock := steady(t)
 			clock.Time = time
-			return parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: ticking(), Decider: trials(t, 5, "deepen:conv1", "widen:conv2:12", "none")})
+			return parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: ticking(),
+				Decider: trials(t, 5, "deepen:conv1", "widen:conv2:12", "none")})
 		}
 		book := &memory{}
 		j, err := trainer.New(s, at(0, book), o)
@@ -126,8 +129,8 @@ func (c canceling) Decide(ctx context.Context, s decider.State) (decider.Decisio
 	return c.Decider.Decide(ctx, s)
 }
 
-// A job that is stopped amid a decision saves itself, and makes the decision from the beginning when it is resumed: on the
-// clock, in its operations and in its outcome.
+// A job that is stopped amid a decision saves itself, and makes the decision from the beginning when it is resumed:
+// on the clock, in its operations and in its outcome.
 func TestStopsAmidTrialsResume(t *testing.T) {
 	o := epochs()
 	require.NoError(t, torch.With(func(s *torch.Scope) error {

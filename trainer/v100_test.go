@@ -43,7 +43,8 @@ func (a architecture) make(t *testing.T) *model.Network {
 	n, err := model.Zoo(a.network, model.ZooOptions{})
 	require.NoError(t, err)
 	for _, block := range a.deepen {
-		_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: string(block)}, net2net.Options{Compat: net2net.Original})
+		_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: string(block)},
+			net2net.Options{Compat: net2net.Original})
 		require.NoError(t, err)
 	}
 	return n
@@ -221,7 +222,8 @@ func deriveV100(t *testing.T, p *published) Costs {
 	}
 	x := stat.NonNegative(d.a, d.b)
 	return Costs{
-		Step:  Rates{CallSeconds: x[stepCall], ExampleSeconds: x[perExample], LayerSeconds: x[stepLayer], OperationSeconds: x[stepOperation], ByteSeconds: x[stepByte]},
+		Step: Rates{CallSeconds: x[stepCall], ExampleSeconds: x[perExample], LayerSeconds: x[stepLayer],
+			OperationSeconds: x[stepOperation], ByteSeconds: x[stepByte]},
 		Batch: Rates{ExampleSeconds: x[perExample], LayerSeconds: x[batchLayer], ByteSeconds: x[batchByte]}}
 }
 
@@ -239,8 +241,10 @@ func TestV100IsDerived(t *testing.T) {
 	found, shipped := readPublished(t), v100().Costs
 	derived := deriveV100(t, found)
 	for k, name := range RateNames() {
-		require.InDelta(t, derived.Step.List()[k], shipped.Step.List()[k], 0.01*derived.Step.List()[k], "of a step, %s", name)
-		require.InDelta(t, derived.Batch.List()[k], shipped.Batch.List()[k], 0.01*derived.Batch.List()[k], "of a batch, %s", name)
+		require.InDelta(t, derived.Step.List()[k], shipped.Step.List()[k], 0.01*derived.Step.List()[k],
+			"of a step, %s", name)
+		require.InDelta(t, derived.Batch.List()[k], shipped.Batch.List()[k], 0.01*derived.Batch.List()[k],
+			"of a batch, %s", name)
 	}
 	require.GreaterOrEqual(t, len(found.whole), 20, "two networks, and what two actions make of them")
 	compare := func(what string, times seconds, steps, batches int) {
@@ -250,7 +254,8 @@ func TestV100IsDerived(t *testing.T) {
 			require.InEpsilon(t, published, charged, deviceTolerance, "%s of %v, the median of %d", what, of, len(all))
 			off = append(off, math.Abs(charged/published-1))
 		}
-		t.Logf("measured: v100-original is off the published %s of %d networks by %.1f%% in the median and by %.1f%% at most", what, len(off), 100*stat.Median(off), 100*slices.Max(off))
+		t.Logf("measured: v100-original is off the published %s of %d networks by %.1f%% in the median and by "+
+			"%.1f%% at most", what, len(off), 100*stat.Median(off), 100*slices.Max(off))
 	}
 	compare("training times of an epoch", found.train, epochSteps, 0)
 	compare("test times of an epoch", found.test, 0, epochBatches)
@@ -282,5 +287,6 @@ func compareAdded(t *testing.T, found *published) {
 	}
 	require.Less(t, stat.Median(off), addedNoise)
 	require.Less(t, slices.Max(off), 4*addedNoise)
-	t.Logf("measured: what a block adds to an epoch of v100-original is off by %.2f s in the median of %d and by %.2f s at most", stat.Median(off), len(off), slices.Max(off))
+	t.Logf("measured: what a block adds to an epoch of v100-original is off by %.2f s in the median of %d and by "+
+		"%.2f s at most", stat.Median(off), len(off), slices.Max(off))
 }

@@ -57,9 +57,9 @@ func (w *Wall) Spend(work Work) {
 // many examples: it runs forward only, where training runs forward and twice backward.
 const evaluationShare = 0.5
 
-// Cost is the recent time of such work plus its variation, scaled up by the operations of
-// a larger network and the rows of a larger batch. Evaluation, for which time is reserved, also has the time lost before
-// it and before the last steps; before the first evaluation it is estimated from steps.
+// Cost is the recent time of such work plus its variation, scaled up by the operations of a larger network and the
+// rows of a larger batch. Evaluation, for which time is reserved, also has the time lost before it and before the
+// last steps; before the first evaluation it is estimated from steps.
 func (w *Wall) Cost(work Work) time.Duration {
 	r := w.rates[work.Kind]
 	one := r.expected(work)

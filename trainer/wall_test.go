@@ -47,7 +47,8 @@ func (a *acted) Spend(w trainer.Work) {
 
 // even takes 10 ms for a step and 4 ms for a batch of evaluation, which is one here.
 func even(w trainer.Work, _ time.Duration) time.Duration {
-	return map[trainer.Kind]time.Duration{trainer.Steps: 10 * ms, trainer.Batches: 4 * ms, trainer.Deciding: 2 * ms, trainer.Surgery: 3 * ms}[w.Kind]
+	return map[trainer.Kind]time.Duration{trainer.Steps: 10 * ms, trainer.Batches: 4 * ms, trainer.Deciding: 2 * ms,
+		trainer.Surgery: 3 * ms}[w.Kind]
 }
 
 // between takes so many times as long between two times.
@@ -73,7 +74,8 @@ func operations(t testing.TB, n *model.Network) (total int64) {
 // onWall runs the small job on an acted clock.
 func onWall(t testing.TB, o trainer.Options, clock *acted, book trainer.Recorder, actions ...string) *trainer.Outcome {
 	t.Helper()
-	outcome, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book, Now: func() time.Time { return *clock.time }}, actions...)
+	outcome, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book,
+		Now: func() time.Time { return *clock.time }}, actions...)
 	require.NoError(t, err)
 	return outcome
 }
@@ -119,7 +121,8 @@ func TestTheWallClockKeepsTheBudget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := plan()
-			o.Timeline = trainer.Timeline{Budget: c.budget, Events: []trainer.Event{{At: c.budget * 7 / 10, Change: trainer.Up}}}
+			o.Timeline = trainer.Timeline{Budget: c.budget,
+				Events: []trainer.Event{{At: c.budget * 7 / 10, Change: trainer.Up}}}
 			book := &memory{}
 			outcome := onWall(t, o, act(0, c.cost, c.idle), book, "deepen:conv1")
 			last := book.rows[len(book.rows)-1]
@@ -144,12 +147,16 @@ func TestDevicesWithoutProcessesChangeNothing(t *testing.T) {
 	for _, devices := range []int{2, 200, 1000, 65536} {
 		for _, parallel := range []bool{false, true} {
 			o := plan()
-			o.Timeline = trainer.Timeline{Budget: 500 * ms, Events: []trainer.Event{{At: 100 * ms, Change: trainer.Up, Devices: devices}, {At: 250 * ms, Change: trainer.Down, Devices: 1}}}
+			o.Timeline = trainer.Timeline{Budget: 500 * ms, Events: []trainer.Event{
+				{At: 100 * ms, Change: trainer.Up, Devices: devices}, {At: 250 * ms, Change: trainer.Down, Devices: 1},
+			}}
 			o.Parallel.On, o.Parallel.MaxProcesses = parallel, 3
 			book, clock := &memory{}, act(0, even, 0)
-			outcome, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book, Starter: absent{}, Files: files.OS{}, Now: func() time.Time { return *clock.time }})
+			outcome, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book, Starter: absent{},
+				Files: files.OS{}, Now: func() time.Time { return *clock.time }})
 			require.NoError(t, err)
-			require.Less(t, outcome.Budget-outcome.Used, 30*ms, "%d devices, parallel is %v: the budget is used", devices, parallel)
+			require.Less(t, outcome.Budget-outcome.Used, 30*ms, "%d devices, parallel is %v: the budget is used",
+				devices, parallel)
 			if most := 3 * outcome.Used; parallel {
 				require.LessOrEqual(t, outcome.DeviceTime, most, "no more than max_processes")
 				continue
@@ -175,8 +182,8 @@ func TestAnyBudgetIsKept(t *testing.T) {
 		unused = append(unused, outcome.Budget-outcome.Used)
 	}
 	slices.Sort(unused)
-	t.Logf("measured: of 25 budgets on a wall clock on which steps of 10 ms take a fifth more or less none was exceeded; %v were left at the median, %v at most",
-		unused[len(unused)/2], unused[len(unused)-1])
+	t.Logf("measured: of 25 budgets on a wall clock on which steps of 10 ms take a fifth more or less none was "+
+		"exceeded; %v were left at the median, %v at most", unused[len(unused)/2], unused[len(unused)-1])
 	require.Less(t, unused[len(unused)-1], 60*ms)
 }
 
@@ -184,7 +191,8 @@ func TestAnyBudgetIsKept(t *testing.T) {
 func TestTimeLostIsOfNoRate(t *testing.T) {
 	now := time.Unix(100, 0)
 	wall := trainer.NewWall(func() time.Time { return now }, 5*time.Second)
-	steps, batches := trainer.Work{Kind: trainer.Steps, Count: 10, Rows: 64}, trainer.Work{Kind: trainer.Batches, Count: 3, Rows: 128}
+	steps, batches := trainer.Work{Kind: trainer.Steps, Count: 10, Rows: 64},
+		trainer.Work{Kind: trainer.Batches, Count: 3, Rows: 128}
 	takes := func(w trainer.Work, lost, took time.Duration) {
 		now = now.Add(lost)
 		wall.Begin()
@@ -195,12 +203,14 @@ func TestTimeLostIsOfNoRate(t *testing.T) {
 	require.Zero(t, wall.Cost(batches))
 	takes(steps, time.Hour, time.Second)
 	require.Equal(t, time.Hour+6*time.Second, wall.Now())
-	require.Equal(t, 1500*time.Millisecond, wall.Cost(steps), "a second, and twice a quarter of it for what is not known")
+	require.Equal(t, 1500*time.Millisecond, wall.Cost(steps),
+		"a second, and twice a quarter of it for what is not known")
 	require.Zero(t, wall.Cost(batches), "the first call says little")
 	takes(steps, time.Minute, time.Second)
 	one := wall.Cost(steps) / 10
 	require.Equal(t, 150*ms, one)
-	require.Equal(t, 3*one*2/2+2*time.Minute, wall.Cost(batches), "half of what training on twice as many takes, and what is lost")
+	require.Equal(t, 3*one*2/2+2*time.Minute, wall.Cost(batches),
+		"half of what training on twice as many takes, and what is lost")
 	for range 5 {
 		takes(steps, 0, time.Second)
 	}
@@ -218,7 +228,8 @@ func TestTimeLostIsOfNoRate(t *testing.T) {
 	require.Less(t, wall.Cost(batches), time.Minute, "one stall is not what is usually lost")
 	more := steps
 	more.Rows *= 3
-	require.InEpsilon(t, 3*wall.Cost(steps).Seconds(), wall.Cost(more).Seconds(), 1e-6, "a larger batch was not seen yet")
+	require.InEpsilon(t, 3*wall.Cost(steps).Seconds(), wall.Cost(more).Seconds(), 1e-6,
+		"a larger batch was not seen yet")
 	more.Rows = 1
 	require.Equal(t, wall.Cost(steps), wall.Cost(more), "a smaller one is not known to take less")
 }
@@ -268,7 +279,8 @@ func TestTheWallClockGoesOn(t *testing.T) {
 				}
 				return even(w, at)
 			}
-			p := parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: func() time.Time { return *clock.time }}, "deepen:conv1")
+			p := parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: func() time.Time { return *clock.time }},
+				"deepen:conv1")
 			j, err := trainer.New(s, p, o)
 			require.NoError(t, err)
 			_, err = j.Run(ctx)
@@ -300,7 +312,8 @@ func TestTheWallClockGoesOn(t *testing.T) {
 // Events are heeded soon after their time, and a start lies in the budget.
 func TestEventsOnTheWallClock(t *testing.T) {
 	o := plan()
-	o.Timeline = trainer.Timeline{Budget: 1000 * ms, Start: 400 * ms, Events: []trainer.Event{{At: 300 * ms, Change: trainer.Up}, {At: 700 * ms, Change: trainer.Down}}}
+	o.Timeline = trainer.Timeline{Budget: 1000 * ms, Start: 400 * ms,
+		Events: []trainer.Event{{At: 300 * ms, Change: trainer.Up}, {At: 700 * ms, Change: trainer.Down}}}
 	book := &memory{}
 	outcome := onWall(t, o, act(o.Timeline.Start, even, 0), book, "deepen:conv1")
 	require.Equal(t, []string{"start", "up", "decision", "decision", "down", "shrink", "end"}, book.events())

@@ -10,12 +10,18 @@ import (
 )
 
 // operatorKinds are the kinds of operators. What is none of them is Other, told by its measures.
-var operatorKinds = map[string]Kind{"linear": Matrix, "addmm": Matrix, "conv1d": Convolution, "conv2d": Convolution, "conv3d": Convolution,
-	"batch_norm": BatchNorm, "instance_norm": GroupNorm, "group_norm": GroupNorm, "layer_norm": LayerNorm, "rms_norm": LayerNorm,
-	"relu": ReLU, "relu6": ReLU6, "hardtanh": ReLU6, "leaky_relu": LeakyReLU, "sigmoid": Sigmoid, "tanh": Tanh, "gelu": GELU, "silu": SiLU, "hardswish": Hardswish, "elu": ELU,
-	"avg_pool1d": AvgPool, "avg_pool2d": AvgPool, "avg_pool3d": AvgPool, "max_pool1d": MaxPool, "max_pool2d": MaxPool, "max_pool3d": MaxPool,
-	"adaptive_avg_pool1d": AdaptivePool, "adaptive_avg_pool2d": AdaptivePool, "adaptive_avg_pool3d": AdaptivePool, "mean": AdaptivePool, "dropout": Dropout, "cat": Cat,
-	"scaled_dot_product_attention": Attention, "embedding": Embedding, "lstm": Recurrent, "gru": Recurrent, "rnn_tanh": Recurrent, "rnn_relu": Recurrent}
+var operatorKinds = map[string]Kind{"linear": Matrix, "addmm": Matrix, "conv1d": Convolution, "conv2d": Convolution,
+	"conv3d":     Convolution,
+	"batch_norm": BatchNorm, "instance_norm": GroupNorm, "group_norm": GroupNorm, "layer_norm": LayerNorm,
+	"rms_norm": LayerNorm,
+	"relu":     ReLU, "relu6": ReLU6, "hardtanh": ReLU6, "leaky_relu": LeakyReLU, "sigmoid": Sigmoid, "tanh": Tanh,
+	"gelu": GELU, "silu": SiLU, "hardswish": Hardswish, "elu": ELU,
+	"avg_pool1d": AvgPool, "avg_pool2d": AvgPool, "avg_pool3d": AvgPool, "max_pool1d": MaxPool, "max_pool2d": MaxPool,
+	"max_pool3d":          MaxPool,
+	"adaptive_avg_pool1d": AdaptivePool, "adaptive_avg_pool2d": AdaptivePool, "adaptive_avg_pool3d": AdaptivePool,
+	"mean": AdaptivePool, "dropout": Dropout, "cat": Cat,
+	"scaled_dot_product_attention": Attention, "embedding": Embedding, "lstm": Recurrent, "gru": Recurrent,
+	"rnn_tanh": Recurrent, "rnn_relu": Recurrent}
 
 // ReadGraph reads the tokens of a network that runs as a graph: one for each operator that computes something.
 func ReadGraph(g *graph.Graph) (*Structure, error) {
@@ -27,7 +33,8 @@ func ReadGraph(g *graph.Graph) (*Structure, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the structure of %s: %w", g.Name, err)
 	}
-	r := &graphReader{Structure: &Structure{nodes: map[int]int{}}, g: g, shapes: shapes, from: map[graph.Value][]int{}, seen: map[string]bool{}}
+	r := &graphReader{Structure: &Structure{nodes: map[int]int{}}, g: g, shapes: shapes, from: map[graph.Value][]int{},
+		seen: map[string]bool{}}
 	for k := range g.Nodes {
 		r.node(k, operations[k])
 	}
@@ -105,7 +112,8 @@ func (r *graphReader) size(v graph.Value, kind Kind) (channels, positions int) {
 		return 1, 1
 	}
 	at := len(shape) - 1
-	if len(shape) > 2 && slices.Contains([]Kind{Convolution, BatchNorm, GroupNorm, AvgPool, MaxPool, AdaptivePool}, kind) {
+	if len(shape) > 2 && slices.Contains([]Kind{Convolution, BatchNorm, GroupNorm, AvgPool, MaxPool,
+		AdaptivePool}, kind) {
 		at = 1
 	}
 	positions = 1

@@ -13,9 +13,11 @@ import (
 // A graph's tokens have all its parameters and operations, and every one lies between input and output.
 func TestTokensOfGraphs(t *testing.T) {
 	for name, want := range map[string]map[vocab.Kind]int{
-		"CharGPT":    {vocab.Matrix: 4*4 + 1, vocab.LayerNorm: 9, vocab.GELU: 4, vocab.Sum: 8 + 1, vocab.Attention: 4, vocab.Embedding: 1},
+		"CharGPT": {vocab.Matrix: 4*4 + 1, vocab.LayerNorm: 9, vocab.GELU: 4, vocab.Sum: 8 + 1, vocab.Attention: 4,
+			vocab.Embedding: 1},
 		"SmallLLaMA": {vocab.Matrix: 4*7 + 1, vocab.LayerNorm: 9, vocab.SiLU: 4, vocab.Sum: 8 + 8},
-		"ViTTiny32":  {vocab.Convolution: 1, vocab.Matrix: 12*4 + 1, vocab.LayerNorm: 25, vocab.GELU: 12, vocab.Sum: 24, vocab.Cat: 1},
+		"ViTTiny32": {vocab.Convolution: 1, vocab.Matrix: 12*4 + 1, vocab.LayerNorm: 25, vocab.GELU: 12, vocab.Sum: 24,
+			vocab.Cat: 1},
 		"ConvNeXt32": {vocab.Convolution: 1 + 2 + 6, vocab.Matrix: 12 + 1},
 	} {
 		n, err := model.Zoo(name, model.ZooOptions{})

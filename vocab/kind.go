@@ -41,12 +41,13 @@ const (
 	kinds
 )
 
-// graphKinds is the first of the kinds that only networks that run as graphs have. Policies that learned from trees alone do not tell
-// them from Other.
+// graphKinds is the first of the kinds that only networks that run as graphs have. Policies that learned from trees
+// alone do not tell them from Other.
 const graphKinds = Attention
 
-var kindNames = [kinds]string{"other", "convolution", "matrix", "batch-norm", "layer-norm", "group-norm", "relu", "relu6", "leaky-relu", "sigmoid",
-	"tanh", "gelu", "silu", "hardswish", "elu", "avg-pool", "max-pool", "adaptive-pool", "flatten", "dropout", "identity", "sum", "cat", "attention", "embedding", "recurrent"}
+var kindNames = [kinds]string{"other", "convolution", "matrix", "batch-norm", "layer-norm", "group-norm",
+	"relu", "relu6", "leaky-relu", "sigmoid", "tanh", "gelu", "silu", "hardswish", "elu", "avg-pool", "max-pool",
+	"adaptive-pool", "flatten", "dropout", "identity", "sum", "cat", "attention", "embedding", "recurrent"}
 
 // String is the kind's name.
 func (k Kind) String() string {
@@ -56,8 +57,9 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-var activationKinds = map[torch.Activation]Kind{torch.ReLU: ReLU, torch.ReLU6: ReLU6, torch.LeakyReLU: LeakyReLU, torch.Sigmoid: Sigmoid,
-	torch.Tanh: Tanh, torch.GELU: GELU, torch.SiLU: SiLU, torch.Hardswish: Hardswish, torch.ELU: ELU}
+var activationKinds = map[torch.Activation]Kind{torch.ReLU: ReLU, torch.ReLU6: ReLU6, torch.LeakyReLU: LeakyReLU,
+	torch.Sigmoid: Sigmoid,
+	torch.Tanh:    Tanh, torch.GELU: GELU, torch.SiLU: SiLU, torch.Hardswish: Hardswish, torch.ELU: ELU}
 
 // kindOf never fails: what it does not know is Other.
 func kindOf(l model.Layer) Kind {

@@ -50,9 +50,11 @@ func TestTokensOfAChain(t *testing.T) {
 	s := structure(t, n)
 	require.Equal(t, []string{
 		"[] convolution 3>32 kernel 9 at 1024>900", "[0] batch-norm 32>32 at 900>900", "[1] relu 32>32 at 900>900",
-		"[2] convolution 32>32 kernel 9 at 900>900 grown", "[3] batch-norm 32>32 at 900>900 grown", "[4] relu 32>32 at 900>900 grown",
-		"[5] avg-pool 32>32 kernel 4 at 900>225", "[6] convolution 32>32 kernel 9 at 225>169", "[7] batch-norm 32>32 at 169>169",
-		"[8] relu 32>32 at 169>169", "[9] adaptive-pool 32>32 at 169>1", "[10] flatten 32>32 at 1>1", "[11] matrix 32>10 at 1>1", "[12] relu 10>10 at 1>1",
+		"[2] convolution 32>32 kernel 9 at 900>900 grown", "[3] batch-norm 32>32 at 900>900 grown",
+		"[4] relu 32>32 at 900>900 grown", "[5] avg-pool 32>32 kernel 4 at 900>225",
+		"[6] convolution 32>32 kernel 9 at 225>169", "[7] batch-norm 32>32 at 169>169",
+		"[8] relu 32>32 at 169>169", "[9] adaptive-pool 32>32 at 169>1", "[10] flatten 32>32 at 1>1",
+		"[11] matrix 32>10 at 1>1", "[12] relu 10>10 at 1>1",
 	}, texts(s))
 	for k, token := range s.Tokens {
 		require.Equal(t, k, token.Before)
@@ -84,10 +86,12 @@ func join(j model.Join, modules ...model.Module) *model.Container {
 func TestTokensOfBranches(t *testing.T) {
 	conv := func(in, out int) model.Module { return leaf(model.NewConv2d(in, out, 1)) }
 	n := &model.Network{Input: model.Shape{4, 2, 2}, Root: chain(
-		join(model.Cat, conv(4, 2), chain(conv(4, 6), leaf(model.Activate(torch.GELU)))), join(model.Sum, conv(8, 8)), leaf(model.Flatten{}))}
+		join(model.Cat, conv(4, 2), chain(conv(4, 6), leaf(model.Activate(torch.GELU)))), join(model.Sum, conv(8, 8)),
+		leaf(model.Flatten{}))}
 	s := structure(t, n)
-	require.Equal(t, []string{"[] convolution 4>2 kernel 1 at 4>4", "[] convolution 4>6 kernel 1 at 4>4", "[1] gelu 6>6 at 4>4",
-		"[0 2] cat 8>8 at 4>4", "[3] convolution 8>8 kernel 1 at 4>4", "[4 3] sum 8>8 at 4>4", "[5] flatten 8>32 at 4>1"}, texts(s))
+	require.Equal(t, []string{"[] convolution 4>2 kernel 1 at 4>4", "[] convolution 4>6 kernel 1 at 4>4",
+		"[1] gelu 6>6 at 4>4", "[0 2] cat 8>8 at 4>4", "[3] convolution 8>8 kernel 1 at 4>4", "[4 3] sum 8>8 at 4>4",
+		"[5] flatten 8>32 at 4>1"}, texts(s))
 	require.Equal(t, [][]int{{3}, {2}, {3}, {4, 5}, {5}, {6}, nil}, s.After)
 	require.Equal(t, []int{4, 5, 4, 3, 2, 1, 0}, after(s))
 	require.Equal(t, 2, s.Tokens[3].Before, "the longer branch counts")
@@ -116,11 +120,13 @@ func (strange) Slots() []model.Slot {
 // A layer of an unknown kind is no error, is told by its measures, and is none of the
 // kinds that are known; so is an activation that is not known.
 func TestTokensOfUnknownLayers(t *testing.T) {
-	n := &model.Network{Input: model.Shape{4, 8, 8}, Root: chain(leaf(strange{}), leaf(model.Identity{}), leaf(model.Activation{Kind: 99}))}
+	n := &model.Network{Input: model.Shape{4, 8, 8},
+		Root: chain(leaf(strange{}), leaf(model.Identity{}), leaf(model.Activation{Kind: 99}))}
 	s := structure(t, n)
 	token := s.Tokens[0]
 	require.Equal(t, vocab.Other, token.Kind)
-	require.Equal(t, []any{4, 4, 64, 16, 2.0, 7}, []any{token.In, token.Out, token.From, token.To, token.Stride, token.Parameters})
+	require.Equal(t, []any{4, 4, 64, 16, 2.0, 7}, []any{token.In, token.Out, token.From, token.To, token.Stride,
+		token.Parameters})
 	require.Equal(t, vocab.Identity, s.Tokens[1].Kind)
 	require.Equal(t, vocab.Other, s.Tokens[2].Kind)
 	alike := token
@@ -137,7 +143,8 @@ func TestTokensOfUnknownLayers(t *testing.T) {
 func TestValuesHaveNames(t *testing.T) {
 	names := vocab.Names(true)
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(names))), len(names))
-	base := vocab.Token{Kind: vocab.Convolution, In: 4, Out: 4, Kernel: 9, Stride: 1, Groups: 1, From: 16, To: 16, Before: 3, After: 3, Parameters: 10, Operations: 10}
+	base := vocab.Token{Kind: vocab.Convolution, In: 4, Out: 4, Kernel: 9, Stride: 1, Groups: 1, From: 16, To: 16,
+		Before: 3, After: 3, Parameters: 10, Operations: 10}
 	require.Len(t, base.Values(true), len(names))
 	for name, change := range map[string]func(*vocab.Token){
 		"channels_in": func(t *vocab.Token) { t.In = 5 }, "channels_out": func(t *vocab.Token) { t.Out = 5 },
@@ -145,8 +152,10 @@ func TestValuesHaveNames(t *testing.T) {
 		"groups": func(t *vocab.Token) { t.Groups = 2 }, "parameter": func(t *vocab.Token) { t.Parameter = 0.5 },
 		"positions_in": func(t *vocab.Token) { t.From = 9 }, "positions_out": func(t *vocab.Token) { t.To = 9 },
 		"tokens_before": func(t *vocab.Token) { t.Before = 9 }, "tokens_after": func(t *vocab.Token) { t.After = 9 },
-		"parameters": func(t *vocab.Token) { t.Parameters = 11 }, "operations": func(t *vocab.Token) { t.Operations = 11 },
-		"grown": func(t *vocab.Token) { t.Grown = true }, "kind_matrix": func(t *vocab.Token) { t.Kind = vocab.Matrix },
+		"parameters":  func(t *vocab.Token) { t.Parameters = 11 },
+		"operations":  func(t *vocab.Token) { t.Operations = 11 },
+		"grown":       func(t *vocab.Token) { t.Grown = true },
+		"kind_matrix": func(t *vocab.Token) { t.Kind = vocab.Matrix },
 	} {
 		other := base
 		change(&other)

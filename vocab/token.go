@@ -72,8 +72,8 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of the Values, in their order: the kinds of trees, the measures, and with graphs set the kinds that only
-// graphs have.
+// Names returns the names of the Values, in their order: the kinds of trees, the measures, and with graphs set the
+// kinds that only graphs have.
 func Names(graphs bool) []string {
 	var names []string
 	for _, name := range kindNames[:graphKinds] {
@@ -93,7 +93,8 @@ func Names(graphs bool) []string {
 // OfGraphs reports whether the token's kind is one that only graphs have.
 func (t Token) OfGraphs() bool { return t.Kind >= graphKinds }
 
-// Values is the token in numbers: a one for its kind, and its measures. Without graphs, kinds that only graphs have are Other.
+// Values is the token in numbers: a one for its kind, and its measures. Without graphs, kinds that only
+// graphs have are Other.
 func (t Token) Values(graphs bool) []float64 {
 	values := make([]float64, graphKinds, len(Names(graphs)))
 	if !t.OfGraphs() {
@@ -115,8 +116,8 @@ func (t Token) Values(graphs bool) []float64 {
 // newToken measures a layer. What a layer of an unknown kind does not say of itself
 // is read from its shapes.
 func newToken(path string, l model.Layer, in, out model.Shape, grown bool) Token {
-	t := Token{Path: path, Kind: kindOf(l), In: in[0], Out: out[0], From: positions(in), To: positions(out), Groups: l.Channels().Groups,
-		Operations: l.Operations(in, out), Grown: grown}
+	t := Token{Path: path, Kind: kindOf(l), In: in[0], Out: out[0], From: positions(in), To: positions(out),
+		Groups: l.Channels().Groups, Operations: l.Operations(in, out), Grown: grown}
 	t.Parameters, _ = model.Counts(l)
 	t.Stride = math.Sqrt(float64(t.From) / float64(t.To))
 	window := func(kernel, stride model.Pair) {

@@ -42,11 +42,15 @@ func timesOf(speed goodput.Speed) *Times {
 // drawStudy makes a study in which every job can complete. Ties are frequent.
 func drawStudy(r *rand.Rand, quirks []string) Study {
 	apps := []*Application{
-		made("small", goodput.Limits{Least: 16, Most: 256, DeviceLeast: 8, DeviceMost: 64}, 1+r.IntN(4), 0, drawSpeed(r), 1+10*r.Float64()),
-		made("large", goodput.Limits{Least: 32, Most: 2048, DeviceLeast: 16, DeviceMost: 128}, 1+r.IntN(6), 0, drawSpeed(r), 100*r.Float64()),
-		made("alone", goodput.Limits{Least: 64, Most: 64, DeviceLeast: 64, DeviceMost: 64}, 1+r.IntN(3), 64, drawSpeed(r), 1),
+		made("small", goodput.Limits{Least: 16, Most: 256, DeviceLeast: 8, DeviceMost: 64}, 1+r.IntN(4), 0,
+			drawSpeed(r), 1+10*r.Float64()),
+		made("large", goodput.Limits{Least: 32, Most: 2048, DeviceLeast: 16, DeviceMost: 128}, 1+r.IntN(6), 0,
+			drawSpeed(r), 100*r.Float64()),
+		made("alone", goodput.Limits{Least: 64, Most: 64, DeviceLeast: 64, DeviceMost: 64}, 1+r.IntN(3), 64,
+			drawSpeed(r), 1),
 	}
-	s := Study{Options: Options{Nodes: 1 + r.IntN(4), Devices: 1 + r.IntN(4), Interval: float64(10 * (1 + r.IntN(6))), Delay: float64(10 * (1 + r.IntN(4))), Quirks: quirks}}
+	s := Study{Options: Options{Nodes: 1 + r.IntN(4), Devices: 1 + r.IntN(4), Interval: float64(10 * (1 + r.IntN(6))),
+		Delay: float64(10 * (1 + r.IntN(4))), Quirks: quirks}}
 	if r.IntN(3) == 0 {
 		s.Options.Interference = 0.5 * r.Float64()
 	}
@@ -56,7 +60,8 @@ func drawStudy(r *rand.Rand, quirks []string) Study {
 			at += float64(r.IntN(200))
 		}
 		a := apps[r.IntN(len(apps))]
-		j := Spec{Name: fmt.Sprint("job", k), Submitted: at, App: a, Devices: 1, Batch: a.Limits.Least << r.IntN(1+int(math.Log2(float64(a.Limits.Most/a.Limits.Least))))}
+		j := Spec{Name: fmt.Sprint("job", k), Submitted: at, App: a, Devices: 1,
+			Batch: a.Limits.Least << r.IntN(1+int(math.Log2(float64(a.Limits.Most/a.Limits.Least))))}
 		if a.Alone == 0 {
 			j.Devices = 1 + r.IntN(min(s.Options.Nodes*s.Options.Devices, j.Batch/a.Limits.DeviceLeast))
 		}
@@ -66,6 +71,7 @@ func drawStudy(r *rand.Rand, quirks []string) Study {
 }
 
 func drawSpeed(r *rand.Rand) goodput.Speed {
-	return goodput.Speed{ComputeStart: 0.05 * r.Float64(), ComputeExample: 0.001 + 0.004*r.Float64(), NodesStart: 0.2 * r.Float64(), NodesDevice: 0.01 * r.Float64(),
-		NodeStart: 0.05 * r.Float64(), NodeDevice: 0.002 * r.Float64(), Overlap: 1 + 3*r.Float64()}
+	return goodput.Speed{ComputeStart: 0.05 * r.Float64(), ComputeExample: 0.001 + 0.004*r.Float64(),
+		NodesStart: 0.2 * r.Float64(), NodesDevice: 0.01 * r.Float64(), NodeStart: 0.05 * r.Float64(),
+		NodeDevice: 0.002 * r.Float64(), Overlap: 1 + 3*r.Float64()}
 }

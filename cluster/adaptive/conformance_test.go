@@ -70,7 +70,8 @@ func apart(w *World, active []*Job) error {
 				return fmt.Errorf("node %d has %d devices in use", s.Node, used[s.Node])
 			}
 		}
-		if total := j.Batch.Total(j.Devices()); j.Devices() > 0 && (total < 1 || total > j.App.Limits.Most || j.Batch.Device > j.App.Limits.DeviceMost) {
+		if total := j.Batch.Total(j.Devices()); j.Devices() > 0 &&
+			(total < 1 || total > j.App.Limits.Most || j.Batch.Device > j.App.Limits.DeviceMost) {
 			return fmt.Errorf("job %s has batch %+v on %d devices", j.Name, j.Batch, j.Devices())
 		}
 	}
@@ -105,6 +106,7 @@ func hold(t *testing.T, kind Kind, s Study, note string) {
 		end = max(end, r.ended)
 	}
 	more := s
-	more.Jobs = append(slices.Clone(s.Jobs), Spec{Name: "last", Submitted: end + 10*s.Options.Interval, App: s.Jobs[0].App, Devices: 1, Batch: s.Jobs[0].App.Limits.Least})
+	more.Jobs = append(slices.Clone(s.Jobs), Spec{Name: "last", Submitted: end + 10*s.Options.Interval,
+		App: s.Jobs[0].App, Devices: 1, Batch: s.Jobs[0].App.Limits.Least})
 	require.Equal(t, first, simulate(t, kind, more, note)[:len(first)], "%s: a job after the end matters", note)
 }

@@ -35,16 +35,20 @@ type madeUp struct {
 }
 
 var examples = []madeUp{
-	{"vision", goodput.Speed{ComputeStart: 0.02, ComputeExample: 0.0012, NodesStart: 0.03, NodesDevice: 0.002, NodeStart: 0.01, NodeDevice: 0.0005, Overlap: 2},
+	{"vision", goodput.Speed{ComputeStart: 0.02, ComputeExample: 0.0012, NodesStart: 0.03, NodesDevice: 0.002,
+		NodeStart: 0.01, NodeDevice: 0.0005, Overlap: 2},
 		[]int{64, 128, 256, 512, 1024}, []int{16, 32, 64, 128, 256}, 30, 400, 4, 40},
-	{"speech", goodput.Speed{ComputeStart: 0.05, ComputeExample: 0.006, NodesStart: 0.09, NodesDevice: 0.004, NodeStart: 0.03, NodeDevice: 0.001, Overlap: 1.6},
+	{"speech", goodput.Speed{ComputeStart: 0.05, ComputeExample: 0.006, NodesStart: 0.09, NodesDevice: 0.004,
+		NodeStart: 0.03, NodeDevice: 0.001, Overlap: 1.6},
 		[]int{16, 32, 64, 128, 256}, []int{8, 16, 32, 64}, 40, 300, 2, 20},
-	{"language", goodput.Speed{ComputeStart: 0.08, ComputeExample: 0.03, NodesStart: 0.25, NodesDevice: 0.01, NodeStart: 0.06, NodeDevice: 0.002, Overlap: 2.5},
+	{"language", goodput.Speed{ComputeStart: 0.08, ComputeExample: 0.03, NodesStart: 0.25, NodesDevice: 0.01,
+		NodeStart: 0.06, NodeDevice: 0.002, Overlap: 2.5},
 		[]int{8, 16, 32, 64, 128}, []int{2, 4, 8, 16}, 6, 900, 8, 16},
 }
 
 // examplePlacements are measured; steps at others follow from a fit.
-var examplePlacements = []string{"1", "2", "3", "4", "11", "12", "13", "14", "22", "23", "24", "33", "34", "44", "111", "222", "333", "444", "1111", "2222", "3333", "4444"}
+var examplePlacements = []string{"1", "2", "3", "4", "11", "12", "13", "14", "22", "23", "24", "33", "34", "44", "111",
+	"222", "333", "444", "1111", "2222", "3333", "4444"}
 
 // files are the files of the application.
 func (m *madeUp) files(add func(name, text string)) {
@@ -82,7 +86,8 @@ func (m *madeUp) run(batch int) string {
 	iteration := 0.0
 	for e := range m.epochs {
 		square := 1 / float64(e+1)
-		noise := goodput.Noise{Square: square, Variance: square * m.first * math.Pow(m.last/m.first, float64(e)/float64(m.epochs-1))}
+		noise := goodput.Noise{Square: square,
+			Variance: square * m.first * math.Pow(m.last/m.first, float64(e)/float64(m.epochs-1))}
 		iteration += m.steps / noise.Gain(float64(batch)/float64(m.batches[0]))
 		fmt.Fprintf(&b, "%g,%.1f,%.5g,%.5g\n", m.steps*float64(e+1), iteration, noise.Square, noise.Variance)
 	}
@@ -135,7 +140,8 @@ func TestExampleStepsAreFitted(t *testing.T) {
 	for _, m := range examples {
 		a := apps[m.name]
 		require.Equal(t, m.epochs, a.Epochs)
-		require.Equal(t, goodput.Limits{Least: m.batches[0], Most: m.batches[len(m.batches)-1], DeviceLeast: m.device[0], DeviceMost: m.device[len(m.device)-1]}, a.Limits)
+		require.Equal(t, goodput.Limits{Least: m.batches[0], Most: m.batches[len(m.batches)-1],
+			DeviceLeast: m.device[0], DeviceMost: m.device[len(m.device)-1]}, a.Limits)
 		step, _, err := m.speed.Step([]int{1}, m.batches[0])
 		require.NoError(t, err)
 		want := step * m.steps * float64(m.epochs)

@@ -12,14 +12,16 @@ import (
 
 // Jobs of a trace train applications of their size, ask for no more than there is, and are the same for a seed.
 func TestJobsOfATrace(t *testing.T) {
-	speed := goodput.Speed{ComputeExample: 0.01, NodesStart: 0.1, NodeStart: 0.01, NodesDevice: 0.01, NodeDevice: 0.01, Overlap: 2}
+	speed := goodput.Speed{ComputeExample: 0.01, NodesStart: 0.1, NodeStart: 0.01, NodesDevice: 0.01, NodeDevice: 0.01,
+		Overlap: 2}
 	limits := goodput.Limits{Least: 16, Most: 128, DeviceLeast: 8, DeviceMost: 64}
 	apps := map[string]*Application{
 		"short": made("short", limits, 1, 0, speed, 1),   // 16 s on one device
 		"alone": made("alone", limits, 2, 128, speed, 1), // 32 s
 		"long":  made("long", limits, 3000, 0, speed, 1), // 13 hours
 	}
-	jobs := []trace.Job{{ID: "a", Submit: 100, Duration: 60, GPUs: 2}, {ID: "b", Submit: 110, Duration: 7200, GPUs: 8}, {ID: "c", Submit: 120, Duration: 1e6, GPUs: 64}}
+	jobs := []trace.Job{{ID: "a", Submit: 100, Duration: 60, GPUs: 2}, {ID: "b", Submit: 110, Duration: 7200, GPUs: 8},
+		{ID: "c", Submit: 120, Duration: 1e6, GPUs: 64}}
 	for range 40 {
 		jobs = append(jobs, trace.Job{ID: string(rune(0x4e00 + len(jobs))), Submit: 130, Duration: 100, GPUs: 4})
 	}

@@ -127,7 +127,8 @@ func (j *Job) work(w *World, now, seconds, worth float64) (spent float64, err er
 	}
 	gain := noise.Gain(float64(total) / float64(j.App.Limits.Least))
 	if w.learns {
-		j.learn(goodput.Measured{Nodes: len(j.placement), Devices: j.devices, Device: j.Batch.Device, Compute: compute, Step: step}, noise)
+		j.learn(goodput.Measured{Nodes: len(j.placement), Devices: j.devices, Device: j.Batch.Device, Compute: compute,
+			Step: step}, noise)
 	}
 	rate := gain / (step + float64(compute*float64(j.Batch.Accumulate))) * worth
 	if next := j.App.Progress(j.Epoch + 1); j.Progress+float64(rate*seconds) < next {

@@ -23,8 +23,10 @@ func Kinds() []Kind { return SchedulerOptions{}.Kinds(0) }
 func (o SchedulerOptions) Kinds(seed uint64) []Kind {
 	o.Pollux.Seed = seed
 	return []Kind{
-		{Name: "tiresias", About: "the jobs with the least service first, with the devices and the batch that users ask for", Quirks: []cluster.Quirk{WholeSeconds}, New: newTiresias},
-		{Name: "optimus", About: "the next device to the job whose remaining time falls most by it; knows what jobs have left", Quirks: []cluster.Quirk{WholeSeconds, EpochLeftOut, AlwaysTwice, FullNodes}, New: newOptimus},
+		{Name: "tiresias", About: "the jobs with the least service first, with the devices and the batch that " +
+			"users ask for", Quirks: []cluster.Quirk{WholeSeconds}, New: newTiresias},
+		{Name: "optimus", About: "the next device to the job whose remaining time falls most by it; knows what jobs " +
+			"have left", Quirks: []cluster.Quirk{WholeSeconds, EpochLeftOut, AlwaysTwice, FullNodes}, New: newOptimus},
 		o.Pollux.Kind(),
 		goodputKind(),
 	}

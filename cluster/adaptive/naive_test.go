@@ -45,7 +45,8 @@ func (n *naive) run() []*naiveJob {
 			}
 		}
 		for _, j := range n.jobs {
-			n.work(j, len(j.shares) > 1 && slices.ContainsFunc(j.shares, func(s Share) bool { return spread[s.Node] > 1 }))
+			n.work(j, len(j.shares) > 1 && slices.ContainsFunc(j.shares,
+				func(s Share) bool { return spread[s.Node] > 1 }))
 		}
 		n.now += n.s.Options.Interval
 		if n.optimus {
@@ -212,7 +213,8 @@ func (n *naive) saved(j *naiveJob, devices int) float64 {
 		for left := devices; left > 0; left -= n.s.Options.Devices {
 			placement = append(placement, min(left, n.s.Options.Devices))
 		}
-		turns := max(1, math.Ceil(math.Ceil(float64(j.Batch)/float64(devices)-1e-8)/float64(j.App.Limits.DeviceMost)-1e-8))
+		turns := max(1,
+			math.Ceil(math.Ceil(float64(j.Batch)/float64(devices)-1e-8)/float64(j.App.Limits.DeviceMost)-1e-8))
 		if devices == 1 && j.Batch > j.App.Limits.Least {
 			turns = max(turns, 2)
 		}

@@ -8,8 +8,10 @@ import (
 
 // Quirks of Optimus.
 var (
-	EpochLeftOut = cluster.Quirk{Name: "epoch-left-out", Fixed: "the work that a job has left includes its present epoch"}
-	AlwaysTwice  = cluster.Quirk{Name: "always-twice", Fixed: "a job that is alone on a device is expected to accumulate only where it does"}
+	EpochLeftOut = cluster.Quirk{Name: "epoch-left-out",
+		Fixed: "the work that a job has left includes its present epoch"}
+	AlwaysTwice = cluster.Quirk{Name: "always-twice",
+		Fixed: "a job that is alone on a device is expected to accumulate only where it does"}
 )
 
 // optimus gives the next device to the job whose remaining time falls most by it, of Peng et al.,
@@ -143,7 +145,8 @@ func (o *optimus) time(j *Job, devices int) float64 {
 const publishedNode = 4
 
 // FullNodes is the quirk that predictions take nodes of four devices.
-var FullNodes = cluster.Quirk{Name: "nodes-of-four", Fixed: "times are predicted on nodes with the devices that they have"}
+var FullNodes = cluster.Quirk{Name: "nodes-of-four",
+	Fixed: "times are predicted on nodes with the devices that they have"}
 
 // full is a placement on as few nodes as there can be.
 func full(devices int, o Options) []int {

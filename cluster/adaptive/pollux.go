@@ -14,18 +14,25 @@ import (
 
 // Quirks of Pollux.
 var (
-	NeighboursLeave  = cluster.Quirk{Name: "neighbours-leave", Fixed: "where two jobs that span nodes meet on a node, only the second leaves it, not all jobs behind it"}
-	LostClaims       = cluster.Quirk{Name: "lost-claims", Fixed: "a job that is left on one node does not keep others from the nodes that it lost"}
-	FairOnOneNode    = cluster.Quirk{Name: "fair-on-one-node", Fixed: "the speed at a fair share is that on as many nodes as the share needs"}
-	PresentForgotten = cluster.Quirk{Name: "present-forgotten", Fixed: "each search starts from the present allocations too"}
-	FrontOnly        = cluster.Quirk{Name: "front-only", Fixed: "each search starts from the whole last generation, not from its best states alone"}
-	FirstStartMoves  = cluster.Quirk{Name: "first-start-moves", Fixed: "a job that waits is not charged for a change of its devices"}
+	NeighboursLeave = cluster.Quirk{Name: "neighbours-leave",
+		Fixed: "where two jobs that span nodes meet on a node, only the second leaves it, not all jobs behind it"}
+	LostClaims = cluster.Quirk{Name: "lost-claims",
+		Fixed: "a job that is left on one node does not keep others from the nodes that it lost"}
+	FairOnOneNode = cluster.Quirk{Name: "fair-on-one-node",
+		Fixed: "the speed at a fair share is that on as many nodes as the share needs"}
+	PresentForgotten = cluster.Quirk{Name: "present-forgotten",
+		Fixed: "each search starts from the present allocations too"}
+	FrontOnly = cluster.Quirk{Name: "front-only",
+		Fixed: "each search starts from the whole last generation, not from its best states alone"}
+	FirstStartMoves = cluster.Quirk{Name: "first-start-moves",
+		Fixed: "a job that waits is not charged for a change of its devices"}
 )
 
 // PolluxOptions are the options of Pollux; zero values stand for the published ones.
 type PolluxOptions struct {
-	Fairness    float64 // exponent of the mean of speedups, not zero; zero is -1, the harmonic mean, as published
-	Delay       float64 `config:"delay_seconds"` // time for which a job is expected to stand still when its devices change; zero is 30
+	Fairness float64 // exponent of the mean of speedups, not zero; zero is -1, the harmonic mean, as published
+	// time for which a job is expected to stand still when its devices change; zero is 30
+	Delay       float64 `config:"delay_seconds"`
 	Mixed       bool    // lets parts of several jobs that span nodes share a node; default false
 	Population  int     // states of a generation; zero is 100
 	Generations int     // of a search; zero is 100
@@ -51,7 +58,8 @@ func (o PolluxOptions) Validate() error {
 		faults = append(faults, fmt.Errorf("delay is %v; must be from 0 to 1e6 seconds", o.Delay))
 	}
 	if o.Population < 1 || o.Population > mostStates || o.Generations < 1 || o.Generations > mostStates {
-		faults = append(faults, fmt.Errorf("population is %d and generations %d; must be from 1 to %d", o.Population, o.Generations, mostStates))
+		faults = append(faults, fmt.Errorf("population is %d and generations %d; must be from 1 to %d", o.Population,
+			o.Generations, mostStates))
 	}
 	return errors.Join(faults...)
 }
@@ -62,9 +70,10 @@ const mostStates = 100_000
 func (o PolluxOptions) Kind() Kind {
 	o.EnsureDefaults()
 	return Kind{
-		Name: "pollux", About: "the devices of all jobs that maximise the harmonic mean of their speedups, by a genetic search; batches follow", Adapts: true, Draws: true,
-		Quirks: []cluster.Quirk{WholeSeconds, NeighboursLeave, LostClaims, FairOnOneNode, PresentForgotten, FrontOnly, FirstStartMoves},
-		New: func(*World) Scheduler {
+		Name: "pollux", About: "the devices of all jobs that maximise the harmonic mean of their speedups, " +
+			"by a genetic search; batches follow", Adapts: true, Draws: true,
+		Quirks: []cluster.Quirk{WholeSeconds, NeighboursLeave, LostClaims, FairOnOneNode, PresentForgotten, FrontOnly,
+			FirstStartMoves}, New: func(*World) Scheduler {
 			return &pollux{options: o, random: rand.New(rand.NewPCG(o.Seed, polluxStream)), curves: curves{}}
 		},
 	}
@@ -87,7 +96,8 @@ func (p *pollux) Schedule(w *World, active []*Job) [][]Share {
 	slices.SortStableFunc(jobs, func(a, b *Job) int {
 		return cmp.Or(cmp.Compare(a.Attained, b.Attained), cmp.Compare(a.Submitted, b.Submitted))
 	})
-	found := genetic.Search(p.problem(w, jobs), p.first(w, jobs), p.random, genetic.Options{Population: p.options.Population, Generations: p.options.Generations})
+	found := genetic.Search(p.problem(w, jobs), p.first(w, jobs), p.random,
+		genetic.Options{Population: p.options.Population, Generations: p.options.Generations})
 	if len(found) == 0 {
 		return nil
 	}

@@ -91,7 +91,8 @@ func readFacts(fsys files.FS, path string) (map[string]Fixed, error) {
 		r.Expect(f.Alone >= 0, "alone", "a batch, or 0 for none")
 		if r.Has("size") {
 			f.Size = r.Text("size")
-			r.Expect(f.Size == "" || slices.Contains(sizes[:], f.Size), "size", "one of "+strings.Join(sizes[:], ", ")+", or nothing")
+			r.Expect(f.Size == "" || slices.Contains(sizes[:], f.Size), "size",
+				"one of "+strings.Join(sizes[:], ", ")+", or nothing")
 		}
 		read[name] = f
 		return nil
@@ -125,7 +126,8 @@ func findApplications(fsys files.FS, dir string) (root string, names []string, e
 		}
 	}
 	if len(names) == 0 || len(names) > mostApplications {
-		return "", nil, fmt.Errorf("read applications: %s has %d folders with %s; expected 1 to %d", dir, len(names), placementsFile, mostApplications)
+		return "", nil, fmt.Errorf("read applications: %s has %d folders with %s; expected 1 to %d", dir, len(names),
+			placementsFile, mostApplications)
 	}
 	return root, names, nil
 }
@@ -143,12 +145,15 @@ func readApplication(fsys files.FS, dir, name string, fixed Fixed) (*Application
 		most = fixed.DeviceMost
 	}
 	if least > most {
-		return nil, fmt.Errorf("read application %s: device_most is %d; the fewest measured examples of a device are %d", name, most, least)
+		return nil, fmt.Errorf("read application %s: device_most is %d; "+
+			"the fewest measured examples of a device are %d", name, most, least)
 	}
 	a.times = t
-	a.Limits = goodput.Limits{Least: a.runs[0].batch, Most: a.runs[len(a.runs)-1].batch, DeviceLeast: least, DeviceMost: most}
+	a.Limits = goodput.Limits{Least: a.runs[0].batch, Most: a.runs[len(a.runs)-1].batch, DeviceLeast: least,
+		DeviceMost: most}
 	if a.Alone > 0 && (a.Alone < a.Limits.Least || a.Alone > a.Limits.Most) {
-		return nil, fmt.Errorf("read application %s: alone is %d; its batches are from %d to %d", name, a.Alone, a.Limits.Least, a.Limits.Most)
+		return nil, fmt.Errorf("read application %s: alone is %d; its batches are from %d to %d", name, a.Alone,
+			a.Limits.Least, a.Limits.Most)
 	}
 	if a.Epochs = fixed.Epochs; a.Epochs == 0 {
 		a.Epochs = slices.MinFunc(a.runs, func(x, y trained) int { return len(x.progress) - len(y.progress) }).epochs()
@@ -171,7 +176,8 @@ func (a *Application) readRuns(fsys files.FS, dir string) error {
 		}
 		batch, err := strconv.Atoi(text)
 		if err != nil || batch < 1 {
-			return fmt.Errorf("read application %s: the file %s names no batch; expected %sBATCH.csv", a.Name, e.Name(), runPrefix)
+			return fmt.Errorf("read application %s: the file %s names no batch; expected %sBATCH.csv", a.Name, e.Name(),
+				runPrefix)
 		}
 		r, err := readRun(fsys, filepath.Join(dir, e.Name()), batch)
 		if err != nil {
@@ -180,7 +186,8 @@ func (a *Application) readRuns(fsys files.FS, dir string) error {
 		a.runs = append(a.runs, r)
 	}
 	if len(a.runs) == 0 || len(a.runs) > mostRuns {
-		return fmt.Errorf("read application %s: %s has %d files %sBATCH.csv; expected 1 to %d", a.Name, dir, len(a.runs), runPrefix, mostRuns)
+		return fmt.Errorf("read application %s: %s has %d files %sBATCH.csv; expected 1 to %d", a.Name, dir,
+			len(a.runs), runPrefix, mostRuns)
 	}
 	slices.SortFunc(a.runs, func(x, y trained) int { return x.batch - y.batch })
 	return nil

@@ -15,7 +15,8 @@ import (
 
 // small is a folder with one application.
 var small = map[string]string{
-	"app/placements.csv":    "placement,local_bsz,step_time,sync_time\n1,8,0.1,0.001\n1,16,0.18,0.001\n2,8,0.12,0.02\n2,16,0.2,0.02\n11,8,0.15,0.05\n11,16,0.23,0.05\n",
+	"app/placements.csv": "placement,local_bsz,step_time,sync_time\n1,8,0.1,0.001\n1,16,0.18,0.001\n2,8,0.12,0.02\n" +
+		"2,16,0.2,0.02\n11,8,0.15,0.05\n11,16,0.23,0.05\n",
 	"app/validation-8.csv":  "progress,iteration,metric,grad_sqr,grad_var\n100,100,1,2,8\n200,200,2,1,16\n",
 	"app/validation-64.csv": "progress,iteration,metric,grad_sqr,grad_var\n101,20,1,2,8\n201,35,2,1,16\n",
 	"jobs.csv":              "name,time,application,num_replicas,batch_size\nb,20,app,2,16\na,10,app,1,8\n",
@@ -80,24 +81,38 @@ func TestFaultyFoldersAreRefused(t *testing.T) {
 		changes map[string]any
 		want    string
 	}{
-		"no application":         {map[string]any{"app/placements.csv": nil}, "0 folders with placements.csv"},
-		"no runs":                {map[string]any{"app/validation-8.csv": nil, "app/validation-64.csv": nil}, "0 files validation-BATCH.csv"},
-		"no number of a batch":   {map[string]any{"app/validation-x.csv": "progress\n"}, "names no batch"},
-		"an empty run":           {map[string]any{"app/validation-8.csv": "progress,iteration,metric,grad_sqr,grad_var\n"}, "no epochs"},
-		"a missing column":       {map[string]any{"app/validation-8.csv": "progress,iteration\n1,1\n"}, `column "grad_sqr" is missing`},
-		"progress that falls":    {map[string]any{"app/validation-8.csv": "progress,iteration,grad_sqr,grad_var\n9,9,1,1\n8,10,1,1\n"}, "at least that of the row before"},
-		"no number":              {map[string]any{"app/validation-8.csv": "progress,iteration,grad_sqr,grad_var\nNaN,9,1,1\n"}, "expected a number"},
-		"a placement of nothing": {map[string]any{"app/placements.csv": "placement,local_bsz,step_time,sync_time\n0,8,0.1,0\n"}, "a digit from 1 to 9"},
-		"sync above step":        {map[string]any{"app/placements.csv": "placement,local_bsz,step_time,sync_time\n1,8,0.1,0.2\n"}, "a part of step_time"},
-		"facts of no folder":     {map[string]any{"applications.csv": "application,epochs,device_most,alone\nother,1,0,0\n"}, "application other has no folder"},
-		"too many epochs":        {map[string]any{"applications.csv": "application,epochs,device_most,alone\napp,3,0,0\n"}, "has 2 epochs; 3 are needed"},
-		"alone out of limits":    {map[string]any{"applications.csv": "application,epochs,device_most,alone\napp,0,0,65\n"}, "alone is 65"},
-		"a size of no class":     {map[string]any{"applications.csv": "application,epochs,device_most,alone,size\napp,0,0,0,huge\n"}, "one of small, medium"},
-		"tables of garbage":      {map[string]any{"steptime_tables.json.gz": "garbage"}, "steptime_tables.json.gz"},
-		"tables with bad keys":   {map[string]any{"steptime_tables.json.gz": zipped(`{"app": {"interpolated": {"5": {"b": [1], "step": [1], "sync": [0]}}}}`)}, "malformed"},
-		"a mesh without points":  {map[string]any{"triangulations.json.gz": zipped(`{"app": {"points": [], "step": [], "sync": [], "simplices": [[0,1,2,3]]}}`)}, "a tetrahedron has point 0"},
-		"an unknown application": {map[string]any{"jobs.csv": "name,time,application,num_replicas,batch_size\na,1,x,1,8\n"}, "the name of an application: app"},
-		"a workload's column":    {map[string]any{"jobs.csv": "name,time\na,1\n"}, "is missing"},
+		"no application": {map[string]any{"app/placements.csv": nil}, "0 folders with placements.csv"},
+		"no runs": {map[string]any{"app/validation-8.csv": nil, "app/validation-64.csv": nil},
+			"0 files validation-BATCH.csv"},
+		"no number of a batch": {map[string]any{"app/validation-x.csv": "progress\n"}, "names no batch"},
+		"an empty run": {map[string]any{"app/validation-8.csv": "progress,iteration,metric,grad_sqr,grad_var\n"},
+			"no epochs"},
+		"a missing column": {map[string]any{"app/validation-8.csv": "progress,iteration\n1,1\n"},
+			`column "grad_sqr" is missing`},
+		"progress that falls": {map[string]any{"app/validation-8.csv": "progress,iteration,grad_sqr,grad_var\n" +
+			"9,9,1,1\n8,10,1,1\n"}, "at least that of the row before"},
+		"no number": {map[string]any{"app/validation-8.csv": "progress,iteration,grad_sqr,grad_var\nNaN,9,1,1\n"},
+			"expected a number"},
+		"a placement of nothing": {map[string]any{"app/placements.csv": "placement,local_bsz,step_time,sync_time\n" +
+			"0,8,0.1,0\n"}, "a digit from 1 to 9"},
+		"sync above step": {map[string]any{"app/placements.csv": "placement,local_bsz,step_time,sync_time\n" +
+			"1,8,0.1,0.2\n"}, "a part of step_time"},
+		"facts of no folder": {map[string]any{"applications.csv": "application,epochs,device_most,alone\n" +
+			"other,1,0,0\n"}, "application other has no folder"},
+		"too many epochs": {map[string]any{"applications.csv": "application,epochs,device_most,alone\napp,3,0,0\n"},
+			"has 2 epochs; 3 are needed"},
+		"alone out of limits": {map[string]any{"applications.csv": "application,epochs,device_most,alone\n" +
+			"app,0,0,65\n"}, "alone is 65"},
+		"a size of no class": {map[string]any{"applications.csv": "application,epochs,device_most,alone,size\n" +
+			"app,0,0,0,huge\n"}, "one of small, medium"},
+		"tables of garbage": {map[string]any{"steptime_tables.json.gz": "garbage"}, "steptime_tables.json.gz"},
+		"tables with bad keys": {map[string]any{"steptime_tables.json.gz": zipped(`{"app": {"interpolated": {"5": ` +
+			`{"b": [1], "step": [1], "sync": [0]}}}}`)}, "malformed"},
+		"a mesh without points": {map[string]any{"triangulations.json.gz": zipped(`{"app": {"points": [], "step": ` +
+			`[], "sync": [], "simplices": [[0,1,2,3]]}}`)}, "a tetrahedron has point 0"},
+		"an unknown application": {map[string]any{"jobs.csv": "name,time,application,num_replicas,batch_size\n" +
+			"a,1,x,1,8\n"}, "the name of an application: app"},
+		"a workload's column": {map[string]any{"jobs.csv": "name,time\na,1\n"}, "is missing"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -131,12 +146,14 @@ func TestFaultyStudiesAreRefused(t *testing.T) {
 }
 
 func FuzzFolder(f *testing.F) {
-	f.Add(small["app/placements.csv"], small["app/validation-8.csv"], small["jobs.csv"], `{"app": {"interpolated": {"5,5": {"b": [8], "step": [1], "sync": [0]}}}}`)
+	f.Add(small["app/placements.csv"], small["app/validation-8.csv"], small["jobs.csv"],
+		`{"app": {"interpolated": {"5,5": {"b": [8], "step": [1], "sync": [0]}}}}`)
 	f.Fuzz(func(t *testing.T, placements, run, jobs, tables string) {
 		if strings.ContainsRune(placements+run+jobs, 0) {
 			return
 		}
-		specs, err := load(folder(t, map[string]any{"app/placements.csv": placements, "app/validation-8.csv": run, "jobs.csv": jobs, "steptime_tables.json.gz": zipped(tables)}))
+		specs, err := load(folder(t, map[string]any{"app/placements.csv": placements, "app/validation-8.csv": run,
+			"jobs.csv": jobs, "steptime_tables.json.gz": zipped(tables)}))
 		if err == nil && len(specs) > 0 {
 			_, _ = NewWorld(Study{Jobs: specs}, Kinds()[0])
 		}

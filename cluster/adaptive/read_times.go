@@ -35,9 +35,11 @@ func readPlacements(fsys files.FS, dir string) (t *Times, least, most int, err e
 			read[placement] = s
 		}
 		device, step, wait := measured(r)
-		r.Expect(len(s.device) == 0 || device > s.device[len(s.device)-1], "local_bsz", "more than in the placement's row before")
+		r.Expect(len(s.device) == 0 || device > s.device[len(s.device)-1], "local_bsz",
+			"more than in the placement's row before")
 		s.add(device, step, wait)
-		t.measured = append(t.measured, goodput.Measured{Nodes: len(placement), Devices: sum(placement), Device: device, Compute: step - wait, Step: step})
+		t.measured = append(t.measured, goodput.Measured{Nodes: len(placement), Devices: sum(placement), Device: device,
+			Compute: step - wait, Step: step})
 		return tooMany(path, len(t.measured))
 	})
 	if err == nil && len(t.measured) == 0 {
@@ -63,7 +65,8 @@ func (t *Times) readScales(fsys files.FS, path string) error {
 		r.Expect(nodes >= 1, "num_nodes", "a number of nodes")
 		r.Expect(devices >= nodes, "num_replicas", "a device on each node at least")
 		device, step, wait := measured(r)
-		t.measured = append(t.measured, goodput.Measured{Nodes: nodes, Devices: devices, Device: device, Compute: step - wait, Step: step})
+		t.measured = append(t.measured, goodput.Measured{Nodes: nodes, Devices: devices, Device: device,
+			Compute: step - wait, Step: step})
 		return tooMany(path, len(t.measured))
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,8 +140,10 @@ func spreadOf(key string, b []int, step, sync []*float64) (place [2]int, s *seri
 	nodes, devices, _ := strings.Cut(key, ",")
 	n, err1 := strconv.Atoi(nodes)
 	d, err2 := strconv.Atoi(devices)
-	if err1 != nil || err2 != nil || n < 1 || d < n || len(step) != len(b) || len(sync) != len(b) || !slices.IsSorted(b) {
-		return place, nil, fmt.Errorf("the times of %q are malformed; expected \"NODES,DEVICES\" with ascending b, and as many step and sync", key)
+	if err1 != nil || err2 != nil || n < 1 || d < n || len(step) != len(b) || len(sync) != len(b) ||
+		!slices.IsSorted(b) {
+		return place, nil, fmt.Errorf("the times of %q are malformed; expected \"NODES,DEVICES\" with ascending b, "+
+			"and as many step and sync", key)
 	}
 	s = &series{exact: true}
 	for k, device := range b {
@@ -147,7 +152,8 @@ func spreadOf(key string, b []int, step, sync []*float64) (place [2]int, s *seri
 			continue
 		}
 		if !(*step[k] > 0 && *sync[k] <= *step[k]) {
-			return place, nil, fmt.Errorf("the times of %q with %d examples are %v and %v; expected a step above 0 and its part", key, device, *step[k], *sync[k])
+			return place, nil, fmt.Errorf("the times of %q with %d examples are %v and %v; "+
+				"expected a step above 0 and its part", key, device, *step[k], *sync[k])
 		}
 		s.add(device, *step[k], *sync[k])
 	}

@@ -21,8 +21,10 @@ func (s Study) Rigid() (*cluster.Study, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	speed := cluster.StepSpeed{Of: map[string]cluster.Trained{}, Other: cluster.LinearSpeed{}, Preempted: s.Options.Delay}
-	study := &cluster.Study{VCs: []trace.VC{{Name: RigidPool, Nodes: s.Options.Nodes}}, PerNode: s.Options.Devices, WholeGPUs: true, Speed: &speed}
+	speed := cluster.StepSpeed{Of: map[string]cluster.Trained{}, Other: cluster.LinearSpeed{},
+		Preempted: s.Options.Delay}
+	study := &cluster.Study{VCs: []trace.VC{{Name: RigidPool, Nodes: s.Options.Nodes}}, PerNode: s.Options.Devices,
+		WholeGPUs: true, Speed: &speed}
 	for k := range s.Jobs {
 		j := &s.Jobs[k]
 		asked := compact(j.Devices, s.Options.Devices)
@@ -30,9 +32,11 @@ func (s Study) Rigid() (*cluster.Study, error) {
 		if err != nil {
 			return nil, fmt.Errorf("job %s: %w", j.Name, err)
 		}
-		speed.Of[j.Name] = cluster.Trained{Asked: asked, Step: func(placement []int) (float64, error) { return j.App.step(placement, j.Batch) }}
-		study.Jobs = append(study.Jobs, trace.Job{ID: j.Name, Name: j.Name, VC: RigidPool, Submit: int64(math.Ceil(j.Submitted)),
-			Duration: int64(math.Ceil(s.Options.Delay + seconds)), GPUs: j.Devices, Model: j.App.Name, Batch: j.Batch, State: trace.Completed})
+		speed.Of[j.Name] = cluster.Trained{Asked: asked,
+			Step: func(placement []int) (float64, error) { return j.App.step(placement, j.Batch) }}
+		study.Jobs = append(study.Jobs, trace.Job{ID: j.Name, Name: j.Name, VC: RigidPool,
+			Submit: int64(math.Ceil(j.Submitted)), Duration: int64(math.Ceil(s.Options.Delay + seconds)),
+			GPUs: j.Devices, Model: j.App.Name, Batch: j.Batch, State: trace.Completed})
 	}
 	return study, nil
 }

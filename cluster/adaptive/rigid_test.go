@@ -48,7 +48,8 @@ func TestWorldsAgreeOnOneJob(t *testing.T) {
 				d.Workers = append(d.Workers, node)
 			}
 		}
-		require.InDelta(t, float64(job.Devices), steps.Epochs(d, step), 1e-9, "an epoch of a step of each worker, case %d", k)
+		require.InDelta(t, float64(job.Devices), steps.Epochs(d, step), 1e-9,
+			"an epoch of a step of each worker, case %d", k)
 		require.GreaterOrEqual(t, steps.Limit(d.Model, job.Devices, 0, step), steps.Epochs(d, step)*(1-1e-12))
 		require.NoError(t, steps.Check(d.Model, job.Devices))
 	}
@@ -57,9 +58,11 @@ func TestWorldsAgreeOnOneJob(t *testing.T) {
 // A rigid job spread over nodes works slower by as much as its steps take longer, and on other numbers of
 // devices as fast as they are with the same batch.
 func TestRatesOfPlacements(t *testing.T) {
-	speed := goodput.Speed{ComputeStart: 0.01, ComputeExample: 0.001, NodesStart: 0.1, NodesDevice: 0.01, NodeStart: 0.01, NodeDevice: 0.001, Overlap: 2}
+	speed := goodput.Speed{ComputeStart: 0.01, ComputeExample: 0.001, NodesStart: 0.1, NodesDevice: 0.01,
+		NodeStart: 0.01, NodeDevice: 0.001, Overlap: 2}
 	app := made("app", goodput.Limits{Least: 16, Most: 256, DeviceLeast: 8, DeviceMost: 64}, 2, 0, speed, 1)
-	study, err := Study{Jobs: []Spec{{Name: "a", App: app, Devices: 2, Batch: 64}}, Options: Options{Devices: 4}}.Rigid()
+	study, err := Study{Jobs: []Spec{{Name: "a", App: app, Devices: 2, Batch: 64}},
+		Options: Options{Devices: 4}}.Rigid()
 	require.NoError(t, err)
 	job := &cluster.Job{Trace: &study.Jobs[0]}
 	step := func(device int, placement ...int) float64 {

@@ -53,7 +53,8 @@ func anyTasks(r *rand.Rand, n int) []anyTask {
 	list := make([]anyTask, n)
 	before := &assign.Problem{Nodes: testNodes, Devices: testDevices}
 	for k := range list {
-		list[k] = anyTask{slope: 0.3 + 0.7*r.Float64(), net: 0.6 + 0.4*r.Float64(), keeps: 0.5 + 0.5*r.Float64(), most: 1 << r.IntN(6)}
+		list[k] = anyTask{slope: 0.3 + 0.7*r.Float64(), net: 0.6 + 0.4*r.Float64(), keeps: 0.5 + 0.5*r.Float64(),
+			most: 1 << r.IntN(6)}
 		old := anyTask{slope: 0.3 + 0.7*r.Float64(), net: 1, keeps: 1}
 		before.Jobs = append(before.Jobs, assign.Job{Most: list[k].most, Value: old.value(testDevices)})
 	}
@@ -82,10 +83,12 @@ func TestSolutionsAreAsFairAsGeneticOnes(t *testing.T) {
 			}
 			present = append(present, row...)
 			ours.Jobs = append(ours.Jobs, assign.Job{Present: a.present, Most: a.most, Value: a.value(testDevices)})
-			theirs.Jobs = append(theirs.Jobs, genetic.Job{Present: row, Most: a.most, Keeps: a.keeps, Speedup: a.speedup})
+			theirs.Jobs = append(theirs.Jobs, genetic.Job{Present: row, Most: a.most, Keeps: a.keeps,
+				Speedup: a.speedup})
 		}
 		best := 0.0
-		for _, m := range genetic.Search(theirs, [][]byte{present}, r, genetic.Options{Population: 100, Generations: 100}) {
+		for _, m := range genetic.Search(theirs, [][]byte{present}, r,
+			genetic.Options{Population: 100, Generations: 100}) {
 			best = max(best, m.Fair)
 		}
 		ratios = append(ratios, float64(len(tasks))/-assign.Solve(ours).Value/best)
@@ -98,13 +101,16 @@ func TestSolutionsAreAsFairAsGeneticOnes(t *testing.T) {
 
 // madeUp is an application that scales well up to some devices.
 func madeUp(name string, epochs int, noise float64) *Application {
-	speed := goodput.Speed{ComputeStart: 0.02, ComputeExample: 0.002, NodesStart: 0.05, NodesDevice: 0.002, NodeStart: 0.01, NodeDevice: 0.001, Overlap: 1.5}
-	a := &Application{Name: name, Limits: goodput.Limits{Least: 32, Most: 2048, DeviceLeast: 8, DeviceMost: 128}, Epochs: epochs}
+	speed := goodput.Speed{ComputeStart: 0.02, ComputeExample: 0.002, NodesStart: 0.05, NodesDevice: 0.002,
+		NodeStart: 0.01, NodeDevice: 0.001, Overlap: 1.5}
+	a := &Application{Name: name, Limits: goodput.Limits{Least: 32, Most: 2048, DeviceLeast: 8, DeviceMost: 128},
+		Epochs: epochs}
 	a.times = &Times{fitted: func() *goodput.Speed { return &speed }}
 	for _, batch := range []int{32, 2048} {
 		run := trained{batch: batch}
 		for e := range epochs {
-			run.progress, run.iteration = append(run.progress, 500*float64(e+1)), append(run.iteration, 500*float64(e+1))
+			run.progress, run.iteration = append(run.progress, 500*float64(e+1)),
+				append(run.iteration, 500*float64(e+1))
 			run.square, run.variance = append(run.square, 1), append(run.variance, noise*float64(e+1))
 		}
 		a.runs = append(a.runs, run)
@@ -119,7 +125,8 @@ func madeUpStudy(jobs int) Study {
 	apps := []*Application{madeUp("small", 3, 5), madeUp("large", 12, 20)}
 	s := Study{Options: Options{Nodes: 4, Devices: 4}}
 	for k := range jobs {
-		s.Jobs = append(s.Jobs, Spec{Name: fmt.Sprint("job", k), Submitted: float64(70 * k), App: apps[k%2], Devices: 2, Batch: 64})
+		s.Jobs = append(s.Jobs, Spec{Name: fmt.Sprint("job", k), Submitted: float64(70 * k), App: apps[k%2], Devices: 2,
+			Batch: 64})
 	}
 	return s
 }
@@ -155,7 +162,8 @@ func ends(w *World) (list []float64) {
 func TestFaultsOfPolluxOptions(t *testing.T) {
 	require.NoError(t, PolluxOptions{}.Validate())
 	for text, o := range map[string]PolluxOptions{
-		"fairness": {Fairness: math.NaN()}, "delay": {Delay: -1}, "population": {Population: -1}, "generations": {Generations: mostStates + 1},
+		"fairness": {Fairness: math.NaN()}, "delay": {Delay: -1}, "population": {Population: -1},
+		"generations": {Generations: mostStates + 1},
 	} {
 		require.ErrorContains(t, o.Validate(), text)
 	}

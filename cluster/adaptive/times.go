@@ -67,7 +67,8 @@ func (s *series) at(device int) (step, sync float64, err error) {
 		return s.step[i], s.sync[i], nil
 	}
 	if len(s.device) < 2 || device < s.device[0] || device > s.device[len(s.device)-1] {
-		return 0, 0, fmt.Errorf("the times have no %d examples on a device; they are from %d to %d", device, s.device[0], s.device[len(s.device)-1])
+		return 0, 0, fmt.Errorf("the times have no %d examples on a device; they are from %d to %d", device,
+			s.device[0], s.device[len(s.device)-1])
 	}
 	i = min(max(i, 1), len(s.device)-1)
 	return s.line(i, device, s.step), s.line(i, device, s.sync), nil
@@ -110,7 +111,8 @@ func (m *mesh) at(nodes, devices, device float64) (step, sync float64, err error
 		}
 		return step, sync, nil
 	}
-	return 0, 0, fmt.Errorf("the times have none of %.0f devices on %.0f nodes with %.0f examples each", devices, nodes, device)
+	return 0, 0, fmt.Errorf("the times have none of %.0f devices on %.0f nodes with %.0f examples each", devices,
+		nodes, device)
 }
 
 // weights returns the barycentric weights of a point in a tetrahedron.

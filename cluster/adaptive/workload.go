@@ -15,7 +15,8 @@ import (
 // batch_size, and sorts them by time. Devices and batch are those that the user asks for.
 func ReadWorkload(fsys files.FS, path string, apps map[string]*Application) (jobs []Spec, err error) {
 	err = cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
-		j := Spec{Name: r.Text("name"), Submitted: r.Number("time"), App: apps[r.Text("application")], Devices: r.Whole("num_replicas"), Batch: r.Whole("batch_size")}
+		j := Spec{Name: r.Text("name"), Submitted: r.Number("time"), App: apps[r.Text("application")],
+			Devices: r.Whole("num_replicas"), Batch: r.Whole("batch_size")}
 		r.Expect(j.App != nil, "application", "the name of an application: "+names(apps))
 		jobs = append(jobs, j)
 		if len(jobs) > mostJobs {

@@ -37,7 +37,8 @@ func (o *Options) EnsureDefaults() {
 }
 
 // WholeSeconds is the quirk that ends of epochs are rounded to seconds.
-var WholeSeconds = cluster.Quirk{Name: "whole-seconds", Fixed: "epochs end when their progress is made, not at a second near it"}
+var WholeSeconds = cluster.Quirk{Name: "whole-seconds",
+	Fixed: "epochs end when their progress is made, not at a second near it"}
 
 // Study is jobs on a cluster.
 type Study struct {
@@ -101,7 +102,8 @@ func (w *World) Jobs() []*Job { return w.jobs }
 // Rounds is the number of rounds that have ended.
 func (w *World) Rounds() int { return w.rounds }
 
-// Gaps returns the relative gap between the objective and its upper bound for each decision; nil for schedulers without a bound.
+// Gaps returns the relative gap between the objective and its upper bound for each decision; nil for
+// schedulers without a bound.
 func (w *World) Gaps() []float64 { return w.gaps }
 
 // Options describe the cluster.
@@ -169,7 +171,8 @@ func (w *World) work() error {
 	w.done = 0
 	for _, j := range w.jobs {
 		worth := 1.0
-		if w.options.Interference > 0 && len(j.Allocation) > 1 && slices.ContainsFunc(j.Allocation, func(s Share) bool { return interferes[s.Node] }) {
+		if w.options.Interference > 0 && len(j.Allocation) > 1 &&
+			slices.ContainsFunc(j.Allocation, func(s Share) bool { return interferes[s.Node] }) {
 			worth -= w.options.Interference
 		}
 		if err := j.advance(w, w.now, w.options.Interval, worth); err != nil {
@@ -219,11 +222,14 @@ func (w *World) check(active []*Job, chosen [][]Share) error {
 	w.claimed = append(w.claimed[:0], make([]int, w.options.Nodes)...)
 	for k, shares := range chosen {
 		for i, s := range shares {
-			if s.Node < 0 || s.Node >= w.options.Nodes || s.Devices <= 0 || slices.ContainsFunc(shares[:i], func(o Share) bool { return o.Node == s.Node }) {
-				return fmt.Errorf("the scheduler chose %d devices of node %d for job %s", s.Devices, s.Node, active[k].Name)
+			if s.Node < 0 || s.Node >= w.options.Nodes || s.Devices <= 0 ||
+				slices.ContainsFunc(shares[:i], func(o Share) bool { return o.Node == s.Node }) {
+				return fmt.Errorf("the scheduler chose %d devices of node %d for job %s", s.Devices, s.Node,
+					active[k].Name)
 			}
 			if w.claimed[s.Node] += s.Devices; w.claimed[s.Node] > w.options.Devices {
-				return fmt.Errorf("the scheduler chose %d devices of node %d, which has %d", w.claimed[s.Node], s.Node, w.options.Devices)
+				return fmt.Errorf("the scheduler chose %d devices of node %d, which has %d", w.claimed[s.Node], s.Node,
+					w.options.Devices)
 			}
 		}
 	}
@@ -241,7 +247,8 @@ type stall struct {
 
 func (s *stall) check(w *World) error {
 	if limit := w.options.Limit; limit > 0 && w.now >= limit && w.done < len(w.jobs) {
-		return fmt.Errorf("the limit of %.0f seconds is reached with %d unfinished jobs; raise the limit, or enlarge the cluster", limit, len(w.jobs)-w.done)
+		return fmt.Errorf("the limit of %.0f seconds is reached with %d unfinished jobs; raise the limit, "+
+			"or enlarge the cluster", limit, len(w.jobs)-w.done)
 	}
 	progress := float64(w.done)
 	for _, j := range w.jobs {
@@ -253,7 +260,8 @@ func (s *stall) check(w *World) error {
 	if s.rounds < patience {
 		return nil
 	}
-	return fmt.Errorf("no job has made progress for %d rounds; %d wait, such as %s", s.rounds, len(w.active()), w.active()[0].Name)
+	return fmt.Errorf("no job has made progress for %d rounds; %d wait, such as %s", s.rounds, len(w.active()),
+		w.active()[0].Name)
 }
 
 const mostJobs = 1 << 20
@@ -291,11 +299,13 @@ func (s *Study) fault(k int, seen map[string]bool) error {
 	case k > 0 && j.Submitted < s.Jobs[k-1].Submitted:
 		return fmt.Errorf("job %s: it is submitted before the job in front of it; sort the jobs by time", j.Name)
 	case j.Devices < 1 || j.Devices > s.Options.Nodes*s.Options.Devices:
-		return fmt.Errorf("job %s asks for %d devices; the cluster has %d", j.Name, j.Devices, s.Options.Nodes*s.Options.Devices)
+		return fmt.Errorf("job %s asks for %d devices; the cluster has %d", j.Name, j.Devices,
+			s.Options.Nodes*s.Options.Devices)
 	case j.Batch < a.Limits.Least || j.Batch > a.Limits.Most:
 		return fmt.Errorf("job %s: batch %d; %s takes %d to %d", j.Name, j.Batch, a.Name, a.Limits.Least, a.Limits.Most)
 	case j.Devices > j.Batch:
-		return fmt.Errorf("job %s asks for %d devices and a batch of %d; each device takes an example at least", j.Name, j.Devices, j.Batch)
+		return fmt.Errorf("job %s asks for %d devices and a batch of %d; each device takes an example at least", j.Name,
+			j.Devices, j.Batch)
 	}
 	seen[j.Name] = true
 	return nil

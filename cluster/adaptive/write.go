@@ -72,11 +72,13 @@ func (e RunEpoch) noise(least int) goodput.Noise {
 	return goodput.Noise{Square: e.Gradient.Square, Variance: e.Gradient.Variance / float64(least)}
 }
 
-// Misses returns the relative errors of the model that is fitted to the step times and predicts those of other placements.
+// Misses returns the relative errors of the model that is fitted to the step times and predicts those of
+// other placements.
 func (r *Recording) Misses() (off []float64) {
 	var measured []goodput.Measured
 	for _, s := range r.Steps {
-		measured = append(measured, goodput.Measured{Nodes: len(s.Placement), Devices: s.devices(), Device: s.Device, Compute: s.Time - s.Sync, Step: s.Time})
+		measured = append(measured, goodput.Measured{Nodes: len(s.Placement), Devices: s.devices(), Device: s.Device,
+			Compute: s.Time - s.Sync, Step: s.Time})
 	}
 	speed := goodput.Fit(measured)
 	for _, s := range r.Steps {
@@ -94,10 +96,10 @@ func (s Step) devices() (n int) {
 	return n
 }
 
-// Write writes the application into a folder of applications, from which [ReadApplications] reads it. An application of that
-// name is replaced if replace is set, and an error otherwise. The table that makes a folder an application comes last, so that
-// a kill leaves none that is half written. A name with facts, in applications.csv or of fixed without it, is refused, since
-// they would override the measurements.
+// Write writes the application into a folder of applications, from which [ReadApplications] reads it. An application
+// of that name is replaced if replace is set, and an error otherwise. The table that makes a folder an application
+// comes last, so that a kill leaves none that is half written. A name with facts, in applications.csv or of fixed
+// without it, is refused, since they would override the measurements.
 func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixed, replace bool) error {
 	root, others, err := findApplications(fsys, dir)
 	if err != nil {
@@ -113,16 +115,19 @@ func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixe
 	case !plainName(name):
 		return fmt.Errorf("write application %s: expected a name of letters, digits, '-' and '_'", name)
 	case slices.Contains(others, name) && !replace:
-		return fmt.Errorf("write application %s: %s has one of that name; take another name, or set option force", name, root)
+		return fmt.Errorf("write application %s: %s has one of that name; take another name, or set option force",
+			name, root)
 	case facts[name] != Fixed{}:
-		return fmt.Errorf("write application %s: there are facts of that name, of Pollux or in %s, which would hold in place of what was measured; take another name, or delete its row", name, factsFile)
+		return fmt.Errorf("write application %s: there are facts of that name, of Pollux or in %s, "+
+			"which would hold in place of what was measured; take another name, or delete its row", name, factsFile)
 	}
 	folder := filepath.Join(root, name)
 	if err := clearFolder(fsys, folder); err != nil {
 		return fmt.Errorf("write application %s: %w", name, err)
 	}
 	for _, run := range r.Runs {
-		if err := writeRows(fsys, filepath.Join(folder, fmt.Sprintf("%s%d.csv", runPrefix, run.Batch)), r.rows(run)); err != nil {
+		if err := writeRows(fsys, filepath.Join(folder, fmt.Sprintf("%s%d.csv", runPrefix, run.Batch)),
+			r.rows(run)); err != nil {
 			return err
 		}
 	}
@@ -165,13 +170,15 @@ func (r *Recording) rows(run Run) [][]string {
 	rows := [][]string{{"progress", "iteration", "grad_sqr", "grad_var"}}
 	for k, e := range r.Equal(run) {
 		if r.Epochs == 0 || k < r.Epochs {
-			rows = append(rows, []string{exact(e.Progress), exact(e.Steps), exact(e.Noise.Square), exact(e.Noise.Variance)})
+			rows = append(rows, []string{exact(e.Progress), exact(e.Steps), exact(e.Noise.Square),
+				exact(e.Noise.Variance)})
 		}
 	}
 	return rows
 }
 
-// stepRows are the rows of placements.csv, or those of scalability.csv for steps on more nodes than a placement has digits.
+// stepRows are the rows of placements.csv, or those of scalability.csv for steps on more nodes than a
+// placement has digits.
 func stepRows(steps []Step, scales bool) [][]string {
 	rows := [][]string{{"placement", "local_bsz", "step_time", "sync_time"}}
 	if scales {

@@ -23,11 +23,13 @@ func drawRecording(r *rand.Rand) *Recording {
 		run := Run{Batch: least * scale}
 		for e := range 3 * scale {
 			m := goodput.Moments{Square: 0.01 + r.Float64(), Variance: 10 * r.Float64() * float64(least)}
-			run.Epochs = append(run.Epochs, RunEpoch{Steps: int64((e + 1) * ((images + run.Batch - 1) / run.Batch)), Gradient: m})
+			run.Epochs = append(run.Epochs, RunEpoch{Steps: int64((e + 1) * ((images + run.Batch - 1) / run.Batch)),
+				Gradient: m})
 		}
 		recording.Runs = append(recording.Runs, run)
 	}
-	speed := goodput.Speed{ComputeStart: 0.01, ComputeExample: 1e-3, NodesStart: 0.02, NodesDevice: 1e-3, NodeStart: 0.01, NodeDevice: 1e-3, Overlap: 1.5}
+	speed := goodput.Speed{ComputeStart: 0.01, ComputeExample: 1e-3, NodesStart: 0.02, NodesDevice: 1e-3,
+		NodeStart: 0.01, NodeDevice: 1e-3, Overlap: 1.5}
 	for _, placement := range [][]int{{1}, {2}, {1, 1}, {2, 2}, {1, 1, 1, 1, 1, 1, 1, 1, 1}} {
 		for device := least; device <= 8*least; device *= 2 {
 			step, sync, _ := speed.Step(placement, device)
@@ -60,7 +62,8 @@ func TestEqualEpochsCountProgress(t *testing.T) {
 					require.InEpsilon(t, float64(e+1), epoch.Trained, 1e-12)
 				}
 				more := (epoch.Steps - before.Steps) * float64(run.Batch)
-				require.GreaterOrEqual(t, more*(1+1e-9), unit*float64(least.Batch), "an example is worth no more than in the smallest batch")
+				require.GreaterOrEqual(t, more*(1+1e-9), unit*float64(least.Batch),
+					"an example is worth no more than in the smallest batch")
 				require.LessOrEqual(t, (epoch.Steps-before.Steps)*(1-1e-9), unit, "a step is worth no less")
 				before = epoch
 			}
@@ -78,7 +81,8 @@ func TestWrittenApplicationsAreRead(t *testing.T) {
 		apps, err := ReadApplications(files.OS{}, dir, nil)
 		require.NoError(t, err)
 		app, runs := apps["made"], recording.Runs
-		require.Equal(t, goodput.Limits{Least: runs[0].Batch, Most: runs[len(runs)-1].Batch, DeviceLeast: runs[0].Batch, DeviceMost: 8 * runs[0].Batch}, app.Limits)
+		require.Equal(t, goodput.Limits{Least: runs[0].Batch, Most: runs[len(runs)-1].Batch, DeviceLeast: runs[0].Batch,
+			DeviceMost: 8 * runs[0].Batch}, app.Limits)
 		if recording.Epochs > 0 {
 			require.Equal(t, recording.Epochs, app.Epochs)
 		}
@@ -110,7 +114,8 @@ func TestNamesOfApplicationsAreChecked(t *testing.T) {
 	recording := drawRecording(rand.New(rand.NewPCG(1, 3)))
 	fixed := map[string]Fixed{"known": {Epochs: 3}}
 	write := func(name string) error { return recording.Write(files.OS{}, dir, name, fixed, false) }
-	for name, says := range map[string]string{"": "expected a name", "../up": "expected a name", "known": "there are facts of that name"} {
+	for name, says := range map[string]string{"": "expected a name", "../up": "expected a name",
+		"known": "there are facts of that name"} {
 		require.ErrorContains(t, write(name), says)
 	}
 	_, err := files.OS{}.Stat(dir)

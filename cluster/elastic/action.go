@@ -27,7 +27,8 @@ func (*World) Demand(j *Job, a Action) Resources { return j.needs[a] }
 // Allowed reports whether an action keeps a job within its maximum counts.
 func (w *World) Allowed(j *Job, a Action) bool {
 	worker, server := a != Server, a == Server || a == Bundle && !w.options.AllReduce
-	return (!worker || len(j.Workers) < w.options.Most) && (!server || !w.options.AllReduce && len(j.Servers) < w.options.Most)
+	return (!worker || len(j.Workers) < w.options.Most) &&
+		(!server || !w.options.AllReduce && len(j.Servers) < w.options.Most)
 }
 
 // Add performs an action on the least loaded node that has room, or under [FirstNode] on the

@@ -50,7 +50,8 @@ func TestBoundOfEndlessJobs(t *testing.T) {
 	s := studyOf(job(1, 0))
 	s.Speed = flat(0)
 	_, err := elastic.LowerBound(s)
-	require.EqualError(t, err, "bound completion times: job 1 of type m never ends: its speed is zero with any tasks; correct the speed model")
+	require.EqualError(t, err, "bound completion times: job 1 of type m never ends: "+
+		"its speed is zero with any tasks; correct the speed model")
 }
 
 // No schedule found by chance is below the bound, on clusters so small that jobs wait.

@@ -20,7 +20,8 @@ func flat(speed float64) elastic.Table {
 }
 
 // model is a type whose bundle fills half of a node's GPU slots.
-var model = elastic.JobType{Name: "m", Worker: elastic.Resources{2, 4}, Server: elastic.Resources{2, 0}, EpochSize: 10, Length: 1}
+var model = elastic.JobType{Name: "m", Worker: elastic.Resources{2, 4}, Server: elastic.Resources{2, 0}, EpochSize: 10,
+	Length: 1}
 
 // job of 12 epochs of type 1: with a flat table of speed 1, a tenth of a slot of 1200 s.
 func job(id, arrival int) elastic.Spec {
@@ -28,7 +29,8 @@ func job(id, arrival int) elastic.Spec {
 }
 
 func studyOf(jobs ...elastic.Spec) elastic.Study {
-	return elastic.Study{Types: []elastic.JobType{model}, Jobs: jobs, Speed: flat(1), Options: elastic.Options{Nodes: 2}}
+	return elastic.Study{Types: []elastic.JobType{model}, Jobs: jobs, Speed: flat(1),
+		Options: elastic.Options{Nodes: 2}}
 }
 
 // scheduler is a function as a scheduler.

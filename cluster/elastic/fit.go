@@ -8,9 +8,10 @@ import (
 
 // Measurement is the measured speed of a model with so many servers and workers.
 type Measurement struct {
-	Servers int     `json:"servers"` // of parameters
-	Workers int     `json:"workers"` // of the job
-	Speed   float64 `json:"speed"`   // of all workers, in the unit of EpochSize a second; zero marks a failed measurement
+	Servers int `json:"servers"` // of parameters
+	Workers int `json:"workers"` // of the job
+	// of all workers, in the unit of EpochSize a second; zero marks a failed measurement
+	Speed float64 `json:"speed"`
 }
 
 // maxMeasurements bounds the size of the linear system of a fit.
@@ -44,7 +45,8 @@ func fitSurface(points []Measurement, keepFailed bool) (*surface, error) {
 		at := [2]int{p.Servers, p.Workers}
 		switch {
 		case p.Servers < 1 || p.Workers < 1 || !(p.Speed >= 0):
-			return nil, fmt.Errorf("a measurement has %d servers and %d workers; expected 1 or more of both, and a speed of zero or more", p.Servers, p.Workers)
+			return nil, fmt.Errorf("a measurement has %d servers and %d workers; expected 1 or more of both, "+
+				"and a speed of zero or more", p.Servers, p.Workers)
 		case p.Speed == 0 && !keepFailed:
 			continue
 		case seen[at]:

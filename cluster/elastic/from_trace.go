@@ -13,8 +13,9 @@ type TraceOptions struct {
 	// MaxEpochs draws lengths: a job has so many epochs times the length of its type. Zero keeps the work
 	// of the trace: with as many workers, and as many servers, as the job had devices, or fewer where that
 	// is faster, it takes alone as long as it did.
-	MaxEpochs  float64
-	EpochError float64 // relative error of estimated epochs, drawn uniformly in ± of it, from 0 to below 1; zero is none
+	MaxEpochs float64
+	// relative error of estimated epochs, drawn uniformly in ± of it, from 0 to below 1; zero is none
+	EpochError float64
 }
 
 // FromTrace makes elastic jobs of the jobs of a trace, for the types, speeds and options of a study; its
@@ -63,7 +64,8 @@ func traceFault(jobs []trace.Job) error {
 	for _, f := range found {
 		switch f.Kind {
 		case trace.DuplicateID, trace.Unsorted, trace.NegativeDuration:
-			err = errors.Join(err, fmt.Errorf("job %s: %s (%d in all); mend the trace or take them out", f.FirstID, f.Text, f.Count))
+			err = errors.Join(err, fmt.Errorf("job %s: %s (%d in all); mend the trace or take them out", f.FirstID,
+				f.Text, f.Count))
 		}
 	}
 	return err
@@ -84,7 +86,8 @@ func (m *maker) all(jobs []trace.Job) (made []Spec, err error) {
 		}
 		slot := (float64(j.Submit) - float64(first)) / m.study.Options.Slot
 		if slot > maxArrival {
-			return nil, fmt.Errorf("job %s arrives %g slots after the first; the most is %d: use longer slots, or a window of the trace", j.ID, slot, maxArrival)
+			return nil, fmt.Errorf("job %s arrives %g slots after the first; the most is %d: use longer slots, "+
+				"or a window of the trace", j.ID, slot, maxArrival)
 		}
 		spec, err := m.job(j)
 		spec.ID, spec.Arrival = len(made)+1, int(slot)
@@ -132,7 +135,8 @@ func (m *maker) rate(kind, most int) (float64, error) {
 	}
 	_, _, rate := Best(m.study.Speed, t, &o)
 	if rate <= 0 {
-		return 0, fmt.Errorf("type %s has no positive speed with up to %d workers and servers; mend its speeds, or leave the type out", t.Name, most)
+		return 0, fmt.Errorf("type %s has no positive speed with up to %d workers and servers; mend its speeds, "+
+			"or leave the type out", t.Name, most)
 	}
 	m.rates[key] = rate
 	return rate, nil

@@ -28,13 +28,15 @@ func template() elastic.Study {
 	}
 	other := model
 	other.Name, other.Length = "n", 0.5
-	return elastic.Study{Types: []elastic.JobType{model, other}, Speed: elastic.Table{"m": rows, "n": rows}, Options: elastic.Options{Slot: 100}}
+	return elastic.Study{Types: []elastic.JobType{model, other}, Speed: elastic.Table{"m": rows, "n": rows},
+		Options: elastic.Options{Slot: 100}}
 }
 
 // Jobs keep their work and arrive in slots from the first one on.
 func TestFromTrace(t *testing.T) {
 	jobs := []trace.Job{
-		traced("idle", 10, 50, 0, "m"), traced("a", 150, 40, 1, "m"), traced("b", 249, 40, 2, "n"), traced("c", 250, 40, 8, "m"), traced("short", 260, 0, 1, "m"),
+		traced("idle", 10, 50, 0, "m"), traced("a", 150, 40, 1, "m"), traced("b", 249, 40, 2, "n"),
+		traced("c", 250, 40, 8, "m"), traced("short", 260, 0, 1, "m"),
 	}
 	made, leftOut, err := elastic.FromTrace(jobs, template(), elastic.TraceOptions{}, elastic.NewDraws(1))
 	require.NoError(t, err)
@@ -53,7 +55,8 @@ func TestFromTrace(t *testing.T) {
 func TestFromTraceKeepsDurations(t *testing.T) {
 	s := template()
 	var err error
-	s.Jobs, _, err = elastic.FromTrace([]trace.Job{traced("a", 0, 730, 2, "m")}, s, elastic.TraceOptions{}, elastic.NewDraws(1))
+	s.Jobs, _, err = elastic.FromTrace([]trace.Job{traced("a", 0, 730, 2, "m")}, s, elastic.TraceOptions{},
+		elastic.NewDraws(1))
 	require.NoError(t, err)
 	s.Options.Scaling = elastic.NoScaling
 	result := run(t, s, func(w *elastic.World) {
@@ -71,7 +74,8 @@ func TestFromTraceDraws(t *testing.T) {
 		jobs = append(jobs, traced(fmt.Sprint(k), 0, 10, 1, ""))
 	}
 	drawn := func(seed uint64) []elastic.Spec {
-		made, _, err := elastic.FromTrace(jobs, template(), elastic.TraceOptions{EpochError: 0.5}, elastic.NewDraws(seed))
+		made, _, err := elastic.FromTrace(jobs, template(), elastic.TraceOptions{EpochError: 0.5},
+			elastic.NewDraws(seed))
 		require.NoError(t, err)
 		return made
 	}
@@ -101,7 +105,8 @@ func TestFromTraceOfAFile(t *testing.T) {
 	const head = "job_id,vc,submit_time,duration,gpu_num,state\n"
 	s := template()
 	var err error
-	s.Jobs, err = read(head + "2,a,2021-03-04 00:10:00,300,4,COMPLETED\n1,a,2021-03-04 00:00:00,90,1,FAILED\n3,a,2021-03-04 00:00:10,9,0,COMPLETED\n")
+	s.Jobs, err = read(head + "2,a,2021-03-04 00:10:00,300,4,COMPLETED\n1,a,2021-03-04 00:00:00,90,1,FAILED\n" +
+		"3,a,2021-03-04 00:00:10,9,0,COMPLETED\n")
 	require.NoError(t, err)
 	require.Len(t, s.Jobs, 2)
 	require.Equal(t, []int{0, 6}, []int{s.Jobs[0].Arrival, s.Jobs[1].Arrival})
@@ -123,21 +128,28 @@ func TestFromTraceRefuses(t *testing.T) {
 		jobs   []trace.Job
 		change func(s *elastic.Study, o *elastic.TraceOptions)
 	}{
-		"the trace has no jobs":                                      {jobs: nil},
-		"no job of the trace has devices and a duration":             {jobs: []trace.Job{traced("a", 0, 10, 0, "m"), traced("b", 0, 0, 1, "m")}},
-		"job b: it is submitted before the job above it":             {jobs: []trace.Job{traced("a", 5, 1, 1, "m"), traced("b", 4, 1, 1, "m")}},
-		"job a: its ID is that of a job before it":                   {jobs: []trace.Job{traced("a", 5, 1, 1, "m"), traced("a", 6, 1, 1, "m")}},
-		"job a: it takes less than no time (1 in all)":               {jobs: []trace.Job{traced("a", 5, -1, 1, "m")}},
-		"job b arrives 1e+07 slots after the first":                  {jobs: []trace.Job{traced("a", 0, 1, 1, "m"), traced("b", 1e9, 1, 1, "m")}},
-		"job b: job 2 of type n can never run: its first tasks need": {[]trace.Job{one[0], traced("b", 0, 10, 1, "n")}, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Types[1].Worker = elastic.Resources{99, 0} }},
-		"job a: job 1: num_epochs 1e+15":                             {jobs: []trace.Job{traced("a", 0, 1e16, 1, "m")}},
-		"there are no job types":                                     {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Types = nil }},
-		"or no speeds":                                               {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Speed = nil }},
-		"has no model m":                                             {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Speed = elastic.Table{} }},
-		"type m has no positive speed":                               {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Speed = flat(0) }},
-		"relative epoch error of 1":                                  {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.EpochError = 1 }},
-		"at most -1 epochs":                                          {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.MaxEpochs = -1 }},
-		"a slot of -1 s":                                             {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Options.Slot = -1 }},
+		"the trace has no jobs": {jobs: nil},
+		"no job of the trace has devices and a duration": {jobs: []trace.Job{traced("a", 0, 10, 0, "m"),
+			traced("b", 0, 0, 1, "m")}},
+		"job b: it is submitted before the job above it": {jobs: []trace.Job{traced("a", 5, 1, 1, "m"),
+			traced("b", 4, 1, 1, "m")}},
+		"job a: its ID is that of a job before it": {jobs: []trace.Job{traced("a", 5, 1, 1, "m"),
+			traced("a", 6, 1, 1, "m")}},
+		"job a: it takes less than no time (1 in all)": {jobs: []trace.Job{traced("a", 5, -1, 1, "m")}},
+		"job b arrives 1e+07 slots after the first": {jobs: []trace.Job{traced("a", 0, 1, 1, "m"),
+			traced("b", 1e9, 1, 1, "m")}},
+		"job b: job 2 of type n can never run: its first tasks need": {[]trace.Job{one[0], traced("b", 0, 10, 1, "n")},
+			func(s *elastic.Study, _ *elastic.TraceOptions) { s.Types[1].Worker = elastic.Resources{99, 0} }},
+		"job a: job 1: num_epochs 1e+15": {jobs: []trace.Job{traced("a", 0, 1e16, 1, "m")}},
+		"there are no job types":         {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Types = nil }},
+		"or no speeds":                   {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Speed = nil }},
+		"has no model m": {one, func(s *elastic.Study, _ *elastic.TraceOptions) {
+			s.Speed = elastic.Table{}
+		}},
+		"type m has no positive speed": {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Speed = flat(0) }},
+		"relative epoch error of 1":    {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.EpochError = 1 }},
+		"at most -1 epochs":            {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.MaxEpochs = -1 }},
+		"a slot of -1 s":               {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Options.Slot = -1 }},
 	} {
 		s, o := template(), elastic.TraceOptions{}
 		if c.change != nil {

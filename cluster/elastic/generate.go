@@ -29,13 +29,14 @@ const patternSlots = 100
 
 // GenerateOptions describe a workload. The zero value is 60 jobs, three a slot.
 type GenerateOptions struct {
-	Jobs       int      // number of jobs; zero is 60
-	Arrivals   Arrivals // pattern; zero is UniformArrivals
-	Rate       int      // most jobs that arrive in a slot, and the mean of PoissonArrivals; zero is 3
-	Pattern    []int    // number of jobs in each slot, for PatternArrivals alone
-	MaxEpochs  float64  // epochs of a job whose type has length 1; zero is 30,000
-	EpochError float64  // relative error of estimated epochs, drawn uniformly in ± of it, from 0 to below 1; zero is none
-	Jitter     bool     // multiplies the epochs of each job by a factor from 0.90 to 1.09
+	Jobs      int      // number of jobs; zero is 60
+	Arrivals  Arrivals // pattern; zero is UniformArrivals
+	Rate      int      // most jobs that arrive in a slot, and the mean of PoissonArrivals; zero is 3
+	Pattern   []int    // number of jobs in each slot, for PatternArrivals alone
+	MaxEpochs float64  // epochs of a job whose type has length 1; zero is 30,000
+	// relative error of estimated epochs, drawn uniformly in ± of it, from 0 to below 1; zero is none
+	EpochError float64
+	Jitter     bool // multiplies the epochs of each job by a factor from 0.90 to 1.09
 }
 
 // EnsureDefaults fills unset options.
@@ -51,7 +52,8 @@ func (o *GenerateOptions) Validate() error {
 	if !(o.MaxEpochs >= 1 && o.MaxEpochs <= maxEpochs) {
 		faults = append(faults, fmt.Errorf("at most %g epochs: expected 1 to %g", o.MaxEpochs, float64(maxEpochs)))
 	}
-	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "a relative epoch error of %g: expected 0 to below 1", o.EpochError)
+	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "a relative epoch error of %g: expected 0 to below 1",
+		o.EpochError)
 	return errors.Join(append(faults, o.patternFault())...)
 }
 
@@ -107,7 +109,8 @@ func Generate(types []JobType, o GenerateOptions, from Draws) ([]Spec, error) {
 	var jobs []Spec
 	for slot := 0; len(jobs) < o.Jobs; slot++ {
 		if slot > maxArrival {
-			return nil, fmt.Errorf("generate a workload: %d of %d jobs arrive within %d slots; raise the rate", len(jobs), o.Jobs, maxArrival)
+			return nil, fmt.Errorf("generate a workload: %d of %d jobs arrive within %d slots; raise the rate",
+				len(jobs), o.Jobs, maxArrival)
 		}
 		for range min(o.Rate, pattern[(slot+offset)%len(pattern)], o.Jobs-len(jobs)) {
 			jobs = append(jobs, o.job(types, len(jobs)+1, slot, from))
@@ -139,7 +142,8 @@ func (o *GenerateOptions) job(types []JobType, id, slot int, from Draws) Spec {
 	if o.Jitter {
 		epochs = epochs * float64(from.IntN(90, 110)) / 100
 	}
-	return Spec{ID: id, Type: kind + 1, Arrival: slot, Epochs: epochs, RealEpochs: errorFactor(o.EpochError, from) * epochs}
+	return Spec{ID: id, Type: kind + 1, Arrival: slot, Epochs: epochs,
+		RealEpochs: errorFactor(o.EpochError, from) * epochs}
 }
 
 // epochs returns those of a job of a type, whole and at least one.

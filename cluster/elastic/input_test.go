@@ -12,7 +12,8 @@ import (
 )
 
 func TestOptionsListAllFaults(t *testing.T) {
-	o := elastic.Options{Nodes: -1, PerNode: elastic.Resources{-1, 8}, Most: 1 << 20, Slot: math.NaN(), SpeedError: 1, Limit: -1, Reward: 7, Scaling: "magic", Quirks: []string{"none", elastic.NoCost.Name}}
+	o := elastic.Options{Nodes: -1, PerNode: elastic.Resources{-1, 8}, Most: 1 << 20, Slot: math.NaN(), SpeedError: 1,
+		Limit: -1, Reward: 7, Scaling: "magic", Quirks: []string{"none", elastic.NoCost.Name}}
 	require.EqualError(t, o.Validate(), strings.Join([]string{
 		"-1 nodes: expected 1 to 1048576",
 		"-1 CPU slots of a node: expected 0 to 1048576",
@@ -22,7 +23,8 @@ func TestOptionsListAllFaults(t *testing.T) {
 		"a limit of -1 slots: expected 0, which is none, or more",
 		"reward 7: expected Progress or Unfinished",
 		`unknown scaling cost "magic"; expected one of none, checkpoint, hot`,
-		"unknown quirks none; expected some of first-node, stale-share, backward, remaining-fraction, longest-first, no-cost",
+		"unknown quirks none; expected some of first-node, stale-share, backward, remaining-fraction, " +
+			"longest-first, no-cost",
 	}, "\n"))
 }
 
@@ -42,19 +44,28 @@ func TestStudiesThatCannotRun(t *testing.T) {
 		want   string
 	}{
 		"a job that never fits": {func(s *elastic.Study) { s.Types[0].Worker = elastic.Resources{7, 0} },
-			"simulate elastic jobs: job 7 of type m can never run: its first tasks need 9 CPU and 0 GPU slots of a node, which has 8 and 8; use larger nodes, or remove the job"},
-		"no jobs":              {func(s *elastic.Study) { s.Jobs = nil }, "0 jobs: expected 1 to"},
-		"an ID twice":          {func(s *elastic.Study) { s.Jobs = append(s.Jobs, s.Jobs[0]) }, "job 7: the ID is not unique; renumber the jobs"},
-		"an unknown type":      {func(s *elastic.Study) { s.Jobs[0].Type = 2 }, "job 7: type 2; expected 1 to 1"},
-		"a negative arrival":   {func(s *elastic.Study) { s.Jobs[0].Arrival = -1 }, "job 7: arrv_time -1; expected a slot from 0 to 1048576"},
-		"no estimate":          {func(s *elastic.Study) { s.Jobs[0].Epochs = 0 }, "job 7: num_epochs 0; expected above 0"},
-		"endless work":         {func(s *elastic.Study) { s.Jobs[0].RealEpochs = math.Inf(1) }, "job 7: real_num_epochs +Inf; expected above 0"},
-		"no speeds":            {func(s *elastic.Study) { s.Speed = nil }, "the study has no speed model"},
-		"a model without data": {func(s *elastic.Study) { s.Speed = elastic.Table{} }, "the speed table has no model m; add it"},
-		"a table too small":    {func(s *elastic.Study) { s.Options.Most = 21 }, "the speed table of m ends before 21 servers and workers"},
-		"no constants":         {func(s *elastic.Study) { s.Speed = elastic.Analytic{} }, "type m: the analytic speed model needs compute time"},
-		"negative demand":      {func(s *elastic.Study) { s.Types[0].Server = elastic.Resources{-1, 0} }, "type m demands [-1 0] slots; expected 0 to"},
-		"no epoch size":        {func(s *elastic.Study) { s.Types[0].EpochSize = 0 }, "type m: epoch_size is 0; expected a positive number"},
+			"simulate elastic jobs: job 7 of type m can never run: its first tasks need 9 CPU and 0 GPU slots of a " +
+				"node, which has 8 and 8; use larger nodes, or remove the job"},
+		"no jobs": {func(s *elastic.Study) { s.Jobs = nil }, "0 jobs: expected 1 to"},
+		"an ID twice": {func(s *elastic.Study) { s.Jobs = append(s.Jobs, s.Jobs[0]) },
+			"job 7: the ID is not unique; renumber the jobs"},
+		"an unknown type": {func(s *elastic.Study) { s.Jobs[0].Type = 2 }, "job 7: type 2; expected 1 to 1"},
+		"a negative arrival": {func(s *elastic.Study) { s.Jobs[0].Arrival = -1 },
+			"job 7: arrv_time -1; expected a slot from 0 to 1048576"},
+		"no estimate": {func(s *elastic.Study) { s.Jobs[0].Epochs = 0 }, "job 7: num_epochs 0; expected above 0"},
+		"endless work": {func(s *elastic.Study) { s.Jobs[0].RealEpochs = math.Inf(1) },
+			"job 7: real_num_epochs +Inf; expected above 0"},
+		"no speeds": {func(s *elastic.Study) { s.Speed = nil }, "the study has no speed model"},
+		"a model without data": {func(s *elastic.Study) { s.Speed = elastic.Table{} },
+			"the speed table has no model m; add it"},
+		"a table too small": {func(s *elastic.Study) { s.Options.Most = 21 },
+			"the speed table of m ends before 21 servers and workers"},
+		"no constants": {func(s *elastic.Study) { s.Speed = elastic.Analytic{} },
+			"type m: the analytic speed model needs compute time"},
+		"negative demand": {func(s *elastic.Study) { s.Types[0].Server = elastic.Resources{-1, 0} },
+			"type m demands [-1 0] slots; expected 0 to"},
+		"no epoch size": {func(s *elastic.Study) { s.Types[0].EpochSize = 0 },
+			"type m: epoch_size is 0; expected a positive number"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -86,17 +97,22 @@ func TestOverrides(t *testing.T) {
 	require.Equal(t, elastic.NoScaling, s.Options.Scaling)
 	require.False(t, s.Analytic)
 	s, err = elastic.ParseOverrides(map[string]any{
-		"LARGE_SCALE": false, "CLUSTER_NUM_NODES": 48.0, "PS_WORKER": false, "REAL_SPEED_TRACE": false, "FINE_GRAIN_JCT": false,
-		"NUM_UNCOMPLETED_JOB_REWARD": true, "FIX_JOB_LEN": false, "JOB_ARRIVAL_PATTERN": "Poisson", "TRAIN_SPEED_ERROR": 0.1,
+		"LARGE_SCALE": false, "CLUSTER_NUM_NODES": 48.0, "PS_WORKER": false, "REAL_SPEED_TRACE": false,
+		"FINE_GRAIN_JCT":             false,
+		"NUM_UNCOMPLETED_JOB_REWARD": true, "FIX_JOB_LEN": false, "JOB_ARRIVAL_PATTERN": "Poisson",
+		"TRAIN_SPEED_ERROR": 0.1,
 	})
 	require.NoError(t, err)
-	require.Equal(t, elastic.Options{Nodes: 48, PerNode: elastic.Resources{8, 8}, Most: 16, Slot: 1200, AllReduce: true, Scaling: "none", SpeedError: 0.1, Reward: elastic.Unfinished, WholeSlots: true}, s.Options)
-	require.Equal(t, elastic.GenerateOptions{Jobs: 60, Rate: 3, MaxEpochs: 30_000, Arrivals: elastic.PoissonArrivals, Jitter: true}, s.Generate)
+	require.Equal(t, elastic.Options{Nodes: 48, PerNode: elastic.Resources{8, 8}, Most: 16, Slot: 1200, AllReduce: true,
+		Scaling: "none", SpeedError: 0.1, Reward: elastic.Unfinished, WholeSlots: true}, s.Options)
+	require.Equal(t, elastic.GenerateOptions{Jobs: 60, Rate: 3, MaxEpochs: 30_000, Arrivals: elastic.PoissonArrivals,
+		Jitter: true}, s.Generate)
 	require.True(t, s.Analytic)
 }
 
 func TestOverridesThatAreWrong(t *testing.T) {
-	_, err := elastic.ParseOverrides(map[string]any{"TS_DURATION": "long", "CLUSTER_NUM_NODES": 0.5, "JOB_LEN_PATTERN": "Ali_Trace", "CLUSTER_NODES": 4.0, "TESTBED": 1.0})
+	_, err := elastic.ParseOverrides(map[string]any{"TS_DURATION": "long", "CLUSTER_NUM_NODES": 0.5,
+		"JOB_LEN_PATTERN": "Ali_Trace", "CLUSTER_NODES": 4.0, "TESTBED": 1.0})
 	for _, want := range []string{
 		"overrides: TESTBED is 1; expected true or false",
 		"CLUSTER_NUM_NODES is 0.5; expected a whole number from 1 to 1048576",
@@ -108,7 +124,8 @@ func TestOverridesThatAreWrong(t *testing.T) {
 	}
 }
 
-const smallTrace = `{"overrides": {"TESTBED": true}, "jobs": [{"id": 3, "type": 2, "arrv_time": 1, "num_epochs": 5, "real_num_epochs": 5.5}]}`
+const smallTrace = `{"overrides": {"TESTBED": true}, "jobs": [{"id": 3, "type": 2, "arrv_time": 1, "num_epochs": 5, ` +
+	`"real_num_epochs": 5.5}]}`
 
 func TestReadTrace(t *testing.T) {
 	trace, err := elastic.ReadTrace(strings.NewReader(smallTrace), 2)
@@ -140,7 +157,8 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func FuzzReadTrace(f *testing.F) {
 	f.Add([]byte(smallTrace))
 	f.Add([]byte(`{"jobs": [{"id": 1, "type": 1, "arrv_time": 9, "num_epochs": 1e300, "real_num_epochs": 1}]}`))
-	f.Add([]byte(`{"overrides": {"MAX_NUM_WORKERS": 1048576, "TS_DURATION": -1, "TRAIN_SPEED_ERROR": 1e9}, "jobs": [{"id": 1, "type": 1, "num_epochs": 1, "real_num_epochs": 1}]}`))
+	f.Add([]byte(`{"overrides": {"MAX_NUM_WORKERS": 1048576, "TS_DURATION": -1, "TRAIN_SPEED_ERROR": 1e9}, "jobs": ` +
+		`[{"id": 1, "type": 1, "num_epochs": 1, "real_num_epochs": 1}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		trace, err := elastic.ReadTrace(strings.NewReader(string(data)), 1)
 		if err != nil {
@@ -192,7 +210,8 @@ func FuzzReadTable(f *testing.F) {
 
 func TestGenerate(t *testing.T) {
 	types := []elastic.JobType{{Length: 0.5}, {Length: 0}}
-	jobs, err := elastic.Generate(types, elastic.GenerateOptions{Jobs: 7, EpochError: 0.1, Jitter: true, MaxEpochs: 100}, elastic.NewDraws(1))
+	jobs, err := elastic.Generate(types,
+		elastic.GenerateOptions{Jobs: 7, EpochError: 0.1, Jitter: true, MaxEpochs: 100}, elastic.NewDraws(1))
 	require.NoError(t, err)
 	require.Len(t, jobs, 7)
 	for k, j := range jobs {
@@ -201,10 +220,12 @@ func TestGenerate(t *testing.T) {
 		require.InDelta(t, 1, j.RealEpochs/j.Epochs, 0.1)
 		require.InDelta(t, []float64{50, 1}[j.Type-1], j.Epochs, 5)
 	}
-	again, err := elastic.Generate(types, elastic.GenerateOptions{Jobs: 7, EpochError: 0.1, Jitter: true, MaxEpochs: 100}, elastic.NewDraws(1))
+	again, err := elastic.Generate(types,
+		elastic.GenerateOptions{Jobs: 7, EpochError: 0.1, Jitter: true, MaxEpochs: 100}, elastic.NewDraws(1))
 	require.NoError(t, err)
 	require.Equal(t, jobs, again)
-	other, err := elastic.Generate(types, elastic.GenerateOptions{Jobs: 7, EpochError: 0.1, Jitter: true, MaxEpochs: 100}, elastic.NewDraws(2))
+	other, err := elastic.Generate(types,
+		elastic.GenerateOptions{Jobs: 7, EpochError: 0.1, Jitter: true, MaxEpochs: 100}, elastic.NewDraws(2))
 	require.NoError(t, err)
 	require.NotEqual(t, jobs, other)
 }
@@ -222,10 +243,12 @@ func TestGenerateFollowsAPattern(t *testing.T) {
 }
 
 func TestGenerateOptionsListAllFaults(t *testing.T) {
-	_, err := elastic.Generate(nil, elastic.GenerateOptions{Jobs: -1, Rate: -1, MaxEpochs: -1, EpochError: 1, Arrivals: elastic.PatternArrivals}, elastic.NewDraws(1))
+	_, err := elastic.Generate(nil, elastic.GenerateOptions{Jobs: -1, Rate: -1, MaxEpochs: -1, EpochError: 1,
+		Arrivals: elastic.PatternArrivals}, elastic.NewDraws(1))
 	require.EqualError(t, err, "generate a workload: "+strings.Join([]string{
-		"-1 jobs: expected 1 to 1048576", "-1 arrivals a slot: expected 1 to 1048576", "at most -1 epochs: expected 1 to 1e+12",
-		"a relative epoch error of 1: expected 0 to below 1", "the arrival pattern has no jobs; give the number of jobs of each slot",
+		"-1 jobs: expected 1 to 1048576", "-1 arrivals a slot: expected 1 to 1048576",
+		"at most -1 epochs: expected 1 to 1e+12", "a relative epoch error of 1: expected 0 to below 1",
+		"the arrival pattern has no jobs; give the number of jobs of each slot",
 	}, "\n"))
 	_, err = elastic.Generate(nil, elastic.GenerateOptions{Arrivals: 9}, elastic.NewDraws(1))
 	require.ErrorContains(t, err, "arrivals 9: expected UniformArrivals")
@@ -234,15 +257,18 @@ func TestGenerateOptionsListAllFaults(t *testing.T) {
 }
 
 func TestReadTypes(t *testing.T) {
-	types, err := elastic.ReadTypes(strings.NewReader(`{"types": [{"name": "m", "worker": [2, 4], "server": [2, 0], "epoch_size": 10, "length": 1}]}`))
+	types, err := elastic.ReadTypes(strings.NewReader(`{"types": [{"name": "m", "worker": [2, 4], "server": [2, 0], ` +
+		`"epoch_size": 10, "length": 1}]}`))
 	require.NoError(t, err)
 	require.Equal(t, []elastic.JobType{model}, types)
 	for text, want := range map[string]string{
 		"{":                          "read job types: unexpected end of JSON input",
 		"{}":                         `read job types: 0 types; expected 1 to 65536 in the member "types"`,
 		`{"types": [{"name": "m"}]}`: "read job types: types[0]: type m: epoch_size is 0; expected a positive number",
-		`{"types": [{"name": "m", "epoch_size": 1}]}`:      "read job types: types[0]: type m: worker is missing; give its demand, such as [2, 4] slots of CPU and GPU",
-		`{"types": [{"worker": [1, 0], "epoch_size": 1}]}`: `read job types: types[0]: name is ""; every type needs one of its own`,
+		`{"types": [{"name": "m", "epoch_size": 1}]}`: "read job types: types[0]: type m: worker is missing; " +
+			"give its demand, such as [2, 4] slots of CPU and GPU",
+		`{"types": [{"worker": [1, 0], "epoch_size": 1}]}`: `read job types: types[0]: name is ""; ` +
+			`every type needs one of its own`,
 	} {
 		_, err := elastic.ReadTypes(strings.NewReader(text))
 		require.EqualError(t, err, want)
@@ -251,7 +277,8 @@ func TestReadTypes(t *testing.T) {
 
 // Poisson arrivals are cut to their mean.
 func TestGeneratePoisson(t *testing.T) {
-	jobs, err := elastic.Generate([]elastic.JobType{{Length: 1}}, elastic.GenerateOptions{Jobs: 500, Rate: 4, Arrivals: elastic.PoissonArrivals}, elastic.NewDraws(1))
+	jobs, err := elastic.Generate([]elastic.JobType{{Length: 1}},
+		elastic.GenerateOptions{Jobs: 500, Rate: 4, Arrivals: elastic.PoissonArrivals}, elastic.NewDraws(1))
 	require.NoError(t, err)
 	slots := map[int]int{}
 	for _, j := range jobs {

@@ -6,9 +6,11 @@ type JobType struct {
 	Worker    Resources `json:"worker"`     // demand of a worker
 	Server    Resources `json:"server"`     // demand of a parameter server
 	EpochSize float64   `json:"epoch_size"` // progress of an epoch in the unit of the speed model: steps, or samples
-	Length    float64   `json:"length"`     // epochs of a job as a share of the workload's maximum; only trace generation reads it
+	// epochs of a job as a share of the workload's maximum; only trace generation reads it
+	Length float64 `json:"length"`
 
-	Compute   float64 `json:"compute_seconds"`   // of a step without communication; only [Analytic] reads this and the fields below
+	// of a step without communication; only [Analytic] reads this and the fields below
+	Compute   float64 `json:"compute_seconds"`
 	ModelSize float64 `json:"model_mb"`          // parameters, MB
 	BetweenBW float64 `json:"between_mb_second"` // bandwidth between nodes, MB/s
 	WithinBW  float64 `json:"within_mb_second"`  // bandwidth within a node, MB/s

@@ -28,8 +28,9 @@ type Options struct {
 	AllReduce bool
 	// Scaling names the model of the time that a job loses when its counts change; empty is
 	// "checkpoint".
-	Scaling    string
-	SpeedError float64        // relative error of speeds, drawn uniformly in ± of it for each job and slot, from 0 to below 1; zero is none
+	Scaling string
+	// relative error of speeds, drawn uniformly in ± of it for each job and slot, from 0 to below 1; zero is none
+	SpeedError float64
 	Seed       uint64         // of the draws of SpeedError; zero is a seed like any other
 	Reward     Reward         // of a slot; zero is Progress
 	WholeSlots bool           // completions are rounded up to the end of the slot
@@ -64,12 +65,15 @@ func (o *Options) Validate() error {
 		{"nodes", o.Nodes, 1, maxNodes}, {"CPU slots of a node", o.PerNode[CPU], 0, maxCapacity},
 		{"GPU slots of a node", o.PerNode[GPU], 0, maxCapacity}, {"workers of a job at most", o.Most, 1, maxTasks},
 	} {
-		faults.When(r.value < r.least || r.value > r.atMost, "%d %s: expected %d to %d", r.value, r.what, r.least, r.atMost)
+		faults.When(r.value < r.least || r.value > r.atMost, "%d %s: expected %d to %d", r.value, r.what, r.least,
+			r.atMost)
 	}
 	if !(o.Slot > 0 && o.Slot <= maxSlotSeconds) {
-		faults = append(faults, fmt.Errorf("a slot of %g s: expected above 0 and up to %g", o.Slot, float64(maxSlotSeconds)))
+		faults = append(faults, fmt.Errorf("a slot of %g s: expected above 0 and up to %g", o.Slot,
+			float64(maxSlotSeconds)))
 	}
-	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "a relative speed error of %g: expected 0 to below 1", o.SpeedError)
+	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "a relative speed error of %g: expected 0 to below 1",
+		o.SpeedError)
 	return errors.Join(append(faults, o.validateNames()...)...)
 }
 
@@ -82,7 +86,8 @@ func (o *Options) validateNames() (faults validate.Faults) {
 		faults = append(faults, err)
 	}
 	if unknown := unknownQuirks(o.Quirks); len(unknown) > 0 {
-		faults = append(faults, fmt.Errorf("unknown quirks %s; expected some of %s", strings.Join(unknown, ", "), strings.Join(cluster.QuirksOf(Quirks()), ", ")))
+		faults = append(faults, fmt.Errorf("unknown quirks %s; expected some of %s", strings.Join(unknown, ", "),
+			strings.Join(cluster.QuirksOf(Quirks()), ", ")))
 	}
 	return faults
 }

@@ -84,8 +84,10 @@ func (w *World) note(j *Job) {
 // scaling. It returns zero beyond the maximum counts, under [NoCost] beyond one more.
 func (w *World) Estimate(j *Job, workers, servers int) float64 {
 	least := w.nodes.least()
-	d := Deployment{Model: j.Model, Workers: extend(j.Workers, least, workers), Servers: extend(j.Servers, least, servers)}
-	if len(d.Workers) == 0 || len(d.Servers) == 0 && !w.options.AllReduce || max(len(d.Workers), len(d.Servers)) > w.options.mostEstimated() {
+	d := Deployment{Model: j.Model, Workers: extend(j.Workers, least, workers),
+		Servers: extend(j.Servers, least, servers)}
+	if len(d.Workers) == 0 || len(d.Servers) == 0 && !w.options.AllReduce ||
+		max(len(d.Workers), len(d.Servers)) > w.options.mostEstimated() {
 		return 0
 	}
 	return w.positive(w.speed.Epochs(d, w.options.Slot))

@@ -9,17 +9,22 @@ import (
 // The faults of DL2's simulator and of its baselines.
 var (
 	// FirstNode ends the slot at the first task that does not fit on the least loaded node.
-	FirstNode = cluster.Quirk{Name: "first-node", Fixed: "a task tries all nodes, least loaded first; if none has room, other jobs still get theirs"}
+	FirstNode = cluster.Quirk{Name: "first-node",
+		Fixed: "a task tries all nodes, least loaded first; if none has room, other jobs still get theirs"}
 	// StaleShare carries dominant shares over to the next slot.
-	StaleShare = cluster.Quirk{Name: "stale-share", Fixed: "a dominant share is zero at the start of a slot and follows every task"}
+	StaleShare = cluster.Quirk{Name: "stale-share",
+		Fixed: "a dominant share is zero at the start of a slot and follows every task"}
 	// Backward takes negative speeds as they are.
 	Backward = cluster.Quirk{Name: "backward", Fixed: "a negative speed, an artefact of interpolation, counts as zero"}
 	// RemainingFraction is a fault of SRTF.
-	RemainingFraction = cluster.Quirk{Name: "remaining-fraction", Fixed: "SRTF orders jobs by remaining time, not by the remaining fraction of their epochs"}
+	RemainingFraction = cluster.Quirk{Name: "remaining-fraction",
+		Fixed: "SRTF orders jobs by remaining time, not by the remaining fraction of their epochs"}
 	// LongestFirst is a fault of Tetris.
-	LongestFirst = cluster.Quirk{Name: "longest-first", Fixed: "Tetris prefers short jobs, scores only jobs that fit, and leaves a node when none fits"}
+	LongestFirst = cluster.Quirk{Name: "longest-first",
+		Fixed: "Tetris prefers short jobs, scores only jobs that fit, and leaves a node when none fits"}
 	// NoCost is a fault of Optimus.
-	NoCost = cluster.Quirk{Name: "no-cost", Fixed: "Optimus divides the gain of a task by its dominant resource cost, starts jobs with a whole bundle, and ignores speeds that are not positive"}
+	NoCost = cluster.Quirk{Name: "no-cost", Fixed: "Optimus divides the gain of a task by its dominant resource " +
+		"cost, starts jobs with a whole bundle, and ignores speeds that are not positive"}
 )
 
 // Quirks returns all quirks. A new one has a line here.

@@ -29,7 +29,8 @@ type Completion struct {
 // Result returns the outcome so far: of the slots that have ended and the jobs that have
 // completed, by arrival and then ID.
 func (w *World) Result() *Result {
-	r := &Result{Slots: w.slot, Rewards: w.rewards, MeanReward: stat.Mean(w.rewards), Allocations: hex.EncodeToString(w.allocations.Sum(nil))}
+	r := &Result{Slots: w.slot, Rewards: w.rewards, MeanReward: stat.Mean(w.rewards),
+		Allocations: hex.EncodeToString(w.allocations.Sum(nil))}
 	var times []float64
 	for _, j := range w.all[:w.arrived] {
 		if !j.done() {

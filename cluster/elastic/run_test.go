@@ -49,7 +49,8 @@ func TestScalingCostsTime(t *testing.T) {
 	}
 	j := job(1, 0)
 	j.Epochs, j.RealEpochs = 300, 300 // 2.5 slots
-	for name, lost := range map[string]float64{"none": 0, "checkpoint": 11.45 + 0.92, "hot": 0.062 + 0.1126, "": 12.37} {
+	for name, lost := range map[string]float64{"none": 0, "checkpoint": 11.45 + 0.92, "hot": 0.062 + 0.1126,
+		"": 12.37} {
 		s := studyOf(j)
 		s.Options.Scaling = name
 		require.InDelta(t, 2.5+lost/1200, run(t, s, growing).MeanJCT, 1e-9, name)
@@ -159,10 +160,13 @@ func TestRunEndsWithAnError(t *testing.T) {
 		by     scheduler
 		want   string
 	}{
-		"the scheduler does nothing": {func(*elastic.Study) {}, idle, "simulate scheduler test: slot 1000: no job has made progress for 1000 slots and none is to arrive; 1 wait, such as job 7 of type m with 0 workers and 0 servers; check its speeds at these counts, or use another scheduler"},
-		"speeds are noise":           {func(s *elastic.Study) { s.Speed = flat(1e-14) }, onePair, "no job has made progress"},
-		"all speeds are zero":        {func(s *elastic.Study) { s.Speed = flat(0) }, onePair, "with 1 workers and 1 servers"},
-		"the limit is reached":       {func(s *elastic.Study) { s.Options.Limit = 5 }, idle, "simulate scheduler test: slot 5: the limit of 5 slots is reached with 1 unfinished jobs; raise the limit, or enlarge the cluster"},
+		"the scheduler does nothing": {func(*elastic.Study) {}, idle, "simulate scheduler test: slot 1000: " +
+			"no job has made progress for 1000 slots and none is to arrive; 1 wait, such as job 7 of type m with 0 " +
+			"workers and 0 servers; check its speeds at these counts, or use another scheduler"},
+		"speeds are noise":    {func(s *elastic.Study) { s.Speed = flat(1e-14) }, onePair, "no job has made progress"},
+		"all speeds are zero": {func(s *elastic.Study) { s.Speed = flat(0) }, onePair, "with 1 workers and 1 servers"},
+		"the limit is reached": {func(s *elastic.Study) { s.Options.Limit = 5 }, idle, "simulate scheduler test: " +
+			"slot 5: the limit of 5 slots is reached with 1 unfinished jobs; raise the limit, or enlarge the cluster"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -60,15 +60,19 @@ func TestFailedMeasurements(t *testing.T) {
 
 // A file may hold measurements in place of a table; servers and workers below one are refused.
 func TestMeasuredSpeeds(t *testing.T) {
-	table, err := elastic.ReadTable(strings.NewReader(`{"most": 3, "measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}, {"servers": 1, "workers": 3, "speed": 30}]}}`))
+	table, err := elastic.ReadTable(strings.NewReader(`{"most": 3, "measured": {"m": [{"servers": 1, "workers": 1, ` +
+		`"speed": 10}, {"servers": 1, "workers": 3, "speed": 30}]}}`))
 	require.NoError(t, err)
 	require.Len(t, table["m"], 3)
 	require.InDelta(t, 20, table["m"][0][1], fitTolerance)
 	for text, want := range map[string]string{
-		`{"most": 5000, "measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`:                              "most is 5000",
-		`{"measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`:                                            "one measurement gives no slope",
-		`{"measured": {"m": [{"servers": 0, "workers": 1, "speed": 10}, {"servers": 2, "workers": 1, "speed": 10}]}}`: "0 servers and 1 workers; expected 1 or more of both, and a speed of zero or more",
-		`{"measured": {"m": [{"servers": 1, "workers": 1, "speed": -1}, {"servers": 2, "workers": 1, "speed": 10}]}}`: "expected 1 or more of both",
+		`{"most": 5000, "measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`: "most is 5000",
+		`{"measured": {"m": [{"servers": 1, "workers": 1, "speed": 10}]}}`: "one measurement " +
+			"gives no slope",
+		`{"measured": {"m": [{"servers": 0, "workers": 1, "speed": 10}, {"servers": 2, "workers": 1, ` +
+			`"speed": 10}]}}`: "0 servers and 1 workers; expected 1 or more of both, and a speed of zero or more",
+		`{"measured": {"m": [{"servers": 1, "workers": 1, "speed": -1}, {"servers": 2, "workers": 1, ` +
+			`"speed": 10}]}}`: "expected 1 or more of both",
 	} {
 		_, err := elastic.ReadTable(strings.NewReader(text))
 		require.ErrorContains(t, err, want)

@@ -94,7 +94,8 @@ func (j *Spec) fault(types int) error {
 	case !epochs(j.Epochs):
 		return fmt.Errorf("job %d: num_epochs %g; expected above 0 and up to %g", j.ID, j.Epochs, float64(maxEpochs))
 	case !epochs(j.RealEpochs):
-		return fmt.Errorf("job %d: real_num_epochs %g; expected above 0 and up to %g", j.ID, j.RealEpochs, float64(maxEpochs))
+		return fmt.Errorf("job %d: real_num_epochs %g; expected above 0 and up to %g", j.ID, j.RealEpochs,
+			float64(maxEpochs))
 	}
 	return nil
 }
@@ -106,8 +107,9 @@ func epochs(n float64) bool { return n > 0 && n <= maxEpochs && !math.IsNaN(n) }
 func (s *Study) fits(j Spec) error {
 	t := &s.Types[j.Type-1]
 	if need := Bundle.demand(t, &s.Options); !need.Within(s.Options.PerNode) {
-		return fmt.Errorf("job %d of type %s can never run: its first tasks need %d CPU and %d GPU slots of a node, which has %d and %d; use larger nodes, or remove the job",
-			j.ID, t.Name, need[CPU], need[GPU], s.Options.PerNode[CPU], s.Options.PerNode[GPU])
+		return fmt.Errorf("job %d of type %s can never run: its first tasks need %d CPU and %d GPU slots of a node, "+
+			"which has %d and %d; use larger nodes, or remove the job", j.ID, t.Name, need[CPU], need[GPU],
+			s.Options.PerNode[CPU], s.Options.PerNode[GPU])
 	}
 	return nil
 }

@@ -41,7 +41,8 @@ func ReadTable(r io.Reader) (Table, error) {
 		}
 	}
 	if len(file.Table) == 0 {
-		return nil, fmt.Errorf("read a speed table: it has no models; expected a member \"table\" with speeds by model, or \"measured\" with measurements")
+		return nil, fmt.Errorf("read a speed table: it has no models; " +
+			"expected a member \"table\" with speeds by model, or \"measured\" with measurements")
 	}
 	return file.Table, file.Table.validate()
 }
@@ -65,11 +66,13 @@ func (t Table) validate() error {
 	for name, rows := range t {
 		for p, row := range rows {
 			if len(row) != len(rows[0]) {
-				return fmt.Errorf("speed table of %s: row %d has %d speeds, the first %d; expected as many", name, p+1, len(row), len(rows[0]))
+				return fmt.Errorf("speed table of %s: row %d has %d speeds, the first %d; expected as many", name, p+1,
+					len(row), len(rows[0]))
 			}
 			for w, speed := range row {
 				if math.IsNaN(speed) || math.IsInf(speed, 0) {
-					return fmt.Errorf("speed table of %s: %d servers and %d workers have speed %g; expected a number", name, p+1, w+1, speed)
+					return fmt.Errorf("speed table of %s: %d servers and %d workers have speed %g; expected a number",
+						name, p+1, w+1, speed)
 				}
 			}
 		}
@@ -101,7 +104,8 @@ func (t Table) Check(model *JobType, most int) error {
 		return fmt.Errorf("the speed table has no model %s; add it", model.Name)
 	}
 	if len(rows) < most || len(rows[0]) < most {
-		return fmt.Errorf("the speed table of %s ends before %d servers and workers; extend it, or lower the maximum number of workers and servers (elastic.most, or MAX_NUM_WORKERS in a trace)", model.Name, most)
+		return fmt.Errorf("the speed table of %s ends before %d servers and workers; extend it, or lower the maximum "+
+			"number of workers and servers (elastic.most, or MAX_NUM_WORKERS in a trace)", model.Name, most)
 	}
 	return nil
 }

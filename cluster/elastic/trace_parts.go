@@ -41,7 +41,9 @@ func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
 	}
 	for _, f := range checker.Findings() {
 		if f.Kind == trace.DuplicateID || f.Kind == trace.NegativeDuration {
-			err = errors.Join(err, &trace.Error{Path: path, Line: f.FirstLine, Text: fmt.Sprintf("job %s: %s (%d in all)", f.FirstID, f.Text, f.Count), Remedy: "mend the trace or take them out"})
+			err = errors.Join(err, &trace.Error{Path: path, Line: f.FirstLine,
+				Text:   fmt.Sprintf("job %s: %s (%d in all)", f.FirstID, f.Text, f.Count),
+				Remedy: "mend the trace or take them out"})
 		}
 	}
 	if err == nil && len(jobs) == 0 {
@@ -54,10 +56,9 @@ func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
 // usable jobs have devices and a duration.
 func usable(j *trace.Job) bool { return j.GPUs > 0 && j.Duration > 0 }
 
-// Divide cuts jobs in the order of submission into workloads of so many successive jobs: the first
-// counts[0] of them, at least one, are part 0, then come those of part 1, and so on. A part begins more than gap seconds
-// after the last job of the one before it, so that a burst of jobs is not in two. Jobs of the gaps and at
-// the end are left out.
+// Divide cuts jobs in the order of submission into workloads of so many successive jobs: the first counts[0] of them,
+// at least one, are part 0, then come those of part 1, and so on. A part begins more than gap seconds after the last
+// job of the one before it, so that a burst of jobs is not in two. Jobs of the gaps and at the end are left out.
 func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]trace.Job, err error) {
 	at := 0
 	for _, count := range counts {
@@ -67,7 +68,8 @@ func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]t
 		var part [][]trace.Job
 		for range count {
 			if len(jobs)-at < size {
-				return nil, fmt.Errorf("divide %d jobs of a trace into %v workloads of %d: too few; lower the numbers, or name a longer trace", len(jobs), counts, size)
+				return nil, fmt.Errorf("divide %d jobs of a trace into %v workloads of %d: too few; "+
+					"lower the numbers, or name a longer trace", len(jobs), counts, size)
 			}
 			part, at = append(part, jobs[at:at+size]), at+size
 		}

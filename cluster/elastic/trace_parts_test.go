@@ -25,7 +25,8 @@ func TestPartsOfATraceDoNotOverlap(t *testing.T) {
 			submit += int64(random.IntN(8))
 			jobs = append(jobs, trace.Job{ID: fmt.Sprint(k), Submit: submit})
 		}
-		size, gap, counts := 1+random.IntN(5), int64(random.IntN(10)), []int{1 + random.IntN(4), 1 + random.IntN(3), 1 + random.IntN(4)}
+		size, gap, counts := 1+random.IntN(5), int64(random.IntN(10)),
+			[]int{1 + random.IntN(4), 1 + random.IntN(3), 1 + random.IntN(4)}
 		parts, err := elastic.Divide(jobs, size, gap, counts...)
 		if err != nil {
 			require.Less(t, len(jobs), size*(counts[0]+counts[1]+counts[2])+2*int(gap+1)*8, "there were enough")
@@ -50,7 +51,8 @@ func TestPartsOfATraceDoNotOverlap(t *testing.T) {
 		}
 	}
 	_, err := elastic.Divide(make([]trace.Job, 9), 3, 0, 2, 1, 1)
-	require.EqualError(t, err, "divide 9 jobs of a trace into [2 1 1] workloads of 3: too few; lower the numbers, or name a longer trace")
+	require.EqualError(t, err, "divide 9 jobs of a trace into [2 1 1] workloads of 3: too few; lower the numbers, "+
+		"or name a longer trace")
 }
 
 func TestReadClusterTrace(t *testing.T) {
@@ -63,10 +65,11 @@ func TestReadClusterTrace(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b", "c"}, []string{jobs[0].ID, jobs[1].ID, jobs[2].ID})
 	for rows, want := range map[string]string{
-		"a,1,5,1\nb,2,5,1\na,3,5,1\n": path + ":4: job a: its ID is that of a job before it (1 in all); mend the trace or take them out",
-		"a,1,5,1\nb,2,-5,1\n":         path + ":3: job b: it takes less than no time",
-		"a,1,5,x\n":                   path + ":2:7: gpu_num",
-		"a,1,5,0\n":                   path + ": no job has devices and a duration; name another trace",
+		"a,1,5,1\nb,2,5,1\na,3,5,1\n": path + ":4: job a: its ID is that of a job before it (1 in all); " +
+			"mend the trace or take them out",
+		"a,1,5,1\nb,2,-5,1\n": path + ":3: job b: it takes less than no time",
+		"a,1,5,x\n":           path + ":2:7: gpu_num",
+		"a,1,5,0\n":           path + ": no job has devices and a duration; name another trace",
 	} {
 		_, err := read(rows)
 		require.ErrorContains(t, err, want)

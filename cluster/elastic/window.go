@@ -21,8 +21,10 @@ const (
 // maximum counts left out, as columns of a matrix. Its rows are type, slots since arrival, share
 // of epochs left, dominant share, workers and servers.
 type WindowOptions struct {
-	Size    int     // number of jobs, and of columns; zero is 20
-	Order   Order   `config:",one=arrival|share|left"` // of jobs: by arrival, by dominant share or by the share of epochs that is left, the smallest first; empty is arrival
+	Size int // number of jobs, and of columns; zero is 20
+	// of jobs: by arrival, by dominant share or by the share of epochs that is left, the smallest first;
+	// empty is arrival
+	Order   Order   `config:",one=arrival|share|left"`
 	Bits    bool    // writes the type as four rows of bits, highest first, in place of one row
 	Rescale bool    // divides types by their number, slots by 100 and counts by their maximum
 	Padding float64 // of columns without a job; zero is 0, the original also uses -1
@@ -151,7 +153,8 @@ func (o *Window) sort() {
 }
 
 func (o *Window) encode(j *Job, column int) {
-	values := [rowCount]float64{float64(j.Type), float64(o.world.Slot() - j.Arrival), j.Left(), j.Share, float64(len(j.Workers)), float64(len(j.Servers))}
+	values := [rowCount]float64{float64(j.Type), float64(o.world.Slot() - j.Arrival), j.Left(), j.Share,
+		float64(len(j.Workers)), float64(len(j.Servers))}
 	if o.options.Rescale {
 		most := float64(o.world.Most())
 		for row, scale := range [rowCount]float64{float64(len(o.world.types)), stayScale, 1, 1, most, most} {

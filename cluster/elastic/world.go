@@ -56,7 +56,9 @@ func NewWorld(s Study) (*World, error) {
 	for _, spec := range s.Jobs {
 		w.all = append(w.all, newJob(spec, &s.Types[spec.Type-1], &s.Options))
 	}
-	slices.SortFunc(w.all, func(a, b *Job) int { return cmp.Or(cmp.Compare(a.Arrival, b.Arrival), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(w.all, func(a, b *Job) int {
+		return cmp.Or(cmp.Compare(a.Arrival, b.Arrival), cmp.Compare(a.ID, b.ID))
+	})
 	return w, nil
 }
 
@@ -104,7 +106,8 @@ func (w *World) Keeps(q cluster.Quirk) bool { return w.options.Quirks.Keeps(q) }
 
 // Without drops a quirk for the rest of the simulation, for a scheduler whose original lacks it.
 func (w *World) Without(q cluster.Quirk) {
-	w.options.Quirks = slices.DeleteFunc(slices.Clone(w.options.Quirks), func(name string) bool { return name == q.Name })
+	w.options.Quirks = slices.DeleteFunc(slices.Clone(w.options.Quirks),
+		func(name string) bool { return name == q.Name })
 }
 
 // Best returns the numbers of tasks with which jobs of a type are fastest, and the epochs that they
@@ -140,6 +143,7 @@ func (w *World) Begin() {
 }
 
 func (w *World) admit(j *Job) {
-	at, _ := slices.BinarySearchFunc(w.unfinished, j.ID, func(other *Job, id int) int { return cmp.Compare(other.ID, id) })
+	at, _ := slices.BinarySearchFunc(w.unfinished, j.ID,
+		func(other *Job, id int) int { return cmp.Compare(other.ID, id) })
 	w.unfinished = slices.Insert(w.unfinished, at, j)
 }

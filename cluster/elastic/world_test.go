@@ -128,7 +128,8 @@ func TestWindow(t *testing.T) {
 	o.Observe()
 	require.Equal(t, []*elastic.Job{jobs[0], jobs[2]}, o.Jobs, "a job at its maximum leaves the window")
 
-	o = elastic.NewWindow(w, elastic.WindowOptions{Size: 3, Padding: -1, Bits: true, Rescale: true, Order: elastic.ByShare})
+	o = elastic.NewWindow(w, elastic.WindowOptions{Size: 3, Padding: -1, Bits: true, Rescale: true,
+		Order: elastic.ByShare})
 	w.Add(jobs[0], elastic.Server)
 	o.Observe()
 	require.Equal(t, []*elastic.Job{jobs[2], jobs[0], nil}, o.Jobs, "the smallest share first")

@@ -18,7 +18,8 @@ const (
 
 // DurationOptions say how durations of jobs are estimated.
 type DurationOptions struct {
-	Zero  time.Time              // date of second zero of the trace, from which months, days and hours follow. It has to be given.
+	// date of second zero of the trace, from which months, days and hours follow. It has to be given.
+	Zero  time.Time
 	First int64                  // second at which the first model is learned; zero means Every after the first job
 	Every int64                  // seconds after which a model is learned anew; zero means a week
 	Past  bool                   // adds what the jobs that ended before a job say of it; false leaves it out
@@ -76,12 +77,24 @@ var jobFeatures = []jobFeature{
 
 // pastFeatures are features from jobs that have ended.
 var pastFeatures = []jobFeature{
-	{name: "past_mean", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].mean() }},
-	{name: "past_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].usual() }},
-	{name: "past_last", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].latest() }},
-	{name: "past_count", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].size() }},
-	{name: "past_user_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.users[j.User].usual() }},
-	{name: "past_alike_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.alike[likenessOf(j)].usual() }},
+	{name: "past_mean", number: func(j *trace.Job, _ time.Time, h *history) float64 {
+		return h.kinds[kindOfJob(j)].mean()
+	}},
+	{name: "past_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 {
+		return h.kinds[kindOfJob(j)].usual()
+	}},
+	{name: "past_last", number: func(j *trace.Job, _ time.Time, h *history) float64 {
+		return h.kinds[kindOfJob(j)].latest()
+	}},
+	{name: "past_count", number: func(j *trace.Job, _ time.Time, h *history) float64 {
+		return h.kinds[kindOfJob(j)].size()
+	}},
+	{name: "past_user_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 {
+		return h.users[j.User].usual()
+	}},
+	{name: "past_alike_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 {
+		return h.alike[likenessOf(j)].usual()
+	}},
 }
 
 func truth(b bool) float64 {
@@ -168,8 +181,10 @@ func checkJobs(jobs []trace.Job) error {
 		return errors.New("there are no jobs")
 	}
 	for k := range jobs {
-		if j := &jobs[k]; j.Duration < 0 || j.Duration > mostSeconds || j.Submit < -mostSeconds || j.Submit > mostSeconds {
-			return fmt.Errorf("job %s was submitted at second %d and ran for %d seconds; correct the trace", j.ID, j.Submit, j.Duration)
+		if j := &jobs[k]; j.Duration < 0 || j.Duration > mostSeconds || j.Submit < -mostSeconds ||
+			j.Submit > mostSeconds {
+			return fmt.Errorf("job %s was submitted at second %d and ran for %d seconds; correct the trace", j.ID,
+				j.Submit, j.Duration)
 		}
 	}
 	return nil

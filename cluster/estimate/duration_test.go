@@ -37,8 +37,9 @@ func someJobs(seed uint64, n int) []trace.Job {
 	for k := range jobs {
 		user, gpus, util := random.IntN(12), 1<<random.IntN(4), 100*random.Float64()
 		seconds := float64(100*(user+1)) * (1 + util/25) * math.Exp(0.3*random.NormFloat64())
-		jobs[k] = trace.Job{ID: fmt.Sprint(k), User: fmt.Sprintf("user%d", user), VC: fmt.Sprintf("vc%d", user%3), Name: fmt.Sprintf("train%d", user%5),
-			Submit: int64(k) * 600, Duration: int64(seconds), GPUs: gpus, CPUs: 4 * gpus, GPUUtil: util, State: trace.Completed}
+		jobs[k] = trace.Job{ID: fmt.Sprint(k), User: fmt.Sprintf("user%d", user), VC: fmt.Sprintf("vc%d", user%3),
+			Name: fmt.Sprintf("train%d", user%5), Submit: int64(k) * 600, Duration: int64(seconds), GPUs: gpus,
+			CPUs: 4 * gpus, GPUUtil: util, State: trace.Completed}
 	}
 	return jobs
 }
@@ -47,7 +48,9 @@ func TestDurationsAreLearned(t *testing.T) {
 	jobs := someJobs(1, 4000)
 	for _, past := range []bool{false, true} {
 		told := 0
-		d := must(estimate.EstimateDurations(t.Context(), jobs, estimate.DurationOptions{Zero: zero, Past: past, Tell: func(w estimate.DurationWindow) { told += w.Scores.Rows }, Model: estimate.Options{Bags: 2, Pairs: 4}}))
+		d := must(estimate.EstimateDurations(t.Context(), jobs, estimate.DurationOptions{Zero: zero,
+			Past: past, Tell: func(w estimate.DurationWindow) { told += w.Scores.Rows },
+			Model: estimate.Options{Bags: 2, Pairs: 4}}))
 		require.Len(t, d.Estimates, len(jobs))
 		require.Greater(t, d.Scores.R2.Value, 0.7)
 		learned := 0
@@ -90,7 +93,8 @@ func hindsight(jobs []trace.Job, from int64) []trace.Job {
 func TestEstimatesKnowNoFuture(t *testing.T) {
 	jobs := someJobs(2, 2500)
 	const from = 9 * day
-	o := estimate.DurationOptions{Zero: zero, Past: true, First: 4 * day, Every: 3 * day, Model: estimate.Options{Bags: 2, Rounds: 60}}
+	o := estimate.DurationOptions{Zero: zero, Past: true, First: 4 * day, Every: 3 * day,
+		Model: estimate.Options{Bags: 2, Rounds: 60}}
 	before := must(estimate.EstimateDurations(t.Context(), jobs, o))
 	after := must(estimate.EstimateDurations(t.Context(), hindsight(jobs, from), o))
 	different := 0
@@ -151,26 +155,30 @@ func TestDurationsRefuse(t *testing.T) {
 		jobs []trace.Job
 		o    estimate.DurationOptions
 	}{
-		"zero is not set":      {someJobs(1, 3), estimate.DurationOptions{}},
-		"every is -1":          {someJobs(1, 3), estimate.DurationOptions{Zero: zero, Every: -1}},
-		"leaves is 1":          {someJobs(1, 3), estimate.DurationOptions{Zero: zero, Model: estimate.Options{Leaves: 1}}},
-		"there are no jobs":    {nil, estimate.DurationOptions{Zero: zero}},
-		"ran for -5 seconds":   {[]trace.Job{{ID: "7", Duration: -5}}, estimate.DurationOptions{Zero: zero}},
-		"column gpu_util":      {[]trace.Job{{GPUUtil: math.Inf(1)}}, estimate.DurationOptions{Zero: zero}},
-		"look at the unit":     {[]trace.Job{{Submit: 1}, {Submit: 1 << 32}}, estimate.DurationOptions{Zero: zero, Every: 1}},
+		"zero is not set": {someJobs(1, 3), estimate.DurationOptions{}},
+		"every is -1":     {someJobs(1, 3), estimate.DurationOptions{Zero: zero, Every: -1}},
+		"leaves is 1": {someJobs(1, 3),
+			estimate.DurationOptions{Zero: zero, Model: estimate.Options{Leaves: 1}}},
+		"there are no jobs":  {nil, estimate.DurationOptions{Zero: zero}},
+		"ran for -5 seconds": {[]trace.Job{{ID: "7", Duration: -5}}, estimate.DurationOptions{Zero: zero}},
+		"column gpu_util":    {[]trace.Job{{GPUUtil: math.Inf(1)}}, estimate.DurationOptions{Zero: zero}},
+		"look at the unit": {[]trace.Job{{Submit: 1}, {Submit: 1 << 32}},
+			estimate.DurationOptions{Zero: zero, Every: 1}},
 		"column user, row 0: ": {[]trace.Job{{User: "\xff"}}, estimate.DurationOptions{Zero: zero}},
 	} {
 		_, err := estimate.EstimateDurations(t.Context(), c.jobs, c.o)
 		require.ErrorContains(t, err, want)
 	}
-	one := must(estimate.EstimateDurations(t.Context(), []trace.Job{{ID: "1", Duration: 5}}, estimate.DurationOptions{Zero: zero}))
+	one := must(estimate.EstimateDurations(t.Context(), []trace.Job{{ID: "1", Duration: 5}},
+		estimate.DurationOptions{Zero: zero}))
 	require.Equal(t, []estimate.DurationEstimate{{ID: "1", Seconds: 3600, Blind: true}}, one.Estimates)
 	require.Nil(t, one.Model)
 }
 
 func TestEstimatesAsATable(t *testing.T) {
 	var file bytes.Buffer
-	require.NoError(t, estimate.WriteEstimates(&file, []estimate.DurationEstimate{{ID: "765469", Seconds: 1199.6}, {ID: "b,c", Seconds: 3e6}}))
+	require.NoError(t, estimate.WriteEstimates(&file,
+		[]estimate.DurationEstimate{{ID: "765469", Seconds: 1199.6}, {ID: "b,c", Seconds: 3e6}}))
 	require.Equal(t, "job_id,priority\n765469,1200\n\"b,c\",3000000\n", file.String())
 }
 
@@ -182,9 +190,10 @@ func publishedJobsOfSeptember(t *testing.T) []trace.Job {
 		number := func(column int) float64 {
 			return must(strconv.ParseFloat(row[column], 64))
 		}
-		jobs = append(jobs, trace.Job{ID: row[0], User: row[1], VC: row[2], Name: row[3], GPUs: int(number(4)), CPUs: int(number(5)),
-			Submit: int64(number(7)), Duration: int64(number(8)), Dataset: row[9], Model: row[10], Batch: int(number(11)), AMP: row[12] == "1",
-			GPUUtil: number(14), MemoryUtil: number(15), Memory: number(16)})
+		jobs = append(jobs, trace.Job{ID: row[0], User: row[1], VC: row[2], Name: row[3], GPUs: int(number(4)),
+			CPUs: int(number(5)), Submit: int64(number(7)), Duration: int64(number(8)), Dataset: row[9],
+			Model: row[10], Batch: int(number(11)), AMP: row[12] == "1", GPUUtil: number(14), MemoryUtil: number(15),
+			Memory: number(16)})
 	}
 	return jobs
 }
@@ -214,12 +223,12 @@ func TestDurationsOfSeptember(t *testing.T) {
 		d := must(estimate.EstimateDurations(t.Context(), jobs, o))
 		estimated = 0
 		for _, w := range d.Windows {
-			t.Logf("measured: %s, week from day %d: learned from %d jobs, %d estimated, MAE %v s, R² %v", name, (w.From-began)/day+1,
-				len(w.Train), w.Scores.Rows, w.Scores.MAE, w.Scores.R2)
+			t.Logf("measured: %s, week from day %d: learned from %d jobs, %d estimated, MAE %v s, R² %v", name,
+				(w.From-began)/day+1, len(w.Train), w.Scores.Rows, w.Scores.MAE, w.Scores.R2)
 			estimated += w.Scores.Rows
 		}
-		t.Logf("measured: %s: %d jobs, MAE %v s, R² %v (published, from five months more: %d s, %v)", name, d.Scores.Rows, d.Scores.MAE,
-			d.Scores.R2, publishedMAE, publishedR2)
+		t.Logf("measured: %s: %d jobs, MAE %v s, R² %v (published, from five months more: %d s, %v)", name,
+			d.Scores.Rows, d.Scores.MAE, d.Scores.R2, publishedMAE, publishedR2)
 		require.Equal(t, d.Scores.Rows, estimated)
 		var truth, expected []float64
 		for k, e := range d.Estimates {

@@ -17,34 +17,49 @@ func TestWhatCannotBeLearnedIsSaid(t *testing.T) {
 		o     estimate.Options
 		want  []string
 	}{
-		"nothing":          {func(*estimate.Table) {}, estimate.Options{}, []string{"has no columns", "has no target"}},
-		"one row":          {numbers([]float64{1}, []float64{2}), estimate.Options{}, []string{"has 1 rows; there must be two"}},
-		"constant target":  {numbers([]float64{1, 2, 3}, []float64{2, 2, 2}), estimate.Options{}, []string{"the target is 2 in all rows"}},
-		"no value":         {numbers([]float64{nan, nan, nan}, []float64{1, 2, 3}), estimate.Options{}, []string{"column x has no value in any row"}},
-		"target of NaN":    {numbers([]float64{1, 2}, []float64{1, nan}), estimate.Options{}, []string{"target, row 1: NaN cannot be learned"}},
-		"infinite target":  {numbers([]float64{1, 2}, []float64{inf, 1}), estimate.Options{}, []string{"target, row 0: +Inf cannot be learned"}},
-		"infinite feature": {numbers([]float64{1, inf}, []float64{1, 2}), estimate.Options{}, []string{"column x, row 1: +Inf is no float32"}},
-		"too large":        {numbers([]float64{1, 1e300}, []float64{1, 2}), estimate.Options{}, []string{"column x, row 1: 1e+300 is no float32"}},
-		"targets too far":  {numbers([]float64{1, 2}, []float64{-1.7e308, 1.7e308}), estimate.Options{}, []string{"too far apart"}},
-		"squares too far": {numbers(slices.Repeat([]float64{1, 2}, 50), slices.Repeat([]float64{-1e200, 1e200}, 50)), estimate.Options{},
+		"nothing": {func(*estimate.Table) {}, estimate.Options{}, []string{"has no columns", "has no target"}},
+		"one row": {numbers([]float64{1}, []float64{2}), estimate.Options{}, []string{"has 1 rows; there must be two"}},
+		"constant target": {numbers([]float64{1, 2, 3}, []float64{2, 2, 2}), estimate.Options{},
+			[]string{"the target is 2 in all rows"}},
+		"no value": {numbers([]float64{nan, nan, nan}, []float64{1, 2, 3}), estimate.Options{},
+			[]string{"column x has no value in any row"}},
+		"target of NaN": {numbers([]float64{1, 2}, []float64{1, nan}), estimate.Options{},
+			[]string{"target, row 1: NaN cannot be learned"}},
+		"infinite target": {numbers([]float64{1, 2}, []float64{inf, 1}), estimate.Options{},
+			[]string{"target, row 0: +Inf cannot be learned"}},
+		"infinite feature": {numbers([]float64{1, inf}, []float64{1, 2}), estimate.Options{},
+			[]string{"column x, row 1: +Inf is no float32"}},
+		"too large": {numbers([]float64{1, 1e300}, []float64{1, 2}), estimate.Options{},
+			[]string{"column x, row 1: 1e+300 is no float32"}},
+		"targets too far": {numbers([]float64{1, 2}, []float64{-1.7e308, 1.7e308}), estimate.Options{},
 			[]string{"too far apart"}},
-		"rows that do not fit": {numbers([]float64{1, 2}, []float64{1, 2, 3}), estimate.Options{}, []string{"the target has 3 rows and the columns 2"}},
+		"squares too far": {numbers(slices.Repeat([]float64{1, 2}, 50), slices.Repeat([]float64{-1e200, 1e200}, 50)),
+			estimate.Options{},
+			[]string{"too far apart"}},
+		"rows that do not fit": {numbers([]float64{1, 2}, []float64{1, 2, 3}), estimate.Options{},
+			[]string{"the target has 3 rows and the columns 2"}},
 		"two of a name": {func(table *estimate.Table) {
 			table.AddNumbers("x", []float64{1})
 			table.AddTexts("x", []string{"a"})
 		}, estimate.Options{}, []string{"two columns x"}},
 		"no UTF-8": {func(table *estimate.Table) { table.AddTexts("x", []string{"a", "\xff"}) }, estimate.Options{},
 			[]string{`column x, row 1: "\xff" is no UTF-8`}},
-		"no name":     {func(table *estimate.Table) { table.AddNumbers("", []float64{1}) }, estimate.Options{}, []string{"no name"}},
-		"a logarithm": {numbers([]float64{1, 2}, []float64{-1, 2}), estimate.Options{Target: estimate.TargetLog}, []string{"as low as -1"}},
+		"no name": {func(table *estimate.Table) { table.AddNumbers("", []float64{1}) }, estimate.Options{},
+			[]string{"no name"}},
+		"a logarithm": {numbers([]float64{1, 2}, []float64{-1, 2}), estimate.Options{Target: estimate.TargetLog},
+			[]string{"as low as -1"}},
 		"monotone texts": {func(table *estimate.Table) {
 			table.AddTexts("x", []string{"a", "b"})
 			table.SetTarget([]float64{1, 2})
-		}, estimate.Options{Monotone: map[string]int{"x": 1, "y": -1}}, []string{"monotone names x", "monotone names y"}},
-		"options": {numbers([]float64{1, 2}, []float64{1, 2}), estimate.Options{Bins: 2000, PairBins: 1, LearningRate: 2, Rounds: -1, Leaves: 1, LeastRows: -1,
-			Bags: -1, ValidationShare: 0.7, Patience: -1, Target: "t", Binning: "b", Validation: "v", Workers: -1, Monotone: map[string]int{"x": 2}},
-			[]string{"bins is 2000", "pair_bins is 1", "learning_rate is 2", "rounds is -1", "leaves is 1", "least_rows is -1", "bags is -1",
-				"validation_share is 0.7", "patience is -1", `target is "t"`, `binning is "b"`, `validation is "v"`, "workers is -1", "monotone x is 2"}},
+		}, estimate.Options{Monotone: map[string]int{"x": 1, "y": -1}},
+			[]string{"monotone names x", "monotone names y"}},
+		"options": {numbers([]float64{1, 2}, []float64{1, 2}),
+			estimate.Options{Bins: 2000, PairBins: 1, LearningRate: 2, Rounds: -1, Leaves: 1, LeastRows: -1,
+				Bags: -1, ValidationShare: 0.7, Patience: -1, Target: "t", Binning: "b", Validation: "v", Workers: -1,
+				Monotone: map[string]int{"x": 2}}, []string{"bins is 2000", "pair_bins is 1", "learning_rate is 2",
+				"rounds is -1", "leaves is 1", "least_rows is -1", "bags is -1",
+				"validation_share is 0.7", "patience is -1", `target is "t"`, `binning is "b"`, `validation is "v"`,
+				"workers is -1", "monotone x is 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := new(estimate.Table)

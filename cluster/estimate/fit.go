@@ -71,7 +71,8 @@ func checkTable(t *Table, o Options) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Monotone)) {
 		if k := t.find(name); k < 0 || t.columns[k].isText() {
-			faults = append(faults, fmt.Errorf("monotone names %s, which is no column of numbers; there are %q", name, t.Names()))
+			faults = append(faults, fmt.Errorf("monotone names %s, which is no column of numbers; there are %q", name,
+				t.Names()))
 		}
 	}
 	return errors.Join(faults...)
@@ -86,7 +87,8 @@ func checkTarget(t *Table, target string) error {
 	case slices.Min(t.target) == slices.Max(t.target):
 		return fmt.Errorf("the target is %v in all rows: there is nothing to learn", t.target[0])
 	case target != TargetPlain && slices.Min(t.target) < 0:
-		return fmt.Errorf("the target is as low as %v, which has no logarithm; learn it with target %s", slices.Min(t.target), TargetPlain)
+		return fmt.Errorf("the target is as low as %v, which has no logarithm; learn it with target %s",
+			slices.Min(t.target), TargetPlain)
 	case math.IsInf(math.Pow(slices.Max(t.target)-slices.Min(t.target), 2)*float64(len(t.target)), 0):
 		return errors.New("the target's values are too far apart; give them in a larger unit")
 	}

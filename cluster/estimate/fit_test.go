@@ -80,7 +80,8 @@ func TestAKnownFunctionIsFound(t *testing.T) {
 	learned, fresh := newKnown(1, 8000), newKnown(2, 2000)
 	m := fit(t, learned.table, estimate.Options{Pairs: 2, Bags: 4})
 	whole := score(t, fresh.clean, predict(t, m, fresh.table)).R2.Value
-	alone := score(t, fresh.clean, predict(t, fit(t, learned.table, estimate.Options{Pairs: -1, Bags: 4}), fresh.table)).R2.Value
+	alone := score(t, fresh.clean, predict(t, fit(t, learned.table, estimate.Options{Pairs: -1, Bags: 4}),
+		fresh.table)).R2.Value
 	t.Logf("measured: of a known function %.4f is found, %.4f without pairs", whole, alone)
 	require.Greater(t, whole, noiseless)
 	require.Greater(t, whole, alone+0.05)
@@ -147,7 +148,8 @@ func TestScreeningFindsThePairsThatThereAre(t *testing.T) {
 	table.AddTexts("t1", text[1])
 	table.SetTarget(y)
 	var found []string
-	for _, term := range fit(t, table, estimate.Options{Pairs: 3, Bags: 2, Rounds: 300, LearningRate: 0.1}).Terms()[10:] {
+	for _, term := range fit(t, table, estimate.Options{Pairs: 3, Bags: 2, Rounds: 300, LearningRate: 0.1}).
+		Terms()[10:] {
 		found = append(found, term.Name)
 	}
 	require.ElementsMatch(t, []string{"x1 × x2", "x4 × x5", "x6 × t0"}, found)
@@ -177,7 +179,8 @@ func TestAMonotoneShapeIs(t *testing.T) {
 func TestABoundCostsNothingThatHolds(t *testing.T) {
 	k := newKnown(8, 4000)
 	free := score(t, k.clean, predict(t, fit(t, k.table, estimate.Options{Bags: 2}), k.table)).R2.Value
-	bound := score(t, k.clean, predict(t, fit(t, k.table, estimate.Options{Bags: 2, Monotone: map[string]int{"b": 1}}), k.table)).R2.Value
+	bound := score(t, k.clean, predict(t, fit(t, k.table, estimate.Options{Bags: 2, Monotone: map[string]int{"b": 1}}),
+		k.table)).R2.Value
 	require.InDelta(t, free, bound, 0.02)
 }
 
@@ -253,7 +256,8 @@ func TestShapesAreUnique(t *testing.T) {
 func TestTheSameBytes(t *testing.T) {
 	k := newKnown(11, 1500)
 	shuffled := rows(k.table)
-	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(a, b int) { shuffled[a], shuffled[b] = shuffled[b], shuffled[a] })
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled),
+		func(a, b int) { shuffled[a], shuffled[b] = shuffled[b], shuffled[a] })
 	for _, validation := range []string{estimate.ValidateRandom, estimate.ValidateBlocks, estimate.ValidateLast} {
 		o := estimate.Options{Bags: 3, Workers: 1, Validation: validation, Rounds: 40}
 		first := written(t, fit(t, k.table, o))
@@ -346,7 +350,8 @@ func TestLogarithmsReturn(t *testing.T) {
 	for target, factor := range map[string]float64{estimate.TargetLog: math.Exp(0.5), estimate.TargetMedian: 1} {
 		m := fit(t, table, estimate.Options{Target: target, Bags: 3})
 		for _, v := range []float64{0.2, 0.5, 0.8} {
-			require.InEpsilon(t, math.Exp(5+2*v)*factor, must(m.Predict([]estimate.Value{{Number: v}}))+1, 0.15, "%s at %v", target, v)
+			require.InEpsilon(t, math.Exp(5+2*v)*factor, must(m.Predict([]estimate.Value{{Number: v}}))+1, 0.15,
+				"%s at %v", target, v)
 		}
 	}
 }

@@ -33,7 +33,8 @@ func ForecastThroughput(ctx context.Context, ticks []Tick, from time.Time, o Thr
 	}
 	start := f.at(from)
 	if start < 2 || start == len(ticks) {
-		return nil, fmt.Errorf("forecasting from %s: there are %d ticks before it and %d from it on; give a time within them", from.Format(timeLayout), start, len(ticks)-start)
+		return nil, fmt.Errorf("forecasting from %s: there are %d ticks before it and %d from it on; "+
+			"give a time within them", from.Format(timeLayout), start, len(ticks)-start)
 	}
 	f.t.Forecasts = f.t.Forecasts[start:]
 	for k, at := 0, start; at < len(ticks); k++ {
@@ -91,7 +92,8 @@ func newForecaster(ticks []Tick, o ThroughputOptions) (*forecaster, error) {
 	f := &forecaster{o: o, ticks: ticks, table: table, t: &Throughput{Forecasts: make([]Forecast, len(ticks))}}
 	for k, tick := range ticks {
 		known := ticks[max(0, k-lead+1-smooth):max(0, k-lead+1)]
-		f.t.Forecasts[k] = Forecast{Tick: tick, ExpectedJobs: meanTick(known, jobsOf), ExpectedGPUs: meanTick(known, gpusOf)}
+		f.t.Forecasts[k] = Forecast{Tick: tick, ExpectedJobs: meanTick(known, jobsOf),
+			ExpectedGPUs: meanTick(known, gpusOf)}
 	}
 	return f, nil
 }
@@ -119,8 +121,11 @@ var throughputSeries = []struct {
 	scores   func(*Throughput) *Scores
 	expected func(*Forecast) *float64
 }{
-	{"jobs", jobsOf, func(t *Throughput) **Model { return &t.Jobs }, func(t *Throughput) *Scores { return &t.JobScores }, func(f *Forecast) *float64 { return &f.ExpectedJobs }},
-	{"GPUs", gpusOf, func(t *Throughput) **Model { return &t.GPUs }, func(t *Throughput) *Scores { return &t.GPUScores }, func(f *Forecast) *float64 { return &f.ExpectedGPUs }},
+	{"jobs", jobsOf, func(t *Throughput) **Model { return &t.Jobs }, func(t *Throughput) *Scores {
+		return &t.JobScores
+	}, func(f *Forecast) *float64 { return &f.ExpectedJobs }},
+	{"GPUs", gpusOf, func(t *Throughput) **Model { return &t.GPUs },
+		func(t *Throughput) *Scores { return &t.GPUScores }, func(f *Forecast) *float64 { return &f.ExpectedGPUs }},
 }
 
 // before returns the features of a series from the ticks before one.
@@ -175,7 +180,8 @@ func (f *forecaster) score() error {
 		if len(truth) == 0 {
 			return nil
 		}
-		scores, err := Score(truth, predicted, ScoreOptions{Block: max(int(24*time.Hour/f.o.Step), 1), Seed: f.o.Model.Seed})
+		scores, err := Score(truth, predicted, ScoreOptions{Block: max(int(24*time.Hour/f.o.Step), 1),
+			Seed: f.o.Model.Seed})
 		if err != nil {
 			return fmt.Errorf("forecasting %s: %w", s.name, err)
 		}

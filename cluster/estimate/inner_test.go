@@ -18,7 +18,8 @@ func TestEveryNumberFallsIntoItsBin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		few := rapid.Float32Range(-5, 5).Filter(func(v float32) bool { return v == v })
 		values := rapid.SliceOfN(rapid.OneOf(few, rapid.SampledFrom([]float32{0, 1, 2, 3})), 1, 200).Draw(t, "values")
-		o := Options{Bins: rapid.IntRange(2, 40).Draw(t, "bins"), Binning: rapid.SampledFrom([]string{BinQuantile, BinUniform}).Draw(t, "binning")}
+		o := Options{Bins: rapid.IntRange(2, 40).Draw(t, "bins"),
+			Binning: rapid.SampledFrom([]string{BinQuantile, BinUniform}).Draw(t, "binning")}
 		c := column{name: "x", numbers: values}
 		f := newFeature(&c, o)
 		require.NoError(t, f.check())
@@ -274,5 +275,6 @@ func TestHistoryFallsBack(t *testing.T) {
 	require.InDelta(t, 50, h.mean(&trace.Job{User: "a", Name: "x", GPUs: 2}), 1e-9)
 	require.InDelta(t, 100, h.mean(&trace.Job{User: "c"}), 1e-9)
 	h.ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500, Duration: 7})
-	require.InDelta(t, 7, h.mean(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500}), 1e-9, "half a device is another kind")
+	require.InDelta(t, 7, h.mean(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500}), 1e-9,
+		"half a device is another kind")
 }

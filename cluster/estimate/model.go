@@ -149,7 +149,8 @@ func (m *Model) columnsOf(t *Table) ([][]uint16, error) {
 		case at < 0:
 			faults = append(faults, fmt.Errorf("it has no column %s", f.name))
 		case t.columns[at].isText() != f.text:
-			faults = append(faults, fmt.Errorf("column %s has %s, where %s were learned from", f.name, kindOf(!f.text), kindOf(f.text)))
+			faults = append(faults, fmt.Errorf("column %s has %s, where %s were learned from", f.name, kindOf(!f.text),
+				kindOf(f.text)))
 		default:
 			columns[k] = f.column(&t.columns[at])
 		}
@@ -187,7 +188,9 @@ func (m *Model) Explain(row []Value) ([]Contribution, error) {
 			parts[k].Value, parts[k].Deviation = t.values[cell], t.deviations[cell]
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b Contribution) int { return cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)) })
+	slices.SortStableFunc(parts, func(a, b Contribution) int {
+		return cmp.Compare(math.Abs(b.Value), math.Abs(a.Value))
+	})
 	return parts, nil
 }
 

@@ -50,7 +50,9 @@ type Options struct {
 	Leaves       int     // of each tree of one feature; zero means 3
 	LeastRows    int     // in each leaf; zero means 20
 
-	Bags            int     // number of models, each of most of the rows, that are averaged; how far they differ is the deviation of a shape. Zero means 8.
+	// number of models, each of most of the rows, that are averaged; how far they differ is the deviation
+	// of a shape. Zero means 8.
+	Bags            int
 	Validation      string  // empty means random; the others take rows to be in order of time
 	ValidationShare float64 // of the rows, below a half; zero means 0.15
 	Patience        int     // rounds without a better validation after which a bag stops; zero means 50
@@ -89,17 +91,21 @@ func (o Options) Validate() error {
 	}{{"bins", o.Bins, 2, mostBins}, {"pair_bins", o.PairBins, 2, mostPairBins}, {"rounds", o.Rounds, 1, mostRounds},
 		{"leaves", o.Leaves, 2, mostBins}, {"least_rows", o.LeastRows, 1, math.MaxInt32}, {"bags", o.Bags, 1, mostBags},
 		{"patience", o.Patience, 1, mostRounds}, {"workers", o.Workers, 1, math.MaxInt32}} {
-		faults.When(v.value < v.least || v.value > v.most, "%s is %d; it lies between %d and %d", v.name, v.value, v.least, v.most)
+		faults.When(v.value < v.least || v.value > v.most, "%s is %d; it lies between %d and %d", v.name, v.value,
+			v.least, v.most)
 	}
 	for _, v := range []struct {
 		name, value string
 		known       []string
-	}{{"binning", o.Binning, []string{BinQuantile, BinUniform}}, {"validation", o.Validation, []string{ValidateRandom, ValidateBlocks, ValidateLast}},
+	}{{"binning", o.Binning, []string{BinQuantile, BinUniform}},
+		{"validation", o.Validation, []string{ValidateRandom, ValidateBlocks, ValidateLast}},
 		{"target", o.Target, []string{TargetPlain, TargetLog, TargetMedian}}} {
 		faults.When(!slices.Contains(v.known, v.value), "%s is %q; there are %q", v.name, v.value, v.known)
 	}
-	faults.When(!(o.LearningRate > 0 && o.LearningRate <= 1), "learning_rate is %v; it is above 0 and at most 1", o.LearningRate)
-	faults.When(!(o.ValidationShare > 0 && o.ValidationShare < 0.5), "validation_share is %v; it lies between 0 and 0.5", o.ValidationShare)
+	faults.When(!(o.LearningRate > 0 && o.LearningRate <= 1), "learning_rate is %v; it is above 0 and at most 1",
+		o.LearningRate)
+	faults.When(!(o.ValidationShare > 0 && o.ValidationShare < 0.5),
+		"validation_share is %v; it lies between 0 and 0.5", o.ValidationShare)
 	for _, name := range slices.Sorted(maps.Keys(o.Monotone)) {
 		way := o.Monotone[name]
 		faults.When(way != 1 && way != -1, "monotone %s is %d; 1 rises and -1 falls", name, way)

@@ -98,7 +98,8 @@ func Parse(data []byte) (*Model, error) {
 		return nil, fmt.Errorf("it is no model of estimates: %w", err)
 	}
 	if head.Format != fileFormat {
-		return nil, fmt.Errorf("its format is %d and this program reads %d; learn the model again", head.Format, fileFormat)
+		return nil, fmt.Errorf("its format is %d and this program reads %d; learn the model again", head.Format,
+			fileFormat)
 	}
 	var file modelFile
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -122,7 +123,8 @@ func Parse(data []byte) (*Model, error) {
 func (file *modelFile) model() *Model {
 	m := &Model{target: file.Target, rows: file.Rows, base: file.Base, smear: file.Smear}
 	for _, f := range file.Features {
-		m.features = append(m.features, feature{name: f.Name, text: f.Text, low: f.Low, high: f.High, edges: f.Edges, levels: f.Levels, own: f.Own})
+		m.features = append(m.features, feature{name: f.Name, text: f.Text, low: f.Low, high: f.High, edges: f.Edges,
+			levels: f.Levels, own: f.Own})
 	}
 	for _, saved := range file.Terms {
 		t := term{values: saved.Values, deviations: saved.Deviations, weights: saved.Weights}
@@ -229,7 +231,8 @@ func (m *Model) checkTerm(of int) error {
 		size *= t.axes[k].size
 	}
 	if len(t.values) != size || len(t.deviations) != size || len(t.weights) != size {
-		return fmt.Errorf("it has %d values, %d deviations and %d weights for %d cells", len(t.values), len(t.deviations), len(t.weights), size)
+		return fmt.Errorf("it has %d values, %d deviations and %d weights for %d cells", len(t.values),
+			len(t.deviations), len(t.weights), size)
 	}
 	rows := 0.0
 	for k, v := range t.values {

@@ -26,7 +26,8 @@ func small(t testing.TB) *estimate.Model {
 	k.table.AddTexts("more", texts)
 	shifted := k.table.Pick(rows(k.table))
 	shifted.SetTarget(above(k.table.Target()))
-	return fit(t, shifted, estimate.Options{Bins: 4, Pairs: 2, PairBins: 3, Bags: 2, Rounds: 20, Target: estimate.TargetLog})
+	return fit(t, shifted, estimate.Options{Bins: 4, Pairs: 2, PairBins: 3, Bags: 2, Rounds: 20,
+		Target: estimate.TargetLog})
 }
 
 func TestAModelComesBackAsItWas(t *testing.T) {
@@ -154,9 +155,12 @@ func TestAShapeAsATable(t *testing.T) {
 		}
 		require.NoError(t, shape.WriteCSV(&files[k]))
 	}
-	require.Equal(t, "x,x low,x high,value,deviation,rows\n(missing),,,0,0,0\n0 to 0.5,0,0.5,-1.25,0,200\n0.5 to 1,0.5,1,1.25,0,200\n", files[0].String())
-	require.Equal(t, "text,value,deviation,rows\n(missing),0,0,0\n\"a, \"\"b\"\"\",2.25,0,200\nplain,-2.25,0,200\n", files[1].String())
+	require.Equal(t, "x,x low,x high,value,deviation,rows\n(missing),,,0,0,0\n0 to 0.5,0,0.5,-1.25,0,200\n"+
+		"0.5 to 1,0.5,1,1.25,0,200\n", files[0].String())
+	require.Equal(t, "text,value,deviation,rows\n(missing),0,0,0\n\"a, \"\"b\"\"\",2.25,0,200\nplain,-2.25,0,200\n",
+		files[1].String())
 	require.Contains(t, files[2].String(), "x,x low,x high,text,value,deviation,rows\n")
 	require.Contains(t, files[2].String(), "\n0 to 0.5,0,0.5,plain,0.25,0,100\n")
-	require.Equal(t, 10, strings.Count(files[2].String(), "\n"), "a line for each of three times three cells, and the head")
+	require.Equal(t, 10, strings.Count(files[2].String(), "\n"),
+		"a line for each of three times three cells, and the head")
 }

@@ -65,11 +65,13 @@ func Score(truth, predicted []float64, o ScoreOptions) (Scores, error) {
 		return Scores{}, fmt.Errorf("scoring: %w", err)
 	}
 	if len(truth) == 0 || len(truth) != len(predicted) {
-		return Scores{}, fmt.Errorf("scoring: there are %d rows and %d predictions of them; give one for each, and one row at least", len(truth), len(predicted))
+		return Scores{}, fmt.Errorf("scoring: there are %d rows and %d predictions of them; give one for each, "+
+			"and one row at least", len(truth), len(predicted))
 	}
 	for row := range truth {
 		if !isFinite(truth[row]) || !isFinite(predicted[row]) {
-			return Scores{}, fmt.Errorf("scoring row %d: truth %v, prediction %v; leave out rows that are not numbers", row, truth[row], predicted[row])
+			return Scores{}, fmt.Errorf("scoring row %d: truth %v, prediction %v; leave out rows that are not numbers",
+				row, truth[row], predicted[row])
 		}
 	}
 	rows := errorsOf(truth, predicted)
@@ -120,7 +122,8 @@ func (t *tally) r2() float64 {
 }
 
 func (s *Scores) draw(rows []fault, o ScoreOptions) {
-	b := stat.Bootstrap{Draws: o.Draws, Block: o.Block, Random: rand.New(rand.NewPCG(o.Seed, 0x73636f7265))} // a stream for this alone
+	// a stream for this alone
+	b := stat.Bootstrap{Draws: o.Draws, Block: o.Block, Random: rand.New(rand.NewPCG(o.Seed, 0x73636f7265))}
 	var mae, r2 []float64
 	b.Each(len(rows), func(sample []int) {
 		var t tally

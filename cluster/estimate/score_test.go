@@ -66,7 +66,8 @@ func TestIntervalsHold(t *testing.T) {
 			heldInBlocks++
 		}
 	}
-	t.Logf("measured: of %d intervals of 95 %% %d hold with blocks and %d without, where rows hang together", trials, heldInBlocks, held)
+	t.Logf("measured: of %d intervals of 95 %% %d hold with blocks and %d without, where rows hang together", trials,
+		heldInBlocks, held)
 	require.Greater(t, heldInBlocks, trials*85/100)
 	require.Less(t, held, trials*65/100)
 }

@@ -34,10 +34,12 @@ func TestLearningCanBeStopped(t *testing.T) {
 // Submissions are counted by the step that they lie in, from midnight on.
 func TestSubmissionsAreCounted(t *testing.T) {
 	noon := time.Date(2020, 4, 1, 12, 0, 0, 0, time.UTC)
-	series := must(estimate.TicksOf([]trace.Job{{Submit: -1, GPUs: 2}, {Submit: 600, GPUs: 4}, {Submit: 599, GPUs: 1}, {Submit: 1, GPUs: 8}, {Submit: 5}}, noon, 0))
+	series := must(estimate.TicksOf([]trace.Job{{Submit: -1, GPUs: 2}, {Submit: 600, GPUs: 4}, {Submit: 599, GPUs: 1},
+		{Submit: 1, GPUs: 8}, {Submit: 5}}, noon, 0))
 	require.Len(t, series, 74)
 	require.Equal(t, noon.Add(-12*time.Hour), series[0].Time)
-	require.Equal(t, []estimate.Tick{{noon.Add(-10 * time.Minute), 1, 2}, {noon, 2, 9}, {noon.Add(10 * time.Minute), 1, 4}}, series[71:])
+	require.Equal(t, []estimate.Tick{{noon.Add(-10 * time.Minute), 1, 2}, {noon, 2, 9},
+		{noon.Add(10 * time.Minute), 1, 4}}, series[71:])
 	_, err := estimate.ThroughputTable(series, estimate.ThroughputOptions{})
 	require.NoError(t, err)
 	for want, jobs := range map[string][]trace.Job{
@@ -68,7 +70,8 @@ func TestAWalkForecastsAllTicks(t *testing.T) {
 	}
 	require.Zero(t, walk.Forecasts[5].ExpectedJobs, "nothing is known yet")
 	require.InDelta(t, series[0].Jobs, walk.Forecasts[6].ExpectedJobs, sumTolerance)
-	require.InDelta(t, (series[10].Jobs+series[11].Jobs+series[12].Jobs+series[13].Jobs+series[14].Jobs+series[15].Jobs)/6, walk.Forecasts[21].ExpectedJobs, 20*sumTolerance)
+	require.InDelta(t, (series[10].Jobs+series[11].Jobs+series[12].Jobs+series[13].Jobs+series[14].Jobs+
+		series[15].Jobs)/6, walk.Forecasts[21].ExpectedJobs, 20*sumTolerance)
 
 	const from = 5 * 144
 	other := ticks(len(series))
@@ -77,7 +80,8 @@ func TestAWalkForecastsAllTicks(t *testing.T) {
 	}
 	again := must(estimate.WalkThroughput(t.Context(), other, o))
 	for k := range from + 6 {
-		require.Equal(t, [2]float64{walk.Forecasts[k].ExpectedJobs, walk.Forecasts[k].ExpectedGPUs}, [2]float64{again.Forecasts[k].ExpectedJobs, again.Forecasts[k].ExpectedGPUs}, k)
+		require.Equal(t, [2]float64{walk.Forecasts[k].ExpectedJobs, walk.Forecasts[k].ExpectedGPUs},
+			[2]float64{again.Forecasts[k].ExpectedJobs, again.Forecasts[k].ExpectedGPUs}, k)
 	}
 	require.NotEqual(t, walk.Forecasts[from+20].ExpectedGPUs, again.Forecasts[from+20].ExpectedGPUs)
 

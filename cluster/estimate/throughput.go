@@ -44,7 +44,8 @@ type ThroughputOptions struct {
 	// tick five steps back, which is not over yet where the fifth step ahead is asked for.
 	// False reads nothing later than six steps back.
 	Original bool
-	Every    time.Duration // after how long models are learned anew. Zero means never to ForecastThroughput, and a week to WalkThroughput.
+	// after how long models are learned anew. Zero means never to ForecastThroughput, and a week to WalkThroughput.
+	Every time.Duration
 	// Model says how the models learn. Zero fields have the defaults of Options, but an
 	// empty Validation means last, and Alone the parts of a date that only grow.
 	Model Options
@@ -64,7 +65,8 @@ func (o *ThroughputOptions) EnsureDefaults() {
 func (o ThroughputOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Step < time.Second, "step is %v; it is a second at least", o.Step)
-	faults.When(o.Every < 0 || o.Every > 0 && o.Every < o.Step, "every is %v; it is a step of %v at least, or zero", o.Every, o.Step)
+	faults.When(o.Every < 0 || o.Every > 0 && o.Every < o.Step, "every is %v; it is a step of %v at least, or zero",
+		o.Every, o.Step)
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
 
@@ -140,7 +142,8 @@ func addLags(t *Table, name string, values []float64, original bool) {
 		if lag == lead && !original {
 			at = lead + 1 // whose neighbours are known
 		}
-		t.AddNumbers(fmt.Sprintf("%s_lag_%d", name, lag), byRow(values, func(k int) float64 { return back(values, k, lag) }))
+		t.AddNumbers(fmt.Sprintf("%s_lag_%d", name, lag),
+			byRow(values, func(k int) float64 { return back(values, k, lag) }))
 		t.AddNumbers(fmt.Sprintf("%s_soft_%d", name, at), byRow(values, func(k int) float64 {
 			return 0.5*back(values, k, at) + 0.25*(back(values, k, at+1)+back(values, k, at-1))
 		}))

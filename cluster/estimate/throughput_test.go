@@ -25,7 +25,8 @@ func ticks(n int) []estimate.Tick {
 	series := make([]estimate.Tick, n)
 	for k := range series {
 		wave := 10 + 8*math.Sin(2*math.Pi*float64(k)/144)
-		series[k] = estimate.Tick{Time: time.Date(2020, 4, 1, 0, 10*k, 0, 0, time.UTC), Jobs: math.Round(wave), GPUs: math.Round(3 * wave)}
+		series[k] = estimate.Tick{Time: time.Date(2020, 4, 1, 0, 10*k, 0, 0, time.UTC), Jobs: math.Round(wave),
+			GPUs: math.Round(3 * wave)}
 	}
 	return series
 }
@@ -85,7 +86,8 @@ func TestWhatIsKnownOfATick(t *testing.T) {
 
 func TestAWaveIsForecast(t *testing.T) {
 	series := ticks(8 * 144)
-	forecast := must(estimate.ForecastThroughput(t.Context(), series, series[7*144].Time, estimate.ThroughputOptions{Model: estimate.Options{Bags: 2}}))
+	forecast := must(estimate.ForecastThroughput(t.Context(), series, series[7*144].Time,
+		estimate.ThroughputOptions{Model: estimate.Options{Bags: 2}}))
 	require.Len(t, forecast.Forecasts, 144)
 	require.Greater(t, forecast.JobScores.R2.Value, 0.95)
 	require.Greater(t, forecast.GPUScores.R2.Value, 0.95)
@@ -127,7 +129,8 @@ const tickHead = "time,submit_gpu_job,submit_gpu_num\n"
 func TestForecastsAsATable(t *testing.T) {
 	series := ticks(2)
 	var file bytes.Buffer
-	require.NoError(t, estimate.WriteForecasts(&file, []estimate.Forecast{{Tick: series[0], ExpectedJobs: 9.87654, ExpectedGPUs: 30}, {Tick: series[1]}}))
+	require.NoError(t, estimate.WriteForecasts(&file,
+		[]estimate.Forecast{{Tick: series[0], ExpectedJobs: 9.87654, ExpectedGPUs: 30}, {Tick: series[1]}}))
 	require.Equal(t, "time,submit_gpu_job,submit_gpu_num,pred_gpu_job,pred_gpu_num\n"+
 		"2020-04-01 00:00:00,10,30,9.877,30.000\n2020-04-01 00:10:00,10,31,0.000,0.000\n", file.String())
 	back := must(estimate.ReadTicks(&file))
@@ -181,8 +184,8 @@ func TestSubmissionsOfSeptember(t *testing.T) {
 		{"medians", estimate.ThroughputOptions{Model: estimate.Options{Target: estimate.TargetMedian}}, publishedJobs},
 	} {
 		forecast := must(estimate.ForecastThroughput(t.Context(), series, september, c.o))
-		t.Logf("measured: %s: MAE %v jobs (published %v), R² %v; %v GPUs, R² %v", c.name, forecast.JobScores.MAE, publishedJobs,
-			forecast.JobScores.R2, forecast.GPUScores.MAE, forecast.GPUScores.R2)
+		t.Logf("measured: %s: MAE %v jobs (published %v), R² %v; %v GPUs, R² %v", c.name, forecast.JobScores.MAE,
+			publishedJobs, forecast.JobScores.R2, forecast.GPUScores.MAE, forecast.GPUScores.R2)
 		require.Len(t, forecast.Forecasts, 4032)
 		require.LessOrEqual(t, forecast.JobScores.MAE.Value, c.most)
 	}

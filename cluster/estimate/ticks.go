@@ -28,7 +28,8 @@ func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, erro
 	}
 	begin := midnightBefore(zero, first)
 	if n := (last-begin)/seconds + 1; n > mostTicks {
-		return nil, fmt.Errorf("counting submissions: there are %d steps of %v from the first job to the last, and %d at most are counted; leave out the jobs that lie far off", n, o.Step, mostTicks)
+		return nil, fmt.Errorf("counting submissions: there are %d steps of %v from the first job to the last, "+
+			"and %d at most are counted; leave out the jobs that lie far off", n, o.Step, mostTicks)
 	}
 	ticks := make([]Tick, (last-begin)/seconds+1)
 	for k := range ticks {

@@ -143,7 +143,8 @@ func (w *walker) step(ctx context.Context, window Window) error {
 // enough says whether a model can be learned: there are rows for two leaves, and they differ.
 func enough(t *Table, o Options) bool {
 	target := t.Target()
-	return len(target) >= max(2*o.LeastRows, 2) && slices.Min(target) < slices.Max(target) && len(t.Idle()) < len(t.Names())
+	return len(target) >= max(2*o.LeastRows, 2) && slices.Min(target) < slices.Max(target) &&
+		len(t.Idle()) < len(t.Names())
 }
 
 func (w *walker) score(truth, predicted []float64) (Scores, error) {

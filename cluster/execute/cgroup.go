@@ -56,7 +56,8 @@ func openCgroups(o *Options, folder string) (*cgroups, error) {
 	}
 	for _, name := range []string{killFile, freezeFile, eventsFile} {
 		if _, err := o.Files.Stat(filepath.Join(g.folder, name)); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s is no cgroup v2 of Linux 5.14 or later: %w", parent, err), o.Files.Remove(g.folder))
+			return nil, errors.Join(fmt.Errorf("%s is no cgroup v2 of Linux 5.14 or later: %w", parent, err),
+				o.Files.Remove(g.folder))
 		}
 	}
 	for _, controller := range []string{"cpu", "memory"} {
@@ -178,7 +179,8 @@ func (c *cgroup) remove() error {
 		}
 		_ = c.clock.Wait(context.Background(), pause)
 	}
-	return fmt.Errorf("processes of cgroup %s do not end after SIGKILL: they wait in the kernel; look at the device or file system that they use", c.path)
+	return fmt.Errorf("processes of cgroup %s do not end after SIGKILL: they wait in the kernel; "+
+		"look at the device or file system that they use", c.path)
 }
 
 // removeFolders deletes the folders of a cgroup, whose files cannot be deleted. An empty group that stays does

@@ -45,7 +45,8 @@ func prepare(o Options, jobs []Job) (Options, []Job, error) {
 // checkStops returns an error for jobs that the scheduler may stop and that cannot be stopped.
 func (o *Options) checkStops(jobs []Job) error {
 	if o.Kind.Slices && o.Rules.Keep && len(jobs) > mostHeld {
-		return fmt.Errorf("%d tasks: at most %d where stopped ones stay in memory; release their memory, or use a scheduler that does not stop tasks", len(jobs), mostHeld)
+		return fmt.Errorf("%d tasks: at most %d where stopped ones stay in memory; release their memory, "+
+			"or use a scheduler that does not stop tasks", len(jobs), mostHeld)
 	}
 	if !o.Kind.Slices || o.Rules.Keep {
 		return nil
@@ -60,7 +61,9 @@ func (o *Options) checkStops(jobs []Job) error {
 
 // cannotStop is the error of a job that would lose its work.
 func (o *Options) cannotStop(j *Job) error {
-	return fmt.Errorf("task %s: scheduler %s stops tasks, and this one does not say that it saves at SIGTERM and goes on; set checkpoint if it does, let stopped tasks keep their memory, or use another scheduler", j.Name, o.Kind.Name)
+	return fmt.Errorf("task %s: scheduler %s stops tasks, and this one does not say that it saves at SIGTERM and "+
+		"goes on; set checkpoint if it does, let stopped tasks keep their memory, or use another scheduler", j.Name,
+		o.Kind.Name)
 }
 
 // checkCommands lists the faults of commands.
@@ -118,7 +121,8 @@ func (j *Job) program() (string, error) {
 	if filepath.IsAbs(name) {
 		folders = []string{"/"}
 	} else if !strings.Contains(name, "/") {
-		folders = slices.DeleteFunc(filepath.SplitList(j.path()), func(folder string) bool { return !filepath.IsAbs(folder) })
+		folders = slices.DeleteFunc(filepath.SplitList(j.path()),
+			func(folder string) bool { return !filepath.IsAbs(folder) })
 	}
 	last := exec.ErrNotFound
 	for _, folder := range folders {

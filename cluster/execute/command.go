@@ -44,7 +44,8 @@ func (x *executor) command(a *attempt, output *os.File) (*exec.Cmd, error) {
 		return nil, err
 	}
 	return &exec.Cmd{
-		Path: path, Args: a.job.Command, Dir: a.job.Folder, Env: append(append(os.Environ(), x.o.environment(a.job, a.device, a.number, x.folder)...), executorVariable+"="+x.id),
+		Path: path, Args: a.job.Command, Dir: a.job.Folder, Env: append(append(os.Environ(),
+			x.o.environment(a.job, a.device, a.number, x.folder)...), executorVariable+"="+x.id),
 		Stdout: output, Stderr: output, SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	}, nil
 }

@@ -38,7 +38,8 @@ const (
 
 // Event is something that happened to a task. Fields that do not concern its kind are zero.
 type Event struct {
-	At      time.Duration   `json:"at_ns"`             // time since the beginning, without that in which no executor ran
+	// time since the beginning, without that in which no executor ran
+	At      time.Duration   `json:"at_ns"`
 	Kind    EventKind       `json:"event"`             // see EventKind
 	Task    int             `json:"task"`              // place of the job; -1 for Opened
 	Name    string          `json:"name,omitempty"`    // of the task

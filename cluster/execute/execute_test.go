@@ -54,7 +54,8 @@ func newBed(t *testing.T, scheduler string, devices int) *bed {
 	kind, err := schedulers.Named(scheduler)
 	require.NoError(t, err)
 	b := &bed{folder: filepath.Join(t.TempDir(), "run")}
-	b.Options = execute.Options{Files: files.OS{}, Clock: fleet.NewClock(time.Now), Kind: kind, Devices: cpus(devices), Rules: node.Rules{Whole: true}, Grace: time.Minute}
+	b.Options = execute.Options{Files: files.OS{}, Clock: fleet.NewClock(time.Now), Kind: kind, Devices: cpus(devices),
+		Rules: node.Rules{Whole: true}, Grace: time.Minute}
 	b.Observer = func(e execute.Event) { b.events = append(b.events, e) }
 	t.Cleanup(func() { b.requireNone(t) })
 	return b
@@ -138,7 +139,8 @@ func TestTasksGetTheirEnvironment(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "fcfs", 1)
 	b.Devices = []execute.Device{{UUID: "GPU-12ab", CPUs: usable()[:1]}}
-	gpu := shell(`echo "$CUDA_VISIBLE_DEVICES $GRAFT_DEVICE $GRAFT_THREADS $GRAFT_TASK $OWN $(pwd) $1"; echo to stderr >&2`, "a  b;$(false)")
+	gpu := shell(`echo "$CUDA_VISIBLE_DEVICES $GRAFT_DEVICE $GRAFT_THREADS $GRAFT_TASK $OWN $(pwd) $1"; `+
+		`echo to stderr >&2`, "a  b;$(false)")
 	gpu.Name, gpu.Env, gpu.Folder = "x y=z", []string{"OWN=1"}, b.folder
 	affinity := shell(`grep Cpus_allowed_list /proc/self/status`)
 	r := b.must(t, gpu, affinity)
@@ -210,7 +212,8 @@ func TestFailuresAreRetriedAndNamed(t *testing.T) {
 	garbage.Command = []string{filepath.Join(t.TempDir(), "garbage")}
 	require.NoError(t, os.WriteFile(garbage.Command[0], []byte{1, 2, 3}, 0o700))
 	r := b.must(t, flaky, killed, oom, after, late, term, garbage)
-	require.Equal(t, []string{"queued", "placed", "started", "ended retried", "queued", "placed", "started", "ended done"}, b.kinds(0))
+	require.Equal(t, []string{"queued", "placed", "started", "ended retried", "queued", "placed", "started",
+		"ended done"}, b.kinds(0))
 	require.Equal(t, "attempt 2\n", b.log(t, r, 0))
 	require.Equal(t, "killed by SIGKILL: out of memory, or killed by hand", r.Jobs[1].Reason)
 	require.Equal(t, "SIGKILL", r.Jobs[1].Signal)
@@ -238,7 +241,8 @@ func TestNothingIsLeft(t *testing.T) {
 	for _, cgroup := range []string{"", execute.NoCgroup} {
 		b := newBed(t, "first-fit", 4)
 		b.Cgroup = cgroup
-		r := b.must(t, shell(`setsid sleep 1000 & (setsid sh -c 'trap "" TERM HUP; sleep 1000 & sleep 1000' >/dev/null 2>&1 &) ; sleep 0.1; echo done`), shell(`(sleep 1000 &) ; exit 3`))
+		r := b.must(t, shell(`setsid sleep 1000 & (setsid sh -c 'trap "" TERM HUP; sleep 1000 & sleep 1000' `+
+			`>/dev/null 2>&1 &) ; sleep 0.1; echo done`), shell(`(sleep 1000 &) ; exit 3`))
 		require.Equal(t, "done\n", b.log(t, r, 0))
 		require.Equal(t, execute.Done, r.Jobs[0].End)
 		require.Equal(t, 3, r.Jobs[1].Exit)
@@ -275,7 +279,8 @@ func TestSlicesPauseTasks(t *testing.T) {
 		b.Scheduling.Quantum = 20 * time.Millisecond
 		b.Observer = until(b, func(e execute.Event) bool { return e.Kind == execute.Paused && e.Task == 0 })
 		// Each goes on when the other one has worked, so that both must have been stopped.
-		jobs := []execute.Job{shell(`while test ! -e go; do sleep 0.01; done`), shell(`while test ! -e go; do sleep 0.01; done`)}
+		jobs := []execute.Job{shell(`while test ! -e go; do sleep 0.01; done`),
+			shell(`while test ! -e go; do sleep 0.01; done`)}
 		for k := range jobs {
 			jobs[k].Folder = filepath.Dir(b.folder)
 		}
@@ -329,7 +334,8 @@ func TestSlicesStopTasksThatSave(t *testing.T) {
 	requireApart(t, r)
 	starts, err := os.ReadFile(filepath.Join(loop.Folder, "starts"))
 	require.NoError(t, err)
-	require.LessOrEqual(t, strings.Count(string(starts), "1\n"), r.Jobs[0].Starts+r.Jobs[1].Starts, "one that was stopped at once adds no line")
+	require.LessOrEqual(t, strings.Count(string(starts), "1\n"), r.Jobs[0].Starts+r.Jobs[1].Starts,
+		"one that was stopped at once adds no line")
 	require.NotContains(t, string(starts), "2")
 
 	b = newBed(t, "round-robin", 1)
@@ -337,7 +343,8 @@ func TestSlicesStopTasksThatSave(t *testing.T) {
 	alone := saves(`sleep 0.1`)
 	alone.Folder = filepath.Dir(b.folder)
 	b.must(t, alone)
-	require.Equal(t, []string{"queued", "placed", "started", "ended done"}, b.kinds(0), "stopped and started again in one moment")
+	require.Equal(t, []string{"queued", "placed", "started", "ended done"}, b.kinds(0),
+		"stopped and started again in one moment")
 }
 
 // A job that saves may ask to be run again.
@@ -356,19 +363,23 @@ func TestFaultsAreFoundBeforeAnythingStarts(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "round-robin", 1)
 	for say, j := range map[string]execute.Job{
-		"command is empty":                    {Spec: node.Spec{Cores: 1}},
-		"find program no-such-program":        {Spec: node.Spec{Cores: 1}, Command: []string{"no-such-program"}},
-		"find program ./none":                 {Spec: node.Spec{Cores: 1}, Command: []string{"./none"}},
-		"find program /etc/passwd":            {Spec: node.Spec{Cores: 1}, Command: []string{"/etc/passwd"}},
-		"enter folder /no/where":              {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"}, Folder: "/no/where"},
-		`variable "A": expected NAME=VALUE`:   {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"}, Env: []string{"A"}},
-		"variable GRAFT_NODE":                 {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"}, Env: []string{"GRAFT_NODE=1"}},
-		"can never run":                       {Spec: node.Spec{Cores: 1, Memory: 101}, Command: []string{"/bin/true"}},
-		"does not say that it saves":          {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"}},
-		"cores is 0":                          {Command: []string{"/bin/true"}},
-		"it waits for task 7, which does not": {Spec: node.Spec{Cores: 1, After: []int{7}}, Command: []string{"/bin/true"}},
-		"has a zero byte":                     {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true", "\x00"}},
-		"retries is -1":                       {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"}, Retries: -1},
+		"command is empty":             {Spec: node.Spec{Cores: 1}},
+		"find program no-such-program": {Spec: node.Spec{Cores: 1}, Command: []string{"no-such-program"}},
+		"find program ./none":          {Spec: node.Spec{Cores: 1}, Command: []string{"./none"}},
+		"find program /etc/passwd":     {Spec: node.Spec{Cores: 1}, Command: []string{"/etc/passwd"}},
+		"enter folder /no/where": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"},
+			Folder: "/no/where"},
+		`variable "A": expected NAME=VALUE`: {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"},
+			Env: []string{"A"}},
+		"variable GRAFT_NODE": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"},
+			Env: []string{"GRAFT_NODE=1"}},
+		"can never run":              {Spec: node.Spec{Cores: 1, Memory: 101}, Command: []string{"/bin/true"}},
+		"does not say that it saves": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"}},
+		"cores is 0":                 {Command: []string{"/bin/true"}},
+		"it waits for task 7, which does not": {Spec: node.Spec{Cores: 1, After: []int{7}},
+			Command: []string{"/bin/true"}},
+		"has a zero byte": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true", "\x00"}},
+		"retries is -1":   {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"}, Retries: -1},
 	} {
 		require.ErrorContains(t, execute.Check(b.Options, []execute.Job{j}), say)
 		_, err := b.run(t, t.Context(), []execute.Job{j})
@@ -379,7 +390,8 @@ func TestFaultsAreFoundBeforeAnythingStarts(t *testing.T) {
 	err := execute.Check(b.Options, []execute.Job{shell("true")})
 	require.ErrorContains(t, err, "CPU core 4000")
 	require.ErrorContains(t, err, `UUID "a,b"`)
-	j := execute.Job{Spec: node.Spec{Cores: 1}, Command: []string{"own"}, Env: []string{"PATH=relative:" + t.TempDir()}, Checkpoint: true}
+	j := execute.Job{Spec: node.Spec{Cores: 1}, Command: []string{"own"}, Env: []string{"PATH=relative:" + t.TempDir()},
+		Checkpoint: true}
 	b.Devices = cpus(1)
 	require.ErrorContains(t, execute.Check(b.Options, []execute.Job{j}), "find program own")
 }
@@ -415,7 +427,8 @@ func TestEverySchedulerExecutes(t *testing.T) {
 		var jobs []execute.Job
 		for k := range 8 {
 			j := shell("sleep 0.01")
-			j.Cores, j.Memory, j.Estimate, j.Priority = float64(20+10*k), float64(10*k), time.Duration(k)*time.Millisecond, k%3
+			j.Cores, j.Memory, j.Estimate, j.Priority = float64(20+10*k), float64(10*k),
+				time.Duration(k)*time.Millisecond, k%3
 			jobs = append(jobs, j)
 		}
 		r := b.must(t, jobs...)

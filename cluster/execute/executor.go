@@ -71,8 +71,9 @@ func Run(ctx context.Context, o Options, jobs []Job) (*Result, error) {
 // open brings an executor to the state of its journal and kills what an earlier one has left.
 func open(o Options, jobs []Job) (*executor, error) {
 	x := &executor{
-		o: o, jobs: jobs, id: thisExecutor(o.Files), s: o.Kind.New(o.Scheduling), account: NewAccount(jobs), live: make(map[int]*attempt), exits: make(chan exit),
-		leaving: make([]int, len(o.Devices)), spent: make([]time.Duration, len(jobs)), queued: make([]bool, len(jobs)), left: len(jobs),
+		o: o, jobs: jobs, id: thisExecutor(o.Files), s: o.Kind.New(o.Scheduling), account: NewAccount(jobs),
+		live: make(map[int]*attempt), exits: make(chan exit), leaving: make([]int, len(o.Devices)),
+		spent: make([]time.Duration, len(jobs)), queued: make([]bool, len(jobs)), left: len(jobs),
 	}
 	x.slicer, _ = x.s.(node.Slicer)
 	study := o.study(jobs)
@@ -110,7 +111,8 @@ func (x *executor) loop(ctx context.Context) {
 		case len(x.pending) > 0:
 			continue
 		case len(x.live) == 0 && x.timers.Len() == 0:
-			x.fail(fmt.Errorf("nothing runs and nothing arrives, but %d tasks wait; the scheduler must start one", x.left))
+			x.fail(fmt.Errorf("nothing runs and nothing arrives, but %d tasks wait; "+
+				"the scheduler must start one", x.left))
 			return
 		}
 		x.wait(ctx)

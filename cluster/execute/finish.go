@@ -33,7 +33,8 @@ func (x *executor) finish(e exit) {
 		x.leaving[a.device]--
 	}
 	if e.dropped > 0 || e.unlogged != nil {
-		x.emit(Event{Kind: Truncated, Task: t.ID, Attempt: a.number, Device: a.device, Bytes: e.dropped, Reason: e.logReason(x.o.LogLimit)})
+		x.emit(Event{Kind: Truncated, Task: t.ID, Attempt: a.number, Device: a.device, Bytes: e.dropped,
+			Reason: e.logReason(x.o.LogLimit)})
 	}
 	end, delay := x.judge(e)
 	event := Event{

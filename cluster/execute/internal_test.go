@@ -39,7 +39,8 @@ func TestCgroupsLimitTasks(t *testing.T) {
 	t.Parallel()
 	parent, group := fakeCgroup(t, "/run", map[string]string{
 		killFile: "", freezeFile: "", eventsFile: "populated 0\nfrozen 0\n", childFile: "",
-		"3/cpu.max": "", "3/memory.max": "", "3/memory.oom.group": "", "3/memory.events": "low 0\noom_kill 2\n", "3/cgroup.freeze": "",
+		"3/cpu.max": "", "3/memory.max": "", "3/memory.oom.group": "", "3/memory.events": "low 0\noom_kill 2\n",
+		"3/cgroup.freeze": "",
 	})
 	o := Options{Files: files.OS{}, Clock: fleet.NewClock(time.Now), Cgroup: parent}
 	g, err := openCgroups(&o, "/run")
@@ -48,7 +49,8 @@ func TestCgroupsLimitTasks(t *testing.T) {
 	c, err := g.task(3, 1.5, 1<<20)
 	require.NoError(t, err)
 	c.freeze(true)
-	for name, want := range map[string]string{"cpu.max": "150000 100000", "memory.max": "1048576", "memory.oom.group": "1", "cgroup.freeze": "1"} {
+	for name, want := range map[string]string{"cpu.max": "150000 100000", "memory.max": "1048576",
+		"memory.oom.group": "1", "cgroup.freeze": "1"} {
 		text, err := os.ReadFile(filepath.Join(group, "3", name))
 		require.NoError(t, err)
 		require.Equal(t, want, string(text), name)
@@ -71,7 +73,8 @@ func TestTasksRunWithoutTheirCgroup(t *testing.T) {
 	run, err := results.Create(files.OS{}, folder, results.CreateOptions{}, results.Manifest{})
 	require.NoError(t, err)
 	var reasons []string
-	o := Options{Run: run, Files: files.OS{}, Clock: fleet.NewClock(time.Now), Kind: kind, Devices: []Device{{}}, Cgroup: parent}
+	o := Options{Run: run, Files: files.OS{}, Clock: fleet.NewClock(time.Now), Kind: kind, Devices: []Device{{}},
+		Cgroup: parent}
 	o.Observer = func(e Event) {
 		if e.Kind == Opened {
 			reasons = append(reasons, e.Reason)
@@ -104,7 +107,8 @@ func TestBoundedLogs(t *testing.T) {
 	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, strings.Repeat("0123456789", 5)+"\n[graft left out 900 bytes here: the log has reached its limit]\n"+strings.Repeat("0123456789", 5), string(text))
+	require.Equal(t, strings.Repeat("0123456789", 5)+"\n[graft left out 900 bytes here: "+
+		"the log has reached its limit]\n"+strings.Repeat("0123456789", 5), string(text))
 
 	for at := 1; at <= 4; at++ {
 		l := openLog(faults.New(files.OS{}, at, faults.DiskFull), filepath.Join(t.TempDir(), "log"), 100)

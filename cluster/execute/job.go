@@ -49,9 +49,11 @@ func (j *Job) Validate() error {
 		}
 	}
 	fault(len(j.Command) == 0 || j.Command[0] == "", "command is empty; expected a program and its arguments")
-	fault(j.Timeout < 0 || j.Backoff < 0, "timeout is %v and backoff %v; expected times that are not negative", j.Timeout, j.Backoff)
+	fault(j.Timeout < 0 || j.Backoff < 0, "timeout is %v and backoff %v; expected times that are not negative",
+		j.Timeout, j.Backoff)
 	fault(j.Retries < 0 || j.Retries > maxRetries, "retries is %d; expected 0 to %d", j.Retries, maxRetries)
-	fault(!(j.MemoryLimit >= 0 && j.MemoryLimit <= maxLimit), "memory limit is %g; expected 0 to %d MiB", j.MemoryLimit, maxLimit)
+	fault(!(j.MemoryLimit >= 0 && j.MemoryLimit <= maxLimit), "memory limit is %g; expected 0 to %d MiB", j.MemoryLimit,
+		maxLimit)
 	for _, texts := range [][]string{j.Command, j.Env, {j.Folder, j.Name}} {
 		for _, text := range texts {
 			fault(strings.ContainsRune(text, 0), "%q has a zero byte; remove it", text)
@@ -60,7 +62,8 @@ func (j *Job) Validate() error {
 	for _, variable := range j.Env {
 		name, _, found := strings.Cut(variable, "=")
 		fault(!found || name == "", "variable %q: expected NAME=VALUE", variable)
-		fault(name == folderVariable || name == taskVariable, "variable %s is the executor's; choose another name", name)
+		fault(name == folderVariable || name == taskVariable,
+			"variable %s is the executor's; choose another name", name)
 	}
 	return errors.Join(faults...)
 }

@@ -54,7 +54,8 @@ func child(folder, role string) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o := execute.Options{Run: run, Files: files.OS{}, Clock: fleet.NewClock(time.Now), Kind: kind, Devices: cpus(4), Rules: node.Rules{Whole: true}, Grace: time.Minute}
+	o := execute.Options{Run: run, Files: files.OS{}, Clock: fleet.NewClock(time.Now), Kind: kind, Devices: cpus(4),
+		Rules: node.Rules{Whole: true}, Grace: time.Minute}
 	jobs := markers(filepath.Dir(folder))
 	if role == "queue" {
 		started := 0
@@ -201,7 +202,8 @@ func TestStoppedExecutorContinues(t *testing.T) {
 			cancel()
 		}
 	}
-	jobs := []execute.Job{saves(`while test $GRAFT_ATTEMPT = 1; do sleep 0.01; done`), shell(`test $GRAFT_ATTEMPT = 2 || sleep 1000`), shell(`true`)}
+	jobs := []execute.Job{saves(`while test $GRAFT_ATTEMPT = 1; do sleep 0.01; done`),
+		shell(`test $GRAFT_ATTEMPT = 2 || sleep 1000`), shell(`true`)}
 	jobs[0].Folder = filepath.Dir(b.folder)
 	r, err := b.run(t, ctx, jobs)
 	require.ErrorIs(t, err, context.Canceled)

@@ -80,14 +80,18 @@ func (o *Options) Validate() error {
 		return errors.New("files or a scheduler are missing")
 	}
 	faults := validate.Faults{o.Scheduling.Validate()}
-	faults.When(o.Grace < 0 || o.LogLimit < 0, "grace of %v and log limit of %d bytes: expected no negative values", o.Grace, o.LogLimit)
+	faults.When(o.Grace < 0 || o.LogLimit < 0, "grace of %v and log limit of %d bytes: expected no negative values",
+		o.Grace, o.LogLimit)
 	faults.When(len(o.Devices) == 0, "there are no devices; name at least one")
 	var own unix.CPUSet
 	known := unix.SchedGetaffinity(0, &own) == nil
 	for k, d := range o.Devices {
-		faults.When(d.UUID != "" && !uuidPattern.MatchString(d.UUID), "device %d: UUID %q: expected that of a GPU, as nvidia-smi -L prints it", k, d.UUID)
+		faults.When(d.UUID != "" && !uuidPattern.MatchString(d.UUID),
+			"device %d: UUID %q: expected that of a GPU, as nvidia-smi -L prints it", k, d.UUID)
 		for _, cpu := range d.CPUs {
-			faults.When(cpu < 0 || known && !own.IsSet(cpu), "device %d: this process may not use CPU core %d; it may use %d cores, which taskset -cp lists", k, cpu, own.Count())
+			faults.When(cpu < 0 || known && !own.IsSet(cpu),
+				"device %d: this process may not use CPU core %d; it may use %d cores, which taskset -cp lists", k, cpu,
+				own.Count())
 		}
 	}
 	return errors.Join(faults...)

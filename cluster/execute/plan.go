@@ -54,7 +54,8 @@ func Plan(ctx context.Context, o Options, jobs []Job, folder string) ([]Placemen
 	var list []Placement
 	for k := range jobs {
 		j, outcome := &jobs[k], result.Tasks[k]
-		p := Placement{Task: k, Name: j.Name, Device: outcome.Device, At: outcome.Began, Until: outcome.Ended, Starts: outcome.Starts, Command: j.Command, Folder: j.Folder}
+		p := Placement{Task: k, Name: j.Name, Device: outcome.Device, At: outcome.Began, Until: outcome.Ended,
+			Starts: outcome.Starts, Command: j.Command, Folder: j.Folder}
 		if f := first[k]; f > 0 {
 			p.Device = result.Spans[f-1].Device
 		}

@@ -18,7 +18,8 @@ func (x *executor) result() *Result {
 	for k := range r.Jobs {
 		j, t := &r.Jobs[k], x.m.All[k]
 		r.Tasks = append(r.Tasks, node.Outcome{
-			Name: t.Name, Device: j.Device, Arrival: t.Arrival, Began: j.Began, Ended: j.Ended, Run: j.Ran, Starts: j.Starts, Joules: j.Joules, Failed: j.Over() && j.End != Done,
+			Name: t.Name, Device: j.Device, Arrival: t.Arrival, Began: j.Began, Ended: j.Ended, Run: j.Ran,
+			Starts: j.Starts, Joules: j.Joules, Failed: j.Over() && j.End != Done,
 		})
 		busy += j.Ran.Seconds() * t.Cores / 100
 	}

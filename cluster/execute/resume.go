@@ -22,7 +22,8 @@ func (x *executor) resume() error {
 		j := &c.Jobs[k]
 		t.Ran, t.Began, t.Starts, t.Device = j.Ran, j.Began, j.Starts, min(j.Device, len(x.o.Devices)-1)
 		if j.Live {
-			x.emit(Event{Kind: Ended, Task: k, Attempt: j.Attempts, Device: j.Device, End: Interrupted, Reason: "the executor was killed"})
+			x.emit(Event{Kind: Ended, Task: k, Attempt: j.Attempts, Device: j.Device, End: Interrupted,
+				Reason: "the executor was killed"})
 		}
 		if j.Over() && !j.Skipped {
 			x.over(t, map[bool]node.State{true: node.Done, false: node.Failed}[j.End == Done])

@@ -48,7 +48,8 @@ func (s *sweeper) do(r *round) {
 	s.mu.Lock()
 	s.next = nil // further tasks wait for another round
 	s.mu.Unlock()
-	r.err = process.Sweep(s.clock, func() ([]process.Found, error) { return s.find(func(task string) bool { return r.tasks[task] }) })
+	r.err = process.Sweep(s.clock,
+		func() ([]process.Found, error) { return s.find(func(task string) bool { return r.tasks[task] }) })
 	close(r.over)
 }
 

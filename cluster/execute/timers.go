@@ -56,7 +56,8 @@ func (x *executor) fire() {
 		case exceeds:
 			a.timeout = 0
 			if a.ending == byItself {
-				x.emit(Event{Kind: TimedOut, Task: due.task.ID, Attempt: a.number, Device: a.device, Reason: "it ran for " + a.job.Timeout.String()})
+				x.emit(Event{Kind: TimedOut, Task: due.task.ID, Attempt: a.number, Device: a.device,
+					Reason: "it ran for " + a.job.Timeout.String()})
 				x.terminate(a, timedOut)
 			}
 		case kills:

@@ -46,7 +46,8 @@ func (p *Parted) gathers() (groups []group) {
 		from, to := &p.Graph.Ops[p.Graph.Deps[k].From], &p.Graph.Ops[p.Graph.Deps[k].To]
 		pair := [2]int{from.Node, to.Node}
 		if of[pair] == 0 {
-			groups = append(groups, group{kind: gather, lone: from.Part < 0 || to.Part < 0, bytes: p.Graph.Deps[k].Size * float64(p.Split[min(from.Node, p.Source.Twin(from.Node))-1])})
+			groups = append(groups, group{kind: gather, lone: from.Part < 0 || to.Part < 0,
+				bytes: p.Graph.Deps[k].Size * float64(p.Split[min(from.Node, p.Source.Twin(from.Node))-1])})
 			of[pair] = len(groups)
 		}
 		g := &groups[of[pair]-1]

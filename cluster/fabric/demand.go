@@ -12,12 +12,13 @@ import (
 
 // Demand says which jobs arrive. A new distribution of limits has a line in draws.
 type Demand struct {
-	Jobs    int       // number of them; zero means 200
-	Steps   int       // training steps of a job; zero means 50, as in PAC-ML's experiments
-	Load    float64   // servers that jobs would keep busy on average if none was split, as a share of all; zero means 1
-	Every   float64   // mean seconds between arrivals; zero follows from Load
-	Gaps    Gaps      // empty means exponential
-	Swing   float64   // load rises and falls by this share, between 0 and 1, in periods of Period jobs; zero is a steady load
+	Jobs  int     // number of them; zero means 200
+	Steps int     // training steps of a job; zero means 50, as in PAC-ML's experiments
+	Load  float64 // servers that jobs would keep busy on average if none was split, as a share of all; zero means 1
+	Every float64 // mean seconds between arrivals; zero follows from Load
+	Gaps  Gaps    // empty means exponential
+	// load rises and falls by this share, between 0 and 1, in periods of Period jobs; zero is a steady load
+	Swing   float64
 	Period  int       // jobs of a period; zero means 50
 	Weights []float64 // of the models, in their order; nil weighs all alike
 	Limits  Limits    // how long jobs may take
@@ -79,12 +80,15 @@ func (d *Demand) Validate(models int) error {
 	faults.Unless(d.Jobs >= 1 && d.Jobs <= maxJobs, "jobs %d: expected 1 to %d", d.Jobs, maxJobs)
 	faults.Unless(d.Steps >= 1 && d.Steps <= 1e9, "steps %d: expected 1 to 1e9", d.Steps)
 	faults.Unless(positive(d.Load), "load %g: expected more than 0", d.Load)
-	faults.Unless(d.Every == 0 || positive(d.Every), "every %g s: expected more than 0, or 0, which follows from the load", d.Every)
+	faults.Unless(d.Every == 0 || positive(d.Every),
+		"every %g s: expected more than 0, or 0, which follows from the load", d.Every)
 	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular, "gaps %q: expected exponential or regular", d.Gaps)
 	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing %g: expected at least 0 and less than 1", d.Swing)
 	faults.Unless(d.Period >= 2 && d.Period <= maxJobs, "period %d: expected 2 to %d jobs", d.Period, maxJobs)
-	faults.Unless(d.Weights == nil || len(d.Weights) == models, "%d weights of %d models: give one for each", len(d.Weights), models)
-	faults.Unless(d.Weights == nil || weighs(d.Weights), "weights %v: expected numbers that are not negative, and one above 0", d.Weights)
+	faults.Unless(d.Weights == nil || len(d.Weights) == models, "%d weights of %d models: give one for each",
+		len(d.Weights), models)
+	faults.Unless(d.Weights == nil || weighs(d.Weights),
+		"weights %v: expected numbers that are not negative, and one above 0", d.Weights)
 	return errors.Join(append(faults, d.Limits.validate())...)
 }
 
@@ -105,7 +109,8 @@ func (l *Limits) validate() error {
 		return fmt.Errorf("limits of kind %q: expected fixed, uniform, skewed or values", l.Kind)
 	}
 	if !(l.Least > 0 && l.Least <= l.Most && l.Most <= 1) {
-		return fmt.Errorf("limits from %g to %g: expected shares of the time on one server, more than 0 and at most 1", l.Least, l.Most)
+		return fmt.Errorf("limits from %g to %g: expected shares of the time on one server, more than 0 and at most 1",
+			l.Least, l.Most)
 	}
 	if math.IsNaN(l.Skewness) || math.Abs(l.Skewness) > 1000 {
 		return fmt.Errorf("skewness %g: expected -1000 to 1000", l.Skewness)
@@ -117,7 +122,8 @@ func (l *Limits) validate() error {
 		return fmt.Errorf("limits %v: expected at least one, each more than 0 and at most 1", l.Values)
 	}
 	if l.Shares != nil && (len(l.Shares) != len(l.Values) || !weighs(l.Shares)) {
-		return fmt.Errorf("shares %v of %d limits: give one for each, not negative, and one above 0", l.Shares, len(l.Values))
+		return fmt.Errorf("shares %v of %d limits: give one for each, not negative, and one above 0", l.Shares,
+			len(l.Values))
 	}
 	return nil
 }

@@ -12,7 +12,8 @@ import (
 
 // oneModel is a study of a network with one operation of 3 ms.
 func oneModel() *fabric.Study {
-	p := &graph.Profile{Model: "one", Nodes: []graph.Node{{ID: 1, Forward: 1, Backward: 2, Activation: 1e6, Parameters: 1e6}}}
+	p := &graph.Profile{Model: "one",
+		Nodes: []graph.Node{{ID: 1, Forward: 1, Backward: 2, Activation: 1e6, Parameters: 1e6}}}
 	s := &fabric.Study{Network: ramp(), Models: []fabric.Model{fabric.NewModel(p.Mirror(graph.MirrorOptions{}))}}
 	s.Options.EnsureDefaults()
 	return s
@@ -25,7 +26,8 @@ func TestDemandHasItsLoad(t *testing.T) {
 		d := fabric.Demand{Jobs: 20_000, Load: 0.5, Gaps: gaps, Swing: 0.5}
 		require.NoError(t, d.Draw(s, rand.New(rand.NewPCG(1, 2))))
 		require.NoError(t, s.Validate())
-		require.InEpsilon(t, 50*3e-3/(0.5*32)*20_000/0.866, s.Jobs[len(s.Jobs)-1].Arrival, 0.03, "the mean of 1/(1+sin/2) is 1/0.866")
+		require.InEpsilon(t, 50*3e-3/(0.5*32)*20_000/0.866, s.Jobs[len(s.Jobs)-1].Arrival, 0.03,
+			"the mean of 1/(1+sin/2) is 1/0.866")
 		again := oneModel()
 		require.NoError(t, d.Draw(again, rand.New(rand.NewPCG(1, 2))))
 		require.Equal(t, s.Jobs, again.Jobs)
@@ -40,7 +42,8 @@ func TestLimits(t *testing.T) {
 	}{
 		{fabric.Limits{Kind: "fixed", Most: 0.3}, 0.3}, {fabric.Limits{}, 0.55},
 		{fabric.Limits{Kind: "values", Values: []float64{0.2, 0.6}, Shares: []float64{3, 1}}, 0.3},
-		{fabric.Limits{Kind: "skewed", Skewness: 5}, 0.285}, {fabric.Limits{Kind: "skewed"}, 0.467}, {fabric.Limits{Kind: "skewed", Skewness: -5}, 0.727},
+		{fabric.Limits{Kind: "skewed", Skewness: 5}, 0.285}, {fabric.Limits{Kind: "skewed"}, 0.467},
+		{fabric.Limits{Kind: "skewed", Skewness: -5}, 0.727},
 	} {
 		s := oneModel()
 		require.NoError(t, fabric.Demand{Jobs: 20_000, Limits: c.limits}.Draw(s, rand.New(rand.NewPCG(1, 2))))

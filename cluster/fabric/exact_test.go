@@ -13,7 +13,8 @@ import (
 
 // drawEpisode draws a few jobs of two networks on eight servers.
 func drawEpisode(t *rapid.T, jobs int) *fabric.Study {
-	s := &fabric.Study{Network: &fabric.Ramp{Groups: 2, Racks: 2, Servers: 2, Channels: 1, Bandwidth: 1e11, Latency: 1e-6}}
+	s := &fabric.Study{Network: &fabric.Ramp{Groups: 2, Racks: 2, Servers: 2, Channels: 1, Bandwidth: 1e11,
+		Latency: 1e-6}}
 	for range 2 {
 		s.Models = append(s.Models, fabric.NewModel(drawProfile(t).Mirror(graph.MirrorOptions{})))
 	}
@@ -22,7 +23,8 @@ func drawEpisode(t *rapid.T, jobs int) *fabric.Study {
 	at := 0.0
 	for range jobs {
 		model := rapid.IntRange(0, 1).Draw(t, "model")
-		s.Jobs = append(s.Jobs, fabric.Job{Model: model, Limit: rapid.Float64Range(0.1, 1).Draw(t, "limit"), Steps: 100, Arrival: at})
+		s.Jobs = append(s.Jobs, fabric.Job{Model: model, Limit: rapid.Float64Range(0.1, 1).Draw(t, "limit"), Steps: 100,
+			Arrival: at})
 		at += rapid.Float64Range(0, 1).Draw(t, "gap") * s.Models[model].Details.Compute * 1e-3 * 100
 	}
 	s.Prepare()
@@ -111,7 +113,8 @@ func TestNamesOfDeciders(t *testing.T) {
 	kind, err := fabric.Named("constant-6")
 	require.NoError(t, err)
 	require.Equal(t, fabric.Constant{Parts: 6}, kind.New(nil))
-	for name, says := range map[string]string{"best": "expected never, least", "constant-3": "even number", "constant-": "even number", "constant-9999": "even number"} {
+	for name, says := range map[string]string{"best": "expected never, least", "constant-3": "even number",
+		"constant-": "even number", "constant-9999": "even number"} {
 		_, err := fabric.Named(name)
 		require.ErrorContains(t, err, says)
 	}

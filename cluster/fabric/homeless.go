@@ -13,7 +13,8 @@ func (s *Study) Offered() (degrees []int) {
 // Homeless returns the first model that fits on the servers of an empty cluster at no degree, and why
 // it does not fit at the largest. Its error is nil where each model fits.
 func (s *Study) Homeless() (model int, err error) {
-	site := Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true }, Forward: s.Options.Quirks.Keeps(ForwardMemory)}
+	site := Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true },
+		Forward: s.Options.Quirks.Keeps(ForwardMemory)}
 	for model = range s.Models {
 		for _, degree := range s.Offered() {
 			if _, err = Place(&site, s.Parted(model, degree)); err == nil {

@@ -26,7 +26,8 @@ func Kinds() []Kind {
 		{"in-time", "splits a job as far as its limit asks for, if parts saved their share", always(InTime{})},
 		{"thrifty", "simulates each degree: in time with the least use of servers", always(Thrifty{})},
 		{"quickest", "simulates each degree: ends first", always(Quickest{})},
-		{"random", "draws among the degrees that can be chosen", func(random *rand.Rand) Decider { return Random{random.IntN} }},
+		{"random", "draws among the degrees that can be chosen",
+			func(random *rand.Rand) Decider { return Random{random.IntN} }},
 	}
 }
 
@@ -46,12 +47,16 @@ func Named(name string) (Kind, error) {
 		if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= maxParts && (n == 1 || n%2 == 0) {
 			return ConstantKind(n), nil
 		}
-		return Kind{}, fmt.Errorf("decider %q: a constant degree is 1 or an even number to %d, as in constant-4", name, maxParts)
+		return Kind{}, fmt.Errorf("decider %q: a constant degree is 1 or an even number to %d, as in constant-4", name,
+			maxParts)
 	}
-	return Kind{}, fmt.Errorf("decider %q is unknown; expected %s, or constant-N with a degree N", name, strings.Join(names, ", "))
+	return Kind{}, fmt.Errorf("decider %q is unknown; expected %s, or constant-N with a degree N", name,
+		strings.Join(names, ", "))
 }
 
 // ConstantKind is the kind that chooses one degree for all jobs.
 func ConstantKind(parts int) Kind {
-	return Kind{constantPrefix + strconv.Itoa(parts), fmt.Sprintf("splits all jobs into %d parts, or fewer where fewer servers are free", parts), always(Constant{parts})}
+	return Kind{constantPrefix + strconv.Itoa(parts),
+		fmt.Sprintf("splits all jobs into %d parts, or fewer where fewer servers are free", parts),
+		always(Constant{parts})}
 }

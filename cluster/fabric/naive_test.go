@@ -59,7 +59,8 @@ func (n *naive) time(t *rapid.T) (now float64) {
 			}
 			left++
 			server := n.placed.Server[op]
-			if other, ok := running[server]; free(op) && (!ok || n.long[op] < n.long[other] || n.long[op] == n.long[other] && n.later(op, other)) {
+			if other, ok := running[server]; free(op) &&
+				(!ok || n.long[op] < n.long[other] || n.long[op] == n.long[other] && n.later(op, other)) {
 				running[server] = op
 			}
 		}
@@ -244,10 +245,13 @@ func TestFasterLinksShortenSteps(t *testing.T) {
 		degree := rapid.SampledFrom([]int{2, 4, 8}).Draw(t, "degree")
 		var times [2]float64
 		for k, network := range []*fabric.Tree{slow, &fast} {
-			s := &fabric.Study{Network: network, Models: []fabric.Model{fabric.NewModel(p.Mirror(graph.MirrorOptions{}))}, Jobs: []fabric.Job{{Limit: 1, Steps: 1}}}
+			s := &fabric.Study{Network: network,
+				Models: []fabric.Model{fabric.NewModel(p.Mirror(graph.MirrorOptions{}))},
+				Jobs:   []fabric.Job{{Limit: 1, Steps: 1}}}
 			s.Options.EnsureDefaults()
 			s.Prepare()
-			placed, err := fabric.Place(&fabric.Site{Network: network, Memory: s.Options.Memory, Free: func(int) bool { return true }}, s.Parted(0, degree))
+			placed, err := fabric.Place(&fabric.Site{Network: network, Memory: s.Options.Memory,
+				Free: func(int) bool { return true }}, s.Parted(0, degree))
 			require.NoError(t, err)
 			timing := s.Timing()
 			step, err := timing.Run(placed)

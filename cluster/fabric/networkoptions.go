@@ -12,8 +12,10 @@ import (
 // NetworkOptions say which network connects the servers. The zero value is RAMP of PAC-ML's
 // experiments: 32 servers.
 type NetworkOptions struct {
-	Kind      string  // ramp or tree; empty means ramp
-	Size      []int   // of ramp: groups, racks in a group, servers in a rack; of tree: racks, servers in a rack; nil means 4, 4, 2 and 4, 8
+	Kind string // ramp or tree; empty means ramp
+	// of ramp: groups, racks in a group, servers in a rack; of tree: racks, servers in a rack; nil means 4,
+	// 4, 2 and 4, 8
+	Size      []int
 	Channels  int     // of ramp, between two servers; zero means 1
 	Bandwidth float64 // of a server, bytes in a second; zero means 1.6e12
 	Uplink    float64 // of tree: of a rack, bytes in a second; zero is that of its servers together
@@ -28,7 +30,8 @@ var kindsOfNetworks = map[string]struct {
 	ask  string // what the numbers of its size are
 }{
 	"ramp": {[]int{4, 4, 2}, func(o *NetworkOptions, q cluster.Quirks) Network {
-		return &Ramp{Groups: o.Size[0], Racks: o.Size[1], Servers: o.Size[2], Channels: o.Channels, Bandwidth: o.Bandwidth, Latency: o.Latency, IO: o.IO, Quirks: q}
+		return &Ramp{Groups: o.Size[0], Racks: o.Size[1], Servers: o.Size[2], Channels: o.Channels,
+			Bandwidth: o.Bandwidth, Latency: o.Latency, IO: o.IO, Quirks: q}
 	}, "groups, racks in a group and servers in a rack"},
 	"tree": {[]int{4, 8}, func(o *NetworkOptions, _ cluster.Quirks) Network {
 		return &Tree{Racks: o.Size[0], Servers: o.Size[1], Bandwidth: o.Bandwidth, Uplink: o.Uplink, Latency: o.Latency}

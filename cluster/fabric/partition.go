@@ -100,7 +100,8 @@ func (r *rewriting) finish(split []int) *Parted {
 
 // newParted makes a parted step; its groups are still to be listed.
 func newParted(source, parted *graph.Graph, first, split []int) *Parted {
-	p := &Parted{Source: source, Graph: parted, Split: split, Degree: slices.Max(split), Details: parted.Details(), first: first}
+	p := &Parted{Source: source, Graph: parted, Split: split, Degree: slices.Max(split), Details: parted.Details(),
+		first: first}
 	p.order = placing(source)
 	p.at = make([]int, source.Nodes)
 	for k := range p.at {

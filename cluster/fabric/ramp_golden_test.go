@@ -64,7 +64,8 @@ func TestTimesOfTransfers(t *testing.T) {
 		for k, v := range row {
 			c[k] = float64(v)
 		}
-		r := Ramp{Groups: int(c[5]), Bandwidth: c[6] * c[5], Latency: c[7], IO: c[8], Quirks: cluster.Quirks{TwiceDivided.Name}}
+		r := Ramp{Groups: int(c[5]), Bandwidth: c[6] * c[5], Latency: c[7], IO: c[8],
+			Quirks: cluster.Quirks{TwiceDivided.Name}}
 		transfer, sums := r.allReduce(c[0], int(c[1]), int(c[2]), int(c[3]), int(c[4]))
 		require.Equal(t, c[9], 2*transfer+sums, "%v", c)
 	}
@@ -110,7 +111,8 @@ func TestBlocksOfServers(t *testing.T) {
 			left++ // the original goes beyond the network, in a place that its search does not try
 			continue
 		}
-		require.Equal(t, r.serversAt(want), r.block(s, at[0], at[1], at[2], func(int) bool { return true }, nil), "%v at %v", s, at)
+		require.Equal(t, r.serversAt(want), r.block(s, at[0], at[1], at[2], func(int) bool { return true }, nil),
+			"%v at %v", s, at)
 	}
 	require.LessOrEqual(t, left, 1)
 	for _, c := range p.Searches {

@@ -19,7 +19,8 @@ func (r *Ramp) Load(p *Placed) error {
 		if group.together(p) {
 			claim = together
 			if time = r.collective(p, group); math.IsInf(time, 0) || math.IsNaN(time) {
-				error = errors.Join(error, fmt.Errorf("a collective of %d transfers takes for ever: too few transceivers for its servers", len(group.deps)))
+				error = errors.Join(error, fmt.Errorf("a collective of %d transfers takes for ever: "+
+					"too few transceivers for its servers", len(group.deps)))
 			}
 		}
 		for _, dep := range group.deps {
@@ -32,7 +33,8 @@ func (r *Ramp) Load(p *Placed) error {
 	for dep, claim := range claims {
 		switch {
 		case claim == 0:
-			error = errors.Join(error, fmt.Errorf("transfer %d of %s belongs to no operation", dep, p.Parted.Graph.Model))
+			error = errors.Join(error, fmt.Errorf("transfer %d of %s belongs to no operation", dep,
+				p.Parted.Graph.Model))
 		case claim&lone != 0:
 			p.Work[dep] = 0
 			if p.flows(dep) {

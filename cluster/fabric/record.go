@@ -28,8 +28,8 @@ func (w *World) rates(job *Job) rates {
 	whole := &w.study.Models[job.Model].Details
 	return rates{
 		servers: float64(len(run.Placed.Servers)), channels: float64(run.Placed.Lanes),
-		memory: run.Parted.Details.Memory / job.Time, dep: run.Parted.Details.Transfer / job.Time, flow: run.Placed.Flow / job.Time,
-		demandMemory: whole.Memory / job.Time, demandDep: whole.Transfer / job.Time,
+		memory: run.Parted.Details.Memory / job.Time, dep: run.Parted.Details.Transfer / job.Time,
+		flow: run.Placed.Flow / job.Time, demandMemory: whole.Memory / job.Time, demandDep: whole.Transfer / job.Time,
 		compute: run.Compute / job.Time, wire: run.Wire / job.Time, busy: run.Busy,
 	}
 }

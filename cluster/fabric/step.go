@@ -35,8 +35,10 @@ func (s *Step) Busy(servers int, job float64) float64 {
 
 // Watch follows a step. Nil follows nothing.
 type Watch struct {
-	Op  func(op int, from, to float64)  // sees each time in which an operation runs; one of a higher priority may interrupt it
-	Dep func(dep int, from, to float64) // sees each transfer between servers as it ends, from the time at which it first moved
+	// sees each time in which an operation runs; one of a higher priority may interrupt it
+	Op func(op int, from, to float64)
+	// sees each transfer between servers as it ends, from the time at which it first moved
+	Dep func(dep int, from, to float64)
 }
 
 // Timing says how a step runs.

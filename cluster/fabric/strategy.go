@@ -100,7 +100,8 @@ func pipeline(g *graph.Graph, degree int) *Parted {
 			split[k] = pieces * degree
 		}
 	}
-	b := builder{source: g, parted: &graph.Graph{Model: g.Model, Nodes: g.Nodes}, parts: func(*graph.Op) int { return split[0] }}
+	b := builder{source: g, parted: &graph.Graph{Model: g.Model, Nodes: g.Nodes},
+		parts: func(*graph.Op) int { return split[0] }}
 	b.operations(func(*graph.Op, int) {})
 	b.transfers(func(_ *graph.Dep, i, n, j, _ int) (float64, bool) { return 1 / float64(n), i == j })
 	p := b.finish(split)
@@ -165,7 +166,8 @@ func (b *builder) transfers(share func(d *graph.Dep, i, n, j, m int) (float64, b
 				m := b.parts(&b.source.Ops[d.To])
 				for j := range m {
 					if s, ok := share(d, i, n, j, m); ok {
-						b.parted.Deps = append(b.parted.Deps, graph.Dep{From: b.first[k] + i, To: b.first[d.To] + j, Size: d.Size * s})
+						b.parted.Deps = append(b.parted.Deps,
+							graph.Dep{From: b.first[k] + i, To: b.first[d.To] + j, Size: d.Size * s})
 					}
 				}
 			}
@@ -185,7 +187,8 @@ func (b *builder) exchanges() {
 		for i := range n {
 			for j := range n {
 				if i != j {
-					b.parted.Deps = append(b.parted.Deps, graph.Dep{From: b.first[k] + i, To: b.first[k] + j, Size: 2 * op.Parameters / float64(n), Sync: true})
+					b.parted.Deps = append(b.parted.Deps, graph.Dep{From: b.first[k] + i, To: b.first[k] + j,
+						Size: 2 * op.Parameters / float64(n), Sync: true})
 				}
 			}
 		}

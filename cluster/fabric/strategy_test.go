@@ -18,8 +18,9 @@ func drawProfile(t *rapid.T) *graph.Profile {
 	p := &graph.Profile{Model: "drawn"}
 	for k := range n {
 		p.Nodes = append(p.Nodes, graph.Node{
-			ID: k + 1, Forward: rapid.Float64Range(0, 20).Draw(t, "forward"), Backward: rapid.Float64Range(0, 40).Draw(t, "backward"),
-			Activation: math.Round(rapid.Float64Range(0, 1e8).Draw(t, "activation")), Parameters: math.Round(rapid.Float64Range(0, 1e8).Draw(t, "parameters")),
+			ID: k + 1, Forward: rapid.Float64Range(0, 20).Draw(t, "forward"), Backward: rapid.Float64Range(0,
+				40).Draw(t, "backward"), Activation: math.Round(rapid.Float64Range(0, 1e8).Draw(t, "activation")),
+			Parameters: math.Round(rapid.Float64Range(0, 1e8).Draw(t, "parameters")),
 		})
 		for from := range k {
 			if from == k-1 || rapid.IntRange(0, 3).Draw(t, "edge") == 0 {
@@ -36,7 +37,8 @@ func ramp() *fabric.Ramp {
 
 // drawStudy draws a job of a network that is spread by a strategy.
 func drawStudy(t *rapid.T) *fabric.Study {
-	s := &fabric.Study{Network: ramp(), Models: []fabric.Model{fabric.NewModel(drawProfile(t).Mirror(graph.MirrorOptions{}))}}
+	s := &fabric.Study{Network: ramp(),
+		Models: []fabric.Model{fabric.NewModel(drawProfile(t).Mirror(graph.MirrorOptions{}))}}
 	s.Jobs = []fabric.Job{{Limit: 1, Steps: 1}}
 	s.Options.Strategy = rapid.SampledFrom(fabric.Strategies()).Draw(t, "strategy")
 	s.Options.Quantum = rapid.Float64Range(0.01, 5).Draw(t, "quantum")
@@ -54,7 +56,8 @@ func TestStepsConserveWork(t *testing.T) {
 		parted := s.Parted(0, degree)
 		whole := s.Models[0].Details.Compute
 		require.InDelta(t, whole, parted.Details.Compute, 1e-9*max(whole, 1))
-		placed, err := fabric.Place(&fabric.Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true }}, parted)
+		placed, err := fabric.Place(&fabric.Site{Network: s.Network, Memory: s.Options.Memory,
+			Free: func(int) bool { return true }}, parted)
 		require.NoError(t, err)
 		timing := s.Timing()
 		busy, last := map[int]float64{}, map[int]float64{}
@@ -85,7 +88,8 @@ func TestStepsConserveWork(t *testing.T) {
 func TestAWholeStepTakesItsSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStudy(t)
-		placed, err := fabric.Place(&fabric.Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true }}, s.Parted(0, 1))
+		placed, err := fabric.Place(&fabric.Site{Network: s.Network, Memory: s.Options.Memory,
+			Free: func(int) bool { return true }}, s.Parted(0, 1))
 		require.NoError(t, err)
 		timing := s.Timing()
 		step, err := timing.Run(placed)

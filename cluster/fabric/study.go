@@ -33,7 +33,8 @@ func NewModel(g *graph.Graph) Model { return Model{Name: g.Model, Graph: g, Deta
 
 // Options say how jobs run.
 type Options struct {
-	Strategy Strategy       // how steps are spread; default Data. With the quirk held-sizes it is the way of the simulator of PAC-ML
+	// how steps are spread; default Data. With the quirk held-sizes it is the way of the simulator of PAC-ML
+	Strategy Strategy
 	MaxParts int            // largest degree; default 16, as in PAC-ML's experiments
 	Quantum  float64        // ms of an operation for each part of it; default 0.01, as there
 	Memory   float64        // bytes of a server; default 80e9, an A100's
@@ -70,7 +71,8 @@ const maxParts = 4096
 // Validate lists the faults of options that have their defaults.
 func (o *Options) Validate() error {
 	var faults validate.Faults
-	faults.Unless(o.MaxParts >= 1 && o.MaxParts <= maxParts, "largest degree %d: expected 1 to %d", o.MaxParts, maxParts)
+	faults.Unless(o.MaxParts >= 1 && o.MaxParts <= maxParts, "largest degree %d: expected 1 to %d", o.MaxParts,
+		maxParts)
 	faults.Unless(o.Quantum > 0, "quantum %g ms: expected more than 0", o.Quantum)
 	faults.Unless(o.Memory > 0, "memory %g bytes: expected more than 0", o.Memory)
 	faults.Unless(o.Speed > 0 && !math.IsInf(o.Speed, 1), "speed %g: expected more than 0", o.Speed)

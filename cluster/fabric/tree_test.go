@@ -19,7 +19,8 @@ func placedOn(t *rapid.T, network fabric.Network) (*fabric.Study, *fabric.Placed
 	s.Network = network
 	degree := rapid.SampledFrom([]int{2, 4, 8, 16}).Draw(t, "degree")
 	used := rapid.SliceOfN(rapid.Bool(), network.Size(), network.Size()).Draw(t, "used")
-	placed, err := fabric.Place(&fabric.Site{Network: network, Memory: s.Options.Memory, Free: func(server int) bool { return !used[server] }}, s.Parted(0, degree))
+	placed, err := fabric.Place(&fabric.Site{Network: network, Memory: s.Options.Memory,
+		Free: func(server int) bool { return !used[server] }}, s.Parted(0, degree))
 	if err != nil {
 		t.Skip("too few servers are free")
 	}
@@ -89,7 +90,8 @@ func TestStepsOnATreeEnd(t *testing.T) {
 		timing := s.Timing()
 		step, err := timing.Run(placed)
 		require.NoError(t, err)
-		require.GreaterOrEqual(t, step.Time*(1+1e-9)*float64(len(placed.Servers)), s.Models[0].Details.Compute*timing.Unit)
+		require.GreaterOrEqual(t, step.Time*(1+1e-9)*float64(len(placed.Servers)),
+			s.Models[0].Details.Compute*timing.Unit)
 		require.GreaterOrEqual(t, step.Compute+step.Transfer, step.Time*(1-1e-9))
 	})
 }

@@ -39,7 +39,8 @@ const (
 	Blocked
 )
 
-var statusNames = [...]string{Absent: "absent", Queued: "queued", Running: "running", Completed: "completed", Blocked: "blocked"}
+var statusNames = [...]string{Absent: "absent", Queued: "queued", Running: "running", Completed: "completed",
+	Blocked: "blocked"}
 
 // String names a status.
 func (s Status) String() string { return statusNames[s] }
@@ -57,7 +58,8 @@ const (
 	EndOfTime       // it ran at the end, with the quirk
 )
 
-var causeNames = [...]string{NoCause: "", Refused: "refused", NoServers: "no servers", TooSlow: "too slow", FullQueue: "full queue", EndOfTime: "end of time"}
+var causeNames = [...]string{NoCause: "", Refused: "refused", NoServers: "no servers", TooSlow: "too slow",
+	FullQueue: "full queue", EndOfTime: "end of time"}
 
 // String names a cause; that of a job that was not blocked is empty.
 func (c Cause) String() string { return causeNames[c] }
@@ -163,7 +165,8 @@ func (w *World) Decide(degree int) error {
 		return errors.New("no job waits: the episode is over")
 	}
 	if degree < 0 || degree > w.study.Options.MaxParts {
-		return fmt.Errorf("degree %d of job %d: expected 0, to block it, to %d", degree, job.ID, w.study.Options.MaxParts)
+		return fmt.Errorf("degree %d of job %d: expected 0, to block it, to %d", degree, job.ID,
+			w.study.Options.MaxParts)
 	}
 	job.Degree = degree
 	w.waiting = -1
@@ -298,7 +301,8 @@ func (w *World) advance() {
 		w.event.Arrived++
 		w.arrive()
 	}
-	w.done = w.Now >= w.study.Options.Until || w.arrived == len(w.Jobs) && !w.study.Options.More && w.running == 0 && w.waiting < 0
+	w.done = w.Now >= w.study.Options.Until || w.arrived == len(w.Jobs) && !w.study.Options.More && w.running == 0 &&
+		w.waiting < 0
 	w.end()
 	if w.done {
 		w.finish()

@@ -19,19 +19,23 @@ type Options struct {
 	Limit   int64    // seconds that a job is profiled for; zero is 200
 	Largest int      // devices of the largest job that is profiled; zero is 8, or all that the profiler has
 	From    []string // virtual clusters that give the profiler a node each; empty is two of Venus's, or the largest
-	Echo    string   // virtual cluster that has a node less while the profiler has one more; empty is one of Venus's, or the largest but those
+	// virtual cluster that has a node less while the profiler has one more; empty is one of Venus's, or the
+	// largest but those
+	Echo string
 }
 
 // Validate lists all that is wrong.
 func (o Options) Validate() error {
 	if o.Nodes < 0 || o.Limit < 0 || o.Largest < 0 {
-		return fmt.Errorf("the profiler has %d nodes, takes %d seconds and jobs of up to %d GPUs; none is negative", o.Nodes, o.Limit, o.Largest)
+		return fmt.Errorf("the profiler has %d nodes, takes %d seconds and jobs of up to %d GPUs; none is negative",
+			o.Nodes, o.Limit, o.Largest)
 	}
 	if o.Nodes > trace.MaxNodes {
 		return fmt.Errorf("the profiler has %d nodes; give it up to %d", o.Nodes, trace.MaxNodes)
 	}
 	if len(o.From) > 0 && o.Nodes > 0 && len(o.From) != o.Nodes {
-		return fmt.Errorf("the profiler has %d nodes, and %d virtual clusters give it one each; name as many", o.Nodes, len(o.From))
+		return fmt.Errorf("the profiler has %d nodes, and %d virtual clusters give it one each; name as many", o.Nodes,
+			len(o.From))
 	}
 	return nil
 }

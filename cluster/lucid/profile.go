@@ -24,7 +24,8 @@ type memory struct {
 const remembered = 200_000
 
 // of runs the profiler for a run, unless what it saw is known.
-func (l *memory) of(ctx context.Context, r *cluster.Run, o Options, likes []*cluster.Job, until int64) ([]*cluster.Job, []scaling, error) {
+func (l *memory) of(ctx context.Context, r *cluster.Run, o Options, likes []*cluster.Job,
+	until int64) ([]*cluster.Job, []scaling, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.study == r.Study && l.placement == r.Placement {
@@ -54,7 +55,8 @@ func profile(ctx context.Context, r *cluster.Run, o Options, last *memory) error
 		p.Nodes--
 	}
 	if o.Largest > o.devices(r) {
-		return fmt.Errorf("the profiler has %d devices and should see jobs on up to %d; give it more nodes, or see smaller jobs only", o.devices(r), o.Largest)
+		return fmt.Errorf("the profiler has %d devices and should see jobs on up to %d; give it more nodes, "+
+			"or see smaller jobs only", o.devices(r), o.Largest)
 	}
 	seen, scalings, err := last.of(ctx, r, o, likes, until)
 	if err != nil {

@@ -8,9 +8,11 @@ import (
 
 // The faults of Lucid's simulator.
 var (
-	slowPartner   = cluster.Quirk{Name: "slow-partner", Fixed: "a packed job is as fast as alone once its partner has ended"}
+	slowPartner = cluster.Quirk{Name: "slow-partner",
+		Fixed: "a packed job is as fast as alone once its partner has ended"}
 	freeProfiling = cluster.Quirk{Name: "free-profiling", Fixed: "a job waits until its profile is taken"}
-	fourModels    = cluster.Quirk{Name: "four-models", Fixed: "pairs that were measured count as measured, whatever the model"}
+	fourModels    = cluster.Quirk{Name: "four-models",
+		Fixed: "pairs that were measured count as measured, whatever the model"}
 )
 
 // alike lists the models without interference under the quirk four-models.
@@ -35,7 +37,8 @@ func (m quirky) Rates(p cluster.Placement) (job, partner float64) {
 	switch {
 	case p.Partner == nil && m.slow && Of(p.Job).Packed:
 		return p.Job.Rate(), 1
-	case p.Partner != nil && m.four && (slices.Contains(alike, p.Job.Trace.Model) || slices.Contains(alike, p.Partner.Trace.Model)):
+	case p.Partner != nil && m.four &&
+		(slices.Contains(alike, p.Job.Trace.Model) || slices.Contains(alike, p.Partner.Trace.Model)):
 		return 1, 1
 	}
 	return m.SpeedModel.Rates(p)

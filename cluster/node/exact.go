@@ -131,7 +131,8 @@ func (x *exact) least(now time.Duration) (sum time.Duration) {
 	for k := range x.Tasks {
 		if t := &x.Tasks[k]; x.ends[k] == 0 {
 			work := float64(t.Work)
-			works[n], cores[n], memories[n] = t.Work, work*t.Cores/whole/float64(len(x.Options.Devices)), work*t.Memory/x.memory
+			works[n], cores[n], memories[n] = t.Work, work*t.Cores/whole/float64(len(x.Options.Devices)),
+				work*t.Memory/x.memory
 			sum += now - t.Arrival
 			n++
 		}

@@ -51,7 +51,8 @@ func (g *Generator) Validate() error {
 	case g.Least < 1 || g.Most < g.Least || g.Most > maxTasks:
 		return fmt.Errorf("%d to %d tasks: expected ascending numbers from 1 to %d", g.Least, g.Most, maxTasks)
 	case g.Unit < 0 || g.Unit > maxTime || g.Interval < 0 || g.Interval > maxTime:
-		return fmt.Errorf("a unit of %v and an interval of %v: expected times that are not negative", g.Unit, g.Interval)
+		return fmt.Errorf("a unit of %v and an interval of %v: expected times that are not negative", g.Unit,
+			g.Interval)
 	case !(g.Error >= 0 && g.Error < 1):
 		return fmt.Errorf("an error of estimates of %g: expected 0 to below 1", g.Error)
 	}

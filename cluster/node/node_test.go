@@ -74,19 +74,22 @@ func TestMemoryIsALimit(t *testing.T) {
 
 // A stopped task that keeps its memory keeps others out; one that releases it does not.
 func TestStoppedTasksKeepTheirMemoryOrNot(t *testing.T) {
-	s := node.Study{Options: node.Options{GPUs: 1, Memory: 100, Keep: true}, Tasks: []node.Spec{task(100, 60, 4), task(100, 60, 2)}}
+	s := node.Study{Options: node.Options{GPUs: 1, Memory: 100, Keep: true},
+		Tasks: []node.Spec{task(100, 60, 4), task(100, 60, 2)}}
 	o := node.SchedulerOptions{Quantum: time.Second}
 	require.Equal(t, []float64{4, 6}, ends(run(t, s, "round-robin", o)))
 	s.Options.Keep = false
 	require.Equal(t, []float64{6, 4}, ends(run(t, s, "round-robin", o)))
 	s.Options.Switch = time.Second / 2
-	require.Equal(t, []float64{7.5, 5}, ends(run(t, s, "round-robin", o)), "each change costs half a second; the last two seconds of the first task follow at once")
+	require.Equal(t, []float64{7.5, 5}, ends(run(t, s, "round-robin", o)),
+		"each change costs half a second; the last two seconds of the first task follow at once")
 }
 
 // An empty GPU draws 10 W, one with a task 30, and 130 in full use: 4 s of half of the cores are 320 J,
 // the other GPU's 10 W make 40.
 func TestEnergyOfATask(t *testing.T) {
-	s := node.Study{Options: node.Options{GPUs: 2, Memory: 100, Power: node.Power{Empty: 10, Active: 30, Full: 130}}, Tasks: []node.Spec{task(50, 10, 4)}}
+	s := node.Study{Options: node.Options{GPUs: 2, Memory: 100, Power: node.Power{Empty: 10, Active: 30, Full: 130}},
+		Tasks: []node.Spec{task(50, 10, 4)}}
 	r := run(t, s, "fcfs", node.SchedulerOptions{})
 	require.InDelta(t, 320, r.Tasks[0].Joules, 1e-9)
 	require.InDelta(t, 360, r.Summary.Joules, 1e-9)
@@ -142,9 +145,11 @@ func (s stopAt) Decide(m *node.Machine) node.Decision {
 
 // A short task passes a long one that waits, if it ends before the reservation; a longer one does not.
 func TestBackfillKeepsReservations(t *testing.T) {
-	s := node.Study{Options: node.Options{GPUs: 1, Memory: 100}, Tasks: []node.Spec{task(60, 1, 10), task(60, 1, 10), task(40, 1, 5), task(40, 1, 11), task(40, 1, 10)}}
+	s := node.Study{Options: node.Options{GPUs: 1, Memory: 100},
+		Tasks: []node.Spec{task(60, 1, 10), task(60, 1, 10), task(40, 1, 5), task(40, 1, 11), task(40, 1, 10)}}
 	r := run(t, s, "backfill", node.SchedulerOptions{})
-	require.Equal(t, []float64{10, 20, 5, 16, 26}, ends(r), "the fourth fits beside the second when that starts, the third before")
+	require.Equal(t, []float64{10, 20, 5, 16, 26}, ends(r),
+		"the fourth fits beside the second when that starts, the third before")
 	require.Equal(t, []float64{10, 20, 15, 26, 30}, ends(run(t, s, "fcfs", node.SchedulerOptions{})))
 }
 
@@ -153,15 +158,20 @@ func TestTasksThatCannotRunAreRefused(t *testing.T) {
 		study node.Study
 		want  string
 	}{
-		"memory":   {node.Study{Tasks: []node.Spec{task(10, 20000, 1)}}, "task task0 needs 20000 MiB of a GPU and can never run: the largest has 16384"},
-		"cores":    {node.Study{Tasks: []node.Spec{task(101, 1, 1)}}, "task task0: cores is 101; expected above 0 to 100 percent of a GPU"},
+		"memory": {node.Study{Tasks: []node.Spec{task(10, 20000, 1)}},
+			"task task0 needs 20000 MiB of a GPU and can never run: the largest has 16384"},
+		"cores": {node.Study{Tasks: []node.Spec{task(101, 1, 1)}},
+			"task task0: cores is 101; expected above 0 to 100 percent of a GPU"},
 		"negative": {node.Study{Tasks: []node.Spec{task(10, -1, 1)}}, "memory is -1"},
-		"name":     {node.Study{Tasks: []node.Spec{{Name: "task1", Cores: 1}, {Cores: 1}}}, "task task1: the name is not unique"},
-		"cycle": {node.Study{Tasks: []node.Spec{{Cores: 1}, {Cores: 1, After: []int{3}}, {Cores: 1, After: []int{1}}, {Cores: 1, After: []int{2, 0}}}},
+		"name": {node.Study{Tasks: []node.Spec{{Name: "task1", Cores: 1}, {Cores: 1}}},
+			"task task1: the name is not unique"},
+		"cycle": {node.Study{Tasks: []node.Spec{{Cores: 1}, {Cores: 1, After: []int{3}},
+			{Cores: 1, After: []int{1}}, {Cores: 1, After: []int{2, 0}}}},
 			"tasks wait for one another and can never run: task1 after task3 after task2 after task1"},
 		"itself": {node.Study{Tasks: []node.Spec{{Cores: 1, After: []int{0}}}}, "task0 after task0"},
 		"none":   {node.Study{}, "0 tasks: expected 1 to"},
-		"gpus":   {node.Study{Tasks: []node.Spec{task(1, 1, 1)}, Options: node.Options{GPUs: -1}}, "-1 GPUs: expected 1 to 1024"},
+		"gpus": {node.Study{Tasks: []node.Spec{task(1, 1, 1)}, Options: node.Options{GPUs: -1}},
+			"-1 GPUs: expected 1 to 1024"},
 	} {
 		_, err := node.NewWorld(c.study)
 		require.ErrorContains(t, err, c.want, name)
@@ -181,7 +191,8 @@ func TestTheBestScheduleIsBetween(t *testing.T) {
 		require.GreaterOrEqual(t, best*(1+1e-9), node.Bound(s))
 		for _, kind := range schedulers.Kinds() {
 			if !kind.Slices {
-				require.GreaterOrEqual(t, run(t, s, kind.Name, node.SchedulerOptions{}).Summary.Turnaround*(1+1e-9), best, "%s, seed %d", kind.Name, seed)
+				require.GreaterOrEqual(t, run(t, s, kind.Name, node.SchedulerOptions{}).Summary.Turnaround*(1+1e-9),
+					best, "%s, seed %d", kind.Name, seed)
 			}
 		}
 	}
@@ -194,7 +205,8 @@ func TestExactAgreesWithAllOrders(t *testing.T) {
 	for seed := range uint64(20) {
 		g := node.Generator{Least: 4, Most: 5, Memory: 100}
 		g.EnsureDefaults()
-		s := node.Study{Tasks: g.Draw(rand.New(rand.NewPCG(seed, 2))), Options: node.Options{GPUs: 1 + int(seed%2), Memory: 100}}
+		s := node.Study{Tasks: g.Draw(rand.New(rand.NewPCG(seed, 2))),
+			Options: node.Options{GPUs: 1 + int(seed%2), Memory: 100}}
 		want, err := node.Exact(t.Context(), s)
 		require.NoError(t, err)
 		require.InDelta(t, want, nodetest.BestOrder(s), 1e-6, "seed %d", seed)
@@ -219,7 +231,8 @@ func BenchmarkSteps(b *testing.B) {
 // and starts anew.
 func TestTasksFailAndComeBack(t *testing.T) {
 	after := func(places ...int) node.Spec { s := task(50, 30, 1); s.After = places; return s }
-	m := node.NewMachine([]node.Device{{Memory: 100}}, []node.Spec{after(), after(0), after(0, 1), after()}, node.Rules{Keep: true})
+	m := node.NewMachine([]node.Device{{Memory: 100}}, []node.Spec{after(), after(0), after(0, 1), after()},
+		node.Rules{Keep: true})
 	for _, task := range m.All {
 		m.Arrive(task)
 	}

@@ -42,9 +42,11 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("%d GPUs: expected 1 to %d", cmp.Or(n, o.GPUs), maxDevices))
 	}
 	for k, d := range o.Devices {
-		faults.When(!(d.Memory > 0 && d.Memory <= maxMemory && d.Speed > 0 && d.Speed <= 1e3), "GPU %d has %g MiB and speed %g: expected positive numbers", k, d.Memory, d.Speed)
+		faults.When(!(d.Memory > 0 && d.Memory <= maxMemory && d.Speed > 0 && d.Speed <= 1e3),
+			"GPU %d has %g MiB and speed %g: expected positive numbers", k, d.Memory, d.Speed)
 	}
-	faults.When(o.Together < 0 || o.Switch < 0 || o.Switch > maxTime, "%d tasks together and %v lost by a stop: expected no negative values", o.Together, o.Switch)
+	faults.When(o.Together < 0 || o.Switch < 0 || o.Switch > maxTime,
+		"%d tasks together and %v lost by a stop: expected no negative values", o.Together, o.Switch)
 	return errors.Join(append(faults, o.Power.Validate())...)
 }
 

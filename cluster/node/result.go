@@ -51,7 +51,8 @@ func (w *World) Result(scheduler string) *Result {
 	r := &Result{Scheduler: scheduler, Spans: w.Spans}
 	for _, t := range w.All {
 		r.Tasks = append(r.Tasks, Outcome{
-			Name: t.Name, Device: t.Device, Arrival: t.Arrival, Began: t.Began, Ended: t.Ended, Run: t.Ran, Joules: t.pace.joules, Failed: t.State == Failed,
+			Name: t.Name, Device: t.Device, Arrival: t.Arrival, Began: t.Began, Ended: t.Ended, Run: t.Ran,
+			Joules: t.pace.joules, Failed: t.State == Failed,
 		})
 	}
 	for _, s := range w.Spans {
@@ -87,7 +88,8 @@ func Summarize(outcomes []Outcome, tasks []*Task) Summary {
 		}
 	}
 	if s.Completed > 0 {
-		s.Turnaround, s.Wait, s.Tail = stat.Mean(turnarounds), stat.Mean(waits), stat.Quantile(slices.Sorted(slices.Values(turnarounds)), 0.95)
+		s.Turnaround, s.Wait, s.Tail = stat.Mean(turnarounds), stat.Mean(waits),
+			stat.Quantile(slices.Sorted(slices.Values(turnarounds)), 0.95)
 	}
 	if len(slowdowns) > 0 {
 		s.Slowdown = stat.Mean(slowdowns)

@@ -69,7 +69,8 @@ func (s *Study) fault(t *Spec, names map[string]bool) error {
 		largest = max(largest, d.Memory)
 	}
 	if t.Memory > largest {
-		return fmt.Errorf("task %s needs %g MiB of a GPU and can never run: the largest has %g; lower memory, or use larger GPUs", t.Name, t.Memory, largest)
+		return fmt.Errorf("task %s needs %g MiB of a GPU and can never run: the largest has %g; lower memory, "+
+			"or use larger GPUs", t.Name, t.Memory, largest)
 	}
 	return nil
 }
@@ -83,5 +84,6 @@ func cycleFault(specs []Spec) error {
 	for _, k := range append(places, places[0]) {
 		names = append(names, specs[k].Name)
 	}
-	return fmt.Errorf("tasks wait for one another and can never run: %s; remove one of these from after", strings.Join(names, " after "))
+	return fmt.Errorf("tasks wait for one another and can never run: %s; remove one of these from after",
+		strings.Join(names, " after "))
 }

@@ -287,7 +287,8 @@ func (w *World) Run(ctx context.Context, s Scheduler) error {
 		}
 	}
 	if w.unfinished > 0 {
-		return fmt.Errorf("nothing runs and nothing arrives, but %d tasks wait, such as %s; the scheduler must start one", w.unfinished, w.Queue[0].Name)
+		return fmt.Errorf("nothing runs and nothing arrives, but %d tasks wait, such as %s; "+
+			"the scheduler must start one", w.unfinished, w.Queue[0].Name)
 	}
 	return nil
 }

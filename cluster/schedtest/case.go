@@ -50,7 +50,8 @@ func Parse(text string) (*Case, error) {
 		}
 		read, known := readers[words[0]]
 		if !known {
-			return nil, fmt.Errorf("line %d: there is no %q; a line begins with each, begin, place, quirk, vc, scale, profiler, alone, pair, ahead or job", k+1, words[0])
+			return nil, fmt.Errorf("line %d: there is no %q; a line begins with each, begin, place, quirk, vc, "+
+				"scale, profiler, alone, pair, ahead or job", k+1, words[0])
 		}
 		s := &scan{words: words[1:]}
 		if read(c, s); s.fault == nil && len(s.words) > 0 {
@@ -132,7 +133,8 @@ var readers = map[string]func(c *Case, s *scan){
 
 func (c *Case) profiles() *cluster.Profiles {
 	if c.Study.Profiles == nil {
-		c.Study.Profiles = &cluster.Profiles{Scores: map[cluster.Config]int{}, Pairs: map[[2]cluster.Config][2]float64{}}
+		c.Study.Profiles = &cluster.Profiles{Scores: map[cluster.Config]int{},
+			Pairs: map[[2]cluster.Config][2]float64{}}
 	}
 	return c.Study.Profiles
 }

@@ -110,7 +110,8 @@ func drawForecast(r *rand.Rand, c *Case, s Shape) *cluster.Forecast {
 	for range 1 + r.IntN(14) {
 		f.At = append(f.At, at)
 		f.Jobs = append(f.Jobs, pick(r, 0, 1, 2, 3, 4, 4*r.Float64()))
-		f.GPUs = append(f.GPUs, pick(r, 0, float64(5*c.Profiler.Largest), float64(10*c.Profiler.Largest)*r.Float64(), 100))
+		f.GPUs = append(f.GPUs, pick(r, 0, float64(5*c.Profiler.Largest),
+			float64(10*c.Profiler.Largest)*r.Float64(), 100))
 		at += pick(r, step, step, 1+r.Int64N(step))
 	}
 	return f
@@ -128,7 +129,8 @@ func drawJobs(r *rand.Rand, c *Case, s Shape) {
 		}
 		c.Study.Jobs = append(c.Study.Jobs, drawJob(r, c, s, k, at))
 		d := float64(c.Study.Jobs[k].Duration)
-		c.Study.Estimates = append(c.Study.Estimates, pick(r, d, d, float64(r.Int64N(s.Span)), 7, 7, 3.5, 0, -3, d*r.Float64()))
+		c.Study.Estimates = append(c.Study.Estimates,
+			pick(r, d, d, float64(r.Int64N(s.Span)), 7, 7, 3.5, 0, -3, d*r.Float64()))
 	}
 }
 

@@ -65,7 +65,8 @@ func (w *watch) Ended(j *cluster.Job) {
 		end++
 	}
 	if !seen.running || end != j.End {
-		w.wrong("job %s ends at %d; its work of %v, at a rate of %v from %d on, is used up at %d", j.Trace.ID, j.End, seen.left, seen.rate, seen.at, end)
+		w.wrong("job %s ends at %d; its work of %v, at a rate of %v from %d on, is used up at %d", j.Trace.ID, j.End,
+			seen.left, seen.rate, seen.at, end)
 	}
 	if waited := seen.queue + seen.waited; j.Queue != waited {
 		w.wrong("job %s waited for %d seconds, and %d were counted", j.Trace.ID, waited, j.Queue)
@@ -133,7 +134,8 @@ func (w *watch) after(p *cluster.Pool) {
 		}
 	}
 	if running != p.Count() || waiting != p.Waiting() || taken > int64(p.GPUs())*cluster.Whole {
-		w.wrong("at %d %d jobs run and %d wait on %d thousandths of %d devices; %d and %d were counted", p.Now(), running, waiting, taken, p.GPUs(), p.Count(), p.Waiting())
+		w.wrong("at %d %d jobs run and %d wait on %d thousandths of %d devices; %d and %d were counted", p.Now(),
+			running, waiting, taken, p.GPUs(), p.Count(), p.Waiting())
 	}
 }
 
@@ -146,7 +148,8 @@ func whole(study *cluster.Study, o *cluster.Outcome) error {
 	var faults []error
 	for _, j := range o.Jobs {
 		if j.Start < j.Trace.Submit || j.End < j.Start || j.End == cluster.Never || j.Running() || j.Queue < 0 {
-			faults = append(faults, fmt.Errorf("job %s was submitted at %d, started at %d, ended at %d, and waited for %d", j.Trace.ID, j.Trace.Submit, j.Start, j.End, j.Queue))
+			faults = append(faults, fmt.Errorf("job %s was submitted at %d, started at %d, ended at %d, "+
+				"and waited for %d", j.Trace.ID, j.Trace.Submit, j.Start, j.End, j.Queue))
 		}
 	}
 	for _, p := range o.Pools {

@@ -70,7 +70,8 @@ func (s *backfill) start(p *cluster.Pool, j *cluster.Job) bool {
 	}
 	s.waiting.Take(j)
 	s.until[j] = p.Now() + expected(j)
-	at, _ := slices.BinarySearchFunc(s.started, s.until[j], func(other *cluster.Job, end int64) int { return cmp.Compare(s.until[other], end) })
+	at, _ := slices.BinarySearchFunc(s.started, s.until[j],
+		func(other *cluster.Job, end int64) int { return cmp.Compare(s.until[other], end) })
 	s.started = slices.Insert(s.started, at, j)
 	return true
 }

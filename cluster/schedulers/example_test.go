@@ -55,7 +55,8 @@ func Example_scheduler() {
 			return
 		}
 		for _, j := range outcome.Jobs {
-			fmt.Printf("patience %4d s: %-5s from %4d to %4d, waited %4d s\n", patience, j.Trace.ID, j.Start, j.End, j.Queue)
+			fmt.Printf("patience %4d s: %-5s from %4d to %4d, waited %4d s\n", patience, j.Trace.ID, j.Start,
+				j.End, j.Queue)
 		}
 	}
 	// Output:

@@ -26,7 +26,8 @@ func newFair(cluster.Setup) (cluster.Scheduler, error) { return &fair{}, nil }
 func (s *fair) Arrived(j *cluster.Job) { s.came, s.changed = append(s.came, j), true }
 
 func (s *fair) Ended(j *cluster.Job) {
-	at, _ := slices.BinarySearchFunc(s.came, j.Number, func(other *cluster.Job, number int) int { return cmp.Compare(other.Number, number) })
+	at, _ := slices.BinarySearchFunc(s.came, j.Number,
+		func(other *cluster.Job, number int) int { return cmp.Compare(other.Number, number) })
 	s.came, s.changed = slices.Delete(s.came, at, at+1), true
 }
 

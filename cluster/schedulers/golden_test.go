@@ -43,7 +43,8 @@ func venus(t testing.TB, file, nodes string) *cluster.Study {
 	for _, vc := range vcs {
 		names = append(names, vc.Name)
 	}
-	tr := must(trace.ReadAll(files.OS{}, file, trace.Options{Origin: trace.FirstJob, VCs: names, OnlyGPU: true, Window: &lucidWindow}))
+	tr := must(trace.ReadAll(files.OS{}, file, trace.Options{Origin: trace.FirstJob, VCs: names, OnlyGPU: true,
+		Window: &lucidWindow}))
 	return &cluster.Study{Jobs: tr.Jobs, VCs: vcs, Begin: lucidWindow.From}
 }
 
@@ -51,7 +52,8 @@ func venus(t testing.TB, file, nodes string) *cluster.Study {
 func known(t testing.TB, study *cluster.Study) {
 	t.Helper()
 	var err error
-	study.Profiles, err = cluster.ReadProfiles(files.OS{}, reference(t, "single_data.csv"), reference(t, "colocate_info.csv"))
+	study.Profiles, err = cluster.ReadProfiles(files.OS{}, reference(t, "single_data.csv"),
+		reference(t, "colocate_info.csv"))
 	require.NoError(t, err)
 	study.Forecast, err = cluster.ReadForecast(files.OS{}, reference(t, "Venus_throughput_pred.csv"), study.Begin)
 	require.NoError(t, err)
@@ -119,7 +121,8 @@ func TestOrderOfIDs(t *testing.T) {
 	study := venus(t, reference(t, "venus_sept_trace.csv"), reference(t, "vc_config.csv"))
 	known(t, study)
 	for policy, want := range map[string]struct{ estimates, completion string }{
-		"fifo": {"", "64161"}, "qssf": {"Venus_Sept_lgb.csv", "18686"}, "lucid": {"Venus_Sept_ebm_weekly_updated.csv", "12887"},
+		"fifo": {"", "64161"}, "qssf": {"Venus_Sept_lgb.csv", "18686"},
+		"lucid": {"Venus_Sept_ebm_weekly_updated.csv", "12887"},
 	} {
 		t.Run(policy, func(t *testing.T) {
 			s := cluster.Summarize(simulated(t, *study, policy, want.estimates, "").Jobs, nil)
@@ -193,7 +196,8 @@ func figuresOf(s cluster.Summary, begin int64) map[string]float64 {
 	return map[string]float64{
 		"jobs": float64(s.Jobs), "avg_jct": s.Completion.Mean, "avg_queue": s.Queue.Mean, "p999_queue": s.Queue.P999,
 		"max_queue": s.Queue.Max, "p50_jct": s.Completion.Median, "p99_jct": s.Completion.P99,
-		"last_end_rel": float64(s.Last - begin), "sum_jct": float64(s.Completion.Sum), "sum_queue": float64(s.Queue.Sum),
+		"last_end_rel": float64(s.Last - begin), "sum_jct": float64(s.Completion.Sum),
+		"sum_queue":   float64(s.Queue.Sum),
 		"preemptions": float64(s.Preemptions),
 	}
 }
@@ -226,16 +230,19 @@ func requireSame(t *testing.T, path string, o *cluster.Outcome) {
 		}
 		if o.Policy == "lucid" {
 			known := lucid.Of(j)
-			got["profiled"], got["toskip"], got["exclusive"] = flag(known.Profiled), flag(known.Skipped), flag(!known.Shared)
+			got["profiled"], got["toskip"], got["exclusive"] = flag(known.Profiled), flag(known.Skipped),
+				flag(!known.Shared)
 			got["profqueue"] = strconv.FormatInt(lucid.Of(j).ProfileQueue, 10)
-			got["Tcolocate"], got["Tdelocate"] = strconv.FormatInt(known.PackedAt, 10), strconv.FormatInt(known.UnpackedAt, 10)
+			got["Tcolocate"], got["Tdelocate"] = strconv.FormatInt(known.PackedAt, 10),
+				strconv.FormatInt(known.UnpackedAt, 10)
 			rate := must(strconv.ParseFloat(row["rate"], 64))
 			require.Equal(t, rate, lucid.Rate(j), "job %s", j.Trace.ID)
 		}
 		for column, value := range got {
 			if whole(row[column]) != value {
 				if wrong++; wrong < 10 {
-					t.Errorf("job %s of %s: %s is %s and should be %s", j.Trace.ID, j.Trace.VC, column, value, row[column])
+					t.Errorf("job %s of %s: %s is %s and should be %s", j.Trace.ID, j.Trace.VC, column, value,
+						row[column])
 				}
 			}
 		}
@@ -287,7 +294,8 @@ func TestSlowPartnerCorrected(t *testing.T) {
 	study := venus(t, reference(t, "cluster_full_log.published_order.csv"), reference(t, "vc_config.csv"))
 	known(t, study)
 	var err error
-	study.Estimates, err = cluster.ReadEstimates(files.OS{}, reference(t, "Venus_Sept_ebm_weekly_updated.csv"), study.Jobs)
+	study.Estimates, err = cluster.ReadEstimates(files.OS{}, reference(t, "Venus_Sept_ebm_weekly_updated.csv"),
+		study.Jobs)
 	require.NoError(t, err)
 	policy := lucid.Policy(lucid.Options{})
 	quirks := slices.DeleteFunc(policy.AllQuirks(), func(name string) bool { return name == "slow-partner" })

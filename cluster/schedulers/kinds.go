@@ -26,11 +26,15 @@ func (o Options) Kinds() []cluster.Policy {
 	return []cluster.Policy{
 		{Name: "fifo", About: "in the order of submission, without overtaking", New: newFIFO},
 		{Name: "sjf", About: "the shortest job first (oracle: uses the true durations)", New: newSJF},
-		{Name: "srtf", About: "the least remaining time first, with preemption (oracle: uses the true durations)", New: newSRTF, Quirks: extra},
-		{Name: "qssf", About: "the fewest expected device-seconds first", New: newQSSF, Estimates: "lgb", Quirks: []cluster.Quirk{sizeFirst}},
-		{Name: "tiresias", About: "the fewest attained device-seconds first, with preemption; needs no estimates", New: newTiresias, Quirks: extra},
+		{Name: "srtf", About: "the least remaining time first, with preemption (oracle: uses the true durations)",
+			New: newSRTF, Quirks: extra},
+		{Name: "qssf", About: "the fewest expected device-seconds first", New: newQSSF, Estimates: "lgb",
+			Quirks: []cluster.Quirk{sizeFirst}},
+		{Name: "tiresias", About: "the fewest attained device-seconds first, with preemption; needs no estimates",
+			New: newTiresias, Quirks: extra},
 		lucid.Policy(o.Lucid),
-		{Name: "backfill", About: "in the order of submission; a job may overtake if it delays none before it", New: newBackfill},
+		{Name: "backfill", About: "in the order of submission; a job may overtake if it delays none before it",
+			New: newBackfill},
 		{Name: "fair", About: "max-min fair shares of the devices; jobs grow and shrink", New: newFair},
 	}
 }

@@ -28,7 +28,8 @@ func kindNames() (names []string) {
 }
 
 // changed are cases drawn at random, each with a changed copy.
-func changed(t *testing.T, kinds []string, cases int, shape schedtest.Shape, try func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case)) {
+func changed(t *testing.T, kinds []string, cases int, shape schedtest.Shape,
+	try func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case)) {
 	t.Helper()
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -79,71 +80,81 @@ func scaled(c *schedtest.Case, times int64) {
 // SRTF, whose preemptions cost seconds, only where it preempts nobody.
 func TestTwiceAsLong(t *testing.T) {
 	preempted := 0
-	changed(t, []string{"fifo", "sjf", "srtf", "qssf"}, 200, schedtest.Shape{Span: 300, Jobs: 20}, func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
-		c.Options.Quirks = slices.DeleteFunc(c.Options.Quirks, func(name string) bool { return name == "extra-second" || name == "size-first" })
-		other.Options = c.Options
-		times := 2 + r.Int64N(5)
-		scaled(other, times)
-		short, long := ran(t, kind, c), ran(t, kind, other)
-		if slices.ContainsFunc(slices.Concat(short.Jobs, long.Jobs), func(j *cluster.Job) bool { return j.Preemptions > 0 }) {
-			preempted++
-			return
-		}
-		for k, j := range short.Jobs {
-			require.Equal(t, []int64{times * j.Start, times * j.End, times * j.Queue}, []int64{long.Jobs[k].Start, long.Jobs[k].End, long.Jobs[k].Queue}, "job %s, %d times as long\n%s", j.Trace.ID, times, c)
-			require.Equal(t, j.Nodes, long.Jobs[k].Nodes)
-		}
-	})
+	changed(t, []string{"fifo", "sjf", "srtf", "qssf"}, 200, schedtest.Shape{Span: 300, Jobs: 20},
+		func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
+			c.Options.Quirks = slices.DeleteFunc(c.Options.Quirks,
+				func(name string) bool { return name == "extra-second" || name == "size-first" })
+			other.Options = c.Options
+			times := 2 + r.Int64N(5)
+			scaled(other, times)
+			short, long := ran(t, kind, c), ran(t, kind, other)
+			if slices.ContainsFunc(slices.Concat(short.Jobs, long.Jobs),
+				func(j *cluster.Job) bool { return j.Preemptions > 0 }) {
+				preempted++
+				return
+			}
+			for k, j := range short.Jobs {
+				require.Equal(t, []int64{times * j.Start, times * j.End, times * j.Queue},
+					[]int64{long.Jobs[k].Start, long.Jobs[k].End, long.Jobs[k].Queue}, "job %s, %d times as long\n%s",
+					j.Trace.ID, times, c)
+				require.Equal(t, j.Nodes, long.Jobs[k].Nodes)
+			}
+		})
 	require.Less(t, preempted, 150)
 }
 
 // Where everything is later by hours, everything is: the clock has no meaning but what is counted
 // from full hundreds and minutes, which this leaves where they are.
 func TestLater(t *testing.T) {
-	changed(t, kindNames(), 100, schedtest.Shape{Span: 600, Jobs: 30}, func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
-		by := 300 * (1 + r.Int64N(1000))
-		other.Study.Begin += by
-		for k := range other.Study.Jobs {
-			other.Study.Jobs[k].Submit += by
-		}
-		if f := other.Study.Forecast; f != nil {
-			for k := range f.At {
-				f.At[k] += by
+	changed(t, kindNames(), 100, schedtest.Shape{Span: 600, Jobs: 30},
+		func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
+			by := 300 * (1 + r.Int64N(1000))
+			other.Study.Begin += by
+			for k := range other.Study.Jobs {
+				other.Study.Jobs[k].Submit += by
 			}
-		}
-		early, late := ran(t, kind, c), ran(t, kind, other)
-		for k, j := range early.Jobs {
-			l := late.Jobs[k]
-			require.Equal(t, []int64{j.Start + by, j.End + by, j.Queue}, []int64{l.Start, l.End, l.Queue}, "job %s, later by %d\n%s", j.Trace.ID, by, c)
-			require.Equal(t, []any{j.Nodes, j.Preemptions, lucid.Of(j).Shared, lucid.Of(j).Packed, lucid.Rate(j)}, []any{l.Nodes, l.Preemptions, lucid.Of(l).Shared, lucid.Of(l).Packed, lucid.Rate(l)})
-		}
-	})
+			if f := other.Study.Forecast; f != nil {
+				for k := range f.At {
+					f.At[k] += by
+				}
+			}
+			early, late := ran(t, kind, c), ran(t, kind, other)
+			for k, j := range early.Jobs {
+				l := late.Jobs[k]
+				require.Equal(t, []int64{j.Start + by, j.End + by, j.Queue}, []int64{l.Start, l.End, l.Queue},
+					"job %s, later by %d\n%s", j.Trace.ID, by, c)
+				require.Equal(t, []any{j.Nodes, j.Preemptions, lucid.Of(j).Shared, lucid.Of(j).Packed, lucid.Rate(j)},
+					[]any{l.Nodes, l.Preemptions, lucid.Of(l).Shared, lucid.Of(l).Packed, lucid.Rate(l)})
+			}
+		})
 }
 
 // Jobs that are equal but for their names may change places: each place has the outcome that it
 // had.
 func TestEqualJobs(t *testing.T) {
-	changed(t, kindNames(), 60, schedtest.Shape{Span: 300, Jobs: 24}, func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
-		for k := range c.Study.Jobs {
-			j := &c.Study.Jobs[k]
-			j.Submit, j.Duration, j.GPUs, j.Model, j.Memory = j.Submit/50*50, 60*(j.Duration%3), 1+j.GPUs%2, "m1", 1000
-			c.Study.Estimates[k] = float64(j.Duration)
-		}
-		c.Study.Begin, other.Study.Begin = 0, 0
-		copy(other.Study.Jobs, c.Study.Jobs)
-		copy(other.Study.Estimates, c.Study.Estimates)
-		shuffleEqual(r, other.Study.Jobs)
-		first, second := ran(t, kind, c), ran(t, kind, other)
-		sums := func(o *cluster.Outcome) (completion, queue int64) {
-			for _, j := range o.Jobs {
-				completion, queue = completion+j.Completion(), queue+j.Queue
+	changed(t, kindNames(), 60, schedtest.Shape{Span: 300, Jobs: 24},
+		func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
+			for k := range c.Study.Jobs {
+				j := &c.Study.Jobs[k]
+				j.Submit, j.Duration, j.GPUs, j.Model, j.Memory = j.Submit/50*50, 60*(j.Duration%3), 1+j.GPUs%2,
+					"m1", 1000
+				c.Study.Estimates[k] = float64(j.Duration)
 			}
-			return completion, queue
-		}
-		a, b := sums(first)
-		x, y := sums(second)
-		require.Equal(t, []int64{a, b}, []int64{x, y}, "%s", c)
-	})
+			c.Study.Begin, other.Study.Begin = 0, 0
+			copy(other.Study.Jobs, c.Study.Jobs)
+			copy(other.Study.Estimates, c.Study.Estimates)
+			shuffleEqual(r, other.Study.Jobs)
+			first, second := ran(t, kind, c), ran(t, kind, other)
+			sums := func(o *cluster.Outcome) (completion, queue int64) {
+				for _, j := range o.Jobs {
+					completion, queue = completion+j.Completion(), queue+j.Queue
+				}
+				return completion, queue
+			}
+			a, b := sums(first)
+			x, y := sums(second)
+			require.Equal(t, []int64{a, b}, []int64{x, y}, "%s", c)
+		})
 }
 
 // shuffleEqual swaps names of jobs that are equal otherwise, and so their places.
@@ -161,64 +172,67 @@ func shuffleEqual(r *rand.Rand, jobs []trace.Job) {
 // Another node never makes a job wait longer where jobs on one device each come first, served
 // first.
 func TestAnotherNode(t *testing.T) {
-	changed(t, []string{"fifo"}, 300, schedtest.Shape{Span: 200, Jobs: 60}, func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
-		for k := range c.Study.Jobs {
-			c.Study.Jobs[k].GPUs, other.Study.Jobs[k].GPUs = 1, 1
-		}
-		other.Study.VCs[r.IntN(len(other.Study.VCs))].Nodes++
-		less, more := ran(t, kind, c), ran(t, kind, other)
-		for k, j := range less.Jobs {
-			require.LessOrEqual(t, more.Jobs[k].End, j.End, "job %s\n%s", j.Trace.ID, c)
-		}
-	})
+	changed(t, []string{"fifo"}, 300, schedtest.Shape{Span: 200, Jobs: 60},
+		func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
+			for k := range c.Study.Jobs {
+				c.Study.Jobs[k].GPUs, other.Study.Jobs[k].GPUs = 1, 1
+			}
+			other.Study.VCs[r.IntN(len(other.Study.VCs))].Nodes++
+			less, more := ran(t, kind, c), ran(t, kind, other)
+			for k, j := range less.Jobs {
+				require.LessOrEqual(t, more.Jobs[k].End, j.End, "job %s\n%s", j.Trace.ID, c)
+			}
+		})
 }
 
 // Virtual clusters share nothing but a profiler: what came of each is what comes of it alone.
 func TestApart(t *testing.T) {
 	kinds := slices.DeleteFunc(kindNames(), func(kind string) bool { return kind == "lucid" })
-	changed(t, kinds, 60, schedtest.Shape{Span: 300, Jobs: 30}, func(t *testing.T, _ *rand.Rand, kind string, c, other *schedtest.Case) {
-		rows := map[string]string{}
-		for _, j := range ran(t, kind, c).Jobs {
-			rows[j.Trace.ID] = rowOf(j)
-		}
-		vc := c.Study.VCs[0].Name
-		other.Study.VCs = other.Study.VCs[:1]
-		other.Study.Estimates = nil
-		for k, j := range c.Study.Jobs {
-			if j.VC == vc {
-				other.Study.Estimates = append(other.Study.Estimates, c.Study.Estimates[k])
+	changed(t, kinds, 60, schedtest.Shape{Span: 300, Jobs: 30},
+		func(t *testing.T, _ *rand.Rand, kind string, c, other *schedtest.Case) {
+			rows := map[string]string{}
+			for _, j := range ran(t, kind, c).Jobs {
+				rows[j.Trace.ID] = rowOf(j)
 			}
-		}
-		other.Study.Jobs = slices.DeleteFunc(other.Study.Jobs, func(j trace.Job) bool { return j.VC != vc })
-		for _, j := range ran(t, kind, other).Jobs {
-			require.Equal(t, rows[j.Trace.ID], rowOf(j), "job %s\n%s", j.Trace.ID, c)
-		}
-	})
+			vc := c.Study.VCs[0].Name
+			other.Study.VCs = other.Study.VCs[:1]
+			other.Study.Estimates = nil
+			for k, j := range c.Study.Jobs {
+				if j.VC == vc {
+					other.Study.Estimates = append(other.Study.Estimates, c.Study.Estimates[k])
+				}
+			}
+			other.Study.Jobs = slices.DeleteFunc(other.Study.Jobs, func(j trace.Job) bool { return j.VC != vc })
+			for _, j := range ran(t, kind, other).Jobs {
+				require.Equal(t, rows[j.Trace.ID], rowOf(j), "job %s\n%s", j.Trace.ID, c)
+			}
+		})
 }
 
 // However many pools are simulated at a time, and whatever else is simulated of the same study
 // meanwhile, the outcome is the same.
 func TestAtTheSameTime(t *testing.T) {
-	changed(t, kindNames(), 12, schedtest.Shape{Span: 300, Jobs: 40}, func(t *testing.T, _ *rand.Rand, kind string, c, _ *schedtest.Case) {
-		tables := make([]string, 6)
-		var wait sync.WaitGroup
-		for k := range tables {
-			wait.Go(func() {
-				o := c.Options
-				o.Workers, o.Series = k, k%2 == 0
-				got, err := c.Study.Run(context.Background(), policyOf(kind, c), o)
-				if err != nil {
-					tables[k] = fmt.Sprint(k, err)
-					return
-				}
-				tables[k] = allOf(got)
-			})
-		}
-		wait.Wait()
-		for _, table := range tables {
-			require.Equal(t, tables[0], table, "%s", c)
-		}
-	})
+	changed(t, kindNames(), 12, schedtest.Shape{Span: 300, Jobs: 40},
+		func(t *testing.T, _ *rand.Rand, kind string, c, _ *schedtest.Case) {
+			tables := make([]string, 6)
+			var wait sync.WaitGroup
+			for k := range tables {
+				wait.Go(func() {
+					o := c.Options
+					o.Workers, o.Series = k, k%2 == 0
+					got, err := c.Study.Run(context.Background(), policyOf(kind, c), o)
+					if err != nil {
+						tables[k] = fmt.Sprint(k, err)
+						return
+					}
+					tables[k] = allOf(got)
+				})
+			}
+			wait.Wait()
+			for _, table := range tables {
+				require.Equal(t, tables[0], table, "%s", c)
+			}
+		})
 }
 
 func allOf(o *cluster.Outcome) string {

@@ -75,7 +75,8 @@ var allQuirks = []string{"extra-second", "slow-partner", "free-profiling", "size
 func drawn(seed uint64, k int) (*schedtest.Case, string) {
 	r := rand.New(rand.NewPCG(seed, uint64(k)))
 	kind := naiveKinds[k%len(naiveKinds)]
-	shape := schedtest.Shape{Quirks: allQuirks, Span: []int64{2, 5, 20, 60, 150, 400}[r.IntN(6)], Jobs: 12, Faulty: r.IntN(4) == 0}
+	shape := schedtest.Shape{Quirks: allQuirks, Span: []int64{2, 5, 20, 60, 150, 400}[r.IntN(6)], Jobs: 12,
+		Faulty: r.IntN(4) == 0}
 	switch n := r.IntN(1000); {
 	case n < 2:
 		shape.Span, shape.Jobs = 20_000, 5

@@ -179,7 +179,8 @@ func (o *outcome) against(got *cluster.Outcome) error {
 		return fmt.Errorf("refused are %v and should be %v", got.Refused, o.refused)
 	}
 	if len(got.Jobs) != len(o.jobs) || got.Counts["profiler_scalings"] != o.scalings {
-		return fmt.Errorf("%d jobs and %d scalings; there should be %d and %d", len(got.Jobs), got.Counts["profiler_scalings"], len(o.jobs), o.scalings)
+		return fmt.Errorf("%d jobs and %d scalings; there should be %d and %d", len(got.Jobs),
+			got.Counts["profiler_scalings"], len(o.jobs), o.scalings)
 	}
 	for k, want := range o.jobs {
 		if g, w := rowOf(got.Jobs[k]), want.row(); g != w {
@@ -207,8 +208,9 @@ func (j *tjob) row() string {
 		}
 		nodes += fmt.Sprintf(" %d:%b", s.node, mask)
 	}
-	return fmt.Sprintf("start %d end %d queue %d arrival %d gpus %d preempted %d profiled %t %d skipped %t shared %t packed %t %d %d rate %x priority %v on%s",
-		j.start, j.end, j.queue, j.arrival, j.GPUs, j.preempted, j.profiled, j.profQueue, j.skipped, !j.exclusive, j.packed, j.packedAt, j.unpackedAt, j.rate, j.priority, nodes)
+	return fmt.Sprintf("start %d end %d queue %d arrival %d gpus %d preempted %d profiled %t %d skipped %t shared %t "+
+		"packed %t %d %d rate %x priority %v on%s", j.start, j.end, j.queue, j.arrival, j.GPUs, j.preempted, j.profiled,
+		j.profQueue, j.skipped, !j.exclusive, j.packed, j.packedAt, j.unpackedAt, j.rate, j.priority, nodes)
 }
 
 func rowOf(j *cluster.Job) string {
@@ -216,8 +218,10 @@ func rowOf(j *cluster.Job) string {
 	for _, s := range j.Nodes {
 		nodes += fmt.Sprintf(" %d:%b", s.Node, s.GPUs)
 	}
-	return fmt.Sprintf("start %d end %d queue %d arrival %d gpus %d preempted %d profiled %t %d skipped %t shared %t packed %t %d %d rate %x priority %v on%s",
-		j.Start, j.End, j.Queue, j.Arrival, j.GPUs, j.Preemptions, known.Profiled, known.ProfileQueue, known.Skipped, known.Shared, known.Packed, known.PackedAt, known.UnpackedAt, lucid.Rate(j), j.Priority, nodes)
+	return fmt.Sprintf("start %d end %d queue %d arrival %d gpus %d preempted %d profiled %t %d skipped %t shared "+
+		"%t packed %t %d %d rate %x priority %v on%s", j.Start, j.End, j.Queue, j.Arrival, j.GPUs, j.Preemptions,
+		known.Profiled, known.ProfileQueue, known.Skipped, known.Shared, known.Packed, known.PackedAt, known.UnpackedAt,
+		lucid.Rate(j), j.Priority, nodes)
 }
 
 // changes compares those of the job that was followed.
@@ -242,7 +246,8 @@ func (o *outcome) changes(got *cluster.Outcome) error {
 // pool compares the use of a pool, second by second.
 func (o *outcome) pool(k int, got cluster.PoolOutcome) error {
 	s, last := o.pools[k], o.pools[k].usage[len(o.pools[k].usage)-1].At
-	if got.Last != last || got.Used != s.used || got.All != s.all || got.Nodes != s.base || len(got.Jobs) != len(o.members[k]) {
+	if got.Last != last || got.Used != s.used || got.All != s.all || got.Nodes != s.base ||
+		len(got.Jobs) != len(o.members[k]) {
 		return fmt.Errorf("last %d used %v all %v nodes %d jobs %d; should be %d %v %v %d %d",
 			got.Last, got.Used, got.All, got.Nodes, len(got.Jobs), last, s.used, s.all, s.base, len(o.members[k]))
 	}
@@ -257,7 +262,8 @@ func (o *outcome) pool(k int, got cluster.PoolOutcome) error {
 	}
 	samples := slices.Collect(cluster.Sampled(got.Usage, 1, got.Last))
 	if len(samples) != len(s.usage) || got.Events != events {
-		return fmt.Errorf("%d events and %d samples; there should be %d and %d", got.Events, len(samples), events, len(s.usage))
+		return fmt.Errorf("%d events and %d samples; there should be %d and %d", got.Events, len(samples), events,
+			len(s.usage))
 	}
 	for k, u := range s.usage {
 		if u != samples[k] {

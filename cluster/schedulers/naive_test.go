@@ -64,7 +64,8 @@ type ticker struct {
 func keeps(quirks cluster.Quirks, name string) bool { return slices.Contains(quirks, name) }
 
 func newTicker(kind string, nodes int, c *cluster.Study, o cluster.Options, jobs []*tjob) *ticker {
-	s := &ticker{kind: kind, placement: o.Placement, quirks: o.Quirks, each: c.PerNode, study: c, come: jobs, time: c.Begin, horizon: horizon(c)}
+	s := &ticker{kind: kind, placement: o.Placement, quirks: o.Quirks, each: c.PerNode, study: c, come: jobs,
+		time: c.Begin, horizon: horizon(c)}
 	s.extra = keeps(o.Quirks, "extra-second") && slices.Contains([]string{"srtf", "tiresias", "lucid"}, kind)
 	s.base = nodes
 	for k := range nodes {
@@ -406,7 +407,8 @@ func (s *ticker) note(j *tjob, what string, rate float64) {
 }
 
 func (s *ticker) sample() cluster.Usage {
-	u := cluster.Usage{At: s.time, GPUs: int64(len(s.nodes) * s.each), Running: int64(len(s.run)), Waiting: int64(len(s.que)), Nodes: int64(len(s.nodes))}
+	u := cluster.Usage{At: s.time, GPUs: int64(len(s.nodes) * s.each), Running: int64(len(s.run)),
+		Waiting: int64(len(s.que)), Nodes: int64(len(s.nodes))}
 	for _, n := range s.nodes {
 		u.Idle += int64(len(n.free()))
 		switch {

@@ -18,8 +18,9 @@ func TestNodesThatCome(t *testing.T) {
 			continue
 		}
 		t.Run(policy.Name, func(t *testing.T) {
-			study := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 1}}, PerNode: 2, Estimates: []float64{5000, 5000},
-				Jobs: []trace.Job{{ID: "1", VC: "a", GPUs: 2, Duration: 5000}, {ID: "2", VC: "a", GPUs: 2, Duration: 5000}}}
+			study := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 1}}, PerNode: 2,
+				Estimates: []float64{5000, 5000}, Jobs: []trace.Job{{ID: "1", VC: "a", GPUs: 2, Duration: 5000},
+					{ID: "2", VC: "a", GPUs: 2, Duration: 5000}}}
 			policy.Prepare = func(_ context.Context, r *cluster.Run) error {
 				r.Pools[0].Changes = []cluster.NodeChange{{At: 1000, Apply: func(p *cluster.Pool) { p.AddNode(1) }}}
 				return nil
@@ -40,7 +41,8 @@ func TestNodesThatCome(t *testing.T) {
 func TestTheTemporaryNodeHasANameOfItsOwn(t *testing.T) {
 	for nodes, want := range map[int]int{1: 9999, 9999: 9999, 10_000: 10_000, 20_000: 20_000} {
 		study := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: nodes}}, PerNode: 1,
-			Jobs: []trace.Job{{ID: "1", VC: "a", GPUs: nodes, Duration: 5000}, {ID: "2", VC: "a", GPUs: 1, Duration: 100}}}
+			Jobs: []trace.Job{{ID: "1", VC: "a", GPUs: nodes, Duration: 5000},
+				{ID: "2", VC: "a", GPUs: 1, Duration: 100}}}
 		policy := must(Named("fifo"))
 		policy.Prepare = func(_ context.Context, r *cluster.Run) error {
 			r.Pools[0].Changes = lucid.Scale([]int64{1000, 2000}, []int{1, -1})

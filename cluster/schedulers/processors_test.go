@@ -25,8 +25,9 @@ func crowd(seed uint64, jobs, cpus int) *cluster.Study {
 		if gpus == 1 {
 			cpusOf = r.IntN(10)
 		}
-		s.Jobs = append(s.Jobs, trace.Job{ID: fmt.Sprint(k), VC: []string{"a", "b"}[r.IntN(2)], Submit: at, Duration: 1 + r.Int64N(3000), GPUs: gpus, CPUs: cpusOf,
-			Model: []string{"x", "y"}[r.IntN(2)], Memory: 1000, GPUUtil: float64(r.IntN(60))})
+		s.Jobs = append(s.Jobs, trace.Job{ID: fmt.Sprint(k), VC: []string{"a", "b"}[r.IntN(2)], Submit: at,
+			Duration: 1 + r.Int64N(3000), GPUs: gpus, CPUs: cpusOf, Model: []string{"x", "y"}[r.IntN(2)], Memory: 1000,
+			GPUUtil: float64(r.IntN(60))})
 		s.Estimates = append(s.Estimates, float64(1+r.IntN(3000)))
 	}
 	s.Profiles = cluster.MakeProfiles(s.Jobs)
@@ -79,7 +80,8 @@ func TestProcessors(t *testing.T) {
 					over = max(over, crowded(b))
 				}
 				few.Jobs[7].GPUs, few.Jobs[7].CPUs = 1, 13
-				require.Equal(t, []cluster.Refusal{{ID: "7", Why: "more processors than the nodes have"}}, run(few).Refused)
+				require.Equal(t, []cluster.Refusal{{ID: "7", Why: "more processors than the nodes have"}},
+					run(few).Refused)
 			}
 			require.Positive(t, waited, "jobs wait for processors")
 			if stay {

@@ -16,7 +16,8 @@ type qssf struct {
 }
 
 // sizeFirst is the quirk that jobs which come while none waits are tried by size for a second.
-var sizeFirst = cluster.Quirk{Name: "size-first", Fixed: "jobs that come while none waits are tried by priority, not by size for a second"}
+var sizeFirst = cluster.Quirk{Name: "size-first",
+	Fixed: "jobs that come while none waits are tried by priority, not by size for a second"}
 
 func newQSSF(s cluster.Setup) (cluster.Scheduler, error) {
 	return &qssf{inTurn{cluster.NewQueue(priority, devices)}, s.Quirks.Keeps(sizeFirst), nil}, nil

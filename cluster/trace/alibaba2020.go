@@ -19,7 +19,8 @@ var alibaba2020Format = format{
 	},
 }
 
-var taskColumns = []string{"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu", "gpu_type"}
+var taskColumns = []string{"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_cpu",
+	"plan_mem", "plan_gpu", "gpu_type"}
 
 // The places of those that are read.
 const (
@@ -99,7 +100,8 @@ func join(job, task *Job) {
 	case task.GPUs > 0 && task.Share != job.Share:
 		job.Share = 0
 	}
-	job.GPUs, job.CPUs, job.RAM = min(job.GPUs+task.GPUs, maxCount), min(job.CPUs+task.CPUs, maxCount), min(job.RAM+task.RAM, maxCount)
+	job.GPUs, job.CPUs, job.RAM = min(job.GPUs+task.GPUs, maxCount), min(job.CPUs+task.CPUs, maxCount),
+		min(job.RAM+task.RAM, maxCount)
 	if task.State > job.State {
 		job.State = task.State
 	}

@@ -88,7 +88,8 @@ func (c *cells) splitQuoted(line []byte) error {
 			break
 		}
 		if line[at] != ',' {
-			return c.fault(c.number, at+1, "", "there is more after the quote that ends a cell", "put a comma before it, or double quotes that belong to the cell")
+			return c.fault(c.number, at+1, "", "there is more after the quote that ends a cell",
+				"put a comma before it, or double quotes that belong to the cell")
 		}
 		at++
 	}
@@ -124,7 +125,8 @@ func (c *cells) quoted(line []byte, at int) ([]byte, int, error) {
 			next, err := c.lines.next()
 			if errors.Is(err, io.EOF) || len(c.text) > maxLine {
 				begin := c.places[len(c.places)-1]
-				return nil, 0, c.fault(begin.line, begin.column, "", "a quote begins here that nothing ends", "end the cell with another quote")
+				return nil, 0, c.fault(begin.line, begin.column, "", "a quote begins here that nothing ends",
+					"end the cell with another quote")
 			}
 			if err != nil {
 				return nil, 0, err

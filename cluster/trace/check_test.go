@@ -21,7 +21,8 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // sound is a job of which nothing is odd.
 func sound(id string) trace.Job {
-	return trace.Job{ID: id, VC: "red", Submit: 5, Duration: 10, GPUs: 8, State: trace.Completed, Model: "Net", Batch: 1}
+	return trace.Job{ID: id, VC: "red", Submit: 5, Duration: 10, GPUs: 8, State: trace.Completed, Model: "Net",
+		Batch: 1}
 }
 
 func TestWhatIsOdd(t *testing.T) {
@@ -46,7 +47,8 @@ func TestWhatIsOdd(t *testing.T) {
 		spoil(&jobs[3])
 		found := must(trace.Check(jobs, o))
 		require.Len(t, found, 1, kind)
-		require.Equal(t, trace.Finding{Kind: kind, Text: found[0].Text, Count: 2, Refused: kind.Refused(), FirstLine: 2, FirstID: jobs[1].ID}, found[0])
+		require.Equal(t, trace.Finding{Kind: kind, Text: found[0].Text, Count: 2, Refused: kind.Refused(), FirstLine: 2,
+			FirstID: jobs[1].ID}, found[0])
 		require.NotEmpty(t, found[0].Text)
 	}
 	early := sound("1")
@@ -83,7 +85,8 @@ func summaryOf(t *testing.T, r *trace.Reader, o trace.CheckOptions) *trace.Summa
 func TestSummaries(t *testing.T) {
 	for name, s := range samples {
 		r := must(trace.NewReader(strings.NewReader(s.text), "a.csv", trace.Options{}))
-		got := must(json.MarshalIndent(summaryOf(t, r, trace.CheckOptions{VCs: []trace.VC{{Name: "red", Nodes: 3}, {Name: "empty", Nodes: 1}}}), "", "  "))
+		got := must(json.MarshalIndent(summaryOf(t, r,
+			trace.CheckOptions{VCs: []trace.VC{{Name: "red", Nodes: 3}, {Name: "empty", Nodes: 1}}}), "", "  "))
 		golden := filepath.Join("testdata", "summaries", strings.NewReplacer(" ", "-", "'s", "").Replace(name)+".json")
 		if *update {
 			require.NoError(t, os.MkdirAll(filepath.Dir(golden), 0o755))
@@ -108,12 +111,14 @@ func TestSummaryOfThePublishedMonth(t *testing.T) {
 	s := summaryOf(t, r, trace.CheckOptions{VCs: vcs})
 	require.NoError(t, r.Close())
 	require.Equal(t, []any{23_859, 118, 15, 1080}, []any{s.Jobs, s.Users, len(s.VCs), s.GPUs})
-	require.Equal(t, trace.SizeSummary{GPUs: 1, Jobs: 13_488, Share: 13_488.0 / 23_859, GPUHours: s.Sizes[0].GPUHours, Duration: s.Sizes[0].Duration}, s.Sizes[0])
+	require.Equal(t, trace.SizeSummary{GPUs: 1, Jobs: 13_488, Share: 13_488.0 / 23_859, GPUHours: s.Sizes[0].GPUHours,
+		Duration: s.Sizes[0].Duration}, s.Sizes[0])
 	require.Equal(t, int64(173), s.Sizes[0].Duration.P50)
 	require.Equal(t, int64(193), s.Duration.P50)
 	require.InDelta(t, 11769.27, s.Duration.Mean, 0.01)
 	require.InDelta(t, 2_167_138_881.0/3600, s.GPUHours, 0.01)
-	require.Equal(t, map[string]int{"COMPLETED": 13281, "CANCELLED": 6036, "FAILED": 4531, "NODE_FAIL": 7, "TIMEOUT": 4}, s.States)
+	require.Equal(t, map[string]int{"COMPLETED": 13281, "CANCELLED": 6036, "FAILED": 4531, "NODE_FAIL": 7,
+		"TIMEOUT": 4}, s.States)
 	require.Equal(t, []trace.Kind{trace.OddGPUs}, kindsOf(s.Findings))
 	require.Equal(t, "vcEwI", s.VCs[0].Name, "in the order of the file of sizes")
 }

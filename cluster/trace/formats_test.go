@@ -21,11 +21,14 @@ var samples = map[string]struct {
 }{
 	"our own": {tracetest.Ours, "graft", "2021-03-04 00:00:00", smallJobs()},
 	"Helios":  {tracetest.Helios, "helios", "2021-03-04 00:00:00", smallJobs()},
-	"Helios as it was published": {"job_id,user,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue,vc\n" +
-		"5,u1,8,40,1,FAILED,2020-04-01 00:00:07,2020-04-01 00:00:08,2020-04-01 00:01:00,52,1,vc1\n", "helios", "2020-04-01 00:00:00",
+	"Helios as it was published": {
+		"job_id,user,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue,vc\n" +
+			"5,u1,8,40,1,FAILED,2020-04-01 00:00:07,2020-04-01 00:00:08,2020-04-01 00:01:00,52,1,vc1\n",
+		"helios", "2020-04-01 00:00:00",
 		[]trace.Job{{ID: "5", User: "u1", VC: "vc1", GPUs: 8, CPUs: 40, State: trace.Failed, Submit: 7, Duration: 52}}},
 	"Philly": {tracetest.Philly, "philly", "2017-10-07 00:00:00", []trace.Job{
-		{ID: "application_1_1", User: "ce2f", VC: "11cb48", GPUs: 3, State: trace.Completed, Submit: 3600 + 11*60 + 39, Duration: 3660},
+		{ID: "application_1_1", User: "ce2f", VC: "11cb48", GPUs: 3, State: trace.Completed, Submit: 3600 + 11*60 + 39,
+			Duration: 3660},
 		{ID: "application_1_2", VC: "11cb48", State: trace.Cancelled, Submit: -86400},
 		{ID: "application_1_3", User: "ce2f", GPUs: 1, State: trace.Failed, Submit: 86400},
 	}},
@@ -33,18 +36,22 @@ var samples = map[string]struct {
 		{ID: "application_1", User: "ce2f", VC: "11cb48", GPUs: 3, State: trace.Completed, Submit: 9, Duration: 3660},
 		{ID: "application_2", VC: "11cb48", State: trace.Cancelled, Submit: 10},
 	}},
-	"a table of Tiresias": {tracetest.Tiresias, "philly-csv", "", []trace.Job{{ID: "1", GPUs: 4, Submit: 10, Duration: 500, Model: "vgg16"}}},
+	"a table of Tiresias": {tracetest.Tiresias, "philly-csv", "",
+		[]trace.Job{{ID: "1", GPUs: 4, Submit: 10, Duration: 500, Model: "vgg16"}}},
 	"Alibaba's of 2020": {tracetest.Alibaba2020, "alibaba2020", "", []trace.Job{
-		{ID: "j1", VC: "T4", Name: "worker", GPUs: 4, Share: 500, CPUs: 28, RAM: 180020, State: trace.Completed, Submit: 1000, Duration: 600},
+		{ID: "j1", VC: "T4", Name: "worker", GPUs: 4, Share: 500, CPUs: 28, RAM: 180020, State: trace.Completed,
+			Submit: 1000, Duration: 600},
 		{ID: "j2", VC: "V100", Name: "tensorflow", GPUs: 1, CPUs: 6, RAM: 30004, State: trace.Running, Submit: 2000},
-		{ID: "j4", VC: "P100", Name: "worker", GPUs: 6, CPUs: 3, RAM: 2048, State: trace.Failed, Submit: 3000, Duration: 5},
+		{ID: "j4", VC: "P100", Name: "worker", GPUs: 6, CPUs: 3, RAM: 2048, State: trace.Failed, Submit: 3000,
+			Duration: 5},
 	}},
 	"Alibaba's of 2023": {tracetest.Alibaba2023, "alibaba2023", "", []trace.Job{
 		{ID: "pod-1", GPUs: 1, Share: 220, CPUs: 13, RAM: 65536, State: trace.Running, Submit: 100, Duration: 390},
 		{ID: "pod-2", GPUs: 8, CPUs: 8, RAM: 1, State: trace.Completed, Submit: 200, Duration: 100},
 		{ID: "pod-3", CPUs: 4, RAM: 1, Submit: 300},
 	}},
-	"a workload of Pollux": {tracetest.Pollux, "pollux", "", []trace.Job{{ID: "cifar10-0", Model: "cifar10", GPUs: 6, Batch: 2048, Submit: 53}, {ID: "ncf-1", Model: "ncf", GPUs: 1, Submit: 60}}},
+	"a workload of Pollux": {tracetest.Pollux, "pollux", "", []trace.Job{{ID: "cifar10-0", Model: "cifar10", GPUs: 6,
+		Batch: 2048, Submit: 53}, {ID: "ncf-1", Model: "ncf", GPUs: 1, Submit: 60}}},
 	"the Standard Workload Format": {tracetest.SWF, "swf", "2020-09-13 12:26:40", []trace.Job{
 		{ID: "1", User: "3", VC: "2", Name: "7", GPUs: 4, State: trace.Completed, Submit: 100, Duration: 60},
 		{ID: "2", VC: "6", GPUs: 2, State: trace.Cancelled, Submit: 200},
@@ -119,7 +126,8 @@ func TestWhatAProcessorStandsFor(t *testing.T) {
 // Numbers parse as with strconv, to the last bit.
 func TestNumbersAreExact(t *testing.T) {
 	const head = "job_id,gpu_num,submit_time,duration,speed\n"
-	for _, text := range []string{"0.1", "29773.989", "1e22", "123456789012345678", "0.000001", "9007199254740993", "5e-324", "-0.3", "4.", ".25", "179769313486231570000000000000000", "2.2250738585072011e-308"} {
+	for _, text := range []string{"0.1", "29773.989", "1e22", "123456789012345678", "0.000001", "9007199254740993",
+		"5e-324", "-0.3", "4.", ".25", "179769313486231570000000000000000", "2.2250738585072011e-308"} {
 		var want float64
 		_, err := fmt.Sscan(text, &want)
 		require.NoError(t, err)

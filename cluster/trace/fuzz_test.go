@@ -22,8 +22,10 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(tracetest.Tiresias[:70]))
 	f.Add([]byte("\ufeff\n\n;\n"))
 	f.Add([]byte("[]"))
-	f.Add([]byte("j,t,1,Failed,-1000000000000,1000000000000,0,0,0,\nj,t,1,Failed,1000000000000,1000000000000,1e308,0,1e308,\n"))
-	f.Add([]byte("name,num_gpu,gpu_milli,creation_time,deletion_time,scheduled_time\np,1,5,0,1000000000000,-1000000000000\n"))
+	f.Add([]byte("j,t,1,Failed,-1000000000000,1000000000000,0,0,0,\n" +
+		"j,t,1,Failed,1000000000000,1000000000000,1e308,0,1e308,\n"))
+	f.Add([]byte("name,num_gpu,gpu_milli,creation_time,deletion_time,scheduled_time\n" +
+		"p,1,5,0,1000000000000,-1000000000000\n"))
 	f.Add([]byte("[{\"jobid\": \"\\u0000\\n\\\"\", \"submitted_time\": \"2020-01-01 00:00:00\", \"user\": \"\\r\"}]"))
 	f.Add([]byte("\x1f\x8b\x08\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -102,12 +104,14 @@ func (o oneByOne) Read(to []byte) (int, error) { return o.in.Read(to[:min(len(to
 func TestLongLines(t *testing.T) {
 	long := strings.Repeat("long, ", 60_000)
 	for _, quoted := range []string{`"` + long + `"`, strings.ReplaceAll(long, ",", ";")} {
-		jobs, _, err := readText("job_id,user,gpu_num,submit_time,duration\n1,"+quoted+",1,0,5\n2,u,1,0,5\n", trace.Options{})
+		jobs, _, err := readText("job_id,user,gpu_num,submit_time,duration\n1,"+quoted+",1,0,5\n2,u,1,0,5\n",
+			trace.Options{})
 		require.NoError(t, err)
 		require.Len(t, jobs, 2)
 		require.Equal(t, strings.Trim(quoted, `"`), jobs[0].User)
 	}
-	_, _, err := readText("job_id,user,gpu_num,submit_time,duration\n1,\""+strings.Repeat("x\n", 1<<20), trace.Options{})
+	_, _, err := readText("job_id,user,gpu_num,submit_time,duration\n1,\""+strings.Repeat("x\n", 1<<20),
+		trace.Options{})
 	require.ErrorContains(t, err, "a.csv:2:3: a quote begins here that nothing ends")
 	var place *trace.Error
 	require.True(t, errors.As(err, &place))

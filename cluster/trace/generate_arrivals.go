@@ -10,7 +10,8 @@ import (
 // hours are the submissions in each hour of a day, and weekdays those on each day of a week
 // from Sunday on, over the mean, as in a month of the cluster Venus.
 var (
-	hours    = [24]float64{0.81, 0.76, 0.68, 0.6, 0.31, 0.27, 0.26, 0.28, 0.39, 0.69, 1.08, 1.29, 1.3, 1.3, 1.65, 1.73, 1.67, 1.66, 1.34, 1.31, 1.3, 1.43, 1.02, 0.78}
+	hours = [24]float64{0.81, 0.76, 0.68, 0.6, 0.31, 0.27, 0.26, 0.28, 0.39, 0.69, 1.08, 1.29, 1.3, 1.3, 1.65, 1.73,
+		1.67, 1.66, 1.34, 1.31, 1.3, 1.43, 1.02, 0.78}
 	weekdays = [7]float64{0.44, 1.11, 1.04, 1.58, 1.26, 0.83, 0.42}
 )
 

@@ -44,8 +44,9 @@ var gpuMix = []struct {
 	gpus  int
 	share float64
 }{
-	{1, 565}, {2, 62.5}, {3, 2}, {4, 69}, {5, 0.5}, {6, 1.6}, {7, 2.8}, {8, 194}, {16, 22}, {24, 9}, {32, 40.4}, {40, 1.5},
-	{48, 0.6}, {56, 1}, {64, 1.2}, {80, 0.5}, {96, 0.5}, {112, 0.7}, {120, 4.3}, {128, 16.9}, {136, 1.6}, {144, 0.5}, {152, 0.3}, {160, 1},
+	{1, 565}, {2, 62.5}, {3, 2}, {4, 69}, {5, 0.5}, {6, 1.6}, {7, 2.8}, {8, 194}, {16, 22}, {24, 9}, {32, 40.4},
+	{40, 1.5}, {48, 0.6}, {56, 1}, {64, 1.2}, {80, 0.5}, {96, 0.5}, {112, 0.7}, {120, 4.3}, {128, 16.9}, {136, 1.6},
+	{144, 0.5}, {152, 0.3}, {160, 1},
 }
 
 // genSize is a number of GPUs and the virtual clusters that have as many.
@@ -90,7 +91,8 @@ func expected(mixture []wave, stretch float64) float64 {
 	for _, w := range mixture {
 		mu := math.Log(w.median * stretch)
 		z := (math.Log(maxDuration) - mu) / w.sigma
-		sum += float64(w.share * (float64(math.Exp(mu+w.sigma*w.sigma/2)*below(z-w.sigma)) + float64(maxDuration*below(-z))))
+		sum += float64(w.share * (float64(math.Exp(mu+w.sigma*w.sigma/2)*below(z-w.sigma)) +
+			float64(maxDuration*below(-z))))
 	}
 	return sum
 }
@@ -218,9 +220,9 @@ func (g *Generator) fill(job *Job, t *template) {
 	g.given += spent
 	w := t.of
 	*job = Job{
-		User: t.user, VC: g.vcs[t.vc].Name, Name: t.name, Duration: max(int64(seconds), 1), GPUs: t.gpus, CPUs: cpus * t.gpus,
-		State: g.ends(int64(seconds)), Dataset: w.dataset, Model: w.model, Batch: w.batch, AMP: w.amp,
-		Speed: w.speed, GPUUtil: w.gpuUtil, MemoryUtil: w.memoryUtil, Memory: w.memory,
+		User: t.user, VC: g.vcs[t.vc].Name, Name: t.name, Duration: max(int64(seconds), 1), GPUs: t.gpus,
+		CPUs: cpus * t.gpus, State: g.ends(int64(seconds)), Dataset: w.dataset, Model: w.model, Batch: w.batch,
+		AMP: w.amp, Speed: w.speed, GPUUtil: w.gpuUtil, MemoryUtil: w.memoryUtil, Memory: w.memory,
 	}
 }
 

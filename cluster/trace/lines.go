@@ -45,7 +45,8 @@ func (l *lines) longLine(begin []byte) ([]byte, error) {
 		more, err := l.in.ReadSlice('\n')
 		l.long = append(l.long, more...)
 		if len(l.long) > maxLine {
-			return nil, l.fault(l.number+1, 0, "", fmt.Sprintf("the line has more than %d bytes", maxLine), "this is hardly a trace: look at the file")
+			return nil, l.fault(l.number+1, 0, "", fmt.Sprintf("the line has more than %d bytes", maxLine),
+				"this is hardly a trace: look at the file")
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return l.long, err
@@ -60,7 +61,8 @@ func (l *lines) ended(err error) error {
 	case errors.Is(err, io.EOF), errors.As(err, &known):
 		return err
 	case isDamagedGzip(err):
-		return l.fault(l.number, 0, "", "the compressed file is damaged after this line: "+err.Error(), "fetch it again")
+		return l.fault(l.number, 0, "", "the compressed file is damaged after this line: "+err.Error(),
+			"fetch it again")
 	}
 	return fmt.Errorf("reading %s: %w", l.path, err)
 }

@@ -64,13 +64,15 @@ func readNodes(in io.Reader, path string) ([]VC, error) {
 			return nil, err
 		}
 		if before := lineOf[vc.Name]; before > 0 {
-			return nil, rows.faultAt(0, "", fmt.Sprintf("%q stands in line %d already", vc.Name, before), "take one of the lines out")
+			return nil, rows.faultAt(0, "", fmt.Sprintf("%q stands in line %d already", vc.Name, before),
+				"take one of the lines out")
 		}
 		lineOf[vc.Name] = rows.first
 		vcs = append(vcs, vc)
 	}
 	if len(vcs) == 0 {
-		return nil, rows.fault(rows.number, 0, "", "there is no virtual cluster in the file", "add a line with a name and a number of nodes")
+		return nil, rows.fault(rows.number, 0, "", "there is no virtual cluster in the file",
+			"add a line with a name and a number of nodes")
 	}
 	return vcs, nil
 }
@@ -100,7 +102,8 @@ func vcOf(rows *cells) (VC, error) {
 	}
 	n, ok := count(rows.row[1])
 	if !ok || n < 1 || n > MaxNodes {
-		return VC{}, rows.faultAt(1, "num", isButWants(rows.row[1], fmt.Sprintf("a whole number of nodes from 1 to %d", MaxNodes)), mendLine)
+		return VC{}, rows.faultAt(1, "num",
+			isButWants(rows.row[1], fmt.Sprintf("a whole number of nodes from 1 to %d", MaxNodes)), mendLine)
 	}
 	return VC{Name: string(rows.row[0]), Nodes: n}, nil
 }

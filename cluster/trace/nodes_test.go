@@ -29,8 +29,9 @@ func TestFaultsInNodes(t *testing.T) {
 		"no number":      {",num\nred,x\n", `nodes.csv:2:5: num is "x": want a whole number of nodes from 1`},
 		"no nodes":       {",num\nred,0\n", `nodes.csv:2:5: num is "0": want`},
 		"no name":        {",num\n,1\n", `nodes.csv:2:1: name is empty`},
-		"twice":          {",num\nred,1\nblue,1\nred,2\n", `nodes.csv:4:1: "red" stands in line 2 already; take one of the lines out`},
-		"three fields":   {",num\nred,1,2\n", `nodes.csv:2: the line has 3 fields, a virtual cluster 2`},
+		"twice": {",num\nred,1\nblue,1\nred,2\n",
+			`nodes.csv:4:1: "red" stands in line 2 already; take one of the lines out`},
+		"three fields": {",num\nred,1,2\n", `nodes.csv:2: the line has 3 fields, a virtual cluster 2`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := trace.ReadNodes(files.OS{}, write(t, "nodes.csv", c.text))

@@ -59,7 +59,8 @@ func (w *Window) holds(second int64) bool {
 // all jobs of a file whose format its first bytes tell.
 type Options struct {
 	Format string // name of one of [Formats]; empty is to tell it by the file's first bytes
-	Origin Origin // moment of second zero where rows have dates; zero is Midnight. Where rows have seconds these stay as they are.
+	// moment of second zero where rows have dates; zero is Midnight. Where rows have seconds these stay as they are.
+	Origin Origin
 	// Since leaves out jobs submitted before a date, of a trace whose dates are known; the
 	// zero time leaves out none. Dates have no time zone, so it is taken as UTC.
 	Since      time.Time
@@ -82,7 +83,8 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("unknown trace format %.40q: use one of %s", o.Format, names()))
 	}
 	faults.When(o.Origin != Midnight && o.Origin != FirstJob, "origin %d is neither Midnight nor FirstJob", o.Origin)
-	faults.When(o.Processors != AsGPUs && o.Processors != AsCPUs, "processors %d are neither AsGPUs nor AsCPUs", o.Processors)
+	faults.When(o.Processors != AsGPUs && o.Processors != AsCPUs, "processors %d are neither AsGPUs nor AsCPUs",
+		o.Processors)
 	if w := o.Window; w != nil && w.From > w.To {
 		faults = append(faults, fmt.Errorf("the window from %d to %d s ends before it begins", w.From, w.To))
 	}

@@ -85,7 +85,8 @@ func (p *philly) ended() error {
 		return p.broken(err)
 	}
 	if _, err := p.decoder.Token(); !errors.Is(err, io.EOF) {
-		return p.fault(p.counted.lineOf(p.decoder.InputOffset()), 0, "", "there is more after the list of jobs", "take it out")
+		return p.fault(p.counted.lineOf(p.decoder.InputOffset()), 0, "", "there is more after the list of jobs",
+			"take it out")
 	}
 	return io.EOF
 }
@@ -96,11 +97,13 @@ func (p *philly) broken(err error) error {
 	syntax, kind := new(json.SyntaxError), new(json.UnmarshalTypeError)
 	switch {
 	case errors.Is(err, errTooLong):
-		return p.fault(p.counted.lineOf(offset), 0, "", fmt.Sprintf("the job has more than %d bytes", maxPhillyJob), "this is hardly a trace: look at the file")
+		return p.fault(p.counted.lineOf(offset), 0, "", fmt.Sprintf("the job has more than %d bytes", maxPhillyJob),
+			"this is hardly a trace: look at the file")
 	case errors.As(err, &syntax):
 		return p.fault(p.counted.lineOf(max(offset, syntax.Offset)), 0, "", "this is no JSON: "+err.Error(), "mend it")
 	case errors.As(err, &kind):
-		return p.fault(p.counted.lineOf(offset), 0, kind.Field, "is a "+kind.Value+" and no "+kind.Type.String(), mendLine)
+		return p.fault(p.counted.lineOf(offset), 0, kind.Field, "is a "+kind.Value+" and no "+kind.Type.String(),
+			mendLine)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return p.fault(p.counted.lineOf(offset), 0, "", "the file ends within the list of jobs", "fetch it again")
 	}

@@ -7,7 +7,8 @@ import "slices"
 var phillyCSVFormat = format{
 	Format: Format{Name: "philly-csv", About: "CSV into which simulators bring the Philly trace"},
 	knows: func(head []byte) bool {
-		return !slices.ContainsFunc(phillyCSVColumns, func(c column) bool { return c.required && !hasColumn(head, c.names) })
+		return !slices.ContainsFunc(phillyCSVColumns,
+			func(c column) bool { return c.required && !hasColumn(head, c.names) })
 	},
 	open: func(source lines, _ *Options) (rows, error) {
 		t, err := readHeader(source)

@@ -114,7 +114,8 @@ func plainText(in io.Reader, path string) (*bufio.Reader, error) {
 }
 
 func isDamagedGzip(err error) bool {
-	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, new(flate.CorruptInputError))
+	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.As(err, new(flate.CorruptInputError))
 }
 
 // readAhead reads the first job that is kept. What is wrong before it comes out of Read.

@@ -65,9 +65,13 @@ func write(tb testing.TB, name, text string) string {
 func smallJobs() []trace.Job {
 	const noon = 12 * 3600
 	return []trace.Job{
-		{ID: "7", User: "ann", VC: "red", Name: "train", Submit: noon + 10, Duration: 60, GPUs: 2, CPUs: 8, State: trace.Completed, Dataset: "Pictures", Model: "Net", Batch: 32, AMP: true, Speed: 12.5, GPUUtil: 80, MemoryUtil: 20.25, Memory: 1000},
-		{ID: "8", User: "bob", VC: "blue", Name: "a, \"b\"\n c", Submit: noon + 5, Duration: 5, CPUs: 4, State: trace.TimedOut},
-		{ID: "9", User: "ann", VC: "red", Submit: 2 * noon, Duration: 7200, GPUs: 16, CPUs: 64, State: trace.NodeFailed, Dataset: "Pictures", Model: "Net", Batch: 64, Speed: 10, GPUUtil: 0.5, MemoryUtil: 20, Memory: 1000},
+		{ID: "7", User: "ann", VC: "red", Name: "train", Submit: noon + 10, Duration: 60, GPUs: 2, CPUs: 8,
+			State: trace.Completed, Dataset: "Pictures", Model: "Net", Batch: 32, AMP: true, Speed: 12.5,
+			GPUUtil: 80, MemoryUtil: 20.25, Memory: 1000},
+		{ID: "8", User: "bob", VC: "blue", Name: "a, \"b\"\n c", Submit: noon + 5, Duration: 5, CPUs: 4,
+			State: trace.TimedOut},
+		{ID: "9", User: "ann", VC: "red", Submit: 2 * noon, Duration: 7200, GPUs: 16, CPUs: 64, State: trace.NodeFailed,
+			Dataset: "Pictures", Model: "Net", Batch: 64, Speed: 10, GPUUtil: 0.5, MemoryUtil: 20, Memory: 1000},
 	}
 }
 
@@ -97,9 +101,11 @@ func TestACompressedTraceIsKnownByItsContent(t *testing.T) {
 
 // Columns are found by name, and those that are not needed may be away.
 func TestColumnsInAnyOrder(t *testing.T) {
-	jobs, _, err := readText("vc,duration,submit_time,start_time,gpu_num,job_id\nred,60.0,12.4,x,2.0,7\nred,None,-3,x,,8\n", trace.Options{})
+	jobs, _, err := readText("vc,duration,submit_time,start_time,gpu_num,job_id\nred,60.0,12.4,x,2.0,7\n"+
+		"red,None,-3,x,,8\n", trace.Options{})
 	require.NoError(t, err)
-	require.Equal(t, []trace.Job{{ID: "7", VC: "red", Submit: 12, Duration: 60, GPUs: 2}, {ID: "8", VC: "red", Submit: -3}}, jobs)
+	require.Equal(t, []trace.Job{{ID: "7", VC: "red", Submit: 12, Duration: 60, GPUs: 2},
+		{ID: "8", VC: "red", Submit: -3}}, jobs)
 }
 
 func TestWhatIsKept(t *testing.T) {
@@ -110,13 +116,19 @@ func TestWhatIsKept(t *testing.T) {
 		submits []int64
 		start   string
 	}{
-		"all, from midnight on":           {trace.Options{}, "879", []int64{noon + 5, noon + 10, 2 * noon}, "2021-03-04 00:00:00"},
-		"from the first job on":           {trace.Options{Origin: trace.FirstJob}, "879", []int64{0, 5, noon - 5}, "2021-03-04 12:00:05"},
-		"from the first job with GPUs on": {trace.Options{Origin: trace.FirstJob, OnlyGPU: true}, "79", []int64{0, noon - 10}, "2021-03-04 12:00:10"},
-		"of one virtual cluster":          {trace.Options{Origin: trace.FirstJob, VCs: []string{"blue"}}, "8", []int64{0}, "2021-03-04 12:00:05"},
-		"a window with both its ends":     {trace.Options{Window: &trace.Window{From: noon + 10, To: 2 * noon}}, "79", []int64{noon + 10, 2 * noon}, "2021-03-04 00:00:00"},
-		"since a date":                    {trace.Options{Since: time.Date(2021, 3, 4, 12, 0, 10, 0, time.UTC), Origin: trace.FirstJob}, "79", []int64{0, noon - 10}, "2021-03-04 12:00:10"},
-		"none":                            {trace.Options{VCs: []string{"green"}}, "", nil, ""},
+		"all, from midnight on": {trace.Options{}, "879", []int64{noon + 5, noon + 10, 2 * noon},
+			"2021-03-04 00:00:00"},
+		"from the first job on": {trace.Options{Origin: trace.FirstJob}, "879", []int64{0, 5, noon - 5},
+			"2021-03-04 12:00:05"},
+		"from the first job with GPUs on": {trace.Options{Origin: trace.FirstJob, OnlyGPU: true}, "79",
+			[]int64{0, noon - 10}, "2021-03-04 12:00:10"},
+		"of one virtual cluster": {trace.Options{Origin: trace.FirstJob, VCs: []string{"blue"}}, "8", []int64{0},
+			"2021-03-04 12:00:05"},
+		"a window with both its ends": {trace.Options{Window: &trace.Window{From: noon + 10, To: 2 * noon}}, "79",
+			[]int64{noon + 10, 2 * noon}, "2021-03-04 00:00:00"},
+		"since a date": {trace.Options{Since: time.Date(2021, 3, 4, 12, 0, 10, 0, time.UTC), Origin: trace.FirstJob},
+			"79", []int64{0, noon - 10}, "2021-03-04 12:00:10"},
+		"none": {trace.Options{VCs: []string{"green"}}, "", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := must(trace.ReadAll(files.OS{}, write(t, "a.csv", tracetest.Helios), c.o))
@@ -144,7 +156,8 @@ func TestFaultsInATrace(t *testing.T) {
 		})
 	}
 	_, _, err := readText("a,b\n1,2\n", trace.Options{Format: "helios"})
-	require.ErrorContains(t, err, "a.csv:1: the header has no column job_id, without which there is no helios trace; add it")
+	require.ErrorContains(t, err, "a.csv:1: the header has no column job_id, "+
+		"without which there is no helios trace; add it")
 }
 
 // All jobs before a fault are read, and after it nothing more.
@@ -155,8 +168,10 @@ func TestReadingEndsAtAFault(t *testing.T) {
 }
 
 func TestOptionsAreCheckedTogether(t *testing.T) {
-	_, _, err := readText(tracetest.Helios, trace.Options{Format: "x", Origin: 7, Processors: 7, Window: &trace.Window{From: 2, To: 1}, VCs: []string{""}})
-	for _, part := range []string{`unknown trace format "x": use one of graft, helios`, "origin 7", "processors 7", "from 2 to 1 s ends before", "has no name"} {
+	_, _, err := readText(tracetest.Helios, trace.Options{Format: "x", Origin: 7, Processors: 7,
+		Window: &trace.Window{From: 2, To: 1}, VCs: []string{""}})
+	for _, part := range []string{`unknown trace format "x": use one of graft, helios`, "origin 7", "processors 7",
+		"from 2 to 1 s ends before", "has no name"} {
 		require.ErrorContains(t, err, part)
 	}
 }
@@ -187,7 +202,9 @@ func TestPublishedTrace(t *testing.T) {
 	require.Equal(t, 3157, ties(seconds.Jobs))
 	require.Equal(t, 3157, ties(dates.Jobs))
 	require.True(t, maps.Equal(brief(seconds.Jobs), brief(dates.Jobs)), "the same jobs")
-	require.Equal(t, trace.Job{ID: "765472", User: "ucpfn", VC: "vcEwI", Submit: 13219203, Duration: 97, GPUs: 1, CPUs: 1, State: trace.Completed, Dataset: "CIFAR-10", Model: "ResNet18", Batch: 64, AMP: true, Speed: 4038.576, GPUUtil: 62, MemoryUtil: 34, Memory: 3642}, seconds.Jobs[0])
+	require.Equal(t, trace.Job{ID: "765472", User: "ucpfn", VC: "vcEwI", Submit: 13219203, Duration: 97,
+		GPUs: 1, CPUs: 1, State: trace.Completed, Dataset: "CIFAR-10", Model: "ResNet18", Batch: 64, AMP: true,
+		Speed: 4038.576, GPUUtil: 62, MemoryUtil: 34, Memory: 3642}, seconds.Jobs[0])
 }
 
 // ties returns the number of jobs that are submitted in the second of the one before.

@@ -3,7 +3,8 @@ package trace
 import "fmt"
 
 // stateNames are the names of states in our files, which are those of Slurm.
-var stateNames = [...]string{Unknown: "", Completed: "COMPLETED", Cancelled: "CANCELLED", Failed: "FAILED", TimedOut: "TIMEOUT", NodeFailed: "NODE_FAIL", Running: "RUNNING"}
+var stateNames = [...]string{Unknown: "", Completed: "COMPLETED", Cancelled: "CANCELLED", Failed: "FAILED",
+	TimedOut: "TIMEOUT", NodeFailed: "NODE_FAIL", Running: "RUNNING"}
 
 // otherStates are further names of states in traces.
 var otherStates = map[string]State{

@@ -10,20 +10,22 @@ import (
 
 // Summary holds the figures of a trace.
 type Summary struct {
-	Jobs        int            `json:"jobs"`           // that were read
-	Skipped     int            `json:"skipped"`        // rows that do not say when they were, and were left out
-	Users       int            `json:"users"`          // who submitted them; zero is not known
-	Start       *time.Time     `json:"start"`          // date of second zero, in UTC for want of a time zone; null where it is not known
-	FirstSubmit int64          `json:"first_submit_s"` // seconds since second zero
-	LastSubmit  int64          `json:"last_submit_s"`  // seconds since second zero
-	GPUHours    float64        `json:"gpu_hours"`      // over all jobs
-	GPUs        int            `json:"gpus"`           // of the cluster; zero is not known
-	Load        *float64       `json:"load"`           // GPU time over what the cluster's GPUs have from the first submission to the last; null where it is not known
-	Duration    Spread         `json:"duration_s"`     // of the jobs, in seconds
-	States      map[string]int `json:"states"`         // jobs by how they ended; an empty name is not known
-	VCs         []VCSummary    `json:"vcs"`            // by name, or as their sizes are listed
-	Sizes       []SizeSummary  `json:"sizes"`          // by the number of GPUs
-	Findings    []Finding      `json:"findings"`       // what is odd
+	Jobs    int `json:"jobs"`    // that were read
+	Skipped int `json:"skipped"` // rows that do not say when they were, and were left out
+	Users   int `json:"users"`   // who submitted them; zero is not known
+	// date of second zero, in UTC for want of a time zone; null where it is not known
+	Start       *time.Time `json:"start"`
+	FirstSubmit int64      `json:"first_submit_s"` // seconds since second zero
+	LastSubmit  int64      `json:"last_submit_s"`  // seconds since second zero
+	GPUHours    float64    `json:"gpu_hours"`      // over all jobs
+	GPUs        int        `json:"gpus"`           // of the cluster; zero is not known
+	// GPU time over what the cluster's GPUs have from the first submission to the last; null where it is not known
+	Load     *float64       `json:"load"`
+	Duration Spread         `json:"duration_s"` // of the jobs, in seconds
+	States   map[string]int `json:"states"`     // jobs by how they ended; an empty name is not known
+	VCs      []VCSummary    `json:"vcs"`        // by name, or as their sizes are listed
+	Sizes    []SizeSummary  `json:"sizes"`      // by the number of GPUs
+	Findings []Finding      `json:"findings"`   // what is odd
 }
 
 // Spread is the distribution of durations. All fields are zero if there are no jobs.
@@ -145,7 +147,8 @@ func (t *tally) finish(r *Reader, o CheckOptions) *Summary {
 	for gpus, size := range t.sizes {
 		all = append(all, size.durations...)
 		jobs := len(size.durations)
-		s.Sizes = append(s.Sizes, SizeSummary{gpus, jobs, float64(jobs) / float64(s.Jobs), size.gpuSeconds / secondsOfHour, spreadOf(size.durations)})
+		s.Sizes = append(s.Sizes, SizeSummary{gpus, jobs, float64(jobs) / float64(s.Jobs),
+			size.gpuSeconds / secondsOfHour, spreadOf(size.durations)})
 	}
 	slices.SortFunc(s.Sizes, func(a, b SizeSummary) int { return cmp.Compare(a.GPUs, b.GPUs) })
 	for _, size := range s.Sizes {
@@ -199,5 +202,6 @@ func spreadOf(durations []int64) Spread {
 	for _, d := range durations {
 		sum += float64(d)
 	}
-	return Spread{Mean: sum / float64(n), P10: at(0.1), P25: at(0.25), P50: at(0.5), P75: at(0.75), P90: at(0.9), P99: at(0.99), Max: durations[n-1]}
+	return Spread{Mean: sum / float64(n), P10: at(0.1), P25: at(0.25), P50: at(0.5), P75: at(0.75), P90: at(0.9),
+		P99: at(0.99), Max: durations[n-1]}
 }

@@ -77,7 +77,8 @@ func (s *swf) next(job *Job) error {
 		case s.fields[0][0] == ';':
 			s.comment(line)
 		case len(s.fields) != len(swfColumns):
-			return s.fault(s.number, 0, "", "the line has "+strconv.Itoa(len(s.fields))+" fields, one of this format 18", mendLine)
+			return s.fault(s.number, 0, "",
+				"the line has "+strconv.Itoa(len(s.fields))+" fields, one of this format 18", mendLine)
 		default:
 			*job = Job{}
 			return s.take(job)

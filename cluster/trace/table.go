@@ -63,7 +63,9 @@ func (t *table) bind(kind string, known []column) error {
 	}
 	for _, c := range known {
 		if c.required && !found[c.names[0]] {
-			return t.fault(t.first, 0, "", fmt.Sprintf("the header has no column %s, without which there is no %s trace", c.names[0], kind), "add it, or name the file's format")
+			return t.fault(t.first, 0, "",
+				fmt.Sprintf("the header has no column %s, without which there is no %s trace", c.names[0], kind),
+				"add it, or name the file's format")
 		}
 	}
 	return nil

@@ -22,11 +22,14 @@ type jobWriter interface {
 
 // WriterOptions say what is written. The zero value is our own format, without a date.
 type WriterOptions struct {
-	Format     string    // name of one of [Formats] that can be written; empty is graft
-	Start      time.Time // date of second zero, in whole seconds and as UTC; the zero time is not known, and submissions are written as seconds
-	Nodes      int       // number of nodes of the cluster, for the header of format swf; zero leaves it out
-	Processors int       // number of GPUs of the cluster, for the header of format swf; zero leaves it out
-	RAM        bool      // adds a column to format graft with the memory of nodes that jobs ask for; without it that is lost
+	Format string // name of one of [Formats] that can be written; empty is graft
+	// date of second zero, in whole seconds and as UTC; the zero time is not known, and submissions are
+	// written as seconds
+	Start      time.Time
+	Nodes      int // number of nodes of the cluster, for the header of format swf; zero leaves it out
+	Processors int // number of GPUs of the cluster, for the header of format swf; zero leaves it out
+	// adds a column to format graft with the memory of nodes that jobs ask for; without it that is lost
+	RAM bool
 }
 
 // EnsureDefaults sets what is zero.
@@ -45,13 +48,15 @@ func (o *WriterOptions) Validate() error {
 				can = append(can, f.Name)
 			}
 		}
-		faults = append(faults, fmt.Errorf("cannot write format %.40q: use one of %s", o.Format, strings.Join(can, ", ")))
+		faults = append(faults, fmt.Errorf("cannot write format %.40q: use one of %s", o.Format,
+			strings.Join(can, ", ")))
 	}
 	if y := o.Start.UTC().Year(); !o.Start.IsZero() && (y < 0 || y > 9999) {
 		faults = append(faults, fmt.Errorf("the start is in the year %d: take one from 0 to 9999", y))
 	}
 	if o.Nodes < 0 || o.Processors < 0 {
-		faults = append(faults, fmt.Errorf("a cluster of %d nodes and %d processors: neither may be negative", o.Nodes, o.Processors))
+		faults = append(faults, fmt.Errorf("a cluster of %d nodes and %d processors: neither may be negative", o.Nodes,
+			o.Processors))
 	}
 	return errors.Join(faults...)
 }

@@ -35,9 +35,10 @@ func TestTracesAreWritten(t *testing.T) {
 	start := time.Date(2021, 3, 4, 0, 0, 0, 0, time.UTC)
 	jobs := smallJobs()
 	require.Equal(t, tracetest.Ours, written(t, jobs, trace.WriterOptions{Start: start}))
-	require.Equal(t, strings.NewReplacer("\r\n\n", "\n", "1e1", "10", ",.5", ",0.5", "5,,,,,,,,", "5,,,,0,,,,").Replace(tracetest.Helios),
-		written(t, jobs, trace.WriterOptions{Format: "helios", Start: start}))
-	require.Equal(t, "; Version: 2.2\n; UnixStartTime: 1614816000\n; MaxNodes: 4\n; MaxProcs: 32\n; Note: a processor is a GPU\n"+
+	require.Equal(t, strings.NewReplacer("\r\n\n", "\n", "1e1", "10", ",.5", ",0.5", "5,,,,,,,,",
+		"5,,,,0,,,,").Replace(tracetest.Helios), written(t, jobs, trace.WriterOptions{Format: "helios", Start: start}))
+	require.Equal(t, "; Version: 2.2\n; UnixStartTime: 1614816000\n; MaxNodes: 4\n; MaxProcs: 32\n"+
+		"; Note: a processor is a GPU\n"+
 		"7 43210 -1 60 2 -1 -1 2 -1 -1 1 1 -1 1 -1 1 -1 -1\n"+
 		"8 43205 -1 5 0 -1 -1 0 -1 -1 0 2 -1 2 -1 2 -1 -1\n"+
 		"9 86400 -1 7200 16 -1 -1 16 -1 -1 0 1 -1 -1 -1 1 -1 -1\n",
@@ -47,7 +48,8 @@ func TestTracesAreWritten(t *testing.T) {
 // Jobs with names are counted; a trace is one or the other.
 func TestJobsOfSWFHaveNumbers(t *testing.T) {
 	jobs := []trace.Job{{ID: "b"}, {ID: "7"}}
-	require.Contains(t, written(t, jobs, trace.WriterOptions{Format: "swf"}), "\n1 0 -1 0 0 -1 -1 0 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n2 0 ")
+	require.Contains(t, written(t, jobs, trace.WriterOptions{Format: "swf"}),
+		"\n1 0 -1 0 0 -1 -1 0 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n2 0 ")
 	w := must(trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{Format: "swf"}))
 	require.NoError(t, w.Write(&jobs[1]))
 	require.ErrorContains(t, w.Write(&jobs[0]), `job "b" has no number, as those before it have`)
@@ -65,10 +67,13 @@ func TestWhatCannotBeWritten(t *testing.T) {
 		w := must(trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{}))
 		require.ErrorContains(t, w.Write(&job), want)
 	}
-	w := must(trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{Format: "helios", Start: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}))
+	w := must(trace.NewWriter(new(bytes.Buffer),
+		trace.WriterOptions{Format: "helios", Start: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}))
 	require.ErrorContains(t, w.Write(&trace.Job{ID: "1", Submit: 1e9}), "second 1000000000 is in the year 10030")
-	_, err := trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{Format: "philly", Nodes: -1, Start: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)})
-	for _, part := range []string{`cannot write format "philly": use one of graft, helios, swf`, "year -5", "neither may be negative"} {
+	_, err := trace.NewWriter(new(bytes.Buffer),
+		trace.WriterOptions{Format: "philly", Nodes: -1, Start: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)})
+	for _, part := range []string{`cannot write format "philly": use one of graft, helios, swf`, "year -5",
+		"neither may be negative"} {
 		require.ErrorContains(t, err, part)
 	}
 }
@@ -79,11 +84,13 @@ var jobOf = rapid.Custom(func(t *rapid.T) trace.Job {
 	count, number := rapid.IntRange(0, math.MaxInt32), rapid.Float64Range(-1e300, 1e300)
 	return trace.Job{
 		ID: "j" + name.Draw(t, "id"), User: name.Draw(t, "user"), VC: name.Draw(t, "vc"), Name: name.Draw(t, "name"),
-		Submit: rapid.Int64Range(-1e12, 1e12).Draw(t, "submit"), Duration: rapid.Int64Range(-1e12, 1e12).Draw(t, "duration"),
-		GPUs: count.Draw(t, "gpus"), Share: count.Draw(t, "share"), CPUs: count.Draw(t, "cpus"), Batch: count.Draw(t, "batch"),
+		Submit:   rapid.Int64Range(-1e12, 1e12).Draw(t, "submit"),
+		Duration: rapid.Int64Range(-1e12, 1e12).Draw(t, "duration"), GPUs: count.Draw(t, "gpus"),
+		Share: count.Draw(t, "share"), CPUs: count.Draw(t, "cpus"), Batch: count.Draw(t, "batch"),
 		State: trace.State(rapid.IntRange(0, int(trace.Running)).Draw(t, "state")), AMP: rapid.Bool().Draw(t, "amp"),
 		Dataset: name.Draw(t, "dataset"), Model: name.Draw(t, "model"), Speed: number.Draw(t, "speed"),
-		GPUUtil: number.Draw(t, "gpu util"), MemoryUtil: number.Draw(t, "memory util"), Memory: number.Draw(t, "memory"),
+		GPUUtil: number.Draw(t, "gpu util"), MemoryUtil: number.Draw(t, "memory util"),
+		Memory: number.Draw(t, "memory"),
 	}
 })
 
@@ -129,7 +136,8 @@ func TestAGeneratedTraceIsReadBack(t *testing.T) {
 	for _, name := range []string{"a.csv", "a.csv.gz"} {
 		for _, format := range []string{"graft", "helios"} {
 			path := filepath.Join(t.TempDir(), name)
-			require.NoError(t, trace.WriteFile(files.OS{}, path, trace.WriterOptions{Format: format, Start: g.Start()}, false, writing(jobs)))
+			require.NoError(t, trace.WriteFile(files.OS{}, path, trace.WriterOptions{Format: format, Start: g.Start()},
+				false, writing(jobs)))
 			all := must(trace.ReadAll(files.OS{}, path, trace.Options{}))
 			require.Equal(t, jobs, all.Jobs)
 			require.Equal(t, format, all.Format)

@@ -56,7 +56,8 @@ func (o *Tree) Put(j *cluster.Job, k Key) {
 	}
 	at := int32(j.Number)
 	o.jobs[at] = j
-	o.nodes[at] = node{key: k, left: nobody, right: nobody, rank: hash(uint32(at)), demand: int32(j.Demand()), in: true, running: j.Running()}
+	o.nodes[at] = node{key: k, left: nobody, right: nobody, rank: hash(uint32(at)), demand: int32(j.Demand()), in: true,
+		running: j.Running()}
 	o.update(at)
 	left, right := o.split(o.root, &k)
 	o.root = o.merge(o.merge(left, at), right)

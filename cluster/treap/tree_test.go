@@ -28,7 +28,8 @@ func jobsSomeRunning(t *testing.T, r *rand.Rand, count int, try func(jobs []*clu
 	t.Helper()
 	study := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 100}}}
 	for k := range count {
-		study.Jobs = append(study.Jobs, trace.Job{VC: "a", Duration: 5, GPUs: []int{1, 2, 3, 8, 1 + r.IntN(20)}[r.IntN(5)], CPUs: k})
+		study.Jobs = append(study.Jobs,
+			trace.Job{VC: "a", Duration: 5, GPUs: []int{1, 2, 3, 8, 1 + r.IntN(20)}[r.IntN(5)], CPUs: k})
 	}
 	tried := false
 	policy := cluster.Policy{Name: "idle", New: func(s cluster.Setup) (cluster.Scheduler, error) {

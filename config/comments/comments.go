@@ -114,8 +114,10 @@ func sentences(comment, field string, called map[string]string) string {
 	at := 0
 	for _, m := range word.FindAllStringIndex(text, -1) {
 		begins := m[0] == 0 || strings.HasSuffix(text[:m[0]], ". ") // where any word has a capital
-		foreign := strings.HasSuffix(text[:m[0]], "'s ")            // the name of another's, such as torchvision's RandAugment
-		if name, known := called[text[m[0]:m[1]]]; known && !begins && !foreign && !acronym.MatchString(text[m[0]:m[1]]) {
+		// the name of another's, such as torchvision's RandAugment
+		foreign := strings.HasSuffix(text[:m[0]], "'s ")
+		if name, known := called[text[m[0]:m[1]]]; known && !begins && !foreign &&
+			!acronym.MatchString(text[m[0]:m[1]]) {
 			b.WriteString(text[at:m[0]] + name)
 			at = m[1]
 		}

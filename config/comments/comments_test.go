@@ -49,7 +49,8 @@ func written(t *testing.T, files map[string]string) string {
 }
 
 func TestCommentsOfFields(t *testing.T) {
-	dir := written(t, map[string]string{"a.go": source, "a_test.go": "package p\ntype Tests struct {\n\tA int // no\n}\n", "b.txt": "{"})
+	dir := written(t, map[string]string{"a.go": source,
+		"a_test.go": "package p\ntype Tests struct {\n\tA int // no\n}\n", "b.txt": "{"})
 	got, err := comments.Fields(dir, strings.ToLower)
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{

@@ -33,7 +33,8 @@ func (r *Reading) doubtful(o *Outline, text string) bool {
 		table = o.Name()
 	}
 	if len(r.broken) > 0 {
-		text = "_" + strings.Join(strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) }), "_") + "_"
+		text = "_" + strings.Join(strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) }),
+			"_") + "_"
 	}
 	for name := range r.broken {
 		key := name[strings.LastIndexByte(name, '.')+1:]

@@ -41,7 +41,8 @@ func (c *color) UnmarshalText(text []byte) error {
 	return nil
 }
 
-var colors = &Dialect{Words: map[reflect.Type][]string{reflect.TypeFor[color](): {"", "red", "green", "grey"}}, Renamed: map[string]string{"paint": "color"}}
+var colors = &Dialect{Words: map[reflect.Type][]string{reflect.TypeFor[color](): {"", "red", "green", "grey"}},
+	Renamed: map[string]string{"paint": "color"}}
 
 func read(text string, target any) (*Reading, error) {
 	r, err := colors.Read(NewDocument("s.toml", []byte(text)), nil, target)
@@ -58,11 +59,13 @@ func readSample(text string) (sample, error) {
 }
 
 func TestStructsAreRead(t *testing.T) {
-	assert.Equal(t, []string{"inner_http_port", "small", "count", "share", "wait", "color", "tables", "other"}, colors.Outline(reflect.TypeFor[sample]()).Keys())
-	s, err := readSample("inner_http_port = 1\nsmall = -128\ncount = 65535\nshare = 1\nwait = 0.25\ncolor = \"grey\"\ntables = [{inner_http_port = 2}, {}]\nother = true")
+	assert.Equal(t, []string{"inner_http_port", "small", "count", "share", "wait", "color", "tables", "other"},
+		colors.Outline(reflect.TypeFor[sample]()).Keys())
+	s, err := readSample("inner_http_port = 1\nsmall = -128\ncount = 65535\nshare = 1\nwait = 0.25\n" +
+		"color = \"grey\"\ntables = [{inner_http_port = 2}, {}]\nother = true")
 	require.NoError(t, err)
-	want := sample{Embedded: Embedded{1}, Small: -128, Count: 65535, Share: 1, Wait: 250 * time.Millisecond, Color: "grey",
-		Tables: []Embedded{{2}, {}}, Renamed: true, private: 1}
+	want := sample{Embedded: Embedded{1}, Small: -128, Count: 65535, Share: 1, Wait: 250 * time.Millisecond,
+		Color: "grey", Tables: []Embedded{{2}, {}}, Renamed: true, private: 1}
 	assert.Equal(t, want, s)
 	again, err := readSample(colors.Resolved(&s))
 	require.NoError(t, err)
@@ -108,13 +111,15 @@ func TestWrongValuesSayWhatWasExpected(t *testing.T) {
 }
 
 func TestNamesOfKeys(t *testing.T) {
-	for name, want := range map[string]string{"LR": "lr", "EvalBatch": "eval_batch", "Beta1": "beta1", "TestAsValidation": "test_as_validation", "HTTPServer": "http_server", "At": "at"} {
+	for name, want := range map[string]string{"LR": "lr", "EvalBatch": "eval_batch", "Beta1": "beta1",
+		"TestAsValidation": "test_as_validation", "HTTPServer": "http_server", "At": "at"} {
 		assert.Equal(t, want, Snake(name))
 	}
 }
 
 func TestEditDistances(t *testing.T) {
-	for pair, want := range map[[2]string]int{{"", "abc"}: 3, {"budget", "budgte"}: 1, {"sgd", "adam"}: 4, {"seed", "sed"}: 1, {"ab", "ab"}: 0} {
+	for pair, want := range map[[2]string]int{{"", "abc"}: 3, {"budget", "budgte"}: 1, {"sgd", "adam"}: 4,
+		{"seed", "sed"}: 1, {"ab", "ab"}: 0} {
 		assert.Equal(t, want, editDistance(pair[0], pair[1]), pair)
 		assert.Equal(t, want, editDistance(pair[1], pair[0]), pair)
 	}
@@ -151,16 +156,18 @@ func many(n int, format string) string {
 // What exceeds a limit is one fault with its place.
 func TestLimits(t *testing.T) {
 	for text, says := range map[string]string{
-		strings.Repeat("a.", 20_000) + "b = 1":                                 "s.toml:1:201: a key has more than 100 parts",
-		"[" + strings.Repeat("a.", 20_000) + "b]":                              "s.toml:1:202: a key has more than 100 parts",
-		"a = " + strings.Repeat("[", 200) + strings.Repeat("]", 200):           "values are nested more than 100 levels deep",
+		strings.Repeat("a.", 20_000) + "b = 1":    "s.toml:1:201: a key has more than 100 parts",
+		"[" + strings.Repeat("a.", 20_000) + "b]": "s.toml:1:202: a key has more than 100 parts",
+		"a = " + strings.Repeat("[", 200) + strings.Repeat("]",
+			200): "values are nested more than 100 levels deep",
 		"a = " + strings.Repeat("{a = ", 200) + "1" + strings.Repeat("}", 200): "a key has more than 100 parts",
 		"a = " + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000):   "nested",
-		many(1001, "[s%d]\n"):                                                     "s.toml:1001:2: a table has more than 1000 keys",
-		many(1001, "k%d = 1\n"):                                                   "s.toml:1001:1: a table has more than 1000 keys",
-		"a = {" + many(1001, "k%d=1,") + "k=1}":                                   "a table has more than 1000 keys",
-		"a = [" + many(20_001, "{s%[1]d.k=1},") + "]":                             "a table has more than 1000 keys",
-		many(25, "[s%d]\n"+strings.ReplaceAll(many(999, "k%d = 1\n"), "%", "%%")): "s.toml:20001:2: the document has more than 20000 keys",
+		many(1001, "[s%d]\n"):                         "s.toml:1001:2: a table has more than 1000 keys",
+		many(1001, "k%d = 1\n"):                       "s.toml:1001:1: a table has more than 1000 keys",
+		"a = {" + many(1001, "k%d=1,") + "k=1}":       "a table has more than 1000 keys",
+		"a = [" + many(20_001, "{s%[1]d.k=1},") + "]": "a table has more than 1000 keys",
+		many(25, "[s%d]\n"+strings.ReplaceAll(many(999, "k%d = 1\n"), "%", "%%")): "s.toml:20001:2: " +
+			"the document has more than 20000 keys",
 	} {
 		_, err := readSample(text)
 		var list Faults
@@ -218,7 +225,8 @@ func TestFaultsAreCapped(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, text := range []string{"small = 1\n[tables]\n", "[[tables]]\ninner_http_port = 1\n", "a.b.c = [1, {x = 2}]\na.b = 1\n", "small=1\nsmall=2\n[small]\nx='''\n'''"} {
+	for _, text := range []string{"small = 1\n[tables]\n", "[[tables]]\ninner_http_port = 1\n",
+		"a.b.c = [1, {x = 2}]\na.b = 1\n", "small=1\nsmall=2\n[small]\nx='''\n'''"} {
 		f.Add(text, "small=3")
 	}
 	f.Fuzz(func(t *testing.T, text, set string) {

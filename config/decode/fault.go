@@ -67,7 +67,8 @@ func (f Fault) String() string {
 	text += number + " | " + strings.TrimRight(source, " ") + "\n"
 	if f.Column > 0 {
 		width := max(min(f.Width, utf8.RuneCountInString(source)-column), 1)
-		text += strings.Repeat(" ", len(number)) + " | " + strings.Repeat(" ", column) + strings.Repeat("^", width) + "\n"
+		text += strings.Repeat(" ", len(number)) + " | " + strings.Repeat(" ", column) + strings.Repeat("^",
+			width) + "\n"
 	}
 	return text
 }

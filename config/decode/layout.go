@@ -62,7 +62,8 @@ func OneLine(v any) string {
 	case []any:
 		return "[" + strings.Join(mapped(v, OneLine), ", ") + "]"
 	case Table:
-		return "{" + strings.Join(mapped(v, func(e Entry) string { return tomlNotation.key(e.Key) + OneLine(e.Value) }), ", ") + "}"
+		return "{" + strings.Join(mapped(v, func(e Entry) string { return tomlNotation.key(e.Key) + OneLine(e.Value) }),
+			", ") + "}"
 	}
 	return tomlNotation.value(v, "")
 }

@@ -49,7 +49,8 @@ func (o *Outline) collect(tables *Outline, t reflect.Type, index []int, rules ta
 	for k := range t.NumField() {
 		field := t.Field(k)
 		own := tagOf(field)
-		if !field.IsExported() || own.name == "-" || slices.Contains(rules.omit, own.name) || !o.dialect.storable(field.Type) {
+		if !field.IsExported() || own.name == "-" || slices.Contains(rules.omit, own.name) ||
+			!o.dialect.storable(field.Type) {
 			continue
 		}
 		inside := rules.below(own.name)
@@ -83,7 +84,8 @@ func (o *Outline) table(field reflect.StructField, from Field, at []int, own, in
 }
 
 func (o *Outline) below(field reflect.StructField, from Field, at []int, own tag) *Outline {
-	f := &Outline{Key: own.name, Path: append(slices.Clone(o.Path), own.name), index: at, typ: field.Type, From: from, dialect: o.dialect, Result: own.result, late: own.late}
+	f := &Outline{Key: own.name, Path: append(slices.Clone(o.Path), own.name), index: at, typ: field.Type, From: from,
+		dialect: o.dialect, Result: own.result, late: own.late}
 	if f.Result == Material {
 		f.Result = o.Result
 	}

@@ -52,7 +52,8 @@ func ReadAll(fsys files.FS, path string, limit int64) ([]byte, error) {
 		return text, nil
 	}
 	if info, statErr := fsys.Stat(path); statErr == nil && info.Size() > limit {
-		err = fmt.Errorf("reading %s: %w", path, Faults{{File: path, Text: fmt.Sprintf("the file has %d bytes, more than the %d that are allowed", info.Size(), limit)}})
+		err = fmt.Errorf("reading %s: %w", path, Faults{{File: path,
+			Text: fmt.Sprintf("the file has %d bytes, more than the %d that are allowed", info.Size(), limit)}})
 	}
 	return nil, err
 }
@@ -74,7 +75,8 @@ func Open(fsys files.FS, path string) (*Document, error) {
 // where the document is not TOML.
 func (d *Dialect) Read(doc *Document, set []string, target any) (*Reading, error) {
 	outline, v := d.of(target)
-	r := &Reading{Given: map[string]Source{}, Beside: map[string]string{}, doc: doc, outline: outline, target: v, broken: map[string]bool{}}
+	r := &Reading{Given: map[string]Source{}, Beside: map[string]string{}, doc: doc, outline: outline, target: v,
+		broken: map[string]bool{}}
 	table, err := doc.LooseTOML()
 	if err == nil {
 		r.decode(table)

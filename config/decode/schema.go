@@ -50,7 +50,8 @@ func (d *Dialect) tableSchema(o *Outline, v reflect.Value) map[string]any {
 func (d *Dialect) valueSchema(o *Outline, t reflect.Type) map[string]any {
 	switch {
 	case t == durationType:
-		return map[string]any{"anyOf": []any{map[string]any{"type": "string", "pattern": DurationPattern}, map[string]any{"type": "number"}}}
+		return map[string]any{"anyOf": []any{map[string]any{"type": "string", "pattern": DurationPattern},
+			map[string]any{"type": "number"}}}
 	case t.Kind() == reflect.Slice:
 		return map[string]any{"type": "array", "items": d.valueSchema(o, t.Elem())}
 	case d.isText(t) || t.Kind() == reflect.String:

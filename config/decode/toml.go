@@ -48,7 +48,8 @@ func (d *Document) tomlFault(err error) placed {
 // where the syntax is wrong, which the library reports.
 func (d *Document) walkTOML() (placed, bool) {
 	d.places = places{}
-	w := &tomlWalk{Document: d, hash: maphash.MakeSeed(), siblings: map[uint64]int{}, seen: map[uint64]bool{}, tables: map[uint64]int{}}
+	w := &tomlWalk{Document: d, hash: maphash.MakeSeed(), siblings: map[uint64]int{}, seen: map[uint64]bool{},
+		tables: map[uint64]int{}}
 	w.table = cursor{place: &d.places.root}
 	w.parser.Reset([]byte(d.text))
 	for w.over == "" && w.parser.NextExpression() {

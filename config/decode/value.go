@@ -114,7 +114,8 @@ func setWhole(v reflect.Value, in any) error {
 	}
 	if v.CanUint() {
 		if n < 0 || v.OverflowUint(uint64(n)) {
-			return fmt.Errorf("must be a whole number from 0 to %d, got %d", uint64(math.MaxUint64)>>(64-v.Type().Bits()), n)
+			return fmt.Errorf("must be a whole number from 0 to %d, got %d",
+				uint64(math.MaxUint64)>>(64-v.Type().Bits()), n)
 		}
 		v.SetUint(uint64(n))
 		return nil

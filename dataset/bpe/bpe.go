@@ -180,7 +180,8 @@ func newEncoding(vocabulary map[string]int32, merges [][2]string, extra []added)
 			continue
 		}
 		if !ok {
-			return nil, fmt.Errorf("token %q has letters that stand for no byte; the vocabulary is not a byte-level one", letters)
+			return nil, fmt.Errorf("token %q has letters that stand for no byte; "+
+				"the vocabulary is not a byte-level one", letters)
 		}
 		if err := e.put(number, text); err != nil {
 			return nil, err
@@ -208,7 +209,8 @@ func newEncoding(vocabulary map[string]int32, merges [][2]string, extra []added)
 // mostTokens bounds a vocabulary.
 const mostTokens = 1 << 21
 
-// mostGaps bounds the numbers without a token: a network has a row for each. Vocabularies that are filled up to a round number have fewer.
+// mostGaps bounds the numbers without a token: a network has a row for each. Vocabularies that are filled up
+// to a round number have fewer.
 const mostGaps = 10_000
 
 // checkGaps returns an error where the numbers of a vocabulary are far apart.
@@ -220,7 +222,8 @@ func (e *Encoding) checkGaps() error {
 		}
 	}
 	if gaps > mostGaps {
-		return fmt.Errorf("%d of the numbers up to %d have no token, and at most %d may lack one: a network has a row for each; number the tokens from 0", gaps, len(e.tokens)-1, mostGaps)
+		return fmt.Errorf("%d of the numbers up to %d have no token, and at most %d may lack one: "+
+			"a network has a row for each; number the tokens from 0", gaps, len(e.tokens)-1, mostGaps)
 	}
 	return nil
 }

@@ -129,7 +129,8 @@ func FuzzEncode(f *testing.F) {
 func FuzzParse(f *testing.F) {
 	vocab, merges := pairFiles(f)
 	f.Add(vocab, merges)
-	f.Add([]byte(`{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a", "a"], "a a"]}, "pre_tokenizer": {"type": "ByteLevel"}}`), []byte("a"))
+	f.Add([]byte(`{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a", "a"], "a a"]}, "pre_tokenizer": `+
+		`{"type": "ByteLevel"}}`), []byte("a"))
 	f.Fuzz(func(t *testing.T, data, merges []byte) {
 		if e, err := parsePair(data, merges); err == nil {
 			e.Encode(nil, "any text")

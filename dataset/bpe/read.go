@@ -19,8 +19,8 @@ const largestFile = 64 << 20
 // EndOfText is GPT-2's token between documents.
 const EndOfText = "<|endoftext|>"
 
-// Read reads Hugging Face's tokenizer.json, or GPT-2's vocab.json with merges.txt beside it. A tokenizer that splits words
-// otherwise than GPT-2 is refused.
+// Read reads Hugging Face's tokenizer.json, or GPT-2's vocab.json with merges.txt beside it. A tokenizer that splits
+// words otherwise than GPT-2 is refused.
 func Read(fsys files.FS, path string) (*Encoding, error) {
 	data, err := files.ReadAll(fsys, path, largestFile)
 	if err != nil {
@@ -40,7 +40,8 @@ func Read(fsys files.FS, path string) (*Encoding, error) {
 	beside := filepath.Join(filepath.Dir(path), "merges.txt")
 	merges, err := files.ReadAll(fsys, beside, largestFile)
 	if err != nil {
-		return nil, fmt.Errorf("read tokenizer %s: its merges: %w; put GPT-2's merges.txt beside vocab.json, or name a tokenizer.json", path, err)
+		return nil, fmt.Errorf("read tokenizer %s: its merges: %w; put GPT-2's merges.txt beside vocab.json, "+
+			"or name a tokenizer.json", path, err)
 	}
 	e, err := parsePair(data, merges)
 	if err != nil {
@@ -177,7 +178,8 @@ func parseTokenizer(data []byte) (*Encoding, error) {
 	for _, a := range t.Added {
 		extra[a.Content] = added{a.Content, a.ID}
 	}
-	e, err := newEncoding(t.Model.Vocab, pairs, slices.SortedFunc(maps.Values(extra), func(a, b added) int { return strings.Compare(a.text, b.text) }))
+	e, err := newEncoding(t.Model.Vocab, pairs,
+		slices.SortedFunc(maps.Values(extra), func(a, b added) int { return strings.Compare(a.text, b.text) }))
 	if err != nil {
 		return nil, err
 	}

@@ -72,8 +72,8 @@ func run(text string, of class) int {
 	return n
 }
 
-// letters are the printable letters by which files of vocabularies write bytes: printable ones stand for themselves, the
-// others follow from 256 on.
+// letters are the printable letters by which files of vocabularies write bytes: printable ones stand for themselves,
+// the others follow from 256 on.
 var letters, bytesByLetter = func() (to [256]rune, from map[rune]byte) {
 	from = map[rune]byte{}
 	next := rune(256)

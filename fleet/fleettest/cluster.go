@@ -129,7 +129,8 @@ func WorkerProcesses(t *testing.T, folder string, worker int) []int {
 	return slices.DeleteFunc(pids, func(pid int) bool {
 		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-		return !strings.Contains(string(environ), fmt.Sprintf("\x00GRAFT_WORKER=%d\x00", worker)) || strings.Contains(string(comm), "slurm")
+		return !strings.Contains(string(environ), fmt.Sprintf("\x00GRAFT_WORKER=%d\x00", worker)) ||
+			strings.Contains(string(comm), "slurm")
 	})
 }
 

@@ -23,7 +23,8 @@ func processes(folder string) (pids []int, err error) {
 	for _, path := range paths {
 		pid, bad := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		text, gone := os.ReadFile(path)
-		if bad != nil || gone != nil || pid == os.Getpid() || !strings.Contains("\x00"+string(text), "\x00GRAFT_FLEET="+folder+"\x00") {
+		if bad != nil || gone != nil || pid == os.Getpid() ||
+			!strings.Contains("\x00"+string(text), "\x00GRAFT_FLEET="+folder+"\x00") {
 			continue
 		}
 		pids = append(pids, pid)

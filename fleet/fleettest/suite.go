@@ -44,9 +44,9 @@ func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes t
 	folder, err := os.MkdirTemp("", "graft fleet ' %a ")
 	require.NoError(t, err)
 	b := fleet.Batch{
-		Key: newKey("toys-whose-name-is-longer-than-a-column-of-squeue-" + mode), Folder: folder, Workers: workers, Resources: h.Resources,
-		Argv: []string{self, "a 'word' $HOME\n#SBATCH --bogus\r\n"},
-		Env:  []string{toy{Mode: mode, Tasks: tasks, Takes: takes}.variable(), "QUOTED=it's \"$HOME\""},
+		Key: newKey("toys-whose-name-is-longer-than-a-column-of-squeue-" + mode), Folder: folder, Workers: workers,
+		Resources: h.Resources, Argv: []string{self, "a 'word' $HOME\n#SBATCH --bogus\r\n"},
+		Env: []string{toy{Mode: mode, Tasks: tasks, Takes: takes}.variable(), "QUOTED=it's \"$HOME\""},
 	}
 	t.Cleanup(func() {
 		h.mustEnd(t, b)
@@ -81,7 +81,8 @@ func (h Harness) Supervise(t *testing.T, f *fleet.Fleet, tasks int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), h.Timeout)
 	defer cancel()
 	left := func() (int, error) { return remaining(f.Batch().Folder, tasks) }
-	err := f.Supervise(ctx, left, fleet.SuperviseOptions{Every: look, Failures: 1, Grace: 20 * time.Second, Note: func(text string) { t.Log(text) }})
+	err := f.Supervise(ctx, left, fleet.SuperviseOptions{Every: look, Failures: 1, Grace: 20 * time.Second,
+		Note: func(text string) { t.Log(text) }})
 	if ctx.Err() != nil {
 		states, _ := f.Workers(context.Background())
 		t.Errorf("the batch is not over after %v: %v\n%s", h.Timeout, states, logs(f.Batch()))
@@ -163,7 +164,8 @@ func once(t *testing.T, h Harness) {
 		require.NotEmpty(t, w.Host)
 		log, err := os.ReadFile(w.Log)
 		require.NoError(t, err)
-		require.Regexp(t, fmt.Sprintf(`toy: worker %d threads [1-9]\d* device \S* ?quoted it's "\$HOME"`, k), string(log))
+		require.Regexp(t, fmt.Sprintf(`toy: worker %d threads [1-9]\d* device \S* ?quoted it's "\$HOME"`, k),
+			string(log))
 	}
 }
 
@@ -177,7 +179,8 @@ func again(t *testing.T, h Harness) {
 	for k := range workers {
 		require.FileExists(t, filepath.Join(b.Folder, fmt.Sprintf("flaked-%d", k)))
 	}
-	require.GreaterOrEqual(t, strings.Count(logs(b), "toy: worker"), workers+1, "logs of a second start follow those of the first")
+	require.GreaterOrEqual(t, strings.Count(logs(b), "toy: worker"), workers+1,
+		"logs of a second start follow those of the first")
 }
 
 func failing(t *testing.T, h Harness) {
@@ -271,7 +274,8 @@ func cancelled(t *testing.T, h Harness) {
 	f := h.Start(t, b)
 	over := make(chan error, 1)
 	go func() {
-		over <- f.Supervise(context.Background(), func() (int, error) { return remaining(b.Folder, 2) }, fleet.SuperviseOptions{Every: look})
+		over <- f.Supervise(context.Background(), func() (int, error) { return remaining(b.Folder, 2) },
+			fleet.SuperviseOptions{Every: look})
 	}()
 	h.Await(t, "both work", func() bool { return Count(t, b, "starts") == 2 })
 	beside, err := fleet.Attach(h.tools(), b.Folder) // as another process does

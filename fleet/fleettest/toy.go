@@ -78,7 +78,8 @@ type worker struct {
 }
 
 func (w worker) run() (int, error) {
-	println("toy: worker", w.name, "threads", os.Getenv("GRAFT_THREADS"), "device", os.Getenv("GRAFT_DEVICE"), "quoted", os.Getenv("QUOTED"))
+	println("toy: worker", w.name, "threads", os.Getenv("GRAFT_THREADS"), "device", os.Getenv("GRAFT_DEVICE"), "quoted",
+		os.Getenv("QUOTED"))
 	switch w.Mode {
 	case bad:
 		return 1, nil
@@ -151,7 +152,8 @@ func (w worker) pull() (int, error) {
 	signal.Ignore(syscall.SIGUSR1) // it goes on until its time limit
 	const beat = 500 * time.Millisecond
 	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(w.folder, "leases"), fleet.LeaseOptions{
-		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(files.OS{}), Random: rand.Reader, Beat: beat, Lost: 6 * beat})
+		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(files.OS{}), Random: rand.Reader, Beat: beat,
+		Lost: 6 * beat})
 	if err != nil {
 		return 0, err
 	}
@@ -200,7 +202,8 @@ func (w worker) attempt(lease *fleet.Lease, task int) (err error) {
 	default:
 		err = w.perform(task)
 	}
-	if released := lease.Release(); err == nil && !errors.Is(released, fleet.ErrLost) { // otherwise another process has it
+	// otherwise another process has it
+	if released := lease.Release(); err == nil && !errors.Is(released, fleet.ErrLost) {
 		err = released
 	}
 	return err
@@ -229,7 +232,8 @@ func (w worker) note(kind, name string) error {
 		if err := os.MkdirAll(path, 0o777); err != nil {
 			return err
 		}
-		path = filepath.Join(path, fmt.Sprintf("%s.worker-%s.%d", name, w.name, w.clock.Now()+time.Duration(os.Getpid())))
+		path = filepath.Join(path, fmt.Sprintf("%s.worker-%s.%d", name, w.name,
+			w.clock.Now()+time.Duration(os.Getpid())))
 	}
 	file, err := files.OS{}.Create(path)
 	if err != nil {

@@ -36,11 +36,13 @@ func TestSweepKillsByTheEnvironment(t *testing.T) {
 		require.NoError(t, err)
 		return found
 	}
-	require.Eventually(t, func() bool { return len(find(mark)) == 2 }, time.Minute, time.Millisecond, "until both run their program")
+	require.Eventually(t, func() bool { return len(find(mark)) == 2 }, time.Minute, time.Millisecond,
+		"until both run their program")
 	found := find(mark, "OWN=b")
 	require.Len(t, found, 1)
 	require.Equal(t, "b", found[0].Variable("OWN"))
 	require.Empty(t, found[0].Variable("OTHER"))
-	require.NoError(t, process.Sweep(fleet.NewClock(time.Now), func() ([]process.Found, error) { return process.With(files.OS{}, []string{mark, "OWN=b"}) }))
+	require.NoError(t, process.Sweep(fleet.NewClock(time.Now),
+		func() ([]process.Found, error) { return process.With(files.OS{}, []string{mark, "OWN=b"}) }))
 	require.Len(t, find(mark), 1)
 }

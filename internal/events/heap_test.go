@@ -92,7 +92,8 @@ func TestEmptyHeap(t *testing.T) {
 
 // Floats are ordered in keys as they are elsewhere.
 func TestFloat(t *testing.T) {
-	list := []float64{math.Inf(-1), -math.MaxFloat64, -1, -math.SmallestNonzeroFloat64, 0, math.SmallestNonzeroFloat64, 0.5, 1, math.MaxFloat64, math.Inf(1)}
+	list := []float64{math.Inf(-1), -math.MaxFloat64, -1, -math.SmallestNonzeroFloat64, 0, math.SmallestNonzeroFloat64,
+		0.5, 1, math.MaxFloat64, math.Inf(1)}
 	require.Equal(t, events.Float(0), events.Float(math.Copysign(0, -1)))
 	for k := range list[1:] {
 		require.Less(t, events.Float(list[k]), events.Float(list[k+1]), "%v %v", list[k], list[k+1])

@@ -53,7 +53,8 @@ func Usagef(format string, args ...any) error {
 // isDamaged reports whether an error without a code is about a damaged file.
 func isDamaged(err error) bool {
 	var room interface{ Damaged() bool } // implemented by errors of packages that detect damage
-	return errors.As(err, &room) && room.Damaged() || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
+	return errors.As(err, &room) && room.Damaged() || errors.As(err, new(*json.SyntaxError)) ||
+		errors.As(err, new(*json.UnmarshalTypeError))
 }
 
 // CodeOf returns the code that an error carries, else Interrupted where the cancelled ctx

@@ -81,7 +81,8 @@ func renameNew(fsys FS, temp, path string) error {
 }
 
 // replace writes a temporary file and puts it in its place.
-func replace(fsys FS, path string, write func(io.Writer) error, create func(string) (File, error), put func(temp, path string) error) error {
+func replace(fsys FS, path string, write func(io.Writer) error, create func(string) (File, error),
+	put func(temp, path string) error) error {
 	temp, file, err := createTemp(path, create)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = NeedFolder(fsys, path, err)

@@ -20,7 +20,8 @@ func rooted(t *testing.T) (root string) {
 		require.NoError(t, os.WriteFile(filepath.Join(top, path), []byte(text), 0o600))
 	}
 	for name, to := range map[string]string{
-		"absolute": filepath.Join(top, "secret"), "relative": "../secret", "folder": "..", "inside": "run/a", "loop": "loop",
+		"absolute": filepath.Join(top, "secret"), "relative": "../secret", "folder": "..", "inside": "run/a",
+		"loop": "loop",
 	} {
 		require.NoError(t, os.Symlink(to, filepath.Join(root, name)))
 	}
@@ -35,7 +36,8 @@ func TestBeneathReadsOnlyWhatLiesBeneath(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "yes", string(text))
 	}
-	for _, name := range []string{"absolute", "relative", "folder", "folder/secret", "loop", "../secret", "..", "missing"} {
+	for _, name := range []string{"absolute", "relative", "folder", "folder/secret", "loop", "../secret", "..",
+		"missing"} {
 		path := root + "/" + name
 		_, err := fsys.Open(path)
 		assert.Error(t, err, name)

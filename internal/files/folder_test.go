@@ -35,7 +35,8 @@ func TestLeftoversAreKnown(t *testing.T) {
 	folder := t.TempDir()
 	var temporary string
 	require.Panics(t, func() {
-		_ = files.WriteAtomic(watched{files.OS{}, &temporary}, filepath.Join(folder, "table.csv"), func(w io.Writer) error { panic("killed") })
+		_ = files.WriteAtomic(watched{files.OS{}, &temporary}, filepath.Join(folder, "table.csv"),
+			func(w io.Writer) error { panic("killed") })
 	})
 	require.NotEmpty(t, temporary)
 	for name, is := range map[string]bool{temporary: true, "table.csv": false, "a.tmp": false, ".hidden": false} {

@@ -38,7 +38,8 @@ func (OS) CreatePrivate(path string) (File, error) {
 
 // Append opens a regular file for writing at its end, and makes it where absent.
 func (OS) Append(path string) (File, error) {
-	return openRegular(path, os.Stat, func() (*os.File, error) { return openOS(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND) })
+	return openRegular(path, os.Stat,
+		func() (*os.File, error) { return openOS(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND) })
 }
 
 // Rename moves a file, replacing what is at the new path.

@@ -30,8 +30,10 @@ func TestReadOnly(t *testing.T) {
 	_, temporary := r.MkdirTemp(dir, "a")
 	_, locked := r.Lock(other, "me")
 	for what, err := range map[string]error{
-		"create": created, "create a private file": private, "make a temporary folder": temporary, "append": appended, "lock": locked, "rename": r.Rename(path, other),
-		"link": r.Link(path, other), "remove": r.Remove(path), "make a folder": r.MkdirAll(other), "make one of a file": r.MkdirAll(path),
+		"create": created, "create a private file": private, "make a temporary folder": temporary, "append": appended,
+		"lock": locked, "rename": r.Rename(path, other),
+		"link": r.Link(path, other), "remove": r.Remove(path), "make a folder": r.MkdirAll(other),
+		"make one of a file": r.MkdirAll(path),
 	} {
 		require.ErrorIs(t, err, files.ErrReadOnly, what)
 	}

@@ -57,12 +57,13 @@ func TestRemoveAllAtEveryFault(t *testing.T) {
 func TestWalkAndGlobThroughTheSeam(t *testing.T) {
 	folder, _ := grown(t)
 	var walked []string
-	require.NoError(t, fs.WalkDir(files.IOFS(files.OS{}), folder, func(path string, entry fs.DirEntry, err error) error {
-		if !entry.IsDir() {
-			walked = append(walked, path)
-		}
-		return err
-	}))
+	require.NoError(t, fs.WalkDir(files.IOFS(files.OS{}), folder,
+		func(path string, entry fs.DirEntry, err error) error {
+			if !entry.IsDir() {
+				walked = append(walked, path)
+			}
+			return err
+		}))
 	expected := []string{"a/b/z.txt", "a/link", "a/y.csv", "x.csv"}
 	for k := range expected {
 		expected[k] = filepath.Join(folder, expected[k])

@@ -4,7 +4,8 @@ import "regexp"
 
 // clausePattern matches the start of a doc comment that has a clause or a bare "those" where readers look
 // for a noun.
-var clausePattern = regexp.MustCompile(`^\s*// (?:A |An |The )?([A-Za-z]+ (?:is|are) (?:what|who|whom|where|those|how|whatever|one)) \w`)
+var clausePattern = regexp.MustCompile(`^\s*// (?:A |An |The )?([A-Za-z]+ (?:is|are) ` +
+	`(?:what|who|whom|where|those|how|whatever|one)) \w`)
 
 // commentLine matches a line that is a comment.
 var commentLine = regexp.MustCompile(`^\s*//`)
@@ -19,7 +20,8 @@ func checkClauses(tree *Tree) []Finding {
 			first = !commentLine.MatchString(text)
 			if match := clausePattern.FindStringSubmatch(text); opening && match != nil {
 				found = append(found, Finding{Path: file.Path, Line: line,
-					Text: "the comment opens with \"" + match[1] + " …\"; begin with the noun, then say what it does or holds"})
+					Text: "the comment opens with \"" + match[1] +
+						" …\"; begin with the noun, then say what it does or holds"})
 			}
 		}
 	}

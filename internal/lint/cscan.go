@@ -11,7 +11,8 @@ type cFunction struct{ first, last int }
 
 // Patterns of C++ that hide braces: comments, raw strings, strings, characters and preprocessor
 // lines with their continuations. A quote between digits parts a number and opens nothing.
-var cHidden = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|\b[0-9][0-9a-fA-FxX']*\b|'(?:\\.|[^'\\\n])*'|(?m:^[ \t]*#(?:\\\n|[^\n])*)`)
+var cHidden = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|\b[0-9][0-9a-fA-FxX']*\b|` +
+	`'(?:\\.|[^'\\\n])*'|(?m:^[ \t]*#(?:\\\n|[^\n])*)`)
 
 // cHolder tells a block that holds functions from one that is a function.
 var cHolder = regexp.MustCompile(`\b(namespace|struct|class|union|enum)\b|extern\s*$`)

@@ -46,7 +46,8 @@ func undocumentedPackages(tree *Tree) []Finding {
 	var found []Finding
 	for _, dir := range order {
 		if !documented[dir] {
-			text := fmt.Sprintf("package %s has no comment; say above one package clause what its one job is", first[dir].Go.Name.Name)
+			text := fmt.Sprintf("package %s has no comment; say above one package clause what its one job is",
+				first[dir].Go.Name.Name)
 			found = append(found, first[dir].Finding(first[dir].Go.Name, text))
 		}
 	}
@@ -125,7 +126,8 @@ func undocumentedMembers(file *File, s *ast.TypeSpec) []Finding {
 	var found []Finding
 	for _, field := range fields.List {
 		if !says(field.Doc, field.Comment) {
-			text := fmt.Sprintf("%s of %s has no comment; say what it is for and what zero means", memberName(field), s.Name.Name)
+			text := fmt.Sprintf("%s of %s has no comment; say what it is for and what zero means", memberName(field),
+				s.Name.Name)
 			found = append(found, file.Finding(field, text))
 		}
 	}
@@ -166,5 +168,6 @@ func says(comments ...*ast.CommentGroup) bool {
 }
 
 func undocumented(file *File, name *ast.Ident) Finding {
-	return file.Finding(name, fmt.Sprintf("%s is exported and has no comment; say what it is for and what zero means, or unexport it", name.Name))
+	return file.Finding(name, fmt.Sprintf("%s is exported and has no comment; "+
+		"say what it is for and what zero means, or unexport it", name.Name))
 }

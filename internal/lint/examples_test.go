@@ -40,6 +40,7 @@ var examples = map[string]map[string]example{
 	"seam":          seamExamples,
 	"flags":         flagExamples,
 	"long-function": longFunctionExamples,
+	"long-line":     longLineExamples,
 	"documented":    documentedExamples,
 	"hosts":         hostExamples,
 	"machine-paths": machinePathExamples,

@@ -1,7 +1,8 @@
 package lint
 
 var hostExamples = map[string]example{
-	"other hosts":                 {"README.md", "https://go.dev/dl and https://pkg.go.dev and https://github.com/a/b", nil},
+	"other hosts": {"README.md", "https://go.dev/dl and https://pkg.go.dev and https://github.com/a/b",
+		nil},
 	"a host that only looks so":   {"a.md", "my-py§pi.org.example is not one, nor is py§pi.orgs", nil},
 	"checksums are not our words": {"go.sum", "py§pi.org v1 h1:=", nil},
 	"Go's proxy":                  {"Makefile", "GOPROXY=https://proxy.go§lang.org,direct", []int{1}},
@@ -16,7 +17,8 @@ var hostExamples = map[string]example{
 }
 
 var machinePathExamples = map[string]example{
-	"paths of every Linux system":       {"a.sh", "#!/usr/bin/env sh\ncat /etc/os-release /proc/meminfo >/dev/null; ls /usr/lib /sys", nil},
+	"paths of every Linux system": {"a.sh",
+		"#!/usr/bin/env sh\ncat /etc/os-release /proc/meminfo >/dev/null; ls /usr/lib /sys", nil},
 	"a path from a variable":            {"a.sh", "cd \"$HOME/wo§rk/x\" ${D}/wo§rk $(pwd)/ro§ot", nil},
 	"a relative path":                   {"a.md", "see team/wo§rk/a.md, ./wo§rk and ../ro§ot", nil},
 	"an address":                        {"a.md", "https://example.com/ho§me/ann", nil},
@@ -44,23 +46,30 @@ var ticketExamples = map[string]example{
 }
 
 var unfinishedExamples = map[string]example{
-	"finished":                    {"model/a.go", "// All is done.", nil},
-	"parts of words":              {"a.sh", "mktemp -d graft-X§XXXXX; TO§DOS", nil},
-	"a mark in Go":                {"model/a.go", "// TO§DO: later", []int{3}},
-	"a mark in C":                 {"torch/csrc/a.cc", "/* FIX§ME */", []int{1}},
-	"a mark in prose":             {"a.md", "a\nX§XX b", []int{2}},
-	"a skip that says why":        {"model/a_test.go", "import \"testing\"\n\nfunc TestA(t *testing.T) { t.Skip(\"no PyTorch; install python3-torch\") }", nil},
-	"a skip of something else":    {"model/a.go", "func f(t reader) { t.Skip() }", nil},
-	"a skip without a word":       {"model/a_test.go", "import \"testing\"\n\nfunc TestA(t *testing.T) { t.Skip() }", []int{5}},
-	"a skip with an empty word":   {"model/a_test.go", "import \"testing\"\n\nfunc TestA(t *testing.T) { t.Skip(\"\") }", []int{5}},
-	"a skip that cannot say why":  {"model/a_test.go", "import \"testing\"\n\nfunc TestA(t *testing.T) { t.SkipNow() }", []int{5}},
-	"a benchmark without a word":  {"model/a_test.go", "import \"testing\"\n\nfunc BenchmarkA(b *testing.B) { b.Skip() }", []int{5}},
-	"a conformance suite's skips": {"model/modeltest/a.go", "import \"testing\"\n\nfunc Run(t *testing.T) { t.Skip() }", []int{5}},
+	"finished":        {"model/a.go", "// All is done.", nil},
+	"parts of words":  {"a.sh", "mktemp -d graft-X§XXXXX; TO§DOS", nil},
+	"a mark in Go":    {"model/a.go", "// TO§DO: later", []int{3}},
+	"a mark in C":     {"torch/csrc/a.cc", "/* FIX§ME */", []int{1}},
+	"a mark in prose": {"a.md", "a\nX§XX b", []int{2}},
+	"a skip that says why": {"model/a_test.go",
+		"import \"testing\"\n\nfunc TestA(t *testing.T) { t.Skip(\"no PyTorch; install python3-torch\") }", nil},
+	"a skip of something else": {"model/a.go", "func f(t reader) { t.Skip() }", nil},
+	"a skip without a word": {"model/a_test.go", "import \"testing\"\n\nfunc TestA(t *testing.T) { t.Skip() }",
+		[]int{5}},
+	"a skip with an empty word": {"model/a_test.go", "import \"testing\"\n\nfunc TestA(t *testing.T) { t.Skip(\"\") }",
+		[]int{5}},
+	"a skip that cannot say why": {"model/a_test.go", "import \"testing\"\n\nfunc TestA(t *testing.T) { t.SkipNow() }",
+		[]int{5}},
+	"a benchmark without a word": {"model/a_test.go",
+		"import \"testing\"\n\nfunc BenchmarkA(b *testing.B) { b.Skip() }", []int{5}},
+	"a conformance suite's skips": {"model/modeltest/a.go", "import \"testing\"\n\nfunc Run(t *testing.T) { t.Skip() }",
+		[]int{5}},
 }
 
 var clauseExamples = map[string]example{
-	"a noun":                      {"model/a.go", "// limits holds the limits of a job.\nvar limits int", nil},
-	"a clause within a comment":   {"model/a.go", "// limits holds values.\n// limits are what bounds them.\nvar limits int", nil},
+	"a noun": {"model/a.go", "// limits holds the limits of a job.\nvar limits int", nil},
+	"a clause within a comment": {"model/a.go",
+		"// limits holds values.\n// limits are what bounds them.\nvar limits int", nil},
 	"a noun after the verb":       {"model/a.go", "// Layer is a one-layer network.\ntype Layer int", nil},
 	"a clause in place of a noun": {"model/a.go", "// limits are what bounds a job.\nvar limits int", []int{3}},
 	"a bare pronoun":              {"model/a_test.go", "// The limits are those of a job.\nvar limits int", []int{3}},

@@ -23,7 +23,8 @@ func checkFlags(tree *Tree) []Finding {
 		ast.Inspect(file.Go.File, func(node ast.Node) bool {
 			if text, ok := errorText(node); ok {
 				if m := flagPattern.FindStringSubmatch(commandPattern.ReplaceAllString(text.Value, "")); m != nil {
-					found = append(found, file.Finding(text, fmt.Sprintf("an error names the flag %s; write option %s, for which runner prints the flag", m[1], m[1][2:])))
+					found = append(found, file.Finding(text, fmt.Sprintf("an error names the flag %s; "+
+						"write option %s, for which runner prints the flag", m[1], m[1][2:])))
 				}
 			}
 			return true

@@ -23,7 +23,8 @@ var randomTypes = []string{
 }
 
 var (
-	clockBan  = ban{names: []string{"Now", "Since", "Until", "After", "AfterFunc", "Sleep", "Tick", "NewTicker", "NewTimer"}, remedy: "take a clock as an argument"}
+	clockBan = ban{names: []string{"Now", "Since", "Until", "After", "AfterFunc", "Sleep", "Tick", "NewTicker",
+		"NewTimer"}, remedy: "take a clock as an argument"}
 	randomBan = ban{except: randomTypes, remedy: "take a seeded stream as an argument"}
 )
 
@@ -32,9 +33,11 @@ var bans = map[string]ban{
 	"time":         clockBan,
 	"math/rand":    randomBan,
 	"math/rand/v2": randomBan,
-	"os":           {names: []string{"Exit", "Stdout", "Stderr"}, remedy: "return an error or take an io.Writer; only runner prints and exits"},
-	"log":          {names: []string{"Fatal*", "Panic*", "Print*"}, remedy: "return an error; progress goes through the logger that is handed in"},
-	"fmt":          {names: []string{"Print", "Printf", "Println"}, remedy: "take an io.Writer; only runner prints"},
+	"os": {names: []string{"Exit", "Stdout", "Stderr"},
+		remedy: "return an error or take an io.Writer; only runner prints and exits"},
+	"log": {names: []string{"Fatal*", "Panic*", "Print*"},
+		remedy: "return an error; progress goes through the logger that is handed in"},
+	"fmt": {names: []string{"Print", "Printf", "Println"}, remedy: "take an io.Writer; only runner prints"},
 }
 
 // checkHandedIn finds clocks, randomness, output and exits that a package below runner
@@ -109,7 +112,8 @@ func localBans(file *File, banned map[string]ban) (map[string]ban, []Finding) {
 		case spec.Name == nil:
 			local[defaultName(imported)] = b
 		case spec.Name.Name == ".":
-			found = append(found, file.Finding(spec, fmt.Sprintf("a dot import hides what is used of %q; import it by name", imported)))
+			found = append(found, file.Finding(spec,
+				fmt.Sprintf("a dot import hides what is used of %q; import it by name", imported)))
 		default:
 			local[spec.Name.Name] = b
 		}

@@ -28,7 +28,8 @@ func hostPattern(hosts [][]string) *regexp.Regexp {
 	for _, parts := range hosts {
 		names = append(names, regexp.QuoteMeta(strings.Join(parts, ".")))
 	}
-	return regexp.MustCompile(`(?i)(?:^|[^a-z0-9-])(` + strings.Join(names, "|") + `)(?:$|[^a-z0-9.-]|\.(?:$|[^a-z0-9]))`)
+	return regexp.MustCompile(`(?i)(?:^|[^a-z0-9-])(` + strings.Join(names, "|") +
+		`)(?:$|[^a-z0-9.-]|\.(?:$|[^a-z0-9]))`)
 }
 
 // checkHosts keeps the names of package registries out of the tree.

@@ -40,6 +40,7 @@ func Rules() []Rule {
 		{"seam", checkSeam},
 		{"flags", checkFlags},
 		{"long-function", checkLongFunctions},
+		{"long-line", checkLongLines},
 		{"documented", checkDocumented},
 		{"hosts", checkHosts},
 		{"machine-paths", checkMachinePaths},

@@ -11,7 +11,8 @@ const before = `(?:^|[^A-Za-z0-9_./$})-])`
 
 var (
 	// homePattern matches paths that exist on the machine of one person.
-	homePattern = regexp.MustCompile(before + `(/(?:` + joined("wo", "rk|ro", "ot") + `)\b|/(?:` + joined("ho", "me|Us", "ers") + `)/[A-Za-z0-9_.-]+)`)
+	homePattern = regexp.MustCompile(before + `(/(?:` + joined("wo", "rk|ro", "ot") + `)\b|/(?:` + joined("ho", "me|Us",
+		"ers") + `)/[A-Za-z0-9_.-]+)`)
 	// temporaryPattern matches the folder that a program must ask the system for.
 	temporaryPattern = regexp.MustCompile(before + `(/(?:` + joined("var/t", "mp|t", "mp") + `)\b)`)
 )
@@ -28,7 +29,8 @@ func checkMachinePaths(tree *Tree) []Finding {
 			continue
 		}
 		found = append(found, matches(file, temporaryPattern, func(name string) string {
-			return fmt.Sprintf("%s is not the temporary folder everywhere; use os.MkdirTemp, or mktemp in a shell", name)
+			return fmt.Sprintf("%s is not the temporary folder everywhere; use os.MkdirTemp, "+
+				"or mktemp in a shell", name)
 		})...)
 	}
 	return found

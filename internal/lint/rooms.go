@@ -127,7 +127,8 @@ func checkRooms(tree *Tree) []Finding {
 		case file.Dir() == ".":
 			found = append(found, file.Finding(file.Go.Name, "Go code lies outside of the rooms; move it into one"))
 		case from == "":
-			text := fmt.Sprintf("the room %q is not in the design; add it to the table in internal/lint/rooms.go, or move the package into a room", file.Room())
+			text := fmt.Sprintf("the room %q is not in the design; add it to the table in internal/lint/rooms.go, "+
+				"or move the package into a room", file.Room())
 			found = append(found, file.Finding(file.Go.Name, text))
 		default:
 			for name, spec := range file.Imports() {
@@ -158,7 +159,8 @@ func roomOf(dir string, allowed map[string]map[string]bool) string {
 	}
 }
 
-func checkImport(tree *Tree, file *File, name string, spec *ast.ImportSpec, from string, allowed map[string]map[string]bool) (Finding, bool) {
+func checkImport(tree *Tree, file *File, name string, spec *ast.ImportSpec, from string,
+	allowed map[string]map[string]bool) (Finding, bool) {
 	inside, ok := strings.CutPrefix(name, tree.Module+"/")
 	if !ok {
 		return Finding{}, false
@@ -167,7 +169,8 @@ func checkImport(tree *Tree, file *File, name string, spec *ast.ImportSpec, from
 	if to == from || allowed[from][to] || file.IsTest() && sameFolder(from, to) {
 		return Finding{}, false
 	}
-	text := fmt.Sprintf("%s must not import %s, which does not stand below it; move the code down, or hand it in from above", from, inside)
+	text := fmt.Sprintf("%s must not import %s, which does not stand below it; move the code down, "+
+		"or hand it in from above", from, inside)
 	return file.Finding(spec, text), true
 }
 

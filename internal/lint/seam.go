@@ -9,16 +9,19 @@ import (
 
 // seamBans are the functions that use files, entropy and terminals directly.
 var seamBans = map[string]ban{
-	"os": {names: []string{"Chdir", "Chmod", "Chown*", "Chtimes", "CopyFS", "Create*", "DirFS", "Lchown", "Link", "Lstat", "Mkdir*", "Open*", "ReadDir", "ReadFile",
-		"Readlink", "Remove*", "Rename", "Root", "Stat", "Stdin", "Symlink", "Truncate", "WriteFile"}, remedy: "take a files.FS as an argument"},
-	"path/filepath":        {names: []string{"EvalSymlinks", "Glob", "Walk", "WalkDir"}, remedy: "take a files.FS as an argument, see files.IOFS"},
+	"os": {names: []string{"Chdir", "Chmod", "Chown*", "Chtimes", "CopyFS", "Create*", "DirFS", "Lchown", "Link",
+		"Lstat", "Mkdir*", "Open*", "ReadDir", "ReadFile", "Readlink", "Remove*", "Rename", "Root", "Stat", "Stdin",
+		"Symlink", "Truncate", "WriteFile"}, remedy: "take a files.FS as an argument"},
+	"path/filepath": {names: []string{"EvalSymlinks", "Glob", "Walk", "WalkDir"},
+		remedy: "take a files.FS as an argument, see files.IOFS"},
 	"io/ioutil":            {remedy: "take a files.FS as an argument"},
 	"crypto/rand":          {remedy: "take a source of random bytes as an argument"},
 	"graft/internal/files": {names: []string{"OS", "Beneath"}, remedy: "take a files.FS as an argument"},
 }
 
 // seamExceptions are the files that implement the seams, and the one that finds LibTorch.
-var seamExceptions = []string{"internal/files/os.go", "internal/files/lock.go", "internal/files/regular.go", "internal/files/beneath.go", "torch/find.go"}
+var seamExceptions = []string{"internal/files/os.go", "internal/files/lock.go", "internal/files/regular.go",
+	"internal/files/beneath.go", "torch/find.go"}
 
 // notYet are the packages that do not follow the rule yet. The list only shrinks.
 var notYet = []string{"config/comments"}
@@ -28,8 +31,10 @@ var notYet = []string{"config/comments"}
 func checkSeam(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.GoFiles() {
-		outside := file.IsTest() || strings.HasSuffix(path.Base(file.Dir()), "test") || isProgram(file) || slices.Contains(seamExceptions, file.Path)
-		if outside || slices.Contains(notYet, file.Dir()) || standalone[file.Room()] != nil || file.Dir() == "internal/lint" {
+		outside := file.IsTest() || strings.HasSuffix(path.Base(file.Dir()), "test") || isProgram(file) ||
+			slices.Contains(seamExceptions, file.Path)
+		if outside || slices.Contains(notYet, file.Dir()) || standalone[file.Room()] != nil ||
+			file.Dir() == "internal/lint" {
 			continue
 		}
 		found = append(found, takenNames(file, file.Go.File, seamBans)...)

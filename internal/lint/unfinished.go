@@ -31,7 +31,8 @@ func silentSkips(file *File) []Finding {
 	var found []Finding
 	ast.Inspect(file.Go.File, func(node ast.Node) bool {
 		if call, ok := node.(*ast.CallExpr); ok && isSilentSkip(call) {
-			found = append(found, file.Finding(call, "a test is skipped without a reason; pass one, with what to install or set"))
+			found = append(found, file.Finding(call,
+				"a test is skipped without a reason; pass one, with what to install or set"))
 		}
 		return true
 	})

@@ -35,7 +35,8 @@ type Gate struct {
 
 // NewGate puts a gate before a listener. Now is the clock of its times.
 func NewGate(l net.Listener, now func() time.Time) *Gate {
-	return &Gate{Listener: l, now: now, most: MaxStrangers, kept: placeKept, freed: make(chan struct{}, 1), closed: make(chan struct{})}
+	return &Gate{Listener: l, now: now, most: MaxStrangers, kept: placeKept, freed: make(chan struct{}, 1),
+		closed: make(chan struct{})}
 }
 
 // Accept waits for a connection, then for its place. The connection is a [Client].

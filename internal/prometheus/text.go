@@ -26,7 +26,8 @@ func (t *Text) Family(name, kind, help string) {
 func (t *Text) Sample(value float64, labels ...string) {
 	t.WriteString(t.name)
 	for k := 0; k+1 < len(labels); k += 2 {
-		fmt.Fprintf(t, `%c%s="%s"`, "{,"[min(k, 1)], labels[k], labelEscapes.Replace(strings.ToValidUTF8(labels[k+1], "\uFFFD")))
+		fmt.Fprintf(t, `%c%s="%s"`, "{,"[min(k, 1)], labels[k],
+			labelEscapes.Replace(strings.ToValidUTF8(labels[k+1], "\uFFFD")))
 	}
 	if len(labels) > 1 {
 		t.WriteByte('}')

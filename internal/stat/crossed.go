@@ -48,8 +48,8 @@ func rowMeans(rows [][]float64) (means []float64) {
 	return means
 }
 
-// columnMeans are the means of columns about those of their rows, so that a column without a value in some rows does not
-// differ from others by these rows.
+// columnMeans are the means of columns about those of their rows, so that a column without a value in some rows does
+// not differ from others by these rows.
 func columnMeans(rows [][]float64) (means []float64) {
 	var counts []float64
 	for _, row := range rows {

@@ -45,7 +45,8 @@ func TestCrossedIntervalOfFew(t *testing.T) {
 
 	a, b := [][]float64{{1, 2}, {3, 5}, {2, 2}}, [][]float64{{2}, {4}, {1}}
 	there, back := CrossedDifference(a, b), CrossedDifference(b, a)
-	require.InDeltaSlice(t, []float64{-back.Mean, -back.High, -back.Low}, []float64{there.Mean, there.Low, there.High}, 1e-12)
+	require.InDeltaSlice(t, []float64{-back.Mean, -back.High, -back.Low},
+		[]float64{there.Mean, there.Low, there.High}, 1e-12)
 	require.InDelta(t, 2.5-7.0/3, there.Mean, 1e-12)
 }
 

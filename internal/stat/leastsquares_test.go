@@ -53,11 +53,12 @@ func TestNNLSOnKnownProblems(t *testing.T) {
 		a    [][]float64
 		b, x []float64
 	}{
-		"an exact solution":          {[][]float64{{1, 2}, {3, 4}, {5, 6}}, []float64{5, 11, 17}, []float64{1, 2}},
-		"all at the border":          {[][]float64{{1}, {1}}, []float64{-1, -2}, []float64{0}},
-		"one is held at zero":        {[][]float64{{1, 0}, {0, 1}}, []float64{3, -4}, []float64{3, 0}},
-		"a column of zeros":          {[][]float64{{0, 2}, {0, 2}}, []float64{4, 4}, []float64{0, 2}},
-		"columns far apart in scale": {[][]float64{{1e-12, 1e12}, {2e-12, 1e12}}, []float64{3, 4}, []float64{1e12, 2e-12}},
+		"an exact solution":   {[][]float64{{1, 2}, {3, 4}, {5, 6}}, []float64{5, 11, 17}, []float64{1, 2}},
+		"all at the border":   {[][]float64{{1}, {1}}, []float64{-1, -2}, []float64{0}},
+		"one is held at zero": {[][]float64{{1, 0}, {0, 1}}, []float64{3, -4}, []float64{3, 0}},
+		"a column of zeros":   {[][]float64{{0, 2}, {0, 2}}, []float64{4, 4}, []float64{0, 2}},
+		"columns far apart in scale": {[][]float64{{1e-12, 1e12}, {2e-12, 1e12}}, []float64{3, 4},
+			[]float64{1e12, 2e-12}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := NonNegative(c.a, c.b)

@@ -22,14 +22,16 @@ func TestMeansOfKnownValues(t *testing.T) {
 	mean, deviation := stat.Population(v)
 	require.Equal(t, []float64{5, 5, 5, 2}, []float64{stat.Mean(v), stat.DividedMean(v), mean, deviation})
 	require.InDelta(t, math.Sqrt(32./7), stat.Deviation(v), 1e-15)
-	require.True(t, math.IsNaN(stat.Mean(nil)) && math.IsNaN(stat.Deviation(nil)) && math.IsNaN(stat.Deviation([]float64{1})) && math.IsNaN(stat.Jain(nil)))
+	require.True(t, math.IsNaN(stat.Mean(nil)) && math.IsNaN(stat.Deviation(nil)) &&
+		math.IsNaN(stat.Deviation([]float64{1})) && math.IsNaN(stat.Jain(nil)))
 	require.Zero(t, stat.DividedMean(nil))
 	require.InDelta(t, 1./4, stat.Jain([]float64{3, 0, 0, 0}), 1e-15)
 	require.InDelta(t, 1, stat.Jain([]float64{3, 3, 3}), 1e-15)
 }
 
 func TestRounding(t *testing.T) {
-	for v, want := range map[float64]float64{-0.3: -0.3, 0.29995: 0.3, 0.12344: 0.1234, -0.12345: -0.1235, math.Inf(1): math.Inf(1), 1e305: 1e305, 0: 0} {
+	for v, want := range map[float64]float64{-0.3: -0.3, 0.29995: 0.3, 0.12344: 0.1234, -0.12345: -0.1235,
+		math.Inf(1): math.Inf(1), 1e305: 1e305, 0: 0} {
 		require.Equal(t, want, stat.Round(v, 4), v)
 	}
 	require.True(t, math.IsNaN(stat.Round(math.NaN(), 4)))
@@ -57,7 +59,8 @@ func TestQuantilesOfKnownValues(t *testing.T) {
 	v := []int64{10, 20, 30, 40}
 	require.Equal(t, []float64{10, 25, 40}, []float64{stat.Quantile(v, 0), stat.Quantile(v, 0.5), stat.Quantile(v, 1)})
 	require.InDelta(t, 37, stat.Quantile(v, 0.9), 1e-12)
-	require.Equal(t, []int64{10, 10, 20, 40}, []int64{stat.StepQuantile(v, 0), stat.StepQuantile(v, 0.25), stat.StepQuantile(v, 0.26), stat.StepQuantile(v, 1)})
+	require.Equal(t, []int64{10, 10, 20, 40}, []int64{stat.StepQuantile(v, 0), stat.StepQuantile(v, 0.25),
+		stat.StepQuantile(v, 0.26), stat.StepQuantile(v, 1)})
 	require.Equal(t, []int64{10, 20, 40}, []int64{stat.Permille(v, 0), stat.Permille(v, 250), stat.Permille(v, 1000)})
 	low, high := stat.Middle(v, 0.5)
 	require.Equal(t, []int64{20, 30}, []int64{low, high})
@@ -153,7 +156,8 @@ func TestBootstrapSamples(t *testing.T) {
 
 // Published quantiles at 0.975 and 0.995 (Fisher and Yates, Statistical Tables).
 func TestStudentQuantiles(t *testing.T) {
-	for freedom, want := range map[float64][2]float64{1: {12.7062, 63.6567}, 2: {4.3027, 9.9248}, 5: {2.5706, 4.0321}, 30: {2.0423, 2.7500}, 120: {1.9799, 2.6174}, 1e6: {1.9600, 2.5758}} {
+	for freedom, want := range map[float64][2]float64{1: {12.7062, 63.6567}, 2: {4.3027, 9.9248}, 5: {2.5706, 4.0321},
+		30: {2.0423, 2.7500}, 120: {1.9799, 2.6174}, 1e6: {1.9600, 2.5758}} {
 		require.InDelta(t, want[0], stat.StudentQuantile(0.975, freedom), 5e-5, freedom)
 		require.InDelta(t, want[1], stat.StudentQuantile(0.995, freedom), 5e-5, freedom)
 	}
@@ -163,7 +167,8 @@ func TestStudentQuantiles(t *testing.T) {
 
 func TestStudentQuantileInvertsTheDistribution(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		share, freedom := rapid.Float64Range(0.001, 0.999).Draw(t, "share"), rapid.Float64Range(0.5, 1e4).Draw(t, "freedom")
+		share, freedom := rapid.Float64Range(0.001, 0.999).Draw(t, "share"),
+			rapid.Float64Range(0.5, 1e4).Draw(t, "freedom")
 		x := stat.StudentQuantile(share, freedom)
 		require.InDelta(t, share, stat.StudentCDF(x, freedom), 1e-10)
 		require.InDelta(t, 1, stat.StudentCDF(x, freedom)+stat.StudentCDF(-x, freedom), 1e-12)
@@ -202,7 +207,8 @@ func TestLeastSquaresIsOrthogonal(t *testing.T) {
 			require.InDelta(t, 0, slope, 1e-6*(1+math.Abs(slices.Max(x))))
 		}
 	})
-	require.InDeltaSlice(t, []float64{-1, 2}, stat.LeastSquares([][]float64{{1, 0}, {1, 1}, {1, 2}}, []float64{-1, 1, 3}), 1e-12)
+	require.InDeltaSlice(t, []float64{-1, 2},
+		stat.LeastSquares([][]float64{{1, 0}, {1, 1}, {1, 2}}, []float64{-1, 1, 3}), 1e-12)
 }
 
 // A small ridge fits what is linear; a large one leaves the mean.

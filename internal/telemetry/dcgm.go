@@ -14,15 +14,24 @@ var dcgmMetrics = []struct {
 	name, kind, help string
 	value            func(r *Reading) Optional[float64]
 }{
-	{"DCGM_FI_DEV_GPU_UTIL", "gauge", "Time in which a kernel ran, in percent.", func(r *Reading) Optional[float64] { return r.UtilizationPercent }},
-	{"DCGM_FI_DEV_MEM_COPY_UTIL", "gauge", "Time in which device memory was accessed, in percent.", func(r *Reading) Optional[float64] { return r.MemoryUtilizationPercent }},
-	{"DCGM_FI_DEV_FB_USED", "gauge", "Device memory in use, in MiB.", func(r *Reading) Optional[float64] { return r.MemoryUsedMiB }},
-	{"DCGM_FI_DEV_FB_FREE", "gauge", "Free device memory, in MiB.", func(r *Reading) Optional[float64] { return r.MemoryFreeMiB }},
+	{"DCGM_FI_DEV_GPU_UTIL", "gauge", "Time in which a kernel ran, in percent.",
+		func(r *Reading) Optional[float64] { return r.UtilizationPercent }},
+	{"DCGM_FI_DEV_MEM_COPY_UTIL", "gauge", "Time in which device memory was accessed, in percent.",
+		func(r *Reading) Optional[float64] { return r.MemoryUtilizationPercent }},
+	{"DCGM_FI_DEV_FB_USED", "gauge", "Device memory in use, in MiB.", func(r *Reading) Optional[float64] {
+		return r.MemoryUsedMiB
+	}},
+	{"DCGM_FI_DEV_FB_FREE", "gauge", "Free device memory, in MiB.", func(r *Reading) Optional[float64] {
+		return r.MemoryFreeMiB
+	}},
 	{"DCGM_FI_DEV_POWER_USAGE", "gauge", "Power, in W.", func(r *Reading) Optional[float64] { return r.PowerWatts }},
 	{"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "counter", "Energy since the driver was loaded, in mJ.", millijoules},
-	{"DCGM_FI_DEV_GPU_TEMP", "gauge", "Temperature, in degrees Celsius.", func(r *Reading) Optional[float64] { return r.TemperatureCelsius }},
-	{"DCGM_FI_DEV_SM_CLOCK", "gauge", "Clock of the streaming multiprocessors, in MHz.", func(r *Reading) Optional[float64] { return r.SMClockMHz }},
-	{"DCGM_FI_DEV_MEM_CLOCK", "gauge", "Clock of the memory, in MHz.", func(r *Reading) Optional[float64] { return r.MemoryClockMHz }},
+	{"DCGM_FI_DEV_GPU_TEMP", "gauge", "Temperature, in degrees Celsius.",
+		func(r *Reading) Optional[float64] { return r.TemperatureCelsius }},
+	{"DCGM_FI_DEV_SM_CLOCK", "gauge", "Clock of the streaming multiprocessors, in MHz.",
+		func(r *Reading) Optional[float64] { return r.SMClockMHz }},
+	{"DCGM_FI_DEV_MEM_CLOCK", "gauge", "Clock of the memory, in MHz.",
+		func(r *Reading) Optional[float64] { return r.MemoryClockMHz }},
 	{"DCGM_FI_DEV_CLOCK_THROTTLE_REASONS", "gauge", "Reasons for a reduced clock, as bits.", throttleBits},
 }
 
@@ -60,7 +69,8 @@ func WriteDCGM(t *prometheus.Text, host string, devices []Device, readings []Rea
 				t.Family(m.name, m.kind, m.help)
 				begun = true
 			}
-			t.Sample(value, "gpu", strconv.Itoa(d.Index), "UUID", d.UUID, "device", fmt.Sprintf("nvidia%d", d.Index), "modelName", d.Name, "Hostname", host)
+			t.Sample(value, "gpu", strconv.Itoa(d.Index), "UUID", d.UUID, "device", fmt.Sprintf("nvidia%d", d.Index),
+				"modelName", d.Name, "Hostname", host)
 		}
 	}
 }

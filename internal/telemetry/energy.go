@@ -34,11 +34,15 @@ const (
 
 // Energy is the energy that a device used in an interval.
 type Energy struct {
-	Joules    Optional[float64] `json:"joules"`        // unknown where the method is unknown; of all tasks together where it is not attributable
-	NetJoules Optional[float64] `json:"net_joules"`    // less the idle power for the whole interval; may be negative by noise; unknown without idle power
-	Method    Method            `json:"method"`        // how Joules was found
-	Why       string            `json:"why,omitempty"` // reason for not attributable and unknown: MIG, shared with a task, gap
-	Short     bool              `json:"short"`         // interval below 100 ms from the counter, whose refresh takes as long
+	// unknown where the method is unknown; of all tasks together where it is not attributable
+	Joules Optional[float64] `json:"joules"`
+	// less the idle power for the whole interval; may be negative by noise; unknown without idle power
+	NetJoules Optional[float64] `json:"net_joules"`
+	Method    Method            `json:"method"` // how Joules was found
+	// reason for not attributable and unknown: MIG, shared with a task, gap
+	Why string `json:"why,omitempty"`
+	// interval below 100 ms from the counter, whose refresh takes as long
+	Short bool `json:"short"`
 }
 
 // MethodText is the method with its reason, such as "not attributable: MIG".
@@ -52,13 +56,17 @@ func (e Energy) MethodText() string {
 // Measurement summarises a device over an interval.
 type Measurement struct {
 	Energy
-	Seconds                      float64           `json:"seconds"`                         // length of the interval
-	Readings                     int               `json:"readings"`                        // with at least one known value
-	MeanUtilizationPercent       Optional[float64] `json:"mean_utilization_percent"`        // over readings, as all means
-	MeanMemoryUtilizationPercent Optional[float64] `json:"mean_memory_utilization_percent"` // time in which device memory was accessed
-	MeanWatts                    Optional[float64] `json:"mean_watts"`                      // mean of the readings of power
-	PeakWatts                    Optional[float64] `json:"peak_watts"`                      // largest reading of power
-	PeakMemoryMiB                Optional[float64] `json:"peak_memory_mib"`                 // in use by all processes
+	Seconds float64 `json:"seconds"` // length of the interval
+	// with at least one known value
+	Readings int `json:"readings"`
+	// over readings, as all means
+	MeanUtilizationPercent Optional[float64] `json:"mean_utilization_percent"`
+	// time in which device memory was accessed
+	MeanMemoryUtilizationPercent Optional[float64] `json:"mean_memory_utilization_percent"`
+	// mean of the readings of power
+	MeanWatts     Optional[float64] `json:"mean_watts"`
+	PeakWatts     Optional[float64] `json:"peak_watts"`      // largest reading of power
+	PeakMemoryMiB Optional[float64] `json:"peak_memory_mib"` // in use by all processes
 }
 
 // Use says what else is known about an interval on a device.
@@ -188,8 +196,10 @@ func (c *curve) add(p point) {
 // energyOf finds the energy by the counter if it covers the interval without a reset, else by the
 // power. Power is taken as constant from an end of the interval to the nearest reading.
 func energyOf(counter, power *curve, from, to float64) Energy {
-	if covers := counter.count > 1 && counter.first.at <= from+edge && counter.last.at >= to-edge; covers && !counter.fell {
-		return Energy{Joules: Number(counter.last.value - counter.first.value), Method: MethodCounter, Short: to-from < shortWindow}
+	if covers := counter.count > 1 && counter.first.at <= from+edge && counter.last.at >= to-edge; covers &&
+		!counter.fell {
+		return Energy{Joules: Number(counter.last.value - counter.first.value), Method: MethodCounter,
+			Short: to-from < shortWindow}
 	}
 	head, tail := power.first.at-from, to-power.last.at
 	gap := max(power.gap, head, tail)

@@ -18,7 +18,8 @@ func (constant) Devices() []telemetry.Device { return []telemetry.Device{{UUID: 
 func (constant) Close() error                { return nil }
 
 func (c constant) Read(int) (telemetry.Reading, error) {
-	return telemetry.Reading{PowerWatts: telemetry.Known(200.0), EnergyJoules: telemetry.Known(200 * c.now().Sub(c.zero).Seconds())}, nil
+	return telemetry.Reading{PowerWatts: telemetry.Known(200.0),
+		EnergyJoules: telemetry.Known(200 * c.now().Sub(c.zero).Seconds())}, nil
 }
 
 // A program opens a source such as OpenNVML, runs a sampler beside its tasks, and measures each
@@ -27,7 +28,8 @@ func ExampleSampler() {
 	now := time.Unix(0, 0)
 	clock := telemetry.Clock{Now: func() time.Time { return now }} // a program takes time.Now
 	source := constant{clock.Now, now}
-	sampler, err := telemetry.NewSampler(source, nil, clock, telemetry.SamplerOptions{}) // a program gives a telemetry.Table
+	// a program gives a telemetry.Table
+	sampler, err := telemetry.NewSampler(source, nil, clock, telemetry.SamplerOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -33,7 +33,8 @@ func TestEnergyOfAGPU(t *testing.T) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	text, _ := exec.CommandContext(ctx, "nvidia-smi", "-i", devices[0].UUID, "--query-gpu=power.draw", "--format=csv,noheader,nounits", "-lms", "100").Output()
+	text, _ := exec.CommandContext(ctx, "nvidia-smi", "-i", devices[0].UUID, "--query-gpu=power.draw",
+		"--format=csv,noheader,nounits", "-lms", "100").Output()
 	after, err := gpus.Read(0)
 	require.NoError(t, err)
 	elapsed := time.Since(began).Seconds()

@@ -74,8 +74,8 @@ func (m *Meter) Share(task string) {
 // measurement ends the interval.
 func (m *Meter) measurement(to float64) Measurement {
 	s := Measurement{Energy: energyOf(&m.counter, &m.power, m.from, to), Seconds: to - m.from, Readings: m.readings,
-		MeanUtilizationPercent: m.utilization.mean(), MeanMemoryUtilizationPercent: m.memoryUse.mean(), MeanWatts: m.watts.mean(),
-		PeakWatts: m.watts.peak(), PeakMemoryMiB: m.memory.peak()}
+		MeanUtilizationPercent: m.utilization.mean(), MeanMemoryUtilizationPercent: m.memoryUse.mean(),
+		MeanWatts: m.watts.mean(), PeakWatts: m.watts.peak(), PeakMemoryMiB: m.memory.peak()}
 	joules, known := s.Joules.Get()
 	if idle, is := m.use.IdleWatts.Get(); is && known {
 		s.NetJoules = Number(joules - float64(idle*s.Seconds))

@@ -31,7 +31,8 @@ func OpenNVML(path string) (*NVML, error) {
 	path = cmp.Or(path, nvmlLibrary)
 	n := &NVML{lib: nvml.New(nvml.WithLibraryPath(path)), symbols: dl.New(path, dl.RTLD_LAZY|dl.RTLD_GLOBAL)}
 	if err := n.symbols.Open(); err != nil {
-		return nil, fmt.Errorf("open NVML %s: %w: %w; install NVIDIA's driver, or name its library", path, ErrNoNVML, err)
+		return nil, fmt.Errorf("open NVML %s: %w: %w; install NVIDIA's driver, or name its library", path,
+			ErrNoNVML, err)
 	}
 	if err := n.begin(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open NVML %s: %w: %w", path, ErrNoNVML, err), n.symbols.Close())
@@ -116,25 +117,27 @@ func (n *NVML) Close() error {
 // codes are the words and remedies of NVML's return codes that say that something failed. The
 // library's own words are not asked for: it may lack the function.
 var codes = map[nvml.Return]string{
-	nvml.ERROR_UNINITIALIZED:           "the library was stopped",
-	nvml.ERROR_NO_PERMISSION:           "no permission; give this user access to /dev/nvidiactl",
-	nvml.ERROR_INSUFFICIENT_POWER:      "the GPU has too little power; check its cables",
-	nvml.ERROR_DRIVER_NOT_LOADED:       "the driver is not loaded; load it until nvidia-smi works",
-	nvml.ERROR_TIMEOUT:                 "the driver does not answer",
-	nvml.ERROR_IRQ_ISSUE:               "the kernel reports a fault of interrupts",
-	nvml.ERROR_LIBRARY_NOT_FOUND:       "the library cannot be loaded; install NVIDIA's driver",
-	nvml.ERROR_GPU_IS_LOST:             "the GPU is lost; reset it or restart the machine",
-	nvml.ERROR_RESET_REQUIRED:          "the GPU must be reset",
-	nvml.ERROR_OPERATING_SYSTEM:        "the operating system blocks the GPU",
-	nvml.ERROR_LIB_RM_VERSION_MISMATCH: "library and driver have different versions; load the new driver or restart the machine",
-	nvml.ERROR_MEMORY:                  "out of memory",
-	nvml.ERROR_UNKNOWN:                 "unknown error of the driver; see its log",
+	nvml.ERROR_UNINITIALIZED:      "the library was stopped",
+	nvml.ERROR_NO_PERMISSION:      "no permission; give this user access to /dev/nvidiactl",
+	nvml.ERROR_INSUFFICIENT_POWER: "the GPU has too little power; check its cables",
+	nvml.ERROR_DRIVER_NOT_LOADED:  "the driver is not loaded; load it until nvidia-smi works",
+	nvml.ERROR_TIMEOUT:            "the driver does not answer",
+	nvml.ERROR_IRQ_ISSUE:          "the kernel reports a fault of interrupts",
+	nvml.ERROR_LIBRARY_NOT_FOUND:  "the library cannot be loaded; install NVIDIA's driver",
+	nvml.ERROR_GPU_IS_LOST:        "the GPU is lost; reset it or restart the machine",
+	nvml.ERROR_RESET_REQUIRED:     "the GPU must be reset",
+	nvml.ERROR_OPERATING_SYSTEM:   "the operating system blocks the GPU",
+	nvml.ERROR_LIB_RM_VERSION_MISMATCH: "library and driver have different versions; " +
+		"load the new driver or restart the machine",
+	nvml.ERROR_MEMORY:  "out of memory",
+	nvml.ERROR_UNKNOWN: "unknown error of the driver; see its log",
 }
 
 // absent are the codes that say that a value is not offered; it is unknown then.
 var absent = map[nvml.Return]bool{
-	nvml.ERROR_NOT_SUPPORTED: true, nvml.ERROR_NOT_FOUND: true, nvml.ERROR_NO_DATA: true, nvml.ERROR_FUNCTION_NOT_FOUND: true,
-	nvml.ERROR_INVALID_ARGUMENT: true, nvml.ERROR_NO_PERMISSION: true, nvml.ERROR_INSUFFICIENT_SIZE: true,
+	nvml.ERROR_NOT_SUPPORTED: true, nvml.ERROR_NOT_FOUND: true, nvml.ERROR_NO_DATA: true,
+	nvml.ERROR_FUNCTION_NOT_FOUND: true,
+	nvml.ERROR_INVALID_ARGUMENT:   true, nvml.ERROR_NO_PERMISSION: true, nvml.ERROR_INSUFFICIENT_SIZE: true,
 	nvml.ERROR_ARGUMENT_VERSION_MISMATCH: true, nvml.ERROR_DEPRECATED: true,
 }
 
@@ -142,5 +145,6 @@ func failureOf(code nvml.Return, doing string) error {
 	if code == nvml.SUCCESS {
 		return nil
 	}
-	return fmt.Errorf("%s: %s", doing, cmp.Or(codes[code], fmt.Sprintf("NVML's code %d; see nvmlReturn_t in its reference", int(code))))
+	return fmt.Errorf("%s: %s", doing,
+		cmp.Or(codes[code], fmt.Sprintf("NVML's code %d; see nvmlReturn_t in its reference", int(code))))
 }

@@ -40,7 +40,8 @@ func (g *gpu) describe() {
 	a.ask(func() nvml.Return {
 		mode, code := g.handle.GetComputeMode()
 		if code == nvml.SUCCESS {
-			g.about.ComputeMode = map[nvml.ComputeMode]string{nvml.COMPUTEMODE_DEFAULT: modeDefault, nvml.COMPUTEMODE_PROHIBITED: modeProhibited, nvml.COMPUTEMODE_EXCLUSIVE_PROCESS: modeExclusive}[mode]
+			g.about.ComputeMode = map[nvml.ComputeMode]string{nvml.COMPUTEMODE_DEFAULT: modeDefault,
+				nvml.COMPUTEMODE_PROHIBITED: modeProhibited, nvml.COMPUTEMODE_EXCLUSIVE_PROCESS: modeExclusive}[mode]
 		}
 		return code
 	}, "nvmlDeviceGetComputeMode")
@@ -67,9 +68,13 @@ func (g *gpu) read() (Reading, error) {
 		}
 		return code
 	}, "nvmlDeviceGetTotalEnergyConsumption")
-	r.TemperatureCelsius = a.number(1, func() (uint32, nvml.Return) { return g.handle.GetTemperature(nvml.TEMPERATURE_GPU) }, "nvmlDeviceGetTemperature")
-	r.SMClockMHz = a.number(1, func() (uint32, nvml.Return) { return g.handle.GetClockInfo(nvml.CLOCK_SM) }, "nvmlDeviceGetClockInfo")
-	r.MemoryClockMHz = a.number(1, func() (uint32, nvml.Return) { return g.handle.GetClockInfo(nvml.CLOCK_MEM) }, "nvmlDeviceGetClockInfo")
+	r.TemperatureCelsius = a.number(1, func() (uint32, nvml.Return) {
+		return g.handle.GetTemperature(nvml.TEMPERATURE_GPU)
+	}, "nvmlDeviceGetTemperature")
+	r.SMClockMHz = a.number(1, func() (uint32, nvml.Return) { return g.handle.GetClockInfo(nvml.CLOCK_SM) },
+		"nvmlDeviceGetClockInfo")
+	r.MemoryClockMHz = a.number(1, func() (uint32, nvml.Return) { return g.handle.GetClockInfo(nvml.CLOCK_MEM) },
+		"nvmlDeviceGetClockInfo")
 	a.ask(func() nvml.Return {
 		reasons, code := g.handle.GetCurrentClocksThrottleReasons()
 		if code == nvml.SUCCESS {

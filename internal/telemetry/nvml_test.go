@@ -18,7 +18,8 @@ func fakeNVML(t *testing.T, flags ...string) string {
 		t.Skip("left out: no C compiler named cc; install gcc")
 	}
 	path := filepath.Join(t.TempDir(), "libfake.so")
-	out, err := exec.Command(cc, append(flags, "-shared", "-fPIC", "-Wall", "-Werror", "-o", path, "testdata/fake_nvml.c")...).CombinedOutput()
+	out, err := exec.Command(cc, append(flags, "-shared", "-fPIC", "-Wall", "-Werror", "-o", path,
+		"testdata/fake_nvml.c")...).CombinedOutput()
 	require.NoError(t, err, string(out))
 	return path
 }
@@ -73,20 +74,25 @@ func TestNVMLChild(t *testing.T) {
 	require.NoError(t, os.WriteFile(out, text, 0o600))
 }
 
-var healthy = []string{"FAKE_COUNT=2", "FAKE_UTILIZATION=0", "FAKE_MEMORY_UTILIZATION=30", "FAKE_TOTAL=8589934592", "FAKE_FREE=4294967296", "FAKE_USED=5368709120", "FAKE_USED_V2=4294967296",
-	"FAKE_POWER=26870", "FAKE_ENERGY=123456789", "FAKE_TEMPERATURE=41", "FAKE_SM_CLOCK=1328", "FAKE_MEMORY_CLOCK=715", "FAKE_THROTTLE=5", "FAKE_MIG=0", "FAKE_MODE=3", "FAKE_PID=77"}
+var healthy = []string{"FAKE_COUNT=2", "FAKE_UTILIZATION=0", "FAKE_MEMORY_UTILIZATION=30", "FAKE_TOTAL=8589934592",
+	"FAKE_FREE=4294967296", "FAKE_USED=5368709120", "FAKE_USED_V2=4294967296",
+	"FAKE_POWER=26870", "FAKE_ENERGY=123456789", "FAKE_TEMPERATURE=41", "FAKE_SM_CLOCK=1328", "FAKE_MEMORY_CLOCK=715",
+	"FAKE_THROTTLE=5", "FAKE_MIG=0", "FAKE_MODE=3", "FAKE_PID=77"}
 
 // A GPU's values come in our units, and a known zero stays one.
 func TestNVMLReadsAllValues(t *testing.T) {
 	seen := look(t, fakeNVML(t), healthy...)
 	require.Empty(t, seen.Error)
 	require.Empty(t, seen.Failures)
-	require.Equal(t, Device{Index: 1, UUID: "GPU-1", Name: "Fake 1", MemoryMiB: Known(8192.0), MIG: Known(false), ComputeMode: "exclusive process"}, seen.Devices[1])
+	require.Equal(t, Device{Index: 1, UUID: "GPU-1", Name: "Fake 1", MemoryMiB: Known(8192.0), MIG: Known(false),
+		ComputeMode: "exclusive process"}, seen.Devices[1])
 	require.False(t, seen.Devices[1].Shareable())
-	require.Equal(t, Reading{Device: 1, UtilizationPercent: Known(0.0), MemoryUtilizationPercent: Known(30.0), MemoryUsedMiB: Known(4096.0), MemoryFreeMiB: Known(4096.0),
-		PowerWatts: Known(26.87), EnergyJoules: Known(123456.789), TemperatureCelsius: Known(41.0), SMClockMHz: Known(1328.0), MemoryClockMHz: Known(715.0),
-		Throttle:  Known(ThrottleIdle | ThrottlePowerCap),
-		Processes: Known([]Process{{PID: 77, MemoryMiB: Known(512.0), UtilizationPercent: Known(64.0)}, {PID: 78}})}, seen.Readings[1])
+	require.Equal(t, Reading{Device: 1, UtilizationPercent: Known(0.0), MemoryUtilizationPercent: Known(30.0),
+		MemoryUsedMiB: Known(4096.0), MemoryFreeMiB: Known(4096.0), PowerWatts: Known(26.87),
+		EnergyJoules: Known(123456.789), TemperatureCelsius: Known(41.0), SMClockMHz: Known(1328.0),
+		MemoryClockMHz: Known(715.0), Throttle: Known(ThrottleIdle | ThrottlePowerCap),
+		Processes: Known([]Process{{PID: 77, MemoryMiB: Known(512.0), UtilizationPercent: Known(64.0)}, {PID: 78}})},
+		seen.Readings[1])
 }
 
 // What a GPU does not offer is unknown and no failure; what fails says so in a sentence.
@@ -124,7 +130,8 @@ func TestNVMLFaults(t *testing.T) {
 			require.Equal(t, Optional[[]Process]{}, seen.Readings[0].Processes)
 		}},
 		"a driver that is not loaded": {library, with("FAKE_INIT=!9"), func(seen found) {
-			require.Contains(t, seen.Error, "GPUs cannot be measured: start: the driver is not loaded; load it until nvidia-smi works")
+			require.Contains(t, seen.Error,
+				"GPUs cannot be measured: start: the driver is not loaded; load it until nvidia-smi works")
 		}},
 		"a code without words": {library, with("FAKE_COUNT=!12345"), func(seen found) {
 			require.Contains(t, seen.Error, "count the GPUs: NVML's code 12345")

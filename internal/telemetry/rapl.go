@@ -46,7 +46,8 @@ func OpenRAPL(fsys files.FS, root string) (*RAPL, error) {
 	r := &RAPL{fsys: fsys}
 	entries, err := fsys.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open RAPL: %w: this machine has no %s; a virtual machine usually has none", ErrNoRAPL, root)
+		return nil, fmt.Errorf("open RAPL: %w: this machine has no %s; a virtual machine usually has none",
+			ErrNoRAPL, root)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open RAPL: %w: %w", ErrNoRAPL, err)
@@ -60,7 +61,8 @@ func OpenRAPL(fsys files.FS, root string) (*RAPL, error) {
 		}
 	}
 	if len(r.domains) == 0 {
-		return nil, fmt.Errorf("open RAPL: %w: %s has no counter of a processor; a virtual machine usually has none", ErrNoRAPL, root)
+		return nil, fmt.Errorf("open RAPL: %w: %s has no counter of a processor; a virtual machine usually has none",
+			ErrNoRAPL, root)
 	}
 	return r, nil
 }
@@ -74,7 +76,8 @@ func (r *RAPL) open(path string) error {
 	if !strings.HasPrefix(name, "package") && name != "dram" {
 		return nil
 	}
-	d := &domain{path: path, about: Device{Index: len(r.domains), UUID: filepath.Base(path), Name: name, MIG: Known(false)}}
+	d := &domain{path: path, about: Device{Index: len(r.domains), UUID: filepath.Base(path), Name: name,
+		MIG: Known(false)}}
 	if d.last, err = r.counter(path, "energy_uj"); err != nil {
 		return err
 	}

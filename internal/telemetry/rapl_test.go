@@ -39,7 +39,8 @@ func TestRAPLCountsOverWrapAround(t *testing.T) {
 	root := powercapTree(t, oneSocket)
 	r, err := OpenRAPL(files.ReadOnly{FS: files.OS{}}, root)
 	require.NoError(t, err)
-	require.Equal(t, []Device{{UUID: "intel-rapl:0", Name: "package-0", MIG: Known(false)}, {Index: 1, UUID: "intel-rapl:0:1", Name: "dram", MIG: Known(false)}}, r.Devices())
+	require.Equal(t, []Device{{UUID: "intel-rapl:0", Name: "package-0", MIG: Known(false)},
+		{Index: 1, UUID: "intel-rapl:0:1", Name: "dram", MIG: Known(false)}}, r.Devices())
 	set := func(zone, value string) {
 		require.NoError(t, os.WriteFile(filepath.Join(root, zone, "energy_uj"), []byte(value), 0o600))
 	}

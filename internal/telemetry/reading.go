@@ -2,12 +2,13 @@ package telemetry
 
 // Device describes a device of a source.
 type Device struct {
-	Index       int               `json:"index"`        // place in the source's list, from 0
-	UUID        string            `json:"uuid"`         // unique on all machines; empty is unknown
-	Name        string            `json:"name"`         // model, or domain of a processor; empty is unknown
-	MemoryMiB   Optional[float64] `json:"memory_mib"`   // in all
-	MIG         Optional[bool]    `json:"mig"`          // divided into instances (Multi-Instance GPU)
-	ComputeMode string            `json:"compute_mode"` // default (any number of processes), exclusive process or prohibited; empty is unknown
+	Index     int               `json:"index"`      // place in the source's list, from 0
+	UUID      string            `json:"uuid"`       // unique on all machines; empty is unknown
+	Name      string            `json:"name"`       // model, or domain of a processor; empty is unknown
+	MemoryMiB Optional[float64] `json:"memory_mib"` // in all
+	MIG       Optional[bool]    `json:"mig"`        // divided into instances (Multi-Instance GPU)
+	// default (any number of processes), exclusive process or prohibited; empty is unknown
+	ComputeMode string `json:"compute_mode"`
 }
 
 // Shareable reports whether the driver lets several processes use the device at once. An unknown
@@ -19,24 +20,29 @@ const modeDefault, modeProhibited, modeExclusive = "default", "prohibited", "exc
 
 // Reading is the state of a device at a moment.
 type Reading struct {
-	At                       float64             `json:"at_s"`                       // seconds, on the clock of the reader: since 1970 for a Sampler and ReadSMI
-	Device                   int                 `json:"device"`                     // index in its source
-	UtilizationPercent       Optional[float64]   `json:"utilization_percent"`        // time in which a kernel ran
-	MemoryUtilizationPercent Optional[float64]   `json:"memory_utilization_percent"` // time in which device memory was read or written; not the memory in use
-	MemoryUsedMiB            Optional[float64]   `json:"memory_used_mib"`            // memory in use
-	MemoryFreeMiB            Optional[float64]   `json:"memory_free_mib"`            // free memory
-	PowerWatts               Optional[float64]   `json:"power_watts"`                // power; an average of the last second on some GPUs
-	EnergyJoules             Optional[float64]   `json:"energy_joules"`              // total-energy counter, from an arbitrary zero
-	TemperatureCelsius       Optional[float64]   `json:"temperature_celsius"`        // of the chip
-	SMClockMHz               Optional[float64]   `json:"sm_clock_mhz"`               // of the streaming multiprocessors
-	MemoryClockMHz           Optional[float64]   `json:"memory_clock_mhz"`           // of the memory
-	Throttle                 Optional[Throttle]  `json:"throttle"`                   // reasons for a reduced clock
-	Processes                Optional[[]Process] `json:"processes"`                  // that compute on the device
+	// seconds, on the clock of the reader: since 1970 for a Sampler and ReadSMI
+	At                 float64           `json:"at_s"`
+	Device             int               `json:"device"`              // index in its source
+	UtilizationPercent Optional[float64] `json:"utilization_percent"` // time in which a kernel ran
+	// time in which device memory was read or written; not the memory in use
+	MemoryUtilizationPercent Optional[float64] `json:"memory_utilization_percent"`
+	MemoryUsedMiB            Optional[float64] `json:"memory_used_mib"` // memory in use
+	MemoryFreeMiB            Optional[float64] `json:"memory_free_mib"` // free memory
+	// power; an average of the last second on some GPUs
+	PowerWatts Optional[float64] `json:"power_watts"`
+	// total-energy counter, from an arbitrary zero
+	EnergyJoules       Optional[float64]   `json:"energy_joules"`
+	TemperatureCelsius Optional[float64]   `json:"temperature_celsius"` // of the chip
+	SMClockMHz         Optional[float64]   `json:"sm_clock_mhz"`        // of the streaming multiprocessors
+	MemoryClockMHz     Optional[float64]   `json:"memory_clock_mhz"`    // of the memory
+	Throttle           Optional[Throttle]  `json:"throttle"`            // reasons for a reduced clock
+	Processes          Optional[[]Process] `json:"processes"`           // that compute on the device
 }
 
 // numbers lists the values of a reading that are numbers.
 func (r *Reading) numbers() []Optional[float64] {
-	return []Optional[float64]{r.UtilizationPercent, r.MemoryUtilizationPercent, r.MemoryUsedMiB, r.MemoryFreeMiB, r.PowerWatts,
+	return []Optional[float64]{r.UtilizationPercent, r.MemoryUtilizationPercent, r.MemoryUsedMiB, r.MemoryFreeMiB,
+		r.PowerWatts,
 		r.EnergyJoules, r.TemperatureCelsius, r.SMClockMHz, r.MemoryClockMHz}
 }
 

@@ -38,8 +38,9 @@ func (o *SamplerOptions) Validate() error {
 
 // Clock is the time of a sampler.
 type Clock struct {
-	Now   func() time.Time                           // needed; time.Now is monotonic between two calls
-	Pause func(ctx context.Context, d time.Duration) // returns after d, or when ctx is done; nil waits by the machine's clock
+	Now func() time.Time // needed; time.Now is monotonic between two calls
+	// returns after d, or when ctx is done; nil waits by the machine's clock
+	Pause func(ctx context.Context, d time.Duration)
 }
 
 // pause waits by the machine's clock.
@@ -85,8 +86,9 @@ func NewSampler(source Source, sink Sink, clock Clock, o SamplerOptions) (*Sampl
 		clock.Pause = pause
 	}
 	start := clock.Now()
-	return &Sampler{clock: clock, interval: o.Interval, start: start, zero: float64(start.UnixMicro()) / 1e6, source: source, devices: source.Devices(),
-		sink: sink, meters: map[*Meter]bool{}, latest: make([]Reading, 0, len(source.Devices()))}, nil
+	return &Sampler{clock: clock, interval: o.Interval, start: start, zero: float64(start.UnixMicro()) / 1e6,
+		source: source, devices: source.Devices(), sink: sink, meters: map[*Meter]bool{},
+		latest: make([]Reading, 0, len(source.Devices()))}, nil
 }
 
 // Run reads until ctx is done, then returns the first error of the sink. A failed reading is a row

@@ -25,7 +25,8 @@ type scripted struct {
 }
 
 func (s *scripted) Devices() []Device {
-	return []Device{{Index: 0, UUID: "GPU-a", Name: "A", MIG: Known(false)}, {Index: 1, UUID: "GPU-b", Name: `B "2"`, MIG: Known(true)}}
+	return []Device{{Index: 0, UUID: "GPU-a", Name: "A", MIG: Known(false)},
+		{Index: 1, UUID: "GPU-b", Name: `B "2"`, MIG: Known(true)}}
 }
 
 func (s *scripted) Read(device int) (Reading, error) {
@@ -46,7 +47,8 @@ type ticking struct{ time.Time }
 func newTicking() *ticking { return &ticking{time.Unix(1000, 0)} }
 
 func (c *ticking) clock() Clock {
-	return Clock{Now: func() time.Time { return c.Time }, Pause: func(_ context.Context, d time.Duration) { c.Time = c.Add(d) }}
+	return Clock{Now: func() time.Time { return c.Time },
+		Pause: func(_ context.Context, d time.Duration) { c.Time = c.Add(d) }}
 }
 
 // kept is a sink in memory that fails from its so-manyth reading on; zero never fails.
@@ -65,7 +67,8 @@ func (k *kept) Add(_ Device, r Reading) error {
 
 func samplerOf(t *testing.T, c *ticking, sink Sink, read func(r *Reading) error) *Sampler {
 	t.Helper()
-	s, err := NewSampler(&scripted{c.clock().Now, c.Time, read}, sink, c.clock(), SamplerOptions{Interval: 250 * time.Millisecond})
+	s, err := NewSampler(&scripted{c.clock().Now, c.Time, read}, sink, c.clock(),
+		SamplerOptions{Interval: 250 * time.Millisecond})
 	require.NoError(t, err)
 	return s
 }
@@ -161,7 +164,8 @@ func TestSamplerOutlivesItsSink(t *testing.T) {
 }
 
 func TestIntervalsOfSamplers(t *testing.T) {
-	for interval, valid := range map[time.Duration]bool{0: true, 10 * time.Millisecond: true, time.Second: true, 9 * time.Millisecond: false, 1001 * time.Millisecond: false, -1: false} {
+	for interval, valid := range map[time.Duration]bool{0: true, 10 * time.Millisecond: true, time.Second: true,
+		9 * time.Millisecond: false, 1001 * time.Millisecond: false, -1: false} {
 		_, err := NewSampler(&scripted{}, nil, Clock{Now: newTicking().clock().Now}, SamplerOptions{Interval: interval})
 		require.Equal(t, valid, err == nil, interval)
 	}
@@ -171,12 +175,15 @@ func TestIntervalsOfSamplers(t *testing.T) {
 // written everywhere.
 func TestUnknownIsNotZero(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	stored, err := results.Create(files.OS{}, folder, results.CreateOptions{}, results.Manifest{Created: time.Unix(1000, 0)})
+	stored, err := results.Create(files.OS{}, folder, results.CreateOptions{},
+		results.Manifest{Created: time.Unix(1000, 0)})
 	require.NoError(t, err)
 	table, err := OpenTable(stored, TableName)
 	require.NoError(t, err)
 	devices := (&scripted{}).Devices()
-	list := []Reading{{At: 1, UtilizationPercent: Known(0.0), EnergyJoules: Known(123456.789), MemoryUsedMiB: Known(0.5), Throttle: Known(Throttle(0)), Processes: Known([]Process{{PID: 5}, {PID: 6, MemoryMiB: Known(1.5), UtilizationPercent: Known(0.0)}})},
+	list := []Reading{{At: 1, UtilizationPercent: Known(0.0), EnergyJoules: Known(123456.789),
+		MemoryUsedMiB: Known(0.5), Throttle: Known(Throttle(0)),
+		Processes: Known([]Process{{PID: 5}, {PID: 6, MemoryMiB: Known(1.5), UtilizationPercent: Known(0.0)}})},
 		{At: 1, Device: 1, PowerWatts: Known(26.87), Throttle: Known(ThrottleThermal | ThrottlePowerCap | 1<<40)}}
 	for _, r := range list {
 		require.NoError(t, table.Add(devices[r.Device], r))
@@ -184,7 +191,8 @@ func TestUnknownIsNotZero(t *testing.T) {
 	require.NoError(t, stored.Close())
 	text, err := os.ReadFile(filepath.Join(folder, "telemetry.csv"))
 	require.NoError(t, err)
-	require.Equal(t, `time [s],device,uuid,utilization [%],memory_utilization [%],memory_used [MiB],memory_free [MiB],power [W],energy [J],temperature [C],sm_clock [MHz],memory_clock [MHz],throttle,processes
+	require.Equal(t,
+		`time [s],device,uuid,utilization [%],memory_utilization [%],memory_used [MiB],memory_free [MiB],power [W],energy [J],temperature [C],sm_clock [MHz],memory_clock [MHz],throttle,processes
 1.0,0,"GPU-a",0.0,,0.5,,,123456.789,,,,"none","5:: 6:1.5:0"
 1.0,1,"GPU-b",,,,,26.87,,,,,"power cap+software thermal+0x10000000000",
 `, string(text))

@@ -124,7 +124,8 @@ func (s *smiReader) head(line string) error {
 	}
 	for _, needed := range []string{"timestamp", "index"} {
 		if !seen[needed] {
-			return fmt.Errorf("line 1: column %q is missing among %.200q; add it to the query of nvidia-smi", needed, line)
+			return fmt.Errorf("line 1: column %q is missing among %.200q; add it to the query of nvidia-smi",
+				needed, line)
 		}
 	}
 	return nil
@@ -162,24 +163,27 @@ var smiColumns = map[string]func(row *smiRow, text string) error{
 		return err
 	},
 	"index": func(row *smiRow, text string) (err error) {
-		if row.Device.Index, err = strconv.Atoi(text); err == nil && (row.Device.Index < 0 || row.Device.Index >= mostGPUs) {
+		if row.Device.Index, err = strconv.Atoi(text); err == nil &&
+			(row.Device.Index < 0 || row.Device.Index >= mostGPUs) {
 			err = fmt.Errorf("index %d is not below %d", row.Device.Index, mostGPUs)
 		}
 		return err
 	},
-	"name":                           func(row *smiRow, text string) error { row.Device.Name = text; return nil },
-	"uuid":                           func(row *smiRow, text string) error { row.Device.UUID = text; return nil },
-	"memory.total":                   smiNumber("MiB", func(row *smiRow) *Optional[float64] { return &row.Device.MemoryMiB }),
-	"utilization.gpu":                smiNumber("%", func(row *smiRow) *Optional[float64] { return &row.UtilizationPercent }),
-	"utilization.memory":             smiNumber("%", func(row *smiRow) *Optional[float64] { return &row.MemoryUtilizationPercent }),
-	"memory.used":                    smiNumber("MiB", func(row *smiRow) *Optional[float64] { return &row.MemoryUsedMiB }),
-	"memory.free":                    smiNumber("MiB", func(row *smiRow) *Optional[float64] { return &row.MemoryFreeMiB }),
-	"power.draw":                     smiNumber("W", func(row *smiRow) *Optional[float64] { return &row.PowerWatts }),
-	"temperature.gpu":                smiNumber("", func(row *smiRow) *Optional[float64] { return &row.TemperatureCelsius }),
-	"clocks.sm":                      smiNumber("MHz", func(row *smiRow) *Optional[float64] { return &row.SMClockMHz }),
-	"clocks.current.sm":              smiNumber("MHz", func(row *smiRow) *Optional[float64] { return &row.SMClockMHz }),
-	"clocks.mem":                     smiNumber("MHz", func(row *smiRow) *Optional[float64] { return &row.MemoryClockMHz }),
-	"clocks.current.memory":          smiNumber("MHz", func(row *smiRow) *Optional[float64] { return &row.MemoryClockMHz }),
+	"name":               func(row *smiRow, text string) error { row.Device.Name = text; return nil },
+	"uuid":               func(row *smiRow, text string) error { row.Device.UUID = text; return nil },
+	"memory.total":       smiNumber("MiB", func(row *smiRow) *Optional[float64] { return &row.Device.MemoryMiB }),
+	"utilization.gpu":    smiNumber("%", func(row *smiRow) *Optional[float64] { return &row.UtilizationPercent }),
+	"utilization.memory": smiNumber("%", func(row *smiRow) *Optional[float64] { return &row.MemoryUtilizationPercent }),
+	"memory.used":        smiNumber("MiB", func(row *smiRow) *Optional[float64] { return &row.MemoryUsedMiB }),
+	"memory.free":        smiNumber("MiB", func(row *smiRow) *Optional[float64] { return &row.MemoryFreeMiB }),
+	"power.draw":         smiNumber("W", func(row *smiRow) *Optional[float64] { return &row.PowerWatts }),
+	"temperature.gpu":    smiNumber("", func(row *smiRow) *Optional[float64] { return &row.TemperatureCelsius }),
+	"clocks.sm":          smiNumber("MHz", func(row *smiRow) *Optional[float64] { return &row.SMClockMHz }),
+	"clocks.current.sm":  smiNumber("MHz", func(row *smiRow) *Optional[float64] { return &row.SMClockMHz }),
+	"clocks.mem":         smiNumber("MHz", func(row *smiRow) *Optional[float64] { return &row.MemoryClockMHz }),
+	"clocks.current.memory": smiNumber("MHz", func(row *smiRow) *Optional[float64] {
+		return &row.MemoryClockMHz
+	}),
 	"clocks_throttle_reasons.active": smiThrottle,
 	"clocks_event_reasons.active":    smiThrottle,
 }

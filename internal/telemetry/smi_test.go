@@ -52,38 +52,48 @@ func TestSMIEqualsTheReference(t *testing.T) {
 	for k, r := range log.Readings {
 		want := golden.Rows[k]
 		require.Equal(t, want.Timestamp, time.UnixMicro(int64(r.At*1e6+0.5)).UTC().Format(smiTime))
-		require.Equal(t, Reading{At: r.At, Device: want.Index, UtilizationPercent: want.GPU, MemoryUtilizationPercent: want.Memory, PowerWatts: want.Power}, r)
+		require.Equal(t, Reading{At: r.At, Device: want.Index, UtilizationPercent: want.GPU,
+			MemoryUtilizationPercent: want.Memory, PowerWatts: want.Power}, r)
 		require.Equal(t, want.Name, log.Devices[r.Device].Name)
 	}
 	for _, d := range log.Devices {
 		m, want := MeasureAll(log.Of(d.Index), Use{}), golden.Devices[strconv.Itoa(d.Index)]
-		require.Equal(t, Measurement{Energy: Energy{Joules: Known(want.Energy), Method: MethodIntegrated}, Seconds: want.Span, Readings: want.Samples,
-			MeanUtilizationPercent: Known(want.GPU), MeanMemoryUtilizationPercent: Known(want.Memory), MeanWatts: Known(want.Mean), PeakWatts: Known(want.Peak)}, m)
+		require.Equal(t, Measurement{Energy: Energy{Joules: Known(want.Energy), Method: MethodIntegrated},
+			Seconds: want.Span, Readings: want.Samples, MeanUtilizationPercent: Known(want.GPU),
+			MeanMemoryUtilizationPercent: Known(want.Memory), MeanWatts: Known(want.Mean),
+			PeakWatts: Known(want.Peak)}, m)
 	}
 }
 
 // Columns are found by name in any order, with units or without.
 func TestSMIColumns(t *testing.T) {
 	zone := time.FixedZone("", 2*3600)
-	log, err := ReadSMI(strings.NewReader(`power.draw [W], name, pcie.link.gen.current, timestamp, uuid, index, memory.total [MiB], memory.used [MiB], memory.free [MiB], temperature.gpu, clocks.current.sm [MHz], clocks.current.memory [MHz], clocks_throttle_reasons.active
+	log, err := ReadSMI(strings.NewReader(
+		`power.draw [W], name, pcie.link.gen.current, timestamp, uuid, index, memory.total [MiB], memory.used [MiB], memory.free [MiB], temperature.gpu, clocks.current.sm [MHz], clocks.current.memory [MHz], clocks_throttle_reasons.active
 26.5 W, A, 3, 1970/01/01 02:00:01.250, GPU-a, 1, 8192 MiB, 1 MiB, 8191 MiB, 40, 1000 MHz, 715 MHz, 0x0000000000000004
 [Unknown Error], A, 3, 1970/01/01 02:00:02.250, GPU-a, 1, 8192 MiB, [N/A], [Not Supported], ERR!, 1000, 715, [N/A]
 `), zone)
 	require.NoError(t, err)
-	require.Equal(t, &SMILog{Devices: []Device{{Index: 1, UUID: "GPU-a", Name: "A", MemoryMiB: Known(8192.0)}}, Readings: []Reading{
-		{At: 1.25, Device: 1, PowerWatts: Known(26.5), MemoryUsedMiB: Known(1.0), MemoryFreeMiB: Known(8191.0), TemperatureCelsius: Known(40.0), SMClockMHz: Known(1000.0), MemoryClockMHz: Known(715.0), Throttle: Known(ThrottlePowerCap)},
-		{At: 2.25, Device: 1, SMClockMHz: Known(1000.0), MemoryClockMHz: Known(715.0)}}}, log)
+	require.Equal(t, &SMILog{Devices: []Device{{Index: 1, UUID: "GPU-a", Name: "A", MemoryMiB: Known(8192.0)}},
+		Readings: []Reading{
+			{At: 1.25, Device: 1, PowerWatts: Known(26.5), MemoryUsedMiB: Known(1.0), MemoryFreeMiB: Known(8191.0),
+				TemperatureCelsius: Known(40.0), SMClockMHz: Known(1000.0), MemoryClockMHz: Known(715.0),
+				Throttle: Known(ThrottlePowerCap)},
+			{At: 2.25, Device: 1, SMClockMHz: Known(1000.0), MemoryClockMHz: Known(715.0)}}}, log)
 }
 
 func TestSMIFaults(t *testing.T) {
 	const head, row = "index, timestamp, power.draw [W]\n", "0, 2024/12/06 17:12:01.125, 26.87 W\n"
 	for name, test := range map[string]struct{ text, fault string }{
-		"an empty file":           {"", "the line that names the columns is missing"},
-		"no timestamp":            {"index, name\n", `column "timestamp" is missing`},
-		"a column twice":          {"index, timestamp, index\n", `column "index" is there twice`},
-		"a row with a cell less":  {head + "0, 2024/12/06 17:12:01.125\n" + row, "line 2: there are 3 columns and 2 values"},
-		"a number that is none":   {head + "0, 2024/12/06 17:12:01.125, much\n" + row, `line 2: expected a number in "W", got "much"`},
-		"another unit":            {head + "0, 2024/12/06 17:12:01.125, 5 mW\n" + row, `line 2: expected a number in "W", got "5 mW"`},
+		"an empty file":  {"", "the line that names the columns is missing"},
+		"no timestamp":   {"index, name\n", `column "timestamp" is missing`},
+		"a column twice": {"index, timestamp, index\n", `column "index" is there twice`},
+		"a row with a cell less": {head + "0, 2024/12/06 17:12:01.125\n" + row,
+			"line 2: there are 3 columns and 2 values"},
+		"a number that is none": {head + "0, 2024/12/06 17:12:01.125, much\n" + row,
+			`line 2: expected a number in "W", got "much"`},
+		"another unit": {head + "0, 2024/12/06 17:12:01.125, 5 mW\n" + row,
+			`line 2: expected a number in "W", got "5 mW"`},
 		"an index below zero":     {head + "-1, 2024/12/06 17:12:01.125, 5 W\n" + row, "line 2: index -1"},
 		"a date that is none":     {head + "0, 2024/13/06 17:12:01.125, 5 W\n" + row, "month out of range"},
 		"a line without an end":   {head + strings.Repeat("0", longestSMILine+1), "line 2: "},
@@ -106,8 +116,10 @@ func TestSMIFaults(t *testing.T) {
 }
 
 func FuzzReadSMI(f *testing.F) {
-	f.Add([]byte("index, timestamp, power.draw [W]\n0, 2024/12/06 17:12:01.125, 26.87 W\n0, 2024/12/06 17:12:01.125, [N/A]\n0, 20"))
-	f.Add([]byte("uuid, index, timestamp, clocks_throttle_reasons.active\r\nGPU-a, 3, 2024/12/06 17:12:01.125, 0x4\r\n"))
+	f.Add([]byte("index, timestamp, power.draw [W]\n0, 2024/12/06 17:12:01.125, 26.87 W\n" +
+		"0, 2024/12/06 17:12:01.125, [N/A]\n0, 20"))
+	f.Add([]byte("uuid, index, timestamp, clocks_throttle_reasons.active\r\n" +
+		"GPU-a, 3, 2024/12/06 17:12:01.125, 0x4\r\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		log, err := ReadSMI(bytes.NewReader(text), nil)
 		if err != nil {

@@ -29,7 +29,8 @@ func TestReadingOnDemand(t *testing.T) {
 	o := NewOnDemand(source, time.Second, func() time.Time { return now })
 	require.Zero(t, source.reads)
 	first := o.States()
-	require.Equal(t, []State{{Device: Device{Name: "a"}, Reading: Reading{At: 100, PowerWatts: Known(1.0)}}, {Device: Device{Index: 1, Name: "b"}, Reading: Reading{At: 100, Device: 1}, Fault: "it is lost"}}, first)
+	require.Equal(t, []State{{Device: Device{Name: "a"}, Reading: Reading{At: 100, PowerWatts: Known(1.0)}},
+		{Device: Device{Index: 1, Name: "b"}, Reading: Reading{At: 100, Device: 1}, Fault: "it is lost"}}, first)
 	now = now.Add(999 * time.Millisecond)
 	require.Equal(t, first, o.States())
 	require.Equal(t, 2, source.reads)

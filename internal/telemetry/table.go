@@ -14,8 +14,9 @@ const TableName = "telemetry"
 // with spaces between, an unknown number empty.
 var columns = []results.Column{
 	{Name: "time", Unit: "s"}, {Name: "device", Kind: results.Int}, {Name: "uuid", Kind: results.String},
-	{Name: "utilization", Unit: "%"}, {Name: "memory_utilization", Unit: "%"}, {Name: "memory_used", Unit: "MiB"}, {Name: "memory_free", Unit: "MiB"},
-	{Name: "power", Unit: "W"}, {Name: "energy", Unit: "J"}, {Name: "temperature", Unit: "C"}, {Name: "sm_clock", Unit: "MHz"}, {Name: "memory_clock", Unit: "MHz"},
+	{Name: "utilization", Unit: "%"}, {Name: "memory_utilization", Unit: "%"}, {Name: "memory_used", Unit: "MiB"},
+	{Name: "memory_free", Unit: "MiB"}, {Name: "power", Unit: "W"}, {Name: "energy", Unit: "J"},
+	{Name: "temperature", Unit: "C"}, {Name: "sm_clock", Unit: "MHz"}, {Name: "memory_clock", Unit: "MHz"},
 	{Name: "throttle", Kind: results.String}, {Name: "processes", Kind: results.String},
 }
 

@@ -25,7 +25,8 @@ const (
 	ThrottleDisplay                            // setting of a display
 )
 
-var throttleWords = []string{"idle", "clock setting", "power cap", "hardware slowdown", "sync boost", "software thermal", "hardware thermal", "power brake", "display setting"}
+var throttleWords = []string{"idle", "clock setting", "power cap", "hardware slowdown", "sync boost",
+	"software thermal", "hardware thermal", "power brake", "display setting"}
 
 // Words lists the reasons, in the order of their bits; none for zero. A bit without a name is in
 // hexadecimal.

@@ -40,7 +40,8 @@ func CUDAOrder(gpus []Device, visible, order string) ([]int, error) {
 	return list, nil
 }
 
-var errOrder = errors.New("GPUs are of several models; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or CUDA_VISIBLE_DEVICES to their UUIDs")
+var errOrder = errors.New("GPUs are of several models; set CUDA_DEVICE_ORDER=PCI_BUS_ID, " +
+	"or CUDA_VISIBLE_DEVICES to their UUIDs")
 
 func sameModel(gpus []Device) bool {
 	for _, g := range gpus {

@@ -7,7 +7,8 @@ import (
 )
 
 func TestCUDAOrder(t *testing.T) {
-	alike := []Device{{UUID: "GPU-aa", Name: "A"}, {Index: 1, UUID: "GPU-ab", Name: "A"}, {Index: 2, UUID: "GPU-b", Name: "A"}}
+	alike := []Device{{UUID: "GPU-aa", Name: "A"}, {Index: 1, UUID: "GPU-ab", Name: "A"},
+		{Index: 2, UUID: "GPU-b", Name: "A"}}
 	mixed := []Device{{UUID: "GPU-aa", Name: "A"}, {Index: 1, UUID: "GPU-b", Name: "B"}}
 	for name, test := range map[string]struct {
 		gpus           []Device

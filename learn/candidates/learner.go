@@ -45,7 +45,8 @@ type progress struct {
 // completion in training in units of the lower bound, the entropy in nats, the divergence from the policy
 // that played, the share of clipped ratios and the error of values.
 func FigureNames() []string {
-	return []string{"validation_jct", "best_jct", "imitation_loss", "training_excess", "entropy", "kl", "clip_fraction", "value_loss"}
+	return []string{"validation_jct", "best_jct", "imitation_loss", "training_excess", "entropy", "kl", "clip_fraction",
+		"value_loss"}
 }
 
 // Places of the figures.
@@ -71,7 +72,8 @@ type Course interface {
 	Env() (learn.Env, error)
 	// Lesson lets an agent play a workload, with the teacher's actions in a share of the decisions, and
 	// returns all decisions with the teacher's actions as examples.
-	Lesson(ctx context.Context, workload int, agent learn.Agent, follow float64, random *rand.Rand) ([]learn.Example, error)
+	Lesson(ctx context.Context, workload int, agent learn.Agent, follow float64,
+		random *rand.Rand) ([]learn.Example, error)
 	// Validate returns the mean cost of an agent's likeliest actions on the workloads of validation;
 	// infinite where they do not come to an end.
 	Validate(ctx context.Context, agent *learn.Set) (float64, error)
@@ -83,9 +85,11 @@ func NewLearner(c Course, o Options, seed uint64) (*Learner, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("learn a scheduler: %w", err)
 	}
-	l := &Learner{Options: o, progress: progress{Version: version, Best: math.Inf(1)}, course: c, chance: rand.NewPCG(seed, 1)}
+	l := &Learner{Options: o, progress: progress{Version: version, Best: math.Inf(1)}, course: c,
+		chance: rand.NewPCG(seed, 1)}
 	var err error
-	if l.model, err = c.Shape().model(learn.SetOptions{Hidden: o.Hidden, Rate: o.LessonRate, Batches: o.batches()}, rand.New(rand.NewPCG(seed, 0))); err != nil {
+	if l.model, err = c.Shape().model(learn.SetOptions{Hidden: o.Hidden, Rate: o.LessonRate, Batches: o.batches()},
+		rand.New(rand.NewPCG(seed, 0))); err != nil {
 		return nil, err
 	}
 	if o.lessons() == 0 {
@@ -210,7 +214,8 @@ func (l *Learner) round(ctx context.Context) error {
 		return learn.UpdateGradient(l.model, steps, l.gradient())
 	}
 	f, err := learn.UpdatePPOBy(l.model, steps, advantages, returns, l.ppo(), rand.New(l.chance))
-	l.figures[ofEntropy], l.figures[ofKL], l.figures[ofClips], l.figures[ofValues] = f.Entropy, f.KL, f.ClipFraction, f.ValueLoss
+	l.figures[ofEntropy], l.figures[ofKL], l.figures[ofClips], l.figures[ofValues] = f.Entropy, f.KL, f.ClipFraction,
+		f.ValueLoss
 	return err
 }
 
@@ -274,7 +279,8 @@ func (l *Learner) policy() *Policy {
 // Policy is the best agent on the workloads of validation.
 func (l *Learner) Policy() (*Policy, error) {
 	if l.best == nil {
-		return nil, errors.New("learn a scheduler: no agent completed all jobs of validation; learn longer, from a teacher, or raise slots")
+		return nil, errors.New("learn a scheduler: no agent completed all jobs of validation; learn longer, " +
+			"from a teacher, or raise slots")
 	}
 	set, err := readSet(l.best)
 	if err != nil {
@@ -328,7 +334,8 @@ func (l *Learner) Restore(set *weights.Set) error {
 		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
 	}
 	if was.Version != version || len(was.Rollouts) != len(l.rollouts) {
-		return errors.New("go on learning: the file is of other options or another version; begin anew, or give those that it began with")
+		return errors.New("go on learning: the file is of other options or another version; begin anew, " +
+			"or give those that it began with")
 	}
 	if was.Infinite {
 		was.Best = math.Inf(1)

@@ -42,10 +42,13 @@ const (
 // Options of learning a scheduler: first a teacher is imitated, then rounds of reinforcement learning
 // improve on it.
 type Options struct {
-	Teacher    string  // scheduler to imitate first; best imitates on each workload the one with the smallest mean time to completion, none nobody; empty means best
+	// scheduler to imitate first; best imitates on each workload the one with the smallest mean time to completion,
+	// none nobody; empty means best
+	Teacher    string
 	Lessons    int     // workloads that are played to imitate the teacher; zero means 20
 	LessonRate float64 // Adam's learning rate of imitation; zero means 0.001
-	Method     string  `config:",one=ppo|actor-critic|reinforce|none"` // what improves the agent then; none only imitates; empty means ppo
+	// what improves the agent then; none only imitates; empty means ppo
+	Method string `config:",one=ppo|actor-critic|reinforce|none"`
 	// Baseline selects the comparison of PPO for the rewards after an action: workload takes those of other
 	// episodes of the same workload, critic those that a network expects. Empty means workload.
 	Baseline string  `config:",one=workload|critic"`
@@ -54,13 +57,15 @@ type Options struct {
 	Hidden   int     // width of the layers of the agent; zero means 32
 	// Compute selects the code that computes gradients: go has the same bits on every processor, libtorch is several
 	// times as fast, the more the wider the layers. Empty means go.
-	Compute  string  `config:",one=go|libtorch"`
-	Envs     int     // episodes that are played at once in a round; zero means 8
-	Actions  int     // actions in each of them in a round, where the baseline is not workload, which plays to the end; zero means 2048
-	Epochs   int     // passes over the actions of a round; zero means 2
-	Batch    int     // actions in a gradient; zero means 256
-	Gamma    float64 // discount of a slot; zero means 0.99
-	Lambda   float64 // weight of what follows an action against its estimate, as in generalised advantages; zero means 0.99
+	Compute string `config:",one=go|libtorch"`
+	Envs    int    // episodes that are played at once in a round; zero means 8
+	// actions in each of them in a round, where the baseline is not workload, which plays to the end; zero means 2048
+	Actions int
+	Epochs  int     // passes over the actions of a round; zero means 2
+	Batch   int     // actions in a gradient; zero means 256
+	Gamma   float64 // discount of a slot; zero means 0.99
+	// weight of what follows an action against its estimate, as in generalised advantages; zero means 0.99
+	Lambda   float64
 	Clip     float64 // how far PPO may change the probability of an action in a round; zero means 0.2
 	Entropy  float64 // weight of the entropy of decisions; zero means 0.003
 	Every    int     // lessons or rounds between validations; zero means 5
@@ -70,12 +75,15 @@ type Options struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *Options) EnsureDefaults() {
-	o.Teacher, o.Method, o.Baseline = cmp.Or(o.Teacher, BestTeacher), cmp.Or(o.Method, PPO), cmp.Or(o.Baseline, ByWorkload)
+	o.Teacher, o.Method, o.Baseline = cmp.Or(o.Teacher, BestTeacher), cmp.Or(o.Method, PPO),
+		cmp.Or(o.Baseline, ByWorkload)
 	o.Compute = cmp.Or(o.Compute, InGo)
-	for value, otherwise := range map[*int]int{&o.Lessons: 20, &o.Rounds: 40, &o.Hidden: 32, &o.Envs: 8, &o.Actions: 2048, &o.Epochs: 2, &o.Batch: 256, &o.Every: 5, &o.Patience: 2, &o.Slots: 2000} {
+	for value, otherwise := range map[*int]int{&o.Lessons: 20, &o.Rounds: 40, &o.Hidden: 32, &o.Envs: 8,
+		&o.Actions: 2048, &o.Epochs: 2, &o.Batch: 256, &o.Every: 5, &o.Patience: 2, &o.Slots: 2000} {
 		*value = cmp.Or(*value, otherwise)
 	}
-	for value, otherwise := range map[*float64]float64{&o.LessonRate: 1e-3, &o.Rate: 3e-4, &o.Gamma: 0.99, &o.Lambda: 0.99, &o.Clip: 0.2, &o.Entropy: 0.003} {
+	for value, otherwise := range map[*float64]float64{&o.LessonRate: 1e-3, &o.Rate: 3e-4, &o.Gamma: 0.99,
+		&o.Lambda: 0.99, &o.Clip: 0.2, &o.Entropy: 0.003} {
 		*value = cmp.Or(*value, otherwise)
 	}
 }
@@ -87,17 +95,22 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("method is %q; must be ppo, actor-critic, reinforce or none", o.Method))
 	}
 	faults.When(o.Compute != InGo && o.Compute != InLibTorch, "compute is %q; must be go or libtorch", o.Compute)
-	faults.When(o.Baseline != ByWorkload && o.Baseline != ByCritic, "baseline is %q; must be workload or critic", o.Baseline)
-	faults.When(o.Baseline == ByWorkload && o.Method == PPO && o.Envs < 2, "envs is 1; the baseline workload compares at least two episodes")
-	faults.When(o.Teacher == NoTeacher && o.Method == OnlyImitate, "teacher and method are none, so that nothing is learned; name one")
+	faults.When(o.Baseline != ByWorkload && o.Baseline != ByCritic, "baseline is %q; must be workload or critic",
+		o.Baseline)
+	faults.When(o.Baseline == ByWorkload && o.Method == PPO && o.Envs < 2,
+		"envs is 1; the baseline workload compares at least two episodes")
+	faults.When(o.Teacher == NoTeacher && o.Method == OnlyImitate,
+		"teacher and method are none, so that nothing is learned; name one")
 	for _, v := range []struct {
 		name        string
 		value, most int
-	}{{"lessons", o.Lessons, 1e6}, {"rounds", o.Rounds, 1e6}, {"hidden", o.Hidden, 2048}, {"envs", o.Envs, 4096}, {"actions", o.Actions, 1e6}, {"epochs", o.Epochs, 1000},
-		{"batch", o.Batch, 1e6}, {"every", o.Every, 1e6}, {"patience", o.Patience, 1e6}, {"slots", o.Slots, 1e6}} {
+	}{{"lessons", o.Lessons, 1e6}, {"rounds", o.Rounds, 1e6}, {"hidden", o.Hidden, 2048}, {"envs", o.Envs, 4096},
+		{"actions", o.Actions, 1e6}, {"epochs", o.Epochs, 1000}, {"batch", o.Batch, 1e6}, {"every", o.Every, 1e6},
+		{"patience", o.Patience, 1e6}, {"slots", o.Slots, 1e6}} {
 		faults.When(v.value < 1 || v.value > v.most, "%s is %d; must be from 1 to %d", v.name, v.value, v.most)
 	}
-	for name, v := range map[string]float64{"lesson_rate": o.LessonRate, "rate": o.Rate, "gamma": o.Gamma, "lambda": o.Lambda, "clip": o.Clip} {
+	for name, v := range map[string]float64{"lesson_rate": o.LessonRate, "rate": o.Rate, "gamma": o.Gamma,
+		"lambda": o.Lambda, "clip": o.Clip} {
 		faults.When(!(v > 0 && v <= 1), "%s is %v; must be above 0 and at most 1", name, v)
 	}
 	faults.When(!(o.Entropy >= 0 && o.Entropy <= 10), "entropy is %v; must be from 0 to 10", o.Entropy)
@@ -136,12 +149,13 @@ const segment = 32
 func (o *Options) grouped() bool { return o.Method == PPO && o.Baseline == ByWorkload }
 
 func (o *Options) ppo() learn.PPOOptions {
-	return learn.PPOOptions{Discounts: learn.Discounts{Gamma: o.Gamma, Lambda: o.Lambda}, Clip: o.Clip, Epochs: o.Epochs, Batch: o.Batch, Segment: segment,
-		Entropy: o.Entropy, ValueLoss: 0.5, MaxNorm: 0.5}
+	return learn.PPOOptions{Discounts: learn.Discounts{Gamma: o.Gamma, Lambda: o.Lambda}, Clip: o.Clip,
+		Epochs: o.Epochs, Batch: o.Batch, Segment: segment, Entropy: o.Entropy, ValueLoss: 0.5, MaxNorm: 0.5}
 }
 
 func (o *Options) gradient() learn.GradientOptions {
-	g := learn.GradientOptions{Discounts: learn.Discounts{Gamma: o.Gamma, Lambda: o.Lambda}, Critic: o.Method == ActorCritic, Entropy: o.Entropy, ValueLoss: 0.5}
+	g := learn.GradientOptions{Discounts: learn.Discounts{Gamma: o.Gamma, Lambda: o.Lambda},
+		Critic: o.Method == ActorCritic, Entropy: o.Entropy, ValueLoss: 0.5}
 	if !g.Critic {
 		g.Lambda = 1
 	}

@@ -85,8 +85,10 @@ func (s Shape) ReadPolicy(set *weights.Set) (*Policy, error) {
 	if err := json.Unmarshal([]byte(text), &shape); err != nil {
 		return nil, fmt.Errorf("the header of the scheduler is damaged: %w", err)
 	}
-	if shape.Version != version || shape.Globals != s.Globals || shape.Features != s.Features || shape.Hidden < 1 || shape.Hidden > largestHidden {
-		return nil, fmt.Errorf("the scheduler is of another version of graft: it reads %d and %d values, this one %d and %d; learn it again", shape.Globals, shape.Features, s.Globals, s.Features)
+	if shape.Version != version || shape.Globals != s.Globals || shape.Features != s.Features || shape.Hidden < 1 ||
+		shape.Hidden > largestHidden {
+		return nil, fmt.Errorf("the scheduler is of another version of graft: it reads %d and %d values, "+
+			"this one %d and %d; learn it again", shape.Globals, shape.Features, s.Globals, s.Features)
 	}
 	m, err := s.model(learn.SetOptions{Hidden: shape.Hidden}, rand.New(rand.NewPCG(0, 0)))
 	if err != nil {

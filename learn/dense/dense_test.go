@@ -11,7 +11,8 @@ import (
 // Gradients equal finite differences, of all layers and inputs with zeros.
 func TestGradients(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	n, err := New(5, random, Full{Width: 7}, Tanh{}, Affine{Eps: 1e-5, Noise: 0.1}, LayerNorm{}, Full{Width: 6}, ReLU{}, Full{Width: 4}, Duel{})
+	n, err := New(5, random, Full{Width: 7}, Tanh{}, Affine{Eps: 1e-5, Noise: 0.1}, LayerNorm{}, Full{Width: 6}, ReLU{},
+		Full{Width: 4}, Duel{})
 	require.NoError(t, err)
 	require.Equal(t, 5*7+7+14+14+7*6+6+6*4+4, n.Count())
 	x, weigh := make([]float64, 4*5), make([]float64, 4*3)
@@ -63,10 +64,12 @@ func TestWhatIsNoNetwork(t *testing.T) {
 	n, err := New(3, random, Full{Width: 2})
 	require.NoError(t, err)
 	require.ErrorContains(t, n.SetParams([][]float64{{1}}), "got 1, expected 2")
-	require.ErrorContains(t, n.SetParams([][]float64{{1}, {1, 2}}), "set parameter 0 of a dense network: got 1 values, expected 6")
+	require.ErrorContains(t, n.SetParams([][]float64{{1}, {1, 2}}),
+		"set parameter 0 of a dense network: got 1 values, expected 6")
 	gradients := n.NewGradients()
 	gradients[1][1] = math.NaN()
-	require.ErrorContains(t, (&Adam{Rate: 1}).Step(n.Params, gradients), "gradient of step 1: value 1 of parameter 1 is NaN")
+	require.ErrorContains(t, (&Adam{Rate: 1}).Step(n.Params, gradients),
+		"gradient of step 1: value 1 of parameter 1 is NaN")
 }
 
 // Adam reaches the least of a quadratic function.

@@ -42,14 +42,16 @@ const largest = 1 << 24
 func New(inputs int, random *rand.Rand, layers ...Layer) (*Network, error) {
 	n := &Network{Inputs: inputs, Layers: layers}
 	if inputs < 1 || inputs > largest || len(layers) == 0 {
-		return nil, fmt.Errorf("make a dense network: %d inputs and %d layers; it needs at least one of both, and at most %d inputs", inputs, len(layers), largest)
+		return nil, fmt.Errorf("make a dense network: %d inputs and %d layers; it needs at least one of both, "+
+			"and at most %d inputs", inputs, len(layers), largest)
 	}
 	width := inputs
 	for k, l := range layers {
 		n.at, n.widths = append(n.at, len(n.Params)), append(n.widths, width)
 		for _, size := range l.Sizes(width) {
 			if size < 1 || size > largest {
-				return nil, fmt.Errorf("make a dense network: a parameter of layer %d has %d values; expected 1 to %d", k, size, largest)
+				return nil, fmt.Errorf("make a dense network: a parameter of layer %d has %d values; expected 1 to %d",
+					k, size, largest)
 			}
 			n.Params = append(n.Params, make([]float64, size))
 		}
@@ -132,7 +134,8 @@ func (p *Pass) Forward(inputs []float64) []float64 {
 	copy(p.values[0], inputs)
 	for k, l := range n.Layers {
 		in, out, params := n.widths[k], n.widths[k+1], n.Params[n.at[k]:]
-		if f, ok := l.(batched); ok && f.forwardBatch(params, p.batch, p.values[k][:p.batch*in], p.values[k+1][:p.batch*out]) {
+		if f, ok := l.(batched); ok && f.forwardBatch(params, p.batch, p.values[k][:p.batch*in],
+			p.values[k+1][:p.batch*out]) {
 			continue
 		}
 		for b := range p.batch {
@@ -213,7 +216,8 @@ func (n *Network) SetParams(params [][]float64) error {
 	var faults []error
 	for k, p := range params {
 		if len(p) != len(n.Params[k]) {
-			faults = append(faults, fmt.Errorf("set parameter %d of a dense network: got %d values, expected %d", k, len(p), len(n.Params[k])))
+			faults = append(faults, fmt.Errorf("set parameter %d of a dense network: got %d values, expected %d", k,
+				len(p), len(n.Params[k])))
 			continue
 		}
 		copy(n.Params[k], p)

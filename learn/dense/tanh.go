@@ -34,7 +34,8 @@ func tanh(x float64) float64 {
 
 // tanhTable holds the constants of tanh for four values at once, in the order of tanhFours.
 var tanhTable = func() (table [12][4]float64) {
-	for k, v := range [12]float64{math.Float64frombits(math.MaxInt64), farTanh, perHalf, rounding, halfHigh, halfLow, 1, 189, 3465, 210, 4725, 10395} {
+	for k, v := range [12]float64{math.Float64frombits(math.MaxInt64), farTanh, perHalf, rounding, halfHigh, halfLow, 1,
+		189, 3465, 210, 4725, 10395} {
 		table[k] = [4]float64{v, v, v, v}
 	}
 	return table

@@ -12,11 +12,13 @@ import (
 // arguments are tangents' arguments of all magnitudes and both signs, and those that are special.
 func arguments() (all []float64) {
 	random := rand.New(rand.NewPCG(5, 6))
-	for _, v := range []float64{0, 5e-324, 1e-310, 1e-17, 19.0615, 19.5, 20, 20.5, 709, 1e10, 0x1p51, 0x1p63, math.MaxFloat64, math.Inf(1), math.NaN()} {
+	for _, v := range []float64{0, 5e-324, 1e-310, 1e-17, 19.0615, 19.5, 20, 20.5, 709, 1e10, 0x1p51, 0x1p63,
+		math.MaxFloat64, math.Inf(1), math.NaN()} {
 		all = append(all, v, -v)
 	}
 	for range 2000 {
-		all = append(all, 25*(2*random.Float64()-1), math.Exp2(700*(2*random.Float64()-1)), 4*random.NormFloat64(), random.NormFloat64()/4)
+		all = append(all, 25*(2*random.Float64()-1), math.Exp2(700*(2*random.Float64()-1)), 4*random.NormFloat64(),
+			random.NormFloat64()/4)
 	}
 	for n := range 60 { // where the number of halves of ln 2 changes
 		at := (float64(n) + 0.5) / perHalf

@@ -103,10 +103,12 @@ func (f Full) slopes(s *scratch, w, dy, dx []float64, in int) {
 	s.sums = slices.Grow(s.sums[:0], 4*len(dx))[:4*len(dx)]
 	clear(s.sums)
 	for part := range min(4, 4*fours) { // none where a layer has fewer than four outputs
-		addProduct(s.sums[part*len(dx):][:len(dx)], in, strided{dy[part:], f.Width, 4}, s.panel[part*fours*in:][:fours*in])
+		addProduct(s.sums[part*len(dx):][:len(dx)], in, strided{dy[part:], f.Width, 4},
+			s.panel[part*fours*in:][:fours*in])
 	}
 	addProduct(s.sums[:len(dx)], in, strided{dy[4*fours:], f.Width, 1}, s.panel[4*fours*in:])
-	s0, s1, s2, s3 := s.sums[:len(dx)], s.sums[len(dx):][:len(dx)], s.sums[2*len(dx):][:len(dx)], s.sums[3*len(dx):][:len(dx)]
+	s0, s1, s2, s3 := s.sums[:len(dx)], s.sums[len(dx):][:len(dx)], s.sums[2*len(dx):][:len(dx)],
+		s.sums[3*len(dx):][:len(dx)]
 	for k := range dx {
 		dx[k] = s0[k] + s1[k] + (s2[k] + s3[k])
 	}

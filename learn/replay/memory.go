@@ -91,7 +91,8 @@ func (m *Memory[T]) Replace(place int, item T, priority float64) error {
 // Set changes the priority at a place.
 func (m *Memory[T]) Set(place int, priority float64) error {
 	if !(priority >= 0) || math.IsInf(priority, 0) {
-		return fmt.Errorf("store experience: the priority of place %d is %v; must be finite and not negative", place, priority)
+		return fmt.Errorf("store experience: the priority of place %d is %v; must be finite and not negative", place,
+			priority)
 	}
 	at := len(m.items) - 1 + place
 	change := priority - m.sums[at]

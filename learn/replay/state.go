@@ -23,7 +23,8 @@ func (m *Memory[T]) Restore(s State[T]) error {
 	capacity, count := len(m.items), len(s.Items)
 	switch {
 	case len(s.Sums) != len(m.sums) || count > capacity:
-		return fmt.Errorf("restore a replay memory: %d items and %d sums of another capacity than %d", count, len(s.Sums), capacity)
+		return fmt.Errorf("restore a replay memory: %d items and %d sums of another capacity than %d", count,
+			len(s.Sums), capacity)
 	case s.Next != count%capacity && (count < capacity || s.Next < 0 || s.Next >= capacity):
 		return fmt.Errorf("restore a replay memory: the next place is %d, with %d items of %d", s.Next, count, capacity)
 	}

@@ -30,7 +30,8 @@ func TestRestoredMemory(t *testing.T) {
 	require.NoError(t, err)
 	for name, s := range map[string]State[int]{
 		"capacity": {Sums: make([]float64, 5)}, "items": {Items: make([]int, 3), Sums: make([]float64, 3)},
-		"place": {Items: make([]int, 1), Sums: make([]float64, 3)}, "range": {Items: make([]int, 2), Sums: make([]float64, 3), Next: 2},
+		"place":   {Items: make([]int, 1), Sums: make([]float64, 3)},
+		"range":   {Items: make([]int, 2), Sums: make([]float64, 3), Next: 2},
 		"numbers": {Sums: []float64{0, math.NaN(), 0}}, "negative": {Sums: []float64{0, 0, -1}},
 	} {
 		require.Error(t, m.Restore(s), name)

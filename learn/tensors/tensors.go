@@ -19,7 +19,8 @@ func Batches(device torch.Device) func(n *dense.Network) (dense.Batcher, error) 
 			switch l.(type) {
 			case dense.Full, dense.ReLU, dense.Tanh:
 			default:
-				return nil, fmt.Errorf("compute batches through LibTorch: layer %d is %T; it knows full layers, ReLU and tanh", k, l)
+				return nil, fmt.Errorf("compute batches through LibTorch: layer %d is %T; it knows full layers, "+
+					"ReLU and tanh", k, l)
 			}
 		}
 		return &batcher{network: n, device: device}, nil

@@ -13,7 +13,8 @@ import (
 )
 
 func network(t testing.TB, inputs, width int) *dense.Network {
-	n, err := dense.New(inputs, rand.New(rand.NewPCG(1, 1)), dense.Full{Width: width}, dense.ReLU{}, dense.Full{Width: width}, dense.Tanh{}, dense.Full{Width: 5})
+	n, err := dense.New(inputs, rand.New(rand.NewPCG(1, 1)), dense.Full{Width: width}, dense.ReLU{},
+		dense.Full{Width: width}, dense.Tanh{}, dense.Full{Width: 5})
 	require.NoError(t, err)
 	return n
 }
@@ -35,7 +36,8 @@ func TestBatchesAreThoseOfGo(t *testing.T) {
 	require.NoError(t, err)
 	for _, count := range []int{3, 200, 0, 1} {
 		x, slopes := numbers(7*count), numbers(5*count)
-		require.InDeltaSlice(t, append([]float64{0}, small.Forward(x)...), append([]float64{0}, large.Forward(x)...), 1e-12)
+		require.InDeltaSlice(t, append([]float64{0}, small.Forward(x)...),
+			append([]float64{0}, large.Forward(x)...), 1e-12)
 		want, got := n.NewGradients(), n.NewGradients()
 		require.NoError(t, small.Backward(slopes, want))
 		require.NoError(t, large.Backward(slopes, got))
@@ -62,7 +64,8 @@ func TestAgentsLearnAlike(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	var examples []learn.Example
 	for range 100 {
-		examples = append(examples, learn.Example{Observation: learn.Observation{Values: numbers(1 + 2*3)}, Actions: []int{random.IntN(4)}})
+		examples = append(examples, learn.Example{Observation: learn.Observation{Values: numbers(1 + 2*3)},
+			Actions: []int{random.IntN(4)}})
 	}
 	loss := func(batches func(*dense.Network) (dense.Batcher, error)) float64 {
 		m, err := learn.NewSet(learn.SetOptions{Globals: 1, Features: 2, Batches: batches}, rand.New(rand.NewPCG(4, 4)))
@@ -78,7 +81,8 @@ func TestAgentsLearnAlike(t *testing.T) {
 func BenchmarkBatch(b *testing.B) {
 	for _, width := range []int{32, 256} {
 		n, x, slopes := network(b, 17, width), numbers(17*1024), numbers(5*1024)
-		for name, make := range map[string]func(*dense.Network) (dense.Batcher, error){"go": dense.Batches, "libtorch": tensors.Batches(torch.CPU)} {
+		for name, make := range map[string]func(*dense.Network) (dense.Batcher, error){"go": dense.Batches,
+			"libtorch": tensors.Batches(torch.CPU)} {
 			b.Run(name+map[int]string{32: "/narrow", 256: "/wide"}[width], func(b *testing.B) {
 				batch, err := make(n)
 				require.NoError(b, err)

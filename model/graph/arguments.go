@@ -6,7 +6,8 @@ import (
 )
 
 // dimensions are arguments that name a dimension, from the front or, if negative, from the back.
-var dimensions = []string{"dim", "dims", "dim0", "dim1", "dim2", "axis0", "axis1", "start_dim", "end_dim", "dimension", "source", "destination", "axis"}
+var dimensions = []string{"dim", "dims", "dim0", "dim1", "dim2", "axis0", "axis1", "start_dim", "end_dim", "dimension",
+	"source", "destination", "axis"}
 
 // checkDimensions checks arguments that LibTorch reads only when the operator runs. The dims of tile are counts.
 func (c *checker) checkDimensions(at string, n Node) {
@@ -19,7 +20,8 @@ func (c *checker) checkDimensions(at string, n Node) {
 			v, whole := item.(int64)
 			switch {
 			case !whole:
-			case slices.Contains(dimensions, a.Name) && !strings.HasPrefix(n.Operator, "tile.") && (v > mostDims || v < -mostDims-1):
+			case slices.Contains(dimensions, a.Name) && !strings.HasPrefix(n.Operator, "tile.") &&
+				(v > mostDims || v < -mostDims-1):
 				c.bad("%s: argument %s: there is no dimension %d; a tensor has at most %d", at, a.Name, v, mostDims)
 			case a.Name == "step" && v < 1 && strings.HasPrefix(n.Operator, "slice"):
 				c.bad("%s: argument step is %d; it must be positive", at, v)

@@ -69,11 +69,13 @@ func (g *Graph) Fits(set *weights.Set) error {
 		case !ok:
 			faults = append(faults, fmt.Sprintf("%s is missing", t.Name))
 		case !same || w.DType != t.DType:
-			faults = append(faults, fmt.Sprintf("%s is %v %v in the file and %v %v in the network", t.Name, w.DType, w.Shape, t.DType, t.Shape))
+			faults = append(faults, fmt.Sprintf("%s is %v %v in the file and %v %v in the network", t.Name, w.DType,
+				w.Shape, t.DType, t.Shape))
 		}
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("load weights: they are not those of this %s:\n%w\ntake the weights that were written beside the network", g.Name, faults)
+		return fmt.Errorf("load weights: they are not those of this %s:\n%w\n"+
+			"take the weights that were written beside the network", g.Name, faults)
 	}
 	return nil
 }
@@ -119,10 +121,13 @@ func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Progra
 }
 
 // ProgramOn compiles the network on images that are kept as bytes: its input is (x · factor - mean) / deviation.
-func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, factor float64, mean, deviation *torch.Tensor) (*torch.Program, error) {
-	l := torch.CallList{Input: "#bytes", Names: []string{"#mean", "#deviation"}, Tensors: []*torch.Tensor{mean, deviation}}
+func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, factor float64,
+	mean, deviation *torch.Tensor) (*torch.Program, error) {
+	l := torch.CallList{Input: "#bytes", Names: []string{"#mean", "#deviation"},
+		Tensors: []*torch.Tensor{mean, deviation}}
 	call := func(operator, result string, arguments ...torch.Argument) {
-		l.Calls = append(l.Calls, torch.Call{Operator: operator, Where: "the input", Results: []string{result}, Arguments: arguments})
+		l.Calls = append(l.Calls, torch.Call{Operator: operator, Where: "the input", Results: []string{result},
+			Arguments: arguments})
 	}
 	on := func(from, name string, value any) []torch.Argument {
 		return []torch.Argument{{Name: "self", Value: torch.Ref(from)}, {Name: name, Value: value}}
@@ -164,7 +169,8 @@ func (n *Network) calls(node Node) []torch.Call {
 	calls := []torch.Call{call}
 	if counter := n.counter(node); counter != "" {
 		argument := torch.Argument{Name: "counter", Value: torch.Ref(weightKey(counter))}
-		calls = append(calls, torch.Call{Operator: torch.CountBatch, Where: node.Module, Arguments: []torch.Argument{argument}, OnlyTraining: true})
+		calls = append(calls, torch.Call{Operator: torch.CountBatch, Where: node.Module,
+			Arguments: []torch.Argument{argument}, OnlyTraining: true})
 	}
 	return calls
 }

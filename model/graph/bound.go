@@ -2,14 +2,15 @@ package graph
 
 import "fmt"
 
-// Bounds of the JSON texts of an archive. An item takes up to some hundred bytes of memory, so a text within the bounds takes less than 1 GB.
+// Bounds of the JSON texts of an archive. An item takes up to some hundred bytes of memory, so a text within the
+// bounds takes less than 1 GB.
 const (
 	mostObjects = 1 << 20
 	mostMembers = 1 << 21 // of all lists and objects together
 )
 
-// BoundJSON returns an error if a text has more objects, or more items of lists and objects, than a network needs. It counts before
-// anything is decoded: an item of two bytes may take a hundred in memory.
+// BoundJSON returns an error if a text has more objects, or more items of lists and objects, than a network needs. It
+// counts before anything is decoded: an item of two bytes may take a hundred in memory.
 func BoundJSON(text []byte) error {
 	objects, members, quoted := 0, 0, false
 	for k := 0; k < len(text); k++ {
@@ -26,7 +27,8 @@ func BoundJSON(text []byte) error {
 		}
 	}
 	if objects > mostObjects || members > mostMembers {
-		return fmt.Errorf("it has %d objects and %d items; at most %d and %d are read", objects, members, mostObjects, mostMembers)
+		return fmt.Errorf("it has %d objects and %d items; at most %d and %d are read", objects, members, mostObjects,
+			mostMembers)
 	}
 	return nil
 }

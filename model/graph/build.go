@@ -18,7 +18,8 @@ type Builder struct {
 
 // NewBuilder begins a graph of a class whose input has named sizes, such as batch=2.
 func NewBuilder(class string, input Input, dtype weights.DType) *Builder {
-	return &Builder{Graph: &Graph{Name: class, Input: input, Modules: []Module{{Class: class}}}, DType: dtype, count: map[string]int{}}
+	return &Builder{Graph: &Graph{Name: class, Input: input, Modules: []Module{{Class: class}}}, DType: dtype,
+		count: map[string]int{}}
 }
 
 // Module adds a module below the one under way, and runs the code that calls its operators or adds modules
@@ -55,8 +56,9 @@ func (b *Builder) Call(operator string, arguments ...any) Value {
 	return b.Calls(operator, 1, arguments...)[0]
 }
 
-// StochasticDepth adds a module that drops a branch for whole examples in train mode (Huang et al. 2016), as torchvision's of that
-// name does: dropout of channels of which each example has one. A probability of zero adds nothing.
+// StochasticDepth adds a module that drops a branch for whole examples in train mode (Huang et al. 2016),
+// as torchvision's of that name does: dropout of channels of which each example has one. A probability of
+// zero adds nothing.
 func (b *Builder) StochasticDepth(name string, x Value, p float64) Value {
 	if p == 0 {
 		return x

@@ -50,9 +50,11 @@ func (c *checker) bad(format string, args ...any) {
 // Check checks that the graph can be run: every name is given once and before it is read, every operator is
 // known. An error is Faults.
 func (g *Graph) Check() error {
-	c := &checker{modules: map[string]bool{}, tensors: map[string]*Tensor{}, values: map[Value]bool{}, named: map[string]bool{}}
+	c := &checker{modules: map[string]bool{}, tensors: map[string]*Tensor{}, values: map[Value]bool{},
+		named: map[string]bool{}}
 	if len(g.Nodes) > mostNodes || len(g.Modules) > mostModules || len(g.Tensors) > mostTensors {
-		return Faults{fmt.Sprintf("%d operators, %d modules and %d tensors: more than %d of one kind", len(g.Nodes), len(g.Modules), len(g.Tensors), mostNodes)}
+		return Faults{fmt.Sprintf("%d operators, %d modules and %d tensors: more than %d of one kind", len(g.Nodes),
+			len(g.Modules), len(g.Tensors), mostNodes)}
 	}
 	c.checkModules(g.Modules)
 	c.checkTensors(g.Tensors)
@@ -96,7 +98,8 @@ func (c *checker) checkTensors(tensors []Tensor) {
 			c.bad("tensor %q is a %q; it may be a parameter, a buffer or a constant", t.Name, t.Role)
 		case t.DType.Size() == 0:
 			c.bad("tensor %q has no type that graft knows", t.Name)
-		case t.Role == Parameter && !slices.Contains([]weights.DType{weights.Float32, weights.Float64, weights.Float16, weights.BFloat16}, t.DType):
+		case t.Role == Parameter && !slices.Contains([]weights.DType{weights.Float32, weights.Float64, weights.Float16,
+			weights.BFloat16}, t.DType):
 			c.bad("the parameter %q has the type %v, which has no gradients", t.Name, t.DType)
 		}
 		values := 1.0
@@ -124,8 +127,10 @@ func (c *checker) checkTie(t Tensor) {
 		return
 	}
 	other := c.tensors[t.Tied]
-	if other == nil || other.Tied != "" || other.DType != t.DType || other.Role != t.Role || !slices.Equal(other.Shape, t.Shape) {
-		c.bad("tensor %q is tied to %q, which is no tensor of the same role, type and shape with memory of its own", t.Name, t.Tied)
+	if other == nil || other.Tied != "" || other.DType != t.DType || other.Role != t.Role ||
+		!slices.Equal(other.Shape, t.Shape) {
+		c.bad("tensor %q is tied to %q, which is no tensor of the same role, type and shape with memory of its own",
+			t.Name, t.Tied)
 	}
 }
 
@@ -174,7 +179,8 @@ func (c *checker) checkNode(n Node) {
 }
 
 // positive are arguments by which LibTorch divides without a check of its own.
-var positive = []string{"groups", "num_groups", "chunks", "upscale_factor", "downscale_factor", "split_size", "kernel_size", "stride", "dilation", "num_layers"}
+var positive = []string{"groups", "num_groups", "chunks", "upscale_factor", "downscale_factor", "split_size",
+	"kernel_size", "stride", "dilation", "num_layers"}
 
 // unbounded are arguments that may be infinite or any whole number: bounds, and what is filled in. LibTorch keeps
 // others in 32 bits in places, where larger ones become zero.

@@ -13,8 +13,9 @@ import (
 	"graft/torch/weights"
 )
 
-// Draw makes the first weights of a graph as the Init of its tensors says, and else as PyTorch draws those of its layers. Each tensor has
-// random numbers of its own. A tensor of which nothing says how it is drawn is zero; see Undrawn.
+// Draw makes the first weights of a graph as the Init of its tensors says, and else as PyTorch draws those
+// of its layers. Each tensor has random numbers of its own. A tensor of which nothing says how it is drawn
+// is zero; see Undrawn.
 func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
 	return g.DrawFrom(func() uint64 { return seed })
 }

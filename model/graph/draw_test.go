@@ -9,10 +9,11 @@ import (
 	"graft/torch/weights"
 )
 
-// custom is a network of own modules: a table of positions, a token, an RMS norm, a projection as a product, a gate, and tensors of which
-// nothing says how they are drawn.
+// custom is a network of own modules: a table of positions, a token, an RMS norm, a projection as a product, a gate,
+// and tensors of which nothing says how they are drawn.
 func custom(t *testing.T) *Graph {
-	g := &Graph{Name: "Own", Input: Input{"x", weights.Float32, []Size{{"batch", 2}, {"", 3}, {"", 4}}}, Modules: []Module{{Class: "Own"}}}
+	g := &Graph{Name: "Own", Input: Input{"x", weights.Float32, []Size{{"batch", 2}, {"", 3}, {"", 4}}},
+		Modules: []Module{{Class: "Own"}}}
 	tensor := func(name string, role Role, shape ...int) {
 		g.Tensors = append(g.Tensors, Tensor{Name: name, Role: role, DType: weights.Float32, Shape: shape})
 	}
@@ -26,9 +27,11 @@ func custom(t *testing.T) *Graph {
 	tensor("mask", Constant, 3, 6)
 	tensor("odd", Parameter, 6)
 	for _, line := range []string{
-		"a = add.Tensor(self=%x, other=@pos)", "b = add.Tensor(self=%a, other=@shift)", "c = view.default(self=@norm, size=[1, 1, 4])",
-		"d = mul.Tensor(self=%b, other=%c)", "e = matmul.default(self=%d, other=@proj)", "f = t.default(self=@turned)", "h = matmul.default(self=%e, other=%f)",
-		"i = sigmoid.default(self=@gate)", "j = mul.Tensor(self=%h, other=%i)", "k = mul.Tensor(self=%j, other=@mask)",
+		"a = add.Tensor(self=%x, other=@pos)", "b = add.Tensor(self=%a, other=@shift)",
+		"c = view.default(self=@norm, size=[1, 1, 4])", "d = mul.Tensor(self=%b, other=%c)",
+		"e = matmul.default(self=%d, other=@proj)", "f = t.default(self=@turned)",
+		"h = matmul.default(self=%e, other=%f)", "i = sigmoid.default(self=@gate)", "j = mul.Tensor(self=%h, other=%i)",
+		"k = mul.Tensor(self=%j, other=@mask)",
 		"l = maximum.default(self=%k, other=@odd)",
 	} {
 		n, err := ParseNode(line)
@@ -39,16 +42,19 @@ func custom(t *testing.T) *Graph {
 	return g
 }
 
-// Parameters of modules that are not PyTorch's are drawn by what is done with them; what is not trained comes from a file.
+// Parameters of modules that are not PyTorch's are drawn by what is done with them; what is not trained
+// comes from a file.
 func TestParametersAreDrawnByTheirUse(t *testing.T) {
 	g := custom(t)
 	inits := g.usual()
 	half, sixth := fmt.Sprint("uniform ", 0.5), fmt.Sprint("uniform ", 0.4082482904638631)
-	want := map[string]string{"pos": "normal 0.02", "shift": "zeros", "norm": "ones", "proj": half, "turned": sixth, "gate": "zeros"}
+	want := map[string]string{"pos": "normal 0.02", "shift": "zeros", "norm": "ones", "proj": half, "turned": sixth,
+		"gate": "zeros"}
 	for name, init := range want {
 		require.Equal(t, init, inits[name], name)
 	}
-	require.Equal(t, []string{"kinds", "mask", "odd"}, g.Undrawn(), "kinds is not read, mask is not trained, and nothing is known of maximum")
+	require.Equal(t, []string{"kinds", "mask", "odd"}, g.Undrawn(),
+		"kinds is not read, mask is not trained, and nothing is known of maximum")
 	one, err := g.Draw(1)
 	require.NoError(t, err)
 	two, err := g.Draw(2)

@@ -17,20 +17,23 @@ func wordSet(text string) map[string]bool {
 
 // Groups of operators by what they do with a parameter.
 var (
-	viewing  = wordSet("view reshape unsqueeze squeeze expand expand_as transpose t numpy_T permute movedim swapaxes to type_as contiguous clone alias detach slice select narrow unflatten flatten repeat")
+	viewing = wordSet("view reshape unsqueeze squeeze expand expand_as transpose t numpy_T permute movedim swapaxes " +
+		"to type_as contiguous clone alias detach slice select narrow unflatten flatten repeat")
 	scaling  = wordSet("mul div")
 	adding   = wordSet("add sub rsub")
 	products = wordSet("matmul mm bmm linear addmm baddbmm mv")
 	joining  = wordSet("cat stack scaled_dot_product_attention")
 	picking  = wordSet("index index_select gather embedding")
-	alone    = wordSet("sigmoid tanh exp softplus softmax log_softmax relu silu gelu square pow neg abs clamp sqrt rsqrt sin cos")
+	alone    = wordSet("sigmoid tanh exp softplus softmax log_softmax relu silu gelu square pow neg abs clamp sqrt " +
+		"rsqrt sin cos")
 )
 
-// smallDeviation is the deviation of tables that are added to activations, and of tokens beside them, as in GPT-2 and ViT.
+// smallDeviation is the deviation of tables that are added to activations, and of tokens beside them, as in
+// GPT-2 and ViT.
 const smallDeviation = "normal 0.02"
 
-// byUse says how parameters are drawn that no layer of PyTorch draws, by the first operator that uses their values: directly, or
-// through a view. What has none of these uses has no entry.
+// byUse says how parameters are drawn that no layer of PyTorch draws, by the first operator that uses their values:
+// directly, or through a view. What has none of these uses has no entry.
 func (g *Graph) byUse(set func(name, init string)) {
 	shapes, err := g.Shapes()
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"graft/torch/weights"
 )
 
-// The form of a graph is the content of its file as plain values. It has the keys name (the class), input
-// (a table with value, dtype and shape, whose sizes are numbers or texts such as "batch=4"), output (a value), modules (tables with path, class,
-// extra, print and folds), tensors (tables with name, role, dtype, shape and tied) and operators (the notations of the nodes).
+// The form of a graph is the content of its file as plain values. It has the keys name (the class), input (a table
+// with value, dtype and shape, whose sizes are numbers or texts such as "batch=4"), output (a value), modules (tables
+// with path, class, extra, print and folds), tensors (tables with name, role, dtype, shape and tied) and operators
+// (the notations of the nodes).
 
 // Form returns the form of the graph, without its weights.
 func (g *Graph) Form() form.Form {
@@ -24,7 +25,8 @@ func (g *Graph) Form() form.Form {
 			sizes = append(sizes, size.String())
 		}
 	}
-	input := form.Form{{Key: "value", Value: string(g.Input.Value)}, {Key: "dtype", Value: g.Input.DType.String()}, {Key: "shape", Value: sizes}}
+	input := form.Form{{Key: "value", Value: string(g.Input.Value)}, {Key: "dtype", Value: g.Input.DType.String()},
+		{Key: "shape", Value: sizes}}
 	modules, tensors, operators := []any{}, []any{}, []any{}
 	for _, m := range g.Modules {
 		modules = append(modules, m.form())
@@ -35,8 +37,9 @@ func (g *Graph) Form() form.Form {
 	for _, n := range g.Nodes {
 		operators = append(operators, n.String())
 	}
-	return form.Form{{Key: "name", Value: g.Name}, {Key: "input", Value: input}, {Key: "output", Value: string(g.Output)},
-		{Key: "modules", Value: modules}, {Key: "tensors", Value: tensors}, {Key: "operators", Value: operators}}
+	return form.Form{{Key: "name", Value: g.Name}, {Key: "input", Value: input},
+		{Key: "output", Value: string(g.Output)}, {Key: "modules", Value: modules}, {Key: "tensors", Value: tensors},
+		{Key: "operators", Value: operators}}
 }
 
 func (m Module) form() form.Form {
@@ -58,7 +61,8 @@ func (t Tensor) form() form.Form {
 	for _, size := range t.Shape {
 		shape = append(shape, size)
 	}
-	f := form.Form{{Key: "name", Value: t.Name}, {Key: "role", Value: string(t.Role)}, {Key: "dtype", Value: t.DType.String()}, {Key: "shape", Value: shape}}
+	f := form.Form{{Key: "name", Value: t.Name}, {Key: "role", Value: string(t.Role)},
+		{Key: "dtype", Value: t.DType.String()}, {Key: "shape", Value: shape}}
 	for _, field := range []form.Field{{Key: "tied", Value: t.Tied}, {Key: "init", Value: t.Init}} {
 		if field.Value != "" {
 			f = append(f, field)
@@ -189,7 +193,8 @@ func (r *formReader) input(t map[string]any) Input {
 
 func (r *formReader) module(t map[string]any) Module {
 	r.known(t, "path", "class", "extra", "print", "folds")
-	m := Module{Path: r.text(t, "path"), Class: r.text(t, "class"), Extra: r.text(t, "extra"), Print: r.text(t, "print")}
+	m := Module{Path: r.text(t, "path"), Class: r.text(t, "class"), Extra: r.text(t, "extra"),
+		Print: r.text(t, "print")}
 	folds, given := t["folds"]
 	if m.Folds, _ = folds.(bool); given && !m.Folds {
 		r.bad("folds", "it must be true, or missing")
@@ -199,7 +204,8 @@ func (r *formReader) module(t map[string]any) Module {
 
 func (r *formReader) tensor(t map[string]any) Tensor {
 	r.known(t, "name", "role", "dtype", "shape", "tied", "init")
-	out := Tensor{Init: r.text(t, "init"), Name: r.text(t, "name"), Role: Role(r.text(t, "role")), DType: r.dtype(t), Tied: r.text(t, "tied")}
+	out := Tensor{Init: r.text(t, "init"), Name: r.text(t, "name"), Role: Role(r.text(t, "role")), DType: r.dtype(t),
+		Tied: r.text(t, "tied")}
 	r.each(t, "shape", func(value any) { out.Shape = append(out.Shape, r.whole(value)) })
 	return out
 }

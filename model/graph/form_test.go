@@ -13,12 +13,15 @@ import (
 func sample() *Graph {
 	return &Graph{
 		Name: "Net", Output: "y",
-		Input:   Input{Value: "x", DType: weights.Float32, Shape: []Size{{Name: "batch", N: 3}, {N: 4}}},
-		Modules: []Module{{Class: "Net"}, {Path: "a", Class: "Linear", Extra: "4, 4"}, {Path: "b", Class: "Mine", Print: "Mine of two\nlines", Folds: true}},
+		Input: Input{Value: "x", DType: weights.Float32, Shape: []Size{{Name: "batch", N: 3}, {N: 4}}},
+		Modules: []Module{{Class: "Net"}, {Path: "a", Class: "Linear", Extra: "4, 4"},
+			{Path: "b", Class: "Mine", Print: "Mine of two\nlines", Folds: true}},
 		Tensors: []Tensor{{Name: "a.weight", Role: Parameter, DType: weights.Float32, Shape: []int{4, 4}},
-			{Name: "b.weight", Role: Parameter, DType: weights.Float32, Shape: []int{4, 4}, Tied: "a.weight"}, {Name: "c", Role: Constant, DType: weights.Int64}},
-		Nodes: []Node{{Operator: "linear.default", Module: "a", Args: []Arg{{"input", Value("x")}, {"weight", Weight("b.weight")}}, Results: []Value{"l"}},
-			{Operator: "chunk.default", Args: []Arg{{"self", Value("l")}, {"chunks", int64(2)}, {"dim", int64(1)}}, Results: []Value{"p", "q"}},
+			{Name: "b.weight", Role: Parameter, DType: weights.Float32, Shape: []int{4, 4}, Tied: "a.weight"},
+			{Name: "c", Role: Constant, DType: weights.Int64}}, Nodes: []Node{{Operator: "linear.default", Module: "a",
+			Args: []Arg{{"input", Value("x")}, {"weight", Weight("b.weight")}}, Results: []Value{"l"}},
+			{Operator: "chunk.default", Args: []Arg{{"self", Value("l")}, {"chunks", int64(2)}, {"dim", int64(1)}},
+				Results: []Value{"p", "q"}},
 			{Operator: "add.Tensor", Args: []Arg{{"self", Value("p")}, {"other", Value("q")}}, Results: []Value{"y"}}},
 	}
 }
@@ -45,19 +48,21 @@ func TestGraphsAreChecked(t *testing.T) {
 		change func(*Graph)
 		want   string
 	}{
-		"a value read before it is computed": {func(g *Graph) { g.Nodes[0], g.Nodes[1] = g.Nodes[1], g.Nodes[0] }, "nothing before it computes"},
-		"an unknown tensor":                  {func(g *Graph) { g.Nodes[0].Set("bias", Weight("a.bias")) }, "there is no such tensor"},
-		"an unknown operator":                {func(g *Graph) { g.Nodes[2].Operator = "add_.Tensor" }, "no such operator"},
-		"an unknown module":                  {func(g *Graph) { g.Nodes[2].Module = "d" }, `no module "d"`},
-		"a value twice":                      {func(g *Graph) { g.Nodes[2].Results[0] = "q" }, "two values"},
-		"no output":                          {func(g *Graph) { g.Output = "z" }, "computes the output"},
-		"an argument that divides":           {func(g *Graph) { g.Nodes[1].Set("chunks", int64(0)) }, "must be positive"},
-		"a number of more than 32 bits":      {func(g *Graph) { g.Nodes[1].Set("chunks", int64(1)<<32) }, "32 bits"},
-		"no number":                          {func(g *Graph) { g.Nodes[1].Set("eps", 0/zero) }, "no finite number"},
-		"a tie to another shape":             {func(g *Graph) { g.Tensors[1].Shape = []int{4} }, "is tied to"},
-		"a parameter without gradients":      {func(g *Graph) { g.Tensors[0].DType = weights.Int64 }, "no gradients"},
-		"a child before its parent":          {func(g *Graph) { g.Modules[1].Path = "a.b" }, "no parent"},
-		"a size of zero":                     {func(g *Graph) { g.Input.Shape[0].N = 0 }, "a size of 0"},
+		"a value read before it is computed": {func(g *Graph) { g.Nodes[0], g.Nodes[1] = g.Nodes[1], g.Nodes[0] },
+			"nothing before it computes"},
+		"an unknown tensor": {func(g *Graph) { g.Nodes[0].Set("bias", Weight("a.bias")) },
+			"there is no such tensor"},
+		"an unknown operator":           {func(g *Graph) { g.Nodes[2].Operator = "add_.Tensor" }, "no such operator"},
+		"an unknown module":             {func(g *Graph) { g.Nodes[2].Module = "d" }, `no module "d"`},
+		"a value twice":                 {func(g *Graph) { g.Nodes[2].Results[0] = "q" }, "two values"},
+		"no output":                     {func(g *Graph) { g.Output = "z" }, "computes the output"},
+		"an argument that divides":      {func(g *Graph) { g.Nodes[1].Set("chunks", int64(0)) }, "must be positive"},
+		"a number of more than 32 bits": {func(g *Graph) { g.Nodes[1].Set("chunks", int64(1)<<32) }, "32 bits"},
+		"no number":                     {func(g *Graph) { g.Nodes[1].Set("eps", 0/zero) }, "no finite number"},
+		"a tie to another shape":        {func(g *Graph) { g.Tensors[1].Shape = []int{4} }, "is tied to"},
+		"a parameter without gradients": {func(g *Graph) { g.Tensors[0].DType = weights.Int64 }, "no gradients"},
+		"a child before its parent":     {func(g *Graph) { g.Modules[1].Path = "a.b" }, "no parent"},
+		"a size of zero":                {func(g *Graph) { g.Input.Shape[0].N = 0 }, "a size of 0"},
 	} {
 		g := sample()
 		c.change(g)
@@ -69,6 +74,9 @@ func TestGraphsAreChecked(t *testing.T) {
 var zero float64
 
 func TestPrintsOfModules(t *testing.T) {
-	g := &Graph{Modules: []Module{{Class: "Net"}, {Path: "l", Class: "ModuleList", Folds: true}, {Path: "l.0", Class: "A"}, {Path: "l.1", Class: "A"}, {Path: "l.2", Class: "B", Extra: "x"}, {Path: "m", Class: "M", Print: "Mine of two\nlines"}}}
-	assert.Equal(t, "Net(\n  (l): ModuleList(\n    (0-1): 2 x A()\n    (2): B(x)\n  )\n  (m): Mine of two\n  lines\n)", g.String())
+	g := &Graph{Modules: []Module{{Class: "Net"}, {Path: "l", Class: "ModuleList", Folds: true},
+		{Path: "l.0", Class: "A"}, {Path: "l.1", Class: "A"}, {Path: "l.2", Class: "B", Extra: "x"},
+		{Path: "m", Class: "M", Print: "Mine of two\nlines"}}}
+	assert.Equal(t, "Net(\n  (l): ModuleList(\n    (0-1): 2 x A()\n    (2): B(x)\n  )\n  (m): Mine of two\n  lines\n)",
+		g.String())
 }

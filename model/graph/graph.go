@@ -15,7 +15,8 @@ type Graph struct {
 	Modules []Module // in the order in which PyTorch registers them, the network itself first
 	Tensors []Tensor // parameters, buffers and constants
 	Nodes   []Node   // in running order
-	// Foreign graphs were read from a list of operators, which LibTorch may not survive: package trial runs them in another process first.
+	// Foreign graphs were read from a list of operators, which LibTorch may not survive: package trial runs
+	// them in another process first.
 	Foreign bool
 }
 
@@ -66,8 +67,8 @@ type Tensor struct {
 	DType weights.DType
 	Shape []int
 	Tied  string // the tensor whose memory this one shares; empty for most
-	// Init says how a new network draws the values: "normal 0.02" and "uniform 0.1" are centred at zero, "zeros", "ones".
-	// Empty means that they come from a file of weights alone.
+	// Init says how a new network draws the values: "normal 0.02" and "uniform 0.1" are centred at zero, "zeros",
+	// "ones". Empty means that they come from a file of weights alone.
 	Init string
 }
 

@@ -17,11 +17,12 @@ type Need struct {
 	Operations float64 // floating-point operations
 }
 
-// Training is the memory that a step of training takes at least, in bytes: at its loss there are the outputs, their softmax
-// and its gradient, and the weights have gradients.
+// Training is the memory that a step of training takes at least, in bytes: at its loss there are the outputs, their
+// softmax and its gradient, and the weights have gradients.
 func (n Need) Training() float64 { return max(n.Peak, 2*n.Weights+3*n.Output) }
 
-// Needs infers what a pass on inputs of a shape takes; nil means the example's shape. A shape that graft cannot infer is an error.
+// Needs infers what a pass on inputs of a shape takes; nil means the example's shape. A shape that graft
+// cannot infer is an error.
 func (g *Graph) Needs(shape []int) (Need, error) {
 	part := g
 	if shape != nil {
@@ -85,7 +86,8 @@ type made struct {
 	node  int
 }
 
-// lastReads lists the values that no node reads after each node. A view may be read later: what it shows then counts too little.
+// lastReads lists the values that no node reads after each node. A view may be read later: what it shows
+// then counts too little.
 func (g *Graph) lastReads() [][]made {
 	from, last := map[Value]int{g.Input.Value: -1}, map[Value]int{g.Input.Value: -1}
 	for k := range g.Nodes {

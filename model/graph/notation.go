@@ -14,10 +14,10 @@ import (
 //
 //	y, h = lstm.input(input=%x, params=[@rnn.w, @rnn.b], dropout=0.5, batch_first=true) in rnn
 //
-// with % before values and @ before tensors. Other operands are whole numbers, numbers with a point or an
-// exponent, inf, true, false, none, types such as float32, texts in double quotes, and lists of these. A name with other characters than
-// letters, digits, points and underscores is in double quotes. Behind the arguments of an operator that graft does not know stand the shapes
-// of its results, such as -> [batch, 64].
+// with % before values and @ before tensors. Other operands are whole numbers, numbers with a point or an exponent,
+// inf, true, false, none, types such as float32, texts in double quotes, and lists of these. A name with other
+// characters than letters, digits, points and underscores is in double quotes. Behind the arguments of an operator
+// that graft does not know stand the shapes of its results, such as -> [batch, 64].
 
 // String is the node's notation.
 func (n Node) String() string {

@@ -13,8 +13,9 @@ import (
 // operands draws an argument's value.
 func operands(depth int) *rapid.Generator[any] {
 	kinds := []*rapid.Generator[any]{
-		rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.Int64().AsAny(), rapid.Float64().AsAny(), rapid.String().AsAny(),
-		rapid.Just[any](weights.BFloat16), rapid.Map(rapid.String(), func(s string) any { return Value(s) }), rapid.Map(rapid.String(), func(s string) any { return Weight(s) }),
+		rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.Int64().AsAny(), rapid.Float64().AsAny(),
+		rapid.String().AsAny(), rapid.Just[any](weights.BFloat16), rapid.Map(rapid.String(),
+			func(s string) any { return Value(s) }), rapid.Map(rapid.String(), func(s string) any { return Weight(s) }),
 	}
 	if depth == 0 {
 		kinds = append(kinds, rapid.Map(rapid.SliceOfN(operands(1), 0, 4), func(list []any) any { return list }))

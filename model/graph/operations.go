@@ -2,8 +2,8 @@ package graph
 
 import "strings"
 
-// Operations counts floating-point operations of each node for one example; a multiply and an add are two. Operators that
-// only move values count none.
+// Operations counts floating-point operations of each node for one example; a multiply and an add are two. Operators
+// that only move values count none.
 func (g *Graph) Operations() ([]int64, error) {
 	shapes, err := g.Shapes()
 	if err != nil {
@@ -18,9 +18,10 @@ func (g *Graph) Operations() ([]int64, error) {
 }
 
 // moving are operators that compute nothing.
-var moving = strings.Fields(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand expand_as squeeze unsqueeze select slice narrow chunk
-	split split_with_sizes unbind alias detach contiguous to type_as view_as reshape_as cat stack clone embedding index index_select gather repeat
-	repeat_interleave arange zeros ones full sym_size operator dropout slice_scatter select_scatter pad constant_pad_nd`)
+var moving = strings.Fields(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand
+	expand_as squeeze unsqueeze select slice narrow chunk split split_with_sizes unbind alias detach contiguous to
+	type_as view_as reshape_as cat stack clone embedding index index_select gather repeat repeat_interleave arange
+	zeros ones full sym_size operator dropout slice_scatter select_scatter pad constant_pad_nd`)
 
 var movers = func() map[string]bool {
 	set := map[string]bool{}
@@ -37,8 +38,9 @@ func (n *Node) Moves() bool {
 }
 
 // viewers are operators whose results may share the memory of what they read.
-var viewers = wordSet(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand expand_as squeeze unsqueeze select slice narrow chunk
-	split split_with_sizes unbind alias detach contiguous to type_as view_as reshape_as diagonal unfold dropout feature_dropout sym_size operator meshgrid`)
+var viewers = wordSet(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand expand_as
+	squeeze unsqueeze select slice narrow chunk split split_with_sizes unbind alias detach contiguous to type_as
+	view_as reshape_as diagonal unfold dropout feature_dropout sym_size operator meshgrid`)
 
 // Views reports whether the results of a node may share memory with what it reads, or are sizes.
 func (n *Node) Views() bool {

@@ -43,7 +43,8 @@ func printConv(r *recoverer, path string) string {
 }
 
 func printLinear(r *recoverer, path string) string {
-	return fmt.Sprintf("in_features=%d, out_features=%d, bias=%s", r.size(path, "weight", 1), r.size(path, "weight", 0), truthText(r.has(path, "bias")))
+	return fmt.Sprintf("in_features=%d, out_features=%d, bias=%s", r.size(path, "weight", 1), r.size(path, "weight", 0),
+		truthText(r.has(path, "bias")))
 }
 
 func printEmbedding(r *recoverer, path string) string {
@@ -58,13 +59,15 @@ func printEmbedding(r *recoverer, path string) string {
 func printBatchNorm(r *recoverer, path string) string {
 	n := r.node(path)
 	channels := max(r.size(path, "weight", 0), r.size(path, "running_mean", 0))
-	return fmt.Sprintf("%d, eps=%s, momentum=%s, affine=%s, bias=%s, track_running_stats=%s", channels, number(n.Arg("eps"), 1e-5), number(n.Arg("momentum"), 0.1),
-		truthText(r.has(path, "weight")), truthText(r.has(path, "bias")), truthText(r.has(path, "running_mean")))
+	return fmt.Sprintf("%d, eps=%s, momentum=%s, affine=%s, bias=%s, track_running_stats=%s", channels,
+		number(n.Arg("eps"), 1e-5), number(n.Arg("momentum"), 0.1), truthText(r.has(path, "weight")),
+		truthText(r.has(path, "bias")), truthText(r.has(path, "running_mean")))
 }
 
 func printLayerNorm(r *recoverer, path string) string {
 	n := r.node(path)
-	return fmt.Sprintf("%s, eps=%s, elementwise_affine=%s, bias=%s", tuple(n.Arg("normalized_shape")), number(n.Arg("eps"), 1e-5), truthText(r.has(path, "weight")), truthText(r.has(path, "bias")))
+	return fmt.Sprintf("%s, eps=%s, elementwise_affine=%s, bias=%s", tuple(n.Arg("normalized_shape")),
+		number(n.Arg("eps"), 1e-5), truthText(r.has(path, "weight")), truthText(r.has(path, "bias")))
 }
 
 // printRMSNorm is empty for classes of that name that people write themselves.
@@ -77,24 +80,28 @@ func printRMSNorm(r *recoverer, path string) string {
 	if n.Arg("eps") != nil {
 		eps = number(n.Arg("eps"), 0)
 	}
-	return fmt.Sprintf("%s, eps=%s, elementwise_affine=%s", tuple(n.Arg("normalized_shape")), eps, truthText(r.has(path, "weight")))
+	return fmt.Sprintf("%s, eps=%s, elementwise_affine=%s", tuple(n.Arg("normalized_shape")), eps,
+		truthText(r.has(path, "weight")))
 }
 
 func printGroupNorm(r *recoverer, path string) string {
 	n := r.node(path)
-	return fmt.Sprintf("%s, %d, eps=%s, affine=%s, bias=%s", pythonText(n.Arg("num_groups")), r.size(path, "weight", 0), number(n.Arg("eps"), 1e-5), truthText(r.has(path, "weight")), truthText(r.has(path, "bias")))
+	return fmt.Sprintf("%s, %d, eps=%s, affine=%s, bias=%s", pythonText(n.Arg("num_groups")), r.size(path, "weight", 0),
+		number(n.Arg("eps"), 1e-5), truthText(r.has(path, "weight")), truthText(r.has(path, "bias")))
 }
 
 func printMaxPool(r *recoverer, path string) string {
 	n := r.node(path)
 	ceil, _ := n.Arg("ceil_mode").(bool)
-	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s, dilation=%s, ceil_mode=%s", short(n.Arg("kernel_size")), orText(short(n.Arg("stride")), short(n.Arg("kernel_size"))),
-		orText(short(n.Arg("padding")), "0"), orText(short(n.Arg("dilation")), "1"), truthText(ceil))
+	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s, dilation=%s, ceil_mode=%s", short(n.Arg("kernel_size")),
+		orText(short(n.Arg("stride")), short(n.Arg("kernel_size"))), orText(short(n.Arg("padding")), "0"),
+		orText(short(n.Arg("dilation")), "1"), truthText(ceil))
 }
 
 func printAvgPool(r *recoverer, path string) string {
 	n := r.node(path)
-	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s", short(n.Arg("kernel_size")), orText(short(n.Arg("stride")), short(n.Arg("kernel_size"))), orText(short(n.Arg("padding")), "0"))
+	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s", short(n.Arg("kernel_size")),
+		orText(short(n.Arg("stride")), short(n.Arg("kernel_size"))), orText(short(n.Arg("padding")), "0"))
 }
 
 func printLSTM(r *recoverer, path string) string {

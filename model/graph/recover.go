@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Recover prints the modules as far as their operators and tensors say what PyTorch prints, and names the modules whose
-// class is a guess. The classes of containers that are only indexed, and of modules that run no operator, are guesses. Modules
-// at the paths of inPlace work in place.
+// Recover prints the modules as far as their operators and tensors say what PyTorch prints, and names the modules
+// whose class is a guess. The classes of containers that are only indexed, and of modules that run no operator, are
+// guesses. Modules at the paths of inPlace work in place.
 func (g *Graph) Recover(inPlace map[string]bool) (guessed []string) {
 	r := newRecoverer(g, inPlace)
 	children := map[string][]string{}
@@ -127,11 +127,14 @@ func (r *recoverer) has(path, name string) bool { return r.tensors[path+"."+name
 
 // prints are the texts of extra_repr() of classes, as torch/nn/modules of PyTorch 2.15 writes them.
 var prints = map[string]func(r *recoverer, path string) string{
-	"Conv1d": printConv, "Conv2d": printConv, "Conv3d": printConv, "ConvTranspose1d": printConv, "ConvTranspose2d": printConv,
-	"Linear": printLinear, "NonDynamicallyQuantizableLinear": printLinear, "Embedding": printEmbedding,
+	"Conv1d": printConv, "Conv2d": printConv, "Conv3d": printConv, "ConvTranspose1d": printConv,
+	"ConvTranspose2d": printConv,
+	"Linear":          printLinear, "NonDynamicallyQuantizableLinear": printLinear, "Embedding": printEmbedding,
 	"BatchNorm1d": printBatchNorm, "BatchNorm2d": printBatchNorm, "BatchNorm3d": printBatchNorm,
-	"InstanceNorm1d": printBatchNorm, "InstanceNorm2d": printBatchNorm, "LayerNorm": printLayerNorm, "RMSNorm": printRMSNorm, "GroupNorm": printGroupNorm,
-	"ReLU": printInPlace, "ReLU6": printInPlace, "SiLU": printInPlace, "Hardswish": printInPlace, "Hardsigmoid": printInPlace, "Mish": printInPlace,
+	"InstanceNorm1d": printBatchNorm, "InstanceNorm2d": printBatchNorm, "LayerNorm": printLayerNorm,
+	"RMSNorm": printRMSNorm, "GroupNorm": printGroupNorm,
+	"ReLU": printInPlace, "ReLU6": printInPlace, "SiLU": printInPlace, "Hardswish": printInPlace,
+	"Hardsigmoid": printInPlace, "Mish": printInPlace,
 	"LeakyReLU": func(r *recoverer, path string) string {
 		return "negative_slope=" + number(r.node(path).Arg("negative_slope"), 0.01) + r.inPlaceText(path)
 	},
@@ -154,13 +157,15 @@ var prints = map[string]func(r *recoverer, path string) string{
 		}
 		return ""
 	},
-	"MaxPool2d": printMaxPool, "AvgPool2d": printAvgPool, "LSTM": printLSTM, "GRU": printLSTM, "RNN": printLSTM, "Upsample": printUpsample,
+	"MaxPool2d": printMaxPool, "AvgPool2d": printAvgPool, "LSTM": printLSTM, "GRU": printLSTM, "RNN": printLSTM,
+	"Upsample": printUpsample,
 	"AdaptiveAvgPool2d": func(r *recoverer, path string) string {
 		return "output_size=" + tuple(r.node(path).Arg("output_size"))
 	},
 	"Flatten": func(r *recoverer, path string) string {
 		n := r.node(path)
-		return "start_dim=" + orText(pythonText(n.Arg("start_dim")), "0") + ", end_dim=" + orText(pythonText(n.Arg("end_dim")), "-1")
+		return "start_dim=" + orText(pythonText(n.Arg("start_dim")), "0") + ", end_dim=" +
+			orText(pythonText(n.Arg("end_dim")), "-1")
 	},
 }
 

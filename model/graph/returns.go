@@ -79,14 +79,15 @@ func (s *shaper) returned(n *Node) (shapes [][]int) {
 	return shapes
 }
 
-// checkReturns checks that a node states the shapes of its results if its operator is one that graft passes on to LibTorch, and
-// only then.
+// checkReturns checks that a node states the shapes of its results if its operator is one that graft passes on
+// to LibTorch, and only then.
 func (c *checker) checkReturns(at string, n Node, passed bool) {
 	switch {
 	case !passed && n.Returns != nil:
 		c.bad("%s: graft infers the shapes of its results; leave them out", at)
 	case passed && len(n.Returns) != len(n.Results):
-		c.bad("%s: graft has no such operator; to pass it on to LibTorch, state the shape of each of its %d results", at, len(n.Results))
+		c.bad("%s: graft has no such operator; to pass it on to LibTorch, state the shape of each of its %d results",
+			at, len(n.Results))
 	}
 	for _, shape := range n.Returns {
 		if len(shape) > mostDims {

@@ -8,19 +8,33 @@ import (
 // shapeRules hold a rule for each operator, by its name without the overload.
 var shapeRules = func() map[string]shapeRule {
 	rules := map[string]shapeRule{
-		"linear": linearShape, "matmul": matmulShape, "bmm": matmulShape, "mm": matmulShape, "embedding": embeddingShape,
-		"addmm":                        func(s *shaper) [][]int { return one(s.matmul(s.shape("mat1"), s.shape("mat2"))) },
-		"baddbmm":                      func(s *shaper) [][]int { return one(s.matmul(s.shape("batch1"), s.shape("batch2"))) },
-		"outer":                        func(s *shaper) [][]int { return one(slices.Concat(s.shape("self"), s.shape("vec2"))) },
-		"scaled_dot_product_attention": attentionShape, "lstm": recurrentShape(2), "gru": recurrentShape(1), "rnn_tanh": recurrentShape(1), "rnn_relu": recurrentShape(1),
-		"cat": catShape, "stack": stackShape, "chunk": chunkShape, "split": splitShape, "split_with_sizes": splitShape, "unbind": unbindShape,
-		"view": viewShape, "reshape": viewShape, "flatten": flattenShape, "unflatten": unflattenShape, "transpose": transposeShape("dim0", "dim1"),
-		"swapaxes": transposeShape("axis0", "axis1"), "t": reverseShape, "numpy_T": reverseShape, "permute": permuteShape, "movedim": movedimShape,
+		"linear": linearShape, "matmul": matmulShape, "bmm": matmulShape, "mm": matmulShape,
+		"embedding": embeddingShape,
+		"addmm":     func(s *shaper) [][]int { return one(s.matmul(s.shape("mat1"), s.shape("mat2"))) },
+		"baddbmm": func(s *shaper) [][]int {
+			return one(s.matmul(s.shape("batch1"), s.shape("batch2")))
+		},
+		"outer": func(s *shaper) [][]int {
+			return one(slices.Concat(s.shape("self"), s.shape("vec2")))
+		},
+		"scaled_dot_product_attention": attentionShape, "lstm": recurrentShape(2), "gru": recurrentShape(1),
+		"rnn_tanh": recurrentShape(1), "rnn_relu": recurrentShape(1),
+		"cat": catShape, "stack": stackShape, "chunk": chunkShape, "split": splitShape, "split_with_sizes": splitShape,
+		"unbind": unbindShape,
+		"view":   viewShape, "reshape": viewShape, "flatten": flattenShape, "unflatten": unflattenShape,
+		"transpose": transposeShape("dim0", "dim1"),
+		"swapaxes":  transposeShape("axis0", "axis1"), "t": reverseShape, "numpy_T": reverseShape,
+		"permute": permuteShape, "movedim": movedimShape,
 		"expand": expandShape, "repeat": repeatShape, "tile": repeatShape, "repeat_interleave": interleaveShape,
-		"squeeze": squeezeShape, "unsqueeze": unsqueezeShape, "select": selectShape, "slice": sliceShape, "narrow": narrowShape, "diff": diffShape,
-		"index_select": indexSelectShape, "index": indexShape, "gather": func(s *shaper) [][]int { return one(s.shape("index")) },
-		"pad": padShape, "constant_pad_nd": padShape, "reflection_pad1d": padShape, "reflection_pad2d": padShape, "replication_pad1d": padShape, "replication_pad2d": padShape,
-		"arange": arangeShape, "one_hot": func(s *shaper) [][]int { return one(append(slices.Clone(s.first()), s.int("num_classes", -1))) },
+		"squeeze": squeezeShape, "unsqueeze": unsqueezeShape, "select": selectShape, "slice": sliceShape,
+		"narrow": narrowShape, "diff": diffShape,
+		"index_select": indexSelectShape, "index": indexShape,
+		"gather": func(s *shaper) [][]int { return one(s.shape("index")) },
+		"pad":    padShape, "constant_pad_nd": padShape, "reflection_pad1d": padShape, "reflection_pad2d": padShape,
+		"replication_pad1d": padShape, "replication_pad2d": padShape,
+		"arange": arangeShape, "one_hot": func(s *shaper) [][]int {
+			return one(append(slices.Clone(s.first()), s.int("num_classes", -1)))
+		},
 		"pixel_shuffle": pixelShape, "pixel_unshuffle": pixelShape,
 	}
 	add := func(rule shapeRule, names string) {
@@ -28,13 +42,14 @@ var shapeRules = func() map[string]shapeRule {
 			rules[name] = rule
 		}
 	}
-	add(sameShape, `batch_norm layer_norm group_norm instance_norm rms_norm dropout feature_dropout relu relu6 hardtanh leaky_relu elu selu celu gelu silu
-		mish hardswish hardsigmoid sigmoid tanh softplus log_sigmoid prelu hardshrink softshrink threshold softmax log_softmax neg abs exp log sqrt
-		rsqrt reciprocal square sin cos tan atan sinh cosh erf log1p log2 expm1 exp2 ceil round trunc nan_to_num clamp clamp_min clamp_max floor sign
-		detach bitwise_not logical_not isnan tril triu cumsum contiguous clone alias flip roll slice_scatter select_scatter index_put
-		zeros_like ones_like full_like to _to_copy type_as channel_shuffle`)
-	add(broadcastShape, `add sub mul div rsub pow maximum minimum remainder fmod addcmul addcdiv lerp eq ne lt le gt ge logical_and logical_or logical_xor
-		bitwise_and bitwise_or bitwise_xor where masked_fill`)
+	add(sameShape, `batch_norm layer_norm group_norm instance_norm rms_norm dropout feature_dropout relu relu6 hardtanh
+		leaky_relu elu selu celu gelu silu mish hardswish hardsigmoid sigmoid tanh softplus log_sigmoid prelu
+		hardshrink softshrink threshold softmax log_softmax neg abs exp log sqrt rsqrt reciprocal square sin cos tan
+		atan sinh cosh erf log1p log2 expm1 exp2 ceil round trunc nan_to_num clamp clamp_min clamp_max floor sign
+		detach bitwise_not logical_not isnan tril triu cumsum contiguous clone alias flip roll slice_scatter
+		select_scatter index_put zeros_like ones_like full_like to _to_copy type_as channel_shuffle`)
+	add(broadcastShape, `add sub mul div rsub pow maximum minimum remainder fmod addcmul addcdiv lerp eq ne lt le gt ge
+		logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor where masked_fill`)
 	add(reducedShape, `mean sum amax amin argmax argmin logsumexp var std prod all any linalg_vector_norm norm`)
 	add(extremeShape, `max min`)
 	add(otherShape, `expand_as view_as reshape_as`)
@@ -43,7 +58,8 @@ var shapeRules = func() map[string]shapeRule {
 	add(transposedShape, `conv_transpose1d conv_transpose2d conv_transpose3d`)
 	add(poolShape, `max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d`)
 	add(adaptiveShape, `adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d`)
-	add(upsampleShape, `upsample_nearest1d upsample_linear1d upsample_nearest2d upsample_bilinear2d upsample_bicubic2d upsample_nearest3d upsample_trilinear3d`)
+	add(upsampleShape, `upsample_nearest1d upsample_linear1d upsample_nearest2d upsample_bilinear2d `+
+		`upsample_bicubic2d upsample_nearest3d upsample_trilinear3d`)
 	add(func(s *shaper) [][]int {
 		shape := s.first()
 		dim := s.dim("dim", -1, len(shape))

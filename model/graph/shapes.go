@@ -42,7 +42,8 @@ type shaper struct {
 }
 
 func newShaper(g *Graph) *shaper {
-	s := &shaper{shapes: map[Value][]int{g.Input.Value: g.Input.Dims()}, sizes: map[Value]int{}, tensors: map[string][]int{}, named: map[string]int{}}
+	s := &shaper{shapes: map[Value][]int{g.Input.Value: g.Input.Dims()}, sizes: map[Value]int{},
+		tensors: map[string][]int{}, named: map[string]int{}}
 	for _, size := range g.Input.Shape {
 		s.named[size.Name] = size.N
 	}

@@ -22,9 +22,9 @@ type Output struct {
 	Values []float32
 }
 
-// Try runs the graph in this process and returns its output in evaluation mode. Without values of the input, operators that
-// are passed on to LibTorch run on inputs of two sizes first; results whose shapes are not as stated are errors. An operator may end
-// the process: package trial runs Try in a process of its own.
+// Try runs the graph in this process and returns its output in evaluation mode. Without values of the input,
+// operators that are passed on to LibTorch run on inputs of two sizes first; results whose shapes are not as stated
+// are errors. An operator may end the process: package trial runs Try in a process of its own.
 func (g *Graph) Try(a Attempt) (*Output, error) {
 	if a.Weights == nil {
 		a.Weights = g.zeros()
@@ -155,7 +155,9 @@ func (g *Graph) tryShape(set *weights.Set) error {
 			return fmt.Errorf("LibTorch has no type %v", g.Input.DType)
 		}
 		var shape []int
-		s.NoGrad(func() { shape = program.Forward(s, s.Zeros(dtype, torch.CPU, g.Input.Dims()...), false, nil).Shape() })
+		s.NoGrad(func() {
+			shape = program.Forward(s, s.Zeros(dtype, torch.CPU, g.Input.Dims()...), false, nil).Shape()
+		})
 		if want := shapes[g.Output]; s.Err() == nil && !slices.Equal(shape, want) {
 			return fmt.Errorf("its result %s has the shape %v, and the network states %v", g.Output, shape, want)
 		}

@@ -13,7 +13,8 @@ import (
 func passing(t *testing.T, node string) *Graph {
 	n, err := ParseNode(node)
 	require.NoError(t, err)
-	return &Graph{Name: "Net", Input: Input{"x", weights.Float32, []Size{{"batch", 2}, {"", 3}}}, Output: n.Results[0], Modules: []Module{{Class: "Net"}}, Nodes: []Node{n}}
+	return &Graph{Name: "Net", Input: Input{"x", weights.Float32, []Size{{"batch", 2}, {"", 3}}}, Output: n.Results[0],
+		Modules: []Module{{Class: "Net"}}, Nodes: []Node{n}}
 }
 
 func tried(g *Graph) error {
@@ -23,7 +24,9 @@ func tried(g *Graph) error {
 
 // An operator that graft does not know has the shapes that are stated, for batches of any size, and is trained through.
 func TestOperatorsArePassedOn(t *testing.T) {
-	for _, line := range []string{"y = asinh.default(self=%x) -> [batch, 3]", "y = logaddexp.default(self=%x, other=%x) -> [batch, 3]", "y = renorm.default(self=%x, p=2.0, dim=0, maxnorm=1.0) -> [batch, 3]"} {
+	for _, line := range []string{"y = asinh.default(self=%x) -> [batch, 3]",
+		"y = logaddexp.default(self=%x, other=%x) -> [batch, 3]",
+		"y = renorm.default(self=%x, p=2.0, dim=0, maxnorm=1.0) -> [batch, 3]"} {
 		g := passing(t, line)
 		require.Equal(t, line, g.Nodes[0].String())
 		require.NoError(t, g.Check(), line)
@@ -50,7 +53,8 @@ func TestOperatorsArePassedOn(t *testing.T) {
 // What is not a function of tensors and numbers, or not there, or has other shapes than stated, is refused.
 func TestOperatorsThatAreNotPassedOn(t *testing.T) {
 	for line, says := range map[string]string{
-		"y = asinh.default(self=%x)":                                                  "state the shape of each of its 1 results",
+		"y = asinh.default(self=%x)": "state the shape of each of " +
+			"its 1 results",
 		"y = relu.default(self=%x) -> [batch, 3]":                                     "leave them out",
 		"y = asinh.default(self=%x) -> [length, 3]":                                   `has the size "length"`,
 		"y = asinh.default(self=%x) -> [2000000000, 3]":                               "a size of 2000000000",

@@ -66,7 +66,8 @@ func Encode(n *model.Network, set *weights.Set, o Options) ([]byte, error) {
 		m.bytes(14, property)
 	}
 	if len(m) > largest {
-		return nil, errors.New("write ONNX: the model has more than 2 GiB, which ONNX does not take in one file; export .safetensors and .py")
+		return nil, errors.New("write ONNX: the model has more than 2 GiB, which ONNX does not take in one file; " +
+			"export .safetensors and .py")
 	}
 	return m, nil
 }

@@ -15,7 +15,8 @@ func (e *encoder) layer(l model.Layer, x value, shape model.Shape, w []string) (
 	switch l := l.(type) {
 	case model.Conv2d:
 		return e.node("Conv", in, attribute{"kernel_shape", both(l.Kernel)}, attribute{"strides", both(l.Stride)},
-			attribute{"pads", pads(l.Padding)}, attribute{"dilations", both(l.Dilation)}, attribute{"group", l.Groups}), nil
+			attribute{"pads", pads(l.Padding)}, attribute{"dilations", both(l.Dilation)},
+			attribute{"group", l.Groups}), nil
 	case model.Linear:
 		return e.node("Gemm", in, attribute{"transB", 1}), nil
 	case model.BatchNorm:
@@ -53,7 +54,8 @@ func reaching(in, out model.Shape, kernel, stride, padding model.Pair) []int {
 	over := func(in, out, kernel, stride, padding int) int {
 		return padding + max(0, (out-1)*stride+kernel-in-2*padding)
 	}
-	return []int{padding.H, padding.W, over(in[1], out[1], kernel.H, stride.H, padding.H), over(in[2], out[2], kernel.W, stride.W, padding.W)}
+	return []int{padding.H, padding.W, over(in[1], out[1], kernel.H, stride.H, padding.H),
+		over(in[2], out[2], kernel.W, stride.W, padding.W)}
 }
 
 func ones(n int) []float64 {
@@ -69,7 +71,8 @@ func (e *encoder) batchNorm(l model.BatchNorm, x value, w []string) (string, err
 		return "", fmt.Errorf("%s normalises by the batch in eval mode too, which ONNX has no operator for", l)
 	}
 	if !l.Affine {
-		w = append([]string{e.floats(ones(l.Features), l.Features), e.floats(make([]float64, l.Features), l.Features)}, w...)
+		w = append([]string{e.floats(ones(l.Features), l.Features), e.floats(make([]float64, l.Features), l.Features)},
+			w...)
 	}
 	return e.node("BatchNormalization", append([]string{x.name}, w...), attribute{"epsilon", l.Eps}), nil
 }
@@ -120,8 +123,8 @@ func (g *graph) activation(a model.Activation, x string) (string, error) {
 }
 
 func (g *graph) maxPool(l model.MaxPool2d, x value, shape model.Shape) string {
-	return g.node("MaxPool", []string{x.name}, attribute{"kernel_shape", both(l.Kernel)}, attribute{"strides", both(l.Stride)},
-		attribute{"pads", reaching(x.shape, shape, l.Kernel, l.Stride, l.Padding)})
+	return g.node("MaxPool", []string{x.name}, attribute{"kernel_shape", both(l.Kernel)}, attribute{"strides",
+		both(l.Stride)}, attribute{"pads", reaching(x.shape, shape, l.Kernel, l.Stride, l.Padding)})
 }
 
 // averagePool pools in ceil mode by two products, so that what counts at the edges is
@@ -129,8 +132,8 @@ func (g *graph) maxPool(l model.MaxPool2d, x value, shape model.Shape) string {
 func (g *graph) averagePool(l model.AvgPool2d, x value, shape model.Shape) string {
 	if !l.Ceil {
 		counted := map[bool]int{true: 0, false: 1}[l.ExcludePad]
-		return g.node("AveragePool", []string{x.name}, attribute{"kernel_shape", both(l.Kernel)}, attribute{"strides", both(l.Stride)},
-			attribute{"pads", pads(l.Padding)}, attribute{"count_include_pad", counted})
+		return g.node("AveragePool", []string{x.name}, attribute{"kernel_shape", both(l.Kernel)}, attribute{"strides",
+			both(l.Stride)}, attribute{"pads", pads(l.Padding)}, attribute{"count_include_pad", counted})
 	}
 	window := func(kernel, stride, padding int) func(at, size int) (from, to, count int) {
 		return func(at, size int) (from, to, count int) {
@@ -144,7 +147,8 @@ func (g *graph) averagePool(l model.AvgPool2d, x value, shape model.Shape) strin
 			return from, to, count
 		}
 	}
-	return g.products(x, shape, window(l.Kernel.H, l.Stride.H, l.Padding.H), window(l.Kernel.W, l.Stride.W, l.Padding.W))
+	return g.products(x, shape, window(l.Kernel.H, l.Stride.H, l.Padding.H),
+		window(l.Kernel.W, l.Stride.W, l.Padding.W))
 }
 
 // adaptivePool averages the windows that PyTorch's AdaptiveAvgPool2d has.

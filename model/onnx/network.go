@@ -26,18 +26,21 @@ type networkEncoder struct {
 const typeBool = 9 // TensorProto.DataType
 
 // onnxTypes are the types of values; all that is computed is float32.
-var onnxTypes = map[weights.DType]int64{weights.Int64: typeInt64, weights.Int32: typeInt64, weights.Int16: typeInt64, weights.Int8: typeInt64, weights.Uint8: typeInt64, weights.Bool: typeBool,
+var onnxTypes = map[weights.DType]int64{weights.Int64: typeInt64, weights.Int32: typeInt64, weights.Int16: typeInt64,
+	weights.Int8: typeInt64, weights.Uint8: typeInt64, weights.Bool: typeBool,
 	weights.Float32: typeFloat, weights.Float64: typeFloat, weights.Float16: typeFloat, weights.BFloat16: typeFloat}
 
 // encodeNetwork returns the graph of a network, and what describes its input and output.
 func encodeNetwork(net *networks.Graph, set map[string]weights.Tensor) (g *graph, in, out message, err error) {
-	e := &networkEncoder{net: net, weights: set, names: map[any]string{net.Input.Value: "input"}, types: map[string]int64{"input": onnxTypes[net.Input.DType]}}
+	e := &networkEncoder{net: net, weights: set, names: map[any]string{net.Input.Value: "input"},
+		types: map[string]int64{"input": onnxTypes[net.Input.DType]}}
 	if e.shapes, err = net.Shapes(); err != nil {
 		return nil, nil, nil, err
 	}
 	more := *net
 	more.Input.Shape = append([]networks.Size{}, net.Input.Shape...)
-	if first := &more.Input.Shape[0]; first.Name != "" { // other sizes that may change, such as the length of a text, stay as in the example
+	// other sizes that may change, such as the length of a text, stay as in the example
+	if first := &more.Input.Shape[0]; first.Name != "" {
 		first.N++
 	}
 	if e.larger, err = more.Shapes(); err != nil {
@@ -51,7 +54,8 @@ func encodeNetwork(net *networks.Graph, set map[string]weights.Tensor) (g *graph
 		return nil, nil, nil, errors.New("its output is no tensor")
 	}
 	e.nodes = append(e.nodes, named("Identity", last, "output"))
-	return &e.graph, e.described("input", net.Input.Value, e.types["input"]), e.described("output", net.Output, e.types[last]), nil
+	return &e.graph, e.described("input", net.Input.Value, e.types["input"]),
+		e.described("output", net.Output, e.types[last]), nil
 }
 
 // write adds all nodes, or lists the operators that have no form in ONNX.
@@ -83,7 +87,8 @@ func (e *networkEncoder) write() error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("operators that are not written as ONNX:\n  %s\nexport .py, which PyTorch reads", strings.Join(missing, "\n  "))
+		return fmt.Errorf("operators that are not written as ONNX:\n  %s\nexport .py, which PyTorch reads",
+			strings.Join(missing, "\n  "))
 	}
 	return nil
 }

@@ -16,28 +16,42 @@ var operatorRules map[string]operatorRule
 
 func init() { // rules refer to each other
 	operatorRules = map[string]operatorRule{
-		"linear": linearRule, "matmul": product("self", "other"), "bmm": product("self", "mat2"), "mm": product("self", "mat2"), "outer": outerRule,
-		"conv1d": convRule, "conv2d": convRule, "conv3d": convRule, "conv_transpose2d": convRule, "instance_norm": instanceNormRule, "upsample_nearest2d": resizeRule, "upsample_bilinear2d": resizeRule, "embedding": embeddingRule, "lstm": recurrentRule, "gru": recurrentRule, "rnn_tanh": recurrentRule, "rnn_relu": recurrentRule, "scaled_dot_product_attention": attentionRule,
+		"linear": linearRule, "matmul": product("self", "other"), "bmm": product("self", "mat2"),
+		"mm": product("self", "mat2"), "outer": outerRule,
+		"conv1d": convRule, "conv2d": convRule, "conv3d": convRule, "conv_transpose2d": convRule,
+		"instance_norm": instanceNormRule, "upsample_nearest2d": resizeRule, "upsample_bilinear2d": resizeRule,
+		"embedding": embeddingRule, "lstm": recurrentRule, "gru": recurrentRule, "rnn_tanh": recurrentRule,
+		"rnn_relu": recurrentRule, "scaled_dot_product_attention": attentionRule,
 		"batch_norm": batchNormRule, "layer_norm": layerNormRule, "rms_norm": rmsNormRule, "group_norm": groupNormRule,
-		"add": pairwise("Add"), "sub": pairwise("Sub"), "mul": pairwise("Mul"), "div": pairwise("Div"), "pow": pairwise("Pow"), "maximum": pairwise("Max"), "minimum": pairwise("Min"),
-		"eq": compare("Equal", false), "ne": compare("Equal", true), "lt": compare("Less", false), "le": compare("LessOrEqual", false), "gt": compare("Greater", false), "ge": compare("GreaterOrEqual", false),
+		"add": pairwise("Add"), "sub": pairwise("Sub"), "mul": pairwise("Mul"), "div": pairwise("Div"),
+		"pow": pairwise("Pow"), "maximum": pairwise("Max"), "minimum": pairwise("Min"),
+		"eq": compare("Equal", false), "ne": compare("Equal", true), "lt": compare("Less", false),
+		"le": compare("LessOrEqual", false), "gt": compare("Greater", false), "ge": compare("GreaterOrEqual", false),
 		"bitwise_not": unary("Not"), "logical_not": unary("Not"), "masked_fill": maskedFill, "where": whereRule,
-		"softmax": softmaxRule("Softmax"), "log_softmax": softmaxRule("LogSoftmax"), "mean": reduced("ReduceMean"), "sum": reduced("ReduceSum"), "amax": reduced("ReduceMax"), "amin": reduced("ReduceMin"),
+		"softmax": softmaxRule("Softmax"), "log_softmax": softmaxRule("LogSoftmax"), "mean": reduced("ReduceMean"),
+		"sum": reduced("ReduceSum"), "amax": reduced("ReduceMax"), "amin": reduced("ReduceMin"),
 		"max_pool2d": maxPoolRule, "avg_pool2d": averagePoolRule, "adaptive_avg_pool2d": adaptiveRule,
-		"view": reshaped, "reshape": reshaped, "flatten": reshaped, "unflatten": reshaped, "squeeze": reshaped, "unsqueeze": reshaped, "view_as": reshaped, "reshape_as": reshaped,
-		"transpose": permuted, "swapaxes": permuted, "permute": permuted, "t": permuted, "expand": expandRule, "expand_as": expandRule,
-		"cat": catRule, "stack": stackRule, "chunk": splitRule, "split": splitRule, "split_with_sizes": splitRule, "unbind": unbindRule, "select": selectRule, "slice": sliceRule,
-		"repeat_interleave": interleaveRule, "arange": arangeRule, "zeros": filledRule(0), "ones": filledRule(1), "to": castRule, "_to_copy": castRule, "type_as": castRule,
+		"view": reshaped, "reshape": reshaped, "flatten": reshaped, "unflatten": reshaped, "squeeze": reshaped,
+		"unsqueeze": reshaped, "view_as": reshaped, "reshape_as": reshaped,
+		"transpose": permuted, "swapaxes": permuted, "permute": permuted, "t": permuted, "expand": expandRule,
+		"expand_as": expandRule,
+		"cat":       catRule, "stack": stackRule, "chunk": splitRule, "split": splitRule, "split_with_sizes": splitRule,
+		"unbind": unbindRule, "select": selectRule, "slice": sliceRule,
+		"repeat_interleave": interleaveRule, "arange": arangeRule, "zeros": filledRule(0), "ones": filledRule(1),
+		"to": castRule, "_to_copy": castRule, "type_as": castRule,
 		"hardtanh": clipRule("min_val", "max_val", -1, 1), "clamp": clipRule("min", "max", math.Inf(-1), math.Inf(1)),
-		"gelu": geluRule, "rsqrt": rsqrtRule, "leaky_relu": activated(torch.LeakyReLU, "negative_slope", 0.01), "elu": activated(torch.ELU, "alpha", 1),
-		"relu": activated(torch.ReLU, "", 0), "relu6": activated(torch.ReLU6, "", 0), "sigmoid": activated(torch.Sigmoid, "", 0), "tanh": activated(torch.Tanh, "", 0),
+		"gelu": geluRule, "rsqrt": rsqrtRule, "leaky_relu": activated(torch.LeakyReLU, "negative_slope", 0.01),
+		"elu":  activated(torch.ELU, "alpha", 1),
+		"relu": activated(torch.ReLU, "", 0), "relu6": activated(torch.ReLU6, "", 0),
+		"sigmoid": activated(torch.Sigmoid, "", 0), "tanh": activated(torch.Tanh, "", 0),
 		"silu": activated(torch.SiLU, "", 0), "hardswish": activated(torch.Hardswish, "", 0),
 	}
 	for _, name := range strings.Fields("dropout feature_dropout alias contiguous detach clone") {
 		operatorRules[name] = func(e *networkEncoder) ([]string, error) { return e.one(e.first()) }
 	}
 	for name, operator := range map[string]string{"neg": "Neg", "exp": "Exp", "log": "Log", "sqrt": "Sqrt",
-		"abs": "Abs", "erf": "Erf", "reciprocal": "Reciprocal", "sin": "Sin", "cos": "Cos", "floor": "Floor", "ceil": "Ceil", "sign": "Sign", "softplus": "Softplus"} {
+		"abs": "Abs", "erf": "Erf", "reciprocal": "Reciprocal", "sin": "Sin", "cos": "Cos", "floor": "Floor",
+		"ceil": "Ceil", "sign": "Sign", "softplus": "Softplus"} {
 		operatorRules[name] = unary(operator)
 	}
 }

@@ -65,10 +65,12 @@ func convRule(e *networkEncoder) ([]string, error) {
 		}
 	}
 	padding := e.whole("padding", dims, 0)
-	all := []attribute{{"kernel_shape", shape[2:]}, {"strides", e.whole("stride", dims, 1)}, {"pads", slices.Concat(padding, padding)},
-		{"dilations", e.whole("dilation", dims, 1)}, {"group", int(e.number("groups", 1))}}
+	all := []attribute{{"kernel_shape", shape[2:]}, {"strides", e.whole("stride", dims, 1)},
+		{"pads", slices.Concat(padding, padding)}, {"dilations", e.whole("dilation", dims, 1)},
+		{"group", int(e.number("groups", 1))}}
 	if strings.HasPrefix(e.n.Operator, "conv_transpose") {
-		return []string{e.op("ConvTranspose", in, append(all, attribute{"output_padding", e.whole("output_padding", dims, 0)})...)}, nil
+		return []string{e.op("ConvTranspose", in,
+			append(all, attribute{"output_padding", e.whole("output_padding", dims, 0)})...)}, nil
 	}
 	return []string{e.op("Conv", in, all...)}, nil
 }
@@ -102,14 +104,16 @@ func batchNormRule(e *networkEncoder) ([]string, error) {
 	if mean == "" || variance == "" {
 		return nil, errors.New("it has no running statistics")
 	}
-	return []string{e.op("BatchNormalization", []string{x, w, b, mean, variance}, attribute{"epsilon", e.number("eps", 1e-5)})}, nil
+	return []string{e.op("BatchNormalization", []string{x, w, b, mean, variance},
+		attribute{"epsilon", e.number("eps", 1e-5)})}, nil
 }
 
 func layerNormRule(e *networkEncoder) ([]string, error) {
 	x, err1 := e.arg("input")
 	shape := e.whole("normalized_shape", 1, 1)
 	w, b, err2 := e.affine(shape...)
-	return []string{e.op("LayerNormalization", []string{x, w, b}, attribute{"axis", -len(shape)}, attribute{"epsilon", e.number("eps", 1e-5)})}, errors.Join(err1, err2)
+	return []string{e.op("LayerNormalization", []string{x, w, b}, attribute{"axis", -len(shape)},
+		attribute{"epsilon", e.number("eps", 1e-5)})}, errors.Join(err1, err2)
 }
 
 // rmsNormRule writes x / √(mean of x² + eps) · weight.
@@ -124,7 +128,8 @@ func rmsNormRule(e *networkEncoder) ([]string, error) {
 		axes = append(axes, -1-k)
 	}
 	mean := e.op("ReduceMean", []string{e.op("Mul", []string{x, x})}, attribute{"axes", axes}, attribute{"keepdims", 1})
-	out := e.op("Div", []string{x, e.op("Sqrt", []string{e.op("Add", []string{mean, e.like(x, e.number("eps", 0x1p-23))})})})
+	out := e.op("Div", []string{x,
+		e.op("Sqrt", []string{e.op("Add", []string{mean, e.like(x, e.number("eps", 0x1p-23))})})})
 	if w != "" {
 		out = e.op("Mul", []string{out, w})
 	}
@@ -137,7 +142,8 @@ func instanceNormRule(e *networkEncoder) ([]string, error) {
 	if e.n.Arg("running_mean") != nil {
 		return nil, errors.New("it has running statistics")
 	}
-	return []string{e.op("InstanceNormalization", []string{x, w, b}, attribute{"epsilon", e.number("eps", 1e-5)})}, errors.Join(err1, err2)
+	return []string{e.op("InstanceNormalization", []string{x, w, b}, attribute{"epsilon", e.number("eps", 1e-5)})},
+		errors.Join(err1, err2)
 }
 
 // resizeRule enlarges images to the size of the result.
@@ -146,7 +152,8 @@ func resizeRule(e *networkEncoder) ([]string, error) {
 	v := e.n.Results[0]
 	all := []attribute{{"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}}
 	if strings.HasPrefix(e.n.Operator, "upsample_bilinear2d") {
-		all = []attribute{{"mode", "linear"}, {"coordinate_transformation_mode", map[bool]string{true: "align_corners", false: "half_pixel"}[e.truth("align_corners")]}}
+		all = []attribute{{"mode", "linear"}, {"coordinate_transformation_mode",
+			map[bool]string{true: "align_corners", false: "half_pixel"}[e.truth("align_corners")]}}
 	}
 	in, out := e.shapeOf(e.n.Args[0].Value), e.shapes[v]
 	scales := []float64{1, 1}
@@ -160,7 +167,8 @@ func groupNormRule(e *networkEncoder) ([]string, error) {
 	x, err1 := e.arg("input")
 	shape := e.shapeOf(e.n.Arg("input"))
 	w, b, err2 := e.affine(shape[1])
-	l := model.GroupNorm{Groups: int(e.number("num_groups", 1)), Features: shape[1], Eps: e.number("eps", 1e-5), Affine: true}
+	l := model.GroupNorm{Groups: int(e.number("num_groups", 1)), Features: shape[1], Eps: e.number("eps", 1e-5),
+		Affine: true}
 	return []string{e.groupNorm(l, value{x, shape[1:]}, []string{w, b})}, errors.Join(err1, err2)
 }
 
@@ -188,7 +196,8 @@ func attentionRule(e *networkEncoder) ([]string, error) {
 	}
 	swap[rank-1], swap[rank-2] = rank-2, rank-1
 	scale := e.number("scale", 1/math.Sqrt(float64(queries[rank-1])))
-	scores := e.op("MatMul", []string{e.op("Mul", []string{q, e.like(q, scale)}), e.op("Transpose", []string{k}, attribute{"perm", swap})})
+	scores := e.op("MatMul", []string{e.op("Mul", []string{q, e.like(q, scale)}),
+		e.op("Transpose", []string{k}, attribute{"perm", swap})})
 	if e.truth("is_causal") {
 		rows, columns := queries[rank-2], keys[rank-2]
 		hidden := make([]float64, rows*columns)
@@ -218,7 +227,8 @@ func softmaxRule(operator string) operatorRule {
 // pool reads the window of a pool over height and width.
 func (e *networkEncoder) pool() (kernel, stride, padding model.Pair) {
 	pair := func(list []int) model.Pair { return model.Pair{H: list[0], W: list[1]} }
-	kernel, stride, padding = pair(e.whole("kernel_size", 2, 1)), pair(e.whole("kernel_size", 2, 1)), pair(e.whole("padding", 2, 0))
+	kernel, stride, padding = pair(e.whole("kernel_size", 2, 1)), pair(e.whole("kernel_size", 2, 1)),
+		pair(e.whole("padding", 2, 0))
 	if list, ok := e.n.Arg("stride").([]any); ok && len(list) > 0 || e.n.Arg("stride") != nil && !ok {
 		stride = pair(e.whole("stride", 2, 1))
 	}
@@ -247,7 +257,8 @@ func averagePoolRule(e *networkEncoder) ([]string, error) {
 		return nil, errors.New("it has a divisor")
 	}
 	include, given := e.n.Arg("count_include_pad").(bool)
-	return []string{e.averagePool(model.AvgPool2d{Kernel: kernel, Stride: stride, Padding: padding, Ceil: e.truth("ceil_mode"), ExcludePad: given && !include}, x, out)}, err
+	return []string{e.averagePool(model.AvgPool2d{Kernel: kernel, Stride: stride, Padding: padding,
+		Ceil: e.truth("ceil_mode"), ExcludePad: given && !include}, x, out)}, err
 }
 
 func adaptiveRule(e *networkEncoder) ([]string, error) {

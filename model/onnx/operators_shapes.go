@@ -127,7 +127,8 @@ func (e *networkEncoder) split(x string, dim int, sizes []int) []string {
 }
 
 // several adds a node with some results of the type of its first input.
-func (e *networkEncoder) several(operator string, inputs []string, count int, attributes ...attribute) (results []string) {
+func (e *networkEncoder) several(operator string, inputs []string, count int,
+	attributes ...attribute) (results []string) {
 	for range count {
 		name := e.fresh()
 		e.types[name] = e.kind(inputs[0])
@@ -142,7 +143,8 @@ func unbindRule(e *networkEncoder) ([]string, error) {
 	dim := e.dim("dim", 0)
 	var results []string
 	for k := range e.n.Results {
-		results = append(results, e.op("Gather", []string{x, e.filled(typeInt64, []float64{float64(k)})}, attribute{"axis", dim}))
+		results = append(results, e.op("Gather", []string{x, e.filled(typeInt64, []float64{float64(k)})},
+			attribute{"axis", dim}))
 	}
 	return results, err
 }
@@ -153,7 +155,8 @@ func selectRule(e *networkEncoder) ([]string, error) {
 	if !isNumber {
 		return nil, errors.New("its place is computed")
 	}
-	return []string{e.op("Gather", []string{x, e.filled(typeInt64, []float64{float64(at)})}, attribute{"axis", e.dim("dim", 0)})}, err
+	return []string{e.op("Gather", []string{x, e.filled(typeInt64, []float64{float64(at)})},
+		attribute{"axis", e.dim("dim", 0)})}, err
 }
 
 func sliceRule(e *networkEncoder) ([]string, error) {
@@ -174,7 +177,8 @@ func sliceRule(e *networkEncoder) ([]string, error) {
 	} else if e.n.Arg("end") != nil && e.number("end", 0) < math.MaxInt32 {
 		return nil, errors.New("it cuts the batch")
 	}
-	return []string{e.op("Slice", []string{x, e.graph.shape(int(start)), e.graph.shape(end), e.graph.shape(dim), e.graph.shape(step)})}, err
+	return []string{e.op("Slice", []string{x, e.graph.shape(int(start)), e.graph.shape(end), e.graph.shape(dim),
+		e.graph.shape(step)})}, err
 }
 
 // arangeRule writes the numbers, of which there are as many as in the example.

@@ -136,7 +136,8 @@ func reduced(operator string) operatorRule {
 func clipRule(low, high string, least, most float64) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
 		x, err := e.first()
-		return []string{e.op("Clip", []string{x, e.like(x, e.number(low, least)), e.like(x, e.number(high, most))})}, err
+		return []string{e.op("Clip", []string{x, e.like(x, e.number(low, least)), e.like(x, e.number(high, most))})},
+			err
 	}
 }
 

@@ -15,10 +15,11 @@ type cell struct {
 	more     []attribute
 }
 
-// cells are the recurrent operators. PyTorch has input, forget, cell and output gates, and reset, update and new ones; a new gate
-// is reset behind its product in both only with linear_before_reset.
+// cells are the recurrent operators. PyTorch has input, forget, cell and output gates, and reset, update and new
+// ones; a new gate is reset behind its product in both only with linear_before_reset.
 var cells = map[string]cell{
-	"lstm": {"LSTM", []int{0, 3, 1, 2}, 2, nil}, "gru": {"GRU", []int{1, 0, 2}, 1, []attribute{{"linear_before_reset", 1}}},
+	"lstm":     {"LSTM", []int{0, 3, 1, 2}, 2, nil},
+	"gru":      {"GRU", []int{1, 0, 2}, 1, []attribute{{"linear_before_reset", 1}}},
 	"rnn_tanh": {"RNN", []int{0}, 1, nil}, "rnn_relu": {"RNN", []int{0}, 1, nil},
 }
 
@@ -50,7 +51,8 @@ func recurrentRule(e *networkEncoder) ([]string, error) {
 	last := make([][]string, c.states)
 	for layer := range layers {
 		var final []string
-		if x, final, err = e.recurrent(c, op, x, params[4*directions*layer:4*directions*(layer+1)], states, layer, directions, hidden); err != nil {
+		if x, final, err = e.recurrent(c, op, x, params[4*directions*layer:4*directions*(layer+1)], states, layer,
+			directions, hidden); err != nil {
 			return nil, err
 		}
 		for k := range last {
@@ -77,7 +79,8 @@ func (e *networkEncoder) states(c cell) ([]string, error) {
 }
 
 // recurrent adds a layer and returns its output, and its last states.
-func (e *networkEncoder) recurrent(c cell, op, x string, params []any, states []string, layer, directions, hidden int) (string, []string, error) {
+func (e *networkEncoder) recurrent(c cell, op, x string, params []any, states []string,
+	layer, directions, hidden int) (string, []string, error) {
 	in := []string{x}
 	for k, columns := range []int{e.shapeOf(params[0])[1], hidden, 2} { // of the input, of the state, and both biases
 		var values []float64
@@ -102,9 +105,11 @@ func (e *networkEncoder) recurrent(c cell, op, x string, params []any, states []
 	}
 	in = append(in, "") // all texts have all places
 	for _, state := range states {
-		in = append(in, e.op("Slice", []string{state, e.graph.shape(layer * directions), e.graph.shape((layer + 1) * directions), e.graph.shape(0)}))
+		in = append(in, e.op("Slice", []string{state, e.graph.shape(layer * directions),
+			e.graph.shape((layer + 1) * directions), e.graph.shape(0)}))
 	}
-	all := append([]attribute{{"hidden_size", hidden}, {"direction", []string{"forward", "bidirectional"}[directions-1]}}, c.more...)
+	all := append([]attribute{{"hidden_size", hidden},
+		{"direction", []string{"forward", "bidirectional"}[directions-1]}}, c.more...)
 	if op == "rnn_relu" {
 		all = append(all, attribute{"activations", strings.Fields(strings.Repeat("Relu ", directions))})
 	}

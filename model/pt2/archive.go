@@ -62,7 +62,8 @@ func rootOf(found []*zip.File) (string, layout, error) {
 		compiled = compiled || strings.Contains(folder, "aotinductor")
 	}
 	if compiled {
-		return "", layout{}, errors.New("the archive holds compiled code and no graph; export the network with torch.export.save")
+		return "", layout{}, errors.New("the archive holds compiled code and no graph; " +
+			"export the network with torch.export.save")
 	}
 	return "", layout{}, errors.New("the zip file has no archive_format: it is none of torch.export.save")
 }
@@ -78,7 +79,8 @@ func (a *archive) checkKind() error {
 			return err
 		}
 		if text := strings.TrimSpace(string(word)); text != known {
-			return fmt.Errorf("%s is %.40q, where %q is known; save the program again with torch.export.save", name, text, known)
+			return fmt.Errorf("%s is %.40q, where %q is known; save the program again with torch.export.save", name,
+				text, known)
 		}
 	}
 	return nil
@@ -94,7 +96,8 @@ func (a *archive) read(name string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("the record %.200q is compressed, which torch.export.save never does", name)
 	}
 	if file.UncompressedSize64 > uint64(min(most, a.size)) {
-		return nil, fmt.Errorf("the record %.200q has %d bytes; it may have %d", name, file.UncompressedSize64, min(most, a.size))
+		return nil, fmt.Errorf("the record %.200q has %d bytes; it may have %d", name, file.UncompressedSize64,
+			min(most, a.size))
 	}
 	in, err := file.Open()
 	if err != nil {
@@ -106,7 +109,8 @@ func (a *archive) read(name string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("the record %.200q: %w", name, err)
 	}
 	if _, err := in.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("the record %.200q: %w", name, errors.Join(errors.New("its checksum or its length is wrong"), err))
+		return nil, fmt.Errorf("the record %.200q: %w", name,
+			errors.Join(errors.New("its checksum or its length is wrong"), err))
 	}
 	return data, nil
 }

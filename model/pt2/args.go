@@ -18,12 +18,14 @@ func decode(u union, into any) error {
 
 // placement are arguments that say where a tensor is, which follows from the weights, or by which
 // library it is computed.
-var placement = []string{"device", "pin_memory", "layout", "memory_format", "non_blocking", "cudnn_enabled", "cudnn_enable", "copy"}
+var placement = []string{"device", "pin_memory", "layout", "memory_format", "non_blocking", "cudnn_enabled",
+	"cudnn_enable", "copy"}
 
 // modes are arguments that the mode sets in which a network runs.
 var modes = map[string]string{
-	"batch_norm.default": "training", "instance_norm.default": "use_input_stats", "dropout.default": "train", "feature_dropout.default": "train",
-	"lstm.input": "train", "gru.input": "train", "rnn_tanh.input": "train", "rnn_relu.input": "train",
+	"batch_norm.default": "training", "instance_norm.default": "use_input_stats", "dropout.default": "train",
+	"feature_dropout.default": "train",
+	"lstm.input":              "train", "gru.input": "train", "rnn_tanh.input": "train", "rnn_relu.input": "train",
 }
 
 // addArg adds an argument to a node, unless it says nothing about what is computed.

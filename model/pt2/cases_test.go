@@ -133,7 +133,8 @@ func TestArchivesComputeAsPyTorch(t *testing.T) {
 					assertClose(t, g.Logits, values(t, s, y), bound(g.Logits, 1e-6), "logits")
 					if g.Smaller != nil {
 						y := p.Forward(s, g.Inputs[0].rows(g.Smaller.Shape[0]).tensor(s), false, nil)
-						assertClose(t, g.Smaller.Values, values(t, s, y), bound(g.Logits, 1e-6), "logits of a smaller batch")
+						assertClose(t, g.Smaller.Values, values(t, s, y), bound(g.Logits, 1e-6),
+							"logits of a smaller batch")
 					}
 				})
 				return nil
@@ -190,7 +191,8 @@ func TestArchivesHaveTheGradientsOfPyTorch(t *testing.T) {
 				s.Backward(loss)
 				require.NoError(t, s.Err())
 				assertClose(t, g.Train.Logits, values(t, s, y), bound(g.Train.Logits, 1e-5), "logits")
-				assertClose(t, []float64{g.Train.Loss}, values(t, s, loss), bound([]float64{g.Train.Loss}, 1e-5), "loss")
+				assertClose(t, []float64{g.Train.Loss}, values(t, s, loss),
+					bound([]float64{g.Train.Loss}, 1e-5), "loss")
 				for name, want := range g.Train.Gradients {
 					assert.InDelta(t, want, norm(values(t, s, s.Grad(n.Tensor(name)))), 1e-5*max(1, want), name)
 				}
@@ -238,7 +240,8 @@ func TestArchivesInTrainModeAreTheSameNetwork(t *testing.T) {
 			p, err := n.Program(s, torch.ProgramOptions{})
 			require.NoError(t, err)
 			s.NoGrad(func() {
-				assertClose(t, g.Logits, values(t, s, p.Forward(s, g.Inputs[0].tensor(s), false, nil)), bound(g.Logits, 1e-6), g.Name)
+				assertClose(t, g.Logits, values(t, s, p.Forward(s, g.Inputs[0].tensor(s), false, nil)),
+					bound(g.Logits, 1e-6), g.Name)
 			})
 			return nil
 		}))
@@ -253,9 +256,12 @@ func TestArchivesAreRefused(t *testing.T) {
 	var reasons map[string]string
 	require.NoError(t, json.Unmarshal(text, &reasons))
 	words := map[string]string{
-		"pickled_weight": "pickle", "schema_9": "schema version 9", "truncated_weight": "reaches outside", "missing_weight": "missing",
-		"path_escape": "leaves the folder", "stride_outside": "reaches outside", "size_mismatch": "in the graph", "custom_operator": "fancy_gelu.default in act: replace the custom",
-		"unknown_aten": "cannot be mapped", "dangling_name": "nothing before it gives", "not_json": "unexpected end", "eps_nan": "NaN", "big_endian": "byteorder",
+		"pickled_weight": "pickle", "schema_9": "schema version 9", "truncated_weight": "reaches outside",
+		"missing_weight": "missing",
+		"path_escape":    "leaves the folder", "stride_outside": "reaches outside", "size_mismatch": "in the graph",
+		"custom_operator": "fancy_gelu.default in act: replace the custom",
+		"unknown_aten":    "cannot be mapped", "dangling_name": "nothing before it gives", "not_json": "unexpected end",
+		"eps_nan": "NaN", "big_endian": "byteorder",
 		"other_format": "archive_format", "control_flow": "control flow", "two_inputs": "several inputs",
 	}
 	for name := range reasons {

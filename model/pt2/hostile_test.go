@@ -22,7 +22,8 @@ func TestFaultsOfArchivesAreNamed(t *testing.T) {
 		"another version": {func(r map[string]string) { r["archive_version"] = "1" }, "archive_version"},
 		"an offset that overflows": {func(r map[string]string) {
 			const list = "data/weights/model_weights_config.json"
-			r[list] = strings.Replace(r[list], `"storage_offset": {"as_int": 0}`, `"storage_offset": {"as_int": 9223372036854775807}`, 1)
+			r[list] = strings.Replace(r[list], `"storage_offset": {"as_int": 0}`,
+				`"storage_offset": {"as_int": 9223372036854775807}`, 1)
 		}, "an offset of 9223372036854775807"},
 		"two programs": {func(r map[string]string) { r["models/other.json"] = "{}" }, "2 programs"},
 		"weights as no file of torch.save": {func(r map[string]string) {
@@ -33,13 +34,20 @@ func TestFaultsOfArchivesAreNamed(t *testing.T) {
 			r["data/weights/model.pt"] = savedText()
 			delete(r, "data/weights/model_weights_config.json")
 		}, `"fc.weight": it is not in the file`},
-		"a view of what changed": {swap(`"self", "arg": {"as_tensor": {"name": "view"}}`, `"self", "arg": {"as_tensor": {"name": "w"}}`,
-			`{"target": "torch.ops.aten.relu_.default"`, `{"target": "torch.ops.aten.flatten.using_ints", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "linear"}}}], "outputs": [{"as_tensor": {"name": "w"}}]}, {"target": "torch.ops.aten.relu_.default"`), "in place"},
-		"a buffer that changes":                 {swap(`"self", "arg": {"as_tensor": {"name": "linear"}}`, `"self", "arg": {"as_tensor": {"name": "b_shift"}}`), "changes the tensor"},
-		"a tensor of eight bits":                {swap(`"dtype": 7, "sizes": [{"as_expr"`, `"dtype": 29, "sizes": [{"as_expr"`), "number 29"},
-		"a token":                               {swap(`{"user_input"`, `{"token"`), "kind \"token\""},
-		"no output":                             {swap(`{"user_output": {"arg": {"as_tensor": {"name": "add"}}}}`, ``), "0 outputs"},
-		"a description of modules that is none": {func(r map[string]string) { r["extra/graft_modules.json"] = `{"modules": []}` }, "the network itself"},
+		"a view of what changed": {swap(`"self", "arg": {"as_tensor": {"name": "view"}}`,
+			`"self", "arg": {"as_tensor": {"name": "w"}}`, `{"target": "torch.ops.aten.relu_.default"`, `{"target": `+
+				`"torch.ops.aten.flatten.using_ints", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": `+
+				`"linear"}}}], "outputs": [{"as_tensor": {"name": "w"}}]}, {"target": "torch.ops.aten.relu_.default"`),
+			"in place"},
+		"a buffer that changes": {swap(`"self", "arg": {"as_tensor": {"name": "linear"}}`,
+			`"self", "arg": {"as_tensor": {"name": "b_shift"}}`), "changes the tensor"},
+		"a tensor of eight bits": {swap(`"dtype": 7, "sizes": [{"as_expr"`, `"dtype": 29, "sizes": [{"as_expr"`),
+			"number 29"},
+		"a token":   {swap(`{"user_input"`, `{"token"`), "kind \"token\""},
+		"no output": {swap(`{"user_output": {"arg": {"as_tensor": {"name": "add"}}}}`, ``), "0 outputs"},
+		"a description of modules that is none": {func(r map[string]string) {
+			r["extra/graft_modules.json"] = `{"modules": []}`
+		}, "the network itself"},
 	} {
 		records := sampleRecords()
 		c.change(records)
@@ -57,7 +65,8 @@ func swap(pairs ...string) func(map[string]string) {
 
 func TestModulesAreThoseOfTheDescription(t *testing.T) {
 	records := sampleRecords()
-	records["extra/graft_modules.json"] = `{"modules": [{"path": "", "class": "Mine", "extra": "a=1"}, {"path": "fc", "class": "Special", "print": "Special of mine"}]}`
+	records["extra/graft_modules.json"] = `{"modules": [{"path": "", "class": "Mine", "extra": "a=1"}, {"path": ` +
+		`"fc", "class": "Special", "print": "Special of mine"}]}`
 	net, err := readBytes(pack(t, records))
 	require.NoError(t, err)
 	assert.Equal(t, "Mine(\n  a=1\n  (fc): Special of mine\n)", net.Graph.String())
@@ -95,7 +104,8 @@ func TestMutatedArchivesNeverCrash(t *testing.T) {
 	t.Logf("%d of %d mutated archives are still networks", read, mutations)
 }
 
-// Texts of many short items are refused before they are decoded, wherever they stand; a text within the bounds takes less memory than the docs say.
+// Texts of many short items are refused before they are decoded, wherever they stand; a text within the bounds takes
+// less memory than the docs say.
 func TestManyItemsAreRefusedEarly(t *testing.T) {
 	long := func(item string, size int) string { return strings.Repeat(item+",", size/(len(item)+1)) + item }
 	for _, item := range []string{"1", "{}"} {
@@ -106,7 +116,9 @@ func TestManyItemsAreRefusedEarly(t *testing.T) {
 				"weights": func(r map[string]string) {
 					r["data/weights/model_weights_config.json"] = `{"config": [` + long(item, size) + `]}`
 				},
-				"modules": func(r map[string]string) { r["extra/graft_modules.json"] = `{"modules": [` + long(item, size) + `]}` },
+				"modules": func(r map[string]string) {
+					r["extra/graft_modules.json"] = `{"modules": [` + long(item, size) + `]}`
+				},
 			} {
 				records := sampleRecords()
 				change(records)
@@ -141,7 +153,8 @@ func mutate(random *rand.Rand, from map[string]string) map[string]string {
 	for name, text := range from {
 		records[name] = text
 	}
-	names := []string{"models/model.json", "models/model.json", "data/weights/model_weights_config.json", "data/constants/model_constants_config.json"}
+	names := []string{"models/model.json", "models/model.json", "data/weights/model_weights_config.json",
+		"data/constants/model_constants_config.json"}
 	for range 1 + random.IntN(3) {
 		name := names[random.IntN(len(names))]
 		text := records[name]
@@ -150,7 +163,8 @@ func mutate(random *rand.Rand, from map[string]string) map[string]string {
 			continue
 		}
 		at, other := places[random.IntN(len(places))], places[random.IntN(len(places))]
-		with := []string{text[other[0]:other[1]], "-1", "0", "9223372036854775807", "4294967296", `""`, "null", "[]", "{}", "1e308", "100000", `{"as_int": 5}`}
+		with := []string{text[other[0]:other[1]], "-1", "0", "9223372036854775807", "4294967296", `""`, "null", "[]",
+			"{}", "1e308", "100000", `{"as_int": 5}`}
 		records[name] = text[:at[0]] + with[random.IntN(len(with))] + text[at[1]:]
 	}
 	return records

@@ -11,10 +11,11 @@ const deepestInline = 8
 
 // blocks are the operators that run a part of the network with autocast or gradients switched, by the place of the
 // switch among their arguments. The graph of the part is the first argument that is one.
-var blocks = map[string]int{"torch.ops.higher_order.wrap_with_autocast": 2, "torch.ops.higher_order.wrap_with_set_grad_enabled": 0}
+var blocks = map[string]int{"torch.ops.higher_order.wrap_with_autocast": 2,
+	"torch.ops.higher_order.wrap_with_set_grad_enabled": 0}
 
-// isBlock reports whether an operator can be replaced by the operators of its part: autocast that is off changes nothing,
-// and gradients that are off are a detach.
+// isBlock reports whether an operator can be replaced by the operators of its part: autocast that is off changes
+// nothing, and gradients that are off are a detach.
 func isBlock(n *node) (on, ok bool) {
 	at, known := blocks[n.Target]
 	if !known || at >= len(n.Inputs) || n.Inputs[at].Arg.kind != "as_bool" || decode(n.Inputs[at].Arg, &on) != nil {
@@ -100,7 +101,8 @@ func (b *builder) leave(n *node, outputs []union, inner scope, on bool) error {
 		if a := inner.aliases[from]; a != nil {
 			b.views.aliases[name] = a
 		}
-		if _, isValue := value.(graph.Value); isValue && !on && n.Target == "torch.ops.higher_order.wrap_with_set_grad_enabled" {
+		if _, isValue := value.(graph.Value); isValue && !on &&
+			n.Target == "torch.ops.higher_order.wrap_with_set_grad_enabled" {
 			if err := b.detach(name, b.modulePath(n)); err != nil {
 				return err
 			}
@@ -116,7 +118,8 @@ func (b *builder) detach(name, module string) error {
 		return err
 	}
 	detached := b.unique(name + ":detached")
-	b.out.Graph.Nodes = append(b.out.Graph.Nodes, graph.Node{Operator: "detach.default", Module: module, Args: []graph.Arg{{Name: "self", Value: value}}, Results: []graph.Value{detached}})
+	b.out.Graph.Nodes = append(b.out.Graph.Nodes, graph.Node{Operator: "detach.default", Module: module,
+		Args: []graph.Arg{{Name: "self", Value: value}}, Results: []graph.Value{detached}})
 	b.names[name] = detached
 	if b.views.aliases[name] != nil {
 		b.views.aliases[name] = &alias{of: &memory{value: detached}, value: detached}

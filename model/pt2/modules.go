@@ -22,7 +22,8 @@ func stackOf(n *node) []place {
 		if len(fields) != 3 || strings.HasPrefix(fields[1], "_empty_nn_module_stack") {
 			continue
 		}
-		stack = append(stack, place{localPath.ReplaceAllString(fields[1], ""), fields[2][strings.LastIndexByte(fields[2], '.')+1:]})
+		stack = append(stack, place{localPath.ReplaceAllString(fields[1], ""),
+			fields[2][strings.LastIndexByte(fields[2], '.')+1:]})
 	}
 	return stack
 }

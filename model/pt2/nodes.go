@@ -64,7 +64,8 @@ func (b *builder) readOutput() error {
 		}
 	}
 	if len(found) != 1 {
-		return fmt.Errorf("the network has %d outputs; graft runs networks with one: export one that returns its logits alone", len(found))
+		return fmt.Errorf("the network has %d outputs; graft runs networks with one: "+
+			"export one that returns its logits alone", len(found))
 	}
 	value, err := b.ref(found[0])
 	if err != nil {
@@ -95,20 +96,25 @@ func (b *builder) ref(name string) (any, error) {
 }
 
 // asserts are checks of shapes and types, which LibTorch's operators do by themselves.
-var asserts = []string{"_assert_tensor_metadata.default", "_assert_scalar.default", "_assert_async.msg", "sym_constrain_range.default", "sym_constrain_range_for_size.default"}
+var asserts = []string{"_assert_tensor_metadata.default", "_assert_scalar.default", "_assert_async.msg",
+	"sym_constrain_range.default", "sym_constrain_range_for_size.default"}
 
 // renamed are operators that do the same for a network as others.
 var renamed = map[string]string{
-	"lift_fresh_copy.default": "clone.default", "lift_fresh.default": "alias.default", "detach_.default": "detach.default",
+	"lift_fresh_copy.default": "clone.default", "lift_fresh.default": "alias.default",
+	"detach_.default":      "detach.default",
 	"_unsafe_view.default": "view.default", "zero_.default": "zeros_like.default", "fill_.Scalar": "full_like.default",
 	"copy_.default": "expand_as.default", "to.device": "to.dtype", "to.dtype_layout": "to.dtype",
-	"__and__.Tensor": "bitwise_and.Tensor", "__or__.Tensor": "bitwise_or.Tensor", "__xor__.Tensor": "bitwise_xor.Tensor", "__and__.Scalar": "bitwise_and.Scalar", "swapdims.default": "swapaxes.default",
+	"__and__.Tensor": "bitwise_and.Tensor", "__or__.Tensor": "bitwise_or.Tensor",
+	"__xor__.Tensor": "bitwise_xor.Tensor", "__and__.Scalar": "bitwise_and.Scalar",
+	"swapdims.default": "swapaxes.default",
 }
 
 // argumentNames are the names of arguments in the operators of renamed, where they differ.
 var argumentNames = map[string]map[string]string{
 	"fill_.Scalar": {"value": "fill_value"}, "copy_.default": {"self": "other", "src": "self"},
-	"dropout_.default": {"self": "input"}, "feature_dropout_.default": {"self": "input"}, "swapdims.default": {"dim0": "axis0", "dim1": "axis1"},
+	"dropout_.default": {"self": "input"}, "feature_dropout_.default": {"self": "input"},
+	"swapdims.default": {"dim0": "axis0", "dim1": "axis1"},
 }
 
 func (b *builder) addNode(n *node) error {
@@ -260,7 +266,8 @@ func (b *builder) contiguous(name string) bool {
 
 // comparesSizes reports whether an operator compares sizes, which only assertions read.
 func comparesSizes(operator string) bool {
-	return slices.Contains([]string{"operator.ge", "operator.le", "operator.gt", "operator.lt", "operator.eq", "operator.ne", "operator.and_"}, operator)
+	return slices.Contains([]string{"operator.ge", "operator.le", "operator.gt", "operator.lt", "operator.eq",
+		"operator.ne", "operator.and_"}, operator)
 }
 
 // sameType reports whether a value has the type of what is copied into it. The copy is expand_as(src, self).

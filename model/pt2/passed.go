@@ -7,8 +7,8 @@ import (
 	"graft/model/graph"
 )
 
-// returns are the shapes of a node's results as the archive states them; nil where it states them otherwise than by numbers and
-// multiples of the sizes of the input, or a result has a type that graft lacks.
+// returns are the shapes of a node's results as the archive states them; nil where it states them otherwise than by
+// numbers and multiples of the sizes of the input, or a result has a type that graft lacks.
 func (b *builder) returns(n *node) (all [][]graph.Extent) {
 	for _, name := range resultNames(n) {
 		m := b.program.GraphModule.Graph.TensorValues[name]
@@ -37,7 +37,8 @@ func (b *builder) extent(size integer) (graph.Extent, bool) {
 		return graph.Extent{N: int(size.number)}, size.name == ""
 	}
 	times, symbol := 1, size.expression
-	if product, found := strings.CutPrefix(symbol, "Mul(Integer("); found { // SymPy's, such as Mul(Integer(4), Symbol('s77'))
+	// SymPy's, such as Mul(Integer(4), Symbol('s77'))
+	if product, found := strings.CutPrefix(symbol, "Mul(Integer("); found {
 		number, rest, _ := strings.Cut(product, "), ")
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 {
@@ -53,6 +54,7 @@ func (b *builder) extent(size integer) (graph.Extent, bool) {
 func (b *builder) pass(n *graph.Node) {
 	if !b.passed[n.Operator] {
 		b.passed[n.Operator] = true
-		b.note("graft does not know the operator %s and passes it on to LibTorch; surgery leaves alone what it touches", n.Operator)
+		b.note("graft does not know the operator %s and passes it on to LibTorch; surgery leaves alone what it touches",
+			n.Operator)
 	}
 }

@@ -14,7 +14,8 @@ import (
 func passing(t *testing.T, operator, sizes, dtype string) (*graph.Imported, error) {
 	records := sampleRecords()
 	program := strings.Replace(sampleProgram, "torch.ops.aten.relu_.default", operator, 1)
-	program = strings.Replace(program, `"tensor_values": {`, `"tensor_values": {"relu_": {"dtype": `+dtype+`, "sizes": [`+sizes+`], "strides": [], "storage_offset": {"as_int": 0}, "layout": 7},`, 1)
+	program = strings.Replace(program, `"tensor_values": {`, `"tensor_values": {"relu_": {"dtype": `+dtype+
+		`, "sizes": [`+sizes+`], "strides": [], "storage_offset": {"as_int": 0}, "layout": 7},`, 1)
 	records["models/model.json"] = program
 	return readBytes(pack(t, records))
 }
@@ -28,7 +29,8 @@ func sized(expression string) string {
 
 // An operator that graft does not know is passed on to LibTorch, with the shape that the archive states.
 func TestUnknownOperatorsArePassedOn(t *testing.T) {
-	for expression, shape := range map[string]string{symbol: "[batch, 2]", "Mul(Integer(4), " + symbol + ")": "[4*batch, 2]"} {
+	for expression, shape := range map[string]string{symbol: "[batch, 2]",
+		"Mul(Integer(4), " + symbol + ")": "[4*batch, 2]"} {
 		net, err := passing(t, "torch.ops.aten.special_i0e.default", sized(expression), "7")
 		require.NoError(t, err)
 		require.Equal(t, "relu_ = special_i0e.default(self=%linear) -> "+shape+" in act", net.Graph.Nodes[2].String())

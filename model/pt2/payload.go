@@ -90,7 +90,8 @@ func (p *payloads) load(name string) (weights.Tensor, error) {
 	case !ok:
 		return weights.Tensor{}, fmt.Errorf("it is not in the list")
 	case entry.Pickle:
-		return weights.Tensor{}, fmt.Errorf("it is a pickle, which could run code; export the network with plain tensors")
+		return weights.Tensor{}, fmt.Errorf("it is a pickle, which could run code; " +
+			"export the network with plain tensors")
 	case entry.Meta == nil || entry.Meta.Layout != stridedLayout:
 		return weights.Tensor{}, fmt.Errorf("it is no dense tensor")
 	case path.Base(entry.Path) != entry.Path || entry.Path == ".." || entry.Path == ".":
@@ -100,7 +101,8 @@ func (p *payloads) load(name string) (weights.Tensor, error) {
 	}
 	dtype, ok := dtypes[entry.Meta.DType]
 	if !ok {
-		return weights.Tensor{}, fmt.Errorf("graft has no type with the number %d; convert it before the export", entry.Meta.DType)
+		return weights.Tensor{}, fmt.Errorf("graft has no type with the number %d; convert it before the export",
+			entry.Meta.DType)
 	}
 	shape, err := entry.Meta.shape()
 	if err != nil {
@@ -148,7 +150,8 @@ type view struct {
 // count is the number of items, checked against the storage's.
 func (v view) count(storage int64) (int64, error) {
 	if len(v.strides) != len(v.shape) || v.offset < 0 || v.offset > storage {
-		return 0, fmt.Errorf("%d strides for %d sizes, and an offset of %d in a storage of %d items", len(v.strides), len(v.shape), v.offset, storage)
+		return 0, fmt.Errorf("%d strides for %d sizes, and an offset of %d in a storage of %d items", len(v.strides),
+			len(v.shape), v.offset, storage)
 	}
 	count, last := int64(1), v.offset
 	for k, size := range v.shape {
@@ -170,7 +173,8 @@ func (v view) count(storage int64) (int64, error) {
 }
 
 func (v view) outside(storage int64) error {
-	return fmt.Errorf("the shape %v with strides %v reaches outside of a storage of %d items: is the payload cut short?", v.shape, v.strides, storage)
+	return fmt.Errorf("the shape %v with strides %v reaches outside of a storage of %d items: "+
+		"is the payload cut short?", v.shape, v.strides, storage)
 }
 
 // copy returns the items of a view, row by row.

@@ -37,7 +37,9 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{program: p, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, names: map[string]any{}, used: map[graph.Value]bool{}, inPlace: map[string]bool{}, symbols: map[string]string{}, passed: map[string]bool{}}
+	b := &builder{program: p, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}},
+		names: map[string]any{}, used: map[graph.Value]bool{}, inPlace: map[string]bool{},
+		symbols: map[string]string{}, passed: map[string]bool{}}
 	b.views = newViews(func(n graph.Node) { b.out.Graph.Nodes = append(b.out.Graph.Nodes, n) })
 	if err := b.readTensors(a); err != nil {
 		return nil, err
@@ -157,8 +159,10 @@ func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads
 		return err
 	}
 	t := graph.Tensor{Name: name, Role: role, DType: w.DType, Shape: shape}
-	if !slices.EqualFunc(w.Shape, shape, func(x int64, y int) bool { return x == int64(y) }) || dtypes[described.DType] != w.DType {
-		return fmt.Errorf("tensor %.200q is %v %v in the list of %s and %v %v in the graph", name, w.DType, w.Shape, from.folder, dtypes[described.DType], shape)
+	if !slices.EqualFunc(w.Shape, shape, func(x int64, y int) bool { return x == int64(y) }) ||
+		dtypes[described.DType] != w.DType {
+		return fmt.Errorf("tensor %.200q is %v %v in the list of %s and %v %v in the graph", name, w.DType, w.Shape,
+			from.folder, dtypes[described.DType], shape)
 	}
 	key := fmt.Sprint(from.memory(w), shape, w.DType, role)
 	if other, ok := first[key]; ok && t.Count() > 0 {
@@ -189,7 +193,8 @@ func (b *builder) described(s spec) (string, *meta, error) {
 			return "", nil, err
 		}
 	} else {
-		return "", nil, fmt.Errorf("an input that is no tensor but %.40q; export the network with tensors as its only inputs", body.kind)
+		return "", nil, fmt.Errorf("an input that is no tensor but %.40q; "+
+			"export the network with tensors as its only inputs", body.kind)
 	}
 	m := b.program.GraphModule.Graph.TensorValues[tensor.Name]
 	if m == nil {
@@ -204,7 +209,8 @@ func (b *builder) described(s spec) (string, *meta, error) {
 // addInput adds the network's input.
 func (b *builder) addInput(s spec) error {
 	if b.out.Graph.Input.Value != "" {
-		return fmt.Errorf("the network has several inputs; graft runs networks with one: wrap it in a module that makes the others")
+		return fmt.Errorf("the network has several inputs; graft runs networks with one: " +
+			"wrap it in a module that makes the others")
 	}
 	name, m, err := b.described(s)
 	if err != nil {

@@ -142,7 +142,8 @@ func parse(text []byte) (*program, error) {
 		return nil, fmt.Errorf("the program: %w", err)
 	}
 	if v := p.SchemaVersion; v.Major != schemaMajor {
-		return nil, fmt.Errorf("the program has the schema version %d.%d, where %d is known; save it again with PyTorch 2.7 or later", v.Major, v.Minor, schemaMajor)
+		return nil, fmt.Errorf("the program has the schema version %d.%d, where %d is known; "+
+			"save it again with PyTorch 2.7 or later", v.Major, v.Minor, schemaMajor)
 	}
 	return p, nil
 }

@@ -51,7 +51,8 @@ func TestImportedNetworksTrainAsInPyTorch(t *testing.T) {
 		nets[g.Name] = net
 		file := filepath.Join(folder, g.Name+".pth")
 		require.NoError(t, weights.Write(files.OS{}, file, stateOf(net)))
-		require.NoError(t, json.NewEncoder(&input).Encode(map[string]any{"name": g.Name, "weights": file, "input": g.Inputs[0], "labels": g.Labels, "loss": g.Loss, "lr": rate(g.Name)}))
+		require.NoError(t, json.NewEncoder(&input).Encode(map[string]any{"name": g.Name, "weights": file,
+			"input": g.Inputs[0], "labels": g.Labels, "loss": g.Loss, "lr": rate(g.Name)}))
 	}
 	want := inPyTorch(t, &input)
 	for _, g := range all {
@@ -88,7 +89,8 @@ func inPyTorch(t *testing.T, input *bytes.Buffer) map[string]trained {
 		python = "/usr/bin/python3"
 	}
 	if exec.Command(python, "-c", "import torch").Run() != nil {
-		t.Skipf("left out: training in PyTorch, which %s cannot import; install python3-torch or name another Python in GRAFT_PYTHON", python)
+		t.Skipf("left out: training in PyTorch, which %s cannot import; "+
+			"install python3-torch or name another Python in GRAFT_PYTHON", python)
 	}
 	c := exec.Command(python, "-W", "ignore", filepath.Join("testdata", "training.py"), reference)
 	c.Env = append(c.Environ(), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "PYTHONDONTWRITEBYTECODE=1")
@@ -143,7 +145,8 @@ func train(t *testing.T, s *torch.Scope, net *graph.Imported, g golden) trained 
 	return result
 }
 
-func trainInOneCall(t *testing.T, s *torch.Scope, p *torch.Program, o *torch.Optimizer, x *torch.Tensor, g golden) []float64 {
+func trainInOneCall(t *testing.T, s *torch.Scope, p *torch.Program, o *torch.Optimizer, x *torch.Tensor,
+	g golden) []float64 {
 	rows := g.Inputs[0].Shape[0]
 	var order []int64
 	for range steps {
@@ -155,7 +158,8 @@ func trainInOneCall(t *testing.T, s *torch.Scope, p *torch.Program, o *torch.Opt
 	if len(g.Labels) == rows {
 		labels = torch.From(s, g.Labels, rows)
 	}
-	figures, err := torch.Train(p, o, torch.Batches{Inputs: x, Labels: labels, Order: torch.From(s, order, len(order)), Size: rows})
+	figures, err := torch.Train(p, o, torch.Batches{Inputs: x, Labels: labels, Order: torch.From(s, order, len(order)),
+		Size: rows})
 	require.NoError(t, err)
 	return figures.Losses
 }

@@ -54,8 +54,9 @@ func newViews(emit func(graph.Node)) *views {
 }
 
 // viewing are the operators that may return a view of their first argument.
-var viewing = strings.Fields(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand expand_as squeeze unsqueeze select slice
-	narrow chunk split split_with_sizes unbind alias detach contiguous to type_as view_as reshape_as diagonal unfold dropout feature_dropout`)
+var viewing = strings.Fields(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand
+	expand_as squeeze unsqueeze select slice narrow chunk split split_with_sizes unbind alias detach contiguous to
+	type_as view_as reshape_as diagonal unfold dropout feature_dropout`)
 
 // copying lists the operators of viewing that may return a copy instead.
 var copying = strings.Fields(`reshape flatten contiguous to type_as reshape_as dropout feature_dropout`)
@@ -86,7 +87,8 @@ func (v *views) read(name string) (graph.Value, error) {
 	value := a.of.value
 	for _, s := range a.path {
 		if s.copies {
-			return "", fmt.Errorf("%s may have copied what was changed in place before it was read again", s.node.Operator)
+			return "", fmt.Errorf("%s may have copied what was changed in place before it was read again",
+				s.node.Operator)
 		}
 		value = v.again(s, value)
 	}
@@ -112,7 +114,8 @@ func (m *memory) settle(v *views) error {
 	for _, w := range m.pending {
 		value, err := v.put(m.value, w.path, w.value)
 		if err != nil {
-			return fmt.Errorf("a view of what %s has changed in place: %w; write the network without that operator's in-place form", w.by, err)
+			return fmt.Errorf("a view of what %s has changed in place: %w; "+
+				"write the network without that operator's in-place form", w.by, err)
 		}
 		m.value = value
 	}
@@ -160,8 +163,10 @@ func (v *views) replace(base graph.Value, s step, part graph.Value) (graph.Value
 		n.Args = slices.Concat([]graph.Arg{{Name: "self", Value: base}, {Name: "src", Value: part}}, s.node.Args[1:])
 	case "transpose", "swapaxes", "t", "numpy_T":
 		n.Operator = op + "." + overload
-	case "view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "alias", "detach", "view_as", "reshape_as", "contiguous":
-		n.Operator, n.Args = "reshape_as.default", []graph.Arg{{Name: "self", Value: part}, {Name: "other", Value: base}}
+	case "view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "alias", "detach", "view_as", "reshape_as",
+		"contiguous":
+		n.Operator, n.Args = "reshape_as.default",
+			[]graph.Arg{{Name: "self", Value: part}, {Name: "other", Value: base}}
 	case "permute":
 		dims, _ := s.node.Arg("dims").([]any)
 		back := make([]any, len(dims))

@@ -12,8 +12,8 @@ import (
 	"graft/torch/weights"
 )
 
-// graphSource is the text of a module for a network that runs as a graph: its modules with PyTorch's names and prints, and its
-// operators as calls of torch.ops.aten in their order.
+// graphSource is the text of a module for a network that runs as a graph: its modules with PyTorch's names and
+// prints, and its operators as calls of torch.ops.aten in their order.
 func graphSource(n *model.Network, o Options) string {
 	g := n.Graph
 	w := &graphWriter{Graph: g, names: map[graph.Value]string{g.Input.Value: "x"}}
@@ -21,12 +21,15 @@ func graphSource(n *model.Network, o Options) string {
 	fmt.Fprintf(&b, head, inDocstring.Replace(n.Name()), n.Input, inDocstring.Replace(o.Weights))
 	b.WriteString(graphClasses)
 	b.WriteString("\n\nclass Network(_Module):\n    def __init__(self):\n")
-	fmt.Fprintf(&b, "        super().__init__(%s, %s, %s)\n", quote(g.Modules[0].Class), quote(g.Modules[0].Extra), quote(g.Modules[0].Print))
+	fmt.Fprintf(&b, "        super().__init__(%s, %s, %s)\n", quote(g.Modules[0].Class), quote(g.Modules[0].Extra),
+		quote(g.Modules[0].Print))
 	for _, m := range g.Modules[1:] {
-		fmt.Fprintf(&b, "        self.put(%s, _Module(%s, %s, %s))\n", quote(m.Path), quote(m.Class), quote(m.Extra), quote(m.Print))
+		fmt.Fprintf(&b, "        self.put(%s, _Module(%s, %s, %s))\n", quote(m.Path), quote(m.Class), quote(m.Extra),
+			quote(m.Print))
 	}
 	for _, t := range g.Tensors {
-		fmt.Fprintf(&b, "        self.hold(%s, %s, %s, %s, %s)\n", quote(t.Name), quote(string(t.Role)), shapeText(t.Shape), dtypeText(t.DType), quote(t.Tied))
+		fmt.Fprintf(&b, "        self.hold(%s, %s, %s, %s, %s)\n", quote(t.Name), quote(string(t.Role)),
+			shapeText(t.Shape), dtypeText(t.DType), quote(t.Tied))
 	}
 	if slices.ContainsFunc(g.Tensors, isConstant) {
 		b.WriteString("        self.restore({k: v for k, v in read(_beside()).items() if k in self.constants})\n")
@@ -110,7 +113,8 @@ type graphWriter struct {
 }
 
 // modes are the arguments that the mode of the network sets.
-var modes = map[string]string{"batch_norm": "training", "instance_norm": "use_input_stats", "dropout": "train", "feature_dropout": "train", "lstm": "train", "gru": "train", "rnn_tanh": "train", "rnn_relu": "train"}
+var modes = map[string]string{"batch_norm": "training", "instance_norm": "use_input_stats", "dropout": "train",
+	"feature_dropout": "train", "lstm": "train", "gru": "train", "rnn_tanh": "train", "rnn_relu": "train"}
 
 // call is a node as a statement.
 func (w *graphWriter) call(n *graph.Node) string {

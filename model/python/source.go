@@ -31,7 +31,8 @@ func Source(n *model.Network, o Options) (string, error) {
 	if n.Graph != nil {
 		return graphSource(n, o), nil
 	}
-	w := &writer{taken: map[string]bool{"nn": true, "torch": true, "json": true, "os": true, "load": true, "read": true, "_beside": true, "normalize": true, "CLASSES": true}, classes: map[string]string{}}
+	w := &writer{taken: map[string]bool{"nn": true, "torch": true, "json": true, "os": true, "load": true, "read": true,
+		"_beside": true, "normalize": true, "CLASSES": true}, classes: map[string]string{}}
 	root := w.identifier(n.Name(), "Network")
 	parts, err := w.parts(n.Root, "            ")
 	if err != nil {
@@ -75,7 +76,9 @@ type writer struct {
 var (
 	identifierForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 	notAllowed     = regexp.MustCompile(`[^A-Za-z0-9_]`)
-	keywords       = strings.Fields("False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield")
+	keywords       = strings.Fields("False None True and as assert async await break class continue def del " +
+		"elif else except finally for from global if import in is lambda nonlocal not or pass raise return try " +
+		"while with yield")
 )
 
 var inDocstring = strings.NewReplacer("\\", "/", "\"", "'")

@@ -29,11 +29,13 @@ type choices struct {
 }
 
 func (c choices) config(dtype weights.DType) Config {
-	out := Config{Vocabulary: c.Vocab, Context: c.Context, Width: c.Width, Heads: c.Heads, Groups: c.Groups, Size: c.Size, Hidden: c.Hidden, Depth: c.Depth,
+	out := Config{Vocabulary: c.Vocab, Context: c.Context, Width: c.Width,
+		Heads: c.Heads, Groups: c.Groups, Size: c.Size, Hidden: c.Hidden, Depth: c.Depth,
 		Norm: map[string]Norm{"layer": LayerNorm, "rms": RMSNorm}[c.Norm], Post: c.Place == "post", DType: dtype,
-		Positions: map[string]Positions{"learned": Learned, "rotary_half": RotaryHalves, "rotary_pairs": RotaryPairs, "none": None}[c.Position],
-		MLP:       map[string]MLP{"gelu": GELU, "relu": ReLU, "swiglu": SwiGLU}[c.MLP],
-		Untied:    !c.Tied, NoBias: !c.Bias, Full: !c.Causal, Eps: c.Eps["default"], EpsOf: map[string]float64{}, Dropout: c.Dropout}
+		Positions: map[string]Positions{"learned": Learned, "rotary_half": RotaryHalves, "rotary_pairs": RotaryPairs,
+			"none": None}[c.Position], MLP: map[string]MLP{"gelu": GELU, "relu": ReLU, "swiglu": SwiGLU}[c.MLP],
+		Untied: !c.Tied, NoBias: !c.Bias, Full: !c.Causal, Eps: c.Eps["default"], EpsOf: map[string]float64{},
+		Dropout: c.Dropout}
 	if c.Base != nil {
 		out.Base = *c.Base
 	}

@@ -31,13 +31,17 @@ type Config struct {
 	Scale      float64            // of scores; zero means 1 over the root of Size
 	Eps        float64            // of norms; zero means 1e-5
 	EpsOf      map[string]float64 // of some norms, by path
-	Dropout    float64            // probability after the embedding, in attention, and after each layer that writes; zero means none
-	Task       Task               // zero means NextToken
-	Classes    int                // labels of the other tasks
-	Padded     bool               // the last token of the vocabulary fills up short texts, and no token sees it; needs Full
-	EmbedNorm  bool               // a norm stands behind the embedding, as in BERT
-	DropPath   float64            // probability that the last block's branches are dropped for an example; those before it have less, in equal steps from zero
-	DType      weights.DType      // zero means float32
+	// probability after the embedding, in attention, and after each layer that writes; zero means none
+	Dropout float64
+	Task    Task // zero means NextToken
+	Classes int  // labels of the other tasks
+	// the last token of the vocabulary fills up short texts, and no token sees it; needs Full
+	Padded    bool
+	EmbedNorm bool // a norm stands behind the embedding, as in BERT
+	// probability that the last block's branches are dropped for an example; those before it have less, in
+	// equal steps from zero
+	DropPath float64
+	DType    weights.DType // zero means float32
 }
 
 // Task says which labels a network's output is for.
@@ -108,7 +112,8 @@ func (c Config) Validate() error {
 	sizes := []struct {
 		name  string
 		value int
-	}{{"vocabulary", c.Vocabulary}, {"context", c.Context}, {"width", c.Width}, {"heads", c.Heads}, {"groups", c.Groups}, {"size of a head", c.Size}, {"hidden", c.Hidden}, {"depth", c.Depth}}
+	}{{"vocabulary", c.Vocabulary}, {"context", c.Context}, {"width", c.Width}, {"heads", c.Heads},
+		{"groups", c.Groups}, {"size of a head", c.Size}, {"hidden", c.Hidden}, {"depth", c.Depth}}
 	for _, s := range sizes {
 		if s.value < 1 || s.value > math.MaxInt32 {
 			return fmt.Errorf("transformer: %s is %d; it must be positive", s.name, s.value)
@@ -116,7 +121,8 @@ func (c Config) Validate() error {
 	}
 	switch {
 	case (c.Task == NextToken) != (c.Classes == 0) || c.Classes < 0:
-		return fmt.Errorf("transformer: %d classes; a network for labels needs them, and one for next tokens has none", c.Classes)
+		return fmt.Errorf("transformer: %d classes; a network for labels needs them, and one for next tokens has none",
+			c.Classes)
 	case c.Padded && !c.Full:
 		return errors.New("transformer: padding is for networks whose tokens see all others; set full")
 	case c.Heads%c.Groups != 0:
@@ -124,7 +130,8 @@ func (c Config) Validate() error {
 	case c.rotary() && c.Size%2 != 0:
 		return fmt.Errorf("transformer: rotary positions turn pairs, and a head has an odd size of %d", c.Size)
 	case c.Dropout < 0 || c.Dropout >= 1 || c.DropPath < 0 || c.DropPath >= 1:
-		return fmt.Errorf("transformer: dropout is %v and stochastic depth %v; they must be at least 0 and below 1", c.Dropout, c.DropPath)
+		return fmt.Errorf("transformer: dropout is %v and stochastic depth %v; they must be at least 0 and below 1",
+			c.Dropout, c.DropPath)
 	}
 	return nil
 }

@@ -18,7 +18,8 @@ func IsForm(table map[string]any) bool {
 	return ok
 }
 
-// FromForm makes the graph of a form. An error is form.Faults. The vocabulary is 256 and the context 64 where they are left out.
+// FromForm makes the graph of a form. An error is form.Faults. The vocabulary is 256 and the context 64
+// where they are left out.
 func FromForm(table map[string]any) (*graph.Graph, error) {
 	var faults form.Faults
 	bad := func(where ...any) func(string, ...any) {
@@ -64,12 +65,17 @@ func FromForm(table map[string]any) (*graph.Graph, error) {
 // fields are functions that set an option of each key, or say what its value must be.
 func (c *Config) fields() map[string]func(any) string {
 	return map[string]func(any) string{
-		"vocabulary": whole(&c.Vocabulary), "context": whole(&c.Context), "width": whole(&c.Width), "heads": whole(&c.Heads), "groups": whole(&c.Groups),
+		"vocabulary": whole(&c.Vocabulary), "context": whole(&c.Context), "width": whole(&c.Width),
+		"heads": whole(&c.Heads), "groups": whole(&c.Groups),
 		"head_size": whole(&c.Size), "hidden": whole(&c.Hidden), "depth": whole(&c.Depth),
-		"norm": oneOf(&c.Norm, "layer", "rms"), "positions": oneOf(&c.Positions, "learned", "rotary-halves", "rotary-pairs", "none"), "mlp": oneOf(&c.MLP, "gelu", "relu", "swiglu"),
-		"post": either(&c.Post), "untied": either(&c.Untied), "no_bias": either(&c.NoBias), "stacked": either(&c.Stacked), "full": either(&c.Full),
-		"task": oneOf(&c.Task, "next-token", "text-label", "token-label"), "classes": whole(&c.Classes), "padded": either(&c.Padded), "embed_norm": either(&c.EmbedNorm),
-		"base": real(&c.Base), "scale": real(&c.Scale), "eps": real(&c.Eps), "dropout": real(&c.Dropout), "stochastic_depth": real(&c.DropPath),
+		"norm": oneOf(&c.Norm, "layer", "rms"), "positions": oneOf(&c.Positions, "learned", "rotary-halves",
+			"rotary-pairs", "none"), "mlp": oneOf(&c.MLP, "gelu", "relu", "swiglu"),
+		"post": either(&c.Post), "untied": either(&c.Untied), "no_bias": either(&c.NoBias),
+		"stacked": either(&c.Stacked), "full": either(&c.Full),
+		"task": oneOf(&c.Task, "next-token", "text-label", "token-label"), "classes": whole(&c.Classes),
+		"padded": either(&c.Padded), "embed_norm": either(&c.EmbedNorm),
+		"base": real(&c.Base), "scale": real(&c.Scale), "eps": real(&c.Eps), "dropout": real(&c.Dropout),
+		"stochastic_depth": real(&c.DropPath),
 	}
 }
 

@@ -77,7 +77,8 @@ func (x experiment) batch(s *torch.Scope, step int) (in, labels *torch.Tensor) {
 var gptNames = strings.NewReplacer("attn.qkv", "qkv", "attn.proj", "o", "mlp.fc", "up", "mlp.proj", "down")
 
 func gptOf(t testing.TB, dtype weights.DType) *graph.Graph {
-	g, err := New(Config{Vocabulary: 86, Context: gptContext, Width: 128, Heads: 4, Depth: 4, Stacked: true, DType: dtype})
+	g, err := New(Config{Vocabulary: 86, Context: gptContext, Width: 128, Heads: 4, Depth: 4, Stacked: true,
+		DType: dtype})
 	require.NoError(t, err)
 	return g
 }
@@ -108,7 +109,8 @@ func (x experiment) train(t *testing.T, dtype weights.DType, steps int) (losses 
 		for _, name := range n.Trained() {
 			params = append(params, n.Tensor(name))
 		}
-		o := s.NewOptimizer(torch.Group{Params: params, OptimizerOptions: torch.OptimizerOptions{Rule: torch.AdamW, LR: 1e-3, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.01}})
+		o := s.NewOptimizer(torch.Group{Params: params, OptimizerOptions: torch.OptimizerOptions{Rule: torch.AdamW,
+			LR: 1e-3, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, WeightDecay: 0.01}})
 		for step := range steps {
 			err := torch.With(func(inner *torch.Scope) error {
 				in, labels := x.batch(inner, step)

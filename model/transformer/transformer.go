@@ -8,13 +8,15 @@ import (
 	"graft/torch/weights"
 )
 
-// New builds a network from tokens to logits, [batch, length] to [batch, length, vocabulary], or to the classes of its task.
+// New builds a network from tokens to logits, [batch, length] to [batch, length, vocabulary], or to the
+// classes of its task.
 func New(c Config) (*graph.Graph, error) {
 	c.EnsureDefaults()
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	input := graph.Input{Value: "tokens", DType: weights.Int64, Shape: []graph.Size{{Name: "batch", N: 2}, {Name: "length", N: c.Context}}}
+	input := graph.Input{Value: "tokens", DType: weights.Int64,
+		Shape: []graph.Size{{Name: "batch", N: 2}, {Name: "length", N: c.Context}}}
 	b := &builder{Config: c, Builder: graph.NewBuilder("Transformer", input, c.DType)}
 	b.network()
 	b.Graph.Recover(nil)
@@ -84,7 +86,8 @@ func (b *builder) positions(x graph.Value) graph.Value {
 		})
 	case b.rotary():
 		// Angles are computed in float64 and rounded once, as the tables of exported networks are.
-		frequencies := b.Tensor(graph.Tensor{Name: "frequencies", Role: graph.Constant, DType: weights.Float64, Shape: []int{b.Size / 2}, Init: fmt.Sprintf("rotary %v", b.Base)})
+		frequencies := b.Tensor(graph.Tensor{Name: "frequencies", Role: graph.Constant, DType: weights.Float64,
+			Shape: []int{b.Size / 2}, Init: fmt.Sprintf("rotary %v", b.Base)})
 		places := b.Call("arange.default", "end", length(), "dtype", weights.Float64)
 		angles := b.Call("outer.default", "self", places, "vec2", frequencies)
 		b.cos = b.Call("to.dtype", "self", b.Call("cos.default", "self", angles), "dtype", b.Config.DType)
@@ -119,13 +122,15 @@ func (b *builder) norm(name, path string, x graph.Value) graph.Value {
 	eps := b.eps(path)
 	if b.Norm == RMSNorm {
 		b.Module(name, "RMSNorm", func() {
-			x = b.Call("rms_norm.default", "input", x, "normalized_shape", []int{b.Width}, "weight", b.Parameter("weight", "ones", b.Width), "eps", eps)
+			x = b.Call("rms_norm.default", "input", x, "normalized_shape", []int{b.Width}, "weight",
+				b.Parameter("weight", "ones", b.Width), "eps", eps)
 		})
 		return x
 	}
 	b.Module(name, "LayerNorm", func() {
 		weight, bias := b.Parameter("weight", "ones", b.Width), b.Parameter("bias", "zeros", b.Width)
-		x = b.Call("layer_norm.default", "input", x, "normalized_shape", []int{b.Width}, "weight", weight, "bias", bias, "eps", eps)
+		x = b.Call("layer_norm.default", "input", x, "normalized_shape", []int{b.Width}, "weight", weight, "bias", bias,
+			"eps", eps)
 	})
 	return x
 }
@@ -136,7 +141,9 @@ func (b *builder) block(x graph.Value, k int) graph.Value {
 	for at, run := range []func(graph.Value) graph.Value{b.attention, b.feedForward} {
 		norm := fmt.Sprintf("ln%d", at+1)
 		path := fmt.Sprintf("blocks.%d.%s", k, norm)
-		branch := func(x graph.Value) graph.Value { return b.StochasticDepth(fmt.Sprintf("path%d", at+1), run(x), drop) }
+		branch := func(x graph.Value) graph.Value {
+			return b.StochasticDepth(fmt.Sprintf("path%d", at+1), run(x), drop)
+		}
 		if b.Post {
 			x = b.norm(norm, path, b.Call("add.Tensor", "self", x, "other", branch(x)))
 		} else {
@@ -178,7 +185,8 @@ func (b *builder) attention(x graph.Value) graph.Value {
 	if b.Dropout > 0 {
 		dropout = b.Dropout
 	}
-	x = b.Call("scaled_dot_product_attention.default", "query", q, "key", k, "value", v, "attn_mask", b.seen, "dropout_p", dropout, "is_causal", !b.Full, "scale", scale)
+	x = b.Call("scaled_dot_product_attention.default", "query", q, "key", k, "value", v, "attn_mask", b.seen,
+		"dropout_p", dropout, "is_causal", !b.Full, "scale", scale)
 	x = b.Call("flatten.using_ints", "self", b.Call("transpose.int", "self", x, "dim0", 1, "dim1", 2), "start_dim", 2)
 	return b.dropout("drop1", b.linear("o", x, b.Width, b.Heads*b.Size, b.writer(), !b.NoBias))
 }
@@ -203,7 +211,8 @@ func (b *builder) rotate(x graph.Value) graph.Value {
 	if b.Positions == RotaryHalves {
 		return b.Call("cat.default", "tensors", []graph.Value{u, v}, "dim", -1)
 	}
-	return b.Call("flatten.using_ints", "self", b.Call("stack.default", "tensors", []graph.Value{u, v}, "dim", -1), "start_dim", -2)
+	return b.Call("flatten.using_ints", "self", b.Call("stack.default", "tensors", []graph.Value{u, v}, "dim", -1),
+		"start_dim", -2)
 }
 
 func (b *builder) feedForward(x graph.Value) graph.Value {

@@ -6,8 +6,8 @@ import (
 	"graft/model/graph"
 )
 
-// ConvNeXt describes a network of depthwise convolutions and feed-forwards (Liu et al., A ConvNet for the 2020s, 2022), without
-// stochastic depth, as timm's without options.
+// ConvNeXt describes a network of depthwise convolutions and feed-forwards (Liu et al., A ConvNet for the 2020s,
+// 2022), without stochastic depth, as timm's without options.
 type ConvNeXt struct {
 	Patch          int // pixels of a square of the stem
 	Widths, Depths []int
@@ -17,14 +17,16 @@ type ConvNeXt struct {
 func (c ConvNeXt) Graph(input []int, classes int) (*graph.Graph, error) {
 	return build("ConvNeXt", input, c.Patch, func(b *builder, x graph.Value) graph.Value {
 		b.Module("stem", "Sequential", func() {
-			x = b.conv("0", x, convolution{out: c.Widths[0], in: input[0], kernel: c.Patch, stride: c.Patch, patches: true, bias: true})
+			x = b.conv("0", x, convolution{out: c.Widths[0], in: input[0], kernel: c.Patch, stride: c.Patch,
+				patches: true, bias: true})
 			x = b.channelNorm("1", x, c.Widths[0])
 		})
 		b.list("stages", len(c.Widths), "ConvNeXtStage", func(k int) {
 			if k > 0 {
 				b.Module("downsample", "Sequential", func() {
 					x = b.channelNorm("0", x, c.Widths[k-1])
-					x = b.conv("1", x, convolution{out: c.Widths[k], in: c.Widths[k-1], kernel: 2, stride: 2, patches: true, bias: true})
+					x = b.conv("1", x, convolution{out: c.Widths[k], in: c.Widths[k-1], kernel: 2, stride: 2,
+						patches: true, bias: true})
 				})
 			}
 			b.list("blocks", c.Depths[k], "ConvNeXtBlock", func(int) { x = b.convNeXtBlock(x, c.Widths[k]) })
@@ -51,15 +53,16 @@ func (b *builder) convNeXtBlock(x graph.Value, width int) graph.Value {
 	return b.add(b.Call("permute.default", "self", y, "dims", []int{0, 3, 1, 2}), x)
 }
 
-// EfficientNet describes a network of inverted residual blocks with squeeze and excitation (Tan and Le 2019). The stem takes
-// every Stride-th pixel.
+// EfficientNet describes a network of inverted residual blocks with squeeze and excitation (Tan and Le 2019). The
+// stem takes every Stride-th pixel.
 type EfficientNet struct {
 	Stride int
 	Stem   int // channels
 	Stages []Stage
 	Last   int     // channels before the linear layer
 	Drop   float64 // before it
-	Path   float64 // times the share of the blocks before it, the probability that a block's branch is dropped for an example
+	// times the share of the blocks before it, the probability that a block's branch is dropped for an example
+	Path float64
 }
 
 // Stage is a number of blocks, of which the first has the stride and changes the channels.
@@ -67,7 +70,8 @@ type Stage struct{ Expand, Kernel, Stride, Channels, Blocks int }
 
 // B0 are the stages of EfficientNet-B0.
 func B0() []Stage {
-	return []Stage{{1, 3, 1, 16, 1}, {6, 3, 2, 24, 2}, {6, 5, 2, 40, 2}, {6, 3, 2, 80, 3}, {6, 5, 1, 112, 3}, {6, 5, 2, 192, 4}, {6, 3, 1, 320, 1}}
+	return []Stage{{1, 3, 1, 16, 1}, {6, 3, 2, 24, 2}, {6, 5, 2, 40, 2}, {6, 3, 2, 80, 3}, {6, 5, 1, 112, 3},
+		{6, 5, 2, 192, 4}, {6, 3, 1, 320, 1}}
 }
 
 // Graph builds it for images of [channels, height, width], with torchvision's names.
@@ -86,7 +90,8 @@ func (e EfficientNet) Graph(input []int, classes int) (*graph.Graph, error) {
 						if j > 0 {
 							stride = 1
 						}
-						b.Module(fmt.Sprint(j), "MBConv", func() { x = b.inverted(x, in, s, stride, e.Path*float64(before)/float64(blocks)) })
+						b.Module(fmt.Sprint(j), "MBConv",
+							func() { x = b.inverted(x, in, s, stride, e.Path*float64(before)/float64(blocks)) })
 						in, before = s.Channels, before+1
 					}
 				})
@@ -121,7 +126,8 @@ func (b *builder) inverted(x graph.Value, in int, s Stage, stride int, drop floa
 		y = b.convNormAct(name(), y, convolution{out: wide, in: wide, kernel: s.Kernel, stride: stride, groups: wide})
 		b.Module(name(), "SqueezeExcitation", func() { y = b.excitation(y, wide, max(1, in/4)) })
 		b.Module(name(), "Conv2dNormActivation", func() {
-			y = b.batchNorm("1", b.conv("0", y, convolution{out: s.Channels, in: wide, kernel: 1, stride: 1}), s.Channels)
+			y = b.batchNorm("1", b.conv("0", y, convolution{out: s.Channels, in: wide, kernel: 1, stride: 1}),
+				s.Channels)
 		})
 	})
 	if in == s.Channels && stride == 1 {
@@ -132,7 +138,8 @@ func (b *builder) inverted(x graph.Value, in int, s Stage, stride int, drop floa
 
 func (b *builder) excitation(x graph.Value, channels, squeezed int) graph.Value {
 	y := b.Call("mean.dim", "self", x, "dim", []int{2, 3}, "keepdim", true)
-	y = b.Call("silu.default", "self", b.conv("fc1", y, convolution{out: squeezed, in: channels, kernel: 1, stride: 1, bias: true}))
+	y = b.Call("silu.default", "self",
+		b.conv("fc1", y, convolution{out: squeezed, in: channels, kernel: 1, stride: 1, bias: true}))
 	y = b.conv("fc2", y, convolution{out: channels, in: squeezed, kernel: 1, stride: 1, bias: true})
 	return b.Call("mul.Tensor", "self", b.Call("sigmoid.default", "self", y), "other", x)
 }

@@ -10,15 +10,19 @@ import (
 
 type builder struct{ *graph.Builder }
 
-// build makes the graph of a network from images of [batch, channels, height, width], which are cut into squares, to logits.
-func build(class string, input []int, square int, code func(b *builder, x graph.Value) graph.Value) (*graph.Graph, error) {
+// build makes the graph of a network from images of [batch, channels, height, width], which are cut into
+// squares, to logits.
+func build(class string, input []int, square int,
+	code func(b *builder, x graph.Value) graph.Value) (*graph.Graph, error) {
 	if len(input) != 3 {
 		return nil, fmt.Errorf("%s takes images of [channels, height, width], not %v", class, input)
 	}
 	if input[1]%square != 0 || input[2]%square != 0 {
-		return nil, fmt.Errorf("%s cuts images into squares of %d pixels; %d × %d pixels cannot be cut so", class, square, input[1], input[2])
+		return nil, fmt.Errorf("%s cuts images into squares of %d pixels; %d × %d pixels cannot be cut so", class,
+			square, input[1], input[2])
 	}
-	in := graph.Input{Value: "images", DType: weights.Float32, Shape: []graph.Size{{Name: "batch", N: 2}, {N: input[0]}, {N: input[1]}, {N: input[2]}}}
+	in := graph.Input{Value: "images", DType: weights.Float32,
+		Shape: []graph.Size{{Name: "batch", N: 2}, {N: input[0]}, {N: input[1]}, {N: input[2]}}}
 	b := &builder{graph.NewBuilder(class, in, weights.Float32)}
 	b.Graph.Output = code(b, in.Value)
 	b.Graph.Recover(nil)
@@ -40,19 +44,22 @@ func (b *builder) list(name string, count int, class string, code func(k int)) {
 	})
 }
 
-// normal is the initialisation of the linear layers and embeddings of vision transformers (Dosovitskiy et al. 2021), without its cut.
+// normal is the initialisation of the linear layers and embeddings of vision transformers (Dosovitskiy et
+// al. 2021), without its cut.
 const normal = "normal 0.02"
 
 func (b *builder) linear(name string, x graph.Value, out, in int) graph.Value {
 	b.Module(name, "Linear", func() {
-		x = b.Call("linear.default", "input", x, "weight", b.Parameter("weight", normal, out, in), "bias", b.Parameter("bias", "zeros", out))
+		x = b.Call("linear.default", "input", x, "weight", b.Parameter("weight", normal, out, in), "bias",
+			b.Parameter("bias", "zeros", out))
 	})
 	return x
 }
 
 func (b *builder) layerNorm(name string, x graph.Value, width int) graph.Value {
 	b.Module(name, "LayerNorm", func() {
-		x = b.Call("layer_norm.default", "input", x, "normalized_shape", []int{width}, "weight", b.Parameter("weight", "ones", width), "bias", b.Parameter("bias", "zeros", width), "eps", 1e-6)
+		x = b.Call("layer_norm.default", "input", x, "normalized_shape", []int{width}, "weight",
+			b.Parameter("weight", "ones", width), "bias", b.Parameter("bias", "zeros", width), "eps", 1e-6)
 	})
 	return x
 }
@@ -65,7 +72,8 @@ func (b *builder) mlp(name string, x graph.Value, width, hidden int) graph.Value
 	return x
 }
 
-// convolution has as much padding on each side as keeps the size at a stride of 1, but for patches, which do not overlap.
+// convolution has as much padding on each side as keeps the size at a stride of 1, but for patches, which
+// do not overlap.
 type convolution struct {
 	out, in, kernel, stride, groups int
 	patches, bias                   bool
@@ -83,7 +91,8 @@ func (b *builder) conv(name string, x graph.Value, c convolution) graph.Value {
 		if c.bias {
 			bias = b.Parameter("bias", "", c.out)
 		}
-		x = b.Call("conv2d.default", "input", x, "weight", weight, "bias", bias, "stride", []int{c.stride, c.stride}, "padding", []int{padding, padding}, "dilation", []int{1, 1}, "groups", groups)
+		x = b.Call("conv2d.default", "input", x, "weight", weight, "bias", bias, "stride", []int{c.stride, c.stride},
+			"padding", []int{padding, padding}, "dilation", []int{1, 1}, "groups", groups)
 	})
 	return x
 }
@@ -92,9 +101,11 @@ func (b *builder) batchNorm(name string, x graph.Value, channels int) graph.Valu
 	b.Module(name, "BatchNorm2d", func() {
 		weight, bias := b.Parameter("weight", "ones", channels), b.Parameter("bias", "zeros", channels)
 		running := func(name, init string) graph.Weight {
-			return b.Tensor(graph.Tensor{Name: name, Role: graph.Buffer, DType: b.DType, Shape: []int{channels}, Init: init})
+			return b.Tensor(graph.Tensor{Name: name, Role: graph.Buffer, DType: b.DType, Shape: []int{channels},
+				Init: init})
 		}
-		x = b.Call("batch_norm.default", "input", x, "weight", weight, "bias", bias, "running_mean", running("running_mean", "zeros"), "running_var", running("running_var", "ones"),
+		x = b.Call("batch_norm.default", "input", x, "weight", weight, "bias", bias, "running_mean",
+			running("running_mean", "zeros"), "running_var", running("running_var", "ones"),
 			"momentum", 0.1, "eps", 1e-5)
 		b.Tensor(graph.Tensor{Name: "num_batches_tracked", Role: graph.Buffer, DType: weights.Int64})
 	})
@@ -108,8 +119,10 @@ func (b *builder) add(x, y graph.Value) graph.Value {
 // patches cuts images into squares and gives each a row: [batch, places, width].
 func (b *builder) patches(name string, x graph.Value, channels, size, width int) graph.Value {
 	b.Module(name, "PatchEmbed", func() {
-		x = b.conv("proj", x, convolution{out: width, in: channels, kernel: size, stride: size, patches: true, bias: true})
-		x = b.Call("transpose.int", "self", b.Call("flatten.using_ints", "self", x, "start_dim", 2), "dim0", 1, "dim1", 2)
+		x = b.conv("proj", x, convolution{out: width, in: channels, kernel: size, stride: size, patches: true,
+			bias: true})
+		x = b.Call("transpose.int", "self", b.Call("flatten.using_ints", "self", x, "start_dim", 2), "dim0", 1,
+			"dim1", 2)
 	})
 	return x
 }

@@ -4,7 +4,8 @@ import (
 	"graft/model/graph"
 )
 
-// ViT describes a vision transformer (Dosovitskiy et al., An Image is Worth 16x16 Words, 2021) with norms before its branches.
+// ViT describes a vision transformer (Dosovitskiy et al., An Image is Worth 16x16 Words, 2021) with norms
+// before its branches.
 type ViT struct{ Patch, Width, Heads, Depth int }
 
 // Graph builds it for images of [channels, height, width]. Its modules have timm's names.
@@ -37,7 +38,8 @@ func (b *builder) attention(x graph.Value, width, heads int) graph.Value {
 			parts[k] = b.Call("transpose.int", "self", parts[k], "dim0", 1, "dim1", 2)
 		}
 		x = b.Call("scaled_dot_product_attention.default", "query", parts[0], "key", parts[1], "value", parts[2])
-		x = b.Call("flatten.using_ints", "self", b.Call("transpose.int", "self", x, "dim0", 1, "dim1", 2), "start_dim", 2)
+		x = b.Call("flatten.using_ints", "self", b.Call("transpose.int", "self", x, "dim0", 1, "dim1", 2),
+			"start_dim", 2)
 		x = b.linear("proj", x, width, width)
 	})
 	return x

@@ -15,7 +15,8 @@ import (
 
 // Numbers of parameters are those that timm and torchvision state for their networks.
 func TestNetworksHaveTheParametersOfTheirOriginals(t *testing.T) {
-	for name, parameters := range map[string]int{"ViTTiny": 5_717_416, "ViTSmall": 22_050_664, "MixerSmall": 18_528_264, "ConvNeXtTiny": 28_589_128, "EfficientNetB0": 5_288_548} {
+	for name, parameters := range map[string]int{"ViTTiny": 5_717_416, "ViTSmall": 22_050_664, "MixerSmall": 18_528_264,
+		"ConvNeXtTiny": 28_589_128, "EfficientNetB0": 5_288_548} {
 		n, err := model.Zoo(name, model.ZooOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, parameters, n.Parameters(), name)
@@ -34,7 +35,8 @@ func TestInputsThatCannotBeCutAreRefused(t *testing.T) {
 // In train mode each example's branch is dropped as a whole, or scaled so that its mean stays; in eval mode it is kept.
 func TestStochasticDepthDropsExamples(t *testing.T) {
 	const p, rows, each = 0.25, 400, 12
-	b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: weights.Float32, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}, {N: 2}, {N: 2}}}, weights.Float32)
+	b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: weights.Float32,
+		Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}, {N: 2}, {N: 2}}}, weights.Float32)
 	b.Graph.Output = b.StochasticDepth("path", "x", p)
 	b.Graph.Recover(nil)
 	require.NoError(t, b.Graph.Check())

@@ -19,7 +19,8 @@ func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[strin
 		if from == nil {
 			return nil, fmt.Errorf("apply surgery: there is no tensor %q", m.From)
 		}
-		if plain := m.Fold == nil && m.Scale == 0 && m.Dims == nil && m.Values == "" && !m.Fresh; plain && !taken[from] {
+		if plain := m.Fold == nil && m.Scale == 0 && m.Dims == nil && m.Values == "" && !m.Fresh; plain &&
+			!taken[from] {
 			after[m.Name], taken[from] = from, true
 			continue
 		}
@@ -37,7 +38,8 @@ func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[strin
 	return after, s.Err()
 }
 
-func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[string]*torch.Tensor, random *torch.Generator) (*torch.Tensor, error) {
+func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[string]*torch.Tensor,
+	random *torch.Generator) (*torch.Tensor, error) {
 	t := s.Clone(s.Detach(from))
 	if m.Fold != nil {
 		t = fold(s, t, *m.Fold, before)
@@ -127,7 +129,8 @@ func (d Dim) filler(s *torch.Scope, t *torch.Tensor, places int, random *torch.G
 		return s.IndexSelect(mean, d.At, on(s, t, torch.From(s, to, len(to))))
 	case Random:
 		if square := meanSquare(s, t); square > 0 {
-			host := s.Zeros(torch.Float32, torch.CPU, shape...) // drawn on the host, so every device gets the same values
+			// drawn on the host, so every device gets the same values
+			host := s.Zeros(torch.Float32, torch.CPU, shape...)
 			s.Normal(host, 0, math.Sqrt(square), random)
 			return s.To(host, info.DType, info.Device)
 		}
@@ -135,8 +138,8 @@ func (d Dim) filler(s *torch.Scope, t *torch.Tensor, places int, random *torch.G
 	return fill
 }
 
-// meanSquare is that of a tensor's values. It is summed up here, since LibTorch rounds the sum differently for each number of
-// threads.
+// meanSquare is that of a tensor's values. It is summed up here, since LibTorch rounds the sum differently
+// for each number of threads.
 func meanSquare(s *torch.Scope, t *torch.Tensor) float64 {
 	values, err := torch.Values[float64](s.To(s.Detach(t), torch.Float64, torch.CPU))
 	if err != nil || len(values) == 0 {
@@ -170,8 +173,9 @@ func (d Dim) merge(s *torch.Scope, t *torch.Tensor, factors []float64) *torch.Te
 	return sum
 }
 
-// Moments carries a moment of the optimizer of a kept or changed tensor: each place has the share of the old gradient
-// that the plan states, raised to a power: 1 for the first moment, 2 for the second. It is nil for a tensor that begins anew.
+// Moments carries a moment of the optimizer of a kept or changed tensor: each place has the share of the
+// old gradient that the plan states, raised to a power: 1 for the first moment, 2 for the second. It is nil
+// for a tensor that begins anew.
 func (p *Plan) Moments(s *torch.Scope, m Move, moment *torch.Tensor, power float64) *torch.Tensor {
 	if m.Values != "" || m.Fresh || moment == nil {
 		return nil

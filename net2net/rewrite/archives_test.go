@@ -72,14 +72,16 @@ func (a archive) forward(t *testing.T, s *torch.Scope, n *graph.Network) []float
 func TestArchivesGrow(t *testing.T) {
 	var report []string
 	for _, a := range readArchives(t) {
-		report = append(report, growAll(t, a.Name, a.net, func(s *torch.Scope, n *graph.Network) []float64 { return a.forward(t, s, n) })...)
+		report = append(report, growAll(t, a.Name, a.net,
+			func(s *torch.Scope, n *graph.Network) []float64 { return a.forward(t, s, n) })...)
 	}
 	slices.Sort(report)
 	golden(t, "testdata/archives.golden", strings.Join(report, "\n")+"\n")
 }
 
 // growAll widens every axis and repeats every block of a network, and says what was done and what was refused.
-func growAll(t *testing.T, name string, net *graph.Imported, forward func(s *torch.Scope, n *graph.Network) []float64) (report []string) {
+func growAll(t *testing.T, name string, net *graph.Imported,
+	forward func(s *torch.Scope, n *graph.Network) []float64) (report []string) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		n, err := net.Graph.Bind(s, torch.CPU, net.Weights)
 		require.NoError(t, err)
@@ -97,7 +99,8 @@ func growAll(t *testing.T, name string, net *graph.Imported, forward func(s *tor
 			report = append(report, fmt.Sprintf("%s, %s", name, what))
 		}
 		for k, axis := range read.List() {
-			if axis.Fixed != "" || slices.ContainsFunc(read.Uses, func(u axes.Use) bool { return u.Kind == axes.Looks && u.Term.Has(axis) }) {
+			if axis.Fixed != "" || slices.ContainsFunc(read.Uses,
+				func(u axes.Use) bool { return u.Kind == axes.Looks && u.Term.Has(axis) }) {
 				continue
 			}
 			for _, to := range []int{axis.Size + max(1, axis.Size/2), 2 * axis.Size} {

@@ -25,7 +25,8 @@ type Branch struct {
 	Writers []string
 }
 
-// Blocks returns the blocks of a graph, outer ones before those inside them, and why each other repeated module is none.
+// Blocks returns the blocks of a graph, outer ones before those inside them, and why each other repeated
+// module is none.
 func Blocks(a *axes.Axes) (blocks []Block, others map[string]error) {
 	others = map[string]error{}
 	for _, m := range a.Graph.Modules {
@@ -36,7 +37,8 @@ func Blocks(a *axes.Axes) (blocks []Block, others map[string]error) {
 		switch {
 		case err == nil:
 			blocks = append(blocks, *b)
-		case numbered(m.Path) && slices.ContainsFunc(a.Graph.Modules, func(other graph.Module) bool { return strings.HasPrefix(other.Path, m.Path+".") }):
+		case numbered(m.Path) && slices.ContainsFunc(a.Graph.Modules,
+			func(other graph.Module) bool { return strings.HasPrefix(other.Path, m.Path+".") }):
 			others[m.Path] = err
 		}
 	}
@@ -138,7 +140,8 @@ func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 }
 
 func equalTerms(x, y []*axes.Term) bool {
-	return len(x) > 0 && slices.EqualFunc(x, y, func(a, b *axes.Term) bool { return a.Size == b.Size && (a.Size == 1 || a.Find() == b.Find()) })
+	return len(x) > 0 && slices.EqualFunc(x, y,
+		func(a, b *axes.Term) bool { return a.Size == b.Size && (a.Size == 1 || a.Find() == b.Find()) })
 }
 
 // blockReader follows the stream from a block's end to its start.
@@ -171,7 +174,8 @@ func (r *blockReader) walk(v graph.Value) error {
 	if n == nil {
 		return fmt.Errorf("its stream comes from elsewhere")
 	}
-	if k := slices.IndexFunc(r.Norms, func(norm axes.Norm) bool { return norm.Output == v }); k >= 0 && r.isSum(r.Norms[k].Input) {
+	if k := slices.IndexFunc(r.Norms, func(norm axes.Norm) bool { return norm.Output == v }); k >= 0 &&
+		r.isSum(r.Norms[k].Input) {
 		r.b.Norms = append(r.b.Norms, k)
 		return r.walk(r.Norms[k].Input)
 	}
@@ -234,7 +238,8 @@ func (r *blockReader) carries(v graph.Value) bool {
 	return ok && (r.carries(x) || r.carries(y))
 }
 
-// passes reports whether an operator passes the stream on: a copy, or an activation that changes nothing the second time.
+// passes reports whether an operator passes the stream on: a copy, or an activation that changes nothing
+// the second time.
 func (r *blockReader) passes(n *graph.Node) bool {
 	_, ok := n.Args[0].Value.(graph.Value)
 	end := r.producer(r.b.Out)
@@ -261,7 +266,8 @@ func (r *blockReader) writers(v graph.Value, b *Branch) error {
 	switch name := op(n); {
 	case name == "linear" || strings.HasPrefix(name, "conv") || name == "addmm":
 		b.Writers = append(b.Writers, tensors("weight", "bias", "self", "mat2")...)
-	case slices.Contains([]string{"layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm"}, name) && n.Arg("weight") != nil:
+	case slices.Contains([]string{"layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm"}, name) &&
+		n.Arg("weight") != nil:
 		b.Writers = append(b.Writers, tensors("weight", "bias")...)
 	case name == "matmul" || name == "mm":
 		if len(tensors("other", "mat2")) == 0 {

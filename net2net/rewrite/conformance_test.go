@@ -20,9 +20,11 @@ import (
 
 // drawConfig draws a small transformer with any of the choices.
 func drawConfig(r *rand.Rand, dtype weights.DType) transformer.Config {
-	c := transformer.Config{Vocabulary: 5 + r.IntN(20), Context: 3 + r.IntN(6), Groups: 1 + r.IntN(3), Size: 2 * (1 + r.IntN(3)), Depth: 1 + r.IntN(3), DType: dtype,
-		Norm: transformer.Norm(r.IntN(2)), Post: r.IntN(3) == 0, Positions: transformer.Positions(r.IntN(4)), MLP: transformer.MLP(r.IntN(3)),
-		Untied: r.IntN(2) == 0, NoBias: r.IntN(2) == 0, Full: r.IntN(3) == 0, Eps: []float64{1e-5, 1e-3, 1e-8}[r.IntN(3)]}
+	c := transformer.Config{Vocabulary: 5 + r.IntN(20), Context: 3 + r.IntN(6), Groups: 1 + r.IntN(3),
+		Size: 2 * (1 + r.IntN(3)), Depth: 1 + r.IntN(3), DType: dtype, Norm: transformer.Norm(r.IntN(2)),
+		Post: r.IntN(3) == 0, Positions: transformer.Positions(r.IntN(4)), MLP: transformer.MLP(r.IntN(3)),
+		Untied: r.IntN(2) == 0, NoBias: r.IntN(2) == 0, Full: r.IntN(3) == 0,
+		Eps: []float64{1e-5, 1e-3, 1e-8}[r.IntN(3)]}
 	c.Stacked = r.IntN(3) == 0
 	c.Heads = c.Groups * (1 + r.IntN(3))
 	c.Width, c.Hidden = 4+r.IntN(14), 3+r.IntN(20)
@@ -141,13 +143,15 @@ func drawOperation(r *rand.Rand, g *graph.Graph, c transformer.Config) operation
 		if r.IntN(2) == 0 && len(blocks[0].Norms) == 0 {
 			how = OppositeBranches
 		}
-		return operation{fmt.Sprintf("deepen %s %s", path, how), len(blocks[0].Norms) == 0, func(a *axes.Axes) (*Plan, error) { return Deepen(a, path, how) }}
+		return operation{fmt.Sprintf("deepen %s %s", path, how), len(blocks[0].Norms) == 0,
+			func(a *axes.Axes) (*Plan, error) { return Deepen(a, path, how) }}
 	}
 	var fit []int
 	list := a.List()
 	for k, axis := range list {
 		looked := slices.ContainsFunc(a.Uses, func(u axes.Use) bool { return u.Kind == axes.Looks && u.Term.Has(axis) })
-		if axis.Fixed == "" && !looked && !(c.Positions == transformer.Learned && axis == a.Tensors["pos.weight"][0].Find()) {
+		if axis.Fixed == "" && !looked &&
+			!(c.Positions == transformer.Learned && axis == a.Tensors["pos.weight"][0].Find()) {
 			fit = append(fit, k)
 		}
 	}
@@ -161,7 +165,8 @@ func drawOperation(r *rand.Rand, g *graph.Graph, c transformer.Config) operation
 	for _, u := range a.Uses {
 		normed = normed || u.Kind == axes.Normalises && u.Term.Has(list[k])
 	}
-	return operation{fmt.Sprintf("widen axis %d from %d to %d", k, list[k].Size, to), !normed || o.Spread == 0 && to%list[k].Size == 0, func(a *axes.Axes) (*Plan, error) { return Widen(a, a.List()[k], to, o) }}
+	return operation{fmt.Sprintf("widen axis %d from %d to %d", k, list[k].Size, to), !normed || o.Spread == 0 &&
+		to%list[k].Size == 0, func(a *axes.Axes) (*Plan, error) { return Widen(a, a.List()[k], to, o) }}
 }
 
 func TestDrawnTransformersKeepTheFunction(t *testing.T) {
@@ -205,7 +210,8 @@ func TestDrawnTransformersKeepTheFunction(t *testing.T) {
 					return nil
 				}
 				if op.exact && c.Dropout == 0 && c.DropPath == 0 {
-					x.checkMoments(plan, before, x.gradients(ids), within, fmt.Sprintf("seed %d, %s of %+v", seed, op.name, c))
+					x.checkMoments(plan, before, x.gradients(ids), within,
+						fmt.Sprintf("seed %d, %s of %+v", seed, op.name, c))
 				}
 				plans = append(plans, plan)
 			}

@@ -16,19 +16,22 @@ type Branches string
 
 // The branches. With the zero Branches they give nothing, since their last layers are zero.
 const (
-	ZeroBranches     Branches = ""
-	OppositeBranches Branches = "opposite" // nothing, since units and heads come in pairs that cancel, and all layers learn at once
-	StackedBranches  Branches = "stacked"  // what those of the donor give: stacking, which changes the function
+	ZeroBranches Branches = ""
+	// nothing, since units and heads come in pairs that cancel, and all layers learn at once
+	OppositeBranches Branches = "opposite"
+	StackedBranches  Branches = "stacked" // what those of the donor give: stacking, which changes the function
 )
 
-// Deepen plans a copy of a block behind it, or of all blocks of a list behind the last, which passes its input on. Behind a
-// network's post-norms it is a chain of norms, which get epsilons under which all of them do what the last one did.
+// Deepen plans a copy of a block behind it, or of all blocks of a list behind the last, which passes its
+// input on. Behind a network's post-norms it is a chain of norms, which get epsilons under which all of
+// them do what the last one did.
 func Deepen(a *axes.Axes, path string, how Branches) (*Plan, error) {
 	b, err := FindBlock(a, path)
 	if err != nil {
 		return nil, fmt.Errorf("deepen: %w", err)
 	}
-	d := &deepening{Axes: a, b: b, how: how, plan: keep(a.Graph), values: map[graph.Value]graph.Value{}, ends: map[string]Move{}}
+	d := &deepening{Axes: a, b: b, how: how, plan: keep(a.Graph), values: map[graph.Value]graph.Value{},
+		ends: map[string]Move{}}
 	if err := d.write(); err != nil {
 		return nil, fmt.Errorf("deepen %s: %w", path, err)
 	}
@@ -58,7 +61,8 @@ func (d *deepening) write() error {
 	d.tensors()
 	d.nodes()
 	if d.how == StackedBranches {
-		d.plan.Notes = append(d.plan.Notes, "the new blocks do what those do whose copies they are, so the network computes something else")
+		d.plan.Notes = append(d.plan.Notes,
+			"the new blocks do what those do whose copies they are, so the network computes something else")
 		return nil
 	}
 	if len(d.b.Norms) > 0 {
@@ -319,9 +323,9 @@ func unused(v graph.Value, taken map[graph.Value]bool) graph.Value {
 	}
 }
 
-// chain gives the block's last norm and those of the copy, which follow each other, epsilons under which they act as the
-// one did. Without affine parts norms with epsilon e take a deviation x of variance v to x/√(av + b), where (a, b)
-// starts at (1, e) and each further one makes it (1 + ea, eb). The affine part moves to the last.
+// chain gives the block's last norm and those of the copy, which follow each other, epsilons under which they act as
+// the one did. Without affine parts norms with epsilon e take a deviation x of variance v to x/√(av + b), where (a,
+// b) starts at (1, e) and each further one makes it (1 + ea, eb). The affine part moves to the last.
 func (d *deepening) chain() error {
 	last := d.Norms[d.b.Norms[len(d.b.Norms)-1]]
 	if last.Weight == "" {
@@ -347,7 +351,8 @@ func (d *deepening) chain() error {
 	return nil
 }
 
-// chained finds the epsilon of so many norms in a row that do what one with eps does, and the factor of the last weight.
+// chained finds the epsilon of so many norms in a row that do what one with eps does, and the factor of the
+// last weight.
 func chained(eps float64, norms int) (e, root float64) {
 	build := func(e float64) (a, b float64) {
 		a, b = 1, e
@@ -427,7 +432,8 @@ func (d *deepening) readers(last axes.Norm) {
 			m.Fold = &Fold{Vector: last.Weight}
 		}
 		bias, ok := n.Arg("bias").(graph.Weight)
-		if m := d.plan.move(d.moved(string(bias))); ok && m != nil && last.Bias != "" && m.Values == "" && m.Fold == nil {
+		if m := d.plan.move(d.moved(string(bias))); ok && m != nil && last.Bias != "" && m.Values == "" &&
+			m.Fold == nil {
 			m.Fold = &Fold{Vector: last.Bias, Matrix: string(weight)}
 		}
 	}

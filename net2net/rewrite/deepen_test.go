@@ -35,7 +35,8 @@ func TestDeeperNetworksOfTheReferenceKeepTheFunction(t *testing.T) {
 			require.NoError(t, err)
 			x := &subject{t, s, n}
 			for k := range g.After.Depth - g.Before.Depth {
-				x.deepen(fmt.Sprintf("blocks.%d", k), map[bool]Branches{true: OppositeBranches}[g.Name == "depth_pairs_2_3"])
+				x.deepen(fmt.Sprintf("blocks.%d", k),
+					map[bool]Branches{true: OppositeBranches}[g.Name == "depth_pairs_2_3"])
 			}
 			assert.Less(t, distance(g.LogitsBefore, x.logits(g.IDs)), 1e-12, g.Name)
 			want, err := transformer.New(g.After.config(weights.Float64))

@@ -32,11 +32,16 @@ type choices struct {
 }
 
 func (c choices) config(dtype weights.DType) transformer.Config {
-	out := transformer.Config{Vocabulary: c.Vocab, Context: c.Context, Width: c.Width, Heads: c.Heads, Groups: c.Groups, Size: c.Size, Hidden: c.Hidden, Depth: c.Depth,
-		Norm: map[string]transformer.Norm{"layer": transformer.LayerNorm, "rms": transformer.RMSNorm}[c.Norm], Post: c.Place == "post", DType: dtype,
-		Positions: map[string]transformer.Positions{"learned": transformer.Learned, "rotary_half": transformer.RotaryHalves, "rotary_pairs": transformer.RotaryPairs, "none": transformer.None}[c.Position],
-		MLP:       map[string]transformer.MLP{"gelu": transformer.GELU, "relu": transformer.ReLU, "swiglu": transformer.SwiGLU}[c.MLP],
-		Untied:    !c.Tied, NoBias: !c.Bias, Full: !c.Causal, Eps: c.Eps["default"], EpsOf: map[string]float64{}, Dropout: c.Dropout}
+	out := transformer.Config{Vocabulary: c.Vocab, Context: c.Context, Width: c.Width,
+		Heads: c.Heads, Groups: c.Groups, Size: c.Size, Hidden: c.Hidden, Depth: c.Depth,
+		Norm: map[string]transformer.Norm{"layer": transformer.LayerNorm, "rms": transformer.RMSNorm}[c.Norm],
+		Post: c.Place == "post", DType: dtype,
+		Positions: map[string]transformer.Positions{"learned": transformer.Learned,
+			"rotary_half": transformer.RotaryHalves, "rotary_pairs": transformer.RotaryPairs,
+			"none": transformer.None}[c.Position], MLP: map[string]transformer.MLP{"gelu": transformer.GELU,
+			"relu": transformer.ReLU, "swiglu": transformer.SwiGLU}[c.MLP],
+		Untied: !c.Tied, NoBias: !c.Bias, Full: !c.Causal, Eps: c.Eps["default"], EpsOf: map[string]float64{},
+		Dropout: c.Dropout}
 	if c.Base != nil {
 		out.Base = *c.Base
 	}
@@ -221,7 +226,8 @@ func TestGrowthsOfTheReferenceKeepTheFunction(t *testing.T) {
 				for range a.Depth - b.Depth {
 					x.deepen(fmt.Sprintf("blocks.%d", b.Depth-1), ZeroBranches)
 				}
-				assert.Less(t, distance(g.LogitsBefore, x.logits(g.IDs)), within, "%s, spread %v, %v", g.Name, spread, steps)
+				assert.Less(t, distance(g.LogitsBefore, x.logits(g.IDs)), within, "%s, spread %v, %v", g.Name,
+					spread, steps)
 				if !rotary || a.Size == b.Size {
 					grown, err := x.n.Graph.Bind(s, torch.CPU, complete(t, x.n.Graph, readState(t, g.path+".after.pt")))
 					require.NoError(t, err, g.Name)

@@ -30,10 +30,11 @@ func onTransformer(t *testing.T, c transformer.Config, test func(x *subject, ids
 	}))
 }
 
-var small = transformer.Config{Vocabulary: 11, Context: 5, Width: 6, Heads: 4, Groups: 2, Size: 2, Hidden: 8, Depth: 2, Eps: 1e-5}
+var small = transformer.Config{Vocabulary: 11, Context: 5, Width: 6, Heads: 4, Groups: 2, Size: 2, Hidden: 8, Depth: 2,
+	Eps: 1e-5}
 
-// With zero branches only their last layers learn at first; with pairs all layers do. Norms wait, since what pairs say to
-// them cancels, and biases of keys never learn.
+// With zero branches only their last layers learn at first; with pairs all layers do. Norms wait, since what pairs
+// say to them cancels, and biases of keys never learn.
 func TestOppositePairsLearnAtOnce(t *testing.T) {
 	for how, want := range map[Branches]bool{ZeroBranches: false, OppositeBranches: true} {
 		onTransformer(t, small, func(x *subject, ids [][]int64) {
@@ -41,7 +42,8 @@ func TestOppositePairsLearnAtOnce(t *testing.T) {
 			x.deepen("blocks", how)
 			assert.Less(t, distance(before, x.logits(ids)), 1e-13, how)
 			for name, gradient := range x.gradients(ids) {
-				if !strings.HasPrefix(name, "blocks.2.") && !strings.HasPrefix(name, "blocks.3.") || strings.HasSuffix(name, "k.bias") || strings.Contains(name, ".ln") {
+				if !strings.HasPrefix(name, "blocks.2.") && !strings.HasPrefix(name, "blocks.3.") ||
+					strings.HasSuffix(name, "k.bias") || strings.Contains(name, ".ln") {
 					continue
 				}
 				largest := 0.0

@@ -46,7 +46,8 @@ type Dim struct {
 	// Moment is the share of the old gradient that each place has; nil means 1.
 	Moment []float64 `json:"moment,omitempty"`
 	Pad    Pad       `json:"pad,omitempty"`
-	// Merge reverses: place i of the tensor before is added to place From[i], of Size places, after it is multiplied by Share.
+	// Merge reverses: place i of the tensor before is added to place From[i], of Size places, after it is
+	// multiplied by Share.
 	Merge bool `json:"merge,omitempty"`
 	Size  int  `json:"size,omitempty"`
 }
@@ -187,7 +188,8 @@ func (d Dim) reverse(size int) Dim {
 			count[from]++
 		}
 	}
-	back := Dim{At: d.At, From: d.From, Merge: true, Size: size, Share: make([]float64, len(d.From)), Moment: make([]float64, len(d.From))}
+	back := Dim{At: d.At, From: d.From, Merge: true, Size: size, Share: make([]float64, len(d.From)),
+		Moment: make([]float64, len(d.From))}
 	for k, from := range d.From {
 		if from < 0 {
 			continue

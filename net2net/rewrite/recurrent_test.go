@@ -17,16 +17,19 @@ import (
 // recurrentNet is an embedding, a recurrent layer and a linear one, for sequences of tokens.
 func recurrentNet(t *testing.T, operator string, gates, layers, directions int, states bool) *graph.Graph {
 	const vocabulary, width, units = 7, 5, 6
-	b := graph.NewBuilder("Recurrent", graph.Input{Value: "tokens", DType: weights.Int64, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 4}}}, weights.Float64)
+	b := graph.NewBuilder("Recurrent", graph.Input{Value: "tokens", DType: weights.Int64,
+		Shape: []graph.Size{{Name: "batch", N: 2}, {N: 4}}}, weights.Float64)
 	var x graph.Value
 	b.Module("embed", "Embedding", func() {
-		x = b.Call("embedding.default", "weight", b.Parameter("weight", "normal 1", vocabulary, width), "indices", b.Graph.Input.Value)
+		x = b.Call("embedding.default", "weight", b.Parameter("weight", "normal 1", vocabulary, width), "indices",
+			b.Graph.Input.Value)
 	})
 	b.Module("rnn", "RNN", func() {
 		batch := b.Call("sym_size.int", "self", b.Graph.Input.Value, "dim", 0)
 		var hx []any
 		for range map[bool]int{true: 2, false: 1}[states] {
-			hx = append(hx, b.Call("zeros.default", "size", []any{int64(layers * directions), batch, int64(units)}, "dtype", weights.Float64))
+			hx = append(hx, b.Call("zeros.default", "size", []any{int64(layers * directions), batch, int64(units)},
+				"dtype", weights.Float64))
 		}
 		var params []any
 		for l := range layers {
@@ -35,7 +38,8 @@ func recurrentNet(t *testing.T, operator string, gates, layers, directions int, 
 				if l > 0 {
 					in = directions * units
 				}
-				params = append(params, b.Parameter("weight_ih"+suffix, "", gates*units, in), b.Parameter("weight_hh"+suffix, "", gates*units, units),
+				params = append(params, b.Parameter("weight_ih"+suffix, "", gates*units, in),
+					b.Parameter("weight_hh"+suffix, "", gates*units, units),
 					b.Parameter("bias_ih"+suffix, "", gates*units), b.Parameter("bias_hh"+suffix, "", gates*units))
 			}
 		}
@@ -44,22 +48,26 @@ func recurrentNet(t *testing.T, operator string, gates, layers, directions int, 
 		if !states {
 			first, results = hx[0], 2
 		}
-		x = b.Calls(operator+".input", results, "input", x, "hx", first, "params", params, "has_biases", true, "num_layers", layers, "dropout", 0.0, "bidirectional", directions == 2, "batch_first", true)[0]
+		x = b.Calls(operator+".input", results, "input", x, "hx", first, "params", params, "has_biases", true,
+			"num_layers", layers, "dropout", 0.0, "bidirectional", directions == 2, "batch_first", true)[0]
 	})
 	b.Module("head", "Linear", func() {
-		x = b.Call("linear.default", "input", x, "weight", b.Parameter("weight", "", vocabulary, directions*units), "bias", b.Parameter("bias", "", vocabulary))
+		x = b.Call("linear.default", "input", x, "weight", b.Parameter("weight", "", vocabulary, directions*units),
+			"bias", b.Parameter("bias", "", vocabulary))
 	})
 	b.Graph.Output = x
 	require.NoError(t, b.Graph.Check())
 	return b.Graph
 }
 
-// The hidden units of recurrent layers widen without a change of the function, gradients follow, and the way back is exact.
+// The hidden units of recurrent layers widen without a change of the function, gradients follow, and the
+// way back is exact.
 func TestRecurrentLayersWiden(t *testing.T) {
 	for _, c := range []struct {
 		operator                  string
 		gates, layers, directions int
-	}{{"lstm", 4, 1, 1}, {"lstm", 4, 2, 2}, {"gru", 3, 2, 1}, {"gru", 3, 2, 2}, {"rnn_tanh", 1, 2, 2}, {"rnn_relu", 1, 1, 1}} {
+	}{{"lstm", 4, 1, 1}, {"lstm", 4, 2, 2}, {"gru", 3, 2, 1}, {"gru", 3, 2, 2}, {"rnn_tanh", 1, 2, 2},
+		{"rnn_relu", 1, 1, 1}} {
 		g := recurrentNet(t, c.operator, c.gates, c.layers, c.directions, c.operator == "lstm")
 		r := rand.New(rand.NewPCG(9, 9))
 		require.NoError(t, torch.With(func(s *torch.Scope) error {

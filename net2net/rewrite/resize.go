@@ -24,7 +24,8 @@ type resizer struct {
 
 // resize gives the operators of a plan's graph their sizes.
 func resize(a *axes.Axes, p *Plan, sizes map[*axes.Term]int) (*Plan, error) {
-	r := &resizer{Axes: a, sizes: sizes, after: p.Graph, added: map[int][]graph.Node{}, sizesAdded: map[string]graph.Value{}, taken: valuesOf(p.Graph)}
+	r := &resizer{Axes: a, sizes: sizes, after: p.Graph, added: map[int][]graph.Node{},
+		sizesAdded: map[string]graph.Value{}, taken: valuesOf(p.Graph)}
 	for r.at = range p.Graph.Nodes {
 		r.node(&p.Graph.Nodes[r.at])
 	}
@@ -241,8 +242,8 @@ func (r *resizer) scale(n *graph.Node) {
 	}
 }
 
-// factor returns a size like another one with the factor that a dimension now has, such as the batch times more heads. Other
-// dimensions may go on to read the first one.
+// factor returns a size like another one with the factor that a dimension now has, such as the batch times more
+// heads. Other dimensions may go on to read the first one.
 func (r *resizer) factor(size graph.Value, dim *axes.Term) graph.Value {
 	for k := range r.Graph.Nodes {
 		n := r.Graph.Nodes[k]

@@ -14,7 +14,8 @@ func TestSharesArePositive(t *testing.T) {
 			for seed := range 2000 {
 				sum := 0.0
 				for _, s := range shares(make([]int, copies), 1, spread, rand.New(rand.NewPCG(uint64(seed), 1))) {
-					require.GreaterOrEqual(t, s*float64(copies), 1-spread-1e-9, "%d copies, spread %v, seed %d", copies, spread, seed)
+					require.GreaterOrEqual(t, s*float64(copies), 1-spread-1e-9, "%d copies, spread %v, seed %d", copies,
+						spread, seed)
 					sum += s
 				}
 				require.InDelta(t, 1, sum, 1e-12)

@@ -10,9 +10,10 @@ import (
 	"graft/tracing/axes"
 )
 
-// stream plans another width of the residual stream, which normalisations run over. It holds k whole copies and padding,
-// whose value is the mean of the others where norms centre, and zero where they do not: so mean and deviations stay,
-// and the variance, or mean square, is η² = kD/D' times the old. Norms answer by η and an epsilon times η².
+// stream plans another width of the residual stream, which normalisations run over. It holds k whole copies
+// and padding, whose value is the mean of the others where norms centre, and zero where they do not: so
+// mean and deviations stay, and the variance, or mean square, is η² = kD/D' times the old. Norms answer by
+// η and an epsilon times η².
 func (w *widening) stream() error {
 	s := &stream{widening: w, centre: w.Norms[0].Centre, padding: slices.Contains(w.from, -1)}
 	s.eta2 = float64(w.to/w.axis.Size*w.axis.Size) / float64(w.to)
@@ -78,8 +79,9 @@ func (s *stream) states() {
 }
 
 // keeping are operators that keep the mean of a stream where they work on each place alone.
-var keeping = strings.Fields(`dropout feature_dropout neg contiguous clone alias detach to type_as view reshape flatten unflatten squeeze unsqueeze transpose
-	swapaxes permute slice select cat stack chunk split split_with_sizes unbind expand expand_as mean repeat pad constant_pad_nd index_select`)
+var keeping = strings.Fields(`dropout feature_dropout neg contiguous clone alias detach to type_as view reshape flatten
+	unflatten squeeze unsqueeze transpose swapaxes permute slice select cat stack chunk split split_with_sizes unbind
+	expand expand_as mean repeat pad constant_pad_nd index_select`)
 
 // zeroing are operators that keep zeros.
 var zeroing = strings.Fields(`relu gelu silu tanh elu leaky_relu hardswish mish pow square abs sin`)
@@ -95,7 +97,8 @@ func (s *stream) after(n *graph.Node) state {
 				operands = append(operands, st)
 			}
 		case graph.Weight:
-			factor = factor || slices.ContainsFunc(s.Tensors[string(v)], func(t *axes.Term) bool { return t.Has(s.axis) })
+			factor = factor || slices.ContainsFunc(s.Tensors[string(v)],
+				func(t *axes.Term) bool { return t.Has(s.axis) })
 		}
 	})
 	all := func(want state) bool {
@@ -131,8 +134,8 @@ func (s *stream) after(n *graph.Node) state {
 	return isOther
 }
 
-// afterLayer is the state behind a layer that makes the stream, or that works on each place of it alone, such as one over
-// tokens or a depthwise convolution.
+// afterLayer is the state behind a layer that makes the stream, or that works on each place of it alone, such as one
+// over tokens or a depthwise convolution.
 func (s *stream) afterLayer(n *graph.Node, linear bool) state {
 	x, _ := n.Arg("input").(graph.Value)
 	weight, _ := n.Arg("weight").(graph.Weight)
@@ -163,7 +166,8 @@ func (s *stream) fits() error {
 		for _, n := range s.Norms {
 			st, inside := s.state[n.Input]
 			if inside && (st == isOther || st == isZero && s.centre) {
-				return fmt.Errorf("widen: from %d to %d the stream needs padding, which is not exact where %s is normalised again; ask for a multiple of %d", s.axis.Size, s.to, n.Input, s.axis.Size)
+				return fmt.Errorf("widen: from %d to %d the stream needs padding, which is not exact where %s is "+
+					"normalised again; ask for a multiple of %d", s.axis.Size, s.to, n.Input, s.axis.Size)
 			}
 		}
 	}
@@ -214,12 +218,14 @@ func (s *stream) shareTied(v graph.Value, name string) error {
 			before, ok = n.Args[0].Value.(graph.Value)
 		}
 		if !ok || !slices.Contains(keeping, op) || !s.onlyTied(v) {
-			return fmt.Errorf("widen: %s makes the stream and reads it, and no normalisation stands in front of it that could take its shares; untie it first", name)
+			return fmt.Errorf("widen: %s makes the stream and reads it, "+
+				"and no normalisation stands in front of it that could take its shares; untie it first", name)
 		}
 		v = before
 	}
 	if norm := s.isNorm(v); norm.Weight == "" || !s.onlyTied(v) {
-		return fmt.Errorf("widen: %s makes the stream and reads it, and the normalisation in front of it has no weight, or other readers; untie it first", name)
+		return fmt.Errorf("widen: %s makes the stream and reads it, "+
+			"and the normalisation in front of it has no weight, or other readers; untie it first", name)
 	}
 	s.shared[v] = true
 	return nil
@@ -332,12 +338,14 @@ func (s *stream) tensors() {
 	})
 }
 
-// quiet reports whether all values that a reader sums over have zeros in their padding: its columns there are then free.
+// quiet reports whether all values that a reader sums over have zeros in their padding: its columns there
+// are then free.
 func (s *stream) quiet(name string) bool {
 	for _, u := range s.Uses {
 		tensor, _ := s.tensorOf(u.Right)
 		from, ok := u.Left.(graph.Value)
-		if u.Kind == axes.Contracts && tensor == name && u.Term.Has(s.axis) && (!ok || s.state[from] != isZero && (s.centre || s.state[from] != asPadded)) {
+		if u.Kind == axes.Contracts && tensor == name && u.Term.Has(s.axis) &&
+			(!ok || s.state[from] != isZero && (s.centre || s.state[from] != asPadded)) {
 			return false
 		}
 	}

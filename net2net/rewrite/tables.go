@@ -8,8 +8,8 @@ import (
 	"graft/tracing/axes"
 )
 
-// Vocabulary plans more tokens: rows of the embedding and of the head. The old logits stay; their softmax does not, since
-// the new ones take part in it.
+// Vocabulary plans more tokens: rows of the embedding and of the head. The old logits stay; their softmax does not,
+// since the new ones take part in it.
 func Vocabulary(a *axes.Axes, to int) (*Plan, error) {
 	var rows *axes.Term
 	for _, u := range a.Uses {
@@ -28,12 +28,14 @@ func Vocabulary(a *axes.Axes, to int) (*Plan, error) {
 	return longer(a, "vocabulary", grown, to)
 }
 
-// Context plans longer sequences: rows of the tables of learned positions. Sequences up to the old length do not see them.
+// Context plans longer sequences: rows of the tables of learned positions. Sequences up to the old length
+// do not see them.
 func Context(a *axes.Axes, to int) (*Plan, error) {
 	var grown []*axes.Term
 	for _, n := range a.Graph.Nodes {
 		table, ok := n.Args[0].Value.(graph.Weight)
-		if _, named := n.Arg("end").(graph.Value); !ok || !named || op(&n) != "slice" || a.Graph.Tensor(string(table)).Role != graph.Parameter {
+		if _, named := n.Arg("end").(graph.Value); !ok || !named || op(&n) != "slice" ||
+			a.Graph.Tensor(string(table)).Role != graph.Parameter {
 			continue
 		}
 		terms := a.Tensors[string(table)]
@@ -42,7 +44,8 @@ func Context(a *axes.Axes, to int) (*Plan, error) {
 		}
 	}
 	if len(grown) == 0 {
-		return nil, fmt.Errorf("context: no table of learned positions is cut to the length of the input; rotary positions need no growth")
+		return nil, fmt.Errorf("context: no table of learned positions is cut to the length of the input; " +
+			"rotary positions need no growth")
 	}
 	return longer(a, "context", grown, to)
 }
@@ -107,7 +110,8 @@ func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 			}
 			if queries := u.queries(term); queries != nil {
 				if u.each != nil && u.each != queries || queries.Size%times != 0 {
-					return nil, fmt.Errorf("ungroup: %d queries in each group are not a multiple of %d", queries.Size, times)
+					return nil, fmt.Errorf("ungroup: %d queries in each group are not a multiple of %d",
+						queries.Size, times)
 				}
 				u.each = queries
 				continue // queries stay as they are
@@ -209,7 +213,8 @@ func (p *Plan) ownName(n *graph.Node, from string) string {
 	}
 	t := *g.Tensor(from)
 	t.Name, t.Shape = path+".weight", slices.Clone(t.Shape)
-	g.Modules = append(g.Modules, graph.Module{Path: path, Class: "Linear", Extra: fmt.Sprintf("in_features=%d, out_features=%d, bias=False", t.Shape[1], t.Shape[0])})
+	g.Modules = append(g.Modules, graph.Module{Path: path, Class: "Linear",
+		Extra: fmt.Sprintf("in_features=%d, out_features=%d, bias=False", t.Shape[1], t.Shape[0])})
 	g.Tensors = append(g.Tensors, t)
 	p.Moves = append(p.Moves, Move{Name: t.Name, From: from})
 	n.Module = path

@@ -15,7 +15,8 @@ import (
 
 func TestTablesGrow(t *testing.T) {
 	ids := [][]int64{{1, 2, 3}, {4, 0, 2}}
-	base := transformer.Config{Vocabulary: 9, Context: 5, Width: 8, Heads: 4, Groups: 1, Depth: 2, DType: weights.Float64}
+	base := transformer.Config{Vocabulary: 9, Context: 5, Width: 8, Heads: 4, Groups: 1, Depth: 2,
+		DType: weights.Float64}
 	for name, c := range map[string]struct {
 		change func(*transformer.Config)
 		plan   func(*axes.Axes) (*Plan, error)
@@ -23,7 +24,9 @@ func TestTablesGrow(t *testing.T) {
 	}{
 		"context": {func(*transformer.Config) {}, func(a *axes.Axes) (*Plan, error) { return Context(a, 12) },
 			func(t *testing.T, g *graph.Graph) { assert.Equal(t, []int{12, 8}, g.Tensor("pos.weight").Shape) }},
-		"untie": {func(*transformer.Config) {}, Untie, func(t *testing.T, g *graph.Graph) { assert.Equal(t, []int{9, 8}, g.Tensor("head.weight").Shape) }},
+		"untie": {func(*transformer.Config) {}, Untie, func(t *testing.T, g *graph.Graph) {
+			assert.Equal(t, []int{9, 8}, g.Tensor("head.weight").Shape)
+		}},
 		"ungroup": {func(*transformer.Config) {}, func(a *axes.Axes) (*Plan, error) {
 			groups, err := Groups(a, "blocks.0.k.weight")
 			if err != nil {
@@ -61,7 +64,8 @@ func TestTablesGrow(t *testing.T) {
 
 func TestVocabularyKeepsTheOldLogits(t *testing.T) {
 	for _, untied := range []bool{false, true} {
-		g, err := transformer.New(transformer.Config{Vocabulary: 9, Context: 3, Width: 8, Heads: 2, Depth: 1, Untied: untied, DType: weights.Float64})
+		g, err := transformer.New(transformer.Config{Vocabulary: 9, Context: 3, Width: 8, Heads: 2, Depth: 1,
+			Untied: untied, DType: weights.Float64})
 		require.NoError(t, err)
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
 			set, err := g.Draw(3)

@@ -19,10 +19,11 @@ func TestNetworksForImagesGrow(t *testing.T) {
 	for name, network := range map[string]interface {
 		Graph(input []int, classes int) (*graph.Graph, error)
 	}{
-		"vit":          vision.ViT{Patch: 4, Width: 12, Heads: 3, Depth: 2},
-		"mixer":        vision.Mixer{Patch: 4, Width: 10, Tokens: 6, Hidden: 14, Depth: 2},
-		"convnext":     vision.ConvNeXt{Patch: 2, Widths: []int{6, 8}, Depths: []int{1, 2}},
-		"efficientnet": vision.EfficientNet{Stride: 1, Stem: 6, Stages: []vision.Stage{{Expand: 1, Kernel: 3, Stride: 1, Channels: 4, Blocks: 2}, {Expand: 3, Kernel: 5, Stride: 2, Channels: 8, Blocks: 2}}, Last: 12},
+		"vit":      vision.ViT{Patch: 4, Width: 12, Heads: 3, Depth: 2},
+		"mixer":    vision.Mixer{Patch: 4, Width: 10, Tokens: 6, Hidden: 14, Depth: 2},
+		"convnext": vision.ConvNeXt{Patch: 2, Widths: []int{6, 8}, Depths: []int{1, 2}},
+		"efficientnet": vision.EfficientNet{Stride: 1, Stem: 6, Stages: []vision.Stage{{Expand: 1, Kernel: 3, Stride: 1,
+			Channels: 4, Blocks: 2}, {Expand: 3, Kernel: 5, Stride: 2, Channels: 8, Blocks: 2}}, Last: 12},
 	} {
 		g, err := network.Graph([]int{3, 8, 8}, 5)
 		require.NoError(t, err)
@@ -31,7 +32,8 @@ func TestNetworksForImagesGrow(t *testing.T) {
 		fresh, err := g.Draw(1)
 		require.NoError(t, err)
 		for k, w := range fresh.Tensors {
-			if strings.HasSuffix(w.Name, "running_var") || strings.HasSuffix(w.Name, "num_batches_tracked") { // must be positive, or a count
+			// must be positive, or a count
+			if strings.HasSuffix(w.Name, "running_var") || strings.HasSuffix(w.Name, "num_batches_tracked") {
 				net.Weights.Tensors[k] = w
 			}
 		}

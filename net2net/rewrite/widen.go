@@ -20,9 +20,9 @@ type Options struct {
 	Shares []float64 // of each place of the axis; nil draws them
 }
 
-// Widen plans another size of an axis: hidden units, heads, groups of heads, queries in each group, channels, the size of
-// a head, or the residual stream. Copies take shares where the network sums over the axis. An axis that cannot
-// change is an error.
+// Widen plans another size of an axis: hidden units, heads, groups of heads, queries in each group, channels,
+// the size of a head, or the residual stream. Copies take shares where the network sums over the axis. An axis
+// that cannot change is an error.
 func Widen(a *axes.Axes, axis *axes.Term, to int, o Options) (*Plan, error) {
 	axis = axis.Find()
 	w := &widening{Axes: a, axis: axis, to: to, Options: o, plan: keep(a.Graph), splits: map[place]bool{}}
@@ -76,7 +76,8 @@ func (w *widening) possible() error {
 		}
 		switch u.Kind {
 		case axes.Looks:
-			return fmt.Errorf("widen: the axis counts the rows of an embedding; more of them change what the network computes")
+			return fmt.Errorf("widen: the axis counts the rows of an embedding; " +
+				"more of them change what the network computes")
 		case axes.Contracts:
 			if err := w.contraction(u); err != nil {
 				return err
@@ -132,8 +133,8 @@ func (w *widening) tensorOf(operand any) (string, bool) {
 }
 
 // views are operators that move values and change none.
-var views = strings.Fields(`t numpy_T transpose swapaxes permute view reshape flatten unflatten squeeze unsqueeze contiguous alias clone to detach
-	select slice chunk split split_with_sizes unbind`)
+var views = strings.Fields(`t numpy_T transpose swapaxes permute view reshape flatten unflatten squeeze unsqueeze
+	contiguous alias clone to detach select slice chunk split split_with_sizes unbind`)
 
 // recurrent are the operators whose weights have the units they make in their rows and in their columns.
 var recurrent = []string{"lstm", "gru", "rnn_tanh", "rnn_relu"}
@@ -147,11 +148,13 @@ func (w *widening) summed(name string, u axes.Use) (int, error) {
 		}
 	}
 	op, _, _ := strings.Cut(w.Graph.Nodes[u.Node].Operator, ".")
-	if direct := op == "linear" || strings.HasPrefix(op, "conv") || slices.Contains(recurrent, op); direct && slices.Contains(found, 1) {
+	if direct := op == "linear" || strings.HasPrefix(op, "conv") || slices.Contains(recurrent, op); direct &&
+		slices.Contains(found, 1) {
 		return 1, nil
 	}
 	if len(found) != 1 {
-		return 0, fmt.Errorf("widen: the axis is in %d dimensions of %s; graft cannot tell over which the network sums", len(found), name)
+		return 0, fmt.Errorf("widen: the axis is in %d dimensions of %s; graft cannot tell over which the network sums",
+			len(found), name)
 	}
 	return found[0], nil
 }
@@ -219,8 +222,8 @@ func (w *widening) spread() {
 	w.share = shares(w.from, n, w.Spread, rand.New(rand.NewPCG(w.Seed, uint64(n)<<32|uint64(w.to))))
 }
 
-// shares gives the copies of each place shares that add up to one, each at least 1-spread of an equal share. Padding has
-// zero.
+// shares gives the copies of each place shares that add up to one, each at least 1-spread of an equal
+// share. Padding has zero.
 func shares(from []int, n int, spread float64, random *rand.Rand) []float64 {
 	copies := make([][]int, n)
 	for k, f := range from {
@@ -290,7 +293,8 @@ func (w *widening) expanded(t *axes.Term) (from []int, share []float64) {
 	return from, share
 }
 
-func cross(outer []int, outerShare []float64, inner []int, innerShare []float64, size int) (from []int, share []float64) {
+func cross(outer []int, outerShare []float64, inner []int, innerShare []float64,
+	size int) (from []int, share []float64) {
 	for i := range outer {
 		for j := range inner {
 			at := -1

@@ -96,7 +96,8 @@ func (b *builder) block(c *model.Container) {
 
 func (b *builder) main(c *model.Container) {
 	if len(b.shape) == 1 {
-		b.layer(c, model.Linear{In: b.shape[0], Out: rapid.IntRange(2, 8).Draw(b.t, "features"), Bias: rapid.Bool().Draw(b.t, "bias")})
+		b.layer(c, model.Linear{In: b.shape[0], Out: rapid.IntRange(2, 8).Draw(b.t, "features"),
+			Bias: rapid.Bool().Draw(b.t, "bias")})
 		return
 	}
 	b.layer(c, b.conv(false))
@@ -189,7 +190,8 @@ func (b *builder) norm(c *model.Container) {
 }
 
 func (b *builder) activation(c *model.Container) {
-	kinds := []torch.Activation{torch.ReLU, torch.ReLU, torch.ReLU6, torch.LeakyReLU, torch.Sigmoid, torch.Tanh, torch.GELU, torch.SiLU, torch.Hardswish, torch.ELU}
+	kinds := []torch.Activation{torch.ReLU, torch.ReLU, torch.ReLU6, torch.LeakyReLU, torch.Sigmoid, torch.Tanh,
+		torch.GELU, torch.SiLU, torch.Hardswish, torch.ELU}
 	b.layer(c, model.Activate(kinds[b.choice("activation", len(kinds))]))
 }
 
@@ -214,7 +216,8 @@ func (b *builder) residual(c *model.Container) {
 	r.Children = append(r.Children, model.Child{Name: "relu", Module: &model.Leaf{Layer: model.Activate(torch.ReLU)}})
 	b.layer(r, model.NewConv2d(b.shape[0], from[0], 1))
 	if rapid.Bool().Draw(b.t, "projection") {
-		r.Children = append(r.Children, model.Child{Name: "shortcut", Module: &model.Leaf{Layer: model.NewConv2d(from[0], from[0], 1)}})
+		r.Children = append(r.Children,
+			model.Child{Name: "shortcut", Module: &model.Leaf{Layer: model.NewConv2d(from[0], from[0], 1)}})
 		r.Flow.Shortcut = []string{"shortcut"}
 	}
 	for _, child := range r.Children {

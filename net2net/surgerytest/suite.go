@@ -95,10 +95,12 @@ func prepare(t *rapid.T, s *torch.Scope, drawn *model.Network, dtype torch.DType
 		}
 	}
 	shape := append([]int{rows}, n.Input...)
-	return &Case{t: t, s: s, net: n, batch: uniform(s, random, -2, 2, dtype, shape...), fresh: uniform(s, random, -2, 2, dtype, shape...)}
+	return &Case{t: t, s: s, net: n, batch: uniform(s, random, -2, 2, dtype, shape...),
+		fresh: uniform(s, random, -2, 2, dtype, shape...)}
 }
 
-func uniform(s *torch.Scope, random *torch.Generator, low, high float64, dtype torch.DType, shape ...int) *torch.Tensor {
+func uniform(s *torch.Scope, random *torch.Generator, low, high float64, dtype torch.DType,
+	shape ...int) *torch.Tensor {
 	x := s.Zeros(torch.Float32, torch.CPU, shape...)
 	s.Uniform(x, low, high, random)
 	return s.To(x, dtype, torch.CPU)
@@ -217,7 +219,8 @@ func (c *Case) compare(what string, before, after outputs, change *net2net.Chang
 
 func (c *Case) near(what string, a, b []float64, tolerance float64) {
 	if d := net2net.DriftBetween(a, b); !(d.Relative <= tolerance) {
-		c.t.Fatalf("%s: it moves by %.3g, %.3g of the largest, over %g\n%s", what, d.Largest, d.Relative, tolerance, c.net)
+		c.t.Fatalf("%s: it moves by %.3g, %.3g of the largest, over %g\n%s", what, d.Largest, d.Relative,
+			tolerance, c.net)
 	}
 }
 
@@ -236,8 +239,10 @@ func (c *Case) whole(change *net2net.Change, first *model.Network) {
 		m := change.Moves[k]
 		info, err := e.Tensor.Info()
 		must(c.t, err)
-		if m.Name != e.Name || !slices.Equal(info.Shape, e.Slot.Shape) && len(info.Shape) > 0 || info.RequiresGrad != e.Slot.Role.Trained() {
-			c.t.Fatalf("%s: %s of shape %v is %v in the layer, %q in the record", change.Action, e.Name, info.Shape, e.Slot.Shape, m.Name)
+		if m.Name != e.Name || !slices.Equal(info.Shape, e.Slot.Shape) && len(info.Shape) > 0 ||
+			info.RequiresGrad != e.Slot.Role.Trained() {
+			c.t.Fatalf("%s: %s of shape %v is %v in the layer, %q in the record", change.Action, e.Name, info.Shape,
+				e.Slot.Shape, m.Name)
 		}
 		if (m.Fate == net2net.New) != (m.From == "") || m.From != "" && was[m.From] == nil {
 			c.t.Fatalf("%s: %s is %s from %q", change.Action, m.Name, m.Fate, m.From)
@@ -305,7 +310,8 @@ func (c *Case) step(n *model.Network, o *net2net.Optimizer) {
 	p, err := n.Program(c.s, torch.ProgramOptions{})
 	must(c.t, err)
 	defer p.Close()
-	figures, err := torch.Train(p, o.Optimizer, torch.Batches{Inputs: c.batch, Labels: torch.From(c.s, labels, rows), Size: rows})
+	figures, err := torch.Train(p, o.Optimizer, torch.Batches{Inputs: c.batch, Labels: torch.From(c.s, labels, rows),
+		Size: rows})
 	must(c.t, err)
 	if math.IsNaN(figures.Losses[0]) || math.IsInf(figures.Losses[0], 0) {
 		c.t.Fatalf("the loss is %v\n%s", figures.Losses[0], n)
@@ -338,7 +344,8 @@ func (c *Case) flows(before *net2net.Optimizer, change *net2net.Change) {
 	}
 	for k, name := range want.Names {
 		if fates[name] != net2net.New && fates[name] != net2net.Padded {
-			c.near("the momentum of "+name, c.values(c.s, want.Slots[k].First), c.values(c.s, followed.Slots[k].First), 1e-7)
+			c.near("the momentum of "+name, c.values(c.s, want.Slots[k].First),
+				c.values(c.s, followed.Slots[k].First), 1e-7)
 		}
 	}
 }

@@ -98,7 +98,8 @@ func deepened(t *testing.T, name, actions string) *model.Network {
 		return n
 	}
 	for at := range strings.SplitSeq(actions, ",") {
-		_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: at}, net2net.Options{Compat: net2net.Original})
+		_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: at},
+			net2net.Options{Compat: net2net.Original})
 		require.NoError(t, err)
 	}
 	return n
@@ -120,7 +121,8 @@ func TestLegacyForward(t *testing.T) {
 		for key, want := range cases {
 			prefix, network, _ := strings.Cut(key, "/")
 			network, actions, _ := strings.Cut(network, "/")
-			o := bilstm.Options{Prefix: map[string]bilstm.Prefix{"no_prefix": bilstm.Never, "none_prefix": bilstm.Always}[prefix]}
+			o := bilstm.Options{Prefix: map[string]bilstm.Prefix{"no_prefix": bilstm.Never,
+				"none_prefix": bilstm.Always}[prefix]}
 			require.NotEmpty(t, o.Prefix, key)
 			p, err := bilstm.Read(files.OS{}, folder, v, o)
 			require.NoError(t, err)
@@ -178,7 +180,8 @@ func TestLegacyPrefix(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.Equal(t, run.Prefixed, p.Prefixed(), run.Run)
-		require.Equal(t, bilstm.Shape{Actions: 4, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8}, p.Shape())
+		require.Equal(t, bilstm.Shape{Actions: 4, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8},
+			p.Shape())
 		require.Equal(t, "encoder.embedder.weight", p.Weights.Tensors[0].Name)
 		require.Len(t, p.Weights.Tensors, 19)
 		read++

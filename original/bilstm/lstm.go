@@ -26,7 +26,8 @@ func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 		return nil, err
 	}
 	if input.Out != state.Out || state.Out != gates*state.In {
-		return nil, fmt.Errorf("%s%s has %d rows for its input, and %d for a state of %d; both must be four times the state", name, ending, input.Out, state.Out, state.In)
+		return nil, fmt.Errorf("%s%s has %d rows for its input, and %d for a state of %d; "+
+			"both must be four times the state", name, ending, input.Out, state.Out, state.In)
 	}
 	return &LSTM{input: input, state: state}, nil
 }
@@ -93,13 +94,15 @@ func tensor(set *weights.Set, name string, dimensions int) ([]float32, []int64, 
 		return nil, nil, fmt.Errorf("there is no tensor %s, which a policy has", name)
 	}
 	if t.DType != weights.Float32 || len(t.Shape) != dimensions || t.Count() == 0 {
-		return nil, nil, fmt.Errorf("%s is %s%v; a policy has float32 in %d dimensions there", name, t.DType, t.Shape, dimensions)
+		return nil, nil, fmt.Errorf("%s is %s%v; a policy has float32 in %d dimensions there", name, t.DType, t.Shape,
+			dimensions)
 	}
 	values, err := t.Float32s()
 	if err != nil {
 		return nil, nil, err
 	}
-	if slices.ContainsFunc(values, func(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }) {
+	if slices.ContainsFunc(values,
+		func(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }) {
 		return nil, nil, fmt.Errorf("%s has numbers that are not finite", name)
 	}
 	return values, t.Shape, nil

@@ -134,7 +134,8 @@ func Actions(n *model.Network) []net2net.Action {
 // FitsBlocks returns an error if the policy's actions are not those of a network.
 func (p *Policy) FitsBlocks(n *model.Network) error {
 	if blocks := len(net2net.OriginalBlocks(n)); blocks+1 != p.Shape().Actions {
-		return fmt.Errorf("the policy chooses among %d actions, and %s has %d, one for each of its %d marked blocks and none; take another policy or another network",
+		return fmt.Errorf("the policy chooses among %d actions, and %s has %d, "+
+			"one for each of its %d marked blocks and none; take another policy or another network",
 			p.Shape().Actions, n.Name(), blocks+1, blocks)
 	}
 	return nil

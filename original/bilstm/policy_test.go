@@ -28,7 +28,8 @@ func network(t *testing.T, name string) *model.Network {
 
 // smallVocabulary knows what the original's second network becomes.
 func smallVocabulary(t *testing.T) *vocab.Vocabulary {
-	v, err := vocab.Build([]*model.Network{network(t, "ConvNet2"), deepened(t, "ConvNet2", "0,1,2")}, policytest.Small.Embedding, rand.New(rand.NewPCG(1, 0)))
+	v, err := vocab.Build([]*model.Network{network(t, "ConvNet2"), deepened(t, "ConvNet2", "0,1,2")},
+		policytest.Small.Embedding, rand.New(rand.NewPCG(1, 0)))
 	require.NoError(t, err)
 	return v
 }
@@ -50,13 +51,15 @@ func decide(t *testing.T, p *bilstm.Policy, s decider.State) decider.Decision {
 func TestTheTimeCodeIsPeriodic(t *testing.T) {
 	code := bilstm.TimeCode(100, 400, 4)
 	require.InDeltaSlice(t, []float64{5, 0, -5, 0}, code, 1e-14)
-	require.InDeltaSlice(t, bilstm.TimeCode(400, 400, 8), bilstm.TimeCode(0, 400, 8), 1e-13, "the whole budget and none look alike")
+	require.InDeltaSlice(t, bilstm.TimeCode(400, 400, 8), bilstm.TimeCode(0, 400, 8), 1e-13,
+		"the whole budget and none look alike")
 }
 
 // The original's temperature keeps any action from being nearly sure until it is 1.
 func TestTemperatures(t *testing.T) {
 	sure := []float32{1, 0, 0, 0}
-	for temperature, want := range map[float64][2]float64{10: {0.2692, 0.2436}, 1.0000001: {0.4754, 0.1749}, 1: {1, 0}, 0.5: {1, 0}, 0: {1, 0}} {
+	for temperature, want := range map[float64][2]float64{10: {0.2692, 0.2436}, 1.0000001: {0.4754, 0.1749}, 1: {1, 0},
+		0.5: {1, 0}, 0: {1, 0}} {
 		got := bilstm.Temper(sure, temperature)
 		require.InDelta(t, want[0], float64(got[0]), 1e-4, "at %v", temperature)
 		require.InDelta(t, want[1], float64(got[3]), 1e-4, "at %v", temperature)
@@ -105,7 +108,8 @@ func TestDrawnDecisions(t *testing.T) {
 // An action belongs to one block whether it has grown or not, and in either surgery.
 func TestActionsFollowTheirBlocks(t *testing.T) {
 	n := network(t, "ConvNet2")
-	require.Equal(t, []net2net.Action{{Kind: "deepen", Target: "conv1"}, {Kind: "deepen", Target: "conv2"}, {Kind: "deepen", Target: "fc"}, {}}, bilstm.Actions(n))
+	require.Equal(t, []net2net.Action{{Kind: "deepen", Target: "conv1"}, {Kind: "deepen", Target: "conv2"},
+		{Kind: "deepen", Target: "fc"}, {}}, bilstm.Actions(n))
 	for _, compat := range []net2net.Compat{net2net.Off, net2net.Original} {
 		grown := n.Sketch()
 		for range 2 {
@@ -142,8 +146,9 @@ func TestThePrefixIsReadAsTokenZero(t *testing.T) {
 func TestNetworksThatDoNotFit(t *testing.T) {
 	p := small(t, bilstm.Options{})
 	for name, says := range map[string]string{
-		"LargeConvNet": "the policy chooses among 4 actions, and LargeConvNet has 9, one for each of its 8 marked blocks and none",
-		"ConvNet3":     "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token",
+		"LargeConvNet": "the policy chooses among 4 actions, and LargeConvNet has 9, " +
+			"one for each of its 8 marked blocks and none",
+		"ConvNet3": "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token",
 	} {
 		n := network(t, name)
 		_, err := p.Decide(context.Background(), decider.State{Network: n, Left: 1, Budget: 2})
@@ -155,7 +160,8 @@ func TestNetworksThatDoNotFit(t *testing.T) {
 	empty := &model.Network{Input: model.Shape{3, 4, 4}, Root: &model.Container{}}
 	_, err = p.Forward(empty, 1, 2)
 	require.ErrorContains(t, err, "no layers to read")
-	for _, times := range [][2]float64{{1, 0}, {1, -1}, {math.NaN(), 1}, {1, math.Inf(1)}, {1, math.NaN()}, {math.Inf(1), 1}} {
+	for _, times := range [][2]float64{{1, 0}, {1, -1}, {math.NaN(), 1}, {1, math.Inf(1)}, {1, math.NaN()},
+		{math.Inf(1), 1}} {
 		_, err := p.Forward(network(t, "ConvNet2"), times[0], times[1])
 		require.ErrorContains(t, err, "is no time")
 	}
@@ -171,7 +177,8 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 	}
 	infinite := policytest.Zeros("encoder.encoder.bias_hh_l0_reverse", 12)
 	copy(infinite.Data, []byte{0, 0, 0x80, 0x7f})
-	double := weights.Tensor{Name: "encoder.encoder.bias_ih_l0", DType: weights.Float64, Shape: []int64{1}, Data: make([]byte, 8)}
+	double := weights.Tensor{Name: "encoder.encoder.bias_ih_l0", DType: weights.Float64, Shape: []int64{1},
+		Data: make([]byte, 8)}
 	other := smallVocabulary(t)
 	other.Vectors[2] = []float32{1, 2, 3, 4}
 	want := func(change func(*bilstm.Shape)) bilstm.Options {
@@ -184,30 +191,42 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 		o      bilstm.Options
 		says   string
 	}{
-		"all is well":          {o: want(func(*bilstm.Shape) {})},
-		"another network's":    {put("decider.lstm.weight_ih_l0", policytest.Zeros("conv1.weight", 1)), bilstm.Options{}, "there is no tensor decider.lstm.weight_ih_l0, which a policy has"},
-		"no vectors":           {put("encoder.embedder.weight", policytest.Zeros("other", 1)), bilstm.Options{}, "no tensor encoder.embedder.weight of rows of 4 numbers"},
-		"other vectors":        {put("encoder.embedder.weight", policytest.Vectors(other)), bilstm.Options{}, "another vector for token 2"},
-		"memory of another":    {zeros("decider.lstm.weight_ih_l0", 8, 10), bilstm.Options{}, "decider.lstm takes 10 numbers, and what is before it makes 6"},
-		"second of another":    {zeros("decider.linear2.weight", 5, 6), bilstm.Options{}, "decider.linear2 takes 6 numbers, and what is before it makes 5"},
-		"third of another":     {zeros("decider.linear3.weight", 4, 6), bilstm.Options{}, "decider.linear3 takes 6 numbers, and what is before it makes 5"},
+		"all is well": {o: want(func(*bilstm.Shape) {})},
+		"another network's": {put("decider.lstm.weight_ih_l0", policytest.Zeros("conv1.weight", 1)), bilstm.Options{},
+			"there is no tensor decider.lstm.weight_ih_l0, which a policy has"},
+		"no vectors": {put("encoder.embedder.weight", policytest.Zeros("other", 1)), bilstm.Options{},
+			"no tensor encoder.embedder.weight of rows of 4 numbers"},
+		"other vectors": {put("encoder.embedder.weight", policytest.Vectors(other)), bilstm.Options{},
+			"another vector for token 2"},
+		"memory of another": {zeros("decider.lstm.weight_ih_l0", 8, 10), bilstm.Options{},
+			"decider.lstm takes 10 numbers, and what is before it makes 6"},
+		"second of another": {zeros("decider.linear2.weight", 5, 6), bilstm.Options{},
+			"decider.linear2 takes 6 numbers, and what is before it makes 5"},
+		"third of another": {zeros("decider.linear3.weight", 4, 6), bilstm.Options{},
+			"decider.linear3 takes 6 numbers, and what is before it makes 5"},
 		"no room for the time": {zeros("decider.linear1.weight", 5, 2), bilstm.Options{}, "and the time none"},
-		"a bias too short":     {zeros("decider.linear1.bias", 4), bilstm.Options{}, "decider.linear1.bias has 4 numbers for the 5 rows"},
+		"a bias too short": {zeros("decider.linear1.bias", 4), bilstm.Options{},
+			"decider.linear1.bias has 4 numbers for the 5 rows"},
 		"another vocabulary": {func(set *weights.Set) {
 			zeros("encoder.encoder.weight_ih_l0", 12, 5)(set)
 			zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5)(set)
 		}, bilstm.Options{}, "reads vectors of 5 numbers, and the vocabulary  has 4"},
-		"a row too few":         {zeros("encoder.encoder.weight_ih_l0", 11, 4), bilstm.Options{}, "bias_ih_l0 has 12 numbers for the 11 rows"},
-		"directions differ":     {zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5), bilstm.Options{}, "must be alike"},
-		"a state too small":     {zeros("encoder.encoder.weight_hh_l0", 12, 2), bilstm.Options{}, "four times the state"},
-		"another dimension":     {zeros("encoder.encoder.weight_hh_l0", 36), bilstm.Options{}, "weight_hh_l0 is float32[36]; a policy has float32 in 2 dimensions there"},
-		"empty":                 {zeros("encoder.encoder.bias_hh_l0", 0), bilstm.Options{}, "bias_hh_l0 is float32[0]"},
-		"another type":          {put(double.Name, double), bilstm.Options{}, "bias_ih_l0 is float64[1]"},
-		"a number is infinite":  {put(infinite.Name, infinite), bilstm.Options{}, "numbers that are not finite"},
-		"configured otherwise":  {o: want(func(s *bilstm.Shape) { s.Actions = 5 }), says: "says max_actions = 5, and its weights have 4"},
-		"configured otherwise2": {o: want(func(s *bilstm.Shape) { s.Time = 4 }), says: "says time_encoding_size = 4, and its weights have 8"},
-		"a prefix of its own":   {o: bilstm.Options{Prefix: "some"}, says: `the prefix is "some"; there are always, never and none`},
-		"temperature":           {o: bilstm.Options{Temperature: math.NaN()}, says: "the temperature is NaN"},
+		"a row too few": {zeros("encoder.encoder.weight_ih_l0", 11, 4), bilstm.Options{},
+			"bias_ih_l0 has 12 numbers for the 11 rows"},
+		"directions differ": {zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5), bilstm.Options{}, "must be alike"},
+		"a state too small": {zeros("encoder.encoder.weight_hh_l0", 12, 2), bilstm.Options{}, "four times the state"},
+		"another dimension": {zeros("encoder.encoder.weight_hh_l0", 36), bilstm.Options{},
+			"weight_hh_l0 is float32[36]; a policy has float32 in 2 dimensions there"},
+		"empty":                {zeros("encoder.encoder.bias_hh_l0", 0), bilstm.Options{}, "bias_hh_l0 is float32[0]"},
+		"another type":         {put(double.Name, double), bilstm.Options{}, "bias_ih_l0 is float64[1]"},
+		"a number is infinite": {put(infinite.Name, infinite), bilstm.Options{}, "numbers that are not finite"},
+		"configured otherwise": {o: want(func(s *bilstm.Shape) { s.Actions = 5 }),
+			says: "says max_actions = 5, and its weights have 4"},
+		"configured otherwise2": {o: want(func(s *bilstm.Shape) { s.Time = 4 }),
+			says: "says time_encoding_size = 4, and its weights have 8"},
+		"a prefix of its own": {o: bilstm.Options{Prefix: "some"},
+			says: `the prefix is "some"; there are always, never and none`},
+		"temperature": {o: bilstm.Options{Temperature: math.NaN()}, says: "the temperature is NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := policytest.Weights(v, policytest.Small, 1)

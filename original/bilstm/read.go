@@ -105,11 +105,13 @@ func (p *Policy) joined() error {
 	}
 	for _, j := range joints {
 		if j.makes != j.has {
-			return fmt.Errorf("%s takes %d numbers, and what is before it makes %d; the parts are not of one policy", j.what, j.has, j.makes)
+			return fmt.Errorf("%s takes %d numbers, and what is before it makes %d; the parts are not of one policy",
+				j.what, j.has, j.makes)
 		}
 	}
 	if p.Shape().Time < 1 {
-		return fmt.Errorf("decider.linear1 takes %d numbers, of which the memory's state has %d and the time none", p.layers[0].In, p.memory.Hidden())
+		return fmt.Errorf("decider.linear1 takes %d numbers, of which the memory's state has %d and the time none",
+			p.layers[0].In, p.memory.Hidden())
 	}
 	return nil
 }
@@ -125,7 +127,8 @@ func (s Shape) meets(want Shape) error {
 		{"decider_linear_size", s.Linear, want.Linear}, {"time_encoding_size", s.Time, want.Time},
 	} {
 		if size.want != 0 && size.has != size.want {
-			return fmt.Errorf("its configuration says %s = %d, and its weights have %d; the two files are not of one run", size.key, size.want, size.has)
+			return fmt.Errorf("its configuration says %s = %d, and its weights have %d; "+
+				"the two files are not of one run", size.key, size.want, size.has)
 		}
 	}
 	return nil
@@ -135,7 +138,8 @@ func (s Shape) meets(want Shape) error {
 func (p *Policy) compare() error {
 	t, ok := p.Weights.Find(embedder)
 	if !ok || len(t.Shape) != 2 || t.Shape[1] != int64(p.Vocabulary.Size()) {
-		return fmt.Errorf("there is no tensor %s of rows of %d numbers, by which it is known when the policy learned", embedder, p.Vocabulary.Size())
+		return fmt.Errorf("there is no tensor %s of rows of %d numbers, by which it is known when the policy learned",
+			embedder, p.Vocabulary.Size())
 	}
 	values, err := t.Float32s()
 	if err != nil {
@@ -144,7 +148,8 @@ func (p *Policy) compare() error {
 	p.rows = int(t.Shape[0])
 	for id := range min(p.rows, len(p.Vocabulary.Vectors)) {
 		if size := p.Vocabulary.Size(); !slices.Equal(values[id*size:(id+1)*size], p.Vocabulary.Vectors[id]) {
-			return fmt.Errorf("the policy learned with another vector for token %d than the vocabulary %s has; take the vocabulary that it was learned with", id, p.Vocabulary.Source)
+			return fmt.Errorf("the policy learned with another vector for token %d than the vocabulary %s has; "+
+				"take the vocabulary that it was learned with", id, p.Vocabulary.Source)
 		}
 	}
 	return nil
@@ -152,8 +157,8 @@ func (p *Policy) compare() error {
 
 // Shape is the sizes of the weights.
 func (p *Policy) Shape() Shape {
-	return Shape{Actions: p.layers[2].Out, Embedding: p.Vocabulary.Size(), Hidden: p.encoder.Hidden(), Memory: p.memory.Hidden(),
-		Linear: p.layers[0].Out, Time: p.layers[0].In - p.memory.Hidden()}
+	return Shape{Actions: p.layers[2].Out, Embedding: p.Vocabulary.Size(), Hidden: p.encoder.Hidden(),
+		Memory: p.memory.Hidden(), Linear: p.layers[0].Out, Time: p.layers[0].In - p.memory.Hidden()}
 }
 
 // Prefixed says whether token 0 is read before the layers.

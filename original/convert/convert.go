@@ -51,7 +51,8 @@ func translate(path string, text []byte) (*Translation, error) {
 	case simulationAgent:
 		c.Require([]string{"agent.action_set_size", "agent.num_actions"})
 	}
-	c.Require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "scheduler.running_time", "job.model", "job.dataset"})
+	c.Require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes",
+		"scheduler.running_time", "job.model", "job.dataset"})
 	for _, key := range c.Order {
 		c.key(key)
 	}
@@ -98,7 +99,8 @@ func (c *converter) key(key string) {
 	section, name, inSection := strings.Cut(key, ".")
 	switch {
 	case inSection && (section == "trainer" || section == "job") && jobKeys[name] != nil:
-		c.warn("%s = %s had no effect: the original looked for %s at the top of the file only", key, decode.OneLine(plain(c.Keys[key])), name)
+		c.warn("%s = %s had no effect: the original looked for %s at the top of the file only", key,
+			decode.OneLine(plain(c.Keys[key])), name)
 	case section == "agent" && slices.Contains(policyKeys, name):
 		c.warn("%s is about a policy that learns, and no such one decides here", key)
 	default:
@@ -107,8 +109,9 @@ func (c *converter) key(key string) {
 }
 
 // policyKeys lists the keys of [agent] that the original's learned policy read.
-var policyKeys = []string{"vocab", "alpha", "hidden_size", "embedding_size", "max_actions", "decider_lstm_size", "decider_linear_size",
-	"learning_rate_decay", "lr_decay_freq", "temp_decay_freq", "temp_decay_rate", "gamma", "time_encoding_size", "policyfile", "temperature"}
+var policyKeys = []string{"vocab", "alpha", "hidden_size", "embedding_size", "max_actions", "decider_lstm_size",
+	"decider_linear_size", "learning_rate_decay", "lr_decay_freq", "temp_decay_freq", "temp_decay_rate", "gamma",
+	"time_encoding_size", "policyfile", "temperature"}
 
 // fillIn writes down what the original did where its files said nothing.
 func (c *converter) fillIn() {
@@ -135,7 +138,8 @@ func (c *converter) fillIn() {
 	c.set("adapt.reset", true, "and made a new optimizer and schedule each time, even for no action")
 	c.set("adapt.compat", "original", "batch normalisation that is not calibrated")
 	c.settle()
-	c.warn("times were those of one machine on one day; the job counts what the profile v100-original says, so that it is the same everywhere")
+	c.warn("times were those of one machine on one day; the job counts what the profile v100-original says, " +
+		"so that it is the same everywhere")
 }
 
 // settle brings the least rate to where the original stopped: it lowered the rate as
@@ -151,7 +155,8 @@ func (c *converter) settle() {
 	}
 	*c.setting("schedule.min_lr") = max(rate, math.SmallestNonzeroFloat64)
 	if number("adapt.divide") > 1 {
-		c.warn("lr_scale moved the rate at which the original stopped to lower it; schedule.min_lr is that of the first rate")
+		c.warn("lr_scale moved the rate at which the original stopped to lower it; " +
+			"schedule.min_lr is that of the first rate")
 	}
 }
 
@@ -166,12 +171,14 @@ func (c *converter) setting(path string) *any {
 }
 
 // sectionOrder is the order of the sections in the file of a job or a scenario.
-var sectionOrder = []string{"run", "network", "data", "time", "train", "optimizer", "schedule", "distill", "adapt", "simulate"}
+var sectionOrder = []string{"run", "network", "data", "time", "train", "optimizer", "schedule", "distill", "adapt",
+	"simulate"}
 
 // text is the file: warnings, then sections.
 func (c *converter) text(what, path string, sections []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s, translated from %s.\n#\n# What is different, and what never had an effect:\n", what, comment(path))
+	fmt.Fprintf(&b, "# %s, translated from %s.\n#\n# What is different, and what never had an effect:\n", what,
+		comment(path))
 	for _, w := range c.warnings {
 		fmt.Fprintf(&b, "# - %s\n", comment(w))
 	}
@@ -186,7 +193,8 @@ func (c *converter) text(what, path string, sections []string) string {
 
 func (c *converter) finish(path string) (*Translation, error) {
 	if c.simulates() {
-		t := &Translation{Text: c.text("A scenario of graft", path, sectionOrder), Warnings: c.warnings, Simulation: true}
+		t := &Translation{Text: c.text("A scenario of graft", path, sectionOrder), Warnings: c.warnings,
+			Simulation: true}
 		return t, config.Parse("the scenario made of "+path, []byte(t.Text), config.NewSimulation())
 	}
 	t := &Translation{Text: c.text("A job of graft", path, sectionOrder), Warnings: c.warnings}

@@ -36,31 +36,36 @@ func TestEveryKeyOfTheOriginalsIsTranslatedOrTold(t *testing.T) {
 	require.NoError(t, err)
 	d, err := j.Decider()
 	require.NoError(t, err)
-	assert.Equal(t, decider.Script{Actions: []net2net.Action{{Kind: "deepen", Target: "0"}, {}, {Kind: "deepen", Target: "1"}}}, d)
+	assert.Equal(t, decider.Script{Actions: []net2net.Action{{Kind: "deepen", Target: "0"}, {},
+		{Kind: "deepen", Target: "1"}}}, d)
 }
 
 func TestFilesThatAreNotTheOriginals(t *testing.T) {
-	job := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 4\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n"
+	job := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\n" +
+		"running_time = 4\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n"
 	_, err := translate("a.toml", []byte(job))
 	require.NoError(t, err)
 	for text, says := range map[string]string{
 		"":                                     "this is no file of the original system: it has no runner.seed",
 		"a = ":                                 "invalid TOML",
 		strings.Replace(job, "= 4", "= -4", 1): "a budget of -4s",
-		strings.Replace(job, "= 4", "= \"4\"", 1):                                                           `a.toml:7:16: scheduler.running_time must be a number of seconds, and not "4"`,
-		strings.Replace(job, "ConvNet2", "ConvNet22", 1):                                                    "did you mean ConvNet2?",
-		strings.Replace(job, "cifar10", "mnist", 1):                                                         `job.dataset must be "cifar10"`,
-		strings.Replace(job, "RandomAgent", "RandmAgent", 1):                                                "did you mean RandomAgent?",
-		strings.Replace(job, "seed = 1", "seed = 1.5", 1):                                                   "runner.seed must be a whole number",
-		strings.Replace(job, "folder = \"a\"", "folder=1", 1):                                               "runner.folder must be a text",
-		"optimizer = \"Adagrad\"\n" + job:                                                                   "must be Adam, AdamW or SGD",
-		"optimizer_args = 3\n" + job:                                                                        "optimizer_args must be a table",
-		"min_lr = \"a\"\n" + job:                                                                            "min_lr must be a number",
-		job + "[agent]\naction_sequence = [\"a\"]":                                                          "",
-		strings.Replace(job, "[job]", "gpu_changes=3\n[job]", 1):                                            "gpu_changes must be a list",
-		strings.Replace(job, "[job]", "gpu_changes=[{time=1}]\n[job]", 1):                                   "item 0 does not",
-		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\naction_sequence = [-1]":    "numbers of blocks, from 0",
-		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\naction_sequence = [0, 17]": `there is no marked block "17"`,
+		strings.Replace(job, "= 4", "= \"4\"", 1): `a.toml:7:16: ` +
+			`scheduler.running_time must be a number of seconds, and not "4"`,
+		strings.Replace(job, "ConvNet2", "ConvNet22", 1):                  "did you mean ConvNet2?",
+		strings.Replace(job, "cifar10", "mnist", 1):                       `job.dataset must be "cifar10"`,
+		strings.Replace(job, "RandomAgent", "RandmAgent", 1):              "did you mean RandomAgent?",
+		strings.Replace(job, "seed = 1", "seed = 1.5", 1):                 "runner.seed must be a whole number",
+		strings.Replace(job, "folder = \"a\"", "folder=1", 1):             "runner.folder must be a text",
+		"optimizer = \"Adagrad\"\n" + job:                                 "must be Adam, AdamW or SGD",
+		"optimizer_args = 3\n" + job:                                      "optimizer_args must be a table",
+		"min_lr = \"a\"\n" + job:                                          "min_lr must be a number",
+		job + "[agent]\naction_sequence = [\"a\"]":                        "",
+		strings.Replace(job, "[job]", "gpu_changes=3\n[job]", 1):          "gpu_changes must be a list",
+		strings.Replace(job, "[job]", "gpu_changes=[{time=1}]\n[job]", 1): "item 0 does not",
+		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) +
+			"[agent]\naction_sequence = [-1]": "numbers of blocks, from 0",
+		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\n" +
+			"action_sequence = [0, 17]": `there is no marked block "17"`,
 	} {
 		_, err := translate("a.toml", []byte(text))
 		if says == "" {
@@ -90,7 +95,8 @@ func TestWeightsOfTheOriginal(t *testing.T) {
 
 // originalWith is a job of the original's with more in it.
 func originalWith(top, scheduler, end string) string {
-	return top + "\n[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 40\n" + scheduler +
+	return top + "\n[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\n" +
+		"running_time = 40\n" + scheduler +
 		"\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n" + end
 }
 
@@ -114,16 +120,19 @@ func TestWhereTheOriginalStoppedLoweringTheRate(t *testing.T) {
 }
 
 func TestChangesThatTheOriginalTookLateOrNever(t *testing.T) {
-	made, err := translate("a.toml", []byte(originalWith("", "gpu_changes = [{time = 20, change = \"up\"}, {time = 10, change = \"up\"}, {time = 41, change = \"up\"}, {time = 30, change = \"down\"}]", "")))
+	made, err := translate("a.toml", []byte(originalWith("", "gpu_changes = [{time = 20, change = \"up\"}, "+
+		"{time = 10, change = \"up\"}, {time = 41, change = \"up\"}, {time = 30, change = \"down\"}]", "")))
 	require.NoError(t, err)
 	j, err := parseJob("a.toml", made.Text)
 	require.NoError(t, err)
-	assert.Equal(t, []trainer.Event{{At: 20 * time.Second, Change: trainer.Up}, {At: 20 * time.Second, Change: trainer.Up}}, j.Time.Events)
+	assert.Equal(t, []trainer.Event{{At: 20 * time.Second, Change: trainer.Up},
+		{At: 20 * time.Second, Change: trainer.Up}}, j.Time.Events)
 	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 2 never came")
 	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 3 never came", "it waited for the one before it")
 	d, err := j.Decider()
 	require.NoError(t, err)
-	assert.Equal(t, decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}, Surgery: j.Adapt.Surgery, Original: true}, d)
+	assert.Equal(t, decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}, Surgery: j.Adapt.Surgery,
+		Original: true}, d)
 }
 
 func TestTheOriginalsFilesConvert(t *testing.T) {
@@ -162,7 +171,8 @@ func assertOriginalWay(t *testing.T, j *config.Job) {
 	o := j.Options()
 	assert.Equal(t, 0.01, o.Optimizer.LR)
 	assert.Equal(t, 64, o.Batch)
-	assert.True(t, o.Exact && j.Data.TestAsValidation && o.Adapt.Reset && o.Adapt.Every && o.Abandon && o.Overrun && o.Distill.Off)
+	assert.True(t, o.Exact && j.Data.TestAsValidation && o.Adapt.Reset && o.Adapt.Every && o.Abandon && o.Overrun &&
+		o.Distill.Off)
 	assert.InDelta(t, 1, o.Adapt.Divide, 0)
 	assert.Equal(t, net2net.Original, o.Adapt.Surgery.Compat)
 	assert.Equal(t, []float64{0.5}, j.Data.Mean)
@@ -190,7 +200,8 @@ func assertOriginalScenario(t *testing.T, path string, made *Translation) {
 	assert.NotContains(t, made.Text, "# - trainer.", "nothing is left to tell")
 	sequences, _, err := m.Size()
 	require.NoError(t, err)
-	assert.Equal(t, []any{64, 3, 1, m.Run.Folder}, []any{sequences, m.Decisions(), m.Simulate.Seeds, "runs/" + m.Simulate.Name})
+	assert.Equal(t, []any{64, 3, 1, m.Run.Folder},
+		[]any{sequences, m.Decisions(), m.Simulate.Seeds, "runs/" + m.Simulate.Name})
 }
 
 func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
@@ -236,7 +247,8 @@ func assertOriginalLearning(t *testing.T, path string, made *Translation) {
 	assert.Equal(t, learn.PolicyOptions{Hidden: 50, Memory: 16, Linear: 128, Time: 8}, l.Policy.PolicyOptions)
 	assert.Equal(t, net2net.Original, l.Table.Compat)
 	assert.Len(t, l.Table.Actions, 4)
-	assert.True(t, strings.HasSuffix(l.Table.File, "data.pkl") && strings.HasSuffix(l.Table.Vocabulary, "models.ids.pkl") && l.Table.DiscardDraws && !l.Table.Prefix)
+	assert.True(t, strings.HasSuffix(l.Table.File, "data.pkl") &&
+		strings.HasSuffix(l.Table.Vocabulary, "models.ids.pkl") && l.Table.DiscardDraws && !l.Table.Prefix)
 }
 
 func TestEveryKeyOfTheOriginalsLearningIsTranslatedOrTold(t *testing.T) {
@@ -251,7 +263,8 @@ func TestEveryKeyOfTheOriginalsLearningIsTranslatedOrTold(t *testing.T) {
 }
 
 func TestLearningFilesThatAreNotTheOriginals(t *testing.T) {
-	text := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"Agent\"\ntotal_episodes = 1\n[simulation]\ndatafile = \"a/data.pkl\"\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\nvocab = \"models\"\nmax_actions = 4\n"
+	text := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"Agent\"\ntotal_episodes = 1\n[simulation]\ndatafile = \"a/" +
+		"data.pkl\"\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\nvocab = \"models\"\nmax_actions = 4\n"
 	made, err := translate("a.toml", []byte(text))
 	require.NoError(t, err)
 	assert.Contains(t, made.Text, "lr = 0.001 ")
@@ -292,7 +305,8 @@ func TestTheOriginalsLearningIsRead(t *testing.T) {
 		made, err := Convert(files.OS{}, path)
 		require.NoError(t, err)
 		text := made.Text
-		for old, new := range map[string]string{"../results/simulation_": reference + "/simulations/simulation_", "../vocabs/": reference + "/vocabs/"} {
+		for old, new := range map[string]string{"../results/simulation_": reference + "/simulations/simulation_",
+			"../vocabs/": reference + "/vocabs/"} {
 			text = strings.ReplaceAll(text, old, new)
 		}
 		text = strings.ReplaceAll(text, "weights = \""+reference+"/simulations/", "weights = \""+reference+"/policies/")
@@ -308,7 +322,8 @@ func TestTheOriginalsLearningIsRead(t *testing.T) {
 		require.Equal(t, strings.Contains(made.Text, "\nweights = "), l.InitialPolicy() != nil)
 	}
 	require.Greater(t, read, missing)
-	t.Logf("measured: of the original's learning files %d were read with all that they name, %d name tables or policies that were not published", read, missing)
+	t.Logf("measured: of the original's learning files %d were read with all that they name, "+
+		"%d name tables or policies that were not published", read, missing)
 }
 
 // The ten scenarios of the original's are what its own files are translated into, but
@@ -333,10 +348,12 @@ func TestScenariosOfTheOriginalAreItsOwn(t *testing.T) {
 			"[time]\n", fmt.Sprintf("[time]\nstart = \"%ds\"\n", int(want.Time.Start.Seconds()))).Replace(string(text))
 		got, err := parseScenario(name, uncommented)
 		require.NoError(t, err)
-		assert.Equal(t, filepath.Base(filepath.Dir(want.Network.Weights)), filepath.Base(filepath.Dir(got.Network.Weights)))
+		assert.Equal(t, filepath.Base(filepath.Dir(want.Network.Weights)),
+			filepath.Base(filepath.Dir(got.Network.Weights)))
 		_, err = weights.FormatOf(got.Network.Weights)
 		require.NoError(t, err)
-		got.Network.Weights, got.Network.Runtimes, got.Simulate.Name = want.Network.Weights, want.Network.Runtimes, want.Simulate.Name
+		got.Network.Weights, got.Network.Runtimes, got.Simulate.Name = want.Network.Weights, want.Network.Runtimes,
+			want.Simulate.Name
 		assert.Equal(t, want.Digest(), got.Digest(), path)
 	}
 	if count == 0 {

@@ -43,7 +43,8 @@ var jobKeys = map[string]translator{
 	"job.batchsize": wholeTo("train.batch"),
 
 	"agent.device": whole(func(c *converter, key string, n int64) {
-		c.set("run.device", fmt.Sprintf("cuda:%d", n), "was "+key+"; the original took the CPU where there was no CUDA: --set run.device=cpu")
+		c.set("run.device", fmt.Sprintf("cuda:%d", n),
+			"was "+key+"; the original took the CPU where there was no CUDA: --set run.device=cpu")
 	}),
 	"agent.action_set_size": whole(choicesKey),
 	"agent.num_actions":     whole(decisionsKey),
@@ -134,7 +135,8 @@ func folderKey(c *converter, key, folder string) {
 func episodesKey(c *converter, key string, n int64) {
 	if c.simulates() {
 		if all := c.grid(); float64(n) != all {
-			c.warn("%s = %d: the original ran so many sequences, the first in order; the scenario runs all %s", key, n, decode.FloatText(all))
+			c.warn("%s = %d: the original ran so many sequences, the first in order; the scenario runs all %s", key, n,
+				decode.FloatText(all))
 		}
 		return
 	}
@@ -190,7 +192,8 @@ func agentKey(c *converter, key, agent string) {
 	switch agent {
 	case "RandomAgent":
 		if !up {
-			c.set("adapt.decider", config.DecideNone, "was "+key+" = RandomAgent, which was never asked, since no devices come")
+			c.set("adapt.decider", config.DecideNone,
+				"was "+key+" = RandomAgent, which was never asked, since no devices come")
 			return
 		}
 		c.set("adapt.decider", config.DecideRandom, "was "+key+" = RandomAgent")
@@ -237,7 +240,8 @@ func changesKey(c *converter, key string, value any) {
 			continue
 		}
 		if change == "down" {
-			c.warn("%s goes down at %s, where the original went wrong in several ways; the job returns to the smaller network with what it learned since", key, at)
+			c.warn("%s goes down at %s, where the original went wrong in several ways; "+
+				"the job returns to the smaller network with what it learned since", key, at)
 		}
 		if len(table) > 2 {
 			c.warn("%s has more than a time and a change in item %d, which had no effect", key, k)

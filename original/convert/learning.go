@@ -66,7 +66,8 @@ func otherTableKey(c *converter, key, path string) {
 }
 
 func vocabularyKey(c *converter, key, name string) {
-	c.set("table.vocabulary", "../vocabs/"+name+wordsSuffix, "was "+key+", as seen from the folder of the original's source")
+	c.set("table.vocabulary", "../vocabs/"+name+wordsSuffix,
+		"was "+key+", as seen from the folder of the original's source")
 }
 
 // wordsSuffix is the file name suffix of the original's token files.
@@ -104,10 +105,12 @@ func actionsKey(c *converter, key string, n int64) {
 var learningOrder = []string{"run", "table", "policy", "learn"}
 
 func (c *converter) learning(path string) (*Translation, error) {
-	c.Require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "job.model", "job.dataset", "agent.vocab", "agent.max_actions"})
+	c.Require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "job.model",
+		"job.dataset", "agent.vocab", "agent.max_actions"})
 	_, first := c.Keys["simulation.datafile"]
 	if _, second := c.Keys["agent.save_file"]; !first && !second {
-		c.Faults = append(c.Faults, decode.Problem{Text: "it names no table to learn from: it has no simulation.datafile and no agent.save_file"})
+		c.Faults = append(c.Faults, decode.Problem{Text: "it names no table to learn from: " +
+			"it has no simulation.datafile and no agent.save_file"})
 	}
 	for _, key := range c.Order {
 		c.learningKey(key)
@@ -116,7 +119,8 @@ func (c *converter) learning(path string) (*Translation, error) {
 	if err := c.Located(); err != nil {
 		return nil, err
 	}
-	t := &Translation{Text: c.text("A policy of graft that learns", path, learningOrder), Warnings: c.warnings, Learning: true}
+	t := &Translation{Text: c.text("A policy of graft that learns", path, learningOrder), Warnings: c.warnings,
+		Learning: true}
 	return t, config.Parse("the file made of "+path, []byte(t.Text), config.NewLearning())
 }
 
@@ -141,9 +145,10 @@ func (c *converter) fillInLearning() {
 	for _, d := range []struct {
 		path  string
 		value any
-	}{{"policy.embedding", int64(16)}, {"policy.hidden", int64(50)}, {"policy.memory", int64(32)}, {"policy.linear", int64(32)}, {"policy.time", int64(8)},
-		{"learn.lr", 1e-3}, {"learn.lr_decay", 0.99}, {"learn.lr_every", int64(500)}, {"learn.lr_least", 1e-9},
-		{"learn.temperature", 1.0}, {"learn.temperature_decay", 0.9}, {"learn.temperature_every", int64(1)}} {
+	}{{"policy.embedding", int64(16)}, {"policy.hidden", int64(50)}, {"policy.memory", int64(32)},
+		{"policy.linear", int64(32)}, {"policy.time", int64(8)}, {"learn.lr", 1e-3}, {"learn.lr_decay", 0.99},
+		{"learn.lr_every", int64(500)}, {"learn.lr_least", 1e-9}, {"learn.temperature", 1.0},
+		{"learn.temperature_decay", 0.9}, {"learn.temperature_every", int64(1)}} {
 		c.set(d.path, d.value, own)
 	}
 	c.set("table.compat", string(net2net.Original), "what its surgery made of a network, which the policy reads")

@@ -54,7 +54,8 @@ func (c *course) newAgent(id int, imitates bool, begin nets) (*agent, error) {
 	o := MemoryOptions{Capacity: c.o.Replay.Capacity, Even: imitates || c.o.Replay.Even, ByReward: !c.o.Replay.NoSort,
 		EvictLeast: c.o.Replay.EvictLeast, MeanBaseline: !c.o.Reinforced.NoMean, Critic: !c.o.Reinforced.NoCritic}
 	memory, err := NewMemory[transition](o)
-	a := &agent{course: c, id: id, imitates: imitates, memory: memory, random: numpy.New(uint32(c.o.Seed) + uint32(id) + 1), nets: begin.clone()}
+	a := &agent{course: c, id: id, imitates: imitates, memory: memory,
+		random: numpy.New(uint32(c.o.Seed) + uint32(id) + 1), nets: begin.clone()}
 	a.alone = a.policy.NewPass(1)
 	a.last = seen{math.NaN(), math.NaN(), math.NaN()}
 	return a, err
@@ -120,7 +121,8 @@ func (a *agent) teaching() elastic.WindowOptions {
 
 func (a *agent) exploring() EnvOptions {
 	r := a.o.Reinforced
-	return EnvOptions{ShapeOptions: a.o.Shape, Training: true, NoInjection: r.NoInjection, NoBalance: r.NoBalance, MostSlots: a.o.Workloads.MostSlots}
+	return EnvOptions{ShapeOptions: a.o.Shape, Training: true, NoInjection: r.NoInjection, NoBalance: r.NoBalance,
+		MostSlots: a.o.Workloads.MostSlots}
 }
 
 // The constants of the annealing of exploration.

@@ -24,8 +24,8 @@ func flatTable() elastic.Table {
 // small is a study of jobs of two slots of 100 seconds each on four nodes of one bundle.
 func small(jobs int) elastic.Study {
 	s := elastic.Study{
-		Types: []elastic.JobType{{Name: "m", Worker: elastic.Resources{1, 1}, Server: elastic.Resources{1, 0}, EpochSize: 1, Length: 1,
-			Compute: 1, ModelSize: 1, BetweenBW: 100, WithinBW: 100}},
+		Types: []elastic.JobType{{Name: "m", Worker: elastic.Resources{1, 1}, Server: elastic.Resources{1, 0},
+			EpochSize: 1, Length: 1, Compute: 1, ModelSize: 1, BetweenBW: 100, WithinBW: 100}},
 		Speed: flatTable(), Options: elastic.Options{Nodes: 4, PerNode: elastic.Resources{2, 1}, Most: 3, Slot: 100},
 	}
 	for k := range jobs {

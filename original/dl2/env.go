@@ -79,7 +79,8 @@ func newEnv(s elastic.Study, o EnvOptions, random *numpy.Random, errors *noise) 
 	}
 	_, analytic := s.Speed.(elastic.Analytic)
 	errors.join(w)
-	e := &Env{o: o, random: random, noise: errors, analytic: analytic, board: newBoard(w, o.ShapeOptions), gains: map[*elastic.Job]float64{}}
+	e := &Env{o: o, random: random, noise: errors, analytic: analytic, board: newBoard(w, o.ShapeOptions),
+		gains: map[*elastic.Job]float64{}}
 	e.prepare()
 	return e, nil
 }

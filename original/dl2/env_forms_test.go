@@ -17,11 +17,13 @@ func TestDrawsOfSpeedErrors(t *testing.T) {
 		change func(s *elastic.Study)
 		drawn  bool
 	}{
-		"servers":             {func(*elastic.Study) {}, true},
-		"errors":              {func(s *elastic.Study) { s.Options.SpeedError = 0.3 }, true},
-		"no servers":          {func(s *elastic.Study) { s.Options.AllReduce, s.Options.SpeedError = true, 0.3 }, false},
-		"analytic":            {func(s *elastic.Study) { s.Speed, s.Options.SpeedError = elastic.Analytic{}, 0.3 }, false},
-		"analytic no servers": {func(s *elastic.Study) { s.Speed, s.Options.AllReduce = elastic.Analytic{}, true }, false},
+		"servers":    {func(*elastic.Study) {}, true},
+		"errors":     {func(s *elastic.Study) { s.Options.SpeedError = 0.3 }, true},
+		"no servers": {func(s *elastic.Study) { s.Options.AllReduce, s.Options.SpeedError = true, 0.3 }, false},
+		"analytic":   {func(s *elastic.Study) { s.Speed, s.Options.SpeedError = elastic.Analytic{}, 0.3 }, false},
+		"analytic no servers": {func(s *elastic.Study) {
+			s.Speed, s.Options.AllReduce = elastic.Analytic{}, true
+		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, random, twin := small(1), numpy.New(5), numpy.New(5)
@@ -63,7 +65,8 @@ func TestActionsOfOtherForms(t *testing.T) {
 	taken := step(t, e, certain(e, 2))
 	require.Equal(t, []any{false, true}, []any{taken.Valid, taken.Ended}, "no node has room")
 
-	e = env(t, small(2), dl2.EnvOptions{ShapeOptions: dl2.ShapeOptions{WindowOptions: elastic.WindowOptions{Size: 4, Apart: true}, NoStart: true}, Likeliest: true}, numpy.New(1))
+	e = env(t, small(2), dl2.EnvOptions{ShapeOptions: dl2.ShapeOptions{WindowOptions: elastic.WindowOptions{Size: 4,
+		Apart: true}, NoStart: true}, Likeliest: true}, numpy.New(1))
 	require.Equal(t, 9, e.Window.Actions())
 	for _, action := range []int{2, 3, 0} {
 		require.True(t, step(t, e, certain(e, action)).Valid)

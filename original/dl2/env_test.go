@@ -39,7 +39,8 @@ func recordedStudy(t testing.TB, config string, seed int) elastic.Study {
 	recorded(t, "types.json", &types)
 	var s elastic.Study
 	for k, name := range types.Models {
-		s.Types = append(s.Types, elastic.JobType{Name: name, Worker: types.Workers[k], Server: types.Servers[k], EpochSize: types.Sizes[k]})
+		s.Types = append(s.Types, elastic.JobType{Name: name, Worker: types.Workers[k], Server: types.Servers[k],
+			EpochSize: types.Sizes[k]})
 	}
 	var raw, speeds json.RawMessage
 	recorded(t, fmt.Sprintf("traces/%s/seed%d.json", config, seed), &raw)
@@ -72,7 +73,8 @@ func TestPublishedEnvironment(t *testing.T) {
 	for _, want := range file.Runs {
 		t.Run(fmt.Sprintf("%s %d %s", want.Config, want.Seed, want.Mode), func(t *testing.T) {
 			t.Parallel()
-			e, err := dl2.NewEnv(recordedStudy(t, want.Config, want.Seed), dl2.EnvOptions{Training: want.Mode == "train"}, numpy.New(uint32(want.Seed)))
+			e, err := dl2.NewEnv(recordedStudy(t, want.Config, want.Seed),
+				dl2.EnvOptions{Training: want.Mode == "train"}, numpy.New(uint32(want.Seed)))
 			require.NoError(t, err)
 			states := sha256.New()
 			uniform := slices.Repeat([]float64{1 / float64(e.Window.Actions())}, e.Window.Actions())

@@ -73,7 +73,8 @@ func (a *agent) reinforce() (g gradient, err error) {
 	var actions []int
 	for _, place := range d.Places {
 		t := a.memory.Item(place)
-		stored, actions, rewards = append(stored, t.probabilities...), append(actions, t.action), append(rewards, t.reward)
+		stored, actions, rewards = append(stored, t.probabilities...), append(actions, t.action),
+			append(rewards, t.reward)
 	}
 	states := a.gather(d.Places)
 	off := a.offs(&g, states, rewards)
@@ -89,7 +90,8 @@ func (a *agent) reinforce() (g gradient, err error) {
 	loss, logits := PolicyLoss(stored, actions, advantages, max(0, a.o.Reinforced.Entropy))
 	g.policy = a.policy.NewGradients()
 	pass.Backward(logits, g.policy)
-	g.figures["policy_loss"], g.figures["error"], g.figures["entropy"] = loss, sum, -Entropy(p)*float64(a.policy.Outputs())
+	g.figures["policy_loss"], g.figures["error"], g.figures["entropy"] = loss, sum,
+		-Entropy(p)*float64(a.policy.Outputs())
 	for k, place := range d.Places {
 		if err := a.memory.Learned(place, off[k]); err != nil {
 			return g, err

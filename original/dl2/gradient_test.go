@@ -14,14 +14,16 @@ func TestMeanGradient(t *testing.T) {
 		{policy: [][]float64{{1, 2}, {3}}, value: [][]float64{{4}}, figures: map[string]float64{"reward": 1}},
 		{policy: [][]float64{{3, 2}, {-3}}, value: [][]float64{{0}}, figures: map[string]float64{"reward": 2}},
 	})
-	require.Equal(t, gradient{policy: [][]float64{{2, 2}, {0}}, value: [][]float64{{2}}, figures: map[string]float64{"reward": 1.5}}, g)
+	require.Equal(t, gradient{policy: [][]float64{{2, 2}, {0}}, value: [][]float64{{2}},
+		figures: map[string]float64{"reward": 1.5}}, g)
 }
 
 // Rewards of the actions of a slot, whose last one ended it.
 func TestRewardsOfActions(t *testing.T) {
 	j := &elastic.Job{}
 	for rule, want := range map[string][]float64{
-		SlotProgress: {5, 5, 5}, JobsLeft: {5, 5, 5}, JobProgress: {0.5, 0, 2.5}, Discounted: {0.99 * 0.99 * 5, 0.99 * 5, 5},
+		SlotProgress: {5, 5, 5}, JobsLeft: {5, 5, 5}, JobProgress: {0.5, 0, 2.5},
+		Discounted: {0.99 * 0.99 * 5, 0.99 * 5, 5},
 	} {
 		a := &agent{course: &course{}, env: &Env{gains: map[*elastic.Job]float64{j: 0.5}, reward: 5, ran: 2}}
 		a.o.Reinforced.Reward = rule

@@ -133,7 +133,8 @@ func (g grouped) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 		below = nil
 	}
 	for k := range g.groups {
-		full(g.width).Backward(g.of(params, k), g.of(grads, k), g.inputs(x, k, part), nil, dy[k*g.width:][:g.width], below)
+		full(g.width).Backward(g.of(params, k), g.of(grads, k), g.inputs(x, k, part), nil,
+			dy[k*g.width:][:g.width], below)
 		for at, d := range below {
 			dx[g.at(k, at, len(part))] = d
 		}

@@ -15,8 +15,9 @@ import (
 // Gradients of all forms of networks are those of finite differences.
 func TestGradientsOfForms(t *testing.T) {
 	for _, o := range []dl2.ShapeOptions{
-		{}, {NoAffine: true, Layers: 2}, {FirstTanh: true}, {Front: dl2.ByJob}, {Front: dl2.ByAttribute, FirstTanh: true},
-		{Front: dl2.ByJob, Shortcut: true, Layers: 2}, {Front: dl2.ByJob, Shortcut: true, NoAffine: true, FirstTanh: true},
+		{}, {NoAffine: true, Layers: 2}, {FirstTanh: true}, {Front: dl2.ByJob},
+		{Front: dl2.ByAttribute, FirstTanh: true}, {Front: dl2.ByJob, Shortcut: true, Layers: 2},
+		{Front: dl2.ByJob, Shortcut: true, NoAffine: true, FirstTanh: true},
 	} {
 		for _, value := range []bool{false, true} {
 			o.WindowOptions, o.Neurons = elastic.WindowOptions{Size: 3}, 5
@@ -73,7 +74,8 @@ func TestFirstLayersSeeTheirPart(t *testing.T) {
 		dl2.ByJob:       func(input, output int) bool { return input%4 == output/6 },
 		dl2.ByAttribute: func(input, output int) bool { return input/4 == output/4 },
 	} {
-		o := dl2.ShapeOptions{WindowOptions: elastic.WindowOptions{Size: 4}, Front: front, FirstTanh: true, NoAffine: true}
+		o := dl2.ShapeOptions{WindowOptions: elastic.WindowOptions{Size: 4}, Front: front, FirstTanh: true,
+			NoAffine: true}
 		n, err := dense.New(24, rand.New(rand.NewPCG(1, 1)), o.Stack(6, 3, false)[:2]...)
 		require.NoError(t, err)
 		p, x := n.NewPass(1), make([]float64, 24)

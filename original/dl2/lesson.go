@@ -27,7 +27,8 @@ type lesson struct {
 }
 
 // newLesson begins a run, or goes on with one after a number of slots. Samples have jobs in random columns.
-func newLesson(s elastic.Study, teacher elastic.Kind, o elastic.WindowOptions, played int, random *numpy.Random, drawn []float64) (*lesson, error) {
+func newLesson(s elastic.Study, teacher elastic.Kind, o elastic.WindowOptions, played int, random *numpy.Random,
+	drawn []float64) (*lesson, error) {
 	s.Options.Quirks = elastic.Compatible().Quirks
 	w, err := elastic.NewWorld(s)
 	if err != nil {

@@ -16,7 +16,8 @@ const (
 type SupervisedLoss func(probabilities, labels []float64, n int) (loss float64, logits []float64)
 
 // SupervisedLosses are the losses of imitation, by their published names.
-var SupervisedLosses = map[string]SupervisedLoss{"Cross_Entropy": CrossEntropy, "Mean_Square": MeanSquare, "Absolute_Difference": AbsoluteDifference}
+var SupervisedLosses = map[string]SupervisedLoss{"Cross_Entropy": CrossEntropy, "Mean_Square": MeanSquare,
+	"Absolute_Difference": AbsoluteDifference}
 
 // CrossEntropy is the mean over examples. Probabilities outside the clip have no gradient.
 func CrossEntropy(p, labels []float64, n int) (float64, []float64) {
@@ -79,7 +80,8 @@ func Entropy(p []float64) (sum float64) {
 // that were stored when the policy acted, masked and divided by their sum, in place of the network's:
 // the published program feeds them into its graph, where the gradient of the softmax takes them too.
 // Each example has the place of the action taken.
-func PolicyLoss(stored []float64, actions []int, advantages []float64, weight float64) (loss float64, logits []float64) {
+func PolicyLoss(stored []float64, actions []int, advantages []float64,
+	weight float64) (loss float64, logits []float64) {
 	n := len(actions)
 	width, d := len(stored)/n, make([]float64, len(stored))
 	for k, v := range stored {

@@ -106,7 +106,8 @@ func TestNetworksAndLosses(t *testing.T) {
 		pass.Backward(logits, all)
 		return all
 	}
-	for name, want := range map[string]supervised{"Cross_Entropy": golden.CE, "Mean_Square": golden.MS, "Absolute_Difference": golden.AD} {
+	for name, want := range map[string]supervised{"Cross_Entropy": golden.CE, "Mean_Square": golden.MS,
+		"Absolute_Difference": golden.AD} {
 		labels := make([]float64, len(p))
 		for k, at := range want.Labels {
 			if at >= 0 { // else the job is outside the window

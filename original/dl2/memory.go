@@ -9,9 +9,11 @@ import (
 
 // MemoryOptions configure the published replay.
 type MemoryOptions struct {
-	Capacity     int  // transitions that are kept; the last Capacity rewards are their mean's
-	Even         bool // draws evenly and without replacement, from a full memory alone; false draws by priority
-	ByReward     bool // whether new ones have the priority of their reward above the mean, at least 1; false gives them the largest there is
+	Capacity int  // transitions that are kept; the last Capacity rewards are their mean's
+	Even     bool // draws evenly and without replacement, from a full memory alone; false draws by priority
+	// whether new ones have the priority of their reward above the mean, at least 1; false gives them the
+	// largest there is
+	ByReward     bool
 	EvictLeast   bool // whether a new one replaces that with the smallest priority; false the oldest one
 	MeanBaseline bool // whether rewards are relative to the mean, which bounds errors by 4
 	Critic       bool // whether a value network is; without mean baseline it bounds errors by 7, else 1

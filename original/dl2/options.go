@@ -30,9 +30,11 @@ type ShapeOptions struct {
 	// NoAffine leaves out the shift and factor behind each ReLU. The original calls them a batch
 	// normalization, but they have no statistics.
 	NoAffine  bool
-	FirstTanh bool   // the first layer has tanh in place of ReLU
-	Front     string `config:",one=none|jobs|attributes"` // layers before the hidden ones: jobs has one for each job, attributes one for each row of the window; empty means none
-	Shortcut  bool   // outputs of a job see its first layer too; it needs front jobs
+	FirstTanh bool // the first layer has tanh in place of ReLU
+	// layers before the hidden ones: jobs has one for each job, attributes one for each row of the window;
+	// empty means none
+	Front    string `config:",one=none|jobs|attributes"`
+	Shortcut bool   // outputs of a job see its first layer too; it needs front jobs
 }
 
 // Largest sizes of networks.
@@ -50,8 +52,10 @@ func (o *ShapeOptions) EnsureDefaults() {
 
 // Validate lists all faults.
 func (o *ShapeOptions) Validate() error {
-	faults := validate.Faults{within("window", o.Size, 1, maxWindow), within("hidden layers", o.Layers, 1, maxLayers), within("neurons", o.Neurons, 0, maxNeurons)}
-	faults.When(o.Front != WholeState && o.Front != ByJob && o.Front != ByAttribute, "first layers %q: expected none, %s or %s", o.Front, ByJob, ByAttribute)
+	faults := validate.Faults{within("window", o.Size, 1, maxWindow), within("hidden layers", o.Layers, 1, maxLayers),
+		within("neurons", o.Neurons, 0, maxNeurons)}
+	faults.When(o.Front != WholeState && o.Front != ByJob && o.Front != ByAttribute,
+		"first layers %q: expected none, %s or %s", o.Front, ByJob, ByAttribute)
 	faults.When(o.Shortcut && o.Front != ByJob, "a shortcut needs the first layers %q", ByJob)
 	if !slices.Contains([]elastic.Order{elastic.ByArrival, elastic.ByShare, elastic.ByLeft}, o.Order) {
 		faults = append(faults, fmt.Errorf("order %q of jobs: expected arrival, share or left", o.Order))
@@ -67,12 +71,13 @@ const (
 
 // SupervisedOptions holds the options of imitating a scheduler.
 type SupervisedOptions struct {
-	Steps     int     // updates; zero means 200, negative none
-	Rate      float64 // learning rate; zero means 0.005
-	Batch     int     // samples of all agents in an update; zero means 256
-	Loss      string  `config:",one=Cross_Entropy|Mean_Square|Absolute_Difference"` // of imitation; empty means Cross_Entropy
-	Teacher   string  // scheduler that is imitated, such as drf or optimus; empty means drf
-	NoShuffle bool    // keeps jobs in their columns; false puts them in random ones
+	Steps int     // updates; zero means 200, negative none
+	Rate  float64 // learning rate; zero means 0.005
+	Batch int     // samples of all agents in an update; zero means 256
+	// of imitation; empty means Cross_Entropy
+	Loss      string `config:",one=Cross_Entropy|Mean_Square|Absolute_Difference"`
+	Teacher   string // scheduler that is imitated, such as drf or optimus; empty means drf
+	NoShuffle bool   // keeps jobs in their columns; false puts them in random ones
 }
 
 // Rewards of actions.
@@ -80,7 +85,8 @@ const (
 	SlotProgress = "progress"   // share of their epochs that jobs do in the slot, summed
 	JobProgress  = "job"        // share of its epochs that the action's job does in the slot
 	JobsLeft     = "unfinished" // number of unfinished jobs; the original does not negate it
-	Discounted   = "discounted" // of the slot for its last action, discounted by 0.99 for each action before; none where that found no room
+	// of the slot for its last action, discounted by 0.99 for each action before; none where that found no room
+	Discounted = "discounted"
 )
 
 // ReinforcedOptions holds the options of reinforcement learning.
@@ -123,7 +129,9 @@ type WorkloadOptions struct {
 
 // ValidationOptions holds the options of validation.
 type ValidationOptions struct {
-	Every     int  // updates of reinforcement learning from a validation to the next, a quarter in imitation; zero means 200, negative validates only on request
+	// updates of reinforcement learning from a validation to the next, a quarter in imitation; zero means 200,
+	// negative validates only on request
+	Every     int
 	Likeliest bool // takes the likeliest action; false draws
 }
 
@@ -151,7 +159,8 @@ func (o *Options) EnsureDefaults() {
 	s, r := &o.Supervised, &o.Reinforced
 	s.Steps, s.Rate, s.Batch = cmp.Or(s.Steps, 200), cmp.Or(s.Rate, 0.005), cmp.Or(s.Batch, 256)
 	s.Loss, s.Teacher = cmp.Or(s.Loss, "Cross_Entropy"), cmp.Or(s.Teacher, "drf")
-	r.Steps, r.Rate, r.Batch, r.Every = cmp.Or(r.Steps, 6000), cmp.Or(r.Rate, 1e-4), cmp.Or(r.Batch, 256), cmp.Or(r.Every, 1)
+	r.Steps, r.Rate, r.Batch, r.Every = cmp.Or(r.Steps, 6000), cmp.Or(r.Rate, 1e-4), cmp.Or(r.Batch, 256),
+		cmp.Or(r.Every, 1)
 	r.Reward, r.Entropy = cmp.Or(r.Reward, SlotProgress), cmp.Or(r.Entropy, 0.1)
 	w := &o.Workloads
 	w.Count, w.TypesEvery, w.MostSlots = cmp.Or(w.Count, 100), cmp.Or(w.TypesEvery, 500), cmp.Or(w.MostSlots, 1000)
@@ -168,8 +177,9 @@ func (o *Options) Validate() error {
 		within("transitions of an agent in an update", r.Batch/max(1, o.Agents), 1, o.Replay.Capacity),
 		within("slots of an update", r.Every, 1, 1<<20), within("transitions kept of a slot", o.Replay.Fill, 0, 1<<20),
 		within("workloads", o.Workloads.Count, 1, 1<<16), within("first job types", o.Workloads.FirstTypes, 0, 1<<16),
-		within("updates of a job type", o.Workloads.TypesEvery, 1, 1<<30), within("slots of an episode", o.Workloads.MostSlots, 1, 1<<20),
-		oneOf("loss", s.Loss, slices.Sorted(maps.Keys(SupervisedLosses))), oneOf("optimizer", o.Optimizer, []string{Adam, RMSProp}),
+		within("updates of a job type", o.Workloads.TypesEvery, 1, 1<<30),
+		within("slots of an episode", o.Workloads.MostSlots, 1, 1<<20), oneOf("loss", s.Loss,
+			slices.Sorted(maps.Keys(SupervisedLosses))), oneOf("optimizer", o.Optimizer, []string{Adam, RMSProp}),
 		oneOf("reward", r.Reward, []string{SlotProgress, JobProgress, JobsLeft, Discounted}),
 		positive("learning rate of imitation", s.Rate), positive("learning rate of reinforcement", r.Rate),
 	}

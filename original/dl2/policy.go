@@ -48,7 +48,8 @@ func (p *Policy) Fits(o elastic.Options) error {
 		return nil
 	}
 	kinds := map[bool]string{true: "without", false: "with"}
-	return fmt.Errorf("the policy of DL2 learned in clusters %s parameter servers, and this one is %s; use a policy of its kind", kinds[p.AllReduce], kinds[o.AllReduce])
+	return fmt.Errorf("the policy of DL2 learned in clusters %s parameter servers, and this one is %s; "+
+		"use a policy of its kind", kinds[p.AllReduce], kinds[o.AllReduce])
 }
 
 // checkSize compares the size of a file with that of a policy, so that a small file cannot fill the memory.
@@ -78,10 +79,12 @@ type SchedulerOptions struct {
 // and a server first, and an action without room ends the slot. It takes no action in clusters that it
 // does not fit.
 func (p *Policy) Scheduler(name string, o SchedulerOptions) elastic.Kind {
-	return elastic.Kind{Name: name, About: "learned as DL2", Quirks: []cluster.Quirk{elastic.FirstNode, elastic.Backward}, New: func(w *elastic.World) elastic.Scheduler {
-		w.Without(elastic.StaleShare)
-		return &scheduler{board: newBoard(w, p.Shape), pass: p.network.NewPass(1), o: o, random: numpy.New(o.Seed), fits: p.Fits(w.Options()) == nil}
-	}}
+	return elastic.Kind{Name: name, About: "learned as DL2",
+		Quirks: []cluster.Quirk{elastic.FirstNode, elastic.Backward}, New: func(w *elastic.World) elastic.Scheduler {
+			w.Without(elastic.StaleShare)
+			return &scheduler{board: newBoard(w, p.Shape), pass: p.network.NewPass(1), o: o, random: numpy.New(o.Seed),
+				fits: p.Fits(w.Options()) == nil}
+		}}
 }
 
 type scheduler struct {

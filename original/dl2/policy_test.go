@@ -49,7 +49,8 @@ func TestPolicyAsScheduler(t *testing.T) {
 	require.Zero(t, v.Unfinished)
 	_, _, validation := tiny(t, nil)
 	policy := trainer.Policy()
-	require.InDelta(t, v.MeanJCT, meanJCT(t, validation, policy.Scheduler("learned", dl2.SchedulerOptions{Likeliest: true})), 1e-9)
+	require.InDelta(t, v.MeanJCT, meanJCT(t, validation,
+		policy.Scheduler("learned", dl2.SchedulerOptions{Likeliest: true})), 1e-9)
 
 	set, err := policy.Save()
 	require.NoError(t, err)
@@ -58,10 +59,12 @@ func TestPolicyAsScheduler(t *testing.T) {
 	read, err := dl2.ReadPolicy(readFile(t, b.Bytes()))
 	require.NoError(t, err)
 	drawing := dl2.SchedulerOptions{Seed: 3}
-	require.Equal(t, meanJCT(t, validation, policy.Scheduler("a", drawing)), meanJCT(t, validation, read.Scheduler("b", drawing)))
+	require.Equal(t, meanJCT(t, validation, policy.Scheduler("a", drawing)),
+		meanJCT(t, validation, read.Scheduler("b", drawing)))
 
 	require.NoError(t, read.Fits(elastic.Options{}))
-	require.ErrorContains(t, read.Fits(elastic.Options{AllReduce: true}), "learned in clusters with parameter servers, and this one is without")
+	require.ErrorContains(t, read.Fits(elastic.Options{AllReduce: true}),
+		"learned in clusters with parameter servers, and this one is without")
 	for want, damaged := range map[string]*weights.Set{
 		"no metadata":   {},
 		"are damaged":   {Metadata: map[string]string{"graft.dl2.policy": "{"}},
@@ -90,7 +93,8 @@ func TestBestPolicy(t *testing.T) {
 		least = min(least, figures[slices.Index(dl2.FigureNames(), "validation_jct")])
 		best := figures[slices.Index(dl2.FigureNames(), "best_jct")]
 		require.LessOrEqual(t, best, least)
-		require.InDelta(t, best, meanJCT(t, validation, trainer.Best().Scheduler("best", dl2.SchedulerOptions{Likeliest: true})), 1e-9)
+		require.InDelta(t, best, meanJCT(t, validation,
+			trainer.Best().Scheduler("best", dl2.SchedulerOptions{Likeliest: true})), 1e-9)
 	}
 }
 
@@ -117,7 +121,8 @@ func TestImitationComesNearItsTeacher(t *testing.T) {
 			last, err := trainer.Validate(t.Context())
 			require.NoError(t, err)
 			near := (first.MeanJCT - last.MeanJCT) / (first.MeanJCT - want)
-			t.Logf("teacher %.2f slots, at first %.2f, after imitation %.2f: %.2f of the way", want, first.MeanJCT, last.MeanJCT, near)
+			t.Logf("teacher %.2f slots, at first %.2f, after imitation %.2f: %.2f of the way", want, first.MeanJCT,
+				last.MeanJCT, near)
 			require.Greater(t, near, 0.6)
 		})
 	}
@@ -126,8 +131,10 @@ func TestImitationComesNearItsTeacher(t *testing.T) {
 // Reinforcement alone finds good actions, without help of rules.
 func TestReinforcementLearns(t *testing.T) {
 	o := quick()
-	o.Supervised.Steps, o.Reinforced.Steps, o.Reinforced.Batch, o.Reinforced.Rate, o.Validation.Every = -1, 400, 128, 3e-3, -1
-	o.Replay.Capacity, o.Shape.Rescale, o.Shape.Neurons, o.Shape.NoStart, o.Reinforced.NoInjection = 1024, true, 32, true, true
+	o.Supervised.Steps, o.Reinforced.Steps, o.Reinforced.Batch, o.Reinforced.Rate, o.Validation.Every = -1, 400,
+		128, 3e-3, -1
+	o.Replay.Capacity, o.Shape.Rescale, o.Shape.Neurons, o.Shape.NoStart, o.Reinforced.NoInjection = 1024, true, 32,
+		true, true
 	trainer := trained(t, o, 0)
 	first, err := trainer.Validate(t.Context())
 	require.NoError(t, err)

@@ -145,7 +145,8 @@ func (t *Trainer) head(set *weights.Set) (h trainerState, err error) {
 		return h, fmt.Errorf("its version is %d; expected %d", h.Version, trainerVersion)
 	case h.Origin != t.origin:
 		return h, fmt.Errorf("it was saved with other options, workloads or speeds; use the same ones")
-	case len(h.Agents) != t.o.Agents || h.Turn < 0 || h.Turn >= t.o.Agents || min(h.Imitated, h.Reinforced, h.Steps[0], h.Steps[1]) < 0:
+	case len(h.Agents) != t.o.Agents || h.Turn < 0 || h.Turn >= t.o.Agents ||
+		min(h.Imitated, h.Reinforced, h.Steps[0], h.Steps[1]) < 0:
 		return h, fmt.Errorf("its metadata %s are damaged: numbers of agents or updates are out of range", trainerKey)
 	}
 	return h, nil
@@ -154,7 +155,8 @@ func (t *Trainer) head(set *weights.Set) (h trainerState, err error) {
 // save writes an agent. Agents are saved between slots alone, so no transition waits for its reward.
 func (a *agent) save(s *saved) (h agentState) {
 	name := func(what string) string { return fmt.Sprintf("agent%d.%s", a.id, what) }
-	h = agentState{Drawn: a.drawn, Types: a.types, Next: a.next, Since: a.since, Updates: a.updates, Beta: a.memory.beta}
+	h = agentState{Drawn: a.drawn, Types: a.types, Next: a.next, Since: a.since, Updates: a.updates,
+		Beta: a.memory.beta}
 	h.Random, _ = a.random.MarshalBinary() // it never fails
 	var errors []float64
 	var actions []int

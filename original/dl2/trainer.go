@@ -46,7 +46,8 @@ const networkStream = 53
 // ignored. Generate describes the workloads that agents learn from, and validation are those that a
 // policy is measured on. Schedulers and environments have the faults of the original, whatever quirks
 // and cost of scaling the studies have; the reward of slots is that of the options.
-func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study, o Options) (*Trainer, error) {
+func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study,
+	o Options) (*Trainer, error) {
 	o.EnsureDefaults()
 	generate.EnsureDefaults()
 	study.Options = published(study.Options)
@@ -54,7 +55,8 @@ func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validatio
 	if o.Reinforced.Reward == JobsLeft {
 		study.Options.Reward = elastic.Unfinished
 	}
-	t := &Trainer{course: &course{o: o, study: study, generate: generate}, validation: slices.Clone(validation), random: numpy.New(uint32(o.Seed))}
+	t := &Trainer{course: &course{o: o, study: study, generate: generate}, validation: slices.Clone(validation),
+		random: numpy.New(uint32(o.Seed))}
 	if err := t.check(); err != nil {
 		return nil, fmt.Errorf("train DL2: %w", err)
 	}
@@ -80,7 +82,8 @@ func (t *Trainer) check() (err error) {
 			return fmt.Errorf("validation workload %d: %w", k, err)
 		}
 		if s.Options.AllReduce != t.study.Options.AllReduce {
-			return fmt.Errorf("validation workload %d has parameter servers and the cluster has none, or the reverse; use one kind", k)
+			return fmt.Errorf("validation workload %d has parameter servers and the cluster has none, "+
+				"or the reverse; use one kind", k)
 		}
 	}
 	if _, err = elastic.Generate(t.study.Types, t.generate, numpy.New(uint32(t.o.Seed))); err != nil {

@@ -25,8 +25,9 @@ func tiny(t *testing.T, change func(o *elastic.Options)) (elastic.Study, elastic
 	r := rand.New(rand.NewPCG(4, 4))
 	s := elastic.Study{Options: elastic.Options{Nodes: 5, Most: 4}}
 	for k := range 3 {
-		s.Types = append(s.Types, elastic.JobType{Name: fmt.Sprint("m", k), Worker: elastic.Resources{2, 4 * (k % 2)}, Server: elastic.Resources{2, 0},
-			EpochSize: 50, Length: 0.4 + 0.3*float64(k), Compute: 0.1, ModelSize: 50, BetweenBW: 100, WithinBW: 200})
+		s.Types = append(s.Types, elastic.JobType{Name: fmt.Sprint("m", k), Worker: elastic.Resources{2, 4 * (k % 2)},
+			Server: elastic.Resources{2, 0}, EpochSize: 50, Length: 0.4 + 0.3*float64(k), Compute: 0.1,
+			ModelSize: 50, BetweenBW: 100, WithinBW: 200})
 	}
 	s.Speed = elastictest.DrawTable(r, s.Types, 6)
 	if change != nil {
@@ -59,10 +60,13 @@ var forms = map[string]struct {
 	options func(o *dl2.Options)
 	cluster func(o *elastic.Options)
 }{
-	"published":    {},
-	"agents":       {options: func(o *dl2.Options) { o.Agents, o.Optimizer = 3, dl2.RMSProp }},
-	"asynchronous": {options: func(o *dl2.Options) { o.Agents, o.Asynchronous, o.Reinforced.EpsilonGreedy = 3, true, true }},
-	"speed errors": {cluster: func(o *elastic.Options) { o.SpeedError = 0.3 }, options: func(o *dl2.Options) { o.Reinforced.Reward, o.Replay.EvictLeast = dl2.JobProgress, true }},
+	"published": {},
+	"agents":    {options: func(o *dl2.Options) { o.Agents, o.Optimizer = 3, dl2.RMSProp }},
+	"asynchronous": {options: func(o *dl2.Options) {
+		o.Agents, o.Asynchronous, o.Reinforced.EpsilonGreedy = 3, true, true
+	}},
+	"speed errors": {cluster: func(o *elastic.Options) { o.SpeedError = 0.3 },
+		options: func(o *dl2.Options) { o.Reinforced.Reward, o.Replay.EvictLeast = dl2.JobProgress, true }},
 	"no servers": {cluster: func(o *elastic.Options) { o.AllReduce = true }, options: func(o *dl2.Options) {
 		o.Reinforced.Reward, o.Reinforced.NoCritic, o.Replay.Even, o.Shape.Bits = dl2.Discounted, true, true, true
 	}},
@@ -71,7 +75,8 @@ var forms = map[string]struct {
 		o.Reinforced.Every, o.Replay.Fill, o.Reinforced.Reward = 2, 5, dl2.JobsLeft
 	}},
 	"other policy": {options: func(o *dl2.Options) {
-		o.Shape = dl2.ShapeOptions{WindowOptions: elastic.WindowOptions{Size: 4, Apart: true, Rescale: true}, NoStart: true, Front: dl2.ByJob, Shortcut: true}
+		o.Shape = dl2.ShapeOptions{WindowOptions: elastic.WindowOptions{Size: 4, Apart: true, Rescale: true},
+			NoStart: true, Front: dl2.ByJob, Shortcut: true}
 		o.Reinforced.NoCritic, o.Reinforced.NoMean, o.Reinforced.Entropy, o.Validation.Likeliest = true, true, -1, true
 	}},
 }
@@ -289,7 +294,8 @@ func TestGradientThatIsNoNumber(t *testing.T) {
 		}
 	}
 	require.NoError(t, trainer.Restore(set))
-	require.ErrorContains(t, trainer.Advance(t.Context()), "train DL2: reinforcement, update 2: policy: gradient of step 2: value")
+	require.ErrorContains(t, trainer.Advance(t.Context()),
+		"train DL2: reinforcement, update 2: policy: gradient of step 2: value")
 }
 
 func TestTrainingsThatCannotBegin(t *testing.T) {

@@ -13,7 +13,8 @@ type Validation struct {
 	MeanJCT    float64 // mean time from arrival to completion of a workload's jobs
 	Makespan   float64 // end of the last job
 	MeanReward float64 // of slots
-	Unfinished int     // jobs of all workloads that were left when an episode was cut; they count as if they ended there
+	// jobs of all workloads that were left when an episode was cut; they count as if they ended there
+	Unfinished int
 }
 
 // Validate runs the policy on the validation workloads. Random numbers come from one stream, so the
@@ -80,14 +81,15 @@ func outcome(s *elastic.Study, r *elastic.Result) Validation {
 
 // FigureNames returns the names of [Trainer.Figures], in order.
 func FigureNames() []string {
-	return []string{"imitated", "reinforced", "imitation_loss", "entropy", "policy_loss", "value_loss", "error", "reward", "epsilon",
-		"training_jct", "training_makespan", "validation_jct", "validation_makespan", "validation_reward", "validation_unfinished", "best_jct"}
+	return []string{"imitated", "reinforced", "imitation_loss", "entropy", "policy_loss", "value_loss", "error",
+		"reward", "epsilon", "training_jct", "training_makespan", "validation_jct", "validation_makespan",
+		"validation_reward", "validation_unfinished", "best_jct"}
 }
 
-// Figures returns a point of the learning curve: updates of both phases; of the last update the losses,
-// the mean entropy of the policy in nats and the mean absolute error of rewards; of the agents the
-// reward of the last slot, the chance of even draws, and the times of the last workload; and
-// the last validation, in slots, and the least mean JCT of all that Advance made. Values that are not known yet are NaN.
+// Figures returns a point of the learning curve: updates of both phases; of the last update the losses, the mean
+// entropy of the policy in nats and the mean absolute error of rewards; of the agents the reward of the last slot,
+// the chance of even draws, and the times of the last workload; and the last validation, in slots, and the least mean
+// JCT of all that Advance made. Values that are not known yet are NaN.
 func (t *Trainer) Figures() ([]float64, error) {
 	var all []float64
 	for _, name := range FigureNames() {

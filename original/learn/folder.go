@@ -28,7 +28,8 @@ var learningColumns = []results.Column{
 }
 
 var episodeColumns = []results.Column{
-	{Name: "episode", Kind: results.Int}, {Name: "sequence", Kind: results.String}, {Name: "accuracy"}, {Name: "objective"},
+	{Name: "episode", Kind: results.Int}, {Name: "sequence", Kind: results.String}, {Name: "accuracy"},
+	{Name: "objective"},
 }
 
 // Folder records a study in a run folder.
@@ -57,7 +58,8 @@ func OpenFolder(run *results.Run, t *tables.Table, conditions string) (*Folder, 
 
 // Row adds a row to the table learning.
 func (f *Folder) Row(r Row) error {
-	return f.rows.Append(r.Episodes, r.Objective, r.Accuracy, r.Expected, tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
+	return f.rows.Append(r.Episodes, r.Objective, r.Accuracy, r.Expected,
+		tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
 }
 
 // Episodes adds rows to the table episodes. With the rule exact there are none.
@@ -86,7 +88,8 @@ func (f *Folder) Save(l *Learner) error {
 		return fmt.Errorf("save the policy: %w", err)
 	}
 	return f.Run.SaveCheckpoint(studySaved, func(w *results.CheckpointWriter) error {
-		return errors.Join(w.Bytes(studyCondition, conditions), w.Bytes(studyPosition, position), w.Bytes(studyTensors, tensors.Bytes()))
+		return errors.Join(w.Bytes(studyCondition, conditions), w.Bytes(studyPosition, position),
+			w.Bytes(studyTensors, tensors.Bytes()))
 	})
 }
 
@@ -107,9 +110,11 @@ func (f *Folder) Restore(l *Learner) (bool, error) {
 	}
 	var conditions string
 	if err := json.Unmarshal(sections[studyCondition], &conditions); err != nil || conditions != f.Conditions {
-		return false, errors.New("resume the study: its options, table, vocabulary or first policy are not those that it began with; give it those, or begin another run")
+		return false, errors.New("resume the study: its options, table, " +
+			"vocabulary or first policy are not those that it began with; give it those, or begin another run")
 	}
-	set, err := weights.ReadFrom(bytes.NewReader(sections[studyTensors]), int64(len(sections[studyTensors])), weights.Options{})
+	set, err := weights.ReadFrom(bytes.NewReader(sections[studyTensors]), int64(len(sections[studyTensors])),
+		weights.Options{})
 	if err != nil {
 		return false, fmt.Errorf("resume the study: %w", err)
 	}

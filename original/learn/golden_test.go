@@ -44,7 +44,8 @@ func publishedTree(t *testing.T, table, network string) (*learn.Tree, *vocab.Voc
 	require.NoError(t, err)
 	n, err := model.Zoo(network, model.ZooOptions{})
 	require.NoError(t, err)
-	tree, err := learn.NewPolicyTree(tab, n, learn.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Tokens: learn.VocabularyTokens(words, false), Discard: true})
+	tree, err := learn.NewPolicyTree(tab, n, learn.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original},
+		Tokens: learn.VocabularyTokens(words, false), Discard: true})
 	require.NoError(t, err)
 	require.Len(t, tree.States, 21)
 	return tree, words
@@ -111,7 +112,8 @@ func TestLearningTrace(t *testing.T) {
 			objectives = max(objectives, math.Abs(lesson.Objectives[0]/w.Objective-1))
 			require.Less(t, max(probabilities, objectives), 1e-5, "episode %d", k)
 		}
-		t.Logf("measured: over %d free-running episodes probabilities apart by at most %.1g, objectives by %.1g of theirs", len(want.Episodes), probabilities, objectives)
+		t.Logf("measured: over %d free-running episodes probabilities apart by at most %.1g, "+
+			"objectives by %.1g of theirs", len(want.Episodes), probabilities, objectives)
 		return nil
 	}))
 }
@@ -134,7 +136,8 @@ func TestForcedUpdates(t *testing.T) {
 	golden(t, "reinforce_forced_steps.json", &want)
 	tree, words := publishedTree(t, "simulation_early2", "ConvNet2")
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		l, err := learn.NewLearner(s, tree, learn.EmbeddingOf(words), learn.PolicyOptions{}, learn.Options{LR: want.LR}, 42)
+		l, err := learn.NewLearner(s, tree, learn.EmbeddingOf(words), learn.PolicyOptions{},
+			learn.Options{LR: want.LR}, 42)
 		require.NoError(t, err)
 		norms := 0.0
 		for k, w := range want.Steps {

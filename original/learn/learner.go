@@ -55,8 +55,8 @@ func newLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options
 	}
 	l := &Learner{Options: o, Tree: t, sizes: p, embedding: e, random: s.NewGenerator(torch.CPU, seed),
 		at: torch.PolicyProgress{LR: o.LR, Temperature: o.Temperature}}
-	shape := torch.PolicyShape{Tokens: e.Rows(), Embedding: e.Width, Hidden: p.Hidden, Memory: p.Memory, Linear: p.Linear, Time: p.Time,
-		Actions: t.Actions, Precise: p.Precise}
+	shape := torch.PolicyShape{Tokens: e.Rows(), Embedding: e.Width, Hidden: p.Hidden, Memory: p.Memory,
+		Linear: p.Linear, Time: p.Time, Actions: t.Actions, Precise: p.Precise}
 	values := make([]float64, len(e.Values))
 	for k, v := range e.Values {
 		values[k] = float64(v)

@@ -40,7 +40,8 @@ type layer struct {
 
 // layersOf returns the layers of a policy in PyTorch's order.
 func layersOf(p torch.PolicyShape) []layer {
-	return []layer{{"encoder.encoder", "", p.Embedding, p.Hidden, true}, {"encoder.encoder", "_reverse", p.Embedding, p.Hidden, true},
+	return []layer{{"encoder.encoder", "", p.Embedding, p.Hidden, true},
+		{"encoder.encoder", "_reverse", p.Embedding, p.Hidden, true},
 		{"decider.lstm", "", 2 * p.Hidden, p.Memory, true}, {"decider.linear1", "", p.Time + p.Memory, p.Linear, false},
 		{"decider.linear2", "", p.Linear, p.Linear, false}, {"decider.linear3", "", p.Linear, p.Actions, false}}
 }
@@ -50,8 +51,9 @@ func (l layer) parameters() []parameter {
 	if !l.recurrent {
 		return []parameter{{l.name + ".weight", []int64{out, in}}, {l.name + ".bias", []int64{out}}}
 	}
-	return []parameter{{l.name + ".weight_ih_l0" + l.suffix, []int64{gates, in}}, {l.name + ".weight_hh_l0" + l.suffix, []int64{gates, out}},
-		{l.name + ".bias_ih_l0" + l.suffix, []int64{gates}}, {l.name + ".bias_hh_l0" + l.suffix, []int64{gates}}}
+	return []parameter{{l.name + ".weight_ih_l0" + l.suffix, []int64{gates, in}},
+		{l.name + ".weight_hh_l0" + l.suffix, []int64{gates, out}}, {l.name + ".bias_ih_l0" + l.suffix, []int64{gates}},
+		{l.name + ".bias_hh_l0" + l.suffix, []int64{gates}}}
 }
 
 // parameters returns the parameters of a policy without the embedding.
@@ -82,7 +84,8 @@ func (l *Learner) draw(s *torch.Scope) error {
 	s.Free(lost)
 	for _, layer := range layersOf(l.policy.Shape()) {
 		if !layer.recurrent {
-			for _, t := range model.Fresh(s, model.NewLinear(layer.in, layer.out), model.Placement{DType: torch.Float32, Random: l.random}) {
+			for _, t := range model.Fresh(s, model.NewLinear(layer.in, layer.out),
+				model.Placement{DType: torch.Float32, Random: l.random}) {
 				take(t)
 			}
 			continue
@@ -105,7 +108,8 @@ func (l *Learner) draw(s *torch.Scope) error {
 
 // Weights returns the policy in the original's file format.
 func (l *Learner) Weights() (*weights.Set, error) {
-	embedding, err := weights.FromFloat32s(embedderName, []int64{int64(l.embedding.Rows()), int64(l.embedding.Width)}, l.embedding.Values)
+	embedding, err := weights.FromFloat32s(embedderName, []int64{int64(l.embedding.Rows()), int64(l.embedding.Width)},
+		l.embedding.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -192,12 +196,14 @@ func (l *Learner) Save() (*weights.Set, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	set.Tensors = append(set.Tensors, weights.Tensor{Name: generatorTensor, DType: weights.Uint8, Shape: []int64{int64(len(state))}, Data: state})
+	set.Tensors = append(set.Tensors, weights.Tensor{Name: generatorTensor, DType: weights.Uint8,
+		Shape: []int64{int64(len(state))}, Data: state})
 	text, err := json.Marshal(l.at)
 	return set, text, err
 }
 
-var savedParts = map[string]torch.PolicyPart{policyPrefix: torch.PolicyParameters, firstPrefix: torch.PolicyFirst, secondPrefix: torch.PolicySecond}
+var savedParts = map[string]torch.PolicyPart{policyPrefix: torch.PolicyParameters, firstPrefix: torch.PolicyFirst,
+	secondPrefix: torch.PolicySecond}
 
 // Restore restores the state of Save. The tree and the options must be the same.
 func (l *Learner) Restore(set *weights.Set, text []byte) error {

@@ -34,7 +34,8 @@ func fourByThree() (*learn.Tree, learn.Embedding) {
 	}
 	list := []node{{0, 0}}
 	for k := 0; k < len(list); k++ {
-		s := learn.TreeState{Tokens: word(list[k].blocks), Left: 330 - 11*float64(list[k].depth) - r.Float64(), Budget: 400}
+		s := learn.TreeState{Tokens: word(list[k].blocks), Left: 330 - 11*float64(list[k].depth) - r.Float64(),
+			Budget: 400}
 		for a := range 4 {
 			if list[k].depth == 2 {
 				s.Children = append(s.Children, int32(-1-len(tree.Accuracy)))
@@ -83,7 +84,8 @@ func TestPublishedPolicies(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &want))
 	worst := 0.0
 	for run, states := range want {
-		set, err := weights.Read(files.OS{}, filepath.Join(reference, "policies", run, "agent.finalmodel.pth"), weights.Options{})
+		set, err := weights.Read(files.OS{}, filepath.Join(reference, "policies", run, "agent.finalmodel.pth"),
+			weights.Options{})
 		if errors.Is(err, fs.ErrNotExist) {
 			t.Logf("left out: the policy %s was not published", run)
 			continue
@@ -100,7 +102,8 @@ func TestPublishedPolicies(t *testing.T) {
 				l, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{}, learn.Options{}, 1)
 				require.NoError(t, err)
 				require.NoError(t, l.Begin(set))
-				for temperature, p := range map[float64][]float64{1: state.Probabilities, 10: state.Hot, 1000: state.Hottest} {
+				for temperature, p := range map[float64][]float64{1: state.Probabilities, 10: state.Hot,
+					1000: state.Hottest} {
 					got, err := l.Probabilities(temperature)
 					require.NoError(t, err)
 					for k := range p {
@@ -163,7 +166,8 @@ func TestDamagedSavesAreRefused(t *testing.T) {
 		require.ErrorContains(t, l.Begin(set), "it has no tensor encoder.encoder.weight_ih_l0")
 		other, err := weights.FromFloat32s("encoder.encoder.bias_ih_l0", []int64{1}, []float32{1})
 		require.NoError(t, err)
-		require.ErrorContains(t, l.Begin(&weights.Set{Tensors: []weights.Tensor{other}}), "has the shape [1]; the policy's is [200]")
+		require.ErrorContains(t, l.Begin(&weights.Set{Tensors: []weights.Tensor{other}}),
+			"has the shape [1]; the policy's is [200]")
 		again, _, err := l.Save()
 		require.NoError(t, err)
 		require.Equal(t, set, again, "what is refused changes nothing")
@@ -226,7 +230,8 @@ func TestRewards(t *testing.T) {
 			{Tokens: []int32{1}, Left: 1, Budget: 2, Children: []int32{-1, -2}}}}
 		_, e := fourByThree()
 		for kind, want := range map[string][2]float64{
-			learn.RewardTangent: {41.421356, 241.42136}, learn.RewardAccuracy: {0.25, 0.75}, learn.RewardStandard: {-1, 1}} {
+			learn.RewardTangent: {41.421356, 241.42136}, learn.RewardAccuracy: {0.25, 0.75},
+			learn.RewardStandard: {-1, 1}} {
 			l, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{Precise: true}, learn.Options{Reward: kind}, 1)
 			require.NoError(t, err)
 			o, err := l.Expect()
@@ -240,10 +245,12 @@ func TestRewards(t *testing.T) {
 }
 
 func TestLearnOptions(t *testing.T) {
-	o := learn.Options{Rule: "guess", Reward: "praise", Episodes: -1, Batch: 3, LR: math.NaN(), Baseline: 2, TemperatureDecay: 1.5}
+	o := learn.Options{Rule: "guess", Reward: "praise", Episodes: -1, Batch: 3, LR: math.NaN(), Baseline: 2,
+		TemperatureDecay: 1.5}
 	o.EnsureDefaults()
 	err := o.Validate()
-	for _, says := range []string{`rule is "guess"`, `reward is "praise"`, "episodes is -1", "lr is NaN", "baseline is 2", "temperature_decay is 1.5"} {
+	for _, says := range []string{`rule is "guess"`, `reward is "praise"`, "episodes is -1", "lr is NaN",
+		"baseline is 2", "temperature_decay is 1.5"} {
 		require.ErrorContains(t, err, says)
 	}
 	o = learn.Options{Rule: learn.Exact, Batch: 2, Episodes: 10}

@@ -37,7 +37,8 @@ func (o PolicyOptions) Validate() error {
 		name  string
 		value int
 	}{{"hidden", o.Hidden}, {"memory", o.Memory}, {"linear", o.Linear}, {"time", o.Time}} {
-		faults.When(size.value < 1 || size.value > largestSize, "%s is %d; it lies between 1 and %d", size.name, size.value, largestSize)
+		faults.When(size.value < 1 || size.value > largestSize, "%s is %d; it lies between 1 and %d", size.name,
+			size.value, largestSize)
 	}
 	return errors.Join(faults...)
 }
@@ -70,17 +71,20 @@ type Options struct {
 	Temperature      float64
 	TemperatureDecay float64 // factor of the temperature at each decay, down to 1; zero means 0.9
 	TemperatureEvery int     // episodes between decays of the temperature; zero means 1
-	Baseline         float64 // share of each reward in the running mean that is subtracted from rewards; zero means no baseline
-	Entropy          float64 // weight of the entropy of each decision beside its reward; zero means none
-	Batch            int     // episodes for each step; zero means 1
+	// share of each reward in the running mean that is subtracted from rewards; zero means no baseline
+	Baseline float64
+	Entropy  float64 // weight of the entropy of each decision beside its reward; zero means none
+	Batch    int     // episodes for each step; zero means 1
 }
 
 // EnsureDefaults fills in what zero stands for.
 func (o *Options) EnsureDefaults() {
 	o.Rule, o.Reward = cmp.Or(o.Rule, Reinforce), cmp.Or(o.Reward, RewardTangent)
 	o.Episodes, o.Batch = cmp.Or(o.Episodes, 10_000), cmp.Or(o.Batch, 1)
-	o.LR, o.LRDecay, o.LREvery, o.LRLeast = cmp.Or(o.LR, 1e-4), cmp.Or(o.LRDecay, 0.99), cmp.Or(o.LREvery, 500), cmp.Or(o.LRLeast, 1e-9)
-	o.Temperature, o.TemperatureDecay, o.TemperatureEvery = cmp.Or(o.Temperature, 1), cmp.Or(o.TemperatureDecay, 0.9), cmp.Or(o.TemperatureEvery, 1)
+	o.LR, o.LRDecay, o.LREvery, o.LRLeast = cmp.Or(o.LR, 1e-4), cmp.Or(o.LRDecay, 0.99), cmp.Or(o.LREvery, 500),
+		cmp.Or(o.LRLeast, 1e-9)
+	o.Temperature, o.TemperatureDecay, o.TemperatureEvery = cmp.Or(o.Temperature, 1), cmp.Or(o.TemperatureDecay, 0.9),
+		cmp.Or(o.TemperatureEvery, 1)
 }
 
 // Validate lists all that is wrong.
@@ -91,23 +95,27 @@ func (o Options) Validate() error {
 	faults.When(!slices.Contains(rewards, o.Reward), "reward is %q; there are %q", o.Reward, rewards)
 	faults.When(o.Episodes < 1, "episodes is %d; it is at least 1", o.Episodes)
 	faults.When(o.Batch < 1, "batch is %d; it is at least 1", o.Batch)
-	faults.When(o.Batch > 0 && o.Episodes%max(o.Batch, 1) != 0, "episodes is %d, which are no whole batches of %d", o.Episodes, o.Batch)
+	faults.When(o.Batch > 0 && o.Episodes%max(o.Batch, 1) != 0, "episodes is %d, which are no whole batches of %d",
+		o.Episodes, o.Batch)
 	faults.When(o.LREvery < 1, "lr_every is %d; it is at least 1", o.LREvery)
 	faults.When(o.TemperatureEvery < 1, "temperature_every is %d; it is at least 1", o.TemperatureEvery)
 	for _, v := range []struct {
 		name  string
 		value float64
-	}{{"lr", o.LR}, {"lr_decay", o.LRDecay}, {"lr_least", o.LRLeast}, {"temperature", o.Temperature}, {"temperature_decay", o.TemperatureDecay},
+	}{{"lr", o.LR}, {"lr_decay", o.LRDecay}, {"lr_least", o.LRLeast}, {"temperature", o.Temperature},
+		{"temperature_decay", o.TemperatureDecay},
 		{"baseline", o.Baseline}, {"entropy", o.Entropy}} {
 		faults.When(!(v.value >= 0) || math.IsInf(v.value, 0), "%s is %v; it is not negative", v.name, v.value)
 	}
 	faults.When(o.Baseline > 1, "baseline is %v; it is a share, at most 1", o.Baseline)
 	faults.When(o.TemperatureDecay > 1, "temperature_decay is %v; it is at most 1", o.TemperatureDecay)
-	faults.When(o.Rule == Exact && (o.Baseline != 0 || o.Batch > 1), "rule is %s, which plays no episodes; baseline and batch are for %s", Exact, Reinforce)
+	faults.When(o.Rule == Exact && (o.Baseline != 0 || o.Batch > 1),
+		"rule is %s, which plays no episodes; baseline and batch are for %s", Exact, Reinforce)
 	return errors.Join(faults...)
 }
 
 func (o Options) rule() torch.PolicyRule {
-	return torch.PolicyRule{LRDecay: o.LRDecay, LRLeast: o.LRLeast, LREvery: o.LREvery, HeatDecay: o.TemperatureDecay, HeatEvery: o.TemperatureEvery,
-		Baseline: o.Baseline, Entropy: o.Entropy, Batch: o.Batch, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}
+	return torch.PolicyRule{LRDecay: o.LRDecay, LRLeast: o.LRLeast, LREvery: o.LREvery, HeatDecay: o.TemperatureDecay,
+		HeatEvery: o.TemperatureEvery, Baseline: o.Baseline, Entropy: o.Entropy, Batch: o.Batch, Beta1: 0.9,
+		Beta2: 0.999, Eps: 1e-8}
 }

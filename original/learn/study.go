@@ -100,7 +100,8 @@ func (s *Study) lesson() error {
 
 func (s *Study) row(l EpisodeResults) (Row, error) {
 	o, err := s.Expect()
-	r := Row{Episodes: s.Episodes(), Expected: o.Accuracy, Accuracy: o.Accuracy, Greedy: o.Greedy, Temperature: s.Heat(), Rate: s.Rate()}
+	r := Row{Episodes: s.Episodes(), Expected: o.Accuracy, Accuracy: o.Accuracy, Greedy: o.Greedy,
+		Temperature: s.Heat(), Rate: s.Rate()}
 	for _, v := range l.Objectives {
 		r.Objective += v / float64(len(l.Objectives))
 	}
@@ -142,6 +143,8 @@ func (s *Study) Outcome() (*StudyOutcome, error) {
 			rank++
 		}
 	}
-	return &StudyOutcome{Episodes: s.Episodes(), Expected: now.Accuracy, Greedy: s.Table.Records[now.Greedy].Sequence, Accuracy: s.Tree.Accuracy[now.Greedy],
-		Rank: rank, Records: len(s.Table.Records), Best: s.Table.Records[best].Sequence, Most: s.Tree.Accuracy[best], Temperature: s.Heat(), Rate: s.Rate()}, nil
+	return &StudyOutcome{Episodes: s.Episodes(), Expected: now.Accuracy, Greedy: s.Table.Records[now.Greedy].Sequence,
+		Accuracy: s.Tree.Accuracy[now.Greedy], Rank: rank, Records: len(s.Table.Records),
+		Best: s.Table.Records[best].Sequence, Most: s.Tree.Accuracy[best], Temperature: s.Heat(),
+		Rate: s.Rate()}, nil
 }

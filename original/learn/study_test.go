@@ -34,24 +34,27 @@ func madeUp(t *testing.T) (*tables.Table, *learn.Tree, learn.Embedding) {
 	var records []tables.Record
 	for k := range 16 {
 		// The time of the second decision is that of the first action.
-		records = append(records, tables.Record{Sequence: []string{treetest.FourActions[k/4], treetest.FourActions[k%4]},
-			Left: []float64{330, 315 - float64(k/4)}, Accuracy: []float64{0.5 + 0.3*r.Float64()}, Seeds: []int64{1}})
+		records = append(records, tables.Record{
+			Sequence: []string{treetest.FourActions[k/4], treetest.FourActions[k%4]},
+			Left:     []float64{330, 315 - float64(k/4)}, Accuracy: []float64{0.5 + 0.3*r.Float64()},
+			Seeds: []int64{1}})
 	}
 	table, err := tables.New(s, records)
 	require.NoError(t, err)
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	require.NoError(t, err)
 	known := map[string]int32{}
-	tree, err := learn.NewPolicyTree(table, n, learn.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Discard: true, Tokens: func(n *model.Network) ([]int32, error) {
-		var tokens []int32
-		for _, layer := range vocab.LayerKeys(n) {
-			if _, has := known[layer]; !has {
-				known[layer] = int32(len(known))
+	tree, err := learn.NewPolicyTree(table, n, learn.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original},
+		Discard: true, Tokens: func(n *model.Network) ([]int32, error) {
+			var tokens []int32
+			for _, layer := range vocab.LayerKeys(n) {
+				if _, has := known[layer]; !has {
+					known[layer] = int32(len(known))
+				}
+				tokens = append(tokens, known[layer])
 			}
-			tokens = append(tokens, known[layer])
-		}
-		return tokens, nil
-	}})
+			return tokens, nil
+		}})
 	require.NoError(t, err)
 	e := learn.Embedding{Width: 4}
 	for range len(known) * e.Width {
@@ -96,7 +99,8 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	require.ErrorContains(t, err, "1 of its sequences are missing")
 	plain, err := model.Zoo("ResNet18", model.ZooOptions{})
 	require.NoError(t, err)
-	_, err = learn.NewPolicyTree(table, plain, learn.TreeOptions{Tokens: some, Surgery: net2net.Options{Compat: net2net.Original}})
+	_, err = learn.NewPolicyTree(table, plain,
+		learn.TreeOptions{Tokens: some, Surgery: net2net.Options{Compat: net2net.Original}})
 	require.ErrorContains(t, err, "there is no marked block")
 }
 
@@ -167,7 +171,8 @@ func (c *studyRun) goOn(ctx context.Context, calls int, look func(*learn.Learner
 	table, tree, e := madeUp(c.t)
 	var outcome *learn.StudyOutcome
 	return outcome, torch.With(func(s *torch.Scope) (err error) {
-		l, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{Hidden: 6, Memory: 5, Linear: 8, Time: 3}, c.options, 5)
+		l, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{Hidden: 6, Memory: 5, Linear: 8, Time: 3},
+			c.options, 5)
 		require.NoError(c.t, err)
 		run, err := results.Open(c.fsys, c.path)
 		if err != nil {
@@ -185,7 +190,8 @@ func (c *studyRun) goOn(ctx context.Context, calls int, look func(*learn.Learner
 		}
 		ticks := 0
 		now := func() time.Time { ticks++; return time.Unix(int64(ticks), 0) }
-		study := &learn.Study{Learner: l, Table: table, Every: 10, Checkpoint: 3 * time.Second, Now: now, Recorder: killedRecorder{c.folder, &calls}}
+		study := &learn.Study{Learner: l, Table: table, Every: 10, Checkpoint: 3 * time.Second, Now: now,
+			Recorder: killedRecorder{c.folder, &calls}}
 		if outcome, err = study.Run(ctx); err == nil && look != nil {
 			look(l)
 		}
@@ -243,11 +249,13 @@ func TestStudiesSurviveFaultyDisks(t *testing.T) {
 		for round := range 8 {
 			path := filepath.Join(t.TempDir(), fmt.Sprint(round))
 			at := 1 + r.IntN(120)
-			_, err := (&studyRun{t: t, fsys: faults.New(unsynced{}, at, kind), path: path, options: o}).goOn(context.Background(), 0, nil)
+			_, err := (&studyRun{t: t, fsys: faults.New(unsynced{}, at, kind), path: path,
+				options: o}).goOn(context.Background(), 0, nil)
 			if err != nil {
 				failed++
 			}
-			require.Equal(t, want, (&studyRun{t: t, fsys: unsynced{}, path: path, options: o}).digest(0), "%v at %d, which gave %v", kind, at, err)
+			require.Equal(t, want, (&studyRun{t: t, fsys: unsynced{}, path: path, options: o}).digest(0),
+				"%v at %d, which gave %v", kind, at, err)
 		}
 	}
 	require.Greater(t, failed, 16)

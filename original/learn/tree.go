@@ -78,7 +78,8 @@ func (t *Tree) Validate() error {
 		faults.When(!(a >= 0 && a <= 1), "end %d has an accuracy of %v; it lies between 0 and 1", k, a)
 	}
 	for k, s := range t.States {
-		faults.When(!(s.Budget > 0) || !(s.Left >= 0 && s.Left <= s.Budget), "state %d has %v s left of a budget of %v s", k, s.Left, s.Budget)
+		faults.When(!(s.Budget > 0) || !(s.Left >= 0 && s.Left <= s.Budget),
+			"state %d has %v s left of a budget of %v s", k, s.Left, s.Budget)
 	}
 	return errors.Join(faults...)
 }

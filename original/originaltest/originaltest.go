@@ -28,7 +28,8 @@ const actions = 4
 // Write makes up a table of all sequences of so many decisions about ConvNet2, and a
 // vocabulary of the layers that the original's surgery makes of it.
 func Write(folder string, decisions int) (Files, error) {
-	f := Files{Table: filepath.Join(folder, "made-up", "data.pkl"), Vocabulary: filepath.Join(folder, "made-up.ids.pkl")}
+	f := Files{Table: filepath.Join(folder, "made-up", "data.pkl"),
+		Vocabulary: filepath.Join(folder, "made-up.ids.pkl")}
 	if err := (files.OS{}).MkdirAll(filepath.Dir(f.Table)); err != nil {
 		return f, err
 	}
@@ -73,13 +74,14 @@ func sequences(decisions int) (*pickle.Dict, error) {
 	for k := range count {
 		key, times := pickle.Tuple{}, &pickle.List{}
 		for step, rest := 0, count; step < decisions; step++ {
-			times.Items = append(times.Items, 330-10*float64(step)-float64(k/rest)/8) // the same for all that begin alike
+			// the same for all that begin alike
+			times.Items = append(times.Items, 330-10*float64(step)-float64(k/rest)/8)
 			rest /= actions
 			key = append(key, int64(k/rest%actions))
 		}
 		// Ones that no sequence shares, in no order: multiples of a prime.
-		fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft", Value: times}, pickle.Pair{Key: "totaltime", Value: int64(400)},
-			pickle.Pair{Key: "acc", Value: 0.5 + float64(k*37%count)/float64(4*count)})
+		fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft", Value: times}, pickle.Pair{Key: "totaltime",
+			Value: int64(400)}, pickle.Pair{Key: "acc", Value: 0.5 + float64(k*37%count)/float64(4*count)})
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +99,8 @@ func layers() ([]string, error) {
 		return nil, err
 	}
 	for k := range actions - 1 {
-		if _, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: fmt.Sprint(k)}, net2net.Options{Compat: net2net.Original}); err != nil {
+		if _, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: fmt.Sprint(k)},
+			net2net.Options{Compat: net2net.Original}); err != nil {
 			return nil, err
 		}
 	}

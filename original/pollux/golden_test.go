@@ -94,8 +94,10 @@ func TestRecordedRounds(t *testing.T) {
 			require.Len(t, w.Jobs(), len(want.Jobs))
 			for _, j := range w.Jobs() {
 				g := want.Jobs[j.Name]
-				got := []float64{j.Submitted, j.Started, j.Ended, j.JCT(), float64(j.Restarts), float64(j.Epoch), j.Attained, j.Progress}
-				require.Equal(t, []float64{g.Submit, g.Start, g.Finish, g.JCT, float64(g.Restarts), float64(g.Epochs), g.Attained, g.Progress}, got, j.Name)
+				got := []float64{j.Submitted, j.Started, j.Ended, j.JCT(), float64(j.Restarts), float64(j.Epoch),
+					j.Attained, j.Progress}
+				require.Equal(t, []float64{g.Submit, g.Start, g.Finish, g.JCT, float64(g.Restarts), float64(g.Epochs),
+					g.Attained, g.Progress}, got, j.Name)
 			}
 			require.Equal(t, want.Changes, r.list)
 		})
@@ -119,11 +121,13 @@ func TestRecordedOptions(t *testing.T) {
 		kind, err := adaptive.Named(run.Policy)
 		require.NoError(t, err)
 		s := study(t, apps, run.Workload, kind)
-		s.Options.Nodes, s.Options.Devices, s.Options.Interval, s.Options.Interference = run.Nodes, run.Devices, run.Interval, run.Interference
+		s.Options.Nodes, s.Options.Devices, s.Options.Interval, s.Options.Interference = run.Nodes, run.Devices,
+			run.Interval, run.Interference
 		w, err := s.Run(context.Background(), kind)
 		require.NoError(t, err)
 		for _, j := range w.Jobs() {
-			require.Equal(t, run.Jobs[j.Name], [2]float64{j.Ended, float64(j.Restarts)}, "%s of %s", j.Name, run.Workload)
+			require.Equal(t, run.Jobs[j.Name], [2]float64{j.Ended, float64(j.Restarts)}, "%s of %s", j.Name,
+				run.Workload)
 		}
 	}
 }

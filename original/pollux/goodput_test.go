@@ -38,8 +38,10 @@ func TestGoodputBelowPollux(t *testing.T) {
 				}
 			}
 			mean := stat.Mean(means)
-			t.Logf("load %s: mean %.1f s, published Pollux %.1f s, %+.2f %%; workloads %.1f; ratio where published %.4f; gap to the bound %.4f in the mean of %d decisions",
-				s.load, mean, results[s.name].Mean, 100*(mean/results[s.name].Mean-1), means, stat.MeanInterval(ratios, 1), stat.Mean(found), len(found))
+			t.Logf("load %s: mean %.1f s, published Pollux %.1f s, %+.2f %%; workloads %.1f; "+
+				"ratio where published %.4f; gap to the bound %.4f in the mean of %d decisions",
+				s.load, mean, results[s.name].Mean, 100*(mean/results[s.name].Mean-1), means,
+				stat.MeanInterval(ratios, 1), stat.Mean(found), len(found))
 			require.Less(t, mean, results[s.name].Mean)
 		})
 	}

@@ -31,14 +31,16 @@ var settings = []setting{
 	{name: "jobload/pollux-1.5", load: "1.5"}, {name: "jobload/pollux-2.0", load: "2.0"},
 	{name: "period/pollux-30s", load: "1.0", interval: 30}, {name: "period/pollux-2m", load: "1.0", interval: 120},
 	{name: "period/pollux-4m", load: "1.0", interval: 240}, {name: "period/pollux-8m", load: "1.0", interval: 480},
-	{name: "inter/noavoid", load: "1.0", mixed: true}, {name: "inter/inter25", load: "1.0", mixed: true, interference: 0.25},
+	{name: "inter/noavoid", load: "1.0", mixed: true},
+	{name: "inter/inter25", load: "1.0", mixed: true, interference: 0.25},
 	{name: "inter/inter50", load: "1.0", mixed: true, interference: 0.5},
 }
 
 func workloadName(k int) string { return fmt.Sprintf("workload-%d", k+1) }
 
 // run returns the mean completion time of a workload.
-func (s setting) run(t testing.TB, apps map[string]*adaptive.Application, workload int, kind adaptive.Kind, quirks cluster.Quirks) (mean float64, gaps []float64) {
+func (s setting) run(t testing.TB, apps map[string]*adaptive.Application, workload int, kind adaptive.Kind,
+	quirks cluster.Quirks) (mean float64, gaps []float64) {
 	t.Helper()
 	st := study(t, apps, s.load+"/"+workloadName(workload-1), kind)
 	st.Options.Interval, st.Options.Interference, st.Options.Quirks = s.interval, s.interference, quirks
@@ -60,7 +62,8 @@ func (s setting) compare(t *testing.T, seed uint64, want float64) {
 		means = append(means, mean)
 	}
 	mean := stat.Mean(means)
-	t.Logf("%s, seed %d: mean %.1f s, published %.1f s, %+.2f %%; workloads %.1f", s.name, seed, mean, want, 100*(mean/want-1), means)
+	t.Logf("%s, seed %d: mean %.1f s, published %.1f s, %+.2f %%; workloads %.1f", s.name, seed, mean, want,
+		100*(mean/want-1), means)
 	require.Less(t, math.Abs(mean/want-1), tolerance)
 }
 

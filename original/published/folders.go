@@ -40,7 +40,8 @@ func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bi
 // ReadFirstPolicy reads the policy that a run's learning began with: the original
 // evaluated that one wherever there was one. As folders are moved together, it is
 // looked for in the folder beside the run's that has its folder's name.
-func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string, o bilstm.Options) (*bilstm.Policy, error) {
+func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string,
+	o bilstm.Options) (*bilstm.Policy, error) {
 	path := beside(folder, run.Source)
 	p, _, err := ReadPolicy(fsys, path, vocabulary, o)
 	if err != nil {
@@ -63,14 +64,16 @@ func ReadTable(fsys files.FS, folder string) (*tables.Table, *model.Network, err
 		return nil, nil, err
 	}
 	_, err = fsys.Stat(filepath.Join(folder, TableFile))
-	if there := filepath.Dir(beside(folder, run.Table)); errors.Is(err, fs.ErrNotExist) && run.Table != "" && there != filepath.Clean(folder) {
+	if there := filepath.Dir(beside(folder, run.Table)); errors.Is(err, fs.ErrNotExist) && run.Table != "" &&
+		there != filepath.Clean(folder) {
 		folder = there
 		if run, err = Read(fsys, filepath.Join(folder, ConfigFile)); err != nil {
 			return nil, nil, err
 		}
 	}
 	if run.Network == "" {
-		fault := decode.Fault{File: filepath.Join(folder, ConfigFile), Text: "it does not say job.model, the network that the table is of"}
+		fault := decode.Fault{File: filepath.Join(folder, ConfigFile),
+			Text: "it does not say job.model, the network that the table is of"}
 		return nil, nil, fmt.Errorf("read table: %w", decode.Faults{fault})
 	}
 	n, err := model.Zoo(run.Network, model.ZooOptions{})

@@ -33,7 +33,8 @@ type Run struct {
 
 // Scenario returns the scenario of a table, without actions: the file has only their number.
 func (r *Run) Scenario() tables.Scenario {
-	return tables.Scenario{Name: r.Folder, Network: r.Network, Dataset: r.Dataset, Budget: r.Budget, Start: r.Start, Decisions: r.Decisions}
+	return tables.Scenario{Name: r.Folder, Network: r.Network, Dataset: r.Dataset, Budget: r.Budget, Start: r.Start,
+		Decisions: r.Decisions}
 }
 
 // Read reads a configuration file of the original. Where what it says is
@@ -91,10 +92,13 @@ func (c *Source) requireZoo() {
 func (r *Run) places() map[string]any {
 	return map[string]any{
 		"runner.seed": &r.Seed, "runner.folder": &r.Folder, "job.model": &r.Network, "job.dataset": &r.Dataset,
-		"scheduler.running_time": &r.Budget, "scheduler.start_time": &r.Start, "agent.num_actions": &r.Decisions, "agent.action_set_size": &r.Choices,
-		"simulation.datafile": &r.Table, "agent.policyfile": &r.Source, "agent.vocab": &r.Vocabulary,
-		"agent.max_actions": &r.Policy.Actions, "agent.embedding_size": &r.Policy.Embedding, "agent.hidden_size": &r.Policy.Hidden,
-		"agent.decider_lstm_size": &r.Policy.Memory, "agent.decider_linear_size": &r.Policy.Linear, "agent.time_encoding_size": &r.Policy.Time,
+		"scheduler.running_time": &r.Budget, "scheduler.start_time": &r.Start, "agent.num_actions": &r.Decisions,
+		"agent.action_set_size": &r.Choices,
+		"simulation.datafile":   &r.Table, "agent.policyfile": &r.Source, "agent.vocab": &r.Vocabulary,
+		"agent.max_actions": &r.Policy.Actions, "agent.embedding_size": &r.Policy.Embedding,
+		"agent.hidden_size":       &r.Policy.Hidden,
+		"agent.decider_lstm_size": &r.Policy.Memory, "agent.decider_linear_size": &r.Policy.Linear,
+		"agent.time_encoding_size": &r.Policy.Time,
 	}
 }
 

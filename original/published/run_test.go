@@ -41,8 +41,9 @@ policyfile = "../results/simulation_c/agent.finalmodel.pth"
 save_file = "../results/simulation_d/data.pkl"
 `), (*Source).requireZoo)
 	require.NoError(t, err)
-	assert.Equal(t, &Run{Seed: 42, Folder: "simulation_a", Network: "ConvNet2", Dataset: "cifar10", Start: 70, Vocabulary: "models",
-		Table: "../results/simulation_b/data.pkl", Source: "../results/simulation_c/agent.finalmodel.pth",
+	assert.Equal(t, &Run{Seed: 42, Folder: "simulation_a", Network: "ConvNet2", Dataset: "cifar10",
+		Start: 70, Vocabulary: "models", Table: "../results/simulation_b/data.pkl",
+		Source: "../results/simulation_c/agent.finalmodel.pth",
 		Policy: bilstm.Shape{Actions: 4, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8}}, r)
 	r, err = parse("config.toml", []byte("[agent]\nsave_file = \"a/data.pkl\"\n"), (*Source).requireZoo)
 	require.NoError(t, err)
@@ -51,8 +52,9 @@ save_file = "../results/simulation_d/data.pkl"
 
 func TestFaultsOfRunsHaveTheirPlaces(t *testing.T) {
 	for text, says := range map[string]string{
-		"[runner]\nseed = \"one\"":     "c.toml:2:8: runner.seed must be a whole number, and not \"one\"",
-		"[job]\nmodel = \"ConvNe2\"":   "c.toml:2:9: job.model is a class of the original's that is not here; did you mean ConvNet",
+		"[runner]\nseed = \"one\"": "c.toml:2:8: runner.seed must be a whole number, and not \"one\"",
+		"[job]\nmodel = \"ConvNe2\"": "c.toml:2:9: job.model is a class of the original's that is not here; " +
+			"did you mean ConvNet",
 		"[scheduler]\nstart_time = -1": "c.toml:2:14: scheduler.start_time must be a number of seconds, and not -1",
 		"[agent]\npolicyfile = [1]":    "agent.policyfile must be a text",
 		"[agent":                       "c.toml:1:",
@@ -68,7 +70,8 @@ func TestFaultsOfRunsHaveTheirPlaces(t *testing.T) {
 }
 
 func TestThePathsOfTheOriginalLeadBeside(t *testing.T) {
-	for folder, want := range map[string]string{"runs/a": "runs/b/data.pkl", "runs/a/": "runs/b/data.pkl", ".": "../b/data.pkl", "a": "b/data.pkl"} {
+	for folder, want := range map[string]string{"runs/a": "runs/b/data.pkl", "runs/a/": "runs/b/data.pkl",
+		".": "../b/data.pkl", "a": "b/data.pkl"} {
 		assert.Equal(t, want, filepath.ToSlash(beside(folder, "../results/b/data.pkl")))
 	}
 	assert.False(t, strings.HasPrefix(beside("runs/a", "/etc/passwd"), "/"), "and never to another place")
@@ -89,7 +92,8 @@ func TestTheOriginalsTablesSayWhatTheyAreOf(t *testing.T) {
 		require.Equal(t, 4, table.Choices)
 		require.Equal(t, int64(42), table.Seed)
 		s := table.Scenario()
-		require.Equal(t, tables.Scenario{Name: filepath.Base(filepath.Dir(path)), Network: s.Network, Dataset: "cifar10", Budget: 400, Start: s.Start, Decisions: 3}, s)
+		require.Equal(t, tables.Scenario{Name: filepath.Base(filepath.Dir(path)), Network: s.Network,
+			Dataset: "cifar10", Budget: 400, Start: s.Start, Decisions: 3}, s)
 		require.Contains(t, []string{"ConvNet2", "ConvNet3"}, s.Network)
 		require.Contains(t, []float64{70, 140, 200, 270, 330}, s.Start)
 	}
@@ -97,10 +101,14 @@ func TestTheOriginalsTablesSayWhatTheyAreOf(t *testing.T) {
 
 func TestTablesOfTheOriginalWithFaults(t *testing.T) {
 	for text, says := range map[string][]string{
-		"": {"it has no runner.seed", "it has no runner.folder", "it has no scheduler.running_time", "it has no job.model", "it has no job.dataset"},
-		"[runner]\nseed = 1.5\nfolder = 2\n[scheduler]\nrunning_time = \"a\"\nstart_time = -1\n[job]\nmodel = []\ndataset = true\n[agent]\nnum_actions = 0\naction_set_size = \"4\"\n": {
-			"a.toml:2:8: runner.seed must be a whole number, and not 1.5", "a.toml:3:10: runner.folder must be a text", "running_time must be a number of seconds", "start_time must be a number of seconds",
-			"job.model must be a text", "job.dataset must be a text", "num_actions must be a whole number above 0, and not 0", "action_set_size must be a whole number above 0"},
+		"": {"it has no runner.seed", "it has no runner.folder", "it has no scheduler.running_time",
+			"it has no job.model", "it has no job.dataset"},
+		"[runner]\nseed = 1.5\nfolder = 2\n[scheduler]\nrunning_time = \"a\"\nstart_time = -1\n[job]\nmodel = []\n" +
+			"dataset = true\n[agent]\nnum_actions = 0\naction_set_size = \"4\"\n": {
+			"a.toml:2:8: runner.seed must be a whole number, and not 1.5", "a.toml:3:10: runner.folder must be a text",
+			"running_time must be a number of seconds", "start_time must be a number of seconds",
+			"job.model must be a text", "job.dataset must be a text",
+			"num_actions must be a whole number above 0, and not 0", "action_set_size must be a whole number above 0"},
 	} {
 		_, err := parse("a.toml", []byte(text), (*Source).requireScenario)
 		var list decode.Faults
@@ -110,6 +118,7 @@ func TestTablesOfTheOriginalWithFaults(t *testing.T) {
 			require.ErrorContains(t, err, fault)
 		}
 	}
-	_, err := parse("a.toml", []byte("[runner]\nseed = 1\nfolder = \"a\"\n[scheduler]\nrunning_time = 2\n[job]\nmodel = \"m\"\ndataset = \"d\"\n"), (*Source).requireScenario)
+	_, err := parse("a.toml", []byte("[runner]\nseed = 1\nfolder = \"a\"\n[scheduler]\nrunning_time = 2\n[job]\n"+
+		"model = \"m\"\ndataset = \"d\"\n"), (*Source).requireScenario)
 	require.NoError(t, err)
 }

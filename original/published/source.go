@@ -64,7 +64,8 @@ func (c *Source) flatten() {
 func (c *Source) Require(keys []string) {
 	for _, key := range keys {
 		if _, has := c.Keys[key]; !has {
-			c.Faults = append(c.Faults, decode.Problem{Text: "this is no file of the original system: it has no " + key})
+			c.Faults = append(c.Faults,
+				decode.Problem{Text: "this is no file of the original system: it has no " + key})
 		}
 	}
 }

@@ -89,22 +89,26 @@ func (d *distribution) drawer(r *numpy.Random) (drawer, error) {
 	case "Uniform":
 		step := math.Pow(10, -float64(d.decimals()))
 		if !(d.Min <= d.Max) || (d.Max-d.Min)/step > mostValues {
-			return nil, fmt.Errorf("distribution Uniform from %g to %g with %d decimals: expected at most %d values", d.Min, d.Max, d.decimals(), mostValues)
+			return nil, fmt.Errorf("distribution Uniform from %g to %g with %d decimals: expected at most %d values",
+				d.Min, d.Max, d.decimals(), mostValues)
 		}
 		values := d.grid(step)
 		return newSampler(values, slices.Repeat([]float64{1 / float64(len(values))}, len(values))), nil
 	case "ProbabilityMassFunction":
-		if len(d.Masses.values) == 0 || slices.ContainsFunc(d.Masses.shares, func(p float64) bool { return !(p >= 0) }) {
+		if len(d.Masses.values) == 0 || slices.ContainsFunc(d.Masses.shares,
+			func(p float64) bool { return !(p >= 0) }) {
 			return nil, fmt.Errorf("distribution ProbabilityMassFunction: expected probabilities, not negative")
 		}
 		return newSampler(d.Masses.values, d.Masses.shares), nil
 	case "CustomSkewNorm":
 		if !(d.Min >= 0 && d.Min < d.Max) || d.decimals() > 4 {
-			return nil, fmt.Errorf("distribution CustomSkewNorm from %g to %g with %d decimals: expected 0 or more, then more, and at most 4 decimals", d.Min, d.Max, d.decimals())
+			return nil, fmt.Errorf("distribution CustomSkewNorm from %g to %g with %d decimals: expected 0 or more, "+
+				"then more, and at most 4 decimals", d.Min, d.Max, d.decimals())
 		}
 		return newSampler(d.skewed(r)), nil
 	}
-	return nil, fmt.Errorf("distribution %q is unknown; expected Fixed, Uniform, ProbabilityMassFunction or CustomSkewNorm", d.Target)
+	return nil, fmt.Errorf("distribution %q is unknown; expected Fixed, Uniform, "+
+		"ProbabilityMassFunction or CustomSkewNorm", d.Target)
 }
 
 func (d *distribution) decimals() int {

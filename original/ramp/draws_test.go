@@ -66,7 +66,8 @@ func TestDistributions(t *testing.T) {
 	for _, want := range g.Choice {
 		require.Equal(t, want, []int{1, 2, 4, 8, 16}[random.IntN(0, 5)])
 	}
-	quarters := distribution{Target: "ProbabilityMassFunction", Masses: masses{[]float64{0.25, 0.5, 0.75, 1}, []float64{0.25, 0.25, 0.25, 0.25}}}
+	quarters := distribution{Target: "ProbabilityMassFunction",
+		Masses: masses{[]float64{0.25, 0.5, 0.75, 1}, []float64{0.25, 0.25, 0.25, 0.25}}}
 	require.Equal(t, g.Masses, draws(&quarters, len(g.Masses)))
 	long := distribution{Target: "Uniform", Min: 1, Max: 1000}
 	require.Len(t, long.grid(0.01), g.Length)
@@ -89,7 +90,9 @@ func TestDistributions(t *testing.T) {
 			require.Equal(t, next, s.draw(random), text)
 		}
 	}
-	for _, d := range []distribution{{Target: "Odd"}, {Target: "Uniform", Min: 2, Max: 1}, {Target: "ProbabilityMassFunction"}, {Target: "CustomSkewNorm", Min: 1, Max: 1}, {Target: "Uniform", Max: 1e12}} {
+	for _, d := range []distribution{{Target: "Odd"}, {Target: "Uniform", Min: 2, Max: 1},
+		{Target: "ProbabilityMassFunction"}, {Target: "CustomSkewNorm", Min: 1, Max: 1},
+		{Target: "Uniform", Max: 1e12}} {
 		_, err := d.drawer(nil)
 		require.ErrorContains(t, err, "expected", d.Target)
 	}
@@ -117,7 +120,8 @@ func requireDrawn(t *testing.T, e *Episode, d *Draws, path string) {
 	require.GreaterOrEqual(t, len(d.arrived), len(e.Arrivals))
 	for k, want := range e.Arrivals {
 		got := d.arrived[k]
-		require.Equal(t, []any{want[1], want[3], want[4]}, []any{float64(got.id), d.limits[got.entry], got.at}, "%s, job %d", path, k)
+		require.Equal(t, []any{want[1], want[3], want[4]}, []any{float64(got.id), d.limits[got.entry], got.at},
+			"%s, job %d", path, k)
 	}
 }
 

@@ -58,10 +58,13 @@ type jobsConfig struct {
 	Replication  int          `json:"replication_factor"`                           // jobs of each graph in the pool
 	Interarrival distribution `json:"job_interarrival_time_dist"`                   // s
 	Limit        distribution `json:"max_acceptable_job_completion_time_frac_dist"` // shares of the time on one server
-	Sampling     string       `json:"job_sampling_mode"`                            // replace, remove or remove_and_repeat
-	Shuffle      bool         `json:"shuffle_files"`                                // shuffles the pool when it is filled
-	Steps        int          `json:"num_training_steps"`                           // of every job
-	Observed     int          `json:"max_partitions_per_op_in_observation"`         // largest degree that observations are scaled for
+	// replace, remove or remove_and_repeat
+	Sampling string `json:"job_sampling_mode"`
+	// shuffles the pool when it is filled
+	Shuffle bool `json:"shuffle_files"`
+	Steps   int  `json:"num_training_steps"` // of every job
+	// largest degree that observations are scaled for
+	Observed int `json:"max_partitions_per_op_in_observation"`
 }
 
 // distribution holds a distribution of the simulator; its kind says which values are set.
@@ -96,17 +99,24 @@ func ReadEpisode(r io.Reader) (*Episode, error) {
 
 func (e *Episode) validate() error {
 	var faults validate.Faults
-	faults.Unless(e.Config.Topology.Type == "ramp", "topology_config.type %q: only ramp can be played", e.Config.Topology.Type)
+	faults.Unless(e.Config.Topology.Type == "ramp", "topology_config.type %q: only ramp can be played",
+		e.Config.Topology.Type)
 	faults.Unless(len(e.FileOrder) > 0, "file_order is empty: name the graphs in the order of the pool")
-	faults.Unless(e.Arrivals == nil || len(e.Arrivals) > 0, "arrivals is empty: an episode has at least one job; leave it out to draw jobs from the seed")
-	faults.Unless(e.Arrivals != nil || e.Config.Until != nil || e.Config.Jobs.Sampling == "remove", "arrivals is missing: jobs that are drawn need max_simulation_run_time, or the sampling remove, to end")
+	faults.Unless(e.Arrivals == nil || len(e.Arrivals) > 0,
+		"arrivals is empty: an episode has at least one job; leave it out to draw jobs from the seed")
+	faults.Unless(e.Arrivals != nil || e.Config.Until != nil || e.Config.Jobs.Sampling == "remove",
+		"arrivals is missing: jobs that are drawn need max_simulation_run_time, or the sampling remove, to end")
 	for _, name := range e.FileOrder {
-		faults.Unless(!strings.ContainsAny(name, "/\\") && name != "..", "file_order names %q: expected names of files without folders", name)
+		faults.Unless(!strings.ContainsAny(name, "/\\") && name != "..",
+			"file_order names %q: expected names of files without folders", name)
 	}
 	for _, column := range []string{"model", "max_acceptable_jct_frac", "time_arrived"} {
 		faults.Unless(len(e.Columns) == 0 || slices.Contains(e.Columns, column), "arrivals_cols has no %q", column)
 	}
-	faults.Unless(e.Arrivals != nil || slices.Contains([]string{"replace", "remove", "remove_and_repeat"}, e.Config.Jobs.Sampling), "job_sampling_mode %q is unknown; jobs are drawn with replace, remove or remove_and_repeat", e.Config.Jobs.Sampling)
+	faults.Unless(e.Arrivals != nil ||
+		slices.Contains([]string{"replace", "remove", "remove_and_repeat"}, e.Config.Jobs.Sampling),
+		"job_sampling_mode %q is unknown; jobs are drawn with replace, remove or remove_and_repeat",
+		e.Config.Jobs.Sampling)
 	faults.Unless(e.Config.Queue == nil || *e.Config.Queue > 0, "job_queue_capacity: expected at least 1")
 	return errors.Join(faults...)
 }
@@ -131,7 +141,8 @@ func (e *Episode) Study(profiles []*graph.Profile) (*fabric.Study, error) {
 	if err := network.Validate(); err != nil {
 		return nil, fmt.Errorf("topology_config: %w", err)
 	}
-	s := &fabric.Study{Network: network, Options: fabric.Options{MaxParts: e.Config.MaxParts, Quantum: e.Config.Quantum, Quirks: quirks}}
+	s := &fabric.Study{Network: network, Options: fabric.Options{MaxParts: e.Config.MaxParts, Quantum: e.Config.Quantum,
+		Quirks: quirks}}
 	s.Options.EnsureDefaults()
 	models := map[string]int{}
 	for _, p := range profiles {
@@ -240,7 +251,8 @@ func (e *Episode) agent(d *Draws) (fabric.Decider, error) {
 		}
 		return fabric.Constant{Parts: parts}, nil
 	}
-	return nil, fmt.Errorf("agent %q is unknown; expected no_parallelism, min_parallelism, max_parallelism, random, sip_ml or acceptable_jct", e.Agent)
+	return nil, fmt.Errorf("agent %q is unknown; expected no_parallelism, min_parallelism, max_parallelism, random, "+
+		"sip_ml or acceptable_jct", e.Agent)
 }
 
 // masked checks the degrees that an agent chooses: those that cannot be chosen are errors, or block the

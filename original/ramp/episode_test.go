@@ -153,12 +153,16 @@ func requireLog(t *testing.T, events []fabric.Event, log map[string][]any) {
 	for k := range events {
 		e := &events[k]
 		for name, got := range map[string]float64{
-			"step_start_time": e.From, "step_end_time": e.To, "mean_num_mounted_workers": e.Servers, "mean_num_mounted_channels": e.Channels,
-			"mean_num_jobs_running": float64(e.Jobs), "num_jobs_completed": float64(e.Completed), "num_jobs_arrived": float64(e.Arrived),
+			"step_start_time": e.From, "step_end_time": e.To, "mean_num_mounted_workers": e.Servers,
+			"mean_num_mounted_channels": e.Channels,
+			"mean_num_jobs_running":     float64(e.Jobs), "num_jobs_completed": float64(e.Completed),
+			"num_jobs_arrived": float64(e.Arrived),
 			"num_jobs_blocked": float64(e.Blocked), "job_queue_length": float64(e.Waiting),
-			"compute_info_processed": e.Memory, "dep_info_processed": e.Dep, "flow_info_processed": e.Flow, "cluster_info_processed": e.Memory + e.Dep,
-			"demand_compute_info_processed": e.DemandMemory, "demand_dep_info_processed": e.DemandDep, "demand_total_info_processed": e.DemandMemory + e.DemandDep,
-			"mean_compute_overhead_frac": e.Compute, "mean_communication_overhead_frac": e.Wire,
+			"compute_info_processed": e.Memory, "dep_info_processed": e.Dep, "flow_info_processed": e.Flow,
+			"cluster_info_processed":        e.Memory + e.Dep,
+			"demand_compute_info_processed": e.DemandMemory, "demand_dep_info_processed": e.DemandDep,
+			"demand_total_info_processed": e.DemandMemory + e.DemandDep,
+			"mean_compute_overhead_frac":  e.Compute, "mean_communication_overhead_frac": e.Wire,
 			"mean_mounted_worker_utilisation_frac": e.Busy, "mean_cluster_worker_utilisation_frac": e.ClusterBusy,
 		} {
 			requireClose(t, log[name][k], got, name)

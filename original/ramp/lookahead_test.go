@@ -74,7 +74,8 @@ func (l *lookahead) study(t *testing.T) *fabric.Study {
 	default:
 		folder = "all"
 	}
-	s := &fabric.Study{Network: network, Options: fabric.Options{MaxParts: l.Cfg.MaxPart, Quantum: l.Cfg.Quantum, Quirks: ramp.Quirks()}}
+	s := &fabric.Study{Network: network, Options: fabric.Options{MaxParts: l.Cfg.MaxPart, Quantum: l.Cfg.Quantum,
+		Quirks: ramp.Quirks()}}
 	s.Models = []fabric.Model{fabric.NewModel(profile(t, folder, l.Model+".txt").Mirror(fabric.Mirror(ramp.Quirks())))}
 	s.Jobs = []fabric.Job{{Limit: 1, Steps: l.Steps}}
 	s.Options.EnsureDefaults()
@@ -120,7 +121,8 @@ func requireStep(t *testing.T, want *lookahead) {
 			return fmt.Sprintf("%s %s %s", g.Ops[d.From].Name(), g.Ops[d.To].Name(), python(d.Size))
 		}))
 	}
-	site := fabric.Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true }, Forward: true}
+	site := fabric.Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true },
+		Forward: true}
 	placed, err := fabric.Place(&site, parted)
 	require.Equal(t, want.Placed, err == nil, "%v", err)
 	if err != nil {

@@ -26,18 +26,19 @@ type Scales struct {
 	MaxDeps       float64 `json:"max_job_total_num_deps"`
 	MinSteps      float64 `json:"min_job_num_training_steps"`
 	MaxSteps      float64 `json:"max_job_num_training_steps"`
-	MaxRate       float64 `json:"max_job_max_op_compute_throughputs"` // bytes of memory for each unit of an operation's time
+	// bytes of memory for each unit of an operation's time
+	MaxRate float64 `json:"max_job_max_op_compute_throughputs"`
 }
 
-// Graph returns the features by which the original's policy reads a network: of operations the time and memory as shares of
-// the largest, and the depth; of transfers the size. The mark of the longest operation is never set
-// there.
+// Graph returns the features by which the original's policy reads a network: of operations the time and memory as
+// shares of the largest, and the depth; of transfers the size. The mark of the longest operation is never set there.
 func Graph(m *fabric.Model) learn.Graph {
 	g, d := m.Graph, &m.Details
 	var read learn.Graph
 	for k := range g.Ops {
 		op := &g.Ops[k]
-		read.Nodes = append(read.Nodes, []float64{op.Compute / d.MaxCompute.Value, 0, op.Memory / d.MaxMemory.Value, mark(k == d.MaxMemory.At),
+		read.Nodes = append(read.Nodes, []float64{op.Compute / d.MaxCompute.Value, 0, op.Memory / d.MaxMemory.Value,
+			mark(k == d.MaxMemory.At),
 			float64(d.Depth[k]) / d.MaxDepth.Value})
 	}
 	for k := range g.Deps {
@@ -63,12 +64,14 @@ func (s *Scales) Observe(w *fabric.World) learn.Observation {
 	d, time := &m.Details, w.Study().Sequential(job)
 	values := []float64{
 		scaled(float64(len(m.Graph.Ops)), s.MinOps, s.MaxOps), scaled(float64(len(m.Graph.Deps)), s.MinDeps, s.MaxDeps),
-		scaled(time, s.MinSequential, s.MaxSequential), scaled(job.Limit*time, s.MinLimit, s.MaxLimit), scaled(job.Limit, s.MinShare, s.MaxShare), job.Limit,
-		scaled(d.Memory, s.MinMemory, s.MaxMemory), scaled(d.Transfer, s.MinTransfer, s.MaxTransfer), scaled(float64(job.Steps), s.MinSteps, s.MaxSteps),
+		scaled(time, s.MinSequential, s.MaxSequential), scaled(job.Limit*time, s.MinLimit, s.MaxLimit),
+		scaled(job.Limit, s.MinShare, s.MaxShare), job.Limit, scaled(d.Memory, s.MinMemory, s.MaxMemory),
+		scaled(d.Transfer, s.MinTransfer, s.MaxTransfer), scaled(float64(job.Steps), s.MinSteps, s.MaxSteps),
 	}
 	var compute, memory, sizes []float64
 	for k := range m.Graph.Ops {
-		compute, memory = append(compute, m.Graph.Ops[k].Compute/d.MaxCompute.Value), append(memory, m.Graph.Ops[k].Memory/d.MaxMemory.Value)
+		compute, memory = append(compute, m.Graph.Ops[k].Compute/d.MaxCompute.Value),
+			append(memory, m.Graph.Ops[k].Memory/d.MaxMemory.Value)
 	}
 	for k := range m.Graph.Deps {
 		sizes = append(sizes, m.Graph.Deps[k].Size/d.MaxDep.Value)

@@ -16,17 +16,20 @@ var small = []string{"alexnet", "gnmt", "resnet18", "squeezenet1_0", "vgg16"}
 func paperStudy(t testing.TB, arrivals [][3]any) *fabric.Study {
 	t.Helper()
 	s := &fabric.Study{
-		Network: &fabric.Ramp{Groups: 4, Racks: 4, Servers: 2, Channels: 1, Bandwidth: 1.6e12, Latency: 50e-9, IO: 100e-9, Quirks: ramp.Quirks()},
+		Network: &fabric.Ramp{Groups: 4, Racks: 4, Servers: 2, Channels: 1, Bandwidth: 1.6e12, Latency: 50e-9,
+			IO: 100e-9, Quirks: ramp.Quirks()},
 		Options: fabric.Options{Until: 1e6, More: true, Next: 1e3 * float64(len(arrivals)), Quirks: ramp.Quirks()},
 	}
 	s.Options.EnsureDefaults()
 	models := map[string]int{}
 	for k, name := range small {
 		models[name] = k
-		s.Models = append(s.Models, fabric.NewModel(profile(t, "small", name+".txt").Mirror(fabric.Mirror(ramp.Quirks()))))
+		s.Models = append(s.Models, fabric.NewModel(profile(t, "small", name+".txt").
+			Mirror(fabric.Mirror(ramp.Quirks()))))
 	}
 	for k, row := range arrivals {
-		s.Jobs = append(s.Jobs, fabric.Job{Model: models[row[1].(string)], Limit: row[2].(float64), Steps: 50, Arrival: 1e3 * float64(k)})
+		s.Jobs = append(s.Jobs, fabric.Job{Model: models[row[1].(string)], Limit: row[2].(float64), Steps: 50,
+			Arrival: 1e3 * float64(k)})
 	}
 	s.Prepare()
 	return s
@@ -50,9 +53,10 @@ func TestPaperScaleIsThatOfTheSimulator(t *testing.T) {
 		require.Equal(t, want["return"], rewardsOf(t, world, decider))
 		got := ramp.Statistics(world)
 		for _, name := range []string{
-			"num_jobs_arrived", "num_jobs_completed", "num_jobs_blocked", "blocking_rate", "acceptance_rate", "mean_load_rate",
-			"mean_demand_total_throughput", "mean_cluster_throughput", "mean_num_jobs_running", "mean_num_mounted_workers",
-			"mean_cluster_worker_utilisation_frac", "mean_mounted_worker_utilisation_frac", "mean_communication_overhead_frac",
+			"num_jobs_arrived", "num_jobs_completed", "num_jobs_blocked", "blocking_rate", "acceptance_rate",
+			"mean_load_rate", "mean_demand_total_throughput", "mean_cluster_throughput", "mean_num_jobs_running",
+			"mean_num_mounted_workers", "mean_cluster_worker_utilisation_frac", "mean_mounted_worker_utilisation_frac",
+			"mean_communication_overhead_frac",
 		} {
 			requireClose(t, want[name], got[name].(float64), name)
 		}

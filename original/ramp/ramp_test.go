@@ -73,7 +73,8 @@ func TestGraphsAreThoseOfTheSimulator(t *testing.T) {
 		All   map[string]summary `json:"all_summary"`
 	}
 	recorded(t, "graphs.json", &golden)
-	for folder, list := range map[string]map[string]summary{"small": golden.Small, "toy": golden.Toy, "all": golden.All} {
+	for folder, list := range map[string]map[string]summary{"small": golden.Small, "toy": golden.Toy,
+		"all": golden.All} {
 		for name, want := range list {
 			t.Run(folder+"/"+name, func(t *testing.T) {
 				requireGraph(t, &want, profile(t, folder, want.File).Mirror(fabric.Mirror(ramp.Quirks())))
@@ -86,7 +87,8 @@ func requireGraph(t *testing.T, want *summary, g *graph.Graph) {
 	t.Helper()
 	d := g.Details()
 	got := *want
-	got.Nodes, got.Edges, got.Time, got.Memory, got.Transfer = len(g.Ops), len(g.Deps), d.Compute*want.Steps, d.Memory, d.Transfer
+	got.Nodes, got.Edges, got.Time, got.Memory, got.Transfer = len(g.Ops), len(g.Deps), d.Compute*want.Steps, d.Memory,
+		d.Transfer
 	got.MaxComputeNode, got.MaxCompute = g.Ops[d.MaxCompute.At].Node, d.MaxCompute.Value
 	got.MaxMemoryNode, got.MaxMemory = g.Ops[d.MaxMemory.At].Node, d.MaxMemory.Value
 	got.MaxRateNode, got.MaxRate = g.Ops[d.MaxRate.At].Node, d.MaxRate.Value
@@ -107,10 +109,12 @@ func requireGraph(t *testing.T, want *summary, g *graph.Graph) {
 			if g.Backward(op) {
 				pass, twin = "b", op.Node
 			}
-			got.NodeRows = append(got.NodeRows, []any{float64(op.Node), op.Compute, op.Memory, pass, nil, (&graph.Op{Node: twin, Part: -1}).Name(), float64(d.Depth[k])})
+			got.NodeRows = append(got.NodeRows, []any{float64(op.Node), op.Compute, op.Memory, pass, nil,
+				(&graph.Op{Node: twin, Part: -1}).Name(), float64(d.Depth[k])})
 		}
 		for _, dep := range g.Deps {
-			got.EdgeRows = append(got.EdgeRows, []any{float64(g.Ops[dep.From].Node), float64(g.Ops[dep.To].Node), 0.0, dep.Size})
+			got.EdgeRows = append(got.EdgeRows, []any{float64(g.Ops[dep.From].Node), float64(g.Ops[dep.To].Node), 0.0,
+				dep.Size})
 		}
 	}
 	require.Equal(t, *want, got)

@@ -14,9 +14,11 @@ type Reward struct {
 	Fail    float64 // of job_acceptance, for one that was blocked
 	Factor  float64 // of lookahead_job_completion_time: what a blocked job counts, in times on one server
 	Weight  float64 // of multi_objective_jct_blocking: of blocked jobs
-	Scale   float64 // of lookahead_job_completion_time: divides by so many times on one server; zero does not. Of throughputs any other value divides by the largest
-	Inverse bool    // of lookahead_job_completion_time: one over it, and positive
-	Log     bool    // log10 of one more than the size
+	// of lookahead_job_completion_time: divides by so many times on one server; zero does not. Of throughputs any
+	// other value divides by the largest
+	Scale   float64
+	Inverse bool // of lookahead_job_completion_time: one over it, and positive
+	Log     bool // log10 of one more than the size
 }
 
 // Decision holds the results of a decision, after the first event that follows it.
@@ -53,7 +55,9 @@ var rewards = map[string]func(r *Reward, s *Scales, d *Decision) float64{
 func (r *Reward) Of(s *Scales, d *Decision) (float64, error) {
 	of, ok := rewards[r.Kind]
 	if !ok {
-		return 0, fmt.Errorf("reward %q is unknown; expected job_acceptance, lookahead_job_completion_time, mean_compute_throughput, mean_cluster_throughput, mean_demand_total_throughput or multi_objective_jct_blocking", r.Kind)
+		return 0, fmt.Errorf("reward %q is unknown; expected job_acceptance, "+
+			"lookahead_job_completion_time, mean_compute_throughput, mean_cluster_throughput, "+
+			"mean_demand_total_throughput or multi_objective_jct_blocking", r.Kind)
 	}
 	return of(r, s, d), nil
 }

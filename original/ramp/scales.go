@@ -14,7 +14,8 @@ func (e *Episode) NewScales(d *Draws, profiles []*graph.Profile) Scales {
 	split := float64(max(e.Config.Jobs.Observed, 1))
 	s := Scales{MinSteps: float64(e.Config.Jobs.Steps), MaxSteps: float64(e.Config.Jobs.Steps)}
 	extremes := func(v float64, low, high *float64) { *low, *high = min(*low, v), max(*high, v) }
-	for _, low := range []*float64{&s.MinSequential, &s.MinLimit, &s.MinShare, &s.MinMemory, &s.MinTransfer, &s.MinOps, &s.MinDeps} {
+	for _, low := range []*float64{&s.MinSequential, &s.MinLimit, &s.MinShare, &s.MinMemory, &s.MinTransfer, &s.MinOps,
+		&s.MinDeps} {
 		*low = math.Inf(1)
 	}
 	var models []fabric.Model

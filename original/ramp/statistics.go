@@ -62,19 +62,23 @@ func totals(w *fabric.World, stats map[string]any) {
 	span := r.Sum.To - r.Sum.From
 	events := max(float64(r.Events), 1)
 	for name, value := range map[string]float64{
-		"num_jobs_arrived": float64(arrived), "num_jobs_completed": float64(r.Completed), "num_jobs_blocked": float64(r.Blocked),
+		"num_jobs_arrived": float64(arrived), "num_jobs_completed": float64(r.Completed),
+		"num_jobs_blocked":   float64(r.Blocked),
 		"episode_start_time": r.Sum.From, "episode_end_time": r.Sum.To, "episode_time": span,
-		"blocking_rate": float64(r.Blocked) / float64(arrived), "acceptance_rate": float64(r.Completed) / float64(arrived),
+		"blocking_rate":              float64(r.Blocked) / float64(arrived),
+		"acceptance_rate":            float64(r.Completed) / float64(arrived),
 		"mean_load_rate":             r.Load / float64(arrived),
 		"mean_compute_overhead_frac": r.Sum.Compute / events, "mean_communication_overhead_frac": r.Sum.Wire / events,
 		"mean_num_jobs_running": float64(r.Sum.Jobs) / events, "mean_num_mounted_workers": r.Sum.Servers / events,
-		"mean_mounted_worker_utilisation_frac": r.Sum.Busy / events, "mean_cluster_worker_utilisation_frac": r.Sum.ClusterBusy / events,
+		"mean_mounted_worker_utilisation_frac": r.Sum.Busy / events,
+		"mean_cluster_worker_utilisation_frac": r.Sum.ClusterBusy / events,
 	} {
 		stats[name] = value
 	}
 	for name, sum := range map[string]float64{
 		"compute": r.Sum.Memory, "dep": r.Sum.Dep, "flow": r.Sum.Flow, "cluster": r.Sum.Memory + r.Sum.Dep,
-		"demand_compute": r.Sum.DemandMemory, "demand_dep": r.Sum.DemandDep, "demand_total": r.Sum.DemandMemory + r.Sum.DemandDep,
+		"demand_compute": r.Sum.DemandMemory, "demand_dep": r.Sum.DemandDep,
+		"demand_total": r.Sum.DemandMemory + r.Sum.DemandDep,
 	} {
 		stats[name+"_info_processed"] = sum
 		stats["mean_"+name+"_throughput"] = sum / span
@@ -88,8 +92,9 @@ func completed(w *fabric.World, job *fabric.Job, lists map[string][]float64) {
 	for name, value := range map[string]float64{
 		"job_completion_time": time, "job_completion_time_speedup": sequential(w, job) / time,
 		"job_communication_overhead_time": run.Wire, "job_computation_overhead_time": run.Compute,
-		"jobs_completed_max_partitions_per_op": float64(run.Parted.Degree),
-		"jobs_completed_num_mounted_workers":   float64(len(run.Placed.Servers)), "jobs_completed_num_mounted_channels": float64(run.Placed.Lanes),
+		"jobs_completed_max_partitions_per_op":                float64(run.Parted.Degree),
+		"jobs_completed_num_mounted_workers":                  float64(len(run.Placed.Servers)),
+		"jobs_completed_num_mounted_channels":                 float64(run.Placed.Lanes),
 		"jobs_completed_mean_mounted_worker_utilisation_frac": run.Busy,
 	} {
 		lists[name] = append(lists[name], value)
@@ -114,9 +119,11 @@ func demand(w *fabric.World, job *fabric.Job, lists map[string][]float64) {
 		"num_nodes": float64(len(g.Ops)), "num_edges": float64(len(g.Deps)),
 		"total_operation_memory_cost": d.Memory, "total_dependency_size": d.Transfer,
 		"job_sequential_completion_time": time, "max_acceptable_job_completion_time_frac": job.Limit,
-		"max_acceptable_job_completion_time": job.Limit * time,
-		"original_demand_num_nodes":          float64(len(whole.Graph.Ops)), "original_demand_num_edges": float64(len(whole.Graph.Deps)),
-		"original_demand_total_operation_memory_cost": whole.Details.Memory, "original_demand_total_dependency_size": whole.Details.Transfer,
+		"max_acceptable_job_completion_time":          job.Limit * time,
+		"original_demand_num_nodes":                   float64(len(whole.Graph.Ops)),
+		"original_demand_num_edges":                   float64(len(whole.Graph.Deps)),
+		"original_demand_total_operation_memory_cost": whole.Details.Memory,
+		"original_demand_total_dependency_size":       whole.Details.Transfer,
 	} {
 		lists[prefix+name] = append(lists[prefix+name], value)
 	}

@@ -19,10 +19,14 @@ var Limits = []string{"A", "B", "C", "D"}
 // jobs_completed_blocked_characteristics_and_performance_bars of github.com/cwfparsonson/ddls, means of
 // three seeds), by limits and agent.
 var printed = map[string]map[string][2]float64{
-	"A": {"max_parallelism": {0.2624, 2.325e7}, "acceptable_jct": {0.3087, 2.204e7}, "random": {0.5172, 1.537e7}, "pac_ml": {0.2209, 2.470e7}},
-	"B": {"max_parallelism": {0.2631, 2.351e7}, "acceptable_jct": {0.3956, 1.923e7}, "random": {0.6011, 1.282e7}, "pac_ml": {0.2641, 2.343e7}},
-	"C": {"max_parallelism": {0.2674, 2.356e7}, "acceptable_jct": {0.3074, 2.211e7}, "random": {0.5055, 1.568e7}, "pac_ml": {0.1247, 2.779e7}},
-	"D": {"max_parallelism": {0.2631, 2.351e7}, "acceptable_jct": {0.1419, 2.733e7}, "random": {0.4652, 1.723e7}, "pac_ml": {0.1037, 2.840e7}},
+	"A": {"max_parallelism": {0.2624, 2.325e7}, "acceptable_jct": {0.3087, 2.204e7}, "random": {0.5172, 1.537e7},
+		"pac_ml": {0.2209, 2.470e7}},
+	"B": {"max_parallelism": {0.2631, 2.351e7}, "acceptable_jct": {0.3956, 1.923e7}, "random": {0.6011, 1.282e7},
+		"pac_ml": {0.2641, 2.343e7}},
+	"C": {"max_parallelism": {0.2674, 2.356e7}, "acceptable_jct": {0.3074, 2.211e7}, "random": {0.5055, 1.568e7},
+		"pac_ml": {0.1247, 2.779e7}},
+	"D": {"max_parallelism": {0.2631, 2.351e7}, "acceptable_jct": {0.1419, 2.733e7}, "random": {0.4652, 1.723e7},
+		"pac_ml": {0.1037, 2.840e7}},
 }
 
 // PolicyName is the name of the learned policy of the authors in what they print.
@@ -43,7 +47,8 @@ type StudyAgent struct {
 
 // StudyAgents are the original's agents, and each constant degree that its cluster offers.
 func StudyAgents() []StudyAgent {
-	all := []StudyAgent{{Name: "max_parallelism"}, {Name: "acceptable_jct"}, {Name: "min_parallelism"}, {Name: "random"}}
+	all := []StudyAgent{{Name: "max_parallelism"}, {Name: "acceptable_jct"}, {Name: "min_parallelism"},
+		{Name: "random"}}
 	for _, n := range []int{1, 2, 4, 6, 8, 16} {
 		all = append(all, StudyAgent{fmt.Sprintf("constant %d", n), n})
 	}
@@ -58,8 +63,10 @@ func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error
 	}
 	c := &e.Config
 	c.Topology.Type = "ramp"
-	c.Topology.Kwargs = topologyKwargs{Groups: 4, Racks: 4, Servers: 2, Channels: 1, Bandwidth: 1.6e12, Latency: 50e-9, IO: 100e-9}
-	c.Jobs = jobsConfig{Replication: 201, Interarrival: distribution{Target: "Fixed", Value: 1000}, Sampling: "remove_and_repeat", Shuffle: true, Steps: 50}
+	c.Topology.Kwargs = topologyKwargs{Groups: 4, Racks: 4, Servers: 2, Channels: 1, Bandwidth: 1.6e12, Latency: 50e-9,
+		IO: 100e-9}
+	c.Jobs = jobsConfig{Replication: 201, Interarrival: distribution{Target: "Fixed", Value: 1000},
+		Sampling: "remove_and_repeat", Shuffle: true, Steps: 50}
 	until := 1e6
 	c.Until, c.MaxParts, c.Quantum = &until, 16, 0.01
 	switch k := slices.Index(Limits, limits); k {
@@ -97,10 +104,12 @@ func (e *Episode) take(d *Draws, profiles []*graph.Profile) error {
 			return nil
 		}
 		if k == mostDrawn {
-			return fmt.Errorf("more than %d jobs arrive before max_simulation_run_time; make job_interarrival_time_dist longer", mostDrawn)
+			return fmt.Errorf("more than %d jobs arrive before max_simulation_run_time; "+
+				"make job_interarrival_time_dist longer", mostDrawn)
 		}
 		one := d.arrived[k]
-		e.Arrivals = append(e.Arrivals, []any{float64(k), float64(one.id), profiles[one.entry%len(profiles)].Model, d.limits[one.entry], one.at})
+		e.Arrivals = append(e.Arrivals, []any{float64(k), float64(one.id), profiles[one.entry%len(profiles)].Model,
+			d.limits[one.entry], one.at})
 	}
 }
 

@@ -24,7 +24,8 @@ const (
 var Methods = []string{methodPPO, methodApeX}
 
 // Learn learns the degrees of the study's jobs, and calls each after every update: [UpdateActions] actions.
-func Learn(ctx context.Context, method string, env *Env, seed uint64, updates int, each func(TrainingPoint) error) (*learn.GraphNet, error) {
+func Learn(ctx context.Context, method string, env *Env, seed uint64, updates int,
+	each func(TrainingPoint) error) (*learn.GraphNet, error) {
 	switch method {
 	case methodPPO:
 		return learnPPO(ctx, env, seed, updates, each)
@@ -48,10 +49,12 @@ const (
 
 // ppo are the other settings. RLlib's loss of values is not halved, so that its weight of 0.5 is 1 here.
 func ppo() learn.PPOOptions {
-	return learn.PPOOptions{Discounts: learn.Discounts{Gamma: 0.997, Lambda: 1}, Clip: 0.18, Epochs: 50, Batch: 128, ValueLoss: 1, Entropy: 0.003, MaxNorm: 1.5, Penalty: 0.01, Far: 128.8}
+	return learn.PPOOptions{Discounts: learn.Discounts{Gamma: 0.997, Lambda: 1}, Clip: 0.18, Epochs: 50, Batch: 128,
+		ValueLoss: 1, Entropy: 0.003, MaxNorm: 1.5, Penalty: 0.01, Far: 128.8}
 }
 
-func learnPPO(ctx context.Context, env *Env, seed uint64, updates int, each func(TrainingPoint) error) (*learn.GraphNet, error) {
+func learnPPO(ctx context.Context, env *Env, seed uint64, updates int,
+	each func(TrainingPoint) error) (*learn.GraphNet, error) {
 	random := rand.New(rand.NewPCG(seed, 200))
 	shape := env.shape()
 	shape.Rate = rate
@@ -125,11 +128,13 @@ func adapted(weight, kl float64) float64 {
 func apeX(env *Env) learn.DQNOptions {
 	shape := env.shape()
 	shape.Rate, shape.Eps = 4.1e-7, 1e-8
-	return learn.DQNOptions{Graph: &shape, Actions: shape.Actions, Gamma: 0.999, Double: true, Duel: true, Ahead: 3, Capacity: 2_000_000, Alpha: 0.6, Beta: 0.4,
-		Batch: 512, Fill: 50_000, Every: 16, Sync: 195, Explore: 0.4, ExploreFor: -1, MaxNorm: 40}
+	return learn.DQNOptions{Graph: &shape, Actions: shape.Actions, Gamma: 0.999, Double: true, Duel: true, Ahead: 3,
+		Capacity: 2_000_000, Alpha: 0.6, Beta: 0.4, Batch: 512, Fill: 50_000, Every: 16, Sync: 195, Explore: 0.4,
+		ExploreFor: -1, MaxNorm: 40}
 }
 
-func learnApeX(ctx context.Context, env *Env, seed uint64, updates int, each func(TrainingPoint) error) (*learn.GraphNet, error) {
+func learnApeX(ctx context.Context, env *Env, seed uint64, updates int,
+	each func(TrainingPoint) error) (*learn.GraphNet, error) {
 	var envs []learn.Env
 	for range 4 * players {
 		one := env.Another()

@@ -22,7 +22,8 @@ func Baselines() []Baseline {
 			return func(e *Env) int { return p.IntN(e.o.GPUs) }
 		}},
 		{"least_gpu", "the least used compute", fixed(leastCompute)},
-		{"least_mem", "the least used memory", fixed(func(e *Env) int { return e.least(func(gpu int) int { return e.usage[e.o.GPUs+gpu] }) })},
+		{"least_mem", "the least used memory",
+			fixed(func(e *Env) int { return e.least(func(gpu int) int { return e.usage[e.o.GPUs+gpu] }) })},
 		{"least_max", "the least maximum of compute and memory", fixed(func(e *Env) int {
 			return e.least(func(gpu int) int { return max(e.usage[gpu], e.usage[e.o.GPUs+gpu]) })
 		})},

@@ -127,7 +127,8 @@ func readCurves(t *testing.T) (all []curve) {
 	require.Len(t, all, seeds)
 	for k, p := range train(t, 1, 3).Points {
 		for name, of := range columns {
-			require.InEpsilon(t, of(all[0].Points[k]), of(p), 1e-5, "%s of rollout %d; learn the curves again with -update", name, k+1)
+			require.InEpsilon(t, of(all[0].Points[k]), of(p), 1e-5,
+				"%s of rollout %d; learn the curves again with -update", name, k+1)
 		}
 	}
 	return all

@@ -126,7 +126,8 @@ func (e *Env) Waiting() (count, steps int) {
 // order of the published program, since sums of floats depend on it. After the end the clock goes on.
 func (e *Env) Act(gpu int) (o learn.Outcome, err error) {
 	if gpu < 0 || gpu >= e.o.GPUs {
-		return o, fmt.Errorf("act in the packing environment: GPU %d of %d; expected 0 to %d", gpu, e.o.GPUs, e.o.GPUs-1)
+		return o, fmt.Errorf("act in the packing environment: GPU %d of %d; expected 0 to %d", gpu, e.o.GPUs,
+			e.o.GPUs-1)
 	}
 	e.release(&o.Reward)
 	if e.next < len(e.tasks) {

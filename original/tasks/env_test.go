@@ -101,7 +101,8 @@ func replay(t *testing.T, list []tasks.Task, want play) (r tasks.Result) {
 		require.NoError(t, err)
 		require.Equal(t, at == len(want.Actions)-1, o.Done)
 		if len(want.Steps) > 0 {
-			require.Equal(t, want.Steps[at], seen(e, before, head, waiting, o.Reward, o.Done), "%s, step %d", want.Name, at)
+			require.Equal(t, want.Steps[at], seen(e, before, head, waiting, o.Reward, o.Done), "%s, step %d",
+				want.Name, at)
 		}
 	}
 	require.Equal(t, want.Queue, queue)
@@ -110,7 +111,8 @@ func replay(t *testing.T, list []tasks.Task, want play) (r tasks.Result) {
 
 // seen is the step that an environment has taken, as recorded.
 func seen(e *tasks.Env, before tasks.Result, head tasks.Task, waiting bool, reward float64, done bool) step {
-	after, s := e.Result(), step{Values: e.Observe().Values, Reward: reward, Done: done, Event: "none", Finished: []int{}}
+	after, s := e.Result(), step{Values: e.Observe().Values, Reward: reward, Done: done, Event: "none",
+		Finished: []int{}}
 	if waiting {
 		s.Task, s.Event = &head.ID, "placed"
 		if len(after.Lost) > len(before.Lost) {
@@ -348,7 +350,8 @@ func draws[T any](n int, draw func() T) (list []T) {
 func TestTaskThatDoesNotFitIsLost(t *testing.T) {
 	e, err := tasks.NewEnv(tasks.EnvOptions{GPUs: 1})
 	require.NoError(t, err)
-	e.Begin([]tasks.Task{{ID: 7, GPU: 60, Memory: 1, Duration: 3, Priority: 1}, {ID: 8, GPU: 41, Memory: 1, Duration: 3, Priority: 2}})
+	e.Begin([]tasks.Task{{ID: 7, GPU: 60, Memory: 1, Duration: 3, Priority: 1},
+		{ID: 8, GPU: 41, Memory: 1, Duration: 3, Priority: 2}})
 	r, err := e.Play(func(*tasks.Env) int { return 0 })
 	require.NoError(t, err)
 	require.Equal(t, []int{7}, r.Lost)

@@ -37,7 +37,8 @@ func (o *LiveOptions) EnsureDefaults() {
 // Validate returns an error for options that no environment can have.
 func (o LiveOptions) Validate() error {
 	if o.GPUs < 1 || o.MaxSteps < 1 {
-		return fmt.Errorf("options of the environment of real GPUs: %d GPUs and %d steps; expected at least one of both", o.GPUs, o.MaxSteps)
+		return fmt.Errorf("options of the environment of real GPUs: %d GPUs and %d steps; "+
+			"expected at least one of both", o.GPUs, o.MaxSteps)
 	}
 	return nil
 }

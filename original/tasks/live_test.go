@@ -72,7 +72,8 @@ func TestRecordedLiveEpisodes(t *testing.T) {
 		for _, s := range want.Steps {
 			got, err := e.Step(s.Action)
 			require.NoError(t, err)
-			require.Equal(t, tasks.LiveStep{Values: single(s.Values), Reward: s.Reward, Terminated: s.Terminated, Truncated: s.Truncated}, got)
+			require.Equal(t, tasks.LiveStep{Values: single(s.Values), Reward: s.Reward, Terminated: s.Terminated,
+				Truncated: s.Truncated}, got)
 		}
 		for gpu, runs := range e.History {
 			got := [][3]any{}
@@ -99,7 +100,8 @@ func single(values []float64) (rounded []float64) {
 
 // A job that fails stays the next one and is rewarded all the same.
 func TestLiveEpisode(t *testing.T) {
-	e, err := tasks.NewLiveEnv(tasks.LiveOptions{GPUs: 1}, &machine{gpus: 1, failing: []string{"a"}}, []tasks.LiveJob{{Name: "a"}})
+	e, err := tasks.NewLiveEnv(tasks.LiveOptions{GPUs: 1}, &machine{gpus: 1, failing: []string{"a"}},
+		[]tasks.LiveJob{{Name: "a"}})
 	require.NoError(t, err)
 	e.Reset()
 	s, err := e.Step(0)
@@ -142,9 +144,11 @@ func TestRecordedUsageLog(t *testing.T) {
 	require.Len(t, rows, len(file.Rows))
 	for k, want := range file.Rows {
 		got := rows[k]
-		require.Equal(t, []any{want.Index, want.Time, want.Name}, []any{got.Index, got.Time.Format("2006/01/02 15:04:05.000"), got.Name})
+		require.Equal(t, []any{want.Index, want.Time, want.Name},
+			[]any{got.Index, got.Time.Format("2006/01/02 15:04:05.000"), got.Name})
 		if want.Power != nil {
-			require.Equal(t, []float64{*want.Utilization, *want.Memory, *want.Power}, []float64{got.Utilization, got.Memory, got.Power})
+			require.Equal(t, []float64{*want.Utilization, *want.Memory, *want.Power},
+				[]float64{got.Utilization, got.Memory, got.Power})
 		}
 	}
 	for gpu, want := range file.GPUs {
@@ -156,10 +160,12 @@ func TestRecordedUsageLog(t *testing.T) {
 
 func TestUsageLog(t *testing.T) {
 	const header = "index, timestamp, name, utilization.gpu [%], utilization.memory [%], power.draw [W]\n"
-	rows, cut, err := tasks.ReadUsage(strings.NewReader(header + "0, 2024/12/06 17:00:00.000, A, 37 %, 2 %, 100.00 W\n0, 2024/12/06 17:00:02.000, A, 37 %, 2 %, 200.00 W\n0, 2024/12"))
+	rows, cut, err := tasks.ReadUsage(strings.NewReader(header + "0, 2024/12/06 17:00:00.000, A, 37 %, 2 %, " +
+		"100.00 W\n0, 2024/12/06 17:00:02.000, A, 37 %, 2 %, 200.00 W\n0, 2024/12"))
 	require.NoError(t, err)
 	require.True(t, cut)
-	require.Equal(t, tasks.UsageSummary{Samples: 2, Utilization: 37, Memory: 2, Peak: 200, Power: 150, Energy: 300, Span: 2}, tasks.SummarizeUsage(rows, 0))
+	require.Equal(t, tasks.UsageSummary{Samples: 2, Utilization: 37, Memory: 2, Peak: 200, Power: 150, Energy: 300,
+		Span: 2}, tasks.SummarizeUsage(rows, 0))
 	_, _, err = tasks.ReadUsage(strings.NewReader(header + "0, x\n0, y\n"))
 	require.ErrorContains(t, err, "line 2: 2 fields; expected 6")
 	_, _, err = tasks.ReadUsage(strings.NewReader("a,b\n"))

@@ -54,7 +54,8 @@ func LearnPPO(ctx context.Context, gpus int, seed uint64, rollouts int, each fun
 		if err != nil {
 			return nil, err
 		}
-		p := Point{Actions: (k + 1) * rolloutActions, ValueLoss: f.ValueLoss, Entropy: -f.Entropy, KL: f.KL, Clipped: f.ClipFraction, Explained: explained(steps, o.Discounts)}
+		p := Point{Actions: (k + 1) * rolloutActions, ValueLoss: f.ValueLoss, Entropy: -f.Entropy, KL: f.KL,
+			Clipped: f.ClipFraction, Explained: explained(steps, o.Discounts)}
 		r.Ended = r.Ended[max(0, len(r.Ended)-recent):]
 		for _, e := range r.Ended {
 			p.Reward += e.Reward / float64(len(r.Ended))

@@ -69,7 +69,8 @@ type Bar struct {
 }
 
 // colors are the ten colours of Tableau, in Matplotlib's order.
-var colors = [...]string{"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"}
+var colors = [...]string{"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f",
+	"#bcbd22", "#17becf"}
 
 // Gantt returns the bars of the chart, in the order in which they are drawn. Tasks that share a GPU lie
 // above each other, and lost ones have no bar.

@@ -18,7 +18,8 @@ type SharedJob struct {
 // DrawSharedJobs draws jobs of 5 to 50 seconds, 20 to 80 percent of compute and 10 to 70 of memory.
 func DrawSharedJobs(count int, p *Python) (list []SharedJob) {
 	for k := range count {
-		list = append(list, SharedJob{fmt.Sprintf("Job%d", k+1), p.Uniform(5, 50), p.Uniform(20, 80), p.Uniform(10, 70)})
+		list = append(list, SharedJob{fmt.Sprintf("Job%d", k+1), p.Uniform(5, 50), p.Uniform(20, 80),
+			p.Uniform(10, 70)})
 	}
 	return list
 }

@@ -197,11 +197,13 @@ func TestRecordedProcesses(t *testing.T) {
 		var done []tasks.Completed
 		for _, d := range want.Done {
 			end := max(d.End, d.Start+d.Burst) // one kind leaves it out
-			done = append(done, tasks.Completed{Process: tasks.Process{ID: name(d.ID), Arrival: d.Arrival, Burst: d.Burst}, Start: d.Start, End: end, Waiting: d.Waiting, Turnaround: d.Turnaround})
+			done = append(done, tasks.Completed{Process: tasks.Process{ID: name(d.ID), Arrival: d.Arrival,
+				Burst: d.Burst}, Start: d.Start, End: end, Waiting: d.Waiting, Turnaround: d.Turnaround})
 		}
 		require.Equal(t, done, got.Done, "%s of %s", want.Kind, want.Jobs)
 		for k, turn := range want.Turns {
-			require.Equal(t, tasks.Turn{ID: name(turn[0]), Start: int(turn[1].(float64)), End: int(turn[2].(float64))}, got.Turns[k])
+			require.Equal(t, tasks.Turn{ID: name(turn[0]), Start: int(turn[1].(float64)), End: int(turn[2].(float64))},
+				got.Turns[k])
 		}
 		waiting, turnaround, throughput := got.Means()
 		require.Equal(t, want.Waiting, waiting)
@@ -234,7 +236,8 @@ func TestProcesses(t *testing.T) {
 	list := []tasks.Process{{ID: "a", Arrival: 1, Burst: 3}, {ID: "b", Arrival: 2, Burst: 1}}
 	got, err := tasks.RR(list, 2)
 	require.NoError(t, err)
-	require.Equal(t, []tasks.Turn{{"a", 1, 3}, {"a", 3, 4}, {"b", 4, 5}}, got.Turns, "a queues before b, which arrived in its turn")
+	require.Equal(t, []tasks.Turn{{"a", 1, 3}, {"a", 3, 4}, {"b", 4, 5}}, got.Turns,
+		"a queues before b, which arrived in its turn")
 	_, err = tasks.RR(list, 0)
 	require.ErrorContains(t, err, "a quantum of 0")
 	waiting, _, throughput := tasks.SJF(nil).Means()
@@ -267,5 +270,6 @@ func TestRecordedQLearning(t *testing.T) {
 func TestQLearning(t *testing.T) {
 	q := tasks.QLearning([]tasks.Process{{Burst: 10}}, 1, tasks.NewPython(1))
 	require.Equal(t, tasks.QTable{Values: [][]float64{{-1}}, Epsilon: 0.796}, q)
-	require.Zero(t, tasks.QLearning([]tasks.Process{{Arrival: 1}}, 9, tasks.NewPython(1)).Values[0][0], "no episode begins")
+	require.Zero(t, tasks.QLearning([]tasks.Process{{Arrival: 1}}, 9, tasks.NewPython(1)).Values[0][0],
+		"no episode begins")
 }

@@ -44,7 +44,8 @@ func Lottery(list []Job, draws int, s Source) ([]JobRun, error) {
 			total += max(0, j.Tickets)
 		}
 		if total == 0 {
-			return FCFS(drawn), fmt.Errorf("draw %d of the lottery: none of %d jobs has a ticket; give them tickets", len(drawn)+1, len(pool))
+			return FCFS(drawn), fmt.Errorf("draw %d of the lottery: none of %d jobs has a ticket; give them tickets",
+				len(drawn)+1, len(pool))
 		}
 		ticket, at := s.IntN(total), 0
 		for ; ticket >= max(0, pool[at].Tickets); at++ {

@@ -28,7 +28,8 @@ func plain(runs []tasks.JobRun) (lines []jobRun) {
 
 func fair(runs []tasks.JobRun) (lines []jobRun) {
 	for _, r := range runs {
-		lines = append(lines, jobRun{Name: r.Job.Name, Weight: r.Job.Weight, Start: r.Start, Finish: r.End, VirtualStart: r.VirtualStart, VirtualEnd: r.VirtualEnd})
+		lines = append(lines, jobRun{Name: r.Job.Name, Weight: r.Job.Weight, Start: r.Start, Finish: r.End,
+			VirtualStart: r.VirtualStart, VirtualEnd: r.VirtualEnd})
 	}
 	return lines
 }
@@ -91,8 +92,10 @@ func TestRecordedFairQueueing(t *testing.T) {
 }
 
 func TestOneGPU(t *testing.T) {
-	list := []tasks.Job{{Name: "a", Runtime: 3, Tickets: 1, Weight: 1, Estimate: 2}, {Name: "b", Runtime: 1, Weight: 2, Estimate: 2}, {Name: "c", Runtime: 1, Weight: 1, Estimate: 2}}
-	require.Equal(t, []jobRun{{Name: "a", End: 3}, {Name: "b", Start: 3, End: 4}, {Name: "c", Start: 4, End: 5}}, plain(tasks.FCFS(list)))
+	list := []tasks.Job{{Name: "a", Runtime: 3, Tickets: 1, Weight: 1, Estimate: 2},
+		{Name: "b", Runtime: 1, Weight: 2, Estimate: 2}, {Name: "c", Runtime: 1, Weight: 1, Estimate: 2}}
+	require.Equal(t, []jobRun{{Name: "a", End: 3}, {Name: "b", Start: 3, End: 4}, {Name: "c", Start: 4, End: 5}},
+		plain(tasks.FCFS(list)))
 	runs, err := tasks.Lottery(list, 10, tasks.NewPython(1))
 	require.ErrorContains(t, err, "draw 2 of the lottery: none of 2 jobs has a ticket")
 	require.Equal(t, []jobRun{{Name: "a", End: 3}}, plain(runs), "what was drawn before")

@@ -11,7 +11,8 @@ import (
 )
 
 // UsageQuery is the command whose output [ReadUsage] reads.
-const UsageQuery = "nvidia-smi --query-gpu=index,timestamp,name,utilization.gpu,utilization.memory,power.draw --format=csv -l 1"
+const UsageQuery = "nvidia-smi --query-gpu=index,timestamp,name,utilization.gpu,utilization.memory,power.draw " +
+	"--format=csv -l 1"
 
 // usageHeader is its first line.
 const usageHeader = "index, timestamp, name, utilization.gpu [%], utilization.memory [%], power.draw [W]"
@@ -33,7 +34,8 @@ func ReadUsage(from io.Reader) (rows []UsageRow, cut bool, err error) {
 		line++
 		if line == 1 {
 			if scanner.Text() != usageHeader {
-				return nil, false, fmt.Errorf("read a log of GPU usage: line 1 is %q, expected %q; write the log by %s", scanner.Text(), usageHeader, UsageQuery)
+				return nil, false, fmt.Errorf("read a log of GPU usage: line 1 is %q, expected %q; write the log by %s",
+					scanner.Text(), usageHeader, UsageQuery)
 			}
 			continue
 		}

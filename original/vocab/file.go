@@ -83,7 +83,8 @@ func findIn(fsys files.FS, folder string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%w: the folder holds neither %s nor a file *%s; make one with 'graft vocab build'", fs.ErrNotExist, FileName, idsSuffix)
+		return "", fmt.Errorf("%w: the folder holds neither %s nor a file *%s; make one with 'graft vocab build'",
+			fs.ErrNotExist, FileName, idsSuffix)
 	case 1:
 		return filepath.Join(folder, found[0]), nil
 	}
@@ -115,7 +116,8 @@ func Parse(data []byte) (*Vocabulary, error) {
 		return nil, errors.New("something follows the vocabulary")
 	}
 	if f.Format != fileFormat || f.Version != fileVersion {
-		return nil, fmt.Errorf("it says that it is %q of version %d; %q of version %d is read", f.Format, f.Version, fileFormat, fileVersion)
+		return nil, fmt.Errorf("it says that it is %q of version %d; %q of version %d is read", f.Format, f.Version,
+			fileFormat, fileVersion)
 	}
 	return New(f.Keys, f.Vectors)
 }
@@ -138,7 +140,8 @@ func (v *Vocabulary) Format(w io.Writer) error {
 		}
 		vectors = append(vectors, "\n    ["+strings.Join(numbers, ", ")+"]")
 	}
-	_, err := fmt.Fprintf(w, "{\n  \"format\": %q,\n  \"version\": %d,\n  \"keys\": [%s\n  ],\n  \"vectors\": [%s\n  ]\n}\n",
+	_, err := fmt.Fprintf(w,
+		"{\n  \"format\": %q,\n  \"version\": %d,\n  \"keys\": [%s\n  ],\n  \"vectors\": [%s\n  ]\n}\n",
 		fileFormat, fileVersion, strings.Join(keys, ","), strings.Join(vectors, ","))
 	return err
 }

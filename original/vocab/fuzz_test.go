@@ -18,8 +18,10 @@ func FuzzParse(f *testing.F) {
 	var good bytes.Buffer
 	require.NoError(f, built(f, "FeedForwardNet").Format(&good))
 	f.Add(good.Bytes())
-	f.Add([]byte(`{"format": "graft vocabulary", "version": 1, "keys": [{"key": "a", "id": 0}, {"key": "b", "id": 0}], "vectors": [[-0.0, 1e-46]]}`))
-	f.Add([]byte(`{"format": "graft vocabulary", "version": 1, "keys": [{"key": "\ud800", "id": 1e0}], "vectors": [[1], null]}`))
+	f.Add([]byte(`{"format": "graft vocabulary", "version": 1, "keys": [{"key": "a", "id": 0}, {"key": "b", "id": ` +
+		`0}], "vectors": [[-0.0, 1e-46]]}`))
+	f.Add([]byte(`{"format": "graft vocabulary", "version": 1, "keys": [{"key": "\ud800", "id": 1e0}], "vectors": ` +
+		`[[1], null]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := vocab.Parse(data)
 		if err != nil {

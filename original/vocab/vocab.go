@@ -52,7 +52,8 @@ func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 		if _, twice := v.ids[e.Key]; twice {
 			faults = append(faults, fmt.Errorf("%q is there twice", e.Key))
 		}
-		faults.When(e.ID < 0 || e.ID >= len(vectors), "%q has the token %d, and there are %d vectors", e.Key, e.ID, len(vectors))
+		faults.When(e.ID < 0 || e.ID >= len(vectors), "%q has the token %d, and there are %d vectors", e.Key, e.ID,
+			len(vectors))
 		v.ids[e.Key] = e.ID
 	}
 	if len(faults) > 0 {
@@ -152,8 +153,10 @@ func (e *UnknownError) Error() string {
 	if n := len(e.Layers) - 1; n > 0 {
 		more = fmt.Sprintf(", nor have %d more of its layers", n)
 	}
-	return fmt.Sprintf("%s at %s of %s has no token in the vocabulary%s%s; take a network that it knows ('graft vocab check' says which), "+
-		"or make a vocabulary with 'graft vocab build' and learn a policy with it", e.Layers[0].Key, e.Layers[0].Path, e.Network, source, more)
+	return fmt.Sprintf("%s at %s of %s has no token in the vocabulary%s%s; "+
+		"take a network that it knows ('graft vocab check' says which), "+
+		"or make a vocabulary with 'graft vocab build' and learn a policy with it", e.Layers[0].Key, e.Layers[0].Path,
+		e.Network, source, more)
 }
 
 // Collision is a token that several keys share, so that a policy cannot tell them

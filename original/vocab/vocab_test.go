@@ -119,9 +119,11 @@ func TestUnknownLayers(t *testing.T) {
 	_, err := v.Tokens(zoo(t, "ConvNet3"))
 	var unknown *vocab.UnknownError
 	require.ErrorAs(t, err, &unknown)
-	require.Equal(t, vocab.Layer{Path: "conv1.layers.0", Key: "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1))"}, unknown.Layers[0])
+	require.Equal(t, vocab.Layer{Path: "conv1.layers.0", Key: "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1))"},
+		unknown.Layers[0])
 	require.Len(t, unknown.Layers, 3)
-	for _, part := range []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token in the vocabulary some.json",
+	for _, part := range []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, " +
+		"1)) at conv1.layers.0 of ConvNet3 has no token in the vocabulary some.json",
 		"nor have 2 more of its layers", "'graft vocab build'"} {
 		require.ErrorContains(t, err, part)
 	}
@@ -182,13 +184,16 @@ func TestFaultyParts(t *testing.T) {
 		vectors [][]float32
 		says    []string
 	}{
-		"no vectors":     {nil, nil, []string{"no vectors"}},
-		"no keys":        {nil, [][]float32{row}, []string{"no keys"}},
-		"empty vectors":  {nil, [][]float32{{}}, []string{"no vectors"}},
-		"unequal":        {nil, [][]float32{row, {1}}, []string{"the vector of token 1 has 1 numbers, where the first has 2"}},
-		"infinite":       {nil, [][]float32{row, {1, float32(math.Inf(-1))}}, []string{"the vector of token 1 has a number that is not finite"}},
-		"beyond, before": {[]vocab.Entry{{"a", 1}, {"b", -1}}, [][]float32{row}, []string{`"a" has the token 1, and there are 1 vectors`, `"b" has the token -1`}},
-		"twice":          {[]vocab.Entry{{"a", 0}, {"a", 0}}, [][]float32{row}, []string{`"a" is there twice`}},
+		"no vectors":    {nil, nil, []string{"no vectors"}},
+		"no keys":       {nil, [][]float32{row}, []string{"no keys"}},
+		"empty vectors": {nil, [][]float32{{}}, []string{"no vectors"}},
+		"unequal": {nil, [][]float32{row, {1}},
+			[]string{"the vector of token 1 has 1 numbers, where the first has 2"}},
+		"infinite": {nil, [][]float32{row, {1, float32(math.Inf(-1))}},
+			[]string{"the vector of token 1 has a number that is not finite"}},
+		"beyond, before": {[]vocab.Entry{{"a", 1}, {"b", -1}}, [][]float32{row},
+			[]string{`"a" has the token 1, and there are 1 vectors`, `"b" has the token -1`}},
+		"twice": {[]vocab.Entry{{"a", 0}, {"a", 0}}, [][]float32{row}, []string{`"a" is there twice`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := vocab.New(c.entries, c.vectors)
@@ -212,7 +217,8 @@ func TestFaultyFiles(t *testing.T) {
 		"an unknown key": {strings.Replace(good.String(), `"version": 1`, `"version": 1, "size": 3`, 1), "size"},
 		"a huge number":  {`{"format": "graft vocabulary", "version": 1, "keys": [], "vectors": [[1e39]]}`, "1e39"},
 		"a null vector":  {`{"format": "graft vocabulary", "version": 1, "keys": [], "vectors": [null]}`, "no vectors"},
-		"a broken token": {`{"format": "graft vocabulary", "version": 1, "keys": [{"key": "a", "id": 0.5}], "vectors": [[1]]}`, "0.5"},
+		"a broken token": {`{"format": "graft vocabulary", "version": 1, "keys": [{"key": "a", "id": 0.5}], ` +
+			`"vectors": [[1]]}`, "0.5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "some.json")
@@ -244,12 +250,14 @@ func TestFaultyPickles(t *testing.T) {
 		ids, vectors func(io.Writer) error
 		says         string
 	}{
-		"no dictionary":      {value(int64(3)), nil, "the ids"},
-		"a number as a key":  {value(dict(int64(1), int64(0))), nil, "1 is given 0, where a text is given a whole number"},
-		"a text as a token":  {value(dict("ReLU()", "0")), nil, "ReLU() is given 0"},
-		"code to run":        {text("cos\nsystem\n(S'true'\ntR."), nil, "not allowed"},
-		"cut short":          {text("\x80\x04}"), nil, "the ids"},
-		"beyond the vectors": {value(dict("ReLU()", int64(7))), nil, `"ReLU()" has the token 7, and there are 1 vectors`},
+		"no dictionary": {value(int64(3)), nil, "the ids"},
+		"a number as a key": {value(dict(int64(1), int64(0))), nil,
+			"1 is given 0, where a text is given a whole number"},
+		"a text as a token": {value(dict("ReLU()", "0")), nil, "ReLU() is given 0"},
+		"code to run":       {text("cos\nsystem\n(S'true'\ntR."), nil, "not allowed"},
+		"cut short":         {text("\x80\x04}"), nil, "the ids"},
+		"beyond the vectors": {value(dict("ReLU()", int64(7))), nil,
+			`"ReLU()" has the token 7, and there are 1 vectors`},
 		"vectors cut short":  {nil, text("PK\x03\x04"), "cut short"},
 		"vectors are others": {nil, set(t, "bias", []int64{1, 1}, 1), "no tensor weight"},
 		"vectors are flat":   {nil, set(t, "weight", []int64{1}, 1), "no tensor weight of rows"},

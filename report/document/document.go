@@ -142,7 +142,8 @@ func (b block) markdown() string {
 }
 
 // markdownSigns escapes the characters that Markdown interprets.
-var markdownSigns = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`)
+var markdownSigns = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", ">",
+	"&gt;", "[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`)
 
 // markdownText escapes text so that Markdown shows it literally.
 func markdownText(text string) string { return markdownSigns.Replace(Printable(text)) }

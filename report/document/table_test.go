@@ -22,21 +22,22 @@ func TestCellsForPeople(t *testing.T) {
 		cell document.Cell
 		want string
 	}{
-		"a share":                  {document.Value(0.73828125, document.UnitShare), "73.83"},
-		"nats":                     {document.Value(0.525, document.UnitNats), "0.5250"},
-		"a whole number":           {document.Value(16, ""), "16"},
-		"a large ratio":            {document.Value(12345.6, ""), "1.235e+04"},
-		"a format with a unit":     {document.Value(0.5, document.UnitShare).As("%.0f%%"), "50%"},
-		"half of a point":          {document.Value(0.125, document.UnitPoints), "0.13"},
-		"half a unit of seconds":   {document.Value(0.125, document.UnitSeconds), "0.12"},
-		"a zero without a minus":   {document.Value(-0.001, document.UnitPoints), "0.00"},
-		"a sign":                   {document.Value(1.5, document.UnitPoints).As("%+.2f"), "+1.50"},
-		"a number and an interval": {interval(document.Value(2, document.UnitPoints).As("%+.2f")), "+2.00 [0.73, 0.75]"},
-		"an interval alone":        {document.Between(&low, &low, document.UnitShare), "[72.50, 72.50]"},
-		"no interval":              {document.Between(nil, &low, document.UnitShare), "-"},
-		"text behind a number":     {document.Value(3, "").Then(" of %d", 16), "3 of 16"},
-		"control characters":       {document.Text("a\x1b[2Jb\u009bc"), "a?[2Jb?c"},
-		"not a number":             {document.Value(math.NaN(), document.UnitShare), "NaN"},
+		"a share":                {document.Value(0.73828125, document.UnitShare), "73.83"},
+		"nats":                   {document.Value(0.525, document.UnitNats), "0.5250"},
+		"a whole number":         {document.Value(16, ""), "16"},
+		"a large ratio":          {document.Value(12345.6, ""), "1.235e+04"},
+		"a format with a unit":   {document.Value(0.5, document.UnitShare).As("%.0f%%"), "50%"},
+		"half of a point":        {document.Value(0.125, document.UnitPoints), "0.13"},
+		"half a unit of seconds": {document.Value(0.125, document.UnitSeconds), "0.12"},
+		"a zero without a minus": {document.Value(-0.001, document.UnitPoints), "0.00"},
+		"a sign":                 {document.Value(1.5, document.UnitPoints).As("%+.2f"), "+1.50"},
+		"a number and an interval": {interval(document.Value(2, document.UnitPoints).As("%+.2f")),
+			"+2.00 [0.73, 0.75]"},
+		"an interval alone":    {document.Between(&low, &low, document.UnitShare), "[72.50, 72.50]"},
+		"no interval":          {document.Between(nil, &low, document.UnitShare), "-"},
+		"text behind a number": {document.Value(3, "").Then(" of %d", 16), "3 of 16"},
+		"control characters":   {document.Text("a\x1b[2Jb\u009bc"), "a?[2Jb?c"},
+		"not a number":         {document.Value(math.NaN(), document.UnitShare), "NaN"},
 	} {
 		require.Equal(t, c.want, c.cell.String(), name)
 	}
@@ -46,7 +47,8 @@ func TestCellsForPeople(t *testing.T) {
 func TestSortKeysReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.Float64Range(-1e12, 1e12).Draw(t, "v")
-		c := document.Value(v, rapid.SampledFrom([]string{"", "share", "points", "s", "nats", "epochs/s"}).Draw(t, "unit"))
+		c := document.Value(v, rapid.SampledFrom([]string{"", "share", "points", "s", "nats", "epochs/s"}).
+			Draw(t, "unit"))
 		text := c.SortKey()
 		if text == "" {
 			text = c.String()
@@ -60,7 +62,8 @@ func TestSortKeysReadBack(t *testing.T) {
 }
 
 func TestATableInAllForms(t *testing.T) {
-	table := document.NewTable("outcome").Given("run_A", true).Numbers(document.UnitSeconds, "", "took").Numbers(document.UnitShare, "%.1f%%", "used").Texts("")
+	table := document.NewTable("outcome").Given("run_A", true).Numbers(document.UnitSeconds, "", "took").
+		Numbers(document.UnitShare, "%.1f%%", "used").Texts("")
 	table.Add("best *accuracy*", document.Value(0.73828125, document.UnitShare).Then(" ~"), 1.5, new(0.25), true)
 	table.Add("sequences", 1_500_000, (*float64)(nil), 0.5)
 	d := &document.Document{}
@@ -70,10 +73,24 @@ func TestATableInAllForms(t *testing.T) {
 	d.Show(table)
 	d.Say("Nothing is ranked.")
 	for want, write := range map[string]func(*strings.Builder) error{
-		"Two runs\n\nseed    1\ndevice  cpu\n\nOUTCOME            run_A  TOOK [s]   USED\nbest *accuracy*  73.83 ~      1.50  25.0%  true\nsequences        1500000         -  50.0%\n\nNothing is ranked.\n":                                                                                      func(b *strings.Builder) error { return d.Print(b) },
-		"two runs\nseed    1\ndevice  cpu\n\nOUTCOME            run_A  TOOK [s]   USED\nbest *accuracy*  73.83 ~      1.50  25.0%  true\nsequences        1500000         -  50.0%\nNothing is ranked.\n":                                                                                          func(b *strings.Builder) error { return d.PrintCompact(b) },
-		"## Two runs\n\n|  |  |\n| --- | --- |\n| seed | 1 |\n| device | cpu |\n\n| OUTCOME | run\\_A | TOOK \\[s\\] | USED |  |\n| --- | ---: | ---: | ---: | --- |\n| best \\*accuracy\\* | 73.83 \\~ | 1.50 | 25.0% | true |\n| sequences | 1500000 | - | 50.0% |  |\n\n- Nothing is ranked.\n": func(b *strings.Builder) error { return d.Markdown(b) },
-		"outcome,run_A,took [s],used [share],\nbest *accuracy*,0.73828125,1.5,0.25,true\nsequences,1500000,,0.5,\n":                                                                                                                                                                                func(b *strings.Builder) error { return table.CSV(b) },
+		"Two runs\n\nseed    1\ndevice  cpu\n\nOUTCOME            run_A  TOOK [s]   USED\n" +
+			"best *accuracy*  73.83 ~      1.50  25.0%  true\nsequences        1500000         -  50.0%\n\n" +
+			"Nothing is ranked.\n": func(b *strings.Builder) error {
+			return d.Print(b)
+		},
+		"two runs\nseed    1\ndevice  cpu\n\nOUTCOME            run_A  TOOK [s]   USED\n" +
+			"best *accuracy*  73.83 ~      1.50  25.0%  true\nsequences        1500000         -  50.0%\n" +
+			"Nothing is ranked.\n": func(b *strings.Builder) error {
+			return d.PrintCompact(b)
+		},
+		"## Two runs\n\n|  |  |\n| --- | --- |\n| seed | 1 |\n| device | cpu |\n\n" +
+			"| OUTCOME | run\\_A | TOOK \\[s\\] | USED |  |\n| --- | ---: | ---: | ---: | --- |\n" +
+			"| best \\*accuracy\\* | 73.83 \\~ | 1.50 | 25.0% | true |\n| sequences | 1500000 | - | 50.0% |  |\n\n" +
+			"- Nothing is ranked.\n": func(b *strings.Builder) error { return d.Markdown(b) },
+		"outcome,run_A,took [s],used [share],\nbest *accuracy*,0.73828125,1.5,0.25,true\n" +
+			"sequences,1500000,,0.5,\n": func(b *strings.Builder) error {
+			return table.CSV(b)
+		},
 	} {
 		var got strings.Builder
 		require.NoError(t, write(&got))

@@ -11,7 +11,8 @@ import (
 
 // The axis of a share has no percent that cannot be.
 func TestAxesOfShares(t *testing.T) {
-	for data, want := range map[span]span{{0, 100}: {0, 100}, {99, 100}: {98.95, 100}, {-2, 104}: {0, 100}, {100, 100}: {90, 100}, {0, 0}: {0, 1}, {40, 60}: {39, 61}} {
+	for data, want := range map[span]span{{0, 100}: {0, 100}, {99, 100}: {98.95, 100}, {-2, 104}: {0, 100},
+		{100, 100}: {90, 100}, {0, 0}: {0, 1}, {40, 60}: {39, 61}} {
 		low, high := Axis{Unit: "%", Within: stat.Percents}.reach(data, room)
 		require.InDelta(t, want.low, low, 1e-9, data)
 		require.InDelta(t, want.high, high, 1e-9, data)
@@ -21,7 +22,8 @@ func TestAxesOfShares(t *testing.T) {
 // An axis has two ticks or more, and few enough that their words have room.
 func TestAxesHaveTwoTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		low := rapid.SampledFrom([]float64{0, 0, 1, -1, 123, 1e6}).Draw(t, "low") * rapid.Float64Range(0, 1).Draw(t, "share")
+		low := rapid.SampledFrom([]float64{0, 0, 1, -1, 123, 1e6}).Draw(t,
+			"low") * rapid.Float64Range(0, 1).Draw(t, "share")
 		high := low + rapid.Float64Range(1e-3, 1e7).Draw(t, "range")
 		most := rapid.IntRange(2, 9).Draw(t, "most")
 		at, step := ticks(low, high, most)
@@ -42,5 +44,6 @@ func TestLowAxesOfWholeNumbers(t *testing.T) {
 		require.GreaterOrEqual(t, len(parameters.upright(low, high, 45)), 2, n)
 	}
 	low, high := Axis{Whole: true}.reach(span{5, 5}, room)
-	require.GreaterOrEqual(t, len(Axis{Whole: true}.upright(low, high, 45)), 2, "a constant that is not counted from zero")
+	require.GreaterOrEqual(t, len(Axis{Whole: true}.upright(low, high, 45)), 2,
+		"a constant that is not counted from zero")
 }

@@ -224,7 +224,8 @@ func (b *Bars) bar(p *Picture, bar Bar, x scale, top, height float64, colour ink
 		p.dot(colour.plain(), point{x.at(bar.Value), centre}, 2)
 	}
 	if b.Values && !bar.inner {
-		p.say(valueText(bar.Value), point{x.at(max(bar.Value, bar.High)) + 3, centre + 2.4}, sizeSmall, start, text.plain())
+		p.say(valueText(bar.Value), point{x.at(max(bar.Value, bar.High)) + 3, centre + 2.4}, sizeSmall, start,
+			text.plain())
 	}
 }
 

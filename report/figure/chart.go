@@ -24,8 +24,8 @@ type Panel struct {
 	Levels []Level
 }
 
-// Curve is a line, or a dot where it has one point, optionally with the runs that it averages and an interval. NaN makes a
-// gap.
+// Curve is a line, or a dot where it has one point, optionally with the runs that it averages and an
+// interval. NaN makes a gap.
 type Curve struct {
 	Name      string // curves of one name have one colour; empty is not in the legend
 	X         []float64
@@ -247,7 +247,8 @@ func (a *chartLayout) draw(pl *plot, top float64, last bool) float64 {
 		a.curve(&pl.Curves[k], pl.y)
 	}
 	for _, l := range pl.Levels {
-		a.p.line(a.inks[l.Name].plain(), lineWidth, point{a.left, pl.y.at(l.At)}, point{a.right, pl.y.at(l.At)}).dash = dashes
+		a.p.line(a.inks[l.Name].plain(), lineWidth, point{a.left, pl.y.at(l.At)}, point{a.right, pl.y.at(l.At)}).
+			dash = dashes
 	}
 	a.p.line(text.plain(), frameWidth, point{a.left, top}, point{a.left, bottom}, point{a.right, bottom})
 	if !last {
@@ -262,7 +263,8 @@ func (p *Picture) lower(axis Axis, x scale, numbers []level, bottom float64) flo
 		at := x.at(t.value)
 		p.line(text.plain(), frameWidth, point{at, bottom}, point{at, bottom + tickLength})
 		half := widthOf(t.words, sizeSmall) / 2
-		p.say(t.words, point{min(max(at, margin+half), p.Width-margin-half), bottom + tickLength + 7}, sizeSmall, middle, text.plain())
+		p.say(t.words, point{min(max(at, margin+half), p.Width-margin-half), bottom + tickLength + 7}, sizeSmall,
+			middle, text.plain())
 	}
 	name := fitted(axis.label(), sizeWords, p.Width-2*margin)
 	half := widthOf(name, sizeWords) / 2

@@ -108,7 +108,8 @@ func (a *chartLayout) numbersLaned(words []string) []int {
 		clashes := func(lane int) bool {
 			for other := range k {
 				d := x - a.x.at(a.Events[other].X)
-				if lanes[other] == lane && d < half(k)+half(other) || lanes[other] > lane && d < half(k) || lanes[other] < lane && d < half(other) {
+				if lanes[other] == lane && d < half(k)+half(other) || lanes[other] > lane && d < half(k) ||
+					lanes[other] < lane && d < half(other) {
 					return true
 				}
 			}

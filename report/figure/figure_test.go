@@ -17,20 +17,27 @@ func examples() map[string]figure.Figure {
 		"beyond":   timeline(300),
 		"bars":     bars(4, true),
 		"dots":     bars(14, false),
-		"marks": &figure.Chart{Title: "Accuracy and cost", X: figure.Axis{Name: "operations", Unit: "GFLOP", Low: 0, High: 4}, Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{
-			{Name: "never", X: []float64{1}, Y: []float64{60}, Low: []float64{55}, High: []float64{65}}, {Name: "policy", X: []float64{3}, Y: []float64{66}}}}}},
-		"spent": &figure.Bars{Title: "Time spent", X: figure.Axis{Name: "time", Unit: "s"}, Values: true, Groups: []figure.Group{
-			{Name: "training", Bars: []figure.Bar{{Value: 51.3}}}, {Name: "operating", Bars: []figure.Bar{{Value: 0.81}}}, {Name: "deciding", Bars: []figure.Bar{{Value: 0.012}}}}},
+		"marks": &figure.Chart{Title: "Accuracy and cost", X: figure.Axis{Name: "operations", Unit: "GFLOP", Low: 0,
+			High: 4}, Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{
+			{Name: "never", X: []float64{1}, Y: []float64{60}, Low: []float64{55}, High: []float64{65}},
+			{Name: "policy", X: []float64{3}, Y: []float64{66}}}}}},
+		"spent": &figure.Bars{Title: "Time spent", X: figure.Axis{Name: "time", Unit: "s"}, Values: true,
+			Groups: []figure.Group{
+				{Name: "training", Bars: []figure.Bar{{Value: 51.3}}}, {Name: "operating",
+					Bars: []figure.Bar{{Value: 0.81}}}, {Name: "deciding", Bars: []figure.Bar{{Value: 0.012}}}}},
 		"heat":    heat(),
 		"tree":    tree(3, []string{"none", "deepen 1", "widen 1"}),
 		"forest":  tree(5, []string{"none", "deepen 1", "deepen 2", "widen 2"}),
 		"surgery": surgery(3),
 		"gantt":   gantt(24, 3),
 		"crowd":   gantt(40_000, 70),
-		"stacked": &figure.Bars{Title: "Energy", X: figure.Axis{Name: "energy", Unit: "kJ"}, Names: []string{"train", "serve", "idle"}, Stacked: true, Values: true, Groups: []figure.Group{
-			{Name: "best-fit", Bars: []figure.Bar{{Value: 5}, {Value: math.NaN()}, {Value: 2.25}}}, {Name: "fcfs", Bars: []figure.Bar{{Value: 4}, {Value: 1}, {Value: 4}}}}},
-		"deep":  surgery(40),
-		"empty": &figure.Chart{Title: "Nothing", X: figure.Axis{Name: "time", Unit: "s"}, Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}}}},
+		"stacked": &figure.Bars{Title: "Energy", X: figure.Axis{Name: "energy", Unit: "kJ"},
+			Names: []string{"train", "serve", "idle"}, Stacked: true, Values: true, Groups: []figure.Group{
+				{Name: "best-fit", Bars: []figure.Bar{{Value: 5}, {Value: math.NaN()}, {Value: 2.25}}},
+				{Name: "fcfs", Bars: []figure.Bar{{Value: 4}, {Value: 1}, {Value: 4}}}}},
+		"deep": surgery(40),
+		"empty": &figure.Chart{Title: "Nothing", X: figure.Axis{Name: "time", Unit: "s"},
+			Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}}}},
 	}
 }
 
@@ -52,14 +59,17 @@ func curves() figure.Figure {
 	for k := range c.X {
 		loss.Y = append(loss.Y, 0.02*math.Exp(-c.X[k]/3000))
 	}
-	return &figure.Chart{Title: "Learning", X: figure.Axis{Name: "episodes"}, Note: "Faint: each seed. Line: mean of 3 seeds, over 10 rows. Band: 95% interval of the mean, bootstrap over seeds.",
+	return &figure.Chart{Title: "Learning", X: figure.Axis{Name: "episodes"}, Note: "Faint: each seed. Line: " +
+		"mean of 3 seeds, over 10 rows. Band: 95% interval of the mean, bootstrap over seeds.",
 		Panels: []figure.Panel{
-			{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{c}, Levels: []figure.Level{{"best of the table", 74.1}}},
+			{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{c},
+				Levels: []figure.Level{{"best of the table", 74.1}}},
 			{Y: figure.Axis{Name: "objective", Zero: true}, Height: 50, Curves: []figure.Curve{loss}}}}
 }
 
 func timeline(events int) figure.Figure {
-	a, l, p := figure.Curve{Name: "validation"}, figure.Curve{Name: "training"}, figure.Curve{Name: "parameters", Steps: true}
+	a, l, p := figure.Curve{Name: "validation"}, figure.Curve{Name: "training"},
+		figure.Curve{Name: "parameters", Steps: true}
 	for k := range 60 {
 		x := float64(k)
 		a.X, a.Y = append(a.X, x), append(a.Y, 100*(0.5-0.4*math.Exp(-x/15)))
@@ -67,7 +77,8 @@ func timeline(events int) figure.Figure {
 		p.X, p.Y = a.X, append(p.Y, 14826+float64(k/20)*9312)
 	}
 	c := &figure.Chart{Title: "Accuracy over time", X: figure.Axis{Name: "time of the budget", Unit: "s"},
-		Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{a, l}}, {Y: figure.Axis{Name: "parameters"}, Height: 40, Curves: []figure.Curve{p}}}}
+		Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{a, l}},
+			{Y: figure.Axis{Name: "parameters"}, Height: 40, Curves: []figure.Curve{p}}}}
 	for k := range events {
 		x := 59 * float64(k+1) / float64(events)
 		if k%2 == 0 {
@@ -80,7 +91,9 @@ func timeline(events int) figure.Figure {
 }
 
 func bars(groups int, zero bool) figure.Figure {
-	b := &figure.Bars{Title: "Accuracy", X: figure.Axis{Name: "accuracy", Unit: "%", Zero: zero}, Names: []string{"learned", "none", "random", "best fixed", "optimum"}, Note: "Intervals: 95%, bootstrap over seeds."}
+	b := &figure.Bars{Title: "Accuracy", X: figure.Axis{Name: "accuracy", Unit: "%", Zero: zero},
+		Names: []string{"learned", "none", "random", "best fixed", "optimum"},
+		Note:  "Intervals: 95%, bootstrap over seeds."}
 	for k := range groups {
 		g := figure.Group{Name: fmt.Sprintf("convnet%d_t%d early to late", k%3+1, 100*k)}
 		for s := range b.Names {
@@ -94,7 +107,8 @@ func bars(groups int, zero bool) figure.Figure {
 }
 
 func heat() figure.Figure {
-	h := &figure.Heat{Title: "Decisions", X: figure.Axis{Name: "time left", Unit: "s"}, Kinds: []string{"none", "deepen", "widen"}, Note: "Colour: the likeliest kind of action. Paler: less likely."}
+	h := &figure.Heat{Title: "Decisions", X: figure.Axis{Name: "time left", Unit: "s"},
+		Kinds: []string{"none", "deepen", "widen"}, Note: "Colour: the likeliest kind of action. Paler: less likely."}
 	for c := range 16 {
 		h.Columns = append(h.Columns, float64(20*(c+1)))
 	}
@@ -111,7 +125,8 @@ func heat() figure.Figure {
 }
 
 func tree(decisions int, actions []string) figure.Figure {
-	t := &figure.Tree{Title: "The action tree", Value: figure.Axis{Name: "mean accuracy", Unit: "%"}, Note: "A box for each beginning of sequences, as high as there are sequences that begin so."}
+	t := &figure.Tree{Title: "The action tree", Value: figure.Axis{Name: "mean accuracy", Unit: "%"},
+		Note: "A box for each beginning of sequences, as high as there are sequences that begin so."}
 	r := rand.New(rand.NewPCG(3, 4))
 	var grow func(action string, depth int) *figure.Node
 	grow = func(action string, depth int) *figure.Node {
@@ -137,12 +152,16 @@ func tree(decisions int, actions []string) figure.Figure {
 }
 
 func surgery(layers int) figure.Figure {
-	s := &figure.Surgery{Title: "Surgery", Before: figure.Network{Name: "before: ConvSmall", Detail: "14 826 parameters"}, After: figure.Network{Name: "after: deepen 1, widen 2", Detail: "31 290 parameters"}}
+	s := &figure.Surgery{Title: "Surgery",
+		Before: figure.Network{Name: "before: ConvSmall", Detail: "14 826 parameters"},
+		After:  figure.Network{Name: "after: deepen 1, widen 2", Detail: "31 290 parameters"}}
 	for k := range layers {
-		l := figure.Layer{Key: fmt.Sprint(k), Name: fmt.Sprintf("Conv2d %d × 32, 3 × 3", 3+k), Block: fmt.Sprintf("block %d", k/2+1)}
+		l := figure.Layer{Key: fmt.Sprint(k), Name: fmt.Sprintf("Conv2d %d × 32, 3 × 3", 3+k),
+			Block: fmt.Sprintf("block %d", k/2+1)}
 		s.Before.Layers = append(s.Before.Layers, l)
 		if k == 2 {
-			s.After.Layers = append(s.After.Layers, figure.Layer{Key: "new", Name: "Conv2d 32 × 32, 3 × 3", Block: l.Block})
+			s.After.Layers = append(s.After.Layers,
+				figure.Layer{Key: "new", Name: "Conv2d 32 × 32, 3 × 3", Block: l.Block})
 			l.Wider, l.Name = true, "Conv2d 32 × 64 (was 32), 3 × 3"
 		}
 		s.After.Layers = append(s.After.Layers, l)
@@ -154,7 +173,8 @@ func surgery(layers int) figure.Figure {
 
 // gantt has spans of all ends, and some that belong nowhere.
 func gantt(count, rows int) *figure.Gantt {
-	g := &figure.Gantt{Title: "Tasks", X: figure.Axis{Name: "time", Unit: "s"}, Kinds: []string{"train", "serve", "others"}, Note: "The first workload."}
+	g := &figure.Gantt{Title: "Tasks", X: figure.Axis{Name: "time", Unit: "s"},
+		Kinds: []string{"train", "serve", "others"}, Note: "The first workload."}
 	for r := range rows {
 		g.Rows = append(g.Rows, fmt.Sprintf("GPU %d", r))
 	}
@@ -162,9 +182,11 @@ func gantt(count, rows int) *figure.Gantt {
 		lane := k / rows % 3
 		from := float64(k/rows/3)*7 + float64(lane)
 		end := figure.End(k % 5 % 3)
-		g.Spans = append(g.Spans, figure.Span{Name: fmt.Sprintf("task-%d", k), Row: k % rows, Lane: lane * lane, Kind: k % 3, From: from, To: from + 1 + float64(k*5%7), End: end})
+		g.Spans = append(g.Spans, figure.Span{Name: fmt.Sprintf("task-%d", k), Row: k % rows, Lane: lane * lane,
+			Kind: k % 3, From: from, To: from + 1 + float64(k*5%7), End: end})
 	}
 	nan := math.NaN()
-	g.Spans = append(g.Spans, figure.Span{Row: -1}, figure.Span{Row: rows}, figure.Span{Lane: -1}, figure.Span{Kind: -1}, figure.Span{From: nan, To: 1}, figure.Span{From: 2, To: 1}, figure.Span{To: math.Inf(1)})
+	g.Spans = append(g.Spans, figure.Span{Row: -1}, figure.Span{Row: rows}, figure.Span{Lane: -1},
+		figure.Span{Kind: -1}, figure.Span{From: nan, To: 1}, figure.Span{From: 2, To: 1}, figure.Span{To: math.Inf(1)})
 	return g
 }

@@ -117,7 +117,8 @@ func (a *ganttLayout) sort() {
 		a.lanes[r] = make([][]Span, max(1, min(d, most)))
 	}
 	for _, s := range a.Spans {
-		if s.Row < 0 || s.Row >= len(a.lanes) || s.Lane < 0 || s.Lane >= len(a.lanes[s.Row]) || s.Kind < 0 || !(s.From <= s.To && math.Abs(s.From) < beyond && s.To < beyond) {
+		if s.Row < 0 || s.Row >= len(a.lanes) || s.Lane < 0 || s.Lane >= len(a.lanes[s.Row]) || s.Kind < 0 ||
+			!(s.From <= s.To && math.Abs(s.From) < beyond && s.To < beyond) {
 			a.left++
 			continue
 		}
@@ -164,7 +165,8 @@ func (a *ganttLayout) row(r int) {
 	if r > 0 {
 		a.p.line(grid.plain(), gridWidth, point{margin, top}, point{a.x.to, top})
 	}
-	a.p.say(fitted(a.Rows[r], sizeWords, a.x.from-margin-3), point{a.x.from - 4, (top+bottom)/2 + 2.6}, sizeWords, end, text.plain())
+	a.p.say(fitted(a.Rows[r], sizeWords, a.x.from-margin-3), point{a.x.from - 4, (top+bottom)/2 + 2.6}, sizeWords, end,
+		text.plain())
 	from := (top + bottom - a.height*float64(len(a.boxes[r]))) / 2
 	for k, lane := range a.boxes[r] {
 		for _, b := range lane {
@@ -197,7 +199,8 @@ func (a *ganttLayout) entries() []entry {
 func (a *ganttLayout) remark() string {
 	parts := []string{a.Note}
 	if a.shorter > 0 {
-		parts = append(parts, fmt.Sprintf("Neighbours shorter than %s %s are one box, paler with more time between them.", valueText(a.shorter/(a.x.to-a.x.from)*(a.x.high-a.x.low)), a.X.Unit))
+		parts = append(parts, fmt.Sprintf("Neighbours shorter than %s %s are one box, "+
+			"paler with more time between them.", valueText(a.shorter/(a.x.to-a.x.from)*(a.x.high-a.x.low)), a.X.Unit))
 	}
 	if n := len(a.Rows); n > mostRows {
 		parts = append(parts, fmt.Sprintf("The first %d of %d rows.", mostRows, n))

@@ -61,7 +61,8 @@ func (a *ganttLayout) box(b box, top, height float64) {
 	m := a.p.box(colour.thin(0.4), from, top, to-from, height)
 	m.hint = a.hint(b)
 	if notch := min(2.2, (to-from)/3, height/2); b.End == Stopped && b.count == 1 && notch > 0.7 {
-		m.points = []point{{from, top}, {to, top}, {to - notch, top + height/2}, {to, top + height}, {from, top + height}}
+		m.points = []point{{from, top}, {to, top}, {to - notch, top + height/2}, {to, top + height},
+			{from, top + height}}
 	}
 	switch {
 	case b.count > 1:
@@ -77,7 +78,8 @@ func (a *ganttLayout) box(b box, top, height float64) {
 		to -= 2*half + 1
 	}
 	if height > wordsLane-1 && b.count == 1 {
-		a.p.say(shortName(b.Name, to-from-2.5), point{(from + to) / 2, top + height/2 + sizeTiny*0.36}, sizeTiny, middle, text.plain())
+		a.p.say(shortName(b.Name, to-from-2.5), point{(from + to) / 2, top + height/2 + sizeTiny*0.36}, sizeTiny,
+			middle, text.plain())
 	}
 }
 

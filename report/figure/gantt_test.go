@@ -44,7 +44,9 @@ func TestEndsOfSpans(t *testing.T) {
 
 // A name that does not fit its box is its number, or nothing.
 func TestNamesFitTheirSpans(t *testing.T) {
-	g := &figure.Gantt{X: figure.Axis{Name: "time", Unit: "s"}, Rows: []string{"GPU 0"}, Spans: []figure.Span{{Name: "task-11", To: 50}, {Name: "task-12", From: 50, To: 55}, {Name: "task-13", From: 55, To: 56}, {Name: "long", From: 56, To: 57}, {Name: "last", From: 57, To: 100}}}
+	g := &figure.Gantt{X: figure.Axis{Name: "time", Unit: "s"}, Rows: []string{"GPU 0"},
+		Spans: []figure.Span{{Name: "task-11", To: 50}, {Name: "task-12", From: 50, To: 55},
+			{Name: "task-13", From: 55, To: 56}, {Name: "long", From: 56, To: 57}, {Name: "last", From: 57, To: 100}}}
 	text := words(g)
 	require.Contains(t, text, "|task-11|12|last|")
 	require.NotContains(t, text, "13")

@@ -41,7 +41,8 @@ func (h *Heat) Layout(width float64) *Picture {
 			if v.Kind < 0 {
 				continue
 			}
-			m := p.box(seriesInk(v.Kind).thin(strength(v.Share)), left+cell*float64(c)+0.25, top+0.25, cell-0.5, height-0.5)
+			m := p.box(seriesInk(v.Kind).thin(strength(v.Share)), left+cell*float64(c)+0.25, top+0.25, cell-0.5,
+				height-0.5)
 			m.hint = h.hint(r, c)
 		}
 	}
@@ -55,7 +56,8 @@ func strength(share float64) float64 { return 0.15 + 0.85*min(max(share, 0), 1) 
 
 func (h *Heat) hint(r, c int) string {
 	v := h.Cells[r][c]
-	return h.Rows[r] + ", " + columnText(h.Columns[c]) + " " + h.X.Unit + ": " + h.Kinds[v.Kind] + ", " + strconv.FormatFloat(100*v.Share, 'f', 0, 64) + "%"
+	return h.Rows[r] + ", " + columnText(h.Columns[c]) + " " + h.X.Unit + ": " + h.Kinds[v.Kind] + ", " +
+		strconv.FormatFloat(100*v.Share, 'f', 0, 64) + "%"
 }
 
 func columnText(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }

@@ -42,7 +42,8 @@ var series = []ink{blue, vermilion, green, purple, orange, sky, yellow}
 func seriesInk(k int) ink { return series[k%len(series)] }
 
 // inkNames are the classes of inks in pages.
-var inkNames = [inks]string{"none", "paper", "text", "faint", "grid", "blue", "vermilion", "green", "purple", "orange", "sky", "yellow"}
+var inkNames = [inks]string{"none", "paper", "text", "faint", "grid", "blue", "vermilion", "green", "purple", "orange",
+	"sky", "yellow"}
 
 var lightInks = [inks]color.RGBA{
 	paper: {255, 255, 255, 255}, text: {26, 26, 26, 255}, faint: {89, 89, 89, 255}, grid: {222, 222, 222, 255},

@@ -62,7 +62,8 @@ func (p *Picture) sign(e entry, x, base float64) {
 	case dotted:
 		p.dot(e.paint, point{x + 6, y}, 2.5)
 	case notched:
-		p.area(e.paint, point{x + 1, y - 3}, point{x + 11, y - 3}, point{x + 8, y}, point{x + 11, y + 3}, point{x + 1, y + 3})
+		p.area(e.paint, point{x + 1, y - 3}, point{x + 11, y - 3}, point{x + 8, y}, point{x + 11, y + 3},
+			point{x + 1, y + 3})
 	case crossed:
 		p.cross(e.paint, point{x + 6, y}, 2.5)
 	default:

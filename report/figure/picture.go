@@ -77,8 +77,9 @@ func (p *Picture) dot(fill paint, at point, radius float64) *mark {
 // circle is sixteen points around zero, written out so that the bytes do not depend on a
 // processor's sine.
 var circle = []point{
-	{1, 0}, {0.9239, 0.3827}, {0.7071, 0.7071}, {0.3827, 0.9239}, {0, 1}, {-0.3827, 0.9239}, {-0.7071, 0.7071}, {-0.9239, 0.3827},
-	{-1, 0}, {-0.9239, -0.3827}, {-0.7071, -0.7071}, {-0.3827, -0.9239}, {0, -1}, {0.3827, -0.9239}, {0.7071, -0.7071}, {0.9239, -0.3827},
+	{1, 0}, {0.9239, 0.3827}, {0.7071, 0.7071}, {0.3827, 0.9239}, {0, 1}, {-0.3827, 0.9239}, {-0.7071, 0.7071},
+	{-0.9239, 0.3827}, {-1, 0}, {-0.9239, -0.3827}, {-0.7071, -0.7071}, {-0.3827, -0.9239}, {0, -1}, {0.3827, -0.9239},
+	{0.7071, -0.7071}, {0.9239, -0.3827},
 }
 
 // say writes words.
@@ -135,7 +136,8 @@ func (p *Picture) Faults() []string {
 	labels := p.Labels()
 	for k, a := range labels {
 		if w := a.Where; w.Left < -hair || w.Top < -hair || w.Right > p.Width+hair || w.Bottom > p.Height+hair {
-			faults = append(faults, fmt.Sprintf("%q lies outside of the picture: %.1f of %.0f × %.0f pt", a.Words, a.Where, p.Width, p.Height))
+			faults = append(faults, fmt.Sprintf("%q lies outside of the picture: %.1f of %.0f × %.0f pt", a.Words,
+				a.Where, p.Width, p.Height))
 		}
 		for _, b := range labels[:k] {
 			if a.Where.meets(b.Where) {

@@ -21,7 +21,8 @@ func (p *Picture) writePNG(w io.Writer, theme Theme) error {
 	if theme == Page {
 		ground = color.Transparent
 	}
-	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(p.Width), vg.Length(p.Height)), vgimg.UseDPI(dotsPerInch), vgimg.UseBackgroundColor(ground))
+	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(p.Width), vg.Length(p.Height)), vgimg.UseDPI(dotsPerInch),
+		vgimg.UseBackgroundColor(ground))
 	p.draw(canvas, theme, func(s string) string { return s })
 	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
 	return err
@@ -33,7 +34,8 @@ func (p *Picture) writePDF(w io.Writer, theme Theme) error {
 	canvas := vgpdf.New(vg.Length(p.Width), vg.Length(p.Height))
 	if theme == Dark {
 		canvas.SetColor(darkInks[paper])
-		canvas.Fill(p.path(&mark{points: []point{{0, 0}, {p.Width, 0}, {p.Width, p.Height}, {0, p.Height}}, closed: true}))
+		canvas.Fill(p.path(&mark{points: []point{{0, 0}, {p.Width, 0}, {p.Width, p.Height}, {0, p.Height}},
+			closed: true}))
 	}
 	p.draw(canvas, theme, codePage)
 	var b bytes.Buffer

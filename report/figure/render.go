@@ -57,7 +57,8 @@ func Render(w io.Writer, f Figure, o Options) (err error) {
 	}()
 	o.EnsureDefaults()
 	if o.Width < Column/2 {
-		return fmt.Errorf("draw a figure %.0f pt wide: it would have no room for its labels; make it at least %.0f pt", o.Width, Column/2)
+		return fmt.Errorf("draw a figure %.0f pt wide: it would have no room for its labels; make it at least %.0f pt",
+			o.Width, Column/2)
 	}
 	p := f.Layout(o.Width)
 	switch o.Format {

@@ -43,7 +43,8 @@ func TestFiguresAreTheGoldenOnes(t *testing.T) {
 		}
 		kept, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.Equal(t, string(kept), string(drawn), "%s is drawn otherwise; look at it, and if it is better run the test with -update", name)
+		require.Equal(t, string(kept), string(drawn),
+			"%s is drawn otherwise; look at it, and if it is better run the test with -update", name)
 	}
 }
 
@@ -88,9 +89,11 @@ func TestWhatCannotBeDrawnIsAnError(t *testing.T) {
 	}
 	broken := errors.New("the disk is full")
 	for _, format := range figure.Formats() {
-		require.ErrorIs(t, figure.Render(failing{broken}, examples()["spent"], figure.Options{Format: format}), broken, format)
+		require.ErrorIs(t, figure.Render(failing{broken}, examples()["spent"], figure.Options{Format: format}),
+			broken, format)
 	}
-	require.ErrorContains(t, figure.Render(io.Discard, &figure.Tree{}, figure.Options{}), "draw a figure", "a panic is an error")
+	require.ErrorContains(t, figure.Render(io.Discard, &figure.Tree{}, figure.Options{}), "draw a figure",
+		"a panic is an error")
 }
 
 // failing is a writer that fails.
@@ -117,7 +120,8 @@ func TestPagesFollowTheirReader(t *testing.T) {
 
 // Names come from outside and must not become markup.
 func TestNamesAreOnlyWords(t *testing.T) {
-	b := &figure.Bars{Title: `"><script>`, X: figure.Axis{Name: "a & b", Unit: "<s>"}, Groups: []figure.Group{{Name: "<script>é≥β\x00", Bars: []figure.Bar{{Value: 1}}}}}
+	b := &figure.Bars{Title: `"><script>`, X: figure.Axis{Name: "a & b", Unit: "<s>"},
+		Groups: []figure.Group{{Name: "<script>é≥β\x00", Bars: []figure.Bar{{Value: 1}}}}}
 	drawn := render(t, b, figure.Options{})
 	require.NotContains(t, string(drawn), "<script")
 	decoder := xml.NewDecoder(bytes.NewReader(drawn))
@@ -134,17 +138,21 @@ func TestNamesAreOnlyWords(t *testing.T) {
 // NaN, equal values and values of any size are drawn.
 func TestOddValuesAreDrawn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		odd := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, 1, 1, math.NaN(), math.Inf(1), math.Inf(-1), 1e-12, 1e12}))
+		odd := rapid.OneOf(rapid.Float64(),
+			rapid.SampledFrom([]float64{0, 1, 1, math.NaN(), math.Inf(1), math.Inf(-1), 1e-12, 1e12}))
 		x := rapid.SliceOfN(odd, 1, 20).Draw(t, "x")
 		y := rapid.SliceOfN(odd, len(x), len(x)).Draw(t, "y")
-		c := &figure.Chart{X: figure.Axis{Name: "x", Unit: "s"}, Panels: []figure.Panel{{Y: figure.Axis{Name: "y", Unit: "%", Zero: rapid.Bool().Draw(t, "zero")},
-			Curves: []figure.Curve{{Name: "a", X: x, Y: y, Low: y, High: y, Raw: [][]float64{y}, Steps: rapid.Bool().Draw(t, "steps")}}}}}
+		c := &figure.Chart{X: figure.Axis{Name: "x", Unit: "s"},
+			Panels: []figure.Panel{{Y: figure.Axis{Name: "y", Unit: "%", Zero: rapid.Bool().Draw(t, "zero")},
+				Curves: []figure.Curve{{Name: "a", X: x, Y: y, Low: y, High: y, Raw: [][]float64{y},
+					Steps: rapid.Bool().Draw(t, "steps")}}}}}
 		p := c.Layout(figure.Column)
 		if faults := p.Faults(); len(faults) > 0 {
 			t.Fatal(faults)
 		}
 		var b bytes.Buffer
-		if err := figure.Render(&b, c, figure.Options{}); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+		if err := figure.Render(&b, c, figure.Options{}); err != nil || strings.Contains(b.String(), "NaN") ||
+			strings.Contains(b.String(), "Inf") {
 			t.Fatal(err, b.String())
 		}
 	})

@@ -164,7 +164,8 @@ func (s *Surgery) brackets(p *Picture, layers []*Layer, left float64, top func(i
 			continue
 		}
 		low, high := top(from), top(last)+layerHeight
-		p.line(faint.plain(), 0.6, point{left + 9, low}, point{left + 8, low}, point{left + 8, high}, point{left + 9, high})
+		p.line(faint.plain(), 0.6, point{left + 9, low}, point{left + 8, low}, point{left + 8, high},
+			point{left + 9, high})
 		words := block
 		if widthOf(words, sizeTiny) > high-low { // its number alone, then
 			words = fitted(block[strings.LastIndex(block, " ")+1:], sizeTiny, high-low)

@@ -18,15 +18,17 @@ const family = "Liberation Sans, Arimo, Helvetica, Arial, Nimbus Sans, sans-seri
 // reader's preference.
 func (p *Picture) writeSVG(w io.Writer, theme Theme) error {
 	b := &bytes.Buffer{}
-	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" role="img" aria-label="%s" font-family="%s">`+"\n",
-		number(p.Width), number(p.Height), number(p.Width), number(p.Height), escaped(p.Title), family)
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" `+
+		`role="img" aria-label="%s" font-family="%s">`+"\n", number(p.Width), number(p.Height), number(p.Width),
+		number(p.Height), escaped(p.Title), family)
 	if p.Description != "" {
 		fmt.Fprintf(b, "<desc>%s</desc>\n", escaped(p.Description))
 	}
 	if theme == Page {
 		b.WriteString(pageStyle())
 	} else {
-		fmt.Fprintf(b, `<rect width="%s" height="%s"%s/>`+"\n", number(p.Width), number(p.Height), colour("fill", paper.plain(), theme))
+		fmt.Fprintf(b, `<rect width="%s" height="%s"%s/>`+"\n", number(p.Width), number(p.Height),
+			colour("fill", paper.plain(), theme))
 	}
 	for k := range p.marks {
 		p.marks[k].writeSVG(b, theme)
@@ -64,7 +66,8 @@ func (m *mark) writeSVG(b *bytes.Buffer, theme Theme) {
 	}
 	paints := colour("fill", m.fill, theme)
 	if m.stroke.visible() {
-		paints = joined(paints, colour("stroke", m.stroke, theme)) + fmt.Sprintf(` stroke-width="%s" stroke-linejoin="round"`, number(m.width))
+		paints = joined(paints, colour("stroke", m.stroke, theme)) +
+			fmt.Sprintf(` stroke-width="%s" stroke-linejoin="round"`, number(m.width))
 	}
 	fmt.Fprintf(b, `<path d="%s"%s`, m.outline(), paints)
 	if len(m.dash) > 0 {

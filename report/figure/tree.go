@@ -69,7 +69,8 @@ func (t *Tree) Layout(width float64) *Picture {
 	}
 	a.values.to = 1
 	for k, name := range t.Decisions {
-		a.p.say(fitted(name, sizeSmall, a.column-2), point{a.left + a.column*(float64(k)+0.5) - columnGap/2, margin + 7}, sizeSmall, middle, text.plain())
+		a.p.say(fitted(name, sizeSmall, a.column-2),
+			point{a.left + a.column*(float64(k)+0.5) - columnGap/2, margin + 7}, sizeSmall, middle, text.plain())
 	}
 	a.grounds()
 	a.node(t.Root, 0, a.top, a.height)
@@ -136,7 +137,8 @@ func (a *tree) node(n *Node, depth int, top, height float64) {
 		m.stroke, m.width = paper.plain(), 0.4
 	}
 	if depth == 0 {
-		a.p.say("all sequences", point{x + width/2 + 2, top + height/2}, sizeTiny, middle, over(*fill.exact)).turned = true
+		a.p.say("all sequences", point{x + width/2 + 2, top + height/2}, sizeTiny, middle, over(*fill.exact)).
+			turned = true
 	}
 	if words := fitted(n.Action, sizeTiny, width-6); height >= sizeTiny && widthOf(n.Action, sizeTiny) < width*1.4 {
 		a.p.say(words, point{x + 4, top + height/2 + 2}, sizeTiny, start, over(*fill.exact))
@@ -203,7 +205,8 @@ func (a *tree) follow(path Path, passes map[*Node]*pass) []*Node {
 		}
 		if passes[child] == nil {
 			each := at.height / float64(n.leaves())
-			passes[child] = &pass{depth: at.depth + 1, top: at.top + each*float64(above), height: each * float64(child.leaves())}
+			passes[child] = &pass{depth: at.depth + 1, top: at.top + each*float64(above),
+				height: each * float64(child.leaves())}
 		}
 		nodes = append(nodes, child)
 	}

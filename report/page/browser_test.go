@@ -42,12 +42,14 @@ func read[T any](t *testing.T, b *pagetest.Browser, script string) T {
 // never wider than its window.
 func TestPageInABrowser(t *testing.T) {
 	b, address := opened(t, sample())
-	for _, look := range []pagetest.Look{{Width: 360}, {Width: 360, Dark: true}, {Width: 1400}, {Width: 1400, Dark: true}} {
+	for _, look := range []pagetest.Look{{Width: 360}, {Width: 360, Dark: true}, {Width: 1400},
+		{Width: 1400, Dark: true}} {
 		require.NoError(t, b.Open(address, look))
 		t.Run("sorts", func(t *testing.T) { sorts(t, b) })
 		t.Run("tells events", func(t *testing.T) { tells(t, b) })
 		require.LessOrEqual(t, read[int](t, b, `document.documentElement.scrollWidth`), look.Width)
-		require.Equal(t, map[bool]string{false: "rgb(255, 255, 255)", true: "rgb(17, 20, 24)"}[look.Dark], read[string](t, b, `getComputedStyle(document.body).backgroundColor`))
+		require.Equal(t, map[bool]string{false: "rgb(255, 255, 255)", true: "rgb(17, 20, 24)"}[look.Dark],
+			read[string](t, b, `getComputedStyle(document.body).backgroundColor`))
 		require.Equal(t, []string{address}, b.Asked(), "a page asks for nothing but itself")
 		require.Empty(t, b.Complaints())
 	}
@@ -65,7 +67,8 @@ func TestPageWithoutItsScript(t *testing.T) {
 	require.Equal(t, 0, read[int](t, b, `document.querySelectorAll("button").length`))
 	require.Equal(t, "0.5 s: up, 2 devices", read[string](t, b, `document.querySelector(".mark.up title").textContent`))
 	require.False(t, read[bool](t, b, `document.querySelector(".detail").checkVisibility()`))
-	require.Equal(t, 15, read[int](t, b, `[...document.querySelectorAll("tbody tr")].filter(r => r.checkVisibility()).length`))
+	require.Equal(t, 15, read[int](t, b,
+		`[...document.querySelectorAll("tbody tr")].filter(r => r.checkVisibility()).length`))
 	require.LessOrEqual(t, read[int](t, b, `document.documentElement.scrollWidth`), 360)
 }
 
@@ -74,7 +77,8 @@ func TestPageOnPaper(t *testing.T) {
 	b, address := opened(t, sample())
 	require.NoError(t, b.Open(address, pagetest.Look{Width: 700, Dark: true, Print: true}))
 	require.Equal(t, "rgb(255, 255, 255)", read[string](t, b, `getComputedStyle(document.body).backgroundColor`))
-	require.Equal(t, "none", read[string](t, b, `getComputedStyle(document.querySelector("thead button"), "::after").content`))
+	require.Equal(t, "none", read[string](t, b,
+		`getComputedStyle(document.querySelector("thead button"), "::after").content`))
 	require.False(t, read[bool](t, b, `document.querySelector("nav").checkVisibility()`))
 	require.True(t, read[bool](t, b, `document.querySelector(".folded pre").checkVisibility()`))
 	require.LessOrEqual(t, read[int](t, b, `document.documentElement.scrollWidth`), 700)
@@ -140,7 +144,8 @@ func TestPageIsAccessible(t *testing.T) {
 	for _, look := range []pagetest.Look{{Width: 360}, {Width: 1400, Dark: true}} {
 		require.NoError(t, b.Open(address, look))
 		require.NoError(t, b.Eval(string(axe), nil))
-		found := read[json.RawMessage](t, b, `axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))`)
+		found := read[json.RawMessage](t, b,
+			`axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))`)
 		require.JSONEq(t, "[]", string(found))
 		require.Greater(t, read[int](t, b, `axe.run().then(r => r.passes.length)`), 20)
 	}

@@ -61,24 +61,32 @@ func TestLivePageKeepsWhatReadersDid(t *testing.T) {
 		return read[[]string](t, b, `[...document.querySelectorAll("form tbody th")].map(th => th.textContent)`)
 	}
 	for _, act := range []string{
-		`document.querySelector("form thead th button").click()`, `document.querySelector("details.folded").open = true`, `document.querySelector("input[value=b]").click()`,
-		`document.querySelector("form thead th button").focus()`, `document.querySelector(".scroll").scrollLeft = 20`, `window.scrollTo(0, 1000)`,
+		`document.querySelector("form thead th button").click()`,
+		`document.querySelector("details.folded").open = true`, `document.querySelector("input[value=b]").click()`,
+		`document.querySelector("form thead th button").focus()`, `document.querySelector(".scroll").scrollLeft = 20`,
+		`window.scrollTo(0, 1000)`,
 	} {
 		require.NoError(t, b.Eval(act, nil))
 	}
 	at := read[float64](t, b, `(window.seen = document.elementFromPoint(100, 450)).getBoundingClientRect().top`)
 	later := served("2", "b", "y", "x", "a")
 	later.Title = "It went on"
-	later.Sections[0].Parts[3].Timeline.Events = append(later.Sections[0].Parts[3].Timeline.Events, page.Event{At: 8, Name: "late"})
+	later.Sections[0].Parts[3].Timeline.Events = append(later.Sections[0].Parts[3].Timeline.Events,
+		page.Event{At: 8, Name: "late"})
 	c.show(t, later)
 	require.NoError(t, b.Until(`document.title === "It went on"`))
 	require.Equal(t, []string{"a", "b", "x", "y"}, names(), "sorted as it was")
-	require.Equal(t, "ascending", read[string](t, b, `document.activeElement.closest("th").getAttribute("aria-sort")`), "the focus is where it was")
+	require.Equal(t, "ascending", read[string](t, b, `document.activeElement.closest("th").getAttribute("aria-sort")`),
+		"the focus is where it was")
 	require.True(t, read[bool](t, b, `document.querySelector("details.folded").open`))
-	require.Equal(t, []string{"b"}, read[[]string](t, b, `[...document.querySelectorAll("input:checked")].map(i => i.value)`))
+	require.Equal(t, []string{"b"},
+		read[[]string](t, b, `[...document.querySelectorAll("input:checked")].map(i => i.value)`))
 	require.Equal(t, 20.0, read[float64](t, b, `document.querySelector(".scroll").scrollLeft`))
-	require.InDelta(t, at, read[float64](t, b, `window.seen.getBoundingClientRect().top`), 1, "what is being read stays where it is")
-	require.Equal(t, []string{"It went on", "4 runs"}, read[[]string](t, b, `[document.querySelector("h1").textContent, [...document.querySelectorAll("body > nav a")].at(-1).textContent]`))
+	require.InDelta(t, at, read[float64](t, b, `window.seen.getBoundingClientRect().top`), 1,
+		"what is being read stays where it is")
+	require.Equal(t, []string{"It went on", "4 runs"},
+		read[[]string](t, b, `[document.querySelector("h1").textContent, `+
+			`[...document.querySelectorAll("body > nav a")].at(-1).textContent]`))
 	require.Equal(t, "4 runs", read[string](t, b, `[...document.querySelectorAll("h2")].at(-1).textContent`))
 	require.NoError(t, b.Press("Enter")) // replaced parts work as before
 	require.Equal(t, []string{"y", "x", "b", "a"}, names())
@@ -90,7 +98,8 @@ func TestLivePageKeepsWhatReadersDid(t *testing.T) {
 	c.show(t, served("3", "c", "b"))
 	require.NoError(t, b.Until(`document.title !== "It went on"`))
 	require.Equal(t, []string{"c", "b"}, names(), "sorted downwards, and those that went are gone")
-	require.Equal(t, "2 s: end", read[string](t, b, `document.querySelector(".detail").textContent`), "the event that has the focus keeps it")
+	require.Equal(t, "2 s: end", read[string](t, b, `document.querySelector(".detail").textContent`),
+		"the event that has the focus keeps it")
 	require.NoError(t, b.Hover(".mark.up"))
 	require.Equal(t, "0.5 s: up, 2 devices", read[string](t, b, `document.querySelector(".detail").textContent`))
 	require.Empty(t, b.Complaints())
@@ -103,8 +112,10 @@ func TestLivePageKeepsTheFocusOfRowsThatMove(t *testing.T) {
 	c.show(t, served("2", "c", "b", "d", "a"))
 	require.NoError(t, b.Until(`document.querySelectorAll("form tbody tr").length === 4`))
 	require.Equal(t, "/run/a", read[string](t, b, `document.activeElement.getAttribute("href")`))
-	require.Equal(t, "none", read[string](t, b, `getComputedStyle(document.querySelector(".live")).animationName`), "nothing moves for who does not want it")
-	require.Regexp(t, `^Updated \d\d:\d\d:\d\d\.$`, read[string](t, b, `document.querySelector("[role=status]").textContent`))
+	require.Equal(t, "none", read[string](t, b, `getComputedStyle(document.querySelector(".live")).animationName`),
+		"nothing moves for who does not want it")
+	require.Regexp(t, `^Updated \d\d:\d\d:\d\d\.$`,
+		read[string](t, b, `document.querySelector("[role=status]").textContent`))
 }
 
 // Readers see that the server has stopped and that it is back, and can stop the updates.
@@ -117,7 +128,8 @@ func TestLivePageSaysHowItStands(t *testing.T) {
 	address := server.Listener.Addr().String()
 	server.Close()
 	state("The server has gone. What stands here is of")
-	require.Contains(t, read[string](t, b, `document.querySelector("[role=status]").textContent`), "The server has gone")
+	require.Contains(t, read[string](t, b, `document.querySelector("[role=status]").textContent`),
+		"The server has gone")
 	l, err := net.Listen("tcp", address)
 	require.NoError(t, err)
 	again := &http.Server{Handler: c}

@@ -26,23 +26,34 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 // picture is a figure as small as one can be.
-const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="90pt" height="45pt" viewBox="0 0 90 45" role="img" aria-label="A line"><style>.graft-line-blue{stroke:#0072b2}</style><path class="graft-line-blue" d="M0 0L90 45" fill="none"/></svg>`
+const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="90pt" height="45pt" viewBox="0 0 90 45" role="img" ` +
+	`aria-label="A line"><style>.graft-line-blue{stroke:#0072b2}</style><path class="graft-line-blue" d="M0 0L90 45" ` +
+	`fill="none"/></svg>`
 
 // sample is a page with every part.
 func sample() *page.Page {
-	table := &page.Table{Caption: "outcomes", Table: *document.NewTable("outcome").Numbers("", "", "value").Texts("unit").Numbers("s", "", "took")}
+	table := &page.Table{Caption: "outcomes",
+		Table: *document.NewTable("outcome").Numbers("", "", "value").Texts("unit").Numbers("s", "", "took")}
 	table.Add("accuracy", document.Cell{Number: new(0.095), Low: new(0.09), High: new(0.1), Unit: "share"}, "%", 1.5)
 	table.Add("regret", document.Value(100, "updates"), "updates", 1.5)
 	table.Add("best", document.Value(0.415, "share").Then(" ~"), "%", 1.5)
 	table.Add("steps", document.Missing(), "", 1.5)
 	table.Add("worst", document.Value(-0.03, "share"), "%", 1.5)
-	line := &page.Timeline{Title: "Events of a job", Unit: "s", End: 2, Events: []page.Event{{At: 0, Name: "start"}, {At: 0.5, Name: "up", Look: results.Up, Detail: "2 devices"},
-		{At: 0.51, Name: "decision widen:conv1", Look: results.Choice}, {At: 1.5, Name: "down", Look: results.Down}, {At: 2, Name: "end"}}}
-	return &page.Page{Title: "Report of 2 runs", Lead: "Nothing is ranked.", Version: "v0.1.0", Sections: []page.Section{
-		{Title: "Job a", Parts: []page.Part{{Facts: []page.Fact{{Name: "state", Text: "ended"}, {Name: "images", Text: "abcdef", Code: true}}}, {Table: table}, {Heading: "Time line"}, {Timeline: line},
-			{Heading: "Figures"}, {Figures: []page.Figure{{Caption: "A line", Description: "It goes down.", SVG: []byte(picture)}, {Caption: "Another", SVG: []byte(picture)}}}}},
-		{Title: "Job b", Parts: []page.Part{{Sentences: []string{"One.", "Two."}}, {Table: table}, {Table: table}, {Code: "graft train job.toml"}, {Folded: &page.Folded{Title: "Configuration", Text: "[run]\nseed = 1\n"}}}},
-	}}
+	line := &page.Timeline{Title: "Events of a job", Unit: "s", End: 2,
+		Events: []page.Event{{At: 0, Name: "start"}, {At: 0.5, Name: "up", Look: results.Up, Detail: "2 devices"},
+			{At: 0.51, Name: "decision widen:conv1", Look: results.Choice}, {At: 1.5, Name: "down", Look: results.Down},
+			{At: 2, Name: "end"}}}
+	return &page.Page{Title: "Report of 2 runs", Lead: "Nothing is ranked.", Version: "v0.1.0",
+		Sections: []page.Section{
+			{Title: "Job a", Parts: []page.Part{{Facts: []page.Fact{{Name: "state", Text: "ended"},
+				{Name: "images", Text: "abcdef", Code: true}}}, {Table: table}, {Heading: "Time line"}, {
+				Timeline: line,
+			}, {Heading: "Figures"}, {Figures: []page.Figure{{Caption: "A line", Description: "It goes down.",
+				SVG: []byte(picture)}, {Caption: "Another", SVG: []byte(picture)}}}}},
+			{Title: "Job b", Parts: []page.Part{{Sentences: []string{"One.", "Two."}}, {Table: table}, {Table: table},
+				{Code: "graft train job.toml"},
+				{Folded: &page.Folded{Title: "Configuration", Text: "[run]\nseed = 1\n"}}}},
+		}}
 }
 
 // served is a page as a server has it: with links, rows to choose, and a tag.
@@ -53,10 +64,12 @@ func served(tag string, rows ...string) *page.Page {
 	list := &page.Table{Caption: "runs", Table: *document.NewTable("run", "state").Numbers("", "", "value"),
 		Pick: &page.Pick{Address: "/compare", Name: "run", Button: "Compare", About: "Choose runs."}}
 	for k, name := range rows {
-		list.Add(document.Cell{Text: name, Link: "/run/" + name}, document.Cell{Text: "running", Look: results.Up}, 10-k)
+		list.Add(document.Cell{Text: name, Link: "/run/" + name},
+			document.Cell{Text: "running", Look: results.Up}, 10-k)
 		list.Pick.Values = append(list.Pick.Values, map[bool]string{true: name}[k != 1])
 	}
-	p.Sections = append(p.Sections, page.Section{Title: strconv.Itoa(len(rows)) + " runs", Parts: []page.Part{{Table: list}}})
+	p.Sections = append(p.Sections, page.Section{Title: strconv.Itoa(len(rows)) + " runs",
+		Parts: []page.Part{{Table: list}}})
 	return p
 }
 
@@ -103,12 +116,14 @@ func TestPageIsWellBuilt(t *testing.T) {
 	}
 	names := regexp.MustCompile(`role="region"[^>]*aria-label="([^"]*)"`).FindAllStringSubmatch(text, -1)
 	slices.SortFunc(names, func(a, b []string) int { return strings.Compare(a[1], b[1]) })
-	require.Len(t, slices.CompactFunc(slices.Clone(names), func(a, b []string) bool { return a[1] == b[1] }), len(names), "regions have names of their own")
+	require.Len(t, slices.CompactFunc(slices.Clone(names), func(a, b []string) bool { return a[1] == b[1] }),
+		len(names), "regions have names of their own")
 	require.Len(t, names, 5)
 }
 
 // hostile are names of folders.
-var hostile = []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'; alert(1)//`, `</style><b>`, `</script>`, `</title></svg>`, `<!--`, `]]>`, `{{.}}`, `&lt;b&gt;`, "javascript:alert(1)", "a\u2028b"}
+var hostile = []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'; alert(1)//`, `</style><b>`,
+	`</script>`, `</title></svg>`, `<!--`, `]]>`, `{{.}}`, `&lt;b&gt;`, "javascript:alert(1)", "a\u2028b"}
 
 // Texts come out as they were put in, without becoming elements.
 func TestPageEscapes(t *testing.T) {
@@ -119,9 +134,11 @@ func TestPageEscapes(t *testing.T) {
 		require.Equal(t, len(plain.Texts), len(s.Texts), text)
 		require.Equal(t, plain.IDs, s.IDs, text)
 		found := strings.Join(s.Texts, "\n")
-		require.Equal(t, strings.Count(strings.Join(plain.Texts, "\n"), "x0x"), strings.Count(found, text+"0"+text), text)
+		require.Equal(t, strings.Count(strings.Join(plain.Texts, "\n"), "x0x"),
+			strings.Count(found, text+"0"+text), text)
 		for _, tag := range []string{"<script", "</script", "<style", "</style", "<img", "<b>"} {
-			require.Equal(t, strings.Count(rendered(t, sampleOf("x")), tag), strings.Count(page, tag), "%s in %s", tag, text)
+			require.Equal(t, strings.Count(rendered(t, sampleOf("x")), tag), strings.Count(page, tag), "%s in %s",
+				tag, text)
 		}
 	}
 }
@@ -129,23 +146,31 @@ func TestPageEscapes(t *testing.T) {
 // sampleOf is a page with a text in every place.
 func sampleOf(text string) *page.Page {
 	text = text + "0" + text
-	return &page.Page{Title: text, Lead: text, Version: text, Links: []page.Link{{Text: text, Address: text}}, Live: &page.Live{Tag: text}, Sections: []page.Section{{Title: text, Parts: []page.Part{
-		{Heading: text}, {Sentences: []string{text}}, {Facts: []page.Fact{{Name: text, Text: text}, {Name: text, Text: text, Code: true}}},
-		{Table: &page.Table{Caption: text, Table: document.Table{Columns: []document.Column{{Name: text, Unit: text, Given: true}, {Name: text, Number: true, Given: true}},
-			Rows: [][]document.Cell{{{Text: text, Link: text}, {Number: new(2.0), Unit: text, After: text}}}},
-			Pick: &page.Pick{Address: text, Name: text, Values: []string{text}, Button: text, About: text}}},
-		{Figures: []page.Figure{{Caption: text, Description: text, SVG: []byte(picture)}}}, {Timeline: &page.Timeline{Title: text, Unit: text, Events: []page.Event{{Name: text, Detail: text}}}},
-		{Folded: &page.Folded{Title: text, Text: text}}, {Code: text},
-	}}, {Title: "x"}}}
+	return &page.Page{Title: text, Lead: text, Version: text, Links: []page.Link{{Text: text, Address: text}},
+		Live: &page.Live{Tag: text}, Sections: []page.Section{{Title: text, Parts: []page.Part{
+			{Heading: text}, {Sentences: []string{text}},
+			{Facts: []page.Fact{{Name: text, Text: text}, {Name: text, Text: text, Code: true}}},
+			{Table: &page.Table{Caption: text, Table: document.Table{Columns: []document.Column{
+				{Name: text, Unit: text, Given: true}, {Name: text, Number: true, Given: true},
+			}, Rows: [][]document.Cell{{{Text: text, Link: text}, {Number: new(2.0), Unit: text, After: text}}}},
+				Pick: &page.Pick{Address: text, Name: text, Values: []string{text}, Button: text, About: text}}},
+			{Figures: []page.Figure{{Caption: text, Description: text, SVG: []byte(picture)}}},
+			{Timeline: &page.Timeline{Title: text, Unit: text, Events: []page.Event{{Name: text, Detail: text}}}},
+			{Folded: &page.Folded{Title: text, Text: text}}, {Code: text},
+		}}, {Title: "x"}}}
 }
 
 // Figures that could run, load or clash with anything are refused.
 func TestFiguresAreLookedAt(t *testing.T) {
 	for inner, says := range map[string]string{
-		`<script>1</script>`: "<script>", `<path onclick="1"/>`: "onclick", `<path id="a"/>`: "id", `<a href="x"/>`: "<a>", `<path fill="url(#a)"/>`: "fill",
-		`<foreignObject/>`: "foreignObject", `<image/>`: "image", `<path`: "no SVG", `<path style="x"/>`: "style", `<use/>`: "use",
+		`<script>1</script>`: "<script>", `<path onclick="1"/>`: "onclick", `<path id="a"/>`: "id",
+		`<a href="x"/>`: "<a>", `<path fill="url(#a)"/>`: "fill",
+		`<foreignObject/>`: "foreignObject", `<image/>`: "image", `<path`: "no SVG", `<path style="x"/>`: "style",
+		`<use/>`: "use",
 	} {
-		p := &page.Page{Sections: []page.Section{{Parts: []page.Part{{Figures: []page.Figure{{SVG: []byte("<svg>" + inner + "</svg>")}}}}}}}
+		p := &page.Page{Sections: []page.Section{
+			{Parts: []page.Part{{Figures: []page.Figure{{SVG: []byte("<svg>" + inner + "</svg>")}}}}},
+		}}
 		var b bytes.Buffer
 		require.ErrorContains(t, p.Render(&b), says, inner)
 		require.Zero(t, b.Len(), "nothing is written of a page that cannot be")
@@ -154,17 +179,24 @@ func TestFiguresAreLookedAt(t *testing.T) {
 		p := &page.Page{Sections: []page.Section{{Parts: []page.Part{{Figures: []page.Figure{{SVG: []byte(text)}}}}}}}
 		require.ErrorContains(t, p.Render(io.Discard), "no SVG", text)
 	}
-	require.ErrorContains(t, (&page.Page{Sections: []page.Section{{Parts: []page.Part{{Table: &page.Table{Table: document.Table{Columns: make([]document.Column, 2), Rows: make([][]document.Cell, 1)}}}}}}}).Render(io.Discard), "row 1 has 0 cells for 2 columns")
+	require.ErrorContains(t, (&page.Page{Sections: []page.Section{{Parts: []page.Part{{Table: &page.Table{
+		Table: document.Table{Columns: make([]document.Column, 2), Rows: make([][]document.Cell, 1)},
+	}}}}}}).Render(io.Discard), "row 1 has 0 cells for 2 columns")
 }
 
 // An empty page and odd time lines are pages too.
 func TestOddPages(t *testing.T) {
 	for name, p := range map[string]*page.Page{
-		"empty":            {},
-		"no events":        {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{}}}}}},
-		"all at once":      {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{Events: make([]page.Event, 40)}}}}}},
-		"an unknown kind":  {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{Events: []page.Event{{At: 3, Look: 99}}}}}}}},
-		"an endless axis":  {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{End: math.Inf(1), Events: make([]page.Event, 1)}}}}}},
+		"empty":     {},
+		"no events": {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{}}}}}},
+		"all at once": {Sections: []page.Section{
+			{Parts: []page.Part{{Timeline: &page.Timeline{Events: make([]page.Event, 40)}}}},
+		}},
+		"an unknown kind": {Sections: []page.Section{
+			{Parts: []page.Part{{Timeline: &page.Timeline{Events: []page.Event{{At: 3, Look: 99}}}}}},
+		}},
+		"an endless axis": {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{End: math.Inf(1),
+			Events: make([]page.Event, 1)}}}}}},
 		"a very long axis": {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{End: 1e12}}}}}},
 	} {
 		text := rendered(t, p)

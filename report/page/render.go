@@ -57,7 +57,8 @@ func (p *Page) Policy() string {
 	if p.Live != nil {
 		scripts, own = scripts+" "+digest(liveScript), "'self'"
 	}
-	return "default-src 'none'; style-src 'unsafe-inline'; script-src " + scripts + "; img-src data:; connect-src " + own + "; base-uri 'none'; form-action " + own
+	return "default-src 'none'; style-src 'unsafe-inline'; script-src " + scripts + "; img-src data:; connect-src " +
+		own + "; base-uri 'none'; form-action " + own
 }
 
 // Render writes the page. Equal pages give equal bytes.
@@ -129,7 +130,8 @@ type viewer struct {
 
 func (p *Page) view() (*pageView, error) {
 	v := &viewer{map[string]int{}, map[string]bool{}}
-	view := &pageView{Title: p.Title, Lead: p.Lead, Version: p.Version, Links: p.Links, Live: p.Live.view(), Policy: template.HTMLAttr(`content="` + p.Policy() + `"`)}
+	view := &pageView{Title: p.Title, Lead: p.Lead, Version: p.Version, Links: p.Links, Live: p.Live.view(),
+		Policy: template.HTMLAttr(`content="` + p.Policy() + `"`)}
 	for k, s := range p.Sections {
 		section := sectionView{ID: fmt.Sprint("section-", k+1), Title: s.Title}
 		for _, part := range s.Parts {
@@ -196,11 +198,13 @@ const longCell = 32
 func (t *Table) view() (*tableView, error) {
 	view := &tableView{Columns: t.Columns, Pick: t.Pick}
 	if t.Pick != nil && len(t.Pick.Values) != len(t.Rows) {
-		return nil, fmt.Errorf("table %q: %d of %d rows say what choosing them means", t.Caption, len(t.Pick.Values), len(t.Rows))
+		return nil, fmt.Errorf("table %q: %d of %d rows say what choosing them means", t.Caption, len(t.Pick.Values),
+			len(t.Rows))
 	}
 	for k, row := range t.Rows {
 		if len(row) != len(t.Columns) {
-			return nil, fmt.Errorf("table %q: row %d has %d cells for %d columns", t.Caption, k+1, len(row), len(t.Columns))
+			return nil, fmt.Errorf("table %q: row %d has %d cells for %d columns", t.Caption, k+1, len(row),
+				len(t.Columns))
 		}
 		shown := rowView{Cells: make([]cellView, len(row))}
 		for c, cell := range row {

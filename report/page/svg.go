@@ -12,7 +12,8 @@ import (
 )
 
 // shapes are the elements that a figure may have. None of them loads or runs anything.
-var shapes = []string{"svg", "g", "title", "desc", "style", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan"}
+var shapes = []string{"svg", "g", "title", "desc", "style", "path", "rect", "circle", "ellipse", "line", "polyline",
+	"polygon", "text", "tspan"}
 
 // svg is a figure for the page. A style of an earlier figure is left out, since it
 // applies to the whole page.
@@ -67,8 +68,10 @@ func checkElement(e xml.StartElement) error {
 	}
 	for _, a := range e.Attr {
 		name := strings.ToLower(a.Name.Local)
-		if name == "id" || name == "href" || name == "style" || strings.HasPrefix(name, "on") || strings.Contains(a.Value, "url(") {
-			return fmt.Errorf("<%s> has the attribute %s; ids, links, styles and scripts of figures have no place in a page", e.Name.Local, a.Name.Local)
+		if name == "id" || name == "href" || name == "style" || strings.HasPrefix(name, "on") ||
+			strings.Contains(a.Value, "url(") {
+			return fmt.Errorf("<%s> has the attribute %s; ids, links, "+
+				"styles and scripts of figures have no place in a page", e.Name.Local, a.Name.Local)
 		}
 	}
 	return nil

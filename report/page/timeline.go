@@ -97,7 +97,8 @@ func (v *timelineView) mark(e Event, x float64, y int, unit string) {
 	if e.Detail != "" {
 		title += ", " + e.Detail
 	}
-	v.Marks = append(v.Marks, markView{X: percent(x), Y: y, End: v.Axis, Title: title, Class: look.class, Path: look.path})
+	v.Marks = append(v.Marks, markView{X: percent(x), Y: y, End: v.Axis, Title: title, Class: look.class,
+		Path: look.path})
 	v.Has[look.class] = true
 }
 

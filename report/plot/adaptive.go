@@ -28,7 +28,8 @@ func plotAdaptiveCompletions(r *runs.Run, o *runs.AdaptiveOutcome) ([]drawing, e
 	for _, name := range names {
 		panel.Curves = append(panel.Curves, distribution(name, times[name]))
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Completion times of " + r.Base(), X: figure.Axis{Name: "completion time", Unit: "s"}, Panels: []figure.Panel{panel},
+	return []drawing{{Figure: &figure.Chart{Title: "Completion times of " + r.Base(),
+		X: figure.Axis{Name: "completion time", Unit: "s"}, Panels: []figure.Panel{panel},
 		Note: "From submission to the end of a job."}}}, nil
 }
 
@@ -37,8 +38,12 @@ var roundPanels = []struct {
 	axis figure.Axis
 	of   func(s map[string][]float64, k int) float64
 }{
-	{figure.Axis{Name: "in use", Unit: "devices", Zero: true}, func(s map[string][]float64, k int) float64 { return s["devices"][k] }},
-	{figure.Axis{Name: "unfinished", Unit: "jobs", Zero: true}, func(s map[string][]float64, k int) float64 { return s["unfinished_jobs"][k] }},
+	{figure.Axis{Name: "in use", Unit: "devices", Zero: true}, func(s map[string][]float64, k int) float64 {
+		return s["devices"][k]
+	}},
+	{figure.Axis{Name: "unfinished", Unit: "jobs", Zero: true}, func(s map[string][]float64, k int) float64 {
+		return s["unfinished_jobs"][k]
+	}},
 	{figure.Axis{Name: "devices", Unit: "per job", Zero: true}, func(s map[string][]float64, k int) float64 {
 		if s["running_jobs"][k] == 0 {
 			return math.NaN()
@@ -49,7 +54,8 @@ var roundPanels = []struct {
 
 // plotAdaptiveAllocations draws what each scheduler allocates over time, on the first workload.
 func plotAdaptiveAllocations(r *runs.Run, o *runs.AdaptiveOutcome) ([]drawing, error) {
-	chart := &figure.Chart{Title: "Allocations of " + r.Base() + " over time", X: figure.Axis{Name: "time", Unit: "s"}, Note: "Jobs of " + o.Workloads[0] + ". Devices per job are means over the jobs that have any."}
+	chart := &figure.Chart{Title: "Allocations of " + r.Base() + " over time", X: figure.Axis{Name: "time", Unit: "s"},
+		Note: "Jobs of " + o.Workloads[0] + ". Devices per job are means over the jobs that have any."}
 	for _, p := range roundPanels {
 		chart.Panels = append(chart.Panels, figure.Panel{Y: p.axis, Height: 80})
 	}
@@ -58,7 +64,8 @@ func plotAdaptiveAllocations(r *runs.Run, o *runs.AdaptiveOutcome) ([]drawing, e
 		if c.Workload != o.Workloads[0] {
 			continue
 		}
-		rounds, err := runs.ElasticNumbers(r, o.CellFolder(c), runs.AdaptiveRoundsFile, "time_s", "unfinished_jobs", "running_jobs", "devices")
+		rounds, err := runs.ElasticNumbers(r, o.CellFolder(c), runs.AdaptiveRoundsFile, "time_s", "unfinished_jobs",
+			"running_jobs", "devices")
 		if err != nil {
 			return nil, err
 		}

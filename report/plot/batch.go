@@ -18,9 +18,13 @@ func plotBatch(r *runs.Run) ([]drawing, error) {
 		return nil, nil // also of a run that an older graft wrote
 	}
 	x := c["time"]
-	return []drawing{{Figure: &figure.Chart{Title: "Batch and goodput of " + r.Base(), X: budgetAxis, Panels: []figure.Panel{
-		{Y: figure.Axis{Name: "speed", Unit: "images/s", Zero: true}, Curves: []figure.Curve{{Name: "throughput", X: x, Y: c["throughput"]}, {Name: "goodput", X: x, Y: c["goodput"]}}},
-		{Y: shareAxis("efficiency"), Height: 45, Curves: []figure.Curve{{X: x, Y: inPercent(c["efficiency"])}}},
-		{Y: figure.Axis{Name: "batch", Unit: "images", Zero: true, Whole: true}, Height: 45, Curves: []figure.Curve{{X: x, Y: c["batch"], Steps: true}}},
-	}}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Batch and goodput of " + r.Base(), X: budgetAxis,
+		Panels: []figure.Panel{
+			{Y: figure.Axis{Name: "speed", Unit: "images/s", Zero: true},
+				Curves: []figure.Curve{{Name: "throughput", X: x,
+					Y: c["throughput"]}, {Name: "goodput", X: x, Y: c["goodput"]}}},
+			{Y: shareAxis("efficiency"), Height: 45, Curves: []figure.Curve{{X: x, Y: inPercent(c["efficiency"])}}},
+			{Y: figure.Axis{Name: "batch", Unit: "images", Zero: true, Whole: true}, Height: 45,
+				Curves: []figure.Curve{{X: x, Y: c["batch"], Steps: true}}},
+		}}}}, nil
 }

@@ -33,13 +33,15 @@ func plotCompletions(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error
 		}
 		panel.Curves = append(panel.Curves, curve)
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Completion times of " + r.Base(), X: figure.Axis{Name: "completion time", Unit: "s", Powers: true}, Panels: []figure.Panel{panel},
+	return []drawing{{Figure: &figure.Chart{Title: "Completion times of " + r.Base(),
+		X: figure.Axis{Name: "completion time", Unit: "s", Powers: true}, Panels: []figure.Panel{panel},
 		Note: "From submission to end. Times of less than a second count as one."}}}, nil
 }
 
 // plotClusterBars draws the mean completion time under each scheduler.
 func plotClusterBars(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
-	b := &figure.Bars{Title: "Mean completion time of " + r.Base(), X: figure.Axis{Name: "mean completion time", Unit: "h", Zero: true}, Values: len(report.Cells) <= 8,
+	b := &figure.Bars{Title: "Mean completion time of " + r.Base(),
+		X: figure.Axis{Name: "mean completion time", Unit: "h", Zero: true}, Values: len(report.Cells) <= 8,
 		Note: "From submission to end.", Lines: "The line is the 95% interval by a bootstrap over days of submission."}
 	for _, c := range report.Cells {
 		bar := figure.Bar{Value: runs.Value(c.Mean.Mean) / runs.SecondsOfHour}
@@ -56,7 +58,8 @@ func plotQueues(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
 	if len(report.Cells) == 0 {
 		return nil, nil
 	}
-	b := &figure.Bars{Title: "Waiting by virtual cluster of " + r.Base(), X: figure.Axis{Name: "mean time of waiting", Unit: "h", Zero: true}}
+	b := &figure.Bars{Title: "Waiting by virtual cluster of " + r.Base(),
+		X: figure.Axis{Name: "mean time of waiting", Unit: "h", Zero: true}}
 	for _, c := range report.Cells {
 		b.Names = append(b.Names, c.Name())
 	}
@@ -72,7 +75,8 @@ func plotQueues(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
 
 // plotUsage draws used devices and queued jobs over time, if usage.csv was written.
 func plotUsage(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
-	used, waiting := figure.Panel{Y: figure.Axis{Name: "GPUs with a job", Unit: "%", Low: 0, High: 100}}, figure.Panel{Y: figure.Axis{Name: "waiting", Unit: "jobs", Zero: true}}
+	used, waiting := figure.Panel{Y: figure.Axis{Name: "GPUs with a job", Unit: "%", Low: 0, High: 100}},
+		figure.Panel{Y: figure.Axis{Name: "waiting", Unit: "jobs", Zero: true}}
 	for _, c := range report.Cells {
 		u, err := readUsage(r, c.Name(), report.Begin)
 		if runs.NotThere(err) {
@@ -87,7 +91,8 @@ func plotUsage(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
 	if len(used.Curves) == 0 {
 		return nil, nil
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Use of " + r.Base() + " over time", X: figure.Axis{Name: "time since it began", Unit: "d"}, Panels: []figure.Panel{used, waiting}}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Use of " + r.Base() + " over time",
+		X: figure.Axis{Name: "time since it began", Unit: "d"}, Panels: []figure.Panel{used, waiting}}}}, nil
 }
 
 // usageCurves holds the usage of a cluster over time.

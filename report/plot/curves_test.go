@@ -14,11 +14,13 @@ func TestWhatCurvesAreMadeOf(t *testing.T) {
 	none := math.NaN()
 	require.Equal(t, []float64{1, 1.5, 2.5, 3.5}, rolling([]float64{1, 2, 3, 4}, 2))
 	require.Equal(t, []float64{1, 1, 3}, rolling([]float64{1, none, 3}, 2))
-	require.InDeltaSlice(t, []float64{none, 2, 3, 4, none}, interpolate([]float64{1, 2, 3, 4, 5.5}, []float64{2, 4}, []float64{2, 4}), 0)
+	require.InDeltaSlice(t, []float64{none, 2, 3, 4, none},
+		interpolate([]float64{1, 2, 3, 4, 5.5}, []float64{2, 4}, []float64{2, 4}), 0)
 	x, runs := commonTimes([]float64{1, 2, 3}, [][]float64{{1, 2, none}, {4, 5, 6}})
 	require.Equal(t, []float64{1, 2}, x)
 	require.Equal(t, [][]float64{{1, 2}, {4, 5}}, runs)
-	require.Equal(t, []float64{50, 100}, explorationShares([]float64{2, 3}, []string{"a", "b"}, []float64{0, 1, 2}, []string{"a", "b", "a"}))
+	require.Equal(t, []float64{50, 100}, explorationShares([]float64{2, 3}, []string{"a", "b"}, []float64{0, 1, 2},
+		[]string{"a", "b", "a"}))
 	_, low, _ := meanInterval([][]float64{{1, 5}, {3, 5}}, stat.Percents)
 	require.Nil(t, low, "two runs")
 	mean, low, high := meanInterval([][]float64{{1, 5}, {2, 5}, {3, 5}}, stat.Percents)

@@ -18,7 +18,8 @@ func plotElasticCompletions(r *runs.Run, o *runs.ElasticOutcome) ([]drawing, err
 		}
 		panel.Curves = append(panel.Curves, distribution(c.Scheduler, jobs["jct_slots"]))
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Completion times of " + r.Base(), X: figure.Axis{Name: "completion time", Unit: "slots"}, Panels: []figure.Panel{panel},
+	return []drawing{{Figure: &figure.Chart{Title: "Completion times of " + r.Base(),
+		X: figure.Axis{Name: "completion time", Unit: "slots"}, Panels: []figure.Panel{panel},
 		Note: "From the beginning of the slot of arrival to completion."}}}, nil
 }
 
@@ -36,8 +37,11 @@ var slotPanels = []struct {
 	axis figure.Axis
 	of   func(s map[string][]float64, k int) float64
 }{
-	{figure.Axis{Name: "GPU slots in use", Unit: "%", Low: 0, High: 100}, func(s map[string][]float64, k int) float64 { return 100 * s["gpu_share"][k] }},
-	{figure.Axis{Name: "unfinished", Unit: "jobs", Zero: true}, func(s map[string][]float64, k int) float64 { return s["unfinished_jobs"][k] }},
+	{figure.Axis{Name: "GPU slots in use", Unit: "%", Low: 0, High: 100},
+		func(s map[string][]float64, k int) float64 { return 100 * s["gpu_share"][k] }},
+	{figure.Axis{Name: "unfinished", Unit: "jobs", Zero: true}, func(s map[string][]float64, k int) float64 {
+		return s["unfinished_jobs"][k]
+	}},
 	{figure.Axis{Name: "workers", Unit: "per job", Zero: true}, perRunningJob("workers")},
 	{figure.Axis{Name: "servers", Unit: "per job", Zero: true}, perRunningJob("servers")},
 }
@@ -55,12 +59,14 @@ func perRunningJob(column string) func(s map[string][]float64, k int) float64 {
 // plotAllocations draws what each scheduler allocates in each slot; runs without the tables of slots
 // have no figure.
 func plotAllocations(r *runs.Run, o *runs.ElasticOutcome) ([]drawing, error) {
-	chart := &figure.Chart{Title: "Allocations of " + r.Base() + " over time", X: figure.Axis{Name: "time", Unit: "slots"}, Note: "Workers and servers are means over the jobs that have any."}
+	chart := &figure.Chart{Title: "Allocations of " + r.Base() + " over time",
+		X: figure.Axis{Name: "time", Unit: "slots"}, Note: "Workers and servers are means over the jobs that have any."}
 	for _, p := range slotPanels {
 		chart.Panels = append(chart.Panels, figure.Panel{Y: p.axis, Height: 80})
 	}
 	for _, c := range o.Cells {
-		slots, err := runs.ElasticNumbers(r, c.Scheduler, runs.ElasticSlotsFile, "slot", "unfinished_jobs", "running_jobs", "workers", "servers", "gpu_share")
+		slots, err := runs.ElasticNumbers(r, c.Scheduler, runs.ElasticSlotsFile, "slot", "unfinished_jobs",
+			"running_jobs", "workers", "servers", "gpu_share")
 		if runs.NotThere(err) {
 			return nil, nil
 		}

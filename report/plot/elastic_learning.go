@@ -52,9 +52,11 @@ func plotElasticLearning(r *runs.Run, list []runs.Series) ([]drawing, error) {
 		top.Levels, shown = rivalLevels(o)
 		note = append(note, shown)
 	}
-	chart := &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "steps"}, Panels: []figure.Panel{top}, Events: roundsBegin(r, p.steps)}
+	chart := &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "steps"}, Panels: []figure.Panel{top},
+		Events: roundsBegin(r, p.steps)}
 	if entropy := p.of["entropy"]; slices.ContainsFunc(entropy, anyNumber) {
-		chart.Panels = append(chart.Panels, figure.Panel{Y: figure.Axis{Name: "entropy", Unit: "nats", Zero: true}, Height: 55, Curves: []figure.Curve{seedsCurve("learned", p.steps, entropy, stat.FromZero)}})
+		chart.Panels = append(chart.Panels, figure.Panel{Y: figure.Axis{Name: "entropy", Unit: "nats", Zero: true},
+			Height: 55, Curves: []figure.Curve{seedsCurve("learned", p.steps, entropy, stat.FromZero)}})
 	}
 	chart.Note = strings.TrimSpace(strings.Join(note, " "))
 	return []drawing{{Figure: chart}}, nil
@@ -91,7 +93,8 @@ func (p *seedCurves) validations(list []runs.Series) (steps []float64, times [][
 // rivalLevels are the lower bound, the teacher and the best of the other schedulers, and a remark on
 // those that are left out.
 func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark string) {
-	names := slices.SortedFunc(maps.Keys(o.Rivals), func(a, b string) int { return cmp.Or(cmp.Compare(o.Rivals[a], o.Rivals[b]), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(o.Rivals),
+		func(a, b string) int { return cmp.Or(cmp.Compare(o.Rivals[a], o.Rivals[b]), cmp.Compare(a, b)) })
 	if o.Bound > 0 {
 		levels = []figure.Level{{Name: "lower bound", At: o.Bound}}
 	}
@@ -135,13 +138,15 @@ func roundsBegin(r *runs.Run, steps []float64) []figure.Event {
 
 // plotElasticComparison draws the mean time to completion under each scheduler.
 func plotElasticComparison(r *runs.Run, c *runs.ElasticComparison) ([]drawing, error) {
-	return []drawing{{Figure: rankingBars(&c.Ranking, "Schedulers of "+r.Base(), figure.Axis{Name: "mean completion time", Unit: "slots", Zero: true})}}, nil
+	return []drawing{{Figure: rankingBars(&c.Ranking, "Schedulers of "+r.Base(),
+		figure.Axis{Name: "mean completion time", Unit: "slots", Zero: true})}}, nil
 }
 
 // rankingBars draws the means of a ranking, with the lower bound where there is one.
 func rankingBars(c *runs.Ranking, title string, axis figure.Axis) *figure.Bars {
 	b := &figure.Bars{Title: title, X: axis, Values: true, Lines: "Lines: 95% intervals over workloads and seeds.",
-		Note: "Numbers after names are ranks: schedulers that do not differ beyond noise from the best of a rank share it."}
+		Note: "Numbers after names are ranks: schedulers that do not differ beyond noise from the best of a " +
+			"rank share it."}
 	if len(c.Bounds) > 0 {
 		b.Levels = []figure.Level{{Name: "lower bound", At: stat.Mean(c.Bounds)}}
 	}

@@ -40,8 +40,8 @@ func evaluationBars(o *runs.EvaluationOutcome, of string) []drawing {
 			choosers = append(choosers, s.Policy)
 		}
 	}
-	b := &figure.Bars{Title: "Accuracy by scenario of " + of, X: accuracyAxis, Names: slices.Concat(choosers, ChooserNames[1:]),
-		Note:  "random: the mean of all sequences.",
+	b := &figure.Bars{Title: "Accuracy by scenario of " + of, X: accuracyAxis,
+		Names: slices.Concat(choosers, ChooserNames[1:]), Note: "random: the mean of all sequences.",
 		Lines: "Lines: " + seedNote + " Runs of a sequence count as seeds."}
 	if o.LeftOut != nil {
 		b.Note = "Policies and the best fixed sequence know the other tables only. " + b.Note
@@ -74,11 +74,14 @@ func barOfChooser(o *runs.EvaluationOutcome, table int, chooser string) figure.B
 // regretBars has a line for each chooser that could choose in all tables.
 func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
-	b := &figure.Bars{Title: "Regret of " + of, Values: true, X: figure.Axis{Name: "regret", Unit: "points", Zero: true},
-		Note:  fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Noise floor: %.2f points.", document.Plural(len(c.Tables), "table"), c.Floor),
+	b := &figure.Bars{Title: "Regret of " + of, Values: true,
+		X: figure.Axis{Name: "regret", Unit: "points", Zero: true},
+		Note: fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Noise floor: %.2f points.",
+			document.Plural(len(c.Tables), "table"), c.Floor),
 		Lines: "Lines: 95% intervals by a bootstrap over the tables."}
 	if len(c.Tables) == 1 {
-		b.Note, b.Lines = fmt.Sprintf("In one table: points of accuracy below its best. Noise floor: %.2f points.", c.Floor), "Lines: "+seedNote
+		b.Note, b.Lines = fmt.Sprintf("In one table: points of accuracy below its best. Noise floor: %.2f points.",
+			c.Floor), "Lines: "+seedNote
 	}
 	whole, _ := runs.SplitStandings(c.Standings)
 	for _, s := range whole {
@@ -108,7 +111,8 @@ func drawEvaluations(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string
 	}
 	parts := []part{{runs.EvaluationFolder, "", &runs.EvaluationOutcome{Compared: outcome.AsEvaluation()}}}
 	if outcome.LeftOut != nil {
-		parts = append(parts, part{runs.LeftOutFolder, runs.LeftOutFolder, &runs.EvaluationOutcome{LeftOut: outcome.LeftOut}})
+		parts = append(parts, part{runs.LeftOutFolder, runs.LeftOutFolder,
+			&runs.EvaluationOutcome{LeftOut: outcome.LeftOut}})
 	}
 	var all []drawing
 	var faults error

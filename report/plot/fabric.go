@@ -17,7 +17,8 @@ func plotFabricBlocked(r *runs.Run, o *runs.FabricOutcome) (all []drawing, err e
 	}
 	for k := range o.Points {
 		p := &o.Points[k]
-		b := rankingBars(&p.Blocked, "Jobs of "+r.Base()+" that are blocked", figure.Axis{Name: "jobs blocked", Unit: "%", Zero: true})
+		b := rankingBars(&p.Blocked, "Jobs of "+r.Base()+" that are blocked",
+			figure.Axis{Name: "jobs blocked", Unit: "%", Zero: true})
 		b.Lines = "Lines: 95% intervals over episodes."
 		name := ""
 		if p.Name != "" {
@@ -51,7 +52,8 @@ func varied(o *runs.FabricOutcome) (axis figure.Axis, at func(p *runs.FabricPoin
 	return axis, at
 }
 
-func blockedCurves(r *runs.Run, o *runs.FabricOutcome, axis figure.Axis, at func(p *runs.FabricPoint) float64) *figure.Chart {
+func blockedCurves(r *runs.Run, o *runs.FabricOutcome, axis figure.Axis,
+	at func(p *runs.FabricPoint) float64) *figure.Chart {
 	points := slices.Clone(o.Points)
 	slices.SortFunc(points, func(a, b runs.FabricPoint) int { return int(math.Copysign(1, at(&a)-at(&b))) })
 	panel := figure.Panel{Y: figure.Axis{Name: "jobs blocked", Unit: "%", Zero: true}}
@@ -73,7 +75,8 @@ func blockedCurves(r *runs.Run, o *runs.FabricOutcome, axis figure.Axis, at func
 		}
 		panel.Curves = append(panel.Curves, curve)
 	}
-	return &figure.Chart{Title: "Jobs of " + r.Base() + " that are blocked", X: axis, Panels: []figure.Panel{panel}, Note: remark}
+	return &figure.Chart{Title: "Jobs of " + r.Base() + " that are blocked", X: axis, Panels: []figure.Panel{panel},
+		Note: remark}
 }
 
 // standing is that of a decider; each has one.
@@ -95,7 +98,8 @@ func plotFabricDegrees(r *runs.Run, o *runs.FabricOutcome) (all []drawing, err e
 	}
 	slices.Sort(degrees)
 	for _, c := range o.Points[0].Cells {
-		b := &figure.Bars{Title: fmt.Sprintf("Degrees in %s under %s", r.Base(), c.Decider), X: figure.Axis{Name: "jobs that started", Unit: "%", Low: 0, High: 100}, Stacked: true,
+		b := &figure.Bars{Title: fmt.Sprintf("Degrees in %s under %s", r.Base(), c.Decider),
+			X: figure.Axis{Name: "jobs that started", Unit: "%", Low: 0, High: 100}, Stacked: true,
 			Note: "Colours are degrees: the parts into which a step is split."}
 		for _, d := range degrees {
 			b.Names = append(b.Names, fmt.Sprint(d))

@@ -45,7 +45,8 @@ func jobColumns(r *runs.Run, more ...string) (map[string][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NumbersOf(list, "epochs", append(more, "time", "steps", "train_loss", "validation_loss", "train_accuracy", "validation_accuracy")...)
+	return NumbersOf(list, "epochs", append(more, "time", "steps", "train_loss", "validation_loss", "train_accuracy",
+		"validation_accuracy")...)
 }
 
 // plotCurves draws loss, accuracy and speed over a job's time or another of its costs.
@@ -67,11 +68,15 @@ func (g Given) plotCurves(r *runs.Run) ([]drawing, error) {
 	if cost.column != "time" {
 		speed.X = append([]float64{0}, x[:len(speed.X)-1]...)
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Loss and accuracy of " + r.Base(), X: axis, Note: smoothNote(len(x), "epoch"), Panels: []figure.Panel{
-		{Y: figure.Axis{Name: "loss", Unit: "nats"}, Curves: []figure.Curve{smoothed("training", x, c["train_loss"]), smoothed("validation", x, c["validation_loss"])}},
-		{Y: shareAxis("accuracy"), Curves: []figure.Curve{smoothed("training", x, inPercent(c["train_accuracy"])), smoothed("validation", x, inPercent(c["validation_accuracy"]))}},
-		{Y: figure.Axis{Name: "speed", Unit: "steps/s", Zero: true}, Height: 45, Curves: []figure.Curve{speed}},
-	}}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Loss and accuracy of " + r.Base(), X: axis,
+		Note: smoothNote(len(x), "epoch"), Panels: []figure.Panel{
+			{Y: figure.Axis{Name: "loss", Unit: "nats"},
+				Curves: []figure.Curve{smoothed("training", x, c["train_loss"]),
+					smoothed("validation", x, c["validation_loss"])}},
+			{Y: shareAxis("accuracy"), Curves: []figure.Curve{smoothed("training", x, inPercent(c["train_accuracy"])),
+				smoothed("validation", x, inPercent(c["validation_accuracy"]))}},
+			{Y: figure.Axis{Name: "speed", Unit: "steps/s", Zero: true}, Height: 45, Curves: []figure.Curve{speed}},
+		}}}}, nil
 }
 
 // speedCurve draws the steps a second of each epoch from its begin to its end. It ends with the
@@ -131,11 +136,15 @@ func plotTimeline(r *runs.Run) ([]drawing, error) {
 			c.X, c.Y = append(c.X, max(end, c.X[len(c.X)-1])), append(c.Y, c.Y[len(c.Y)-1])
 		}
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Accuracy over time of " + r.Base(), X: budgetAxis, Events: timelineEvents(notes), Panels: []figure.Panel{
-		{Y: shareAxis("accuracy"), Curves: []figure.Curve{{Name: "training", X: x, Y: inPercent(c["train_accuracy"])}, {Name: "validation", X: x, Y: inPercent(c["validation_accuracy"])}}},
-		{Y: figure.Axis{Name: "parameters", Zero: true, Whole: true}, Height: 45, Curves: []figure.Curve{parameters}},
-		{Y: figure.Axis{Name: "devices", Zero: true, Whole: true}, Height: 30, Curves: []figure.Curve{devices}},
-	}}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Accuracy over time of " + r.Base(), X: budgetAxis,
+		Events: timelineEvents(notes), Panels: []figure.Panel{
+			{Y: shareAxis("accuracy"), Curves: []figure.Curve{{Name: "training", X: x,
+				Y: inPercent(c["train_accuracy"])},
+				{Name: "validation", X: x, Y: inPercent(c["validation_accuracy"])}}},
+			{Y: figure.Axis{Name: "parameters", Zero: true, Whole: true}, Height: 45,
+				Curves: []figure.Curve{parameters}},
+			{Y: figure.Axis{Name: "devices", Zero: true, Whole: true}, Height: 30, Curves: []figure.Curve{devices}},
+		}}}}, nil
 }
 
 // timelineEvents lists the events to mark. A decision is merged with the up that it answers.
@@ -198,12 +207,15 @@ func plotSpent(r *runs.Run) ([]drawing, error) {
 	used, _ := r.Quantity("used")
 	deciding, _ := r.Quantity("deciding")
 	operating, _ := r.Quantity("operating")
-	b := &figure.Bars{Title: "What " + r.Base() + " spent its budget on", Values: true, X: figure.Axis{Name: "time", Unit: "s", Zero: true},
-		Note: fmt.Sprintf("Of a budget of %s s, %.2g%% went into deciding and %.2g%% into operating on the network.", document.ShortText(budget), 100*deciding/budget, 100*operating/budget)}
+	b := &figure.Bars{Title: "What " + r.Base() + " spent its budget on",
+		Values: true, X: figure.Axis{Name: "time", Unit: "s", Zero: true},
+		Note: fmt.Sprintf("Of a budget of %s s, %.2g%% went into deciding and %.2g%% into operating on the network.",
+			document.ShortText(budget), 100*deciding/budget, 100*operating/budget)}
 	for _, row := range []struct {
 		name  string
 		value float64
-	}{{"training and evaluation", used - deciding - operating}, {"deciding", deciding}, {"operating", operating}, {"not used", max(0, budget-used)}} {
+	}{{"training and evaluation", used - deciding - operating}, {"deciding", deciding}, {"operating", operating},
+		{"not used", max(0, budget-used)}} {
 		b.Groups = append(b.Groups, figure.Group{Name: row.name, Bars: []figure.Bar{{Value: row.value}}})
 	}
 	return []drawing{{Figure: b}}, nil

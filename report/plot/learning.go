@@ -82,21 +82,27 @@ func plotSeeds(r *runs.Run, list []runs.Series) ([]drawing, error) {
 		return nil, err
 	}
 	panels := []figure.Panel{
-		{Y: figure.Axis{Name: "regret", Unit: "points", Zero: true}, Curves: []figure.Curve{seedsCurve("", p.steps, p.of["regret"], stat.Percents)}},
-		{Y: figure.Axis{Name: "aim"}, Height: 70, Curves: []figure.Curve{seedsCurve("", p.steps, p.of["aim"], stat.Unbounded)}},
-		{Y: figure.Axis{Name: "entropy", Unit: "nats", Zero: true}, Height: 55, Curves: []figure.Curve{seedsCurve("", p.steps, p.of["entropy"], stat.FromZero)}},
+		{Y: figure.Axis{Name: "regret", Unit: "points", Zero: true},
+			Curves: []figure.Curve{seedsCurve("", p.steps, p.of["regret"], stat.Percents)}},
+		{Y: figure.Axis{Name: "aim"}, Height: 70,
+			Curves: []figure.Curve{seedsCurve("", p.steps, p.of["aim"], stat.Unbounded)}},
+		{Y: figure.Axis{Name: "entropy", Unit: "nats", Zero: true}, Height: 55,
+			Curves: []figure.Curve{seedsCurve("", p.steps, p.of["entropy"], stat.FromZero)}},
 	}
 	if held := p.of["held_out"]; held != nil && !math.IsNaN(held[0][len(held[0])-1]) {
-		panels = append(panels, figure.Panel{Y: figure.Axis{Name: "reward held out"}, Height: 70, Curves: []figure.Curve{seedsCurve("", p.steps, held, stat.Unbounded)}})
+		panels = append(panels, figure.Panel{Y: figure.Axis{Name: "reward held out"}, Height: 70,
+			Curves: []figure.Curve{seedsCurve("", p.steps, held, stat.Unbounded)}})
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "steps"}, Panels: panels, Note: p.note()}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "steps"},
+		Panels: panels, Note: p.note()}}}, nil
 }
 
 func (p *seedCurves) note() string {
 	if len(p.seeds) == 1 {
 		return "One seed."
 	}
-	return fmt.Sprintf("Faint: each of %d seeds; one that has ended keeps its last value. Line: their mean. Bands: %s", len(p.seeds), seedNote)
+	return fmt.Sprintf("Faint: each of %d seeds; one that has ended keeps its last value. Line: their mean. Bands: %s",
+		len(p.seeds), seedNote)
 }
 
 // plotStudy draws accuracy and objective of a policy of the original's.
@@ -108,7 +114,8 @@ func plotStudy(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	x := rows["episodes"]
 	accuracy := []figure.Curve{{Name: "expected of the policy", X: x, Y: inPercent(rows["expected_accuracy"])}}
 	objective, note := smoothed("", x, rows["objective"]), ""
-	if e, err := NumbersOf(list, "episodes", "episode", "accuracy", "objective"); err == nil { // with the rule exact there are none
+	// with the rule exact there are none
+	if e, err := NumbersOf(list, "episodes", "episode", "accuracy", "objective"); err == nil {
 		at := e["episode"]
 		accuracy = append(accuracy, smoothed("episodes", at, inPercent(e["accuracy"])))
 		objective, note = smoothed("", at, e["objective"]), smoothNote(len(at), "episode")
@@ -119,8 +126,9 @@ func plotStudy(r *runs.Run, list []runs.Series) ([]drawing, error) {
 			top.Levels = append(top.Levels, figure.Level{Name: "best of the table", At: 100*greedy + regret})
 		}
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "episodes"}, Note: note, Panels: []figure.Panel{top,
-		{Y: figure.Axis{Name: "objective"}, Height: 60, Curves: []figure.Curve{objective}}}}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "episodes"},
+		Note: note, Panels: []figure.Panel{top,
+			{Y: figure.Axis{Name: "objective"}, Height: 60, Curves: []figure.Curve{objective}}}}}}, nil
 }
 
 // plotExploration draws the share of episodes that left the likeliest sequence, by temperature.
@@ -146,14 +154,16 @@ func plotExploration(r *runs.Run) ([]drawing, error) {
 		return nil, err
 	}
 	temperature := rows["temperature"]
-	c, x := figure.Curve{X: temperature, Y: explorationShares(rows["episodes"], greedy, number["episode"], gone)}, figure.Axis{Name: "temperature"}
+	c, x := figure.Curve{X: temperature, Y: explorationShares(rows["episodes"], greedy, number["episode"], gone)},
+		figure.Axis{Name: "temperature"}
 	note := "A value for each row of learning.csv: the share of its episodes whose sequence was not the likeliest."
 	if slices.Max(temperature) == slices.Min(temperature) {
 		c.X, x = rows["episodes"], figure.Axis{Name: "episodes"}
 		note += fmt.Sprintf(" The temperature was %s throughout.", document.ShortText(temperature[0]))
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Explorations of " + r.Base(), X: x, Note: note,
-		Panels: []figure.Panel{{Y: figure.Axis{Name: "explorations", Unit: "% of episodes", Low: 0, High: 100}, Curves: []figure.Curve{c}}}}}}, nil
+		Panels: []figure.Panel{{Y: figure.Axis{Name: "explorations", Unit: "% of episodes", Low: 0, High: 100},
+			Curves: []figure.Curve{c}}}}}}, nil
 }
 
 // explorationShares is the share of episodes in each row whose sequence was not the greedy one, in
@@ -191,7 +201,8 @@ func plotEpisodes(r *runs.Run, list []runs.Series) ([]drawing, error) {
 			axis, values = shareAxis(c.Name), inPercent(values)
 		}
 		longest = max(longest, len(values))
-		panels = append(panels, figure.Panel{Y: axis, Height: 80, Curves: []figure.Curve{smoothed("", s.Columns[0].Values, values)}})
+		panels = append(panels, figure.Panel{Y: axis, Height: 80,
+			Curves: []figure.Curve{smoothed("", s.Columns[0].Values, values)}})
 	}
 	if ends := trainingEnds(list); len(ends) >= minTrainings {
 		x := make([]float64, len(ends))
@@ -199,12 +210,14 @@ func plotEpisodes(r *runs.Run, list []runs.Series) ([]drawing, error) {
 			x[k] = float64(k)
 		}
 		longest = max(longest, len(ends))
-		panels = append(panels, figure.Panel{Y: shareAxis("accuracy"), Curves: []figure.Curve{smoothed("", x, inPercent(ends))}})
+		panels = append(panels, figure.Panel{Y: shareAxis("accuracy"),
+			Curves: []figure.Curve{smoothed("", x, inPercent(ends))}})
 	}
 	if len(panels) == 0 {
 		return nil, nil
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Episodes of " + r.Base(), X: figure.Axis{Name: "episode"}, Note: smoothNote(longest, "episode"), Panels: panels}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Episodes of " + r.Base(), X: figure.Axis{Name: "episode"},
+		Note: smoothNote(longest, "episode"), Panels: panels}}}, nil
 }
 
 func anyNumber(values []float64) bool {

@@ -100,7 +100,8 @@ func (g Given) plotAccuracy(list []*runs.Run) ([]drawing, error) {
 	if several {
 		note = "Runs that differ in their seed alone are one curve: each faint, and their mean. Bands: " + seedNote
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Accuracy of several jobs", X: axis, Panels: []figure.Panel{panel}, Note: note}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Accuracy of several jobs", X: axis, Panels: []figure.Panel{panel},
+		Note: note}}}, nil
 }
 
 // interpolate interpolates measurements linearly on a grid; NaN before the first and after the

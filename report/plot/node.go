@@ -55,7 +55,8 @@ func plotNodeCompletions(r *runs.Run, o *runs.NodeOutcome) ([]drawing, error) {
 	if len(few) == 0 {
 		return nil, nil
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Turnaround of tasks of " + r.Base(), X: figure.Axis{Name: "turnaround", Unit: "s"}, Panels: []figure.Panel{panel},
+	return []drawing{{Figure: &figure.Chart{Title: "Turnaround of tasks of " + r.Base(),
+		X: figure.Axis{Name: "turnaround", Unit: "s"}, Panels: []figure.Panel{panel},
 		Note: strings.TrimSpace("From arrival to completion, in all workloads. " + remark)}}}, nil
 }
 
@@ -64,11 +65,13 @@ func plotNodeSchedulers(r *runs.Run, o *runs.NodeOutcome) ([]drawing, error) {
 	if len(o.Cells) == 0 {
 		return nil, nil
 	}
-	times := rankingBars(&o.Turnaround, "Mean turnaround of "+r.Base(), figure.Axis{Name: "mean turnaround", Unit: "s", Zero: true})
+	times := rankingBars(&o.Turnaround, "Mean turnaround of "+r.Base(),
+		figure.Axis{Name: "mean turnaround", Unit: "s", Zero: true})
 	if o.Exact != nil {
 		times.Levels = append(times.Levels, figure.Level{Name: "best without stops", At: *o.Exact})
 	}
-	products := rankingBars(&o.EnergyDelay, "Energy times turnaround of "+r.Base(), figure.Axis{Name: "energy times mean turnaround", Unit: "kJ s", Zero: true})
+	products := rankingBars(&o.EnergyDelay, "Energy times turnaround of "+r.Base(),
+		figure.Axis{Name: "energy times mean turnaround", Unit: "kJ s", Zero: true})
 	return []drawing{{"turnaround", times}, {"energy-delay", products}}, nil
 }
 
@@ -106,7 +109,8 @@ func plotNodeRunGantt(r *runs.Run, o *runs.NodeRunOutcome) ([]drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []drawing{{Figure: coloursOf(spans).gantt(fmt.Sprintf("Tasks of %s under %s", r.Base(), o.Scheduler), o.Devices, spans)}}, nil
+	return []drawing{{Figure: coloursOf(spans).gantt(fmt.Sprintf("Tasks of %s under %s", r.Base(), o.Scheduler),
+		o.Devices, spans)}}, nil
 }
 
 // mostGPUs bounds the names of rows.
@@ -148,7 +152,8 @@ func (c *colours) gantt(title string, devices []string, spans []runs.NodeSpan) *
 		if c.names == nil {
 			of = s.Task
 		}
-		g.Spans = append(g.Spans, figure.Span{Name: s.Task, Row: s.GPU, Lane: s.Lane, Kind: c.kinds[of], From: s.From, To: s.To, End: endOf(s.End)})
+		g.Spans = append(g.Spans, figure.Span{Name: s.Task, Row: s.GPU, Lane: s.Lane, Kind: c.kinds[of], From: s.From,
+			To: s.To, End: endOf(s.End)})
 	}
 	return g
 }
@@ -168,7 +173,9 @@ const mostGroups = 6
 
 // largest are the names with the largest values in their order, and "others" where there are more than mostGroups.
 func largest(values map[string]float64) (names []string, kinds map[string]int) {
-	names, kinds = slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Or(cmp.Compare(values[b], values[a]), cmp.Compare(a, b)) }), map[string]int{}
+	names, kinds = slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(values[b], values[a]), cmp.Compare(a, b))
+	}), map[string]int{}
 	if len(names) > mostGroups {
 		for _, other := range names[mostGroups-1:] {
 			kinds[other] = mostGroups - 1

@@ -28,13 +28,15 @@ func plotNodeEnergy(r *runs.Run, o *runs.NodeOutcome) ([]drawing, error) {
 		}
 	}
 	names, kinds := largest(sums)
-	b := &figure.Bars{Title: "Energy of tasks of " + r.Base(), X: figure.Axis{Name: "energy", Unit: "kJ", Zero: true}, Names: append(names, "idle GPUs, switches"), Stacked: true, Values: true,
+	b := &figure.Bars{Title: "Energy of tasks of " + r.Base(), X: figure.Axis{Name: "energy", Unit: "kJ", Zero: true},
+		Names: append(names, "idle GPUs, switches"), Stacked: true, Values: true,
 		Note: "By the file's model of power. Tasks on one GPU share its energy."}
 	if o.Workloads > 1 {
 		b.Note = "The first workload. " + b.Note
 	}
 	for k, c := range o.Cells {
-		total := slices.IndexFunc(totals, func(t runs.NodeTotals) bool { return t.Scheduler == c.Scheduler && t.Workload == 1 && t.Seed == 1 })
+		total := slices.IndexFunc(totals,
+			func(t runs.NodeTotals) bool { return t.Scheduler == c.Scheduler && t.Workload == 1 && t.Seed == 1 })
 		b.Groups = append(b.Groups, figure.Group{Name: c.Scheduler, Bars: energyBars(each[k], kinds, len(names))})
 		if total >= 0 {
 			g := &b.Groups[k]

@@ -12,10 +12,14 @@ import (
 
 // Cores count up to all of a GPU, and tasks wait from arrival until they run.
 func TestUseOfAMachine(t *testing.T) {
-	spans := []runs.NodeSpan{{Task: "a", GPU: 0, From: 0, To: 4, Cores: 80}, {Task: "b", GPU: 0, From: 1, To: 3, Cores: 60}, {Task: "c", GPU: 1, From: 2, To: 6, Cores: 50}}
-	tasks := []runs.NodeTaskRow{{Workload: 1, Seed: 1, Arrival: 0, Ended: 4}, {Workload: 1, Seed: 1, Arrival: 0, Ended: 3}, {Workload: 1, Seed: 1, Arrival: 1, Ended: 6}, {Workload: 2, Seed: 1, Arrival: 1, Ended: 6}, {Workload: 1, Seed: 1, Arrival: 5, Ended: -1}}
+	spans := []runs.NodeSpan{{Task: "a", GPU: 0, From: 0, To: 4, Cores: 80},
+		{Task: "b", GPU: 0, From: 1, To: 3, Cores: 60}, {Task: "c", GPU: 1, From: 2, To: 6, Cores: 50}}
+	tasks := []runs.NodeTaskRow{{Workload: 1, Seed: 1, Arrival: 0, Ended: 4},
+		{Workload: 1, Seed: 1, Arrival: 0, Ended: 3}, {Workload: 1, Seed: 1, Arrival: 1, Ended: 6},
+		{Workload: 2, Seed: 1, Arrival: 1, Ended: 6}, {Workload: 1, Seed: 1, Arrival: 5, Ended: -1}}
 	u := useOf(spans, tasks, 2)
-	require.Equal(t, use{[]float64{0, 1, 2, 3, 4, 5, 6}, []float64{40, 50, 75, 65, 25, 25, 0}, []float64{1, 1, 0, 0, 0, 1, 1}}, u)
+	require.Equal(t, use{[]float64{0, 1, 2, 3, 4, 5, 6}, []float64{40, 50, 75, 65, 25, 25, 0},
+		[]float64{1, 1, 0, 0, 0, 1, 1}}, u)
 	m := u.means(3)
 	require.Equal(t, []float64{0, 3}, m.at)
 	require.InDeltaSlice(t, []float64{55, 115. / 3}, m.cores, 1e-9)
@@ -46,7 +50,8 @@ func TestMeansKeepTheIntegral(t *testing.T) {
 func TestColoursOfTasks(t *testing.T) {
 	spans := func(groups, each int) (all []runs.NodeSpan) {
 		for k := range groups * each {
-			all = append(all, runs.NodeSpan{Task: fmt.Sprint(k), Group: fmt.Sprintf("g%02d", k%groups), To: float64(1 + k%groups)})
+			all = append(all, runs.NodeSpan{Task: fmt.Sprint(k), Group: fmt.Sprintf("g%02d", k%groups),
+				To: float64(1 + k%groups)})
 		}
 		return all
 	}

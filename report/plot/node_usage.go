@@ -32,11 +32,13 @@ func plotNodeUsage(r *runs.Run, o *runs.NodeOutcome) ([]drawing, error) {
 	if most == 0 {
 		return nil, nil
 	}
-	note := []string{"Cores of all GPUs, as far as tasks ask for them. Tasks wait from their arrival, also for other tasks."}
+	note := []string{"Cores of all GPUs, as far as tasks ask for them. Tasks wait from their arrival, " +
+		"also for other tasks."}
 	if o.Workloads > 1 {
 		note = append([]string{"The first workload."}, note...)
 	}
-	used, waiting := figure.Panel{Y: figure.Axis{Name: "cores in use", Unit: "%", Low: 0, High: 100}}, figure.Panel{Y: figure.Axis{Name: "waiting", Unit: "tasks", Zero: true}}
+	used, waiting := figure.Panel{Y: figure.Axis{Name: "cores in use", Unit: "%", Low: 0, High: 100}},
+		figure.Panel{Y: figure.Axis{Name: "waiting", Unit: "tasks", Zero: true}}
 	if most > mostChanges {
 		note = append(note, fmt.Sprintf("Each step is a mean; there are %d.", usageSteps))
 	}
@@ -45,9 +47,12 @@ func plotNodeUsage(r *runs.Run, o *runs.NodeOutcome) ([]drawing, error) {
 			u = u.means(last / usageSteps)
 		}
 		used.Curves = append(used.Curves, figure.Curve{Name: few[k].Scheduler, X: u.at, Y: u.cores, Steps: true})
-		waiting.Curves = append(waiting.Curves, figure.Curve{Name: few[k].Scheduler, X: u.at, Y: u.waiting, Steps: true})
+		waiting.Curves = append(waiting.Curves, figure.Curve{Name: few[k].Scheduler, X: u.at, Y: u.waiting,
+			Steps: true})
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Use of " + r.Base() + " over time", X: figure.Axis{Name: "time", Unit: "s"}, Panels: []figure.Panel{used, waiting}, Note: strings.TrimSpace(strings.Join(append(note, remark), " "))}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Use of " + r.Base() + " over time", X: figure.Axis{
+		Name: "time", Unit: "s",
+	}, Panels: []figure.Panel{used, waiting}, Note: strings.TrimSpace(strings.Join(append(note, remark), " "))}}}, nil
 }
 
 const (
@@ -87,7 +92,8 @@ func useOf(spans []runs.NodeSpan, tasks []runs.NodeTaskRow, gpus int) use {
 		asked[c.gpu] += c.cores
 		sum += min(asked[c.gpu], 100)
 		if waiting += c.waiting; k+1 == len(all) || all[k+1].at > c.at {
-			u.at, u.cores, u.waiting = append(u.at, c.at), append(u.cores, max(0, sum)/float64(max(gpus, 1))), append(u.waiting, waiting)
+			u.at, u.cores, u.waiting = append(u.at, c.at), append(u.cores, max(0, sum)/float64(max(gpus, 1))),
+				append(u.waiting, waiting)
 		}
 	}
 	return u

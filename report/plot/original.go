@@ -44,7 +44,8 @@ var logTimeAxis = figure.Axis{Name: "time since the log began", Unit: "s", Zero:
 func (t *training) curves(suffix string) (curves []figure.Curve) {
 	for _, n := range trainingNames {
 		if s, has := t.of[n.metric]; has {
-			curves = append(curves, figure.Curve{Name: n.name + suffix, X: s.Columns[1].Values, Y: inPercent(s.Columns[2].Values)})
+			curves = append(curves, figure.Curve{Name: n.name + suffix, X: s.Columns[1].Values,
+				Y: inPercent(s.Columns[2].Values)})
 		}
 	}
 	return curves
@@ -68,7 +69,8 @@ func plotTrainings(r *runs.Run) ([]drawing, error) {
 	if len(panel.Curves) == 0 {
 		return nil, nil
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Trainings of " + r.Base(), X: logTimeAxis, Panels: []figure.Panel{panel}}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Trainings of " + r.Base(), X: logTimeAxis,
+		Panels: []figure.Panel{panel}}}}, nil
 }
 
 // plotAnswers draws the accuracies of each training with what its agent answered.
@@ -91,8 +93,8 @@ func plotAnswers(r *runs.Run) ([]drawing, error) {
 		if len(trainings) == 1 {
 			name = ""
 		}
-		all = append(all, drawing{name, &figure.Chart{Title: "Accuracy over time of " + t.prefix, X: logTimeAxis, Events: events,
-			Note:   "Marked: each time that the agent had the network changed.",
+		all = append(all, drawing{name, &figure.Chart{Title: "Accuracy over time of " + t.prefix, X: logTimeAxis,
+			Events: events, Note: "Marked: each time that the agent had the network changed.",
 			Panels: []figure.Panel{{Y: shareAxis("accuracy"), Curves: curves}}}})
 	}
 	return all, nil

@@ -37,7 +37,8 @@ func (o Options) Validate() error {
 	for _, k := range Kinds(Given{}) {
 		names = append(names, k.Name)
 	}
-	faults := []error{oneOf("option format", o.Format, "svg", "png", "pdf"), oneOf("option width", o.Width, "column", "page"), oneOf("option theme", o.Theme, "light", "dark", "page")}
+	faults := []error{oneOf("option format", o.Format, "svg", "png", "pdf"),
+		oneOf("option width", o.Width, "column", "page"), oneOf("option theme", o.Theme, "light", "dark", "page")}
 	for _, kind := range o.Kinds {
 		faults = append(faults, oneOf("option kind", kind, names...))
 	}
@@ -49,7 +50,8 @@ func oneOf(what, value string, known ...string) error {
 		return nil
 	}
 	last := len(known) - 1
-	return fmt.Errorf("%s: there is no %q; there are %s and %s", what, value, strings.Join(known[:last], ", "), known[last])
+	return fmt.Errorf("%s: there is no %q; there are %s and %s", what, value, strings.Join(known[:last], ", "),
+		known[last])
 }
 
 // Report lists the files of `graft plot`; --json prints it.
@@ -108,7 +110,8 @@ func folders(fsys files.FS, paths []string) []string {
 func runsIn(f *runs.Folder) (below []string) {
 	for _, entry := range f.Entries {
 		inside, err := runs.ReadFolder(f.Files, f.At(entry.Name()))
-		if err != nil || !entry.IsDir() || !inside.IsRun() || f.Kind() == runs.PipelineKind && inside.Kind() == runs.EvaluationKind {
+		if err != nil || !entry.IsDir() || !inside.IsRun() ||
+			f.Kind() == runs.PipelineKind && inside.Kind() == runs.EvaluationKind {
 			continue
 		}
 		below = append(below, inside.Path)
@@ -136,7 +139,8 @@ func (p *plotter) open(paths []string) (list []*runs.Run, faults error) {
 			continue
 		}
 		if r.Faults != nil {
-			p.report.Skipped = append(p.report.Skipped, Skipped{Run: path, Figure: "parts of it", Why: r.Faults.Error()})
+			p.report.Skipped = append(p.report.Skipped,
+				Skipped{Run: path, Figure: "parts of it", Why: r.Faults.Error()})
 		}
 		list = append(list, r)
 	}
@@ -171,7 +175,8 @@ func (p *plotter) draw(list []*runs.Run) error {
 		for _, group := range kind.Groups(list) {
 			drawings, err := kind.Draw(group)
 			if err != nil {
-				p.report.Skipped = append(p.report.Skipped, Skipped{Run: group[0].Path, Figure: kind.Name, Why: err.Error()})
+				p.report.Skipped = append(p.report.Skipped,
+					Skipped{Run: group[0].Path, Figure: kind.Name, Why: err.Error()})
 			}
 			for _, d := range drawings {
 				if err := p.write(kind, group, d); err != nil {
@@ -203,7 +208,8 @@ func (p *plotter) write(kind Kind, group []*runs.Run, d drawing) error {
 	}
 	p.files[path] = true
 	o := figure.Options{Format: figure.Format(p.Format), Width: plotWidths[p.Width], Theme: plotThemes[p.Theme]}
-	if err := files.WriteAtomic(p.fsys, path, func(w io.Writer) error { return figure.Render(w, d.Figure, o) }); err != nil {
+	if err := files.WriteAtomic(p.fsys, path,
+		func(w io.Writer) error { return figure.Render(w, d.Figure, o) }); err != nil {
 		return fmt.Errorf("plot %s of %s: %w", kind.Name, group[0].Path, err)
 	}
 	p.report.Written = append(p.report.Written, Written{kind.Name, paths, path})

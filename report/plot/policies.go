@@ -73,8 +73,8 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 		fixed = nil // the tables have no sequence in common
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: ChooserNames,
-		Note:  fmt.Sprintf("learned: mean of %s. random: the mean of all sequences.", document.Plural(len(l.seeds), "seed")),
-		Lines: "Lines: " + seedNote + " Runs of a sequence count as seeds."}
+		Note: fmt.Sprintf("learned: mean of %s. random: the mean of all sequences.",
+			document.Plural(len(l.seeds), "seed")), Lines: "Lines: " + seedNote + " Runs of a sequence count as seeds."}
 	var networks []string
 	for _, t := range l.trees {
 		g := figure.Group{Name: t.Name}
@@ -87,7 +87,8 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 			values = append(values, v[0].Accuracy)
 		}
 		g.Bars = append(g.Bars, barOf(values))
-		for _, c := range []evaluation.Policy{evaluation.Constant("never", tables.None), evaluation.Uniform(), fixed, evaluation.Oracle()} {
+		for _, c := range []evaluation.Policy{evaluation.Constant("never", tables.None), evaluation.Uniform(), fixed,
+			evaluation.Oracle()} {
 			g.Bars = append(g.Bars, chosenBar(t, c))
 		}
 		b.Groups, networks = append(b.Groups, g), append(networks, t.Network)
@@ -175,8 +176,9 @@ func barsOfOutcome(r *runs.Run, why error) ([]drawing, error) {
 	if o == nil {
 		return nil, cmp.Or(err, why)
 	}
-	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: []string{"vote of all seeds", "never", "random", "optimum"},
-		Note: "From the outcome. random: the mean of all sequences."}
+	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis,
+		Names: []string{"vote of all seeds", "never", "random", "optimum"},
+		Note:  "From the outcome. random: the mean of all sequences."}
 	var networks []string
 	for _, v := range slices.Concat(o.Tables, o.HeldOut) {
 		networks = append(networks, v.Network)
@@ -184,7 +186,8 @@ func barsOfOutcome(r *runs.Run, why error) ([]drawing, error) {
 		if never == 0 {
 			never = math.NaN() // the table has no such sequence
 		}
-		b.Groups = append(b.Groups, figure.Group{Name: v.Scenario, Bars: []figure.Bar{{Value: 100 * v.Accuracy}, {Value: never}, {Value: 100 * v.Mean}, {Value: 100 * v.Best}}})
+		b.Groups = append(b.Groups, figure.Group{Name: v.Scenario, Bars: []figure.Bar{{Value: 100 * v.Accuracy},
+			{Value: never}, {Value: 100 * v.Mean}, {Value: 100 * v.Best}}})
 	}
 	return divideBars(b, networks), why
 }

@@ -100,8 +100,10 @@ func SurgeryFigure(before, after *model.Network, actions string) (*figure.Surger
 	if err != nil {
 		return nil, err
 	}
-	s.Before = figure.Network{Name: "before: " + before.Name(), Detail: document.Thousands(before.Parameters()) + " parameters"}
-	s.After = figure.Network{Name: "after: " + after.Name(), Detail: document.Thousands(after.Parameters()) + " parameters"}
+	s.Before = figure.Network{Name: "before: " + before.Name(),
+		Detail: document.Thousands(before.Parameters()) + " parameters"}
+	s.After = figure.Network{Name: "after: " + after.Name(),
+		Detail: document.Thousands(after.Parameters()) + " parameters"}
 	match := alignLayers(first, second)
 	for k, l := range first {
 		s.Before.Layers = append(s.Before.Layers, figure.Layer{Key: fmt.Sprint(k), Name: l.words, Block: l.block})

@@ -41,9 +41,11 @@ func plotCases(r *runs.Run) ([]drawing, error) {
 	if o == nil || err != nil {
 		return nil, err
 	}
-	b := &figure.Bars{Title: measureTitle(o.Compared) + " of " + r.Base(), Values: true, X: shareAxis(strings.ReplaceAll(o.Compared, "_", " ")), Note: "Lines: " + sweepNote}
+	b := &figure.Bars{Title: measureTitle(o.Compared) + " of " + r.Base(), Values: true,
+		X: shareAxis(strings.ReplaceAll(o.Compared, "_", " ")), Note: "Lines: " + sweepNote}
 	for _, c := range o.Cases {
-		b.Groups = append(b.Groups, figure.Group{Name: document.Printable(c.Name), Bars: []figure.Bar{sampleBar(c.Summary(o.Compared))}})
+		b.Groups = append(b.Groups, figure.Group{Name: document.Printable(c.Name),
+			Bars: []figure.Bar{sampleBar(c.Summary(o.Compared))}})
 	}
 	return []drawing{{Figure: b}}, nil
 }
@@ -66,7 +68,9 @@ func plotCost(r *runs.Run) ([]drawing, error) {
 	}
 	for _, cost := range costMeasures {
 		if curves, axis, spread := costCurves(o, cost.name, cost.axis); spread {
-			return []drawing{{Figure: &figure.Chart{Title: "Accuracy and cost of " + r.Base(), X: axis, Note: "A mark for each arm, at the mean of its trials. Lines: " + sweepNote + " Arms of equal cost stand beside each other.",
+			return []drawing{{Figure: &figure.Chart{Title: "Accuracy and cost of " + r.Base(),
+				X: axis, Note: "A mark for each arm, at the mean of its trials. Lines: " +
+					sweepNote + " Arms of equal cost stand beside each other.",
 				Panels: []figure.Panel{{Y: shareAxis(strings.ReplaceAll(o.Compared, "_", " ")), Curves: curves}}}}}, nil
 		}
 	}
@@ -75,7 +79,8 @@ func plotCost(r *runs.Run) ([]drawing, error) {
 
 // costCurves has a point for each arm; spread is false where arms lack the measure or all cost the
 // same.
-func costCurves(o *runs.SweepOutcome, measure string, axis figure.Axis) (curves []figure.Curve, padded figure.Axis, spread bool) {
+func costCurves(o *runs.SweepOutcome, measure string, axis figure.Axis) (curves []figure.Curve, padded figure.Axis,
+	spread bool) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, c := range o.Cases {
 		cost, accuracy := c.Summary(measure), c.Summary(o.Compared)
@@ -136,7 +141,8 @@ func plotTrials(r *runs.Run) ([]drawing, error) {
 	if len(panel.Curves) == 0 {
 		return nil, nil
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Accuracy over time of " + r.Base(), X: budgetAxis, Panels: []figure.Panel{panel}, Note: note}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Accuracy over time of " + r.Base(), X: budgetAxis,
+		Panels: []figure.Panel{panel}, Note: note}}}, nil
 }
 
 // trialFolders lists the run folders of a case's trials, in the folder of the sweep; the outcome is

@@ -121,10 +121,12 @@ func plotRanks(r *runs.Run) ([]drawing, error) {
 		c.X, c.Y = append(c.X, float64(row.Rank)), append(c.Y, 100*row.Accuracy)
 		c.Low, c.High = append(c.Low, 100*slices.Min(record.Accuracy)), append(c.High, 100*slices.Max(record.Accuracy))
 	}
-	note := fmt.Sprintf("%s: %s, %s. Band: from the worst to the best seed of each sequence.", table.Name, document.Plural(len(table.Records), "sequence"), document.SeedsText(report.Seeds))
+	note := fmt.Sprintf("%s: %s, %s. Band: from the worst to the best seed of each sequence.", table.Name,
+		document.Plural(len(table.Records), "sequence"), document.SeedsText(report.Seeds))
 	if report.SeedSpread == nil {
 		c.Name, c.Low, c.High = "one run of each sequence", nil, nil
-		note = fmt.Sprintf("%s: %s, each with one seed, so the noise of the ranks is unknown.", table.Name, document.Plural(len(table.Records), "sequence"))
+		note = fmt.Sprintf("%s: %s, each with one seed, so the noise of the ranks is unknown.", table.Name,
+			document.Plural(len(table.Records), "sequence"))
 	}
 	panel := figure.Panel{Y: shareAxis("accuracy"), Curves: []figure.Curve{c}}
 	if report.Never != nil {
@@ -133,5 +135,7 @@ func plotRanks(r *runs.Run) ([]drawing, error) {
 	if report.Mean != nil {
 		panel.Levels = append(panel.Levels, figure.Level{Name: "mean of all", At: 100 * *report.Mean})
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Accuracies of " + table.Name, X: figure.Axis{Name: "rank of the sequence", Whole: true}, Note: strings.TrimSpace(note), Panels: []figure.Panel{panel}}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Accuracies of " + table.Name, X: figure.Axis{
+		Name: "rank of the sequence", Whole: true,
+	}, Note: strings.TrimSpace(note), Panels: []figure.Panel{panel}}}}, nil
 }

@@ -18,14 +18,18 @@ func plotThroughput(list []*runs.Run) ([]drawing, error) {
 	groups, several := groupBySeed(ended), false
 	called := groupNames(groups, fileNames(ended))
 	const lines = "Lines: " + seedNote
-	speed := &figure.Bars{Lines: lines, Title: "Throughput of jobs", Values: true, X: figure.Axis{Name: "throughput", Unit: "epochs/s", Zero: true}, Note: "Whole epochs by the time of the budget that was used."}
-	over := &figure.Bars{Lines: lines, Title: "Overhead of jobs", X: figure.Axis{Name: "time", Unit: "s", Zero: true}, Names: []string{"deciding", "operating", "saving"},
-		Note: "Deciding and operating are of the budget. Saving is of the machine's time, for all checkpoints of the process that ended the job."}
+	speed := &figure.Bars{Lines: lines, Title: "Throughput of jobs", Values: true, X: figure.Axis{Name: "throughput",
+		Unit: "epochs/s", Zero: true}, Note: "Whole epochs by the time of the budget that was used."}
+	over := &figure.Bars{Lines: lines, Title: "Overhead of jobs", X: figure.Axis{Name: "time", Unit: "s", Zero: true},
+		Names: []string{"deciding", "operating", "saving"}, Note: "Deciding and operating are of the budget. " +
+			"Saving is of the machine's time, for all checkpoints of the process that ended the job."}
 	for k, group := range groups {
 		several = several || len(group) > 1
 		name := called[k]
-		speed.Groups = append(speed.Groups, figure.Group{Name: name, Bars: []figure.Bar{quantityBar(group, "epochs_per_second")}})
-		over.Groups = append(over.Groups, figure.Group{Name: name, Bars: []figure.Bar{quantityBar(group, "deciding"), quantityBar(group, "operating"), quantityBar(group, "saving")}})
+		speed.Groups = append(speed.Groups,
+			figure.Group{Name: name, Bars: []figure.Bar{quantityBar(group, "epochs_per_second")}})
+		over.Groups = append(over.Groups, figure.Group{Name: name, Bars: []figure.Bar{quantityBar(group, "deciding"),
+			quantityBar(group, "operating"), quantityBar(group, "saving")}})
 	}
 	if several {
 		const seeds = " Of jobs that differ in their seed alone: their mean."
@@ -77,7 +81,8 @@ func plotManyEpisodes(list []*runs.Run) ([]drawing, error) {
 	} else {
 		note += " Faint: each episode."
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Episodes of several policies", X: figure.Axis{Name: "episodes"}, Panels: []figure.Panel{accuracy, objective}, Note: note}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Episodes of several policies", X: figure.Axis{Name: "episodes"},
+		Panels: []figure.Panel{accuracy, objective}, Note: note}}}, nil
 }
 
 // episodeCurves holds the episodes that all seeds have.
@@ -101,7 +106,8 @@ func commonEpisodes(group []*runs.Run) (*episodeCurves, error) {
 		if e.at == nil || len(rows["episode"]) < len(e.at) {
 			e.at = rows["episode"]
 		}
-		e.accuracy, e.objective = append(e.accuracy, inPercent(rows["accuracy"])), append(e.objective, rows["objective"])
+		e.accuracy, e.objective = append(e.accuracy, inPercent(rows["accuracy"])),
+			append(e.objective, rows["objective"])
 	}
 	for _, runs := range [][][]float64{e.accuracy, e.objective} {
 		for k := range runs {

@@ -41,7 +41,8 @@ func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 		axis, up, x = figure.Axis{Name: "regret", Unit: "points", Zero: true}, false, figure.Axis{Name: "steps"}
 	}
 	threshold := all[0].mean[len(all[0].mean)-1]
-	said := fmt.Sprintf("Threshold: %s %s, what %s has in the end.", document.ShortText(threshold), axis.Unit, all[0].name)
+	said := fmt.Sprintf("Threshold: %s %s, what %s has in the end.", document.ShortText(threshold), axis.Unit,
+		all[0].name)
 	if g.Threshold != nil {
 		threshold = *g.Threshold
 		said = fmt.Sprintf("Threshold: %s %s, as given.", document.ShortText(threshold), axis.Unit)
@@ -52,11 +53,13 @@ func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 		panel.Curves = append(panel.Curves, seedsCurve(p.name, p.steps, p.runs, stat.Percents))
 		text := p.name + ":"
 		if k > 0 {
-			text += strings.Replace(fmt.Sprintf(" %+.2f points of jump-start,", jumpStart(all[0], p, up)), " -", " −", 1)
+			text += strings.Replace(fmt.Sprintf(" %+.2f points of jump-start,", jumpStart(all[0], p, up)),
+				" -", " −", 1)
 		}
 		lines = append(lines, text+" "+thresholdText(p, threshold, up, x.Name)+".")
 	}
-	return []drawing{{Figure: &figure.Chart{Title: "Transfer", X: x, Panels: []figure.Panel{panel}, Note: strings.Join(lines, " ")}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Transfer", X: x, Panels: []figure.Panel{panel},
+		Note: strings.Join(lines, " ")}}}, nil
 }
 
 // groupProgress reads the scores of runs that differ in their seed, at the steps that all of them
@@ -76,7 +79,8 @@ func groupProgress(group []*runs.Run, name string) (all learningCurve, err error
 			shared++
 		}
 		if shared == 0 {
-			return all, fmt.Errorf("%s: its rows are at other steps than those of %s, which differs in its seed alone", r.Path, group[0].Path)
+			return all, fmt.Errorf("%s: its rows are at other steps than those of %s, which differs in its seed alone",
+				r.Path, group[0].Path)
 		}
 		all.steps, all.runs = all.steps[:shared], append(all.runs, p.runs...)
 		for at := range all.runs {

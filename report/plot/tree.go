@@ -31,8 +31,9 @@ func treeFigure(t *tables.Table, policy []string) *figure.Tree {
 			}
 		}
 	}
-	f := &figure.Tree{Title: "The action tree of " + t.Name, Value: shareAxis("mean accuracy"), Root: g.node("", all, 0),
-		Note: fmt.Sprintf("%s, %s. A box for each beginning of sequences, as high as there are sequences that begin so. %s", t.Name, document.Plural(len(all), "sequence"), noiseText(t))}
+	f := &figure.Tree{Title: "The action tree of " + t.Name, Value: shareAxis("mean accuracy"),
+		Root: g.node("", all, 0), Note: fmt.Sprintf("%s, %s. A box for each beginning of sequences, as high as there "+
+			"are sequences that begin so. %s", t.Name, document.Plural(len(all), "sequence"), noiseText(t))}
 	for k := range t.Decisions {
 		f.Decisions = append(f.Decisions, fmt.Sprintf("decision %d", k+1))
 	}
@@ -50,7 +51,8 @@ func noiseText(t *tables.Table) string {
 	if r.SeedSpread == nil {
 		return "Each ran once: the noise of the optimum is unknown."
 	}
-	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; %d others are within that of the optimum.", document.ShareText(r.SeedSpread), r.Near())
+	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; "+
+		"%d others are within that of the optimum.", document.ShareText(r.SeedSpread), r.Near())
 }
 
 func percentOf(r *tables.Record) string {

@@ -27,21 +27,26 @@ type AdaptiveOutcome struct {
 // AdaptiveCell holds the results of a scheduler on a workload. A time to completion is from submission to the
 // end of a job.
 type AdaptiveCell struct {
-	Workload    string          `json:"workload"`          // its name
-	Scheduler   string          `json:"scheduler"`         // its name
-	Seed        uint64          `json:"seed"`              // of the draws; zero where it draws nothing
-	Rigid       bool            `json:"rigid"`             // whether jobs keep the devices and the batch of their users
-	Jobs        int             `json:"jobs"`              // of the workload
-	Mean        float64         `json:"jct_mean"`          // time to completion, s
-	Median      float64         `json:"jct_median"`        // s
-	P99         float64         `json:"jct_p99"`           // s
-	Makespan    float64         `json:"makespan"`          // end of the last job, s
-	Queue       float64         `json:"queue_mean"`        // time from submission to the first start, s
-	DeviceHours float64         `json:"device_hours"`      // that jobs had
-	Restarts    int             `json:"restarts"`          // changes of the devices of jobs that had some before
-	Goodput     float64         `json:"goodput"`           // of a device, beside one that works alone with the smallest batch: the time that all jobs would take so, over that of the devices that they had
-	Against     *stat.Interval  `json:"jct_against_first"` // 95% interval of the time to completion less that under the first scheduler, over the jobs; null for that one, and for a single job
-	Search      *AdaptiveSearch `json:"search"`            // gap of decisions to the upper bound; null for schedulers without a bound
+	Workload    string  `json:"workload"`     // its name
+	Scheduler   string  `json:"scheduler"`    // its name
+	Seed        uint64  `json:"seed"`         // of the draws; zero where it draws nothing
+	Rigid       bool    `json:"rigid"`        // whether jobs keep the devices and the batch of their users
+	Jobs        int     `json:"jobs"`         // of the workload
+	Mean        float64 `json:"jct_mean"`     // time to completion, s
+	Median      float64 `json:"jct_median"`   // s
+	P99         float64 `json:"jct_p99"`      // s
+	Makespan    float64 `json:"makespan"`     // end of the last job, s
+	Queue       float64 `json:"queue_mean"`   // time from submission to the first start, s
+	DeviceHours float64 `json:"device_hours"` // that jobs had
+	Restarts    int     `json:"restarts"`     // changes of the devices of jobs that had some before
+	// of a device, beside one that works alone with the smallest batch: the time that all jobs would take so, over
+	// that of the devices that they had
+	Goodput float64 `json:"goodput"`
+	// 95% interval of the time to completion less that under the first scheduler, over the jobs; null for
+	// that one, and for a single job
+	Against *stat.Interval `json:"jct_against_first"`
+	// gap of decisions to the upper bound; null for schedulers without a bound
+	Search *AdaptiveSearch `json:"search"`
 }
 
 // AdaptiveSearch compares the objective of decisions with its upper bound.
@@ -72,7 +77,8 @@ type AdaptiveQuirkWorth struct {
 func (o *AdaptiveOutcome) CellFolder(c *AdaptiveCell) string {
 	name := c.Scheduler
 	for k := range o.Cells {
-		if other := &o.Cells[k]; other.Scheduler == c.Scheduler && other.Workload == c.Workload && other.Seed != c.Seed {
+		if other := &o.Cells[k]; other.Scheduler == c.Scheduler && other.Workload == c.Workload &&
+			other.Seed != c.Seed {
 			name = fmt.Sprintf("%s-seed-%d", c.Scheduler, c.Seed)
 		}
 	}
@@ -83,7 +89,8 @@ func (o *AdaptiveOutcome) CellFolder(c *AdaptiveCell) string {
 }
 
 // AdaptiveKind covers the runs of jobs that adapt their batch.
-var AdaptiveKind = &Kind{Name: "adaptive", Title: "simulation of adaptive jobs", Titles: "simulations of adaptive jobs", matches: hasManifestAnd(ResolvedFile, AdaptiveStream+".csv"), read: readAdaptiveRun}
+var AdaptiveKind = &Kind{Name: "adaptive", Title: "simulation of adaptive jobs", Titles: "simulations of adaptive jobs",
+	matches: hasManifestAnd(ResolvedFile, AdaptiveStream+".csv"), read: readAdaptiveRun}
 
 // Tables in the folder of each simulation, and the one by which the run is recognised.
 const (
@@ -101,7 +108,8 @@ func readAdaptiveRun(f *Folder, r *Run) error {
 	r.Seeded = false
 	for k := range o.Cells {
 		c, name := &o.Cells[k], filepath.ToSlash(o.CellFolder(&o.Cells[k]))
-		r.Quantities = append(r.Quantities, seedless(name+"_jct", document.UnitSeconds, Lower, c.Mean), seedless(name+"_jct_p99", document.UnitSeconds, Lower, c.P99),
+		r.Quantities = append(r.Quantities, seedless(name+"_jct", document.UnitSeconds, Lower, c.Mean),
+			seedless(name+"_jct_p99", document.UnitSeconds, Lower, c.P99),
 			seedless(name+"_makespan", document.UnitSeconds, Lower, c.Makespan))
 	}
 	return nil

@@ -13,17 +13,18 @@ import (
 
 // ClusterOutcome is the outcome of `graft cluster run`; --json prints it.
 type ClusterOutcome struct {
-	Folder    string            `json:"folder"`    // of the run
-	Trace     string            `json:"trace"`     // the file of the jobs
-	Format    string            `json:"format"`    // of the trace
-	Jobs      int               `json:"jobs"`      // of the trace, in the span that is simulated
-	GPUs      int               `json:"gpus"`      // of all nodes
-	Pools     int               `json:"pools"`     // virtual clusters
-	Begin     int64             `json:"begin_s"`   // second of the trace at which simulations begin
-	Placement string            `json:"placement"` // how nodes are chosen
-	Compat    string            `json:"compat"`    // whose faults are kept: none or lucid
-	Refused   []ClusterRefusals `json:"refused"`   // jobs that were left out, by why; of the scheduler that left out most
-	Cells     []*ClusterCell    `json:"cells"`     // a simulation each, scheduler by scheduler and load by load
+	Folder    string `json:"folder"`    // of the run
+	Trace     string `json:"trace"`     // the file of the jobs
+	Format    string `json:"format"`    // of the trace
+	Jobs      int    `json:"jobs"`      // of the trace, in the span that is simulated
+	GPUs      int    `json:"gpus"`      // of all nodes
+	Pools     int    `json:"pools"`     // virtual clusters
+	Begin     int64  `json:"begin_s"`   // second of the trace at which simulations begin
+	Placement string `json:"placement"` // how nodes are chosen
+	Compat    string `json:"compat"`    // whose faults are kept: none or lucid
+	// jobs that were left out, by why; of the scheduler that left out most
+	Refused []ClusterRefusals `json:"refused"`
+	Cells   []*ClusterCell    `json:"cells"` // a simulation each, scheduler by scheduler and load by load
 }
 
 // ClusterRefusals counts jobs that were left out for one reason.
@@ -35,19 +36,26 @@ type ClusterRefusals struct {
 
 // ClusterCell holds the metrics of one simulation: a scheduler at a load.
 type ClusterCell struct {
-	Scheduler        string              `json:"scheduler"`               // name of the scheduler
-	Load             float64             `json:"load"`                    // rate of submissions, in multiples of the trace's
-	All              ClusterMetrics      `json:"all"`                     // of all jobs
-	Mean             ClusterInterval     `json:"completion_mean"`         // of all jobs, with an interval over days of submission
-	Against          *ClusterInterval    `json:"against_first"`           // completion less that under the first scheduler, job by job; null for that one
-	Used             *float64            `json:"used_share"`              // of the devices' time until the last submission in which they had a job; null if there is none
-	ProfilerScalings int                 `json:"profiler_scalings"`       // times that a profiler's share of the nodes grew or shrank
-	Events           int64               `json:"events"`                  // arrivals and ends
-	Pools            []ClusterPart       `json:"pools"`                   // virtual cluster by virtual cluster
-	Sizes            []ClusterPart       `json:"sizes"`                   // by how many devices jobs ask for
-	Fixes            []ClusterCorrection `json:"fixes"`                   // faults of the first simulator that are corrected; empty where they are kept or there are none
-	CDF              []ClusterQuantile   `json:"completion_distribution"` // how long the quickest share of the jobs takes
-	Refused          []cluster.Refusal   `json:"-"`                       // jobs that were left out
+	Scheduler string `json:"scheduler"` // name of the scheduler
+	// rate of submissions, in multiples of the trace's
+	Load float64        `json:"load"`
+	All  ClusterMetrics `json:"all"` // of all jobs
+	// of all jobs, with an interval over days of submission
+	Mean ClusterInterval `json:"completion_mean"`
+	// completion less that under the first scheduler, job by job; null for that one
+	Against *ClusterInterval `json:"against_first"`
+	// of the devices' time until the last submission in which they had a job; null if there is none
+	Used *float64 `json:"used_share"`
+	// times that a profiler's share of the nodes grew or shrank
+	ProfilerScalings int           `json:"profiler_scalings"`
+	Events           int64         `json:"events"` // arrivals and ends
+	Pools            []ClusterPart `json:"pools"`  // virtual cluster by virtual cluster
+	Sizes            []ClusterPart `json:"sizes"`  // by how many devices jobs ask for
+	// faults of the first simulator that are corrected; empty where they are kept or there are none
+	Fixes []ClusterCorrection `json:"fixes"`
+	// how long the quickest share of the jobs takes
+	CDF     []ClusterQuantile `json:"completion_distribution"`
+	Refused []cluster.Refusal `json:"-"` // jobs that were left out
 }
 
 // ClusterPart holds the metrics of some of the jobs.
@@ -59,16 +67,19 @@ type ClusterPart struct {
 
 // ClusterMetrics holds metrics of jobs; null where there are no jobs.
 type ClusterMetrics struct {
-	Jobs            int          `json:"jobs"`              // that were simulated
-	Completion      ClusterTimes `json:"completion"`        // from submission to end
-	Queue           ClusterTimes `json:"queue"`             // of all waiting
-	Slowdown        *float64     `json:"slowdown"`          // mean of completion over duration, of which 10 s count at least
-	Fairness        *float64     `json:"fairness"`          // Jain's index over the users' mean slowdowns: 1 where all are equal
-	Preemptions     int          `json:"preemptions"`       // in all
-	Colocated       int          `json:"packed"`            // jobs that shared the devices of another
-	Profiled        int          `json:"profiled"`          // jobs that ran on a profiler's devices first
-	EndedInProfiler int          `json:"ended_in_profiler"` // jobs that ended on those devices
-	Last            int64        `json:"last_end_s"`        // second at which the last one ended, since simulations began
+	Jobs       int          `json:"jobs"`       // that were simulated
+	Completion ClusterTimes `json:"completion"` // from submission to end
+	Queue      ClusterTimes `json:"queue"`      // of all waiting
+	// mean of completion over duration, of which 10 s count at least
+	Slowdown *float64 `json:"slowdown"`
+	// Jain's index over the users' mean slowdowns: 1 where all are equal
+	Fairness        *float64 `json:"fairness"`
+	Preemptions     int      `json:"preemptions"`       // in all
+	Colocated       int      `json:"packed"`            // jobs that shared the devices of another
+	Profiled        int      `json:"profiled"`          // jobs that ran on a profiler's devices first
+	EndedInProfiler int      `json:"ended_in_profiler"` // jobs that ended on those devices
+	// second at which the last one ended, since simulations began
+	Last int64 `json:"last_end_s"`
 }
 
 // ClusterTimes holds mean and percentiles of times, in seconds; null where there are none.
@@ -147,7 +158,8 @@ const (
 )
 
 // ClusterKind covers the runs of graft cluster run.
-var ClusterKind = &Kind{Name: "cluster", Title: "cluster simulation", Titles: "cluster simulations", matches: hasManifestAnd(ResolvedFile, clusterTable), read: readClusterRun}
+var ClusterKind = &Kind{Name: "cluster", Title: "cluster simulation", Titles: "cluster simulations",
+	matches: hasManifestAnd(ResolvedFile, clusterTable), read: readClusterRun}
 
 // ClusterStream is the table by which the run of a cluster is recognised.
 const (

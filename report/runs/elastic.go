@@ -24,22 +24,26 @@ type ElasticOutcome struct {
 // ElasticCell holds the results of one scheduler. A time to completion is from the beginning of the
 // slot of arrival to completion.
 type ElasticCell struct {
-	Scheduler   string         `json:"scheduler"`         // its name
-	Mean        float64        `json:"jct_mean"`          // time to completion
-	Median      float64        `json:"jct_median"`        // of the jobs
-	P95         float64        `json:"jct_p95"`           // of the jobs
-	Makespan    float64        `json:"makespan"`          // end of the last job
-	Slots       int            `json:"slots"`             // that were simulated
-	Reward      float64        `json:"reward_mean"`       // of a slot
-	Allocations string         `json:"allocations"`       // SHA-256 over "slot:job:workers:servers;" of all jobs with tasks
-	Against     *stat.Interval `json:"jct_against_first"` // 95% interval of the time to completion less that under the first scheduler, over jobs; null for that one, and for a single job
-	Difference  float64        `json:"jct_difference"`    // its mean; zero for the first
+	Scheduler string  `json:"scheduler"`   // its name
+	Mean      float64 `json:"jct_mean"`    // time to completion
+	Median    float64 `json:"jct_median"`  // of the jobs
+	P95       float64 `json:"jct_p95"`     // of the jobs
+	Makespan  float64 `json:"makespan"`    // end of the last job
+	Slots     int     `json:"slots"`       // that were simulated
+	Reward    float64 `json:"reward_mean"` // of a slot
+	// SHA-256 over "slot:job:workers:servers;" of all jobs with tasks
+	Allocations string `json:"allocations"`
+	// 95% interval of the time to completion less that under the first scheduler, over jobs; null for that
+	// one, and for a single job
+	Against    *stat.Interval `json:"jct_against_first"`
+	Difference float64        `json:"jct_difference"` // its mean; zero for the first
 }
 
 // AddElastic adds the result of a scheduler.
 func (o *ElasticOutcome) AddElastic(scheduler string, r, first *elastic.Result) {
 	times := jcts(r)
-	c := ElasticCell{Scheduler: scheduler, Mean: r.MeanJCT, Median: stat.Quantile(slices.Sorted(slices.Values(times)), 0.5), P95: stat.Quantile(slices.Sorted(slices.Values(times)), 0.95),
+	c := ElasticCell{Scheduler: scheduler, Mean: r.MeanJCT, Median: stat.Quantile(slices.Sorted(slices.Values(times)),
+		0.5), P95: stat.Quantile(slices.Sorted(slices.Values(times)), 0.95),
 		Makespan: r.Makespan, Slots: r.Slots, Reward: r.MeanReward, Allocations: r.Allocations}
 	if first != nil {
 		others := jcts(first)
@@ -63,7 +67,8 @@ func jcts(r *elastic.Result) (times []float64) {
 }
 
 // ElasticKind covers the runs of elastic jobs.
-var ElasticKind = &Kind{Name: "elastic", Title: "simulation of elastic jobs", Titles: "simulations of elastic jobs", matches: hasManifestAnd(ResolvedFile, elasticTable), read: readElasticRun}
+var ElasticKind = &Kind{Name: "elastic", Title: "simulation of elastic jobs", Titles: "simulations of elastic jobs",
+	matches: hasManifestAnd(ResolvedFile, elasticTable), read: readElasticRun}
 
 // Tables in the folder of each scheduler.
 const (
@@ -85,8 +90,10 @@ func readElasticRun(f *Folder, r *Run) error {
 	}
 	r.Seeded = false
 	for _, c := range o.Cells {
-		r.Quantities = append(r.Quantities, seedless(c.Scheduler+"_jct", document.UnitSlots, Lower, c.Mean), seedless(c.Scheduler+"_jct_p95", document.UnitSlots, Lower, c.P95),
-			seedless(c.Scheduler+"_makespan", document.UnitSlots, Lower, c.Makespan), seedless(c.Scheduler+"_reward", "", Higher, c.Reward))
+		r.Quantities = append(r.Quantities, seedless(c.Scheduler+"_jct", document.UnitSlots, Lower, c.Mean),
+			seedless(c.Scheduler+"_jct_p95", document.UnitSlots, Lower, c.P95),
+			seedless(c.Scheduler+"_makespan", document.UnitSlots, Lower, c.Makespan),
+			seedless(c.Scheduler+"_reward", "", Higher, c.Reward))
 	}
 	return nil
 }

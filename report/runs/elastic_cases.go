@@ -14,13 +14,16 @@ type ElasticCasesOutcome struct {
 
 // ElasticCase holds the results of a case.
 type ElasticCase struct {
-	Name   string             `json:"name"`            // unique among the cases
-	Set    []string           `json:"set"`             // assignments that make the case
-	Folder string             `json:"folder"`          // of its run, within that of all cases
-	Best   stat.OverSeeds     `json:"jct_best"`        // over seeds: the least time of all validations, so these workloads choose it
-	Last   *stat.OverSeeds    `json:"jct_last"`        // over seeds: the time at the last validation; null where a seed left jobs
-	Bound  float64            `json:"jct_lower_bound"` // no scheduler goes below
-	Rivals map[string]float64 `json:"rivals_jct"`      // times of the schedulers of schedule.schedulers that complete all jobs
+	Name   string   `json:"name"`   // unique among the cases
+	Set    []string `json:"set"`    // assignments that make the case
+	Folder string   `json:"folder"` // of its run, within that of all cases
+	// over seeds: the least time of all validations, so these workloads choose it
+	Best stat.OverSeeds `json:"jct_best"`
+	// over seeds: the time at the last validation; null where a seed left jobs
+	Last  *stat.OverSeeds `json:"jct_last"`
+	Bound float64         `json:"jct_lower_bound"` // no scheduler goes below
+	// times of the schedulers of schedule.schedulers that complete all jobs
+	Rivals map[string]float64 `json:"rivals_jct"`
 }
 
 // Add adds a case that was learned, with some of its rivals.
@@ -57,8 +60,9 @@ func (o *ElasticCasesOutcome) Schedulers() (names []string) {
 }
 
 // ElasticCasesKind covers runs of several cases, in each of which schedulers of elastic jobs learned.
-var ElasticCasesKind = &Kind{Name: "elastic-cases", Title: "run of cases of schedulers that learn", Titles: "runs of cases of schedulers that learn",
-	matches: hasManifestAnd(elasticCasesTable), read: readElasticCases}
+var ElasticCasesKind = &Kind{Name: "elastic-cases", Title: "run of cases of schedulers that learn",
+	Titles: "runs of cases of schedulers that learn", matches: hasManifestAnd(elasticCasesTable),
+	read: readElasticCases}
 
 // ElasticCasesStream is the table by which the run is recognised: a row for each case.
 const (

@@ -26,17 +26,19 @@ type Ranking struct {
 
 // ElasticStanding holds the results of one scheduler. Intervals are of 95%, over workloads and seeds.
 type ElasticStanding struct {
-	Scheduler  string         `json:"scheduler"`      // its name
-	Rank       int            `json:"rank"`           // from 1; schedulers that do not differ beyond noise from the best of a rank share it; zero where jobs were left
-	Seeds      int            `json:"seeds"`          // that learned it; zero for one that learned nothing
-	Left       int            `json:"left"`           // simulations that ended with jobs left, which no mean counts
-	Mean       *float64       `json:"jct_mean"`       // over workloads and seeds; null where jobs were left
-	Interval   *stat.Interval `json:"jct_interval"`   // of it; null where there are too few workloads
-	Excess     *float64       `json:"over_bound"`     // mean over the mean bound; null where there is none
-	Difference *stat.Interval `json:"jct_difference"` // from the scheduler of Against, workload by workload; null for itself, and where there are too few
-	Better     int            `json:"better"`         // workloads with a smaller mean than that scheduler's
-	Ties       int            `json:"ties"`           // workloads whose means differ by less than a thousandth
-	Times      [][]float64    `json:"jct"`            // mean of each workload, of each seed; -1 where jobs were left
+	Scheduler string `json:"scheduler"` // its name
+	// from 1; schedulers that do not differ beyond noise from the best of a rank share it; zero where jobs were left
+	Rank     int            `json:"rank"`
+	Seeds    int            `json:"seeds"`        // that learned it; zero for one that learned nothing
+	Left     int            `json:"left"`         // simulations that ended with jobs left, which no mean counts
+	Mean     *float64       `json:"jct_mean"`     // over workloads and seeds; null where jobs were left
+	Interval *stat.Interval `json:"jct_interval"` // of it; null where there are too few workloads
+	Excess   *float64       `json:"over_bound"`   // mean over the mean bound; null where there is none
+	// from the scheduler of Against, workload by workload; null for itself, and where there are too few
+	Difference *stat.Interval `json:"jct_difference"`
+	Better     int            `json:"better"` // workloads with a smaller mean than that scheduler's
+	Ties       int            `json:"ties"`   // workloads whose means differ by less than a thousandth
+	Times      [][]float64    `json:"jct"`    // mean of each workload, of each seed; -1 where jobs were left
 }
 
 // sameTime is the relative difference below which two means count as equal.
@@ -117,8 +119,9 @@ func (s *ElasticStanding) compare(other *ElasticStanding) {
 }
 
 // ElasticComparisonKind covers the folders of graft evaluate --out for schedulers of elastic jobs.
-var ElasticComparisonKind = &Kind{Name: "elastic-comparison", Title: "comparison of schedulers of elastic jobs", Titles: "comparisons of schedulers of elastic jobs",
-	matches: hasManifestAnd(comparisonTable), read: readElasticComparison}
+var ElasticComparisonKind = &Kind{Name: "elastic-comparison", Title: "comparison of schedulers of elastic jobs",
+	Titles: "comparisons of schedulers of elastic jobs", matches: hasManifestAnd(comparisonTable),
+	read: readElasticComparison}
 
 // ElasticComparisonStream is the table by which the run is recognised.
 const (

@@ -23,14 +23,16 @@ const energyTable = "energy"
 // EnergySegment is the measured energy of a part of a job: from one row of epochs or checkpoint to
 // the next.
 type EnergySegment struct {
-	Epoch      int      // under way, from 0; after the last row of epochs, the number that would follow
-	Seconds    float64  // of the machine's clock
-	Joules     *float64 // of all measured devices; nil is unknown
-	Method     string   // how it was found, or why it is unknown, as of telemetry.Energy.MethodText; several with commas
+	Epoch   int      // under way, from 0; after the last row of epochs, the number that would follow
+	Seconds float64  // of the machine's clock
+	Joules  *float64 // of all measured devices; nil is unknown
+	// how it was found, or why it is unknown, as of telemetry.Energy.MethodText; several with commas
+	Method     string
 	PeakMemory *float64 // most memory in use on a device, MiB; nil is unknown
 }
 
-var energyColumns = []results.Column{{Name: "epoch", Kind: results.Int}, {Name: "duration", Unit: "s"}, {Name: "energy", Unit: "J"},
+var energyColumns = []results.Column{{Name: "epoch", Kind: results.Int}, {Name: "duration", Unit: "s"},
+	{Name: "energy", Unit: "J"},
 	{Name: "method", Kind: results.String}, {Name: "peak_memory", Unit: "MiB"}}
 
 // EnergyTable is the table energy.csv of a run, whose rows are segments. It is made by OpenEnergy
@@ -97,11 +99,15 @@ func finiteOrNil(v float64) *float64 {
 
 // MeasuredEnergy is the measured energy of a job.
 type MeasuredEnergy struct {
-	Joules     *float64 `json:"joules"`                 // from the start of training to the end, without work that a kill lost; null is unknown
-	Method     string   `json:"method"`                 // counter, integrated, not attributable or unknown, with the reason; several with commas
-	Seconds    float64  `json:"seconds"`                // that were measured, of the machine's clock
-	PeakMemory *float64 `json:"peak_device_memory_mib"` // most memory in use on a device, by all processes; null is unknown
-	Devices    []string `json:"devices"`                // that were measured: names of GPUs, or domains of processors; empty is none
+	// from the start of training to the end, without work that a kill lost; null is unknown
+	Joules *float64 `json:"joules"`
+	// counter, integrated, not attributable or unknown, with the reason; several with commas
+	Method  string  `json:"method"`
+	Seconds float64 `json:"seconds"` // that were measured, of the machine's clock
+	// most memory in use on a device, by all processes; null is unknown
+	PeakMemory *float64 `json:"peak_device_memory_mib"`
+	// that were measured: names of GPUs, or domains of processors; empty is none
+	Devices []string `json:"devices"`
 }
 
 // SumEnergy adds up segments. The sum is unknown where one of them is; that of none is unknown.

@@ -131,16 +131,17 @@ type EvaluationReport struct {
 
 // EvaluatedPolicy describes a policy that was evaluated.
 type EvaluatedPolicy struct {
-	Policy  string            `json:"policy"`            // as it was given, as is the vocabulary
-	Name    string            `json:"name"`              // in all that follows
-	Kind    PolicyOrigin      `json:"kind"`              // structural or original
-	Vocab   string            `json:"vocab,omitempty"`   // of the original's only, as is the next
-	Prefix  *bool             `json:"prefix,omitempty"`  // token 0 is read before the layers
-	Members int               `json:"members,omitempty"` // that vote; of structural ones only, as are the next
-	Trees   int               `json:"trees,omitempty"`   // of a forest, in place of members
-	Learned []string          `json:"learned,omitempty"` // kinds of actions that it has learned to judge
-	Targets []string          `json:"targets,omitempty"` // operations and the kinds of layers on which it has learned to judge them
-	Notes   map[string]string `json:"notes,omitempty"`   // that learning left
+	Policy  string       `json:"policy"`            // as it was given, as is the vocabulary
+	Name    string       `json:"name"`              // in all that follows
+	Kind    PolicyOrigin `json:"kind"`              // structural or original
+	Vocab   string       `json:"vocab,omitempty"`   // of the original's only, as is the next
+	Prefix  *bool        `json:"prefix,omitempty"`  // token 0 is read before the layers
+	Members int          `json:"members,omitempty"` // that vote; of structural ones only, as are the next
+	Trees   int          `json:"trees,omitempty"`   // of a forest, in place of members
+	Learned []string     `json:"learned,omitempty"` // kinds of actions that it has learned to judge
+	// operations and the kinds of layers on which it has learned to judge them
+	Targets []string          `json:"targets,omitempty"`
+	Notes   map[string]string `json:"notes,omitempty"` // that learning left
 }
 
 // EvaluatedTable describes a table and the results of all choosers in it.

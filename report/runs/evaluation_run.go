@@ -9,7 +9,8 @@ import (
 )
 
 // EvaluationKind covers the folders of graft evaluate --out.
-var EvaluationKind = &Kind{Name: "evaluation", Title: "evaluation", Titles: "evaluations", matches: hasManifestAnd("verdicts.csv", "members.csv"), read: readEvaluationRun,
+var EvaluationKind = &Kind{Name: "evaluation", Title: "evaluation", Titles: "evaluations",
+	matches: hasManifestAnd("verdicts.csv", "members.csv"), read: readEvaluationRun,
 	series: func(r *Run) ([]Series, error) {
 		return streamSeries(r, "verdicts", "members", "standings", "folds")
 	}}
@@ -28,7 +29,8 @@ func readEvaluationRun(f *Folder, r *Run) error {
 // check is an error for an outcome without tables.
 func (o *EvaluationOutcome) check() error {
 	if len(o.Comparison().Tables) == 0 {
-		return errors.New(OutcomeFile + " says nothing of any table: it is damaged; evaluate again, in another folder or with option force")
+		return errors.New(OutcomeFile + " says nothing of any table: it is damaged; evaluate again, " +
+			"in another folder or with option force")
 	}
 	return nil
 }
@@ -45,7 +47,8 @@ func evaluationQuantities(o *EvaluationOutcome) []Quantity {
 		}
 		if s.Role == evaluation.RoleBaseline {
 			if slices.Contains(ShownBaselines, s.Policy) {
-				baselines = append(baselines, seedless(strings.ReplaceAll(s.Policy, " ", "_")+"_regret", document.UnitPoints, Neutral, s.Regret))
+				baselines = append(baselines, seedless(strings.ReplaceAll(s.Policy, " ", "_")+"_regret",
+					document.UnitPoints, Neutral, s.Regret))
 			}
 			continue
 		}
@@ -62,7 +65,8 @@ func evaluationQuantities(o *EvaluationOutcome) []Quantity {
 		}
 		policies = append(policies, q)
 	}
-	return finite(slices.Concat(policies, baselines, []Quantity{seedless("chance_regret", document.UnitPoints, Neutral, c.Floor), seedless("tables", "", Neutral, float64(len(c.Tables)))})...)
+	return finite(slices.Concat(policies, baselines, []Quantity{seedless("chance_regret", document.UnitPoints, Neutral,
+		c.Floor), seedless("tables", "", Neutral, float64(len(c.Tables)))})...)
 }
 
 // memberRegrets lists the regret of each member of a chooser, averaged over the tables.

@@ -123,7 +123,8 @@ func runsBeneath(f *Folder, depth int) []string {
 		if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || depth == 0 || f.IsCache() {
 			continue
 		}
-		if below, err := ReadFolder(f.Files, f.At(entry.Name())); err == nil { // what cannot be looked at has no runs for us
+		// what cannot be looked at has no runs for us
+		if below, err := ReadFolder(f.Files, f.At(entry.Name())); err == nil {
 			found = append(found, runsBeneath(below, depth-1)...)
 		}
 	}

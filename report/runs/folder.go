@@ -28,7 +28,8 @@ func (f *Folder) Has(name string) bool { return files.HasName(f.Entries, name) }
 func (f *Folder) At(name string) string { return filepath.Join(f.Path, name) }
 
 // ErrForeign reports a folder that is no run folder.
-var ErrForeign = errors.New("it is not a run folder: it contains nothing that graft or the original has written; name a run folder, or a folder of run folders")
+var ErrForeign = errors.New("it is not a run folder: it contains nothing that graft or the original has written; " +
+	"name a run folder, or a folder of run folders")
 
 // ReadFolder lists a folder, read-only.
 func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
@@ -117,7 +118,8 @@ func MayResume(fsys files.FS, folder string, want *Kind) error {
 		return err
 	}
 	if k := f.Kind(); k != nil && k != want {
-		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder holds a %s, expected a %s; name another folder with option folder", folder, k.Title, want.Title))
+		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder holds a %s, expected a %s; "+
+			"name another folder with option folder", folder, k.Title, want.Title))
 	}
 	return nil
 }

@@ -100,10 +100,14 @@ func seededAbove(name, unit string, to Direction, seed int64, value float64) Qua
 // JobOutcome is the outcome.json of a job.
 type JobOutcome struct {
 	*trainer.Outcome
-	Saves        int           `json:"saves"`                     // checkpoints that were written, by the process that ended the job
-	Saving       time.Duration `json:"saving_ns"`                 // that they took in it, on the machine's clock: of the budget only where that is the job's
-	MachineSpeed float64       `json:"machine_images_per_second"` // of training, by the time of its calls on the machine's clock, in that process; zero means none
-	PeakMemory   int64         `json:"peak_memory_bytes"`         // most resident memory of that process, without that of CUDA devices; zero means unknown
+	// checkpoints that were written, by the process that ended the job
+	Saves int `json:"saves"`
+	// that they took in it, on the machine's clock: of the budget only where that is the job's
+	Saving time.Duration `json:"saving_ns"`
+	// of training, by the time of its calls on the machine's clock, in that process; zero means none
+	MachineSpeed float64 `json:"machine_images_per_second"`
+	// most resident memory of that process, without that of CUDA devices; zero means unknown
+	PeakMemory int64 `json:"peak_memory_bytes"`
 	// Measured is the energy of the job's devices as measured; absent where an older graft wrote the run.
 	Measured *MeasuredEnergy `json:"measured,omitempty"`
 }

@@ -12,10 +12,11 @@ import (
 
 // PoliciesOutcome is the outcome.json of learning structural policies.
 type PoliciesOutcome struct {
-	Seeds   []SeedOutcome      `json:"seeds"`         // each by itself
-	Steps   int                `json:"steps"`         // of all seeds
-	Tables  []evaluation.Score `json:"tables"`        // on the vote of all seeds, in each table
-	HeldOut []evaluation.Score `json:"held_out"`      // the same in tables that nothing was learned from; empty where there are none
+	Seeds  []SeedOutcome      `json:"seeds"`  // each by itself
+	Steps  int                `json:"steps"`  // of all seeds
+	Tables []evaluation.Score `json:"tables"` // on the vote of all seeds, in each table
+	// the same in tables that nothing was learned from; empty where there are none
+	HeldOut []evaluation.Score `json:"held_out"`
 	Regret  float64            `json:"regret_points"` // of the vote, the mean over the tables
 	Summary evaluation.Summary `json:"summary"`       // of the seeds, each by itself, over the tables
 	// Outside is the same over the tables that nothing was learned from; null where there
@@ -56,11 +57,13 @@ type LearnedRow struct {
 const LearningFile = "learning.csv"
 
 // PoliciesKind covers runs that learned structural policies from tables, one for each seed.
-var PoliciesKind = &Kind{Name: "policies", Title: "run of policies", Titles: "runs of policies", matches: hasManifestAnd(LearningFile, "learners"), read: readPoliciesRun,
+var PoliciesKind = &Kind{Name: "policies", Title: "run of policies", Titles: "runs of policies",
+	matches: hasManifestAnd(LearningFile, "learners"), read: readPoliciesRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 
 // PolicyKind covers runs that learned a policy of the original's from one table.
-var PolicyKind = &Kind{Name: "policy", Title: "run of a policy", Titles: "runs of a policy", matches: hasManifestAnd(LearningFile), read: readPolicyRun,
+var PolicyKind = &Kind{Name: "policy", Title: "run of a policy",
+	Titles: "runs of a policy", matches: hasManifestAnd(LearningFile), read: readPolicyRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning", "episodes") }}
 
 func readPoliciesRun(f *Folder, r *Run) error {
@@ -90,11 +93,13 @@ func policiesQuantities(o *PoliciesOutcome) []Quantity {
 		for _, q := range []*Quantity{&regret, &outside, &steps} {
 			q.Seeds = append(q.Seeds, int64(s.Seed))
 		}
-		regret.Values, outside.Values, steps.Values = append(regret.Values, s.Regret), append(outside.Values, s.Out), append(steps.Values, float64(s.Steps))
+		regret.Values, outside.Values, steps.Values = append(regret.Values, s.Regret), append(outside.Values, s.Out),
+			append(steps.Values, float64(s.Steps))
 	}
 	list := []Quantity{regret, seedless("vote_regret", document.UnitPoints, Lower, o.Regret)}
 	if o.Outside != nil {
-		list = append(list, outside, seedless("vote_held_out_regret", document.UnitPoints, Lower, MeanRegret(o.HeldOut)))
+		list = append(list, outside, seedless("vote_held_out_regret", document.UnitPoints, Lower,
+			MeanRegret(o.HeldOut)))
 	}
 	return finite(append(list, steps, seedless("tables", "", Neutral, float64(len(o.Tables))))...)
 }
@@ -105,12 +110,14 @@ func lastQuantities(t *results.Table) ([]Quantity, error) {
 	if err != nil {
 		return nil, err
 	}
-	regret, steps, aim := Quantity{Name: "regret", Unit: document.UnitPoints, Better: Lower}, Quantity{Name: "steps"}, Quantity{Name: "aim", Better: Higher, Signed: true}
+	regret, steps, aim := Quantity{Name: "regret", Unit: document.UnitPoints, Better: Lower}, Quantity{Name: "steps"},
+		Quantity{Name: "aim", Better: Higher, Signed: true}
 	for _, row := range rows {
 		for _, q := range []*Quantity{&regret, &steps, &aim} {
 			q.Seeds = append(q.Seeds, row.Seed)
 		}
-		regret.Values, steps.Values, aim.Values = append(regret.Values, row.Regret), append(steps.Values, float64(row.Step)), append(aim.Values, row.Aim)
+		regret.Values, steps.Values, aim.Values = append(regret.Values, row.Regret),
+			append(steps.Values, float64(row.Step)), append(aim.Values, row.Aim)
 	}
 	return finite(regret, aim, steps), nil
 }
@@ -124,7 +131,8 @@ func LastRows(t *results.Table) ([]LearnedRow, error) {
 	var list []LearnedRow
 	place := map[int64]int{}
 	for row, seed := range columns["seed"] {
-		one := LearnedRow{Seed: int64(seed), Step: int64(columns["step"][row]), Aim: columns["aim"][row], Entropy: columns["entropy"][row], Regret: columns["regret"][row]}
+		one := LearnedRow{Seed: int64(seed), Step: int64(columns["step"][row]), Aim: columns["aim"][row],
+			Entropy: columns["entropy"][row], Regret: columns["regret"][row]}
 		if v := columns["held_out"][row]; !math.IsNaN(v) {
 			one.HeldOut = &v
 		}
@@ -160,7 +168,8 @@ func readPolicyRun(f *Folder, r *Run) error {
 		}
 		return values[0]
 	}
-	r.Quantities = finite(seeded("expected_accuracy", document.UnitShare, Higher, seed, last("expected_accuracy")), seeded("objective", "", Higher, seed, last("objective")),
+	r.Quantities = finite(seeded("expected_accuracy", document.UnitShare, Higher, seed, last("expected_accuracy")),
+		seeded("objective", "", Higher, seed, last("objective")),
 		seeded("episodes", "", Neutral, seed, last("episodes")))
 	return nil
 }

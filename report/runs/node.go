@@ -6,11 +6,12 @@ import (
 
 // NodeOutcome is the outcome.json of tasks of one machine that were simulated under several schedulers.
 type NodeOutcome struct {
-	Folder      string     `json:"folder"`       // of the run
-	GPUs        int        `json:"gpus"`         // of the machine
-	Workloads   int        `json:"workloads"`    // sets of tasks
-	Tasks       int        `json:"tasks"`        // in all of them
-	Objective   string     `json:"objective"`    // the quantity by which schedulers are listed: completion or energy-delay
+	Folder    string `json:"folder"`    // of the run
+	GPUs      int    `json:"gpus"`      // of the machine
+	Workloads int    `json:"workloads"` // sets of tasks
+	Tasks     int    `json:"tasks"`     // in all of them
+	// the quantity by which schedulers are listed: completion or energy-delay
+	Objective   string     `json:"objective"`
 	Cells       []NodeCell `json:"cells"`        // of each scheduler, the best first
 	Turnaround  Ranking    `json:"turnaround"`   // mean time from arrival to completion, s
 	EnergyDelay Ranking    `json:"energy_delay"` // energy of all GPUs times mean turnaround, kJ s
@@ -58,7 +59,8 @@ type NodeCell struct {
 }
 
 // NodeKind covers the runs of 'graft node simulate'.
-var NodeKind = &Kind{Name: "node", Title: "simulation of a machine's tasks", Titles: "simulations of a machine's tasks", matches: hasManifestAnd(ResolvedFile, nodeTable), read: readNodeRun}
+var NodeKind = &Kind{Name: "node", Title: "simulation of a machine's tasks", Titles: "simulations of a machine's tasks",
+	matches: hasManifestAnd(ResolvedFile, nodeTable), read: readNodeRun}
 
 // Tables in the folder of each scheduler, and the stream by which the run is recognised.
 const (
@@ -82,8 +84,10 @@ func readNodeRun(f *Folder, r *Run) error {
 		}
 	}
 	for _, c := range o.Cells {
-		r.Quantities = append(r.Quantities, seedless(c.Scheduler+"_turnaround", document.UnitSeconds, Lower, c.Turnaround),
-			seedless(c.Scheduler+"_makespan", document.UnitSeconds, Lower, c.Makespan), seedless(c.Scheduler+"_joules", document.UnitJoules, Lower, c.Joules))
+		r.Quantities = append(r.Quantities,
+			seedless(c.Scheduler+"_turnaround", document.UnitSeconds, Lower, c.Turnaround),
+			seedless(c.Scheduler+"_makespan", document.UnitSeconds, Lower, c.Makespan),
+			seedless(c.Scheduler+"_joules", document.UnitJoules, Lower, c.Joules))
 	}
 	return nil
 }

@@ -43,7 +43,8 @@ func NewNodeSpread(values []float64) NodeSpread {
 type NodeUse struct {
 	Utilization *float64 `json:"utilization_percent"` // mean of the device; null is unknown
 	Memory      *float64 `json:"peak_memory_mib"`     // most in use by all processes; null is unknown
-	Watts       *float64 `json:"watts"`               // mean power, of all processors on a device without GPUs; null is unknown
+	// mean power, of all processors on a device without GPUs; null is unknown
+	Watts *float64 `json:"watts"`
 }
 
 // NodeProfileTask is a task alone on the device.
@@ -73,7 +74,8 @@ type NodeProfileFailed struct {
 	First  string `json:"first"`  // its kind, or its name
 	Second string `json:"second"` // partner; empty is alone
 	Reason string `json:"reason"` // in words
-	Full   bool   `json:"full"`   // the device has too little memory for both, so that they never run together; no failure
+	// the device has too little memory for both, so that they never run together; no failure
+	Full bool `json:"full"`
 }
 
 // NodeProfileRow holds a measurement. For a task alone the second side is empty.
@@ -97,8 +99,9 @@ const (
 	nodeProfileTable = "profile" // a row for each measurement
 )
 
-var nodeProfileColumns = []results.Column{{Name: "repeat", Kind: results.Int}, {Name: "task1", Kind: results.String}, {Name: "task2", Kind: results.String},
-	{Name: "runs1", Kind: results.Int}, {Name: "runs2", Kind: results.Int}, {Name: "time1", Unit: "s"}, {Name: "time2", Unit: "s"}, {Name: "speed1"}, {Name: "speed2"},
+var nodeProfileColumns = []results.Column{{Name: "repeat", Kind: results.Int}, {Name: "task1", Kind: results.String},
+	{Name: "task2", Kind: results.String}, {Name: "runs1", Kind: results.Int}, {Name: "runs2", Kind: results.Int},
+	{Name: "time1", Unit: "s"}, {Name: "time2", Unit: "s"}, {Name: "speed1"}, {Name: "speed2"},
 	{Name: "utilization", Unit: "%"}, {Name: "peak_memory", Unit: "MiB"}, {Name: "power", Unit: "W"}}
 
 // NodeProfileTable is the table profile.csv of a run, whose rows are measurements. It is made by
@@ -123,7 +126,8 @@ func (t *NodeProfileTable) Append(r NodeProfileRow) error {
 		}
 		return *v
 	}
-	return t.stream.Append(r.Repeat, r.Tasks[0], r.Tasks[1], r.Runs[0], second[0], r.Times[0], second[1], r.Speeds[0], second[2], cell(r.Use.Utilization), cell(r.Use.Memory), cell(r.Use.Watts))
+	return t.stream.Append(r.Repeat, r.Tasks[0], r.Tasks[1], r.Runs[0], second[0], r.Times[0], second[1], r.Speeds[0],
+		second[2], cell(r.Use.Utilization), cell(r.Use.Memory), cell(r.Use.Watts))
 }
 
 // ReadNodeProfile reads the measurements in a run folder; a folder without the table has none.
@@ -135,7 +139,8 @@ func ReadNodeProfile(fsys files.FS, folder string) ([]NodeProfileRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := table.Numbers("repeat", "runs1", "runs2", "time1", "time2", "speed1", "speed2", "utilization", "peak_memory", "power")
+	n, err := table.Numbers("repeat", "runs1", "runs2", "time1", "time2", "speed1", "speed2", "utilization",
+		"peak_memory", "power")
 	first, firstErr := table.Strings("task1")
 	second, secondErr := table.Strings("task2")
 	if err := errors.Join(err, firstErr, secondErr); err != nil {
@@ -143,9 +148,10 @@ func ReadNodeProfile(fsys files.FS, folder string) ([]NodeProfileRow, error) {
 	}
 	list := make([]NodeProfileRow, table.Rows)
 	for k := range list {
-		r := NodeProfileRow{Repeat: int(n["repeat"][k]), Tasks: [2]string{first[k], second[k]}, Runs: [2]int{int(n["runs1"][k])},
-			Times: [2]float64{n["time1"][k]}, Speeds: [2]float64{n["speed1"][k]},
-			Use: NodeUse{finiteOrNil(n["utilization"][k]), finiteOrNil(n["peak_memory"][k]), finiteOrNil(n["power"][k])}}
+		r := NodeProfileRow{Repeat: int(n["repeat"][k]), Tasks: [2]string{first[k], second[k]},
+			Runs: [2]int{int(n["runs1"][k])}, Times: [2]float64{n["time1"][k]}, Speeds: [2]float64{n["speed1"][k]},
+			Use: NodeUse{finiteOrNil(n["utilization"][k]), finiteOrNil(n["peak_memory"][k]),
+				finiteOrNil(n["power"][k])}}
 		if !r.Alone() {
 			r.Runs[1], r.Times[1], r.Speeds[1] = int(n["runs2"][k]), n["time2"][k], n["speed2"][k]
 		}
@@ -155,7 +161,9 @@ func ReadNodeProfile(fsys files.FS, folder string) ([]NodeProfileRow, error) {
 }
 
 // NodeProfileKind covers the runs of 'graft node profile'.
-var NodeProfileKind = &Kind{Name: "node-profile", Title: "profile of a machine's tasks", Titles: "profiles of a machine's tasks", matches: hasManifestAnd(ResolvedFile, nodeProfileTable+".csv"), read: readNodeProfile}
+var NodeProfileKind = &Kind{Name: "node-profile", Title: "profile of a machine's tasks",
+	Titles: "profiles of a machine's tasks", matches: hasManifestAnd(ResolvedFile, nodeProfileTable+".csv"),
+	read: readNodeProfile}
 
 func readNodeProfile(f *Folder, r *Run) error {
 	o := &NodeProfileOutcome{}

@@ -35,13 +35,16 @@ type NodeTask struct {
 	Attempts    int      `json:"attempts"`        // with retries
 	Interrupted int      `json:"interrupted"`     // attempts that ended with their executor
 	End         string   `json:"end"`             // done, failed or skipped
-	Exit        int      `json:"exit"`            // code of the last attempt, as a shell has it: 128 and the number of a signal that ended it
-	Signal      string   `json:"signal"`          // that ended it; empty if none did
-	Reason      string   `json:"reason"`          // in words
-	Log         string   `json:"log"`             // of the last attempt, in the run folder
-	Joules      *float64 `json:"joules"`          // that the device used while the task ran; null where unknown or shared
-	Net         *float64 `json:"net_joules"`      // without the idle device; null where unknown
-	Method      string   `json:"method"`          // of the measurement: counter, integrated, not attributable with the reason, or unknown
+	// code of the last attempt, as a shell has it: 128 and the number of a signal that ended it
+	Exit   int    `json:"exit"`
+	Signal string `json:"signal"` // that ended it; empty if none did
+	Reason string `json:"reason"` // in words
+	Log    string `json:"log"`    // of the last attempt, in the run folder
+	// that the device used while the task ran; null where unknown or shared
+	Joules *float64 `json:"joules"`
+	Net    *float64 `json:"net_joules"` // without the idle device; null where unknown
+	// of the measurement: counter, integrated, not attributable with the reason, or unknown
+	Method string `json:"method"`
 }
 
 // NodePlan holds the output of 'graft node run --dry-run'.
@@ -67,7 +70,8 @@ type NodeStart struct {
 }
 
 // NodeRunKind covers the runs of 'graft node run'.
-var NodeRunKind = &Kind{Name: "node-run", Title: "run of a machine's tasks", Titles: "runs of a machine's tasks", matches: hasManifestAnd(ResolvedFile, execute.JournalFile), read: readNodeTasks}
+var NodeRunKind = &Kind{Name: "node-run", Title: "run of a machine's tasks", Titles: "runs of a machine's tasks",
+	matches: hasManifestAnd(ResolvedFile, execute.JournalFile), read: readNodeTasks}
 
 // TelemetryStream is the table of the readings of devices.
 const TelemetryStream = "telemetry"
@@ -78,7 +82,8 @@ func readNodeTasks(f *Folder, r *Run) error {
 		return err
 	}
 	r.Seeded = false
-	r.Quantities = append(r.Quantities, seedless("turnaround", document.UnitSeconds, Lower, o.Turnaround), seedless("makespan", document.UnitSeconds, Lower, o.Makespan),
+	r.Quantities = append(r.Quantities, seedless("turnaround", document.UnitSeconds, Lower, o.Turnaround),
+		seedless("makespan", document.UnitSeconds, Lower, o.Makespan),
 		seedless("completed", "tasks", Higher, float64(o.Completed)))
 	sum, all := 0.0, len(o.Cells) > 0
 	for _, t := range o.Cells {

@@ -49,7 +49,9 @@ const maxPlaces = 1 << 20
 // NodeSpans reads the spans of a folder: that of a scheduler in a run, or that of a run of real tasks.
 func NodeSpans(r *Run, folder string) (all []NodeSpan, err error) {
 	err = eachRow(r, filepath.Join(folder, NodeSpansFile), func(row *tableRow) {
-		s := NodeSpan{Task: row.text("task"), GPU: row.place("gpu"), Lane: row.place("lane"), From: row.number("from_seconds"), To: row.number("to_seconds"), Cores: row.number("cores"), End: row.text("end")}
+		s := NodeSpan{Task: row.text("task"), GPU: row.place("gpu"), Lane: row.place("lane"),
+			From: row.number("from_seconds"), To: row.number("to_seconds"), Cores: row.number("cores"),
+			End: row.text("end")}
 		if row.has("group") { // runs of earlier versions have none
 			s.Group = row.text("group")
 		}
@@ -64,7 +66,8 @@ func NodeSpans(r *Run, folder string) (all []NodeSpan, err error) {
 // NodeTasks reads the tasks of a scheduler in a run.
 func NodeTasks(r *Run, scheduler string) (all []NodeTaskRow, err error) {
 	err = eachRow(r, filepath.Join(scheduler, NodeTasksFile), func(row *tableRow) {
-		all = append(all, NodeTaskRow{Workload: row.place("workload"), Seed: row.place("seed"), Task: row.text("task"), Arrival: row.number("arrival_seconds"), Ended: row.number("ended_seconds"),
+		all = append(all, NodeTaskRow{Workload: row.place("workload"), Seed: row.place("seed"), Task: row.text("task"),
+			Arrival: row.number("arrival_seconds"), Ended: row.number("ended_seconds"),
 			Joules: row.number("joules"), Completed: row.text("completed") == "true"})
 	})
 	return all, err
@@ -73,7 +76,8 @@ func NodeTasks(r *Run, scheduler string) (all []NodeTaskRow, err error) {
 // NodeTable reads the figures of all schedulers by workload and seed.
 func NodeTable(r *Run) (all []NodeTotals, err error) {
 	err = eachRow(r, nodeTable, func(row *tableRow) {
-		all = append(all, NodeTotals{Scheduler: row.text("scheduler"), Workload: row.place("workload"), Seed: row.place("seed"), Joules: row.number("joules")})
+		all = append(all, NodeTotals{Scheduler: row.text("scheduler"), Workload: row.place("workload"),
+			Seed: row.place("seed"), Joules: row.number("joules")})
 	})
 	return all, err
 }

@@ -16,7 +16,8 @@ import (
 )
 
 // OriginalKind covers result folders of the original system: trainings, tables and policies.
-var OriginalKind = &Kind{Name: "original", Title: "run of the original", Titles: "runs of the original", matches: isOriginal, read: readOriginalRun, series: originalSeries}
+var OriginalKind = &Kind{Name: "original", Title: "run of the original", Titles: "runs of the original",
+	matches: isOriginal, read: readOriginalRun, series: originalSeries}
 
 // isOriginal recognises a folder by its metric files, table or policy, or by its configuration's
 // sections.
@@ -54,7 +55,8 @@ func readOriginalRun(f *Folder, r *Run) error {
 		r.Manifest.Seed, r.Seeded = seed, err == nil
 	}
 	r.Manifest.Network, _ = r.Setting("job.model")
-	r.Quantities = append(trainingQuantities(l, int64(r.Manifest.Seed)), episodeQuantities(l, int64(r.Manifest.Seed))...)
+	r.Quantities = append(trainingQuantities(l, int64(r.Manifest.Seed)),
+		episodeQuantities(l, int64(r.Manifest.Seed))...)
 	table, err := ReadOriginalTable(f.Files, f.Path)
 	switch {
 	case err == nil:
@@ -92,13 +94,15 @@ func trainingQuantities(l *original.Folder, seed int64) []Quantity {
 	case len(test) == 1:
 		list = append(list, seeded("test_accuracy", document.UnitShare, Higher, seed, test[0]))
 	case len(test) > 1:
-		list = append(list, seeded("mean_test_accuracy", document.UnitShare, Higher, seed, stat.Mean(test)), seeded("best_test_accuracy", document.UnitShare, Higher, seed, slices.Max(test)))
+		list = append(list, seeded("mean_test_accuracy", document.UnitShare, Higher, seed, stat.Mean(test)),
+			seeded("best_test_accuracy", document.UnitShare, Higher, seed, slices.Max(test)))
 	}
 	if len(train) > 0 {
 		list = append(list, seeded("train_accuracy", document.UnitShare, Higher, seed, stat.Mean(train)))
 	}
 	if len(test) > 0 {
-		list = append(list, seeded("trainings", "", Neutral, seed, float64(len(test))), seeded("epochs", "", Neutral, seed, float64(epochs)))
+		list = append(list, seeded("trainings", "", Neutral, seed, float64(len(test))),
+			seeded("epochs", "", Neutral, seed, float64(epochs)))
 	}
 	return finite(list...)
 }
@@ -161,7 +165,8 @@ func metricSeries(m original.Metric) Series {
 		columns = append(columns, Column{Name: name, Unit: metricUnits[m.Metric]})
 	}
 	for _, row := range m.Rows {
-		columns[0].Values, columns[1].Values = append(columns[0].Values, float64(row.Index)), append(columns[1].Values, row.Seconds)
+		columns[0].Values, columns[1].Values = append(columns[0].Values, float64(row.Index)),
+			append(columns[1].Values, row.Seconds)
 		for k := range width {
 			v := math.NaN()
 			if k < len(row.Value.Numbers) {

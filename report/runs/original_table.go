@@ -98,7 +98,8 @@ func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*tables.Report, 
 	}
 	report := &tables.Report{Dir: path, Table: table, Records: len(table.Records)}
 	for _, r := range table.Records {
-		cause := tables.Cause{Scenario: table.Digest(), Network: table.Network, Data: table.Dataset, Code: "original", Sequence: r.Sequence, Seeds: r.Seeds}
+		cause := tables.Cause{Scenario: table.Digest(), Network: table.Network, Data: table.Dataset, Code: "original",
+			Sequence: r.Sequence, Seeds: r.Seeds}
 		report.Entries = append(report.Entries, &tables.Entry{Record: r, Key: cause.Key()})
 	}
 	return report, nil
@@ -118,7 +119,8 @@ func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int
 		run = found
 	case errors.Is(err, fs.ErrNotExist) && o.Network != "" && o.Dataset != "":
 	case errors.Is(err, fs.ErrNotExist):
-		return run.Scenario(), 0, failure.Usagef("%s is not there to say what %s is a table of: give option network and option dataset, and option start and option seed if they matter", beside, path)
+		return run.Scenario(), 0, failure.Usagef("%s is not there to say what %s is a table of: "+
+			"give option network and option dataset, and option start and option seed if they matter", beside, path)
 	default:
 		return run.Scenario(), 0, AsConfigFault(err)
 	}
@@ -127,7 +129,8 @@ func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int
 		return s, 0, err
 	}
 	if run.Choices != 0 && run.Choices != len(s.Actions) {
-		return s, 0, failure.Usagef("%s says that each decision chose from %d actions: name as many with option actions, and not %d", beside, run.Choices, len(s.Actions))
+		return s, 0, failure.Usagef("%s says that each decision chose from %d actions: "+
+			"name as many with option actions, and not %d", beside, run.Choices, len(s.Actions))
 	}
 	return o.override(s, run.Seed)
 }

@@ -23,10 +23,12 @@ func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error)
 	}
 	o := &PipelineOutcome{}
 	if err := json.Unmarshal(text, o); err != nil {
-		return nil, failure.With(failure.Damaged, fmt.Errorf("%s: %w; delete it, and the same command makes it again", path, err))
+		return nil, failure.With(failure.Damaged, fmt.Errorf("%s: %w; delete it, and the same command makes it again",
+			path, err))
 	}
 	if o.Comparison == nil {
-		return nil, failure.With(failure.Damaged, fmt.Errorf("%s: it says nothing; delete it, and the same command makes it again", path))
+		return nil, failure.With(failure.Damaged,
+			fmt.Errorf("%s: it says nothing; delete it, and the same command makes it again", path))
 	}
 	return o, nil
 }
@@ -44,7 +46,8 @@ type PipelineOutcome struct {
 }
 
 // PipelineKind covers the folders of graft pipeline, which contain those of its parts.
-var PipelineKind = &Kind{Name: "pipeline", Title: "pipeline", Titles: "pipelines", matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun}
+var PipelineKind = &Kind{Name: "pipeline", Title: "pipeline", Titles: "pipelines",
+	matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun}
 
 func readPipelineRun(f *Folder, r *Run) error {
 	l, err := ReadJournal(f.Files, f.At(JournalFile))
@@ -97,7 +100,8 @@ func (l *Journal) quantities() []Quantity {
 			failed++
 		}
 	}
-	list := []Quantity{seedless("scenarios", "", Neutral, float64(scenarios)), seedless("failed_stages", "", Lower, float64(failed))}
+	list := []Quantity{seedless("scenarios", "", Neutral, float64(scenarios)),
+		seedless("failed_stages", "", Lower, float64(failed))}
 	for _, kind := range []string{"simulate", LearnStage, EvaluateStage} {
 		list = append(list, seedless(kind+"_time", document.UnitSeconds, Neutral, took[kind]))
 	}
@@ -150,7 +154,8 @@ func (l *Journal) Parts(open func(folder string) (*Run, error)) (all []Part, fau
 			case err == nil:
 				p.Run, faults = run, errors.Join(faults, wrapPart(e, run.Faults))
 				if e.State == StageDone && !run.Ended {
-					faults = errors.Join(faults, fmt.Errorf("%s: %s has not ended, though it had when the stage was done; the same pipeline makes it again", e.Name, p.Path))
+					faults = errors.Join(faults, fmt.Errorf("%s: %s has not ended, "+
+						"though it had when the stage was done; the same pipeline makes it again", e.Name, p.Path))
 				}
 			case e.State == StageDone:
 				faults = errors.Join(faults, fmt.Errorf("%s: %w; the same pipeline makes it again", e.Name, err))

@@ -62,7 +62,8 @@ func seedless(name, unit string, to Direction, value float64) Quantity {
 // finite drops quantities without values or with one that is not finite.
 func finite(list ...Quantity) []Quantity {
 	return slices.DeleteFunc(list, func(q Quantity) bool {
-		return len(q.Values) == 0 || slices.ContainsFunc(q.Values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+		return len(q.Values) == 0 || slices.ContainsFunc(q.Values,
+			func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	})
 }
 

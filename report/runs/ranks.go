@@ -12,17 +12,19 @@ import (
 // TableReport holds the sequences of a table by rank; `graft table show --json` prints it.
 type TableReport struct {
 	tables.Scenario
-	Sequences  int       `json:"sequences"`      // that the table has
-	Of         *float64  `json:"of"`             // that there are; null where actions depend on the network
-	Seeds      []int64   `json:"seeds"`          // of any sequence
-	Profiles   []string  `json:"profiles"`       // of the devices whose time was counted
-	Mean       *float64  `json:"mean"`           // accuracy over the sequences; null where there are none
-	Spread     *float64  `json:"spread"`         // standard deviation over the sequences; null below two
-	SeedSpread *float64  `json:"seed_spread"`    // standard deviation over seeds, pooled; null where each sequence has one
-	Best       *RankRow  `json:"best"`           // null where there are no sequences
-	Worst      *RankRow  `json:"worst"`          // the sequence of the lowest accuracy; null where there is none
-	Never      *RankRow  `json:"never"`          // the sequence that leaves the network alone; null where it is not there
-	Rows       []RankRow `json:"rows,omitempty"` // all sequences, best first; with --all only
+	Sequences int      `json:"sequences"` // that the table has
+	Of        *float64 `json:"of"`        // that there are; null where actions depend on the network
+	Seeds     []int64  `json:"seeds"`     // of any sequence
+	Profiles  []string `json:"profiles"`  // of the devices whose time was counted
+	Mean      *float64 `json:"mean"`      // accuracy over the sequences; null where there are none
+	Spread    *float64 `json:"spread"`    // standard deviation over the sequences; null below two
+	// standard deviation over seeds, pooled; null where each sequence has one
+	SeedSpread *float64 `json:"seed_spread"`
+	Best       *RankRow `json:"best"`  // null where there are no sequences
+	Worst      *RankRow `json:"worst"` // the sequence of the lowest accuracy; null where there is none
+	// the sequence that leaves the network alone; null where it is not there
+	Never *RankRow  `json:"never"`
+	Rows  []RankRow `json:"rows,omitempty"` // all sequences, best first; with --all only
 }
 
 // RankRow is a sequence and its rank by accuracy.
@@ -37,7 +39,8 @@ type RankRow struct {
 
 // NewTableReport ranks the sequences of a table.
 func NewTableReport(t *tables.Table) *TableReport {
-	r := &TableReport{Scenario: t.Scenario, Sequences: len(t.Records), Seeds: []int64{}, Profiles: []string{}, Rows: []RankRow{}}
+	r := &TableReport{Scenario: t.Scenario, Sequences: len(t.Records), Seeds: []int64{}, Profiles: []string{},
+		Rows: []RankRow{}}
 	r.Origin = nil // too long to look at
 	if n := t.Scenario.Sequences(); n > 0 {
 		r.Of = &n
@@ -45,7 +48,8 @@ func NewTableReport(t *tables.Table) *TableReport {
 	var means, variances []float64
 	for k := range t.Records {
 		record := &t.Records[k]
-		row := RankRow{Sequence: record.Sequence, Accuracy: record.Mean(), Spread: FiniteOrNil(stat.Deviation(record.Accuracy)), Seeds: len(record.Seeds), Left: record.Left}
+		row := RankRow{Sequence: record.Sequence, Accuracy: record.Mean(),
+			Spread: FiniteOrNil(stat.Deviation(record.Accuracy)), Seeds: len(record.Seeds), Left: record.Left}
 		r.Rows = append(r.Rows, row)
 		means = append(means, row.Accuracy)
 		if row.Spread != nil {

@@ -10,9 +10,9 @@ import (
 	"graft/results"
 )
 
-// Reach holds the cost at which the trials of a case get as low as the validation loss with which the trial of the same seed of
-// another case ended, as a share of what it cost that one. A trial that never does counts with its whole cost, so the
-// true mean is higher.
+// Reach holds the cost at which the trials of a case get as low as the validation loss with which the trial of the
+// same seed of another case ended, as a share of what it cost that one. A trial that never does counts with its whole
+// cost, so the true mean is higher.
 type Reach struct {
 	Case    string         `json:"case"`        // its name
 	Of      string         `json:"of"`          // the other case
@@ -29,8 +29,8 @@ type curve struct{ loss, time, flop []float64 }
 // last is the loss in the end.
 func (c curve) last() float64 { return c.loss[len(c.loss)-1] }
 
-// until is the cost of the first point on the lines between epochs whose loss is no higher; the whole cost and false where
-// there is none.
+// until is the cost of the first point on the lines between epochs whose loss is no higher; the whole cost
+// and false where there is none.
 func (c curve) until(loss float64, cost []float64) (float64, bool) {
 	for k, l := range c.loss {
 		switch {
@@ -99,7 +99,8 @@ func reachOf(c, base *CaseOutcome, curves map[string]curve) Reach {
 			flop, _ := own.until(theirs.last(), own.flop)
 			theirTime, _ := theirs.until(theirs.last(), theirs.time)
 			theirFLOP, _ := theirs.until(theirs.last(), theirs.flop)
-			times, flops, losses = append(times, time/theirTime), append(flops, flop/theirFLOP), append(losses, own.last()-theirs.last())
+			times, flops, losses = append(times, time/theirTime), append(flops, flop/theirFLOP),
+				append(losses, own.last()-theirs.last())
 			r.Trials++
 			if reached {
 				r.Reached++

@@ -30,11 +30,13 @@ func TestCostUntilALossIsReached(t *testing.T) {
 // A case that costs half as much as another until the other's last loss, and one that never gets there.
 func TestReachIsPairedBySeed(t *testing.T) {
 	trial := func(folder string) *CaseOutcome {
-		return &CaseOutcome{Name: folder, Trials: []TrialOutcome{{Seed: 1, Folder: folder + "1"}, {Seed: 2, Folder: folder + "2"}}}
+		return &CaseOutcome{Name: folder, Trials: []TrialOutcome{{Seed: 1, Folder: folder + "1"},
+			{Seed: 2, Folder: folder + "2"}}}
 	}
 	slow := curve{loss: []float64{4, 2}, time: []float64{4, 8}, flop: []float64{1, 2}}
 	fast := curve{loss: []float64{4, 2, 1}, time: []float64{2, 4, 6}, flop: []float64{1, 2, 3}}
-	curves := map[string]curve{"slow1": slow, "slow2": slow, "fast1": fast, "fast2": {loss: []float64{3}, time: []float64{16}, flop: []float64{1}}}
+	curves := map[string]curve{"slow1": slow, "slow2": slow, "fast1": fast,
+		"fast2": {loss: []float64{3}, time: []float64{16}, flop: []float64{1}}}
 	r := reachOf(trial("fast"), trial("slow"), curves)
 	assert.Equal(t, 2, r.Trials)
 	assert.Equal(t, 1, r.Reached)

@@ -55,15 +55,17 @@ type Run struct {
 	Ended      bool             // the run is complete, and the quantities are its outcome
 	Settings   []config.Setting // configuration, sorted by key; nil where it has none
 	Quantities []Quantity       // outcome, or the progress of a run that has not ended
-	Outcome    string           // digest or text of the outcome, by which copies of a run are recognised; empty before the end
-	Faults     error            // parts that cannot be read; nil for none
+	// digest or text of the outcome, by which copies of a run are recognised; empty before the end
+	Outcome string
+	Faults  error // parts that cannot be read; nil for none
 
 	Files files.FS // file system of the folder, read-only
 }
 
 // Setting is the value of a configuration key.
 func (r *Run) Setting(key string) (text string, given bool) {
-	k, found := slices.BinarySearchFunc(r.Settings, key, func(s config.Setting, key string) int { return strings.Compare(s.Key, key) })
+	k, found := slices.BinarySearchFunc(r.Settings, key,
+		func(s config.Setting, key string) int { return strings.Compare(s.Key, key) })
 	if !found {
 		return "", false
 	}
@@ -90,9 +92,11 @@ func (f *Folder) open() (*Run, error) {
 	r := &Run{Path: f.Path, Kind: f.Kind(), Files: f.Files}
 	switch {
 	case r.Kind == nil && f.isBegun() && f.Has(ManifestFile):
-		return nil, errors.New("it is half-written: the run began and has written nothing yet; it was killed, or is starting")
+		return nil, errors.New("it is half-written: the run began and has written nothing yet; it was killed, " +
+			"or is starting")
 	case r.Kind == nil && f.isBegun():
-		return nil, fmt.Errorf("it is half-written: %s is missing; the run was killed as it began, or is starting", ManifestFile)
+		return nil, fmt.Errorf("it is half-written: %s is missing; the run was killed as it began, or is starting",
+			ManifestFile)
 	case r.Kind == nil:
 		return nil, ErrForeign
 	}

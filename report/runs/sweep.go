@@ -15,7 +15,8 @@ import (
 )
 
 // SweepKind covers the folders of several trials of a job, by graft train and graft compare.
-var SweepKind = &Kind{Name: "sweep", Title: "sweep", Titles: "sweeps", matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun}
+var SweepKind = &Kind{Name: "sweep", Title: "sweep", Titles: "sweeps",
+	matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun}
 
 // TrialMeasure is a number of each trial that reports show.
 type TrialMeasure struct {
@@ -29,14 +30,25 @@ type TrialMeasure struct {
 // TrialMeasures lists them; a new one is a line.
 func TrialMeasures() []TrialMeasure {
 	return []TrialMeasure{
-		{"test_accuracy", document.UnitShare, "%.2f%%", Higher, func(o *JobOutcome) (float64, bool) { return o.Test.Accuracy, o.Test != trainer.Score{} }},
-		{"validation_accuracy", document.UnitShare, "%.2f%%", Higher, func(o *JobOutcome) (float64, bool) { return o.Validation.Accuracy, true }},
+		{"test_accuracy", document.UnitShare, "%.2f%%", Higher, func(o *JobOutcome) (float64, bool) {
+			return o.Test.Accuracy, o.Test != trainer.Score{}
+		}},
+		{"validation_accuracy", document.UnitShare, "%.2f%%", Higher, func(o *JobOutcome) (float64, bool) {
+			return o.Validation.Accuracy, true
+		}},
 		{"parameters", "", "%.0f", Neutral, func(o *JobOutcome) (float64, bool) { return float64(o.Parameters), true }},
-		{"used", document.UnitSeconds, "%.1f s", Neutral, func(o *JobOutcome) (float64, bool) { return o.Used.Seconds(), true }},
-		{"device_time", document.UnitSeconds, "%.1f s", Neutral, func(o *JobOutcome) (float64, bool) { return o.DeviceTime.Seconds(), o.DeviceTime > 0 }},
-		{"flop", document.UnitGFLOP, "", Neutral, func(o *JobOutcome) (float64, bool) { return o.FLOP / 1e9, o.FLOP > 0 }},
+		{"used", document.UnitSeconds, "%.1f s", Neutral, func(o *JobOutcome) (float64, bool) {
+			return o.Used.Seconds(), true
+		}},
+		{"device_time", document.UnitSeconds, "%.1f s", Neutral, func(o *JobOutcome) (float64, bool) {
+			return o.DeviceTime.Seconds(), o.DeviceTime > 0
+		}},
+		{"flop", document.UnitGFLOP, "", Neutral, func(o *JobOutcome) (float64, bool) {
+			return o.FLOP / 1e9, o.FLOP > 0
+		}},
 		{"energy", "J", "", Neutral, func(o *JobOutcome) (float64, bool) { return o.Joules, o.Joules > 0 }},
-		{"measured_energy", "J", "", Lower, func(o *JobOutcome) (float64, bool) { joules, _ := o.measured(); return joules, !math.IsNaN(joules) }},
+		{"measured_energy", "J", "", Lower,
+			func(o *JobOutcome) (float64, bool) { joules, _ := o.measured(); return joules, !math.IsNaN(joules) }},
 	}
 }
 
@@ -56,19 +68,22 @@ type SweepOutcome struct {
 
 // CaseOutcome holds the trials of a case.
 type CaseOutcome struct {
-	Name       string           `json:"name"`                      // unique among the cases
-	Set        []string         `json:"set"`                       // assignments that make the case
-	Shared     string           `json:"shared_by_seeds,omitempty"` // what the seeds have in common at the start; missing where each draws all weights
-	Trials     []TrialOutcome   `json:"trials"`                    // that ended, in the order of seeds
-	Measures   []MeasureSummary `json:"measures"`                  // over the trials
-	Difference *CaseDifference  `json:"difference"`                // from the first case, or the baseline of a comparison; null for itself
+	Name string   `json:"name"` // unique among the cases
+	Set  []string `json:"set"`  // assignments that make the case
+	// what the seeds have in common at the start; missing where each draws all weights
+	Shared   string           `json:"shared_by_seeds,omitempty"`
+	Trials   []TrialOutcome   `json:"trials"`   // that ended, in the order of seeds
+	Measures []MeasureSummary `json:"measures"` // over the trials
+	// from the first case, or the baseline of a comparison; null for itself
+	Difference *CaseDifference `json:"difference"`
 }
 
 // TrialOutcome is a trial that has ended.
 type TrialOutcome struct {
-	Seed    int64              `json:"seed"`              // of the trial
-	Folder  string             `json:"folder"`            // of the job's run, in the folder of the sweep
-	Same    string             `json:"same_as,omitempty"` // case whose trial is the same job, and was not run again; empty for its own run
+	Seed   int64  `json:"seed"`   // of the trial
+	Folder string `json:"folder"` // of the job's run, in the folder of the sweep
+	// case whose trial is the same job, and was not run again; empty for its own run
+	Same    string             `json:"same_as,omitempty"`
 	Digest  string             `json:"digest"`            // of network and weights in the end
 	Actions []string           `json:"actions,omitempty"` // that were done, in order
 	Values  map[string]float64 `json:"values"`            // by measure
@@ -159,7 +174,8 @@ func (o *SweepOutcome) Summarize(base string) {
 		c.Measures = []MeasureSummary{}
 		for _, m := range TrialMeasures() {
 			if _, values := c.Measure(m.Name); len(values) > 0 {
-				c.Measures = append(c.Measures, MeasureSummary{m.Name, m.Unit, stat.NewOverSeeds(values, 0.05, RangeOf(m.Unit))})
+				c.Measures = append(c.Measures,
+					MeasureSummary{m.Name, m.Unit, stat.NewOverSeeds(values, 0.05, RangeOf(m.Unit))})
 			}
 		}
 		if c.Summary(TestAccuracy) != nil {
@@ -192,7 +208,8 @@ func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDiff
 	if len(values) == 0 {
 		return nil
 	}
-	d := &CaseDifference{From: other.Name, OverSeeds: stat.NewOverSeeds(values, miss, stat.ShareDifferences), Level: stat.Round(1-miss, 6)}
+	d := &CaseDifference{From: other.Name, OverSeeds: stat.NewOverSeeds(values, miss, stat.ShareDifferences),
+		Level: stat.Round(1-miss, 6)}
 	d.Clear = d.Low != nil && (*d.Low > 0 || *d.High < 0)
 	return d
 }
@@ -222,7 +239,8 @@ func sweepProgress(f *Folder, plan *SweepPlan) []Quantity {
 			ended++
 		}
 	}
-	return []Quantity{seedless("trials", "", Neutral, float64(len(trials))), seedless("ended", "", Neutral, float64(ended))}
+	return []Quantity{seedless("trials", "", Neutral, float64(len(trials))),
+		seedless("ended", "", Neutral, float64(ended))}
 }
 
 // TrialEnded says whether the job of a trial in the folder has an outcome.
@@ -233,11 +251,13 @@ func TrialEnded(f *Folder, t SweepTrial) bool {
 
 // quantities lists the numbers of trials, each measure of each case, and its paired difference.
 func (o *SweepOutcome) quantities(plan *SweepPlan) []Quantity {
-	list := []Quantity{seedless("trials", "", Neutral, float64(len(plan.Trials()))), seedless("failed", "", Lower, float64(len(o.Failed)))}
+	list := []Quantity{seedless("trials", "", Neutral, float64(len(plan.Trials()))),
+		seedless("failed", "", Lower, float64(len(o.Failed)))}
 	for _, c := range o.Cases {
 		for _, m := range TrialMeasures() {
 			seeds, values := c.Measure(m.Name)
-			list = append(list, Quantity{Name: m.Name + " of " + c.Name, Unit: m.Unit, Better: m.Better, Seeds: seeds, Values: values, Case: c.Name})
+			list = append(list, Quantity{Name: m.Name + " of " + c.Name, Unit: m.Unit, Better: m.Better, Seeds: seeds,
+				Values: values, Case: c.Name})
 		}
 		list = append(list, o.difference(c)...)
 	}
@@ -253,8 +273,9 @@ func (o *SweepOutcome) difference(c *CaseOutcome) []Quantity {
 	for k := range values {
 		values[k] *= 100
 	}
-	return []Quantity{{Name: fmt.Sprintf("difference_in_%s of %s from %s", o.Compared, c.Name, c.Difference.From), Unit: document.UnitPoints, Better: Higher,
-		Seeds: seeds, Values: values, Signed: true, Level: c.Difference.Level, Case: c.Name}}
+	return []Quantity{{Name: fmt.Sprintf("difference_in_%s of %s from %s", o.Compared, c.Name, c.Difference.From),
+		Unit: document.UnitPoints, Better: Higher, Seeds: seeds, Values: values, Signed: true,
+		Level: c.Difference.Level, Case: c.Name}}
 }
 
 // ReadTrial reads the outcome of a trial's job in the folder of a sweep; the error wraps

@@ -45,9 +45,10 @@ type SweepCase struct {
 // SweepComparison says how the arms of a comparison were made.
 type SweepComparison struct {
 	Configured string `json:"configured"` // arm of the job as it is configured
-	Baseline   string `json:"baseline"`   // arm that others are compared with: no adaptation, from scratch if that is an arm
-	Sequences  int    `json:"sequences"`  // fixed sequences that there are; zero without the arm best fixed
-	Tried      int    `json:"tried"`      // of them
+	// arm that others are compared with: no adaptation, from scratch if that is an arm
+	Baseline  string `json:"baseline"`
+	Sequences int    `json:"sequences"` // fixed sequences that there are; zero without the arm best fixed
+	Tried     int    `json:"tried"`     // of them
 	// Dropped are the arms that cannot run.
 	Dropped []DroppedArm `json:"dropped,omitempty"`
 }

@@ -19,7 +19,8 @@ func cased(name string, accuracies map[int64]float64) *CaseOutcome {
 // Differences are of seeds that both cases have, and several are corrected.
 func TestDifferencesArePaired(t *testing.T) {
 	base := map[int64]float64{1: 0.5, 2: 0.7, 3: 0.6, 4: 0.9}
-	o := &SweepOutcome{Cases: []*CaseOutcome{cased("a", base), cased("b", map[int64]float64{2: 0.71, 3: 0.61, 4: 0.92, 5: 0.1}), cased("c", map[int64]float64{6: 0.1})}}
+	o := &SweepOutcome{Cases: []*CaseOutcome{cased("a", base),
+		cased("b", map[int64]float64{2: 0.71, 3: 0.61, 4: 0.92, 5: 0.1}), cased("c", map[int64]float64{6: 0.1})}}
 	o.Summarize("a")
 	require.Nil(t, o.Cases[0].Difference)
 	require.Nil(t, o.Cases[2].Difference, "no common seed")

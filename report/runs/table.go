@@ -9,10 +9,12 @@ import (
 )
 
 // SimulationKind covers the runs of graft simulate.
-var SimulationKind = &Kind{Name: "simulation", Title: "simulation", Titles: "simulations", matches: hasManifestAnd(PlanFile), read: readSimulationRun}
+var SimulationKind = &Kind{Name: "simulation", Title: "simulation", Titles: "simulations",
+	matches: hasManifestAnd(PlanFile), read: readSimulationRun}
 
 // TableKind covers tables that are in no simulation's folder.
-var TableKind = &Kind{Name: "table", Title: "table", Titles: "tables", matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun}
+var TableKind = &Kind{Name: "table", Title: "table", Titles: "tables",
+	matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun}
 
 // readSimulationRun reads the last collected table, if there is one.
 func readSimulationRun(f *Folder, r *Run) error {
@@ -115,7 +117,8 @@ func ofSequence(name string, t *tables.Table, row *RankRow) Quantity {
 
 // meanAccuracy averages over the sequences, for each seed if all sequences have the same seeds.
 func meanAccuracy(t *tables.Table, report *TableReport) Quantity {
-	q := Quantity{Name: "mean_accuracy", Unit: document.UnitShare, Better: Higher, Seeds: t.Records[0].Seeds, Values: make([]float64, len(t.Records[0].Seeds))}
+	q := Quantity{Name: "mean_accuracy", Unit: document.UnitShare, Better: Higher, Seeds: t.Records[0].Seeds,
+		Values: make([]float64, len(t.Records[0].Seeds))}
 	for _, record := range t.Records {
 		if !slices.Equal(record.Seeds, q.Seeds) {
 			return seedless(q.Name, q.Unit, q.Better, *report.Mean)

@@ -52,7 +52,8 @@ func newPageCache(most, places int, now func() time.Time) *pageCache {
 
 // get returns a page by its key and the tag of its content. During a rendering and the back-off
 // after it all requests get that page, whose tag may be an older one.
-func (p *pageCache) get(ctx context.Context, key, tag string, render func() (*page.Page, error)) (*renderedPage, error) {
+func (p *pageCache) get(ctx context.Context, key, tag string,
+	render func() (*page.Page, error)) (*renderedPage, error) {
 	s, err := p.find(key, tag, render)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,8 @@ func (p *pageCache) find(key, tag string, render func() (*page.Page, error)) (*r
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	if s := p.pages[key]; s != nil && (s.tag == tag || !s.isDone() || now.Sub(s.ended) < renderBackoff*s.ended.Sub(s.began)) {
+	if s := p.pages[key]; s != nil &&
+		(s.tag == tag || !s.isDone() || now.Sub(s.ended) < renderBackoff*s.ended.Sub(s.began)) {
 		s.used = now
 		return s, nil
 	}

@@ -40,7 +40,8 @@ type Options struct {
 
 // New makes a handler for the runs beneath a folder.
 func New(o Options) *Handler {
-	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(maxCacheBytes, maxRenderings, o.Now), hosts: o.Hosts, version: o.Version, gpus: o.GPUs, began: o.Now().UnixNano()}
+	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(maxCacheBytes, maxRenderings,
+		o.Now), hosts: o.Hosts, version: o.Version, gpus: o.GPUs, began: o.Now().UnixNano()}
 }
 
 // Limits of the server, which bound its memory under any load.
@@ -86,8 +87,9 @@ type request struct {
 // ServeHTTP answers with a page, or with a page that names the error.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
-	for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
-		"Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "private, no-cache"} {
+	for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"Cross-Origin-Opener-Policy":   "same-origin", "Cache-Control": "private, no-cache"} {
 		head.Set(name, value)
 	}
 	if refused := h.serve(w, r); refused != nil {
@@ -101,7 +103,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal 
 		return listen.Refuse(http.StatusMethodNotAllowed, "Use GET.", "%s is not for pages.", r.Method)
 	}
 	if host := listen.HostOf(r.Host); !h.hosts(host) {
-		return listen.Refuse(http.StatusForbidden, "Call them by the address that graft serve has printed.", "The pages are not at %q.", host)
+		return listen.Refuse(http.StatusForbidden, "Call them by the address that graft serve has printed.",
+			"The pages are not at %q.", host)
 	}
 	if r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 		return listen.Refuse(http.StatusForbidden, "Open the page itself.", "Another site asks for it.")
@@ -134,9 +137,11 @@ func (h *Handler) parse(at *url.URL) (*request, *listen.Refusal) {
 	names := at.Query()["run"]
 	switch {
 	case len(names) == 0:
-		return nil, listen.Refuse(http.StatusBadRequest, "Choose runs on the list, then press the button above it.", "There are no runs to compare.")
+		return nil, listen.Refuse(http.StatusBadRequest, "Choose runs on the list, then press the button above it.",
+			"There are no runs to compare.")
 	case len(names) > MaxCompared:
-		return nil, listen.Refuse(http.StatusBadRequest, "Choose fewer, or compare them with graft report.", "%d runs are more than the %d that are compared on a page.", len(names), MaxCompared)
+		return nil, listen.Refuse(http.StatusBadRequest, "Choose fewer, or compare them with graft report.",
+			"%d runs are more than the %d that are compared on a page.", len(names), MaxCompared)
 	}
 	names = runs.Unique(names)
 	return &request{key: fmt.Sprintf("compare %q", names), names: names, render: h.runs}, nil
@@ -206,7 +211,9 @@ func refusalOfPage(err error) *listen.Refusal {
 // refuse sends a page that names the error and its remedy.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, refused *listen.Refusal) {
 	p := &page.Page{Title: http.StatusText(refused.Status), Version: h.version, Links: []page.Link{toList},
-		Sections: []page.Section{{Title: "What is wrong", Parts: []page.Part{{Sentences: append(strings.Split(document.PrintableLines(refused.Wrong), "\n"), refused.Remedy)}}}}}
+		Sections: []page.Section{{Title: "What is wrong", Parts: []page.Part{
+			{Sentences: append(strings.Split(document.PrintableLines(refused.Wrong), "\n"), refused.Remedy)},
+		}}}}
 	s := &renderedPage{}
 	if s.render(func() (*page.Page, error) { return p, nil }); s.err != nil {
 		http.Error(w, refused.Wrong, refused.Status)

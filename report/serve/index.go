@@ -66,7 +66,8 @@ const (
 )
 
 func newIndex(fsys files.FS, dir string, every time.Duration, now func() time.Time) *index {
-	return &index{fsys: fsys, dir: filepath.Clean(dir), every: every, scanEvery: ScanFactor * every, endedEvery: EndedFactor * every, now: now, runs: map[string]*indexedRun{}}
+	return &index{fsys: fsys, dir: filepath.Clean(dir), every: every, scanEvery: ScanFactor * every,
+		endedEvery: EndedFactor * every, now: now, runs: map[string]*indexedRun{}}
 }
 
 // snapshot is the state of some runs at one time.
@@ -227,7 +228,8 @@ func tagOf(fsys files.FS, folder string) (uint64, time.Time, error) {
 	s.folder(f)
 	for _, entry := range f.Entries {
 		if entry.IsDir() && entry.Name() != runs.LogsFolder && entry.Name() != checkpointsName {
-			if below, err := runs.ReadFolder(f.Files, f.At(entry.Name())); err == nil { // unreadable folders count as missing
+			// unreadable folders count as missing
+			if below, err := runs.ReadFolder(f.Files, f.At(entry.Name())); err == nil {
 				s.folder(below)
 			}
 		}

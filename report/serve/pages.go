@@ -120,7 +120,8 @@ func readLine(fsys files.FS, folder string) *runLine {
 		return &runLine{why: shortReason(strings.TrimPrefix(err.Error(), folder+": "))}
 	}
 	rep := report.NewRunReport(r)
-	e := &runLine{kind: rep.Kind, network: rep.Network, ended: rep.Ended, said: rep.Created != nil || r.Kind == runs.TableKind}
+	e := &runLine{kind: rep.Kind, network: rep.Network, ended: rep.Ended,
+		said: rep.Created != nil || r.Kind == runs.TableKind}
 	if rep.Created != nil {
 		e.began = *rep.Created
 	}
@@ -180,17 +181,20 @@ func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
 	slices.SortStableFunc(runs, func(a, b listedRun) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.began.Compare(a.began), strings.Compare(a.name, b.name))
 	})
-	p := &page.Page{Title: "Runs beneath " + document.Printable(h.index.dir), Lead: leadOf(runs, len(broken)), Version: h.version, Live: &live}
+	p := &page.Page{Title: "Runs beneath " + document.Printable(h.index.dir), Lead: leadOf(runs, len(broken)),
+		Version: h.version, Live: &live}
 	over := max(0, len(runs)-maxListed)
 	if len(runs) > 0 {
 		parts := []page.Part{{Table: listTable(runs[:len(runs)-over])}}
 		if over += v.over; over > 0 {
-			parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s are not listed; serve a folder further down to see them.", document.Plural(over, "more run"))}})
+			parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s are not listed; "+
+				"serve a folder further down to see them.", document.Plural(over, "more run"))}})
 		}
 		p.Sections = append(p.Sections, page.Section{Title: "Runs", Parts: parts})
 	}
 	if t := h.gpuTable(); t != nil {
-		p.Sections = append(p.Sections, page.Section{Title: "GPUs of this machine", Parts: []page.Part{{Table: &page.Table{Caption: "GPUs", Table: *t}}}})
+		p.Sections = append(p.Sections, page.Section{Title: "GPUs of this machine",
+			Parts: []page.Part{{Table: &page.Table{Caption: "GPUs", Table: *t}}}})
 	}
 	if rest := leftOutTable(broken, v.others); len(rest) > 0 {
 		p.Sections = append(p.Sections, page.Section{Title: "Left out", Parts: rest})
@@ -241,9 +245,11 @@ func leadOf(runs []listedRun, broken int) string {
 const listTime = "2006-01-02 15:04:05"
 
 func listTable(runs []listedRun) *page.Table {
-	t := &page.Table{Caption: "all", Pick: &page.Pick{Address: compareAddress, Name: "run", Button: "Compare", About: "those that are chosen, side by side."},
-		Table: *document.NewTable("run", "kind", "state", "figure").Numbers("", "", "value").Texts("unit", "network").Numbers("", "", "seed")}
-	t.Columns = append(t.Columns, document.Column{Name: "began", Unit: "UTC"}, document.Column{Name: "written", Unit: "UTC"})
+	t := &page.Table{Caption: "all", Pick: &page.Pick{Address: compareAddress, Name: "run", Button: "Compare",
+		About: "those that are chosen, side by side."}, Table: *document.NewTable("run", "kind", "state", "figure").
+		Numbers("", "", "value").Texts("unit", "network").Numbers("", "", "seed")}
+	t.Columns = append(t.Columns, document.Column{Name: "began", Unit: "UTC"},
+		document.Column{Name: "written", Unit: "UTC"})
 	for _, r := range runs {
 		state, look := r.state(r.quiet)
 		began := "-"
@@ -256,8 +262,8 @@ func listTable(runs []listedRun) *page.Table {
 			value = document.Value(q.Mean, q.Unit)
 			value.Group = q.Quantity + " " + q.Unit
 		}
-		t.Add(document.Cell{Text: r.name, Link: AddressOf(r.name)}, r.kind, document.Cell{Text: state, Look: look}, figure, value, unit,
-			cmp.Or(r.network, "-"), cmp.Or(r.seed, "-"), began, r.written.UTC().Format(listTime))
+		t.Add(document.Cell{Text: r.name, Link: AddressOf(r.name)}, r.kind, document.Cell{Text: state, Look: look},
+			figure, value, unit, cmp.Or(r.network, "-"), cmp.Or(r.seed, "-"), began, r.written.UTC().Format(listTime))
 		chosen := r.name
 		if document.Printable(r.name) != r.name { // a form sends it otherwise
 			chosen = ""
@@ -281,7 +287,8 @@ func leftOutTable(broken []listedRun, others []runs.SkippedRun) []page.Part {
 	}
 	parts := []page.Part{{Table: t}}
 	if over := len(others) - maxOthers; over > 0 {
-		parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s without a run are not named.", document.Plural(over, "more folder"))}})
+		parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s without a run are not named.",
+			document.Plural(over, "more folder"))}})
 	}
 	return parts
 }

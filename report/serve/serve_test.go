@@ -30,7 +30,8 @@ func TestAddressOfRuns(t *testing.T) {
 func TestListShowsGPUs(t *testing.T) {
 	watts, now := 70.0, time.Unix(1e9, 0)
 	gpus := func() []telemetry.State {
-		return []telemetry.State{{Device: telemetry.Device{Name: "H100"}, Reading: telemetry.Reading{PowerWatts: telemetry.Known(watts)}}}
+		return []telemetry.State{{Device: telemetry.Device{Name: "H100"},
+			Reading: telemetry.Reading{PowerWatts: telemetry.Known(watts)}}}
 	}
 	get := func(h *Handler, tag string) *httptest.ResponseRecorder {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "http://127.0.0.1/", nil)
@@ -38,7 +39,8 @@ func TestListShowsGPUs(t *testing.T) {
 		h.ServeHTTP(w, r)
 		return w
 	}
-	o := Options{Files: files.OS{}, Dir: t.TempDir(), Every: time.Second, Now: func() time.Time { return now }, Hosts: listen.IsLoopback}
+	o := Options{Files: files.OS{}, Dir: t.TempDir(), Every: time.Second, Now: func() time.Time { return now },
+		Hosts: listen.IsLoopback}
 	require.NotContains(t, get(New(o), "").Body.String(), "GPUs of this machine")
 	o.GPUs = gpus
 	h := New(o)

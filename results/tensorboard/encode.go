@@ -66,7 +66,8 @@ func (t Text) message() []byte {
 	tensor = appendBytes(tensor, tensorShape, appendBytes(nil, shapeDim, appendVarint(nil, dimSize, 1)))
 	tensor = appendBytes(tensor, tensorText, []byte(t.Text))
 	m = appendBytes(m, valueTensor, tensor)
-	return appendBytes(m, valueMetadata, appendBytes(nil, metadataPlugin, appendBytes(nil, pluginName, []byte(textPlugin))))
+	return appendBytes(m, valueMetadata,
+		appendBytes(nil, metadataPlugin, appendBytes(nil, pluginName, []byte(textPlugin))))
 }
 
 // seconds since 1970; the zero time is zero.

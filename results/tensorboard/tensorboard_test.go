@@ -44,7 +44,8 @@ func TestBytesAreTensorFlows(t *testing.T) {
 	got := file(tensorboard.Event{Time: time.UnixMicro(1_500_000), Version: tensorboard.Version})
 	require.Equal(t, want, hex.EncodeToString(got[:len(got)-4]))
 	want = "09" + "000000000000f83f" + "1003" + "2a0b" + "0a09" + "0a026162" + "15" + "0000003f" // step 3, ab = 0.5
-	got = file(tensorboard.Event{Time: time.UnixMicro(1_500_000), Step: 3, Scalars: []tensorboard.Scalar{{Tag: "ab", Value: 0.5}}})
+	got = file(tensorboard.Event{Time: time.UnixMicro(1_500_000), Step: 3,
+		Scalars: []tensorboard.Scalar{{Tag: "ab", Value: 0.5}}})
 	require.Equal(t, want, hex.EncodeToString(tensorboard.Data(got)))
 	want = "09" + "000000000000f83f" + "3a020801" // SessionLog.START
 	got = file(tensorboard.Event{Time: time.UnixMicro(1_500_000), Start: true})

@@ -34,8 +34,9 @@ type ApplicationOptions struct {
 	Nodes      int     // of the largest placement; zero means 16
 	Between    float64 // seconds in which devices of several nodes exchange gradients; zero means those of the profile
 	DeviceMost int     // examples of a device at once; zero means the largest batch
-	Accuracy   float64 // of validation at which a job has ended, with the smallest batch; zero means the end of the shortest run
-	Replace    bool    // an application of that name
+	// of validation at which a job has ended, with the smallest batch; zero means the end of the shortest run
+	Accuracy float64
+	Replace  bool // an application of that name
 }
 
 // limits of the cluster on which steps are timed. A placement has a digit for the devices of a node.
@@ -68,15 +69,16 @@ func (o *ApplicationOptions) Validate() error {
 
 // ApplicationReport is the JSON output of `graft cluster application --json`.
 type ApplicationReport struct {
-	Name       string             `json:"name"`        // of the application
-	Folder     string             `json:"folder"`      // of applications
-	Network    string             `json:"network"`     // that was trained
-	Profile    string             `json:"profile"`     // that times steps
-	Epochs     int                `json:"epochs"`      // of a job, with the smallest batch
-	Steps      int                `json:"steps"`       // times of steps
-	MedianMiss float64            `json:"median_miss"` // relative error of the model that is fitted to these times, which gives those of other placements
-	WorstMiss  float64            `json:"worst_miss"`  // relative error of that model
-	Batches    []ApplicationBatch `json:"batches"`     // of the runs, the smallest first
+	Name    string `json:"name"`    // of the application
+	Folder  string `json:"folder"`  // of applications
+	Network string `json:"network"` // that was trained
+	Profile string `json:"profile"` // that times steps
+	Epochs  int    `json:"epochs"`  // of a job, with the smallest batch
+	Steps   int    `json:"steps"`   // times of steps
+	// relative error of the model that is fitted to these times, which gives those of other placements
+	MedianMiss float64            `json:"median_miss"`
+	WorstMiss  float64            `json:"worst_miss"` // relative error of that model
+	Batches    []ApplicationBatch `json:"batches"`    // of the runs, the smallest first
 }
 
 // ApplicationBatch describes the runs with a batch, as far as the end of a job.
@@ -140,7 +142,8 @@ func Application(env *app.Env, arguments []string, o ApplicationOptions) (*Appli
 		return nil, err
 	}
 	if c := a.profile.Costs; c.ExchangeSeconds == 0 && c.CommunicationShare == 0 && o.Between == 0 {
-		env.Log.Warn("devices divide the whole time of a step, as on no real machine; set costs.exchange_seconds in a file of the profile", zap.String("profile", a.profile.Name))
+		env.Log.Warn("devices divide the whole time of a step, as on no real machine; "+
+			"set costs.exchange_seconds in a file of the profile", zap.String("profile", a.profile.Name))
 	}
 	return a.report(recording), nil
 }
@@ -171,7 +174,8 @@ func (a *application) read(fsys files.FS, arguments []string) error {
 		a.batches = append(a.batches, b)
 	}
 	if len(a.batches) < 2 {
-		return failure.Usagef("the runs have %d batch; an application needs runs with two batches at least, such as with 'graft train JOB --cases CASES' and a case for each train.batch", len(a.batches))
+		return failure.Usagef("the runs have %d batch; an application needs runs with two batches at least, "+
+			"such as with 'graft train JOB --cases CASES' and a case for each train.batch", len(a.batches))
 	}
 	return nil
 }
@@ -222,7 +226,8 @@ func (a *application) follow(fsys files.FS, folder string) error {
 	if a.network == nil {
 		a.network = n
 	} else if net2net.Fingerprint(n) != net2net.Fingerprint(a.network) {
-		return failure.Usagef("it ended with the network %s of another architecture than the run before; an application has one network", n.Name())
+		return failure.Usagef("it ended with the network %s of another architecture than the run before; "+
+			"an application has one network", n.Name())
 	}
 	if a.profile == nil {
 		a.profile, err = a.findProfile(fsys, folder)
@@ -241,7 +246,8 @@ func (a *application) findProfile(fsys files.FS, folder string) (*trainer.Profil
 	}
 	p, err := job.Profile()
 	if err == nil && p == nil {
-		err = failure.Usagef("its clock is the wall's, which has no profile: name one with option profile, such as 'graft profile NETWORK --out FILE' writes")
+		err = failure.Usagef("its clock is the wall's, which has no profile: name one with option profile, " +
+			"such as 'graft profile NETWORK --out FILE' writes")
 	}
 	return p, err
 }
@@ -258,15 +264,18 @@ func wholeEpochs(rows []trainer.Row) []trainer.Row {
 func runOf(rows []trainer.Row) (run adaptive.Run, accuracy []float64, err error) {
 	first := slices.IndexFunc(rows, func(r trainer.Row) bool { return r.Gradient != goodput.Moments{} })
 	if first < 0 {
-		return run, nil, failure.Usagef("it has not measured the noise of gradients: train with adaptive_batch.measure = true")
+		return run, nil, failure.Usagef("it has not measured the noise of gradients: " +
+			"train with adaptive_batch.measure = true")
 	}
 	if len(rows) < 2 {
-		return run, nil, failure.Usagef("it has one epoch, which the end of the budget may have cut off; train it for two at least")
+		return run, nil, failure.Usagef("it has one epoch, which the end of the budget may have cut off; " +
+			"train it for two at least")
 	}
 	run.Batch = rows[0].Batch
 	for k, r := range rows {
 		if r.Batch != run.Batch || r.Parameters != rows[0].Parameters {
-			return run, nil, failure.Usagef("its batch or its network changed in epoch %d; train without [adaptive_batch] on = true and without changes of the network", r.Epoch)
+			return run, nil, failure.Usagef("its batch or its network changed in epoch %d; "+
+				"train without [adaptive_batch] on = true and without changes of the network", r.Epoch)
 		}
 		run.Epochs = append(run.Epochs, adaptive.RunEpoch{Steps: r.Steps, Gradient: rows[max(k, first)].Gradient})
 		accuracy = append(accuracy, r.Validation.Accuracy)
@@ -283,7 +292,8 @@ func mean(list []adaptive.Run, accuracies [][]float64) (recorded, error) {
 		for _, run := range list {
 			of := run.Epochs[e]
 			if of.Steps != sum.Steps {
-				return r, failure.Usagef("two runs with the batch %d have %d and %d steps after %d epochs; name runs on the same data", r.Batch, sum.Steps, of.Steps, e+1)
+				return r, failure.Usagef("two runs with the batch %d have %d and %d steps after %d epochs; "+
+					"name runs on the same data", r.Batch, sum.Steps, of.Steps, e+1)
 			}
 			sum.Gradient.Square += of.Gradient.Square * share
 			sum.Gradient.Variance += of.Gradient.Variance * share
@@ -293,7 +303,8 @@ func mean(list []adaptive.Run, accuracies [][]float64) (recorded, error) {
 	return r, nil
 }
 
-// epochs counts those of a job with the smallest batch: until it has the accuracy, or as many as all runs have the progress of.
+// epochs counts those of a job with the smallest batch: until it has the accuracy, or as many as all runs
+// have the progress of.
 func (a *application) epochs(r *adaptive.Recording) (int, error) {
 	epochs, least, shortest := math.MaxInt, a.batches[0], 0
 	for _, b := range a.batches {
@@ -302,7 +313,8 @@ func (a *application) epochs(r *adaptive.Recording) (int, error) {
 		}
 	}
 	if epochs == 0 {
-		return 0, failure.Usagef("the runs with the batch %d do not come as far as those with the batch %d in an epoch: train them longer", shortest, least.Batch)
+		return 0, failure.Usagef("the runs with the batch %d do not come as far as those with the batch %d in an "+
+			"epoch: train them longer", shortest, least.Batch)
 	}
 	if a.Accuracy == 0 {
 		return epochs, nil
@@ -314,10 +326,12 @@ func (a *application) epochs(r *adaptive.Recording) (int, error) {
 		}
 	}
 	if best < a.Accuracy {
-		return 0, failure.Usagef("the runs with the batch %d come to a validation accuracy of %.4g at most; option accuracy is %.4g", least.Batch, best, a.Accuracy)
+		return 0, failure.Usagef("the runs with the batch %d come to a validation accuracy of %.4g at most; "+
+			"option accuracy is %.4g", least.Batch, best, a.Accuracy)
 	}
 	if at+1 > epochs {
-		return 0, failure.Usagef("with the batch %d a validation accuracy of %.4g takes %d epochs; the runs with the batch %d have the progress of %d: train them longer", least.Batch, a.Accuracy, at+1, shortest, epochs)
+		return 0, failure.Usagef("with the batch %d a validation accuracy of %.4g takes %d epochs; the runs with the "+
+			"batch %d have the progress of %d: train them longer", least.Batch, a.Accuracy, at+1, shortest, epochs)
 	}
 	return at + 1, nil
 }
@@ -365,14 +379,16 @@ func (a *application) time(s *adaptive.Step, devices int) error {
 
 // report describes what was written.
 func (a *application) report(r *adaptive.Recording) *ApplicationReport {
-	report := &ApplicationReport{Name: a.Name, Folder: a.Out, Network: a.network.Name(), Profile: a.profile.Name, Epochs: r.Epochs, Steps: len(r.Steps)}
+	report := &ApplicationReport{Name: a.Name, Folder: a.Out, Network: a.network.Name(), Profile: a.profile.Name,
+		Epochs: r.Epochs, Steps: len(r.Steps)}
 	off := r.Misses()
 	report.MedianMiss, report.WorstMiss = stat.Median(off), slices.Max(off)
 	for _, b := range a.batches {
 		last := r.Equal(b.Run)[r.Epochs-1]
 		in := max(0, int(math.Ceil(last.Trained))-1) // the epoch in which it ends
-		report.Batches = append(report.Batches, ApplicationBatch{Batch: b.Batch, Runs: len(b.accuracies), Steps: last.Steps, Epochs: last.Trained,
-			NoiseScale: b.Epochs[in].Gradient.Scale(), Accuracy: stat.NewOverSeeds(b.after(in), 0.05, stat.Shares)})
+		report.Batches = append(report.Batches, ApplicationBatch{Batch: b.Batch, Runs: len(b.accuracies),
+			Steps: last.Steps, Epochs: last.Trained, NoiseScale: b.Epochs[in].Gradient.Scale(),
+			Accuracy: stat.NewOverSeeds(b.after(in), 0.05, stat.Shares)})
 	}
 	return report
 }

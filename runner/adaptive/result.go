@@ -47,7 +47,8 @@ func (r *result) times() (list []float64) {
 func (r *result) summarize(c *runs.AdaptiveCell) {
 	times := slices.Sorted(slices.Values(r.times()))
 	n, alone := float64(len(times)), 0.0
-	c.Jobs, c.Mean, c.Median, c.P99 = len(times), stat.Mean(times), stat.Quantile(times, 0.5), stat.Quantile(times, 0.99)
+	c.Jobs, c.Mean, c.Median, c.P99 = len(times), stat.Mean(times), stat.Quantile(times, 0.5),
+		stat.Quantile(times, 0.99)
 	for k := range r.jobs {
 		j := &r.jobs[k]
 		c.Makespan = max(c.Makespan, j.ended)
@@ -73,7 +74,8 @@ func (r *result) jobTable() string {
 		j := &r.jobs[k]
 		row := trace.AppendCell(nil, j.spec.Name)
 		row = trace.AppendCell(append(row, ','), j.spec.App.Name)
-		for _, v := range []float64{j.submitted, j.started, j.ended, j.jct(), float64(j.restarts), j.held, j.alone() / j.held} {
+		for _, v := range []float64{j.submitted, j.started, j.ended, j.jct(), float64(j.restarts), j.held,
+			j.alone() / j.held} {
 			row = number(append(row, ','), v)
 		}
 		b.Write(append(row, '\n'))

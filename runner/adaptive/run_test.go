@@ -24,9 +24,12 @@ import (
 func example(t *testing.T, set ...string) *config.Adaptive {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "few.csv")
-	require.NoError(t, os.WriteFile(trace, []byte("name,time,application,num_replicas,batch_size\na,10,vision,2,128\nb,70,speech,1,16\nc,95,vision,4,256\n"), 0o600))
-	c, err := config.ReadAdaptive(files.OS{}, "", append([]string{`adaptive.data="../../scenarios/adaptive/applications"`, "adaptive.traces=[" + config.Quote(trace) + "]", "adaptive.nodes=1",
-		`schedule.schedulers=["tiresias", "optimus", "srtf"]`}, set...))
+	require.NoError(t, os.WriteFile(trace, []byte("name,time,application,num_replicas,batch_size\na,10,vision,2,128\n"+
+		"b,70,speech,1,16\nc,95,vision,4,256\n"), 0o600))
+	c, err := config.ReadAdaptive(files.OS{}, "",
+		append([]string{`adaptive.data="../../scenarios/adaptive/applications"`,
+			"adaptive.traces=[" + config.Quote(trace) + "]", "adaptive.nodes=1",
+			`schedule.schedulers=["tiresias", "optimus", "srtf"]`}, set...))
 	require.NoError(t, err)
 	return c
 }
@@ -86,14 +89,16 @@ func TestFiguresOfAllSchedulers(t *testing.T) {
 			names = append(names, d.Name)
 		}
 	}
-	c, folder := example(t, "schedule.schedulers="+config.QuoteList(names), "pollux.generations=5", "pollux.population=10", "schedule.seeds=2"), filepath.Join(t.TempDir(), "run")
+	c, folder := example(t, "schedule.schedulers="+config.QuoteList(names), "pollux.generations=5",
+		"pollux.population=10", "schedule.seeds=2"), filepath.Join(t.TempDir(), "run")
 	o, err := run(t, c, files.OS{}, folder, false)
 	require.NoError(t, err)
 	r, err := runs.Open(files.OS{}, folder)
 	require.NoError(t, err)
 	for k := range o.Cells {
 		cell := &o.Cells[k]
-		jobs, err := runs.ElasticNumbers(r, o.CellFolder(cell), runs.AdaptiveJobsFile, "submission_s", "start_s", "end_s", "jct_s", "restarts", "device_s", "goodput")
+		jobs, err := runs.ElasticNumbers(r, o.CellFolder(cell), runs.AdaptiveJobsFile, "submission_s", "start_s",
+			"end_s", "jct_s", "restarts", "device_s", "goodput")
 		require.NoError(t, err, cell.Scheduler)
 		jct, held, restarts := 0.0, 0.0, 0.0
 		for j := range jobs["jct_s"] {
@@ -106,7 +111,8 @@ func TestFiguresOfAllSchedulers(t *testing.T) {
 		require.InDelta(t, held/3600, cell.DeviceHours, 1e-9)
 		require.Equal(t, restarts, float64(cell.Restarts))
 		require.LessOrEqual(t, held, cell.Makespan*4)
-		rounds, err := runs.ElasticNumbers(r, o.CellFolder(cell), runs.AdaptiveRoundsFile, "time_s", "unfinished_jobs", "running_jobs", "devices")
+		rounds, err := runs.ElasticNumbers(r, o.CellFolder(cell), runs.AdaptiveRoundsFile, "time_s", "unfinished_jobs",
+			"running_jobs", "devices")
 		require.NoError(t, err)
 		used := 0.0
 		for at := range rounds["time_s"] {
@@ -114,8 +120,10 @@ func TestFiguresOfAllSchedulers(t *testing.T) {
 			require.LessOrEqual(t, rounds["devices"][at], 4.0)
 			used += rounds["devices"][at] * c.Adaptive.Interval
 		}
-		require.Less(t, math.Abs(used-held), 4*2*3*c.Adaptive.Interval, "%s: rounds and jobs count the same device-seconds", cell.Scheduler)
-		changes, err := runs.ElasticNumbers(r, o.CellFolder(cell), runs.AdaptiveAllocationsFile, "time_s", "devices", "batch")
+		require.Less(t, math.Abs(used-held), 4*2*3*c.Adaptive.Interval,
+			"%s: rounds and jobs count the same device-seconds", cell.Scheduler)
+		changes, err := runs.ElasticNumbers(r, o.CellFolder(cell), runs.AdaptiveAllocationsFile, "time_s",
+			"devices", "batch")
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, len(changes["devices"]), 3+cell.Restarts)
 	}
@@ -138,7 +146,8 @@ func TestStoppedRuns(t *testing.T) {
 // Without interference of others a job alone runs as its application does, under each rigid scheduler.
 func TestOneRigidJob(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "one.csv")
-	require.NoError(t, os.WriteFile(trace, []byte("name,time,application,num_replicas,batch_size\na,60,vision,1,64\n"), 0o600))
+	require.NoError(t, os.WriteFile(trace,
+		[]byte("name,time,application,num_replicas,batch_size\na,60,vision,1,64\n"), 0o600))
 	c := example(t, "adaptive.traces=["+config.Quote(trace)+"]", `schedule.schedulers=["fifo", "fair", "tiresias"]`)
 	o, err := run(t, c, files.OS{}, filepath.Join(t.TempDir(), "run"), false)
 	require.NoError(t, err)

@@ -53,7 +53,8 @@ func rigid(ctx context.Context, s adaptive.Study, d config.AdaptiveScheduler) (*
 		}
 	}
 	study.Profiles = &cluster.Profiles{} // of no model, so that no jobs are packed
-	o, err := study.Run(ctx, *d.Rigid, cluster.Options{Quirks: s.Options.Quirks, Workers: 1, Changes: true, Series: true})
+	o, err := study.Run(ctx, *d.Rigid, cluster.Options{Quirks: s.Options.Quirks, Workers: 1, Changes: true,
+		Series: true})
 	if err != nil {
 		return nil, err
 	}

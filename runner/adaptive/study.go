@@ -28,8 +28,9 @@ type study struct {
 
 // newStudy lists the simulations, workload by workload.
 func newStudy(env *app.Env, c *config.Adaptive, folder string) *study {
-	o := &runs.AdaptiveOutcome{Data: c.Adaptive.Data, Nodes: c.Adaptive.Nodes, Devices: c.Adaptive.Devices, Interval: c.Adaptive.Interval,
-		Compat: c.Adaptive.Compat, Quirks: append([]string{}, c.Quirks()...), Workloads: []string{}}
+	o := &runs.AdaptiveOutcome{Data: c.Adaptive.Data, Nodes: c.Adaptive.Nodes, Devices: c.Adaptive.Devices,
+		Interval: c.Adaptive.Interval, Compat: c.Adaptive.Compat, Quirks: append([]string{}, c.Quirks()...),
+		Workloads: []string{}}
 	s := &study{env: env, config: c, folder: folder, outcome: o}
 	for at, w := range c.Workloads() {
 		o.Workloads, o.Jobs = append(o.Workloads, w.Name), o.Jobs+len(w.Study.Jobs)
@@ -75,12 +76,14 @@ func (s *study) cell(ctx context.Context, k int) error {
 	}
 	r.summarize(c)
 	s.times[k] = r.times()
-	s.env.Log.Info("simulated", zap.String("workload", c.Workload), zap.String("scheduler", c.Scheduler), zap.Int("jobs", c.Jobs), zap.Float64("jct_s", app.Rounded(c.Mean)))
+	s.env.Log.Info("simulated", zap.String("workload", c.Workload), zap.String("scheduler", c.Scheduler),
+		zap.Int("jobs", c.Jobs), zap.Float64("jct_s", app.Rounded(c.Mean)))
 	return s.save(k, r)
 }
 
 // result simulates a workload under a scheduler.
-func (s *study) result(ctx context.Context, workload int, scheduler string, seed uint64, quirks cluster.Quirks) (*result, error) {
+func (s *study) result(ctx context.Context, workload int, scheduler string, seed uint64,
+	quirks cluster.Quirks) (*result, error) {
 	d, err := s.config.Scheduler(scheduler, seed)
 	if err != nil {
 		return nil, err
@@ -134,7 +137,8 @@ func (s *study) save(k int, r *result) error {
 	if err != nil {
 		return err
 	}
-	for _, file := range []struct{ name, text string }{{runs.AdaptiveJobsFile, r.jobTable()}, {runs.AdaptiveRoundsFile, roundColumns + r.rounds.String()},
+	for _, file := range []struct{ name, text string }{{runs.AdaptiveJobsFile, r.jobTable()},
+		{runs.AdaptiveRoundsFile, roundColumns + r.rounds.String()},
 		{runs.AdaptiveAllocationsFile, allocationColumns + r.allocations.String()}, {cellFile, string(text)}} {
 		if err := s.env.WriteText(s.path(k, file.name), file.text); err != nil {
 			return err

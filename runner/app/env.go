@@ -23,7 +23,8 @@ type Env struct {
 	Now     func() time.Time // wall clock; needed
 	Random  io.Reader        // cryptographic randomness, for tokens and the names of leases; needed
 	Version string           // of graft, for manifests and pages; empty is unknown
-	// Revision is the commit of graft's source, for manifests; empty is unknown. Modified says that the source differed.
+	// Revision is the commit of graft's source, for manifests; empty is unknown. Modified says that the
+	// source differed.
 	Revision string
 	Modified bool
 	Host     string      // name of the machine, for manifests; empty is unknown

@@ -71,7 +71,8 @@ func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
 		log.Error("the log in the run folder cannot be written; the job goes on without it", zap.Error(err))
 	}}
 	core := zapcore.NewCore(zapcore.NewJSONEncoder(LogLayout()), r, zapcore.DebugLevel)
-	return log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core { return zapcore.NewTee(c, core) })), zap.New(core), r
+	return log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core { return zapcore.NewTee(c, core) })),
+		zap.New(core), r
 }
 
 // LogLayout is the layout of JSON log lines.

@@ -43,7 +43,8 @@ func TestRunLogComplainsOnce(t *testing.T) {
 	both, alone, record := WithRunLog(zap.New(seen))
 	both.Debug("held back")
 	takes := 2
-	run, err := results.Create(fewLines{lines: &takes}, filepath.Join(t.TempDir(), "run"), results.CreateOptions{}, results.Manifest{})
+	run, err := results.Create(fewLines{lines: &takes}, filepath.Join(t.TempDir(), "run"), results.CreateOptions{},
+		results.Manifest{})
 	require.NoError(t, err)
 	record.Open(run)
 	both.Info("written")

@@ -31,8 +31,8 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 	return n, failure.With(failure.Usage, err)
 }
 
-// Try runs a network that was read from a list of operators once in a process of its own, and returns why it must not run in this one.
-// Others, which graft built, pass. Nil weights are zeros.
+// Try runs a network that was read from a list of operators once in a process of its own, and returns why it must not
+// run in this one. Others, which graft built, pass. Nil weights are zeros.
 func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set) error {
 	if n.Graph == nil || !n.Graph.Foreign {
 		return nil
@@ -64,7 +64,8 @@ func IsNetworkFile(arg string) bool {
 
 func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
 	if classes != 0 {
-		return nil, failure.Usagef("option classes is for networks of the zoo; the file %s sets the classes of its network", path)
+		return nil, failure.Usagef("option classes is for networks of the zoo; "+
+			"the file %s sets the classes of its network", path)
 	}
 	var n *model.Network
 	var err error
@@ -87,7 +88,8 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 	return n, nil
 }
 
-// WriteWeights writes the weights of a network. A file of PyTorch has its state dict, which a strict load_state_dict takes.
+// WriteWeights writes the weights of a network. A file of PyTorch has its state dict, which a strict
+// load_state_dict takes.
 func WriteWeights(fsys files.FS, path string, n *model.Network, set *weights.Set) error {
 	if slices.Contains([]string{".pth", ".pt"}, strings.ToLower(filepath.Ext(path))) {
 		set = n.StateDict(set)

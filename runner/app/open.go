@@ -32,12 +32,14 @@ func (e *Env) OpenRun(folder string, c settings, o FolderOptions) (*results.Run,
 	if e.Resumes(o.Resume, folder) {
 		run, err := results.Open(e.Files, folder)
 		if err == nil && run.Manifest().ConfigSHA256 != c.Digest() {
-			err := fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option out", folder, config.Changes(e.Files, run.Path(results.ResolvedFile), c))
+			err := fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another "+
+				"run with option out", folder, config.Changes(e.Files, run.Path(results.ResolvedFile), c))
 			return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
 		}
 		return run, err
 	}
-	return e.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()}, results.Manifest{ConfigSHA256: c.Digest()})
+	return e.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()},
+		results.Manifest{ConfigSHA256: c.Digest()})
 }
 
 // Resumes reports whether there is a run to resume, if that was asked for. A process that was killed before its
@@ -52,7 +54,8 @@ func (e *Env) Resumes(asked bool, folder string) bool {
 
 // Simulate runs a simulation into a run folder, whose table of this name is empty, and writes its outcome.
 // One that was stopped or killed begins anew when it is resumed; the outcome of one that had ended is read.
-func Simulate[T any](ctx context.Context, env *Env, folder string, c settings, o FolderOptions, table string, columns []results.Column, do func(*results.Run, *results.Stream) (*T, error)) (*T, error) {
+func Simulate[T any](ctx context.Context, env *Env, folder string, c settings, o FolderOptions, table string,
+	columns []results.Column, do func(*results.Run, *results.Stream) (*T, error)) (*T, error) {
 	run, err := env.OpenRun(folder, c, o)
 	if err != nil {
 		return nil, err

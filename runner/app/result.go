@@ -63,7 +63,8 @@ func savedResult(fsys files.FS, folder string, which trainer.Which) (*model.Netw
 		err = failure.Usagef("%s has no best network: jobs keep it with train.keep_best; take the final one", folder)
 	}
 	if err == nil && n == nil {
-		err = failure.Usagef("%s has no trained network: name the run folder of a training job that has saved a checkpoint", folder)
+		err = failure.Usagef("%s has no trained network: name the run folder of a training job that has saved "+
+			"a checkpoint", folder)
 	}
 	return n, set, err
 }
@@ -126,7 +127,8 @@ func ImagesOf(n *model.Network, set *weights.Set) (i Images) {
 	fits := func(key string, value any) bool {
 		return err == nil && json.Unmarshal([]byte(set.Metadata[key]), value) == nil
 	}
-	if !fits(meanKey, &i.Mean) || !fits(deviationKey, &i.Deviation) || len(i.Mean) != channels || len(i.Deviation) != channels {
+	if !fits(meanKey, &i.Mean) || !fits(deviationKey, &i.Deviation) || len(i.Mean) != channels ||
+		len(i.Deviation) != channels {
 		i.Mean, i.Deviation = nil, nil
 	}
 	if !fits(classesKey, &i.Classes) || len(out) == 0 || len(i.Classes) != out[len(out)-1] {

@@ -30,12 +30,13 @@ func (g *twoGPUs) Close() error { g.closed = true; return nil }
 
 func TestDeviceMemory(t *testing.T) {
 	source, visible := &twoGPUs{}, ""
-	env := &app.Env{Telemetry: func(bool) (telemetry.Source, error) { return source, nil }, Getenv: func(name string) string {
-		if name == "CUDA_VISIBLE_DEVICES" {
-			return visible
-		}
-		return ""
-	}}
+	env := &app.Env{Telemetry: func(bool) (telemetry.Source, error) { return source, nil },
+		Getenv: func(name string) string {
+			if name == "CUDA_VISIBLE_DEVICES" {
+				return visible
+			}
+			return ""
+		}}
 	used, whole, err := app.DeviceMemory(env, "cuda:1")
 	require.NoError(t, err)
 	require.Equal(t, []int64{400 << 20, 1000 << 20}, []int64{used, whole})

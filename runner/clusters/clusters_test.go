@@ -25,7 +25,8 @@ func configured(t *testing.T, set ...string) *config.Cluster {
 	dir := t.TempDir()
 	jobs := "job_id,gpu_num,submit_time,duration,vc\n1,8,0,6000,a\n2,4,600,600,a\n3,8,1200,60,a\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "jobs.csv"), []byte(jobs), 0o600))
-	c, err := config.ReadCluster(files.OS{}, "", append([]string{"cluster.trace=" + config.Quote(filepath.Join(dir, "jobs.csv")), `cluster.nodes="1"`, `schedule.schedulers=["fifo", "srtf"]`}, set...))
+	c, err := config.ReadCluster(files.OS{}, "", append([]string{"cluster.trace=" + config.Quote(filepath.Join(dir,
+		"jobs.csv")), `cluster.nodes="1"`, `schedule.schedulers=["fifo", "srtf"]`}, set...))
 	require.NoError(t, err)
 	return c
 }
@@ -64,8 +65,10 @@ func TestFinishedRunsAreRead(t *testing.T) {
 // Sizes that no machine could hold are usage errors before there is a run folder.
 func TestSizesAreBounded(t *testing.T) {
 	for name, set := range map[string]string{
-		"nodes": `cluster.nodes="1000000000"`, "nodes above 64 bits": `cluster.nodes="99999999999999999999"`, "no nodes": `cluster.nodes="0"`,
-		"GPUs": `cluster.nodes="1000000"`, "slow load": "schedule.loads=[1e-300]", "slower load": "schedule.loads=[1.0, 1e-9]",
+		"nodes": `cluster.nodes="1000000000"`, "nodes above 64 bits": `cluster.nodes="99999999999999999999"`,
+		"no nodes": `cluster.nodes="0"`,
+		"GPUs":     `cluster.nodes="1000000"`, "slow load": "schedule.loads=[1e-300]",
+		"slower load": "schedule.loads=[1.0, 1e-9]",
 	} {
 		c := configured(t, set)
 		c.Output.Folder = filepath.Join(t.TempDir(), "run")
@@ -75,7 +78,8 @@ func TestSizesAreBounded(t *testing.T) {
 	}
 	c := configured(t, `schedule.schedulers=["fair"]`)
 	for _, budget := range []float64{-1, math.Inf(1), math.NaN()} {
-		_, err := clusters.Follow(t.Context(), worktest.Env(files.OS{}), c, clusters.TimelineOptions{Job: "1", Budget: budget})
+		_, err := clusters.Follow(t.Context(), worktest.Env(files.OS{}), c,
+			clusters.TimelineOptions{Job: "1", Budget: budget})
 		require.Equal(t, failure.Usage, codeOf(t, err), budget)
 	}
 }
@@ -130,6 +134,8 @@ func TestResumedRunsKeepWhatEnded(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(whole), string(killed), name)
 	}
-	require.NoError(t, os.WriteFile(c.Cluster.Trace, []byte("job_id,gpu_num,submit_time,duration,vc\n1,8,0,60,a\n"), 0o600))
-	require.ErrorContains(t, run(c, "other", "fifo", true), "the disk is full", "of another trace it is simulated again")
+	require.NoError(t, os.WriteFile(c.Cluster.Trace,
+		[]byte("job_id,gpu_num,submit_time,duration,vc\n1,8,0,60,a\n"), 0o600))
+	require.ErrorContains(t, run(c, "other", "fifo", true), "the disk is full",
+		"of another trace it is simulated again")
 }

@@ -25,7 +25,8 @@ func ExampleReplay() {
 		_ = generator.Read(&jobs[k]) // it ends after as many
 	}
 	c := &config.Cluster{Schedule: config.ClusterSchedule{Schedulers: []string{"fifo", "srtf"}}}
-	outcome, err := clusters.Replay(context.Background(), &app.Env{Log: zap.NewNop()}, &cluster.Study{Jobs: jobs, VCs: generator.VCs()}, c)
+	outcome, err := clusters.Replay(context.Background(), &app.Env{Log: zap.NewNop()},
+		&cluster.Study{Jobs: jobs, VCs: generator.VCs()}, c)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -9,17 +9,22 @@ import (
 )
 
 func intervalOf(i cluster.Interval) runs.ClusterInterval {
-	return runs.ClusterInterval{Mean: runs.FiniteOrNil(i.Mean), Low: runs.FiniteOrNil(i.Low), High: runs.FiniteOrNil(i.High), Days: i.Windows}
+	return runs.ClusterInterval{Mean: runs.FiniteOrNil(i.Mean), Low: runs.FiniteOrNil(i.Low),
+		High: runs.FiniteOrNil(i.High), Days: i.Windows}
 }
 
 func spreadOf(s cluster.Spread) runs.ClusterTimes {
-	return runs.ClusterTimes{Mean: runs.FiniteOrNil(s.Mean), Median: runs.FiniteOrNil(s.Median), P90: runs.FiniteOrNil(s.P90), P99: runs.FiniteOrNil(s.P99), P999: runs.FiniteOrNil(s.P999), Max: runs.FiniteOrNil(s.Max), Sum: s.Sum}
+	return runs.ClusterTimes{Mean: runs.FiniteOrNil(s.Mean), Median: runs.FiniteOrNil(s.Median),
+		P90: runs.FiniteOrNil(s.P90), P99: runs.FiniteOrNil(s.P99), P999: runs.FiniteOrNil(s.P999),
+		Max: runs.FiniteOrNil(s.Max), Sum: s.Sum}
 }
 
 func figuresOf(jobs []*cluster.Job, keep func(j *cluster.Job) bool, begin int64) runs.ClusterMetrics {
 	s := cluster.Summarize(jobs, keep)
-	return runs.ClusterMetrics{Jobs: s.Jobs, Completion: spreadOf(s.Completion), Queue: spreadOf(s.Queue), Slowdown: runs.FiniteOrNil(s.Slowdown), Fairness: runs.FiniteOrNil(s.Fairness),
-		Preemptions: s.Preemptions, Colocated: s.Counts["packed"], Profiled: s.Counts["profiled"], EndedInProfiler: s.Counts["ended_in_profiler"], Last: max(0, s.Last-begin)}
+	return runs.ClusterMetrics{Jobs: s.Jobs, Completion: spreadOf(s.Completion), Queue: spreadOf(s.Queue),
+		Slowdown: runs.FiniteOrNil(s.Slowdown), Fairness: runs.FiniteOrNil(s.Fairness),
+		Preemptions: s.Preemptions, Colocated: s.Counts["packed"], Profiled: s.Counts["profiled"],
+		EndedInProfiler: s.Counts["ended_in_profiler"], Last: max(0, s.Last-begin)}
 }
 
 // sizes groups jobs by the GPUs that they ask for.
@@ -32,9 +37,11 @@ var sizes = []struct {
 func summarize(c *runs.ClusterCell, o *cluster.Outcome, mean cluster.Interval) {
 	begin := o.Begin
 	c.All, c.Mean = figuresOf(o.Jobs, nil, begin), intervalOf(mean)
-	c.Used, c.ProfilerScalings, c.Events, c.Refused, c.Fixes = runs.FiniteOrNil(o.Used()), o.Counts["profiler_scalings"], o.Events, o.Refused, []runs.ClusterCorrection{}
+	c.Used, c.ProfilerScalings, c.Events, c.Refused, c.Fixes = runs.FiniteOrNil(o.Used()),
+		o.Counts["profiler_scalings"], o.Events, o.Refused, []runs.ClusterCorrection{}
 	for _, p := range o.Pools {
-		c.Pools = append(c.Pools, runs.ClusterPart{Name: p.Name, ClusterMetrics: figuresOf(p.Jobs, nil, begin), Used: runs.FiniteOrNil(p.Used / p.All)})
+		c.Pools = append(c.Pools, runs.ClusterPart{Name: p.Name, ClusterMetrics: figuresOf(p.Jobs, nil, begin),
+			Used: runs.FiniteOrNil(p.Used / p.All)})
 	}
 	for _, size := range sizes {
 		keep := func(j *cluster.Job) bool { return size.from <= j.Trace.GPUs && j.Trace.GPUs <= size.to }

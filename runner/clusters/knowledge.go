@@ -41,7 +41,8 @@ func (s *study) ready() error {
 			return err
 		}
 		if p.Profiles && s.base.Profiles == nil {
-			return failure.Usagef("%s needs the profiles of models alone and in pairs; name a folder with single_data.csv and colocate_info.csv with option data", name)
+			return failure.Usagef("%s needs the profiles of models alone and in pairs; "+
+				"name a folder with single_data.csv and colocate_info.csv with option data", name)
 		}
 	}
 	for _, load := range s.Schedule.Loads {
@@ -106,7 +107,9 @@ func (s *study) readEstimates(source, policy string) ([]float64, error) {
 		path = s.data.EBM
 	}
 	if path == "" {
-		return nil, failure.Usagef("%s needs estimates of how long jobs take, and there is no file *_%s*.csv in option data; name a file with option estimates, make one with 'graft cluster estimate', or let it know with option estimates exact", policy, source)
+		return nil, failure.Usagef("%s needs estimates of how long jobs take, "+
+			"and there is no file *_%s*.csv in option data; name a file with option estimates, "+
+			"make one with 'graft cluster estimate', or let it know with option estimates exact", policy, source)
 	}
 	list, err := cluster.ReadEstimates(s.env.Files, path, s.base.Jobs)
 	return list, app.ReadFault(err)

@@ -88,7 +88,8 @@ func (r *replay) cell(ctx context.Context, cell *runs.ClusterCell) error {
 	if err != nil {
 		return err
 	}
-	o := cluster.Options{Placement: r.Cluster.Cluster.Placement, Quirks: r.quirks(policy), Workers: r.Schedule.Workers, Series: r.Output.Every > 0}
+	o := cluster.Options{Placement: r.Cluster.Cluster.Placement, Quirks: r.quirks(policy), Workers: r.Schedule.Workers,
+		Series: r.Output.Every > 0}
 	out, err := study.Run(ctx, policy, o)
 	if err != nil {
 		return err
@@ -101,7 +102,8 @@ func (r *replay) cell(ctx context.Context, cell *runs.ClusterCell) error {
 	if err := r.save(cell, out, completions); err != nil {
 		return err
 	}
-	r.env.Log.Info("simulated", zap.String("scheduler", cell.Name()), zap.Int("jobs", len(out.Jobs)), zap.Int64("events", out.Events), zap.Float64("completion_s", app.Rounded(runs.Value(cell.All.Completion.Mean))))
+	r.env.Log.Info("simulated", zap.String("scheduler", cell.Name()), zap.Int("jobs", len(out.Jobs)),
+		zap.Int64("events", out.Events), zap.Float64("completion_s", app.Rounded(runs.Value(cell.All.Completion.Mean))))
 	r.complete(cell, completions)
 	return nil
 }
@@ -115,7 +117,8 @@ func (r *replay) complete(cell *runs.ClusterCell, completions []int64) {
 
 // fixes simulates once more for each fault of the original that is corrected, with only that
 // fault, and records the difference.
-func (r *replay) fixes(ctx context.Context, cell *runs.ClusterCell, study *cluster.Study, policy cluster.Policy, o cluster.Options, completions []int64) error {
+func (r *replay) fixes(ctx context.Context, cell *runs.ClusterCell, study *cluster.Study, policy cluster.Policy,
+	o cluster.Options, completions []int64) error {
 	if !r.corrected() || len(study.Jobs) >= manyJobs {
 		return nil
 	}
@@ -126,7 +129,8 @@ func (r *replay) fixes(ctx context.Context, cell *runs.ClusterCell, study *clust
 		if err != nil {
 			return err
 		}
-		cell.Fixes = append(cell.Fixes, runs.ClusterCorrection{What: q.Fixed, Effect: intervalOf(cluster.Compare(study.Jobs, completions, with.Completions()))})
+		cell.Fixes = append(cell.Fixes, runs.ClusterCorrection{What: q.Fixed,
+			Effect: intervalOf(cluster.Compare(study.Jobs, completions, with.Completions()))})
 	}
 	return nil
 }
@@ -137,7 +141,8 @@ func (r *replay) compare(report *runs.ClusterOutcome) {
 	first := r.Schedule.Schedulers[0]
 	for _, c := range report.Cells {
 		if c.Scheduler != first {
-			i := intervalOf(cluster.Compare(r.base.Jobs, r.completions[runs.ClusterCellKey{Scheduler: c.Scheduler, Load: c.Load}], r.completions[runs.ClusterCellKey{Scheduler: first, Load: c.Load}]))
+			i := intervalOf(cluster.Compare(r.base.Jobs, r.completions[runs.ClusterCellKey{Scheduler: c.Scheduler,
+				Load: c.Load}], r.completions[runs.ClusterCellKey{Scheduler: first, Load: c.Load}]))
 			c.Against = &i
 		}
 		if list := grouped(c.Refused); refused(list) > refused(report.Refused) {

@@ -72,17 +72,21 @@ func (s *study) into(ctx context.Context, run *results.Run) (*runs.ClusterOutcom
 }
 
 // columns define the table of a run.
-var columns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "load"}, {Name: "part", Kind: results.String}, {Name: "jobs", Kind: results.Int},
+var columns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "load"},
+	{Name: "part", Kind: results.String}, {Name: "jobs", Kind: results.Int},
 	{Name: "completion_mean", Unit: "s"}, {Name: "completion_median", Unit: "s"}, {Name: "completion_p99", Unit: "s"},
-	{Name: "queue_mean", Unit: "s"}, {Name: "queue_p999", Unit: "s"}, {Name: "slowdown"}, {Name: "used", Unit: "share"}, {Name: "preemptions", Kind: results.Int}}
+	{Name: "queue_mean", Unit: "s"}, {Name: "queue_p999", Unit: "s"}, {Name: "slowdown"}, {Name: "used", Unit: "share"},
+	{Name: "preemptions", Kind: results.Int}}
 
 // table writes a row for each part of each simulation.
 func table(stream *results.Stream, outcome *runs.ClusterOutcome) error {
 	for _, c := range outcome.Cells {
 		for _, p := range c.Parts() {
 			f := p.ClusterMetrics
-			err := stream.Append(c.Scheduler, c.Load, p.Name, f.Jobs, runs.Value(f.Completion.Mean), runs.Value(f.Completion.Median), runs.Value(f.Completion.P99),
-				runs.Value(f.Queue.Mean), runs.Value(f.Queue.P999), runs.Value(f.Slowdown), runs.Value(p.Used), f.Preemptions)
+			err := stream.Append(c.Scheduler, c.Load, p.Name, f.Jobs, runs.Value(f.Completion.Mean),
+				runs.Value(f.Completion.Median), runs.Value(f.Completion.P99),
+				runs.Value(f.Queue.Mean), runs.Value(f.Queue.P999), runs.Value(f.Slowdown), runs.Value(p.Used),
+				f.Preemptions)
 			if err != nil {
 				return err
 			}
@@ -100,5 +104,6 @@ func leftOut(r *runs.ClusterOutcome) error {
 	for _, w := range r.Refused {
 		texts = append(texts, fmt.Sprintf("%d %s, job %s for one", w.Jobs, w.Why, w.Example))
 	}
-	return failure.With(failure.Partial, fmt.Errorf("%s left out: %s; correct the trace or the nodes", document.Plural(refused(r.Refused), "job"), strings.Join(texts, "; ")))
+	return failure.With(failure.Partial, fmt.Errorf("%s left out: %s; correct the trace or the nodes",
+		document.Plural(refused(r.Refused), "job"), strings.Join(texts, "; ")))
 }

@@ -28,7 +28,8 @@ type savedCell struct {
 func (s *study) inputs() (string, error) {
 	c, d := s.Cluster, s.data
 	var paths []string
-	for _, path := range []string{c.Cluster.Trace, c.Cluster.Nodes, c.Schedule.Estimates, d.Nodes, d.LGB, d.EBM, d.Alone, d.Pairs, d.Forecast} {
+	for _, path := range []string{c.Cluster.Trace, c.Cluster.Nodes, c.Schedule.Estimates, d.Nodes, d.LGB, d.EBM,
+		d.Alone, d.Pairs, d.Forecast} {
 		if path != "" && runs.IsFile(s.env.Files, path) {
 			paths = append(paths, path)
 		}

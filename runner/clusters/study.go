@@ -75,10 +75,12 @@ func readStudy(env *app.Env, c *config.Cluster) (*study, error) {
 		return nil, app.ReadFault(err)
 	}
 	if len(read.Jobs) == 0 {
-		return nil, fmt.Errorf("no job of %s is between the seconds %d and %d; give another option from and option to, or none", c.Cluster.Trace, c.Cluster.From, c.Cluster.To)
+		return nil, fmt.Errorf("no job of %s is between the seconds %d and %d; "+
+			"give another option from and option to, or none", c.Cluster.Trace, c.Cluster.From, c.Cluster.To)
 	}
 	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 }) {
-		return nil, fmt.Errorf("no job of %s has a duration; name another trace, or run it as adaptive jobs, with the folder of its applications", c.Cluster.Trace)
+		return nil, fmt.Errorf("no job of %s has a duration; name another trace, or run it as adaptive jobs, "+
+			"with the folder of its applications", c.Cluster.Trace)
 	}
 	s.share(read.Jobs)
 	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, c.Cluster.PerNode, c.Cluster.CPUs, read.Format
@@ -96,7 +98,8 @@ const undividedName = "all"
 func (s *study) readNodes() (err error) {
 	nodes := cmp.Or(s.Cluster.Cluster.Nodes, s.data.Nodes)
 	if nodes == "" {
-		return failure.Usagef("there is no vc_config.csv in %s; name a file of the virtual clusters and their nodes with option nodes", s.Cluster.Cluster.Data)
+		return failure.Usagef("there is no vc_config.csv in %s; "+
+			"name a file of the virtual clusters and their nodes with option nodes", s.Cluster.Cluster.Data)
 	}
 	if count, err := strconv.Atoi(nodes); err == nil || errors.Is(err, strconv.ErrRange) {
 		if count < 1 || count > trace.MaxNodes {
@@ -151,7 +154,8 @@ func (s *study) readKnowledge(read *trace.Trace) error {
 // report returns the part of the outcome that is known before any simulation.
 func (s *study) report() *runs.ClusterOutcome {
 	c := s.Cluster.Cluster
-	report := &runs.ClusterOutcome{Trace: c.Trace, Format: s.format, Jobs: len(s.base.Jobs), Pools: len(s.base.VCs), Begin: s.base.Begin, Placement: c.Placement, Compat: c.Compat}
+	report := &runs.ClusterOutcome{Trace: c.Trace, Format: s.format, Jobs: len(s.base.Jobs), Pools: len(s.base.VCs),
+		Begin: s.base.Begin, Placement: c.Placement, Compat: c.Compat}
 	for _, vc := range s.base.VCs {
 		report.GPUs += vc.Nodes * s.base.PerNode
 	}

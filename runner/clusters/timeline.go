@@ -56,7 +56,8 @@ func Follow(ctx context.Context, env *app.Env, c *config.Cluster, o TimelineOpti
 	if err != nil {
 		return nil, err
 	}
-	out, err := study.Run(ctx, policy, cluster.Options{Placement: c.Cluster.Placement, Quirks: s.quirks(policy), Workers: c.Schedule.Workers, Follow: o.Job})
+	out, err := study.Run(ctx, policy, cluster.Options{Placement: c.Cluster.Placement, Quirks: s.quirks(policy),
+		Workers: c.Schedule.Workers, Follow: o.Job})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,8 @@ func timelineOf(o *cluster.Outcome, id string) (*Timeline, error) {
 				return nil, fmt.Errorf("job %s cannot run: %s; name another", id, r.Why)
 			}
 		}
-		return nil, fmt.Errorf("there is no job %s among those that were scheduled; 'graft trace info' tells of the trace, and option from and option to of what is simulated", id)
+		return nil, fmt.Errorf("there is no job %s among those that were scheduled; "+
+			"'graft trace info' tells of the trace, and option from and option to of what is simulated", id)
 	}
 	t := &Timeline{}
 	began, devices, running := int64(0), 0, false

@@ -73,7 +73,8 @@ func objectOf(body []byte) (map[string]json.RawMessage, *listen.Refusal) {
 		case err != nil:
 			return nil, bad(changeRemedy, "the body is not JSON: %v", err)
 		case !slices.Contains(changeKeys, key):
-			return nil, bad("the keys are "+strings.Join(changeKeys, " and "), "unknown key %s", shown([]byte(strconv.Quote(key))))
+			return nil, bad("the keys are "+strings.Join(changeKeys, " and "), "unknown key %s",
+				shown([]byte(strconv.Quote(key))))
 		case twice:
 			return nil, bad("give it once", "duplicate key %q", key)
 		}
@@ -94,7 +95,8 @@ func changeOf(raw json.RawMessage) (trainer.Change, *listen.Refusal) {
 func devicesOf(raw json.RawMessage) (int, *listen.Refusal) {
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 1 || n > mostDevices {
-		return 0, bad("set the new number of devices", "devices is %s; expected a whole number from 1 to %d", shown(raw), mostDevices)
+		return 0, bad("set the new number of devices", "devices is %s; expected a whole number from 1 to %d",
+			shown(raw), mostDevices)
 	}
 	return n, nil
 }

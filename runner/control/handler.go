@@ -60,11 +60,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
 	if host := listen.HostOf(r.Host); !h.hosts(host) {
-		return listen.Refuse(http.StatusForbidden, "call it by the address in the run folder's file listen", "%q is not an address of this job", host)
+		return listen.Refuse(http.StatusForbidden, "call it by the address in the run folder's file listen",
+			"%q is not an address of this job", host)
 	}
 	if !h.authorised(r.Header.Get("Authorization")) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="graft"`)
-		return listen.Refuse(http.StatusUnauthorized, "send the header Authorization: Bearer TOKEN; a token that graft made is in the run folder's file token",
+		return listen.Refuse(http.StatusUnauthorized,
+			"send the header Authorization: Bearer TOKEN; a token that graft made is in the run folder's file token",
 			"the request has no token or a wrong one")
 	}
 	if c := listen.ClientOf(r.Context()); c != nil && c.Trust() > mostKnown {
@@ -76,7 +78,8 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal 
 	}
 	if r.Method != route.method && !(r.Method == http.MethodHead && route.method == http.MethodGet) {
 		w.Header().Set("Allow", map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"}[route.method])
-		return listen.Refuse(http.StatusMethodNotAllowed, "use "+route.method, "%s is not allowed for %s", r.Method, r.URL.Path)
+		return listen.Refuse(http.StatusMethodNotAllowed, "use "+route.method, "%s is not allowed for %s", r.Method,
+			r.URL.Path)
 	}
 	return route.handle(h, w, r)
 }
@@ -122,7 +125,8 @@ func (h *handler) allocation(w http.ResponseWriter, r *http.Request) *listen.Ref
 		return refusalOf(err)
 	}
 	report := newChangeReport(request)
-	h.log.Info("asked for a change", zap.Int("id", report.ID), zap.String("change", report.Change), zap.Int("devices", report.Devices))
+	h.log.Info("asked for a change", zap.Int("id", report.ID), zap.String("change", report.Change),
+		zap.Int("devices", report.Devices))
 	ctx, cancel := context.WithTimeout(r.Context(), h.patience)
 	defer cancel()
 	select {
@@ -148,7 +152,8 @@ func refusalOf(err error) *listen.Refusal {
 	case errors.Is(err, trainer.ErrConflict):
 		return listen.Refuse(http.StatusConflict, "read devices and pending in /status", "%v", err)
 	case errors.Is(err, trainer.ErrBusy):
-		return listen.Refuse(http.StatusTooManyRequests, "wait until the pending changes of /status are done", "%v", err)
+		return listen.Refuse(http.StatusTooManyRequests, "wait until the pending changes of /status are done",
+			"%v", err)
 	case errors.Is(err, trainer.ErrStopped):
 		return listen.Refuse(http.StatusServiceUnavailable, "resume the job and ask again", "%v", err)
 	}
@@ -159,16 +164,20 @@ func refusalOf(err error) *listen.Refusal {
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *listen.Refusal) {
 	given := r.Header.Get("Content-Type")
 	kind, parameters, err := mime.ParseMediaType(given)
-	if charset := parameters["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send the header Content-Type: application/json", "the body is of the type %q", given)
+	if charset := parameters["charset"]; err != nil || kind != "application/json" ||
+		charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send the header Content-Type: application/json",
+			"the body is of the type %q", given)
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send it uncompressed", "the body is encoded with %q", coding)
+		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send it uncompressed",
+			"the body is encoded with %q", coding)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		return nil, listen.Refuse(http.StatusRequestEntityTooLarge, changeRemedy, "the body is larger than %d bytes", mostBody)
+		return nil, listen.Refuse(http.StatusRequestEntityTooLarge, changeRemedy, "the body is larger than %d bytes",
+			mostBody)
 	}
 	if err != nil {
 		return nil, listen.Refuse(http.StatusBadRequest, changeRemedy, "the body could not be read to its end: %v", err)

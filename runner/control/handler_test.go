@@ -20,8 +20,9 @@ func idleHandler(t *testing.T) (*handler, *trainer.Live) {
 	profile, err := trainer.FindProfile("steady")
 	require.NoError(t, err)
 	live := trainer.NewLive(trainer.Timeline{Budget: time.Minute}, &trainer.Virtual{Profile: profile})
-	return &handler{monitor: NewMonitor("Net", trainer.Progress{Phase: trainer.Trains, Devices: 1, Budget: time.Minute, Left: time.Minute}, nil, nil), live: live,
-		folder: "run", log: zap.NewNop(), patience: 20 * time.Millisecond}, live
+	return &handler{monitor: NewMonitor("Net", trainer.Progress{Phase: trainer.Trains, Devices: 1,
+		Budget: time.Minute, Left: time.Minute}, nil, nil), live: live, folder: "run", log: zap.NewNop(),
+		patience: 20 * time.Millisecond}, live
 }
 
 // A change that the job does not take soon stays asked for, and whoever asked learns
@@ -70,8 +71,10 @@ func TestListenAnswersLater(t *testing.T) {
 
 // Whatever is sent is read without a panic, and what is taken says exactly what was sent.
 func FuzzParseChange(f *testing.F) {
-	for _, text := range []string{`{"change": "up", "devices": 2}`, `{"devices": 3}`, `{"change":"down"}`, `{}`, `[]`, `null`, `{"change": null}`, `{"devices": 1e3}`,
-		`{"devices": 2, "devices": 2}`, `{"Devices": 2}`, "{\"change\":\"\\u0075p\"}", `{"change": {"change": "up"}}`, `{"devices": -0}`, "\xff", ` {"devices" : 65536 } `} {
+	for _, text := range []string{`{"change": "up", "devices": 2}`, `{"devices": 3}`, `{"change":"down"}`,
+		`{}`, `[]`, `null`, `{"change": null}`, `{"devices": 1e3}`, `{"devices": 2, "devices": 2}`,
+		`{"Devices": 2}`, "{\"change\":\"\\u0075p\"}", `{"change": {"change": "up"}}`, `{"devices": -0}`, "\xff",
+		` {"devices" : 65536 } `} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

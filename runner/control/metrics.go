@@ -19,7 +19,8 @@ func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusa
 }
 
 // phases lists all phases of a job.
-var phases = []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, trainer.Operates, trainer.Evaluates, trainer.Ended}
+var phases = []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, trainer.Operates, trainer.Evaluates,
+	trainer.Ended}
 
 // formatMetrics writes readings of GPUs under the names of NVIDIA's DCGM exporter.
 func formatMetrics(s Status, host string) string {
@@ -42,27 +43,34 @@ func formatMetrics(s Status, host string) string {
 	m.Gauge("graft_job_train_loss_nats", "Mean training loss of the epoch so far.", s.TrainLoss)
 	m.Gauge("graft_job_train_accuracy_ratio", "Training accuracy of the epoch so far.", s.TrainAccuracy)
 	m.Gauge("graft_job_validation_loss_nats", "Loss on the validation images, when last evaluated.", s.ValidationLoss)
-	m.Gauge("graft_job_validation_accuracy_ratio", "Accuracy on the validation images, when last evaluated.", s.ValidationAccuracy)
+	m.Gauge("graft_job_validation_accuracy_ratio", "Accuracy on the validation images, when last evaluated.",
+		s.ValidationAccuracy)
 	m.Gauge("graft_job_learning_rate", "Learning rate of the last step.", s.LearningRate)
 	m.Gauge("graft_job_devices", "Devices that the job has.", count(s.Devices))
 	m.Gauge("graft_job_batch_images", "Images in a step.", count(s.Batch))
-	m.Gauge("graft_job_throughput_images_per_second", "Images a second of training steps in the epoch so far.", s.Throughput)
-	m.Gauge("graft_job_efficiency_ratio", "Progress of an image beside that of one in the smallest batch.", s.Efficiency)
+	m.Gauge("graft_job_throughput_images_per_second", "Images a second of training steps in the epoch so far.",
+		s.Throughput)
+	m.Gauge("graft_job_efficiency_ratio", "Progress of an image beside that of one in the smallest batch.",
+		s.Efficiency)
 	m.Gauge("graft_job_goodput_images_per_second", "Throughput times efficiency.", s.Goodput)
 	m.Counter("graft_job_images_total", "Images of training in the life of the job.", float64(s.Images))
-	m.Counter("graft_job_flop_total", "Floating-point operations in the life of the job; a multiply-add is two.", s.FLOP)
+	m.Counter("graft_job_flop_total",
+		"Floating-point operations in the life of the job; a multiply-add is two.", s.FLOP)
 	m.Counter("graft_job_device_seconds_total", "Time of the budget, multiplied by the devices held.", s.DeviceTime)
 	if s.Joules != nil {
 		m.Counter("graft_job_energy_joules_total", "Device time at the power of the clock's profile.", *s.Joules)
 	}
 	m.Gauge("graft_job_network_parameters", "Parameters of the network as it is now.", count(s.Network.Parameters))
-	m.Gauge("graft_job_network_layers", "Layers of the network as it is now that have parameters.", count(s.Network.Layers))
+	m.Gauge("graft_job_network_layers", "Layers of the network as it is now that have parameters.",
+		count(s.Network.Layers))
 	if s.Next != nil {
-		m.Family("graft_job_next_event_time_seconds", "gauge", "When the timeline changes the devices next, in time of the budget.")
+		m.Family("graft_job_next_event_time_seconds", "gauge",
+			"When the timeline changes the devices next, in time of the budget.")
 		m.Sample(s.Next.At, "change", string(s.Next.Change))
 	}
 	m.Gauge("graft_job_pending_changes", "Changes that were asked for and are not done yet.", count(len(s.Pending)))
-	m.Counter("graft_job_taken_changes_total", "Changes that were asked for and done in the life of the job.", float64(len(s.Taken)))
+	m.Counter("graft_job_taken_changes_total", "Changes that were asked for and done in the life of the job.",
+		float64(len(s.Taken)))
 	decisions := 0
 	for _, e := range s.Decisions {
 		if e.Event == results.EventDecision {

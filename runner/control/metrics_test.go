@@ -23,8 +23,10 @@ var update = flag.Bool("update", false, "write testdata/metrics.txt again")
 // and then its samples.
 var (
 	metricPattern = regexp.MustCompile(`^([a-z_]+) .+\.\n# TYPE ([a-z_]+) (counter|gauge)\n((?:[^#\n]+\n)+)$`)
-	samplePattern = regexp.MustCompile(`^([a-z_]+)(?:\{[a-z]+="(?:[^"\\]|\\[\\n"])*"(?:,[a-z]+="(?:[^"\\]|\\[\\n"])*")*\})? -?[0-9.e+]+$`)
-	unitNames     = regexp.MustCompile(`_(seconds|nats|ratio|total|info|epoch|step|steps|rate|devices|parameters|layers|changes|state|images|per_second)$`)
+	samplePattern = regexp.MustCompile(
+		`^([a-z_]+)(?:\{[a-z]+="(?:[^"\\]|\\[\\n"])*"(?:,[a-z]+="(?:[^"\\]|\\[\\n"])*")*\})? -?[0-9.e+]+$`)
+	unitNames = regexp.MustCompile(`_(seconds|nats|ratio|total|info|epoch|step|steps|rate|devices|parameters|` +
+		`layers|changes|state|images|per_second)$`)
 )
 
 // metricsIn returns the names of metrics in order, each of which is there once, has a unit and
@@ -55,11 +57,13 @@ func TestMetrics(t *testing.T) {
 	_, err := live.Post(trainer.Up, 3)
 	require.NoError(t, err)
 	note := trainer.Note{Event: "decision", Time: time.Second}
-	h.monitor = NewMonitor("ConvSmall", trainer.Progress{Phase: trainer.Trains, Devices: 2, Parameters: 14826, Layers: 7, PerEpoch: 5, Epoch: 2, Steps: 12, Loss: 0.5,
+	h.monitor = NewMonitor("ConvSmall", trainer.Progress{Phase: trainer.Trains,
+		Devices: 2, Parameters: 14826, Layers: 7, PerEpoch: 5, Epoch: 2, Steps: 12, Loss: 0.5,
 		BatchRates: trainer.BatchRates{Batch: 128, Throughput: 2000, Efficiency: 0.75, Goodput: 1500},
 		Resources:  trainer.Resources{Images: 768, FLOP: 3.2e12, DeviceTime: 90 * time.Second, Joules: 27000},
-		Evaluated:  true, Validation: trainer.Score{Accuracy: 0.75}, Budget: time.Hour, Time: time.Minute, Left: 59 * time.Minute,
-		Next: trainer.Event{At: 50 * time.Minute, Change: trainer.Up}, Live: []trainer.LiveChange{{At: time.Second, Change: trainer.Up, Devices: 2}}}, nil, []trainer.Note{note})
+		Evaluated:  true, Validation: trainer.Score{Accuracy: 0.75}, Budget: time.Hour, Time: time.Minute,
+		Left: 59 * time.Minute, Next: trainer.Event{At: 50 * time.Minute, Change: trainer.Up},
+		Live: []trainer.LiveChange{{At: time.Second, Change: trainer.Up, Devices: 2}}}, nil, []trainer.Note{note})
 	w := httptest.NewRecorder()
 	require.Nil(t, h.metrics(w, nil))
 	require.Equal(t, prometheus.ContentType, w.Header().Get("Content-Type"))
@@ -95,11 +99,13 @@ func TestListenShowsGPUs(t *testing.T) {
 	require.Equal(t, []telemetry.State{}, h.now().GPUs)
 	h.host = "node1"
 	h.gpus = func() []telemetry.State {
-		return []telemetry.State{{Device: telemetry.Device{Index: 2, UUID: "GPU-2", Name: "H100"}, Reading: telemetry.Reading{Device: 2, UtilizationPercent: telemetry.Known(87.0)}}}
+		return []telemetry.State{{Device: telemetry.Device{Index: 2, UUID: "GPU-2", Name: "H100"},
+			Reading: telemetry.Reading{Device: 2, UtilizationPercent: telemetry.Known(87.0)}}}
 	}
 	require.Equal(t, h.gpus(), h.now().GPUs)
 	w := httptest.NewRecorder()
 	require.Nil(t, h.metrics(w, nil))
-	require.Contains(t, w.Body.String(), "\nDCGM_FI_DEV_GPU_UTIL{gpu=\"2\",UUID=\"GPU-2\",device=\"nvidia2\",modelName=\"H100\",Hostname=\"node1\"} 87\n")
+	require.Contains(t, w.Body.String(), "\n"+
+		"DCGM_FI_DEV_GPU_UTIL{gpu=\"2\",UUID=\"GPU-2\",device=\"nvidia2\",modelName=\"H100\",Hostname=\"node1\"} 87\n")
 	require.NotContains(t, w.Body.String(), "DCGM_FI_DEV_POWER_USAGE")
 }

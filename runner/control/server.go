@@ -64,7 +64,8 @@ type Server struct {
 func Open(env *app.Env, o Options) (*Server, error) {
 	if o.Address == "" {
 		if o.Anywhere || o.TokenFile != "" {
-			return nil, failure.Usagef("option listen-anywhere and option token-file are for option listen; say at which address")
+			return nil, failure.Usagef("option listen-anywhere and option token-file are for option listen; " +
+				"say at which address")
 		}
 		return nil, nil
 	}
@@ -80,7 +81,8 @@ func Open(env *app.Env, o Options) (*Server, error) {
 		return nil, err
 	}
 	if o.Anywhere {
-		env.Log.Warn("everybody who can read the network traffic to this address can read the token", zap.String("address", o.Address))
+		env.Log.Warn("everybody who can read the network traffic to this address can read the token",
+			zap.String("address", o.Address))
 	}
 	return s, nil
 }
@@ -97,10 +99,13 @@ func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live, gpus func(
 	if whole, err := filepath.Abs(folder); err == nil {
 		folder = whole
 	}
-	h := &handler{monitor: m, live: live, gpus: gpus, version: s.env.Version, host: s.env.Host, folder: folder, token: sha256.Sum256([]byte(s.token)),
-		hosts: listen.Hosts(s.Address, s.listener, s.Anywhere), log: s.env.Log, patience: answerWithin}
-	s.server = &http.Server{Handler: h, ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout, WriteTimeout: answerTimeout, ConnContext: listen.WithClient,
-		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
+	h := &handler{monitor: m, live: live, gpus: gpus, version: s.env.Version, host: s.env.Host, folder: folder,
+		token: sha256.Sum256([]byte(s.token)), hosts: listen.Hosts(s.Address, s.listener, s.Anywhere),
+		log: s.env.Log, patience: answerWithin}
+	s.server = &http.Server{Handler: h, ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
+		WriteTimeout: answerTimeout, ConnContext: listen.WithClient,
+		// unknown clients must not fill the log
+		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
 		defer close(s.done)
 		if err := s.server.Serve(listen.NewGate(s.listener, s.env.Now)); !errors.Is(err, http.ErrServerClosed) {

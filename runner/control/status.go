@@ -12,36 +12,46 @@ import (
 // Status is the answer to GET /status. Keys keep their meaning; later versions may add
 // keys. Seconds are of the budget, by the job's clock.
 type Status struct {
-	Graft              string             `json:"graft"`  // version
-	Folder             string             `json:"folder"` // of the run
-	State              trainer.Phase      `json:"state"`  // starts, trains, decides, operates, evaluates or ended
-	Network            NetworkStatus      `json:"network"`
-	Epoch              int                `json:"epoch"` // under way, from 0
-	Step               int                `json:"step"`  // done in the epoch
-	StepsPerEpoch      int                `json:"steps_per_epoch"`
-	Steps              int64              `json:"steps"`                // done in all
-	LearningRate       *float64           `json:"learning_rate"`        // of the last step; null before the first
-	TrainLoss          *float64           `json:"train_loss_nats"`      // mean over the epoch so far; null before the first step
-	TrainAccuracy      *float64           `json:"train_accuracy"`       // as train_loss_nats
-	ValidationLoss     *float64           `json:"validation_loss_nats"` // when last evaluated; null before that
-	ValidationAccuracy *float64           `json:"validation_accuracy"`  // as validation_loss_nats
-	Time               float64            `json:"time_seconds"`         // that has passed
-	Budget             float64            `json:"budget_seconds"`
-	Left               float64            `json:"time_left_seconds"`
-	Devices            int                `json:"devices"`
-	Batch              int                `json:"batch"`                        // images in a step
-	Throughput         *float64           `json:"throughput_images_per_second"` // of steps in the epoch; null where the noise of gradients is not measured
-	Efficiency         *float64           `json:"efficiency"`                   // progress of an image beside that of one in the smallest batch; null as throughput
-	Goodput            *float64           `json:"goodput_images_per_second"`    // throughput times efficiency; null as throughput
-	Images             int64              `json:"images"`                       // of training, in all; zero where the job began before graft counted
-	FLOP               float64            `json:"flop"`                         // floating-point operations, as images
-	DeviceTime         float64            `json:"device_seconds"`               // time multiplied by the devices held, as images
-	Joules             *float64           `json:"joules"`                       // at the power of the clock's profile; null where that is unknown
-	Next               *EventStatus       `json:"next_event"`                   // of the timeline; null where there is none
-	Pending            []ChangeStatus     `json:"pending"`                      // asked for and not done yet
-	Taken              []ChangeStatus     `json:"taken"`                        // asked for and done, in the life of the job
-	Decisions          []AdaptationStatus `json:"decisions"`
-	GPUs               []telemetry.State  `json:"gpus"` // of the job, with their last readings; empty where it computes on none or they are unknown
+	Graft         string        `json:"graft"`  // version
+	Folder        string        `json:"folder"` // of the run
+	State         trainer.Phase `json:"state"`  // starts, trains, decides, operates, evaluates or ended
+	Network       NetworkStatus `json:"network"`
+	Epoch         int           `json:"epoch"` // under way, from 0
+	Step          int           `json:"step"`  // done in the epoch
+	StepsPerEpoch int           `json:"steps_per_epoch"`
+	Steps         int64         `json:"steps"`         // done in all
+	LearningRate  *float64      `json:"learning_rate"` // of the last step; null before the first
+	// mean over the epoch so far; null before the first step
+	TrainLoss          *float64 `json:"train_loss_nats"`
+	TrainAccuracy      *float64 `json:"train_accuracy"`       // as train_loss_nats
+	ValidationLoss     *float64 `json:"validation_loss_nats"` // when last evaluated; null before that
+	ValidationAccuracy *float64 `json:"validation_accuracy"`  // as validation_loss_nats
+	Time               float64  `json:"time_seconds"`         // that has passed
+	Budget             float64  `json:"budget_seconds"`
+	Left               float64  `json:"time_left_seconds"`
+	Devices            int      `json:"devices"`
+	Batch              int      `json:"batch"` // images in a step
+	// of steps in the epoch; null where the noise of gradients is not measured
+	Throughput *float64 `json:"throughput_images_per_second"`
+	// progress of an image beside that of one in the smallest batch; null as throughput
+	Efficiency *float64 `json:"efficiency"`
+	// throughput times efficiency; null as throughput
+	Goodput *float64 `json:"goodput_images_per_second"`
+	// of training, in all; zero where the job began before graft counted
+	Images int64   `json:"images"`
+	FLOP   float64 `json:"flop"` // floating-point operations, as images
+	// time multiplied by the devices held, as images
+	DeviceTime float64 `json:"device_seconds"`
+	// at the power of the clock's profile; null where that is unknown
+	Joules *float64 `json:"joules"`
+	// of the timeline; null where there is none
+	Next    *EventStatus   `json:"next_event"`
+	Pending []ChangeStatus `json:"pending"` // asked for and not done yet
+	// asked for and done, in the life of the job
+	Taken     []ChangeStatus     `json:"taken"`
+	Decisions []AdaptationStatus `json:"decisions"`
+	// of the job, with their last readings; empty where it computes on none or they are unknown
+	GPUs []telemetry.State `json:"gpus"`
 }
 
 // NetworkStatus is the network as it is now.
@@ -60,15 +70,16 @@ type EventStatus struct {
 
 // AdaptationStatus is a decision, or a return to a smaller network, and what it did.
 type AdaptationStatus struct {
-	Event          results.JobEvent `json:"event"` // decision or shrink
-	At             float64          `json:"time_seconds"`
-	Epoch          int              `json:"epoch"`
-	Action         string           `json:"action,omitempty"` // of a decision
-	Took           float64          `json:"took_seconds"`
-	Before         int              `json:"parameters_before"`
-	Parameters     int              `json:"parameters"`      // after it
-	AccuracyBefore *float64         `json:"accuracy_before"` // on the validation images; null before they were evaluated
-	AccuracyAfter  *float64         `json:"accuracy_after"`  // when it was evaluated next; null before that
+	Event      results.JobEvent `json:"event"` // decision or shrink
+	At         float64          `json:"time_seconds"`
+	Epoch      int              `json:"epoch"`
+	Action     string           `json:"action,omitempty"` // of a decision
+	Took       float64          `json:"took_seconds"`
+	Before     int              `json:"parameters_before"`
+	Parameters int              `json:"parameters"` // after it
+	// on the validation images; null before they were evaluated
+	AccuracyBefore *float64 `json:"accuracy_before"`
+	AccuracyAfter  *float64 `json:"accuracy_after"` // when it was evaluated next; null before that
 }
 
 // status says where the job stands.
@@ -96,12 +107,15 @@ func (h *handler) now() Status {
 
 func newStatus(m *Snapshot, pending []*trainer.Request, version, folder string) Status {
 	began := m.Steps > 0
-	s := Status{Graft: version, Folder: folder, State: m.Phase, Network: NetworkStatus{m.Network, m.Parameters, m.Layers},
-		Epoch: m.Epoch, Step: m.Step, StepsPerEpoch: m.PerEpoch, Steps: m.Steps, LearningRate: known(m.Rate, began),
+	s := Status{Graft: version, Folder: folder, State: m.Phase,
+		Network: NetworkStatus{m.Network, m.Parameters, m.Layers}, Epoch: m.Epoch, Step: m.Step,
+		StepsPerEpoch: m.PerEpoch, Steps: m.Steps, LearningRate: known(m.Rate, began),
 		TrainLoss: known(m.Loss, m.Loss > 0), TrainAccuracy: known(m.Accuracy, m.Loss > 0),
-		ValidationLoss: known(m.Validation.Loss, m.Evaluated), ValidationAccuracy: known(m.Validation.Accuracy, m.Evaluated),
-		Time: m.Time.Seconds(), Budget: m.Budget.Seconds(), Left: m.Left.Seconds(), Devices: m.Devices,
-		Batch: m.Batch, Throughput: known(m.Throughput, m.Throughput > 0), Efficiency: known(m.Efficiency, m.Efficiency > 0), Goodput: known(m.Goodput, m.Goodput > 0),
+		ValidationLoss:     known(m.Validation.Loss, m.Evaluated),
+		ValidationAccuracy: known(m.Validation.Accuracy, m.Evaluated), Time: m.Time.Seconds(),
+		Budget: m.Budget.Seconds(), Left: m.Left.Seconds(), Devices: m.Devices,
+		Batch: m.Batch, Throughput: known(m.Throughput, m.Throughput > 0),
+		Efficiency: known(m.Efficiency, m.Efficiency > 0), Goodput: known(m.Goodput, m.Goodput > 0),
 		Images: m.Images, FLOP: m.FLOP, DeviceTime: m.DeviceTime.Seconds(), Joules: known(m.Joules, m.Joules > 0),
 		Pending: []ChangeStatus{}, Taken: []ChangeStatus{}, Decisions: []AdaptationStatus{}, GPUs: []telemetry.State{}}
 	if m.Next.Change != trainer.Same {
@@ -115,8 +129,9 @@ func newStatus(m *Snapshot, pending []*trainer.Request, version, folder string) 
 		s.Taken = append(s.Taken, ChangeStatus{ID: k + 1, Change: string(e.Change), Devices: e.Devices, At: &at})
 	}
 	for _, e := range m.Adaptations {
-		s.Decisions = append(s.Decisions, AdaptationStatus{Event: e.Event, At: e.Time.Seconds(), Epoch: e.Epoch, Action: e.Action, Took: e.Took.Seconds(),
-			Before: e.Before, Parameters: e.Parameters, AccuracyBefore: known(e.Accuracy, e.Epoch > 0), AccuracyAfter: known(e.After, e.Evaluated)})
+		s.Decisions = append(s.Decisions, AdaptationStatus{Event: e.Event, At: e.Time.Seconds(), Epoch: e.Epoch,
+			Action: e.Action, Took: e.Took.Seconds(), Before: e.Before, Parameters: e.Parameters,
+			AccuracyBefore: known(e.Accuracy, e.Epoch > 0), AccuracyAfter: known(e.After, e.Evaluated)})
 	}
 	return s
 }

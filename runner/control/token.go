@@ -44,7 +44,8 @@ func ReadToken(env *app.Env, path string) (string, error) {
 		return "", failure.With(failure.Usage, fmt.Errorf("read the token: %w", err))
 	}
 	if info, err := env.Files.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-		env.Log.Warn("others than you can read the token, or change it; chmod 600 keeps them out", zap.String("file", path))
+		env.Log.Warn("others than you can read the token, or change it; chmod 600 keeps them out",
+			zap.String("file", path))
 	}
 	token := strings.TrimSpace(string(text))
 	return token, checkToken(path, token)
@@ -56,7 +57,8 @@ func checkToken(where, token string) error {
 		return failure.Usagef("%s holds no token; write one there, such as 32 random letters and digits", where)
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) || len(token) > mostToken {
-		return failure.Usagef("%s holds no token that can be sent; take up to %d letters, digits and signs of ASCII, without spaces", where, mostToken)
+		return failure.Usagef("%s holds no token that can be sent; take up to %d letters, digits and signs of ASCII, "+
+			"without spaces", where, mostToken)
 	}
 	return nil
 }

@@ -25,16 +25,18 @@ type Network struct {
 
 // Layer describes one use of a layer.
 type Layer struct {
-	Path            string      `json:"path"`             // as in a state dict; flatten() and pool() are steps without a module
-	Layer           string      `json:"layer"`            // as PyTorch prints it
-	Input           model.Shape `json:"input"`            // shape of an example, without the batch
-	Output          model.Shape `json:"output"`           // shape of an example, without the batch
-	Parameters      int         `json:"parameters"`       // that an optimizer moves; in the first run only
-	Buffers         int         `json:"buffers"`          // values kept beside them, such as running means; in the first run only
-	FLOP            int64       `json:"flop"`             // of an example, forward
-	ActivationBytes int64       `json:"activation_bytes"` // of the output, as float32
-	Spaces          []Part      `json:"spaces"`           // of the output's channels, in their order
-	Block           *int        `json:"block"`            // the number of its block; null where it is in none
+	// as in a state dict; flatten() and pool() are steps without a module
+	Path       string      `json:"path"`
+	Layer      string      `json:"layer"`      // as PyTorch prints it
+	Input      model.Shape `json:"input"`      // shape of an example, without the batch
+	Output     model.Shape `json:"output"`     // shape of an example, without the batch
+	Parameters int         `json:"parameters"` // that an optimizer moves; in the first run only
+	// values kept beside them, such as running means; in the first run only
+	Buffers         int    `json:"buffers"`
+	FLOP            int64  `json:"flop"`             // of an example, forward
+	ActivationBytes int64  `json:"activation_bytes"` // of the output, as float32
+	Spaces          []Part `json:"spaces"`           // of the output's channels, in their order
+	Block           *int   `json:"block"`            // the number of its block; null where it is in none
 
 	Caption string `json:"-"`
 }
@@ -111,8 +113,9 @@ func (t *Totals) add(row model.Row) {
 }
 
 func reportLayer(l *tracing.Layer, row model.Row, block *int) Layer {
-	r := Layer{Path: row.Path, Layer: row.Leaf.Layer.String(), Input: row.In, Output: row.Out, Parameters: row.Parameters,
-		Buffers: row.Buffers, FLOP: row.Operations, ActivationBytes: row.ActivationBytes, Block: block, Caption: captionText(row.Leaf.Layer)}
+	r := Layer{Path: row.Path, Layer: row.Leaf.Layer.String(), Input: row.In, Output: row.Out,
+		Parameters: row.Parameters, Buffers: row.Buffers, FLOP: row.Operations, ActivationBytes: row.ActivationBytes,
+		Block: block, Caption: captionText(row.Leaf.Layer)}
 	for _, part := range l.Out.Parts {
 		r.Spaces = append(r.Spaces, Part{spaceID(part.Space), part.Channels})
 	}
@@ -138,8 +141,8 @@ func reportBlock(number int, b *tracing.Block) Block {
 }
 
 func reportSpace(t *tracing.Trace, s *tracing.Space) Space {
-	r := Space{ID: spaceID(s), Channels: opening(t, s), Units: s.Units, Makers: paths(t, s.Makers), Keepers: paths(t, s.Keepers),
-		Users: paths(t, s.Users), Fixed: append([]string{}, s.Fixed...)}
+	r := Space{ID: spaceID(s), Channels: opening(t, s), Units: s.Units, Makers: paths(t, s.Makers),
+		Keepers: paths(t, s.Keepers), Users: paths(t, s.Users), Fixed: append([]string{}, s.Fixed...)}
 	var ties []*tracing.Layer
 	for _, tie := range s.Ties {
 		if tie.Runs < r.Channels {

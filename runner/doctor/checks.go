@@ -28,8 +28,11 @@ func machineChecks(fsys files.FS) []check {
 		{"LibTorch opens", "run 'make deps'", func(torch.Device) (string, error) { return opens() }},
 		{"library and headers agree", "run 'make deps' again: LibTorch changed since the library was built",
 			func(torch.Device) (string, error) { return agrees() }},
-		{"linear algebra is fast", "install libopenblas0-pthread", func(torch.Device) (string, error) { return algebra(fsys) }},
-		{"there is one OpenMP", "unset LD_PRELOAD, or run 'make deps' again", func(torch.Device) (string, error) { return oneOpenMP(fsys) }},
+		{"linear algebra is fast", "install libopenblas0-pthread", func(torch.Device) (string, error) {
+			return algebra(fsys)
+		}},
+		{"there is one OpenMP", "unset LD_PRELOAD, or run 'make deps' again",
+			func(torch.Device) (string, error) { return oneOpenMP(fsys) }},
 		{"an exception becomes an error", "report it: this LibTorch behaves in a way graft does not know",
 			func(torch.Device) (string, error) { return refuses() }},
 	}

@@ -14,7 +14,8 @@ import (
 
 // record simulates a study under a scheduler and writes tables of its slots and allocations while it
 // runs.
-func record(ctx context.Context, env *app.Env, folder string, study elastic.Study, kind elastic.Kind) (result *elastic.Result, err error) {
+func record(ctx context.Context, env *app.Env, folder string, study elastic.Study,
+	kind elastic.Kind) (result *elastic.Result, err error) {
 	w, err := elastic.NewWorld(study)
 	if err == nil {
 		err = env.Files.MkdirAll(folder)
@@ -23,15 +24,16 @@ func record(ctx context.Context, env *app.Env, folder string, study elastic.Stud
 		return nil, err
 	}
 	err = files.WriteAtomic(env.Files, filepath.Join(folder, runs.ElasticSlotsFile), func(slots io.Writer) error {
-		return files.WriteAtomic(env.Files, filepath.Join(folder, runs.ElasticAllocationsFile), func(allocations io.Writer) error {
-			r := recorder{slots: slots, allocations: allocations}
-			r.begin()
-			w.Decided = r.slot
-			if result, err = w.Run(ctx, kind); err != nil {
-				return err
-			}
-			return r.err
-		})
+		return files.WriteAtomic(env.Files, filepath.Join(folder, runs.ElasticAllocationsFile),
+			func(allocations io.Writer) error {
+				r := recorder{slots: slots, allocations: allocations}
+				r.begin()
+				w.Decided = r.slot
+				if result, err = w.Run(ctx, kind); err != nil {
+					return err
+				}
+				return r.err
+			})
 	})
 	return result, err
 }

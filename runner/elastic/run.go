@@ -21,18 +21,20 @@ import (
 // bytes; one that had ended is read.
 func Run(ctx context.Context, env *app.Env, c *config.Elastic, o app.FolderOptions) (*runs.ElasticOutcome, error) {
 	folder := app.Folder("", c.Output.Folder, c.Elastic.Trace)
-	outcome, err := app.Simulate(ctx, env, folder, c, o, runs.ElasticStream, columns, func(run *results.Run, stream *results.Stream) (*runs.ElasticOutcome, error) {
-		outcome, err := simulate(ctx, env, c, run.Path(""))
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range outcome.Cells {
-			if err := stream.Append(s.Scheduler, s.Mean, s.Median, s.P95, s.Makespan, s.Slots, s.Reward); err != nil {
+	outcome, err := app.Simulate(ctx, env, folder, c, o, runs.ElasticStream, columns,
+		func(run *results.Run, stream *results.Stream) (*runs.ElasticOutcome, error) {
+			outcome, err := simulate(ctx, env, c, run.Path(""))
+			if err != nil {
 				return nil, err
 			}
-		}
-		return outcome, nil
-	})
+			for _, s := range outcome.Cells {
+				if err := stream.Append(s.Scheduler, s.Mean, s.Median, s.P95, s.Makespan, s.Slots,
+					s.Reward); err != nil {
+					return nil, err
+				}
+			}
+			return outcome, nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +43,8 @@ func Run(ctx context.Context, env *app.Env, c *config.Elastic, o app.FolderOptio
 }
 
 // columns define the table of a run. Times are in slots.
-var columns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "jct_mean"}, {Name: "jct_median"}, {Name: "jct_p95"}, {Name: "makespan"}, {Name: "slots", Kind: results.Int}, {Name: "reward_mean"}}
+var columns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "jct_mean"}, {Name: "jct_median"},
+	{Name: "jct_p95"}, {Name: "makespan"}, {Name: "slots", Kind: results.Int}, {Name: "reward_mean"}}
 
 // simulate runs the schedulers, several at a time, and writes the jobs of each.
 func simulate(ctx context.Context, env *app.Env, c *config.Elastic, folder string) (*runs.ElasticOutcome, error) {
@@ -62,7 +65,8 @@ func simulate(ctx context.Context, env *app.Env, c *config.Elastic, folder strin
 	if err != nil {
 		return nil, err
 	}
-	o := &runs.ElasticOutcome{Trace: c.Elastic.Trace, Jobs: len(study.Jobs), Nodes: study.Options.Nodes, Slot: study.Options.Slot, Scaling: c.Elastic.Scaling, Compat: c.Elastic.Compat, Bound: bound.Mean}
+	o := &runs.ElasticOutcome{Trace: c.Elastic.Trace, Jobs: len(study.Jobs), Nodes: study.Options.Nodes,
+		Slot: study.Options.Slot, Scaling: c.Elastic.Scaling, Compat: c.Elastic.Compat, Bound: bound.Mean}
 	for k, r := range found {
 		var first *elastic.Result
 		if k > 0 {

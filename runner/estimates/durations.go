@@ -31,22 +31,26 @@ type DurationOptions struct {
 
 // DurationReport is the JSON output of `graft cluster estimate --json`.
 type DurationReport struct {
-	Trace   string   `json:"trace"`             // file of the jobs
-	Format  string   `json:"format"`            // of the trace
-	Out     string   `json:"out"`               // file of the estimates
-	Jobs    int      `json:"jobs"`              // of the trace; each has an estimate
-	Learned int      `json:"learned"`           // of them that a model estimated
-	Similar int      `json:"similar"`           // that are expected to run as long as similar jobs did, as no model was there yet
-	Blind   int      `json:"blind"`             // that are expected to run for an hour, as no job had ended
-	History int      `json:"history_jobs"`      // of other traces, that were learned from
-	Later   int      `json:"history_left_out"`  // of other traces, that came with the trace or after it
-	Scores  *Scores  `json:"scores"`            // of the jobs that a model estimated, in seconds; null where there are none
-	Usual   *Scores  `json:"scores_of_similar"` // of the same jobs, had they been expected to run as long as similar ones
-	Windows []Window `json:"windows"`           // in order of time
-	Target  string   `json:"target"`            // what was learned: plain, log or median
-	Terms   []Term   `json:"terms"`             // of the last model, the most important first; empty where there is none
-	Model   string   `json:"model,omitempty"`   // file of the last model
-	Shapes  []string `json:"shapes,omitempty"`  // files of shape functions
+	Trace   string `json:"trace"`   // file of the jobs
+	Format  string `json:"format"`  // of the trace
+	Out     string `json:"out"`     // file of the estimates
+	Jobs    int    `json:"jobs"`    // of the trace; each has an estimate
+	Learned int    `json:"learned"` // of them that a model estimated
+	// that are expected to run as long as similar jobs did, as no model was there yet
+	Similar int `json:"similar"`
+	Blind   int `json:"blind"`            // that are expected to run for an hour, as no job had ended
+	History int `json:"history_jobs"`     // of other traces, that were learned from
+	Later   int `json:"history_left_out"` // of other traces, that came with the trace or after it
+	// of the jobs that a model estimated, in seconds; null where there are none
+	Scores *Scores `json:"scores"`
+	// of the same jobs, had they been expected to run as long as similar ones
+	Usual   *Scores  `json:"scores_of_similar"`
+	Windows []Window `json:"windows"` // in order of time
+	Target  string   `json:"target"`  // what was learned: plain, log or median
+	// of the last model, the most important first; empty where there is none
+	Terms  []Term   `json:"terms"`
+	Model  string   `json:"model,omitempty"`  // file of the last model
+	Shapes []string `json:"shapes,omitempty"` // files of shape functions
 }
 
 // Window is the time between two models.
@@ -66,7 +70,8 @@ func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationR
 		return nil, err
 	}
 	job.o.Tell = func(w estimate.DurationWindow) {
-		env.Log.Info("estimated", zap.String("from", job.date(w.From)), zap.Int("learned_from", len(w.Train)), zap.Int("jobs", w.Scores.Rows))
+		env.Log.Info("estimated", zap.String("from", job.date(w.From)), zap.Int("learned_from", len(w.Train)),
+			zap.Int("jobs", w.Scores.Rows))
 	}
 	d, err := estimate.EstimateDurations(ctx, job.jobs, job.o)
 	if err != nil {
@@ -78,15 +83,18 @@ func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationR
 		return nil, err
 	}
 	if d.Model == nil && o.Saved+o.Shapes != "" {
-		err = failure.With(failure.Partial, errors.New("the estimates are written, but there is no model and no shapes: no week has enough jobs that ended before it; give more with option history"))
+		err = failure.With(failure.Partial, errors.New("the estimates are written, but there is no model and no "+
+			"shapes: no week has enough jobs that ended before it; give more with option history"))
 	}
 	return report, err
 }
 
 // write writes what was learned; each file is there whole or not at all.
-func (o *DurationOptions) write(ctx context.Context, env *app.Env, d *estimate.Durations, report *DurationReport) error {
+func (o *DurationOptions) write(ctx context.Context, env *app.Env, d *estimate.Durations,
+	report *DurationReport) error {
 	if o.Out != "" {
-		err := files.WriteAtomic(env.Files, o.Out, func(w io.Writer) error { return estimate.WriteEstimates(w, d.Estimates) })
+		err := files.WriteAtomic(env.Files, o.Out,
+			func(w io.Writer) error { return estimate.WriteEstimates(w, d.Estimates) })
 		if err != nil {
 			return err
 		}
@@ -110,8 +118,9 @@ func (o *DurationOptions) write(ctx context.Context, env *app.Env, d *estimate.D
 
 // report summarizes estimates of the trace's jobs.
 func (o *DurationOptions) report(job *durationJob, d *estimate.Durations) *DurationReport {
-	r := &DurationReport{Trace: o.Trace, Format: job.format, Out: o.Out, Jobs: len(d.Estimates), History: job.history, Later: job.later,
-		Scores: newScores(d.Scores), Usual: newScores(d.Usual), Windows: []Window{}, Target: o.target(), Terms: Terms(d.Model)}
+	r := &DurationReport{Trace: o.Trace, Format: job.format, Out: o.Out, Jobs: len(d.Estimates), History: job.history,
+		Later: job.later, Scores: newScores(d.Scores), Usual: newScores(d.Usual), Windows: []Window{},
+		Target: o.target(), Terms: Terms(d.Model)}
 	for _, e := range d.Estimates {
 		switch {
 		case e.Learned:

@@ -43,7 +43,8 @@ func TestDurationsSurviveFaults(t *testing.T) {
 		}
 		at := func(name string) string { return filepath.Join(folder, name) }
 		o := estimates.Options{Trace: path, Model: smallest, Out: at("estimates.csv"), Force: again}
-		r, err := estimates.Durations(context.Background(), env, estimates.DurationOptions{Options: o, Saved: at("model.json")})
+		r, err := estimates.Durations(context.Background(), env,
+			estimates.DurationOptions{Options: o, Saved: at("model.json")})
 		require.True(t, err != nil || r.Learned > 0 && r.Model != "")
 		return err
 	}, whole)
@@ -53,7 +54,8 @@ func TestForecastsSurviveFaults(t *testing.T) {
 	path := fewWeeks(t)
 	worktest.SurviveFaults(t, func(env *app.Env, folder string, again bool) error {
 		o := estimates.Options{Trace: path, Model: smallest, Out: filepath.Join(folder, "forecast.csv"), Force: again}
-		r, err := estimates.Forecast(context.Background(), env, estimates.ForecastOptions{Options: o, Models: folder, From: time.Date(2020, 9, 9, 0, 0, 0, 0, time.UTC)})
+		r, err := estimates.Forecast(context.Background(), env,
+			estimates.ForecastOptions{Options: o, Models: folder, From: time.Date(2020, 9, 9, 0, 0, 0, 0, time.UTC)})
 		require.True(t, err != nil || r.Learned > 0 && len(r.Models) == 2)
 		return err
 	}, whole)
@@ -76,7 +78,8 @@ func TestShapesSurviveFaults(t *testing.T) {
 func TestNothingIsWrittenUnasked(t *testing.T) {
 	path := fewWeeks(t)
 	env := worktest.Env(files.ReadOnly{FS: files.OS{}})
-	r, err := estimates.Durations(t.Context(), env, estimates.DurationOptions{Options: estimates.Options{Trace: path, Model: smallest}})
+	r, err := estimates.Durations(t.Context(), env,
+		estimates.DurationOptions{Options: estimates.Options{Trace: path, Model: smallest}})
 	require.NoError(t, err)
 	require.Equal(t, 120, r.Jobs)
 	require.Positive(t, r.Scores.Rows)

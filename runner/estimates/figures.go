@@ -24,7 +24,8 @@ const aboutBand = "Added to the base. The band is the deviation over the bags, w
 
 // drawImportance is a bar for each term.
 func drawImportance(terms []Term, unit string) figure.Figure {
-	b := &figure.Bars{Title: "Importance of terms", X: figure.Axis{Name: "mean of what a term adds or takes off", Unit: unit, Zero: true}, Values: true}
+	b := &figure.Bars{Title: "Importance of terms",
+		X: figure.Axis{Name: "mean of what a term adds or takes off", Unit: unit, Zero: true}, Values: true}
 	for _, t := range terms {
 		b.Groups = append(b.Groups, figure.Group{Name: t.Name, Bars: []figure.Bar{{Value: t.Importance}}})
 	}
@@ -45,7 +46,8 @@ func drawShape(s estimate.Shape, unit string) figure.Figure {
 // drawCurve draws a feature of numbers.
 func drawCurve(s estimate.Shape, unit string) figure.Figure {
 	bins := s.Axes[0].Bins
-	x := figure.Axis{Name: s.Term.Name, Powers: len(bins) > 1 && bins[1].Low > 0 && bins[len(bins)-1].High/bins[1].Low > wideSpan}
+	x := figure.Axis{Name: s.Term.Name,
+		Powers: len(bins) > 1 && bins[1].Low > 0 && bins[len(bins)-1].High/bins[1].Low > wideSpan}
 	at := func(v float64) float64 {
 		if x.Powers {
 			return math.Log10(v)
@@ -59,7 +61,8 @@ func drawCurve(s estimate.Shape, unit string) figure.Figure {
 		switch {
 		case !b.Missing:
 			c.X, c.Y = append(c.X, at(b.Low), at(b.High)), append(c.Y, v.Value, v.Value)
-			c.Low, c.High = append(c.Low, v.Value-v.Deviation, v.Value-v.Deviation), append(c.High, v.Value+v.Deviation, v.Value+v.Deviation)
+			c.Low, c.High = append(c.Low, v.Value-v.Deviation, v.Value-v.Deviation),
+				append(c.High, v.Value+v.Deviation, v.Value+v.Deviation)
 		case v.Weight > 0:
 			panel.Levels = append(panel.Levels, figure.Level{Name: "where it is missing", At: v.Value})
 		}
@@ -78,7 +81,8 @@ func drawBars(s estimate.Shape, unit string) figure.Figure {
 	}
 	says := func(k int) float64 { return s.Cells[k].Weight * math.Abs(s.Cells[k].Value) }
 	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(says(k), says(i)) })
-	b := &figure.Bars{Title: "What " + s.Term.Name + " adds", X: figure.Axis{Name: s.Term.Name + " adds", Unit: unit, Zero: true},
+	b := &figure.Bars{Title: "What " + s.Term.Name + " adds",
+		X:    figure.Axis{Name: s.Term.Name + " adds", Unit: unit, Zero: true},
 		Note: strings.Replace(aboutBand, "band", "line", 1)}
 	if len(order) > mostDrawn {
 		b.Note += fmt.Sprintf(" The %d of %d that say most.", mostDrawn, len(order))
@@ -87,7 +91,8 @@ func drawBars(s estimate.Shape, unit string) figure.Figure {
 	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(s.Cells[k].Value, s.Cells[i].Value) })
 	for _, k := range order {
 		c := s.Cells[k]
-		b.Groups = append(b.Groups, figure.Group{Name: document.Printable(s.Axes[0].Bins[k].String()), Bars: []figure.Bar{{Value: c.Value, Low: c.Value - c.Deviation, High: c.Value + c.Deviation}}})
+		b.Groups = append(b.Groups, figure.Group{Name: document.Printable(s.Axes[0].Bins[k].String()),
+			Bars: []figure.Bar{{Value: c.Value, Low: c.Value - c.Deviation, High: c.Value + c.Deviation}}})
 	}
 	return b
 }
@@ -106,8 +111,9 @@ func drawHeat(s estimate.Shape, unit string) figure.Figure {
 	for _, c := range s.Cells {
 		most = max(most, math.Abs(c.Value))
 	}
-	h := &figure.Heat{Title: "What " + s.Term.Name + " adds", X: figure.Axis{Name: columns.Feature}, Kinds: []string{"adds", "takes off"},
-		Note: fmt.Sprintf("The strongest colour is %s %s. Numbers are where bins begin; what no row was in is empty.", Digits(most), unit)}
+	h := &figure.Heat{Title: "What " + s.Term.Name + " adds", X: figure.Axis{Name: columns.Feature},
+		Kinds: []string{"adds", "takes off"}, Note: fmt.Sprintf("The strongest colour is %s %s. "+
+			"Numbers are where bins begin; what no row was in is empty.", Digits(most), unit)}
 	for _, b := range columns.Bins[1:] {
 		h.Columns = append(h.Columns, b.Low)
 	}

@@ -24,13 +24,14 @@ type ForecastOptions struct {
 
 // ForecastReport is the JSON output of `graft cluster forecast --json`.
 type ForecastReport struct {
-	Source  string   `json:"source"`           // file of the trace or of the submissions
-	Out     string   `json:"out"`              // file of the forecasts
-	Steps   int      `json:"steps"`            // of ten minutes that were read
-	From    string   `json:"from"`             // date of the first step that is forecast
-	To      string   `json:"to"`               // date of the last one
-	Rows    int      `json:"forecasts"`        // steps that are forecast
-	Learned int      `json:"learned"`          // of them that models forecast; others are expected to be as the last known hour
+	Source string `json:"source"`    // file of the trace or of the submissions
+	Out    string `json:"out"`       // file of the forecasts
+	Steps  int    `json:"steps"`     // of ten minutes that were read
+	From   string `json:"from"`      // date of the first step that is forecast
+	To     string `json:"to"`        // date of the last one
+	Rows   int    `json:"forecasts"` // steps that are forecast
+	// of them that models forecast; others are expected to be as the last known hour
+	Learned int      `json:"learned"`
 	Times   int      `json:"times_learned"`    // how often models were learned
 	Target  string   `json:"target"`           // what was learned: plain, log or median
 	Jobs    Series   `json:"jobs"`             // that are submitted
@@ -68,7 +69,8 @@ func Forecast(ctx context.Context, env *app.Env, o ForecastOptions) (*ForecastRe
 		return nil, err
 	}
 	if t.Models == 0 && o.Models+o.Shapes != "" {
-		err = failure.With(failure.Partial, errors.New("the forecast is written, but there are no models: the submissions are of less than a week, or all alike; give more of them"))
+		err = failure.With(failure.Partial, errors.New("the forecast is written, but there are no models: "+
+			"the submissions are of less than a week, or all alike; give more of them"))
 	}
 	return report, err
 }
@@ -108,7 +110,8 @@ func (o *ForecastOptions) readTicks(env *app.Env) ([]estimate.Tick, error) {
 
 func (o *ForecastOptions) readTable(env *app.Env) ([]estimate.Tick, error) {
 	if o.Window != nil || !o.Start.IsZero() || o.Format != "" {
-		return nil, failure.Usagef("option window, option start and option format are of a trace; leave them out with option ticks")
+		return nil, failure.Usagef("option window, option start and option format are of a trace; " +
+			"leave them out with option ticks")
 	}
 	f, err := env.Files.Open(o.Ticks)
 	if err != nil {
@@ -134,9 +137,11 @@ func (o *ForecastOptions) learn(ctx context.Context, ticks []estimate.Tick) (*es
 }
 
 // write writes what was learned; each file is there whole or not at all.
-func (o *ForecastOptions) write(ctx context.Context, env *app.Env, t *estimate.Throughput, report *ForecastReport) error {
+func (o *ForecastOptions) write(ctx context.Context, env *app.Env, t *estimate.Throughput,
+	report *ForecastReport) error {
 	if o.Out != "" {
-		err := files.WriteAtomic(env.Files, o.Out, func(w io.Writer) error { return estimate.WriteForecasts(w, t.Forecasts) })
+		err := files.WriteAtomic(env.Files, o.Out,
+			func(w io.Writer) error { return estimate.WriteForecasts(w, t.Forecasts) })
 		if err != nil {
 			return err
 		}
@@ -154,7 +159,8 @@ func (o *ForecastOptions) write(ctx context.Context, env *app.Env, t *estimate.T
 		if o.Shapes == "" {
 			continue
 		}
-		drawn, err := Draw(ctx, env, m, DrawOptions{Folder: o.Shapes, Prefix: []string{"jobs-", "gpus-"}[k], Unit: []string{"jobs", "GPUs"}[k]})
+		drawn, err := Draw(ctx, env, m, DrawOptions{Folder: o.Shapes, Prefix: []string{"jobs-", "gpus-"}[k],
+			Unit: []string{"jobs", "GPUs"}[k]})
 		if err != nil {
 			return err
 		}
@@ -165,8 +171,9 @@ func (o *ForecastOptions) write(ctx context.Context, env *app.Env, t *estimate.T
 
 // report summarizes forecasts.
 func (o *ForecastOptions) report(ticks []estimate.Tick, t *estimate.Throughput) *ForecastReport {
-	r := &ForecastReport{Source: o.Trace + o.Ticks, Out: o.Out, Steps: len(ticks), Rows: len(t.Forecasts), Times: t.Models, Target: o.target(),
-		From: t.Forecasts[0].Time.Format(time.DateTime), To: t.Forecasts[len(t.Forecasts)-1].Time.Format(time.DateTime),
+	r := &ForecastReport{Source: o.Trace + o.Ticks, Out: o.Out, Steps: len(ticks), Rows: len(t.Forecasts),
+		Times: t.Models, Target: o.target(), From: t.Forecasts[0].Time.Format(time.DateTime),
+		To:   t.Forecasts[len(t.Forecasts)-1].Time.Format(time.DateTime),
 		Jobs: Series{newScores(t.JobScores), Terms(t.Jobs)}, GPUs: Series{newScores(t.GPUScores), Terms(t.GPUs)}}
 	for _, f := range t.Forecasts {
 		if f.Learned {

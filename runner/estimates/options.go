@@ -72,7 +72,8 @@ func (o *Options) readDated(env *app.Env, path string, window *trace.Window) (*d
 	d := &dated{Trace: all, given: all.Start.IsZero()}
 	if d.given {
 		if o.Start.IsZero() {
-			return nil, failure.Usagef("the seconds of %s have no date, on which hours and weekdays depend: give that of its second zero with option start, such as 2020-04-01", path)
+			return nil, failure.Usagef("the seconds of %s have no date, on which hours and weekdays depend: "+
+				"give that of its second zero with option start, such as 2020-04-01", path)
 		}
 		d.Start = o.Start
 	}
@@ -84,7 +85,8 @@ func (o *Options) unneededStart(needed bool) error {
 	if o.Start.IsZero() || needed {
 		return nil
 	}
-	return failure.Usagef("option start %s: the dates of %s are in it; leave it out", o.Start.Format(time.DateOnly), o.Trace)
+	return failure.Usagef("option start %s: the dates of %s are in it; leave it out",
+		o.Start.Format(time.DateOnly), o.Trace)
 }
 
 // target returns the form of the target that models learn; the default is TargetPlain.

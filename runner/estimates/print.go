@@ -13,9 +13,11 @@ import (
 func PrintDurations(w io.Writer, r *DurationReport) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("%s: %s, %s", r.Trace, r.Format, document.Plural(r.Jobs, "job")), historyText(r),
-		fmt.Sprintf("%s by a model, %d by the mean of similar jobs, %d of an hour", document.Plural(r.Learned, "estimate"), r.Similar, r.Blind))
+		fmt.Sprintf("%s by a model, %d by the mean of similar jobs, %d of an hour",
+			document.Plural(r.Learned, "estimate"), r.Similar, r.Blind))
 	if r.Scores != nil {
-		d.Say("model: "+scoresText(r.Scores, "s"), "mean of similar jobs, for the same jobs: "+scoresText(r.Usual, "s"), "Intervals of 95% are a bootstrap over runs of jobs.")
+		d.Say("model: "+scoresText(r.Scores, "s"), "mean of similar jobs, for the same jobs: "+scoresText(r.Usual, "s"),
+			"Intervals of 95% are a bootstrap over runs of jobs.")
 		d.Show(windowTable(r.Windows))
 		d.Show(termTable(r.Terms, Unit("s", r.Target)))
 	}
@@ -42,14 +44,16 @@ func historyText(r *DurationReport) string {
 
 // windowTable has a line for each window with jobs.
 func windowTable(windows []Window) *document.Table {
-	t := document.NewTable("from").Numbers("", "", "learned from", "jobs").Numbers(document.UnitSeconds, "", "mae").Numbers("", "", "95%", "r²", "95%")
+	t := document.NewTable("from").Numbers("", "", "learned from", "jobs").Numbers(document.UnitSeconds, "", "mae").
+		Numbers("", "", "95%", "r²", "95%")
 	for _, w := range windows {
 		if w.Jobs == 0 {
 			continue
 		}
 		cells := []any{w.From, w.Learned, w.Jobs, "-", "-", "-", "-"}
 		if s := w.Scores; s != nil {
-			cells = append(cells[:3], Digits(runs.Value(s.MAE.Value)), intervalText(s.MAE), Digits(runs.Value(s.R2.Value)), intervalText(s.R2))
+			cells = append(cells[:3], Digits(runs.Value(s.MAE.Value)), intervalText(s.MAE),
+				Digits(runs.Value(s.R2.Value)), intervalText(s.R2))
 		}
 		t.Add(cells...)
 	}
@@ -90,9 +94,11 @@ func termTable(terms []Term, unit string) *document.Table {
 func PrintForecast(w io.Writer, r *ForecastReport) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("%s: %s of ten minutes", r.Source, document.Plural(r.Steps, "step")),
-		fmt.Sprintf("forecast from %s to %s: %d steps by models, learned %s, %d by the last known hour", r.From, r.To, r.Learned, document.Plural(r.Times, "time"), r.Rows-r.Learned))
+		fmt.Sprintf("forecast from %s to %s: %d steps by models, learned %s, %d by the last known hour", r.From, r.To,
+			r.Learned, document.Plural(r.Times, "time"), r.Rows-r.Learned))
 	if r.Jobs.Scores != nil {
-		d.Say("jobs: "+scoresText(r.Jobs.Scores, "jobs"), "GPUs: "+scoresText(r.GPUs.Scores, "GPUs"), "Intervals of 95% are a bootstrap over days.")
+		d.Say("jobs: "+scoresText(r.Jobs.Scores, "jobs"), "GPUs: "+scoresText(r.GPUs.Scores, "GPUs"),
+			"Intervals of 95% are a bootstrap over days.")
 		d.Head("submitted jobs")
 		d.Show(termTable(r.Jobs.Terms, Unit("jobs", r.Target)))
 		d.Head("requested GPUs")
@@ -111,7 +117,8 @@ func PrintForecast(w io.Writer, r *ForecastReport) error {
 // Print prints shapes for people: maps only where one is asked for.
 func (s *Shaped) Print(w io.Writer, asked bool) error {
 	d, m := &document.Document{}, s.Model
-	d.Say(fmt.Sprintf("%s: learned from %s, base %s, target %s", s.Path, document.Plural(m.Rows(), "row"), Digits(m.Base()), m.Target()))
+	d.Say(fmt.Sprintf("%s: learned from %s, base %s, target %s", s.Path, document.Plural(m.Rows(), "row"),
+		Digits(m.Base()), m.Target()))
 	if !asked {
 		d.Show(termTable(Terms(m), Unit("target's unit", m.Target())))
 	}

@@ -38,9 +38,10 @@ func newScores(s estimate.Scores) *Scores {
 
 // Term is a feature of a model, or two, and its importance.
 type Term struct {
-	Name       string   `json:"name"`       // of the features
-	Features   []string `json:"features"`   // one, or two of a map
-	Importance float64  `json:"importance"` // mean of what it adds, whatever its sign, in the target's unit or its logarithm's
+	Name     string   `json:"name"`     // of the features
+	Features []string `json:"features"` // one, or two of a map
+	// mean of what it adds, whatever its sign, in the target's unit or its logarithm's
+	Importance float64 `json:"importance"`
 }
 
 // Terms are the terms of a model, the most important first. Those of nil are none.

@@ -104,8 +104,8 @@ func (e *Evaluation) report(c *evaluation.Comparison) (*runs.EvaluationReport, e
 		r.Policies = append(r.Policies, p.describe(e.o.Vocab))
 	}
 	for k, t := range e.o.Trees {
-		table := runs.EvaluatedTable{Table: e.o.Tables[k], Dataset: t.Dataset, Budget: t.Budget, Start: t.Start, Decisions: t.Decisions,
-			Actions: append([]string{}, t.Actions...), TableScores: c.Tables[k]}
+		table := runs.EvaluatedTable{Table: e.o.Tables[k], Dataset: t.Dataset, Budget: t.Budget, Start: t.Start,
+			Decisions: t.Decisions, Actions: append([]string{}, t.Actions...), TableScores: c.Tables[k]}
 		for _, p := range e.policies {
 			first := p.Entrants[0]
 			steps, err := evaluation.Steps(t, first.Policies[0])

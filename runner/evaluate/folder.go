@@ -23,7 +23,8 @@ type Inputs struct {
 
 // inputs reads what the run folder says of the policies, tables and files.
 func (e *Evaluation) inputs() (Inputs, error) {
-	in := Inputs{EvaluationOptions: config.EvaluationOptions{Policies: e.o.Policies, Tables: e.o.Tables, Vocab: e.o.Vocab, Prefix: e.o.Prefix}}
+	in := Inputs{EvaluationOptions: config.EvaluationOptions{Policies: e.o.Policies, Tables: e.o.Tables,
+		Vocab: e.o.Vocab, Prefix: e.o.Prefix}}
 	in.AddTables(e.o.Trees)
 	for _, p := range e.policies {
 		digest, err := p.digest(e.env.Files)
@@ -36,12 +37,14 @@ func (e *Evaluation) inputs() (Inputs, error) {
 	if leave.By == "" {
 		return in, nil
 	}
-	in.Policies, in.LeaveOut, in.LearningFile, in.For, in.Seeds, in.Steps = []string{}, leave.By, leave.File, leave.For, len(e.study.Seeds), e.steps()
+	in.Policies, in.LeaveOut, in.LearningFile, in.For, in.Seeds, in.Steps = []string{}, leave.By, leave.File, leave.For,
+		len(e.study.Seeds), e.steps()
 	in.Against, in.Try = leave.Against, leave.Try
 	if leave.File == "" {
 		return in, nil
 	}
-	in.LearningDigest, in.Tables = leave.Learning.Digest(), slices.Concat(leave.Learning.Tables.Folders, leave.Learning.Tables.HeldOut)
+	in.LearningDigest, in.Tables = leave.Learning.Digest(),
+		slices.Concat(leave.Learning.Tables.Folders, leave.Learning.Tables.HeldOut)
 	var err error
 	in.Text, err = e.env.Text(leave.File)
 	return in, err
@@ -80,7 +83,8 @@ func Create(fsys files.FS, folder string, force bool, in Inputs, m results.Manif
 	slices.Sort(in.Networks)
 	m.Network = strings.Join(slices.Compact(in.Networks), ", ")
 	resolved := (&config.Evaluation{Evaluate: in.EvaluationOptions}).Resolved()
-	run, err := results.Create(fsys, folder, results.CreateOptions{Force: force, Config: in.Text, Resolved: resolved}, m)
+	run, err := results.Create(fsys, folder,
+		results.CreateOptions{Force: force, Config: in.Text, Resolved: resolved}, m)
 	if errors.Is(err, results.ErrExists) {
 		err = failure.With(failure.Usage, err)
 	}
@@ -100,7 +104,8 @@ func (f *Folder) open(folds bool) (err error) {
 		stream  **results.Stream
 		name    string
 		columns []results.Column
-	}{{&f.verdicts, "verdicts", verdictColumns}, {&f.members, "members", memberColumns}, {&f.standings, "standings", standingColumns}, {&f.folds, "folds", foldColumns}} {
+	}{{&f.verdicts, "verdicts", verdictColumns}, {&f.members, "members", memberColumns},
+		{&f.standings, "standings", standingColumns}, {&f.folds, "folds", foldColumns}} {
 		if one.name == "folds" && !folds {
 			continue
 		}

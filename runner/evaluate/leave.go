@@ -54,7 +54,8 @@ func (e *Evaluation) prepareLeaving() error {
 		return nil
 	}
 	if len(held) == 0 {
-		return failure.Usagef("option leave-out is held-out, and %s holds nothing out; name tables in tables.held_out", leave.File)
+		return failure.Usagef("option leave-out is held-out, and %s holds nothing out; name tables in tables.held_out",
+			leave.File)
 	}
 	e.study.By = evaluation.ByHeld(held)
 	return nil
@@ -62,7 +63,8 @@ func (e *Evaluation) prepareLeaving() error {
 
 // plan says how policies learn, with seeds from a first one on, and in which ways they may.
 func (e *Evaluation) plan(first uint64, atOnce int, ways ...learning.Options) {
-	e.study = evaluation.LeaveOutOptions{By: groupings[e.o.Leave.By], Ways: []evaluation.Way{{Options: ways}}, AtOnce: atOnce, Against: e.o.Leave.Against}
+	e.study = evaluation.LeaveOutOptions{By: groupings[e.o.Leave.By], Ways: []evaluation.Way{{Options: ways}},
+		AtOnce: atOnce, Against: e.o.Leave.Against}
 	for k := range e.o.Leave.Seeds {
 		e.study.Seeds = append(e.study.Seeds, first+uint64(k))
 	}
@@ -82,7 +84,8 @@ func (e *Evaluation) judgeLeaving(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runs.LeaveOutReport{LeaveOut: e.o.Leave.By, Tried: e.o.Leave.Try, For: e.o.Leave.For, Steps: e.steps(), Seeds: len(e.study.Seeds), LeaveOutReport: left}
+	r := &runs.LeaveOutReport{LeaveOut: e.o.Leave.By, Tried: e.o.Leave.Try, For: e.o.Leave.For, Steps: e.steps(),
+		Seeds: len(e.study.Seeds), LeaveOutReport: left}
 	return &Result{LeftOut: r, Comparison: left.Comparison}, nil
 }
 
@@ -99,7 +102,8 @@ func (l *progress) note(p evaluation.LeaveOutProgress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if due := l.pace.Due(); l.env.Show == nil && (due || p.Group != l.now.Group) {
-		l.env.Log.Info("learning", zap.String("left_out", p.Group), zap.Int("group", p.Groups+1), zap.Int("of", p.Of), zap.Int("policies", p.Policies), zap.Int("of_policies", p.OfThem))
+		l.env.Log.Info("learning", zap.String("left_out", p.Group), zap.Int("group", p.Groups+1), zap.Int("of", p.Of),
+			zap.Int("policies", p.Policies), zap.Int("of_policies", p.OfThem))
 	}
 	l.now = p
 }

@@ -20,7 +20,8 @@ import (
 
 // Options say what is evaluated, and how.
 type Options struct {
-	Policies []string           // files of policies, or folders of their runs; at least one, but none where tables are left out
+	// files of policies, or folders of their runs; at least one, but none where tables are left out
+	Policies []string
 	Tables   []string           // folders of tables; at least one, unless Leave.File names them
 	Trees    []*simulation.Tree // the tables, where they were read already; nil reads them
 	Vocab    string             // folder or file of the vocabulary of policies of the original's; needed for those
@@ -32,14 +33,20 @@ type Options struct {
 
 // LeaveOut has policies learn from some tables and be judged by the others.
 type LeaveOut struct {
-	By       string               // left out together: "scenario", "network", "dataset", "budget", or "held-out", what the file holds out; empty leaves nothing out
-	File     string               // configuration of graft learn, for tables, options and seeds; empty uses the fields below
+	// left out together: "scenario", "network", "dataset", "budget", or "held-out", what the file holds
+	// out; empty leaves nothing out
+	By string
+	// configuration of graft learn, for tables, options and seeds; empty uses the fields below
+	File     string
 	Learning *config.TreeLearning // the file, where it was read already; nil reads it
-	Try      []string             // assignments to keys of the file; of the policies with one of them or none, those are taken that do best within what they learn from
-	For      string               // default options of learning, for "new" or "known" scenarios; empty is new
-	Seeds    int                  // policies that learn each time; zero is the file's, or 10
-	Steps    int                  // of learning at most; zero is the default of For
-	Against  string               // the one of evaluation.Rivals that differences are to; empty is the best fixed sequence
+	// assignments to keys of the file; of the policies with one of them or none, those are taken that do best
+	// within what they learn from
+	Try   []string
+	For   string // default options of learning, for "new" or "known" scenarios; empty is new
+	Seeds int    // policies that learn each time; zero is the file's, or 10
+	Steps int    // of learning at most; zero is the default of For
+	// the one of evaluation.Rivals that differences are to; empty is the best fixed sequence
+	Against string
 }
 
 // defaultSeeds is the number of policies that learn each time where nothing is said.
@@ -49,16 +56,19 @@ const defaultSeeds = 10
 const heldOut = "held-out"
 
 // groupings map the other values of LeaveOut.By to the unit that is left out.
-var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "network": evaluation.ByNetwork, "dataset": evaluation.ByDataset, "budget": evaluation.ByBudget}
+var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "network": evaluation.ByNetwork,
+	"dataset": evaluation.ByDataset, "budget": evaluation.ByBudget}
 
 // defaults are the options of learning, by LeaveOut.For.
-var defaults = map[string]func() learning.Options{"": learning.NewTransferOptions, "new": learning.NewTransferOptions, "known": learning.NewOptions}
+var defaults = map[string]func() learning.Options{"": learning.NewTransferOptions, "new": learning.NewTransferOptions,
+	"known": learning.NewOptions}
 
 // Validate lists all that is wrong. Its errors have the code failure.Usage.
 func (o Options) Validate(fsys files.FS) error {
 	switch {
 	case o.Leave.By == heldOut && o.Leave.File == "":
-		return failure.Usagef("option leave-out is held-out, and option learn is missing; name a file with tables.held_out")
+		return failure.Usagef("option leave-out is held-out, and option learn is missing; " +
+			"name a file with tables.held_out")
 	case o.Leave.By == "" && (len(o.Policies) == 0 || slices.Contains(o.Policies, "")):
 		return failure.Usagef("option policy is missing; give the file of a policy or the folder of its run")
 	case o.Leave.File == "" && len(o.Tables) == 0 || slices.Contains(o.Tables, ""):
@@ -79,14 +89,17 @@ func (o LeaveOut) validate() error {
 	}
 	var faults validate.Faults
 	if groupings[o.By] == nil && o.By != heldOut {
-		faults = append(faults, fmt.Errorf("option leave-out is %q; expected scenario, network, dataset, budget or held-out", o.By))
+		faults = append(faults, fmt.Errorf("option leave-out is %q; expected scenario, network, dataset, "+
+			"budget or held-out", o.By))
 	}
 	if o.Against != "" && !slices.Contains(evaluation.Rivals, o.Against) {
-		faults = append(faults, fmt.Errorf("option against is %q; expected one of: %s", o.Against, strings.Join(evaluation.Rivals, "; ")))
+		faults = append(faults, fmt.Errorf("option against is %q; expected one of: %s", o.Against,
+			strings.Join(evaluation.Rivals, "; ")))
 	}
 	faults.When(len(o.Try) > 0 && o.File == "", "option try changes keys of the file of option learn; name that")
 	for _, try := range o.Try {
-		faults.When(!strings.HasPrefix(try, "learn.") && !strings.HasPrefix(try, "policy."), "option try is %q; must be an assignment to a key of learn or policy, such as learn.leaf=5", try)
+		faults.When(!strings.HasPrefix(try, "learn.") && !strings.HasPrefix(try, "policy."),
+			"option try is %q; must be an assignment to a key of learn or policy, such as learn.leaf=5", try)
 	}
 	if defaults[o.For] == nil {
 		faults = append(faults, fmt.Errorf("option for is %q; expected new or known", o.For))

@@ -37,7 +37,8 @@ func (r *OriginalReport) Write(w io.Writer) error {
 // Original evaluates one policy as the original did.
 func Original(ctx context.Context, env *app.Env, o OriginalOptions) (*OriginalReport, error) {
 	if kind, err := kindOf(env.Files, o.Policy); err == nil && kind == runs.StructuralPolicy {
-		return nil, failure.Usagef("option compat is the report of the original, and %s is a structural policy; leave out option compat and option vocab", o.Policy)
+		return nil, failure.Usagef("option compat is the report of the original, and %s is a structural policy; "+
+			"leave out option compat and option vocab", o.Policy)
 	}
 	if o.Vocab == "" {
 		return nil, needsVocab(o.Policy)
@@ -78,7 +79,8 @@ func (o OriginalOptions) read(env *app.Env) (*bilstm.Policy, *published.Run, err
 		return p, run, err
 	}
 	if run == nil {
-		return nil, nil, failure.Usagef("option as-published needs the folder of the policy, where %s says with which policy its learning began", published.ConfigFile)
+		return nil, nil, failure.Usagef("option as-published needs the folder of the policy, "+
+			"where %s says with which policy its learning began", published.ConfigFile)
 	}
 	if run.Source == "" {
 		return p, run, nil

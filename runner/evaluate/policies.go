@@ -44,7 +44,8 @@ func ReadPolicies(ctx context.Context, fsys files.FS, o Options) ([]*Policy, err
 	}
 	original := slices.ContainsFunc(all, func(p *Policy) bool { return p.Kind == runs.OriginalPolicy })
 	if !original && (o.Vocab != "" || o.Prefix != "") {
-		return nil, failure.Usagef("option vocab and option prefix are for policies of the original, and %s is a structural policy, which reads any network; leave them out", all[0].Path)
+		return nil, failure.Usagef("option vocab and option prefix are for policies of the original, "+
+			"and %s is a structural policy, which reads any network; leave them out", all[0].Path)
 	}
 	return all, nil
 }
@@ -78,7 +79,8 @@ func (p *Policy) read(ctx context.Context, fsys files.FS, o Options) (err error)
 		return err
 	}
 	chooser := evaluation.Stepwise(ctx, p.Name, original.StepPolicy{Policy: p.Legacy})
-	p.Entrants = []evaluation.Candidate{{Name: p.Name, Role: evaluation.RolePolicy, Policies: []evaluation.Policy{chooser}}}
+	p.Entrants = []evaluation.Candidate{{Name: p.Name, Role: evaluation.RolePolicy,
+		Policies: []evaluation.Policy{chooser}}}
 	return nil
 }
 
@@ -91,7 +93,8 @@ func needsVocab(policy string) error {
 func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
-		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, runs.VoteFile, bilstm.FileName)
+		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, runs.VoteFile,
+			bilstm.FileName)
 	}
 	if !info.IsDir() {
 		set, err := runs.ReadWeights(fsys, path)
@@ -106,8 +109,10 @@ func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
 	if runs.IsFile(fsys, filepath.Join(path, runs.VoteFile)) {
 		return runs.StructuralPolicy, nil
 	}
-	if _, err := fsys.Stat(filepath.Join(path, runs.SeedFolder)); err == nil && !runs.IsFile(fsys, filepath.Join(path, bilstm.FileName)) {
-		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; go on with 'graft learn --resume'", path, fs.ErrNotExist, runs.VoteFile)
+	if _, err := fsys.Stat(filepath.Join(path, runs.SeedFolder)); err == nil &&
+		!runs.IsFile(fsys, filepath.Join(path, bilstm.FileName)) {
+		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; "+
+			"go on with 'graft learn --resume'", path, fs.ErrNotExist, runs.VoteFile)
 	}
 	return runs.OriginalPolicy, nil
 }
@@ -174,7 +179,8 @@ func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
 		r.Vocab, r.Prefix = vocab, &prefixed
 		return r
 	}
-	r.Members, r.Trees, r.Targets, r.Notes = len(p.Structural.Members), len(p.Structural.Forest), p.Structural.Targets, p.Structural.Notes
+	r.Members, r.Trees, r.Targets, r.Notes = len(p.Structural.Members), len(p.Structural.Forest), p.Structural.Targets,
+		p.Structural.Notes
 	for _, kind := range p.Structural.Learned {
 		r.Learned = append(r.Learned, string(kind))
 	}
@@ -217,7 +223,8 @@ func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.C
 	for k, e := range entrants {
 		taken := slices.Concat(entrants[:k], baselines)
 		if slices.ContainsFunc(taken, func(o evaluation.Candidate) bool { return o.Name == e.Name }) {
-			err = errors.Join(err, failure.Usagef("option policy: two candidates are named %q; give the policy by another path", e.Name))
+			err = errors.Join(err, failure.Usagef("option policy: two candidates are named %q; "+
+				"give the policy by another path", e.Name))
 		}
 	}
 	return append(entrants, baselines...), err

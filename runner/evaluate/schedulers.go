@@ -21,12 +21,13 @@ import (
 
 // SchedulerOptions say which schedulers of elastic jobs are compared, and on what.
 type SchedulerOptions struct {
-	File     string   // configuration of 'graft learn' with a section workloads; required
-	Set      []string // assignments after the file; empty changes nothing
-	Policies []string // learned schedulers: run folders or files; empty means the run folder of the file, if there is one
-	Against  string   // scheduler that differences are from; empty means optimus where it is compared, else the first
-	Out      string   // new run folder; empty writes none
-	Force    bool     // move an existing folder aside; false refuses it
+	File string   // configuration of 'graft learn' with a section workloads; required
+	Set  []string // assignments after the file; empty changes nothing
+	// learned schedulers: run folders or files; empty means the run folder of the file, if there is one
+	Policies []string
+	Against  string // scheduler that differences are from; empty means optimus where it is compared, else the first
+	Out      string // new run folder; empty writes none
+	Force    bool   // move an existing folder aside; false refuses it
 }
 
 // Schedulers compares schedulers on the workloads of test, which no learner has seen.
@@ -79,7 +80,8 @@ func entrants(env *app.Env, l *config.ElasticLearning, o SchedulerOptions) ([]co
 	var names []string
 	for _, s := range all {
 		if slices.Contains(names, s.Name) {
-			return nil, failure.Usagef("option policy: two schedulers have the name %s; rename the folder or the file of one", s.Name)
+			return nil, failure.Usagef("option policy: two schedulers have the name %s; "+
+				"rename the folder or the file of one", s.Name)
 		}
 		names = append(names, s.Name)
 	}
@@ -100,7 +102,8 @@ func against(all []config.ElasticScheduler, wanted string) string {
 }
 
 // compareSchedulers simulates each seed of each scheduler on each workload.
-func compareSchedulers(ctx context.Context, l *config.ElasticLearning, all []config.ElasticScheduler) (*runs.ElasticComparison, error) {
+func compareSchedulers(ctx context.Context, l *config.ElasticLearning,
+	all []config.ElasticScheduler) (*runs.ElasticComparison, error) {
 	_, _, test := l.Studies()
 	c := &runs.ElasticComparison{Scaling: l.Elastic.Scaling, Slot: test[0].Options.Slot}
 	for _, s := range test {
@@ -152,7 +155,8 @@ func meanTime(ctx context.Context, s elastic.Study, kind elastic.Kind, slots int
 }
 
 // comparisonColumns define the table of a run. Times are in slots.
-var comparisonColumns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "workload", Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "jct_mean"}, {Name: "jct_lower_bound"}}
+var comparisonColumns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "workload",
+	Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "jct_mean"}, {Name: "jct_lower_bound"}}
 
 // comparisonFolder makes the run folder; nil where none was asked for.
 func comparisonFolder(env *app.Env, l *config.ElasticLearning, o SchedulerOptions) (*results.Run, error) {
@@ -163,7 +167,8 @@ func comparisonFolder(env *app.Env, l *config.ElasticLearning, o SchedulerOption
 	if err != nil {
 		return nil, err
 	}
-	return env.CreateRun(o.Out, results.CreateOptions{Force: o.Force, Config: text, Resolved: l.Resolved()}, results.Manifest{ConfigSHA256: l.Digest()})
+	return env.CreateRun(o.Out, results.CreateOptions{Force: o.Force, Config: text, Resolved: l.Resolved()},
+		results.Manifest{ConfigSHA256: l.Digest()})
 }
 
 // writeComparison writes the table and the outcome.

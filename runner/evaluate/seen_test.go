@@ -14,7 +14,8 @@ import (
 func TestAPolicysNotesSayWhatItHasSeen(t *testing.T) {
 	trees := []*simulation.Tree{{Table: named("early")}, {Table: named("late")}}
 	for notes, want := range map[string]string{
-		"": "", "middle": "other tables", "early, middle": "some of these tables", "early, late, middle": "these tables",
+		"": "", "middle": "other tables", "early, middle": "some of these tables",
+		"early, late, middle": "these tables",
 	} {
 		p := &Policy{Structural: &decider.Structural{Notes: map[string]string{"tables": notes}}}
 		assert.Equal(t, want, p.seen(trees), notes)

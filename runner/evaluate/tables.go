@@ -31,7 +31,8 @@ func (e *Evaluation) readTrees() error {
 func tableFault(folder string, err error) error {
 	var faults tables.Faults
 	if errors.As(err, &faults) {
-		return failure.With(failure.Damaged, fmt.Errorf("%w\n'graft table check %s' says how much of it can be used", err, folder))
+		return failure.With(failure.Damaged, fmt.Errorf("%w\n'graft table check %s' says how much of it can be used",
+			err, folder))
 	}
 	if errors.Is(err, tables.ErrNoTable) {
 		return failure.With(failure.Damaged, err)

@@ -50,7 +50,8 @@ type form struct {
 }
 
 var forms = []form{
-	{".py", "a module of plain PyTorch, with its weights beside it as .safetensors", writePython, func(path string) []string { return []string{weightsBeside(path)} }},
+	{".py", "a module of plain PyTorch, with its weights beside it as .safetensors", writePython,
+		func(path string) []string { return []string{weightsBeside(path)} }},
 	{".onnx", "an ONNX model in eval mode", writeONNX, nil},
 	{".pth", "a state dict of PyTorch", writeWeights, nil},
 	{".pt", "the same", writeWeights, nil},
@@ -128,7 +129,8 @@ func writeWeights(fsys files.FS, path, _ string, s source) error {
 }
 
 func writeONNX(fsys files.FS, path, version string, s source) error {
-	data, err := onnx.Encode(s.network, s.weights, onnx.Options{Producer: "graft " + version, Properties: app.ImagesOf(s.network, s.weights).Metadata()})
+	data, err := onnx.Encode(s.network, s.weights,
+		onnx.Options{Producer: "graft " + version, Properties: app.ImagesOf(s.network, s.weights).Metadata()})
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,8 @@ func weightsBeside(path string) string {
 
 func writePython(fsys files.FS, path, _ string, s source) error {
 	images := app.ImagesOf(s.network, s.weights)
-	o := python.Options{Weights: filepath.Base(weightsBeside(path)), Mean: images.Mean, Deviation: images.Deviation, Classes: images.Classes}
+	o := python.Options{Weights: filepath.Base(weightsBeside(path)), Mean: images.Mean, Deviation: images.Deviation,
+		Classes: images.Classes}
 	text, err := python.Source(s.network, o)
 	if err != nil {
 		return err

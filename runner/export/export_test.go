@@ -118,7 +118,8 @@ func examples(t *testing.T, extension string) (dir string, count int) {
 			each("zoo_"+strings.NewReplacer("-", "_", ".", "_").Replace(e.Name), n, net2net.Action{})
 		}
 	}
-	for name, action := range map[string]net2net.Action{"resnet18": {Kind: "deepen", Target: "layer1.0"}, "convnet": {}, "densenet": {}, "unet": {}} {
+	for name, action := range map[string]net2net.Action{"resnet18": {Kind: "deepen", Target: "layer1.0"}, "convnet": {},
+		"densenet": {}, "unet": {}} {
 		if n := archived(t, name); n != nil {
 			each("graph_"+name, n, action)
 		}
@@ -261,7 +262,8 @@ func TestArchivesAreWrittenAsONNX(t *testing.T) {
 		again, err := reader.Read(bytes.NewReader(written), int64(len(written)))
 		require.NoError(t, err, name)
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
-			require.InDeltaSlice(t, logitsOf(t, s, imported.Graph, imported.Weights), logitsOf(t, s, again.Graph, again.Weights), 2e-5, name)
+			require.InDeltaSlice(t, logitsOf(t, s, imported.Graph, imported.Weights),
+				logitsOf(t, s, again.Graph, again.Weights), 2e-5, name)
 			return s.Err()
 		}))
 	}
@@ -281,7 +283,8 @@ func classed(t *testing.T) (dir string, as func(from, to string) string) {
 		require.NoError(t, err)
 		set.Metadata = app.Images{Mean: []float64{0.5}, Deviation: []float64{0.25}, Classes: classes}.Metadata()
 		require.NoError(t, weights.Write(files.OS{}, at("in.safetensors"), set))
-		set.Metadata = app.Images{Mean: []float64{0.5, 0.1}, Deviation: []float64{0.25, 0.1}, Classes: classes[:2]}.Metadata()
+		set.Metadata = app.Images{Mean: []float64{0.5, 0.1}, Deviation: []float64{0.25, 0.1},
+			Classes: classes[:2]}.Metadata()
 		require.NoError(t, weights.Write(files.OS{}, at("other.safetensors"), set))
 		return errors.Join(s.Err(), config.WriteNetwork(files.OS{}, at("in.toml"), n))
 	}))
@@ -297,10 +300,12 @@ func classed(t *testing.T) (dir string, as func(from, to string) string) {
 // Each form names the classes, where the weights record them for this network.
 func TestExportsNameTheClasses(t *testing.T) {
 	dir, as := classed(t)
-	require.Contains(t, as("in.safetensors", "net.py"), "CLASSES = (\n    \"cat\",\n    \"a \\\"dog\\\"\",\n    \"line\\nbreak\",\n)\n")
+	require.Contains(t, as("in.safetensors", "net.py"),
+		"CLASSES = (\n    \"cat\",\n    \"a \\\"dog\\\"\",\n    \"line\\nbreak\",\n)\n")
 	require.Contains(t, as("in.safetensors", "net.onnx"), `["cat","a \"dog\"","line\nbreak"]`)
 	require.Contains(t, as("in.safetensors", "net.safetensors"), `"classes":`)
-	require.Contains(t, as("in.safetensors", "net.toml"), `# Classes, in the order of the outputs: "cat", "a \"dog\"", "line\nbreak"`+"\n")
+	require.Contains(t, as("in.safetensors", "net.toml"),
+		`# Classes, in the order of the outputs: "cat", "a \"dog\"", "line\nbreak"`+"\n")
 	_, err := config.ReadNetwork(files.OS{}, filepath.Join(dir, "net.toml"))
 	require.NoError(t, err)
 	require.NotContains(t, as("other.safetensors", "other.py"), "CLASSES", "a record of another network")
@@ -318,7 +323,8 @@ session = onnxruntime.InferenceSession(sys.argv[1], providers=["CPUExecutionProv
 print({k: json.loads(v) for k, v in sorted(session.get_modelmeta().custom_metadata_map.items())})
 `, filepath.Join(dir, "net.onnx")).CombinedOutput()
 	require.NoError(t, err, string(out))
-	require.Equal(t, `{'classes': ['cat', 'a "dog"', 'line\nbreak'], 'deviation': [0.25], 'mean': [0.5]}`, strings.TrimSpace(string(out)))
+	require.Equal(t, `{'classes': ['cat', 'a "dog"', 'line\nbreak'], 'deviation': [0.25], 'mean': [0.5]}`,
+		strings.TrimSpace(string(out)))
 }
 
 func check(t *testing.T, extension, modules, program string) {
@@ -326,5 +332,6 @@ func check(t *testing.T, extension, modules, program string) {
 	dir, count := examples(t, extension)
 	out, err := exec.Command(path, "-c", program, dir).CombinedOutput()
 	require.NoError(t, err, string(out))
-	t.Logf("measured: logits of %d networks as %s are at most %s apart, relative to the largest logit where that is above 1", count, extension, strings.TrimSpace(string(out)))
+	t.Logf("measured: logits of %d networks as %s are at most %s apart, "+
+		"relative to the largest logit where that is above 1", count, extension, strings.TrimSpace(string(out)))
 }

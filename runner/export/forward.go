@@ -90,11 +90,13 @@ func forward(ctx context.Context, env *app.Env, target string, o ForwardOptions,
 		return r, err
 	}
 	if len(x.Shape) < 2 || !slices.Equal(x.Shape[1:], []int(n.Input)) {
-		return nil, failure.Usagef("%s: inputs have the shape %v; %s takes a number of %v", o.Inputs, x.Shape, n.Name(), n.Input)
+		return nil, failure.Usagef("%s: inputs have the shape %v; %s takes a number of %v", o.Inputs, x.Shape,
+			n.Name(), n.Input)
 	}
 	r := &ForwardReport{Network: n.Name(), Classes: app.ImagesOf(n, src.weights).Classes}
 	err = torch.With(func(s *torch.Scope) error {
-		if err := n.Materialize(s, model.Placement{Device: torch.CPU, DType: torch.Float32, Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
+		if err := n.Materialize(s, model.Placement{Device: torch.CPU, DType: torch.Float32,
+			Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
 			return err
 		}
 		if err := n.Load(src.weights); err != nil {

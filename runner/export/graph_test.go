@@ -43,7 +43,8 @@ func graphFiles(t *testing.T, name string, images app.Images) (dir string) {
 // The module of a graph has the names of the classes and prepares images, as the module of a tree.
 func TestAModuleOfAGraphNamesTheClasses(t *testing.T) {
 	classes := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
-	dir := graphFiles(t, "Mixer32", app.Images{Mean: []float64{0.5, 0.4, 0.3}, Deviation: []float64{0.2, 0.2, 0.2}, Classes: classes})
+	dir := graphFiles(t, "Mixer32", app.Images{Mean: []float64{0.5, 0.4, 0.3}, Deviation: []float64{0.2, 0.2, 0.2},
+		Classes: classes})
 	text, err := os.ReadFile(filepath.Join(dir, "net.py"))
 	require.NoError(t, err)
 	require.Contains(t, string(text), "CLASSES = (\n    \"a\",\n    \"b\",\n")
@@ -74,8 +75,8 @@ for wrong in ({}, {**state, "more": torch.zeros(1)}, {**state, next(iter(state))
 print(sorted(fresh.constants))
 `
 
-// A state dict has no constants, such as the tables of rotary positions, so that a strict load_state_dict takes it; the module has
-// their values all the same.
+// A state dict has no constants, such as the tables of rotary positions, so that a strict load_state_dict takes it;
+// the module has their values all the same.
 func TestPyTorchLoadsTheStateDictOfAGraph(t *testing.T) {
 	dir := graphFiles(t, "SmallLLaMA", app.Images{})
 	set, err := weights.Read(files.OS{}, filepath.Join(dir, "net.pth"), weights.Options{})
@@ -84,7 +85,8 @@ func TestPyTorchLoadsTheStateDictOfAGraph(t *testing.T) {
 		require.NotContains(t, w.Name, "frequencies")
 	}
 	for _, again := range []string{"again.safetensors", "again.py"} {
-		_, err = export.Run(env(), filepath.Join(dir, "in.toml"), export.Options{Weights: filepath.Join(dir, "net.pth"), Out: filepath.Join(dir, again), Force: true})
+		_, err = export.Run(env(), filepath.Join(dir, "in.toml"),
+			export.Options{Weights: filepath.Join(dir, "net.pth"), Out: filepath.Join(dir, again), Force: true})
 		require.NoError(t, err)
 	}
 	whole, err := weights.Read(files.OS{}, filepath.Join(dir, "again.safetensors"), weights.Options{})

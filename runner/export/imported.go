@@ -17,7 +17,8 @@ import (
 )
 
 // forwardImported computes the outputs of an imported network.
-func forwardImported(ctx context.Context, env *app.Env, target string, o ForwardOptions, x array) (*ForwardReport, error) {
+func forwardImported(ctx context.Context, env *app.Env, target string, o ForwardOptions,
+	x array) (*ForwardReport, error) {
 	g, err := config.ReadImported(env.Files, target)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,8 @@ func forwardImported(ctx context.Context, env *app.Env, target string, o Forward
 }
 
 // computeGraph computes the outputs of a graph, in a process of its own.
-func computeGraph(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set, o ForwardOptions, x array) (*ForwardReport, error) {
+func computeGraph(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set, o ForwardOptions,
+	x array) (*ForwardReport, error) {
 	if err := checkInput(g, x); err != nil {
 		return nil, failure.Usagef("%s: %w", o.Inputs, err)
 	}
@@ -56,14 +58,16 @@ func checkInput(g *graph.Graph, x array) error {
 	if !fits {
 		return fmt.Errorf("inputs have the shape %v; %s takes %v", x.Shape, g.Name, g.Input.Shape)
 	}
-	known := map[weights.DType]torch.DType{weights.Float32: torch.Float32, weights.Int64: torch.Int64, weights.Float64: torch.Float64, weights.Int32: torch.Int32,
+	known := map[weights.DType]torch.DType{weights.Float32: torch.Float32, weights.Int64: torch.Int64,
+		weights.Float64: torch.Float64, weights.Int32: torch.Int32,
 		weights.Float16: torch.Float16, weights.BFloat16: torch.BFloat16}
 	dtype, ok := known[g.Input.DType]
 	whole := dtype == torch.Int64 || dtype == torch.Int32
 	if !ok || x.DType != "" && whole != (x.DType == "int64") {
 		return fmt.Errorf("inputs have the type %s; %s takes %v", x.DType, g.Name, g.Input.DType)
 	}
-	if at := slices.IndexFunc(x.Values, func(v float64) bool { return v != math.Trunc(v) || math.Abs(v) > mostWhole }); at >= 0 && whole {
+	if at := slices.IndexFunc(x.Values,
+		func(v float64) bool { return v != math.Trunc(v) || math.Abs(v) > mostWhole }); at >= 0 && whole {
 		return fmt.Errorf("value %d of the inputs is %v; %s takes whole numbers", at, x.Values[at], g.Name)
 	}
 	return nil

@@ -38,7 +38,8 @@ func formatOf(path string) (figure.Format, error) {
 // something goes, those that are busy longest.
 func (n *names) draw(w io.Writer, format figure.Format) error {
 	placed := n.line.Placed
-	g := &figure.Gantt{Title: fmt.Sprintf("A step of %s at degree %d", n.profile.Model, placed.Parted.Degree), X: figure.Axis{Name: "time", Unit: "ms", High: 1e3 * n.line.Step.Time},
+	g := &figure.Gantt{Title: fmt.Sprintf("A step of %s at degree %d", n.profile.Model, placed.Parted.Degree),
+		X:     figure.Axis{Name: "time", Unit: "ms", High: 1e3 * n.line.Step.Time},
 		Kinds: []string{"forward", "backward", "transfer"}}
 	ways, hidden := n.ways(mostRows - len(placed.Servers))
 	rows := make([][]figure.Span, len(placed.Servers)+len(ways))

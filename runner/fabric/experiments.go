@@ -44,7 +44,8 @@ func (o *ExperimentOptions) validate() error {
 	}
 	for k, name := range o.Limits {
 		if !slices.Contains(ramp.Limits, name) || slices.Contains(o.Limits[:k], name) {
-			return failure.With(failure.Usage, fmt.Errorf("option limits: %q; expected some of %s, each once", name, strings.Join(ramp.Limits, ", ")))
+			return failure.With(failure.Usage, fmt.Errorf("option limits: %q; expected some of %s, each once", name,
+				strings.Join(ramp.Limits, ", ")))
 		}
 	}
 	return o.Learn.validate(o.Out)
@@ -62,16 +63,18 @@ type Experiments struct {
 
 // ExperimentRow is an agent under a distribution of limits.
 type ExperimentRow struct {
-	Limits            string         `json:"limits"`             // A, uniform; B, C and D, skewed by 5, 0 and -5
-	Agent             string         `json:"agent"`              // one of the original's, or a constant degree
-	Blocked           float64        `json:"blocked"`            // mean share of the jobs
-	Interval          *stat.Interval `json:"interval"`           // of 95%, over seeds and policies; null for a single seed
+	Limits  string  `json:"limits"`  // A, uniform; B, C and D, skewed by 5, 0 and -5
+	Agent   string  `json:"agent"`   // one of the original's, or a constant degree
+	Blocked float64 `json:"blocked"` // mean share of the jobs
+	// of 95%, over seeds and policies; null for a single seed
+	Interval          *stat.Interval `json:"interval"`
 	Seeds             []float64      `json:"blocked_seeds"`      // share of each seed
 	Printed           *float64       `json:"printed"`            // by the authors; null where they print none
 	Throughput        float64        `json:"throughput"`         // bytes of demand in a second
 	PrintedThroughput *float64       `json:"printed_throughput"` // by the authors; null where they print none
 	Degrees           []DegreeShare  `json:"degrees"`            // of the jobs that completed, by degree
-	OneDegree         float64        `json:"one_degree"`         // share of the episodes in which all jobs that completed had one degree
+	// share of the episodes in which all jobs that completed had one degree
+	OneDegree float64 `json:"one_degree"`
 }
 
 // DegreeShare is the share of the jobs that had a degree.
@@ -86,7 +89,8 @@ type ExperimentTie struct {
 	Agent   string  `json:"agent"`   // the constant degree that blocks fewest jobs
 	Blocked float64 `json:"blocked"` // share of the jobs
 	Learned float64 `json:"learned"` // share under the learned policy, as printed
-	Verdict string  `json:"verdict"` // no difference is seen, the constant degree is better, or the learned policy is better
+	// no difference is seen, the constant degree is better, or the learned policy is better
+	Verdict string `json:"verdict"`
 	// Here is the share under policies that learned here less that of the constant degree; null where none did, and
 	// for a single episode.
 	Here *stat.Interval `json:"here"`
@@ -117,7 +121,8 @@ func Experiment(ctx context.Context, env *app.Env, o ExperimentOptions) (*Experi
 	agents := ramp.StudyAgents()
 	results := make([]studied, len(o.Limits)*o.Episodes) // by limits and seed
 	err = parallel.Pool{Workers: o.Workers}.Each(ctx, len(results), func(k int) (err error) {
-		results[k], err = study(ctx, o.Limits[k/o.Episodes], uint32(k%o.Episodes), agents, policies[k/o.Episodes], profiles)
+		results[k], err = study(ctx, o.Limits[k/o.Episodes], uint32(k%o.Episodes), agents, policies[k/o.Episodes],
+			profiles)
 		return err
 	}).First()
 	if err != nil {
@@ -138,7 +143,8 @@ func Experiment(ctx context.Context, env *app.Env, o ExperimentOptions) (*Experi
 type studied struct{ agents, policies []ramp.Result }
 
 // study plays the jobs of a seed under each agent and policy.
-func study(ctx context.Context, limits string, seed uint32, agents []ramp.StudyAgent, policies []*ramp.Policy, profiles []*graph.Profile) (all studied, err error) {
+func study(ctx context.Context, limits string, seed uint32, agents []ramp.StudyAgent, policies []*ramp.Policy,
+	profiles []*graph.Profile) (all studied, err error) {
 	e, err := ramp.StudyEpisode(limits, seed, ramp.StudyAgent{})
 	if err == nil {
 		err = e.Draw(profiles)
@@ -187,7 +193,8 @@ func (r *Experiments) add(limits, method string, agents []ramp.StudyAgent, seeds
 			row.Printed, row.PrintedThroughput = &printed, &throughput
 		}
 		if agent.Parts > 0 && row.Blocked < tie.Blocked {
-			tie.Agent, tie.Blocked, tie.Verdict, best = agent.Name, row.Blocked, verdict(row.Interval, tie.Learned), blocked
+			tie.Agent, tie.Blocked, tie.Verdict, best = agent.Name, row.Blocked,
+				verdict(row.Interval, tie.Learned), blocked
 		}
 		r.Rows = append(r.Rows, row)
 	}
@@ -265,7 +272,8 @@ func (r *Experiments) csv(w io.Writer) error {
 		if row.Interval != nil {
 			low, high = &row.Interval.Low, &row.Interval.High
 		}
-		out.Write([]string{row.Limits, row.Agent, text(&row.Blocked), text(low), text(high), text(row.Printed), text(&row.Throughput), text(row.PrintedThroughput)})
+		out.Write([]string{row.Limits, row.Agent, text(&row.Blocked), text(low), text(high), text(row.Printed),
+			text(&row.Throughput), text(row.PrintedThroughput)})
 	}
 	out.Flush()
 	return out.Error()

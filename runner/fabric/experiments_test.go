@@ -30,7 +30,8 @@ func studyGraphs(t *testing.T) string {
 // policy.
 func TestPublishedExperiments(t *testing.T) {
 	env := &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop()}
-	r, err := fabric.Experiment(context.Background(), env, fabric.ExperimentOptions{Graphs: studyGraphs(t), Limits: []string{"A"}})
+	r, err := fabric.Experiment(context.Background(), env,
+		fabric.ExperimentOptions{Graphs: studyGraphs(t), Limits: []string{"A"}})
 	require.NoError(t, err)
 	require.Len(t, r.Best, 1)
 	require.Equal(t, "constant 4", r.Best[0].Agent)
@@ -48,7 +49,8 @@ func TestPublishedExperiments(t *testing.T) {
 func TestPoliciesOfTheStudy(t *testing.T) {
 	env := &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop()}
 	out := filepath.Join(t.TempDir(), "policies")
-	o := fabric.ExperimentOptions{Graphs: studyGraphs(t), Out: out, Limits: []string{"A"}, Episodes: 1, Learn: fabric.TrainingOptions{Method: "ape-x", Seeds: 2, Updates: 2}}
+	o := fabric.ExperimentOptions{Graphs: studyGraphs(t), Out: out, Limits: []string{"A"}, Episodes: 1,
+		Learn: fabric.TrainingOptions{Method: "ape-x", Seeds: 2, Updates: 2}}
 	first, err := fabric.Experiment(context.Background(), env, o)
 	require.NoError(t, err)
 	require.FileExists(t, filepath.Join(out, "study.csv"))

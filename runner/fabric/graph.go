@@ -65,9 +65,11 @@ func Graph(env *app.Env, name string, o config.GraphOptions, out string) (*Graph
 	if out == "" {
 		return r, nil
 	}
-	write := map[string]func(io.Writer) error{".txt": p.WritePipeDream, ".json": p.WriteJSON}[strings.ToLower(filepath.Ext(out))]
+	write := map[string]func(io.Writer) error{".txt": p.WritePipeDream,
+		".json": p.WriteJSON}[strings.ToLower(filepath.Ext(out))]
 	if write == nil {
-		return nil, failure.Usagef("option out: %q ends in neither .txt, a profile of PipeDream, nor .json, a graph", out)
+		return nil, failure.Usagef("option out: %q ends in neither .txt, a profile of PipeDream, "+
+			"nor .json, a graph", out)
 	}
 	r.File = out
 	return r, files.WriteAtomic(env.Files, out, write)
@@ -87,7 +89,8 @@ func readGraph(fsys files.FS, name string, o config.GraphOptions) (*graph.Profil
 }
 
 func describe(p *graph.Profile) *GraphReport {
-	r := &GraphReport{Model: p.Model, Operations: len(p.Nodes), Edges: len(p.Edges), Largest: []GraphLargest{}, Kinds: []GraphKindPart{}}
+	r := &GraphReport{Model: p.Model, Operations: len(p.Nodes), Edges: len(p.Edges), Largest: []GraphLargest{},
+		Kinds: []GraphKindPart{}}
 	kinds := map[string]int{}
 	for _, n := range p.Nodes {
 		r.Forward += n.Forward
@@ -109,7 +112,8 @@ func describe(p *graph.Profile) *GraphReport {
 		r.Kinds[k].Share = r.Kinds[k].Time / (r.Forward + r.Backward)
 	}
 	slices.SortStableFunc(r.Kinds, func(a, b GraphKindPart) int { return cmp.Compare(b.Time, a.Time) })
-	slices.SortStableFunc(r.Largest, func(a, b GraphLargest) int { return cmp.Compare(b.Forward+b.Backward, a.Forward+a.Backward) })
+	slices.SortStableFunc(r.Largest,
+		func(a, b GraphLargest) int { return cmp.Compare(b.Forward+b.Backward, a.Forward+a.Backward) })
 	r.Largest = r.Largest[:min(largestShown, len(r.Largest))]
 	r.Depth = depth(p)
 	return r

@@ -27,14 +27,15 @@ type PlayOptions struct {
 
 // PlayReport is an episode that was played.
 type PlayReport struct {
-	Agent      string         `json:"agent"`      // that decided; replay where the episode gives its actions
-	Arrived    int            `json:"arrived"`    // jobs
-	Completed  int            `json:"completed"`  // jobs
-	Blocked    int            `json:"blocked"`    // jobs that were not started
-	Running    int            `json:"running"`    // jobs, at the end
-	Queued     int            `json:"queued"`     // jobs, at the end
-	Statistics map[string]any `json:"statistics"` // under the names of the original; jobs that run at the end count as blocked
-	Folder     string         `json:"folder"`     // of the results; empty where none were written
+	Agent     string `json:"agent"`     // that decided; replay where the episode gives its actions
+	Arrived   int    `json:"arrived"`   // jobs
+	Completed int    `json:"completed"` // jobs
+	Blocked   int    `json:"blocked"`   // jobs that were not started
+	Running   int    `json:"running"`   // jobs, at the end
+	Queued    int    `json:"queued"`    // jobs, at the end
+	// under the names of the original; jobs that run at the end count as blocked
+	Statistics map[string]any `json:"statistics"`
+	Folder     string         `json:"folder"` // of the results; empty where none were written
 }
 
 // Play plays a recorded episode of the simulator of RAMP and PAC-ML, with all its faults, and writes
@@ -60,7 +61,8 @@ func Play(env *app.Env, o PlayOptions) (*PlayReport, error) {
 	if err := env.Files.MkdirAll(o.Out); err != nil {
 		return nil, fmt.Errorf("write the episode's jobs: %w", err)
 	}
-	return r, files.WriteAtomic(env.Files, filepath.Join(o.Out, "jobs.csv"), func(w io.Writer) error { return writeJobs(w, world) })
+	return r, files.WriteAtomic(env.Files, filepath.Join(o.Out, "jobs.csv"),
+		func(w io.Writer) error { return writeJobs(w, world) })
 }
 
 func readEpisode(fsys files.FS, path string) (*ramp.Episode, error) {
@@ -147,7 +149,8 @@ func writeJobs(w io.Writer, world *fabric.World) error {
 			continue
 		}
 		row := []string{
-			strconv.Itoa(j.ID), world.Study().Models[j.Model].Name, j.Status.String(), j.Cause.String(), strconv.Itoa(j.Degree),
+			strconv.Itoa(j.ID), world.Study().Models[j.Model].Name, j.Status.String(), j.Cause.String(),
+			strconv.Itoa(j.Degree),
 			number(j.Arrival), number(j.Started), number(j.Ended),
 		}
 		if _, err := fmt.Fprintln(w, strings.Join(row, ",")); err != nil {

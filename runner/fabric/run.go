@@ -24,11 +24,13 @@ import (
 
 // Run simulates the episodes of a configuration under its deciders, into the run folder. A run that was stopped
 // or killed begins anew when it is resumed, and ends in the same bytes; one that had ended is read.
-func Run(ctx context.Context, env *app.Env, c *config.Fabric, path string, o app.FolderOptions) (*runs.FabricOutcome, error) {
+func Run(ctx context.Context, env *app.Env, c *config.Fabric, path string,
+	o app.FolderOptions) (*runs.FabricOutcome, error) {
 	folder := app.Folder("", c.Run.Folder, path)
-	outcome, err := app.Simulate(ctx, env, folder, c, o, runs.FabricStream, columns, func(run *results.Run, stream *results.Stream) (*runs.FabricOutcome, error) {
-		return runInto(ctx, &episodes{env: env, config: c, run: run}, stream)
-	})
+	outcome, err := app.Simulate(ctx, env, folder, c, o, runs.FabricStream, columns,
+		func(run *results.Run, stream *results.Stream) (*runs.FabricOutcome, error) {
+			return runInto(ctx, &episodes{env: env, config: c, run: run}, stream)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -37,13 +39,16 @@ func Run(ctx context.Context, env *app.Env, c *config.Fabric, path string, o app
 }
 
 // columns define the table of a run. Times are in seconds.
-var columns = []results.Column{{Name: "decider", Kind: results.String}, {Name: "degree", Kind: results.Int}, {Name: "point", Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "policy", Kind: results.Int}, {Name: "blocked"},
-	{Name: "completion_mean"}, {Name: "completion_p99"}, {Name: "speedup_mean"}, {Name: "held"}, {Name: "busy"}, {Name: "throughput"}}
+var columns = []results.Column{{Name: "decider", Kind: results.String}, {Name: "degree", Kind: results.Int},
+	{Name: "point", Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "policy", Kind: results.Int},
+	{Name: "blocked"}, {Name: "completion_mean"}, {Name: "completion_p99"}, {Name: "speedup_mean"}, {Name: "held"},
+	{Name: "busy"}, {Name: "throughput"}}
 
 // runInto simulates into a run folder.
 func runInto(ctx context.Context, s *episodes, stream *results.Stream) (_ *runs.FabricOutcome, err error) {
 	c := s.config
-	o := &runs.FabricOutcome{Network: c.Fabric.Network, Seeds: c.Demand.TestCount, Jobs: c.Demand.Jobs, Against: c.Against(), Points: []runs.FabricPoint{}}
+	o := &runs.FabricOutcome{Network: c.Fabric.Network, Seeds: c.Demand.TestCount, Jobs: c.Demand.Jobs,
+		Against: c.Against(), Points: []runs.FabricPoint{}}
 	for k, p := range c.Points() {
 		base, err := c.Cluster(p, c.Quirks())
 		if err != nil {
@@ -91,7 +96,8 @@ type entrant struct {
 }
 
 // point plays the episodes of a point under all deciders, and writes their tables.
-func (s *episodes) point(ctx context.Context, base *fabric.Study, at int, p config.FabricPoint) (all []*entrant, err error) {
+func (s *episodes) point(ctx context.Context, base *fabric.Study, at int,
+	p config.FabricPoint) (all []*entrant, err error) {
 	for _, d := range s.config.Deciders() {
 		e, err := s.entrant(ctx, base, at, p, d)
 		if err == nil {
@@ -106,7 +112,8 @@ func (s *episodes) point(ctx context.Context, base *fabric.Study, at int, p conf
 }
 
 // entrant is a decider before its episodes are played.
-func (s *episodes) entrant(ctx context.Context, base *fabric.Study, at int, p config.FabricPoint, d config.FabricDecider) (*entrant, error) {
+func (s *episodes) entrant(ctx context.Context, base *fabric.Study, at int, p config.FabricPoint,
+	d config.FabricDecider) (*entrant, error) {
 	switch d.Name {
 	case config.BestConstant:
 		return s.best(ctx, base, p)
@@ -136,7 +143,8 @@ func (s *episodes) best(ctx context.Context, base *fabric.Study, p config.Fabric
 
 // play plays the episodes of a decider, in parallel. See, where there is one, sees each of its first kind at
 // its end.
-func (s *episodes) play(ctx context.Context, base *fabric.Study, p config.FabricPoint, e *entrant, see func(seed int, w *fabric.World) error) error {
+func (s *episodes) play(ctx context.Context, base *fabric.Study, p config.FabricPoint, e *entrant,
+	see func(seed int, w *fabric.World) error) error {
 	e.plays = make([][]*played, s.config.Demand.TestCount)
 	for k := range e.plays {
 		e.plays[k] = make([]*played, len(e.kinds))
@@ -190,11 +198,13 @@ func (s *episodes) write(decider string, point, seed int, w *fabric.World) error
 	if err := s.env.Files.MkdirAll(folder); err != nil {
 		return err
 	}
-	err := files.WriteAtomic(s.env.Files, filepath.Join(folder, runs.FabricJobsFile), func(out io.Writer) error { return writeJobs(out, w) })
+	err := files.WriteAtomic(s.env.Files, filepath.Join(folder, runs.FabricJobsFile),
+		func(out io.Writer) error { return writeJobs(out, w) })
 	if err != nil || point+seed > 0 {
 		return err
 	}
-	return files.WriteAtomic(s.env.Files, filepath.Join(folder, runs.NodeSpansFile), func(out io.Writer) error { return writeSpans(out, w) })
+	return files.WriteAtomic(s.env.Files, filepath.Join(folder, runs.NodeSpansFile),
+		func(out io.Writer) error { return writeSpans(out, w) })
 }
 
 // writeSpans writes the times at which jobs had servers.
@@ -212,7 +222,8 @@ func writeSpans(out io.Writer, w *fabric.World) error {
 			ended, how = w.Now, "stopped"
 		}
 		for _, server := range j.Run.Placed.Servers {
-			if _, err := fmt.Fprintf(out, "job %d,%s,%d,%s,%s,%s\n", j.ID, w.Study().Models[j.Model].Name, server, number(j.Started), number(ended), how); err != nil {
+			if _, err := fmt.Fprintf(out, "job %d,%s,%d,%s,%s,%s\n", j.ID, w.Study().Models[j.Model].Name, server,
+				number(j.Started), number(ended), how); err != nil {
 				return err
 			}
 		}
@@ -261,7 +272,8 @@ func (s *episodes) worth(ctx context.Context) (*runs.FabricWorths, error) {
 func (e *entrant) append(stream *results.Stream, point int) error {
 	for seed, row := range e.plays {
 		for policy, f := range row {
-			if err := stream.Append(e.name, e.degree, point+1, seed+1, policy+1, f.blocked, f.completion, f.tail, f.speedup, f.held, f.busy, f.throughput); err != nil {
+			if err := stream.Append(e.name, e.degree, point+1, seed+1, policy+1, f.blocked, f.completion, f.tail,
+				f.speedup, f.held, f.busy, f.throughput); err != nil {
 				return err
 			}
 		}
@@ -285,7 +297,9 @@ func (e *entrant) mean(of func(*played) float64) float64 {
 
 // summed compares the deciders of a point.
 func summed(base *fabric.Study, p config.FabricPoint, entrants []*entrant, against string) runs.FabricPoint {
-	o := runs.FabricPoint{Name: p.Name(), Load: p.Load, Bandwidth: p.Bandwidth, Skewness: p.Skewness, MaxDegree: p.MaxDegree, Network: p.Network, Servers: base.Network.Size(), Blocked: runs.Ranking{Against: against, Bounds: []float64{}}}
+	o := runs.FabricPoint{Name: p.Name(), Load: p.Load, Bandwidth: p.Bandwidth, Skewness: p.Skewness,
+		MaxDegree: p.MaxDegree, Network: p.Network, Servers: base.Network.Size(),
+		Blocked: runs.Ranking{Against: against, Bounds: []float64{}}}
 	for _, e := range entrants {
 		var rows [][]float64
 		for _, row := range e.plays {
@@ -304,10 +318,13 @@ func summed(base *fabric.Study, p config.FabricPoint, entrants []*entrant, again
 }
 
 func (e *entrant) cell(base *fabric.Study) runs.FabricCell {
-	c := runs.FabricCell{Decider: e.name, Seeds: e.learned, Degree: e.degree, Blocked: e.mean(blocked), Completion: whole(e.mean(completion)),
-		Tail: whole(e.mean(func(f *played) float64 { return f.tail })), Speedup: whole(e.mean(func(f *played) float64 { return f.speedup })),
-		Held: e.mean(func(f *played) float64 { return f.held }), Busy: e.mean(func(f *played) float64 { return f.busy }),
-		Throughput: e.mean(func(f *played) float64 { return f.throughput }), Causes: map[string]int{}, Degrees: []runs.FabricDegree{}}
+	c := runs.FabricCell{Decider: e.name, Seeds: e.learned, Degree: e.degree, Blocked: e.mean(blocked),
+		Completion: whole(e.mean(completion)), Tail: whole(e.mean(func(f *played) float64 { return f.tail })),
+		Speedup: whole(e.mean(func(f *played) float64 { return f.speedup })),
+		Held:    e.mean(func(f *played) float64 { return f.held }), Busy: e.mean(func(f *played) float64 {
+			return f.busy
+		}), Throughput: e.mean(func(f *played) float64 { return f.throughput }), Causes: map[string]int{},
+		Degrees: []runs.FabricDegree{}}
 	counts := map[[2]int]int{}
 	for _, f := range slices.Concat(e.plays...) {
 		for cause, n := range f.causes {

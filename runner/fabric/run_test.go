@@ -68,7 +68,8 @@ func TestRunsOfFabricsAreTheSame(t *testing.T) {
 	require.NoError(t, err)
 	whole := tree(t, first)
 	require.Equal(t, whole, tree(t, second))
-	require.Len(t, whole, 1+1+1+len(o.Points)*o.Seeds*len(o.Points[0].Cells)+len(o.Points[0].Cells)-1, "outcome, table, spans and jobs")
+	require.Len(t, whole, 1+1+1+len(o.Points)*o.Seeds*len(o.Points[0].Cells)+len(o.Points[0].Cells)-1,
+		"outcome, table, spans and jobs")
 
 	require.NoError(t, os.Remove(filepath.Join(second, "outcome.json")))
 	require.NoError(t, os.RemoveAll(filepath.Join(second, "thrifty")))
@@ -85,7 +86,8 @@ func TestRunsOfFabricsAreTheSame(t *testing.T) {
 
 // No decider blocks fewer jobs than the exact search, and none fewer than those that no cluster lets start.
 func TestNoDeciderBeatsTheExactSearch(t *testing.T) {
-	o, err := run(t, files.OS{}, filepath.Join(t.TempDir(), "run"), app.FolderOptions{}, "demand.jobs=15", "degree.worth=false", "vary.networks=['ramp','tree 2x4']",
+	o, err := run(t, files.OS{}, filepath.Join(t.TempDir(), "run"), app.FolderOptions{},
+		"demand.jobs=15", "degree.worth=false", "vary.networks=['ramp','tree 2x4']",
 		"degree.deciders=['thrifty','exact','best-constant','quickest']")
 	require.NoError(t, err)
 	require.Len(t, o.Points, 4)
@@ -109,7 +111,8 @@ func standingOf(t *testing.T, p *runs.FabricPoint, name string) *runs.ElasticSta
 
 // Shares are shares, deciders see the same jobs, and no constant degree blocks fewer than the best one.
 func TestFiguresOfFabrics(t *testing.T) {
-	o, err := run(t, files.OS{}, filepath.Join(t.TempDir(), "run"), app.FolderOptions{}, "degree.deciders=['best-constant','constant-1','constant-2','constant-4','constant-8','thrifty','random']")
+	o, err := run(t, files.OS{}, filepath.Join(t.TempDir(), "run"), app.FolderOptions{},
+		"degree.deciders=['best-constant','constant-1','constant-2','constant-4','constant-8','thrifty','random']")
 	require.NoError(t, err)
 	require.Equal(t, 8, o.Servers)
 	for _, p := range o.Points {
@@ -125,7 +128,8 @@ func TestFiguresOfFabrics(t *testing.T) {
 			}
 			require.Equal(t, o.Jobs*o.Seeds, started+stopped, "%s: each job starts or is blocked", c.Decider)
 			require.InDelta(t, c.Blocked, float64(stopped)/float64(o.Jobs*o.Seeds), 1e-12)
-			require.True(t, 0 <= c.Busy && c.Busy <= c.Held && c.Held <= 1+1e-9, "%s: %g of %g", c.Decider, c.Busy, c.Held)
+			require.True(t, 0 <= c.Busy && c.Busy <= c.Held && c.Held <= 1+1e-9, "%s: %g of %g", c.Decider,
+				c.Busy, c.Held)
 		}
 		for _, name := range []string{"constant-1", "constant-2", "constant-4", "constant-8"} {
 			require.LessOrEqual(t, blocked[config.BestConstant], blocked[name], name)

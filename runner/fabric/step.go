@@ -19,13 +19,14 @@ import (
 
 // StepOptions name a training step and where it runs.
 type StepOptions struct {
-	Graph    config.GraphOptions   // of networks that are given in place of graphs
-	Network  fabric.NetworkOptions // that connects the servers
-	Options  fabric.Options        // of the job
-	Degrees  []int                 // to simulate; empty means 1, 2, 4, 8 and 16, as far as there are servers
-	Trace    string                // file of a trace of the last degree that fits, in the Trace Event Format; empty writes none
-	Figure   string                // file of a figure of that degree; empty draws none
-	Critical int                   // degree whose critical path is listed; zero is that of the trace
+	Graph   config.GraphOptions   // of networks that are given in place of graphs
+	Network fabric.NetworkOptions // that connects the servers
+	Options fabric.Options        // of the job
+	Degrees []int                 // to simulate; empty means 1, 2, 4, 8 and 16, as far as there are servers
+	// file of a trace of the last degree that fits, in the Trace Event Format; empty writes none
+	Trace    string
+	Figure   string // file of a figure of that degree; empty draws none
+	Critical int    // degree whose critical path is listed; zero is that of the trace
 }
 
 // StepReport holds a training step at several degrees, on an empty cluster.
@@ -89,7 +90,8 @@ func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
 			return nil, failure.With(failure.Usage, err)
 		}
 	}
-	r := &StepReport{Model: p.Model, Strategy: string(s.Options.Strategy), Servers: s.Network.Size(), Degrees: []StepCell{}, Critical: []StepLeg{}, Kinds: []StepPart{}}
+	r := &StepReport{Model: p.Model, Strategy: string(s.Options.Strategy), Servers: s.Network.Size(),
+		Degrees: []StepCell{}, Critical: []StepLeg{}, Kinds: []StepPart{}}
 	var last *fabric.Timeline
 	for _, degree := range o.degrees(s) {
 		cell, line, err := simulate(s, degree)
@@ -123,7 +125,8 @@ func (o *StepOptions) study(p *graph.Profile) (*fabric.Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &fabric.Study{Network: network, Models: []fabric.Model{fabric.NewModel(p.Mirror(fabric.Mirror(o.Options.Quirks)))}, Options: o.Options}
+	s := &fabric.Study{Network: network,
+		Models: []fabric.Model{fabric.NewModel(p.Mirror(fabric.Mirror(o.Options.Quirks)))}, Options: o.Options}
 	s.Jobs = []fabric.Job{{Limit: 1, Steps: 1}}
 	if s.Options.MaxParts == 0 && len(o.Degrees) > 0 {
 		s.Options.MaxParts = max(slices.Max(o.Degrees), 1)
@@ -160,7 +163,8 @@ func simulate(s *fabric.Study, degree int) (cell StepCell, line *fabric.Timeline
 		cell.Reason = fmt.Sprintf("the cluster has %d servers", s.Network.Size())
 		return cell, nil, nil
 	}
-	site := fabric.Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true }, Forward: s.Options.Quirks.Keeps(fabric.ForwardMemory)}
+	site := fabric.Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true },
+		Forward: s.Options.Quirks.Keeps(fabric.ForwardMemory)}
 	placed, err := fabric.Place(&site, s.Parted(0, degree))
 	if errors.Is(err, fabric.ErrNoPlace) {
 		cell.Reason = err.Error()
@@ -176,7 +180,8 @@ func simulate(s *fabric.Study, degree int) (cell StepCell, line *fabric.Timeline
 	cell.Time, cell.Servers, cell.Flow = step.Time, len(placed.Servers), placed.Flow
 	cell.Speedup = s.Sequential(&s.Jobs[0]) / step.Time
 	cell.Efficiency = cell.Speedup / float64(cell.Servers)
-	cell.Compute, cell.Transfer, cell.Busy = step.Compute/step.Time, step.Transfer/step.Time, step.Busy(cell.Servers, step.Time)
+	cell.Compute, cell.Transfer, cell.Busy = step.Compute/step.Time, step.Transfer/step.Time,
+		step.Busy(cell.Servers, step.Time)
 	held := map[int]float64{}
 	for k, server := range placed.Server {
 		held[server] += placed.Parted.Graph.Ops[k].Memory

@@ -52,7 +52,8 @@ func (n *names) leg(s fabric.Span) StepLeg {
 		leg.What, leg.Name, leg.Where = n.node(s.Op).Kind, g.Ops[s.Op].Name(), n.server(s.Op)
 	case s.Dep >= 0:
 		d := &g.Deps[s.Dep]
-		leg.What, leg.Name, leg.Where = "transfer", g.Ops[d.From].Name()+" to "+g.Ops[d.To].Name(), n.server(d.From)+" to "+n.server(d.To)
+		leg.What, leg.Name, leg.Where = "transfer", g.Ops[d.From].Name()+" to "+g.Ops[d.To].Name(),
+			n.server(d.From)+" to "+n.server(d.To)
 	}
 	return leg
 }

@@ -94,7 +94,8 @@ func (t *training) vacant(limits []string) error {
 		for seed := range t.Seeds {
 			path := t.path(name, seed) + ".safetensors"
 			if _, err := t.env.Files.Stat(path); err == nil {
-				return failure.With(failure.Usage, fmt.Errorf("%s is there; go on with option resume, or choose another folder", path))
+				return failure.With(failure.Usage,
+					fmt.Errorf("%s is there; go on with option resume, or choose another folder", path))
 			}
 		}
 	}
@@ -130,7 +131,8 @@ func (t *training) read(path string, env *ramp.Env) (*learn.GraphNet, error) {
 		return nil, err
 	}
 	if had := set.Metadata["updates"]; had != strconv.Itoa(t.Updates) {
-		return nil, failure.With(failure.Usage, fmt.Errorf("%s learned from %s updates, not %d; give option updates that number, or choose another folder", path, had, t.Updates))
+		return nil, failure.With(failure.Usage, fmt.Errorf("%s learned from %s updates, not %d; "+
+			"give option updates that number, or choose another folder", path, had, t.Updates))
 	}
 	net, err := env.NewPolicy()
 	if err == nil {

@@ -18,7 +18,8 @@ func TestDescribedNetworksPrintAsInPyTorch(t *testing.T) {
 		python = "/usr/bin/python3"
 	}
 	if exec.Command(python, "-c", "import torch").Run() != nil {
-		t.Skipf("left out: descriptions by PyTorch, which %s cannot import; install python3-torch or name another Python in GRAFT_PYTHON", python)
+		t.Skipf("left out: descriptions by PyTorch, which %s cannot import; "+
+			"install python3-torch or name another Python in GRAFT_PYTHON", python)
 	}
 	c := exec.Command(python, "-W", "ignore", "testdata/describe.py", "../../python")
 	c.Env = append(c.Environ(), "PYTHONDONTWRITEBYTECODE=1")

@@ -24,9 +24,10 @@ import (
 
 // Options of Run.
 type Options struct {
-	Out     string // NAME of the files NAME.toml and NAME.safetensors to write; needed
-	Modules string // description of the modules by graft_export.py; empty means that of the archive, or what the operators say
-	Force   bool   // replace existing files
+	Out string // NAME of the files NAME.toml and NAME.safetensors to write; needed
+	// description of the modules by graft_export.py; empty means that of the archive, or what the operators say
+	Modules string
+	Force   bool // replace existing files
 }
 
 // Report says what Run has read and written.
@@ -83,7 +84,8 @@ var readers = map[string]func(io.ReaderAt, int64) (*graph.Imported, error){".pt2
 func read(fsys files.FS, path, modules string) (*graph.Imported, error) {
 	kind, known := readers[strings.ToLower(filepath.Ext(path))]
 	if !known {
-		return nil, failure.Usagef("%s: the extension says what the file is: .pt2 for an archive of torch.export, .onnx for ONNX", path)
+		return nil, failure.Usagef("%s: the extension says what the file is: .pt2 for an archive of torch.export, "+
+			".onnx for ONNX", path)
 	}
 	net, err := readFile(fsys, path, kind)
 	if err != nil || modules == "" {
@@ -101,7 +103,8 @@ func read(fsys files.FS, path, modules string) (*graph.Imported, error) {
 	return net, nil
 }
 
-func readFile(fsys files.FS, path string, kind func(io.ReaderAt, int64) (*graph.Imported, error)) (*graph.Imported, error) {
+func readFile(fsys files.FS, path string,
+	kind func(io.ReaderAt, int64) (*graph.Imported, error)) (*graph.Imported, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("import: %w", err)
@@ -121,15 +124,16 @@ func readFile(fsys files.FS, path string, kind func(io.ReaderAt, int64) (*graph.
 	return net, nil
 }
 
-// try runs the network once in a process of its own. Where sizes beside the batch may change, the file may not say which the network takes:
-// an error that leaves the process alive then is a note.
+// try runs the network once in a process of its own. Where sizes beside the batch may change, the file may not say
+// which the network takes: an error that leaves the process alive then is a note.
 func try(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) (notes []string, err error) {
 	if err := binds(g, set); err != nil {
 		return nil, err
 	}
 	_, err = trial.Run(ctx, fsys, g, graph.Attempt{Weights: set}, trial.Limits{})
 	free := slices.ContainsFunc(g.Input.Shape[1:], func(size graph.Size) bool { return size.Name != "" })
-	if ended := new(trial.Ended); err != nil && free && !errors.As(err, &ended) && ctx.Err() == nil && !errors.Is(err, torch.ErrNotLoaded) {
+	if ended := new(trial.Ended); err != nil && free && !errors.As(err, &ended) && ctx.Err() == nil &&
+		!errors.Is(err, torch.ErrNotLoaded) {
 		return []string{fmt.Sprintf("the network does not run on inputs of %v: %v", g.Input.Shape, err)}, nil
 	}
 	return nil, err

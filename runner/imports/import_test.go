@@ -47,7 +47,8 @@ func TestImportedNetworksComputeFromTheirFiles(t *testing.T) {
 		shown := Describe(written)
 		assert.Equal(t, want.Print, shown.Print, path)
 		assert.Equal(t, r.Parameters, shown.Parameters)
-		_, err = export.Forward(t.Context(), env, stem+".toml", export.ForwardOptions{Inputs: path, Weights: stem + ".safetensors", Out: stem + ".json"})
+		_, err = export.Forward(t.Context(), env, stem+".toml",
+			export.ForwardOptions{Inputs: path, Weights: stem + ".safetensors", Out: stem + ".json"})
 		require.NoError(t, err)
 		got := want
 		text, err = os.ReadFile(stem + ".json")
@@ -74,7 +75,8 @@ func TestNothingIsReplacedUnasked(t *testing.T) {
 func sampleFile(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "net.onnx")
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		n, err := model.FromForm(map[string]any{"name": "Net", "input": []any{1, 4, 4}, "layers": []any{"Conv2d(1, 2, 3)", "ReLU()", "flatten()", "Linear(8, 3)"}})
+		n, err := model.FromForm(map[string]any{"name": "Net", "input": []any{1, 4, 4},
+			"layers": []any{"Conv2d(1, 2, 3)", "ReLU()", "flatten()", "Linear(8, 3)"}})
 		require.NoError(t, err)
 		require.NoError(t, n.Materialize(s, model.Placement{Device: torch.CPU, Random: s.NewGenerator(torch.CPU, 1)}))
 		set, err := n.Save()

@@ -30,7 +30,9 @@ type GraphAxis struct {
 
 // Describe describes a graph. One whose shapes graft cannot infer has no blocks and axes: it can be run and trained.
 func Describe(g *graph.Graph) *Network {
-	n := &Network{Name: g.Name, Input: fmt.Sprint(g.Input.DType, " ", g.Input.Shape), Print: g.String(), Modules: len(g.Modules), Operators: len(g.Nodes), Parameters: g.Parameters(), Blocks: []string{}, Axes: []GraphAxis{}}
+	n := &Network{Name: g.Name, Input: fmt.Sprint(g.Input.DType, " ", g.Input.Shape), Print: g.String(),
+		Modules: len(g.Modules), Operators: len(g.Nodes), Parameters: g.Parameters(), Blocks: []string{},
+		Axes: []GraphAxis{}}
 	read, err := axes.Read(g)
 	if err != nil {
 		return n
@@ -54,7 +56,8 @@ func Describe(g *graph.Graph) *Network {
 // Write writes the description for people.
 func (n *Network) Write(p *document.Printer) error {
 	p.Line("%s", document.PrintableLines(n.Print))
-	p.Line("\nA graph of %s, %s and %s; its input is %s", document.Plural(n.Modules, "module"), document.Plural(n.Operators, "operator"), document.Plural(n.Parameters, "parameter"), n.Input)
+	p.Line("\nA graph of %s, %s and %s; its input is %s", document.Plural(n.Modules, "module"),
+		document.Plural(n.Operators, "operator"), document.Plural(n.Parameters, "parameter"), n.Input)
 	if len(n.Blocks) > 0 {
 		p.Line("blocks, which deepen:BLOCK repeats: %s", document.Printable(strings.Join(n.Blocks, ", ")))
 	}

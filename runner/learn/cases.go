@@ -112,7 +112,8 @@ func (c *cases) learn(ctx context.Context, path string) (*runs.ElasticCasesOutco
 		return nil, err
 	}
 	if c.stored.Manifest().ConfigSHA256 != c.digest() {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the run has other cases: %s; restore them, or start another run with option folder", c.o.Folder, c.difference()))
+		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the run has other cases: %s; "+
+			"restore them, or start another run with option folder", c.o.Folder, c.difference()))
 	}
 	c.record.Open(c.stored)
 	o := &runs.ElasticCasesOutcome{}
@@ -132,7 +133,8 @@ func (c *cases) difference() string {
 	for _, one := range c.all {
 		folder := c.stored.Path(one.folder)
 		if m, err := results.ReadManifest(c.env.Files, folder); err == nil && m.ConfigSHA256 != one.Digest() {
-			return fmt.Sprintf("in case %s, %s", one.Name, config.Changes(c.env.Files, filepath.Join(folder, runs.ResolvedFile), one.ElasticLearning))
+			return fmt.Sprintf("in case %s, %s", one.Name,
+				config.Changes(c.env.Files, filepath.Join(folder, runs.ResolvedFile), one.ElasticLearning))
 		}
 	}
 	return "some were added, removed, renamed or moved, or those that have not begun have changed"
@@ -158,7 +160,9 @@ func (c *cases) learnCase(ctx context.Context, one *oneCase) (*runs.ElasticLearn
 
 // write writes the table and the outcome.
 func (c *cases) write(o *runs.ElasticCasesOutcome) error {
-	columns := []results.Column{{Name: "case", Kind: results.String}, {Name: "seeds", Kind: results.Int}, {Name: "jct_best"}, {Name: "jct_best_low"}, {Name: "jct_best_high"}, {Name: "jct_last"}, {Name: "jct_lower_bound"}}
+	columns := []results.Column{{Name: "case", Kind: results.String}, {Name: "seeds", Kind: results.Int},
+		{Name: "jct_best"}, {Name: "jct_best_low"}, {Name: "jct_best_high"}, {Name: "jct_last"},
+		{Name: "jct_lower_bound"}}
 	names, missing := o.Schedulers(), math.NaN()
 	for _, name := range names {
 		columns = append(columns, results.Column{Name: "jct_" + name})
@@ -172,7 +176,8 @@ func (c *cases) write(o *runs.ElasticCasesOutcome) error {
 	}
 	orNaN := func(v *float64) float64 { return *cmp.Or(v, &missing) }
 	for _, one := range o.Cases {
-		row := []any{one.Name, one.Best.N, one.Best.Mean, orNaN(one.Best.Low), orNaN(one.Best.High), cmp.Or(one.Last, &stat.OverSeeds{Mean: missing}).Mean, one.Bound}
+		row := []any{one.Name, one.Best.N, one.Best.Mean, orNaN(one.Best.Low), orNaN(one.Best.High),
+			cmp.Or(one.Last, &stat.OverSeeds{Mean: missing}).Mean, one.Bound}
 		for _, name := range names {
 			v, known := one.Rivals[name]
 			if !known {

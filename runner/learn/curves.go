@@ -30,8 +30,9 @@ func (c *curves) study(r learn.Row, greedy string) error {
 		return nil
 	}
 	step := int64(r.Episodes)
-	err := c.Scalars(step, app.Scalar("objective", r.Objective), app.Scalar("accuracy/episodes", r.Accuracy), app.Scalar("accuracy/expected", r.Expected),
-		app.Scalar("temperature", r.Temperature), app.Scalar("learning_rate", r.Rate))
+	err := c.Scalars(step, app.Scalar("objective", r.Objective), app.Scalar("accuracy/episodes", r.Accuracy),
+		app.Scalar("accuracy/expected", r.Expected), app.Scalar("temperature", r.Temperature),
+		app.Scalar("learning_rate", r.Rate))
 	if err != nil || greedy == c.greedy {
 		return err
 	}

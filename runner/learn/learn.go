@@ -20,12 +20,13 @@ import (
 
 // Options hold the options that the configuration file does not contain.
 type Options struct {
-	Set         []string // assignments after the file, such as learn.steps=500; empty changes nothing
-	Folder      string   // run folder; empty is the file's run.folder, or runs/ and the file's name
-	Resume      bool     // go on with the run in the folder, or begin one where there is none; false begins one
-	Force       bool     // move an existing run folder aside; false refuses it
-	Cases       string   // path of a TOML file of named cases, for schedulers of elastic jobs; empty learns the file as it is
-	Tensorboard bool     // write event files for TensorBoard; false leaves it to the file's run.tensorboard
+	Set    []string // assignments after the file, such as learn.steps=500; empty changes nothing
+	Folder string   // run folder; empty is the file's run.folder, or runs/ and the file's name
+	Resume bool     // go on with the run in the folder, or begin one where there is none; false begins one
+	Force  bool     // move an existing run folder aside; false refuses it
+	// path of a TOML file of named cases, for schedulers of elastic jobs; empty learns the file as it is
+	Cases       string
+	Tensorboard bool // write event files for TensorBoard; false leaves it to the file's run.tensorboard
 }
 
 // Result holds the result of a learning run. One of its fields is set; the others are nil.
@@ -42,7 +43,8 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	kind := config.KindOf(env.Files, path)
 	if o.Cases != "" {
 		if kind != config.ElasticLearningKind {
-			return nil, failure.Usagef("option cases is for files with the section workloads, of schedulers that learn; %s is a file of another kind: leave the option out", path)
+			return nil, failure.Usagef("option cases is for files with the section workloads, "+
+				"of schedulers that learn; %s is a file of another kind: leave the option out", path)
 		}
 		r, err := runCases(ctx, env, path, o)
 		return &Result{Cases: r}, err
@@ -95,7 +97,8 @@ func (r *run) open(given, resolved string, m results.Manifest) (err error) {
 		return err
 	}
 	m.Device = "cpu"
-	r.stored, err = r.env.CreateRun(r.o.Folder, results.CreateOptions{Force: r.o.Force, Config: given, Resolved: resolved}, m)
+	r.stored, err = r.env.CreateRun(r.o.Folder,
+		results.CreateOptions{Force: r.o.Force, Config: given, Resolved: resolved}, m)
 	return err
 }
 

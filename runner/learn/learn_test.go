@@ -26,7 +26,8 @@ import (
 
 // policyFiles are the files of both kinds of learning that say nothing of time.
 func policyFiles(path string) bool {
-	return strings.HasSuffix(path, ".safetensors") && filepath.Dir(path) != "learners" || slices.Contains([]string{"learning.csv", "episodes.csv", runs.OutcomeFile, runs.PolicyFile}, path)
+	return strings.HasSuffix(path, ".safetensors") && filepath.Dir(path) != "learners" ||
+		slices.Contains([]string{"learning.csv", "episodes.csv", runs.OutcomeFile, runs.PolicyFile}, path)
 }
 
 // learned runs a file in a folder. Again it goes on, or begins anew where nothing can go on.
@@ -44,7 +45,8 @@ func TestStructuralPoliciesSurviveFaults(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, tabletest.Folder(filepath.Join(dir, "one"), "one", 1, 4, 1))
 	path := filepath.Join(dir, "policy.toml")
-	text := fmt.Sprintf("[tables]\nfolders = [%q]\n[run]\nseeds = 1\nevery = 2\ntensorboard = true\n[policy]\nhidden = 4\n[learn]\nsteps = 2\n", filepath.Join(dir, "one"))
+	text := fmt.Sprintf("[tables]\nfolders = [%q]\n[run]\nseeds = 1\nevery = 2\ntensorboard = true\n[policy]\n"+
+		"hidden = 4\n[learn]\nsteps = 2\n", filepath.Join(dir, "one"))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	worktest.SurviveFaults(t, learned(path), policyFiles)
 }
@@ -53,14 +55,16 @@ func TestStudiesSurviveFaults(t *testing.T) {
 	f, err := originaltest.Write(t.TempDir(), 1)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "policy.toml")
-	text := fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n[run]\nevery = 2\n[learn]\nepisodes = 4\n[policy]\nhidden = 4\n", f.Table, f.Vocabulary)
+	text := fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n[run]\nevery = 2\n[learn]\n"+
+		"episodes = 4\n[policy]\nhidden = 4\n", f.Table, f.Vocabulary)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	worktest.SurviveFaults(t, learned(path), policyFiles)
 }
 
 func TestSchedulersSurviveFaults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scheduler.toml")
-	text := "[elastic]\nspeeds = \"analytic\"\nnodes = 2\n[workloads]\njobs = 3\nepochs = 500\ntrain_count = 1\nvalidation_count = 1\ntest_count = 1\n[run]\nseeds = 1\n[learn]\nlessons = 2\nmethod = \"none\"\nhidden = 4\n"
+	text := "[elastic]\nspeeds = \"analytic\"\nnodes = 2\n[workloads]\njobs = 3\nepochs = 500\ntrain_count = 1\n" +
+		"validation_count = 1\ntest_count = 1\n[run]\nseeds = 1\n[learn]\nlessons = 2\nmethod = \"none\"\nhidden = 4\n"
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	worktest.SurviveFaults(t, learned(path), func(path string) bool {
 		return policyFiles(path) || path == config.ElasticSchedulerFile
@@ -79,7 +83,8 @@ func TestSeedLogIsPaced(t *testing.T) {
 	l.Step(learning.Progress{Seed: 5, Step: 30, Aim: 2, Why: "all is known"})
 	l.Step(learning.Progress{Seed: 4, Step: 11, Aim: 1})
 	require.Equal(t, 1, lines.Len())
-	require.Equal(t, map[string]any{"done": int64(1), "of": int64(2), "steps": int64(40), "aim": 1.5, "regret_points": 0.0}, lines.All()[0].ContextMap())
+	require.Equal(t, map[string]any{"done": int64(1), "of": int64(2), "steps": int64(40), "aim": 1.5,
+		"regret_points": 0.0}, lines.All()[0].ContextMap())
 	m := l.totals()
 	require.InDelta(t, 0.555, m.part, 1e-9)
 	require.Equal(t, "41 steps  aim 1.500  regret 0.000 points  1 learning", m.facts(100))

@@ -34,7 +34,8 @@ type SchedulerResult struct {
 	Folder    string                       `json:"folder"`    // of the run
 	Scheduler string                       `json:"scheduler"` // the file of the best seed's
 	Outcome   *runs.ElasticLearningOutcome `json:"outcome"`   // what was learned
-	Seconds   float64                      `json:"seconds"`   // of the machine's time that learning took, in this process
+	// of the machine's time that learning took, in this process
+	Seconds float64 `json:"seconds"`
 }
 
 // scheduler learns a scheduler for each of several seeds.
@@ -118,10 +119,12 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 	}
 	if s.stored.Manifest().ConfigSHA256 != s.Digest() {
 		what := config.Changes(s.env.Files, s.stored.Path(runs.ResolvedFile), s.file())
-		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option folder", s.o.Folder, what))
+		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the "+
+			"run's: %s; restore it, or start another run with option folder", s.o.Folder, what))
 	}
 	if _, err := s.env.Files.Stat(s.stored.Path(runs.ElasticComparisonStream + ".csv")); err == nil {
-		return nil, failure.Usagef("resume %s: it holds a comparison of schedulers; name another run with option folder", s.o.Folder)
+		return nil, failure.Usagef("resume %s: it holds a comparison of schedulers; "+
+			"name another run with option folder", s.o.Folder)
 	}
 	s.record.Open(s.stored)
 	if err := s.env.Files.MkdirAll(s.stored.Path(config.ElasticSeedFolder)); err != nil {
@@ -135,7 +138,8 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := &schedulerLog{Folder: folder, log: s.log, pace: app.NewProgressLimiter(s.env.Now), steps: map[uint64]float64{}, seeds: o.Seeds, all: s.Steps(), figures: s.Figures()}
+	log := &schedulerLog{Folder: folder, log: s.log, pace: app.NewProgressLimiter(s.env.Now),
+		steps: map[uint64]float64{}, seeds: o.Seeds, all: s.Steps(), figures: s.Figures()}
 	if err := s.stored.ForgetEvents(); err != nil || !o.Tensorboard { // all rows are reported again
 		return log, err
 	}
@@ -154,8 +158,8 @@ type learnedSeed struct {
 func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed, error) {
 	o, _ := s.options()
 	all := make([]learnedSeed, o.Seeds)
-	study := &learn.Study{Seeds: o.All(), Pool: parallel.Pool{Workers: cmp.Or(o.Workers, runtime.GOMAXPROCS(0))}, Every: o.Every, Checkpoint: o.Checkpoint,
-		Now: s.env.Now, Recorder: log}
+	study := &learn.Study{Seeds: o.All(), Pool: parallel.Pool{Workers: cmp.Or(o.Workers, runtime.GOMAXPROCS(0))},
+		Every: o.Every, Checkpoint: o.Checkpoint, Now: s.env.Now, Recorder: log}
 	study.With = func(seed uint64, advance func(learn.Learner) ([]learn.Row, error)) error {
 		l, err := s.Learner(seed)
 		if err != nil {
@@ -169,7 +173,9 @@ func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
-		all[seed-o.Seed] = learnedSeed{runs.ElasticSeed{Seed: seed, Steps: l.Steps(), Ended: l.Ended(), JCT: learned.JCT, BestAt: learned.Step, Last: lastValidation(rows, s.Figures()), Scheduler: runs.ElasticSeedFile(seed)}, learned.Set, rows}
+		all[seed-o.Seed] = learnedSeed{runs.ElasticSeed{Seed: seed, Steps: l.Steps(), Ended: l.Ended(),
+			JCT: learned.JCT, BestAt: learned.Step, Last: lastValidation(rows, s.Figures()),
+			Scheduler: runs.ElasticSeedFile(seed)}, learned.Set, rows}
 		return nil
 	}
 	if log.drawn = s.env.Show != nil; log.drawn {
@@ -187,7 +193,8 @@ func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.Elast
 	o := &runs.ElasticLearningOutcome{Teacher: teacher, Method: method, Rivals: map[string]float64{}}
 	best := slices.MinFunc(all, func(a, b learnedSeed) int { return cmp.Compare(a.JCT, b.JCT) })
 	for _, l := range all {
-		maps.Copy(l.set.Metadata, map[string]string{"graft": s.env.Version, "seed": fmt.Sprint(l.Seed), "steps": fmt.Sprint(l.BestAt), "teacher": teacher, "method": method})
+		maps.Copy(l.set.Metadata, map[string]string{"graft": s.env.Version, "seed": fmt.Sprint(l.Seed),
+			"steps": fmt.Sprint(l.BestAt), "teacher": teacher, "method": method})
 		if err := s.write(l.Scheduler, l.set); err != nil {
 			return nil, err
 		}
@@ -202,7 +209,8 @@ func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.Elast
 
 // write writes a scheduler, whole or not at all.
 func (s *scheduler) write(name string, set *weights.Set) error {
-	return files.WriteAtomic(s.env.Files, s.stored.Path(name), func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
+	return files.WriteAtomic(s.env.Files, s.stored.Path(name),
+		func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
 }
 
 // validationFigure is the figure of the mean time to completion on the workloads of validation.
@@ -233,7 +241,8 @@ func (l *schedulerLog) Step(seed uint64, of learn.Learner) {
 		l.steps[seed] = float64(l.all)
 	}
 	if !l.drawn && l.pace.Due() {
-		l.log.Info("learning", zap.Float64("part", app.Rounded(l.part())), zap.Float64("validation_jct", app.Rounded(l.last)))
+		l.log.Info("learning", zap.Float64("part", app.Rounded(l.part())),
+			zap.Float64("validation_jct", app.Rounded(l.last)))
 	}
 }
 

@@ -46,12 +46,13 @@ func (l *seedLog) Step(p learning.Progress) {
 	defer l.mu.Unlock()
 	l.seeds[p.Seed].Progress = p
 	if p.Why != "" {
-		l.log.Debug("a seed has learned", zap.Uint64("seed", p.Seed), zap.Int("steps", p.Step), zap.Float64("aim", p.Aim), zap.Float64("held_out", p.HeldOut), zap.String("ended", p.Why))
+		l.log.Debug("a seed has learned", zap.Uint64("seed", p.Seed), zap.Int("steps", p.Step),
+			zap.Float64("aim", p.Aim), zap.Float64("held_out", p.HeldOut), zap.String("ended", p.Why))
 	}
 	if !l.drawn && l.pace.Due() {
 		m := l.sum()
-		l.log.Info("learning", zap.Int("done", m.done), zap.Int("of", m.all), zap.Int("steps", m.steps), zap.Float64("aim", app.Rounded(m.aim)),
-			zap.Float64("regret_points", app.Rounded(m.regret)))
+		l.log.Info("learning", zap.Int("done", m.done), zap.Int("of", m.all), zap.Int("steps", m.steps),
+			zap.Float64("aim", app.Rounded(m.aim)), zap.Float64("regret_points", app.Rounded(m.regret)))
 	}
 }
 
@@ -121,6 +122,7 @@ func (l *seedLog) scene() app.Progress {
 
 // facts is the line below the bar, of at most width characters.
 func (m seedTotals) facts(width int) string {
-	return app.FitLine([]string{document.Plural(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim), fmt.Sprintf("regret %.3f points", m.regret),
+	return app.FitLine([]string{document.Plural(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim),
+		fmt.Sprintf("regret %.3f points", m.regret),
 		fmt.Sprintf("%d learning", m.begun-m.done)}, width)
 }

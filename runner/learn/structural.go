@@ -42,7 +42,8 @@ type structural struct {
 
 // Structural trains structural policies as a configuration says whose tables were read. The run
 // folder is o.Folder; it keeps text as the configuration that was given. Set is not looked at.
-func Structural(ctx context.Context, env *app.Env, l *config.TreeLearning, text string, o Options) (*PoliciesResult, error) {
+func Structural(ctx context.Context, env *app.Env, l *config.TreeLearning, text string,
+	o Options) (*PoliciesResult, error) {
 	if err := oneThread(); err != nil {
 		return nil, err
 	}
@@ -77,8 +78,8 @@ func (st *structural) learn(ctx context.Context, text string) (*runs.PoliciesOut
 	if err != nil {
 		return nil, err
 	}
-	st.log.Info("learned", zap.Int("policies", len(all)), zap.Int("steps", outcome.Steps), zap.Duration("took", st.took.Round(time.Millisecond)),
-		zap.Float64("regret_points", app.Rounded(outcome.Regret)))
+	st.log.Info("learned", zap.Int("policies", len(all)), zap.Int("steps", outcome.Steps), zap.Duration("took",
+		st.took.Round(time.Millisecond)), zap.Float64("regret_points", app.Rounded(outcome.Regret)))
 	return outcome, st.stored.WriteOutcome(outcome)
 }
 
@@ -90,7 +91,8 @@ func (st *structural) begin(text string) (*seedLog, error) {
 		networks = append(networks, t.Network)
 	}
 	slices.Sort(networks)
-	m := results.Manifest{Seed: st.Run.Seed, ConfigSHA256: st.Digest(), Network: strings.Join(slices.Compact(networks), ", ")}
+	m := results.Manifest{Seed: st.Run.Seed, ConfigSHA256: st.Digest(),
+		Network: strings.Join(slices.Compact(networks), ", ")}
 	if err := st.open(text, st.Resolved(), m); err != nil {
 		return nil, err
 	}
@@ -116,14 +118,16 @@ func (st *structural) checkSame() error {
 		return nil
 	}
 	what := config.Changes(st.env.Files, st.stored.Path(runs.ResolvedFile), st.TreeLearning)
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option folder", st.o.Folder, what))
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; "+
+		"restore it, or start another run with option folder", st.o.Folder, what))
 }
 
 // train runs all seeds to their end, and shows how far they are.
 func (st *structural) train(ctx context.Context, seeds *seedLog) ([]learning.Result, error) {
 	trees, held := st.Trees()
-	study := &learning.Study{Trees: trees, Held: held, Options: st.Options(), Seeds: st.Run.All(), AtOnce: cmp.Or(st.Run.Workers, runtime.GOMAXPROCS(0)),
-		Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Recorder: seeds}
+	study := &learning.Study{Trees: trees, Held: held, Options: st.Options(), Seeds: st.Run.All(),
+		AtOnce: cmp.Or(st.Run.Workers, runtime.GOMAXPROCS(0)), Every: st.Run.Every, Checkpoint: st.Run.Checkpoint,
+		Now: st.env.Now, Recorder: seeds}
 	seeds.pace, seeds.drawn = app.NewProgressLimiter(st.env.Now), st.env.Show != nil
 	if seeds.drawn {
 		defer st.env.Show(seeds.scene())()
@@ -159,7 +163,8 @@ func (st *structural) write(all []learning.Result) (*decider.Structural, error) 
 	if err != nil {
 		return nil, err
 	}
-	vote.Notes = map[string]string{"seeds": strings.Join(seeds, ", "), "steps": fmt.Sprint(steps), "tables": tables, "for": st.Learn.For, "graft": st.env.Version}
+	vote.Notes = map[string]string{"seeds": strings.Join(seeds, ", "), "steps": fmt.Sprint(steps), "tables": tables,
+		"for": st.Learn.For, "graft": st.env.Version}
 	return vote, vote.Write(st.env.Files, st.stored.Path(runs.VoteFile))
 }
 
@@ -169,13 +174,15 @@ func (st *structural) outcome(all []learning.Result, vote *decider.Structural) (
 	var inside, outside [][]evaluation.Score
 	o := &runs.PoliciesOutcome{HeldOut: []evaluation.Score{}}
 	for _, l := range all {
-		verdicts, err := evaluation.Evaluate(slices.Concat(trees, held), evaluation.Structural(fmt.Sprintf("seed %d", l.Seed), l.Policy))
+		verdicts, err := evaluation.Evaluate(slices.Concat(trees, held),
+			evaluation.Structural(fmt.Sprintf("seed %d", l.Seed), l.Policy))
 		if err != nil {
 			return nil, err
 		}
 		in, out := verdicts[:len(trees)], verdicts[len(trees):]
 		inside, outside = append(inside, in), append(outside, out)
-		o.Seeds = append(o.Seeds, runs.SeedOutcome{Seed: l.Seed, Steps: l.Steps, Ended: l.Why, Regret: runs.MeanRegret(in), Out: runs.MeanRegret(out), Policy: runs.SeedFile(l.Seed)})
+		o.Seeds = append(o.Seeds, runs.SeedOutcome{Seed: l.Seed, Steps: l.Steps, Ended: l.Why,
+			Regret: runs.MeanRegret(in), Out: runs.MeanRegret(out), Policy: runs.SeedFile(l.Seed)})
 		o.Steps += l.Steps
 	}
 	o.Summary = evaluation.Summarize("each seed", inside)

@@ -82,7 +82,8 @@ func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := (&learn.Study{Learner: learner, Table: table, Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Recorder: log}).Run(ctx)
+	outcome, err := (&learn.Study{Learner: learner, Table: table, Every: st.Run.Every, Checkpoint: st.Run.Checkpoint,
+		Now: st.env.Now, Recorder: log}).Run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,8 @@ func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error
 	if err != nil {
 		return nil, err
 	}
-	r := &StudyResult{Folder: st.o.Folder, Policy: st.stored.Path(runs.PolicyFile), Outcome: outcome, Speed: log.speed(outcome.Episodes), Rows: log.reported, Table: table.Name}
+	r := &StudyResult{Folder: st.o.Folder, Policy: st.stored.Path(runs.PolicyFile), Outcome: outcome,
+		Speed: log.speed(outcome.Episodes), Rows: log.reported, Table: table.Name}
 	if err := weights.Write(st.env.Files, r.Policy, set); err != nil {
 		return nil, err
 	}
@@ -120,7 +122,8 @@ func (st *study) begin(l *learn.Learner, table *tables.Table) (*studyLog, error)
 	}
 	log := newStudyLog(folder, st.log, st.env.Now, l.Episodes(), st.Learn.Episodes)
 	if st.Run.Tensorboard {
-		log.curves, err = openCurves(st.env.Now, st.stored, int64(l.Episodes())+min(1, int64(l.Episodes())), st.Resolved())
+		log.curves, err = openCurves(st.env.Now, st.stored, int64(l.Episodes())+min(1, int64(l.Episodes())),
+			st.Resolved())
 	}
 	return log, err
 }

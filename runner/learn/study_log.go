@@ -25,16 +25,19 @@ type studyLog struct {
 }
 
 func newStudyLog(f *learn.Folder, log *zap.Logger, now func() time.Time, from, total int) *studyLog {
-	return &studyLog{Folder: f, log: log, now: now, limiter: app.NewProgressLimiter(now), begun: now(), from: from, total: total, reported: []StudyRow{}}
+	return &studyLog{Folder: f, log: log, now: now, limiter: app.NewProgressLimiter(now), begun: now(), from: from,
+		total: total, reported: []StudyRow{}}
 }
 
 // Row adds figures. They are logged at the end, and not more often than a pace allows.
 func (s *studyLog) Row(r learn.Row) error {
 	greedy := tables.Sequence(s.Table.Records[r.Greedy].Sequence)
-	s.reported = append(s.reported, StudyRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, greedy, r.Temperature, r.Rate})
+	s.reported = append(s.reported, StudyRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, greedy,
+		r.Temperature, r.Rate})
 	if s.limiter.Due() || r.Episodes >= s.total {
-		s.log.Info("learning", zap.Int("episodes", r.Episodes), zap.Int("of", s.total), zap.Int("per_second", int(s.speed(r.Episodes))),
-			zap.Float64("objective", app.Rounded(r.Objective)), zap.Float64("accuracy", app.Rounded(r.Accuracy)), zap.Float64("expected_accuracy", app.Rounded(r.Expected)),
+		s.log.Info("learning", zap.Int("episodes", r.Episodes), zap.Int("of", s.total),
+			zap.Int("per_second", int(s.speed(r.Episodes))), zap.Float64("objective", app.Rounded(r.Objective)),
+			zap.Float64("accuracy", app.Rounded(r.Accuracy)), zap.Float64("expected_accuracy", app.Rounded(r.Expected)),
 			zap.Float64("temperature", app.Rounded(r.Temperature)), zap.Float64("learning_rate", r.Rate))
 	}
 	return errors.Join(s.Folder.Row(r), s.curves.study(r, greedy))

@@ -77,10 +77,12 @@ func (d *devices) gpus(env *app.Env, c *config.Node) error {
 		if !known {
 			memory = c.Machine.Memory
 		}
-		d.list, d.names, d.index = append(d.list, execute.Device{UUID: g.UUID, Memory: memory}), append(d.names, g.Name), append(d.index, g.Index)
+		d.list, d.names, d.index = append(d.list, execute.Device{UUID: g.UUID, Memory: memory}),
+			append(d.names, g.Name), append(d.index, g.Index)
 	}
 	if d.source = source; len(d.list) == 0 || len(wanted) > len(d.list) {
-		return errors.Join(fmt.Errorf("found %d GPUs of executor.uuids, of %d; 'graft node devices' lists them", len(d.list), max(1, len(wanted))), source.Close())
+		return errors.Join(fmt.Errorf("found %d GPUs of executor.uuids, of %d; 'graft node devices' lists them",
+			len(d.list), max(1, len(wanted))), source.Close())
 	}
 	return nil
 }
@@ -155,11 +157,13 @@ func (r *measured) End() (joules float64, method string) {
 
 // newMeter starts to sample, and measures the power of the idle devices first.
 func newMeter(ctx context.Context, env *app.Env, c *config.Node, d *devices, sink telemetry.Sink) (*meter, error) {
-	s, err := telemetry.NewSampler(d.source, sink, telemetry.Clock{Now: env.Now}, telemetry.SamplerOptions{Interval: c.Executor.Sampling})
+	s, err := telemetry.NewSampler(d.source, sink, telemetry.Clock{Now: env.Now},
+		telemetry.SamplerOptions{Interval: c.Executor.Sampling})
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{sampler: s, index: d.index, idle: make([]telemetry.Optional[float64], len(d.source.Devices())), running: map[int][]*measured{}}
+	m := &meter{sampler: s, index: d.index, idle: make([]telemetry.Optional[float64], len(d.source.Devices())),
+		running: map[int][]*measured{}}
 	switch watts := c.Executor.IdleWatts; {
 	case watts > 0:
 		for k := range m.idle {

@@ -11,10 +11,14 @@ import (
 
 // DeviceReport lists the devices that tasks of this machine can run on.
 type DeviceReport struct {
-	GPUs       []telemetry.State `json:"gpus"`       // of the machine; empty if it has none
-	Slots      []Slot            `json:"slots"`      // of the processors, on which tasks run where the machine has none of the above; else empty
-	Processors []telemetry.State `json:"processors"` // domains of the processors, with energy since the command started; empty if they are not needed or cannot be read
-	Note       string            `json:"note"`       // the reason why GPUs or measurements are missing; empty if none is
+	GPUs []telemetry.State `json:"gpus"` // of the machine; empty if it has none
+	// of the processors, on which tasks run where the machine has none of the above; else empty
+	Slots []Slot `json:"slots"`
+	// domains of the processors, with energy since the command started; empty if they are not needed or
+	// cannot be read
+	Processors []telemetry.State `json:"processors"`
+	// the reason why GPUs or measurements are missing; empty if none is
+	Note string `json:"note"`
 }
 
 // Slot is a share of the processors.
@@ -104,7 +108,8 @@ func ReadSMI(env *app.Env, path string) (*SMIReport, error) {
 	r := &SMIReport{File: path, Cut: log.Cut, Devices: []LogDevice{}}
 	for _, d := range log.Devices {
 		list := log.Of(d.Index)
-		r.Devices = append(r.Devices, LogDevice{Device: d, Samples: len(list), Measurement: telemetry.MeasureAll(list, telemetry.Use{})})
+		r.Devices = append(r.Devices, LogDevice{Device: d, Samples: len(list),
+			Measurement: telemetry.MeasureAll(list, telemetry.Use{})})
 	}
 	return r, nil
 }

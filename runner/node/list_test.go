@@ -30,20 +30,22 @@ func (s *source) Read(device int) (telemetry.Reading, error) {
 		return telemetry.Reading{Device: device}, errors.New("the GPU is lost")
 	}
 	s.readings++
-	return telemetry.Reading{Device: device, EnergyJoules: telemetry.Known(s.readings), MemoryUsedMiB: telemetry.Known(512.0)}, nil
+	return telemetry.Reading{Device: device, EnergyJoules: telemetry.Known(s.readings),
+		MemoryUsedMiB: telemetry.Known(512.0)}, nil
 }
 
 func (s *source) Close() error { return nil }
 
 // machine is an environment whose GPUs and processors are these; nil has none.
 func machine(gpus, processors telemetry.Source) *app.Env {
-	return &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop(), Telemetry: func(on bool) (telemetry.Source, error) {
-		s := map[bool]telemetry.Source{true: gpus, false: processors}[on]
-		if s == nil {
-			return nil, errors.New("there is no meter")
-		}
-		return s, nil
-	}}
+	return &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop(),
+		Telemetry: func(on bool) (telemetry.Source, error) {
+			s := map[bool]telemetry.Source{true: gpus, false: processors}[on]
+			if s == nil {
+				return nil, errors.New("there is no meter")
+			}
+			return s, nil
+		}}
 }
 
 func TestDevicesOfAMachineWithGPUs(t *testing.T) {
@@ -65,7 +67,8 @@ func TestDevicesOfAMachineWithGPUs(t *testing.T) {
 }
 
 func TestDevicesOfAMachineWithoutGPUs(t *testing.T) {
-	r, err := node.Devices(t.Context(), machine(nil, &source{devices: []telemetry.Device{{UUID: "intel-rapl:0", Name: "package-0"}}}))
+	r, err := node.Devices(t.Context(),
+		machine(nil, &source{devices: []telemetry.Device{{UUID: "intel-rapl:0", Name: "package-0"}}}))
 	require.NoError(t, err)
 	require.Len(t, r.Slots, 4)
 	require.Equal(t, "no GPUs: there is no meter", r.Note)

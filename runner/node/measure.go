@@ -68,7 +68,8 @@ func (c *chains) observe(e execute.Event) {
 	if e.End == execute.Failed && c.failure == "" && !c.enough {
 		c.failure = e.Name + ": " + e.Reason
 	}
-	if c.enough = c.enough || e.End == execute.Done && e.At.Seconds() >= c.seconds && c.complete(e.At); c.enough || c.failure != "" {
+	if c.enough = c.enough || e.End == execute.Done && e.At.Seconds() >= c.seconds && c.complete(e.At); c.enough ||
+		c.failure != "" {
 		c.stop()
 	}
 }
@@ -97,7 +98,8 @@ func until(list []span, now time.Duration) []span {
 
 // measure measures one task or two, into a row. The reason says why it could not; empty if it could. Logs of
 // tasks that failed stay in the run folder.
-func (p *profiler) measure(ctx context.Context, number int, sides []int, row *runs.NodeProfileRow) (reason string, err error) {
+func (p *profiler) measure(ctx context.Context, number int, sides []int,
+	row *runs.NodeProfileRow) (reason string, err error) {
 	folder := p.run.Path(fmt.Sprintf("measurement-%d", number))
 	if err := files.RemoveAll(p.env.Files, folder); err != nil { // of a run that was killed
 		return "", err
@@ -175,7 +177,8 @@ func (p *profiler) begin() (use func() runs.NodeUse) {
 	}
 	return func() runs.NodeUse {
 		s := p.sampler.End(m)
-		return runs.NodeUse{Utilization: pointer(s.MeanUtilizationPercent), Memory: pointer(s.PeakMemoryMiB), Watts: pointer(s.Watts())}
+		return runs.NodeUse{Utilization: pointer(s.MeanUtilizationPercent), Memory: pointer(s.PeakMemoryMiB),
+			Watts: pointer(s.Watts())}
 	}
 }
 

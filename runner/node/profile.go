@@ -26,12 +26,14 @@ type ProfileOptions struct {
 	Repeats           int     // of each measurement; zero is 3
 	Pairs             string  // all measures each pair and each task with itself, none only tasks alone; empty is all
 	Seconds           float64 // time of a measurement, at least: tasks that end before begin again; zero is 10
-	Most              float64 // time of a measurement, at most: a task that does not complete within it is not measured; zero is 600
+	// time of a measurement, at most: a task that does not complete within it is not measured; zero is 600
+	Most float64
 }
 
 // EnsureDefaults fills unset options.
 func (o *ProfileOptions) EnsureDefaults() {
-	o.Repeats, o.Pairs, o.Seconds, o.Most = cmp.Or(o.Repeats, 3), cmp.Or(o.Pairs, "all"), cmp.Or(o.Seconds, 10), cmp.Or(o.Most, 600)
+	o.Repeats, o.Pairs, o.Seconds, o.Most = cmp.Or(o.Repeats, 3), cmp.Or(o.Pairs, "all"), cmp.Or(o.Seconds, 10),
+		cmp.Or(o.Most, 600)
 }
 
 // Bounds of options.
@@ -48,7 +50,8 @@ func (o *ProfileOptions) Validate() error {
 	case o.Pairs != "all" && o.Pairs != "none":
 		return failure.Usagef("option pairs is %q; must be all or none", o.Pairs)
 	case !(o.Seconds > 0 && o.Seconds <= o.Most && o.Most <= mostSeconds):
-		return failure.Usagef("options seconds and most-seconds are %g and %g; must be positive, in this order, and at most %g", o.Seconds, o.Most, mostSeconds)
+		return failure.Usagef("options seconds and most-seconds are %g and %g; must be positive, in this order, "+
+			"and at most %g", o.Seconds, o.Most, mostSeconds)
 	}
 	return nil
 }
@@ -69,7 +72,8 @@ type profiler struct {
 
 // Profile measures the run times of a configuration's tasks alone on the first device, and their speeds in
 // pairs, into the run folder. A resumed run measures what is missing.
-func Profile(ctx context.Context, env *app.Env, c *config.Node, path string, o ProfileOptions) (*runs.NodeProfileOutcome, error) {
+func Profile(ctx context.Context, env *app.Env, c *config.Node, path string,
+	o ProfileOptions) (*runs.NodeProfileOutcome, error) {
 	o.EnsureDefaults()
 	jobs, err := c.Jobs()
 	if err != nil {
@@ -83,7 +87,8 @@ func Profile(ctx context.Context, env *app.Env, c *config.Node, path string, o P
 		return nil, failure.With(failure.Failed, err)
 	}
 	p := &profiler{env: env, o: o, options: c.Execution(env.Files, d.list[:1]), jobs: kinds(jobs)}
-	p.options.Kind = node.Kind{Name: "profile", About: "starts tasks at once", New: func(node.SchedulerOptions) node.Scheduler { return atOnce{} }}
+	p.options.Kind = node.Kind{Name: "profile", About: "starts tasks at once",
+		New: func(node.SchedulerOptions) node.Scheduler { return atOnce{} }}
 	if err := execute.Check(p.options, p.jobs); err != nil {
 		return nil, errors.Join(failure.With(failure.Configuration, err), d.close())
 	}
@@ -148,7 +153,8 @@ func (p *profiler) sample(ctx context.Context, c *config.Node, d *devices) (stop
 	if d.index != nil {
 		p.at = d.index[0]
 	}
-	if p.sampler, err = telemetry.NewSampler(d.source, nil, telemetry.Clock{Now: p.env.Now}, telemetry.SamplerOptions{Interval: c.Executor.Sampling}); err != nil {
+	if p.sampler, err = telemetry.NewSampler(d.source, nil, telemetry.Clock{Now: p.env.Now},
+		telemetry.SamplerOptions{Interval: c.Executor.Sampling}); err != nil {
 		return nil, err
 	}
 	sampling, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -206,14 +212,17 @@ func (p *profiler) measureOnce(ctx context.Context, number, repeat int, sides []
 		}
 	}
 	p.left = append(p.left, failed)
-	p.env.Log.Warn("not measured", zap.String("task", names[0]), zap.String("beside", names[1]), zap.String("reason", failed.Reason))
+	p.env.Log.Warn("not measured", zap.String("task", names[0]), zap.String("beside", names[1]),
+		zap.String("reason", failed.Reason))
 	return nil
 }
 
 // keep adds a measurement to the table.
 func (p *profiler) keep(r runs.NodeProfileRow) error {
 	p.rows = append(p.rows, r)
-	p.env.Log.Info("measured", zap.Int("repeat", r.Repeat), zap.String("task", r.Tasks[0]), zap.String("beside", r.Tasks[1]), zap.Float64("seconds", app.Rounded(r.Times[0])), zap.Float64("speed", app.Rounded(r.Speeds[0])))
+	p.env.Log.Info("measured", zap.Int("repeat", r.Repeat), zap.String("task", r.Tasks[0]),
+		zap.String("beside", r.Tasks[1]), zap.Float64("seconds", app.Rounded(r.Times[0])),
+		zap.Float64("speed", app.Rounded(r.Speeds[0])))
 	return p.table.Append(r)
 }
 

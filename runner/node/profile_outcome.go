@@ -34,11 +34,13 @@ func profileOutcome(jobs []execute.Job, rows []runs.NodeProfileRow) *runs.NodePr
 }
 
 func rowsOf(rows []runs.NodeProfileRow, first, second string) []runs.NodeProfileRow {
-	return slices.DeleteFunc(slices.Clone(rows), func(r runs.NodeProfileRow) bool { return r.Tasks != [2]string{first, second} })
+	return slices.DeleteFunc(slices.Clone(rows),
+		func(r runs.NodeProfileRow) bool { return r.Tasks != [2]string{first, second} })
 }
 
 func profileTask(name string, rows []runs.NodeProfileRow) runs.NodeProfileTask {
-	t := runs.NodeProfileTask{Task: name, Seconds: spread(rows, func(r *runs.NodeProfileRow) float64 { return r.Times[0] }), NodeUse: meanUse(rows)}
+	t := runs.NodeProfileTask{Task: name,
+		Seconds: spread(rows, func(r *runs.NodeProfileRow) float64 { return r.Times[0] }), NodeUse: meanUse(rows)}
 	for _, r := range rows {
 		t.Runs += r.Runs[0]
 	}
@@ -47,7 +49,8 @@ func profileTask(name string, rows []runs.NodeProfileRow) runs.NodeProfileTask {
 
 func profilePair(rows []runs.NodeProfileRow) runs.NodeProfilePair {
 	p := runs.NodeProfilePair{First: rows[0].Tasks[0], Second: rows[0].Tasks[1], NodeUse: meanUse(rows),
-		Speed1: spread(rows, func(r *runs.NodeProfileRow) float64 { return r.Speeds[0] }), Speed2: spread(rows, func(r *runs.NodeProfileRow) float64 { return r.Speeds[1] })}
+		Speed1: spread(rows, func(r *runs.NodeProfileRow) float64 { return r.Speeds[0] }),
+		Speed2: spread(rows, func(r *runs.NodeProfileRow) float64 { return r.Speeds[1] })}
 	for _, r := range rows {
 		p.Runs1, p.Runs2 = p.Runs1+r.Runs[0], p.Runs2+r.Runs[1]
 	}
@@ -109,7 +112,8 @@ func writeProfiles(env *app.Env, run *results.Run, o *runs.NodeProfileOutcome) e
 		}
 	}
 	for _, pair := range o.Pairs {
-		p.Pairs[[2]cluster.Config{{Model: pair.First}, {Model: pair.Second}}] = [2]float64{pair.Speed1.Mean, pair.Speed2.Mean}
+		p.Pairs[[2]cluster.Config{{Model: pair.First}, {Model: pair.Second}}] = [2]float64{pair.Speed1.Mean,
+			pair.Speed2.Mean}
 	}
 	return p.Write(env.Files, run.Path(runs.NodeAloneFile), run.Path(runs.NodePairsFile))
 }

@@ -52,7 +52,8 @@ func TestProfile(t *testing.T) {
 	require.Equal(t, run, o.Folder)
 	require.Len(t, o.Tasks, 2)
 	require.Len(t, o.Pairs, 2, "loop beside itself does not fit")
-	require.Equal(t, []runs.NodeProfileFailed{{First: "loop", Second: "loop", Reason: "they need 18000 MiB of the device's 16384 together", Full: true}}, o.Left)
+	require.Equal(t, []runs.NodeProfileFailed{{First: "loop", Second: "loop",
+		Reason: "they need 18000 MiB of the device's 16384 together", Full: true}}, o.Left)
 	for _, p := range o.Pairs {
 		require.Positive(t, p.Speed1.Mean)
 		require.Positive(t, p.Speed2.Mean)
@@ -67,7 +68,8 @@ func TestProfile(t *testing.T) {
 	profiles, err := cluster.ReadProfiles(files.OS{}, filepath.Join(run, runs.NodeAloneFile), pairs)
 	require.NoError(t, err)
 	require.Len(t, profiles.Scores, 2)
-	require.Equal(t, [2]float64{o.Pairs[1].Speed1.Mean, o.Pairs[1].Speed2.Mean}, profiles.Pairs[[2]cluster.Config{{Model: "nap"}, {Model: "loop"}}])
+	require.Equal(t, [2]float64{o.Pairs[1].Speed1.Mean, o.Pairs[1].Speed2.Mean},
+		profiles.Pairs[[2]cluster.Config{{Model: "nap"}, {Model: "loop"}}])
 	_, err = config.ReadNode(files.OS{}, path, []string{"machine.profiles=" + config.Quote(pairs)})
 	require.NoError(t, err)
 
@@ -82,18 +84,21 @@ func TestProfile(t *testing.T) {
 	require.Equal(t, 2, again.Repeats)
 	first, second := before[0].Times[0], after[4].Times[0]
 	require.InDelta(t, (first+second)/2, again.Tasks[0].Seconds.Mean, 1e-12)
-	require.Equal(t, [2]float64{min(first, second), max(first, second)}, [2]float64{again.Tasks[0].Seconds.Low, again.Tasks[0].Seconds.High})
+	require.Equal(t, [2]float64{min(first, second), max(first, second)},
+		[2]float64{again.Tasks[0].Seconds.Low, again.Tasks[0].Seconds.High})
 }
 
 func TestProfileOfTasksThatFail(t *testing.T) {
 	dir := t.TempDir()
-	c, path := tasksOf(t, dir, "[machine]\ngpus = 1\n[[task]]\nname = \"bad\"\ncommand = [\"sh\", \"-c\", \"echo oops; exit 3\"]\n[[task]]\nname = \"good\"\ncommand = [\"true\"]\n")
+	c, path := tasksOf(t, dir, "[machine]\ngpus = 1\n[[task]]\nname = \"bad\"\n"+
+		"command = [\"sh\", \"-c\", \"echo oops; exit 3\"]\n[[task]]\nname = \"good\"\ncommand = [\"true\"]\n")
 	o, err := node.Profile(t.Context(), machine(nil, nil), c, path, briefly(2, false))
 	require.NoError(t, err)
 	require.Len(t, o.Tasks, 1)
 	require.Len(t, o.Left, 3)
 	require.Equal(t, "bad.1.1: exit code 3; its log is in measurement-1/logs", o.Left[0].Reason)
-	require.Equal(t, runs.NodeProfileFailed{First: "bad", Second: "good", Reason: "bad was not measured alone"}, o.Left[2])
+	require.Equal(t, runs.NodeProfileFailed{First: "bad", Second: "good", Reason: "bad was not measured alone"},
+		o.Left[2])
 	logs, err := filepath.Glob(filepath.Join(dir, "run", "measurement-1", "logs", "*"))
 	require.NoError(t, err)
 	require.NotEmpty(t, logs)
@@ -106,7 +111,8 @@ func TestProfileOfTasksThatFail(t *testing.T) {
 func TestProfileGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	begun, end := filepath.Join(dir, "begun"), filepath.Join(dir, "end")
-	c, path := tasksOf(t, dir, fmt.Sprintf("[machine]\ngpus = 1\n[[task]]\nname = \"first\"\ncommand = [\"true\"]\n[[task]]\nname = \"slow\"\ncommand = [\"sh\", \"-c\", %q]\n", "touch "+begun+"; "+waits(end)))
+	c, path := tasksOf(t, dir, fmt.Sprintf("[machine]\ngpus = 1\n[[task]]\nname = \"first\"\ncommand = [\"true\"]\n"+
+		"[[task]]\nname = \"slow\"\ncommand = [\"sh\", \"-c\", %q]\n", "touch "+begun+"; "+waits(end)))
 	ctx, cancel := context.WithCancel(t.Context())
 	env := machine(nil, nil)
 	env.Log = zaptest.NewLogger(t)
@@ -142,7 +148,8 @@ func TestProfileEndsTasks(t *testing.T) {
 
 func TestProfileRefusesOptions(t *testing.T) {
 	c, path := tasksOf(t, t.TempDir(), "[machine]\ngpus = 1\n[[task]]\ncommand = [\"true\"]\n")
-	for _, o := range []node.ProfileOptions{{Repeats: -1}, {Pairs: "some"}, {Seconds: 9, Most: 3}, {Seconds: math.NaN()}} {
+	for _, o := range []node.ProfileOptions{{Repeats: -1}, {Pairs: "some"}, {Seconds: 9, Most: 3},
+		{Seconds: math.NaN()}} {
 		_, err := node.Profile(t.Context(), machine(nil, nil), c, path, o)
 		require.Equal(t, failure.Usage, failure.CodeOf(t.Context(), err), "%v", err)
 	}

@@ -99,7 +99,8 @@ func stateAfter(e execute.Event) TaskState {
 	case execute.Skipped:
 		return TaskSkipped
 	case execute.Ended:
-		return cmp.Or(map[execute.End]TaskState{execute.Done: TaskDone, execute.Failed: TaskFailed, execute.Stopped: TaskQueued}[e.End], TaskWaiting)
+		return cmp.Or(map[execute.End]TaskState{execute.Done: TaskDone, execute.Failed: TaskFailed,
+			execute.Stopped: TaskQueued}[e.End], TaskWaiting)
 	}
 	return ""
 }

@@ -13,7 +13,9 @@ import (
 )
 
 // curveColumns define the table of PPO's learning.
-var curveColumns = []results.Column{{Name: "seed", Kind: results.Int}, {Name: "actions", Kind: results.Int}, {Name: "reward"}, {Name: "length"}, {Name: "value_loss"}, {Name: "entropy"}, {Name: "kl"}, {Name: "clip_fraction"}, {Name: "explained_variance"}}
+var curveColumns = []results.Column{{Name: "seed", Kind: results.Int}, {Name: "actions", Kind: results.Int},
+	{Name: "reward"}, {Name: "length"}, {Name: "value_loss"}, {Name: "entropy"}, {Name: "kl"}, {Name: "clip_fraction"},
+	{Name: "explained_variance"}}
 
 // published plays the published study: the baselines, and PPO, which learns first, on the same episodes.
 func published(ctx context.Context, c *config.Node, run *results.Run) (*runs.NodePublished, error) {
@@ -40,7 +42,8 @@ func published(ctx context.Context, c *config.Node, run *results.Run) (*runs.Nod
 			}
 			cell.Rewards = append(cell.Rewards, s.Reward)
 			n := float64(len(policies))
-			cell.Deviation, cell.Makespan, cell.Placed, cell.Tasks = cell.Deviation+s.Deviation/n, cell.Makespan+s.Makespan/n, cell.Placed+s.Placed/n, cell.Tasks+s.Tasks/n
+			cell.Deviation, cell.Makespan, cell.Placed, cell.Tasks = cell.Deviation+s.Deviation/n,
+				cell.Makespan+s.Makespan/n, cell.Placed+s.Placed/n, cell.Tasks+s.Tasks/n
 		}
 		if cell.Reward = stat.Mean(cell.Rewards); name == config.PublishedPPO {
 			cell.Seeds = len(cell.Rewards)
@@ -51,7 +54,8 @@ func published(ctx context.Context, c *config.Node, run *results.Run) (*runs.Nod
 }
 
 // learnPublished learns PPO from each seed, and writes its curves.
-func learnPublished(ctx context.Context, c *config.Node, run *results.Run) (policies []func(seed uint64) tasks.Policy, err error) {
+func learnPublished(ctx context.Context, c *config.Node,
+	run *results.Run) (policies []func(seed uint64) tasks.Policy, err error) {
 	stream, err := run.Stream(runs.NodeCurveStream, curveColumns)
 	if err == nil {
 		err = stream.Truncate(0)
@@ -75,7 +79,8 @@ func learnPublished(ctx context.Context, c *config.Node, run *results.Run) (poli
 	for k, rows := range points {
 		for _, p := range rows {
 			if err == nil {
-				err = stream.Append(seeds[k], p.Actions, p.Reward, p.Length, p.ValueLoss, -p.Entropy, p.KL, p.Clipped, p.Explained)
+				err = stream.Append(seeds[k], p.Actions, p.Reward, p.Length, p.ValueLoss, -p.Entropy, p.KL, p.Clipped,
+					p.Explained)
 			}
 		}
 	}

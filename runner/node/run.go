@@ -157,7 +157,8 @@ func (x *execution) observe(e execute.Event) {
 	case execute.Opened:
 		x.env.Log.Info("executor", zap.String("confinement", e.Reason))
 	case execute.Started:
-		x.env.Log.Info("started", append(fields, zap.String("device", x.devices.names[e.Device]), zap.Int("pid", e.Process.ID))...)
+		x.env.Log.Info("started", append(fields, zap.String("device", x.devices.names[e.Device]),
+			zap.Int("pid", e.Process.ID))...)
 	case execute.Ended:
 		if e.End == execute.Done || e.End == execute.Failed {
 			x.ended++
@@ -166,7 +167,8 @@ func (x *execution) observe(e execute.Event) {
 		if e.End == execute.Failed || e.End == execute.Retried {
 			level = x.env.Log.Warn
 		}
-		level(string(e.End), append(fields, zap.Int("exit", e.Exit), zap.String("reason", e.Reason), zap.Int("ended", x.ended), zap.Int("of", len(x.jobs)))...)
+		level(string(e.End), append(fields, zap.Int("exit", e.Exit), zap.String("reason", e.Reason),
+			zap.Int("ended", x.ended), zap.Int("of", len(x.jobs)))...)
 	case execute.Skipped, execute.TimedOut, execute.Truncated:
 		x.env.Log.Warn(string(e.Kind), append(fields, zap.String("reason", e.Reason))...)
 	}
@@ -175,12 +177,15 @@ func (x *execution) observe(e execute.Event) {
 // outcome is the result for people and programs.
 func (x *execution) outcome(r *execute.Result, scheduler string) *runs.NodeRunOutcome {
 	s := &r.Summary
-	o := &runs.NodeRunOutcome{Scheduler: scheduler, Devices: x.devices.names, Note: x.devices.why, Tasks: s.Tasks, Completed: s.Completed,
-		Turnaround: s.Turnaround, Tail: s.Tail, Wait: s.Wait, Makespan: s.Makespan, Stops: s.Stops, Retries: r.Retries, Cells: []runs.NodeTask{}}
+	o := &runs.NodeRunOutcome{Scheduler: scheduler, Devices: x.devices.names, Note: x.devices.why, Tasks: s.Tasks,
+		Completed: s.Completed, Turnaround: s.Turnaround, Tail: s.Tail, Wait: s.Wait, Makespan: s.Makespan,
+		Stops: s.Stops, Retries: r.Retries, Cells: []runs.NodeTask{}}
 	for k := range r.Jobs {
 		j, t := &r.Jobs[k], &r.Tasks[k]
-		task := runs.NodeTask{Name: t.Name, Device: t.Device, Arrival: t.Arrival.Seconds(), Began: seconds(j.Began), Ended: seconds(j.Ended), Run: j.Ran.Seconds(), Starts: j.Starts,
-			Attempts: j.Attempts, Interrupted: j.Interrupted, End: string(j.End), Exit: j.Exit, Signal: j.Signal, Reason: j.Reason, Log: j.Log, Method: cmp.Or(j.Method, string(telemetry.MethodUnknown))}
+		task := runs.NodeTask{Name: t.Name, Device: t.Device, Arrival: t.Arrival.Seconds(), Began: seconds(j.Began),
+			Ended: seconds(j.Ended), Run: j.Ran.Seconds(), Starts: j.Starts,
+			Attempts: j.Attempts, Interrupted: j.Interrupted, End: string(j.End), Exit: j.Exit, Signal: j.Signal,
+			Reason: j.Reason, Log: j.Log, Method: cmp.Or(j.Method, string(telemetry.MethodUnknown))}
 		if j.Skipped {
 			task.End = string(execute.Skipped)
 		}
@@ -248,8 +253,9 @@ func Plan(ctx context.Context, env *app.Env, c *config.Node) (*runs.NodePlan, er
 	}
 	p := &runs.NodePlan{Scheduler: o.Kind.Name, Devices: d.names, Note: d.why, Makespan: result.Summary.Makespan}
 	for _, one := range placements {
-		p.Starts = append(p.Starts, runs.NodeStart{Task: one.Name, Device: d.names[one.Device], At: one.At.Seconds(), Until: one.Until.Seconds(), Starts: one.Starts,
-			Program: one.Program, Command: one.Command, Folder: one.Folder, Env: ownVariables(one.Env)})
+		p.Starts = append(p.Starts, runs.NodeStart{Task: one.Name, Device: d.names[one.Device], At: one.At.Seconds(),
+			Until: one.Until.Seconds(), Starts: one.Starts, Program: one.Program, Command: one.Command,
+			Folder: one.Folder, Env: ownVariables(one.Env)})
 	}
 	return p, nil
 }

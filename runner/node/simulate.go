@@ -22,11 +22,13 @@ import (
 
 // Simulate simulates the tasks of a configuration under its schedulers, into the run folder. A run that was
 // stopped or killed begins anew when it is resumed, and ends in the same bytes; one that had ended is read.
-func Simulate(ctx context.Context, env *app.Env, c *config.Node, path string, o app.FolderOptions) (*runs.NodeOutcome, error) {
+func Simulate(ctx context.Context, env *app.Env, c *config.Node, path string,
+	o app.FolderOptions) (*runs.NodeOutcome, error) {
 	folder := app.Folder("", c.Run.Folder, path)
-	outcome, err := app.Simulate(ctx, env, folder, c, o, runs.NodeStream, columns, func(run *results.Run, stream *results.Stream) (*runs.NodeOutcome, error) {
-		return into(ctx, env, c, run, stream)
-	})
+	outcome, err := app.Simulate(ctx, env, folder, c, o, runs.NodeStream, columns,
+		func(run *results.Run, stream *results.Stream) (*runs.NodeOutcome, error) {
+			return into(ctx, env, c, run, stream)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -35,17 +37,21 @@ func Simulate(ctx context.Context, env *app.Env, c *config.Node, path string, o 
 }
 
 // columns define the table of a run. Times are in seconds.
-var columns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "workload", Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "turnaround_mean"}, {Name: "turnaround_p95"},
-	{Name: "wait_mean"}, {Name: "slowdown_mean"}, {Name: "makespan"}, {Name: "busy"}, {Name: "joules"}, {Name: "stops", Kind: results.Int}, {Name: "completed", Kind: results.Int}}
+var columns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "workload", Kind: results.Int},
+	{Name: "seed", Kind: results.Int}, {Name: "turnaround_mean"}, {Name: "turnaround_p95"},
+	{Name: "wait_mean"}, {Name: "slowdown_mean"}, {Name: "makespan"}, {Name: "busy"}, {Name: "joules"},
+	{Name: "stops", Kind: results.Int}, {Name: "completed", Kind: results.Int}}
 
 // into simulates into a run folder.
-func into(ctx context.Context, env *app.Env, c *config.Node, run *results.Run, stream *results.Stream) (*runs.NodeOutcome, error) {
+func into(ctx context.Context, env *app.Env, c *config.Node, run *results.Run,
+	stream *results.Stream) (*runs.NodeOutcome, error) {
 	if c.Published() {
 		p, err := published(ctx, c, run)
 		if err != nil {
 			return nil, err
 		}
-		return &runs.NodeOutcome{GPUs: p.GPUs, Workloads: p.Episodes, Objective: c.Schedule.Objective, Cells: []runs.NodeCell{}, Published: p}, nil
+		return &runs.NodeOutcome{GPUs: p.GPUs, Workloads: p.Episodes, Objective: c.Schedule.Objective,
+			Cells: []runs.NodeCell{}, Published: p}, nil
 	}
 	s := &simulations{config: c, studies: c.Studies()}
 	if err := s.run(ctx); err != nil {
@@ -106,14 +112,18 @@ func (s *simulations) write(env *app.Env, run *results.Run, stream *results.Stre
 		return err
 	}
 	var tasks strings.Builder
-	tasks.WriteString("workload,seed,task,gpu,arrival_seconds,began_seconds,ended_seconds,run_seconds,starts,joules,completed\n")
+	tasks.WriteString("workload,seed,task,gpu,arrival_seconds,began_seconds,ended_seconds,run_seconds,starts," +
+		"joules,completed\n")
 	for k, row := range e.results {
 		for seed, r := range row {
 			for _, t := range r.Tasks {
-				fmt.Fprintf(&tasks, "%d,%d,%s,%d,%v,%v,%v,%v,%d,%.6g,%v\n", k+1, seed+1, cell(t.Name), t.Device, t.Arrival.Seconds(), t.Began.Seconds(), t.Ended.Seconds(), t.Run.Seconds(), t.Starts, t.Joules, !t.Failed)
+				fmt.Fprintf(&tasks, "%d,%d,%s,%d,%v,%v,%v,%v,%d,%.6g,%v\n", k+1, seed+1, cell(t.Name), t.Device,
+					t.Arrival.Seconds(), t.Began.Seconds(), t.Ended.Seconds(), t.Run.Seconds(), t.Starts, t.Joules,
+					!t.Failed)
 			}
 			f := &r.Summary
-			if err := stream.Append(e.Name, k+1, seed+1, f.Turnaround, f.Tail, f.Wait, f.Slowdown, f.Makespan, f.Busy, f.Joules, f.Stops, f.Completed); err != nil {
+			if err := stream.Append(e.Name, k+1, seed+1, f.Turnaround, f.Tail, f.Wait, f.Slowdown, f.Makespan, f.Busy,
+				f.Joules, f.Stops, f.Completed); err != nil {
 				return err
 			}
 		}
@@ -132,8 +142,8 @@ func cell(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// spans is the table of the times at which tasks ran; the group of a task is its kind, or else its flow. Lanes are rows of a GPU in a figure: tasks that run
-// together have several.
+// spans is the table of the times at which tasks ran; the group of a task is its kind, or else its flow. Lanes are
+// rows of a GPU in a figure: tasks that run together have several.
 func spans(r *node.Result, s *node.Study) string {
 	var b strings.Builder
 	b.WriteString("task,gpu,lane,from_seconds,to_seconds,cores,memory_mb,end,group\n")
@@ -148,7 +158,8 @@ func spans(r *node.Result, s *node.Study) string {
 			end = map[bool]string{false: "completed", true: "failed"}[r.Tasks[span.Task].Failed]
 		}
 		t := &s.Tasks[span.Task]
-		fmt.Fprintf(&b, "%s,%d,%d,%v,%v,%v,%v,%s,%s\n", cell(r.Tasks[span.Task].Name), span.Device, lane, span.From.Seconds(), span.To.Seconds(), t.Cores, t.Memory, end, cell(cmp.Or(t.Kind, t.Flow)))
+		fmt.Fprintf(&b, "%s,%d,%d,%v,%v,%v,%v,%s,%s\n", cell(r.Tasks[span.Task].Name), span.Device, lane,
+			span.From.Seconds(), span.To.Seconds(), t.Cores, t.Memory, end, cell(cmp.Or(t.Kind, t.Flow)))
 	}
 	return b.String()
 }
@@ -171,7 +182,8 @@ func (s *simulations) outcome() *runs.NodeOutcome {
 		if e.Learned() {
 			seeds = max(1, seeds)
 		}
-		o.Turnaround.Standings = append(o.Turnaround.Standings, runs.NewElasticStanding(e.Name, seeds, times, o.Turnaround.Bounds))
+		o.Turnaround.Standings = append(o.Turnaround.Standings,
+			runs.NewElasticStanding(e.Name, seeds, times, o.Turnaround.Bounds))
 		o.EnergyDelay.Standings = append(o.EnergyDelay.Standings, runs.NewElasticStanding(e.Name, seeds, products, nil))
 		cells[e.Name] = e.cell(seeds)
 	}
@@ -235,8 +247,12 @@ func (e *entrant) cell(seeds int) runs.NodeCell {
 	mean := func(of func(f *node.Summary) float64) float64 { return stat.Mean(slices.Concat(e.table(of)...)) }
 	return runs.NodeCell{Scheduler: e.Name, Seeds: seeds,
 		Completed:  mean(func(f *node.Summary) float64 { return float64(f.Completed) / float64(f.Tasks) }),
-		Turnaround: mean(func(f *node.Summary) float64 { return f.Turnaround }), Tail: mean(func(f *node.Summary) float64 { return f.Tail }),
-		Wait: mean(func(f *node.Summary) float64 { return f.Wait }), Slowdown: mean(func(f *node.Summary) float64 { return f.Slowdown }),
-		Makespan: mean(func(f *node.Summary) float64 { return f.Makespan }), Busy: mean(func(f *node.Summary) float64 { return f.Busy }),
-		Joules: mean(func(f *node.Summary) float64 { return f.Joules }), Stops: mean(func(f *node.Summary) float64 { return float64(f.Stops) })}
+		Turnaround: mean(func(f *node.Summary) float64 { return f.Turnaround }),
+		Tail:       mean(func(f *node.Summary) float64 { return f.Tail }), Wait: mean(func(f *node.Summary) float64 {
+			return f.Wait
+		}), Slowdown: mean(func(f *node.Summary) float64 { return f.Slowdown }),
+		Makespan: mean(func(f *node.Summary) float64 { return f.Makespan }), Busy: mean(func(f *node.Summary) float64 {
+			return f.Busy
+		}), Joules: mean(func(f *node.Summary) float64 { return f.Joules }),
+		Stops: mean(func(f *node.Summary) float64 { return float64(f.Stops) })}
 }

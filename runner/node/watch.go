@@ -56,14 +56,16 @@ func openWatch(env *app.Env, o WatchOptions) (*watch, error) {
 		}
 		return nil, nil
 	}
-	if err := listen.CheckAddress(o.Address, o.Anywhere, "they could read the names of tasks and the readings of devices"); err != nil {
+	if err := listen.CheckAddress(o.Address, o.Anywhere,
+		"they could read the names of tasks and the readings of devices"); err != nil {
 		return nil, err
 	}
 	l, err := listen.Listen(o.Address, o.Anywhere)
 	if err != nil {
 		return nil, err
 	}
-	return &watch{WatchOptions: o, env: env, listener: l, hosts: listen.Hosts(o.Address, l, o.Anywhere), done: make(chan struct{})}, nil
+	return &watch{WatchOptions: o, env: env, listener: l, hosts: listen.Hosts(o.Address, l, o.Anywhere),
+		done: make(chan struct{})}, nil
 }
 
 // serve answers requests from now on, and writes the address into the run folder.
@@ -79,8 +81,11 @@ func (w *watch) serve(x *execution) error {
 	if err := w.env.WriteText(w.file, address+"\n"); err != nil {
 		return err
 	}
-	w.server = &http.Server{Handler: listen.Bounded(w, mostRequests), ConnContext: listen.WithClient, ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout, WriteTimeout: listen.RequestTimeout,
-		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
+	w.server = &http.Server{Handler: listen.Bounded(w, mostRequests), ConnContext: listen.WithClient,
+		ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
+		WriteTimeout: listen.RequestTimeout,
+		// unknown clients must not fill the log
+		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
 		defer close(w.done)
 		if err := w.server.Serve(listen.NewGate(w.listener, w.env.Now)); !errors.Is(err, http.ErrServerClosed) {
@@ -116,7 +121,8 @@ func (w *watch) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	var refused *listen.Refusal
 	switch host := listen.HostOf(r.Host); {
 	case !w.hosts(host):
-		refused = listen.Refuse(http.StatusForbidden, "call it by the address in the run folder's file listen", "%q is not an address of this run", host)
+		refused = listen.Refuse(http.StatusForbidden, "call it by the address in the run folder's file listen",
+			"%q is not an address of this run", host)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		to.Header().Set("Allow", "GET, HEAD")
 		refused = listen.Refuse(http.StatusMethodNotAllowed, "use GET", "%s is not allowed", r.Method)

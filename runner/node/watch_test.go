@@ -33,7 +33,8 @@ func tasksOf(t *testing.T, dir, text string) (*config.Node, string) {
 	t.Helper()
 	path := filepath.Join(dir, "tasks.toml")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	c, err := config.ReadNode(files.OS{}, path, []string{"run.folder=" + config.Quote(filepath.Join(dir, "run")), `executor.devices="cpu"`, "executor.grace=1s", "executor.idle_watts=-1"})
+	c, err := config.ReadNode(files.OS{}, path, []string{"run.folder=" + config.Quote(filepath.Join(dir, "run")),
+		`executor.devices="cpu"`, "executor.grace=1s", "executor.idle_watts=-1"})
 	require.NoError(t, err)
 	return c, path
 }
@@ -54,13 +55,17 @@ func got(t *testing.T, method, url, host string) (int, string) {
 
 func TestWatchARun(t *testing.T) {
 	dir := t.TempDir()
-	first, second, listen := filepath.Join(dir, "first"), filepath.Join(dir, "second"), filepath.Join(dir, "run", control.AddressFile)
-	c, path := tasksOf(t, dir, fmt.Sprintf("[machine]\ngpus = 1\ntogether = 1\n[schedule]\nschedulers = [\"fcfs\"]\n[[task]]\nname = \"a\"\ncommand = [\"sh\", \"-c\", %q]\n[[task]]\nname = \"b\"\ncommand = [\"sh\", \"-c\", %q]\n[[task]]\nname = \"bad\"\nafter = [\"a\"]\ncommand = [\"false\"]\n",
+	first, second, listen := filepath.Join(dir, "first"), filepath.Join(dir, "second"),
+		filepath.Join(dir, "run", control.AddressFile)
+	c, path := tasksOf(t, dir, fmt.Sprintf("[machine]\ngpus = 1\ntogether = 1\n[schedule]\n"+
+		"schedulers = [\"fcfs\"]\n[[task]]\nname = \"a\"\ncommand = [\"sh\", \"-c\", %q]\n[[task]]\nname = \"b\"\n"+
+		"command = [\"sh\", \"-c\", %q]\n[[task]]\nname = \"bad\"\nafter = [\"a\"]\ncommand = [\"false\"]\n",
 		waits(first), waits(second)))
 	env := machine(nil, &source{devices: []telemetry.Device{{UUID: "intel-rapl:0", Name: "package-0"}}})
 	over := make(chan error, 1)
 	go func() {
-		_, err := node.Run(t.Context(), env, c, path, node.RunOptions{FolderOptions: app.FolderOptions{}, Watch: node.WatchOptions{Address: "127.0.0.1:0"}})
+		_, err := node.Run(t.Context(), env, c, path,
+			node.RunOptions{FolderOptions: app.FolderOptions{}, Watch: node.WatchOptions{Address: "127.0.0.1:0"}})
 		over <- err
 	}()
 	require.Eventually(t, func() bool { _, err := os.Stat(listen); return err == nil }, patience, 5*time.Millisecond)
@@ -73,7 +78,8 @@ func TestWatchARun(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(text), &s))
 		return s
 	}
-	require.Eventually(t, func() bool { s := status(); return len(s.Running) == 1 && s.Tasks[node.TaskQueued] == 1 }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { s := status(); return len(s.Running) == 1 && s.Tasks[node.TaskQueued] == 1 },
+		patience, 5*time.Millisecond)
 	s := status()
 	require.Equal(t, "a", s.Running[0].Task)
 	require.Equal(t, map[node.TaskState]int{node.TaskRunning: 1, node.TaskQueued: 1, node.TaskWaiting: 1}, s.Tasks)
@@ -83,7 +89,9 @@ func TestWatchARun(t *testing.T) {
 	require.Equal(t, http.StatusOK, code)
 	require.Contains(t, text, "graft_node_tasks{state=\"running\"} 1\n")
 	require.Contains(t, text, "graft_node_energy_joules_total{domain=\"package-0\",zone=\"intel-rapl:0\"} ")
-	for want, r := range map[int][3]string{http.StatusNotFound: {http.MethodGet, "/", ""}, http.StatusMethodNotAllowed: {http.MethodPost, "/status", ""}, http.StatusForbidden: {http.MethodGet, "/status", "evil.example"}} {
+	for want, r := range map[int][3]string{http.StatusNotFound: {http.MethodGet, "/", ""},
+		http.StatusMethodNotAllowed: {http.MethodPost, "/status", ""},
+		http.StatusForbidden:        {http.MethodGet, "/status", "evil.example"}} {
 		code, text := got(t, r[0], at+r[1], r[2])
 		require.Equal(t, want, code)
 		require.Contains(t, text, "remedy")

@@ -65,7 +65,8 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	}
 	p := &pipeline{Pipeline: c, o: o, env: env, folder: app.Folder(o.Folder, c.Pipeline.Folder, path)}
 	p.simulate = func(ctx context.Context, path, folder string) error {
-		_, err := simulate.Run(ctx, env, path, simulate.Options{Set: c.Assignments(), Folder: folder, Force: true, Retry: o.Retry, Engine: "local", Workers: o.Workers})
+		_, err := simulate.Run(ctx, env, path, simulate.Options{Set: c.Assignments(), Folder: folder, Force: true,
+			Retry: o.Retry, Engine: "local", Workers: o.Workers})
 		return err
 	}
 	return p.run(ctx)
@@ -89,12 +90,14 @@ func (p *pipeline) run(ctx context.Context) (*Result, error) {
 	}
 	outcome, err := p.stages(ctx)
 	if ctx.Err() != nil {
-		return nil, failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was done is kept; the same command goes on in %s", p.folder), err))
+		return nil, failure.With(failure.Requeue, errors.Join(
+			fmt.Errorf("stopped, and what was done is kept; the same command goes on in %s", p.folder), err))
 	}
 	if outcome == nil {
 		return nil, err
 	}
-	return &Result{Folder: p.folder, Policy: p.at(runs.PolicyFolder, runs.VoteFile), Stages: p.done, Outcome: outcome}, err
+	return &Result{Folder: p.folder, Policy: p.at(runs.PolicyFolder, runs.VoteFile), Stages: p.done,
+		Outcome: outcome}, err
 }
 
 func (p *pipeline) at(names ...string) string {
@@ -124,15 +127,18 @@ func (p *pipeline) open() (err error) {
 func (p *pipeline) planned() (all []*runs.Stage) {
 	for _, m := range p.Scenarios() {
 		name := m.Simulate.Name
-		all = append(all, &runs.Stage{Name: runs.SimulateStage + name, State: runs.StageWaiting, Parts: []string{name}, Files: []string{filepath.Join(name, runs.TableFolder)}})
+		all = append(all, &runs.Stage{Name: runs.SimulateStage + name, State: runs.StageWaiting, Parts: []string{name},
+			Files: []string{filepath.Join(name, runs.TableFolder)}})
 	}
 	learn := &runs.Stage{Name: runs.LearnStage, State: runs.StageWaiting, Parts: []string{runs.PolicyFolder}}
 	for _, name := range []string{runs.VoteFile, runs.SeedFolder, runs.OutcomeFile} {
 		learn.Files = append(learn.Files, filepath.Join(runs.PolicyFolder, name))
 	}
-	judge := &runs.Stage{Name: runs.EvaluateStage, State: runs.StageWaiting, Parts: []string{runs.EvaluationFolder}, Files: []string{runs.OutcomeFile, filepath.Join(runs.EvaluationFolder, runs.OutcomeFile)}}
+	judge := &runs.Stage{Name: runs.EvaluateStage, State: runs.StageWaiting, Parts: []string{runs.EvaluationFolder},
+		Files: []string{runs.OutcomeFile, filepath.Join(runs.EvaluationFolder, runs.OutcomeFile)}}
 	if p.Evaluate.LeaveOut != config.LeaveNone {
-		judge.Parts, judge.Files = append(judge.Parts, runs.LeftOutFolder), append(judge.Files, filepath.Join(runs.LeftOutFolder, runs.OutcomeFile))
+		judge.Parts, judge.Files = append(judge.Parts, runs.LeftOutFolder),
+			append(judge.Files, filepath.Join(runs.LeftOutFolder, runs.OutcomeFile))
 	}
 	return append(all, learn, judge)
 }
@@ -144,7 +150,8 @@ func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
 		return nil, err
 	}
 	if len(tables) == 0 {
-		return nil, failure.With(failure.Partial, fmt.Errorf("nothing is learned, as no scenario has a complete table: %w", errors.Join(failed...)))
+		return nil, failure.With(failure.Partial,
+			fmt.Errorf("nothing is learned, as no scenario has a complete table: %w", errors.Join(failed...)))
 	}
 	l, err := p.learn(ctx, tables)
 	if err != nil {
@@ -155,7 +162,8 @@ func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
 		return nil, err
 	}
 	if len(failed) > 0 {
-		err = failure.With(failure.Partial, fmt.Errorf("policies learned from %d of %s, which are complete: %w", len(tables), document.Plural(len(p.Scenarios()), "table"), errors.Join(failed...)))
+		err = failure.With(failure.Partial, fmt.Errorf("policies learned from %d of %s, which are complete: %w",
+			len(tables), document.Plural(len(p.Scenarios()), "table"), errors.Join(failed...)))
 	}
 	return outcome, err
 }
@@ -171,7 +179,8 @@ func (p *pipeline) stage(ctx context.Context, name, from string, do func() error
 		p.done = append(p.done, Stage{Stage: name, Skipped: true})
 		return p.journal.Reuse(e)
 	}
-	p.env.Log.Info("begins", zap.String("stage", name), zap.Int("number", len(p.done)+1), zap.Int("of", len(p.journal.Stages)))
+	p.env.Log.Info("begins", zap.String("stage", name), zap.Int("number", len(p.done)+1),
+		zap.Int("of", len(p.journal.Stages)))
 	began := p.env.Now()
 	if err := p.journal.Begin(e, began); err != nil {
 		return err

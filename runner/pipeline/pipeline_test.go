@@ -29,12 +29,15 @@ func written(t *testing.T, scenarios int, leaveOut string) string {
 	var paths []string
 	for k := range scenarios {
 		path := filepath.Join(dir, fmt.Sprintf("s%d.toml", k))
-		require.NoError(t, os.WriteFile(path, []byte("[data.synthetic]\nsize = 16\nchannels = 1\nclasses = 4\ntrain = 120\ntest = 40\n"+
-			"[time]\nbudget = \"400ms\"\nevents = [{at = \"100ms\", change = \"up\"}]\n[simulate]\nactions = [\"deepen:conv2\", \"none\"]\n"), 0o600))
+		require.NoError(t, os.WriteFile(path,
+			[]byte("[data.synthetic]\nsize = 16\nchannels = 1\nclasses = 4\ntrain = 120\ntest = 40\n"+
+				"[time]\nbudget = \"400ms\"\nevents = [{at = \"100ms\", change = \"up\"}]\n[simulate]\n"+
+				"actions = [\"deepen:conv2\", \"none\"]\n"), 0o600))
 		paths = append(paths, fmt.Sprintf("%q", path))
 	}
 	path := filepath.Join(dir, "all.toml")
-	require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "[pipeline]\nscenarios = [%s]\n[run]\nseeds = 1\n[policy]\nhidden = 4\n[learn]\nsteps = 1\n[evaluate]\nleave_out = %q\n",
+	require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "[pipeline]\nscenarios = [%s]\n[run]\nseeds = 1\n"+
+		"[policy]\nhidden = 4\n[learn]\nsteps = 1\n[evaluate]\nleave_out = %q\n",
 		strings.Join(paths, ", "), leaveOut), 0o600))
 	return path
 }
@@ -59,8 +62,10 @@ func copied(tables fs.FS) func(*app.Env, string, string) error {
 
 // simulated runs a simulation with one worker in this process, not in one of its own.
 func simulated(env *app.Env, path, folder string) error {
-	set := []string{"data.synthetic.train=20", "data.synthetic.test=10", "train.batch=10", "adapt.rows=10", `fleet.image="graft"`, `fleet.claim="shared"`, `fleet.mount="/"`}
-	if _, err := simulate.Manifest(env, path, simulate.ManifestOptions{Set: set, Folder: folder, Force: true}); err != nil {
+	set := []string{"data.synthetic.train=20", "data.synthetic.test=10", "train.batch=10", "adapt.rows=10",
+		`fleet.image="graft"`, `fleet.claim="shared"`, `fleet.mount="/"`}
+	if _, err := simulate.Manifest(env, path, simulate.ManifestOptions{Set: set, Folder: folder,
+		Force: true}); err != nil {
 		return err
 	}
 	if err := simulate.Work(context.Background(), env, folder, workers.Options{Threads: 1}); err != nil {
@@ -71,7 +76,8 @@ func simulated(env *app.Env, path, folder string) error {
 }
 
 // ran runs a pipeline with simulations of its own.
-func ran(path string, simulate func(env *app.Env, path, folder string) error, env *app.Env, folder string) (*Result, error) {
+func ran(path string, simulate func(env *app.Env, path, folder string) error, env *app.Env,
+	folder string) (*Result, error) {
 	c, err := config.ReadPipeline(env.Files, path, nil)
 	if err != nil {
 		return nil, err
@@ -79,7 +85,8 @@ func ran(path string, simulate func(env *app.Env, path, folder string) error, en
 	return ranWith(c, simulate, env, folder, Options{})
 }
 
-func ranWith(c *config.Pipeline, simulate func(env *app.Env, path, folder string) error, env *app.Env, folder string, o Options) (*Result, error) {
+func ranWith(c *config.Pipeline, simulate func(env *app.Env, path, folder string) error, env *app.Env, folder string,
+	o Options) (*Result, error) {
 	p := &pipeline{Pipeline: c, o: o, env: env, folder: folder}
 	p.simulate = func(_ context.Context, path, folder string) error { return simulate(env, path, folder) }
 	return p.run(context.Background())
@@ -89,8 +96,10 @@ func ranWith(c *config.Pipeline, simulate func(env *app.Env, path, folder string
 // pipeline then goes on to the same bytes.
 func TestPipelinesSurviveFaults(t *testing.T) {
 	path := written(t, 1, config.LeaveNone)
-	kept := []string{filepath.Join("s0", runs.TableFolder, "grid-1.jsonl"), runs.OutcomeFile, filepath.Join(runs.PolicyFolder, runs.VoteFile), filepath.Join(runs.PolicyFolder, runs.SeedFile(1)), filepath.Join(runs.PolicyFolder, runs.OutcomeFile),
-		filepath.Join(runs.EvaluationFolder, "verdicts.csv"), filepath.Join(runs.EvaluationFolder, runs.OutcomeFile)}
+	kept := []string{filepath.Join("s0", runs.TableFolder, "grid-1.jsonl"), runs.OutcomeFile,
+		filepath.Join(runs.PolicyFolder, runs.VoteFile), filepath.Join(runs.PolicyFolder, runs.SeedFile(1)),
+		filepath.Join(runs.PolicyFolder, runs.OutcomeFile), filepath.Join(runs.EvaluationFolder, "verdicts.csv"),
+		filepath.Join(runs.EvaluationFolder, runs.OutcomeFile)}
 	worktest.SurviveFaults(t, func(env *app.Env, folder string, _ bool) error {
 		_, err := ran(path, simulated, env, folder)
 		return err

@@ -29,7 +29,8 @@ func (p *pipeline) simulateAll(ctx context.Context) (tables []string, failed []e
 			return p.simulate(ctx, p.Pipeline.Pipeline.Scenarios[k], p.at(name))
 		})
 		if errors.As(err, new(*simulate.MissingSequences)) {
-			p.env.Log.Warn("sequences failed, so that nothing is learned from the table", zap.String("scenario", name), zap.Error(err))
+			p.env.Log.Warn("sequences failed, so that nothing is learned from the table", zap.String("scenario", name),
+				zap.Error(err))
 			failed = append(failed, fmt.Errorf("%s: %w", name, err))
 			continue
 		}
@@ -111,7 +112,8 @@ func (p *pipeline) judge(ctx context.Context, l *config.TreeLearning) (*runs.Pip
 // left out, others by those. The run folders are made when both are done.
 func (p *pipeline) evaluate(ctx context.Context, l *config.TreeLearning) (*runs.PipelineOutcome, error) {
 	trees, _ := l.Trees()
-	e, err := evaluate.Prepare(ctx, p.env, evaluate.Options{Policies: []string{l.Run.Folder}, Tables: l.Tables.Folders, Trees: trees, Out: p.at(runs.EvaluationFolder), Force: true})
+	e, err := evaluate.Prepare(ctx, p.env, evaluate.Options{Policies: []string{l.Run.Folder}, Tables: l.Tables.Folders,
+		Trees: trees, Out: p.at(runs.EvaluationFolder), Force: true})
 	if err != nil {
 		return nil, err
 	}

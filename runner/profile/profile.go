@@ -27,9 +27,10 @@ import (
 
 // Options say what to measure, and how.
 type Options struct {
-	Device    string // cpu or cuda:N; empty is cpu
-	Threads   int    // of an operator on the CPU; zero is all processors
-	Batches   []int  // examples in a step and in a batch of evaluation; none is those of the jobs that are named, or else 64 and 128
+	Device  string // cpu or cuda:N; empty is cpu
+	Threads int    // of an operator on the CPU; zero is all processors
+	// examples in a step and in a batch of evaluation; none is those of the jobs that are named, or else 64 and 128
+	Batches   []int
 	Rounds    int    // whose median counts; zero is 7
 	Optimizer string // of the steps, such as adam; empty is that of the first job that is named, or else adam
 	Exact     bool   // keep PyTorch's order of operations; false takes the fast path
@@ -83,7 +84,8 @@ func (o Options) validateSizes() error {
 		option      string
 		value, most int
 	}{{"threads", o.Threads, mostThreads}, {"rounds", o.Rounds, mostRounds}, {"classes", o.Classes, mostClasses}} {
-		faults.When(size.value < 0 || size.value > size.most, "option %s is %d; must be between 0, which is the default, and %d", size.option, size.value, size.most)
+		faults.When(size.value < 0 || size.value > size.most,
+			"option %s is %d; must be between 0, which is the default, and %d", size.option, size.value, size.most)
 	}
 	input, err := model.ParseShape(o.Input)
 	if err != nil {
@@ -93,17 +95,20 @@ func (o Options) validateSizes() error {
 	for _, n := range input {
 		values *= float64(n)
 	}
-	faults.When(values > mostValues, "option input %s: a batch has %.0f values; must be at most %d", o.Input, values, mostValues)
+	faults.When(values > mostValues, "option input %s: a batch has %.0f values; must be at most %d", o.Input, values,
+		mostValues)
 	return errors.Join(faults...)
 }
 
 // ways is the number of ways in which a network that is named is deepened, and widened.
 const ways = 3
 
-// subjects are the networks to be measured. What the jobs that are named say of steps becomes an option that is not set.
+// subjects are the networks to be measured. What the jobs that are named say of steps becomes an option
+// that is not set.
 func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([]trainer.Subject, error) {
 	if o.Only && len(names) == 0 {
-		return nil, failure.Usagef("option only is for networks that are named; name one of 'graft model list', a network file, or the file of a job")
+		return nil, failure.Usagef("option only is for networks that are named; name one of 'graft model list', " +
+			"a network file, or the file of a job")
 	}
 	input, err := model.ParseShape(o.Input)
 	if err != nil {
@@ -123,13 +128,15 @@ func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([
 	}
 	others, err := trainer.Subjects(input, o.Classes)
 	if err != nil {
-		return nil, failure.With(failure.Usage, fmt.Errorf("the networks that are measured by default: %w; option only leaves them out", err))
+		return nil, failure.With(failure.Usage,
+			fmt.Errorf("the networks that are measured by default: %w; option only leaves them out", err))
 	}
 	return append(all, others...), nil
 }
 
 // named are the networks of an argument: a network, or that of a job's file, and what it grows to.
-func (o *Options) named(ctx context.Context, env *app.Env, name string, input model.Shape, given Options) ([]trainer.Subject, error) {
+func (o *Options) named(ctx context.Context, env *app.Env, name string, input model.Shape,
+	given Options) ([]trainer.Subject, error) {
 	if app.IsNetworkFile(name) && !app.IsFolder(env.Files, name) && config.IsConfiguration(env.Files, name) {
 		return o.ofJob(ctx, env, name, given)
 	}
@@ -168,7 +175,8 @@ func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Op
 		return []trainer.Subject{first}, nil
 	}
 	if measured := len(m.Sequences); measured < m.All {
-		env.Log.Info("not all actions are measured; the others are charged by those that are", zap.Int("actions", m.All), zap.Int("measured", measured))
+		env.Log.Info("not all actions are measured; the others are charged by those that are",
+			zap.Int("actions", m.All), zap.Int("measured", measured))
 	}
 	all, err := trainer.Grown(first, m.Sequences, m.Surgery)
 	if err != nil || len(m.Sequences) > 0 {
@@ -222,8 +230,9 @@ func (o Options) measure(ctx context.Context, env *app.Env, subjects []trainer.S
 	if err != nil {
 		return nil, err
 	}
-	made := trainer.Provenance{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version), Torch: runtime.Version, Device: m.Device.String(),
-		Threads: runtime.Threads, Rounds: m.Rounds, Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady}
+	made := trainer.Provenance{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version),
+		Torch: runtime.Version, Device: m.Device.String(), Threads: runtime.Threads, Rounds: m.Rounds,
+		Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady}
 	return measured.Profile(o.title(), deviceText(env.Files, m.Device), made), nil
 }
 

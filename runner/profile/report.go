@@ -5,22 +5,25 @@ import "graft/trainer"
 // Report is a profile for people and programs, with what its rates say of each measurement.
 // `graft profile --json` prints it. Times are in seconds.
 type Report struct {
-	File      string             `json:"file,omitempty"`              // that was written
-	Name      string             `json:"name"`                        // of the profile
-	Device    string             `json:"device"`                      // that it is about, for people
-	Made      Made               `json:"made"`                        // how it came about
-	Networks  []Network          `json:"networks"`                    // that were measured
-	Step      map[string]float64 `json:"step_rates"`                  // rates of a step of training
-	Batch     map[string]float64 `json:"batch_rates"`                 // rates of a batch of evaluation
-	GraphStep map[string]float64 `json:"graph_step_rates,omitempty"`  // of a step of a network that runs as a graph; missing: those of step_rates
+	File     string             `json:"file,omitempty"` // that was written
+	Name     string             `json:"name"`           // of the profile
+	Device   string             `json:"device"`         // that it is about, for people
+	Made     Made               `json:"made"`           // how it came about
+	Networks []Network          `json:"networks"`       // that were measured
+	Step     map[string]float64 `json:"step_rates"`     // rates of a step of training
+	Batch    map[string]float64 `json:"batch_rates"`    // rates of a batch of evaluation
+	// of a step of a network that runs as a graph; missing: those of step_rates
+	GraphStep map[string]float64 `json:"graph_step_rates,omitempty"`
 	GraphEval map[string]float64 `json:"graph_batch_rates,omitempty"` // of a batch of its evaluation
 	Decision  Cost               `json:"decision"`                    // what a decision costs
 	Surgery   Cost               `json:"operation"`                   // what an operation on a network costs
-	Alone     float64            `json:"communication_share"`         // part of a step that does not shrink with more devices
-	Fitted    int                `json:"fitted_networks"`             // zero where the rates were not fitted
-	LeftOut   Misses             `json:"left_out"`                    // of networks that were left out one by one
-	NewToThem Misses             `json:"new"`                         // of those that were left out with all that they were adapted to
-	Profile   *trainer.Profile   `json:"-"`                           // that it reports
+	// part of a step that does not shrink with more devices
+	Alone   float64 `json:"communication_share"`
+	Fitted  int     `json:"fitted_networks"` // zero where the rates were not fitted
+	LeftOut Misses  `json:"left_out"`        // of networks that were left out one by one
+	// of those that were left out with all that they were adapted to
+	NewToThem Misses           `json:"new"`
+	Profile   *trainer.Profile `json:"-"` // that it reports
 }
 
 // Made records how a profile was measured.
@@ -75,10 +78,11 @@ type Miss struct {
 // NewReport reports a profile, and the file that it was written to, if any.
 func NewReport(p *trainer.Profile, file string) *Report {
 	m := p.Made
-	r := &Report{File: file, Name: p.Name, Device: p.Device, Networks: []Network{}, Step: rateMap(p.Costs.Step), Batch: rateMap(p.Costs.Batch),
+	r := &Report{File: file, Name: p.Name, Device: p.Device, Networks: []Network{},
+		Step: rateMap(p.Costs.Step), Batch: rateMap(p.Costs.Batch),
 		Made:     Made{m.Date, m.Graft, m.Torch, m.Device, m.Threads, m.Rounds, m.Optimizer, m.Exact, m.Steady},
-		Decision: Cost{p.Costs.DecisionSeconds, p.Costs.DecisionSpread}, Surgery: Cost{p.Costs.SurgerySeconds, p.Costs.SurgerySpread},
-		Alone: p.Costs.CommunicationShare, Fitted: p.Fit.Networks,
+		Decision: Cost{p.Costs.DecisionSeconds, p.Costs.DecisionSpread}, Surgery: Cost{p.Costs.SurgerySeconds,
+			p.Costs.SurgerySpread}, Alone: p.Costs.CommunicationShare, Fitted: p.Fit.Networks,
 		LeftOut:   Misses{Miss(p.Fit.Step), Miss(p.Fit.Batch)},
 		NewToThem: Misses{Miss(p.Fit.NewStep), Miss(p.Fit.NewBatch)}, Profile: p}
 	if p.Costs.GraphStep != (trainer.Rates{}) {
@@ -87,7 +91,8 @@ func NewReport(p *trainer.Profile, file string) *Report {
 	for _, m := range p.Measured {
 		step, batch := p.Estimate(m)
 		r.Networks = append(r.Networks, Network{Network: m.String(), Fingerprint: m.Fingerprint, Batch: m.Batch,
-			Step: newTime(m.StepSeconds, m.StepSpread, step), Evaluation: newTime(m.BatchSeconds, m.BatchSpread, batch)})
+			Step:       newTime(m.StepSeconds, m.StepSpread, step),
+			Evaluation: newTime(m.BatchSeconds, m.BatchSpread, batch)})
 	}
 	return r
 }

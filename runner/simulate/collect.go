@@ -51,7 +51,8 @@ func (x *monitor) recount() (int, error) {
 func (x *monitor) refreshState() (grid.Progress, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if since := x.env.Now().Sub(x.stateAt); x.state.Segments > 0 && (since < time.Second || since < countInterval*x.countTook) {
+	if since := x.env.Now().Sub(x.stateAt); x.state.Segments > 0 &&
+		(since < time.Second || since < countInterval*x.countTook) {
 		return x.state, nil
 	}
 	s, err := x.grid.Progress()

@@ -48,8 +48,9 @@ func (x *monitor) fitted(ctx context.Context, b fleet.Batch) (fleet.Batch, error
 	if err != nil {
 		return b, err
 	}
-	x.env.Log.Info("workers fit on a device", zap.Int("workers", best.Workers), zap.Float64("images_per_second", app.Rounded(best.Rate)),
-		zap.Int64("memory_mib", best.Memory>>20), zap.Int64("limit_mib", limit>>20), zap.String("why", why))
+	x.env.Log.Info("workers fit on a device", zap.Int("workers", best.Workers),
+		zap.Float64("images_per_second", app.Rounded(best.Rate)), zap.Int64("memory_mib", best.Memory>>20),
+		zap.Int64("limit_mib", limit>>20), zap.String("why", why))
 	b.Workers = best.Workers * devices
 	if gpu {
 		b.Env = append(b.Env, fmt.Sprintf("%s=%g", workers.MemoryVariable, memoryShare/float64(best.Workers)))
@@ -108,7 +109,8 @@ func (x *monitor) try(ctx context.Context, b fleet.Batch, n int) (workers.Load, 
 			l.Memory += m.Memory
 		}
 	}
-	x.env.Log.Debug("measured workers", zap.Int("workers", n), zap.Float64("images_per_second", app.Rounded(l.Rate)), zap.Int64("memory_mib", l.Memory>>20))
+	x.env.Log.Debug("measured workers", zap.Int("workers", n), zap.Float64("images_per_second", app.Rounded(l.Rate)),
+		zap.Int64("memory_mib", l.Memory>>20))
 	return l, nil
 }
 

@@ -43,7 +43,8 @@ func Manifest(env *app.Env, path string, o ManifestOptions) (string, error) {
 	if err := s.prepareFolder(path, o.Force); err != nil {
 		return "", err
 	}
-	env.Log.Info("pods run the sequences in", zap.String("folder", s.folder), zap.String("watch", "graft fleet attach "+s.folder))
+	env.Log.Info("pods run the sequences in", zap.String("folder", s.folder),
+		zap.String("watch", "graft fleet attach "+s.folder))
 	return text, nil
 }
 
@@ -52,7 +53,8 @@ func (o ManifestOptions) open(env *app.Env, path string) (*workspace, error) {
 	file, folder := path, ""
 	if info, err := env.Files.Stat(path); err == nil && info.IsDir() {
 		if o.Folder != "" || o.Force {
-			return nil, failure.Usagef("%s is a run folder already; option folder and option force are for a scenario's file", path)
+			return nil, failure.Usagef("%s is a run folder already; "+
+				"option folder and option force are for a scenario's file", path)
 		}
 		file, folder = filepath.Join(path, runs.ResolvedFile), path
 		if _, err := env.Files.Stat(filepath.Join(path, runs.PlanFile)); err != nil {
@@ -77,7 +79,8 @@ func (s *workspace) checkMount(b fleet.Batch) error {
 	}
 	mount := s.Fleet.Manifest(b.Folder).Mount
 	if inside, err := filepath.Rel(mount, cache); err != nil || inside == ".." || strings.HasPrefix(inside, "../") {
-		return failure.With(failure.Configuration, errors.Join(fmt.Errorf("the cache %s does not lie in the mount %s, so that what pods run would be lost; set fleet.mount or simulate.cache", cache, mount), err))
+		return failure.With(failure.Configuration, errors.Join(fmt.Errorf("the cache %s does not lie in the mount "+
+			"%s, so that what pods run would be lost; set fleet.mount or simulate.cache", cache, mount), err))
 	}
 	return nil
 }

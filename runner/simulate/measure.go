@@ -37,8 +37,10 @@ func (s *workspace) measure(ctx context.Context, scope *torch.Scope, o workers.O
 	}
 	var late error
 	gathered := false
-	m, err := trainer.Measure(ctx, []trainer.Subject{{Network: n}}, trainer.MeasureOptions{Device: lab.Device, Batches: []int{s.Train.Batch}, Rounds: measureRounds, Burst: measureBurst,
-		Exact: lab.Options.Exact, Steady: lab.Options.Steady, Optimizer: lab.Options.Optimizer, Now: s.env.Now, Tell: func(string, int, int) {
+	m, err := trainer.Measure(ctx, []trainer.Subject{{Network: n}}, trainer.MeasureOptions{Device: lab.Device,
+		Batches: []int{s.Train.Batch}, Rounds: measureRounds, Burst: measureBurst,
+		Exact: lab.Options.Exact, Steady: lab.Options.Steady, Optimizer: lab.Options.Optimizer, Now: s.env.Now,
+		Tell: func(string, int, int) {
 			if !gathered { // it is warmed up
 				gathered, late = true, s.gather(ctx, o.Folder, o.Name, o.Measure)
 			}

@@ -100,14 +100,16 @@ func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Dur
 	if every == 0 {
 		every = workers.PollInterval(f.Engine())
 	}
-	err = f.Supervise(ctx, x.left, fleet.SuperviseOptions{Recount: x.recount, Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
+	err = f.Supervise(ctx, x.left, fleet.SuperviseOptions{Recount: x.recount,
+		Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
 	closeBars()
 	switch {
 	case ctx.Err() != nil && !x.finished:
 		return nil, x.stop(f)
 	case errors.Is(err, fleet.ErrCancelled):
 		_, failed := x.collectTable()
-		return nil, failure.With(failure.Requeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), failed))
+		return nil, failure.With(failure.Requeue, errors.Join(
+			fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), failed))
 	case err != nil && ctx.Err() == nil:
 		_, failed := x.collectTable()
 		return nil, errors.Join(err, workers.LastLogLine(x.env.Files, f), failed)
@@ -156,11 +158,14 @@ const grace = 10 * time.Second
 // stop ends local workers, which save their state; others go on.
 func (x *monitor) stop(f *fleet.Fleet) error {
 	if f == nil || f.Engine() != "local" {
-		return failure.With(failure.Requeue, fmt.Errorf("stopped following the simulation; the workers go on: graft fleet attach %s", x.folder))
+		return failure.With(failure.Requeue,
+			fmt.Errorf("stopped following the simulation; the workers go on: graft fleet attach %s", x.folder))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := f.Cancel(ctx)
 	_, failed := x.collectTable()
-	return failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder), err, failed))
+	return failure.With(failure.Requeue,
+		errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder),
+			err, failed))
 }

@@ -51,7 +51,8 @@ func (x *monitor) progress() (done, all int64) {
 func (x *monitor) progressText() string {
 	s := x.lastState()
 	if left := x.remaining(s); left > 0 {
-		return fmt.Sprintf("%d of %s, %s to go", s.Ended, document.Plural(s.Sequences, "run"), document.RoughDurationText(left))
+		return fmt.Sprintf("%d of %s, %s to go", s.Ended, document.Plural(s.Sequences, "run"),
+			document.RoughDurationText(left))
 	}
 	return fmt.Sprintf("%d of %s", s.Ended, document.Plural(s.Sequences, "run"))
 }
@@ -74,7 +75,8 @@ func (x *monitor) progressDetails(width int) string {
 	}
 	for k, b := range s.Best {
 		if k == 0 {
-			parts = append(parts, fmt.Sprintf("best %s: %s", tables.Sequence(b.Sequence), document.AccuracyText(b.Accuracy)))
+			parts = append(parts, fmt.Sprintf("best %s: %s", tables.Sequence(b.Sequence),
+				document.AccuracyText(b.Accuracy)))
 		}
 	}
 	for _, leg := range x.legs() {
@@ -85,9 +87,11 @@ func (x *monitor) progressDetails(width int) string {
 
 func (x *monitor) logProgress() {
 	s := x.lastState()
-	about := []zap.Field{zap.Int("ended", s.Ended), zap.Int("of", s.Sequences), zap.Int("failed", s.Failed), zap.Int64("steps", s.Steps)}
+	about := []zap.Field{zap.Int("ended", s.Ended), zap.Int("of", s.Sequences), zap.Int("failed", s.Failed),
+		zap.Int64("steps", s.Steps)}
 	if len(s.Best) > 0 {
-		about = append(about, zap.Strings("best", s.Best[0].Sequence), zap.Float64("accuracy", app.Rounded(s.Best[0].Accuracy)))
+		about = append(about, zap.Strings("best", s.Best[0].Sequence),
+			zap.Float64("accuracy", app.Rounded(s.Best[0].Accuracy)))
 	}
 	if left := x.remaining(s); left > 0 {
 		about = append(about, zap.Duration("to_go", left.Round(time.Second)))

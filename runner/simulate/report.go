@@ -71,8 +71,10 @@ func (r *Report) err() error {
 	if r.State.Failed == 0 {
 		return nil
 	}
-	err := &MissingSequences{fmt.Sprintf("%d of %s failed, such as %s: %s; see %s/%s, and try them again with option retry",
-		r.State.Failed, document.Plural(r.State.Sequences, "run"), grid.Segment{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, runs.FailuresFolder)}
+	err := &MissingSequences{fmt.Sprintf("%d of %s failed, such as %s: %s; see %s/%s, "+
+		"and try them again with option retry", r.State.Failed, document.Plural(r.State.Sequences, "run"),
+		grid.Segment{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder,
+		runs.FailuresFolder)}
 	if r.State.Ended == 0 {
 		return err
 	}

@@ -45,14 +45,16 @@ type Result struct {
 // where some sequences failed.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	if o.Engine != "" && !slices.Contains(fleet.Engines(), o.Engine) {
-		return nil, failure.Usagef("there is no engine %q that starts workers; there are %s", o.Engine, strings.Join(fleet.Engines(), " and "))
+		return nil, failure.Usagef("there is no engine %q that starts workers; there are %s", o.Engine,
+			strings.Join(fleet.Engines(), " and "))
 	}
 	m, err := config.ReadSimulation(env.Files, path, workers.Assigned(o.Set, o.Engine, o.Workers))
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
 	if m.Fleet.Engine == config.Kubernetes {
-		return nil, failure.Usagef("a cluster starts workers of the engine kubernetes by itself: graft fleet manifest %s | kubectl apply -f -", path)
+		return nil, failure.Usagef("a cluster starts workers of the engine kubernetes by itself: "+
+			"graft fleet manifest %s | kubectl apply -f -", path)
 	}
 	app.Warn(env.Log, m)
 	s := &workspace{Simulation: m, env: env, folder: app.Folder(o.Folder, m.Run.Folder, path)}
@@ -98,7 +100,8 @@ func (s *workspace) prepareFolder(path string, force bool) error {
 	if err != nil {
 		return err
 	}
-	s.env.Log.Info("the sequences are planned", zap.String("scenario", s.plan.Scenario.Name), zap.String("folder", s.folder))
+	s.env.Log.Info("the sequences are planned", zap.String("scenario", s.plan.Scenario.Name),
+		zap.String("folder", s.folder))
 	return errors.Join(s.writePlan(run), run.Close())
 }
 
@@ -118,7 +121,8 @@ func (s *workspace) checkSame() error {
 		return nil
 	}
 	what := config.Changes(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), s.Simulation)
-	return fmt.Errorf("%s has another simulation: %s; restore its configuration, name another folder with option folder, or move it aside with option force", s.folder, what)
+	return fmt.Errorf("%s has another simulation: %s; restore its configuration, "+
+		"name another folder with option folder, or move it aside with option force", s.folder, what)
 }
 
 // makePlan computes the plan. It loads the images on the CPU for their digest only.
@@ -150,8 +154,10 @@ func (s *workspace) create(path string, force bool) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.env.CreateRun(s.folder, results.CreateOptions{Force: force, Config: given, Resolved: s.Resolved()}, results.Manifest{Seed: uint64(s.Run.Seed),
-		Device: s.Run.Device, Profile: s.Time.Profile, ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data, Network: s.plan.Scenario.Network})
+	return s.env.CreateRun(s.folder, results.CreateOptions{Force: force, Config: given, Resolved: s.Resolved()},
+		results.Manifest{Seed: uint64(s.Run.Seed),
+			Device: s.Run.Device, Profile: s.Time.Profile, ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data,
+			Network: s.plan.Scenario.Network})
 }
 
 // batch describes the workers. A batch that the engine rejects has the exit code Configuration.
@@ -168,7 +174,8 @@ func (s *workspace) batch() (fleet.Batch, error) {
 	if err != nil {
 		return fleet.Batch{}, err
 	}
-	b := fleet.Batch{Key: "graft-" + s.Digest()[:16], Folder: folder, Dir: here, Argv: []string{self, "work", folder}, Workers: workers.Number(s.Fleet, s.Run.Device), Resources: s.Fleet.Resources()}
+	b := fleet.Batch{Key: "graft-" + s.Digest()[:16], Folder: folder, Dir: here, Argv: []string{self, "work", folder},
+		Workers: workers.Number(s.Fleet, s.Run.Device), Resources: s.Fleet.Resources()}
 	if s.Fleet.Threads > 0 {
 		b.Argv = append(b.Argv, "--threads", strconv.Itoa(s.Fleet.Threads))
 	}

@@ -46,7 +46,8 @@ func TestSimulationsSurviveFaults(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(scenario), 0o600))
 	ctx := context.Background()
 	run := func(env *app.Env, folder string, _ bool) error {
-		o := simulate.ManifestOptions{Folder: folder, Set: []string{`simulate.cache="` + filepath.Join(folder, "..", "cache") + `"`}}
+		o := simulate.ManifestOptions{Folder: folder,
+			Set: []string{`simulate.cache="` + filepath.Join(folder, "..", "cache") + `"`}}
 		if _, err := simulate.Manifest(env, file, o); err != nil {
 			return err
 		}
@@ -56,5 +57,6 @@ func TestSimulationsSurviveFaults(t *testing.T) {
 		_, err := simulate.Attach(ctx, env, folder, 0)
 		return err
 	}
-	worktest.SurviveFaults(t, run, func(path string) bool { return strings.HasPrefix(path, "table/") && !strings.HasSuffix(path, ".lock") })
+	worktest.SurviveFaults(t, run,
+		func(path string) bool { return strings.HasPrefix(path, "table/") && !strings.HasSuffix(path, ".lock") })
 }

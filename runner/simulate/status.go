@@ -43,7 +43,8 @@ func StatusOf(ctx context.Context, env *app.Env, folder string) (*Status, error)
 
 // status reads the progress, and the workers where there are any; f may be nil.
 func (s *workspace) status(ctx context.Context, f *fleet.Fleet) (*Status, error) {
-	r := &Status{Folder: s.folder, Cache: s.cache(), Status: workers.StatusOf(ctx, s.Fleet.Engine, f), Legs: []RunningLeg{}}
+	r := &Status{Folder: s.folder, Cache: s.cache(), Status: workers.StatusOf(ctx, s.Fleet.Engine, f),
+		Legs: []RunningLeg{}}
 	g, err := s.grid()
 	if err != nil {
 		return nil, err

@@ -66,7 +66,8 @@ func (s *workspace) limitMemory(o workers.Options) error {
 	}
 	share, err := strconv.ParseFloat(o.MemoryShare, 64)
 	if err != nil {
-		return failure.Usagef("%s is %q; expected a share of the device's memory", workers.MemoryVariable, o.MemoryShare)
+		return failure.Usagef("%s is %q; expected a share of the device's memory", workers.MemoryVariable,
+			o.MemoryShare)
 	}
 	if err := torch.LimitMemory(device, share); err != nil {
 		s.env.Log.Warn("the memory of this worker is not limited", zap.Error(err))
@@ -90,10 +91,12 @@ func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, 
 		return nil, err
 	}
 	if data.Digest != s.plan.Cause.Data {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("the images of %s differ from those that the simulation began with; restore them, or start another simulation in another folder", data.Name))
+		return nil, failure.With(failure.Configuration, fmt.Errorf("the images of %s differ from those that the "+
+			"simulation began with; restore them, or start another simulation in another folder", data.Name))
 	}
 	if code, err := codeVersion(device); err != nil || code != s.plan.Cause.Code {
-		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf("the simulation began with %s, and this is %s; use that, or start another simulation in another folder", s.plan.Cause.Code, code)))
+		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf("the simulation began with %s, "+
+			"and this is %s; use that, or start another simulation in another folder", s.plan.Cause.Code, code)))
 	}
 	runtime, err := torch.Describe()
 	if err != nil {
@@ -166,8 +169,9 @@ func (s *workspace) work(ctx context.Context, lab *grid.Executor, o workers.Opti
 		return err
 	}
 	clock, log := fleet.NewClock(s.env.Now), s.env.Log
-	leases, err := fleet.OpenLeases(s.env.Files, filepath.Join(s.cache(), runs.LeasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(s.env.Files), Random: s.env.Random,
-		Owner: fmt.Sprintf("worker %s, %s", o.Name, files.Holder())})
+	leases, err := fleet.OpenLeases(s.env.Files, filepath.Join(s.cache(), runs.LeasesFolder),
+		fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(s.env.Files), Random: s.env.Random,
+			Owner: fmt.Sprintf("worker %s, %s", o.Name, files.Holder())})
 	if err != nil {
 		return fmt.Errorf("%w; name a folder that can be written with simulate.cache", err)
 	}
@@ -189,8 +193,10 @@ func logLeg(log *zap.Logger, leg grid.Segment, o *grid.Outcome, err error) {
 	case o == nil:
 		log.Info("runs", about...)
 	case o.Ended:
-		log.Info("ended", append(about, zap.Float64("accuracy", app.Rounded(o.Accuracy)), zap.Int64("steps", o.Steps), zap.Float64("seconds", app.Rounded(o.Seconds)))...)
+		log.Info("ended", append(about, zap.Float64("accuracy", app.Rounded(o.Accuracy)), zap.Int64("steps", o.Steps),
+			zap.Float64("seconds", app.Rounded(o.Seconds)))...)
 	default:
-		log.Info("reached a decision", append(about, zap.Int64("steps", o.Steps), zap.Float64("seconds", app.Rounded(o.Seconds)))...)
+		log.Info("reached a decision", append(about, zap.Int64("steps", o.Steps),
+			zap.Float64("seconds", app.Rounded(o.Seconds)))...)
 	}
 }

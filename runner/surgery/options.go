@@ -47,7 +47,8 @@ func (o *Options) validate() error {
 	case o.Keep >= 0 && o.Replay == "":
 		return failure.Usagef("option shrink undoes changes of a record; give it with option replay")
 	case o.Keep < -1 || o.Rows < 2 || o.Noise < 0 || o.Tolerance < 0:
-		return failure.Usagef("option shrink is at least 0, option rows at least 2, option noise and option tolerance are not negative")
+		return failure.Usagef("option shrink is at least 0, option rows at least 2, " +
+			"option noise and option tolerance are not negative")
 	case !slices.Contains(net2net.Forms(), o.Form):
 		return failure.Usagef("option form is %q; choose one of %v", o.Form, net2net.Forms()[1:])
 	case o.Compat != net2net.Off && o.Compat != net2net.Original && o.Compat != net2net.WithoutNorm:

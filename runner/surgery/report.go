@@ -19,7 +19,8 @@ type Report struct {
 
 // changeSummary describes one operation.
 type changeSummary struct {
-	Action     string               `json:"action"`          // as --action takes it; one that was undone begins with "take back"
+	// as --action takes it; one that was undone begins with "take back"
+	Action     string               `json:"action"`
 	Parameters int                  `json:"parameters"`      // after it
 	Tensors    map[net2net.Fate]int `json:"tensors"`         // how many had each fate
 	Notes      []string             `json:"notes,omitempty"` // sentences for a person
@@ -50,8 +51,8 @@ func (r *Report) failures() error {
 			if row.ByL2 {
 				hint = "; option form residual keeps it on every batch, and with more option rows batches differ less"
 			}
-			faults = append(faults, fmt.Errorf("the function is not kept in %s mode on %s: it moves by %s, over %s; nothing was written%s",
-				row.Mode, row.Batch, row.moved(), PercentText(row.Tolerance), hint))
+			faults = append(faults, fmt.Errorf("the function is not kept in %s mode on %s: it moves by %s, over %s; "+
+				"nothing was written%s", row.Mode, row.Batch, row.moved(), PercentText(row.Tolerance), hint))
 		}
 	}
 	return errors.Join(faults...)

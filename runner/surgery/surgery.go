@@ -36,7 +36,8 @@ func Run(ctx context.Context, env *app.Env, o Options) (report *Report, err erro
 		return nil, fmt.Errorf("%s: %w", o.Model, err)
 	}
 	err = torch.With(func(s *torch.Scope) error {
-		t := &session{Options: o, env: env, s: s, net: n, report: Report{Model: n.Name(), ParametersBefore: n.Parameters()}}
+		t := &session{Options: o, env: env, s: s, net: n,
+			report: Report{Model: n.Name(), ParametersBefore: n.Parameters()}}
 		if err := t.prepare(); err != nil {
 			return err
 		}
@@ -79,7 +80,8 @@ func (t *session) prepare() error {
 	if err != nil {
 		return failure.With(failure.Usage, err)
 	}
-	place := model.Placement{Device: device, DType: torch.Float32, Random: t.s.NewGenerator(torch.CPU, int64(t.RandomSeed))}
+	place := model.Placement{Device: device, DType: torch.Float32,
+		Random: t.s.NewGenerator(torch.CPU, int64(t.RandomSeed))}
 	if t.Exact {
 		place.DType = torch.Float64
 	}
@@ -180,7 +182,8 @@ func (t *session) operate(ctx context.Context, actions []net2net.Action, record 
 
 func (t *session) done(what string, c *net2net.Change) {
 	t.changes, t.calibrated = append(t.changes, c), t.calibrated || c.Calibration != nil
-	summary := changeSummary{Action: what, Parameters: t.net.Parameters(), Tensors: map[net2net.Fate]int{}, Notes: c.Notes}
+	summary := changeSummary{Action: what, Parameters: t.net.Parameters(), Tensors: map[net2net.Fate]int{},
+		Notes: c.Notes}
 	for _, m := range c.Moves {
 		summary.Tensors[m.Fate]++
 	}
@@ -206,7 +209,8 @@ func (t *session) check() error {
 	for k := range int64(verifyBatches) {
 		others = append(others, t.random(t.Rows, 1+k))
 	}
-	rows := []driftReport{{Mode: "eval", Batch: "the given batch", Tolerance: 1e-5}, {Mode: "eval", Batch: "other batches", Tolerance: 1e-5},
+	rows := []driftReport{{Mode: "eval", Batch: "the given batch", Tolerance: 1e-5},
+		{Mode: "eval", Batch: "other batches", Tolerance: 1e-5},
 		{Mode: "train", Batch: "the given batch", Tolerance: 1e-4}}
 	if t.BatchFile == "" {
 		rows = append(rows, fresh) // random ones are of the same kind as the given

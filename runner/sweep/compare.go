@@ -71,10 +71,12 @@ func Compare(ctx context.Context, env *app.Env, path string, o CompareOptions) (
 // comparable is an error where the job never adapts.
 func (s *sweep) comparable(path string) error {
 	if s.Adapt.Decider == config.DecideNone {
-		return fmt.Errorf("compare %s: the job never adapts: adapt.decider is none; set it to policy, script or another", path)
+		return fmt.Errorf("compare %s: the job never adapts: adapt.decider is none; set it to policy, "+
+			"script or another", path)
 	}
 	if s.Sweep.Decisions() == 0 {
-		return fmt.Errorf("compare %s: there is no up in the timeline, and so no decision; add one to time.events", path)
+		return fmt.Errorf("compare %s: there is no up in the timeline, and so no decision; "+
+			"add one to time.events", path)
 	}
 	return nil
 }
@@ -83,9 +85,11 @@ func (s *sweep) comparable(path string) error {
 func (s *sweep) arms() []string {
 	arms := s.Compare.Arms
 	if len(arms) == 0 {
-		arms = slices.DeleteFunc(config.Arms(), func(arm string) bool { return arm == config.ArmScratch && s.InitialWeights().Weights == "" })
+		arms = slices.DeleteFunc(config.Arms(),
+			func(arm string) bool { return arm == config.ArmScratch && s.InitialWeights().Weights == "" })
 	}
-	return append([]string{config.ArmNever}, slices.DeleteFunc(slices.Clone(arms), func(arm string) bool { return arm == config.ArmNever })...)
+	return append([]string{config.ArmNever},
+		slices.DeleteFunc(slices.Clone(arms), func(arm string) bool { return arm == config.ArmNever })...)
 }
 
 // planArms plans the trials of all arms, and those that select the best fixed sequence.
@@ -133,7 +137,9 @@ func (s *sweep) decide(decider string, more ...string) []string {
 	for _, key := range []struct {
 		given bool
 		set   string
-	}{{len(s.Adapt.Actions) > 0, "adapt.actions=[]"}, {len(s.Adapt.Kinds) > 0, "adapt.kinds=[]"}, {s.Adapt.Policy != "", "adapt.policy="}, {s.Adapt.Vocab != "", "adapt.vocab="}, {s.Adapt.Sample, "adapt.sample=false"}} {
+	}{{len(s.Adapt.Actions) > 0, "adapt.actions=[]"}, {len(s.Adapt.Kinds) > 0, "adapt.kinds=[]"},
+		{s.Adapt.Policy != "", "adapt.policy="}, {s.Adapt.Vocab != "", "adapt.vocab="},
+		{s.Adapt.Sample, "adapt.sample=false"}} {
 		if key.given {
 			set = append(set, key.set)
 		}
@@ -147,11 +153,12 @@ func (s *sweep) cannotRun(arm string) string {
 	if len(parameters) == 0 || arm != config.ArmScratch && arm != config.ArmFinal {
 		return ""
 	}
-	return fmt.Sprintf("its weights are drawn, and nothing says how the parameter %s of %s is", parameters[0], s.NetworkName())
+	return fmt.Sprintf("its weights are drawn, and nothing says how the parameter %s of %s is", parameters[0],
+		s.NetworkName())
 }
 
-// fresh are the assignments of a job that never adapts and begins with fresh weights. Buffers and constants that cannot be drawn
-// come from the file of weights.
+// fresh are the assignments of a job that never adapts and begins with fresh weights. Buffers and constants that
+// cannot be drawn come from the file of weights.
 func (s *sweep) fresh() []string {
 	set := s.never()
 	if s.InitialWeights().Weights == "" {
@@ -204,7 +211,8 @@ func (s *sweep) addBest(path string, o Options) error {
 	s.plan.Comparison.Sequences, s.plan.Comparison.Tried = all, len(list)
 	seeds := s.seeds(s.Compare.SelectionSeeds, o.Seeds) // disjoint from those of the arms
 	if trials := len(list)*len(seeds) + len(s.plan.Trials()); trials > mostTrials {
-		return fmt.Errorf("arm %s: %s with %s are too many trials; set compare.max_sequences lower", config.ArmBestFixed, document.Plural(len(list), "sequence"), document.Plural(len(seeds), "seed"))
+		return fmt.Errorf("arm %s: %s with %s are too many trials; set compare.max_sequences lower",
+			config.ArmBestFixed, document.Plural(len(list), "sequence"), document.Plural(len(seeds), "seed"))
 	}
 	if err := s.addArm(path, o, config.ArmBestFixed, s.never()); err != nil {
 		return err

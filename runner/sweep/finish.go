@@ -36,7 +36,8 @@ func (s *sweep) failedError(o *runs.SweepOutcome) error {
 		return nil
 	}
 	f := o.Failed[0]
-	err := fmt.Errorf("%d of %s failed, such as %s, seed %d: %s; the results of the others are in %s: try again with option resume", len(o.Failed), document.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why, s.folder)
+	err := fmt.Errorf("%d of %s failed, such as %s, seed %d: %s; the results of the others are in %s: try again with "+
+		"option resume", len(o.Failed), document.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why, s.folder)
 	if len(o.Cases) == 0 {
 		return errors.New(err.Error())
 	}
@@ -92,7 +93,8 @@ func (s *sweep) compared(o *runs.SweepOutcome) error {
 	if err != nil {
 		return err
 	}
-	o.Comparison = &runs.ComparisonOutcome{SweepComparison: *s.plan.Comparison, SelectionSeeds: []int64{}, Candidates: append([]runs.Candidate{}, list...)}
+	o.Comparison = &runs.ComparisonOutcome{SweepComparison: *s.plan.Comparison, SelectionSeeds: []int64{},
+		Candidates: append([]runs.Candidate{}, list...)}
 	if all := s.plan.Candidates(); len(all) > 0 {
 		o.Comparison.SelectionSeeds = all[0].Seeds
 	}

@@ -36,7 +36,8 @@ func (s *sweep) batch() (fleet.Batch, error) {
 	}
 	key := sha256.Sum256([]byte(folder + s.Digest()))
 	// The folder stays as it was named: it is a part of the configuration of some trials.
-	b := fleet.Batch{Key: fmt.Sprintf("graft-%x", key[:8]), Folder: folder, Dir: here, Argv: []string{s.env.Program, "work", s.folder}, Workers: s.workers(), Resources: s.Fleet.Resources()}
+	b := fleet.Batch{Key: fmt.Sprintf("graft-%x", key[:8]), Folder: folder, Dir: here,
+		Argv: []string{s.env.Program, "work", s.folder}, Workers: s.workers(), Resources: s.Fleet.Resources()}
 	if s.Fleet.Threads > 0 {
 		b.Argv = append(b.Argv, "--threads", strconv.Itoa(s.Fleet.Threads))
 	}
@@ -67,7 +68,8 @@ func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
 		return err
 	}
 	if s.Time.Clock == config.WallClock && b.Workers > 1 {
-		s.env.Log.Warn("trials on a wall clock run beside each other and take each other's time; one worker runs them one by one", zap.Int("workers", b.Workers))
+		s.env.Log.Warn("trials on a wall clock run beside each other and take each other's time; "+
+			"one worker runs them one by one", zap.Int("workers", b.Workers))
 	}
 	f, err := fleet.Start(ctx, workers.Tools(s.env), s.Fleet.Engine, b)
 	if err != nil {
@@ -80,7 +82,9 @@ func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
 // engine's.
 func (s *sweep) supervise(ctx context.Context, f *fleet.Fleet, every time.Duration) error {
 	closeBars := s.showProgress()
-	err := f.Supervise(ctx, s.left, fleet.SuperviseOptions{Recount: s.left, Note: func(text string) { s.env.Log.Warn(text) }, Every: cmp.Or(every, workers.PollInterval(f.Engine())), Grace: grace})
+	err := f.Supervise(ctx, s.left, fleet.SuperviseOptions{Recount: s.left, Note: func(text string) {
+		s.env.Log.Warn(text)
+	}, Every: cmp.Or(every, workers.PollInterval(f.Engine())), Grace: grace})
 	closeBars()
 	switch {
 	case ctx.Err() != nil:
@@ -98,7 +102,8 @@ const grace = 10 * time.Second
 
 // stopped is the error of a sweep that was stopped.
 func (s *sweep) stopped(err error) error {
-	return failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was done is kept in %s; go on with option resume", s.folder), err))
+	return failure.With(failure.Requeue,
+		errors.Join(fmt.Errorf("stopped, and what was done is kept in %s; go on with option resume", s.folder), err))
 }
 
 // cancel ends local workers, which save their trials; others go on.
@@ -137,7 +142,9 @@ func (s *sweep) showProgress() (end func()) {
 		return int64(len(trials) - left), int64(len(trials))
 	}
 	if s.env.Show != nil {
-		return s.env.Show(app.Progress{Done: done, Text: func() string { return document.Plural(len(s.plan.Cases), "case") }, Details: func(int) string { return "" }})
+		return s.env.Show(app.Progress{Done: done, Text: func() string {
+			return document.Plural(len(s.plan.Cases), "case")
+		}, Details: func(int) string { return "" }})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	clock := fleet.NewClock(s.env.Now)

@@ -38,12 +38,14 @@ func casesOf(env *app.Env, o Options) ([]config.Case, error) {
 		return named, nil
 	}
 	if len(named)*len(grid) > mostTrials {
-		return nil, failure.Usagef("%d cases and %d combinations of option sweep are too many; there are at most %d trials", len(named), len(grid), mostTrials)
+		return nil, failure.Usagef("%d cases and %d combinations of option sweep are too many; "+
+			"there are at most %d trials", len(named), len(grid), mostTrials)
 	}
 	var cases []config.Case
 	for _, c := range named {
 		for _, g := range grid {
-			cases = append(cases, config.Case{Name: c.Name + " " + g.Name, Set: append(append([]string{}, c.Set...), g.Set...)})
+			cases = append(cases, config.Case{Name: c.Name + " " + g.Name,
+				Set: append(append([]string{}, c.Set...), g.Set...)})
 		}
 	}
 	return cases, nil
@@ -85,7 +87,8 @@ func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs
 			return nil, err
 		}
 	}
-	added := &runs.SweepCase{Shared: job.SharedBySeeds(), Name: c.Name, Set: append([]string{}, c.Set...), Key: c.Key(func(key string) bool { return s.jobs[key] != nil }), Digest: job.Job.Digest(), Seeds: seeds}
+	added := &runs.SweepCase{Shared: job.SharedBySeeds(), Name: c.Name, Set: append([]string{}, c.Set...),
+		Key: c.Key(func(key string) bool { return s.jobs[key] != nil }), Digest: job.Job.Digest(), Seeds: seeds}
 	s.plan.Cases = append(s.plan.Cases, added)
 	s.jobs[added.Key] = &job.Job
 	return added, nil

@@ -44,7 +44,8 @@ func StatusOf(ctx context.Context, env *app.Env, folder string) (*Status, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &Status{Folder: s.folder, Status: workers.StatusOf(ctx, s.Fleet.Engine, f), Trials: len(all), Failed: []runs.FailedTrial{}, Running: []RunningTrial{}}
+	r := &Status{Folder: s.folder, Status: workers.StatusOf(ctx, s.Fleet.Engine, f), Trials: len(all),
+		Failed: []runs.FailedTrial{}, Running: []RunningTrial{}}
 	for _, t := range all {
 		h, held := holders[t.Key()]
 		switch {

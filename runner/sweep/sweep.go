@@ -24,9 +24,10 @@ import (
 
 // Options are the options of Run that the configuration file does not contain.
 type Options struct {
-	Set     []string // assignments after the file, for all cases
-	Folder  string   // run folder; empty takes run.folder, else one named after the file
-	Resume  bool     // go on with the sweep in the folder, and retry failed trials, or begin one where there is none; false begins one
+	Set    []string // assignments after the file, for all cases
+	Folder string   // run folder; empty takes run.folder, else one named after the file
+	// go on with the sweep in the folder, and retry failed trials, or begin one where there is none; false begins one
+	Resume  bool
 	Force   bool     // move an existing folder aside; false makes it an error
 	Seeds   int      // trials of each case, with run.seed and the seeds after it; zero means 1
 	Sweep   []string // keys and values, such as optimizer.lr=0.1,0.01; all combinations run
@@ -75,9 +76,11 @@ func open(env *app.Env, path string, o Options) (*sweep, error) {
 		return nil, runs.AsConfigFault(err)
 	}
 	if c.Fleet.Engine == config.Kubernetes {
-		return nil, failure.Usagef("trials run on the engines local and slurm; leave fleet.engine out, or set one of them")
+		return nil, failure.Usagef("trials run on the engines local and slurm; leave fleet.engine out, " +
+			"or set one of them")
 	}
-	return &sweep{Sweep: c, env: env, folder: app.Folder(o.Folder, c.Run.Folder, path), plan: &runs.SweepPlan{}, jobs: map[string]*config.Job{}, seen: map[string]state{}}, nil
+	return &sweep{Sweep: c, env: env, folder: app.Folder(o.Folder, c.Run.Folder, path), plan: &runs.SweepPlan{},
+		jobs: map[string]*config.Job{}, seen: map[string]state{}}, nil
 }
 
 func (s *sweep) at(names ...string) string {
@@ -87,7 +90,8 @@ func (s *sweep) at(names ...string) string {
 // run makes or opens the run folder, runs the trials and collects the outcome.
 func (s *sweep) run(ctx context.Context, path string, o Options) (*Result, error) {
 	if trials := len(s.plan.Trials()); trials > mostTrials {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("there are %d trials of %s; there are at most %d: take fewer seeds or values", trials, document.Plural(len(s.plan.Cases), "case"), mostTrials))
+		return nil, failure.With(failure.Configuration, fmt.Errorf("there are %d trials of %s; there are at most %d: "+
+			"take fewer seeds or values", trials, document.Plural(len(s.plan.Cases), "case"), mostTrials))
 	}
 	b, err := s.batch()
 	if err != nil {
@@ -135,7 +139,8 @@ func (s *sweep) prepareFolder(path string, o Options) error {
 	if err == nil { // the last step: a folder without a plan is no sweep yet
 		err = s.env.WriteText(run.Path(runs.SweepFile), text)
 	}
-	s.env.Log.Info("the trials are planned", zap.Int("cases", len(s.plan.Cases)), zap.Int("trials", len(s.plan.Trials())), zap.String("folder", s.folder))
+	s.env.Log.Info("the trials are planned", zap.Int("cases", len(s.plan.Cases)),
+		zap.Int("trials", len(s.plan.Trials())), zap.String("folder", s.folder))
 	return errors.Join(err, run.Close())
 }
 
@@ -165,8 +170,9 @@ func (s *sweep) openRun(path string, o Options) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.env.CreateRun(s.folder, results.CreateOptions{Force: o.Force, Config: given, Resolved: s.Resolved()}, results.Manifest{Seed: uint64(s.Run.Seed),
-		Device: s.Run.Device, Profile: s.Time.Profile, ConfigSHA256: s.Digest(), Network: s.NetworkName()})
+	return s.env.CreateRun(s.folder, results.CreateOptions{Force: o.Force, Config: given, Resolved: s.Resolved()},
+		results.Manifest{Seed: uint64(s.Run.Seed),
+			Device: s.Run.Device, Profile: s.Time.Profile, ConfigSHA256: s.Digest(), Network: s.NetworkName()})
 }
 
 func (s *sweep) planText() (string, error) {
@@ -182,7 +188,8 @@ func (s *sweep) checkSame(run *results.Run) error {
 		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder was begun with another configuration; name another folder with option folder", s.folder))
+		return failure.With(failure.Configuration, fmt.Errorf("resume %s: "+
+			"the folder was begun with another configuration; name another folder with option folder", s.folder))
 	}
 	if err != nil {
 		return err
@@ -195,7 +202,8 @@ func (s *sweep) checkSame(run *results.Run) error {
 	if err != nil || string(text)+"\n" == now {
 		return err
 	}
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder has another sweep: %s; restore its configuration and options, or name another folder with option folder", s.folder, s.difference(was)))
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder has another sweep: %s; restore its "+
+		"configuration and options, or name another folder with option folder", s.folder, s.difference(was)))
 }
 
 // difference says what differs from the plan in the folder.
@@ -212,7 +220,8 @@ func (s *sweep) difference(was *runs.SweepPlan) string {
 	}
 	for k, c := range was.Cases {
 		if k < len(s.plan.Cases) && c.Digest != s.plan.Cases[k].Digest {
-			return fmt.Sprintf("case %s: %s", c.Name, config.Changes(s.env.Files, s.caseFile(c), s.jobs[s.plan.Cases[k].Key]))
+			return fmt.Sprintf("case %s: %s", c.Name,
+				config.Changes(s.env.Files, s.caseFile(c), s.jobs[s.plan.Cases[k].Key]))
 		}
 	}
 	return "the sequences of the arm best fixed have changed"

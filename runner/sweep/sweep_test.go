@@ -22,8 +22,10 @@ import (
 
 // smallest are the options of trials of a few steps on the virtual clock, with an up.
 func smallest(folder string) sweep.Options {
-	return sweep.Options{Folder: folder, Set: []string{"time.budget=100ms", `time.events=[{at = "50ms", change = "up"}]`, "data.synthetic.size=16", "data.synthetic.train=20",
-		"data.synthetic.test=10", "data.synthetic.classes=3", "train.batch=20", "adapt.rows=10", "run.threads=1", `adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`}}
+	return sweep.Options{Folder: folder, Set: []string{"time.budget=100ms",
+		`time.events=[{at = "50ms", change = "up"}]`, "data.synthetic.size=16", "data.synthetic.train=20",
+		"data.synthetic.test=10", "data.synthetic.classes=3", "train.batch=20", "adapt.rows=10", "run.threads=1",
+		`adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`}}
 }
 
 // resumed is whether a folder has a run to go on with.
@@ -42,7 +44,8 @@ func TestSweepsSurviveFaults(t *testing.T) {
 		return err
 	}, func(path string) bool {
 		name := filepath.Base(path)
-		return path == runs.OutcomeFile || name == runs.SweepFile || path == filepath.Join(runs.CasesFolder, "as-given.toml") || strings.HasPrefix(path, runs.TrialsFolder) && name == "epochs.csv"
+		return path == runs.OutcomeFile || name == runs.SweepFile || path == filepath.Join(runs.CasesFolder,
+			"as-given.toml") || strings.HasPrefix(path, runs.TrialsFolder) && name == "epochs.csv"
 	})
 }
 
@@ -50,7 +53,8 @@ func TestSweepsSurviveFaults(t *testing.T) {
 func stopsAfter(stop context.CancelFunc) *app.Env {
 	env := worktest.Env(files.OS{})
 	env.Log = zap.New(zapcore.NewNopCore()).WithOptions(zap.WrapCore(func(zapcore.Core) zapcore.Core {
-		return zapcore.NewCore(zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "msg"}), zapcore.AddSync(stopper{stop}), zapcore.InfoLevel)
+		return zapcore.NewCore(zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "msg"}),
+			zapcore.AddSync(stopper{stop}), zapcore.InfoLevel)
 	}))
 	return env
 }
@@ -76,7 +80,8 @@ func TestComparisonsResume(t *testing.T) {
 	whole, stopped := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	r, err := compared(t.Context(), worktest.Env(files.OS{}), whole, false)
 	require.NoError(t, err)
-	require.Equal(t, []string{sweep.Configured, "never", "final from scratch", "random", "best fixed"}, names(r.Outcome))
+	require.Equal(t, []string{sweep.Configured, "never", "final from scratch", "random", "best fixed"},
+		names(r.Outcome))
 	require.Equal(t, []int64{4}, r.Outcome.Comparison.SelectionSeeds)
 	require.Len(t, r.Outcome.Comparison.Candidates, 2)
 	for _, c := range r.Outcome.Cases {
@@ -166,7 +171,8 @@ func TestAFailedTrialLosesNoOther(t *testing.T) {
 // All cases are checked before anything is written, and each fault names its case.
 func TestFaultsNameTheirCase(t *testing.T) {
 	cases := filepath.Join(t.TempDir(), "cases.toml")
-	require.NoError(t, os.WriteFile(cases, []byte("[small]\n\"optimizer.lr\" = 0.1\n[wrong]\noptimizer.lr = -1.0\n[seeded]\nrun.seed = 3\n"), 0o600))
+	require.NoError(t, os.WriteFile(cases,
+		[]byte("[small]\n\"optimizer.lr\" = 0.1\n[wrong]\noptimizer.lr = -1.0\n[seeded]\nrun.seed = 3\n"), 0o600))
 	folder := filepath.Join(t.TempDir(), "run")
 	o := smallest(folder)
 	o.Cases = cases

@@ -25,6 +25,8 @@ func TestSweepsOfFreeBatchesWarn(t *testing.T) {
 	_, err := sweep.Run(context.Background(), env, "", o)
 	require.NoError(t, err)
 	require.Equal(t, 1, logs.Filter(func(e observer.LoggedEntry) bool {
-		return e.Message == "the profile steady charges nothing for larger batches, so an epoch with a batch of 20 takes less time than one with 10; set time.profile = \"round-gpu\", or measure a profile with 'graft profile'"
+		return e.Message == "the profile steady charges nothing for larger batches, "+
+			"so an epoch with a batch of 20 takes less time than one with 10; set time.profile = \"round-gpu\", "+
+			"or measure a profile with 'graft profile'"
 	}).Len())
 }

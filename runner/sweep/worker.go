@@ -52,8 +52,9 @@ func (s *sweep) work(ctx context.Context, o workers.Options) error {
 		return err
 	}
 	clock := fleet.NewClock(s.env.Now)
-	leases, err := fleet.OpenLeases(s.env.Files, s.at(runs.LeasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(s.env.Files), Random: s.env.Random,
-		Owner: fmt.Sprintf("worker %s, %s", o.Name, files.Holder())})
+	leases, err := fleet.OpenLeases(s.env.Files, s.at(runs.LeasesFolder),
+		fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(s.env.Files), Random: s.env.Random,
+			Owner: fmt.Sprintf("worker %s, %s", o.Name, files.Holder())})
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,8 @@ func (s *sweep) perform(held, ctx context.Context, t trial, o workers.Options) (
 		s.env.Log.Error("trial failed", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed), zap.Error(err))
 		return true, s.fail(t.SweepTrial, err)
 	}
-	s.env.Log.Info("trial ended", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed), zap.Float64("validation", app.Rounded(r.Outcome.Validation.Accuracy)))
+	s.env.Log.Info("trial ended", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed),
+		zap.Float64("validation", app.Rounded(r.Outcome.Validation.Accuracy)))
 	return true, nil
 }
 
@@ -144,7 +146,8 @@ func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.R
 		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
 			return r, err
 		}
-		s.env.Log.Warn("the trial starts from the beginning, as it cannot resume", zap.Stringer("trial", t), zap.Error(err))
+		s.env.Log.Warn("the trial starts from the beginning, as it cannot resume", zap.Stringer("trial", t),
+			zap.Error(err))
 	}
 	options.Resume, options.Force = false, true
 	return train.Run(ctx, &env, path, options)

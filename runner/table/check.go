@@ -79,7 +79,8 @@ func codeOf(err error) failure.Code {
 
 // worse is the graver of two codes.
 func worse(a, b failure.Code) failure.Code {
-	for _, code := range []failure.Code{failure.Damaged, failure.Failed, failure.Configuration, failure.Usage, failure.Partial} {
+	for _, code := range []failure.Code{failure.Damaged, failure.Failed, failure.Configuration, failure.Usage,
+		failure.Partial} {
 		if a == code || b == code {
 			return code
 		}

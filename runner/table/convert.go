@@ -43,7 +43,8 @@ func WriteCSV(w io.Writer, t *tables.Table) error {
 	for k := range t.Records {
 		networks = max(networks, len(t.Records[k].Networks))
 	}
-	d := document.NewTable(document.Numbered("action_%d", 1, t.Decisions)...).Texts("seed", "accuracy").Numbers(document.UnitSeconds, "", document.Numbered("left_%d", 1, t.Decisions)...).
+	d := document.NewTable(document.Numbered("action_%d", 1, t.Decisions)...).Texts("seed", "accuracy").
+		Numbers(document.UnitSeconds, "", document.Numbered("left_%d", 1, t.Decisions)...).
 		Texts(document.Numbered("network_%d", 0, networks-1)...).Texts("profile", "graft", "libtorch")
 	for k := range t.Records {
 		for n := range t.Records[k].Seeds {
@@ -58,5 +59,6 @@ func runCells(r *tables.Record, n, networks int) []any {
 	named := make([]string, networks)
 	copy(named, r.Networks)
 	cells := append(document.Anys(r.Sequence), r.Seeds[n], r.Accuracy[n])
-	return append(append(append(cells, document.Anys(r.Left)...), document.Anys(named)...), r.Profile, r.Graft, r.LibTorch)
+	return append(append(append(cells, document.Anys(r.Left)...), document.Anys(named)...), r.Profile, r.Graft,
+		r.LibTorch)
 }

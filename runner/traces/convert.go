@@ -39,14 +39,15 @@ func Convert(env *app.Env, in, out string, o ConvertOptions) (*Converted, error)
 	if err != nil {
 		return nil, Coded(err)
 	}
-	err = trace.WriteFile(env.Files, out, trace.WriterOptions{Format: o.To, Start: all.Start, RAM: all.HasRAM()}, o.Force, func(t *trace.Writer) error {
-		for k := range all.Jobs {
-			if err := t.Write(&all.Jobs[k]); err != nil {
-				return err
+	err = trace.WriteFile(env.Files, out, trace.WriterOptions{Format: o.To, Start: all.Start, RAM: all.HasRAM()},
+		o.Force, func(t *trace.Writer) error {
+			for k := range all.Jobs {
+				if err := t.Write(&all.Jobs[k]); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}

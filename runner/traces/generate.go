@@ -20,8 +20,9 @@ type GenerateOptions struct {
 	trace.GenerateOptions        // of the jobs and their cluster; zero is like a month of Venus
 	To                    string // format of the trace, one of Writable; empty is graft
 	NodesFile             string // file for the virtual clusters and their nodes; empty writes none
-	Data                  string // folder for these and for profiles of models, as `graft cluster run --data` reads it; empty makes none
-	Force                 bool   // replace files; false refuses those that are there
+	// folder for these and for profiles of models, as `graft cluster run --data` reads it; empty makes none
+	Data  string
+	Force bool // replace files; false refuses those that are there
 }
 
 // Generated says what was written.
@@ -45,7 +46,8 @@ func Generate(env *app.Env, out string, o GenerateOptions) (*Generated, error) {
 	if err := o.mayGenerate(env.Files, out); err != nil {
 		return nil, err
 	}
-	written := trace.WriterOptions{Format: o.To, Start: generator.Start(), Nodes: o.Nodes, Processors: o.Nodes * o.GPUsPerNode}
+	written := trace.WriterOptions{Format: o.To, Start: generator.Start(), Nodes: o.Nodes,
+		Processors: o.Nodes * o.GPUsPerNode}
 	kinds := map[cluster.Config]trace.Job{}
 	if err := trace.WriteFile(env.Files, out, written, o.Force, generated(generator, kinds)); err != nil {
 		return nil, err
@@ -95,7 +97,8 @@ func (o *GenerateOptions) writeData(fsys files.FS, vcs []trace.VC, kinds map[clu
 	}
 	err := trace.WriteNodes(fsys, filepath.Join(o.Data, "vc_config.csv"), vcs)
 	profiles := cluster.MakeProfiles(slices.Collect(maps.Values(kinds)))
-	return errors.Join(err, profiles.Write(fsys, filepath.Join(o.Data, "single_data.csv"), filepath.Join(o.Data, "colocate_info.csv")))
+	return errors.Join(err, profiles.Write(fsys, filepath.Join(o.Data, "single_data.csv"),
+		filepath.Join(o.Data, "colocate_info.csv")))
 }
 
 // generated writes all jobs of a generator, and keeps one of each configuration.

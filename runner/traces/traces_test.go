@@ -23,7 +23,8 @@ func generate(env *app.Env, folder string, again bool) error {
 	if err := env.Files.MkdirAll(folder); err != nil {
 		return err
 	}
-	o := traces.GenerateOptions{GenerateOptions: trace.GenerateOptions{Jobs: 5, Days: 2, Nodes: 2}, NodesFile: filepath.Join(folder, "nodes.csv"), Data: filepath.Join(folder, "data"), Force: again}
+	o := traces.GenerateOptions{GenerateOptions: trace.GenerateOptions{Jobs: 5, Days: 2, Nodes: 2},
+		NodesFile: filepath.Join(folder, "nodes.csv"), Data: filepath.Join(folder, "data"), Force: again}
 	_, err := traces.Generate(env, filepath.Join(folder, "jobs.csv"), o)
 	return err
 }
@@ -38,7 +39,8 @@ func TestConvertingSurvivesFaults(t *testing.T) {
 			return err
 		}
 		out := filepath.Join(folder, "jobs.swf")
-		c, err := traces.Convert(env, filepath.Join(in, "jobs.csv"), out, traces.ConvertOptions{To: "swf", Force: again})
+		c, err := traces.Convert(env, filepath.Join(in, "jobs.csv"), out,
+			traces.ConvertOptions{To: "swf", Force: again})
 		if err == nil {
 			require.Equal(t, 5, c.Jobs)
 		}
@@ -50,7 +52,8 @@ func TestConvertingSurvivesFaults(t *testing.T) {
 func TestSizesAreBounded(t *testing.T) {
 	env, dir := worktest.Env(files.OS{}), t.TempDir()
 	for name, o := range map[string]trace.GenerateOptions{
-		"jobs": {Jobs: 2_000_000_000}, "days": {Days: 1_000_000_000}, "nodes": {Nodes: 1_000_000_000}, "GPUs": {GPUsPerNode: 1_000_000_000},
+		"jobs": {Jobs: 2_000_000_000}, "days": {Days: 1_000_000_000}, "nodes": {Nodes: 1_000_000_000},
+		"GPUs":             {GPUsPerNode: 1_000_000_000},
 		"virtual clusters": {VCs: 1_000_000_000}, "users": {Users: 1_000_000_000}, "load": {Load: 1e300},
 	} {
 		_, err := traces.Generate(env, filepath.Join(dir, "jobs.csv"), traces.GenerateOptions{GenerateOptions: o})

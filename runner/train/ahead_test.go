@@ -31,8 +31,10 @@ func with(folder string, resume bool, set ...string) train.Options {
 // The timeline and the script of a job that is stopped after its first decision, and of the same
 // job with more ahead.
 var (
-	short = []string{"train.steady=true", "schedule.rule=constant", "time.budget=120ms", `time.events=[{at = "50ms", change = "up"}]`}
-	long  = []string{"train.steady=true", "schedule.rule=constant", "time.budget=200ms", `time.events=[{at = "50ms", change = "up"}, {at = "110ms", change = "up"}]`,
+	short = []string{"train.steady=true", "schedule.rule=constant", "time.budget=120ms",
+		`time.events=[{at = "50ms", change = "up"}]`}
+	long = []string{"train.steady=true", "schedule.rule=constant", "time.budget=200ms",
+		`time.events=[{at = "50ms", change = "up"}, {at = "110ms", change = "up"}]`,
 		`adapt.actions=["deepen:conv1", "deepen:conv2"]`}
 )
 
@@ -65,13 +67,19 @@ func TestResumeWithChangesAhead(t *testing.T) {
 		set  []string
 		says string
 	}{
-		"a decision":            {append(slices.Clone(long), `adapt.actions=["deepen:conv2"]`), "adapt.actions: decision 1 was deepen:conv1 and would be deepen:conv2"},
-		"no script":             {append(slices.Clone(long), `adapt.decider=none`, "adapt.actions=[]"), `adapt.decider was "script" and is "none"`},
-		"an event":              {append(slices.Clone(long), `time.events=[{at = "40ms", change = "up"}]`), "time.events: event 0 at 40ms was taken as another one"},
-		"an event too late":     {append(slices.Clone(long), `time.events=[{at = "50ms", change = "up"}, {at = "60ms", change = "up"}]`), "time.events: event 1 at 60ms is a new one"},
-		"an event left out":     {append(slices.Clone(long), "time.events=[]"), "time.events: 0 of the 1 that were taken are left"},
-		"a budget that is over": {append(slices.Clone(long), "time.budget=60ms", `time.events=[{at = "50ms", change = "up"}]`), "time.budget was 120ms and is 60ms"},
-		"another key":           {append(slices.Clone(long), "optimizer.lr=0.5"), "optimizer.lr was 0.01 and is 0.5"},
+		"a decision": {append(slices.Clone(long), `adapt.actions=["deepen:conv2"]`),
+			"adapt.actions: decision 1 was deepen:conv1 and would be deepen:conv2"},
+		"no script": {append(slices.Clone(long), `adapt.decider=none`, "adapt.actions=[]"),
+			`adapt.decider was "script" and is "none"`},
+		"an event": {append(slices.Clone(long), `time.events=[{at = "40ms", change = "up"}]`),
+			"time.events: event 0 at 40ms was taken as another one"},
+		"an event too late": {append(slices.Clone(long), `time.events=[{at = "50ms", change = "up"}, {at = "60ms", `+
+			`change = "up"}]`), "time.events: event 1 at 60ms is a new one"},
+		"an event left out": {append(slices.Clone(long), "time.events=[]"),
+			"time.events: 0 of the 1 that were taken are left"},
+		"a budget that is over": {append(slices.Clone(long), "time.budget=60ms",
+			`time.events=[{at = "50ms", change = "up"}]`), "time.budget was 120ms and is 60ms"},
+		"another key": {append(slices.Clone(long), "optimizer.lr=0.5"), "optimizer.lr was 0.01 and is 0.5"},
 	} {
 		_, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", with(folder, true, c.set...))
 		require.ErrorContains(t, err, c.says, name)
@@ -98,7 +106,8 @@ func TestResumeWithChangesAhead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, whole1.ConfigSHA256, m.ConfigSHA256, "the run is that of the changed configuration")
 
-	_, err = train.Run(context.Background(), worktest.Env(files.OS{}), "", with(folder, true, append(slices.Clone(long), "time.budget=300ms")...))
+	_, err = train.Run(context.Background(), worktest.Env(files.OS{}), "",
+		with(folder, true, append(slices.Clone(long), "time.budget=300ms")...))
 	require.ErrorContains(t, err, "the job has ended at ")
 }
 

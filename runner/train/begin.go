@@ -25,7 +25,8 @@ func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement 
 
 // FirstNetwork makes a job's network with its first weights: those of network.weights, or
 // else drawn from a seed.
-func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Set, device torch.Device, seed int64) (*model.Network, error) {
+func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Set, device torch.Device,
+	seed int64) (*model.Network, error) {
 	n, err := c.Model(data.Facts())
 	if err != nil {
 		return nil, err
@@ -143,8 +144,10 @@ func (j *job) begin(parts *trainer.Parts, device torch.Device) (err error) {
 		return err
 	}
 	b, accuracy := j.InitialWeights(), parts.Pretrained.Score.Accuracy
-	j.given = &runs.GivenReport{Weights: b.Weights, Epochs: b.Epochs, Start: j.Time.Start, Accuracy: accuracy, Published: b.Accuracy}
-	j.env.Log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", app.Rounded(accuracy)), zap.Float64p("published", b.Accuracy))
+	j.given = &runs.GivenReport{Weights: b.Weights, Epochs: b.Epochs, Start: j.Time.Start, Accuracy: accuracy,
+		Published: b.Accuracy}
+	j.env.Log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs),
+		zap.Float64("validation", app.Rounded(accuracy)), zap.Float64p("published", b.Accuracy))
 	return nil
 }
 
@@ -155,7 +158,9 @@ func (j *job) covered(data *dataset.Set) error {
 		return err
 	}
 	if profile.Closed() && j.MayMakeAnyNetwork() {
-		return failure.With(failure.Configuration, fmt.Errorf("the profile %s has no rates, and the decider %s may make networks that were not measured; measure more of them with 'graft profile', or take a profile with rates", profile.Name, j.Adapt.Decider))
+		return failure.With(failure.Configuration, fmt.Errorf("the profile %s has no rates, "+
+			"and the decider %s may make networks that were not measured; measure more of them with 'graft profile', "+
+			"or take a profile with rates", profile.Name, j.Adapt.Decider))
 	}
 	n, err := j.Model(data.Facts())
 	if err != nil {

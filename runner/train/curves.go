@@ -44,11 +44,13 @@ func (c *jobCurves) epoch(r trainer.Row) error {
 	}
 	c.last = r
 	values := []tensorboard.Scalar{app.Scalar("loss/train", r.Loss), app.Scalar("loss/validation", r.Validation.Loss),
-		app.Scalar("accuracy/train", r.Accuracy), app.Scalar("accuracy/validation", r.Validation.Accuracy), app.Scalar("learning_rate", r.Rate),
-		app.Scalar("parameters", float64(r.Parameters)), app.Scalar("devices", float64(r.Devices)), app.Scalar("budget_seconds", r.Time.Seconds()),
+		app.Scalar("accuracy/train", r.Accuracy), app.Scalar("accuracy/validation", r.Validation.Accuracy),
+		app.Scalar("learning_rate", r.Rate), app.Scalar("parameters", float64(r.Parameters)),
+		app.Scalar("devices", float64(r.Devices)), app.Scalar("budget_seconds", r.Time.Seconds()),
 		app.Scalar("flop", r.FLOP), app.Scalar("device_seconds", r.DeviceTime.Seconds())}
 	if r.Efficiency > 0 {
-		values = append(values, app.Scalar("batch", float64(r.Batch)), app.Scalar("throughput", r.Throughput), app.Scalar("efficiency", r.Efficiency), app.Scalar("goodput", r.Goodput))
+		values = append(values, app.Scalar("batch", float64(r.Batch)), app.Scalar("throughput", r.Throughput),
+			app.Scalar("efficiency", r.Efficiency), app.Scalar("goodput", r.Goodput))
 	}
 	return c.Scalars(r.Steps, values...)
 }
@@ -73,5 +75,6 @@ func (c *jobCurves) note(n trainer.Note) error {
 	if n.Why != "" {
 		parts = append(parts, n.Why)
 	}
-	return c.Text(step, strings.ReplaceAll(string(n.Event), " ", "_"), fmt.Sprintf("**%s** %s", cmp.Or(n.Action, string(n.Event)), strings.Join(parts, ", ")))
+	return c.Text(step, strings.ReplaceAll(string(n.Event), " ", "_"),
+		fmt.Sprintf("**%s** %s", cmp.Or(n.Action, string(n.Event)), strings.Join(parts, ", ")))
 }

@@ -77,7 +77,8 @@ func (e *energy) open(env *app.Env, device torch.Device, count int) ([]int, erro
 	if !device.CUDA {
 		return everyIndex(source.Devices()), nil
 	}
-	order, err := telemetry.CUDAOrder(source.Devices(), env.Variable("CUDA_VISIBLE_DEVICES"), env.Variable("CUDA_DEVICE_ORDER"))
+	order, err := telemetry.CUDAOrder(source.Devices(), env.Variable("CUDA_VISIBLE_DEVICES"),
+		env.Variable("CUDA_DEVICE_ORDER"))
 	if err != nil {
 		return nil, fmt.Errorf("find %s among the GPUs of NVML: %w", device, err)
 	}
@@ -175,7 +176,8 @@ func (e *energy) resume(fresh bool) error {
 	case fresh:
 		return e.table.Clear()
 	case e.table.Rows() == 0:
-		return e.table.Append(runs.EnergySegment{Method: string(telemetry.MethodUnknown) + ": an earlier process did not measure"})
+		return e.table.Append(runs.EnergySegment{Method: string(telemetry.MethodUnknown) +
+			": an earlier process did not measure"})
 	}
 	return nil
 }
@@ -186,13 +188,15 @@ func (e *energy) segment() runs.EnergySegment {
 	for k, m := range e.meters {
 		e.share(m)
 		measured := e.sampler.Lap(m)
-		parts[k] = runs.EnergySegment{Seconds: measured.Seconds, Method: measured.MethodText(), PeakMemory: pointer(measured.PeakMemoryMiB)}
+		parts[k] = runs.EnergySegment{Seconds: measured.Seconds, Method: measured.MethodText(),
+			PeakMemory: pointer(measured.PeakMemoryMiB)}
 		if measured.Method != telemetry.MethodNotAttributable {
 			parts[k].Joules = pointer(measured.Joules)
 		}
 	}
 	sum := runs.SumEnergy(parts)
-	return runs.EnergySegment{Epoch: e.epoch, Seconds: parts[0].Seconds, Joules: sum.Joules, Method: sum.Method, PeakMemory: sum.PeakMemory}
+	return runs.EnergySegment{Epoch: e.epoch, Seconds: parts[0].Seconds, Joules: sum.Joules, Method: sum.Method,
+		PeakMemory: sum.PeakMemory}
 }
 
 // share notes that other processes compute on the device of a meter. The job's own has one there,

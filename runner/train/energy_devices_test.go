@@ -19,7 +19,8 @@ type racks []string
 func (r racks) Devices() []telemetry.Device {
 	list := make([]telemetry.Device, len(r))
 	for k, name := range r {
-		list[k] = telemetry.Device{Index: k, UUID: "GPU-" + string(rune('a'+k)), Name: name, MIG: telemetry.Known(name == "MIG")}
+		list[k] = telemetry.Device{Index: k, UUID: "GPU-" + string(rune('a'+k)), Name: name,
+			MIG: telemetry.Known(name == "MIG")}
 	}
 	return list
 }
@@ -28,7 +29,8 @@ func (r racks) Read(device int) (telemetry.Reading, error) {
 	if r[device] == "lost" {
 		return telemetry.Reading{}, errors.New("the GPU is lost")
 	}
-	return telemetry.Reading{PowerWatts: telemetry.Known(100.0 * float64(device+1)), MemoryUsedMiB: telemetry.Known(float64(device))}, nil
+	return telemetry.Reading{PowerWatts: telemetry.Known(100.0 * float64(device+1)),
+		MemoryUsedMiB: telemetry.Known(float64(device))}, nil
 }
 
 func (racks) Close() error { return nil }
@@ -45,18 +47,27 @@ func TestGPUsOfAJob(t *testing.T) {
 		want    runs.EnergySegment
 		fault   string
 	}{
-		"one of several":      {racks{"A", "A", "A"}, "", 1, 1, runs.EnergySegment{Seconds: 2, Joules: known(400), Method: "integrated", PeakMemory: known(1)}, ""},
-		"all from the second": {racks{"A", "A", "A"}, "", 1, 0, runs.EnergySegment{Seconds: 2, Joules: known(1000), Method: "integrated", PeakMemory: known(2)}, ""},
-		"two that are chosen": {racks{"A", "B", "C"}, "GPU-c,GPU-a,GPU-b", 0, 2, runs.EnergySegment{Seconds: 2, Joules: known(800), Method: "integrated", PeakMemory: known(2)}, ""},
-		"one is divided":      {racks{"MIG", "MIG"}, "", 0, 1, runs.EnergySegment{Seconds: 2, Method: "not attributable: MIG", PeakMemory: known(0)}, ""},
-		"one is lost":         {racks{"lost", "A"}, "GPU-b,GPU-a", 0, 0, runs.EnergySegment{Seconds: 2, Method: "integrated, unknown: no reading of power or energy", PeakMemory: known(1)}, ""},
-		"unlike models":       {racks{"A", "B"}, "", 0, 1, runs.EnergySegment{}, "set CUDA_DEVICE_ORDER=PCI_BUS_ID"},
-		"fewer than CUDA has": {racks{"A"}, "", 1, 1, runs.EnergySegment{}, "find cuda:1 among the GPUs of NVML: there are 1"},
+		"one of several": {racks{"A", "A", "A"}, "", 1, 1,
+			runs.EnergySegment{Seconds: 2, Joules: known(400), Method: "integrated", PeakMemory: known(1)}, ""},
+		"all from the second": {racks{"A", "A", "A"}, "", 1, 0,
+			runs.EnergySegment{Seconds: 2, Joules: known(1000), Method: "integrated", PeakMemory: known(2)}, ""},
+		"two that are chosen": {racks{"A", "B", "C"}, "GPU-c,GPU-a,GPU-b", 0, 2,
+			runs.EnergySegment{Seconds: 2, Joules: known(800), Method: "integrated", PeakMemory: known(2)}, ""},
+		"one is divided": {racks{"MIG", "MIG"}, "", 0, 1,
+			runs.EnergySegment{Seconds: 2, Method: "not attributable: MIG", PeakMemory: known(0)}, ""},
+		"one is lost": {racks{"lost", "A"}, "GPU-b,GPU-a", 0, 0, runs.EnergySegment{Seconds: 2,
+			Method: "integrated, unknown: no reading of power or energy", PeakMemory: known(1)}, ""},
+		"unlike models": {racks{"A", "B"}, "", 0, 1, runs.EnergySegment{}, "set CUDA_DEVICE_ORDER=PCI_BUS_ID"},
+		"fewer than CUDA has": {racks{"A"}, "", 1, 1, runs.EnergySegment{},
+			"find cuda:1 among the GPUs of NVML: there are 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(0, 0)
-			env := &app.Env{Now: func() time.Time { return now }, Telemetry: func(gpus bool) (telemetry.Source, error) { require.True(t, gpus); return test.gpus, nil },
-				Getenv: func(name string) string { return map[string]string{"CUDA_VISIBLE_DEVICES": test.visible}[name] }}
+			env := &app.Env{Now: func() time.Time { return now },
+				Telemetry: func(gpus bool) (telemetry.Source, error) { require.True(t, gpus); return test.gpus, nil },
+				Getenv: func(name string) string {
+					return map[string]string{"CUDA_VISIBLE_DEVICES": test.visible}[name]
+				}}
 			e := &energy{}
 			indices, err := e.open(env, torch.Device{CUDA: true, Index: test.first}, test.count)
 			if test.fault != "" {

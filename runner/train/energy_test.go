@@ -31,14 +31,16 @@ func (g *gauge) Devices() []telemetry.Device {
 
 func (g *gauge) Read(int) (telemetry.Reading, error) {
 	g.reads++
-	return telemetry.Reading{EnergyJoules: telemetry.Known(float64(g.reads)), MemoryUsedMiB: telemetry.Known(float64(100 + g.reads)),
-		Processes: telemetry.Known(make([]telemetry.Process, g.processes))}, nil
+	return telemetry.Reading{EnergyJoules: telemetry.Known(float64(g.reads)),
+		MemoryUsedMiB: telemetry.Known(float64(100 + g.reads)),
+		Processes:     telemetry.Known(make([]telemetry.Process, g.processes))}, nil
 }
 
 func (g *gauge) Close() error { g.closed = true; return nil }
 
 // measuredRun runs the smallest job with a source, and reports its folder.
-func measuredRun(t *testing.T, open func(gpus bool) (telemetry.Source, error), set ...string) (*train.Result, string, string) {
+func measuredRun(t *testing.T, open func(gpus bool) (telemetry.Source, error),
+	set ...string) (*train.Result, string, string) {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "run")
 	o := smallest(folder)
@@ -69,7 +71,8 @@ func reportOf(t *testing.T, folder string) string {
 // else changes.
 func TestEnergyOfAJob(t *testing.T) {
 	g := &gauge{processes: 1}
-	r, folder, text := measuredRun(t, func(gpus bool) (telemetry.Source, error) { require.False(t, gpus); return g, nil })
+	r, folder, text := measuredRun(t,
+		func(gpus bool) (telemetry.Source, error) { require.False(t, gpus); return g, nil })
 	require.True(t, g.closed)
 	segments, err := runs.ReadEnergy(files.OS{}, folder)
 	require.NoError(t, err)
@@ -105,7 +108,8 @@ func TestEnergyOfAJob(t *testing.T) {
 
 // Energy that is not known is null, with the reason in one line of the report.
 func TestUnknownEnergyOfAJob(t *testing.T) {
-	r, folder, text := measuredRun(t, func(bool) (telemetry.Source, error) { return nil, errors.New("open RAPL: no counter") })
+	r, folder, text := measuredRun(t,
+		func(bool) (telemetry.Source, error) { return nil, errors.New("open RAPL: no counter") })
 	require.Nil(t, r.Outcome.Measured.Joules)
 	require.Equal(t, "unknown: open RAPL: no counter", r.Outcome.Measured.Method)
 	require.Contains(t, text, "The energy of the whole job is not known (unknown: open RAPL: no counter).")
@@ -113,7 +117,8 @@ func TestUnknownEnergyOfAJob(t *testing.T) {
 
 	r, _, text = measuredRun(t, func(bool) (telemetry.Source, error) { return &gauge{processes: 2}, nil })
 	require.Nil(t, r.Outcome.Measured.Joules)
-	require.Contains(t, text, "The energy of the whole job is not known (not attributable: shared with other processes).")
+	require.Contains(t, text, "The energy of the whole job is not known (not attributable: "+
+		"shared with other processes).")
 }
 
 // A job that a process without measurement began has an unknown energy; one that stopped goes on

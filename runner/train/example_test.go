@@ -24,7 +24,8 @@ func ExampleRun() {
 	defer os.RemoveAll(folder)
 	env := &app.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Log: zap.NewNop()}
 	o := train.Options{Folder: filepath.Join(folder, "run"), Set: append(train.Demo(), "time.budget=1s",
-		`time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`, "data.synthetic.train=300", "data.synthetic.test=100", "run.threads=1")}
+		`time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`, "data.synthetic.train=300",
+		"data.synthetic.test=100", "run.threads=1")}
 	result, err := train.Run(context.Background(), env, "", o)
 	if err != nil {
 		panic(err)

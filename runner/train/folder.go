@@ -62,7 +62,8 @@ func (j *job) same() error {
 	began := j.stored.Manifest().ConfigSHA256
 	was, err := config.ReadJob(j.env.Files, j.stored.Path(runs.ResolvedFile), nil)
 	if began == j.Digest() {
-		j.changed = err == nil && len(j.Differences(was)) > 0 // an earlier process was killed while it wrote the change down
+		// an earlier process was killed while it wrote the change down
+		j.changed = err == nil && len(j.Differences(was)) > 0
 		return nil
 	}
 	why := errors.New(config.Changes(j.env.Files, j.stored.Path(runs.ResolvedFile), j.Job))
@@ -76,7 +77,8 @@ func (j *job) same() error {
 			return nil
 		}
 	}
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job differs from the run's: %w; restore its configuration, or start another run with option folder", j.folder, why))
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job differs from the run's: %w; "+
+		"restore its configuration, or start another run with option folder", j.folder, why))
 }
 
 // adopt writes down that the run goes on with another configuration, once a checkpoint has it.
@@ -99,6 +101,8 @@ func (j *job) create(data *dataset.Set) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j.env.CreateRun(j.folder, results.CreateOptions{Force: j.o.Force, Config: given, Resolved: j.Resolved()}, results.Manifest{Seed: uint64(j.Run.Seed),
-		Device: j.Run.Device, Profile: j.Time.Profile, ConfigSHA256: j.Digest(), DatasetSHA256: data.Digest, Network: j.NetworkName()})
+	return j.env.CreateRun(j.folder, results.CreateOptions{Force: j.o.Force, Config: given, Resolved: j.Resolved()},
+		results.Manifest{Seed: uint64(j.Run.Seed),
+			Device: j.Run.Device, Profile: j.Time.Profile, ConfigSHA256: j.Digest(), DatasetSHA256: data.Digest,
+			Network: j.NetworkName()})
 }

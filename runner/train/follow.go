@@ -24,7 +24,8 @@ type FollowOptions struct {
 
 // Follow trains as a follower of the process that leads the job: it takes orders until
 // their end, and writes its answers.
-func Follow(ctx context.Context, env *app.Env, path string, o FollowOptions, orders io.Reader, answers io.Writer) error {
+func Follow(ctx context.Context, env *app.Env, path string, o FollowOptions, orders io.Reader,
+	answers io.Writer) error {
 	c, err := config.ReadJob(env.Files, path, o.Set)
 	if err != nil {
 		return err
@@ -65,7 +66,8 @@ func (j *job) starter(first torch.Device) (trainer.Starter, error) {
 		return j.listener()
 	}
 	if j.env.Program == "" {
-		return nil, errors.New("start processes for other devices: the path of this program is not known; set parallel.on = false")
+		return nil, errors.New("start processes for other devices: the path of this program is not known; " +
+			"set parallel.on = false")
 	}
 	args := func(device int) []string {
 		at := first

@@ -28,8 +28,9 @@ type JoinOptions struct {
 	Set     []string      // assignments after those of the leader, such as data.path
 	Device  string        // where this process trains
 	Wait    time.Duration // how long it tries to reach a leader; zero means a minute
-	Task    bool          // a task beside its leader gets the leader's signals too, and ends with it; false leaves at a signal
-	Again   time.Duration // the same after it had one and its machine refuses connections; zero means Wait
+	// a task beside its leader gets the leader's signals too, and ends with it; false leaves at a signal
+	Task  bool
+	Again time.Duration // the same after it had one and its machine refuses connections; zero means Wait
 }
 
 // Join trains as a follower of a leader on another machine, and joins again after it was dismissed or the
@@ -139,7 +140,9 @@ func (j *job) listener() (trainer.Starter, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.network, err = trainer.ListenFor(j.meeting, token, trainer.Invitation{Version: version, Job: j.Resolved(), Set: []string{"parallel.listen=''", "parallel.token_file=''", "parallel.elastic=false", "parallel.min_processes=0"}}, trainer.Means{Now: j.env.Now, Random: j.env.Random})
+	j.network, err = trainer.ListenFor(j.meeting, token, trainer.Invitation{Version: version, Job: j.Resolved(),
+		Set: []string{"parallel.listen=''", "parallel.token_file=''", "parallel.elastic=false",
+			"parallel.min_processes=0"}}, trainer.Means{Now: j.env.Now, Random: j.env.Random})
 	if err != nil {
 		return nil, err
 	}

@@ -36,13 +36,15 @@ func (l *progressLog) epoch(r trainer.Row) {
 	if l.pace.Due() {
 		level = zapcore.InfoLevel
 	}
-	l.log.Log(level, "epoch", zap.Int("epoch", r.Epoch), zap.Duration("time", r.Time.Round(time.Millisecond)), zap.Float64("loss", app.Rounded(r.Loss)),
-		zap.Float64("validation", app.Rounded(r.Validation.Accuracy)), zap.Int("devices", r.Devices), zap.Int("parameters", r.Parameters))
+	l.log.Log(level, "epoch", zap.Int("epoch", r.Epoch), zap.Duration("time", r.Time.Round(time.Millisecond)),
+		zap.Float64("loss", app.Rounded(r.Loss)), zap.Float64("validation", app.Rounded(r.Validation.Accuracy)),
+		zap.Int("devices", r.Devices), zap.Int("parameters", r.Parameters))
 }
 
 // note logs an event.
 func (l *progressLog) note(n trainer.Note) {
-	fields := []zap.Field{zap.Duration("time", n.Time.Round(time.Millisecond)), zap.Int("devices", n.Devices), zap.Int("parameters", n.Parameters)}
+	fields := []zap.Field{zap.Duration("time", n.Time.Round(time.Millisecond)), zap.Int("devices", n.Devices),
+		zap.Int("parameters", n.Parameters)}
 	if n.Action != "" {
 		fields = append(fields, zap.String("action", n.Action))
 	}
@@ -68,7 +70,8 @@ func (l *progressLog) note(n trainer.Note) {
 
 // facts are progress as the fields of a log line.
 func facts(p trainer.Progress) []zap.Field {
-	fields := []zap.Field{zap.Int("epoch", p.Epoch), zap.Duration("time", p.Time.Round(time.Millisecond)), zap.Duration("left", p.Left.Round(time.Millisecond))}
+	fields := []zap.Field{zap.Int("epoch", p.Epoch), zap.Duration("time", p.Time.Round(time.Millisecond)),
+		zap.Duration("left", p.Left.Round(time.Millisecond))}
 	if p.Loss > 0 {
 		fields = append(fields, zap.Float64("loss", app.Rounded(p.Loss)))
 	}
@@ -76,9 +79,11 @@ func facts(p trainer.Progress) []zap.Field {
 		fields = append(fields, zap.Float64("validation", app.Rounded(p.Validation.Accuracy)))
 	}
 	if p.Efficiency > 0 {
-		fields = append(fields, zap.Int("batch", p.Batch), zap.Float64("images_per_second", app.Rounded(p.Throughput)), zap.Float64("efficiency", app.Rounded(p.Efficiency)))
+		fields = append(fields, zap.Int("batch", p.Batch), zap.Float64("images_per_second", app.Rounded(p.Throughput)),
+			zap.Float64("efficiency", app.Rounded(p.Efficiency)))
 	}
-	fields = append(fields, zap.Int("devices", p.Devices), zap.Int("layers", p.Layers), zap.Int("parameters", p.Parameters))
+	fields = append(fields, zap.Int("devices", p.Devices), zap.Int("layers", p.Layers),
+		zap.Int("parameters", p.Parameters))
 	if next := eventText(p.Next); next != "" {
 		fields = append(fields, zap.String("next", next))
 	}

@@ -81,8 +81,8 @@ func (a attempt) run(t *testing.T, path, folder string) (r result) {
 	return r
 }
 
-// A job on the virtual clock has one result: on any number of threads, however its steps are grouped into calls, and stopped
-// anywhere and resumed.
+// A job on the virtual clock has one result: on any number of threads, however its steps are grouped into calls, and
+// stopped anywhere and resumed.
 func TestRandomJobsHaveOneResult(t *testing.T) {
 	defer func() { require.NoError(t, torch.SetThreads(1)) }()
 	count := jobsDrawn
@@ -114,13 +114,20 @@ func TestRandomJobsHaveOneResult(t *testing.T) {
 
 // undrawn are the keys that results depend on and random jobs leave alone, with the reason.
 var undrawn = map[string]string{
-	"run.device": "one device", "run.instructions": "one for each process", "network.name": "networks of files", "network.classes": "fits the data",
-	"network.weights": "see TestCheckOfInitialWeights", "network.fresh": "with weights", "network.runtimes": "of the original", "network.reset_epochs": "of the original",
-	"data.size": "of folders", "data.stream": "of folders", "data.turbo_jpeg": "of folders", "data.vocabulary": "a file of byte pairs",
-	"data.synthetic.channels": "fits the network", "time.start": "see timelines", "time.clock": "the virtual one", "time.profile": "one profile",
-	"time.timeline": "events in the file", "train.cuda_graphs": "of CUDA", "adapt.kinds": "of proposals", "adapt.policy": "a file",
-	"adapt.vocab": "a file", "adapt.sample": "of policies", "adapt.compat": "of the original", "adapt.on_error": "one of them",
-	"run.threads": "set by the attempt", "parallel.on": "one process", "parallel.max_processes": "one process", "parallel.threads": "one process",
+	"run.device": "one device", "run.instructions": "one for each process", "network.name": "networks of files",
+	"network.classes": "fits the data",
+	"network.weights": "see TestCheckOfInitialWeights", "network.fresh": "with weights",
+	"network.runtimes": "of the original", "network.reset_epochs": "of the original",
+	"data.size": "of folders", "data.stream": "of folders", "data.turbo_jpeg": "of folders",
+	"data.vocabulary":         "a file of byte pairs",
+	"data.synthetic.channels": "fits the network", "time.start": "see timelines", "time.clock": "the virtual one",
+	"time.profile":  "one profile",
+	"time.timeline": "events in the file", "train.cuda_graphs": "of CUDA", "adapt.kinds": "of proposals",
+	"adapt.policy": "a file",
+	"adapt.vocab":  "a file", "adapt.sample": "of policies", "adapt.compat": "of the original",
+	"adapt.on_error": "one of them",
+	"run.threads":    "set by the attempt", "parallel.on": "one process", "parallel.max_processes": "one process",
+	"parallel.threads": "one process",
 	"parallel.timeout": "one process", "parallel.start": "one process", "parallel.elastic": "one process",
 }
 

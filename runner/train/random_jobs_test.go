@@ -75,11 +75,15 @@ func (j *randomJob) images(t testing.TB) []string {
 	block := func(name string, from, to int) string {
 		norm := j.pick(fmt.Sprintf(`"BatchNorm2d(%d)", `, to), fmt.Sprintf(`"GroupNorm(1, %d)", `, to), "").(string)
 		j.grouped = j.grouped || strings.Contains(norm, "Group")
-		return fmt.Sprintf(`  {name = %q, block = ["Conv2d(%d, %d, 3, padding=1)", %s%s]},`, name, from, to, norm, j.activation)
+		return fmt.Sprintf(`  {name = %q, block = ["Conv2d(%d, %d, 3, padding=1)", %s%s]},`, name, from, to, norm,
+			j.activation)
 	}
-	tail := `  "AdaptiveAvgPool2d(1)", "Flatten()", ` + j.pick("", `"Dropout(0.3)", `, fmt.Sprintf(`"Linear(%d, %d)", "BatchNorm1d(%d)", "ReLU()", `, wide, wide, wide)).(string) + fmt.Sprintf(`"Linear(%d, 4)",`, wide)
-	path := j.write(t, "net.toml", strings.Join([]string{`name = "Random"`, "input = [3, 16, 16]", "layers = [", block("conv1", 3, channels),
-		"  " + j.pick(`"MaxPool2d(2)"`, `"AvgPool2d(2)"`).(string) + ",", block("conv2", channels, wide), tail, "]", ""}, "\n"))
+	tail := `  "AdaptiveAvgPool2d(1)", "Flatten()", ` + j.pick("", `"Dropout(0.3)", `, fmt.Sprintf(`"Linear(%d, `+
+		`%d)", "BatchNorm1d(%d)", "ReLU()", `, wide, wide, wide)).(string) + fmt.Sprintf(`"Linear(%d, 4)",`, wide)
+	path := j.write(t, "net.toml",
+		strings.Join([]string{`name = "Random"`, "input = [3, 16, 16]", "layers = [", block("conv1", 3, channels),
+			"  " + j.pick(`"MaxPool2d(2)"`, `"AvgPool2d(2)"`).(string) + ",", block("conv2", channels, wide), tail, "]",
+			""}, "\n"))
 	j.section("network")
 	j.set("file", j.quote(path))
 	j.section("data")
@@ -105,7 +109,8 @@ func (j *randomJob) images(t testing.TB) []string {
 	if j.mixup = j.toss(); j.mixup {
 		j.set("mixup", j.pick(0.2, 0.4))
 	}
-	return []string{"none", "deepen:conv1", "deepen:conv2", "branch:conv1", fmt.Sprintf("widen:conv1:%d", 2*channels), fmt.Sprintf("widen:conv2:%d", 2*wide), "kernel:conv2:5"}
+	return []string{"none", "deepen:conv1", "deepen:conv2", "branch:conv1", fmt.Sprintf("widen:conv1:%d", 2*channels),
+		fmt.Sprintf("widen:conv2:%d", 2*wide), "kernel:conv2:5"}
 }
 
 // splits draws what selects examples.
@@ -119,7 +124,8 @@ func (j *randomJob) splits() {
 // transformer writes a small transformer and names it.
 func (j *randomJob) transformer(t testing.TB, lines ...string) {
 	j.graph = true
-	lines = append([]string{`name = "Random"`, "[transformer]", "width = 16", "heads = 2", "depth = 2", "context = 16"}, lines...)
+	lines = append([]string{`name = "Random"`, "[transformer]", "width = 16", "heads = 2", "depth = 2", "context = 16"},
+		lines...)
 	for _, line := range []string{`norm = "rms"`, `mlp = "swiglu"`, `no_bias = true`, `positions = "rotary-halves"`} {
 		if j.toss() {
 			lines = append(lines, line)
@@ -161,7 +167,8 @@ func (j *randomJob) table(t testing.TB) []string {
 	if each {
 		task = "word"
 	}
-	j.transformer(t, "full = true", "padded = true", "vocabulary = 257", fmt.Sprintf("classes = %d", classes), fmt.Sprintf("task = %q", map[string]string{"text": "text-label", "word": "token-label"}[task]))
+	j.transformer(t, "full = true", "padded = true", "vocabulary = 257", fmt.Sprintf("classes = %d", classes),
+		fmt.Sprintf("task = %q", map[string]string{"text": "text-label", "word": "token-label"}[task]))
 	j.section("data")
 	j.set("kind", j.quote("csv"))
 	j.set("path", j.quote(path))
@@ -286,7 +293,8 @@ func (j *randomJob) adapting(actions []string) {
 	if j.graph {
 		j.maybe("form", j.pick(`"residual"`, `"opposite"`, `"stacked"`))
 	} else {
-		j.maybe("form", j.pick(map[bool]any{true: `"identity"`, false: `"residual"`}[strings.Contains(j.activation, "ReLU") && !j.grouped], `"residual"`))
+		j.maybe("form", j.pick(map[bool]any{true: `"identity"`,
+			false: `"residual"`}[strings.Contains(j.activation, "ReLU") && !j.grouped], `"residual"`))
 	}
 	j.maybe("equal_shares", true)
 	j.section("run")

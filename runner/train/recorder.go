@@ -53,7 +53,8 @@ func (r *recorder) check() error {
 		path := r.Run.Path(name)
 		_, err := r.fsys.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s was removed while the job was running, and its rows with it: %w; the checkpoints are kept: put a copy of it back and resume the run, or begin another", path, err)
+			return fmt.Errorf("%s was removed while the job was running, and its rows with it: %w; "+
+				"the checkpoints are kept: put a copy of it back and resume the run, or begin another", path, err)
 		}
 		if err != nil {
 			return err

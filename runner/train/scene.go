@@ -38,10 +38,12 @@ func factsText(s *control.Snapshot, gpus []telemetry.State, width int) string {
 		parts = append(parts, "validation "+document.AccuracyText(s.Validation.Accuracy))
 	}
 	if s.Efficiency > 0 {
-		parts = append(parts, fmt.Sprintf("batch %d at %.0f images/s, efficiency %.2f", s.Batch, s.Throughput, s.Efficiency))
+		parts = append(parts, fmt.Sprintf("batch %d at %.0f images/s, efficiency %.2f", s.Batch, s.Throughput,
+			s.Efficiency))
 	}
 	parts = append(parts, gpuTexts(gpus)...)
-	parts = append(parts, document.Plural(s.Devices, "device"), fmt.Sprintf("%s with %s in %s", s.Network, document.Plural(s.Parameters, "parameter"), document.Plural(s.Layers, "layer")))
+	parts = append(parts, document.Plural(s.Devices, "device"), fmt.Sprintf("%s with %s in %s", s.Network,
+		document.Plural(s.Parameters, "parameter"), document.Plural(s.Layers, "layer")))
 	if next := eventText(s.Next); next != "" {
 		parts = append(parts, next)
 	}

@@ -27,7 +27,8 @@ const afterLeader = 3 * time.Second
 func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmTask, error) {
 	rank, err := strconv.Atoi(env.Variable("SLURM_PROCID"))
 	if err != nil || rank < 0 {
-		return slurmTask{}, errors.New("parallel.listen is slurm, and srun has not started this process; use 'srun graft train', or name an address")
+		return slurmTask{}, errors.New("parallel.listen is slurm, and srun has not started this process; " +
+			"use 'srun graft train', or name an address")
 	}
 	t := slurmTask{rank: rank}
 	if env.Variable("SLURM_STEP_NUM_NODES") == "1" {
@@ -46,7 +47,8 @@ func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmT
 	if t.leader = env.Variable("SLURM_LAUNCH_NODE_IPADDR"); t.leader != "" {
 		return t, nil
 	}
-	return t, errors.Join(fmt.Errorf("find a private address of %q, the node of task 0; name one as parallel.listen", first), err)
+	return t, errors.Join(fmt.Errorf("find a private address of %q, the node of task 0; name one as parallel.listen",
+		first), err)
 }
 
 // firstHost is the first name of a list of Slurm, such as gpu[03-06,9],login.
@@ -66,7 +68,8 @@ func firstHost(list string) string {
 
 // meet returns the address at which followers meet the leader of a job. Task 0 of srun is the leader; another one
 // follows it here until it has ended, and reports so.
-func meet(ctx context.Context, env *app.Env, p trainer.Parallel, set []string) (address string, followed bool, err error) {
+func meet(ctx context.Context, env *app.Env, p trainer.Parallel,
+	set []string) (address string, followed bool, err error) {
 	port, is := p.Slurm()
 	if !is {
 		return p.Listen, false, nil
@@ -79,7 +82,8 @@ func meet(ctx context.Context, env *app.Env, p trainer.Parallel, set []string) (
 	if task.rank == 0 {
 		return address, false, nil
 	}
-	return address, true, Join(ctx, env, JoinOptions{Address: address, Token: p.Token, Set: set, Wait: p.Start, Again: afterLeader, Task: true})
+	return address, true, Join(ctx, env, JoinOptions{Address: address, Token: p.Token, Set: set, Wait: p.Start,
+		Again: afterLeader, Task: true})
 }
 
 // readToken reads the token of leader and followers from a file, or else from the environment.
@@ -89,7 +93,8 @@ func readToken(env *app.Env, path string) (string, error) {
 	}
 	token := env.Variable(control.TokenVariable)
 	if token == "" {
-		return "", fmt.Errorf("there is no token for followers: set parallel.token_file, or export %s, such as that of 'openssl rand -hex 16'", control.TokenVariable)
+		return "", fmt.Errorf("there is no token for followers: set parallel.token_file, or export %s, "+
+			"such as that of 'openssl rand -hex 16'", control.TokenVariable)
 	}
 	return token, nil
 }

@@ -11,14 +11,16 @@ import (
 )
 
 func TestFirstHostOfAList(t *testing.T) {
-	for list, want := range map[string]string{"": "", "n1": "n1", "n1,n2": "n1", "gpu[03-06]": "gpu03", "gpu[3,7-9],login": "gpu3", "a[01-02]b,c": "a01b", "login,gpu[1-2]": "login", "rack1-n[001]": "rack1-n001"} {
+	for list, want := range map[string]string{"": "", "n1": "n1", "n1,n2": "n1", "gpu[03-06]": "gpu03",
+		"gpu[3,7-9],login": "gpu3", "a[01-02]b,c": "a01b", "login,gpu[1-2]": "login", "rack1-n[001]": "rack1-n001"} {
 		require.Equal(t, want, firstHost(list), list)
 	}
 }
 
 // A task finds the leader by the step's nodes, else by the node where srun was called.
 func TestTaskOfSrun(t *testing.T) {
-	addresses := map[string][]net.IP{"gpu03": {net.IPv4(127, 0, 1, 1), net.IPv4(10, 1, 0, 3)}, "public": {net.IPv4(8, 8, 8, 8)}}
+	addresses := map[string][]net.IP{"gpu03": {net.IPv4(127, 0, 1, 1), net.IPv4(10, 1, 0, 3)},
+		"public": {net.IPv4(8, 8, 8, 8)}}
 	resolve := func(name string) ([]net.IP, error) {
 		if found := addresses[name]; found != nil {
 			return found, nil
@@ -30,12 +32,16 @@ func TestTaskOfSrun(t *testing.T) {
 		want      slurmTask
 		says      string
 	}{
-		"no srun":          {nil, slurmTask{}, "use 'srun graft train'"},
-		"no number":        {map[string]string{"SLURM_PROCID": "first"}, slurmTask{}, "use 'srun graft train'"},
-		"one node":         {map[string]string{"SLURM_PROCID": "2", "SLURM_STEP_NUM_NODES": "1"}, slurmTask{2, "127.0.0.1"}, ""},
-		"by name":          {map[string]string{"SLURM_PROCID": "0", "SLURM_STEP_NUM_NODES": "4", "SLURM_STEP_NODELIST": "gpu[03-06]", "SLURM_LAUNCH_NODE_IPADDR": "10.9.9.9"}, slurmTask{0, "10.1.0.3"}, ""},
-		"by srun's node":   {map[string]string{"SLURM_PROCID": "3", "SLURM_STEP_NODELIST": "public,b", "SLURM_LAUNCH_NODE_IPADDR": "10.9.9.9"}, slurmTask{3, "10.9.9.9"}, ""},
-		"by nothing":       {map[string]string{"SLURM_PROCID": "3", "SLURM_STEP_NODELIST": "b[1-2]"}, slurmTask{rank: 3}, `a private address of "b1"`},
+		"no srun":   {nil, slurmTask{}, "use 'srun graft train'"},
+		"no number": {map[string]string{"SLURM_PROCID": "first"}, slurmTask{}, "use 'srun graft train'"},
+		"one node": {map[string]string{"SLURM_PROCID": "2", "SLURM_STEP_NUM_NODES": "1"},
+			slurmTask{2, "127.0.0.1"}, ""},
+		"by name": {map[string]string{"SLURM_PROCID": "0", "SLURM_STEP_NUM_NODES": "4",
+			"SLURM_STEP_NODELIST": "gpu[03-06]", "SLURM_LAUNCH_NODE_IPADDR": "10.9.9.9"}, slurmTask{0, "10.1.0.3"}, ""},
+		"by srun's node": {map[string]string{"SLURM_PROCID": "3", "SLURM_STEP_NODELIST": "public,b",
+			"SLURM_LAUNCH_NODE_IPADDR": "10.9.9.9"}, slurmTask{3, "10.9.9.9"}, ""},
+		"by nothing": {map[string]string{"SLURM_PROCID": "3", "SLURM_STEP_NODELIST": "b[1-2]"}, slurmTask{rank: 3},
+			`a private address of "b1"`},
 		"no step nodelist": {map[string]string{"SLURM_PROCID": "1"}, slurmTask{rank: 1}, "no such host"},
 	} {
 		got, err := findTask(&app.Env{Getenv: func(key string) string { return c.variables[key] }}, resolve)

@@ -172,7 +172,8 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := app.WriteTrained(j.env.Files, j.folder, app.Images{Mean: j.images.Mean, Deviation: j.images.Deviation, Classes: j.images.Classes}); err != nil {
+	if err := app.WriteTrained(j.env.Files, j.folder,
+		app.Images{Mean: j.images.Mean, Deviation: j.images.Deviation, Classes: j.images.Classes}); err != nil {
 		return nil, err
 	}
 	o := &runs.JobOutcome{Outcome: outcome}

@@ -22,8 +22,10 @@ import (
 
 // smallest are the options of a job of a few steps on the virtual clock, with an up and a down.
 func smallest(folder string) train.Options {
-	return train.Options{Folder: folder, Set: []string{"time.budget=150ms", `time.events=[{at = "50ms", change = "up"}, {at = "100ms", change = "down"}]`,
-		"data.synthetic.size=16", "data.synthetic.train=40", "data.synthetic.test=10", "data.synthetic.classes=3", "train.batch=20", "run.threads=1",
+	return train.Options{Folder: folder, Set: []string{"time.budget=150ms",
+		`time.events=[{at = "50ms", change = "up"}, {at = "100ms", change = "down"}]`,
+		"data.synthetic.size=16", "data.synthetic.train=40", "data.synthetic.test=10", "data.synthetic.classes=3",
+		"train.batch=20", "run.threads=1",
 		`adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`}}
 }
 
@@ -118,7 +120,8 @@ func TestRunNoticesThatATableIsRemoved(t *testing.T) {
 	for _, name := range []string{"epochs.csv", "events.jsonl"} {
 		folder := filepath.Join(t.TempDir(), "run")
 		path := filepath.Join(folder, name)
-		_, err := train.Run(t.Context(), worktest.Env(removing{path: path, done: new(atomic.Bool)}), "", smallest(folder))
+		_, err := train.Run(t.Context(), worktest.Env(removing{path: path, done: new(atomic.Bool)}), "",
+			smallest(folder))
 		require.ErrorIs(t, err, fs.ErrNotExist)
 		require.ErrorContains(t, err, path+" was removed while the job was running")
 		require.NoFileExists(t, filepath.Join(folder, "outcome.json"))

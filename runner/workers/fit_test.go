@@ -39,12 +39,17 @@ func TestFitOnMadeUpMachines(t *testing.T) {
 		tried []int
 		why   string
 	}{
-		"throughput levels off":   {madeUp{level: 4, each: 10 * mib}, 64, 0, 4, []int{1, 2, 4, 8}, "8 train 400 images a second, 4 train 400"},
-		"memory ends first":       {madeUp{level: 64, each: 10 * mib}, 64, 45 * mib, 4, []int{1, 2, 4}, "8 would need 80 of 45 MiB"},
-		"shared memory is spared": {madeUp{level: 64, each: 10 * mib, common: 20 * mib}, 64, 64 * mib, 4, []int{1, 2, 4}, "8 would need 100 of 64 MiB"},
-		"the device runs out":     {madeUp{level: 64, each: 10 * mib, breaks: 4}, 64, 0, 2, []int{1, 2, 4}, "4 do not fit: out of memory"},
-		"few processors":          {madeUp{level: 64, each: mib}, 6, 0, 4, []int{1, 2, 4}, "6 is the most"},
-		"one fills the device":    {madeUp{level: 1, each: 40 * mib}, 8, 64 * mib, 1, []int{1}, "2 would need 80 of 64 MiB"},
+		"throughput levels off": {madeUp{level: 4, each: 10 * mib}, 64, 0, 4, []int{1, 2, 4, 8},
+			"8 train 400 images a second, 4 train 400"},
+		"memory ends first": {madeUp{level: 64, each: 10 * mib}, 64, 45 * mib, 4, []int{1, 2, 4},
+			"8 would need 80 of 45 MiB"},
+		"shared memory is spared": {madeUp{level: 64, each: 10 * mib, common: 20 * mib}, 64, 64 * mib, 4,
+			[]int{1, 2, 4}, "8 would need 100 of 64 MiB"},
+		"the device runs out": {madeUp{level: 64, each: 10 * mib, breaks: 4}, 64, 0, 2, []int{1, 2, 4},
+			"4 do not fit: out of memory"},
+		"few processors": {madeUp{level: 64, each: mib}, 6, 0, 4, []int{1, 2, 4}, "6 is the most"},
+		"one fills the device": {madeUp{level: 1, each: 40 * mib}, 8, 64 * mib, 1, []int{1},
+			"2 would need 80 of 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			best, why, err := Fit(c.most, c.limit, c.m.try)
@@ -63,7 +68,8 @@ func TestFitOnMadeUpMachines(t *testing.T) {
 // The number that is kept fits, and no other power of two below the one at which throughput levels off would be faster.
 func TestFitProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := madeUp{level: rapid.Float64Range(1, 200).Draw(t, "level"), each: rapid.Int64Range(1, 100).Draw(t, "each") * mib}
+		m := madeUp{level: rapid.Float64Range(1, 200).Draw(t, "level"),
+			each: rapid.Int64Range(1, 100).Draw(t, "each") * mib}
 		most, limit := rapid.IntRange(1, 128).Draw(t, "most"), rapid.Int64Range(100, 4000).Draw(t, "limit")*mib
 		best, _, err := Fit(most, limit, m.try)
 		require.NoError(t, err)

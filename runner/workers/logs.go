@@ -38,7 +38,8 @@ func Logs(ctx context.Context, env *app.Env, w io.Writer, folder string, o LogsO
 	for k := range all {
 		switch {
 		case o.Worker < 0:
-			tails = append(tails, &tail{fsys: env.Files, path: fleet.LogPath(f.Batch().Folder, k), before: fmt.Sprintf("%d: ", k)})
+			tails = append(tails, &tail{fsys: env.Files, path: fleet.LogPath(f.Batch().Folder, k),
+				before: fmt.Sprintf("%d: ", k)})
 		case o.Worker == k:
 			tails = append(tails, &tail{fsys: env.Files, path: fleet.LogPath(f.Batch().Folder, k)})
 		}

@@ -40,7 +40,8 @@ func None(folder string) error {
 // Open finds the workers of a simulation or of trials, by their run folder.
 func Open(env *app.Env, folder string) (*fleet.Fleet, error) {
 	if _, err := env.Files.Stat(filepath.Join(folder, runs.PlanFile)); err != nil && !IsSweep(env, folder) {
-		return nil, fmt.Errorf("open %s: there is neither %s nor %s; give the run folder of 'graft simulate', or of 'graft train' or 'graft compare' with several trials", folder, runs.PlanFile, runs.SweepFile)
+		return nil, fmt.Errorf("open %s: there is neither %s nor %s; give the run folder of 'graft simulate', "+
+			"or of 'graft train' or 'graft compare' with several trials", folder, runs.PlanFile, runs.SweepFile)
 	}
 	f, err := fleet.Attach(Tools(env), folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,7 +79,8 @@ func Holders(env *app.Env, dir string) (map[string]fleet.Holder, error) {
 	if _, err := env.Files.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	leases, err := fleet.OpenLeases(env.Files, dir, fleet.LeaseOptions{Clock: fleet.NewClock(env.Now), Host: fleet.ThisHost(env.Files), Random: env.Random})
+	leases, err := fleet.OpenLeases(env.Files, dir,
+		fleet.LeaseOptions{Clock: fleet.NewClock(env.Now), Host: fleet.ThisHost(env.Files), Random: env.Random})
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,9 @@ import (
 
 // Status describes the workers of a run folder.
 type Status struct {
-	Engine      string              `json:"engine"`            // of the workers
-	Batch       string              `json:"batch"`             // its name; empty where no workers were started from here
+	Engine string `json:"engine"` // of the workers
+	// its name; empty where no workers were started from here
+	Batch       string              `json:"batch"`
 	Cancelled   bool                `json:"cancelled"`         // the batch was cancelled
 	Workers     []fleet.WorkerState `json:"workers"`           // by number
 	EngineError string              `json:"trouble,omitempty"` // why the engine could not be asked

@@ -21,11 +21,13 @@ import (
 
 // Env is an environment of a fixed time without a log.
 func Env(fsys files.FS) *app.Env {
-	return &app.Env{Files: fsys, Now: func() time.Time { return time.Unix(0, 0) }, Random: rand.Reader, Version: "v0.1.0", Host: "node", Args: []string{"graft"}, Log: zap.NewNop()}
+	return &app.Env{Files: fsys, Now: func() time.Time { return time.Unix(0, 0) }, Random: rand.Reader,
+		Version: "v0.1.0", Host: "node", Args: []string{"graft"}, Log: zap.NewNop()}
 }
 
 // writes are the operations that change a disk.
-var writes = map[string]bool{"create": true, "append": true, "write": true, "rename": true, "link": true, "mkdirall": true, "sync": true, "syncdir": true, "remove": true}
+var writes = map[string]bool{"create": true, "append": true, "write": true, "rename": true, "link": true,
+	"mkdirall": true, "sync": true, "syncdir": true, "remove": true}
 
 // shortFaults is the number of faults without GRAFT_LONG.
 const shortFaults = 40
@@ -67,7 +69,8 @@ func chooseFaults(ops []faults.Op) (places []int) {
 		}
 	}
 	if os.Getenv("GRAFT_LONG") == "" && len(places) > shortFaults {
-		random.New(random.NewPCG(1, 2)).Shuffle(len(places), func(a, b int) { places[a], places[b] = places[b], places[a] })
+		random.New(random.NewPCG(1, 2)).Shuffle(len(places),
+			func(a, b int) { places[a], places[b] = places[b], places[a] })
 		places = places[:shortFaults]
 	}
 	return places

@@ -242,7 +242,8 @@ func OneEpoch() Policy {
 
 // afterOf is the accuracy at the first evaluation after a prefix's last action.
 func afterOf(t *simulation.Tree, prefix []string) float64 {
-	k := slices.IndexFunc(t.Records, func(r tables.Record) bool { return slices.Equal(r.Sequence[:len(prefix)], prefix) })
+	k := slices.IndexFunc(t.Records,
+		func(r tables.Record) bool { return slices.Equal(r.Sequence[:len(prefix)], prefix) })
 	return t.Records[k].After[len(prefix)-1]
 }
 
@@ -322,7 +323,9 @@ func Linear(trees []*simulation.Tree) (Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return named{name: nameLinear, choose: func(t *simulation.Tree) ([]float64, error) { return only(t, l.Follow(t)), nil }}, nil
+	return named{name: nameLinear, choose: func(t *simulation.Tree) ([]float64, error) {
+		return only(t, l.Follow(t)), nil
+	}}, nil
 }
 
 // plateauBounds is the number of bounds that Plateau tries, spread over the falls that there are.
@@ -377,7 +380,8 @@ func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	}
 	if fallBounds(learn) != nil { // tables of graft's own, with actions of their own
 		baselines = append(baselines, OneEpoch())
-		choose = append(choose, func() (Policy, error) { return BestAction(nameAction, learn) }, func() (Policy, error) { return Plateau(learn) }, func() (Policy, error) { return Linear(learn) })
+		choose = append(choose, func() (Policy, error) { return BestAction(nameAction, learn) },
+			func() (Policy, error) { return Plateau(learn) }, func() (Policy, error) { return Linear(learn) })
 	}
 	for _, choose := range choose {
 		p, err := choose()

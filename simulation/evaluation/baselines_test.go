@@ -17,7 +17,8 @@ func curved(t *testing.T, name, action string, falls [2]float64, accuracies, aft
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2, Actions: []string{action, "none"}}
 	var records []tables.Record
 	for k, a := range accuracies {
-		records = append(records, tables.Record{Sequence: []string{s.Actions[k/2], s.Actions[k%2]}, Left: []float64{9, 5}, Accuracy: []float64{a}, Seeds: []int64{1},
+		records = append(records, tables.Record{Sequence: []string{s.Actions[k/2], s.Actions[k%2]},
+			Left: []float64{9, 5}, Accuracy: []float64{a}, Seeds: []int64{1},
 			Loss: []float64{2, 1}, Fall: falls[:], Gap: []float64{0, 0.1}, After: []float64{after[k/2], after[2+k]}})
 	}
 	table, err := tables.New(s, records)
@@ -49,7 +50,8 @@ func TestRivalsOnOtherTrees(t *testing.T) {
 	require.Equal(t, []string{"none", "deepen:0"}, sequenceOf(t, fixed, err, a))
 	require.Equal(t, []string{"none", "none"}, sequenceOf(t, fixed, err, b))
 	fixed, err = BestFixed("best fixed", []*simulation.Tree{a, b}, false)
-	require.Equal(t, []string{"none", "deepen:2"}, sequenceOf(t, fixed, err, b), "b gains more by its own action than a loses")
+	require.Equal(t, []string{"none", "deepen:2"}, sequenceOf(t, fixed, err, b),
+		"b gains more by its own action than a loses")
 	action, err := BestAction("best fixed action", []*simulation.Tree{a})
 	require.Equal(t, []string{"deepen:0", "deepen:0"}, sequenceOf(t, action, err, a))
 	require.Equal(t, []string{"none", "none"}, sequenceOf(t, action, err, b))
@@ -82,7 +84,8 @@ func oldTree(t *testing.T) *simulation.Tree {
 }
 
 func TestOneEpochAhead(t *testing.T) {
-	a := curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4}, []float64{0.3, 0.2, 0.1, 0.4, 0.9, 0.9})
+	a := curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4},
+		[]float64{0.3, 0.2, 0.1, 0.4, 0.9, 0.9})
 	require.Equal(t, []string{"deepen:0", "none"}, sequenceOf(t, OneEpoch(), nil, a))
 	_, err := OneEpoch().Distribution(oldTree(t))
 	require.ErrorContains(t, err, "after each decision")
@@ -107,7 +110,8 @@ func TestLinearModel(t *testing.T) {
 func TestGroupsOfTrees(t *testing.T) {
 	tree := oldTree(t)
 	tree.Dataset = "synthetic"
-	require.Equal(t, []string{"old", "ConvSmall", "synthetic", "10 s"}, []string{ByScenario(tree), ByNetwork(tree), ByDataset(tree), ByBudget(tree)})
+	require.Equal(t, []string{"old", "ConvSmall", "synthetic", "10 s"},
+		[]string{ByScenario(tree), ByNetwork(tree), ByDataset(tree), ByBudget(tree)})
 	tree.Origin = &tables.Origin{Data: "0123456789"}
 	require.Equal(t, "synthetic 012345", ByDataset(tree))
 }
@@ -118,8 +122,10 @@ func TestTiesOfTheBestFixedAreAveraged(t *testing.T) {
 	inside := curved(t, "inside", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.8, 0.8, 0.4}, flat)
 	outside := curved(t, "outside", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.6, 0.9, 0.3}, flat)
 	for name, choose := range map[string]func() (Policy, error){
-		"best fixed":           func() (Policy, error) { return BestFixed("best fixed", []*simulation.Tree{inside}, false) },
-		"with a tree as large": func() (Policy, error) { return BestFixed("best fixed", []*simulation.Tree{inside, inside}, false) },
+		"best fixed": func() (Policy, error) { return BestFixed("best fixed", []*simulation.Tree{inside}, false) },
+		"with a tree as large": func() (Policy, error) {
+			return BestFixed("best fixed", []*simulation.Tree{inside, inside}, false)
+		},
 	} {
 		p, err := choose()
 		require.NoError(t, err)
@@ -143,7 +149,8 @@ func TestTiesOfTheBestFixedAreAveraged(t *testing.T) {
 
 // Policies that look ahead draw among choices that look equal.
 func TestLookingAheadDrawsAmongEquals(t *testing.T) {
-	tree := curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.4, 0.7}, []float64{0.6, 0.6, 0, 0, 0.2, 0.3})
+	tree := curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.4, 0.7},
+		[]float64{0.6, 0.6, 0, 0, 0.2, 0.3})
 	shares, err := OneStep().Distribution(tree)
 	require.NoError(t, err)
 	require.Equal(t, []float64{0, 0.5, 0, 0.5}, shares, "each first choice, left alone, leads to 0.7")

@@ -89,7 +89,8 @@ type Standing struct {
 	// and over what is left out together; null below two, or where the groups are the
 	// tables.
 	OverTables *stat.Interval `json:"over_tables"`
-	OverGroups *stat.Interval `json:"over_groups"`    // of the regret, over what is left out together; null below two, or where the groups are the tables
+	// of the regret, over what is left out together; null below two, or where the groups are the tables
+	OverGroups *stat.Interval `json:"over_groups"`
 	OverSeeds  *stat.Interval `json:"over_seeds"`     // by Student's t-distribution; null below three seeds
 	TopFive    float64        `json:"top_five"`       // share of tables and seeds whose rank is 5 or better
 	LowHalf    int            `json:"in_lower_half"`  // tables and seeds whose rank is in the lower half
@@ -139,7 +140,9 @@ type scored struct {
 // add lets candidates choose in a tree.
 func (c *comparer) add(t *simulation.Tree, group string, candidates []Candidate) error {
 	j := newScorer(t)
-	trial := TableScores{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records), NoiseEstimate: EstimateNoise(t.Table, 1), Ties: map[string]int{}, Each: map[string][]Score{}, Runs: map[string][]float64{}}
+	trial := TableScores{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records),
+		NoiseEstimate: EstimateNoise(t.Table, 1), Ties: map[string]int{}, Each: map[string][]Score{},
+		Runs: map[string][]float64{}}
 	scores := map[string]*scored{}
 	for _, e := range candidates {
 		if !slices.ContainsFunc(c.candidates, func(o Candidate) bool { return o.Name == e.Name }) {
@@ -184,7 +187,8 @@ func (j *scorer) score(e Candidate) (*scored, error) {
 		m.steps = m.steps.and(steps)
 	}
 	m.mean = j.scoreOf(e.Name, m.shares)
-	m.mean.Certain = !slices.ContainsFunc(m.each, func(v Score) bool { return !v.Certain || !slices.Equal(v.Sequence, m.mean.Sequence) })
+	m.mean.Certain = !slices.ContainsFunc(m.each,
+		func(v Score) bool { return !v.Certain || !slices.Equal(v.Sequence, m.mean.Sequence) })
 	return m, nil
 }
 

@@ -37,10 +37,12 @@ func noisy(t *testing.T, name string, means ...float64) *simulation.Tree {
 // What is compared is told apart only where neither tables nor noise could have made
 // the difference.
 func TestDifferencesInsideTheNoise(t *testing.T) {
-	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 63, 50), noisy(t, "b", 60, 65, 63.5, 49), noisy(t, "c", 61, 64, 63, 52)}
+	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 63, 50), noisy(t, "b", 60, 65, 63.5, 49),
+		noisy(t, "c", 61, 64, 63, 52)}
 	near := named{name: "near", choose: func(t *simulation.Tree) ([]float64, error) { return only(t, 2), nil }}
 	both := named{name: "both", choose: func(t *simulation.Tree) ([]float64, error) { return only(t, 1), nil }}
-	c, err := Compare(trees, []Candidate{candidate("best", Oracle()), candidate("both", both), candidate("near", near), candidate("never", Constant("never", tables.None)), candidate("draws", Uniform())}, "best")
+	c, err := Compare(trees, []Candidate{candidate("best", Oracle()), candidate("both", both), candidate("near", near),
+		candidate("never", Constant("never", tables.None)), candidate("draws", Uniform())}, "best")
 	require.NoError(t, err)
 	require.Nil(t, c.Standing("best").Difference)
 	require.Nil(t, c.Standing("nobody"))
@@ -60,12 +62,14 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 	require.InDelta(t, math.Sqrt(3*(0.75*0.75+3*0.0625)*4/3)/3, c.Standing("draws").Difference.Noise, 1e-9)
 	require.InDelta(t, c.Floor, (c.Tables[0].Floor+c.Tables[1].Floor+c.Tables[2].Floor)/3, 1e-12)
 
-	alone, err := Compare(trees[:1], []Candidate{candidate("best", Oracle()), candidate("near", near), candidate("never", Constant("never", tables.None))}, "best")
+	alone, err := Compare(trees[:1], []Candidate{candidate("best", Oracle()), candidate("near", near),
+		candidate("never", Constant("never", tables.None))}, "best")
 	require.NoError(t, err)
 	require.True(t, alone.Standing("near").Difference.Inside)
 	require.False(t, alone.Standing("never").Difference.Inside)
 	require.Nil(t, alone.Standing("near").OverTables)
-	unknown, err := Compare([]*simulation.Tree{treetest.FromAccuracies(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{90})}, []Candidate{candidate("best", Oracle()), candidate("first", both)}, "best")
+	unknown, err := Compare([]*simulation.Tree{treetest.FromAccuracies(t, "a", []float64{1}, []float64{2}, []float64{3},
+		[]float64{90})}, []Candidate{candidate("best", Oracle()), candidate("first", both)}, "best")
 	require.NoError(t, err)
 	require.Equal(t, NoiseUnknown, unknown.Tables[0].Source)
 	require.True(t, unknown.Standing("first").Difference.Inside, "without noise one table tells nothing")
@@ -76,7 +80,8 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 // Several seeds are one line: the mean of what they do, and how far they differ.
 func TestSeedsAreOneLine(t *testing.T) {
 	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 62, 50), noisy(t, "b", 60, 64, 62, 50)}
-	c, err := Compare(trees, []Candidate{candidate("policy", Oracle(), Constant("", "deepen:0"), Oracle(), Constant("", "deepen:0")), candidate("two", Oracle(), Constant("", "deepen:0")), candidate("one", Oracle())}, "one")
+	c, err := Compare(trees, []Candidate{candidate("policy", Oracle(), Constant("", "deepen:0"), Oracle(), Constant("",
+		"deepen:0")), candidate("two", Oracle(), Constant("", "deepen:0")), candidate("one", Oracle())}, "one")
 	require.NoError(t, err)
 	s := c.Standing("policy")
 	require.InDelta(t, 2, s.Regret, 1e-9)
@@ -104,7 +109,8 @@ func TestRivalsOfUnequalTables(t *testing.T) {
 	for _, e := range candidates {
 		names = append(names, e.Name)
 	}
-	require.Equal(t, []string{"never", "random", "always deepen:0", "always deepen:2", "one step ahead", "best fixed", "best fixed, smoothed", "optimum"}, names)
+	require.Equal(t, []string{"never", "random", "always deepen:0", "always deepen:2", "one step ahead", "best fixed",
+		"best fixed, smoothed", "optimum"}, names)
 	require.Equal(t, SeenThis, candidates[4].Seen)
 	c, err := Compare([]*simulation.Tree{a, b}, candidates, "optimum")
 	require.NoError(t, err)
@@ -234,7 +240,8 @@ func TestCompareLeftOutTunes(t *testing.T) {
 	r, err := CompareLeftOut(context.Background(), trees, o)
 	require.NoError(t, err)
 	for k, g := range r.Groups {
-		best, _, err := Tune(context.Background(), slices.Delete(slices.Clone(trees), k, k+1), o.Ways[0].Options, o.Seeds[:1], 1)
+		best, _, err := Tune(context.Background(), slices.Delete(slices.Clone(trees), k, k+1), o.Ways[0].Options,
+			o.Seeds[:1], 1)
 		require.NoError(t, err)
 		require.Equal(t, []int{best}, g.Tuned)
 	}
@@ -256,9 +263,11 @@ func TestWhatCannotBeLeftOut(t *testing.T) {
 	_, err := CompareLeftOut(context.Background(), trees[:1], twoSeeds(nil))
 	require.ErrorContains(t, err, "give more tables")
 	bad := twoSeeds(nil)
-	bad.Seeds, bad.AtOnce, bad.Ways = []uint64{3, 3}, -1, append(bad.Ways, Way{}, Way{Name: "x", Options: []learning.Options{{Steps: -1}}})
+	bad.Seeds, bad.AtOnce, bad.Ways = []uint64{3, 3}, -1,
+		append(bad.Ways, Way{}, Way{Name: "x", Options: []learning.Options{{Steps: -1}}})
 	_, err = CompareLeftOut(context.Background(), trees, bad)
-	for _, says := range []string{"seed 3 stands twice", "at once are -1", "policies: it has no options", "two ways", "steps is -1"} {
+	for _, says := range []string{"seed 3 stands twice", "at once are -1", "policies: it has no options", "two ways",
+		"steps is -1"} {
 		require.ErrorContains(t, err, says)
 	}
 	var o LeaveOutOptions
@@ -274,7 +283,8 @@ func TestPoliciesOfOtherKinds(t *testing.T) {
 	require.NoError(t, err)
 	p.Learned = []net2net.Kind{"branch", "widen"}
 	_, err = Evaluate([]*simulation.Tree{tree}, Structural("mine", p))
-	require.ErrorContains(t, err, "mine in tree 0: the policy has learned to judge branch and widen, and the table offers to deepen; take a policy")
+	require.ErrorContains(t, err, "mine in tree 0: the policy has learned to judge branch and widen, "+
+		"and the table offers to deepen; take a policy")
 	p.Learned = []net2net.Kind{"deepen", "widen"}
 	steps, err := Steps(tree, Structural("mine", p))
 	require.NoError(t, err)

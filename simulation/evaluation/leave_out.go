@@ -63,7 +63,8 @@ func (o *LeaveOutOptions) EnsureDefaults() {
 // Validate lists all that is wrong.
 func (o LeaveOutOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Together < 0 || o.AtOnce < 0, "together is %d, and at once are %d; neither is negative", o.Together, o.AtOnce)
+	faults.When(o.Together < 0 || o.AtOnce < 0, "together is %d, and at once are %d; neither is negative", o.Together,
+		o.AtOnce)
 	for k, seed := range o.Seeds {
 		faults.When(slices.Contains(o.Seeds[:k], seed), "the seed %d stands twice", seed)
 	}
@@ -106,7 +107,8 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 		return nil, fmt.Errorf("leave tables out: %w", err)
 	}
 	if slices.Index(Rivals, o.Against) > slices.Index(Rivals, nameNever) && fallBounds(trees) == nil {
-		return nil, fmt.Errorf("leave tables out: there is no %s, since a table does not say how the loss fell; compare with another one", o.Against)
+		return nil, fmt.Errorf("leave tables out: there is no %s, since a table does not say how the loss fell; "+
+			"compare with another one", o.Against)
 	}
 	l := &leaving{LeaveOutOptions: o}
 	l.now.Of = len(groupsOf(trees, o.By))
@@ -163,7 +165,8 @@ func (l *leaving) group(ctx context.Context, group string, inside, outside []*si
 }
 
 // learn makes policies of each seed, and lets them vote.
-func (l *leaving) learn(ctx context.Context, inside []*simulation.Tree, name string, o learning.Options) ([]Candidate, error) {
+func (l *leaving) learn(ctx context.Context, inside []*simulation.Tree, name string,
+	o learning.Options) ([]Candidate, error) {
 	var policies []*decider.Structural
 	for at := 0; at < len(l.Seeds); at += l.AtOnce {
 		some, err := learning.Learn(ctx, inside, nil, o, l.Seeds[at:min(at+l.AtOnce, len(l.Seeds))], l.AtOnce)
@@ -194,7 +197,8 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 // and each by itself. A single one is a policy like any other.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
-		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen, Policies: []Policy{Structural(name, policies[0])}}}
+		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen,
+			Policies: []Policy{Structural(name, policies[0])}}}
 	}
 	vote := Candidate{Name: name + ", voting", Role: RoleVote, Seen: seen}
 	for _, p := range votes {

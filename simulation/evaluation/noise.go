@@ -13,8 +13,9 @@ import (
 
 // What the noise of a table was read from.
 const (
-	NoiseOfSeeds  = "seeds"     // the spread of runs that differ in their seed alone
-	NoiseOfOrders = "orders"    // the spread of sequences of the same actions in another order: order counts in it, so it is too high if anything
+	NoiseOfSeeds = "seeds" // the spread of runs that differ in their seed alone
+	// the spread of sequences of the same actions in another order: order counts in it, so it is too high if anything
+	NoiseOfOrders = "orders"
 	NoiseUnknown  = "not known" // there are neither: it is taken for zero
 )
 
@@ -46,7 +47,8 @@ func Noise(t *tables.Table) (points float64, source string) {
 // past another. It is zero elsewhere.
 func paired(t *tables.Table) (p pooled) {
 	seeds := t.Records[0].Seeds
-	if len(seeds) < 2 || slices.ContainsFunc(t.Records, func(r tables.Record) bool { return !slices.Equal(r.Seeds, seeds) }) {
+	if len(seeds) < 2 || slices.ContainsFunc(t.Records,
+		func(r tables.Record) bool { return !slices.Equal(r.Seeds, seeds) }) {
 		return p
 	}
 	bySeed := make([]float64, len(seeds))

@@ -73,7 +73,8 @@ func (f follower) walk(t *simulation.Tree) (record int, steps []Step, err error)
 		}
 		k := decider.Likeliest(weighed)
 		actions := n.Actions()
-		steps = append(steps, Step{Action: actions[k], Number: k, Left: n.Left.Seconds(), Actions: actions, Probabilities: weighed})
+		steps = append(steps, Step{Action: actions[k], Number: k, Left: n.Left.Seconds(), Actions: actions,
+			Probabilities: weighed})
 		if n.Last {
 			return n.Next[k], steps, nil
 		}
@@ -112,8 +113,8 @@ func judges(p *decider.Structural, t *simulation.Tree) error {
 	if len(strange) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the policy has learned to judge %s, and the table offers to %s; take a policy that learned from such tables, or another table",
-		cmp.Or(kindList(p.Learned), "nothing"), kindList(strange))
+	return fmt.Errorf("the policy has learned to judge %s, and the table offers to %s; take a policy that learned "+
+		"from such tables, or another table", cmp.Or(kindList(p.Learned), "nothing"), kindList(strange))
 }
 
 func kindList(kinds []net2net.Kind) string {
@@ -131,13 +132,15 @@ func Stepwise(ctx context.Context, name string, w StepPolicy) Policy {
 // time of the sequence that goes on with the first action each time.
 func weigh(ctx context.Context, t *simulation.Tree, node int, w StepPolicy) ([]float64, error) {
 	n := t.Nodes[node]
-	m := Point{Prefix: n.Prefix, Actions: t.Choices(n.Prefix), Left: t.LeftAfter(n.Prefix), Budget: t.Budget, Network: n.Network}
+	m := Point{Prefix: n.Prefix, Actions: t.Choices(n.Prefix), Left: t.LeftAfter(n.Prefix), Budget: t.Budget,
+		Network: n.Network}
 	weighed, err := w.Weigh(ctx, m)
 	if err != nil {
 		return nil, err
 	}
 	if len(weighed) != len(m.Actions) {
-		return nil, fmt.Errorf("it weighs %d actions, and the table has %d; take another policy or another table", len(weighed), len(m.Actions))
+		return nil, fmt.Errorf("it weighs %d actions, and the table has %d; take another policy or another table",
+			len(weighed), len(m.Actions))
 	}
 	shares := make([]float64, len(n.Choices))
 	for k, action := range n.Actions() {

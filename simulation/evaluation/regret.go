@@ -86,8 +86,9 @@ func newScorer(t *simulation.Tree) *scorer {
 // scoreOf scores a distribution over the table's records.
 func (j *scorer) scoreOf(policy string, shares []float64) Score {
 	likeliest := slices.Index(shares, slices.Max(shares))
-	v := Score{Scenario: j.Name, Network: j.Network, Policy: policy, Sequence: j.Records[likeliest].Sequence, Certain: shares[likeliest] == 1,
-		Of: len(j.values), Noise: j.noise, Source: j.source, Best: slices.Max(j.values)}
+	v := Score{Scenario: j.Name, Network: j.Network, Policy: policy, Sequence: j.Records[likeliest].Sequence,
+		Certain: shares[likeliest] == 1, Of: len(j.values), Noise: j.noise, Source: j.source,
+		Best: slices.Max(j.values)}
 	v.Mean = stat.DividedMean(j.values)
 	v.Smoothed = simulation.Points * slices.Max(j.law)
 	tie := math.Sqrt2 * j.noise / simulation.Points // a difference has the noise of both

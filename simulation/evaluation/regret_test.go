@@ -52,7 +52,8 @@ func TestOneStepIsGreedy(t *testing.T) {
 func TestTiesInsideTheNoise(t *testing.T) {
 	// Seeds are 1.4 points apart, the better one by turns: a mean of two has a deviation of 0.82
 	// and a difference of means 1.15.
-	tree := treetest.FromAccuracies(t, "a", []float64{59.3, 60.7071}, []float64{63.2071, 61.8}, []float64{60.1, 61.5071}, []float64{50.7071, 49.3})
+	tree := treetest.FromAccuracies(t, "a", []float64{59.3, 60.7071}, []float64{63.2071, 61.8},
+		[]float64{60.1, 61.5071}, []float64{50.7071, 49.3})
 	noise, source := Noise(tree.Table)
 	require.Equal(t, NoiseOfSeeds, source)
 	require.InDelta(t, math.Sqrt(2.0/3), noise, 0.01)
@@ -60,7 +61,8 @@ func TestTiesInsideTheNoise(t *testing.T) {
 	noise, source = Noise(same.Table)
 	require.Equal(t, NoiseOfSeeds, source)
 	require.InDelta(t, 0, noise, 1e-9, "a seed that is better for all moves none past another")
-	scores, err := Evaluate([]*simulation.Tree{tree}, Constant("both", "deepen:0"), Constant("never", tables.None), Oracle())
+	scores, err := Evaluate([]*simulation.Tree{tree}, Constant("both", "deepen:0"), Constant("never", tables.None),
+		Oracle())
 	require.NoError(t, err)
 	for k, want := range [][3]int{{3, 2, 3}, {4, 4, 4}, {1, 1, 1}} {
 		v := scores[k]
@@ -71,10 +73,12 @@ func TestTiesInsideTheNoise(t *testing.T) {
 // The range of ranks of a policy that draws contains its rank, although an average of
 // accuracies may lie in a gap of them.
 func TestRanksOfDraws(t *testing.T) {
-	tree := treetest.FromAccuracies(t, "a", []float64{90, 90.01}, []float64{89, 89.01}, []float64{88, 88.01}, []float64{10, 10.01})
+	tree := treetest.FromAccuracies(t, "a", []float64{90, 90.01}, []float64{89, 89.01}, []float64{88, 88.01},
+		[]float64{10, 10.01})
 	scores, err := Evaluate([]*simulation.Tree{tree}, Uniform())
 	require.NoError(t, err)
-	require.Equal(t, []float64{2.5, 2, 3}, []float64{scores[0].Rank, float64(scores[0].From), float64(scores[0].To)}, "not the ranks beside the mean accuracy, 4 and 3")
+	require.Equal(t, []float64{2.5, 2, 3}, []float64{scores[0].Rank, float64(scores[0].From), float64(scores[0].To)},
+		"not the ranks beside the mean accuracy, 4 and 3")
 }
 
 // Without several seeds noise is read from sequences of the same actions; where there
@@ -104,7 +108,8 @@ func TestFloor(t *testing.T) {
 }
 
 func TestSummaries(t *testing.T) {
-	seeds := [][]Score{{{Scenario: "a", Regret: 1, Rank: 2, Of: 8}, {Scenario: "b", Regret: 3, Rank: 6, Of: 8}}, {{Scenario: "a", Rank: 1, Of: 8}, {Scenario: "b", Rank: 1, Of: 8}}}
+	seeds := [][]Score{{{Scenario: "a", Regret: 1, Rank: 2, Of: 8}, {Scenario: "b", Regret: 3, Rank: 6, Of: 8}},
+		{{Scenario: "a", Rank: 1, Of: 8}, {Scenario: "b", Rank: 1, Of: 8}}}
 	s := Summarize("policy", seeds)
 	require.Equal(t, 1.0, s.Regret.Mean)
 	require.Equal(t, []any{2, 0.75, 1, 3.0, "b"}, []any{s.Seeds, s.TopFive, s.LowHalf, s.Worst, s.WorstOne})
@@ -115,7 +120,8 @@ func TestTune(t *testing.T) {
 	o := quick()
 	idle := o
 	idle.Steps, idle.Rate = 1, 1e-9
-	best, regrets, err := Tune(context.Background(), treetest.RandomTrees(t, 4), []learning.Options{idle, o}, []uint64{1, 2}, 2)
+	best, regrets, err := Tune(context.Background(), treetest.RandomTrees(t, 4), []learning.Options{idle, o},
+		[]uint64{1, 2}, 2)
 	require.NoError(t, err)
 	require.Len(t, regrets, 2)
 	require.Equal(t, 1, best, regrets)

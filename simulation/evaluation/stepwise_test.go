@@ -29,7 +29,8 @@ func (s *scripted) Weigh(_ context.Context, m evaluation.Point) ([]float64, erro
 }
 
 // evaluate scores a scripted policy on a table whose sequences begin with a network.
-func evaluate(t *testing.T, table *tables.Table, network string, s *scripted) (evaluation.Score, []evaluation.Step, error) {
+func evaluate(t *testing.T, table *tables.Table, network string,
+	s *scripted) (evaluation.Score, []evaluation.Step, error) {
 	n, err := model.Zoo(network, model.ZooOptions{})
 	require.NoError(t, err)
 	compat := net2net.Original
@@ -48,7 +49,8 @@ func evaluate(t *testing.T, table *tables.Table, network string, s *scripted) (e
 	return scores[0], steps, err
 }
 
-var accuracies = []float64{0.5, 0.25, 0.5, 0.125, 0.75, 0.625, 0.1, 0.2, 0.3, 0.4, 0.45, 0.35, 0.15, 0.05, 0.01, 0.00001}
+var accuracies = []float64{0.5, 0.25, 0.5, 0.125, 0.75, 0.625, 0.1, 0.2, 0.3, 0.4, 0.45, 0.35, 0.15, 0.05,
+	0.01, 0.00001}
 
 func TestStepwise(t *testing.T) {
 	s := &scripted{shares: [][]float64{{0.1, 0.2, 0.6, 0.1}, {0.4, 0.4, 0.1, 0.1}}}
@@ -59,15 +61,19 @@ func TestStepwise(t *testing.T) {
 	require.Equal(t, 8.0, score.Rank)
 	require.Empty(t, s.points[0].Prefix)
 	require.Equal(t, []string{"deepen:2"}, s.points[1].Prefix)
-	require.Equal(t, []float64{300, 192, 400}, []float64{s.points[0].Left, s.points[1].Left, s.points[1].Budget}, "of the sequences that go on with the first action")
+	require.Equal(t, []float64{300, 192, 400}, []float64{s.points[0].Left, s.points[1].Left, s.points[1].Budget},
+		"of the sequences that go on with the first action")
 	require.NotEqual(t, s.points[0].Network.String(), s.points[1].Network.String(), "the network has grown")
-	require.Equal(t, evaluation.Step{Action: "deepen:2", Number: 2, Left: 300, Actions: treetest.FourActions, Probabilities: s.shares[0]}, steps[0])
+	require.Equal(t, evaluation.Step{Action: "deepen:2", Number: 2, Left: 300, Actions: treetest.FourActions,
+		Probabilities: s.shares[0]}, steps[0])
 }
 
 func TestPlainPoliciesOnATable(t *testing.T) {
-	tree, err := simulation.NewTree(treetest.ConvNet2Table(t, accuracies...), simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}})
+	tree, err := simulation.NewTree(treetest.ConvNet2Table(t, accuracies...),
+		simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}})
 	require.NoError(t, err)
-	scores, err := evaluation.Evaluate([]*simulation.Tree{tree}, evaluation.Uniform(), evaluation.Constant("again", "deepen:0"))
+	scores, err := evaluation.Evaluate([]*simulation.Tree{tree}, evaluation.Uniform(),
+		evaluation.Constant("again", "deepen:0"))
 	require.NoError(t, err)
 	sum := 0.0
 	for _, a := range accuracies {
@@ -81,10 +87,12 @@ func TestPlainPoliciesOnATable(t *testing.T) {
 // sequences' own.
 func TestActionsThatDependOnTheNetwork(t *testing.T) {
 	record := func(left, accuracy float64, sequence ...string) tables.Record {
-		return tables.Record{Sequence: sequence, Left: []float64{left, left - 1}, Accuracy: []float64{accuracy, accuracy}, Seeds: []int64{1, 2}}
+		return tables.Record{Sequence: sequence, Left: []float64{left, left - 1},
+			Accuracy: []float64{accuracy, accuracy}, Seeds: []int64{1, 2}}
 	}
 	table, err := tables.New(tables.Scenario{Name: "own", Budget: 10, Decisions: 2}, []tables.Record{
-		record(9, 0.5, "deepen:conv1", "deepen:conv1.1"), record(8, 0.25, "deepen:conv1", "widen:conv1:40"), record(7, 0.75, "widen:conv2:40", "deepen:conv2")})
+		record(9, 0.5, "deepen:conv1", "deepen:conv1.1"), record(8, 0.25, "deepen:conv1", "widen:conv1:40"),
+		record(7, 0.75, "widen:conv2:40", "deepen:conv2")})
 	require.NoError(t, err)
 	s := &scripted{shares: [][]float64{{0.9, 0.1}, {0.2, 0.8}}}
 	score, steps, err := evaluate(t, table, "LargeConvNet", s)

@@ -42,7 +42,8 @@ func ByDataset(t *simulation.Tree) string {
 func ByBudget(t *simulation.Tree) string { return fmt.Sprintf("%g s", t.Budget) }
 
 // leaveOut visits each group of trees with all others.
-func leaveOut(trees []*simulation.Tree, by By, visit func(group string, inside, outside []*simulation.Tree) error) error {
+func leaveOut(trees []*simulation.Tree, by By,
+	visit func(group string, inside, outside []*simulation.Tree) error) error {
 	groups := groupsOf(trees, by)
 	stay := slices.ContainsFunc(trees, func(t *simulation.Tree) bool { return by(t) == "" })
 	if len(groups) < 2 && !(stay && len(groups) == 1) {
@@ -73,7 +74,8 @@ func twice(trees []*simulation.Tree, by By) error {
 	for _, t := range trees {
 		content := t.Content()
 		if other := seen[content]; other != nil && by(other) != by(t) {
-			return fmt.Errorf("leave one out: tables %s and %s have the same records; give one of them", other.Name, t.Name)
+			return fmt.Errorf("leave one out: tables %s and %s have the same records; give one of them",
+				other.Name, t.Name)
 		}
 		seen[content] = t
 	}
@@ -102,7 +104,8 @@ func byPart(trees []*simulation.Tree) By {
 // Tune picks among options the ones whose policies do best in trees that they did not
 // learn from: a part of them is left out in turn. What they do is read from the smoothed
 // tables, which are less noisy. The regrets are means over trees and seeds, in points.
-func Tune(ctx context.Context, trees []*simulation.Tree, options []learning.Options, seeds []uint64, atOnce int) (best int, regrets []float64, err error) {
+func Tune(ctx context.Context, trees []*simulation.Tree, options []learning.Options, seeds []uint64,
+	atOnce int) (best int, regrets []float64, err error) {
 	for k, o := range options {
 		var all []Score
 		err := leaveOut(trees, byPart(trees), func(_ string, inside, outside []*simulation.Tree) error {

@@ -50,9 +50,11 @@ func (o *Outcome) checkShape(want Expected) error {
 	case o.Ended != ended:
 		return fmt.Errorf("ended is %t after %d of %d decisions", o.Ended, len(o.Sequence), want.Decisions)
 	case len(o.Left) != noted || len(o.Step) != noted || len(o.Before) != noted:
-		return fmt.Errorf("%d times left, %d step times and %d accuracies, expected %d of each", len(o.Left), len(o.Step), len(o.Before), noted)
+		return fmt.Errorf("%d times left, %d step times and %d accuracies, expected %d of each", len(o.Left),
+			len(o.Step), len(o.Before), noted)
 	case len(o.Loss) > noted || len(o.Fall) > noted || len(o.Gap) > noted || len(o.After) > noted:
-		return fmt.Errorf("%d losses, %d falls, %d gaps and %d accuracies after decisions, expected at most %d of each", len(o.Loss), len(o.Fall), len(o.Gap), len(o.After), noted)
+		return fmt.Errorf("%d losses, %d falls, %d gaps and %d accuracies after decisions, expected at most %d of each",
+			len(o.Loss), len(o.Fall), len(o.Gap), len(o.After), noted)
 	case len(o.Networks) != networks:
 		return fmt.Errorf("%d networks, expected %d", len(o.Networks), networks)
 	}

@@ -36,10 +36,11 @@ const (
 
 // Design chooses the sequences of a tree that run. The zero value is all of them.
 type Design struct {
-	Which DesignKind `json:"which"`          // sequences; empty means all
-	Most  int        `json:"most"`           // sequences at most; zero means 10000. Of more, sample and likely take so many; for all and halve it is an error
-	Keep  float64    `json:"keep,omitempty"` // share of the branches that halve keeps at each decision; zero means 0.5
-	Seed  uint64     `json:"seed,omitempty"` // of the lots of sample; zero is a seed as any
+	Which DesignKind `json:"which"` // sequences; empty means all
+	// sequences at most; zero means 10000. Of more, sample and likely take so many; for all and halve it is an error
+	Most int     `json:"most"`
+	Keep float64 `json:"keep,omitempty"` // share of the branches that halve keeps at each decision; zero means 0.5
+	Seed uint64  `json:"seed,omitempty"` // of the lots of sample; zero is a seed as any
 }
 
 // EnsureDefaults fills unset options.
@@ -51,7 +52,8 @@ func (d *Design) EnsureDefaults() {
 func (d Design) Validate() error {
 	var faults []error
 	if !slices.Contains([]DesignKind{All, Sampled, Halved, Likely}, d.Which) {
-		faults = append(faults, fmt.Errorf("there is no design %q; there are %s, %s, %s and %s", string(d.Which), All, Sampled, Halved, Likely))
+		faults = append(faults, fmt.Errorf("there is no design %q; there are %s, %s, %s and %s", string(d.Which), All,
+			Sampled, Halved, Likely))
 	}
 	if d.Most < 0 {
 		faults = append(faults, fmt.Errorf("max_sequences is %d; it is at least 1", d.Most))

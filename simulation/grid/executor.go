@@ -56,7 +56,8 @@ func (c *sequenceDecider) Decide(_ context.Context, s decider.State) (decider.De
 		c.seen.Left = append(c.seen.Left, s.Left.Seconds())
 		c.seen.Step = append(c.seen.Step, s.Step.Seconds())
 		c.seen.Before = append(c.seen.Before, s.Accuracy)
-		c.seen.Loss, c.seen.Fall, c.seen.Gap = append(c.seen.Loss, s.Curve.Loss), append(c.seen.Fall, s.Curve.Fall), append(c.seen.Gap, s.Curve.Gap)
+		c.seen.Loss, c.seen.Fall, c.seen.Gap = append(c.seen.Loss, s.Curve.Loss), append(c.seen.Fall, s.Curve.Fall),
+			append(c.seen.Gap, s.Curve.Gap)
 		c.seen.Networks = append(c.seen.Networks, net2net.Fingerprint(s.Network))
 	}
 	if s.Decisions < len(c.actions) {
@@ -92,7 +93,8 @@ func (b *memoryBook) Save(sections []trainer.Section) error {
 // run runs a segment from the state before it, and returns its outcome and its last state.
 // Decisions is the number of decisions in a sequence. A stopped segment returns the state
 // to resume from, and an error that wraps trainer.ErrStopped.
-func (l *Executor) run(ctx context.Context, segment Segment, decisions int, before *Outcome, from state) (*Outcome, state, error) {
+func (l *Executor) run(ctx context.Context, segment Segment, decisions int, before *Outcome,
+	from state) (*Outcome, state, error) {
 	o, book := l.outcome(segment, before), &memoryBook{}
 	if err := o.goOn(from); err != nil {
 		return nil, nil, err
@@ -108,7 +110,8 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 	began := l.Now()
 	var end *trainer.Outcome
 	err := torch.With(func(s *torch.Scope) error {
-		job, err := l.job(s, segment.Seed, trainer.Parts{Data: l.Data, Decider: choices, Recorder: book, Now: l.Now, Watch: l.Watch, Threads: l.Threads}, from)
+		job, err := l.job(s, segment.Seed, trainer.Parts{Data: l.Data, Decider: choices, Recorder: book, Now: l.Now,
+			Watch: l.Watch, Threads: l.Threads}, from)
 		if err != nil {
 			return err
 		}
@@ -188,16 +191,19 @@ func (l *Executor) outcome(segment Segment, before *Outcome) *Outcome {
 	o.Sequence, o.Seed = append([]string{}, segment.Sequence...), segment.Seed
 	o.Left, o.Step, o.Before, o.Networks, o.Epochs = []float64{}, []float64{}, []float64{}, []string{}, []Epoch{}
 	if before != nil {
-		o.Left, o.Step, o.Before = append(o.Left, before.Left...), append(o.Step, before.Step...), append(o.Before, before.Before...)
+		o.Left, o.Step, o.Before = append(o.Left, before.Left...), append(o.Step, before.Step...),
+			append(o.Before, before.Before...)
 		o.Networks = append(o.Networks, before.Networks...)
-		o.Loss, o.Fall, o.Gap, o.After = slices.Clone(before.Loss), slices.Clone(before.Fall), slices.Clone(before.Gap), slices.Clone(before.After)
+		o.Loss, o.Fall, o.Gap, o.After = slices.Clone(before.Loss), slices.Clone(before.Fall), slices.Clone(before.Gap),
+			slices.Clone(before.After)
 	}
 	return &o
 }
 
 func (o *Outcome) end(e *trainer.Outcome, decisions int) error {
 	if n := len(o.Sequence); n != decisions || len(o.Left) != decisions {
-		return fmt.Errorf("simulate %s: the budget ended at decision %d of %d; let devices come earlier, or set simulate.decisions lower", o.Segment(), len(o.Left)+1, decisions)
+		return fmt.Errorf("simulate %s: the budget ended at decision %d of %d; let devices come earlier, "+
+			"or set simulate.decisions lower", o.Segment(), len(o.Left)+1, decisions)
 	}
 	o.Ended, o.Accuracy, o.Test, o.Weights = true, e.Validation.Accuracy, e.Test.Accuracy, e.Digest
 	return nil

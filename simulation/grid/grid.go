@@ -112,11 +112,13 @@ func (p *Plan) plannable() error {
 	if p.Design.Which == Halved || p.Design.Most <= mostWork/squared {
 		return nil
 	}
-	return fmt.Errorf("scenario %s: %d sequences of %d decisions are too many to plan; lower simulate.max_sequences to %d or less", p.Scenario.Name, p.Design.Most, p.Scenario.Decisions, mostWork/squared)
+	return fmt.Errorf("scenario %s: %d sequences of %d decisions are too many to plan; lower simulate.max_sequences "+
+		"to %d or less", p.Scenario.Name, p.Design.Most, p.Scenario.Decisions, mostWork/squared)
 }
 
 func (p *Plan) tooLarge(count string) error {
-	return fmt.Errorf("scenario %s has %s sequences of %d decisions, for each of %d seeds, and simulate.max_sequences is %d; raise that, offer fewer actions, or take a design: sample, halve or likely",
+	return fmt.Errorf("scenario %s has %s sequences of %d decisions, for each of %d seeds, "+
+		"and simulate.max_sequences is %d; raise that, offer fewer actions, or take a design: sample, halve or likely",
 		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 
@@ -409,7 +411,8 @@ func (g *Grid) start(ctx context.Context, x *Executor, t task) (state, error) {
 	}
 	st, err = g.Store.state(up.key(), stateSuffix)
 	if err == nil && st == nil {
-		err = fmt.Errorf("the state before %s was just saved and is gone: see which program deletes files in the cache: %w", tables.Tuple(t.sequence), fs.ErrNotExist)
+		err = fmt.Errorf("the state before %s was just saved and is gone: "+
+			"see which program deletes files in the cache: %w", tables.Tuple(t.sequence), fs.ErrNotExist)
 	}
 	return st, err
 }

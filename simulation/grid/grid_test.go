@@ -55,19 +55,24 @@ const imageSide = 16
 
 func newScenario(t testing.TB, s *torch.Scope, decisions int, seeds ...int64) *testScenario {
 	ms := time.Millisecond
-	data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: imageSide, Classes: 4, Train: 200, Test: 80}})
+	data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1,
+		Synthetic: dataset.SyntheticOptions{Size: imageSide, Classes: 4, Train: 200, Test: 80}})
 	require.NoError(t, err)
 	profile, err := trainer.FindProfile("steady")
 	require.NoError(t, err)
-	o := trainer.Options{Batch: 50, EvalBatch: 80, Steady: true, Adapt: trainer.Adapt{Every: true, MaxDecisions: decisions}}
-	o.Timeline = trainer.Timeline{Budget: time.Duration(300+60*decisions) * ms, Events: []trainer.Event{{At: 100 * ms, Change: trainer.Up}}}
+	o := trainer.Options{Batch: 50, EvalBatch: 80, Steady: true,
+		Adapt: trainer.Adapt{Every: true, MaxDecisions: decisions}}
+	o.Timeline = trainer.Timeline{Budget: time.Duration(300+60*decisions) * ms,
+		Events: []trainer.Event{{At: 100 * ms, Change: trainer.Up}}}
 	o.EnsureDefaults()
 	require.NoError(t, o.Validate())
 	p := &testScenario{t: t, fsys: files.OS{}, dir: t.TempDir()}
-	p.plan = Plan{Seeds: seeds, Cause: tables.Cause{Code: "test"}, Scenario: tables.Scenario{Name: "plot", Network: "Small", Dataset: data.Name, Budget: o.Timeline.Budget.Seconds(), Start: 0.1,
+	p.plan = Plan{Seeds: seeds, Cause: tables.Cause{Code: "test"}, Scenario: tables.Scenario{Name: "plot",
+		Network: "Small", Dataset: data.Name, Budget: o.Timeline.Budget.Seconds(), Start: 0.1,
 		Decisions: decisions, Actions: []string{"deepen:conv1", "deepen:conv2", "none"}}}
 	p.plan.Design.EnsureDefaults()
-	p.executor = &Executor{Options: o, Data: data, Now: time.Now, Clock: func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} },
+	p.executor = &Executor{Options: o, Data: data, Now: time.Now,
+		Clock: func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} },
 		Begin: func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 			n := p.network()
 			return n, nil, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, seed)})
@@ -82,16 +87,20 @@ func (p *testScenario) network() *model.Network {
 		for k, l := range layers {
 			c.Children = append(c.Children, model.Child{Name: fmt.Sprint(k), Module: &model.Leaf{Layer: l}})
 		}
-		return model.Child{Name: name, Module: &model.Container{Mark: model.Original, Children: []model.Child{{Name: "layers", Module: c}}}}
+		return model.Child{Name: name, Module: &model.Container{Mark: model.Original,
+			Children: []model.Child{{Name: "layers", Module: c}}}}
 	}
 	leaf := func(name string, l model.Layer) model.Child {
 		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
 	}
 	relu := model.Activate(torch.ReLU)
-	return &model.Network{Input: model.Shape{3, imageSide, imageSide}, Root: &model.Container{Class: "Small", Children: []model.Child{
-		block("conv1", model.NewConv2d(3, 4, 3), model.NewBatchNorm2d(4), relu), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
-		block("conv2", model.NewConv2d(4, 6, 3), model.NewBatchNorm2d(6), relu), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}),
-		leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(6, 4))}}}
+	return &model.Network{Input: model.Shape{3, imageSide, imageSide},
+		Root: &model.Container{Class: "Small", Children: []model.Child{
+			block("conv1", model.NewConv2d(3, 4, 3), model.NewBatchNorm2d(4), relu), leaf("pool1",
+				model.NewAvgPool2d(model.Both(2))),
+			block("conv2", model.NewConv2d(4, 6, 3), model.NewBatchNorm2d(6), relu),
+			leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}),
+			leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(6, 4))}}}
 }
 
 func (p *testScenario) space() Space {
@@ -117,13 +126,14 @@ func (p *testScenario) grid() *Grid {
 
 // worker notes what it runs.
 func (p *testScenario) worker(leases Leases) Worker {
-	return Worker{Executor: p.executor, Leases: leases, Wait: func(context.Context) { time.Sleep(time.Millisecond) }, Tell: func(l Segment, o *Outcome, err error) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if o != nil || err != nil {
-			p.paths = append(p.paths, l.String())
-		}
-	}}
+	return Worker{Executor: p.executor, Leases: leases, Wait: func(context.Context) { time.Sleep(time.Millisecond) },
+		Tell: func(l Segment, o *Outcome, err error) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if o != nil || err != nil {
+				p.paths = append(p.paths, l.String())
+			}
+		}}
 }
 
 // table is the bytes of the table.
@@ -185,7 +195,8 @@ func TestTheTreeTrainsEachSegmentOnce(t *testing.T) {
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
 		state, err := p.grid().Progress()
 		require.NoError(t, err)
-		require.Equal(t, []int{27, 27, 1 + 3 + 9 + 27, 1 + 3 + 9 + 27}, []int{state.Sequences, state.Ended, state.Segments, state.Done})
+		require.Equal(t, []int{27, 27, 1 + 3 + 9 + 27, 1 + 3 + 9 + 27},
+			[]int{state.Sequences, state.Ended, state.Segments, state.Done})
 		require.Len(t, p.paths, state.Segments)
 		slices.Sort(p.paths)
 		require.Len(t, slices.Compact(p.paths), state.Segments, "each once")
@@ -213,7 +224,8 @@ func TestTheTreeTrainsEachSegmentOnce(t *testing.T) {
 		}
 		require.Equal(t, all, state.Alone)
 		require.Less(t, state.Steps, state.Alone)
-		t.Logf("measured: %d sequences of %d decisions take %d steps of training as a tree and %d one by one", state.Sequences, 3, state.Steps, state.Alone)
+		t.Logf("measured: %d sequences of %d decisions take %d steps of training as a tree and %d one by one",
+			state.Sequences, 3, state.Steps, state.Alone)
 		states, err := filepath.Glob(filepath.Join(p.dir, "cache/states/*/*"))
 		require.NoError(t, err)
 		require.Empty(t, states, "nothing begins there any more")
@@ -459,7 +471,8 @@ func TestDeepTreesAreRefused(t *testing.T) {
 				_, _, err = NewGrid(p.plan, space, nil, nil).Size()
 			}
 			require.Error(t, err, which)
-			require.Regexp(t, "more than 300 sequences of 100|too many to plan; lower simulate.max_sequences to 200 or less", err.Error(), which)
+			require.Regexp(t, "more than 300 sequences of 100|too many to plan; "+
+				"lower simulate.max_sequences to 200 or less", err.Error(), which)
 		}
 	})
 }
@@ -482,7 +495,9 @@ func TestOutcomesThatAreImpossible(t *testing.T) {
 			"before below 0":            {inTheMiddle, func(o *Outcome) { o.Before[1] = -1 }},
 			"more left than the budget": {inTheMiddle, func(o *Outcome) { o.Left[0] = 1000 }},
 			"less than nothing left":    {inTheMiddle, func(o *Outcome) { o.Left[1] = -1 }},
-			"time runs backwards":       {inTheMiddle, func(o *Outcome) { o.Left[0], o.Left[1] = o.Left[1]/2, o.Left[0] }},
+			"time runs backwards": {inTheMiddle, func(o *Outcome) {
+				o.Left[0], o.Left[1] = o.Left[1]/2, o.Left[0]
+			}},
 			"a negative step":           {inTheMiddle, func(o *Outcome) { o.Step[0] = -1 }},
 			"negative steps":            {inTheMiddle, func(o *Outcome) { o.Steps = -1 }},
 			"negative machine time":     {inTheMiddle, func(o *Outcome) { o.Seconds = -1 }},
@@ -529,7 +544,8 @@ func TestOutcomesThatAreImpossible(t *testing.T) {
 func TestOutcomesWithoutANumber(t *testing.T) {
 	for _, text := range []string{"NaN", "Infinity", "1e999", `"0.5"`, "null"} {
 		line := outcomeKind + `{"accuracy":` + text + `,"key":"k"}}`
-		sealed := fmt.Sprintf(`{"sum":"%08x",%s`+"\n", crc32.Checksum([]byte(line), crc32.MakeTable(crc32.Castagnoli)), line)
+		sealed := fmt.Sprintf(`{"sum":"%08x",%s`+"\n",
+			crc32.Checksum([]byte(line), crc32.MakeTable(crc32.Castagnoli)), line)
 		o, err := parseOutcome([]byte(sealed), "k")
 		if err == nil {
 			err = o.check(Expected{})
@@ -540,7 +556,8 @@ func TestOutcomesWithoutANumber(t *testing.T) {
 }
 
 func TestOutcomesThatAreDamaged(t *testing.T) {
-	o := &Outcome{Key: strings.Repeat("ab", 32), Sequence: []string{"none"}, Left: []float64{1}, Step: []float64{1}, Before: []float64{0}, Networks: []string{"a", "b"}, Ended: true}
+	o := &Outcome{Key: strings.Repeat("ab", 32), Sequence: []string{"none"}, Left: []float64{1}, Step: []float64{1},
+		Before: []float64{0}, Networks: []string{"a", "b"}, Ended: true}
 	expected := Expected{Segment: o.Segment(), Decisions: 1}
 	text, err := formatOutcome(o)
 	require.NoError(t, err)
@@ -576,18 +593,20 @@ func TestStatesAreMeansOverSeeds(t *testing.T) {
 	g := &Grid{}
 	g.Scenario.Budget = 10
 	b := &node{outcomes: []*Outcome{
-		{Left: []float64{6}, Step: []float64{0.5}, Before: []float64{0.25}, Loss: []float64{1}, Fall: []float64{0.5}, Gap: []float64{0}},
+		{Left: []float64{6}, Step: []float64{0.5}, Before: []float64{0.25}, Loss: []float64{1}, Fall: []float64{0.5},
+			Gap: []float64{0}},
 		nil,
-		{Left: []float64{6}, Step: []float64{0.5}, Before: []float64{0.75}, Loss: []float64{3}, Fall: []float64{0}, Gap: []float64{-0.5}},
+		{Left: []float64{6}, Step: []float64{0.5}, Before: []float64{0.75}, Loss: []float64{3}, Fall: []float64{0},
+			Gap: []float64{-0.5}},
 	}}
-	require.Equal(t, decider.State{Left: 6 * time.Second, Budget: 10 * time.Second, Accuracy: 0.5, Step: 500 * time.Millisecond,
-		Curve: decider.Curve{Loss: 2, Fall: 0.25, Gap: -0.25}}, g.state(b))
+	require.Equal(t, decider.State{Left: 6 * time.Second, Budget: 10 * time.Second, Accuracy: 0.5,
+		Step: 500 * time.Millisecond, Curve: decider.Curve{Loss: 2, Fall: 0.25, Gap: -0.25}}, g.state(b))
 	b.outcomes[0].Loss, b.outcomes[2].Loss = nil, nil // older runs
 	require.Zero(t, g.state(b).Curve)
 }
 
-// Scenarios that differ in the number of decisions alone share the legs before the last decision of the shorter one, and
-// leave each other's outcomes whole.
+// Scenarios that differ in the number of decisions alone share the legs before the last decision of the shorter one,
+// and leave each other's outcomes whole.
 func TestScenariosWithOtherDecisionsShareACache(t *testing.T) {
 	inScenario(t, 3, []int64{1}, func(p *testScenario) {
 		for _, decisions := range []int{2, 3, 2, 3} {
@@ -606,7 +625,8 @@ func TestScenariosWithOtherDecisionsShareACache(t *testing.T) {
 func TestOutcomesFollowTheStatesTheyContinue(t *testing.T) {
 	inScenario(t, 2, []int64{1}, func(p *testScenario) {
 		steps := time.Duration(0)
-		now := func() time.Time { steps += time.Millisecond/4 + steps/1000; return time.Unix(0, 0).Add(steps) } // each run is slower
+		// each run is slower
+		now := func() time.Time { steps += time.Millisecond/4 + steps/1000; return time.Unix(0, 0).Add(steps) }
 		p.executor.Clock = func(at time.Duration) trainer.Clock { return trainer.NewWall(now, at) }
 		root := func(g *Grid) task { return task{node: g.root, seed: 0} }
 		run := func(g *Grid, of task) *Outcome {

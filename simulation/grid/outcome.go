@@ -58,8 +58,9 @@ type Epoch struct {
 func (o *Outcome) Segment() Segment { return Segment{o.Sequence, o.Seed} }
 
 func (o *Outcome) record() tables.Record {
-	r := tables.Record{Sequence: o.Sequence, Left: o.Left, Accuracy: []float64{o.Accuracy}, Seeds: []int64{o.Seed}, Step: o.Step, Before: o.Before,
-		LastStep: o.LastStep, Networks: o.Networks, Profile: o.Profile, Graft: o.Graft, LibTorch: o.LibTorch}
+	r := tables.Record{Sequence: o.Sequence, Left: o.Left, Accuracy: []float64{o.Accuracy}, Seeds: []int64{o.Seed},
+		Step: o.Step, Before: o.Before, LastStep: o.LastStep, Networks: o.Networks, Profile: o.Profile,
+		Graft: o.Graft, LibTorch: o.LibTorch}
 	n := len(o.Left)
 	if len(o.Loss) == n && len(o.Fall) == n && len(o.Gap) == n { // else an older graft ran a leg of it
 		r.Loss, r.Fall, r.Gap = o.Loss, o.Fall, o.Gap

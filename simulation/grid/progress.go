@@ -14,15 +14,16 @@ import (
 
 // Progress is the state of a grid: what ran, and what is left.
 type Progress struct {
-	Sequences int     `json:"sequences"`        // to be run, for all seeds, as far as is known
-	Ended     int     `json:"sequences_ended"`  // of them
-	Failed    int     `json:"sequences_failed"` // of them, too often
-	Segments  int     `json:"legs"`             // they consist of
-	Done      int     `json:"legs_done"`        // of them
-	Steps     int64   `json:"steps"`            // of training that were taken
-	Alone     int64   `json:"steps_alone"`      // that the sequences that ended would have taken, each from the beginning
-	Seconds   float64 `json:"machine_seconds"`  // that the machine took for them
-	Best      []Best  `json:"best"`             // sequences so far
+	Sequences int   `json:"sequences"`        // to be run, for all seeds, as far as is known
+	Ended     int   `json:"sequences_ended"`  // of them
+	Failed    int   `json:"sequences_failed"` // of them, too often
+	Segments  int   `json:"legs"`             // they consist of
+	Done      int   `json:"legs_done"`        // of them
+	Steps     int64 `json:"steps"`            // of training that were taken
+	// that the sequences that ended would have taken, each from the beginning
+	Alone   int64   `json:"steps_alone"`
+	Seconds float64 `json:"machine_seconds"` // that the machine took for them
+	Best    []Best  `json:"best"`            // sequences so far
 	// Ahead is the estimated time of the remaining work, from the times of segments as deep in
 	// the tree: in seconds, of one worker. Zero where nothing is known.
 	Ahead float64 `json:"machine_seconds_left"`

@@ -182,7 +182,8 @@ func (g *Grid) state(b *node) decider.State {
 	s := decider.State{Network: b.network, Left: tables.Seconds(o.Left[at]), Budget: tables.Seconds(g.Scenario.Budget),
 		Decisions: at, Accuracy: b.before(), Step: tables.Seconds(o.Step[at])}
 	if loss := b.mean(func(o *Outcome) []float64 { return o.Loss }); !math.IsNaN(loss) {
-		s.Curve = decider.Curve{Loss: loss, Fall: b.mean(func(o *Outcome) []float64 { return o.Fall }), Gap: b.mean(func(o *Outcome) []float64 { return o.Gap })}
+		s.Curve = decider.Curve{Loss: loss, Fall: b.mean(func(o *Outcome) []float64 { return o.Fall }),
+			Gap: b.mean(func(o *Outcome) []float64 { return o.Gap })}
 	}
 	return s
 }

@@ -39,7 +39,8 @@ const (
 func OpenStore(fsys files.FS, dir string) (*Store, error) {
 	for _, name := range []string{outcomesName, statesName} {
 		if err := fsys.MkdirAll(filepath.Join(dir, name)); err != nil {
-			return nil, fmt.Errorf("open the cache %s: %w; name a folder that can be written with simulate.cache", dir, err)
+			return nil, fmt.Errorf("open the cache %s: %w; name a folder that can be written with simulate.cache",
+				dir, err)
 		}
 	}
 	return &Store{fsys, dir}, nil

@@ -9,7 +9,8 @@ import (
 	"graft/results"
 )
 
-var treeColumns = []results.Column{{Name: "aim"}, {Name: "entropy", Unit: "nats"}, {Name: "held_out"}, {Name: "regret", Unit: "points"}}
+var treeColumns = []results.Column{{Name: "aim"}, {Name: "entropy", Unit: "nats"}, {Name: "held_out"},
+	{Name: "regret", Unit: "points"}}
 
 // Folder records a study in a run folder, as [learn.Folder] does.
 type Folder struct{ *learn.Folder }
@@ -33,7 +34,8 @@ func (f *Folder) Row(r Row) error {
 // they came.
 func (f *Folder) Finish(all []Result) error {
 	var rows [][]learn.Row
-	for _, l := range slices.SortedFunc(slices.Values(all), func(a, b Result) int { return cmp.Compare(a.Seed, b.Seed) }) {
+	for _, l := range slices.SortedFunc(slices.Values(all),
+		func(a, b Result) int { return cmp.Compare(a.Seed, b.Seed) }) {
 		var own []learn.Row
 		for _, r := range l.Rows {
 			own = append(own, learn.Row{Seed: r.Seed, Step: r.Step, Values: r.values()})

@@ -26,8 +26,9 @@ func GrowForest(ctx context.Context, trees []*simulation.Tree, o Options) (*deci
 		return nil, errors.New("grow a forest: there is no table to learn from")
 	}
 	situations := simulation.Situations(trees)
-	p := &decider.Structural{StructuralShape: o.StructuralShape, Rows: decider.MeasureForestScale(situations).Without(o.Without),
-		Learned: simulation.OfferedKinds(trees), Targets: simulation.OfferedTargets(trees)}
+	p := &decider.Structural{StructuralShape: o.StructuralShape,
+		Rows: decider.MeasureForestScale(situations).Without(o.Without), Learned: simulation.OfferedKinds(trees),
+		Targets: simulation.OfferedTargets(trees)}
 	g := &grower{leaf: o.Leaf}
 	for _, s := range situations {
 		g.rows = append(g.rows, s.ForestRows(p.Rows)...)
@@ -218,7 +219,8 @@ func forestRow(trees []*simulation.Tree, p *decider.Structural, o Options) (Row,
 		for _, share := range slices.Concat(weighed...) {
 			logits = append(logits, math.Log(share))
 		}
-		r.Aim += objective{o.Beta, o.Entropy}.value(t, logits, rewards[k], make([]float64, len(logits))) / float64(len(trees))
+		r.Aim += objective{o.Beta, o.Entropy}.value(t, logits, rewards[k],
+			make([]float64, len(logits))) / float64(len(trees))
 		r.add(t, logits, len(trees))
 	}
 	return r, nil

@@ -60,7 +60,8 @@ func TestFullyGrownTreesRepeatWhatTheyLearnedFrom(t *testing.T) {
 // Leaves hold at least so many choices, and a larger forest begins with the smaller one.
 func TestForestsFollowTheirOptions(t *testing.T) {
 	trees := treetest.RandomTrees(t, 4)
-	small, large := grown(t, trees, Options{Trees: 3, Leaf: 5, Seed: 7}), grown(t, trees, Options{Trees: 5, Leaf: 5, Seed: 7})
+	small, large := grown(t, trees, Options{Trees: 3, Leaf: 5, Seed: 7}),
+		grown(t, trees, Options{Trees: 5, Leaf: 5, Seed: 7})
 	require.Equal(t, small.Forest, large.Forest[:3])
 	require.NotEqual(t, small.Forest, grown(t, trees, Options{Trees: 3, Leaf: 5, Seed: 8}).Forest)
 	choices := 0
@@ -83,7 +84,8 @@ func TestForestsFollowTheirOptions(t *testing.T) {
 func TestStudiesGrowForests(t *testing.T) {
 	trees := treetest.RandomTrees(t, 3)
 	book := newMemory()
-	study := &Study{Trees: trees, Options: Options{Method: Forest, Trees: 20, Reward: Points}, Seeds: []uint64{1, 2}, AtOnce: 2, Recorder: book}
+	study := &Study{Trees: trees, Options: Options{Method: Forest, Trees: 20, Reward: Points}, Seeds: []uint64{1, 2},
+		AtOnce: 2, Recorder: book}
 	all, err := study.Run(context.Background())
 	require.NoError(t, err)
 	again, err := study.Run(context.Background())
@@ -121,7 +123,8 @@ func TestHiddenInputsHaveNoEffect(t *testing.T) {
 			}
 			after, err := policy.Probabilities(seen...)
 			require.NoError(t, err)
-			require.Equal(t, without != nil, slices.EqualFunc(before, after, slices.Equal[[]float64]), "%s without %v", method, without)
+			require.Equal(t, without != nil, slices.EqualFunc(before, after, slices.Equal[[]float64]), "%s without %v",
+				method, without)
 		}
 	}
 }

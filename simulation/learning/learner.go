@@ -69,7 +69,8 @@ func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Lea
 	if err != nil {
 		return nil, err
 	}
-	if l.policy, err = decider.NewStructuralFor(o.StructuralShape, tokens, rows.Without(o.Without), o.Seed); err != nil {
+	if l.policy, err = decider.NewStructuralFor(o.StructuralShape, tokens, rows.Without(o.Without),
+		o.Seed); err != nil {
 		return nil, err
 	}
 	l.policy.Learned, l.policy.Targets = simulation.OfferedKinds(trees), simulation.OfferedTargets(trees)
@@ -125,7 +126,8 @@ func (l *Learner) aim(logits, gradient []float64) float64 {
 		n := t.ChoiceCount()
 		part, slope := logits[at:at+n], gradient[at:at+n]
 		if l.Sampled > 0 {
-			value += sampled(t, part, l.rewards[k], l.Sampled, random, slope) + newFlow(t, part).entropy(l.Entropy, slope)
+			value += sampled(t, part, l.rewards[k], l.Sampled, random, slope) +
+				newFlow(t, part).entropy(l.Entropy, slope)
 		} else {
 			value += objective{l.Beta, l.Entropy}.value(t, part, l.rewards[k], slope)
 		}
@@ -207,7 +209,8 @@ func (l *Learner) current() (*decider.Structural, error) {
 }
 
 // Learn learns one policy for each seed, so many at a time. Held is as in NewLearner.
-func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64, most int) ([]*decider.Structural, error) {
+func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64,
+	most int) ([]*decider.Structural, error) {
 	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}
 	learned, err := study.Run(ctx)
 	policies := make([]*decider.Structural, len(learned))

@@ -130,7 +130,8 @@ func TestLearningGoesOnToTheBit(t *testing.T) {
 				require.Equal(t, want, bytesOf(t, l))
 			})
 			o.Beta++
-			withLearner(t, all[:2], held, o, func(l *Learner) { require.ErrorContains(t, l.Restore(set), "other options") })
+			withLearner(t, all[:2], held, o,
+				func(l *Learner) { require.ErrorContains(t, l.Restore(set), "other options") })
 		})
 	}
 	withLearner(t, all[:2], nil, quick(), func(l *Learner) {

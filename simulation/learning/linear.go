@@ -104,13 +104,15 @@ func (f *linearFit) step(trees []*simulation.Tree, inputs []input, rewards [][]f
 // move takes a step of Adam, and decays weights apart from it, as AdamW does.
 func (f *linearFit) move(kind net2net.Kind, gradient []float64, decay float64) {
 	if f.weights[kind] == nil {
-		f.weights[kind], f.first[kind], f.second[kind] = make([]float64, len(gradient)), make([]float64, len(gradient)), make([]float64, len(gradient))
+		f.weights[kind], f.first[kind], f.second[kind] = make([]float64, len(gradient)), make([]float64, len(gradient)),
+			make([]float64, len(gradient))
 	}
 	w, first, second, n := f.weights[kind], f.first[kind], f.second[kind], float64(f.steps)
 	for j, g := range gradient {
 		first[j] = 0.9*first[j] + 0.1*g
 		second[j] = 0.999*second[j] + 0.001*g*g
-		w[j] += linearRate * (first[j]/(1-math.Pow(0.9, n))/(math.Sqrt(second[j]/(1-math.Pow(0.999, n)))+1e-8) - decay*w[j])
+		w[j] += linearRate * (first[j]/(1-math.Pow(0.9, n))/(math.Sqrt(second[j]/(1-math.Pow(0.999, n)))+1e-8) -
+			decay*w[j])
 	}
 }
 

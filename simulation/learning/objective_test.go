@@ -64,7 +64,8 @@ func TestAimIsByDefinition(t *testing.T) {
 	nothing := make([]float64, len(logits))
 	require.InDelta(t, expected, objective{}.value(tree, logits, rewards, nothing), 1e-12)
 	require.InDelta(t, math.Log(soft)/3, objective{beta: 3}.value(tree, logits, rewards, nothing), 1e-12)
-	require.InDelta(t, expected, objective{beta: 1e-7}.value(tree, logits, rewards, nothing), 1e-6, "small betas come to the expected reward")
+	require.InDelta(t, expected, objective{beta: 1e-7}.value(tree, logits, rewards, nothing), 1e-6,
+		"small betas come to the expected reward")
 }
 
 // The mean of many drawn gradients is the exact one within its error, and so is the
@@ -128,13 +129,15 @@ func TestRewards(t *testing.T) {
 			}
 		}
 	}
-	points := Options{Reward: Points}.allRewards([]*simulation.Tree{tree, treetest.Random(t, "quiet", 3, rand.New(rand.NewPCG(6, 1)), 0)})
+	points := Options{Reward: Points}.allRewards([]*simulation.Tree{tree,
+		treetest.Random(t, "quiet", 3, rand.New(rand.NewPCG(6, 1)), 0)})
 	one, _ := stat.Population(points[0])
 	require.InDelta(t, 0, one, 1e-12)
 	_, loud := stat.Population(points[0])
 	_, quiet := stat.Population(points[1])
 	require.InDelta(t, 1, (loud*loud+quiet*quiet)/2, 1e-12)
-	require.InDelta(t, (points[0][0]-points[0][1])/loud, (Standard.rewards(tree.Table, 0)[0] - Standard.rewards(tree.Table, 0)[1]), 1e-9)
+	require.InDelta(t, (points[0][0]-points[0][1])/loud,
+		(Standard.rewards(tree.Table, 0)[0] - Standard.rewards(tree.Table, 0)[1]), 1e-9)
 	require.ErrorContains(t, Reward("gold").Validate(), `no reward "gold"`)
 	require.Equal(t, []float64{0, 0}, Standard.scaled([]float64{3, 3}))
 

@@ -108,20 +108,26 @@ func (o *Options) EnsureDefaults() {
 // Validate lists all faults.
 func (o Options) Validate() error {
 	faults := validate.Faults{o.StructuralShape.Validate(), o.Reward.Validate()}
-	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "rate": o.Rate, "weight_decay": o.WeightDecay, "smooth": o.Smooth, "pool": o.Pool} {
-		faults.When(!(v >= 0) || math.IsInf(v, 0) || (name == "smooth" || name == "pool") && v > 1, "%s is %v; it is at least 0, and a share at most 1", name, v)
+	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "rate": o.Rate,
+		"weight_decay": o.WeightDecay, "smooth": o.Smooth, "pool": o.Pool} {
+		faults.When(!(v >= 0) || math.IsInf(v, 0) || (name == "smooth" || name == "pool") && v > 1,
+			"%s is %v; it is at least 0, and a share at most 1", name, v)
 	}
-	for name, v := range map[string]int{"steps": o.Steps, "sampled": o.Sampled, "window": o.Window, "every": o.Every, "patience": o.Patience} {
+	for name, v := range map[string]int{"steps": o.Steps, "sampled": o.Sampled, "window": o.Window, "every": o.Every,
+		"patience": o.Patience} {
 		faults.When(v < 0, "%s is %d; it is not negative", name, v)
 	}
 	if !slices.Contains([]Method{"", Network, Forest}, o.Method) {
-		faults = append(faults, fmt.Errorf("there is no method %q; there are %s and %s", string(o.Method), Network, Forest))
+		faults = append(faults, fmt.Errorf("there is no method %q; there are %s and %s", string(o.Method),
+			Network, Forest))
 	}
 	for _, name := range o.Without {
 		if !slices.Contains(decider.InputNames(), name) {
-			faults = append(faults, fmt.Errorf("without names %q, which is no input; there are %s", name, strings.Join(decider.InputNames(), ", ")))
+			faults = append(faults, fmt.Errorf("without names %q, which is no input; there are %s", name,
+				strings.Join(decider.InputNames(), ", ")))
 		}
 	}
-	faults.When(o.Trees < 0 || o.Trees > mostTrees || o.Leaf < 0, "trees is %d and leaf %d; trees is at most %d, and neither is negative", o.Trees, o.Leaf, mostTrees)
+	faults.When(o.Trees < 0 || o.Trees > mostTrees || o.Leaf < 0,
+		"trees is %d and leaf %d; trees is at most %d, and neither is negative", o.Trees, o.Leaf, mostTrees)
 	return errors.Join(faults...)
 }

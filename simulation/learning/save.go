@@ -72,7 +72,8 @@ func (l *Learner) Restore(set *weights.Set) error {
 		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
 	}
 	if now.Version != learnerVersion || now.Origin != l.Origin {
-		return errors.New("go on learning: the file is of other tables, other options or another version; begin anew, or give those that it began with")
+		return errors.New("go on learning: the file is of other tables, other options or another version; " +
+			"begin anew, or give those that it began with")
 	}
 	if err := l.trainer.Restore(set); err != nil {
 		return err

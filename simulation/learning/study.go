@@ -89,7 +89,8 @@ func (s *Study) Run(ctx context.Context) ([]Result, error) {
 	}
 	var mu sync.Mutex
 	all := make([]Result, len(s.Seeds))
-	shared := &learn.Study{Seeds: s.Seeds, Pool: poolOf(had.Threads, len(s.Seeds), s.AtOnce), Every: s.Every, Checkpoint: s.Checkpoint, Now: s.Now}
+	shared := &learn.Study{Seeds: s.Seeds, Pool: poolOf(had.Threads, len(s.Seeds), s.AtOnce), Every: s.Every,
+		Checkpoint: s.Checkpoint, Now: s.Now}
 	if s.Recorder != nil {
 		shared.Recorder = typed{s.Recorder}
 	}
@@ -109,7 +110,8 @@ func (s *Study) Run(ctx context.Context) ([]Result, error) {
 }
 
 // learn makes the learner of a seed, lets it learn, and takes its policy.
-func (s *Study) learn(scope *torch.Scope, seed uint64, learn func(learn.Learner) ([]learn.Row, error)) (r Result, err error) {
+func (s *Study) learn(scope *torch.Scope, seed uint64,
+	learn func(learn.Learner) ([]learn.Row, error)) (r Result, err error) {
 	o := s.Options
 	o.Seed = seed
 	o.EnsureDefaults()

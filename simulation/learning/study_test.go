@@ -34,7 +34,8 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{kept: map[uint64][]byte{}, rows: map[string]Row{}, step: func(Progress) {}, fail: func() error { return nil }}
+	return &memory{kept: map[uint64][]byte{}, rows: map[string]Row{}, step: func(Progress) {},
+		fail: func() error { return nil }}
 }
 
 func (m *memory) Step(p Progress) {
@@ -154,7 +155,8 @@ func cutShort(t *testing.T, study *Study, book *memory, random *rand.Rand) ([]Re
 	for ended := 0; ; ended++ {
 		require.Less(t, ended, 500, "it gets nowhere")
 		s := *study
-		s.Recorder, s.Now, s.Checkpoint, s.AtOnce = book, ticking(), time.Duration(1+random.IntN(9))*time.Second, 1+random.IntN(3)
+		s.Recorder, s.Now, s.Checkpoint, s.AtOnce = book, ticking(), time.Duration(1+random.IntN(9))*time.Second,
+			1+random.IntN(3)
 		ctx, cancel := context.WithCancel(context.Background())
 		left, kill, gone := 1+random.IntN(30), random.IntN(2) == 0, false
 		book.step = func(Progress) {
@@ -314,7 +316,8 @@ func TestTreeStudiesSurviveTheDisk(t *testing.T) {
 	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
 		for round := range 4 {
 			name, at := fmt.Sprint(kind, round), 1+random.IntN(140)
-			if _, err := diskStudy(t, faults.New(files.OS{}, at, kind), study, filepath.Join(folder, name)); err != nil {
+			if _, err := diskStudy(t, faults.New(files.OS{}, at, kind), study,
+				filepath.Join(folder, name)); err != nil {
 				require.ErrorIs(t, err, faults.ErrInjected)
 				failed++
 			}

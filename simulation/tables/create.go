@@ -63,11 +63,13 @@ func takeable(fsys files.FS, dir string) error {
 		return err
 	}
 	if files.HasName(entries, scenarioName) {
-		return fmt.Errorf("%w: go on with that table, name another folder, or move it aside with option force", ErrExists)
+		return fmt.Errorf("%w: go on with that table, name another folder, or move it aside with option force",
+			ErrExists)
 	}
 	for _, entry := range entries {
 		if !isLeftover(entry.Name()) {
-			return fmt.Errorf("%w and is no table's folder: name another, or move it aside with option force", ErrExists)
+			return fmt.Errorf("%w and is no table's folder: name another, or move it aside with option force",
+				ErrExists)
 		}
 	}
 	return nil

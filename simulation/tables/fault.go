@@ -25,12 +25,13 @@ const (
 
 // remedies says what to do about each kind.
 var remedies = map[FaultKind]string{
-	Damaged:    "its result is not used; simulate it again, or take the file from a copy",
-	Torn:       "no result that was committed is lost; the next writer of this file takes the rest away",
-	Missing:    "take the file from a copy, or simulate what is missing again",
-	Doubled:    "it counts once; find out what has copied it",
-	Stranger:   "it is not used; see which program wrote it, and give each scenario a table of its own",
-	Disagree:   "none of them is used; find out why the same run has two outcomes, then simulate it again into a new table",
+	Damaged:  "its result is not used; simulate it again, or take the file from a copy",
+	Torn:     "no result that was committed is lost; the next writer of this file takes the rest away",
+	Missing:  "take the file from a copy, or simulate what is missing again",
+	Doubled:  "it counts once; find out what has copied it",
+	Stranger: "it is not used; see which program wrote it, and give each scenario a table of its own",
+	Disagree: "none of them is used; find out why the same run has two outcomes, " +
+		"then simulate it again into a new table",
 	Changed:    "they are not used; put back the scenario that they were written for, or begin a new table",
 	Future:     "use the graft that wrote it, or a later one",
 	Foreign:    "move it elsewhere; a table's folder holds nothing else",

@@ -18,14 +18,18 @@ import (
 )
 
 // small has four sequences.
-var small = tables.Scenario{Name: "small", Network: "ConvNet2", Dataset: "synthetic", Budget: 40, Start: 10, Decisions: 2, Actions: []string{"deepen:0", "none"}}
+var small = tables.Scenario{Name: "small", Network: "ConvNet2", Dataset: "synthetic", Budget: 40, Start: 10,
+	Decisions: 2, Actions: []string{"deepen:0", "none"}}
 
 // entry makes the record of the k-th sequence of the small scenario with a seed.
 func entry(k int, seed int64) tables.Entry {
 	s := []string{small.Actions[k/2], small.Actions[k%2]}
-	r := tables.Record{Sequence: s, Left: []float64{30, 20.25}, Accuracy: []float64{0.5 + float64(k)/16 + float64(seed%32)/128}, Seeds: []int64{seed},
+	r := tables.Record{Sequence: s, Left: []float64{30, 20.25},
+		Accuracy: []float64{0.5 + float64(k)/16 + float64(seed%32)/128}, Seeds: []int64{seed},
 		Step: []float64{0.125, 0.25}, Before: []float64{float64(seed%32) / 64, 0.5},
-		Loss: []float64{2, float64(seed%32) / 16}, Fall: []float64{0, -0.5}, Gap: []float64{-0.25, 0}, After: []float64{0.5, float64(seed%32) / 64}, LastStep: 0.5, Networks: []string{"start", "after-" + s[0], "after-" + s[0] + "-" + s[1]}, Profile: "cpu-2", Graft: "v0.1.0", LibTorch: "1.13.0"}
+		Loss: []float64{2, float64(seed%32) / 16}, Fall: []float64{0, -0.5}, Gap: []float64{-0.25, 0},
+		After: []float64{0.5, float64(seed%32) / 64}, LastStep: 0.5, Networks: []string{"start", "after-" + s[0],
+			"after-" + s[0] + "-" + s[1]}, Profile: "cpu-2", Graft: "v0.1.0", LibTorch: "1.13.0"}
 	return tables.Entry{Key: tables.Cause{Scenario: small.Digest(), Sequence: s, Seeds: r.Seeds}.Key(), Record: r}
 }
 
@@ -74,12 +78,14 @@ func TestTablesAreReadAsTheyWereWritten(t *testing.T) {
 		want := one.Record
 		want.Seeds, want.Accuracy = []int64{1, 2}, append(want.Accuracy, two.Accuracy...)
 		want.Before = []float64{(one.Before[0] + two.Before[0]) / 2, 0.5}
-		want.Loss, want.After = []float64{2, (one.Loss[1] + two.Loss[1]) / 2}, []float64{0.5, (one.After[1] + two.After[1]) / 2}
+		want.Loss, want.After = []float64{2, (one.Loss[1] + two.Loss[1]) / 2},
+			[]float64{0.5, (one.After[1] + two.After[1]) / 2}
 		require.Equal(t, want, r, "in the order of choices and of seeds, whoever wrote first")
 		require.Same(t, &table.Records[k], table.Find(r.Sequence...))
 	}
 	report := check(t, dir)
-	require.Equal(t, []tables.FileInfo{{Name: "a-1.jsonl", Records: 4, Closed: true}, {Name: "b-1.jsonl", Records: 4, Closed: true}}, report.Files)
+	require.Equal(t, []tables.FileInfo{{Name: "a-1.jsonl", Records: 4, Closed: true},
+		{Name: "b-1.jsonl", Records: 4, Closed: true}}, report.Files)
 	require.Equal(t, 8, report.Records)
 	require.NoError(t, report.Err())
 }
@@ -141,15 +147,21 @@ func TestWritersRefuseWhatDoesNotFit(t *testing.T) {
 	w, err := tables.Open(unsynced{}, dir, tables.WriterOptions{Name: "a"})
 	require.NoError(t, err)
 	for says, change := range map[string]func(e *tables.Entry){
-		"has the same key and another outcome":              func(e *tables.Entry) { e.Accuracy = []float64{0.75} },
-		"has the same outcome under another key":            func(e *tables.Entry) { e.Key = strings.Repeat("0", 64) },
-		"has another outcome, under another key":            func(e *tables.Entry) { e.Key, e.Profile = strings.Repeat("0", 64), "cpu-4" },
-		"is no key":                                         func(e *tables.Entry) { e.Key = e.Key[1:] + "A" },
-		"an action widen:a; the table's are deepen:0, none": func(e *tables.Entry) { e.Sequence = []string{"none", "widen:a"} },
-		"the seed 1 stands twice":                           func(e *tables.Entry) { e.Seeds, e.Accuracy = []int64{1, 1}, []float64{0.5, 0.5} },
-		"2 networks; there is one at each of 2 decisions":   func(e *tables.Entry) { e.Networks = e.Networks[:2] },
-		`"v\n1" has characters that cannot be printed`:      func(e *tables.Entry) { e.Graft = "v\n1" },
-		"1 accuracies for 0 seeds":                          func(e *tables.Entry) { e.Seeds = nil },
+		"has the same key and another outcome":   func(e *tables.Entry) { e.Accuracy = []float64{0.75} },
+		"has the same outcome under another key": func(e *tables.Entry) { e.Key = strings.Repeat("0", 64) },
+		"has another outcome, under another key": func(e *tables.Entry) {
+			e.Key, e.Profile = strings.Repeat("0", 64), "cpu-4"
+		},
+		"is no key": func(e *tables.Entry) { e.Key = e.Key[1:] + "A" },
+		"an action widen:a; the table's are deepen:0, none": func(e *tables.Entry) {
+			e.Sequence = []string{"none", "widen:a"}
+		},
+		"the seed 1 stands twice": func(e *tables.Entry) {
+			e.Seeds, e.Accuracy = []int64{1, 1}, []float64{0.5, 0.5}
+		},
+		"2 networks; there is one at each of 2 decisions": func(e *tables.Entry) { e.Networks = e.Networks[:2] },
+		`"v\n1" has characters that cannot be printed`:    func(e *tables.Entry) { e.Graft = "v\n1" },
+		"1 accuracies for 0 seeds":                        func(e *tables.Entry) { e.Seeds = nil },
 		"it takes 10": func(e *tables.Entry) {
 			e.Graft = strings.Repeat("x", 1<<20)
 			e.Seeds = []int64{7}
@@ -202,11 +214,13 @@ func TestIncompleteTables(t *testing.T) {
 	table, err := tables.Read(files.OS{}, dir)
 	require.NoError(t, err)
 	require.Empty(t, table.Records)
-	require.ErrorContains(t, table.Complete(), "4 of its sequences are missing, such as (deepen:0, deepen:0) and (deepen:0, none) and (none, deepen:0)")
+	require.ErrorContains(t, table.Complete(),
+		"4 of its sequences are missing, such as (deepen:0, deepen:0) and (deepen:0, none) and (none, deepen:0)")
 	write(t, dir, "a", entry(0, 1), entry(3, 1))
 	table, err = tables.Read(files.OS{}, dir)
 	require.NoError(t, err)
-	require.ErrorContains(t, table.Complete(), "2 of its sequences are missing, such as (deepen:0, none) and (none, deepen:0)")
+	require.ErrorContains(t, table.Complete(),
+		"2 of its sequences are missing, such as (deepen:0, none) and (none, deepen:0)")
 
 	huge := tables.Scenario{Name: "huge", Budget: 1, Decisions: 100, Actions: manyActions()}
 	table, err = tables.New(huge, nil)
@@ -217,7 +231,8 @@ func TestIncompleteTables(t *testing.T) {
 func TestScenariosThatAreNone(t *testing.T) {
 	bad := tables.Scenario{Name: "a\x1b", Network: "\xff", Start: -1, Actions: []string{"", "a,b", "none", "none"}}
 	err := tables.Create(unsynced{}, filepath.Join(t.TempDir(), "table"), bad, tables.CreateOptions{})
-	for _, says := range []string{`"a\x1b" has characters`, `"\xff" has characters`, "a budget of 0 s", "a start at -1 s", "0 decisions", `"" is no action`, `"a,b" is no action`, "action none stands twice"} {
+	for _, says := range []string{`"a\x1b" has characters`, `"\xff" has characters`, "a budget of 0 s",
+		"a start at -1 s", "0 decisions", `"" is no action`, `"a,b" is no action`, "action none stands twice"} {
 		require.ErrorContains(t, err, says)
 	}
 }
@@ -237,7 +252,8 @@ func TestNothingIsOverwritten(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "file")
 	overwrite(t, filepath.Dir(file), "file", "")
-	require.ErrorContains(t, tables.Create(unsynced{}, file, small, tables.CreateOptions{Force: true}), "there is a file of this name")
+	require.ErrorContains(t, tables.Create(unsynced{}, file, small, tables.CreateOptions{Force: true}),
+		"there is a file of this name")
 	home := filepath.Dir(file)
 	require.ErrorIs(t, tables.Create(unsynced{}, home, small, tables.CreateOptions{}), tables.ErrExists)
 	_, err = tables.Open(unsynced{}, home, tables.WriterOptions{})
@@ -284,8 +300,9 @@ func TestKeysTellCausesApart(t *testing.T) {
 	base := tables.Cause{Scenario: "a", Sequence: []string{"a", "b"}, Seeds: []int64{1}}
 	keys := []string{base.Key()}
 	for _, change := range []func(c *tables.Cause){
-		func(c *tables.Cause) { c.Scenario, c.Network = "", "a" }, func(c *tables.Cause) { c.Data = "x" }, func(c *tables.Cause) { c.Options = "x" },
-		func(c *tables.Cause) { c.Profile = "x" }, func(c *tables.Cause) { c.Code = "x" }, func(c *tables.Cause) { c.Sequence = []string{"a,b"} },
+		func(c *tables.Cause) { c.Scenario, c.Network = "", "a" }, func(c *tables.Cause) { c.Data = "x" },
+		func(c *tables.Cause) { c.Options = "x" }, func(c *tables.Cause) { c.Profile = "x" },
+		func(c *tables.Cause) { c.Code = "x" }, func(c *tables.Cause) { c.Sequence = []string{"a,b"} },
 		func(c *tables.Cause) { c.Seeds = []int64{1, 2} },
 	} {
 		c := base
@@ -323,14 +340,16 @@ func TestTheFirstFormat(t *testing.T) {
 
 func TestTablesAreOneTree(t *testing.T) {
 	record := func(a, b string) tables.Record {
-		return tables.Record{Sequence: []string{a, b}, Left: []float64{9, 8}, Accuracy: []float64{0.5, 0.75}, Seeds: []int64{1, 2}}
+		return tables.Record{Sequence: []string{a, b}, Left: []float64{9, 8}, Accuracy: []float64{0.5, 0.75},
+			Seeds: []int64{1, 2}}
 	}
 	s := tables.Scenario{Name: "two", Budget: 10, Decisions: 2, Actions: []string{"none", "deepen:0"}}
 	table, err := tables.New(s, []tables.Record{record("none", "none"), record("none", "deepen:0")})
 	require.NoError(t, err)
 	require.Equal(t, 0.625, table.Records[0].Mean())
 	require.Nil(t, table.Find("deepen:0", "none"))
-	require.ErrorContains(t, table.Complete(), "table two: 2 of its sequences are missing, such as (deepen:0, none) and (deepen:0, deepen:0); simulate them")
+	require.ErrorContains(t, table.Complete(),
+		"table two: 2 of its sequences are missing, such as (deepen:0, none) and (deepen:0, deepen:0); simulate them")
 
 	_, err = tables.New(s, []tables.Record{record("none", "none"), record("none", "none"), record("none", "widen:a")})
 	require.ErrorContains(t, err, "(none, none): it is both record 0 and record 1")
@@ -344,7 +363,8 @@ func TestUnknownLastSteps(t *testing.T) {
 	require.NoError(t, tables.Create(unsynced{}, dir, small, tables.CreateOptions{}))
 	unknown := entry(0, 1)
 	unknown.LastStep = 0
-	write(t, dir, "a", unknown, entry(1, 1), entry(2, 1), entry(3, 1), entry(0, 2), entry(1, 2), entry(2, 2), entry(3, 2))
+	write(t, dir, "a", unknown, entry(1, 1), entry(2, 1), entry(3, 1), entry(0, 2), entry(1, 2), entry(2, 2),
+		entry(3, 2))
 	table, err := tables.Read(files.OS{}, dir)
 	require.NoError(t, err)
 	require.Len(t, table.Records, 4)

@@ -12,18 +12,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var fuzzed = Scenario{Name: "fuzzed", Network: "ConvNet2", Budget: 40, Decisions: 2, Actions: []string{"deepen:0", "none"}}
+var fuzzed = Scenario{Name: "fuzzed", Network: "ConvNet2", Budget: 40, Decisions: 2,
+	Actions: []string{"deepen:0", "none"}}
 
 func fuzzedRecord() recordLine {
-	return recordLine{Line: 2, Key: strings.Repeat("0a", 32), Record: Record{Sequence: []string{"none", "deepen:0"}, Left: []float64{30, 1e-9}, Accuracy: []float64{0.5, 1},
-		Seeds: []int64{1, -7}, Step: []float64{0.25, 1e-3}, Before: []float64{0.125, 0.5}, Loss: []float64{2, 1.5},
-		Fall: []float64{0, -0.25}, Gap: []float64{-0.5, 0.25}, After: []float64{0.5, 0.75}, LastStep: 0.5, Networks: []string{"a", "b", "c"}, Profile: "é <", Graft: "v1"}}
+	return recordLine{Line: 2, Key: strings.Repeat("0a", 32),
+		Record: Record{Sequence: []string{"none", "deepen:0"}, Left: []float64{30, 1e-9}, Accuracy: []float64{0.5, 1},
+			Seeds: []int64{1, -7}, Step: []float64{0.25, 1e-3}, Before: []float64{0.125, 0.5}, Loss: []float64{2, 1.5},
+			Fall: []float64{0, -0.25}, Gap: []float64{-0.5, 0.25}, After: []float64{0.5, 0.75}, LastStep: 0.5,
+			Networks: []string{"a", "b", "c"}, Profile: "é <", Graft: "v1"}}
 }
 
 // A file of records ends in faults or in records that fit, which are written and read
 // again as they are.
 func FuzzSegment(f *testing.F) {
-	head, err := FormatLine(headKind, headLine{Line: 1, File: "a-1.jsonl", scenarioFile: scenarioFile{tableFormat, fuzzed.Digest(), fuzzed}})
+	head, err := FormatLine(headKind, headLine{Line: 1, File: "a-1.jsonl",
+		scenarioFile: scenarioFile{tableFormat, fuzzed.Digest(), fuzzed}})
 	require.NoError(f, err)
 	record, err := FormatLine(recordKind, fuzzedRecord())
 	require.NoError(f, err)
@@ -98,8 +102,10 @@ func FuzzRecord(f *testing.F) {
 	good, err := json.Marshal(fuzzedRecord())
 	require.NoError(f, err)
 	f.Add(recordKind + string(good) + "}")
-	for _, number := range []string{"-0", "1e5", "1E+05", "01", "1.", ".5", "-", "1e999", "9223372036854775808", "0x1", "1_0", "Inf", "null"} {
-		f.Add(`"record":{"line":` + number + `,"key":"a","sequence":["b","c"],"left_s":[` + number + `],"accuracy":[` + number + `,1],"seeds":[` + number + `],"graft":"v"}}`)
+	for _, number := range []string{"-0", "1e5", "1E+05", "01", "1.", ".5", "-", "1e999", "9223372036854775808", "0x1",
+		"1_0", "Inf", "null"} {
+		f.Add(`"record":{"line":` + number + `,"key":"a","sequence":["b","c"],"left_s":[` + number + `],"accuracy":[` +
+			number + `,1],"seeds":[` + number + `],"graft":"v"}}`)
 	}
 	f.Add(`"record":{"line":1,"key":"a\u0041","sequence":[null],"left_s":null,"accuracy":[],"seeds":[],"profile":"é"}}`)
 	f.Add(`"record":{"LINE":1,"more":[{}]}}`)

@@ -130,7 +130,8 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 	}
 	write(t, dir, "a")
 	write(t, dir, "b")
-	t.Logf("measured: %d kills, %d of which left a torn line, and %d runs were committed and are there", rounds*atOnce, torn, len(committed))
+	t.Logf("measured: %d kills, %d of which left a torn line, and %d runs were committed and are there", rounds*atOnce,
+		torn, len(committed))
 }
 
 // requireCommitted says that all these seeds are in a table, and how many torn lines it

@@ -63,7 +63,8 @@ func FormatLine(kind string, value any) ([]byte, error) {
 // LineBody returns the part of a line after its checksum, without the end of the line;
 // false where the checksum does not hold.
 func LineBody(line []byte) ([]byte, bool) {
-	if len(line) < bodyAt || !bytes.HasPrefix(line, []byte(sumHead)) || string(line[bodyAt-len(sumTail):bodyAt]) != sumTail {
+	if len(line) < bodyAt || !bytes.HasPrefix(line, []byte(sumHead)) ||
+		string(line[bodyAt-len(sumTail):bodyAt]) != sumTail {
 		return nil, false
 	}
 	var sum [4]byte

@@ -40,7 +40,8 @@ func agreeing(all []found) ([]found, Faults) {
 	all = slices.DeleteFunc(all, func(f found) (odd bool) {
 		f.beginnings(func(n int, r reached) bool {
 			if odd = 2*votes[r] <= voters[r.path]; odd {
-				faults = append(faults, *f.fault(Disagree, "sequence %s: after %d of its actions the network is %s, as in %d of %d records that begin alike; in the others it is another",
+				faults = append(faults, *f.fault(Disagree, "sequence %s: after %d of its actions the network is %s, "+
+					"as in %d of %d records that begin alike; in the others it is another",
 					Tuple(f.Sequence), n, r.network, votes[r], voters[r.path]))
 			}
 			return !odd
@@ -89,7 +90,8 @@ func (m *merging) add(f *found) {
 		m.records, m.first, m.apart = append(m.records, f.Record), append(m.first, f.Entry), append(m.apart, false)
 	case !m.records[k].sharesCourse(&f.Record):
 		m.apart[k] = true
-		m.faults = append(m.faults, *f.fault(Disagree, "sequence %s: its times, networks or profile are not those of %s:%d, which has other seeds",
+		m.faults = append(m.faults, *f.fault(Disagree,
+			"sequence %s: its times, networks or profile are not those of %s:%d, which has other seeds",
 			Tuple(f.Sequence), m.first[k].File, m.first[k].Line))
 	default:
 		m.records[k].join(&f.Record)
@@ -99,7 +101,8 @@ func (m *merging) add(f *found) {
 // sharesCourse says whether two records differ in nothing but what a seed decides. A last step of
 // zero is unknown.
 func (r *Record) sharesCourse(other *Record) bool {
-	return slices.Equal(r.Left, other.Left) && slices.Equal(r.Step, other.Step) && len(r.Before) == len(other.Before) && slices.Equal(r.Networks, other.Networks) && r.Profile == other.Profile &&
+	return slices.Equal(r.Left, other.Left) && slices.Equal(r.Step, other.Step) && len(r.Before) == len(other.Before) &&
+		slices.Equal(r.Networks, other.Networks) && r.Profile == other.Profile &&
 		(r.LastStep == other.LastStep || r.LastStep*other.LastStep == 0)
 }
 

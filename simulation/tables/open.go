@@ -56,7 +56,8 @@ func (o *WriterOptions) EnsureDefaults() {
 // Validate finds a name that no file can have.
 func (o WriterOptions) Validate() error {
 	if !segmentPattern.MatchString(o.Name + "-1") {
-		return fmt.Errorf("%q is no name of a writer: use up to 100 small letters, digits and _ . - after a letter or digit", o.Name)
+		return fmt.Errorf("%q is no name of a writer: use up to 100 small letters, digits and _ . "+
+			"- after a letter or digit", o.Name)
 	}
 	return nil
 }

@@ -169,7 +169,8 @@ func (s *segment) number(n int) (first bool, err error) {
 		return false, s.fault(Doubled, "it is line %d, which was there already", n)
 	}
 	if gap := n - s.next - s.lost; gap > 0 {
-		err = s.fault(Missing, "it was line %d when it was written: %s before it", n, counted(gap, "line is missing", "lines are missing"))
+		err = s.fault(Missing, "it was line %d when it was written: %s before it", n,
+			counted(gap, "line is missing", "lines are missing"))
 	}
 	s.next, s.lost, s.closed = n+1, 0, false
 	return true, err
@@ -198,7 +199,8 @@ func (s *segment) takeHead(text []byte) error {
 	}
 	s.head = h.scenarioFile
 	if s.digest != "" && h.SHA256 != s.digest {
-		return s.reject(NewFault(Changed, "its records are of another scenario, %s with the digest %.12s; that of the table has %.12s", h.Scenario.Name, h.SHA256, s.digest))
+		return s.reject(NewFault(Changed, "its records are of another scenario, %s with the digest %.12s; "+
+			"that of the table has %.12s", h.Scenario.Name, h.SHA256, s.digest))
 	}
 	if h.File != s.name {
 		f := NewFault(Foreign, "it was written as %s, and was copied or renamed", h.File)

@@ -60,7 +60,8 @@ func (r *reading) all() error {
 	}
 	segments, strange := sortOut(entries)
 	if len(segments) == 0 && !files.HasName(entries, scenarioName) {
-		return fmt.Errorf("read table %s: %w: %s is missing; name the folder of a table", r.dir, ErrNoTable, scenarioName)
+		return fmt.Errorf("read table %s: %w: %s is missing; name the folder of a table", r.dir, ErrNoTable,
+			scenarioName)
 	}
 	for _, f := range strange {
 		r.fault(f)
@@ -90,7 +91,8 @@ func sortOut(entries []fs.DirEntry) (segments []string, strange []Fault) {
 			segments = append(segments, name)
 		case isLock && segmentPattern.MatchString(lock):
 			if !files.HasName(entries, lock+segmentSuffix) {
-				strange = append(strange, NewFault(Missing, "it has a lock, %s, and is not there: it was removed, or its writer was killed as it began", name).of(lock+segmentSuffix))
+				strange = append(strange, NewFault(Missing, "it has a lock, %s, and is not there: it was removed, "+
+					"or its writer was killed as it began", name).of(lock+segmentSuffix))
 			}
 		default:
 			strange = append(strange, NewFault(Foreign, "no file of a table").of(name))
@@ -128,7 +130,8 @@ func (r *reading) learn(segments []string) {
 	f.Remedy = "take it from a copy"
 	if len(heads) == 1 {
 		r.scenario, r.digest = heads[0].Scenario, heads[0].SHA256
-		f.Remedy = fmt.Sprintf("the files of records say what it was; write a sound table with 'graft table convert %s --out NEW'", r.dir)
+		f.Remedy = fmt.Sprintf("the files of records say what it was; "+
+			"write a sound table with 'graft table convert %s --out NEW'", r.dir)
 	}
 	r.fault(f)
 }

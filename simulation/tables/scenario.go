@@ -42,7 +42,8 @@ func (s Scenario) Validate() error {
 	var faults validate.Faults
 	faults.When(!(s.Budget > 0) || math.IsInf(s.Budget, 0), "a budget of %v s; it must be above 0", s.Budget)
 	faults.When(!(s.Start >= 0 && s.Start <= s.Budget), "a start at %v s; it lies between 0 and the budget", s.Start)
-	faults.When(s.Decisions < 1 || s.Decisions > mostDecisions, "%d decisions; there are 1 to %d", s.Decisions, mostDecisions)
+	faults.When(s.Decisions < 1 || s.Decisions > mostDecisions, "%d decisions; there are 1 to %d", s.Decisions,
+		mostDecisions)
 	faults.When(len(s.Actions) > mostActions, "%d actions; there are at most %d", len(s.Actions), mostActions)
 	for _, text := range []string{s.Name, s.Network, s.Dataset} {
 		faults.When(!Printable(text), "%q has characters that cannot be printed", text)

@@ -86,7 +86,8 @@ func (s *seenRecords) meet(e *Entry) (known bool, fault *Fault) {
 		}
 		s.records[k].refuted = true
 		file, line := s.place(k)
-		return true, e.fault(Disagree, "sequence %s: %s:%d has the same key and another outcome", Tuple(e.Sequence), file, line)
+		return true, e.fault(Disagree, "sequence %s: %s:%d has the same key and another outcome", Tuple(e.Sequence),
+			file, line)
 	}
 	for k, seed := range e.Seeds {
 		if n, ok := s.byRun[e.run(k)]; ok {
@@ -100,10 +101,12 @@ func (s *seenRecords) meet(e *Entry) (known bool, fault *Fault) {
 func (s *seenRecords) twice(e *Entry, before seenRun, now mark, seed int64) *Fault {
 	file, line := s.place(before.record)
 	if before.outcome == now {
-		return e.fault(Doubled, "sequence %s with the seed %d: %s:%d has the same outcome under another key", Tuple(e.Sequence), seed, file, line)
+		return e.fault(Doubled, "sequence %s with the seed %d: %s:%d has the same outcome under another key",
+			Tuple(e.Sequence), seed, file, line)
 	}
 	s.records[before.record].refuted = true
-	return e.fault(Disagree, "sequence %s with the seed %d: %s:%d has another outcome, under another key", Tuple(e.Sequence), seed, file, line)
+	return e.fault(Disagree, "sequence %s with the seed %d: %s:%d has another outcome, under another key",
+		Tuple(e.Sequence), seed, file, line)
 }
 
 // add remembers a record that is not known, and says under which number.

@@ -22,7 +22,8 @@ func manyActions() []string {
 	return actions
 }
 
-var large = tables.Scenario{Name: "large", Network: "ConvNet2", Dataset: "cifar10", Budget: 400, Start: 330, Decisions: 4, Actions: manyActions()}
+var large = tables.Scenario{Name: "large", Network: "ConvNet2", Dataset: "cifar10", Budget: 400, Start: 330,
+	Decisions: 4, Actions: manyActions()}
 
 // makeLarge makes a table with records as a simulation would write them, and says how
 // long the appending took.
@@ -52,9 +53,11 @@ func largeEntry(k int) tables.Entry {
 	network := func(n int) string { return fmt.Sprintf("%.16s", tables.Cause{Sequence: s[:n]}.Key()) }
 	return tables.Entry{
 		Key: tables.Cause{Scenario: large.Digest(), Sequence: s, Seeds: []int64{42}}.Key(),
-		Record: tables.Record{Sequence: s, Left: []float64{69.50247585773468, 59.45585012435913, 49.88820791244507, 40.1},
+		Record: tables.Record{Sequence: s,
+			Left:     []float64{69.50247585773468, 59.45585012435913, 49.88820791244507, 40.1},
 			Accuracy: []float64{0.5 + float64(k)*1e-7}, Seeds: []int64{42},
-			Networks: []string{network(0), network(1), network(2), network(3), network(4)}, Profile: "v100-original", Graft: "v0.1.0", LibTorch: "1.13.0"},
+			Networks: []string{network(0), network(1), network(2), network(3), network(4)}, Profile: "v100-original",
+			Graft: "v0.1.0", LibTorch: "1.13.0"},
 	}
 }
 
@@ -77,7 +80,8 @@ func TestSpeed(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, report.Err())
 	require.Equal(t, records, report.Records)
-	t.Logf("measured: a table of %d records is checked in %v of processor time, and a record appended in %v", records, took.Round(time.Millisecond), (appending / records).Round(100*time.Nanosecond))
+	t.Logf("measured: a table of %d records is checked in %v of processor time, and a record appended in %v", records,
+		took.Round(time.Millisecond), (appending / records).Round(100*time.Nanosecond))
 	require.Less(t, took, 10*time.Second/(100_000/records))
 	require.Less(t, appending/records, 10*50*time.Microsecond)
 }

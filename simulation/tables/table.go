@@ -15,20 +15,23 @@ import (
 
 // Scenario describes what the sequences of a table have in common.
 type Scenario struct {
-	Name      string   `json:"name"`                // of the table
-	Network   string   `json:"network"`             // its name in the zoo, or the path of its file
-	Dataset   string   `json:"dataset"`             // that sequences train on
-	Budget    float64  `json:"budget_s"`            // seconds in all
-	Start     float64  `json:"start_s"`             // where in the budget the sequences begin
-	Decisions int      `json:"decisions"`           // in each sequence
-	Actions   []string `json:"actions,omitempty"`   // that every decision chooses from, in order; empty where they depend on the network
-	Expected  int      `json:"sequences,omitempty"` // how many there are, where actions depend on the network; zero is not known
-	Origin    *Origin  `json:"origin,omitempty"`    // what the networks follow from; nil where it is not known
+	Name      string  `json:"name"`      // of the table
+	Network   string  `json:"network"`   // its name in the zoo, or the path of its file
+	Dataset   string  `json:"dataset"`   // that sequences train on
+	Budget    float64 `json:"budget_s"`  // seconds in all
+	Start     float64 `json:"start_s"`   // where in the budget the sequences begin
+	Decisions int     `json:"decisions"` // in each sequence
+	// that every decision chooses from, in order; empty where they depend on the network
+	Actions []string `json:"actions,omitempty"`
+	// how many there are, where actions depend on the network; zero is not known
+	Expected int     `json:"sequences,omitempty"`
+	Origin   *Origin `json:"origin,omitempty"` // what the networks follow from; nil where it is not known
 }
 
 // Origin determines the networks of a scenario, but for their weights.
 type Origin struct {
-	Form   json.RawMessage `json:"form"`             // of the network that sequences begin with, as model.FromForm reads it
+	// of the network that sequences begin with, as model.FromForm reads it
+	Form   json.RawMessage `json:"form"`
 	Deepen net2net.Form    `json:"deepen,omitempty"` // how deepening kept the function; empty is as net2net chooses
 	Compat net2net.Compat  `json:"compat,omitempty"` // in whose way actions were done; empty is graft's own
 	Batch  int             `json:"batch,omitempty"`  // images in a step; zero is not known
@@ -54,7 +57,8 @@ type Record struct {
 	Accuracy []float64 `json:"accuracy"`         // in the end, between 0 and 1, one for each seed
 	Seeds    []int64   `json:"seeds"`            // of the runs, in the order of Accuracy
 	Step     []float64 `json:"step_s,omitempty"` // seconds that a step of training took at each decision
-	Before   []float64 `json:"before,omitempty"` // accuracy at each decision, as last evaluated, the mean over the seeds
+	// accuracy at each decision, as last evaluated, the mean over the seeds
+	Before []float64 `json:"before,omitempty"`
 	// At each decision, of the last whole epoch before it, the means over the seeds, as in
 	// decider.Curve; empty is unknown.
 	Loss []float64 `json:"loss,omitempty"` // of training, in nats
@@ -220,7 +224,8 @@ func (t *Table) Complete() error {
 	if count == 0 {
 		return nil
 	}
-	return fmt.Errorf("table %s: %s of its sequences are missing, such as %s; simulate them", t.Name, Quantity(count), strings.Join(some, " and "))
+	return fmt.Errorf("table %s: %s of its sequences are missing, such as %s; simulate them", t.Name, Quantity(count),
+		strings.Join(some, " and "))
 }
 
 // Quantity formats a number of sequences: all digits below 10^15.

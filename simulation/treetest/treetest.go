@@ -18,7 +18,8 @@ import (
 // Random is a table of so many decisions about ConvSmall, whose accuracies follow a law,
 // with noise of a deviation.
 func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise float64) *simulation.Tree {
-	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 100, Decisions: decisions, Actions: []string{"deepen:0", "deepen:2", "none"}}
+	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 100, Decisions: decisions,
+		Actions: []string{"deepen:0", "deepen:2", "none"}}
 	worth := map[string]float64{"deepen:0": 0.02 + 0.04*random.Float64(), "deepen:2": 0.02 + 0.04*random.Float64()}
 	var records []tables.Record
 	for number := range int(math.Pow(float64(len(s.Actions)), float64(decisions))) {
@@ -41,7 +42,8 @@ func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise f
 	require.NoError(t, err)
 	profile, err := trainer.FindProfile("steady")
 	require.NoError(t, err)
-	tree, err := simulation.NewTree(table, simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Off}, Profile: profile})
+	tree, err := simulation.NewTree(table, simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Off},
+		Profile: profile})
 	require.NoError(t, err)
 	return tree
 }
@@ -54,10 +56,11 @@ var FourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 func ConvNet2Table(t testing.TB, accuracies ...float64) *tables.Table {
 	var records []tables.Record
 	for k, accuracy := range accuracies {
-		records = append(records, tables.Record{Sequence: []string{FourActions[k/4], FourActions[k%4]}, Left: []float64{300 - float64(k), 200 - float64(k)},
-			Accuracy: []float64{accuracy}, Seeds: []int64{42}})
+		records = append(records, tables.Record{Sequence: []string{FourActions[k/4], FourActions[k%4]},
+			Left: []float64{300 - float64(k), 200 - float64(k)}, Accuracy: []float64{accuracy}, Seeds: []int64{42}})
 	}
-	table, err := tables.New(tables.Scenario{Name: "small", Network: "ConvNet2", Budget: 400, Decisions: 2, Actions: FourActions}, records)
+	table, err := tables.New(tables.Scenario{Name: "small", Network: "ConvNet2", Budget: 400, Decisions: 2,
+		Actions: FourActions}, records)
 	require.NoError(t, err)
 	return table
 }
@@ -73,7 +76,8 @@ func RandomTrees(t testing.TB, count int) (trees []*simulation.Tree) {
 // FromAccuracies is a table of two decisions between two actions, with these accuracies in
 // points, one list for each sequence.
 func FromAccuracies(t testing.TB, name string, accuracies ...[]float64) *simulation.Tree {
-	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2, Actions: []string{"deepen:0", "none"}}
+	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2,
+		Actions: []string{"deepen:0", "none"}}
 	var records []tables.Record
 	for k, list := range accuracies {
 		r := tables.Record{Sequence: []string{s.Actions[k/2], s.Actions[k%2]}, Left: []float64{9, 5}}

@@ -6,10 +6,11 @@ import (
 )
 
 var calls = map[byte]func(*machine){
-	'c':  func(m *machine) { m.push(m.global()) },                                      // GLOBAL
-	0x93: (*machine).stackGlobal,                                                       // STACK_GLOBAL
-	'R':  (*machine).reduce,                                                            // REDUCE
-	0x81: (*machine).reduce,                                                            // NEWOBJ: cls.__new__(cls, *args) is one call more to us
+	'c':  func(m *machine) { m.push(m.global()) }, // GLOBAL
+	0x93: (*machine).stackGlobal,                  // STACK_GLOBAL
+	'R':  (*machine).reduce,                       // REDUCE
+	// NEWOBJ: cls.__new__(cls, *args) is one call more to us
+	0x81: (*machine).reduce,
 	0x92: (*machine).newObjectEx,                                                       // NEWOBJ_EX
 	'i':  func(m *machine) { g := m.global(); m.call(g, m.popMark()) },                 // INST
 	'o':  (*machine).object,                                                            // OBJ

@@ -24,16 +24,18 @@ func TestHostilePickles(t *testing.T) {
 		data string
 		want error
 	}{
-		"a function of the system is called":        {"cos\nsystem\n(S'true'\ntR.", pickle.ErrForbidden},
-		"the same by its two names on the stack":    {"\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.", pickle.ErrForbidden},
-		"the same as an instance":                   {"(S'true'\nios\nsystem\n.", pickle.ErrForbidden},
-		"the same as an object":                     {"(cos\nsystem\nS'true'\no.", pickle.ErrForbidden},
-		"a state is attached to a list":             {"]}b.", pickle.ErrForbidden},
-		"a state is attached to a class":            {"cos\nsystem\n}b.", pickle.ErrForbidden},
-		"the extension registry":                    {"\x82\x01.", pickle.ErrForbidden},
-		"an out-of-band buffer":                     {"\x97.", pickle.ErrForbidden},
-		"a persistent id without a hook":            {"Pseven\n.", pickle.ErrForbidden},
-		"named arguments":                           {"ccollections\nOrderedDict\n)}K\x01K\x02s\x92.", pickle.ErrForbidden},
+		"a function of the system is called": {"cos\nsystem\n(S'true'\ntR.", pickle.ErrForbidden},
+		"the same by its two names on the stack": {"\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.",
+			pickle.ErrForbidden},
+		"the same as an instance":        {"(S'true'\nios\nsystem\n.", pickle.ErrForbidden},
+		"the same as an object":          {"(cos\nsystem\nS'true'\no.", pickle.ErrForbidden},
+		"a state is attached to a list":  {"]}b.", pickle.ErrForbidden},
+		"a state is attached to a class": {"cos\nsystem\n}b.", pickle.ErrForbidden},
+		"the extension registry":         {"\x82\x01.", pickle.ErrForbidden},
+		"an out-of-band buffer":          {"\x97.", pickle.ErrForbidden},
+		"a persistent id without a hook": {"Pseven\n.", pickle.ErrForbidden},
+		"named arguments": {"ccollections\nOrderedDict\n)}K\x01K\x02s\x92.",
+			pickle.ErrForbidden},
 		"a number is called":                        {"K\x01)R.", pickle.ErrFormat},
 		"no opcode":                                 {"\xff.", pickle.ErrFormat},
 		"a protocol from the future":                {"\x80\x06.", pickle.ErrFormat},
@@ -59,9 +61,11 @@ func TestHostilePickles(t *testing.T) {
 		"many bytes":                                {strings.Repeat("\x80\x02", 1<<16), pickle.ErrLimit},
 		"a key nested deeper than any sensible one": {"})" + strings.Repeat("\x85", 200) + "Ns.", pickle.ErrLimit},
 		"a key that doubles at every step":          {"})" + strings.Repeat("2\x86", 60) + "Ns.", pickle.ErrLimit},
-		"one text decoded again and again":          {"c_codecs\nencode\nq\x00X\x00\x08\x00\x00" + strings.Repeat("a", 1<<11) + "X\x06\x00\x00\x00latin1\x86q\x01" + strings.Repeat("h\x00h\x01R0", 100), pickle.ErrLimit},
-		"a set made of one list again and again":    {"c__builtin__\nset\nq\x00](" + strings.Repeat("K\x01", 50) + "e\x85q\x01" + strings.Repeat("h\x00h\x01R0", 10000), pickle.ErrLimit},
-		"a number's memo name that is none":         {"Np-1\n.", pickle.ErrFormat},
+		"one text decoded again and again": {"c_codecs\nencode\nq\x00X\x00\x08\x00\x00" + strings.Repeat("a", 1<<11) +
+			"X\x06\x00\x00\x00latin1\x86q\x01" + strings.Repeat("h\x00h\x01R0", 100), pickle.ErrLimit},
+		"a set made of one list again and again": {"c__builtin__\nset\nq\x00](" + strings.Repeat("K\x01", 50) +
+			"e\x85q\x01" + strings.Repeat("h\x00h\x01R0", 10000), pickle.ErrLimit},
+		"a number's memo name that is none": {"Np-1\n.", pickle.ErrFormat},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +85,8 @@ func TestForbiddenErrorNamesTheGlobal(t *testing.T) {
 
 func TestHostileArrays(t *testing.T) {
 	array := func(dtype, shape string) string {
-		return "cnumpy.core.numeric\n_frombuffer\n(B\x02\x00\x00\x00abcnumpy\ndtype\nS'" + dtype + "'\n\x85R" + shape + "S'C'\ntR."
+		return "cnumpy.core.numeric\n_frombuffer\n(B\x02\x00\x00\x00abcnumpy\ndtype\nS'" + dtype + "'\n\x85R" + shape +
+			"S'C'\ntR."
 	}
 	opt := pickle.Options{Constructors: pickle.NumPy()}
 	_, err := pickle.Read(strings.NewReader(array("u1", "K\x02\x85")), opt)
@@ -104,7 +109,8 @@ func TestFalseLengthsCostNothing(t *testing.T) {
 	opt := pickle.Options{MaxBytes: math.MaxInt64, MaxString: math.MaxInt64}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	for _, data := range []string{"X\xff\xff\xff\xffabc", "\x8e\xff\xff\xff\xff\xff\xff\x00\x00abc", "B\xff\xff\xff\x7f"} {
+	for _, data := range []string{"X\xff\xff\xff\xffabc", "\x8e\xff\xff\xff\xff\xff\xff\x00\x00abc",
+		"B\xff\xff\xff\x7f"} {
 		_, err := pickle.Read(strings.NewReader(data), opt)
 		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	}

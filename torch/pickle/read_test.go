@@ -207,7 +207,8 @@ func checkArrays(t *testing.T, arrays *pickle.Dict) {
 		"u1":  {DType: "|u1", Shape: []int64{2, 3}, Data: []byte{0, 1, 2, 3, 4, 5}},
 		"big": {DType: ">i2", Shape: []int64{2}, Data: []byte{0, 1, 1, 0}},
 		"fortran": {DType: "<f4", Shape: []int64{2, 3}, FortranOrder: true,
-			Data: []byte("\x00\x00\x00\x00\x00\x00\x40\x40\x00\x00\x80\x3f\x00\x00\x80\x40\x00\x00\x00\x40\x00\x00\xa0\x40")},
+			Data: []byte(
+				"\x00\x00\x00\x00\x00\x00\x40\x40\x00\x00\x80\x3f\x00\x00\x80\x40\x00\x00\x00\x40\x00\x00\xa0\x40")},
 		"empty":  {DType: "<f8", Shape: []int64{0, 4}},
 		"single": {DType: "<f8", Shape: []int64{}, Data: []byte{0, 0, 0, 0, 0, 0, 4, 0x40}},
 		"bool":   {DType: "|b1", Shape: []int64{2}, Data: []byte{1, 0}},
@@ -247,7 +248,8 @@ func TestDictKeysAreEqualAsInPython(t *testing.T) {
 	same := [][2]any{{1, 1.0}, {true, int64(1)}, {power(1, 70), math.Ldexp(1, 70)},
 		{pickle.Tuple{1, "a"}, pickle.Tuple{1.0, "a"}}, {frozen(1, 2), frozen(2, 1)}}
 	for _, pair := range same {
-		dict, err := pickle.NewDict(pickle.Pair{Key: pair[0], Value: "first"}, pickle.Pair{Key: pair[1], Value: "second"})
+		dict, err := pickle.NewDict(pickle.Pair{Key: pair[0], Value: "first"},
+			pickle.Pair{Key: pair[1], Value: "second"})
 		require.NoError(t, err)
 		assert.Equal(t, 1, dict.Len(), "%v", pair)
 	}

@@ -102,7 +102,8 @@ func (c *Classifier) Adam(rate float64, fused bool) *torch.Optimizer {
 
 // Stripes makes noisy images with horizontal waves whose period is the class: easy enough to be
 // learned in seconds, too hard to be guessed.
-func Stripes(s *torch.Scope, d torch.Device, random *torch.Generator, rows int) (images, labels *torch.Tensor, err error) {
+func Stripes(s *torch.Scope, d torch.Device, random *torch.Generator,
+	rows int) (images, labels *torch.Tensor, err error) {
 	noise := s.Zeros(torch.Float32, torch.CPU, rows, Colors, Size, Size)
 	s.Normal(noise, 0, 1, random)
 	values, err := torch.Values[float32](noise)

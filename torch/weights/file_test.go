@@ -21,7 +21,8 @@ func randomSet(seed uint64) *weights.Set {
 	random := rand.New(rand.NewPCG(seed, 0))
 	set := &weights.Set{}
 	for d := weights.Float32; d <= weights.Bool; d++ {
-		for name, shape := range map[string][]int64{".matrix": {3, 5}, ".single": {}, ".empty": {2, 0}, ".large": {33, 32, 3}} {
+		for name, shape := range map[string][]int64{".matrix": {3, 5}, ".single": {}, ".empty": {2, 0},
+			".large": {33, 32, 3}} {
 			set.Tensors = append(set.Tensors, randomTensor(random, d.String()+name, d, shape))
 		}
 	}
@@ -114,7 +115,8 @@ func TestReadWhatIsNoFileOfWeights(t *testing.T) {
 	assert.ErrorContains(t, err, "folder")
 	_, err = weights.Read(files.OS{}, filepath.Join(dir, "absent.pth"), weights.Options{})
 	assert.ErrorIs(t, err, os.ErrNotExist)
-	for _, data := range []string{"", "P", "PK\x03\x04", "\x80\x02", "some text that is longer", "\x80\x04\x95\x02\x00\x00\x00\x00\x00\x00\x00}."} {
+	for _, data := range []string{"", "P", "PK\x03\x04", "\x80\x02", "some text that is longer",
+		"\x80\x04\x95\x02\x00\x00\x00\x00\x00\x00\x00}."} {
 		_, err := readBytes([]byte(data), weights.Options{})
 		assert.Error(t, err, "%q", data)
 	}

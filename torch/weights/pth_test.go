@@ -104,7 +104,8 @@ func global(module, name string) pickle.Global { return pickle.Global{Module: mo
 
 // tensorOver is a tensor over storage "0" of float32.
 func tensorOver(items any, offset any, shape, stride pickle.Tuple) pickle.Reduce {
-	return tensorOf(pickle.Tuple{"storage", global("torch", "FloatStorage"), "0", "cuda:3", items}, offset, shape, stride)
+	return tensorOf(pickle.Tuple{"storage", global("torch", "FloatStorage"), "0", "cuda:3", items}, offset,
+		shape, stride)
 }
 
 func tensorOf(id pickle.Tuple, offset any, shape, stride pickle.Tuple) pickle.Reduce {

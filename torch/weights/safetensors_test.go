@@ -45,37 +45,45 @@ func TestReadHostileSafetensors(t *testing.T) {
 		return `"` + name + `":{"dtype":"U8","shape":[2],"data_offsets":` + offsets + `}`
 	}
 	cases := map[string]struct{ header, data, want string }{
-		"an overlap":                   {"{" + u8("a", "[0,2]") + "," + u8("b", "[1,3]") + "}", "123", "overlap"},
-		"a hole":                       {"{" + u8("a", "[0,2]") + "," + u8("b", "[3,5]") + "}", "12345", "belong to no tensor"},
-		"a hole at the start":          {"{" + u8("a", "[1,3]") + "}", "123", "belong to no tensor"},
-		"bytes after the last":         {"{" + u8("a", "[0,2]") + "}", "123", "1 bytes of data belong to no tensor"},
-		"an end outside":               {one("U8", "[4]", "[0,4]"), "123", "outside"},
-		"an end before the begin":      {one("U8", "[0]", "[0,-1]"), "", "no size"},
-		"ends turned around":           {"{" + u8("a", "[0,2]") + `,"b":{"dtype":"U8","shape":[0],"data_offsets":[2,1]}}`, "12", "outside"},
-		"a length that does not fit":   {one("F32", "[1]", "[0,3]"), "123", "takes 4 bytes and has 3"},
-		"a shape that overflows":       {one("U8", "[4294967296,4294967296,2]", "[0,0]"), "", "more items than can be counted"},
-		"the same behind a zero":       {one("U8", "[0,4294967296,4294967296]", "[0,0]"), "", "more items than can be counted"},
-		"bytes that overflow":          {one("F64", "[4611686018427387904]", "[0,0]"), "", "more items than can be counted"},
-		"a size beyond int64":          {one("U8", "[99999999999999999999]", "[0,0]"), "", "too large"},
-		"a size with a point":          {one("U8", "[1.0]", "[0,1]"), "1", "no size"},
-		"a size that is a text":        {one("U8", `["1"]`, "[0,1]"), "1", "should"},
-		"three offsets":                {one("U8", "[1]", "[0,1,2]"), "1", "at most 2"},
-		"one offset":                   {one("U8", "[1]", "[0]"), "1", "not two"},
-		"an unknown type":              {one("F8_E4M3", "[1]", "[0,1]"), "1", "convert the tensor"},
-		"a type in small letters":      {one("u8", "[1]", "[0,1]"), "1", "convert the tensor"},
-		"two tensors of one name":      {"{" + u8("a", "[0,2]") + "," + u8("a", "[2,4]") + "}", "1234", `"a" is there twice`},
-		"one name in two spellings":    {"{" + u8("a", "[0,2]") + "," + u8(`\u0061`, "[2,4]") + "}", "1234", `"a" is there twice`},
-		"a field twice":                {`{"a":{"dtype":"U8","dtype":"U8","shape":[],"data_offsets":[0,1]}}`, "1", `"dtype" is there twice`},
-		"a field in another spelling":  {`{"a":{"DType":"U8","shape":[],"data_offsets":[0,1]}}`, "1", "no field"},
-		"a field that is missing":      {`{"a":{"dtype":"U8","shape":[]}}`, "", "missing"},
-		"metadata that are no texts":   {`{"__metadata__":{"a":1}}`, "", "where a text should"},
-		"something after the object":   {`{}{}`, "", "something follows"},
-		"an array":                     {`[]`, "", "opening brace"},
-		"nothing":                      {``, "", "opening brace"},
-		"an object that does not end":  {`{"a":`, "", "header"},
-		"a header that is not UTF-8":   {"{\"\xff\":1}", "", "UTF-8"},
-		"an entry that is no object":   {`{"a":7}`, "", "where { should"},
-		"nesting where none should be": {`{"a":{"dtype":` + strings.Repeat("[", 1000) + `}}`, "", "where a text should"},
+		"an overlap": {"{" + u8("a", "[0,2]") + "," + u8("b", "[1,3]") + "}", "123", "overlap"},
+		"a hole": {"{" + u8("a", "[0,2]") + "," + u8("b", "[3,5]") + "}", "12345",
+			"belong to no tensor"},
+		"a hole at the start":     {"{" + u8("a", "[1,3]") + "}", "123", "belong to no tensor"},
+		"bytes after the last":    {"{" + u8("a", "[0,2]") + "}", "123", "1 bytes of data belong to no tensor"},
+		"an end outside":          {one("U8", "[4]", "[0,4]"), "123", "outside"},
+		"an end before the begin": {one("U8", "[0]", "[0,-1]"), "", "no size"},
+		"ends turned around": {"{" + u8("a", "[0,2]") + `,"b":{"dtype":"U8","shape":[0],"data_offsets":[2,1]}}`, "12",
+			"outside"},
+		"a length that does not fit": {one("F32", "[1]", "[0,3]"), "123", "takes 4 bytes and has 3"},
+		"a shape that overflows": {one("U8", "[4294967296,4294967296,2]", "[0,0]"), "",
+			"more items than can be counted"},
+		"the same behind a zero": {one("U8", "[0,4294967296,4294967296]", "[0,0]"), "",
+			"more items than can be counted"},
+		"bytes that overflow":     {one("F64", "[4611686018427387904]", "[0,0]"), "", "more items than can be counted"},
+		"a size beyond int64":     {one("U8", "[99999999999999999999]", "[0,0]"), "", "too large"},
+		"a size with a point":     {one("U8", "[1.0]", "[0,1]"), "1", "no size"},
+		"a size that is a text":   {one("U8", `["1"]`, "[0,1]"), "1", "should"},
+		"three offsets":           {one("U8", "[1]", "[0,1,2]"), "1", "at most 2"},
+		"one offset":              {one("U8", "[1]", "[0]"), "1", "not two"},
+		"an unknown type":         {one("F8_E4M3", "[1]", "[0,1]"), "1", "convert the tensor"},
+		"a type in small letters": {one("u8", "[1]", "[0,1]"), "1", "convert the tensor"},
+		"two tensors of one name": {"{" + u8("a", "[0,2]") + "," + u8("a", "[2,4]") + "}", "1234",
+			`"a" is there twice`},
+		"one name in two spellings": {"{" + u8("a", "[0,2]") + "," + u8(`\u0061`, "[2,4]") + "}", "1234",
+			`"a" is there twice`},
+		"a field twice": {`{"a":{"dtype":"U8","dtype":"U8","shape":[],"data_offsets":[0,1]}}`, "1",
+			`"dtype" is there twice`},
+		"a field in another spelling": {`{"a":{"DType":"U8","shape":[],"data_offsets":[0,1]}}`, "1", "no field"},
+		"a field that is missing":     {`{"a":{"dtype":"U8","shape":[]}}`, "", "missing"},
+		"metadata that are no texts":  {`{"__metadata__":{"a":1}}`, "", "where a text should"},
+		"something after the object":  {`{}{}`, "", "something follows"},
+		"an array":                    {`[]`, "", "opening brace"},
+		"nothing":                     {``, "", "opening brace"},
+		"an object that does not end": {`{"a":`, "", "header"},
+		"a header that is not UTF-8":  {"{\"\xff\":1}", "", "UTF-8"},
+		"an entry that is no object":  {`{"a":7}`, "", "where { should"},
+		"nesting where none should be": {`{"a":{"dtype":` + strings.Repeat("[", 1000) + `}}`, "",
+			"where a text should"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +103,8 @@ func TestFalseHeaderLengths(t *testing.T) {
 }
 
 func TestSafetensorsLimits(t *testing.T) {
-	data := safe(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[0],"data_offsets":[2,2]}}`, "12")
+	data := safe(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[0],`+
+		`"data_offsets":[2,2]}}`, "12")
 	_, err := readBytes(data, weights.Options{MaxBytes: 1})
 	assert.ErrorContains(t, err, "Options.MaxBytes")
 	_, err = readBytes(data, weights.Options{MaxTensors: 1})

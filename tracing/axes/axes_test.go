@@ -53,7 +53,8 @@ func TestAxesOfTransformers(t *testing.T) {
 }
 
 func TestAxesOfArchives(t *testing.T) {
-	for _, name := range []string{"llama", "vit_mha", "encoder_layers", "resnet18", "densenet", "mobilenet_v2", "groupnorm", "t5_encoder", "lstm"} {
+	for _, name := range []string{"llama", "vit_mha", "encoder_layers", "resnet18", "densenet", "mobilenet_v2",
+		"groupnorm", "t5_encoder", "lstm"} {
 		data, err := os.ReadFile("../../../shared/reference/import/cases/" + name + ".pt2")
 		if err != nil {
 			t.Skip("left out: axes of archives of PyTorch, which are not here")
@@ -64,7 +65,8 @@ func TestAxesOfArchives(t *testing.T) {
 	}
 }
 
-// An operator without a rule fixes the axes that it works on, and a part of the network that it does not reach stays free.
+// An operator without a rule fixes the axes that it works on, and a part of the network that it does not
+// reach stays free.
 func TestUnknownOperatorsFixAxes(t *testing.T) {
 	g, err := transformer.New(transformer.Config{Vocabulary: 11, Context: 5, Width: 12, Heads: 4, Depth: 1})
 	require.NoError(t, err)
@@ -76,7 +78,8 @@ func TestUnknownOperatorsFixAxes(t *testing.T) {
 	}
 	onlyUpIsFixed(t, g, "flip.default")
 	for k := range g.Nodes {
-		if n := &g.Nodes[k]; n.Operator == "flip.default" { // an overload that graft does not know, of an operator with a rule
+		// an overload that graft does not know, of an operator with a rule
+		if n := &g.Nodes[k]; n.Operator == "flip.default" {
 			n.Operator, n.Returns = "gelu.other", [][]graph.Extent{{{N: 1, Of: "batch"}, {N: 5}, {N: 48}}}
 		}
 	}

@@ -47,7 +47,8 @@ func (r *reader) builtNorm() {
 		return
 	}
 	x := r.Values[input]
-	n := Norm{Term: x[len(x)-1], Centre: strings.HasPrefix(r.n.Operator, "layer_norm"), Input: input, Output: r.n.Results[0], Node: r.at, Eps: "eps", Epsilon: 1e-5}
+	n := Norm{Term: x[len(x)-1], Centre: strings.HasPrefix(r.n.Operator, "layer_norm"), Input: input,
+		Output: r.n.Results[0], Node: r.at, Eps: "eps", Epsilon: 1e-5}
 	weight, _ := r.n.Arg("weight").(graph.Weight)
 	bias, _ := r.n.Arg("bias").(graph.Weight)
 	n.Weight, n.Bias = string(weight), string(bias)
@@ -85,7 +86,8 @@ func (r *reader) handNorm() bool {
 	if product == nil || !r.reads(product, x) {
 		return false
 	}
-	n := Norm{Term: r.Values[x][len(r.Values[x])-1], Input: x, Output: product.Results[0], Node: at, Eps: "other", Epsilon: eps}
+	n := Norm{Term: r.Values[x][len(r.Values[x])-1], Input: x, Output: product.Results[0], Node: at, Eps: "other",
+		Epsilon: eps}
 	r.scaled(&n)
 	r.Norms = append(r.Norms, n)
 	return true

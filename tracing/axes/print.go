@@ -62,8 +62,8 @@ func (a *Axes) Print(w io.Writer) {
 	}
 }
 
-// Name returns the name of an axis: the module whose rows it counts, and behind a slash its place where that module's rows
-// have several axes, such as heads and their size. It is empty for an axis of no tensor.
+// Name returns the name of an axis: the module whose rows it counts, and behind a slash its place where that module's
+// rows have several axes, such as heads and their size. It is empty for an axis of no tensor.
 func (a *Axes) Name(axis *Term) string {
 	for _, t := range a.Graph.Tensors {
 		dim := a.rows(t)
@@ -111,14 +111,15 @@ func (a *Axes) Named(name string) (*Term, error) {
 	return nil, fmt.Errorf("there is no axis %q; axes that can change are %s", name, strings.Join(names, ", "))
 }
 
-// rows is the dimension of a tensor in which a module's own axis is: the columns of an embedding, the last of a tensor that
-// is added, and else the first; -1 for a vector, whose axis has another name.
+// rows is the dimension of a tensor in which a module's own axis is: the columns of an embedding, the last of a
+// tensor that is added, and else the first; -1 for a vector, whose axis has another name.
 func (a *Axes) rows(t graph.Tensor) int {
 	if len(t.Shape) < 2 {
 		return -1
 	}
 	for _, u := range a.Uses {
-		if w, ok := u.Right.(graph.Weight); ok && u.Kind == Looks && (string(w) == t.Name || a.Graph.Tensor(string(w)).Tied == t.Name) {
+		if w, ok := u.Right.(graph.Weight); ok && u.Kind == Looks &&
+			(string(w) == t.Name || a.Graph.Tensor(string(w)).Tied == t.Name) {
 			return 1
 		}
 	}

@@ -49,7 +49,8 @@ func Read(g *graph.Graph) (*Axes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read axes: %w", err)
 	}
-	a := &Axes{Graph: g, Shapes: shapes, Values: map[graph.Value][]*Term{}, Tensors: map[string][]*Term{}, readers: readersOf(g), added: map[string]bool{}}
+	a := &Axes{Graph: g, Shapes: shapes, Values: map[graph.Value][]*Term{}, Tensors: map[string][]*Term{},
+		readers: readersOf(g), added: map[string]bool{}}
 	for _, t := range g.Tensors {
 		if t.Tied != "" {
 			a.Tensors[t.Name] = a.Tensors[t.Tied]

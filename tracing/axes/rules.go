@@ -13,31 +13,41 @@ var rules map[string]rule
 
 func init() { // rules refer to each other
 	rules = map[string]rule{
-		"linear": linear, "matmul": matmul("other"), "bmm": matmul("mat2"), "mm": matmul("mat2"), "outer": outer, "embedding": embedding,
-		"addmm": addmm, "scaled_dot_product_attention": attention, "lstm": recurrent, "gru": recurrent, "rnn_tanh": recurrent, "rnn_relu": recurrent,
-		"layer_norm": layerNorm, "rms_norm": layerNorm, "batch_norm": channelNorm, "instance_norm": channelNorm, "group_norm": groupNorm, "prelu": channelNorm,
+		"linear": linear, "matmul": matmul("other"), "bmm": matmul("mat2"), "mm": matmul("mat2"), "outer": outer,
+		"embedding": embedding,
+		"addmm":     addmm, "scaled_dot_product_attention": attention, "lstm": recurrent, "gru": recurrent,
+		"rnn_tanh": recurrent, "rnn_relu": recurrent,
+		"layer_norm": layerNorm, "rms_norm": layerNorm, "batch_norm": channelNorm, "instance_norm": channelNorm,
+		"group_norm": groupNorm, "prelu": channelNorm,
 		"conv1d": conv, "conv2d": conv, "conv3d": conv,
-		"cat": cat, "stack": stack, "chunk": chunk, "split": chunk, "split_with_sizes": chunk, "unbind": unbind, "select": selected, "slice": slice, "narrow": slice,
-		"view": reshaped, "reshape": reshaped, "flatten": reshaped, "unflatten": unflatten, "squeeze": reshaped, "unsqueeze": reshaped,
-		"view_as": likeOther, "reshape_as": likeOther, "transpose": swap("dim0", "dim1"), "swapaxes": swap("axis0", "axis1"), "t": reverse, "numpy_T": reverse, "permute": permute,
-		"expand": expand, "expand_as": expand, "repeat_interleave": interleave, "repeat": repeat, "pad": pad, "constant_pad_nd": pad,
-		"softmax": along("softmax runs over it"), "log_softmax": along("softmax runs over it"), "cumsum": along("cumsum runs over it"),
+		"cat": cat, "stack": stack, "chunk": chunk, "split": chunk, "split_with_sizes": chunk, "unbind": unbind,
+		"select": selected, "slice": slice, "narrow": slice,
+		"view": reshaped, "reshape": reshaped, "flatten": reshaped, "unflatten": unflatten, "squeeze": reshaped,
+		"unsqueeze": reshaped,
+		"view_as":   likeOther, "reshape_as": likeOther, "transpose": swap("dim0", "dim1"),
+		"swapaxes": swap("axis0", "axis1"), "t": reverse, "numpy_T": reverse, "permute": permute,
+		"expand": expand, "expand_as": expand, "repeat_interleave": interleave, "repeat": repeat, "pad": pad,
+		"constant_pad_nd": pad,
+		"softmax":         along("softmax runs over it"), "log_softmax": along("softmax runs over it"),
+		"cumsum": along("cumsum runs over it"),
 	}
 	add := func(r rule, names string) {
 		for name := range strings.FieldsSeq(names) {
 			rules[name] = r
 		}
 	}
-	add(same, `dropout relu relu6 hardtanh leaky_relu elu selu celu gelu silu mish hardswish hardsigmoid sigmoid tanh softplus
-		log_sigmoid hardshrink softshrink threshold neg abs exp log sqrt rsqrt reciprocal square sin cos tan atan sinh cosh erf log1p log2 expm1
-		exp2 ceil round trunc nan_to_num clamp clamp_min clamp_max floor sign detach bitwise_not logical_not isnan tril triu contiguous clone alias
-		zeros_like ones_like full_like to _to_copy type_as feature_dropout`)
-	add(elementwise, `add sub mul div rsub pow maximum minimum remainder fmod addcmul addcdiv lerp eq ne lt le gt ge logical_and logical_or
-		logical_xor bitwise_and bitwise_or bitwise_xor where masked_fill`)
+	add(same, `dropout relu relu6 hardtanh leaky_relu elu selu celu gelu silu mish hardswish hardsigmoid sigmoid tanh
+		softplus log_sigmoid hardshrink softshrink threshold neg abs exp log sqrt rsqrt reciprocal square sin cos tan
+		atan sinh cosh erf log1p log2 expm1 exp2 ceil round trunc nan_to_num clamp clamp_min clamp_max floor sign
+		detach bitwise_not logical_not isnan tril triu contiguous clone alias zeros_like ones_like full_like to
+		_to_copy type_as feature_dropout`)
+	add(elementwise, `add sub mul div rsub pow maximum minimum remainder fmod addcmul addcdiv lerp eq ne lt le gt ge
+		logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor where masked_fill`)
 	add(reduced, `mean sum amax amin var std prod all any logsumexp argmax argmin linalg_vector_norm norm`)
 	add(made, `arange zeros ones full new_zeros new_ones new_full linspace`)
-	add(spatial, `max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
-		upsample_nearest1d upsample_linear1d upsample_nearest2d upsample_bilinear2d upsample_bicubic2d`)
+	add(spatial, `max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d
+		adaptive_avg_pool2d adaptive_avg_pool3d upsample_nearest1d upsample_linear1d upsample_nearest2d
+		upsample_bilinear2d upsample_bicubic2d`)
 }
 
 func one(terms []*Term) [][]*Term { return [][]*Term{terms} }
@@ -131,8 +141,8 @@ func attention(r *reader) [][]*Term {
 // gates are the rows that a unit of a recurrent layer has in its weights.
 var gates = map[string]int{"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 
-// recurrent gives all layers and directions one axis of hidden units, since PyTorch's have one size. The weights of a unit's
-// gates are its rows; both kinds of weights sum over their columns.
+// recurrent gives all layers and directions one axis of hidden units, since PyTorch's have one size. The weights of a
+// unit's gates are its rows; both kinds of weights sum over their columns.
 func recurrent(r *reader) [][]*Term {
 	name, _, _ := strings.Cut(r.n.Operator, ".")
 	x, params := r.first(), r.list("params")

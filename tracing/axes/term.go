@@ -2,8 +2,9 @@ package axes
 
 import "slices"
 
-// Term is the meaning of a dimension: an axis, a product of terms, such as heads times the size of a head, or a sum of
-// terms, such as stacked queries, keys and values. Terms that must be equal are one after unification; Find gives its root.
+// Term is the meaning of a dimension: an axis, a product of terms, such as heads times the size of a head, or
+// a sum of terms, such as stacked queries, keys and values. Terms that must be equal are one after
+// unification; Find gives its root.
 type Term struct {
 	Size  int
 	Kind  Kind

@@ -23,12 +23,14 @@ func newCanvas(spaces []*tracing.Space) *canvas {
 
 // rect adds a rectangle.
 func (c *canvas) rect(x, y, width, height, round int, class string) {
-	fmt.Fprintf(&c.things, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`+"\n", class, x, y, width, height, round)
+	fmt.Fprintf(&c.things, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`+"\n", class, x, y, width,
+		height, round)
 }
 
 // frame adds the outline of a block.
 func (c *canvas) frame(x, y, width, height int, class string) {
-	fmt.Fprintf(&c.frames, `<rect class="frame %s" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`+"\n", class, x, y, width, height, min(10, height/3))
+	fmt.Fprintf(&c.frames, `<rect class="frame %s" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`+"\n", class, x, y,
+		width, height, min(10, height/3))
 }
 
 // begin opens a group with a tooltip.
@@ -44,7 +46,8 @@ func (c *canvas) text(w words) {
 	var inside, attributes string
 	switch {
 	case w.head != "" && w.text != "":
-		inside = fmt.Sprintf(`<tspan class="head">%s</tspan><tspan dx="%d">%s</tspan>`, escaped(w.head), headGap, escaped(w.text))
+		inside = fmt.Sprintf(`<tspan class="head">%s</tspan><tspan dx="%d">%s</tspan>`, escaped(w.head), headGap,
+			escaped(w.text))
 	case w.head != "":
 		inside = fmt.Sprintf(`<tspan class="head">%s</tspan>`, escaped(w.head))
 	case w.text != "":
@@ -100,14 +103,16 @@ func (c *canvas) ribbonSwatch(x, y int, spaces []*tracing.Space) {
 // plus adds the sign of a sum.
 func (c *canvas) plus(x, y int) {
 	c.begin("sum")
-	fmt.Fprintf(&c.things, `<circle class="circle" cx="%d" cy="%d" r="%d"/><path class="plus" d="M%d %dH%dM%d %dV%d"/>`+"\n",
+	fmt.Fprintf(&c.things,
+		`<circle class="circle" cx="%d" cy="%d" r="%d"/><path class="plus" d="M%d %dH%dM%d %dV%d"/>`+"\n",
 		x, y, radius, x-6, y, x+6, x, y-6, y+6)
 	c.end()
 }
 
 // write writes the layers in order.
 func (c *canvas) write(w io.Writer, title, description string) error {
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-labelledby="title description">
+	_, err := fmt.Fprintf(w,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-labelledby="title description">
 <title id="title">%s</title>
 <desc id="description">%s</desc>
 <style>

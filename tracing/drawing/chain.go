@@ -53,7 +53,8 @@ func layout(t *tracing.Trace) (column, error) {
 			w.blocks[l] = b
 		}
 	}
-	input := tracing.Edge{Shape: t.Network.Input, Parts: []tracing.Part{{Space: t.Spaces[0], Channels: t.Network.Input[0]}}}
+	input := tracing.Edge{Shape: t.Network.Input,
+		Parts: []tracing.Part{{Space: t.Spaces[0], Channels: t.Network.Input[0]}}}
 	begin := &link{node: pill{"input", input}, out: input}
 	end, err := model.Run[*link](t.Network, begin, w)
 	if err != nil {

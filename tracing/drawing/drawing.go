@@ -76,11 +76,13 @@ func paintHeading(c *canvas, t *tracing.Trace, summary string) int {
 		}
 		y += line
 		c.frame(margin, y-11, swatch, 14, origin.class)
-		c.text(words{x: margin + swatch + 8, y: y, class: "quiet", size: 11, room: narrow - swatch - 8, text: origin.legend})
+		c.text(words{x: margin + swatch + 8, y: y, class: "quiet", size: 11, room: narrow - swatch - 8,
+			text: origin.legend})
 	}
 	y += line
 	c.ribbonSwatch(margin, y-4, t.Spaces)
-	c.text(words{x: margin + swatch + 8, y: y, class: "quiet", size: 11, room: narrow - swatch - 8, text: "one label: channels that change together"})
+	c.text(words{x: margin + swatch + 8, y: y, class: "quiet", size: 11, room: narrow - swatch - 8,
+		text: "one label: channels that change together"})
 	return y
 }
 

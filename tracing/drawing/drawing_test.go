@@ -64,7 +64,8 @@ func residual() *model.Network {
 // joins.
 func branches() *model.Network {
 	edge := func() model.Module { return chain() }
-	inception := joined(model.Cat, model.Unmarked, conv(8, 4), chain(conv(8, 6), leaf(model.NewBatchNorm2d(6)), conv(6, 12)), edge())
+	inception := joined(model.Cat, model.Unmarked, conv(8, 4),
+		chain(conv(8, 6), leaf(model.NewBatchNorm2d(6)), conv(6, 12)), edge())
 	inner := joined(model.Sum, model.Grown, conv(24, 24), conv(24, 24))
 	outer := joined(model.Sum, model.Unmarked, chain(conv(24, 24)), chain(inner))
 	outer.Flow.Body, outer.Flow.Shortcut = []string{"0"}, []string{"1"}
@@ -94,7 +95,8 @@ func deep() *model.Network {
 }
 
 func networks(t *testing.T) map[string]*model.Network {
-	all := map[string]*model.Network{"residual": residual(), "branches": branches(), "wordy": wordy(), "deep": deep(), "empty": network("Empty")}
+	all := map[string]*model.Network{"residual": residual(), "branches": branches(), "wordy": wordy(), "deep": deep(),
+		"empty": network("Empty")}
 	for _, e := range model.ZooEntries() {
 		if e.IsGraph() {
 			continue
@@ -293,7 +295,8 @@ func TestNeighbouringSpacesDifferInColour(t *testing.T) {
 }
 
 func TestNumbersAreShort(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1.00k", 9_996: "10.0k", 10_570: "10.6k", 999_499: "999k",
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1.00k", 9_996: "10.0k", 10_570: "10.6k",
+		999_499: "999k",
 		999_500: "1.00M", 61_100_840: "61.1M", 3_640_000_000: "3.64G", 5_000_000_000_000_000: "5000T"} {
 		digits, prefix := Short(n)
 		assert.Equal(t, want, digits+prefix)

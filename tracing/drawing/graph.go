@@ -27,10 +27,11 @@ type graphReader struct {
 	g      *graph.Graph
 	shapes map[graph.Value][]int
 	rows   []graphRow
-	of     map[graph.Value][]int           // rows that a value comes from
-	moved  map[graph.Value][]*graph.Tensor // parameters that a value comes from, where operators without a box moved them
-	inner  map[string]bool                 // paths of modules that have modules inside
-	seen   map[string]bool                 // tensors that were counted
+	of     map[graph.Value][]int // rows that a value comes from
+	// parameters that a value comes from, where operators without a box moved them
+	moved map[graph.Value][]*graph.Tensor
+	inner map[string]bool // paths of modules that have modules inside
+	seen  map[string]bool // tensors that were counted
 }
 
 // readRows reads the boxes. Operators that only move values outside of such modules have none.
@@ -39,7 +40,8 @@ func readRows(g *graph.Graph) (*graphReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &graphReader{g: g, shapes: shapes, of: map[graph.Value][]int{g.Input.Value: {-1}}, moved: map[graph.Value][]*graph.Tensor{}, inner: map[string]bool{"": true}, seen: map[string]bool{}}
+	r := &graphReader{g: g, shapes: shapes, of: map[graph.Value][]int{g.Input.Value: {-1}},
+		moved: map[graph.Value][]*graph.Tensor{}, inner: map[string]bool{"": true}, seen: map[string]bool{}}
 	for _, m := range g.Modules {
 		if at := strings.LastIndexByte(m.Path, '.'); at >= 0 {
 			r.inner[m.Path[:at]] = true
@@ -176,7 +178,8 @@ func (r *graphReader) sections() (list []section, at []int) {
 		s := section{k, end - 1, r.rows[k].item, r.rows[k].item, 1}
 		into := k
 		if len(list) > 0 && s.item != "" {
-			if before := &list[len(list)-1]; before.item != "" && listOf(before.item) == listOf(s.item) && r.looks(*before) == r.looks(s) {
+			if before := &list[len(list)-1]; before.item != "" && listOf(before.item) == listOf(s.item) &&
+				r.looks(*before) == r.looks(s) {
 				before.alike++
 				before.until, into = s.item, before.first
 			}
@@ -215,8 +218,9 @@ const (
 	arcRoom     = 18 // between a box and the first arc
 )
 
-// GraphSVG draws a network that runs as a graph: a box for each module or operator that computes, in running order, arcs beside
-// them where one reads what came earlier, and frames around the items of lists, of which those that are alike are drawn once.
+// GraphSVG draws a network that runs as a graph: a box for each module or operator that computes, in running
+// order, arcs beside them where one reads what came earlier, and frames around the items of lists, of which those
+// that are alike are drawn once.
 func GraphSVG(w io.Writer, g *graph.Graph) error {
 	r, err := readRows(g)
 	if err != nil {
@@ -236,7 +240,8 @@ func GraphSVG(w io.Writer, g *graph.Graph) error {
 	summary := fmt.Sprintf("%s, %s %sFLOP forward per example", parametersText(g.Parameters()), digits, prefix)
 	c.text(words{x: margin, y: margin + 16, size: 18, room: narrow, head: g.Name})
 	c.text(words{x: margin, y: margin + 38, class: "quiet", size: 11, room: narrow, text: summary})
-	p := &graphPainter{canvas: c, rows: r.rows, x: margin + framePad + boxWidth/2, y: margin + 38 + ruleroom + 12, tops: map[int]int{}, ends: map[int]int{}}
+	p := &graphPainter{canvas: c, rows: r.rows, x: margin + framePad + boxWidth/2, y: margin + 38 + ruleroom + 12,
+		tops: map[int]int{}, ends: map[int]int{}}
 	p.pill(-1, "input", g.Input.Dims()[1:])
 	for _, s := range sections {
 		p.section(s)
@@ -245,7 +250,8 @@ func GraphSVG(w io.Writer, g *graph.Graph) error {
 	p.pill(len(r.rows), "output", r.shapes[g.Output][min(1, len(r.shapes[g.Output])):])
 	width := p.edges(at, last)
 	c.width, c.height = p.x+boxWidth/2+framePad+width+margin, p.y-graphRowGap+margin
-	description := fmt.Sprintf("From an input of %s in %d boxes: %s.", sizesText(g.Input.Dims()[1:]), len(p.tops)-2, summary)
+	description := fmt.Sprintf("From an input of %s in %d boxes: %s.", sizesText(g.Input.Dims()[1:]),
+		len(p.tops)-2, summary)
 	return c.write(w, g.Name+", a neural network", description)
 }
 
@@ -276,7 +282,8 @@ func (p *graphPainter) pill(k int, word string, shape []int) {
 	y := p.place(k, slimBox)
 	p.begin(word + ": " + sizesText(shape))
 	p.rect(p.x-pillWidth/2, y, pillWidth, slimBox, slimBox/2, "end")
-	p.text(words{x: p.x - pillWidth/2 + 14, y: y + 18, size: 11, room: pillWidth - 28, head: word, text: sizesText(shape)})
+	p.text(words{x: p.x - pillWidth/2 + 14, y: y + 18, size: 11, room: pillWidth - 28, head: word,
+		text: sizesText(shape)})
 	p.canvas.end()
 }
 
@@ -309,7 +316,8 @@ func (p *graphPainter) row(k int, item string) {
 	}
 	y := p.place(k, slimBox)
 	left, right := p.x-boxWidth/2, p.x+boxWidth/2
-	p.begin(fmt.Sprintf("%s: %s %s, %s, %d operators", row.path, row.head, row.text, sizesText(row.shape), row.operators))
+	p.begin(fmt.Sprintf("%s: %s %s, %s, %d operators", row.path, row.head, row.text, sizesText(row.shape),
+		row.operators))
 	class := "layer"
 	if row.parameters > 0 {
 		class = "layer opens"
@@ -322,15 +330,16 @@ func (p *graphPainter) row(k int, item string) {
 	first := words{x: left + 12, y: y + 19, size: 12, head: row.head, text: text, room: boxWidth - 24}
 	p.text(first)
 	path := strings.TrimPrefix(strings.TrimPrefix(row.path, item), ".")
-	p.text(words{x: right - 12, y: y + 18, class: "quiet", size: 11, end: true, front: true, room: boxWidth - 36 - first.width(), text: path})
+	p.text(words{x: right - 12, y: y + 18, class: "quiet", size: 11, end: true, front: true,
+		room: boxWidth - 36 - first.width(), text: path})
 	p.canvas.end()
 }
 
 // arc is an edge that passes boxes.
 type arc struct{ from, to int }
 
-// edges paints what leads from box to box and returns the room of the arcs beside them. Rows that were folded stand at those they are
-// like; what leads back there is left out.
+// edges paints what leads from box to box and returns the room of the arcs beside them. Rows that were folded stand
+// at those they are like; what leads back there is left out.
 func (p *graphPainter) edges(at, last []int) (width int) {
 	place := func(row int) int {
 		if row < 0 {
@@ -369,7 +378,8 @@ func (p *graphPainter) edges(at, last []int) (width int) {
 }
 
 func (p *graphPainter) line(from, to int) {
-	_, _ = fmt.Fprintf(&p.canvas.edges, `<path class="edge" d="%s" marker-end="url(#arrow)"/>`+"\n", straight(p.x, p.ends[from], p.tops[to]))
+	_, _ = fmt.Fprintf(&p.canvas.edges, `<path class="edge" d="%s" marker-end="url(#arrow)"/>`+"\n",
+		straight(p.x, p.ends[from], p.tops[to]))
 }
 
 // arcs paints the edges, the shortest nearest to the boxes, each as near as those before leave room.
@@ -396,8 +406,9 @@ func (p *graphPainter) arcs(list []arc) (width int) {
 		if p.isPlus(a.from) {
 			begin, fromY = begin-3, p.ends[a.from]-radius+6
 		}
-		_, _ = fmt.Fprintf(&p.canvas.edges, `<path class="edge" d="M%d %dH%da%d %d 0 0 1 %d %dV%da%d %d 0 0 1 -%d %dH%d" marker-end="url(#arrow)"/>`+"\n",
-			begin, fromY, x-bend, bend, bend, bend, bend, toY-bend, bend, bend, bend, bend, end)
+		_, _ = fmt.Fprintf(&p.canvas.edges,
+			`<path class="edge" d="M%d %dH%da%d %d 0 0 1 %d %dV%da%d %d 0 0 1 -%d %dH%d" marker-end="url(#arrow)"/>`+
+				"\n", begin, fromY, x-bend, bend, bend, bend, bend, toY-bend, bend, bend, bend, bend, end)
 	}
 	return width
 }

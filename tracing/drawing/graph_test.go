@@ -37,8 +37,8 @@ func TestDrawingsOfGraphsAreTheGoldenOnes(t *testing.T) {
 	}
 }
 
-// Drawings of all graphs of the zoo have their boxes apart and on the page, with every parameter in one of them, and each box but
-// those that make constants is fed.
+// Drawings of all graphs of the zoo have their boxes apart and on the page, with every parameter in one of them, and
+// each box but those that make constants is fed.
 func TestDrawingsOfGraphsAreWhole(t *testing.T) {
 	for _, e := range model.ZooEntries() {
 		if !e.IsGraph() {

@@ -32,7 +32,8 @@ func (b box) paint(c *canvas, x, y int) {
 	if l.Leaf.Layer.Channels().Opens {
 		class = "layer opens"
 	}
-	c.begin(fmt.Sprintf("%s: %s, %s to %s, %s", l.At.Path, l.Leaf.Layer, shapeText(l.In.Shape), shapeText(l.Out.Shape), spacesText(l.Out.Parts)))
+	c.begin(fmt.Sprintf("%s: %s, %s to %s, %s", l.At.Path, l.Leaf.Layer, shapeText(l.In.Shape), shapeText(l.Out.Shape),
+		spacesText(l.Out.Parts)))
 	c.rect(left, y, boxWidth, height, 6, class)
 	c.stripe(l.Out.Parts, left+boxWidth-7, y+5, height-10)
 	label := labelWords(right, y+19, boxWidth/3, l.Out.Parts)
@@ -70,7 +71,8 @@ func (p pill) paint(c *canvas, x, y int) {
 	c.rect(left, y, pillWidth, slimBox, slimBox/2, "end")
 	label := labelWords(right-14, y+18, pillWidth/3, p.edge.Parts)
 	c.text(label)
-	c.text(words{x: left + 14, y: y + 18, size: 11, room: pillWidth - 36 - label.width(), head: p.word, text: shapeText(p.edge.Shape)})
+	c.text(words{x: left + 14, y: y + 18, size: 11, room: pillWidth - 36 - label.width(), head: p.word,
+		text: shapeText(p.edge.Shape)})
 	c.end()
 }
 
@@ -79,7 +81,8 @@ func (f frame) paint(c *canvas, x, y int) {
 	c.frame(x-s.left, y, s.left+s.right, s.height, originOf(f.block).class)
 	// The edge runs between the two texts.
 	c.text(words{x: x - s.left + framePad, y: y + 18, size: 11, room: s.left - framePad - 12, head: f.title})
-	c.text(words{x: x + s.right - framePad, y: y + 18, class: "quiet", size: 11, end: true, front: true, room: s.right - framePad - 12, text: f.block.Name})
+	c.text(words{x: x + s.right - framePad, y: y + 18, class: "quiet", size: 11, end: true, front: true,
+		room: s.right - framePad - 12, text: f.block.Name})
 	f.inside.paint(c, x, y+frameTitle)
 }
 
@@ -96,7 +99,8 @@ func (s sum) paint(c *canvas, x, y int) {
 		top := y + forkRoom + (lanes-s.shortcut.size().height)/2
 		c.edge(s.shortcut.in, aside(x, y, side, top+s.shortcut.lead()), !forks(s.shortcut.nodes[0]))
 		s.shortcut.paint(c, side, top)
-		c.edge(s.shortcut.out(), straight(side, top+s.shortcut.size().height-s.shortcut.tail(), centre-bend)+back(x+radius), true)
+		c.edge(s.shortcut.out(), straight(side, top+s.shortcut.size().height-s.shortcut.tail(), centre-bend)+
+			back(x+radius), true)
 	}
 	c.plus(x, centre)
 	c.text(labelWords(x-radius-8, centre+4, boxWidth/3, s.out.Parts))
@@ -126,7 +130,8 @@ func (b cat) bar(c *canvas, left, right, y int) {
 	c.stripe(b.out.Parts, right-7, y+5, slimBox-10)
 	label := labelWords(right-16, y+19, boxWidth/3, b.out.Parts)
 	c.text(label)
-	c.text(words{x: left + 12, y: y + 19, size: 12, room: right - left - 36 - label.width(), head: "concatenate", text: shapeText(b.out.Shape)})
+	c.text(words{x: left + 12, y: y + 19, size: 12, room: right - left - 36 - label.width(), head: "concatenate",
+		text: shapeText(b.out.Shape)})
 	c.end()
 }
 

@@ -45,7 +45,8 @@ const (
 // newProblem is the fit of some measurements. Parameters of which they say nothing are fixed.
 func newProblem(rows []Measured) *problem {
 	inf := math.Inf(1)
-	p := &problem{rows, make([]times, len(rows)), vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001}, vector{tiny, tiny, tiny, tiny, tiny, tiny, 1}, vector{inf, inf, inf, inf, inf, inf, 10}}
+	p := &problem{rows, make([]times, len(rows)), vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001},
+		vector{tiny, tiny, tiny, tiny, tiny, tiny, 1}, vector{inf, inf, inf, inf, inf, inf, 10}}
 	oneBatch, oneNode, oneNodeOnly, most, compute := true, false, true, 0, 0.0
 	for k, r := range rows {
 		p.logs[k] = times{math.Log(r.Compute), math.Log(r.Step)}
@@ -125,7 +126,8 @@ func (p *problem) objective(v vector) (float64, vector) {
 	slope[nodesStart] -= 2 * networkWeight * nodes * nodes / v[nodesStart]
 	slope[nodeDevice] += 2 * networkWeight * node / v[nodeStart]
 	slope[nodeStart] -= 2 * networkWeight * node * node / v[nodeStart]
-	value := computeRoot + stepRoot + overlapWeight*(v[overlap]-1)*(v[overlap]-1) + networkWeight*(nodes*nodes+node*node)
+	value := computeRoot + stepRoot + overlapWeight*(v[overlap]-1)*(v[overlap]-1) +
+		networkWeight*(nodes*nodes+node*node)
 	return value, slope
 }
 

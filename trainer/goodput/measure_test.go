@@ -40,7 +40,8 @@ func squaresOf(batch [][]float64, cuts []int) (s Squares) {
 // errors, for equal and unequal parts.
 func TestMomentsAreUnbiased(t *testing.T) {
 	const dims, draws = 5, 4000
-	for name, cuts := range map[string][]int{"halves": {8}, "unequal parts": {2, 7}, "single examples": {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}} {
+	for name, cuts := range map[string][]int{"halves": {8}, "unequal parts": {2, 7},
+		"single examples": {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}} {
 		random := rand.New(rand.NewPCG(7, 1))
 		mean, deviation := [dims]float64{0.3, -0.2, 0, 0.1, 0.5}, [dims]float64{1, 2, 0.5, 0.1, 1.5}
 		var want Moments

@@ -265,7 +265,8 @@ func (s *search) update(was, old vector) {
 	}
 	for i := range product {
 		for j := range product {
-			s.inverse[i][j] += (both+size)/(both*both)*moved[i]*moved[j] - (product[i]*moved[j]+moved[i]*product[j])/both
+			s.inverse[i][j] += (both+size)/(both*both)*moved[i]*moved[j] -
+				(product[i]*moved[j]+moved[i]*product[j])/both
 		}
 	}
 }

@@ -56,7 +56,8 @@ type solver struct {
 }
 
 func newSolver(p *Problem) *solver {
-	s := &solver{p: p, tables: make([]table, len(p.Jobs)), rows: make([][]Share, len(p.Jobs)), values: make([]float64, len(p.Jobs))}
+	s := &solver{p: p, tables: make([]table, len(p.Jobs)), rows: make([][]Share, len(p.Jobs)),
+		values: make([]float64, len(p.Jobs))}
 	s.free, s.spanner = make([]int, p.Nodes), make([]bool, p.Nodes)
 	for k := range p.Jobs {
 		s.tables[k] = p.table(&p.Jobs[k])

@@ -178,7 +178,8 @@ func TestSolutionsOfSmallClustersAreBest(t *testing.T) {
 			gaps = append(gaps, (want-result.Value)/math.Abs(want))
 		}
 	}
-	t.Logf("%d of %d exact; the others are %.3g below in the mean, %.3g at most", exact, cases, stat.Mean(gaps), slices.Max(gaps))
+	t.Logf("%d of %d exact; the others are %.3g below in the mean, %.3g at most", exact, cases, stat.Mean(gaps),
+		slices.Max(gaps))
 	require.GreaterOrEqual(t, exact, cases*99/100)
 }
 

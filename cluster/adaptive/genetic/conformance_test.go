@@ -19,9 +19,12 @@ const recorded = "../../../../shared/reference/pollux/unit/pollux_optimizer.json
 
 // limits holds the limits of Pollux's applications.
 var limits = map[string]goodput.Limits{
-	"bert": {Least: 12, Most: 384, DeviceLeast: 4, DeviceMost: 12}, "cifar10": {Least: 128, Most: 4096, DeviceLeast: 32, DeviceMost: 1024},
-	"deepspeech2": {Least: 20, Most: 640, DeviceLeast: 10, DeviceMost: 80}, "imagenet": {Least: 200, Most: 12800, DeviceLeast: 20, DeviceMost: 200},
-	"ncf": {Least: 256, Most: 32768, DeviceLeast: 32, DeviceMost: 32768}, "yolov3": {Least: 8, Most: 512, DeviceLeast: 4, DeviceMost: 8},
+	"bert":        {Least: 12, Most: 384, DeviceLeast: 4, DeviceMost: 12},
+	"cifar10":     {Least: 128, Most: 4096, DeviceLeast: 32, DeviceMost: 1024},
+	"deepspeech2": {Least: 20, Most: 640, DeviceLeast: 10, DeviceMost: 80},
+	"imagenet":    {Least: 200, Most: 12800, DeviceLeast: 20, DeviceMost: 200},
+	"ncf":         {Least: 256, Most: 32768, DeviceLeast: 32, DeviceMost: 32768},
+	"yolov3":      {Least: 8, Most: 512, DeviceLeast: 4, DeviceMost: 8},
 }
 
 // rows are numbers in lists.
@@ -122,8 +125,9 @@ func (c *recordedCase) speedup(k int) func(bool, int) float64 {
 	}
 	s, n := j.Speed, j.Noise
 	job := goodput.Job{
-		Speed: goodput.Speed{ComputeStart: s[0], ComputeExample: s[1], NodesStart: s[2], NodesDevice: s[3], NodeStart: s[4], NodeDevice: s[5], Overlap: s[6]},
-		Noise: goodput.Noise{Square: n[0], Variance: n[1]}, Limits: limits[j.App],
+		Speed: goodput.Speed{ComputeStart: s[0], ComputeExample: s[1], NodesStart: s[2], NodesDevice: s[3],
+			NodeStart: s[4], NodeDevice: s[5], Overlap: s[6]}, Noise: goodput.Noise{Square: n[0], Variance: n[1]},
+		Limits: limits[j.App],
 	}
 	fair, _ := job.Best(1, c.Fair)
 	return func(spans bool, devices int) float64 {
@@ -261,7 +265,8 @@ func TestShortSearchesOfPollux(t *testing.T) {
 				if want.Crowding[k] != nil {
 					crowd = *want.Crowding[k]
 				}
-				require.True(t, crowd == s.crowds[slot] || math.Abs(crowd-s.crowds[slot]) < 1e-12, "generation %d, member %d: %v, not %v", g, k, s.crowds[slot], crowd)
+				require.True(t, crowd == s.crowds[slot] || math.Abs(crowd-s.crowds[slot]) < 1e-12,
+					"generation %d, member %d: %v, not %v", g, k, s.crowds[slot], crowd)
 			}
 		}
 		found := front(s.members())

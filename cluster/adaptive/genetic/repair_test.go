@@ -13,11 +13,15 @@ func TestSeparation(t *testing.T) {
 		p    Problem
 		want rows
 	}{
-		"mixed nodes stay as they are":               {Problem{Mixed: true}, met},
-		"the second job leaves, and claims no node":  {Problem{}, rows{{1, 1, 0, 0}, {0, 0, 1, 0}, {0, 1, 0, 0}, {0, 0, 1, 1}}},
-		"it claims the node that it is left with":    {Problem{Incoming: true}, rows{{1, 1, 0, 0}, {0, 0, 1, 0}, {0, 1, 0, 0}, {0, 0, 0, 1}}},
-		"all jobs behind it leave too":               {Problem{Neighbour: true}, rows{{1, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 0}, {0, 0, 1, 1}}},
-		"all jobs behind leave, and claims are kept": {Problem{Neighbour: true, Incoming: true}, rows{{1, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 0}, {0, 0, 0, 1}}},
+		"mixed nodes stay as they are": {Problem{Mixed: true}, met},
+		"the second job leaves, and claims no node": {Problem{},
+			rows{{1, 1, 0, 0}, {0, 0, 1, 0}, {0, 1, 0, 0}, {0, 0, 1, 1}}},
+		"it claims the node that it is left with": {Problem{Incoming: true},
+			rows{{1, 1, 0, 0}, {0, 0, 1, 0}, {0, 1, 0, 0}, {0, 0, 0, 1}}},
+		"all jobs behind it leave too": {Problem{Neighbour: true},
+			rows{{1, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 0}, {0, 0, 1, 1}}},
+		"all jobs behind leave, and claims are kept": {Problem{Neighbour: true, Incoming: true},
+			rows{{1, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 0}, {0, 0, 0, 1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := c.p

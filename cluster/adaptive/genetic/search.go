@@ -162,7 +162,8 @@ func (s *search) generation() bool {
 // members returns the population.
 func (s *search) members() (list []Member) {
 	for _, slot := range s.pop {
-		m := Member{Rows: make([]byte, len(s.p.Jobs)*s.p.Nodes), Rank: int(s.ranks[slot]), Fair: -s.scores[slot][0], Use: -s.scores[slot][1]}
+		m := Member{Rows: make([]byte, len(s.p.Jobs)*s.p.Nodes), Rank: int(s.ranks[slot]), Fair: -s.scores[slot][0],
+			Use: -s.scores[slot][1]}
 		for at := range m.Rows {
 			m.Rows[at] = byte(byteAt(s.p.row(s.at(slot), at/s.p.Nodes), at%s.p.Nodes))
 		}

@@ -13,15 +13,17 @@ import (
 // anyProblem is a problem with speedups that grow less and less.
 func anyProblem(t *rapid.T) *Problem {
 	p := &Problem{
-		Nodes: rapid.IntRange(1, 20).Draw(t, "nodes"), Devices: rapid.IntRange(1, MostDevices).Draw(t, "devices"), Fairness: -1,
-		Mixed: rapid.Bool().Draw(t, "mixed"), Neighbour: rapid.Bool().Draw(t, "neighbour"), Incoming: rapid.Bool().Draw(t, "incoming"),
+		Nodes: rapid.IntRange(1, 20).Draw(t, "nodes"), Devices: rapid.IntRange(1, MostDevices).Draw(t, "devices"),
+		Fairness: -1, Mixed: rapid.Bool().Draw(t, "mixed"), Neighbour: rapid.Bool().Draw(t, "neighbour"),
+		Incoming: rapid.Bool().Draw(t, "incoming"),
 	}
 	for range rapid.IntRange(1, 12).Draw(t, "jobs") {
 		present := make([]byte, p.Nodes)
 		present[rapid.IntRange(0, p.Nodes-1).Draw(t, "node")] = byte(rapid.IntRange(0, 1).Draw(t, "present"))
 		slope := rapid.Float64Range(0.2, 1).Draw(t, "slope")
 		p.Jobs = append(p.Jobs, Job{
-			Present: present, Most: rapid.IntRange(1, 2*p.Devices).Draw(t, "most"), Keeps: rapid.Float64Range(0, 1).Draw(t, "keeps"),
+			Present: present, Most: rapid.IntRange(1, 2*p.Devices).Draw(t, "most"),
+			Keeps:   rapid.Float64Range(0, 1).Draw(t, "keeps"),
 			Speedup: func(_ bool, devices int) float64 { return math.Pow(float64(devices), slope) },
 		})
 	}
@@ -67,7 +69,8 @@ func claims(t require.TestingT, p *Problem, rows []byte) (fair float64) {
 func TestStatesKeepLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyProblem(t)
-		o := Options{Population: rapid.IntRange(1, 30).Draw(t, "population"), Generations: rapid.IntRange(1, 8).Draw(t, "generations")}
+		o := Options{Population: rapid.IntRange(1, 30).Draw(t, "population"),
+			Generations: rapid.IntRange(1, 8).Draw(t, "generations")}
 		first := make([]byte, len(p.Jobs)*p.Nodes)
 		for k := range first {
 			first[k] = byte(rapid.IntRange(0, p.Devices).Draw(t, "held"))
@@ -85,7 +88,8 @@ func TestStatesKeepLimits(t *testing.T) {
 			}
 			require.Equal(t, dominated, m.Rank > 0)
 		}
-		require.Equal(t, found, Search(p, [][]byte{first, make([]byte, len(first))}, rand.New(rand.NewPCG(seed, 0)), o), "the same seed gives the same states")
+		require.Equal(t, found, Search(p, [][]byte{first, make([]byte, len(first))}, rand.New(rand.NewPCG(seed, 0)), o),
+			"the same seed gives the same states")
 	})
 }
 

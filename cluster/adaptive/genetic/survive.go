@@ -108,8 +108,8 @@ type sorting struct {
 	kept   []int32
 }
 
-// sort finds the fronts of a population, whose first states are sorted, in O(n log n) (Jensen, "Reducing the Run-Time Complexity of Multiobjective EAs", IEEE
-// Transactions on Evolutionary Computation 7, 2003).
+// sort finds the fronts of a population, whose first states are sorted, in O(n log n) (Jensen, "Reducing the Run-Time
+// Complexity of Multiobjective EAs", IEEE Transactions on Evolutionary Computation 7, 2003).
 func (o *sorting) sort(pop []int32, scores []objectives) {
 	young := o.young[:0]
 	for place, slot := range pop[len(o.all):] {

@@ -30,8 +30,8 @@ func workloads(t *testing.T, count int) (all []elastic.Study) {
 	return all
 }
 
-// Rewards of an episode sum to the negative mean time to completion, rounded up to whole slots, in units of its bound, and
-// observations have the promised sizes and finite values.
+// Rewards of an episode sum to the negative mean time to completion, rounded up to whole slots, in units of its
+// bound, and observations have the promised sizes and finite values.
 func TestRewardsAreTimesToCompletion(t *testing.T) {
 	for _, s := range workloads(t, 12) {
 		e, err := NewEnv([]elastic.Study{s}, 0)
@@ -75,7 +75,8 @@ func TestRewardsAreTimesToCompletion(t *testing.T) {
 
 // quick are options of a learner that takes a second.
 func quick(method string) candidates.Options {
-	return candidates.Options{Method: method, Lessons: 6, LessonRate: 3e-3, Rounds: 4, Hidden: 16, Envs: 3, Actions: 128, Batch: 64, Every: 2, Slots: 3000}
+	return candidates.Options{Method: method, Lessons: 6, LessonRate: 3e-3, Rounds: 4, Hidden: 16, Envs: 3,
+		Actions: 128, Batch: 64, Every: 2, Slots: 3000}
 }
 
 // An agent that imitates a scheduler comes close to it on workloads that it has not seen, where one
@@ -134,7 +135,8 @@ func TestLessonsLeadToTheTeachersCounts(t *testing.T) {
 // A study that is stopped or killed at any step goes on to the same policies to the bit.
 func TestLearnersGoOnToTheBit(t *testing.T) {
 	all := workloads(t, 6)
-	for _, method := range []string{candidates.PPO, candidates.ActorCritic, candidates.Reinforce, candidates.InLibTorch} {
+	for _, method := range []string{candidates.PPO, candidates.ActorCritic, candidates.Reinforce,
+		candidates.InLibTorch} {
 		whole := learntest.GoesOnToTheBit(t, func() *candidates.Learner {
 			o := quick(method)
 			if method == candidates.InLibTorch {
@@ -186,7 +188,8 @@ func TestPoliciesAreFiles(t *testing.T) {
 func TestWhatLearnersRefuse(t *testing.T) {
 	_, err := NewLearner(nil, workloads(t, 1), candidates.Options{}, 1)
 	require.ErrorContains(t, err, "0 workloads to learn from and 1 of validation")
-	_, err = NewLearner(workloads(t, 1), workloads(t, 1), candidates.Options{Teacher: "none", Method: "none", Rounds: -1, Rate: 2, Entropy: -1}, 1)
+	_, err = NewLearner(workloads(t, 1), workloads(t, 1),
+		candidates.Options{Teacher: "none", Method: "none", Rounds: -1, Rate: 2, Entropy: -1}, 1)
 	for _, says := range []string{"nothing is learned", "rounds is -1", "rate is 2", "entropy is -1"} {
 		require.ErrorContains(t, err, says)
 	}

@@ -33,7 +33,8 @@ type course struct {
 func NewLearner(train, validation []elastic.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
-		return nil, fmt.Errorf("learn a scheduler: %d workloads to learn from and %d of validation; give at least one of both", len(train), len(validation))
+		return nil, fmt.Errorf("learn a scheduler: %d workloads to learn from and %d of validation; "+
+			"give at least one of both", len(train), len(validation))
 	}
 	for k := range validation {
 		if _, err := elastic.NewWorld(validation[k]); err != nil {
@@ -65,7 +66,8 @@ func (c *course) Workloads() int { return len(c.train) }
 func (c *course) Env() (learn.Env, error) { return c.first.another(), nil }
 
 // Lesson implements [candidates.Course].
-func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow float64, random *rand.Rand) ([]learn.Example, error) {
+func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow float64,
+	random *rand.Rand) ([]learn.Example, error) {
 	teacher, err := c.teacherOf(ctx, at)
 	if err != nil {
 		return nil, err
@@ -92,7 +94,8 @@ func (c *course) teacherOf(ctx context.Context, at int) (best elastic.Kind, err 
 		}
 	}
 	if best.New == nil {
-		return best, fmt.Errorf("learn a scheduler: no scheduler completes the jobs of workload %d in %d slots; raise slots, or name a teacher", at, c.Slots)
+		return best, fmt.Errorf("learn a scheduler: no scheduler completes the jobs of workload %d in %d slots; "+
+			"raise slots, or name a teacher", at, c.Slots)
 	}
 	return best, nil
 }

@@ -60,7 +60,8 @@ func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (
 		w.End()
 		ends, rewards = append(ends, len(all)), append(rewards, -unit*float64(len(w.Jobs())))
 		if w.Slot() > patience*slots {
-			return nil, fmt.Errorf("learn from %s: %d jobs are left after %d slots; choose another teacher, or raise slots", l.Teacher.Name, len(w.Jobs()), w.Slot())
+			return nil, fmt.Errorf("learn from %s: %d jobs are left after %d slots; choose another teacher, "+
+				"or raise slots", l.Teacher.Name, len(w.Jobs()), w.Slot())
 		}
 	}
 	later, end := 0.0, len(all)
@@ -79,7 +80,8 @@ func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (
 }
 
 // slot plays a slot, and adds its states.
-func (l *Lesson) slot(all []learn.Example, now *state, targets []counts, follow bool, random *rand.Rand) []learn.Example {
+func (l *Lesson) slot(all []learn.Example, now *state, targets []counts, follow bool,
+	random *rand.Rand) []learn.Example {
 	for {
 		o := now.look()
 		right := now.right(targets)

@@ -8,7 +8,8 @@ import (
 
 // Scheduler is the scheduler that takes an agent's likeliest actions.
 func Scheduler(name string, agent learn.Agent) elastic.Kind {
-	return elastic.Kind{Name: name, About: "learned", New: func(w *elastic.World) elastic.Scheduler { return &scheduler{newState(w), agent} }}
+	return elastic.Kind{Name: name, About: "learned",
+		New: func(w *elastic.World) elastic.Scheduler { return &scheduler{newState(w), agent} }}
 }
 
 // SchedulerOf is the scheduler that takes a policy's likeliest actions. Each simulation has an agent of its own.

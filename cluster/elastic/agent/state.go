@@ -108,7 +108,8 @@ func (s *state) globals() []float64 {
 		tasks += len(j.Workers) + len(j.Servers)
 	}
 	free := func(kind int) float64 { return 1 - float64(used[kind])/float64(max(1, total[kind])) }
-	return []float64{free(elastic.CPU), free(elastic.GPU), math.Log1p(float64(len(w.Jobs()))) / 5, math.Log1p(float64(tasks)) / 7}
+	return []float64{free(elastic.CPU), free(elastic.GPU), math.Log1p(float64(len(w.Jobs()))) / 5,
+		math.Log1p(float64(tasks)) / 7}
 }
 
 // features describe an action of a job: its kind, the job's counts, its speeds now and after the action
@@ -125,7 +126,8 @@ func (s *state) features(j *elastic.Job, a elastic.Action, now, best float64) []
 	after := w.Estimate(j, workers, servers)
 	cost := w.Demand(j, a).DominantShare(w.Total())
 	most := float64(w.Most())
-	f := []float64{0, 0, 0, float64(len(j.Workers)) / most, float64(len(j.Servers)) / most, now / best, after / best, 10 * (after - now) / best,
+	f := []float64{0, 0, 0, float64(len(j.Workers)) / most, float64(len(j.Servers)) / most, now / best, after / best,
+		10 * (after - now) / best,
 		math.Log1p(j.EpochsLeft()/best) / 4, j.Left(), float64(w.Nodes()) * cost, 0, 0}
 	f[a] = 1
 	if after > now {

@@ -27,9 +27,10 @@ func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
 func drawOptions(r *rand.Rand, quirks []cluster.Quirk) elastic.Options {
 	o := elastic.Options{
-		Nodes: pick(r, 1, 2, 3, 5, 1+r.IntN(20)), PerNode: elastic.Resources{8, 8}, Most: pick(r, 1, 2, 4, 1+r.IntN(16)),
-		Slot: pick[float64](r, 100, 300, 1200), AllReduce: r.IntN(4) == 0, Scaling: pick(r, "", elastic.NoScaling, elastic.HotScaling),
-		SpeedError: pick(r, 0, 0, 0.2), Seed: r.Uint64(), WholeSlots: r.IntN(6) == 0,
+		Nodes: pick(r, 1, 2, 3, 5, 1+r.IntN(20)), PerNode: elastic.Resources{8, 8},
+		Most: pick(r, 1, 2, 4, 1+r.IntN(16)), Slot: pick[float64](r, 100, 300, 1200), AllReduce: r.IntN(4) == 0,
+		Scaling: pick(r, "", elastic.NoScaling, elastic.HotScaling), SpeedError: pick(r, 0, 0, 0.2),
+		Seed: r.Uint64(), WholeSlots: r.IntN(6) == 0,
 	}
 	keep := r.IntN(4) // none, all, or some
 	for _, quirk := range quirks {
@@ -43,9 +44,10 @@ func drawOptions(r *rand.Rand, quirks []cluster.Quirk) elastic.Options {
 func drawTypes(r *rand.Rand) (types []elastic.JobType) {
 	for k := range 1 + r.IntN(4) {
 		types = append(types, elastic.JobType{
-			Name: fmt.Sprint("model", k), Worker: elastic.Resources{1 + r.IntN(3), pick(r, 0, 1, 2, 4)}, Server: elastic.Resources{1 + r.IntN(3), 0},
-			EpochSize: pick(r, 1, 50, 100*r.Float64()+1), Length: r.Float64(),
-			Compute: 0.05 + r.Float64(), ModelSize: 500 * r.Float64(), BetweenBW: 10 + 200*r.Float64(), WithinBW: 20 + 1000*r.Float64(),
+			Name: fmt.Sprint("model", k), Worker: elastic.Resources{1 + r.IntN(3), pick(r, 0, 1, 2, 4)},
+			Server: elastic.Resources{1 + r.IntN(3), 0}, EpochSize: pick(r, 1, 50, 100*r.Float64()+1),
+			Length: r.Float64(), Compute: 0.05 + r.Float64(), ModelSize: 500 * r.Float64(),
+			BetweenBW: 10 + 200*r.Float64(), WithinBW: 20 + 1000*r.Float64(),
 		})
 	}
 	return types
@@ -80,7 +82,8 @@ func drawJobs(r *rand.Rand, s *elastic.Study) (jobs []elastic.Spec) {
 		_, _, best := elastic.Best(s.Speed, &s.Types[kind], &s.Options)
 		real := best * pick(r, 0.1, 1, 2, 5, 6*r.Float64()+0.01)
 		estimate := real * pick(r, 1, 1, 1, 0.7+0.6*r.Float64())
-		jobs = append(jobs, elastic.Spec{ID: id, Type: kind + 1, Arrival: arrival, Epochs: math.Max(estimate, 1e-6), RealEpochs: math.Max(real, 1e-6)})
+		jobs = append(jobs, elastic.Spec{ID: id, Type: kind + 1, Arrival: arrival, Epochs: math.Max(estimate, 1e-6),
+			RealEpochs: math.Max(real, 1e-6)})
 	}
 	return jobs
 }

@@ -135,10 +135,12 @@ func Check(w *elastic.World) error {
 	used := make([]elastic.Resources, w.Nodes())
 	for _, j := range w.Jobs() {
 		if len(j.Workers) > w.Most() || len(j.Servers) > w.Most() || w.AllReduce() && len(j.Servers) > 0 {
-			return fmt.Errorf("slot %d: job %d has %d workers and %d servers; at most %d are allowed", w.Slot(), j.ID, len(j.Workers), len(j.Servers), w.Most())
+			return fmt.Errorf("slot %d: job %d has %d workers and %d servers; at most %d are allowed", w.Slot(), j.ID,
+				len(j.Workers), len(j.Servers), w.Most())
 		}
 		if j.Arrival > w.Slot() || j.Progress >= j.RealEpochs {
-			return fmt.Errorf("slot %d: job %d arrives at %d and has done %g of %g epochs; it should not be there", w.Slot(), j.ID, j.Arrival, j.Progress, j.RealEpochs)
+			return fmt.Errorf("slot %d: job %d arrives at %d and has done %g of %g epochs; it should not be there",
+				w.Slot(), j.ID, j.Arrival, j.Progress, j.RealEpochs)
 		}
 		for _, node := range j.Workers {
 			used[node] = used[node].Plus(j.Model.Worker)
@@ -150,7 +152,8 @@ func Check(w *elastic.World) error {
 	o := w.Options()
 	for node, u := range used {
 		if !u.Within(o.PerNode) || o.PerNode.Plus(u.Times(-1)) != w.Free(node) {
-			return fmt.Errorf("slot %d: tasks on node %d use %v of %v, and %v are free", w.Slot(), node, u, o.PerNode, w.Free(node))
+			return fmt.Errorf("slot %d: tasks on node %d use %v of %v, and %v are free", w.Slot(), node, u, o.PerNode,
+				w.Free(node))
 		}
 	}
 	return nil

@@ -35,7 +35,8 @@ func small(nodes, most int, jobs ...elastic.Spec) elastic.Study {
 			{Name: "gpu", Worker: elastic.Resources{2, 4}, Server: elastic.Resources{2, 0}, EpochSize: 1},
 			{Name: "cpu", Worker: elastic.Resources{2, 0}, Server: elastic.Resources{2, 0}, EpochSize: 1},
 		},
-		Jobs: jobs, Speed: tableOf(perWorker, "gpu", "cpu"), Options: elastic.Options{Nodes: nodes, Most: most, Slot: 1},
+		Jobs: jobs, Speed: tableOf(perWorker, "gpu", "cpu"),
+		Options: elastic.Options{Nodes: nodes, Most: most, Slot: 1},
 	}
 }
 
@@ -93,8 +94,10 @@ func TestDRFSharesEvenly(t *testing.T) {
 func TestTetrisPrefersShortJobs(t *testing.T) {
 	s := small(1, 2, spec(1, 1, 400), spec(2, 1, 40), elastic.Spec{ID: 3, Type: 1, Epochs: 400, RealEpochs: 400})
 	require.Equal(t, map[int][2]int{1: {0, 0}, 2: {2, 2}, 3: {0, 0}}, countsAfter(t, s, "tetris", 1))
-	require.Equal(t, map[int][2]int{1: {2, 2}, 2: {0, 0}, 3: {0, 0}}, countsAfter(t, s, "tetris", 1, elastic.LongestFirst))
-	require.Equal(t, map[int][2]int{1: {0, 0}, 2: {2, 2}, 3: {0, 0}}, countsAfter(t, s, "tetris", 2, elastic.LongestFirst))
+	require.Equal(t, map[int][2]int{1: {2, 2}, 2: {0, 0}, 3: {0, 0}},
+		countsAfter(t, s, "tetris", 1, elastic.LongestFirst))
+	require.Equal(t, map[int][2]int{1: {0, 0}, 2: {2, 2}, 3: {0, 0}},
+		countsAfter(t, s, "tetris", 2, elastic.LongestFirst))
 }
 
 // A job of many GPUs does not keep a job of CPUs from the rest of a node.

@@ -13,7 +13,8 @@ import (
 
 // recordedDetail has all placements of a run, and the first samples for imitation.
 type recordedDetail struct {
-	Slots   [][][]any `json:"slots"`   // by slot and job: ID, workers, servers, their nodes, progress after the slot, dominant share
+	// by slot and job: ID, workers, servers, their nodes, progress after the slot, dominant share
+	Slots   [][][]any `json:"slots"`
 	Samples [][]any   `json:"samples"` // slot, label, rows of the state
 }
 
@@ -64,7 +65,8 @@ func followed(t *testing.T, s elastic.Study, kind elastic.Kind, most int) (slots
 		rows := [][]any{}
 		for _, j := range jobs {
 			if len(j.Workers)+len(j.Servers) > 0 {
-				rows = append(rows, []any{j.ID, len(j.Workers), len(j.Servers), nodesOf(j.Workers), nodesOf(j.Servers), j.Progress, j.Share})
+				rows = append(rows, []any{j.ID, len(j.Workers), len(j.Servers), nodesOf(j.Workers), nodesOf(j.Servers),
+					j.Progress, j.Share})
 			}
 		}
 		slots = append(slots, rows)

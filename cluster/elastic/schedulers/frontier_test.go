@@ -17,13 +17,16 @@ func TestLowerHull(t *testing.T) {
 		for range 1 + r.IntN(30) {
 			list = append(list, point{share: float64(1+r.IntN(10)) / 10, slots: float64(1 + r.IntN(20))})
 		}
-		slices.SortStableFunc(list, func(a, b point) int { return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(a.slots, b.slots)) })
+		slices.SortStableFunc(list, func(a, b point) int {
+			return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(a.slots, b.slots))
+		})
 		hull := lowerHull(list)
 		require.Equal(t, list[0], hull[0], "the cheapest point")
 		for k := 1; k < len(hull); k++ {
 			require.Less(t, hull[k].slots, hull[k-1].slots)
 			require.Less(t, hull[k-1].share, hull[k].share)
-			require.True(t, k == 1 || slope(hull[k-2], hull[k-1]) < slope(hull[k-1], hull[k])+1e-9, "convex up to rounding")
+			require.True(t, k == 1 || slope(hull[k-2], hull[k-1]) < slope(hull[k-1], hull[k])+1e-9,
+				"convex up to rounding")
 		}
 		for _, p := range list {
 			require.GreaterOrEqual(t, p.slots, at(hull, p.share)-1e-9)

@@ -40,7 +40,8 @@ func referencePatterns(t *testing.T) map[string][]int {
 	return constants.Patterns
 }
 
-func requireGenerated(t *testing.T, name string, types []elastic.JobType, patterns map[string][]int, from elastic.Draws) {
+func requireGenerated(t *testing.T, name string, types []elastic.JobType, patterns map[string][]int,
+	from elastic.Draws) {
 	trace, err := elastic.ReadTrace(strings.NewReader(string(referenceFile(t, name))), len(types))
 	require.NoError(t, err, name)
 	o := trace.Settings.Generate
@@ -52,7 +53,8 @@ func requireGenerated(t *testing.T, name string, types []elastic.JobType, patter
 
 // A file of a workload comes back as it was.
 func TestTraceRoundTrip(t *testing.T) {
-	jobs, err := elastic.Generate([]elastic.JobType{{Length: 0.5}, {Length: 1}}, elastic.GenerateOptions{EpochError: 0.3}, elastic.NewDraws(4))
+	jobs, err := elastic.Generate([]elastic.JobType{{Length: 0.5}, {Length: 1}},
+		elastic.GenerateOptions{EpochError: 0.3}, elastic.NewDraws(4))
 	require.NoError(t, err)
 	text, err := json.Marshal(map[string]any{"jobs": jobs})
 	require.NoError(t, err)

@@ -31,12 +31,13 @@ type recordedRun struct {
 }
 
 var recordedConfigs = []string{
-	"default_google", "default_uniform", "default_poisson", "default_cleanspeed", "small_google", "small_poisson", "small_analytic",
-	"small_workeronly", "small_epocherr", "small_cleanspeed", "template_google", "template_uniform", "testbed_google",
+	"default_google", "default_uniform", "default_poisson", "default_cleanspeed", "small_google", "small_poisson",
+	"small_analytic", "small_workeronly", "small_epocherr", "small_cleanspeed", "template_google", "template_uniform",
+	"testbed_google",
 }
 
-// TestRecordedRuns reproduces the original's runs. With all quirks every run of the original is reproduced: allocations of every slot, completion
-// of every job, reward of every slot. No run is below the lower bound.
+// TestRecordedRuns reproduces the original's runs. With all quirks every run of the original is reproduced:
+// allocations of every slot, completion of every job, reward of every slot. No run is below the lower bound.
 func TestRecordedRuns(t *testing.T) {
 	p := readPublished(t)
 	for _, config := range recordedConfigs {

@@ -239,7 +239,8 @@ var naiveSeeds = []int{1, 4}[:map[bool]int{true: 2, false: 1}[os.Getenv("GRAFT_L
 // The second simulator is right: it reproduces recorded runs.
 func TestNaiveSimulatorReproducesRecordedRuns(t *testing.T) {
 	p := readPublished(t)
-	for _, config := range []string{"small_google", "small_epocherr", "template_google", "testbed_google", "default_poisson"} {
+	for _, config := range []string{"small_google", "small_epocherr", "template_google", "testbed_google",
+		"default_poisson"} {
 		var file struct{ Runs []recordedRun }
 		referenceJSON(t, "golden/"+config+".json", &file)
 		for _, run := range file.Runs {
@@ -247,9 +248,11 @@ func TestNaiveSimulatorReproducesRecordedRuns(t *testing.T) {
 				continue
 			}
 			var n naive
-			require.Equal(t, run.Allocations, n.run(p.study(t, config, run.Seed), naivePolicies[run.Scheduler]), "%s, seed %d, %s", config, run.Seed, run.Scheduler)
+			require.Equal(t, run.Allocations, n.run(p.study(t, config, run.Seed), naivePolicies[run.Scheduler]),
+				"%s, seed %d, %s", config, run.Seed, run.Scheduler)
 			for _, j := range n.jobs {
-				require.InDelta(t, run.JCTs[j.ID], j.completion, tolerance, "%s, seed %d, %s, job %d", config, run.Seed, run.Scheduler, j.ID)
+				require.InDelta(t, run.JCTs[j.ID], j.completion, tolerance, "%s, seed %d, %s, job %d", config, run.Seed,
+					run.Scheduler, j.ID)
 			}
 		}
 	}
@@ -271,7 +274,8 @@ func TestUnrecordedWorkloads(t *testing.T) {
 					require.Len(t, got.Completions, len(n.jobs))
 					for _, c := range got.Completions {
 						at := slices.IndexFunc(n.jobs, func(j *naiveJob) bool { return j.ID == c.ID })
-						require.InDelta(t, n.jobs[at].completion, c.JCT, tolerance, "seed %d, %s, job %d", seed, scheduler, c.ID)
+						require.InDelta(t, n.jobs[at].completion, c.JCT, tolerance, "seed %d, %s, job %d", seed,
+							scheduler, c.ID)
 					}
 				}
 			}

@@ -46,8 +46,9 @@ func referenceTypes(tb testing.TB) (types []elastic.JobType) {
 	referenceJSON(tb, "types.json", &file)
 	for k, name := range file.Models {
 		types = append(types, elastic.JobType{
-			Name: name, Worker: file.Workers[k], Server: file.Servers[k], EpochSize: file.EpochSizes[k], Length: file.Lengths[k],
-			Compute: file.Compute[k], ModelSize: file.Sizes[k], BetweenBW: file.Between[k], WithinBW: file.Within[k],
+			Name: name, Worker: file.Workers[k], Server: file.Servers[k], EpochSize: file.EpochSizes[k],
+			Length: file.Lengths[k], Compute: file.Compute[k], ModelSize: file.Sizes[k], BetweenBW: file.Between[k],
+			WithinBW: file.Within[k],
 		})
 	}
 	return types
@@ -66,7 +67,8 @@ type published struct {
 }
 
 func readPublished(tb testing.TB) *published {
-	return &published{referenceTypes(tb), referenceTable(tb, "speed_table.json"), referenceTable(tb, "speed_table_clean.json")}
+	return &published{referenceTypes(tb), referenceTable(tb, "speed_table.json"),
+		referenceTable(tb, "speed_table_clean.json")}
 }
 
 // study returns the recorded workload of a configuration with the options of the original.

@@ -20,7 +20,8 @@ import (
 func model(name string, parameters float64) fabric.Model {
 	p := &graph.Profile{Model: name}
 	for k := range 4 {
-		p.Nodes = append(p.Nodes, graph.Node{ID: k + 1, Kind: "Linear", Forward: 5, Backward: 10, Activation: 1e6, Parameters: parameters})
+		p.Nodes = append(p.Nodes, graph.Node{ID: k + 1, Kind: "Linear", Forward: 5, Backward: 10, Activation: 1e6,
+			Parameters: parameters})
 		if k > 0 {
 			p.Edges = append(p.Edges, [2]int{k - 1, k})
 		}
@@ -32,7 +33,8 @@ func model(name string, parameters float64) fabric.Model {
 func episodes(count int, seed uint64) (all []*fabric.Study) {
 	models := []fabric.Model{model("light", 1e5), model("heavy", 2e7)}
 	for k := range count {
-		s := &fabric.Study{Network: &fabric.Ramp{Groups: 2, Racks: 2, Servers: 4, Channels: 1, Bandwidth: 1e10, Latency: 1e-6}, Models: models}
+		s := &fabric.Study{Network: &fabric.Ramp{Groups: 2, Racks: 2, Servers: 4, Channels: 1, Bandwidth: 1e10,
+			Latency: 1e-6}, Models: models}
 		s.Options.EnsureDefaults()
 		if err := (fabric.Demand{Jobs: 40, Swing: 0.5}).Draw(s, rand.New(rand.NewPCG(seed, uint64(k)))); err != nil {
 			panic(err)
@@ -81,7 +83,8 @@ func TestRewardsAreBlockedJobs(t *testing.T) {
 
 // quick are options of a learner that takes a moment.
 func quick() candidates.Options {
-	return candidates.Options{Lessons: 6, LessonRate: 3e-3, Rounds: 3, Hidden: 8, Envs: 2, Actions: 64, Batch: 32, Every: 2}
+	return candidates.Options{Lessons: 6, LessonRate: 3e-3, Rounds: 3, Hidden: 8, Envs: 2, Actions: 64, Batch: 32,
+		Every: 2}
 }
 
 // A learned decider blocks fewer jobs than every constant degree on episodes that it has not seen.
@@ -130,7 +133,8 @@ func TestWhatIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "episode 0: 0 jobs")
 	_, err = NewLearner(nil, episodes(1, 1), quick(), 1)
 	require.ErrorContains(t, err, "0 episodes to learn from and 1 of validation")
-	for teacher, says := range map[string]string{"random": "cannot be imitated", "nobody": "or best, or none", "constant-3": "even number"} {
+	for teacher, says := range map[string]string{"random": "cannot be imitated", "nobody": "or best, or none",
+		"constant-3": "even number"} {
 		require.ErrorContains(t, CheckTeacher(teacher), says)
 		o := quick()
 		o.Teacher = teacher

@@ -24,7 +24,8 @@ type course struct {
 func NewLearner(train, validation []*fabric.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
-		return nil, fmt.Errorf("learn degrees: %d episodes to learn from and %d of validation; give at least one of both", len(train), len(validation))
+		return nil, fmt.Errorf("learn degrees: %d episodes to learn from and %d of validation; "+
+			"give at least one of both", len(train), len(validation))
 	}
 	teachers, err := teachersOf(o.Teacher)
 	if err != nil {
@@ -77,7 +78,8 @@ func (c *course) Env() (learn.Env, error) { return c.train.another(), nil }
 
 // Lesson implements [candidates.Course]. The teacher decides in the states to which the agent comes by
 // itself (Ross, Gordon and Bagnell, AISTATS 2011).
-func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow float64, random *rand.Rand) (all []learn.Example, err error) {
+func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow float64,
+	random *rand.Rand) (all []learn.Example, err error) {
 	teacher, err := c.teacher(c.train.studies[at])
 	if err != nil {
 		return nil, err

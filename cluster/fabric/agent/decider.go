@@ -17,7 +17,8 @@ func ReadPolicy(set *weights.Set) (*candidates.Policy, error) { return shape.Rea
 
 // KindOf is the kind that takes a policy's likeliest actions. Each decider has an agent of its own.
 func KindOf(name string, m *learn.Set) fabric.Kind {
-	return fabric.Kind{Name: name, About: "learned", New: func(*rand.Rand) fabric.Decider { return &decider{agent: m.Twin()} }}
+	return fabric.Kind{Name: name, About: "learned",
+		New: func(*rand.Rand) fabric.Decider { return &decider{agent: m.Twin()} }}
 }
 
 type decider struct {

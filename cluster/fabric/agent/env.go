@@ -70,6 +70,7 @@ func (e *Env) Act(action int) (learn.Outcome, error) {
 	if err := w.Decide(degree); err != nil {
 		return learn.Outcome{}, err
 	}
-	o := learn.Outcome{Reward: -float64(w.Record.Blocked-before) / float64(len(w.Jobs)), Elapsed: 1, Done: w.Waiting() == nil}
+	o := learn.Outcome{Reward: -float64(w.Record.Blocked-before) / float64(len(w.Jobs)), Elapsed: 1,
+		Done: w.Waiting() == nil}
 	return o, e.look()
 }

@@ -97,14 +97,16 @@ func (s *state) globals(to []float64, job *fabric.Job) []float64 {
 		load = math.Log(s.unit / (s.gap * size))
 	}
 	to = append(to, within[:]...)
-	return append(to, sum/size, float64(s.world.Running())/size, job.Limit, math.Log(alone/s.unit+1e-6), math.Log(job.Limit*alone/s.unit+1e-6), load, began)
+	return append(to, sum/size, float64(s.world.Running())/size, job.Limit, math.Log(alone/s.unit+1e-6),
+		math.Log(job.Limit*alone/s.unit+1e-6), load, began)
 }
 
 // describe has the servers, time and use of a degree, also relative to the best.
 func (s *state) describe(to []float64, job *fabric.Job, o *fabric.Offer, least, soonest float64) []float64 {
 	alone, size := s.world.Study().Sequential(job), float64(len(s.releases))
-	return append(to, float64(o.Servers)/size, math.Log2(float64(o.Degree))/4, o.Time/(job.Limit*alone), math.Log(o.Time/s.unit+1e-6),
-		math.Log(o.Area()/s.unit+1e-6), alone/o.Area(), math.Log(o.Area()/least), math.Log(o.Time/soonest), is(o.Area() == least), is(o.Time == soonest))
+	return append(to, float64(o.Servers)/size, math.Log2(float64(o.Degree))/4, o.Time/(job.Limit*alone),
+		math.Log(o.Time/s.unit+1e-6), math.Log(o.Area()/s.unit+1e-6), alone/o.Area(), math.Log(o.Area()/least),
+		math.Log(o.Time/soonest), is(o.Area() == least), is(o.Time == soonest))
 }
 
 func is(yes bool) float64 {

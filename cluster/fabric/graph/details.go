@@ -10,7 +10,9 @@ type Details struct {
 	MaxRate    Peak // bytes of memory for each ms of compute; 0 where an operation takes no time
 	MaxDepth   Peak
 	MaxDep     Peak
-	Depth      []int // of each operation: operations on the shortest path from the first source, itself included; 0 where there is none
+	// of each operation: operations on the shortest path from the first source, itself included; 0 where
+	// there is none
+	Depth []int
 }
 
 // Peak is a largest value and where it is.

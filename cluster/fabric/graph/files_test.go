@@ -15,8 +15,10 @@ func drawn(t *rapid.T) *Profile {
 	value := func(name string) float64 { return math.Abs(rapid.Float64Range(0, 1e12).Draw(t, name)) }
 	for k := range rapid.IntRange(1, 15).Draw(t, "nodes") {
 		p.Nodes = append(p.Nodes, Node{
-			ID: k + 1, Kind: rapid.StringMatching("[A-Z][a-z0-9]{0,8}").Draw(t, "kind"), Detail: rapid.StringMatching("[a-z0-9=., ]{0,20}").Draw(t, "detail"),
-			Forward: value("forward"), Backward: value("backward"), Activation: value("activation"), Parameters: value("parameters"),
+			ID: k + 1, Kind: rapid.StringMatching("[A-Z][a-z0-9]{0,8}").Draw(t, "kind"),
+			Detail:  rapid.StringMatching("[a-z0-9=., ]{0,20}").Draw(t, "detail"),
+			Forward: value("forward"), Backward: value("backward"), Activation: value("activation"),
+			Parameters: value("parameters"),
 		})
 		for from := range k {
 			if rapid.IntRange(0, 2).Draw(t, "edge") == 0 {
@@ -50,11 +52,12 @@ func TestGraphsInJSONThatAreRefused(t *testing.T) {
 		"{}":                       "model is empty",
 		`{"model": "m"}`:           "no nodes",
 		`{"model": "m", "nods":1}`: `unknown field "nods"`,
-		`{"model": "m", "operations": [` + one + `]} 1`:                                                          "more behind the graph",
-		`{"model": "m", "operations": [` + one + `], "edges": [[1, 2]]}`:                                         "edges[0] joins 1 and 2",
-		`{"model": "m", "operations": [` + one + `], "edges": [[1, 1]]}`:                                         "depends on itself",
-		`{"model": "m", "operations": [` + strings.Replace(one, `"forward_ms": 1`, `"forward_ms": -1`, 1) + `]}`: "forward time -1",
-		`{"model": "m", "operations": [` + one + `,` + one + `]}`:                                                "is there twice",
+		`{"model": "m", "operations": [` + one + `]} 1`:                  "more behind the graph",
+		`{"model": "m", "operations": [` + one + `], "edges": [[1, 2]]}`: "edges[0] joins 1 and 2",
+		`{"model": "m", "operations": [` + one + `], "edges": [[1, 1]]}`: "depends on itself",
+		`{"model": "m", "operations": [` + strings.Replace(one, `"forward_ms": 1`, `"forward_ms": -1`, 1) +
+			`]}`: "forward time -1",
+		`{"model": "m", "operations": [` + one + `,` + one + `]}`: "is there twice",
 	} {
 		_, err := ReadJSON(strings.NewReader(text), "graph.json")
 		require.ErrorContains(t, err, says)
@@ -63,7 +66,8 @@ func TestGraphsInJSONThatAreRefused(t *testing.T) {
 }
 
 func FuzzJSON(f *testing.F) {
-	f.Add(`{"model": "m", "operations": [{"id": 1, "kind": "A", "forward_ms": 1, "backward_ms": 1, "activation_bytes": 1, "parameter_bytes": 1}], "edges": []}`)
+	f.Add(`{"model": "m", "operations": [{"id": 1, "kind": "A", "forward_ms": 1, "backward_ms": 1, ` +
+		`"activation_bytes": 1, "parameter_bytes": 1}], "edges": []}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		if p, err := ReadJSON(strings.NewReader(text), "graph.json"); err == nil {
 			p.Mirror(MirrorOptions{}).Details()
@@ -72,7 +76,8 @@ func FuzzJSON(f *testing.F) {
 }
 
 func FuzzPipeDream(f *testing.F) {
-	f.Add("node1 -- A(x) -- forward_compute_time=1, backward_compute_time=2, activation_size=[1; 2], parameter_size=4\n\tnode1 -- node1\n")
+	f.Add("node1 -- A(x) -- forward_compute_time=1, backward_compute_time=2, activation_size=[1; 2], " +
+		"parameter_size=4\n\tnode1 -- node1\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if p, err := ReadPipeDream(strings.NewReader(text), "m", "file.txt"); err == nil {
 			p.Mirror(MirrorOptions{}).Details()

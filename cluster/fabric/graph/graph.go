@@ -58,7 +58,8 @@ func (p *Profile) Mirror(o MirrorOptions) *Graph {
 	g := &Graph{Model: p.Model, Nodes: n, Ops: make([]Op, 0, 2*n)}
 	for _, backward := range []bool{false, true} {
 		for _, node := range p.Nodes {
-			op := Op{Node: node.ID, Part: -1, Compute: node.Forward, Activation: node.Activation, Parameters: node.Parameters, Memory: node.Activation + node.Parameters}
+			op := Op{Node: node.ID, Part: -1, Compute: node.Forward, Activation: node.Activation,
+				Parameters: node.Parameters, Memory: node.Activation + node.Parameters}
 			if backward {
 				op.Node, op.Compute = g.Twin(node.ID), node.Backward
 			}

@@ -40,13 +40,15 @@ func (p *Profile) Validate() error {
 		return errors.New("the graph has no nodes; expected at least one operation")
 	}
 	if len(p.Nodes) > maxNodes || len(p.Edges) > maxEdges {
-		return fmt.Errorf("the graph has %d nodes and %d edges: at most %d and %d are read", len(p.Nodes), len(p.Edges), maxNodes, maxEdges)
+		return fmt.Errorf("the graph has %d nodes and %d edges: at most %d and %d are read", len(p.Nodes), len(p.Edges),
+			maxNodes, maxEdges)
 	}
 	place := make([]int, len(p.Nodes))
 	for k := range p.Nodes {
 		n := &p.Nodes[k]
 		if n.ID < 1 || n.ID > len(p.Nodes) {
-			return fmt.Errorf("node %d: its number is not between 1 and %d, the number of nodes; number the nodes from 1 without gaps", n.ID, len(p.Nodes))
+			return fmt.Errorf("node %d: its number is not between 1 and %d, the number of nodes; "+
+				"number the nodes from 1 without gaps", n.ID, len(p.Nodes))
 		}
 		if place[n.ID-1] != 0 {
 			return fmt.Errorf("node %d is there twice; give each node a number of its own", n.ID)
@@ -63,7 +65,8 @@ func (n *Node) validate() error {
 	for _, v := range []struct {
 		name  string
 		value float64
-	}{{"forward time", n.Forward}, {"backward time", n.Backward}, {"activation size", n.Activation}, {"parameter size", n.Parameters}} {
+	}{{"forward time", n.Forward}, {"backward time", n.Backward}, {"activation size", n.Activation},
+		{"parameter size", n.Parameters}} {
 		if math.IsNaN(v.value) || v.value < 0 || v.value > maxValue {
 			return fmt.Errorf("%s %g: expected 0 to %g", v.name, v.value, float64(maxValue))
 		}

@@ -70,8 +70,8 @@ func (b *builder) next() (t trainer.LayerTime) {
 func (b *builder) node(kind, detail string, out model.Shape, time trainer.LayerTime, from ...value) value {
 	at, edges := len(b.profile.Nodes), 0
 	b.profile.Nodes = append(b.profile.Nodes, graph.Node{
-		ID: at + 1, Kind: kind, Detail: detail, Forward: 1000 * time.Forward, Backward: 1000 * max(0, time.Step-time.Forward),
-		Activation: b.batch * valueBytes * float64(out.Count()),
+		ID: at + 1, Kind: kind, Detail: detail, Forward: 1000 * time.Forward,
+		Backward: 1000 * max(0, time.Step-time.Forward), Activation: b.batch * valueBytes * float64(out.Count()),
 	})
 	for _, v := range from {
 		if edge := [2]int{v.node, at}; !slices.Contains(b.profile.Edges[len(b.profile.Edges)-edges:], edge) {

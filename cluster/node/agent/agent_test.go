@@ -124,7 +124,8 @@ func TestLessonsEndInTheTeachersSchedule(t *testing.T) {
 			examples, err := lesson.Give(t.Context(), e, random)
 			require.NoError(t, err, "%s, workload %d", kind.Name, k)
 			want := under(t, s, kind.Name)
-			require.Equal(t, want.Summary.Turnaround, e.world.Result(kind.Name).Summary.Turnaround, "%s, workload %d", kind.Name, k)
+			require.Equal(t, want.Summary.Turnaround, e.world.Result(kind.Name).Summary.Turnaround, "%s, workload %d",
+				kind.Name, k)
 			require.NotEmpty(t, examples)
 			for i, one := range examples {
 				require.Len(t, one.Actions, 1)
@@ -139,13 +140,15 @@ func TestLessonsEndInTheTeachersSchedule(t *testing.T) {
 
 // quick are options of a learner that takes a moment.
 func quick(method string) candidates.Options {
-	return candidates.Options{Method: method, Lessons: 4, LessonRate: 3e-3, Rounds: 3, Hidden: 8, Envs: 2, Actions: 64, Batch: 32, Every: 2}
+	return candidates.Options{Method: method, Lessons: 4, LessonRate: 3e-3, Rounds: 3, Hidden: 8, Envs: 2, Actions: 64,
+		Batch: 32, Every: 2}
 }
 
 // A learning that is stopped or killed at any step goes on to the same policies to the bit.
 func TestLearnersGoOnToTheBit(t *testing.T) {
 	all := workloads(6)
-	for k, method := range []string{candidates.PPO, candidates.ActorCritic, candidates.Reinforce, candidates.InLibTorch} {
+	for k, method := range []string{candidates.PPO, candidates.ActorCritic, candidates.Reinforce,
+		candidates.InLibTorch} {
 		learntest.GoesOnToTheBit(t, func() *candidates.Learner {
 			o := quick(method)
 			if method == candidates.InLibTorch {
@@ -209,7 +212,8 @@ func TestPoliciesAreFilesAndConform(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, one, two)
 	nodetest.Conforms(t, SchedulerOf("learned", again.Agent))
-	m, err := learn.NewSet(learn.SetOptions{Globals: Globals, Features: Features, Hidden: 8}, rand.New(rand.NewPCG(9, 9)))
+	m, err := learn.NewSet(learn.SetOptions{Globals: Globals, Features: Features, Hidden: 8},
+		rand.New(rand.NewPCG(9, 9)))
 	require.NoError(t, err)
 	nodetest.Conforms(t, SchedulerOf("random", m))
 

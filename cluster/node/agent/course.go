@@ -23,10 +23,12 @@ type course struct {
 
 // NewLearner draws an agent. Train are the workloads that it learns from, validation those by which it
 // stops.
-func NewLearner(train, validation []node.Study, objective Objective, o candidates.Options, seed uint64) (*candidates.Learner, error) {
+func NewLearner(train, validation []node.Study, objective Objective, o candidates.Options,
+	seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
-		return nil, fmt.Errorf("learn a scheduler: %d workloads to learn from and %d of validation; give at least one of both", len(train), len(validation))
+		return nil, fmt.Errorf("learn a scheduler: %d workloads to learn from and %d of validation; "+
+			"give at least one of both", len(train), len(validation))
 	}
 	first, err := NewEnv(train, objective)
 	_, other := NewEnv(validation, objective)
@@ -61,7 +63,8 @@ func (c *course) Workloads() int { return len(c.train) }
 func (c *course) Env() (learn.Env, error) { return c.first.another(), nil }
 
 // Lesson implements [candidates.Course].
-func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow float64, random *rand.Rand) ([]learn.Example, error) {
+func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow float64,
+	random *rand.Rand) ([]learn.Example, error) {
 	teacher, err := c.teacherOf(ctx, at)
 	if err != nil {
 		return nil, err

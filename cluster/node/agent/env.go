@@ -135,7 +135,8 @@ func (e *Env) Act(action int) (learn.Outcome, error) {
 	if !w.Advance() {
 		return learn.Outcome{}, errors.New("nothing will happen; start a task")
 	}
-	o := learn.Outcome{Reward: -(w.Waited() - waited).Seconds() / e.scale.waited, Elapsed: int(w.Now/e.scale.tick - before/e.scale.tick), Done: !w.Coming() && w.Unfinished() == 0}
+	o := learn.Outcome{Reward: -(w.Waited() - waited).Seconds() / e.scale.waited,
+		Elapsed: int(w.Now/e.scale.tick - before/e.scale.tick), Done: !w.Coming() && w.Unfinished() == 0}
 	if e.objective == EnergyDelay {
 		o.Reward = (o.Reward - (w.Energy()-joules)/e.scale.joules) / 2
 	}

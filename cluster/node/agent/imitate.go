@@ -69,5 +69,6 @@ func (l *Lesson) right(e *Env) int {
 
 // same reports whether two devices are empty.
 func same(a, b *node.Device) bool {
-	return a.Used == 0 && b.Used == 0 && len(a.Tasks) == 0 && len(b.Tasks) == 0 && a.Memory == b.Memory && a.Speed == b.Speed
+	return a.Used == 0 && b.Used == 0 && len(a.Tasks) == 0 && len(b.Tasks) == 0 && a.Memory == b.Memory &&
+		a.Speed == b.Speed
 }

@@ -17,7 +17,8 @@ func ReadPolicy(set *weights.Set) (*candidates.Policy, error) { return shape.Rea
 
 // SchedulerOf is the scheduler that takes a policy's likeliest actions. Each has an agent of its own.
 func SchedulerOf(name string, m *learn.Set) node.Kind {
-	return node.Kind{Name: name, About: "learned", New: func(node.SchedulerOptions) node.Scheduler { return &scheduler{agent: m.Twin()} }}
+	return node.Kind{Name: name, About: "learned",
+		New: func(node.SchedulerOptions) node.Scheduler { return &scheduler{agent: m.Twin()} }}
 }
 
 type scheduler struct {

@@ -119,7 +119,8 @@ func (s *state) globals(to []float64) []float64 {
 		}
 	}
 	n := float64(len(m.Devices))
-	return append(to, 1-cores/100/n, 1-memory/all, math.Log1p(float64(len(m.Queue)))/4, math.Log1p(float64(len(m.Running)))/3, float64(empty)/n)
+	return append(to, 1-cores/100/n, 1-memory/all, math.Log1p(float64(len(m.Queue)))/4,
+		math.Log1p(float64(len(m.Running)))/3, float64(empty)/n)
 }
 
 // describe has a task's demands, work and area, and a device's use before and after the task started.
@@ -141,6 +142,6 @@ func (s *state) describe(to []float64, t *node.Task, d *node.Device) []float64 {
 	if len(d.Tasks) == 0 {
 		empty = 1
 	}
-	return append(to, cores, memory, known.work, known.area, min(1, after), max(0, after-1), used, float64(len(d.Tasks))/4, empty,
-		min(1, after)-used, held, float64(t.Priority)/5, s.speeds[d.ID])
+	return append(to, cores, memory, known.work, known.area, min(1, after), max(0, after-1), used,
+		float64(len(d.Tasks))/4, empty, min(1, after)-used, held, float64(t.Priority)/5, s.speeds[d.ID])
 }

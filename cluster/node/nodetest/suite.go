@@ -14,15 +14,18 @@ import (
 // Draw makes a study in which every task can complete. Ties are frequent.
 func Draw(r *rand.Rand) node.Study {
 	s := node.Study{Options: node.Options{
-		GPUs: 1 + r.IntN(4), Memory: 100, Together: r.IntN(3), Whole: r.IntN(2) == 0, Keep: r.IntN(2) == 0, Switch: time.Duration(r.IntN(3)) * time.Second,
+		GPUs: 1 + r.IntN(4), Memory: 100, Together: r.IntN(3), Whole: r.IntN(2) == 0, Keep: r.IntN(2) == 0,
+		Switch: time.Duration(r.IntN(3)) * time.Second,
 	}}
 	if r.IntN(2) == 0 {
 		s.Speed = node.Shares{Contention: r.Float64()}
 	}
 	for k := range 1 + r.IntN(25) {
 		t := node.Spec{
-			Cores: float64(1 + r.IntN(100)), Memory: float64(r.IntN(101)), Work: time.Duration(r.IntN(20)) * time.Second, Flow: string(rune('a' + r.IntN(3))),
-			Arrival: time.Duration(r.IntN(3)*r.IntN(10)) * time.Second, Priority: r.IntN(4), Tickets: r.IntN(5), Weight: float64(r.IntN(3)),
+			Cores: float64(1 + r.IntN(100)), Memory: float64(r.IntN(101)),
+			Work: time.Duration(r.IntN(20)) * time.Second, Flow: string(rune('a' + r.IntN(3))),
+			Arrival: time.Duration(r.IntN(3)*r.IntN(10)) * time.Second, Priority: r.IntN(4), Tickets: r.IntN(5),
+			Weight: float64(r.IntN(3)),
 		}
 		if r.IntN(3) == 0 {
 			t.Estimate = time.Duration(1+r.IntN(20)) * time.Second

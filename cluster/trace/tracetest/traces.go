@@ -4,7 +4,8 @@ package tracetest
 import "strings"
 
 // Helios has three jobs in format helios.
-const Helios = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,duration,dataset,model,batchsize,amp,speed,gpu_util,gmem_util,gmem\n" +
+const Helios = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,duration,dataset,model,batchsize,amp,speed," +
+	"gpu_util,gmem_util,gmem\n" +
 	"7,ann,red,train,2,8,COMPLETED,2021-03-04 12:00:10,60,Pictures,Net,32,1,12.5,80,20.25,1000\n" +
 	"8,bob,blue,\"a, \"\"b\"\"\n c\",0,4,TIMEOUT,2021-03-04 12:00:05,5,,,,,,,,\r\n" +
 	"\n" +
@@ -46,7 +47,8 @@ const Alibaba2020 = "j1,ps,2.0,Terminated,1000.0,1500.0,600.0,29.3,,\n" +
 const Owners = "j1,i1,ann,Terminated,990.0,1601.0\nj9,i9,bob,Running,1.0,2.0\nj2,i2,bob,Waiting,,\n"
 
 // Alibaba2023 has three jobs in format alibaba2023.
-const Alibaba2023 = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n" +
+const Alibaba2023 = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time," +
+	"scheduled_time\n" +
 	"pod-1,12500,65536,1,220,,LS,Running,100,500,110\n" +
 	"pod-2,8000,1,8,1000,V100M16|V100M32,BE,Succeeded,200,300,200\n" +
 	"pod-3,4000,1,0,0,,BE,Pending,300,310,\n"
@@ -58,7 +60,8 @@ const SWF = "; Version: 2.2\n;   UnixStartTime:  1600000000 \n; MaxNodes: 16\n; 
 	"3 300 -1 1.6 0 -1 -1 0 -1 -1 -1 4 -1 -1 1 -1 -1 -1"
 
 // Ours has the jobs of Helios in format graft.
-const Ours = "id,user,vc,name,submit [s since 2021-03-04 00:00:00],duration [s],gpus,share [1/1000],cpus,state,dataset,model,batch,amp,speed [1/s],gpu_util [%],memory_util [%],memory [MiB]\n" +
+const Ours = "id,user,vc,name,submit [s since 2021-03-04 00:00:00],duration [s],gpus,share " +
+	"[1/1000],cpus,state,dataset,model,batch,amp,speed [1/s],gpu_util [%],memory_util [%],memory [MiB]\n" +
 	"7,ann,red,train,43210,60,2,0,8,COMPLETED,Pictures,Net,32,1,12.5,80,20.25,1000\n" +
 	"8,bob,blue,\"a, \"\"b\"\"\n c\",43205,5,0,0,4,TIMEOUT,,,0,0,0,0,0,0\n" +
 	"9,ann,red,,86400,7200,16,0,64,NODE_FAIL,Pictures,Net,64,0,10,0.5,20,1000\n"
@@ -74,47 +77,70 @@ func Faults() map[string]Fault {
 	const head = "job_id,user,gpu_num,submit_time,duration,amp,speed\n"
 	swap := func(text, old, with string) string { return strings.Replace(text, old, with, 1) }
 	return map[string]Fault{
-		"not a number":                {head + "1,ann,x2,0,5,0,1\n", `a.csv:2:7: gpu_num is "x2": want a whole number from 0 to 2147483647; mend the line or take it out`},
-		"less than nothing":           {head + "1,ann,-1,0,5,0,1\n", `a.csv:2:7: gpu_num is "-1": want`},
-		"a part of a device":          {head + "1,ann,0.5,0,5,0,1\n", `gpu_num is "0.5": want a whole number`},
-		"too many":                    {head + "1,ann,99999999999,0,5,0,1\n", `gpu_num is "99999999999": want`},
-		"no name":                     {head + ",ann,1,0,5,0,1\n", `a.csv:2:1: job_id is empty: want the job's name`},
-		"no time":                     {head + "1,ann,1,,5,0,1\n", `submit_time is empty: want a date such as`},
-		"no such day":                 {head + "1,ann,1,2021-02-29 00:00:00,5,0,1\n", `submit_time is "2021-02-29 00:00:00": want a date`},
-		"no such hour":                {head + "1,ann,1,2021-02-28 24:00:00,5,0,1\n", `submit_time is "2021-02-28 24:00:00": want a date`},
-		"a date and seconds":          {head + "1,ann,1,2021-02-28 00:00:00,5,0,1\n2,ann,1,7,5,0,1\n", `a.csv:3:9: submit_time is "7": want a date such as 2020-04-01 00:02:30, as in the lines before`},
-		"seconds and a date":          {head + "2,ann,1,7,5,0,1\n1,ann,1,2021-02-28 00:00:00,5,0,1\n", `a.csv:3:9: submit_time is "2021-02-28 00:00:00": want a number of seconds, as in the lines before`},
-		"seconds past all days":       {head + "2,ann,1,10000000000000,5,0,1\n", `submit_time is "10000000000000": want`},
-		"neither yes nor no":          {head + "1,ann,1,0,5,maybe,1\n", `amp is "maybe": want 0 or 1`},
-		"no finite number":            {head + "1,ann,1,0,5,0,Inf\n", `speed is "Inf": want a number`},
-		"too few fields":              {head + "1,ann,1\n", `a.csv:2: the line has 3 fields, the first one 7; mend the line or take it out`},
-		"an open quote":               {head + "1,\"ann,1,0,5,0,1\nand so on\n", `a.csv:2:3: a quote begins here that nothing ends; end the cell with another quote`},
-		"more after a quote":          {head + "1,\"ann\"e,1,0,5,0,1\n", `a.csv:2:8: there is more after the quote`},
-		"a column twice":              {"job_id,gpu_num,submit_time,duration,job_id\n", `a.csv:1:37: job_id stands twice in the header`},
-		"nothing":                     {"", `a.csv: the file is empty; name a trace`},
-		"something else":              {"a,b,c\n1,2,3\n", `a.csv: the file begins like no trace that is known; name its format, one of`},
-		"a line without end":          {head + strings.Repeat("x", 3<<20), `a.csv:2: the line has more than 1048576 bytes`},
-		"our own, no such start":      {swap(Ours, "2021-03-04", "2021-03-32"), `a.csv:1:17: submit [s] is "2021-03-32 00:00:00": want a date`},
-		"our own, a column missing":   {swap(Ours, ",cpus,", ",kpus,"), `a.csv:1: the header has no column cpus, without which there is no graft trace`},
-		"our own, no number":          {swap(Ours, "43210", "x"), `a.csv:2:17: submit [s] is "x": want a number of seconds`},
-		"our own, behind quotes":      {swap(Ours, "43205", "x"), `a.csv:4:5: submit [s] is "x": want`},
-		"Philly, cut short":           {Philly[:500], `the file ends within the list of jobs; fetch it again`},
-		"Philly, no end":              {strings.TrimSuffix(Philly, "]\n"), `the file ends within the list of jobs; fetch it again`},
-		"Philly, no JSON":             {swap(Philly, `"Killed"`, `Killed`), `a.csv:7: this is no JSON`},
-		"Philly, more after it":       {Philly + "{}", `a.csv:11: there is more after the list of jobs`},
-		"Philly, another kind":        {swap(Philly, `"ce2f"`, `7`), `a.csv:6: user is a number and no string`},
-		"Philly, no name":             {swap(Philly, `"application_1_2"`, `null`), `a.csv:7: jobid is empty: want the job's name`},
-		"Philly, no date":             {swap(Philly, `"2017-10-06 00:00:00"`, `"yesterday"`), `a.csv:7: submitted_time is "yesterday": want a date`},
-		"Philly, no date of an end":   {swap(Philly, `"2017-10-07 03:00:00"`, `"later"`), `a.csv:6: attempts.end_time is "later": want a date`},
-		"Philly, a job without end":   {`[{"vc": "` + strings.Repeat("x", 6<<20) + `"}]`, `the job has more than 4194304 bytes`},
-		"Philly as a table, no state": {swap(PhillyCSV, ",3,Pass", ",x,Pass"), `a.csv:2:27: num_gpu is "x": want a whole number`},
-		"Alibaba 2020, no start":      {swap(Alibaba2020, "1010.0", "x"), `a.csv:2:26: start_time is "x": want a number of seconds`},
-		"Alibaba 2020, less GPUs":     {swap(Alibaba2020, "50.0", "-50.0"), `a.csv:2:51: plan_gpu is "-50.0": want a number from 0`},
-		"Alibaba 2020, a field less":  {swap(Alibaba2020, ",V100", ""), `a.csv:3: the line has 9 fields, a task 10`},
-		"Alibaba 2020, no name":       {Alibaba2020 + ",worker,2,Failed,3000,3005,150,1,250,P100\n", `a.csv:6:1: job_name is empty`},
-		"Alibaba 2023, no time":       {swap(Alibaba2023, "110", "soon"), `a.csv:2:45: scheduled_time is "soon": want a number of seconds`},
-		"SWF, no number":              {swap(SWF, "3600", "x"), `a.csv:7:34: requested time is "x": want a number, -1 where it is not known`},
-		"SWF, a field less":           {swap(SWF, "7 2 -1", "7 2"), `a.csv:7: the line has 17 fields, one of this format 18`},
-		"SWF, half a processor":       {swap(SWF, "   4 ", " 4.5 "), `allocated processors is "4.5": want a whole number from 0 to 2147483647, or -1`},
+		"not a number": {head + "1,ann,x2,0,5,0,1\n",
+			`a.csv:2:7: gpu_num is "x2": want a whole number from 0 to 2147483647; mend the line or take it out`},
+		"less than nothing":  {head + "1,ann,-1,0,5,0,1\n", `a.csv:2:7: gpu_num is "-1": want`},
+		"a part of a device": {head + "1,ann,0.5,0,5,0,1\n", `gpu_num is "0.5": want a whole number`},
+		"too many":           {head + "1,ann,99999999999,0,5,0,1\n", `gpu_num is "99999999999": want`},
+		"no name":            {head + ",ann,1,0,5,0,1\n", `a.csv:2:1: job_id is empty: want the job's name`},
+		"no time":            {head + "1,ann,1,,5,0,1\n", `submit_time is empty: want a date such as`},
+		"no such day": {head + "1,ann,1,2021-02-29 00:00:00,5,0,1\n",
+			`submit_time is "2021-02-29 00:00:00": want a date`},
+		"no such hour": {head + "1,ann,1,2021-02-28 24:00:00,5,0,1\n",
+			`submit_time is "2021-02-28 24:00:00": want a date`},
+		"a date and seconds": {head + "1,ann,1,2021-02-28 00:00:00,5,0,1\n2,ann,1,7,5,0,1\n",
+			`a.csv:3:9: submit_time is "7": want a date such as 2020-04-01 00:02:30, as in the lines before`},
+		"seconds and a date": {head + "2,ann,1,7,5,0,1\n1,ann,1,2021-02-28 00:00:00,5,0,1\n",
+			`a.csv:3:9: submit_time is "2021-02-28 00:00:00": want a number of seconds, as in the lines before`},
+		"seconds past all days": {head + "2,ann,1,10000000000000,5,0,1\n", `submit_time is "10000000000000": want`},
+		"neither yes nor no":    {head + "1,ann,1,0,5,maybe,1\n", `amp is "maybe": want 0 or 1`},
+		"no finite number":      {head + "1,ann,1,0,5,0,Inf\n", `speed is "Inf": want a number`},
+		"too few fields": {head + "1,ann,1\n",
+			`a.csv:2: the line has 3 fields, the first one 7; mend the line or take it out`},
+		"an open quote": {head + "1,\"ann,1,0,5,0,1\nand so on\n",
+			`a.csv:2:3: a quote begins here that nothing ends; end the cell with another quote`},
+		"more after a quote": {head + "1,\"ann\"e,1,0,5,0,1\n", `a.csv:2:8: there is more after the quote`},
+		"a column twice": {"job_id,gpu_num,submit_time,duration,job_id\n",
+			`a.csv:1:37: job_id stands twice in the header`},
+		"nothing": {"", `a.csv: the file is empty; name a trace`},
+		"something else": {"a,b,c\n1,2,3\n",
+			`a.csv: the file begins like no trace that is known; name its format, one of`},
+		"a line without end": {head + strings.Repeat("x", 3<<20), `a.csv:2: the line has more than 1048576 bytes`},
+		"our own, no such start": {swap(Ours, "2021-03-04", "2021-03-32"),
+			`a.csv:1:17: submit [s] is "2021-03-32 00:00:00": want a date`},
+		"our own, a column missing": {swap(Ours, ",cpus,", ",kpus,"),
+			`a.csv:1: the header has no column cpus, without which there is no graft trace`},
+		"our own, no number":     {swap(Ours, "43210", "x"), `a.csv:2:17: submit [s] is "x": want a number of seconds`},
+		"our own, behind quotes": {swap(Ours, "43205", "x"), `a.csv:4:5: submit [s] is "x": want`},
+		"Philly, cut short":      {Philly[:500], `the file ends within the list of jobs; fetch it again`},
+		"Philly, no end": {strings.TrimSuffix(Philly, "]\n"),
+			`the file ends within the list of jobs; fetch it again`},
+		"Philly, no JSON":       {swap(Philly, `"Killed"`, `Killed`), `a.csv:7: this is no JSON`},
+		"Philly, more after it": {Philly + "{}", `a.csv:11: there is more after the list of jobs`},
+		"Philly, another kind":  {swap(Philly, `"ce2f"`, `7`), `a.csv:6: user is a number and no string`},
+		"Philly, no name": {swap(Philly, `"application_1_2"`, `null`),
+			`a.csv:7: jobid is empty: want the job's name`},
+		"Philly, no date": {swap(Philly, `"2017-10-06 00:00:00"`, `"yesterday"`),
+			`a.csv:7: submitted_time is "yesterday": want a date`},
+		"Philly, no date of an end": {swap(Philly, `"2017-10-07 03:00:00"`, `"later"`),
+			`a.csv:6: attempts.end_time is "later": want a date`},
+		"Philly, a job without end": {`[{"vc": "` + strings.Repeat("x", 6<<20) + `"}]`,
+			`the job has more than 4194304 bytes`},
+		"Philly as a table, no state": {swap(PhillyCSV, ",3,Pass", ",x,Pass"),
+			`a.csv:2:27: num_gpu is "x": want a whole number`},
+		"Alibaba 2020, no start": {swap(Alibaba2020, "1010.0", "x"),
+			`a.csv:2:26: start_time is "x": want a number of seconds`},
+		"Alibaba 2020, less GPUs": {swap(Alibaba2020, "50.0", "-50.0"),
+			`a.csv:2:51: plan_gpu is "-50.0": want a number from 0`},
+		"Alibaba 2020, a field less": {swap(Alibaba2020, ",V100", ""), `a.csv:3: the line has 9 fields, a task 10`},
+		"Alibaba 2020, no name": {Alibaba2020 + ",worker,2,Failed,3000,3005,150,1,250,P100\n",
+			`a.csv:6:1: job_name is empty`},
+		"Alibaba 2023, no time": {swap(Alibaba2023, "110", "soon"),
+			`a.csv:2:45: scheduled_time is "soon": want a number of seconds`},
+		"SWF, no number": {swap(SWF, "3600", "x"),
+			`a.csv:7:34: requested time is "x": want a number, -1 where it is not known`},
+		"SWF, a field less": {swap(SWF, "7 2 -1", "7 2"), `a.csv:7: the line has 17 fields, one of this format 18`},
+		"SWF, half a processor": {swap(SWF, "   4 ", " 4.5 "),
+			`allocated processors is "4.5": want a whole number from 0 to 2147483647, or -1`},
 	}
 }

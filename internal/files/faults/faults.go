@@ -95,7 +95,8 @@ func (f *FS) Fired() bool {
 
 // needsSpace lists the operations that a full disk refuses.
 var needsSpace = map[string]bool{
-	"create": true, "append": true, "write": true, "sync": true, "mkdirall": true, "mkdirtemp": true, "lock": true, "link": true,
+	"create": true, "append": true, "write": true, "sync": true, "mkdirall": true, "mkdirtemp": true, "lock": true,
+	"link": true,
 }
 
 // step counts an operation and returns the fault injected there, if any.

@@ -23,7 +23,8 @@ import (
 	"graft/torch/weights"
 )
 
-// prelude computes what hostile operators read: tensors of several types and numbers of dimensions, empty ones, and numbers that are no index.
+// prelude computes what hostile operators read: tensors of several types and numbers of dimensions, empty ones,
+// and numbers that are no index.
 var prelude = strings.Split(`e2 = zeros.default(size=[0, 3])
 e4 = zeros.default(size=[2, 0, 8, 8])
 e1 = zeros.default(size=[0])
@@ -39,15 +40,19 @@ d = to.dtype(self=%x, dtype=float64)
 h = to.dtype(self=%f4, dtype=float16)
 infinite = full.default(size=[3, 3], fill_value=inf)`, "\n")
 
-var readable = strings.Fields("%x %x %e2 %e4 %e1 %one %index %index %negative %large %truth %f3 %f4 %f4 %f5 %d %h %infinite @square @square @kernel @vector")
+var readable = strings.Fields("%x %x %e2 %e4 %e1 %one %index %index %negative %large %truth %f3 %f4 %f4 %f5 %d %h " +
+	"%infinite @square @square @kernel @vector")
 
 var tensors = []graph.Tensor{{Name: "square", Role: graph.Parameter, DType: weights.Float32, Shape: []int{3, 3}},
-	{Name: "kernel", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4, 3, 3, 3}}, {Name: "vector", Role: graph.Parameter, DType: weights.Float32, Shape: []int{3}}}
+	{Name: "kernel", Role: graph.Parameter, DType: weights.Float32, Shape: []int{4, 3, 3, 3}},
+	{Name: "vector", Role: graph.Parameter, DType: weights.Float32, Shape: []int{3}}}
 
 // hostile is the network of a line.
 func hostile(line string) (*graph.Graph, graph.Attempt, error) {
-	g := &graph.Graph{Name: "Net", Input: graph.Input{Value: "x", DType: weights.Float32, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}}, Modules: []graph.Module{{Class: "Net"}}, Tensors: tensors}
-	a := graph.Attempt{Shape: []int{2, 3}, Values: []float64{1, 2, 3, 4, 5, 6}, Weights: &weights.Set{}, Gradients: true}
+	g := &graph.Graph{Name: "Net", Input: graph.Input{Value: "x", DType: weights.Float32,
+		Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}}, Modules: []graph.Module{{Class: "Net"}}, Tensors: tensors}
+	a := graph.Attempt{Shape: []int{2, 3}, Values: []float64{1, 2, 3, 4, 5, 6}, Weights: &weights.Set{},
+		Gradients: true}
 	for _, text := range append(prelude[:len(prelude):len(prelude)], line) {
 		n, err := graph.ParseNode(text)
 		if err != nil {
@@ -132,7 +137,8 @@ func (p parameter) value(random *rand.Rand) string {
 		case "Tensor":
 			return pick(readable...)
 		case "int":
-			return pick("0", "1", "1", "2", "2", "3", "4", "7", "8", "64", "1000", "-1", "-2", "-7", "2147483647", "-2147483648")
+			return pick("0", "1", "1", "2", "2", "3", "4", "7", "8", "64", "1000", "-1", "-2", "-7", "2147483647",
+				"-2147483648")
 		case "float":
 			return pick("0.0", "0.5", "1.0", "-1.0", "1e30", "-1e300", "1e-300", "3.0")
 		case "bool":
@@ -142,7 +148,8 @@ func (p parameter) value(random *rand.Rand) string {
 		case "ScalarType":
 			return pick("float32", "float64", "int64", "bool", "float16", "uint8")
 		case "str":
-			return pick(`"none"`, `"tanh"`, `"reflect"`, `"constant"`, `"circular"`, `"same"`, `"valid"`, `"ij,jk->ik"`, `"..."`, `""`, `"floor"`)
+			return pick(`"none"`, `"tanh"`, `"reflect"`, `"constant"`, `"circular"`, `"same"`, `"valid"`, `"ij,jk->ik"`,
+				`"..."`, `""`, `"floor"`)
 		}
 		return "" // a device or a layout, which networks do not set
 	}
@@ -183,7 +190,8 @@ func serveLines(in io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
-// survey runs lines until one ends the process or takes too long, and returns how many it ran and how many of these computed something.
+// survey runs lines until one ends the process or takes too long, and returns how many it ran and how many
+// of these computed something.
 func survey(t *testing.T, lines []string) (ran, computed int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -212,8 +220,8 @@ func survey(t *testing.T, lines []string) (ran, computed int) {
 	return ran, computed
 }
 
-// Any operator that a network may call, with arguments that do not fit, computes something or ends in an error. One that ends the
-// process of a trial is named.
+// Any operator that a network may call, with arguments that do not fit, computes something or ends in an error. One
+// that ends the process of a trial is named.
 func TestHostileOperatorsEndInErrors(t *testing.T) {
 	all, count := signatures(t), 600
 	if os.Getenv("GRAFT_LONG") != "" {
@@ -239,5 +247,6 @@ func TestHostileOperatorsEndInErrors(t *testing.T) {
 		}
 		t.Logf("%s: %v", lines[at], err)
 	}
-	t.Logf("measured: of %d operators with arguments at random %d computed something and %d ended the process of their trial", count, sum, ended)
+	t.Logf("measured: of %d operators with arguments at random %d computed something and %d ended the process "+
+		"of their trial", count, sum, ended)
 }

@@ -20,8 +20,8 @@ type Limits struct {
 	Time   time.Duration // of processors, all threads together
 }
 
-// The limits of a trial are a base, and a multiple of what the shapes of the graph say that it needs: kernels keep copies, and a
-// convolution spreads its input by the size of its kernel.
+// The limits of a trial are a base, and a multiple of what the shapes of the graph say that it needs: kernels keep
+// copies, and a convolution spreads its input by the size of its kernel.
 const (
 	baseMemory   = 1 << 30
 	timesMemory  = 16
@@ -34,7 +34,8 @@ const (
 // machineShare is the part of the machine's memory that a network may take.
 const machineShare = 0.75
 
-// EnsureDefaults fills in the limits for a graph that needs this much. The memory of the machine in bytes is an upper bound; zero is unknown.
+// EnsureDefaults fills in the limits for a graph that needs this much. The memory of the machine in bytes is an
+// upper bound; zero is unknown.
 func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) {
 	if l.Memory == 0 {
 		most := float64(math.MaxInt64 / 2)
@@ -52,8 +53,8 @@ func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) 
 	}
 }
 
-// Fits returns an error where a step of training on inputs of a shape takes more than three quarters of the machine's memory, by the shapes
-// of the graph; nil means the example's shape. A graph whose shapes graft cannot infer fits.
+// Fits returns an error where a step of training on inputs of a shape takes more than three quarters of the machine's
+// memory, by the shapes of the graph; nil means the example's shape. A graph whose shapes graft cannot infer fits.
 func Fits(fsys files.FS, g *graph.Graph, shape []int) error {
 	need, err := g.Needs(shape)
 	if errors.Is(err, graph.ErrTooLarge) {
@@ -68,7 +69,8 @@ func Fits(fsys files.FS, g *graph.Graph, shape []int) error {
 
 func fits(need graph.Need, machine int64) error {
 	if most := machineShare * float64(machine); machine > 0 && need.Peak > most {
-		return fmt.Errorf("a pass takes at least %.3g GiB, and a network may take %.3g GiB, three quarters of this machine's memory: choose smaller inputs, or fewer in a batch", need.Peak/(1<<30), most/(1<<30))
+		return fmt.Errorf("a pass takes at least %.3g GiB, and a network may take %.3g GiB, three quarters of this "+
+			"machine's memory: choose smaller inputs, or fewer in a batch", need.Peak/(1<<30), most/(1<<30))
 	}
 	return nil
 }
@@ -80,13 +82,15 @@ const largestNumber = 1 << 10
 func machineMemory(fsys files.FS) int64 {
 	most := files.KernelBytes(fsys, "/proc/meminfo", "MemTotal:")
 	text, err := files.ReadAll(fsys, "/sys/fs/cgroup/memory.max", largestNumber)
-	if group, wrong := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && wrong == nil && (most == 0 || group < most) {
+	if group, wrong := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && wrong == nil &&
+		(most == 0 || group < most) {
 		return group
 	}
 	return most
 }
 
-// Memory that a thread takes beside its work, in bytes: addresses that the C library reserves for its heap, and its stack.
+// Memory that a thread takes beside its work, in bytes: addresses that the C library reserves for its heap,
+// and its stack.
 const (
 	addressesPerThread = 144 << 20
 	stackPerThread     = 16 << 20

@@ -31,7 +31,8 @@ func (d dying) Write(p []byte) (int, error) {
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asTrial) != "" {
-		if err := Serve(files.OS{}, os.Stdin, dying{os.NewFile(TraceFD, "trace")}, os.NewFile(ReplyFD, "reply")); err != nil {
+		if err := Serve(files.OS{}, os.Stdin, dying{os.NewFile(TraceFD, "trace")},
+			os.NewFile(ReplyFD, "reply")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

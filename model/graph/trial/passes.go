@@ -20,8 +20,8 @@ var passed = struct {
 // mostPassed bounds the results that are kept.
 const mostPassed = 1000
 
-// Passes tries a graph with its gradients, on zeros of the example's shape, and returns why it must not be run in this process. Nil
-// weights are zeros. A graph that was tried before is not tried again.
+// Passes tries a graph with its gradients, on zeros of the example's shape, and returns why it must not be run in
+// this process. Nil weights are zeros. A graph that was tried before is not tried again.
 func Passes(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) error {
 	key := digest(g, set)
 	passed.Lock()

@@ -12,8 +12,8 @@ import (
 	"graft/torch"
 )
 
-// The file descriptors that a trial's process gets beside its input: operators that begin are noted in the first, the reply goes to
-// the second.
+// The file descriptors that a trial's process gets beside its input: operators that begin are noted in the first,
+// the reply goes to the second.
 const (
 	TraceFD = 3
 	ReplyFD = 4

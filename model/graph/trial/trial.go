@@ -23,18 +23,19 @@ import (
 	"graft/torch"
 )
 
-// Command makes the command that serves a trial. Nil, as in tests of single rooms, tries graphs in this process, without limits. The
-// program sets it before its first work.
+// Command makes the command that serves a trial. Nil, as in tests of single rooms, tries graphs in this process,
+// without limits. The program sets it before its first work.
 var Command func(ctx context.Context) *exec.Cmd
 
-// The limit of the clock ends a process that sleeps. It is far beyond that of processor time, since the machine may be busy.
+// The limit of the clock ends a process that sleeps. It is far beyond that of processor time, since the
+// machine may be busy.
 const (
 	leastWall = 10 * time.Minute
 	wallTimes = 30
 )
 
-// Run tries a graph and returns its output in evaluation mode. A graph that needs more memory than the machine may give is refused
-// before it runs.
+// Run tries a graph and returns its output in evaluation mode. A graph that needs more memory than the machine may
+// give is refused before it runs.
 func Run(ctx context.Context, fsys files.FS, g *graph.Graph, a graph.Attempt, l Limits) (*graph.Output, error) {
 	need, err := g.Needs(a.Shape)
 	if errors.Is(err, graph.ErrTooLarge) {
@@ -96,7 +97,8 @@ func refused(g *graph.Graph, at int, text string, l Limits) error {
 	case strings.Contains(text, "can't allocate memory"):
 		return fmt.Errorf("%s; a trial of this network may take %.3g GiB", text, float64(l.Memory)/(1<<30))
 	case strings.Contains(text, "out of memory"):
-		return fmt.Errorf("%s: %s; a trial of this network may take %.3g GiB", operatorAt(g, at), text, float64(l.Memory)/(1<<30))
+		return fmt.Errorf("%s: %s; a trial of this network may take %.3g GiB", operatorAt(g, at), text,
+			float64(l.Memory)/(1<<30))
 	}
 	return errors.New(text)
 }
@@ -113,7 +115,8 @@ func (e *Ended) Error() string {
 	if !e.Begun {
 		return fmt.Sprintf("the process of a trial ended before the network ran: %s; run graft doctor", e.Cause)
 	}
-	return fmt.Sprintf("%s ends its process: %s; the network is not run: correct the operator's arguments, or export the network again", e.Operator, e.Cause)
+	return fmt.Sprintf("%s ends its process: %s; the network is not run: correct the operator's arguments, "+
+		"or export the network again", e.Operator, e.Cause)
 }
 
 // unstarted is the place before the process has noted anything.
@@ -212,7 +215,8 @@ func (p *process) cause(ended error, l Limits) string {
 	spent := p.ProcessState.UserTime() + p.ProcessState.SystemTime()
 	found := signalled.FindStringSubmatch(text)
 	switch status, _ := p.ProcessState.Sys().(syscall.WaitStatus); {
-	case strings.Contains(text, "out of memory") || strings.Contains(text, "bad_alloc") || strings.Contains(text, "cannot allocate memory"):
+	case strings.Contains(text, "out of memory") || strings.Contains(text, "bad_alloc") ||
+		strings.Contains(text, "cannot allocate memory"):
 		return fmt.Sprintf("it takes more than %.3g GiB", float64(l.Memory)/(1<<30))
 	case found != nil && found[1] != "SIGXCPU":
 		return found[1]

@@ -17,7 +17,8 @@ import (
 
 // chain is a network of these operators on floats of two rows and three columns.
 func chain(t testing.TB, lines ...string) *graph.Graph {
-	g := &graph.Graph{Name: "Net", Input: graph.Input{Value: "x", DType: weights.Float32, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}}, Modules: []graph.Module{{Class: "Net"}}}
+	g := &graph.Graph{Name: "Net", Input: graph.Input{Value: "x", DType: weights.Float32,
+		Shape: []graph.Size{{Name: "batch", N: 2}, {N: 3}}}, Modules: []graph.Module{{Class: "Net"}}}
 	for _, line := range lines {
 		n, err := graph.ParseNode(line)
 		require.NoError(t, err, line)
@@ -34,13 +35,15 @@ func try(t testing.TB, g *graph.Graph, l Limits) (*graph.Output, error) {
 // A trial returns what the network computes.
 func TestTrialComputes(t *testing.T) {
 	g := chain(t, "y = add.Scalar(self=%x, other=1.5)")
-	out, err := Run(t.Context(), files.OS{}, g, graph.Attempt{Shape: []int{1, 3}, Values: []float64{1, 2, 3}, Weights: &weights.Set{}}, Limits{})
+	out, err := Run(t.Context(), files.OS{}, g,
+		graph.Attempt{Shape: []int{1, 3}, Values: []float64{1, 2, 3}, Weights: &weights.Set{}}, Limits{})
 	require.NoError(t, err)
 	require.Equal(t, &graph.Output{Shape: []int{1, 3}, Values: []float32{2.5, 3.5, 4.5}}, out)
 	require.NoError(t, Passes(t.Context(), files.OS{}, g, nil))
 }
 
-// Arguments that LibTorch's kernels do not check, and more memory or time than the network needs by its shapes, are errors.
+// Arguments that LibTorch's kernels do not check, and more memory or time than the network needs by its
+// shapes, are errors.
 func TestTrialsThatFail(t *testing.T) {
 	const small, short = 256 << 20, time.Second
 	product := "a = ones.default(size=[1500, 1500])"
@@ -49,10 +52,12 @@ func TestTrialsThatFail(t *testing.T) {
 	}
 	for line, says := range map[string]string{
 		product: "operator mm.default ends its process: it takes more than 1s of processor time",
-		"y = ones.default(size=[2, 3, 8, 8])\nz = tile.default(self=%y, dims=[1000, 400])": "a trial of this network may take 0.25 GiB",
-		"y = reflection_pad1d.default(self=%x, padding=[])":                                "argument padding: a list of 0 items, where 2 are needed",
-		"y = zeros.default(size=[0, 3])\nz = _weight_norm.default(v=%y, g=%y)":             "a tensor is empty",
-		"y = zeros.default(size=[40000, 40000])":                                           "GiB",
+		"y = ones.default(size=[2, 3, 8, 8])\n" +
+			"z = tile.default(self=%y, dims=[1000, 400])": "a trial of this network may take 0.25 GiB",
+		"y = reflection_pad1d.default(self=%x, padding=[])": "argument padding: a list of 0 items, " +
+			"where 2 are needed",
+		"y = zeros.default(size=[0, 3])\nz = _weight_norm.default(v=%y, g=%y)": "a tensor is empty",
+		"y = zeros.default(size=[40000, 40000])":                               "GiB",
 	} {
 		_, err := try(t, chain(t, strings.Split(line, "\n")...), Limits{Memory: small, Time: short})
 		require.ErrorContains(t, err, says, line)
@@ -62,7 +67,8 @@ func TestTrialsThatFail(t *testing.T) {
 
 // Values that double are refused by their shapes, before memory is taken.
 func TestDoublingIsRefused(t *testing.T) {
-	for doublings, says := range map[int]string{33: "three quarters of this machine's memory", 60: "more than a machine holds", 70: "more than a machine holds"} {
+	for doublings, says := range map[int]string{33: "three quarters of this machine's memory",
+		60: "more than a machine holds", 70: "more than a machine holds"} {
 		lines := []string{"y0 = cat.default(tensors=[%x, %x])"}
 		for k := range doublings {
 			lines = append(lines, fmt.Sprintf("y%d = cat.default(tensors=[%%y%d, %%y%d])", k+1, k, k))
@@ -97,7 +103,9 @@ func TestTrialsCanBeCancelled(t *testing.T) {
 
 // Operators that divide a tensor into more parts than a network can use are refused before their shapes take memory.
 func TestManyPartsAreRefused(t *testing.T) {
-	for _, line := range []string{"y = unbind.int(self=%e, dim=0)", "y = split.Tensor(self=%e, split_size=1)", "y = split.Tensor(self=%e, split_size=0)", "y = chunk.default(self=%e, chunks=10000000)", "y = chunk.default(self=%e, chunks=0)"} {
+	for _, line := range []string{"y = unbind.int(self=%e, dim=0)", "y = split.Tensor(self=%e, split_size=1)",
+		"y = split.Tensor(self=%e, split_size=0)", "y = chunk.default(self=%e, chunks=10000000)",
+		"y = chunk.default(self=%e, chunks=0)"} {
 		g := chain(t, "e = expand.default(self=%x, size=[100000000, 2, 3])", line)
 		_, err := g.Shapes()
 		require.Error(t, err, line)

@@ -33,7 +33,8 @@ type reply struct {
 }
 
 func send(w io.Writer, g *graph.Graph, a graph.Attempt, l Limits) error {
-	r := request{Name: g.Name, Input: g.Input, Output: g.Output, Modules: g.Modules, Tensors: g.Tensors, Shape: a.Shape, Values: a.Values, Gradients: a.Gradients, Limits: l, Zeros: a.Weights == nil}
+	r := request{Name: g.Name, Input: g.Input, Output: g.Output, Modules: g.Modules, Tensors: g.Tensors, Shape: a.Shape,
+		Values: a.Values, Gradients: a.Gradients, Limits: l, Zeros: a.Weights == nil}
 	for _, n := range g.Nodes {
 		r.Nodes = append(r.Nodes, n.String())
 	}

@@ -82,7 +82,8 @@ func assertComputes(t *testing.T, net *graph.Imported, g golden) {
 			dtype = torch.Int64
 		}
 		s.NoGrad(func() {
-			y := p.Forward(s, s.To(torch.From(s, g.Inputs[0].Values, g.Inputs[0].Shape...), dtype, torch.CPU), false, nil)
+			y := p.Forward(s, s.To(torch.From(s, g.Inputs[0].Values, g.Inputs[0].Shape...), dtype, torch.CPU),
+				false, nil)
 			require.NoError(t, s.Err())
 			assert.Equal(t, g.Shape, y.Shape())
 			got, err := torch.Values[float64](s.To(y, torch.Float64, torch.CPU))

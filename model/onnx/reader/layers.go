@@ -47,7 +47,8 @@ func (c *call) window(dims int) (w window, err error) {
 		pads = zeros
 	}
 	if len(stride) != dims || len(dilation) != dims || len(pads) != 2*dims || !slices.Equal(pads[:dims], pads[dims:]) {
-		return w, fmt.Errorf("strides %v, dilations %v and pads %v of %d dimensions, whose pads must be equal on both sides", stride, dilation, pads, dims)
+		return w, fmt.Errorf("strides %v, dilations %v and pads %v of %d dimensions, "+
+			"whose pads must be equal on both sides", stride, dilation, pads, dims)
 	}
 	return window{anys(stride), anys(pads[:dims]), anys(dilation)}, nil
 }
@@ -75,8 +76,9 @@ func convolution(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.done(fmt.Sprintf("conv%dd.default", rank-2), c.arg("input", x), c.arg("weight", w), c.optional("bias", c.operand(2)),
-		graph.Arg{Name: "stride", Value: win.stride}, graph.Arg{Name: "padding", Value: win.padding}, graph.Arg{Name: "dilation", Value: win.dilation},
+	return c.done(fmt.Sprintf("conv%dd.default", rank-2), c.arg("input", x), c.arg("weight", w),
+		c.optional("bias", c.operand(2)), graph.Arg{Name: "stride", Value: win.stride},
+		graph.Arg{Name: "padding", Value: win.padding}, graph.Arg{Name: "dilation", Value: win.dilation},
 		graph.Arg{Name: "groups", Value: c.whole("group", 1)})
 }
 
@@ -94,8 +96,9 @@ func transposed(c *call) error {
 		extra = []int64{0, 0}
 	}
 	return c.done("conv_transpose2d.input", c.arg("input", x), c.arg("weight", w), c.optional("bias", c.operand(2)),
-		graph.Arg{Name: "stride", Value: win.stride}, graph.Arg{Name: "padding", Value: win.padding}, graph.Arg{Name: "output_padding", Value: anys(extra)},
-		graph.Arg{Name: "groups", Value: c.whole("group", 1)}, graph.Arg{Name: "dilation", Value: win.dilation})
+		graph.Arg{Name: "stride", Value: win.stride}, graph.Arg{Name: "padding", Value: win.padding},
+		graph.Arg{Name: "output_padding", Value: anys(extra)}, graph.Arg{Name: "groups", Value: c.whole("group", 1)},
+		graph.Arg{Name: "dilation", Value: win.dilation})
 }
 
 func gemm(c *call) error {
@@ -129,7 +132,8 @@ func batchNorm(c *call) error {
 			c.roles[o.name] = graph.Buffer
 		}
 	}
-	return c.done("batch_norm.default", append(args, graph.Arg{Name: "momentum", Value: round(1 - c.real("momentum", 0.9))}, graph.Arg{Name: "eps", Value: c.real("epsilon", 1e-5)})...)
+	return c.done("batch_norm.default", append(args, graph.Arg{Name: "momentum",
+		Value: round(1 - c.real("momentum", 0.9))}, graph.Arg{Name: "eps", Value: c.real("epsilon", 1e-5)})...)
 }
 
 // round takes off the error of a difference of decimal numbers.
@@ -144,7 +148,8 @@ func layerNorm(c *call) error {
 	if err != nil || c.tensors[scale.name] == nil {
 		return fmt.Errorf("its scale is no tensor of the model")
 	}
-	return c.done("layer_norm.default", c.arg("input", x), graph.Arg{Name: "normalized_shape", Value: anys(c.tensors[scale.name].dims)}, c.arg("weight", scale),
+	return c.done("layer_norm.default", c.arg("input", x),
+		graph.Arg{Name: "normalized_shape", Value: anys(c.tensors[scale.name].dims)}, c.arg("weight", scale),
 		c.optional("bias", c.operand(2)), graph.Arg{Name: "eps", Value: c.real("epsilon", 1e-5)})
 }
 
@@ -153,8 +158,9 @@ func instanceNorm(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.done("instance_norm.default", c.arg("input", x), c.arg("weight", w), c.optional("bias", c.operand(2)), graph.Arg{Name: "running_mean"}, graph.Arg{Name: "running_var"},
-		graph.Arg{Name: "momentum", Value: 0.1}, graph.Arg{Name: "eps", Value: c.real("epsilon", 1e-5)})
+	return c.done("instance_norm.default", c.arg("input", x), c.arg("weight", w), c.optional("bias", c.operand(2)),
+		graph.Arg{Name: "running_mean"}, graph.Arg{Name: "running_var"}, graph.Arg{Name: "momentum", Value: 0.1},
+		graph.Arg{Name: "eps", Value: c.real("epsilon", 1e-5)})
 }
 
 func gelu(c *call) error {
@@ -162,7 +168,8 @@ func gelu(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.done("gelu.default", c.arg("self", x), graph.Arg{Name: "approximate", Value: c.text("approximate", "none")})
+	return c.done("gelu.default", c.arg("self", x),
+		graph.Arg{Name: "approximate", Value: c.text("approximate", "none")})
 }
 
 func power(c *call) error {
@@ -201,8 +208,10 @@ func maxPool(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.done("max_pool2d.default", c.arg("self", x), graph.Arg{Name: "kernel_size", Value: anys(kernel)}, graph.Arg{Name: "stride", Value: w.stride},
-		graph.Arg{Name: "padding", Value: w.padding}, graph.Arg{Name: "dilation", Value: w.dilation}, graph.Arg{Name: "ceil_mode", Value: c.whole("ceil_mode", 0) != 0})
+	return c.done("max_pool2d.default", c.arg("self", x),
+		graph.Arg{Name: "kernel_size", Value: anys(kernel)}, graph.Arg{Name: "stride", Value: w.stride},
+		graph.Arg{Name: "padding", Value: w.padding}, graph.Arg{Name: "dilation", Value: w.dilation},
+		graph.Arg{Name: "ceil_mode", Value: c.whole("ceil_mode", 0) != 0})
 }
 
 func averagePool(c *call) error {
@@ -215,8 +224,9 @@ func averagePool(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.done("avg_pool2d.default", c.arg("self", x), graph.Arg{Name: "kernel_size", Value: anys(kernel)}, graph.Arg{Name: "stride", Value: w.stride},
-		graph.Arg{Name: "padding", Value: w.padding}, graph.Arg{Name: "ceil_mode", Value: c.whole("ceil_mode", 0) != 0},
+	return c.done("avg_pool2d.default", c.arg("self", x), graph.Arg{Name: "kernel_size", Value: anys(kernel)},
+		graph.Arg{Name: "stride", Value: w.stride}, graph.Arg{Name: "padding", Value: w.padding},
+		graph.Arg{Name: "ceil_mode", Value: c.whole("ceil_mode", 0) != 0},
 		graph.Arg{Name: "count_include_pad", Value: c.whole("count_include_pad", 0) != 0})
 }
 
@@ -225,7 +235,8 @@ func globalPool(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.done("adaptive_avg_pool2d.default", c.arg("self", x), graph.Arg{Name: "output_size", Value: anys([]int64{1, 1})})
+	return c.done("adaptive_avg_pool2d.default", c.arg("self", x),
+		graph.Arg{Name: "output_size", Value: anys([]int64{1, 1})})
 }
 
 // resize is PyTorch's interpolation by factors, of images.
@@ -241,11 +252,14 @@ func resize(c *call) error {
 		}
 	}
 	how := c.text("mode", "nearest") + " " + c.text("coordinate_transformation_mode", "half_pixel")
-	operator, known := map[string]string{"linear half_pixel": "upsample_bilinear2d.vec", "linear pytorch_half_pixel": "upsample_bilinear2d.vec", "nearest asymmetric": "upsample_nearest2d.vec"}[how]
+	operator, known := map[string]string{"linear half_pixel": "upsample_bilinear2d.vec",
+		"linear pytorch_half_pixel": "upsample_bilinear2d.vec", "nearest asymmetric": "upsample_nearest2d.vec"}[how]
 	if !known || len(factors) != 4 || factors[0] != 1 || factors[1] != 1 {
-		return fmt.Errorf("a resize by %v with the mode %q; graft knows linear half_pixel and nearest asymmetric of images by constant factors", factors, how)
+		return fmt.Errorf("a resize by %v with the mode %q; graft knows linear half_pixel and nearest asymmetric of "+
+			"images by constant factors", factors, how)
 	}
-	args := []graph.Arg{c.arg("input", x), {Name: "output_size"}, {Name: "scale_factors", Value: []any{factors[2], factors[3]}}}
+	args := []graph.Arg{c.arg("input", x), {Name: "output_size"},
+		{Name: "scale_factors", Value: []any{factors[2], factors[3]}}}
 	if operator == "upsample_bilinear2d.vec" {
 		args = append(args, graph.Arg{Name: "align_corners", Value: false})
 	}
@@ -269,8 +283,10 @@ func lstm(c *call) error {
 	}
 	w, r, bias := c.tensors[c.operand(1).name], c.tensors[c.operand(2).name], c.tensors[c.operand(3).name]
 	hidden := c.whole("hidden_size", 0)
-	if w == nil || r == nil || bias == nil || len(w.dims) != 3 || len(r.dims) != 3 || len(bias.dims) != 2 || hidden < 1 || c.whole("layout", 0) != 0 || c.operand(4).given ||
-		w.dims[1] != 4*hidden || r.dims[1] != 4*hidden || bias.dims[1] != 8*hidden || w.dims[0] != r.dims[0] || w.dims[0] != bias.dims[0] {
+	if w == nil || r == nil || bias == nil || len(w.dims) != 3 || len(r.dims) != 3 || len(bias.dims) != 2 ||
+		hidden < 1 || c.whole("layout", 0) != 0 || c.operand(4).given ||
+		w.dims[1] != 4*hidden || r.dims[1] != 4*hidden || bias.dims[1] != 8*hidden || w.dims[0] != r.dims[0] ||
+		w.dims[0] != bias.dims[0] {
 		return fmt.Errorf("an LSTM whose weights are no tensors of the model, or of variable lengths, or batch first")
 	}
 	var params []any
@@ -290,11 +306,15 @@ func lstm(c *call) error {
 		}
 	}
 	out := c.node.out[0]
-	results := c.emitAll("lstm.input", []string{out + "_y", out + "_h", out + "_c"}, c.arg("input", x), graph.Arg{Name: "hx", Value: []any{c.read(h), c.read(cell)}}, graph.Arg{Name: "params", Value: params},
-		graph.Arg{Name: "has_biases", Value: true}, graph.Arg{Name: "num_layers", Value: int64(1)}, graph.Arg{Name: "dropout", Value: 0.0},
-		graph.Arg{Name: "bidirectional", Value: directions == 2}, graph.Arg{Name: "batch_first", Value: false})
-	split := c.emit("unflatten.int", out+"_d", graph.Arg{Name: "self", Value: results[0]}, graph.Arg{Name: "dim", Value: int64(2)}, graph.Arg{Name: "sizes", Value: []any{directions, hidden}})
-	c.set(out, c.emit("permute.default", out, graph.Arg{Name: "self", Value: split}, graph.Arg{Name: "dims", Value: anys([]int64{0, 2, 1, 3})}))
+	results := c.emitAll("lstm.input", []string{out + "_y", out + "_h", out + "_c"}, c.arg("input", x),
+		graph.Arg{Name: "hx", Value: []any{c.read(h), c.read(cell)}}, graph.Arg{Name: "params", Value: params},
+		graph.Arg{Name: "has_biases", Value: true}, graph.Arg{Name: "num_layers", Value: int64(1)},
+		graph.Arg{Name: "dropout", Value: 0.0}, graph.Arg{Name: "bidirectional", Value: directions == 2},
+		graph.Arg{Name: "batch_first", Value: false})
+	split := c.emit("unflatten.int", out+"_d", graph.Arg{Name: "self", Value: results[0]},
+		graph.Arg{Name: "dim", Value: int64(2)}, graph.Arg{Name: "sizes", Value: []any{directions, hidden}})
+	c.set(out, c.emit("permute.default", out, graph.Arg{Name: "self", Value: split},
+		graph.Arg{Name: "dims", Value: anys([]int64{0, 2, 1, 3})}))
 	for k, name := range c.node.out[1:] {
 		if k < 2 && name != "" {
 			c.set(name, results[k+1])

@@ -18,17 +18,27 @@ type call struct {
 // operators map ONNX's operators to ATen's.
 var operators = map[string]func(c *call) error{
 	"Conv": convolution, "ConvTranspose": transposed, "Gemm": gemm, "MatMul": pairwise("matmul.default"),
-	"BatchNormalization": batchNorm, "LayerNormalization": layerNorm, "InstanceNormalization": instanceNorm, "LSTM": lstm,
-	"Add": arithmetic("add"), "Sub": arithmetic("sub"), "Mul": arithmetic("mul"), "Div": arithmetic("div"), "Pow": power,
-	"Relu": unary("relu.default"), "Sigmoid": unary("sigmoid.default"), "Tanh": unary("tanh.default"), "HardSwish": unary("hardswish.default"),
-	"Sqrt": unary("sqrt.default"), "Reciprocal": unary("reciprocal.default"), "Neg": unary("neg.default"), "Exp": unary("exp.default"), "Log": unary("log.default"),
-	"Erf": unary("erf.default"), "Cos": unary("cos.default"), "Sin": unary("sin.default"), "Floor": unary("floor.default"), "Ceil": unary("ceil.default"), "Tile": tile, "Abs": unary("abs.default"), "Not": unary("logical_not.default"), "Dropout": unary("alias.default"),
-	"Elu": slope("elu.default", "alpha", 1), "LeakyRelu": slope("leaky_relu.default", "negative_slope", 0.01), "Gelu": gelu,
+	"BatchNormalization": batchNorm, "LayerNormalization": layerNorm, "InstanceNormalization": instanceNorm,
+	"LSTM": lstm,
+	"Add":  arithmetic("add"), "Sub": arithmetic("sub"), "Mul": arithmetic("mul"), "Div": arithmetic("div"),
+	"Pow":  power,
+	"Relu": unary("relu.default"), "Sigmoid": unary("sigmoid.default"), "Tanh": unary("tanh.default"),
+	"HardSwish": unary("hardswish.default"),
+	"Sqrt":      unary("sqrt.default"), "Reciprocal": unary("reciprocal.default"), "Neg": unary("neg.default"),
+	"Exp": unary("exp.default"), "Log": unary("log.default"),
+	"Erf": unary("erf.default"), "Cos": unary("cos.default"), "Sin": unary("sin.default"),
+	"Floor": unary("floor.default"), "Ceil": unary("ceil.default"), "Tile": tile, "Abs": unary("abs.default"),
+	"Not": unary("logical_not.default"), "Dropout": unary("alias.default"),
+	"Elu": slope("elu.default", "alpha", 1), "LeakyRelu": slope("leaky_relu.default", "negative_slope", 0.01),
+	"Gelu":    gelu,
 	"Softmax": softmax("softmax.int"), "LogSoftmax": softmax("log_softmax.int"), "Clip": clip,
-	"MaxPool": maxPool, "AveragePool": averagePool, "GlobalAveragePool": globalPool, "ReduceMean": reduceMean, "Resize": resize,
-	"Concat": concat, "Split": split, "Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
-	"Slice": slice, "Gather": gather, "Expand": expand, "Shape": shape, "Identity": identity, "Cast": cast, "Constant": constant,
-	"Where": where, "Equal": pairwise("eq.Tensor"), "Trilu": trilu, "Range": arange,
+	"MaxPool": maxPool, "AveragePool": averagePool, "GlobalAveragePool": globalPool, "ReduceMean": reduceMean,
+	"Resize": resize,
+	"Concat": concat, "Split": split, "Reshape": reshape, "Flatten": flatten, "Transpose": transpose,
+	"Squeeze": squeeze, "Unsqueeze": unsqueeze,
+	"Slice": slice, "Gather": gather, "Expand": expand, "Shape": shape, "Identity": identity, "Cast": cast,
+	"Constant": constant,
+	"Where":    where, "Equal": pairwise("eq.Tensor"), "Trilu": trilu, "Range": arange,
 }
 
 func (b *builder) addNode(n *node) error {
@@ -67,14 +77,16 @@ func (b *builder) addNode(n *node) error {
 	return nil
 }
 
-// checkResults returns an error unless each result has a name that nothing else in the model has: ONNX assigns a name once.
+// checkResults returns an error unless each result has a name that nothing else in the model has: ONNX
+// assigns a name once.
 func (b *builder) checkResults(n *node) error {
 	for k, name := range n.out {
 		if name == "" && k > 0 {
 			continue // an optional result that is left out
 		}
 		if name == "" || b.values[name].given || slices.Contains(n.out[:k], name) {
-			return fmt.Errorf("its result %.100q has no name, or that of an input, a tensor or an earlier result; export the model again", name)
+			return fmt.Errorf("its result %.100q has no name, or that of an input, a tensor or an earlier result; "+
+				"export the model again", name)
 		}
 	}
 	return nil
@@ -213,20 +225,23 @@ func arithmetic(name string) func(*call) error {
 		if a.ref == nil && a.sizes == nil || !b.given {
 			return fmt.Errorf("an operand is missing")
 		}
-		return c.done(name+".Tensor", graph.Arg{Name: "self", Value: c.number(a)}, graph.Arg{Name: "other", Value: c.number(b)})
+		return c.done(name+".Tensor", graph.Arg{Name: "self", Value: c.number(a)},
+			graph.Arg{Name: "other", Value: c.number(b)})
 	}
 }
 
 // sizes computes with sizes one by one.
 func sizes(c *call, name string, a, b operand) error {
-	operator, known := map[string]string{"add": "operator.add", "sub": "operator.sub", "mul": "operator.mul", "div": "operator.floordiv"}[name]
+	operator, known := map[string]string{"add": "operator.add", "sub": "operator.sub", "mul": "operator.mul",
+		"div": "operator.floordiv"}[name]
 	if !known || len(a.sizes) != len(b.sizes) && len(a.sizes) != 1 && len(b.sizes) != 1 {
 		return fmt.Errorf("%d and %d sizes cannot be combined", len(a.sizes), len(b.sizes))
 	}
 	var list []any
 	for k := range max(len(a.sizes), len(b.sizes)) {
 		x, y := a.sizes[min(k, len(a.sizes)-1)], b.sizes[min(k, len(b.sizes)-1)]
-		list = append(list, c.emit(operator, c.node.out[0], graph.Arg{Name: "a", Value: x}, graph.Arg{Name: "b", Value: y}))
+		list = append(list, c.emit(operator, c.node.out[0], graph.Arg{Name: "a", Value: x},
+			graph.Arg{Name: "b", Value: y}))
 	}
 	c.values[c.node.out[0]] = operand{sizes: list, one: a.one && b.one, given: true, name: c.node.out[0]}
 	return nil

@@ -35,8 +35,9 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{message: m, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}}, values: map[string]operand{},
-		tensors: map[string]*tensor{}, roles: map[string]graph.Role{}, taken: map[graph.Value]bool{}, modules: map[string]bool{}}
+	b := &builder{message: m, out: &graph.Imported{Graph: &graph.Graph{}, Weights: &weights.Set{}},
+		values: map[string]operand{}, tensors: map[string]*tensor{}, roles: map[string]graph.Role{},
+		taken: map[graph.Value]bool{}, modules: map[string]bool{}}
 	if err := b.build(); err != nil {
 		return nil, err
 	}
@@ -89,7 +90,8 @@ func (b *builder) build() error {
 		return err
 	}
 	b.out.Graph.DropSizes()
-	b.out.Notes = append(b.out.Notes, "ONNX does not say what is trained: each tensor of floats is a parameter, and a normalisation may have become part of a convolution; a .pt2 archive keeps both")
+	b.out.Notes = append(b.out.Notes, "ONNX does not say what is trained: each tensor of floats is a parameter, "+
+		"and a normalisation may have become part of a convolution; a .pt2 archive keeps both")
 	return b.addTensors()
 }
 
@@ -158,7 +160,8 @@ func (b *builder) addTensors() error {
 		}
 		switch {
 		case t.Role != "":
-		case slices.Contains([]weights.DType{weights.Float32, weights.Float64, weights.Float16, weights.BFloat16}, w.DType) && t.Count() > 1:
+		case slices.Contains([]weights.DType{weights.Float32, weights.Float64, weights.Float16, weights.BFloat16},
+			w.DType) && t.Count() > 1:
 			t.Role = graph.Parameter
 		default:
 			t.Role = graph.Constant
@@ -290,7 +293,8 @@ func (b *builder) addModule(path string) {
 
 // scopesOf are the paths of the modules whose code calls an operator, outermost first, and their classes.
 func scopesOf(n *node) (paths, classes []string) {
-	scopes, names := pythonList(n.properties["pkg.torch.onnx.name_scopes"]), pythonList(n.properties["pkg.torch.onnx.class_hierarchy"])
+	scopes, names := pythonList(n.properties["pkg.torch.onnx.name_scopes"]),
+		pythonList(n.properties["pkg.torch.onnx.class_hierarchy"])
 	if len(scopes) == 0 || len(scopes) != len(names) || strings.HasPrefix(scopes[0], "_empty_nn_module_stack") {
 		return nil, nil
 	}

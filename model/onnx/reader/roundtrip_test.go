@@ -19,7 +19,8 @@ func TestModelsOfGraftAreRead(t *testing.T) {
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
 			n, err := model.Zoo(name, model.ZooOptions{Input: model.Shape{3, 32, 32}, Classes: 10})
 			require.NoError(t, err)
-			require.NoError(t, n.Materialize(s, model.Placement{Device: torch.CPU, Random: s.NewGenerator(torch.CPU, 1)}))
+			require.NoError(t, n.Materialize(s,
+				model.Placement{Device: torch.CPU, Random: s.NewGenerator(torch.CPU, 1)}))
 			set, err := n.Save()
 			require.NoError(t, err)
 			data, err := onnx.Encode(n, set, onnx.Options{})
@@ -49,7 +50,9 @@ func TestModelsOfGraftAreRead(t *testing.T) {
 // Networks that run as graphs compute the same after they were written and read.
 func TestGraphsOfGraftAreRead(t *testing.T) {
 	for _, e := range model.ZooEntries() {
-		if !e.IsGraph() || slices.Contains([]string{"GPT2", "BERTBase", "ViTSmall", "ViTSmall32", "MixerSmall", "ConvNeXtTiny"}, e.Name) { // too large for a test
+		// too large for a test
+		if !e.IsGraph() || slices.Contains([]string{"GPT2", "BERTBase", "ViTSmall", "ViTSmall32", "MixerSmall",
+			"ConvNeXtTiny"}, e.Name) {
 			continue
 		}
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
@@ -88,7 +91,8 @@ func TestGraphsOfGraftAreRead(t *testing.T) {
 
 // Operators without a form in ONNX are listed with what to do.
 func TestGraphsWithoutAFormAreRefused(t *testing.T) {
-	b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: weights.Float32, Shape: []graph.Size{{Name: "batch", N: 2}, {N: 4}}}, weights.Float32)
+	b := graph.NewBuilder("Net", graph.Input{Value: "x", DType: weights.Float32,
+		Shape: []graph.Size{{Name: "batch", N: 2}, {N: 4}}}, weights.Float32)
 	b.Graph.Output = b.Call("tril.default", "self", b.Call("cumsum.default", "self", graph.Value("x"), "dim", 1))
 	b.Graph.Recover(nil)
 	n, err := model.FromGraph(b.Graph)
@@ -116,7 +120,8 @@ func TestMutatedModelsNeverCrash(t *testing.T) {
 func sampleModel(t testing.TB) []byte {
 	var data []byte
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		n, err := model.FromForm(map[string]any{"name": "Net", "input": []any{1, 4, 4}, "layers": []any{"Conv2d(1, 2, 3)", "ReLU()", "flatten()", "Linear(8, 3)"}})
+		n, err := model.FromForm(map[string]any{"name": "Net", "input": []any{1, 4, 4},
+			"layers": []any{"Conv2d(1, 2, 3)", "ReLU()", "flatten()", "Linear(8, 3)"}})
 		require.NoError(t, err)
 		require.NoError(t, n.Materialize(s, model.Placement{Device: torch.CPU, Random: s.NewGenerator(torch.CPU, 1)}))
 		set, err := n.Save()

@@ -59,7 +59,8 @@ func concat(c *call) error {
 		}
 		parts = append(parts, c.read(o))
 	}
-	return c.done("cat.default", graph.Arg{Name: "tensors", Value: parts}, graph.Arg{Name: "dim", Value: c.whole("axis", 0)})
+	return c.done("cat.default", graph.Arg{Name: "tensors", Value: parts},
+		graph.Arg{Name: "dim", Value: c.whole("axis", 0)})
 }
 
 func split(c *call) error {
@@ -75,7 +76,8 @@ func split(c *call) error {
 		operator = "chunk.default"
 		args = append(args, graph.Arg{Name: "chunks", Value: int64(len(c.node.out))})
 	}
-	for k, v := range c.emitAll(operator, c.node.out, append(args, graph.Arg{Name: "dim", Value: c.whole("axis", 0)})...) {
+	for k, v := range c.emitAll(operator, c.node.out,
+		append(args, graph.Arg{Name: "dim", Value: c.whole("axis", 0)})...) {
 		if name := c.node.out[k]; name != "" {
 			c.set(name, v)
 		}
@@ -95,7 +97,8 @@ func reshape(c *call) error {
 	list := slices.Clone(to.sizes)
 	for k, v := range list {
 		if v == int64(0) && c.whole("allowzero", 0) == 0 {
-			list[k] = c.emit("sym_size.int", c.node.out[0]+"_size", c.arg("self", x), graph.Arg{Name: "dim", Value: int64(k)})
+			list[k] = c.emit("sym_size.int", c.node.out[0]+"_size", c.arg("self", x),
+				graph.Arg{Name: "dim", Value: int64(k)})
 		}
 	}
 	return c.done("reshape.default", c.arg("self", x), graph.Arg{Name: "shape", Value: list})
@@ -168,12 +171,14 @@ func slice(c *call) error {
 		}
 	}
 	steps, stepped := c.operand(4).known()
-	if !ok || x.ref == nil || len(starts.sizes) != len(axes) || len(ends.sizes) != len(axes) || c.operand(4).given && (!stepped || len(steps) != len(axes)) {
+	if !ok || x.ref == nil || len(starts.sizes) != len(axes) || len(ends.sizes) != len(axes) ||
+		c.operand(4).given && (!stepped || len(steps) != len(axes)) {
 		return fmt.Errorf("the ranges are not known")
 	}
 	value := c.read(x)
 	for k, axis := range axes {
-		args := []graph.Arg{{Name: "self", Value: value}, {Name: "dim", Value: axis}, {Name: "start", Value: starts.sizes[k]}, {Name: "end", Value: ends.sizes[k]}}
+		args := []graph.Arg{{Name: "self", Value: value}, {Name: "dim", Value: axis},
+			{Name: "start", Value: starts.sizes[k]}, {Name: "end", Value: ends.sizes[k]}}
 		if stepped && steps[k] != 1 {
 			args = append(args, graph.Arg{Name: "step", Value: steps[k]})
 		}
@@ -215,7 +220,8 @@ func gather(c *call) error {
 		return fmt.Errorf("an operand is missing")
 	}
 	if constant && index.one {
-		return c.done("select.int", c.arg("self", x), graph.Arg{Name: "dim", Value: axis}, graph.Arg{Name: "index", Value: at[0]})
+		return c.done("select.int", c.arg("self", x), graph.Arg{Name: "dim", Value: axis},
+			graph.Arg{Name: "index", Value: at[0]})
 	}
 	if rank, err := c.rank(x); err == nil && rank == 2 && axis == 0 {
 		return c.done("embedding.default", c.arg("weight", x), c.arg("indices", index))
@@ -365,5 +371,6 @@ func reduceMean(c *call) error {
 	if err != nil || !ok {
 		return orElse(err, "a mean over dimensions that are not known")
 	}
-	return c.done("mean.dim", c.arg("self", x), graph.Arg{Name: "dim", Value: anys(axes)}, graph.Arg{Name: "keepdim", Value: c.whole("keepdims", 1) != 0})
+	return c.done("mean.dim", c.arg("self", x), graph.Arg{Name: "dim", Value: anys(axes)},
+		graph.Arg{Name: "keepdim", Value: c.whole("keepdims", 1) != 0})
 }

@@ -23,8 +23,8 @@ const (
 	four    = 5
 )
 
-// Bounds of a model. A field or a number takes up to some hundred bytes in memory, and two or one in the file; a network of a
-// thousand layers has some ten thousand fields. Its weights are one field each.
+// Bounds of a model. A field or a number takes up to some hundred bytes in memory, and two or one in the file; a
+// network of a thousand layers has some ten thousand fields. Its weights are one field each.
 const (
 	mostFields  = 2 << 20
 	mostNumbers = 32 << 20 // in lists of whole numbers
@@ -102,7 +102,8 @@ func (b *budget) whole(f field, to []int64) ([]int64, error) {
 			return nil, fmt.Errorf("the list in field %d is cut short", f.number)
 		}
 		if b.numbers++; b.numbers > mostNumbers {
-			return nil, fmt.Errorf("the model has more than %d whole numbers in lists; keep tensors as raw data", mostNumbers)
+			return nil, fmt.Errorf("the model has more than %d whole numbers in lists; keep tensors as raw data",
+				mostNumbers)
 		}
 		to, data = append(to, int64(value)), data[n:]
 	}

@@ -97,8 +97,9 @@ func (b *Browser) start(path string) error {
 		return errors.Join(err, to.Close())
 	}
 	defer toUs.Close()
-	b.command = exec.CommandContext(b.ctx, path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--user-data-dir="+b.profile, "--remote-debugging-pipe", "about:blank")
+	b.command = exec.CommandContext(b.ctx, path, "--headless", "--no-sandbox", "--disable-gpu",
+		"--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+		"--user-data-dir="+b.profile, "--remote-debugging-pipe", "about:blank")
 	b.command.ExtraFiles = []*os.File{fromUs, toUs} // 3 and 4, where Chromium looks for them
 	if err := b.command.Start(); err != nil {
 		return errors.Join(err, to.Close(), from.Close())
@@ -119,7 +120,8 @@ func (b *Browser) attach() error {
 	var session struct {
 		ID string `json:"sessionId"`
 	}
-	if err := b.call("Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &session); err != nil {
+	if err := b.call("Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true},
+		&session); err != nil {
 		return err
 	}
 	b.session = session.ID
@@ -252,14 +254,16 @@ func (b *Browser) Open(url string, look Look) error {
 	if look.Dark {
 		scheme = "dark"
 	}
-	if err := b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": look.Width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil); err != nil {
+	if err := b.call("Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": look.Width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil); err != nil {
 		return err
 	}
 	motion := "no-preference"
 	if look.Still {
 		motion = "reduce"
 	}
-	media := map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": motion}}}
+	media := map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme},
+		{"name": "prefers-reduced-motion", "value": motion}}}
 	if look.Print {
 		media["media"] = "print"
 	}
@@ -304,11 +308,13 @@ func (b *Browser) Eval(script string, into any) error {
 			} `json:"exception"`
 		} `json:"exceptionDetails"`
 	}
-	if err := b.call("Runtime.evaluate", map[string]any{"expression": script, "returnByValue": true, "awaitPromise": true}, &answer); err != nil {
+	if err := b.call("Runtime.evaluate",
+		map[string]any{"expression": script, "returnByValue": true, "awaitPromise": true}, &answer); err != nil {
 		return err
 	}
 	if answer.Fault != nil {
-		return fmt.Errorf("the script failed: %s", strings.TrimSpace(answer.Fault.Text+" "+answer.Fault.Exception.Description))
+		return fmt.Errorf("the script failed: %s",
+			strings.TrimSpace(answer.Fault.Text+" "+answer.Fault.Exception.Description))
 	}
 	if into == nil || answer.Result.Value == nil {
 		return nil
@@ -371,7 +377,8 @@ func (b *Browser) Click(selector string) error {
 		return err
 	}
 	for _, what := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
-		if err := b.call("Input.dispatchMouseEvent", map[string]any{"type": what, "x": x, "y": y, "button": "left", "clickCount": 1}, nil); err != nil {
+		if err := b.call("Input.dispatchMouseEvent",
+			map[string]any{"type": what, "x": x, "y": y, "button": "left", "clickCount": 1}, nil); err != nil {
 			return err
 		}
 	}
@@ -382,12 +389,14 @@ func (b *Browser) Click(selector string) error {
 var keys = map[string]struct {
 	code      int
 	key, text string
-}{"Tab": {9, "Tab", ""}, "Enter": {13, "Enter", "\r"}, "Escape": {27, "Escape", ""}, "Space": {32, " ", " "}, "ArrowLeft": {37, "ArrowLeft", ""}, "ArrowRight": {39, "ArrowRight", ""}}
+}{"Tab": {9, "Tab", ""}, "Enter": {13, "Enter", "\r"}, "Escape": {27, "Escape", ""}, "Space": {32, " ", " "},
+	"ArrowLeft": {37, "ArrowLeft", ""}, "ArrowRight": {39, "ArrowRight", ""}}
 
 // Press presses a key: Tab, Enter, Space, Escape, ArrowLeft or ArrowRight.
 func (b *Browser) Press(key string) error {
 	for _, what := range []string{"keyDown", "keyUp"} {
-		params := map[string]any{"type": what, "key": keys[key].key, "code": key, "windowsVirtualKeyCode": keys[key].code}
+		params := map[string]any{"type": what, "key": keys[key].key, "code": key,
+			"windowsVirtualKeyCode": keys[key].code}
 		if what == "keyDown" {
 			params["text"] = keys[key].text
 		}
@@ -415,7 +424,8 @@ func (b *Browser) Complaints() []string {
 // PDF is the page as it is printed.
 func (b *Browser) PDF() ([]byte, error) {
 	var answer struct{ Data string }
-	if err := b.call("Page.printToPDF", map[string]any{"printBackground": true, "preferCSSPageSize": true}, &answer); err != nil {
+	if err := b.call("Page.printToPDF", map[string]any{"printBackground": true, "preferCSSPageSize": true},
+		&answer); err != nil {
 		return nil, err
 	}
 	return base64.StdEncoding.DecodeString(answer.Data)

@@ -73,8 +73,10 @@ func (s *Structure) headings() {
 }
 
 // inside lists the permitted parents of elements.
-var inside = map[string][]string{"tr": {"thead", "tbody"}, "td": {"tr"}, "th": {"tr"}, "caption": {"table"}, "li": {"ul"}, "dt": {"div"}, "dd": {"div"}, "figcaption": {"figure"}, "summary": {"details"},
-	"h2": {"section"}, "h3": {"section"}, "table": {"div"}, "section": {"main"}, "main": {"body"}, "thead": {"table"}, "tbody": {"table"}}
+var inside = map[string][]string{"tr": {"thead", "tbody"}, "td": {"tr"}, "th": {"tr"}, "caption": {"table"},
+	"li": {"ul"}, "dt": {"div"}, "dd": {"div"}, "figcaption": {"figure"}, "summary": {"details"},
+	"h2": {"section"}, "h3": {"section"}, "table": {"div"}, "section": {"main"}, "main": {"body"}, "thead": {"table"},
+	"tbody": {"table"}}
 
 func (s *Structure) element(e xml.StartElement, open []string) {
 	name, parent := e.Name.Local, ""
@@ -101,7 +103,8 @@ func (s *Structure) attributes(e xml.StartElement) {
 			s.fault("<%s> has %s twice", e.Name.Local, name)
 		}
 		names[name] = true
-		if strings.HasPrefix(name, "on") || slices.Contains([]string{"href", "src"}, name) && strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.Value)), "javascript:") {
+		if strings.HasPrefix(name, "on") || slices.Contains([]string{"href", "src"}, name) &&
+			strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.Value)), "javascript:") {
 			s.fault("<%s> runs %s", e.Name.Local, a.Value)
 		}
 		if name != "id" {
