@@ -12,9 +12,9 @@ import (
 
 	"graft/cluster/adaptive"
 	"graft/cluster/elastic"
+	"graft/cluster/study"
 	"graft/config/decode"
 	"graft/internal/files"
-	"graft/original/pollux"
 )
 
 // AdaptiveWorkload holds the jobs of a trace on the cluster.
@@ -34,7 +34,7 @@ type adaptiveWorld struct {
 func (w *adaptiveWorld) read(fsys files.FS, r *decode.Reading, a *Adaptive) {
 	o := &a.Adaptive
 	noted := &notedFiles{FS: fsys}
-	apps, err := adaptive.ReadApplications(noted, o.Data, pollux.Facts())
+	apps, err := adaptive.ReadApplications(noted, o.Data, adaptive.KnownApplications())
 	if err != nil {
 		r.Blame("adaptive.data", r.Elsewhere("adaptive.data", err).Error())
 		return
@@ -71,7 +71,7 @@ func (w *adaptiveWorld) read(fsys files.FS, r *decode.Reading, a *Adaptive) {
 // applications of their sizes.
 func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Application,
 	o *adaptive.Options) ([]adaptive.Spec, error) {
-	head, err := headOf(fsys, path)
+	head, err := files.Head(fsys, path)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Applicat
 		return nil, fmt.Errorf("%w; or name a table with columns name, time, application, "+
 			"num_replicas and batch_size", err)
 	}
-	return adaptive.FromTrace(jobs, apps, *o, seeded(traceSeed, 0))
+	return adaptive.FromTrace(jobs, apps, *o, seeded(study.TraceSeed, 0))
 }
 
 // requests checks that steps of all jobs have known times with what their users ask for, if a scheduler takes

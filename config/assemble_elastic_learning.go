@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"graft/cluster/elastic/agent"
+	elasticworld "graft/cluster/elastic/world"
 	"graft/learn"
 	"graft/learn/candidates"
 	"graft/original/dl2"
@@ -26,7 +27,7 @@ type LearnedScheduler struct {
 }
 
 // published reports whether DL2 learns as it was published.
-func (l *ElasticLearning) published() bool { return l.Elastic.Compat == CompatDL2 }
+func (l *ElasticLearning) published() bool { return l.Elastic.Compat == elasticworld.CompatDL2 }
 
 // Figures are the names of the values of a learner's figures.
 func (l *ElasticLearning) Figures() []string {

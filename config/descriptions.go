@@ -22,7 +22,32 @@ var descriptions = map[string]string{
 	"graft/cluster/elastic.WindowOptions.Padding": "Of columns without a job; zero is 0, the original also uses -1.",
 	"graft/cluster/elastic.WindowOptions.Rescale": "Divides types by their number, slots by 100 and counts by their " +
 		"maximum.",
-	"graft/cluster/elastic.WindowOptions.Size": "Number of jobs, and of columns; zero is 20.",
+	"graft/cluster/elastic.WindowOptions.Size":  "Number of jobs, and of columns; zero is 20.",
+	"graft/cluster/elastic/world.File.Elastic":  "Cluster, speeds and types of jobs.",
+	"graft/cluster/elastic/world.File.Run":      "Run folder.",
+	"graft/cluster/elastic/world.File.Schedule": "Schedulers.",
+	"graft/cluster/elastic/world.File.Workload": "Traces: JSON files of elastic jobs, or traces of clusters, whose " +
+		"jobs with GPUs keep their work.",
+	"graft/cluster/elastic/world.Options.CPUs": "CPU slots of a node; zero is the trace's, or 8.",
+	"graft/cluster/elastic/world.Options.Compat": "Reproduces the faults of another simulator: dl2 has the results " +
+		"of DL2's, none corrects its errors. Empty means none.",
+	"graft/cluster/elastic/world.Options.GPUs":  "GPU slots of a node; zero is the trace's, or 8.",
+	"graft/cluster/elastic/world.Options.Limit": "Slots after which a simulation fails; zero is no limit.",
+	"graft/cluster/elastic/world.Options.Most": "Maximum number of workers of a job, and of servers; zero is the " +
+		"trace's, or 16.",
+	"graft/cluster/elastic/world.Options.Nodes": "Of the cluster; zero is the trace's, or 96.",
+	"graft/cluster/elastic/world.Options.Scaling": "The time that a job loses in a slot when its counts have " +
+		"changed: checkpoint stops and restarts it, hot moves parameters while it runs, none is free. Empty means " +
+		"checkpoint, or none with compat dl2.",
+	"graft/cluster/elastic/world.Options.Slot": "Length of a slot in seconds; zero is the trace's, or 1200.",
+	"graft/cluster/elastic/world.Options.SpeedError": "The relative error of speeds, drawn evenly in ± of it for " +
+		"each job and slot, from 0 to below 1. Zero is the trace's, or none.",
+	"graft/cluster/elastic/world.Options.Speeds": "A JSON file of steps a second by model, servers and workers, each " +
+		"from 1 on; a folder of applications as in adaptive.data, which are then the types of jobs, without " +
+		"parameter servers; or analytic, which computes speeds from what the types say of computation and " +
+		"communication. Required unless the trace says that speeds are analytic.",
+	"graft/cluster/elastic/world.Options.Types": "JSON file of job types: demands, size of an epoch, communication; " +
+		"empty means the eight models of DL2.",
 	"graft/cluster/lucid.Options.Echo": "Virtual cluster that has a node less while the profiler has one more; empty " +
 		"is one of Venus's, or the largest but those.",
 	"graft/cluster/lucid.Options.From": "Virtual clusters that give the profiler a node each; empty is two of " +
@@ -32,6 +57,20 @@ var descriptions = map[string]string{
 	"graft/cluster/lucid.Options.Limit":      "Seconds that a job is profiled for; zero is 200.",
 	"graft/cluster/lucid.Options.Nodes":      "Of the profiler; zero is 2.",
 	"graft/cluster/schedulers.Options.Lucid": "How lucid profiles jobs.",
+	"graft/cluster/study.RunOptions.Folder":  "Path of the run folder. Empty lets the command choose.",
+	"graft/cluster/study.Schedule.Ablate": "Simulates each quirk of an original alone, and reports its effect. " +
+		"Default false.",
+	"graft/cluster/study.Schedule.Against": "Baseline of differences. Empty means the first scheduler, or the usual " +
+		"baseline of the world.",
+	"graft/cluster/study.Schedule.Schedulers": "To compare, as 'graft list schedulers' shows them; learned ones are " +
+		"paths of run folders of 'graft learn', or of files of their policies. Empty means the usual ones of the " +
+		"world.",
+	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers. Default 0.",
+	"graft/cluster/study.Schedule.Seeds": "Simulations under each scheduler that draws, with successive seeds. Zero " +
+		"means 1.",
+	"graft/cluster/study.Schedule.Workers": "Simulations in parallel. Zero means one per processor.",
+	"graft/cluster/study.Workload.Traces": "Files of jobs, each a workload of its own, in the formats that the world " +
+		"reads.",
 	"graft/config.AdaptOptions.Actions": "Lists the actions of the deciders fixed, which takes one, and script, and " +
 		"the choices of random, of trials and of a structural policy, as far as they fit: such as deepen:0, " +
 		"widen:conv2:48 or none. Empty where the last two choose by kinds, and for none.",
@@ -128,44 +167,14 @@ var descriptions = map[string]string{
 	"graft/config.CompareOptions.Seeds": "Trials of each arm, with run.seed and the seeds after it; zero means 10.",
 	"graft/config.CompareOptions.SelectionSeeds": "The number of trials of each sequence for the arm best fixed, " +
 		"with the seeds after those of the arms. Zero means 3.",
-	"graft/config.Elastic.Elastic":           "Workload and cluster.",
-	"graft/config.Elastic.Output":            "Run folder.",
-	"graft/config.Elastic.Schedule":          "Schedulers.",
 	"graft/config.ElasticLearning.DL2":       "Options of the learner where elastic.compat is dl2.",
 	"graft/config.ElasticLearning.Elastic":   "Cluster and speeds.",
 	"graft/config.ElasticLearning.Learn":     "Options of the learner.",
 	"graft/config.ElasticLearning.Run":       "Seeds and output.",
 	"graft/config.ElasticLearning.Schedule":  "Schedulers that 'graft evaluate' compares with.",
+	"graft/config.ElasticLearning.Workload":  "At most one trace, whose settings are those of generated workloads.",
 	"graft/config.ElasticLearning.Workloads": "To learn from, to stop by and to compare on.",
-	"graft/config.ElasticOptions.CPUs":       "CPU slots of a node; zero is the trace's, or 8.",
-	"graft/config.ElasticOptions.Compat": "Reproduces the faults of another simulator: dl2 has the results of DL2's, " +
-		"none corrects its errors. Empty means none.",
-	"graft/config.ElasticOptions.GPUs":  "GPU slots of a node; zero is the trace's, or 8.",
-	"graft/config.ElasticOptions.Limit": "Slots after which a simulation fails; zero is no limit.",
-	"graft/config.ElasticOptions.Most": "Maximum number of workers of a job, and of servers; zero is the trace's, or " +
-		"16.",
-	"graft/config.ElasticOptions.Nodes": "Of the cluster; zero is the trace's, or 96.",
-	"graft/config.ElasticOptions.Scaling": "The time that a job loses in a slot when its counts have changed: " +
-		"checkpoint stops and restarts it, hot moves parameters while it runs, none is free. Empty means checkpoint, " +
-		"or none with compat dl2.",
-	"graft/config.ElasticOptions.Slot": "Length of a slot in seconds; zero is the trace's, or 1200.",
-	"graft/config.ElasticOptions.SpeedError": "The relative error of speeds, drawn evenly in ± of it for each job " +
-		"and slot, from 0 to below 1. Zero is the trace's, or none.",
-	"graft/config.ElasticOptions.Speeds": "A JSON file of steps a second by model, servers and workers, each from 1 " +
-		"on; a folder of applications as in adaptive.data, which are then the types of jobs, without parameter " +
-		"servers; or analytic, which computes speeds from what the types say of computation and communication. " +
-		"Required unless the trace says that speeds are analytic.",
-	"graft/config.ElasticOptions.Trace": "A JSON file of the jobs, and of parameters of the simulator DL2 in " +
-		"overrides; or the trace of a cluster, of any format that 'graft trace' reads, whose jobs with devices keep " +
-		"their work: a job has the type that is named as its model, else a drawn one. Required.",
-	"graft/config.ElasticOptions.Types": "JSON file of job types: demands, size of an epoch, communication; empty " +
-		"means the eight models of DL2.",
-	"graft/config.ElasticOutput.Folder": "Path of the run folder; empty lets the command choose.",
-	"graft/config.ElasticSchedule.Schedulers": "To compare: fifo, srtf, drf, tetris, optimus, peak, frontier, or " +
-		"learned ones, each a run folder of 'graft learn' or a file of its policies. Empty means all that need no " +
-		"learning.",
-	"graft/config.ElasticSchedule.Workers": "Simulations in parallel; zero means one for each processor.",
-	"graft/config.ExecutorOptions.Backoff": "Wait before the first retry of a task, which doubles; zero means 1s.",
+	"graft/config.ExecutorOptions.Backoff":   "Wait before the first retry of a task, which doubles; zero means 1s.",
 	"graft/config.ExecutorOptions.Cgroup": "Folder of a cgroup v2 that the user may write; none uses none; empty " +
 		"means that of graft, where it may be written.",
 	"graft/config.ExecutorOptions.Devices": "Selects the devices of tasks: gpu is the machine's GPUs, cpu is " +
@@ -490,7 +499,7 @@ var descriptions = map[string]string{
 		"the training objective stops improving.",
 	"graft/config.WorkloadOptions.Arrivals": "Of generated workloads: uniform, poisson, pattern, which repeats the " +
 		"numbers of jobs in the slots of pattern from a random slot on, or trace, which does so with those of " +
-		"elastic.trace; with from it is submission. Empty means poisson, or submission with from.",
+		"workload.traces; with from it is submission. Empty means poisson, or submission with from.",
 	"graft/config.WorkloadOptions.EpochError": "Relative error of what schedulers know of epochs, from 0 to below 1; " +
 		"zero means none.",
 	"graft/config.WorkloadOptions.Epochs": "Of a job whose type has length 1; zero means 30,000, or with from that " +
@@ -510,7 +519,7 @@ var descriptions = map[string]string{
 	"graft/config.WorkloadOptions.Test": "Files of traces on which 'graft evaluate' compares schedulers; empty " +
 		"generates workloads.",
 	"graft/config.WorkloadOptions.TestCount": "Workloads to compare on, where no files are; zero means 10.",
-	"graft/config.WorkloadOptions.Train": "Files of traces to learn from, as in elastic.trace; empty generates " +
+	"graft/config.WorkloadOptions.Train": "Files of traces to learn from, as in workload.traces; empty generates " +
 		"workloads.",
 	"graft/config.WorkloadOptions.TrainCount": "Workloads to learn from, where no files are; zero means 40.",
 	"graft/config.WorkloadOptions.Validation": "Files of traces that choose the best of what is learned; empty " +

@@ -11,12 +11,13 @@ import (
 	"strings"
 	"sync"
 
+	"graft/cluster/study"
 	"graft/config/decode"
 	"graft/internal/files"
 )
 
 // Values lists all keys of a file in its order.
-func Values(f File) []Value { return dialect.Values(f, f.origins().given) }
+func Values(f File) []Value { return dialect.Values(f, f.Origins().Given()) }
 
 // Resolved is a file with every value filled in, from which the same options are read.
 func Resolved(f any) string { return dialect.Resolved(f) }
@@ -29,6 +30,9 @@ func Described(f File) string { return dialect.Described(f) }
 func Digest(f File) string {
 	if own, has := f.(interface{ Digest() string }); has {
 		return own.Digest()
+	}
+	if w, has := f.(study.File); has {
+		return digest(f, w.Contents)
 	}
 	return digest(f, func(io.Writer) {})
 }
@@ -56,12 +60,17 @@ func differences(now, was File) []string { return decode.Differences(Values(now)
 
 // Changes lists the differences of a file from one of its kind, with which a run began.
 func Changes(fsys files.FS, path string, now File) string {
-	k := slices.IndexFunc(Kinds(), func(k *Kind) bool { return reflect.TypeOf(k.New()) == reflect.TypeOf(now) })
 	list := ""
-	if was, err := Kinds()[k].Read(fsys, path, nil); err == nil {
+	if was, err := kindOfFile(now).Read(fsys, path, nil); err == nil {
 		list = strings.Join(differences(now, was), ", ")
 	}
 	return cmp.Or(list, "a file that it reads has changed")
+}
+
+// kindOfFile is the kind of a file that was read.
+func kindOfFile(f File) *Kind {
+	k := slices.IndexFunc(Kinds(), func(k *Kind) bool { return reflect.TypeOf(k.New()) == reflect.TypeOf(f) })
+	return Kinds()[k]
 }
 
 // ChangesNoResult says whether the results of a run are the same whatever a key such as

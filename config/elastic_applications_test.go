@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/elastic"
+	elasticworld "graft/cluster/elastic/world"
 	"graft/internal/files"
 )
 
@@ -16,12 +17,13 @@ func TestElasticJobsTrainApplications(t *testing.T) {
 	dir := filepath.Join(adaptiveCopy(t), "applications")
 	jobs := written(t, "jobs.json",
 		`{"jobs": [{"id": 1, "type": 2, "arrv_time": 0, "num_epochs": 4, "real_num_epochs": 4}]}`)
-	read := func(set ...string) (*Elastic, error) {
-		return ReadElastic(files.OS{}, "",
-			append([]string{"elastic.trace=" + Quote(jobs), "elastic.speeds=" + Quote(dir), "elastic.most=8"}, set...))
+	read := func(set ...string) (*elasticworld.File, error) {
+		return readAs[*elasticworld.File](KindOfWorld("elastic"), files.OS{}, "",
+			append([]string{"workload.traces=[" + Quote(jobs) + "]", "elastic.speeds=" + Quote(dir),
+				"elastic.most=8"}, set...))
 	}
 	e := must(read())
-	s := e.Study()
+	s := e.Studies()[0]
 	require.True(t, s.Options.AllReduce)
 	require.Equal(t, []string{"language", "speech", "vision"},
 		[]string{s.Types[0].Name, s.Types[1].Name, s.Types[2].Name})
@@ -40,7 +42,7 @@ func TestElasticJobsTrainApplications(t *testing.T) {
 	path := filepath.Join(dir, "traces", "vision", "placements.csv")
 	text := must(os.ReadFile(path))
 	require.NoError(t, os.WriteFile(path, append(text, "9,512,1.5,0.1\n"...), 0o600))
-	require.NotEqual(t, e.Digest(), must(read()).Digest(), "results depend on the files of the applications")
+	require.NotEqual(t, Digest(e), Digest(must(read())), "results depend on the files of the applications")
 	require.NoError(t, os.WriteFile(path, append(text, "9,512,0,0.1\n"...), 0o600))
 	_, err = read()
 	require.ErrorContains(t, err, "more than 0 seconds")

@@ -6,12 +6,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"slices"
 	"strings"
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/agent"
+	elasticworld "graft/cluster/elastic/world"
+	"graft/cluster/study"
 	"graft/config/decode"
 	"graft/internal/files"
 	"graft/learn/candidates"
@@ -33,21 +35,22 @@ var ElasticLearningKind = &Kind{
 // ElasticLearning is the file of a scheduler of elastic jobs that learns: the cluster, the workloads, the
 // learner, and the schedulers that it is compared with.
 type ElasticLearning struct {
-	Elastic   ElasticOptions     // cluster and speeds
-	Workloads WorkloadOptions    // to learn from, to stop by and to compare on
-	Learn     candidates.Options // options of the learner
-	DL2       dl2.Options        `config:"dl2,omit=seed"` // options of the learner where elastic.compat is dl2
-	Run       TreeLearningRun    // seeds and output
-	Schedule  ElasticSchedule    // schedulers that 'graft evaluate' compares with
+	Elastic   elasticworld.Options // cluster and speeds
+	Workload  study.Workload       // at most one trace, whose settings are those of generated workloads
+	Workloads WorkloadOptions      // to learn from, to stop by and to compare on
+	Learn     candidates.Options   // options of the learner
+	DL2       dl2.Options          `config:"dl2,omit=seed"` // options of the learner where elastic.compat is dl2
+	Run       TreeLearningRun      // seeds and output
+	Schedule  study.Schedule       // schedulers that 'graft evaluate' compares with
 
 	sources
-	world                   elasticWorld
+	world                   elasticworld.Inputs
 	train, validation, test []elastic.Study
-	rivals                  []ElasticScheduler
+	rivals                  []elasticworld.Scheduler
 }
 
 // WorkloadOptions name traces, divide the trace of a cluster, or say how workloads are generated in their
-// place: jobs of all types, drawn evenly. Values that are zero are those of elastic.trace, where there is
+// place: jobs of all types, drawn evenly. Values that are zero are those of workload.traces, where there is
 // one.
 type WorkloadOptions struct {
 	// From is the trace of a cluster, of any format that 'graft trace' reads. Its jobs with GPUs are divided
@@ -55,7 +58,7 @@ type WorkloadOptions struct {
 	// Jobs submitted within a slot after the last one of learning or validation are left out, as are those
 	// after the test. Empty divides none.
 	From string `result:"contents"`
-	// files of traces to learn from, as in elastic.trace; empty generates workloads
+	// files of traces to learn from, as in workload.traces; empty generates workloads
 	Train []string `result:"contents"`
 	// files of traces that choose the best of what is learned; empty generates workloads
 	Validation []string `result:"contents"`
@@ -66,7 +69,7 @@ type WorkloadOptions struct {
 	ValidationCount int      // workloads of validation, where no files are; zero means 8
 	TestCount       int      `result:"none"` // workloads to compare on, where no files are; zero means 10
 	// Arrivals of generated workloads: uniform, poisson, pattern, which repeats the numbers of jobs in the
-	// slots of Pattern from a random slot on, or trace, which does so with those of elastic.trace; with from
+	// slots of Pattern from a random slot on, or trace, which does so with those of workload.traces; with from
 	// it is submission. Empty means poisson, or submission with from.
 	Arrivals   string  `config:",one=uniform|poisson|pattern|trace|submission"`
 	Pattern    []int   // jobs that arrive in each slot, for arrivals of that name; numbers above Rate are cut to it
@@ -145,26 +148,31 @@ func (l *ElasticLearning) EnsureDefaults() {
 	l.Learn.EnsureDefaults()
 	l.DL2.EnsureDefaults()
 	l.Run.EnsureDefaults()
-	l.Schedule.EnsureDefaults()
+	l.Schedule.EnsureDefaults(study.Names(elasticworld.World().Schedulers())...)
 }
 
 // Validate joins all that is wrong.
 func (l *ElasticLearning) Validate() error {
 	var faults faultList
-	faults.when(l.Workloads.Arrivals == arriveTrace && l.Elastic.Trace == "",
-		"workloads.arrivals is trace; name one in elastic.trace")
+	faults.when(l.Workloads.Arrivals == arriveTrace && len(l.Workload.Traces) == 0,
+		"workloads.arrivals is trace; name one in workload.traces")
 	return errors.Join(append(faults, l.Elastic.Validate(), l.Workloads.Validate(), l.Learn.Validate(),
-		agent.CheckTeacher(l.Learn.Teacher), l.checkLearner(), l.Run.Validate(), l.Schedule.Validate())...)
+		agent.CheckTeacher(l.Learn.Teacher), l.checkLearner(), l.Run.Validate(),
+		l.Schedule.Validate(elasticworld.Known))...)
 }
 
 // check reads and generates the workloads, and learns nothing.
 func (l *ElasticLearning) check(fsys files.FS, r *decode.Reading) {
 	l.blameUnread(r)
-	if l.Validate() != nil || r.Broken("elastic.trace") || !l.world.read(fsys, r, &l.Elastic) {
+	if l.Validate() != nil || r.Broken("workload.traces") || !l.world.Read(fsys, r, &l.Elastic, l.trace()) {
 		return
 	}
 	o := &l.Workloads
-	l.rivals = readElasticSchedulers(fsys, r, l.Schedule.Schedulers)
+	var err error
+	if l.rivals, err = elasticworld.FindSchedulers(fsys, l.Schedule.Schedulers); err != nil {
+		r.Blame("schedule.schedulers", r.Elsewhere("schedule.schedulers", err).Error())
+		return
+	}
 	if o.From != "" {
 		if err := l.divide(fsys); err != nil {
 			r.Blame("workloads.from", r.Elsewhere("workloads.from", err).Error())
@@ -202,12 +210,12 @@ func (l *ElasticLearning) blameUnread(r *decode.Reading) {
 func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string, paths []string,
 	count, purpose int) (all []elastic.Study) {
 	for _, path := range paths {
-		t, err := l.world.readTrace(fsys, path, &l.Elastic)
+		t, err := l.world.ReadTrace(fsys, path, &l.Elastic)
 		if err != nil {
 			r.Blame(key, r.Elsewhere(key, err).Error())
 			return nil
 		}
-		all = append(all, l.world.study(t, &l.Elastic))
+		all = append(all, l.world.Study(t, &l.Elastic))
 	}
 	if len(paths) == 0 {
 		key = "workloads"
@@ -221,7 +229,7 @@ func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string
 			r.Blame(key, err.Error())
 			return nil
 		}
-		all = append(all, l.world.study(t, &l.Elastic))
+		all = append(all, l.world.Study(t, &l.Elastic))
 	}
 	for k := range all {
 		if err := all[k].Validate(); err != nil {
@@ -232,18 +240,26 @@ func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string
 	return all
 }
 
+// trace is the trace whose settings are those of generated workloads; empty for none.
+func (l *ElasticLearning) trace() string {
+	if len(l.Workload.Traces) == 0 {
+		return ""
+	}
+	return l.Workload.Traces[0]
+}
+
 // generate draws a workload.
 func (l *ElasticLearning) generate(seed uint64) (*elastic.Trace, error) {
 	t := &elastic.Trace{Settings: l.settings()}
 	var err error
-	t.Jobs, err = elastic.Generate(l.world.types, t.Settings.Generate, elastic.NewDraws(seed))
+	t.Jobs, err = elastic.Generate(l.world.Types(), t.Settings.Generate, elastic.NewDraws(seed))
 	return t, err
 }
 
 // settings returns the settings of the trace; for generated workloads those of the file.
 func (l *ElasticLearning) settings() (s elastic.Settings) {
-	if l.world.trace != nil {
-		s = l.world.trace.Settings
+	if l.world.Trace() != nil {
+		s = l.world.Trace().Settings
 	}
 	o, given := &s.Generate, &l.Workloads
 	o.Jobs, o.Rate, o.MaxEpochs = cmp.Or(given.Jobs, o.Jobs), cmp.Or(given.Rate, o.Rate),
@@ -257,7 +273,7 @@ func (l *ElasticLearning) settings() (s elastic.Settings) {
 	case arrivePattern:
 		o.Arrivals, o.Pattern = elastic.PatternArrivals, given.Pattern
 	case arriveTrace:
-		o.Arrivals, o.Pattern = elastic.PatternArrivals, l.world.trace.Pattern()
+		o.Arrivals, o.Pattern = elastic.PatternArrivals, l.world.Trace().Pattern()
 	}
 	return s
 }
@@ -268,7 +284,7 @@ func (l *ElasticLearning) Studies() (train, validation, test []elastic.Study) {
 }
 
 // Rivals are the schedulers to compare with.
-func (l *ElasticLearning) Rivals() []ElasticScheduler { return l.rivals }
+func (l *ElasticLearning) Rivals() []elasticworld.Scheduler { return l.rivals }
 
 // Resolved is the text of the file with every value.
 func (l *ElasticLearning) Resolved() string { return Resolved(l) }
@@ -276,11 +292,10 @@ func (l *ElasticLearning) Resolved() string { return Resolved(l) }
 // Digest covers the contents of the files, but nothing of what is compared with.
 func (l *ElasticLearning) Digest() string {
 	h := sha256.New()
-	for _, section := range []string{"elastic.", "workloads.", l.section(), "run."} {
+	for _, section := range []string{"elastic.", "workload.", "workloads.", l.section(), "run."} {
 		writeKeys(h, l, section)
 	}
-	fmt.Fprintln(h, l.world.table, l.world.types, l.world.analytic)
-	_, _ = io.WriteString(h, l.world.contents)
+	l.world.Contents(h)
 	for _, list := range [][]elastic.Study{l.train, l.validation} {
 		for k := range list {
 			fmt.Fprintln(h, list[k].Jobs, list[k].Options)
@@ -327,4 +342,42 @@ func (l *ElasticLearning) trained() int {
 		return l.DL2.Workloads.Count * l.DL2.Agents
 	}
 	return len(l.train)
+}
+
+// divide makes the workloads of the trace of a cluster.
+func (l *ElasticLearning) divide(fsys files.FS) error {
+	o := &l.Workloads
+	jobs, err := elastic.ReadClusterTrace(fsys, o.From)
+	if err != nil {
+		return err
+	}
+	t := &elastic.Trace{Settings: l.settings()}
+	size := t.Settings.Generate
+	size.EnsureDefaults()
+	gap := int64(math.Ceil(l.world.Study(t, &l.Elastic).Options.Slot))
+	parts, err := elastic.Divide(jobs, size.Jobs, gap, o.TrainCount, o.ValidationCount, o.TestCount)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.From, err)
+	}
+	for purpose, into := range []*[]elastic.Study{&l.train, &l.validation, &l.test} {
+		for k, jobs := range parts[purpose] {
+			t, err := l.world.Workload(jobs, elastic.TraceOptions{MaxEpochs: o.Epochs, EpochError: o.EpochError},
+				o.seed(purpose, k), &l.Elastic)
+			s := elastic.Study{}
+			if err == nil {
+				s = l.world.Study(t, &l.Elastic)
+				err = s.Validate()
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", o.From, err)
+			}
+			*into = append(*into, s)
+		}
+	}
+	return nil
+}
+
+// seed is that of the k-th workload of a purpose.
+func (o *WorkloadOptions) seed(purpose, k int) uint64 {
+	return o.Seed<<32 + uint64(purpose*mostWorkloads+k)
 }

@@ -83,33 +83,15 @@ func TestFaultsOfTracesAreNamed(t *testing.T) {
 		path := written(t, "a.csv", fault.Text)
 		_, err := learningFrom(t, path, "")
 		require.ErrorContains(t, err, fault.Says, name)
-		for _, section := range []string{"[elastic]\nspeeds = \"analytic\"\ntrace = %q\n",
+		for _, section := range []string{"[elastic]\nspeeds = \"analytic\"\n[workload]\ntraces = [%q]\n",
 			"[elastic]\nspeeds = \"analytic\"\n[workloads]\nvalidation = [%q]\n"} {
 			file := written(t, "elastic.toml", fmt.Sprintf(section, path))
 			if strings.Contains(section, "workloads") {
 				_, err = ReadElasticLearning(files.OS{}, file, nil)
 			} else {
-				_, err = ReadElastic(files.OS{}, file, nil)
+				_, err = KindOfWorld("elastic").Read(files.OS{}, file, nil)
 			}
 			require.ErrorContains(t, err, fault.Says, name)
 		}
 	}
-}
-
-// Files of elastic jobs are objects of JSON; all else is the trace of a cluster.
-func TestKindsOfTraces(t *testing.T) {
-	for name, text := range map[string]string{"a.csv": "\ufeff\n {\"jobs\": []}", "b.json": "garbage", "c.json": ""} {
-		clustered, err := isClusterTrace(files.OS{}, written(t, name, text))
-		require.NoError(t, err)
-		require.False(t, clustered, name)
-	}
-	for name, text := range map[string]string{"a.csv": tracetest.Helios, "b.json": tracetest.Philly, "c": "",
-		"d.swf": tracetest.SWF} {
-		clustered, err := isClusterTrace(files.OS{}, written(t, name, text))
-		require.NoError(t, err)
-		require.True(t, clustered, name)
-	}
-	e := must(ReadElastic(files.OS{}, written(t, "elastic.toml",
-		fmt.Sprintf("[elastic]\nspeeds = \"analytic\"\ntrace = %q\n", written(t, "a.csv", tracetest.Helios))), nil))
-	require.Len(t, e.Study().Jobs, 2, "the third has no GPU")
 }

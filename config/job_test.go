@@ -45,7 +45,7 @@ func written(t testing.TB, name, text string) string {
 // bare returns a job's options without the record of where they were read.
 func bare(j *Job) Job {
 	b := *j
-	b.given, b.network, b.profile = nil, nil, nil
+	b.sources, b.network, b.profile = sources{}, nil, nil
 	return b
 }
 

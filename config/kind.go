@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/cluster/study"
 	"graft/config/decode"
 	"graft/internal/files"
 	"graft/results"
@@ -15,9 +16,9 @@ import (
 // File holds the options of a configuration file. Its struct embeds sources; its fields
 // are the file's sections. It may implement named, preset, loader and checker.
 type File interface {
-	EnsureDefaults() // fills in what zero stands for
-	Validate() error // joins all that is wrong
-	origins() *sources
+	EnsureDefaults()          // fills in what zero stands for
+	Validate() error          // joins all that is wrong
+	Origins() *decode.Sources // where values come from
 }
 
 // Optional steps of reading a file.
@@ -32,22 +33,8 @@ type (
 	} // checks further, after Validate
 )
 
-// sources holds where the values of a file come from.
-type sources struct {
-	given  map[string]Source
-	beside map[string]string // second places of files that are missing, by key
-}
-
-func (s *sources) origins() *sources { return s }
-
-// Source returns where the value of a key such as time.budget comes from.
-func (s *sources) Source(key string) Source { return s.given[key] }
-
-// Elsewhere adds to an error of a missing file that a key names the second place where it was looked
-// for.
-func (s *sources) Elsewhere(key string, err error) error {
-	return (&decode.Reading{Beside: s.beside}).Elsewhere(key, err)
-}
+// sources is embedded by the structs of files.
+type sources = decode.Sources
 
 // Kind is a kind of configuration file. A new one is a file with its options struct and
 // its Kind, and a line in Kinds.
@@ -62,6 +49,7 @@ type Kind struct {
 	// Summary describes a valid file in one line; its error is a fault of the file.
 	Summary func(File) (string, error)
 	Page    Page
+	World   *study.World // of cluster simulations; nil for other files
 }
 
 // Page is the kind's part of the reference page.
@@ -74,8 +62,9 @@ type Page struct {
 // Kinds lists the kinds of files in the order of the reference page. A file is of the
 // first one that has one of its sections, and else a job.
 func Kinds() []*Kind {
-	return []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, ElasticLearningKind,
-		ElasticKind, AdaptiveKind, NodeKind, FabricKind, LearningKind, SweepKind}
+	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, ElasticLearningKind}
+	kinds = append(kinds, worldKinds()...)
+	return append(kinds, AdaptiveKind, NodeKind, FabricKind, LearningKind, SweepKind)
 }
 
 // KindOf returns the kind of a file; a file that cannot be read and an empty path have
@@ -152,15 +141,18 @@ func readAs[T File](k *Kind, fsys files.FS, path string, set []string) (T, error
 }
 
 func finish(fsys files.FS, f File, r *decode.Reading) error {
-	f.origins().given, f.origins().beside = r.Given, r.Beside
+	f.Origins().Take(r)
 	findPaths(fsys, r)
 	r.Defaults()
 	if l, has := f.(loader); has {
 		l.load(fsys, r)
 	}
 	r.Validate()
-	if c, has := f.(checker); has {
+	switch c := f.(type) {
+	case checker:
 		c.check(fsys, r)
+	case study.File:
+		c.Check(fsys, r)
 	}
 	return r.Finish()
 }

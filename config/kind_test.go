@@ -102,7 +102,8 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 			"simulate.tries simulate.cache adapt.on_error train.keep_best checkpoint. fleet. " +
 			"parallel.listen parallel.token_file parallel.min_processes",
 		decode.Rounding: "run.device run.threads run.instructions train.cuda_graphs parallel.",
-		decode.Contents: "elastic.trace elastic.speeds elastic.types adaptive.data adaptive.traces machine.profiles " +
+		decode.Contents: "workload.traces elastic.speeds elastic.types " +
+			"adaptive.data adaptive.traces machine.profiles " +
 			"tasks.from workloads.from workloads.train workloads.validation pipeline.scenarios pipeline.set " +
 			"tables.folders tables.held_out",
 	} {

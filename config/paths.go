@@ -15,12 +15,12 @@ import (
 var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "data.vocabulary",
 	"time.profile", "time.timeline", "adapt.policy", "adapt.vocab", "parallel.token_file",
 	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios", "cluster.data", "cluster.trace",
-	"cluster.nodes", "schedule.estimates", "elastic.trace", "elastic.speeds", "elastic.types", "adaptive.data",
+	"cluster.nodes", "schedule.estimates", "adaptive.data",
 	"adaptive.traces", "machine.profiles", "tasks.from", "schedule.schedulers", "workloads.from", "workloads.train",
 	"workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary", "policy.weights"}
 
 // namesToo lists the keys whose values can be names or numbers as well as paths.
-var namesToo = []string{"time.profile", "cluster.nodes", "schedule.estimates", "schedule.schedulers", "elastic.speeds",
+var namesToo = []string{"time.profile", "cluster.nodes", "schedule.estimates", "schedule.schedulers",
 	"table.network"}
 
 // findPaths finds the files that a document names, in the working folder or beside the document. What

@@ -17,7 +17,8 @@ var renamed = map[string]string{
 // removed maps keys that are gone to what takes their place. A run folder's resolved file may
 // have them; they are then passed over.
 var removed = map[string]string{
-	"distill.keep": "schedule.restart says when the learning rate begins anew",
+	"elastic.trace": "it is workload.traces now, a list of files",
+	"distill.keep":  "schedule.restart says when the learning rate begins anew",
 }
 
 // newName returns the key that replaces an old one, and other keys as they are.

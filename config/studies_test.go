@@ -18,7 +18,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// The files of the study of transfer are generated from its design: every family of networks
+// The files of the transferStudy of transfer are generated from its design: every family of networks
 // meets every dataset with devices that come early, in the middle and late; budgets and actions
 // take turns.
 //
@@ -112,40 +112,41 @@ var (
 	}
 )
 
-// study is a scenario as places in the lists above.
-type study struct{ family, dataset, arrival, budget, actions int }
+// transferStudy is a scenario as places in the lists above.
+type transferStudy struct{ family, dataset, arrival, budget, actions int }
 
 // studies are the scenarios to learn from, two in each cell of family, dataset and arrival, and
 // those that were held out until the analysis was registered: one in each cell of family and
 // dataset, with a budget and an arrival that no other has, so that no run is one of the others.
-func studies() (learn, held []study) {
+func studies() (learn, held []transferStudy) {
 	for f := range studyFamilies {
 		for d := range studyDatasets {
 			for a := range 3 {
 				for twin := range 2 {
-					learn = append(learn, study{f, d, a, (f + d + a + twin) % 2, (f + 2*d + a + 2*twin) % 4}.feasible())
+					learn = append(learn, transferStudy{f, d, a, (f + d + a + twin) % 2,
+						(f + 2*d + a + 2*twin) % 4}.feasible())
 				}
 			}
-			held = append(held, study{f, d, 3 + (f+d)%2, 2, (f + 3*d + 1) % 4}.feasible())
+			held = append(held, transferStudy{f, d, 3 + (f+d)%2, 2, (f + 3*d + 1) % 4}.feasible())
 		}
 	}
 	return learn, held
 }
 
 // feasible has fewer decisions where the budget is too short for four.
-func (s study) feasible() study {
+func (s transferStudy) feasible() transferStudy {
 	if studyActions[s.actions].decisions == 4 && s.budget == 0 {
 		s.actions = 0
 	}
 	return s
 }
 
-func (s study) path() string {
+func (s transferStudy) path() string {
 	return fmt.Sprintf("%s-%s-%s-%s-%s.toml", studyFamilies[s.family].name, studyDatasets[s.dataset].name,
 		studyBudgets[s.budget].name, studyArrivals[s.arrival].name, studyActions[s.actions].name)
 }
 
-func (s study) file(about string, seeds int) madeScenario {
+func (s transferStudy) file(about string, seeds int) madeScenario {
 	f, d, b, a := studyFamilies[s.family], studyDatasets[s.dataset], studyBudgets[s.budget], studyActions[s.actions]
 	var actions []string
 	for _, text := range a.actions {
@@ -154,7 +155,8 @@ func (s study) file(about string, seeds int) madeScenario {
 	var budget int
 	_, _ = fmt.Sscanf(b.time, "%dms", &budget)
 	at := int(studyArrivals[s.arrival].share*float64(budget) + 0.5)
-	return madeScenario{s.path(), fmt.Sprintf(`# A scenario of the study of transfer, %s: see docs/study.md. Generated.
+	return madeScenario{s.path(),
+		fmt.Sprintf(`# A scenario of the transferStudy of transfer, %s: see docs/transferStudy.md. Generated.
 [network]
 file = "studies/transfer/%s"  # from the folder in which graft is called
 classes = %d
@@ -188,7 +190,7 @@ func studyPipeline() madeScenario {
 		paths = append(paths, fmt.Sprintf("  %q,\n", "studies/transfer/"+s.path()))
 	}
 	return madeScenario{"../transfer.toml",
-		`# The study of transfer: graft pipeline studies/transfer.toml, from the folder that contains studies.
+		`# The transferStudy of transfer: graft pipeline studies/transfer.toml, from the folder that contains studies.
 # Hours on two processors; it can be stopped and continued. Generated.
 [pipeline]
 scenarios = [
@@ -200,7 +202,7 @@ leave_out = "scenario"
 `}
 }
 
-// studyLearn has the options by which policies of the study learn.
+// studyLearn has the options by which policies of the transferStudy learn.
 const studyLearn = `[learn]
 for = "new"
 method = "forest"
@@ -212,14 +214,14 @@ pool = 0.0
 // which lie in a folder.
 func studyJudge(path, folder, about string) madeScenario {
 	learn, held := studies()
-	list := func(folder string, all []study) string {
+	list := func(folder string, all []transferStudy) string {
 		var paths []string
 		for _, s := range all {
 			paths = append(paths, fmt.Sprintf("  %q,\n", "runs/"+folder+"/"+strings.TrimSuffix(s.path(), ".toml")))
 		}
 		return strings.Join(paths, "")
 	}
-	return madeScenario{path, "# The policies of the study, and the tables that were held out" + about +
+	return madeScenario{path, "# The policies of the transferStudy, and the tables that were held out" + about +
 		": see README.md. Generated.\n[tables]\nfolders = [\n" +
 		list("tables", learn) + "]\nheld_out = [\n" + list(folder, held) + "]\n[run]\nseeds = 5\n" + studyLearn}
 }
@@ -258,7 +260,7 @@ func TestStudyFilesAreGenerated(t *testing.T) {
 	require.Len(t, held, 20)
 }
 
-// Every scenario of the study is right.
+// Every scenario of the transferStudy is right.
 func TestStudyFilesAreRight(t *testing.T) {
 	t.Chdir("..")
 	learn, held := studies()
@@ -282,7 +284,7 @@ func TestStudyTables(t *testing.T) {
 	for _, part := range []struct {
 		folder       string
 		first, seeds int64
-		of           []study
+		of           []transferStudy
 	}{{"tables", 1, 6, learn}, {"tables", 1, 8, held}, {"reseeded", 101, 8, held}} {
 		for _, s := range part.of {
 			checkStudyTable(t, filepath.Join(dir, part.folder), strings.TrimSuffix(s.path(), ".toml"), part.first,

@@ -88,7 +88,7 @@ func (c *comparison) outcomeTable() *document.Table {
 		if q.everywhere() {
 			continue
 		}
-		cells := []any{words(q.Quantity), document.UnitText(q.Unit)}
+		cells := []any{wordsOf(q.Quantity), document.UnitText(q.Unit)}
 		for _, one := range q.Cells {
 			cell := q.cell(one)
 			if cell.After == "" { // aligned with those that have a mark
@@ -107,11 +107,11 @@ func (c *comparison) open() bool {
 }
 
 // words is the name of a quantity in words.
-func words(quantity string) string { return strings.ReplaceAll(quantity, "_", " ") }
+func wordsOf(quantity string) string { return strings.ReplaceAll(quantity, "_", " ") }
 
 // quantityText is a quantity with its value and unit.
 func quantityText(name string, v float64, unit string) string {
-	return strings.TrimSpace(words(name) + " " + document.ValueText(v, unit) + " " + document.UnitText(unit))
+	return strings.TrimSpace(wordsOf(name) + " " + document.ValueText(v, unit) + " " + document.UnitText(unit))
 }
 
 // everywhere reports whether a quantity is the same in all of several columns.
@@ -176,7 +176,7 @@ func (c *comparison) writeLines(d *document.Document, all bool) {
 	for k := range c.Rows {
 		if q := &c.Rows[k]; q.Better != "" && !q.everywhere() {
 			rows = append(rows, q)
-			t.Numbers(q.Unit, "", words(q.Quantity))
+			t.Numbers(q.Unit, "", wordsOf(q.Quantity))
 		}
 	}
 	for k, col := range c.Columns {

@@ -105,7 +105,7 @@ func (r *RunReport) outcomeTable() *document.Table {
 		if q.inDetail {
 			continue
 		}
-		cells := []any{words(q.Quantity), document.Value(q.Mean, q.Unit), document.UnitText(q.Unit)}
+		cells := []any{wordsOf(q.Quantity), document.Value(q.Mean, q.Unit), document.UnitText(q.Unit)}
 		if spread {
 			cells = append(cells, document.Between(q.Low, q.High, q.Unit))
 		}

@@ -75,7 +75,7 @@ func caseTable(o *runs.SweepOutcome) *document.Table {
 	}
 	t := document.NewTable(name).Numbers("", "%.0f", "n")
 	for _, m := range shownMeasures(o) {
-		t.Numbers(m.Unit, m.Format, words(m.Name))
+		t.Numbers(m.Unit, m.Format, wordsOf(m.Name))
 		if m.Name == o.Compared && from != "" {
 			t.Numbers(document.UnitPoints, "%+.2f", "difference")
 		}
@@ -164,11 +164,11 @@ func differencesText(o *runs.SweepOutcome) string {
 		return ""
 	case 1:
 		return fmt.Sprintf("The difference from %s is paired by seed, in points of %s, "+
-			"with its 95%% interval by Student's t-distribution.", document.Printable(from), words(o.Compared))
+			"with its 95%% interval by Student's t-distribution.", document.Printable(from), wordsOf(o.Compared))
 	}
 	return fmt.Sprintf("Differences from %s are paired by seed, in points of %s. "+
 		"Their intervals hold together with 95%%: each of the %d is one of %.4g%%, after Bonferroni (Dunn 1961).",
-		document.Printable(from), words(o.Compared), n, 100*level)
+		document.Printable(from), wordsOf(o.Compared), n, 100*level)
 }
 
 // verdictText says in a sentence which cases are significantly better or worse.
@@ -288,7 +288,7 @@ func trialTable(o *runs.SweepOutcome) *document.Table {
 	measures := shownMeasures(o)
 	t := document.NewTable("case").Numbers("", "%.0f", "seed")
 	for _, m := range measures {
-		t.Numbers(m.Unit, m.Format, words(m.Name))
+		t.Numbers(m.Unit, m.Format, wordsOf(m.Name))
 	}
 	t.Texts("actions", "run")
 	for _, c := range o.Cases {

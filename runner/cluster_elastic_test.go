@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/elastic/schedulers"
+	"graft/cluster/study"
 	"graft/internal/failure"
 	"graft/report/plot"
 	"graft/report/runs"
@@ -43,10 +44,10 @@ func TestElasticJobs(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
 	args := []string{"cluster", "run", "--trace", trace, "--speeds", speeds, "--out", out}
 	text := done(t, append(args, "--scheduler", "drf,optimus")...).stdout
-	require.Regexp(t, `(?s)3 jobs of .*on 3 nodes, scaling checkpoint.*SCHEDULER +MEAN JCT .*drf .*optimus .*No `+
-		`scheduler has a mean below`, text)
+	require.Regexp(t, `(?s)3 jobs of .*on 3 nodes, scaling checkpoint.*SCHEDULER +MEAN JCT .*drf .*optimus .*The `+
+		`lower bound of mean JCT is`, text)
 	jobs := contents(t, filepath.Join(out, "drf", "jobs.csv"))
-	require.Regexp(t, `^job_id,model,arrival_slot,completion_slot,jct_slots\n1,resnet-50,0,[0-9.]+,[0-9.]+\n2,`+
+	require.Regexp(t, `^job,type,arrival \[slots\],end \[slots\],jct \[slots\]\n1,resnet-50,0,[0-9.]+,[0-9.]+\n2,`+
 		`cnn-text-classification,0,`, jobs)
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
 	fails(t, failure.Configuration, "restore it, or start another run with --out",
@@ -55,56 +56,57 @@ func TestElasticJobs(t *testing.T) {
 	require.Equal(t, text, done(t, append(args, "--scheduler", "drf,optimus", "--resume")...).stdout)
 	require.Equal(t, outcome, contents(t, filepath.Join(out, runs.OutcomeFile)))
 	require.Equal(t, text, done(t, append(args, "--scheduler", "drf,optimus", "--resume")...).stdout, "it is read")
-	require.Regexp(t, `(?s)drf jct +[0-9.]+.*SCHEDULER +MEAN JCT`, done(t, "report", out).stdout)
+	require.Regexp(t, `(?s)drf jct mean +[0-9.]+.*SCHEDULER +MEAN JCT`, done(t, "report", out).stdout)
 
 	file := filepath.Join(t.TempDir(), "elastic.toml")
-	write(t, file, fmt.Sprintf("[elastic]\ntrace = %q\nspeeds = %q\nscaling = \"hot\"\nnodes = 2\n", trace, speeds))
-	var o runs.ElasticOutcome
+	write(t, file, fmt.Sprintf("[workload]\ntraces = [%q]\n[elastic]\nspeeds = %q\nscaling = \"hot\"\nnodes = 2\n",
+		trace, speeds))
+	var o study.Outcome
 	require.NoError(t, json.Unmarshal([]byte(done(t, "cluster", "run", file, "--scheduler", "all", "--out", out,
 		"--force", "--json").stdout), &o))
 	require.Len(t, o.Cells, len(schedulers.Kinds()))
-	require.Equal(t, []any{"hot", 2, 3}, []any{o.Scaling, o.Nodes, o.Jobs})
+	require.Equal(t, []any{"hot", 2.0, 3}, []any{o.Facts["scaling"], o.Facts["nodes"], o.Jobs})
 	for _, c := range o.Cells {
-		require.GreaterOrEqual(t, c.Mean, o.Bound)
+		require.GreaterOrEqual(t, c.Values["jct_mean_slots"], o.References[0].Mean)
 	}
 	require.Contains(t, done(t, "config", "check", file).stdout,
-		"3 jobs of "+trace+" on 2 nodes under fifo, srtf, drf, tetris, optimus, peak, frontier, scaling hot")
+		"3 jobs of "+trace+" on 2 nodes, scaling hot under fifo, srtf, drf, tetris, optimus, peak, frontier")
 }
 
 // The table of allocations has what the digest of the outcome covers, and that of slots its sums.
 func TestElasticTables(t *testing.T) {
 	trace, speeds := elasticFiles(t)
 	out := filepath.Join(t.TempDir(), "elastic")
-	var o runs.ElasticOutcome
+	var o study.Outcome
 	require.NoError(t, json.Unmarshal([]byte(done(t, "cluster", "run", "--trace", trace, "--speeds", speeds,
 		"--scheduler", "drf,optimus", "--out", out, "--json").stdout), &o))
 	r := openRun(t, out)
 	for _, c := range o.Cells {
-		slots, err := runs.ElasticNumbers(r, c.Scheduler, runs.ElasticSlotsFile, "slot", "unfinished_jobs",
-			"running_jobs", "workers", "servers", "cpu_share", "gpu_share")
+		slots, err := runs.Numbers(r, c.Scheduler, "series.csv", "time [slots]", "unfinished [jobs]",
+			"running [jobs]", "workers [tasks]", "servers [tasks]", "cpu_used [share]", "gpu_used [share]")
 		require.NoError(t, err)
-		require.Len(t, slots["slot"], c.Slots)
-		rows, err := runs.ElasticNumbers(r, c.Scheduler, runs.ElasticAllocationsFile, "slot", "job_id", "workers",
+		require.Len(t, slots["time [slots]"], int(c.Values["simulated_slots"]))
+		rows, err := runs.Numbers(r, c.Scheduler, "allocations.csv", "time [slots]", "job", "workers",
 			"servers")
 		require.NoError(t, err)
 		digest := sha256.New()
-		for k, slot := range rows["slot"] {
-			fmt.Fprintf(digest, "%v:%v:%v:%v;", slot, rows["job_id"][k], rows["workers"][k], rows["servers"][k])
+		for k, slot := range rows["time [slots]"] {
+			fmt.Fprintf(digest, "%v:%v:%v:%v;", slot, rows["job"][k], rows["workers"][k], rows["servers"][k])
 			for _, sum := range []string{"workers", "servers"} {
-				slots[sum][int(slot)] -= rows[sum][k]
+				slots[sum+" [tasks]"][int(slot)] -= rows[sum][k]
 			}
-			slots["running_jobs"][int(slot)]--
+			slots["running [jobs]"][int(slot)]--
 		}
-		require.Equal(t, c.Allocations, fmt.Sprintf("%x", digest.Sum(nil)))
-		for k := range slots["slot"] {
-			require.Zero(t, slots["workers"][k]+slots["servers"][k]+slots["running_jobs"][k], "slot %d", k)
-			require.LessOrEqual(t, slots["cpu_share"][k]+slots["gpu_share"][k], 2.0)
+		require.Equal(t, c.Facts["allocations_sha256"], fmt.Sprintf("%x", digest.Sum(nil)))
+		for k := range slots["time [slots]"] {
+			require.Zero(t, slots["workers [tasks]"][k]+slots["servers [tasks]"][k]+slots["running [jobs]"][k], "slot %d", k)
+			require.LessOrEqual(t, slots["cpu_used [share]"][k]+slots["gpu_used [share]"][k], 2.0)
 		}
 	}
-	_, err := runs.ElasticNumbers(r, "drf", runs.ElasticSlotsFile, "nodes")
+	_, err := runs.Numbers(r, "drf", "series.csv", "nodes")
 	require.ErrorContains(t, err, `there is no column "nodes"`)
-	write(t, filepath.Join(out, "drf", runs.ElasticSlotsFile), "slot\n0\nx\n")
-	_, err = runs.ElasticNumbers(r, "drf", runs.ElasticSlotsFile, "slot")
+	write(t, filepath.Join(out, "drf", "series.csv"), "slot\n0\nx\n")
+	_, err = runs.Numbers(r, "drf", "series.csv", "slot")
 	require.ErrorContains(t, err, `line 3: column slot: "x" is no number`)
 }
 
@@ -114,16 +116,19 @@ func TestElasticFigures(t *testing.T) {
 	done(t, "cluster", "run", "--trace", trace, "--speeds", speeds, "--scheduler", "drf,optimus", "--out", out)
 	readable(t, plot.Given{}, out)
 	drawn, _ := plotted(t, t.TempDir(), out)
-	require.Len(t, drawn, 2)
-	goldenFigures(t, drawn, "elastic-completions.svg", "elastic-allocations.svg")
+	require.Len(t, drawn, 3)
+	goldenFigures(t, drawn, "elastic-completions.svg", "elastic-schedulers-jct_mean.svg", "elastic-series.svg")
 	page := filepath.Join(t.TempDir(), "page.html")
 	done(t, "report", out, "--html", page)
-	for _, title := range []string{"Completion times of elastic", "Allocations of elastic over time"} {
+	for _, title := range []string{"Completion times of elastic", "Use of elastic over time"} {
 		require.Contains(t, contents(t, page), title)
 	}
-	require.NoError(t, os.Remove(filepath.Join(out, "drf", runs.ElasticSlotsFile))) // as in runs of earlier versions
+	require.NoError(t, os.Remove(filepath.Join(out, "drf", "series.csv")))
 	drawn, _ = plotted(t, t.TempDir(), out)
-	require.Len(t, drawn, 1)
+	require.Len(t, drawn, 3)
+	require.NoError(t, os.Remove(filepath.Join(out, "optimus", "series.csv")))
+	drawn, _ = plotted(t, t.TempDir(), out)
+	require.Len(t, drawn, 2)
 }
 
 // The trace of a cluster is a workload of elastic jobs too.
@@ -145,7 +150,7 @@ func TestElasticFaults(t *testing.T) {
 	run := func(more ...string) []string {
 		return append([]string{"cluster", "run", "--trace", trace, "--speeds", speeds, "--out", out}, more...)
 	}
-	fails(t, failure.Usage, "--load is for jobs that keep their devices; leave it out", run("--load", "2")...)
+	fails(t, failure.Usage, "--load is not a flag of simulations of elastic jobs; leave it out", run("--load", "2")...)
 	fails(t, failure.Configuration,
 		`unknown scheduler "sjf"; expected one of fifo, srtf, drf, tetris, optimus, peak, frontier`,
 		run("--scheduler", "sjf")...)
@@ -179,14 +184,14 @@ func TestElasticRunsOfTheOriginal(t *testing.T) {
 		args := []string{"cluster", "run", "--compat", "dl2", "--trace", reference + "traces/" + config + "/seed1.json",
 			"--speeds", reference + "speed_table.json", "--scheduler", "fifo,srtf,drf,tetris,optimus", "--out",
 			filepath.Join(t.TempDir(), "run"), "--json"}
-		var o runs.ElasticOutcome
+		var o study.Outcome
 		require.NoError(t, json.Unmarshal([]byte(done(t, args...).stdout), &o))
 		require.Len(t, o.Cells, 5)
 		for _, c := range o.Cells {
 			for name, want := range golden[config].Runs {
 				if strings.EqualFold(name, c.Scheduler) {
-					require.Equal(t, want["1"].Allocations, c.Allocations, "%s under %s", config, name)
-					require.InDelta(t, want["1"].JCT, c.Mean, 1e-9)
+					require.Equal(t, want["1"].Allocations, c.Facts["allocations_sha256"], "%s under %s", config, name)
+					require.InDelta(t, want["1"].JCT, float64(c.Values["jct_mean_slots"]), 1e-9)
 				}
 			}
 		}

@@ -29,7 +29,7 @@ type clusterFlags struct {
 // clusterKeys are the keys that flags are short for, by flag.
 var clusterKeys = map[string]string{
 	"data": "cluster.data", "trace": "cluster.trace", "nodes": "cluster.nodes", "scheduler": "schedule.schedulers",
-	"speeds": "elastic.speeds", "compat": "cluster.compat", "placement": "cluster.placement",
+	"compat": "cluster.compat", "placement": "cluster.placement",
 	"estimates": "schedule.estimates", "load": "schedule.loads",
 	"from": "cluster.from", "to": "cluster.to", "workers": "schedule.workers",
 }

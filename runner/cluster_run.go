@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"graft/cluster/worlds"
 	"graft/config"
 	"graft/internal/files"
 	"graft/report"
@@ -45,11 +46,7 @@ ends in the same bytes; --force moves it aside.
 --compat lucid reproduces the faults of Lucid's simulator on its month of jobs, and has its
 results job by job. Without it they are corrected, and the report has the effect of each.
 
-With --speeds, a CONFIG with the section elastic, or --compat dl2, jobs are elastic: schedulers
-choose their workers and parameter servers anew in each slot. Schedulers:
-
-` + elasticHelp() + `
---compat dl2 keeps the faults of the simulator of DL2, and has its results.
+` + worldHelp() + `
 
 With a CONFIG with the section adaptive, a folder of applications as --data, or --compat pollux,
 jobs adapt their batch: --data is that folder and --trace a table of jobs, also by its name in that folder. Schedulers:
@@ -71,7 +68,13 @@ Pollux, and has its results.`,
 		},
 	}
 	o.add(command)
-	command.Flags().String("speeds", "", "file of the speeds of elastic jobs by model, servers and workers")
+	for _, w := range worlds.All() {
+		for _, f := range w.Flags {
+			if command.Flags().Lookup(f.Name) == nil {
+				command.Flags().String(f.Name, "", f.About)
+			}
+		}
+	}
 	command.Flags().StringVar(&o.out, "out", "",
 		"the run folder; empty is output.folder, or runs/ and the trace's name")
 	command.Flags().BoolVar(&o.Resume, "resume", false,
@@ -80,7 +83,7 @@ Pollux, and has its results.`,
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	_ = command.RegisterFlagCompletionFunc("compat", words(func() []string {
-		return []string{config.CompatNone, config.CompatLucid, config.CompatDL2, config.CompatPollux}
+		return []string{config.CompatNone, config.CompatLucid, "dl2", config.CompatPollux}
 	}))
 	return command
 }
@@ -91,8 +94,8 @@ func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
 	if o.out != "" {
 		more = append(more, "output.folder="+config.Quote(o.out))
 	}
-	if o.elastic(env) {
-		return runElastic(ctx, w, o, more)
+	if world := o.world(env.Files); world != nil {
+		return runWorld(ctx, w, world, o)
 	}
 	if o.adaptive(env) {
 		return runAdaptive(ctx, w, o, more)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/config"
+	"graft/cluster/study"
 	"graft/internal/failure"
 	"graft/report/runs"
 	"graft/results"
@@ -38,7 +38,7 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 	var r learn.SchedulerResult
 	require.NoError(t, json.Unmarshal([]byte(done(t, "learn", path, "--folder", folder, "--json").stdout), &r))
 	require.Len(t, r.Outcome.Seeds, 2)
-	require.Equal(t, filepath.Join(folder, config.ElasticSchedulerFile), r.Scheduler)
+	require.Equal(t, filepath.Join(folder, study.LearnedFile), r.Scheduler)
 	best := r.Outcome.Seeds[r.Outcome.Best-1]
 	require.Equal(t, contents(t, filepath.Join(folder, best.Scheduler)), contents(t, r.Scheduler))
 	for _, s := range r.Outcome.Seeds {
@@ -68,7 +68,7 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "trace.json")
 	write(t, trace, `{"overrides": {"REAL_SPEED_TRACE": false, "LARGE_SCALE": false, "CLUSTER_NUM_NODES": 4}, `+
 		`"jobs": [{"id": 1, "type": 1, "arrv_time": 0, "num_epochs": 40, "real_num_epochs": 40}]}`)
-	require.Regexp(t, `\nlearned +[0-9.]+ `, done(t, "cluster", "run", "--trace", trace, "--speeds", "analytic",
+	require.Regexp(t, `\nlearned, seed 1 +[0-9.]+ `, done(t, "cluster", "run", "--trace", trace, "--speeds", "analytic",
 		"--scheduler", "drf,"+folder, "--out", filepath.Join(t.TempDir(), "run")).stdout)
 	require.Regexp(t, `\nseed-0002 +[0-9.]+ `, done(t, "cluster", "run", "--trace", trace, "--speeds",
 		"analytic", "--scheduler", "drf,"+filepath.Join(folder, "schedulers/seed-0002.safetensors"), "--out",
@@ -84,7 +84,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	}
 	refused(`teacher: unknown scheduler "sjf"`, "--set", `learn.teacher="sjf"`)
 	refused("nothing is learned", "--set", `learn.teacher="none"`)
-	refused("workloads.arrivals is trace; name one in elastic.trace", "--set", `workloads.arrivals="trace"`)
+	refused("workloads.arrivals is trace; name one in workload.traces", "--set", `workloads.arrivals="trace"`)
 	refused("can never run", "--set", "elastic.gpu_slots=2")
 	refused("pattern has 0 slots; pattern is for", "--set", `workloads.arrivals="pattern"`)
 	refused("pattern has 2 slots; pattern is for", "--set", "workloads.pattern=[0, 1]")
@@ -101,7 +101,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 
 	fails(t, failure.Usage, "--table: for policies in tables", "evaluate", path, "--table", "x")
 	fails(t, failure.Usage, "--against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
-	fails(t, failure.Damaged, "the folder is none of a scheduler", "evaluate", path, "--policy", t.TempDir())
+	fails(t, failure.Damaged, "the folder holds no scheduler", "evaluate", path, "--policy", t.TempDir())
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")
 	fails(t, failure.Damaged, "net.safetensors", "evaluate", path, "--policy", network)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/config"
+	"graft/cluster/study"
 	"graft/decider"
 	"graft/internal/failure"
 	"graft/internal/files"
@@ -53,7 +53,7 @@ func classFile(t *testing.T, more string) string {
 func learnt(t *testing.T, folder string) (all string) {
 	t.Helper()
 	for _, pattern := range []string{"learning.csv", "episodes.csv", runs.OutcomeFile, runs.PolicyFile, runs.VoteFile,
-		runs.SeedFolder + "/*", config.ElasticSchedulerFile, config.ElasticSeedFolder + "/*"} {
+		runs.SeedFolder + "/*", study.LearnedFile, study.LearnedFolder + "/*"} {
 		paths, err := filepath.Glob(filepath.Join(folder, pattern))
 		require.NoError(t, err)
 		for _, path := range paths {

@@ -4,24 +4,33 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 )
 
-// FindPaths finds the files of keys whose values are paths. A relative path of the document counts
-// from the working folder; where nothing is there, and something is at this path in the folder of
-// the document, the value becomes that.
+// FindPaths finds the files of keys whose values are paths: those that are given, and those with the tag path. A
+// relative path of the document counts from the working folder; where nothing is there, and something is at this path
+// in the folder of the document, the value becomes that.
 func (r *Reading) FindPaths(keys []string, is func(key, text string) bool, there func(path string) bool) {
+	keys, words := slices.Clone(keys), map[string]bool{}
+	for _, o := range r.outline.Leaves() {
+		if o.pathed != "" {
+			keys, words[o.Name()] = append(keys, o.Name()), o.pathed == "word"
+		}
+	}
 	for _, key := range keys {
 		o := r.outline.At(key)
+		may := func(key, text string) bool { return is(key, text) && (!words[key] || looksLikePath(text)) }
 		if o == nil || r.broken[key] || r.Given[key].File != r.doc.file || r.doc.file == "" {
 			continue
 		}
 		v := r.target.FieldByIndex(o.index)
 		if v.Kind() == reflect.String {
-			r.findPath(key, v, is, there)
+			r.findPath(key, v, may, there)
 			continue
 		}
 		for k := range v.Len() {
-			r.findPath(item(key, k), v.Index(k), func(_, text string) bool { return is(key, text) }, there)
+			r.findPath(item(key, k), v.Index(k), func(_, text string) bool { return may(key, text) }, there)
 		}
 	}
 }
@@ -48,4 +57,9 @@ func (r *Reading) Elsewhere(key string, err error, items ...any) error {
 		return err
 	}
 	return fmt.Errorf("%w; %s is not there either", err, beside)
+}
+
+// looksLikePath tells paths from words: they have a separator, or the extension of a file.
+func looksLikePath(text string) bool {
+	return strings.ContainsAny(text, "/"+string(filepath.Separator)) || filepath.Ext(text) != ""
 }

@@ -21,6 +21,7 @@ type Outline struct {
 	index   []int // of the field, from the struct of the whole file
 	typ     reflect.Type
 	words   []string // allowed texts; nil means any
+	pathed  string   // the value names a file; empty for no path
 	late    bool     // zero is left out of digests
 	partial bool     // its tables stand beside it; the struct around it checks them
 }
@@ -85,7 +86,7 @@ func (o *Outline) table(field reflect.StructField, from Field, at []int, own, in
 
 func (o *Outline) below(field reflect.StructField, from Field, at []int, own tag) *Outline {
 	f := &Outline{Key: own.name, Path: append(slices.Clone(o.Path), own.name), index: at, typ: field.Type, From: from,
-		dialect: o.dialect, Result: own.result, late: own.late}
+		dialect: o.dialect, Result: own.result, late: own.late, pathed: own.path}
 	if f.Result == Material {
 		f.Result = o.Result
 	}

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 	"unicode"
@@ -24,6 +25,8 @@ const (
 //	one=a|b    the texts that are allowed
 //	hoist      structs inside stand beside the table, not in it
 //	omit=a.b|c leaves fields inside out
+//	path       names a file or folder, from the working folder or else from that of the document
+//	path=word  names one, or is another word, unless it looks like a path
 //	inline=a   the fields of a struct inside stand with those around it
 //
 // A field whose tag json has omitempty came after files were digested: while it is zero,
@@ -33,6 +36,7 @@ type tag struct {
 	omit, inline []string
 	words        []string
 	hoist, late  bool
+	path         string // empty for no path
 	result       Result
 }
 
@@ -53,6 +57,8 @@ func tagOf(field reflect.StructField) tag {
 			t.inline = append(t.inline, value)
 		case "one":
 			t.words = strings.Split(value, "|")
+		case "path":
+			t.path = cmp.Or(value, "path")
 		case "hoist":
 			t.hoist = true
 		}

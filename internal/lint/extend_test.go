@@ -44,7 +44,7 @@ func (n *Note) EnsureDefaults() {}
 
 // Validate accepts every note.
 func (n *Note) Validate() error { return nil }
-`, "config/kind.go", "return []*Kind{JobKind, ", "NoteKind, ", "config schema --note", `"text"`},
+`, "config/kind.go", "kinds := []*Kind{JobKind, ", "NoteKind, ", "config schema --note", `"text"`},
 	"a kind of run": {
 		"report/runs/note.go", `package runs
 
@@ -55,7 +55,7 @@ var NoteKind = &Kind{Name: "note", Title: "note", Titles: "notes",
 		r.Ended, r.Quantities = true, []Quantity{{Name: "words", Values: []float64{3}}}
 		return nil
 	}}
-`, "report/runs/kind.go", "return []*Kind{ClusterKind, ", "NoteKind, ", "report RUN", "words"},
+`, "report/runs/kind.go", "return append(StudyKinds(), ", "NoteKind, ", "report RUN", "words"},
 	"a scheduler": {
 		"cluster/schedulers/lifo.go", `package schedulers
 

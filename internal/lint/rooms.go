@@ -19,6 +19,7 @@ var rooms = []room{
 	{"internal/stat", nil},
 	{"internal/random", nil},
 	{"internal/parallel", nil},
+	{"internal/words", nil},
 	{"internal/events", nil},
 	{"internal/validate", nil},
 	{"torch/pickle", nil},
@@ -69,20 +70,23 @@ var rooms = []room{
 	{"cluster/trace", nil},
 	{"cluster/estimate", []string{"cluster/trace"}},
 	{"cluster", []string{"results", "cluster/trace", "trainer/goodput"}},
+	{"config/decode", nil},
+	{"cluster/study", []string{"cluster", "config/decode", "torch/weights"}},
 	{"cluster/fabric/graph", nil},
 	{"cluster/fabric", []string{"cluster", "cluster/fabric/graph"}},
 	{"cluster/fabric/networks", []string{"cluster/fabric/graph", "trainer"}},
-	{"cluster/elastic", []string{"cluster"}},
+	{"cluster/elastic", []string{"cluster", "torch/weights"}},
 	{"cluster/adaptive/genetic", []string{"trainer/goodput"}},
 	{"cluster/adaptive", []string{"cluster", "trainer/goodput", "cluster/adaptive/genetic"}},
 	{"cluster/fabric/agent", []string{"cluster/fabric", "learn/candidates"}},
 	{"cluster/elastic/agent", []string{"cluster/elastic", "learn/candidates"}},
+	{"cluster/elastic/world", []string{"cluster/study", "cluster/elastic/agent", "cluster/adaptive"}},
+	{"cluster/worlds", []string{"cluster/elastic/world"}},
 	{"cluster/node", []string{"cluster/trace"}},
 	{"cluster/execute", []string{"cluster/node", "fleet", "results"}},
 	{"cluster/node/agent", []string{"cluster/node", "learn/candidates"}},
 	{"cluster/lucid", []string{"cluster", "cluster/estimate"}},
 	{"cluster/schedulers", []string{"cluster/lucid"}},
-	{"config/decode", nil},
 	{"original/dl2", []string{"learn/dense", "learn/replay", "cluster/elastic", "torch/weights"}},
 	{"original/pollux", []string{"cluster/adaptive", "cluster/schedulers"}},
 	{"original/ramp", []string{"cluster/fabric", "cluster/elastic", "learn"}},
@@ -108,6 +112,7 @@ var everyRoomBelow = []string{"*"}
 // common are the rooms that every other may import. They do not import each other.
 var common = []string{
 	"internal/files", "internal/stat", "internal/random", "internal/parallel", "internal/events", "internal/validate",
+	"internal/words",
 }
 
 // standalone are packages that nothing imports, with the rooms that they may import.

@@ -27,7 +27,7 @@ func applications(t testing.TB) map[string]*adaptive.Application {
 	if _, err := os.Stat(reference); os.IsNotExist(err) {
 		t.Skip("left out: the recorded runs of Pollux are not there")
 	}
-	apps, err := adaptive.ReadApplications(files.OS{}, reference, Facts())
+	apps, err := adaptive.ReadApplications(files.OS{}, reference, adaptive.KnownApplications())
 	require.NoError(t, err)
 	return apps
 }

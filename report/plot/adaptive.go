@@ -16,7 +16,7 @@ func plotAdaptiveCompletions(r *runs.Run, o *runs.AdaptiveOutcome) ([]drawing, e
 	times, names := map[string][]float64{}, []string{}
 	for k := range o.Cells {
 		c := &o.Cells[k]
-		jobs, err := runs.ElasticNumbers(r, o.CellFolder(c), runs.AdaptiveJobsFile, "jct_s")
+		jobs, err := runs.Numbers(r, o.CellFolder(c), runs.AdaptiveJobsFile, "jct_s")
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func plotAdaptiveAllocations(r *runs.Run, o *runs.AdaptiveOutcome) ([]drawing, e
 		if c.Workload != o.Workloads[0] {
 			continue
 		}
-		rounds, err := runs.ElasticNumbers(r, o.CellFolder(c), runs.AdaptiveRoundsFile, "time_s", "unfinished_jobs",
+		rounds, err := runs.Numbers(r, o.CellFolder(c), runs.AdaptiveRoundsFile, "time_s", "unfinished_jobs",
 			"running_jobs", "devices")
 		if err != nil {
 			return nil, err

@@ -3,13 +3,13 @@ package plot
 import (
 	"cmp"
 	"fmt"
+	elasticworld "graft/cluster/elastic/world"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"graft/config"
 	"graft/internal/stat"
 	"graft/learn/candidates"
 	"graft/report/document"
@@ -126,7 +126,7 @@ func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark 
 func roundsBegin(r *runs.Run, steps []float64) []figure.Event {
 	setting := func(key string) string { text, _ := r.Setting(key); return strings.Trim(text, `"`) }
 	lessons, label := setting("learn.lessons"), "rounds of "+setting("learn.method")
-	if setting("elastic.compat") == config.CompatDL2 {
+	if setting("elastic.compat") == elasticworld.CompatDL2 {
 		lessons, label = setting("dl2.supervised.steps"), "reinforcement"
 	}
 	last, err := strconv.ParseFloat(lessons, 64)

@@ -66,27 +66,28 @@ func Kinds(given Given) []Kind {
 		{Name: "ranks", About: "accuracy of all sequences of a table, with what differs between seeds", of: tables,
 			Draw: single(plotRanks)},
 		{Name: "completions", About: "how long jobs of a cluster, or tasks of a machine, take under each scheduler, " +
-			"as shares of them", of: []*runs.Kind{runs.ClusterKind, runs.ElasticKind, runs.AdaptiveKind, runs.NodeKind},
-			Draw: byKind(draws{runs.ClusterKind: withOutcome(plotCompletions), runs.ElasticKind: withOutcome(
-				plotElasticCompletions), runs.AdaptiveKind: withOutcome(plotAdaptiveCompletions),
-				runs.NodeKind: withOutcome(plotNodeCompletions)})},
+			"as shares of them", of: withStudies(runs.ClusterKind, runs.AdaptiveKind, runs.NodeKind),
+			Draw: byKind(draws{nil: withOutcome(plotStudyCompletions), runs.ClusterKind: withOutcome(plotCompletions),
+				runs.AdaptiveKind: withOutcome(plotAdaptiveCompletions),
+				runs.NodeKind:     withOutcome(plotNodeCompletions)})},
 		{Name: "allocations", About: "GPUs and jobs of elastic and of adaptive jobs over time, under each scheduler",
-			of: []*runs.Kind{runs.ElasticKind, runs.AdaptiveKind}, Draw: byKind(draws{
-				runs.ElasticKind: withOutcome(plotAllocations), runs.AdaptiveKind: withOutcome(plotAdaptiveAllocations),
+			of: []*runs.Kind{runs.AdaptiveKind}, Draw: byKind(draws{
+				runs.AdaptiveKind: withOutcome(plotAdaptiveAllocations),
 			})},
 		{Name: "schedulers", About: "mean completion time of a cluster's jobs, " +
 			"or of a machine's tasks and its product with energy, under each scheduler",
-			of: []*runs.Kind{runs.ClusterKind, runs.ElasticComparisonKind, runs.NodeKind},
-			Draw: byKind(draws{runs.ClusterKind: withOutcome(plotClusterBars), runs.ElasticComparisonKind: withOutcome(
-				plotElasticComparison), runs.NodeKind: withOutcome(plotNodeSchedulers)})},
+			of: withStudies(runs.ClusterKind, runs.ElasticComparisonKind, runs.NodeKind),
+			Draw: byKind(draws{nil: withOutcome(plotStudySchedulers), runs.ClusterKind: withOutcome(plotClusterBars),
+				runs.ElasticComparisonKind: withOutcome(
+					plotElasticComparison), runs.NodeKind: withOutcome(plotNodeSchedulers)})},
 		{Name: "blocked", About: "jobs of training steps that are blocked under each decider, and over what varies",
 			of: []*runs.Kind{runs.FabricKind}, Draw: withOutcome(plotFabricBlocked)},
 		{Name: "degrees", About: "degrees of training steps by network, under each decider",
 			of: []*runs.Kind{runs.FabricKind}, Draw: withOutcome(plotFabricDegrees)},
 		{Name: "gantt", About: "where and when each task of a machine, or job of training steps, ran, " +
-			"under each scheduler", of: []*runs.Kind{runs.NodeKind, runs.NodeRunKind, runs.FabricKind},
-			Draw: byKind(draws{runs.FabricKind: withOutcome(plotFabricGantt), runs.NodeKind: withOutcome(plotNodeGantt),
-				runs.NodeRunKind: withOutcome(plotNodeRunGantt)})},
+			"under each scheduler", of: withStudies(runs.NodeKind, runs.NodeRunKind, runs.FabricKind),
+			Draw: byKind(draws{nil: withOutcome(plotStudyGantt), runs.FabricKind: withOutcome(plotFabricGantt),
+				runs.NodeKind: withOutcome(plotNodeGantt), runs.NodeRunKind: withOutcome(plotNodeRunGantt)})},
 		{Name: "usage", About: "GPUs in use and what waits over time; of clusters where output.every was set",
 			of:   []*runs.Kind{runs.ClusterKind, runs.NodeKind},
 			Draw: byKind(draws{runs.ClusterKind: withOutcome(plotUsage), runs.NodeKind: withOutcome(plotNodeUsage)})},
@@ -94,6 +95,12 @@ func Kinds(given Given) []Kind {
 			of: []*runs.Kind{runs.NodeKind}, Draw: withOutcome(plotNodeEnergy)},
 		{Name: "queues", About: "how long a cluster's jobs wait, by virtual cluster and scheduler",
 			of: []*runs.Kind{runs.ClusterKind}, Draw: withOutcome(plotQueues)},
+		{Name: "series", About: "use of a simulated cluster over time, under each scheduler", of: withStudies(),
+			Draw: withOutcome(plotStudySeries)},
+		{Name: "points", About: "metrics of a simulated cluster over the quantity that varies, under each scheduler",
+			of: withStudies(), Draw: withOutcome(plotStudyPoints)},
+		{Name: "parts", About: "groups of the jobs of a simulated cluster, under each scheduler", of: withStudies(),
+			Draw: withOutcome(plotStudyParts)},
 		{Name: "accuracy", About: "several jobs; those that differ in their seed are one curve",
 			of: []*runs.Kind{runs.JobKind}, Many: true, Draw: given.plotAccuracy},
 		{Name: "cases", About: "accuracy of each case of a sweep, or arm of a comparison, over seeds",
@@ -116,13 +123,21 @@ func single(draw func(r *runs.Run) ([]drawing, error)) func([]*runs.Run) ([]draw
 	return func(list []*runs.Run) ([]drawing, error) { return draw(list[0]) }
 }
 
-// draws has the drawing function of each kind of run.
+// draws has the drawing function of each kind of run; nil stands for all cluster simulations.
 type draws map[*runs.Kind]func([]*runs.Run) ([]drawing, error)
 
 // byKind draws runs by the function of their kind.
 func byKind(all draws) func([]*runs.Run) ([]drawing, error) {
-	return func(list []*runs.Run) ([]drawing, error) { return all[list[0].Kind](list) }
+	return func(list []*runs.Run) ([]drawing, error) {
+		if list[0].Kind.IsStudy() {
+			return all[nil](list)
+		}
+		return all[list[0].Kind](list)
+	}
 }
+
+// withStudies are the kinds of all cluster simulations, and others.
+func withStudies(others ...*runs.Kind) []*runs.Kind { return slices.Concat(runs.StudyKinds(), others) }
 
 // Groups are the runs that make a figure together.
 func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {

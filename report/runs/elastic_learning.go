@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"graft/config"
+	"graft/cluster/study"
 	"graft/report/document"
 )
 
@@ -40,12 +40,12 @@ type ElasticSeed struct {
 
 // ElasticSeedFile is the path of a seed's scheduler in the run folder.
 func ElasticSeedFile(seed uint64) string {
-	return filepath.Join(config.ElasticSeedFolder, fmt.Sprintf("seed-%04d.safetensors", seed))
+	return filepath.Join(study.LearnedFolder, fmt.Sprintf("seed-%04d.safetensors", seed))
 }
 
 // ElasticLearningKind covers runs that learned schedulers of elastic jobs, one for each seed.
 var ElasticLearningKind = &Kind{Name: "elastic-learning", Title: "run of schedulers that learn",
-	Titles: "runs of schedulers that learn", matches: hasManifestAnd(LearningFile, config.ElasticSeedFolder),
+	Titles: "runs of schedulers that learn", matches: hasManifestAnd(LearningFile, study.LearnedFolder),
 	read: readElasticLearning, series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 
 func readElasticLearning(f *Folder, r *Run) error {

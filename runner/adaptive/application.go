@@ -18,7 +18,6 @@ import (
 	"graft/internal/stat"
 	"graft/model"
 	"graft/net2net"
-	"graft/original/pollux"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/trainer"
@@ -135,10 +134,10 @@ func Application(env *app.Env, arguments []string, o ApplicationOptions) (*Appli
 	if recording.Steps, err = a.steps(); err != nil {
 		return nil, err
 	}
-	if err := recording.Write(env.Files, o.Out, o.Name, pollux.Facts(), o.Replace); err != nil {
+	if err := recording.Write(env.Files, o.Out, o.Name, adaptive.KnownApplications(), o.Replace); err != nil {
 		return nil, err
 	}
-	if _, err := adaptive.ReadApplications(env.Files, o.Out, pollux.Facts()); err != nil {
+	if _, err := adaptive.ReadApplications(env.Files, o.Out, adaptive.KnownApplications()); err != nil {
 		return nil, err
 	}
 	if c := a.profile.Costs; c.ExchangeSeconds == 0 && c.CommunicationShare == 0 && o.Between == 0 {

@@ -97,7 +97,7 @@ func TestFiguresOfAllSchedulers(t *testing.T) {
 	require.NoError(t, err)
 	for k := range o.Cells {
 		cell := &o.Cells[k]
-		jobs, err := runs.ElasticNumbers(r, o.CellFolder(cell), runs.AdaptiveJobsFile, "submission_s", "start_s",
+		jobs, err := runs.Numbers(r, o.CellFolder(cell), runs.AdaptiveJobsFile, "submission_s", "start_s",
 			"end_s", "jct_s", "restarts", "device_s", "goodput")
 		require.NoError(t, err, cell.Scheduler)
 		jct, held, restarts := 0.0, 0.0, 0.0
@@ -111,7 +111,7 @@ func TestFiguresOfAllSchedulers(t *testing.T) {
 		require.InDelta(t, held/3600, cell.DeviceHours, 1e-9)
 		require.Equal(t, restarts, float64(cell.Restarts))
 		require.LessOrEqual(t, held, cell.Makespan*4)
-		rounds, err := runs.ElasticNumbers(r, o.CellFolder(cell), runs.AdaptiveRoundsFile, "time_s", "unfinished_jobs",
+		rounds, err := runs.Numbers(r, o.CellFolder(cell), runs.AdaptiveRoundsFile, "time_s", "unfinished_jobs",
 			"running_jobs", "devices")
 		require.NoError(t, err)
 		used := 0.0
@@ -122,7 +122,7 @@ func TestFiguresOfAllSchedulers(t *testing.T) {
 		}
 		require.Less(t, math.Abs(used-held), 4*2*3*c.Adaptive.Interval,
 			"%s: rounds and jobs count the same device-seconds", cell.Scheduler)
-		changes, err := runs.ElasticNumbers(r, o.CellFolder(cell), runs.AdaptiveAllocationsFile, "time_s",
+		changes, err := runs.Numbers(r, o.CellFolder(cell), runs.AdaptiveAllocationsFile, "time_s",
 			"devices", "batch")
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, len(changes["devices"]), 3+cell.Restarts)

@@ -20,26 +20,24 @@ type FolderOptions struct {
 	Force  bool   // move an existing run folder aside; false refuses it
 }
 
-// settings are a configuration that a run folder keeps.
-type settings interface {
-	config.File
-	Resolved() string
-	Digest() string
+// OpenRun is [Env.OpenRunOf] without a kind.
+func (e *Env) OpenRun(folder string, c config.File, o FolderOptions) (*results.Run, error) {
+	return e.OpenRunOf("", folder, c, o)
 }
 
-// OpenRun makes a run folder or, to resume, opens that of the same configuration.
-func (e *Env) OpenRun(folder string, c settings, o FolderOptions) (*results.Run, error) {
+// OpenRunOf makes a run folder of a kind or, to resume, opens that of the same configuration.
+func (e *Env) OpenRunOf(kind, folder string, c config.File, o FolderOptions) (*results.Run, error) {
 	if e.Resumes(o.Resume, folder) {
 		run, err := results.Open(e.Files, folder)
-		if err == nil && run.Manifest().ConfigSHA256 != c.Digest() {
+		if err == nil && run.Manifest().ConfigSHA256 != config.Digest(c) {
 			err := fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another "+
 				"run with option out", folder, config.Changes(e.Files, run.Path(results.ResolvedFile), c))
 			return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
 		}
 		return run, err
 	}
-	return e.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()},
-		results.Manifest{ConfigSHA256: c.Digest()})
+	return e.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: config.Resolved(c)},
+		results.Manifest{Kind: kind, ConfigSHA256: config.Digest(c)})
 }
 
 // Resumes reports whether there is a run to resume, if that was asked for. A process that was killed before its
@@ -54,7 +52,7 @@ func (e *Env) Resumes(asked bool, folder string) bool {
 
 // Simulate runs a simulation into a run folder, whose table of this name is empty, and writes its outcome.
 // One that was stopped or killed begins anew when it is resumed; the outcome of one that had ended is read.
-func Simulate[T any](ctx context.Context, env *Env, folder string, c settings, o FolderOptions, table string,
+func Simulate[T any](ctx context.Context, env *Env, folder string, c config.File, o FolderOptions, table string,
 	columns []results.Column, do func(*results.Run, *results.Stream) (*T, error)) (*T, error) {
 	run, err := env.OpenRun(folder, c, o)
 	if err != nil {

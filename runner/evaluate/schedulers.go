@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"graft/cluster/elastic"
+	elasticworld "graft/cluster/elastic/world"
+	"graft/cluster/study"
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/parallel"
@@ -60,18 +62,18 @@ func Schedulers(ctx context.Context, env *app.Env, o SchedulerOptions) (*runs.El
 }
 
 // entrants are the schedulers of the file and the learned ones.
-func entrants(env *app.Env, l *config.ElasticLearning, o SchedulerOptions) ([]config.ElasticScheduler, error) {
+func entrants(env *app.Env, l *config.ElasticLearning, o SchedulerOptions) ([]elasticworld.Scheduler, error) {
 	all, paths := slices.Clone(l.Rivals()), o.Policies
 	if len(paths) == 0 {
 		own := app.Folder("", l.Run.Folder, o.File)
-		if _, err := env.Files.Stat(filepath.Join(own, config.ElasticSchedulerFile)); err == nil {
+		if _, err := env.Files.Stat(filepath.Join(own, study.LearnedFile)); err == nil {
 			paths = []string{own}
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
 	for _, path := range paths {
-		s, err := config.ReadElasticScheduler(env.Files, path)
+		s, err := elasticworld.ReadScheduler(env.Files, path)
 		if err != nil {
 			return nil, failure.With(failure.Damaged, fmt.Errorf("option policy: %w", err))
 		}
@@ -79,11 +81,11 @@ func entrants(env *app.Env, l *config.ElasticLearning, o SchedulerOptions) ([]co
 	}
 	var names []string
 	for _, s := range all {
-		if slices.Contains(names, s.Name) {
+		if slices.Contains(names, s.Kind.Name) {
 			return nil, failure.Usagef("option policy: two schedulers have the name %s; "+
-				"rename the folder or the file of one", s.Name)
+				"rename the folder or the file of one", s.Kind.Name)
 		}
-		names = append(names, s.Name)
+		names = append(names, s.Kind.Name)
 	}
 	if o.Against != "" && !slices.Contains(names, o.Against) {
 		return nil, failure.Usagef("option against is %s; compared are %s", o.Against, strings.Join(names, ", "))
@@ -92,10 +94,10 @@ func entrants(env *app.Env, l *config.ElasticLearning, o SchedulerOptions) ([]co
 }
 
 // against is the scheduler that differences are from.
-func against(all []config.ElasticScheduler, wanted string) string {
+func against(all []elasticworld.Scheduler, wanted string) string {
 	const usual = "optimus"
-	otherwise := all[0].Name
-	if slices.ContainsFunc(all, func(s config.ElasticScheduler) bool { return s.Name == usual }) {
+	otherwise := all[0].Kind.Name
+	if slices.ContainsFunc(all, func(s elasticworld.Scheduler) bool { return s.Kind.Name == usual }) {
 		otherwise = usual
 	}
 	return cmp.Or(wanted, otherwise)
@@ -103,7 +105,7 @@ func against(all []config.ElasticScheduler, wanted string) string {
 
 // compareSchedulers simulates each seed of each scheduler on each workload.
 func compareSchedulers(ctx context.Context, l *config.ElasticLearning,
-	all []config.ElasticScheduler) (*runs.ElasticComparison, error) {
+	all []elasticworld.Scheduler) (*runs.ElasticComparison, error) {
 	_, _, test := l.Studies()
 	c := &runs.ElasticComparison{Scaling: l.Elastic.Scaling, Slot: test[0].Options.Slot}
 	for _, s := range test {
@@ -114,10 +116,7 @@ func compareSchedulers(ctx context.Context, l *config.ElasticLearning,
 		c.Bounds = append(c.Bounds, bound.Mean)
 	}
 	for _, s := range all {
-		seeds := s.Seeds
-		if len(seeds) == 0 {
-			seeds = []elastic.Kind{s.Kind}
-		}
+		seeds := s.Kinds()
 		times := make([][]float64, len(test))
 		for k := range times {
 			times[k] = make([]float64, len(seeds))
@@ -130,11 +129,7 @@ func compareSchedulers(ctx context.Context, l *config.ElasticLearning,
 		if err != nil {
 			return nil, err
 		}
-		count := len(s.Seeds)
-		if s.Learned() && count == 0 {
-			count = 1
-		}
-		c.Standings = append(c.Standings, runs.NewElasticStanding(s.Name, count, times, c.Bounds))
+		c.Standings = append(c.Standings, runs.NewElasticStanding(s.Kind.Name, s.Policies(), times, c.Bounds))
 	}
 	return c, nil
 }

@@ -15,7 +15,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"graft/config"
+	clusterstudy "graft/cluster/study"
 	"graft/original/originaltest"
 	"graft/report/runs"
 	"graft/runner/app"
@@ -67,7 +67,7 @@ func TestSchedulersSurviveFaults(t *testing.T) {
 		"validation_count = 1\ntest_count = 1\n[run]\nseeds = 1\n[learn]\nlessons = 2\nmethod = \"none\"\nhidden = 4\n"
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	worktest.SurviveFaults(t, learned(path), func(path string) bool {
-		return policyFiles(path) || path == config.ElasticSchedulerFile
+		return policyFiles(path) || path == clusterstudy.LearnedFile
 	})
 }
 

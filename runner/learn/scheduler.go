@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/zap"
 
+	clusterstudy "graft/cluster/study"
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
@@ -83,7 +84,7 @@ func runScheduler(ctx context.Context, env *app.Env, path string, o Options) (*S
 	if err := s.end(err); err != nil {
 		return nil, err
 	}
-	return &SchedulerResult{o.Folder, s.stored.Path(config.ElasticSchedulerFile), outcome, s.took.Seconds()}, nil
+	return &SchedulerResult{o.Folder, s.stored.Path(clusterstudy.LearnedFile), outcome, s.took.Seconds()}, nil
 }
 
 // learn learns from the beginning or from checkpoints.
@@ -127,7 +128,7 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 			"name another run with option folder", s.o.Folder)
 	}
 	s.record.Open(s.stored)
-	if err := s.env.Files.MkdirAll(s.stored.Path(config.ElasticSeedFolder)); err != nil {
+	if err := s.env.Files.MkdirAll(s.stored.Path(clusterstudy.LearnedFolder)); err != nil {
 		return nil, err
 	}
 	var columns []results.Column
@@ -201,7 +202,7 @@ func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.Elast
 		o.Seeds = append(o.Seeds, l.ElasticSeed)
 	}
 	o.Best = best.Seed
-	if err := s.write(config.ElasticSchedulerFile, best.set); err != nil {
+	if err := s.write(clusterstudy.LearnedFile, best.set); err != nil {
 		return nil, err
 	}
 	return o, s.rivals(ctx, o)

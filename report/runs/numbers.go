@@ -12,11 +12,20 @@ import (
 	"graft/results"
 )
 
-// ElasticNumbers reads columns of numbers of a scheduler's table in a run of elastic jobs.
-func ElasticNumbers(r *Run, scheduler, file string, columns ...string) (found map[string][]float64, err error) {
-	path := filepath.Join(r.Path, scheduler, file)
+// Numbers reads columns of numbers of a table in a folder of a run.
+func Numbers(r *Run, folder, file string, columns ...string) (found map[string][]float64, err error) {
+	return numbersOf(r, folder, file, columns, false)
+}
+
+// KnownNumbers is [Numbers] without empty cells.
+func KnownNumbers(r *Run, folder, file string, columns ...string) (found map[string][]float64, err error) {
+	return numbersOf(r, folder, file, columns, true)
+}
+
+func numbersOf(r *Run, folder, file string, columns []string, known bool) (found map[string][]float64, err error) {
+	path := filepath.Join(r.Path, folder, file)
 	err = results.ReadTable(r.Files, path, func(in io.Reader) error {
-		found, err = numbersByColumn(csv.NewReader(in), columns)
+		found, err = numbersByColumn(csv.NewReader(in), columns, known)
 		return err
 	})
 	if err != nil {
@@ -25,7 +34,7 @@ func ElasticNumbers(r *Run, scheduler, file string, columns ...string) (found ma
 	return found, nil
 }
 
-func numbersByColumn(rows *csv.Reader, columns []string) (map[string][]float64, error) {
+func numbersByColumn(rows *csv.Reader, columns []string, known bool) (map[string][]float64, error) {
 	head, err := rows.Read()
 	if err != nil {
 		return nil, fmt.Errorf("the line that names the columns: %w", err)
@@ -46,6 +55,9 @@ func numbersByColumn(rows *csv.Reader, columns []string) (map[string][]float64, 
 		}
 		for _, name := range columns {
 			k := slices.Index(head, name)
+			if known && cells[k] == "" {
+				continue
+			}
 			v, err := strconv.ParseFloat(cells[k], 64)
 			if err != nil {
 				line, _ := rows.FieldPos(k)

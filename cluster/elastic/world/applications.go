@@ -1,4 +1,4 @@
-package config
+package world
 
 import (
 	"fmt"
@@ -7,23 +7,23 @@ import (
 
 	"graft/cluster/adaptive"
 	"graft/cluster/elastic"
+	"graft/cluster/study"
 	"graft/config/decode"
 	"graft/internal/files"
-	"graft/original/pollux"
 )
 
 // readApplications reads a folder of applications in place of a table of speeds: they are the types of jobs, in the
 // order of their names, and their workers exchange gradients among themselves, without parameter servers.
-func (w *elasticWorld) readApplications(fsys files.FS, r *decode.Reading, o *ElasticOptions) bool {
+func (w *Inputs) readApplications(fsys files.FS, r *decode.Reading, o *Options) bool {
 	if o.Types != "" {
 		r.Blame("elastic.types", fmt.Sprintf("types is %s, and speeds is a folder of applications, "+
-			"which are types of their own; leave types out", Quote(o.Types)))
+			"which are types of their own; leave types out", decode.Quote(o.Types)))
 		return false
 	}
-	noted := &notedFiles{FS: fsys}
-	apps, err := adaptive.ReadApplications(noted, o.Speeds, pollux.Facts())
+	noted := &study.Noted{FS: fsys}
+	apps, err := adaptive.ReadApplications(noted, o.Speeds, adaptive.KnownApplications())
 	if err == nil {
-		w.contents, err = noted.digest()
+		w.contents, err = noted.Digest()
 	}
 	if err != nil {
 		r.Blame("elastic.speeds", err.Error())

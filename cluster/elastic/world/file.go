@@ -1,0 +1,170 @@
+// Package world simulates elastic jobs: schedulers choose workers and parameter servers of each job anew in every
+// slot.
+package world
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"graft/cluster/elastic"
+	"graft/cluster/elastic/agent"
+	"graft/cluster/elastic/schedulers"
+	"graft/cluster/study"
+	"graft/config/decode"
+	"graft/internal/files"
+	"graft/internal/words"
+	"graft/torch/weights"
+)
+
+// World returns the world of elastic jobs.
+func World() *study.World {
+	return &study.World{
+		Name: "elastic", Title: "simulation of elastic jobs", Titles: "simulations of elastic jobs",
+		About:    "jobs whose workers and parameter servers change from slot to slot",
+		Sections: []string{"elastic"}, Compats: []string{CompatDL2},
+		Intro: "A file with the section `elastic`, for `graft cluster run`. See [elastic jobs](elastic.md).\n",
+		Notes: "--compat dl2 keeps the faults of the simulator of DL2, and has its results.",
+		Flags: []study.Flag{
+			{Name: "speeds", Key: "elastic.speeds", About: "speeds of elastic jobs: a file by model, " +
+				"servers and workers, a folder of applications, or analytic"},
+			{Name: "nodes", Key: "elastic.nodes"}, {Name: "compat", Key: "elastic.compat"},
+		},
+		New: func() study.File { return &File{} },
+		Schedulers: func() (all []study.Entry) {
+			for _, k := range schedulers.Kinds() {
+				all = append(all, study.Entry{Name: k.Name, About: k.About})
+			}
+			return all
+		},
+		Claims: func(_ files.FS, flags map[string]string) bool { return flags["speeds"] != "" },
+	}
+}
+
+// File is the file of simulations of elastic jobs.
+type File struct {
+	Elastic Options // cluster, speeds and types of jobs
+	// traces: JSON files of elastic jobs, or traces of clusters, whose jobs with GPUs keep their work
+	Workload study.Workload
+	Schedule study.Schedule   // schedulers
+	Run      study.RunOptions // run folder
+
+	study.Sources `config:"-"`
+	inputs        Inputs
+	names         []string
+	studies       []elastic.Study
+	schedulers    []Scheduler
+}
+
+// Scheduler is a scheduler of elastic jobs, which may have been learned.
+type Scheduler = study.Learned[elastic.Kind]
+
+// EnsureDefaults fills in defaults.
+func (f *File) EnsureDefaults() {
+	f.Elastic.EnsureDefaults()
+	f.Schedule.EnsureDefaults(study.Names(World().Schedulers())...)
+}
+
+// Validate returns every invalid option.
+func (f *File) Validate() error {
+	return errors.Join(f.Elastic.Validate(), f.Schedule.Validate(Known))
+}
+
+// Known returns an error for a name that no scheduler has.
+func Known(name string) error {
+	_, err := schedulers.Named(name)
+	if err != nil {
+		err = fmt.Errorf("%w; or the path of a learned one, such as ./%s", err, name)
+	}
+	return err
+}
+
+// Shared returns the sections that all worlds have.
+func (f *File) Shared() study.Shared {
+	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule, Folder: f.Run.Folder}
+}
+
+// Check reads the workloads, the speeds and the learned schedulers.
+func (f *File) Check(fsys files.FS, r *decode.Reading) {
+	traces := f.Workload.Traces
+	if len(traces) == 0 {
+		r.Blame(tracesKey, "traces is missing; name a JSON file of elastic jobs or the trace of a cluster")
+		return
+	}
+	if r.Broken(tracesKey) || !f.inputs.Read(fsys, r, &f.Elastic, traces[0]) {
+		return
+	}
+	if f.names = f.Workload.Names(r); f.names == nil {
+		return
+	}
+	f.studies = []elastic.Study{f.inputs.Study(f.inputs.trace, &f.Elastic)}
+	for k, path := range traces[1:] {
+		t, err := f.inputs.ReadTrace(fsys, path, &f.Elastic)
+		if err != nil {
+			r.Blame(tracesKey, r.Elsewhere(tracesKey, err, k+1).Error(), k+1)
+			return
+		}
+		f.studies = append(f.studies, f.inputs.Study(t, &f.Elastic))
+	}
+	for k := range f.studies {
+		if err := f.studies[k].Validate(); err != nil {
+			r.Blame(tracesKey, "the jobs on this cluster: "+err.Error(), k)
+		}
+	}
+	var err error
+	if f.schedulers, err = FindSchedulers(fsys, f.Schedule.Schedulers); err != nil {
+		r.Blame("schedule.schedulers", r.Elsewhere("schedule.schedulers", err).Error())
+	}
+}
+
+// FindSchedulers finds schedulers by name, and reads learned ones.
+func FindSchedulers(fsys files.FS, names []string) ([]Scheduler, error) {
+	learned := func(path string) (Scheduler, error) { return ReadScheduler(fsys, path) }
+	return study.FindSchedulers(names, schedulers.Named, learned, func(k elastic.Kind) string { return k.Name })
+}
+
+// ReadScheduler reads a learned scheduler: a file, or a run folder of 'graft learn'.
+func ReadScheduler(fsys files.FS, path string) (Scheduler, error) {
+	return study.ReadLearned(fsys, path, append(elastic.PolicyReaders(), readAgent)...)
+}
+
+func readAgent(name string, set *weights.Set) (elastic.Kind, bool, error) {
+	p, err := agent.ReadPolicy(set)
+	if err != nil {
+		return elastic.Kind{}, false, err
+	}
+	return agent.SchedulerOf(name, p), true, nil
+}
+
+// Contents writes what results depend on beside the keys.
+func (f *File) Contents(w io.Writer) {
+	f.inputs.Contents(w)
+	for k := range f.studies {
+		fmt.Fprintln(w, f.studies[k].Jobs)
+	}
+	for _, s := range f.schedulers {
+		fmt.Fprintln(w, s.Digest)
+	}
+}
+
+// Summary describes the simulations in one line.
+func (f *File) Summary() (string, error) {
+	return fmt.Sprintf("%s under %s, quirks of %s", f.title(), strings.Join(f.Schedule.Schedulers, ", "),
+		f.Elastic.Compat), nil
+}
+
+func (f *File) title() string {
+	jobs := 0
+	for k := range f.studies {
+		jobs += len(f.studies[k].Jobs)
+	}
+	return fmt.Sprintf("%s of %s on %s, scaling %s", words.Plural(jobs, "job"), words.Some(f.Workload.Traces, 4),
+		words.Plural(f.studies[0].Options.Nodes, "node"), f.Elastic.Scaling)
+}
+
+// Studies are the jobs of each trace on the cluster.
+func (f *File) Studies() []elastic.Study { return f.studies }
+
+// Study returns the simulations that the file asks for.
+func (f *File) Study() study.Study { return &simulations{File: f} }

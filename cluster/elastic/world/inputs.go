@@ -1,0 +1,137 @@
+package world
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"graft/cluster/elastic"
+	"graft/config/decode"
+	"graft/internal/files"
+)
+
+// Inputs holds the contents of the files that the section elastic names.
+type Inputs struct {
+	types []elastic.JobType
+	trace *elastic.Trace // nil where none is named
+	table elastic.Table  // nil where speeds are analytic, or those of applications
+	steps elastic.Steps  // times of applications; nil without
+
+	contents string // digest of the files of the applications
+
+	analytic bool
+}
+
+// Read reads the files of a section and the first trace, where one is named, and reports whether all is right.
+// The settings of that trace are those of the others.
+func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string) bool {
+	if !w.readTypes(fsys, r, o) {
+		return false
+	}
+	clustered := false
+	if trace != "" {
+		var err error
+		if clustered, err = isClusterTrace(fsys, trace); err == nil && !clustered {
+			w.trace, err = w.readJobs(fsys, trace)
+		}
+		if err != nil {
+			r.Blame(tracesKey, r.Elsewhere(tracesKey, err, 0).Error(), 0)
+			return false
+		}
+	}
+	if !w.readSpeeds(fsys, r, o) {
+		return false
+	}
+	if clustered {
+		var err error
+		if w.trace, err = w.ReadTrace(fsys, trace, o); err != nil {
+			r.Blame(tracesKey, err.Error(), 0)
+			return false
+		}
+	}
+	return true
+}
+
+const tracesKey = "workload.traces"
+
+// readTypes reads the types of jobs, and reports whether all is right.
+func (w *Inputs) readTypes(fsys files.FS, r *decode.Reading, o *Options) bool {
+	if info, err := fsys.Stat(o.Speeds); o.Speeds != "" && err == nil && info.IsDir() {
+		return w.readApplications(fsys, r, o)
+	}
+	var err error
+	if w.types = elastic.PublishedTypes(); o.Types != "" {
+		if w.types, err = readJSON(fsys, o.Types, elastic.ReadTypes); err != nil {
+			r.Blame("elastic.types", err.Error())
+		}
+	}
+	return err == nil
+}
+
+// Types are the types of jobs.
+func (w *Inputs) Types() []elastic.JobType { return w.types }
+
+// Trace is the first trace; nil where none is named.
+func (w *Inputs) Trace() *elastic.Trace { return w.trace }
+
+// Contents writes what results depend on.
+func (w *Inputs) Contents(to io.Writer) {
+	fmt.Fprintln(to, w.table, w.types, w.analytic)
+	_, _ = io.WriteString(to, w.contents)
+}
+
+// readSpeeds reads the speeds, unless they are analytic, and reports whether all is right.
+func (w *Inputs) readSpeeds(fsys files.FS, r *decode.Reading, o *Options) bool {
+	if w.steps != nil {
+		return true
+	}
+	if w.analytic = o.Speeds == speedsAnalytic || w.trace != nil && w.trace.Settings.Analytic; w.analytic {
+		return true
+	}
+	if o.Speeds == "" {
+		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and "+
+			"workers or a folder of applications, or say analytic")
+		return false
+	}
+	var err error
+	if w.table, err = readJSON(fsys, o.Speeds, elastic.ReadTable); err != nil {
+		r.Blame("elastic.speeds", err.Error())
+	}
+	return err == nil
+}
+
+// Study is a trace on the cluster that the section describes.
+func (w *Inputs) Study(t *elastic.Trace, given *Options) elastic.Study {
+	o := t.Settings.Options
+	o.Nodes, o.Most, o.Slot, o.Limit = cmp.Or(given.Nodes, o.Nodes), cmp.Or(given.Most, o.Most),
+		cmp.Or(given.Slot, o.Slot), cmp.Or(given.Limit, o.Limit)
+	o.PerNode = elastic.Resources{elastic.CPU: cmp.Or(given.CPUs, o.PerNode[elastic.CPU], usualSlots),
+		elastic.GPU: cmp.Or(given.GPUs, o.PerNode[elastic.GPU], usualSlots)}
+	o.Scaling, o.SpeedError = given.Scaling, cmp.Or(given.SpeedError, o.SpeedError)
+	compatible := given.Compat == CompatDL2
+	if compatible {
+		o.Quirks = elastic.Compatible().Quirks
+	}
+	s := elastic.Study{Types: w.types, Jobs: t.Jobs, Speed: w.table, Options: o}
+	switch {
+	case w.steps != nil:
+		s.Speed, s.Options.AllReduce = w.steps, true
+	case w.analytic:
+		s.Speed = elastic.Analytic{WholeShares: compatible}
+	}
+	s.Options.EnsureDefaults()
+	return s
+}
+
+// readJSON reads a file.
+func readJSON[T any](fsys files.FS, path string, read func(io.Reader) (T, error)) (value T, err error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return value, err
+	}
+	defer f.Close()
+	if value, err = read(f); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return value, err
+}

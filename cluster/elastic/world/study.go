@@ -1,0 +1,159 @@
+package world
+
+import (
+	"context"
+	"slices"
+
+	"graft/cluster"
+	"graft/cluster/elastic"
+	"graft/cluster/study"
+	"graft/internal/stat"
+	"graft/results"
+)
+
+// simulations runs the cells of a file.
+type simulations struct {
+	study.Unprepared
+	*File
+}
+
+// metrics of a simulation. A time to completion is from the beginning of the slot of arrival.
+var metrics = []study.Metric{
+	{Name: "jct_mean", Unit: "slots", Title: "mean JCT", About: "mean time from arrival to completion of a job",
+		Better: study.Lower, Format: "%.2f", Main: true},
+	{Name: "jct_p50", Unit: "slots", Title: "p50", About: "median of that time", Better: study.Lower, Format: "%.2f"},
+	{Name: "jct_p95", Unit: "slots", Title: "p95", About: "95th percentile of that time", Better: study.Lower,
+		Format: "%.2f", Main: true},
+	{Name: "makespan", Unit: "slots", Title: "makespan", About: "end of the last job", Better: study.Lower,
+		Format: "%.2f", Main: true},
+	{Name: "reward_mean", Title: "reward", About: "mean reward of a slot", Better: study.Higher, Format: "%.3f",
+		Main: true},
+	{Name: "simulated", Unit: "slots", Title: "slots", About: "slots that were simulated", Better: study.Neutral,
+		Hidden: true},
+}
+
+// Plan lists the cells.
+func (s *simulations) Plan() *study.Plan {
+	o := s.studies[0].Options
+	p := &study.Plan{
+		Title: s.title(), Points: []study.Point{{}}, Workloads: s.names, Against: s.Schedule.Against,
+		Metrics: metrics, Rank: []string{"jct_mean_slots"}, PairJobs: true, Workers: s.Schedule.Workers,
+		Facts: map[string]any{
+			"traces": s.Workload.Traces, "nodes": o.Nodes, "slot_s": o.Slot, "scaling": s.Elastic.Scaling,
+			"compat": s.Elastic.Compat,
+		},
+		References: s.bounds,
+	}
+	if s.Elastic.Compat == CompatDL2 {
+		p.Remarks = append(p.Remarks, "The faults of DL2's simulator are kept.")
+	}
+	for k := range s.studies {
+		p.Jobs += len(s.studies[k].Jobs)
+	}
+	for k := range s.schedulers {
+		l := &s.schedulers[k]
+		p.Schedulers = append(p.Schedulers, study.Scheduler{Name: l.Kind.Name, Learned: l.Policies()})
+		if s.Schedule.Ablate && len(l.Kind.Quirks) > 0 {
+			p.Ablation = append(p.Ablation, study.Ablation{Scheduler: k, Quirks: l.Kind.Quirks})
+		}
+	}
+	return p
+}
+
+// bounds are lower bounds of the mean time to completion.
+func (s *simulations) bounds() ([]study.Reference, error) {
+	var values []float64
+	for k := range s.studies {
+		b, err := elastic.LowerBound(s.studies[k])
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, b.Mean)
+	}
+	about := "no scheduler has a smaller mean"
+	r := study.NewReference("lower bound", about, "jct_mean_slots", "", values)
+	r.Bound = true
+	return []study.Reference{r}, nil
+}
+
+// Simulate runs a cell.
+func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
+	one := s.studies[c.Workload]
+	if c.Ablated {
+		one.Options.Quirks = cluster.Quirks(c.Quirks)
+	}
+	w, err := elastic.NewWorld(one)
+	if err != nil {
+		return nil, err
+	}
+	r, err := record(ctx, c.Tables, w, s.schedulers[c.Scheduler].Kinds()[c.Run])
+	if err != nil {
+		return nil, err
+	}
+	times := make([]float64, len(r.Completions))
+	for k := range r.Completions {
+		times[k] = r.Completions[k].JCT
+	}
+	sorted := slices.Sorted(slices.Values(times))
+	result := &study.Result{Samples: times, Values: study.Values{
+		"jct_mean_slots": study.Number(r.MeanJCT), "jct_p50_slots": study.Number(stat.Quantile(sorted, 0.5)),
+		"jct_p95_slots": study.Number(stat.Quantile(sorted, 0.95)), "makespan_slots": study.Number(r.Makespan),
+		"reward_mean": study.Number(r.MeanReward), "simulated_slots": study.Number(r.Slots),
+	}, Facts: map[string]string{"allocations_sha256": r.Allocations}}
+	return result, c.Tables.Write(study.JobsTable, jobColumns, func(rows *study.Rows) error {
+		for _, c := range r.Completions {
+			rows.Int(int64(c.ID)).Text(c.Type).Int(int64(c.Arrival)).Float(c.End).Float(c.JCT).End()
+		}
+		return nil
+	})
+}
+
+var jobColumns = []results.Column{
+	{Name: study.JobColumn, Kind: results.Int}, {Name: "type", Kind: results.String},
+	{Name: "arrival", Unit: "slots", Kind: results.Int}, {Name: "end", Unit: "slots"}, {Name: "jct", Unit: "slots"},
+}
+
+var seriesColumns = []results.Column{
+	{Name: "time", Unit: "slots", Kind: results.Int}, {Name: "unfinished", Unit: "jobs", Kind: results.Int},
+	{Name: "running", Unit: "jobs", Kind: results.Int}, {Name: "workers", Unit: "tasks", Kind: results.Int},
+	{Name: "servers", Unit: "tasks", Kind: results.Int}, {Name: "cpu_used", Unit: "share"},
+	{Name: "gpu_used", Unit: "share"},
+}
+
+var allocationColumns = []results.Column{
+	{Name: "time", Unit: "slots", Kind: results.Int}, {Name: study.JobColumn, Kind: results.Int},
+	{Name: "workers", Kind: results.Int}, {Name: "servers", Kind: results.Int},
+}
+
+// record simulates a world, and writes tables of its slots and allocations while it runs.
+func record(ctx context.Context, t *study.Tables, w *elastic.World,
+	kind elastic.Kind) (result *elastic.Result, err error) {
+	if t == nil {
+		return w.Run(ctx, kind)
+	}
+	err = t.Write(study.SeriesTable, seriesColumns, func(slots *study.Rows) error {
+		return t.Write(study.AllocationsTable, allocationColumns, func(allocations *study.Rows) error {
+			w.Decided = func(w *elastic.World) { addSlot(w, slots, allocations) }
+			result, err = w.Run(ctx, kind)
+			return err
+		})
+	})
+	return result, err
+}
+
+// addSlot adds what a scheduler has decided.
+func addSlot(w *elastic.World, slots, allocations *study.Rows) {
+	running, workers, servers := 0, 0, 0
+	for _, j := range w.Jobs() {
+		if len(j.Workers)+len(j.Servers) > 0 {
+			running, workers, servers = running+1, workers+len(j.Workers), servers+len(j.Servers)
+			allocations.Ints(w.Slot(), j.ID, len(j.Workers), len(j.Servers)).End()
+		}
+	}
+	slots.Ints(w.Slot(), len(w.Jobs()), running, workers, servers)
+	used, total := w.Used(), w.Total()
+	for k := range used {
+		slots.Float(float64(used[k]) / float64(max(1, total[k])))
+	}
+	slots.End()
+}

@@ -1,0 +1,66 @@
+package world
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"graft/cluster/elastic"
+	"graft/cluster/study"
+	"graft/cluster/trace"
+	"graft/internal/files"
+)
+
+// isClusterTrace reports whether a file of jobs is the trace of a cluster. One of elastic jobs is an object
+// of JSON; a damaged one is known by its name.
+func isClusterTrace(fsys files.FS, path string) (bool, error) {
+	head, err := files.Head(fsys, path)
+	if err != nil {
+		return false, err
+	}
+	begin := bytes.TrimLeft(head, "\ufeff \t\r\n")
+	if filepath.Ext(path) == ".json" {
+		return bytes.HasPrefix(begin, []byte("[")), nil
+	}
+	return !bytes.HasPrefix(begin, []byte("{")), nil
+}
+
+// readJobs reads a trace of elastic jobs.
+func (w *Inputs) readJobs(fsys files.FS, path string) (*elastic.Trace, error) {
+	return readJSON(fsys, path, func(in io.Reader) (*elastic.Trace, error) {
+		return elastic.ReadTrace(in, len(w.types))
+	})
+}
+
+// ReadTrace reads a trace of either kind. All of the world but its own trace has been read.
+func (w *Inputs) ReadTrace(fsys files.FS, path string, given *Options) (*elastic.Trace, error) {
+	clustered, err := isClusterTrace(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	if !clustered {
+		return w.readJobs(fsys, path)
+	}
+	jobs, err := elastic.ReadClusterTrace(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := w.Workload(jobs, elastic.TraceOptions{}, study.TraceSeed, given)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// Workload makes elastic jobs of jobs of a cluster, with the settings of the world's trace.
+func (w *Inputs) Workload(jobs []trace.Job, o elastic.TraceOptions, seed uint64,
+	given *Options) (*elastic.Trace, error) {
+	t := &elastic.Trace{}
+	if w.trace != nil {
+		t.Settings = w.trace.Settings
+	}
+	var err error
+	t.Jobs, _, err = elastic.FromTrace(jobs, w.Study(t, given), o, elastic.NewDraws(seed))
+	return t, err
+}

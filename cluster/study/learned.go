@@ -1,0 +1,139 @@
+package study
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/internal/files"
+	"graft/torch/weights"
+)
+
+// Files of a run folder of 'graft learn' for schedulers.
+const (
+	LearnedFile   = "scheduler.safetensors" // best policy of all seeds
+	LearnedFolder = "schedulers"            // policies of all seeds
+)
+
+// Learned is a scheduler of a world, which may have been learned.
+type Learned[K any] struct {
+	Kind   K
+	Seeds  []K    // policy of each seed in a run folder; nil for others
+	Digest string // of the weights; empty for a scheduler that learned nothing
+}
+
+// IsLearned reports whether the scheduler was learned.
+func (l *Learned[K]) IsLearned() bool { return l.Digest != "" }
+
+// Kinds returns the policy of each seed, or the scheduler itself.
+func (l *Learned[K]) Kinds() []K {
+	if len(l.Seeds) > 0 {
+		return l.Seeds
+	}
+	return []K{l.Kind}
+}
+
+// Policies is the number of policies that learned; zero for a scheduler that learned nothing.
+func (l *Learned[K]) Policies() int {
+	if !l.IsLearned() {
+		return 0
+	}
+	return len(l.Kinds())
+}
+
+// PolicyReader reads a policy from weights. It returns false if they belong to another learner.
+type PolicyReader[K any] = func(name string, set *weights.Set) (kind K, mine bool, err error)
+
+// ReadLearned reads a learned scheduler from a file of weights or a run folder of 'graft learn'. Its name is the
+// last part of the path. The first reader that knows the weights reads them.
+func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) (l Learned[K], err error) {
+	p := policies[K]{fsys: fsys, readers: readers, digest: sha256.New()}
+	p.name = strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".safetensors")
+	info, err := fsys.Stat(path)
+	folder := err == nil && info.IsDir()
+	file := path
+	if folder {
+		file = filepath.Join(path, LearnedFile)
+	}
+	l.Kind, err = p.read(file)
+	if folder && errors.Is(err, fs.ErrNotExist) {
+		return l, fmt.Errorf("%w; the folder holds no scheduler that 'graft learn' learned to the end", err)
+	}
+	if folder && err == nil {
+		l.Seeds, err = p.seeds(filepath.Join(path, LearnedFolder))
+	}
+	l.Digest = fmt.Sprintf("%x", p.digest.Sum(nil))
+	return l, err
+}
+
+// policies reads the policies of one scheduler.
+type policies[K any] struct {
+	fsys    files.FS
+	name    string
+	readers []PolicyReader[K]
+	digest  interface {
+		io.Writer
+		Sum([]byte) []byte
+	}
+}
+
+func (p *policies[K]) seeds(folder string) (all []K, err error) {
+	entries, err := p.fsys.ReadDir(folder)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".safetensors" {
+			continue
+		}
+		one, err := p.read(filepath.Join(folder, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, err
+}
+
+func (p *policies[K]) read(path string) (kind K, err error) {
+	set, err := weights.Read(p.fsys, path, weights.Options{})
+	if err != nil {
+		return kind, err
+	}
+	for _, t := range set.Tensors {
+		fmt.Fprintln(p.digest, t.Name, t.Shape)
+		_, _ = p.digest.Write(t.Data) // a hash takes everything
+	}
+	for k, read := range p.readers {
+		kind, mine, err := read(p.name, set)
+		if mine || k == len(p.readers)-1 {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			return kind, err
+		}
+	}
+	return kind, fmt.Errorf("%s: no learner knows these weights", path)
+}
+
+// FindSchedulers finds the schedulers of a file: by name, or else as learned ones. Names are unique.
+func FindSchedulers[K any](names []string, named func(name string) (K, error),
+	learned func(path string) (Learned[K], error), nameOf func(K) string) (all []Learned[K], err error) {
+	for _, name := range names {
+		kind, err := named(name)
+		l := Learned[K]{Kind: kind}
+		if err != nil {
+			if l, err = learned(name); err != nil {
+				return nil, err
+			}
+		}
+		own := nameOf(l.Kind)
+		if slices.ContainsFunc(all, func(other Learned[K]) bool { return nameOf(other.Kind) == own }) {
+			return nil, fmt.Errorf("two schedulers have the name %s; rename the folder or the file of one", own)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}

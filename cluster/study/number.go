@@ -1,0 +1,29 @@
+package study
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// Number is a number in JSON; NaN and the infinities are null.
+type Number float64
+
+// MarshalJSON writes null for what is not finite.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if v := float64(n); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return json.Marshal(v)
+	}
+	return []byte("null"), nil
+}
+
+// UnmarshalJSON reads null as NaN.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(n))
+}
+
+// Known reports whether the number is finite.
+func (n Number) Known() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }

@@ -1,0 +1,158 @@
+package study
+
+import (
+	"slices"
+
+	"graft/internal/stat"
+)
+
+// Outcome is the outcome.json of a study. Values are by key of the metric, which names its unit.
+type Outcome struct {
+	Folder     string         `json:"folder"`     // of the run
+	World      string         `json:"world"`      // kind of cluster
+	Title      string         `json:"title"`      // the study in one sentence
+	Remarks    []string       `json:"remarks"`    // sentences about the study and its results
+	Facts      map[string]any `json:"facts"`      // the study by name
+	Jobs       int            `json:"jobs"`       // in all workloads
+	Against    string         `json:"against"`    // baseline of differences
+	Metrics    []Metric       `json:"metrics"`    // in the order of columns
+	Ranked     []string       `json:"ranked"`     // keys of the metrics by which schedulers are compared
+	Points     []Point        `json:"points"`     // combinations of what varies
+	Workloads  []string       `json:"workloads"`  // names
+	Schedulers []Entrant      `json:"schedulers"` // in the order of the file
+	Cells      []CellOutcome  `json:"cells"`      // each simulation
+	Summaries  []Summary      `json:"summaries"`  // each scheduler at each point, over workloads and seeds
+	Rankings   []Ranking      `json:"rankings"`   // by point and metric; empty for a single workload
+	References []Reference    `json:"references"` // levels to compare with
+	Ablation   []Effect       `json:"ablation"`   // effects of quirks
+	Left       []LeftOut      `json:"left_out"`   // jobs that were left out, of the cell that left out most
+}
+
+// Entrant is a scheduler of an outcome.
+type Entrant struct {
+	Name    string `json:"scheduler"` // name
+	Draws   bool   `json:"draws"`     // results depend on the seed
+	Learned int    `json:"learned"`   // policies with seeds of their own; zero for a scheduler that learned nothing
+	Mark    string `json:"mark"`      // sign behind the name in tables; a remark explains it
+}
+
+// CellOutcome holds the result of a simulation.
+type CellOutcome struct {
+	Point     string            `json:"point"`     // name; empty for the only one
+	Workload  string            `json:"workload"`  // name
+	Scheduler string            `json:"scheduler"` // name
+	Seed      uint64            `json:"seed"`      // of the draws, or number of the policy; zero for neither
+	Folder    string            `json:"folder"`    // of its tables, in the run folder
+	Values    Values            `json:"values"`    // by key of the metric
+	Parts     []Part            `json:"parts"`     // groups of jobs
+	Left      []LeftOut         `json:"left_out"`  // jobs that were left out, by reason
+	Facts     map[string]string `json:"facts"`     // texts about the simulation, such as digests
+	// Interval is the 95% interval of the mean of the first ranked metric over jobs; null for several workloads.
+	Interval *stat.Interval `json:"interval"`
+	// Difference is that mean less the baseline's, job by job, with its 95% interval; null for the baseline.
+	Difference *stat.Interval `json:"difference"`
+}
+
+// Summary holds means of a scheduler over workloads and seeds, and sums of totals.
+type Summary struct {
+	Point     string `json:"point"`     // name; empty for the only one
+	Scheduler string `json:"scheduler"` // name
+	Cells     int    `json:"cells"`     // simulations
+	Values    Values `json:"values"`    // over the cells that have a value
+	Parts     []Part `json:"parts"`     // likewise, by group and name
+}
+
+// Effect is the effect of a quirk that is kept alone.
+type Effect struct {
+	Point     string `json:"point"`     // name; empty for the only one
+	Scheduler string `json:"scheduler"` // name
+	Quirk     string `json:"quirk"`     // name
+	Fixed     string `json:"corrected"` // behaviour without the quirk
+	Without   Values `json:"without"`   // ranked metrics without quirks
+	With      Values `json:"with"`      // ranked metrics with this one
+	Changed   int    `json:"changed"`   // jobs with another result
+	// Difference is the first ranked metric with the quirk less that without, job by job, with its 95% interval.
+	Difference *stat.Interval `json:"difference"`
+}
+
+// Metric returns a metric by its key; nil for none.
+func (o *Outcome) Metric(key string) *Metric {
+	if k := slices.IndexFunc(o.Metrics, func(m Metric) bool { return m.Key() == key }); k >= 0 {
+		return &o.Metrics[k]
+	}
+	return nil
+}
+
+// Ranking returns the ranking at a point by a metric; nil for none.
+func (o *Outcome) Ranking(point, key string) *Ranking {
+	same := func(r Ranking) bool { return r.Point == point && r.Metric == key }
+	if k := slices.IndexFunc(o.Rankings, same); k >= 0 {
+		return &o.Rankings[k]
+	}
+	return nil
+}
+
+// SummariesAt returns the summaries of a point, in the order of the first ranking, or else of the file.
+func (o *Outcome) SummariesAt(point string) (list []Summary) {
+	for _, s := range o.Summaries {
+		if s.Point == point {
+			list = append(list, s)
+		}
+	}
+	k := slices.IndexFunc(o.Rankings, func(r Ranking) bool { return r.Point == point })
+	if k < 0 {
+		return list
+	}
+	place := func(s Summary) int {
+		return slices.IndexFunc(o.Rankings[k].Standings, func(st Standing) bool { return st.Scheduler == s.Scheduler })
+	}
+	slices.SortStableFunc(list, func(a, b Summary) int { return place(a) - place(b) })
+	return list
+}
+
+// merged averages values over cells, and sums totals. Cells without a value do not count.
+func merged(metrics []Metric, list []Values) Values {
+	all := Values{}
+	for k := range metrics {
+		m := &metrics[k]
+		var values []float64
+		for _, v := range list {
+			if x, has := v[m.Key()]; has && x.Known() {
+				values = append(values, float64(x))
+			}
+		}
+		switch {
+		case len(values) == 0:
+		case m.Total:
+			all[m.Key()] = Number(sum(values))
+		default:
+			all[m.Key()] = Number(stat.Mean(values))
+		}
+	}
+	return all
+}
+
+func sum(values []float64) (all float64) {
+	for _, v := range values {
+		all += v
+	}
+	return all
+}
+
+// mergedParts merges parts of the same group and name, in the order in which they come first.
+func mergedParts(metrics []Metric, cells []CellOutcome) (all []Part) {
+	values := map[[2]string][]Values{}
+	for _, c := range cells {
+		for _, p := range c.Parts {
+			id := [2]string{p.Group, p.Name}
+			if values[id] == nil {
+				all = append(all, Part{Group: p.Group, Name: p.Name})
+			}
+			values[id] = append(values[id], p.Values)
+		}
+	}
+	for k := range all {
+		all[k].Values = merged(metrics, values[[2]string{all[k].Group, all[k].Name}])
+	}
+	return all
+}

@@ -1,0 +1,135 @@
+package study
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"graft/internal/stat"
+)
+
+// Ranking compares schedulers on the same workloads by one metric.
+type Ranking struct {
+	Point     string     `json:"point"`     // name; empty for the only one
+	Metric    string     `json:"metric"`    // key
+	Unit      string     `json:"unit"`      // of all values
+	Against   string     `json:"against"`   // baseline of differences
+	Bounds    []float64  `json:"bounds"`    // of each workload: no scheduler is better; empty for none
+	Standings []Standing `json:"standings"` // the best first
+	Higher    bool       `json:"higher"`    // larger values are better
+}
+
+// Standing holds the values of one scheduler. Intervals have 95%, over workloads and seeds.
+type Standing struct {
+	Scheduler string `json:"scheduler"` // name
+	// from 1; schedulers that do not differ from the best of a rank beyond noise share it; zero without a mean
+	Rank  int `json:"rank"`
+	Seeds int `json:"seeds"` // policies that learned; zero for a scheduler that learned nothing
+	// simulations without a value, since jobs were left; with one there is no mean
+	Left      int            `json:"unfinished"`
+	Mean      *float64       `json:"mean"`       // over workloads and seeds; null where jobs were left
+	Interval  *stat.Interval `json:"interval"`   // of the mean; null for too few workloads
+	OverBound *float64       `json:"over_bound"` // mean over the mean bound; null without a bound
+	// from the baseline, workload by workload; null for the baseline and too few workloads
+	Difference *stat.Interval `json:"difference"`
+	Better     int            `json:"better"` // workloads with a better value than the baseline's
+	Ties       int            `json:"ties"`   // workloads whose values differ by less than a thousandth
+	Values     [][]Number     `json:"values"` // by workload and seed; null where jobs were left
+}
+
+// sameValue is the relative difference below which two means count as equal.
+const sameValue = 1e-3
+
+// Add adds a scheduler with its values by workload and seed; NaN where jobs were left.
+func (r *Ranking) Add(scheduler string, seeds int, values [][]float64) {
+	s := Standing{Scheduler: scheduler, Seeds: seeds}
+	for _, row := range values {
+		var numbers []Number
+		for _, v := range row {
+			if numbers = append(numbers, Number(v)); math.IsNaN(v) {
+				s.Left++
+			}
+		}
+		s.Values = append(s.Values, numbers)
+	}
+	if s.Left == 0 {
+		i := stat.CrossedInterval(values)
+		i.Low = max(0, i.Low) // NaN stays
+		if s.Mean, s.Interval = &i.Mean, whole(i); len(r.Bounds) > 0 {
+			over := i.Mean / stat.Mean(r.Bounds)
+			s.OverBound = &over
+		}
+	}
+	r.Standings = append(r.Standings, s)
+}
+
+// whole is an interval with ends; nil for one without.
+func whole(i stat.Interval) *stat.Interval {
+	if math.IsNaN(i.Low) || math.IsNaN(i.High) {
+		return nil
+	}
+	return &i
+}
+
+// Finish sorts the standings, compares them with the baseline, and gives them ranks.
+func (r *Ranking) Finish() {
+	slices.SortStableFunc(r.Standings, func(a, b Standing) int { return cmp.Compare(r.sortKey(&a), r.sortKey(&b)) })
+	against := slices.IndexFunc(r.Standings, func(s Standing) bool { return s.Scheduler == r.Against })
+	leader := 0
+	for k := range r.Standings {
+		s := &r.Standings[k]
+		if s.Mean == nil {
+			continue
+		}
+		if k > 0 && r.worse(s, &r.Standings[leader]) {
+			leader = k
+		}
+		s.Rank = leader + 1
+		if against >= 0 && k != against && r.Standings[against].Mean != nil {
+			s.compare(&r.Standings[against], r.Higher)
+		}
+	}
+}
+
+// sortKey orders standings: the best first, those without a mean last.
+func (r *Ranking) sortKey(s *Standing) float64 {
+	switch {
+	case s.Mean == nil:
+		return math.Inf(1)
+	case r.Higher:
+		return -*s.Mean
+	}
+	return *s.Mean
+}
+
+// worse reports whether a standing is worse than another beyond noise.
+func (r *Ranking) worse(s, than *Standing) bool {
+	i := whole(stat.CrossedDifference(s.floats(), than.floats()))
+	return i != nil && (!r.Higher && i.Low > 0 || r.Higher && i.High < 0)
+}
+
+func (s *Standing) floats() (rows [][]float64) {
+	for _, row := range s.Values {
+		list := make([]float64, len(row))
+		for k, v := range row {
+			list[k] = float64(v)
+		}
+		rows = append(rows, list)
+	}
+	return rows
+}
+
+// compare fills in the differences from another standing.
+func (s *Standing) compare(other *Standing, higher bool) {
+	own, base := s.floats(), other.floats()
+	s.Difference = whole(stat.CrossedDifference(own, base))
+	for k, row := range own {
+		from := stat.Mean(base[k])
+		switch d := stat.Mean(row) - from; {
+		case math.Abs(d) < sameValue*from:
+			s.Ties++
+		case (d < 0) != higher:
+			s.Better++
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"graft/internal/parallel"
+)
+
+// Job is a study at work.
+type Job struct {
+	Env
+	World  string // name
+	Folder string // of the run; empty writes nothing
+	Inputs string // digest of all that results depend on; cells with another one are simulated again
+	Study  Study  // prepared
+	Plan   *Plan  // of the study
+
+	cells, ablations    []Cell
+	results, withQuirks []*saved
+}
+
+// Run simulates the cells that the run folder does not have, saves each one when it ends, and returns the
+// outcome. The outcome does not depend on the number of workers, on the order of cells and on interruptions.
+func (j *Job) Run(ctx context.Context) (*Outcome, error) {
+	if err := j.Plan.Validate(); err != nil {
+		return nil, fmt.Errorf("world %s: %w", j.World, err)
+	}
+	j.cells, j.ablations = j.Plan.cells(), j.Plan.ablations()
+	j.results, j.withQuirks = make([]*saved, len(j.cells)), make([]*saved, len(j.ablations))
+	n := len(j.cells)
+	errs := parallel.Pool{Workers: j.Plan.Workers}.Each(ctx, n+len(j.ablations), func(k int) (err error) {
+		if k < n {
+			j.results[k], err = j.cell(ctx, &j.cells[k])
+			return err
+		}
+		j.withQuirks[k-n], err = j.cell(ctx, &j.ablations[k-n])
+		return err
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err // and not once for each cell
+	}
+	if err := errs.Join(); err != nil {
+		return nil, err
+	}
+	return j.outcome()
+}
+
+// cell returns the result of a cell: the saved one, or that of a simulation, which it saves.
+func (j *Job) cell(ctx context.Context, c *Cell) (*saved, error) {
+	folder := j.Plan.folder(c)
+	if s := j.restore(folder); s != nil {
+		return s, nil
+	}
+	if err := j.begin(c, folder); err != nil {
+		return nil, err
+	}
+	r, err := j.Study.Simulate(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", j.name(c), err)
+	}
+	s := newSaved(j.Inputs, r)
+	if err := j.save(folder, s); err != nil {
+		return nil, err
+	}
+	j.log(c, r)
+	return s, nil
+}
+
+// name describes a cell in errors.
+func (j *Job) name(c *Cell) string {
+	text := "scheduler " + j.Plan.Schedulers[c.Scheduler].Name
+	if len(j.Plan.Workloads) > 1 {
+		text += ", workload " + j.Plan.Workloads[c.Workload]
+	}
+	if point := j.Plan.Points[c.Point].Name; point != "" {
+		text += ", " + point
+	}
+	if len(c.Quirks) > 0 {
+		text += fmt.Sprintf(", quirks %v", c.Quirks)
+	}
+	return text
+}
+
+func (j *Job) log(c *Cell, r *Result) {
+	fields := []zap.Field{zap.String("cell", j.name(c))}
+	for _, key := range j.Plan.Rank {
+		if v, has := r.Values[key]; has {
+			fields = append(fields, zap.Float64(key, float64(v)))
+		}
+	}
+	j.Log.Info("simulated", fields...)
+}
+
+// Forget removes what only resuming needs. Call it when the outcome is written.
+func (j *Job) Forget() error {
+	var faults []error
+	for k := range j.cells {
+		faults = append(faults, j.remove(j.Plan.folder(&j.cells[k])))
+	}
+	for k := range j.ablations {
+		faults = append(faults, j.remove(j.Plan.folder(&j.ablations[k])))
+	}
+	return errors.Join(append(faults, j.removeAblations())...)
+}

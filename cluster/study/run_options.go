@@ -1,0 +1,6 @@
+package study
+
+// RunOptions name the run folder.
+type RunOptions struct {
+	Folder string `result:"none"` // path of the run folder. Empty lets the command choose.
+}

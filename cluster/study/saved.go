@@ -1,0 +1,151 @@
+package study
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"graft/internal/files"
+)
+
+// cellFile holds the result of a cell in its folder until the run has its outcome.
+const cellFile = "cell.json"
+
+// largestCell bounds the bytes of a cellFile: a trace of millions of jobs has as many samples.
+const largestCell = 4 << 30
+
+// saved is the content of a cellFile.
+type saved struct {
+	Inputs  string
+	Values  Values
+	Samples []Number
+	States  []uint64
+	Parts   []Part
+	Left    []LeftOut
+	Facts   map[string]string
+}
+
+func newSaved(inputs string, r *Result) *saved {
+	s := &saved{Inputs: inputs, Values: Values{}, States: r.States, Parts: r.Parts, Left: r.Left, Facts: r.Facts}
+	for key, v := range r.Values {
+		if v.Known() { // what is not finite is missing, also before it was saved
+			s.Values[key] = v
+		}
+	}
+	s.Samples = make([]Number, len(r.Samples))
+	for k, v := range r.Samples {
+		s.Samples[k] = Number(v)
+	}
+	return s
+}
+
+// known are the samples that have a value.
+func (s *saved) known() (list []float64) {
+	for _, v := range s.Samples {
+		if v.Known() {
+			list = append(list, float64(v))
+		}
+	}
+	return list
+}
+
+// less returns the samples of s less those of other, where both have one.
+func (s *saved) less(other *saved) (list []float64) {
+	for k := range min(len(s.Samples), len(other.Samples)) {
+		if d := float64(s.Samples[k] - other.Samples[k]); !math.IsNaN(d) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// changed counts the jobs with other results than in other.
+func (s *saved) changed(other *saved) (n int) {
+	if len(s.States) > 0 {
+		for k := range min(len(s.States), len(other.States)) {
+			if s.States[k] != other.States[k] {
+				n++
+			}
+		}
+		return n
+	}
+	for k := range min(len(s.Samples), len(other.Samples)) {
+		a, b := s.Samples[k], other.Samples[k]
+		if a != b && (a.Known() || b.Known()) {
+			n++
+		}
+	}
+	return n
+}
+
+func (j *Job) path(folder string) string { return filepath.Join(j.Folder, folder, cellFile) }
+
+// restore reads a cell that ended before the run was stopped; nil where there is none of the same inputs.
+func (j *Job) restore(folder string) *saved {
+	if j.Folder == "" {
+		return nil
+	}
+	text, err := files.ReadAll(j.Files, j.path(folder), largestCell)
+	s := &saved{}
+	if err != nil || json.Unmarshal(text, s) != nil || s.Inputs != j.Inputs || s.Values == nil {
+		return nil
+	}
+	return s
+}
+
+// begin makes the folder of a cell, without what an interrupted simulation left in it.
+func (j *Job) begin(c *Cell, folder string) error {
+	if j.Folder == "" {
+		return nil
+	}
+	path := filepath.Join(j.Folder, folder)
+	if err := j.Files.MkdirAll(path); err != nil {
+		return err
+	}
+	files.RemoveLeftovers(j.Files, path)
+	if !c.Ablated {
+		c.Tables = &Tables{fsys: j.Files, folder: path}
+	}
+	return nil
+}
+
+// save writes a cell, after all its tables.
+func (j *Job) save(folder string, s *saved) error {
+	if j.Folder == "" {
+		return nil
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("save %s: %w", j.path(folder), err)
+	}
+	return files.WriteAtomic(j.Files, j.path(folder), func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+func (j *Job) remove(folder string) error {
+	err := j.Files.Remove(j.path(folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// removeAblations removes the empty folders of ablations.
+func (j *Job) removeAblations() error {
+	seen := map[string]bool{}
+	var faults []error
+	for k := range j.ablations {
+		folder := filepath.Dir(j.Plan.folder(&j.ablations[k]))
+		if !seen[folder] {
+			faults = append(faults, files.RemoveAll(j.Files, filepath.Join(j.Folder, folder)))
+		}
+		seen[folder] = true
+	}
+	return errors.Join(faults...)
+}

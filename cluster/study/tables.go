@@ -1,0 +1,146 @@
+package study
+
+import (
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"graft/internal/files"
+	"graft/results"
+)
+
+// Tables that figures and reports know. Worlds may write others.
+const (
+	JobsTable        = "jobs"        // a row for each job: JobColumn, and jct with its unit
+	SeriesTable      = "series"      // quantities over time: the first column is the time
+	SpansTable       = "spans"       // when a job had a device: see SpanColumns
+	AllocationsTable = "allocations" // a row for each change of a job's devices
+)
+
+// JobColumn names the column of a job's name in all tables.
+const JobColumn = "job"
+
+// SpanColumns are the columns of SpansTable that figures read. More may follow.
+func SpanColumns() []results.Column {
+	return []results.Column{
+		{Name: JobColumn, Kind: results.String}, {Name: "group", Kind: results.String},
+		{Name: "device", Kind: results.Int}, {Name: "lane", Kind: results.Int},
+		{Name: "from", Unit: "s"}, {Name: "to", Unit: "s"}, {Name: "end", Kind: results.String},
+	}
+}
+
+// Tables writes the tables of a cell. A nil one writes nothing.
+type Tables struct {
+	fsys   files.FS
+	folder string
+}
+
+// Write writes a table, whole or not at all, while body adds rows.
+func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows) error) error {
+	if t == nil {
+		return body(&Rows{to: io.Discard})
+	}
+	return files.WriteAtomic(t.fsys, filepath.Join(t.folder, name+".csv"), func(w io.Writer) error {
+		r := &Rows{to: w}
+		for _, c := range columns {
+			r.Text(c.String())
+		}
+		r.End()
+		if err := body(r); err != nil {
+			return err
+		}
+		return r.flush()
+	})
+}
+
+// Rows writes the rows of a table, value by value. Its first error ends it.
+type Rows struct {
+	to     io.Writer
+	line   []byte
+	begun  bool // the row has a value
+	failed error
+}
+
+// rowsBuffer is the number of bytes from which rows are written.
+const rowsBuffer = 1 << 16
+
+func (r *Rows) next() {
+	if r.begun {
+		r.line = append(r.line, ',')
+	}
+	r.begun = true
+}
+
+// Text adds a text, quoted where CSV needs it.
+func (r *Rows) Text(v string) *Rows {
+	r.next()
+	if !strings.ContainsAny(v, "\",\r\n") {
+		r.line = append(r.line, v...)
+		return r
+	}
+	r.line = append(r.line, '"')
+	r.line = append(r.line, strings.ReplaceAll(v, `"`, `""`)...)
+	r.line = append(r.line, '"')
+	return r
+}
+
+// Int adds a whole number.
+func (r *Rows) Int(v int64) *Rows {
+	r.next()
+	r.line = strconv.AppendInt(r.line, v, 10)
+	return r
+}
+
+// Ints adds whole numbers.
+func (r *Rows) Ints(list ...int) *Rows {
+	for _, v := range list {
+		r.Int(int64(v))
+	}
+	return r
+}
+
+// Float adds a number in as few digits as read back as the same. NaN is an empty cell.
+func (r *Rows) Float(v float64) *Rows {
+	r.next()
+	switch size := math.Abs(v); {
+	case math.IsNaN(v):
+	case size >= 1e21 || size < 1e-4 && v != 0:
+		r.line = strconv.AppendFloat(r.line, v, 'e', -1, 64)
+	default:
+		r.line = strconv.AppendFloat(r.line, v, 'f', -1, 64)
+	}
+	return r
+}
+
+// Floats adds numbers.
+func (r *Rows) Floats(list ...float64) *Rows {
+	for _, v := range list {
+		r.Float(v)
+	}
+	return r
+}
+
+// Bool adds true or false.
+func (r *Rows) Bool(v bool) *Rows {
+	r.next()
+	r.line = strconv.AppendBool(r.line, v)
+	return r
+}
+
+// End ends the row.
+func (r *Rows) End() {
+	r.line, r.begun = append(r.line, '\n'), false
+	if len(r.line) >= rowsBuffer {
+		_ = r.flush() // body's end returns its error
+	}
+}
+
+func (r *Rows) flush() error {
+	if r.failed == nil {
+		_, r.failed = r.to.Write(r.line)
+	}
+	r.line = r.line[:0]
+	return r.failed
+}

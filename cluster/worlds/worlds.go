@@ -1,0 +1,24 @@
+// Package worlds lists the kinds of cluster simulations.
+package worlds
+
+import (
+	elastic "graft/cluster/elastic/world"
+	"graft/cluster/study"
+)
+
+// All returns every world, in the order of help texts. A new world is a package and a line here.
+func All() []*study.World {
+	return []*study.World{
+		elastic.World(),
+	}
+}
+
+// Named returns the world of a name; nil for none.
+func Named(name string) *study.World {
+	for _, w := range All() {
+		if w.Name == name {
+			return w
+		}
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// headBytes is the number of bytes by which formats of files are recognized.
+const headBytes = 512
+
+// Head returns the first bytes of a file, by which its format is recognized.
+func Head(fsys FS, path string) ([]byte, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, headBytes)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return head[:n], nil
+}

@@ -1,0 +1,20 @@
+package dl2
+
+import (
+	"graft/cluster/elastic"
+	"graft/torch/weights"
+)
+
+// Policies of DL2 are schedulers of elastic jobs wherever this package is linked.
+func init() {
+	elastic.RegisterPolicies(func(name string, set *weights.Set) (kind elastic.Kind, mine bool, err error) {
+		if !IsPolicy(set) {
+			return kind, false, nil
+		}
+		p, err := ReadPolicy(set)
+		if err != nil {
+			return kind, true, err
+		}
+		return p.Scheduler(name, SchedulerOptions{}), true, nil
+	})
+}

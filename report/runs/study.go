@@ -1,0 +1,117 @@
+package runs
+
+import (
+	"path/filepath"
+	"sync"
+
+	"graft/cluster/study"
+	"graft/cluster/worlds"
+	"graft/results"
+)
+
+// CellsStream is the table of a cluster simulation with a row for each cell, and PartsStream that with a row for
+// each group of jobs of a cell.
+const (
+	CellsStream = "cells"
+	PartsStream = "parts"
+)
+
+// StudyKinds are the kinds of the runs of cluster simulations, one for each world.
+var StudyKinds = sync.OnceValue(func() (kinds []*Kind) {
+	for _, w := range worlds.All() {
+		kinds = append(kinds, studyKind(w))
+	}
+	return kinds
+})
+
+func studyKind(w *study.World) *Kind {
+	return &Kind{Name: w.Name, Title: w.Title, Titles: w.Titles, read: readStudy, matches: func(f *Folder) bool {
+		if !f.Has(ManifestFile) || !f.Has(CellsStream+".csv") {
+			return false
+		}
+		m, err := results.ReadManifest(f.Files, f.Path)
+		return err == nil && m.Kind == w.Name
+	}}
+}
+
+// KindOfWorld is the kind of the runs of a world.
+func KindOfWorld(w *study.World) *Kind {
+	for _, k := range StudyKinds() {
+		if k.Name == w.Name {
+			return k
+		}
+	}
+	return nil
+}
+
+// IsStudy reports whether runs of a kind are cluster simulations.
+func (k *Kind) IsStudy() bool { return worlds.Named(k.Name) != nil }
+
+func readStudy(f *Folder, r *Run) error {
+	o := &study.Outcome{}
+	if err := f.readOwn(r, o); err != nil {
+		return err
+	}
+	r.Seeded = false
+	for _, s := range o.Summaries {
+		name := s.Scheduler + "_"
+		if s.Point != "" {
+			name = s.Point + ": " + name
+		}
+		for _, m := range o.Metrics {
+			if v, has := s.Values[m.Key()]; has && m.Main {
+				r.Quantities = append(r.Quantities, seedless(name+m.Name, m.Unit, directionOf(m.Better), float64(v)))
+			}
+		}
+	}
+	return nil
+}
+
+func directionOf(b study.Better) Direction {
+	switch b {
+	case study.Lower:
+		return Lower
+	case study.Higher:
+		return Higher
+	}
+	return Neutral
+}
+
+// CellColumns are the columns of [CellsStream].
+func CellColumns(metrics []study.Metric) []results.Column {
+	return append([]results.Column{
+		{Name: "point", Kind: results.String}, {Name: "workload", Kind: results.String},
+		{Name: "scheduler", Kind: results.String}, {Name: "seed", Kind: results.Int},
+	}, metricColumns(metrics)...)
+}
+
+// PartColumns are the columns of [PartsStream].
+func PartColumns(metrics []study.Metric) []results.Column {
+	return append([]results.Column{
+		{Name: "point", Kind: results.String}, {Name: "workload", Kind: results.String},
+		{Name: "scheduler", Kind: results.String}, {Name: "seed", Kind: results.Int},
+		{Name: "group", Kind: results.String}, {Name: "part", Kind: results.String},
+	}, metricColumns(metrics)...)
+}
+
+func metricColumns(metrics []study.Metric) (columns []results.Column) {
+	for _, m := range metrics {
+		columns = append(columns, results.Column{Name: m.Name, Unit: m.Unit})
+	}
+	return columns
+}
+
+// Spans reads when the jobs of a cell had a device.
+func Spans(r *Run, folder string) (all []NodeSpan, err error) {
+	err = eachRow(r, filepath.Join(folder, study.SpansTable+".csv"), func(row *tableRow) {
+		s := NodeSpan{
+			Task: row.text(study.JobColumn), Group: row.text("group"), GPU: row.place("device"),
+			Lane: row.place("lane"), From: row.number("from [s]"), To: row.number("to [s]"), End: row.text("end"),
+		}
+		if s.To < s.From {
+			row.fault("to [s]", "is before from")
+		}
+		all = append(all, s)
+	})
+	return all, err
+}

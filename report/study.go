@@ -1,0 +1,348 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"graft/cluster/study"
+	"graft/internal/words"
+	"graft/report/document"
+	"graft/report/runs"
+)
+
+// PrintStudy writes the outcome of a cluster simulation for people.
+func PrintStudy(o *study.Outcome, w io.Writer) error {
+	d := &document.Document{}
+	writeStudy(o, d, false)
+	if o.Folder != "" {
+		d.Say("results in " + o.Folder)
+	}
+	return d.Print(w)
+}
+
+// writeStudy adds an outcome to a document; with all also each workload and each group of jobs.
+func writeStudy(o *study.Outcome, d *document.Document, all bool) {
+	d.Say(o.Title)
+	d.Say(o.Remarks...)
+	for _, l := range o.Left {
+		d.Say(fmt.Sprintf("left out: %s: %s, such as job %s", words.Plural(l.Jobs, "job"), l.Why, l.Example))
+	}
+	for _, p := range o.Points {
+		writePoint(o, d, p.Name)
+	}
+	d.Say(metricsLegend(o), differencesLegend(o))
+	for _, r := range o.References {
+		m := o.Metric(r.Metric)
+		d.Say(fmt.Sprintf("%sThe %s of %s is %s: %s.", pointed(r.Point), r.Name, m.Title, cellOf(m, r.Mean), r.About))
+	}
+	writeEffects(o, d)
+	if all {
+		writeWorkloads(o, d)
+		writeParts(o, d)
+	}
+}
+
+func pointed(point string) string {
+	if point == "" {
+		return ""
+	}
+	return point + ": "
+}
+
+// writePoint adds the means of each scheduler at a point, and the rankings.
+func writePoint(o *study.Outcome, d *document.Document, point string) {
+	if point != "" {
+		d.Head("%s", point)
+	}
+	if len(o.Workloads) == 1 {
+		d.Show(cellTable(o, point, o.Workloads[0]))
+		return
+	}
+	d.Show(summaryTable(o, point))
+	for k := range o.Rankings {
+		if r := &o.Rankings[k]; r.Point == point {
+			d.Head("%s", pointed(point)+titleOf(o.Metric(r.Metric)))
+			d.Show(rankingOf(r, o.Metric(r.Metric)))
+		}
+	}
+}
+
+// titleOf is a metric with its unit.
+func titleOf(m *study.Metric) string {
+	if m.Unit == "" || m.Unit == document.UnitShare {
+		return m.Title
+	}
+	return m.Title + ", " + m.Unit
+}
+
+// shown are the metrics with columns.
+func shown(o *study.Outcome) (list []study.Metric) {
+	for _, m := range o.Metrics {
+		if !m.Hidden {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func addMetrics(t *document.Table, metrics []study.Metric) *document.Table {
+	for _, m := range metrics {
+		t.Numbers(m.Unit, formatOf(&m), m.Title)
+	}
+	return t
+}
+
+func formatOf(m *study.Metric) string {
+	switch {
+	case m.Format != "":
+		return m.Format
+	case m.Unit == document.UnitShare:
+		return "%.1f%%"
+	}
+	return "%.4g"
+}
+
+// cellOf is a value of a metric.
+func cellOf(m *study.Metric, v study.Number) document.Cell {
+	if !v.Known() {
+		return document.Missing()
+	}
+	return document.Value(float64(v), m.Unit).As(formatOf(m))
+}
+
+func metricCells(metrics []study.Metric, values study.Values) (cells []any) {
+	for k := range metrics {
+		v, has := values[metrics[k].Key()]
+		if !has {
+			cells = append(cells, document.Missing())
+			continue
+		}
+		cells = append(cells, cellOf(&metrics[k], v))
+	}
+	return cells
+}
+
+// cellTable has a row for each simulation of a workload, with its difference from the baseline, job by job.
+func cellTable(o *study.Outcome, point, workload string) *document.Table {
+	metrics := shown(o)
+	t := addMetrics(document.NewTable("scheduler"), metrics)
+	first := o.Metric(firstRanked(o))
+	paired := slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference != nil })
+	if paired {
+		t.Numbers(first.Unit, "", "difference")
+	}
+	for _, c := range o.Cells {
+		if c.Point != point || c.Workload != workload {
+			continue
+		}
+		row := append([]any{nameOfCell(o, &c)}, metricCells(metrics, c.Values)...)
+		if paired && c.Difference != nil {
+			difference := document.Value(c.Difference.Mean, first.Unit).
+				As("%+" + strings.TrimPrefix(formatOf(first), "%"))
+			difference.Low, difference.High = &c.Difference.Low, &c.Difference.High
+			row = append(row, difference)
+		} else if paired {
+			row = append(row, document.Missing())
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// firstRanked is the key of the metric by which schedulers are compared.
+func firstRanked(o *study.Outcome) string {
+	if len(o.Ranked) == 0 {
+		return o.Metrics[0].Key()
+	}
+	return o.Ranked[0]
+}
+
+// nameOfCell is the scheduler of a simulation with its mark, and its seed where there are several.
+func nameOfCell(o *study.Outcome, c *study.CellOutcome) string {
+	name := c.Scheduler
+	same := func(other study.CellOutcome) bool {
+		return other.Point == c.Point && other.Workload == c.Workload && other.Scheduler == c.Scheduler &&
+			other.Seed != c.Seed
+	}
+	if slices.ContainsFunc(o.Cells, same) {
+		name = fmt.Sprintf("%s, seed %d", name, c.Seed)
+	}
+	return name + markOf(o, c.Scheduler)
+}
+
+func markOf(o *study.Outcome, scheduler string) string {
+	for _, s := range o.Schedulers {
+		if s.Name == scheduler && s.Mark != "" {
+			return " " + s.Mark
+		}
+	}
+	return ""
+}
+
+// summaryTable has a row for each scheduler at a point: means over workloads and seeds.
+func summaryTable(o *study.Outcome, point string) *document.Table {
+	metrics := shown(o)
+	t := addMetrics(document.NewTable("scheduler").Numbers("", "", "seeds"), metrics)
+	for _, s := range o.SummariesAt(point) {
+		seeds := document.Missing()
+		if n := s.Cells / len(o.Workloads); n > 1 {
+			seeds = document.Value(float64(n), "")
+		}
+		t.Add(append([]any{s.Scheduler + markOf(o, s.Scheduler), seeds}, metricCells(metrics, s.Values)...)...)
+	}
+	return t
+}
+
+// rankingOf has a row for each scheduler of a ranking.
+func rankingOf(r *study.Ranking, m *study.Metric) *document.Table {
+	t := document.NewTable("scheduler").Numbers("", "", "rank").Numbers(m.Unit, formatOf(m), "mean").Numbers(m.Unit,
+		formatOf(m), "95%")
+	if len(r.Bounds) > 0 {
+		t.Numbers("", "%.3f", "over bound")
+	}
+	t.Numbers(m.Unit, "", "difference").Numbers("", "", "better", "ties")
+	for _, s := range r.Standings {
+		t.Add(standingRow(r, &s, m)...)
+	}
+	return t
+}
+
+func standingRow(r *study.Ranking, s *study.Standing, m *study.Metric) []any {
+	if s.Mean == nil {
+		return append([]any{s.Scheduler}, slices.Repeat([]any{document.Missing()}, 7)...)
+	}
+	interval := document.Missing()
+	if s.Interval != nil {
+		interval = document.Between(&s.Interval.Low, &s.Interval.High, m.Unit).As(formatOf(m))
+	}
+	row := []any{s.Scheduler, s.Rank, *s.Mean, interval}
+	if len(r.Bounds) > 0 {
+		row = append(row, s.OverBound)
+	}
+	difference, better, ties := document.Missing(), document.Missing(), document.Missing()
+	if s.Difference != nil {
+		difference = document.Value(s.Difference.Mean, m.Unit).As("%+" + strings.TrimPrefix(formatOf(m), "%"))
+		difference.Low, difference.High = &s.Difference.Low, &s.Difference.High
+	}
+	if s.Scheduler != r.Against {
+		better = document.Value(float64(s.Better), "").Then(" of %d", len(s.Values))
+		ties = document.Value(float64(s.Ties), "")
+	}
+	return append(row, difference, better, ties)
+}
+
+// metricsLegend explains the columns.
+func metricsLegend(o *study.Outcome) string {
+	var texts []string
+	for _, m := range shown(o) {
+		text := strings.ToUpper(m.Title) + ": " + m.About
+		if m.Unit != "" && m.Unit != document.UnitShare {
+			text += ", " + m.Unit
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "; ") + "."
+}
+
+// differencesLegend explains differences, where there are some.
+func differencesLegend(o *study.Outcome) string {
+	switch {
+	case len(o.Workloads) > 1:
+		return fmt.Sprintf("DIFFERENCE is from %s, workload by workload; 95%% intervals are over workloads and seeds. "+
+			"Schedulers that do not differ from the best of a rank beyond noise share it.", o.Against)
+	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference != nil }):
+		return fmt.Sprintf("DIFFERENCE is that of %s from %s, job by job, with its 95%% interval.",
+			o.Metric(firstRanked(o)).Title, o.Against)
+	}
+	return ""
+}
+
+// writeEffects adds the effects of quirks.
+func writeEffects(o *study.Outcome, d *document.Document) {
+	if len(o.Ablation) == 0 {
+		return
+	}
+	d.Head("effect of each quirk of the original, kept alone")
+	m := o.Metric(firstRanked(o))
+	t := document.NewTable("scheduler", "quirk").Numbers(m.Unit, formatOf(m), "without", "with").
+		Numbers(m.Unit, "", "difference").
+		Numbers("", "", "jobs changed").Texts("corrected")
+	for _, e := range o.Ablation {
+		difference := document.Missing()
+		if e.Difference != nil {
+			difference = document.Value(e.Difference.Mean, m.Unit).As("%+" + strings.TrimPrefix(formatOf(m), "%"))
+			difference.Low, difference.High = &e.Difference.Low, &e.Difference.High
+		}
+		t.Add(pointed(e.Point)+e.Scheduler, e.Quirk, cellOf(m, e.Without[m.Key()]), cellOf(m, e.With[m.Key()]),
+			difference, e.Changed, e.Fixed)
+	}
+	d.Show(t)
+	d.Say(fmt.Sprintf("WITHOUT and WITH are %s; DIFFERENCE is with the quirk less without it, job by job.", titleOf(m)))
+}
+
+// writeWorkloads adds each workload of a point.
+func writeWorkloads(o *study.Outcome, d *document.Document) {
+	if len(o.Workloads) == 1 {
+		return
+	}
+	for _, p := range o.Points {
+		for _, w := range o.Workloads {
+			d.Head("%s", pointed(p.Name)+w)
+			d.Show(cellTable(o, p.Name, w))
+		}
+	}
+}
+
+// writeParts adds the groups of jobs of each scheduler.
+func writeParts(o *study.Outcome, d *document.Document) {
+	for _, s := range o.Summaries {
+		for _, group := range groupsOf(s.Parts) {
+			var metrics []study.Metric
+			for _, m := range o.Metrics {
+				if slices.ContainsFunc(s.Parts,
+					func(p study.Part) bool { _, has := p.Values[m.Key()]; return has && p.Group == group }) {
+					metrics = append(metrics, m)
+				}
+			}
+			d.Head("%s, by %s", pointed(s.Point)+s.Scheduler, group)
+			t := addMetrics(document.NewTable(group), metrics)
+			for _, p := range s.Parts {
+				if p.Group == group {
+					t.Add(append([]any{p.Name}, metricCells(metrics, p.Values)...)...)
+				}
+			}
+			d.Show(t)
+		}
+	}
+}
+
+// groupsOf are the ways in which jobs are grouped.
+func groupsOf(parts []study.Part) (groups []string) {
+	for _, p := range parts {
+		if !slices.Contains(groups, p.Group) {
+			groups = append(groups, p.Group)
+		}
+	}
+	return groups
+}
+
+// studyDetail is the outcome of a cluster simulation.
+type studyDetail struct {
+	*study.Outcome
+	all bool
+}
+
+func readStudyDetail(r *runs.Run, all bool) (Detail, error) {
+	o, err := runs.OutcomeOf[study.Outcome](r)
+	if o == nil || err != nil {
+		return nil, err
+	}
+	return &studyDetail{o, all}, nil
+}
+
+func (s *studyDetail) write(d *document.Document) {
+	d.Head("schedulers")
+	writeStudy(s.Outcome, d, s.all)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"graft/cluster/study"
+	"graft/cluster/worlds"
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report"
+	"graft/report/runs"
+	simulations "graft/runner/study"
+)
+
+// worldKeys are the keys of all worlds that flags are short for, by flag.
+var worldKeys = map[string]string{
+	"trace": "workload.traces", "scheduler": "schedule.schedulers", "workers": "schedule.workers",
+	"against": "schedule.against", "out": "run.folder",
+}
+
+// world is the world of the file, or else the one that the flags ask for; nil for none.
+func (o *clusterRunOptions) world(fsys files.FS) *study.World {
+	if o.file != "" {
+		return config.KindOf(fsys, o.file).World
+	}
+	flags := map[string]string{}
+	o.given.Visit(func(f *pflag.Flag) { flags[f.Name] = f.Value.String() })
+	for _, w := range worlds.All() {
+		if slices.Contains(w.Compats, flags["compat"]) || w.Claims != nil && w.Claims(fsys, flags) {
+			return w
+		}
+	}
+	return nil
+}
+
+// runWorld simulates a file of a world, with the keys of the flags that were given.
+func runWorld(ctx context.Context, w io.Writer, world *study.World, o clusterRunOptions) error {
+	set, err := o.worldAssignments(world)
+	if err != nil {
+		return err
+	}
+	env := environment(ctx)
+	f, err := config.ReadWorld(world, env.Files, o.file, append(set, o.set...))
+	if err != nil {
+		return runs.AsConfigFault(err)
+	}
+	if o.Config, err = env.Text(o.file); err != nil {
+		return err
+	}
+	outcome, err := simulations.Run(ctx, env, world, f, o.file, o.FolderOptions)
+	return show(w, o.json, outcome, err, func(w io.Writer, r *study.Outcome) error { return report.PrintStudy(r, w) })
+}
+
+// worldAssignments turns the given flags into keys of a world. Flags without a key are usage errors.
+func (o *clusterRunOptions) worldAssignments(w *study.World) (set []string, err error) {
+	keys := map[string]string{}
+	for name, key := range worldKeys {
+		keys[name] = key
+	}
+	for _, f := range w.Flags {
+		keys[f.Name] = f.Key
+	}
+	o.given.Visit(func(flag *pflag.Flag) {
+		switch key := keys[flag.Name]; {
+		case key != "":
+			set = append(set, key+"="+o.worldValue(w, flag))
+		case clusterKeys[flag.Name] != "":
+			err = failure.Usagef("--%s is not a flag of %s; leave it out, or set a key with --set", flag.Name, w.Titles)
+		}
+	})
+	return set, err
+}
+
+// worldValue is the value of a flag as TOML.
+func (o *clusterRunOptions) worldValue(w *study.World, flag *pflag.Flag) string {
+	switch flag.Name {
+	case "scheduler":
+		return chosen(&o.clusterFlags, w.Schedulers(), func(e study.Entry) string { return e.Name })
+	case "trace":
+		return config.QuoteList(strings.Split(flag.Value.String(), ","))
+	case "nodes":
+		return flag.Value.String()
+	}
+	return o.value(flag)
+}
+
+// worldHelp describes the worlds and their schedulers for a help text.
+func worldHelp() string {
+	var b strings.Builder
+	for _, w := range worlds.All() {
+		fmt.Fprintf(&b, "A CONFIG with the section %s simulates %s. Schedulers:\n\n%s", w.Sections[0], w.About,
+			listed(10, w.Schedulers(), func(e study.Entry) (string, string) { return e.Name, e.About }))
+		if w.Notes != "" {
+			b.WriteString("\n" + w.Notes + "\n")
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

@@ -1,0 +1,156 @@
+// Package study runs cluster simulations of every world into run folders.
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"graft/cluster/study"
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/words"
+	"graft/report/runs"
+	"graft/results"
+	"graft/runner/app"
+)
+
+// Run simulates a file into its run folder, and returns the outcome. An error of the code failure.Partial comes
+// with it where jobs were left out. A run that was stopped or killed simulates the cells that had not ended when it
+// is resumed, and ends in the same bytes; one that had ended is read. Path is that of the file; empty for none.
+func Run(ctx context.Context, env *app.Env, w *study.World, f study.File, path string,
+	o app.FolderOptions) (*study.Outcome, error) {
+	s, err := Prepare(ctx, env, f, false)
+	if err != nil {
+		return nil, err
+	}
+	folder := app.Folder("", f.Shared().Folder, nameOf(f, path))
+	run, err := env.OpenRunOf(w.Name, folder, f, o)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := into(ctx, env, w, f, s, run)
+	if err = errors.Join(app.Requeued(ctx, folder, err), run.Close()); err != nil {
+		return nil, err
+	}
+	outcome.Folder = folder
+	return outcome, leftOut(outcome)
+}
+
+// nameOf is the path after which the run folder is named: the file, or else the first trace.
+func nameOf(f study.File, path string) string {
+	if w := f.Shared().Workload; path == "" && w != nil && len(w.Traces) > 0 {
+		return w.Traces[0]
+	}
+	return path
+}
+
+// Prepare returns the study of a file, ready to be simulated. With quick it reads no more than shows that it can
+// begin.
+func Prepare(ctx context.Context, env *app.Env, f study.File, quick bool) (study.Study, error) {
+	s := f.Study()
+	err := s.Prepare(ctx, study.Env{Files: env.Files, Log: env.Log}, quick)
+	if err != nil && ctx.Err() == nil {
+		err = app.ReadFault(err)
+	}
+	return s, err
+}
+
+// into simulates into a run folder, or reads the outcome that is there.
+func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s study.Study,
+	run *results.Run) (*study.Outcome, error) {
+	job := &study.Job{
+		Env: study.Env{Files: env.Files, Log: env.Log}, World: w.Name, Folder: run.Path(""), Study: s, Plan: s.Plan(),
+		Inputs: runs.DigestOfTexts(config.Digest(f), env.Version),
+	}
+	done := &study.Outcome{}
+	err := results.ReadOutcome(env.Files, run.Path(""), done)
+	if err == nil {
+		return done, job.Forget()
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	cells, parts, err := streams(run, job.Plan.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := job.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	outcome.Folder = ""
+	if err := errors.Join(tables(cells, parts, outcome), run.WriteOutcome(outcome)); err != nil {
+		return nil, err
+	}
+	return outcome, job.Forget()
+}
+
+// Simulate simulates a file without a run folder.
+func Simulate(ctx context.Context, env *app.Env, w *study.World, f study.File) (*study.Outcome, error) {
+	s, err := Prepare(ctx, env, f, false)
+	if err != nil {
+		return nil, err
+	}
+	job := &study.Job{Env: study.Env{Files: env.Files, Log: env.Log}, World: w.Name, Study: s, Plan: s.Plan()}
+	return job.Run(ctx)
+}
+
+// streams opens the tables of a run, empty.
+func streams(run *results.Run, metrics []study.Metric) (cells, parts *results.Stream, err error) {
+	if cells, err = run.Stream(runs.CellsStream, runs.CellColumns(metrics)); err == nil {
+		err = cells.Truncate(0)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if parts, err = run.Stream(runs.PartsStream, runs.PartColumns(metrics)); err == nil {
+		err = parts.Truncate(0)
+	}
+	return cells, parts, err
+}
+
+// tables writes the rows of all cells and their parts.
+func tables(cells, parts *results.Stream, o *study.Outcome) error {
+	for _, c := range o.Cells {
+		head := []any{c.Point, c.Workload, c.Scheduler, c.Seed}
+		if err := cells.Append(append(head, values(o.Metrics, c.Values)...)...); err != nil {
+			return err
+		}
+		for _, p := range c.Parts {
+			row := append(head[:len(head):len(head)], p.Group, p.Name)
+			if err := parts.Append(append(row, values(o.Metrics, p.Values)...)...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func values(metrics []study.Metric, of study.Values) (row []any) {
+	for k := range metrics {
+		if v, has := of[metrics[k].Key()]; has {
+			row = append(row, float64(v))
+		} else {
+			row = append(row, nil)
+		}
+	}
+	return row
+}
+
+// leftOut is an error where jobs were left out.
+func leftOut(o *study.Outcome) error {
+	if len(o.Left) == 0 {
+		return nil
+	}
+	n := 0
+	var texts []string
+	for _, l := range o.Left {
+		n += l.Jobs
+		texts = append(texts, fmt.Sprintf("%d %s, such as job %s", l.Jobs, l.Why, l.Example))
+	}
+	return failure.With(failure.Partial, fmt.Errorf("%s left out: %s; correct the trace or the nodes",
+		words.Plural(n, "job"), strings.Join(texts, "; ")))
+}
