@@ -2,7 +2,6 @@ package study
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"go.uber.org/zap"
@@ -93,16 +92,4 @@ func (j *Job) log(c *Cell, r *Result) {
 		}
 	}
 	j.Log.Info("simulated", fields...)
-}
-
-// Forget removes what only resuming needs. Call it when the outcome is written.
-func (j *Job) Forget() error {
-	var faults []error
-	for k := range j.cells {
-		faults = append(faults, j.remove(j.Plan.folder(&j.cells[k])))
-	}
-	for k := range j.ablations {
-		faults = append(faults, j.remove(j.Plan.folder(&j.ablations[k])))
-	}
-	return errors.Join(append(faults, j.removeAblations())...)
 }

@@ -128,24 +128,18 @@ func (j *Job) save(folder string, s *saved) error {
 	})
 }
 
-func (j *Job) remove(folder string) error {
-	err := j.Files.Remove(j.path(folder))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// removeAblations removes the empty folders of ablations.
-func (j *Job) removeAblations() error {
-	seen := map[string]bool{}
+// Forget removes from a run folder what only resuming needs. Call it when the outcome is written.
+func Forget(fsys files.FS, folder string, o *Outcome) error {
 	var faults []error
-	for k := range j.ablations {
-		folder := filepath.Dir(j.Plan.folder(&j.ablations[k]))
-		if !seen[folder] {
-			faults = append(faults, files.RemoveAll(j.Files, filepath.Join(j.Folder, folder)))
+	seen := map[string]bool{}
+	for _, c := range o.Cells {
+		if err := fsys.Remove(filepath.Join(folder, c.Folder, cellFile)); !errors.Is(err, fs.ErrNotExist) {
+			faults = append(faults, err)
 		}
-		seen[folder] = true
+		if dir := filepath.Join(folder, filepath.Dir(c.Folder), ablationFolder); !seen[dir] {
+			seen[dir] = true
+			faults = append(faults, files.RemoveAll(fsys, dir))
+		}
 	}
 	return errors.Join(faults...)
 }

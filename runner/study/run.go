@@ -22,21 +22,48 @@ import (
 // is resumed, and ends in the same bytes; one that had ended is read. Path is that of the file; empty for none.
 func Run(ctx context.Context, env *app.Env, w *study.World, f study.File, path string,
 	o app.FolderOptions) (*study.Outcome, error) {
+	folder := app.Folder("", f.Shared().Folder, nameOf(f, path))
+	outcome, err := done(env, w, f, folder, o)
+	if err == nil && outcome == nil {
+		outcome, err = simulate(ctx, env, w, f, folder, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	outcome.Folder = folder
+	return outcome, leftOut(outcome)
+}
+
+// done returns the outcome of a run that is resumed and had ended; nil for others.
+func done(env *app.Env, w *study.World, f study.File, folder string, o app.FolderOptions) (*study.Outcome, error) {
+	outcome := &study.Outcome{}
+	err := results.ReadOutcome(env.Files, folder, outcome)
+	if !o.Resume || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	run, err := env.OpenRunOf(w.Name, folder, f, o)
+	if err != nil {
+		return nil, err
+	}
+	return outcome, errors.Join(study.Forget(env.Files, folder, outcome), run.Close())
+}
+
+// simulate simulates into a run folder, and writes the outcome.
+func simulate(ctx context.Context, env *app.Env, w *study.World, f study.File, folder string,
+	o app.FolderOptions) (*study.Outcome, error) {
 	s, err := Prepare(ctx, env, f, false)
 	if err != nil {
 		return nil, err
 	}
-	folder := app.Folder("", f.Shared().Folder, nameOf(f, path))
 	run, err := env.OpenRunOf(w.Name, folder, f, o)
 	if err != nil {
 		return nil, err
 	}
 	outcome, err := into(ctx, env, w, f, s, run)
-	if err = errors.Join(app.Requeued(ctx, folder, err), run.Close()); err != nil {
-		return nil, err
-	}
-	outcome.Folder = folder
-	return outcome, leftOut(outcome)
+	return outcome, errors.Join(app.Requeued(ctx, folder, err), run.Close())
 }
 
 // nameOf is the path after which the run folder is named: the file, or else the first trace.
@@ -58,22 +85,14 @@ func Prepare(ctx context.Context, env *app.Env, f study.File, quick bool) (study
 	return s, err
 }
 
-// into simulates into a run folder, or reads the outcome that is there.
+// into simulates into an open run.
 func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s study.Study,
 	run *results.Run) (*study.Outcome, error) {
 	job := &study.Job{
 		Env: study.Env{Files: env.Files, Log: env.Log}, World: w.Name, Folder: run.Path(""), Study: s, Plan: s.Plan(),
 		Inputs: runs.DigestOfTexts(config.Digest(f), env.Version),
 	}
-	done := &study.Outcome{}
-	err := results.ReadOutcome(env.Files, run.Path(""), done)
-	if err == nil {
-		return done, job.Forget()
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	cells, parts, err := streams(run, job.Plan.Metrics)
+	cells, parts, err := streams(run, job.Plan.Metrics) // by which the folder is known
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +104,7 @@ func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s stu
 	if err := errors.Join(tables(cells, parts, outcome), run.WriteOutcome(outcome)); err != nil {
 		return nil, err
 	}
-	return outcome, job.Forget()
+	return outcome, study.Forget(env.Files, run.Path(""), outcome)
 }
 
 // Simulate simulates a file without a run folder.

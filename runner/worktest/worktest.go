@@ -41,7 +41,7 @@ func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool
 	counting := faults.New(unsynced{}, 0, faults.Fail)
 	folder := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, do(Env(counting), folder, false))
-	want, failed, ops := contents(t, folder, kept), 0, counting.Ops()
+	want, failed, ops := Contents(t, folder, kept), 0, counting.Ops()
 	require.NotEmpty(t, want)
 	chosen := chooseFaults(ops)
 	for k, at := range chosen {
@@ -51,11 +51,11 @@ func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool
 		if err := do(Env(fsys), folder, false); err != nil {
 			failed++
 		} else {
-			require.Equal(t, want, contents(t, folder, kept), about)
+			require.Equal(t, want, Contents(t, folder, kept), about)
 		}
 		require.True(t, fsys.Fired())
 		require.NoError(t, do(Env(unsynced{}), folder, true), "after "+about)
-		require.Equal(t, want, contents(t, folder, kept), "after "+about)
+		require.Equal(t, want, Contents(t, folder, kept), "after "+about)
 	}
 	require.Positive(t, failed)
 	t.Logf("measured: of faults at %d writes %d ended in an error, the others in the same bytes", len(chosen), failed)
@@ -76,8 +76,8 @@ func chooseFaults(ops []faults.Op) (places []int) {
 	return places
 }
 
-// contents are the files of a folder that count, with FOLDER in place of its path.
-func contents(t *testing.T, folder string, kept func(string) bool) map[string]string {
+// Contents are the files of a folder that count, with FOLDER in place of its path.
+func Contents(t *testing.T, folder string, kept func(string) bool) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	require.NoError(t, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {

@@ -1,0 +1,37 @@
+package study_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/config"
+	"graft/runner/study/studytest"
+)
+
+// elasticSet is a small study of elastic jobs: two workloads, three schedulers, and an ablation.
+func elasticSet(t *testing.T) []string {
+	dir := t.TempDir()
+	var traces []string
+	for name, epochs := range map[string]string{"a": "40", "b": "25"} {
+		path := filepath.Join(dir, name+".json")
+		text := `{"overrides": {"LARGE_SCALE": false, "CLUSTER_NUM_NODES": 3, "MAX_NUM_WORKERS": 4}, "jobs": [
+			{"id": 1, "type": 1, "arrv_time": 0, "num_epochs": ` + epochs + `, "real_num_epochs": ` + epochs + `},
+			{"id": 2, "type": 6, "arrv_time": 1, "num_epochs": 20, "real_num_epochs": 20}]}`
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		traces = append(traces, path)
+	}
+	if traces[0] > traces[1] {
+		traces[0], traces[1] = traces[1], traces[0]
+	}
+	return []string{"workload.traces=" + config.QuoteList(traces), `elastic.speeds="analytic"`,
+		`schedule.schedulers=["drf", "optimus", "fifo"]`, "schedule.ablate=true"}
+}
+
+func TestElasticRunsSurviveFaults(t *testing.T) {
+	studytest.Survives(t, "elastic", "", elasticSet(t)...)
+}
+
+func TestElasticRunsResume(t *testing.T) { studytest.Resumes(t, 20, "elastic", "", elasticSet(t)...) }

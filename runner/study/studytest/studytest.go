@@ -1,0 +1,90 @@
+// Package studytest checks that cluster simulations survive faults and kills, for tests of worlds.
+package studytest
+
+import (
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/study"
+	"graft/cluster/worlds"
+	"graft/config"
+	"graft/internal/files"
+	"graft/runner/app"
+	simulations "graft/runner/study"
+	"graft/runner/worktest"
+)
+
+// Read reads a file of a world; an empty path is no file.
+func Read(t *testing.T, world, path string, set ...string) study.File {
+	t.Helper()
+	f, err := config.ReadWorld(worlds.Named(world), files.OS{}, path, set)
+	require.NoError(t, err)
+	return f
+}
+
+// run simulates into a folder.
+func run(ctx context.Context, t *testing.T, env *app.Env, world, path, folder string, again bool, set []string) error {
+	t.Helper()
+	f := Read(t, world, path, append(set, "run.folder="+config.Quote(folder))...)
+	_, err := simulations.Run(ctx, env, worlds.Named(world), f, path, app.FolderOptions{Resume: again})
+	return err
+}
+
+// kept are the files whose bytes are compared.
+func kept(path string) bool {
+	return path != "lock" && !strings.HasPrefix(filepath.Base(path), "config.")
+}
+
+// Survives injects faults into the writes of a run, one at a time; resumed, each run must end in the bytes of a run
+// without faults.
+func Survives(t *testing.T, world, path string, set ...string) {
+	t.Helper()
+	worktest.SurviveFaults(t, func(env *app.Env, folder string, again bool) error {
+		return run(context.Background(), t, env, world, path, folder, again, set)
+	}, kept)
+}
+
+// Resumes interrupts runs at a random file that they create, and again while they resume, and requires that each
+// ends in the bytes of a run that was not interrupted.
+func Resumes(t *testing.T, runs int, world, path string, set ...string) {
+	t.Helper()
+	whole := filepath.Join(t.TempDir(), "run")
+	counting := &interrupting{stop: func() {}, after: -1}
+	require.NoError(t, run(t.Context(), t, worktest.Env(counting), world, path, whole, false, set))
+	want := worktest.Contents(t, whole, kept)
+	created := counting.created.Load()
+	random := rand.New(rand.NewPCG(1, uint64(runs)))
+	for k := range runs {
+		folder := filepath.Join(t.TempDir(), "run")
+		for attempt := range 2 {
+			ctx, cancel := context.WithCancel(t.Context())
+			fsys := &interrupting{stop: cancel, after: random.Int64N(created)}
+			_ = run(ctx, t, worktest.Env(fsys), world, path, folder, attempt > 0, set)
+			cancel()
+		}
+		require.NoError(t, run(t.Context(), t, worktest.Env(files.OS{}), world, path, folder, true, set))
+		require.Equal(t, want, worktest.Contents(t, folder, kept), "run %d", k)
+	}
+}
+
+// interrupting is a file system that calls stop when a number of files have been created.
+type interrupting struct {
+	files.OS
+	stop    func()
+	after   int64
+	created atomic.Int64
+}
+
+// Create counts the file.
+func (i *interrupting) Create(path string) (files.File, error) {
+	if i.created.Add(1) == i.after {
+		i.stop()
+	}
+	return i.OS.Create(path)
+}
