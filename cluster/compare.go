@@ -56,6 +56,11 @@ func Compare(jobs []trace.Job, a, b []int64) Difference {
 	})
 }
 
+// OverDays returns the mean of a value of each job; NaN for none. The interval is that of [MeanCompletion].
+func OverDays(jobs []trace.Job, values []float64) Interval {
+	return overWindows(jobs, func(k int) (float64, bool) { return values[k], !math.IsNaN(values[k]) })
+}
+
 // overWindows returns the mean of a value of jobs, with its interval over days.
 func overWindows(jobs []trace.Job, value func(k int) (float64, bool)) Interval {
 	var windows []share

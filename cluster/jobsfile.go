@@ -9,36 +9,50 @@ import (
 	"strings"
 
 	"graft/cluster/trace"
-	"graft/internal/files"
 )
 
-// jobColumns are the columns of Lucid's simulator, so that its tools can read tables of
-// jobs.
-var jobColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
+// jobColumns are the columns of tables of jobs.
+var jobColumns = []string{"job", "vc", "arrival [s]", "start [s]", "end [s]", "queue [s]", "jct [s]", "preemptions",
+	"nodes"}
+
+// lucidColumns are the columns of Lucid's simulator, whose tools read such tables.
+var lucidColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
 
 // WriteJobs writes a table with a row for each job, virtual cluster by virtual cluster and in
 // each in the order of submission. Times are seconds since the trace's zero. The columns of the
 // policy's records stand behind those of every policy.
-func (o *Outcome) WriteJobs(fsys files.FS, path string) error {
-	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
-		b := bufio.NewWriterSize(w, 1<<16)
-		further := o.recordColumns()
-		_, _ = b.WriteString(strings.Join(slices.Concat(jobColumns, further), ",") + "\n")
-		var line []byte
-		for _, p := range o.Pools {
-			for _, j := range p.submitted() {
-				line = j.appendRow(line[:0])
-				if further != nil {
-					line = j.Record.AppendCells(line, j)
-				}
-				if _, err := b.Write(append(line, '\n')); err != nil {
-					return err
-				}
+func (o *Outcome) WriteJobs(w io.Writer) error { return o.writeJobs(w, jobColumns, (*Job).numbers) }
+
+// WriteLucidJobs is [Outcome.WriteJobs] in the columns of Lucid's simulator.
+func (o *Outcome) WriteLucidJobs(w io.Writer) error {
+	return o.writeJobs(w, lucidColumns, (*Job).lucidNumbers)
+}
+
+func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job) []int64) error {
+	b := bufio.NewWriterSize(w, 1<<16)
+	further := o.recordColumns()
+	_, _ = b.WriteString(strings.Join(slices.Concat(columns, further), ",") + "\n")
+	var line []byte
+	for _, p := range o.Pools {
+		for _, j := range p.submitted() {
+			line = j.appendRow(line[:0], numbers(j))
+			if further != nil {
+				line = j.Record.AppendCells(line, j)
+			}
+			if _, err := b.Write(append(line, '\n')); err != nil {
+				return err
 			}
 		}
-		return b.Flush()
-	})
+	}
+	return b.Flush()
 }
+
+// numbers are the whole numbers of a row.
+func (j *Job) numbers() []int64 {
+	return []int64{j.Trace.Submit, j.Start, j.End, j.Queue, j.Completion(), int64(j.Preemptions)}
+}
+
+func (j *Job) lucidNumbers() []int64 { return []int64{j.Start, j.End, j.Queue, int64(j.Preemptions)} }
 
 // recordColumns are the further columns that a job needs; nil if none does.
 func (o *Outcome) recordColumns() []string {
@@ -63,11 +77,11 @@ func (p *PoolOutcome) submitted() []*Job {
 	return slices.SortedFunc(slices.Values(p.Jobs), bySubmission)
 }
 
-func (j *Job) appendRow(line []byte) []byte {
+func (j *Job) appendRow(line []byte, numbers []int64) []byte {
 	line = trace.AppendCell(line, j.Trace.ID)
 	line = append(line, ',')
 	line = trace.AppendCell(line, j.Trace.VC)
-	for _, x := range [...]int64{j.Start, j.End, j.Queue, int64(j.Preemptions)} {
+	for _, x := range numbers {
 		line = strconv.AppendInt(append(line, ','), x, 10)
 	}
 	line = append(line, ',')

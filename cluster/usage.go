@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 
-	"graft/internal/files"
 	"graft/results"
 )
 
@@ -16,7 +15,7 @@ type Usage = results.UsageRow
 const mostRows = 100_000_000
 
 // WriteUsage writes the use of pools as a table, a row for each of them every so many seconds.
-func (o *Outcome) WriteUsage(fsys files.FS, path string, every int64) error {
+func (o *Outcome) WriteUsage(w io.Writer, every int64) error {
 	rows := int64(0)
 	for _, p := range o.Pools {
 		if len(p.Usage) > 0 {
@@ -24,20 +23,18 @@ func (o *Outcome) WriteUsage(fsys files.FS, path string, every int64) error {
 		}
 	}
 	if rows > mostRows {
-		return fmt.Errorf("write %s: a row every %d s would make more than %d rows; write one less often", path, every,
-			mostRows)
+		return fmt.Errorf("a row of usage every %d s would make more than %d rows; write one less often",
+			every, mostRows)
 	}
-	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
-		return results.WriteUsage(w, func(yield func(results.UsageRow) bool) {
-			for _, p := range o.Pools {
-				for u := range Sampled(p.Usage, every, p.Last) {
-					u.Pool = p.Name
-					if !yield(u) {
-						return
-					}
+	return results.WriteUsage(w, func(yield func(results.UsageRow) bool) {
+		for _, p := range o.Pools {
+			for u := range Sampled(p.Usage, every, p.Last) {
+				u.Pool = p.Name
+				if !yield(u) {
+					return
 				}
 			}
-		})
+		}
 	})
 }
 

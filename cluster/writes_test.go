@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"encoding/csv"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,10 +48,8 @@ func written(t *testing.T) (*cluster.Outcome, *cluster.Study) {
 
 // What is written is there whole or not at all, whichever operation fails.
 func TestTablesAreWrittenWholeOrNotAtAll(t *testing.T) {
-	o, s := written(t)
+	_, s := written(t)
 	for name, write := range map[string]func(fsys files.FS, path string) error{
-		"jobs":  o.WriteJobs,
-		"usage": func(fsys files.FS, path string) error { return o.WriteUsage(fsys, path, 10) },
 		"profiles": func(fsys files.FS, path string) error {
 			return cluster.MakeProfiles(s.Jobs).Write(fsys, path, path+"2")
 		},
@@ -82,61 +81,22 @@ func TestTablesAreWrittenWholeOrNotAtAll(t *testing.T) {
 // Tables have as many cells in each row, and names come back as they were.
 func TestTablesOfJobs(t *testing.T) {
 	o, _ := written(t)
-	path := filepath.Join(t.TempDir(), "a.csv")
-	require.NoError(t, o.WriteJobs(files.OS{}, path))
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	require.NoError(t, err)
+	table := func(write func(io.Writer) error) [][]string {
+		var text strings.Builder
+		require.NoError(t, write(&text))
+		rows, err := csv.NewReader(strings.NewReader(text.String())).ReadAll()
+		require.NoError(t, err)
+		return rows
+	}
 	require.Equal(t, [][]string{
 		{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"},
 		{"y", "a, b", "1", "101", "0", "0", "[{0: [0, 1, 2, 3, 4, 5, 6, 7]}, {1: [0, 1, 2, 3]}]"},
 		{"z", "a, b", "101", "201", "99", "0", "[{0: [0, 1, 2, 3, 4, 5, 6]}]"},
 		{"x", `c"d`, "0", "100", "0", "0", "[{0: [0]}]"},
-	}, rows)
-}
-
-// What a killed attempt left does not stay beside the tables of the next one, and a second attempt
-// writes the same bytes.
-func TestWriteIsDoneAgain(t *testing.T) {
-	o, _ := written(t)
-	want := t.TempDir()
-	require.NoError(t, o.Write(files.OS{}, want, 10))
-	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
-		for at := 1; ; at++ {
-			dir := filepath.Join(t.TempDir(), "fifo")
-			broken := faults.New(files.OS{}, at, kind)
-			_ = o.Write(broken, dir, 10)
-			if !broken.Fired() {
-				break
-			}
-			require.NoError(t, o.Write(files.OS{}, dir, 10), "%s at %d", kind, at)
-			requireSameFiles(t, want, dir)
-		}
-	}
-}
-
-func requireSameFiles(t *testing.T, want, got string) {
-	t.Helper()
-	a, err := os.ReadDir(want)
-	require.NoError(t, err)
-	b, err := os.ReadDir(got)
-	require.NoError(t, err)
-	require.Len(t, b, len(a))
-	for _, e := range a {
-		x, err := os.ReadFile(filepath.Join(want, e.Name()))
-		require.NoError(t, err)
-		y, err := os.ReadFile(filepath.Join(got, e.Name()))
-		require.NoError(t, err)
-		require.Equal(t, string(x), string(y))
-	}
-}
-
-// A table of usage without a bound is an error before anything is written.
-func TestUsageIsBounded(t *testing.T) {
-	o, _ := written(t)
-	o.Pools[0].Last = 1 << 38
-	path := filepath.Join(t.TempDir(), "usage.csv")
-	require.ErrorContains(t, o.WriteUsage(files.OS{}, path, 1), "more than 100000000 rows")
-	require.NoFileExists(t, path)
+	}, table(o.WriteLucidJobs))
+	rows := table(o.WriteJobs)
+	require.Equal(t, []string{"job", "vc", "arrival [s]", "start [s]", "end [s]", "queue [s]", "jct [s]", "preemptions",
+		"nodes"}, rows[0])
+	require.Equal(t, []string{"z", "a, b", "2", "101", "201", "99", "199", "0",
+		"[{0: [0, 1, 2, 3, 4, 5, 6]}]"}, rows[2])
 }

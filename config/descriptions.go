@@ -54,8 +54,43 @@ var descriptions = map[string]string{
 		"Venus's, or the largest.",
 	"graft/cluster/lucid.Options.Largest": "Devices of the largest job that is profiled; zero is 8, or all that the " +
 		"profiler has.",
-	"graft/cluster/lucid.Options.Limit":      "Seconds that a job is profiled for; zero is 200.",
-	"graft/cluster/lucid.Options.Nodes":      "Of the profiler; zero is 2.",
+	"graft/cluster/lucid.Options.Limit": "Seconds that a job is profiled for; zero is 200.",
+	"graft/cluster/lucid.Options.Nodes": "Of the profiler; zero is 2.",
+	"graft/cluster/rigid.File.Cluster":  "Cluster.",
+	"graft/cluster/rigid.File.Run":      "",
+	"graft/cluster/rigid.File.Schedule": "Schedulers and their estimates.",
+	"graft/cluster/rigid.File.Workload": "Traces of clusters, as 'graft trace info' reads them.",
+	"graft/cluster/rigid.Options.CPUs": "The number of processors of a node, of which jobs get as many as they ask " +
+		"for, divided among their GPUs. Zero does not count processors.",
+	"graft/cluster/rigid.Options.Compat": "Reproduces the faults of another simulator: lucid has the results of " +
+		"Lucid's, none corrects its errors. Empty means none.",
+	"graft/cluster/rigid.Options.Data": "A folder with files about a cluster: vc_config.csv, the virtual clusters " +
+		"and their nodes; *_lgb.csv and *_ebm*.csv, estimated durations of jobs; single_data.csv and " +
+		"colocate_info.csv, profiles of models; *throughput_pred.csv, forecast submissions. Empty where nodes names " +
+		"the first and no other is needed.",
+	"graft/cluster/rigid.Options.Format": "The trace's, one of those that 'graft trace convert --help' lists. Empty " +
+		"recognises it by its first lines.",
+	"graft/cluster/rigid.Options.From": "First second of the trace; zero means its start, or with compat lucid that " +
+		"of the month in Lucid's experiment.",
+	"graft/cluster/rigid.Options.Memory": "The MiB of a node's memory, of which jobs get as much as they ask for, " +
+		"divided among their GPUs. Zero does not count memory.",
+	"graft/cluster/rigid.Options.Nodes": "A file of the virtual clusters and their nodes, or the number of nodes of " +
+		"a single one for all jobs. Empty means vc_config.csv in data.",
+	"graft/cluster/rigid.Options.PerNode": "The number of GPUs of a node, at most 64. Zero means 8.",
+	"graft/cluster/rigid.Options.Placement": "Selects nodes: consolidate takes as few as possible, consolidate-first " +
+		"does so too and spreads jobs where that is impossible, random takes free GPUs in any order. Empty means " +
+		"consolidate.",
+	"graft/cluster/rigid.Options.To": "Last second of the trace; zero means its end, or with compat lucid that of " +
+		"the month in Lucid's experiment.",
+	"graft/cluster/rigid.Options.UsageEvery": "The time in seconds between two rows of the tables of usage. Zero " +
+		"writes none.",
+	"graft/cluster/rigid.Options.WholeGPUs": "Gives a job that asks for a part of one GPU all of it. False gives it " +
+		"the part, so that other jobs can have the rest.",
+	"graft/cluster/rigid.Schedule.ArrivalFactors": "Factors by which jobs arrive faster than in the trace, each a " +
+		"point of the study. Empty means 1.",
+	"graft/cluster/rigid.Schedule.Estimates": "The expected durations of jobs: lgb or ebm are files in data, exact " +
+		"is the true duration (an oracle), any other text is the path of a file. Empty means ebm for Lucid and lgb " +
+		"for the others that need estimates.",
 	"graft/cluster/schedulers.Options.Lucid": "How lucid profiles jobs.",
 	"graft/cluster/study.RunOptions.Folder":  "Path of the run folder. Empty lets the command choose.",
 	"graft/cluster/study.Schedule.Ablate": "Simulates each quirk of an original alone, and reports its effect. " +
@@ -115,44 +150,6 @@ var descriptions = map[string]string{
 		"means 1.",
 	"graft/config.AdaptiveSchedule.Workers": "Simulations in parallel; zero means one for each processor.",
 	"graft/config.AdaptiveSchedule.Worth":   "Also simulates the first workload with each quirk alone; default false.",
-	"graft/config.Cluster.Cluster":          "Cluster and trace.",
-	"graft/config.Cluster.Output":           "Run folder and tables.",
-	"graft/config.Cluster.Schedule":         "Schedulers and their estimates.",
-	"graft/config.ClusterOptions.CPUs": "The number of processors of a node, of which jobs get as many as they ask " +
-		"for, divided among their GPUs. Zero does not count processors.",
-	"graft/config.ClusterOptions.Compat": "Reproduces the faults of another simulator: lucid has the results of " +
-		"Lucid's, none corrects its errors. Empty means none.",
-	"graft/config.ClusterOptions.Data": "A folder with files about a cluster: vc_config.csv, the virtual clusters " +
-		"and their nodes; *_lgb.csv and *_ebm*.csv, estimated durations of jobs; single_data.csv and " +
-		"colocate_info.csv, profiles of models; *throughput_pred.csv, forecast submissions. Empty where nodes names " +
-		"the first and no other is needed.",
-	"graft/config.ClusterOptions.Format": "The trace's, one of those that 'graft trace convert --help' lists. Empty " +
-		"recognises it by its first lines.",
-	"graft/config.ClusterOptions.From": "First second of the trace; zero means its start, or with compat lucid that " +
-		"of the month in Lucid's experiment.",
-	"graft/config.ClusterOptions.Memory": "The MiB of a node's memory, of which jobs get as much as they ask for, " +
-		"divided among their GPUs. Zero does not count memory.",
-	"graft/config.ClusterOptions.Nodes": "A file of the virtual clusters and their nodes, or the number of nodes of " +
-		"a single one for all jobs. Empty means vc_config.csv in data.",
-	"graft/config.ClusterOptions.PerNode": "The number of GPUs of a node, at most 64. Zero means 8.",
-	"graft/config.ClusterOptions.Placement": "Selects nodes: consolidate takes as few as possible, consolidate-first " +
-		"does so too and spreads jobs where that is impossible, random takes free GPUs in any order. Empty means " +
-		"consolidate.",
-	"graft/config.ClusterOptions.To": "Last second of the trace; zero means its end, or with compat lucid that of " +
-		"the month in Lucid's experiment.",
-	"graft/config.ClusterOptions.Trace": "File of the jobs, as 'graft trace info' reads it; required.",
-	"graft/config.ClusterOptions.WholeGPUs": "Gives a job that asks for a part of one GPU all of it. False gives it " +
-		"the part, so that other jobs can have the rest.",
-	"graft/config.ClusterOutput.Every":  "Seconds between two rows of GPU usage; zero writes none.",
-	"graft/config.ClusterOutput.Folder": "Path of the run folder; empty lets the command choose.",
-	"graft/config.ClusterSchedule.Estimates": "The expected durations of jobs: lgb or ebm are files in data, exact " +
-		"is the true duration (an oracle), any other text is the path of a file. Empty means ebm for Lucid and lgb " +
-		"for the others that need estimates.",
-	"graft/config.ClusterSchedule.Loads": "Factors by which jobs arrive faster than in the trace, with a simulation " +
-		"for each; empty means 1.",
-	"graft/config.ClusterSchedule.Schedulers": "Schedulers to simulate one after the other, as 'graft cluster run " +
-		"--help' lists them; empty means fifo.",
-	"graft/config.ClusterSchedule.Workers": "Simulations in parallel; zero means one for each processor.",
 	"graft/config.CompareOptions.Actions": "The choices of every decision for the arms random and best fixed, such " +
 		"as deepen:0 and none. Empty takes kinds.",
 	"graft/config.CompareOptions.Arms": "Run beside the job as it is configured: never (no adaptation), small from " +

@@ -62,7 +62,7 @@ type Page struct {
 // Kinds lists the kinds of files in the order of the reference page. A file is of the
 // first one that has one of its sections, and else a job.
 func Kinds() []*Kind {
-	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, ElasticLearningKind}
+	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ElasticLearningKind}
 	kinds = append(kinds, worldKinds()...)
 	return append(kinds, AdaptiveKind, NodeKind, FabricKind, LearningKind, SweepKind)
 }

@@ -64,7 +64,7 @@ func TestAKindIsAValue(t *testing.T) {
 }
 
 func TestKindsAreTheirSections(t *testing.T) {
-	for text, kind := range map[string]*Kind{"[pipeline]\n[learn]": PipelineKind, "[cluster]": ClusterKind,
+	for text, kind := range map[string]*Kind{"[pipeline]\n[learn]": PipelineKind, "[cluster]": KindOfWorld("rigid"),
 		"[simulate]\n[run]": SimulationKind, "[tables]\n[learn]": TreeLearningKind,
 		"[table]": LearningKind, "[learn]": LearningKind, "[run]": JobKind, "": JobKind, "[[": JobKind,
 		"[run]\nseed = 1\nseed = 2\n[simulate]": SimulationKind} {
@@ -218,11 +218,12 @@ func TestTrainingThatCannotBe(t *testing.T) {
 // A file of another kind is told by its sections, with the command that takes it.
 func TestFilesOfAnotherKindNameTheirCommand(t *testing.T) {
 	commands := map[*Kind]string{SimulationKind: "[simulate]\nactions = [1]", TreeLearningKind: "[tables]\ntrain = 3",
-		PipelineKind: "[pipeline]\nscenarios = 4", ClusterKind: "[cluster]\ntrace = 2",
+		PipelineKind: "[pipeline]\nscenarios = 4", KindOfWorld("rigid"): "[cluster]\ndata = 2",
 		LearningKind: "[table]\nfile = 1", JobKind: "[time]\nbudget = true"}
 	for of, text := range commands {
 		path := written(t, "other.toml", text)
-		for _, k := range []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, LearningKind,
+		for _, k := range []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, KindOfWorld("rigid"),
+			LearningKind,
 			SweepKind} {
 			_, err := k.Read(files.OS{}, path, nil)
 			if k.Command == of.Command || of == JobKind && (k == SimulationKind || k == SweepKind) {

@@ -606,6 +606,16 @@ def _kind(names):
     return "table" if "scenario.json" in names else None
 
 
+# Table of a cluster simulation, whose manifest names its kind.
+_CELLS = "cells.csv"
+
+
+def _folders_below(folder, depth):
+    """The folders below a folder, to a depth."""
+    found = _folders(folder) if depth else []
+    return found + [inner for one in found for inner in _folders_below(one, depth - 1)]
+
+
 class Run:
     """A run folder. Files are read when they are asked for, so a running job gives its newest rows."""
 
@@ -613,9 +623,10 @@ class Run:
         self.path = os.path.abspath(path)
         self.name = os.path.basename(self.path)
         names = _list(self.path)
-        self.kind = _kind(
-            names
-        )  # cluster, elastic, adaptive, node, node-profile, fabric, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
+        self.kind = _kind(names)
+        if self.kind is not None and _CELLS in names:
+            self.kind = _json(self.path, "manifest.json").get("kind") or self.kind
+        # cluster, elastic, adaptive, node, node-profile, fabric, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
         if self.kind is None:
             raise Error(
                 f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "
@@ -683,6 +694,8 @@ class Run:
         """Names of the tables: files, such as "epochs" and "events", and "sequences" of a simulation."""
         found = [name for name in map(_table_name, _list(self.path)) if name] if self.kind != "table" else []
         folders = _folders(self.path) if self.kind in ("cluster", "elastic", "adaptive", "node") else []
+        if self._has(_CELLS):  # cells may lie below a point and a workload
+            folders = _folders_below(self.path, 3)
         if self.kind == "adaptive":  # of several workloads, a folder for each
             folders += [inner for folder in folders for inner in _folders(folder)]
         for folder in folders:

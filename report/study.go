@@ -139,16 +139,26 @@ func cellTable(o *study.Outcome, point, workload string) *document.Table {
 		}
 		row := append([]any{nameOfCell(o, &c)}, metricCells(metrics, c.Values)...)
 		if paired && c.Difference != nil {
-			difference := document.Value(c.Difference.Mean, first.Unit).
-				As("%+" + strings.TrimPrefix(formatOf(first), "%"))
-			difference.Low, difference.High = &c.Difference.Low, &c.Difference.High
-			row = append(row, difference)
+			row = append(row, differenceOf(c.Difference, first))
 		} else if paired {
 			row = append(row, document.Missing())
 		}
 		t.Add(row...)
 	}
 	return t
+}
+
+// differenceOf is a difference with its interval, where that has ends.
+func differenceOf(i *study.Interval, m *study.Metric) document.Cell {
+	if i == nil {
+		return document.Missing()
+	}
+	c := document.Value(float64(i.Mean), m.Unit).As("%+" + strings.TrimPrefix(formatOf(m), "%"))
+	if i.Whole() {
+		low, high := float64(i.Low), float64(i.High)
+		c.Low, c.High = &low, &high
+	}
+	return c
 }
 
 // firstRanked is the key of the metric by which schedulers are compared.
@@ -270,11 +280,7 @@ func writeEffects(o *study.Outcome, d *document.Document) {
 		Numbers(m.Unit, "", "difference").
 		Numbers("", "", "jobs changed").Texts("corrected")
 	for _, e := range o.Ablation {
-		difference := document.Missing()
-		if e.Difference != nil {
-			difference = document.Value(e.Difference.Mean, m.Unit).As("%+" + strings.TrimPrefix(formatOf(m), "%"))
-			difference.Low, difference.High = &e.Difference.Low, &e.Difference.High
-		}
+		difference := differenceOf(e.Difference, m)
 		t.Add(pointed(e.Point)+e.Scheduler, e.Quirk, cellOf(m, e.Without[m.Key()]), cellOf(m, e.With[m.Key()]),
 			difference, e.Changed, e.Fixed)
 	}
@@ -299,13 +305,7 @@ func writeWorkloads(o *study.Outcome, d *document.Document) {
 func writeParts(o *study.Outcome, d *document.Document) {
 	for _, s := range o.Summaries {
 		for _, group := range groupsOf(s.Parts) {
-			var metrics []study.Metric
-			for _, m := range o.Metrics {
-				if slices.ContainsFunc(s.Parts,
-					func(p study.Part) bool { _, has := p.Values[m.Key()]; return has && p.Group == group }) {
-					metrics = append(metrics, m)
-				}
-			}
+			metrics := partMetrics(o, s.Parts, group)
 			d.Head("%s, by %s", pointed(s.Point)+s.Scheduler, group)
 			t := addMetrics(document.NewTable(group), metrics)
 			for _, p := range s.Parts {
@@ -316,6 +316,20 @@ func writeParts(o *study.Outcome, d *document.Document) {
 			d.Show(t)
 		}
 	}
+}
+
+// partMetrics are the metrics with columns of a group: those of cells, and counts of jobs that are not all zero.
+func partMetrics(o *study.Outcome, parts []study.Part, group string) (metrics []study.Metric) {
+	for _, m := range o.Metrics {
+		has := slices.ContainsFunc(parts, func(p study.Part) bool {
+			v, known := p.Values[m.Key()]
+			return known && p.Group == group && (!m.Hidden || m.Unit == "jobs" && v > 0)
+		})
+		if has {
+			metrics = append(metrics, m)
+		}
+	}
+	return metrics
 }
 
 // groupsOf are the ways in which jobs are grouped.

@@ -17,13 +17,15 @@ const (
 )
 
 // tuneCollector sets the pace of the garbage collector for a trace.
-func tuneCollector(env *app.Env, trace string) {
+func tuneCollector(env *app.Env, traces ...string) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	if info, err := env.Files.Stat(trace); err == nil && info.Size() > largeTrace {
-		debug.SetGCPercent(collectedAfter)
-		return
+	for _, trace := range traces {
+		if info, err := env.Files.Stat(trace); err == nil && info.Size() > largeTrace {
+			debug.SetGCPercent(collectedAfter)
+			return
+		}
 	}
 	debug.SetGCPercent(smallCollected)
 }

@@ -99,7 +99,8 @@ func TestElasticTables(t *testing.T) {
 		}
 		require.Equal(t, c.Facts["allocations_sha256"], fmt.Sprintf("%x", digest.Sum(nil)))
 		for k := range slots["time [slots]"] {
-			require.Zero(t, slots["workers [tasks]"][k]+slots["servers [tasks]"][k]+slots["running [jobs]"][k], "slot %d", k)
+			require.Zero(t, slots["workers [tasks]"][k]+slots["servers [tasks]"][k]+slots["running [jobs]"][k],
+				"slot %d", k)
 			require.LessOrEqual(t, slots["cpu_used [share]"][k]+slots["gpu_used [share]"][k], 2.0)
 		}
 	}

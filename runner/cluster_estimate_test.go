@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster"
+	"graft/cluster/study"
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/report/runs"
@@ -337,10 +338,10 @@ func TestEstimatesOfAPublishedMonth(t *testing.T) {
 			if by != "published" {
 				line += " --estimates " + by
 			}
-			for _, c := range object[runs.ClusterOutcome](t, line).Cells {
+			for _, c := range object[study.Outcome](t, line).Cells {
 				t.Logf("measured: %s, %s, %s: mean completion %.0f s, %.0f to %.0f", span, c.Scheduler, by,
-					*c.Mean.Mean, *c.Mean.Low, *c.Mean.High)
-				mean[c.Scheduler+by] = *c.Mean.Mean
+					c.Interval.Mean, c.Interval.Low, c.Interval.High)
+				mean[c.Scheduler+by] = float64(c.Interval.Mean)
 			}
 		}
 		for _, scheduler := range []string{"qssf", "lucid"} {

@@ -7,8 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"graft/cluster"
-	"graft/cluster/schedulers"
+	"graft/cluster/rigid"
 	"graft/config"
 	"graft/internal/failure"
 	"graft/report/runs"
@@ -55,24 +54,20 @@ func (f *clusterFlags) add(command *cobra.Command) {
 		"set a key, such as lucid.limit=300, after file and flags; may be given several times")
 }
 
-// schedulerHelp lists the schedulers for a help text.
-func schedulerHelp() string {
-	return listed(10, schedulers.Kinds(), func(p cluster.Policy) (string, string) { return p.Name, p.About })
-}
-
-// read reads the file, and sets the keys of the flags that were given.
-func (f *clusterFlags) read(env *app.Env, more ...string) (*config.Cluster, error) {
-	var set []string
-	f.given.Visit(func(flag *pflag.Flag) {
-		if key := clusterKeys[flag.Name]; key != "" {
-			set = append(set, key+"="+f.value(flag))
-		}
-	})
-	c, err := config.ReadCluster(env.Files, f.file, append(append(set, f.set...), more...))
-	if err == nil {
-		tuneCollector(env, c.Cluster.Trace)
+// read reads the file of jobs that keep their devices, and sets the keys of the flags that were given.
+func (f *clusterFlags) read(env *app.Env) (*rigid.File, error) {
+	w := rigid.World()
+	set, err := f.worldAssignments(w)
+	if err != nil {
+		return nil, err
 	}
-	return c, runs.AsConfigFault(err)
+	file, err := config.ReadWorld(w, env.Files, f.file, append(set, f.set...))
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	c := file.(*rigid.File)
+	tuneCollector(env, c.Workload.Traces...)
+	return c, nil
 }
 
 // assignments turns the given flags into keys of another kind of file. Flags without a key are usage errors.
@@ -91,8 +86,6 @@ func (f *clusterFlags) assignments(keys map[string]string, value func(*pflag.Fla
 // value is the value of a flag as TOML.
 func (f *clusterFlags) value(flag *pflag.Flag) string {
 	switch flag.Name {
-	case "scheduler":
-		return chosen(f, schedulers.Kinds(), func(p cluster.Policy) string { return p.Name })
 	case "load":
 		return "[" + strings.Join(floats(f.loads), ", ") + "]"
 	case "from", "to", "workers":

@@ -9,11 +9,10 @@ import (
 
 	"graft/cluster/worlds"
 	"graft/config"
+	"graft/internal/failure"
 	"graft/internal/files"
-	"graft/report"
 	"graft/report/runs"
 	"graft/runner/app"
-	"graft/runner/clusters"
 )
 
 // clusterRunOptions are the flags of `graft cluster run`.
@@ -32,9 +31,8 @@ func newClusterRunCommand() *cobra.Command {
 		Long: `run replays the jobs of a trace on the nodes of a cluster under each scheduler, and
 prints completion times from submission to end, queueing times and utilization of the
 devices. Simulations go from event to event and are exact: the same inputs give the same
-bytes, whatever runs in parallel. Schedulers:
+bytes, whatever runs in parallel.
 
-` + schedulerHelp() + `
 CONFIG is a TOML file with the section cluster. It has keys for all flags, and more:
 'graft config schema --markdown'. The results are a run folder: SCHEDULER/jobs.csv has a
 row for each job, and 'graft report' and 'graft plot' read the rest. Jobs that cannot run
@@ -42,9 +40,6 @@ are left out and counted, and the exit code is 3.
 
 An existing run folder is never overwritten: --resume goes on with it after a kill, and
 ends in the same bytes; --force moves it aside.
-
---compat lucid reproduces the faults of Lucid's simulator on its month of jobs, and has its
-results job by job. Without it they are corrected, and the report has the effect of each.
 
 ` + worldHelp() + `
 
@@ -83,7 +78,7 @@ Pollux, and has its results.`,
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	_ = command.RegisterFlagCompletionFunc("compat", words(func() []string {
-		return []string{config.CompatNone, config.CompatLucid, "dl2", config.CompatPollux}
+		return []string{config.CompatNone, "lucid", "dl2", config.CompatPollux}
 	}))
 	return command
 }
@@ -94,22 +89,13 @@ func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
 	if o.out != "" {
 		more = append(more, "output.folder="+config.Quote(o.out))
 	}
-	if world := o.world(env.Files); world != nil {
-		return runWorld(ctx, w, world, o)
-	}
 	if o.adaptive(env) {
 		return runAdaptive(ctx, w, o, more)
 	}
-	c, err := o.read(env, more...)
-	if err != nil {
-		return err
+	if world := o.world(env.Files); world != nil {
+		return runWorld(ctx, w, world, o)
 	}
-	if o.Config, err = env.Text(o.file); err != nil {
-		return err
-	}
-	outcome, err := clusters.Run(ctx, env, c, o.FolderOptions)
-	return show(w, o.json, outcome, err,
-		func(w io.Writer, r *runs.ClusterOutcome) error { return report.PrintCluster(r, w) })
+	return failure.Usagef("%s is no file of a cluster simulation; 'graft config check' says what it is", o.file)
 }
 
 // runOther simulates a file of another kind of jobs, with the keys of the flags that were given.

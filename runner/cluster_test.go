@@ -14,12 +14,14 @@ import (
 	"go.uber.org/zap"
 
 	"graft/cluster/schedulers"
+	"graft/cluster/study"
+	"graft/cluster/worlds"
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/report/runs"
 	"graft/runner/app"
-	"graft/runner/clusters"
+	simulations "graft/runner/study"
 )
 
 // aCluster goes into a folder with a trace of three days and the nodes of its cluster.
@@ -44,7 +46,16 @@ func writeTrace(t testing.TB, dir string, jobs int) {
 // inFolder opens files at relative paths in a folder.
 type inFolder struct {
 	files.OS
-	dir string
+	dir    string
+	cancel func() // called when the run is made; nil is not
+}
+
+// MkdirAll makes a folder, and stops the run that makes it.
+func (f inFolder) MkdirAll(path string) error {
+	if f.cancel != nil && filepath.Base(path) == "checkpoints" {
+		f.cancel()
+	}
+	return f.OS.MkdirAll(path)
 }
 
 func (f inFolder) Open(path string) (files.File, error) {
@@ -59,19 +70,20 @@ func writeCluster(t testing.TB, dir string, open bool) {
 	t.Helper()
 	in := inFolder{dir: t.TempDir()}
 	writeTrace(t, in.dir, 300)
-	c, err := config.ReadCluster(in, "", []string{`cluster.trace="jobs.csv"`, `cluster.nodes="nodes.csv"`,
-		`schedule.schedulers=["fifo", "srtf"]`, "output.every=3600", "output.folder=" + config.Quote(dir)})
+	w := worlds.Named("rigid")
+	c, err := config.ReadWorld(w, in, "", []string{`workload.traces=["jobs.csv"]`, `cluster.nodes="nodes.csv"`,
+		`schedule.schedulers=["fifo", "srtf"]`, "cluster.usage_every_s=3600", "run.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if open {
-		cancel()
+		in.cancel = cancel
 	}
-	_, err = clusters.Run(ctx, &app.Env{Files: in, Now: func() time.Time { return when }, Version: "v0.1.0",
-		Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}, c, app.FolderOptions{})
+	_, err = simulations.Run(ctx, &app.Env{Files: in, Now: func() time.Time { return when }, Version: "v0.1.0",
+		Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}, w, c, "", app.FolderOptions{})
 	require.Equal(t, open, err != nil, err)
 	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
-	write(t, path, strings.ReplaceAll(contents(t, path), c.Digest(), strings.Repeat("56", 32)))
+	write(t, path, strings.ReplaceAll(contents(t, path), config.Digest(c), strings.Repeat("56", 32)))
 }
 
 // lines are the rows of a table of jobs, by column.
@@ -109,7 +121,7 @@ func withoutProfiles() string {
 func TestClusterRun(t *testing.T) {
 	aCluster(t, 300)
 	args := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutProfiles(),
-		"--estimates", "exact", "--set", "output.every=3600", "--quiet"}
+		"--estimates", "exact", "--set", "cluster.usage_every_s=3600", "--quiet"}
 	got := done(t, append(args, "--out", "one", "--workers", "1")...)
 	require.Equal(t, failure.Done, graft(append(args, "--out", "many", "--workers", "5")...).code)
 	for _, name := range strings.Split(withoutProfiles(), ",") {
@@ -117,9 +129,9 @@ func TestClusterRun(t *testing.T) {
 		sameFiles(t, filepath.Join("one", name), filepath.Join("many", name), "jobs.csv", "usage.csv")
 	}
 	goldenReport(t, "cluster-run.txt", got.stdout)
-	report := done(t, "report", "one")
-	require.Contains(t, report.stdout, "Tiresias, by size and virtual cluster")
-	require.Contains(t, graft("report", "one", "many").stdout, "tiresias completion")
+	report := done(t, "report", "one", "--all")
+	require.Contains(t, report.stdout, "Tiresias, by size")
+	require.Contains(t, graft("report", "one", "many").stdout, "tiresias jct mean")
 
 	fails(t, failure.Usage, "it exists", append(args, "--out", "one")...)
 	outcome := contents(t, filepath.Join("one", runs.OutcomeFile))
@@ -127,19 +139,19 @@ func TestClusterRun(t *testing.T) {
 	require.Equal(t, failure.Done, graft(append(args, "--out", "one", "--workers", "1", "--resume")...).code)
 	require.Equal(t, outcome, contents(t, filepath.Join("one", runs.OutcomeFile)),
 		"a run that did not end is done again")
-	fails(t, failure.Configuration, "schedule.loads was [1.0] and is [2.0]",
+	fails(t, failure.Configuration, "schedule.arrival_factors was [1.0] and is [2.0]",
 		append(args, "--out", "one", "--resume", "--load", "2")...)
 }
 
 // JSON has what the text has, at each load; more load makes jobs wait longer.
 func TestClusterLoads(t *testing.T) {
 	aCluster(t, 300)
-	r := decoded[runs.ClusterOutcome](t, done(t, "cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv",
+	r := decoded[study.Outcome](t, done(t, "cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv",
 		"--load", "1,2,0.5", "--json", "--quiet").stdout)
 	require.Len(t, r.Cells, 3)
-	require.Greater(t, *r.Cells[1].All.Queue.Mean, *r.Cells[0].All.Queue.Mean)
-	require.Less(t, *r.Cells[2].All.Queue.Mean, *r.Cells[0].All.Queue.Mean)
-	require.FileExists(t, filepath.Join(r.Folder, "fifo-load0.5", "jobs.csv"))
+	require.Greater(t, r.Cells[1].Values["queue_mean_s"], r.Cells[0].Values["queue_mean_s"])
+	require.Less(t, r.Cells[2].Values["queue_mean_s"], r.Cells[0].Values["queue_mean_s"])
+	require.FileExists(t, filepath.Join(r.Folder, "arrivals-x0.5", "fifo", "jobs.csv"))
 }
 
 // Jobs that cannot run are counted, the others run, and the exit code says so.
@@ -150,9 +162,9 @@ func TestClusterRefusesJobs(t *testing.T) {
 	write(t, "nodes.csv", ",num\na,1\n")
 	got := fails(t, failure.Partial, "", "cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler",
 		withoutProfiles(), "--estimates", "exact", "--quiet")
-	containsAll(t, got.stderr, "1 larger than its virtual cluster, job 2", "1 unknown virtual cluster, job 3",
-		"1 no devices asked for, job 5", "1 another job has its id, job 4",
-		"1 submitted before simulations begin, job 6")
+	containsAll(t, got.stderr, "1 larger than its virtual cluster, such as job 2",
+		"1 unknown virtual cluster, such as job 3", "1 no devices asked for, such as job 5",
+		"1 another job has its id, such as job 4", "1 submitted before simulations begin, such as job 6")
 	require.Len(t, lines(t, "runs/jobs/fifo/jobs.csv"), 2)
 }
 
@@ -170,9 +182,9 @@ func TestClusterUndivided(t *testing.T) {
 	require.Contains(t, graft("cluster", "run", "--trace", "workload.csv", "--nodes", "4").stderr,
 		"no job of workload.csv has a duration; name another trace, or run it as adaptive jobs")
 	write(t, "cpus.csv", "job_id,gpu_num,cpu_num,submit_time,duration\n1,1,4,0,50\n2,1,4,1,50\n3,1,99,1,50\n")
-	fails(t, failure.Partial, "1 more processors than the nodes have, job 3 for one", "cluster", "run", "--trace",
+	fails(t, failure.Partial, "1 more processors than the nodes have, such as job 3", "cluster", "run", "--trace",
 		"cpus.csv", "--nodes", "1", "--set", "cluster.cpus_per_node=7", "--quiet")
-	require.Equal(t, "50", lines(t, "runs/cpus/fifo/jobs.csv")[1]["start_time"])
+	require.Equal(t, "50", lines(t, "runs/cpus/fifo/jobs.csv")[1]["start [s]"])
 }
 
 // A job that grows and shrinks has a timeline that a job's file takes.
@@ -198,13 +210,14 @@ func TestClusterRunAgainstTheFirst(t *testing.T) {
 		t.Skip("left out: the first simulator's results are not here")
 	}
 	t.Chdir(t.TempDir())
-	r := decoded[runs.ClusterOutcome](t, done(t, "cluster", "run", "--data", data, "--trace",
+	r := decoded[study.Outcome](t, done(t, "cluster", "run", "--data", data, "--trace",
 		filepath.Join(data, "cluster_full_log.published_order.csv"), "--scheduler", "fifo,sjf,srtf,qssf,tiresias,lucid",
 		"--compat", "lucid", "--json", "--quiet", "--out", "o").stdout)
 	sums := map[string][2]int64{"fifo": {1568026427, 1287223398}, "sjf": {503306185, 222503156}, "srtf": {300859560,
 		19796332}, "qssf": {448488860, 167685831}, "tiresias": {350728235, 69572647}, "lucid": {307450179, 21836746}}
 	for _, c := range r.Cells {
-		require.Equal(t, sums[c.Scheduler], [2]int64{c.All.Completion.Sum, c.All.Queue.Sum}, c.Scheduler)
+		require.Equal(t, sums[c.Scheduler], [2]int64{int64(c.Values["jct_sum_s"]), int64(c.Values["queue_sum_s"])},
+			c.Scheduler)
 		require.Len(t, lines(t, filepath.Join("o", c.Scheduler, "jobs.csv")), 23_859)
 	}
 }

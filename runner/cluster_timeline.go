@@ -8,16 +8,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"graft/cluster/rigid"
+	"graft/cluster/study"
+	"graft/internal/files"
 	"graft/report/document"
-	"graft/runner/clusters"
+	"graft/runner/app"
 )
 
 // clusterTimelineOptions are the flags of `graft cluster timeline`.
 type clusterTimelineOptions struct {
-	clusterFlags                    // what is simulated
-	clusters.TimelineOptions        // which job is followed
-	out                      string // file; empty is stdout
-	force                    bool   // write over
+	clusterFlags                 // what is simulated
+	rigid.TimelineOptions        // which job is followed
+	out                   string // file; empty is stdout
+	force                 bool   // write over
 }
 
 func newClusterTimelineCommand() *cobra.Command {
@@ -55,14 +58,16 @@ func runClusterTimeline(ctx context.Context, w, about io.Writer, o clusterTimeli
 	if err != nil {
 		return err
 	}
-	t, err := clusters.Follow(ctx, env, c, o.TimelineOptions)
+	t, err := c.Follow(ctx, study.Env{Files: env.Files, Log: env.Log}, o.TimelineOptions)
 	if err != nil {
 		return err
 	}
 	if o.out == "" {
 		err = t.Write(w)
 	} else {
-		err = t.Save(env.Files, o.out, o.force)
+		if err = app.MayWrite(env.Files, o.out, o.force); err == nil {
+			err = files.WriteAtomic(env.Files, o.out, t.Write)
+		}
 	}
 	_, told := fmt.Fprintf(about, "budget %g s, %s at first, %s; it waited for devices again %s\n", t.Budget,
 		document.Plural(t.First, "device"), document.Plural(len(t.Changes), "change"), document.Plural(t.Waits, "time"))

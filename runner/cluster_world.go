@@ -25,7 +25,8 @@ var worldKeys = map[string]string{
 	"against": "schedule.against", "out": "run.folder",
 }
 
-// world is the world of the file, or else the one that the flags ask for; nil for none.
+// world is the world of the file, or else the one that the flags ask for; without either jobs
+// keep their devices. Nil is a file of another kind.
 func (o *clusterRunOptions) world(fsys files.FS) *study.World {
 	if o.file != "" {
 		return config.KindOf(fsys, o.file).World
@@ -37,7 +38,7 @@ func (o *clusterRunOptions) world(fsys files.FS) *study.World {
 			return w
 		}
 	}
-	return nil
+	return worlds.Named("rigid")
 }
 
 // runWorld simulates a file of a world, with the keys of the flags that were given.
@@ -54,23 +55,27 @@ func runWorld(ctx context.Context, w io.Writer, world *study.World, o clusterRun
 	if o.Config, err = env.Text(o.file); err != nil {
 		return err
 	}
+	if world.Name == "rigid" {
+		tuneCollector(env, f.Shared().Workload.Traces...)
+	}
 	outcome, err := simulations.Run(ctx, env, world, f, o.file, o.FolderOptions)
 	return show(w, o.json, outcome, err, func(w io.Writer, r *study.Outcome) error { return report.PrintStudy(r, w) })
 }
 
 // worldAssignments turns the given flags into keys of a world. Flags without a key are usage errors.
-func (o *clusterRunOptions) worldAssignments(w *study.World) (set []string, err error) {
+func (o *clusterFlags) worldAssignments(w *study.World) (set []string, err error) {
 	keys := map[string]string{}
 	for name, key := range worldKeys {
 		keys[name] = key
 	}
+	text, list := map[string]bool{}, map[string]bool{}
 	for _, f := range w.Flags {
-		keys[f.Name] = f.Key
+		keys[f.Name], text[f.Name], list[f.Name] = f.Key, f.Text, f.List
 	}
 	o.given.Visit(func(flag *pflag.Flag) {
 		switch key := keys[flag.Name]; {
 		case key != "":
-			set = append(set, key+"="+o.worldValue(w, flag))
+			set = append(set, key+"="+o.worldValue(w, flag, text[flag.Name], list[flag.Name]))
 		case clusterKeys[flag.Name] != "":
 			err = failure.Usagef("--%s is not a flag of %s; leave it out, or set a key with --set", flag.Name, w.Titles)
 		}
@@ -79,10 +84,16 @@ func (o *clusterRunOptions) worldAssignments(w *study.World) (set []string, err 
 }
 
 // worldValue is the value of a flag as TOML.
-func (o *clusterRunOptions) worldValue(w *study.World, flag *pflag.Flag) string {
+func (o *clusterFlags) worldValue(w *study.World, flag *pflag.Flag, text, list bool) string {
+	switch {
+	case text:
+		return config.Quote(flag.Value.String())
+	case list:
+		return "[" + strings.Join(floats(o.loads), ", ") + "]"
+	}
 	switch flag.Name {
 	case "scheduler":
-		return chosen(&o.clusterFlags, w.Schedulers(), func(e study.Entry) string { return e.Name })
+		return chosen(o, w.Schedulers(), func(e study.Entry) string { return e.Name })
 	case "trace":
 		return config.QuoteList(strings.Split(flag.Value.String(), ","))
 	case "nodes":

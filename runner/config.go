@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"graft/cluster/study"
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
@@ -16,7 +18,7 @@ import (
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/runner/app"
-	"graft/runner/clusters"
+	simulations "graft/runner/study"
 	"graft/runner/train"
 )
 
@@ -69,7 +71,7 @@ starts.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			env := environment(command.Context())
 			return checkFiles(command.OutOrStdout(), args,
-				func(path string) (string, error) { return configSummary(env, path, set) })
+				func(path string) (string, error) { return configSummary(command.Context(), env, path, set) })
 		},
 	}
 	setFlag(command, &set)
@@ -101,15 +103,16 @@ func readAny(path string, set []string) (config.File, *config.Kind, error) {
 }
 
 // configSummary describes a file in a line.
-func configSummary(env *app.Env, path string, set []string) (string, error) {
+func configSummary(ctx context.Context, env *app.Env, path string, set []string) (string, error) {
 	f, kind, err := readAny(path, set)
 	if err != nil {
 		return "", err
 	}
 	text, err := kind.Summary(f)
 	switch c := f.(type) {
-	case *config.Cluster:
-		err = errors.Join(err, clusters.Check(env, c))
+	case study.File:
+		_, failed := simulations.Prepare(ctx, env, c, true)
+		err = errors.Join(err, failed)
 	case *config.Job:
 		err = errors.Join(err, train.Check(env, c))
 	case *config.Sweep:

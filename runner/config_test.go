@@ -102,16 +102,16 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 		"text.csv": "once upon a time\n",
 		"torn.csv": "job_id,gpu_num,submit_time,duration,vc\n1,8,0\n", "estimates.csv": "job_id,priority\n2,60\n",
 		"data/none": "",
-		"c.toml":    "[cluster]\ntrace = \"jobs.csv\"\nnodes = \"nodes.csv\"\n",
+		"c.toml":    "[workload]\ntraces = [\"jobs.csv\"]\n[cluster]\nnodes = \"nodes.csv\"\n",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		write(t, name, text)
 	}
 	done(t, "config", "check", "c.toml")
 	for set, says := range map[string]string{
-		`cluster.trace="none.csv"`:                                 "none.csv: no such file",
-		`cluster.trace="text.csv"`:                                 "the file begins like no trace",
-		`cluster.trace="torn.csv"`:                                 "torn.csv:2",
+		`workload.traces=["none.csv"]`:                             "none.csv: no such file",
+		`workload.traces=["text.csv"]`:                             "the file begins like no trace",
+		`workload.traces=["torn.csv"]`:                             "torn.csv:2",
 		`cluster.format="swf"`:                                     "jobs.csv:1",
 		`cluster.nodes="none.csv"`:                                 "none.csv: no such file",
 		`cluster.nodes="jobs.csv"`:                                 "the header is no list of virtual clusters",

@@ -27,3 +27,13 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 
 // Known reports whether the number is finite.
 func (n Number) Known() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
+
+// Interval is a mean with the ends of its 95% interval; null where there are too few values for one.
+type Interval struct {
+	Mean Number `json:"mean"` // of the values
+	Low  Number `json:"low"`  // lower end
+	High Number `json:"high"` // upper end
+}
+
+// Whole reports whether the interval has ends.
+func (i *Interval) Whole() bool { return i != nil && i.Low.Known() && i.High.Known() }

@@ -48,9 +48,9 @@ type CellOutcome struct {
 	Left      []LeftOut         `json:"left_out"`  // jobs that were left out, by reason
 	Facts     map[string]string `json:"facts"`     // texts about the simulation, such as digests
 	// Interval is the 95% interval of the mean of the first ranked metric over jobs; null for several workloads.
-	Interval *stat.Interval `json:"interval"`
+	Interval *Interval `json:"interval"`
 	// Difference is that mean less the baseline's, job by job, with its 95% interval; null for the baseline.
-	Difference *stat.Interval `json:"difference"`
+	Difference *Interval `json:"difference"`
 }
 
 // Summary holds means of a scheduler over workloads and seeds, and sums of totals.
@@ -72,7 +72,7 @@ type Effect struct {
 	With      Values `json:"with"`      // ranked metrics with this one
 	Changed   int    `json:"changed"`   // jobs with another result
 	// Difference is the first ranked metric with the quirk less that without, job by job, with its 95% interval.
-	Difference *stat.Interval `json:"difference"`
+	Difference *Interval `json:"difference"`
 }
 
 // Metric returns a metric by its key; nil for none.

@@ -3,6 +3,7 @@ package study
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,14 +26,16 @@ type Plan struct {
 	Rank       []string       // metrics by which schedulers are ranked; the first one is that of samples
 	Jobs       int            // jobs in all workloads of a point
 	Workers    int            // cells at a time; zero means one per processor
+	Inputs     string         // digest of the files that Prepare read; empty for none
 	Ablation   []Ablation     // quirks to simulate alone, by scheduler; nil simulates none
 	// AblatePoints and AblateWorkloads are the numbers of points and workloads, the first ones, that ablations
 	// simulate. Zero means 1.
 	AblatePoints, AblateWorkloads int
 	// PairJobs compares the samples of each cell with those of Against on the same workload, job by job.
 	PairJobs bool
-	// Interval returns the interval of a mean over jobs. Nil draws jobs independently of each other.
-	Interval func(samples []float64) *stat.Interval
+	// Interval returns the interval of a mean over the jobs of a workload, whose samples are NaN for jobs that were
+	// left out; nil for no jobs. A nil function draws jobs independently of each other.
+	Interval func(of Of, point, workload int, samples []float64) *Interval
 	// References returns levels to compare schedulers with, such as lower bounds; nil has none.
 	References func() ([]Reference, error)
 	// Remark returns sentences below the results; nil has none.
@@ -153,16 +156,30 @@ func (p *Plan) scheduler(name string) int {
 	return slices.IndexFunc(p.Schedulers, func(s Scheduler) bool { return s.Name == name })
 }
 
-// interval is the interval of a mean over jobs; nil where there are too few.
-func (p *Plan) interval(samples []float64) *stat.Interval {
+// Of says what an interval is of.
+type Of int
+
+// Intervals of a study.
+const (
+	OfMean       Of = iota // metric of a cell
+	OfDifference           // difference from the baseline
+	OfQuirk                // effect of a quirk
+)
+
+// interval is the interval of a mean over jobs, whose samples may be NaN; nil for no jobs.
+func (p *Plan) interval(of Of, point, workload int, samples []float64) *Interval {
 	if p.Interval != nil {
-		return p.Interval(samples)
+		return p.Interval(of, point, workload, samples)
 	}
-	if len(samples) < 2 {
+	known := slices.DeleteFunc(slices.Clone(samples), math.IsNaN)
+	switch len(known) {
+	case 0:
 		return nil
+	case 1:
+		return &Interval{Number(known[0]), Number(math.NaN()), Number(math.NaN())}
 	}
-	i := stat.MeanInterval(samples, 1)
-	return &i
+	i := stat.MeanInterval(known, 1)
+	return &Interval{Number(i.Mean), Number(i.Low), Number(i.High)}
 }
 
 // NewReference is a reference with the mean of its values.

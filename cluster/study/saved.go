@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"path/filepath"
 
 	"graft/internal/files"
@@ -43,22 +42,20 @@ func newSaved(inputs string, r *Result) *saved {
 	return s
 }
 
-// known are the samples that have a value.
-func (s *saved) known() (list []float64) {
-	for _, v := range s.Samples {
-		if v.Known() {
-			list = append(list, float64(v))
-		}
+// floats are the samples; NaN for jobs that were left out.
+func (s *saved) floats() []float64 {
+	list := make([]float64, len(s.Samples))
+	for k, v := range s.Samples {
+		list[k] = float64(v)
 	}
 	return list
 }
 
-// less returns the samples of s less those of other, where both have one.
-func (s *saved) less(other *saved) (list []float64) {
-	for k := range min(len(s.Samples), len(other.Samples)) {
-		if d := float64(s.Samples[k] - other.Samples[k]); !math.IsNaN(d) {
-			list = append(list, d)
-		}
+// less returns the samples of s less those of other; NaN where one has none.
+func (s *saved) less(other *saved) []float64 {
+	list := make([]float64, min(len(s.Samples), len(other.Samples)))
+	for k := range list {
+		list[k] = float64(s.Samples[k] - other.Samples[k])
 	}
 	return list
 }

@@ -54,10 +54,10 @@ func (j *Job) addCells(o *Outcome) {
 			Seed: c.Seed, Folder: p.folder(c), Values: s.Values, Parts: s.Parts, Left: s.Left, Facts: s.Facts,
 		}
 		if len(p.Workloads) == 1 {
-			out.Interval = p.interval(s.known())
+			out.Interval = p.interval(OfMean, c.Point, c.Workload, s.floats())
 		}
 		if base := j.baseline(c); p.PairJobs && base != nil && base != s {
-			out.Difference = p.interval(s.less(base))
+			out.Difference = p.interval(OfDifference, c.Point, c.Workload, s.less(base))
 		}
 		if n := leftJobs(s.Left); n > most {
 			o.Left, most = s.Left, n
@@ -157,7 +157,7 @@ func (j *Job) addEffects(o *Outcome) {
 		for point := range max(1, j.Plan.AblatePoints) {
 			none := j.withQuirk(a.Scheduler, point, "")
 			for _, q := range a.Quirks {
-				e := j.effect(none, j.withQuirk(a.Scheduler, point, q.Name))
+				e := j.effect(point, none, j.withQuirk(a.Scheduler, point, q.Name))
 				e.Point, e.Scheduler = j.Plan.Points[point].Name, j.Plan.Schedulers[a.Scheduler].Name
 				e.Quirk, e.Fixed = q.Name, q.Fixed
 				o.Ablation = append(o.Ablation, e)
@@ -178,7 +178,7 @@ func (j *Job) withQuirk(scheduler, point int, quirk string) (list []*saved) {
 	return list
 }
 
-func (j *Job) effect(without, with []*saved) (e Effect) {
+func (j *Job) effect(point int, without, with []*saved) (e Effect) {
 	var samples []float64
 	for k, s := range with {
 		e.Changed += s.changed(without[k])
@@ -186,7 +186,7 @@ func (j *Job) effect(without, with []*saved) (e Effect) {
 	}
 	e.Without, e.With = j.ranked(without), j.ranked(with)
 	if len(samples) > 0 {
-		e.Difference = j.Plan.interval(samples)
+		e.Difference = j.Plan.interval(OfQuirk, point, 0, samples)
 	}
 	return e
 }

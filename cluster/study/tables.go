@@ -55,6 +55,14 @@ func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows)
 	})
 }
 
+// WriteTo writes a table whose text a world makes itself, whole or not at all.
+func (t *Tables) WriteTo(name string, write func(w io.Writer) error) error {
+	if t == nil {
+		return write(io.Discard)
+	}
+	return files.WriteAtomic(t.fsys, filepath.Join(t.folder, name+".csv"), write)
+}
+
 // Rows writes the rows of a table, value by value. Its first error ends it.
 type Rows struct {
 	to     io.Writer

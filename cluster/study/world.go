@@ -34,7 +34,9 @@ type World struct {
 type Flag struct {
 	Name  string // without dashes
 	Key   string // such as elastic.speeds
-	About string
+	About string // help text; empty where another world has the flag
+	Text  bool   // the key's value is a text, also if it looks like a number
+	List  bool   // the key's value is a list of numbers, which commas separate
 }
 
 // Entry is a scheduler in a list.

@@ -3,12 +3,14 @@ package worlds
 
 import (
 	elastic "graft/cluster/elastic/world"
+	"graft/cluster/rigid"
 	"graft/cluster/study"
 )
 
 // All returns every world, in the order of help texts. A new world is a package and a line here.
 func All() []*study.World {
 	return []*study.World{
+		rigid.World(),
 		elastic.World(),
 	}
 }

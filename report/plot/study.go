@@ -191,8 +191,8 @@ func studyBar(o *study.Outcome, rank *study.Ranking, s *study.Summary, m *study.
 		return bar
 	}
 	for _, c := range o.Cells {
-		if c.Scheduler == s.Scheduler && c.Point == s.Point && c.Interval != nil && m.Key() == o.Ranked[0] {
-			bar.Low, bar.High = scaled(m, c.Interval.Low), scaled(m, c.Interval.High)
+		if c.Scheduler == s.Scheduler && c.Point == s.Point && c.Interval.Whole() && m.Key() == o.Ranked[0] {
+			bar.Low, bar.High = scaled(m, float64(c.Interval.Low)), scaled(m, float64(c.Interval.High))
 		}
 	}
 	return bar
@@ -429,4 +429,15 @@ func ganttOf(c *colours, title string, spans []runs.NodeSpan) *figure.Gantt {
 		rows = append(rows, fmt.Sprintf("device %d", k))
 	}
 	return c.gantt(title, rows, slices.DeleteFunc(spans, func(s runs.NodeSpan) bool { return s.GPU >= len(rows) }))
+}
+
+// withOutcome draws a figure of each run that has ended.
+func withOutcome[T any](draw func(r *runs.Run, outcome *T) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
+	return single(func(r *runs.Run) ([]drawing, error) {
+		o, err := runs.OutcomeOf[T](r)
+		if o == nil || err != nil {
+			return nil, err
+		}
+		return draw(r, o)
+	})
 }

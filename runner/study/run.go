@@ -90,8 +90,8 @@ func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s stu
 	run *results.Run) (*study.Outcome, error) {
 	job := &study.Job{
 		Env: study.Env{Files: env.Files, Log: env.Log}, World: w.Name, Folder: run.Path(""), Study: s, Plan: s.Plan(),
-		Inputs: runs.DigestOfTexts(config.Digest(f), env.Version),
 	}
+	job.Inputs = runs.DigestOfTexts(config.Digest(f), env.Version, job.Plan.Inputs)
 	cells, parts, err := streams(run, job.Plan.Metrics) // by which the folder is known
 	if err != nil {
 		return nil, err

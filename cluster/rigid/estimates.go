@@ -1,28 +1,26 @@
-package clusters
+package rigid
 
 import (
 	"cmp"
 	"slices"
 
 	"graft/cluster"
-	"graft/config"
 	"graft/internal/failure"
-	"graft/runner/app"
 )
 
 // corrected says whether the faults of the originals are corrected.
-func (s *study) corrected() bool {
-	return cmp.Or(s.Cluster.Cluster.Compat, config.CompatNone) == config.CompatNone
+func (s *inputs) corrected() bool {
+	return s.Cluster.Compat == compatNone
 }
 
 // policy is a scheduler with the options of the configuration, which was validated.
-func (s *study) policy(name string) cluster.Policy {
+func (s *inputs) policy(name string) cluster.Policy {
 	p, _ := s.Options.Named(name)
 	return p
 }
 
 // quirks are the faults of a scheduler's original that are kept.
-func (s *study) quirks(p cluster.Policy) cluster.Quirks {
+func (s *inputs) quirks(p cluster.Policy) cluster.Quirks {
 	if s.corrected() {
 		return nil
 	}
@@ -31,7 +29,7 @@ func (s *study) quirks(p cluster.Policy) cluster.Quirks {
 
 // ready reads, before anything is written, what the schedulers need, and returns an error where
 // something is missing or no simulation can be. Simulations share what is read.
-func (s *study) ready() error {
+func (s *inputs) ready() error {
 	if err := s.base.Validate(); err != nil {
 		return failure.With(failure.Usage, err)
 	}
@@ -45,20 +43,20 @@ func (s *study) ready() error {
 				"name a folder with single_data.csv and colocate_info.csv with option data", name)
 		}
 	}
-	for _, load := range s.Schedule.Loads {
-		study, err := s.with(cluster.Policy{}, load)
+	for _, factor := range s.Schedule.ArrivalFactors {
+		one, err := s.with(cluster.Policy{}, factor)
 		if err != nil {
 			return err
 		}
-		if err := study.Validate(); err != nil {
-			return failure.Usagef("at a load of %g: %w", load, err)
+		if err := one.Validate(); err != nil {
+			return failure.Usagef("at an arrival factor of %g: %w", factor, err)
 		}
 	}
 	return nil
 }
 
-// with is the study with the estimates for a scheduler, its jobs submitted load times as fast.
-func (s *study) with(p cluster.Policy, load float64) (*cluster.Study, error) {
+// with is the study with the estimates for a scheduler, its jobs submitted factor times as fast.
+func (s *inputs) with(p cluster.Policy, factor float64) (*cluster.Study, error) {
 	study := s.base
 	if study.Estimates == nil && (p.Estimates != "" || s.Schedule.Estimates != "") {
 		var err error
@@ -66,11 +64,11 @@ func (s *study) with(p cluster.Policy, load float64) (*cluster.Study, error) {
 			return nil, err
 		}
 	}
-	if load != 1 {
+	if factor != 1 {
 		study.Jobs = slices.Clone(study.Jobs)
 		for k := range study.Jobs {
 			j := &study.Jobs[k]
-			j.Submit = study.Begin + int64(min(float64(j.Submit-study.Begin)/load, never))
+			j.Submit = study.Begin + int64(min(float64(j.Submit-study.Begin)/factor, never))
 		}
 	}
 	return &study, nil
@@ -80,7 +78,7 @@ func (s *study) with(p cluster.Policy, load float64) (*cluster.Study, error) {
 const never = 1 << 62
 
 // estimated are the estimates for a scheduler. Each source is read once.
-func (s *study) estimated(p cluster.Policy) ([]float64, error) {
+func (s *inputs) estimated(p cluster.Policy) ([]float64, error) {
 	source := cmp.Or(s.Schedule.Estimates, p.Estimates)
 	if known := s.estimates[source]; known != nil {
 		return known, nil
@@ -92,7 +90,7 @@ func (s *study) estimated(p cluster.Policy) ([]float64, error) {
 	return list, err
 }
 
-func (s *study) readEstimates(source, policy string) ([]float64, error) {
+func (s *inputs) readEstimates(source, policy string) ([]float64, error) {
 	path := source
 	switch source {
 	case "exact":
@@ -112,5 +110,5 @@ func (s *study) readEstimates(source, policy string) ([]float64, error) {
 			"make one with 'graft cluster estimate', or let it know with option estimates exact", policy, source)
 	}
 	list, err := cluster.ReadEstimates(s.env.Files, path, s.base.Jobs)
-	return list, app.ReadFault(err)
+	return list, err
 }

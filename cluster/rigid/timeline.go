@@ -1,4 +1,4 @@
-package clusters
+package rigid
 
 import (
 	"context"
@@ -8,10 +8,8 @@ import (
 	"strconv"
 
 	"graft/cluster"
-	"graft/config"
+	"graft/cluster/study"
 	"graft/internal/failure"
-	"graft/internal/files"
-	"graft/runner/app"
 )
 
 // TimelineOptions say which job is followed.
@@ -35,29 +33,27 @@ type Change struct {
 	Up      bool    // more than before
 }
 
-// Follow simulates the trace of a configuration, which has one scheduler and one load, and
-// follows a job. A job that shares its devices counts for half of them.
-func Follow(ctx context.Context, env *app.Env, c *config.Cluster, o TimelineOptions) (*Timeline, error) {
-	if len(c.Schedule.Schedulers) != 1 || len(c.Schedule.Loads) != 1 {
-		return nil, failure.Usagef("a timeline is of one scheduler and load; name one with option scheduler")
+// Follow simulates a file with one trace, scheduler and arrival factor, and follows a job. A job that shares its
+// devices counts for half of them.
+func (f *File) Follow(ctx context.Context, env study.Env, o TimelineOptions) (*Timeline, error) {
+	if len(f.Schedule.Schedulers) != 1 || len(f.Schedule.ArrivalFactors) != 1 || len(f.Workload.Traces) != 1 {
+		return nil, failure.Usagef("a timeline is of one trace, scheduler and arrival factor; " +
+			"name one with option scheduler")
 	}
 	if !(o.Budget >= 0) || math.IsInf(o.Budget, 0) {
 		return nil, failure.Usagef("option budget is %g s; must not be negative or infinite", o.Budget)
 	}
-	s, err := readStudy(env, c)
+	s, err := f.read(env, f.Workload.Traces[0])
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ready(); err != nil {
-		return nil, err
-	}
-	policy := s.policy(c.Schedule.Schedulers[0])
-	study, err := s.with(policy, c.Schedule.Loads[0])
+	policy := s.policy(f.Schedule.Schedulers[0])
+	one, err := s.with(policy, f.Schedule.ArrivalFactors[0])
 	if err != nil {
 		return nil, err
 	}
-	out, err := study.Run(ctx, policy, cluster.Options{Placement: c.Cluster.Placement, Quirks: s.quirks(policy),
-		Workers: c.Schedule.Workers, Follow: o.Job})
+	out, err := one.Run(ctx, policy, cluster.Options{Placement: f.Cluster.Placement, Quirks: s.quirks(policy),
+		Workers: f.Schedule.Workers, Follow: o.Job})
 	if err != nil {
 		return nil, err
 	}
@@ -141,12 +137,4 @@ func (t *Timeline) Write(w io.Writer) error {
 	}
 	_, err := w.Write(text)
 	return err
-}
-
-// Save writes the table to a file, whole or not at all.
-func (t *Timeline) Save(fsys files.FS, path string, force bool) error {
-	if err := app.MayWrite(fsys, path, force); err != nil {
-		return err
-	}
-	return files.WriteAtomic(fsys, path, t.Write)
 }

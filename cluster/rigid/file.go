@@ -1,0 +1,165 @@
+// Package rigid is the world of jobs that keep the devices that they ask for: traces of clusters, replayed under
+// schedulers from event to event.
+package rigid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"graft/cluster"
+	"graft/cluster/schedulers"
+	"graft/cluster/study"
+	"graft/config/decode"
+	"graft/internal/files"
+	"graft/internal/words"
+)
+
+// World returns the world of jobs that keep their devices.
+func World() *study.World {
+	return &study.World{
+		Name: "rigid", Title: "cluster simulation", Titles: "cluster simulations",
+		About:    "jobs that keep the devices that they ask for",
+		Sections: []string{"cluster"}, Compats: []string{CompatLucid},
+		Intro: "A file with the section `cluster`, for `graft cluster run`. See [the cluster](cluster.md).\n",
+		Notes: "--compat lucid reproduces the faults of Lucid's simulator on its month of jobs, and has its results\n" +
+			"job by job. Without it they are corrected, and the report has the effect of each.",
+		Flags: flags(), New: func() study.File { return New() },
+		Schedulers: func() (all []study.Entry) {
+			for _, p := range schedulers.Kinds() {
+				all = append(all, study.Entry{Name: p.Name, About: p.About})
+			}
+			return all
+		},
+	}
+}
+
+func flags() []study.Flag {
+	return []study.Flag{
+		{Name: "data", Key: "cluster.data",
+			About: "folder of files about the cluster: its nodes, profiles, estimates and forecasts"},
+		{Name: "nodes", Key: "cluster.nodes",
+			About: "file of the virtual clusters and their nodes, or a number of nodes for all jobs", Text: true},
+		{Name: "compat", Key: "cluster.compat"},
+		{Name: "placement", Key: "cluster.placement",
+			About: "selection of nodes: consolidate, consolidate-first or random"},
+		{Name: "estimates", Key: "schedule.estimates",
+			About: "estimated durations of jobs: lgb or ebm of --data, exact, or a file"},
+		{Name: "load", Key: "schedule.arrival_factors",
+			About: "factors by which jobs arrive faster than in the trace, separated by commas", List: true},
+		{Name: "from", Key: "cluster.from", About: "drop jobs submitted before this second of the trace"},
+		{Name: "to", Key: "cluster.to", About: "drop jobs submitted after this second of the trace"},
+	}
+}
+
+// File is the file of simulations of a cluster.
+type File struct {
+	Cluster            Options        // cluster
+	Workload           study.Workload // traces of clusters, as 'graft trace info' reads them
+	Schedule           Schedule       // schedulers and their estimates
+	schedulers.Options                // sections of the schedulers that have options
+	Run                study.RunOptions
+
+	study.Sources `config:"-"`
+	names         []string
+}
+
+// New returns an empty file, before EnsureDefaults. Quirks are simulated alone, since corrections change results.
+func New() *File { return &File{Schedule: Schedule{Schedule: study.Schedule{Ablate: true}}} }
+
+// EnsureDefaults fills in defaults.
+func (f *File) EnsureDefaults() {
+	f.Cluster.EnsureDefaults()
+	f.Schedule.EnsureDefaults()
+}
+
+// Validate returns every invalid option.
+func (f *File) Validate() error {
+	return errors.Join(f.Cluster.Validate(), f.Schedule.Validate(), f.Options.Validate())
+}
+
+// Shared returns the sections that all worlds have.
+func (f *File) Shared() study.Shared {
+	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
+}
+
+// Check names the workloads. Traces are read by [study.Study.Prepare], since they may be large.
+func (f *File) Check(_ files.FS, r *decode.Reading) {
+	if len(f.Workload.Traces) == 0 {
+		r.Blame("workload.traces", "traces is missing; name the file of a trace, "+
+			"or make one with 'graft trace generate'")
+		return
+	}
+	f.names = f.Workload.Names(r)
+}
+
+// Contents writes nothing: digests of the files are part of a cell's inputs.
+func (f *File) Contents(io.Writer) {}
+
+// Summary describes the simulations in one line.
+func (f *File) Summary() (string, error) {
+	return fmt.Sprintf("the jobs of %s under %s, placement %s, quirks of %s, arrival factors %v",
+		words.Some(f.Workload.Traces, 4), strings.Join(f.Schedule.Schedulers, ", "), f.Cluster.Placement,
+		f.Cluster.Compat, f.Schedule.ArrivalFactors), nil
+}
+
+// Study returns the simulations that the file asks for.
+func (f *File) Study() study.Study { return &simulations{File: f} }
+
+// simulations runs the cells of a file.
+type simulations struct {
+	*File
+	workloads []*inputs // by trace
+	digest    string    // of the files
+}
+
+// Prepare reads the traces and what the schedulers need. With quick it reads the first job of traces above 64 MiB.
+func (s *simulations) Prepare(ctx context.Context, env study.Env, quick bool) error {
+	s.workloads = nil
+	noted := &study.Noted{FS: env.Files}
+	env.Files = noted
+	for _, path := range s.Workload.Traces {
+		if info, err := env.Files.Stat(path); quick && err == nil && info.Size() > mostChecked {
+			if err := s.checkLarge(env, path); err != nil {
+				return err
+			}
+			continue
+		}
+		w, err := s.read(env, path)
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		s.workloads = append(s.workloads, w)
+	}
+	if quick {
+		return nil
+	}
+	var err error
+	s.digest, err = noted.Digest()
+	return err
+}
+
+// policy is a scheduler with the options of the file, which were validated.
+func (f *File) policy(name string) cluster.Policy {
+	p, _ := f.Options.Named(name)
+	return p
+}
+
+// quirks are the faults of a scheduler's original that are kept.
+func (f *File) quirks(p cluster.Policy) cluster.Quirks {
+	if f.Cluster.Compat == compatNone {
+		return nil
+	}
+	return p.AllQuirks()
+}
+
+// finite is a number; NaN for an infinity.
+func finite(v float64) study.Number {
+	if math.IsInf(v, 0) {
+		return study.Number(math.NaN())
+	}
+	return study.Number(v)
+}

@@ -1,0 +1,148 @@
+package rigid
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"graft/cluster"
+	"graft/cluster/study"
+	"graft/cluster/trace"
+	"graft/internal/failure"
+)
+
+// inputs hold jobs on a cluster, and what schedulers may know of them beforehand.
+type inputs struct {
+	*File
+	env       study.Env
+	base      cluster.Study        // without estimates, at the arrivals of the trace
+	data      cluster.Data         // files in the folder of data; the zero value has none
+	estimates map[string][]float64 // of durations, by source
+	format    string               // of the trace
+	undivided bool                 // one virtual cluster has all jobs, whatever the trace says
+}
+
+// mostChecked is the size in bytes of a trace of which a quick check reads all.
+const mostChecked = 64 << 20
+
+// open finds the files of a study and reads its virtual clusters.
+func (f *File) open(env study.Env) (s *inputs, err error) {
+	s = &inputs{File: f, env: env, estimates: map[string][]float64{}}
+	if f.Cluster.Data != "" {
+		if s.data, err = cluster.FindData(env.Files, f.Cluster.Data); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.readNodes()
+}
+
+// checkLarge reads the first job of a large trace.
+func (f *File) checkLarge(env study.Env, path string) error {
+	if _, err := f.open(env); err != nil {
+		return err
+	}
+	r, err := trace.Open(env.Files, path, trace.Options{Format: f.Cluster.Format})
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.Read(&trace.Job{}), r.Close())
+}
+
+// read reads the files that a configuration names, for the jobs of a trace.
+func (f *File) read(env study.Env, path string) (*inputs, error) {
+	s, err := f.open(env)
+	if err != nil {
+		return nil, err
+	}
+	read, err := trace.ReadAll(env.Files, path, f.Cluster.TraceOptions(s.names()))
+	if err != nil {
+		return nil, err
+	}
+	if len(read.Jobs) == 0 {
+		return nil, fmt.Errorf("no job of %s is between the seconds %d and %d; "+
+			"give another option from and option to, or none", path, f.Cluster.From, f.Cluster.To)
+	}
+	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 }) {
+		return nil, fmt.Errorf("no job of %s has a duration; name another trace, or run it as adaptive jobs, "+
+			"with the folder of its applications", path)
+	}
+	s.share(read.Jobs)
+	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, f.Cluster.PerNode, f.Cluster.CPUs, read.Format
+	s.base.Memory, s.base.WholeGPUs = f.Cluster.Memory, f.Cluster.WholeGPUs
+	if s.base.Begin = f.Cluster.From; s.base.Begin == 0 {
+		s.base.Begin = max(0, midnight(read.Jobs[0].Submit)) // earlier jobs are refused
+	}
+	if err := s.readKnowledge(read); err != nil {
+		return nil, err
+	}
+	return s, s.ready()
+}
+
+const secondsOfDay = 86_400
+
+// midnight is the last midnight up to a second of a trace whose second zero is one.
+func midnight(second int64) int64 {
+	return second - (second%secondsOfDay+secondsOfDay)%secondsOfDay
+}
+
+// undividedName is the one virtual cluster of a cluster that is not divided.
+const undividedName = "all"
+
+// readNodes reads the virtual clusters. A number is the nodes of one for all jobs.
+func (s *inputs) readNodes() (err error) {
+	nodes := cmp.Or(s.Cluster.Nodes, s.data.Nodes)
+	if nodes == "" {
+		return failure.Usagef("there is no vc_config.csv in %s; "+
+			"name a file of the virtual clusters and their nodes with option nodes", s.Cluster.Data)
+	}
+	if count, err := strconv.Atoi(nodes); err == nil || errors.Is(err, strconv.ErrRange) {
+		if count < 1 || count > trace.MaxNodes {
+			return failure.Usagef("a cluster has 1 to %d nodes, not %s", trace.MaxNodes, nodes)
+		}
+		s.base.VCs, s.undivided = []trace.VC{{Name: undividedName, Nodes: count}}, true
+		return nil
+	}
+	s.base.VCs, err = trace.ReadNodes(s.env.Files, nodes)
+	return err
+}
+
+// names are the virtual clusters whose jobs count; none is all.
+func (s *inputs) names() []trace.VC {
+	if s.undivided {
+		return nil
+	}
+	return s.base.VCs
+}
+
+// share gives jobs to the only virtual cluster: all of them where the cluster is not divided,
+// else those without one.
+func (s *inputs) share(jobs []trace.Job) {
+	if len(s.base.VCs) != 1 {
+		return
+	}
+	for k := range jobs {
+		if s.undivided || jobs[k].VC == "" {
+			jobs[k].VC = s.base.VCs[0].Name
+		}
+	}
+}
+
+// readKnowledge reads profiles of models and a forecast, where there are files of them.
+func (s *inputs) readKnowledge(read *trace.Trace) error {
+	var err error
+	if s.data.Alone != "" && s.data.Pairs != "" {
+		if s.base.Profiles, err = cluster.ReadProfiles(s.env.Files, s.data.Alone, s.data.Pairs); err != nil {
+			return err
+		}
+	}
+	if s.data.Forecast == "" {
+		return nil
+	}
+	s.base.Forecast, err = cluster.ReadForecast(s.env.Files, s.data.Forecast, s.base.Begin)
+	if err == nil && !read.Start.IsZero() && s.corrected() {
+		s.base.Forecast.ShiftTo(read.Start)
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+package rigid
+
+import (
+	"math"
+	"slices"
+
+	"graft/cluster"
+	"graft/cluster/study"
+)
+
+// metrics of a simulation. Completion is from submission to end; waiting is all time without devices.
+var metrics = []study.Metric{
+	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from submission to end of a job",
+		Better: study.Lower, Format: "%.1f", Main: true},
+	{Name: "jct_p50", Unit: "s", Title: "p50", About: "median of that time", Better: study.Lower, Format: "%.1f"},
+	{Name: "jct_p90", Unit: "s", Title: "p90", About: "90th percentile of that time", Better: study.Lower,
+		Hidden: true},
+	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of that time", Better: study.Lower,
+		Format: "%.1f"},
+	{Name: "jct_p999", Unit: "s", Title: "p99.9", About: "99.9th percentile of that time", Better: study.Lower,
+		Hidden: true},
+	{Name: "jct_max", Unit: "s", Title: "longest JCT", About: "longest of these times", Better: study.Lower,
+		Hidden: true},
+	{Name: "jct_sum", Unit: "s", Title: "total JCT", About: "sum of these times", Better: study.Lower, Hidden: true,
+		Total: true},
+	{Name: "queue_mean", Unit: "s", Title: "queue", About: "mean waiting time of a job", Better: study.Lower,
+		Format: "%.1f", Main: true},
+	{Name: "queue_p50", Unit: "s", Title: "queue p50", About: "median waiting time", Better: study.Lower, Hidden: true},
+	{Name: "queue_p90", Unit: "s", Title: "queue p90", About: "90th percentile of the waiting time",
+		Better: study.Lower, Hidden: true},
+	{Name: "queue_p99", Unit: "s", Title: "queue p99", About: "99th percentile of the waiting time",
+		Better: study.Lower, Hidden: true},
+	{Name: "queue_p999", Unit: "s", Title: "queue p99.9", About: "99.9th percentile of the waiting time",
+		Better: study.Lower, Format: "%.1f", Main: true},
+	{Name: "queue_max", Unit: "s", Title: "longest queue", About: "longest waiting time", Better: study.Lower,
+		Hidden: true},
+	{Name: "queue_sum", Unit: "s", Title: "total queue", About: "waiting time of all jobs", Better: study.Lower,
+		Hidden: true, Total: true},
+	{Name: "slowdown_mean", Title: "slowdown", About: "mean JCT over duration, with durations of at least 10 s",
+		Better: study.Lower, Format: "%.1f", Main: true},
+	{Name: "fairness", Title: "fairness", About: "Jain's index over the users' mean slowdowns, 1 if all are equal",
+		Better: study.Higher, Format: "%.3f"},
+	{Name: "makespan", Unit: "s", Title: "makespan", About: "end of the last job, from the beginning",
+		Better: study.Lower, Format: "%.0f"},
+	{Name: "used", Unit: "share", Title: "used", About: "share of the GPU time until the last submission with a job",
+		Better: study.Higher, Main: true},
+	{Name: "preemptions", Title: "preempted", About: "preemptions of all jobs", Better: study.Neutral, Main: true,
+		Total: true, Format: "%.0f"},
+	{Name: "packed", Unit: "jobs", Title: "packed", About: "jobs that shared the GPUs of another",
+		Better: study.Neutral, Hidden: true, Total: true},
+	{Name: "profiled", Unit: "jobs", Title: "profiled", About: "jobs that ran on the GPUs of a profiler first",
+		Better: study.Neutral, Hidden: true, Total: true},
+	{Name: "ended_in_profiler", Unit: "jobs", Title: "ended in profiler", About: "jobs that ended on these GPUs",
+		Better: study.Neutral, Hidden: true, Total: true},
+	{Name: "profiler_scalings", Title: "profiler scalings", About: "times that a profiler's share of the nodes changed",
+		Better: study.Neutral, Hidden: true, Total: true},
+	{Name: "events", Title: "events", About: "arrivals and ends that were simulated", Better: study.Neutral,
+		Hidden: true, Total: true},
+	{Name: "simulated", Unit: "jobs", Title: "jobs", About: "jobs that were simulated", Better: study.Neutral,
+		Hidden: true, Total: true, Format: "%.0f"},
+}
+
+// valuesOf has the metrics of all jobs.
+func valuesOf(o *cluster.Outcome) study.Values {
+	v := jobValues(o.Jobs, nil, o.Begin)
+	v["used_share"], v["events"] = finite(o.Used()), study.Number(o.Events)
+	v["profiler_scalings"] = study.Number(o.Counts["profiler_scalings"])
+	return v
+}
+
+// jobValues has the metrics of some jobs; a nil keep takes all.
+func jobValues(jobs []*cluster.Job, keep func(j *cluster.Job) bool, begin int64) study.Values {
+	s := cluster.Summarize(jobs, keep)
+	v := study.Values{
+		"simulated_jobs": study.Number(s.Jobs), "slowdown_mean": finite(s.Slowdown), "fairness": finite(s.Fairness),
+		"preemptions": study.Number(s.Preemptions), "packed_jobs": study.Number(s.Counts["packed"]),
+		"profiled_jobs": study.Number(s.Counts["profiled"]), "queue_sum_s": study.Number(s.Queue.Sum),
+		"jct_sum_s":              study.Number(s.Completion.Sum),
+		"ended_in_profiler_jobs": study.Number(s.Counts["ended_in_profiler"]),
+		"makespan_s":             study.Number(max(0, s.Last-begin)),
+	}
+	for name, spread := range map[string]cluster.Spread{"jct": s.Completion, "queue": s.Queue} {
+		v[name+"_mean_s"], v[name+"_p50_s"], v[name+"_p90_s"] = finite(spread.Mean), finite(spread.Median),
+			finite(spread.P90)
+		v[name+"_p99_s"], v[name+"_p999_s"], v[name+"_max_s"] = finite(spread.P99), finite(spread.P999),
+			finite(spread.Max)
+	}
+	return v
+}
+
+// sizes groups jobs by the GPUs that they ask for.
+var sizes = []struct {
+	name     string
+	from, to int
+}{{"1 GPU", 1, 1}, {"2 to 8 GPUs", 2, 8}, {"more than 8 GPUs", 9, math.MaxInt}}
+
+// partsOf has the metrics of jobs by size and by virtual cluster.
+func partsOf(o *cluster.Outcome) (parts []study.Part) {
+	for _, size := range sizes {
+		keep := func(j *cluster.Job) bool { return size.from <= j.Trace.GPUs && j.Trace.GPUs <= size.to }
+		if v := jobValues(o.Jobs, keep, o.Begin); v["simulated_jobs"] > 0 {
+			parts = append(parts, study.Part{Group: "size", Name: size.name, Values: v})
+		}
+	}
+	for _, p := range o.Pools {
+		v := jobValues(p.Jobs, nil, o.Begin)
+		v["used_share"] = finite(p.Used / p.All)
+		parts = append(parts, study.Part{Group: "virtual cluster", Name: p.Name, Values: v})
+	}
+	return parts
+}
+
+// leftOut groups jobs that cannot run by the reason.
+func leftOut(refused []cluster.Refusal) (list []study.LeftOut) {
+	for _, f := range refused {
+		at := slices.IndexFunc(list, func(l study.LeftOut) bool { return l.Why == f.Why })
+		if at < 0 {
+			at, list = len(list), append(list, study.LeftOut{Why: f.Why, Example: f.ID})
+		}
+		list[at].Jobs++
+	}
+	return list
+}

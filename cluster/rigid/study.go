@@ -1,0 +1,111 @@
+package rigid
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"graft/cluster"
+	"graft/cluster/study"
+	"graft/internal/words"
+)
+
+// manyJobs is the number of jobs from which simulations run one after the other, each on all processors, so that
+// only one of them is in memory, and from which quirks are not simulated alone.
+const manyJobs = 200_000
+
+// Plan lists the cells.
+func (s *simulations) Plan() *study.Plan {
+	c, first := &s.Cluster, s.workloads[0]
+	p := &study.Plan{
+		Workloads: s.names, Against: s.Schedule.Against, Metrics: metrics, Rank: []string{"jct_mean_s"},
+		PairJobs: true, Inputs: s.digest, Workers: s.Schedule.Workers, AblatePoints: len(s.Schedule.ArrivalFactors),
+		Interval: s.overDays, Remark: remark,
+	}
+	gpus := 0
+	for _, vc := range first.base.VCs {
+		gpus += vc.Nodes * first.base.PerNode
+	}
+	for _, w := range s.workloads {
+		p.Jobs += len(w.base.Jobs)
+		if len(w.base.Jobs) >= manyJobs {
+			p.Workers = 1
+		}
+	}
+	p.Title = fmt.Sprintf("%s of %s on %s in %s, placement %s", words.Plural(p.Jobs, "job"),
+		words.Some(s.Workload.Traces, 4), words.Plural(gpus, "GPU"),
+		words.Plural(len(first.base.VCs), "virtual cluster"), c.Placement)
+	p.Facts = map[string]any{"traces": s.Workload.Traces, "format": first.format, "gpus": gpus,
+		"virtual_clusters": len(first.base.VCs), "begin_s": first.base.Begin, "placement": c.Placement,
+		"compat": c.Compat}
+	if c.Compat == CompatLucid {
+		p.Remarks = append(p.Remarks, "The faults of Lucid's simulator are kept.")
+	}
+	s.addPoints(p)
+	for k, name := range s.Schedule.Schedulers {
+		policy := s.policy(name)
+		p.Schedulers = append(p.Schedulers, study.Scheduler{Name: name})
+		if s.Schedule.Ablate && c.Compat == compatNone && len(policy.Quirks) > 0 && p.Workers != 1 {
+			p.Ablation = append(p.Ablation, study.Ablation{Scheduler: k, Quirks: policy.Quirks})
+		}
+	}
+	return p
+}
+
+func (s *simulations) addPoints(p *study.Plan) {
+	for _, factor := range s.Schedule.ArrivalFactors {
+		point := study.Point{Values: map[string]float64{"arrival_factor": factor}}
+		if len(s.Schedule.ArrivalFactors) > 1 {
+			point.Name = fmt.Sprintf("arrivals x%g", factor)
+		}
+		p.Points = append(p.Points, point)
+	}
+}
+
+// overDays is the interval of a mean over jobs: jobs of one day are drawn together. Days are those of the simulated
+// arrivals, and of the trace for differences from the baseline.
+func (s *simulations) overDays(of study.Of, point, workload int, samples []float64) *study.Interval {
+	w := s.workloads[workload]
+	jobs := w.base.Jobs
+	if of != study.OfDifference {
+		at, err := w.with(cluster.Policy{}, s.Schedule.ArrivalFactors[point])
+		if err != nil {
+			return nil
+		}
+		jobs = at.Jobs
+	}
+	i := cluster.OverDays(jobs, samples)
+	return &study.Interval{Mean: study.Number(i.Mean), Low: study.Number(i.Low), High: study.Number(i.High)}
+}
+
+// remark explains the intervals.
+func remark(*study.Outcome) []string {
+	return []string{"95% intervals over jobs are over days of submission; there is none for less than two days."}
+}
+
+// Simulate runs a cell.
+func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
+	policy := s.policy(s.Schedule.Schedulers[c.Scheduler])
+	one, err := s.workloads[c.Workload].with(policy, s.Schedule.ArrivalFactors[c.Point])
+	if err != nil {
+		return nil, err
+	}
+	o := cluster.Options{Placement: s.Cluster.Placement, Quirks: s.quirks(policy), Workers: s.Schedule.Workers,
+		Series: s.Cluster.UsageEvery > 0}
+	if c.Ablated {
+		o.Quirks, o.Series = c.Quirks, false
+	}
+	out, err := one.Run(ctx, policy, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &study.Result{Values: valuesOf(out), Parts: partsOf(out), Left: leftOut(out.Refused)}
+	for _, t := range out.Completions() {
+		if t == cluster.Missing {
+			r.Samples = append(r.Samples, math.NaN())
+			continue
+		}
+		r.Samples = append(r.Samples, float64(t))
+	}
+	return r, s.write(c.Tables, out)
+}

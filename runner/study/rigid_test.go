@@ -1,0 +1,88 @@
+package study_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/rigid"
+	"graft/cluster/worlds"
+	"graft/config"
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/runner/app"
+	"graft/runner/study"
+	"graft/runner/study/studytest"
+	"graft/runner/worktest"
+)
+
+// rigidSet is a small trace under two schedulers at two arrival factors, with usage and ablations.
+func rigidSet(t *testing.T, set ...string) []string {
+	path := filepath.Join(t.TempDir(), "jobs.csv")
+	var b strings.Builder
+	b.WriteString("job_id,gpu_num,submit_time,duration,vc\n")
+	for k := range 20 {
+		fmt.Fprintf(&b, "%d,%d,%d,%d,a\n", k, []int{8, 4, 1}[k%3], 9000*k, 600+k*k*7919%20_000)
+	}
+	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
+	return append([]string{"workload.traces=[" + config.Quote(path) + "]", `cluster.nodes="1"`,
+		`schedule.schedulers=["fifo", "srtf"]`, "schedule.arrival_factors=[1.0, 2.0]",
+		"cluster.usage_every_s=7200"}, set...)
+}
+
+func TestRigidRunsSurviveFaults(t *testing.T) { studytest.Survives(t, "rigid", "", rigidSet(t)...) }
+
+func TestRigidRunsResume(t *testing.T) { studytest.Resumes(t, 20, "rigid", "", rigidSet(t)...) }
+
+// Sizes that no machine could hold are usage errors before there is a run folder.
+func TestSizesAreBounded(t *testing.T) {
+	for name, set := range map[string]string{
+		"nodes": `cluster.nodes="1000000000"`, "nodes above 64 bits": `cluster.nodes="99999999999999999999"`,
+		"no nodes": `cluster.nodes="0"`, "GPUs": `cluster.nodes="1000000"`,
+		"slow arrivals": "schedule.arrival_factors=[1e-300]", "slower arrivals": "schedule.arrival_factors=[1.0, 1e-9]",
+	} {
+		folder := filepath.Join(t.TempDir(), "run")
+		f := studytest.Read(t, "rigid", "", rigidSet(t, set, "run.folder="+config.Quote(folder))...)
+		_, err := study.Run(t.Context(), worktest.Env(files.OS{}), worlds.Named("rigid"), f, "", app.FolderOptions{})
+		require.Error(t, err, name)
+		require.Equal(t, failure.Usage, failure.CodeOf(t.Context(), err), "%s: %v", name, err)
+		require.NoDirExists(t, folder, name)
+	}
+}
+
+// Cells that were saved before their trace changed are simulated again.
+func TestCellsAreOfTheirInputs(t *testing.T) {
+	set := rigidSet(t)
+	folder, w := filepath.Join(t.TempDir(), "run"), worlds.Named("rigid")
+	f := studytest.Read(t, "rigid", "", append(set, "run.folder="+config.Quote(folder))...)
+	full := worktest.Env(fullDisk{folder: filepath.Join(folder, "arrivals-x2", "srtf")})
+	_, err := study.Run(t.Context(), full, w, f, "", app.FolderOptions{})
+	require.ErrorContains(t, err, "the disk is full")
+	require.FileExists(t, filepath.Join(folder, "arrivals-x1", "fifo", "cell.json"))
+	trace := f.(*rigid.File).Workload.Traces[0]
+	require.NoError(t, os.WriteFile(trace, []byte("job_id,gpu_num,submit_time,duration,vc\n1,8,0,60,a\n"), 0o600))
+	env := worktest.Env(files.OS{})
+	again, err := study.Run(t.Context(), env, w, f, "", app.FolderOptions{Resume: true})
+	require.NoError(t, err)
+	require.InDelta(t, 60.0, float64(again.Cells[0].Values["jct_mean_s"]), 0)
+	require.Equal(t, 1, again.Jobs)
+}
+
+// fullDisk is a file system without any write in a folder.
+type fullDisk struct {
+	files.OS
+	folder string
+}
+
+// Create fails in the folder.
+func (f fullDisk) Create(path string) (files.File, error) {
+	if filepath.Dir(path) == f.folder {
+		return nil, errors.New("the disk is full")
+	}
+	return f.OS.Create(path)
+}
