@@ -109,13 +109,15 @@ func (r *Rows) Ints(list ...int) *Rows {
 	return r
 }
 
-// Float adds a number in as few digits as read back as the same. NaN is an empty cell.
+// Float adds a number in as few digits as read back as the same, and never like a whole one. NaN is an empty cell.
 func (r *Rows) Float(v float64) *Rows {
 	r.next()
 	switch size := math.Abs(v); {
 	case math.IsNaN(v):
 	case size >= 1e21 || size < 1e-4 && v != 0:
 		r.line = strconv.AppendFloat(r.line, v, 'e', -1, 64)
+	case size == math.Trunc(size):
+		r.line = strconv.AppendFloat(r.line, v, 'f', 1, 64)
 	default:
 		r.line = strconv.AppendFloat(r.line, v, 'f', -1, 64)
 	}
