@@ -1,5 +1,3 @@
-// Package decider chooses how to adapt a network, from the network and the time left. A
-// decision depends on the state alone, so that a resumed job decides as it would have.
 package decider
 
 import (

@@ -6,4 +6,26 @@
 // files.WriteNew. [Leases] only avoid that two workers do the same task at once. After
 // any failure of a worker, a node or a scheduler it is enough that some worker is alive
 // or is restarted. [Fleet.Tend] restarts workers, over any [Engine].
+//
+// # Design
+//
+// No process is indispensable. Workers are stateless and take tasks from a folder; each result is a file that
+// can be made only once. So an engine may lose a worker, run it twice or forget it: only the results count.
+// Engines run workers and report their states. They do not retry, and keep only a handle, which is data. One
+// coordinator with a journal restarts lost workers by the same rules for local processes, Slurm and other
+// engines; the conformance suite fleettest tests each engine.
+//
+// Commands keep no state. From the journal, the cache and the leases in a run folder any process can tell the
+// progress of a simulation, and continue after another coordinator died. One test shows it: a grid on Slurm
+// loses a worker, its coordinator and a node, and ends in the same bytes as an undisturbed grid.
+//
+// Leases are compare-and-swap by exclusive links. The holder of a task makes the next file of a sequence at
+// every heartbeat, and so does a process that takes the task over. A holder counts as dead when its files have
+// not changed for long enough by the observer's own clock. The first file, TASK.0, stays over takeovers; its
+// text is rewritten at each, so that a process that watches only this file notices them. A test that runs
+// workers one file operation at a time, in random orders, has found that fault.
+//
+// Slurm forgets. A controller that is killed may lose a job and give its number to another one. So a job is
+// identified by number and name, and before a submission live jobs of the same name are looked up.
+// docs/engines.md has the measurements.
 package fleet

@@ -11,4 +11,30 @@
 //
 // A new operation is one file and one line in the list of operations; the
 // conformance suite in surgerytest runs on it unasked.
+//
+// # Design
+//
+// How the function is kept.
+//
+//   - A new layer is an identity (Dirac). Behind batch normalisation it gets a batch normalisation of its own,
+//     whose running statistics are those of a batch and whose scale and bias undo them. So train mode keeps the
+//     function on that batch, and on others as far as batches are alike. After an activation that is not
+//     idempotent, or a normalisation by example, no such layer is exact: there surgery adds a residual branch
+//     that starts at zero.
+//   - Shares of copies add up to the weight to the bit: a share is rounded to a multiple of the weight's last
+//     place (Dekker 1971), and the first copy takes the rest. So reverting restores the first weights exactly,
+//     in either precision and for all counts.
+//   - Nothing is changed in place. An operation works on a sketch of the tree that shares the tensors; the
+//     network adopts it when everything has succeeded.
+//
+// The optimizer follows. A change record says where each tensor came from. Moments follow their gradients: each
+// of n copies of a channel gets an nth of the gradient, and the weights that multiply it keep theirs. The
+// conformance suite checks this against gradients. A new tensor starts with first moment zero, and the mean
+// second moment and step count of the layer that it was modelled on, so that Adam's first steps are not too
+// large. Learning rates and schedules stay.
+//
+// The conformance suite is net2net/surgerytest. It draws networks of all kinds of layers and tests each
+// registered operation in both modes and both precisions: function, exact reversal, replay of a saved record,
+// gradients. A failure shrinks to a small network. Normalisation by example is drawn only where it is
+// continuous, which it is not at zero.
 package net2net

@@ -1,5 +1,3 @@
-// Package original is the door to everything that exists only to match what the original
-// system published: its tables, reports, result folders, policies and vocabularies.
 package original
 
 import (

@@ -1,5 +1,3 @@
-// Package learn lets a policy of the original's kind learn from a table by its loop over
-// episodes, or exactly.
 package learn
 
 import (

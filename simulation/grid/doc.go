@@ -17,4 +17,24 @@
 // which the first stays. An outcome that is damaged or impossible is moved aside and run
 // again. A table is collected from outcomes in the order of the tree, so its bytes do
 // not depend on which worker ran what, or when.
+//
+// # Design
+//
+// A tree of segments (legs in messages). The training between two decisions is a segment and runs once: it
+// starts from a whole checkpoint of a job and ends in another. So a sequence has the bits that it would have
+// alone, and shared beginnings cost nothing. The available actions at a decision follow from the network there,
+// and that from the actions alone; so the size of a tree is known before anything runs.
+//
+// Outcomes by content. The key of an outcome is a digest of everything that determines it, and the outcome is
+// linked into place once. Workers need no other agreement: each takes the first segment that has no outcome and
+// no live lease. A wrong lease costs work, never a result. A table is written from outcomes in the tree's
+// order, so equal outcomes give equal bytes.
+//
+// A design is a walk. The sequences to run are chosen while walking the tree, from what is known so far: all,
+// sample, halve and likely are four walks. The next segment, the remaining work and the contents of the table
+// follow from the same walk.
+//
+// A pipeline keeps digests, not states. Each stage can be repeated at any time, and continues by itself after
+// an interruption. The pipeline stores the digests of each stage's inputs and outputs; stages that do not match
+// run again.
 package grid

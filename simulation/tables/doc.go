@@ -38,4 +38,18 @@
 // The format is text: every tool reads it, and a damaged line damages no other. Lines as
 // this package writes them are parsed without a JSON parser, others with one. The CRC
 // finds every error of up to 32 consecutive bits. It does not authenticate.
+//
+// # Design
+//
+// A file for each writer. Workers on several machines fill one table, where locks and appends are unreliable.
+// So no two processes write to one file: a writer makes its own, or takes over one of its host's from a dead
+// process. What exists once, the scenario and the beginning of a file, is linked into place.
+//
+// Once, by content. A worker may die after its commit and before its report, and the work is repeated. The key
+// of a record is a digest of everything that determines it: two records with one key are equal, or a fault that
+// names both places. So writers need no agreement.
+//
+// Text, each line for itself. A line has its own checksum and number. A damaged line is skipped and reported, a
+// missing one shows by its number, and the lines around a lost line break are recovered. Lines as written here
+// are read without a JSON parser, in a tenth of its time: 100,000 are opened and checked in less than a second.
 package tables
