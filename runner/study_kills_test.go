@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/worlds"
+	"graft/internal/failure"
+)
+
+// studyArgs are a cluster simulation of each world that takes long enough to be killed, by the world's name.
+func studyArgs(t *testing.T) map[string][]string {
+	dir := t.TempDir()
+	writeTrace(t, dir, 2000)
+	jobs, nodes := filepath.Join(dir, "jobs.csv"), filepath.Join(dir, "nodes.csv")
+	return map[string][]string{
+		"rigid":   {"--trace", jobs, "--nodes", nodes, "--scheduler", "fifo,srtf,tiresias,fair", "--load", "1,2"},
+		"elastic": {"--trace", jobs, "--speeds", "analytic", "--scheduler", "all", "--set", "schedule.ablate=true"},
+	}
+}
+
+// Cluster simulations of every world that are killed at random moments, and resumed, end in the same bytes: three
+// kills for each world, and 20 with GRAFT_LONG.
+func TestKilledStudiesEndTheSame(t *testing.T) {
+	t.Parallel() // it waits for processes
+	kills := 3
+	if os.Getenv("GRAFT_LONG") != "" {
+		kills = 20
+	}
+	all := studyArgs(t)
+	for _, w := range worlds.All() {
+		require.NotEmpty(t, all[w.Name], "add a simulation of %s", w.Name)
+		args := append([]string{"cluster", "run", "--quiet"}, all[w.Name]...)
+		whole := filepath.Join(t.TempDir(), "run")
+		began := time.Now()
+		p, out := process(t, append(args, "--out", whole)...)
+		require.Equal(t, failure.Done, left(t, p), out)
+		took, want := time.Since(began), studyFiles(t, whole)
+		random := rand.New(rand.NewPCG(1, uint64(len(w.Name))))
+		folder, killed := filepath.Join(t.TempDir(), "run"), 0
+		for range kills {
+			p, _ := process(t, append(args, "--out", folder, "--resume")...)
+			time.Sleep(time.Duration(random.Int64N(int64(took))))
+			_ = p.Process.Signal(syscall.SIGKILL) // it may have ended
+			if p.Wait() != nil {
+				killed++
+			} else {
+				require.Equal(t, want, studyFiles(t, folder), w.Name)
+				require.NoError(t, os.RemoveAll(folder))
+			}
+		}
+		p, out = process(t, append(args, "--out", folder, "--resume")...)
+		require.Equal(t, failure.Done, left(t, p), out)
+		require.Equal(t, want, studyFiles(t, folder), w.Name)
+		t.Logf("measured: %s: the same bytes after %d kills at random moments of %v", w.Name, killed,
+			took.Round(time.Millisecond))
+	}
+}
+
+// studyFiles are the files of a run, without those that say where and when it ran.
+func studyFiles(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	require.NoError(t, filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(folder, path)
+		if err != nil || e.IsDir() || name == "lock" || name == "manifest.json" || strings.HasPrefix(name, "config.") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all[name] = strings.ReplaceAll(string(text), folder, "FOLDER")
+		return err
+	}))
+	require.NotEmpty(t, all, fmt.Sprint(folder))
+	return all
+}
