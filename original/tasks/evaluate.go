@@ -1,9 +1,6 @@
 package tasks
 
-import (
-	"math/big"
-	"math/rand/v2"
-)
+import "math/big"
 
 // Summary holds means over episodes, rounded once, as Python's module statistics does.
 type Summary struct {
@@ -73,20 +70,4 @@ func deviation(values []float64) float64 {
 	root := new(big.Float).SetPrec(rootBits).SetRat(squares)
 	d, _ := root.Sqrt(root).Float64()
 	return d
-}
-
-// EvaluateModel is the published evaluation: it draws a number of tasks that the next episode replaces, plays
-// that episode, and divides its waiting by the number all the same. Random is that of [Env.Reset].
-func EvaluateModel(e *Env, choose Policy, tasks int, random *rand.Rand) (r Result, waiting float64, err error) {
-	var source Source = random
-	if e.o.Source != nil {
-		source = e.o.Source
-	}
-	for id := range tasks {
-		DrawTask(id, source)
-	}
-	if err = e.Reset(random); err == nil {
-		r, err = e.Play(choose)
-	}
-	return r, r.AverageWaiting(tasks), err
 }

@@ -31,6 +31,3 @@ func (p *Python) IntN(n int) int {
 		}
 	}
 }
-
-// Between returns a number from low to high, both inclusive: randint.
-func (p *Python) Between(low, high int) int { return between(p, low, high) }
