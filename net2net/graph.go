@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"graft/model"
 	"graft/model/graph"
@@ -52,12 +53,27 @@ func (f Form) branches() (rewrite.Branches, error) {
 		"or leave it out", f, Residual, Opposite, Stacked)
 }
 
+// groupsSuffix follows the path of a layer of keys or values in the name of its groups.
+const groupsSuffix = "/groups"
+
 func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
 	switch a.Target {
 	case "vocabulary":
 		return rewrite.Vocabulary(read, a.Size)
 	case "context":
 		return rewrite.Context(read, a.Size)
+	case "untied":
+		if a.Size != 0 {
+			return nil, fmt.Errorf("untied takes no size; write widen:untied")
+		}
+		return rewrite.Untie(read)
+	}
+	if layer, ok := strings.CutSuffix(a.Target, groupsSuffix); ok {
+		groups, err := rewrite.Groups(read, layer+".weight")
+		if err != nil {
+			return nil, err
+		}
+		return rewrite.Ungroup(read, groups, a.Size)
 	}
 	axis, err := read.Named(a.Target)
 	if err != nil {

@@ -236,3 +236,59 @@ func TestCopiesHaveMomentsOfTheirOwn(t *testing.T) {
 		return s.Err()
 	}))
 }
+
+// More groups of keys and an untied head keep the function, and their records replay and find the way back.
+func TestGroupsAndTiesOfGraphs(t *testing.T) {
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		made := func() *model.Network {
+			g, err := transformer.New(transformer.Config{Vocabulary: 11, Context: 8, Width: 8, Heads: 4, Groups: 1,
+				Depth: 2})
+			require.NoError(t, err)
+			n, err := model.FromGraph(g)
+			require.NoError(t, err)
+			require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1),
+				DType: torch.Float64}))
+			return n
+		}
+		tokens := s.To(s.Reshape(torch.From(s, []float32{1, 2, 3, 4, 5, 6, 7, 8}, 8), 1, 8), torch.Int64, torch.CPU)
+		output := func(n *model.Network) []float64 {
+			p, err := n.Program(s, torch.ProgramOptions{})
+			require.NoError(t, err)
+			values, err := torch.Values[float64](p.Forward(s, tokens, false, nil))
+			require.NoError(t, err)
+			return values
+		}
+		n, twin := made(), made()
+		want := output(n)
+		for text, parameters := range map[string]int{"widen:blocks.0.k/groups:2": 2 * (8 + 1),
+			"widen:blocks.1.v/groups:4": 6 * (8 + 1), "widen:untied": 11 * 8} {
+			a, err := ParseAction(text)
+			require.NoError(t, err)
+			c, err := Apply(n, a, Options{})
+			require.NoError(t, err, text)
+			require.Equal(t, parameters, n.Parameters()-twin.Parameters(), text)
+			require.InDeltaSlice(t, want, output(n), 1e-12, text)
+			data, err := json.Marshal(c)
+			require.NoError(t, err)
+			var saved Change
+			require.NoError(t, json.Unmarshal(data, &saved))
+			again, err := Replay(twin, &saved, Options{})
+			require.NoError(t, err, text)
+			require.Equal(t, output(n), output(twin), text)
+			for x, c := range map[*model.Network]*Change{n: c, twin: again} {
+				_, err = Revert(x, c)
+				require.NoError(t, err, text)
+				require.InDeltaSlice(t, want, output(x), 1e-12, text)
+			}
+		}
+		for text, says := range map[string]string{"widen:untied:4": "takes no size",
+			"widen:blocks.0.k/groups:1": "ask for a multiple",
+			"widen:tok/groups:2":        "is not a weight of keys or values"} {
+			a, err := ParseAction(text)
+			require.NoError(t, err)
+			_, err = Apply(n, a, Options{})
+			require.ErrorContains(t, err, says)
+		}
+		return nil
+	}))
+}

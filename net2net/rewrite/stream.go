@@ -219,13 +219,14 @@ func (s *stream) shareTied(v graph.Value, name string) error {
 		}
 		if !ok || !slices.Contains(keeping, op) || !s.onlyTied(v) {
 			return fmt.Errorf("widen: %s makes the stream and reads it, "+
-				"and no normalisation stands in front of it that could take its shares; untie it first", name)
+				"and no normalisation stands in front of it that could take its shares; "+
+				"untie it first (widen:untied)", name)
 		}
 		v = before
 	}
 	if norm := s.isNorm(v); norm.Weight == "" || !s.onlyTied(v) {
 		return fmt.Errorf("widen: %s makes the stream and reads it, "+
-			"and the normalisation in front of it has no weight, or other readers; untie it first", name)
+			"and the normalisation in front of it has no weight, or other readers; untie it first (widen:untied)", name)
 	}
 	s.shared[v] = true
 	return nil

@@ -85,11 +85,12 @@ func longer(a *axes.Axes, what string, grown []*axes.Term, to int) (*Plan, error
 	return resize(a, p, sizes)
 }
 
-// Groups returns the axis of key and value heads that a weight of keys has, which may be of size one.
+// Groups returns the axis of key and value heads that a weight of keys or values has, which may be of size one.
 func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	terms := a.Tensors[key]
 	if len(terms) < 2 || terms[0].Find().Kind != axes.Product {
-		return nil, fmt.Errorf("ungroup: %s is no weight of keys: its rows are not heads times their size", key)
+		return nil, fmt.Errorf("ungroup: %s is not a weight of keys or values: "+
+			"its rows are not heads times their size", key)
 	}
 	return terms[0].Find().Parts[0].Find(), nil
 }
