@@ -19,7 +19,7 @@ import (
 
 // structural is a policy that has learned nothing, and what is said of it.
 func structural(t *testing.T, seed uint64, change func(*decider.Structural)) *decider.Structural {
-	p := must(decider.NewStructural(decider.StructuralShape{Hidden: 4}, seed))
+	p := must(decider.NewStructural(decider.StructuralShape{Hidden: 4}, decider.Scale{}, decider.Scale{}, seed))
 	if change != nil {
 		change(p)
 	}

@@ -55,13 +55,8 @@ func (o StructuralOptions) Validate() error {
 	return nil
 }
 
-// NewStructural draws an untrained policy with one member.
-func NewStructural(shape StructuralShape, seed uint64) (*Structural, error) {
-	return NewStructuralFor(shape, Scale{}, Scale{}, seed)
-}
-
-// NewStructuralFor draws an untrained policy with one member for data of some scales.
-func NewStructuralFor(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
+// NewStructural draws an untrained policy with one member for data of some scales. A zero scale changes no value.
+func NewStructural(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
 	shape.EnsureDefaults()
 	if err := shape.Validate(); err != nil {
 		return nil, fmt.Errorf("make a policy: %w", err)

@@ -210,7 +210,7 @@ func TestPoliciesOfGraphsTellTheirKinds(t *testing.T) {
 		tokens, rows, err := decider.MeasureScales(situations(name))
 		require.NoError(t, err)
 		require.Len(t, tokens.Mean, len(vocab.Names(wide)), name)
-		p, err := decider.NewStructuralFor(decider.StructuralShape{Hidden: 4}, tokens, rows, 1)
+		p, err := decider.NewStructural(decider.StructuralShape{Hidden: 4}, tokens, rows, 1)
 		require.NoError(t, err)
 		set, err := p.Set()
 		require.NoError(t, err)

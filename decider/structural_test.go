@@ -18,7 +18,7 @@ import (
 )
 
 func fresh(t testing.TB, seed uint64) *decider.Structural {
-	p, err := decider.NewStructural(decider.StructuralShape{}, seed)
+	p, err := decider.NewStructural(decider.StructuralShape{}, decider.Scale{}, decider.Scale{}, seed)
 	require.NoError(t, err)
 	return p
 }
@@ -170,7 +170,7 @@ func TestMembersAgree(t *testing.T) {
 	for k := range both {
 		require.InDelta(t, (pa[k]+pb[k])/2, both[k], 1e-12)
 	}
-	small, err := decider.NewStructural(decider.StructuralShape{Hidden: 8}, 1)
+	small, err := decider.NewStructural(decider.StructuralShape{Hidden: 8}, decider.Scale{}, decider.Scale{}, 1)
 	require.NoError(t, err)
 	_, err = decider.JoinStructural(a, small)
 	require.ErrorContains(t, err, "the one at 1 has another shape")
@@ -179,7 +179,8 @@ func TestMembersAgree(t *testing.T) {
 }
 
 func TestPoliciesThatCannotBe(t *testing.T) {
-	_, err := decider.NewStructural(decider.StructuralShape{Hidden: -1, Rounds: 99}, 1)
+	_, err := decider.NewStructural(decider.StructuralShape{Hidden: -1, Rounds: 99}, decider.Scale{},
+		decider.Scale{}, 1)
 	require.ErrorContains(t, err, "hidden is -1")
 	require.ErrorContains(t, err, "rounds is 99")
 	require.ErrorContains(t, decider.StructuralOptions{Temperature: -1}.Validate(), "temperature is -1")

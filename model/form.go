@@ -66,6 +66,3 @@ type FormFault = form.Fault
 
 // FormFaults lists all faults of a form. It is never empty.
 type FormFaults = form.Faults
-
-// FormPath formats keys and indices as a text, which is unique.
-func FormPath(where []any) string { return form.Path(where) }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"graft/model/form"
 	"graft/torch"
 )
 
@@ -280,6 +281,6 @@ func TestFormsAreBounded(t *testing.T) {
 }
 
 func TestFormPathsNeverLookAlike(t *testing.T) {
-	assert.Equal(t, "layers[2].block[0]", FormPath([]any{"layers", 2, "block", 0}))
-	assert.Equal(t, `"layers[2]"."a.b".""`, FormPath([]any{"layers[2]", "a.b", ""}))
+	assert.Equal(t, "layers[2].block[0]", form.Path([]any{"layers", 2, "block", 0}))
+	assert.Equal(t, `"layers[2]"."a.b".""`, form.Path([]any{"layers[2]", "a.b", ""}))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/model"
+	"graft/model/modeltest"
 	"graft/torch"
 )
 
@@ -85,7 +86,7 @@ func TestLayersPrintAsPyTorchDoes(t *testing.T) {
 			Out: 4},
 		"BatchNorm2d(8, eps=1e-05, momentum=0.1, affine=True, " +
 			"track_running_stats=True)": model.NewBatchNorm2d(8),
-		"BatchNorm1d(8, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)": model.NewBatchNorm1d(8),
+		"BatchNorm1d(8, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)": modeltest.BatchNorm1d(8),
 		"BatchNorm2d(8, eps=1e-06, momentum=0.01, affine=True, track_running_stats=True)": model.BatchNorm{Features: 8,
 			Eps: 1e-6, Momentum: 0.01, Affine: true, Track: true},
 		"BatchNorm2d(8, eps=0.001, momentum=0.0, affine=True, track_running_stats=True)": model.BatchNorm{Features: 8,
@@ -95,11 +96,11 @@ func TestLayersPrintAsPyTorchDoes(t *testing.T) {
 		},
 		"BatchNorm2d(8, eps=1e-05, momentum=1.0, affine=True, track_running_stats=True)": model.BatchNorm{Features: 8,
 			Eps: 1e-5, Momentum: 1, Affine: true, Track: true},
-		"LayerNorm((10,), eps=1e-05, elementwise_affine=True)": model.NewLayerNorm(10),
+		"LayerNorm((10,), eps=1e-05, elementwise_affine=True)": modeltest.LayerNorm(10),
 		"LayerNorm((3, 4, 5), eps=1e-06, elementwise_affine=True)": model.LayerNorm{Sizes: []int{3, 4, 5}, Eps: 1e-6,
 			Affine: true},
 		"LayerNorm((7,), eps=1e-05, elementwise_affine=False)": model.LayerNorm{Sizes: []int{7}, Eps: 1e-5},
-		"GroupNorm(2, 8, eps=1e-05, affine=True)":              model.NewGroupNorm(2, 8),
+		"GroupNorm(2, 8, eps=1e-05, affine=True)":              modeltest.GroupNorm(2, 8),
 		"GroupNorm(1, 8, eps=1e-06, affine=False)":             model.GroupNorm{Groups: 1, Features: 8, Eps: 1e-6},
 		"ReLU()":                         model.Activate(torch.ReLU),
 		"ReLU(inplace=True)":             activation(torch.ReLU, 0, true),

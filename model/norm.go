@@ -25,13 +25,6 @@ func NewBatchNorm2d(features int) BatchNorm {
 	return BatchNorm{Features: features, Eps: 1e-5, Momentum: 0.1, Affine: true, Track: true}
 }
 
-// NewBatchNorm1d makes a normalisation over features with PyTorch's defaults.
-func NewBatchNorm1d(features int) BatchNorm {
-	n := NewBatchNorm2d(features)
-	n.Flat = true
-	return n
-}
-
 // String is PyTorch's print.
 func (n BatchNorm) String() string {
 	dims := 2
@@ -114,9 +107,6 @@ type LayerNorm struct {
 	Affine bool
 }
 
-// NewLayerNorm makes a normalisation with PyTorch's defaults.
-func NewLayerNorm(sizes ...int) LayerNorm { return LayerNorm{Sizes: sizes, Eps: 1e-5, Affine: true} }
-
 // String is PyTorch's print.
 func (n LayerNorm) String() string {
 	sizes := strings.ReplaceAll(strings.Trim(fmt.Sprint(n.Sizes), "[]"), " ", ", ")
@@ -159,11 +149,6 @@ type GroupNorm struct {
 	Groups, Features int
 	Eps              float64
 	Affine           bool
-}
-
-// NewGroupNorm makes a normalisation with PyTorch's defaults.
-func NewGroupNorm(groups, features int) GroupNorm {
-	return GroupNorm{Groups: groups, Features: features, Eps: 1e-5, Affine: true}
 }
 
 // String is PyTorch's print.

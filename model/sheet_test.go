@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/model"
+	"graft/model/modeltest"
 	"graft/torch"
 )
 
@@ -110,13 +111,13 @@ func TestShapesThatDoNotFit(t *testing.T) {
 		"other features": {flat, model.Flow{}, model.NewLinear(5, 4), model.Identity{}, "takes 5 features and gets 4"},
 		"normalisation of features": {flat, model.Flow{}, model.NewBatchNorm2d(4), model.Identity{},
 			"features with BatchNorm1d"},
-		"normalisation of images": {image, model.Flow{}, model.NewBatchNorm1d(4), model.Identity{},
+		"normalisation of images": {image, model.Flow{}, modeltest.BatchNorm1d(4), model.Identity{},
 			"images go with BatchNorm2d"},
-		"part of an example": {image, model.Flow{}, model.NewLayerNorm(8), model.Identity{},
+		"part of an example": {image, model.Flow{}, modeltest.LayerNorm(8), model.Identity{},
 			"it must normalise over all of an example"},
 		"groups that do not divide": {image, model.Flow{}, grouped, model.Identity{},
 			"4 groups divide not both of 4 and 6 channels"},
-		"groups of a norm": {image, model.Flow{}, model.NewGroupNorm(3, 4), model.Identity{},
+		"groups of a norm": {image, model.Flow{}, modeltest.GroupNorm(3, 4), model.Identity{},
 			"the groups must divide the channels"},
 		"a sum of other sizes": {image, model.Flow{Join: model.Sum, Body: []string{"a"}, Shortcut: []string{"b"}},
 			strided, conv(4, 4), "the body gives 4x4x4 and the shortcut 4x8x8, which cannot be added up"},

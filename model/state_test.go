@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/model"
+	"graft/model/modeltest"
 	"graft/torch"
 	"graft/torch/weights"
 )
@@ -37,7 +38,7 @@ func TestFreshWeightsAreThoseOfPyTorch(t *testing.T) {
 			42: "089d207db8c768997b5c079d0379284f7ce052fdf2298d5f9dccfc53c23831dc"}},
 		"BatchNorm2d(7)": {single(model.NewBatchNorm2d(7)), map[int64]string{
 			7: "5feceab200f51bfc1d12b9fc215689ce05e8ffe7c3225909024d7dee9f61f7bf"}},
-		"LayerNorm(7)": {single(model.NewLayerNorm(7)), map[int64]string{
+		"LayerNorm(7)": {single(modeltest.LayerNorm(7)), map[int64]string{
 			7: "e21a76f952da92a4eb103991fb3551f72937518f4640f31320cc54870caac306"}},
 		"ConvNet2": {fromZoo(t, "ConvNet2"), map[int64]string{
 			7:  "8ed43094f50f9f28ef7c9d4767ad7d1d2d24407581222e64ff84f68b479ee6bc",

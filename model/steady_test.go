@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/model"
+	"graft/model/modeltest"
 	"graft/torch"
 )
 
@@ -35,7 +36,7 @@ func around(t *testing.T, l model.Layer) *model.Network {
 	shape, err := l.Infer(model.Shape{24, 13, 11})
 	require.NoError(t, err)
 	n.Root.Children = append(n.Root.Children, child("hidden", leaf(model.NewLinear(shape.Count(), 31))),
-		child("norm", leaf(model.NewBatchNorm1d(31))), child("fc", leaf(model.NewLinear(31, 5))))
+		child("norm", leaf(modeltest.BatchNorm1d(31))), child("fc", leaf(model.NewLinear(31, 5))))
 	require.NoError(t, n.Check())
 	return n
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"graft/model"
+	"graft/model/modeltest"
 	"graft/net2net"
 	"graft/net2net/surgerytest"
 	"graft/torch"
@@ -118,8 +119,8 @@ func TestRefusals(t *testing.T) {
 func refusing(t *testing.T, name string) *model.Network {
 	layers := map[string][]model.Layer{
 		"gelu":      {model.NewConv2d(3, 8, 1), model.Activate(torch.GELU), model.Flatten{}, model.NewLinear(32, 2)},
-		"groups":    {model.NewConv2d(3, 8, 1), model.NewGroupNorm(2, 8), model.Flatten{}, model.NewLinear(32, 2)},
-		"layernorm": {model.NewConv2d(3, 8, 1), model.NewLayerNorm(8, 2, 2), model.Flatten{}, model.NewLinear(32, 2)},
+		"groups":    {model.NewConv2d(3, 8, 1), modeltest.GroupNorm(2, 8), model.Flatten{}, model.NewLinear(32, 2)},
+		"layernorm": {model.NewConv2d(3, 8, 1), modeltest.LayerNorm(8, 2, 2), model.Flatten{}, model.NewLinear(32, 2)},
 	}
 	if layers[name] == nil {
 		n, err := model.Zoo(name, model.ZooOptions{})

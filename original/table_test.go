@@ -14,6 +14,7 @@ import (
 	"graft/simulation/tables"
 	"graft/simulation/treetest"
 	"graft/torch/pickle"
+	"graft/torch/pickle/pickletest"
 )
 
 // published are the original's tables, or none where they are not at hand.
@@ -59,10 +60,10 @@ func TestPublishedTables(t *testing.T) {
 
 // legacy is a pickle of two sequences, of which change makes the second another.
 func legacy(t *testing.T, change func(actions pickle.Tuple, fields *pickle.Dict)) *bytes.Buffer {
-	all, err := pickle.NewDict()
+	all, err := pickletest.Dict()
 	require.NoError(t, err)
 	for k := range int64(2) {
-		fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft", Value: &pickle.List{Items: []any{30.0, int64(20)}}},
+		fields, err := pickletest.Dict(pickle.Pair{Key: "timeleft", Value: &pickle.List{Items: []any{30.0, int64(20)}}},
 			pickle.Pair{Key: "totaltime", Value: int64(40)}, pickle.Pair{Key: "acc", Value: 0.5})
 		require.NoError(t, err)
 		actions := pickle.Tuple{k, int64(0)}

@@ -3,13 +3,9 @@ package results
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"graft/internal/files"
 	"graft/results/tensorboard"
 )
 
@@ -88,34 +84,4 @@ func (r *Run) ForgetEvents() error {
 		}
 	}
 	return err
-}
-
-// ReadEvents reads the events of a run, file by file, also while they are written. A run
-// without event files has none.
-func ReadEvents(fsys files.FS, path string) ([]tensorboard.Event, error) {
-	names, err := readRegistry(fsys, path)
-	if err != nil {
-		return nil, fmt.Errorf("read events of %s: %w", path, err)
-	}
-	var events []tensorboard.Event
-	for _, file := range names {
-		if !isEvents(file) {
-			continue
-		}
-		part, err := readEventFile(fsys, filepath.Join(path, file))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("reading %s: %w", filepath.Join(path, file), err)
-		}
-		events = append(events, part...)
-	}
-	return events, nil
-}
-
-func readEventFile(fsys files.FS, path string) ([]tensorboard.Event, error) {
-	var events []tensorboard.Event
-	err := ReadTable(fsys, path, func(r io.Reader) (err error) {
-		events, err = tensorboard.Read(r)
-		return err
-	})
-	return events, err
 }

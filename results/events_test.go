@@ -17,6 +17,7 @@ import (
 	"graft/internal/files/faults"
 	"graft/results"
 	"graft/results/tensorboard"
+	"graft/results/tensorboard/tensorboardtest"
 )
 
 // watched is a run of a few epochs with events for TensorBoard.
@@ -111,7 +112,7 @@ func shown(events []tensorboard.Event) (list []string) {
 }
 
 func eventsOf(t *testing.T, path string) []tensorboard.Event {
-	events, err := results.ReadEvents(files.OS{}, path)
+	events, err := tensorboardtest.ReadRun(path)
 	require.NoError(t, err)
 	return events
 }
@@ -139,7 +140,7 @@ func TestEventsSurviveEveryFault(t *testing.T) {
 			}
 			path := filepath.Join(t.TempDir(), "run")
 			_ = (&watched{fsys: faults.New(unsynced{}, k+1, kind), path: path}).do(epochs)
-			before, _ := results.ReadEvents(files.OS{}, path) // there may be no run yet
+			before, _ := tensorboardtest.ReadRun(path) // there may be no run yet
 			again := &watched{fsys: unsynced{}, path: path, ticks: 1000}
 			require.NoError(t, again.do(epochs), "%s at %d", kind, k+1)
 			after := eventsOf(t, path)

@@ -37,20 +37,9 @@ var readers = map[string]func(fsys files.FS, path string) error{
 		return results.ReadOutcome(fsys, filepath.Dir(path), new(any))
 	},
 	"streams.json": func(fsys files.FS, path string) error {
-		_, err := results.ReadEvents(fsys, filepath.Dir(path))
+		_, err := results.ReadRegistry(fsys, filepath.Dir(path))
 		return err
 	},
-	"tensorboard.tfevents": readEventsAt,
-}
-
-func readEventsAt(fsys files.FS, path string) error {
-	folder := filepath.Dir(path)
-	if err := os.WriteFile(filepath.Join(folder, "streams.json"), []byte(`{"streams": ["tensorboard.tfevents"]}`),
-		0o600); err != nil {
-		return err
-	}
-	_, err := results.ReadEvents(fsys, folder)
-	return err
 }
 
 // A reader neither waits for a FIFO, nor reads what is too large, nor follows a link out

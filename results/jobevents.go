@@ -92,15 +92,6 @@ func NewJobEvent(name JobEvent, traits EventTraits) JobEvent {
 	return name
 }
 
-// JobEvents returns all events of jobs.
-func JobEvents() []JobEvent {
-	var list []JobEvent
-	for _, k := range jobEvents {
-		list = append(list, k.event)
-	}
-	return list
-}
-
 // Traits returns the event's traits; the zero value for an unknown event.
 func (e JobEvent) Traits() EventTraits {
 	if k := slices.IndexFunc(jobEvents, func(k jobEventKind) bool { return k.event == e }); k >= 0 {

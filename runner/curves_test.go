@@ -12,12 +12,13 @@ import (
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/results"
+	"graft/results/tensorboard/tensorboardtest"
 )
 
 // drawnCurves are the figures and texts of a run in TensorBoard, but for its configuration.
 func drawnCurves(t *testing.T, folder string) (figures []string) {
 	t.Helper()
-	events, err := results.ReadEvents(files.OS{}, folder)
+	events, err := tensorboardtest.ReadRun(folder)
 	require.NoError(t, err)
 	for _, e := range events {
 		for _, s := range e.Scalars {
@@ -59,7 +60,7 @@ func TestCurvesOfAJob(t *testing.T) {
 		"parameters", "devices", "budget_seconds", "up", "shrink"} {
 		require.Contains(t, all, " "+tag+" ")
 	}
-	events, err := results.ReadEvents(files.OS{}, whole)
+	events, err := tensorboardtest.ReadRun(whole)
 	require.NoError(t, err)
 	require.Contains(t, events[2].Texts[0].Text, "```toml\n[run]\n")
 

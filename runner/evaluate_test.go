@@ -22,6 +22,7 @@ import (
 	"graft/report/runs"
 	"graft/simulation/evaluation"
 	"graft/torch/pickle"
+	"graft/torch/pickle/pickletest"
 	"graft/torch/weights"
 )
 
@@ -80,7 +81,7 @@ func (r *legacyRuns) learned(name string, set *weights.Set) {
 
 // entry is a sequence of a table.
 func (r *legacyRuns) entry(a, b int64, accuracy any) (pickle.Tuple, *pickle.Dict) {
-	fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft",
+	fields, err := pickletest.Dict(pickle.Pair{Key: "timeleft",
 		Value: &pickle.List{Items: []any{60.5 - float64(a), 30.25 - float64(b)}}},
 		pickle.Pair{Key: "totaltime", Value: int64(100)}, pickle.Pair{Key: "acc", Value: accuracy})
 	require.NoError(r.t, err)

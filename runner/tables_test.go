@@ -20,6 +20,7 @@ import (
 	"graft/runner/table"
 	"graft/simulation/tables"
 	"graft/torch/pickle"
+	"graft/torch/pickle/pickletest"
 )
 
 // tried is a scenario of a few sequences.
@@ -48,10 +49,10 @@ func writeTried(t testing.TB, dir string, sequences, seeds int) {
 // writeOriginal makes a data.pkl as the original system did, with its config.toml.
 func writeOriginal(t testing.TB, dir string) string {
 	t.Helper()
-	all, err := pickle.NewDict()
+	all, err := pickletest.Dict()
 	require.NoError(t, err)
 	for k := range int64(16) {
-		fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft",
+		fields, err := pickletest.Dict(pickle.Pair{Key: "timeleft",
 			Value: &pickle.List{Items: []any{69.9 - float64(k)/100, int64(58)}}},
 			pickle.Pair{Key: "totaltime", Value: int64(400)},
 			pickle.Pair{Key: "acc", Value: float64(5000+k*37%16) / 1e4})

@@ -164,7 +164,7 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	run := t.TempDir()
 	path := filepath.Join(run, config.PolicyFile)
 	learn := func(seed uint64) {
-		p, err := decider.NewStructural(decider.StructuralShape{Hidden: 8}, seed)
+		p, err := decider.NewStructural(decider.StructuralShape{Hidden: 8}, decider.Scale{}, decider.Scale{}, seed)
 		require.NoError(t, err)
 		require.NoError(t, p.Write(files.OS{}, path))
 	}

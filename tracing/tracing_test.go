@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/model"
+	"graft/model/modeltest"
 	"graft/torch"
 	"graft/tracing"
 )
@@ -100,7 +101,7 @@ func drawn() map[string]*model.Network {
 	}
 	return map[string]*model.Network{
 		"Grouped": build(append([]model.Module{leaf(model.NewConv2d(4, 8, 1)), leaf(grouped),
-			leaf(model.NewGroupNorm(8, 16)), leaf(model.NewConv2d(16, 4, 1))}, end(16)...)...),
+			leaf(modeltest.GroupNorm(8, 16)), leaf(model.NewConv2d(16, 4, 1))}, end(16)...)...),
 		"Depthwise": build(append([]model.Module{leaf(model.NewConv2d(4, 6, 1)), leaf(depthwise),
 			leaf(model.Activate(torch.ReLU))}, end(48)...)...),
 		"Cat": build(append([]model.Module{cat(leaf(model.NewConv2d(4, 4, 1)), leaf(model.NewConv2d(4, 8, 1))),
@@ -109,9 +110,9 @@ func drawn() map[string]*model.Network {
 		"Tangled": build(append([]model.Module{cat(leaf(model.NewConv2d(4, 5, 1)), leaf(model.NewConv2d(4, 7, 1))),
 			leaf(across)}, end(48)...)...),
 		"CatSum": build(append([]model.Module{sum}, end(32)...)...),
-		"LayerNorm": build(append([]model.Module{leaf(model.NewConv2d(4, 4, 1)), leaf(model.NewLayerNorm(4, 2, 2)),
+		"LayerNorm": build(append([]model.Module{leaf(model.NewConv2d(4, 4, 1)), leaf(modeltest.LayerNorm(4, 2, 2)),
 			leaf(model.Flatten{}), leaf(model.NewLinear(16, 8)),
-			leaf(model.NewLayerNorm(8))}, leaf(model.NewLinear(8, 2)))...),
+			leaf(modeltest.LayerNorm(8))}, leaf(model.NewLinear(8, 2)))...),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"graft/dataset"
 	"graft/internal/files"
 	"graft/model"
+	"graft/model/modeltest"
 	"graft/torch"
 	"graft/trainer"
 )
@@ -17,7 +18,7 @@ import (
 // flatNorm is a network with a BatchNorm over one value for each channel of an image.
 func flatNorm() *model.Network {
 	return twoBlocks(torch.ReLU, 6, 8, leaf("flat", model.Flatten{}), leaf("fc1", model.NewLinear(8, 8)), leaf("bn",
-		model.NewBatchNorm1d(8)), leaf("relu", model.Activate(torch.ReLU)), leaf("fc", model.NewLinear(8, 4)))
+		modeltest.BatchNorm1d(8)), leaf("relu", model.Activate(torch.ReLU)), leaf("fc", model.NewLinear(8, 4)))
 }
 
 // A rest of one image joins the images before it where a BatchNorm would have one value for each channel, whose

@@ -30,7 +30,7 @@ func (o *overheard) Decide(ctx context.Context, s decider.State) (decider.Decisi
 
 // A job asks a structural policy, which knows what a step takes, and does what it says.
 func TestJobWithStructuralPolicy(t *testing.T) {
-	policy, err := decider.NewStructural(decider.StructuralShape{}, 1)
+	policy, err := decider.NewStructural(decider.StructuralShape{}, decider.Scale{}, decider.Scale{}, 1)
 	require.NoError(t, err)
 	policy.Sample, policy.Seed = true, 4
 	spy, book := &overheard{Decider: policy}, &memory{}

@@ -27,14 +27,6 @@ func NonNegative(a [][]float64, b []float64) []float64 {
 	return unscaled(x, norms)
 }
 
-// LeastSquares returns an x that minimises |Ax - b|. A has at least one row, and each
-// row one entry for each of x. The entry of a column that depends on those before it is
-// zero.
-func LeastSquares(a [][]float64, b []float64) []float64 {
-	columns, norms := unitColumns(a)
-	return unscaled(orthogonal(columns, b, slices.Repeat([]bool{true}, len(columns))), norms)
-}
-
 // unscaled turns the solution for columns of unit length into that for columns of
 // these lengths.
 func unscaled(x, norms []float64) []float64 {

@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"graft/model"
+	"graft/model/modeltest"
 	"graft/torch"
 )
 
@@ -178,7 +179,7 @@ func (b *builder) norm(c *model.Container) {
 			groups = 2
 		}
 		if b.shape.Count() >= leastNormed*groups {
-			b.layer(c, model.NewGroupNorm(groups, channels))
+			b.layer(c, modeltest.GroupNorm(groups, channels))
 		}
 	case 2:
 		b.layer(c, model.BatchNorm{Features: channels, Flat: len(b.shape) == 1, Eps: 1e-5, Momentum: 0.1, Track: true})

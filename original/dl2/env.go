@@ -65,12 +65,7 @@ func published(o elastic.Options) elastic.Options {
 	return o
 }
 
-// NewEnv begins an episode. Random numbers come from one stream, as in the original.
-func NewEnv(s elastic.Study, o EnvOptions, random *numpy.Random) (*Env, error) {
-	s.Options = published(s.Options)
-	return newEnv(s, o, random, newNoise(&s, random))
-}
-
+// newEnv begins an episode.
 func newEnv(s elastic.Study, o EnvOptions, random *numpy.Random, errors *noise) (*Env, error) {
 	o.MostSlots = cmp.Or(o.MostSlots, 1000)
 	w, err := elastic.NewWorld(s)

@@ -13,6 +13,7 @@ import (
 	"graft/net2net"
 	"graft/original/vocab"
 	"graft/torch/pickle"
+	"graft/torch/pickle/pickletest"
 	"graft/torch/weights"
 )
 
@@ -63,7 +64,7 @@ func writePickle(path string, value any) error {
 
 // sequences are a dictionary from numbers of actions to times and an accuracy.
 func sequences(decisions int) (*pickle.Dict, error) {
-	all, err := pickle.NewDict()
+	all, err := pickletest.Dict()
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func sequences(decisions int) (*pickle.Dict, error) {
 			key = append(key, int64(k/rest%actions))
 		}
 		// Ones that no sequence shares, in no order: multiples of a prime.
-		fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft", Value: times}, pickle.Pair{Key: "totaltime",
+		fields, err := pickletest.Dict(pickle.Pair{Key: "timeleft", Value: times}, pickle.Pair{Key: "totaltime",
 			Value: int64(400)}, pickle.Pair{Key: "acc", Value: 0.5 + float64(k*37%count)/float64(4*count)})
 		if err != nil {
 			return nil, err
@@ -115,7 +116,7 @@ func writeWords(ids, vectors string) error {
 	if err != nil {
 		return err
 	}
-	words, err := pickle.NewDict(pickle.Pair{Key: "none-layer", Value: int64(0)})
+	words, err := pickletest.Dict(pickle.Pair{Key: "none-layer", Value: int64(0)})
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"graft/model"
 	"graft/original/vocab"
 	"graft/torch/pickle"
+	"graft/torch/pickle/pickletest"
 	"graft/torch/weights"
 )
 
@@ -242,7 +243,7 @@ func TestFaultyPickles(t *testing.T) {
 		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 	}
 	dict := func(key, value any) *pickle.Dict {
-		d, err := pickle.NewDict(pickle.Pair{Key: key, Value: value})
+		d, err := pickletest.Dict(pickle.Pair{Key: key, Value: value})
 		require.NoError(t, err)
 		return d
 	}

@@ -1,5 +1,5 @@
-// Package tensorboard writes and reads TensorBoard's event files: figures and texts by
-// step, in records with checksums. The messages follow TensorFlow's event.proto,
+// Package tensorboard writes TensorBoard's event files: figures and texts by
+// step, in records with checksums, which it can read again. The messages follow TensorFlow's event.proto,
 // summary.proto and tensor.proto, and the records its description of TFRecord files.
 package tensorboard
 

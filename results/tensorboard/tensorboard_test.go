@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/results/tensorboard"
+	"graft/results/tensorboard/tensorboardtest"
 )
 
 var at = time.Date(2024, 5, 6, 7, 8, 9, 123456000, time.UTC)
@@ -30,7 +31,7 @@ func file(events ...tensorboard.Event) (data []byte) {
 }
 
 func TestWhatIsWrittenIsRead(t *testing.T) {
-	got, err := tensorboard.Read(iotest.OneByteReader(bytes.NewReader(file(some...))))
+	got, err := tensorboardtest.Read(iotest.OneByteReader(bytes.NewReader(file(some...))))
 	require.NoError(t, err)
 	require.Equal(t, some, got)
 }
@@ -56,7 +57,7 @@ func TestBytesAreTensorFlows(t *testing.T) {
 func TestATornRecordIsPassedOver(t *testing.T) {
 	data := file(some...)
 	for end := range data {
-		got, err := tensorboard.Read(bytes.NewReader(data[:end]))
+		got, err := tensorboardtest.Read(bytes.NewReader(data[:end]))
 		require.NoError(t, err)
 		require.Equal(t, some[:len(got)], append([]tensorboard.Event{}, got...))
 		whole := 0
@@ -77,14 +78,14 @@ func TestAChangedRecordIsDamaged(t *testing.T) {
 	for bit := first * 8; bit < second*8; bit++ {
 		bad := bytes.Clone(data)
 		bad[bit/8] ^= 1 << (bit % 8)
-		got, err := tensorboard.Read(bytes.NewReader(bad))
+		got, err := tensorboardtest.Read(bytes.NewReader(bad))
 		require.ErrorIs(t, err, tensorboard.ErrDamaged)
 		require.ErrorContains(t, err, "record 3")
 		require.Equal(t, some[:2], got)
 	}
-	_, err := tensorboard.Read(bytes.NewReader(tensorboard.AppendRecord(nil, []byte{0xff})))
+	_, err := tensorboardtest.Read(bytes.NewReader(tensorboard.AppendRecord(nil, []byte{0xff})))
 	require.ErrorContains(t, err, "it holds no event")
-	_, err = tensorboard.Read(bytes.NewReader(make([]byte, 64)))
+	_, err = tensorboardtest.Read(bytes.NewReader(make([]byte, 64)))
 	require.ErrorContains(t, err, "its length is not right", "zeros, as a power failure leaves them")
 }
 
@@ -93,7 +94,7 @@ func TestReadingStopsWhenAskedAndWhenItFails(t *testing.T) {
 	torn, err := tensorboard.EachRecord(bytes.NewReader(file(some...)), func(int, []byte) error { return enough })
 	require.ErrorIs(t, err, enough)
 	require.False(t, torn)
-	_, err = tensorboard.Read(iotest.ErrReader(enough))
+	_, err = tensorboardtest.Read(iotest.ErrReader(enough))
 	require.ErrorIs(t, err, enough)
 }
 
@@ -105,7 +106,7 @@ func TestOtherFieldsArePassedOver(t *testing.T) {
 		"2a04" + "1a020102" // a summary with a field 3
 	more, err := hex.DecodeString(other)
 	require.NoError(t, err)
-	got, err := tensorboard.Read(bytes.NewReader(tensorboard.AppendRecord(nil, append(bytes.Clone(m), more...))))
+	got, err := tensorboardtest.Read(bytes.NewReader(tensorboard.AppendRecord(nil, append(bytes.Clone(m), more...))))
 	require.NoError(t, err)
 	require.Equal(t, some[2:3], got)
 }
@@ -118,7 +119,7 @@ func FuzzRead(f *testing.F) {
 		if framed { // the checksums would stop nearly everything
 			data = tensorboard.AppendRecord(nil, data)
 		}
-		events, err := tensorboard.Read(bytes.NewReader(data))
+		events, err := tensorboardtest.Read(bytes.NewReader(data))
 		if err != nil {
 			require.ErrorIs(t, err, tensorboard.ErrDamaged)
 		}
@@ -126,7 +127,7 @@ func FuzzRead(f *testing.F) {
 			if e.Version != "" || e.Start {
 				continue // which stand alone
 			}
-			again, err := tensorboard.Read(bytes.NewReader(tensorboard.Append(nil, e)))
+			again, err := tensorboardtest.Read(bytes.NewReader(tensorboard.Append(nil, e)))
 			require.NoError(t, err)
 			require.Equal(t, e.Texts, again[0].Texts)
 			require.Len(t, again[0].Scalars, len(e.Scalars))

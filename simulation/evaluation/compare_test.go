@@ -279,7 +279,7 @@ func TestWhatCannotBeLeftOut(t *testing.T) {
 // A policy that has not learned of what a table offers would choose by chance.
 func TestPoliciesOfOtherKinds(t *testing.T) {
 	tree := treetest.RandomTrees(t, 1)[0]
-	p, err := decider.NewStructural(decider.StructuralShape{}, 1)
+	p, err := decider.NewStructural(decider.StructuralShape{}, decider.Scale{}, decider.Scale{}, 1)
 	require.NoError(t, err)
 	p.Learned = []net2net.Kind{"branch", "widen"}
 	_, err = Evaluate([]*simulation.Tree{tree}, Structural("mine", p))

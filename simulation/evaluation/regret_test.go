@@ -131,7 +131,7 @@ func TestTune(t *testing.T) {
 // probabilities say.
 func TestChoosersOfPolicies(t *testing.T) {
 	tree := treetest.RandomTrees(t, 1)[0]
-	p, err := decider.NewStructural(decider.StructuralShape{}, 1)
+	p, err := decider.NewStructural(decider.StructuralShape{}, decider.Scale{}, decider.Scale{}, 1)
 	require.NoError(t, err)
 	weighed, err := p.Probabilities(simulation.Situations([]*simulation.Tree{tree})...)
 	require.NoError(t, err)

@@ -381,7 +381,7 @@ func TestGridsSurviveFaults(t *testing.T) {
 
 // Each design takes the sequences that it says, the same whatever was known when.
 func TestDesigns(t *testing.T) {
-	policy, err := decider.NewStructural(decider.StructuralShape{}, 3)
+	policy, err := decider.NewStructural(decider.StructuralShape{}, decider.Scale{}, decider.Scale{}, 3)
 	require.NoError(t, err)
 	for _, c := range []struct {
 		design    Design

@@ -69,7 +69,7 @@ func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Lea
 	if err != nil {
 		return nil, err
 	}
-	if l.policy, err = decider.NewStructuralFor(o.StructuralShape, tokens, rows.Without(o.Without),
+	if l.policy, err = decider.NewStructural(o.StructuralShape, tokens, rows.Without(o.Without),
 		o.Seed); err != nil {
 		return nil, err
 	}

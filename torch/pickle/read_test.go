@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/torch/pickle"
+	"graft/torch/pickle/pickletest"
 )
 
 func read(t *testing.T, data string) any {
@@ -248,7 +249,7 @@ func TestDictKeysAreEqualAsInPython(t *testing.T) {
 	same := [][2]any{{1, 1.0}, {true, int64(1)}, {power(1, 70), math.Ldexp(1, 70)},
 		{pickle.Tuple{1, "a"}, pickle.Tuple{1.0, "a"}}, {frozen(1, 2), frozen(2, 1)}}
 	for _, pair := range same {
-		dict, err := pickle.NewDict(pickle.Pair{Key: pair[0], Value: "first"},
+		dict, err := pickletest.Dict(pickle.Pair{Key: pair[0], Value: "first"},
 			pickle.Pair{Key: pair[1], Value: "second"})
 		require.NoError(t, err)
 		assert.Equal(t, 1, dict.Len(), "%v", pair)
@@ -256,11 +257,11 @@ func TestDictKeysAreEqualAsInPython(t *testing.T) {
 	differ := [][2]any{{1, "1"}, {nil, false}, {"a", []byte("a")}, {0.5, 0.25}, {1e300, math.Inf(1)},
 		{pickle.Tuple{"ab", "c"}, pickle.Tuple{"a", "bc"}}, {pickle.Tuple{1}, frozen(1)}}
 	for _, pair := range differ {
-		dict, err := pickle.NewDict(pickle.Pair{Key: pair[0]}, pickle.Pair{Key: pair[1]})
+		dict, err := pickletest.Dict(pickle.Pair{Key: pair[0]}, pickle.Pair{Key: pair[1]})
 		require.NoError(t, err)
 		assert.Equal(t, 2, dict.Len(), "%v", pair)
 	}
-	_, err := pickle.NewDict(pickle.Pair{Key: list()})
+	_, err := pickletest.Dict(pickle.Pair{Key: list()})
 	assert.ErrorIs(t, err, pickle.ErrFormat)
 	_, err = pickle.Field[string](&pickle.Dict{}, "absent")
 	assert.ErrorContains(t, err, `"absent"`)

@@ -43,18 +43,6 @@ type Dict struct {
 	Replaced int
 }
 
-// NewDict returns a dict of these entries, and an error where a key cannot be
-// one in Python, such as a list.
-func NewDict(pairs ...Pair) (*Dict, error) {
-	d := &Dict{}
-	for _, p := range pairs {
-		if err := d.Set(p.Key, p.Value); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
-}
-
 // Len is the number of entries.
 func (d *Dict) Len() int { return len(d.pairs) }
 

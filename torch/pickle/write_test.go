@@ -9,10 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/torch/pickle"
+	"graft/torch/pickle/pickletest"
 )
 
 func TestWriteReadsBack(t *testing.T) {
-	inner, err := pickle.NewDict(pickle.Pair{Key: "k", Value: pickle.Tuple{}})
+	inner, err := pickletest.Dict(pickle.Pair{Key: "k", Value: pickle.Tuple{}})
 	require.NoError(t, err)
 	inner.Ordered = true
 	for _, value := range []any{

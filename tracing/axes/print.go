@@ -2,7 +2,6 @@ package axes
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -22,44 +21,6 @@ func (a *Axes) List() []*Term {
 		}
 	}
 	return all
-}
-
-// Print writes the axes with the tensors that have them.
-func (a *Axes) Print(w io.Writer) {
-	all := a.List()
-	names := map[*Term]string{}
-	for k, axis := range all {
-		names[axis] = fmt.Sprintf("a%d", k)
-	}
-	var text func(t *Term) string
-	text = func(t *Term) string {
-		t = t.Find()
-		if t.Kind == Axis {
-			if names[t] == "" {
-				return fmt.Sprint(t.Size)
-			}
-			return names[t]
-		}
-		var parts []string
-		for _, p := range t.Parts {
-			parts = append(parts, text(p))
-		}
-		return "(" + strings.Join(parts, map[Kind]string{Product: "*", Sum: "+"}[t.Kind]) + ")"
-	}
-	for k, axis := range all {
-		reason := axis.Fixed
-		if reason != "" {
-			reason = ", fixed: " + reason
-		}
-		fmt.Fprintf(w, "a%d = %d%s\n", k, axis.Size, reason)
-	}
-	for _, t := range a.Graph.Tensors {
-		var parts []string
-		for _, term := range a.Tensors[t.Name] {
-			parts = append(parts, text(term))
-		}
-		fmt.Fprintf(w, "%s [%s]\n", t.Name, strings.Join(parts, ", "))
-	}
 }
 
 // Name returns the name of an axis: the module whose rows it counts, and behind a slash its place where that module's

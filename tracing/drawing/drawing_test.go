@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/model"
+	"graft/model/modeltest"
 	"graft/torch"
 	"graft/tracing"
 )
@@ -71,7 +72,7 @@ func branches() *model.Network {
 	outer.Flow.Body, outer.Flow.Shortcut = []string{"0"}, []string{"1"}
 	empty := joined(model.Sum, model.Unmarked, edge())
 	split := joined(model.Cat, model.Unmarked, joined(model.Cat, model.Unmarked, conv(48, 8), conv(48, 8)), conv(48, 8))
-	return network(`Branches & <"joins">`+"\x01", conv(3, 8), inception, leaf(model.NewGroupNorm(6, 24)), outer, empty,
+	return network(`Branches & <"joins">`+"\x01", conv(3, 8), inception, leaf(modeltest.GroupNorm(6, 24)), outer, empty,
 		joined(model.Cat, model.Unmarked, edge(), edge()), joined(model.Chain, model.Original, split),
 		joined(model.Cat, model.Unmarked, conv(24, 4)))
 }

@@ -1,4 +1,5 @@
-package tensorboard
+// Package tensorboardtest reads event files, by which tests see what was written.
+package tensorboardtest
 
 import (
 	"encoding/binary"
@@ -6,14 +7,30 @@ import (
 	"io"
 	"math"
 	"time"
+
+	"graft/results/tensorboard"
+)
+
+// Numbers of the fields that are read, by message, as event.proto, summary.proto and tensor.proto have them.
+const (
+	eventTime, eventStep, eventVersion, eventSummary, eventSession = 1, 2, 3, 5, 7
+	sessionStatus, statusStart                                     = 1, 1
+	summaryValue                                                   = 1
+	valueTag, valueSimple, valueTensor, valueMetadata              = 1, 2, 8, 9
+	tensorText                                                     = 8
+)
+
+// Wire types of protocol buffers.
+const (
+	wireVarint, wireFixed64, wireBytes, wireFixed32 = 0, 1, 2, 5
 )
 
 // Read reads an event file, also while it is written. It skips a torn last record and
 // unknown fields. With an error it returns the events before the fault.
-func Read(r io.Reader) ([]Event, error) {
-	var events []Event
-	_, err := EachRecord(r, func(n int, record []byte) error {
-		e, err := decode(Data(record))
+func Read(r io.Reader) ([]tensorboard.Event, error) {
+	var events []tensorboard.Event
+	_, err := tensorboard.EachRecord(r, func(n int, record []byte) error {
+		e, err := decode(tensorboard.Data(record))
 		if err != nil {
 			return fmt.Errorf("record %d: %w", n, err)
 		}
@@ -33,7 +50,7 @@ type field struct {
 	bytes        []byte // value of any other type
 }
 
-var errMessage = fmt.Errorf("%w: it holds no event", ErrDamaged)
+var errMessage = fmt.Errorf("%w: it holds no event", tensorboard.ErrDamaged)
 
 // eachField calls do for each field of a message.
 func eachField(m []byte, do func(f field) error) error {
@@ -81,7 +98,7 @@ func (f *field) read(m []byte) ([]byte, error) {
 // is compares number and wire type.
 func (f field) is(number, wire uint64) bool { return f.number == number && f.wire == wire }
 
-func decode(m []byte) (e Event, err error) {
+func decode(m []byte) (e tensorboard.Event, err error) {
 	err = eachField(m, func(f field) error {
 		switch {
 		case f.is(eventTime, wireFixed64):
@@ -100,7 +117,7 @@ func decode(m []byte) (e Event, err error) {
 				if !f.is(summaryValue, wireBytes) {
 					return nil
 				}
-				return e.value(f.bytes)
+				return addValue(&e, f.bytes)
 			})
 		}
 		return nil
@@ -116,8 +133,8 @@ func moment(seconds float64) time.Time {
 	return time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC()
 }
 
-// value adds a figure or text.
-func (e *Event) value(m []byte) error {
+// addValue adds a figure or text.
+func addValue(e *tensorboard.Event, m []byte) error {
 	tag, text, simple := "", "", float32(0)
 	isText, isScalar := false, false
 	err := eachField(m, func(f field) error {
@@ -139,10 +156,10 @@ func (e *Event) value(m []byte) error {
 		return nil
 	})
 	if isScalar {
-		e.Scalars = append(e.Scalars, Scalar{tag, simple})
+		e.Scalars = append(e.Scalars, tensorboard.Scalar{Tag: tag, Value: simple})
 	}
 	if isText {
-		e.Texts = append(e.Texts, Text{tag, text})
+		e.Texts = append(e.Texts, tensorboard.Text{Tag: tag, Text: text})
 	}
 	return err
 }

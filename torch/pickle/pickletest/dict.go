@@ -1,0 +1,16 @@
+// Package pickletest makes values of pickles for tests.
+package pickletest
+
+import "graft/torch/pickle"
+
+// Dict returns a dict of these entries, and an error where a key cannot be
+// one in Python, such as a list.
+func Dict(pairs ...pickle.Pair) (*pickle.Dict, error) {
+	d := &pickle.Dict{}
+	for _, p := range pairs {
+		if err := d.Set(p.Key, p.Value); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
