@@ -121,6 +121,7 @@ test: deps
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
 	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch ./cluster/...
 	@echo "== staticcheck"; go tool staticcheck ./...
+	@echo "== deadcode";    scripts/deadcode.sh
 	@echo "== tests";       go test -vet=off -p $$(($$(nproc) + 1)) -timeout 30m -v ./runner ./... >build/test.log 2>&1; code=$$?; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test.log; grep -oE '(left out|measured): .*' build/test.log | sort -u || true
