@@ -146,7 +146,7 @@ test-long: deps
 
 bench: build
 	@scripts/packages.sh test || true
-	@go run ./bench $(TABLES)
+	@go run ./bench all $(foreach table,$(TABLES),-table $(table))
 	@GRAFT_LONG=1 go test ./trainer -run Distillation -v | grep -oE '(left out|measured): .*'
 
 fuzz:

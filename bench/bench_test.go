@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -158,5 +159,50 @@ func TestGrowthIsCompared(t *testing.T) {
 			require.NotEmpty(t, e.charged, "%s, %s", name, work.name)
 			require.Len(t, e.rates, len(e.charged))
 		}
+	}
+}
+
+// Every measurement is called by its name, and options of one alone bear it.
+func TestMeasurementsAreNamed(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, list(&out))
+	known := map[string]bool{}
+	for _, m := range measurements() {
+		require.False(t, known[m.name], m.name)
+		known[m.name] = true
+		require.Regexp(t, "(?m)^"+m.name+" +[^ ].*$", out.String())
+		chosen, err := choose([]string{m.name})
+		require.NoError(t, err)
+		require.Len(t, chosen, 1)
+	}
+	require.Equal(t, len(known), strings.Count(out.String(), "\n"))
+	fs, o := flag.NewFlagSet("bench", flag.ContinueOnError), options{}
+	o.register(fs)
+	fs.VisitAll(func(f *flag.Flag) {
+		if owner, _, own := strings.Cut(f.Name, "."); own {
+			require.True(t, known[owner], f.Name)
+		}
+	})
+	usual, err := choose([]string{"all"})
+	require.NoError(t, err)
+	require.Greater(t, len(known), len(usual))
+}
+
+func TestCommandLines(t *testing.T) {
+	names, flags := splitArguments(strings.Fields("job epoch -rounds 3 -table a -table b"))
+	require.Equal(t, []string{"job", "epoch"}, names)
+	chosen, err := choose(names)
+	require.NoError(t, err)
+	o, err := parseOptions(chosen, flags)
+	require.NoError(t, err)
+	require.Equal(t, 3, o.rounds)
+	require.Equal(t, []string{"a", "b"}, o.tables)
+	for line, says := range map[string]string{"": "no measurement is named", "dance": `unknown measurement "dance"`,
+		"job all": `unknown measurement "all"`, "job -batch.seeds 2": "-batch.seeds is an option of batch",
+		"job -rounds 1 epoch": `"epoch" stands behind the flags`, "job -dance": "not defined: -dance",
+		"list -rounds 1": `unknown measurement "list"`} {
+		err := run(strings.Fields(line))
+		require.ErrorContains(t, err, says)
+		require.ErrorIs(t, err, errUsage)
 	}
 }

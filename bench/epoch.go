@@ -107,7 +107,7 @@ func (b *bench) job() error {
 	train, test := b.rows()
 	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, %d thread(s), "+
 		"the twin with its DataLoader\n", train, test, batchSize, threads)
-	return b.epochs(ours, b.twins()[:2], threads)
+	return b.compareEpochs(ours, b.twins()[:2], threads)
 }
 
 // resident compares epochs whose images lie on the device on both sides.
@@ -123,14 +123,16 @@ func (b *bench) resident() error {
 		twins = append(twins, variant{name: "PyTorch, torch.compile, CUDA graphs",
 			args: []string{"--compile", "--graphs"}, once: true})
 	}
+	on := *b
+	on.epochs = b.device
 	for k := range twins {
 		twins[k].args = append(twins[k].args, "--resident", fmt.Sprint(train), "--device", b.device)
 	}
-	return b.epochs(mine, twins, threads)
+	return on.compareEpochs(mine, twins, threads)
 }
 
-// epochs compares them; a twin that cannot run is left out.
-func (b *bench) epochs(mine, twins []variant, threads int) error {
+// compareEpochs compares epochs; a twin that cannot run is left out.
+func (b *bench) compareEpochs(mine, twins []variant, threads int) error {
 	fmt.Fprintln(b.table, "graft\ttwin\tratio\t\tgraft s\ttwin s\tgraft MB at most\ttwin MB at most")
 	defer b.table.Flush()
 	for _, v := range twins {

@@ -48,7 +48,7 @@ func (b *bench) gpts() error {
 }
 
 func (b *bench) gpt(program string, threads int, twin variant) error {
-	us, err := start("graft", nil, program, "-gpt-worker", b.folder, fmt.Sprintf("-threads=%d", threads))
+	us, err := start("graft", nil, program, "gpt-worker", "-folder="+b.folder, fmt.Sprintf("-threads=%d", threads))
 	if err != nil {
 		return err
 	}

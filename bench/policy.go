@@ -58,7 +58,7 @@ func studyQuality(out io.Writer, folders []string, seeds int) error {
 // newStudy reads the tables; nil where none is named, which it says.
 func newStudy(out io.Writer, folders []string, seeds int) (*study, error) {
 	if len(folders) == 0 {
-		_, err := fmt.Fprintln(out, "left out: what policies learn; name folders of tables behind the flags")
+		_, err := fmt.Fprintln(out, "left out: what policies learn; name folders of tables by -table")
 		return nil, err
 	}
 	s := &study{ctx: context.Background(), out: out, atOnce: min(2, runtime.GOMAXPROCS(0))}

@@ -1,4 +1,4 @@
-"""The PyTorch side of bench -gpt: a GPT as its authors would write it, in a resident worker.
+"""The PyTorch side of bench gpt: a GPT as its authors would write it, in a resident worker.
 
     twin_gpt.py FILE THREADS [--compile]
 

@@ -84,7 +84,7 @@ func TestReportsOfGPUs(t *testing.T) {
 		require.Equal(t, "pass", s.State, s.Step)
 	}
 	require.Equal(t, `a "figure" \ and a tab`, r.Steps[8].Last)
-	require.Contains(t, text, "bench -epoch -device cuda:0 -images 50000")
+	require.Contains(t, text, "bench epoch -device cuda:0 -images 50000")
 }
 
 // A step that fails or takes too long is named, and the others go on while there is time.

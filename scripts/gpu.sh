@@ -139,8 +139,8 @@ run() {
 	step tests-trainer none 60 sh "$0" step in_folder trainer "$programs/trainer.test" -test.run CUDA -test.v
 	step energy gpu 40 sh "$0" step in_folder internal/telemetry "$programs/telemetry.test" -test.run EnergyOfAGPU -test.v
 	step demo gpu 60 "$programs/graft" demo --set run.device=cuda:0
-	step epoch both 150 "$programs/bench" -epoch -device cuda:0 -images 50000 -rounds 3 -starts 1 -python "$python"
-	step grid gpu 120 "$programs/bench" -grid -device cuda:0 -graft "$programs/graft" -python "${python:-none}"
+	step epoch both 150 "$programs/bench" epoch -device cuda:0 -images 50000 -rounds 3 -starts 1 -python "$python"
+	step grid gpu 120 "$programs/bench" grid -device cuda:0 -graft "$programs/graft" -python "${python:-none}"
 	finish
 }
 

@@ -1,4 +1,4 @@
-"""Exports the networks of `bench -growth`, for `graft model import`.
+"""Exports the networks of `bench growth`, for `graft model import`.
 
   python bench/growth/export.py FOLDER && for n in cnn resnet convnext vit gpt; do graft model import FOLDER/$n.pt2 --out FOLDER/$n; done
 """

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// measurement has a name on the command line and a function that measures and prints.
+type measurement struct {
+	name, about string
+	run         func(b *bench) error
+	beside      bool // beside PyTorch, on the problem in bench.folder
+	all         bool // part of "bench all"
+	rounds      int  // at most, in "bench all"; zero is no bound
+}
+
+// measurements are in the order in which "bench all" runs them.
+func measurements() []measurement {
+	return []measurement{
+		{name: "step", about: "training steps and a chain of operators", beside: true, all: true,
+			run: (*bench).trainingSteps},
+		{name: "job", about: "epochs with data and evaluation; the twin has a DataLoader", beside: true, all: true,
+			run: (*bench).job},
+		{name: "epoch", about: "epochs whose images lie on the device, on both sides", beside: true,
+			run: (*bench).resident},
+		{name: "gpt", about: "training steps of a GPT", beside: true, all: true, run: (*bench).gpts},
+		{name: "stream", about: "images read from their files", beside: true, all: true, run: (*bench).streams},
+		{name: "machines", about: "processes that train together over TCP", beside: true, all: true, rounds: 5,
+			run: func(b *bench) error { return b.machines(b.graft, b.rounds) }},
+		{name: "jobs", about: "whole jobs: threads, beside load, and PyTorch", beside: true, all: true,
+			run: func(b *bench) error { return b.jobs(b.graft) }},
+		{name: "surgery", about: "operations of surgery", beside: true, all: true, run: (*bench).surgery},
+		{name: "learn", about: "steps of learning policies, and how soon and well they learn tables (-table)",
+			beside: true, all: true, run: func(b *bench) error {
+				return errors.Join(b.learning(), studyQuality(os.Stdout, b.tables, b.seeds))
+			}},
+		{name: "policy", about: "regret of policies inside and outside of the tables that they learn (-table)",
+			run: func(b *bench) error { return studyPolicies(os.Stdout, b.tables, b.seeds) }},
+		{name: "ppo", about: "PPO, beside Stable-Baselines3", all: true, run: (*bench).ppo},
+		{name: "grid", about: "a grid of sequences, and training of workers side by side", beside: true, all: true,
+			run: func(b *bench) error { return b.grid(b.graft) }},
+		{name: "cluster", about: "events of a simulated cluster", all: true, rounds: 5,
+			run: func(b *bench) error { return studyCluster(os.Stdout, b.rounds) }},
+		{name: "elastic", about: "simulations of elastic jobs, and their learner", all: true, rounds: 5,
+			run: func(b *bench) error { return studyElastic(os.Stdout, b.rounds) }},
+		{name: "fabric", about: "episodes of training steps on a network", all: true, rounds: 3,
+			run: func(b *bench) error { return studyFabric(os.Stdout, b.rounds) }},
+		{name: "degrees", about: "shares of blocked jobs by learned and constant degrees",
+			run: func(*bench) error { return learnFabric(os.Stdout) }},
+		{name: "batch", about: "cost of jobs with adaptive and fixed batches until an accuracy",
+			run: func(b *bench) error { return studyBatches(os.Stdout, b.trials, b.rounds) }},
+		{name: "growth", about: "cost of growth, beside what profiles charge for it", run: func(b *bench) error {
+			return studyGrowth(context.Background(), os.Stdout, "bench/growth", b.rounds)
+		}},
+	}
+}
+
+// list prints the measurements, one in a line.
+func list(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, m := range measurements() {
+		fmt.Fprintf(w, "%s\t%s\n", m.name, m.about)
+	}
+	return w.Flush()
+}
+
+// help prints how bench is called.
+func help(out io.Writer) error {
+	_, err := fmt.Fprintln(out, "bench NAME... [flags]  runs measurements\n"+
+		"bench all [flags]      runs what make bench measures\n"+
+		"bench list             prints them\n"+
+		"bench all -help        prints the flags")
+	return err
+}
+
+// errUsage marks a command line that bench cannot read.
+var errUsage = errors.New("run 'bench list' for the measurements, 'bench all -help' for the flags")
+
+func usagef(format string, args ...any) error {
+	return fmt.Errorf(format+"; %w", append(args, errUsage)...)
+}
+
+// choose finds measurements by their names; "all" stands for the usual ones.
+func choose(names []string) (chosen []measurement, err error) {
+	known := measurements()
+	if slices.Equal(names, []string{"all"}) {
+		return slices.DeleteFunc(known, func(m measurement) bool { return !m.all }), nil
+	}
+	if len(names) == 0 {
+		return nil, usagef("no measurement is named; give one or more names, or all")
+	}
+	for _, name := range names {
+		k := slices.IndexFunc(known, func(m measurement) bool { return m.name == name })
+		if k < 0 {
+			return nil, usagef("unknown measurement %q", name)
+		}
+		chosen = append(chosen, known[k])
+	}
+	return chosen, nil
+}
+
+// splitArguments divides a command line into the names before the first flag, and the rest.
+func splitArguments(args []string) (names, flags []string) {
+	k := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") })
+	if k < 0 {
+		return args, nil
+	}
+	return args[:k], args[k:]
+}

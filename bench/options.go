@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// options of the measurements.
+type options struct {
+	python string
+	twin   string
+	rounds int      // pairs of bursts in a comparison
+	starts int      // fresh processes that they are spread over
+	steps  int      // in a burst of training
+	ops    int      // iterations in a burst of operators
+	graft  string   // the program, whose workers run side by side
+	seeds  int      // policies that learn from the same tables
+	tables []string // folders of tables that policies learn
+	trials int      // seeds of jobs with adaptive batches
+	setup
+}
+
+// parseOptions reads the flags of some measurements. A flag with the name of a measurement before a dot is an
+// option of that one alone.
+func parseOptions(chosen []measurement, args []string) (o options, err error) {
+	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
+	o.register(fs)
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		os.Exit(0)
+	case err != nil:
+		return o, errors.Join(err, errUsage)
+	case fs.NArg() > 0:
+		return o, usagef("%q stands behind the flags; names stand before them", fs.Arg(0))
+	}
+	var faults []error
+	fs.Visit(func(f *flag.Flag) {
+		owner, _, own := strings.Cut(f.Name, ".")
+		if own && !slices.ContainsFunc(chosen, func(m measurement) bool { return m.name == owner }) {
+			faults = append(faults, usagef("-%s is an option of %s, which is not measured", f.Name, owner))
+		}
+	})
+	return o, errors.Join(faults...)
+}
+
+func (o *options) register(fs *flag.FlagSet) {
+	fs.StringVar(&o.python, "python", defaultPython(), "the Python whose PyTorch is measured")
+	fs.StringVar(&o.twin, "twin", "bench/twin.py", "the twin's program")
+	fs.StringVar(&o.graft, "graft", "bin/graft", "the program, of machines, jobs and grid")
+	fs.IntVar(&o.rounds, "rounds", 15, "pairs of bursts in a comparison")
+	fs.IntVar(&o.starts, "starts", 3, "fresh pairs of processes in a comparison: how a heap happens to lie is luck")
+	fs.IntVar(&o.steps, "steps", 20, "training steps in a burst, of step and gpt")
+	fs.IntVar(&o.ops, "step.operators", 2000, "iterations of the operator chain in a burst")
+	fs.IntVar(&o.trials, "batch.seeds", 10, "seeds of each job")
+	fs.IntVar(&o.seeds, "seeds", 20,
+		"policies that learn from the same tables, each from a seed of its own, of learn and policy")
+	fs.Func("table", "folder of tables that policies learn, of learn and policy; may be given several times",
+		func(folder string) error { o.tables = append(o.tables, folder); return nil })
+	o.setup.register(fs)
+}
+
+// register adds the flags that workers have too.
+func (o *setup) register(fs *flag.FlagSet) {
+	fs.IntVar(&o.images, "images", 0,
+		"images of an epoch, of job, epoch and stream; 0 is 3,200, and 2,000 of stream; "+
+			"an evaluation has a fifth as many")
+	fs.StringVar(&o.device, "device", "cpu", "where epochs and workers train, of epoch and grid: cpu or cuda:N")
+	fs.Int64Var(&o.seed, "seed", 1, "seed of weights and images")
+	fs.IntVar(&o.batches, "batches", 20, "different batches of images")
+}
+
+// runWorker is graft's side of a comparison.
+func runWorker(args []string) error {
+	fs, o := flag.NewFlagSet("bench worker", flag.ContinueOnError), setup{}
+	o.register(fs)
+	fs.IntVar(&o.threads, "threads", 1, "threads")
+	fs.BoolVar(&o.fast, "fast", false, "take the fast path")
+	fs.BoolVar(&o.graphs, "graphs", false, "record steps")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	return serve(o, os.Stdin, os.Stdout)
+}
+
+// runGPTWorker is graft's side of the comparison of a GPT.
+func runGPTWorker(args []string) error {
+	fs := flag.NewFlagSet("bench gpt-worker", flag.ContinueOnError)
+	folder, threads := fs.String("folder", "", "folder of the problem"), fs.Int("threads", 1, "threads")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if *folder == "" {
+		return fmt.Errorf("-folder is missing; name the folder of the problem")
+	}
+	return serveGPT(*folder, *threads, os.Stdin, os.Stdout)
+}
+
+func defaultPython() string {
+	if p := os.Getenv("GRAFT_PYTHON"); p != "" {
+		return p
+	}
+	return "/usr/bin/python3"
+}
