@@ -41,22 +41,9 @@ func (o *Outcome) Completions() []int64 {
 	return list
 }
 
-// MeanCompletion returns the mean completion time of jobs. The interval is a bootstrap over
+// OverDays returns the mean of a value of each job; NaN for none. The interval is a bootstrap over
 // days of submission, all jobs of a day together (Künsch, The jackknife and the bootstrap
 // for general stationary observations, 1989); it needs two days at least, and is NaN else.
-func MeanCompletion(jobs []trace.Job, completions []int64) Interval {
-	return overWindows(jobs, func(k int) (float64, bool) { return float64(completions[k]), completions[k] != Missing })
-}
-
-// Compare returns the difference in completion time between two outcomes of the same jobs,
-// a's less b's, job by job. Jobs that one of them did not simulate are left out.
-func Compare(jobs []trace.Job, a, b []int64) Difference {
-	return overWindows(jobs, func(k int) (float64, bool) {
-		return float64(a[k] - b[k]), a[k] != Missing && b[k] != Missing
-	})
-}
-
-// OverDays returns the mean of a value of each job; NaN for none. The interval is that of [MeanCompletion].
 func OverDays(jobs []trace.Job, values []float64) Interval {
 	return overWindows(jobs, func(k int) (float64, bool) { return values[k], !math.IsNaN(values[k]) })
 }

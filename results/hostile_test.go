@@ -25,9 +25,6 @@ var readers = map[string]func(fsys files.FS, path string) error{
 		_, err := results.ReadJSONLines[any](fsys, path)
 		return err
 	},
-	"usage.csv": func(fsys files.FS, path string) error {
-		return results.EachUsage(fsys, path, func(results.UsageRow) error { return nil })
-	},
 	"x.ckpt": func(fsys files.FS, path string) error { _, err := results.ReadCheckpoint(fsys, path); return err },
 	results.ManifestFile: func(fsys files.FS, path string) error {
 		_, err := results.ReadManifest(fsys, filepath.Dir(path))

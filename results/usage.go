@@ -2,16 +2,10 @@ package results
 
 import (
 	"bufio"
-	"encoding/csv"
-	"errors"
-	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
-
-	"graft/internal/files"
 )
 
 // UsageFile is the name of a table of [UsageRow] beneath the folder of a simulated
@@ -79,61 +73,4 @@ func appendPlain(line []byte, text string) []byte {
 		return append(line, text...)
 	}
 	return append(append(append(line, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
-}
-
-// EachUsage calls do for each row of a table of usage, until it returns an error. Columns
-// are found by name; others may stand beside them.
-func EachUsage(fsys files.FS, path string, do func(r UsageRow) error) error {
-	if err := ReadTable(fsys, path, func(r io.Reader) error { return eachUsage(r, do) }); err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
-	}
-	return nil
-}
-
-func eachUsage(r io.Reader, do func(r UsageRow) error) error {
-	rows := csv.NewReader(r)
-	rows.ReuseRecord = true
-	head, err := rows.Read()
-	if err != nil {
-		return fmt.Errorf("the line that names the columns: %w", err)
-	}
-	pool, places, err := usagePlaces(head)
-	if err != nil {
-		return err
-	}
-	for {
-		cells, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		row := UsageRow{Pool: strings.Clone(cells[pool])}
-		for k, c := range usageColumns {
-			if *c.field(&row), err = strconv.ParseInt(cells[places[k]], 10, 64); err != nil {
-				line, _ := rows.FieldPos(places[k])
-				return fmt.Errorf("line %d: column %s: %.100q is no whole number", line, c.name, cells[places[k]])
-			}
-		}
-		if err := do(row); err != nil {
-			return err
-		}
-	}
-}
-
-// usagePlaces finds the columns.
-func usagePlaces(head []string) (pool int, places []int, err error) {
-	place := func(name string) int {
-		k := slices.Index(head, name)
-		if k < 0 && err == nil {
-			err = fmt.Errorf("there is no column %q among %.200q", name, head)
-		}
-		return k
-	}
-	pool = place(poolColumn)
-	for _, c := range usageColumns {
-		places = append(places, place(c.name))
-	}
-	return pool, places, err
 }

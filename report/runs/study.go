@@ -34,16 +34,6 @@ func studyKind(w *study.World) *Kind {
 	}}
 }
 
-// KindOfWorld is the kind of the runs of a world.
-func KindOfWorld(w *study.World) *Kind {
-	for _, k := range StudyKinds() {
-		if k.Name == w.Name {
-			return k
-		}
-	}
-	return nil
-}
-
 // IsStudy reports whether runs of a kind are cluster simulations.
 func (k *Kind) IsStudy() bool { return worlds.Named(k.Name) != nil }
 

@@ -107,16 +107,6 @@ func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s stu
 	return outcome, study.Forget(env.Files, run.Path(""), outcome)
 }
 
-// Simulate simulates a file without a run folder.
-func Simulate(ctx context.Context, env *app.Env, w *study.World, f study.File) (*study.Outcome, error) {
-	s, err := Prepare(ctx, env, f, false)
-	if err != nil {
-		return nil, err
-	}
-	job := &study.Job{Env: study.Env{Files: env.Files, Log: env.Log}, World: w.Name, Study: s, Plan: s.Plan()}
-	return job.Run(ctx)
-}
-
 // streams opens the tables of a run, empty.
 func streams(run *results.Run, metrics []study.Metric) (cells, parts *results.Stream, err error) {
 	if cells, err = run.Stream(runs.CellsStream, runs.CellColumns(metrics)); err == nil {
