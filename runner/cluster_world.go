@@ -29,7 +29,9 @@ var worldKeys = map[string]string{
 // keep their devices. Nil is a file of another kind.
 func (o *clusterRunOptions) world(fsys files.FS) *study.World {
 	if o.file != "" {
-		return config.KindOf(fsys, o.file).World
+		if k := config.KindOf(fsys, o.file); k != config.JobKind { // which is that of files without sections of a kind
+			return k.World
+		}
 	}
 	flags := map[string]string{}
 	o.given.Visit(func(f *pflag.Flag) { flags[f.Name] = f.Value.String() })
@@ -93,7 +95,9 @@ func (o *clusterFlags) worldValue(w *study.World, flag *pflag.Flag, text, list b
 	}
 	switch flag.Name {
 	case "scheduler":
-		return chosen(o, w.Schedulers(), func(e study.Entry) string { return e.Name })
+		compat, _ := o.given.GetString("compat")
+		all := slices.DeleteFunc(w.Schedulers(), func(e study.Entry) bool { return slices.Contains(e.Without, compat) })
+		return chosen(o, all, func(e study.Entry) string { return e.Name })
 	case "trace":
 		return config.QuoteList(strings.Split(flag.Value.String(), ","))
 	case "nodes":

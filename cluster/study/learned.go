@@ -53,7 +53,7 @@ type PolicyReader[K any] = func(name string, set *weights.Set) (kind K, mine boo
 // last part of the path. The first reader that knows the weights reads them.
 func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) (l Learned[K], err error) {
 	p := policies[K]{fsys: fsys, readers: readers, digest: sha256.New()}
-	p.name = strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".safetensors")
+	p.name = learnedName(path)
 	info, err := fsys.Stat(path)
 	folder := err == nil && info.IsDir()
 	file := path
@@ -69,6 +69,11 @@ func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) 
 	}
 	l.Digest = fmt.Sprintf("%x", p.digest.Sum(nil))
 	return l, err
+}
+
+// learnedName is the name of a learned scheduler: the last part of its path.
+func learnedName(path string) string {
+	return strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".safetensors")
 }
 
 // policies reads the policies of one scheduler.

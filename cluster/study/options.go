@@ -79,13 +79,20 @@ func (o Schedule) Validate(known func(name string) error) error {
 	var faults validate.Faults
 	for k, name := range o.Schedulers {
 		if err := known(name); err != nil && !IsPath(name) {
-			faults = append(faults, fmt.Errorf("schedulers[%d]: %w", k, err))
+			faults = append(faults, fmt.Errorf("schedulers: %w", err))
 		}
-		faults.When(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
+		faults.When(slices.Contains(o.Schedulers[:k], name), "schedulers: %s is given twice", name)
 	}
+	faults.When(o.Against != "" && len(o.Schedulers) > 0 && !slices.ContainsFunc(o.Schedulers, o.isBaseline),
+		"against is %q; expected one of the schedulers: %s", o.Against, strings.Join(o.Schedulers, ", "))
 	faults.When(o.Seeds < 1 || o.Seeds > MostSeeds, "seeds is %d; expected 1 to %d", o.Seeds, MostSeeds)
 	faults.When(o.Workers < 0, "workers is %d; expected 0 or more", o.Workers)
 	return errors.Join(faults...)
+}
+
+// isBaseline reports whether against names a scheduler of the list: a learned one by the last part of its path.
+func (o *Schedule) isBaseline(name string) bool {
+	return o.Against == name || IsPath(name) && o.Against == learnedName(name)
 }
 
 // IsPath reports whether the name of a scheduler is the path of a learned one: it has a slash or the ending of

@@ -41,8 +41,9 @@ type Flag struct {
 
 // Entry is a scheduler in a list.
 type Entry struct {
-	Name  string
-	About string // one line
+	Name    string
+	About   string   // one line
+	Without []string // words of the flag --compat that exclude the scheduler
 }
 
 // File is the configuration file of a world.
