@@ -42,17 +42,22 @@ func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows)
 	if t == nil {
 		return body(&Rows{to: io.Discard})
 	}
-	return files.WriteAtomic(t.fsys, filepath.Join(t.folder, name+".csv"), func(w io.Writer) error {
+	var failed error // of body, which says more than that the table was not written
+	err := files.WriteAtomic(t.fsys, filepath.Join(t.folder, name+".csv"), func(w io.Writer) error {
 		r := &Rows{to: w}
 		for _, c := range columns {
 			r.Text(c.String())
 		}
 		r.End()
-		if err := body(r); err != nil {
-			return err
+		if failed = body(r); failed != nil {
+			return failed
 		}
 		return r.flush()
 	})
+	if failed != nil {
+		return failed
+	}
+	return err
 }
 
 // WriteTo writes a table whose text a world makes itself, whole or not at all.
