@@ -9,11 +9,11 @@ import (
 
 	"graft/report"
 	"graft/report/document"
-	"graft/runner/adaptive"
+	"graft/runner/application"
 )
 
 func newClusterApplicationCommand() *cobra.Command {
-	var o adaptive.ApplicationOptions
+	var o application.Options
 	var json bool
 	command := &cobra.Command{
 		Use:   "application NAME RUN…",
@@ -53,13 +53,13 @@ number of devices each; for others a model is fitted to them, whose errors are p
 }
 
 func runClusterApplication(ctx context.Context, w io.Writer, runs []string, json bool,
-	o adaptive.ApplicationOptions) error {
-	r, err := adaptive.Application(environment(ctx), runs, o)
+	o application.Options) error {
+	r, err := application.Make(environment(ctx), runs, o)
 	return show(w, json, r, err, printApplication)
 }
 
 // printApplication prints what an application was made of.
-func printApplication(w io.Writer, r *adaptive.ApplicationReport) error {
+func printApplication(w io.Writer, r *application.Report) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("wrote application %s to %s: %s, trained with batches of %d to %d", r.Name, r.Folder, r.Network,
 		r.Batches[0].Batch, r.Batches[len(r.Batches)-1].Batch))

@@ -9,7 +9,7 @@ import (
 
 	"graft/internal/failure"
 	"graft/report/runs"
-	"graft/runner/adaptive"
+	"graft/runner/application"
 )
 
 // An application of runs and a profile is simulated; what does not fit together is refused, and nothing is written.
@@ -30,7 +30,7 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 	run("silent", 64)
 	run("other", 64, append(measured, `network.name="MLP"`, `adapt.actions=["deepen:3"]`)...)
 
-	r := object[adaptive.ApplicationReport](t, "cluster application small runs --out applications --nodes 2")
+	r := object[application.Report](t, "cluster application small runs --out applications --nodes 2")
 	require.Equal(t, []int{16, 1, 64, 2}, []int{r.Batches[0].Batch, r.Batches[0].Runs, r.Batches[1].Batch,
 		r.Batches[1].Runs})
 	require.Equal(t, float64(r.Epochs), r.Batches[0].Epochs)

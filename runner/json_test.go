@@ -24,7 +24,7 @@ import (
 	"graft/report"
 	"graft/report/plot"
 	"graft/report/runs"
-	"graft/runner/adaptive"
+	"graft/runner/application"
 	"graft/runner/describe"
 	"graft/runner/doctor"
 	"graft/runner/estimates"
@@ -84,7 +84,7 @@ var jsonReports = map[string][]any{
 
 	"graft node simulate":       {runs.NodeOutcome{}},
 	"graft node run":            {runs.NodeRunOutcome{}, runs.NodePlan{}},
-	"graft cluster application": {adaptive.ApplicationReport{}},
+	"graft cluster application": {application.Report{}},
 	"graft cluster estimate":    {estimates.DurationReport{}},
 	"graft cluster forecast":    {estimates.ForecastReport{}},
 	"graft cluster shapes":      {estimates.ShapesReport{}},

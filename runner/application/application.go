@@ -1,4 +1,5 @@
-package adaptive
+// Package application makes applications of adaptive jobs from training runs and device profiles.
+package application
 
 import (
 	"cmp"
@@ -24,8 +25,8 @@ import (
 	"graft/trainer/goodput"
 )
 
-// ApplicationOptions are the options of an application that is made of runs.
-type ApplicationOptions struct {
+// Options are the options of an application that is made of runs.
+type Options struct {
 	Name       string  // of the application; needed
 	Out        string  // folder of applications; needed
 	Profile    string  // name or file of the profile that times steps; empty is that of the runs' clock
@@ -45,12 +46,12 @@ const (
 )
 
 // EnsureDefaults fills unset fields.
-func (o *ApplicationOptions) EnsureDefaults() {
+func (o *Options) EnsureDefaults() {
 	o.Devices, o.Nodes = cmp.Or(o.Devices, 8), cmp.Or(o.Nodes, 16)
 }
 
 // Validate lists all invalid values. It follows EnsureDefaults.
-func (o *ApplicationOptions) Validate() error {
+func (o *Options) Validate() error {
 	var faults []error
 	bad := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -66,8 +67,8 @@ func (o *ApplicationOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// ApplicationReport is the JSON output of `graft cluster application --json`.
-type ApplicationReport struct {
+// Report is the JSON output of `graft cluster application --json`.
+type Report struct {
 	Name    string `json:"name"`    // of the application
 	Folder  string `json:"folder"`  // of applications
 	Network string `json:"network"` // that was trained
@@ -75,13 +76,13 @@ type ApplicationReport struct {
 	Epochs  int    `json:"epochs"`  // of a job, with the smallest batch
 	Steps   int    `json:"steps"`   // times of steps
 	// relative error of the model that is fitted to these times, which gives those of other placements
-	MedianMiss float64            `json:"median_miss"`
-	WorstMiss  float64            `json:"worst_miss"` // relative error of that model
-	Batches    []ApplicationBatch `json:"batches"`    // of the runs, the smallest first
+	MedianMiss float64     `json:"median_miss"`
+	WorstMiss  float64     `json:"worst_miss"` // relative error of that model
+	Batches    []BatchRuns `json:"batches"`    // of the runs, the smallest first
 }
 
-// ApplicationBatch describes the runs with a batch, as far as the end of a job.
-type ApplicationBatch struct {
+// BatchRuns describes the runs with a batch, as far as the end of a job.
+type BatchRuns struct {
 	Batch      int            `json:"batch"`       // examples in a step
 	Runs       int            `json:"runs"`        // that are averaged
 	Steps      float64        `json:"steps"`       // of a job
@@ -106,20 +107,20 @@ func (r *recorded) after(epoch int) (list []float64) {
 
 // application holds what one is made of.
 type application struct {
-	ApplicationOptions
+	Options
 	network *model.Network
 	profile *trainer.Profile
 	batches []recorded // ascending
 }
 
-// Application makes an application of adaptive jobs from runs that measured the noise of gradients, each with a fixed
+// Make makes an application of adaptive jobs from runs that measured the noise of gradients, each with a fixed
 // batch, and from a profile of the times of steps, and writes it.
-func Application(env *app.Env, arguments []string, o ApplicationOptions) (*ApplicationReport, error) {
+func Make(env *app.Env, arguments []string, o Options) (*Report, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	a := &application{ApplicationOptions: o}
+	a := &application{Options: o}
 	if err := a.read(env.Files, arguments); err != nil {
 		return nil, err
 	}
@@ -377,15 +378,15 @@ func (a *application) time(s *adaptive.Step, devices int) error {
 }
 
 // report describes what was written.
-func (a *application) report(r *adaptive.Recording) *ApplicationReport {
-	report := &ApplicationReport{Name: a.Name, Folder: a.Out, Network: a.network.Name(), Profile: a.profile.Name,
+func (a *application) report(r *adaptive.Recording) *Report {
+	report := &Report{Name: a.Name, Folder: a.Out, Network: a.network.Name(), Profile: a.profile.Name,
 		Epochs: r.Epochs, Steps: len(r.Steps)}
 	off := r.Misses()
 	report.MedianMiss, report.WorstMiss = stat.Median(off), slices.Max(off)
 	for _, b := range a.batches {
 		last := r.Equal(b.Run)[r.Epochs-1]
 		in := max(0, int(math.Ceil(last.Trained))-1) // the epoch in which it ends
-		report.Batches = append(report.Batches, ApplicationBatch{Batch: b.Batch, Runs: len(b.accuracies),
+		report.Batches = append(report.Batches, BatchRuns{Batch: b.Batch, Runs: len(b.accuracies),
 			Steps: last.Steps, Epochs: last.Trained, NoiseScale: b.Epochs[in].Gradient.Scale(),
 			Accuracy: stat.NewOverSeeds(b.after(in), 0.05, stat.Shares)})
 	}
