@@ -1,0 +1,147 @@
+// Package world simulates adaptive jobs, whose batch follows the devices that schedulers choose in rounds, and the
+// same jobs as rigid ones, which keep the devices and the batch that their users ask for.
+package world
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"graft/cluster/adaptive"
+	"graft/cluster/study"
+	"graft/config/decode"
+	"graft/internal/files"
+	"graft/internal/validate"
+	"graft/internal/words"
+)
+
+// World returns the world of adaptive jobs.
+func World() *study.World {
+	return &study.World{
+		Name: "adaptive", Title: "simulation of adaptive jobs", Titles: "simulations of adaptive jobs",
+		About:    "jobs whose batch follows the devices that schedulers choose in rounds",
+		Sections: []string{"adaptive"}, Compats: []string{CompatPollux},
+		Intro: "A file with the section `adaptive`, for `graft cluster run`. See [adaptive jobs](adaptive.md).\n",
+		Notes: `--data is a folder of applications, which alone asks for these jobs, and --trace a table of jobs,
+also by its name in that folder. --compat pollux keeps the faults of the simulator of Pollux, and
+has its results; it excludes the schedulers from rigid-tiresias on, under which jobs keep the
+devices and the batch of their users.`,
+		Flags: []study.Flag{
+			{Name: "data", Key: dataKey}, {Name: "nodes", Key: "adaptive.nodes"},
+			{Name: "compat", Key: "adaptive.compat"},
+		},
+		New: func() study.File { return &File{} }, Schedulers: entries, Claims: claims,
+	}
+}
+
+// claims reports whether the flag data names a folder of applications.
+func claims(fsys files.FS, flags map[string]string) bool {
+	compat, data := flags["compat"], flags["data"]
+	return data != "" && (compat == "" || compat == compatNone) && adaptive.HasApplications(fsys, data)
+}
+
+// File is the file of simulations of adaptive jobs.
+type File struct {
+	Adaptive Options // applications and cluster
+	// traces: tables of jobs, with columns name, time, application, num_replicas and batch_size, or traces of
+	// clusters in any format, whose jobs get applications of their sizes. A name that is not a file is looked up in
+	// adaptive.data, in its folder workloads and in the folders there. Required.
+	Workload study.Workload
+	// schedulers, of adaptive jobs or of rigid ones, which keep the devices and the batch that their users ask for
+	Schedule                  study.Schedule
+	adaptive.SchedulerOptions                  // sections of the schedulers that have options
+	Run                       study.RunOptions // run folder
+
+	study.Sources `config:"-"`
+	schedulers    []Scheduler
+	studies       []adaptive.Study // by workload
+	paths         []string         // files of the workloads
+	names         []string         // of the workloads
+	contents      string           // digest of all files
+}
+
+// EnsureDefaults fills in defaults.
+func (f *File) EnsureDefaults() {
+	f.Adaptive.EnsureDefaults()
+	var usual []string
+	for _, k := range adaptive.Kinds() {
+		usual = append(usual, k.Name)
+	}
+	f.Schedule.EnsureDefaults(usual...)
+	f.Pollux.EnsureDefaults()
+}
+
+// Validate returns every invalid option.
+func (f *File) Validate() error {
+	var faults validate.Faults
+	for _, name := range f.Schedule.Schedulers {
+		faults.When(study.IsPath(name), "scheduler %s: adaptive jobs have no learned schedulers; leave it out", name)
+		_, err := adaptive.Named(name)
+		faults.When(err != nil && known(name) == nil && f.Adaptive.Compat == CompatPollux,
+			"scheduler %s is not of adaptive jobs; leave it out, or set compat to none", name)
+	}
+	return errors.Join(append(faults, f.Adaptive.Validate(), f.Schedule.Validate(known),
+		f.SchedulerOptions.Validate())...)
+}
+
+// Shared returns the sections that all worlds have.
+func (f *File) Shared() study.Shared {
+	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule, Folder: f.Run.Folder}
+}
+
+// Check reads the applications and the workloads.
+func (f *File) Check(fsys files.FS, r *decode.Reading) {
+	if len(f.Workload.Traces) == 0 && !r.Broken(tracesKey) {
+		r.Blame(tracesKey, "traces is missing; name tables of jobs")
+		return
+	}
+	if f.Validate() != nil {
+		return
+	}
+	f.schedulers = nil
+	for _, name := range f.Schedule.Schedulers {
+		s, _ := f.scheduler(name, 0) // Validate has looked
+		f.schedulers = append(f.schedulers, s)
+	}
+	f.read(fsys, r)
+}
+
+// scheduler returns a scheduler with the options of the file.
+func (f *File) scheduler(name string, seed uint64) (Scheduler, error) {
+	return named(name, f.SchedulerOptions, seed)
+}
+
+// Contents writes what results depend on beside the keys.
+func (f *File) Contents(w io.Writer) { fmt.Fprintln(w, f.contents) }
+
+// Summary describes the simulations in one line.
+func (f *File) Summary() (string, error) {
+	return fmt.Sprintf("%s under %s, quirks of %s", f.title(), strings.Join(f.Schedule.Schedulers, ", "),
+		f.Adaptive.Compat), nil
+}
+
+func (f *File) title() string {
+	return fmt.Sprintf("%s of %s on %s of %s", words.Plural(f.jobs(), "job"), words.Some(f.names, 4),
+		words.Plural(f.Adaptive.Nodes, "node"), words.Plural(f.Adaptive.Devices, "device"))
+}
+
+// jobs is the number of jobs in all workloads.
+func (f *File) jobs() (n int) {
+	for k := range f.studies {
+		n += len(f.studies[k].Jobs)
+	}
+	return n
+}
+
+// Studies are the jobs of each workload on the cluster.
+func (f *File) Studies() []adaptive.Study { return f.studies }
+
+// Paths are the files of the workloads.
+func (f *File) Paths() []string { return f.paths }
+
+// Names are the names of the workloads in a run folder.
+func (f *File) Names() []string { return f.names }
+
+// Study returns the simulations that the file asks for.
+func (f *File) Study() study.Study { return &simulations{File: f} }

@@ -1,0 +1,142 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"graft/cluster/study"
+	"graft/internal/words"
+)
+
+// simulations runs the cells of a file.
+type simulations struct {
+	study.Unprepared
+	*File
+}
+
+// Keys of the metrics by which decisions are compared with their upper bound.
+const (
+	gapMean   = "search_gap_mean_share"
+	gapWorst  = "search_gap_worst_share"
+	decisions = "decisions"
+)
+
+// metrics of a simulation. A time to completion is from submission to the end of a job.
+var metrics = []study.Metric{
+	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from submission to the end of a job",
+		Better: study.Lower, Format: "%.1f", Main: true},
+	{Name: "jct_p50", Unit: "s", Title: "p50", About: "median of that time", Better: study.Lower, Format: "%.1f"},
+	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of that time", Better: study.Lower,
+		Format: "%.1f", Main: true},
+	{Name: "makespan", Unit: "s", Title: "makespan", About: "end of the last job", Better: study.Lower, Format: "%.0f",
+		Main: true},
+	{Name: "queue_mean", Unit: "s", Title: "queue", About: "mean time from submission to the first start of a job",
+		Better: study.Lower, Format: "%.0f"},
+	{Name: "device_time", Unit: "h", Title: "device-hours", About: "time of devices that jobs had",
+		Better: study.Lower, Format: "%.1f"},
+	{Name: "restarts", Title: "restarts", About: "times at which jobs that had devices got others or lost them",
+		Better: study.Lower, Format: "%.0f"},
+	{Name: "goodput", Title: "goodput", About: "useful work of a device: the time of all jobs one by one on a device " +
+		"with the smallest batch, over the device-time that they had; 1 is a device alone with that batch",
+		Better: study.Higher, Format: "%.2f"},
+	{Name: "search_gap_mean", Unit: "share", Title: "gap", About: "mean relative gap between the objective of a " +
+		"decision and its upper bound", Better: study.Lower, Hidden: true},
+	{Name: "search_gap_worst", Unit: "share", Title: "worst gap", About: "largest such gap", Better: study.Lower,
+		Hidden: true},
+	{Name: decisions, Title: "decisions", About: "rounds with jobs whose decisions have an upper bound",
+		Better: study.Neutral, Total: true, Hidden: true},
+}
+
+// Plan lists the cells.
+func (s *simulations) Plan() *study.Plan {
+	p := &study.Plan{
+		Title: s.title(), Remarks: s.remarks(), Points: []study.Point{{}}, Workloads: s.names,
+		Against: s.Schedule.Against, Metrics: metrics, Rank: []string{"jct_mean_s"}, PairJobs: true, Jobs: s.jobs(),
+		Workers: s.Schedule.Workers, Facts: map[string]any{
+			"data": s.Adaptive.Data, "nodes": s.Adaptive.Nodes, "devices": s.Adaptive.Devices,
+			"interval_s": s.Adaptive.Interval, "compat": s.Adaptive.Compat,
+			"quirks": append([]string{}, s.Adaptive.quirks()...),
+		},
+		Remark: searchRemarks,
+	}
+	for k := range s.schedulers {
+		d := &s.schedulers[k]
+		one := study.Scheduler{Name: d.Name}
+		if d.Rigid != nil {
+			one.Mark = rigidMark
+		}
+		for seed := range s.Schedule.Seeds {
+			if d.Kind.Draws {
+				one.Seeds = append(one.Seeds, s.Schedule.Seed+uint64(seed))
+			}
+		}
+		p.Schedulers = append(p.Schedulers, one)
+		if s.Schedule.Ablate && len(d.quirks()) > 0 {
+			p.Ablation = append(p.Ablation, study.Ablation{Scheduler: k, Quirks: d.quirks()})
+		}
+	}
+	return p
+}
+
+// remarks are the sentences about the quirks and the rigid schedulers.
+func (s *simulations) remarks() (texts []string) {
+	if quirks := s.Adaptive.quirks(); s.Adaptive.Compat == CompatPollux {
+		texts = append(texts, "The faults of Pollux's simulator are kept.")
+	} else if len(quirks) > 0 {
+		texts = append(texts, "Faults that are kept: "+words.Some(quirks, len(quirks))+".")
+	}
+	if slices.ContainsFunc(s.schedulers, func(d Scheduler) bool { return d.Rigid != nil }) {
+		texts = append(texts, "Under schedulers marked "+rigidMark+", jobs keep the batch and the devices that their "+
+			"users ask for, or fewer devices under fair.")
+	}
+	return texts
+}
+
+// searchRemarks say how far decisions are from the upper bound, over all cells of a scheduler.
+func searchRemarks(o *study.Outcome) (texts []string) {
+	type search struct{ decisions, gaps, worst float64 }
+	all := map[string]*search{}
+	for _, c := range o.Cells {
+		n, has := c.Values[decisions]
+		if !has {
+			continue
+		}
+		if all[c.Scheduler] == nil {
+			all[c.Scheduler] = &search{}
+		}
+		s := all[c.Scheduler]
+		s.gaps += float64(c.Values[gapMean]) * float64(n)
+		s.decisions += float64(n)
+		s.worst = max(s.worst, float64(c.Values[gapWorst]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		texts = append(texts, fmt.Sprintf("Over %s of %s the objective is within %.2f%% of its upper bound on "+
+			"average, and within %.2f%% at worst.", words.Plural(int(s.decisions), "decision"), name,
+			100*s.gaps/s.decisions, 100*s.worst))
+	}
+	return texts
+}
+
+// Simulate runs a cell.
+func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
+	d, err := s.scheduler(s.schedulers[c.Scheduler].Name, c.Seed)
+	if err != nil {
+		return nil, err
+	}
+	one := s.studies[c.Workload]
+	if c.Ablated {
+		one.Options.Quirks = c.Quirks
+	}
+	simulate := adapting
+	if d.Rigid != nil {
+		simulate = rigid
+	}
+	r, err := simulate(ctx, c.Tables, one, &d)
+	if err != nil {
+		return nil, err
+	}
+	return &study.Result{Values: r.values(), Samples: r.times()}, r.write(c.Tables)
+}

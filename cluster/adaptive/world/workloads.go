@@ -1,0 +1,159 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/cluster/adaptive"
+	"graft/cluster/elastic"
+	"graft/cluster/study"
+	"graft/config/decode"
+	"graft/internal/files"
+)
+
+const (
+	dataKey   = "adaptive.data"
+	tracesKey = "workload.traces"
+)
+
+// read reads the applications and the workloads, and blames what is wrong.
+func (f *File) read(fsys files.FS, r *decode.Reading) {
+	noted := &study.Noted{FS: fsys}
+	apps, err := adaptive.ReadApplications(noted, f.Adaptive.Data, adaptive.KnownApplications())
+	if err != nil {
+		r.Blame(dataKey, r.Elsewhere(dataKey, err).Error())
+		return
+	}
+	f.studies, f.paths = nil, nil
+	for k, trace := range f.Workload.Traces {
+		path, err := findWorkload(fsys, f.Adaptive.Data, trace)
+		var s adaptive.Study
+		if err == nil {
+			s, err = f.workload(noted, path, apps)
+		}
+		if err != nil {
+			r.Blame(tracesKey, r.Elsewhere(tracesKey, err, k).Error(), k)
+			continue
+		}
+		f.studies, f.paths = append(f.studies, s), append(f.paths, path)
+	}
+	if len(f.paths) == len(f.Workload.Traces) {
+		f.names = (&study.Workload{Traces: f.paths}).Names(r)
+	}
+	if f.contents, err = noted.Digest(); err != nil {
+		r.Blame(dataKey, err.Error())
+	}
+}
+
+// workload reads the jobs of a trace on the cluster.
+func (f *File) workload(fsys files.FS, path string, apps map[string]*adaptive.Application) (adaptive.Study, error) {
+	s := adaptive.Study{Options: *f.Adaptive.cluster()}
+	var err error
+	if s.Jobs, err = readWorkload(fsys, path, apps, &s.Options); err != nil {
+		return s, err
+	}
+	if err = s.Validate(); err == nil {
+		err = f.requests(&s)
+	}
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// readWorkload reads a table of adaptive jobs, known by its columns, or a trace of a cluster, whose jobs get
+// applications of their sizes.
+func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Application,
+	o *adaptive.Options) ([]adaptive.Spec, error) {
+	head, err := files.Head(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	if line, _, _ := strings.Cut(string(head), "\n"); strings.Contains(line, "num_replicas") ||
+		strings.Contains(line, ",application") {
+		return adaptive.ReadWorkload(fsys, path, apps)
+	}
+	jobs, err := elastic.ReadClusterTrace(fsys, path)
+	if err != nil {
+		return nil, fmt.Errorf("%w; or name a table with columns name, time, application, "+
+			"num_replicas and batch_size", err)
+	}
+	return adaptive.FromTrace(jobs, apps, *o, rand.New(rand.NewPCG(study.TraceSeed, 0)))
+}
+
+// requests checks that the steps of all jobs have known times: alone on one device, and with what their users ask
+// for if a scheduler takes it.
+func (f *File) requests(s *adaptive.Study) error {
+	for k := range s.Jobs {
+		app := s.Jobs[k].App
+		if slices.ContainsFunc(s.Jobs[:k], func(j adaptive.Spec) bool { return j.App == app }) {
+			continue
+		}
+		if _, err := app.OneDevice(); err != nil {
+			return fmt.Errorf("application %s alone on one device: %w", app.Name, err)
+		}
+	}
+	for k := range f.schedulers {
+		d := &f.schedulers[k]
+		var err error
+		if d.Rigid != nil && d.Rigid.Profiles {
+			err = besideProfiler(s)
+		}
+		if err == nil && !d.Kind.Adapts {
+			_, err = s.Rigid()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// besideProfiler checks that the largest job fits beside the profiler of lucid.
+func besideProfiler(s *adaptive.Study) error {
+	left := (s.Options.Nodes - rigidOptions.Lucid.Nodes) * s.Options.Devices
+	for k := range s.Jobs {
+		if j := &s.Jobs[k]; j.Devices > left {
+			return fmt.Errorf("job %s asks for %d devices, and lucid keeps one node for its profiler, "+
+				"which leaves %d; add nodes, or leave out lucid", j.Name, j.Devices, left)
+		}
+	}
+	return nil
+}
+
+// findWorkload returns the path of a table of jobs: a file, or one in the folder of data or in its folder workloads
+// and the folders there.
+func findWorkload(fsys files.FS, data, trace string) (string, error) {
+	there := func(path string) bool {
+		info, err := fsys.Stat(path)
+		return err == nil && !info.IsDir()
+	}
+	if there(trace) || filepath.IsAbs(trace) {
+		return trace, nil
+	}
+	workloads := filepath.Join(data, "workloads")
+	folders := []string{data, workloads}
+	entries, err := files.Entries(fsys, workloads)
+	if err == nil {
+		for _, e := range entries {
+			folders = append(folders, filepath.Join(workloads, e.Name()))
+		}
+	}
+	var found []string
+	for _, folder := range folders {
+		if path := filepath.Join(folder, trace); there(path) {
+			found = append(found, path)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("%s: no such file, in %s and the folders of %s neither", trace, data, workloads)
+	case 1:
+		return found[0], nil
+	}
+	return "", errors.New(trace + " may be " + strings.Join(found, " or ") + "; name one with its folder")
+}
