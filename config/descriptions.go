@@ -13,6 +13,28 @@ var descriptions = map[string]string{
 		"false.",
 	"graft/cluster/adaptive.PolluxOptions.Population": "States of a generation; zero is 100.",
 	"graft/cluster/adaptive.SchedulerOptions.Pollux":  "Search of pollux.",
+	"graft/cluster/adaptive/world.File.Adaptive":      "Applications and cluster.",
+	"graft/cluster/adaptive/world.File.Run":           "Run folder.",
+	"graft/cluster/adaptive/world.File.Schedule": "Schedulers, of adaptive jobs or of rigid ones, which keep the " +
+		"devices and the batch that their users ask for.",
+	"graft/cluster/adaptive/world.File.Workload": "Traces: tables of jobs, with columns name, time, application, " +
+		"num_replicas and batch_size, or traces of clusters in any format, whose jobs get applications of their " +
+		"sizes. A name that is not a file is looked up in adaptive.data, in its folder workloads and in the folders " +
+		"there. Required.",
+	"graft/cluster/adaptive/world.Options.Compat": "Reproduces the faults of another simulator: pollux has the " +
+		"results of Pollux's, none corrects its errors. Empty means none.",
+	"graft/cluster/adaptive/world.Options.Data": "A folder of applications, each a folder with placements.csv and " +
+		"validation-BATCH.csv, beneath it or beneath traces; applications.csv has their epochs. Required.",
+	"graft/cluster/adaptive/world.Options.Delay": "Time for which a job stands still when its devices change. " +
+		"Default 30.",
+	"graft/cluster/adaptive/world.Options.Devices": "Devices of a node. Default 4.",
+	"graft/cluster/adaptive/world.Options.Interference": "Share of its speed that a job on several nodes loses next " +
+		"to another such job, from 0 to below 1. Default 0.",
+	"graft/cluster/adaptive/world.Options.Interval": "Time between two decisions. Default 60.",
+	"graft/cluster/adaptive/world.Options.Limit":    "Time after which a simulation fails. Zero means no limit.",
+	"graft/cluster/adaptive/world.Options.Nodes":    "Nodes of the cluster, all alike. Default 16.",
+	"graft/cluster/adaptive/world.Options.Quirks": "Faults that are kept, by name, where compat is none. Empty keeps " +
+		"none.",
 	"graft/cluster/elastic.WindowOptions.Apart": "Leaves out the action that adds a worker and a server at once. Of " +
 		"such an action of a scheduler there are two samples. It has no effect without servers.",
 	"graft/cluster/elastic.WindowOptions.Bits": "Writes the type as four rows of bits, highest first, in place of " +
@@ -123,33 +145,6 @@ var descriptions = map[string]string{
 		"network with each of its choices; zero means 32.",
 	"graft/config.AdaptOptions.Vocab": "The path of the vocabulary that a policy of the original's learned with, a " +
 		"folder or a file. Empty for a structural policy and for the other deciders.",
-	"graft/config.Adaptive.Adaptive": "Workloads and cluster.",
-	"graft/config.Adaptive.Output":   "Run folder.",
-	"graft/config.Adaptive.Schedule": "Schedulers.",
-	"graft/config.AdaptiveOptions.Compat": "Reproduces the faults of another simulator: pollux has the results of " +
-		"Pollux's, none corrects its errors. Empty means none.",
-	"graft/config.AdaptiveOptions.Data": "A folder of applications, each a folder with placements.csv and " +
-		"validation-BATCH.csv, beneath it or beneath traces; applications.csv has their epochs. Required.",
-	"graft/config.AdaptiveOptions.Delay":   "Time for which a job stands still when its devices change; zero is 30.",
-	"graft/config.AdaptiveOptions.Devices": "Of a node; zero is 4.",
-	"graft/config.AdaptiveOptions.Interference": "Share of its speed that a job on several nodes loses beside " +
-		"another one, from 0 to below 1; default 0.",
-	"graft/config.AdaptiveOptions.Interval": "Time between two decisions; zero is 60.",
-	"graft/config.AdaptiveOptions.Limit":    "Time after which a simulation fails; zero is no limit.",
-	"graft/config.AdaptiveOptions.Nodes":    "Of the cluster, all alike; zero is 16.",
-	"graft/config.AdaptiveOptions.Quirks":   "Faults that are kept, by name, where compat is none; empty keeps none.",
-	"graft/config.AdaptiveOptions.Traces": "Tables of jobs, with columns name, time, application, num_replicas and " +
-		"batch_size, or traces of clusters in any format, whose jobs get applications of their sizes. What is no " +
-		"file is looked for in data, data/workloads and the folders beneath that. Required.",
-	"graft/config.AdaptiveOutput.Folder": "Path of the run folder; empty lets the command choose.",
-	"graft/config.AdaptiveSchedule.Schedulers": "To compare, as 'graft cluster run --help' lists them: those of " +
-		"adaptive jobs, or of jobs that keep the devices and the batch of their users. Empty means all of adaptive " +
-		"jobs.",
-	"graft/config.AdaptiveSchedule.Seed": "Of schedulers that draw; with several seeds the first.",
-	"graft/config.AdaptiveSchedule.Seeds": "Simulations under each scheduler that draws, with successive seeds; zero " +
-		"means 1.",
-	"graft/config.AdaptiveSchedule.Workers": "Simulations in parallel; zero means one for each processor.",
-	"graft/config.AdaptiveSchedule.Worth":   "Also simulates the first workload with each quirk alone; default false.",
 	"graft/config.CompareOptions.Actions": "The choices of every decision for the arms random and best fixed, such " +
 		"as deepen:0 and none. Empty takes kinds.",
 	"graft/config.CompareOptions.Arms": "Run beside the job as it is configured: never (no adaptation), small from " +

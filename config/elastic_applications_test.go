@@ -47,3 +47,11 @@ func TestElasticJobsTrainApplications(t *testing.T) {
 	_, err = read()
 	require.ErrorContains(t, err, "more than 0 seconds")
 }
+
+// adaptiveCopy is a copy of the example of adaptive jobs that a test may change.
+func adaptiveCopy(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../scenarios/adaptive")))
+	return dir
+}

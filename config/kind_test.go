@@ -103,7 +103,7 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 			"parallel.listen parallel.token_file parallel.min_processes",
 		decode.Rounding: "run.device run.threads run.instructions train.cuda_graphs parallel.",
 		decode.Contents: "workload.traces elastic.speeds elastic.types " +
-			"adaptive.data adaptive.traces machine.profiles " +
+			"adaptive.data machine.profiles " +
 			"tasks.from workloads.from workloads.train workloads.validation pipeline.scenarios pipeline.set " +
 			"tables.folders tables.held_out",
 	} {

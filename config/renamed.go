@@ -17,8 +17,11 @@ var renamed = map[string]string{
 // removed maps keys that are gone to what takes their place. A run folder's resolved file may
 // have them; they are then passed over.
 var removed = map[string]string{
-	"elastic.trace": "it is workload.traces now, a list of files",
-	"distill.keep":  "schedule.restart says when the learning rate begins anew",
+	"adaptive.traces": "it is workload.traces now",
+	"distill.keep":    "schedule.restart says when the learning rate begins anew",
+	"elastic.trace":   "it is workload.traces now, a list of files",
+	"output":          "output.folder is run.folder now",
+	"schedule.worth":  "it is schedule.ablate now",
 }
 
 // newName returns the key that replaces an old one, and other keys as they are.

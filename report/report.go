@@ -36,7 +36,6 @@ type Detail interface {
 // details maps kinds of runs to the readers of their details. A new one is a new file and a line
 // here; a kind without one has quantities alone.
 var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
-	runs.AdaptiveKind:        readAdaptiveDetail,
 	runs.ElasticLearningKind: readElasticLearningDetail, runs.ElasticComparisonKind: readElasticComparisonDetail,
 	runs.ElasticCasesKind: readElasticCasesDetail, runs.NodeKind: readNodeDetail,
 	runs.NodeRunKind: readNodeRunDetail, runs.NodeProfileKind: readNodeProfileDetail,

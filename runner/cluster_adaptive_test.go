@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/cluster/study"
 	"graft/config"
 	"graft/internal/failure"
 	"graft/report/plot"
@@ -26,14 +27,15 @@ const (
 func TestAdaptiveJobs(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "adaptive")
 	args := []string{"cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", "workload-2.csv", "--scheduler",
-		"tiresias,srtf,goodput", "--out", out, "--set", "schedule.worth=true"}
+		"tiresias,srtf,goodput", "--out", out, "--set", "schedule.ablate=true"}
 	text := done(t, args...).stdout
-	require.Regexp(t, `(?s)24 jobs of workload-2 on 4 nodes of 4 devices.*SCHEDULER +MEAN JCT .*tiresias .*srtf \* `+
-		`.*GOODPUT is the useful work of a device.*Over \d+ decisions of goodput the objective is within 0\.\d+% `+
-		`.*What faults of the original are worth on workload-2.*tiresias +whole-seconds .*srtf +extra-second `, text)
-	require.Regexp(t,
-		`^job,application,submission_s,start_s,end_s,jct_s,restarts,device_s,goodput\n[a-z]+-0,[a-z]+,\d+,\d+,[0-9.]+,`,
-		contents(t, filepath.Join(out, "tiresias", "jobs.csv")))
+	require.Regexp(t, `(?s)24 jobs of workload-2 on 4 nodes of 4 devices.*Under schedulers marked \*, jobs keep `+
+		`.*Over \d+ decisions of goodput the objective is within 0\.\d+% .*SCHEDULER +MEAN JCT .*tiresias .*srtf \* `+
+		`.*GOODPUT: useful work of a device.*Effect of each quirk of the original, `+
+		`kept alone.*tiresias +whole-seconds `+
+		`.*srtf +extra-second `, text)
+	require.Regexp(t, `^job,application,submission \[s\],start \[s\],end \[s\],jct \[s\],restarts,device_time \[s\],`+
+		`goodput\n[a-z]+-0,[a-z]+,[0-9.]+,[0-9.]+,[0-9.]+,`, contents(t, filepath.Join(out, "tiresias", "jobs.csv")))
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
 	fails(t, failure.Configuration, "restore it, or start another run with --out",
 		append(args, "--set", "adaptive.interference=0.5", "--resume")...)
@@ -43,7 +45,7 @@ func TestAdaptiveJobs(t *testing.T) {
 	require.Equal(t, outcome, contents(t, filepath.Join(out, runs.OutcomeFile)))
 	require.Equal(t, text, done(t, append(args, "--resume", "--workers", "1")...).stdout, "it is read")
 	require.Equal(t, text, done(t, append(args, "--force")...).stdout)
-	require.Regexp(t, `(?s)tiresias jct +[0-9.]+.*SCHEDULER +MEAN JCT`, done(t, "report", out).stdout)
+	require.Regexp(t, `(?s)tiresias jct mean +[0-9.]+.*SCHEDULER +MEAN JCT`, done(t, "report", out).stdout)
 	for _, form := range []string{"--markdown", "--csv", "--json"} {
 		require.Contains(t, done(t, "report", out, form).stdout, "srtf", form)
 	}
@@ -52,24 +54,52 @@ func TestAdaptiveJobs(t *testing.T) {
 // Several workloads have a folder each, and are compared.
 func TestAdaptiveWorkloads(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "adaptive")
-	var o runs.AdaptiveOutcome
+	var o study.Outcome
 	require.NoError(t, json.Unmarshal([]byte(done(t, "cluster", "run", "../scenarios/adaptive/compare.toml",
 		"--scheduler", "pollux,tiresias,fair", "--out", out, "--set", "pollux.generations=3", "--set",
 		"pollux.population=8", "--set", "schedule.seeds=2", "--json").stdout), &o))
 	require.Len(t, o.Cells, 3*4)
-	require.Nil(t, o.Cells[0].Search, "pollux knows no bound")
+	require.NotContains(t, o.Cells[0].Values, "decisions", "pollux has no bound")
 	require.Equal(t, 72, o.Jobs)
-	require.Equal(t, "pollux", o.JCT.Against)
-	require.Len(t, o.JCT.Standings, 3)
-	for _, s := range o.JCT.Standings {
+	require.Equal(t, "pollux", o.Rankings[0].Against)
+	require.Len(t, o.Rankings[0].Standings, 3)
+	for _, s := range o.Rankings[0].Standings {
 		require.NotNil(t, s.Interval, s.Scheduler)
 		require.Equal(t, s.Scheduler == "pollux", s.Difference == nil)
 	}
 	for _, folder := range []string{"workload-1/pollux-seed-0", "workload-3/pollux-seed-1", "workload-2/fair"} {
-		require.FileExists(t, filepath.Join(out, folder, runs.AdaptiveRoundsFile))
+		require.FileExists(t, filepath.Join(out, folder, "series.csv"))
 	}
-	require.Regexp(t, `(?s)Workload-3.*pollux-seed-1.*Mean JCT, s.*RANK`, done(t, "report", out).stdout)
+	require.Regexp(t, `(?s)pollux +2 .*Mean JCT, s.*RANK.*Workload-3.*pollux, seed 1`, done(t, "report", out,
+		"--all").stdout)
 	readable(t, plot.Given{}, out)
+}
+
+// Adaptive jobs are those of a file with the section, of --compat pollux, and of a folder of applications as --data.
+func TestChoiceOfAdaptiveJobs(t *testing.T) {
+	dir := t.TempDir()
+	bare := write(t, filepath.Join(dir, "bare.toml"), "[schedule]\nseeds = 1\n")
+	section := write(t, filepath.Join(dir, "section.toml"),
+		fmt.Sprintf("[adaptive]\ndata = %q\nnodes = 4\n", absolute(t, exampleData)))
+	data := []string{"--data", exampleData, "--nodes", "4"}
+	run := func(args ...string) study.Outcome {
+		args = append([]string{"cluster", "run", "--trace", "workload-2.csv", "--out", filepath.Join(dir, "run"),
+			"--force", "--json"}, args...)
+		return decoded[study.Outcome](t, done(t, args...).stdout)
+	}
+	for _, args := range [][]string{
+		{section}, {section, "--compat", "pollux"}, data, append([]string{"--compat", "none"}, data...),
+		append([]string{"--compat", "pollux"}, data...), append([]string{bare, "--compat", "pollux"}, data...),
+		append([]string{bare}, data...),
+	} {
+		require.Equal(t, "adaptive", run(append(args, "--scheduler", "tiresias")...).World, args)
+	}
+	o := run(append([]string{"--compat", "pollux", "--scheduler", "all", "--set", "pollux.generations=3", "--set",
+		"pollux.population=6"}, data...)...)
+	require.Len(t, o.Schedulers, 4, "the original has no rigid jobs")
+	rigid := graft(append([]string{"cluster", "run", "--compat", "lucid", "--trace", "workload-2.csv", "--out",
+		filepath.Join(dir, "lucid")}, data...)...)
+	require.Contains(t, rigid.stderr, "reading workload-2.csv", "jobs that keep their devices have no names of workloads")
 }
 
 // Jobs of another trace train the applications of their sizes, and are the same each time.
@@ -81,10 +111,10 @@ func TestAdaptiveJobsOfTraces(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "adaptive")
 		require.Contains(t, done(t, "cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", trace,
 			"--scheduler", "tiresias,fifo", "--out", out).stdout, "2 jobs of helios on 4 nodes")
-		tables = append(tables, contents(t, filepath.Join(out, "tiresias", runs.AdaptiveJobsFile)))
+		tables = append(tables, contents(t, filepath.Join(out, "tiresias", "jobs.csv")))
 	}
 	require.Equal(t, tables[0], tables[1])
-	require.Regexp(t, `(?s)\na,[a-z]+,0,.*\nb,[a-z]+,10,`, tables[0])
+	require.Regexp(t, `(?s)\na,[a-z]+,0\.0,.*\nb,[a-z]+,10\.0,`, tables[0])
 }
 
 func TestAdaptiveFigures(t *testing.T) {
@@ -93,11 +123,11 @@ func TestAdaptiveFigures(t *testing.T) {
 		"tiresias,srtf", "--out", out)
 	readable(t, plot.Given{}, out)
 	drawn, _ := plotted(t, t.TempDir(), out)
-	require.Len(t, drawn, 2)
-	goldenFigures(t, drawn, "adaptive-completions.svg", "adaptive-allocations.svg")
+	require.Len(t, drawn, 3)
+	goldenFigures(t, drawn, "adaptive-completions.svg", "adaptive-schedulers-jct_mean.svg", "adaptive-series.svg")
 	page := filepath.Join(t.TempDir(), "page.html")
 	done(t, "report", out, "--html", page)
-	for _, title := range []string{"Completion times of adaptive", "Allocations of adaptive over time"} {
+	for _, title := range []string{"Completion times of adaptive", "Use of adaptive over time"} {
 		require.Contains(t, contents(t, page), title)
 	}
 }
@@ -123,7 +153,7 @@ func TestAdaptiveFaults(t *testing.T) {
 		trace := write(t, filepath.Join(t.TempDir(), "jobs.csv"), c.rows)
 		fails(t, failure.Configuration, c.says, "cluster", "run", file, "--trace", trace, "--out", out)
 		fails(t, failure.Configuration, c.says, "config", "check", file, "--set",
-			"adaptive.traces=["+config.Quote(trace)+"]")
+			"workload.traces=["+config.Quote(trace)+"]")
 		require.NoDirExists(t, out, name)
 	}
 	pipe := filepath.Join(t.TempDir(), "jobs.csv")
@@ -134,7 +164,8 @@ func TestAdaptiveFaults(t *testing.T) {
 		append(run, "--scheduler", "best")...)
 	fails(t, failure.Configuration, "srtf is not of adaptive jobs; leave it out, or set compat to none",
 		append(run, "--scheduler", "srtf", "--compat", "pollux")...)
-	fails(t, failure.Usage, "--load is for jobs that keep their devices; leave it out", append(run, "--load", "2")...)
+	fails(t, failure.Usage, "--load is not a flag of simulations of adaptive jobs; leave it out",
+		append(run, "--load", "2")...)
 	fails(t, failure.Configuration, "workload-9.csv: no such file, in", "cluster", "run", file, "--trace",
 		"workload-9.csv", "--out", out)
 	fails(t, failure.Configuration, "data is missing; name a folder of applications", "cluster", "run", "--compat",
@@ -157,7 +188,8 @@ func TestAmbiguousWorkloads(t *testing.T) {
 	fails(t, failure.Configuration, filepath.Join("busy", "workload-1.csv")+" or "+filepath.Join(data, "workloads",
 		"more", "workload-1.csv")+"; name one with its folder", run("workload-1.csv")...)
 	require.Contains(t, done(t, run("more/workload-1.csv")...).stdout, "24 jobs of workload-1")
-	require.Contains(t, done(t, run("more/workload-1.csv,busy/workload-1.csv")...).stdout, "Busy-workload-1")
+	require.Contains(t, done(t, run("more/workload-1.csv,busy/workload-1.csv")...).stdout,
+		"of more-workload-1, busy-workload-1")
 }
 
 // The command has the completion times of the published runs.
@@ -173,12 +205,12 @@ func TestAdaptiveRunsOfTheOriginal(t *testing.T) {
 		"--scheduler", "tiresias,optimus", "--out", out)
 	for _, scheduler := range []string{"tiresias", "optimus"} {
 		rows, err := csv.NewReader(strings.NewReader(contents(t,
-			filepath.Join(out, scheduler, runs.AdaptiveJobsFile)))).ReadAll()
+			filepath.Join(out, scheduler, "jobs.csv")))).ReadAll()
 		require.NoError(t, err)
 		want := published["jobload/"+scheduler+"-1.0"].JCTs["workload-6"]
 		require.Len(t, rows, len(want)+1)
 		for _, row := range rows[1:] {
-			require.Equal(t, fmt.Sprint(want[row[0]]), row[5], "%s under %s", row[0], scheduler)
+			require.Equal(t, fmt.Sprintf("%d.0", want[row[0]]), row[5], "%s under %s", row[0], scheduler)
 		}
 	}
 	trace := write(t, filepath.Join(t.TempDir(), "jobs.csv"),

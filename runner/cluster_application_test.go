@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/cluster/study"
 	"graft/internal/failure"
-	"graft/report/runs"
 	"graft/runner/application"
 )
 
@@ -39,10 +39,10 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 	require.Greater(t, r.WorstMiss, r.MedianMiss)
 	write(t, "workload.csv", "name,time,application,num_replicas,batch_size\na,0,small,1,16\nb,10,small,2,64\n")
 	file := write(t, "cluster.toml",
-		"[adaptive]\ndata = \"applications\"\ntraces = [\"workload.csv\"]\nnodes = 2\ndevices = 8\n")
+		"[adaptive]\ndata = \"applications\"\nnodes = 2\ndevices = 8\n[workload]\ntraces = [\"workload.csv\"]\n")
 	require.Contains(t, must(t, "config check "+file), "ok: 2 jobs")
-	for _, cell := range object[runs.AdaptiveOutcome](t, "cluster run "+file+" --out simulated").Cells {
-		require.Positive(t, cell.Mean)
+	for _, cell := range object[study.Outcome](t, "cluster run "+file+" --out simulated").Cells {
+		require.Positive(t, float64(cell.Values["jct_mean_s"]))
 	}
 
 	require.Contains(t, must(t, "cluster run --data applications --trace workload.csv --nodes 2 --scheduler "+

@@ -9,7 +9,6 @@ import (
 
 	"graft/cluster/rigid"
 	"graft/config"
-	"graft/internal/failure"
 	"graft/report/runs"
 	"graft/runner/app"
 )
@@ -68,19 +67,6 @@ func (f *clusterFlags) read(env *app.Env) (*rigid.File, error) {
 	c := file.(*rigid.File)
 	tuneCollector(env, c.Workload.Traces...)
 	return c, nil
-}
-
-// assignments turns the given flags into keys of another kind of file. Flags without a key are usage errors.
-func (f *clusterFlags) assignments(keys map[string]string, value func(*pflag.Flag) string) (set []string, err error) {
-	f.given.Visit(func(flag *pflag.Flag) {
-		switch key := keys[flag.Name]; {
-		case key != "":
-			set = append(set, key+"="+value(flag))
-		case clusterKeys[flag.Name] != "":
-			err = failure.Usagef("--%s is for jobs that keep their devices; leave it out", flag.Name)
-		}
-	})
-	return set, err
 }
 
 // value is the value of a flag as TOML.

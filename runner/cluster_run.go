@@ -5,13 +5,10 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"graft/cluster/worlds"
 	"graft/config"
 	"graft/internal/failure"
-	"graft/internal/files"
-	"graft/report/runs"
 	"graft/runner/app"
 )
 
@@ -41,15 +38,7 @@ are left out and counted, and the exit code is 3.
 An existing run folder is never overwritten: --resume goes on with it after a kill, and
 ends in the same bytes; --force moves it aside.
 
-` + worldHelp() + `
-
-With a CONFIG with the section adaptive, a folder of applications as --data, or --compat pollux,
-jobs adapt their batch: --data is that folder and --trace a table of jobs, also by its name in that folder. Schedulers:
-
-` + adaptiveHelp() + `
-and, without --compat pollux, the schedulers from above, for the same jobs with
-the devices and the batch of their users. --compat pollux keeps the faults of the simulator of
-Pollux, and has its results.`,
+` + worldHelp(),
 		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,sjf
   graft cluster run --trace log.swf --nodes 64 --scheduler backfill
   graft cluster run --data venus --trace september.csv --scheduler all --out runs/venus
@@ -78,43 +67,18 @@ Pollux, and has its results.`,
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	_ = command.RegisterFlagCompletionFunc("compat", words(func() []string {
-		return []string{config.CompatNone, "lucid", "dl2", config.CompatPollux}
+		compats := []string{config.CompatNone}
+		for _, w := range worlds.All() {
+			compats = append(compats, w.Compats...)
+		}
+		return compats
 	}))
 	return command
 }
 
 func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
-	env := environment(ctx)
-	var more []string
-	if o.out != "" {
-		more = append(more, "output.folder="+config.Quote(o.out))
-	}
-	if o.adaptive(env) {
-		return runAdaptive(ctx, w, o, more)
-	}
-	if world := o.world(env.Files); world != nil {
+	if world := o.world(environment(ctx).Files); world != nil {
 		return runWorld(ctx, w, world, o)
 	}
 	return failure.Usagef("%s is no file of a cluster simulation; 'graft config check' says what it is", o.file)
-}
-
-// runOther simulates a file of another kind of jobs, with the keys of the flags that were given.
-func runOther[C, T any](ctx context.Context, w io.Writer, o clusterRunOptions, keys map[string]string,
-	value func(*pflag.Flag) string, more []string, read func(fsys files.FS, path string, set []string) (C, error),
-	run func(context.Context, *app.Env, C, app.FolderOptions) (*T, error), print func(io.Writer, *T) error) error {
-	set, err := o.assignments(keys, value)
-	if err != nil {
-		return err
-	}
-	env := environment(ctx)
-	c, err := read(env.Files, o.file, append(append(set, o.set...), more...))
-	if err != nil {
-		return runs.AsConfigFault(err)
-	}
-	options := o.FolderOptions
-	if options.Config, err = env.Text(o.file); err != nil {
-		return err
-	}
-	outcome, err := run(ctx, env, c, options)
-	return show(w, o.json, outcome, err, print)
 }

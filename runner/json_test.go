@@ -48,7 +48,7 @@ var updateDocs = flag.Bool("update-docs", false, "write docs/json.md as the code
 
 // jsonReports are the objects that commands print with --json, by command.
 var jsonReports = map[string][]any{
-	"graft cluster run":   {study.Outcome{}, runs.AdaptiveOutcome{}},
+	"graft cluster run":   {study.Outcome{}},
 	"graft config show":   {configReport{}},
 	"graft demo":          {train.Result{}},
 	"graft doctor":        {doctor.Report{}},

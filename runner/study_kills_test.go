@@ -25,6 +25,8 @@ func studyArgs(t *testing.T) map[string][]string {
 	return map[string][]string{
 		"rigid":   {"--trace", jobs, "--nodes", nodes, "--scheduler", "fifo,srtf,tiresias,fair", "--load", "1,2"},
 		"elastic": {"--trace", jobs, "--speeds", "analytic", "--scheduler", "all", "--set", "schedule.ablate=true"},
+		"adaptive": {"--data", absolute(t, exampleData), "--nodes", "4", "--trace", "workload-1.csv,workload-2.csv",
+			"--scheduler", "goodput,tiresias,optimus,lucid,fair", "--set", "schedule.ablate=true"},
 	}
 }
 

@@ -2,6 +2,7 @@
 package worlds
 
 import (
+	adaptive "graft/cluster/adaptive/world"
 	elastic "graft/cluster/elastic/world"
 	"graft/cluster/rigid"
 	"graft/cluster/study"
@@ -12,6 +13,7 @@ func All() []*study.World {
 	return []*study.World{
 		rigid.World(),
 		elastic.World(),
+		adaptive.World(),
 	}
 }
 

@@ -66,14 +66,9 @@ func Kinds(given Given) []Kind {
 		{Name: "ranks", About: "accuracy of all sequences of a table, with what differs between seeds", of: tables,
 			Draw: single(plotRanks)},
 		{Name: "completions", About: "how long jobs of a cluster, or tasks of a machine, take under each scheduler, " +
-			"as shares of them", of: withStudies(runs.AdaptiveKind, runs.NodeKind),
+			"as shares of them", of: withStudies(runs.NodeKind),
 			Draw: byKind(draws{nil: withOutcome(plotStudyCompletions),
-				runs.AdaptiveKind: withOutcome(plotAdaptiveCompletions),
-				runs.NodeKind:     withOutcome(plotNodeCompletions)})},
-		{Name: "allocations", About: "GPUs and jobs of elastic and of adaptive jobs over time, under each scheduler",
-			of: []*runs.Kind{runs.AdaptiveKind}, Draw: byKind(draws{
-				runs.AdaptiveKind: withOutcome(plotAdaptiveAllocations),
-			})},
+				runs.NodeKind: withOutcome(plotNodeCompletions)})},
 		{Name: "schedulers", About: "mean completion time of a cluster's jobs, " +
 			"or of a machine's tasks and its product with energy, under each scheduler",
 			of: withStudies(runs.ElasticComparisonKind, runs.NodeKind),

@@ -23,10 +23,10 @@ func World() *study.World {
 		About:    "jobs whose batch follows the devices that schedulers choose in rounds",
 		Sections: []string{"adaptive"}, Compats: []string{CompatPollux},
 		Intro: "A file with the section `adaptive`, for `graft cluster run`. See [adaptive jobs](adaptive.md).\n",
-		Notes: `--data is a folder of applications, which alone asks for these jobs, and --trace a table of jobs,
-also by its name in that folder. --compat pollux keeps the faults of the simulator of Pollux, and
-has its results; it excludes the schedulers from rigid-tiresias on, under which jobs keep the
-devices and the batch of their users.`,
+		Notes: `A folder of applications as --data asks for these jobs too; --trace names tables of jobs, also by their
+names in that folder. Under the schedulers from fifo on, jobs keep the devices and the batch of
+their users. --compat pollux keeps the faults of the simulator of Pollux, and has its results,
+without these schedulers.`,
 		Flags: []study.Flag{
 			{Name: "data", Key: dataKey}, {Name: "nodes", Key: "adaptive.nodes"},
 			{Name: "compat", Key: "adaptive.compat"},
@@ -133,15 +133,6 @@ func (f *File) jobs() (n int) {
 	}
 	return n
 }
-
-// Studies are the jobs of each workload on the cluster.
-func (f *File) Studies() []adaptive.Study { return f.studies }
-
-// Paths are the files of the workloads.
-func (f *File) Paths() []string { return f.paths }
-
-// Names are the names of the workloads in a run folder.
-func (f *File) Names() []string { return f.names }
 
 // Study returns the simulations that the file asks for.
 func (f *File) Study() study.Study { return &simulations{File: f} }

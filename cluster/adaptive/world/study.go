@@ -34,7 +34,7 @@ var metrics = []study.Metric{
 		Main: true},
 	{Name: "queue_mean", Unit: "s", Title: "queue", About: "mean time from submission to the first start of a job",
 		Better: study.Lower, Format: "%.0f"},
-	{Name: "device_time", Unit: "h", Title: "device-hours", About: "time of devices that jobs had",
+	{Name: "device_time", Unit: "h", Title: "device time", About: "device-time that jobs had",
 		Better: study.Lower, Format: "%.1f"},
 	{Name: "restarts", Title: "restarts", About: "times at which jobs that had devices got others or lost them",
 		Better: study.Lower, Format: "%.0f"},
@@ -55,7 +55,7 @@ func (s *simulations) Plan() *study.Plan {
 		Title: s.title(), Remarks: s.remarks(), Points: []study.Point{{}}, Workloads: s.names,
 		Against: s.Schedule.Against, Metrics: metrics, Rank: []string{"jct_mean_s"}, PairJobs: true, Jobs: s.jobs(),
 		Workers: s.Schedule.Workers, Facts: map[string]any{
-			"data": s.Adaptive.Data, "nodes": s.Adaptive.Nodes, "devices": s.Adaptive.Devices,
+			"data": s.Adaptive.Data, "traces": s.paths, "nodes": s.Adaptive.Nodes, "devices": s.Adaptive.Devices,
 			"interval_s": s.Adaptive.Interval, "compat": s.Adaptive.Compat,
 			"quirks": append([]string{}, s.Adaptive.quirks()...),
 		},
@@ -80,7 +80,7 @@ func (s *simulations) Plan() *study.Plan {
 	return p
 }
 
-// remarks are the sentences about the quirks and the rigid schedulers.
+// remarks are sentences about the quirks and the rigid schedulers.
 func (s *simulations) remarks() (texts []string) {
 	if quirks := s.Adaptive.quirks(); s.Adaptive.Compat == CompatPollux {
 		texts = append(texts, "The faults of Pollux's simulator are kept.")
@@ -90,6 +90,9 @@ func (s *simulations) remarks() (texts []string) {
 	if slices.ContainsFunc(s.schedulers, func(d Scheduler) bool { return d.Rigid != nil }) {
 		texts = append(texts, "Under schedulers marked "+rigidMark+", jobs keep the batch and the devices that their "+
 			"users ask for, or fewer devices under fair.")
+	}
+	if s.Schedule.Ablate && len(s.names) > 1 {
+		texts = append(texts, "Effects of quirks are those on "+s.names[0]+".")
 	}
 	return texts
 }
