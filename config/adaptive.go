@@ -12,6 +12,7 @@ import (
 	"graft/cluster/adaptive"
 	"graft/config/decode"
 	"graft/internal/files"
+	"graft/internal/validate"
 	"graft/report/document"
 )
 
@@ -73,11 +74,11 @@ func (o *AdaptiveOptions) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o AdaptiveOptions) Validate() error {
-	var faults faultList
-	faults.when(o.Data == "", "data is missing; name a folder of applications")
-	faults.when(len(o.Traces) == 0, "traces is missing; name tables of jobs")
-	faults.when(o.Compat != CompatNone && o.Compat != CompatPollux, "compat is %q; must be none or pollux", o.Compat)
-	faults.when(o.Compat == CompatPollux && len(o.Quirks) > 0,
+	var faults validate.Faults
+	faults.When(o.Data == "", "data is missing; name a folder of applications")
+	faults.When(len(o.Traces) == 0, "traces is missing; name tables of jobs")
+	faults.When(o.Compat != CompatNone && o.Compat != CompatPollux, "compat is %q; must be none or pollux", o.Compat)
+	faults.When(o.Compat == CompatPollux && len(o.Quirks) > 0,
 		"quirks is set beside compat pollux, which keeps all; leave out one of them")
 	if _, err := cluster.NamedQuirks(o.Quirks, adaptive.Quirks()); err != nil {
 		faults = append(faults, fmt.Errorf("quirks: %w", err))
@@ -114,15 +115,15 @@ func (o *AdaptiveSchedule) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o AdaptiveSchedule) Validate() error {
-	var faults faultList
+	var faults validate.Faults
 	for k, name := range o.Schedulers {
 		if _, err := adaptiveScheduler(name, adaptive.SchedulerOptions{}, 0); err != nil {
 			faults = append(faults, fmt.Errorf("schedulers[%d]: %w", k, err))
 		}
-		faults.when(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
+		faults.When(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
 	}
-	faults.when(o.Seeds < 1 || o.Seeds > mostSeeds, "seeds is %d; must be from 1 to %d", o.Seeds, mostSeeds)
-	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
+	faults.When(o.Seeds < 1 || o.Seeds > mostSeeds, "seeds is %d; must be from 1 to %d", o.Seeds, mostSeeds)
+	faults.When(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)
 }
 
@@ -145,10 +146,10 @@ func (a *Adaptive) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (a *Adaptive) Validate() error {
-	var faults faultList
+	var faults validate.Faults
 	for _, name := range a.Schedule.Schedulers {
 		_, err := adaptive.Named(name)
-		faults.when(err != nil && a.Adaptive.Compat == CompatPollux,
+		faults.When(err != nil && a.Adaptive.Compat == CompatPollux,
 			"scheduler %s is not of adaptive jobs; leave it out, or set compat to none", name)
 	}
 	return errors.Join(append(faults, a.Adaptive.Validate(), a.Schedule.Validate(), a.SchedulerOptions.Validate())...)

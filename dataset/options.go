@@ -3,13 +3,13 @@ package dataset
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"graft/internal/files"
+	"graft/internal/validate"
 )
 
 // The kinds of dataset.
@@ -111,30 +111,25 @@ func (o *Options) EnsureDefaults() {
 
 // Validate returns all faults, zeros among them that EnsureDefaults has not replaced.
 func (o Options) Validate() error {
-	var faults []error
-	bad := func(wrong bool, format string, values ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf(format, values...))
-		}
-	}
+	var faults validate.Faults
 	_, known := kinds[o.Kind]
-	bad(!known, "an unknown kind %q; it is one of %s", o.Kind, strings.Join(Kinds(), ", "))
-	bad(known && o.Kind != KindSynthetic && o.Path == "", "no path; say where the files of %s are", o.Kind)
-	bad(!(o.ValidationShare > 0 && o.ValidationShare < 1), "a validation share of %v; it lies between 0 and 1",
+	faults.Unless(known, "an unknown kind %q; it is one of %s", o.Kind, strings.Join(Kinds(), ", "))
+	faults.When(known && o.Kind != KindSynthetic && o.Path == "", "no path; say where the files of %s are", o.Kind)
+	faults.Unless(o.ValidationShare > 0 && o.ValidationShare < 1, "a validation share of %v; it lies between 0 and 1",
 		o.ValidationShare)
-	bad(o.Size < 1 || o.Size > maxSide, "a size of %d pixels; it lies between 1 and %d", o.Size, maxSide)
-	bad(o.Stream && o.Kind != KindFolder && o.Kind != KindShards,
+	faults.When(o.Size < 1 || o.Size > maxSide, "a size of %d pixels; it lies between 1 and %d", o.Size, maxSide)
+	faults.When(o.Stream && o.Kind != KindFolder && o.Kind != KindShards,
 		"a stream of the kind %s; only %s and %s are streamed", o.Kind, KindFolder, KindShards)
-	bad(o.TurboJPEG && o.Kind != KindFolder && o.Kind != KindShards,
+	faults.When(o.TurboJPEG && o.Kind != KindFolder && o.Kind != KindShards,
 		"turbo_jpeg for the kind %s; only %s and %s have JPEG files", o.Kind, KindFolder, KindShards)
-	bad(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
-	bad(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
-	bad(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }),
+	faults.When(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
+	faults.When(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
+	faults.When(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }),
 		"a deviation of %v; each is above zero", o.Deviation)
 	text := o.Kind == KindText || o.Kind == KindCSV
-	bad(!text && (o.Tokens != "" || o.Context != 0 || o.Vocabulary != ""),
+	faults.When(!text && (o.Tokens != "" || o.Context != 0 || o.Vocabulary != ""),
 		"tokens, a vocabulary or a context for the kind %s; only %s and %s have them", o.Kind, KindText, KindCSV)
-	bad(o.Kind != KindCSV && (o.TextColumn != "" || o.LabelColumn != "" || o.LabelEach != ""),
+	faults.When(o.Kind != KindCSV && (o.TextColumn != "" || o.LabelColumn != "" || o.LabelEach != ""),
 		"text_column, label_column or label_each for the kind %s; only %s has them", o.Kind, KindCSV)
 	if text {
 		faults = append(faults, o.textFaults()...)

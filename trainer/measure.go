@@ -10,6 +10,7 @@ import (
 
 	"graft/dataset"
 	"graft/decider"
+	"graft/internal/validate"
 	"graft/torch"
 )
 
@@ -53,7 +54,7 @@ const mostRows = 1 << 16
 
 // Validate lists all invalid options.
 func (o MeasureOptions) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	for k, n := range o.Batches {
 		if n < 1 || n > mostRows {
 			faults = append(faults, fmt.Errorf("a batch of %d; it has from 1 to %d examples", n, mostRows))
@@ -61,12 +62,8 @@ func (o MeasureOptions) Validate() error {
 			faults = append(faults, fmt.Errorf("a batch of %d twice; once is enough", n))
 		}
 	}
-	if o.Rounds < 0 || o.Burst < 0 {
-		faults = append(faults, fmt.Errorf("%d rounds of %v; both are above zero", o.Rounds, o.Burst))
-	}
-	if o.Now == nil {
-		faults = append(faults, errors.New("to measure takes the machine's clock"))
-	}
+	faults.When(o.Rounds < 0 || o.Burst < 0, "%d rounds of %v; both are above zero", o.Rounds, o.Burst)
+	faults.When(o.Now == nil, "to measure takes the machine's clock")
 	return errors.Join(faults...)
 }
 

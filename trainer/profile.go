@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"graft/internal/validate"
 	"graft/model"
 	"graft/net2net"
 )
@@ -63,19 +64,13 @@ func (p *Profile) EnsureDefaults() { p.Version = cmp.Or(p.Version, profileVersio
 
 // Validate lists all invalid values. A fault of a measurement is an ItemFault.
 func (p *Profile) Validate() error {
-	var faults []error
-	if p.Version < 0 || p.Version > profileVersion {
-		faults = append(faults, fmt.Errorf("version is %d; this graft reads profiles of version %d: "+
-			"measure the device again, or use the graft that wrote it", p.Version, profileVersion))
-	}
-	if p.Name == "" {
-		faults = append(faults, errors.New("a profile has a name"))
-	}
+	var faults validate.Faults
+	faults.When(p.Version < 0 || p.Version > profileVersion, "version is %d; this graft reads profiles of version %d: "+
+		"measure the device again, or use the graft that wrote it", p.Version, profileVersion)
+	faults.When(p.Name == "", "a profile has a name")
 	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate())
-	if len(p.Measured) == 0 && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}) {
-		faults = append(faults, errors.New("a step of training and a batch of evaluation cost nothing, "+
-			"and no network was measured"))
-	}
+	faults.When(len(p.Measured) == 0 && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}),
+		"a step of training and a batch of evaluation cost nothing, and no network was measured")
 	for k, m := range p.Measured {
 		faults = append(faults, m.faults(k)...)
 		for _, other := range p.Measured[:k] {
@@ -100,7 +95,7 @@ type ItemFault struct {
 // Error names the place and the fault.
 func (f *ItemFault) Error() string { return fmt.Sprintf("%s[%d]: %s", f.List, f.Index, f.Text) }
 
-func (m Measurement) faults(at int) (found []error) {
+func (m Measurement) faults(at int) (found validate.Faults) {
 	bad := func(key, format string, args ...any) {
 		found = append(found, &ItemFault{List: "measured", Index: at, Key: key, Text: fmt.Sprintf(format, args...)})
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"graft/internal/validate"
 )
 
 // Change is a change of a job's devices.
@@ -32,13 +34,10 @@ type Timeline struct {
 
 // Validate lists all invalid values.
 func (t Timeline) Validate() error {
-	var faults []error
-	if t.Budget <= 0 {
-		faults = append(faults, fmt.Errorf("a budget of %v; it must be above zero", t.Budget))
-	}
-	if t.Start < 0 || t.Start > t.Budget && t.Budget > 0 {
-		faults = append(faults, fmt.Errorf("a start at %v lies outside of the budget of %v", t.Start, t.Budget))
-	}
+	var faults validate.Faults
+	faults.When(t.Budget <= 0, "a budget of %v; it must be above zero", t.Budget)
+	faults.When(t.Start < 0 || t.Start > t.Budget && t.Budget > 0,
+		"a start at %v lies outside of the budget of %v", t.Start, t.Budget)
 	for k, e := range t.Events {
 		switch {
 		case e.Change != Up && e.Change != Down:

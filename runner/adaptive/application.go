@@ -16,6 +16,7 @@ import (
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/internal/stat"
+	"graft/internal/validate"
 	"graft/model"
 	"graft/net2net"
 	"graft/report/runs"
@@ -51,19 +52,16 @@ func (o *ApplicationOptions) EnsureDefaults() {
 
 // Validate lists all invalid values. It follows EnsureDefaults.
 func (o *ApplicationOptions) Validate() error {
-	var faults []error
-	bad := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, failure.Usagef(format, args...))
-		}
-	}
-	bad(o.Out == "", "option out: name the folder of applications")
-	bad(o.Devices < 1 || o.Devices > mostDevices, "option devices is %d; must be from 1 to %d", o.Devices, mostDevices)
-	bad(o.Nodes < 1 || o.Nodes > mostNodes, "option nodes is %d; must be from 1 to %d", o.Nodes, mostNodes)
-	bad(!(o.Between >= 0 && o.Between <= 3600), "option between is %v; must be from 0 to 3600 seconds", o.Between)
-	bad(o.DeviceMost < 0, "option device-most is %d; must be at least 0", o.DeviceMost)
-	bad(!(o.Accuracy >= 0 && o.Accuracy < 1), "option accuracy is %v; must be from 0 to 1", o.Accuracy)
-	return errors.Join(faults...)
+	var faults validate.Faults
+	faults.When(o.Out == "", "option out: name the folder of applications")
+	faults.When(o.Devices < 1 || o.Devices > mostDevices, "option devices is %d; must be from 1 to %d", o.Devices,
+		mostDevices)
+	faults.When(o.Nodes < 1 || o.Nodes > mostNodes, "option nodes is %d; must be from 1 to %d", o.Nodes, mostNodes)
+	faults.Unless(o.Between >= 0 && o.Between <= 3600, "option between is %v; must be from 0 to 3600 seconds",
+		o.Between)
+	faults.When(o.DeviceMost < 0, "option device-most is %d; must be at least 0", o.DeviceMost)
+	faults.Unless(o.Accuracy >= 0 && o.Accuracy < 1, "option accuracy is %v; must be from 0 to 1", o.Accuracy)
+	return failure.With(failure.Usage, errors.Join(faults...))
 }
 
 // ApplicationReport is the JSON output of `graft cluster application --json`.
