@@ -1,13 +1,11 @@
 package config
 
 import (
-	"fmt"
-	"strings"
-
 	"graft/cluster"
 	"graft/cluster/adaptive"
 	"graft/cluster/lucid"
 	"graft/cluster/schedulers"
+	"graft/internal/registry"
 )
 
 // AdaptiveScheduler is a scheduler of adaptive jobs, or one of jobs that keep what their users ask for.
@@ -17,6 +15,9 @@ type AdaptiveScheduler struct {
 	Kind  adaptive.Kind   // without a name for a rigid one
 	Rigid *cluster.Policy // nil for one of adaptive jobs
 }
+
+// Listing returns the name and the line of help.
+func (s AdaptiveScheduler) Listing() (name, about string) { return s.Name, s.About }
 
 // Draws reports whether results depend on the seed.
 func (s *AdaptiveScheduler) Draws() bool { return s.Kind.Draws }
@@ -29,7 +30,7 @@ var rigidOptions = schedulers.Options{Lucid: lucid.Options{Nodes: 1, From: []str
 	Echo: adaptive.RigidPool}}
 
 // AdaptiveSchedulers are all schedulers of adaptive jobs, and all rigid ones.
-func AdaptiveSchedulers(o adaptive.SchedulerOptions, seed uint64) (all []AdaptiveScheduler) {
+func AdaptiveSchedulers(o adaptive.SchedulerOptions, seed uint64) (all registry.List[AdaptiveScheduler]) {
 	for _, k := range o.Kinds(seed) {
 		all = append(all, AdaptiveScheduler{Name: k.Name, About: k.About, Kind: k})
 	}
@@ -47,12 +48,5 @@ func AdaptiveSchedulers(o adaptive.SchedulerOptions, seed uint64) (all []Adaptiv
 }
 
 func adaptiveScheduler(name string, o adaptive.SchedulerOptions, seed uint64) (AdaptiveScheduler, error) {
-	var names []string
-	for _, s := range AdaptiveSchedulers(o, seed) {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
-	}
-	return AdaptiveScheduler{}, fmt.Errorf("unknown scheduler %q; expected one of %s", name, strings.Join(names, ", "))
+	return AdaptiveSchedulers(o, seed).Named("scheduler", name)
 }

@@ -3,12 +3,12 @@ package dataset
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"graft/internal/files"
+	"graft/internal/registry"
 	"graft/internal/validate"
 )
 
@@ -24,22 +24,31 @@ const (
 	KindShards    = "shards"        // the user's images in tar files, as WebDataset writes them
 )
 
-// kinds are the readers of all kinds.
-var kinds = map[string]func(files.FS, Options) (*source, error){
-	KindSynthetic: synthetic,
-	KindCIFAR10:   cifar10.read,
-	KindCIFAR100:  cifar100.read,
-	KindMNIST:     mnist.read,
-	KindFashion:   fashion.read,
-	KindDigits:    readDigits,
-	KindFolder:    readFolder,
-	KindShards:    readShards,
-	KindText:      nil, // read by loadText
-	KindCSV:       nil, // read by loadCSV
+// kind is a registered kind of dataset.
+type kind struct {
+	name string
+	read func(files.FS, Options) (*source, error) // nil for a kind of text, which is read in another way
+}
+
+// Listing returns the name; datasets have no line of help.
+func (k kind) Listing() (name, about string) { return k.name, "" }
+
+// kinds are all kinds, by name. A new one is a new file and a line here.
+var kinds = registry.List[kind]{
+	{KindCIFAR10, cifar10.read},
+	{KindCIFAR100, cifar100.read},
+	{KindCSV, nil}, // read by loadCSV
+	{KindDigits, readDigits},
+	{KindFashion, fashion.read},
+	{KindFolder, readFolder},
+	{KindMNIST, mnist.read},
+	{KindShards, readShards},
+	{KindSynthetic, synthetic},
+	{KindText, nil}, // read by loadText
 }
 
 // Kinds lists the names of all kinds in order.
-func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
+func Kinds() []string { return kinds.Names() }
 
 // defaultSize is the default Size, that of CIFAR, in pixels.
 const defaultSize = 32
@@ -112,7 +121,7 @@ func (o *Options) EnsureDefaults() {
 // Validate returns all faults, zeros among them that EnsureDefaults has not replaced.
 func (o Options) Validate() error {
 	var faults validate.Faults
-	_, known := kinds[o.Kind]
+	_, known := kinds.Find(o.Kind)
 	faults.Unless(known, "an unknown kind %q; it is one of %s", o.Kind, strings.Join(Kinds(), ", "))
 	faults.When(known && o.Kind != KindSynthetic && o.Path == "", "no path; say where the files of %s are", o.Kind)
 	faults.Unless(o.ValidationShare > 0 && o.ValidationShare < 1, "a validation share of %v; it lies between 0 and 1",

@@ -39,7 +39,7 @@ func runAdaptive(ctx context.Context, w io.Writer, o clusterRunOptions, more []s
 
 // adaptiveHelp lists the schedulers of adaptive jobs for a help text.
 func adaptiveHelp() string {
-	return listed(10, clusteradaptive.Kinds(), func(k clusteradaptive.Kind) (string, string) { return k.Name, k.About })
+	return listed(10, clusteradaptive.Kinds())
 }
 
 // adaptiveValue is the value of a flag as TOML.
@@ -54,7 +54,7 @@ func (o *clusterRunOptions) adaptiveValue(flag *pflag.Flag) string {
 		if compat, _ := o.given.GetString("compat"); compat == config.CompatPollux {
 			all = slices.DeleteFunc(all, func(s config.AdaptiveScheduler) bool { return s.Rigid != nil })
 		}
-		return chosen(&o.clusterFlags, all, func(s config.AdaptiveScheduler) string { return s.Name })
+		return chosen(&o.clusterFlags, all)
 	}
 	return o.value(flag)
 }

@@ -93,7 +93,7 @@ func (o *clusterFlags) worldValue(w *study.World, flag *pflag.Flag, text, list b
 	}
 	switch flag.Name {
 	case "scheduler":
-		return chosen(o, w.Schedulers(), func(e study.Entry) string { return e.Name })
+		return chosen(o, w.Schedulers())
 	case "trace":
 		return config.QuoteList(strings.Split(flag.Value.String(), ","))
 	case "nodes":
@@ -107,7 +107,7 @@ func worldHelp() string {
 	var b strings.Builder
 	for _, w := range worlds.All() {
 		fmt.Fprintf(&b, "A CONFIG with the section %s simulates %s. Schedulers:\n\n%s", w.Sections[0], w.About,
-			listed(10, w.Schedulers(), func(e study.Entry) (string, string) { return e.Name, e.About }))
+			listed(10, w.Schedulers()))
 		if w.Notes != "" {
 			b.WriteString("\n" + w.Notes + "\n")
 		}

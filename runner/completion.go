@@ -127,12 +127,7 @@ func words(list func() []string) completer {
 	}
 }
 
-func profileNames() (names []string) {
-	for _, p := range trainer.Profiles() {
-		names = append(names, p.Name)
-	}
-	return names
-}
+func profileNames() []string { return trainer.Profiles().Names() }
 
 // ofType completes files by their extensions.
 func ofType(extensions ...string) completer {

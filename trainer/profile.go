@@ -24,6 +24,9 @@ type Profile struct {
 	Measured []Measurement // networks that were measured
 }
 
+// Listing returns the name and the line of help.
+func (p *Profile) Listing() (name, about string) { return p.Name, p.Device }
+
 // profileVersion is the format that is written.
 const profileVersion = 1
 

@@ -63,6 +63,9 @@ type Kind struct {
 	New    func(w *World) Scheduler
 }
 
+// Listing returns the name and the line of help.
+func (k Kind) Listing() (name, about string) { return k.Name, k.About }
+
 // World is a study at a time.
 type World struct {
 	Decided func(w *World, active []*Job) // called after each round with active jobs, if set

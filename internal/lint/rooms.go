@@ -22,6 +22,7 @@ var rooms = []room{
 	{"internal/words", nil},
 	{"internal/events", nil},
 	{"internal/validate", nil},
+	{"internal/registry", nil},
 	{"torch/pickle", nil},
 	{"torch/weights", []string{"torch/pickle"}},
 	{"torch", []string{"torch/weights"}},
@@ -113,7 +114,7 @@ var everyRoomBelow = []string{"*"}
 // common are the rooms that every other may import. They do not import each other.
 var common = []string{
 	"internal/files", "internal/stat", "internal/random", "internal/parallel", "internal/events", "internal/validate",
-	"internal/words",
+	"internal/words", "internal/registry",
 }
 
 // standalone are packages that nothing imports, with the rooms that they may import.

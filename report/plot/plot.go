@@ -34,10 +34,7 @@ var (
 
 // Validate lists every fault of the options.
 func (o Options) Validate() error {
-	var names []string
-	for _, k := range Kinds(Given{}) {
-		names = append(names, k.Name)
-	}
+	names := Kinds(Given{}).Names()
 	faults := validate.Faults{oneOf("option format", o.Format, "svg", "png", "pdf"),
 		oneOf("option width", o.Width, "column", "page"), oneOf("option theme", o.Theme, "light", "dark", "page")}
 	for _, kind := range o.Kinds {
