@@ -17,6 +17,7 @@ import (
 	"graft/runner/traces"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // shells lists the shells that completion supports.
@@ -127,7 +128,7 @@ func words(list func() []string) completer {
 	}
 }
 
-func profileNames() []string { return trainer.Profiles().Names() }
+func profileNames() []string { return clock.Profiles().Names() }
 
 // ofType completes files by their extensions.
 func ofType(extensions ...string) completer {

@@ -19,11 +19,9 @@
 // the network with its optimizer and images. A follower has only a replica. Each part keeps its own part of a
 // checkpoint's position.
 //
-// Time is charged. A clock charges each piece of work. The virtual clock adds its cost by a profile, in whole
-// nanoseconds for each step, so grouping steps into calls changes nothing. The wall clock estimates the time of
-// work from earlier work and its variation, scales it up for a network that grew, and does not count stalls
-// between pieces of work. A call ends at the next event, the end of the epoch or the final evaluation; time for
-// that evaluation is reserved. Calls are short enough to react to stops; no result depends on their length.
+// Time is charged. A clock of trainer/clock charges each piece of work. A call ends at the next event, the end of
+// the epoch or the final evaluation; time for that evaluation is reserved. Calls are short enough to react to
+// stops; no result depends on their length.
 //
 // The learning rate follows the budget. The rate of each step is computed from the time at which the step ends,
 // and a call takes the rates of its steps with it, so grouping steps into calls changes nothing. Changes of
@@ -40,13 +38,7 @@
 // of steps do not.
 //
 // A profile is measured by jobs. Measure runs a job for each network with a clock that records work, so the
-// measured work is the charged work. Rates for other networks are a sum of seven non-negative parts; least
-// squares on relative errors give small and large networks equal weight. Graphs of operators and trees of fused
-// layers are fitted separately. What was measured of networks of the same class corrects the rates, so that a
-// network that grows costs no less than before; the cost depends on the profile and the network alone, so a
-// replay, a resumed job, a simulation and an arm that begins with the grown network are charged alike. Across
-// classes, correcting by the most similar network did not improve predictions in cross-validation. A clock that
-// does not know the cost of work refuses it beforehand.
+// measured work is the charged work.
 //
 // One digest. On the virtual clock nothing depends on the machine. The order of images comes from seed and
 // epoch, new layers from seed and decision. LibTorch rounds differently for each number of threads: gradients

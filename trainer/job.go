@@ -13,13 +13,14 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/torch"
+	"graft/trainer/clock"
 )
 
 // Parts are the inputs of a job.
 type Parts struct {
 	Network   *model.Network // with weights; the job changes it
 	Data      *dataset.Set   // on the network's device
-	Clock     Clock
+	Clock     clock.Clock
 	Decider   decider.Decider
 	Scheduler Scheduler // of devices and time, on Clock; nil follows the timeline of the options
 	Recorder  Recorder  // records epochs, events and checkpoints; nil records nothing

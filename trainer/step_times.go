@@ -3,6 +3,7 @@ package trainer
 import (
 	"time"
 
+	"graft/trainer/clock"
 	"graft/trainer/goodput"
 )
 
@@ -16,12 +17,15 @@ type timed struct {
 	Calls   int     `json:"calls"`   // from which the averages are
 }
 
+// newShare is the share of a new time in an average, as on the wall clock.
+const newShare = 0.25
+
 // mostTimes bounds the measured times; the oldest go first.
 const mostTimes = 64
 
 // virtual reports whether a clock knows the cost of work before it is done.
-func virtual(c Clock) bool {
-	_, is := c.(interface{ Knows(Work) error })
+func virtual(c clock.Clock) bool {
+	_, is := c.(interface{ Knows(clock.Work) error })
 	return is
 }
 

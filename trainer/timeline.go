@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"graft/internal/validate"
+	"graft/trainer/clock"
 )
 
 // Change is a change of a job's devices.
@@ -102,12 +103,12 @@ type Scheduler interface {
 // Planned is a scheduler that follows a timeline.
 type Planned struct {
 	timeline Timeline
-	clock    Clock
+	clock    clock.Clock
 	standing SchedulerState
 }
 
 // NewPlanned makes a scheduler for a timeline on a clock.
-func NewPlanned(t Timeline, c Clock) *Planned {
+func NewPlanned(t Timeline, c clock.Clock) *Planned {
 	return &Planned{timeline: t, clock: c, standing: SchedulerState{Devices: 1}}
 }
 

@@ -22,6 +22,7 @@ import (
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/trainer"
+	"graft/trainer/clock"
 	"graft/trainer/goodput"
 )
 
@@ -106,7 +107,7 @@ func (r *recorded) after(epoch int) (list []float64) {
 type application struct {
 	ApplicationOptions
 	network *model.Network
-	profile *trainer.Profile
+	profile *clock.Profile
 	batches []recorded // ascending
 }
 
@@ -233,7 +234,7 @@ func (a *application) follow(fsys files.FS, folder string) error {
 }
 
 // findProfile reads the profile, or that of a run's clock.
-func (a *application) findProfile(fsys files.FS, folder string) (*trainer.Profile, error) {
+func (a *application) findProfile(fsys files.FS, folder string) (*clock.Profile, error) {
 	if a.Profile != "" {
 		return config.FindProfile(fsys, a.Profile)
 	}
@@ -360,7 +361,7 @@ func (a *application) shares() (list []int) {
 
 // time looks a step up in the profile.
 func (a *application) time(s *adaptive.Step, devices int) error {
-	w := trainer.Work{Kind: trainer.Steps, Count: 1, Rows: devices * s.Device, Network: a.network, Devices: devices}
+	w := clock.Work{Kind: clock.Steps, Count: 1, Rows: devices * s.Device, Network: a.network, Devices: devices}
 	if err := a.profile.Knows(w); err != nil {
 		return fmt.Errorf("a step of %d examples on %d devices: %w", w.Rows, devices, err)
 	}

@@ -166,5 +166,5 @@ func (j *job) covered(data *dataset.Set) error {
 	if err != nil {
 		return err
 	}
-	return failure.With(failure.Configuration, profile.Covers(n, j.Options(), j.Adapt.Actions))
+	return failure.With(failure.Configuration, j.Options().CoveredBy(profile, n, j.Adapt.Actions))
 }

@@ -18,6 +18,7 @@ import (
 	"graft/runner/control"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // Options say what the configuration of a job does not.
@@ -293,8 +294,8 @@ func (j *job) make(parts trainer.Parts, device torch.Device, last *trainer.Saved
 	}
 	// The machine's time is not spent on waiting for processes.
 	o.Parallel.Background = true
-	if parts.Clock = trainer.Clock(trainer.NewWall(j.env.Now, at)); profile != nil {
-		parts.Clock, o.Steady, o.Parallel.Background = &trainer.Virtual{Profile: profile, Time: at}, true, false
+	if parts.Clock = clock.Clock(clock.NewWall(j.env.Now, at)); profile != nil {
+		parts.Clock, o.Steady, o.Parallel.Background = &clock.Virtual{Profile: profile, Time: at}, true, false
 	}
 	if j.was != nil {
 		was := j.was.Options()

@@ -1,4 +1,4 @@
-package trainer
+package clock
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"graft/internal/validate"
-	"graft/model"
 	"graft/net2net"
 )
 
@@ -26,6 +25,9 @@ type Profile struct {
 
 // Listing returns the name and the line of help.
 func (p *Profile) Listing() (name, about string) { return p.Name, p.Device }
+
+// MostRows bounds a batch, far above any useful size.
+const MostRows = 1 << 16
 
 // profileVersion is the format that is written.
 const profileVersion = 1
@@ -105,8 +107,8 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 	if m.Fingerprint == "" {
 		bad("fingerprint", "a measurement says of which network it is")
 	}
-	if m.Batch < 1 || m.Batch > mostRows {
-		bad("batch", "batch is %d; it is from 1 to %d", m.Batch, mostRows)
+	if m.Batch < 1 || m.Batch > MostRows {
+		bad("batch", "batch is %d; it is from 1 to %d", m.Batch, MostRows)
 	}
 	for _, s := range []struct {
 		key   string
@@ -189,45 +191,6 @@ func (p *Profile) Knows(w Work) error {
 		_, err = p.seconds(p.onDevice(rest))
 	}
 	return err
-}
-
-// Covers returns an error if the profile does not know the steps and evaluations of a
-// job: of its network, and of the network after each of the actions. The network needs no
-// weights and is not changed.
-func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) error {
-	if !p.Closed() {
-		return nil
-	}
-	o.EnsureDefaults()
-	n = n.Sketch()
-	for k := -1; k < len(actions); k++ {
-		if k >= 0 {
-			if _, err := net2net.Apply(n, actions[k], o.Adapt.Surgery); err != nil {
-				return err
-			}
-		}
-		err := errors.Join(p.knowsSteps(n, o), p.Knows(Work{Kind: Batches, Rows: o.EvalBatch, Network: n}))
-		if err != nil && k >= 0 {
-			err = fmt.Errorf("after %s: %w", actions[k], err)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// knowsSteps returns an error if the profile does not know the steps of a network on the smallest or the largest
-// batch and the devices of the timeline.
-func (p *Profile) knowsSteps(n *model.Network, o Options) error {
-	for _, batch := range []int{o.Batch, max(o.Batch, o.AdaptiveBatch.Most)} {
-		for _, e := range append([]Event{{Devices: 1}}, o.Timeline.Events...) {
-			if err := p.Knows(o.stepWork(n, batch, max(1, e.Devices))); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Closed reports whether the profile knows the measured networks only.
