@@ -104,7 +104,7 @@ func (c *core) devices() int {
 	if virtual(c.Clock) {
 		return max(1, c.Devices)
 	}
-	return c.Parallel.wanted(c.Devices)
+	return c.Parallel.Wanted(c.Devices)
 }
 
 // chooseBatch changes the batch if another one has a goodput that is higher by more than Hysteresis.

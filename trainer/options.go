@@ -10,6 +10,7 @@ import (
 	"graft/internal/validate"
 	"graft/net2net"
 	"graft/torch"
+	"graft/trainer/team"
 )
 
 // Options are the options of a job.
@@ -75,7 +76,7 @@ type Options struct {
 	Checkpoint Checkpoint `result:"none"` // how often a job is saved; zero is once a minute
 	// Parallel trains in a process for each device; zero trains in one. A resumed job may
 	// have another value.
-	Parallel Parallel `json:"-" result:"rounding"`
+	Parallel team.Parallel `json:"-" result:"rounding"`
 	// AdaptiveBatch lets the batch follow the devices and the noise of gradients; zero keeps it.
 	AdaptiveBatch AdaptiveBatch `json:",omitzero"`
 }
@@ -173,7 +174,7 @@ func (o Options) Validate() error {
 	faults := validate.Faults{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(),
 		o.Augment.Validate(),
 		o.Parallel.Validate(),
-		o.Parallel.suits(o.Timeline), o.AdaptiveBatch.validate(o)}
+		o.ownDevices(), o.AdaptiveBatch.validate(o)}
 	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs,
 		"micro_batch": o.MicroBatch, "max_memory_mb": o.MaxMemoryMB, "adapt.max_decisions": o.Adapt.MaxDecisions,
 		"adapt.rows": o.Adapt.Rows} {
@@ -190,4 +191,15 @@ func (o Options) Validate() error {
 		d.Temperature < 0, "distill: share, decay and span lie between 0 and 1, "+
 		"the temperature is above 0")
 	return errors.Join(faults...)
+}
+
+// ownDevices returns an error for a timeline that changes the devices of an elastic job.
+func (o Options) ownDevices() error {
+	for _, e := range o.Timeline.Events {
+		if o.Parallel.Elastic && e.Devices > 0 {
+			return fmt.Errorf("parallel: elastic derives the devices from the followers, "+
+				"and the event at %v sets %d; leave out its devices, or set elastic = false", e.At, e.Devices)
+		}
+	}
+	return nil
 }

@@ -34,11 +34,8 @@ func (j *Job) learnTime(steps int, took, exchange time.Duration) {
 	if !j.AdaptiveBatch.On || virtual(j.Clock) || steps == 0 || took <= exchange {
 		return
 	}
-	t := timed{Nodes: 1, Devices: 1}
-	if j.team != nil {
-		t.Devices = j.team.group.size
-	}
-	if j.team != nil && j.team.group.address != "" {
+	t := timed{Nodes: 1, Devices: j.team.Size()}
+	if j.team.Apart() {
 		t.Nodes = t.Devices
 	}
 	share, turns := j.turns(j.batch(), t.Devices)
@@ -89,7 +86,7 @@ func (j *Job) fittedThroughput() func(size int) float64 {
 		return func(int) float64 { return 0 }
 	}
 	speed, devices, nodes := goodput.Fit(rows), j.devices(), 1
-	if j.team != nil && j.team.group.address != "" {
+	if j.team.Apart() {
 		nodes = devices
 	}
 	return func(size int) float64 {

@@ -17,6 +17,7 @@ import (
 	"graft/torch"
 	"graft/trainer"
 	"graft/trainer/clock"
+	"graft/trainer/team"
 )
 
 // acted is a wall clock of a machine on which work takes what a test says, and on which
@@ -137,7 +138,7 @@ func TestTheWallClockKeepsTheBudget(t *testing.T) {
 // absent starts no process.
 type absent struct{}
 
-func (absent) Start(int) (trainer.Process, error) { return nil, errors.New("there is none") }
+func (absent) Start(int) (team.Process, error) { return nil, errors.New("there is none") }
 
 // Devices that no process has make nothing faster: neither what one process takes is misjudged after they come and
 // go, nor are they charged, unless the job waits for their processes.

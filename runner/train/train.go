@@ -19,6 +19,7 @@ import (
 	"graft/torch"
 	"graft/trainer"
 	"graft/trainer/clock"
+	"graft/trainer/team"
 )
 
 // Options say what the configuration of a job does not.
@@ -116,14 +117,14 @@ type job struct {
 	record   *recorder
 	stored   *results.Run
 	images   *dataset.Set
-	was      *config.Job      // that a resumed run began with, where it goes on with another; nil for the same
-	changed  bool             // the run folder is to hold the job's configuration
-	accepted []string         // differences of the two
-	server   *control.Server  // nil without an address
-	live     *trainer.Live    // nil without an address
-	energy   *energy          // nil measures nothing
-	network  *trainer.Network // that followers of other machines join; nil without any
-	meeting  string           // address at which they join; empty without any
+	was      *config.Job     // that a resumed run began with, where it goes on with another; nil for the same
+	changed  bool            // the run folder is to hold the job's configuration
+	accepted []string        // differences of the two
+	server   *control.Server // nil without an address
+	live     *trainer.Live   // nil without an address
+	energy   *energy         // nil measures nothing
+	network  *team.Network   // that followers of other machines join; nil without any
+	meeting  string          // address at which they join; empty without any
 }
 
 func (j *job) close() {

@@ -1,4 +1,4 @@
-package trainer
+package team
 
 import (
 	"cmp"
@@ -78,19 +78,8 @@ func (p Parallel) Slurm() (port string, is bool) { return strings.CutPrefix(p.Li
 // most is the largest number of processes.
 func (p Parallel) most() int { return cmp.Or(p.MaxProcesses, mostIdle+1) }
 
-// suits returns an error for a timeline that changes the devices of an elastic job.
-func (p Parallel) suits(t Timeline) error {
-	for _, e := range t.Events {
-		if p.Elastic && e.Devices > 0 {
-			return fmt.Errorf("parallel: elastic derives the devices from the followers, "+
-				"and the event at %v sets %d; leave out its devices, or set elastic = false", e.At, e.Devices)
-		}
-	}
-	return nil
-}
-
-// wanted is the number of processes for a number of devices.
-func (p Parallel) wanted(devices int) int {
+// Wanted is the number of processes for a number of devices.
+func (p Parallel) Wanted(devices int) int {
 	switch {
 	case !p.On:
 		return 1
